@@ -1,0 +1,125 @@
+// What a message kernel is given: views of the arriving messages, the parameters and the place of the results, for a
+// plate of rows x columns slots. Filled by the engine once per plan; a kernel only walks it.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
+
+#include "engine/gaussian.h"
+
+namespace dma {
+
+inline constexpr std::size_t kMaxPorts = 8;
+inline constexpr std::size_t kMaxParameters = 8;
+// Doubles of working memory a kernel has for each term of each port.
+inline constexpr std::uint32_t kScratchPerTerm = 16;
+
+// Messages of one port: slot (r, c) starts at offset r * row + c * column and holds `terms` consecutive messages
+// (1 unless the port is variadic). A stride of 0 shares one message along that direction.
+struct PortView {
+  const double* tau = nullptr;
+  const double* rho = nullptr;
+  std::ptrdiff_t row = 0, column = 0;
+  std::uint32_t terms = 1;
+
+  Natural at(std::size_t r, std::size_t c, std::size_t term = 0) const {
+    const std::ptrdiff_t i = offset(r, c) + static_cast<std::ptrdiff_t>(term);
+    return {tau[i], rho[i]};
+  }
+  std::ptrdiff_t offset(std::size_t r, std::size_t c) const {
+    return static_cast<std::ptrdiff_t>(r) * row + static_cast<std::ptrdiff_t>(c) * column;
+  }
+};
+
+struct ParameterView {
+  const double* values = nullptr;
+  std::ptrdiff_t row = 0, column = 0;
+  std::uint32_t terms = 1;
+
+  const double* at(std::size_t r, std::size_t c) const {
+    return values + static_cast<std::ptrdiff_t>(r) * row + static_cast<std::ptrdiff_t>(c) * column;
+  }
+};
+
+// The parameters of one slot, in the order in which the kind declares them.
+struct ParameterRow {
+  const ParameterView* views;
+  std::size_t r, c;
+
+  double number(std::size_t i) const { return *views[i].at(r, c); }
+  std::span<const double> terms(std::size_t i) const { return {views[i].at(r, c), views[i].terms}; }
+};
+
+// What a kernel reports back. Slots count from the first of the plate.
+struct Outcome {
+  static constexpr std::uint64_t kNone = std::numeric_limits<std::uint64_t>::max();
+  std::uint64_t faults = 0;
+  std::uint64_t first_fault = kNone;
+  double change = 0;
+
+  void fault(std::uint64_t slot) {
+    ++faults;
+    first_fault = std::min(first_fault, slot);
+  }
+};
+
+// The size of a change of message on a scale without units: the precision relatively, the location in standard
+// deviations while it is within a few of zero and relatively farther out (where rounding alone exceeds any tolerance
+// in standard deviations).
+inline double change_between(const Natural& before, const Natural& after) {
+  if (before == after) return 0;
+  const double rho = std::max(before.rho, after.rho);
+  if (rho == kInfinity) return kInfinity;
+  const double tau = std::max(std::abs(before.tau), std::abs(after.tau));
+  return std::max(std::abs(after.rho - before.rho) / rho, std::abs(after.tau - before.tau) / (std::sqrt(rho) + tau));
+}
+
+// damping of the old message stays in the new one, in natural parameters. Point masses are not damped.
+inline Natural damped(const Natural& before, const Natural& after, double damping) {
+  if (before.is_point() || after.is_point()) return after;
+  return {after.tau + damping * (before.tau - after.tau), after.rho + damping * (before.rho - after.rho)};
+}
+
+// Where the results go. A message that is not valid is refused: the old one stays and the fault is counted.
+struct Sink {
+  double* tau = nullptr;
+  double* rho = nullptr;
+  double damping = 0;
+
+  template <bool kTracked>
+  void store(std::ptrdiff_t i, Natural message, std::uint64_t slot, Outcome& outcome) const {
+    if (!is_valid(message)) [[unlikely]]
+      return outcome.fault(slot);
+    if constexpr (kTracked) {
+      const Natural before{tau[i], rho[i]};
+      message = damped(before, message, damping);
+      outcome.change = std::max(outcome.change, change_between(before, message));
+    }
+    tau[i] = message.tau;
+    rho[i] = message.rho;
+  }
+};
+
+struct Batch {
+  std::size_t rows = 1, columns = 0;
+  const PortView* reads = nullptr;            // in the order of the message function's arguments
+  const ParameterView* parameters = nullptr;  // in the order of declaration
+  Sink sink;
+  Sink second_sink;  // of a kernel that computes the messages to two ports of the same shape at once
+  std::ptrdiff_t out_row = 0, out_column = 1;
+  std::uint32_t out_terms = 1;
+  double* scratch = nullptr;       // kScratchPerTerm doubles for each term of each port
+  const void* callable = nullptr;  // the message function object, for those that carry data
+
+  std::ptrdiff_t out_offset(std::size_t r, std::size_t c) const {
+    return static_cast<std::ptrdiff_t>(r) * out_row + static_cast<std::ptrdiff_t>(c) * out_column;
+  }
+};
+
+// Computes every message of the batch; tracked ones are damped and their largest change is recorded.
+using Kernel = void (*)(const Batch&, Outcome&);
+
+}  // namespace dma

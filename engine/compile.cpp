@@ -1,0 +1,40 @@
+#include "engine/compile.h"
+
+#include "engine/error.h"
+#include "engine/lower.h"
+
+namespace dma {
+
+namespace {
+
+void check(const Iteration& iteration) {
+  if (!(iteration.damping >= 0 && iteration.damping < 1))
+    fail("schedule: damping is {}; it must be in [0, 1)", iteration.damping);
+  if (!(iteration.tolerance >= 0)) fail("schedule: tolerance is {}; it must be 0 or more", iteration.tolerance);
+  if (iteration.limit < 1) fail("schedule: the limit is {} sweeps; at least 1 is expected", iteration.limit);
+}
+
+}  // namespace
+
+Plan compile(const Graph& graph, const ScheduleRule& rule, const Registry& registry, const CompileOptions& options) {
+  if (graph.factors().empty()) fail("the graph has no factors; add some before compiling it");
+  Plan plan;
+  auto kept_registry = std::make_shared<const Registry>(registry);
+  auto resolved = std::make_shared<Resolved>(resolve(graph, *kept_registry, options));
+  plan.registry = kept_registry;
+  plan.graph = resolved;
+  if (options.fuse && rule.allows_fusion) fuse(*resolved, *kept_registry);
+  const Flow flow(*resolved);
+  plan.schedule = rule.make(flow);
+  check(plan.schedule.iteration);
+  plan.schedule_text = describe(plan.schedule, flow);
+  const auto places = lay_out(flow, plan);
+  plan.places.resize(graph.factors().size());
+  for (std::uint32_t g = 0; g < plan.groups.size(); ++g)
+    for (std::uint32_t m = 0; m < plan.groups[g].members.size(); ++m)
+      for (const FactorId origin : resolved->factors[plan.groups[g].members[m]].origins) plan.places[origin.value] = {g, m};
+  lower(flow, places, plan);
+  return plan;
+}
+
+}  // namespace dma

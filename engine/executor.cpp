@@ -1,0 +1,163 @@
+#include "engine/executor.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "engine/error.h"
+#include "engine/gather.h"
+#include "engine/urgency.h"
+
+namespace dma {
+
+void Executor::check_observed() const {
+  for (std::size_t v = 0; v < plan_.variables.size(); ++v)
+    if (plan_.variables[v].observed && !state_.given_[v])
+      fail("observed variable '{}' has no value; call state.observe({}, ...) before run", plan_.variables[v].name,
+           plan_.variables[v].name);
+}
+
+void Executor::refresh_constants() {
+  if (!state_.constants_stale_) return;
+  Total unused;
+  for (const auto& op : state_.constant_sends_) send(op, unused);
+  state_.constants_stale_ = false;
+}
+
+void Executor::start_fresh() {
+  for (const SlotRange& range : plan_.resets) {
+    std::fill_n(state_.tau_.begin() + range.first, range.count, 0.0);
+    std::fill_n(state_.rho_.begin() + range.first, range.count, 0.0);
+  }
+  if (plan_.schedule.order == Schedule::Order::once) return;
+  std::ranges::fill(state_.arrival_tau_, 0.0);
+  std::ranges::fill(state_.arrival_rho_, 0.0);
+}
+
+void Executor::send(const State::BoundSend& op, Total& total) {
+  Outcome outcome;
+  if (op.sequence_kernel != nullptr)
+    op.sequence_kernel(op.batch, op.sequence, state_.sequence_reads_.data() + op.first_read, outcome);
+  else
+    op.kernel(op.batch, outcome);
+  total.messages += op.messages;
+  total.change = std::max(total.change, outcome.change);
+  if (outcome.faults == 0) return;
+  if (total.faults == 0) {
+    total.fault_group = op.group;
+    total.fault_port = op.port;
+    total.fault_slot = op.first + outcome.first_fault;
+  }
+  total.faults += outcome.faults;
+}
+
+void Executor::execute(std::size_t first, std::size_t last, std::size_t first_send, Total& total) {
+  const MessageArrays messages{state_.tau_.data(), state_.rho_.data()};
+  for (std::size_t i = first; i < last; ++i) {
+    const Operation& op = plan_.operations[i];
+    if (std::holds_alternative<Send>(op)) {
+      send(state_.sends_[first_send++], total);
+    } else if (const Combine* c = std::get_if<Combine>(&op)) {
+      combine(*c, messages, {state_.arrival_tau_.data() + c->first_arrival, state_.arrival_rho_.data() + c->first_arrival});
+    } else {
+      const auto& gather = std::get<GatherOthers>(op);
+      const Group::Port& port = plan_.groups[gather.group].ports[gather.port];
+      const ElementTotals totals{state_.total_tau_.data(), state_.total_rho_.data(), state_.total_abs_.data(),
+                                 state_.total_stamp_.data(), ++state_.stamp_};
+      leave_one_out(port.first_slot + gather.first, gather.count,
+                    {plan_.first_incident.data(), plan_.incident_slots.data(), plan_.element_of_slot.data()}, messages, totals,
+                    {state_.arrival_tau_.data() + port.first_arrival + gather.first,
+                     state_.arrival_rho_.data() + port.first_arrival + gather.first});
+    }
+  }
+}
+
+void Executor::sweep(Total& total) { execute(0, plan_.operations.size(), 0, total); }
+
+std::uint64_t Executor::sweep_by_urgency(double tolerance, std::uint64_t limit, Total& total) {
+  UrgencyQueue queue(state_.priority_, state_.heap_, state_.position_);
+  const auto& graph = *plan_.graph;
+  std::uint64_t visits = 0;
+  for (; visits < limit && queue.largest() > tolerance; ++visits) {
+    const std::uint32_t now = queue.take();
+    const Visit& visit = plan_.schedule.visits[now];
+    Total own;
+    execute(plan_.first_operation[now], plan_.first_operation[now + 1], plan_.first_send[now], own);
+    if (own.faults > 0 && total.faults == 0)
+      total.fault_group = own.fault_group, total.fault_port = own.fault_port, total.fault_slot = own.fault_slot;
+    total.messages += own.messages;
+    total.faults += own.faults;
+    const auto& factor = graph.factors[visit.factor];
+    for (std::size_t p = 0; p < factor.ports.size(); ++p)
+      if (visit.send & (1u << p))
+        for (const VariableId v : factor.ports[p].variables)
+          for (const std::uint32_t reader : plan_.visits_at[v.value])
+            // A factor is not informed by its own message, unless several of its slots meet at one element.
+            if (reader != now || factor.slots > 1) queue.raise(reader, own.change);
+  }
+  total.change = queue.largest();
+  return visits;
+}
+
+void Executor::check_contradictions() {
+  const auto is_infinite = [](double rho) { return rho == kInfinity; };
+  std::size_t values = 0;  // of observed variables; they alone are no contradiction
+  for (const auto& v : plan_.variables) values += v.observed ? v.size : 0;
+  if (static_cast<std::size_t>(std::ranges::count_if(state_.rho_, is_infinite)) <= values) return;
+  double* const location = state_.total_tau_.data();
+  for (const auto& variable : plan_.variables) {
+    if (variable.observed) continue;
+    std::fill_n(location + variable.first_element, variable.size, std::numeric_limits<double>::quiet_NaN());
+    for (const auto& end : variable.ends) {
+      const Group& group = plan_.groups[end.group];
+      const Group::Port& port = group.ports[end.port];
+      for (std::uint32_t q = 0; q < group.slots * port.terms; ++q) {
+        const std::uint32_t e = port.elements(q);
+        if (state_.rho_[port.first_slot + q] != kInfinity || e - variable.first_element >= variable.size) continue;
+        const double found = state_.tau_[port.first_slot + q];
+        if (std::isnan(location[e])) location[e] = found;
+        constexpr double kSamePoint = 1e-9;  // rounding may separate two ways of computing one value
+        if (std::abs(found - location[e]) > kSamePoint * std::max({1.0, std::abs(found), std::abs(location[e])}))
+          throw Contradiction(fmt::format(
+              "variable '{}', element {}: it is exactly {} and exactly {} at the same time; change an observation, or give "
+              "one of its factors a positive variance",
+              variable.name, e - variable.first_element, location[e], found));
+      }
+    }
+  }
+}
+
+void Executor::find_signal_to_noise(Report& report) const {
+  double smallest = kInfinity;
+  const auto consider = [&](const State::BoundSend& op, std::size_t port, std::uint64_t slot, const Natural& m) {
+    if (!m.is_proper() || m.tau * m.tau / m.rho >= smallest) return;  // nothing known, or known exactly
+    smallest = m.tau * m.tau / m.rho;
+    report.signal_to_noise_at = {&plan_, op.group, static_cast<std::uint32_t>(port), slot};
+  };
+  const MessageArrays messages{state_.tau_.data(), state_.rho_.data()};
+  for (const auto& op : state_.sends_) {
+    const Group& group = plan_.groups[op.group];
+    if (!group.kind->watches_signal_to_noise()) continue;
+    const auto& ports = group.ports[op.port].message->reads;
+    for (std::size_t i = 0; i < ports.size(); ++i) {
+      if (op.sequence_kernel != nullptr) {
+        const Sequence::Read& read = state_.sequence_reads_[op.first_read + i];
+        std::int64_t at = op.sequence.first;
+        for (std::uint64_t k = 0; k < op.sequence.count; ++k, at += op.sequence.step)
+          for (std::uint32_t t = 0; t < read.terms; ++t) {
+            const auto q = static_cast<std::uint32_t>(at) * read.terms + t;
+            consider(op, ports[i], static_cast<std::uint64_t>(at), all_but(op.sequence.incidence, messages, read.first_slot + q));
+          }
+        continue;
+      }
+      const PortView& view = op.batch.reads[i];
+      for (std::size_t r = 0; r < op.batch.rows; ++r)
+        for (std::size_t c = 0; c < op.batch.columns; ++c)
+          for (std::size_t t = 0; t < view.terms; ++t)
+            consider(op, ports[i], op.first + r * op.batch.columns + c, view.at(r, c, t));
+    }
+  }
+  if (smallest < kInfinity) report.signal_to_noise = std::sqrt(smallest);
+}
+
+}  // namespace dma

@@ -1,0 +1,44 @@
+// Walks the operations of a plan on the arrays of a state.
+#pragma once
+
+#include <cstdint>
+
+#include "engine/report.h"
+#include "engine/state.h"
+
+namespace dma {
+
+class Executor {
+ public:
+  struct Total {
+    std::uint64_t messages = 0, faults = 0;
+    double change = 0;
+    // The first refused message.
+    std::uint32_t fault_group = kNowhere, fault_port = 0;
+    std::uint64_t fault_slot = 0;
+  };
+
+  explicit Executor(State& state) : state_(state), plan_(*state.plan_) {}
+
+  void check_observed() const;   // throws if an observed variable has no value
+  void refresh_constants();      // messages that depend on parameters alone, if those changed
+  void start_fresh();            // uniform, as far as a sweep may read them
+  void sweep(Total& total);      // all operations once
+  // Visits in order of urgency until the most urgent is at most `tolerance` or `limit` visits are done; returns their
+  // number.
+  std::uint64_t sweep_by_urgency(double tolerance, std::uint64_t limit, Total& total);
+
+  // Throws Contradiction where two different point masses meet.
+  void check_contradictions();
+  // The smallest |mean| / sd that the last sweep's message functions of watching kinds were given.
+  void find_signal_to_noise(Report& report) const;
+
+ private:
+  void execute(std::size_t first, std::size_t last, std::size_t first_send, Total& total);
+  void send(const State::BoundSend& op, Total& total);
+
+  State& state_;
+  const Plan& plan_;
+};
+
+}  // namespace dma

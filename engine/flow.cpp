@@ -1,0 +1,262 @@
+#include "engine/flow.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <boost/graph/adjacency_list.hpp>
+#include <boost/graph/connected_components.hpp>
+#include <boost/graph/depth_first_search.hpp>
+#include <boost/graph/topological_sort.hpp>
+#include <deque>
+#include <map>
+#include <numeric>
+#include <tuple>
+
+#include "engine/error.h"
+
+namespace dma {
+
+namespace {
+
+// Bipartite and directed by data flow; vertices: the variables, then the factors.
+using Directed = boost::adjacency_list<boost::vecS, boost::vecS, boost::directedS>;
+using Undirected = boost::adjacency_list<boost::vecS, boost::vecS, boost::undirectedS>;
+
+template <class AnyGraph>
+AnyGraph bipartite(const Resolved& graph) {
+  AnyGraph g(graph.variables.size() + graph.factors.size());
+  for (std::size_t f = 0; f < graph.factors.size(); ++f) {
+    const auto& factor = graph.factors[f];
+    const std::size_t vertex = graph.variables.size() + f;
+    for (std::size_t p = 0; p < factor.ports.size(); ++p)
+      for (const VariableId v : factor.ports[p].variables)
+        if (factor.kind->ports()[p].output) boost::add_edge(vertex, v.value, g);
+        else boost::add_edge(v.value, vertex, g);
+  }
+  return g;
+}
+
+// Remembers the path of the search so that the first back edge yields the cycle it closes.
+struct CycleFinder : boost::dfs_visitor<> {
+  CycleFinder(std::vector<std::size_t>& path, std::vector<std::size_t>& cycle) : path_(path), cycle_(cycle) {}
+  template <class V, class G>
+  void discover_vertex(V v, const G&) { path_.push_back(v); }
+  template <class V, class G>
+  void finish_vertex(V, const G&) { path_.pop_back(); }
+  template <class E, class G>
+  void back_edge(E e, const G& g) {
+    if (!cycle_.empty()) return;
+    cycle_.assign(std::ranges::find(path_, boost::target(e, g)), path_.end());
+    cycle_.push_back(boost::target(e, g));
+  }
+  std::vector<std::size_t>& path_;
+  std::vector<std::size_t>& cycle_;
+};
+
+[[noreturn]] void fail_on_cycle(const Resolved& graph, const Directed& g) {
+  std::vector<std::size_t> path, cycle;
+  boost::depth_first_search(g, boost::visitor(CycleFinder(path, cycle)));
+  std::string text;
+  for (const std::size_t v : cycle) {
+    const bool is_variable = v < graph.variables.size();
+    const auto& label = is_variable ? graph.variables[v].name : graph.factors[v - graph.variables.size()].name;
+    text += fmt::format("{}{}", text.empty() ? "" : " -> ", label);
+  }
+  fail("the data flow has a cycle: {}; forward_backward needs none, use flooding, sequential or residual", text);
+}
+
+// What must be equal for two factors' messages to be computed by one kernel call.
+auto class_key(const Resolved::Factor& factor) {
+  std::vector<const void*> messages;
+  std::vector<std::uint32_t> shape;
+  for (const auto& port : factor.ports) messages.push_back(port.message), shape.push_back(port.terms);
+  for (const auto& parameter : factor.parameters) shape.push_back(parameter.terms);
+  return std::tuple(factor.kind->name(), messages, shape, factor.slots == 1 ? 0 : 1);
+}
+
+}  // namespace
+
+Flow::Flow(const Resolved& graph) : graph_(&graph) {
+  std::map<decltype(class_key(graph.factors[0])), std::uint32_t> classes;
+  for (const auto& factor : graph.factors) {
+    std::uint32_t inputs = 0, outputs = 0, targets = 0;
+    for (std::size_t p = 0; p < factor.ports.size(); ++p) {
+      (factor.kind->ports()[p].output ? outputs : inputs) |= 1u << p;
+      if (factor.ports[p].message != nullptr) targets |= 1u << p;
+    }
+    input_ports_.push_back(inputs);
+    output_ports_.push_back(outputs);
+    target_ports_.push_back(targets);
+    class_.push_back(classes.emplace(class_key(factor), static_cast<std::uint32_t>(classes.size())).first->second);
+  }
+}
+
+std::uint32_t Flow::reads(std::size_t factor, std::size_t port) const {
+  std::uint32_t mask = 0;
+  if (const MessageFunction* message = graph_->factors[factor].ports[port].message)
+    for (const std::size_t p : message->reads) mask |= 1u << p;
+  return mask;
+}
+
+std::uint32_t Flow::reads(std::size_t factor) const {
+  std::uint32_t mask = 0;
+  for (std::size_t p = 0; p < graph_->factors[factor].ports.size(); ++p) mask |= reads(factor, p);
+  return mask;
+}
+
+std::vector<std::uint32_t> Flow::by_class() const {
+  std::vector<std::uint32_t> order(factors());
+  std::iota(order.begin(), order.end(), 0u);
+  std::ranges::stable_sort(order, {}, [&](std::uint32_t f) { return class_[f]; });
+  return order;
+}
+
+bool Flow::is_acyclic() const {
+  std::vector<std::size_t> path, cycle;
+  boost::depth_first_search(bipartite<Directed>(*graph_), boost::visitor(CycleFinder(path, cycle)));
+  return cycle.empty();
+}
+
+std::vector<std::vector<std::uint32_t>> Flow::levels() const {
+  const auto g = bipartite<Directed>(*graph_);
+  std::vector<std::size_t> reversed;
+  try {
+    boost::topological_sort(g, std::back_inserter(reversed));
+  } catch (const boost::not_a_dag&) {
+    fail_on_cycle(*graph_, g);
+  }
+  const std::size_t variables = graph_->variables.size();
+  std::vector<std::uint32_t> depth(boost::num_vertices(g));
+  std::vector<std::vector<std::uint32_t>> levels;
+  for (auto v = reversed.rbegin(); v != reversed.rend(); ++v) {
+    for (const auto& edge : boost::make_iterator_range(boost::out_edges(*v, g))) {
+      const std::size_t next = boost::target(edge, g);
+      depth[next] = std::max(depth[next], depth[*v] + (*v < variables ? 1 : 0));
+    }
+    if (*v < variables) continue;
+    if (levels.size() <= depth[*v]) levels.resize(depth[*v] + 1);
+    levels[depth[*v]].push_back(static_cast<std::uint32_t>(*v - variables));
+  }
+  for (auto& level : levels)
+    std::ranges::sort(level, {}, [&](std::uint32_t f) { return std::pair(class_[f], f); });
+  return levels;
+}
+
+std::size_t Flow::connected_components() const {
+  const auto g = bipartite<Undirected>(*graph_);
+  std::vector<std::size_t> component(boost::num_vertices(g));
+  return static_cast<std::size_t>(boost::connected_components(g, component.data()));
+}
+
+namespace {
+
+// Counts, for every variable, the messages still to come, and so finds which arrivals are complete. An edge (port,
+// variable) has its arrival complete once all other edges of the variable have sent; if several slots of the port share
+// an element, its own message counts among the others.
+class Readiness {
+ public:
+  struct Edge {
+    std::uint32_t factor, port, variable;
+    bool sends, waits_for_own, sent = false, complete = false;
+  };
+
+  explicit Readiness(const Resolved& graph) : graph_(graph), at_(graph.variables.size()), missing_(at_.size()) {
+    for (std::uint32_t f = 0; f < graph.factors.size(); ++f) {
+      first_port_.push_back(static_cast<std::uint32_t>(waiting_.size()));
+      for (std::uint32_t p = 0; p < graph.factors[f].ports.size(); ++p) add_edges(f, p);
+    }
+  }
+
+  // Calls on_ready(factor, port) for every port whose arrivals have just become complete.
+  template <class OnReady>
+  void start(const OnReady& on_ready) {
+    for (std::uint32_t v = 0; v < at_.size(); ++v) settle(v, on_ready);
+  }
+  template <class OnReady>
+  void send(MessageId message, const OnReady& on_ready) {
+    const std::uint32_t port = first_port_[message.factor] + message.port;
+    const auto count = static_cast<std::uint32_t>(graph_.factors[message.factor].ports[message.port].variables.size());
+    for (std::uint32_t i = first_edge_[port]; i < first_edge_[port] + count; ++i) {
+      if (!edges_[i].sends) continue;
+      edges_[i].sent = true;
+      --missing_[edges_[i].variable];
+      settle(edges_[i].variable, on_ready);
+    }
+  }
+
+ private:
+  void add_edges(std::uint32_t f, std::uint32_t p) {
+    const auto& factor = graph_.factors[f];
+    const auto& port = factor.ports[p];
+    const bool shares_elements = !is_injective(port.elements, factor.slots * port.terms);
+    first_edge_.push_back(static_cast<std::uint32_t>(edges_.size()));
+    waiting_.push_back(static_cast<std::uint32_t>(port.variables.size()));
+    for (const VariableId v : port.variables) {
+      // An observed variable waits for nobody.
+      const bool sends = port.message != nullptr && !graph_.variables[v.value].observed;
+      missing_[v.value] += sends;
+      at_[v.value].push_back(static_cast<std::uint32_t>(edges_.size()));
+      edges_.push_back({f, p, v.value, sends, sends && shares_elements});
+    }
+  }
+  // An arrival can only be complete when at most one message (its own) is missing, so a variable is looked through at
+  // most twice.
+  template <class OnReady>
+  void settle(std::uint32_t v, const OnReady& on_ready) {
+    if (missing_[v] > 1) return;
+    for (const std::uint32_t i : at_[v]) {
+      Edge& e = edges_[i];
+      const bool own_missing = e.sends && !e.sent;
+      if (e.complete || missing_[v] != (own_missing && !e.waits_for_own ? 1u : 0u)) continue;
+      e.complete = true;
+      if (--waiting_[first_port_[e.factor] + e.port] == 0) on_ready(e.factor, e.port);
+    }
+  }
+
+  const Resolved& graph_;
+  std::vector<Edge> edges_;
+  std::vector<std::vector<std::uint32_t>> at_;       // variable -> edges
+  std::vector<std::uint32_t> missing_;               // variable -> messages not sent yet
+  std::vector<std::uint32_t> first_port_;            // factor -> its first entry in the next two
+  std::vector<std::uint32_t> waiting_;               // port -> incomplete arrivals
+  std::vector<std::uint32_t> first_edge_;            // port -> its first edge
+};
+
+}  // namespace
+
+std::optional<std::vector<MessageId>> Flow::exact_order() const {
+  Readiness readiness(*graph_);
+  std::vector<MessageId> order;
+  std::size_t wanted = 0;
+  std::vector<std::uint32_t> ready_ports(factors()), done(factors());
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::deque<MessageId>> ready;  // by class and target
+  const auto offer = [&](std::uint32_t f) {
+    for (std::uint32_t p = 0; p < graph_->factors[f].ports.size(); ++p)
+      if ((target_ports_[f] & ~done[f] & (1u << p)) && (reads(f, p) & ~ready_ports[f]) == 0) {
+        done[f] |= 1u << p;
+        ready[{class_[f], p}].push_back({f, p});
+      }
+  };
+  const auto on_ready = [&](std::uint32_t f, std::uint32_t p) {
+    ready_ports[f] |= 1u << p;
+    offer(f);
+  };
+  for (std::uint32_t f = 0; f < factors(); ++f) {
+    wanted += static_cast<std::size_t>(__builtin_popcount(target_ports_[f]));
+    offer(f);
+  }
+  readiness.start(on_ready);
+  // Stay with one kernel as long as it has work: a chain then becomes one long run.
+  for (auto queue = ready.begin(); queue != ready.end(); queue = ready.begin()) {
+    while (!queue->second.empty()) {
+      order.push_back(queue->second.front());
+      queue->second.pop_front();
+      readiness.send(order.back(), on_ready);
+    }
+    ready.erase(queue);
+  }
+  if (order.size() != wanted) return {};
+  return order;
+}
+
+}  // namespace dma

@@ -1,0 +1,125 @@
+#include "engine/gather.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace dma {
+
+namespace {
+
+void absorb(const MessageArrays& out, std::size_t i, const Natural& m) {
+  const Natural product = multiply(out[i], m);
+  out.tau[i] = product.tau;
+  out.rho[i] = product.rho;
+}
+
+bool covers(const Combine::Source& source, std::uint32_t size) {
+  return source.elements.is_identical() && source.elements.base == 0 && source.slots == size;
+}
+
+// Sums two arrays of messages. Infinite precision stays infinite, but then the locations must not be added: a second
+// look repairs those elements.
+void add_aligned(const MessageArrays& out, const MessageArrays& messages, std::uint32_t first, std::uint32_t size) {
+  const double* tau = messages.tau + first;
+  const double* rho = messages.rho + first;
+  double largest = 0;
+  for (std::uint32_t i = 0; i < size; ++i) largest = std::max(largest, std::max(out.rho[i], rho[i]));
+  if (largest < kInfinity) {
+    for (std::uint32_t i = 0; i < size; ++i) {
+      out.tau[i] += tau[i];
+      out.rho[i] += rho[i];
+    }
+  } else {
+    for (std::uint32_t i = 0; i < size; ++i) absorb(out, i, {tau[i], rho[i]});
+  }
+}
+
+// Several slots to one element: element = (q / divisor) % modulus.
+void add_affine(const MessageArrays& out, const Combine::Source& source, const MessageArrays& messages) {
+  const IndexMap& map = source.elements;
+  std::uint32_t element = 0, repeated = 0;
+  for (std::uint32_t q = 0; q < source.slots; ++q) {
+    absorb(out, map.base + element, messages[source.first_slot + q]);
+    if (++repeated < map.divisor) continue;
+    repeated = 0;
+    if (++element == map.modulus) element = 0;
+  }
+}
+
+}  // namespace
+
+void combine(const Combine& op, const MessageArrays& messages, const MessageArrays& out) {
+  auto source = op.sources.begin();
+  if (source != op.sources.end() && covers(*source, op.size)) {
+    std::copy_n(messages.tau + source->first_slot, op.size, out.tau);
+    std::copy_n(messages.rho + source->first_slot, op.size, out.rho);
+    ++source;
+  } else {
+    std::fill_n(out.tau, op.size, 0.0);
+    std::fill_n(out.rho, op.size, 0.0);
+  }
+  for (; source != op.sources.end(); ++source) {
+    if (covers(*source, op.size)) {
+      add_aligned(out, messages, source->first_slot, op.size);
+    } else if (source->elements.is_affine() && source->elements.divisor == 1 && source->elements.base == 0 &&
+               source->elements.modulus == op.size && source->slots % op.size == 0) {
+      for (std::uint32_t row = 0; row < source->slots; row += op.size)
+        add_aligned(out, messages, source->first_slot + row, op.size);
+    } else if (source->elements.is_affine()) {
+      add_affine(out, *source, messages);
+    } else {
+      for (std::uint32_t q = 0; q < source->slots; ++q) absorb(out, source->elements.table[q], messages[source->first_slot + q]);
+    }
+  }
+}
+
+namespace {
+
+void form_totals(std::uint32_t e, const Incidence& incidence, const MessageArrays& messages, const ElementTotals& totals) {
+  Natural sum;
+  double magnitude = 0;
+  for (const std::uint32_t slot : incidence.at(e)) {
+    const Natural m = messages[slot];
+    sum = multiply(sum, m);
+    magnitude += std::abs(m.tau);
+  }
+  totals.tau[e] = sum.tau;
+  totals.rho[e] = sum.rho;
+  totals.magnitude[e] = magnitude;
+  totals.stamp[e] = totals.current;
+}
+
+// The rounding error of a sum of n terms is about n eps times the sum of magnitudes, with or without one of them; taking
+// one away again costs more than a factor 2 only if that one is more than half of all. At most one precision and one
+// location at an element can be.
+Natural all_but_own(std::uint32_t own, const Incidence& incidence, const MessageArrays& messages,
+                    const ElementTotals& totals) {
+  const std::uint32_t e = incidence.element[own];
+  const Natural m = messages[own];
+  const Natural total{totals.tau[e], totals.rho[e]};
+  if (total.is_point()) return m.is_point() ? all_but(incidence, messages, own) : total;
+  if (2 * m.rho > total.rho || 2 * std::abs(m.tau) > totals.magnitude[e]) return all_but(incidence, messages, own);
+  return {total.tau - m.tau, total.rho - m.rho};
+}
+
+}  // namespace
+
+void leave_one_out(std::uint32_t first_slot, std::uint32_t count, const Incidence& incidence, const MessageArrays& messages,
+                   const ElementTotals& totals, const MessageArrays& out) {
+  for (std::uint32_t k = 0; k < count; ++k) {
+    const std::uint32_t own = first_slot + k;
+    const std::uint32_t e = incidence.element[own];
+    Natural arrival;
+    constexpr std::uint32_t kFewMessages = 4;  // summing them anew is cheaper than keeping totals
+    if (incidence.first[e + 1] - incidence.first[e] <= kFewMessages) {
+      arrival = all_but(incidence, messages, own);
+    } else {
+      if (totals.stamp[e] != totals.current) form_totals(e, incidence, messages, totals);
+      arrival = all_but_own(own, incidence, messages, totals);
+    }
+    out.tau[k] = arrival.tau;
+    out.rho[k] = arrival.rho;
+  }
+}
+
+}  // namespace dma

@@ -1,0 +1,99 @@
+// The Gaussian message: two natural parameters, and the closed set {proper, uniform, point mass} they range over.
+//
+//   tau = mean / variance, rho = 1 / variance          proper Gaussian, 0 < rho < inf
+//   tau = rho = 0                                      uniform: the neutral element of the product
+//   rho = +inf, tau = location                         point mass: natural parameters have no such limit, so the
+//                                                      location itself is kept in tau
+//
+// Every function here is total on that set: no NaN comes out unless one goes in.
+#pragma once
+
+#include <cmath>
+#include <limits>
+
+namespace dma {
+
+inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+// What the engine stores and adds. A family (Gaussian, LogNormal, ...) gives the two numbers their meaning.
+struct Natural {
+  double tau = 0;
+  double rho = 0;
+
+  bool is_uniform() const { return rho == 0; }
+  bool is_point() const { return rho == kInfinity; }
+  bool is_proper() const { return rho > 0 && rho < kInfinity; }
+  friend bool operator==(const Natural&, const Natural&) = default;
+};
+
+// A message an edge may carry: finite location, precision in [0, inf], and no location without precision.
+inline bool is_valid(const Natural& m) { return std::isfinite(m.tau) && m.rho >= 0 && (m.rho > 0 || m.tau == 0); }
+
+// Product of densities. A point mass absorbs everything; of two point masses the first is kept (the engine reports
+// contradicting ones, see run.h).
+inline Natural multiply(const Natural& a, const Natural& b) {
+  if (a.is_point()) return a;
+  if (b.is_point()) return b;
+  return {a.tau + b.tau, a.rho + b.rho};
+}
+
+// Quotient of densities, a / b. A point mass divided by anything but a point mass is itself; divided by a point mass
+// nothing is left to know: uniform. The result may have negative precision: whoever divides must look (is_valid).
+inline Natural divide(const Natural& a, const Natural& b) {
+  if (b.is_point()) return {};
+  if (a.is_point()) return a;
+  return {a.tau - b.tau, a.rho - b.rho};
+}
+
+struct Gaussian : Natural {
+  constexpr Gaussian() = default;
+  constexpr Gaussian(double natural_mean, double precision) : Natural{natural_mean, precision} {}
+  constexpr explicit Gaussian(const Natural& n) : Natural(n) {}
+
+  static constexpr Gaussian uniform() { return {}; }
+  static constexpr Gaussian point(double location) { return {location, kInfinity}; }
+  // Variance 0 is the point mass, variance +inf is uniform.
+  static Gaussian from_moments(double mean, double variance);
+
+  // Of a uniform message: mean 0, variance +inf.
+  double mean() const { return is_point() ? tau : is_uniform() ? 0.0 : tau / rho; }
+  double variance() const { return 1 / rho; }
+  double sd() const { return 1 / std::sqrt(rho); }
+};
+
+// The message with these natural parameters and this mean, where they fit in a double; otherwise its neighbour in the
+// closed set:
+//   rho underflows, or the mean leaves the range  uniform: the density is flat over every representable number
+//   rho or tau overflows                          point mass: |tau| = inf means |mean| / sd > 1e154, a location known
+//                                                 to far more digits than a double holds
+// A NaN made by overflowed intermediates (inf/inf, 0 * inf) says nothing about x: uniform as well.
+inline Gaussian closed(double tau, double rho, double mean) {
+  if (rho > 0 && rho < kInfinity && std::abs(tau) < kInfinity) return {tau, rho};
+  return rho > 0 && std::isfinite(mean) ? Gaussian::point(mean) : Gaussian::uniform();
+}
+
+inline Gaussian Gaussian::from_moments(double mean, double variance) {
+  const double rho = 1 / variance;
+  return closed(mean * rho, rho, mean);
+}
+
+// The message of c x, given that of x: exact. Everything times 0 is the point mass at 0.
+inline Gaussian scaled(const Gaussian& x, double c) {
+  if (x.is_point()) return closed(c * x.tau, kInfinity, c * x.tau);
+  if (c == 0) return Gaussian::point(0);
+  return closed(x.tau / c, x.rho / c / c, c * x.mean());
+}
+
+inline Gaussian operator*(const Gaussian& a, const Gaussian& b) { return Gaussian(multiply(a, b)); }
+inline Gaussian operator/(const Gaussian& a, const Gaussian& b) { return Gaussian(divide(a, b)); }
+
+// log N(x; mean, variance). Uniform: 0 (the constant function 1). Point mass: +inf at its location, -inf elsewhere.
+double log_density(const Gaussian& g, double x);
+
+// KL(p || q) in nats; 0 for p == q, +inf where p is not absolutely continuous with respect to q or p is uniform.
+double kl(const Gaussian& p, const Gaussian& q);
+
+// log of the integral of p(x) q(x) dx, both taken as normalised densities (a uniform one as the constant 1).
+double log_overlap(const Gaussian& p, const Gaussian& q);
+
+}  // namespace dma

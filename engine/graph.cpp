@@ -1,0 +1,96 @@
+#include "engine/graph.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <limits>
+
+#include "engine/error.h"
+
+namespace dma {
+
+namespace {
+
+constexpr std::size_t kLargestVariable = std::numeric_limits<std::uint32_t>::max() / 4;
+
+template <class Items>
+std::uint32_t find(const std::unordered_map<std::string, std::uint32_t>& names, const Items& items,
+                   std::string_view wanted, std::string_view what) {
+  if (const auto found = names.find(std::string(wanted)); found != names.end()) return found->second;
+  std::vector<std::string> known;
+  for (const auto& item : items) known.push_back(item.name);
+  fail("no {} '{}' in this graph{}", what, wanted, suggestion(wanted, known));
+}
+
+std::string_view name(Reach reach) {
+  constexpr std::string_view kNames[] = {"", "row ", "column ", "all_to_one ", "gather "};
+  return kNames[static_cast<std::size_t>(reach)];
+}
+
+}  // namespace
+
+std::string_view name(Family family) {
+  constexpr std::string_view kNames[] = {"gaussian", "log_normal"};
+  return kNames[static_cast<std::size_t>(family)];
+}
+
+Connection gather(VariableId v, std::vector<std::uint32_t> table) {
+  Connection connection(v, Reach::gather);
+  connection.table = std::move(table);
+  return connection;
+}
+
+VariableId Graph::add(std::string_view name, std::size_t size, Family family, bool observed, bool shared) {
+  const auto id = static_cast<std::uint32_t>(variables_.size());
+  std::string own = name.empty() ? fmt::format("v{}", id) : std::string(name);
+  if (size == 0 || size > kLargestVariable)
+    fail("variable '{}' has size {}; a size from 1 to {} is expected", own, size, kLargestVariable);
+  if (!variable_names_.emplace(own, id).second)
+    fail("two variables are named '{}'; give each its own name, or an empty one to have it numbered", own);
+  variables_.push_back({std::move(own), static_cast<std::uint32_t>(size), family, observed, shared});
+  return {id};
+}
+
+VariableId Graph::variable(std::string_view name, std::size_t size, Family family) {
+  return add(name, size, family, false, false);
+}
+VariableId Graph::observed(std::string_view name, std::size_t size, Family family) {
+  return add(name, size, family, true, false);
+}
+VariableId Graph::shared(std::string_view name, std::size_t size, Family family) {
+  return add(name, size, family, false, true);
+}
+
+FactorId Graph::factor(std::string_view kind, std::vector<Connection> connections, ParameterList parameters,
+                       FactorOptions options) {
+  const auto id = static_cast<std::uint32_t>(factors_.size());
+  for (const Connection& connection : connections)
+    if (connection.variable.value >= variables_.size())
+      fail("factor {} ({}) is connected to a variable that is not of this graph", id, kind);
+  if (options.name.empty()) options.name = fmt::format("{}{}", kind, id);
+  if (!factor_names_.emplace(options.name, id).second)
+    fail("two factors are named '{}'; give each its own name, or an empty one to have it numbered", options.name);
+  factors_.push_back({std::move(options.name), std::string(kind), std::move(options.method), std::move(connections),
+                      std::move(parameters)});
+  return {id};
+}
+
+VariableId Graph::find_variable(std::string_view name) const {
+  return {find(variable_names_, variables_, name, "variable")};
+}
+FactorId Graph::find_factor(std::string_view name) const { return {find(factor_names_, factors_, name, "factor")}; }
+
+std::string describe(const Graph& graph) {
+  std::string text = fmt::format("{} variables, {} factors\n", graph.variables().size(), graph.factors().size());
+  for (const auto& v : graph.variables())
+    text += fmt::format("  {}[{}] {}{}{}\n", v.name, v.size, name(v.family), v.observed ? ", observed" : "",
+                        v.shared ? ", shared" : "");
+  for (const auto& f : graph.factors()) {
+    std::vector<std::string> ends;
+    for (const auto& c : f.connections) ends.push_back(fmt::format("{}{}", name(c.reach), graph[c.variable].name));
+    text += fmt::format("  {}: {}({})\n", f.name, f.kind, fmt::join(ends, ", "));
+  }
+  return text;
+}
+
+}  // namespace dma

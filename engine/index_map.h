@@ -1,0 +1,31 @@
+// Slot of a port -> element of all variables laid side by side.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+namespace dma {
+
+// element(q) = base + (q / divisor) % modulus, or table[q] where no such form exists.
+struct IndexMap {
+  static constexpr std::uint32_t kWhole = std::numeric_limits<std::uint32_t>::max();
+  std::uint32_t base = 0;
+  std::uint32_t divisor = 1;
+  std::uint32_t modulus = kWhole;
+  std::vector<std::uint32_t> table = {};
+
+  bool is_affine() const { return table.empty(); }
+  bool is_identical() const { return is_affine() && divisor == 1 && modulus == kWhole; }
+  std::uint32_t operator()(std::uint32_t q) const {
+    return is_affine() ? base + (q / divisor) % modulus : table[q];
+  }
+};
+
+// The affine form of a table of `size` entries, if it has one (identical, row, column or all-to-one); otherwise the table.
+IndexMap simplified(IndexMap map);
+
+// No two of the first `slots` slots share an element.
+bool is_injective(const IndexMap& map, std::uint32_t slots);
+
+}  // namespace dma

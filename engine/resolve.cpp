@@ -1,0 +1,300 @@
+#include "engine/resolve.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "engine/error.h"
+
+namespace dma {
+
+namespace {
+
+std::string where(const Graph::Factor& factor) { return fmt::format("factor '{}' ({})", factor.name, factor.kind); }
+
+std::string port_list(const Kind& kind) {
+  std::vector<std::string> names;
+  for (const PortSpec& p : kind.ports()) names.push_back(p.name + (p.variadic ? "..." : ""));
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+// Which connections go to which port: named ones by name, the others in order; a variadic port takes the surplus.
+std::vector<std::vector<const Connection*>> assign_ports(const Graph::Factor& factor, const Kind& kind) {
+  const auto& specs = kind.ports();
+  std::vector<std::vector<const Connection*>> assigned(specs.size());
+  std::vector<const Connection*> positional;
+  for (const Connection& c : factor.connections) {
+    if (c.port.empty()) {
+      positional.push_back(&c);
+      continue;
+    }
+    std::vector<std::string> known;
+    for (const PortSpec& p : specs) known.push_back(p.name);
+    const auto found = std::ranges::find(known, c.port);
+    if (found == known.end()) fail("{} has no port '{}'{}", where(factor), c.port, suggestion(c.port, known));
+    const auto p = static_cast<std::size_t>(found - known.begin());
+    if (!assigned[p].empty() && !specs[p].variadic) fail("{}: port '{}' is connected twice", where(factor), c.port);
+    assigned[p].push_back(&c);
+  }
+  std::size_t open = 0;
+  for (std::size_t p = 0; p < specs.size(); ++p) open += assigned[p].empty();
+  std::size_t surplus = positional.size() > open ? positional.size() - open : 0;
+  auto next = positional.begin();
+  for (std::size_t p = 0; p < specs.size(); ++p) {
+    if (!assigned[p].empty()) continue;
+    std::size_t take = 1;
+    if (specs[p].variadic) take += std::exchange(surplus, 0);
+    for (; take > 0 && next != positional.end(); --take) assigned[p].push_back(*next++);
+    if (assigned[p].empty())
+      fail("{}: port '{}' is not connected; it has the ports {}", where(factor), specs[p].name, port_list(kind));
+  }
+  if (next != positional.end())
+    fail("{} is connected to {} variables but has only the ports {}", where(factor), factor.connections.size(),
+         port_list(kind));
+  return assigned;
+}
+
+// The number of slots: what the identical (and gathered) ends of ports that are not variadic agree on.
+std::uint32_t plate_size(const Graph& graph, const Graph::Factor& factor, const Kind& kind,
+                         const std::vector<std::vector<const Connection*>>& ports) {
+  std::uint32_t slots = 0;
+  std::string decided_by;
+  const auto agree = [&](std::uint32_t size, const std::string& name) {
+    if (slots == 0) slots = size, decided_by = name;
+    if (size != slots)
+      fail("{}: plate sizes do not fit: '{}' has {} elements but '{}' has {}; wrap one in row(), column(), all_to_one() "
+           "or gather(), or give both the same size",
+           where(factor), decided_by, slots, name, size);
+  };
+  for (std::size_t p = 0; p < ports.size(); ++p) {
+    if (kind.ports()[p].variadic) continue;
+    const Connection& c = *ports[p][0];
+    if (c.reach == Reach::identical) agree(graph[c.variable].size, graph[c.variable].name);
+    if (c.reach == Reach::gather) agree(static_cast<std::uint32_t>(c.table.size()), graph[c.variable].name);
+  }
+  if (slots > 0) return slots;
+  // Only broadcast ends: the largest decides.
+  for (const auto& ends : ports) slots = std::max(slots, graph[ends[0]->variable].size);
+  return slots;
+}
+
+// The map from (slot, term) of one end to the elements of its variable, numbered from first_element.
+IndexMap map_of(const Graph& graph, const Graph::Factor& factor, const Connection& c, std::uint32_t first_element,
+                std::uint32_t count) {
+  const auto& variable = graph[c.variable];
+  const auto does_not_divide = [&](std::string_view way) {
+    fail("{}: {}({}) has {} elements, which do not divide the plate of {} slots", where(factor), way, variable.name,
+         variable.size, count);
+  };
+  switch (c.reach) {
+    case Reach::identical: return {first_element, 1, IndexMap::kWhole, {}};
+    case Reach::row:
+      if (count % variable.size != 0) does_not_divide("row");
+      return {first_element, count / variable.size, IndexMap::kWhole, {}};
+    case Reach::column:
+      if (count % variable.size != 0) does_not_divide("column");
+      return {first_element, 1, variable.size, {}};
+    case Reach::all_to_one:
+      if (variable.size != 1)
+        fail("{}: all_to_one({}) needs a variable of one element, but '{}' has {}", where(factor), variable.name,
+             variable.name, variable.size);
+      return {first_element, 1, 1, {}};
+    case Reach::gather: {
+      IndexMap map;
+      for (const std::uint32_t index : c.table) {
+        if (index >= variable.size)
+          fail("{}: gather({}) asks for element {} but '{}' has {} elements", where(factor), variable.name, index,
+               variable.name, variable.size);
+        map.table.push_back(first_element + index);
+      }
+      return simplified(std::move(map));
+    }
+  }
+  return {};
+}
+
+// The terms per slot that one end of a variadic port brings.
+std::uint32_t terms_of(const Graph& graph, const Graph::Factor& factor, const Connection& c, std::uint32_t slots) {
+  const auto size = c.reach == Reach::gather ? static_cast<std::uint32_t>(c.table.size()) : graph[c.variable].size;
+  if (c.reach == Reach::all_to_one || c.reach == Reach::column) return size;
+  if (c.reach == Reach::row) return 1;
+  if (size % slots != 0)
+    fail("{}: plate sizes do not fit: '{}' has {} elements, which do not divide among {} slots", where(factor),
+         graph[c.variable].name, size, slots);
+  return size / slots;
+}
+
+Resolved::Port variadic_port(const Graph& graph, const Graph::Factor& factor, const std::vector<const Connection*>& ends,
+                             const std::vector<Resolved::Variable>& variables, std::uint32_t slots) {
+  Resolved::Port port;
+  port.terms = 0;
+  std::vector<std::uint32_t> terms;
+  std::vector<IndexMap> maps;
+  for (const Connection* c : ends) {
+    terms.push_back(terms_of(graph, factor, *c, slots));
+    port.terms += terms.back();
+    maps.push_back(map_of(graph, factor, *c, variables[c->variable.value].first_element, slots * terms.back()));
+  }
+  if (ends.size() == 1) {
+    port.elements = maps[0];
+    return port;
+  }
+  for (std::uint32_t s = 0; s < slots; ++s)
+    for (std::size_t i = 0; i < ends.size(); ++i)
+      for (std::uint32_t t = 0; t < terms[i]; ++t) port.elements.table.push_back(maps[i](s * terms[i] + t));
+  port.elements = simplified(std::move(port.elements));
+  return port;
+}
+
+void check_families(const Graph& graph, const Graph::Factor& factor, const Kind& kind,
+                    const std::vector<std::vector<const Connection*>>& ports) {
+  const Graph::Variable* first = nullptr;
+  for (std::size_t p = 0; p < ports.size(); ++p)
+    for (const Connection* c : ports[p]) {
+      const auto& variable = graph[c->variable];
+      const auto& spec = kind.ports()[p];
+      if (spec.family && *spec.family != variable.family)
+        fail("{}: port '{}' wants a {} variable but '{}' is {}", where(factor), spec.name, name(*spec.family),
+             variable.name, name(variable.family));
+      if (spec.family) continue;
+      if (first == nullptr) first = &variable;
+      if (first->family != variable.family)
+        fail("{}: its variables must be of one family, but '{}' is {} and '{}' is {}", where(factor), first->name,
+             name(first->family), variable.name, name(variable.family));
+    }
+}
+
+std::vector<Resolved::Parameter> resolve_parameters(const Graph::Factor& factor, const Kind& kind, std::uint32_t slots,
+                                                    std::uint32_t terms) {
+  std::vector<std::string> known;
+  for (const ParameterSpec& spec : kind.parameters()) known.push_back(spec.name);
+  for (std::size_t i = 0; i < factor.parameters.size(); ++i) {
+    const std::string& given = factor.parameters[i].first;
+    if (std::ranges::find(known, given) == known.end())
+      fail("{} has no parameter '{}'{}", where(factor), given, suggestion(given, known));
+    for (std::size_t j = 0; j < i; ++j)
+      if (factor.parameters[j].first == given) fail("{}: parameter '{}' is given twice", where(factor), given);
+  }
+  std::vector<Resolved::Parameter> resolved;
+  for (const ParameterSpec& spec : kind.parameters()) {
+    const auto given = std::ranges::find(factor.parameters, spec.name, &ParameterList::value_type::first);
+    if (given == factor.parameters.end() && !spec.fallback)
+      fail("{} needs the parameter '{}', a number in {}", where(factor), spec.name, describe(spec.domain));
+    Resolved::Parameter parameter;
+    parameter.terms = spec.per_term ? terms : 1;
+    parameter.values = given == factor.parameters.end() ? std::vector<double>{*spec.fallback} : given->second.numbers;
+    for (const double value : parameter.values)
+      if (!spec.domain.contains(value))
+        fail("{}: parameter '{}' is {}, but must be in {}{}{}", where(factor), spec.name, value, describe(spec.domain),
+             spec.domain.advice.empty() ? "" : "; ", spec.domain.advice);
+    const std::size_t size = parameter.values.size();
+    if (spec.per_term && size == 1) parameter.values.assign(terms, parameter.values[0]);
+    parameter.per_slot = parameter.values.size() == std::size_t{slots} * parameter.terms && slots > 1;
+    if (!parameter.per_slot && parameter.values.size() != parameter.terms)
+      fail("{}: parameter '{}' has {} values; expected 1{} or {} (one per slot)", where(factor), spec.name, size,
+           spec.per_term ? fmt::format(", {} (one per term)", terms) : "", std::size_t{slots} * parameter.terms);
+    resolved.push_back(std::move(parameter));
+  }
+  return resolved;
+}
+
+void check_method(const std::string& method, const std::vector<std::string>& known, std::string_view place) {
+  if (std::ranges::find(known, method) == known.end())
+    fail("{}: no method '{}'{}", place, method, suggestion(method, known));
+}
+
+// A method no kind has would otherwise pass unseen on a graph whose messages are all exact.
+void check_methods(const Registry& registry, const CompileOptions& options) {
+  std::vector<std::string> known;
+  for (const auto& [kind_name, kind] : registry.kinds())
+    for (const std::string& method : kind.methods())
+      if (std::ranges::find(known, method) == known.end()) known.push_back(method);
+  check_method(options.method, known, "compile");
+  for (const auto& [kind_name, method] : options.kind_methods)
+    check_method(method, registry.kind(kind_name).methods(), fmt::format("kind '{}'", kind_name));
+}
+
+Resolved::Factor resolve_factor(const Graph& graph, const Graph::Factor& factor, const Registry& registry,
+                                const CompileOptions& options, const Resolved& so_far) {
+  Resolved::Factor resolved;
+  resolved.name = factor.name;
+  const Kind* kind = nullptr;
+  try {
+    kind = &registry.kind(factor.kind);
+  } catch (const Error& error) {
+    fail("factor '{}': {}", factor.name, error.what());
+  }
+  resolved.kind = kind;
+  const auto by_kind = options.kind_methods.find(factor.kind);
+  resolved.method = !factor.method.empty()                   ? factor.method
+                    : by_kind != options.kind_methods.end() ? by_kind->second
+                                                            : options.method;
+  if (!factor.method.empty()) check_method(factor.method, kind->methods(), where(factor));
+  const auto ports = assign_ports(factor, *kind);
+  check_families(graph, factor, *kind, ports);
+  resolved.slots = plate_size(graph, factor, *kind, ports);
+  std::uint32_t terms = 1;
+  for (std::size_t p = 0; p < ports.size(); ++p) {
+    Resolved::Port port;
+    if (kind->ports()[p].variadic) {
+      port = variadic_port(graph, factor, ports[p], so_far.variables, resolved.slots);
+      terms = std::max(terms, port.terms);
+    } else {
+      const Connection& c = *ports[p][0];
+      port.elements = map_of(graph, factor, c, so_far.variables[c.variable.value].first_element, resolved.slots);
+    }
+    for (const Connection* c : ports[p])
+      if (std::ranges::find(port.variables, c->variable) == port.variables.end()) port.variables.push_back(c->variable);
+    resolved.ports.push_back(std::move(port));
+  }
+  resolved.parameters = resolve_parameters(factor, *kind, resolved.slots, terms);
+  resolve_messages(so_far, resolved);
+  return resolved;
+}
+
+void check_all_connected(const Resolved& graph) {
+  std::vector<bool> connected(graph.variables.size());
+  for (const auto& factor : graph.factors)
+    for (const auto& port : factor.ports)
+      for (const VariableId v : port.variables) connected[v.value] = true;
+  for (std::size_t v = 0; v < connected.size(); ++v)
+    if (!connected[v])
+      fail("variable '{}' is connected to nothing; connect a factor to it or remove it", graph.variables[v].name);
+}
+
+}  // namespace
+
+void resolve_messages(const Resolved& graph, Resolved::Factor& factor) {
+  for (std::size_t p = 0; p < factor.ports.size(); ++p) {
+    auto& port = factor.ports[p];
+    port.message = factor.kind->find_message(factor.method, p);
+    if (port.message == nullptr) {
+      const auto known = factor.kind->methods();
+      fail("factor '{}' ({}): no message to port '{}' by method '{}'{}", factor.name, factor.kind->name(),
+           factor.kind->ports()[p].name, factor.method, suggestion(factor.method, known));
+    }
+    if (std::ranges::all_of(port.variables, [&](VariableId v) { return graph.variables[v.value].observed; }))
+      port.message = nullptr;
+  }
+}
+
+Resolved resolve(const Graph& graph, const Registry& registry, const CompileOptions& options) {
+  check_methods(registry, options);
+  Resolved resolved;
+  for (const auto& variable : graph.variables()) {
+    resolved.variables.push_back(
+        {variable.name, resolved.elements, variable.size, variable.family, variable.observed, variable.shared});
+    resolved.elements += variable.size;
+  }
+  for (const VariableId v : options.unobserved) resolved.variables.at(v.value).observed = false;
+  std::uint32_t id = 0;
+  for (const auto& factor : graph.factors()) {
+    resolved.factors.push_back(resolve_factor(graph, factor, registry, options, resolved));
+    resolved.factors.back().origins = {{id++}};
+  }
+  check_all_connected(resolved);
+  return resolved;
+}
+
+}  // namespace dma

@@ -1,0 +1,67 @@
+// First passes of compile: every factor of the graph matched with its kind, its ports with their variables, its
+// parameters with their domains, its targets with their message functions. All errors of a model are found here.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "engine/graph.h"
+#include "engine/index_map.h"
+#include "engine/registry.h"
+
+namespace dma {
+
+struct CompileOptions {
+  // The method of every factor that names none itself; kinds without messages of that method use their exact ones.
+  std::string method = "dma";
+  // The method of all factors of a kind, before `method`.
+  std::map<std::string, std::string> kind_methods = {};
+  // Replace producer-consumer pairs the registry knows how to fuse (product + sum -> inner_product).
+  bool fuse = true;
+  // Observed variables to be treated as unknown: to predict them.
+  std::vector<VariableId> unobserved = {};
+};
+
+// A graph after resolution: factors as plates over the elements of all variables laid side by side.
+struct Resolved {
+  struct Variable {
+    std::string name;
+    std::uint32_t first_element = 0, size = 1;
+    Family family = Family::gaussian;
+    bool observed = false, shared = false;
+  };
+  struct Port {
+    std::uint32_t terms = 1;              // messages per slot
+    IndexMap elements;                    // (slot, term) -> element
+    std::vector<VariableId> variables;    // the distinct ones it reaches
+    const MessageFunction* message = nullptr;  // null: nothing behind it wants a message (all observed)
+  };
+  struct Parameter {
+    std::vector<double> values;
+    bool per_slot = false;
+    std::uint32_t terms = 1;
+  };
+  struct Factor {
+    std::string name;
+    const Kind* kind = nullptr;
+    std::string method;
+    std::uint32_t slots = 1;
+    std::vector<Port> ports;
+    std::vector<Parameter> parameters;
+    std::vector<FactorId> origins;  // the factors of the graph it stands for
+  };
+  std::vector<Variable> variables;
+  std::vector<Factor> factors;
+  std::uint32_t elements = 0;
+};
+
+Resolved resolve(const Graph& graph, const Registry& registry, const CompileOptions& options);
+
+// Sets the message function of every port that leads to an unobserved variable; throws if the method has none.
+void resolve_messages(const Resolved& graph, Resolved::Factor& factor);
+
+// Replaces what the registry knows how to fuse.
+void fuse(Resolved& graph, const Registry& registry);
+
+}  // namespace dma

@@ -1,0 +1,92 @@
+#include "engine/run.h"
+
+#include <algorithm>
+
+#include "engine/executor.h"
+
+namespace dma {
+
+namespace {
+
+// Whether the changes of an iteration that did not converge are growing instead of shrinking: those of the last quarter
+// of the sweeps against those of the quarter before.
+class Trend {
+ public:
+  explicit Trend(int limit) : quarter_(std::max(1, limit / 4)), limit_(limit) {}
+  void add(int sweep, double change) {
+    if (sweep > limit_ - quarter_) late_ = std::max(late_, change);
+    else if (sweep > limit_ - 2 * quarter_) early_ = std::max(early_, change);
+  }
+  bool grows() const { return late_ >= early_ && late_ > 0; }
+
+ private:
+  int quarter_, limit_;
+  double early_ = 0, late_ = 0;
+};
+
+Report iterate(const Plan& plan, Executor& executor, Executor::Total& total) {
+  const Iteration& iteration = plan.schedule.iteration;
+  Report report;
+  Trend trend(iteration.limit);
+  report.stop = Report::Stop::limit;
+  while (report.sweeps < iteration.limit) {
+    total.change = 0;
+    const bool clean = total.faults == 0;
+    executor.sweep(total);
+    ++report.sweeps;
+    trend.add(report.sweeps, total.change);
+    if (clean && total.faults > 0) report.first_fault_sweep = report.sweeps;
+    if (total.change <= iteration.tolerance) {
+      report.stop = Report::Stop::converged;
+      break;
+    }
+  }
+  if (report.stop == Report::Stop::limit && (trend.grows() || total.faults > 0)) report.stop = Report::Stop::diverged;
+  return report;
+}
+
+Report iterate_by_urgency(const Plan& plan, Executor& executor, Executor::Total& total) {
+  const Iteration& iteration = plan.schedule.iteration;
+  const std::uint64_t round = plan.schedule.visits.size();
+  Report report;
+  const std::uint64_t visits =
+      executor.sweep_by_urgency(iteration.tolerance, static_cast<std::uint64_t>(iteration.limit) * round, total);
+  report.sweeps = static_cast<int>((visits + round - 1) / round);
+  const bool converged = total.change <= iteration.tolerance;
+  report.stop = converged ? Report::Stop::converged
+                          : (total.faults > 0 || total.change > 1 ? Report::Stop::diverged : Report::Stop::limit);
+  return report;
+}
+
+}  // namespace
+
+Report run(const Plan& plan, State& state, const RunOptions& options) {
+  Executor executor(state);
+  executor.check_observed();
+  if (!options.warm || plan.schedule.order == Schedule::Order::once) executor.start_fresh();
+  executor.refresh_constants();
+  Executor::Total total;
+  Report report;
+  switch (plan.schedule.order) {
+    case Schedule::Order::once:
+      executor.sweep(total);
+      report.sweeps = 1;
+      break;
+    case Schedule::Order::repeated: report = iterate(plan, executor, total); break;
+    case Schedule::Order::residual: report = iterate_by_urgency(plan, executor, total); break;
+  }
+  report.messages = total.messages;
+  report.change = plan.schedule.order == Schedule::Order::once ? 0 : total.change;
+  report.faults = total.faults;
+  if (total.faults > 0) {
+    report.first_fault = {&plan, total.fault_group, total.fault_port, total.fault_slot};
+    report.first_fault_sweep = std::max(1, report.first_fault_sweep);
+  }
+  if (options.diagnose) {
+    executor.check_contradictions();
+    executor.find_signal_to_noise(report);
+  }
+  return report;
+}
+
+}  // namespace dma

@@ -1,0 +1,84 @@
+// Every byte that changes while a plan runs: observed values, messages, parameters. The plan must outlive its states.
+#pragma once
+
+#include <initializer_list>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "engine/batch.h"
+#include "engine/belief.h"
+#include "engine/incidence.h"
+#include "engine/plan.h"
+
+namespace dma {
+
+class State {
+ public:
+  explicit State(const Plan& plan);
+  State(State&&) = default;
+  State& operator=(State&&) = default;
+  State(const State&) = delete;  // its operations point into itself
+  State& operator=(const State&) = delete;
+
+  // Gives an observed variable its value: one finite number per element.
+  void observe(VariableId variable, std::span<const double> values);
+  void observe(VariableId variable, std::initializer_list<double> values) {
+    observe(variable, std::span(values.begin(), values.size()));
+  }
+  void observe(VariableId variable, double value) { observe(variable, std::span(&value, 1)); }
+
+  // One value for all slots, or one per slot if the graph gave one per slot. Checked against the domain.
+  void set_parameter(FactorId factor, std::string_view parameter, std::span<const double> values);
+  void set_parameter(FactorId factor, std::string_view parameter, double value) {
+    set_parameter(factor, parameter, std::span(&value, 1));
+  }
+
+  // The product of all messages at a variable.
+  Belief belief(VariableId variable) const;
+  // The messages of a factor to one of its ports, slot by slot.
+  std::vector<Gaussian> messages(FactorId factor, std::string_view port) const;
+
+  // What a shared variable has learned elsewhere: a message that no operation writes (see learn.h).
+  MessageArrays context(VariableId shared_variable);
+  // All messages uniform again, except values, contexts and constants.
+  void reset();
+
+  const Plan& plan() const { return *plan_; }
+
+ private:
+  friend class Executor;
+
+  void bind();
+
+  const Plan* plan_;
+  std::vector<double> tau_, rho_;                  // messages, by slot
+  std::vector<double> arrival_tau_, arrival_rho_;  // kept arrivals
+  std::vector<double> parameters_;
+  std::vector<double> scratch_;
+  std::vector<double> total_tau_, total_rho_, total_abs_;  // by element, for GatherOthers
+  std::vector<std::uint32_t> total_stamp_;
+  std::uint32_t stamp_ = 0;
+  std::vector<bool> given_;  // observed variables that have a value
+  bool constants_stale_ = true;
+
+  // The operations of the plan with addresses instead of positions.
+  struct BoundSend {
+    Kernel kernel = nullptr;
+    SequenceKernel sequence_kernel = nullptr;
+    Batch batch;
+    Sequence sequence;
+    std::uint32_t first_read = 0;  // in port_views_ or sequence_reads_
+    std::uint32_t group = 0, port = 0, first = 0;
+    std::uint64_t messages = 0;
+  };
+  std::vector<PortView> port_views_;
+  std::vector<Sequence::Read> sequence_reads_;
+  std::vector<ParameterView> parameter_views_;
+  std::vector<BoundSend> constant_sends_, sends_;
+  // For residual order: a heap of the visits.
+  std::vector<double> priority_;
+  std::vector<std::uint32_t> heap_, position_;
+};
+
+}  // namespace dma

@@ -1,0 +1,32 @@
+// Inner product: z = sum_t x_t y_t, a product factor for each t followed by a sum factor, with the products in between
+// never stored. The messages are those of product.h and sum.h, written for whole rows:
+//
+//   m_t = mx my                     v_t = vx vy + mx^2 vy + my^2 vx          (Prop. 3.1)
+//   to z:   N(sum_t m_t, sum_t v_t)
+//   to x_t: the sum's message to term t is N(c, k), c = mz - sum_{i != t} m_i, k = vz + sum_{i != t} v_i; then (Prop. 3.2)
+//           tau = s^2 my c / d,  rho = s^3 my^2 / d,  d = k + (1 - s) c^2,  s = my^2 / (my^2 + vy)
+//
+// and to y_t by symmetry. Sums over all other terms are kept as a sum over those before and one over those after.
+#pragma once
+
+#include <span>
+
+#include "engine/batch.h"
+
+namespace dma {
+
+// Array kernels; ports x (terms), y (terms), total.
+struct InnerProduct {
+  static double value(std::span<const double> xs_then_ys);
+
+  template <bool kTracked>
+  static void to_total(const Batch& batch, Outcome& outcome);  // reads x, y
+  template <bool kTracked>
+  static void to_x(const Batch& batch, Outcome& outcome);  // reads x, y, total
+  template <bool kTracked>
+  static void to_y(const Batch& batch, Outcome& outcome);  // reads x, y, total
+  template <bool kTracked>
+  static void to_x_and_y(const Batch& batch, Outcome& outcome);  // reads x, y, total
+};
+
+}  // namespace dma

@@ -1,0 +1,18 @@
+#include "schedules/flooding.h"
+
+namespace dma {
+
+ScheduleRule flooding(Iteration iteration) {
+  return {"flooding", [iteration](const Flow& flow) {
+            Schedule schedule{"flooding", {}, Schedule::Order::repeated, iteration};
+            std::vector<Visit> sends;
+            for (const std::uint32_t f : flow.by_class()) {
+              schedule.visits.push_back({f, flow.reads(f), 0});
+              sends.push_back({f, 0, flow.targets(f)});
+            }
+            schedule.visits.insert(schedule.visits.end(), sends.begin(), sends.end());
+            return schedule;
+          }};
+}
+
+}  // namespace dma

@@ -1,0 +1,34 @@
+#include "schedules/forward_backward.h"
+
+#include "schedules/sweeps.h"
+
+namespace dma {
+
+ScheduleRule forward_backward() {
+  return {"forward_backward",
+          [](const Flow& flow) {
+            Schedule schedule{"forward_backward", {}};
+            const auto levels = flow.levels();  // refuses a directed cycle even where the messages could be ordered
+            if (const auto order = flow.exact_order()) {
+              for (const auto& [factor, port] : *order)
+                schedule.visits.push_back({factor, flow.reads(factor, port), 1u << port});
+            } else {
+              append_forward(flow, levels, schedule.visits);
+              append_backward(flow, levels, schedule.visits);
+            }
+            return schedule;
+          },
+          true};
+}
+
+ScheduleRule forward() {
+  return {"forward",
+          [](const Flow& flow) {
+            Schedule schedule{"forward", {}};
+            append_forward(flow, flow.levels(), schedule.visits);
+            return schedule;
+          },
+          true};
+}
+
+}  // namespace dma

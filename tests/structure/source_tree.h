@@ -1,0 +1,34 @@
+// The source tree as the structure tests see it: files of text with their paths relative to the root.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace dma::structure {
+
+struct SourceFile {
+  std::string path;  // "factors/product.h"
+  std::vector<std::string> lines;
+};
+
+// An #include line: the name between the quotes or angle brackets, and the line number counted from 1.
+struct Include {
+  std::size_t line;
+  std::string name;
+  bool quoted;
+};
+
+// "factors" of "factors/product.h"; empty when there is no folder.
+std::string_view top_folder(std::string_view path);
+
+std::vector<Include> includes_of(const SourceFile& file);
+
+// Every .h and .cpp below the six folders of the project, sorted by path.
+std::vector<SourceFile> read_sources();
+
+// The names at the top level: those git tracks, or, outside a repository, all but dot-files, build* and out.
+std::vector<std::string> top_level_names();
+
+}  // namespace dma::structure
