@@ -99,6 +99,56 @@ std::uint64_t Executor::sweep_by_urgency(double tolerance, std::uint64_t limit, 
   return visits;
 }
 
+// Calls visit(element of the variable, slot) for every message of one end.
+template <class Visit>
+void Executor::for_each_message(const Plan::Variable& variable, const Plan::Variable::End& end, const Visit& visit) const {
+  const Group& group = plan_.groups[end.group];
+  const Group::Port& port = group.ports[end.port];
+  const std::uint32_t count = group.slots * port.terms;
+  if (port.elements.is_identical()) {
+    // The slots that reach this variable are consecutive.
+    const std::uint32_t first = std::max(port.elements.base, variable.first_element);
+    const std::uint32_t last = std::min(port.elements.base + count, variable.first_element + variable.size);
+    for (std::uint32_t e = first; e < last; ++e) visit(e - variable.first_element, port.first_slot + e - port.elements.base);
+  } else {
+    for (std::uint32_t q = 0; q < count; ++q)
+      if (const std::uint32_t i = port.elements(q) - variable.first_element; i < variable.size) visit(i, port.first_slot + q);
+  }
+}
+
+Natural Executor::belief(VariableId variable, std::uint32_t element) const {
+  const auto& v = plan_.variables[variable.value];
+  const MessageArrays messages{state_.tau_.data(), state_.rho_.data()};
+  Natural sum;
+  if (v.first_slot != kNowhere) sum = messages[v.first_slot + element];
+  for (const auto& end : v.ends)
+    for_each_message(v, end, [&](std::uint32_t i, std::uint32_t slot) {
+      if (i == element) sum = multiply(sum, messages[slot]);
+    });
+  return sum;
+}
+
+void Executor::absorb(VariableId shared_variable, double weight) {
+  const auto& v = plan_.variables[shared_variable.value];
+  double* const tau = state_.tau_.data();
+  double* const rho = state_.rho_.data();
+  for (const auto& end : v.ends)
+    if (!end.of_model)
+      for_each_message(v, end, [&](std::uint32_t i, std::uint32_t slot) {
+        tau[v.first_slot + i] += weight * tau[slot];
+        rho[v.first_slot + i] += weight * rho[slot];
+      });
+}
+
+void Executor::multiply_by_model(VariableId shared_variable, std::span<Natural> elements) const {
+  const auto& v = plan_.variables[shared_variable.value];
+  for (const auto& end : v.ends)
+    if (end.of_model)
+      for_each_message(v, end, [&](std::uint32_t i, std::uint32_t slot) {
+        elements[i] = multiply(elements[i], {state_.tau_[slot], state_.rho_[slot]});
+      });
+}
+
 void Executor::check_contradictions() {
   const auto is_infinite = [](double rho) { return rho == kInfinity; };
   std::size_t values = 0;  // of observed variables; they alone are no contradiction

@@ -28,6 +28,13 @@ class Executor {
   // number.
   std::uint64_t sweep_by_urgency(double tolerance, std::uint64_t limit, Total& total);
 
+  // The product of all messages at an element.
+  Natural belief(VariableId variable, std::uint32_t element) const;
+  // context of a shared variable *= (messages of the example's factors to it)^weight.
+  void absorb(VariableId shared_variable, double weight);
+  // elements *= messages of the model's own factors (priors) to a shared variable.
+  void multiply_by_model(VariableId shared_variable, std::span<Natural> elements) const;
+
   // Throws Contradiction where two different point masses meet.
   void check_contradictions();
   // The smallest |mean| / sd that the last sweep's message functions of watching kinds were given.
@@ -36,6 +43,8 @@ class Executor {
  private:
   void execute(std::size_t first, std::size_t last, std::size_t first_send, Total& total);
   void send(const State::BoundSend& op, Total& total);
+  template <class Visit>
+  void for_each_message(const Plan::Variable& variable, const Plan::Variable::End& end, const Visit& visit) const;
 
   State& state_;
   const Plan& plan_;

@@ -32,6 +32,12 @@ std::vector<Placement> form_groups(const Flow& flow, Plan& plan) {
   return places;
 }
 
+bool is_of_model(const Resolved& graph, const Resolved::Factor& factor) {
+  return std::ranges::all_of(factor.ports, [&](const Resolved::Port& port) {
+    return std::ranges::all_of(port.variables, [&](VariableId v) { return graph.variables[v.value].shared; });
+  });
+}
+
 void lay_out_ports(const Resolved& graph, Group& group, std::uint32_t& next_slot) {
   const auto& first = graph.factors[group.members[0]];
   for (std::size_t p = 0; p < first.ports.size(); ++p) {
@@ -102,7 +108,7 @@ std::vector<Placement> lay_out(const Flow& flow, Plan& plan) {
     for (std::uint32_t p = 0; p < graph.factors[f].ports.size(); ++p)
       for (const VariableId v : graph.factors[f].ports[p].variables) {
         auto& ends = plan.variables[v.value].ends;
-        const Plan::Variable::End end{places[f].group, p};
+        const Plan::Variable::End end{places[f].group, p, is_of_model(graph, graph.factors[f])};
         if (ends.empty() || ends.back().group != end.group || ends.back().port != end.port) ends.push_back(end);
       }
   for (auto& variable : plan.variables) variable.eliminated = variable.ends.empty();

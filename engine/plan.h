@@ -95,6 +95,7 @@ class Plan {
     std::uint32_t first_slot = kNowhere;    // of the value of an observed or the context of a shared variable
     struct End {
       std::uint32_t group, port;
+      bool of_model;  // its factor connects shared variables alone: it belongs to no example
     };
     std::vector<End> ends = {};
   };

@@ -1,0 +1,127 @@
+// Learning shared variables from many examples: the outer loop of the paper's Algorithm 1, for any graph.
+//
+// The graph describes one example. Its shared variables (weights, skills) keep what they learned from all examples in their
+// context (State::context): the product of one stored message per batch. A batch is learned anew by dividing its stored
+// message out of the context, sweeping its examples one after the other, each adding its messages, and storing what the
+// context gained. Every stored message is a product of factor messages, so its precision is not negative and the context
+// without it is proper again.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "engine/compile.h"
+#include "engine/run.h"
+
+namespace dma {
+
+class Executor;
+
+// The values of one observed variable for all examples, one example after the other.
+struct Observations {
+  VariableId variable;
+  std::span<const double> values;
+};
+using Data = std::vector<Observations>;
+
+struct LearnOptions {
+  std::vector<VariableId> targets = {};  // observed variables to predict; the log-likelihood is theirs
+  std::size_t batches = 10;              // at most one per example
+  int epochs = 200;                      // the limit
+  // Stop when |L_e - L_(e-1)| / max(floor, |L_(e-1)|) < tolerance, L_e the mean log predictive density after epoch e.
+  double tolerance = 0.1;
+  double floor = 1e-3;
+  // Stop when L has not been better than its best for this many epochs; 0: never.
+  int patience = 0;
+  // Each example's message to a shared variable counts this many times: 1 is the posterior, more a colder one.
+  double evidence_weight = 1;
+};
+
+struct EpochRecord {
+  int epoch = 0;
+  double log_likelihood = 0;   // mean over all examples and elements of the targets, after the epoch
+  double seconds = 0;          // since learning began
+  std::uint64_t faults = 0;    // messages refused in this epoch
+};
+
+struct LearnReport {
+  enum class Stop { tolerance, patience, limit, interrupted } stop = Stop::limit;
+  std::vector<EpochRecord> epochs;
+  std::uint64_t faults = 0;
+  std::string line() const;
+};
+
+class Learner {
+ public:
+  // Called after every epoch; false stops.
+  using Callback = std::function<bool(const EpochRecord&)>;
+
+  // `sweep` is run on every example, `predict` on every example with the targets unobserved.
+  Learner(const Graph& graph, const Registry& registry, const ScheduleRule& sweep, const ScheduleRule& predict,
+          LearnOptions options, CompileOptions compile_options = {});
+
+  // Runs epochs until one of the rules fires. May be called again: it goes on where it stopped.
+  LearnReport fit(const Data& data, const Callback& callback = {});
+
+  // The rule that has fired, if one has; fit() may still be called to go on.
+  std::optional<LearnReport::Stop> finished() const;
+
+  // What a batch taught is taken back: the belief is then the prior times the other stored messages, and further epochs
+  // go on without that batch.
+  void forget(std::size_t batch);
+
+  // The belief of a shared variable: what the graph's own factors between shared variables say, times the context.
+  Belief belief(VariableId shared_variable) const;
+  // Messages to the targets given inputs, example by example (targets in `inputs` are ignored): mean and variance of every
+  // element of every target, one example after the other.
+  void predict(const Data& inputs, std::span<double> means, std::span<double> variances);
+  std::size_t target_size() const;  // elements of all targets
+
+  void set_parameter(FactorId factor, std::string_view parameter, std::span<const double> values);
+
+  // The stored messages of all batches: all that learning is. Restoring them and fitting on gives the same bytes as never
+  // having stopped.
+  struct Memory {
+    std::vector<std::vector<double>> tau, rho;  // batch, shared scalar
+    std::vector<bool> active;
+    std::vector<EpochRecord> epochs;
+  };
+  const Memory& memory() const { return memory_; }
+  void restore(Memory memory);
+
+  // Means and variances of the targets of all examples after the last epoch.
+  std::span<const double> fitted_means() const { return means_; }
+  std::span<const double> fitted_variances() const { return variances_; }
+
+  LearnOptions& options() { return options_; }
+  const Plan& plan() const { return *plan_; }
+
+ private:
+  struct SharedVariable {
+    VariableId id;
+    std::uint32_t first = 0, size = 0;  // in the memory's arrays
+  };
+
+  void prepare(std::size_t examples);
+  void rebuild_context();
+  void learn_batch(const Data& data, std::size_t batch, std::size_t begin, std::size_t end, Executor& executor,
+                   std::uint64_t& faults);
+  double log_likelihood(const Data& data, std::size_t examples);
+  void copy_context_to_predictor();
+
+  LearnOptions options_;
+  std::unique_ptr<Plan> plan_, predict_plan_;
+  std::unique_ptr<State> state_, predict_state_;
+  std::vector<SharedVariable> shared_;
+  std::uint32_t shared_size_ = 0;
+  std::vector<double> cavity_tau_, cavity_rho_;
+  std::vector<double> means_, variances_;
+  Memory memory_;
+  std::size_t examples_ = 0;
+};
+
+}  // namespace dma

@@ -1,0 +1,30 @@
+// Gaussian noise: f(x, y) = N(y; x, variance). Both messages are exact: the convolution of the incoming one with the
+// noise,
+//
+//   N(m, v) -> N(m, v + variance):    tau / (1 + rho variance),    rho / (1 + rho variance),
+//
+// which needs no case for variance 0 (identity) nor for the uniform message.
+#pragma once
+
+#include "engine/gaussian.h"
+
+namespace dma {
+
+struct GaussianNoise {
+  struct Parameters {
+    double variance;  // in [0, inf]
+  };
+
+  static Gaussian to_y(const Gaussian& x, Parameters p) { return blurred(x, p.variance); }
+  static Gaussian to_x(const Gaussian& y, Parameters p) { return blurred(y, p.variance); }
+
+ private:
+  // Once rho variance overflows, as for a point mass, v + variance equals variance to every digit.
+  static Gaussian blurred(const Gaussian& g, double variance) {
+    const double widening = 1 + g.rho * variance;
+    if (g.is_point() || widening == kInfinity) return Gaussian::from_moments(g.mean(), variance);
+    return closed(g.tau / widening, g.rho / widening, g.mean());
+  }
+};
+
+}  // namespace dma

@@ -1,0 +1,32 @@
+// Copy between a Gaussian x and a log-normal: f(x, l) = delta(x - sign exp(l)), sign = +1 or -1; the message about
+// exp(l) is a log-normal. Either way the message is the member of the other family with the same mean and variance
+// (App. C.4):
+//
+//   to log    log-variance log(1 + v/m^2),  log-mean log|m| - log-variance/2
+//   to x      mean sign exp(ml + vl/2),     variance mean^2 (exp(vl) - 1)
+//
+// Its error KL(LN || N) is 3/(4 r^2) + O(r^-4), r = |m| / sqrt(v).
+#pragma once
+
+#include <cmath>
+
+#include "engine/gaussian.h"
+#include "engine/log_normal.h"
+
+namespace dma {
+
+struct LogCopy {
+  struct Parameters {
+    double sign;  // +1 or -1: the half-line x lives on
+  };
+
+  static double value(double log_x, Parameters p) { return p.sign * std::exp(log_x); }
+
+  // No log-normal on this half-line has a mean on the other side, or 0: such a Gaussian (or point mass) cannot be
+  // expressed, and sends the uniform message rather than an invented one.
+  static LogNormal to_log(const Gaussian& x, Parameters p);
+
+  static Gaussian to_x(const LogNormal& l, Parameters p);
+};
+
+}  // namespace dma

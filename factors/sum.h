@@ -1,0 +1,27 @@
+// Weighted sum: f(x_1, ..., x_k, z) = delta(z - sum_j c_j x_j). All messages are exact (Gaussians are closed under it):
+//
+//   to z      mean sum_j c_j m_j                            variance sum_j c_j^2 v_j
+//   to x_j    mean (m_z - sum_{i != j} c_i m_i) / c_j       variance (v_z + sum_{i != j} c_i^2 v_i) / c_j^2
+//
+// A term with coefficient 0 takes no part, whatever its message, and is sent the uniform message. Any other uniform
+// message makes uniform all those it enters. All point masses give a point mass.
+#pragma once
+
+#include <span>
+
+#include "engine/gaussian.h"
+
+namespace dma {
+
+struct Sum {
+  // Empty coefficients stand for all 1, here and below.
+  static double value(std::span<const double> terms, std::span<const double> coefficients);
+
+  static Gaussian to_total(std::span<const Gaussian> terms, std::span<const double> coefficients);
+
+  // All messages to the terms in O(k), allocating nothing. `out` has the size of `terms` and does not overlap it.
+  static void to_terms(std::span<const Gaussian> terms, const Gaussian& total, std::span<const double> coefficients,
+                       std::span<Gaussian> out);
+};
+
+}  // namespace dma

@@ -1,0 +1,122 @@
+// A Bayesian neural network for regression: layers of weights with Gaussian beliefs, leaky-ReLU activations, Gaussian noise.
+//
+//   auto net = dma::Bnn({.layers = {8, 6, 5, 1}, .slopes = {0.4, 0.8}, .noise = 0.2, .seed = 1});
+//   auto fit = net.fit(X, y, {.batches = 10});
+//   auto [mean, sd] = net.predict(X_new);
+//
+// Matrices have one row per example. All numbers are in the units of the data; standardisation happens inside.
+#pragma once
+
+#include <Eigen/Dense>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/learn.h"
+#include "models/bnn_graph.h"
+#include "models/feature_map.h"
+#include "models/numbers.h"
+#include "models/prediction.h"
+#include "models/standardiser.h"
+
+namespace dma {
+
+struct BnnOptions {
+  std::vector<std::size_t> layers;  // widths: features, hidden layers, outputs
+  Numbers slopes = 0.1;             // in (0, 1], one per hidden layer or one for all
+  Numbers noise = {};               // standard deviation per output or one for all; none: learned from the data
+  bool learn_noise = false;         // start from `noise` and learn it (always so when `noise` is not given)
+  bool bias = false;                // a bias in every layer
+  bool standardise = false;         // inputs and targets, undone in predictions
+  Numbers activation_prior = {};    // variance of N(0, .) on pre-activations, per layer; none: no such prior
+  double prior_mean_scale = 1;      // prior means are drawn from N(0, scale^2 / fan_in)
+  double prior_variance_scale = 1;  // prior variances are scale / (layers * fan_in)
+  std::vector<LayerPrior> priors = {};  // given explicitly instead, for a single member
+  std::string features = "none";    // fixed feature map in front, by name (feature_map.h)
+  std::string method = "dma";       // how messages are computed
+  std::map<std::string, std::string> kind_methods = {};  // ... for single kinds of factors
+  std::size_t members = 1;          // networks with their own prior draws, predictions mixed
+  std::uint64_t seed = 1;
+};
+
+struct BnnEpoch {
+  std::size_t member = 0;  // counting from 0
+  EpochRecord record;
+  std::vector<double> noise;  // standard deviations after the epoch
+};
+
+struct FitOptions {
+  std::size_t batches = 10;    // at most one per row
+  std::size_t batch_size = 0;  // if given, instead of batches: this many rows in each
+  int epochs = 200;            // limit for every member
+  double tolerance = 0.1;      // see LearnOptions
+  int patience = 0;
+  double evidence_weight = 1;
+  bool shuffle = true;         // rows into batches at random (by the model's seed); otherwise in their order
+  // After every epoch of every member; false stops (what was learned so far stays).
+  std::function<bool(const BnnEpoch&)> on_epoch = {};
+};
+
+struct FitReport {
+  std::vector<LearnReport> members;
+  std::vector<double> noise;  // standard deviation per output (mean over members)
+  bool interrupted = false;
+  std::string line() const;
+};
+
+class Bnn {
+ public:
+  explicit Bnn(BnnOptions options);
+  Bnn(Bnn&&) noexcept;
+  Bnn& operator=(Bnn&&) noexcept;
+  ~Bnn();
+
+  // Learns from rows of inputs and targets. Called again on the same data after an interruption it goes on.
+  FitReport fit(const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& targets, const FitOptions& options = {});
+
+  Prediction predict(const Eigen::MatrixXd& inputs);
+
+  // The factor graph of one example, and the beliefs of its weights: a layer's matrix row by row, then its biases.
+  const Graph& graph(std::size_t member = 0) const;
+  std::vector<Gaussian> weights(std::size_t layer, std::size_t member = 0) const;
+  const LayerPrior& prior(std::size_t layer, std::size_t member = 0) const;
+  // `count` draws of all weights of a member from the factorised posterior, layer after layer, one draw per row.
+  Eigen::MatrixXd sample_weights(std::size_t count, std::uint64_t seed, std::size_t member = 0) const;
+  std::vector<double> noise() const;  // standard deviation per output, in the units of the targets
+
+  const BnnOptions& options() const { return options_; }
+  const FitReport& last_fit() const { return report_; }
+  Learner& learner(std::size_t member = 0);
+
+  // All that was learned, to be saved and given back (bnn_file.h).
+  struct Memory {
+    Standardiser inputs, targets;
+    struct Member {
+      std::vector<double> noise_variance;  // per output, in standardised units
+      Learner::Memory learner;
+      std::vector<LayerPrior> priors;
+    };
+    std::vector<Member> members;
+    std::vector<LearnReport::Stop> stops;  // of members that are finished
+  };
+  // With `condensed`, the stored batch messages are replaced by their product: enough to predict, not to go on fitting.
+  Memory memory(bool condensed) const;
+  // Puts back what memory() gave, to a network made with the same options.
+  void restore(Memory memory, const FitOptions& fit_options = {});
+
+ private:
+  struct Member;
+  void make_member(std::size_t index, const FitOptions& options, std::size_t rows);
+
+  BnnOptions options_;
+  BnnShape shape_;
+  FeatureMap features_;
+  Standardiser input_standardiser_, target_standardiser_;
+  std::vector<std::unique_ptr<Member>> members_;
+  FitReport report_;
+};
+
+}  // namespace dma

@@ -1,0 +1,43 @@
+// The factor graph of a feedforward Bayesian neural network for one example (the paper's Figure 1):
+//
+//   prior - W_l ---.
+//        x_(l-1) - product - p_l - sum - z_l - leaky_relu - x_l ... z_L - gaussian_noise - y
+//
+// Layer l: W_l is d_l x d_(l-1), row by row; with a bias, b_l is added by a second sum.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "engine/graph.h"
+
+namespace dma {
+
+// Prior mean and variance of every weight of a layer, row by row, biases last.
+struct LayerPrior {
+  std::vector<double> mean, variance;
+};
+
+struct BnnShape {
+  std::vector<std::size_t> layers;         // widths, inputs first, outputs last
+  std::vector<double> slopes;              // one per hidden layer
+  bool bias = false;
+  std::vector<double> activation_prior;    // variance per layer, +inf for none
+};
+
+struct BnnGraph {
+  Graph graph;
+  VariableId inputs, outputs;
+  FactorId noise;
+  std::vector<VariableId> weights, biases;  // per layer
+  std::vector<FactorId> weight_priors, bias_priors;
+};
+
+BnnGraph build_bnn_graph(const BnnShape& shape, const std::vector<LayerPrior>& priors,
+                         const std::vector<double>& noise_variance);
+
+// The paper's prior (App. E.1): means drawn from N(0, mean_scale^2 / fan_in), variances scale / (learnable layers * fan_in);
+// fan_in counts the bias.
+std::vector<LayerPrior> draw_prior(const BnnShape& shape, double mean_scale, double variance_scale, std::uint64_t seed);
+
+}  // namespace dma

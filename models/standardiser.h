@@ -1,0 +1,20 @@
+// Columns shifted and scaled to mean 0 and standard deviation 1, and back. A constant column is only shifted.
+#pragma once
+
+#include <Eigen/Dense>
+
+namespace dma {
+
+struct Standardiser {
+  Eigen::RowVectorXd shift, scale;
+
+  static Standardiser identity(Eigen::Index columns);
+  static Standardiser of(const Eigen::MatrixXd& data);
+
+  Eigen::MatrixXd apply(const Eigen::MatrixXd& data) const;
+  Eigen::MatrixXd undo(const Eigen::MatrixXd& data) const;
+  // Standard deviations know no shift.
+  Eigen::MatrixXd undo_scale(const Eigen::MatrixXd& deviations) const;
+};
+
+}  // namespace dma

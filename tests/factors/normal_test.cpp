@@ -1,0 +1,95 @@
+#include "factors/normal.h"
+
+#include <doctest/doctest.h>
+
+#include "tests/oracles/accuracy.h"
+
+namespace dma {
+namespace {
+
+using oracle::Real;
+
+// Ten rounded operations, and the rounding of t^2/2 in an exponent that reaches 700 before exp underflows.
+constexpr double kTolerance = 5e-13;
+
+// Where phi has left the double range nothing that multiplies it can be compared.
+constexpr double kDensityRange = 37;
+
+Real hazard(const Real& t) { return oracle::phi(t) / oracle::Phi(t); }
+
+}  // namespace
+
+TEST_CASE("normal: density and distribution keep relative accuracy in both tails") {
+  oracle::RandomMessages random(oracle::kSeed);
+  double worst = 0;
+  for (int i = 0; i < 2000; ++i) {
+    const double t = random.sign() * random.log_uniform({1e-6, kDensityRange});
+    worst = std::max(worst, oracle::relative_error(normal::density(t), oracle::phi(t)));
+    worst = std::max(worst, oracle::relative_error(normal::distribution(t), oracle::Phi(t)));
+  }
+  MESSAGE("worst relative error ", worst);
+  CHECK(worst < kTolerance);
+}
+
+TEST_CASE("normal: hazard and truncated variance agree with their definitions down to -3e4") {
+  oracle::RandomMessages random(oracle::kSeed);
+  double worst_hazard = 0, worst_variance = 0;
+  for (int i = 0; i < 4000; ++i) {
+    const double t = i % 4 == 0 ? random.log_uniform({1e-3, kDensityRange}) : -random.log_uniform({1e-3, 3e4});
+    const Real h = hazard(t);
+    worst_hazard = std::max(worst_hazard, oracle::relative_error(normal::hazard(t), h));
+    worst_variance = std::max(worst_variance, oracle::relative_error(normal::truncated_variance(t), 1 - h * (h + t)));
+  }
+  MESSAGE("worst relative error: hazard ", worst_hazard, ", truncated variance ", worst_variance);
+  CHECK(worst_hazard < kTolerance);
+  CHECK(worst_variance < kTolerance);
+}
+
+TEST_CASE("normal: the continued fraction is accurate from where it takes over") {
+  for (const double x : {3.0, 3.01, 3.5, 4.0, 4.2, 5.0, 6.0, 7.0, 8.0, 9.0, 12.0, 20.0, 40.0, 111.0, 113.0}) {
+    const normal::Tail beyond = normal::tail(x);
+    const Real h = hazard(-x);
+    CAPTURE(x);
+    CHECK(oracle::relative_error(beyond.hazard, h) < 5e-16);
+    CHECK(oracle::relative_error(beyond.excess, h - x) < 1e-15);
+    CHECK(oracle::relative_error(beyond.variance, 1 - h * (h - x)) < 2e-15);
+  }
+}
+
+TEST_CASE("normal: truncated variance follows its asymptotic series 1/t^2 - 6/t^4 + 50/t^6 out to -1e150") {
+  for (double x = 1e4; x < 1e150; x *= 7) {
+    const double square = x * x;
+    const double series = (1 - 6 / square) / square;  // the next term is below 1e-14 of the first
+    CHECK(normal::truncated_variance(-x) == doctest::Approx(series).epsilon(1e-14));
+    CHECK(normal::truncated_variance(-x) > 0);
+  }
+}
+
+TEST_CASE("normal: rectified mean and variance agree with their definitions, without cancellation below zero") {
+  oracle::RandomMessages random(oracle::kSeed);
+  double worst_mean = 0, worst_variance = 0;
+  for (int i = 0; i < 4000; ++i) {
+    const double u = random.sign() * random.log_uniform({1e-6, 36});
+    const Real p = oracle::Phi(u), density = oracle::phi(u), square = Real(u) * u;
+    const Real mean = u * p + density;
+    worst_mean = std::max(worst_mean, oracle::relative_error(normal::rectified_mean(u), mean));
+    worst_variance = std::max(worst_variance, oracle::relative_error(normal::rectified_variance(u),
+                                                                     (square + 1) * p + u * density - mean * mean));
+  }
+  MESSAGE("worst relative error: rectified mean ", worst_mean, ", variance ", worst_variance);
+  CHECK(worst_mean < kTolerance);
+  CHECK(worst_variance < kTolerance);
+}
+
+TEST_CASE("normal: tails at infinity are 0 and finite") {
+  for (const double x : {1e3, 1e154, 1e200, kInfinity}) {
+    const normal::Tail beyond = normal::tail(x);
+    CHECK(beyond.probability == 0);
+    CHECK(beyond.excess == doctest::Approx(1 / x));
+    CHECK(beyond.variance >= 0);
+    CHECK(normal::rectified_mean(-x) == 0);
+    CHECK(normal::rectified_variance(-x) == 0);
+  }
+}
+
+}  // namespace dma

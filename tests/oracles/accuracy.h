@@ -1,0 +1,93 @@
+// The two promises every message function makes, as checks: accuracy against an exact oracle, and totality.
+#pragma once
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <string>
+
+#include "tests/oracles/high_precision.h"
+#include "tests/oracles/random_messages.h"
+
+namespace dma::oracle {
+
+inline constexpr std::uint64_t kSeed = 20240607;
+inline constexpr int kAccuracyTrials = 10'000;
+inline constexpr int kTotalityTrials = 1'000'000;
+
+// The largest errors seen. A variance is compared relative to itself. A mean is compared relative to max(|mean|, sd):
+// means cross zero, where no relative error is bounded, and an error far below the message's own sd changes nothing
+// that can be computed from it.
+struct Accuracy {
+  double mean = 0;
+  double variance = 0;
+  int compared = 0;
+  int out_of_range = 0;
+
+  void compare(const Natural& message, const Moments& truth) {
+    const Real precision = 1 / truth.variance;
+    // A precision that no normal double can hold has no message: the function answers with the uniform one (or with a
+    // denormal of few digits), which differs from it by less than any representable message does.
+    if (precision < std::numeric_limits<double>::min()) {
+      ++out_of_range;
+      CHECK(is_valid(message));
+      CHECK(message.rho < 2 * std::numeric_limits<double>::min());
+      return;
+    }
+    ++compared;
+    REQUIRE(message.is_proper());
+    const Moments found = exact(message);
+    const Real scale = std::max<Real>(abs(truth.mean), sqrt(truth.variance));
+    mean = std::max(mean, static_cast<double>(abs(found.mean - truth.mean) / scale));
+    variance = std::max(variance, static_cast<double>(abs(found.variance - truth.variance) / truth.variance));
+  }
+};
+
+// `trial(random, range, accuracy)` draws messages from the range and compares at least one result.
+template <typename Trial>
+void check_accuracy(const std::string& subject, const Trial& trial) {
+  for (const Range& range : {kOrdinary, kFar}) {
+    RandomMessages random(kSeed);
+    Accuracy accuracy;
+    for (int i = 0; i < kAccuracyTrials; ++i) trial(random, range, accuracy);
+    MESSAGE(subject, ", ", range.name, ": worst mean error ", accuracy.mean, ", variance error ", accuracy.variance,
+            " of ", accuracy.compared, " compared, ", accuracy.out_of_range, " below the double range, seed ", kSeed);
+    CHECK(accuracy.compared + accuracy.out_of_range >= kAccuracyTrials);
+    CHECK(accuracy.mean <= range.tolerance);
+    CHECK(accuracy.variance <= range.tolerance);
+  }
+}
+
+struct Census {
+  int proper = 0, uniform = 0, point = 0, invalid = 0;
+
+  void count(const Natural& message) {
+    if (!is_valid(message))
+      ++invalid;
+    else if (message.is_uniform())
+      ++uniform;
+    else if (message.is_point())
+      ++point;
+    else
+      ++proper;
+  }
+};
+
+// `any(random)` returns the message to arbitrary arriving ones: never NaN, never a negative precision.
+// `ordinary(random)` returns the message to proper ones from the ordinary range: always proper.
+template <typename Any, typename Ordinary>
+void check_totality(const std::string& subject, const Any& any, const Ordinary& ordinary) {
+  RandomMessages random(kSeed);
+  Census of_any, of_ordinary;
+  for (int i = 0; i < kTotalityTrials; ++i) of_any.count(any(random));
+  for (int i = 0; i < kTotalityTrials; ++i) of_ordinary.count(ordinary(random));
+  MESSAGE(subject, ": from arbitrary messages ", of_any.proper, " proper, ", of_any.uniform, " uniform, ", of_any.point,
+          " point, ", of_any.invalid, " invalid; from ordinary ones ", of_ordinary.proper, " proper of ",
+          kTotalityTrials, ", seed ", kSeed);
+  CHECK(of_any.invalid == 0);
+  CHECK(of_ordinary.proper == kTotalityTrials);
+}
+
+}  // namespace dma::oracle
