@@ -128,15 +128,15 @@ Natural Executor::belief(VariableId variable, std::uint32_t element) const {
   return sum;
 }
 
-void Executor::absorb(VariableId shared_variable, double weight) {
+void Executor::absorb(VariableId shared_variable) {
   const auto& v = plan_.variables[shared_variable.value];
   double* const tau = state_.tau_.data();
   double* const rho = state_.rho_.data();
   for (const auto& end : v.ends)
     if (!end.of_model)
       for_each_message(v, end, [&](std::uint32_t i, std::uint32_t slot) {
-        tau[v.first_slot + i] += weight * tau[slot];
-        rho[v.first_slot + i] += weight * rho[slot];
+        tau[v.first_slot + i] += tau[slot];
+        rho[v.first_slot + i] += rho[slot];
       });
 }
 

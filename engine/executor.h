@@ -30,8 +30,8 @@ class Executor {
 
   // The product of all messages at an element.
   Natural belief(VariableId variable, std::uint32_t element) const;
-  // context of a shared variable *= (messages of the example's factors to it)^weight.
-  void absorb(VariableId shared_variable, double weight);
+  // context of a shared variable *= messages of the example's factors to it.
+  void absorb(VariableId shared_variable);
   // elements *= messages of the model's own factors (priors) to a shared variable.
   void multiply_by_model(VariableId shared_variable, std::span<Natural> elements) const;
 

@@ -102,6 +102,16 @@ void Learner::restore(Memory memory) {
   rebuild_context();
 }
 
+Learner::Memory Learner::condensed_memory() const {
+  Memory condensed{{std::vector<double>(shared_size_)}, {std::vector<double>(shared_size_)}, {true}, memory_.epochs};
+  for (const SharedVariable& s : shared_) {
+    const MessageArrays context = state_->context(s.id);
+    std::copy_n(context.tau, s.size, condensed.tau[0].begin() + s.first);
+    std::copy_n(context.rho, s.size, condensed.rho[0].begin() + s.first);
+  }
+  return condensed;
+}
+
 void Learner::rebuild_context() {
   for (const SharedVariable& s : shared_) {
     const MessageArrays context = state_->context(s.id);
@@ -109,8 +119,8 @@ void Learner::rebuild_context() {
     std::fill_n(context.rho, s.size, 0.0);
     for (std::size_t b = 0; b < memory_.tau.size(); ++b)
       for (std::uint32_t i = 0; i < s.size; ++i) {
-        context.tau[i] += memory_.tau[b][s.first + i];
-        context.rho[i] += memory_.rho[b][s.first + i];
+        context.tau[i] += options_.evidence_weight * memory_.tau[b][s.first + i];
+        context.rho[i] += options_.evidence_weight * memory_.rho[b][s.first + i];
       }
   }
   copy_context_to_predictor();
@@ -141,13 +151,20 @@ void Learner::learn_batch(const Data& data, std::size_t batch, std::size_t begin
     Executor::Total total;
     executor.sweep(total);
     faults += total.faults;
-    for (const SharedVariable& s : shared_) executor.absorb(s.id, options_.evidence_weight);
+    for (const SharedVariable& s : shared_) executor.absorb(s.id);
   }
+  // The old message counted evidence_weight times in the context and was taken out once; so with the new one.
+  const double others = options_.evidence_weight - 1;
+  const auto replace = [&](double& stored, double& context, double cavity) {
+    const double gained = context - cavity;
+    context += others * (gained - stored);
+    stored = gained;
+  };
   for (const SharedVariable& s : shared_) {
     const MessageArrays context = state_->context(s.id);
     for (std::uint32_t i = 0; i < s.size; ++i) {
-      memory_.tau[batch][s.first + i] = context.tau[i] - cavity_tau_[s.first + i];
-      memory_.rho[batch][s.first + i] = context.rho[i] - cavity_rho_[s.first + i];
+      replace(memory_.tau[batch][s.first + i], context.tau[i], cavity_tau_[s.first + i]);
+      replace(memory_.rho[batch][s.first + i], context.rho[i], cavity_rho_[s.first + i]);
     }
   }
 }

@@ -37,7 +37,8 @@ struct LearnOptions {
   double floor = 1e-3;
   // Stop when L has not been better than its best for this many epochs; 0: never.
   int patience = 0;
-  // Each example's message to a shared variable counts this many times: 1 is the posterior, more a colder one.
+  // Every stored message counts this many times in the belief: 1 is the posterior, more a colder ("tempered") one. A batch
+  // takes one of its copies out before it is learned anew, so its examples always see at least what 1 would show them.
   double evidence_weight = 1;
 };
 
@@ -91,6 +92,8 @@ class Learner {
     std::vector<EpochRecord> epochs;
   };
   const Memory& memory() const { return memory_; }
+  // All stored messages as those of one batch: enough to predict.
+  Memory condensed_memory() const;
   void restore(Memory memory);
 
   // Means and variances of the targets of all examples after the last epoch.

@@ -56,6 +56,7 @@ struct FitOptions {
   int patience = 0;
   double evidence_weight = 1;
   bool shuffle = true;         // rows into batches at random (by the model's seed); otherwise in their order
+  bool fuse = true;            // see CompileOptions
   // After every epoch of every member; false stops (what was learned so far stays).
   std::function<bool(const BnnEpoch&)> on_epoch = {};
 };
@@ -100,16 +101,19 @@ class Bnn {
       std::vector<LayerPrior> priors;
     };
     std::vector<Member> members;
-    std::vector<LearnReport::Stop> stops;  // of members that are finished
   };
   // With `condensed`, the stored batch messages are replaced by their product: enough to predict, not to go on fitting.
   Memory memory(bool condensed) const;
-  // Puts back what memory() gave, to a network made with the same options.
-  void restore(Memory memory, const FitOptions& fit_options = {});
+  // Puts back what memory() gave, into a network made with the same options. To go on fitting, give the options and the
+  // number of rows of that fit too; a condensed memory needs neither.
+  void restore(Memory memory, const FitOptions& fit_options = {.batches = 1}, std::size_t rows = 1);
 
  private:
   struct Member;
+  using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
   void make_member(std::size_t index, const FitOptions& options, std::size_t rows);
+  LearnReport fit_member(std::size_t index, const RowMajor& x, const RowMajor& y, const FitOptions& options);
+  void update_noise(Member& member, std::span<const double> targets);
 
   BnnOptions options_;
   BnnShape shape_;

@@ -1,0 +1,279 @@
+#include "models/bnn.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <boost/random/mersenne_twister.hpp>
+#include <boost/random/normal_distribution.hpp>
+#include <boost/random/uniform_int_distribution.hpp>
+#include <cmath>
+#include <numeric>
+
+#include "factors/standard_registry.h"
+#include "models/noise.h"
+#include "schedules/forward_backward.h"
+
+namespace dma {
+
+namespace {
+
+// A first guess of standardised noise where none is given: most of the target's spread is still unexplained.
+constexpr double kFirstNoiseVariance = 0.5;
+// Noise may not shrink faster than this in one epoch: early residuals flatter a network that has just memorised a batch.
+constexpr double kLargestShrink = 4;
+// The smallest learned noise variance, in units of the target's variance.
+constexpr double kSmallestNoiseVariance = 1e-8;
+
+// Different streams of randomness from one seed.
+std::uint64_t seed_of(std::uint64_t seed, std::uint64_t member, std::uint64_t purpose) {
+  std::uint64_t x = seed * 0x9e3779b97f4a7c15ull + member * 0xbf58476d1ce4e5b9ull + purpose * 0x94d049bb133111ebull;
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111ebull;
+  return x ^ (x >> 31);
+}
+
+std::vector<Eigen::Index> row_order(Eigen::Index rows, bool shuffle, std::uint64_t seed) {
+  std::vector<Eigen::Index> order(static_cast<std::size_t>(rows));
+  std::iota(order.begin(), order.end(), Eigen::Index{0});
+  if (!shuffle) return order;
+  boost::random::mt19937_64 random(seed);
+  for (std::size_t i = order.size(); i > 1; --i)
+    std::swap(order[i - 1], order[boost::random::uniform_int_distribution<std::size_t>(0, i - 1)(random)]);
+  return order;
+}
+
+void check(const BnnOptions& o) {
+  if (o.layers.size() < 2) fail("layers: at least inputs and outputs are expected, {} given", o.layers.size());
+  for (const std::size_t width : o.layers)
+    if (width == 0 || width > 100000) fail("layers: a width of {} is given; 1 to 100000 is expected", width);
+  for (const double noise : o.noise.values)
+    if (!(noise > 0) || !std::isfinite(noise)) fail("noise is {}; a positive standard deviation is expected", noise);
+  for (const double v : o.activation_prior.values)
+    if (!(v > 0)) fail("activation_prior is {}; a positive variance is expected", v);
+  if (o.members == 0 || o.members > 1000) fail("members is {}; 1 to 1000 is expected", o.members);
+  if (!(o.prior_variance_scale > 0)) fail("prior_variance_scale is {}; it must be positive", o.prior_variance_scale);
+  if (!(o.prior_mean_scale >= 0)) fail("prior_mean_scale is {}; it must be 0 or more", o.prior_mean_scale);
+  if (!o.priors.empty() && (o.members != 1 || o.priors.size() != o.layers.size() - 1))
+    fail("priors: explicit priors need one member and one entry per layer");
+}
+
+BnnShape shape_of(const BnnOptions& o) {
+  BnnShape shape{o.layers, {}, o.bias, {}};
+  const std::size_t layers = o.layers.size() - 1;
+  if (layers > 1) shape.slopes = o.slopes.expanded(layers - 1, "slopes");
+  shape.activation_prior = o.activation_prior.empty() ? std::vector<double>(layers, kInfinity)
+                                                      : o.activation_prior.expanded(layers, "activation_prior");
+  return shape;
+}
+
+}  // namespace
+
+std::string FitReport::line() const {
+  std::string text = members.empty() ? "not fitted" : members.back().line();
+  if (members.size() > 1) text = fmt::format("{} members; the last {}", members.size(), text);
+  return fmt::format("{}; noise sd {:.4g}", text, fmt::join(noise, ", "));
+}
+
+struct Bnn::Member {
+  std::vector<LayerPrior> priors;
+  BnnGraph net;
+  std::vector<double> noise_variance;  // per output, standardised
+  std::unique_ptr<Learner> learner;
+};
+
+Bnn::Bnn(BnnOptions options) : options_(std::move(options)), features_(options_.features) {
+  check(options_);
+  shape_ = shape_of(options_);
+  if (options_.noise.empty()) options_.learn_noise = true;
+  const std::size_t raw_inputs = options_.features == "none" ? options_.layers.front() : 1;
+  input_standardiser_ = Standardiser::identity(static_cast<Eigen::Index>(raw_inputs));
+  target_standardiser_ = Standardiser::identity(static_cast<Eigen::Index>(options_.layers.back()));
+  for (std::size_t k = 0; k < options_.members; ++k) {
+    members_.push_back(std::make_unique<Member>());
+    members_[k]->priors = options_.priors.empty() ? draw_prior(shape_, options_.prior_mean_scale, options_.prior_variance_scale,
+                                                               seed_of(options_.seed, k, 1))
+                                                  : options_.priors;
+    make_member(k, {.batches = 1}, 1);
+  }
+}
+Bnn::Bnn(Bnn&&) noexcept = default;
+Bnn& Bnn::operator=(Bnn&&) noexcept = default;
+Bnn::~Bnn() = default;
+
+// Graph and learner of a member, with nothing learned yet.
+void Bnn::make_member(std::size_t index, const FitOptions& options, std::size_t rows) {
+  Member& member = *members_[index];
+  const std::size_t outputs = options_.layers.back();
+  if (member.noise_variance.empty()) {
+    member.noise_variance.assign(outputs, kFirstNoiseVariance);
+    if (!options_.noise.empty()) member.noise_variance = options_.noise.expanded(outputs, "noise");
+    for (std::size_t j = 0; j < outputs && !options_.noise.empty(); ++j) {
+      const double scaled = member.noise_variance[j] / target_standardiser_.scale(static_cast<Eigen::Index>(j));
+      member.noise_variance[j] = scaled * scaled;
+    }
+  }
+  member.net = build_bnn_graph(shape_, member.priors, member.noise_variance);
+  LearnOptions learn;
+  learn.targets = {member.net.outputs};
+  learn.batches = options.batch_size > 0 ? (rows + options.batch_size - 1) / options.batch_size : options.batches;
+  learn.epochs = options.epochs;
+  learn.tolerance = options.tolerance;
+  learn.patience = options.patience;
+  learn.evidence_weight = options.evidence_weight;
+  CompileOptions compile_options{.method = options_.method, .kind_methods = options_.kind_methods, .fuse = options.fuse};
+  member.learner = std::make_unique<Learner>(member.net.graph, standard_registry(), forward_backward(), forward(), learn,
+                                             compile_options);
+}
+
+FitReport Bnn::fit(const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& targets, const FitOptions& options) {
+  const auto rows = inputs.rows();
+  if (rows == 0) fail("fit: there are no rows");
+  if (targets.rows() != rows) fail("fit: {} rows of inputs but {} of targets", rows, targets.rows());
+  if (static_cast<std::size_t>(targets.cols()) != options_.layers.back())
+    fail("fit: the targets have {} columns but the network {} outputs", targets.cols(), options_.layers.back());
+  if (!inputs.allFinite() || !targets.allFinite()) fail("fit: the data hold a value that is not a finite number");
+  const bool resuming = std::ranges::any_of(members_, [](const auto& m) { return !m->learner->memory().epochs.empty(); });
+  if (!resuming && options_.standardise) {
+    input_standardiser_ = Standardiser::of(inputs);
+    target_standardiser_ = Standardiser::of(targets);
+  } else if (!resuming) {
+    input_standardiser_ = Standardiser::identity(inputs.cols());
+  }
+  const RowMajor x = features_.apply(input_standardiser_.apply(inputs)), y = target_standardiser_.apply(targets);
+  if (static_cast<std::size_t>(x.cols()) != options_.layers.front())
+    fail("fit: the inputs make {} features but the first layer has {}", x.cols(), options_.layers.front());
+  report_ = {};
+  for (std::size_t k = 0; k < members_.size() && !report_.interrupted; ++k) {
+    if (members_[k]->learner->memory().epochs.empty()) {
+      members_[k]->noise_variance.clear();
+      make_member(k, options, static_cast<std::size_t>(rows));
+    }
+    report_.members.push_back(fit_member(k, x, y, options));
+    report_.interrupted = report_.members.back().stop == LearnReport::Stop::interrupted;
+  }
+  report_.noise = noise();
+  return report_;
+}
+
+LearnReport Bnn::fit_member(std::size_t index, const RowMajor& x, const RowMajor& y, const FitOptions& options) {
+  Member& member = *members_[index];
+  if (const auto stop = member.learner->finished()) return {*stop, member.learner->memory().epochs, 0};
+  const auto order = row_order(x.rows(), options.shuffle, seed_of(options_.seed, index, 2));
+  const RowMajor own_x = x(order, Eigen::all), own_y = y(order, Eigen::all);
+  const std::span<const double> y_values(own_y.data(), static_cast<std::size_t>(own_y.size()));
+  const Data data{{member.net.inputs, {own_x.data(), static_cast<std::size_t>(own_x.size())}}, {member.net.outputs, y_values}};
+  return member.learner->fit(data, [&](const EpochRecord& record) {
+    if (options_.learn_noise) update_noise(member, y_values);
+    std::vector<double> sds;
+    for (std::size_t j = 0; j < member.noise_variance.size(); ++j)
+      sds.push_back(std::sqrt(member.noise_variance[j]) * target_standardiser_.scale(static_cast<Eigen::Index>(j)));
+    return !options.on_epoch || options.on_epoch({index, record, std::move(sds)});
+  });
+}
+
+void Bnn::update_noise(Member& member, std::span<const double> targets) {
+  const auto means = member.learner->fitted_means(), variances = member.learner->fitted_variances();
+  const std::size_t outputs = member.noise_variance.size();
+  std::vector<double> squares(targets.size() / outputs), without_noise(squares.size());
+  for (std::size_t j = 0; j < outputs; ++j) {
+    double& noise = member.noise_variance[j];
+    for (std::size_t n = 0; n < squares.size(); ++n) {
+      const std::size_t k = n * outputs + j;
+      squares[n] = (targets[k] - means[k]) * (targets[k] - means[k]);
+      without_noise[n] = std::max(0.0, variances[k] - noise);
+    }
+    noise = std::max(most_likely_noise(squares, without_noise, kSmallestNoiseVariance), noise / kLargestShrink);
+  }
+  member.learner->set_parameter(member.net.noise, "variance", member.noise_variance);
+}
+
+Prediction Bnn::predict(const Eigen::MatrixXd& inputs) {
+  if (inputs.cols() != input_standardiser_.shift.size())
+    fail("predict: the inputs have {} columns but the network was made for {}", inputs.cols(), input_standardiser_.shift.size());
+  if (!inputs.allFinite()) fail("predict: the inputs hold a value that is not a finite number");
+  const RowMajor x = features_.apply(input_standardiser_.apply(inputs));
+  const auto outputs = static_cast<Eigen::Index>(options_.layers.back());
+  std::vector<Eigen::MatrixXd> means, epistemic, noise;
+  for (const auto& member : members_) {
+    RowMajor mean(x.rows(), outputs), variance(x.rows(), outputs);
+    const auto size = static_cast<std::size_t>(mean.size());
+    member->learner->predict({{member->net.inputs, {x.data(), static_cast<std::size_t>(x.size())}}}, {mean.data(), size},
+                             {variance.data(), size});
+    const Eigen::RowVectorXd own_noise = Eigen::Map<const Eigen::RowVectorXd>(member->noise_variance.data(), outputs);
+    const auto squared_scale = target_standardiser_.scale.array().square();
+    means.push_back(target_standardiser_.undo(mean));
+    noise.push_back((own_noise.array() * squared_scale).replicate(x.rows(), 1).matrix());
+    epistemic.push_back((((variance.rowwise() - own_noise).array().max(0.0)).rowwise() * squared_scale).matrix());
+  }
+  return Prediction::mix(std::move(means), epistemic, noise);
+}
+
+const Graph& Bnn::graph(std::size_t member) const { return members_.at(member)->net.graph; }
+Learner& Bnn::learner(std::size_t member) { return *members_.at(member)->learner; }
+const LayerPrior& Bnn::prior(std::size_t layer, std::size_t member) const { return members_.at(member)->priors.at(layer); }
+
+std::vector<Gaussian> Bnn::weights(std::size_t layer, std::size_t member) const {
+  const Member& m = *members_.at(member);
+  std::vector<Gaussian> all;
+  const auto append = [&](VariableId v) {
+    const Belief belief = m.learner->belief(v);
+    for (std::size_t i = 0; i < belief.size(); ++i) all.push_back(belief[i]);
+  };
+  append(m.net.weights.at(layer));
+  if (options_.bias) append(m.net.biases.at(layer));
+  return all;
+}
+
+Eigen::MatrixXd Bnn::sample_weights(std::size_t count, std::uint64_t seed, std::size_t member) const {
+  std::vector<Gaussian> all;
+  for (std::size_t l = 0; l + 1 < options_.layers.size(); ++l) {
+    const auto layer = weights(l, member);
+    all.insert(all.end(), layer.begin(), layer.end());
+  }
+  boost::random::mt19937_64 random(seed);
+  boost::random::normal_distribution<double> normal;
+  Eigen::MatrixXd draws(static_cast<Eigen::Index>(count), static_cast<Eigen::Index>(all.size()));
+  for (Eigen::Index i = 0; i < draws.rows(); ++i)
+    for (Eigen::Index j = 0; j < draws.cols(); ++j) {
+      const Gaussian& w = all[static_cast<std::size_t>(j)];
+      draws(i, j) = w.mean() + w.sd() * normal(random);
+    }
+  return draws;
+}
+
+std::vector<double> Bnn::noise() const {
+  std::vector<double> sds(options_.layers.back());
+  for (std::size_t j = 0; j < sds.size(); ++j) {
+    double variance = 0;
+    for (const auto& member : members_) variance += member->noise_variance[j] / static_cast<double>(members_.size());
+    sds[j] = std::sqrt(variance) * target_standardiser_.scale(static_cast<Eigen::Index>(j));
+  }
+  return sds;
+}
+
+Bnn::Memory Bnn::memory(bool condensed) const {
+  Memory memory{input_standardiser_, target_standardiser_, {}};
+  for (const auto& member : members_)
+    memory.members.push_back({member->noise_variance,
+                              condensed ? member->learner->condensed_memory() : member->learner->memory(), member->priors});
+  return memory;
+}
+
+void Bnn::restore(Memory memory, const FitOptions& fit_options, std::size_t rows) {
+  if (memory.members.size() != members_.size())
+    fail("the saved network has {} members but {} were expected", memory.members.size(), members_.size());
+  input_standardiser_ = std::move(memory.inputs);
+  target_standardiser_ = std::move(memory.targets);
+  for (std::size_t k = 0; k < members_.size(); ++k) {
+    auto& saved = memory.members[k];
+    if (saved.noise_variance.size() != options_.layers.back())
+      fail("the saved network has {} noise values but {} outputs", saved.noise_variance.size(), options_.layers.back());
+    members_[k]->noise_variance = std::move(saved.noise_variance);
+    members_[k]->priors = std::move(saved.priors);
+    make_member(k, fit_options, rows);
+    if (!saved.learner.tau.empty()) members_[k]->learner->restore(std::move(saved.learner));
+  }
+}
+
+}  // namespace dma

@@ -1,0 +1,26 @@
+// The paper's two regression tasks (App. E.1 and G): data from a network drawn from the prior.
+#pragma once
+
+#include <Eigen/Dense>
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+namespace dma::oracle {
+
+struct PaperTask {
+  std::vector<std::size_t> layers;
+  std::vector<double> slopes;
+  double noise;
+  Eigen::MatrixXd inputs;    // features, one row per example
+  Eigen::MatrixXd targets;
+  std::function<Eigen::RowVectorXd(double)> truth;       // noise-free outputs at a raw input
+  std::function<Eigen::RowVectorXd(double)> features;    // of a raw input
+};
+
+// 8-6-5-1, 200 examples on [-2.5, 1.5], noise 0.2.
+PaperTask small_task(std::uint64_t seed);
+// 6-6-12-48-24-4, 1500 examples on [-4, 4], noise 0.1.
+PaperTask large_task(std::uint64_t seed);
+
+}  // namespace dma::oracle

@@ -1,0 +1,31 @@
+// Reproducible linear-Gaussian graphs of scalar nodes.
+#pragma once
+
+#include <cstdint>
+#include <map>
+
+#include "engine/state.h"
+
+namespace dma::oracle {
+
+struct GivenGraph {
+  Graph graph;
+  std::map<std::uint32_t, double> observed;
+
+  void observe_in(State& state) const {
+    for (const auto& [variable, value] : observed) state.observe(VariableId{variable}, value);
+  }
+};
+
+// A tree of about `variables` variables (factors gaussian_prior, gaussian_noise, sum with coefficients, copy, product with
+// an observed input, data flow in either direction along each) with random observed leaves. Its posterior is proper.
+GivenGraph random_tree(std::uint64_t seed, std::size_t variables);
+
+// A ring of `variables` latent variables with priors of variance 1, each tied to the next by a sum with an observed total
+// under unit noise and coefficients (1, coupling): loopy for messages, and the weaker the coupling, the sooner converged.
+GivenGraph ring(std::uint64_t seed, std::size_t variables, double coupling);
+
+// A grid of `side` x `side` latent variables with priors and noisy differences to the right and below.
+GivenGraph grid(std::uint64_t seed, std::size_t side);
+
+}  // namespace dma::oracle

@@ -1,0 +1,67 @@
+#include "tests/oracles/scalar_graph.h"
+
+#include <fmt/format.h>
+
+namespace dma::oracle {
+
+namespace {
+
+// The element that slot s of `slots` reaches, from the definition of each map.
+std::size_t element_of(const Connection& c, std::size_t size, std::size_t s, std::size_t slots) {
+  switch (c.reach) {
+    case Reach::identical: return s;
+    case Reach::row: return s / (slots / size);
+    case Reach::column: return s % size;
+    case Reach::all_to_one: return 0;
+    case Reach::gather: return c.table[s];
+  }
+  return 0;
+}
+
+// The connections of slot s: for a sum, the share of each variadic end that belongs to it.
+std::vector<Connection> connections_of(const Graph& graph, const Graph::Factor& factor, std::size_t s, std::size_t slots,
+                                       const std::vector<std::vector<VariableId>>& elements) {
+  std::vector<Connection> scalar;
+  for (std::size_t i = 0; i < factor.connections.size(); ++i) {
+    const Connection& c = factor.connections[i];
+    const auto& own = elements[c.variable.value];
+    const bool is_term = factor.kind == "sum" && i + 1 < factor.connections.size();
+    const std::size_t reached = c.reach == Reach::gather ? c.table.size() : own.size();
+    std::size_t share = 1, total = slots;
+    if (is_term && c.reach == Reach::column) share = own.size(), total = slots * share;
+    else if (is_term && c.reach != Reach::row) share = reached / slots, total = reached;
+    for (std::size_t t = 0; t < share; ++t)
+      scalar.emplace_back(own[element_of(c, graph[c.variable].size, s * share + t, total)]);
+  }
+  return scalar;
+}
+
+}  // namespace
+
+ScalarGraph written_out(const Graph& graph, const std::vector<std::size_t>& slots) {
+  ScalarGraph out;
+  for (const auto& v : graph.variables()) {
+    out.elements.emplace_back();
+    for (std::uint32_t i = 0; i < v.size; ++i) {
+      const std::string name = fmt::format("{}.{}", v.name, i);
+      out.elements.back().push_back(v.observed ? out.graph.observed(name, 1, v.family)
+                                    : v.shared ? out.graph.shared(name, 1, v.family)
+                                               : out.graph.variable(name, 1, v.family));
+    }
+  }
+  for (std::size_t f = 0; f < graph.factors().size(); ++f) {
+    const auto& factor = graph.factors()[f];
+    for (std::size_t s = 0; s < slots[f]; ++s) {
+      ParameterList parameters;
+      for (const auto& [name, value] : factor.parameters) {
+        const bool per_slot = name != "coefficients" && value.numbers.size() > 1;
+        parameters.emplace_back(name, per_slot ? ParameterValue(value.numbers[s]) : value);
+      }
+      out.graph.factor(factor.kind, connections_of(graph, factor, s, slots[f], out.elements), std::move(parameters),
+                       {fmt::format("{}.{}", factor.name, s), factor.method});
+    }
+  }
+  return out;
+}
+
+}  // namespace dma::oracle

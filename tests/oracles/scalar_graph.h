@@ -1,0 +1,19 @@
+// A graph of plates written out: one variable per element, one factor per slot, index maps followed by hand.
+#pragma once
+
+#include <vector>
+
+#include "engine/graph.h"
+
+namespace dma::oracle {
+
+struct ScalarGraph {
+  Graph graph;
+  std::vector<std::vector<VariableId>> elements;  // by variable of the original, then element
+};
+
+// `slots[f]` is the number of slots of factor f, stated by the test rather than derived. The last connection of `sum` is
+// its total; all others bring their elements as terms, an equal share to each slot in order.
+ScalarGraph written_out(const Graph& graph, const std::vector<std::size_t>& slots);
+
+}  // namespace dma::oracle
