@@ -83,7 +83,8 @@ inline Natural damped(const Natural& before, const Natural& after, double dampin
   return {after.tau + damping * (before.tau - after.tau), after.rho + damping * (before.rho - after.rho)};
 }
 
-// Where the results go. A message that is not valid is refused: the old one stays and the fault is counted.
+// Where the results go. A message that is not valid is refused and the fault counted: the old one stays, which in a single
+// sweep on fresh messages (not tracked) is the uniform one.
 struct Sink {
   double* tau = nullptr;
   double* rho = nullptr;
@@ -91,8 +92,11 @@ struct Sink {
 
   template <bool kTracked>
   void store(std::ptrdiff_t i, Natural message, std::uint64_t slot, Outcome& outcome) const {
-    if (!is_valid(message)) [[unlikely]]
-      return outcome.fault(slot);
+    if (!is_valid(message)) [[unlikely]] {
+      outcome.fault(slot);
+      if constexpr (!kTracked) tau[i] = rho[i] = 0;
+      return;
+    }
     if constexpr (kTracked) {
       const Natural before{tau[i], rho[i]};
       message = damped(before, message, damping);
@@ -104,7 +108,7 @@ struct Sink {
 };
 
 struct Batch {
-  std::size_t rows = 1, columns = 0;
+  std::size_t rows = 1, columns = 0;          // one row for a kind with a variadic port
   const PortView* reads = nullptr;            // in the order of the message function's arguments
   const ParameterView* parameters = nullptr;  // in the order of declaration
   Sink sink;

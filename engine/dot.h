@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "engine/explain.h"
 #include "engine/graph.h"
 #include "engine/registry.h"
 
@@ -10,5 +11,9 @@ namespace dma {
 
 // Edges point along the data flow, which the registry knows.
 std::string to_dot(const Graph& graph, const Registry& registry);
+
+// The same with one variable explained: the edges to it are as wide as their factors' share of its precision, and say
+// it; a variable that nothing informs is drawn dashed.
+std::string to_dot(const Graph& graph, const Registry& registry, const Explanation& explanation);
 
 }  // namespace dma

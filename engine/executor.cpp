@@ -19,9 +19,15 @@ void Executor::check_observed() const {
 
 void Executor::refresh_constants() {
   if (!state_.constants_stale_) return;
-  Total unused;
-  for (const auto& op : state_.constant_sends_) send(op, unused);
+  Total total;
+  for (const auto& op : state_.constant_sends_) send(op, total);
+  state_.refused_constants_ = {total.faults, total.fault_group, total.fault_port, total.fault_slot};
   state_.constants_stale_ = false;
+}
+
+Executor::Total Executor::refused_constants() const {
+  const auto& refused = state_.refused_constants_;
+  return {0, refused.faults, 0, refused.group, refused.port, refused.slot};
 }
 
 void Executor::start_fresh() {
@@ -29,9 +35,10 @@ void Executor::start_fresh() {
     std::fill_n(state_.tau_.begin() + range.first, range.count, 0.0);
     std::fill_n(state_.rho_.begin() + range.first, range.count, 0.0);
   }
-  if (plan_.schedule.order == Schedule::Order::once) return;
-  std::ranges::fill(state_.arrival_tau_, 0.0);
-  std::ranges::fill(state_.arrival_rho_, 0.0);
+  for (const SlotRange& range : plan_.arrival_resets) {
+    std::fill_n(state_.arrival_tau_.begin() + range.first, range.count, 0.0);
+    std::fill_n(state_.arrival_rho_.begin() + range.first, range.count, 0.0);
+  }
 }
 
 void Executor::send(const State::BoundSend& op, Total& total) {
@@ -74,29 +81,36 @@ void Executor::execute(std::size_t first, std::size_t last, std::size_t first_se
 
 void Executor::sweep(Total& total) { execute(0, plan_.operations.size(), 0, total); }
 
-std::uint64_t Executor::sweep_by_urgency(double tolerance, std::uint64_t limit, Total& total) {
+std::uint64_t Executor::sweep_by_urgency(double tolerance, std::uint64_t limit, Total& total, Trend& trend,
+                                         Report& report) {
   UrgencyQueue queue(state_.priority_, state_.heap_, state_.position_);
-  const auto& graph = *plan_.graph;
+  const double damping = plan_.schedule.iteration.damping;
   std::uint64_t visits = 0;
   for (; visits < limit && queue.largest() > tolerance; ++visits) {
     const std::uint32_t now = queue.take();
-    const Visit& visit = plan_.schedule.visits[now];
-    Total own;
-    execute(plan_.first_operation[now], plan_.first_operation[now + 1], plan_.first_send[now], own);
-    if (own.faults > 0 && total.faults == 0)
-      total.fault_group = own.fault_group, total.fault_port = own.fault_port, total.fault_slot = own.fault_slot;
-    total.messages += own.messages;
-    total.faults += own.faults;
-    const auto& factor = graph.factors[visit.factor];
-    for (std::size_t p = 0; p < factor.ports.size(); ++p)
-      if (visit.send & (1u << p))
-        for (const VariableId v : factor.ports[p].variables)
-          for (const std::uint32_t reader : plan_.visits_at[v.value])
-            // A factor is not informed by its own message, unless several of its slots meet at one element.
-            if (reader != now || factor.slots > 1) queue.raise(reader, own.change);
+    const bool clean = total.faults == 0;
+    total.change = 0;
+    execute(plan_.first_operation[now], plan_.first_operation[now + 1], plan_.first_send[now], total);
+    inform_readers(now, total.change, queue);
+    // A damped message went 1 - damping of its way; the rest of it is still to be done.
+    if (damping > 0) queue.raise(now, total.change * damping / (1 - damping));
+    const int sweep = static_cast<int>(visits / plan_.schedule.visits.size()) + 1;
+    trend.add(sweep, total.change);
+    if (clean && total.faults > 0) report.first_fault_sweep = sweep;
   }
   total.change = queue.largest();
   return visits;
+}
+
+// A factor is not informed by its own message, unless it reaches the element by another slot as well.
+void Executor::inform_readers(std::uint32_t now, double change, UrgencyQueue& queue) const {
+  const Visit& visit = plan_.schedule.visits[now];
+  const auto& factor = plan_.graph->factors[visit.factor];
+  for (std::size_t p = 0; p < factor.ports.size(); ++p)
+    if (visit.send & (1u << p))
+      for (const VariableId v : factor.ports[p].variables)
+        for (const std::uint32_t reader : plan_.visits_at[v.value])
+          if (reader != now || plan_.hears_itself[now]) queue.raise(reader, change);
 }
 
 // Calls visit(element of the variable, slot) for every message of one end.
@@ -116,11 +130,10 @@ void Executor::for_each_message(const Plan::Variable& variable, const Plan::Vari
   }
 }
 
-Natural Executor::belief(VariableId variable, std::uint32_t element) const {
+Natural Executor::prediction(VariableId variable, std::uint32_t element) const {
   const auto& v = plan_.variables[variable.value];
   const MessageArrays messages{state_.tau_.data(), state_.rho_.data()};
   Natural sum;
-  if (v.first_slot != kNowhere) sum = messages[v.first_slot + element];
   for (const auto& end : v.ends)
     for_each_message(v, end, [&](std::uint32_t i, std::uint32_t slot) {
       if (i == element) sum = multiply(sum, messages[slot]);
@@ -196,7 +209,10 @@ void Executor::find_signal_to_noise(Report& report) const {
         for (std::uint64_t k = 0; k < op.sequence.count; ++k, at += op.sequence.step)
           for (std::uint32_t t = 0; t < read.terms; ++t) {
             const auto q = static_cast<std::uint32_t>(at) * read.terms + t;
-            consider(op, ports[i], static_cast<std::uint64_t>(at), all_but(op.sequence.incidence, messages, read.first_slot + q));
+            const bool kept = read.keep || !read.refresh;
+            consider(op, ports[i], static_cast<std::uint64_t>(at),
+                     kept ? op.sequence.arrivals[read.first_arrival + q]
+                          : all_but(op.sequence.incidence, messages, read.first_slot + q));
           }
         continue;
       }

@@ -5,6 +5,8 @@
 
 #include "engine/report.h"
 #include "engine/state.h"
+#include "engine/trend.h"
+#include "engine/urgency.h"
 
 namespace dma {
 
@@ -22,14 +24,15 @@ class Executor {
 
   void check_observed() const;   // throws if an observed variable has no value
   void refresh_constants();      // messages that depend on parameters alone, if those changed
+  Total refused_constants() const;  // the faults among them
   void start_fresh();            // uniform, as far as a sweep may read them
   void sweep(Total& total);      // all operations once
   // Visits in order of urgency until the most urgent is at most `tolerance` or `limit` visits are done; returns their
-  // number.
-  std::uint64_t sweep_by_urgency(double tolerance, std::uint64_t limit, Total& total);
+  // number. total.change is then the urgency that is left; the trend and the report hear of every visit.
+  std::uint64_t sweep_by_urgency(double tolerance, std::uint64_t limit, Total& total, Trend& trend, Report& report);
 
-  // The product of all messages at an element.
-  Natural belief(VariableId variable, std::uint32_t element) const;
+  // The product of all messages of factors at an element, without a value observed or a context learned elsewhere.
+  Natural prediction(VariableId variable, std::uint32_t element) const;
   // context of a shared variable *= messages of the example's factors to it.
   void absorb(VariableId shared_variable);
   // elements *= messages of the model's own factors (priors) to a shared variable.
@@ -43,6 +46,7 @@ class Executor {
  private:
   void execute(std::size_t first, std::size_t last, std::size_t first_send, Total& total);
   void send(const State::BoundSend& op, Total& total);
+  void inform_readers(std::uint32_t now, double change, UrgencyQueue& queue) const;
   template <class Visit>
   void for_each_message(const Plan::Variable& variable, const Plan::Variable::End& end, const Visit& visit) const;
 

@@ -7,7 +7,6 @@
 #include <boost/graph/connected_components.hpp>
 #include <boost/graph/depth_first_search.hpp>
 #include <boost/graph/topological_sort.hpp>
-#include <deque>
 #include <map>
 #include <numeric>
 #include <tuple>
@@ -146,117 +145,6 @@ std::size_t Flow::connected_components() const {
   const auto g = bipartite<Undirected>(*graph_);
   std::vector<std::size_t> component(boost::num_vertices(g));
   return static_cast<std::size_t>(boost::connected_components(g, component.data()));
-}
-
-namespace {
-
-// Counts, for every variable, the messages still to come, and so finds which arrivals are complete. An edge (port,
-// variable) has its arrival complete once all other edges of the variable have sent; if several slots of the port share
-// an element, its own message counts among the others.
-class Readiness {
- public:
-  struct Edge {
-    std::uint32_t factor, port, variable;
-    bool sends, waits_for_own, sent = false, complete = false;
-  };
-
-  explicit Readiness(const Resolved& graph) : graph_(graph), at_(graph.variables.size()), missing_(at_.size()) {
-    for (std::uint32_t f = 0; f < graph.factors.size(); ++f) {
-      first_port_.push_back(static_cast<std::uint32_t>(waiting_.size()));
-      for (std::uint32_t p = 0; p < graph.factors[f].ports.size(); ++p) add_edges(f, p);
-    }
-  }
-
-  // Calls on_ready(factor, port) for every port whose arrivals have just become complete.
-  template <class OnReady>
-  void start(const OnReady& on_ready) {
-    for (std::uint32_t v = 0; v < at_.size(); ++v) settle(v, on_ready);
-  }
-  template <class OnReady>
-  void send(MessageId message, const OnReady& on_ready) {
-    const std::uint32_t port = first_port_[message.factor] + message.port;
-    const auto count = static_cast<std::uint32_t>(graph_.factors[message.factor].ports[message.port].variables.size());
-    for (std::uint32_t i = first_edge_[port]; i < first_edge_[port] + count; ++i) {
-      if (!edges_[i].sends) continue;
-      edges_[i].sent = true;
-      --missing_[edges_[i].variable];
-      settle(edges_[i].variable, on_ready);
-    }
-  }
-
- private:
-  void add_edges(std::uint32_t f, std::uint32_t p) {
-    const auto& factor = graph_.factors[f];
-    const auto& port = factor.ports[p];
-    const bool shares_elements = !is_injective(port.elements, factor.slots * port.terms);
-    first_edge_.push_back(static_cast<std::uint32_t>(edges_.size()));
-    waiting_.push_back(static_cast<std::uint32_t>(port.variables.size()));
-    for (const VariableId v : port.variables) {
-      // An observed variable waits for nobody.
-      const bool sends = port.message != nullptr && !graph_.variables[v.value].observed;
-      missing_[v.value] += sends;
-      at_[v.value].push_back(static_cast<std::uint32_t>(edges_.size()));
-      edges_.push_back({f, p, v.value, sends, sends && shares_elements});
-    }
-  }
-  // An arrival can only be complete when at most one message (its own) is missing, so a variable is looked through at
-  // most twice.
-  template <class OnReady>
-  void settle(std::uint32_t v, const OnReady& on_ready) {
-    if (missing_[v] > 1) return;
-    for (const std::uint32_t i : at_[v]) {
-      Edge& e = edges_[i];
-      const bool own_missing = e.sends && !e.sent;
-      if (e.complete || missing_[v] != (own_missing && !e.waits_for_own ? 1u : 0u)) continue;
-      e.complete = true;
-      if (--waiting_[first_port_[e.factor] + e.port] == 0) on_ready(e.factor, e.port);
-    }
-  }
-
-  const Resolved& graph_;
-  std::vector<Edge> edges_;
-  std::vector<std::vector<std::uint32_t>> at_;       // variable -> edges
-  std::vector<std::uint32_t> missing_;               // variable -> messages not sent yet
-  std::vector<std::uint32_t> first_port_;            // factor -> its first entry in the next two
-  std::vector<std::uint32_t> waiting_;               // port -> incomplete arrivals
-  std::vector<std::uint32_t> first_edge_;            // port -> its first edge
-};
-
-}  // namespace
-
-std::optional<std::vector<MessageId>> Flow::exact_order() const {
-  Readiness readiness(*graph_);
-  std::vector<MessageId> order;
-  std::size_t wanted = 0;
-  std::vector<std::uint32_t> ready_ports(factors()), done(factors());
-  std::map<std::pair<std::uint32_t, std::uint32_t>, std::deque<MessageId>> ready;  // by class and target
-  const auto offer = [&](std::uint32_t f) {
-    for (std::uint32_t p = 0; p < graph_->factors[f].ports.size(); ++p)
-      if ((target_ports_[f] & ~done[f] & (1u << p)) && (reads(f, p) & ~ready_ports[f]) == 0) {
-        done[f] |= 1u << p;
-        ready[{class_[f], p}].push_back({f, p});
-      }
-  };
-  const auto on_ready = [&](std::uint32_t f, std::uint32_t p) {
-    ready_ports[f] |= 1u << p;
-    offer(f);
-  };
-  for (std::uint32_t f = 0; f < factors(); ++f) {
-    wanted += static_cast<std::size_t>(__builtin_popcount(target_ports_[f]));
-    offer(f);
-  }
-  readiness.start(on_ready);
-  // Stay with one kernel as long as it has work: a chain then becomes one long run.
-  for (auto queue = ready.begin(); queue != ready.end(); queue = ready.begin()) {
-    while (!queue->second.empty()) {
-      order.push_back(queue->second.front());
-      queue->second.pop_front();
-      readiness.send(order.back(), on_ready);
-    }
-    ready.erase(queue);
-  }
-  if (order.size() != wanted) return {};
-  return order;
 }
 
 }  // namespace dma

@@ -63,8 +63,12 @@ Resolved::Factor fused(const Resolved& graph, const Resolved::Factor& producer, 
     }
   for (std::size_t p = 0; p < consumer.ports.size(); ++p)
     if (p != into) both.ports.push_back(consumer.ports[p]);
-  for (std::size_t p = 0; p < both.ports.size(); ++p)
-    if (kind.find_message(both.method, p) == nullptr) return {};
+  // The fused messages must be by the method the pair would use, not by one that merely serves.
+  const std::string& method = producer.kind->find_message(producer.method, via)->method;
+  for (std::size_t p = 0; p < both.ports.size(); ++p) {
+    const MessageFunction* message = kind.find_message(both.method, p);
+    if (message == nullptr || message->method != method) return {};
+  }
   resolve_messages(graph, both);
   return both;
 }

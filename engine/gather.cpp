@@ -17,22 +17,26 @@ bool covers(const Combine::Source& source, std::uint32_t size) {
   return source.elements.is_identical() && source.elements.base == 0 && source.slots == size;
 }
 
-// Sums two arrays of messages. Infinite precision stays infinite, but then the locations must not be added: a second
-// look repairs those elements.
-void add_aligned(const MessageArrays& out, const MessageArrays& messages, std::uint32_t first, std::uint32_t size) {
-  const double* tau = messages.tau + first;
-  const double* rho = messages.rho + first;
+// out = a * b, element by element. Infinite precision stays infinite, but then the locations must not be added: those
+// arrays are gone through again.
+void multiply_arrays(const MessageArrays& a, const MessageArrays& b, const MessageArrays& out, std::uint32_t size) {
   double largest = 0;
-  for (std::uint32_t i = 0; i < size; ++i) largest = std::max(largest, std::max(out.rho[i], rho[i]));
+  for (std::uint32_t i = 0; i < size; ++i) largest = std::max(largest, std::max(a.rho[i], b.rho[i]));
   if (largest < kInfinity) {
     for (std::uint32_t i = 0; i < size; ++i) {
-      out.tau[i] += tau[i];
-      out.rho[i] += rho[i];
+      out.tau[i] = a.tau[i] + b.tau[i];
+      out.rho[i] = a.rho[i] + b.rho[i];
     }
   } else {
-    for (std::uint32_t i = 0; i < size; ++i) absorb(out, i, {tau[i], rho[i]});
+    for (std::uint32_t i = 0; i < size; ++i) {
+      const Natural product = multiply(a[i], b[i]);
+      out.tau[i] = product.tau;
+      out.rho[i] = product.rho;
+    }
   }
 }
+
+MessageArrays at(const MessageArrays& messages, std::uint32_t first) { return {messages.tau + first, messages.rho + first}; }
 
 // Several slots to one element: element = (q / divisor) % modulus.
 void add_affine(const MessageArrays& out, const Combine::Source& source, const MessageArrays& messages) {
@@ -49,26 +53,31 @@ void add_affine(const MessageArrays& out, const Combine::Source& source, const M
 }  // namespace
 
 void combine(const Combine& op, const MessageArrays& messages, const MessageArrays& out) {
-  auto source = op.sources.begin();
-  if (source != op.sources.end() && covers(*source, op.size)) {
-    std::copy_n(messages.tau + source->first_slot, op.size, out.tau);
-    std::copy_n(messages.rho + source->first_slot, op.size, out.rho);
-    ++source;
+  const auto& sources = op.sources;
+  std::size_t next = 0;
+  if (sources.size() >= 2 && covers(sources[0], op.size) && covers(sources[1], op.size)) {
+    multiply_arrays(at(messages, sources[0].first_slot), at(messages, sources[1].first_slot), out, op.size);
+    next = 2;
+  } else if (!sources.empty() && covers(sources[0], op.size)) {
+    std::copy_n(messages.tau + sources[0].first_slot, op.size, out.tau);
+    std::copy_n(messages.rho + sources[0].first_slot, op.size, out.rho);
+    next = 1;
   } else {
     std::fill_n(out.tau, op.size, 0.0);
     std::fill_n(out.rho, op.size, 0.0);
   }
-  for (; source != op.sources.end(); ++source) {
-    if (covers(*source, op.size)) {
-      add_aligned(out, messages, source->first_slot, op.size);
-    } else if (source->elements.is_affine() && source->elements.divisor == 1 && source->elements.base == 0 &&
-               source->elements.modulus == op.size && source->slots % op.size == 0) {
-      for (std::uint32_t row = 0; row < source->slots; row += op.size)
-        add_aligned(out, messages, source->first_slot + row, op.size);
-    } else if (source->elements.is_affine()) {
-      add_affine(out, *source, messages);
+  for (; next < sources.size(); ++next) {
+    const Combine::Source& source = sources[next];
+    const IndexMap& map = source.elements;
+    if (covers(source, op.size)) {
+      multiply_arrays(out, at(messages, source.first_slot), out, op.size);
+    } else if (map.is_affine() && map.divisor == 1 && map.base == 0 && map.modulus == op.size && source.slots % op.size == 0) {
+      for (std::uint32_t row = 0; row < source.slots; row += op.size)
+        multiply_arrays(out, at(messages, source.first_slot + row), out, op.size);
+    } else if (map.is_affine()) {
+      add_affine(out, source, messages);
     } else {
-      for (std::uint32_t q = 0; q < source->slots; ++q) absorb(out, source->elements.table[q], messages[source->first_slot + q]);
+      for (std::uint32_t q = 0; q < source.slots; ++q) absorb(out, map.table[q], messages[source.first_slot + q]);
     }
   }
 }

@@ -22,6 +22,13 @@ std::uint32_t find(const std::unordered_map<std::string, std::uint32_t>& names, 
   fail("no {} '{}' in this graph{}", what, wanted, suggestion(wanted, known));
 }
 
+// "v3", or the next number that the user has not taken.
+std::string numbered(std::string_view stem, std::uint32_t number, const std::unordered_map<std::string, std::uint32_t>& taken) {
+  std::string name = fmt::format("{}{}", stem, number);
+  while (taken.contains(name)) name = fmt::format("{}{}", stem, ++number);
+  return name;
+}
+
 std::string_view name(Reach reach) {
   constexpr std::string_view kNames[] = {"", "row ", "column ", "all_to_one ", "gather "};
   return kNames[static_cast<std::size_t>(reach)];
@@ -42,7 +49,7 @@ Connection gather(VariableId v, std::vector<std::uint32_t> table) {
 
 VariableId Graph::add(std::string_view name, std::size_t size, Family family, bool observed, bool shared) {
   const auto id = static_cast<std::uint32_t>(variables_.size());
-  std::string own = name.empty() ? fmt::format("v{}", id) : std::string(name);
+  std::string own = name.empty() ? numbered("v", id, variable_names_) : std::string(name);
   if (size == 0 || size > kLargestVariable)
     fail("variable '{}' has size {}; a size from 1 to {} is expected", own, size, kLargestVariable);
   if (!variable_names_.emplace(own, id).second)
@@ -67,7 +74,7 @@ FactorId Graph::factor(std::string_view kind, std::vector<Connection> connection
   for (const Connection& connection : connections)
     if (connection.variable.value >= variables_.size())
       fail("factor {} ({}) is connected to a variable that is not of this graph", id, kind);
-  if (options.name.empty()) options.name = fmt::format("{}{}", kind, id);
+  if (options.name.empty()) options.name = numbered(kind, id, factor_names_);
   if (!factor_names_.emplace(options.name, id).second)
     fail("two factors are named '{}'; give each its own name, or an empty one to have it numbered", options.name);
   factors_.push_back({std::move(options.name), std::string(kind), std::move(options.method), std::move(connections),

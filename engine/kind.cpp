@@ -105,7 +105,7 @@ std::vector<std::string> Kind::methods() const {
 }
 
 const MessageFunction* Kind::find_message(std::string_view method, std::size_t target) const {
-  for (const std::string_view wanted : {method, kExact})
+  for (const std::string_view wanted : {method, kExact, kLinearisedMethod})
     for (const MessageFunction& m : messages_)
       if (m.method == wanted && m.target == target) return &m;
   return nullptr;

@@ -146,7 +146,8 @@ class Kind {
   std::size_t port(std::string_view name) const;             // by name; an Error offers the nearest one
   std::optional<std::size_t> variadic_port() const;          // the first one, if any
   std::vector<std::string> methods() const;                  // without repetition, in the order of registration
-  // The function for this method and target; one registered as "exact" serves every method. Null if there is none.
+  // The function for this method and target. Where the kind has none, its exact one serves, or else its linearised one,
+  // which is always proper. Null if there is none of these either.
   const MessageFunction* find_message(std::string_view method, std::size_t target) const;
   // The joint kernel for two message functions of this kind; null if there is none.
   const JointKernel* find_joint(const MessageFunction& first, const MessageFunction& second) const;
@@ -169,7 +170,8 @@ class Kind {
 
 inline Kind kind(std::string name, std::string summary = {}) { return Kind(std::move(name), std::move(summary)); }
 
-// Messages registered under this method are exact: they serve every method.
+// Messages registered under these methods serve every method the kind has none for.
 inline constexpr std::string_view kExact = "exact";
+inline constexpr std::string_view kLinearisedMethod = "linearised";
 
 }  // namespace dma

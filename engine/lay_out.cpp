@@ -56,13 +56,14 @@ void lay_out_ports(const Resolved& graph, Group& group, std::uint32_t& next_slot
     }
     group.ports.push_back(std::move(port));
   }
-  // A plate with row or column maps is walked as rows of that many columns.
+  // A plate with row or column maps is walked as rows of that many columns; one with a variadic port as a single row.
   group.columns = group.slots;
-  if (group.members.size() > 1) return;
+  if (group.members.size() > 1 || group.kind->variadic_port()) return;
   for (const Group::Port& port : group.ports) {
-    if (port.terms != 1 || !port.elements.is_affine()) continue;
-    if (port.elements.divisor > 1) group.columns = port.elements.divisor;
-    else if (port.elements.modulus != IndexMap::kWhole && port.elements.modulus > 1) group.columns = port.elements.modulus;
+    if (!port.elements.is_affine()) continue;
+    const bool is_column = port.elements.divisor == 1 && port.elements.modulus != IndexMap::kWhole;
+    const std::uint32_t columns = is_column ? port.elements.modulus : port.elements.divisor;
+    if (columns > 1 && group.slots % columns == 0) group.columns = columns;  // a gather may end within a row
   }
 }
 
@@ -109,7 +110,8 @@ std::vector<Placement> lay_out(const Flow& flow, Plan& plan) {
       for (const VariableId v : graph.factors[f].ports[p].variables) {
         auto& ends = plan.variables[v.value].ends;
         const Plan::Variable::End end{places[f].group, p, is_of_model(graph, graph.factors[f])};
-        if (ends.empty() || ends.back().group != end.group || ends.back().port != end.port) ends.push_back(end);
+        const auto is_same = [&](const Plan::Variable::End& e) { return e.group == end.group && e.port == end.port; };
+        if (std::ranges::none_of(ends, is_same)) ends.push_back(end);
       }
   for (auto& variable : plan.variables) variable.eliminated = variable.ends.empty();
   return places;
@@ -131,6 +133,38 @@ void index_incidence(Plan& plan) {
   plan.incident_slots.resize(plan.slots);
   auto next = plan.first_incident;
   for (std::uint32_t slot = 0; slot < plan.slots; ++slot) plan.incident_slots[next[plan.element_of_slot[slot]]++] = slot;
+}
+
+namespace {
+
+bool reaches_an_element_twice(const Resolved::Factor& factor) {
+  std::vector<std::uint32_t> elements;
+  for (const auto& port : factor.ports)
+    for (std::uint32_t q = 0; q < factor.slots * port.terms; ++q) elements.push_back(port.elements(q));
+  std::ranges::sort(elements);
+  return std::ranges::adjacent_find(elements) != elements.end();
+}
+
+}  // namespace
+
+void index_visits(Plan& plan) {
+  plan.first_send.clear();
+  std::uint32_t sends = 0;
+  std::size_t next = 0;
+  for (const std::uint32_t first : plan.first_operation) {
+    for (; next < first; ++next) sends += std::holds_alternative<Send>(plan.operations[next]);
+    plan.first_send.push_back(sends);
+  }
+  plan.visits_at.assign(plan.variables.size(), {});
+  plan.hears_itself.clear();
+  for (std::uint32_t i = 0; i < plan.schedule.visits.size(); ++i) {
+    const Visit& visit = plan.schedule.visits[i];
+    const auto& factor = plan.graph->factors[visit.factor];
+    plan.hears_itself.push_back(reaches_an_element_twice(factor));
+    for (std::size_t p = 0; p < factor.ports.size(); ++p)
+      if (visit.refresh & (1u << p))
+        for (const VariableId v : factor.ports[p].variables) plan.visits_at[v.value].push_back(i);
+  }
 }
 
 }  // namespace dma

@@ -17,4 +17,7 @@ std::vector<Placement> lay_out(const Flow& flow, Plan& plan);
 // Element -> slots and back, for the operations that need it.
 void index_incidence(Plan& plan);
 
+// For residual order: the first send of each visit, the visits that a change at a variable concerns.
+void index_visits(Plan& plan);
+
 }  // namespace dma

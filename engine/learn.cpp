@@ -55,7 +55,11 @@ Learner::Learner(const Graph& graph, const Registry& registry, const ScheduleRul
     if (!graph[target].observed) fail("target '{}' is not an observed variable", graph[target].name);
   if (options_.batches == 0) fail("the number of batches is 0; at least 1 is expected");
   if (!(options_.evidence_weight > 0)) fail("evidence_weight is {}; it must be positive", options_.evidence_weight);
+  for (const double step : {options_.first_step, options_.step})
+    if (!(step > 0 && step <= 1)) fail("a step of {} is given; it must be in (0, 1]", step);
+  if (options_.likelihood == LearnOptions::Likelihood::while_sweeping) compile_options.predicted = options_.targets;
   plan_ = std::make_unique<Plan>(compile(graph, sweep, registry, compile_options));
+  compile_options.predicted.clear();
   compile_options.unobserved = options_.targets;
   predict_plan_ = std::make_unique<Plan>(compile(graph, predict, registry, compile_options));
   state_ = std::make_unique<State>(*plan_);
@@ -123,14 +127,18 @@ void Learner::rebuild_context() {
         context.rho[i] += options_.evidence_weight * memory_.rho[b][s.first + i];
       }
   }
-  copy_context_to_predictor();
+  give_context_to_predictor();
 }
 
-void Learner::copy_context_to_predictor() {
+void Learner::give_context_to_predictor(std::optional<std::size_t> without_batch) {
   for (const SharedVariable& s : shared_) {
     const MessageArrays from = state_->context(s.id), to = predict_state_->context(s.id);
     std::copy_n(from.tau, s.size, to.tau);
     std::copy_n(from.rho, s.size, to.rho);
+    for (std::uint32_t i = 0; without_batch && i < s.size; ++i) {
+      to.tau[i] -= options_.evidence_weight * memory_.tau[*without_batch][s.first + i];
+      to.rho[i] -= options_.evidence_weight * memory_.rho[*without_batch][s.first + i];
+    }
   }
 }
 
@@ -151,14 +159,15 @@ void Learner::learn_batch(const Data& data, std::size_t batch, std::size_t begin
     Executor::Total total;
     executor.sweep(total);
     faults += total.faults;
+    if (options_.likelihood == LearnOptions::Likelihood::while_sweeping) read_predictions(executor, n, means_, variances_);
     for (const SharedVariable& s : shared_) executor.absorb(s.id);
   }
-  // The old message counted evidence_weight times in the context and was taken out once; so with the new one.
-  const double others = options_.evidence_weight - 1;
+  // The old message counts evidence_weight times in the context and was taken out once; so with the new one.
+  const double step = memory_.epochs.empty() ? options_.first_step : options_.step;
   const auto replace = [&](double& stored, double& context, double cavity) {
-    const double gained = context - cavity;
-    context += others * (gained - stored);
-    stored = gained;
+    const double change = step * (context - cavity - stored);
+    context = cavity + stored + options_.evidence_weight * change;
+    stored += change;
   };
   for (const SharedVariable& s : shared_) {
     const MessageArrays context = state_->context(s.id);
@@ -188,7 +197,8 @@ LearnReport Learner::fit(const Data& data, const Callback& callback) {
     record.epoch = static_cast<int>(memory_.epochs.size()) + 1;
     for (std::size_t b = 0; b < options_.batches; ++b)
       if (memory_.active[b])
-        learn_batch(data, b, b * examples / options_.batches, (b + 1) * examples / options_.batches, executor, record.faults);
+        learn_batch(data, b, first_example(b), first_example(b + 1), executor, record.faults);
+    if (options_.likelihood == LearnOptions::Likelihood::after_epoch) predict(data, means_, variances_);
     record.log_likelihood = log_likelihood(data, examples);
     record.seconds = before + std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     memory_.epochs.push_back(record);
@@ -223,8 +233,7 @@ std::optional<LearnReport::Stop> Learner::finished() const {
   return {};
 }
 
-double Learner::log_likelihood(const Data& data, std::size_t examples) {
-  predict(data, means_, variances_);
+double Learner::log_likelihood(const Data& data, std::size_t examples) const {
   double sum = 0;
   std::size_t k = 0;
   for (std::size_t n = 0; n < examples; ++n)
@@ -237,25 +246,43 @@ double Learner::log_likelihood(const Data& data, std::size_t examples) {
   return sum / static_cast<double>(k);
 }
 
-void Learner::predict(const Data& inputs, std::span<double> means, std::span<double> variances) {
-  const std::size_t examples = count_examples(*plan_, inputs);
-  copy_context_to_predictor();
+void Learner::read_predictions(const Executor& executor, std::size_t example, std::span<double> means,
+                               std::span<double> variances) const {
+  std::size_t k = example * target_size();
+  for (const VariableId target : options_.targets)
+    for (std::uint32_t i = 0; i < plan_->variables[target.value].size; ++i, ++k) {
+      const Gaussian message(executor.prediction(target, i));
+      means[k] = message.mean();
+      variances[k] = message.variance();
+    }
+}
+
+void Learner::predict_examples(const Data& inputs, std::size_t begin, std::size_t end, std::span<double> means,
+                               std::span<double> variances) {
   Executor executor(*predict_state_);
-  std::size_t k = 0;
-  for (std::size_t n = 0; n < examples; ++n) {
+  executor.refresh_constants();
+  for (std::size_t n = begin; n < end; ++n) {
     observe_example(inputs, n, *predict_state_);
-    if (n == 0) executor.check_observed();
+    if (n == begin) executor.check_observed();
     executor.start_fresh();
-    executor.refresh_constants();
     Executor::Total total;
     executor.sweep(total);
-    for (const VariableId target : options_.targets)
-      for (std::uint32_t i = 0; i < plan_->variables[target.value].size; ++i, ++k) {
-        const Gaussian message(executor.belief(target, i));
-        means[k] = message.mean();
-        variances[k] = message.variance();
-      }
+    read_predictions(executor, n, means, variances);
   }
+}
+
+void Learner::predict(const Data& inputs, std::span<double> means, std::span<double> variances) {
+  give_context_to_predictor();
+  predict_examples(inputs, 0, count_examples(*plan_, inputs), means, variances);
+}
+
+void Learner::predict_left_out(const Data& data, std::span<double> means, std::span<double> variances) {
+  prepare(count_examples(*plan_, data));
+  for (std::size_t b = 0; b < options_.batches; ++b) {
+    give_context_to_predictor(b);
+    predict_examples(data, first_example(b), first_example(b + 1), means, variances);
+  }
+  give_context_to_predictor();
 }
 
 Belief Learner::belief(VariableId shared_variable) const {

@@ -40,6 +40,11 @@ struct LearnOptions {
   // Every stored message counts this many times in the belief: 1 is the posterior, more a colder ("tempered") one. A batch
   // takes one of its copies out before it is learned anew, so its examples always see at least what 1 would show them.
   double evidence_weight = 1;
+  // The share of the change of a stored message that is made at once, in (0, 1]; in the first epoch, and later.
+  double first_step = 1, step = 1;
+  // Where the log-likelihood of an epoch comes from: a pass over all examples after it, or the predictions that the sweeps
+  // make anyway, each before its example is learned (anew).
+  enum class Likelihood { after_epoch, while_sweeping } likelihood = Likelihood::after_epoch;
 };
 
 struct EpochRecord {
@@ -80,6 +85,8 @@ class Learner {
   // Messages to the targets given inputs, example by example (targets in `inputs` are ignored): mean and variance of every
   // element of every target, one example after the other.
   void predict(const Data& inputs, std::span<double> means, std::span<double> variances);
+  // The same for the learned examples themselves, each as if its batch had never been learned.
+  void predict_left_out(const Data& data, std::span<double> means, std::span<double> variances);
   std::size_t target_size() const;  // elements of all targets
 
   void set_parameter(FactorId factor, std::string_view parameter, std::span<const double> values);
@@ -96,7 +103,7 @@ class Learner {
   Memory condensed_memory() const;
   void restore(Memory memory);
 
-  // Means and variances of the targets of all examples after the last epoch.
+  // Means and variances of the targets of all examples, from which the last log-likelihood was computed.
   std::span<const double> fitted_means() const { return means_; }
   std::span<const double> fitted_variances() const { return variances_; }
 
@@ -113,8 +120,13 @@ class Learner {
   void rebuild_context();
   void learn_batch(const Data& data, std::size_t batch, std::size_t begin, std::size_t end, Executor& executor,
                    std::uint64_t& faults);
-  double log_likelihood(const Data& data, std::size_t examples);
-  void copy_context_to_predictor();
+  double log_likelihood(const Data& data, std::size_t examples) const;
+  void predict_examples(const Data& inputs, std::size_t begin, std::size_t end, std::span<double> means,
+                        std::span<double> variances);
+  void read_predictions(const Executor& executor, std::size_t example, std::span<double> means,
+                        std::span<double> variances) const;
+  void give_context_to_predictor(std::optional<std::size_t> without_batch = {});
+  std::size_t first_example(std::size_t batch) const { return batch * examples_ / options_.batches; }
 
   LearnOptions options_;
   std::unique_ptr<Plan> plan_, predict_plan_;

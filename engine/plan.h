@@ -22,7 +22,8 @@ struct Group {
   struct Port {
     std::uint32_t terms = 1;
     std::uint32_t first_slot = 0;             // its messages in State
-    std::uint32_t first_arrival = kNowhere;   // kept arrivals, if any are
+    std::uint32_t first_arrival = kNowhere;   // arrivals by slot, if any are gathered
+    std::uint32_t first_combined = kNowhere;  // arrivals by element of its variable, if any are combined
     IndexMap elements;                        // (slot, term) -> element
     const MessageFunction* message = nullptr;
   };
@@ -116,7 +117,9 @@ class Plan {
   // For residual order: the operations and sends of each visit (one more at the end), the visits that read a variable.
   std::vector<std::uint32_t> first_operation, first_send;
   std::vector<std::vector<std::uint32_t>> visits_at;
-  std::vector<SlotRange> resets;      // messages to be uniform when a run starts
+  std::vector<std::uint8_t> hears_itself;  // visits of factors that reach an element more than once
+  std::vector<SlotRange> resets;           // messages to be uniform when a run starts
+  std::vector<SlotRange> arrival_resets;   // arrivals likewise
 
   std::uint32_t slots = 0, arrivals = 0, elements = 0;
   std::uint32_t scratch = 0;          // doubles a kernel may need

@@ -274,7 +274,7 @@ void resolve_messages(const Resolved& graph, Resolved::Factor& factor) {
       fail("factor '{}' ({}): no message to port '{}' by method '{}'{}", factor.name, factor.kind->name(),
            factor.kind->ports()[p].name, factor.method, suggestion(factor.method, known));
     }
-    if (std::ranges::all_of(port.variables, [&](VariableId v) { return graph.variables[v.value].observed; }))
+    if (std::ranges::all_of(port.variables, [&](VariableId v) { return !graph.variables[v.value].wants_messages; }))
       port.message = nullptr;
   }
 }
@@ -288,6 +288,8 @@ Resolved resolve(const Graph& graph, const Registry& registry, const CompileOpti
     resolved.elements += variable.size;
   }
   for (const VariableId v : options.unobserved) resolved.variables.at(v.value).observed = false;
+  for (auto& variable : resolved.variables) variable.wants_messages = !variable.observed;
+  for (const VariableId v : options.predicted) resolved.variables.at(v.value).wants_messages = true;
   std::uint32_t id = 0;
   for (const auto& factor : graph.factors()) {
     resolved.factors.push_back(resolve_factor(graph, factor, registry, options, resolved));

@@ -21,6 +21,8 @@ struct CompileOptions {
   bool fuse = true;
   // Observed variables to be treated as unknown: to predict them.
   std::vector<VariableId> unobserved = {};
+  // Observed variables whose messages are to be computed all the same: what the rest of the graph says of them.
+  std::vector<VariableId> predicted = {};
 };
 
 // A graph after resolution: factors as plates over the elements of all variables laid side by side.
@@ -30,6 +32,7 @@ struct Resolved {
     std::uint32_t first_element = 0, size = 1;
     Family family = Family::gaussian;
     bool observed = false, shared = false;
+    bool wants_messages = true;  // not observed, or observed and to be predicted
   };
   struct Port {
     std::uint32_t terms = 1;              // messages per slot

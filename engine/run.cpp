@@ -2,27 +2,12 @@
 
 #include <algorithm>
 
+#include "engine/error.h"
 #include "engine/executor.h"
 
 namespace dma {
 
 namespace {
-
-// Whether the changes of an iteration that did not converge are growing instead of shrinking: those of the last quarter
-// of the sweeps against those of the quarter before.
-class Trend {
- public:
-  explicit Trend(int limit) : quarter_(std::max(1, limit / 4)), limit_(limit) {}
-  void add(int sweep, double change) {
-    if (sweep > limit_ - quarter_) late_ = std::max(late_, change);
-    else if (sweep > limit_ - 2 * quarter_) early_ = std::max(early_, change);
-  }
-  bool grows() const { return late_ >= early_ && late_ > 0; }
-
- private:
-  int quarter_, limit_;
-  double early_ = 0, late_ = 0;
-};
 
 Report iterate(const Plan& plan, Executor& executor, Executor::Total& total) {
   const Iteration& iteration = plan.schedule.iteration;
@@ -49,23 +34,25 @@ Report iterate_by_urgency(const Plan& plan, Executor& executor, Executor::Total&
   const Iteration& iteration = plan.schedule.iteration;
   const std::uint64_t round = plan.schedule.visits.size();
   Report report;
-  const std::uint64_t visits =
-      executor.sweep_by_urgency(iteration.tolerance, static_cast<std::uint64_t>(iteration.limit) * round, total);
+  Trend trend(iteration.limit);
+  const std::uint64_t visits = executor.sweep_by_urgency(
+      iteration.tolerance, static_cast<std::uint64_t>(iteration.limit) * round, total, trend, report);
   report.sweeps = static_cast<int>((visits + round - 1) / round);
-  const bool converged = total.change <= iteration.tolerance;
-  report.stop = converged ? Report::Stop::converged
-                          : (total.faults > 0 || total.change > 1 ? Report::Stop::diverged : Report::Stop::limit);
+  report.stop = total.change <= iteration.tolerance      ? Report::Stop::converged
+                : trend.grows() || total.faults > 0 ? Report::Stop::diverged
+                                                    : Report::Stop::limit;
   return report;
 }
 
 }  // namespace
 
 Report run(const Plan& plan, State& state, const RunOptions& options) {
+  if (&state.plan() != &plan) fail("this state belongs to another plan; make one for this plan: State state(plan)");
   Executor executor(state);
   executor.check_observed();
   if (!options.warm || plan.schedule.order == Schedule::Order::once) executor.start_fresh();
   executor.refresh_constants();
-  Executor::Total total;
+  Executor::Total total = executor.refused_constants();
   Report report;
   switch (plan.schedule.order) {
     case Schedule::Order::once:

@@ -57,6 +57,7 @@ void State::bind() {
     const Group::Port& port = group.ports[op.port];
     const MessageFunction& message = *port.message;
     BoundSend bound;
+    bound.first_parameter = first_parameter[op.group];
     bound.group = op.group, bound.port = op.port, bound.first = op.is_sequence ? 0 : op.first;
     bound.messages = std::uint64_t{op.count} * port.terms;
     Batch& batch = bound.batch;
@@ -90,6 +91,14 @@ void State::bind() {
       batch.columns = whole ? group.columns : op.count;
       batch.sink.tau += std::size_t{op.first} * port.terms;
       batch.sink.rho += std::size_t{op.first} * port.terms;
+      if (op.first > 0) {  // its parameters, too, begin there
+        bound.first_parameter = static_cast<std::uint32_t>(parameter_views_.size());
+        for (std::size_t i = 0; i < group.parameters.size(); ++i) {
+          ParameterView view = parameter_views_[first_parameter[op.group] + i];
+          view.values += std::ptrdiff_t{op.first} * view.column;
+          parameter_views_.push_back(view);
+        }
+      }
       for (std::size_t i = 0; i < op.reads.size(); ++i) {
         const ReadView& view = op.reads[i];
         const std::uint32_t terms = group.ports[message.reads[i]].terms;
@@ -111,7 +120,7 @@ void State::bind() {
   for (auto* list : {&constant_sends_, &sends_})
     for (BoundSend& bound : *list) {
       bound.batch.reads = port_views_.data() + (bound.sequence_kernel ? 0 : bound.first_read);
-      bound.batch.parameters = parameter_views_.data() + first_parameter[bound.group];
+      bound.batch.parameters = parameter_views_.data() + bound.first_parameter;
     }
 }
 
@@ -170,7 +179,7 @@ Belief State::belief(VariableId variable) const {
   if (!plan_->incident_slots.empty()) {
     for (std::uint32_t i = 0; i < v.size; ++i)
       for (std::uint32_t k = plan_->first_incident[v.first_element + i]; k < plan_->first_incident[v.first_element + i + 1]; ++k)
-        if (plan_->incident_slots[k] - v.first_slot >= v.size) absorb(i, plan_->incident_slots[k]);
+        if (v.first_slot == kNowhere || plan_->incident_slots[k] != v.first_slot + i) absorb(i, plan_->incident_slots[k]);
   } else {
     for (const auto& end : v.ends) {
       const Group& group = plan_->groups[end.group];
@@ -185,8 +194,13 @@ Belief State::belief(VariableId variable) const {
 std::vector<Gaussian> State::messages(FactorId factor, std::string_view port_name) const {
   const Plan::Place place = place_of(*plan_, factor);
   const Group& group = plan_->groups[place.group];
+  const Resolved::Factor& resolved = plan_->graph->factors[group.members[place.member]];
+  const bool is_fused = resolved.origins.size() > 1;
+  if (is_fused && std::ranges::find(group.kind->ports(), port_name, &PortSpec::name) == group.kind->ports().end())
+    fail("factor '{}' is fused and has no port '{}'; compile with {{.fuse = false}} to see its messages", resolved.name,
+         port_name);
   const Group::Port& port = group.ports[group.kind->port(port_name)];
-  const std::uint32_t slots = plan_->graph->factors[group.members[place.member]].slots;
+  const std::uint32_t slots = resolved.slots;
   std::vector<Gaussian> out;
   for (std::uint32_t q = 0; q < slots * port.terms; ++q) {
     const std::size_t slot = port.first_slot + std::size_t{group.first_slot[place.member]} * port.terms + q;

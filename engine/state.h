@@ -46,6 +46,10 @@ class State {
 
   const Plan& plan() const { return *plan_; }
 
+  // By the positions the plan gives (Group::Port::first_slot, Group::Parameter::first), for those who inspect a state.
+  Natural message(std::size_t slot) const { return {tau_[slot], rho_[slot]}; }
+  double parameter(std::size_t position) const { return parameters_[position]; }
+
  private:
   friend class Executor;
 
@@ -61,6 +65,11 @@ class State {
   std::uint32_t stamp_ = 0;
   std::vector<bool> given_;  // observed variables that have a value
   bool constants_stale_ = true;
+  struct Refused {
+    std::uint64_t faults = 0;
+    std::uint32_t group = kNowhere, port = 0;
+    std::uint64_t slot = 0;
+  } refused_constants_;  // when the constants were computed last
 
   // The operations of the plan with addresses instead of positions.
   struct BoundSend {
@@ -68,7 +77,8 @@ class State {
     SequenceKernel sequence_kernel = nullptr;
     Batch batch;
     Sequence sequence;
-    std::uint32_t first_read = 0;  // in port_views_ or sequence_reads_
+    std::uint32_t first_read = 0;       // in port_views_ or sequence_reads_
+    std::uint32_t first_parameter = 0;  // in parameter_views_
     std::uint32_t group = 0, port = 0, first = 0;
     std::uint64_t messages = 0;
   };

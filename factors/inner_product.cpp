@@ -1,7 +1,9 @@
 #include "factors/inner_product.h"
 
-#include "factors/product.h"
-#include "factors/sum.h"
+#include <type_traits>
+
+#include "factors/inner_product_rows.h"
+#include "factors/product_linearised.h"
 
 namespace dma {
 
@@ -13,141 +15,70 @@ double InnerProduct::value(std::span<const double> v) {
 
 namespace {
 
-// One factor's messages of a row as moments, with s = m^2 / (m^2 + v) and 1 - s.
-struct Side {
-  double *mean, *variance, *signal, *rest;
+using namespace inner_product;
 
-  // One division per message: r = 1 / (rho (tau^2 + rho)) gives v = r (tau^2 + rho), s = r rho tau^2, 1 - s = r rho^2.
-  // False if a message is uniform or r leaves the range of double.
-  bool read(const PortView& view, std::size_t slot) const {
-    const double* const tau = view.tau + view.offset(0, slot);
-    const double* const rho = view.rho + view.offset(0, slot);
-    int bad = 0;
-    for (std::size_t t = 0; t < view.terms; ++t) {
-      const bool point = rho[t] == kInfinity;
-      const double square = tau[t] * tau[t], sum = square + rho[t];
-      const double r = 1 / (rho[t] * sum);
-      const double v = point ? 0.0 : r * sum;
-      variance[t] = v;
-      mean[t] = point ? tau[t] : tau[t] * v;
-      signal[t] = point ? (tau[t] != 0 ? 1.0 : 0.0) : r * rho[t] * square;
-      rest[t] = point ? (tau[t] != 0 ? 0.0 : 1.0) : r * rho[t] * rho[t];
-      bad += !(point || (r > 0 && r < kInfinity));
-    }
-    return bad == 0;
+// Messages to one factor from the cavity N(c, k) of its product, as d, tau = weight c / d and rho = weight gain / d.
+// Prop. 3.2, see product.h.
+struct Direct {
+  static constexpr bool kUsesSignal = true;
+  static double denominator(const Side&, const Side& other, std::size_t t, double c, double k) {
+    return k + other.rest[t] * c * c;
+  }
+  static double gain(const Side& other, std::size_t t) { return other.signal[t] * other.mean[t]; }
+  static double weight(const Side& other, std::size_t t) { return other.signal[t] * gain(other, t); }
+  static Gaussian one(const Gaussian&, const Gaussian& other, const Gaussian& z) { return Product::to_factor(other, z); }
+};
+// See product_linearised.h.
+struct Linearised {
+  static constexpr bool kUsesSignal = false;
+  static double denominator(const Side& own, const Side& other, std::size_t t, double, double k) {
+    return k + other.variance[t] * (own.mean[t] * own.mean[t] + own.variance[t]);
+  }
+  static double gain(const Side& other, std::size_t t) { return other.mean[t]; }
+  static double weight(const Side& other, std::size_t t) { return other.mean[t]; }
+  static Gaussian one(const Gaussian& own, const Gaussian& other, const Gaussian& z) {
+    return ProductLinearised::to_factor(own, other, z);
   }
 };
 
-// The working arrays of one row, cut from the batch's scratch memory.
-struct Row {
-  static constexpr std::size_t kArrays = 16;  // the unfused way needs 4 more per term; 32 are there
-  explicit Row(const Batch& batch) : terms(batch.reads[0].terms), memory(batch.scratch) {}
-
-  double* array(std::size_t i) const { return memory + i * terms; }
-  Side x() const { return {array(0), array(1), array(2), array(3)}; }
-  Side y() const { return {array(4), array(5), array(6), array(7)}; }
-  double* mean() const { return array(8); }             // of each product
-  double* variance() const { return array(9); }
-  double* later_means() const { return array(10); }     // sums over all later products
-  double* later_variances() const { return array(11); }
-  double* tau(int side) const { return array(side == 0 ? 12 : 14); }  // results
-  double* rho(int side) const { return array(side == 0 ? 13 : 15); }
-
-  std::size_t terms;
-  double* memory;
+// Where the messages of a row go.
+struct Results {
+  double *tau, *rho;
 };
 
-// The unfused way, message by message: for uniform messages, and where squares leave the range of double.
-struct Unfused {
-  Unfused(const Batch& batch, std::size_t slot) : x(batch.reads[0]), y(batch.reads[1]), c(slot) {
-    const Row row(batch);
-    auto* const room = reinterpret_cast<Gaussian*>(row.array(Row::kArrays));
-    products = {room, row.terms};
-    cavities = {room + row.terms, row.terms};
-    for (std::size_t t = 0; t < row.terms; ++t) {
-      ::new (&products[t]) Gaussian(Product::to_z(Gaussian(x.at(0, c, t)), Gaussian(y.at(0, c, t))));
-      ::new (&cavities[t]) Gaussian;
-    }
-  }
-  void form_cavities(const Gaussian& total) { Sum::to_terms(products, total, {}, cavities); }
-  Gaussian to_x(std::size_t t) const { return Product::to_factor(Gaussian(y.at(0, c, t)), cavities[t]); }
-  Gaussian to_y(std::size_t t) const { return Product::to_factor(Gaussian(x.at(0, c, t)), cavities[t]); }
-
-  const PortView &x, &y;
-  std::size_t c;
-  std::span<Gaussian> products, cavities;
-};
-
-// Moments of both sides for every slot; a side that all slots share is read once.
-class Sides {
- public:
-  Sides(const Batch& batch, const Row& row) : x_(batch.reads[0]), y_(batch.reads[1]), row_(row) {}
-  bool read(std::size_t slot) {
-    if (slot == 0 || x_.column != 0) x_usable_ = row_.x().read(x_, slot);
-    if (slot == 0 || y_.column != 0) y_usable_ = row_.y().read(y_, slot);
-    return x_usable_ && y_usable_;
-  }
-
- private:
-  const PortView &x_, &y_;
-  const Row& row_;
-  bool x_usable_ = false, y_usable_ = false;
-};
-
-// m_t and v_t of every product of the row.
-void form_products(const Row& row) {
-  const Side x = row.x(), y = row.y();
-  double *const mean = row.mean(), *const variance = row.variance();
-  for (std::size_t t = 0; t < row.terms; ++t) {
-    const double mx = x.mean[t], vx = x.variance[t], my = y.mean[t], vy = y.variance[t];
-    mean[t] = mx * my;
-    variance[t] = (vx + mx * mx) * vy + my * my * vx;
-  }
-}
-
-void form_later_sums(const Row& row) {
-  double mean = 0, variance = 0;
-  for (std::size_t t = row.terms; t-- > 0;) {
-    row.later_means()[t] = mean;
-    row.later_variances()[t] = variance;
-    mean += row.mean()[t];
-    variance += row.variance()[t];
-  }
-}
-
-// All messages of one row to x, y or both; false if one of them is not valid.
-template <bool kToX, bool kToY>
-bool backward_row(const Row& row, double total_mean, double total_variance) {
+// All messages of one row to x, y or both; false if one of them is not valid. A rho computed here is never negative.
+template <class Rule, bool kToX, bool kToY>
+bool backward_row(const Row& row, double total_mean, double total_variance, [[maybe_unused]] const Results& to_x,
+                  [[maybe_unused]] const Results& to_y) {
   const Side x = row.x(), y = row.y();
   const double *const m = row.mean(), *const v = row.variance();
   const double *const later_m = row.later_means(), *const later_v = row.later_variances();
-  double *const x_tau = row.tau(0), *const x_rho = row.rho(0), *const y_tau = row.tau(1), *const y_rho = row.rho(1);
   double earlier_m = 0, earlier_v = 0;
   int bad = 0;
   for (std::size_t t = 0; t < row.terms; ++t) {
     const double c = total_mean - (earlier_m + later_m[t]), k = total_variance + (earlier_v + later_v[t]);
     earlier_m += m[t];
     earlier_v += v[t];
-    const double to_x_d = k + y.rest[t] * c * c, to_y_d = k + x.rest[t] * c * c;
+    const double to_x_d = Rule::denominator(x, y, t, c, k), to_y_d = Rule::denominator(y, x, t, c, k);
     // One division serves both.
     const double inverse = 1 / (kToX && kToY ? to_x_d * to_y_d : kToX ? to_x_d : to_y_d);
-    const auto result = [&](const Side& other, double share, double* tau, double* rho) {
-      const double gain = other.signal[t] * other.mean[t];            // s m
-      const double weight = other.signal[t] * gain * share * inverse;  // s^2 m / d
-      tau[t] = weight * c;
-      rho[t] = weight * gain;
-      bad += !(rho[t] < kInfinity && std::abs(tau[t]) < kInfinity);
+    const auto result = [&](const Side& other, double share, const Results& to) {
+      const double weight = Rule::weight(other, t) * (share * inverse);
+      const double tau = weight * c, rho = weight * Rule::gain(other, t);
+      to.tau[t] = tau;
+      to.rho[t] = rho;
+      bad += !(inverse > 0 && inverse < kInfinity && rho < kInfinity && is_valid({tau, rho}));
     };
-    if constexpr (kToX) result(y, kToY ? to_y_d : 1.0, x_tau, x_rho);
-    if constexpr (kToY) result(x, kToX ? to_x_d : 1.0, y_tau, y_rho);
+    if constexpr (kToX) result(y, kToY ? to_y_d : 1.0, to_x);
+    if constexpr (kToY) result(x, kToX ? to_x_d : 1.0, to_y);
   }
   return bad == 0;
 }
 
-template <bool kTracked, bool kToX, bool kToY>
+template <class Rule, bool kTracked, bool kToX, bool kToY>
 void backward(const Batch& batch, Outcome& outcome) {
   const Row row(batch);
-  Sides sides(batch, row);
+  Sides sides(batch, row, Rule::kUsesSignal && kToY, Rule::kUsesSignal && kToX);
   const Sink& x_sink = batch.sink;
   const Sink& y_sink = kToX ? batch.second_sink : batch.sink;
   for (std::size_t c = 0; c < batch.columns; ++c) {
@@ -158,21 +89,26 @@ void backward(const Batch& batch, Outcome& outcome) {
     if (usable && !total.is_uniform()) {
       form_products(row);
       form_later_sums(row);
-      done = backward_row<kToX, kToY>(row, total.mean(), total.variance());
+      // Untracked messages need no comparison with the old ones: they go straight to their place.
+      const auto results = [&](const Sink& sink, int side) {
+        return kTracked ? Results{row.tau(side), row.rho(side)} : Results{sink.tau + out, sink.rho + out};
+      };
+      done = backward_row<Rule, kToX, kToY>(row, total.mean(), total.variance(), results(x_sink, 0), results(y_sink, 1));
     }
-    if (done) {
+    if (done && kTracked) {
       for (std::size_t t = 0; t < row.terms; ++t) {
         const auto i = out + static_cast<std::ptrdiff_t>(t);
         if constexpr (kToX) x_sink.store<kTracked>(i, {row.tau(0)[t], row.rho(0)[t]}, c, outcome);
         if constexpr (kToY) y_sink.store<kTracked>(i, {row.tau(1)[t], row.rho(1)[t]}, c, outcome);
       }
-    } else {
+    } else if (!done) {
       Unfused unfused(batch, c);
       unfused.form_cavities(total);
       for (std::size_t t = 0; t < row.terms; ++t) {
         const auto i = out + static_cast<std::ptrdiff_t>(t);
-        if constexpr (kToX) x_sink.store<kTracked>(i, unfused.to_x(t), c, outcome);
-        if constexpr (kToY) y_sink.store<kTracked>(i, unfused.to_y(t), c, outcome);
+        const Gaussian x(unfused.x.at(0, c, t)), y(unfused.y.at(0, c, t));
+        if constexpr (kToX) x_sink.store<kTracked>(i, Rule::one(x, y, unfused.cavities[t]), c, outcome);
+        if constexpr (kToY) y_sink.store<kTracked>(i, Rule::one(y, x, unfused.cavities[t]), c, outcome);
       }
     }
   }
@@ -183,7 +119,7 @@ void backward(const Batch& batch, Outcome& outcome) {
 template <bool kTracked>
 void InnerProduct::to_total(const Batch& batch, Outcome& outcome) {
   const Row row(batch);
-  Sides sides(batch, row);
+  Sides sides(batch, row, false, false);
   for (std::size_t c = 0; c < batch.columns; ++c) {
     double mean = 0, variance = kInfinity;
     if (sides.read(c)) {
@@ -200,26 +136,23 @@ void InnerProduct::to_total(const Batch& batch, Outcome& outcome) {
   }
 }
 
-template <bool kTracked>
-void InnerProduct::to_x(const Batch& batch, Outcome& outcome) {
-  backward<kTracked, true, false>(batch, outcome);
-}
-template <bool kTracked>
-void InnerProduct::to_y(const Batch& batch, Outcome& outcome) {
-  backward<kTracked, false, true>(batch, outcome);
-}
-template <bool kTracked>
-void InnerProduct::to_x_and_y(const Batch& batch, Outcome& outcome) {
-  backward<kTracked, true, true>(batch, outcome);
+template <InnerProduct::Rule kRule, bool kTracked, bool kToX, bool kToY>
+void InnerProduct::to_terms(const Batch& batch, Outcome& outcome) {
+  using Messages = std::conditional_t<kRule == Rule::direct, Direct, Linearised>;
+  backward<Messages, kTracked, kToX, kToY>(batch, outcome);
 }
 
 template void InnerProduct::to_total<false>(const Batch&, Outcome&);
 template void InnerProduct::to_total<true>(const Batch&, Outcome&);
-template void InnerProduct::to_x<false>(const Batch&, Outcome&);
-template void InnerProduct::to_x<true>(const Batch&, Outcome&);
-template void InnerProduct::to_y<false>(const Batch&, Outcome&);
-template void InnerProduct::to_y<true>(const Batch&, Outcome&);
-template void InnerProduct::to_x_and_y<false>(const Batch&, Outcome&);
-template void InnerProduct::to_x_and_y<true>(const Batch&, Outcome&);
+#define DMA_INSTANTIATE(rule)                                                                   \
+  template void InnerProduct::to_terms<rule, false, true, false>(const Batch&, Outcome&);       \
+  template void InnerProduct::to_terms<rule, false, false, true>(const Batch&, Outcome&);       \
+  template void InnerProduct::to_terms<rule, false, true, true>(const Batch&, Outcome&);        \
+  template void InnerProduct::to_terms<rule, true, true, false>(const Batch&, Outcome&);        \
+  template void InnerProduct::to_terms<rule, true, false, true>(const Batch&, Outcome&);        \
+  template void InnerProduct::to_terms<rule, true, true, true>(const Batch&, Outcome&);
+DMA_INSTANTIATE(InnerProduct::Rule::direct)
+DMA_INSTANTIATE(InnerProduct::Rule::linearised)
+#undef DMA_INSTANTIATE
 
 }  // namespace dma

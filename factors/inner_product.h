@@ -21,12 +21,10 @@ struct InnerProduct {
 
   template <bool kTracked>
   static void to_total(const Batch& batch, Outcome& outcome);  // reads x, y
-  template <bool kTracked>
-  static void to_x(const Batch& batch, Outcome& outcome);  // reads x, y, total
-  template <bool kTracked>
-  static void to_y(const Batch& batch, Outcome& outcome);  // reads x, y, total
-  template <bool kTracked>
-  static void to_x_and_y(const Batch& batch, Outcome& outcome);  // reads x, y, total
+  // To x, y or both, reading x, y, total: by Prop. 3.2, or by linearisation (product_linearised.h).
+  enum class Rule { direct, linearised };
+  template <Rule kRule, bool kTracked, bool kToX, bool kToY>
+  static void to_terms(const Batch& batch, Outcome& outcome);
 };
 
 }  // namespace dma

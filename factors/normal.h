@@ -26,48 +26,59 @@ inline double density(double t) { return kInverseSqrtTwoPi * std::exp(-0.5 * t *
 // Phi(t); relative accuracy in both tails, because erfc has it.
 inline double distribution(double t) { return 0.5 * std::erfc(-kInverseSqrtTwo * t); }
 
-// One upper tail {X > x} of the standard normal.
-struct Tail {
-  double probability;
-  double density;   // phi(x)
+// Mills' ratio R(x) = P(X > x) / phi(x) and its derivative, R' = x R - 1 < 0, for 0 <= x < kMillsEnd; full relative accuracy
+// in both.
+struct Mills {
+  double ratio, derivative;
+};
+inline constexpr double kMillsEnd = 16;
+Mills mills(double x);
+
+// The shape of an upper tail {X > x}; nothing here underflows.
+struct TailShape {
+  double ratio;     // P(X > x) / phi(x)
   double hazard;    // phi(x) / P(X > x)
   double excess;    // hazard - x
   double variance;  // 1 - hazard * excess
 };
 
-// hazard - x loses x^2 ulps and 1 - hazard * excess loses x^4: at 3 that is 81 of the few ulps of the hazard, 5e-14 in
-// all. Above it the continued fraction is used, which converges the faster the larger x is.
-inline constexpr double kContinuedFractionFrom = 3;
+// Levels of the continued fraction below that leave a truncation error under 1e-16 from kMillsEnd on.
+inline constexpr int kContinuedFractionLevels = 12;
 
-// Levels that leave a truncation error below 1e-16 in the variance, the most sensitive of the five; fitted, from 2.5
-// up, to the smallest depths that do (49 at 2.5, 28 at 4, 15 at 8, 9 at 20, 7 at 40).
-inline int continued_fraction_levels(double x) { return 5 + static_cast<int>(112 / x); }
-
-// Precondition x >= 0. One exp, and one erfc below kContinuedFractionFrom.
+// Precondition x >= 0.
 //
-// Far out, Laplace's continued fraction hazard = x + 1/(x + 2/(x + 3/(x + ...))) gives, with e = 3/(x + 4/(x + ...)),
+// hazard = 1/R and excess = 1/R - x = -R'/R; variance = 1 - hazard excess = (R^2 + R') / R^2 loses x^2 ulps, 256 of them at
+// kMillsEnd. Beyond it Laplace's continued fraction hazard = x + 1/(x + 2/(x + 3/(x + ...))) gives, with e = 3/(x + 4/(x +
+// ...)),
 //
 //   c = 2/(x + e)    excess = 1/(x + c)    variance = 1 - (x + excess) excess = (1 + 2 (c - e)/(x + e)) / (x + c)^2,
 //
-// the last by c (x + e) = 2: nothing is subtracted from a nearly equal number. The levels from n on are replaced by the
-// solution of r = n/(x + r + 1/s), s^2 = x^2 + 4n, where 1/s is how much the next level exceeds this one: to first
-// order r = r0 (1 - 1/s^2) with r0 = 2n/(x + s).
-inline Tail tail(double x) {
-  const double phi = density(x);
-  if (x < kContinuedFractionFrom) {
-    const double probability = 0.5 * std::erfc(kInverseSqrtTwo * x);
-    const double hazard = phi / probability;
-    const double excess = hazard - x;
-    return {probability, phi, hazard, excess, 1 - hazard * excess};
+// the last by c (x + e) = 2: nothing is subtracted from a nearly equal number.
+inline TailShape tail_shape(double x) {
+  if (x < kMillsEnd) {
+    const auto [ratio, derivative] = mills(x);
+    const double hazard = 1 / ratio;
+    return {ratio, hazard, -derivative * hazard, (ratio * ratio + derivative) * hazard * hazard};
   }
-  int n = continued_fraction_levels(x);
-  const double s_squared = x * x + 4.0 * n;
-  double e = 2.0 * n / (x + std::sqrt(s_squared)) * (1 - 1 / s_squared);
-  while (--n >= 3) e = n / (x + e);
+  double e = 0;
+  for (int n = kContinuedFractionLevels; n >= 3; --n) e = n / (x + e);
   const double c = 2 / (x + e);
   const double excess = 1 / (x + c);
   const double hazard = x + excess;
-  return {phi / hazard, phi, hazard, excess, (1 + 2 * (c - e) / (x + e)) * excess * excess};
+  return {1 / hazard, hazard, excess, (1 + 2 * (c - e) / (x + e)) * excess * excess};
+}
+
+// The same with its probability.
+struct Tail : TailShape {
+  double density;      // phi(x)
+  double probability;  // P(X > x)
+};
+
+// Precondition x >= 0. One exp.
+inline Tail tail(double x) {
+  const TailShape shape = tail_shape(x);
+  const double phi = density(x);
+  return {shape, phi, phi * shape.ratio};
 }
 
 // h(t) = phi(t) / Phi(t), the mean of N(0, 1) below t with its sign turned.

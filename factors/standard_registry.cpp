@@ -1,13 +1,19 @@
 #include "factors/standard_registry.h"
 
+#include "factors/add.h"
 #include "factors/copy.h"
 #include "factors/gaussian_noise.h"
 #include "factors/gaussian_prior.h"
 #include "factors/inner_product.h"
 #include "factors/leaky_relu.h"
+#include "factors/leaky_relu_ep.h"
+#include "factors/leaky_relu_linearised.h"
 #include "factors/log_copy.h"
 #include "factors/product.h"
+#include "factors/product_ep.h"
+#include "factors/product_linearised.h"
 #include "factors/sum.h"
+#include "factors/vmp.h"
 
 namespace dma {
 
@@ -18,6 +24,9 @@ using Values = std::span<const double>;
 double log_normal_density(double x, double mean, double variance) {
   return log_density(Gaussian::from_moments(mean, variance), x);
 }
+
+constexpr auto kDirect = InnerProduct::Rule::direct;
+constexpr auto kLinearised = InnerProduct::Rule::linearised;
 
 // Coefficients as the sum's parameters.
 struct SumParameters {
@@ -51,7 +60,16 @@ Registry standard_registry() {
                .watch_signal_to_noise()
                .message<&Product::to_z>("dma", "z")
                .message<&Product::to_factor>("dma", "x", from("y", "z"))
-               .message<&Product::to_factor>("dma", "y", from("x", "z")))
+               .message<&Product::to_factor>("dma", "y", from("x", "z"))
+               .message<&ProductLinearised::to_z>("linearised", "z")
+               .message<&ProductLinearised::to_factor>("linearised", "x", from("x", "y", "z"))
+               .message<&ProductLinearised::to_factor>("linearised", "y", from("y", "x", "z"))
+               .message<&ProductEp::to_z>("ep", "z", from("x", "y", "z"))
+               .message<&ProductEp::to_factor>("ep", "x", from("x", "y", "z"))
+               .message<&ProductEp::to_factor>("ep", "y", from("y", "x", "z"))
+               .message<&ProductVmp::to_z>("vmp", "z")
+               .message<&ProductVmp::to_factor>("vmp", "x", from("y", "z"))
+               .message<&ProductVmp::to_factor>("vmp", "y", from("x", "z")))
       .add(kind("sum", "total = sum of coefficient * term (of logarithms on log_normal variables)")
                .variadic_input("terms", std::nullopt)
                .output("total", std::nullopt)
@@ -65,6 +83,14 @@ Registry standard_registry() {
                      Sum::to_terms(terms, total, p.coefficients, out);
                    },
                    from("terms", "total")))
+      .add(kind("add", "z = x + y")
+               .input("x")
+               .input("y")
+               .output("z")
+               .function([](Values v, Values) { return Add::value(v[0], v[1]); })
+               .message<&Add::to_z>(kExact, "z")
+               .message<&Add::to_term>(kExact, "x", from("y", "z"))
+               .message<&Add::to_term>(kExact, "y", from("x", "z")))
       .add(kind("copy", "all copies equal x")
                .input("x", std::nullopt)
                .variadic_output("copies", std::nullopt)
@@ -97,7 +123,15 @@ Registry standard_registry() {
                                  "such as 0.01 is the way out"))
                .function([](Values v, Values p) { return LeakyRelu::value(v[0], {p[0]}); })
                .message<&LeakyRelu::to_y>("dma", "y")
-               .message<&LeakyRelu::to_x>("dma", "x"))
+               .message<&LeakyRelu::to_x>("dma", "x")
+               .message<&LeakyReluLinearised::to_y>("linearised", "y")
+               .message<&LeakyReluLinearised::to_x>("linearised", "x", from("x", "y"))
+               .message<&LeakyReluEp::to_y>("ep", "y", from("x", "y"))
+               .message<&LeakyReluEp::to_x>("ep", "x", from("x", "y"))
+               .message<&LeakyRelu::to_y>("hybrid", "y")
+               .message<&LeakyReluEp::to_x_or_linearised>("hybrid", "x", from("x", "y"))
+               .message<&LeakyReluVmp::to_y>("vmp", "y")
+               .message<&LeakyReluVmp::to_x>("vmp", "x"))
       .add(kind("inner_product", "total = sum of x y")
                .variadic_input("x")
                .variadic_input("y")
@@ -105,9 +139,19 @@ Registry standard_registry() {
                .function([](Values v, Values) { return InnerProduct::value(v); })
                .watch_signal_to_noise()
                .kernel("dma", "total", from("x", "y"), &InnerProduct::to_total<false>, &InnerProduct::to_total<true>)
-               .kernel("dma", "x", from("x", "y", "total"), &InnerProduct::to_x<false>, &InnerProduct::to_x<true>)
-               .kernel("dma", "y", from("x", "y", "total"), &InnerProduct::to_y<false>, &InnerProduct::to_y<true>)
-               .joint_kernel("dma", "x", "y", &InnerProduct::to_x_and_y<false>, &InnerProduct::to_x_and_y<true>))
+               .kernel("dma", "x", from("x", "y", "total"), &InnerProduct::to_terms<kDirect, false, true, false>,
+                       &InnerProduct::to_terms<kDirect, true, true, false>)
+               .kernel("dma", "y", from("x", "y", "total"), &InnerProduct::to_terms<kDirect, false, false, true>,
+                       &InnerProduct::to_terms<kDirect, true, false, true>)
+               .joint_kernel("dma", "x", "y", &InnerProduct::to_terms<kDirect, false, true, true>,
+                             &InnerProduct::to_terms<kDirect, true, true, true>)
+               .kernel("linearised", "total", from("x", "y"), &InnerProduct::to_total<false>, &InnerProduct::to_total<true>)
+               .kernel("linearised", "x", from("x", "y", "total"), &InnerProduct::to_terms<kLinearised, false, true, false>,
+                       &InnerProduct::to_terms<kLinearised, true, true, false>)
+               .kernel("linearised", "y", from("x", "y", "total"), &InnerProduct::to_terms<kLinearised, false, false, true>,
+                       &InnerProduct::to_terms<kLinearised, true, false, true>)
+               .joint_kernel("linearised", "x", "y", &InnerProduct::to_terms<kLinearised, false, true, true>,
+                             &InnerProduct::to_terms<kLinearised, true, true, true>))
       .fuse({.producer = "product", .via = "z", .consumer = "sum", .into = "terms", .fused = "inner_product"});
   return registry;
 }

@@ -19,11 +19,11 @@ namespace dma {
 namespace {
 
 // A first guess of standardised noise where none is given: most of the target's spread is still unexplained.
-constexpr double kFirstNoiseVariance = 0.5;
-// Noise may not shrink faster than this in one epoch: early residuals flatter a network that has just memorised a batch.
-constexpr double kLargestShrink = 4;
-// The smallest learned noise variance, in units of the target's variance.
-constexpr double kSmallestNoiseVariance = 1e-8;
+constexpr double kFirstNoiseVariance = 1;
+// Noise may not change by more than this factor in one epoch: it must not outrun the network it is estimated with.
+constexpr double kLargestNoiseStep = 4;
+// Learned noise variances, in units of the target's variance.
+constexpr double kSmallestNoiseVariance = 1e-8, kLargestNoiseVariance = 10;
 
 // Different streams of randomness from one seed.
 std::uint64_t seed_of(std::uint64_t seed, std::uint64_t member, std::uint64_t purpose) {
@@ -80,6 +80,8 @@ struct Bnn::Member {
   BnnGraph net;
   std::vector<double> noise_variance;  // per output, standardised
   std::unique_ptr<Learner> learner;
+
+  bool is_fitted() const { return !learner->memory().epochs.empty(); }
 };
 
 Bnn::Bnn(BnnOptions options) : options_(std::move(options)), features_(options_.features) {
@@ -96,6 +98,7 @@ Bnn::Bnn(BnnOptions options) : options_(std::move(options)), features_(options_.
                                                   : options_.priors;
     make_member(k, {.batches = 1}, 1);
   }
+  noise_variance_ = members_[0]->noise_variance;
 }
 Bnn::Bnn(Bnn&&) noexcept = default;
 Bnn& Bnn::operator=(Bnn&&) noexcept = default;
@@ -121,6 +124,9 @@ void Bnn::make_member(std::size_t index, const FitOptions& options, std::size_t 
   learn.tolerance = options.tolerance;
   learn.patience = options.patience;
   learn.evidence_weight = options.evidence_weight;
+  learn.first_step = options.first_step;
+  learn.step = options.step;
+  learn.likelihood = options.likelihood;
   CompileOptions compile_options{.method = options_.method, .kind_methods = options_.kind_methods, .fuse = options.fuse};
   member.learner = std::make_unique<Learner>(member.net.graph, standard_registry(), forward_backward(), forward(), learn,
                                              compile_options);
@@ -133,7 +139,7 @@ FitReport Bnn::fit(const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& targets
   if (static_cast<std::size_t>(targets.cols()) != options_.layers.back())
     fail("fit: the targets have {} columns but the network {} outputs", targets.cols(), options_.layers.back());
   if (!inputs.allFinite() || !targets.allFinite()) fail("fit: the data hold a value that is not a finite number");
-  const bool resuming = std::ranges::any_of(members_, [](const auto& m) { return !m->learner->memory().epochs.empty(); });
+  const bool resuming = std::ranges::any_of(members_, [](const auto& m) { return m->is_fitted(); });
   if (!resuming && options_.standardise) {
     input_standardiser_ = Standardiser::of(inputs);
     target_standardiser_ = Standardiser::of(targets);
@@ -145,19 +151,25 @@ FitReport Bnn::fit(const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& targets
     fail("fit: the inputs make {} features but the first layer has {}", x.cols(), options_.layers.front());
   report_ = {};
   for (std::size_t k = 0; k < members_.size() && !report_.interrupted; ++k) {
-    if (members_[k]->learner->memory().epochs.empty()) {
+    if (!members_[k]->is_fitted()) {
       members_[k]->noise_variance.clear();
       make_member(k, options, static_cast<std::size_t>(rows));
     }
     report_.members.push_back(fit_member(k, x, y, options));
     report_.interrupted = report_.members.back().stop == LearnReport::Stop::interrupted;
   }
+  noise_variance_ = members_[0]->noise_variance;
+  if (options_.learn_noise) choose_prediction_noise(x, y, options);
   report_.noise = noise();
   return report_;
 }
 
 LearnReport Bnn::fit_member(std::size_t index, const RowMajor& x, const RowMajor& y, const FitOptions& options) {
   Member& member = *members_[index];
+  LearnOptions& learn = member.learner->options();
+  learn.epochs = options.epochs;
+  learn.tolerance = options.tolerance;
+  learn.patience = options.patience;
   if (const auto stop = member.learner->finished()) return {*stop, member.learner->memory().epochs, 0};
   const auto order = row_order(x.rows(), options.shuffle, seed_of(options_.seed, index, 2));
   const RowMajor own_x = x(order, Eigen::all), own_y = y(order, Eigen::all);
@@ -183,9 +195,38 @@ void Bnn::update_noise(Member& member, std::span<const double> targets) {
       squares[n] = (targets[k] - means[k]) * (targets[k] - means[k]);
       without_noise[n] = std::max(0.0, variances[k] - noise);
     }
-    noise = std::max(most_likely_noise(squares, without_noise, kSmallestNoiseVariance), noise / kLargestShrink);
+    noise = std::clamp(most_likely_noise(squares, without_noise, kSmallestNoiseVariance), noise / kLargestNoiseStep,
+                       noise * kLargestNoiseStep);
   }
   member.learner->set_parameter(member.net.noise, "variance", member.noise_variance);
+}
+
+void Bnn::choose_prediction_noise(const RowMajor& x, const RowMajor& y, const FitOptions& options) {
+  const auto outputs = static_cast<std::size_t>(y.cols()), rows = static_cast<std::size_t>(y.rows());
+  std::vector<std::vector<ComponentPredictions>> components(outputs);
+  for (std::size_t k = 0; k < members_.size(); ++k) {
+    Member& member = *members_[k];
+    if (!member.is_fitted()) continue;
+    const auto order = row_order(x.rows(), options.shuffle, seed_of(options_.seed, k, 2));
+    const RowMajor own_x = x(order, Eigen::all);
+    std::vector<double> means(rows * outputs), variances(rows * outputs);
+    member.learner->predict_left_out({{member.net.inputs, {own_x.data(), static_cast<std::size_t>(own_x.size())}}}, means,
+                                     variances);
+    for (std::size_t j = 0; j < outputs; ++j) {
+      ComponentPredictions component{std::vector<double>(rows), std::vector<double>(rows)};
+      for (std::size_t n = 0; n < rows; ++n) {
+        const auto row = static_cast<std::size_t>(order[n]);
+        component.means[row] = means[n * outputs + j];
+        component.variances[row] = std::max(0.0, variances[n * outputs + j] - member.noise_variance[j]);
+      }
+      components[j].push_back(std::move(component));
+    }
+  }
+  for (std::size_t j = 0; j < outputs; ++j) {
+    const Eigen::VectorXd targets = y.col(static_cast<Eigen::Index>(j));
+    noise_variance_[j] = most_likely_mixture_noise(components[j], {targets.data(), rows}, kSmallestNoiseVariance,
+                                                   kLargestNoiseVariance);
+  }
 }
 
 Prediction Bnn::predict(const Eigen::MatrixXd& inputs) {
@@ -195,15 +236,18 @@ Prediction Bnn::predict(const Eigen::MatrixXd& inputs) {
   const RowMajor x = features_.apply(input_standardiser_.apply(inputs));
   const auto outputs = static_cast<Eigen::Index>(options_.layers.back());
   std::vector<Eigen::MatrixXd> means, epistemic, noise;
+  const bool any_fitted = std::ranges::any_of(members_, [](const auto& m) { return m->is_fitted(); });
+  const auto squared_scale = target_standardiser_.scale.array().square().eval();
+  const Eigen::RowVectorXd prediction_noise = Eigen::Map<const Eigen::RowVectorXd>(noise_variance_.data(), outputs);
   for (const auto& member : members_) {
+    if (any_fitted && !member->is_fitted()) continue;  // an interrupted fit did not reach it
     RowMajor mean(x.rows(), outputs), variance(x.rows(), outputs);
     const auto size = static_cast<std::size_t>(mean.size());
     member->learner->predict({{member->net.inputs, {x.data(), static_cast<std::size_t>(x.size())}}}, {mean.data(), size},
                              {variance.data(), size});
     const Eigen::RowVectorXd own_noise = Eigen::Map<const Eigen::RowVectorXd>(member->noise_variance.data(), outputs);
-    const auto squared_scale = target_standardiser_.scale.array().square();
     means.push_back(target_standardiser_.undo(mean));
-    noise.push_back((own_noise.array() * squared_scale).replicate(x.rows(), 1).matrix());
+    noise.push_back((prediction_noise.array() * squared_scale).replicate(x.rows(), 1).matrix());
     epistemic.push_back((((variance.rowwise() - own_noise).array().max(0.0)).rowwise() * squared_scale).matrix());
   }
   return Prediction::mix(std::move(means), epistemic, noise);
@@ -244,16 +288,13 @@ Eigen::MatrixXd Bnn::sample_weights(std::size_t count, std::uint64_t seed, std::
 
 std::vector<double> Bnn::noise() const {
   std::vector<double> sds(options_.layers.back());
-  for (std::size_t j = 0; j < sds.size(); ++j) {
-    double variance = 0;
-    for (const auto& member : members_) variance += member->noise_variance[j] / static_cast<double>(members_.size());
-    sds[j] = std::sqrt(variance) * target_standardiser_.scale(static_cast<Eigen::Index>(j));
-  }
+  for (std::size_t j = 0; j < sds.size(); ++j)
+    sds[j] = std::sqrt(noise_variance_[j]) * target_standardiser_.scale(static_cast<Eigen::Index>(j));
   return sds;
 }
 
 Bnn::Memory Bnn::memory(bool condensed) const {
-  Memory memory{input_standardiser_, target_standardiser_, {}};
+  Memory memory{input_standardiser_, target_standardiser_, noise_variance_, {}};
   for (const auto& member : members_)
     memory.members.push_back({member->noise_variance,
                               condensed ? member->learner->condensed_memory() : member->learner->memory(), member->priors});
@@ -265,6 +306,7 @@ void Bnn::restore(Memory memory, const FitOptions& fit_options, std::size_t rows
     fail("the saved network has {} members but {} were expected", memory.members.size(), members_.size());
   input_standardiser_ = std::move(memory.inputs);
   target_standardiser_ = std::move(memory.targets);
+  noise_variance_ = std::move(memory.noise_variance);
   for (std::size_t k = 0; k < members_.size(); ++k) {
     auto& saved = memory.members[k];
     if (saved.noise_variance.size() != options_.layers.back())

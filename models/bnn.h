@@ -54,7 +54,9 @@ struct FitOptions {
   int epochs = 200;            // limit for every member
   double tolerance = 0.1;      // see LearnOptions
   int patience = 0;
-  double evidence_weight = 1;
+  double evidence_weight = 1;  // see LearnOptions
+  double first_step = 1, step = 1;
+  LearnOptions::Likelihood likelihood = LearnOptions::Likelihood::after_epoch;
   bool shuffle = true;         // rows into batches at random (by the model's seed); otherwise in their order
   bool fuse = true;            // see CompileOptions
   // After every epoch of every member; false stops (what was learned so far stays).
@@ -86,7 +88,9 @@ class Bnn {
   const LayerPrior& prior(std::size_t layer, std::size_t member = 0) const;
   // `count` draws of all weights of a member from the factorised posterior, layer after layer, one draw per row.
   Eigen::MatrixXd sample_weights(std::size_t count, std::uint64_t seed, std::size_t member = 0) const;
-  std::vector<double> noise() const;  // standard deviation per output, in the units of the targets
+  // Standard deviation per output, in the units of the targets. Learned noise is the one that explains the training rows
+  // best, each predicted as if its batch had not been learned.
+  std::vector<double> noise() const;
 
   const BnnOptions& options() const { return options_; }
   const FitReport& last_fit() const { return report_; }
@@ -95,8 +99,9 @@ class Bnn {
   // All that was learned, to be saved and given back (bnn_file.h).
   struct Memory {
     Standardiser inputs, targets;
+    std::vector<double> noise_variance;  // of predictions, per output, in standardised units
     struct Member {
-      std::vector<double> noise_variance;  // per output, in standardised units
+      std::vector<double> noise_variance;  // of training
       Learner::Memory learner;
       std::vector<LayerPrior> priors;
     };
@@ -114,12 +119,14 @@ class Bnn {
   void make_member(std::size_t index, const FitOptions& options, std::size_t rows);
   LearnReport fit_member(std::size_t index, const RowMajor& x, const RowMajor& y, const FitOptions& options);
   void update_noise(Member& member, std::span<const double> targets);
+  void choose_prediction_noise(const RowMajor& x, const RowMajor& y, const FitOptions& options);
 
   BnnOptions options_;
   BnnShape shape_;
   FeatureMap features_;
   Standardiser input_standardiser_, target_standardiser_;
   std::vector<std::unique_ptr<Member>> members_;
+  std::vector<double> noise_variance_;  // of predictions, standardised
   FitReport report_;
 };
 

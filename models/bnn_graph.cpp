@@ -43,7 +43,7 @@ BnnGraph build_bnn_graph(const BnnShape& shape, const std::vector<LayerPrior>& p
       net.biases.push_back(b);
       net.bias_priors.push_back(prior_of(b, rows * columns, rows, label("bias_prior")));
       g.factor("sum", {p, s}, {}, {.name = label("sum")});
-      g.factor("sum", {s, b, z}, {}, {.name = label("add_bias")});
+      g.factor("add", {s, b, z}, {}, {.name = label("add_bias")});
     } else {
       g.factor("sum", {p, z}, {}, {.name = label("sum")});
     }

@@ -3,7 +3,7 @@
 //   prior - W_l ---.
 //        x_(l-1) - product - p_l - sum - z_l - leaky_relu - x_l ... z_L - gaussian_noise - y
 //
-// Layer l: W_l is d_l x d_(l-1), row by row; with a bias, b_l is added by a second sum.
+// Layer l: W_l is d_l x d_(l-1), row by row; with a bias, b_l is added to the sum.
 #pragma once
 
 #include <cstdint>

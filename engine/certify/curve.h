@@ -31,7 +31,7 @@ class Curve {
   // and f is improper if decade after decade holds about as much as the one before.
   bool proper = true;
   double mass = 0;
-  double tail = 0;  // mass of the outermost decade looked at, relative to `mass`: what an improper f hides
+  double tail = 0;   // mass of the outermost decade looked at, relative to `mass`: what an improper f hides
   double error = 0;  // estimated, of the mass, relative
 
   template <class H>

@@ -5,7 +5,7 @@
 
 #include "models/bnn.h"
 #include "tests/oracles/algorithm1.h"
-#include "tests/oracles/paper_tasks.h"
+#include "tools/validation/paper_tasks.h"
 
 namespace {
 
@@ -23,7 +23,7 @@ std::vector<std::vector<double>> rows_of(const Eigen::MatrixXd& m) {
   return rows;
 }
 
-double worst_difference(const oracle::PaperTask& task, std::uint64_t seed, std::size_t batches, bool fuse) {
+double worst_difference(const validation::PaperTask& task, std::uint64_t seed, std::size_t batches, bool fuse) {
   Bnn net({.layers = task.layers, .slopes = task.slopes, .noise = task.noise, .seed = seed});
   std::vector<std::vector<double>> prior_mean, prior_variance;
   for (std::size_t l = 0; l + 1 < task.layers.size(); ++l) {
@@ -55,10 +55,10 @@ double worst_difference(const oracle::PaperTask& task, std::uint64_t seed, std::
 
 TEST_CASE("bnn: every weight belief of 8-6-5-1 after 3 epochs equals plain loops of Algorithm 1") {
   for (const std::uint64_t seed : {1u, 2u, 3u, 4u, 5u})
-    for (const bool fuse : {true, false}) CHECK(worst_difference(oracle::small_task(seed), seed, 10, fuse) < kTolerance);
+    for (const bool fuse : {true, false}) CHECK(worst_difference(validation::small_task(seed), seed, 10, fuse) < kTolerance);
 }
 
 TEST_CASE("bnn: every weight belief of 6-6-12-48-24-4 after 3 epochs equals plain loops of Algorithm 1") {
   for (const std::uint64_t seed : {1u, 2u})
-    for (const bool fuse : {true, false}) CHECK(worst_difference(oracle::large_task(seed), seed, 100, fuse) < kTolerance);
+    for (const bool fuse : {true, false}) CHECK(worst_difference(validation::large_task(seed), seed, 100, fuse) < kTolerance);
 }

@@ -1,6 +1,7 @@
 #include "tests/oracles/allocations.h"
 
 #include <atomic>
+#include <cstddef>
 #include <cstdlib>
 #include <new>
 

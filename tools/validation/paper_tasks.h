@@ -6,16 +6,16 @@
 #include <functional>
 #include <vector>
 
-namespace dma::oracle {
+namespace dma::validation {
 
 struct PaperTask {
   std::vector<std::size_t> layers;
   std::vector<double> slopes;
   double noise;
-  Eigen::MatrixXd inputs;    // features, one row per example
+  Eigen::MatrixXd inputs;  // features, one row per example
   Eigen::MatrixXd targets;
-  std::function<Eigen::RowVectorXd(double)> truth;       // noise-free outputs at a raw input
-  std::function<Eigen::RowVectorXd(double)> features;    // of a raw input
+  std::function<Eigen::RowVectorXd(double)> truth;     // noise-free outputs at a raw input
+  std::function<Eigen::RowVectorXd(double)> features;  // of a raw input
 };
 
 // 8-6-5-1, 200 examples on [-2.5, 1.5], noise 0.2.
@@ -23,4 +23,4 @@ PaperTask small_task(std::uint64_t seed);
 // 6-6-12-48-24-4, 1500 examples on [-4, 4], noise 0.1.
 PaperTask large_task(std::uint64_t seed);
 
-}  // namespace dma::oracle
+}  // namespace dma::validation

@@ -1,4 +1,4 @@
-#include "tests/oracles/paper_tasks.h"
+#include "tools/validation/paper_tasks.h"
 
 #include <boost/random/mersenne_twister.hpp>
 #include <boost/random/normal_distribution.hpp>
@@ -8,7 +8,7 @@
 
 #include "models/feature_map.h"
 
-namespace dma::oracle {
+namespace dma::validation {
 
 namespace {
 
@@ -27,7 +27,9 @@ PaperTask make(std::vector<std::size_t> layers, std::vector<double> slopes, doub
     weights.push_back(w);
   }
   const auto feature_map = std::make_shared<FeatureMap>(map);
-  task.features = [feature_map](double x) { return Eigen::RowVectorXd(feature_map->apply(Eigen::MatrixXd::Constant(1, 1, x))); };
+  task.features = [feature_map](double x) {
+    return Eigen::RowVectorXd(feature_map->apply(Eigen::MatrixXd::Constant(1, 1, x)));
+  };
   task.truth = [weights, slopes = task.slopes, features = task.features](double x) {
     Eigen::VectorXd a = features(x).transpose();
     for (std::size_t l = 0; l < weights.size(); ++l) {
@@ -55,4 +57,4 @@ PaperTask large_task(std::uint64_t seed) {
   return make({6, 6, 12, 48, 24, 4}, {0.5, 0.5, 0.8, 0.1}, 0.1, "bumps3", 1500, -4, 4, seed);
 }
 
-}  // namespace dma::oracle
+}  // namespace dma::validation

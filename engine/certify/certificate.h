@@ -1,0 +1,116 @@
+// What certify() found out about a kind of factor under one method: every number of every check, and the quality band
+// they earn. A value: it prints itself in one line and in full.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/gaussian.h"
+
+namespace dma {
+
+// From the strongest promise to none. A kind is as good as the worst of its edges.
+enum class Band {
+  exact,         // delta = 0 to the accuracy of the quadrature in every scenario
+  bounded,       // the exact message is proper: the master theorem bounds the marginal error
+  concentrated,  // the exact message is improper: marginal KL falls like 1/r^2 as inputs concentrate
+  unbounded,     // a check failed, or nothing could be computed to check against
+};
+std::string_view name(Band band);
+
+// value ~ constant * x^exponent, fitted to logarithms by least squares.
+struct Rate {
+  double exponent = 0, uncertainty = 0;  // one standard error
+  double constant = 0;
+};
+// Pairs with a value that is not positive are left out; fewer than two leave exponent 0.
+Rate fit_rate(const std::vector<double>& x, const std::vector<double>& values);
+
+// Definition 2.1 and Cor. 2.1: as the arriving messages narrow around fixed means, the message tends to the exact one.
+struct Consistency {
+  struct Point {
+    double width = 0;     // of the arriving messages, relative to the first point
+    double distance = 0;  // to the exact limit, in the 2-Wasserstein sense, relative to the first point
+    double delta = 0;     // KL to the exact message of the same width; NaN where that is not computable
+  };
+  std::vector<Point> points = {};
+  Rate distance = {}, delta = {};  // against width
+  bool holds = false;
+};
+
+// Valid messages come out, whatever arrives.
+struct Properness {
+  std::uint64_t count = 0, faults = 0;
+  std::string first_fault = {};
+};
+
+// The message does not read the message that arrives on its own edge.
+struct Independence {
+  double change = 0;  // largest relative change of the message as its own edge's message varies
+  bool holds = false;
+};
+
+// Mean and variance against those of the exact message by adaptive quadrature.
+struct Moments {
+  int count = 0;
+  double mean_error = 0;      // largest, in standard deviations
+  double variance_error = 0;  // largest, relative
+};
+
+// KL(marginal || approximate marginal) <= sup(incoming) / Z * delta (Theorem 2.2).
+struct MasterBound {
+  struct Point {
+    double r = 0, delta = 0, marginal = 0, bound = 0;
+  };
+  std::vector<Point> points = {};
+  double largest_delta = 0, largest_ratio = 0;
+  double quadrature_error = 0;
+  bool holds = true;
+};
+
+// Marginal KL as the arriving messages reach signal-to-noise ratio r.
+struct Concentration {
+  struct Point {
+    double r = 0;
+    double sampled = 0, floor = 0;  // against weighted samples, and the bias of that estimate for its sample size
+    double exact = 0;               // by quadrature; NaN where that is not computable
+  };
+  std::vector<Point> points = {};
+  Rate sampled = {}, exact = {};  // against r; of `sampled` only points well above their floor
+  bool holds = false;
+};
+
+struct EdgeCertificate {
+  std::string port;
+  bool proper = true;  // the exact message, in every scenario
+  Consistency consistency = {};
+  Properness properness = {};
+  Independence independence = {};
+  Moments moments = {};
+  MasterBound master = {};
+  Concentration concentration = {};
+  Band band = Band::unbounded;
+  std::vector<std::string> failures = {};  // in words, empty if no check failed
+};
+
+struct Certificate {
+  std::string kind, method;
+  std::vector<EdgeCertificate> edges = {};
+  Band band = Band::unbounded;
+
+  std::string line() const;  // "product (dma): concentrated; z bounded, x concentrated, ..."
+  std::string text() const;  // a paragraph for each edge
+};
+
+}  // namespace dma
+
+template <>
+struct fmt::formatter<dma::Certificate> : fmt::formatter<std::string_view> {
+  auto format(const dma::Certificate& certificate, format_context& context) const {
+    return fmt::formatter<std::string_view>::format(certificate.line(), context);
+  }
+};

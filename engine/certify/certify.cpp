@@ -1,0 +1,92 @@
+#include "engine/certify/certify.h"
+
+#include <algorithm>
+
+#include "engine/error.h"
+
+namespace dma {
+
+namespace {
+
+// Terms of variadic ports: enough to notice a mistake between terms, few enough that one dimension is left to
+// integrate.
+std::size_t terms_to_integrate(const Kind& kind) {
+  const auto variadic_inputs =
+      std::ranges::count_if(kind.ports(), [](const PortSpec& p) { return p.variadic && !p.output; });
+  return variadic_inputs > 1 ? 1 : 2;
+}
+constexpr std::size_t kTermsToEvaluate = 3;
+// Largest delta of a message that is exact but for quadrature.
+constexpr double kExactDelta = 1e-8;
+
+void judge(EdgeCertificate& edge, double tolerance) {
+  const bool direct = edge.independence.holds;
+  const auto fail_if = [&](bool failed, std::string reason) {
+    if (failed) edge.failures.push_back(std::move(reason));
+  };
+  fail_if(edge.properness.faults > 0,
+          fmt::format("{} of {} messages are not valid", edge.properness.faults, edge.properness.count));
+  fail_if(direct && !edge.consistency.points.empty() && !edge.consistency.holds,
+          "does not tend to the exact message as its inputs concentrate");
+  fail_if(!edge.master.holds, "the master bound is violated");
+  fail_if(edge.master.largest_delta == kInfinity,
+          "sends a point mass where the exact message is none: delta is infinite");
+  fail_if(edge.master.points.empty() && edge.master.largest_delta < kInfinity,
+          "no scenario has an exact message to compare with");
+  fail_if(!edge.proper && !edge.concentration.holds, "the marginal error does not fall like 1/r^2");
+  if (!edge.failures.empty())
+    edge.band = Band::unbounded;
+  else if (!edge.proper)
+    edge.band = Band::concentrated;
+  else if (edge.master.largest_delta <= std::max(kExactDelta, 10 * tolerance))
+    edge.band = Band::exact;
+  else
+    edge.band = Band::bounded;
+}
+
+}  // namespace
+
+std::optional<Gaussian> Edge::message(const Scenario& scenario) const {
+  const auto messages = evaluate(*kind, method, port, scenario.arrivals, scenario.parameters);
+  if (!messages) return std::nullopt;
+  return Gaussian((*messages)[term]);
+}
+
+Certificate certify(const Kind& kind, std::string_view method, const CertifyOptions& options) {
+  Certificate certificate{kind.name(), std::string(method)};
+  const Scenarios integrated(kind, terms_to_integrate(kind), options.seed);
+  const Scenarios evaluated(kind, kTermsToEvaluate, options.seed);
+  for (std::size_t port = 0; port < kind.ports().size(); ++port) {
+    if (kind.find_message(method, port) == nullptr) continue;
+    const Edge edge{&kind, std::string(method), port, 0};
+    EdgeCertificate result{.port = kind.ports()[port].name};
+    result.properness = check_properness(edge, evaluated, options);
+    result.independence = check_independence(edge, evaluated, options);
+    result.consistency = check_consistency(edge, integrated, options);
+    check_against_exact(edge, integrated, options, result);
+    if (!result.proper) result.concentration = check_concentration(edge, integrated, options);
+    judge(result, options.tolerance);
+    certificate.edges.push_back(std::move(result));
+  }
+  if (certificate.edges.empty())
+    fail("kind '{}' has no messages of method '{}'{}", kind.name(), method, suggestion(method, kind.methods()));
+  certificate.band = std::ranges::max(certificate.edges, {}, &EdgeCertificate::band).band;
+  return certificate;
+}
+
+std::vector<Certificate> certify_all_methods(const Kind& kind, const CertifyOptions& options) {
+  std::vector<std::string> methods = kind.methods();
+  if (methods.size() > 1) std::erase(methods, std::string(kExact));  // exact messages serve the other methods
+  std::vector<Certificate> certificates;
+  for (const std::string& method : methods) certificates.push_back(certify(kind, method, options));
+  return certificates;
+}
+
+std::string describe_with_bands(const Registry& registry, const CertifyOptions& options) {
+  std::string text = describe(registry) + "\nearned quality:\n";
+  for (const auto& [name, kind] : registry.kinds())
+    for (const Certificate& certificate : certify_all_methods(kind, options)) text += "  " + certificate.line() + "\n";
+  return text;
+}
+
+}  // namespace dma

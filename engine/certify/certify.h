@@ -1,0 +1,25 @@
+// Certifies the messages of a kind of factor against what the kind says it is, before or after it is registered:
+//
+//   fmt::print("{}\n", certify(my_kind, "dma"));
+//
+// Six checks on every edge (checks.h): consistency, properness, independence, moments, the master bound, concentration.
+// The band is earned: any failed check leaves the edge unbounded. A method that reads its own edge is outside
+// Definition 2.1, so consistency is measured for it but not required.
+#pragma once
+
+#include "engine/certify/certificate.h"
+#include "engine/certify/checks.h"
+#include "engine/registry.h"
+
+namespace dma {
+
+// Throws Error if the kind has no message of this method.
+Certificate certify(const Kind& kind, std::string_view method, const CertifyOptions& options = {});
+
+// One certificate for each method that a kind has messages of its own for; a kind whose messages are all exact has one.
+std::vector<Certificate> certify_all_methods(const Kind& kind, const CertifyOptions& options = {});
+
+// The registry's table with the band of every kind and method: describe(registry) and an earned line for each.
+std::string describe_with_bands(const Registry& registry, const CertifyOptions& options = quick_certification());
+
+}  // namespace dma

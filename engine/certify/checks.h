@@ -1,0 +1,46 @@
+// The six checks of a certificate, each a function of a kind, a method and one edge. None knows a particular factor.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "engine/certify/certificate.h"
+#include "engine/certify/scenario.h"
+
+namespace dma {
+
+struct CertifyOptions {
+  std::uint64_t seed = 1;
+  // Ordinary scenarios whose exact messages are integrated; each costs up to a few hundred milliseconds.
+  int scenarios = 24;
+  // Messages computed from extreme arrivals.
+  int sweep = 100'000;
+  // Samples of each point of the signal-to-noise sweep.
+  int samples = 500'000;
+  // Relative accuracy of the exact messages' masses.
+  double tolerance = 1e-9;
+};
+
+// For a table of bands: a fraction of the work, the same checks.
+inline CertifyOptions quick_certification() {
+  return {.scenarios = 4, .sweep = 400, .samples = 20'000, .tolerance = 1e-6};
+}
+
+// The message from a kind to one term of one of its ports.
+struct Edge {
+  const Kind* kind;
+  std::string method;
+  std::size_t port = 0, term = 0;
+
+  std::optional<Gaussian> message(const Scenario& scenario) const;
+  Natural& own(Scenario& scenario) const { return scenario.arrivals[port][term]; }
+};
+
+Consistency check_consistency(const Edge& edge, Scenarios scenarios, const CertifyOptions& options);
+Properness check_properness(const Edge& edge, Scenarios scenarios, const CertifyOptions& options);
+Independence check_independence(const Edge& edge, Scenarios scenarios, const CertifyOptions& options);
+// Moments and the master bound share the traced exact messages; sets edge.proper as well.
+void check_against_exact(const Edge& edge, Scenarios scenarios, const CertifyOptions& options, EdgeCertificate& result);
+Concentration check_concentration(const Edge& edge, Scenarios scenarios, const CertifyOptions& options);
+
+}  // namespace dma

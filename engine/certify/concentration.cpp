@@ -1,0 +1,69 @@
+#include <cmath>
+
+#include "engine/certify/checks.h"
+#include "engine/certify/exact_message.h"
+#include "engine/certify/sampling.h"
+
+namespace dma {
+
+namespace {
+
+constexpr double kRatios[] = {2, 4, 8, 16, 32, 64};
+// The asymptotic rate is read off from here on. Below, the message is no narrower than the incoming one, which hides
+// its error.
+constexpr double kFrom = 8;
+// "Falls like 1/r^2" with room for the next order of the expansion.
+constexpr double kSlowest = -1.7;
+constexpr std::size_t kBins = 500;
+
+// Every arrival but the edge's own at signal-to-noise ratio r; the own one fixed, off the exact limit by half its
+// width.
+Scenario at_ratio(const Edge& edge, Scenario scenario, double r) {
+  for (std::size_t p = 0; p < scenario.arrivals.size(); ++p)
+    for (Natural& m : scenario.arrivals[p]) {
+      const double mean = Gaussian(m).mean();
+      // The logarithm of a log-normal with ratio r has standard deviation sqrt(log(1 + 1/r^2)).
+      const bool logarithm = edge.kind->ports()[p].family == Family::log_normal;
+      m = Gaussian::from_moments(mean, logarithm ? std::log1p(1 / (r * r)) : mean * mean / (r * r));
+    }
+  return scenario;
+}
+
+}  // namespace
+
+Concentration check_concentration(const Edge& edge, Scenarios scenarios, const CertifyOptions& options) {
+  Concentration result;
+  const Scenario base = scenarios.ordinary();
+  const auto limit = ExactMessage::make(*edge.kind, edge.port, edge.term, base.arrivals, base.parameters);
+  if (!limit) return result;
+  const Hint hint = limit->hints().front();
+  const double width = std::max(std::abs(hint.centre), 0.1);
+  const Gaussian incoming = Gaussian::from_moments(hint.centre + 0.5 * width, width * width);
+  std::vector<double> ratios, sampled, exact;
+  for (const double r : kRatios) {
+    Scenario scenario = at_ratio(edge, base, r);
+    edge.own(scenario) = incoming;
+    const auto message = edge.message(scenario);
+    if (!message) return result;
+    const Gaussian belief = *message * incoming;
+    const WeightedSamples samples =
+        sample_marginal(*edge.kind, scenario, edge.port, edge.term, options.samples, options.seed);
+    Concentration::Point point{.r = r};
+    point.sampled = kl(histogram(samples, kBins), belief);
+    point.floor = histogram_floor(kBins, samples.effective());
+    const auto curve = trace_exact(*edge.kind, edge.port, edge.term, scenario.arrivals, scenario.parameters,
+                                   {incoming, belief}, options.tolerance);
+    point.exact = curve->times(incoming).kl(belief);
+    result.points.push_back(point);
+    if (r < kFrom) continue;
+    ratios.push_back(r);
+    exact.push_back(point.exact);
+    sampled.push_back(point.sampled > 3 * point.floor ? point.sampled - point.floor : 0.0);
+  }
+  result.exact = fit_rate(ratios, exact);
+  result.sampled = fit_rate(ratios, sampled);
+  result.holds = result.exact.constant > 0 && result.exact.exponent <= kSlowest;
+  return result;
+}
+
+}  // namespace dma

@@ -1,0 +1,81 @@
+#include <cmath>
+
+#include "engine/certify/checks.h"
+#include "engine/certify/exact_message.h"
+
+namespace dma {
+
+namespace {
+
+constexpr double kWidths[] = {1, 0.3, 0.1, 0.03, 0.01, 0.003, 0.001};
+// What is left at a thousandth of the width: the distance of a message that follows its inputs is a thousandth too, and
+// delta ~ C width^2 is a millionth.
+constexpr double kNearLimit = 0.02, kSmallDelta = 1e-3;
+// Below this a delta is quadrature noise.
+constexpr double kNoise = 1e-11;
+// An improper exact message whose tail holds less than this per decade is as good as cut off.
+constexpr double kNegligibleTail = 1e-10;
+
+// All arrivals but the one on the edge itself, narrowed around their means.
+Scenario narrowed(const Edge& edge, Scenario scenario, double width) {
+  const Natural own = edge.own(scenario);
+  for (auto& port : scenario.arrivals)
+    for (Natural& m : port)
+      if (m.is_proper()) m = Gaussian::from_moments(Gaussian(m).mean(), width * width / m.rho);
+  edge.own(scenario) = own;
+  return scenario;
+}
+
+// Mean and sd of the exact message for point masses at the means: a point for a deterministic factor.
+struct Limit {
+  double mean, sd;
+};
+std::optional<Limit> limit(const Edge& edge, Scenario scenario) {
+  const auto& kind = *edge.kind;
+  if (kind.function()) {
+    const Scenario narrow = narrowed(edge, scenario, 1e-6);
+    const auto exact = ExactMessage::make(kind, edge.port, edge.term, narrow.arrivals, narrow.parameters);
+    if (!exact) return std::nullopt;
+    return Limit{exact->hints().front().centre, 0};
+  }
+  const Natural own = edge.own(scenario);
+  for (auto& port : scenario.arrivals)
+    for (Natural& m : port) m = Gaussian::point(Gaussian(m).mean());
+  edge.own(scenario) = own;
+  const auto curve = trace_exact(kind, edge.port, edge.term, scenario.arrivals, scenario.parameters);
+  if (!curve || !curve->proper) return std::nullopt;
+  return Limit{curve->mean(), std::sqrt(curve->variance())};
+}
+
+}  // namespace
+
+Consistency check_consistency(const Edge& edge, Scenarios scenarios, const CertifyOptions& options) {
+  Consistency result;
+  const Scenario base = scenarios.ordinary();
+  const auto goal = limit(edge, base);
+  if (!goal) return result;
+  std::vector<double> widths, distances, deltas;
+  for (const double width : kWidths) {
+    const Scenario scenario = narrowed(edge, base, width);
+    const auto message = edge.message(scenario);
+    if (!message || message->is_uniform()) return result;
+    const double distance =
+        std::hypot(message->mean() - goal->mean, (message->is_point() ? 0.0 : message->sd()) - goal->sd);
+    double delta = std::numeric_limits<double>::quiet_NaN();
+    const auto curve = trace_exact(*edge.kind, edge.port, edge.term, scenario.arrivals, scenario.parameters, {*message},
+                                   options.tolerance);
+    if (curve && message->is_proper() && (curve->proper || curve->tail < kNegligibleTail))
+      delta = std::max(0.0, curve->kl(*message));
+    result.points.push_back({width, distance, delta});
+    widths.push_back(width), distances.push_back(distance), deltas.push_back(delta > kNoise ? delta : 0.0);
+  }
+  result.distance = fit_rate(widths, distances);
+  result.delta = fit_rate(widths, deltas);
+  const double scale = std::max({result.points.front().distance, std::abs(goal->mean), goal->sd});
+  const bool arrives = distances.back() <= kNearLimit * std::max(distances.front(), 1e-9 * scale);
+  result.holds = arrives && !(deltas.back() > kSmallDelta);
+  for (auto& point : result.points) point.distance /= scale;
+  return result;
+}
+
+}  // namespace dma

@@ -1,0 +1,106 @@
+#include "engine/certify/sampling.h"
+
+#include <algorithm>
+#include <boost/random/normal_distribution.hpp>
+#include <cmath>
+#include <numeric>
+
+namespace dma {
+
+double WeightedSamples::effective() const {
+  double sum = 0, squares = 0;
+  for (const double w : weight) sum += w, squares += w * w;
+  return squares > 0 ? sum * sum / squares : 0.0;
+}
+
+double WeightedSamples::mean() const {
+  return std::inner_product(x.begin(), x.end(), weight.begin(), 0.0) /
+         std::accumulate(weight.begin(), weight.end(), 0.0);
+}
+
+double WeightedSamples::variance() const {
+  const double m = mean();
+  double sum = 0, total = 0;
+  for (std::size_t i = 0; i < x.size(); ++i) sum += weight[i] * (x[i] - m) * (x[i] - m), total += weight[i];
+  return sum / total;
+}
+
+double WeightedSamples::quantile(double share) const {
+  std::vector<std::size_t> order(x.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::sort(order, {}, [&](std::size_t i) { return x[i]; });
+  const double wanted = share * std::accumulate(weight.begin(), weight.end(), 0.0);
+  double sum = 0;
+  for (const std::size_t i : order)
+    if ((sum += weight[i]) >= wanted) return x[i];
+  return x[order.back()];
+}
+
+WeightedSamples sample_marginal(const Kind& kind, const Scenario& scenario, std::size_t port, std::size_t term,
+                                int count, std::uint64_t seed) {
+  struct Slot {
+    Gaussian message;
+    bool drawn;
+  };
+  std::vector<Slot> slots;
+  std::size_t target = 0;
+  for (std::size_t p = 0; p < scenario.arrivals.size(); ++p)
+    for (std::size_t t = 0; t < scenario.arrivals[p].size(); ++t) {
+      if (p == port && t == term) target = slots.size();
+      slots.push_back({Gaussian(scenario.arrivals[p][t]), !kind.function() || !kind.ports()[p].output});
+    }
+  boost::random::mt19937_64 engine(seed);
+  boost::random::normal_distribution<double> normal;
+  WeightedSamples samples;
+  std::vector<double> values(slots.size()), inputs;
+  for (int n = 0; n < count; ++n) {
+    inputs.clear();
+    for (std::size_t i = 0; i < slots.size(); ++i)
+      if (slots[i].drawn) {
+        const Gaussian& m = slots[i].message;
+        values[i] = m.is_point() ? m.mean() : m.mean() + m.sd() * normal(engine);
+        inputs.push_back(values[i]);
+      }
+    double log_weight = 0, z = 0;
+    if (kind.function()) {
+      z = kind.function()(inputs, scenario.parameters);
+      for (const Slot& slot : slots)
+        if (!slot.drawn) log_weight += log_density(slot.message, z);
+    } else {
+      log_weight = kind.log_density()(values, scenario.parameters);
+    }
+    samples.x.push_back(slots[target].drawn ? values[target] : z);
+    samples.weight.push_back(std::exp(log_weight));
+  }
+  return samples;
+}
+
+Histogram histogram(const WeightedSamples& samples, std::size_t bins) {
+  Histogram h{samples.quantile(0.001), samples.quantile(0.999), std::vector<double>(bins)};
+  double total = 0;
+  for (std::size_t i = 0; i < samples.x.size(); ++i) {
+    if (!(samples.x[i] >= h.low && samples.x[i] <= h.high)) continue;
+    const auto bin = static_cast<std::size_t>((samples.x[i] - h.low) / h.width());
+    h.share[std::min(bin, bins - 1)] += samples.weight[i];
+    total += samples.weight[i];
+  }
+  for (double& share : h.share) share /= total;
+  return h;
+}
+
+double kl(const Histogram& histogram, const Gaussian& q) {
+  const auto mass = [&](double a, double b) {
+    // The difference of upper tails on the right of the mean, of lower tails on the left: no cancellation.
+    const double ua = (a - q.mean()) / q.sd() / std::sqrt(2.0), ub = (b - q.mean()) / q.sd() / std::sqrt(2.0);
+    return 0.5 * (ua > 0 ? std::erfc(ua) - std::erfc(ub) : std::erfc(-ub) - std::erfc(-ua));
+  };
+  const double whole = mass(histogram.low, histogram.high);
+  double sum = 0;
+  for (std::size_t i = 0; i < histogram.share.size(); ++i) {
+    const double p = histogram.share[i], a = histogram.low + static_cast<double>(i) * histogram.width();
+    if (p > 0) sum += p * (std::log(p) - std::log(mass(a, a + histogram.width()) / whole));
+  }
+  return sum;
+}
+
+}  // namespace dma

@@ -1,0 +1,21 @@
+// Leaky rectifier, linearised: under the message N(m, v) from x, u = m / sqrt(v), the best linear fit of y is
+//
+//   y = mY + A (x - m) + e,    A = Cov(x, y) / v = slope + (1 - slope) Phi(u),    Var e = v (1 - slope)^2 (g(u) - Phi(u)^2)
+//
+// with mY of Prop. 3.4 and g of normal.h; g(u) - Phi(u)^2 is even in u, and free of cancellation at u = -|u|. Messages are
+// those of the linear factor: always proper. Towards y they equal Prop. 3.4; to x the mean is m + (my - mY) / A and the
+// variance (vy + Var e) / A^2.
+#pragma once
+
+#include "factors/leaky_relu.h"
+
+namespace dma {
+
+struct LeakyReluLinearised {
+  using Parameters = LeakyRelu::Parameters;
+
+  static Gaussian to_y(const Gaussian& x, Parameters p) { return LeakyRelu::to_y(x, p); }
+  static Gaussian to_x(const Gaussian& x, const Gaussian& y, Parameters p);
+};
+
+}  // namespace dma

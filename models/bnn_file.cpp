@@ -1,0 +1,284 @@
+#include "models/bnn_file.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace dma {
+
+namespace {
+
+constexpr std::string_view kModelFormat = "dma-bnn", kCheckpointFormat = "dma-bnn-checkpoint";
+constexpr int kVersion = 1;
+constexpr std::array<std::string_view, 4> kStops = {"tolerance", "patience", "limit", "interrupted"};
+
+template <class Values>
+Json numbers(const Values& values) {
+  Json array = Json::array();
+  for (const double value : values) array.push_back(json_number(value));
+  return array;
+}
+std::vector<double> numbers(const Json& json) {
+  std::vector<double> values;
+  for (const Json& element : json) values.push_back(json_number(element));
+  return values;
+}
+
+Json to_json(const Standardiser& s) { return {{"shift", numbers(s.shift)}, {"scale", numbers(s.scale)}}; }
+Standardiser standardiser_from(const Json& json) {
+  const auto vector = [&](const char* key) {
+    const std::vector<double> values = numbers(json.at(key));
+    return Eigen::RowVectorXd(
+        Eigen::Map<const Eigen::RowVectorXd>(values.data(), static_cast<Eigen::Index>(values.size())));
+  };
+  return {vector("shift"), vector("scale")};
+}
+
+// Natural parameters under names that explain them: rho is a precision, tau the precision times the mean.
+Json to_json(const Learner::Memory& memory) {
+  Json json = {{"messages", Json::array()}, {"epochs", Json::array()}};
+  for (std::size_t b = 0; b < memory.tau.size(); ++b)
+    json["messages"].push_back({{"active", bool{memory.active[b]}},
+                                {"precision", numbers(memory.rho[b])},
+                                {"precision_times_mean", numbers(memory.tau[b])}});
+  for (const EpochRecord& e : memory.epochs)
+    json["epochs"].push_back(
+        {{"epoch", e.epoch}, {"log_likelihood", json_number(e.log_likelihood)}, {"faults", e.faults}});
+  return json;
+}
+Learner::Memory learner_from(const Json& json) {
+  Learner::Memory memory;
+  for (const Json& message : json.at("messages")) {
+    memory.active.push_back(message.at("active").get<bool>());
+    memory.rho.push_back(numbers(message.at("precision")));
+    memory.tau.push_back(numbers(message.at("precision_times_mean")));
+  }
+  for (const Json& e : json.at("epochs"))
+    memory.epochs.push_back(
+        {e.at("epoch").get<int>(), json_number(e.at("log_likelihood")), 0.0, e.at("faults").get<std::uint64_t>()});
+  return memory;
+}
+
+Json to_json(const Bnn::Memory::Member& member) {
+  Json json = {{"noise_variance", numbers(member.noise_variance)}, {"priors", Json::array()}};
+  for (const LayerPrior& prior : member.priors)
+    json["priors"].push_back({{"mean", numbers(prior.mean)}, {"variance", numbers(prior.variance)}});
+  json["learned"] = to_json(member.learner);
+  return json;
+}
+Bnn::Memory::Member member_from(const Json& json) {
+  Bnn::Memory::Member member{numbers(json.at("noise_variance")), learner_from(json.at("learned")), {}};
+  for (const Json& prior : json.at("priors"))
+    member.priors.push_back({numbers(prior.at("mean")), numbers(prior.at("variance"))});
+  return member;
+}
+
+BnnOptions bnn_options_from(const Json& json) {
+  BnnOptions o;
+  o.layers = json.at("layers").get<std::vector<std::size_t>>();
+  o.slopes = numbers(json.at("slopes"));
+  o.noise = numbers(json.at("noise"));
+  o.learn_noise = json.at("learn_noise").get<bool>();
+  o.bias = json.at("bias").get<bool>();
+  o.standardise = json.at("standardise").get<bool>();
+  o.activation_prior = numbers(json.at("activation_prior"));
+  o.prior_mean_scale = json_number(json.at("prior_mean_scale"));
+  o.prior_variance_scale = json_number(json.at("prior_variance_scale"));
+  o.features = json.at("feature_map").get<std::string>();
+  o.method = json.at("method").get<std::string>();
+  o.kind_methods = json.at("kind_methods").get<std::map<std::string, std::string>>();
+  o.members = json.at("members").get<std::size_t>();
+  o.seed = json.at("seed").get<std::uint64_t>();
+  return o;
+}
+
+FitOptions fit_options_from(const Json& json) {
+  FitOptions o;
+  o.batches = json.at("batches").get<std::size_t>();
+  o.batch_size = json.at("batch_size").get<std::size_t>();
+  o.epochs = json.at("epochs").get<int>();
+  o.tolerance = json_number(json.at("tolerance"));
+  o.patience = json.at("patience").get<int>();
+  o.evidence_weight = json_number(json.at("evidence_weight"));
+  o.shuffle = json.at("shuffle").get<bool>();
+  return o;
+}
+
+Json to_json(const TrainingRecord& record) {
+  Json json = {{"rows", record.rows}, {"held_out_rows", record.held_out_rows}, {"options", to_json(record.options)}};
+  json["stopped_by"] = Json::array();
+  for (const auto stop : record.stops) json["stopped_by"].push_back(name_of(stop));
+  json["held_out"] = Json::array();
+  for (const Scores& scores : record.held_out) json["held_out"].push_back(to_json(scores));
+  return json;
+}
+TrainingRecord training_from(const Json& json) {
+  TrainingRecord record{json.at("rows").get<std::size_t>(),
+                        json.at("held_out_rows").get<std::size_t>(),
+                        fit_options_from(json.at("options")),
+                        {},
+                        {}};
+  for (const Json& stop : json.at("stopped_by")) {
+    const auto name = std::ranges::find(kStops, stop.get<std::string>());
+    if (name == kStops.end()) fail("'{}' is no reason to stop", stop.get<std::string>());
+    record.stops.push_back(static_cast<LearnReport::Stop>(name - kStops.begin()));
+  }
+  for (const Json& s : json.at("held_out"))
+    record.held_out.push_back({json_number(s.at("rmse")), json_number(s.at("log_likelihood")),
+                               json_number(s.at("coverage_50")), json_number(s.at("coverage_90")),
+                               json_number(s.at("coverage_95"))});
+  return record;
+}
+
+SavedBnn saved_from(const Json& json) {
+  SavedBnn saved;
+  saved.features = json.at("features").get<std::vector<std::string>>();
+  saved.targets = json.at("targets").get<std::vector<std::string>>();
+  saved.options = bnn_options_from(json.at("options"));
+  saved.training = training_from(json.at("training"));
+  saved.memory.inputs = standardiser_from(json.at("inputs"));
+  saved.memory.targets = standardiser_from(json.at("outputs"));
+  for (const Json& member : json.at("members")) saved.memory.members.push_back(member_from(member));
+  saved.data_fingerprint = json.value("data_fingerprint", "");
+  return saved;
+}
+
+// Every size and sign that Bnn would otherwise trust: a damaged file must not become a crash or a silent nonsense.
+void check(const SavedBnn& saved) {
+  const auto expect = [](bool holds, std::string_view what) {
+    if (!holds) fail("{}", what);
+  };
+  const auto all_above = [](const auto& values, double bound) {
+    return std::ranges::all_of(values, [=](double value) { return value > bound && std::isfinite(value); });
+  };
+  const auto& layers = saved.options.layers;
+  expect(layers.size() >= 2, "there are fewer than two layers");
+  expect(FeatureMap(saved.options.features).outputs(saved.features.size()) == layers.front(),
+         "the names of the features do not fit the first layer");
+  expect(saved.targets.size() == layers.back(), "the names of the targets do not fit the last layer");
+  for (const auto& [s, size] : {std::pair{&saved.memory.inputs, saved.features.size()},
+                                std::pair{&saved.memory.targets, saved.targets.size()}}) {
+    const auto columns = static_cast<Eigen::Index>(size);
+    expect(s->shift.size() == columns && s->scale.size() == columns, "shifts and scales do not fit the columns");
+    expect(s->shift.allFinite() && all_above(s->scale, 0), "a shift or scale is not a usable number");
+  }
+  expect(saved.memory.members.size() == saved.options.members, "the number of members is contradictory");
+  for (const auto& member : saved.memory.members) {
+    expect(member.noise_variance.size() == layers.back() && all_above(member.noise_variance, 0),
+           "the noise variances are not usable");
+    expect(member.priors.size() == layers.size() - 1, "the number of priors is not the number of layers");
+    std::size_t weights = 0;
+    for (std::size_t l = 0; l + 1 < layers.size(); ++l) {
+      const std::size_t expected = layers[l + 1] * (layers[l] + (saved.options.bias ? 1 : 0));
+      const LayerPrior& prior = member.priors[l];
+      expect(prior.mean.size() == expected && prior.variance.size() == expected, "the priors do not fit the layers");
+      expect(all_above(prior.variance, 0) && all_above(prior.mean, -kInfinity), "a prior is not a usable number");
+      weights += expected;
+    }
+    const Learner::Memory& learned = member.learner;
+    for (std::size_t b = 0; b < learned.tau.size(); ++b) {
+      expect(learned.tau[b].size() == weights && learned.rho[b].size() == weights,
+             "the messages do not fit the layers");
+      expect(all_above(learned.rho[b], -kInfinity) && all_above(learned.tau[b], -kInfinity),
+             "a message is not a usable number");
+    }
+  }
+}
+
+void check_format(const Json& json, std::string_view source) {
+  const std::string format = json.is_object() && json.contains("format") ? json.at("format").get<std::string>() : "";
+  if (format != kModelFormat && format != kCheckpointFormat)
+    fail("'{}' is not a model of dma: its \"format\" is {}; a file written by `dma fit --model` is expected", source,
+         format.empty() ? "missing" : "'" + format + "'");
+  const int version = json.at("version").get<int>();
+  if (version > kVersion || version < 1)
+    fail("'{}' has version {} of the format; this program reads versions up to {}: use a newer dma", source, version,
+         kVersion);
+}
+
+}  // namespace
+
+std::string_view name_of(LearnReport::Stop stop) { return kStops[static_cast<std::size_t>(stop)]; }
+
+Json to_json(const BnnOptions& o) {
+  return {{"layers", o.layers},
+          {"slopes", numbers(o.slopes.values)},
+          {"noise", numbers(o.noise.values)},
+          {"learn_noise", o.learn_noise},
+          {"bias", o.bias},
+          {"standardise", o.standardise},
+          {"activation_prior", numbers(o.activation_prior.values)},
+          {"prior_mean_scale", json_number(o.prior_mean_scale)},
+          {"prior_variance_scale", json_number(o.prior_variance_scale)},
+          {"feature_map", o.features},
+          {"method", o.method},
+          {"kind_methods", Json(o.kind_methods)},
+          {"members", o.members},
+          {"seed", o.seed}};
+}
+
+Json to_json(const FitOptions& o) {
+  return {{"batches", o.batches},   {"batch_size", o.batch_size},
+          {"epochs", o.epochs},     {"tolerance", json_number(o.tolerance)},
+          {"patience", o.patience}, {"evidence_weight", json_number(o.evidence_weight)},
+          {"shuffle", o.shuffle}};
+}
+
+Json to_json(const Scores& s) {
+  return {{"rmse", json_number(s.rmse)},
+          {"log_likelihood", json_number(s.log_likelihood)},
+          {"coverage_50", json_number(s.coverage_50)},
+          {"coverage_90", json_number(s.coverage_90)},
+          {"coverage_95", json_number(s.coverage_95)}};
+}
+
+std::string bnn_to_text(const SavedBnn& saved) {
+  Json json = {{"format", saved.is_checkpoint() ? kCheckpointFormat : kModelFormat}, {"version", kVersion}};
+  if (saved.is_checkpoint()) json["data_fingerprint"] = saved.data_fingerprint;
+  json["features"] = saved.features;
+  json["targets"] = saved.targets;
+  json["options"] = to_json(saved.options);
+  json["training"] = to_json(saved.training);
+  json["inputs"] = to_json(saved.memory.inputs);
+  json["outputs"] = to_json(saved.memory.targets);
+  json["members"] = Json::array();
+  for (const auto& member : saved.memory.members) json["members"].push_back(to_json(member));
+  return readable(json);
+}
+
+SavedBnn bnn_from_text(std::string_view text, std::string_view source) {
+  Json json;
+  try {
+    json = Json::parse(text);
+  } catch (const Json::parse_error& e) {
+    fail("'{}' is not a model of dma, or was cut short: it stops making sense at byte {} of {}; fit the model again",
+         source, e.byte, text.size());
+  }
+  std::string reason;
+  try {
+    check_format(json, source);
+    SavedBnn saved = saved_from(json);
+    check(saved);
+    return saved;
+  } catch (const Json::exception& e) {
+    reason = e.what();
+    reason.erase(0, reason.find("] ") + 2);  // the library's own error number
+  } catch (const Error& e) {
+    if (std::string_view(e.what()).starts_with(fmt::format("'{}'", source))) throw;
+    reason = e.what();
+  }
+  fail("'{}' is damaged: {}; fit the model again", source, reason);
+}
+
+Bnn make_bnn(SavedBnn saved) {
+  Bnn net(saved.options);
+  if (saved.is_checkpoint())
+    net.restore(std::move(saved.memory), saved.training.options, saved.training.rows);
+  else
+    net.restore(std::move(saved.memory));
+  return net;
+}
+
+}  // namespace dma

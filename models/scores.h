@@ -1,0 +1,20 @@
+// How well predictions agree with what was observed.
+#pragma once
+
+#include <vector>
+
+#include "models/prediction.h"
+
+namespace dma {
+
+// Of one output.
+struct Scores {
+  double rmse = 0;
+  double log_likelihood = 0;  // mean log density, in the units of the data
+  // Share of the observations inside the central intervals that should hold 50, 90 and 95 % of them.
+  double coverage_50 = 0, coverage_90 = 0, coverage_95 = 0;
+};
+
+std::vector<Scores> scores_of(const Prediction& prediction, const Eigen::MatrixXd& targets);
+
+}  // namespace dma

@@ -1,0 +1,47 @@
+// The engine next to plain code that does the same work, timed in turns: machines are noisy, but two neighbouring runs
+// meet the same noise, so the median of their ratios is stable where neither time is.
+#pragma once
+
+#include <benchmark/benchmark.h>
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace dma::bench {
+
+using Work = std::function<void()>;
+
+// One line of the final table. Times in nanoseconds.
+struct Row {
+  std::string name;
+  double engine = 0, plain = 0;  // medians; 0: not timed
+  double value = 0;              // what the bound is about: the ratio of the two unless it has a unit of its own
+  double bound = 0;
+  std::string unit = "x";
+  double messages = 0;           // computed by one run of the engine; 0: not counted
+};
+
+// All rows of one execution, in the order in which they were first set.
+class Table {
+ public:
+  void set(Row row);  // replaces the row of that name: a benchmark is called again with more iterations
+  std::string text() const;
+
+ private:
+  std::vector<Row> rows_;
+};
+
+// Runs both in turns once per iteration and sets the row; the benchmark's own time is the engine's.
+void compare(benchmark::State& state, Table& table, Row row, const Work& engine, const Work& plain);
+
+// A time limit without plain code beside it.
+void time_alone(benchmark::State& state, Table& table, Row row, const Work& engine);
+
+// The groups of benchmarks, each in the file of that name.
+void register_smoother(Table& table);
+void register_regression(Table& table);
+void register_plates(Table& table);
+void register_network(Table& table);
+
+}  // namespace dma::bench

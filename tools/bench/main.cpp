@@ -1,0 +1,19 @@
+// dma_bench: every promise about speed and memory, measured in one run. Takes Google Benchmark's options.
+#include <fmt/format.h>
+
+#include "tools/bench/comparison.h"
+#include "tools/bench/paper_medians.h"
+
+int main(int argc, char** argv) {
+  benchmark::Initialize(&argc, argv);
+  if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 1;
+  dma::bench::Table table;
+  dma::bench::register_smoother(table);
+  dma::bench::register_regression(table);
+  dma::bench::register_plates(table);
+  dma::bench::register_network(table);
+  benchmark::RunSpecifiedBenchmarks();
+  benchmark::Shutdown();
+  fmt::print("\n{}\n{}", dma::bench::paper_medians(20), table.text());
+  return 0;
+}

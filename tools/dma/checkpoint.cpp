@@ -1,0 +1,55 @@
+#include "tools/dma/checkpoint.h"
+
+#include "engine/error.h"
+#include "tools/dma/model_file.h"
+#include "tools/dma/write_file.h"
+
+namespace dma {
+
+namespace {
+
+void check_same(const std::filesystem::path& path, const Json& saved, const Json& now) {
+  for (const auto& [key, value] : saved.items())
+    if (key != "epochs" && key != "tolerance" && key != "patience" && value != now.at(key))
+      fail("'{}' was made with {} = {}, but {} is given now; repeat the command that made it", path.string(), key,
+           value.dump(), now.at(key).dump());
+}
+
+// Learned noise is an option that the network sets for itself when none is given.
+Json options_as_made(BnnOptions options) {
+  if (options.noise.empty()) options.learn_noise = true;
+  return to_json(options);
+}
+
+}  // namespace
+
+void save_checkpoint(const std::filesystem::path& path, const Bnn& net, const TrainingData& data,
+                     const FitOptions& options) {
+  FitOptions plain = options;
+  plain.on_epoch = {};
+  write_file(path,
+             bnn_to_text({.features = data.features,
+                          .targets = data.targets,
+                          .options = net.options(),
+                          .memory = net.memory(false),
+                          .training = {.rows = data.rows(), .held_out_rows = data.held_out_rows(), .options = plain},
+                          .data_fingerprint = data.fingerprint()}));
+}
+
+Bnn resume_from(const std::filesystem::path& path, const TrainingData& data, const BnnOptions& network,
+                const FitOptions& options) {
+  SavedBnn saved = load_bnn(path);
+  if (!saved.is_checkpoint())
+    fail("'{}' is a finished model, not a checkpoint; --resume takes a file written by --checkpoint", path.string());
+  if (saved.data_fingerprint != data.fingerprint())
+    fail(
+        "'{}' belongs to other data, columns or held-out rows; repeat the command that made it, or start without "
+        "--resume",
+        path.string());
+  check_same(path, to_json(saved.options), options_as_made(network));
+  check_same(path, to_json(saved.training.options), to_json(options));
+  saved.training.options = options;
+  return make_bnn(std::move(saved));
+}
+
+}  // namespace dma

@@ -1,0 +1,20 @@
+// A fit that was stopped, to go on from. A resumed fit ends with the same bytes as one that was never stopped.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "models/bnn_file.h"
+#include "tools/dma/training_data.h"
+
+namespace dma {
+
+void save_checkpoint(const std::filesystem::path& path, const Bnn& net, const TrainingData& data,
+                     const FitOptions& options);
+
+// The network where the checkpoint left it. The data and all options but epochs, tolerance and patience must be those
+// of the checkpoint; the Error names the first that is not.
+Bnn resume_from(const std::filesystem::path& path, const TrainingData& data, const BnnOptions& network,
+                const FitOptions& options);
+
+}  // namespace dma

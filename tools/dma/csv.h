@@ -1,0 +1,57 @@
+// Tables of numbers from text: a header with column names, then one row per line. Comma, semicolon, tab or white space
+// between cells is detected from the header. Rows are read through one buffer of fixed size, so memory grows with the
+// numbers kept, not with the text.
+#pragma once
+
+#include <Eigen/Dense>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace dma {
+
+class CsvReader {
+ public:
+  // Opens the file and reads its header. Every Error of this class is one line that names the file, the line, the
+  // column, and what to do.
+  explicit CsvReader(std::filesystem::path path);
+  ~CsvReader();
+
+  const std::filesystem::path& path() const { return path_; }
+  const std::vector<std::string>& names() const { return names_; }  // a column may have none
+
+  // The position of a column; an Error that offers the nearest name if there is none.
+  std::size_t column(std::string_view name) const;
+
+  // All rows of these columns, in this order; the other columns may hold anything. Once per reader.
+  Eigen::MatrixXd read(std::span<const std::size_t> columns);
+
+ private:
+  bool next_line(std::string_view& line);
+  bool next_record(std::string_view& record);
+  void detect_separator(std::string_view header);
+  void read_names(std::string_view header);
+  void split(std::string_view record);
+  void read_row(std::string_view record, std::span<const std::size_t> columns, std::vector<double>& values);
+  [[noreturn]] void refuse_cell(std::span<const std::size_t> columns, std::size_t column) const;
+
+  std::filesystem::path path_;
+  std::unique_ptr<std::FILE, int (*)(std::FILE*)> file_;
+  std::vector<char> buffer_;
+  std::size_t begin_ = 0, end_ = 0;  // of what is in the buffer and not yet read
+  bool at_end_ = false;
+  std::size_t line_ = 0;  // of the last line read, counting from 1
+  std::string joined_;    // a record whose quoted cell spans lines
+  char separator_ = ',';  // ' ' stands for any white space
+  std::vector<std::string> names_;
+  std::vector<std::string_view> cells_;  // of the last row
+};
+
+// A name as a cell: quoted where it must be.
+std::string csv_cell(std::string_view text);
+
+}  // namespace dma

@@ -1,0 +1,51 @@
+// dma factors: what graphs can be made of.
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "factors/standard_registry.h"
+#include "models/readable_json.h"
+#include "tools/dma/commands.h"
+
+namespace dma {
+
+namespace {
+
+Json to_json(const Kind& kind) {
+  Json json = {
+      {"kind", kind.name()}, {"summary", kind.summary()}, {"ports", Json::array()}, {"parameters", Json::array()}};
+  for (const PortSpec& port : kind.ports())
+    json["ports"].push_back({{"name", port.name},
+                             {"direction", port.output ? "output" : "input"},
+                             {"variadic", port.variadic},
+                             {"family", port.family ? Json(name(*port.family)) : Json("any")}});
+  for (const ParameterSpec& parameter : kind.parameters()) {
+    json["parameters"].push_back({{"name", parameter.name}, {"domain", describe(parameter.domain)}});
+    if (parameter.fallback) json["parameters"].back()["default"] = json_number(*parameter.fallback);
+  }
+  json["methods"] = Json::object();
+  for (const MessageFunction& message : kind.messages())
+    json["methods"][message.method].push_back(kind.ports()[message.target].name);
+  return json;
+}
+
+}  // namespace
+
+void add_factors_command(CLI::App& app) {
+  auto json = std::make_shared<bool>(false);
+  CLI::App& command = *app.add_subcommand("factors", "List the kinds of factors with ports, parameters and methods");
+  command.footer("Example:\n  dma factors --json");
+  command.add_flag("--json", *json, "print JSON: ports, parameters with domains, methods with the ports they send to");
+  command.callback([json] {
+    const Registry registry = standard_registry();
+    if (!*json) {
+      fmt::print("{}", describe(registry));
+      return;
+    }
+    Json all = Json::array();
+    for (const auto& [name, kind] : registry.kinds()) all.push_back(to_json(kind));
+    fmt::print("{}", readable(all));
+  });
+}
+
+}  // namespace dma

@@ -1,0 +1,181 @@
+// dma fit: from a table of numbers to a network with honest uncertainty.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <memory>
+
+#include "engine/error.h"
+#include "models/bnn_file.h"
+#include "tools/dma/checkpoint.h"
+#include "tools/dma/commands.h"
+#include "tools/dma/fit_figures.h"
+#include "tools/dma/fit_settings.h"
+#include "tools/dma/interrupt.h"
+#include "tools/dma/model_summary.h"
+#include "tools/dma/picture.h"
+#include "tools/dma/progress.h"
+#include "tools/dma/training_data.h"
+#include "tools/dma/write_file.h"
+
+namespace dma {
+
+namespace {
+
+constexpr int kExitInterrupted = 128 + SIGINT;  // what a shell reports for a program that Ctrl-C ended
+
+struct FitRequest {
+  std::string data;
+  std::vector<std::string> targets, features;
+  double holdout = 0;
+  std::filesystem::path model, plot, plot_training, checkpoint, resume;
+  int checkpoint_every = 10;
+  bool quiet = false, json = false;
+  FitSettings settings;
+  std::string command_line;
+};
+
+void check_outputs(const FitRequest& request) {
+  for (const auto* file : {&request.model, &request.checkpoint})
+    if (!file->empty()) check_writable(*file);
+  for (const auto* picture : {&request.plot, &request.plot_training})
+    if (!picture->empty()) check_picture(*picture);
+}
+
+// A checkpoint lies where it was asked for, or where the fit was resumed from, or beside the model.
+std::filesystem::path checkpoint_path(const FitRequest& request) {
+  if (!request.checkpoint.empty()) return request.checkpoint;
+  if (!request.resume.empty()) return request.resume;
+  if (request.model.empty()) return {};
+  return request.model.string() + ".checkpoint";
+}
+
+FitReport learn(Bnn& net, const TrainingData& data, FitOptions options, const FitRequest& request) {
+  const FitOptions plain = options;
+  const bool regularly = !request.checkpoint.empty() || !request.resume.empty();
+  const double log_scale = request.settings.standardise ? mean_log_scale(Standardiser::of(data.outputs)) : 0;
+  InterruptWatch interrupt;
+  ProgressBar bar(!request.quiet && !request.json, net.options().members, options.epochs, log_scale);
+  options.on_epoch = [&](const BnnEpoch& epoch) {
+    bar.show(epoch);
+    if (regularly && epoch.record.epoch % request.checkpoint_every == 0)
+      save_checkpoint(checkpoint_path(request), net, data, plain);
+    return !interrupt.requested();
+  };
+  FitReport report = net.fit(data.inputs, data.outputs, options);
+  if (report.interrupted && !checkpoint_path(request).empty())
+    save_checkpoint(checkpoint_path(request), net, data, plain);
+  return report;
+}
+
+// Members that an interruption left without a single epoch are no part of the model.
+SavedBnn to_save(Bnn& net, const TrainingData& data, const FitOptions& options, const FitReport& report) {
+  SavedBnn saved{.features = data.features,
+                 .targets = data.targets,
+                 .options = net.options(),
+                 .memory = net.memory(true),
+                 .training = {.rows = data.rows(), .held_out_rows = data.held_out_rows(), .options = options}};
+  saved.options.members = report.members.size();
+  saved.memory.members.resize(report.members.size());
+  for (const LearnReport& member : report.members) saved.training.stops.push_back(member.stop);
+  return saved;
+}
+
+void say_how_to_resume(const FitRequest& request) {
+  const auto file = checkpoint_path(request);
+  if (file.empty())
+    fmt::print(stderr, "dma: interrupted; nothing is saved, because neither --model nor --checkpoint is given\n");
+  else
+    fmt::print(stderr, "dma: interrupted; go on with: {}{}\n", request.command_line,
+               request.resume.empty() ? " --resume " + file.string() : "");
+}
+
+void fit(const FitRequest& request) {
+  if (request.checkpoint_every < 1)
+    fail("--checkpoint-every: {} is given; at least 1 is expected", request.checkpoint_every);
+  const TrainingData data =
+      read_training_data(request.data, request.targets, request.features, request.holdout, request.settings.seed);
+  const BnnOptions network = bnn_options(request.settings, data.features.size(), data.targets.size());
+  const FitOptions options = fit_options(request.settings, data.rows());
+  check_size(network, options, data.rows());
+  Bnn net = request.resume.empty() ? Bnn(network) : resume_from(request.resume, data, network, options);
+  check_outputs(request);
+
+  const FitReport report = learn(net, data, options, request);
+  SavedBnn saved = to_save(net, data, options, report);
+  Bnn model = make_bnn(saved);
+  if (data.held_out_rows() > 0)
+    saved.training.held_out = scores_of(model.predict(data.held_out_inputs), data.held_out_outputs);
+  if (!request.model.empty()) write_file(request.model, bnn_to_text(saved));
+
+  std::vector<std::string> files, skipped;
+  if (!request.model.empty()) files.push_back(request.model.string());
+  const auto draw = [&](const std::filesystem::path& path, const auto& figure) {
+    if (path.empty()) return;
+    const std::string reason = draw_picture(figure(), path);
+    if (reason.empty())
+      files.push_back(path.string());
+    else
+      skipped.push_back(fmt::format("{}: {}", path.string(), reason));
+  };
+  draw(request.plot, [&] { return fit_figure(model, data); });
+  draw(request.plot_training, [&] { return training_figure(saved); });
+
+  if (request.json) {
+    Json json = summary_json(saved);
+    json["files"] = files;
+    json["skipped"] = skipped;
+    fmt::print("{}", readable(json));
+  } else if (!request.quiet) {
+    fmt::print("{}", summary_text(saved));
+    for (const std::string& file : files) fmt::print("wrote     {}\n", file);
+  }
+  if (!request.json)
+    for (const std::string& line : skipped) fmt::print(stderr, "dma: skipped {}\n", line);
+  if (report.interrupted) {
+    say_how_to_resume(request);
+    throw CLI::RuntimeError(kExitInterrupted);
+  }
+}
+
+}  // namespace
+
+void add_fit_command(CLI::App& app, const std::string& command_line) {
+  auto request = std::make_shared<FitRequest>();
+  request->command_line = command_line;
+  CLI::App& command = *app.add_subcommand("fit", "Learn a Bayesian neural network from a table of numbers");
+  command.footer(
+      "Example:\n"
+      "  dma fit houses.csv --target price --holdout 0.1 --model model.json --plot fit.svg\n"
+      "The table has a line of column names, then rows of numbers, with comma, semicolon, tab or white space between "
+      "them.\n"
+      "Ctrl-C finishes the epoch, saves, and says how to resume.");
+  const std::string data = "Data", output = "Output";
+  command.add_option("data", request->data, "CSV file with a header")->required();
+  command.add_option("--target", request->targets, "column to predict; may be given several times")
+      ->required()
+      ->allow_extra_args(false)
+      ->group(data);
+  command.add_option("--features", request->features, "columns to learn from: a,b,c (default: all but the targets)")
+      ->allow_extra_args(false)
+      ->group(data);
+  command.add_option("--holdout", request->holdout, "share of rows kept aside to score the model, such as 0.1")
+      ->group(data);
+  add_fit_settings(command, request->settings);
+  command.add_option("--model", request->model, "file for the fitted model, such as model.json")->group(output);
+  command.add_option("--plot", request->plot, "picture of the fit, .svg or .png")->group(output);
+  command.add_option("--plot-training", request->plot_training, "picture of the training curve, .svg or .png")
+      ->group(output);
+  command.add_option("--checkpoint", request->checkpoint, "file to save the unfinished fit in while it runs")
+      ->group(output);
+  command.add_option("--checkpoint-every", request->checkpoint_every, "epochs between checkpoints")
+      ->capture_default_str()
+      ->group(output);
+  command.add_option("--resume", request->resume, "go on from this checkpoint; repeat all other options")
+      ->group(output);
+  command.add_flag("--quiet", request->quiet, "print errors only")->group(output);
+  command.add_flag("--json", request->json, "print the report as JSON")->group(output);
+  command.callback([request] { fit(*request); });
+}
+
+}  // namespace dma

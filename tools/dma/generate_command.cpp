@@ -1,0 +1,74 @@
+// dma generate: data to try things on.
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <iterator>
+#include <memory>
+
+#include "engine/error.h"
+#include "models/readable_json.h"
+#include "tools/dma/commands.h"
+#include "tools/dma/regression_task.h"
+#include "tools/dma/write_file.h"
+
+namespace dma {
+
+namespace {
+
+struct GenerateRequest {
+  std::uint64_t seed = 1;
+  long rows = 200;
+  std::filesystem::path out, grid;
+  bool json = false;
+};
+
+std::string as_csv(const Eigen::VectorXd& x, const Eigen::VectorXd& y, const char* y_name) {
+  fmt::memory_buffer text;
+  fmt::format_to(std::back_inserter(text), "x,{}\n", y_name);
+  for (Eigen::Index i = 0; i < x.size(); ++i) fmt::format_to(std::back_inserter(text), "{},{}\n", x(i), y(i));
+  return fmt::to_string(text);
+}
+
+void generate_regression(const GenerateRequest& request) {
+  constexpr long kMostRows = 10'000'000;
+  if (request.rows < 1 || request.rows > kMostRows)
+    fail("--rows: {} is given; 1 to {} is expected", request.rows, kMostRows);
+  const RegressionTask task(request.seed);
+  const auto [x, y] = task.sample(request.rows);
+  if (!request.out.empty()) {
+    write_file(request.out, as_csv(x, y, "y"));
+  } else if (!request.json) {
+    fmt::print("{}", as_csv(x, y, "y"));
+  }
+  if (!request.grid.empty()) {
+    const Eigen::VectorXd grid = Eigen::VectorXd::LinSpaced(401, -5, 5);
+    write_file(request.grid, as_csv(grid, task.truth(grid), "truth"));
+  }
+  if (!request.json) return;
+  Json json = {{"seed", request.seed}, {"rows", request.rows}, {"noise", task.kNoise}};
+  json["x"] = std::vector<double>(x.begin(), x.end());
+  json["y"] = std::vector<double>(y.begin(), y.end());
+  fmt::print("{}", readable(json));
+}
+
+}  // namespace
+
+void add_generate_command(CLI::App& app) {
+  CLI::App& generate = *app.add_subcommand("generate", "Make data to try things on");
+  generate.require_subcommand(1);
+  generate.footer("Example:\n  dma generate regression --seed 1 --out data.csv");
+  auto request = std::make_shared<GenerateRequest>();
+  CLI::App& command = *generate.add_subcommand(
+      "regression",
+      "The paper's task of one input: a network drawn from the prior, seen through noise of 0.2 on [-2.5, 1.5]");
+  command.footer("Example:\n  dma generate regression --seed 1 --out data.csv --grid grid.csv");
+  command.add_option("--seed", request->seed, "decides the network, the inputs and the noise")->capture_default_str();
+  command.add_option("--rows", request->rows, "number of rows")->capture_default_str();
+  command.add_option("--out", request->out, "file for the columns x and y (default: standard output)");
+  command.add_option("--grid", request->grid,
+                     "file for the true function on 401 points of [-5, 5]: columns x and truth");
+  command.add_flag("--json", request->json, "print JSON");
+  command.callback([request] { generate_regression(*request); });
+}
+
+}  // namespace dma

@@ -1,0 +1,13 @@
+// The Hinton diagram of a network.
+#pragma once
+
+#include "models/bnn.h"
+#include "tools/plot/gnuplot.h"
+
+namespace dma {
+
+// The weight beliefs of the first member, one panel per layer, a row per unit and a column per input (the bias last):
+// area by |posterior mean|, transparency by posterior variance (opaque is certain), colour by sign.
+plot::Figure hinton_figure(const Bnn& net);
+
+}  // namespace dma

@@ -1,0 +1,61 @@
+// dma inspect: what is inside a model file.
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <memory>
+
+#include "tools/dma/commands.h"
+#include "tools/dma/fit_figures.h"
+#include "tools/dma/hinton_figure.h"
+#include "tools/dma/model_file.h"
+#include "tools/dma/model_summary.h"
+#include "tools/dma/picture.h"
+
+namespace dma {
+
+namespace {
+
+struct InspectRequest {
+  std::filesystem::path model, plot, plot_training;
+  bool json = false;
+};
+
+void inspect(const InspectRequest& request) {
+  const SavedBnn saved = load_bnn(request.model);
+  const Bnn net = make_bnn(saved);
+  for (const auto* picture : {&request.plot, &request.plot_training})
+    if (!picture->empty()) check_picture(*picture);
+  if (request.json) {
+    Json json = summary_json(saved);
+    json["layers"] = weights_json(net);
+    fmt::print("{}", readable(json));
+  } else {
+    fmt::print("{}\n{}", summary_text(saved), weights_text(net));
+  }
+  const auto draw = [](const plot::Figure& figure, const std::filesystem::path& path) {
+    if (const std::string reason = draw_picture(figure, path); !reason.empty())
+      fmt::print(stderr, "dma: skipped {}: {}\n", path.string(), reason);
+  };
+  if (!request.plot.empty()) draw(hinton_figure(net), request.plot);
+  if (!request.plot_training.empty()) draw(training_figure(saved), request.plot_training);
+}
+
+}  // namespace
+
+void add_inspect_command(CLI::App& app) {
+  auto request = std::make_shared<InspectRequest>();
+  CLI::App& command = *app.add_subcommand("inspect", "Show layers, weights, noise and training record of a model");
+  command.footer(
+      "Example:\n"
+      "  dma inspect model.json --plot hinton.svg\n"
+      "The table has one row per layer: root mean square of the posterior means, of the posterior and of the prior "
+      "standard\n"
+      "deviations, and the share of weights whose mean is more than two standard deviations from 0.");
+  command.add_option("model", request->model, "model file of dma fit, or a checkpoint")->required();
+  command.add_option("--plot", request->plot, "Hinton diagram of the weights, .svg or .png");
+  command.add_option("--plot-training", request->plot_training, "picture of the training curve, .svg or .png");
+  command.add_flag("--json", request->json, "print JSON");
+  command.callback([request] { inspect(*request); });
+}
+
+}  // namespace dma

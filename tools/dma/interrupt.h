@@ -1,0 +1,22 @@
+// Ctrl-C as a question that work asks when it can stop cleanly.
+#pragma once
+
+#include <csignal>
+
+namespace dma {
+
+// While it lives, the first SIGINT or SIGTERM only makes requested() true; a second one ends the program as usual.
+class InterruptWatch {
+ public:
+  InterruptWatch();
+  ~InterruptWatch();
+  InterruptWatch(const InterruptWatch&) = delete;
+  InterruptWatch& operator=(const InterruptWatch&) = delete;
+
+  bool requested() const;
+
+ private:
+  struct sigaction old_interrupt_ = {}, old_terminate_ = {};
+};
+
+}  // namespace dma

@@ -1,0 +1,155 @@
+#include "tools/dma/model_summary.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace dma {
+
+namespace {
+
+std::size_t weight_count(const SavedBnn& saved) {
+  std::size_t count = 0;
+  for (const LayerPrior& prior : saved.memory.members.at(0).priors) count += prior.mean.size();
+  return count;
+}
+
+std::uint64_t fault_count(const SavedBnn& saved) {
+  std::uint64_t faults = 0;
+  for (const auto& member : saved.memory.members)
+    for (const EpochRecord& epoch : member.learner.epochs) faults += epoch.faults;
+  return faults;
+}
+
+// Mean over members, in the units of the data.
+double train_log_likelihood(const SavedBnn& saved) {
+  double sum = 0;
+  for (const auto& member : saved.memory.members)
+    sum += member.learner.epochs.empty() ? 0 : member.learner.epochs.back().log_likelihood;
+  return sum / static_cast<double>(saved.memory.members.size()) - mean_log_scale(saved.memory.targets);
+}
+
+double noise_sd(const SavedBnn& saved, std::size_t target) {
+  double variance = 0;
+  for (const auto& member : saved.memory.members) variance += member.noise_variance[target];
+  return std::sqrt(variance / static_cast<double>(saved.memory.members.size())) *
+         saved.memory.targets.scale(static_cast<Eigen::Index>(target));
+}
+
+std::vector<std::size_t> epochs_of_members(const SavedBnn& saved) {
+  std::vector<std::size_t> epochs;
+  for (const auto& member : saved.memory.members) epochs.push_back(member.learner.epochs.size());
+  return epochs;
+}
+
+std::vector<std::string> stops_of_members(const SavedBnn& saved) {
+  std::vector<std::string> stops;
+  for (const auto stop : saved.training.stops)
+    if (stops.empty() || stops.back() != name_of(stop)) stops.emplace_back(name_of(stop));
+  return stops;
+}
+
+struct WeightStatistics {
+  double mean_size = 0, sd = 0, prior_sd = 0;  // root mean squares
+  double clear = 0;                            // share of weights more than two of their standard deviations from 0
+};
+
+WeightStatistics statistics(const Bnn& net, std::size_t layer, std::size_t member) {
+  const auto weights = net.weights(layer, member);
+  const LayerPrior& prior = net.prior(layer, member);
+  const auto count = static_cast<double>(weights.size());
+  WeightStatistics s;
+  for (std::size_t i = 0; i < weights.size(); ++i) {
+    s.mean_size += weights[i].mean() * weights[i].mean() / count;
+    s.sd += weights[i].variance() / count;
+    s.prior_sd += prior.variance[i] / count;
+    s.clear += (std::abs(weights[i].mean()) > 2 * weights[i].sd()) / count;
+  }
+  return {std::sqrt(s.mean_size), std::sqrt(s.sd), std::sqrt(s.prior_sd), s.clear};
+}
+
+template <class Visit>
+void for_each_layer(const Bnn& net, const Visit& visit) {
+  for (std::size_t member = 0; member < net.options().members; ++member)
+    for (std::size_t layer = 0; layer + 1 < net.options().layers.size(); ++layer)
+      visit(member, layer, statistics(net, layer, member));
+}
+
+}  // namespace
+
+double mean_log_scale(const Standardiser& targets) { return targets.scale.array().log().mean(); }
+
+std::string summary_text(const SavedBnn& saved) {
+  const BnnOptions& o = saved.options;
+  const TrainingRecord& t = saved.training;
+  std::string text = fmt::format(
+      "network   {}{}, {} weights{}; method {}, seed {}\n", fmt::join(o.layers, "-"), o.bias ? " with biases" : "",
+      weight_count(saved), o.members > 1 ? fmt::format(" in each of {} members", o.members) : "", o.method, o.seed);
+  text += fmt::format("inputs    {}{}{}\n", fmt::join(saved.features, ", "), o.standardise ? " (standardised)" : "",
+                      o.features == "none" ? "" : fmt::format(" (feature map {})", o.features));
+  for (std::size_t j = 0; j < saved.targets.size(); ++j)
+    text += fmt::format("target    {}, noise sd {:.4g} ({})\n", saved.targets[j], noise_sd(saved, j),
+                        o.learn_noise ? "learned" : "given");
+  text += fmt::format("training  {} rows, {} epochs{}: train log-likelihood {:.4f}, {} refused messages\n", t.rows,
+                      fmt::join(epochs_of_members(saved), "/"),
+                      t.stops.empty() ? "" : fmt::format(", stopped by {}", fmt::join(stops_of_members(saved), "/")),
+                      train_log_likelihood(saved), fault_count(saved));
+  for (std::size_t j = 0; j < t.held_out.size(); ++j) {
+    const Scores& s = t.held_out[j];
+    text += fmt::format(
+        "held out  {} rows, {}: RMSE {:.4g}, log-likelihood {:.4f}, inside 50/90/95 % intervals: {:.1f}/{:.1f}/{:.1f} "
+        "%\n",
+        t.held_out_rows, saved.targets[j], s.rmse, s.log_likelihood, 100 * s.coverage_50, 100 * s.coverage_90,
+        100 * s.coverage_95);
+  }
+  return text;
+}
+
+Json summary_json(const SavedBnn& saved) {
+  Json json = {{"features", saved.features}, {"targets", saved.targets}, {"options", to_json(saved.options)}};
+  json["weights"] = weight_count(saved);
+  for (std::size_t j = 0; j < saved.targets.size(); ++j)
+    json["noise"][saved.targets[j]] = json_number(noise_sd(saved, j));
+  json["training"] = {{"rows", saved.training.rows},
+                      {"options", to_json(saved.training.options)},
+                      {"epochs", epochs_of_members(saved)},
+                      {"stopped_by", Json::array()},
+                      {"log_likelihood", json_number(train_log_likelihood(saved))},
+                      {"refused_messages", fault_count(saved)}};
+  for (const auto stop : saved.training.stops) json["training"]["stopped_by"].push_back(name_of(stop));
+  if (!saved.training.held_out.empty()) json["held_out"]["rows"] = saved.training.held_out_rows;
+  for (std::size_t j = 0; j < saved.training.held_out.size(); ++j)
+    json["held_out"][saved.targets[j]] = to_json(saved.training.held_out[j]);
+  return json;
+}
+
+std::string weights_text(const Bnn& net) {
+  const auto& o = net.options();
+  std::string text = fmt::format("{:<24}{:>8}{:>12}{:>12}{:>12}{:>12}\n", "layer", "weights", "rms mean", "rms sd",
+                                 "prior sd", "clear sign");
+  for_each_layer(net, [&](std::size_t member, std::size_t layer, const WeightStatistics& s) {
+    const std::string name = fmt::format("{}{}: {} -> {}", o.members > 1 ? fmt::format("network {}, ", member + 1) : "",
+                                         layer + 1, o.layers[layer], o.layers[layer + 1]);
+    text += fmt::format("{:<24}{:>8}{:>12.4g}{:>12.4g}{:>12.4g}{:>10.1f} %\n", name,
+                        net.prior(layer, member).mean.size(), s.mean_size, s.sd, s.prior_sd, 100 * s.clear);
+  });
+  return text;
+}
+
+Json weights_json(const Bnn& net) {
+  Json all = Json::array();
+  for_each_layer(net, [&](std::size_t member, std::size_t layer, const WeightStatistics& s) {
+    all.push_back({{"member", member + 1},
+                   {"layer", layer + 1},
+                   {"weights", net.prior(layer, member).mean.size()},
+                   {"rms_mean", s.mean_size},
+                   {"rms_sd", s.sd},
+                   {"prior_sd", s.prior_sd},
+                   {"share_with_clear_sign", s.clear}});
+  });
+  return all;
+}
+
+}  // namespace dma

@@ -1,0 +1,134 @@
+#include "tools/dma/training_data.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <boost/random/mersenne_twister.hpp>
+#include <boost/random/uniform_int_distribution.hpp>
+#include <cmath>
+#include <numeric>
+#include <span>
+
+#include "engine/error.h"
+#include "tools/dma/csv.h"
+
+namespace dma {
+
+namespace {
+
+// A name that holds a comma is taken as it is if there is such a column.
+std::vector<std::size_t> columns_named(const CsvReader& reader, const std::vector<std::string>& given) {
+  std::vector<std::size_t> columns;
+  for (std::string_view list : given) {
+    if (std::ranges::find(reader.names(), list) != reader.names().end()) {
+      columns.push_back(reader.column(list));
+      continue;
+    }
+    for (bool more = true; more;) {
+      const auto comma = list.find(',');
+      columns.push_back(reader.column(list.substr(0, comma)));
+      more = comma != list.npos;
+      if (more) list.remove_prefix(comma + 1);
+    }
+  }
+  return columns;
+}
+
+std::vector<std::size_t> all_columns_but(const CsvReader& reader, const std::vector<std::size_t>& targets) {
+  std::vector<std::size_t> columns;
+  for (std::size_t i = 0; i < reader.names().size(); ++i) {
+    if (std::ranges::find(targets, i) != targets.end()) continue;
+    if (reader.names()[i].empty())
+      fail("'{}': column {} has no name; name it, or say which columns to learn from with --features",
+           reader.path().string(), i + 1);
+    columns.push_back(i);
+  }
+  return columns;
+}
+
+void check_no_repetition(const CsvReader& reader, const std::vector<std::size_t>& columns, std::size_t targets) {
+  for (std::size_t i = 0; i < columns.size(); ++i)
+    if (const auto first = std::ranges::find(columns, columns[i]) - columns.begin();
+        static_cast<std::size_t>(first) < i)
+      fail("column '{}' is named twice{}; name it once", reader.names()[columns[i]],
+           static_cast<std::size_t>(first) < targets && i >= targets ? ", as a target and as a feature" : "");
+}
+
+void check_not_constant(const CsvReader& reader, const Eigen::MatrixXd& values, const std::vector<std::size_t>& columns,
+                        std::size_t targets) {
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    const auto column = values.col(static_cast<Eigen::Index>(i));
+    if (column.minCoeff() < column.maxCoeff()) continue;
+    const std::string& name = reader.names()[columns[i]];
+    if (i < targets)
+      fail("'{}': the target '{}' is {} in all {} rows; there is nothing to learn", reader.path().string(), name,
+           column(0), values.rows());
+    fail("'{}': column '{}' is {} in all {} rows and says nothing about the target; leave it out with --features",
+         reader.path().string(), name, column(0), values.rows());
+  }
+}
+
+// The rows to learn from in their order, then the held-out ones in theirs.
+std::vector<Eigen::Index> split_rows(Eigen::Index rows, Eigen::Index held_out, std::uint64_t seed) {
+  std::vector<Eigen::Index> order(static_cast<std::size_t>(rows));
+  std::iota(order.begin(), order.end(), Eigen::Index{0});
+  constexpr std::uint64_t kPurpose = 0x9e3779b97f4a7c15;  // its own stream, apart from the seed's other uses
+  boost::random::mt19937_64 random(seed ^ kPurpose);
+  for (std::size_t i = order.size(); i > order.size() - static_cast<std::size_t>(held_out); --i)
+    std::swap(order[i - 1], order[boost::random::uniform_int_distribution<std::size_t>(0, i - 1)(random)]);
+  std::ranges::sort(order.begin(), order.end() - held_out);
+  std::ranges::sort(order.end() - held_out, order.end());
+  return order;
+}
+
+void add_bytes(const void* bytes, std::size_t size, std::uint64_t& hash) {  // FNV-1a
+  for (const unsigned char byte : std::span(static_cast<const unsigned char*>(bytes), size))
+    hash = (hash ^ byte) * 0x100000001b3;
+}
+
+}  // namespace
+
+std::string TrainingData::fingerprint() const {
+  std::uint64_t hash = 0xcbf29ce484222325;
+  for (const auto* names : {&features, &targets})
+    for (const std::string& name : *names) add_bytes(name.c_str(), name.size() + 1, hash);
+  for (const auto* matrix : {&inputs, &outputs, &held_out_inputs, &held_out_outputs})
+    add_bytes(matrix->data(), static_cast<std::size_t>(matrix->size()) * sizeof(double), hash);
+  return fmt::format("{}x{}+{}:{:016x}", inputs.rows(), inputs.cols(), outputs.cols(), hash);
+}
+
+TrainingData read_training_data(const std::filesystem::path& path, const std::vector<std::string>& targets,
+                                const std::vector<std::string>& features, double holdout, std::uint64_t seed) {
+  if (!(holdout >= 0 && holdout < 1))
+    fail("--holdout: {} is given; a share of the rows of at least 0 and below 1 is expected", holdout);
+  CsvReader reader(path);
+  std::vector<std::size_t> columns = columns_named(reader, targets);
+  const std::size_t target_count = columns.size();
+  const auto inputs = features.empty() ? all_columns_but(reader, columns) : columns_named(reader, features);
+  if (inputs.empty())
+    fail("'{}' has no column beside the target; at least one to learn from is expected", path.string());
+  columns.insert(columns.end(), inputs.begin(), inputs.end());
+  check_no_repetition(reader, columns, target_count);
+  const Eigen::MatrixXd values = reader.read(columns);
+  if (values.rows() < 2) fail("'{}' has one row; at least two are expected to learn from", path.string());
+  check_not_constant(reader, values, columns, target_count);
+
+  TrainingData data;
+  for (std::size_t i = 0; i < columns.size(); ++i)
+    (i < target_count ? data.targets : data.features).push_back(reader.names()[columns[i]]);
+  auto held_out = static_cast<Eigen::Index>(std::llround(holdout * static_cast<double>(values.rows())));
+  if (holdout > 0) held_out = std::clamp<Eigen::Index>(held_out, 1, values.rows() - 1);
+  const auto order = split_rows(values.rows(), held_out, seed);
+  const auto first = static_cast<Eigen::Index>(target_count), rest = values.cols() - first;
+  const Eigen::Index rows = values.rows() - held_out;
+  const std::vector<Eigen::Index> learned(order.begin(), order.begin() + rows), kept(order.begin() + rows, order.end());
+  const auto left = Eigen::seqN(0, first), right = Eigen::seqN(first, rest);
+  data.outputs = values(learned, left);
+  data.inputs = values(learned, right);
+  data.held_out_outputs = values(kept, left);
+  data.held_out_inputs = values(kept, right);
+  return data;
+}
+
+}  // namespace dma

@@ -1,0 +1,28 @@
+// The columns that `dma fit` learns from, checked, and the rows it keeps aside.
+#pragma once
+
+#include <Eigen/Dense>
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace dma {
+
+struct TrainingData {
+  std::vector<std::string> features, targets;
+  Eigen::MatrixXd inputs, outputs;                    // rows to learn from
+  Eigen::MatrixXd held_out_inputs, held_out_outputs;  // rows kept aside, perhaps none
+
+  std::size_t rows() const { return static_cast<std::size_t>(inputs.rows()); }
+  std::size_t held_out_rows() const { return static_cast<std::size_t>(held_out_inputs.rows()); }
+  // Of names and numbers, to recognise the same data again.
+  std::string fingerprint() const;
+};
+
+// Names are given one by one or as a list with commas. No features: all columns but the targets. The share `holdout` of
+// the rows, chosen by the seed, is kept aside.
+TrainingData read_training_data(const std::filesystem::path& path, const std::vector<std::string>& targets,
+                                const std::vector<std::string>& features, double holdout, std::uint64_t seed);
+
+}  // namespace dma

@@ -1,0 +1,211 @@
+#include "tools/plot/gnuplot.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+
+#include "engine/error.h"
+#include "tools/dma/write_file.h"
+
+namespace dma::plot {
+
+namespace {
+
+constexpr std::array<std::string_view, 10> kRgb = {"#000000", "#E69F00", "#56B4E9", "#009E73", "#F0E442",
+                                                   "#0072B2", "#D55E00", "#CC79A7", "#888888", "#FFFFFF"};
+constexpr int kFontSize = 13;
+
+std::string_view rgb(Colour colour) { return kRgb[static_cast<std::size_t>(colour)]; }
+
+// gnuplot's 0xAARRGGBB, in which AA is the transparency.
+long argb(Colour colour, double opacity) {
+  const long transparency = std::lround(255 * (1 - std::clamp(opacity, 0.0, 1.0)));
+  return (transparency << 24) + std::strtol(rgb(colour).data() + 1, nullptr, 16);
+}
+
+// A literal text: within double quotes, and with the characters that gnuplot's enhanced text mode would interpret
+// escaped.
+std::string in_quotes(std::string_view text) {
+  std::string out = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') out += '\\';
+    if (std::string_view("_^@&~{}").find(c) != std::string_view::npos) out += "\\\\";
+    out += c;
+  }
+  return out + "\"";
+}
+
+std::string bound(double value) { return std::isnan(value) ? "*" : fmt::format("{}", value); }
+
+std::string number(double value) { return std::isfinite(value) ? fmt::format("{:.10g}", value) : "NaN"; }
+
+void write_series(const Series& series, std::size_t panel, std::size_t index, std::string& out) {
+  if (series.x.size() != series.y.size() || (!series.y_high.empty() && series.y_high.size() != series.y.size()))
+    fail("series '{}' has {} x and {} y values", series.title, series.x.size(), series.y.size());
+  if (series.style == Style::squares &&
+      (series.side.size() != series.x.size() || series.opacity.size() != series.x.size()))
+    fail("series '{}' has {} squares, {} sides and {} opacities", series.title, series.x.size(), series.side.size(),
+         series.opacity.size());
+  out += fmt::format("$series_{}_{} << END\n", panel, index);
+  for (std::size_t i = 0; i < series.x.size(); ++i) {
+    out += number(series.x[i]) + " " + number(series.y[i]);
+    if (!series.y_high.empty()) out += " " + number(series.y_high[i]);
+    if (series.style == Style::squares)
+      out += fmt::format(" {} {}", number(0.5 * series.side[i]), argb(series.colour, series.opacity[i]));
+    out += "\n";
+  }
+  out += "END\n";
+}
+
+// gnuplot's `nonuniform matrix`: the first row holds the x values, the first column the y values.
+void write_heat(const HeatMap& heat, std::size_t panel, std::string& out) {
+  if (heat.z.size() != heat.x.size() * heat.y.size())
+    fail("a heat map of {} x {} points has {} values", heat.x.size(), heat.y.size(), heat.z.size());
+  out += fmt::format("$heat_{} << END\n{}", panel, heat.x.size());
+  for (const double x : heat.x) out += " " + number(x);
+  for (std::size_t j = 0; j < heat.y.size(); ++j) {
+    out += "\n" + number(heat.y[j]);
+    for (std::size_t i = 0; i < heat.x.size(); ++i) out += " " + number(heat.z[j * heat.x.size() + i]);
+  }
+  out += "\nEND\n";
+}
+
+std::string clause(const Series& series, std::size_t panel, std::size_t index) {
+  const std::string data = fmt::format("$series_{}_{}", panel, index);
+  const std::string title = series.title.empty() ? "notitle" : "title " + in_quotes(series.title);
+  const std::string_view colour = rgb(series.colour);
+  const std::string line = fmt::format("lc rgb '{}' lw {}", colour, series.width);
+  switch (series.style) {
+    case Style::line:
+      return fmt::format("{} using 1:2 with lines {} {}", data, line, title);
+    case Style::dashed:
+      return fmt::format("{} using 1:2 with lines dt (8,5) {} {}", data, line, title);
+    case Style::dotted:
+      return fmt::format("{} using 1:2 with lines dt (2,4) {} {}", data, line, title);
+    case Style::points:
+      return fmt::format("{} using 1:2 with points pt 7 ps {} {} {}", data, 0.3 * series.width, line, title);
+    case Style::line_points:
+      return fmt::format("{} using 1:2 with linespoints pt 7 ps {} {} {}", data, 0.3 * series.width, line, title);
+    case Style::area:
+      return fmt::format("{} using 1:2 with filledcurves y1=0 fs transparent solid 0.35 lc rgb '{}' {}", data, colour,
+                         title);
+    case Style::band:
+      return fmt::format("{} using 1:2:3 with filledcurves fs transparent solid 0.25 lc rgb '{}' {}", data, colour,
+                         title);
+    case Style::bars:
+      return fmt::format("{} using 1:2:3 with yerrorbars pt 7 ps {} {} {}", data, 0.3 * series.width, line, title);
+    case Style::steps:
+      return fmt::format("{} using 1:2 with fillsteps fs transparent solid 0.35 noborder lc rgb '{}' {}", data, colour,
+                         title);
+    case Style::squares:
+      return fmt::format("{} using 1:2:3:3:4 with boxxyerror fs solid noborder lc rgb variable {}", data, title);
+  }
+  return {};
+}
+
+void write_axis(char axis, const Axis& a, std::string& out) {
+  out += fmt::format("set {}label {}\n", axis, in_quotes(a.label));
+  out += fmt::format("{} logscale {}\n", a.scale == Scale::log ? "set" : "unset", axis);
+  out += fmt::format("set format {} {}\n", axis, a.scale == Scale::log ? "'10^{%T}'" : "'%g'");
+  out += fmt::format("set {}range [{}:{}]\n", axis, bound(a.low), bound(a.high));
+}
+
+void write_panel(const Panel& panel, std::size_t index, std::string& out) {
+  out += fmt::format("\nset title {}\n", in_quotes(panel.title));
+  write_axis('x', panel.x, out);
+  write_axis('y', panel.y, out);
+  out += panel.equal_axes ? "set size ratio -1\n" : "set size noratio\n";
+  out += panel.key == "off" ? "unset key\n" : fmt::format("set key {} opaque samplen 2 spacing 1.15\n", panel.key);
+  out += "unset label\n";
+  for (std::size_t i = 0; i < panel.notes.size(); ++i)
+    out += fmt::format("set label {} {} at graph 0.03,{} front\n", i + 1, in_quotes(panel.notes[i]),
+                       0.95 - 0.065 * static_cast<double>(i));
+  std::vector<std::string> clauses;
+  if (!panel.heat.empty()) {
+    out += fmt::format("set cblabel {}\n{} logscale cb\n", in_quotes(panel.heat.label),
+                       panel.heat.scale == Scale::log ? "set" : "unset");
+    out += fmt::format("set format cb {}\n", panel.heat.scale == Scale::log ? "'10^{%T}'" : "'%g'");
+    clauses.push_back(fmt::format("$heat_{} nonuniform matrix using 1:2:3 with image pixels notitle", index));
+  }
+  for (std::size_t i = 0; i < panel.series.size(); ++i) clauses.push_back(clause(panel.series[i], index, i));
+  if (clauses.empty()) clauses.push_back("NaN notitle");
+  out += fmt::format("plot {}\n", fmt::join(clauses, ", \\\n     "));
+}
+
+std::string terminal(std::string_view ending, double width, double height) {
+  if (ending == ".svg")
+    return fmt::format("set terminal svg size {},{} enhanced font 'Helvetica,{}' background '#ffffff'", width, height,
+                       kFontSize + 1);
+  if (ending == ".png")
+    return fmt::format("set terminal pngcairo size {},{} enhanced font 'Helvetica,{}' background '#ffffff'", width,
+                       height, kFontSize);
+  fail("no picture format '{}'; known: .png, .svg", ending);
+}
+
+// Within a shell's single quotes.
+std::string shell_quoted(const std::string& text) {
+  std::string out = "'";
+  for (const char c : text) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return out + "'";
+}
+
+}  // namespace
+
+std::string script(const Figure& figure, const std::filesystem::path& stem, const std::vector<std::string>& endings) {
+  const std::size_t panels = std::max<std::size_t>(1, figure.panels.size());
+  const std::size_t columns = figure.columns == 0 ? panels : std::min(figure.columns, panels);
+  const std::size_t rows = (panels + columns - 1) / columns;
+  std::string body;
+  for (std::size_t i = 0; i < figure.panels.size(); ++i) write_panel(figure.panels[i], i, body);
+  std::string out;
+  for (std::size_t i = 0; i < figure.panels.size(); ++i) {
+    if (!figure.panels[i].heat.empty()) write_heat(figure.panels[i].heat, i, out);
+    for (std::size_t j = 0; j < figure.panels[i].series.size(); ++j)
+      write_series(figure.panels[i].series[j], i, j, out);
+  }
+  out +=
+      "set border 3 lc rgb '#444444'\nset tics nomirror\nset grid lc rgb '#dddddd'\nset style fill noborder\n"
+      "set palette defined (0 '#00204d', 0.25 '#31446b', 0.5 '#7c7b78', 0.75 '#b9ac70', 1 '#ffea46')\n";  // cividis
+  const double title_height = figure.title.empty() ? 0 : 30;
+  for (const std::string& ending : endings) {
+    out += terminal(ending, figure.panel_width * static_cast<double>(columns),
+                    figure.panel_height * static_cast<double>(rows) + title_height) +
+           "\n";
+    out += fmt::format("set output '{}'\n", stem.filename().string() + ending);
+    out += fmt::format(
+        "set multiplot layout {},{}{}\n", rows, columns,
+        figure.title.empty() ? "" : fmt::format(" title {} font ',{}'", in_quotes(figure.title), kFontSize + 2));
+    out += body + "unset multiplot\nunset output\n";
+  }
+  return out;
+}
+
+Drawing draw(const Figure& figure, const std::filesystem::path& stem, const std::vector<std::string>& endings) {
+  Drawing drawing;
+  drawing.script = stem;
+  drawing.script += ".gnuplot";
+  write_file(drawing.script, script(figure, stem, endings));
+  if (std::system("command -v gnuplot > /dev/null 2>&1") != 0) {
+    drawing.skipped = fmt::format("gnuplot is not installed (Debian: gnuplot-nox): no picture; later: gnuplot {}",
+                                  drawing.script.string());
+    return drawing;
+  }
+  const std::string folder = stem.has_parent_path() ? stem.parent_path().string() : ".";
+  const std::string command = fmt::format("cd {} && gnuplot {} > /dev/null 2>&1", shell_quoted(folder),
+                                          shell_quoted(drawing.script.filename().string()));
+  if (std::system(command.c_str()) != 0) {
+    drawing.skipped = fmt::format("gnuplot failed; see: gnuplot {}", drawing.script.string());
+    return drawing;
+  }
+  for (const std::string& ending : endings) {
+    drawing.pictures.push_back(stem);
+    drawing.pictures.back() += ending;
+  }
+  return drawing;
+}
+
+}  // namespace dma::plot

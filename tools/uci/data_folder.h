@@ -1,0 +1,23 @@
+// A folder of the layout of the UCI regression benchmarks: data.txt (numbers, no header), index_features.txt,
+// index_target.txt (columns from 0), index_train_<i>.txt, index_test_<i>.txt (rows from 0).
+#pragma once
+
+#include <Eigen/Dense>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace dma::uci {
+
+struct DataFolder {
+  std::string name;
+  Eigen::MatrixXd inputs, targets;  // all rows
+  std::vector<std::vector<Eigen::Index>> train, test;  // rows of each split
+};
+
+bool is_data_folder(const std::filesystem::path& folder);
+
+// Reads the first `splits` splits (or as many as there are). Errors name the file and what is wrong.
+DataFolder read_data_folder(const std::filesystem::path& folder, std::size_t splits);
+
+}  // namespace dma::uci

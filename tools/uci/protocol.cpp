@@ -1,0 +1,92 @@
+#include "tools/uci/protocol.h"
+
+#include <atomic>
+#include <chrono>
+#include <cmath>
+#include <exception>
+#include <map>
+#include <mutex>
+#include <thread>
+
+namespace dma::uci {
+
+namespace {
+
+SplitResult run_split(const DataFolder& data, std::size_t split, std::uint64_t seed, const ProtocolOptions& options) {
+  const Eigen::MatrixXd inputs = data.inputs(data.train[split], Eigen::all), targets = data.targets(data.train[split], Eigen::all);
+  const Eigen::MatrixXd test_inputs = data.inputs(data.test[split], Eigen::all),
+                        test_targets = data.targets(data.test[split], Eigen::all);
+  constexpr std::size_t kHiddenUnits = 50;
+  RegressionSettings settings = regression_settings(static_cast<std::size_t>(inputs.cols()), {kHiddenUnits},
+                                                    static_cast<std::size_t>(targets.cols()), static_cast<std::size_t>(inputs.rows()));
+  settings.network.seed = seed + split;
+  if (options.adjust) options.adjust(settings);
+  SplitResult result;
+  result.split = split;
+  const auto start = std::chrono::steady_clock::now();
+  Bnn net(settings.network);
+  for (const int epochs : options.curve_epochs) {
+    FitOptions partial = settings.fit;
+    partial.epochs = epochs;
+    net.fit(inputs, targets, partial);
+    result.curve.push_back({epochs, scores_of(net.predict(test_inputs), test_targets)[0]});
+  }
+  const FitReport report = net.fit(inputs, targets, settings.fit);
+  for (const LearnReport& member : report.members) result.messages_refused += member.faults;
+  result.scores = scores_of(net.predict(test_inputs), test_targets)[0];
+  result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return result;
+}
+
+}  // namespace
+
+std::vector<SplitResult> run_protocol(const DataFolder& data, std::uint64_t seed, const ProtocolOptions& options) {
+  std::vector<SplitResult> results(data.train.size());
+  std::atomic<std::size_t> next = 0;
+  std::mutex reporting;
+  std::exception_ptr failure;
+  const auto work = [&] {
+    for (std::size_t split; (split = next++) < results.size();) try {
+        SplitResult result = run_split(data, split, seed, options);
+        const std::lock_guard lock(reporting);
+        if (options.on_split) options.on_split(result);
+        results[split] = std::move(result);
+      } catch (...) {
+        const std::lock_guard lock(reporting);
+        if (!failure) failure = std::current_exception();
+        next = results.size();
+      }
+  };
+  std::vector<std::jthread> threads;
+  for (std::size_t j = 1; j < std::min(options.jobs, results.size()); ++j) threads.emplace_back(work);
+  work();
+  threads.clear();
+  if (failure) std::rethrow_exception(failure);
+  return results;
+}
+
+Summary summarise(const std::vector<SplitResult>& results, const std::function<double(const SplitResult&)>& value) {
+  const auto count = static_cast<double>(results.size());
+  Summary s;
+  for (const auto& r : results) s.mean += value(r) / count;
+  double squares = 0;
+  for (const auto& r : results) squares += (value(r) - s.mean) * (value(r) - s.mean);
+  if (results.size() > 1) s.standard_error = std::sqrt(squares / (count - 1) / count);
+  return s;
+}
+
+std::vector<Published> published(const std::string& set) {
+  // PBP: Hernandez-Lobato and Adams 2015. TAGI: Goulet, Nguyen and Amiri 2021. MC dropout, tuned: Mukhoti, Stenetorp and Gal
+  // 2018. Deep ensembles: Lakshminarayanan, Pritzel and Blundell 2017.
+  static const std::map<std::string, std::vector<Published>> kTable = {
+      {"boston", {{"PBP", 3.01, -2.57}, {"TAGI", 3.15, -2.58}, {"MC dropout", 2.90, -2.40}, {"deep ensembles", 3.28, -2.41}}},
+      {"concrete", {{"PBP", 5.67, -3.16}, {"TAGI", 5.87, -3.20}, {"MC dropout", 4.82, -2.93}, {"deep ensembles", 6.03, -3.06}}},
+      {"energy", {{"PBP", 1.80, -2.04}, {"TAGI", 1.32, -1.81}, {"MC dropout", 0.54, -1.21}, {"deep ensembles", 2.09, -1.38}}},
+      {"wine", {{"PBP", 0.64, -0.97}, {"TAGI", 0.639, -0.98}, {"MC dropout", 0.62, -0.93}, {"deep ensembles", 0.64, -0.94}}},
+      {"yacht", {{"PBP", 1.02, -1.63}, {"TAGI", 1.04, -1.60}, {"MC dropout", 0.67, -1.25}, {"deep ensembles", 1.58, -1.18}}},
+  };
+  const auto found = kTable.find(set);
+  return found == kTable.end() ? std::vector<Published>{} : found->second;
+}
+
+}  // namespace dma::uci

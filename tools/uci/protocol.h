@@ -1,0 +1,43 @@
+// The standard protocol: fit on the training rows of each split, score on its test rows in the target's units.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "models/regression.h"
+#include "models/scores.h"
+#include "tools/uci/data_folder.h"
+
+namespace dma::uci {
+
+struct SplitResult {
+  std::size_t split = 0;
+  Scores scores;
+  double seconds = 0;
+  std::uint64_t messages_refused = 0;
+  std::vector<std::pair<int, Scores>> curve;  // epochs, test scores
+};
+
+struct ProtocolOptions {
+  std::size_t jobs = 1;
+  std::function<void(RegressionSettings&)> adjust = {};  // changes to the default settings
+  std::vector<int> curve_epochs = {};                    // also score after these many epochs
+  std::function<void(const SplitResult&)> on_split = {};  // called from one thread at a time
+};
+
+// Results in the order of the splits, whatever the number of jobs.
+std::vector<SplitResult> run_protocol(const DataFolder& data, std::uint64_t seed, const ProtocolOptions& options);
+
+struct Summary {
+  double mean = 0, standard_error = 0;
+};
+Summary summarise(const std::vector<SplitResult>& results, const std::function<double(const SplitResult&)>& value);
+
+// RMSE and log-likelihood as published; none for sets the tables do not have.
+struct Published {
+  std::string system;
+  double rmse, log_likelihood;
+};
+std::vector<Published> published(const std::string& set);
+
+}  // namespace dma::uci
