@@ -1,5 +1,7 @@
 #include "engine/compile.h"
 
+#include <algorithm>
+
 #include "engine/error.h"
 #include "engine/lower.h"
 
@@ -14,6 +16,22 @@ void check(const Iteration& iteration) {
   if (iteration.limit < 1) fail("schedule: the limit is {} sweeps; at least 1 is expected", iteration.limit);
 }
 
+bool has_something_to_fuse(const Resolved& graph, const Registry& registry) {
+  return std::ranges::any_of(graph.factors, [&](const Resolved::Factor& factor) {
+    return std::ranges::any_of(registry.fusions(), [&](const Fusion& f) { return f.producer == factor.kind->name(); });
+  });
+}
+
+// Fuses unless that would cost a graph without loops its exact order of messages: a fused factor sends to all its inputs
+// at once, and so waits for each of them.
+void fuse_if_exact(Resolved& graph, const Registry& registry) {
+  if (!has_something_to_fuse(graph, registry)) return;
+  Resolved fused = graph;
+  fuse(fused, registry);
+  if (fused.factors.size() == graph.factors.size()) return;
+  if (Flow(fused).exact_order() || !Flow(graph).exact_order()) graph = std::move(fused);
+}
+
 }  // namespace
 
 Plan compile(const Graph& graph, const ScheduleRule& rule, const Registry& registry, const CompileOptions& options) {
@@ -23,7 +41,7 @@ Plan compile(const Graph& graph, const ScheduleRule& rule, const Registry& regis
   auto resolved = std::make_shared<Resolved>(resolve(graph, *kept_registry, options));
   plan.registry = kept_registry;
   plan.graph = resolved;
-  if (options.fuse && rule.allows_fusion) fuse(*resolved, *kept_registry);
+  if (options.fuse && rule.allows_fusion) fuse_if_exact(*resolved, *kept_registry);
   const Flow flow(*resolved);
   plan.schedule = rule.make(flow);
   check(plan.schedule.iteration);

@@ -64,19 +64,20 @@ struct CycleFinder : boost::dfs_visitor<> {
   fail("the data flow has a cycle: {}; forward_backward needs none, use flooding, sequential or residual", text);
 }
 
-// What must be equal for two factors' messages to be computed by one kernel call.
-auto class_key(const Resolved::Factor& factor) {
+// What must be equal for two factors' messages to be computed by one kernel call; factors of the model and of an example
+// are told apart because a learner treats their messages differently.
+auto class_key(const Resolved& graph, const Resolved::Factor& factor) {
   std::vector<const void*> messages;
   std::vector<std::uint32_t> shape;
   for (const auto& port : factor.ports) messages.push_back(port.message), shape.push_back(port.terms);
   for (const auto& parameter : factor.parameters) shape.push_back(parameter.terms);
-  return std::tuple(factor.kind->name(), messages, shape, factor.slots == 1 ? 0 : 1);
+  return std::tuple(factor.kind->name(), messages, shape, factor.slots == 1, connects_shared_alone(graph, factor));
 }
 
 }  // namespace
 
 Flow::Flow(const Resolved& graph) : graph_(&graph) {
-  std::map<decltype(class_key(graph.factors[0])), std::uint32_t> classes;
+  std::map<decltype(class_key(graph, graph.factors[0])), std::uint32_t> classes;
   for (const auto& factor : graph.factors) {
     std::uint32_t inputs = 0, outputs = 0, targets = 0;
     for (std::size_t p = 0; p < factor.ports.size(); ++p) {
@@ -86,7 +87,7 @@ Flow::Flow(const Resolved& graph) : graph_(&graph) {
     input_ports_.push_back(inputs);
     output_ports_.push_back(outputs);
     target_ports_.push_back(targets);
-    class_.push_back(classes.emplace(class_key(factor), static_cast<std::uint32_t>(classes.size())).first->second);
+    class_.push_back(classes.emplace(class_key(graph, factor), static_cast<std::uint32_t>(classes.size())).first->second);
   }
 }
 

@@ -117,14 +117,14 @@ class Kind {
   }
   // Any function object.
   template <class F>
-  Kind& message(std::string_view method, std::string_view target, F function, const std::optional<from>& reads = {}) {
+  Kind& message(std::string_view method, std::string_view target, F callable, const std::optional<from>& reads = {}) {
     using Loop = MessageLoop<F>;
     MessageFunction m = describe_message(method, target, reads, Loop::kReads, Loop::parameter_count());
     m.plate = &Loop::template plate<false>;
     m.plate_tracked = &Loop::template plate<true>;
     m.sequence = &Loop::template sequence<false>;
     m.sequence_tracked = &Loop::template sequence<true>;
-    m.callable = std::make_shared<const F>(std::move(function));
+    m.callable = std::make_shared<const F>(std::move(callable));
     messages_.push_back(std::move(m));
     return *this;
   }

@@ -32,12 +32,6 @@ std::vector<Placement> form_groups(const Flow& flow, Plan& plan) {
   return places;
 }
 
-bool is_of_model(const Resolved& graph, const Resolved::Factor& factor) {
-  return std::ranges::all_of(factor.ports, [&](const Resolved::Port& port) {
-    return std::ranges::all_of(port.variables, [&](VariableId v) { return graph.variables[v.value].shared; });
-  });
-}
-
 void lay_out_ports(const Resolved& graph, Group& group, std::uint32_t& next_slot) {
   const auto& first = graph.factors[group.members[0]];
   for (std::size_t p = 0; p < first.ports.size(); ++p) {
@@ -109,7 +103,7 @@ std::vector<Placement> lay_out(const Flow& flow, Plan& plan) {
     for (std::uint32_t p = 0; p < graph.factors[f].ports.size(); ++p)
       for (const VariableId v : graph.factors[f].ports[p].variables) {
         auto& ends = plan.variables[v.value].ends;
-        const Plan::Variable::End end{places[f].group, p, is_of_model(graph, graph.factors[f])};
+        const Plan::Variable::End end{places[f].group, p, connects_shared_alone(graph, graph.factors[f])};
         const auto is_same = [&](const Plan::Variable::End& e) { return e.group == end.group && e.port == end.port; };
         if (std::ranges::none_of(ends, is_same)) ends.push_back(end);
       }

@@ -67,6 +67,9 @@ std::uint32_t plate_size(const Graph& graph, const Graph::Factor& factor, const 
            "or gather(), or give both the same size",
            where(factor), decided_by, slots, name, size);
   };
+  for (const Connection& c : factor.connections)
+    if (c.reach == Reach::gather && c.table.empty())
+      fail("{}: gather({}) has an empty table; name one element for each slot", where(factor), graph[c.variable].name);
   for (std::size_t p = 0; p < ports.size(); ++p) {
     if (kind.ports()[p].variadic) continue;
     const Connection& c = *ports[p][0];
@@ -277,6 +280,12 @@ void resolve_messages(const Resolved& graph, Resolved::Factor& factor) {
     if (std::ranges::all_of(port.variables, [&](VariableId v) { return !graph.variables[v.value].wants_messages; }))
       port.message = nullptr;
   }
+}
+
+bool connects_shared_alone(const Resolved& graph, const Resolved::Factor& factor) {
+  return std::ranges::all_of(factor.ports, [&](const Resolved::Port& port) {
+    return std::ranges::all_of(port.variables, [&](VariableId v) { return graph.variables[v.value].shared; });
+  });
 }
 
 Resolved resolve(const Graph& graph, const Registry& registry, const CompileOptions& options) {

@@ -64,6 +64,9 @@ Resolved resolve(const Graph& graph, const Registry& registry, const CompileOpti
 // Sets the message function of every port that leads to an unobserved variable; throws if the method has none.
 void resolve_messages(const Resolved& graph, Resolved::Factor& factor);
 
+// The factor belongs to no example: all its variables are shared.
+bool connects_shared_alone(const Resolved& graph, const Resolved::Factor& factor);
+
 // Replaces what the registry knows how to fuse.
 void fuse(Resolved& graph, const Registry& registry);
 

@@ -1,36 +1,42 @@
 #include "factors/product_ep.h"
 
+#include <algorithm>
 #include <array>
 
 namespace dma {
 
 namespace {
 
-constexpr int kPoints = 401;
-// The window reaches this many standard deviations to each side: what is cut off is below 1e-15 of a Gaussian.
+constexpr int kMostPoints = 4096;
+// The window reaches this many standard deviations of x's message to each side: what is cut off is below 1e-15.
 constexpr double kReach = 9;
-// A standard deviation must span this many points for the trapezoid rule to have all its digits.
-constexpr double kPointsPerDeviation = 8;
-constexpr int kLargestNumberOfZooms = 60;
+// Points per length scale. The trapezoid rule's error on a Gaussian of standard deviation s is exp(-2 (pi s / step)^2).
+constexpr double kPointsPerScale = 4;
+constexpr int kMostZooms = 60;
 
 struct Moments {
   double mean, variance;
 };
 
-// w(x) on an evenly spaced window that was zoomed until it resolves the weight.
+// w(x) on points x = c sinh(t), t evenly spaced, c^2 = vz / vy. The variance vz + x^2 vy = vz cosh(t)^2 then varies on the
+// scale 1 in t; the location of the likelihood on the scale sd_y / |my|; x's own message on that of its standard deviation.
 class Weight {
  public:
   Weight(const Gaussian& x, const Gaussian& y, const Gaussian& z)
-      : mx_(x.mean()), rx_(x.rho), my_(y.mean()), vy_(y.variance()), mz_(z.mean()), vz_(z.variance()) {
-    double centre = mx_, half = kReach * x.sd();
-    for (int zoom = 0; zoom < kLargestNumberOfZooms; ++zoom) {
-      fill(centre, half);
-      const Moments m = average([](double at) { return Moments{at, 0}; });
-      const double sd = std::sqrt(m.variance), needed = kPointsPerDeviation * step_;
-      if (sd >= needed) break;
+      : mx_(x.mean()), rx_(x.rho), my_(y.mean()), vy_(y.variance()), mz_(z.mean()), vz_(z.variance()), c_(std::sqrt(vz_ / vy_)) {
+    const double smallest_scale = std::min(1.0, std::sqrt(y.rho) / (std::abs(y.tau) + std::sqrt(y.rho)));
+    double low = std::asinh((mx_ - kReach * x.sd()) / c_), high = std::asinh((mx_ + kReach * x.sd()) / c_);
+    for (int zoom = 0; zoom < kMostZooms; ++zoom) {
+      fill(low, high, smallest_scale);
+      double mean = 0, spread = 0;
+      for (std::size_t i = 0; i < count_; ++i) mean += weight_[i] * t(i);
+      for (std::size_t i = 0; i < count_; ++i) spread += weight_[i] * (t(i) - mean) * (t(i) - mean);
+      const double sd = std::sqrt(spread);
+      if (sd >= kPointsPerScale * step_ || step_ == 0) break;
       // Narrower than the grid sees: look closer, where the weight is.
-      centre = m.mean;
-      half = std::max(kReach * sd, 2 * step_);
+      const double half = std::max(kReach * sd, 4 * step_);
+      low = mean - half;
+      high = mean + half;
     }
   }
 
@@ -38,34 +44,38 @@ class Weight {
   template <class Given>
   Moments average(const Given& given) const {
     double mean = 0, spread = 0;
-    for (int i = 0; i < kPoints; ++i) mean += weight_[at(i)] * given(point(i)).mean;
-    for (int i = 0; i < kPoints; ++i) {
+    for (std::size_t i = 0; i < count_; ++i) mean += weight_[i] * given(point(i)).mean;
+    for (std::size_t i = 0; i < count_; ++i) {
       const Moments m = given(point(i));
-      spread += weight_[at(i)] * (m.variance + (m.mean - mean) * (m.mean - mean));
+      spread += weight_[i] * (m.variance + (m.mean - mean) * (m.mean - mean));
     }
     return {mean, spread};
   }
 
  private:
-  static std::size_t at(int i) { return static_cast<std::size_t>(i); }
-  double point(int i) const { return first_ + i * step_; }
+  double t(std::size_t i) const { return first_ + static_cast<double>(i) * step_; }
+  double point(std::size_t i) const { return c_ * std::sinh(t(i)); }
 
+  // log of w(x) dx/dt; the variance under the root and dx/dt = c cosh t cancel but for constants.
   double log_weight(double x) const {
-    const double s = vz_ + x * x * vy_, off = mz_ - x * my_;
-    return -0.5 * ((x - mx_) * (x - mx_) * rx_ + std::log(s) + off * off / s);
+    const double off = mz_ - x * my_;
+    return -0.5 * ((x - mx_) * (x - mx_) * rx_ + off * off / (vz_ + x * x * vy_));
   }
-  void fill(double centre, double half) {
-    first_ = centre - half;
-    step_ = 2 * half / (kPoints - 1);
+  void fill(double low, double high, double smallest_scale) {
+    const double wanted = kPointsPerScale * (high - low) / smallest_scale;
+    count_ = static_cast<std::size_t>(std::clamp(wanted, 257.0, static_cast<double>(kMostPoints)));
+    first_ = low;
+    step_ = (high - low) / static_cast<double>(count_ - 1);
     double largest = -kInfinity, sum = 0;
-    for (int i = 0; i < kPoints; ++i) largest = std::max(largest, weight_[at(i)] = log_weight(point(i)));
-    for (double& w : weight_) sum += w = std::exp(w - largest);
-    for (double& w : weight_) w /= sum;
+    for (std::size_t i = 0; i < count_; ++i) largest = std::max(largest, weight_[i] = log_weight(point(i)));
+    for (std::size_t i = 0; i < count_; ++i) sum += weight_[i] = std::exp(weight_[i] - largest);
+    for (std::size_t i = 0; i < count_; ++i) weight_[i] /= sum;
   }
 
-  double mx_, rx_, my_, vy_, mz_, vz_;
+  double mx_, rx_, my_, vy_, mz_, vz_, c_;
   double first_ = 0, step_ = 0;
-  std::array<double, kPoints> weight_{};
+  std::size_t count_ = 0;
+  std::array<double, kMostPoints> weight_;
 };
 
 Gaussian quotient(const Moments& marginal, const Gaussian& arrived) {

@@ -102,6 +102,11 @@ FitOptions fit_options_from(const Json& json) {
   o.tolerance = json_number(json.at("tolerance"));
   o.patience = json.at("patience").get<int>();
   o.evidence_weight = json_number(json.at("evidence_weight"));
+  o.first_step = json_number(json.at("first_step"));
+  o.step = json_number(json.at("step"));
+  o.likelihood = json.at("likelihood_while_sweeping").get<bool>() ? LearnOptions::Likelihood::while_sweeping
+                                                                  : LearnOptions::Likelihood::after_epoch;
+  o.fuse = json.at("fuse").get<bool>();
   o.shuffle = json.at("shuffle").get<bool>();
   return o;
 }
@@ -140,6 +145,7 @@ SavedBnn saved_from(const Json& json) {
   saved.training = training_from(json.at("training"));
   saved.memory.inputs = standardiser_from(json.at("inputs"));
   saved.memory.targets = standardiser_from(json.at("outputs"));
+  saved.memory.noise_variance = numbers(json.at("noise_variance"));
   for (const Json& member : json.at("members")) saved.memory.members.push_back(member_from(member));
   saved.data_fingerprint = json.value("data_fingerprint", "");
   return saved;
@@ -164,10 +170,13 @@ void check(const SavedBnn& saved) {
     expect(s->shift.size() == columns && s->scale.size() == columns, "shifts and scales do not fit the columns");
     expect(s->shift.allFinite() && all_above(s->scale, 0), "a shift or scale is not a usable number");
   }
+  const auto is_noise = [&](const std::vector<double>& variances) {
+    return variances.size() == layers.back() && all_above(variances, 0);
+  };
+  expect(is_noise(saved.memory.noise_variance), "the noise variances are not usable");
   expect(saved.memory.members.size() == saved.options.members, "the number of members is contradictory");
   for (const auto& member : saved.memory.members) {
-    expect(member.noise_variance.size() == layers.back() && all_above(member.noise_variance, 0),
-           "the noise variances are not usable");
+    expect(is_noise(member.noise_variance), "the noise variances of a member are not usable");
     expect(member.priors.size() == layers.size() - 1, "the number of priors is not the number of layers");
     std::size_t weights = 0;
     for (std::size_t l = 0; l + 1 < layers.size(); ++l) {
@@ -220,10 +229,17 @@ Json to_json(const BnnOptions& o) {
 }
 
 Json to_json(const FitOptions& o) {
-  return {{"batches", o.batches},   {"batch_size", o.batch_size},
-          {"epochs", o.epochs},     {"tolerance", json_number(o.tolerance)},
-          {"patience", o.patience}, {"evidence_weight", json_number(o.evidence_weight)},
-          {"shuffle", o.shuffle}};
+  return {{"batches", o.batches},
+          {"batch_size", o.batch_size},
+          {"epochs", o.epochs},
+          {"tolerance", json_number(o.tolerance)},
+          {"patience", o.patience},
+          {"evidence_weight", json_number(o.evidence_weight)},
+          {"first_step", json_number(o.first_step)},
+          {"step", json_number(o.step)},
+          {"likelihood_while_sweeping", o.likelihood == LearnOptions::Likelihood::while_sweeping},
+          {"shuffle", o.shuffle},
+          {"fuse", o.fuse}};
 }
 
 Json to_json(const Scores& s) {
@@ -243,6 +259,7 @@ std::string bnn_to_text(const SavedBnn& saved) {
   json["training"] = to_json(saved.training);
   json["inputs"] = to_json(saved.memory.inputs);
   json["outputs"] = to_json(saved.memory.targets);
+  json["noise_variance"] = numbers(saved.memory.noise_variance);
   json["members"] = Json::array();
   for (const auto& member : saved.memory.members) json["members"].push_back(to_json(member));
   return readable(json);

@@ -11,7 +11,9 @@ constexpr double kPriorMeanScale = 0.5;
 // Prior variance of a weight times its fan-in.
 constexpr double kPriorVariance = 0.5;
 constexpr double kEvidenceWeight = 5;
-constexpr int kEpochs = 80;
+// Half of each change is made at once, and in the first epoch just enough for every row to count once.
+constexpr double kStep = 0.5, kFirstStep = 1 / kEvidenceWeight;
+constexpr int kEpochs = 100;
 constexpr std::size_t kRowsPerBatch = 3;
 // Every batch stores a message per weight: this bounds the memory on large tables.
 constexpr std::size_t kMostBatches = 2000;
@@ -36,6 +38,8 @@ RegressionSettings regression_settings(std::size_t inputs, std::vector<std::size
   fit.epochs = kEpochs;
   fit.tolerance = 0;
   fit.evidence_weight = kEvidenceWeight;
+  fit.step = kStep;
+  fit.first_step = kFirstStep;
   fit.likelihood = LearnOptions::Likelihood::while_sweeping;
   return settings;
 }

@@ -25,15 +25,23 @@ double WeightedSamples::variance() const {
   return sum / total;
 }
 
-double WeightedSamples::quantile(double share) const {
-  std::vector<std::size_t> order(x.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::ranges::sort(order, {}, [&](std::size_t i) { return x[i]; });
-  const double wanted = share * std::accumulate(weight.begin(), weight.end(), 0.0);
+std::pair<double, double> WeightedSamples::quantiles(double low, double high) const {
+  std::vector<std::pair<double, double>> sorted(x.size());
+  for (std::size_t i = 0; i < x.size(); ++i) sorted[i] = {x[i], weight[i]};
+  std::ranges::sort(sorted);
+  const double total = std::accumulate(weight.begin(), weight.end(), 0.0);
+  std::pair found{sorted.back().first, sorted.back().first};
   double sum = 0;
-  for (const std::size_t i : order)
-    if ((sum += weight[i]) >= wanted) return x[i];
-  return x[order.back()];
+  bool below = true;
+  for (const auto& [value, w] : sorted) {
+    sum += w;
+    if (below && sum >= low * total) found.first = value, below = false;
+    if (sum >= high * total) {
+      found.second = value;
+      break;
+    }
+  }
+  return found;
 }
 
 WeightedSamples sample_marginal(const Kind& kind, const Scenario& scenario, std::size_t port, std::size_t term,
@@ -76,7 +84,8 @@ WeightedSamples sample_marginal(const Kind& kind, const Scenario& scenario, std:
 }
 
 Histogram histogram(const WeightedSamples& samples, std::size_t bins) {
-  Histogram h{samples.quantile(0.001), samples.quantile(0.999), std::vector<double>(bins)};
+  const auto [low, high] = samples.quantiles(0.001, 0.999);
+  Histogram h{low, high, std::vector<double>(bins)};
   double total = 0;
   for (std::size_t i = 0; i < samples.x.size(); ++i) {
     if (!(samples.x[i] >= h.low && samples.x[i] <= h.high)) continue;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "engine/certify/scenario.h"
@@ -11,8 +12,8 @@ namespace dma {
 struct WeightedSamples {
   std::vector<double> x, weight;
 
-  double effective() const;             // (sum w)^2 / sum w^2
-  double quantile(double share) const;  // of the weighted samples
+  double effective() const;  // (sum w)^2 / sum w^2
+  std::pair<double, double> quantiles(double low, double high) const;
   double mean() const;
   double variance() const;
 };

@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <string>
 #include <vector>
 
 #include "engine/compile.h"
@@ -124,7 +125,7 @@ TEST_CASE("network: forward_backward over 8-6-5-1 equals Algorithm 1 for one exa
       REQUIRE(found.size() == truth[l].size());
       for (std::size_t i = 0; i < found.size(); ++i) worst = std::max(worst, oracle::distance(truth[l][i], found[i]));
     }
-    MESSAGE((fuse ? "fused" : "unfused"), ": worst weight message off by ", worst, ", seed 5");
+    MESSAGE(std::string(fuse ? "fused" : "unfused"), ": worst weight message off by ", worst, ", seed 5");
     CHECK(worst <= kTolerance);
   }
 }

@@ -15,5 +15,7 @@ void add_generate_command(CLI::App& app);
 void add_factors_command(CLI::App& app);
 void add_certify_command(CLI::App& app);
 void add_reproduce_command(CLI::App& app);
+void add_uci_command(CLI::App& app);
+void add_compare_command(CLI::App& app);
 
 }  // namespace dma

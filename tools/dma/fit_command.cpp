@@ -53,7 +53,7 @@ std::filesystem::path checkpoint_path(const FitRequest& request) {
 FitReport learn(Bnn& net, const TrainingData& data, FitOptions options, const FitRequest& request) {
   const FitOptions plain = options;
   const bool regularly = !request.checkpoint.empty() || !request.resume.empty();
-  const double log_scale = request.settings.standardise ? mean_log_scale(Standardiser::of(data.outputs)) : 0;
+  const double log_scale = net.options().standardise ? mean_log_scale(Standardiser::of(data.outputs)) : 0;
   InterruptWatch interrupt;
   ProgressBar bar(!request.quiet && !request.json, net.options().members, options.epochs, log_scale);
   options.on_epoch = [&](const BnnEpoch& epoch) {
@@ -95,9 +95,7 @@ void fit(const FitRequest& request) {
     fail("--checkpoint-every: {} is given; at least 1 is expected", request.checkpoint_every);
   const TrainingData data =
       read_training_data(request.data, request.targets, request.features, request.holdout, request.settings.seed);
-  const BnnOptions network = bnn_options(request.settings, data.features.size(), data.targets.size());
-  const FitOptions options = fit_options(request.settings, data.rows());
-  check_size(network, options, data.rows());
+  const auto [network, options] = model_for(request.settings, data.features.size(), data.targets.size(), data.rows());
   Bnn net = request.resume.empty() ? Bnn(network) : resume_from(request.resume, data, network, options);
   check_outputs(request);
 

@@ -70,7 +70,7 @@ plot::Panel curve_panel(const Prediction& p, const Eigen::MatrixXd& grid, const 
                      {.title = "predictive mean", .style = Style::line, .x = numbers(grid.col(0)), .y = numbers(mean)},
                      vertical(low, "training range"),
                      vertical(high, "")},
-          .key = "outside below horizontal"};
+          .key = "tmargin center horizontal"};
 }
 
 plot::Panel agreement_panel(const Prediction& p, const Eigen::MatrixXd& observed, const std::string& name,
@@ -94,7 +94,7 @@ plot::Panel agreement_panel(const Prediction& p, const Eigen::MatrixXd& observed
                       .x = {low, high},
                       .y = {low, high},
                       .width = 1.5}},
-          .key = "outside below horizontal"};
+          .key = "tmargin center horizontal"};
 }
 
 }  // namespace
@@ -125,7 +125,7 @@ plot::Figure training_figure(const SavedBnn& saved) {
                                    Colour::orange, Colour::purple,     Colour::sky};
   plot::Panel panel{.title = "Training",
                     .x = {"epoch"},
-                    .y = {"mean train log-likelihood per row (units of the data)"},
+                    .y = {"train log-likelihood per row"},
                     .key = saved.memory.members.size() > 1 ? "bottom right" : "off"};
   for (std::size_t k = 0; k < saved.memory.members.size(); ++k) {
     plot::Series series{.title = fmt::format("network {}", k + 1),

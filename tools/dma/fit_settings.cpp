@@ -6,15 +6,15 @@
 
 #include "engine/error.h"
 #include "factors/standard_registry.h"
+#include "models/regression.h"
 
 namespace dma {
 
 namespace {
 
-constexpr std::size_t kDefaultBatches = 10;
 constexpr std::size_t kWidest = 100'000;
-// Doubles that a fit may keep: 4 GB.
-constexpr double kMostStored = 5e8;
+constexpr std::size_t kMostMembers = 1000;
+constexpr double kMostStored = 5e8;  // doubles that a fit may keep: 4 GB
 
 std::vector<std::size_t> hidden_widths(const std::vector<std::string>& texts) {
   if (texts == std::vector<std::string>{"none"}) return {};
@@ -30,9 +30,9 @@ std::vector<std::size_t> hidden_widths(const std::vector<std::string>& texts) {
   return widths;
 }
 
-void check_each(const std::vector<double>& values, const char* option, double above, double most) {
+void check_each(const std::vector<double>& values, const char* option, double above, double most = kInfinity) {
   for (const double value : values)
-    if (!(value > above && value <= most)) {
+    if (!(value > above && value <= most && std::isfinite(value))) {
       if (std::isinf(most)) fail("{}: {} is given; a number above {} is expected", option, value, above);
       fail("{}: {} is given; a number above {} and at most {} is expected", option, value, above, most);
     }
@@ -44,7 +44,12 @@ void check_count(const std::vector<double>& values, const char* option, std::siz
          expected, of_what);
 }
 
-// Every method that some kind of factor of the network knows.
+void check_name(const std::string& name, const char* option, const std::vector<std::string>& known) {
+  if (std::ranges::find(known, name) == known.end())
+    fail("{}: there is no '{}'{}", option, name, suggestion(name, known));
+}
+
+// Every method that some kind of factor knows.
 std::vector<std::string> known_methods() {
   const Registry registry = standard_registry();
   std::vector<std::string> methods;
@@ -54,123 +59,135 @@ std::vector<std::string> known_methods() {
   return methods;
 }
 
+// Refused here, by the names of the command line, rather than by the library's.
+void check(const FitSettings& s, std::size_t hidden_layers, std::size_t targets, std::size_t rows) {
+  check_name(s.preset, "--preset", {"table", "paper"});
+  check_name(s.feature_map, "--features-map", FeatureMap::names());
+  if (s.method) check_name(*s.method, "--method", known_methods());
+  check_each(s.slopes, "--slopes", 0, 1);
+  check_each(s.noise, "--noise", 0);
+  check_each({s.prior_scale}, "--prior-scale", 0);
+  check_each({s.tempering.value_or(1)}, "--tempering", 0);
+  if (hidden_layers > 0) check_count(s.slopes, "--slopes", hidden_layers, "hidden layers");
+  check_count(s.noise, "--noise", targets, "targets");
+  if (s.members < 1 || s.members > kMostMembers)
+    fail("--members: {} is given; 1 to {} is expected", s.members, kMostMembers);
+  for (const auto& [option, value] : {std::pair{"--batches", s.batches}, std::pair{"--batch-size", s.batch_size}})
+    if (value && (*value < 1 || *value > rows))
+      fail("{}: {} is given, but there are {} rows to learn from; 1 to {} is expected", option, *value, rows, rows);
+  if (s.epochs && *s.epochs < 1) fail("--epochs: {} is given; at least 1 is expected", *s.epochs);
+  if (s.patience && *s.patience < 0) fail("--patience: {} is given; 0 or more is expected", *s.patience);
+  if (s.tolerance && !(*s.tolerance >= 0)) fail("--tolerance: {} is given; 0 or more is expected", *s.tolerance);
+}
+
+// With a stored message for every weight and batch.
+void check_size(const Model& model, std::size_t rows) {
+  double weights = 0;
+  for (std::size_t l = 0; l + 1 < model.network.layers.size(); ++l)
+    weights += static_cast<double>(model.network.layers[l] + 1) * static_cast<double>(model.network.layers[l + 1]);
+  const double batches = model.fit.batch_size > 0
+                             ? static_cast<double>(rows) / static_cast<double>(model.fit.batch_size)
+                             : static_cast<double>(model.fit.batches);
+  constexpr double kWhileRunning = 20;  // messages, beliefs and priors of a weight beside its stored ones
+  const double stored = 2 * weights * (batches + kWhileRunning) * static_cast<double>(model.network.members);
+  if (stored > kMostStored)
+    fail(
+        "{:.3g} weights in each of {} members with {:.3g} batches need {:.3g} GB; choose a smaller --hidden, fewer "
+        "--batches "
+        "or fewer --members",
+        weights, model.network.members, batches, stored * 8e-9);
+}
+
+Model preset(const std::string& name, std::size_t features, const std::vector<std::size_t>& hidden, std::size_t targets,
+             std::size_t rows) {
+  RegressionSettings settings = regression_settings(features, hidden, targets, rows);
+  if (name == "table") return {std::move(settings.network), std::move(settings.fit)};
+  Model paper;  // the library's defaults are the paper's
+  paper.network.layers = std::move(settings.network.layers);
+  paper.fit.batches = std::min(paper.fit.batches, rows);
+  return paper;
+}
+
 }  // namespace
 
 void add_fit_settings(CLI::App& command, FitSettings& s) {
-  const std::string group = "Network";
   const auto list = [](CLI::Option* option) { return option->delimiter(',')->allow_extra_args(false); };
+  const std::string network = "Network", learning = "Learning";
+  command
+      .add_option("--preset", s.preset,
+                  "what is not given below: table (tuned once, for tables of measurements) or paper (as published)")
+      ->capture_default_str()
+      ->group(network);
   list(command.add_option("--hidden", s.hidden, "widths of the hidden layers: 50, or 6,5, or none for a linear model"))
       ->capture_default_str()
-      ->group(group);
+      ->group(network);
   list(command.add_option("--slopes", s.slopes,
-                          "slope of the leaky ReLU for negative inputs, in (0, 1]: one, or one per layer"))
-      ->capture_default_str()
-      ->group(group);
+                          "slopes of the leaky ReLU for negative inputs, in (0, 1]: one, or one per layer"))
+      ->group(network);
   list(command.add_option("--noise", s.noise,
-                          "standard deviation of the noise in the units of the target: one, or one per target; "
-                          "learned from the data unless given"))
-      ->group(group);
-  command.add_flag("--bias,!--no-bias", s.bias, "a bias in every layer (default: yes)")->group(group);
+                          "standard deviation of the noise, in the units of the target: one, or one per target "
+                          "(default: learned from the data)"))
+      ->group(network);
+  command.add_flag("--bias,!--no-bias", s.bias, "a bias in every layer (default of table: yes)")->group(network);
   command
       .add_flag("--standardise,!--no-standardise", s.standardise,
-                "work with columns of mean 0 and standard deviation 1, undone in predictions (default: yes)")
-      ->group(group);
+                "work with columns of mean 0 and deviation 1, undone in predictions (default of table: yes)")
+      ->group(network);
   command
       .add_option("--features-map", s.feature_map,
                   "fixed map in front: none; or, of one input column, bumps5 or bumps3")
       ->capture_default_str()
-      ->group(group);
+      ->group(network);
   command.add_option("--prior-scale", s.prior_scale, "factor on the prior variances of all weights")
       ->capture_default_str()
-      ->group(group);
+      ->group(network);
   command.add_option("--members", s.members, "networks with their own prior draws, predictions mixed")
       ->capture_default_str()
-      ->group(group);
+      ->group(network);
 
-  const std::string learning = "Learning";
   command.add_option("--method", s.method, "how messages are computed (dma factors lists the methods)")
-      ->capture_default_str()
       ->group(learning);
-  auto* batches =
-      command.add_option("--batches", s.batches, "number of mini-batches (default: 10, or one per row if fewer)");
-  batches->group(learning);
+  command.add_option("--tempering", s.tempering, "times that each row's evidence counts; 1 is the posterior")
+      ->group(learning);
+  auto* batches = command.add_option("--batches", s.batches, "number of mini-batches")->group(learning);
   command.add_option("--batch-size", s.batch_size, "rows in a mini-batch, instead of --batches")
       ->excludes(batches)
       ->group(learning);
-  command.add_option("--epochs", s.epochs, "most passes over the data")->capture_default_str()->group(learning);
+  command.add_option("--epochs", s.epochs, "most passes over the data")->group(learning);
   command
       .add_option("--tolerance", s.tolerance, "stop when the train log-likelihood changes relatively by less than this")
-      ->capture_default_str()
       ->group(learning);
   command.add_option("--patience", s.patience, "stop after this many epochs without a better log-likelihood; 0: never")
-      ->capture_default_str()
       ->group(learning);
   command.add_option("--seed", s.seed, "decides prior draws, batches and held-out rows")
       ->capture_default_str()
       ->group(learning);
 }
 
-BnnOptions bnn_options(const FitSettings& s, std::size_t inputs, std::size_t targets) {
+Model model_for(const FitSettings& s, std::size_t inputs, std::size_t targets, std::size_t rows) {
   const std::vector<std::size_t> hidden = hidden_widths(s.hidden);
-  check_each(s.slopes, "--slopes", 0, 1);
-  check_each(s.noise, "--noise", 0, kInfinity);
-  check_each({s.prior_scale}, "--prior-scale", 0, kInfinity);
-  if (!hidden.empty()) check_count(s.slopes, "--slopes", hidden.size(), "hidden layers");
-  check_count(s.noise, "--noise", targets, "targets");
-  if (s.members < 1 || s.members > 1000) fail("--members: {} is given; 1 to 1000 is expected", s.members);
-  const auto methods = known_methods();
-  if (std::ranges::find(methods, s.method) == methods.end())
-    fail("--method: there is no '{}'{}", s.method, suggestion(s.method, methods));
+  check(s, hidden.size(), targets, rows);
+  Model model = preset(s.preset, FeatureMap(s.feature_map).outputs(inputs), hidden, targets, rows);
 
-  BnnOptions o;
-  o.layers = {FeatureMap(s.feature_map).outputs(inputs)};
-  o.layers.insert(o.layers.end(), hidden.begin(), hidden.end());
-  o.layers.push_back(targets);
-  o.slopes = s.slopes;
-  o.noise = s.noise;
-  o.bias = s.bias;
-  o.standardise = s.standardise;
-  o.prior_variance_scale = s.prior_scale;
-  o.features = s.feature_map;
-  o.method = s.method;
-  o.members = s.members;
-  o.seed = s.seed;
-  return o;
-}
+  BnnOptions& network = model.network;
+  if (!s.slopes.empty()) network.slopes = s.slopes;
+  if (!s.noise.empty()) network.noise = s.noise;
+  network.bias = s.bias.value_or(network.bias);
+  network.standardise = s.standardise.value_or(network.standardise);
+  network.features = s.feature_map;
+  network.prior_variance_scale *= s.prior_scale;
+  network.method = s.method.value_or(network.method);
+  network.members = s.members;
+  network.seed = s.seed;
 
-FitOptions fit_options(const FitSettings& s, std::size_t rows) {
-  if (s.batches && (*s.batches < 1 || *s.batches > rows))
-    fail("--batches: {} is given, but there are {} rows to learn from; 1 to {} is expected", *s.batches, rows, rows);
-  if (s.batch_size && (*s.batch_size < 1 || *s.batch_size > rows))
-    fail("--batch-size: {} is given, but there are {} rows to learn from; 1 to {} is expected", *s.batch_size, rows,
-         rows);
-  if (s.epochs < 1) fail("--epochs: {} is given; at least 1 is expected", s.epochs);
-  if (s.patience < 0) fail("--patience: {} is given; 0 or more is expected", s.patience);
-  if (!(s.tolerance >= 0)) fail("--tolerance: {} is given; 0 or more is expected", s.tolerance);
-
-  FitOptions o;
-  o.batches = s.batches.value_or(std::min(kDefaultBatches, rows));
-  o.batch_size = s.batch_size.value_or(0);
-  o.epochs = s.epochs;
-  o.tolerance = s.tolerance;
-  o.patience = s.patience;
-  return o;
-}
-
-void check_size(const BnnOptions& network, const FitOptions& fit, std::size_t rows) {
-  double weights = 0;
-  for (std::size_t l = 0; l + 1 < network.layers.size(); ++l)
-    weights += static_cast<double>(network.layers[l] + 1) * static_cast<double>(network.layers[l + 1]);
-  const double batches = fit.batch_size > 0 ? static_cast<double>(rows) / static_cast<double>(fit.batch_size)
-                                            : static_cast<double>(fit.batches);
-  constexpr double kWhileRunning = 20;  // messages, beliefs and priors of a weight beside its stored ones
-  const double stored = 2 * weights * (batches + kWhileRunning) * static_cast<double>(network.members);
-  if (stored > kMostStored)
-    fail(
-        "a network of {:.3g} weights in {} members with {:.3g} batches needs {:.3g} GB; choose a smaller --hidden, "
-        "fewer "
-        "--batches or fewer --members",
-        weights, network.members, batches, stored * 8e-9);
+  FitOptions& fit = model.fit;
+  if (s.batches || s.batch_size) fit.batches = s.batches.value_or(1), fit.batch_size = s.batch_size.value_or(0);
+  fit.epochs = s.epochs.value_or(fit.epochs);
+  fit.tolerance = s.tolerance.value_or(fit.tolerance);
+  fit.patience = s.patience.value_or(fit.patience);
+  fit.evidence_weight = s.tempering.value_or(fit.evidence_weight);
+  check_size(model, rows);
+  return model;
 }
 
 }  // namespace dma

@@ -43,7 +43,7 @@ plot::Panel layer_panel(const Bnn& net, std::size_t layer) {
           .y = {"unit", plot::Scale::linear, static_cast<double>(rows) + 0.7, 0.3},
           .series = {std::move(positive), std::move(negative), key("positive", Colour::blue),
                      key("negative", Colour::vermillion)},
-          .key = "outside below horizontal",
+          .key = "tmargin center horizontal",
           .equal_axes = true};
 }
 

@@ -49,6 +49,8 @@ int main(int count, char** arguments) {
   dma::add_factors_command(app);
   dma::add_certify_command(app);
   dma::add_reproduce_command(app);
+  dma::add_uci_command(app);
+  dma::add_compare_command(app);
   try {
     app.parse(count, arguments);
   } catch (const CLI::RuntimeError& e) {  // a command that has said why it ends

@@ -32,10 +32,7 @@ double train_log_likelihood(const SavedBnn& saved) {
 }
 
 double noise_sd(const SavedBnn& saved, std::size_t target) {
-  double variance = 0;
-  for (const auto& member : saved.memory.members) variance += member.noise_variance[target];
-  return std::sqrt(variance / static_cast<double>(saved.memory.members.size())) *
-         saved.memory.targets.scale(static_cast<Eigen::Index>(target));
+  return std::sqrt(saved.memory.noise_variance[target]) * saved.memory.targets.scale(static_cast<Eigen::Index>(target));
 }
 
 std::vector<std::size_t> epochs_of_members(const SavedBnn& saved) {
@@ -85,8 +82,9 @@ std::string summary_text(const SavedBnn& saved) {
   const BnnOptions& o = saved.options;
   const TrainingRecord& t = saved.training;
   std::string text = fmt::format(
-      "network   {}{}, {} weights{}; method {}, seed {}\n", fmt::join(o.layers, "-"), o.bias ? " with biases" : "",
-      weight_count(saved), o.members > 1 ? fmt::format(" in each of {} members", o.members) : "", o.method, o.seed);
+      "network   {}{}, {} weights{}; method {}{}, seed {}\n", fmt::join(o.layers, "-"), o.bias ? " with biases" : "",
+      weight_count(saved), o.members > 1 ? fmt::format(" in each of {} members", o.members) : "", o.method,
+      t.options.evidence_weight == 1 ? "" : fmt::format(", tempered {:g} times", t.options.evidence_weight), o.seed);
   text += fmt::format("inputs    {}{}{}\n", fmt::join(saved.features, ", "), o.standardise ? " (standardised)" : "",
                       o.features == "none" ? "" : fmt::format(" (feature map {})", o.features));
   for (std::size_t j = 0; j < saved.targets.size(); ++j)

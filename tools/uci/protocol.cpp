@@ -34,6 +34,8 @@ SplitResult run_split(const DataFolder& data, std::size_t split, std::uint64_t s
   const FitReport report = net.fit(inputs, targets, settings.fit);
   for (const LearnReport& member : report.members) result.messages_refused += member.faults;
   result.scores = scores_of(net.predict(test_inputs), test_targets)[0];
+  for (const auto& [epochs, scores] : result.curve)
+    if (epochs == settings.fit.epochs) result.scores = scores;  // the curve went on beyond it
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return result;
 }

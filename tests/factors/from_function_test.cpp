@@ -1,0 +1,79 @@
+#include "factors/from_function.h"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+#include "engine/compile.h"
+#include "engine/evaluate.h"
+#include "engine/run.h"
+#include "factors/leaky_relu_linearised.h"
+#include "factors/product_linearised.h"
+#include "factors/standard_registry.h"
+#include "schedules/forward_backward.h"
+#include "tests/oracles/quadrature.h"
+
+namespace {
+
+using namespace dma;
+
+Gaussian message(const Kind& kind, std::size_t target, const std::vector<Gaussian>& arrivals) {
+  Arrivals all;
+  for (const Gaussian& a : arrivals) all.push_back({a});
+  return Gaussian(evaluate(kind, "linearised", target, all).value()[0]);
+}
+
+void check_equal(const Gaussian& a, const Gaussian& b, double tolerance) {
+  CHECK(a.rho == doctest::Approx(b.rho).epsilon(tolerance));
+  CHECK(a.tau == doctest::Approx(b.tau).epsilon(tolerance));
+}
+
+}  // namespace
+
+TEST_CASE("from_function: softplus has the moments that adaptive quadrature gives") {
+  const auto softplus = [](double x) { return std::log1p(std::exp(x)); };
+  const Kind kind = factor_from_function("softplus", softplus);
+  for (const double mean : {-3.0, 0.0, 2.0})
+    for (const double variance : {0.1, 1.0, 4.0}) {
+      const Gaussian x = Gaussian::from_moments(mean, variance);
+      const double expected = oracle::expectation(softplus, x);
+      const double spread = oracle::expectation([&](double t) { return std::pow(softplus(t) - expected, 2); }, x);
+      check_equal(message(kind, 1, {x, {}}), Gaussian::from_moments(expected, spread), 1e-8);
+    }
+}
+
+TEST_CASE("from_function: x y gives the closed-form linearised product messages") {
+  const Kind kind = factor_from_function("times", [](double a, double b) { return a * b; });
+  const Gaussian x = Gaussian::from_moments(1.5, 0.7), y = Gaussian::from_moments(-2, 0.4), z = Gaussian::from_moments(1, 2);
+  check_equal(message(kind, 2, {x, y, z}), ProductLinearised::to_z(x, y), 1e-12);
+  check_equal(message(kind, 0, {x, y, z}), ProductLinearised::to_factor(x, y, z), 1e-12);
+  check_equal(message(kind, 1, {x, y, z}), ProductLinearised::to_factor(y, x, z), 1e-12);
+  const Gaussian known = Gaussian::point(3);
+  check_equal(message(kind, 0, {x, known, z}), ProductLinearised::to_factor(x, known, z), 1e-9);
+}
+
+TEST_CASE("from_function: three inputs of a linear function are exact both ways") {
+  const Kind kind = factor_from_function("plane", [](double a, double b, double c) { return a - 2 * b + 0.5 * c; });
+  const Gaussian a = Gaussian::from_moments(1, 1), b = Gaussian::from_moments(2, 0.5), c = Gaussian::from_moments(-1, 2);
+  const Gaussian y = Gaussian::from_moments(0.3, 0.1);
+  check_equal(message(kind, 3, {a, b, c, y}), Gaussian::from_moments(1 - 4 - 0.5, 1 + 4 * 0.5 + 0.25 * 2), 1e-12);
+  check_equal(message(kind, 1, {a, b, c, y}), Gaussian::from_moments((0.3 - 1 + 0.5) / -2, (0.1 + 1 + 0.25 * 2) / 4), 1e-12);
+}
+
+TEST_CASE("from_function: a user's factor runs in a graph of the standard registry under every method") {
+  Registry registry = standard_registry();
+  registry.add(factor_from_function("square", [](double x) { return x * x; }));
+  Graph g;
+  const VariableId x = g.variable("x", 3), s = g.variable("s", 3), y = g.observed("y", 3);
+  g.factor("gaussian_prior", {x}, {{"mean", 2.0}, {"variance", 0.1}});
+  g.factor("square", {x, s});
+  g.factor("gaussian_noise", {s, y}, {{"variance", 0.01}});
+  for (const char* method : {"dma", "ep", "linearised", "hybrid"}) {
+    const Plan plan = compile(g, forward_backward(), registry, {.method = method});
+    State state(plan);
+    state.observe(y, {4.0, 4.4, 3.6});
+    CHECK(run(plan, state).faults == 0);
+    CHECK(state.belief(x).mean(1) == doctest::Approx(2.1).epsilon(0.02));
+    CHECK(state.belief(x).mean(2) < state.belief(x).mean(0));
+  }
+}

@@ -1,0 +1,96 @@
+// Every schedule is a list of visits that can be read.
+#include <doctest/doctest.h>
+
+#include "engine/compile.h"
+#include "factors/standard_registry.h"
+#include "schedules/flooding.h"
+#include "schedules/forward_backward.h"
+#include "schedules/residual.h"
+#include "schedules/sequential.h"
+
+namespace {
+
+using namespace dma;
+
+// w -> times <- x, times -> p -> noise -> y (x and y observed), or with a loop: p = w w.
+std::string text_of(const ScheduleRule& rule, bool loop = false) {
+  Graph g;
+  const auto w = g.variable("w"), p = g.variable("p"), y = g.observed("y");
+  g.factor("gaussian_prior", {w}, {{"mean", 0.0}, {"variance", 1.0}}, {.name = "prior"});
+  if (loop) g.factor("product", {w, w, p}, {}, {.name = "times"});
+  else g.factor("product", {w, g.observed("x"), p}, {}, {.name = "times"});
+  g.factor("gaussian_noise", {p, y}, {{"variance", 1.0}}, {.name = "noise"});
+  return compile(g, rule, standard_registry()).schedule_text;
+}
+
+}  // namespace
+
+TEST_CASE("schedules: forward_backward on a tree sends each message once, after all it reads") {
+  CHECK(text_of(forward_backward()) ==
+        "forward_backward: 4 visits\n"
+        "  prior: refresh -; send x\n"
+        "  times: refresh x, y; send z\n"
+        "  noise: refresh y; send x\n"
+        "  times: refresh y, z; send x\n");
+}
+
+TEST_CASE("schedules: forward_backward with loops goes forward to outputs, then backward to inputs") {
+  CHECK(text_of(forward_backward(), true) ==
+        "forward_backward: 6 visits\n"
+        "  prior: refresh -; send x\n"
+        "  times: refresh x, y; send z\n"
+        "  noise: refresh x; send -\n"
+        "  noise: refresh y; send x\n"
+        "  times: refresh z; send x, y\n"
+        "  prior: refresh x; send -\n");
+}
+
+TEST_CASE("schedules: forward is the forward half") {
+  CHECK(text_of(forward(), true) ==
+        "forward: 3 visits\n"
+        "  prior: refresh -; send x\n"
+        "  times: refresh x, y; send z\n"
+        "  noise: refresh x; send -\n");
+}
+
+TEST_CASE("schedules: sequential repeats both halves with its tolerance, limit and damping") {
+  CHECK(text_of(sequential({.tolerance = 1e-6, .limit = 20, .damping = 0.5})) ==
+        "sequential: 6 visits, repeated up to 20 times to tolerance 1e-06, damping 0.5\n"
+        "  prior: refresh -; send x\n"
+        "  times: refresh x, y; send z\n"
+        "  noise: refresh x; send -\n"
+        "  noise: refresh y; send x\n"
+        "  times: refresh z; send x\n"
+        "  prior: refresh x; send -\n");
+}
+
+TEST_CASE("schedules: flooding refreshes everything before it sends anything") {
+  CHECK(text_of(flooding()) ==
+        "flooding: 6 visits, repeated up to 1000 times to tolerance 1e-10, damping 0\n"
+        "  prior: refresh -; send -\n"
+        "  times: refresh x, y, z; send -\n"
+        "  noise: refresh y; send -\n"
+        "  prior: refresh -; send x\n"
+        "  times: refresh -; send x, z\n"
+        "  noise: refresh -; send x\n");
+}
+
+TEST_CASE("schedules: residual has one visit per factor that refreshes and sends everything") {
+  CHECK(text_of(residual()) ==
+        "residual: 3 visits, repeated up to 1000 times to tolerance 1e-10, damping 0\n"
+        "  prior: refresh -; send x\n"
+        "  times: refresh x, y, z; send x, z\n"
+        "  noise: refresh y; send x\n");
+}
+
+TEST_CASE("schedules: a plan prints its operations") {
+  Graph g;
+  const auto w = g.variable("w", 4), x = g.observed("x", 4), p = g.variable("p", 4), z = g.variable("z", 2);
+  g.factor("gaussian_prior", {w}, {{"mean", 0.0}, {"variance", 1.0}}, {.name = "prior"});
+  g.factor("product", {w, x, p}, {}, {.name = "times"});
+  g.factor("sum", {p, z}, {}, {.name = "plus"});
+  const std::string text = describe(compile(g, forward_backward(), standard_registry()));
+  CHECK(text.starts_with("plan: 4 variables, 2 factors in 2 groups, "));
+  CHECK(text.find("once:\n  send      prior -> x from (), 4 slots, exact\n") != std::string::npos);
+  CHECK(text.find("  send      times+plus -> total from (x, y), 2 slots, dma\n") != std::string::npos);
+}

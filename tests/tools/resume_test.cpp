@@ -1,0 +1,84 @@
+// A fit that is interrupted or killed, and resumed, ends with the same bytes as one left alone.
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "tests/tools/run_dma.h"
+
+namespace {
+
+using dma::testing::finish;
+using dma::testing::run_dma;
+using dma::testing::start_dma;
+using dma::testing::TemporaryFolder;
+
+// Long enough to be hit in the middle, twice over: two members of many short epochs.
+const std::vector<std::string> kFit = {
+    "fit",      "data.csv",   "--target",     "y", "--hidden",           "6,5", "--members", "2",
+    "--epochs", "60",         "--tolerance",  "0", "--patience",         "0",   "--holdout", "0.1",
+    "--model",  "model.json", "--checkpoint", "c", "--checkpoint-every", "1"};
+
+std::vector<std::string> resumed() {
+  auto arguments = kFit;
+  arguments.insert(arguments.end(), {"--resume", "c"});
+  return arguments;
+}
+
+// The bytes of the model that nobody disturbed.
+std::string undisturbed_model() {
+  const TemporaryFolder folder;
+  REQUIRE(run_dma(folder, "generate regression --out data.csv").exit_code == 0);
+  REQUIRE(finish(start_dma(folder, kFit)) == 0);
+  return folder.read("model.json");
+}
+
+}  // namespace
+
+TEST_CASE("resume: killed with kill -9 again and again, the model is the same bytes in the end") {
+  const std::string expected = undisturbed_model();
+  const TemporaryFolder folder;
+  REQUIRE(run_dma(folder, "generate regression --out data.csv").exit_code == 0);
+  int kills = 0;
+  unsigned milliseconds = 20;
+  for (;;) {
+    const pid_t process = start_dma(folder, std::filesystem::exists(folder.path() / "c") ? resumed() : kFit);
+    usleep(1000 * milliseconds);
+    kill(process, SIGKILL);
+    if (finish(process) == 0) break;
+    ++kills;
+    CHECK(folder.read("model.json") == "");
+    milliseconds += 5 + milliseconds / 20;  // in the end, long enough to get through on the slowest machine
+    REQUIRE(kills < 500);
+  }
+  MESSAGE("killed ", kills, " times");
+  CHECK(kills > 0);
+  CHECK(folder.read("model.json") == expected);
+}
+
+TEST_CASE("resume: Ctrl-C finishes the epoch, saves, says how to go on, and going on gives the same bytes") {
+  const std::string expected = undisturbed_model();
+  const TemporaryFolder folder;
+  REQUIRE(run_dma(folder, "generate regression --out data.csv").exit_code == 0);
+  const pid_t process = start_dma(folder, kFit);
+  while (!std::filesystem::exists(folder.path() / "c")) usleep(1000);
+  kill(process, SIGINT);
+  REQUIRE(finish(process) == 130);
+  CHECK(folder.read("model.json") != "");  // usable as it is
+  CHECK(folder.read("model.json") != expected);
+  CHECK(run_dma(folder, "predict model.json data.csv --out p.csv").exit_code == 0);
+  REQUIRE(finish(start_dma(folder, resumed())) == 0);
+  CHECK(folder.read("model.json") == expected);
+}
+
+TEST_CASE("resume: a finished fit can be given more epochs") {
+  const TemporaryFolder folder;
+  REQUIRE(run_dma(folder, "generate regression --out data.csv").exit_code == 0);
+  const std::string fit = "fit data.csv --target y --hidden 5 --tolerance 0 --patience 0 --quiet ";
+  REQUIRE(run_dma(folder, fit + "--epochs 4 --checkpoint c --checkpoint-every 2").exit_code == 0);
+  REQUIRE(run_dma(folder, fit + "--epochs 9 --resume c --model longer.json").exit_code == 0);
+  REQUIRE(run_dma(folder, fit + "--epochs 9 --model once.json").exit_code == 0);
+  CHECK(folder.read("longer.json") == folder.read("once.json"));
+}

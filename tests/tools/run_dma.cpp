@@ -1,0 +1,81 @@
+#include "tests/tools/run_dma.h"
+
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+#include <stdexcept>
+
+namespace dma::testing {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string contents(const fs::path& path) {
+  std::ifstream stream(path, std::ios::binary);
+  std::stringstream text;
+  text << stream.rdbuf();
+  return text.str();
+}
+
+int exit_code_of(int status) { return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status); }
+
+}  // namespace
+
+TemporaryFolder::TemporaryFolder() {
+  std::string name = (fs::temp_directory_path() / "dma_test_XXXXXX").string();
+  if (!mkdtemp(name.data())) throw std::runtime_error("cannot make a temporary folder");
+  path_ = name;
+}
+TemporaryFolder::~TemporaryFolder() {
+  std::error_code ignored;
+  fs::permissions(path_, fs::perms::owner_all, ignored);
+  fs::remove_all(path_, ignored);
+}
+
+void TemporaryFolder::write(const std::string& file, std::string_view text) const {
+  std::ofstream(path_ / file, std::ios::binary) << text;
+}
+std::string TemporaryFolder::read(const std::string& file) const { return contents(path_ / file); }
+
+std::vector<std::string> TemporaryFolder::files() const {
+  std::vector<std::string> names;
+  for (const auto& entry : fs::directory_iterator(path_)) names.push_back(entry.path().filename().string());
+  std::ranges::sort(names);
+  return names;
+}
+
+Outcome run_dma(const TemporaryFolder& folder, const std::string& arguments, const std::string& environment) {
+  const TemporaryFolder printed;
+  const std::string out = (printed.path() / "out").string(), err = (printed.path() / "err").string();
+  const std::string command = "cd '" + folder.path().string() + "' && " + environment + " '" DMA_BINARY_DIR "/dma' " +
+                              arguments + " >'" + out + "' 2>'" + err + "' </dev/null";
+  const int status = std::system(command.c_str());
+  return {exit_code_of(status), contents(out), contents(err)};
+}
+
+pid_t start_dma(const TemporaryFolder& folder, const std::vector<std::string>& arguments) {
+  const pid_t process = fork();
+  if (process != 0) return process;
+  if (chdir(folder.path().c_str()) != 0) _exit(127);
+  const int nowhere = open("/dev/null", O_RDWR);
+  for (const int stream : {0, 1, 2}) dup2(nowhere, stream);
+  std::vector<char*> pointers = {const_cast<char*>(DMA_BINARY_DIR "/dma")};
+  for (const std::string& argument : arguments) pointers.push_back(const_cast<char*>(argument.c_str()));
+  pointers.push_back(nullptr);
+  execv(pointers[0], pointers.data());
+  _exit(127);
+}
+
+int finish(pid_t process) {
+  int status = 0;
+  waitpid(process, &status, 0);
+  return exit_code_of(status);
+}
+
+}  // namespace dma::testing

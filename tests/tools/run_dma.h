@@ -1,0 +1,42 @@
+// The real program, run in a folder of its own.
+#pragma once
+
+#include <sys/types.h>
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace dma::testing {
+
+// A fresh folder that disappears with the object.
+class TemporaryFolder {
+ public:
+  TemporaryFolder();
+  ~TemporaryFolder();
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+
+  const std::filesystem::path& path() const { return path_; }
+  void write(const std::string& file, std::string_view text) const;
+  std::string read(const std::string& file) const;  // empty if there is none
+  std::vector<std::string> files() const;           // sorted names
+
+ private:
+  std::filesystem::path path_;
+};
+
+struct Outcome {
+  int exit_code = 0;  // of a shell: 128 + n after signal n
+  std::string output, errors;
+};
+
+// Runs `dma <arguments>` in the folder; the arguments are read by a shell. What it prints does not stay in the folder.
+Outcome run_dma(const TemporaryFolder& folder, const std::string& arguments, const std::string& environment = "");
+
+// Starts it without waiting, printing nowhere; finish() waits for the exit code.
+pid_t start_dma(const TemporaryFolder& folder, const std::vector<std::string>& arguments);
+int finish(pid_t process);
+
+}  // namespace dma::testing

@@ -1,0 +1,157 @@
+// Wrong input to the real program: one clear line on standard error, exit code 2, nothing left behind.
+#include <doctest/doctest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <string>
+
+#include "tests/tools/run_dma.h"
+
+namespace {
+
+using dma::testing::run_dma;
+using dma::testing::TemporaryFolder;
+
+constexpr const char* kGood = "x,z,y\n1,5,2\n2,3,4\n3,4,5\n4,9,9\n5,2,11\n";
+const std::string kOutputs = " --model model.json --plot fit.svg --checkpoint fit.checkpoint";
+
+void check_refused(const TemporaryFolder& folder, const std::string& arguments, const std::string& expected) {
+  INFO(arguments);
+  const auto before = folder.files();
+  const auto outcome = run_dma(folder, arguments);
+  CHECK(outcome.exit_code == 2);
+  CHECK(outcome.output == "");
+  CHECK_MESSAGE(outcome.errors.find(expected) != std::string::npos, outcome.errors);
+  CHECK(outcome.errors.starts_with("dma: "));
+  CHECK(std::ranges::count(outcome.errors, '\n') == 1);
+  CHECK(outcome.errors.ends_with('\n'));
+  CHECK(folder.files() == before);
+}
+
+void check_data_refused(const std::string& csv, const std::string& expected,
+                        const std::string& options = "--target y") {
+  const TemporaryFolder folder;
+  folder.write("data.csv", csv);
+  check_refused(folder, "fit data.csv " + options + kOutputs, expected);
+}
+
+// A model of kGood, and the file it is in.
+std::string good_model(const TemporaryFolder& folder) {
+  folder.write("data.csv", kGood);
+  REQUIRE(run_dma(folder, "fit data.csv --target y --hidden 3 --epochs 2 --quiet --model model.json").exit_code == 0);
+  return folder.read("model.json");
+}
+
+}  // namespace
+
+TEST_CASE("wrong input: data that are no table of numbers") {
+  check_data_refused("", "'data.csv' is empty");
+  check_data_refused("x,y\n", "has column names but no rows");
+  check_data_refused("x,y\n1,2\n3\n", "line 3: 1 cells, but the header names 2 columns");
+  check_data_refused("x,y\n1,2\n3,4,5\n", "line 3: 3 cells, but the header names 2 columns");
+  check_data_refused("x,y\n1,2\nNaN,4\n", "line 3, column 'x': a missing value ('NaN')");
+  check_data_refused("x,y\n1,2\n,4\n", "line 3, column 'x': an empty cell");
+  check_data_refused("x,y\n1,2\nred,4\n", "line 3, column 'x': text ('red')");
+  check_data_refused("x,y,x\n1,2,3\n4,5,6\n", "columns 1 and 3 are both named 'x'");
+  check_data_refused(",y\n1,2\n4,5\n", "column 1 has no name");
+  check_data_refused("1,2\n3,4\n", "put a line of names first");
+  check_data_refused("y\n1\n2\n", "no column beside the target");
+  check_data_refused("x,y\n1,2\n", "has one row");
+}
+
+TEST_CASE("wrong input: data that nothing can be learned from") {
+  check_data_refused("x,y\n1,7\n2,7\n3,7\n", "the target 'y' is 7 in all 3 rows");
+  check_data_refused("x,z,y\n1,7,1\n2,7,2\n3,7,3\n", "column 'z' is 7 in all 3 rows");
+}
+
+TEST_CASE("wrong input: columns that are not there or named twice") {
+  check_data_refused(kGood, "no column 'yy'; did you mean 'y'?", "--target yy");
+  check_data_refused(kGood, "no column 'w'", "--target y --features x,w");
+  check_data_refused(kGood, "column 'y' is named twice, as a target and as a feature", "--target y --features x,y");
+  check_data_refused(kGood, "column 'x' is named twice", "--target y --features x,x");
+}
+
+TEST_CASE("wrong input: options out of range") {
+  const auto refused = [](const std::string& options, const std::string& expected) {
+    check_data_refused(kGood, expected, "--target y " + options);
+  };
+  refused("--batches 6", "--batches: 6 is given, but there are 5 rows");
+  refused("--batches 0", "--batches: 0 is given");
+  refused("--batch-size 6", "--batch-size: 6 is given");
+  refused("--batches 2 --batch-size 2", "--batch");
+  refused("--noise -0.1", "--noise: -0.1 is given; a number above 0 is expected");
+  refused("--noise 1,2,3", "--noise: 3 numbers are given, but there are 1 targets");
+  refused("--slopes 0", "--slopes: 0 is given");
+  refused("--slopes 0.1,0.2", "--slopes: 2 numbers are given, but there are 1 hidden layers");
+  refused("--hidden 0", "--hidden: '0' is given");
+  refused("--hidden 6,x", "--hidden: 'x' is given");
+  refused("--hidden 1000000000", "--hidden: '1000000000' is given");
+  refused("--hidden 100000,100000", "GB; choose a smaller --hidden");
+  refused("--members 0", "--members: 0 is given");
+  refused("--epochs 0", "--epochs: 0 is given");
+  refused("--patience -1", "--patience: -1 is given");
+  refused("--tolerance -1", "--tolerance: -1 is given");
+  refused("--prior-scale 0", "--prior-scale: 0 is given");
+  refused("--holdout 1", "--holdout: 1 is given");
+  refused("--checkpoint-every 0", "--checkpoint-every: 0 is given");
+  refused("--method dna", "--method: there is no 'dna'; did you mean 'dma'?");
+  refused("--features-map hills", "no feature map 'hills'");
+  refused("--features-map bumps5", "takes one input, not 2");
+  refused("--epochs many", "--epochs");
+  refused("--no-such-option", "--no-such-option");
+}
+
+TEST_CASE("wrong input: places that cannot be written, before any work is done") {
+  const TemporaryFolder folder;
+  folder.write("data.csv", kGood);
+  check_refused(folder, "fit data.csv --target y --model data.csv/model.json", "cannot write 'data.csv/model.json'");
+  check_refused(folder, "fit data.csv --target y --model .", "is a folder");
+  check_refused(folder, "fit data.csv --target y --plot fit.pdf", "'fit.pdf' does not name a picture");
+  check_refused(folder, "fit data.csv --target y --plot-training data.csv/a.svg", "cannot write 'data.csv/a.svg'");
+  check_refused(folder, "generate regression --out data.csv/a.csv", "cannot write 'data.csv/a.csv'");
+}
+
+TEST_CASE("wrong input: commands and files that are not there") {
+  const TemporaryFolder folder;
+  check_refused(folder, "", "subcommand");
+  check_refused(folder, "guess", "guess");
+  check_refused(folder, "fit", "data");
+  check_refused(folder, "fit nothing.csv --target y", "cannot read 'nothing.csv': No such file");
+  check_refused(folder, "fit . --target y", "'.' is a folder");
+  check_refused(folder, "predict nothing.json data.csv", "cannot read 'nothing.json': No such file");
+  check_refused(folder, "inspect nothing.json", "cannot read 'nothing.json': No such file");
+  check_refused(folder, "generate regression --rows 0", "--rows: 0 is given");
+}
+
+TEST_CASE("wrong input: damaged models, and data that do not match them") {
+  const TemporaryFolder folder;
+  const std::string model = good_model(folder);
+  folder.write("other.csv", "x,w\n1,2\n");
+  folder.write("text.csv", "x,z\n1,blue\n");
+  check_refused(folder, "predict model.json other.csv --out p.csv",
+                "'other.csv' has no column 'z', which 'model.json'");
+  check_refused(folder, "predict model.json text.csv --out p.csv", "line 2, column 'z': text ('blue')");
+  check_refused(folder, "predict model.json data.csv --out data.csv/p.csv", "cannot write 'data.csv/p.csv'");
+  check_refused(folder, "predict data.csv data.csv --out p.csv", "'data.csv' is not a model of dma");
+  folder.write("cut.json", model.substr(0, model.size() / 2));
+  check_refused(folder, "predict cut.json data.csv --out p.csv", "cut short");
+  check_refused(folder, "inspect cut.json --plot hinton.svg", "cut short");
+  std::string newer = model;
+  newer.replace(newer.find("\"version\": 1"), 12, "\"version\": 9");
+  folder.write("newer.json", newer);
+  check_refused(folder, "predict newer.json data.csv --out p.csv", "version 9 of the format");
+  check_refused(folder, "inspect model.json --plot hinton.gif", "does not name a picture");
+}
+
+TEST_CASE("wrong input: a checkpoint of another fit") {
+  const TemporaryFolder folder;
+  good_model(folder);
+  const std::string fit = "fit data.csv --target y --hidden 3 --tolerance 0 --epochs 2 --quiet ";
+  REQUIRE(run_dma(folder, fit + "--checkpoint c --checkpoint-every 1").exit_code == 0);
+  check_refused(folder, fit + "--resume model.json", "is a finished model, not a checkpoint");
+  check_refused(folder, fit + "--resume c --seed 2", "'c' was made with seed = 1, but 2 is given now");
+  check_refused(folder, fit + "--resume c --batches 2", "'c' was made with batches = 5, but 2 is given now");
+  check_refused(folder, fit + "--resume c --features x", "'c' belongs to other data");
+  folder.write("data.csv", std::string(kGood) + "6,6,6\n");
+  check_refused(folder, fit + "--resume c", "'c' belongs to other data");
+}

@@ -1,0 +1,30 @@
+// Small graphs on which message methods can be compared with the exact marginal.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "engine/gaussian.h"
+#include "engine/graph.h"
+
+namespace dma::compare {
+
+struct Case {
+  std::string name, what;
+  Graph graph = {};
+  VariableId variable = {};  // the one whose marginal is compared
+  FactorId factor = {};      // the nonlinear factor
+  std::string port = {};     // of that factor, towards the variable
+  Gaussian prior = {};       // of the variable
+  std::vector<std::pair<VariableId, double>> observations = {};
+  std::function<double(double)> log_posterior = {};  // of the variable, up to a constant, everything else integrated out
+};
+
+// product:  w x = z with uncertain w and x, z observed with noise
+// collapse: w c = z with a known c: the exact posterior is Gaussian and anything but a point
+// relu:     y = leaky_relu(x), y observed with noise near the kink
+// spread:   the same with a wide message from y: the marginal is wider than the prior (negative precision)
+std::vector<Case> cases();
+
+}  // namespace dma::compare

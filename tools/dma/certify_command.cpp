@@ -1,0 +1,71 @@
+// dma certify: every kind of factor proves its approximation.
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "engine/certify/certify.h"
+#include "engine/error.h"
+#include "factors/standard_registry.h"
+#include "tools/dma/certificate_output.h"
+#include "tools/dma/commands.h"
+#include "tools/dma/write_file.h"
+
+namespace dma {
+
+namespace {
+
+struct Request {
+  std::string kind, method, out;
+  bool json = false, quick = false;
+};
+
+std::vector<Certificate> certificates(const Request& request) {
+  const Registry registry = standard_registry();
+  const CertifyOptions options = request.quick ? quick_certification() : CertifyOptions{};
+  std::vector<Certificate> all;
+  const auto add = [&](const Kind& kind) {
+    if (!request.method.empty()) {
+      all.push_back(certify(kind, request.method, options));
+      return;
+    }
+    for (Certificate& c : certify_all_methods(kind, options)) all.push_back(std::move(c));
+  };
+  if (request.kind != "all") {
+    add(registry.kind(request.kind));
+    return all;
+  }
+  for (const auto& [name, kind] : registry.kinds()) add(kind);
+  return all;
+}
+
+void print(const Request& request) {
+  const std::vector<Certificate> all = certificates(request);
+  if (request.json) {
+    fmt::print("{}", to_json(all));
+  } else {
+    for (const Certificate& c : all) fmt::print("{}\n", c.text());
+  }
+  if (request.out.empty()) return;
+  const std::filesystem::path folder = request.out;
+  write_file(folder / "certificates.json", to_json(all));
+  for (const Certificate& c : all) {
+    const auto drawing = plot::draw(picture(c), folder / fmt::format("{}_{}", c.kind, c.method));
+    if (!drawing.skipped.empty()) fmt::print(stderr, "dma: {}\n", drawing.skipped);
+  }
+}
+
+}  // namespace
+
+void add_certify_command(CLI::App& app) {
+  auto request = std::make_shared<Request>();
+  CLI::App& command = *app.add_subcommand("certify", "Measure how good the messages of a kind of factor are");
+  command.footer("Example:\n  dma certify leaky_relu --out certificates");
+  command.add_option("kind", request->kind, "a kind of factor (see dma factors), or all")->required();
+  command.add_option("--method", request->method, "only this method; all of them otherwise");
+  command.add_option("--out", request->out, "folder for certificates.json and a picture of each certificate");
+  command.add_flag("--json", request->json, "print JSON with the numbers of every check");
+  command.add_flag("--quick", request->quick, "fewer scenarios and samples: seconds instead of minutes");
+  command.callback([request] { print(*request); });
+}
+
+}  // namespace dma

@@ -1,0 +1,118 @@
+// dma uci: the standard protocol on folders of the UCI regression layout.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+
+#include "engine/error.h"
+#include "tools/dma/commands.h"
+#include "tools/dma/write_file.h"
+#include "tools/uci/report.h"
+
+namespace dma {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+struct UciRequest {
+  fs::path folder, out = "out/uci";
+  std::size_t splits = 20, jobs = 1, members = 1;
+  int epochs = 0;
+  double evidence_weight = 0;
+  std::string method;
+  std::uint64_t seed = 1;
+  bool curve = false, held_back = false, json = false, quiet = false;
+};
+
+std::vector<fs::path> data_folders(const fs::path& folder) {
+  if (!fs::is_directory(folder)) fail("'{}' is not a folder", folder.string());
+  if (uci::is_data_folder(folder)) return {folder};
+  std::vector<fs::path> found;
+  for (const auto& entry : fs::directory_iterator(folder))
+    if (uci::is_data_folder(entry.path())) found.push_back(entry.path());
+  if (found.empty())
+    fail("'{}' holds no data.txt, and neither does a folder in it; a folder of the UCI layout is expected", folder.string());
+  std::ranges::sort(found);
+  return found;
+}
+
+// Every tenth training row in the role of the test rows: to choose settings without looking at those.
+void hold_back(uci::DataFolder& data) {
+  for (std::size_t i = 0; i < data.train.size(); ++i) {
+    std::vector<Eigen::Index> train, test;
+    for (std::size_t n = 0; n < data.train[i].size(); ++n) (n % 10 == i % 10 ? test : train).push_back(data.train[i][n]);
+    data.train[i] = std::move(train);
+    data.test[i] = std::move(test);
+  }
+}
+
+void run(const UciRequest& request) {
+  const auto folders = data_folders(request.folder);
+  check_writable(request.out / "uci.md");
+  const bool terminal = isatty(STDERR_FILENO) != 0 && !request.quiet;
+  std::vector<uci::SetResult> results;
+  for (const fs::path& folder : folders) {
+    uci::DataFolder data = uci::read_data_folder(folder, request.splits);
+    if (request.held_back) hold_back(data);
+    uci::ProtocolOptions options;
+    options.jobs = request.jobs;
+    options.adjust = [&](RegressionSettings& s) {
+      s.network.members = request.members;
+      if (request.epochs > 0) s.fit.epochs = request.epochs;
+      if (request.evidence_weight > 0) {
+        s.fit.evidence_weight = request.evidence_weight;
+        s.fit.first_step = std::min(1.0, 1 / request.evidence_weight);
+      }
+      if (!request.method.empty()) s.network.method = request.method;
+    };
+    if (request.curve)
+      for (int epochs = 20; epochs <= 200; epochs += 20) options.curve_epochs.push_back(epochs);
+    std::size_t done = 0;
+    options.on_split = [&](const uci::SplitResult&) {
+      if (terminal) fmt::print(stderr, "\r{}: {} of {} splits", data.name, ++done, data.train.size());
+    };
+    results.push_back({data.name, uci::run_protocol(data, request.seed, options)});
+    if (terminal) fmt::print(stderr, "\r\033[K");
+    if (!request.json) fmt::print("{}\n", uci::line(results.back()));
+  }
+  write_file(request.out / "uci.md", uci::markdown(results));
+  write_file(request.out / "uci.csv", uci::csv(results));
+  plot::Drawing drawing = plot::draw(uci::figure(results), request.out / "uci");
+  if (request.curve) drawing = plot::draw(uci::curve_figure(results), request.out / "curve");
+  if (request.json) {
+    fmt::print("{}\n", uci::json(results).dump(2));
+    return;
+  }
+  fmt::print("\n{}\n", uci::markdown(results));
+  if (drawing.skipped.empty()) fmt::print("written: {0}/uci.md, {0}/uci.csv, {0}/uci.svg, {0}/uci.png\n", request.out.string());
+  else fmt::print("written: {0}/uci.md, {0}/uci.csv; {1}\n", request.out.string(), drawing.skipped);
+}
+
+}  // namespace
+
+void add_uci_command(CLI::App& app) {
+  auto request = std::make_shared<UciRequest>();
+  CLI::App* command = app.add_subcommand("uci", "The standard protocol on UCI regression data: RMSE, log-likelihood, coverage");
+  command->add_option("folder", request->folder, "A folder with data.txt and index files, or a folder of such folders")->required();
+  command->add_option("--splits", request->splits, "How many of the splits")->capture_default_str()->check(CLI::Range(1, 1000));
+  command->add_option("--jobs", request->jobs, "Splits at the same time; the results do not depend on it")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 256));
+  command->add_option("--members", request->members, "Networks whose predictions are mixed")->capture_default_str();
+  command->add_option("--epochs", request->epochs, "Instead of the default number");
+  command->add_option("--evidence-weight", request->evidence_weight, "Instead of the default tempering");
+  command->add_option("--method", request->method, "Instead of the default method: dma, linearised, hybrid, ...");
+  command->add_option("--out", request->out, "Where Markdown, CSV and pictures go")->capture_default_str();
+  command->add_option("--seed", request->seed, "Fixes everything")->capture_default_str();
+  command->add_flag("--curve", request->curve, "Also score every 20 epochs up to 200");
+  command->add_flag("--held-back", request->held_back, "Score on every tenth training row instead of the test rows");
+  command->add_flag("--json", request->json, "Machine-readable results on standard output");
+  command->add_flag("--quiet", request->quiet, "No progress");
+  command->footer("Example:\n  dma uci data/uci --splits 20 --jobs 2 --out out/uci");
+  command->callback([request] { run(*request); });
+}
+
+}  // namespace dma

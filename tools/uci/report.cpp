@@ -1,0 +1,150 @@
+#include "tools/uci/report.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+namespace dma::uci {
+
+namespace {
+
+struct Row {
+  Summary rmse, log_likelihood, coverage, seconds;
+  std::uint64_t refused = 0;
+};
+
+Row row_of(const SetResult& result) {
+  Row row;
+  row.rmse = summarise(result.splits, [](const SplitResult& s) { return s.scores.rmse; });
+  row.log_likelihood = summarise(result.splits, [](const SplitResult& s) { return s.scores.log_likelihood; });
+  row.coverage = summarise(result.splits, [](const SplitResult& s) { return s.scores.coverage_95; });
+  row.seconds = summarise(result.splits, [](const SplitResult& s) { return s.seconds; });
+  for (const auto& s : result.splits) row.refused += s.messages_refused;
+  return row;
+}
+
+}  // namespace
+
+std::string line(const SetResult& result) {
+  const Row r = row_of(result);
+  return fmt::format(
+      "{:<10} {:>2} splits  RMSE {:.3f} +- {:.3f}  log-likelihood {:.3f} +- {:.3f}  95 % coverage {:.3f}  {:.2f} s a split",
+      result.name, result.splits.size(), r.rmse.mean, r.rmse.standard_error, r.log_likelihood.mean,
+      r.log_likelihood.standard_error, r.coverage.mean, r.seconds.mean);
+}
+
+std::string markdown(const std::vector<SetResult>& results) {
+  std::string text =
+      "RMSE / log-likelihood on the test rows, mean and standard error over the splits.\n\n"
+      "| set | splits | dma | 95 % coverage | s a split | PBP | TAGI | MC dropout | deep ensembles |\n"
+      "|---|---|---|---|---|---|---|---|---|\n";
+  for (const SetResult& result : results) {
+    const Row r = row_of(result);
+    text += fmt::format("| {} | {} | {:.3f} ± {:.3f} / {:.3f} ± {:.3f} | {:.3f} | {:.2f} |", result.name, result.splits.size(),
+                        r.rmse.mean, r.rmse.standard_error, r.log_likelihood.mean, r.log_likelihood.standard_error,
+                        r.coverage.mean, r.seconds.mean);
+    const auto others = published(result.name);
+    for (std::size_t k = 0; k < 4; ++k)
+      text += k < others.size() ? fmt::format(" {:.3g} / {:.2f} |", others[k].rmse, others[k].log_likelihood) : " - |";
+    text += "\n";
+  }
+  return text;
+}
+
+std::string csv(const std::vector<SetResult>& results) {
+  std::string text = "set,split,rmse,log_likelihood,coverage_50,coverage_90,coverage_95,seconds,messages_refused\n";
+  for (const SetResult& result : results)
+    for (const SplitResult& s : result.splits)
+      text += fmt::format("{},{},{},{},{},{},{},{:.3f},{}\n", result.name, s.split, s.scores.rmse, s.scores.log_likelihood,
+                          s.scores.coverage_50, s.scores.coverage_90, s.scores.coverage_95, s.seconds, s.messages_refused);
+  return text;
+}
+
+nlohmann::ordered_json json(const std::vector<SetResult>& results) {
+  nlohmann::ordered_json all = nlohmann::ordered_json::array();
+  for (const SetResult& result : results) {
+    const Row r = row_of(result);
+    const auto summary = [](const Summary& s) {
+      return nlohmann::ordered_json{{"mean", s.mean}, {"standard_error", s.standard_error}};
+    };
+    nlohmann::ordered_json set{{"set", result.name},
+                               {"splits", result.splits.size()},
+                               {"rmse", summary(r.rmse)},
+                               {"log_likelihood", summary(r.log_likelihood)},
+                               {"coverage_95", summary(r.coverage)},
+                               {"seconds_per_split", summary(r.seconds)},
+                               {"messages_refused", r.refused}};
+    for (const Published& p : published(result.name))
+      set["published"][p.system] = {{"rmse", p.rmse}, {"log_likelihood", p.log_likelihood}};
+    for (std::size_t k = 0; !result.splits.empty() && k < result.splits[0].curve.size(); ++k) {
+      const auto at = summarise(result.splits, [&](const SplitResult& s) { return s.curve[k].second.log_likelihood; });
+      set["curve"].push_back({{"epochs", result.splits[0].curve[k].first}, {"log_likelihood", at.mean}});
+    }
+    all.push_back(std::move(set));
+  }
+  return all;
+}
+
+plot::Figure figure(const std::vector<SetResult>& results) {
+  using plot::Colour, plot::Series, plot::Style;
+  plot::Panel rmse{.title = "RMSE relative to PBP (lower is better)", .x = {"RMSE / RMSE of PBP"}, .y = {"data set"}};
+  plot::Panel likelihood{.title = "log-likelihood minus that of PBP (higher is better)", .x = {"nats"}, .y = {"data set"}};
+  struct System {
+    std::string name;
+    Colour colour;
+  };
+  const std::vector<System> systems = {{"PBP", Colour::grey},
+                                       {"TAGI", Colour::sky},
+                                       {"MC dropout", Colour::orange},
+                                       {"deep ensembles", Colour::green},
+                                       {"dma", Colour::vermillion}};
+  std::vector<std::string> notes;
+  for (const System& system : systems) {
+    Series in_rmse{.title = system.name, .style = Style::points, .colour = system.colour, .width = 3}, in_likelihood = in_rmse;
+    double height = 0;
+    for (const SetResult& result : results) {
+      const auto others = published(result.name);
+      height += 1;
+      if (others.empty()) continue;
+      const Row own = row_of(result);
+      for (const Published& p : others)
+        if (p.system == system.name || (system.name == "dma" && &p == &others[0])) {
+          const bool ours = system.name == "dma";
+          in_rmse.x.push_back((ours ? own.rmse.mean : p.rmse) / others[0].rmse);
+          in_likelihood.x.push_back((ours ? own.log_likelihood.mean : p.log_likelihood) - others[0].log_likelihood);
+          in_rmse.y.push_back(height);
+          in_likelihood.y.push_back(height);
+        }
+    }
+    rmse.series.push_back(std::move(in_rmse));
+    likelihood.series.push_back(std::move(in_likelihood));
+  }
+  double height = 0;
+  for (const SetResult& result : results) notes.push_back(fmt::format("{:.0f}: {}", height += 1, result.name));
+  rmse.notes = notes;
+  rmse.key = likelihood.key = "outside right";
+  for (auto* panel : {&rmse, &likelihood}) panel->y.low = 0.5, panel->y.high = static_cast<double>(results.size()) + 2;
+  return {.title = "", .panels = {rmse, likelihood}, .panel_width = 560};
+}
+
+plot::Figure curve_figure(const std::vector<SetResult>& results) {
+  plot::Panel panel{.title = "test log-likelihood over epochs", .x = {"epochs"}, .y = {"change since the first point, nats"}};
+  const plot::Colour colours[] = {plot::Colour::blue, plot::Colour::orange, plot::Colour::green, plot::Colour::vermillion,
+                                  plot::Colour::purple, plot::Colour::black};
+  std::size_t k = 0;
+  for (const SetResult& result : results) {
+    plot::Series series{.title = result.name, .style = plot::Style::line_points, .colour = colours[k++ % std::size(colours)]};
+    for (std::size_t i = 0; i < result.splits[0].curve.size(); ++i) {
+      const auto at = [&](std::size_t j) {
+        return summarise(result.splits, [&](const SplitResult& s) { return s.curve[j].second.log_likelihood; }).mean;
+      };
+      series.x.push_back(result.splits[0].curve[i].first);
+      series.y.push_back(at(i) - at(0));
+    }
+    panel.series.push_back(std::move(series));
+  }
+  panel.key = "bottom right";
+  return {.title = "", .panels = {panel}, .panel_width = 640};
+}
+
+}  // namespace dma::uci

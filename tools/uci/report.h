@@ -1,0 +1,29 @@
+// The results of the protocol on several data sets, as text, Markdown, CSV, JSON and a picture.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "tools/plot/gnuplot.h"
+#include "tools/uci/protocol.h"
+
+namespace dma::uci {
+
+struct SetResult {
+  std::string name;
+  std::vector<SplitResult> splits;
+};
+
+// One line: "boston: RMSE 2.83 +- 0.18, log-likelihood -2.50 +- 0.07, 95 % coverage 0.965, 0.9 s a split".
+std::string line(const SetResult& result);
+// A table next to the published figures.
+std::string markdown(const std::vector<SetResult>& results);
+std::string csv(const std::vector<SetResult>& results);
+nlohmann::ordered_json json(const std::vector<SetResult>& results);
+// One panel for RMSE and one for the log-likelihood, each relative to PBP where that is published: one row per set.
+plot::Figure figure(const std::vector<SetResult>& results);
+// Test log-likelihood over epochs, one line per set.
+plot::Figure curve_figure(const std::vector<SetResult>& results);
+
+}  // namespace dma::uci
