@@ -28,13 +28,15 @@ std::string share_attributes(const Explanation* explanation, std::uint32_t facto
   if (explanation == nullptr || !(explanation->variable == variable)) return {};
   constexpr double kWidest = 8;
   const double share = explanation->share(FactorId{factor});
-  return fmt::format(" [penwidth={:.2f}, color=\"#0072B2\", label=\"{:.0f}%\"]", 0.5 + (kWidest - 0.5) * share, 100 * share);
+  return fmt::format(" [penwidth={:.2f}, color=\"#0072B2\", label=\"{:.0f}%\"]", 0.5 + (kWidest - 0.5) * share,
+                     100 * share);
 }
 
 std::string highlight(const Explanation* explanation, VariableId variable) {
   if (explanation == nullptr || !(explanation->variable == variable)) return {};
   const bool informed = std::ranges::any_of(explanation->elements, &Explanation::Element::informed);
-  return informed ? ", color=\"#0072B2\", penwidth=2" : ", color=\"#D55E00\", style=dashed, xlabel=\"nothing informs it\"";
+  return informed ? ", color=\"#0072B2\", penwidth=2"
+                  : ", color=\"#D55E00\", style=dashed, xlabel=\"nothing informs it\"";
 }
 
 std::string draw(const Graph& graph, const Registry& registry, const Explanation* explanation) {

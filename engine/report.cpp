@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "engine/certify/run_certificate.h"
 #include "engine/plan.h"
 
 namespace dma {
@@ -40,6 +41,7 @@ std::string Report::line() const {
   std::string text = fmt::format("{}: {}, {}", reason(*this), plural(messages, "message"), refused(*this));
   if (stop != Stop::finished) text += fmt::format(", last change {:.2g}", change);
   if (signal_to_noise >= 0) text += fmt::format(", smallest r {:.2g} at {}", signal_to_noise, signal_to_noise_at.text());
+  if (certificate) text += "; " + certificate->line();
   return text;
 }
 
@@ -49,6 +51,7 @@ std::string Report::text() const {
   if (signal_to_noise >= 0)
     text += fmt::format("smallest signal-to-noise ratio: {:.3g} at {}{}\n", signal_to_noise, signal_to_noise_at.text(),
                         signal_to_noise < 2 ? " (the concentrated-input theorem needs 2)" : "");
+  if (certificate) text += fmt::format("certificate: {}\n", certificate->line());
   return text;
 }
 

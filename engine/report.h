@@ -4,11 +4,13 @@
 #include <fmt/format.h>
 
 #include <cstdint>
+#include <memory>
 #include <string>
 
 namespace dma {
 
 class Plan;
+struct RunCertificate;
 
 // A message of a plan: where something happened. Put into words only when somebody asks.
 struct Place {
@@ -28,6 +30,7 @@ struct Report {
   int first_fault_sweep = 0;
   double signal_to_noise = -1;      // smallest |mean| / sd arriving at a kind that watches it; -1: there is none
   Place signal_to_noise_at;
+  std::shared_ptr<const RunCertificate> certificate;  // if RunOptions asked for it
 
   bool converged() const { return stop == Stop::finished || stop == Stop::converged; }
   std::string line() const;  // everything that matters, in one line

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "engine/error.h"
+#include "engine/certify/run_certificate.h"
 #include "engine/executor.h"
 
 namespace dma {
@@ -73,6 +74,7 @@ Report run(const Plan& plan, State& state, const RunOptions& options) {
     executor.check_contradictions();
     executor.find_signal_to_noise(report);
   }
+  if (options.certify) report.certificate = std::make_shared<const RunCertificate>(certificate(plan, state));
   return report;
 }
 

@@ -11,6 +11,9 @@ struct RunOptions {
   bool warm = false;
   // Afterwards look for contradicting point masses and the smallest signal-to-noise ratio: a pass over all messages.
   bool diagnose = true;
+  // Afterwards certify every message (certify/run_certificate.h): integrals for each edge, thousands of times the cost of
+  // the run.
+  bool certify = false;
 };
 
 // Throws Error if an observed variable has no value, Contradiction if two different point masses met on a variable.

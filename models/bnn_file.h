@@ -41,6 +41,9 @@ std::string bnn_to_text(const SavedBnn& saved);
 // version.
 SavedBnn bnn_from_text(std::string_view text, std::string_view source);
 
+// Every size and sign that Bnn would otherwise trust: a damaged file must not become a crash or silent nonsense.
+void check_saved(const SavedBnn& saved);
+
 // The network, ready to predict; from a checkpoint, ready to go on fitting the same data.
 Bnn make_bnn(SavedBnn saved);
 

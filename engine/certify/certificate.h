@@ -45,6 +45,7 @@ struct Consistency {
 // Valid messages come out, whatever arrives.
 struct Properness {
   std::uint64_t count = 0, faults = 0;
+  std::uint64_t ordinary_faults = 0;  // those of arrivals such as a model sends
   std::string first_fault = {};
 };
 

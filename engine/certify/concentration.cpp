@@ -8,7 +8,7 @@ namespace dma {
 
 namespace {
 
-constexpr double kRatios[] = {2, 4, 8, 16, 32, 64};
+constexpr double kLowest = 2, kHighest = 64;
 // The asymptotic rate is read off from here on. Below, the message is no narrower than the incoming one, which hides
 // its error.
 constexpr double kFrom = 8;
@@ -40,17 +40,20 @@ Concentration check_concentration(const Edge& edge, Scenarios scenarios, const C
   const double width = std::max(std::abs(hint.centre), 0.1);
   const Gaussian incoming = Gaussian::from_moments(hint.centre + 0.5 * width, width * width);
   std::vector<double> ratios, sampled, exact;
-  for (const double r : kRatios) {
+  for (int i = 0; i < options.ratios; ++i) {
+    const double r = kLowest * std::pow(kHighest / kLowest, static_cast<double>(i) / (options.ratios - 1));
     Scenario scenario = at_ratio(edge, base, r);
     edge.own(scenario) = incoming;
     const auto message = edge.message(scenario);
     if (!message) return result;
     const Gaussian belief = *message * incoming;
-    const WeightedSamples samples =
-        sample_marginal(*edge.kind, scenario, edge.port, edge.term, options.samples, options.seed);
     Concentration::Point point{.r = r};
-    point.sampled = kl(histogram(samples, kBins), belief);
-    point.floor = histogram_floor(kBins, samples.effective());
+    if (options.samples > 0) {
+      const WeightedSamples samples =
+          sample_marginal(*edge.kind, scenario, edge.port, edge.term, options.samples, options.seed);
+      point.sampled = kl(histogram(samples, kBins), belief);
+      point.floor = histogram_floor(kBins, samples.effective());
+    }
     const auto curve = trace_exact(*edge.kind, edge.port, edge.term, scenario.arrivals, scenario.parameters,
                                    {incoming, belief}, options.tolerance);
     point.exact = curve->times(incoming).kl(belief);

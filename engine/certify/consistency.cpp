@@ -7,7 +7,7 @@ namespace dma {
 
 namespace {
 
-constexpr double kWidths[] = {1, 0.3, 0.1, 0.03, 0.01, 0.003, 0.001};
+constexpr double kNarrowest = 1e-3;
 // What is left at a thousandth of the width: the distance of a message that follows its inputs is a thousandth too, and
 // delta ~ C width^2 is a millionth.
 constexpr double kNearLimit = 0.02, kSmallDelta = 1e-3;
@@ -55,7 +55,8 @@ Consistency check_consistency(const Edge& edge, Scenarios scenarios, const Certi
   const auto goal = limit(edge, base);
   if (!goal) return result;
   std::vector<double> widths, distances, deltas;
-  for (const double width : kWidths) {
+  for (int i = 0; i < options.widths; ++i) {
+    const double width = std::pow(kNarrowest, static_cast<double>(i) / (options.widths - 1));
     const Scenario scenario = narrowed(edge, base, width);
     const auto message = edge.message(scenario);
     if (!message || message->is_uniform()) return result;

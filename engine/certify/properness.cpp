@@ -6,10 +6,12 @@ Properness check_properness(const Edge& edge, Scenarios scenarios, const Certify
   Properness result;
   for (int i = 0; i < options.sweep; ++i) {
     // Ordinary arrivals too: a method may fail where nothing is extreme.
-    const Scenario scenario = i % 4 == 0 ? scenarios.ordinary() : scenarios.extreme();
+    const bool ordinary = i % 4 == 0;
+    const Scenario scenario = ordinary ? scenarios.ordinary() : scenarios.extreme();
     const auto messages = evaluate(*edge.kind, edge.method, edge.port, scenario.arrivals, scenario.parameters);
     result.count += scenario.arrivals[edge.port].size();
     if (messages) continue;
+    if (ordinary) ++result.ordinary_faults;
     if (result.faults++ == 0) result.first_fault = describe(scenario, *edge.kind);
   }
   return result;

@@ -6,7 +6,8 @@
 
 using namespace dma;
 
-TEST_CASE("dot: variables are round, observed ones double, factors square, edges along the data flow, sizes in labels") {
+TEST_CASE(
+    "dot: variables are round, observed ones double, factors square, edges along the data flow, sizes in labels") {
   Graph g;
   const auto w = g.shared("w", 3), x = g.observed("x \"1\"", 3), p = g.variable("p", 3), z = g.variable("z");
   g.factor("product", {w, x, p});

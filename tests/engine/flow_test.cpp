@@ -53,8 +53,10 @@ TEST_CASE("flow: a directed cycle is named, factor by factor") {
   add_noise(g, c, a, "ca");
   const Flowing f(g);
   CHECK(!f.flow.is_acyclic());
-  CHECK_THROWS_WITH_AS(f.flow.levels(), "the data flow has a cycle: a -> ab -> b -> bc -> c -> ca -> a; forward_backward needs "
-                       "none, use flooding, sequential or residual", Error);
+  CHECK_THROWS_WITH_AS(f.flow.levels(),
+                       "the data flow has a cycle: a -> ab -> b -> bc -> c -> ca -> a; forward_backward needs "
+                       "none, use flooding, sequential or residual",
+                       Error);
 }
 
 TEST_CASE("flow: exact_order exists on trees and sends every message after all it depends on") {
@@ -66,7 +68,8 @@ TEST_CASE("flow: exact_order exists on trees and sends every message after all i
     std::set<std::pair<std::uint32_t, std::uint32_t>> last;
     for (const auto& m : *order) last.insert({m.factor, m.port});
     std::size_t targets = 0;
-    for (std::size_t i = 0; i < f.flow.factors(); ++i) targets += static_cast<std::size_t>(__builtin_popcount(f.flow.targets(i)));
+    for (std::size_t i = 0; i < f.flow.factors(); ++i)
+      targets += static_cast<std::size_t>(__builtin_popcount(f.flow.targets(i)));
     CHECK(last.size() == targets);
     CHECK(order->size() <= 2 * targets);  // a message to a variadic port may be needed twice
   }

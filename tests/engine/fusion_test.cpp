@@ -34,7 +34,8 @@ bool uses(const Plan& plan, std::string_view kind) {
 // Runs both ways and compares every belief that both have; returns the worst distance.
 double fused_against_unfused(const Model& model, const ScheduleRule& rule) {
   const Registry registry = standard_registry();
-  const Plan fused = compile(model.graph, rule, registry), plain = compile(model.graph, rule, registry, {.fuse = false});
+  const Plan fused = compile(model.graph, rule, registry),
+             plain = compile(model.graph, rule, registry, {.fuse = false});
   CHECK(uses(fused, "inner_product"));
   CHECK(!uses(fused, "product"));
   CHECK(!uses(plain, "inner_product"));
@@ -52,7 +53,8 @@ double fused_against_unfused(const Model& model, const ScheduleRule& rule) {
 }
 
 std::vector<ScheduleRule> fusing_rules() {
-  return {forward_backward(), forward(), sequential({.tolerance = 0, .limit = 1}), sequential({.tolerance = 0, .limit = 3})};
+  return {forward_backward(), forward(), sequential({.tolerance = 0, .limit = 1}),
+          sequential({.tolerance = 0, .limit = 3})};
 }
 
 enum class Prior { proper, none, point };
@@ -64,7 +66,8 @@ Model network(const std::vector<std::size_t>& widths, Prior first_prior) {
   Graph& g = model.graph;
   VariableId below = g.observed("input", widths[0]);
   std::vector<double> input;
-  for (std::size_t i = 0; i < widths[0]; ++i) input.push_back(i == 1 ? 0.0 : random.sign() * random.log_uniform({0.1, 3}));
+  for (std::size_t i = 0; i < widths[0]; ++i)
+    input.push_back(i == 1 ? 0.0 : random.sign() * random.log_uniform({0.1, 3}));
   model.values.emplace_back(below, input);
   for (std::size_t l = 1; l < widths.size(); ++l) {
     const std::size_t n = widths[l], m = widths[l - 1];
@@ -110,7 +113,8 @@ Model scalars() {
   Model model;
   Graph& g = model.graph;
   for (int i = 0; i < 5; ++i) {
-    const auto w = g.variable("", 2), x = g.variable("", 2), p = g.variable("", 2), z = g.variable(""), y = g.observed("");
+    const auto w = g.variable("", 2), x = g.variable("", 2), p = g.variable("", 2), z = g.variable(""),
+               y = g.observed("");
     g.factor("gaussian_prior", {w}, {{"mean", 1.0 + i}, {"variance", 0.3}});
     g.factor("gaussian_prior", {x}, {{"mean", -0.5}, {"variance", 0.1 + i}});
     g.factor("product", {w, x, p});
@@ -148,7 +152,8 @@ TEST_CASE("fusion: far-range messages have the same beliefs fused and not") {
   for (const double scale : {1e-80, 1e-40, 1e40, 1e80}) {
     Model model;
     Graph& g = model.graph;
-    const auto w = g.variable("w", 3), x = g.variable("x", 3), p = g.variable("p", 3), z = g.variable("z"), y = g.observed("y");
+    const auto w = g.variable("w", 3), x = g.variable("x", 3), p = g.variable("p", 3), z = g.variable("z"),
+               y = g.observed("y");
     g.factor("gaussian_prior", {w}, {{"mean", std::vector<double>{scale, 0.0, -scale}}, {"variance", scale}});
     g.factor("gaussian_prior", {x}, {{"mean", scale}, {"variance", std::vector<double>{scale * scale, 1.0, 0.0}}});
     g.factor("product", {w, x, p});
@@ -212,7 +217,8 @@ TEST_CASE("fusion: is left out where it would cost a tree its exact order") {
   for (std::size_t i = 0; i < xs.size(); ++i) precision += xs[i] * xs[i] / 0.1, weighted += xs[i] * ys[i] / 0.1;
   const Belief z = state.belief(model.graph.find_variable("z"));
   for (std::size_t i = 0; i < xs.size(); ++i)
-    CHECK(oracle::distance(z[i], Gaussian::from_moments(xs[i] * weighted / precision, xs[i] * xs[i] / precision)) <= kTolerance);
+    CHECK(oracle::distance(z[i], Gaussian::from_moments(xs[i] * weighted / precision, xs[i] * xs[i] / precision)) <=
+          kTolerance);
 }
 
 TEST_CASE("fusion: the belief of a variable fused away is an error that says how to see it") {
@@ -223,7 +229,7 @@ TEST_CASE("fusion: the belief of a variable fused away is an error that says how
   run(plan, state);
   CHECK_THROWS_WITH_AS(state.belief(model.graph.find_variable("p")),
                        "variable 'p' was fused away; compile with {.fuse = false} to see its belief", Error);
-  CHECK_THROWS_WITH_AS(state.messages(model.graph.find_factor("product1"), "z"),
-                       "factor 'product1+sum2' is fused and has no port 'z'; compile with {.fuse = false} to see its messages",
-                       Error);
+  CHECK_THROWS_WITH_AS(
+      state.messages(model.graph.find_factor("product1"), "z"),
+      "factor 'product1+sum2' is fused and has no port 'z'; compile with {.fuse = false} to see its messages", Error);
 }

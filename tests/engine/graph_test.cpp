@@ -20,7 +20,8 @@ TEST_CASE("graph: handles lead back to what was declared") {
   CHECK(g[f].connections[1].port == "total");
   CHECK(g.find_variable("w") == w);
   CHECK(g.find_factor("f") == f);
-  CHECK_THROWS_WITH_AS(g.find_variable("ww"), "no variable 'ww' in this graph; did you mean 'w'? known: x, y, w", Error);
+  CHECK_THROWS_WITH_AS(g.find_variable("ww"), "no variable 'ww' in this graph; did you mean 'w'? known: x, y, w",
+                       Error);
   CHECK_THROWS_WITH_AS(g.find_factor("g"), "no factor 'g' in this graph; did you mean 'f'? known: f", Error);
 }
 

@@ -101,8 +101,10 @@ TEST_CASE("laws: uniform in, uniform or prior out") {
     const auto out = law.evaluated(law.arrivals([] { return Natural{}; }));
     REQUIRE(out.has_value());
     for (const Natural& m : *out)
-      if (law.message.reads.empty()) CHECK(m.is_proper());
-      else CHECK(m.is_uniform());
+      if (law.message.reads.empty())
+        CHECK(m.is_proper());
+      else
+        CHECK(m.is_uniform());
   });
 }
 
@@ -183,7 +185,8 @@ TEST_CASE("laws: a plate of five equals five factors of one") {
     const Plan plan = compile(g, flooding({.limit = 1}), standard_registry());
     State state(plan);
     std::vector<Arrivals> slots;
-    for (std::size_t s = 0; s < kPlate; ++s) slots.push_back(law.arrivals([&] { return random.proper(oracle::kOrdinary); }));
+    for (std::size_t s = 0; s < kPlate; ++s)
+      slots.push_back(law.arrivals([&] { return random.proper(oracle::kOrdinary); }));
     for (std::size_t p = 0; p < ends.size(); ++p) {
       const MessageArrays context = state.context(ends[p].variable);
       for (std::size_t s = 0, k = 0; s < kPlate; ++s)

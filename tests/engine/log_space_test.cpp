@@ -1,4 +1,5 @@
-// The product's backward message (Prop. 3.2) is a division of log-normals: the same comes out of the graph that says so.
+// The product's backward message (Prop. 3.2) is a division of log-normals: the same comes out of the graph that says
+// so.
 #include <doctest/doctest.h>
 
 #include "engine/compile.h"
@@ -35,7 +36,8 @@ Gaussian ratio_by_graph(const Gaussian& y, const Gaussian& z) {
 }  // namespace
 
 TEST_CASE("log space: product backward equals log_copy, difference, log_copy to 1e-12") {
-  // A log-variance near 1e-6 has lost no digit to log1p; sums and an exponential of order-1 numbers cost a few ulps each.
+  // A log-variance near 1e-6 has lost no digit to log1p; sums and an exponential of order-1 numbers cost a few ulps
+  // each.
   const oracle::Range range{"moderate", {0.1, 1e3}, {0.01, 100}, 1e-12};
   oracle::RandomMessages random(6);
   double worst = 0;

@@ -1,5 +1,5 @@
-// Loopy linear-Gaussian graphs: where the iteration converges, its means are exact (its variances are not); where it does
-// not, the report says so and every number is finite.
+// Loopy linear-Gaussian graphs: where the iteration converges, its means are exact (its variances are not); where it
+// does not, the report says so and every number is finite.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -33,7 +33,8 @@ double largest_mean_error(const GivenGraph& given, const State& state) {
 void check_converges(const GivenGraph& given) {
   for (const double damping : {0.0, 0.4})
     for (const auto& rule : {flooding, sequential, residual}) {
-      const Plan plan = compile(given.graph, rule({.tolerance = 1e-12, .limit = 3000, .damping = damping}), standard_registry());
+      const Plan plan =
+          compile(given.graph, rule({.tolerance = 1e-12, .limit = 3000, .damping = damping}), standard_registry());
       State state(plan);
       given.observe_in(state);
       const Report report = run(plan, state);

@@ -32,7 +32,8 @@ double Phi(double t) { return 0.5 * std::erfc(-t / std::sqrt(2.0)); }
 Moment relu_forward(Moment x) {
   const double sd = std::sqrt(x.variance), u = x.mean / sd, a = kSlope;
   const double mean = x.mean * (a + (1 - a) * Phi(u)) + (1 - a) * sd * phi(u);
-  const double second = (x.mean * x.mean + x.variance) * (a * a + (1 - a * a) * Phi(u)) + (1 - a * a) * x.mean * sd * phi(u);
+  const double second =
+      (x.mean * x.mean + x.variance) * (a * a + (1 - a * a) * Phi(u)) + (1 - a * a) * x.mean * sd * phi(u);
   return {mean, second - mean * mean};
 }
 Moment relu_backward(Moment y) {
@@ -51,7 +52,8 @@ Gaussian product_backward(Moment z, Moment y) {
 }
 
 // The messages to the weights of every layer, i * fan_in + j.
-std::vector<std::vector<Gaussian>> algorithm_1(const Numbers& input, double target, const std::vector<Numbers>& prior_means) {
+std::vector<std::vector<Gaussian>> algorithm_1(const Numbers& input, double target,
+                                               const std::vector<Numbers>& prior_means) {
   const std::size_t layers = kWidths.size() - 1;
   std::vector<std::vector<Moment>> x(layers + 1), z(layers + 1), products(layers + 1);
   for (const double value : input) x[0].push_back({value, 0});
@@ -60,7 +62,8 @@ std::vector<std::vector<Gaussian>> algorithm_1(const Numbers& input, double targ
       Moment sum;
       for (std::size_t j = 0; j < kWidths[l - 1]; ++j) {
         const Moment w{prior_means[l - 1][i * kWidths[l - 1] + j], kPriorVariance}, a = x[l - 1][j];
-        products[l].push_back({w.mean * a.mean, w.variance * a.mean * a.mean + a.variance * w.mean * w.mean + w.variance * a.variance});
+        products[l].push_back(
+            {w.mean * a.mean, w.variance * a.mean * a.mean + a.variance * w.mean * w.mean + w.variance * a.variance});
         sum.mean += products[l].back().mean;
         sum.variance += products[l].back().variance;
       }
@@ -75,7 +78,8 @@ std::vector<std::vector<Gaussian>> algorithm_1(const Numbers& input, double targ
     for (std::size_t i = 0; i < kWidths[l]; ++i)
       for (std::size_t j = 0; j < fan_in; ++j) {
         const Moment own = products[l][i * fan_in + j];
-        const Moment cavity{backward[i].mean - z[l][i].mean + own.mean, backward[i].variance + z[l][i].variance - own.variance};
+        const Moment cavity{backward[i].mean - z[l][i].mean + own.mean,
+                            backward[i].variance + z[l][i].variance - own.variance};
         to_weights[l - 1].push_back(product_backward(cavity, x[l - 1][j]));
         to_x[j] = to_x[j] * product_backward(cavity, {prior_means[l - 1][i * fan_in + j], kPriorVariance});
       }
@@ -111,7 +115,8 @@ TEST_CASE("network: forward_backward over 8-6-5-1 equals Algorithm 1 for one exa
   g.factor("gaussian_noise", {below, y}, {{"variance", kNoise}});
 
   Numbers values;
-  for (std::size_t j = 0; j < kWidths[0]; ++j) values.push_back(j == 0 ? 1.0 : random.sign() * random.log_uniform({0.2, 2}));
+  for (std::size_t j = 0; j < kWidths[0]; ++j)
+    values.push_back(j == 0 ? 1.0 : random.sign() * random.log_uniform({0.2, 2}));
   const auto truth = algorithm_1(values, 0.8, prior_means);
   for (const bool fuse : {true, false}) {
     const Plan plan = compile(g, forward_backward(), standard_registry(), {.fuse = fuse});

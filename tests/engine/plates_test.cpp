@@ -33,8 +33,11 @@ ScheduleRule one_sweep() {
 }
 
 std::vector<ScheduleRule> fixed_rules() {
-  return {one_sweep(), sequential({.tolerance = 0, .limit = 1}), sequential({.tolerance = 0, .limit = 4}),
-          sequential({.tolerance = 0, .limit = 4, .damping = 0.25}), flooding({.tolerance = 0, .limit = 5}),
+  return {one_sweep(),
+          sequential({.tolerance = 0, .limit = 1}),
+          sequential({.tolerance = 0, .limit = 4}),
+          sequential({.tolerance = 0, .limit = 4, .damping = 0.25}),
+          flooding({.tolerance = 0, .limit = 5}),
           flooding({.tolerance = 0, .limit = 5, .damping = 0.25})};
 }
 
@@ -207,7 +210,8 @@ TEST_CASE("plates: sum gathers terms from several variables, with coefficients")
 
 TEST_CASE("plates: copies of one variable equal scalar factors") {
   Graph graph;
-  const auto x = graph.variable("x", 3), a = graph.variable("a", 3), b = graph.variable("b", 3), y = graph.observed("y", 3);
+  const auto x = graph.variable("x", 3), a = graph.variable("a", 3), b = graph.variable("b", 3),
+             y = graph.observed("y", 3);
   add_prior(graph, x);
   graph.factor("copy", {x, a, b});
   graph.factor("gaussian_noise", {a, y}, {{"variance", 0.2}});

@@ -31,19 +31,27 @@ TEST_CASE("domain: contains what its description says") {
 }
 
 TEST_CASE("kind: a message function must fit its ports and parameters") {
-  CHECK_THROWS_WITH_AS(kind("k").input("x").output("y").message("dma", "z", pass), "kind 'k' has no port 'z'; did you mean "
-                       "'x'? known: x, y", Error);
-  CHECK_THROWS_WITH_AS(kind("k").input("x").output("y").message("dma", "y", first),
-                       "kind 'k', message to 'y': the function reads 2 messages but 1 ports are to be read; name them with "
-                       "from(...)", Error);
+  CHECK_THROWS_WITH_AS(kind("k").input("x").output("y").message("dma", "z", pass),
+                       "kind 'k' has no port 'z'; did you mean "
+                       "'x'? known: x, y",
+                       Error);
+  CHECK_THROWS_WITH_AS(
+      kind("k").input("x").output("y").message("dma", "y", first),
+      "kind 'k', message to 'y': the function reads 2 messages but 1 ports are to be read; name them with "
+      "from(...)",
+      Error);
   CHECK_THROWS_WITH_AS(kind("k").input("x").output("y").message("dma", "y", pass).message("dma", "y", pass),
                        "kind 'k': two 'dma' messages to port 'y'", Error);
   struct Two {
     double a, b;
   };
-  CHECK_THROWS_WITH_AS(kind("k").input("x").output("y").parameter("a", finite()).message("dma", "y",
-                           [](const Gaussian& x, Two) { return x; }),
-                       "kind 'k', message to 'y': its Parameters hold 2 numbers but the kind declares 1 parameters", Error);
+  CHECK_THROWS_WITH_AS(kind("k")
+                           .input("x")
+                           .output("y")
+                           .parameter("a", finite())
+                           .message("dma", "y", [](const Gaussian& x, Two) { return x; }),
+                       "kind 'k', message to 'y': its Parameters hold 2 numbers but the kind declares 1 parameters",
+                       Error);
 }
 
 TEST_CASE("registry: is a value; a user's additions stay in the user's copy") {

@@ -1,4 +1,7 @@
-// What run promises: the same bytes twice, no allocation, faults counted and named, damping, warm starts, order of urgency.
+// What run promises: the same bytes twice, no allocation, faults counted and named, damping, warm starts, order of
+// urgency.
+#include "engine/run.h"
+
 #include <doctest/doctest.h>
 
 #include <cstring>
@@ -6,7 +9,6 @@
 #include <vector>
 
 #include "engine/compile.h"
-#include "engine/run.h"
 #include "factors/standard_registry.h"
 #include "schedules/flooding.h"
 #include "schedules/forward_backward.h"
@@ -150,11 +152,14 @@ TEST_CASE("report: says what one sweep did") {
 
 TEST_CASE("report: counts and names messages that are not valid, and keeps the old ones") {
   const auto negative = [](const Gaussian& x) { return x.mean() < 2 ? Gaussian{1.0, 2.0} : Gaussian{0.0, -1.0}; };
-  const auto not_a_number = [](const Gaussian& x) { return x.mean() < 2 ? Gaussian{1.0, 2.0} : Gaussian{0.0 / x.rho * kInfinity, 1.0}; };
+  const auto not_a_number = [](const Gaussian& x) {
+    return x.mean() < 2 ? Gaussian{1.0, 2.0} : Gaussian{0.0 / x.rho * kInfinity, 1.0};
+  };
   for (const auto answer : {+negative, +not_a_number}) {
     const Registry registry = with_bad_kind(answer);
     const Graph g = bad_graph(5);
-    for (const ScheduleRule& rule : {forward_backward(), flooding({.limit = 10}), sequential({.limit = 10}), residual({.limit = 10})}) {
+    for (const ScheduleRule& rule :
+         {forward_backward(), flooding({.limit = 10}), sequential({.limit = 10}), residual({.limit = 10})}) {
       const Plan plan = compile(g, rule, registry);
       State state(plan);
       const Report report = run(plan, state);
@@ -172,7 +177,9 @@ TEST_CASE("report: counts and names messages that are not valid, and keeps the o
 }
 
 TEST_CASE("report: a fault among scalar factors is named by the factor, and later faults do not replace it") {
-  const Registry registry = with_bad_kind(+[](const Gaussian& x) { return x.mean() < 1 ? Gaussian{1.0, 2.0} : Gaussian{0.0, -1.0}; });
+  const Registry registry = with_bad_kind(+[](const Gaussian& x) {
+    return x.mean() < 1 ? Gaussian{1.0, 2.0} : Gaussian{0.0, -1.0};
+  });
   Graph g;
   for (int i = 0; i < 4; ++i) {
     const auto x = g.variable(""), y = g.variable("");

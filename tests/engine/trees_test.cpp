@@ -32,7 +32,8 @@ double largest_error(const GivenGraph& given, const State& state, const DensePos
   for (std::uint32_t v = 0; v < given.graph.variables().size(); ++v) {
     const Belief belief = state.belief(VariableId{v});
     worst = std::max(worst, std::abs(belief.mean() - truth.mean[v]) / std::max(1.0, std::abs(truth.mean[v])));
-    worst = std::max(worst, std::abs(belief.variance() - truth.variance[v]) / std::max(1.0, std::abs(truth.variance[v])));
+    worst =
+        std::max(worst, std::abs(belief.variance() - truth.variance[v]) / std::max(1.0, std::abs(truth.variance[v])));
   }
   return worst;
 }
@@ -71,7 +72,8 @@ TEST_CASE("trees: flooding, sequential and residual reach the dense solution, da
     const DensePosterior truth = oracle::dense_posterior(given.graph, given.observed);
     for (const double damping : {0.0, 0.3})
       for (const auto& rule : {flooding, sequential, residual}) {
-        // On a tree an undamped message is final after as many sweeps as its depth; a damped one approaches it as 0.3^n.
+        // On a tree an undamped message is final after as many sweeps as its depth; a damped one approaches it as
+        // 0.3^n.
         const Iteration iteration{.tolerance = 1e-13, .limit = 2000, .damping = damping};
         const Plan plan = compile(given.graph, rule(iteration), registry);
         State state(plan);
@@ -94,8 +96,10 @@ TEST_CASE("trees: a chain of 100,000 variables equals a hand-written Kalman and 
   for (std::size_t t = 0; t < kSteps; ++t) {
     x.push_back(graph.variable(""));
     y.push_back(graph.observed(""));
-    if (t == 0) graph.factor("gaussian_prior", {x[0]}, {{"mean", 0.0}, {"variance", 1.0}});
-    else graph.factor("gaussian_noise", {x[t - 1], x[t]}, {{"variance", kDrift}});
+    if (t == 0)
+      graph.factor("gaussian_prior", {x[0]}, {{"mean", 0.0}, {"variance", 1.0}});
+    else
+      graph.factor("gaussian_noise", {x[t - 1], x[t]}, {{"variance", kDrift}});
     graph.factor("gaussian_noise", {x[t], y[t]}, {{"variance", kNoise}});
   }
   const Plan plan = compile(graph, forward_backward(), standard_registry());

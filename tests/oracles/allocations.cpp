@@ -9,12 +9,15 @@ namespace {
 
 std::atomic<std::uint64_t> count{0};
 
-// Through malloc, so that a sanitizer still sees every block. The array, nothrow and sized forms of the library end here.
+// Through malloc, so that a sanitizer still sees every block. The array, nothrow and sized forms of the library end
+// here.
 void* counted(std::size_t size, std::size_t alignment) {
   count.fetch_add(1, std::memory_order_relaxed);
   void* block = nullptr;
-  if (alignment <= alignof(std::max_align_t)) block = std::malloc(size > 0 ? size : 1);
-  else if (posix_memalign(&block, alignment, size) != 0) block = nullptr;
+  if (alignment <= alignof(std::max_align_t))
+    block = std::malloc(size > 0 ? size : 1);
+  else if (posix_memalign(&block, alignment, size) != 0)
+    block = nullptr;
   if (block == nullptr) throw std::bad_alloc();
   return block;
 }
@@ -23,8 +26,12 @@ void* counted(std::size_t size, std::size_t alignment) {
 
 void* operator new(std::size_t size) { return counted(size, 1); }
 void* operator new[](std::size_t size) { return counted(size, 1); }
-void* operator new(std::size_t size, std::align_val_t alignment) { return counted(size, static_cast<std::size_t>(alignment)); }
-void* operator new[](std::size_t size, std::align_val_t alignment) { return counted(size, static_cast<std::size_t>(alignment)); }
+void* operator new(std::size_t size, std::align_val_t alignment) {
+  return counted(size, static_cast<std::size_t>(alignment));
+}
+void* operator new[](std::size_t size, std::align_val_t alignment) {
+  return counted(size, static_cast<std::size_t>(alignment));
+}
 void operator delete(void* block) noexcept { std::free(block); }
 void operator delete[](void* block) noexcept { std::free(block); }
 void operator delete(void* block, std::size_t) noexcept { std::free(block); }

@@ -17,8 +17,9 @@ double parameter(const Graph::Factor& factor, std::string_view name, double fall
 }
 
 struct System {
-  explicit System(std::size_t n) : k(Eigen::MatrixXd::Zero(static_cast<Eigen::Index>(n), static_cast<Eigen::Index>(n))),
-                                   h(Eigen::VectorXd::Zero(static_cast<Eigen::Index>(n))) {}
+  explicit System(std::size_t n)
+      : k(Eigen::MatrixXd::Zero(static_cast<Eigen::Index>(n), static_cast<Eigen::Index>(n))),
+        h(Eigen::VectorXd::Zero(static_cast<Eigen::Index>(n))) {}
 
   // precision / 2 (row . x - target)^2
   void add_square(const Row& row, double target, double precision) {

@@ -19,7 +19,8 @@ struct DensePosterior {
 //   [ K  A' ] [ x ]   [ h ]
 //   [ A  0  ] [ l ] = [ b ]
 //
-// and its covariance the upper left block of the inverse. The posterior must be proper and no two constraints redundant.
+// and its covariance the upper left block of the inverse. The posterior must be proper and no two constraints
+// redundant.
 DensePosterior dense_posterior(const Graph& graph, const std::map<std::uint32_t, double>& observed);
 
 }  // namespace dma::oracle

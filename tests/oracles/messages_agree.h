@@ -8,9 +8,9 @@
 
 namespace dma::oracle {
 
-// 0 for equal messages; otherwise the larger of the relative difference of the precisions and the difference of the means
-// in units of max(|mean|, sd) (means cross zero, where no relative error is bounded). Infinite if one is uniform or a point
-// mass and the other is not.
+// 0 for equal messages; otherwise the larger of the relative difference of the precisions and the difference of the
+// means in units of max(|mean|, sd) (means cross zero, where no relative error is bounded). Infinite if one is uniform
+// or a point mass and the other is not.
 inline double distance(const Natural& a, const Natural& b) {
   if (a == b) return 0;
   const Gaussian p(a), q(b);

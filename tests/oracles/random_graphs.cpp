@@ -23,7 +23,9 @@ class TreeBuilder {
 
  private:
   double coefficient() { return random_.sign() * random_.log_uniform(kCoefficient); }
-  VariableId any() { return latent_[static_cast<std::size_t>(random_.uniform() * static_cast<double>(latent_.size()))]; }
+  VariableId any() {
+    return latent_[static_cast<std::size_t>(random_.uniform() * static_cast<double>(latent_.size()))];
+  }
   VariableId fresh() { return out_.graph.variable(""); }
   VariableId with_prior() {
     const VariableId v = fresh();
@@ -56,7 +58,8 @@ class TreeBuilder {
     latent_.push_back(fresh_one);
   }
   void add_leaf(VariableId v) {
-    out_.graph.factor("gaussian_noise", {v, observed(3 * coefficient())}, {{"variance", random_.log_uniform(kVariance)}});
+    out_.graph.factor("gaussian_noise", {v, observed(3 * coefficient())},
+                      {{"variance", random_.log_uniform(kVariance)}});
   }
   void add_copy(VariableId from, VariableId to) {
     std::vector<Connection> ends{from, to};

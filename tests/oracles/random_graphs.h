@@ -17,12 +17,14 @@ struct GivenGraph {
   }
 };
 
-// A tree of about `variables` variables (factors gaussian_prior, gaussian_noise, sum with coefficients, copy, product with
-// an observed input, data flow in either direction along each) with random observed leaves. Its posterior is proper.
+// A tree of about `variables` variables (factors gaussian_prior, gaussian_noise, sum with coefficients, copy, product
+// with an observed input, data flow in either direction along each) with random observed leaves. Its posterior is
+// proper.
 GivenGraph random_tree(std::uint64_t seed, std::size_t variables);
 
-// A ring of `variables` latent variables with priors of variance 1, each tied to the next by a sum with an observed total
-// under unit noise and coefficients (1, coupling): loopy for messages, and the weaker the coupling, the sooner converged.
+// A ring of `variables` latent variables with priors of variance 1, each tied to the next by a sum with an observed
+// total under unit noise and coefficients (1, coupling): loopy for messages, and the weaker the coupling, the sooner
+// converged.
 GivenGraph ring(std::uint64_t seed, std::size_t variables, double coupling);
 
 // A grid of `side` x `side` latent variables with priors and noisy differences to the right and below.

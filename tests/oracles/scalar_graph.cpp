@@ -9,18 +9,23 @@ namespace {
 // The element that slot s of `slots` reaches, from the definition of each map.
 std::size_t element_of(const Connection& c, std::size_t size, std::size_t s, std::size_t slots) {
   switch (c.reach) {
-    case Reach::identical: return s;
-    case Reach::row: return s / (slots / size);
-    case Reach::column: return s % size;
-    case Reach::all_to_one: return 0;
-    case Reach::gather: return c.table[s];
+    case Reach::identical:
+      return s;
+    case Reach::row:
+      return s / (slots / size);
+    case Reach::column:
+      return s % size;
+    case Reach::all_to_one:
+      return 0;
+    case Reach::gather:
+      return c.table[s];
   }
   return 0;
 }
 
 // The connections of slot s: for a sum, the share of each variadic end that belongs to it.
-std::vector<Connection> connections_of(const Graph& graph, const Graph::Factor& factor, std::size_t s, std::size_t slots,
-                                       const std::vector<std::vector<VariableId>>& elements) {
+std::vector<Connection> connections_of(const Graph& graph, const Graph::Factor& factor, std::size_t s,
+                                       std::size_t slots, const std::vector<std::vector<VariableId>>& elements) {
   std::vector<Connection> scalar;
   for (std::size_t i = 0; i < factor.connections.size(); ++i) {
     const Connection& c = factor.connections[i];
@@ -28,8 +33,10 @@ std::vector<Connection> connections_of(const Graph& graph, const Graph::Factor& 
     const bool is_term = factor.kind == "sum" && i + 1 < factor.connections.size();
     const std::size_t reached = c.reach == Reach::gather ? c.table.size() : own.size();
     std::size_t share = 1, total = slots;
-    if (is_term && c.reach == Reach::column) share = own.size(), total = slots * share;
-    else if (is_term && c.reach != Reach::row) share = reached / slots, total = reached;
+    if (is_term && c.reach == Reach::column)
+      share = own.size(), total = slots * share;
+    else if (is_term && c.reach != Reach::row)
+      share = reached / slots, total = reached;
     for (std::size_t t = 0; t < share; ++t)
       scalar.emplace_back(own[element_of(c, graph[c.variable].size, s * share + t, total)]);
   }

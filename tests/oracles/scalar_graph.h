@@ -12,8 +12,8 @@ struct ScalarGraph {
   std::vector<std::vector<VariableId>> elements;  // by variable of the original, then element
 };
 
-// `slots[f]` is the number of slots of factor f, stated by the test rather than derived. The last connection of `sum` is
-// its total; all others bring their elements as terms, an equal share to each slot in order.
+// `slots[f]` is the number of slots of factor f, stated by the test rather than derived. The last connection of `sum`
+// is its total; all others bring their elements as terms, an equal share to each slot in order.
 ScalarGraph written_out(const Graph& graph, const std::vector<std::size_t>& slots);
 
 }  // namespace dma::oracle

@@ -17,8 +17,10 @@ std::string text_of(const ScheduleRule& rule, bool loop = false) {
   Graph g;
   const auto w = g.variable("w"), p = g.variable("p"), y = g.observed("y");
   g.factor("gaussian_prior", {w}, {{"mean", 0.0}, {"variance", 1.0}}, {.name = "prior"});
-  if (loop) g.factor("product", {w, w, p}, {}, {.name = "times"});
-  else g.factor("product", {w, g.observed("x"), p}, {}, {.name = "times"});
+  if (loop)
+    g.factor("product", {w, w, p}, {}, {.name = "times"});
+  else
+    g.factor("product", {w, g.observed("x"), p}, {}, {.name = "times"});
   g.factor("gaussian_noise", {p, y}, {{"variance", 1.0}}, {.name = "noise"});
   return compile(g, rule, standard_registry()).schedule_text;
 }

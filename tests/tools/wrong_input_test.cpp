@@ -95,8 +95,10 @@ TEST_CASE("wrong input: options out of range") {
   refused("--holdout 1", "--holdout: 1 is given");
   refused("--checkpoint-every 0", "--checkpoint-every: 0 is given");
   refused("--method dna", "--method: there is no 'dna'; did you mean 'dma'?");
-  refused("--features-map hills", "no feature map 'hills'");
+  refused("--features-map hills", "--features-map: there is no 'hills'");
   refused("--features-map bumps5", "takes one input, not 2");
+  refused("--preset best", "--preset: there is no 'best'");
+  refused("--tempering 0", "--tempering: 0 is given");
   refused("--epochs many", "--epochs");
   refused("--no-such-option", "--no-such-option");
 }
@@ -120,7 +122,7 @@ TEST_CASE("wrong input: commands and files that are not there") {
   check_refused(folder, "fit . --target y", "'.' is a folder");
   check_refused(folder, "predict nothing.json data.csv", "cannot read 'nothing.json': No such file");
   check_refused(folder, "inspect nothing.json", "cannot read 'nothing.json': No such file");
-  check_refused(folder, "generate regression --rows 0", "--rows: 0 is given");
+  check_refused(folder, "generate regression --seed x", "--seed");
 }
 
 TEST_CASE("wrong input: damaged models, and data that do not match them") {

@@ -64,8 +64,7 @@ plot::Panel consistency_panel(const EdgeCertificate& edge) {
   using namespace plot;
   Panel panel{.title = fmt::format("to {}: consistency", edge.port),
               .x = {"width of arriving messages", Scale::log},
-              .y = {"distance, KL", Scale::log, kSmallest},
-              .key = "bottom right"};
+              .y = {"distance, KL", Scale::log, kSmallest}};
   Series distance{.title = fmt::format("distance to limit ~ width^{:.1f}", edge.consistency.distance.exponent),
                   .style = Style::line_points};
   Series delta{.title = "message KL", .style = Style::line_points, .colour = Colour::orange};
@@ -81,8 +80,7 @@ plot::Panel master_panel(const EdgeCertificate& edge) {
   using namespace plot;
   Panel panel{.title = fmt::format("to {}: {}", edge.port, name(edge.band)),
               .x = {"bound on the marginal KL (nats)", Scale::log},
-              .y = {"marginal KL (nats)", Scale::log},
-              .key = "top left"};
+              .y = {"marginal KL (nats)", Scale::log}};
   Series points{.title = "scenarios", .style = Style::points};
   for (const auto& p : edge.master.points)
     if (std::isfinite(p.bound) && p.bound > kSmallest && p.marginal > kSmallest)
@@ -104,8 +102,7 @@ plot::Panel concentration_panel(const EdgeCertificate& edge) {
   using namespace plot;
   Panel panel{.title = fmt::format("to {}: concentration", edge.port),
               .x = {"signal-to-noise ratio r", Scale::log},
-              .y = {"marginal KL (nats)", Scale::log},
-              .key = "bottom left"};
+              .y = {"marginal KL (nats)", Scale::log}};
   Series sampled{.title = "samples", .style = Style::points, .colour = Colour::orange, .width = 3};
   Series floor{.title = "sampling floor", .style = Style::dotted, .colour = Colour::grey};
   Series exact{.title = fmt::format("quadrature ~ r^{:.2f}", edge.concentration.exact.exponent)};

@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "engine/certify/certify.h"
 #include "factors/standard_registry.h"
 #include "models/readable_json.h"
 #include "tools/dma/commands.h"
@@ -35,15 +36,20 @@ void add_factors_command(CLI::App& app) {
   auto json = std::make_shared<bool>(false);
   CLI::App& command = *app.add_subcommand("factors", "List the kinds of factors with ports, parameters and methods");
   command.footer("Example:\n  dma factors --json");
-  command.add_flag("--json", *json, "print JSON: ports, parameters with domains, methods with the ports they send to");
+  command.add_flag("--json", *json,
+                   "print JSON: ports, parameters with domains, methods with the ports they send to, earned quality");
   command.callback([json] {
     const Registry registry = standard_registry();
     if (!*json) {
-      fmt::print("{}", describe(registry));
+      fmt::print("{}", describe_with_bands(registry));
       return;
     }
     Json all = Json::array();
-    for (const auto& [name, kind] : registry.kinds()) all.push_back(to_json(kind));
+    for (const auto& [name, kind] : registry.kinds()) {
+      all.push_back(to_json(kind));
+      for (const Certificate& c : certify_all_methods(kind, quick_certification()))
+        all.back()["quality"][c.method] = dma::name(c.band);
+    }
     fmt::print("{}", readable(all));
   });
 }

@@ -128,11 +128,15 @@ void add_fit_settings(CLI::App& command, FitSettings& s) {
                           "standard deviation of the noise, in the units of the target: one, or one per target "
                           "(default: learned from the data)"))
       ->group(network);
-  command.add_flag("--bias,!--no-bias", s.bias, "a bias in every layer (default of table: yes)")->group(network);
-  command
-      .add_flag("--standardise,!--no-standardise", s.standardise,
-                "work with columns of mean 0 and deviation 1, undone in predictions (default of table: yes)")
-      ->group(network);
+  const auto flag = [&](const char* names, std::optional<bool>& value, const char* help) {
+    command
+        .add_flag_function(
+            names, [&value](std::int64_t count) { value = count > 0; }, help)
+        ->group(network);
+  };
+  flag("--bias,!--no-bias", s.bias, "a bias in every layer (default of table: yes)");
+  flag("--standardise,!--no-standardise", s.standardise,
+       "work with columns of mean 0 and deviation 1, undone in predictions (default of table: yes)");
   command
       .add_option("--features-map", s.feature_map,
                   "fixed map in front: none; or, of one input column, bumps5 or bumps3")

@@ -5,11 +5,10 @@
 #include <iterator>
 #include <memory>
 
-#include "engine/error.h"
 #include "models/readable_json.h"
 #include "tools/dma/commands.h"
-#include "tools/dma/regression_task.h"
 #include "tools/dma/write_file.h"
+#include "tools/validation/paper_tasks.h"
 
 namespace dma {
 
@@ -17,7 +16,6 @@ namespace {
 
 struct GenerateRequest {
   std::uint64_t seed = 1;
-  long rows = 200;
   std::filesystem::path out, grid;
   bool json = false;
 };
@@ -30,11 +28,8 @@ std::string as_csv(const Eigen::VectorXd& x, const Eigen::VectorXd& y, const cha
 }
 
 void generate_regression(const GenerateRequest& request) {
-  constexpr long kMostRows = 10'000'000;
-  if (request.rows < 1 || request.rows > kMostRows)
-    fail("--rows: {} is given; 1 to {} is expected", request.rows, kMostRows);
-  const RegressionTask task(request.seed);
-  const auto [x, y] = task.sample(request.rows);
+  const validation::PaperTask task = validation::small_task(request.seed);
+  const Eigen::VectorXd &x = task.raw_inputs, y = task.targets.col(0);
   if (!request.out.empty()) {
     write_file(request.out, as_csv(x, y, "y"));
   } else if (!request.json) {
@@ -42,12 +37,13 @@ void generate_regression(const GenerateRequest& request) {
   }
   if (!request.grid.empty()) {
     const Eigen::VectorXd grid = Eigen::VectorXd::LinSpaced(401, -5, 5);
-    write_file(request.grid, as_csv(grid, task.truth(grid), "truth"));
+    write_file(request.grid, as_csv(grid, grid.unaryExpr([&](double at) { return task.truth(at)(0); }), "truth"));
   }
   if (!request.json) return;
-  Json json = {{"seed", request.seed}, {"rows", request.rows}, {"noise", task.kNoise}};
-  json["x"] = std::vector<double>(x.begin(), x.end());
-  json["y"] = std::vector<double>(y.begin(), y.end());
+  const Json json = {{"seed", request.seed},
+                     {"noise", task.noise},
+                     {"x", std::vector<double>(x.begin(), x.end())},
+                     {"y", std::vector<double>(y.begin(), y.end())}};
   fmt::print("{}", readable(json));
 }
 
@@ -58,12 +54,11 @@ void add_generate_command(CLI::App& app) {
   generate.require_subcommand(1);
   generate.footer("Example:\n  dma generate regression --seed 1 --out data.csv");
   auto request = std::make_shared<GenerateRequest>();
-  CLI::App& command = *generate.add_subcommand(
-      "regression",
-      "The paper's task of one input: a network drawn from the prior, seen through noise of 0.2 on [-2.5, 1.5]");
+  CLI::App& command = *generate.add_subcommand("regression",
+                                               "The paper's task of one input: 200 rows of a network drawn from the "
+                                               "prior, seen through noise of 0.2 on [-2.5, 1.5]");
   command.footer("Example:\n  dma generate regression --seed 1 --out data.csv --grid grid.csv");
   command.add_option("--seed", request->seed, "decides the network, the inputs and the noise")->capture_default_str();
-  command.add_option("--rows", request->rows, "number of rows")->capture_default_str();
   command.add_option("--out", request->out, "file for the columns x and y (default: standard output)");
   command.add_option("--grid", request->grid,
                      "file for the true function on 401 points of [-5, 5]: columns x and truth");

@@ -12,24 +12,37 @@ namespace {
 using plot::Colour;
 using plot::Style;
 
+// Wider than this, a layer gets a row of the figure for itself.
+constexpr std::size_t kWide = 16;
+
+// Numbers 1..count along an axis, about ten of them written.
+plot::Axis counting_axis(std::string label, std::size_t count, bool downwards) {
+  const double first = 0.3, last = static_cast<double>(count) + 0.7;
+  return {.label = std::move(label),
+          .low = downwards ? last : first,
+          .high = downwards ? first : last,
+          .tick = static_cast<double>((count + 9) / 10)};
+}
+
 plot::Panel layer_panel(const Bnn& net, std::size_t layer) {
   const auto& o = net.options();
-  const std::size_t rows = o.layers[layer + 1], inputs = o.layers[layer], columns = inputs + (o.bias ? 1 : 0);
+  const std::size_t units = o.layers[layer + 1], inputs = o.layers[layer], columns = inputs + (o.bias ? 1 : 0);
+  const bool lying = units > columns;  // the longer side is always horizontal
   const auto weights = net.weights(layer);
   double largest_mean = 0, largest_variance = 0;
   for (const Gaussian& w : weights) {
     largest_mean = std::max(largest_mean, std::abs(w.mean()));
     largest_variance = std::max(largest_variance, w.variance());
   }
-  plot::Series positive{.style = Style::squares, .colour = Colour::blue},
-      negative{.style = Style::squares, .colour = Colour::vermillion};
+  plot::Series positive{.style = Style::squares, .colour = Colour::blue};
+  plot::Series negative{.style = Style::squares, .colour = Colour::vermillion};
   for (std::size_t i = 0; i < weights.size(); ++i) {
-    // The matrix row by row, then the biases, which stand in a column of their own.
-    const std::size_t row = i < rows * inputs ? i / inputs : i - rows * inputs;
-    const std::size_t column = i < rows * inputs ? i % inputs : inputs;
+    // The matrix row by row, then the biases, which stand as one more input.
+    const std::size_t unit = i < units * inputs ? i / inputs : i - units * inputs;
+    const std::size_t input = i < units * inputs ? i % inputs : inputs;
     plot::Series& series = weights[i].mean() < 0 ? negative : positive;
-    series.x.push_back(static_cast<double>(column + 1));
-    series.y.push_back(static_cast<double>(row + 1));
+    series.x.push_back(static_cast<double>((lying ? unit : input) + 1));
+    series.y.push_back(static_cast<double>((lying ? input : unit) + 1));
     constexpr double kLargestSide = 0.95, kFaintest = 0.15;
     series.side.push_back(kLargestSide * std::sqrt(std::abs(weights[i].mean()) / largest_mean));
     series.opacity.push_back(1 - (1 - kFaintest) * weights[i].variance() / largest_variance);
@@ -38,21 +51,26 @@ plot::Panel layer_panel(const Bnn& net, std::size_t layer) {
   const auto key = [](const char* title, Colour colour) {
     return plot::Series{.title = title, .style = Style::points, .colour = colour, .x = {-10}, .y = {-10}, .width = 4};
   };
-  return {.title = fmt::format("layer {}: {} × {}, largest |mean| {:.3g}", layer + 1, rows, columns, largest_mean),
-          .x = {o.bias ? "input (last: bias)" : "input", plot::Scale::linear, 0.3, static_cast<double>(columns) + 0.7},
-          .y = {"unit", plot::Scale::linear, static_cast<double>(rows) + 0.7, 0.3},
+  const plot::Axis unit_axis = counting_axis("unit", units, !lying);
+  const plot::Axis input_axis = counting_axis(o.bias ? "input (last: bias)" : "input", columns, lying);
+  return {.title = fmt::format("layer {}: {} → {}, largest |mean| {:.3g}", layer + 1, inputs, units, largest_mean),
+          .x = lying ? unit_axis : input_axis,
+          .y = lying ? input_axis : unit_axis,
           .series = {std::move(positive), std::move(negative), key("positive", Colour::blue),
                      key("negative", Colour::vermillion)},
-          .key = "tmargin center horizontal",
+          .key = layer == 0 ? "tmargin center horizontal" : "off",
           .equal_axes = true};
 }
 
 }  // namespace
 
 plot::Figure hinton_figure(const Bnn& net) {
-  plot::Figure figure{.title = "Weights: area is |posterior mean|, opacity is certainty", .columns = 3};
-  for (std::size_t layer = 0; layer + 1 < net.options().layers.size(); ++layer)
-    figure.panels.push_back(layer_panel(net, layer));
+  const auto& layers = net.options().layers;
+  const bool wide = std::ranges::max(layers) > kWide;
+  plot::Figure figure{.title = "Weights: area is |posterior mean|, opacity is certainty",
+                      .columns = wide ? 1 : std::min<std::size_t>(3, layers.size() - 1),
+                      .panel_width = wide ? 960.0 : 480.0};
+  for (std::size_t layer = 0; layer + 1 < layers.size(); ++layer) figure.panels.push_back(layer_panel(net, layer));
   return figure;
 }
 

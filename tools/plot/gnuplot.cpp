@@ -111,6 +111,7 @@ void write_axis(char axis, const Axis& a, std::string& out) {
   out += fmt::format("set {}label {}\n", axis, in_quotes(a.label));
   out += fmt::format("{} logscale {}\n", a.scale == Scale::log ? "set" : "unset", axis);
   out += fmt::format("set format {} {}\n", axis, a.scale == Scale::log ? "'10^{%T}'" : "'%g'");
+  out += fmt::format("set {}tics {}\n", axis, std::isnan(a.tick) ? "autofreq" : number(a.tick));
   out += fmt::format("set {}range [{}:{}]\n", axis, bound(a.low), bound(a.high));
 }
 
@@ -125,11 +126,12 @@ void write_panel(const Panel& panel, std::size_t index, std::string& out) {
     out += fmt::format("set label {} {} at graph 0.03,{} front\n", i + 1, in_quotes(panel.notes[i]),
                        0.95 - 0.065 * static_cast<double>(i));
   std::vector<std::string> clauses;
+  out += panel.heat.empty() ? "set grid lc rgb '#dddddd'\n" : "unset grid\n";
   if (!panel.heat.empty()) {
     out += fmt::format("set cblabel {}\n{} logscale cb\n", in_quotes(panel.heat.label),
                        panel.heat.scale == Scale::log ? "set" : "unset");
     out += fmt::format("set format cb {}\n", panel.heat.scale == Scale::log ? "'10^{%T}'" : "'%g'");
-    clauses.push_back(fmt::format("$heat_{} nonuniform matrix using 1:2:3 with image pixels notitle", index));
+    clauses.push_back(fmt::format("$heat_{} nonuniform matrix using 1:2:3 with image notitle", index));
   }
   for (std::size_t i = 0; i < panel.series.size(); ++i) clauses.push_back(clause(panel.series[i], index, i));
   if (clauses.empty()) clauses.push_back("NaN notitle");
@@ -168,7 +170,7 @@ std::string script(const Figure& figure, const std::filesystem::path& stem, cons
       write_series(figure.panels[i].series[j], i, j, out);
   }
   out +=
-      "set border 3 lc rgb '#444444'\nset tics nomirror\nset grid lc rgb '#dddddd'\nset style fill noborder\n"
+      "set border 3 lc rgb '#444444'\nset tics nomirror\nset style fill noborder\n"
       "set palette defined (0 '#00204d', 0.25 '#31446b', 0.5 '#7c7b78', 0.75 '#b9ac70', 1 '#ffea46')\n";  // cividis
   const double title_height = figure.title.empty() ? 0 : 30;
   for (const std::string& ending : endings) {

@@ -35,6 +35,7 @@ struct Axis {
   std::string label = {};
   Scale scale = Scale::linear;
   double low = kAuto, high = kAuto;
+  double tick = kAuto;  // distance of the numbers along it
 };
 
 struct Series {
@@ -60,7 +61,9 @@ struct Panel {
   Axis x = {}, y = {};
   std::vector<Series> series = {};
   HeatMap heat = {};
-  std::string key = "top right";        // where the legend stands, in gnuplot's words; "off": nowhere
+  // Where the legend stands: below the panel, where it hides nothing, or in gnuplot's words ("top right"); "off":
+  // nowhere.
+  std::string key = "below";
   std::vector<std::string> notes = {};  // lines of text in the upper left corner
   bool equal_axes = false;              // one unit is as long on both axes, so that squares are square
 };

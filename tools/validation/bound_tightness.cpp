@@ -36,7 +36,7 @@ bool falls(const std::vector<double>& y) {
   return std::ranges::is_sorted(y, [](double a, double b) { return a > b + kSmallest; });
 }
 
-plot::Panel panel(std::string title, std::string label, const Sweep& sweep, std::string key) {
+plot::Panel panel(std::string title, std::string label, const Sweep& sweep) {
   using namespace plot;
   return {
       .title = std::move(title),
@@ -44,7 +44,7 @@ plot::Panel panel(std::string title, std::string label, const Sweep& sweep, std:
       .y = {"KL (nats)", Scale::log, 1e-5, 2},
       .series = {{.title = "actual", .x = sweep.x, .y = sweep.actual, .width = 3},
                  {.title = "bound", .style = Style::dashed, .colour = Colour::black, .x = sweep.x, .y = sweep.bound}},
-      .key = std::move(key)};
+  };
 }
 
 }  // namespace
@@ -63,10 +63,10 @@ Findings bound_tightness(const std::filesystem::path& out) {
   const Sweep by_slope(0.05, 0.98, with(&ReluSetting::slope));
   const Sweep by_width(0.2, 2, with(&ReluSetting::width));
   draw({.title = "C.2  Actual marginal KL and its bound",
-        .panels = {panel("(a) slope 0.3, width 1", "signal-to-noise ratio r", by_r, "top right"),
-                   panel("(b) r = 2, width 1", "leaky slope", by_slope, "off"),
-                   panel("(c) r = 2, slope 0.3", "incoming width", by_width, "off")},
-        .panel_width = 400},
+        .panels = {panel("(a) slope 0.3, width 1", "signal-to-noise ratio r", by_r),
+                   panel("(b) r = 2, width 1", "leaky slope", by_slope),
+                   panel("(c) r = 2, slope 0.3", "incoming width", by_width)},
+        .panel_width = 460},
        out, "bound_tightness", findings);
   std::vector<std::vector<double>> rows;
   int number = 0;

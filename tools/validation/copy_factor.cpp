@@ -51,8 +51,8 @@ Findings copy_factor(const std::filesystem::path& out) {
   using namespace plot;
   Findings findings;
   Panel left{.title = "Step 1: log-normal to Gaussian",
-             .x = {"log-mean"},
-             .y = {"log standard deviation"},
+             .x = {"log-mean", Scale::linear, -2, 2},
+             .y = {"log standard deviation", Scale::linear, 0.02, 1},
              .heat = heat_map(-2, 2, 0.02, 1, [](double, double sd) { return kl_of_log_variance(sd * sd); }),
              .key = "off"};
   Panel right{.title = "Step 2: Gaussian to log-normal",

@@ -68,12 +68,9 @@ Findings master_theorem(const std::filesystem::path& out) {
   Findings findings;
   Panel scatter{.title = "Message error and marginal error",
                 .x = {"message KL delta (nats)", Scale::log},
-                .y = {"marginal KL (nats)", Scale::log, 1e-10},
-                .key = "top left"};
-  Panel ratios{.title = "Marginal KL / bound",
-               .x = {"signal-to-noise ratio r"},
-               .y = {"ratio", Scale::linear, 0, 1.15},
-               .key = "bottom right"};
+                .y = {"marginal KL (nats)", Scale::log, 1e-10}};
+  Panel ratios{
+      .title = "Marginal KL / bound", .x = {"signal-to-noise ratio r"}, .y = {"ratio", Scale::linear, 0, 1.15}};
   const Colour colours[] = {Colour::blue, Colour::orange, Colour::green};
   for (std::size_t i = 0; i < std::size(kSlopes); ++i) {
     const std::string title = fmt::format("slope {}", kSlopes[i]);
@@ -102,8 +99,11 @@ Findings master_theorem(const std::filesystem::path& out) {
                            .colour = Colour::vermillion,
                            .x = {0.5, 7},
                            .y = {0.97, 0.97}});
-  draw({.title = "C.1  Master theorem, 192 leaky-ReLU settings", .panels = {scatter, ratios}}, out, "master_theorem",
-       findings);
+  draw({.title = "C.1  Master theorem, 192 leaky-ReLU settings",
+        .panels = {scatter, ratios},
+        .panel_width = 560,
+        .panel_height = 440},
+       out, "master_theorem", findings);
   write_csv(out, "master_theorem", {"slope", "width", "r", "delta", "marginal_kl", "bound", "ratio"}, rows, findings);
   findings.claims.push_back({"C.1", "all 192 settings stay below the bound", "192 of 192",
                              fmt::format("{} of {} ({} of them with delta > 1e-9)", result.count - result.violations,

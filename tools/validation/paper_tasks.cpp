@@ -16,7 +16,7 @@ PaperTask make(std::vector<std::size_t> layers, std::vector<double> slopes, doub
                double low, double high, std::uint64_t seed) {
   boost::random::mt19937_64 random(seed);
   boost::random::normal_distribution<double> normal;
-  PaperTask task{std::move(layers), std::move(slopes), noise, {}, {}, {}, {}};
+  PaperTask task{std::move(layers), std::move(slopes), noise, {}, {}, {}, {}, {}};
   std::vector<Eigen::MatrixXd> weights;
   const auto learnable = static_cast<double>(task.layers.size() - 1);
   for (std::size_t l = 0; l + 1 < task.layers.size(); ++l) {
@@ -39,10 +39,12 @@ PaperTask make(std::vector<std::size_t> layers, std::vector<double> slopes, doub
     return Eigen::RowVectorXd(a.transpose());
   };
   task.inputs.resize(examples, static_cast<Eigen::Index>(task.layers.front()));
+  task.raw_inputs.resize(examples);
   task.targets.resize(examples, static_cast<Eigen::Index>(task.layers.back()));
   boost::random::uniform_real_distribution<double> uniform(low, high);
   for (int n = 0; n < examples; ++n) {
     const double x = uniform(random);
+    task.raw_inputs(n) = x;
     task.inputs.row(n) = task.features(x);
     task.targets.row(n) = task.truth(x);
     for (double& y : task.targets.row(n)) y += noise * normal(random);

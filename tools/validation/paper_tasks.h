@@ -16,6 +16,7 @@ struct PaperTask {
   Eigen::MatrixXd targets;
   std::function<Eigen::RowVectorXd(double)> truth;     // noise-free outputs at a raw input
   std::function<Eigen::RowVectorXd(double)> features;  // of a raw input
+  Eigen::VectorXd raw_inputs = {};                     // one per example
 };
 
 // 8-6-5-1, 200 examples on [-2.5, 1.5], noise 0.2.

@@ -56,21 +56,20 @@ plot::Panel panel(std::string title, const Sweep& sweep) {
       .title = std::move(title),
       .x = {"signal-to-noise ratio r", Scale::log},
       .y = {"marginal KL (nats)", Scale::log},
-      .series =
-          {{.title = "importance sampling",
-            .style = Style::points,
-            .colour = Colour::orange,
-            .x = sweep.r,
-            .y = sweep.sampled,
-            .width = 3},
-           {.title = "sampling floor", .style = Style::dotted, .colour = Colour::grey, .x = sweep.r, .y = sweep.floor},
-           {.title = "quadrature", .colour = Colour::blue, .x = sweep.r, .y = sweep.exact},
-           {.title = fmt::format("{:.2g} / r^2", c),
-            .style = Style::dashed,
-            .colour = Colour::black,
-            .x = {kFrom, sweep.r.back()},
-            .y = {c / (kFrom * kFrom), c / (sweep.r.back() * sweep.r.back())}}},
-      .key = "bottom left"};
+      .series = {
+          {.title = "importance sampling",
+           .style = Style::points,
+           .colour = Colour::orange,
+           .x = sweep.r,
+           .y = sweep.sampled,
+           .width = 3},
+          {.title = "sampling floor", .style = Style::dotted, .colour = Colour::grey, .x = sweep.r, .y = sweep.floor},
+          {.title = "quadrature", .colour = Colour::blue, .x = sweep.r, .y = sweep.exact},
+          {.title = fmt::format("{:.2g} / r^2", c),
+           .style = Style::dashed,
+           .colour = Colour::black,
+           .x = {kFrom, sweep.r.back()},
+           .y = {c / (kFrom * kFrom), c / (sweep.r.back() * sweep.r.back())}}}};
 }
 
 std::string exponent(const Rate& rate) { return fmt::format("{:.2f} +- {:.2f}", rate.exponent, rate.uncertainty); }
