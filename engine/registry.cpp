@@ -42,13 +42,13 @@ std::string describe(const Kind& kind) {
   for (const ParameterSpec& p : kind.parameters())
     parameters.push_back(fmt::format("{}{} in {}{}", p.name, p.per_term ? "..." : "", describe(p.domain),
                                      p.fallback ? fmt::format(", default {}", *p.fallback) : ""));
-  return fmt::format("{:<16}{:<24}{:<34}{:<22}{}", kind.name(), fmt::join(ports, ", "),
+  return fmt::format("{:<15} {:<23} {:<42} {:<33} {}", kind.name(), fmt::format("{}", fmt::join(ports, ", ")),
                      parameters.empty() ? "-" : fmt::format("{}", fmt::join(parameters, "; ")),
                      fmt::format("{}", fmt::join(kind.methods(), ", ")), kind.summary());
 }
 
 std::string describe(const Registry& registry) {
-  std::string text = fmt::format("{:<16}{:<24}{:<34}{:<22}{}\n", "kind", "ports", "parameters", "methods", "is");
+  std::string text = fmt::format("{:<15} {:<23} {:<42} {:<33} {}\n", "kind", "ports", "parameters", "methods", "is");
   for (const auto& [name, kind] : registry.kinds()) text += describe(kind) + "\n";
   return text;
 }

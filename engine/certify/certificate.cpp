@@ -31,14 +31,16 @@ Rate fit_rate(const std::vector<double>& x, const std::vector<double>& values) {
   rate.exponent = (sxy - sx * sy / n) / spread;
   rate.constant = std::exp((sy - rate.exponent * sx) / n);
   const double residual = std::max(0.0, syy - sy * sy / n - rate.exponent * rate.exponent * spread);
-  if (n > 2) rate.uncertainty = std::sqrt(residual / (n - 2) / spread);
+  rate.uncertainty = n > 2 ? std::sqrt(residual / (n - 2) / spread) : kInfinity;
   return rate;
 }
 
 namespace {
 
 std::string text(const Rate& rate) {
-  return rate.constant == 0 ? "none" : fmt::format("{:.2f} +- {:.2f}", rate.exponent, rate.uncertainty);
+  if (rate.constant == 0) return "none";
+  if (rate.uncertainty == kInfinity) return fmt::format("{:.2f}, of two points", rate.exponent);
+  return fmt::format("{:.2f} +- {:.2f}", rate.exponent, rate.uncertainty);
 }
 
 std::string text(const EdgeCertificate& edge) {
@@ -56,7 +58,7 @@ std::string text(const EdgeCertificate& edge) {
   if (edge.moments.count > 0)
     out += fmt::format("  moments       within {:.1e} sd of the mean, {:.1e} of the variance, over {} scenarios\n",
                        edge.moments.mean_error, edge.moments.variance_error, edge.moments.count);
-  if (!edge.master.points.empty())
+  if (edge.proper && !edge.master.points.empty())
     out +=
         fmt::format("  master bound  {}: largest delta {:.3g}, largest marginal KL / bound {:.3g}, over {} marginals\n",
                     edge.master.holds ? "holds" : "FAILS", edge.master.largest_delta, edge.master.largest_ratio,

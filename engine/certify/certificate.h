@@ -24,7 +24,7 @@ std::string_view name(Band band);
 
 // value ~ constant * x^exponent, fitted to logarithms by least squares.
 struct Rate {
-  double exponent = 0, uncertainty = 0;  // one standard error
+  double exponent = 0, uncertainty = 0;  // one standard error; inf for two points
   double constant = 0;
 };
 // Pairs with a value that is not positive are left out; fewer than two leave exponent 0.
@@ -99,7 +99,7 @@ struct EdgeCertificate {
 };
 
 struct Certificate {
-  std::string kind, method;
+  std::string kind = {}, method = {};
   std::vector<EdgeCertificate> edges = {};
   Band band = Band::unbounded;
 

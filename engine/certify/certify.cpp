@@ -1,6 +1,10 @@
 #include "engine/certify/certify.h"
 
 #include <algorithm>
+#include <atomic>
+#include <exception>
+#include <mutex>
+#include <thread>
 
 #include "engine/error.h"
 
@@ -82,18 +86,56 @@ Certificate certify(const Kind& kind, std::string_view method, const CertifyOpti
   return certificate;
 }
 
-std::vector<Certificate> certify_all_methods(const Kind& kind, const CertifyOptions& options) {
+namespace {
+
+std::vector<std::string> methods_to_certify(const Kind& kind) {
   std::vector<std::string> methods = kind.methods();
   if (methods.size() > 1) std::erase(methods, std::string(kExact));  // exact messages serve the other methods
+  return methods;
+}
+
+}  // namespace
+
+std::vector<Certificate> certify_all_methods(const Kind& kind, const CertifyOptions& options) {
   std::vector<Certificate> certificates;
-  for (const std::string& method : methods) certificates.push_back(certify(kind, method, options));
+  for (const std::string& method : methods_to_certify(kind)) certificates.push_back(certify(kind, method, options));
+  return certificates;
+}
+
+std::vector<Certificate> certify_all_methods(const Registry& registry, const CertifyOptions& options) {
+  struct Task {
+    const Kind* kind;
+    std::string method;
+  };
+  std::vector<Task> tasks;
+  for (const auto& [name, kind] : registry.kinds())
+    for (const std::string& method : methods_to_certify(kind)) tasks.push_back({&kind, method});
+  std::vector<Certificate> certificates(tasks.size());
+  std::atomic<std::size_t> next = 0;
+  std::mutex mutex;
+  std::exception_ptr failure;
+  const auto work = [&] {
+    try {
+      for (std::size_t i; (i = next++) < tasks.size();)
+        certificates[i] = certify(*tasks[i].kind, tasks[i].method, options);
+    } catch (...) {
+      const std::lock_guard lock(mutex);
+      failure = std::current_exception();
+    }
+  };
+  {
+    std::vector<std::jthread> workers;
+    for (unsigned i = 1; i < std::thread::hardware_concurrency(); ++i) workers.emplace_back(work);
+    work();
+  }
+  if (failure) std::rethrow_exception(failure);
   return certificates;
 }
 
 std::string describe_with_bands(const Registry& registry, const CertifyOptions& options) {
   std::string text = describe(registry) + "\nearned quality:\n";
-  for (const auto& [name, kind] : registry.kinds())
-    for (const Certificate& certificate : certify_all_methods(kind, options)) text += "  " + certificate.line() + "\n";
+  for (const Certificate& certificate : certify_all_methods(registry, options))
+    text += "  " + certificate.line() + "\n";
   return text;
 }
 

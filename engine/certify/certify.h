@@ -19,7 +19,10 @@ Certificate certify(const Kind& kind, std::string_view method, const CertifyOpti
 // One certificate for each method that a kind has messages of its own for; a kind whose messages are all exact has one.
 std::vector<Certificate> certify_all_methods(const Kind& kind, const CertifyOptions& options = {});
 
-// The registry's table with the band of every kind and method: describe(registry) and an earned line for each.
+// The same for every kind of a registry, in its order; on all processors.
+std::vector<Certificate> certify_all_methods(const Registry& registry, const CertifyOptions& options = {});
+
+// The registry's table, and a line for each kind and method with the band it has just earned.
 std::string describe_with_bands(const Registry& registry, const CertifyOptions& options = quick_certification());
 
 }  // namespace dma

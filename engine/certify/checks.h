@@ -26,7 +26,7 @@ struct CertifyOptions {
 
 // For a table of bands: a fraction of the work, the same checks.
 inline CertifyOptions quick_certification() {
-  return {.scenarios = 3, .sweep = 200, .widths = 3, .ratios = 3, .samples = 0, .tolerance = 1e-6};
+  return {.scenarios = 3, .sweep = 200, .widths = 3, .ratios = 3, .samples = 0, .tolerance = 1e-5};
 }
 
 // The message from a kind to one term of one of its ports.

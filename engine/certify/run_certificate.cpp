@@ -128,16 +128,17 @@ std::string RunCertificate::line() const {
   std::string text = "no bound could be computed";
   if (const EdgeError* edge = worst())
     text = fmt::format("largest bound {:.2g} nats, at {} {}", *edge->bound, edge->kind, edge->place.text());
-  // Kinds some of whose exact messages are improper: there r is what the guarantee hangs on.
+  // Kinds some of whose exact messages are improper: on edges without a delta, r is what the guarantee hangs on.
   std::map<std::string, std::pair<std::size_t, std::size_t>> weak;
   for (const EdgeError& edge : edges)
     if (edge.place.plan->groups[edge.place.group].kind->watches_signal_to_noise()) {
       auto& [few, all] = weak[edge.kind];
       ++all;
-      if (edge.r < kConcentrated) ++few;
+      if (!edge.delta && edge.r < kConcentrated) ++few;
     }
   for (const auto& [kind, counts] : weak)
-    text += fmt::format("; {} of {} {} edges have r < {}", counts.first, counts.second, kind, kConcentrated);
+    text +=
+        fmt::format("; {} of {} {} edges have no bound and r < {}", counts.first, counts.second, kind, kConcentrated);
   return text;
 }
 

@@ -39,7 +39,7 @@ struct RunCertificate {
   std::vector<EdgeError> edges = {};
 
   const EdgeError* worst() const;  // the largest bound; null if none could be computed
-  // "largest bound 0.03 nats, at leaky_relu hidden1[3].x; 312 of 1932 product edges have r < 2"
+  // "largest bound 0.03 nats, at leaky_relu hidden1[3].x; 312 of 1932 product edges have no bound and r < 2"
   std::string line() const;
   std::string text() const;  // the line, and a row for each edge
 };

@@ -4,8 +4,11 @@
 
 #include <bit>
 #include <cmath>
+#include <limits>
 
 namespace {
+
+constexpr double kNotANumber = std::numeric_limits<double>::quiet_NaN();
 
 struct Example {
   dma::Bnn net;
@@ -26,7 +29,7 @@ Example fitted(bool checkpoint = false) {
                       .memory = net.memory(!checkpoint),
                       .training = {.rows = 30, .held_out_rows = 3, .options = fit}};
   for (const auto& member : report.members) saved.training.stops.push_back(member.stop);
-  saved.training.held_out = {{.rmse = 0.1, .log_likelihood = -INFINITY}, {.rmse = NAN}};
+  saved.training.held_out = {{.rmse = 0.1, .log_likelihood = -dma::kInfinity}, {.rmse = kNotANumber}};
   if (checkpoint) saved.data_fingerprint = "30x1";
   return {std::move(net), std::move(saved), x};
 }
@@ -52,12 +55,12 @@ std::string replaced(std::string text, std::string_view what, std::string_view w
 }  // namespace
 
 TEST_CASE("bnn_file: numbers keep every bit, infinities and NaN included") {
-  for (const double value :
-       {0.0, -0.0, 1.0 / 3, 5e-324, 1.7976931348623157e308, -2.5, 1e22, 123456789012345678.0, INFINITY, -INFINITY}) {
+  for (const double value : {0.0, -0.0, 1.0 / 3, 5e-324, 1.7976931348623157e308, -2.5, 1e22, 123456789012345678.0,
+                             dma::kInfinity, -dma::kInfinity}) {
     const auto back = dma::json_number(dma::Json::parse(dma::json_number(value).dump()));
     CHECK(std::bit_cast<std::uint64_t>(back) == std::bit_cast<std::uint64_t>(value));
   }
-  CHECK(std::isnan(dma::json_number(dma::Json::parse(dma::json_number(NAN).dump()))));
+  CHECK(std::isnan(dma::json_number(dma::Json::parse(dma::json_number(kNotANumber).dump()))));
 }
 
 TEST_CASE("bnn_file: a model predicts the same bits after text and back, and the text is the same again") {

@@ -119,7 +119,7 @@ TEST_CASE("dma inspect: layers, noise and training record") {
   CHECK(json["noise"]["target two"].get<double>() == doctest::Approx(2));
   const auto people = run_dma(folder, "inspect model.json");
   CHECK(people.output.find("network   2-5-2 with biases, 27 weights") != std::string::npos);
-  CHECK(people.output.find("stopped by limit") != std::string::npos);
+  CHECK(people.output.find("stopped by the limit") != std::string::npos);
 }
 
 TEST_CASE("dma: every command explains itself with an example") {

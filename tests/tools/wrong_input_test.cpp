@@ -116,7 +116,7 @@ TEST_CASE("wrong input: places that cannot be written, before any work is done")
 TEST_CASE("wrong input: commands and files that are not there") {
   const TemporaryFolder folder;
   check_refused(folder, "", "subcommand");
-  check_refused(folder, "guess", "guess");
+  check_refused(folder, "predct", "there is no command 'predct'; did you mean 'predict'?");
   check_refused(folder, "fit", "data");
   check_refused(folder, "fit nothing.csv --target y", "cannot read 'nothing.csv': No such file");
   check_refused(folder, "fit . --target y", "'.' is a folder");
@@ -152,7 +152,7 @@ TEST_CASE("wrong input: a checkpoint of another fit") {
   REQUIRE(run_dma(folder, fit + "--checkpoint c --checkpoint-every 1").exit_code == 0);
   check_refused(folder, fit + "--resume model.json", "is a finished model, not a checkpoint");
   check_refused(folder, fit + "--resume c --seed 2", "'c' was made with seed = 1, but 2 is given now");
-  check_refused(folder, fit + "--resume c --batches 2", "'c' was made with batches = 5, but 2 is given now");
+  check_refused(folder, fit + "--resume c --batches 2", "'c' was made with batches = 10, but 2 is given now");
   check_refused(folder, fit + "--resume c --features x", "'c' belongs to other data");
   folder.write("data.csv", std::string(kGood) + "6,6,6\n");
   check_refused(folder, fit + "--resume c", "'c' belongs to other data");

@@ -63,7 +63,7 @@ std::vector<Case> cases() {
   all.push_back(product_case());
   all.push_back(collapse_case());
   all.push_back(relu_case("relu", "y = leaky_relu(x, 0.1), x ~ N(0, 1), y = 0.5 +- 0.5", 0, 1, 0.5, 0.25));
-  all.push_back(relu_case("spread", "y = leaky_relu(x, 0.1), x ~ N(0.5, 1), y = -0.3 +- 0.3", 0.5, 1, -0.3, 0.09));
+  all.push_back(relu_case("spread", "y = leaky_relu(x, 0.1), x ~ N(-2, 1), y = 2.5 +- 0.7", -2, 1, 2.5, 0.49));
   return all;
 }
 

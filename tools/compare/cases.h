@@ -24,7 +24,7 @@ struct Case {
 // product:  w x = z with uncertain w and x, z observed with noise
 // collapse: w c = z with a known c: the exact posterior is Gaussian and anything but a point
 // relu:     y = leaky_relu(x), y observed with noise near the kink
-// spread:   the same with a wide message from y: the marginal is wider than the prior (negative precision)
+// spread:   the same where prior and y disagree about the side: the marginal is wider than the prior
 std::vector<Case> cases();
 
 }  // namespace dma::compare

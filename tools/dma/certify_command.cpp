@@ -1,6 +1,7 @@
 // dma certify: every kind of factor proves its approximation.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 
 #include "engine/certify/certify.h"
@@ -22,20 +23,18 @@ struct Request {
 std::vector<Certificate> certificates(const Request& request) {
   const Registry registry = standard_registry();
   const CertifyOptions options = request.quick ? quick_certification() : CertifyOptions{};
-  std::vector<Certificate> all;
-  const auto add = [&](const Kind& kind) {
-    if (!request.method.empty()) {
-      all.push_back(certify(kind, request.method, options));
-      return;
-    }
-    for (Certificate& c : certify_all_methods(kind, options)) all.push_back(std::move(c));
-  };
-  if (request.kind != "all") {
-    add(registry.kind(request.kind));
-    return all;
+  const bool all = request.kind == "all";
+  if (request.method.empty())
+    return all ? certify_all_methods(registry, options) : certify_all_methods(registry.kind(request.kind), options);
+  if (!all) return {certify(registry.kind(request.kind), request.method, options)};
+  std::vector<Certificate> some;
+  for (const auto& [name, kind] : registry.kinds()) {
+    const std::vector<std::string> methods = kind.methods();
+    if (std::ranges::find(methods, request.method) != methods.end())
+      some.push_back(certify(kind, request.method, options));
   }
-  for (const auto& [name, kind] : registry.kinds()) add(kind);
-  return all;
+  if (some.empty()) fail("no kind has messages of method '{}'", request.method);
+  return some;
 }
 
 void print(const Request& request) {

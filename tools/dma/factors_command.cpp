@@ -1,6 +1,7 @@
 // dma factors: what graphs can be made of.
 #include <fmt/format.h>
 
+#include <map>
 #include <memory>
 
 #include "engine/certify/certify.h"
@@ -44,11 +45,13 @@ void add_factors_command(CLI::App& app) {
       fmt::print("{}", describe_with_bands(registry));
       return;
     }
+    std::map<std::string, Json> quality;
+    for (const Certificate& c : certify_all_methods(registry, quick_certification()))
+      quality[c.kind][c.method] = name(c.band);
     Json all = Json::array();
-    for (const auto& [name, kind] : registry.kinds()) {
+    for (const auto& [kind_name, kind] : registry.kinds()) {
       all.push_back(to_json(kind));
-      for (const Certificate& c : certify_all_methods(kind, quick_certification()))
-        all.back()["quality"][c.method] = dma::name(c.band);
+      all.back()["quality"] = quality[kind_name];
     }
     fmt::print("{}", readable(all));
   });

@@ -70,7 +70,7 @@ plot::Panel curve_panel(const Prediction& p, const Eigen::MatrixXd& grid, const 
                      {.title = "predictive mean", .style = Style::line, .x = numbers(grid.col(0)), .y = numbers(mean)},
                      vertical(low, "training range"),
                      vertical(high, "")},
-          .key = "tmargin center horizontal"};
+          .key = "below"};
 }
 
 plot::Panel agreement_panel(const Prediction& p, const Eigen::MatrixXd& observed, const std::string& name,
@@ -94,14 +94,14 @@ plot::Panel agreement_panel(const Prediction& p, const Eigen::MatrixXd& observed
                       .x = {low, high},
                       .y = {low, high},
                       .width = 1.5}},
-          .key = "tmargin center horizontal"};
+          .key = "below"};
 }
 
 }  // namespace
 
 plot::Figure fit_figure(Bnn& net, const TrainingData& data) {
   plot::Figure figure{
-      .columns = std::min<std::size_t>(3, data.targets.size()), .panel_width = 640, .panel_height = 480};
+      .columns = std::min<std::size_t>(3, data.targets.size()), .panel_width = 720, .panel_height = 480};
   if (data.features.size() == 1) {
     const Eigen::MatrixXd grid = grid_around(data.inputs.minCoeff(), data.inputs.maxCoeff());
     const Prediction p = net.predict(grid);

@@ -58,7 +58,7 @@ plot::Panel layer_panel(const Bnn& net, std::size_t layer) {
           .y = lying ? input_axis : unit_axis,
           .series = {std::move(positive), std::move(negative), key("positive", Colour::blue),
                      key("negative", Colour::vermillion)},
-          .key = layer == 0 ? "tmargin center horizontal" : "off",
+          .key = layer == 0 ? "below" : "off",
           .equal_axes = true};
 }
 
@@ -69,7 +69,8 @@ plot::Figure hinton_figure(const Bnn& net) {
   const bool wide = std::ranges::max(layers) > kWide;
   plot::Figure figure{.title = "Weights: area is |posterior mean|, opacity is certainty",
                       .columns = wide ? 1 : std::min<std::size_t>(3, layers.size() - 1),
-                      .panel_width = wide ? 960.0 : 480.0};
+                      .panel_width = wide ? 960.0 : 480.0,
+                      .panel_height = wide ? 320.0 : 380.0};
   for (std::size_t layer = 0; layer + 1 < layers.size(); ++layer) figure.panels.push_back(layer_panel(net, layer));
   return figure;
 }

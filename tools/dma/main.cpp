@@ -1,6 +1,7 @@
 // dma: the command line. Wrong input gives one line on standard error and exit code 2.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <new>
 
@@ -34,6 +35,15 @@ int refuse(std::string_view message) {
   return kWrongInput;
 }
 
+// CLI11 would only say that a subcommand is required.
+void check_command(const CLI::App& app, const std::string& first) {
+  if (first.empty() || first.starts_with('-')) return;
+  std::vector<std::string> known;
+  for (const CLI::App* command : app.get_subcommands(nullptr)) known.push_back(command->get_name());
+  if (std::ranges::find(known, first) == known.end())
+    dma::fail("there is no command '{}'{}", first, dma::suggestion(first, known));
+}
+
 }  // namespace
 
 int main(int count, char** arguments) {
@@ -52,6 +62,7 @@ int main(int count, char** arguments) {
   dma::add_uci_command(app);
   dma::add_compare_command(app);
   try {
+    check_command(app, count > 1 ? arguments[1] : "");
     app.parse(count, arguments);
   } catch (const CLI::RuntimeError& e) {  // a command that has said why it ends
     return e.get_exit_code();

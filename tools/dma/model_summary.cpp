@@ -41,10 +41,25 @@ std::vector<std::size_t> epochs_of_members(const SavedBnn& saved) {
   return epochs;
 }
 
+std::string_view how_stopped(LearnReport::Stop stop) {
+  using enum LearnReport::Stop;
+  switch (stop) {
+    case tolerance:
+      return "stopped by the tolerance";
+    case patience:
+      return "stopped by the patience";
+    case limit:
+      return "stopped by the limit of epochs";
+    case interrupted:
+      return "interrupted";
+  }
+  return "";
+}
+
 std::vector<std::string> stops_of_members(const SavedBnn& saved) {
   std::vector<std::string> stops;
   for (const auto stop : saved.training.stops)
-    if (stops.empty() || stops.back() != name_of(stop)) stops.emplace_back(name_of(stop));
+    if (stops.empty() || stops.back() != how_stopped(stop)) stops.emplace_back(how_stopped(stop));
   return stops;
 }
 
@@ -92,7 +107,7 @@ std::string summary_text(const SavedBnn& saved) {
                         o.learn_noise ? "learned" : "given");
   text += fmt::format("training  {} rows, {} epochs{}: train log-likelihood {:.4f}, {} refused messages\n", t.rows,
                       fmt::join(epochs_of_members(saved), "/"),
-                      t.stops.empty() ? "" : fmt::format(", stopped by {}", fmt::join(stops_of_members(saved), "/")),
+                      t.stops.empty() ? "" : fmt::format(", {}", fmt::join(stops_of_members(saved), "/")),
                       train_log_likelihood(saved), fault_count(saved));
   for (std::size_t j = 0; j < t.held_out.size(); ++j) {
     const Scores& s = t.held_out[j];

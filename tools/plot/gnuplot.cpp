@@ -120,7 +120,13 @@ void write_panel(const Panel& panel, std::size_t index, std::string& out) {
   write_axis('x', panel.x, out);
   write_axis('y', panel.y, out);
   out += panel.equal_axes ? "set size ratio -1\n" : "set size noratio\n";
-  out += panel.key == "off" ? "unset key\n" : fmt::format("set key {} opaque samplen 2 spacing 1.15\n", panel.key);
+  if (panel.key == "off") {
+    out += "unset key\n";
+  } else if (panel.key == "below") {
+    out += "set key below center horizontal Left reverse noopaque samplen 2 spacing 1.15\n";
+  } else {
+    out += fmt::format("set key {} vertical Right noreverse opaque samplen 2 spacing 1.15\n", panel.key);
+  }
   out += "unset label\n";
   for (std::size_t i = 0; i < panel.notes.size(); ++i)
     out += fmt::format("set label {} {} at graph 0.03,{} front\n", i + 1, in_quotes(panel.notes[i]),

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "tools/validation/appendix_c.h"
 #include "tools/validation/relu_setting.h"
@@ -109,12 +110,16 @@ Findings master_theorem(const std::filesystem::path& out) {
                              fmt::format("{} of {} ({} of them with delta > 1e-9)", result.count - result.violations,
                                          result.count, result.measurable),
                              result.violations == 0});
-  findings.claims.push_back(
-      {"C.1", "largest marginal KL / bound", "0.97", fmt::format("{:.3f}", result.largest), result.largest < 1});
+  findings.claims.push_back({"C.1", "largest marginal KL / bound", "0.97", fmt::format("{:.3f}", result.largest),
+                             std::abs(result.largest - 0.97) < 0.005});
   findings.notes.push_back(
       fmt::format("C.1, C.2: r = |mean_y| / sd_y leaves mean_y open, and the mean of the incoming message is not "
-                  "given. Chosen: mean_y = {}, "
-                  "mean_x = {}; relu_choices.csv has the largest ratio for others.",
+                  "given. mean_y = {}, "
+                  "mean_x = {} was picked after a scan of some 600 combinations for agreement with the text of C.2, so "
+                  "the 0.68 of the "
+                  "width sweep is fitted. The largest ratio of C.1 depends on this choice (relu_choices.csv); that it "
+                  "stays below 1 "
+                  "does not.",
                   kChosenMeanY, kChosenMeanX));
   other_choices(out, findings);
   return findings;
