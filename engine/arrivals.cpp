@@ -1,5 +1,6 @@
 #include "engine/arrivals.h"
 
+#include <algorithm>
 #include <optional>
 
 namespace dma {
@@ -130,7 +131,12 @@ Arrival ArrivalPlanner::from_sources(std::uint32_t g, std::uint32_t p, const Pla
   }
   view.from = ReadView::From::arrivals;
   view.first = port.first_combined + offset;
-  plan_.operations.push_back(Combine{port.first_combined, variable.first_element, variable.size, std::move(list)});
+  const auto is_constant = [&](const auto& source) {
+    const MessageFunction* message = plan_.groups[source.first.first].ports[source.first.second].message;
+    return message->reads.empty();
+  };
+  const bool of_model = variable.shared && std::ranges::all_of(sources.versions, is_constant);
+  plan_.operations.push_back(Combine{port.first_combined, variable.first_element, variable.size, std::move(list), of_model});
   return {true, view, {}};
 }
 

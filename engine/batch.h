@@ -16,6 +16,8 @@ inline constexpr std::size_t kMaxPorts = 8;
 inline constexpr std::size_t kMaxParameters = 8;
 // Doubles of working memory a kernel has for each term of each port.
 inline constexpr std::uint32_t kScratchPerTerm = 16;
+// ... and at least, so that it can work on several slots of few terms at once.
+inline constexpr std::uint32_t kLeastScratch = 640;
 
 // Messages of one port: slot (r, c) starts at offset r * row + c * column and holds `terms` consecutive messages
 // (1 unless the port is variadic). A stride of 0 shares one message along that direction.
@@ -53,6 +55,17 @@ struct ParameterRow {
   std::span<const double> terms(std::size_t i) const { return {views[i].at(r, c), views[i].terms}; }
 };
 
+// The size of a change of message on a scale without units: the precision relatively, the location in standard
+// deviations while it is within a few of zero and relatively farther out (where rounding alone exceeds any tolerance
+// in standard deviations).
+inline double change_between(const Natural& before, const Natural& after) {
+  if (before == after) return 0;
+  const double rho = std::max(before.rho, after.rho);
+  if (rho == kInfinity) return kInfinity;
+  const double tau = std::max(std::abs(before.tau), std::abs(after.tau));
+  return std::max(std::abs(after.rho - before.rho) / rho, std::abs(after.tau - before.tau) / (std::sqrt(rho) + tau));
+}
+
 // What a kernel reports back. Slots count from the first of the plate.
 struct Outcome {
   static constexpr std::uint64_t kNone = std::numeric_limits<std::uint64_t>::max();
@@ -64,18 +77,17 @@ struct Outcome {
     ++faults;
     first_fault = std::min(first_fault, slot);
   }
+  // change = max(change, change_between(before, after)). Most messages change less than the largest so far, and that is
+  // found out without dividing: |d tau| <= change (sqrt(rho) + |tau|) squared where the right-hand side is not yet enough.
+  void note_change(const Natural& before, const Natural& after) {
+    const double rho = std::max(before.rho, after.rho), tau = std::max(std::abs(before.tau), std::abs(after.tau));
+    const double beyond = std::abs(after.tau - before.tau) - change * tau;
+    constexpr double kSquarable = 1e-150;  // below it, squares underflow
+    const bool is_smaller = std::abs(after.rho - before.rho) <= change * rho &&
+                            (beyond <= 0 || (beyond > kSquarable && beyond * beyond <= change * change * rho));
+    if (!is_smaller) change = std::max(change, change_between(before, after));
+  }
 };
-
-// The size of a change of message on a scale without units: the precision relatively, the location in standard
-// deviations while it is within a few of zero and relatively farther out (where rounding alone exceeds any tolerance
-// in standard deviations).
-inline double change_between(const Natural& before, const Natural& after) {
-  if (before == after) return 0;
-  const double rho = std::max(before.rho, after.rho);
-  if (rho == kInfinity) return kInfinity;
-  const double tau = std::max(std::abs(before.tau), std::abs(after.tau));
-  return std::max(std::abs(after.rho - before.rho) / rho, std::abs(after.tau - before.tau) / (std::sqrt(rho) + tau));
-}
 
 // damping of the old message stays in the new one, in natural parameters. Point masses are not damped.
 inline Natural damped(const Natural& before, const Natural& after, double damping) {
@@ -100,7 +112,7 @@ struct Sink {
     if constexpr (kTracked) {
       const Natural before{tau[i], rho[i]};
       message = damped(before, message, damping);
-      outcome.change = std::max(outcome.change, change_between(before, message));
+      outcome.note_change(before, message);
     }
     tau[i] = message.tau;
     rho[i] = message.rho;

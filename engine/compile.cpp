@@ -45,7 +45,6 @@ Plan compile(const Graph& graph, const ScheduleRule& rule, const Registry& regis
   const Flow flow(*resolved);
   plan.schedule = rule.make(flow);
   check(plan.schedule.iteration);
-  plan.schedule_text = describe(plan.schedule, flow);
   const auto places = lay_out(flow, plan);
   plan.places.resize(graph.factors().size());
   for (std::uint32_t g = 0; g < plan.groups.size(); ++g)

@@ -58,7 +58,7 @@ std::optional<std::vector<Natural>> evaluate(const Kind& kind, std::string_view 
     reads.push_back(
         {taus.data() + first[p], rhos.data() + first[p], 0, 0, static_cast<std::uint32_t>(arrivals[p].size())});
 
-  std::vector<double> out_tau(terms), out_rho(terms), scratch(kScratchPerTerm * (taus.size() + terms));
+  std::vector<double> out_tau(terms), out_rho(terms), scratch(std::max<std::size_t>(kLeastScratch, kScratchPerTerm * (taus.size() + terms)));
   const Batch batch{.rows = 1,
                     .columns = 1,
                     .reads = reads.data(),

@@ -1,6 +1,7 @@
 // The order of messages on a graph without loops: Flow::exact_order.
 #include <deque>
 #include <map>
+#include <numeric>
 
 #include "engine/flow.h"
 
@@ -13,11 +14,12 @@ namespace {
 // an element, its own message counts among the others.
 class Readiness {
  public:
-  explicit Readiness(const Resolved& graph) : graph_(graph), at_(graph.variables.size()), missing_(at_.size()) {
+  explicit Readiness(const Resolved& graph) : graph_(graph), missing_(graph.variables.size()) {
     for (std::uint32_t f = 0; f < graph.factors.size(); ++f) {
       first_port_.push_back(static_cast<std::uint32_t>(waiting_.size()));
       for (std::uint32_t p = 0; p < graph.factors[f].ports.size(); ++p) add_edges(f, p);
     }
+    sort_edges_by_variable();
   }
 
   // Calls on_progress(factor, port) for every port of which at most one arrival is still incomplete.
@@ -26,7 +28,7 @@ class Readiness {
     for (std::uint32_t f = 0; f < graph_.factors.size(); ++f)
       for (std::uint32_t p = 0; p < graph_.factors[f].ports.size(); ++p)
         if (waiting({f, p}) == 1) on_progress(f, p);
-    for (std::uint32_t v = 0; v < at_.size(); ++v) settle(v, on_progress);
+    for (std::uint32_t v = 0; v < missing_.size(); ++v) settle(v, on_progress);
   }
   // The message has been sent to all its variables.
   template <class OnProgress>
@@ -77,9 +79,16 @@ class Readiness {
       // An observed variable waits for nobody.
       const bool sends = port.message != nullptr && !graph_.variables[v.value].observed;
       missing_[v.value] += sends;
-      at_[v.value].push_back(static_cast<std::uint32_t>(edges_.size()));
       edges_.push_back({f, p, v.value, sends, sends && shares_elements});
     }
+  }
+  void sort_edges_by_variable() {
+    first_at_.assign(missing_.size() + 1, 0);
+    for (const Edge& e : edges_) ++first_at_[e.variable + 1];
+    std::partial_sum(first_at_.begin(), first_at_.end(), first_at_.begin());
+    at_.resize(edges_.size());
+    auto next = first_at_;
+    for (std::uint32_t i = 0; i < edges_.size(); ++i) at_[next[edges_[i].variable]++] = i;
   }
   template <class OnProgress>
   void mark_sent(std::uint32_t i, const OnProgress& on_progress) {
@@ -93,8 +102,8 @@ class Readiness {
   template <class OnProgress>
   void settle(std::uint32_t v, const OnProgress& on_progress) {
     if (missing_[v] > 1) return;
-    for (const std::uint32_t i : at_[v]) {
-      Edge& e = edges_[i];
+    for (std::uint32_t k = first_at_[v]; k < first_at_[v + 1]; ++k) {
+      Edge& e = edges_[at_[k]];
       const bool own_missing = e.sends && !e.sent;
       if (e.complete || missing_[v] != (own_missing && !e.waits_for_own ? 1u : 0u)) continue;
       e.complete = true;
@@ -104,7 +113,7 @@ class Readiness {
 
   const Resolved& graph_;
   std::vector<Edge> edges_;
-  std::vector<std::vector<std::uint32_t>> at_;  // variable -> edges
+  std::vector<std::uint32_t> first_at_, at_;    // variable -> its first entry in the second; edges by variable
   std::vector<std::uint32_t> missing_;          // variable -> messages not sent yet
   std::vector<std::uint32_t> first_port_;       // factor -> its first entry in the next two
   std::vector<std::uint32_t> waiting_;          // port -> incomplete arrivals
@@ -140,9 +149,9 @@ class Ordering {
     offer(f);
   }
   void offer(std::uint32_t f) {
-    for (std::uint32_t p = 0; p < kMaxPorts; ++p) {
+    for (std::uint32_t left = flow_.targets(f) & ~done_[f]; left != 0; left &= left - 1) {
+      const auto p = static_cast<std::uint32_t>(__builtin_ctz(left));
       const std::uint32_t bit = 1u << p;
-      if (!(flow_.targets(f) & ~done_[f] & bit)) continue;
       const std::uint32_t open = flow_.reads(f, p) & ~ready_ports_[f];
       if (open == bit) early_.push_back({f, p});
       if (open != 0) continue;

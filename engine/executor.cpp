@@ -6,13 +6,15 @@
 
 #include "engine/error.h"
 #include "engine/gather.h"
+#include "engine/independent.h"
 #include "engine/urgency.h"
 
 namespace dma {
 
 void Executor::check_observed() const {
+  if (state_.missing_ == 0) return;
   for (std::size_t v = 0; v < plan_.variables.size(); ++v)
-    if (plan_.variables[v].observed && !state_.given_[v])
+    if (plan_.variables[v].observed && !state_.values_[v].given)
       fail("observed variable '{}' has no value; call state.observe({}, ...) before run", plan_.variables[v].name,
            plan_.variables[v].name);
 }
@@ -65,6 +67,7 @@ void Executor::execute(std::size_t first, std::size_t last, std::size_t first_se
     if (std::holds_alternative<Send>(op)) {
       send(state_.sends_[first_send++], total);
     } else if (const Combine* c = std::get_if<Combine>(&op)) {
+      if (c->of_model && model_is_kept_) continue;
       combine(*c, messages, {state_.arrival_tau_.data() + c->first_arrival, state_.arrival_rho_.data() + c->first_arrival});
     } else {
       const auto& gather = std::get<GatherOthers>(op);
@@ -143,14 +146,25 @@ Natural Executor::prediction(VariableId variable, std::uint32_t element) const {
 
 void Executor::absorb(VariableId shared_variable) {
   const auto& v = plan_.variables[shared_variable.value];
-  double* const tau = state_.tau_.data();
-  double* const rho = state_.rho_.data();
-  for (const auto& end : v.ends)
-    if (!end.of_model)
+  const MessageArrays context{state_.tau_.data() + v.first_slot, state_.rho_.data() + v.first_slot};
+  for (const auto& end : v.ends) {
+    if (end.of_model) continue;
+    const Group& group = plan_.groups[end.group];
+    const Group::Port& port = group.ports[end.port];
+    if (port.elements.is_identical() && port.elements.base == v.first_element && group.slots * port.terms == v.size) {
+      const double *const tau = state_.tau_.data() + port.first_slot, *const rho = state_.rho_.data() + port.first_slot;
+      DMA_INDEPENDENT
+      for (std::size_t i = 0; i < v.size; ++i) {
+        context.tau[i] += tau[i];
+        context.rho[i] += rho[i];
+      }
+    } else {
       for_each_message(v, end, [&](std::uint32_t i, std::uint32_t slot) {
-        tau[v.first_slot + i] += tau[slot];
-        rho[v.first_slot + i] += rho[slot];
+        context.tau[i] += state_.tau_[slot];
+        context.rho[i] += state_.rho_[slot];
       });
+    }
+  }
 }
 
 void Executor::multiply_by_model(VariableId shared_variable, std::span<Natural> elements) const {
@@ -163,10 +177,10 @@ void Executor::multiply_by_model(VariableId shared_variable, std::span<Natural> 
 }
 
 void Executor::check_contradictions() {
-  const auto is_infinite = [](double rho) { return rho == kInfinity; };
-  std::size_t values = 0;  // of observed variables; they alone are no contradiction
-  for (const auto& v : plan_.variables) values += v.observed ? v.size : 0;
-  if (static_cast<std::size_t>(std::ranges::count_if(state_.rho_, is_infinite)) <= values) return;
+  // The first slots hold given values, which alone are no contradiction.
+  std::int64_t points = 0;
+  for (std::size_t slot = plan_.first_message; slot < state_.rho_.size(); ++slot) points += state_.rho_[slot] == kInfinity;
+  if (points == 0) return;
   double* const location = state_.total_tau_.data();
   for (const auto& variable : plan_.variables) {
     if (variable.observed) continue;

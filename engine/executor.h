@@ -27,6 +27,8 @@ class Executor {
   Total refused_constants() const;  // the faults among them
   void start_fresh();            // uniform, as far as a sweep may read them
   void sweep(Total& total);      // all operations once
+  // The next sweeps find contexts and constants as the last one did, and what was combined from them still there.
+  void keep_model() { model_is_kept_ = true; }
   // Visits in order of urgency until the most urgent is at most `tolerance` or `limit` visits are done; returns their
   // number. total.change is then the urgency that is left; the trend and the report hear of every visit.
   std::uint64_t sweep_by_urgency(double tolerance, std::uint64_t limit, Total& total, Trend& trend, Report& report);
@@ -52,6 +54,7 @@ class Executor {
 
   State& state_;
   const Plan& plan_;
+  bool model_is_kept_ = false;
 };
 
 }  // namespace dma

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <boost/graph/adjacency_list.hpp>
+#include <boost/graph/compressed_sparse_row_graph.hpp>
 #include <boost/graph/connected_components.hpp>
 #include <boost/graph/depth_first_search.hpp>
 #include <boost/graph/topological_sort.hpp>
@@ -18,21 +19,27 @@ namespace dma {
 namespace {
 
 // Bipartite and directed by data flow; vertices: the variables, then the factors.
-using Directed = boost::adjacency_list<boost::vecS, boost::vecS, boost::directedS>;
+using Directed = boost::compressed_sparse_row_graph<boost::directedS>;
 using Undirected = boost::adjacency_list<boost::vecS, boost::vecS, boost::undirectedS>;
 
-template <class AnyGraph>
-AnyGraph bipartite(const Resolved& graph) {
-  AnyGraph g(graph.variables.size() + graph.factors.size());
+std::size_t vertices(const Resolved& graph) { return graph.variables.size() + graph.factors.size(); }
+
+std::vector<std::pair<std::size_t, std::size_t>> edges_of(const Resolved& graph) {
+  std::vector<std::pair<std::size_t, std::size_t>> edges;
   for (std::size_t f = 0; f < graph.factors.size(); ++f) {
     const auto& factor = graph.factors[f];
     const std::size_t vertex = graph.variables.size() + f;
     for (std::size_t p = 0; p < factor.ports.size(); ++p)
       for (const VariableId v : factor.ports[p].variables)
-        if (factor.kind->ports()[p].output) boost::add_edge(vertex, v.value, g);
-        else boost::add_edge(v.value, vertex, g);
+        if (factor.kind->ports()[p].output) edges.emplace_back(vertex, v.value);
+        else edges.emplace_back(v.value, vertex);
   }
-  return g;
+  return edges;
+}
+
+Directed bipartite(const Resolved& graph) {
+  const auto edges = edges_of(graph);
+  return Directed(boost::edges_are_unsorted_multi_pass, edges.begin(), edges.end(), vertices(graph));
 }
 
 // Remembers the path of the search so that the first back edge yields the cycle it closes.
@@ -64,20 +71,64 @@ struct CycleFinder : boost::dfs_visitor<> {
   fail("the data flow has a cycle: {}; forward_backward needs none, use flooding, sequential or residual", text);
 }
 
-// What must be equal for two factors' messages to be computed by one kernel call; factors of the model and of an example
-// are told apart because a learner treats their messages differently.
-auto class_key(const Resolved& graph, const Resolved::Factor& factor) {
-  std::vector<const void*> messages;
-  std::vector<std::uint32_t> shape;
-  for (const auto& port : factor.ports) messages.push_back(port.message), shape.push_back(port.terms);
-  for (const auto& parameter : factor.parameters) shape.push_back(parameter.terms);
-  return std::tuple(factor.kind->name(), messages, shape, factor.slots == 1, connects_shared_alone(graph, factor));
+// All vertices, each after those it feeds.
+std::vector<std::size_t> reversed_order(const Resolved& graph, const Directed& g) {
+  std::vector<std::size_t> reversed;
+  reversed.reserve(boost::num_vertices(g));
+  try {
+    boost::topological_sort(g, std::back_inserter(reversed));
+  } catch (const boost::not_a_dag&) {
+    fail_on_cycle(graph, g);
+  }
+  return reversed;
+}
+
+// What must be equal for two factors' messages to be computed by one kernel call: visit(number) for each such number.
+// Factors of the model and of an example are told apart because a learner treats their messages differently.
+template <class Visit>
+void for_each_trait(const Resolved& graph, const Resolved::Factor& factor, const Visit& visit) {
+  visit(reinterpret_cast<std::uintptr_t>(factor.kind));
+  visit((factor.slots == 1 ? 0u : 1u) + (connects_shared_alone(graph, factor) ? 2u : 0u));
+  for (const auto& port : factor.ports) visit(reinterpret_cast<std::uintptr_t>(port.message)), visit(port.terms);
+  for (const auto& parameter : factor.parameters) visit(parameter.terms);
+}
+
+// Numbers factors by class. The traits of a factor are written into memory that is kept, so that a graph of many small
+// factors costs one look into the table for each and no allocation.
+class Classes {
+ public:
+  explicit Classes(const Resolved& graph) : graph_(graph) {}
+
+  std::uint32_t of(const Resolved::Factor& factor) {
+    traits_.clear();
+    for_each_trait(graph_, factor, [&](std::uintptr_t trait) { traits_.push_back(trait); });
+    if (!numbers_.empty() && traits_ == last_->first) return last_->second;  // factors of one kind often come in a row
+    last_ = numbers_.emplace(traits_, static_cast<std::uint32_t>(numbers_.size())).first;
+    return last_->second;
+  }
+
+ private:
+  const Resolved& graph_;
+  std::vector<std::uintptr_t> traits_;
+  std::map<std::vector<std::uintptr_t>, std::uint32_t> numbers_;
+  std::map<std::vector<std::uintptr_t>, std::uint32_t>::const_iterator last_;
+};
+
+// Bit q of entry p: the message to port p reads port q.
+PortMasks reads_of(const Resolved::Factor& factor) {
+  PortMasks masks{};
+  for (std::size_t p = 0; p < factor.ports.size(); ++p)
+    if (const MessageFunction* message = factor.ports[p].message)
+      for (const std::size_t q : message->reads) masks[p] |= 1u << q;
+  return masks;
 }
 
 }  // namespace
 
 Flow::Flow(const Resolved& graph) : graph_(&graph) {
-  std::map<decltype(class_key(graph, graph.factors[0])), std::uint32_t> classes;
+  Classes classes(graph);
+  const std::size_t count = graph.factors.size();
+  for (auto* const masks : {&input_ports_, &output_ports_, &target_ports_, &class_}) masks->reserve(count);
   for (const auto& factor : graph.factors) {
     std::uint32_t inputs = 0, outputs = 0, targets = 0;
     for (std::size_t p = 0; p < factor.ports.size(); ++p) {
@@ -87,20 +138,14 @@ Flow::Flow(const Resolved& graph) : graph_(&graph) {
     input_ports_.push_back(inputs);
     output_ports_.push_back(outputs);
     target_ports_.push_back(targets);
-    class_.push_back(classes.emplace(class_key(graph, factor), static_cast<std::uint32_t>(classes.size())).first->second);
+    class_.push_back(classes.of(factor));
+    if (class_.back() == class_reads_.size()) class_reads_.push_back(reads_of(factor));
   }
-}
-
-std::uint32_t Flow::reads(std::size_t factor, std::size_t port) const {
-  std::uint32_t mask = 0;
-  if (const MessageFunction* message = graph_->factors[factor].ports[port].message)
-    for (const std::size_t p : message->reads) mask |= 1u << p;
-  return mask;
 }
 
 std::uint32_t Flow::reads(std::size_t factor) const {
   std::uint32_t mask = 0;
-  for (std::size_t p = 0; p < graph_->factors[factor].ports.size(); ++p) mask |= reads(factor, p);
+  for (const std::uint32_t of_port : class_reads_[class_[factor]]) mask |= of_port;
   return mask;
 }
 
@@ -113,18 +158,15 @@ std::vector<std::uint32_t> Flow::by_class() const {
 
 bool Flow::is_acyclic() const {
   std::vector<std::size_t> path, cycle;
-  boost::depth_first_search(bipartite<Directed>(*graph_), boost::visitor(CycleFinder(path, cycle)));
+  boost::depth_first_search(bipartite(*graph_), boost::visitor(CycleFinder(path, cycle)));
   return cycle.empty();
 }
 
+void Flow::refuse_cycles() const { (void)reversed_order(*graph_, bipartite(*graph_)); }
+
 std::vector<std::vector<std::uint32_t>> Flow::levels() const {
-  const auto g = bipartite<Directed>(*graph_);
-  std::vector<std::size_t> reversed;
-  try {
-    boost::topological_sort(g, std::back_inserter(reversed));
-  } catch (const boost::not_a_dag&) {
-    fail_on_cycle(*graph_, g);
-  }
+  const auto g = bipartite(*graph_);
+  const std::vector<std::size_t> reversed = reversed_order(*graph_, g);
   const std::size_t variables = graph_->variables.size();
   std::vector<std::uint32_t> depth(boost::num_vertices(g));
   std::vector<std::vector<std::uint32_t>> levels;
@@ -143,7 +185,8 @@ std::vector<std::vector<std::uint32_t>> Flow::levels() const {
 }
 
 std::size_t Flow::connected_components() const {
-  const auto g = bipartite<Undirected>(*graph_);
+  const auto edges = edges_of(*graph_);
+  const Undirected g(edges.begin(), edges.end(), vertices(*graph_));
   std::vector<std::size_t> component(boost::num_vertices(g));
   return static_cast<std::size_t>(boost::connected_components(g, component.data()));
 }

@@ -1,6 +1,7 @@
 // The data flow of a resolved graph: which factor feeds which, in what order, and which messages need which others.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -17,6 +18,9 @@ struct MessageId {
   std::uint32_t port;
 };
 
+// A set of ports for each port, bit p standing for port p.
+using PortMasks = std::array<std::uint32_t, kMaxPorts>;
+
 class Flow {
  public:
   explicit Flow(const Resolved& graph);
@@ -29,11 +33,13 @@ class Flow {
   std::uint32_t inputs(std::size_t factor) const { return input_ports_[factor]; }    // bit p: port p is an input
   std::uint32_t outputs(std::size_t factor) const { return output_ports_[factor]; }  // bit p: port p is an output
   std::uint32_t targets(std::size_t factor) const { return target_ports_[factor]; }  // bit p: somebody wants its message
-  std::uint32_t reads(std::size_t factor, std::size_t port) const;  // ports the message to `port` reads
+  // Ports the message to `port` reads.
+  std::uint32_t reads(std::size_t factor, std::size_t port) const { return class_reads_[class_[factor]][port]; }
   std::uint32_t reads(std::size_t factor) const;                    // ports any of its messages reads
   // Equal for factors whose messages one kernel call can compute.
   std::uint32_t kernel_class(std::size_t factor) const { return class_[factor]; }
   bool is_acyclic() const;
+  void refuse_cycles() const;  // a directed cycle is an Error that names it
   // All factors, equal kernel classes together.
   std::vector<std::uint32_t> by_class() const;
 
@@ -52,6 +58,7 @@ class Flow {
   const Resolved* graph_;
   std::vector<std::uint32_t> input_ports_, output_ports_, target_ports_;
   std::vector<std::uint32_t> class_;
+  std::vector<PortMasks> class_reads_;  // by class
 };
 
 }  // namespace dma

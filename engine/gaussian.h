@@ -27,7 +27,7 @@ struct Natural {
 };
 
 // A message an edge may carry: finite location, precision in [0, inf], and no location without precision.
-inline bool is_valid(const Natural& m) { return std::isfinite(m.tau) && m.rho >= 0 && (m.rho > 0 || m.tau == 0); }
+inline bool is_valid(const Natural& m) { return std::abs(m.tau) < kInfinity && (m.rho > 0 || (m.rho == 0 && m.tau == 0)); }
 
 // Product of densities. A point mass absorbs everything; of two point masses the first is kept (the engine reports
 // contradicting ones, see run.h).

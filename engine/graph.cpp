@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <limits>
+#include <optional>
 
 #include "engine/error.h"
 
@@ -13,20 +14,49 @@ namespace {
 
 constexpr std::size_t kLargestVariable = std::numeric_limits<std::uint32_t>::max() / 4;
 
+using Names = std::unordered_map<std::string, std::uint32_t>;
+
+// The position of the item of that name. Numbered names end in it ("v17", "product3"), and so need no entry in `names`.
 template <class Items>
-std::uint32_t find(const std::unordered_map<std::string, std::uint32_t>& names, const Items& items,
-                   std::string_view wanted, std::string_view what) {
-  if (const auto found = names.find(std::string(wanted)); found != names.end()) return found->second;
+std::optional<std::uint32_t> position(const Names& names, const Items& items, const std::string& wanted) {
+  if (const auto found = names.find(wanted); found != names.end()) return found->second;
+  std::uint64_t number = 0, power = 1;
+  for (std::size_t i = wanted.size(); i-- > 0 && wanted[i] >= '0' && wanted[i] <= '9' && power <= items.size(); power *= 10) {
+    number += power * static_cast<std::uint64_t>(wanted[i] - '0');
+    if (number < items.size() && items[number].name == wanted) return static_cast<std::uint32_t>(number);
+  }
+  return {};
+}
+
+template <class Items>
+std::uint32_t find(const Names& names, const Items& items, std::string_view wanted, std::string_view what) {
+  if (const auto found = position(names, items, std::string(wanted))) return *found;
   std::vector<std::string> known;
   for (const auto& item : items) known.push_back(item.name);
   fail("no {} '{}' in this graph{}", what, wanted, suggestion(wanted, known));
 }
 
+std::string numbered(std::string_view stem, std::uint32_t number) {
+  const fmt::format_int digits(number);
+  std::string name;
+  name.reserve(stem.size() + digits.size());
+  return name.append(stem).append(digits.data(), digits.size());
+}
+
 // "v3", or the next number that the user has not taken.
-std::string numbered(std::string_view stem, std::uint32_t number, const std::unordered_map<std::string, std::uint32_t>& taken) {
-  std::string name = fmt::format("{}{}", stem, number);
-  while (taken.contains(name)) name = fmt::format("{}{}", stem, ++number);
+std::string name_by_number(std::string_view stem, std::uint32_t id, Names& taken) {
+  std::string name = numbered(stem, id);
+  if (!taken.contains(name)) return name;
+  for (std::uint32_t number = id + 1; taken.contains(name); ++number) name = numbered(stem, number);
+  taken.emplace(name, id);
   return name;
+}
+
+template <class Items>
+void take_name(const std::string& name, Names& taken, const Items& items, std::string_view what) {
+  if (position(taken, items, name))
+    fail("two {} are named '{}'; give each its own name, or an empty one to have it numbered", what, name);
+  taken.emplace(name, static_cast<std::uint32_t>(items.size()));
 }
 
 std::string_view name(Reach reach) {
@@ -49,11 +79,10 @@ Connection gather(VariableId v, std::vector<std::uint32_t> table) {
 
 VariableId Graph::add(std::string_view name, std::size_t size, Family family, bool observed, bool shared) {
   const auto id = static_cast<std::uint32_t>(variables_.size());
-  std::string own = name.empty() ? numbered("v", id, variable_names_) : std::string(name);
+  std::string own = name.empty() ? name_by_number("v", id, variable_names_) : std::string(name);
   if (size == 0 || size > kLargestVariable)
     fail("variable '{}' has size {}; a size from 1 to {} is expected", own, size, kLargestVariable);
-  if (!variable_names_.emplace(own, id).second)
-    fail("two variables are named '{}'; give each its own name, or an empty one to have it numbered", own);
+  if (!name.empty()) take_name(own, variable_names_, variables_, "variables");
   variables_.push_back({std::move(own), static_cast<std::uint32_t>(size), family, observed, shared});
   return {id};
 }
@@ -74,9 +103,8 @@ FactorId Graph::factor(std::string_view kind, std::vector<Connection> connection
   for (const Connection& connection : connections)
     if (connection.variable.value >= variables_.size())
       fail("factor {} ({}) is connected to a variable that is not of this graph", id, kind);
-  if (options.name.empty()) options.name = numbered(kind, id, factor_names_);
-  if (!factor_names_.emplace(options.name, id).second)
-    fail("two factors are named '{}'; give each its own name, or an empty one to have it numbered", options.name);
+  if (options.name.empty()) options.name = name_by_number(kind, id, factor_names_);
+  else take_name(options.name, factor_names_, factors_, "factors");
   factors_.push_back({std::move(options.name), std::string(kind), std::move(options.method), std::move(connections),
                       std::move(parameters)});
   return {id};

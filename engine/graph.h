@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "engine/short_list.h"
+
 namespace dma {
 
 // The meaning of a message's two natural parameters on a variable.
@@ -55,9 +57,9 @@ Connection gather(VariableId v, std::vector<std::uint32_t> table);
 
 // A parameter's value: one number for the whole plate, or one per slot (per term for a per-term parameter).
 struct ParameterValue {
-  ParameterValue(double number) : numbers{number} {}                             // NOLINT
-  ParameterValue(std::vector<double> per_slot) : numbers(std::move(per_slot)) {}  // NOLINT
-  std::vector<double> numbers;
+  ParameterValue(double number) : numbers{number} {}                                                        // NOLINT
+  ParameterValue(const std::vector<double>& per_slot) : numbers(per_slot.begin(), per_slot.end()) {}  // NOLINT
+  ShortList<double> numbers;
 };
 using ParameterList = std::vector<std::pair<std::string, ParameterValue>>;
 
@@ -111,6 +113,7 @@ class Graph {
 
   std::vector<Variable> variables_;
   std::vector<Factor> factors_;
+  // Names the user gave, and numbered ones that are not simply the stem and the position.
   std::unordered_map<std::string, std::uint32_t> variable_names_;
   std::unordered_map<std::string, std::uint32_t> factor_names_;
 };

@@ -83,6 +83,7 @@ std::vector<Placement> lay_out(const Flow& flow, Plan& plan) {
   const Resolved& graph = *plan.graph;
   auto places = form_groups(flow, plan);
   // Values and contexts first: at their element they are then found before all other messages.
+  plan.variables.reserve(graph.variables.size());
   for (const auto& v : graph.variables) {
     Plan::Variable variable{v.name, v.first_element, v.size, v.family, v.observed, v.shared};
     if (v.observed || v.shared) {
@@ -91,12 +92,13 @@ std::vector<Placement> lay_out(const Flow& flow, Plan& plan) {
     }
     plan.variables.push_back(std::move(variable));
   }
+  plan.first_message = plan.slots;
   for (Group& group : plan.groups) {
     lay_out_ports(graph, group, plan.slots);
     lay_out_parameters(graph, group, plan.parameters);
     std::uint32_t scratch = 0;
     for (const Group::Port& port : group.ports) scratch += kScratchPerTerm * port.terms;
-    plan.scratch = std::max(plan.scratch, scratch);
+    plan.scratch = std::max({plan.scratch, scratch, kLeastScratch});
   }
   plan.elements = graph.elements;
   for (std::uint32_t f = 0; f < graph.factors.size(); ++f)

@@ -267,6 +267,7 @@ void Learner::predict_examples(const Data& inputs, std::size_t begin, std::size_
     executor.start_fresh();
     Executor::Total total;
     executor.sweep(total);
+    executor.keep_model();  // examples are predicted with the same weights
     read_predictions(executor, n, means, variances);
   }
 }

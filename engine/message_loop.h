@@ -40,6 +40,13 @@ struct Signature<R (C::*)(A...) const> : Signature<R (*)(A...)> {};
 template <class R, class... A>
 struct Signature<R (*)(A...) noexcept> : Signature<R (*)(A...)> {};
 
+// Element i of a tuple, or an empty type if there is none.
+struct None {};
+template <bool kAny, std::size_t i, class Tuple>
+struct ElementOrNone : std::type_identity<None> {};
+template <std::size_t i, class Tuple>
+struct ElementOrNone<true, i, Tuple> : std::tuple_element<i, Tuple> {};
+
 template <class Parameters>
 Parameters bind_parameters(const ParameterRow& row) {
   if constexpr (requires { Parameters::bind(row); }) {
@@ -98,67 +105,141 @@ class MessageLoop {
 
   template <bool kTracked>
   static void plate(const Batch& batch, Outcome& outcome) {
-    const F& function = *static_cast<const F*>(batch.callable);
-    for (std::size_t r = 0; r < batch.rows; ++r)
-      for (std::size_t c = 0; c < batch.columns; ++c) {
-        Packer pack{batch.scratch};
-        const auto load = [&]<std::size_t i>() -> decltype(auto) {
-          const PortView& view = batch.reads[i];
-          if constexpr (detail::IsSpan<Argument<i>>::value) {
-            using Message = std::remove_const_t<typename Argument<i>::element_type>;
-            return pack.template span<Message>(view.terms, [&](std::size_t t) { return view.at(r, c, t); });
-          } else {
-            return Argument<i>(view.at(r, c));
-          }
-        };
-        invoke<kTracked>(function, batch, outcome, {batch.parameters, r, c}, batch.out_offset(r, c),
-                         r * batch.columns + c, pack, load, std::make_index_sequence<kReads>());
-      }
+    over_plate<kTracked>(batch, outcome, std::make_index_sequence<kReads>());
   }
-
   template <bool kTracked>
   static void sequence(const Batch& batch, const Sequence& run, const Sequence::Read* reads, Outcome& outcome) {
-    const F& function = *static_cast<const F*>(batch.callable);
-    std::int64_t at = run.first;
-    for (std::uint64_t k = 0; k < run.count; ++k, at += run.step) {
-      const auto slot = static_cast<std::uint32_t>(at);
-      Packer pack{batch.scratch};
-      const auto load = [&]<std::size_t i>() -> decltype(auto) {
-        const std::uint32_t first = slot * reads[i].terms;
-        if constexpr (detail::IsSpan<Argument<i>>::value) {
-          using Message = std::remove_const_t<typename Argument<i>::element_type>;
-          return pack.template span<Message>(
-              reads[i].terms, [&](std::size_t t) { return arrival(run, reads[i], first + static_cast<std::uint32_t>(t)); });
-        } else {
-          return Argument<i>(arrival(run, reads[i], first));
-        }
-      };
-      invoke<kTracked>(function, batch, outcome, {batch.parameters, 0, slot}, batch.out_offset(0, slot), slot, pack, load,
-                       std::make_index_sequence<kReads>());
-    }
+    over_sequence<kTracked>(batch, run, reads, outcome, std::make_index_sequence<kReads>());
   }
 
  private:
-  // Copies the messages of a variadic port side by side into the batch's scratch memory.
-  struct Packer {
-    double* free;
-    template <class Message, class Get>
-    std::span<const Message> span(std::size_t terms, const Get& get) {
-      Message* const begin = reserve<Message>(terms);
-      for (std::size_t t = 0; t < terms; ++t) begin[t] = Message(get(t));
-      return {begin, terms};
+  template <class A>
+  struct MessageOf : std::type_identity<A> {};
+  template <class M>
+  struct MessageOf<std::span<M>> : std::type_identity<std::remove_const_t<M>> {};
+
+  // Where the messages of a variadic port stand side by side: a piece of the batch's scratch memory, made once per batch.
+  class Rooms {
+   public:
+    explicit Rooms(double* scratch) : free_(scratch) {}
+    // Nothing for an argument that is a single message.
+    template <class A>
+    typename MessageOf<A>::type* take(std::size_t terms) {
+      if constexpr (detail::IsSpan<A>::value) {
+        using Message = typename MessageOf<A>::type;
+        static_assert(sizeof(Message) == 2 * sizeof(double));
+        auto* const begin = reinterpret_cast<Message*>(std::exchange(free_, free_ + 2 * terms));
+        for (std::size_t t = 0; t < terms; ++t) ::new (begin + t) Message;
+        return begin;
+      }
+      return nullptr;
     }
-    template <class Message>
-    Message* reserve(std::size_t terms) {
-      static_assert(sizeof(Message) == 2 * sizeof(double));
-      auto* const begin = reinterpret_cast<Message*>(std::exchange(free, free + 2 * terms));
-      for (std::size_t t = 0; t < terms; ++t) ::new (begin + t) Message;
-      return begin;
-    }
+
+   private:
+    double* free_;
   };
 
-  // q counts (slot, term) pairs of the port.
-  static Natural arrival(const Sequence& run, const Sequence::Read& read, std::uint32_t q) {
+  // An argument of the function from get(term): one message, or all those of a slot.
+  template <class A, class Get>
+  static A argument(typename MessageOf<A>::type* room, std::size_t terms, const Get& get) {
+    if constexpr (detail::IsSpan<A>::value) {
+      for (std::size_t t = 0; t < terms; ++t) room[t] = typename MessageOf<A>::type(get(t));
+      return {room, terms};
+    } else {
+      return A(get(0));
+    }
+  }
+
+  // The function and where its results go. Everything that stays the same from slot to slot is copied out of the batch:
+  // the compiler then knows that storing a message does not change it. Parameters that all slots share are bound once.
+  template <bool kTracked>
+  class Call {
+   public:
+    Call(const Batch& batch, Rooms& rooms, const Outcome& outcome)
+        : outcome_(outcome), function_(*static_cast<const F*>(batch.callable)), sink_(batch.sink), views_(batch.parameters) {
+      if constexpr (kVariadicResult) {
+        using Result = Argument<kCount - 1>;
+        results_ = Result(rooms.template take<Result>(batch.out_terms), batch.out_terms);
+      }
+      if constexpr (parameter_count() > 0) {
+        for (std::size_t k = 0; k < parameter_count(); ++k) varies_ |= views_[k].row != 0 || views_[k].column != 0;
+        parameters_ = detail::bind_parameters<Parameters>({views_, 0, 0});
+      }
+    }
+
+    template <class... Messages>
+    void operator()(std::size_t r, std::size_t c, std::ptrdiff_t out, std::uint64_t slot, const Messages&... messages) {
+      if constexpr (has_parameters()) {
+        if (varies_) parameters_ = detail::bind_parameters<Parameters>({views_, r, c});
+        store(out, slot, messages..., parameters_);
+      } else {
+        store(out, slot, messages...);
+      }
+    }
+    const Outcome& outcome() const { return outcome_; }
+
+   private:
+    using Parameters = typename detail::ElementOrNone<has_parameters(), kReads, Arguments>::type;
+    using Results = typename detail::ElementOrNone<kVariadicResult, kCount - 1, Arguments>::type;
+
+    template <class... A>
+    void store(std::ptrdiff_t out, std::uint64_t slot, const A&... arguments) {
+      if constexpr (kVariadicResult) {
+        function_(arguments..., results_);
+        for (std::size_t t = 0; t < results_.size(); ++t)
+          sink_.template store<kTracked>(out + static_cast<std::ptrdiff_t>(t), results_[t], slot, outcome_);
+      } else {
+        sink_.template store<kTracked>(out, function_(arguments...), slot, outcome_);
+      }
+    }
+
+    Outcome outcome_;
+    const F& function_;
+    const Sink sink_;
+    const ParameterView* const views_;
+    Parameters parameters_ = {};
+    Results results_ = {};
+    bool varies_ = has_parameters() && parameter_count() == 0;  // those that bind themselves may look at the slot
+  };
+
+  template <bool kTracked, std::size_t... i>
+  static void over_plate(const Batch& batch, Outcome& outcome, std::index_sequence<i...>) {
+    Rooms rooms(batch.scratch);
+    [[maybe_unused]] const std::tuple views{PortView(batch.reads[i])...};
+    [[maybe_unused]] const std::tuple room{rooms.template take<Argument<i>>(batch.reads[i].terms)...};
+    Call<kTracked> call(batch, rooms, outcome);
+    const std::size_t rows = batch.rows, columns = batch.columns;
+    const std::ptrdiff_t out_column = batch.out_column;
+    std::uint64_t slot = 0;
+    for (std::size_t r = 0; r < rows; ++r) {
+      std::ptrdiff_t out = batch.out_offset(r, 0);
+      for (std::size_t c = 0; c < columns; ++c, ++slot, out += out_column)
+        call(r, c, out, slot,
+             argument<Argument<i>>(std::get<i>(room), std::get<i>(views).terms,
+                                   [&](std::size_t t) { return std::get<i>(views).at(r, c, t); })...);
+    }
+    outcome = call.outcome();
+  }
+
+  template <bool kTracked, std::size_t... i>
+  static void over_sequence(const Batch& batch, const Sequence& run, [[maybe_unused]] const Sequence::Read* reads,
+                            Outcome& outcome, std::index_sequence<i...>) {
+    Rooms rooms(batch.scratch);
+    [[maybe_unused]] const std::tuple room{rooms.template take<Argument<i>>(reads[i].terms)...};
+    Call<kTracked> call(batch, rooms, outcome);
+    std::int64_t at = run.first;
+    for (std::uint64_t k = 0; k < run.count; ++k, at += run.step) {
+      const auto slot = static_cast<std::uint32_t>(at);
+      call(0, slot, batch.out_offset(0, slot), slot,
+           argument<Argument<i>>(std::get<i>(room), reads[i].terms, [&](std::size_t t) {
+             return arrival(run, reads[i], slot * reads[i].terms + static_cast<std::uint32_t>(t));
+           })...);
+    }
+    outcome = call.outcome();
+  }
+
+  // q counts (slot, term) pairs of the port. A call for every message would cost a third of a chain's time.
+  [[gnu::always_inline]] static inline Natural arrival(const Sequence& run, const Sequence::Read& read, std::uint32_t q) {
     if (!read.refresh) return run.arrivals[read.first_arrival + q];
     const Natural m = all_but(run.incidence, run.messages, read.first_slot + q);
     if (read.keep) {
@@ -166,28 +247,6 @@ class MessageLoop {
       run.arrivals.rho[read.first_arrival + q] = m.rho;
     }
     return m;
-  }
-
-  template <bool kTracked, class Load, std::size_t... i>
-  static void invoke(const F& function, const Batch& batch, Outcome& outcome, const ParameterRow& row, std::ptrdiff_t out,
-                     std::uint64_t slot, Packer& pack, const Load& load, std::index_sequence<i...>) {
-    // Braces fix the order of evaluation: ports are packed from the first to the last.
-    std::tuple<std::conditional_t<true, Argument<i>, void>...> messages{load.template operator()<i>()...};
-    const auto with = [&](auto&&... rest) -> decltype(auto) {
-      if constexpr (has_parameters())
-        return function(std::get<i>(messages)..., detail::bind_parameters<Argument<kReads>>(row), rest...);
-      else
-        return function(std::get<i>(messages)..., rest...);
-    };
-    if constexpr (kVariadicResult) {
-      using Message = typename Argument<kCount - 1>::element_type;
-      const std::span<Message> results(pack.template reserve<Message>(batch.out_terms), batch.out_terms);
-      with(results);
-      for (std::size_t t = 0; t < results.size(); ++t)
-        batch.sink.store<kTracked>(out + static_cast<std::ptrdiff_t>(t), results[t], slot, outcome);
-    } else {
-      batch.sink.store<kTracked>(out, with(), slot, outcome);
-    }
   }
 };
 

@@ -41,6 +41,7 @@ std::size_t Plan::bytes() const {
   std::size_t tables = bytes_of(element_of_slot) + bytes_of(first_incident) + bytes_of(incident_slots);
   for (const Group& group : groups)
     for (const auto& port : group.ports) tables += bytes_of(port.elements.table);
+  tables += variables.size() * sizeof(ValuePlace);
   return tables + 2 * sizeof(double) * (std::size_t{slots} + arrivals) + bytes_of(parameters) + scratch * sizeof(double) +
          elements * (element_of_slot.empty() ? sizeof(double) : 3 * sizeof(double) + sizeof(std::uint32_t));
 }
@@ -52,6 +53,8 @@ std::size_t Plan::messages_per_sweep() const {
       count += std::size_t{send->count} * groups[send->group].ports[send->port].terms * (send->joint != nullptr ? 2 : 1);
   return count;
 }
+
+std::string Plan::schedule_text() const { return describe(schedule, Flow(*graph)); }
 
 std::string Plan::slot_name(std::uint32_t group, std::uint64_t slot) const {
   const Group& g = groups[group];

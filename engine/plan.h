@@ -50,6 +50,7 @@ struct Combine {
   };
   std::uint32_t first_arrival = 0, first_element = 0, size = 0;
   std::vector<Source> sources;
+  bool of_model = false;  // all sources are contexts and constants: the same for every example until a context changes
 };
 
 // arrivals[q] = product of all messages at the element of q but its own, for slots q of one port.
@@ -84,6 +85,13 @@ struct SlotRange {
   std::uint32_t first, count;
 };
 
+// Where the value of a variable goes and whether it has been given: all that State::observe needs, close together.
+struct ValuePlace {
+  std::uint32_t first_slot = kNowhere, size = 0;
+  Family family = Family::gaussian;
+  bool observed = false, given = false;
+};
+
 class Plan {
  public:
   // Everything below is public to read; compile() fills it.
@@ -110,7 +118,6 @@ class Plan {
   };
   std::vector<Place> places;  // of every factor of the user's graph
   Schedule schedule;
-  std::string schedule_text;  // the schedule in words
 
   std::vector<Operation> constants;   // messages that depend on parameters alone
   std::vector<Operation> operations;  // one sweep
@@ -122,12 +129,14 @@ class Plan {
   std::vector<SlotRange> arrival_resets;   // arrivals likewise
 
   std::uint32_t slots = 0, arrivals = 0, elements = 0;
+  std::uint32_t first_message = 0;    // the slots before it hold values and contexts
   std::uint32_t scratch = 0;          // doubles a kernel may need
   std::vector<double> parameters;
   std::vector<std::uint32_t> element_of_slot, first_incident, incident_slots;  // engine/incidence.h
 
   std::size_t bytes() const;                 // of a State and of the index tables it reads
   std::size_t messages_per_sweep() const;
+  std::string schedule_text() const;         // the schedule in words
   // "product3[17]": the factor and the slot within it that slot of a group is.
   std::string slot_name(std::uint32_t group, std::uint64_t slot) const;
 };

@@ -19,21 +19,30 @@ std::string port_list(const Kind& kind) {
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
+template <class Spec>
+std::vector<std::string> names(const std::vector<Spec>& specs) {
+  std::vector<std::string> list;
+  for (const Spec& spec : specs) list.push_back(spec.name);
+  return list;
+}
+
+// The connections of each port.
+using Ends = ShortList<const Connection*>;
+using PortEnds = boost::container::small_vector<Ends, 4>;
+
 // Which connections go to which port: named ones by name, the others in order; a variadic port takes the surplus.
-std::vector<std::vector<const Connection*>> assign_ports(const Graph::Factor& factor, const Kind& kind) {
+PortEnds assign_ports(const Graph::Factor& factor, const Kind& kind) {
   const auto& specs = kind.ports();
-  std::vector<std::vector<const Connection*>> assigned(specs.size());
-  std::vector<const Connection*> positional;
+  PortEnds assigned(specs.size());
+  boost::container::small_vector<const Connection*, 4> positional;
   for (const Connection& c : factor.connections) {
     if (c.port.empty()) {
       positional.push_back(&c);
       continue;
     }
-    std::vector<std::string> known;
-    for (const PortSpec& p : specs) known.push_back(p.name);
-    const auto found = std::ranges::find(known, c.port);
-    if (found == known.end()) fail("{} has no port '{}'{}", where(factor), c.port, suggestion(c.port, known));
-    const auto p = static_cast<std::size_t>(found - known.begin());
+    const auto found = std::ranges::find(specs, c.port, &PortSpec::name);
+    if (found == specs.end()) fail("{} has no port '{}'{}", where(factor), c.port, suggestion(c.port, names(specs)));
+    const auto p = static_cast<std::size_t>(found - specs.begin());
     if (!assigned[p].empty() && !specs[p].variadic) fail("{}: port '{}' is connected twice", where(factor), c.port);
     assigned[p].push_back(&c);
   }
@@ -57,10 +66,10 @@ std::vector<std::vector<const Connection*>> assign_ports(const Graph::Factor& fa
 
 // The number of slots: what the identical (and gathered) ends of ports that are not variadic agree on.
 std::uint32_t plate_size(const Graph& graph, const Graph::Factor& factor, const Kind& kind,
-                         const std::vector<std::vector<const Connection*>>& ports) {
+                         const PortEnds& ports) {
   std::uint32_t slots = 0;
-  std::string decided_by;
-  const auto agree = [&](std::uint32_t size, const std::string& name) {
+  std::string_view decided_by;
+  const auto agree = [&](std::uint32_t size, std::string_view name) {
     if (slots == 0) slots = size, decided_by = name;
     if (size != slots)
       fail("{}: plate sizes do not fit: '{}' has {} elements but '{}' has {}; wrap one in row(), column(), all_to_one() "
@@ -128,7 +137,7 @@ std::uint32_t terms_of(const Graph& graph, const Graph::Factor& factor, const Co
   return size / slots;
 }
 
-Resolved::Port variadic_port(const Graph& graph, const Graph::Factor& factor, const std::vector<const Connection*>& ends,
+Resolved::Port variadic_port(const Graph& graph, const Graph::Factor& factor, const Ends& ends,
                              const std::vector<Resolved::Variable>& variables, std::uint32_t slots) {
   Resolved::Port port;
   port.terms = 0;
@@ -151,7 +160,7 @@ Resolved::Port variadic_port(const Graph& graph, const Graph::Factor& factor, co
 }
 
 void check_families(const Graph& graph, const Graph::Factor& factor, const Kind& kind,
-                    const std::vector<std::vector<const Connection*>>& ports) {
+                    const PortEnds& ports) {
   const Graph::Variable* first = nullptr;
   for (std::size_t p = 0; p < ports.size(); ++p)
     for (const Connection* c : ports[p]) {
@@ -170,29 +179,29 @@ void check_families(const Graph& graph, const Graph::Factor& factor, const Kind&
 
 std::vector<Resolved::Parameter> resolve_parameters(const Graph::Factor& factor, const Kind& kind, std::uint32_t slots,
                                                     std::uint32_t terms) {
-  std::vector<std::string> known;
-  for (const ParameterSpec& spec : kind.parameters()) known.push_back(spec.name);
+  const auto& known = kind.parameters();
   for (std::size_t i = 0; i < factor.parameters.size(); ++i) {
     const std::string& given = factor.parameters[i].first;
-    if (std::ranges::find(known, given) == known.end())
-      fail("{} has no parameter '{}'{}", where(factor), given, suggestion(given, known));
+    if (std::ranges::find(known, given, &ParameterSpec::name) == known.end())
+      fail("{} has no parameter '{}'{}", where(factor), given, suggestion(given, names(known)));
     for (std::size_t j = 0; j < i; ++j)
       if (factor.parameters[j].first == given) fail("{}: parameter '{}' is given twice", where(factor), given);
   }
   std::vector<Resolved::Parameter> resolved;
-  for (const ParameterSpec& spec : kind.parameters()) {
+  resolved.reserve(known.size());
+  for (const ParameterSpec& spec : known) {
     const auto given = std::ranges::find(factor.parameters, spec.name, &ParameterList::value_type::first);
     if (given == factor.parameters.end() && !spec.fallback)
       fail("{} needs the parameter '{}', a number in {}", where(factor), spec.name, describe(spec.domain));
     Resolved::Parameter parameter;
     parameter.terms = spec.per_term ? terms : 1;
-    parameter.values = given == factor.parameters.end() ? std::vector<double>{*spec.fallback} : given->second.numbers;
+    parameter.values = given == factor.parameters.end() ? ShortList<double>{*spec.fallback} : given->second.numbers;
     for (const double value : parameter.values)
       if (!spec.domain.contains(value))
         fail("{}: parameter '{}' is {}, but must be in {}{}{}", where(factor), spec.name, value, describe(spec.domain),
              spec.domain.advice.empty() ? "" : "; ", spec.domain.advice);
     const std::size_t size = parameter.values.size();
-    if (spec.per_term && size == 1) parameter.values.assign(terms, parameter.values[0]);
+    if (spec.per_term && size == 1) parameter.values = ShortList<double>(terms, parameter.values[0]);
     parameter.per_slot = parameter.values.size() == std::size_t{slots} * parameter.terms && slots > 1;
     if (!parameter.per_slot && parameter.values.size() != parameter.terms)
       fail("{}: parameter '{}' has {} values; expected 1{} or {} (one per slot)", where(factor), spec.name, size,
@@ -238,6 +247,7 @@ Resolved::Factor resolve_factor(const Graph& graph, const Graph::Factor& factor,
   check_families(graph, factor, *kind, ports);
   resolved.slots = plate_size(graph, factor, *kind, ports);
   std::uint32_t terms = 1;
+  resolved.ports.reserve(ports.size());
   for (std::size_t p = 0; p < ports.size(); ++p) {
     Resolved::Port port;
     if (kind->ports()[p].variadic) {
@@ -300,9 +310,10 @@ Resolved resolve(const Graph& graph, const Registry& registry, const CompileOpti
   for (auto& variable : resolved.variables) variable.wants_messages = !variable.observed;
   for (const VariableId v : options.predicted) resolved.variables.at(v.value).wants_messages = true;
   std::uint32_t id = 0;
+  resolved.factors.reserve(graph.factors().size());
   for (const auto& factor : graph.factors()) {
     resolved.factors.push_back(resolve_factor(graph, factor, registry, options, resolved));
-    resolved.factors.back().origins = {{id++}};
+    resolved.factors.back().origins = {FactorId{id++}};
   }
   check_all_connected(resolved);
   return resolved;

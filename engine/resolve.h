@@ -9,6 +9,7 @@
 #include "engine/graph.h"
 #include "engine/index_map.h"
 #include "engine/registry.h"
+#include "engine/short_list.h"
 
 namespace dma {
 
@@ -37,11 +38,11 @@ struct Resolved {
   struct Port {
     std::uint32_t terms = 1;              // messages per slot
     IndexMap elements;                    // (slot, term) -> element
-    std::vector<VariableId> variables;    // the distinct ones it reaches
+    ShortList<VariableId> variables;      // the distinct ones it reaches
     const MessageFunction* message = nullptr;  // null: nothing behind it wants a message (all observed)
   };
   struct Parameter {
-    std::vector<double> values;
+    ShortList<double> values;
     bool per_slot = false;
     std::uint32_t terms = 1;
   };

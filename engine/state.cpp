@@ -24,8 +24,7 @@ State::State(const Plan& plan)
       arrival_tau_(plan.arrivals),
       arrival_rho_(plan.arrivals),
       parameters_(plan.parameters),
-      scratch_(plan.scratch),
-      given_(plan.variables.size()) {
+      scratch_(plan.scratch) {
   total_tau_.resize(plan.elements);
   if (!plan.element_of_slot.empty()) {
     total_rho_.resize(plan.elements);
@@ -36,6 +35,11 @@ State::State(const Plan& plan)
     priority_.resize(plan.schedule.visits.size());
     heap_.resize(priority_.size());
     position_.resize(priority_.size());
+  }
+  values_.reserve(plan.variables.size());
+  for (const auto& v : plan.variables) {
+    values_.push_back({v.first_slot, v.size, v.family, v.observed, false});
+    missing_ += v.observed;
   }
   bind();
 }
@@ -124,7 +128,8 @@ void State::bind() {
     }
 }
 
-void State::observe(VariableId variable, std::span<const double> values) {
+// Apart from observe(), which is called for every value of every example: it has nothing but the good case.
+void State::refuse_values(VariableId variable, std::span<const double> values) const {
   const auto& v = plan_->variables.at(variable.value);
   if (!v.observed) fail("variable '{}' is not observed; declare it with graph.observed(...)", v.name);
   if (values.size() != v.size) fail("variable '{}' was given {} values but has {} elements", v.name, values.size(), v.size);
@@ -134,11 +139,22 @@ void State::observe(VariableId variable, std::span<const double> values) {
     if (v.family == Family::log_normal && !(values[i] > 0))
       fail("variable '{}', element {}: the observed value is {}; a log_normal variable is positive", v.name, i, values[i]);
   }
+}
+
+void State::observe(VariableId variable, std::span<const double> values) {
+  if (variable.value >= values_.size()) return refuse_values(variable, values);
+  ValuePlace& place = values_[variable.value];
+  if (!place.observed || values.size() != place.size) return refuse_values(variable, values);
+  const bool is_log = place.family == Family::log_normal;
+  const double least = is_log ? 0 : -kInfinity;
+  for (const double value : values)
+    if (!(value > least && value < kInfinity)) return refuse_values(variable, values);
   for (std::size_t i = 0; i < values.size(); ++i) {
-    tau_[v.first_slot + i] = v.family == Family::log_normal ? std::log(values[i]) : values[i];
-    rho_[v.first_slot + i] = kInfinity;
+    tau_[place.first_slot + i] = is_log ? std::log(values[i]) : values[i];
+    rho_[place.first_slot + i] = kInfinity;
   }
-  given_[variable.value] = true;
+  if (!place.given) --missing_;
+  place.given = true;
 }
 
 void State::set_parameter(FactorId factor, std::string_view parameter, std::span<const double> values) {

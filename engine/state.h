@@ -54,6 +54,7 @@ class State {
   friend class Executor;
 
   void bind();
+  void refuse_values(VariableId variable, std::span<const double> values) const;  // throws
 
   const Plan* plan_;
   std::vector<double> tau_, rho_;                  // messages, by slot
@@ -63,7 +64,8 @@ class State {
   std::vector<double> total_tau_, total_rho_, total_abs_;  // by element, for GatherOthers
   std::vector<std::uint32_t> total_stamp_;
   std::uint32_t stamp_ = 0;
-  std::vector<bool> given_;  // observed variables that have a value
+  std::vector<ValuePlace> values_;  // by variable
+  std::size_t missing_ = 0;  // observed variables that have no value
   bool constants_stale_ = true;
   struct Refused {
     std::uint64_t faults = 0;

@@ -41,97 +41,172 @@ struct Linearised {
   }
 };
 
-// Where the messages of a row go.
+// Where messages go.
 struct Results {
   double *tau, *rho;
 };
 
-// All messages of one row to x, y or both; false if one of them is not valid. A rho computed here is never negative.
+// All messages of a block to x, y or both; false if one of them is not valid. A rho computed here is never negative.
 template <class Rule, bool kToX, bool kToY>
-bool backward_row(const Row& row, double total_mean, double total_variance, [[maybe_unused]] const Results& to_x,
-                  [[maybe_unused]] const Results& to_y) {
-  const Side x = row.x(), y = row.y();
-  const double *const m = row.mean(), *const v = row.variance();
-  const double *const later_m = row.later_means(), *const later_v = row.later_variances();
-  double earlier_m = 0, earlier_v = 0;
-  int bad = 0;
-  for (std::size_t t = 0; t < row.terms; ++t) {
-    const double c = total_mean - (earlier_m + later_m[t]), k = total_variance + (earlier_v + later_v[t]);
-    earlier_m += m[t];
-    earlier_v += v[t];
+bool backward_block(const Block& block, std::size_t count, [[maybe_unused]] const Results to_x,
+                    [[maybe_unused]] const Results to_y) {
+  const Side x = block.x(), y = block.y();
+  const double *const cavity_mean = block.cavity_mean(), *const cavity_variance = block.cavity_variance();
+  std::int64_t bad = 0;
+  DMA_INDEPENDENT
+  for (std::size_t t = 0; t < count; ++t) {
+    const double c = cavity_mean[t], k = cavity_variance[t];
     const double to_x_d = Rule::denominator(x, y, t, c, k), to_y_d = Rule::denominator(y, x, t, c, k);
     // One division serves both.
     const double inverse = 1 / (kToX && kToY ? to_x_d * to_y_d : kToX ? to_x_d : to_y_d);
+    // What overflowed has made one of these infinite, or not a number.
+    double size = 0;
+    bool good = inverse > 0;
     const auto result = [&](const Side& other, double share, const Results& to) {
       const double weight = Rule::weight(other, t) * (share * inverse);
       const double tau = weight * c, rho = weight * Rule::gain(other, t);
       to.tau[t] = tau;
       to.rho[t] = rho;
-      bad += !(inverse > 0 && inverse < kInfinity && rho < kInfinity && is_valid({tau, rho}));
+      size += std::abs(tau) + rho;
+      good &= (rho > 0) | (tau == 0);
     };
     if constexpr (kToX) result(y, kToY ? to_y_d : 1.0, to_x);
     if constexpr (kToY) result(x, kToX ? to_x_d : 1.0, to_y);
+    bad += good & (size < kInfinity) ? 0 : 1;
   }
   return bad == 0;
 }
 
 template <class Rule, bool kTracked, bool kToX, bool kToY>
-void backward(const Batch& batch, Outcome& outcome) {
-  const Row row(batch);
-  Sides sides(batch, row, Rule::kUsesSignal && kToY, Rule::kUsesSignal && kToX);
-  const Sink& x_sink = batch.sink;
-  const Sink& y_sink = kToX ? batch.second_sink : batch.sink;
-  for (std::size_t c = 0; c < batch.columns; ++c) {
-    const Gaussian total(batch.reads[2].at(0, c));
-    const bool usable = sides.read(c);
-    const std::ptrdiff_t out = batch.out_offset(0, c);
-    bool done = false;
-    if (usable && !total.is_uniform()) {
-      form_products(row);
-      form_later_sums(row);
-      // Untracked messages need no comparison with the old ones: they go straight to their place.
-      const auto results = [&](const Sink& sink, int side) {
-        return kTracked ? Results{row.tau(side), row.rho(side)} : Results{sink.tau + out, sink.rho + out};
-      };
-      done = backward_row<Rule, kToX, kToY>(row, total.mean(), total.variance(), results(x_sink, 0), results(y_sink, 1));
+class Backward {
+ public:
+  Backward(const Batch& batch, Outcome& outcome)
+      : batch_(batch), outcome_(outcome), block_(batch), sides_(batch, block_, Rule::kUsesSignal && kToY, Rule::kUsesSignal && kToX),
+        x_sink_(batch.sink), y_sink_(kToX ? batch.second_sink : batch.sink) {}
+
+  void all() {
+    for (std::size_t c = 0; c < batch_.columns; c += block_.capacity) some(c, std::min(block_.capacity, batch_.columns - c));
+  }
+
+ private:
+  // If anything is out of the ordinary, slot by slot; and that slot then the unfused way.
+  void some(std::size_t first, std::size_t slots) {
+    if (try_block(first, slots)) return;
+    if (slots == 1) return one(first);
+    for (std::size_t s = 0; s < slots; ++s) some(first + s, 1);
+  }
+
+  bool try_block(std::size_t first, std::size_t slots) {
+    if (!sides_.read(first, slots)) return false;
+    form_products(block_, slots);
+    for (std::size_t s = 0; s < slots; ++s) {
+      const Natural total = batch_.reads[2].at(0, first + s);
+      if (total.is_uniform()) return false;
+      const double variance = 1 / total.rho;
+      form_cavities(block_, s, total.is_point() ? total.tau : total.tau * variance, variance);
     }
-    if (done && kTracked) {
-      for (std::size_t t = 0; t < row.terms; ++t) {
-        const auto i = out + static_cast<std::ptrdiff_t>(t);
-        if constexpr (kToX) x_sink.store<kTracked>(i, {row.tau(0)[t], row.rho(0)[t]}, c, outcome);
-        if constexpr (kToY) y_sink.store<kTracked>(i, {row.tau(1)[t], row.rho(1)[t]}, c, outcome);
-      }
-    } else if (!done) {
-      Unfused unfused(batch, c);
-      unfused.form_cavities(total);
-      for (std::size_t t = 0; t < row.terms; ++t) {
-        const auto i = out + static_cast<std::ptrdiff_t>(t);
-        const Gaussian x(unfused.x.at(0, c, t)), y(unfused.y.at(0, c, t));
-        if constexpr (kToX) x_sink.store<kTracked>(i, Rule::one(x, y, unfused.cavities[t]), c, outcome);
-        if constexpr (kToY) y_sink.store<kTracked>(i, Rule::one(y, x, unfused.cavities[t]), c, outcome);
-      }
+    // Untracked messages need no comparison with the old ones: they go straight to their place.
+    const std::ptrdiff_t out = batch_.out_offset(0, first);
+    const auto results = [&](const Sink& sink, int side) {
+      return kTracked ? Results{block_.tau(side), block_.rho(side)} : Results{sink.tau + out, sink.rho + out};
+    };
+    const std::size_t count = slots * block_.terms;
+    if (!backward_block<Rule, kToX, kToY>(block_, count, results(x_sink_, 0), results(y_sink_, 1))) return false;
+    if constexpr (kTracked && kToX) store_results(x_sink_, 0, first, count);
+    if constexpr (kTracked && kToY) store_results(y_sink_, 1, first, count);
+    return true;
+  }
+
+  // They are all valid, so it does not matter which slot is named.
+  void store_results(const Sink& sink, int side, std::size_t first, std::size_t count) {
+    const double *const tau = block_.tau(side), *const rho = block_.rho(side);
+    Outcome outcome = outcome_;  // a copy that no stored message can overlap
+    std::ptrdiff_t i = batch_.out_offset(0, first);
+    for (std::size_t t = 0; t < count; ++t, ++i) sink.store<true>(i, {tau[t], rho[t]}, first, outcome);
+    outcome_ = outcome;
+  }
+
+  void one(std::size_t slot) {
+    Unfused unfused(batch_, slot);
+    unfused.form_cavities(Gaussian(batch_.reads[2].at(0, slot)));
+    for (std::size_t t = 0; t < block_.terms; ++t) {
+      const auto i = batch_.out_offset(0, slot) + static_cast<std::ptrdiff_t>(t);
+      const Gaussian x(unfused.x.at(0, slot, t)), y(unfused.y.at(0, slot, t));
+      if constexpr (kToX) x_sink_.template store<kTracked>(i, Rule::one(x, y, unfused.cavities[t]), slot, outcome_);
+      if constexpr (kToY) y_sink_.template store<kTracked>(i, Rule::one(y, x, unfused.cavities[t]), slot, outcome_);
     }
   }
-}
+
+  const Batch& batch_;
+  Outcome& outcome_;
+  const Block block_;
+  Sides sides_;
+  const Sink x_sink_, y_sink_;
+};
 
 }  // namespace
 
+namespace {
+
+struct Moments {
+  double mean, variance;
+};
+
+// A side of the forward message: read as it goes, or kept as moments where all slots share it. Observed values, which are
+// all point masses, need no division.
+class Terms {
+ public:
+  Terms(const PortView& view, const Side& side, std::size_t slots)
+      : view_(view), side_(side), is_shared_(view.column == 0), is_observed_(all_points(view, slots)) {
+    if (is_shared_) side_.read(view, 0, view.terms, false);
+  }
+  // at(t) for every term of a slot; of a uniform message the variance is infinite.
+  template <class Use>
+  auto of(std::size_t slot, const Use& use) const {
+    if (is_shared_) return use([&](std::size_t t) { return Moments{side_.mean[t], side_.variance[t]}; });
+    const double *const tau = view_.tau + view_.offset(0, slot), *const rho = view_.rho + view_.offset(0, slot);
+    if (is_observed_) return use([=](std::size_t t) { return Moments{tau[t], 0}; });
+    return use([=](std::size_t t) {
+      const double v = 1 / rho[t], m = tau[t] * v;
+      return Moments{rho[t] == kInfinity ? tau[t] : m, v};
+    });
+  }
+
+ private:
+  static bool all_points(const PortView& view, std::size_t slots) {
+    if (view.column == 0 || view.rho[0] != kInfinity) return false;
+    std::int64_t others = 0;
+    for (std::size_t i = 0; i < slots * view.terms; ++i) others += view.rho[i] == kInfinity ? 0 : 1;
+    return others == 0;
+  }
+
+  const PortView& view_;
+  const Side side_;
+  const bool is_shared_, is_observed_;
+};
+
+}  // namespace
+
+// One pass over each row, nothing stored on the way.
 template <bool kTracked>
 void InnerProduct::to_total(const Batch& batch, Outcome& outcome) {
-  const Row row(batch);
-  Sides sides(batch, row, false, false);
+  const Block block(batch);
+  const Terms xs(batch.reads[0], block.x(), batch.columns), ys(batch.reads[1], block.y(), batch.columns);
   for (std::size_t c = 0; c < batch.columns; ++c) {
-    double mean = 0, variance = kInfinity;
-    if (sides.read(c)) {
-      form_products(row);
-      variance = 0;
-      for (std::size_t t = 0; t < row.terms; ++t) {
-        mean += row.mean()[t];
-        variance += row.variance()[t];
-      }
-    }
-    const Gaussian total = std::abs(mean) < kInfinity && variance < kInfinity ? Gaussian::from_moments(mean, variance)
-                                                                              : Sum::to_total(Unfused(batch, c).products, {});
+    const Moments sum = xs.of(c, [&](const auto& x_at) {
+      return ys.of(c, [&](const auto& y_at) {
+        Moments total{0, 0};
+        for (std::size_t t = 0; t < block.terms; ++t) {
+          const Moments x = x_at(t), y = y_at(t);
+          total.mean += x.mean * y.mean;
+          total.variance += (x.variance + x.mean * x.mean) * y.variance + y.mean * y.mean * x.variance;
+        }
+        return total;
+      });
+    });
+    const Gaussian total = std::abs(sum.mean) < kInfinity && sum.variance < kInfinity
+                               ? Gaussian::from_moments(sum.mean, sum.variance)
+                               : Sum::to_total(Unfused(batch, c).products, {});
     batch.sink.store<kTracked>(batch.out_offset(0, c), total, c, outcome);
   }
 }
@@ -139,7 +214,7 @@ void InnerProduct::to_total(const Batch& batch, Outcome& outcome) {
 template <InnerProduct::Rule kRule, bool kTracked, bool kToX, bool kToY>
 void InnerProduct::to_terms(const Batch& batch, Outcome& outcome) {
   using Messages = std::conditional_t<kRule == Rule::direct, Direct, Linearised>;
-  backward<Messages, kTracked, kToX, kToY>(batch, outcome);
+  Backward<Messages, kTracked, kToX, kToY>(batch, outcome).all();
 }
 
 template void InnerProduct::to_total<false>(const Batch&, Outcome&);

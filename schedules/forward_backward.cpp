@@ -8,11 +8,12 @@ ScheduleRule forward_backward() {
   return {"forward_backward",
           [](const Flow& flow) {
             Schedule schedule{"forward_backward", {}};
-            const auto levels = flow.levels();  // refuses a directed cycle even where the messages could be ordered
+            flow.refuse_cycles();  // even where the messages could be ordered
             if (const auto order = flow.exact_order()) {
               for (const auto& [factor, port] : *order)
                 schedule.visits.push_back({factor, flow.reads(factor, port), 1u << port});
             } else {
+              const auto levels = flow.levels();
               append_forward(flow, levels, schedule.visits);
               append_backward(flow, levels, schedule.visits);
             }

@@ -72,12 +72,13 @@ void compare(benchmark::State& state, Table& table, Row row, const Work& engine,
   table.set(std::move(row));
 }
 
-void time_alone(benchmark::State& state, Table& table, Row row, const Work& engine) {
+void time_alone(benchmark::State& state, Table& table, Row row, const Work& engine, const Work& clean_up) {
   std::vector<double> times;
   for (const auto unused : state) {
     (void)unused;
     times.push_back(nanoseconds(engine));
     state.SetIterationTime(times.back() * 1e-9);
+    clean_up();
   }
   row.engine = median(times);
   row.value = row.engine * 1e-6;

@@ -35,8 +35,8 @@ class Table {
 // Runs both in turns once per iteration and sets the row; the benchmark's own time is the engine's.
 void compare(benchmark::State& state, Table& table, Row row, const Work& engine, const Work& plain);
 
-// A time limit without plain code beside it.
-void time_alone(benchmark::State& state, Table& table, Row row, const Work& engine);
+// A time limit without plain code beside it. What `clean_up` does is not counted.
+void time_alone(benchmark::State& state, Table& table, Row row, const Work& engine, const Work& clean_up);
 
 // The groups of benchmarks, each in the file of that name.
 void register_smoother(Table& table);

@@ -79,14 +79,20 @@ void first_result(benchmark::State& bench, Table& table) {
   const std::vector<double> y = series(0);
   const Registry registry = standard_registry();
   Smoothed out;
-  time_alone(bench, table, {.name = "smoother: build, compile, first result", .bound = 20}, [&] {
-    const RandomWalk walk;
-    const Plan plan = compile(walk.graph, forward_backward(), registry);
-    State state(plan);
-    walk.observe(state, y);
-    run(plan, state);
-    walk.read(state, out.mean, out.variance);
-  });
+  std::unique_ptr<RandomWalk> walk;
+  std::unique_ptr<Plan> plan;
+  std::unique_ptr<State> state;
+  time_alone(
+      bench, table, {.name = "smoother: build, compile, first result", .bound = 20},
+      [&] {
+        walk = std::make_unique<RandomWalk>();
+        plan = std::make_unique<Plan>(compile(walk->graph, forward_backward(), registry));
+        state = std::make_unique<State>(*plan);
+        walk->observe(*state, y);
+        run(*plan, *state);
+        walk->read(*state, out.mean, out.variance);
+      },
+      [&] { state.reset(), plan.reset(), walk.reset(); });
 }
 
 void repeated_run(benchmark::State& bench, Table& table) {
