@@ -39,7 +39,7 @@ void add_sum(const Graph::Factor& factor, System& system) {
   const std::size_t terms = factor.connections.size() - 1;
   std::vector<double> coefficients(terms, 1.0);
   for (const auto& [given, value] : factor.parameters)
-    if (given == "coefficients") coefficients = value.numbers;
+    if (given == "coefficients") coefficients.assign(value.numbers.begin(), value.numbers.end());
   Row row{{factor.connections[terms].variable.value, -1.0}};
   for (std::size_t t = 0; t < terms; ++t) row.emplace_back(factor.connections[t].variable.value, coefficients[t]);
   system.add_constraint(std::move(row), 0);

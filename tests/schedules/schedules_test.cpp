@@ -22,7 +22,7 @@ std::string text_of(const ScheduleRule& rule, bool loop = false) {
   else
     g.factor("product", {w, g.observed("x"), p}, {}, {.name = "times"});
   g.factor("gaussian_noise", {p, y}, {{"variance", 1.0}}, {.name = "noise"});
-  return compile(g, rule, standard_registry()).schedule_text;
+  return compile(g, rule, standard_registry()).schedule_text();
 }
 
 }  // namespace
