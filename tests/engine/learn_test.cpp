@@ -212,7 +212,7 @@ TEST_CASE("learn: wrong data and options are refused with a clear line") {
   };
   CHECK(message([&] { model.learner({.batches = 7}).fit(sample.data(model)); }) ==
         "there are 6 examples but 7 batches; give at most one batch per example");
-  CHECK(message([&] { model.learner({}).fit({{model.x, sample.x}}); }).find("'y' has no value") != std::string::npos);
+  CHECK(message([&] { model.learner({.batches = 2}).fit({{model.x, sample.x}}); }).find("'y' has no value") != std::string::npos);
   const std::vector<double> five(5);
   CHECK(message([&] { model.learner({.batches = 2}).fit({{model.x, five}, {model.y, sample.y}}); }) ==
         "variable 'x' has 2 elements, which do not divide the 5 values given");

@@ -123,7 +123,7 @@ plot::Figure figure(const std::vector<SetResult>& results) {
   for (const SetResult& result : results) notes.push_back(fmt::format("{:.0f}: {}", height += 1, result.name));
   rmse.notes = notes;
   rmse.key = likelihood.key = "outside right";
-  for (auto* panel : {&rmse, &likelihood}) panel->y.low = 0.5, panel->y.high = static_cast<double>(results.size()) + 2;
+  for (auto* panel : {&rmse, &likelihood}) panel->y.low = 0.5, panel->y.high = static_cast<double>(results.size()) + 4;
   return {.title = "", .panels = {rmse, likelihood}, .panel_width = 560};
 }
 
