@@ -8,8 +8,6 @@ namespace dma {
 
 namespace {
 
-constexpr double kUniform[1] = {0};  // what a port without any message reads
-
 Plan::Place place_of(const Plan& plan, FactorId factor) {
   if (factor.value >= plan.places.size()) fail("factor {} is not part of this plan", factor.value);
   return plan.places[factor.value];
@@ -47,6 +45,10 @@ State::State(const Plan& plan)
 void State::bind() {
   const Plan& plan = *plan_;
   const bool tracked = plan.schedule.order != Schedule::Order::once;
+  std::uint32_t terms_at_most = 1;
+  for (const Group& group : plan.groups)
+    for (const Group::Port& port : group.ports) terms_at_most = std::max(terms_at_most, port.terms);
+  uniform_.assign(terms_at_most, 0.0);
   std::vector<std::uint32_t> first_parameter;
   for (const Group& group : plan.groups) {
     first_parameter.push_back(static_cast<std::uint32_t>(parameter_views_.size()));
@@ -106,7 +108,7 @@ void State::bind() {
       for (std::size_t i = 0; i < op.reads.size(); ++i) {
         const ReadView& view = op.reads[i];
         const std::uint32_t terms = group.ports[message.reads[i]].terms;
-        PortView bound_view{kUniform, kUniform, view.row, view.column, terms};
+        PortView bound_view{uniform_.data(), uniform_.data(), view.row, view.column, terms};
         if (view.from == ReadView::From::messages) bound_view.tau = tau_.data(), bound_view.rho = rho_.data();
         if (view.from == ReadView::From::arrivals) bound_view.tau = arrival_tau_.data(), bound_view.rho = arrival_rho_.data();
         if (view.from != ReadView::From::uniform) {

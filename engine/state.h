@@ -61,6 +61,7 @@ class State {
   std::vector<double> arrival_tau_, arrival_rho_;  // kept arrivals
   std::vector<double> parameters_;
   std::vector<double> scratch_;
+  std::vector<double> uniform_;  // zeros: both parameters of what a port without any message reads, term by term
   std::vector<double> total_tau_, total_rho_, total_abs_;  // by element, for GatherOthers
   std::vector<std::uint32_t> total_stamp_;
   std::uint32_t stamp_ = 0;

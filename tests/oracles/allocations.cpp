@@ -11,13 +11,15 @@ std::atomic<std::uint64_t> count{0};
 
 // Through malloc, so that a sanitizer still sees every block. The array, nothrow and sized forms of the library end
 // here.
-void* counted(std::size_t size, std::size_t alignment) {
+void* counted_or_null(std::size_t size, std::size_t alignment) {
   count.fetch_add(1, std::memory_order_relaxed);
+  if (alignment <= alignof(std::max_align_t)) return std::malloc(size > 0 ? size : 1);
   void* block = nullptr;
-  if (alignment <= alignof(std::max_align_t))
-    block = std::malloc(size > 0 ? size : 1);
-  else if (posix_memalign(&block, alignment, size) != 0)
-    block = nullptr;
+  return posix_memalign(&block, alignment, size) == 0 ? block : nullptr;
+}
+
+void* counted(std::size_t size, std::size_t alignment) {
+  void* const block = counted_or_null(size, alignment);
   if (block == nullptr) throw std::bad_alloc();
   return block;
 }
@@ -32,6 +34,18 @@ void* operator new(std::size_t size, std::align_val_t alignment) {
 void* operator new[](std::size_t size, std::align_val_t alignment) {
   return counted(size, static_cast<std::size_t>(alignment));
 }
+void* operator new(std::size_t size, const std::nothrow_t&) noexcept { return counted_or_null(size, 1); }
+void* operator new[](std::size_t size, const std::nothrow_t&) noexcept { return counted_or_null(size, 1); }
+void* operator new(std::size_t size, std::align_val_t alignment, const std::nothrow_t&) noexcept {
+  return counted_or_null(size, static_cast<std::size_t>(alignment));
+}
+void* operator new[](std::size_t size, std::align_val_t alignment, const std::nothrow_t&) noexcept {
+  return counted_or_null(size, static_cast<std::size_t>(alignment));
+}
+void operator delete(void* block, const std::nothrow_t&) noexcept { std::free(block); }
+void operator delete[](void* block, const std::nothrow_t&) noexcept { std::free(block); }
+void operator delete(void* block, std::align_val_t, const std::nothrow_t&) noexcept { std::free(block); }
+void operator delete[](void* block, std::align_val_t, const std::nothrow_t&) noexcept { std::free(block); }
 void operator delete(void* block) noexcept { std::free(block); }
 void operator delete[](void* block) noexcept { std::free(block); }
 void operator delete(void* block, std::size_t) noexcept { std::free(block); }
