@@ -10,7 +10,7 @@ double density(double u) { return std::exp(-0.5 * u * u) / std::sqrt(2 * std::ac
 double distribution(double u) { return 0.5 * std::erfc(-u / std::sqrt(2.0)); }
 
 // Prop. 3.4.
-Moments relu_forward(const Moments& x, double a) {
+MeanVariance relu_forward(const MeanVariance& x, double a) {
   const double sd = std::sqrt(x.variance), u = x.mean / sd, p = distribution(u), f = density(u);
   const double mean = x.mean * (a + (1 - a) * p) + (1 - a) * sd * f;
   const double second = (x.mean * x.mean + x.variance) * (a * a + (1 - a * a) * p) + (1 - a * a) * x.mean * sd * f;
@@ -18,7 +18,7 @@ Moments relu_forward(const Moments& x, double a) {
 }
 
 // Prop. 3.5.
-Moments relu_backward(const Moments& y, double a) {
+MeanVariance relu_backward(const MeanVariance& y, double a) {
   const double sd = std::sqrt(y.variance), v = y.mean / sd, p = distribution(v), q = distribution(-v), f = density(v);
   const double c = a * p + q;
   const double mean = (y.mean * (a * a * p + q) + (a * a - 1) * sd * f) / (a * c);
@@ -28,7 +28,7 @@ Moments relu_backward(const Moments& y, double a) {
 }
 
 // Prop. 3.2 as moments of matched log-normals: E = mz/my (1 + vy/my^2), relative variance (1 + ry)(1 + rz) - 1.
-void product_backward(const Moments& other, const Moments& z, double& tau, double& rho) {
+void product_backward(const MeanVariance& other, const MeanVariance& z, double& tau, double& rho) {
   if (other.mean == 0 || z.mean == 0) {
     // The limit mz -> 0: mean 0, variance vz / my^2 * (1 + ry)^3.
     if (other.mean == 0) return;
@@ -73,11 +73,11 @@ Algorithm1::Forward Algorithm1::forward(const std::vector<double>& input) const 
     f.product.emplace_back();
     f.activation.emplace_back();
     for (std::size_t i = 0; i < static_cast<std::size_t>(widths_[l + 1]); ++i) {
-      Moments z{0, 0};
+      MeanVariance z{0, 0};
       for (std::size_t j = 0; j < fan_in; ++j) {
         const double vw = 1 / rho[l][i * fan_in + j], mw = tau[l][i * fan_in + j] * vw;
-        const Moments x = f.activation[l][j];
-        const Moments p{mw * x.mean, vw * x.mean * x.mean + x.variance * mw * mw + vw * x.variance};
+        const MeanVariance x = f.activation[l][j];
+        const MeanVariance p{mw * x.mean, vw * x.mean * x.mean + x.variance * mw * mw + vw * x.variance};
         f.product[l].push_back(p);
         z = {z.mean + p.mean, z.variance + p.variance};
       }
@@ -88,11 +88,11 @@ Algorithm1::Forward Algorithm1::forward(const std::vector<double>& input) const 
   return f;
 }
 
-std::vector<Moments> Algorithm1::predict(const std::vector<double>& input) const { return forward(input).sum.back(); }
+std::vector<MeanVariance> Algorithm1::predict(const std::vector<double>& input) const { return forward(input).sum.back(); }
 
 void Algorithm1::learn(const std::vector<double>& input, const std::vector<double>& target) {
   const Forward f = forward(input);
-  std::vector<Moments> back;
+  std::vector<MeanVariance> back;
   for (const double y : target) back.push_back({y, noise_variance_});
   auto new_tau = tau, new_rho = rho;
   for (std::size_t l = tau.size(); l-- > 0;) {
@@ -101,7 +101,7 @@ void Algorithm1::learn(const std::vector<double>& input, const std::vector<doubl
     for (std::size_t i = 0; i < back.size(); ++i)
       for (std::size_t j = 0; j < fan_in; ++j) {
         const std::size_t k = i * fan_in + j;
-        const Moments cavity{back[i].mean - f.sum[l][i].mean + f.product[l][k].mean,
+        const MeanVariance cavity{back[i].mean - f.sum[l][i].mean + f.product[l][k].mean,
                              back[i].variance + f.sum[l][i].variance - f.product[l][k].variance};
         const double vw = 1 / rho[l][k];
         product_backward(f.activation[l][j], cavity, new_tau[l][k], new_rho[l][k]);

@@ -5,7 +5,7 @@
 
 namespace dma::oracle {
 
-struct Moments {
+struct MeanVariance {
   double mean, variance;
 };
 
@@ -16,14 +16,14 @@ class Algorithm1 {
              std::vector<std::vector<double>> prior_variance, double noise_variance, int batches);
 
   void epoch(const std::vector<std::vector<double>>& inputs, const std::vector<std::vector<double>>& targets);
-  std::vector<Moments> predict(const std::vector<double>& input) const;  // without noise
+  std::vector<MeanVariance> predict(const std::vector<double>& input) const;  // without noise
 
   std::vector<std::vector<double>> tau, rho;  // beliefs, [layer][i * fan_in + j]
 
  private:
   struct Forward {
-    std::vector<std::vector<Moments>> activation, sum;  // [layer][unit]
-    std::vector<std::vector<Moments>> product;          // [layer][i * fan_in + j]
+    std::vector<std::vector<MeanVariance>> activation, sum;  // [layer][unit]
+    std::vector<std::vector<MeanVariance>> product;          // [layer][i * fan_in + j]
   };
   Forward forward(const std::vector<double>& input) const;
   void learn(const std::vector<double>& input, const std::vector<double>& target);
