@@ -37,7 +37,7 @@ double density(double x, double mean, double variance) {
   return std::exp(log_density(Gaussian::from_moments(mean, variance), x));
 }
 
-const EdgeError& edge_of(const RunCertificate& c, std::string_view kind) {
+EdgeError edge_of(const RunCertificate& c, std::string_view kind) {
   for (const EdgeError& edge : c.edges)
     if (edge.kind == kind) return edge;
   throw std::runtime_error("no such edge");
@@ -69,7 +69,7 @@ TEST_CASE("run certificate: the bound is never violated around a leaky rectifier
       return density(v, mean, variance) * density(seen, LeakyRelu::value(v, p), noise);
     };
     const double kl_x = brute_force_kl(true_x, state.belief(x)[0], -25, 25);
-    const EdgeError& to_x = edge_of(certificate(plan, state, x), "leaky_relu");
+    const EdgeError to_x = edge_of(certificate(plan, state, x), "leaky_relu");
     CHECK(*to_x.marginal == doctest::Approx(kl_x).epsilon(1e-4));
     CHECK(kl_x <= *to_x.bound + 1e-9);
 
@@ -77,7 +77,7 @@ TEST_CASE("run certificate: the bound is never violated around a leaky rectifier
       return density(LeakyRelu::inverse(v, p), mean, variance) / (v > 0 ? 1 : slope) * density(seen, v, noise);
     };
     const double kl_y = brute_force_kl(true_y, state.belief(y)[0], -25, 25);
-    const EdgeError& to_y = edge_of(certificate(plan, state, y), "leaky_relu");
+    const EdgeError to_y = edge_of(certificate(plan, state, y), "leaky_relu");
     CHECK(*to_y.marginal == doctest::Approx(kl_y).epsilon(1e-3));
     CHECK(kl_y <= *to_y.bound + 1e-9);
   }
@@ -111,11 +111,11 @@ TEST_CASE("run certificate: the product has a bound forward, and r alone where i
     mass += p, sum += p > 0 ? p * (std::log(p) - log_density(belief, v)) : 0;
   }
   const double kl_z = sum / mass - std::log(mass * 20.0 / kCells);
-  const EdgeError& to_z = edge_of(certificate(plan, state, z), "product");
+  const EdgeError to_z = edge_of(certificate(plan, state, z), "product");
   CHECK(*to_z.marginal == doctest::Approx(kl_z).epsilon(1e-3));
   CHECK(kl_z <= *to_z.bound);
 
-  const EdgeError& to_w = edge_of(certificate(plan, state, w), "product");
+  const EdgeError to_w = edge_of(certificate(plan, state, w), "product");
   CHECK_FALSE(to_w.bound.has_value());
   CHECK(to_w.marginal.has_value());
   CHECK(to_w.r == doctest::Approx(2 / std::sqrt(0.3)));
