@@ -46,7 +46,7 @@ class ArrivalPlanner {
   bool is_stale() const { return stale_; }
   bool uses_incidence() const { return uses_incidence_; }
   void use_incidence() { uses_incidence_ = true; }
-  // ArrivalPlanner in memory of their own at the end of a sweep: what the next sweep finds before it refreshes them.
+  // Arrivals in memory of their own at the end of a sweep: what the next sweep finds before it refreshes them.
   std::map<PortKey, Arrival> at_end_of_sweep() const;
 
  private:
