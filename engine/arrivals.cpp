@@ -77,7 +77,7 @@ ArrivalPlanner::Sources ArrivalPlanner::sources_of(std::uint32_t g, std::uint32_
   for (const auto& end : variable.ends) {
     const Group& other = plan_.groups[end.group];
     const auto& port = other.ports[end.port];
-    if (port.message == nullptr || (once_ && version_[end.group][end.port] == 0)) continue;  // uniform
+    if (end.in_context || port.message == nullptr || (once_ && version_[end.group][end.port] == 0)) continue;  // uniform
     const std::uint32_t slots = other.slots * port.terms;
     if (end.group == g && end.port == p) {
       if (is_injective(port.elements, slots)) continue;  // its own message
@@ -131,12 +131,7 @@ Arrival ArrivalPlanner::from_sources(std::uint32_t g, std::uint32_t p, const Pla
   }
   view.from = ReadView::From::arrivals;
   view.first = port.first_combined + offset;
-  const auto is_constant = [&](const auto& source) {
-    const MessageFunction* message = plan_.groups[source.first.first].ports[source.first.second].message;
-    return message->reads.empty();
-  };
-  const bool of_model = variable.shared && std::ranges::all_of(sources.versions, is_constant);
-  plan_.operations.push_back(Combine{port.first_combined, variable.first_element, variable.size, std::move(list), of_model});
+  plan_.operations.push_back(Combine{port.first_combined, variable.first_element, variable.size, std::move(list)});
   return {true, view, {}};
 }
 

@@ -45,7 +45,7 @@ Plan compile(const Graph& graph, const ScheduleRule& rule, const Registry& regis
   const Flow flow(*resolved);
   plan.schedule = rule.make(flow);
   check(plan.schedule.iteration);
-  const auto places = lay_out(flow, plan);
+  const auto places = lay_out(flow, options.constants_in_context, plan);
   plan.places.resize(graph.factors().size());
   for (std::uint32_t g = 0; g < plan.groups.size(); ++g)
     for (std::uint32_t m = 0; m < plan.groups[g].members.size(); ++m)

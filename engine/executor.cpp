@@ -67,7 +67,6 @@ void Executor::execute(std::size_t first, std::size_t last, std::size_t first_se
     if (std::holds_alternative<Send>(op)) {
       send(state_.sends_[first_send++], total);
     } else if (const Combine* c = std::get_if<Combine>(&op)) {
-      if (c->of_model && model_is_kept_) continue;
       combine(*c, messages, {state_.arrival_tau_.data() + c->first_arrival, state_.arrival_rho_.data() + c->first_arrival});
     } else {
       const auto& gather = std::get<GatherOthers>(op);
@@ -155,16 +154,30 @@ void Executor::absorb(VariableId shared_variable) {
       const double *const tau = state_.tau_.data() + port.first_slot, *const rho = state_.rho_.data() + port.first_slot;
       DMA_INDEPENDENT
       for (std::size_t i = 0; i < v.size; ++i) {
-        context.tau[i] += tau[i];
+        const double sum = context.tau[i] + tau[i];
+        context.tau[i] = context.rho[i] == kInfinity ? context.tau[i] : sum;  // where a point mass is, it stays
         context.rho[i] += rho[i];
       }
     } else {
       for_each_message(v, end, [&](std::uint32_t i, std::uint32_t slot) {
+        if (context.rho[i] == kInfinity) return;
         context.tau[i] += state_.tau_[slot];
         context.rho[i] += state_.rho_[slot];
       });
     }
   }
+}
+
+void Executor::take_constants(VariableId shared_variable, const MessageArrays& to) {
+  const auto& v = plan_.variables[shared_variable.value];
+  for (const auto& end : v.ends)
+    if (end.in_context)
+      for_each_message(v, end, [&](std::uint32_t i, std::uint32_t slot) {
+        const Natural product = multiply(to[i], {state_.tau_[slot], state_.rho_[slot]});
+        to.tau[i] = product.tau;
+        to.rho[i] = product.rho;
+        state_.tau_[slot] = state_.rho_[slot] = 0;
+      });
 }
 
 void Executor::multiply_by_model(VariableId shared_variable, std::span<Natural> elements) const {

@@ -27,8 +27,6 @@ class Executor {
   Total refused_constants() const;  // the faults among them
   void start_fresh();            // uniform, as far as a sweep may read them
   void sweep(Total& total);      // all operations once
-  // The next sweeps find contexts and constants as the last one did, and what was combined from them still there.
-  void keep_model() { model_is_kept_ = true; }
   // Visits in order of urgency until the most urgent is at most `tolerance` or `limit` visits are done; returns their
   // number. total.change is then the urgency that is left; the trend and the report hear of every visit.
   std::uint64_t sweep_by_urgency(double tolerance, std::uint64_t limit, Total& total, Trend& trend, Report& report);
@@ -37,7 +35,9 @@ class Executor {
   Natural prediction(VariableId variable, std::uint32_t element) const;
   // context of a shared variable *= messages of the example's factors to it.
   void absorb(VariableId shared_variable);
-  // elements *= messages of the model's own factors (priors) to a shared variable.
+  // The constant messages to a shared variable that belong to its context move to `to`, which is multiplied by them.
+  void take_constants(VariableId shared_variable, const MessageArrays& to);
+  // elements *= messages of the model's own factors to a shared variable.
   void multiply_by_model(VariableId shared_variable, std::span<Natural> elements) const;
 
   // Throws Contradiction where two different point masses meet.
@@ -54,7 +54,6 @@ class Executor {
 
   State& state_;
   const Plan& plan_;
-  bool model_is_kept_ = false;
 };
 
 }  // namespace dma

@@ -79,7 +79,7 @@ void lay_out_parameters(const Resolved& graph, Group& group, std::vector<double>
 
 }  // namespace
 
-std::vector<Placement> lay_out(const Flow& flow, Plan& plan) {
+std::vector<Placement> lay_out(const Flow& flow, bool constants_in_context, Plan& plan) {
   const Resolved& graph = *plan.graph;
   auto places = form_groups(flow, plan);
   // Values and contexts first: at their element they are then found before all other messages.
@@ -105,7 +105,10 @@ std::vector<Placement> lay_out(const Flow& flow, Plan& plan) {
     for (std::uint32_t p = 0; p < graph.factors[f].ports.size(); ++p)
       for (const VariableId v : graph.factors[f].ports[p].variables) {
         auto& ends = plan.variables[v.value].ends;
-        const Plan::Variable::End end{places[f].group, p, connects_shared_alone(graph, graph.factors[f])};
+        const MessageFunction* const message = graph.factors[f].ports[p].message;
+        const bool of_model = connects_shared_alone(graph, graph.factors[f]);
+        const bool in_context = constants_in_context && of_model && message != nullptr && message->reads.empty();
+        const Plan::Variable::End end{places[f].group, p, of_model, in_context};
         const auto is_same = [&](const Plan::Variable::End& e) { return e.group == end.group && e.port == end.port; };
         if (std::ranges::none_of(ends, is_same)) ends.push_back(end);
       }

@@ -57,6 +57,7 @@ Learner::Learner(const Graph& graph, const Registry& registry, const ScheduleRul
   if (!(options_.evidence_weight > 0)) fail("evidence_weight is {}; it must be positive", options_.evidence_weight);
   for (const double step : {options_.first_step, options_.step})
     if (!(step > 0 && step <= 1)) fail("a step of {} is given; it must be in (0, 1]", step);
+  compile_options.constants_in_context = true;
   if (options_.likelihood == LearnOptions::Likelihood::while_sweeping) compile_options.predicted = options_.targets;
   plan_ = std::make_unique<Plan>(compile(graph, sweep, registry, compile_options));
   compile_options.predicted.clear();
@@ -72,6 +73,20 @@ Learner::Learner(const Graph& graph, const Registry& registry, const ScheduleRul
   if (shared_.empty()) fail("the graph has no shared variable to learn; declare one with graph.shared(...)");
   cavity_tau_.resize(shared_size_);
   cavity_rho_.resize(shared_size_);
+  take_constants();
+  rebuild_context();
+}
+
+// A sweep then reads one message for every shared scalar, and nothing is combined anew for every example.
+void Learner::take_constants() {
+  for (State* const state : {predict_state_.get(), state_.get()}) {
+    Executor executor(*state);
+    executor.refresh_constants();
+    prior_tau_.assign(shared_size_, 0);
+    prior_rho_.assign(shared_size_, 0);
+    for (const SharedVariable& s : shared_)
+      executor.take_constants(s.id, {prior_tau_.data() + s.first, prior_rho_.data() + s.first});
+  }
 }
 
 std::size_t Learner::target_size() const {
@@ -108,24 +123,29 @@ void Learner::restore(Memory memory) {
 
 Learner::Memory Learner::condensed_memory() const {
   Memory condensed{{std::vector<double>(shared_size_)}, {std::vector<double>(shared_size_)}, {true}, memory_.epochs};
-  for (const SharedVariable& s : shared_) {
-    const MessageArrays context = state_->context(s.id);
-    std::copy_n(context.tau, s.size, condensed.tau[0].begin() + s.first);
-    std::copy_n(context.rho, s.size, condensed.rho[0].begin() + s.first);
-  }
+  for (const SharedVariable& s : shared_) sum_memory(s, condensed.tau[0].data() + s.first, condensed.rho[0].data() + s.first);
   return condensed;
+}
+
+void Learner::sum_memory(const SharedVariable& s, double* tau, double* rho) const {
+  std::fill_n(tau, s.size, 0.0);
+  std::fill_n(rho, s.size, 0.0);
+  for (std::size_t b = 0; b < memory_.tau.size(); ++b)
+    for (std::uint32_t i = 0; i < s.size; ++i) {
+      tau[i] += options_.evidence_weight * memory_.tau[b][s.first + i];
+      rho[i] += options_.evidence_weight * memory_.rho[b][s.first + i];
+    }
 }
 
 void Learner::rebuild_context() {
   for (const SharedVariable& s : shared_) {
     const MessageArrays context = state_->context(s.id);
-    std::fill_n(context.tau, s.size, 0.0);
-    std::fill_n(context.rho, s.size, 0.0);
-    for (std::size_t b = 0; b < memory_.tau.size(); ++b)
-      for (std::uint32_t i = 0; i < s.size; ++i) {
-        context.tau[i] += options_.evidence_weight * memory_.tau[b][s.first + i];
-        context.rho[i] += options_.evidence_weight * memory_.rho[b][s.first + i];
-      }
+    sum_memory(s, context.tau, context.rho);
+    for (std::uint32_t i = 0; i < s.size; ++i) {
+      const Natural product = multiply({prior_tau_[s.first + i], prior_rho_[s.first + i]}, context[i]);
+      context.tau[i] = product.tau;
+      context.rho[i] = product.rho;
+    }
   }
   give_context_to_predictor();
 }
@@ -165,7 +185,8 @@ void Learner::learn_batch(const Data& data, std::size_t batch, std::size_t begin
   // The old message counts evidence_weight times in the context and was taken out once; so with the new one.
   const double step = memory_.epochs.empty() ? options_.first_step : options_.step;
   const auto replace = [&](double& stored, double& context, double cavity) {
-    const double change = step * (context - cavity - stored);
+    const double gained = context == cavity ? 0 : context - cavity;  // also where both are infinite: a weight known exactly
+    const double change = step * (gained - stored);
     context = cavity + stored + options_.evidence_weight * change;
     stored += change;
   };
@@ -185,14 +206,12 @@ LearnReport Learner::fit(const Data& data, const Callback& callback) {
   observe_example(data, 0, *state_);
   Executor executor(*state_);
   executor.check_observed();
-  executor.refresh_constants();
   const auto start = std::chrono::steady_clock::now();
   const double before = memory_.epochs.empty() ? 0.0 : memory_.epochs.back().seconds;
   LearnReport report;
   for (;;) {
     if (static_cast<int>(memory_.epochs.size()) >= options_.epochs) break;  // the limit
     rebuild_context();  // once an epoch, so that rounding cannot drift
-    executor.refresh_constants();
     EpochRecord record;
     record.epoch = static_cast<int>(memory_.epochs.size()) + 1;
     for (std::size_t b = 0; b < options_.batches; ++b)
@@ -260,14 +279,12 @@ void Learner::read_predictions(const Executor& executor, std::size_t example, st
 void Learner::predict_examples(const Data& inputs, std::size_t begin, std::size_t end, std::span<double> means,
                                std::span<double> variances) {
   Executor executor(*predict_state_);
-  executor.refresh_constants();
   for (std::size_t n = begin; n < end; ++n) {
     observe_example(inputs, n, *predict_state_);
     if (n == begin) executor.check_observed();
     executor.start_fresh();
     Executor::Total total;
     executor.sweep(total);
-    executor.keep_model();  // examples are predicted with the same weights
     read_predictions(executor, n, means, variances);
   }
 }
@@ -289,8 +306,7 @@ void Learner::predict_left_out(const Data& data, std::span<double> means, std::s
 Belief Learner::belief(VariableId shared_variable) const {
   const auto& v = plan_->variables.at(shared_variable.value);
   if (!v.shared) fail("variable '{}' is not shared", v.name);
-  Executor executor(*state_);
-  executor.refresh_constants();
+  const Executor executor(*state_);
   std::vector<Natural> elements(v.size);
   const MessageArrays context = state_->context(shared_variable);
   for (std::uint32_t i = 0; i < v.size; ++i) elements[i] = context[i];
@@ -309,6 +325,9 @@ void Learner::forget(std::size_t batch) {
 void Learner::set_parameter(FactorId factor, std::string_view parameter, std::span<const double> values) {
   state_->set_parameter(factor, parameter, values);
   predict_state_->set_parameter(factor, parameter, values);
+  const auto before = std::pair(prior_tau_, prior_rho_);
+  take_constants();
+  if (before != std::pair(prior_tau_, prior_rho_)) rebuild_context();
 }
 
 }  // namespace dma

@@ -1,7 +1,7 @@
 // Learning shared variables from many examples: the outer loop of the paper's Algorithm 1, for any graph.
 //
 // The graph describes one example. Its shared variables (weights, skills) keep what they learned from all examples in their
-// context (State::context): the product of one stored message per batch. A batch is learned anew by dividing its stored
+// context (State::context): their prior times one stored message per batch. A batch is learned anew by dividing its stored
 // message out of the context, sweeping its examples one after the other, each adding its messages, and storing what the
 // context gained. Every stored message is a product of factor messages, so its precision is not negative and the context
 // without it is proper again.
@@ -80,7 +80,7 @@ class Learner {
   // go on without that batch.
   void forget(std::size_t batch);
 
-  // The belief of a shared variable: what the graph's own factors between shared variables say, times the context.
+  // The belief of a shared variable: its context, times what factors between shared variables say.
   Belief belief(VariableId shared_variable) const;
   // Messages to the targets given inputs, example by example (targets in `inputs` are ignored): mean and variance of every
   // element of every target, one example after the other.
@@ -117,6 +117,8 @@ class Learner {
   };
 
   void prepare(std::size_t examples);
+  void take_constants();
+  void sum_memory(const SharedVariable& shared, double* tau, double* rho) const;
   void rebuild_context();
   void learn_batch(const Data& data, std::size_t batch, std::size_t begin, std::size_t end, Executor& executor,
                    std::uint64_t& faults);
@@ -133,6 +135,7 @@ class Learner {
   std::unique_ptr<State> state_, predict_state_;
   std::vector<SharedVariable> shared_;
   std::uint32_t shared_size_ = 0;
+  std::vector<double> prior_tau_, prior_rho_;  // what constant factors say to the shared scalars
   std::vector<double> cavity_tau_, cavity_rho_;
   std::vector<double> means_, variances_;
   Memory memory_;

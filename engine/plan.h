@@ -50,7 +50,6 @@ struct Combine {
   };
   std::uint32_t first_arrival = 0, first_element = 0, size = 0;
   std::vector<Source> sources;
-  bool of_model = false;  // all sources are contexts and constants: the same for every example until a context changes
 };
 
 // arrivals[q] = product of all messages at the element of q but its own, for slots q of one port.
@@ -104,7 +103,8 @@ class Plan {
     std::uint32_t first_slot = kNowhere;    // of the value of an observed or the context of a shared variable
     struct End {
       std::uint32_t group, port;
-      bool of_model;  // its factor connects shared variables alone: it belongs to no example
+      bool of_model;     // its factor connects shared variables alone: it belongs to no example
+      bool in_context;   // and its messages are part of the context
     };
     std::vector<End> ends = {};
   };

@@ -24,6 +24,8 @@ struct CompileOptions {
   std::vector<VariableId> unobserved = {};
   // Observed variables whose messages are to be computed all the same: what the rest of the graph says of them.
   std::vector<VariableId> predicted = {};
+  // What constant messages say to shared variables is already in their contexts: sweeps read those alone. See Learner.
+  bool constants_in_context = false;
 };
 
 // A graph after resolution: factors as plates over the elements of all variables laid side by side.

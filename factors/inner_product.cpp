@@ -24,8 +24,8 @@ struct Direct {
   static double denominator(const Side&, const Side& other, std::size_t t, double c, double k) {
     return k + other.rest[t] * c * c;
   }
-  static double gain(const Side& other, std::size_t t) { return other.signal[t] * other.mean[t]; }
-  static double weight(const Side& other, std::size_t t) { return other.signal[t] * gain(other, t); }
+  static double gain(const Side& other, std::size_t t) { return other.gain[t]; }
+  static double weight(const Side& other, std::size_t t) { return other.weight[t]; }
   static Gaussian one(const Gaussian&, const Gaussian& other, const Gaussian& z) { return Product::to_factor(other, z); }
 };
 // See product_linearised.h.

@@ -14,20 +14,22 @@
 
 namespace dma::inner_product {
 
-// One factor's messages as moments, if wanted with s = m^2 / (m^2 + v) and 1 - s.
+// One factor's messages as moments, if wanted with what Prop. 3.2 makes of s = m^2 / (m^2 + v): gain = s m, weight = s^2 m
+// and rest = 1 - s.
 struct Side {
-  double *mean, *variance, *signal, *rest;
+  double *mean, *variance, *gain, *weight, *rest;
 
   // One division per message. False if a message is uniform or leaves the range of double.
   bool read(const PortView& view, std::size_t first_slot, std::size_t count, bool with_signal) const {
     const double* const tau = view.tau + view.offset(0, first_slot);
     const double* const rho = view.rho + view.offset(0, first_slot);
     if (rho[0] == kInfinity && read_points(tau, rho, count)) return true;
-    return with_signal ? read_with_signal(tau, rho, count) : read_moments(tau, rho, count);
+    if (!with_signal) return read_moments(tau, rho, count);
+    return read_proper(tau, rho, count) || read_any(tau, rho, count);
   }
   // The first `terms` entries again, up to `count` in all.
   void repeat(std::size_t terms, std::size_t count) const {
-    for (double* const array : {mean, variance, signal, rest})
+    for (double* const array : {mean, variance, gain, weight, rest})
       for (std::size_t t = terms; t < count; ++t) array[t] = array[t - terms];
   }
 
@@ -37,11 +39,9 @@ struct Side {
     std::int64_t others = 0;
     DMA_INDEPENDENT
     for (std::size_t t = 0; t < count; ++t) {
-      const double s = tau[t] != 0 ? 1.0 : 0.0;
-      mean[t] = tau[t];
+      mean[t] = gain[t] = weight[t] = tau[t];
       variance[t] = 0;
-      signal[t] = s;
-      rest[t] = 1 - s;
+      rest[t] = tau[t] != 0 ? 0.0 : 1.0;
       others += rho[t] == kInfinity ? 0 : 1;
     }
     return others == 0;
@@ -57,21 +57,35 @@ struct Side {
     }
     return bad == 0;
   }
-  // r = 1 / (rho (tau^2 + rho)) gives v = r (tau^2 + rho), s = r rho tau^2, 1 - s = r rho^2. Of a point mass s is 1, or 0
-  // at location 0.
-  bool read_with_signal(const double* tau, const double* rho, std::size_t count) const {
+  // r = 1 / (rho (tau^2 + rho)) gives v = r (tau^2 + rho), s = r rho tau^2, 1 - s = r rho^2. False also for a point mass.
+  bool read_proper(const double* tau, const double* rho, std::size_t count) const {
     std::int64_t bad = 0;
     DMA_INDEPENDENT
     for (std::size_t t = 0; t < count; ++t) {
-      const bool point = rho[t] == kInfinity;
       const double square = tau[t] * tau[t], sum = square + rho[t], r = 1 / (rho[t] * sum);
-      const double v = r * sum, m = tau[t] * v, s = r * rho[t] * square, one_minus_s = r * rho[t] * rho[t];
-      const double of_point = tau[t] != 0 ? 1.0 : 0.0, one_minus_of_point = 1 - of_point;
-      variance[t] = point ? 0.0 : v;
-      mean[t] = point ? tau[t] : m;
-      signal[t] = point ? of_point : s;
-      rest[t] = point ? one_minus_of_point : one_minus_s;
-      bad += point | ((r > 0) & (r < kInfinity)) ? 0 : 1;
+      const double v = r * sum, m = tau[t] * v, scale = r * rho[t], s = scale * square, g = s * m;
+      mean[t] = m;
+      variance[t] = v;
+      gain[t] = g;
+      weight[t] = s * g;
+      rest[t] = scale * rho[t];
+      bad += (r > 0) & (r < kInfinity) ? 0 : 1;
+    }
+    return bad == 0;
+  }
+  // Some are point masses: their s is 1, or 0 at location 0, where gain and weight are 0 by their mean.
+  bool read_any(const double* tau, const double* rho, std::size_t count) const {
+    std::int64_t bad = 0;
+    for (std::size_t t = 0; t < count; ++t) {
+      const bool is_point = rho[t] == kInfinity;
+      const double sum = tau[t] * tau[t] + rho[t], r = is_point ? 0 : 1 / (rho[t] * sum);
+      const double s = is_point ? 1 : r * rho[t] * (tau[t] * tau[t]);
+      mean[t] = is_point ? tau[t] : tau[t] * r * sum;
+      variance[t] = is_point ? 0 : r * sum;
+      gain[t] = s * mean[t];
+      weight[t] = s * gain[t];
+      rest[t] = is_point ? (tau[t] != 0 ? 0 : 1) : r * rho[t] * rho[t];
+      bad += is_point | ((r > 0) & (r < kInfinity)) ? 0 : 1;
     }
     return bad == 0;
   }
@@ -79,7 +93,7 @@ struct Side {
 
 // The arrays of one block, cut from the batch's scratch memory: as many slots as make up kBlockTerms, or one.
 struct Block {
-  static constexpr std::size_t kArrays = 16;
+  static constexpr std::size_t kArrays = 18;
   static constexpr std::size_t kBlockTerms = 32;
   // The unfused way needs 4 more for each term of one slot.
   static_assert(kArrays * kBlockTerms + 4 * kBlockTerms <= kLeastScratch);
@@ -88,14 +102,14 @@ struct Block {
       : terms(batch.reads[0].terms), capacity(std::max<std::size_t>(1, kBlockTerms / terms)), memory(batch.scratch) {}
 
   double* array(std::size_t i) const { return memory + i * capacity * terms; }
-  Side x() const { return {array(0), array(1), array(2), array(3)}; }
-  Side y() const { return {array(4), array(5), array(6), array(7)}; }
-  double* mean() const { return array(8); }             // of each product
-  double* variance() const { return array(9); }
-  double* cavity_mean() const { return array(10); }     // of the message from the sum to each product
-  double* cavity_variance() const { return array(11); }
-  double* tau(int side) const { return array(side == 0 ? 12 : 14); }  // results
-  double* rho(int side) const { return array(side == 0 ? 13 : 15); }
+  Side x() const { return {array(0), array(1), array(2), array(3), array(4)}; }
+  Side y() const { return {array(5), array(6), array(7), array(8), array(9)}; }
+  double* mean() const { return array(10); }            // of each product
+  double* variance() const { return array(11); }
+  double* cavity_mean() const { return array(12); }     // of the message from the sum to each product
+  double* cavity_variance() const { return array(13); }
+  double* tau(int side) const { return array(side == 0 ? 14 : 16); }  // results
+  double* rho(int side) const { return array(side == 0 ? 15 : 17); }
 
   std::size_t terms, capacity;
   double* memory;
@@ -160,18 +174,49 @@ inline void form_products(const Block& block, std::size_t slots) {
   }
 }
 
-// The message from the sum to every term of one slot: the sums over all later terms first, then those over all earlier
-// ones; nothing is subtracted from a sum it is part of.
-inline void form_cavities(const Block& block, std::size_t slot, double total_mean, double total_variance) {
-  const double *const m = block.mean() + slot * block.terms, *const v = block.variance() + slot * block.terms;
-  double *const c = block.cavity_mean() + slot * block.terms, *const k = block.cavity_variance() + slot * block.terms;
-  double mean = 0, variance = 0;
-  for (std::size_t t = block.terms; t-- > 0; mean += m[t], variance += v[t]) c[t] = mean, k[t] = variance;
-  mean = variance = 0;
-  for (std::size_t t = 0; t < block.terms; mean += m[t], variance += v[t], ++t) {
-    c[t] = total_mean - (mean + c[t]);
-    k[t] = total_variance + (variance + k[t]);
+// The arrays of one slot of a block, from which the messages of the sum to its terms are made.
+struct Cavities {
+  std::size_t terms;
+  const double *m, *v;  // the products
+  double *c, *k;        // the results
+  double total_mean, total_variance;
+
+  // A term is taken out of the sum of all. That is as good as adding up the others while the term is no more than kLarge
+  // times what is left, in variance, or in standard deviations; false where one is.
+  bool by_difference() const {
+    double mean[2] = {}, variance[2] = {};
+    std::size_t t = 0;
+    for (; t + 2 <= terms; t += 2)
+      for (std::size_t i = 0; i < 2; ++i) mean[i] += m[t + i], variance[i] += v[t + i];
+    if (t < terms) mean[0] += m[t], variance[0] += v[t];
+    const double rest_mean = total_mean - (mean[0] + mean[1]), rest_variance = total_variance + (variance[0] + variance[1]);
+    constexpr double kLarge = 16;
+    std::int64_t large = 0;
+    DMA_INDEPENDENT
+    for (t = 0; t < terms; ++t) {
+      c[t] = rest_mean + m[t];
+      k[t] = rest_variance - v[t];
+      large += (kLarge * k[t] >= v[t]) & (kLarge * kLarge * k[t] >= m[t] * m[t]) ? 0 : 1;
+    }
+    return large == 0;
   }
+  // The sums over all later terms first, then those over all earlier ones; nothing is subtracted from a sum it is part of.
+  void by_partial_sums() const {
+    double mean = 0, variance = 0;
+    for (std::size_t t = terms; t-- > 0; mean += m[t], variance += v[t]) c[t] = mean, k[t] = variance;
+    mean = variance = 0;
+    for (std::size_t t = 0; t < terms; mean += m[t], variance += v[t], ++t) {
+      c[t] = total_mean - (mean + c[t]);
+      k[t] = total_variance + (variance + k[t]);
+    }
+  }
+};
+
+inline void form_cavities(const Block& block, std::size_t slot, double total_mean, double total_variance) {
+  const std::size_t first = slot * block.terms;
+  const Cavities cavities{block.terms, block.mean() + first, block.variance() + first, block.cavity_mean() + first,
+                          block.cavity_variance() + first, total_mean, total_variance};
+  if (!cavities.by_difference()) cavities.by_partial_sums();
 }
 
 }  // namespace dma::inner_product

@@ -20,8 +20,8 @@ Gaussian LeakyRelu::to_y(const Gaussian& x, Parameters parameters) {
   const double a = parameters.slope;
   if (a == 1 || x.is_uniform()) return x;
   if (x.is_point()) return Gaussian::point(value(x.tau, parameters));
-  const double root = std::sqrt(x.rho);
-  const double u = x.tau / root;
+  const double root = std::sqrt(x.rho), sd = 1 / root;
+  const double u = x.tau * sd;
   if (std::abs(u) > normal::kOneSided) return u > 0 ? x : scaled(x, a);
 
   const normal::Tail beyond = normal::tail(std::abs(u));
@@ -31,7 +31,8 @@ Gaussian LeakyRelu::to_y(const Gaussian& x, Parameters parameters) {
   const double bent_variance = bend * bend * normal::rectified_variance(beyond);
   const double mean = (u < 0 ? a * u : u) + bent_mean;
   const double variance = (u < 0 ? a * a + 2 * a * bend * p : 1 - 2 * bend * p) + bent_variance;
-  return closed(mean / variance * root, x.rho / variance, mean / root);
+  const double gain = 1 / variance;
+  return closed(mean * gain * root, x.rho * gain, mean * sd);
 }
 
 // Prop. 3.5. The exact message is N(x; m, v) on x > 0 and N(a x; m, v) on x < 0: a mixture of two truncated Gaussians

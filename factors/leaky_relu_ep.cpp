@@ -7,22 +7,27 @@ namespace dma {
 
 namespace {
 
-// A Gaussian cut at 0: the mass of the side kept, factor * exp(log_scale), and its moments.
+constexpr double kSqrtTwoPi = 2.50662827463100050242;
+
+// exp(tau x - rho x^2 / 2) restricted to {x > 0}: its mass is factor / scale, where scale = exp(-u^2 / 2) for u = tau /
+// sqrt(rho) > 0, and 1 otherwise.
 struct Piece {
-  double factor, log_scale, mean, variance;
+  double factor, scale, minus_log_scale, mean, variance;
 };
 
-// N(mean, sd^2) restricted to {x > 0}.
-Piece positive_part(double mean, double sd) {
-  const double u = mean / sd;
-  if (u > normal::kOneSided) return {1, 0, mean, sd * sd};
+// With R Mills' ratio, the mass is sqrt(2 pi / rho) Phi(u) exp(u^2 / 2) = R(-u) / sqrt(rho), and R(-u) = sqrt(2 pi)
+// exp(u^2 / 2) - R(u). In units of the standard deviation the mean is u + h and the variance 1 - h (u + h), h = 1 / R(-u).
+Piece positive_part(double tau, double rho) {
+  const double sd = 1 / std::sqrt(rho), u = tau * sd;
   if (u < 0) {
     const normal::TailShape beyond = normal::tail_shape(-u);
-    return {normal::kInverseSqrtTwoPi * beyond.ratio, -0.5 * u * u, sd * beyond.excess, sd * sd * beyond.variance};
+    return {sd * beyond.ratio, 1, 0, sd * beyond.excess, sd * sd * beyond.variance};
   }
-  const normal::Tail cut = normal::tail(u);
-  const double mass = 1 - cut.probability, h = cut.density / mass;
-  return {mass, 0, mean + sd * h, sd * sd * (1 - h * (h + u))};
+  const double log = 0.5 * u * u;
+  if (u > normal::kOneSided) return {sd * kSqrtTwoPi, 0, log, sd * u, sd * sd};
+  const double scale = std::exp(-log), cut_off = u < normal::kMillsEnd ? scale * normal::mills(u).ratio : 0;
+  const double mass = kSqrtTwoPi - cut_off, h = scale / mass;
+  return {sd * mass, scale, log, sd * (u + h), sd * sd * (1 - h * (h + u))};
 }
 
 struct Marginal {
@@ -30,26 +35,22 @@ struct Marginal {
   Piece positive, negative;
 };
 
-// x and y proper.
+// x and y proper. On either side of the kink, where y = a x, the two messages are one unnormalised Gaussian of x.
 Marginal marginal(const Gaussian& x, const Gaussian& y, double slope) {
-  const double mx = x.mean(), vx = x.variance(), my = y.mean(), vy = y.variance();
-  // N(x; mx, vx) N(a x; my, vy) as a function of x; its integral over the line is N(a mx; my, spread).
-  const auto whole = [&](double a, double& spread) {
-    spread = a * a * vx + vy;
-    const double off = a * mx - my;
-    return -0.5 * off * off / spread;
-  };
-  const auto mean_of = [&](double a, double spread) { return (mx * vy + a * my * vx) / spread; };
-  double spread_positive = 0, spread_negative = 0;
-  const double log_positive = whole(1, spread_positive), log_negative = whole(slope, spread_negative);
   Marginal m{};
-  m.positive = positive_part(mean_of(1, spread_positive), std::sqrt(vx * vy / spread_positive));
-  m.negative = positive_part(-mean_of(slope, spread_negative), std::sqrt(vx * vy / spread_negative));
+  m.positive = positive_part(x.tau + y.tau, x.rho + y.rho);
+  m.negative = positive_part(-(x.tau + slope * y.tau), x.rho + slope * slope * y.rho);
   m.negative.mean = -m.negative.mean;
-  const double odds = m.negative.factor / m.positive.factor * std::sqrt(spread_positive / spread_negative) *
-                      std::exp(log_negative + m.negative.log_scale - log_positive - m.positive.log_scale);
-  m.weight_positive = 1 / (1 + odds);
-  m.weight_negative = odds < kInfinity ? odds * m.weight_positive : 1;
+  double positive = m.positive.factor * m.negative.scale, negative = m.negative.factor * m.positive.scale;
+  constexpr double kLeast = 1e-280;
+  if (!(positive + negative > kLeast)) {  // both scales may have underflowed
+    positive = m.positive.factor;
+    negative = m.negative.factor * std::exp(m.negative.minus_log_scale - m.positive.minus_log_scale);
+    if (negative == kInfinity) positive = 0, negative = 1;
+  }
+  const double sum = 1 / (positive + negative);
+  m.weight_positive = positive * sum;
+  m.weight_negative = negative * sum;
   return m;
 }
 
@@ -59,7 +60,8 @@ Gaussian quotient(const Marginal& m, double scale, const Gaussian& arrived) {
   const double mean = m.weight_positive * m.positive.mean + m.weight_negative * low;
   const double variance = m.weight_positive * m.positive.variance + m.weight_negative * scale * scale * m.negative.variance +
                           m.weight_positive * m.weight_negative * gap * gap;
-  return {mean / variance - arrived.tau, 1 / variance - arrived.rho};
+  const double rho = 1 / variance;
+  return {mean * rho - arrived.tau, rho - arrived.rho};
 }
 
 }  // namespace

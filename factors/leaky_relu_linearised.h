@@ -4,7 +4,9 @@
 //
 // with mY of Prop. 3.4 and g of normal.h; g(u) - Phi(u)^2 is even in u, and free of cancellation at u = -|u|. Messages are
 // those of the linear factor: always proper. Towards y they equal Prop. 3.4; to x the mean is m + (my - mY) / A and the
-// variance (vy + Var e) / A^2.
+// variance (vy + Var e) / A^2. There Stein's identity, Cov(x, y) = v E[y'(x)], makes a difference of large numbers small:
+//
+//   mY - A m = (1 - slope) sqrt(v) phi(u)
 #pragma once
 
 #include "factors/leaky_relu.h"
