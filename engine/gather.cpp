@@ -28,6 +28,32 @@ void multiply_arrays(const MessageArrays& a, const MessageArrays& b, const Messa
 
 MessageArrays at(const MessageArrays& messages, std::uint32_t first) { return {messages.tau + first, messages.rho + first}; }
 
+// out *= rows of messages, one below the other. Sums stay in registers while all rows are walked; only where a point mass
+// turns up is that done message by message.
+void multiply_rows(const MessageArrays& out, const MessageArrays& messages, std::uint32_t rows, std::uint32_t size) {
+  constexpr std::uint32_t kTogether = 8;
+  for (std::uint32_t first = 0; first < size; first += kTogether) {
+    double tau[kTogether], rho[kTogether];
+    const std::uint32_t count = std::min(kTogether, size - first);
+    std::copy_n(out.tau + first, count, tau);
+    std::copy_n(out.rho + first, count, rho);
+    const auto add = [&](std::uint32_t together) {
+      const double *row_tau = messages.tau + first, *row_rho = messages.rho + first;
+      for (std::uint32_t row = 0; row < rows; ++row, row_tau += size, row_rho += size)
+        for (std::uint32_t i = 0; i < together; ++i) tau[i] += row_tau[i], rho[i] += row_rho[i];
+    };
+    if (count == kTogether) add(kTogether);
+    else add(count);
+    if (std::find(rho, rho + count, kInfinity) == rho + count) {
+      std::copy_n(tau, count, out.tau + first);
+      std::copy_n(rho, count, out.rho + first);
+    } else {
+      for (std::uint32_t row = 0; row < rows; ++row)
+        for (std::uint32_t i = first; i < first + count; ++i) absorb(out, i, messages[row * size + i]);
+    }
+  }
+}
+
 // Several slots to one element: element = (q / divisor) % modulus.
 void add_affine(const MessageArrays& out, const Combine::Source& source, const MessageArrays& messages) {
   const IndexMap& map = source.elements;
@@ -62,8 +88,7 @@ void combine(const Combine& op, const MessageArrays& messages, const MessageArra
     if (covers(source, op.size)) {
       multiply_arrays(out, at(messages, source.first_slot), out, op.size);
     } else if (map.is_affine() && map.divisor == 1 && map.base == 0 && map.modulus == op.size && source.slots % op.size == 0) {
-      for (std::uint32_t row = 0; row < source.slots; row += op.size)
-        multiply_arrays(out, at(messages, source.first_slot + row), out, op.size);
+      multiply_rows(out, at(messages, source.first_slot), source.slots / op.size, op.size);
     } else if (map.is_affine()) {
       add_affine(out, source, messages);
     } else {

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/block_loop.h"
 #include "engine/graph.h"
 #include "engine/message_loop.h"
 
@@ -114,6 +115,14 @@ class Kind {
   template <auto kFunction>
   Kind& message(std::string_view method, std::string_view target, const std::optional<from>& reads = {}) {
     return message(method, target, Fixed<kFunction>{}, reads);
+  }
+  // ... that has a quicker way for blocks of ordinary slots (block_loop.h); a plate is then walked by blocks.
+  template <auto kFunction, auto kBlock>
+  Kind& message(std::string_view method, std::string_view target, const std::optional<from>& reads = {}) {
+    message<kFunction>(method, target, reads);
+    messages_.back().plate = &BlockLoop<Fixed<kFunction>, kBlock>::template plate<false>;
+    messages_.back().plate_tracked = &BlockLoop<Fixed<kFunction>, kBlock>::template plate<true>;
+    return *this;
   }
   // Any function object.
   template <class F>

@@ -105,7 +105,12 @@ class MessageLoop {
 
   template <bool kTracked>
   static void plate(const Batch& batch, Outcome& outcome) {
-    over_plate<kTracked>(batch, outcome, std::make_index_sequence<kReads>());
+    over_plate<kTracked>(batch, 0, batch.columns, outcome, std::make_index_sequence<kReads>());
+  }
+  // Only those columns of every row.
+  template <bool kTracked>
+  static void columns(const Batch& batch, std::size_t first, std::size_t last, Outcome& outcome) {
+    over_plate<kTracked>(batch, first, last, outcome, std::make_index_sequence<kReads>());
   }
   template <bool kTracked>
   static void sequence(const Batch& batch, const Sequence& run, const Sequence::Read* reads, Outcome& outcome) {
@@ -203,17 +208,18 @@ class MessageLoop {
   };
 
   template <bool kTracked, std::size_t... i>
-  static void over_plate(const Batch& batch, Outcome& outcome, std::index_sequence<i...>) {
+  static void over_plate(const Batch& batch, std::size_t first, std::size_t last, Outcome& outcome,
+                         std::index_sequence<i...>) {
     Rooms rooms(batch.scratch);
     [[maybe_unused]] const std::tuple views{PortView(batch.reads[i])...};
     [[maybe_unused]] const std::tuple room{rooms.template take<Argument<i>>(batch.reads[i].terms)...};
     Call<kTracked> call(batch, rooms, outcome);
-    const std::size_t rows = batch.rows, columns = batch.columns;
+    const std::size_t rows = batch.rows;
     const std::ptrdiff_t out_column = batch.out_column;
-    std::uint64_t slot = 0;
     for (std::size_t r = 0; r < rows; ++r) {
-      std::ptrdiff_t out = batch.out_offset(r, 0);
-      for (std::size_t c = 0; c < columns; ++c, ++slot, out += out_column)
+      std::ptrdiff_t out = batch.out_offset(r, first);
+      std::uint64_t slot = r * batch.columns + first;
+      for (std::size_t c = first; c < last; ++c, ++slot, out += out_column)
         call(r, c, out, slot,
              argument<Argument<i>>(std::get<i>(room), std::get<i>(views).terms,
                                    [&](std::size_t t) { return std::get<i>(views).at(r, c, t); })...);

@@ -62,17 +62,20 @@ bool backward_block(const Block& block, std::size_t count, [[maybe_unused]] cons
     // What overflowed has made one of these infinite, or not a number.
     double size = 0;
     bool good = inverse > 0;
-    const auto result = [&](const Side& other, double share, const Results& to) {
+    const auto result = [&](const Side& other, double share) {
       const double weight = Rule::weight(other, t) * (share * inverse);
-      const double tau = weight * c, rho = weight * Rule::gain(other, t);
-      to.tau[t] = tau;
-      to.rho[t] = rho;
-      size += std::abs(tau) + rho;
-      good &= (rho > 0) | (tau == 0);
+      const Natural message{weight * c, weight * Rule::gain(other, t)};
+      size += std::abs(message.tau) + message.rho;
+      good &= (message.rho > 0) | (message.tau == 0);
+      return message;
     };
-    if constexpr (kToX) result(y, kToY ? to_y_d : 1.0, to_x);
-    if constexpr (kToY) result(x, kToX ? to_x_d : 1.0, to_y);
+    // All is read before anything is written.
+    [[maybe_unused]] Natural for_x, for_y;
+    if constexpr (kToX) for_x = result(y, kToY ? to_y_d : 1.0);
+    if constexpr (kToY) for_y = result(x, kToX ? to_x_d : 1.0);
     bad += good & (size < kInfinity) ? 0 : 1;
+    if constexpr (kToX) to_x.tau[t] = for_x.tau, to_x.rho[t] = for_x.rho;
+    if constexpr (kToY) to_y.tau[t] = for_y.tau, to_y.rho[t] = for_y.rho;
   }
   return bad == 0;
 }

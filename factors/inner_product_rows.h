@@ -63,12 +63,13 @@ struct Side {
     DMA_INDEPENDENT
     for (std::size_t t = 0; t < count; ++t) {
       const double square = tau[t] * tau[t], sum = square + rho[t], r = 1 / (rho[t] * sum);
-      const double v = r * sum, m = tau[t] * v, scale = r * rho[t], s = scale * square, g = s * m;
+      const double v = r * sum, m = tau[t] * v, scale = r * rho[t], one_minus_s = scale * rho[t];
+      const double s = scale * square, g = s * m;
       mean[t] = m;
       variance[t] = v;
       gain[t] = g;
       weight[t] = s * g;
-      rest[t] = scale * rho[t];
+      rest[t] = one_minus_s;
       bad += (r > 0) & (r < kInfinity) ? 0 : 1;
     }
     return bad == 0;
@@ -190,7 +191,7 @@ struct Cavities {
       for (std::size_t i = 0; i < 2; ++i) mean[i] += m[t + i], variance[i] += v[t + i];
     if (t < terms) mean[0] += m[t], variance[0] += v[t];
     const double rest_mean = total_mean - (mean[0] + mean[1]), rest_variance = total_variance + (variance[0] + variance[1]);
-    constexpr double kLarge = 16;
+    constexpr double kLarge = 256;
     std::int64_t large = 0;
     DMA_INDEPENDENT
     for (t = 0; t < terms; ++t) {

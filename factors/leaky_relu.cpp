@@ -1,8 +1,25 @@
 #include "factors/leaky_relu.h"
 
+#include "engine/independent.h"
 #include "factors/normal.h"
+#include "factors/portions.h"
 
 namespace dma {
+
+namespace {
+
+struct Moments {
+  double mean, variance;
+};
+
+// From this distance on there is one side only.
+double one_sided(double slope) { return slope > LeakyRelu::kTinySlope ? normal::kMillsEnd : normal::kOneSided; }
+
+// Moments in units of the standard deviation of the message that arrived.
+Gaussian from_units(const Moments& m, double root, double rho, double sd) {
+  const double gain = 1 / m.variance;
+  return closed(m.mean * gain * root, rho * gain, m.mean * sd);
+}
 
 // Prop. 3.4 with a the slope and lengths in units of the incoming standard deviation: X = u + N(0, 1), and
 //
@@ -16,24 +33,26 @@ namespace dma {
 //   u <  0   mean = a u + (1 - a) r    variance = a^2 + 2 a (1 - a) p + (1 - a)^2 g
 //
 // The one subtraction is harmless: its result is at least 1 - 2p + g >= 0.34.
+Moments moments_of_y(double u, const normal::Tail& beyond, double a) {
+  const double bend = 1 - a, p = beyond.probability;
+  const double positive = 1 - 2 * bend * p, negative = a * a + 2 * a * bend * p;
+  return {(u < 0 ? a * u : u) + bend * p * beyond.excess,
+          (u < 0 ? negative : positive) + bend * bend * normal::rectified_variance(beyond)};
+}
+
+}  // namespace
+
 Gaussian LeakyRelu::to_y(const Gaussian& x, Parameters parameters) {
   const double a = parameters.slope;
   if (a == 1 || x.is_uniform()) return x;
   if (x.is_point()) return Gaussian::point(value(x.tau, parameters));
   const double root = std::sqrt(x.rho), sd = 1 / root;
   const double u = x.tau * sd;
-  if (std::abs(u) > normal::kOneSided) return u > 0 ? x : scaled(x, a);
-
-  const normal::Tail beyond = normal::tail(std::abs(u));
-  const double bend = 1 - a;
-  const double p = beyond.probability;
-  const double bent_mean = bend * p * beyond.excess;
-  const double bent_variance = bend * bend * normal::rectified_variance(beyond);
-  const double mean = (u < 0 ? a * u : u) + bent_mean;
-  const double variance = (u < 0 ? a * a + 2 * a * bend * p : 1 - 2 * bend * p) + bent_variance;
-  const double gain = 1 / variance;
-  return closed(mean * gain * root, x.rho * gain, mean * sd);
+  if (std::abs(u) > one_sided(a)) return u > 0 ? x : scaled(x, a);
+  return from_units(moments_of_y(u, normal::tail(std::abs(u)), a), root, x.rho, sd);
 }
+
+namespace {
 
 // Prop. 3.5. The exact message is N(x; m, v) on x > 0 and N(a x; m, v) on x < 0: a mixture of two truncated Gaussians
 // with weights proportional to a Phi(w) and Phi(-w), w = m / sqrt(v). In units of sqrt(v), and for x = |w|, the piece
@@ -42,36 +61,94 @@ Gaussian LeakyRelu::to_y(const Gaussian& x, Parameters parameters) {
 // Distances and variances of the negative piece are divided by a and a^2. The mixture's variance is
 //
 //   weight+ var+ + weight- var- + weight+ weight- (distance between the means)^2.
-//
-// Beyond kOneSided the far piece has weight < 1e-349 / a, and nothing that a^-2 could restore for a > 1e-100.
+Moments moments_of_x(double w, const normal::Tail& beyond, double a, double inverse_a) {
+  const double x = std::abs(w), body = 1 - beyond.probability, h = beyond.density / body;
+  const double near = x + h, near_variance = 1 - h * near;
+  const bool negative_mean = w < 0;
+  const double mass_positive = a * (negative_mean ? beyond.probability : body);
+  const double mass_negative = negative_mean ? body : beyond.probability;
+  const double distance_positive = negative_mean ? beyond.excess : near;
+  const double distance_negative = (negative_mean ? near : beyond.excess) * inverse_a;
+  const double variance_positive = negative_mean ? beyond.variance : near_variance;
+  const double variance_negative = (negative_mean ? near_variance : beyond.variance) * inverse_a * inverse_a;
+  const double inverse = 1 / (mass_positive + mass_negative), positive = mass_positive * inverse, negative = mass_negative * inverse;
+  const double gap = distance_positive + distance_negative;
+  return {positive * distance_positive - negative * distance_negative,
+          positive * variance_positive + negative * variance_negative + positive * negative * gap * gap};
+}
+
+}  // namespace
+
 Gaussian LeakyRelu::to_x(const Gaussian& y, Parameters parameters) {
   const double a = parameters.slope;
   if (a == 1 || y.is_uniform()) return y;
   if (y.is_point()) return closed(inverse(y.tau, parameters), kInfinity, inverse(y.tau, parameters));
-  const double root = std::sqrt(y.rho);
-  const double w = y.tau / root;
-  const double x = std::abs(w);
-  if (x > normal::kOneSided) return w > 0 ? y : scaled(y, 1 / a);
+  const double root = std::sqrt(y.rho), sd = 1 / root, w = y.tau * sd;
+  if (std::abs(w) > one_sided(a)) return w > 0 ? y : scaled(y, 1 / a);
+  return from_units(moments_of_x(w, normal::tail(std::abs(w)), a, 1 / a), root, y.rho, sd);
+}
 
-  struct Piece {
-    double probability, distance, variance;
-  };
-  const normal::Tail beyond = normal::tail(x);
-  const double body = 1 - beyond.probability;
-  const double h = beyond.density / body;
-  const Piece near{body, x + h, 1 - h * (h + x)};
-  const Piece far{beyond.probability, beyond.excess, beyond.variance};
-  const Piece& positive = w < 0 ? far : near;
-  const Piece& negative = w < 0 ? near : far;
+namespace {
 
-  const double mass = a * positive.probability + negative.probability;
-  const double weight_positive = a * positive.probability / mass;
-  const double weight_negative = negative.probability / mass;
-  const double mean = weight_positive * positive.distance - weight_negative * negative.distance / a;
-  const double gap = positive.distance + negative.distance / a;
-  const double variance = weight_positive * positive.variance + weight_negative * negative.variance / a / a +
-                          weight_positive * weight_negative * gap * gap;
-  return closed(mean / variance * root, y.rho / variance, mean / root);
+// The message in the other direction of a portion of slots: moments(u, beyond) makes them from the arriving location and the
+// tail beyond its size, both in standard deviations. Every pass does one thing for all slots; only the tails are looked up
+// slot by slot. False if a message is uniform, a point mass or out of range.
+template <class MomentsOf>
+bool portion(const double* tau, const double* rho, std::size_t count, const MomentsOf& moments, double* to_tau, double* to_rho) {
+  double root[kPortion], u[kPortion], exponential[kPortion];
+  normal::Mills mills[kPortion];
+  for (std::size_t i = 0; i < count; ++i) {
+    root[i] = std::sqrt(rho[i]);
+    u[i] = tau[i] / root[i];
+  }
+  const normal::MillsTable& table = normal::MillsTable::get();
+  for (std::size_t i = 0; i < count; ++i) {
+    const bool has_tail = std::abs(u[i]) < normal::kMillsEnd;
+    const double x = has_tail ? std::abs(u[i]) : 0;
+    mills[i] = table.at(x);
+    exponential[i] = has_tail ? table.exponential(x) : 0;
+  }
+  std::int64_t others = 0;
+  DMA_INDEPENDENT
+  for (std::size_t i = 0; i < count; ++i) {
+    const normal::Tail beyond = normal::tail(normal::tail_shape(mills[i]), normal::kInverseSqrtTwoPi * exponential[i]);
+    const auto [mean, variance] = moments(u[i], beyond);
+    const double gain = 1 / variance, new_tau = mean * gain * root[i], new_rho = rho[i] * gain;
+    to_tau[i] = new_tau;
+    to_rho[i] = new_rho;
+    others += std::abs(new_tau) + new_rho < kInfinity ? 0 : 1;
+  }
+  return others == 0;
+}
+
+// All portions of a block; what a portion cannot do, `one` does message by message.
+template <class MomentsOf>
+bool block_by_portions(const SlotBlock& block, Gaussian (*one)(const Gaussian&, LeakyRelu::Parameters), const MomentsOf& moments) {
+  const double slope = *block.parameter(0, 0);
+  if (block.batch.parameters[0].column != 0 || slope == 1 || slope < LeakyRelu::kTinySlope) return false;
+  const double *const tau = block.tau_of(0), *const rho = block.rho_of(0);
+  by_portions(block.slots, [&](std::size_t first, std::size_t count) {
+    if (portion(tau + first, rho + first, count, moments, block.tau + first, block.rho + first)) return;
+    for (std::size_t i = first; i < first + count; ++i) {
+      const Gaussian message = one({tau[i], rho[i]}, {slope});
+      block.tau[i] = message.tau;
+      block.rho[i] = message.rho;
+    }
+  });
+  return true;
+}
+
+}  // namespace
+
+bool LeakyRelu::block_to_y(const SlotBlock& block) {
+  const double a = *block.parameter(0, 0);
+  return block_by_portions(block, &to_y, [a](double u, const normal::Tail& beyond) { return moments_of_y(u, beyond, a); });
+}
+
+bool LeakyRelu::block_to_x(const SlotBlock& block) {
+  const double a = *block.parameter(0, 0), inverse_a = 1 / a;
+  return block_by_portions(block, &to_x,
+                           [=](double w, const normal::Tail& beyond) { return moments_of_x(w, beyond, a, inverse_a); });
 }
 
 }  // namespace dma

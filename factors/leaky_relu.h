@@ -6,7 +6,7 @@
 // positive slope.
 #pragma once
 
-#include "engine/gaussian.h"
+#include "engine/block_loop.h"
 
 namespace dma {
 
@@ -22,6 +22,14 @@ struct LeakyRelu {
 
   static Gaussian to_y(const Gaussian& x, Parameters p);
   static Gaussian to_x(const Gaussian& y, Parameters p);
+
+  // Where a message is more than normal::kMillsEnd standard deviations from the kink, the other side has probability < 1e-57:
+  // nothing that a division by the slope cubed could restore, unless the slope is tiny.
+  static constexpr double kTinySlope = 1e-10;
+
+  // The same for blocks; slopes that differ from slot to slot are declined.
+  static bool block_to_y(const SlotBlock& block);
+  static bool block_to_x(const SlotBlock& block);
 };
 
 }  // namespace dma

@@ -6,18 +6,13 @@
 
 namespace dma::normal {
 
-namespace {
-
 // R(x) = integral over t > 0 of exp(-x t - t^2/2), so R^(n)(x) = (-1)^n I_n(x) with I_n the integral of t^n times the same.
 // Integration by parts gives I_(n+1) = n I_(n-1) - x I_n, and I_1 = 1 - x I_0. A Taylor polynomial of R about the nearest
 // of evenly spaced nodes needs I_0 to all digits and I_n to a factor (2 * kNodesPerUnit)^n fewer.
-constexpr int kNodesPerUnit = 32;
-constexpr std::size_t kNodes = static_cast<std::size_t>(kMillsEnd) * kNodesPerUnit + 1;
-constexpr std::size_t kTerms = 10;  // |h| <= 1/64: the first term left out is below 1e-19 of R and 1e-17 of R'
 
 // The recurrence downwards from I_n = 0 at a large n, where all terms are positive, scaled in the end to x I_0 + I_1 = 1.
 // Converges like exp(-x sqrt(8 n)).
-std::array<double, kTerms> integrals_downwards(double x) {
+std::array<double, MillsTable::kTerms> MillsTable::integrals_downwards(double x) {
   constexpr int kStart = 400;
   std::array<double, kTerms> kept{};
   double above = 0, here = 1e300;  // I_(n+1), I_n: I_0 will be about 1e370 times smaller
@@ -33,7 +28,7 @@ std::array<double, kTerms> integrals_downwards(double x) {
 }
 
 // The recurrence upwards from R itself; loses about x^2 of accuracy a step, which small x can afford.
-std::array<double, kTerms> integrals_upwards(double x) {
+std::array<double, MillsTable::kTerms> MillsTable::integrals_upwards(double x) {
   std::array<double, kTerms> kept{};
   kept[0] = distribution(-x) / density(x);
   kept[1] = 1 - x * kept[0];
@@ -42,37 +37,23 @@ std::array<double, kTerms> integrals_upwards(double x) {
 }
 
 // Taylor coefficients (-1)^n I_n / n! at every node.
-struct Table {
-  std::array<std::array<double, kTerms>, kNodes> coefficients;
-
-  Table() {
-    constexpr double kDownwardsFrom = 1;
-    for (std::size_t i = 0; i < kNodes; ++i) {
-      const double x = static_cast<double>(i) / kNodesPerUnit;
-      const auto integrals = x < kDownwardsFrom ? integrals_upwards(x) : integrals_downwards(x);
-      double factor = 1;
-      for (std::size_t n = 0; n < kTerms; ++n) {
-        coefficients[i][n] = factor * integrals[n];
-        factor /= -static_cast<double>(n + 1);
-      }
+MillsTable::MillsTable() {
+  constexpr double kDownwardsFrom = 1;
+  for (std::size_t i = 0; i < kNodes; ++i) {
+    const double x = static_cast<double>(i) / kNodesPerUnit;
+    const auto integrals = x < kDownwardsFrom ? integrals_upwards(x) : integrals_downwards(x);
+    double factor = 1;
+    for (std::size_t n = 0; n < kTerms; ++n) {
+      nodes_[i].ratio[n] = factor * integrals[n];
+      factor /= -static_cast<double>(n + 1);
     }
+    nodes_[i].exponential = std::exp(-0.5 * x * x);
   }
-};
+}
 
-}  // namespace
-
-Mills mills(double x) {
-  static const Table table;
-  const auto node = static_cast<std::size_t>(x * kNodesPerUnit + 0.5);
-  const double h = x - static_cast<double>(node) / kNodesPerUnit;
-  const auto& c = table.coefficients[node];
-  // Horner's rule for the polynomial and its derivative at once.
-  double ratio = c[kTerms - 1], derivative = 0;
-  for (std::size_t n = kTerms - 1; n-- > 0;) {
-    derivative = derivative * h + ratio;
-    ratio = ratio * h + c[n];
-  }
-  return {ratio, derivative};
+const MillsTable& MillsTable::get() {
+  static const MillsTable table;
+  return table;
 }
 
 }  // namespace dma::normal

@@ -9,12 +9,15 @@
 //   mean = p excess                                 variance = p (variance + (1 - p) excess^2)
 #pragma once
 
+#include <array>
 #include <cmath>
+#include <cstddef>
 #include <limits>
 
 namespace dma::normal {
 
 inline constexpr double kInverseSqrtTwoPi = 0.39894228040143267794;
+inline constexpr double kSqrtTwoPi = 2.50662827463100050242;
 inline constexpr double kInverseSqrtTwo = 0.70710678118654752440;
 
 // Beyond this distance P(X > x) < 4e-350 is 0 in double: of a Gaussian cut there, only one side exists.
@@ -26,13 +29,62 @@ inline double density(double t) { return kInverseSqrtTwoPi * std::exp(-0.5 * t *
 // Phi(t); relative accuracy in both tails, because erfc has it.
 inline double distribution(double t) { return 0.5 * std::erfc(-kInverseSqrtTwo * t); }
 
-// Mills' ratio R(x) = P(X > x) / phi(x) and its derivative, R' = x R - 1 < 0, for 0 <= x < kMillsEnd; full relative accuracy
-// in both.
+// Mills' ratio R(x) = P(X > x) / phi(x) and its derivative, R' = x R - 1 < 0.
 struct Mills {
   double ratio, derivative;
 };
 inline constexpr double kMillsEnd = 16;
-Mills mills(double x);
+
+// Both, and exp(-x^2/2), for 0 <= x < kMillsEnd with full relative accuracy: by Taylor polynomials about the nearest of
+// evenly spaced nodes. No call, no choice, no division: loops over many x keep the processor busy.
+class MillsTable {
+ public:
+  static const MillsTable& get();  // made at the first call
+
+  Mills at(double x) const {
+    const std::size_t node = nearest(x);
+    const double h = x - static_cast<double>(node) / kNodesPerUnit;
+    const auto& c = nodes_[node].ratio;
+    // Horner's rule for the polynomial and its derivative at once.
+    double ratio = c[kTerms - 1], derivative = 0;
+    for (std::size_t n = kTerms - 1; n-- > 0;) {
+      derivative = derivative * h + ratio;
+      ratio = ratio * h + c[n];
+    }
+    return {ratio, derivative};
+  }
+  // exp(-x^2/2) = exp(-node^2/2) exp(d), d = -h (node + h/2), |d| <= 1/4.
+  double exponential(double x) const {
+    const std::size_t node = nearest(x);
+    const double at = static_cast<double>(node) / kNodesPerUnit, h = x - at, d = -h * (at + 0.5 * h);
+    double sum = kInverseFactorials.back();
+    for (std::size_t n = kInverseFactorials.size() - 1; n-- > 0;) sum = sum * d + kInverseFactorials[n];
+    return nodes_[node].exponential * sum;
+  }
+
+ private:
+  static constexpr int kNodesPerUnit = 32;
+  static constexpr std::size_t kNodes = static_cast<std::size_t>(kMillsEnd) * kNodesPerUnit + 1;
+  static constexpr std::size_t kTerms = 10;  // |h| <= 1/64: the first term left out is below 1e-19 of R and 1e-17 of R'
+  static constexpr auto kInverseFactorials = [] {
+    std::array<double, 13> inverse{1};  // 4^-13 / 13! < 1e-17
+    for (std::size_t n = 1; n < inverse.size(); ++n) inverse[n] = inverse[n - 1] / static_cast<double>(n);
+    return inverse;
+  }();
+
+  MillsTable();
+  static std::size_t nearest(double x) { return static_cast<std::size_t>(x * kNodesPerUnit + 0.5); }
+  static std::array<double, kTerms> integrals_downwards(double x);
+  static std::array<double, kTerms> integrals_upwards(double x);
+
+  struct Node {
+    std::array<double, kTerms> ratio;
+    double exponential;
+  };
+  std::array<Node, kNodes> nodes_;
+};
+
+inline Mills mills(double x) { return MillsTable::get().at(x); }
 
 // The shape of an upper tail {X > x}; nothing here underflows.
 struct TailShape {
@@ -54,12 +106,13 @@ inline constexpr int kContinuedFractionLevels = 12;
 //   c = 2/(x + e)    excess = 1/(x + c)    variance = 1 - (x + excess) excess = (1 + 2 (c - e)/(x + e)) / (x + c)^2,
 //
 // the last by c (x + e) = 2: nothing is subtracted from a nearly equal number.
+inline TailShape tail_shape(const Mills& mills) {
+  const auto [ratio, derivative] = mills;
+  const double hazard = 1 / ratio;
+  return {ratio, hazard, -derivative * hazard, (ratio * ratio + derivative) * hazard * hazard};
+}
 inline TailShape tail_shape(double x) {
-  if (x < kMillsEnd) {
-    const auto [ratio, derivative] = mills(x);
-    const double hazard = 1 / ratio;
-    return {ratio, hazard, -derivative * hazard, (ratio * ratio + derivative) * hazard * hazard};
-  }
+  if (x < kMillsEnd) return tail_shape(mills(x));
   double e = 0;
   for (int n = kContinuedFractionLevels; n >= 3; --n) e = n / (x + e);
   const double c = 2 / (x + e);
@@ -74,11 +127,13 @@ struct Tail : TailShape {
   double probability;  // P(X > x)
 };
 
-// Precondition x >= 0. One exp.
+inline Tail tail(const TailShape& shape, double density) { return {shape, density, density * shape.ratio}; }
+
+// Precondition x >= 0.
 inline Tail tail(double x) {
-  const TailShape shape = tail_shape(x);
-  const double phi = density(x);
-  return {shape, phi, phi * shape.ratio};
+  if (!(x < kMillsEnd)) return tail(tail_shape(x), density(x));
+  const MillsTable& table = MillsTable::get();
+  return tail(tail_shape(table.at(x)), kInverseSqrtTwoPi * table.exponential(x));
 }
 
 // h(t) = phi(t) / Phi(t), the mean of N(0, 1) below t with its sign turned.

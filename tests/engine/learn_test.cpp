@@ -152,6 +152,38 @@ TEST_CASE("learn: evidence_weight counts every stored message that many times") 
   CHECK(learner.belief(model.w)[0].rho == doctest::Approx(1 / kPriorVariance + 3 * evidence).epsilon(1e-10));
 }
 
+TEST_CASE("learn: a weight that the prior knows exactly stays what it is; the others learn") {
+  Graph g;
+  const VariableId w = g.shared("w", 2), x = g.observed("x", 2), y = g.observed("y"), p = g.variable("p", 2), z = g.variable("z");
+  g.factor("gaussian_prior", {w}, {{"mean", std::vector{2.0, 0.0}}, {"variance", std::vector{0.0, 1.0}}});
+  g.factor("product", {w, x, p});
+  g.factor("sum", {p, z});
+  g.factor("gaussian_noise", {z, y}, {{"variance", kNoise}});
+  Learner learner(g, standard_registry(), forward_backward(), forward(), {.targets = {y}, .batches = 5, .epochs = 4, .tolerance = 0});
+  const Sample sample(50, 2);
+  learner.fit({{x, sample.x}, {y, sample.y}});
+  CHECK(learner.belief(w)[0] == Gaussian::point(2));
+  double square = 1, product = 0;  // the posterior of the second weight, given the first
+  for (std::size_t n = 0; n < sample.y.size(); ++n) {
+    square += sample.x[2 * n + 1] * sample.x[2 * n + 1] / kNoise;
+    product += sample.x[2 * n + 1] * (sample.y[n] - 2 * sample.x[2 * n]) / kNoise;
+  }
+  CHECK(learner.belief(w)[1].mean() == doctest::Approx(product / square).epsilon(1e-9));
+  CHECK(learner.belief(w)[1].variance() == doctest::Approx(1 / square).epsilon(1e-9));
+}
+
+TEST_CASE("learn: another prior, given later, takes the place of the first") {
+  const LinearRegression model(2);
+  const Sample sample(40, 2);
+  Learner learner = model.learner({.batches = 4, .epochs = 3, .tolerance = 0});
+  CHECK(learner.belief(model.w)[0].variance() == doctest::Approx(kPriorVariance));
+  learner.fit(sample.data(model));
+  const double learned = learner.belief(model.w)[0].rho - 1 / kPriorVariance;
+  const double variance = 0.25;
+  learner.set_parameter(FactorId{0}, "variance", std::span(&variance, 1));
+  CHECK(learner.belief(model.w)[0].rho == doctest::Approx(learned + 1 / variance).epsilon(1e-12));
+}
+
 TEST_CASE("learn: left-out predictions are those of a learner without the batch") {
   const LinearRegression model(1);
   const Sample sample(12, 1);

@@ -31,6 +31,15 @@ TEST_CASE("normal: density and distribution keep relative accuracy in both tails
   CHECK(worst < kTolerance);
 }
 
+TEST_CASE("normal: the table's exponential keeps relative accuracy over its range") {
+  const normal::MillsTable& table = normal::MillsTable::get();
+  double worst = 0;
+  for (double x = 0; x < normal::kMillsEnd; x += 0.0037)
+    worst = std::max(worst, oracle::relative_error(table.exponential(x), exp(-Real(x) * x / 2)));
+  MESSAGE("worst relative error ", worst);
+  CHECK(worst < 1e-15);
+}
+
 TEST_CASE("normal: hazard and truncated variance agree with their definitions down to -3e4") {
   oracle::RandomMessages random(oracle::kSeed);
   double worst_hazard = 0, worst_variance = 0;

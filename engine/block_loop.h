@@ -1,0 +1,65 @@
+// The plate loop of a message function that has a quicker way for ordinary messages: one that computes a whole block of
+// slots on plain arrays. It declines a block that holds anything out of the ordinary, and the message function itself then
+// does that block; it stays the only one that knows every case.
+#pragma once
+
+#include "engine/message_loop.h"
+
+namespace dma {
+
+// Consecutive slots of a plate of one row. The messages of each port, and the results, stand side by side, slot after slot.
+struct SlotBlock {
+  const Batch& batch;
+  std::size_t first, slots;
+  double *tau, *rho;  // the results
+  double* spare;      // memory for two numbers for each message of the port with the most terms
+
+  const double* tau_of(std::size_t read) const { return batch.reads[read].tau + batch.reads[read].offset(0, first); }
+  const double* rho_of(std::size_t read) const { return batch.reads[read].rho + batch.reads[read].offset(0, first); }
+  const double* parameter(std::size_t i, std::size_t slot) const { return batch.parameters[i].at(0, first + slot); }
+};
+
+// kBlock: bool(const SlotBlock&), false to decline.
+template <class F, auto kBlock>
+class BlockLoop {
+ public:
+  template <bool kTracked>
+  static void plate(const Batch& batch, Outcome& outcome) {
+    if (!is_side_by_side(batch)) return MessageLoop<F>::template plate<kTracked>(batch, outcome);
+    std::size_t widest = batch.out_terms;
+    for (std::size_t i = 0; i < MessageLoop<F>::kReads; ++i) widest = std::max<std::size_t>(widest, batch.reads[i].terms);
+    const std::size_t capacity = std::max<std::size_t>(1, kBlockTerms / widest), results = capacity * batch.out_terms;
+    double* const memory = batch.scratch;
+    for (std::size_t first = 0; first < batch.columns; first += capacity) {
+      const SlotBlock block{batch,  first, std::min(capacity, batch.columns - first),
+                            memory, memory + results, memory + 2 * results};
+      if (kBlock(block)) store<kTracked>(block, outcome);
+      else MessageLoop<F>::template columns<kTracked>(batch, first, first + block.slots, outcome);
+    }
+  }
+
+ private:
+  static constexpr std::size_t kBlockTerms = 128;
+  static_assert(4 * kBlockTerms <= kLeastScratch && 4 <= kScratchPerTerm);
+
+  static bool is_side_by_side(const Batch& batch) {
+    bool all = batch.rows == 1 && batch.out_column == static_cast<std::ptrdiff_t>(batch.out_terms);
+    for (std::size_t i = 0; i < MessageLoop<F>::kReads; ++i)
+      all &= batch.reads[i].column == static_cast<std::ptrdiff_t>(batch.reads[i].terms);
+    return all;
+  }
+
+  template <bool kTracked>
+  static void store(const SlotBlock& block, Outcome& outcome) {
+    const Sink sink = block.batch.sink;
+    Outcome noted = outcome;  // a copy that no stored message can overlap
+    std::ptrdiff_t i = block.batch.out_offset(0, block.first);
+    const double *tau = block.tau, *rho = block.rho;
+    for (std::size_t slot = block.first; slot < block.first + block.slots; ++slot)
+      for (std::uint32_t t = 0; t < block.batch.out_terms; ++t)
+        sink.template store<kTracked>(i++, {*tau++, *rho++}, slot, noted);
+    outcome = noted;
+  }
+};
+
+}  // namespace dma
