@@ -41,7 +41,8 @@ void observe_example(const Data& data, std::size_t example, State& state) {
 
 std::string LearnReport::line() const {
   constexpr std::string_view kReasons[] = {"the log-likelihood settled", "the log-likelihood no longer improved",
-                                           "the limit of epochs was reached", "it was interrupted"};
+                                           "the limit of epochs was reached", "it was interrupted",
+                                           "the log-likelihood hardly rose any more"};
   const double last = epochs.empty() ? 0.0 : epochs.back().log_likelihood;
   return fmt::format("stopped after epoch {} because {}: train log-likelihood {:.4f}, {} refused messages",
                      epochs.empty() ? 0 : epochs.back().epoch, kReasons[static_cast<int>(stop)], last, faults);
@@ -248,6 +249,11 @@ std::optional<LearnReport::Stop> Learner::finished() const {
     const auto best = std::ranges::max_element(epochs, {}, &EpochRecord::log_likelihood);
     if (epochs.end() - best > options_.patience) return LearnReport::Stop::patience;
   }
+  constexpr std::size_t kGainEpochs = 10;
+  if (options_.least_gain > 0 && epochs.size() > kGainEpochs) {
+    const double gain = epochs.back().log_likelihood - epochs[epochs.size() - 1 - kGainEpochs].log_likelihood;
+    if (gain < options_.least_gain * kGainEpochs) return LearnReport::Stop::least_gain;
+  }
   if (static_cast<int>(epochs.size()) >= options_.epochs) return LearnReport::Stop::limit;
   return {};
 }
@@ -325,9 +331,18 @@ void Learner::forget(std::size_t batch) {
 void Learner::set_parameter(FactorId factor, std::string_view parameter, std::span<const double> values) {
   state_->set_parameter(factor, parameter, values);
   predict_state_->set_parameter(factor, parameter, values);
-  const auto before = std::pair(prior_tau_, prior_rho_);
+  const std::vector<double> tau_before = prior_tau_, rho_before = prior_rho_;
   take_constants();
-  if (before != std::pair(prior_tau_, prior_rho_)) rebuild_context();
+  for (const SharedVariable& s : shared_) {
+    const MessageArrays context = state_->context(s.id);
+    for (std::uint32_t i = 0; i < s.size; ++i) {
+      const std::uint32_t k = s.first + i;
+      if (prior_tau_[k] == tau_before[k] && prior_rho_[k] == rho_before[k]) continue;
+      if (prior_rho_[k] == kInfinity || rho_before[k] == kInfinity) return rebuild_context();
+      context.tau[i] += prior_tau_[k] - tau_before[k];
+      context.rho[i] += prior_rho_[k] - rho_before[k];
+    }
+  }
 }
 
 }  // namespace dma

@@ -37,6 +37,8 @@ struct LearnOptions {
   double floor = 1e-3;
   // Stop when L has not been better than its best for this many epochs; 0: never.
   int patience = 0;
+  // Stop when L has risen by less than this an epoch, over the last ten; 0: never.
+  double least_gain = 0;
   // Every stored message counts this many times in the belief: 1 is the posterior, more a colder ("tempered") one. A batch
   // takes one of its copies out before it is learned anew, so its examples always see at least what 1 would show them.
   double evidence_weight = 1;
@@ -55,7 +57,7 @@ struct EpochRecord {
 };
 
 struct LearnReport {
-  enum class Stop { tolerance, patience, limit, interrupted } stop = Stop::limit;
+  enum class Stop { tolerance, patience, limit, interrupted, least_gain } stop = Stop::limit;
   std::vector<EpochRecord> epochs;
   std::uint64_t faults = 0;
   std::string line() const;

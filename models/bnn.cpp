@@ -22,6 +22,7 @@ namespace {
 constexpr double kFirstNoiseVariance = 1;
 // Noise may not change by more than this factor in one epoch: it must not outrun the network it is estimated with.
 constexpr double kLargestNoiseStep = 4;
+constexpr double kLargestPriorStep = 2;
 // Learned noise variances, in units of the target's variance.
 constexpr double kSmallestNoiseVariance = 1e-8, kLargestNoiseVariance = 10;
 
@@ -123,6 +124,7 @@ void Bnn::make_member(std::size_t index, const FitOptions& options, std::size_t 
   learn.epochs = options.epochs;
   learn.tolerance = options.tolerance;
   learn.patience = options.patience;
+  learn.least_gain = options.least_gain;
   learn.evidence_weight = options.evidence_weight;
   learn.first_step = options.first_step;
   learn.step = options.step;
@@ -170,6 +172,7 @@ LearnReport Bnn::fit_member(std::size_t index, const RowMajor& x, const RowMajor
   learn.epochs = options.epochs;
   learn.tolerance = options.tolerance;
   learn.patience = options.patience;
+  learn.least_gain = options.least_gain;
   if (const auto stop = member.learner->finished()) return {*stop, member.learner->memory().epochs, 0};
   const auto order = row_order(x.rows(), options.shuffle, seed_of(options_.seed, index, 2));
   const RowMajor own_x = x(order, Eigen::all), own_y = y(order, Eigen::all);
@@ -177,6 +180,7 @@ LearnReport Bnn::fit_member(std::size_t index, const RowMajor& x, const RowMajor
   const Data data{{member.net.inputs, {own_x.data(), static_cast<std::size_t>(own_x.size())}}, {member.net.outputs, y_values}};
   return member.learner->fit(data, [&](const EpochRecord& record) {
     if (options_.learn_noise) update_noise(member, y_values);
+    if (options_.learn_prior) update_priors(member);
     std::vector<double> sds;
     for (std::size_t j = 0; j < member.noise_variance.size(); ++j)
       sds.push_back(std::sqrt(member.noise_variance[j]) * target_standardiser_.scale(static_cast<Eigen::Index>(j)));
@@ -199,6 +203,31 @@ void Bnn::update_noise(Member& member, std::span<const double> targets) {
                        noise * kLargestNoiseStep);
   }
   member.learner->set_parameter(member.net.noise, "variance", member.noise_variance);
+}
+
+// Expectation maximisation: the factor on a layer's prior variances under which its beliefs are likeliest to have come from
+// that prior.
+void Bnn::update_priors(Member& member) {
+  for (std::size_t l = 0; l < member.priors.size(); ++l) {
+    LayerPrior& prior = member.priors[l];
+    double ratio = 0;
+    std::size_t i = 0;
+    for (const auto& [variable, factor] : member.net.learned(l)) {
+      const Belief belief = member.learner->belief(variable);
+      for (std::size_t e = 0; e < belief.size(); ++e, ++i) {
+        const double off = belief[e].mean() - prior.mean[i];
+        ratio += (off * off + belief[e].variance()) / prior.variance[i] / static_cast<double>(prior.mean.size());
+      }
+    }
+    ratio = std::clamp(ratio, 1 / kLargestPriorStep, kLargestPriorStep);
+    for (double& variance : prior.variance) variance *= ratio;
+    i = 0;
+    for (const auto& [variable, factor] : member.net.learned(l)) {
+      const std::size_t size = member.net.graph[variable].size;
+      member.learner->set_parameter(factor, "variance", std::span(prior.variance).subspan(i, size));
+      i += size;
+    }
+  }
 }
 
 void Bnn::choose_prediction_noise(const RowMajor& x, const RowMajor& y, const FitOptions& options) {
@@ -264,8 +293,7 @@ std::vector<Gaussian> Bnn::weights(std::size_t layer, std::size_t member) const 
     const Belief belief = m.learner->belief(v);
     for (std::size_t i = 0; i < belief.size(); ++i) all.push_back(belief[i]);
   };
-  append(m.net.weights.at(layer));
-  if (options_.bias) append(m.net.biases.at(layer));
+  for (const auto& learned : m.net.learned(layer)) append(learned.variable);
   return all;
 }
 

@@ -34,6 +34,7 @@ struct BnnOptions {
   Numbers activation_prior = {};    // variance of N(0, .) on pre-activations, per layer; none: no such prior
   double prior_mean_scale = 1;      // prior means are drawn from N(0, scale^2 / fan_in)
   double prior_variance_scale = 1;  // prior variances are scale / (layers * fan_in)
+  bool learn_prior = false;         // start from these and learn one factor on the variances of every layer
   std::vector<LayerPrior> priors = {};  // given explicitly instead, for a single member
   std::string features = "none";    // fixed feature map in front, by name (feature_map.h)
   std::string method = "dma";       // how messages are computed
@@ -54,6 +55,7 @@ struct FitOptions {
   int epochs = 200;            // limit for every member
   double tolerance = 0.1;      // see LearnOptions
   int patience = 0;
+  double least_gain = 0;
   double evidence_weight = 1;  // see LearnOptions
   double first_step = 1, step = 1;
   LearnOptions::Likelihood likelihood = LearnOptions::Likelihood::after_epoch;
@@ -119,6 +121,7 @@ class Bnn {
   void make_member(std::size_t index, const FitOptions& options, std::size_t rows);
   LearnReport fit_member(std::size_t index, const RowMajor& x, const RowMajor& y, const FitOptions& options);
   void update_noise(Member& member, std::span<const double> targets);
+  void update_priors(Member& member);
   void choose_prediction_noise(const RowMajor& x, const RowMajor& y, const FitOptions& options);
 
   BnnOptions options_;

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::string_view kModelFormat = "dma-bnn", kCheckpointFormat = "dma-bnn-checkpoint";
 constexpr int kVersion = 1;
-constexpr std::array<std::string_view, 4> kStops = {"tolerance", "patience", "limit", "interrupted"};
+constexpr std::array<std::string_view, 5> kStops = {"tolerance", "patience", "limit", "interrupted", "least_gain"};
 
 template <class Values>
 Json numbers(const Values& values) {
@@ -85,6 +85,7 @@ BnnOptions bnn_options_from(const Json& json) {
   o.activation_prior = numbers(json.at("activation_prior"));
   o.prior_mean_scale = json_number(json.at("prior_mean_scale"));
   o.prior_variance_scale = json_number(json.at("prior_variance_scale"));
+  o.learn_prior = json.value("learn_prior", false);  // younger than the format
   o.features = json.at("feature_map").get<std::string>();
   o.method = json.at("method").get<std::string>();
   o.kind_methods = json.at("kind_methods").get<std::map<std::string, std::string>>();
@@ -100,6 +101,7 @@ FitOptions fit_options_from(const Json& json) {
   o.epochs = json.at("epochs").get<int>();
   o.tolerance = json_number(json.at("tolerance"));
   o.patience = json.at("patience").get<int>();
+  if (json.contains("least_gain")) o.least_gain = json_number(json.at("least_gain"));  // younger than the format
   o.evidence_weight = json_number(json.at("evidence_weight"));
   o.first_step = json_number(json.at("first_step"));
   o.step = json_number(json.at("step"));
@@ -175,6 +177,7 @@ Json to_json(const BnnOptions& o) {
           {"activation_prior", numbers(o.activation_prior.values)},
           {"prior_mean_scale", json_number(o.prior_mean_scale)},
           {"prior_variance_scale", json_number(o.prior_variance_scale)},
+          {"learn_prior", o.learn_prior},
           {"feature_map", o.features},
           {"method", o.method},
           {"kind_methods", Json(o.kind_methods)},
@@ -188,6 +191,7 @@ Json to_json(const FitOptions& o) {
           {"epochs", o.epochs},
           {"tolerance", json_number(o.tolerance)},
           {"patience", o.patience},
+          {"least_gain", json_number(o.least_gain)},
           {"evidence_weight", json_number(o.evidence_weight)},
           {"first_step", json_number(o.first_step)},
           {"step", json_number(o.step)},

@@ -61,6 +61,12 @@ BnnGraph build_bnn_graph(const BnnShape& shape, const std::vector<LayerPrior>& p
   return net;
 }
 
+std::vector<BnnGraph::Learned> BnnGraph::learned(std::size_t layer) const {
+  std::vector<Learned> all = {{weights.at(layer), weight_priors.at(layer)}};
+  if (!biases.empty()) all.push_back({biases.at(layer), bias_priors.at(layer)});
+  return all;
+}
+
 std::vector<LayerPrior> draw_prior(const BnnShape& shape, double mean_scale, double variance_scale, std::uint64_t seed) {
   boost::random::mt19937_64 random(seed);
   boost::random::normal_distribution<double> normal;

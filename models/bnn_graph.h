@@ -31,6 +31,13 @@ struct BnnGraph {
   FactorId noise;
   std::vector<VariableId> weights, biases;  // per layer
   std::vector<FactorId> weight_priors, bias_priors;
+
+  // What a layer learns, with the priors: its weights, then its biases if it has any.
+  struct Learned {
+    VariableId variable;
+    FactorId prior;
+  };
+  std::vector<Learned> learned(std::size_t layer) const;
 };
 
 BnnGraph build_bnn_graph(const BnnShape& shape, const std::vector<LayerPrior>& priors,

@@ -11,9 +11,10 @@ constexpr double kPriorMeanScale = 0.5;
 // Prior variance of a weight times its fan-in.
 constexpr double kPriorVariance = 0.5;
 constexpr double kEvidenceWeight = 5;
-// Half of each change is made at once, and in the first epoch just enough for every row to count once.
-constexpr double kStep = 0.5, kFirstStep = 1 / kEvidenceWeight;
-constexpr int kEpochs = 100;
+// The share of each change that is made at once.
+constexpr double kStep = 0.5;
+constexpr int kEpochs = 200;
+constexpr double kLeastGain = 0.001;
 constexpr std::size_t kRowsPerBatch = 3;
 // Every batch stores a message per weight: this bounds the memory on large tables.
 constexpr std::size_t kMostBatches = 2000;
@@ -32,16 +33,22 @@ RegressionSettings regression_settings(std::size_t inputs, std::vector<std::size
   network.standardise = true;
   network.prior_mean_scale = kPriorMeanScale;
   network.prior_variance_scale = kPriorVariance * static_cast<double>(hidden.size() + 1);
+  network.learn_prior = true;
   network.method = "hybrid";
   FitOptions& fit = settings.fit;
   fit.batch_size = std::max(kRowsPerBatch, (rows + kMostBatches - 1) / kMostBatches);
   fit.epochs = kEpochs;
   fit.tolerance = 0;
-  fit.evidence_weight = kEvidenceWeight;
+  fit.least_gain = kLeastGain;
   fit.step = kStep;
-  fit.first_step = kFirstStep;
+  set_tempering(fit, kEvidenceWeight);
   fit.likelihood = LearnOptions::Likelihood::while_sweeping;
   return settings;
+}
+
+void set_tempering(FitOptions& fit, double times) {
+  fit.evidence_weight = times;
+  fit.first_step = std::min(1.0, 1 / times);
 }
 
 }  // namespace dma

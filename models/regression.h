@@ -16,4 +16,7 @@ struct RegressionSettings {
 RegressionSettings regression_settings(std::size_t inputs, std::vector<std::size_t> hidden, std::size_t outputs,
                                        std::size_t rows);
 
+// Every row's evidence counts that many times, in the first epoch once.
+void set_tempering(FitOptions& fit, double times);
+
 }  // namespace dma

@@ -10,7 +10,7 @@ namespace {
 
 void check_same(const std::filesystem::path& path, const Json& saved, const Json& now) {
   for (const auto& [key, value] : saved.items())
-    if (key != "epochs" && key != "tolerance" && key != "patience" && value != now.at(key))
+    if (key != "epochs" && key != "tolerance" && key != "patience" && key != "least_gain" && value != now.at(key))
       fail("'{}' was made with {} = {}, but {} is given now; repeat the command that made it", path.string(), key,
            value.dump(), now.at(key).dump());
 }

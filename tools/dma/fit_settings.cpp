@@ -77,6 +77,7 @@ void check(const FitSettings& s, std::size_t hidden_layers, std::size_t targets,
       fail("{}: {} is given, but there are {} rows to learn from; 1 to {} is expected", option, *value, rows, rows);
   if (s.epochs && *s.epochs < 1) fail("--epochs: {} is given; at least 1 is expected", *s.epochs);
   if (s.patience && *s.patience < 0) fail("--patience: {} is given; 0 or more is expected", *s.patience);
+  if (s.least_gain && !(*s.least_gain >= 0)) fail("--least-gain: {} is given; 0 or more is expected", *s.least_gain);
   if (s.tolerance && !(*s.tolerance >= 0)) fail("--tolerance: {} is given; 0 or more is expected", *s.tolerance);
 }
 
@@ -142,6 +143,8 @@ void add_fit_settings(CLI::App& command, FitSettings& s) {
                   "fixed map in front: none; or, of one input column, bumps5 or bumps3")
       ->capture_default_str()
       ->group(network);
+  flag("--learn-prior,!--no-learn-prior", s.learn_prior,
+       "the scale of every layer's prior variances is learned from the data (default of table: yes)");
   command.add_option("--prior-scale", s.prior_scale, "factor on the prior variances of all weights")
       ->capture_default_str()
       ->group(network);
@@ -163,6 +166,10 @@ void add_fit_settings(CLI::App& command, FitSettings& s) {
       ->group(learning);
   command.add_option("--patience", s.patience, "stop after this many epochs without a better log-likelihood; 0: never")
       ->group(learning);
+  command
+      .add_option("--least-gain", s.least_gain,
+                  "stop when the train log-likelihood rises by less than this an epoch, over ten epochs; 0: never")
+      ->group(learning);
   command.add_option("--seed", s.seed, "decides prior draws, batches and held-out rows")
       ->capture_default_str()
       ->group(learning);
@@ -178,6 +185,7 @@ Model model_for(const FitSettings& s, std::size_t inputs, std::size_t targets, s
   if (!s.noise.empty()) network.noise = s.noise;
   network.bias = s.bias.value_or(network.bias);
   network.standardise = s.standardise.value_or(network.standardise);
+  network.learn_prior = s.learn_prior.value_or(network.learn_prior);
   network.features = s.feature_map;
   network.prior_variance_scale *= s.prior_scale;
   network.method = s.method.value_or(network.method);
@@ -189,7 +197,8 @@ Model model_for(const FitSettings& s, std::size_t inputs, std::size_t targets, s
   fit.epochs = s.epochs.value_or(fit.epochs);
   fit.tolerance = s.tolerance.value_or(fit.tolerance);
   fit.patience = s.patience.value_or(fit.patience);
-  fit.evidence_weight = s.tempering.value_or(fit.evidence_weight);
+  fit.least_gain = s.least_gain.value_or(fit.least_gain);
+  if (s.tempering) set_tempering(fit, *s.tempering);
   check_size(model, rows);
   return model;
 }

@@ -16,7 +16,7 @@ struct FitSettings {
   std::string preset = "table";
   std::vector<std::string> hidden = {"50"};  // widths; "none": a linear model
   std::vector<double> slopes = {}, noise = {};
-  std::optional<bool> bias = {}, standardise = {};
+  std::optional<bool> bias = {}, standardise = {}, learn_prior = {};
   std::string feature_map = "none";
   double prior_scale = 1;
   std::size_t members = 1;
@@ -24,7 +24,7 @@ struct FitSettings {
   std::optional<double> tempering = {};
   std::optional<std::size_t> batches = {}, batch_size = {};
   std::optional<int> epochs = {}, patience = {};
-  std::optional<double> tolerance = {};
+  std::optional<double> tolerance = {}, least_gain = {};
   std::uint64_t seed = 1;
 };
 

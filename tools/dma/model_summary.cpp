@@ -52,6 +52,8 @@ std::string_view how_stopped(LearnReport::Stop stop) {
       return "stopped by the limit of epochs";
     case interrupted:
       return "interrupted";
+    case least_gain:
+      return "stopped when little more was gained";
   }
   return "";
 }

@@ -21,7 +21,8 @@ struct UciRequest {
   fs::path folder, out = "out/uci";
   std::size_t splits = 20, jobs = 1, members = 1;
   int epochs = 0;
-  double evidence_weight = 0;
+  double tempering = 0;
+  bool fixed_prior = false;
   std::string method;
   std::uint64_t seed = 1;
   bool curve = false, held_back = false, json = false, quiet = false;
@@ -62,10 +63,8 @@ void run(const UciRequest& request) {
     options.adjust = [&](RegressionSettings& s) {
       s.network.members = request.members;
       if (request.epochs > 0) s.fit.epochs = request.epochs;
-      if (request.evidence_weight > 0) {
-        s.fit.evidence_weight = request.evidence_weight;
-        s.fit.first_step = std::min(1.0, 1 / request.evidence_weight);
-      }
+      if (request.tempering > 0) set_tempering(s.fit, request.tempering);
+      if (request.fixed_prior) s.network.learn_prior = false;
       if (!request.method.empty()) s.network.method = request.method;
     };
     if (request.curve)
@@ -103,7 +102,8 @@ void add_uci_command(CLI::App& app) {
       ->check(CLI::Range(1, 256));
   command->add_option("--members", request->members, "Networks whose predictions are mixed")->capture_default_str();
   command->add_option("--epochs", request->epochs, "Instead of the default number");
-  command->add_option("--evidence-weight", request->evidence_weight, "Instead of the default tempering");
+  command->add_option("--tempering", request->tempering, "Instead of the default: times that each row's evidence counts");
+  command->add_flag("--no-learn-prior", request->fixed_prior, "Do not learn the scales of the layers' priors");
   command->add_option("--method", request->method, "Instead of the default method: dma, linearised, hybrid, ...");
   command->add_option("--out", request->out, "Where Markdown, CSV and pictures go")->capture_default_str();
   command->add_option("--seed", request->seed, "Fixes everything")->capture_default_str();
