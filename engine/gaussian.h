@@ -10,6 +10,7 @@
 
 #include <cmath>
 #include <limits>
+#include <type_traits>
 
 namespace dma {
 
@@ -67,9 +68,14 @@ struct Gaussian : Natural {
 //   rho or tau overflows                          point mass: |tau| = inf means |mean| / sd > 1e154, a location known
 //                                                 to far more digits than a double holds
 // A NaN made by overflowed intermediates (inf/inf, 0 * inf) says nothing about x: uniform as well.
-inline Gaussian closed(double tau, double rho, double mean) {
+// The mean is a number, or a function that finds it: often by a division, for which a message within range need not wait.
+template <class Mean>
+Gaussian closed(double tau, double rho, const Mean& mean) {
   if (rho > 0 && rho < kInfinity && std::abs(tau) < kInfinity) return {tau, rho};
-  return rho > 0 && std::isfinite(mean) ? Gaussian::point(mean) : Gaussian::uniform();
+  double location;
+  if constexpr (std::is_invocable_v<Mean>) location = mean();
+  else location = mean;
+  return rho > 0 && std::isfinite(location) ? Gaussian::point(location) : Gaussian::uniform();
 }
 
 inline Gaussian Gaussian::from_moments(double mean, double variance) {
@@ -81,7 +87,7 @@ inline Gaussian Gaussian::from_moments(double mean, double variance) {
 inline Gaussian scaled(const Gaussian& x, double c) {
   if (x.is_point()) return closed(c * x.tau, kInfinity, c * x.tau);
   if (c == 0) return Gaussian::point(0);
-  return closed(x.tau / c, x.rho / c / c, c * x.mean());
+  return closed(x.tau / c, x.rho / c / c, [&] { return c * x.mean(); });
 }
 
 inline Gaussian operator*(const Gaussian& a, const Gaussian& b) { return Gaussian(multiply(a, b)); }

@@ -24,7 +24,7 @@ struct GaussianNoise {
     const double widening = 1 + g.rho * variance;
     if (g.is_point() || widening == kInfinity) return Gaussian::from_moments(g.mean(), variance);
     const double share = 1 / widening;  // one division for both: a chain of these waits for every one
-    return closed(g.tau * share, g.rho * share, g.mean());
+    return closed(g.tau * share, g.rho * share, [&] { return g.mean(); });
   }
 };
 

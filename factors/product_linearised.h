@@ -24,7 +24,7 @@ struct ProductLinearised {
     if (own.is_uniform() || other.tau == 0) return Gaussian::uniform();  // d is infinite; nothing is passed on
     const double m = other.mean(), v = other.variance(), own_mean = own.mean();
     const double d = z.variance() + v * (own_mean * own_mean + own.variance());
-    return closed(m * z.mean() / d, m / d * m, z.mean() / m);
+    return closed(m * z.mean() / d, m / d * m, [&] { return z.mean() / m; });
   }
 };
 
