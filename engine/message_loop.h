@@ -105,16 +105,20 @@ class MessageLoop {
 
   template <bool kTracked>
   static void plate(const Batch& batch, Outcome& outcome) {
-    over_plate<kTracked>(batch, 0, batch.columns, outcome, std::make_index_sequence<kReads>());
+    columns<kTracked>(batch, 0, batch.columns, outcome);
   }
   // Only those columns of every row.
   template <bool kTracked>
   static void columns(const Batch& batch, std::size_t first, std::size_t last, Outcome& outcome) {
-    over_plate<kTracked>(batch, first, last, outcome, std::make_index_sequence<kReads>());
+    knowing_if_parameters_vary(batch, [&](auto vary) {
+      over_plate<kTracked, vary.value>(batch, first, last, outcome, std::make_index_sequence<kReads>());
+    });
   }
   template <bool kTracked>
   static void sequence(const Batch& batch, const Sequence& run, const Sequence::Read* reads, Outcome& outcome) {
-    over_sequence<kTracked>(batch, run, reads, outcome, std::make_index_sequence<kReads>());
+    knowing_if_parameters_vary(batch, [&](auto vary) {
+      over_sequence<kTracked, vary.value>(batch, run, reads, outcome, std::make_index_sequence<kReads>());
+    });
   }
 
  private:
@@ -155,9 +159,25 @@ class MessageLoop {
     }
   }
 
+  // Whether slots have parameters of their own; those that bind themselves may look at the slot.
+  static bool parameters_vary(const Batch& batch) {
+    bool vary = parameter_count() == 0;
+    for (std::size_t k = 0; k < parameter_count(); ++k) vary |= batch.parameters[k].row != 0 || batch.parameters[k].column != 0;
+    return vary;
+  }
+  // loop(std::bool_constant): the loop over slots is compiled twice, so that what depends on parameters alone (often a
+  // division) is computed once where all slots share them.
+  template <class Loop>
+  static void knowing_if_parameters_vary(const Batch& batch, const Loop& loop) {
+    if constexpr (has_parameters()) {
+      if (!parameters_vary(batch)) return loop(std::false_type());
+    }
+    loop(std::true_type());
+  }
+
   // The function and where its results go. Everything that stays the same from slot to slot is copied out of the batch:
   // the compiler then knows that storing a message does not change it. Parameters that all slots share are bound once.
-  template <bool kTracked>
+  template <bool kTracked, bool kParametersVary>
   class Call {
    public:
     Call(const Batch& batch, Rooms& rooms, const Outcome& outcome)
@@ -166,16 +186,13 @@ class MessageLoop {
         using Result = Argument<kCount - 1>;
         results_ = Result(rooms.template take<Result>(batch.out_terms), batch.out_terms);
       }
-      if constexpr (parameter_count() > 0) {
-        for (std::size_t k = 0; k < parameter_count(); ++k) varies_ |= views_[k].row != 0 || views_[k].column != 0;
-        parameters_ = detail::bind_parameters<Parameters>({views_, 0, 0});
-      }
+      if constexpr (!kParametersVary) parameters_ = detail::bind_parameters<Parameters>({views_, 0, 0});
     }
 
     template <class... Messages>
     void operator()(std::size_t r, std::size_t c, std::ptrdiff_t out, std::uint64_t slot, const Messages&... messages) {
       if constexpr (has_parameters()) {
-        if (varies_) parameters_ = detail::bind_parameters<Parameters>({views_, r, c});
+        if constexpr (kParametersVary) parameters_ = detail::bind_parameters<Parameters>({views_, r, c});
         store(out, slot, messages..., parameters_);
       } else {
         store(out, slot, messages...);
@@ -204,16 +221,15 @@ class MessageLoop {
     const ParameterView* const views_;
     Parameters parameters_ = {};
     Results results_ = {};
-    bool varies_ = has_parameters() && parameter_count() == 0;  // those that bind themselves may look at the slot
   };
 
-  template <bool kTracked, std::size_t... i>
+  template <bool kTracked, bool kParametersVary, std::size_t... i>
   static void over_plate(const Batch& batch, std::size_t first, std::size_t last, Outcome& outcome,
                          std::index_sequence<i...>) {
     Rooms rooms(batch.scratch);
     [[maybe_unused]] const std::tuple views{PortView(batch.reads[i])...};
     [[maybe_unused]] const std::tuple room{rooms.template take<Argument<i>>(batch.reads[i].terms)...};
-    Call<kTracked> call(batch, rooms, outcome);
+    Call<kTracked, kParametersVary> call(batch, rooms, outcome);
     const std::size_t rows = batch.rows;
     const std::ptrdiff_t out_column = batch.out_column;
     for (std::size_t r = 0; r < rows; ++r) {
@@ -227,16 +243,20 @@ class MessageLoop {
     outcome = call.outcome();
   }
 
-  template <bool kTracked, std::size_t... i>
-  static void over_sequence(const Batch& batch, const Sequence& run, [[maybe_unused]] const Sequence::Read* reads,
+  template <bool kTracked, bool kParametersVary, std::size_t... i>
+  static void over_sequence(const Batch& batch, const Sequence& given_run, const Sequence::Read* given_reads,
                             Outcome& outcome, std::index_sequence<i...>) {
+    // Copies stay in registers; what somebody else can see is read anew for every message.
+    const Sequence run = given_run;
+    [[maybe_unused]] const std::array<Sequence::Read, kReads> reads{given_reads[i]...};
+    const std::ptrdiff_t out_column = batch.out_column;
     Rooms rooms(batch.scratch);
     [[maybe_unused]] const std::tuple room{rooms.template take<Argument<i>>(reads[i].terms)...};
-    Call<kTracked> call(batch, rooms, outcome);
+    Call<kTracked, kParametersVary> call(batch, rooms, outcome);
     std::int64_t at = run.first;
     for (std::uint64_t k = 0; k < run.count; ++k, at += run.step) {
       const auto slot = static_cast<std::uint32_t>(at);
-      call(0, slot, batch.out_offset(0, slot), slot,
+      call(0, slot, static_cast<std::ptrdiff_t>(slot) * out_column, slot,
            argument<Argument<i>>(std::get<i>(room), reads[i].terms, [&](std::size_t t) {
              return arrival(run, reads[i], slot * reads[i].terms + static_cast<std::uint32_t>(t));
            })...);

@@ -1,6 +1,7 @@
 #include "factors/copy.h"
 
 #include <cstddef>
+#include <cstdint>
 
 #include "factors/leave_one_out.h"
 
@@ -39,6 +40,50 @@ void Copy::to_all(std::span<const Gaussian> in, std::span<Gaussian> out) {
     const auto add_rhos = [&] { return sum_of_others(j, count, term_rho); };
     out[j] = {tau.without(in[j].tau, add_taus), rho.without(in[j].rho, add_rhos)};
   }
+}
+
+Gaussian Copy::to_x(std::span<const Gaussian> copies) {
+  Gaussian product;
+  for (const Gaussian& message : copies) product = product * message;
+  return product;
+}
+
+void Copy::to_copies(const Gaussian& x, std::span<const Gaussian> copies, std::span<Gaussian> out) {
+  to_all(copies, out);
+  for (Gaussian& message : out) message = x * message;
+}
+
+// Precisions are not negative, so one point mass makes their sum infinite.
+bool Copy::block_to_x(const SlotBlock& block) {
+  return with_row_length(block.batch.reads[0].terms, [&](const auto terms) {
+    const double *tau = block.tau_of(0), *rho = block.rho_of(0);
+    std::int64_t bad = 0;
+    for (std::size_t slot = 0; slot < block.slots; ++slot, tau += terms, rho += terms) {
+      double tau_sum = 0, rho_sum = 0;
+      for (std::size_t t = 0; t < terms; ++t) tau_sum += tau[t], rho_sum += rho[t];
+      block.tau[slot] = tau_sum;
+      block.rho[slot] = rho_sum;
+      bad += rho_sum < kInfinity ? 0 : 1;
+    }
+    return bad == 0;
+  });
+}
+
+bool Copy::block_to_copies(const SlotBlock& block) {
+  return with_row_length(block.batch.reads[1].terms, [&](const auto terms) {
+    const double *x_tau = block.tau_of(0), *x_rho = block.rho_of(0), *tau = block.tau_of(1), *rho = block.rho_of(1);
+    double *to_tau = block.tau, *to_rho = block.rho;
+    std::int64_t bad = 0;
+    for (std::size_t slot = 0; slot < block.slots; ++slot) {
+      const double from_x_tau = x_tau[slot], from_x_rho = x_rho[slot];
+      sums_of_others(tau, terms, to_tau);
+      sums_of_others(rho, terms, to_rho);
+      for (std::size_t t = 0; t < terms; ++t) to_tau[t] += from_x_tau, to_rho[t] += from_x_rho;
+      bad += to_rho[0] + rho[0] < kInfinity ? 0 : 1;
+      tau += terms, rho += terms, to_tau += terms, to_rho += terms;
+    }
+    return bad == 0;
+  });
 }
 
 }  // namespace dma

@@ -4,6 +4,7 @@
 
 #include <span>
 
+#include "engine/block_loop.h"
 #include "engine/gaussian.h"
 
 namespace dma {
@@ -12,6 +13,14 @@ struct Copy {
   // out[j] = product of in[k] over k != j, all in O(k), allocating nothing. `out` has the size of `in` and does not
   // overlap it. A point mass decides every message it enters; of several, the first one does.
   static void to_all(std::span<const Gaussian> in, std::span<Gaussian> out);
+
+  // One of them apart, as the factor kind has it: x, and all its copies.
+  static Gaussian to_x(std::span<const Gaussian> copies);
+  static void to_copies(const Gaussian& x, std::span<const Gaussian> copies, std::span<Gaussian> out);
+
+  // The same for blocks of slots without point masses.
+  static bool block_to_x(const SlotBlock& block);       // reads copies
+  static bool block_to_copies(const SlotBlock& block);  // reads x, copies
 };
 
 }  // namespace dma

@@ -3,10 +3,14 @@
 // "Total minus own" is off by a few ulps of the sum of magnitudes. While |own| is at most half of that sum, the others
 // make up the other half at least, and the error stays a few ulps of their magnitude: as good as adding them up. At
 // most one term can exceed half; for that one the others are added up.
+//
+// Where many short rows are to be done, choices cost more than additions: there every term gets the sum over those after
+// it and the sum over those before it, and nothing is subtracted at all.
 #pragma once
 
 #include <cmath>
 #include <cstddef>
+#include <type_traits>
 
 namespace dma {
 
@@ -35,6 +39,25 @@ double sum_of_others(std::size_t j, std::size_t count, const Term& term, double 
   for (std::size_t k = 0; k < count; ++k)
     if (k != j) sum += term(k);
   return sum;
+}
+
+// sums[t] = the sum of term[k] over 0 <= k < count, k != t.
+template <typename Count>
+void sums_of_others(const double* term, Count count, double* __restrict sums) {
+  double after = 0, before = 0;
+  for (std::size_t t = count; t-- > 0; after += term[t]) sums[t] = after;
+  for (std::size_t t = 0; t < count; before += term[t], ++t) sums[t] += before;
+}
+
+// use(count), with the count of a short row known to the compiler: it then keeps the row in registers.
+template <typename Use>
+auto with_row_length(std::size_t count, const Use& use) {
+  switch (count) {
+    case 2: return use(std::integral_constant<std::size_t, 2>());
+    case 3: return use(std::integral_constant<std::size_t, 3>());
+    case 4: return use(std::integral_constant<std::size_t, 4>());
+    default: return use(count);
+  }
 }
 
 }  // namespace dma

@@ -10,6 +10,7 @@
 
 #include <cmath>
 
+#include "engine/block_loop.h"
 #include "engine/gaussian.h"
 #include "engine/log_normal.h"
 
@@ -24,9 +25,14 @@ struct LogCopy {
 
   // No log-normal on this half-line has a mean on the other side, or 0: such a Gaussian (or point mass) cannot be
   // expressed, and sends the uniform message rather than an invented one.
-  static LogNormal to_log(const Gaussian& x, Parameters p);
+  static LogNormal to_log(Gaussian x, Parameters p);
 
-  static Gaussian to_x(const LogNormal& l, Parameters p);
+  static Gaussian to_x(LogNormal l, Parameters p);
+
+  // The same for blocks of slots where all messages are proper: each function of mathematics in a loop of its own, where
+  // one call need not wait for the one before.
+  static bool block_to_log(const SlotBlock& block);  // reads x
+  static bool block_to_x(const SlotBlock& block);    // reads log
 };
 
 }  // namespace dma

@@ -20,6 +20,7 @@
 
 #include <algorithm>
 
+#include "engine/block_loop.h"
 #include "engine/gaussian.h"
 
 namespace dma {
@@ -38,13 +39,17 @@ struct Product {
     constexpr double kLargest = 0.25 * std::numeric_limits<double>::max();
     return g.is_uniform() ? 0.0 : std::min(g.tau / g.rho * g.tau, kLargest);
   }
+
+  // The same for blocks of slots whose messages are all within some 20 powers of ten of 1.
+  static bool block_to_z(const SlotBlock& block);       // reads x, y
+  static bool block_to_factor(const SlotBlock& block);  // reads other, z
 };
 
 inline Gaussian Product::to_z(const Gaussian& x, const Gaussian& y) {
   if (x.is_point()) return scaled(y, x.tau);
   if (y.is_point()) return scaled(x, y.tau);
   const double share = 1 / (1 + signal_to_noise(x) + signal_to_noise(y));
-  return closed(x.tau * share * y.tau, x.rho * share * y.rho, x.mean() * y.mean());
+  return closed(x.tau * share * y.tau, x.rho * share * y.rho, [&] { return x.mean() * y.mean(); });
 }
 
 inline Gaussian Product::to_factor(const Gaussian& other, const Gaussian& z) {
@@ -52,16 +57,16 @@ inline Gaussian Product::to_factor(const Gaussian& other, const Gaussian& z) {
   if (other.is_point()) {  // x = z / c, exactly
     const double c = other.tau;
     if (z.is_point()) return closed(z.tau / c, kInfinity, z.tau / c);
-    return closed(z.tau * c, z.rho * c * c, z.mean() / c);
+    return closed(z.tau * c, z.rho * c * c, [&] { return z.mean() / c; });
   }
   const double p = signal_to_noise(other);
   const double rest = 1 / (1 + p);               // 1 - s
   const double s = p > 1 ? 1 - rest : p * rest;  // each form where it does not cancel
   const double divisor = s * other.mean();       // x is about z / divisor
   // A point mass z is the limit rho_z -> inf of the general case: (1 - s) pz outgrows the 1, and s / (1 - s) = p.
-  if (z.is_point()) return closed(p * divisor / z.tau, p * (divisor / z.tau) * (divisor / z.tau), z.tau / divisor);
+  if (z.is_point()) return closed(p * divisor / z.tau, p * (divisor / z.tau) * (divisor / z.tau), [&] { return z.tau / divisor; });
   const double gain = s / (1 + rest * signal_to_noise(z)) * divisor;
-  return closed(gain * z.tau, gain * divisor * z.rho, z.mean() / divisor);
+  return closed(gain * z.tau, gain * divisor * z.rho, [&] { return z.mean() / divisor; });
 }
 
 }  // namespace dma

@@ -28,12 +28,6 @@ double log_normal_density(double x, double mean, double variance) {
 constexpr auto kDirect = InnerProduct::Rule::direct;
 constexpr auto kLinearised = InnerProduct::Rule::linearised;
 
-// Coefficients as the sum's parameters.
-struct SumParameters {
-  Values coefficients;
-  static SumParameters bind(const ParameterRow& row) { return {row.terms(0)}; }
-};
-
 }  // namespace
 
 Registry standard_registry() {
@@ -58,10 +52,10 @@ Registry standard_registry() {
                .output("z")
                .function([](Values v, Values) { return Product::value(v[0], v[1]); })
                .watch_signal_to_noise()
-               .message<&Product::to_z>("dma", "z")
-               .message<&Product::to_factor>("dma", "x", from("y", "z"))
-               .message<&Product::to_factor>("dma", "y", from("x", "z"))
-               .message<&ProductLinearised::to_z>("linearised", "z")
+               .message<&Product::to_z, &Product::block_to_z>("dma", "z")
+               .message<&Product::to_factor, &Product::block_to_factor>("dma", "x", from("y", "z"))
+               .message<&Product::to_factor, &Product::block_to_factor>("dma", "y", from("x", "z"))
+               .message<&ProductLinearised::to_z, &Product::block_to_z>("linearised", "z")
                .message<&ProductLinearised::to_factor>("linearised", "x", from("x", "y", "z"))
                .message<&ProductLinearised::to_factor>("linearised", "y", from("y", "x", "z"))
                .message<&ProductEp::to_z>("ep", "z", from("x", "y", "z"))
@@ -75,14 +69,8 @@ Registry standard_registry() {
                .output("total", std::nullopt)
                .per_term_parameter("coefficients", 1.0, finite())
                .function([](Values v, Values c) { return Sum::value(v, c); })
-               .message(kExact, "total",
-                        [](std::span<const Gaussian> terms, SumParameters p) { return Sum::to_total(terms, p.coefficients); })
-               .message(
-                   kExact, "terms",
-                   [](std::span<const Gaussian> terms, const Gaussian& total, SumParameters p, std::span<Gaussian> out) {
-                     Sum::to_terms(terms, total, p.coefficients, out);
-                   },
-                   from("terms", "total")))
+               .message<&Sum::message_to_total, &Sum::block_to_total>(kExact, "total")
+               .message<&Sum::message_to_terms, &Sum::block_to_terms>(kExact, "terms", from("terms", "total")))
       .add(kind("add", "z = x + y")
                .input("x")
                .input("y")
@@ -95,26 +83,15 @@ Registry standard_registry() {
                .input("x", std::nullopt)
                .variadic_output("copies", std::nullopt)
                .function([](Values v, Values) { return v[0]; })
-               .message(kExact, "x",
-                        [](std::span<const Gaussian> copies) {
-                          Gaussian product;
-                          for (const Gaussian& c : copies) product = product * c;
-                          return product;
-                        })
-               .message(
-                   kExact, "copies",
-                   [](const Gaussian& x, std::span<const Gaussian> copies, std::span<Gaussian> out) {
-                     Copy::to_all(copies, out);
-                     for (Gaussian& message : out) message = x * message;
-                   },
-                   from("x", "copies")))
+               .message<&Copy::to_x, &Copy::block_to_x>(kExact, "x")
+               .message<&Copy::to_copies, &Copy::block_to_copies>(kExact, "copies", from("x", "copies")))
       .add(kind("log_copy", "x = sign exp(log)")
                .input("log", Family::log_normal)
                .output("x")
                .optional_parameter("sign", 1.0, one_of({-1, 1}))
                .function([](Values v, Values p) { return LogCopy::value(v[0], {p[0]}); })
-               .message<&LogCopy::to_x>("dma", "x")
-               .message<&LogCopy::to_log>("dma", "log"))
+               .message<&LogCopy::to_x, &LogCopy::block_to_x>("dma", "x")
+               .message<&LogCopy::to_log, &LogCopy::block_to_log>("dma", "log"))
       .add(kind("leaky_relu", "y = max(0, x) + slope min(0, x)")
                .input("x")
                .output("y")

@@ -1,7 +1,9 @@
 #include "factors/sum.h"
 
 #include <cstddef>
+#include <cstdint>
 
+#include "engine/independent.h"
 #include "factors/leave_one_out.h"
 
 namespace dma {
@@ -29,7 +31,7 @@ double coefficient(std::span<const double> coefficients, std::size_t j) {
 // The message about x when c x has these moments.
 Gaussian divided(const Moments& of_cx, double c) {
   const double precision = 1 / of_cx.variance;
-  return closed(c * precision * of_cx.mean, c * precision * c, of_cx.mean / c);
+  return closed(c * precision * of_cx.mean, c * precision * c, [&] { return of_cx.mean / c; });
 }
 
 }  // namespace
@@ -90,6 +92,99 @@ void Sum::to_terms(std::span<const Gaussian> terms, const Gaussian& total, std::
     const double others_variance = variance.without(own_unknown ? 0 : own.variance, add_variances);
     out[j] = divided({others_mean, others_variance}, c);
   }
+}
+
+namespace {
+
+// out[t] = 1 / in[t], in place if wanted. One division serves two: 1 / a = b / (a b). False where that product, or a last
+// one alone, comes near the ends of a double's range: as for uniform messages and point masses.
+bool reciprocals(const double* in, std::size_t count, double* out) {
+  constexpr double kLargest = 1e300;
+  const auto is_bad = [](double r) { return (r > 1 / kLargest) & (r < kLargest) ? 0 : 1; };
+  std::int64_t bad = 0;
+  std::size_t t = 0;
+  DMA_INDEPENDENT
+  for (; t < count / 2 * 2; t += 2) {
+    const double a = in[t], b = in[t + 1], r = 1 / (a * b);
+    out[t] = r * b;
+    out[t + 1] = r * a;
+    bad += is_bad(r);
+  }
+  if (t < count) bad += is_bad(out[t] = 1 / in[t]);
+  return bad == 0;
+}
+
+bool is_proper(double tau, double rho) { return (rho > 0) & (rho < kInfinity) & (std::abs(tau) < kInfinity); }
+
+// c m and c^2 v of every term of a block. False if a message has no such moments, or c = 0 makes them meaningless.
+template <class Terms>
+bool read_terms(const SlotBlock& block, Terms terms, double* mean, double* variance) {
+  const double* tau = block.tau_of(0);
+  if (!reciprocals(block.rho_of(0), block.slots * terms, variance)) return false;
+  std::int64_t bad = 0;
+  for (std::size_t slot = 0; slot < block.slots; ++slot) {
+    const double* const c = block.parameter(0, slot);
+    for (std::size_t t = 0; t < terms; ++t) {
+      mean[t] = c[t] * (tau[t] * variance[t]);
+      variance[t] *= c[t] * c[t];
+      bad += c[t] == 0;
+    }
+    tau += terms, mean += terms, variance += terms;
+  }
+  return bad == 0;
+}
+
+}  // namespace
+
+bool Sum::block_to_total(const SlotBlock& block) {
+  return with_row_length(block.batch.reads[0].terms, [&](const auto terms) {
+    const double *mean = block.spare, *variance = block.spare + block.slots * terms;
+    if (!read_terms(block, terms, block.spare, block.spare + block.slots * terms)) return false;
+    for (std::size_t slot = 0; slot < block.slots; ++slot, mean += terms, variance += terms) {
+      double total_mean = 0, total_variance = 0;
+      for (std::size_t t = 0; t < terms; ++t) total_mean += mean[t], total_variance += variance[t];
+      block.tau[slot] = total_mean;
+      block.rho[slot] = total_variance;
+    }
+    if (!reciprocals(block.rho, block.slots, block.rho)) return false;
+    std::int64_t bad = 0;
+    for (std::size_t slot = 0; slot < block.slots; ++slot) {
+      block.tau[slot] *= block.rho[slot];
+      bad += is_proper(block.tau[slot], block.rho[slot]) ? 0 : 1;
+    }
+    return bad == 0;
+  });
+}
+
+// The sums over the others are formed where the results will stand.
+bool Sum::block_to_terms(const SlotBlock& block) {
+  return with_row_length(block.batch.reads[0].terms, [&](const auto terms) {
+    const std::size_t count = block.slots * terms;
+    const double *mean = block.spare, *variance = block.spare + count, *total_tau = block.tau_of(1), *total_rho = block.rho_of(1);
+    if (!read_terms(block, terms, block.spare, block.spare + count)) return false;
+    double *tau = block.tau, *rho = block.rho;
+    for (std::size_t slot = 0; slot < block.slots; ++slot) {
+      const double z_variance = 1 / total_rho[slot];
+      const double z_mean = total_rho[slot] == kInfinity ? total_tau[slot] : total_tau[slot] * z_variance;
+      sums_of_others(mean, terms, tau);
+      sums_of_others(variance, terms, rho);
+      for (std::size_t t = 0; t < terms; ++t) tau[t] = z_mean - tau[t], rho[t] += z_variance;
+      mean += terms, variance += terms, tau += terms, rho += terms;
+    }
+    if (!reciprocals(block.rho, count, block.rho)) return false;
+    tau = block.tau, rho = block.rho;
+    std::int64_t bad = 0;
+    for (std::size_t slot = 0; slot < block.slots; ++slot, tau += terms, rho += terms) {
+      const double* const c = block.parameter(0, slot);
+      for (std::size_t t = 0; t < terms; ++t) {
+        rho[t] *= c[t];
+        tau[t] *= rho[t];
+        rho[t] *= c[t];
+        bad += is_proper(tau[t], rho[t]) ? 0 : 1;
+      }
+    }
+    return bad == 0;
+  });
 }
 
 }  // namespace dma

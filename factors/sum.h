@@ -9,6 +9,7 @@
 
 #include <span>
 
+#include "engine/block_loop.h"
 #include "engine/gaussian.h"
 
 namespace dma {
@@ -22,6 +23,20 @@ struct Sum {
   // All messages to the terms in O(k), allocating nothing. `out` has the size of `terms` and does not overlap it.
   static void to_terms(std::span<const Gaussian> terms, const Gaussian& total, std::span<const double> coefficients,
                        std::span<Gaussian> out);
+
+  // The factor kind's messages, with its coefficients as parameters.
+  struct Parameters {
+    std::span<const double> coefficients;
+    static Parameters bind(const ParameterRow& row) { return {row.terms(0)}; }
+  };
+  static Gaussian message_to_total(std::span<const Gaussian> terms, Parameters p) { return to_total(terms, p.coefficients); }
+  static void message_to_terms(std::span<const Gaussian> terms, const Gaussian& total, Parameters p, std::span<Gaussian> out) {
+    to_terms(terms, total, p.coefficients, out);
+  }
+
+  // The same for blocks of slots where all terms are proper, coefficients are not 0 and results are proper.
+  static bool block_to_total(const SlotBlock& block);  // reads terms
+  static bool block_to_terms(const SlotBlock& block);  // reads terms, total
 };
 
 }  // namespace dma

@@ -1,0 +1,58 @@
+#include "factors/product.h"
+
+#include <cstdint>
+
+#include "engine/independent.h"
+
+namespace dma {
+
+namespace {
+
+// No power or product below leaves the range of double for numbers between these.
+constexpr double kSmall = 1e-20, kLarge = 1e20;
+// A result below may have lost digits to underflow on the way.
+constexpr double kLeast = 1e-290;
+
+bool is_ordinary(double tau, double rho) { return (rho > kSmall) & (rho < kLarge) & (std::abs(tau) < kLarge); }
+
+}  // namespace
+
+// All of product.h's fractions over one common denominator, so that a message takes one division:
+// 1 / (1 + px + py) = rho_x rho_y / (rho_x rho_y + tau_x^2 rho_y + tau_y^2 rho_x).
+bool Product::block_to_z(const SlotBlock& block) {
+  const double *const x_tau = block.tau_of(0), *const x_rho = block.rho_of(0);
+  const double *const y_tau = block.tau_of(1), *const y_rho = block.rho_of(1);
+  double *const tau = block.tau, *const rho = block.rho;
+  std::int64_t bad = 0;
+  DMA_INDEPENDENT
+  for (std::size_t i = 0; i < block.slots; ++i) {
+    const double rhos = x_rho[i] * y_rho[i];
+    const double share = rhos / (rhos + x_tau[i] * x_tau[i] * y_rho[i] + y_tau[i] * y_tau[i] * x_rho[i]);
+    tau[i] = x_tau[i] * y_tau[i] * share;
+    rho[i] = rhos * share;
+    bad += is_ordinary(x_tau[i], x_rho[i]) & is_ordinary(y_tau[i], y_rho[i]) & (rho[i] > kLeast) ? 0 : 1;
+  }
+  return bad == 0;
+}
+
+// With t, r of the other factor and q = r + t^2: s = t^2 / q, s my = t^3 / (r q), 1 - s = r / q, and
+// 1 / (1 + (1 - s) pz) = q rho_z / e with e = q rho_z + r tau_z^2.
+bool Product::block_to_factor(const SlotBlock& block) {
+  const double *const other_tau = block.tau_of(0), *const other_rho = block.rho_of(0);
+  const double *const z_tau = block.tau_of(1), *const z_rho = block.rho_of(1);
+  double *const tau = block.tau, *const rho = block.rho;
+  std::int64_t bad = 0;
+  DMA_INDEPENDENT
+  for (std::size_t i = 0; i < block.slots; ++i) {
+    const double t = other_tau[i], r = other_rho[i], square = t * t, cube = square * t, q = r + square;
+    const double e = q * z_rho[i] + r * z_tau[i] * z_tau[i];
+    const double inverse = 1 / (r * q * e);
+    const double gain = square * cube * z_rho[i] * inverse;  // s (s my) / (1 + (1 - s) pz)
+    tau[i] = gain * z_tau[i];
+    rho[i] = gain * (cube * e * inverse) * z_rho[i];
+    bad += is_ordinary(t, r) & (std::abs(t) > kSmall) & is_ordinary(z_tau[i], z_rho[i]) & (rho[i] > kLeast) ? 0 : 1;
+  }
+  return bad == 0;
+}
+
+}  // namespace dma
