@@ -102,8 +102,9 @@ struct Sink {
   double* rho = nullptr;
   double damping = 0;
 
+  // Inlined whatever the compiler thinks of its size: it is called for every message there is.
   template <bool kTracked>
-  void store(std::ptrdiff_t i, Natural message, std::uint64_t slot, Outcome& outcome) const {
+  [[gnu::always_inline]] void store(std::ptrdiff_t i, Natural message, std::uint64_t slot, Outcome& outcome) const {
     if (!is_valid(message)) [[unlikely]] {
       outcome.fault(slot);
       if constexpr (!kTracked) tau[i] = rho[i] = 0;

@@ -24,8 +24,9 @@ struct Incidence {
 };
 
 // The product of all messages at the element of `own` but that of `own` itself, summed directly: nothing is subtracted,
-// so a message that dominates the others does not cost them their digits.
-inline Natural all_but(const Incidence& incidence, const MessageArrays& messages, std::uint32_t own) {
+// so a message that dominates the others does not cost them their digits. A chain calls it for every message, and a call
+// would cost it a tenth of its time.
+[[gnu::always_inline]] inline Natural all_but(const Incidence& incidence, const MessageArrays& messages, std::uint32_t own) {
   const std::uint32_t e = incidence.element[own];
   Natural sum;
   for (std::uint32_t k = incidence.first[e]; k != incidence.first[e + 1]; ++k) {
