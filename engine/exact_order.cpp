@@ -15,6 +15,12 @@ namespace {
 class Readiness {
  public:
   explicit Readiness(const Resolved& graph) : graph_(graph), missing_(graph.variables.size()) {
+    std::size_t ports = 0;
+    for (const auto& factor : graph.factors) ports += factor.ports.size();
+    edges_.reserve(ports);
+    first_port_.reserve(graph.factors.size());
+    waiting_.reserve(ports);
+    first_edge_.reserve(ports);
     for (std::uint32_t f = 0; f < graph.factors.size(); ++f) {
       first_port_.push_back(static_cast<std::uint32_t>(waiting_.size()));
       for (std::uint32_t p = 0; p < graph.factors[f].ports.size(); ++p) add_edges(f, p);
@@ -134,6 +140,7 @@ class Ordering {
       wanted += static_cast<std::size_t>(__builtin_popcount(flow_.targets(f)));
       offer(f);
     }
+    order_.reserve(wanted);
     readiness_.start(on_progress_);
     do send_all_ready();
     while (send_one_early());
@@ -143,7 +150,7 @@ class Ordering {
 
  private:
   void progress(std::uint32_t f, std::uint32_t p) {
-    early_.push_back({f, p});
+    if (flow_.reads(f, p) & (1u << p)) early_.push_back({f, p});
     if (readiness_.waiting({f, p}) > 0) return;
     ready_ports_[f] |= 1u << p;
     offer(f);

@@ -11,10 +11,11 @@ namespace dma {
 namespace {
 
 // The factors of the user's graph that a slot of a group stands for.
-const std::vector<FactorId>& origins(const Plan& plan, const Group& group, std::uint32_t slot) {
+std::vector<FactorId> origins(const Plan& plan, const Group& group, std::uint32_t slot) {
   const auto next = std::ranges::upper_bound(group.first_slot, slot);
   const auto member = static_cast<std::size_t>(next - group.first_slot.begin()) - 1;
-  return plan.graph->factors[group.members[member]].origins;
+  const auto& all = plan.graph->factors[group.members[member]].origins;
+  return {all.begin(), all.end()};
 }
 
 void settle_shares(Explanation::Element& element) {

@@ -8,6 +8,7 @@
 #include <boost/graph/connected_components.hpp>
 #include <boost/graph/depth_first_search.hpp>
 #include <boost/graph/topological_sort.hpp>
+#include <limits>
 #include <map>
 #include <numeric>
 #include <tuple>
@@ -65,8 +66,8 @@ struct CycleFinder : boost::dfs_visitor<> {
   std::string text;
   for (const std::size_t v : cycle) {
     const bool is_variable = v < graph.variables.size();
-    const auto& label = is_variable ? graph.variables[v].name : graph.factors[v - graph.variables.size()].name;
-    text += fmt::format("{}{}", text.empty() ? "" : " -> ", label);
+    text += fmt::format("{}{}", text.empty() ? "" : " -> ",
+                        is_variable ? graph.variables[v].name : graph.factors[v - graph.variables.size()].name());
   }
   fail("the data flow has a cycle: {}; forward_backward needs none, use flooding, sequential or residual", text);
 }
@@ -81,6 +82,19 @@ std::vector<std::size_t> reversed_order(const Resolved& graph, const Directed& g
     fail_on_cycle(graph, g);
   }
   return reversed;
+}
+
+// Whether each factor leads from variables to others that were declared after them, as in most graphs written down from
+// causes to effects: there is no cycle then, and nothing to search.
+bool flows_to_later_variables(const Resolved& graph) {
+  return std::ranges::all_of(graph.factors, [](const Resolved::Factor& factor) {
+    std::uint32_t last_input = 0, first_output = std::numeric_limits<std::uint32_t>::max();
+    for (std::size_t p = 0; p < factor.ports.size(); ++p)
+      for (const VariableId v : factor.ports[p].variables)
+        if (factor.kind->ports()[p].output) first_output = std::min(first_output, v.value + 1);
+        else last_input = std::max(last_input, v.value + 1);
+    return last_input < first_output;
+  });
 }
 
 // What must be equal for two factors' messages to be computed by one kernel call: visit(number) for each such number.
@@ -162,7 +176,9 @@ bool Flow::is_acyclic() const {
   return cycle.empty();
 }
 
-void Flow::refuse_cycles() const { (void)reversed_order(*graph_, bipartite(*graph_)); }
+void Flow::refuse_cycles() const {
+  if (!flows_to_later_variables(*graph_)) (void)reversed_order(*graph_, bipartite(*graph_));
+}
 
 std::vector<std::vector<std::uint32_t>> Flow::levels() const {
   const auto g = bipartite(*graph_);

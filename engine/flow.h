@@ -26,7 +26,7 @@ class Flow {
   explicit Flow(const Resolved& graph);
 
   std::size_t factors() const { return graph_->factors.size(); }
-  const std::string& name(std::size_t factor) const { return graph_->factors[factor].name; }
+  std::string name(std::size_t factor) const { return graph_->factors[factor].name(); }
   const std::string& port_name(std::size_t factor, std::size_t port) const {
     return graph_->factors[factor].kind->ports()[port].name;
   }

@@ -49,7 +49,7 @@ std::optional<End> matching_consumer(const Resolved& graph, const std::vector<st
 Resolved::Factor fused(const Resolved& graph, const Resolved::Factor& producer, const Resolved::Factor& consumer,
                        const Fusion& rule, const Kind& kind) {
   Resolved::Factor both;
-  both.name = fmt::format("{}+{}", producer.name, consumer.name);
+  both.given_name = fmt::format("{}+{}", producer.name(), consumer.name());
   both.kind = &kind;
   both.method = producer.method;
   both.slots = consumer.slots;

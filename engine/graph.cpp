@@ -16,6 +16,9 @@ constexpr std::size_t kLargestVariable = std::numeric_limits<std::uint32_t>::max
 
 using Names = std::unordered_map<std::string, std::uint32_t>;
 
+const std::string& name_of(const Graph::Variable& variable) { return variable.name; }
+std::string name_of(const Graph::Factor& factor) { return factor.name(); }
+
 // The position of the item of that name. Numbered names end in it ("v17", "product3"), and so need no entry in `names`.
 template <class Items>
 std::optional<std::uint32_t> position(const Names& names, const Items& items, const std::string& wanted) {
@@ -23,7 +26,7 @@ std::optional<std::uint32_t> position(const Names& names, const Items& items, co
   std::uint64_t number = 0, power = 1;
   for (std::size_t i = wanted.size(); i-- > 0 && wanted[i] >= '0' && wanted[i] <= '9' && power <= items.size(); power *= 10) {
     number += power * static_cast<std::uint64_t>(wanted[i] - '0');
-    if (number < items.size() && items[number].name == wanted) return static_cast<std::uint32_t>(number);
+    if (number < items.size() && name_of(items[number]) == wanted) return static_cast<std::uint32_t>(number);
   }
   return {};
 }
@@ -32,7 +35,7 @@ template <class Items>
 std::uint32_t find(const Names& names, const Items& items, std::string_view wanted, std::string_view what) {
   if (const auto found = position(names, items, std::string(wanted))) return *found;
   std::vector<std::string> known;
-  for (const auto& item : items) known.push_back(item.name);
+  for (const auto& item : items) known.push_back(name_of(item));
   fail("no {} '{}' in this graph{}", what, wanted, suggestion(wanted, known));
 }
 
@@ -65,6 +68,10 @@ std::string_view name(Reach reach) {
 }
 
 }  // namespace
+
+std::string name_or_number(const std::string& given, std::string_view stem, std::uint32_t number) {
+  return given.empty() ? numbered(stem, number) : given;
+}
 
 std::string_view name(Family family) {
   constexpr std::string_view kNames[] = {"gaussian", "log_normal"};
@@ -103,9 +110,9 @@ FactorId Graph::factor(std::string_view kind, std::vector<Connection> connection
   for (const Connection& connection : connections)
     if (connection.variable.value >= variables_.size())
       fail("factor {} ({}) is connected to a variable that is not of this graph", id, kind);
-  if (options.name.empty()) options.name = name_by_number(kind, id, factor_names_);
-  else take_name(options.name, factor_names_, factors_, "factors");
-  factors_.push_back({std::move(options.name), std::string(kind), std::move(options.method), std::move(connections),
+  if (!options.name.empty()) take_name(options.name, factor_names_, factors_, "factors");
+  else if (!factor_names_.empty()) options.name = name_by_number(kind, id, factor_names_);
+  factors_.push_back({std::move(options.name), id, std::string(kind), std::move(options.method), std::move(connections),
                       std::move(parameters)});
   return {id};
 }
@@ -123,7 +130,7 @@ std::string describe(const Graph& graph) {
   for (const auto& f : graph.factors()) {
     std::vector<std::string> ends;
     for (const auto& c : f.connections) ends.push_back(fmt::format("{}{}", name(c.reach), graph[c.variable].name));
-    text += fmt::format("  {}: {}({})\n", f.name, f.kind, fmt::join(ends, ", "));
+    text += fmt::format("  {}: {}({})\n", f.name(), f.kind, fmt::join(ends, ", "));
   }
   return text;
 }

@@ -68,6 +68,10 @@ struct FactorOptions {
   std::string method = {};  // empty: the method of the run
 };
 
+// The name somebody gave, or the stem and the number: "product3". Put into words when it is read, not when a model of many
+// nodes is built.
+std::string name_or_number(const std::string& given, std::string_view stem, std::uint32_t number);
+
 class Graph {
  public:
   struct Variable {
@@ -78,11 +82,14 @@ class Graph {
     bool shared = false;
   };
   struct Factor {
-    std::string name;
+    std::string given_name;  // empty: the kind and the number
+    std::uint32_t number = 0;
     std::string kind;
     std::string method;
     std::vector<Connection> connections;
     ParameterList parameters;
+
+    std::string name() const { return name_or_number(given_name, kind, number); }
   };
 
   // An array of `size` independent scalar variables. An empty name is replaced by a number.

@@ -29,7 +29,7 @@ std::string describe(const Plan& plan, const Send& op) {
   const MessageFunction& message = *group.ports[op.port].message;
   for (const std::size_t p : message.reads) reads.push_back(ports[p].name);
   return fmt::format("{} {}{} -> {} from ({}), {} slots, {}", op.is_sequence ? "sequence " : "send     ",
-                     plan.graph->factors[group.members[0]].name,
+                     plan.graph->factors[group.members[0]].name(),
                      group.members.size() > 1 ? fmt::format(" and {} more", group.members.size() - 1) : "",
                      op.joint == nullptr ? ports[op.port].name : ports[op.port].name + ", " + ports[op.joint->second].name,
                      fmt::join(reads, ", "), op.count, message.method);
@@ -60,7 +60,7 @@ std::string Plan::slot_name(std::uint32_t group, std::uint64_t slot) const {
   const Group& g = groups[group];
   const auto member = static_cast<std::size_t>(std::ranges::upper_bound(g.first_slot, slot) - g.first_slot.begin()) - 1;
   const auto& factor = graph->factors[g.members[member]];
-  return factor.slots == 1 ? factor.name : fmt::format("{}[{}]", factor.name, slot - g.first_slot[member]);
+  return factor.slots == 1 ? factor.name() : fmt::format("{}[{}]", factor.name(), slot - g.first_slot[member]);
 }
 
 std::string describe(const Plan& plan) {

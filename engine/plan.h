@@ -11,6 +11,7 @@
 #include "engine/index_map.h"
 #include "engine/resolve.h"
 #include "engine/schedule.h"
+#include "engine/short_list.h"
 
 namespace dma {
 
@@ -89,6 +90,7 @@ struct ValuePlace {
   std::uint32_t first_slot = kNowhere, size = 0;
   Family family = Family::gaussian;
   bool observed = false, given = false;
+  bool is_plain_number = false;  // observed, and a value is stored as it is: one element, Gaussian
 };
 
 class Plan {
@@ -106,7 +108,7 @@ class Plan {
       bool of_model;     // its factor connects shared variables alone: it belongs to no example
       bool in_context;   // and its messages are part of the context
     };
-    std::vector<End> ends = {};
+    ShortList<End, 3> ends = {};
   };
 
   std::shared_ptr<const Resolved> graph;

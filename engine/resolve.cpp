@@ -11,7 +11,7 @@ namespace dma {
 
 namespace {
 
-std::string where(const Graph::Factor& factor) { return fmt::format("factor '{}' ({})", factor.name, factor.kind); }
+std::string where(const Graph::Factor& factor) { return fmt::format("factor '{}' ({})", factor.name(), factor.kind); }
 
 std::string port_list(const Kind& kind) {
   std::vector<std::string> names;
@@ -177,8 +177,8 @@ void check_families(const Graph& graph, const Graph::Factor& factor, const Kind&
     }
 }
 
-std::vector<Resolved::Parameter> resolve_parameters(const Graph::Factor& factor, const Kind& kind, std::uint32_t slots,
-                                                    std::uint32_t terms) {
+void resolve_parameters(const Graph::Factor& factor, const Kind& kind, std::uint32_t slots, std::uint32_t terms,
+                        ShortList<Resolved::Parameter>& resolved) {
   const auto& known = kind.parameters();
   for (std::size_t i = 0; i < factor.parameters.size(); ++i) {
     const std::string& given = factor.parameters[i].first;
@@ -187,15 +187,15 @@ std::vector<Resolved::Parameter> resolve_parameters(const Graph::Factor& factor,
     for (std::size_t j = 0; j < i; ++j)
       if (factor.parameters[j].first == given) fail("{}: parameter '{}' is given twice", where(factor), given);
   }
-  std::vector<Resolved::Parameter> resolved;
   resolved.reserve(known.size());
   for (const ParameterSpec& spec : known) {
     const auto given = std::ranges::find(factor.parameters, spec.name, &ParameterList::value_type::first);
     if (given == factor.parameters.end() && !spec.fallback)
       fail("{} needs the parameter '{}', a number in {}", where(factor), spec.name, describe(spec.domain));
-    Resolved::Parameter parameter;
+    Resolved::Parameter& parameter = resolved.emplace_back();
     parameter.terms = spec.per_term ? terms : 1;
-    parameter.values = given == factor.parameters.end() ? ShortList<double>{*spec.fallback} : given->second.numbers;
+    if (given == factor.parameters.end()) parameter.values.push_back(*spec.fallback);
+    else parameter.values = given->second.numbers;
     for (const double value : parameter.values)
       if (!spec.domain.contains(value))
         fail("{}: parameter '{}' is {}, but must be in {}{}{}", where(factor), spec.name, value, describe(spec.domain),
@@ -206,9 +206,7 @@ std::vector<Resolved::Parameter> resolve_parameters(const Graph::Factor& factor,
     if (!parameter.per_slot && parameter.values.size() != parameter.terms)
       fail("{}: parameter '{}' has {} values; expected 1{} or {} (one per slot)", where(factor), spec.name, size,
            spec.per_term ? fmt::format(", {} (one per term)", terms) : "", std::size_t{slots} * parameter.terms);
-    resolved.push_back(std::move(parameter));
   }
-  return resolved;
 }
 
 void check_method(const std::string& method, const std::vector<std::string>& known, std::string_view place) {
@@ -227,16 +225,20 @@ void check_methods(const Registry& registry, const CompileOptions& options) {
     check_method(method, registry.kind(kind_name).methods(), fmt::format("kind '{}'", kind_name));
 }
 
-Resolved::Factor resolve_factor(const Graph& graph, const Graph::Factor& factor, const Registry& registry,
-                                const CompileOptions& options, const Resolved& so_far) {
-  Resolved::Factor resolved;
-  resolved.name = factor.name;
-  const Kind* kind = nullptr;
+const Kind& kind_of(const Graph::Factor& factor, const Registry& registry) {
   try {
-    kind = &registry.kind(factor.kind);
+    return registry.kind(factor.kind);
   } catch (const Error& error) {
-    fail("factor '{}': {}", factor.name, error.what());
+    fail("factor '{}': {}", factor.name(), error.what());
   }
+}
+
+// `kind` is that of the factor before, which often is of the same.
+void resolve_factor(const Graph& graph, const Graph::Factor& factor, const Registry& registry, const CompileOptions& options,
+                    const Resolved& so_far, const Kind*& kind, Resolved::Factor& resolved) {
+  if (kind == nullptr || kind->name() != factor.kind) kind = &kind_of(factor, registry);
+  resolved.given_name = factor.given_name;
+  resolved.number = factor.number;
   resolved.kind = kind;
   const auto by_kind = options.kind_methods.find(factor.kind);
   resolved.method = !factor.method.empty()                   ? factor.method
@@ -249,7 +251,7 @@ Resolved::Factor resolve_factor(const Graph& graph, const Graph::Factor& factor,
   std::uint32_t terms = 1;
   resolved.ports.reserve(ports.size());
   for (std::size_t p = 0; p < ports.size(); ++p) {
-    Resolved::Port port;
+    Resolved::Port& port = resolved.ports.emplace_back();
     if (kind->ports()[p].variadic) {
       port = variadic_port(graph, factor, ports[p], so_far.variables, resolved.slots);
       terms = std::max(terms, port.terms);
@@ -259,11 +261,9 @@ Resolved::Factor resolve_factor(const Graph& graph, const Graph::Factor& factor,
     }
     for (const Connection* c : ports[p])
       if (std::ranges::find(port.variables, c->variable) == port.variables.end()) port.variables.push_back(c->variable);
-    resolved.ports.push_back(std::move(port));
   }
-  resolved.parameters = resolve_parameters(factor, *kind, resolved.slots, terms);
+  resolve_parameters(factor, *kind, resolved.slots, terms, resolved.parameters);
   resolve_messages(so_far, resolved);
-  return resolved;
 }
 
 void check_all_connected(const Resolved& graph) {
@@ -284,7 +284,7 @@ void resolve_messages(const Resolved& graph, Resolved::Factor& factor) {
     port.message = factor.kind->find_message(factor.method, p);
     if (port.message == nullptr) {
       const auto known = factor.kind->methods();
-      fail("factor '{}' ({}): no message to port '{}' by method '{}'{}", factor.name, factor.kind->name(),
+      fail("factor '{}' ({}): no message to port '{}' by method '{}'{}", factor.name(), factor.kind->name(),
            factor.kind->ports()[p].name, factor.method, suggestion(factor.method, known));
     }
     if (std::ranges::all_of(port.variables, [&](VariableId v) { return !graph.variables[v.value].wants_messages; }))
@@ -301,6 +301,7 @@ bool connects_shared_alone(const Resolved& graph, const Resolved::Factor& factor
 Resolved resolve(const Graph& graph, const Registry& registry, const CompileOptions& options) {
   check_methods(registry, options);
   Resolved resolved;
+  resolved.variables.reserve(graph.variables().size());
   for (const auto& variable : graph.variables()) {
     resolved.variables.push_back(
         {variable.name, resolved.elements, variable.size, variable.family, variable.observed, variable.shared});
@@ -311,9 +312,11 @@ Resolved resolve(const Graph& graph, const Registry& registry, const CompileOpti
   for (const VariableId v : options.predicted) resolved.variables.at(v.value).wants_messages = true;
   std::uint32_t id = 0;
   resolved.factors.reserve(graph.factors().size());
+  const Kind* kind = nullptr;
   for (const auto& factor : graph.factors()) {
-    resolved.factors.push_back(resolve_factor(graph, factor, registry, options, resolved));
-    resolved.factors.back().origins = {FactorId{id++}};
+    Resolved::Factor& last = resolved.factors.emplace_back();
+    resolve_factor(graph, factor, registry, options, resolved, kind, last);
+    last.origins.push_back(FactorId{id++});
   }
   check_all_connected(resolved);
   return resolved;

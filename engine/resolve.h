@@ -49,13 +49,16 @@ struct Resolved {
     std::uint32_t terms = 1;
   };
   struct Factor {
-    std::string name;
+    std::string given_name;  // empty: the kind and the number
+    std::uint32_t number = 0;
+    std::uint32_t slots = 1;
     const Kind* kind = nullptr;
     std::string method;
-    std::uint32_t slots = 1;
-    std::vector<Port> ports;
-    std::vector<Parameter> parameters;
-    std::vector<FactorId> origins;  // the factors of the graph it stands for
+    ShortList<Port, 2> ports;
+    ShortList<Parameter> parameters;
+    ShortList<FactorId> origins;  // the factors of the graph it stands for
+
+    std::string name() const { return name_or_number(given_name, kind->name(), number); }
   };
   std::vector<Variable> variables;
   std::vector<Factor> factors;

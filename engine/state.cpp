@@ -36,7 +36,8 @@ State::State(const Plan& plan)
   }
   values_.reserve(plan.variables.size());
   for (const auto& v : plan.variables) {
-    values_.push_back({v.first_slot, v.size, v.family, v.observed, false});
+    const bool is_plain_number = v.observed && v.size == 1 && v.family == Family::gaussian;
+    values_.push_back({v.first_slot, v.size, v.family, v.observed, false, is_plain_number});
     missing_ += v.observed;
   }
   bind();
@@ -164,24 +165,23 @@ void State::set_parameter(FactorId factor, std::string_view parameter, std::span
   const Group& group = plan_->groups[place.group];
   const auto& specs = group.kind->parameters();
   const auto found = std::ranges::find(specs, parameter, &ParameterSpec::name);
-  const std::string& name = plan_->graph->factors[group.members[place.member]].name;
+  const Resolved::Factor& owner = plan_->graph->factors[group.members[place.member]];
   if (found == specs.end()) {
     std::vector<std::string> known;
     for (const auto& spec : specs) known.push_back(spec.name);
-    fail("factor '{}' has no parameter '{}'{}", name, parameter, suggestion(parameter, known));
+    fail("factor '{}' has no parameter '{}'{}", owner.name(), parameter, suggestion(parameter, known));
   }
   for (const double value : values)
     if (!found->domain.contains(value))
-      fail("factor '{}': parameter '{}' is {}, but must be in {}", name, parameter, value, describe(found->domain));
+      fail("factor '{}': parameter '{}' is {}, but must be in {}", owner.name(), parameter, value, describe(found->domain));
   const Group::Parameter& p = group.parameters[static_cast<std::size_t>(found - specs.begin())];
-  const std::uint32_t slots = plan_->graph->factors[group.members[place.member]].slots;
   // Many factors may share one number; giving one of them another would change all.
   if (!p.per_slot && group.members.size() > 1)
     fail("factor '{}': parameter '{}' is shared with {} other factors of the plan; give them different values in the graph",
-         name, parameter, group.members.size() - 1);
-  const std::size_t held = p.per_slot ? std::size_t{slots} * p.terms : p.terms;
+         owner.name(), parameter, group.members.size() - 1);
+  const std::size_t held = p.per_slot ? std::size_t{owner.slots} * p.terms : p.terms;
   if (values.size() != 1 && values.size() != held)
-    fail("factor '{}': parameter '{}' takes 1 or {} values, not {}", name, parameter, held, values.size());
+    fail("factor '{}': parameter '{}' takes 1 or {} values, not {}", owner.name(), parameter, held, values.size());
   double* const out = parameters_.data() + p.first + (p.per_slot ? group.first_slot[place.member] * p.terms : 0);
   for (std::size_t i = 0; i < held; ++i) out[i] = values[values.size() == 1 ? 0 : i];
   constants_stale_ = true;
@@ -215,7 +215,7 @@ std::vector<Gaussian> State::messages(FactorId factor, std::string_view port_nam
   const Resolved::Factor& resolved = plan_->graph->factors[group.members[place.member]];
   const bool is_fused = resolved.origins.size() > 1;
   if (is_fused && std::ranges::find(group.kind->ports(), port_name, &PortSpec::name) == group.kind->ports().end())
-    fail("factor '{}' is fused and has no port '{}'; compile with {{.fuse = false}} to see its messages", resolved.name,
+    fail("factor '{}' is fused and has no port '{}'; compile with {{.fuse = false}} to see its messages", resolved.name(),
          port_name);
   const Group::Port& port = group.ports[group.kind->port(port_name)];
   const std::uint32_t slots = resolved.slots;

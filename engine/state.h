@@ -26,7 +26,7 @@ class State {
   void observe(VariableId variable, std::initializer_list<double> values) {
     observe(variable, std::span(values.begin(), values.size()));
   }
-  void observe(VariableId variable, double value) { observe(variable, std::span(&value, 1)); }
+  void observe(VariableId variable, double value);
 
   // One value for all slots, or one per slot if the graph gave one per slot. Checked against the domain.
   void set_parameter(FactorId factor, std::string_view parameter, std::span<const double> values);
@@ -93,5 +93,17 @@ class State {
   std::vector<double> priority_;
   std::vector<std::uint32_t> heap_, position_;
 };
+
+// A series of scalar variables is observed number by number: the common case has no loop and no call.
+inline void State::observe(VariableId variable, double value) {
+  const bool is_known = variable.value < values_.size() && values_[variable.value].is_plain_number;
+  if (!is_known || !(std::abs(value) < kInfinity)) return observe(variable, std::span(&value, 1));
+  ValuePlace& place = values_[variable.value];
+  tau_[place.first_slot] = value;
+  if (place.given) return;
+  rho_[place.first_slot] = kInfinity;
+  place.given = true;
+  --missing_;
+}
 
 }  // namespace dma

@@ -32,7 +32,7 @@ TEST_CASE("graph: an empty name is numbered, and never collides with a name the 
   CHECK(g[g.variable("")].name == "v3");
   const auto x = g.find_variable("v0"), y = g.find_variable("v2");
   g.factor("copy", {x, y}, {}, {.name = "copy1"});
-  CHECK(g[g.factor("copy", {x, y})].name == "copy2");
+  CHECK(g[g.factor("copy", {x, y})].name() == "copy2");
 }
 
 TEST_CASE("graph: describes itself with sizes, families and index maps") {

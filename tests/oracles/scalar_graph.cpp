@@ -65,7 +65,7 @@ ScalarGraph written_out(const Graph& graph, const std::vector<std::size_t>& slot
         parameters.emplace_back(name, per_slot ? ParameterValue(value.numbers[s]) : value);
       }
       out.graph.factor(factor.kind, connections_of(graph, factor, s, slots[f], out.elements), std::move(parameters),
-                       {fmt::format("{}.{}", factor.name, s), factor.method});
+                       {fmt::format("{}.{}", factor.name(), s), factor.method});
     }
   }
   return out;
