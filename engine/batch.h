@@ -79,13 +79,19 @@ struct Outcome {
   }
   // change = max(change, change_between(before, after)). Most messages change less than the largest so far, and that is
   // found out without dividing: |d tau| <= change (sqrt(rho) + |tau|) squared where the right-hand side is not yet enough.
-  void note_change(const Natural& before, const Natural& after) {
+  // That much is part of every loop; the rest is a call.
+  [[gnu::always_inline]] void note_change(const Natural& before, const Natural& after) {
     const double rho = std::max(before.rho, after.rho), tau = std::max(std::abs(before.tau), std::abs(after.tau));
     const double beyond = std::abs(after.tau - before.tau) - change * tau;
     constexpr double kSquarable = 1e-150;  // below it, squares underflow
     const bool is_smaller = std::abs(after.rho - before.rho) <= change * rho &&
                             (beyond <= 0 || (beyond > kSquarable && beyond * beyond <= change * change * rho));
-    if (!is_smaller) change = std::max(change, change_between(before, after));
+    if (!is_smaller) [[unlikely]] change = larger_change(change, before, after);
+  }
+
+ private:
+  [[gnu::noinline]] static double larger_change(double change, const Natural& before, const Natural& after) {
+    return std::max(change, change_between(before, after));
   }
 };
 

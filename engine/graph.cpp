@@ -90,7 +90,7 @@ VariableId Graph::add(std::string_view name, std::size_t size, Family family, bo
   if (size == 0 || size > kLargestVariable)
     fail("variable '{}' has size {}; a size from 1 to {} is expected", own, size, kLargestVariable);
   if (!name.empty()) take_name(own, variable_names_, variables_, "variables");
-  variables_.push_back({std::move(own), static_cast<std::uint32_t>(size), family, observed, shared});
+  variables_.emplace_back(std::move(own), static_cast<std::uint32_t>(size), family, observed, shared);
   return {id};
 }
 
@@ -112,8 +112,8 @@ FactorId Graph::factor(std::string_view kind, std::vector<Connection> connection
       fail("factor {} ({}) is connected to a variable that is not of this graph", id, kind);
   if (!options.name.empty()) take_name(options.name, factor_names_, factors_, "factors");
   else if (!factor_names_.empty()) options.name = name_by_number(kind, id, factor_names_);
-  factors_.push_back({std::move(options.name), id, std::string(kind), std::move(options.method), std::move(connections),
-                      std::move(parameters)});
+  factors_.emplace_back(std::move(options.name), id, std::string(kind), std::move(options.method), std::move(connections),
+                        std::move(parameters));
   return {id};
 }
 

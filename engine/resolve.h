@@ -49,14 +49,15 @@ struct Resolved {
     std::uint32_t terms = 1;
   };
   struct Factor {
-    std::string given_name;  // empty: the kind and the number
-    std::uint32_t number = 0;
-    std::uint32_t slots = 1;
+    // What every pass of compile looks at comes first.
     const Kind* kind = nullptr;
-    std::string method;
+    std::uint32_t slots = 1;
+    std::uint32_t number = 0;
     ShortList<Port, 2> ports;
     ShortList<Parameter> parameters;
     ShortList<FactorId> origins;  // the factors of the graph it stands for
+    std::string given_name;       // empty: the kind and the number
+    std::string method;
 
     std::string name() const { return name_or_number(given_name, kind->name(), number); }
   };
