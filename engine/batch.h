@@ -71,6 +71,7 @@ struct Outcome {
   static constexpr std::uint64_t kNone = std::numeric_limits<std::uint64_t>::max();
   std::uint64_t faults = 0;
   std::uint64_t first_fault = kNone;
+  std::uint64_t replaced = 0;  // messages that a method computed another way, see StandIn
   double change = 0;
 
   void fault(std::uint64_t slot) {

@@ -16,6 +16,7 @@ struct SlotBlock {
   std::size_t first, slots;
   double *tau, *rho;  // the results
   double* spare;      // memory for two numbers for each message of the port with the most terms
+  std::uint64_t& replaced;  // to be counted up
 
   const double* tau_of(std::size_t read) const { return batch.reads[read].tau + batch.reads[read].offset(0, first); }
   const double* rho_of(std::size_t read) const { return batch.reads[read].rho + batch.reads[read].offset(0, first); }
@@ -35,7 +36,7 @@ class BlockLoop {
     double* const memory = batch.scratch;
     for (std::size_t first = 0; first < batch.columns; first += capacity) {
       const SlotBlock block{batch,  first, std::min(capacity, batch.columns - first),
-                            memory, memory + results, memory + 2 * results};
+                            memory, memory + results, memory + 2 * results, outcome.replaced};
       if (kBlock(block)) store<kTracked>(block, outcome);
       else MessageLoop<F>::template columns<kTracked>(batch, first, first + block.slots, outcome);
     }

@@ -29,7 +29,7 @@ void Executor::refresh_constants() {
 
 Executor::Total Executor::refused_constants() const {
   const auto& refused = state_.refused_constants_;
-  return {0, refused.faults, 0, refused.group, refused.port, refused.slot};
+  return {0, refused.faults, 0, 0, refused.group, refused.port, refused.slot};
 }
 
 void Executor::start_fresh() {
@@ -51,6 +51,7 @@ void Executor::send(const State::BoundSend& op, Total& total) {
     op.kernel(op.batch, outcome);
   total.messages += op.messages;
   total.change = std::max(total.change, outcome.change);
+  total.replaced += outcome.replaced;
   if (outcome.faults == 0) return;
   if (total.faults == 0) {
     total.fault_group = op.group;

@@ -13,7 +13,7 @@ namespace dma {
 class Executor {
  public:
   struct Total {
-    std::uint64_t messages = 0, faults = 0;
+    std::uint64_t messages = 0, faults = 0, replaced = 0;
     double change = 0;
     // The first refused message.
     std::uint32_t fault_group = kNowhere, fault_port = 0;

@@ -44,8 +44,9 @@ std::string LearnReport::line() const {
                                            "the limit of epochs was reached", "it was interrupted",
                                            "the log-likelihood hardly rose any more"};
   const double last = epochs.empty() ? 0.0 : epochs.back().log_likelihood;
-  return fmt::format("stopped after epoch {} because {}: train log-likelihood {:.4f}, {} refused messages",
-                     epochs.empty() ? 0 : epochs.back().epoch, kReasons[static_cast<int>(stop)], last, faults);
+  return fmt::format("stopped after epoch {} because {}: train log-likelihood {:.4f}, {} messages refused, {} replaced",
+                     epochs.empty() ? 0 : epochs.back().epoch, kReasons[static_cast<int>(stop)], last, faults,
+                     replaced);
 }
 
 Learner::Learner(const Graph& graph, const Registry& registry, const ScheduleRule& sweep, const ScheduleRule& predict,
@@ -164,7 +165,7 @@ void Learner::give_context_to_predictor(std::optional<std::size_t> without_batch
 }
 
 void Learner::learn_batch(const Data& data, std::size_t batch, std::size_t begin, std::size_t end, Executor& executor,
-                          std::uint64_t& faults) {
+                          EpochRecord& record) {
   for (const SharedVariable& s : shared_) {
     const MessageArrays context = state_->context(s.id);
     for (std::uint32_t i = 0; i < s.size; ++i) {
@@ -179,7 +180,8 @@ void Learner::learn_batch(const Data& data, std::size_t batch, std::size_t begin
     executor.start_fresh();
     Executor::Total total;
     executor.sweep(total);
-    faults += total.faults;
+    record.faults += total.faults;
+    record.replaced += total.replaced;
     if (options_.likelihood == LearnOptions::Likelihood::while_sweeping) read_predictions(executor, n, means_, variances_);
     for (const SharedVariable& s : shared_) executor.absorb(s.id);
   }
@@ -217,12 +219,13 @@ LearnReport Learner::fit(const Data& data, const Callback& callback) {
     record.epoch = static_cast<int>(memory_.epochs.size()) + 1;
     for (std::size_t b = 0; b < options_.batches; ++b)
       if (memory_.active[b])
-        learn_batch(data, b, first_example(b), first_example(b + 1), executor, record.faults);
+        learn_batch(data, b, first_example(b), first_example(b + 1), executor, record);
     if (options_.likelihood == LearnOptions::Likelihood::after_epoch) predict(data, means_, variances_);
     record.log_likelihood = log_likelihood(data, examples);
     record.seconds = before + std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     memory_.epochs.push_back(record);
     report.faults += record.faults;
+    report.replaced += record.replaced;
     const bool go_on = !callback || callback(record);
     if (const auto reason = finished()) {
       report.stop = *reason;

@@ -54,12 +54,13 @@ struct EpochRecord {
   double log_likelihood = 0;   // mean over all examples and elements of the targets, after the epoch
   double seconds = 0;          // since learning began
   std::uint64_t faults = 0;    // messages refused in this epoch
+  std::uint64_t replaced = 0;  // ... and computed another way, see Report
 };
 
 struct LearnReport {
   enum class Stop { tolerance, patience, limit, interrupted, least_gain } stop = Stop::limit;
   std::vector<EpochRecord> epochs;
-  std::uint64_t faults = 0;
+  std::uint64_t faults = 0, replaced = 0;
   std::string line() const;
 };
 
@@ -123,7 +124,7 @@ class Learner {
   void sum_memory(const SharedVariable& shared, double* tau, double* rho) const;
   void rebuild_context();
   void learn_batch(const Data& data, std::size_t batch, std::size_t begin, std::size_t end, Executor& executor,
-                   std::uint64_t& faults);
+                   EpochRecord& record);
   double log_likelihood(const Data& data, std::size_t examples) const;
   void predict_examples(const Data& inputs, std::size_t begin, std::size_t end, std::span<double> means,
                         std::span<double> variances);

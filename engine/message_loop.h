@@ -73,6 +73,14 @@ struct Fixed {
 template <auto kFunction>
 struct detail::Signature<Fixed<kFunction>> : detail::Signature<decltype(kFunction)> {};
 
+// What a message function returns that may have to send another message than its method's own, one that was not valid; the
+// loops count those.
+struct StandIn : Gaussian {
+  explicit StandIn(const Gaussian& own) : Gaussian(own) {}
+  StandIn(const Gaussian& other, bool is_other) : Gaussian(other), replaced(is_other) {}
+  bool replaced = false;
+};
+
 template <class F>
 class MessageLoop {
   using Arguments = typename detail::Signature<F>::Arguments;
@@ -211,7 +219,9 @@ class MessageLoop {
         for (std::size_t t = 0; t < results_.size(); ++t)
           sink_.template store<kTracked>(out + static_cast<std::ptrdiff_t>(t), results_[t], slot, outcome_);
       } else {
-        sink_.template store<kTracked>(out, function_(arguments...), slot, outcome_);
+        const auto message = function_(arguments...);
+        if constexpr (std::is_same_v<decltype(message), const StandIn>) outcome_.replaced += message.replaced;
+        sink_.template store<kTracked>(out, message, slot, outcome_);
       }
     }
 

@@ -39,6 +39,7 @@ std::string refused(const Report& report) {
 
 std::string Report::line() const {
   std::string text = fmt::format("{}: {}, {}", reason(*this), plural(messages, "message"), refused(*this));
+  if (replaced > 0) text += fmt::format(", {} replaced", plural(replaced, "message"));
   if (stop != Stop::finished) text += fmt::format(", last change {:.2g}", change);
   if (signal_to_noise >= 0) text += fmt::format(", smallest r {:.2g} at {}", signal_to_noise, signal_to_noise_at.text());
   if (certificate) text += "; " + certificate->line();
@@ -47,6 +48,7 @@ std::string Report::line() const {
 
 std::string Report::text() const {
   std::string text = fmt::format("stop: {}\nmessages: {}\nfaults: {}\n", reason(*this), messages, refused(*this));
+  if (replaced > 0) text += fmt::format("replaced: {}\n", plural(replaced, "message"));
   if (stop != Stop::finished) text += fmt::format("largest change in the last sweep: {:.3g}\n", change);
   if (signal_to_noise >= 0)
     text += fmt::format("smallest signal-to-noise ratio: {:.3g} at {}{}\n", signal_to_noise, signal_to_noise_at.text(),

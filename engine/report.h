@@ -26,6 +26,7 @@ struct Report {
   std::uint64_t messages = 0;       // computed
   double change = 0;                // the largest in the last sweep; 0 for a single sweep
   std::uint64_t faults = 0;         // messages refused because they were not valid
+  std::uint64_t replaced = 0;       // messages that a method computed another way, because its own was not valid
   Place first_fault;
   int first_fault_sweep = 0;
   double signal_to_noise = -1;      // smallest |mean| / sd arriving at a kind that watches it; -1: there is none

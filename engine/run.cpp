@@ -66,6 +66,7 @@ Report run(const Plan& plan, State& state, const RunOptions& options) {
   report.messages = total.messages;
   report.change = plan.schedule.order == Schedule::Order::once ? 0 : total.change;
   report.faults = total.faults;
+  report.replaced = total.replaced;
   if (total.faults > 0) {
     report.first_fault = {&plan, total.fault_group, total.fault_port, total.fault_slot};
     report.first_fault_sweep = std::max(1, report.first_fault_sweep);

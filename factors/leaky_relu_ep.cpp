@@ -123,9 +123,9 @@ bool is_of_use(const Natural& message, const Natural& y) {
 
 }  // namespace
 
-Gaussian LeakyReluEp::to_x_or_linearised(const Gaussian& x, const Gaussian& y, Parameters p) {
+StandIn LeakyReluEp::to_x_or_linearised(const Gaussian& x, const Gaussian& y, Parameters p) {
   const Gaussian ep = to_x(x, y, p);
-  return is_of_use(ep, y) ? ep : LeakyReluLinearised::to_x(x, y, p);
+  return is_of_use(ep, y) ? StandIn(ep) : StandIn(LeakyReluLinearised::to_x(x, y, p), true);
 }
 
 namespace {
@@ -135,8 +135,8 @@ struct Arrived {
   Natural operator[](std::size_t i) const { return {tau[i], rho[i]}; }
 };
 
-// Every pass does one thing for all slots; only Mills' ratio is looked up slot by slot.
-void portion_to_x(const Arrived& x, const Arrived& y, double slope, std::size_t count, double* to_tau, double* to_rho) {
+// Every pass does one thing for all slots; only Mills' ratio is looked up slot by slot. Returns how many are linearised.
+std::uint64_t portion_to_x(const Arrived& x, const Arrived& y, double slope, std::size_t count, double* to_tau, double* to_rho) {
   double u[2][kPortion], sd[2][kPortion], exponential[2][kPortion];
   normal::Mills mills[2][kPortion];
   for (std::size_t i = 0; i < count; ++i) {
@@ -162,6 +162,7 @@ void portion_to_x(const Arrived& x, const Arrived& y, double slope, std::size_t 
     to_tau[i] = result.tau;
     to_rho[i] = result.rho;
   }
+  std::uint64_t replaced = 0;
   for (std::size_t i = 0; i < count; ++i) {
     const auto [low, high] = std::minmax(u[0][i], u[1][i]);
     constexpr double kLeast = 1e-100, kMost = 1e100;  // nothing underflows between them
@@ -169,11 +170,13 @@ void portion_to_x(const Arrived& x, const Arrived& y, double slope, std::size_t 
                              y.rho[i] > kLeast && x.rho[i] < kMost && y.rho[i] < kMost;
     if (is_ordinary && is_of_use({to_tau[i], to_rho[i]}, y[i])) continue;
     const Gaussian from_x(x[i]), from_y(y[i]);
-    const Gaussian instead = is_ordinary ? LeakyReluLinearised::to_x(from_x, from_y, {slope})
-                                         : LeakyReluEp::to_x_or_linearised(from_x, from_y, {slope});
-    to_tau[i] = instead.tau;
-    to_rho[i] = instead.rho;
+    const StandIn message = is_ordinary ? StandIn(LeakyReluLinearised::to_x(from_x, from_y, {slope}), true)
+                                        : LeakyReluEp::to_x_or_linearised(from_x, from_y, {slope});
+    to_tau[i] = message.tau;
+    to_rho[i] = message.rho;
+    replaced += message.replaced;
   }
+  return replaced;
 }
 
 }  // namespace
@@ -183,7 +186,7 @@ bool LeakyReluEp::block_to_x_or_linearised(const SlotBlock& block) {
   if (block.batch.parameters[0].column != 0 || slope == 1 || slope < LeakyRelu::kTinySlope) return false;
   by_portions(block.slots, [&](std::size_t i, std::size_t count) {
     const auto from = [&](std::size_t read) { return Arrived{block.tau_of(read) + i, block.rho_of(read) + i}; };
-    portion_to_x(from(0), from(1), slope, count, block.tau + i, block.rho + i);
+    block.replaced += portion_to_x(from(0), from(1), slope, count, block.tau + i, block.rho + i);
   });
   return true;
 }

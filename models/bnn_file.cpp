@@ -44,7 +44,7 @@ Json to_json(const Learner::Memory& memory) {
                                 {"precision_times_mean", numbers(memory.tau[b])}});
   for (const EpochRecord& e : memory.epochs)
     json["epochs"].push_back(
-        {{"epoch", e.epoch}, {"log_likelihood", json_number(e.log_likelihood)}, {"faults", e.faults}});
+        {{"epoch", e.epoch}, {"log_likelihood", json_number(e.log_likelihood)}, {"faults", e.faults}, {"replaced", e.replaced}});
   return json;
 }
 Learner::Memory learner_from(const Json& json) {
@@ -56,7 +56,8 @@ Learner::Memory learner_from(const Json& json) {
   }
   for (const Json& e : json.at("epochs"))
     memory.epochs.push_back(
-        {e.at("epoch").get<int>(), json_number(e.at("log_likelihood")), 0.0, e.at("faults").get<std::uint64_t>()});
+        {e.at("epoch").get<int>(), json_number(e.at("log_likelihood")), 0.0, e.at("faults").get<std::uint64_t>(),
+         e.value("replaced", std::uint64_t{0})});  // younger than the format
   return memory;
 }
 

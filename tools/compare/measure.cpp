@@ -73,6 +73,7 @@ Measurement measure(const Case& c, const std::string& method, const Registry& re
   for (int i = 0; i < kRepetitions; ++i) report = run(plan, state, {.diagnose = false});
   m.microseconds = std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count() / kRepetitions;
   m.refused = report.faults;
+  m.replaced = report.replaced;
   m.sweeps = report.sweeps;
   m.message = state.messages(c.factor, c.port)[0];
   m.marginal = state.belief(c.variable)[0];

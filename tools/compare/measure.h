@@ -16,7 +16,7 @@ std::vector<std::string> methods();
 struct Measurement {
   Gaussian message, marginal;
   double kl = 0;             // KL(exact marginal || marginal), by quadrature; +inf for a collapsed one
-  std::uint64_t refused = 0;  // messages of negative precision
+  std::uint64_t refused = 0, replaced = 0;  // messages of negative precision, left out or computed another way
   int sweeps = 0;            // until nothing changes any more (1e-10)
   double microseconds = 0;   // for one run
 };

@@ -33,17 +33,18 @@ void compare_cases(const Registry& registry, bool print, nlohmann::ordered_json&
   for (const compare::Case& c : compare::cases()) {
     const Gaussian exact = compare::exact_marginal(c);
     if (print)
-      fmt::print("{}: {}\n  {:<12}{:>22}{:>22}{:>12}{:>9}{:>8}{:>9}\n  {:<12}{:>22}{:>22}\n", c.name, c.what, "method", "message",
-                 "marginal", "KL, nats", "refused", "sweeps", "us", "exact", "", moments(exact));
+      fmt::print("{}: {}\n  {:<12}{:>22}{:>22}{:>12}{:>9}{:>10}{:>8}{:>9}\n  {:<12}{:>22}{:>22}\n", c.name, c.what, "method", "message",
+                 "marginal", "KL, nats", "refused", "replaced", "sweeps", "us", "exact", "", moments(exact));
     for (const std::string& method : compare::methods()) {
       const compare::Measurement m = compare::measure(c, method, registry);
       if (print)
-        fmt::print("  {:<12}{:>22}{:>22}{:>12.4g}{:>9}{:>8}{:>9.2f}\n", method, moments(m.message), moments(m.marginal), m.kl,
-                   m.refused, m.sweeps, m.microseconds);
+        fmt::print("  {:<12}{:>22}{:>22}{:>12.4g}{:>9}{:>10}{:>8}{:>9.2f}\n", method, moments(m.message), moments(m.marginal), m.kl,
+                   m.refused, m.replaced, m.sweeps, m.microseconds);
       json["cases"][c.name][method] = {{"marginal_mean", number(m.marginal.mean())},
                                        {"marginal_sd", number(m.marginal.sd())},
                                        {"kl", number(m.kl)},
                                        {"refused", m.refused},
+                                       {"replaced", m.replaced},
                                        {"sweeps", m.sweeps},
                                        {"microseconds", m.microseconds}};
     }
@@ -83,9 +84,9 @@ void compare_networks(const CompareRequest& request, nlohmann::ordered_json& jso
                         {"6-6-12-48-24-4", &validation::large_task, -4, 4, 100, std::max(1, request.seeds / 10)}};
   for (const Task& task : tasks) {
     if (!request.json)
-      fmt::print("{}, median over {} seeds (interquartile range of the extrapolation NLL):\n  {:<12}{:>8}{:>11}{:>22}{:>20}{:>14}{:>10}{:>9}\n",
+      fmt::print("{}, median over {} seeds (interquartile range of the extrapolation NLL):\n  {:<12}{:>8}{:>11}{:>22}{:>20}{:>14}{:>10}{:>11}{:>9}\n",
                  task.name, task.seeds, "method", "epochs", "train NLL", "extrapolation NLL", "coverage deviation", "95 % coverage",
-                 "refused", "s");
+                 "refused", "replaced", "s");
     for (const char* method : {"dma", "linearised", "ep", "hybrid"}) {
       // EP through the product is one quadrature per weight: the small network only.
       if (std::string_view(method) == "ep" && task.seeds != request.seeds) continue;
@@ -105,9 +106,9 @@ void compare_networks(const CompareRequest& request, nlohmann::ordered_json& jso
       const double nll = of(&Run::extrapolation_nll, 0.5);
       const double iqr = of(&Run::extrapolation_nll, 0.75) - of(&Run::extrapolation_nll, 0.25);
       if (!request.json)
-        fmt::print("  {:<12}{:>8.0f}{:>11.2f}{:>22}{:>20.2f}{:>14.2f}{:>10.0f}{:>9.3f}\n", method, of(&Run::epochs, 0.5),
+        fmt::print("  {:<12}{:>8.0f}{:>11.2f}{:>22}{:>20.2f}{:>14.2f}{:>10.0f}{:>11.0f}{:>9.3f}\n", method, of(&Run::epochs, 0.5),
                    of(&Run::train_nll, 0.5), fmt::format("{:.2f} ({:.2f})", nll, iqr), of(&Run::coverage_deviation, 0.5),
-                   of(&Run::coverage_95, 0.5), of(&Run::refused, 0.5), of(&Run::seconds, 0.5));
+                   of(&Run::coverage_95, 0.5), of(&Run::refused, 0.5), of(&Run::replaced, 0.5), of(&Run::seconds, 0.5));
       json["networks"][task.name][method] = {{"epochs", of(&Run::epochs, 0.5)},
                                              {"train_nll", of(&Run::train_nll, 0.5)},
                                              {"extrapolation_nll", nll},
@@ -115,6 +116,7 @@ void compare_networks(const CompareRequest& request, nlohmann::ordered_json& jso
                                              {"coverage_deviation", of(&Run::coverage_deviation, 0.5)},
                                              {"coverage_95", of(&Run::coverage_95, 0.5)},
                                              {"refused", of(&Run::refused, 0.5)},
+                                             {"replaced", of(&Run::replaced, 0.5)},
                                              {"seconds", of(&Run::seconds, 0.5)}};
     }
     if (!request.json) fmt::print("\n");

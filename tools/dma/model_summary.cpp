@@ -16,11 +16,11 @@ std::size_t weight_count(const SavedBnn& saved) {
   return count;
 }
 
-std::uint64_t fault_count(const SavedBnn& saved) {
-  std::uint64_t faults = 0;
+std::uint64_t count(const SavedBnn& saved, std::uint64_t EpochRecord::* what) {
+  std::uint64_t sum = 0;
   for (const auto& member : saved.memory.members)
-    for (const EpochRecord& epoch : member.learner.epochs) faults += epoch.faults;
-  return faults;
+    for (const EpochRecord& epoch : member.learner.epochs) sum += epoch.*what;
+  return sum;
 }
 
 // Mean over members, in the units of the data.
@@ -107,10 +107,12 @@ std::string summary_text(const SavedBnn& saved) {
   for (std::size_t j = 0; j < saved.targets.size(); ++j)
     text += fmt::format("target    {}, noise sd {:.4g} ({})\n", saved.targets[j], noise_sd(saved, j),
                         o.learn_noise ? "learned" : "given");
-  text += fmt::format("training  {} rows, {} epochs{}: train log-likelihood {:.4f}, {} refused messages\n", t.rows,
+  text += fmt::format("training  {} rows, {} epochs{}: train log-likelihood {:.4f}, {} messages refused, {} replaced\n",
+                      t.rows,
                       fmt::join(epochs_of_members(saved), "/"),
                       t.stops.empty() ? "" : fmt::format(", {}", fmt::join(stops_of_members(saved), "/")),
-                      train_log_likelihood(saved), fault_count(saved));
+                      train_log_likelihood(saved), count(saved, &EpochRecord::faults),
+                      count(saved, &EpochRecord::replaced));
   for (std::size_t j = 0; j < t.held_out.size(); ++j) {
     const Scores& s = t.held_out[j];
     text += fmt::format(
@@ -132,7 +134,8 @@ Json summary_json(const SavedBnn& saved) {
                       {"epochs", epochs_of_members(saved)},
                       {"stopped_by", Json::array()},
                       {"log_likelihood", json_number(train_log_likelihood(saved))},
-                      {"refused_messages", fault_count(saved)}};
+                      {"refused_messages", count(saved, &EpochRecord::faults)},
+                      {"replaced_messages", count(saved, &EpochRecord::replaced)}};
   for (const auto stop : saved.training.stops) json["training"]["stopped_by"].push_back(name_of(stop));
   if (!saved.training.held_out.empty()) json["held_out"]["rows"] = saved.training.held_out_rows;
   for (std::size_t j = 0; j < saved.training.held_out.size(); ++j)

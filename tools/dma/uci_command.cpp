@@ -9,6 +9,7 @@
 #include "engine/error.h"
 #include "tools/dma/commands.h"
 #include "tools/dma/write_file.h"
+#include "tools/uci/curve.h"
 #include "tools/uci/report.h"
 
 namespace dma {
@@ -77,7 +78,9 @@ void run(const UciRequest& request) {
     if (terminal) fmt::print(stderr, "\r\033[K");
     if (!request.json) fmt::print("{}\n", uci::line(results.back()));
   }
-  write_file(request.out / "uci.md", uci::markdown(results));
+  std::string tables = uci::markdown(results, request.held_back ? "held-back training" : "test");
+  if (request.curve) tables += "\n" + uci::curve_markdown(results);
+  write_file(request.out / "uci.md", tables);
   write_file(request.out / "uci.csv", uci::csv(results));
   plot::Drawing drawing = plot::draw(uci::figure(results), request.out / "uci");
   if (request.curve) drawing = plot::draw(uci::curve_figure(results), request.out / "curve");
@@ -85,7 +88,7 @@ void run(const UciRequest& request) {
     fmt::print("{}\n", uci::json(results).dump(2));
     return;
   }
-  fmt::print("\n{}\n", uci::markdown(results));
+  fmt::print("\n{}\n", tables);
   if (drawing.skipped.empty()) fmt::print("written: {0}/uci.md, {0}/uci.csv, {0}/uci.svg, {0}/uci.png\n", request.out.string());
   else fmt::print("written: {0}/uci.md, {0}/uci.csv; {1}\n", request.out.string(), drawing.skipped);
 }

@@ -25,18 +25,23 @@ SplitResult run_split(const DataFolder& data, std::size_t split, std::uint64_t s
   result.split = split;
   const auto start = std::chrono::steady_clock::now();
   Bnn net(settings.network);
-  for (const int epochs : options.curve_epochs) {
-    FitOptions partial = settings.fit;
-    partial.epochs = epochs;
-    net.fit(inputs, targets, partial);
-    result.curve.push_back({epochs, scores_of(net.predict(test_inputs), test_targets)[0]});
-  }
   const FitReport report = net.fit(inputs, targets, settings.fit);
-  for (const LearnReport& member : report.members) result.messages_refused += member.faults;
+  for (const LearnReport& member : report.members) {
+    result.epochs += static_cast<double>(member.epochs.size()) / static_cast<double>(report.members.size());
+    result.messages_refused += member.faults;
+    result.messages_replaced += member.replaced;
+  }
   result.scores = scores_of(net.predict(test_inputs), test_targets)[0];
-  for (const auto& [epochs, scores] : result.curve)
-    if (epochs == settings.fit.epochs) result.scores = scores;  // the curve went on beyond it
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  if (options.curve_epochs.empty()) return result;
+  Bnn persistent(settings.network);
+  FitOptions partial = settings.fit;
+  partial.least_gain = 0;
+  for (const int epochs : options.curve_epochs) {
+    partial.epochs = epochs;
+    persistent.fit(inputs, targets, partial);
+    result.curve.push_back({epochs, scores_of(persistent.predict(test_inputs), test_targets)[0]});
+  }
   return result;
 }
 

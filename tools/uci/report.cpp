@@ -9,8 +9,8 @@ namespace dma::uci {
 namespace {
 
 struct Row {
-  Summary rmse, log_likelihood, coverage, seconds;
-  std::uint64_t refused = 0;
+  Summary rmse, log_likelihood, coverage, seconds, epochs;
+  std::uint64_t refused = 0, replaced = 0;
 };
 
 Row row_of(const SetResult& result) {
@@ -19,7 +19,8 @@ Row row_of(const SetResult& result) {
   row.log_likelihood = summarise(result.splits, [](const SplitResult& s) { return s.scores.log_likelihood; });
   row.coverage = summarise(result.splits, [](const SplitResult& s) { return s.scores.coverage_95; });
   row.seconds = summarise(result.splits, [](const SplitResult& s) { return s.seconds; });
-  for (const auto& s : result.splits) row.refused += s.messages_refused;
+  row.epochs = summarise(result.splits, [](const SplitResult& s) { return s.epochs; });
+  for (const auto& s : result.splits) row.refused += s.messages_refused, row.replaced += s.messages_replaced;
   return row;
 }
 
@@ -28,21 +29,23 @@ Row row_of(const SetResult& result) {
 std::string line(const SetResult& result) {
   const Row r = row_of(result);
   return fmt::format(
-      "{:<10} {:>2} splits  RMSE {:.3f} +- {:.3f}  log-likelihood {:.3f} +- {:.3f}  95 % coverage {:.3f}  {:.2f} s a split",
+      "{:<10} {:>2} splits  RMSE {:.3f} +- {:.3f}  log-likelihood {:.3f} +- {:.3f}  95 % coverage {:.3f}  {:.0f} epochs, {:.2f} s "
+      "a split",
       result.name, result.splits.size(), r.rmse.mean, r.rmse.standard_error, r.log_likelihood.mean,
-      r.log_likelihood.standard_error, r.coverage.mean, r.seconds.mean);
+      r.log_likelihood.standard_error, r.coverage.mean, r.epochs.mean, r.seconds.mean);
 }
 
-std::string markdown(const std::vector<SetResult>& results) {
-  std::string text =
-      "RMSE / log-likelihood on the test rows, mean and standard error over the splits.\n\n"
-      "| set | splits | dma | 95 % coverage | s a split | PBP | TAGI | MC dropout | deep ensembles |\n"
-      "|---|---|---|---|---|---|---|---|---|\n";
+std::string markdown(const std::vector<SetResult>& results, std::string_view rows) {
+  std::string text = fmt::format(
+      "RMSE / log-likelihood on the {} rows, mean and standard error over the splits.\n\n"
+      "| set | splits | dma | 95 % coverage | epochs | s a split | PBP | TAGI | MC dropout | deep ensembles |\n"
+      "|---|---|---|---|---|---|---|---|---|---|\n",
+      rows);
   for (const SetResult& result : results) {
     const Row r = row_of(result);
-    text += fmt::format("| {} | {} | {:.3f} ± {:.3f} / {:.3f} ± {:.3f} | {:.3f} | {:.2f} |", result.name, result.splits.size(),
+    text += fmt::format("| {} | {} | {:.3f} ± {:.3f} / {:.3f} ± {:.3f} | {:.3f} | {:.0f} | {:.2f} |", result.name, result.splits.size(),
                         r.rmse.mean, r.rmse.standard_error, r.log_likelihood.mean, r.log_likelihood.standard_error,
-                        r.coverage.mean, r.seconds.mean);
+                        r.coverage.mean, r.epochs.mean, r.seconds.mean);
     const auto others = published(result.name);
     for (std::size_t k = 0; k < 4; ++k)
       text += k < others.size() ? fmt::format(" {:.3g} / {:.2f} |", others[k].rmse, others[k].log_likelihood) : " - |";
@@ -52,11 +55,13 @@ std::string markdown(const std::vector<SetResult>& results) {
 }
 
 std::string csv(const std::vector<SetResult>& results) {
-  std::string text = "set,split,rmse,log_likelihood,coverage_50,coverage_90,coverage_95,seconds,messages_refused\n";
+  std::string text = "set,split,rmse,log_likelihood,coverage_50,coverage_90,coverage_95,epochs,seconds,messages_refused,"
+                     "messages_replaced\n";
   for (const SetResult& result : results)
     for (const SplitResult& s : result.splits)
-      text += fmt::format("{},{},{},{},{},{},{},{:.3f},{}\n", result.name, s.split, s.scores.rmse, s.scores.log_likelihood,
-                          s.scores.coverage_50, s.scores.coverage_90, s.scores.coverage_95, s.seconds, s.messages_refused);
+      text += fmt::format("{},{},{},{},{},{},{},{},{:.3f},{},{}\n", result.name, s.split, s.scores.rmse, s.scores.log_likelihood,
+                          s.scores.coverage_50, s.scores.coverage_90, s.scores.coverage_95, s.epochs, s.seconds,
+                          s.messages_refused, s.messages_replaced);
   return text;
 }
 
@@ -73,7 +78,9 @@ nlohmann::ordered_json json(const std::vector<SetResult>& results) {
                                {"log_likelihood", summary(r.log_likelihood)},
                                {"coverage_95", summary(r.coverage)},
                                {"seconds_per_split", summary(r.seconds)},
-                               {"messages_refused", r.refused}};
+                               {"epochs", summary(r.epochs)},
+                               {"messages_refused", r.refused},
+                               {"messages_replaced", r.replaced}};
     for (const Published& p : published(result.name))
       set["published"][p.system] = {{"rmse", p.rmse}, {"log_likelihood", p.log_likelihood}};
     for (std::size_t k = 0; !result.splits.empty() && k < result.splits[0].curve.size(); ++k) {
@@ -125,26 +132,6 @@ plot::Figure figure(const std::vector<SetResult>& results) {
   rmse.key = likelihood.key = "outside right";
   for (auto* panel : {&rmse, &likelihood}) panel->y.low = 0.5, panel->y.high = static_cast<double>(results.size()) + 4;
   return {.title = "", .panels = {rmse, likelihood}, .panel_width = 560};
-}
-
-plot::Figure curve_figure(const std::vector<SetResult>& results) {
-  plot::Panel panel{.title = "test log-likelihood over epochs", .x = {"epochs"}, .y = {"change since the first point, nats"}};
-  const plot::Colour colours[] = {plot::Colour::blue, plot::Colour::orange, plot::Colour::green, plot::Colour::vermillion,
-                                  plot::Colour::purple, plot::Colour::black};
-  std::size_t k = 0;
-  for (const SetResult& result : results) {
-    plot::Series series{.title = result.name, .style = plot::Style::line_points, .colour = colours[k++ % std::size(colours)]};
-    for (std::size_t i = 0; i < result.splits[0].curve.size(); ++i) {
-      const auto at = [&](std::size_t j) {
-        return summarise(result.splits, [&](const SplitResult& s) { return s.curve[j].second.log_likelihood; }).mean;
-      };
-      series.x.push_back(result.splits[0].curve[i].first);
-      series.y.push_back(at(i) - at(0));
-    }
-    panel.series.push_back(std::move(series));
-  }
-  panel.key = "bottom right";
-  return {.title = "", .panels = {panel}, .panel_width = 640};
 }
 
 }  // namespace dma::uci

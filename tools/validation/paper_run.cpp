@@ -54,6 +54,7 @@ PaperRun run_paper_task(const PaperTask& task, double low, double high, const st
   run.train_nll = -net.predict(task.inputs).log_density(task.targets).mean();
   run.extrapolation_nll = -prediction.log_density(truth).mean();
   run.refused = static_cast<double>(report.members[0].faults);
+  run.replaced = static_cast<double>(report.members[0].replaced);
   return run;
 }
 

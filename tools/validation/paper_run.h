@@ -15,7 +15,7 @@ struct PaperRun {
   double extrapolation_nll = 0;   // of the noise-free truth at 60 points beyond the data
   double coverage_deviation = 0;  // mean over levels of (share of those points inside central intervals - level)
   double coverage_95 = 0;         // share inside the 95 % interval
-  double refused = 0;             // messages
+  double refused = 0, replaced = 0;  // messages
   double seconds = 0;
 };
 
