@@ -140,6 +140,25 @@ class Lowering {
     return degree_[v.value];
   }
 
+  // What the message to `port` reads, if for the whole group that is nothing but values of observed variables that stand
+  // side by side: a value is a point mass, beside which no other message counts, and need not be gathered. Else empty.
+  std::vector<ReadView> observed_values(std::uint32_t g, std::uint32_t port) const {
+    const Group& group = plan_.groups[g];
+    std::vector<ReadView> views;
+    for (const std::size_t r : group.ports[port].message->reads) {
+      if (kept_[g] & (1u << r)) return {};
+      for (std::uint32_t m = 0; m < group.members.size(); ++m) {
+        const auto& read = graph_.factors[group.members[m]].ports[r];
+        const auto& variable = plan_.variables[read.variables[0].value];
+        if (read.terms != 1 || !variable.observed) return {};
+        const std::uint32_t value = variable.first_slot + read.elements(0) - variable.first_element;
+        if (m == 0) views.push_back({ReadView::From::messages, value, 0, 1});
+        if (value != views.back().first + m) return {};
+      }
+    }
+    return views;
+  }
+
   void lower_run(std::size_t begin, std::size_t end) {
     const Visit& v = plan_.schedule.visits[begin];
     const std::uint32_t g = places_[v.factor].group;
@@ -148,8 +167,13 @@ class Lowering {
     const std::uint32_t a = places_[v.factor].first_slot;
     const std::uint32_t b = places_[plan_.schedule.visits[end - 1].factor].first_slot;
     const std::uint32_t low = std::min(a, b), count = std::max(a, b) - low + 1;
-    if (is_chainable(v) && (run_is_dependent_ || !has_high_degree(v))) {
-      const auto port = static_cast<std::uint32_t>(__builtin_ctz(send));
+    const bool chainable = is_chainable(v);
+    const auto port = static_cast<std::uint32_t>(chainable ? __builtin_ctz(send) : 0);
+    std::vector<ReadView> values;
+    if (chainable && count == group.slots) values = observed_values(g, port);
+    if (!values.empty()) {
+      plan_.operations.push_back(Send{g, port, 0, count, std::move(values)});
+    } else if (chainable && (run_is_dependent_ || !has_high_degree(v))) {
       Send op{g, port, a, count, {}};
       op.is_sequence = true;
       op.step = a <= b ? 1 : -1;

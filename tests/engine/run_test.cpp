@@ -4,6 +4,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <string>
 #include <vector>
@@ -275,4 +276,37 @@ TEST_CASE("run: set_parameter has the effect of a graph built with that value") 
     return state.belief(x)[0];
   };
   CHECK(belief_with(0.3, true) == belief_with(0.3, false));
+}
+
+TEST_CASE("run: scalar factors on observed variables agree, whether the values stand side by side or not") {
+  constexpr std::size_t kCount = 20;
+  constexpr double kPrior = 4, kNoise = 0.25;
+  // order[i]: the position of the i-th factor's observed variable.
+  const auto check = [&](const std::vector<std::size_t>& order) {
+    Graph g;
+    std::vector<VariableId> x, y;
+    for (std::size_t i = 0; i < kCount; ++i) x.push_back(g.variable("")), y.push_back(g.observed(""));
+    for (const VariableId v : x) g.factor("gaussian_prior", {v}, {{"mean", 0.0}, {"variance", kPrior}});
+    for (const std::size_t i : order) g.factor("gaussian_noise", {x[i], y[i]}, {{"variance", kNoise}});
+    for (const auto& rule : all_rules()) {
+      if (rule.name == "forward") continue;  // sends nothing back to x
+      CAPTURE(rule.name);
+      const Plan plan = compile(g, rule, standard_registry());
+      State state(plan);
+      for (std::size_t i = 0; i < kCount; ++i) state.observe(y[i], static_cast<double>(i));
+      run(plan, state);
+      for (std::size_t i = 0; i < kCount; ++i) {
+        const Gaussian belief = state.belief(x[i])[0];
+        CHECK(belief.rho == doctest::Approx(1 / kPrior + 1 / kNoise).epsilon(1e-14));
+        CHECK(belief.tau == doctest::Approx(static_cast<double>(i) / kNoise).epsilon(1e-14));
+      }
+    }
+  };
+  std::vector<std::size_t> order(kCount);
+  for (std::size_t i = 0; i < kCount; ++i) order[i] = i;
+  check(order);
+  std::ranges::reverse(order);
+  check(order);
+  std::swap(order[3], order[11]);
+  check(order);
 }
