@@ -33,7 +33,6 @@ RegressionSettings regression_settings(std::size_t inputs, std::vector<std::size
   network.standardise = true;
   network.prior_mean_scale = kPriorMeanScale;
   network.prior_variance_scale = kPriorVariance * static_cast<double>(hidden.size() + 1);
-  network.learn_prior = true;
   network.method = "hybrid";
   FitOptions& fit = settings.fit;
   fit.batch_size = std::max(kRowsPerBatch, (rows + kMostBatches - 1) / kMostBatches);

@@ -144,7 +144,7 @@ void add_fit_settings(CLI::App& command, FitSettings& s) {
       ->capture_default_str()
       ->group(network);
   flag("--learn-prior,!--no-learn-prior", s.learn_prior,
-       "the scale of every layer's prior variances is learned from the data (default of table: yes)");
+       "one factor on the prior variances of every layer is learned from the data (default: no)");
   command.add_option("--prior-scale", s.prior_scale, "factor on the prior variances of all weights")
       ->capture_default_str()
       ->group(network);

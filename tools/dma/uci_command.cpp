@@ -23,7 +23,7 @@ struct UciRequest {
   std::size_t splits = 20, jobs = 1, members = 1;
   int epochs = 0;
   double tempering = 0;
-  bool fixed_prior = false;
+  bool learn_prior = false;
   std::string method;
   std::uint64_t seed = 1;
   bool curve = false, held_back = false, json = false, quiet = false;
@@ -65,7 +65,7 @@ void run(const UciRequest& request) {
       s.network.members = request.members;
       if (request.epochs > 0) s.fit.epochs = request.epochs;
       if (request.tempering > 0) set_tempering(s.fit, request.tempering);
-      if (request.fixed_prior) s.network.learn_prior = false;
+      s.network.learn_prior |= request.learn_prior;
       if (!request.method.empty()) s.network.method = request.method;
     };
     if (request.curve)
@@ -106,7 +106,7 @@ void add_uci_command(CLI::App& app) {
   command->add_option("--members", request->members, "Networks whose predictions are mixed")->capture_default_str();
   command->add_option("--epochs", request->epochs, "Instead of the default number");
   command->add_option("--tempering", request->tempering, "Instead of the default: times that each row's evidence counts");
-  command->add_flag("--no-learn-prior", request->fixed_prior, "Do not learn the scales of the layers' priors");
+  command->add_flag("--learn-prior", request->learn_prior, "Also learn one factor on the prior variances of every layer");
   command->add_option("--method", request->method, "Instead of the default method: dma, linearised, hybrid, ...");
   command->add_option("--out", request->out, "Where Markdown, CSV and pictures go")->capture_default_str();
   command->add_option("--seed", request->seed, "Fixes everything")->capture_default_str();
