@@ -82,12 +82,15 @@ struct Outcome {
   // found out without dividing: |d tau| <= change (sqrt(rho) + |tau|) squared where the right-hand side is not yet enough.
   // That much is part of every loop; the rest is a call.
   [[gnu::always_inline]] void note_change(const Natural& before, const Natural& after) {
+    if (!is_no_larger(before, after)) [[unlikely]] change = larger_change(change, before, after);
+  }
+  // Whether a message changes by no more than the largest change so far.
+  [[gnu::always_inline]] bool is_no_larger(const Natural& before, const Natural& after) const {
     const double rho = std::max(before.rho, after.rho), tau = std::max(std::abs(before.tau), std::abs(after.tau));
     const double beyond = std::abs(after.tau - before.tau) - change * tau;
     constexpr double kSquarable = 1e-150;  // below it, squares underflow
-    const bool is_smaller = std::abs(after.rho - before.rho) <= change * rho &&
-                            (beyond <= 0 || (beyond > kSquarable && beyond * beyond <= change * change * rho));
-    if (!is_smaller) [[unlikely]] change = larger_change(change, before, after);
+    return (std::abs(after.rho - before.rho) <= change * rho) &
+           ((beyond <= 0) | ((beyond > kSquarable) & (beyond * beyond <= change * change * rho)));
   }
 
  private:
@@ -124,6 +127,38 @@ struct Sink {
     }
     tau[i] = message.tau;
     rho[i] = message.rho;
+  }
+
+  // Messages side by side, `terms` of each slot. In the ordinary case, all valid and none changed by more than others
+  // before, they are looked at and copied without a choice for any of them.
+  template <bool kTracked>
+  void store_all(std::ptrdiff_t first, const double* new_tau, const double* new_rho, std::size_t count, std::uint64_t first_slot,
+                 std::uint32_t terms, Outcome& outcome) const {
+    if (are_ordinary<kTracked>(first, new_tau, new_rho, count, outcome)) {
+      std::copy_n(new_tau, count, tau + first);
+      std::copy_n(new_rho, count, rho + first);
+      return;
+    }
+    Outcome noted = outcome;  // a copy that no stored message can overlap
+    for (std::size_t i = 0; i < count; ++i)
+      store<kTracked>(first + static_cast<std::ptrdiff_t>(i), {new_tau[i], new_rho[i]}, first_slot + i / terms, noted);
+    outcome = noted;
+  }
+
+ private:
+  template <bool kTracked>
+  bool are_ordinary(std::ptrdiff_t first, const double* new_tau, const double* new_rho, std::size_t count,
+                    const Outcome& outcome) const {
+    if (kTracked && damping != 0) return false;
+    const double *const old_tau = tau + first, *const old_rho = rho + first;
+    const Outcome so_far = outcome;
+    std::int64_t others = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+      bool good = (std::abs(new_tau[i]) < kInfinity) & ((new_rho[i] > 0) | ((new_rho[i] == 0) & (new_tau[i] == 0)));
+      if constexpr (kTracked) good &= so_far.is_no_larger({old_tau[i], old_rho[i]}, {new_tau[i], new_rho[i]});
+      others += good ? 0 : 1;
+    }
+    return others == 0;
   }
 };
 

@@ -37,8 +37,11 @@ class BlockLoop {
     for (std::size_t first = 0; first < batch.columns; first += capacity) {
       const SlotBlock block{batch,  first, std::min(capacity, batch.columns - first),
                             memory, memory + results, memory + 2 * results, outcome.replaced};
-      if (kBlock(block)) store<kTracked>(block, outcome);
-      else MessageLoop<F>::template columns<kTracked>(batch, first, first + block.slots, outcome);
+      if (kBlock(block))
+        batch.sink.template store_all<kTracked>(batch.out_offset(0, first), block.tau, block.rho, block.slots * batch.out_terms,
+                                                first, batch.out_terms, outcome);
+      else
+        MessageLoop<F>::template columns<kTracked>(batch, first, first + block.slots, outcome);
     }
   }
 
@@ -51,36 +54,6 @@ class BlockLoop {
     for (std::size_t i = 0; i < MessageLoop<F>::kReads; ++i)
       all &= batch.reads[i].column == static_cast<std::ptrdiff_t>(batch.reads[i].terms);
     return all;
-  }
-
-  // All at once, without a choice for any of them.
-  static bool are_valid(const SlotBlock& block) {
-    std::int64_t bad = 0;
-    for (std::size_t i = 0; i < block.slots * block.batch.out_terms; ++i) {
-      const double tau = block.tau[i], rho = block.rho[i];
-      bad += (std::abs(tau) < kInfinity) & ((rho > 0) | ((rho == 0) & (tau == 0))) ? 0 : 1;
-    }
-    return bad == 0;
-  }
-
-  template <bool kTracked>
-  static void store(const SlotBlock& block, Outcome& outcome) {
-    const Sink sink = block.batch.sink;
-    if constexpr (!kTracked) {
-      if (are_valid(block)) {
-        const std::ptrdiff_t first = block.batch.out_offset(0, block.first);
-        std::copy_n(block.tau, block.slots * block.batch.out_terms, sink.tau + first);
-        std::copy_n(block.rho, block.slots * block.batch.out_terms, sink.rho + first);
-        return;
-      }
-    }
-    Outcome noted = outcome;  // a copy that no stored message can overlap
-    std::ptrdiff_t i = block.batch.out_offset(0, block.first);
-    const double *tau = block.tau, *rho = block.rho;
-    for (std::size_t slot = block.first; slot < block.first + block.slots; ++slot)
-      for (std::uint32_t t = 0; t < block.batch.out_terms; ++t)
-        sink.template store<kTracked>(i++, {*tau++, *rho++}, slot, noted);
-    outcome = noted;
   }
 };
 

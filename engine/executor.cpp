@@ -61,12 +61,13 @@ void Executor::send(const State::BoundSend& op, Total& total) {
   total.faults += outcome.faults;
 }
 
-void Executor::execute(std::size_t first, std::size_t last, std::size_t first_send, Total& total) {
+void Executor::execute(std::size_t first, std::size_t last, std::size_t first_send, bool again, Total& total) {
   const MessageArrays messages{state_.tau_.data(), state_.rho_.data()};
   for (std::size_t i = first; i < last; ++i) {
     const Operation& op = plan_.operations[i];
     if (std::holds_alternative<Send>(op)) {
-      send(state_.sends_[first_send++], total);
+      const State::BoundSend& next = state_.sends_[first_send++];
+      if (!(again && next.reads_given_alone)) send(next, total);
     } else if (const Combine* c = std::get_if<Combine>(&op)) {
       combine(*c, messages, {state_.arrival_tau_.data() + c->first_arrival, state_.arrival_rho_.data() + c->first_arrival});
     } else {
@@ -82,7 +83,7 @@ void Executor::execute(std::size_t first, std::size_t last, std::size_t first_se
   }
 }
 
-void Executor::sweep(Total& total) { execute(0, plan_.operations.size(), 0, total); }
+void Executor::sweep(Total& total, bool again) { execute(0, plan_.operations.size(), 0, again, total); }
 
 std::uint64_t Executor::sweep_by_urgency(double tolerance, std::uint64_t limit, Total& total, Trend& trend,
                                          Report& report) {
@@ -93,7 +94,7 @@ std::uint64_t Executor::sweep_by_urgency(double tolerance, std::uint64_t limit, 
     const std::uint32_t now = queue.take();
     const bool clean = total.faults == 0;
     total.change = 0;
-    execute(plan_.first_operation[now], plan_.first_operation[now + 1], plan_.first_send[now], total);
+    execute(plan_.first_operation[now], plan_.first_operation[now + 1], plan_.first_send[now], false, total);
     inform_readers(now, total.change, queue);
     // A damped message went 1 - damping of its way; the rest of it is still to be done.
     if (damping > 0) queue.raise(now, total.change * damping / (1 - damping));

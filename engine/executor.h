@@ -26,7 +26,8 @@ class Executor {
   void refresh_constants();      // messages that depend on parameters alone, if those changed
   Total refused_constants() const;  // the faults among them
   void start_fresh();            // uniform, as far as a sweep may read them
-  void sweep(Total& total);      // all operations once
+  // All operations once; `again`: without those that would send what they sent in the sweep before.
+  void sweep(Total& total, bool again = false);
   // Visits in order of urgency until the most urgent is at most `tolerance` or `limit` visits are done; returns their
   // number. total.change is then the urgency that is left; the trend and the report hear of every visit.
   std::uint64_t sweep_by_urgency(double tolerance, std::uint64_t limit, Total& total, Trend& trend, Report& report);
@@ -46,7 +47,7 @@ class Executor {
   void find_signal_to_noise(Report& report) const;
 
  private:
-  void execute(std::size_t first, std::size_t last, std::size_t first_send, Total& total);
+  void execute(std::size_t first, std::size_t last, std::size_t first_send, bool again, Total& total);
   void send(const State::BoundSend& op, Total& total);
   void inform_readers(std::uint32_t now, double change, UrgencyQueue& queue) const;
   template <class Visit>

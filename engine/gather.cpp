@@ -103,9 +103,14 @@ void form_totals(std::uint32_t e, const Incidence& incidence, const MessageArray
   Natural sum;
   double magnitude = 0;
   for (const std::uint32_t slot : incidence.at(e)) {
-    const Natural m = messages[slot];
-    sum = multiply(sum, m);
-    magnitude += std::abs(m.tau);
+    const double tau = messages.tau[slot];
+    sum.tau += tau;
+    sum.rho += messages.rho[slot];
+    magnitude += std::abs(tau);
+  }
+  if (sum.rho == kInfinity) {  // a point mass among them
+    sum = {};
+    for (const std::uint32_t slot : incidence.at(e)) sum = multiply(sum, messages[slot]);
   }
   totals.tau[e] = sum.tau;
   totals.rho[e] = sum.rho;

@@ -18,7 +18,8 @@ Report iterate(const Plan& plan, Executor& executor, Executor::Total& total) {
   while (report.sweeps < iteration.limit) {
     total.change = 0;
     const bool clean = total.faults == 0;
-    executor.sweep(total);
+    // A damped message moves on even if what it is made of does not.
+    executor.sweep(total, report.sweeps > 0 && iteration.damping == 0);
     ++report.sweeps;
     trend.add(report.sweeps, total.change);
     if (clean && total.faults > 0) report.first_fault_sweep = report.sweeps;

@@ -118,6 +118,10 @@ void State::bind() {
         }
         port_views_.push_back(bound_view);
       }
+      // The slots before the first message hold observed values and contexts, which no sweep changes.
+      bound.reads_given_alone = !op.reads.empty() && std::ranges::all_of(op.reads, [&](const ReadView& view) {
+        return view.from == ReadView::From::messages && view.first < plan.first_message;
+      });
     }
     return bound;
   };

@@ -84,6 +84,7 @@ class State {
     std::uint32_t first_parameter = 0;  // in parameter_views_
     std::uint32_t group = 0, port = 0, first = 0;
     std::uint64_t messages = 0;
+    bool reads_given_alone = false;  // sends the same in every sweep of a run
   };
   std::vector<PortView> port_views_;
   std::vector<Sequence::Read> sequence_reads_;

@@ -102,12 +102,17 @@ class Backward {
   bool try_block(std::size_t first, std::size_t slots) {
     if (!sides_.read(first, slots)) return false;
     form_products(block_, slots);
-    for (std::size_t s = 0; s < slots; ++s) {
-      const Natural total = batch_.reads[2].at(0, first + s);
-      if (total.is_uniform()) return false;
-      const double variance = 1 / total.rho;
-      form_cavities(block_, s, total.is_point() ? total.tau : total.tau * variance, variance);
-    }
+    const bool all_informed = with_row_length(block_.terms, [&](const auto terms) {
+      bool informed = true;
+      for (std::size_t s = 0; s < slots; ++s) {
+        const Natural total = batch_.reads[2].at(0, first + s);
+        const double variance = 1 / total.rho;
+        form_cavities(block_, terms, s, total.is_point() ? total.tau : total.tau * variance, variance);
+        informed &= !total.is_uniform();
+      }
+      return informed;
+    });
+    if (!all_informed) return false;
     // Untracked messages need no comparison with the old ones: they go straight to their place.
     const std::ptrdiff_t out = batch_.out_offset(0, first);
     const auto results = [&](const Sink& sink, int side) {
@@ -120,13 +125,9 @@ class Backward {
     return true;
   }
 
-  // They are all valid, so it does not matter which slot is named.
   void store_results(const Sink& sink, int side, std::size_t first, std::size_t count) {
-    const double *const tau = block_.tau(side), *const rho = block_.rho(side);
-    Outcome outcome = outcome_;  // a copy that no stored message can overlap
-    std::ptrdiff_t i = batch_.out_offset(0, first);
-    for (std::size_t t = 0; t < count; ++t, ++i) sink.store<true>(i, {tau[t], rho[t]}, first, outcome);
-    outcome_ = outcome;
+    sink.store_all<true>(batch_.out_offset(0, first), block_.tau(side), block_.rho(side), count, first,
+                         static_cast<std::uint32_t>(block_.terms), outcome_);
   }
 
   void one(std::size_t slot) {
@@ -188,11 +189,49 @@ class Terms {
   const bool is_shared_, is_observed_;
 };
 
+// Short rows: a block of them at a time.
+template <bool kTracked>
+void short_to_total(const Batch& batch, Outcome& outcome) {
+  const Block block(batch);
+  Sides sides(batch, block, false, false);
+  const auto some = [&](std::size_t first, std::size_t slots) {
+    if (!sides.read(first, slots)) return false;
+    form_products(block, slots);
+    double *const mean = block.tau(0), *const variance = block.rho(0);
+    bool good = true;
+    with_row_length(block.terms, [&](const auto terms) {
+      for (std::size_t s = 0; s < slots; ++s) {
+        const SumOfProducts sum = sum_of_products(block, terms, s);
+        mean[s] = sum.mean;
+        variance[s] = sum.variance;
+        good &= (std::abs(sum.mean) < kInfinity) & (sum.variance < kInfinity);
+      }
+    });
+    if (!good) return false;
+    double *const tau = block.tau(1), *const rho = block.rho(1);
+    for (std::size_t s = 0; s < slots; ++s) {
+      rho[s] = 1 / variance[s];
+      tau[s] = rho[s] * mean[s];
+      good &= (rho[s] < kInfinity) & (std::abs(tau[s]) < kInfinity);
+    }
+    if (good) batch.sink.store_all<kTracked>(batch.out_offset(0, first), tau, rho, slots, first, 1, outcome);
+    return good;
+  };
+  for (std::size_t c = 0; c < batch.columns; c += block.capacity) {
+    const std::size_t slots = std::min(block.capacity, batch.columns - c);
+    if (some(c, slots)) continue;
+    for (std::size_t s = c; s < c + slots; ++s)
+      batch.sink.store<kTracked>(batch.out_offset(0, s), Sum::to_total(Unfused(batch, s).products, {}), s, outcome);
+  }
+}
+
 }  // namespace
 
-// One pass over each row, nothing stored on the way.
+// Long rows: one pass over each, nothing stored on the way.
 template <bool kTracked>
 void InnerProduct::to_total(const Batch& batch, Outcome& outcome) {
+  constexpr std::size_t kShort = 5;
+  if (batch.reads[0].terms < kShort) return short_to_total<kTracked>(batch, outcome);
   const Block block(batch);
   const Terms xs(batch.reads[0], block.x(), batch.columns), ys(batch.reads[1], block.y(), batch.columns);
   for (std::size_t c = 0; c < batch.columns; ++c) {

@@ -6,9 +6,11 @@
 #include <cmath>
 #include <cstdint>
 #include <span>
+#include <type_traits>
 
 #include "engine/batch.h"
 #include "engine/independent.h"
+#include "factors/leave_one_out.h"
 #include "factors/product.h"
 #include "factors/sum.h"
 
@@ -176,8 +178,10 @@ inline void form_products(const Block& block, std::size_t slots) {
 }
 
 // The arrays of one slot of a block, from which the messages of the sum to its terms are made.
+template <class Terms>
 struct Cavities {
-  std::size_t terms;
+  static constexpr bool kIsShort = !std::is_same_v<Terms, std::size_t>;  // known to the compiler, see with_row_length
+  Terms terms;
   const double *m, *v;  // the products
   double *c, *k;        // the results
   double total_mean, total_variance;
@@ -202,7 +206,7 @@ struct Cavities {
     return large == 0;
   }
   // The sums over all later terms first, then those over all earlier ones; nothing is subtracted from a sum it is part of.
-  void by_partial_sums() const {
+  [[gnu::always_inline]] void by_partial_sums() const {
     double mean = 0, variance = 0;
     for (std::size_t t = terms; t-- > 0; mean += m[t], variance += v[t]) c[t] = mean, k[t] = variance;
     mean = variance = 0;
@@ -213,11 +217,24 @@ struct Cavities {
   }
 };
 
-inline void form_cavities(const Block& block, std::size_t slot, double total_mean, double total_variance) {
-  const std::size_t first = slot * block.terms;
-  const Cavities cavities{block.terms, block.mean() + first, block.variance() + first, block.cavity_mean() + first,
-                          block.cavity_variance() + first, total_mean, total_variance};
-  if (!cavities.by_difference()) cavities.by_partial_sums();
+template <class Terms>
+[[gnu::always_inline]] inline void form_cavities(const Block& block, Terms terms, std::size_t slot, double total_mean, double total_variance) {
+  const std::size_t first = slot * terms;
+  const Cavities<Terms> cavities{terms, block.mean() + first, block.variance() + first, block.cavity_mean() + first,
+                                 block.cavity_variance() + first, total_mean, total_variance};
+  if (!cavities.kIsShort && cavities.by_difference()) return;
+  cavities.by_partial_sums();
+}
+
+struct SumOfProducts {
+  double mean, variance;
+};
+template <class Terms>
+SumOfProducts sum_of_products(const Block& block, Terms terms, std::size_t slot) {
+  const double *const m = block.mean() + slot * terms, *const v = block.variance() + slot * terms;
+  SumOfProducts sum{0, 0};
+  for (std::size_t t = 0; t < terms; ++t) sum.mean += m[t], sum.variance += v[t];
+  return sum;
 }
 
 }  // namespace dma::inner_product
