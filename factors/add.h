@@ -1,7 +1,7 @@
 // Addition of two variables: f(x, y, z) = delta(z - x - y). All messages are exact; means and variances add or subtract.
 #pragma once
 
-#include "engine/gaussian.h"
+#include "engine/block_loop.h"
 
 namespace dma {
 
@@ -15,6 +15,10 @@ struct Add {
   static Gaussian to_term(const Gaussian& other, const Gaussian& z) {
     return Gaussian::from_moments(z.mean() - other.mean(), z.variance() + other.variance());
   }
+
+  // The same for blocks of proper messages.
+  static bool block_to_z(const SlotBlock& block);
+  static bool block_to_term(const SlotBlock& block);  // reads other, z
 };
 
 }  // namespace dma

@@ -2,6 +2,7 @@
 
 #include <type_traits>
 
+#include "factors/inner_product_known.h"
 #include "factors/inner_product_rows.h"
 #include "factors/product_linearised.h"
 
@@ -88,10 +89,31 @@ class Backward {
         x_sink_(batch.sink), y_sink_(kToX ? batch.second_sink : batch.sink) {}
 
   void all() {
-    for (std::size_t c = 0; c < batch_.columns; c += block_.capacity) some(c, std::min(block_.capacity, batch_.columns - c));
+    const PortView& y = batch_.reads[1];
+    const bool is_known = kToX && !kToY && y.column == 0 && block_.terms >= kLongEnough && all_points(y);
+    if (is_known) {
+      for (std::size_t c = 0; c < batch_.columns; ++c)
+        if (!try_known(c)) some(c, 1);
+    } else {
+      for (std::size_t c = 0; c < batch_.columns; c += block_.capacity)
+        some(c, std::min(block_.capacity, batch_.columns - c));
+    }
   }
 
  private:
+  static constexpr std::size_t kLongEnough = 5;  // shorter rows are better done in blocks
+
+  bool try_known(std::size_t slot) {
+    const PortView& x = batch_.reads[0];
+    const std::ptrdiff_t from = x.offset(0, slot);
+    const Results to = results_of(x_sink_, 0, slot);
+    if (!row_of_known(x.tau + from, x.rho + from, batch_.reads[1].tau, block_.terms, batch_.reads[2].at(0, slot), block_.mean(),
+                      block_.variance(), to.tau, to.rho))
+      return false;
+    if constexpr (kTracked) store_results(x_sink_, 0, slot, block_.terms);
+    return true;
+  }
+
   // If anything is out of the ordinary, slot by slot; and that slot then the unfused way.
   void some(std::size_t first, std::size_t slots) {
     if (try_block(first, slots)) return;
@@ -113,16 +135,18 @@ class Backward {
       return informed;
     });
     if (!all_informed) return false;
-    // Untracked messages need no comparison with the old ones: they go straight to their place.
-    const std::ptrdiff_t out = batch_.out_offset(0, first);
-    const auto results = [&](const Sink& sink, int side) {
-      return kTracked ? Results{block_.tau(side), block_.rho(side)} : Results{sink.tau + out, sink.rho + out};
-    };
     const std::size_t count = slots * block_.terms;
-    if (!backward_block<Rule, kToX, kToY>(block_, count, results(x_sink_, 0), results(y_sink_, 1))) return false;
+    if (!backward_block<Rule, kToX, kToY>(block_, count, results_of(x_sink_, 0, first), results_of(y_sink_, 1, first))) return false;
     if constexpr (kTracked && kToX) store_results(x_sink_, 0, first, count);
     if constexpr (kTracked && kToY) store_results(y_sink_, 1, first, count);
     return true;
+  }
+
+  // Untracked messages need no comparison with the old ones: they go straight to their place.
+  Results results_of(const Sink& sink, int side, std::size_t first) const {
+    if constexpr (kTracked) return {block_.tau(side), block_.rho(side)};
+    const std::ptrdiff_t out = batch_.out_offset(0, first);
+    return {sink.tau + out, sink.rho + out};
   }
 
   void store_results(const Sink& sink, int side, std::size_t first, std::size_t count) {

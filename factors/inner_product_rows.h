@@ -177,6 +177,25 @@ inline void form_products(const Block& block, std::size_t slots) {
   }
 }
 
+// The message from the sum to a term is the total without the sum of all, and that term back again. That is as good as
+// adding up the others while the term does not dominate them.
+struct Rest {
+  double mean, variance;
+};
+inline Rest rest_of(const double* m, const double* v, std::size_t terms, double total_mean, double total_variance) {
+  double mean[2] = {}, variance[2] = {};  // two sums at a time: additions wait for each other
+  std::size_t t = 0;
+  for (; t + 2 <= terms; t += 2)
+    for (std::size_t i = 0; i < 2; ++i) mean[i] += m[t + i], variance[i] += v[t + i];
+  if (t < terms) mean[0] += m[t], variance[0] += v[t];
+  return {total_mean - (mean[0] + mean[1]), total_variance + (variance[0] + variance[1])};
+}
+// Whether a term is that much more than what is left without it, in variance or in standard deviations.
+inline bool dominates(double m, double v, double left_variance) {
+  constexpr double kMuch = 256;
+  return !((kMuch * left_variance >= v) & (kMuch * kMuch * left_variance >= m * m));
+}
+
 // The arrays of one slot of a block, from which the messages of the sum to its terms are made.
 template <class Terms>
 struct Cavities {
@@ -186,24 +205,17 @@ struct Cavities {
   double *c, *k;        // the results
   double total_mean, total_variance;
 
-  // A term is taken out of the sum of all. That is as good as adding up the others while the term is no more than kLarge
-  // times what is left, in variance, or in standard deviations; false where one is.
+  // False where a term dominates the others.
   bool by_difference() const {
-    double mean[2] = {}, variance[2] = {};
-    std::size_t t = 0;
-    for (; t + 2 <= terms; t += 2)
-      for (std::size_t i = 0; i < 2; ++i) mean[i] += m[t + i], variance[i] += v[t + i];
-    if (t < terms) mean[0] += m[t], variance[0] += v[t];
-    const double rest_mean = total_mean - (mean[0] + mean[1]), rest_variance = total_variance + (variance[0] + variance[1]);
-    constexpr double kLarge = 256;
-    std::int64_t large = 0;
+    const Rest rest = rest_of(m, v, terms, total_mean, total_variance);
+    std::int64_t dominant = 0;
     DMA_INDEPENDENT
-    for (t = 0; t < terms; ++t) {
-      c[t] = rest_mean + m[t];
-      k[t] = rest_variance - v[t];
-      large += (kLarge * k[t] >= v[t]) & (kLarge * kLarge * k[t] >= m[t] * m[t]) ? 0 : 1;
+    for (std::size_t t = 0; t < terms; ++t) {
+      c[t] = rest.mean + m[t];
+      k[t] = rest.variance - v[t];
+      dominant += dominates(m[t], v[t], k[t]) ? 1 : 0;
     }
-    return large == 0;
+    return dominant == 0;
   }
   // The sums over all later terms first, then those over all earlier ones; nothing is subtracted from a sum it is part of.
   [[gnu::always_inline]] void by_partial_sums() const {

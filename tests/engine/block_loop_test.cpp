@@ -7,6 +7,7 @@
 #include <limits>
 #include <vector>
 
+#include "factors/add.h"
 #include "factors/copy.h"
 #include "factors/log_copy.h"
 #include "factors/product.h"
@@ -133,6 +134,41 @@ TEST_CASE("block loop: product by blocks is product slot by slot") {
     check_same<Fixed<&Product::to_factor>, &Product::block_to_factor, false>(batch, random_port(random, slots, 1, 0));
     check_same<Fixed<&Product::to_factor>, &Product::block_to_factor, true>(batch, random_port(random, slots, 1, 0));
   });
+}
+
+TEST_CASE("block loop: add by blocks is add slot by slot") {
+  over_shapes([](std::size_t slots, std::uint32_t, double oddity, oracle::RandomMessages& random) {
+    const Messages first = random_port(random, slots, 1, oddity), second = random_port(random, slots, 1, oddity);
+    const PortView reads[] = {first.view(), second.view()};
+    const Batch batch = batch_of(slots, reads);
+    check_same<Fixed<&Add::to_z>, &Add::block_to_z, false>(batch, random_port(random, slots, 1, 0));
+    check_same<Fixed<&Add::to_z>, &Add::block_to_z, true>(batch, random_port(random, slots, 1, 0));
+    check_same<Fixed<&Add::to_term>, &Add::block_to_term, false>(batch, random_port(random, slots, 1, 0));
+    check_same<Fixed<&Add::to_term>, &Add::block_to_term, true>(batch, random_port(random, slots, 1, 0));
+  });
+}
+
+TEST_CASE("sink: many messages are stored, and their changes noted, as one by one") {
+  oracle::RandomMessages random(7);
+  constexpr std::size_t kCount = 40;
+  for (int repeat = 0; repeat < 200; ++repeat) {
+    const Messages before = random_port(random, kCount, 1, 0);
+    Messages after = repeat % 3 == 0 ? random_port(random, kCount, 1, 0.1) : before;
+    for (double& tau : after.tau) tau *= 1 + 1e-6 * random.uniform();
+    Messages together = before, apart = before;
+    Outcome together_outcome, apart_outcome;
+    together_outcome.change = apart_outcome.change = repeat % 2 == 0 ? 1e-3 : 0;
+    Sink{together.tau.data(), together.rho.data(), 0}.store_all<true>(0, after.tau.data(), after.rho.data(), kCount, 0, 1,
+                                                                      together_outcome);
+    for (std::size_t i = 0; i < kCount; ++i)
+      Sink{apart.tau.data(), apart.rho.data(), 0}.store<true>(static_cast<std::ptrdiff_t>(i), {after.tau[i], after.rho[i]}, i,
+                                                              apart_outcome);
+    CHECK(together.tau == apart.tau);
+    CHECK(together.rho == apart.rho);
+    CHECK(together_outcome.change == apart_outcome.change);
+    CHECK(together_outcome.faults == apart_outcome.faults);
+    CHECK(together_outcome.first_fault == apart_outcome.first_fault);
+  }
 }
 
 TEST_CASE("block loop: log_copy by blocks is log_copy slot by slot") {

@@ -57,9 +57,9 @@ std::vector<ScheduleRule> fusing_rules() {
           sequential({.tolerance = 0, .limit = 3})};
 }
 
-enum class Prior { proper, none, point };
+enum class Prior { proper, none, point, mixed };
 
-// A leaky-ReLU network; the first layer's weights have proper, no or point-mass priors.
+// A leaky-ReLU network; the first layer's weights have proper, no or point-mass priors, or some of each.
 Model network(const std::vector<std::size_t>& widths, Prior first_prior) {
   oracle::RandomMessages random(3);
   Model model;
@@ -75,8 +75,9 @@ Model network(const std::vector<std::size_t>& widths, Prior first_prior) {
     std::vector<double> means;
     for (std::size_t i = 0; i < n * m; ++i) means.push_back(random.sign() * random.uniform());
     const Prior prior = l == 1 ? first_prior : Prior::proper;
-    if (prior != Prior::none)
-      g.factor("gaussian_prior", {w}, {{"mean", means}, {"variance", prior == Prior::point ? 0.0 : 0.4}});
+    std::vector<double> variances(n * m, prior == Prior::point ? 0.0 : 0.4);
+    for (std::size_t i = 0; prior == Prior::mixed && i < variances.size(); i += 5) variances[i] = i % 2 == 0 ? 0.0 : 1e-30;
+    if (prior != Prior::none) g.factor("gaussian_prior", {w}, {{"mean", means}, {"variance", variances}});
     g.factor("product", {w, column(below), p});
     g.factor("sum", {p, z});
     below = z;
@@ -128,10 +129,11 @@ Model scalars() {
 }  // namespace
 
 TEST_CASE("fusion: layered networks have the same beliefs fused and not, whatever their priors") {
-  for (const Prior prior : {Prior::proper, Prior::none, Prior::point})
+  for (const Prior prior : {Prior::proper, Prior::none, Prior::point, Prior::mixed})
     for (const ScheduleRule& rule : fusing_rules()) {
       CAPTURE(rule.name);
       CAPTURE(static_cast<int>(prior));
+      CHECK(fused_against_unfused(network({9, 7, 6, 2}, prior), rule) <= kTolerance);
       CHECK(fused_against_unfused(network({4, 3, 2}, prior), rule) <= kTolerance);
       CHECK(fused_against_unfused(network({3, 5, 4, 1}, prior), rule) <= kTolerance);
     }
