@@ -101,13 +101,7 @@ bool portion(const double* tau, const double* rho, std::size_t count, const Mome
     root[i] = std::sqrt(rho[i]);
     u[i] = tau[i] / root[i];
   }
-  const normal::MillsTable& table = normal::MillsTable::get();
-  for (std::size_t i = 0; i < count; ++i) {
-    const bool has_tail = std::abs(u[i]) < normal::kMillsEnd;
-    const double x = has_tail ? std::abs(u[i]) : 0;
-    mills[i] = table.at(x);
-    exponential[i] = has_tail ? table.exponential(x) : 0;
-  }
+  normal::MillsTable::get().look_up(u, count, mills, exponential);
   std::int64_t others = 0;
   DMA_INDEPENDENT
   for (std::size_t i = 0; i < count; ++i) {

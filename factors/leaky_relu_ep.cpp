@@ -85,10 +85,6 @@ Natural quotient(const Marginal& m, double scale, const Natural& arrived) {
   return {mean * rho - arrived.tau, rho - arrived.rho};
 }
 
-}  // namespace
-
-namespace {
-
 // x and y proper. `linear`(a): the message where y = a x; `curved`(marginal): where the kink matters.
 template <class Linear, class Curved>
 Gaussian message(const Gaussian& x, const Gaussian& y, double slope, const Linear& linear, const Curved& curved) {
@@ -146,14 +142,7 @@ std::uint64_t portion_to_x(const Arrived& x, const Arrived& y, double slope, std
     u[0][i] = s.positive_tau * sd[0][i];
     u[1][i] = s.negative_tau * sd[1][i];
   }
-  const normal::MillsTable& table = normal::MillsTable::get();
-  for (int side = 0; side < 2; ++side)
-    for (std::size_t i = 0; i < count; ++i) {
-      const bool has_tail = std::abs(u[side][i]) < normal::kMillsEnd;
-      const double distance = has_tail ? std::abs(u[side][i]) : 0;
-      mills[side][i] = table.at(distance);
-      exponential[side][i] = has_tail ? table.exponential(distance) : 0;
-    }
+  for (int side = 0; side < 2; ++side) normal::MillsTable::get().look_up(u[side], count, mills[side], exponential[side]);
   DMA_INDEPENDENT
   for (std::size_t i = 0; i < count; ++i) {
     const Piece positive = cut(u[0][i], sd[0][i], mills[0][i], exponential[0][i]);

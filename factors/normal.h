@@ -61,6 +61,15 @@ class MillsTable {
     for (std::size_t n = kInverseFactorials.size() - 1; n-- > 0;) sum = sum * d + kInverseFactorials[n];
     return nodes_[node].exponential * sum;
   }
+  // Both at |u| for many u. Beyond the table's end the exponential is 0, and the ratio just any.
+  void look_up(const double* u, std::size_t count, Mills* mills, double* exponentials) const {
+    for (std::size_t i = 0; i < count; ++i) {
+      const bool is_inside = std::abs(u[i]) < kMillsEnd;
+      const double x = is_inside ? std::abs(u[i]) : 0;
+      mills[i] = at(x);
+      exponentials[i] = is_inside ? exponential(x) : 0;
+    }
+  }
 
  private:
   static constexpr int kNodesPerUnit = 32;
