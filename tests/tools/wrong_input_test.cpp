@@ -90,6 +90,7 @@ TEST_CASE("wrong input: options out of range") {
   refused("--members 0", "--members: 0 is given");
   refused("--epochs 0", "--epochs: 0 is given");
   refused("--patience -1", "--patience: -1 is given");
+  refused("--least-gain -1", "--least-gain: -1 is given");
   refused("--tolerance -1", "--tolerance: -1 is given");
   refused("--prior-scale 0", "--prior-scale: 0 is given");
   refused("--holdout 1", "--holdout: 1 is given");

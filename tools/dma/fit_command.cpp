@@ -7,6 +7,7 @@
 
 #include "engine/error.h"
 #include "models/bnn_file.h"
+#include "models/choose.h"
 #include "tools/dma/checkpoint.h"
 #include "tools/dma/commands.h"
 #include "tools/dma/fit_figures.h"
@@ -48,6 +49,20 @@ std::filesystem::path checkpoint_path(const FitRequest& request) {
   if (!request.resume.empty()) return request.resume;
   if (request.model.empty()) return {};
   return request.model.string() + ".checkpoint";
+}
+
+std::vector<Candidate> choose(const FitRequest& request, const TrainingData& data, BnnOptions& network, FitOptions& options) {
+  const bool shown = !request.quiet && !request.json && isatty(STDERR_FILENO) != 0;
+  const Freedom freedom{!request.settings.tempering.has_value(), !request.settings.learn_prior.has_value()};
+  auto candidates = choose_settings(data.inputs, data.outputs, freedom, network, options, [&](std::size_t done, std::size_t all) {
+    if (shown) fmt::print(stderr, "\rchoosing: {} of {} tried", done, all);
+  });
+  if (shown) fmt::print(stderr, "\r\033[K");
+  return candidates;
+}
+
+std::string described(const Candidate& c) {
+  return fmt::format("tempering {:g}{}: {:.4f}", c.tempering, c.learn_prior ? ", learned priors" : "", c.log_likelihood);
 }
 
 FitReport learn(Bnn& net, const TrainingData& data, FitOptions options, const FitRequest& request) {
@@ -95,7 +110,8 @@ void fit(const FitRequest& request) {
     fail("--checkpoint-every: {} is given; at least 1 is expected", request.checkpoint_every);
   const TrainingData data =
       read_training_data(request.data, request.targets, request.features, request.holdout, request.settings.seed);
-  const auto [network, options] = model_for(request.settings, data.features.size(), data.targets.size(), data.rows());
+  auto [network, options] = model_for(request.settings, data.features.size(), data.targets.size(), data.rows());
+  const std::vector<Candidate> candidates = request.settings.choose ? choose(request, data, network, options) : std::vector<Candidate>{};
   Bnn net = request.resume.empty() ? Bnn(network) : resume_from(request.resume, data, network, options);
   check_outputs(request);
 
@@ -123,9 +139,13 @@ void fit(const FitRequest& request) {
     Json json = summary_json(saved);
     json["files"] = files;
     json["skipped"] = skipped;
+    for (const Candidate& c : candidates)
+      json["candidates"].push_back(
+          {{"tempering", c.tempering}, {"learn_prior", c.learn_prior}, {"held_back_log_likelihood", json_number(c.log_likelihood)}});
     fmt::print("{}", readable(json));
   } else if (!request.quiet) {
     fmt::print("{}", summary_text(saved));
+    for (const Candidate& c : candidates) fmt::print("tried     {}\n", described(c));
     for (const std::string& file : files) fmt::print("wrote     {}\n", file);
   }
   if (!request.json)

@@ -25,6 +25,7 @@ struct FitSettings {
   std::optional<std::size_t> batches = {}, batch_size = {};
   std::optional<int> epochs = {}, patience = {};
   std::optional<double> tolerance = {}, least_gain = {};
+  bool choose = false;  // what of tempering and learned priors is not given, by held-back rows
   std::uint64_t seed = 1;
 };
 

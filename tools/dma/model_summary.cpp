@@ -99,9 +99,10 @@ std::string summary_text(const SavedBnn& saved) {
   const BnnOptions& o = saved.options;
   const TrainingRecord& t = saved.training;
   std::string text = fmt::format(
-      "network   {}{}, {} weights{}; method {}{}, seed {}\n", fmt::join(o.layers, "-"), o.bias ? " with biases" : "",
+      "network   {}{}, {} weights{}; method {}{}{}, seed {}\n", fmt::join(o.layers, "-"), o.bias ? " with biases" : "",
       weight_count(saved), o.members > 1 ? fmt::format(" in each of {} members", o.members) : "", o.method,
-      t.options.evidence_weight == 1 ? "" : fmt::format(", tempered {:g} times", t.options.evidence_weight), o.seed);
+      t.options.evidence_weight == 1 ? "" : fmt::format(", tempered {:g} times", t.options.evidence_weight),
+      o.learn_prior ? ", learned priors" : "", o.seed);
   text += fmt::format("inputs    {}{}{}\n", fmt::join(saved.features, ", "), o.standardise ? " (standardised)" : "",
                       o.features == "none" ? "" : fmt::format(" (feature map {})", o.features));
   for (std::size_t j = 0; j < saved.targets.size(); ++j)

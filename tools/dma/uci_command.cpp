@@ -23,7 +23,7 @@ struct UciRequest {
   std::size_t splits = 20, jobs = 1, members = 1;
   int epochs = 0;
   double tempering = 0;
-  bool learn_prior = false;
+  bool learn_prior = false, choose = false;
   std::string method;
   std::uint64_t seed = 1;
   bool curve = false, held_back = false, json = false, quiet = false;
@@ -61,6 +61,7 @@ void run(const UciRequest& request) {
     if (request.held_back) hold_back(data);
     uci::ProtocolOptions options;
     options.jobs = request.jobs;
+    options.choose = request.choose;
     options.adjust = [&](RegressionSettings& s) {
       s.network.members = request.members;
       if (request.epochs > 0) s.fit.epochs = request.epochs;
@@ -106,6 +107,7 @@ void add_uci_command(CLI::App& app) {
   command->add_option("--members", request->members, "Networks whose predictions are mixed")->capture_default_str();
   command->add_option("--epochs", request->epochs, "Instead of the default number");
   command->add_option("--tempering", request->tempering, "Instead of the default: times that each row's evidence counts");
+  command->add_flag("--choose", request->choose, "Choose tempering and learned priors by held-back training rows, split by split");
   command->add_flag("--learn-prior", request->learn_prior, "Also learn one factor on the prior variances of every layer");
   command->add_option("--method", request->method, "Instead of the default method: dma, linearised, hybrid, ...");
   command->add_option("--out", request->out, "Where Markdown, CSV and pictures go")->capture_default_str();

@@ -8,6 +8,8 @@
 #include <mutex>
 #include <thread>
 
+#include "models/choose.h"
+
 namespace dma::uci {
 
 namespace {
@@ -24,6 +26,7 @@ SplitResult run_split(const DataFolder& data, std::size_t split, std::uint64_t s
   SplitResult result;
   result.split = split;
   const auto start = std::chrono::steady_clock::now();
+  if (options.choose) choose_settings(inputs, targets, {}, settings.network, settings.fit);
   Bnn net(settings.network);
   const FitReport report = net.fit(inputs, targets, settings.fit);
   for (const LearnReport& member : report.members) {
