@@ -54,7 +54,7 @@ Resolved::Factor fused(const Resolved& graph, const Resolved::Factor& producer, 
   both.method = producer.method;
   both.slots = consumer.slots;
   both.origins = producer.origins;
-  both.origins.insert(both.origins.end(), consumer.origins.begin(), consumer.origins.end());
+  both.origins.append(consumer.origins.begin(), consumer.origins.end());
   const std::size_t via = producer.kind->port(rule.via), into = consumer.kind->port(rule.into);
   for (std::size_t p = 0; p < producer.ports.size(); ++p)
     if (p != via) {

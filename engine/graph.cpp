@@ -90,7 +90,7 @@ VariableId Graph::add(std::string_view name, std::size_t size, Family family, bo
   if (size == 0 || size > kLargestVariable)
     fail("variable '{}' has size {}; a size from 1 to {} is expected", own, size, kLargestVariable);
   if (!name.empty()) take_name(own, variable_names_, variables_, "variables");
-  variables_.emplace_back(std::move(own), static_cast<std::uint32_t>(size), family, observed, shared);
+  variables_.push_back({std::move(own), static_cast<std::uint32_t>(size), family, observed, shared});
   return {id};
 }
 
@@ -104,16 +104,21 @@ VariableId Graph::shared(std::string_view name, std::size_t size, Family family)
   return add(name, size, family, false, true);
 }
 
-FactorId Graph::factor(std::string_view kind, std::vector<Connection> connections, ParameterList parameters,
-                       FactorOptions options) {
+FactorId Graph::add(std::string_view kind, ShortList<Connection, 2>&& connections, ParameterList&& parameters,
+                    FactorOptions&& options) {
   const auto id = static_cast<std::uint32_t>(factors_.size());
   for (const Connection& connection : connections)
     if (connection.variable.value >= variables_.size())
       fail("factor {} ({}) is connected to a variable that is not of this graph", id, kind);
   if (!options.name.empty()) take_name(options.name, factor_names_, factors_, "factors");
   else if (!factor_names_.empty()) options.name = name_by_number(kind, id, factor_names_);
-  factors_.emplace_back(std::move(options.name), id, std::string(kind), std::move(options.method), std::move(connections),
-                        std::move(parameters));
+  Factor& added = factors_.emplace_back();
+  added.kind = kind;
+  added.number = id;
+  added.given_name = std::move(options.name);
+  added.method = std::move(options.method);
+  added.connections = std::move(connections);
+  added.parameters = std::move(parameters);
   return {id};
 }
 

@@ -2,14 +2,17 @@
 // against a registry and nothing is computed here; compile() does that.
 #pragma once
 
+#include <boost/container/deque.hpp>
 #include <cstdint>
 #include <initializer_list>
+#include <iterator>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
+#include "engine/seldom.h"
 #include "engine/short_list.h"
 
 namespace dma {
@@ -41,13 +44,13 @@ struct Connection {
   Connection(VariableId v) : variable(v) {}  // NOLINT: {w, x, p} is how a factor is written
   Connection(VariableId v, Reach r) : variable(v), reach(r) {}
   Connection(std::string_view port_name, Connection connection) : Connection(std::move(connection)) {
-    port = port_name;
+    port = std::string(port_name);
   }
 
   VariableId variable;
   Reach reach = Reach::identical;
-  std::string port;                  // empty: by position
-  std::vector<std::uint32_t> table;  // for Reach::gather
+  Seldom<std::string> port;                  // empty: by position
+  Seldom<std::vector<std::uint32_t>> table;  // for Reach::gather
 };
 
 inline Connection row(VariableId v) { return {v, Reach::row}; }
@@ -61,7 +64,7 @@ struct ParameterValue {
   ParameterValue(const std::vector<double>& per_slot) : numbers(per_slot.begin(), per_slot.end()) {}  // NOLINT
   ShortList<double> numbers;
 };
-using ParameterList = std::vector<std::pair<std::string, ParameterValue>>;
+using ParameterList = ShortList<std::pair<std::string, ParameterValue>>;
 
 struct FactorOptions {
   std::string name = {};    // empty: the kind and a number
@@ -82,15 +85,19 @@ class Graph {
     bool shared = false;
   };
   struct Factor {
-    std::string given_name;  // empty: the kind and the number
-    std::uint32_t number = 0;
     std::string kind;
-    std::string method;
-    std::vector<Connection> connections;
+    std::uint32_t number = 0;
+    Seldom<std::string> given_name;  // empty: the kind and the number
+    Seldom<std::string> method;
+    ShortList<Connection, 2> connections;
     ParameterList parameters;
 
     std::string name() const { return name_or_number(given_name, kind, number); }
   };
+  // Grow by blocks: nothing is moved when a model of many nodes is built one by one.
+  using BlockSize = boost::container::deque_options<boost::container::block_size<64u>>::type;
+  using Variables = boost::container::deque<Variable, void, BlockSize>;
+  using Factors = boost::container::deque<Factor, void, BlockSize>;
 
   // An array of `size` independent scalar variables. An empty name is replaced by a number.
   VariableId variable(std::string_view name, std::size_t size = 1, Family family = Family::gaussian);
@@ -101,13 +108,16 @@ class Graph {
 
   FactorId factor(std::string_view kind, std::initializer_list<Connection> connections, ParameterList parameters = {},
                   FactorOptions options = {}) {
-    return factor(kind, std::vector<Connection>(connections), std::move(parameters), std::move(options));
+    return add(kind, connections, std::move(parameters), std::move(options));
   }
   FactorId factor(std::string_view kind, std::vector<Connection> connections, ParameterList parameters = {},
-                  FactorOptions options = {});
+                  FactorOptions options = {}) {
+    return add(kind, {std::move_iterator(connections.begin()), std::move_iterator(connections.end())},
+               std::move(parameters), std::move(options));
+  }
 
-  const std::vector<Variable>& variables() const { return variables_; }
-  const std::vector<Factor>& factors() const { return factors_; }
+  const Variables& variables() const { return variables_; }
+  const Factors& factors() const { return factors_; }
   const Variable& operator[](VariableId id) const { return variables_[id.value]; }
   const Factor& operator[](FactorId id) const { return factors_[id.value]; }
 
@@ -117,9 +127,11 @@ class Graph {
 
  private:
   VariableId add(std::string_view name, std::size_t size, Family family, bool observed, bool shared);
+  FactorId add(std::string_view kind, ShortList<Connection, 2>&& connections, ParameterList&& parameters,
+               FactorOptions&& options);
 
-  std::vector<Variable> variables_;
-  std::vector<Factor> factors_;
+  Variables variables_;
+  Factors factors_;
   // Names the user gave, and numbered ones that are not simply the stem and the position.
   std::unordered_map<std::string, std::uint32_t> variable_names_;
   std::unordered_map<std::string, std::uint32_t> factor_names_;

@@ -28,22 +28,23 @@ std::vector<std::string> names(const std::vector<Spec>& specs) {
 
 // The connections of each port.
 using Ends = ShortList<const Connection*>;
-using PortEnds = boost::container::small_vector<Ends, 4>;
+using PortEnds = ShortList<Ends, 4>;
 
 // Which connections go to which port: named ones by name, the others in order; a variadic port takes the surplus.
 PortEnds assign_ports(const Graph::Factor& factor, const Kind& kind) {
   const auto& specs = kind.ports();
-  PortEnds assigned(specs.size());
-  boost::container::small_vector<const Connection*, 4> positional;
+  PortEnds assigned(specs.size(), {});
+  ShortList<const Connection*, 4> positional;
   for (const Connection& c : factor.connections) {
     if (c.port.empty()) {
       positional.push_back(&c);
       continue;
     }
-    const auto found = std::ranges::find(specs, c.port, &PortSpec::name);
-    if (found == specs.end()) fail("{} has no port '{}'{}", where(factor), c.port, suggestion(c.port, names(specs)));
+    const auto found = std::ranges::find(specs, c.port.get(), &PortSpec::name);
+    if (found == specs.end())
+      fail("{} has no port '{}'{}", where(factor), c.port.get(), suggestion(c.port.get(), names(specs)));
     const auto p = static_cast<std::size_t>(found - specs.begin());
-    if (!assigned[p].empty() && !specs[p].variadic) fail("{}: port '{}' is connected twice", where(factor), c.port);
+    if (!assigned[p].empty() && !specs[p].variadic) fail("{}: port '{}' is connected twice", where(factor), c.port.get());
     assigned[p].push_back(&c);
   }
   std::size_t open = 0;
@@ -209,20 +210,49 @@ void resolve_parameters(const Graph::Factor& factor, const Kind& kind, std::uint
   }
 }
 
-void check_method(const std::string& method, const std::vector<std::string>& known, std::string_view place) {
-  if (std::ranges::find(known, method) == known.end())
-    fail("{}: no method '{}'{}", place, method, suggestion(method, known));
+const MessageFunction* find_method(const Kind& kind, std::string_view method) {
+  const auto found = std::ranges::find(kind.messages(), method, &MessageFunction::method);
+  return found == kind.messages().end() ? nullptr : &*found;
+}
+
+// The method as the kind spells it; `place` says in words where it was asked for.
+template <class Place>
+std::string_view method_of(const Kind& kind, const std::string& method, const Place& place) {
+  if (const MessageFunction* known = find_method(kind, method)) return known->method;
+  fail("{}: no method '{}'{}", place(), method, suggestion(method, kind.methods()));
 }
 
 // A method no kind has would otherwise pass unseen on a graph whose messages are all exact.
-void check_methods(const Registry& registry, const CompileOptions& options) {
+std::string_view method_of_run(const Registry& registry, const std::string& method) {
+  for (const auto& [kind_name, kind] : registry.kinds())
+    if (const MessageFunction* known = find_method(kind, method)) return known->method;
   std::vector<std::string> known;
   for (const auto& [kind_name, kind] : registry.kinds())
-    for (const std::string& method : kind.methods())
-      if (std::ranges::find(known, method) == known.end()) known.push_back(method);
-  check_method(options.method, known, "compile");
-  for (const auto& [kind_name, method] : options.kind_methods)
-    check_method(method, registry.kind(kind_name).methods(), fmt::format("kind '{}'", kind_name));
+    for (const std::string& of_kind : kind.methods())
+      if (std::ranges::find(known, of_kind) == known.end()) known.push_back(of_kind);
+  fail("compile: no method '{}'{}", method, suggestion(method, known));
+}
+
+// The message functions of a factor, port by port, whoever wants them.
+using Messages = ShortList<const MessageFunction*, 4>;
+
+Messages messages_of(const Resolved::Factor& factor) {
+  Messages messages;
+  for (std::size_t p = 0; p < factor.ports.size(); ++p) {
+    messages.push_back(factor.kind->find_message(factor.method, p));
+    if (messages.back() == nullptr)
+      fail("factor '{}' ({}): no message to port '{}' by method '{}'{}", factor.name(), factor.kind->name(),
+           factor.kind->ports()[p].name, factor.method, suggestion(factor.method, factor.kind->methods()));
+  }
+  return messages;
+}
+
+void send_where_wanted(const Resolved& graph, const Messages& messages, Resolved::Factor& factor) {
+  const auto wants = [&](VariableId v) { return graph.variables[v.value].wants_messages; };
+  for (std::size_t p = 0; p < factor.ports.size(); ++p) {
+    auto& port = factor.ports[p];
+    port.message = std::ranges::any_of(port.variables, wants) ? messages[p] : nullptr;
+  }
 }
 
 const Kind& kind_of(const Graph::Factor& factor, const Registry& registry) {
@@ -233,38 +263,74 @@ const Kind& kind_of(const Graph::Factor& factor, const Registry& registry) {
   }
 }
 
-// `kind` is that of the factor before, which often is of the same.
-void resolve_factor(const Graph& graph, const Graph::Factor& factor, const Registry& registry, const CompileOptions& options,
-                    const Resolved& so_far, const Kind*& kind, Resolved::Factor& resolved) {
-  if (kind == nullptr || kind->name() != factor.kind) kind = &kind_of(factor, registry);
-  resolved.given_name = factor.given_name;
-  resolved.number = factor.number;
-  resolved.kind = kind;
-  const auto by_kind = options.kind_methods.find(factor.kind);
-  resolved.method = !factor.method.empty()                   ? factor.method
-                    : by_kind != options.kind_methods.end() ? by_kind->second
-                                                            : options.method;
-  if (!factor.method.empty()) check_method(factor.method, kind->methods(), where(factor));
-  const auto ports = assign_ports(factor, *kind);
-  check_families(graph, factor, *kind, ports);
-  resolved.slots = plate_size(graph, factor, *kind, ports);
-  std::uint32_t terms = 1;
-  resolved.ports.reserve(ports.size());
-  for (std::size_t p = 0; p < ports.size(); ++p) {
-    Resolved::Port& port = resolved.ports.emplace_back();
-    if (kind->ports()[p].variadic) {
-      port = variadic_port(graph, factor, ports[p], so_far.variables, resolved.slots);
-      terms = std::max(terms, port.terms);
-    } else {
-      const Connection& c = *ports[p][0];
-      port.elements = map_of(graph, factor, c, so_far.variables[c.variable.value].first_element, resolved.slots);
+// Resolves factors one after the other. What those of one kind have in common is looked up once for all in a row.
+class FactorResolver {
+ public:
+  FactorResolver(const Graph& graph, const Registry& registry, const CompileOptions& options, const Resolved& so_far)
+      : graph_(graph), registry_(registry), so_far_(so_far),
+        method_of_run_(method_of_run(registry, options.method)) {
+    for (const auto& [kind_name, method] : options.kind_methods) {
+      const Kind& kind = registry.kind(kind_name);
+      kind_methods_[&kind] = method_of(kind, method, [&] { return fmt::format("kind '{}'", kind_name); });
     }
-    for (const Connection* c : ports[p])
-      if (std::ranges::find(port.variables, c->variable) == port.variables.end()) port.variables.push_back(c->variable);
   }
-  resolve_parameters(factor, *kind, resolved.slots, terms, resolved.parameters);
-  resolve_messages(so_far, resolved);
-}
+
+  void resolve(const Graph::Factor& factor, Resolved::Factor& resolved) {
+    if (kind_ == nullptr || kind_->name() != factor.kind) turn_to(kind_of(factor, registry_));
+    resolved.kind = kind_;
+    resolved.number = factor.number;
+    resolved.given_name = factor.given_name;
+    resolved.method =
+        factor.method.empty() ? kind_method_ : method_of(*kind_, factor.method, [&] { return where(factor); });
+    const auto ports = assign_ports(factor, *kind_);
+    check_families(graph_, factor, *kind_, ports);
+    resolved.slots = plate_size(graph_, factor, *kind_, ports);
+    const std::uint32_t terms = resolve_ports(factor, ports, resolved);
+    resolve_parameters(factor, *kind_, resolved.slots, terms, resolved.parameters);
+    if (messages_.empty() || messages_method_ != resolved.method) {
+      messages_ = messages_of(resolved);
+      messages_method_ = resolved.method;
+    }
+    send_where_wanted(so_far_, messages_, resolved);
+  }
+
+ private:
+  void turn_to(const Kind& kind) {
+    kind_ = &kind;
+    const auto own = kind_methods_.find(kind_);
+    kind_method_ = own == kind_methods_.end() ? method_of_run_ : own->second;
+    messages_ = {};
+  }
+
+  // Returns the largest number of terms.
+  std::uint32_t resolve_ports(const Graph::Factor& factor, const PortEnds& ports, Resolved::Factor& resolved) const {
+    std::uint32_t terms = 1;
+    resolved.ports.reserve(ports.size());
+    for (std::size_t p = 0; p < ports.size(); ++p) {
+      Resolved::Port& port = resolved.ports.emplace_back();
+      if (kind_->ports()[p].variadic) {
+        port = variadic_port(graph_, factor, ports[p], so_far_.variables, resolved.slots);
+        terms = std::max(terms, port.terms);
+      } else {
+        const Connection& c = *ports[p][0];
+        port.elements = map_of(graph_, factor, c, so_far_.variables[c.variable.value].first_element, resolved.slots);
+      }
+      for (const Connection* c : ports[p])
+        if (std::ranges::find(port.variables, c->variable) == port.variables.end()) port.variables.push_back(c->variable);
+    }
+    return terms;
+  }
+
+  const Graph& graph_;
+  const Registry& registry_;
+  const Resolved& so_far_;
+  const std::string_view method_of_run_;
+  std::map<const Kind*, std::string_view> kind_methods_;
+  const Kind* kind_ = nullptr;        // of the factor before
+  std::string_view kind_method_;      // that a factor of this kind has unless it names another
+  Messages messages_;                 // of the factor before, by this method
+  std::string_view messages_method_;
+};
 
 void check_all_connected(const Resolved& graph) {
   std::vector<bool> connected(graph.variables.size());
@@ -279,17 +345,7 @@ void check_all_connected(const Resolved& graph) {
 }  // namespace
 
 void resolve_messages(const Resolved& graph, Resolved::Factor& factor) {
-  for (std::size_t p = 0; p < factor.ports.size(); ++p) {
-    auto& port = factor.ports[p];
-    port.message = factor.kind->find_message(factor.method, p);
-    if (port.message == nullptr) {
-      const auto known = factor.kind->methods();
-      fail("factor '{}' ({}): no message to port '{}' by method '{}'{}", factor.name(), factor.kind->name(),
-           factor.kind->ports()[p].name, factor.method, suggestion(factor.method, known));
-    }
-    if (std::ranges::all_of(port.variables, [&](VariableId v) { return !graph.variables[v.value].wants_messages; }))
-      port.message = nullptr;
-  }
+  send_where_wanted(graph, messages_of(factor), factor);
 }
 
 bool connects_shared_alone(const Resolved& graph, const Resolved::Factor& factor) {
@@ -299,7 +355,6 @@ bool connects_shared_alone(const Resolved& graph, const Resolved::Factor& factor
 }
 
 Resolved resolve(const Graph& graph, const Registry& registry, const CompileOptions& options) {
-  check_methods(registry, options);
   Resolved resolved;
   resolved.variables.reserve(graph.variables().size());
   for (const auto& variable : graph.variables()) {
@@ -312,10 +367,10 @@ Resolved resolve(const Graph& graph, const Registry& registry, const CompileOpti
   for (const VariableId v : options.predicted) resolved.variables.at(v.value).wants_messages = true;
   std::uint32_t id = 0;
   resolved.factors.reserve(graph.factors().size());
-  const Kind* kind = nullptr;
+  FactorResolver resolver(graph, registry, options, resolved);
   for (const auto& factor : graph.factors()) {
     Resolved::Factor& last = resolved.factors.emplace_back();
-    resolve_factor(graph, factor, registry, options, resolved, kind, last);
+    resolver.resolve(factor, last);
     last.origins.push_back(FactorId{id++});
   }
   check_all_connected(resolved);

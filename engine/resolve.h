@@ -4,6 +4,7 @@
 
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "engine/graph.h"
@@ -38,15 +39,15 @@ struct Resolved {
     bool wants_messages = true;  // not observed, or observed and to be predicted
   };
   struct Port {
-    std::uint32_t terms = 1;              // messages per slot
-    IndexMap elements;                    // (slot, term) -> element
-    ShortList<VariableId> variables;      // the distinct ones it reaches
     const MessageFunction* message = nullptr;  // null: nothing behind it wants a message (all observed)
+    ShortList<VariableId> variables;           // the distinct ones it reaches
+    IndexMap elements;                         // (slot, term) -> element
+    std::uint32_t terms = 1;                   // messages per slot
   };
   struct Parameter {
     ShortList<double> values;
-    bool per_slot = false;
     std::uint32_t terms = 1;
+    bool per_slot = false;
   };
   struct Factor {
     // What every pass of compile looks at comes first.
@@ -56,8 +57,8 @@ struct Resolved {
     ShortList<Port, 2> ports;
     ShortList<Parameter> parameters;
     ShortList<FactorId> origins;  // the factors of the graph it stands for
-    std::string given_name;       // empty: the kind and the number
-    std::string method;
+    Seldom<std::string> given_name;  // empty: the kind and the number
+    std::string_view method;         // as the registry spells it, which outlives the graph
 
     std::string name() const { return name_or_number(given_name, kind->name(), number); }
   };
