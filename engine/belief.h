@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "engine/gaussian.h"
@@ -13,8 +14,8 @@ namespace dma {
 
 class Belief {
  public:
-  Belief(std::string name, Family family, std::vector<Natural> elements)
-      : name_(std::move(name)), family_(family), elements_(std::move(elements)) {}
+  Belief(std::string_view name, Family family, std::vector<Natural> elements)
+      : name_(name), family_(family), elements_(std::move(elements)) {}
 
   std::size_t size() const { return elements_.size(); }
   Family family() const { return family_; }

@@ -41,7 +41,7 @@ std::string message_text(const Natural& m) {
 Explanation explain(const Plan& plan, const State& state, VariableId variable) {
   const auto& v = plan.variables.at(variable.value);
   if (v.eliminated) fail("variable '{}' was fused away; compile with {{.fuse = false}} to explain it", v.name);
-  Explanation out{v.name, variable};
+  Explanation out{std::string(v.name), variable};
   out.elements.resize(v.size);
   const auto add = [&](std::uint32_t i, std::string name, std::vector<FactorId> factors, const Natural& message) {
     if (message.is_uniform()) return;

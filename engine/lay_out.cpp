@@ -101,17 +101,18 @@ std::vector<Placement> lay_out(const Flow& flow, bool constants_in_context, Plan
     plan.scratch = std::max({plan.scratch, scratch, kLeastScratch});
   }
   plan.elements = graph.elements;
-  for (std::uint32_t f = 0; f < graph.factors.size(); ++f)
-    for (std::uint32_t p = 0; p < graph.factors[f].ports.size(); ++p)
-      for (const VariableId v : graph.factors[f].ports[p].variables) {
-        auto& ends = plan.variables[v.value].ends;
-        const MessageFunction* const message = graph.factors[f].ports[p].message;
-        const bool of_model = connects_shared_alone(graph, graph.factors[f]);
-        const bool in_context = constants_in_context && of_model && message != nullptr && message->reads.empty();
-        const Plan::Variable::End end{places[f].group, p, of_model, in_context};
-        const auto is_same = [&](const Plan::Variable::End& e) { return e.group == end.group && e.port == end.port; };
-        if (std::ranges::none_of(ends, is_same)) ends.push_back(end);
-      }
+  for (std::uint32_t f = 0; f < graph.factors.size(); ++f) {
+    const auto& factor = graph.factors[f];
+    const bool of_model = connects_shared_alone(graph, factor);
+    for (std::uint16_t p = 0; p < factor.ports.size(); ++p) {
+      const MessageFunction* const message = factor.ports[p].message;
+      const bool in_context = constants_in_context && of_model && message != nullptr && message->reads.empty();
+      const Plan::Variable::End end{places[f].group, p, of_model, in_context};
+      const auto is_same = [&](const Plan::Variable::End& e) { return e.group == end.group && e.port == end.port; };
+      for (const VariableId v : factor.ports[p].variables)
+        if (auto& ends = plan.variables[v.value].ends; std::ranges::none_of(ends, is_same)) ends.push_back(end);
+    }
+  }
   for (auto& variable : plan.variables) variable.eliminated = variable.ends.empty();
   return places;
 }

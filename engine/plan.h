@@ -97,14 +97,15 @@ class Plan {
  public:
   // Everything below is public to read; compile() fills it.
   struct Variable {
-    std::string name;
+    std::string_view name;  // kept by `graph`
     std::uint32_t first_element = 0, size = 1;
     Family family = Family::gaussian;
     bool observed = false, shared = false;
     bool eliminated = false;                // fused away: it has no messages
     std::uint32_t first_slot = kNowhere;    // of the value of an observed or the context of a shared variable
     struct End {
-      std::uint32_t group, port;
+      std::uint32_t group;
+      std::uint16_t port;
       bool of_model;     // its factor connects shared variables alone: it belongs to no example
       bool in_context;   // and its messages are part of the context
     };
