@@ -17,8 +17,8 @@ void check(const Iteration& iteration) {
 }
 
 bool has_something_to_fuse(const Resolved& graph, const Registry& registry) {
-  return std::ranges::any_of(graph.factors, [&](const Resolved::Factor& factor) {
-    return std::ranges::any_of(registry.fusions(), [&](const Fusion& f) { return f.producer == factor.kind->name(); });
+  return std::ranges::any_of(registry.fusions(), [&](const Fusion& fusion) {
+    return std::ranges::find(graph.factors, &registry.kind(fusion.producer), &Resolved::Factor::kind) != graph.factors.end();
   });
 }
 

@@ -20,26 +20,26 @@ class Readiness {
     edges_.reserve(ports);
     first_port_.reserve(graph.factors.size());
     waiting_.reserve(ports);
-    first_edge_.reserve(ports);
+    first_edge_.reserve(ports + 1);
     for (std::uint32_t f = 0; f < graph.factors.size(); ++f) {
       first_port_.push_back(static_cast<std::uint32_t>(waiting_.size()));
       for (std::uint32_t p = 0; p < graph.factors[f].ports.size(); ++p) add_edges(f, p);
     }
+    first_edge_.push_back(static_cast<std::uint32_t>(edges_.size()));
     sort_edges_by_variable();
   }
 
   // Calls on_progress(factor, port) for every port of which at most one arrival is still incomplete.
   template <class OnProgress>
   void start(const OnProgress& on_progress) {
-    for (std::uint32_t f = 0; f < graph_.factors.size(); ++f)
-      for (std::uint32_t p = 0; p < graph_.factors[f].ports.size(); ++p)
-        if (waiting({f, p}) == 1) on_progress(f, p);
+    for (std::size_t port = 0; port < waiting_.size(); ++port)
+      if (const Edge& e = edges_[first_edge_[port]]; waiting_[port] == 1) on_progress(e.factor, e.port);
     for (std::uint32_t v = 0; v < missing_.size(); ++v) settle(v, on_progress);
   }
   // The message has been sent to all its variables.
   template <class OnProgress>
   void send(MessageId message, const OnProgress& on_progress) {
-    for (std::uint32_t i = first_edge(message); i < first_edge(message) + edge_count(message); ++i) mark_sent(i, on_progress);
+    for (std::uint32_t i = first_edge(message), end = i + edge_count(message); i < end; ++i) mark_sent(i, on_progress);
   }
   // The message has been sent while one arrival on its own port was incomplete: it is final for that variable alone.
   // Returns whether that was all there is to send.
@@ -67,9 +67,7 @@ class Readiness {
   };
 
   std::uint32_t first_edge(MessageId m) const { return first_edge_[first_port_[m.factor] + m.port]; }
-  std::uint32_t edge_count(MessageId m) const {
-    return static_cast<std::uint32_t>(graph_.factors[m.factor].ports[m.port].variables.size());
-  }
+  std::uint32_t edge_count(MessageId m) const { return first_edge_[first_port_[m.factor] + m.port + 1] - first_edge(m); }
   std::uint32_t incomplete_edge(MessageId m) const {
     std::uint32_t i = first_edge(m);
     while (edges_[i].complete) ++i;
@@ -123,7 +121,7 @@ class Readiness {
   std::vector<std::uint32_t> missing_;          // variable -> messages not sent yet
   std::vector<std::uint32_t> first_port_;       // factor -> its first entry in the next two
   std::vector<std::uint32_t> waiting_;          // port -> incomplete arrivals
-  std::vector<std::uint32_t> first_edge_;       // port -> its first edge
+  std::vector<std::uint32_t> first_edge_;       // port -> its first edge; one more at the end
 };
 
 // Messages become ready when all they read is complete. Those to a variadic port read that port too, and two of them that

@@ -116,16 +116,21 @@ class Classes {
   std::uint32_t of(const Resolved::Factor& factor) {
     traits_.clear();
     for_each_trait(graph_, factor, [&](std::uintptr_t trait) { traits_.push_back(trait); });
-    if (!numbers_.empty() && traits_ == last_->first) return last_->second;  // factors of one kind often come in a row
-    last_ = numbers_.emplace(traits_, static_cast<std::uint32_t>(numbers_.size())).first;
-    return last_->second;
+    if (!followers_.empty() && traits_ == followers_[last_]->first) return last_ = followers_[last_]->second;
+    const auto found = numbers_.emplace(traits_, static_cast<std::uint32_t>(numbers_.size())).first;
+    if (!followers_.empty()) followers_[last_] = found;
+    if (found->second == followers_.size()) followers_.push_back(found);
+    return last_ = found->second;
   }
 
  private:
   const Resolved& graph_;
   std::vector<std::uintptr_t> traits_;
-  std::map<std::vector<std::uintptr_t>, std::uint32_t> numbers_;
-  std::map<std::vector<std::uintptr_t>, std::uint32_t>::const_iterator last_;
+  using Numbers = std::map<std::vector<std::uintptr_t>, std::uint32_t>;
+  Numbers numbers_;
+  // Class -> the one that came after it last time: graphs are built in loops, where it most often does so again.
+  std::vector<Numbers::const_iterator> followers_;
+  std::uint32_t last_ = 0;
 };
 
 // Bit q of entry p: the message to port p reads port q.

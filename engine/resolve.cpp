@@ -28,13 +28,20 @@ std::vector<std::string> names(const std::vector<Spec>& specs) {
 
 // The connections of each port.
 using Ends = ShortList<const Connection*>;
-using PortEnds = ShortList<Ends, 4>;
+using PortEnds = std::vector<Ends>;
 
 // Which connections go to which port: named ones by name, the others in order; a variadic port takes the surplus.
-PortEnds assign_ports(const Graph::Factor& factor, const Kind& kind) {
+// `assigned` is overwritten: one list serves all factors.
+void assign_ports(const Graph::Factor& factor, const Kind& kind, PortEnds& assigned) {
   const auto& specs = kind.ports();
-  PortEnds assigned(specs.size(), {});
-  ShortList<const Connection*, 4> positional;
+  assigned.resize(specs.size());
+  for (Ends& ends : assigned) ends.clear();
+  const bool by_position = std::ranges::all_of(factor.connections, [](const Connection& c) { return c.port.empty(); });
+  if (by_position && factor.connections.size() == specs.size()) {
+    for (std::size_t p = 0; p < specs.size(); ++p) assigned[p].push_back(&factor.connections[p]);
+    return;
+  }
+  std::vector<const Connection*> positional;
   for (const Connection& c : factor.connections) {
     if (c.port.empty()) {
       positional.push_back(&c);
@@ -62,7 +69,6 @@ PortEnds assign_ports(const Graph::Factor& factor, const Kind& kind) {
   if (next != positional.end())
     fail("{} is connected to {} variables but has only the ports {}", where(factor), factor.connections.size(),
          port_list(kind));
-  return assigned;
 }
 
 // The number of slots: what the identical (and gathered) ends of ports that are not variadic agree on.
@@ -263,12 +269,12 @@ const Kind& kind_of(const Graph::Factor& factor, const Registry& registry) {
   }
 }
 
-// Resolves factors one after the other. What those of one kind have in common is looked up once for all in a row.
+// Resolves factors one after the other. What those of one kind have in common is looked up once.
 class FactorResolver {
  public:
   FactorResolver(const Graph& graph, const Registry& registry, const CompileOptions& options, const Resolved& so_far)
       : graph_(graph), registry_(registry), so_far_(so_far),
-        method_of_run_(method_of_run(registry, options.method)) {
+        method_of_run_(method_of_run(registry, options.method)), connected_(so_far.variables.size()) {
     for (const auto& [kind_name, method] : options.kind_methods) {
       const Kind& kind = registry.kind(kind_name);
       kind_methods_[&kind] = method_of(kind, method, [&] { return fmt::format("kind '{}'", kind_name); });
@@ -276,47 +282,61 @@ class FactorResolver {
   }
 
   void resolve(const Graph::Factor& factor, Resolved::Factor& resolved) {
-    if (kind_ == nullptr || kind_->name() != factor.kind) turn_to(kind_of(factor, registry_));
-    resolved.kind = kind_;
+    if (known_ == nullptr || known_->kind->name() != factor.kind) turn_to(factor);
+    const Kind& kind = *known_->kind;
+    resolved.kind = &kind;
     resolved.number = factor.number;
     resolved.given_name = factor.given_name;
     resolved.method =
-        factor.method.empty() ? kind_method_ : method_of(*kind_, factor.method, [&] { return where(factor); });
-    const auto ports = assign_ports(factor, *kind_);
-    check_families(graph_, factor, *kind_, ports);
-    resolved.slots = plate_size(graph_, factor, *kind_, ports);
-    const std::uint32_t terms = resolve_ports(factor, ports, resolved);
-    resolve_parameters(factor, *kind_, resolved.slots, terms, resolved.parameters);
-    if (messages_.empty() || messages_method_ != resolved.method) {
-      messages_ = messages_of(resolved);
-      messages_method_ = resolved.method;
-    }
-    send_where_wanted(so_far_, messages_, resolved);
+        factor.method.empty() ? known_->method : method_of(kind, factor.method, [&] { return where(factor); });
+    assign_ports(factor, kind, ports_);
+    check_families(graph_, factor, kind, ports_);
+    resolved.slots = plate_size(graph_, factor, kind, ports_);
+    const std::uint32_t terms = resolve_ports(factor, resolved);
+    resolve_parameters(factor, kind, resolved.slots, terms, resolved.parameters);
+    if (!factor.method.empty()) return resolve_messages(so_far_, resolved);
+    if (known_->messages.empty()) known_->messages = messages_of(resolved);
+    send_where_wanted(so_far_, known_->messages, resolved);
+  }
+
+  void check_all_connected() const {
+    const auto lonely = std::ranges::find(connected_, false);
+    if (lonely == connected_.end()) return;
+    fail("variable '{}' is connected to nothing; connect a factor to it or remove it",
+         so_far_.variables[static_cast<std::size_t>(lonely - connected_.begin())].name);
   }
 
  private:
-  void turn_to(const Kind& kind) {
-    kind_ = &kind;
-    const auto own = kind_methods_.find(kind_);
-    kind_method_ = own == kind_methods_.end() ? method_of_run_ : own->second;
-    messages_ = {};
+  struct Known {
+    const Kind* kind;
+    std::string_view method;  // that a factor of this kind has unless it names another
+    Messages messages = {};   // by that method; empty until a factor needs them
+  };
+
+  void turn_to(const Graph::Factor& factor) {
+    const Kind& kind = kind_of(factor, registry_);
+    const auto own = kind_methods_.find(&kind);
+    const std::string_view method = own == kind_methods_.end() ? method_of_run_ : own->second;
+    known_ = &all_known_.try_emplace(&kind, Known{&kind, method}).first->second;
   }
 
   // Returns the largest number of terms.
-  std::uint32_t resolve_ports(const Graph::Factor& factor, const PortEnds& ports, Resolved::Factor& resolved) const {
+  std::uint32_t resolve_ports(const Graph::Factor& factor, Resolved::Factor& resolved) {
     std::uint32_t terms = 1;
-    resolved.ports.reserve(ports.size());
-    for (std::size_t p = 0; p < ports.size(); ++p) {
+    resolved.ports.reserve(ports_.size());
+    for (std::size_t p = 0; p < ports_.size(); ++p) {
       Resolved::Port& port = resolved.ports.emplace_back();
-      if (kind_->ports()[p].variadic) {
-        port = variadic_port(graph_, factor, ports[p], so_far_.variables, resolved.slots);
+      if (resolved.kind->ports()[p].variadic) {
+        port = variadic_port(graph_, factor, ports_[p], so_far_.variables, resolved.slots);
         terms = std::max(terms, port.terms);
       } else {
-        const Connection& c = *ports[p][0];
+        const Connection& c = *ports_[p][0];
         port.elements = map_of(graph_, factor, c, so_far_.variables[c.variable.value].first_element, resolved.slots);
       }
-      for (const Connection* c : ports[p])
+      for (const Connection* c : ports_[p]) {
         if (std::ranges::find(port.variables, c->variable) == port.variables.end()) port.variables.push_back(c->variable);
+        connected_[c->variable.value] = true;
+      }
     }
     return terms;
   }
@@ -326,21 +346,11 @@ class FactorResolver {
   const Resolved& so_far_;
   const std::string_view method_of_run_;
   std::map<const Kind*, std::string_view> kind_methods_;
-  const Kind* kind_ = nullptr;        // of the factor before
-  std::string_view kind_method_;      // that a factor of this kind has unless it names another
-  Messages messages_;                 // of the factor before, by this method
-  std::string_view messages_method_;
+  std::map<const Kind*, Known> all_known_;
+  Known* known_ = nullptr;       // the kind of the factor before
+  PortEnds ports_;               // of the factor at hand
+  std::vector<bool> connected_;  // by variable
 };
-
-void check_all_connected(const Resolved& graph) {
-  std::vector<bool> connected(graph.variables.size());
-  for (const auto& factor : graph.factors)
-    for (const auto& port : factor.ports)
-      for (const VariableId v : port.variables) connected[v.value] = true;
-  for (std::size_t v = 0; v < connected.size(); ++v)
-    if (!connected[v])
-      fail("variable '{}' is connected to nothing; connect a factor to it or remove it", graph.variables[v].name);
-}
 
 }  // namespace
 
@@ -373,7 +383,7 @@ Resolved resolve(const Graph& graph, const Registry& registry, const CompileOpti
     resolver.resolve(factor, last);
     last.origins.push_back(FactorId{id++});
   }
-  check_all_connected(resolved);
+  resolver.check_all_connected();
   return resolved;
 }
 

@@ -81,6 +81,10 @@ class ShortList {
     ++size_;
     return *item;
   }
+  void clear() {
+    std::destroy_n(data(), size_);
+    size_ = 0;
+  }
   void push_back(T item) { emplace_back(std::move(item)); }
   template <std::input_iterator Iterator>
     requires std::sized_sentinel_for<Iterator, Iterator>
