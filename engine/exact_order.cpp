@@ -147,6 +147,9 @@ class Ordering {
   }
 
  private:
+  using QueueKey = std::pair<std::uint32_t, std::uint32_t>;  // class and target
+  using Queue = std::deque<MessageId>;
+
   void progress(std::uint32_t f, std::uint32_t p) {
     if (flow_.reads(f, p) & (1u << p)) early_.push_back({f, p});
     if (readiness_.waiting({f, p}) > 0) return;
@@ -161,8 +164,13 @@ class Ordering {
       if (open == bit) early_.push_back({f, p});
       if (open != 0) continue;
       done_[f] |= bit;
-      ready_[{flow_.kernel_class(f), p}].push_back({f, p});
+      queue_of({flow_.kernel_class(f), p}).push_back({f, p});
     }
+  }
+  // Messages that become ready one after the other are mostly of one queue.
+  Queue& queue_of(QueueKey key) {
+    if (last_ == ready_.end() || last_->first != key) last_ = ready_.try_emplace(key).first;
+    return last_->second;
   }
   // Stays with one kernel as long as it has work: a chain then becomes one long run.
   void send_all_ready() {
@@ -174,6 +182,7 @@ class Ordering {
         readiness_.send(order_.back(), on_progress_);
       }
       ready_.erase(queue);
+      last_ = ready_.end();
     }
   }
   // False if there is nothing to be sent early.
@@ -202,7 +211,8 @@ class Ordering {
   std::vector<MessageId> order_;
   std::size_t finished_ = 0;
   std::vector<std::uint32_t> ready_ports_, done_;  // by factor, bit p: port p
-  std::map<std::pair<std::uint32_t, std::uint32_t>, std::deque<MessageId>> ready_;  // by class and target
+  std::map<QueueKey, Queue> ready_;
+  std::map<QueueKey, Queue>::iterator last_ = ready_.end();
   std::deque<MessageId> early_;  // messages that may wait for nothing but one arrival on their own port
 };
 

@@ -10,6 +10,7 @@ ScheduleRule forward_backward() {
             Schedule schedule{"forward_backward", {}};
             flow.refuse_cycles();  // even where the messages could be ordered
             if (const auto order = flow.exact_order()) {
+              schedule.visits.reserve(order->size());
               for (const auto& [factor, port] : *order)
                 schedule.visits.push_back({factor, flow.reads(factor, port), 1u << port});
             } else {
