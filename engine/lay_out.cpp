@@ -85,12 +85,15 @@ std::vector<Placement> lay_out(const Flow& flow, bool constants_in_context, Plan
   // Values and contexts first: at their element they are then found before all other messages.
   plan.variables.reserve(graph.variables.size());
   for (const auto& v : graph.variables) {
-    Plan::Variable variable{v.name, v.first_element, v.size, v.family, v.observed, v.shared};
+    Plan::Variable& variable = plan.variables.emplace_back();
+    variable.name = v.name;
+    variable.first_element = v.first_element, variable.size = v.size;
+    variable.family = v.family;
+    variable.observed = v.observed, variable.shared = v.shared;
     if (v.observed || v.shared) {
       variable.first_slot = plan.slots;
       plan.slots += v.size;
     }
-    plan.variables.push_back(std::move(variable));
   }
   plan.first_message = plan.slots;
   for (Group& group : plan.groups) {
