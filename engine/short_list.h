@@ -24,13 +24,13 @@ class ShortList {
 
   ShortList() noexcept {}
   ShortList(std::initializer_list<T> items) : ShortList(items.begin(), items.end()) {}
-  ShortList(std::size_t count, const T& item) {
+  ShortList(std::size_t count, const T& item) : ShortList() {
     reserve(count);
     while (size_ < count) emplace_back(item);
   }
   template <std::input_iterator Iterator>
     requires std::sized_sentinel_for<Iterator, Iterator>
-  ShortList(Iterator first, Iterator last) {
+  ShortList(Iterator first, Iterator last) : ShortList() {
     append(first, last);
   }
   ShortList(const ShortList& other) : ShortList(other.begin(), other.end()) {}
