@@ -90,7 +90,9 @@ void run(const UciRequest& request) {
     return;
   }
   fmt::print("\n{}\n", tables);
-  if (drawing.skipped.empty()) fmt::print("written: {0}/uci.md, {0}/uci.csv, {0}/uci.svg, {0}/uci.png\n", request.out.string());
+  if (drawing.skipped.empty())
+    fmt::print("written: {0}/uci.md, {0}/uci.csv, {0}/uci.svg, {0}/uci.png{1}\n", request.out.string(),
+               request.curve ? fmt::format(", {0}/curve.svg, {0}/curve.png", request.out.string()) : "");
   else fmt::print("written: {0}/uci.md, {0}/uci.csv; {1}\n", request.out.string(), drawing.skipped);
 }
 

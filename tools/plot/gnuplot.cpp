@@ -111,7 +111,13 @@ void write_axis(char axis, const Axis& a, std::string& out) {
   out += fmt::format("set {}label {}\n", axis, in_quotes(a.label));
   out += fmt::format("{} logscale {}\n", a.scale == Scale::log ? "set" : "unset", axis);
   out += fmt::format("set format {} {}\n", axis, a.scale == Scale::log ? "'10^{%T}'" : "'%g'");
-  out += fmt::format("set {}tics {}\n", axis, std::isnan(a.tick) ? "autofreq" : number(a.tick));
+  std::string ticks = std::isnan(a.tick) ? "autofreq" : number(a.tick);
+  if (!a.names.empty()) {
+    ticks = "(";
+    for (std::size_t i = 0; i < a.names.size(); ++i) ticks += fmt::format("{}{} {}", i == 0 ? "" : ", ", in_quotes(a.names[i]), i + 1);
+    ticks += ")";
+  }
+  out += fmt::format("set {}tics {}\n", axis, ticks);
   out += fmt::format("set {}range [{}:{}]\n", axis, bound(a.low), bound(a.high));
 }
 

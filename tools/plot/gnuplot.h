@@ -36,6 +36,7 @@ struct Axis {
   Scale scale = Scale::linear;
   double low = kAuto, high = kAuto;
   double tick = kAuto;  // distance of the numbers along it
+  std::vector<std::string> names = {};  // of the ticks at 1, 2, ..., instead of numbers
 };
 
 struct Series {

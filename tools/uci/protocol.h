@@ -13,7 +13,7 @@ namespace dma::uci {
 struct SplitResult {
   std::size_t split = 0;
   Scores scores;
-  double seconds = 0, epochs = 0;  // epochs: mean over members
+  double seconds = 0, epochs = 0;  // of the processor; mean over members
   std::uint64_t messages_refused = 0, messages_replaced = 0;
   std::vector<std::pair<int, Scores>> curve;  // epochs, test scores
 };

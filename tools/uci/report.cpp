@@ -29,8 +29,8 @@ Row row_of(const SetResult& result) {
 std::string line(const SetResult& result) {
   const Row r = row_of(result);
   return fmt::format(
-      "{:<10} {:>2} splits  RMSE {:.3f} +- {:.3f}  log-likelihood {:.3f} +- {:.3f}  95 % coverage {:.3f}  {:.0f} epochs, {:.2f} s "
-      "a split",
+      "{:<10} {:>2} splits  RMSE {:.3f} +- {:.3f}  log-likelihood {:.3f} +- {:.3f}  95 % coverage {:.3f}  {:.0f} epochs, {:.2f} CPU "
+      "s a split",
       result.name, result.splits.size(), r.rmse.mean, r.rmse.standard_error, r.log_likelihood.mean,
       r.log_likelihood.standard_error, r.coverage.mean, r.epochs.mean, r.seconds.mean);
 }
@@ -38,7 +38,7 @@ std::string line(const SetResult& result) {
 std::string markdown(const std::vector<SetResult>& results, std::string_view rows) {
   std::string text = fmt::format(
       "RMSE / log-likelihood on the {} rows, mean and standard error over the splits.\n\n"
-      "| set | splits | dma | 95 % coverage | epochs | s a split | PBP | TAGI | MC dropout | deep ensembles |\n"
+      "| set | splits | dma | 95 % coverage | epochs | CPU s a split | PBP | TAGI | MC dropout | deep ensembles |\n"
       "|---|---|---|---|---|---|---|---|---|---|\n",
       rows);
   for (const SetResult& result : results) {
@@ -94,8 +94,8 @@ nlohmann::ordered_json json(const std::vector<SetResult>& results) {
 
 plot::Figure figure(const std::vector<SetResult>& results) {
   using plot::Colour, plot::Series, plot::Style;
-  plot::Panel rmse{.title = "RMSE relative to PBP (lower is better)", .x = {"RMSE / RMSE of PBP"}, .y = {"data set"}};
-  plot::Panel likelihood{.title = "log-likelihood minus that of PBP (higher is better)", .x = {"nats"}, .y = {"data set"}};
+  plot::Panel rmse{.title = "RMSE relative to PBP (lower is better)", .x = {"RMSE / RMSE of PBP"}};
+  plot::Panel likelihood{.title = "log-likelihood minus that of PBP (higher is better)", .x = {"nats"}};
   struct System {
     std::string name;
     Colour colour;
@@ -105,7 +105,6 @@ plot::Figure figure(const std::vector<SetResult>& results) {
                                        {"MC dropout", Colour::orange},
                                        {"deep ensembles", Colour::green},
                                        {"dma", Colour::vermillion}};
-  std::vector<std::string> notes;
   for (const System& system : systems) {
     Series in_rmse{.title = system.name, .style = Style::points, .colour = system.colour, .width = 3}, in_likelihood = in_rmse;
     double height = 0;
@@ -126,11 +125,11 @@ plot::Figure figure(const std::vector<SetResult>& results) {
     rmse.series.push_back(std::move(in_rmse));
     likelihood.series.push_back(std::move(in_likelihood));
   }
-  double height = 0;
-  for (const SetResult& result : results) notes.push_back(fmt::format("{:.0f}: {}", height += 1, result.name));
-  rmse.notes = notes;
-  rmse.key = likelihood.key = "outside right";
-  for (auto* panel : {&rmse, &likelihood}) panel->y.low = 0.5, panel->y.high = static_cast<double>(results.size()) + 4;
+  for (auto* panel : {&rmse, &likelihood}) {
+    panel->key = "outside right";
+    for (const SetResult& result : results) panel->y.names.push_back(result.name);
+    panel->y.low = 0.5, panel->y.high = static_cast<double>(results.size()) + 0.5;
+  }
   return {.title = "", .panels = {rmse, likelihood}, .panel_width = 560};
 }
 
