@@ -8,6 +8,7 @@
 
 #include "engine/error.h"
 #include "engine/executor.h"
+#include "engine/independent.h"
 
 namespace dma {
 
@@ -168,12 +169,20 @@ void Learner::learn_batch(const Data& data, std::size_t batch, std::size_t begin
                           EpochRecord& record) {
   for (const SharedVariable& s : shared_) {
     const MessageArrays context = state_->context(s.id);
-    for (std::uint32_t i = 0; i < s.size; ++i) {
-      cavity_tau_[s.first + i] = context.tau[i] -= memory_.tau[batch][s.first + i];
-      cavity_rho_[s.first + i] = context.rho[i] -= memory_.rho[batch][s.first + i];
-      // What is left is a sum of non-negative precisions, up to rounding.
-      assert(context.rho[i] >= -1e-9 * memory_.rho[batch][s.first + i]);
-    }
+    const auto take_out = [&](const std::vector<double>& stored, double* in_context, std::vector<double>& cavity) {
+      const double* const old = stored.data() + s.first;
+      double* const left = cavity.data() + s.first;
+      DMA_INDEPENDENT
+      for (std::size_t i = 0; i < s.size; ++i) {
+        const double value = in_context[i] - old[i];
+        in_context[i] = value;
+        left[i] = value;
+      }
+    };
+    take_out(memory_.tau[batch], context.tau, cavity_tau_);
+    take_out(memory_.rho[batch], context.rho, cavity_rho_);
+    // What is left is a sum of non-negative precisions, up to rounding.
+    for (std::uint32_t i = 0; i < s.size; ++i) assert(context.rho[i] >= -1e-9 * memory_.rho[batch][s.first + i]);
   }
   for (std::size_t n = begin; n < end; ++n) {
     observe_example(data, n, *state_);
@@ -187,18 +196,23 @@ void Learner::learn_batch(const Data& data, std::size_t batch, std::size_t begin
   }
   // The old message counts evidence_weight times in the context and was taken out once; so with the new one.
   const double step = memory_.epochs.empty() ? options_.first_step : options_.step;
-  const auto replace = [&](double& stored, double& context, double cavity) {
-    const double gained = context == cavity ? 0 : context - cavity;  // also where both are infinite: a weight known exactly
-    const double change = step * (gained - stored);
-    context = cavity + stored + options_.evidence_weight * change;
-    stored += change;
-  };
+  const double weight = options_.evidence_weight;
   for (const SharedVariable& s : shared_) {
     const MessageArrays context = state_->context(s.id);
-    for (std::uint32_t i = 0; i < s.size; ++i) {
-      replace(memory_.tau[batch][s.first + i], context.tau[i], cavity_tau_[s.first + i]);
-      replace(memory_.rho[batch][s.first + i], context.rho[i], cavity_rho_[s.first + i]);
-    }
+    const auto replace = [&](std::vector<double>& stored, double* in_context, const std::vector<double>& cavity) {
+      double* const message = stored.data() + s.first;
+      const double* const left = cavity.data() + s.first;
+      DMA_INDEPENDENT
+      for (std::size_t i = 0; i < s.size; ++i) {
+        const double old = message[i], difference = in_context[i] - left[i];
+        const double gained = in_context[i] == left[i] ? 0 : difference;  // also where both are infinite: known exactly
+        const double change = step * (gained - old);
+        in_context[i] = left[i] + old + weight * change;
+        message[i] = old + change;
+      }
+    };
+    replace(memory_.tau[batch], context.tau, cavity_tau_);
+    replace(memory_.rho[batch], context.rho, cavity_rho_);
   }
 }
 

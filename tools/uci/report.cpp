@@ -127,10 +127,11 @@ plot::Figure figure(const std::vector<SetResult>& results) {
   }
   for (auto* panel : {&rmse, &likelihood}) {
     panel->key = "outside right";
+    panel->x.tick = 0.4;
     for (const SetResult& result : results) panel->y.names.push_back(result.name);
     panel->y.low = 0.5, panel->y.high = static_cast<double>(results.size()) + 0.5;
   }
-  return {.title = "", .panels = {rmse, likelihood}, .panel_width = 560};
+  return {.title = "", .panels = {rmse, likelihood}, .panel_width = 600};
 }
 
 }  // namespace dma::uci
