@@ -49,7 +49,9 @@ TEST_CASE("resume: killed with kill -9 again and again, the model is the same by
     kill(process, SIGKILL);
     if (finish(process) == 0) break;
     ++kills;
-    CHECK(folder.read("model.json") == "");
+    // Not there yet; or, if the blow fell after the last word was written, whole.
+    const std::string model = folder.read("model.json");
+    CHECK((model.empty() || model == expected));
     milliseconds += 5 + milliseconds / 20;  // in the end, long enough to get through on the slowest machine
     REQUIRE(kills < 500);
   }
