@@ -1,6 +1,6 @@
 #include "factors/add.h"
 
-#include "engine/independent.h"
+#include "engine/support/independent.h"
 
 namespace dma {
 

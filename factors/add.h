@@ -1,7 +1,7 @@
 // Addition of two variables: f(x, y, z) = delta(z - x - y). All messages are exact; means and variances add or subtract.
 #pragma once
 
-#include "engine/block_loop.h"
+#include "engine/kinds/block_loop.h"
 
 namespace dma {
 

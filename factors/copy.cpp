@@ -55,7 +55,7 @@ void Copy::to_copies(const Gaussian& x, std::span<const Gaussian> copies, std::s
 
 // Precisions are not negative, so one point mass makes their sum infinite.
 bool Copy::block_to_x(const SlotBlock& block) {
-  return with_row_length(block.batch.reads[0].terms, [&](const auto terms) {
+  return with_row_length(block.call.reads[0].terms, [&](const auto terms) {
     const double *tau = block.tau_of(0), *rho = block.rho_of(0);
     std::int64_t bad = 0;
     for (std::size_t slot = 0; slot < block.slots; ++slot, tau += terms, rho += terms) {
@@ -70,7 +70,7 @@ bool Copy::block_to_x(const SlotBlock& block) {
 }
 
 bool Copy::block_to_copies(const SlotBlock& block) {
-  return with_row_length(block.batch.reads[1].terms, [&](const auto terms) {
+  return with_row_length(block.call.reads[1].terms, [&](const auto terms) {
     const double *x_tau = block.tau_of(0), *x_rho = block.rho_of(0), *tau = block.tau_of(1), *rho = block.rho_of(1);
     double *to_tau = block.tau, *to_rho = block.rho;
     std::int64_t bad = 0;

@@ -14,7 +14,7 @@
 #include <functional>
 #include <string>
 
-#include "engine/kind.h"
+#include "engine/kinds/kind.h"
 
 namespace dma {
 

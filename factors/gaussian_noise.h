@@ -6,7 +6,7 @@
 // which needs no case for variance 0 (identity) nor for the uniform message.
 #pragma once
 
-#include "engine/gaussian.h"
+#include "engine/messages/gaussian.h"
 
 namespace dma {
 

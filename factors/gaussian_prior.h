@@ -1,7 +1,7 @@
 // Gaussian prior: f(x) = N(x; mean, variance). The message is the factor itself: exact, whatever arrives.
 #pragma once
 
-#include "engine/gaussian.h"
+#include "engine/messages/gaussian.h"
 
 namespace dma {
 

@@ -84,9 +84,9 @@ bool backward_block(const Block& block, std::size_t count, [[maybe_unused]] cons
 template <class Rule, bool kTracked, bool kToX, bool kToY>
 class Backward {
  public:
-  Backward(const Batch& batch, Outcome& outcome)
-      : batch_(batch), outcome_(outcome), block_(batch), sides_(batch, block_, Rule::kUsesSignal && kToY, Rule::kUsesSignal && kToX),
-        x_sink_(batch.sink), y_sink_(kToX ? batch.second_sink : batch.sink) {}
+  Backward(const Call& call, Outcome& outcome)
+      : batch_(call), outcome_(outcome), block_(call), sides_(call, block_, Rule::kUsesSignal && kToY, Rule::kUsesSignal && kToX),
+        x_sink_(call.sink), y_sink_(kToX ? call.second_sink : call.sink) {}
 
   void all() {
     const PortView& y = batch_.reads[1];
@@ -165,7 +165,7 @@ class Backward {
     }
   }
 
-  const Batch& batch_;
+  const Call& batch_;
   Outcome& outcome_;
   const Block block_;
   Sides sides_;
@@ -215,9 +215,9 @@ class Terms {
 
 // Short rows: a block of them at a time.
 template <bool kTracked>
-void short_to_total(const Batch& batch, Outcome& outcome) {
-  const Block block(batch);
-  Sides sides(batch, block, false, false);
+void short_to_total(const Call& call, Outcome& outcome) {
+  const Block block(call);
+  Sides sides(call, block, false, false);
   const auto some = [&](std::size_t first, std::size_t slots) {
     if (!sides.read(first, slots)) return false;
     form_products(block, slots);
@@ -238,14 +238,14 @@ void short_to_total(const Batch& batch, Outcome& outcome) {
       tau[s] = rho[s] * mean[s];
       good &= (rho[s] < kInfinity) & (std::abs(tau[s]) < kInfinity);
     }
-    if (good) batch.sink.store_all<kTracked>(batch.out_offset(0, first), tau, rho, slots, first, 1, outcome);
+    if (good) call.sink.store_all<kTracked>(call.out_offset(0, first), tau, rho, slots, first, 1, outcome);
     return good;
   };
-  for (std::size_t c = 0; c < batch.columns; c += block.capacity) {
-    const std::size_t slots = std::min(block.capacity, batch.columns - c);
+  for (std::size_t c = 0; c < call.columns; c += block.capacity) {
+    const std::size_t slots = std::min(block.capacity, call.columns - c);
     if (some(c, slots)) continue;
     for (std::size_t s = c; s < c + slots; ++s)
-      batch.sink.store<kTracked>(batch.out_offset(0, s), Sum::to_total(Unfused(batch, s).products, {}), s, outcome);
+      call.sink.store<kTracked>(call.out_offset(0, s), Sum::to_total(Unfused(call, s).products, {}), s, outcome);
   }
 }
 
@@ -253,12 +253,12 @@ void short_to_total(const Batch& batch, Outcome& outcome) {
 
 // Long rows: one pass over each, nothing stored on the way.
 template <bool kTracked>
-void InnerProduct::to_total(const Batch& batch, Outcome& outcome) {
+void InnerProduct::to_total(const Call& call, Outcome& outcome) {
   constexpr std::size_t kShort = 5;
-  if (batch.reads[0].terms < kShort) return short_to_total<kTracked>(batch, outcome);
-  const Block block(batch);
-  const Terms xs(batch.reads[0], block.x(), batch.columns), ys(batch.reads[1], block.y(), batch.columns);
-  for (std::size_t c = 0; c < batch.columns; ++c) {
+  if (call.reads[0].terms < kShort) return short_to_total<kTracked>(call, outcome);
+  const Block block(call);
+  const Terms xs(call.reads[0], block.x(), call.columns), ys(call.reads[1], block.y(), call.columns);
+  for (std::size_t c = 0; c < call.columns; ++c) {
     const Moments sum = xs.of(c, [&](const auto& x_at) {
       return ys.of(c, [&](const auto& y_at) {
         Moments total{0, 0};
@@ -272,26 +272,26 @@ void InnerProduct::to_total(const Batch& batch, Outcome& outcome) {
     });
     const Gaussian total = std::abs(sum.mean) < kInfinity && sum.variance < kInfinity
                                ? Gaussian::from_moments(sum.mean, sum.variance)
-                               : Sum::to_total(Unfused(batch, c).products, {});
-    batch.sink.store<kTracked>(batch.out_offset(0, c), total, c, outcome);
+                               : Sum::to_total(Unfused(call, c).products, {});
+    call.sink.store<kTracked>(call.out_offset(0, c), total, c, outcome);
   }
 }
 
 template <InnerProduct::Rule kRule, bool kTracked, bool kToX, bool kToY>
-void InnerProduct::to_terms(const Batch& batch, Outcome& outcome) {
+void InnerProduct::to_terms(const Call& call, Outcome& outcome) {
   using Messages = std::conditional_t<kRule == Rule::direct, Direct, Linearised>;
-  Backward<Messages, kTracked, kToX, kToY>(batch, outcome).all();
+  Backward<Messages, kTracked, kToX, kToY>(call, outcome).all();
 }
 
-template void InnerProduct::to_total<false>(const Batch&, Outcome&);
-template void InnerProduct::to_total<true>(const Batch&, Outcome&);
+template void InnerProduct::to_total<false>(const Call&, Outcome&);
+template void InnerProduct::to_total<true>(const Call&, Outcome&);
 #define DMA_INSTANTIATE(rule)                                                                   \
-  template void InnerProduct::to_terms<rule, false, true, false>(const Batch&, Outcome&);       \
-  template void InnerProduct::to_terms<rule, false, false, true>(const Batch&, Outcome&);       \
-  template void InnerProduct::to_terms<rule, false, true, true>(const Batch&, Outcome&);        \
-  template void InnerProduct::to_terms<rule, true, true, false>(const Batch&, Outcome&);        \
-  template void InnerProduct::to_terms<rule, true, false, true>(const Batch&, Outcome&);        \
-  template void InnerProduct::to_terms<rule, true, true, true>(const Batch&, Outcome&);
+  template void InnerProduct::to_terms<rule, false, true, false>(const Call&, Outcome&);       \
+  template void InnerProduct::to_terms<rule, false, false, true>(const Call&, Outcome&);       \
+  template void InnerProduct::to_terms<rule, false, true, true>(const Call&, Outcome&);        \
+  template void InnerProduct::to_terms<rule, true, true, false>(const Call&, Outcome&);        \
+  template void InnerProduct::to_terms<rule, true, false, true>(const Call&, Outcome&);        \
+  template void InnerProduct::to_terms<rule, true, true, true>(const Call&, Outcome&);
 DMA_INSTANTIATE(InnerProduct::Rule::direct)
 DMA_INSTANTIATE(InnerProduct::Rule::linearised)
 #undef DMA_INSTANTIATE

@@ -11,7 +11,7 @@
 
 #include <span>
 
-#include "engine/batch.h"
+#include "engine/kinds/call.h"
 
 namespace dma {
 
@@ -20,11 +20,11 @@ struct InnerProduct {
   static double value(std::span<const double> xs_then_ys);
 
   template <bool kTracked>
-  static void to_total(const Batch& batch, Outcome& outcome);  // reads x, y
+  static void to_total(const Call& call, Outcome& outcome);  // reads x, y
   // To x, y or both, reading x, y, total: by Prop. 3.2, or by linearisation (product_linearised.h).
   enum class Rule { direct, linearised };
   template <Rule kRule, bool kTracked, bool kToX, bool kToY>
-  static void to_terms(const Batch& batch, Outcome& outcome);
+  static void to_terms(const Call& call, Outcome& outcome);
 };
 
 }  // namespace dma

@@ -1,8 +1,8 @@
 #include "factors/leaky_relu.h"
 
-#include "engine/independent.h"
+#include "engine/support/independent.h"
 #include "factors/normal.h"
-#include "factors/portions.h"
+#include "factors/chunks.h"
 
 namespace dma {
 
@@ -90,13 +90,13 @@ Gaussian LeakyRelu::to_x(const Gaussian& y, Parameters parameters) {
 
 namespace {
 
-// The message in the other direction of a portion of slots: moments(u, beyond) makes them from the arriving location and the
+// The message in the other direction of a chunk of slots: moments(u, beyond) makes them from the arriving location and the
 // tail beyond its size, both in standard deviations. Every pass does one thing for all slots; only the tails are looked up
 // slot by slot. False if a message is uniform, a point mass or out of range.
 template <class MomentsOf>
-bool portion(const double* tau, const double* rho, std::size_t count, const MomentsOf& moments, double* to_tau, double* to_rho) {
-  double root[kPortion], u[kPortion], exponential[kPortion];
-  normal::Mills mills[kPortion];
+bool chunk(const double* tau, const double* rho, std::size_t count, const MomentsOf& moments, double* to_tau, double* to_rho) {
+  double root[kChunk], u[kChunk], exponential[kChunk];
+  normal::Mills mills[kChunk];
   for (std::size_t i = 0; i < count; ++i) {
     root[i] = std::sqrt(rho[i]);
     u[i] = tau[i] / root[i];
@@ -115,14 +115,14 @@ bool portion(const double* tau, const double* rho, std::size_t count, const Mome
   return others == 0;
 }
 
-// All portions of a block; what a portion cannot do, `one` does message by message.
+// All chunks of a block; what a chunk cannot do, `one` does message by message.
 template <class MomentsOf>
-bool block_by_portions(const SlotBlock& block, Gaussian (*one)(const Gaussian&, LeakyRelu::Parameters), const MomentsOf& moments) {
+bool block_by_chunks(const SlotBlock& block, Gaussian (*one)(const Gaussian&, LeakyRelu::Parameters), const MomentsOf& moments) {
   const double slope = *block.parameter(0, 0);
-  if (block.batch.parameters[0].column != 0 || slope == 1 || slope < LeakyRelu::kTinySlope) return false;
+  if (block.call.parameters[0].column != 0 || slope == 1 || slope < LeakyRelu::kTinySlope) return false;
   const double *const tau = block.tau_of(0), *const rho = block.rho_of(0);
-  by_portions(block.slots, [&](std::size_t first, std::size_t count) {
-    if (portion(tau + first, rho + first, count, moments, block.tau + first, block.rho + first)) return;
+  by_chunks(block.slots, [&](std::size_t first, std::size_t count) {
+    if (chunk(tau + first, rho + first, count, moments, block.tau + first, block.rho + first)) return;
     for (std::size_t i = first; i < first + count; ++i) {
       const Gaussian message = one({tau[i], rho[i]}, {slope});
       block.tau[i] = message.tau;
@@ -136,12 +136,12 @@ bool block_by_portions(const SlotBlock& block, Gaussian (*one)(const Gaussian&, 
 
 bool LeakyRelu::block_to_y(const SlotBlock& block) {
   const double a = *block.parameter(0, 0);
-  return block_by_portions(block, &to_y, [a](double u, const normal::Tail& beyond) { return moments_of_y(u, beyond, a); });
+  return block_by_chunks(block, &to_y, [a](double u, const normal::Tail& beyond) { return moments_of_y(u, beyond, a); });
 }
 
 bool LeakyRelu::block_to_x(const SlotBlock& block) {
   const double a = *block.parameter(0, 0), inverse_a = 1 / a;
-  return block_by_portions(block, &to_x,
+  return block_by_chunks(block, &to_x,
                            [=](double w, const normal::Tail& beyond) { return moments_of_x(w, beyond, a, inverse_a); });
 }
 

@@ -6,7 +6,7 @@
 // positive slope.
 #pragma once
 
-#include "engine/block_loop.h"
+#include "engine/kinds/block_loop.h"
 
 namespace dma {
 

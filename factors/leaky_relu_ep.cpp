@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
-#include "engine/independent.h"
+#include "engine/support/independent.h"
 #include "factors/leaky_relu_linearised.h"
 #include "factors/normal.h"
-#include "factors/portions.h"
+#include "factors/chunks.h"
 
 namespace dma {
 
@@ -119,9 +119,9 @@ bool is_of_use(const Natural& message, const Natural& y) {
 
 }  // namespace
 
-StandIn LeakyReluEp::to_x_or_linearised(const Gaussian& x, const Gaussian& y, Parameters p) {
+GaussianOrFallback LeakyReluEp::to_x_or_linearised(const Gaussian& x, const Gaussian& y, Parameters p) {
   const Gaussian ep = to_x(x, y, p);
-  return is_of_use(ep, y) ? StandIn(ep) : StandIn(LeakyReluLinearised::to_x(x, y, p), true);
+  return is_of_use(ep, y) ? GaussianOrFallback(ep) : GaussianOrFallback(LeakyReluLinearised::to_x(x, y, p), true);
 }
 
 namespace {
@@ -132,9 +132,9 @@ struct Arrived {
 };
 
 // Every pass does one thing for all slots; only Mills' ratio is looked up slot by slot. Returns how many are linearised.
-std::uint64_t portion_to_x(const Arrived& x, const Arrived& y, double slope, std::size_t count, double* to_tau, double* to_rho) {
-  double u[2][kPortion], sd[2][kPortion], exponential[2][kPortion];
-  normal::Mills mills[2][kPortion];
+std::uint64_t chunk_to_x(const Arrived& x, const Arrived& y, double slope, std::size_t count, double* to_tau, double* to_rho) {
+  double u[2][kChunk], sd[2][kChunk], exponential[2][kChunk];
+  normal::Mills mills[2][kChunk];
   for (std::size_t i = 0; i < count; ++i) {
     const Sides s = sides(x[i], y[i], slope);
     sd[0][i] = 1 / std::sqrt(s.positive_rho);
@@ -159,7 +159,7 @@ std::uint64_t portion_to_x(const Arrived& x, const Arrived& y, double slope, std
                              y.rho[i] > kLeast && x.rho[i] < kMost && y.rho[i] < kMost;
     if (is_ordinary && is_of_use({to_tau[i], to_rho[i]}, y[i])) continue;
     const Gaussian from_x(x[i]), from_y(y[i]);
-    const StandIn message = is_ordinary ? StandIn(LeakyReluLinearised::to_x(from_x, from_y, {slope}), true)
+    const GaussianOrFallback message = is_ordinary ? GaussianOrFallback(LeakyReluLinearised::to_x(from_x, from_y, {slope}), true)
                                         : LeakyReluEp::to_x_or_linearised(from_x, from_y, {slope});
     to_tau[i] = message.tau;
     to_rho[i] = message.rho;
@@ -172,10 +172,10 @@ std::uint64_t portion_to_x(const Arrived& x, const Arrived& y, double slope, std
 
 bool LeakyReluEp::block_to_x_or_linearised(const SlotBlock& block) {
   const double slope = *block.parameter(0, 0);
-  if (block.batch.parameters[0].column != 0 || slope == 1 || slope < LeakyRelu::kTinySlope) return false;
-  by_portions(block.slots, [&](std::size_t i, std::size_t count) {
+  if (block.call.parameters[0].column != 0 || slope == 1 || slope < LeakyRelu::kTinySlope) return false;
+  by_chunks(block.slots, [&](std::size_t i, std::size_t count) {
     const auto from = [&](std::size_t read) { return Arrived{block.tau_of(read) + i, block.rho_of(read) + i}; };
-    block.replaced += portion_to_x(from(0), from(1), slope, count, block.tau + i, block.rho + i);
+    block.replaced += chunk_to_x(from(0), from(1), slope, count, block.tau + i, block.rho + i);
   });
   return true;
 }

@@ -19,7 +19,7 @@ struct LeakyReluEp {
 
   static Gaussian to_y(const Gaussian& x, const Gaussian& y, Parameters p);
   static Gaussian to_x(const Gaussian& x, const Gaussian& y, Parameters p);
-  static StandIn to_x_or_linearised(const Gaussian& x, const Gaussian& y, Parameters p);
+  static GaussianOrFallback to_x_or_linearised(const Gaussian& x, const Gaussian& y, Parameters p);
 
   static bool block_to_x_or_linearised(const SlotBlock& block);  // reads x, y; declines slopes that differ
 };

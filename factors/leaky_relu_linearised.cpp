@@ -22,7 +22,7 @@ Gaussian LeakyReluLinearised::to_x(const Gaussian& x, const Gaussian& y, Paramet
   }
   const double weight = gradient * x.rho / (x.rho + y.rho * residual);
   const double tau = weight * (y.tau - y.rho * offset), rho = weight * gradient * y.rho;
-  return closed(tau, rho, tau / rho);
+  return closed(tau, rho, [&] { return tau / rho; });
 }
 
 }  // namespace dma

@@ -10,9 +10,9 @@
 
 #include <cmath>
 
-#include "engine/block_loop.h"
-#include "engine/gaussian.h"
-#include "engine/log_normal.h"
+#include "engine/kinds/block_loop.h"
+#include "engine/messages/gaussian.h"
+#include "engine/messages/log_normal.h"
 
 namespace dma {
 

@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "engine/independent.h"
+#include "engine/support/independent.h"
 
 namespace dma {
 

@@ -20,8 +20,8 @@
 
 #include <algorithm>
 
-#include "engine/block_loop.h"
-#include "engine/gaussian.h"
+#include "engine/kinds/block_loop.h"
+#include "engine/messages/gaussian.h"
 
 namespace dma {
 

@@ -1,7 +1,7 @@
 // The built-in kinds.
 #pragma once
 
-#include "engine/registry.h"
+#include "engine/kinds/registry.h"
 
 namespace dma {
 

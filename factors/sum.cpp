@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "engine/independent.h"
+#include "engine/support/independent.h"
 #include "factors/leave_one_out.h"
 
 namespace dma {
@@ -137,7 +137,7 @@ bool read_terms(const SlotBlock& block, Terms terms, double* mean, double* varia
 }  // namespace
 
 bool Sum::block_to_total(const SlotBlock& block) {
-  return with_row_length(block.batch.reads[0].terms, [&](const auto terms) {
+  return with_row_length(block.call.reads[0].terms, [&](const auto terms) {
     const double *mean = block.spare, *variance = block.spare + block.slots * terms;
     if (!read_terms(block, terms, block.spare, block.spare + block.slots * terms)) return false;
     for (std::size_t slot = 0; slot < block.slots; ++slot, mean += terms, variance += terms) {
@@ -158,7 +158,7 @@ bool Sum::block_to_total(const SlotBlock& block) {
 
 // The sums over the others are formed where the results will stand.
 bool Sum::block_to_terms(const SlotBlock& block) {
-  return with_row_length(block.batch.reads[0].terms, [&](const auto terms) {
+  return with_row_length(block.call.reads[0].terms, [&](const auto terms) {
     const std::size_t count = block.slots * terms;
     const double *mean = block.spare, *variance = block.spare + count, *total_tau = block.tau_of(1), *total_rho = block.rho_of(1);
     if (!read_terms(block, terms, block.spare, block.spare + count)) return false;

@@ -9,8 +9,8 @@
 
 #include <span>
 
-#include "engine/block_loop.h"
-#include "engine/gaussian.h"
+#include "engine/kinds/block_loop.h"
+#include "engine/messages/gaussian.h"
 
 namespace dma {
 

@@ -22,6 +22,7 @@ namespace {
 constexpr double kFirstNoiseVariance = 1;
 // Noise may not change by more than this factor in one epoch: it must not outrun the network it is estimated with.
 constexpr double kLargestNoiseStep = 4;
+// Nor may the factor on a layer's prior variances.
 constexpr double kLargestPriorStep = 2;
 // Learned noise variances, in units of the target's variance.
 constexpr double kSmallestNoiseVariance = 1e-8, kLargestNoiseVariance = 10;
@@ -205,21 +206,25 @@ void Bnn::update_noise(Member& member, std::span<const double> targets) {
   member.learner->set_parameter(member.net.noise, "variance", member.noise_variance);
 }
 
-// Expectation maximisation: the factor on a layer's prior variances under which its beliefs are likeliest to have come from
-// that prior.
+// Expectation maximisation: with beliefs N(m, v) of weights with priors N(m0, v0), the expected log prior is largest for the
+// factor mean of ((m - m0)^2 + v) / v0 on the prior variances of a layer. Weights known exactly, or without a prior, have no
+// say.
 void Bnn::update_priors(Member& member) {
   for (std::size_t l = 0; l < member.priors.size(); ++l) {
     LayerPrior& prior = member.priors[l];
-    double ratio = 0;
+    double sum = 0, count = 0;
     std::size_t i = 0;
     for (const auto& [variable, factor] : member.net.learned(l)) {
       const Belief belief = member.learner->belief(variable);
       for (std::size_t e = 0; e < belief.size(); ++e, ++i) {
+        if (!(prior.variance[i] > 0 && prior.variance[i] < kInfinity)) continue;
         const double off = belief[e].mean() - prior.mean[i];
-        ratio += (off * off + belief[e].variance()) / prior.variance[i] / static_cast<double>(prior.mean.size());
+        sum += (off * off + belief[e].variance()) / prior.variance[i];
+        ++count;
       }
     }
-    ratio = std::clamp(ratio, 1 / kLargestPriorStep, kLargestPriorStep);
+    if (count == 0) continue;
+    const double ratio = std::clamp(sum / count, 1 / kLargestPriorStep, kLargestPriorStep);
     for (double& variance : prior.variance) variance *= ratio;
     i = 0;
     for (const auto& [variable, factor] : member.net.learned(l)) {

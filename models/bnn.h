@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/learn.h"
+#include "engine/learn/learn.h"
 #include "models/bnn_graph.h"
 #include "models/feature_map.h"
 #include "models/numbers.h"

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "engine/error.h"
+#include "engine/support/error.h"
 #include "models/regression.h"
 #include "models/scores.h"
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "engine/error.h"
+#include "engine/support/error.h"
 #include "models/standardiser.h"
 
 namespace dma {

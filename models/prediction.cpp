@@ -4,7 +4,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "engine/gaussian.h"
+#include "engine/messages/gaussian.h"
 
 namespace dma {
 

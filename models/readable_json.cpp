@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "engine/error.h"
+#include "engine/support/error.h"
 
 namespace dma {
 

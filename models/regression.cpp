@@ -14,7 +14,7 @@ constexpr double kEvidenceWeight = 5;
 // The share of each change that is made at once.
 constexpr double kStep = 0.5;
 constexpr int kEpochs = 200;
-constexpr double kLeastGain = 0.001;
+constexpr double kLeastGain = 0.001;  // nats an epoch, see LearnOptions
 constexpr std::size_t kRowsPerBatch = 3;
 // Every batch stores a message per weight: this bounds the memory on large tables.
 constexpr std::size_t kMostBatches = 2000;

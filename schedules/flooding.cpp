@@ -2,7 +2,7 @@
 
 namespace dma {
 
-ScheduleRule flooding(Iteration iteration) {
+Scheduler flooding(Iteration iteration) {
   return {"flooding", [iteration](const Flow& flow) {
             Schedule schedule{"flooding", {}, Schedule::Order::repeated, iteration};
             std::vector<Visit> sends;

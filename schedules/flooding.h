@@ -1,10 +1,10 @@
 // Every message at once, from the messages of the sweep before.
 #pragma once
 
-#include "engine/schedule.h"
+#include "engine/compile/schedule.h"
 
 namespace dma {
 
-ScheduleRule flooding(Iteration iteration = {});
+Scheduler flooding(Iteration iteration = {});
 
 }  // namespace dma

@@ -4,7 +4,7 @@
 
 namespace dma {
 
-ScheduleRule forward_backward() {
+Scheduler forward_backward() {
   return {"forward_backward",
           [](const Flow& flow) {
             Schedule schedule{"forward_backward", {}};
@@ -23,7 +23,7 @@ ScheduleRule forward_backward() {
           true};
 }
 
-ScheduleRule forward() {
+Scheduler forward() {
   return {"forward",
           [](const Flow& flow) {
             Schedule schedule{"forward", {}};

@@ -1,7 +1,7 @@
 // Topological sweeps for graphs whose data flow has no cycle.
 #pragma once
 
-#include "engine/schedule.h"
+#include "engine/compile/schedule.h"
 
 namespace dma {
 
@@ -9,9 +9,9 @@ namespace dma {
 // sum-product. With loops: the factors in topological order, each sending to its outputs, then in reverse, each sending to
 // its inputs; over a layered network this is one example of the paper's Algorithm 1. A message to an input uses what
 // arrived on the other inputs in the forward half.
-ScheduleRule forward_backward();
+Scheduler forward_backward();
 
 // Only the forward half: predictions.
-ScheduleRule forward();
+Scheduler forward();
 
 }  // namespace dma

@@ -2,7 +2,7 @@
 
 namespace dma {
 
-ScheduleRule residual(Iteration iteration) {
+Scheduler residual(Iteration iteration) {
   return {"residual", [iteration](const Flow& flow) {
             Schedule schedule{"residual", {}, Schedule::Order::residual, iteration};
             for (std::uint32_t f = 0; f < flow.factors(); ++f)

@@ -1,12 +1,12 @@
 // Largest change first.
 #pragma once
 
-#include "engine/schedule.h"
+#include "engine/compile/schedule.h"
 
 namespace dma {
 
 // Each factor is one visit that refreshes and sends everything. The next visit is always that of the factor whose
 // arriving messages changed most since its last one; the limit counts visits in units of one visit per factor.
-ScheduleRule residual(Iteration iteration = {});
+Scheduler residual(Iteration iteration = {});
 
 }  // namespace dma

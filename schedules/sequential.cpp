@@ -4,7 +4,7 @@
 
 namespace dma {
 
-ScheduleRule sequential(Iteration iteration) {
+Scheduler sequential(Iteration iteration) {
   return {"sequential",
           [iteration](const Flow& flow) {
             Schedule schedule{"sequential", {}, Schedule::Order::repeated, iteration};

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "engine/schedule.h"
+#include "engine/compile/schedule.h"
 
 namespace dma {
 

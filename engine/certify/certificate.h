@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/gaussian.h"
+#include "engine/messages/gaussian.h"
 
 namespace dma {
 

@@ -6,7 +6,7 @@
 #include <mutex>
 #include <thread>
 
-#include "engine/error.h"
+#include "engine/support/error.h"
 
 namespace dma {
 

@@ -1,3 +1,5 @@
+// certify/: how good the messages of a kind, or of a run, are. May include run/ and what lies below it.
+//
 // Certifies the messages of a kind of factor against what the kind says it is, before or after it is registered:
 //
 //   fmt::print("{}\n", certify(my_kind, "dma"));
@@ -9,7 +11,7 @@
 
 #include "engine/certify/certificate.h"
 #include "engine/certify/checks.h"
-#include "engine/registry.h"
+#include "engine/kinds/registry.h"
 
 namespace dma {
 

@@ -4,7 +4,7 @@
 #include <functional>
 #include <vector>
 
-#include "engine/gaussian.h"
+#include "engine/messages/gaussian.h"
 
 namespace dma {
 

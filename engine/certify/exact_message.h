@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "engine/certify/curve.h"
-#include "engine/evaluate.h"
+#include "engine/kinds/evaluate.h"
 
 namespace dma {
 

@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "engine/report.h"
-#include "engine/state.h"
+#include "engine/run/report.h"
+#include "engine/run/state.h"
 
 namespace dma {
 

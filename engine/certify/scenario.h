@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/evaluate.h"
+#include "engine/kinds/evaluate.h"
 
 namespace dma {
 

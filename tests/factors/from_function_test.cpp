@@ -4,9 +4,9 @@
 
 #include <cmath>
 
-#include "engine/compile.h"
-#include "engine/evaluate.h"
-#include "engine/run.h"
+#include "engine/compile/compile.h"
+#include "engine/kinds/evaluate.h"
+#include "engine/run/run.h"
 #include "factors/leaky_relu_linearised.h"
 #include "factors/product_linearised.h"
 #include "factors/standard_registry.h"

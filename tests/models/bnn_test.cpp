@@ -4,8 +4,8 @@
 
 #include <cmath>
 
-#include "engine/dot.h"
-#include "engine/error.h"
+#include "engine/inspect/dot.h"
+#include "engine/support/error.h"
 #include "factors/standard_registry.h"
 #include "models/regression.h"
 #include "models/scores.h"

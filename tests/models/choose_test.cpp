@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "engine/error.h"
+#include "engine/support/error.h"
 #include "models/regression.h"
 
 namespace {

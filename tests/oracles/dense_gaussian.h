@@ -4,7 +4,7 @@
 #include <map>
 #include <vector>
 
-#include "engine/graph.h"
+#include "engine/graph/graph.h"
 
 namespace dma::oracle {
 

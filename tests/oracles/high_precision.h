@@ -7,7 +7,7 @@
 #include <boost/multiprecision/cpp_bin_float.hpp>
 #include <limits>
 
-#include "engine/gaussian.h"
+#include "engine/messages/gaussian.h"
 
 namespace dma::oracle {
 

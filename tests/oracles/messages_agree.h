@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "engine/belief.h"
+#include "engine/messages/belief.h"
 
 namespace dma::oracle {
 

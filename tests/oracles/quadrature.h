@@ -4,7 +4,7 @@
 #include <boost/math/quadrature/gauss_kronrod.hpp>
 #include <cmath>
 
-#include "engine/gaussian.h"
+#include "engine/messages/gaussian.h"
 
 namespace dma::oracle {
 

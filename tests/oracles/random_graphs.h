@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <map>
 
-#include "engine/state.h"
+#include "engine/run/state.h"
 
 namespace dma::oracle {
 

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <string>
 
-#include "engine/gaussian.h"
+#include "engine/messages/gaussian.h"
 
 namespace dma::oracle {
 

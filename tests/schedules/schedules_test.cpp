@@ -1,7 +1,7 @@
 // Every schedule is a list of visits that can be read.
 #include <doctest/doctest.h>
 
-#include "engine/compile.h"
+#include "engine/compile/compile.h"
 #include "factors/standard_registry.h"
 #include "schedules/flooding.h"
 #include "schedules/forward_backward.h"
@@ -13,7 +13,7 @@ namespace {
 using namespace dma;
 
 // w -> times <- x, times -> p -> noise -> y (x and y observed), or with a loop: p = w w.
-std::string text_of(const ScheduleRule& rule, bool loop = false) {
+std::string text_of(const Scheduler& rule, bool loop = false) {
   Graph g;
   const auto w = g.variable("w"), p = g.variable("p"), y = g.observed("y");
   g.factor("gaussian_prior", {w}, {{"mean", 0.0}, {"variance", 1.0}}, {.name = "prior"});

@@ -26,6 +26,26 @@ const std::map<std::string_view, std::vector<std::string_view>> kMayInclude = {
     {"tests", {"engine", "factors", "schedules", "models", "tools", "tests"}},
 };
 
+// The rooms of engine/, in the order in which a model walks through them; what a file of each may include of the engine.
+const std::map<std::string_view, std::vector<std::string_view>> kRoomMayInclude = {
+    {"support", {"support"}},
+    {"messages", {"support", "messages"}},
+    {"graph", {"support", "messages", "graph"}},
+    {"kinds", {"support", "messages", "graph", "kinds"}},
+    {"compile", {"support", "messages", "graph", "kinds", "compile"}},
+    {"run", {"support", "messages", "graph", "kinds", "compile", "run"}},
+    {"learn", {"support", "messages", "graph", "kinds", "compile", "run", "learn"}},
+    {"inspect", {"support", "messages", "graph", "kinds", "compile", "run", "inspect"}},
+    {"certify", {"support", "messages", "graph", "kinds", "compile", "run", "certify"}},
+};
+
+// "run" of "engine/run/state.h"; empty outside the engine.
+std::string_view room(std::string_view path) {
+  if (!path.starts_with("engine/")) return {};
+  path.remove_prefix(std::string_view("engine/").size());
+  return path.substr(0, path.find('/') == path.npos ? 0 : path.find('/'));
+}
+
 // One line per broken rule, "file:line: what".
 std::vector<std::string> turned_arrows(const SourceFile& file) {
   const auto from = top_folder(file.path);
@@ -38,6 +58,14 @@ std::vector<std::string> turned_arrows(const SourceFile& file) {
       if (include.quoted) found.push_back(where + "\"" + include.name + "\" is not written from the source root");
     } else if (std::ranges::find(allowed, to) == allowed.end()) {
       found.push_back(where + std::string(from) + " -> " + std::string(to) + " (" + include.name + ")");
+    } else if (from == "engine" && to == "engine") {
+      const auto room_of_file = kRoomMayInclude.find(room(file.path));
+      const std::string_view other = room(include.name);
+      if (room_of_file == kRoomMayInclude.end())
+        found.push_back(where + "not in a room of the engine");
+      else if (std::ranges::find(room_of_file->second, other) == room_of_file->second.end())
+        found.push_back(where + "engine/" + std::string(room_of_file->first) + " -> engine/" + std::string(other) + " (" +
+                        include.name + ")");
     }
   }
   return found;
@@ -55,6 +83,10 @@ TEST_CASE("layers: the check names file, line and arrow") {
         std::vector<std::string>{"engine/a.cpp:1: engine -> models (models/bnn.h)"});
   CHECK(turned_arrows({"engine/a.cpp", {"#include \"b.h\""}}) ==
         std::vector<std::string>{"engine/a.cpp:1: \"b.h\" is not written from the source root"});
+  CHECK(turned_arrows({"engine/run/a.cpp", {"#include \"engine/certify/certify.h\""}}) ==
+        std::vector<std::string>{"engine/run/a.cpp:1: engine/run -> engine/certify (engine/certify/certify.h)"});
+  CHECK(turned_arrows({"engine/a.cpp", {"#include \"engine/run/run.h\""}}) ==
+        std::vector<std::string>{"engine/a.cpp:1: not in a room of the engine"});
   CHECK(turned_arrows(
             {"models/a.cpp", {turned, "#include <vector>", "#include <boost/graph/a.hpp>", "// #include \"x\""}})
             .empty());

@@ -5,7 +5,7 @@
 
 #include <numeric>
 
-#include "engine/error.h"
+#include "engine/support/error.h"
 #include "tests/tools/run_dma.h"
 
 namespace {

@@ -19,7 +19,7 @@ using dma::testing::TemporaryFolder;
 const std::vector<std::string> kFit = {
     "fit",      "data.csv",   "--target",     "y", "--hidden",           "6,5", "--members", "2",
     "--epochs", "60",         "--tolerance",  "0", "--patience",         "0",   "--holdout", "0.1",
-    "--model",  "model.json", "--checkpoint", "c", "--checkpoint-every", "1"};
+    "--model",  "model.json", "--checkpoint", "c", "--checkpoint-every", "1",   "--learn-prior"};
 
 std::vector<std::string> resumed() {
   auto arguments = kFit;

@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "engine/error.h"
+#include "engine/support/error.h"
 #include "tools/uci/protocol.h"
 
 namespace {

@@ -3,7 +3,7 @@
 #include <doctest/doctest.h>
 #include <unistd.h>
 
-#include "engine/error.h"
+#include "engine/support/error.h"
 #include "tests/tools/run_dma.h"
 
 using dma::testing::TemporaryFolder;

@@ -3,8 +3,8 @@
 #include <cmath>
 #include <memory>
 
-#include "engine/compile.h"
-#include "engine/run.h"
+#include "engine/compile/compile.h"
+#include "engine/run/run.h"
 #include "factors/copy.h"
 #include "factors/gaussian_noise.h"
 #include "factors/gaussian_prior.h"

@@ -2,8 +2,8 @@
 // next to a loop over the same messages.
 #include <cmath>
 
-#include "engine/compile.h"
-#include "engine/run.h"
+#include "engine/compile/compile.h"
+#include "engine/run/run.h"
 #include "factors/standard_registry.h"
 #include "schedules/sequential.h"
 #include "tools/bench/comparison.h"
@@ -89,7 +89,7 @@ void regression(benchmark::State& bench, Table& table) {
   state.observe(x, points.x);
   state.observe(y, points.y);
   PlainRegression plain(points);
-  const double messages = static_cast<double>(plan.messages_per_sweep()) * kSweeps;
+  const auto messages = static_cast<double>(run(plan, state).messages);
   compare(
       bench, table, {.name = "regression: 20 loopy sweeps, 10,000 points", .bound = 3, .messages = messages},
       [&] { run(plan, state); }, [&] { plain.sweep(kSweeps); });

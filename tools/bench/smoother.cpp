@@ -3,8 +3,8 @@
 #include <cmath>
 #include <memory>
 
-#include "engine/compile.h"
-#include "engine/run.h"
+#include "engine/compile/compile.h"
+#include "engine/run/run.h"
 #include "factors/standard_registry.h"
 #include "schedules/forward_backward.h"
 #include "tools/bench/comparison.h"

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "engine/gaussian.h"
-#include "engine/graph.h"
+#include "engine/messages/gaussian.h"
+#include "engine/graph/graph.h"
 
 namespace dma::compare {
 

@@ -7,9 +7,9 @@
 #include <cmath>
 #include <functional>
 
-#include "engine/compile.h"
-#include "engine/evaluate.h"
-#include "engine/run.h"
+#include "engine/compile/compile.h"
+#include "engine/kinds/evaluate.h"
+#include "engine/run/run.h"
 #include "schedules/forward_backward.h"
 #include "schedules/sequential.h"
 

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "engine/gaussian.h"
-#include "engine/registry.h"
+#include "engine/messages/gaussian.h"
+#include "engine/kinds/registry.h"
 #include "tools/compare/cases.h"
 
 namespace dma::compare {

@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "engine/certify/certify.h"
-#include "engine/error.h"
+#include "engine/support/error.h"
 #include "factors/standard_registry.h"
 #include "tools/dma/certificate_output.h"
 #include "tools/dma/commands.h"

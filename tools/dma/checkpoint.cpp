@@ -1,6 +1,6 @@
 #include "tools/dma/checkpoint.h"
 
-#include "engine/error.h"
+#include "engine/support/error.h"
 #include "tools/dma/model_file.h"
 #include "tools/dma/write_file.h"
 

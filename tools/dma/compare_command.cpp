@@ -4,7 +4,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "engine/error.h"
+#include "engine/support/error.h"
 #include "factors/standard_registry.h"
 #include "tools/compare/measure.h"
 #include "tools/dma/commands.h"

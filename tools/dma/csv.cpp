@@ -11,7 +11,7 @@
 #include <cstring>
 #include <map>
 
-#include "engine/error.h"
+#include "engine/support/error.h"
 
 namespace dma {
 

@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <memory>
 
-#include "engine/error.h"
+#include "engine/support/error.h"
 #include "models/bnn_file.h"
 #include "models/choose.h"
 #include "tools/dma/checkpoint.h"

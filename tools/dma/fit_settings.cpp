@@ -4,7 +4,7 @@
 #include <charconv>
 #include <cmath>
 
-#include "engine/error.h"
+#include "engine/support/error.h"
 #include "factors/standard_registry.h"
 #include "models/regression.h"
 

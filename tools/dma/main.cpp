@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <new>
 
-#include "engine/error.h"
+#include "engine/support/error.h"
 #include "tools/dma/commands.h"
 
 namespace {

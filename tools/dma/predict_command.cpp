@@ -5,7 +5,7 @@
 #include <iterator>
 #include <memory>
 
-#include "engine/error.h"
+#include "engine/support/error.h"
 #include "tools/dma/commands.h"
 #include "tools/dma/csv.h"
 #include "tools/dma/model_file.h"

@@ -10,7 +10,7 @@
 #include <numeric>
 #include <span>
 
-#include "engine/error.h"
+#include "engine/support/error.h"
 #include "tools/dma/csv.h"
 
 namespace dma {

@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <memory>
 
-#include "engine/error.h"
+#include "engine/support/error.h"
 #include "tools/dma/commands.h"
 #include "tools/dma/write_file.h"
 #include "tools/uci/curve.h"

@@ -3,9 +3,9 @@
 #include <filesystem>
 #include <fstream>
 
-#include "engine/compile.h"
-#include "engine/dot.h"
-#include "engine/run.h"
+#include "engine/compile/compile.h"
+#include "engine/inspect/dot.h"
+#include "engine/run/run.h"
 #include "factors/standard_registry.h"
 #include "schedules/forward_backward.h"
 

@@ -8,7 +8,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "engine/error.h"
+#include "engine/support/error.h"
 #include "tools/dma/write_file.h"
 
 namespace dma::plot {

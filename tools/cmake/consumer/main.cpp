@@ -1,7 +1,7 @@
 // A program of somebody else: knows only the installed package.
 #include <cmath>
 
-#include "engine/gaussian.h"
+#include "engine/messages/gaussian.h"
 
 int main() {
   const auto belief = dma::Gaussian::from_moments(1.0, 2.0) * dma::Gaussian::from_moments(3.0, 2.0);

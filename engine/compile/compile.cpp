@@ -1,0 +1,57 @@
+#include "engine/compile/compile.h"
+
+#include <algorithm>
+
+#include "engine/support/error.h"
+#include "engine/compile/lower.h"
+
+namespace dma {
+
+namespace {
+
+void check(const Iteration& iteration) {
+  if (!(iteration.damping >= 0 && iteration.damping < 1))
+    fail("schedule: damping is {}; it must be in [0, 1)", iteration.damping);
+  if (!(iteration.tolerance >= 0)) fail("schedule: tolerance is {}; it must be 0 or more", iteration.tolerance);
+  if (iteration.limit < 1) fail("schedule: the limit is {} sweeps; at least 1 is expected", iteration.limit);
+}
+
+bool has_something_to_fuse(const Resolved& graph, const Registry& registry) {
+  return std::ranges::any_of(registry.fusions(), [&](const Fusion& fusion) {
+    return std::ranges::find(graph.factors, &registry.kind(fusion.producer), &Resolved::Factor::kind) != graph.factors.end();
+  });
+}
+
+// Fuses unless that would cost a graph without loops its exact order of messages: a fused factor sends to all its inputs
+// at once, and so waits for each of them.
+void fuse_if_exact(Resolved& graph, const Registry& registry) {
+  if (!has_something_to_fuse(graph, registry)) return;
+  Resolved fused = graph;
+  fuse(fused, registry);
+  if (fused.factors.size() == graph.factors.size()) return;
+  if (Flow(fused).exact_order() || !Flow(graph).exact_order()) graph = std::move(fused);
+}
+
+}  // namespace
+
+Plan compile(const Graph& graph, const Scheduler& rule, const Registry& registry, const CompileOptions& options) {
+  if (graph.factors().empty()) fail("the graph has no factors; add some before compiling it");
+  Plan plan;
+  auto kept_registry = std::make_shared<const Registry>(registry);
+  auto resolved = std::make_shared<Resolved>(resolve(graph, *kept_registry, options));
+  plan.registry = kept_registry;
+  plan.graph = resolved;
+  if (options.fuse && rule.allows_fusion) fuse_if_exact(*resolved, *kept_registry);
+  const Flow flow(*resolved);
+  plan.schedule = rule.make(flow);
+  check(plan.schedule.iteration);
+  const auto places = lay_out(flow, options.constants_in_context, plan);
+  plan.places.resize(graph.factors().size());
+  for (std::uint32_t g = 0; g < plan.groups.size(); ++g)
+    for (std::uint32_t m = 0; m < plan.groups[g].members.size(); ++m)
+      for (const FactorId origin : resolved->factors[plan.groups[g].members[m]].origins) plan.places[origin.value] = {g, m};
+  lower(flow, places, plan);
+  return plan;
+}
+
+}  // namespace dma

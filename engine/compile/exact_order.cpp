@@ -1,0 +1,223 @@
+// The order of messages on a graph without loops: Flow::exact_order.
+#include <deque>
+#include <map>
+#include <numeric>
+
+#include "engine/compile/flow.h"
+
+namespace dma {
+
+namespace {
+
+// Counts, for every variable, the messages still to come, and so finds which arrivals are complete. An edge (port,
+// variable) has its arrival complete once all other edges of the variable have sent; if several slots of the port share
+// an element, its own message counts among the others.
+class Readiness {
+ public:
+  explicit Readiness(const Resolved& graph) : graph_(graph), missing_(graph.variables.size()) {
+    std::size_t ports = 0;
+    for (const auto& factor : graph.factors) ports += factor.ports.size();
+    edges_.reserve(ports);
+    first_port_.reserve(graph.factors.size());
+    waiting_.reserve(ports);
+    first_edge_.reserve(ports + 1);
+    for (std::uint32_t f = 0; f < graph.factors.size(); ++f) {
+      first_port_.push_back(static_cast<std::uint32_t>(waiting_.size()));
+      for (std::uint32_t p = 0; p < graph.factors[f].ports.size(); ++p) add_edges(f, p);
+    }
+    first_edge_.push_back(static_cast<std::uint32_t>(edges_.size()));
+    sort_edges_by_variable();
+  }
+
+  // Calls on_progress(factor, port) for every port of which at most one arrival is still incomplete.
+  template <class OnProgress>
+  void start(const OnProgress& on_progress) {
+    for (std::size_t port = 0; port < waiting_.size(); ++port)
+      if (const Edge& e = edges_[first_edge_[port]]; waiting_[port] == 1) on_progress(e.factor, e.port);
+    for (std::uint32_t v = 0; v < missing_.size(); ++v) settle(v, on_progress);
+  }
+  // The message has been sent to all its variables.
+  template <class OnProgress>
+  void send(MessageId message, const OnProgress& on_progress) {
+    for (std::uint32_t i = first_edge(message), end = i + edge_count(message); i < end; ++i) mark_sent(i, on_progress);
+  }
+  // The message has been sent while one arrival on its own port was incomplete: it is final for that variable alone.
+  // Returns whether that was all there is to send.
+  template <class OnProgress>
+  bool send_early(MessageId message, const OnProgress& on_progress) {
+    mark_sent(incomplete_edge(message), on_progress);
+    return edge_count(message) == 1;
+  }
+
+  // The number of incomplete arrivals on a port.
+  std::uint32_t waiting(MessageId port) const { return waiting_[first_port_[port.factor] + port.port]; }
+  // Whether the message that reads its own port, where one arrival is incomplete, is final for that arrival's variable:
+  // each variable must bring one term of every slot, so that a message to it reads only the others.
+  bool allows_early(MessageId message) const {
+    const auto& port = graph_.factors[message.factor].ports[message.port];
+    if (waiting(message) != 1 || port.variables.size() != port.terms) return false;
+    const Edge& e = edges_[incomplete_edge(message)];
+    return e.sends && !e.sent && !e.waits_for_own;
+  }
+
+ private:
+  struct Edge {
+    std::uint32_t factor, port, variable;
+    bool sends, waits_for_own, sent = false, complete = false;
+  };
+
+  std::uint32_t first_edge(MessageId m) const { return first_edge_[first_port_[m.factor] + m.port]; }
+  std::uint32_t edge_count(MessageId m) const { return first_edge_[first_port_[m.factor] + m.port + 1] - first_edge(m); }
+  std::uint32_t incomplete_edge(MessageId m) const {
+    std::uint32_t i = first_edge(m);
+    while (edges_[i].complete) ++i;
+    return i;
+  }
+  void add_edges(std::uint32_t f, std::uint32_t p) {
+    const auto& factor = graph_.factors[f];
+    const auto& port = factor.ports[p];
+    const bool shares_elements = !is_injective(port.elements, factor.slots * port.terms);
+    first_edge_.push_back(static_cast<std::uint32_t>(edges_.size()));
+    waiting_.push_back(static_cast<std::uint32_t>(port.variables.size()));
+    for (const VariableId v : port.variables) {
+      // An observed variable waits for nobody.
+      const bool sends = port.message != nullptr && !graph_.variables[v.value].observed;
+      missing_[v.value] += sends;
+      edges_.push_back({f, p, v.value, sends, sends && shares_elements});
+    }
+  }
+  void sort_edges_by_variable() {
+    first_at_.assign(missing_.size() + 1, 0);
+    for (const Edge& e : edges_) ++first_at_[e.variable + 1];
+    std::partial_sum(first_at_.begin(), first_at_.end(), first_at_.begin());
+    at_.resize(edges_.size());
+    auto next = first_at_;
+    for (std::uint32_t i = 0; i < edges_.size(); ++i) at_[next[edges_[i].variable]++] = i;
+  }
+  template <class OnProgress>
+  void mark_sent(std::uint32_t i, const OnProgress& on_progress) {
+    if (!edges_[i].sends || edges_[i].sent) return;
+    edges_[i].sent = true;
+    --missing_[edges_[i].variable];
+    settle(edges_[i].variable, on_progress);
+  }
+  // An arrival can only be complete when at most one message (its own) is missing, so a variable is looked through at
+  // most twice.
+  template <class OnProgress>
+  void settle(std::uint32_t v, const OnProgress& on_progress) {
+    if (missing_[v] > 1) return;
+    for (std::uint32_t k = first_at_[v]; k < first_at_[v + 1]; ++k) {
+      Edge& e = edges_[at_[k]];
+      const bool own_missing = e.sends && !e.sent;
+      if (e.complete || missing_[v] != (own_missing && !e.waits_for_own ? 1u : 0u)) continue;
+      e.complete = true;
+      if (--waiting_[first_port_[e.factor] + e.port] <= 1) on_progress(e.factor, e.port);
+    }
+  }
+
+  const Resolved& graph_;
+  std::vector<Edge> edges_;
+  std::vector<std::uint32_t> first_at_, at_;    // variable -> its first entry in the second; edges by variable
+  std::vector<std::uint32_t> missing_;          // variable -> messages not sent yet
+  std::vector<std::uint32_t> first_port_;       // factor -> its first entry in the next two
+  std::vector<std::uint32_t> waiting_;          // port -> incomplete arrivals
+  std::vector<std::uint32_t> first_edge_;       // port -> its first edge; one more at the end
+};
+
+// Messages become ready when all they read is complete. Those to a variadic port read that port too, and two of them that
+// meet at a variable wait for each other: then one is sent early, while the arrival from that variable is still open, and
+// once more for the other variables when it is complete.
+class Ordering {
+ public:
+  Ordering(const Resolved& graph, const Flow& flow)
+      : flow_(flow), readiness_(graph), ready_ports_(flow.factors()), done_(flow.factors()) {}
+
+  std::optional<std::vector<MessageId>> order() {
+    std::size_t wanted = 0;
+    for (std::uint32_t f = 0; f < flow_.factors(); ++f) {
+      wanted += static_cast<std::size_t>(__builtin_popcount(flow_.targets(f)));
+      offer(f);
+    }
+    order_.reserve(wanted);
+    readiness_.start(on_progress_);
+    do send_all_ready();
+    while (send_one_early());
+    if (finished_ != wanted) return {};
+    return std::move(order_);
+  }
+
+ private:
+  using QueueKey = std::pair<std::uint32_t, std::uint32_t>;  // class and target
+  using Queue = std::deque<MessageId>;
+
+  void progress(std::uint32_t f, std::uint32_t p) {
+    if (flow_.reads(f, p) & (1u << p)) early_.push_back({f, p});
+    if (readiness_.waiting({f, p}) > 0) return;
+    ready_ports_[f] |= 1u << p;
+    offer(f);
+  }
+  void offer(std::uint32_t f) {
+    for (std::uint32_t left = flow_.targets(f) & ~done_[f]; left != 0; left &= left - 1) {
+      const auto p = static_cast<std::uint32_t>(__builtin_ctz(left));
+      const std::uint32_t bit = 1u << p;
+      const std::uint32_t open = flow_.reads(f, p) & ~ready_ports_[f];
+      if (open == bit) early_.push_back({f, p});
+      if (open != 0) continue;
+      done_[f] |= bit;
+      queue_of({flow_.kernel_class(f), p}).push_back({f, p});
+    }
+  }
+  // Messages that become ready one after the other are mostly of one queue.
+  Queue& queue_of(QueueKey key) {
+    if (last_ == ready_.end() || last_->first != key) last_ = ready_.try_emplace(key).first;
+    return last_->second;
+  }
+  // Stays with one kernel as long as it has work: a chain then becomes one long run.
+  void send_all_ready() {
+    for (auto queue = ready_.begin(); queue != ready_.end(); queue = ready_.begin()) {
+      while (!queue->second.empty()) {
+        order_.push_back(queue->second.front());
+        queue->second.pop_front();
+        ++finished_;
+        readiness_.send(order_.back(), on_progress_);
+      }
+      ready_.erase(queue);
+      last_ = ready_.end();
+    }
+  }
+  // False if there is nothing to be sent early.
+  bool send_one_early() {
+    while (!early_.empty()) {
+      const MessageId m = early_.front();
+      early_.pop_front();
+      const std::uint32_t bit = 1u << m.port;
+      const bool reads_rest = (flow_.reads(m.factor, m.port) & ~ready_ports_[m.factor]) == bit;
+      if (!(flow_.targets(m.factor) & ~done_[m.factor] & bit) || !reads_rest || !readiness_.allows_early(m)) continue;
+      order_.push_back(m);
+      if (readiness_.send_early(m, on_progress_)) done_[m.factor] |= bit, ++finished_;
+      return true;
+    }
+    return false;
+  }
+
+  struct OnProgress {
+    Ordering* ordering;
+    void operator()(std::uint32_t f, std::uint32_t p) const { ordering->progress(f, p); }
+  };
+
+  const Flow& flow_;
+  Readiness readiness_;
+  const OnProgress on_progress_{this};
+  std::vector<MessageId> order_;
+  std::size_t finished_ = 0;
+  std::vector<std::uint32_t> ready_ports_, done_;  // by factor, bit p: port p
+  std::map<QueueKey, Queue> ready_;
+  std::map<QueueKey, Queue>::iterator last_ = ready_.end();
+  std::deque<MessageId> early_;  // messages that may wait for nothing but one arrival on their own port
+};
+
+}  // namespace
+
+std::optional<std::vector<MessageId>> Flow::exact_order() const { return Ordering(*graph_, *this).order(); }
+
+}  // namespace dma

@@ -1,0 +1,215 @@
+#include "engine/compile/flow.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <boost/graph/adjacency_list.hpp>
+#include <boost/graph/compressed_sparse_row_graph.hpp>
+#include <boost/graph/connected_components.hpp>
+#include <boost/graph/depth_first_search.hpp>
+#include <boost/graph/topological_sort.hpp>
+#include <limits>
+#include <map>
+#include <numeric>
+#include <tuple>
+
+#include "engine/support/error.h"
+
+namespace dma {
+
+namespace {
+
+// Bipartite and directed by data flow; vertices: the variables, then the factors.
+using Directed = boost::compressed_sparse_row_graph<boost::directedS>;
+using Undirected = boost::adjacency_list<boost::vecS, boost::vecS, boost::undirectedS>;
+
+std::size_t vertices(const Resolved& graph) { return graph.variables.size() + graph.factors.size(); }
+
+std::vector<std::pair<std::size_t, std::size_t>> edges_of(const Resolved& graph) {
+  std::vector<std::pair<std::size_t, std::size_t>> edges;
+  for (std::size_t f = 0; f < graph.factors.size(); ++f) {
+    const auto& factor = graph.factors[f];
+    const std::size_t vertex = graph.variables.size() + f;
+    for (std::size_t p = 0; p < factor.ports.size(); ++p)
+      for (const VariableId v : factor.ports[p].variables)
+        if (factor.kind->ports()[p].output) edges.emplace_back(vertex, v.value);
+        else edges.emplace_back(v.value, vertex);
+  }
+  return edges;
+}
+
+Directed bipartite(const Resolved& graph) {
+  const auto edges = edges_of(graph);
+  return Directed(boost::edges_are_unsorted_multi_pass, edges.begin(), edges.end(), vertices(graph));
+}
+
+// Remembers the path of the search so that the first back edge yields the cycle it closes.
+struct CycleFinder : boost::dfs_visitor<> {
+  CycleFinder(std::vector<std::size_t>& path, std::vector<std::size_t>& cycle) : path_(path), cycle_(cycle) {}
+  template <class V, class G>
+  void discover_vertex(V v, const G&) { path_.push_back(v); }
+  template <class V, class G>
+  void finish_vertex(V, const G&) { path_.pop_back(); }
+  template <class E, class G>
+  void back_edge(E e, const G& g) {
+    if (!cycle_.empty()) return;
+    cycle_.assign(std::ranges::find(path_, boost::target(e, g)), path_.end());
+    cycle_.push_back(boost::target(e, g));
+  }
+  std::vector<std::size_t>& path_;
+  std::vector<std::size_t>& cycle_;
+};
+
+[[noreturn]] void fail_on_cycle(const Resolved& graph, const Directed& g) {
+  std::vector<std::size_t> path, cycle;
+  boost::depth_first_search(g, boost::visitor(CycleFinder(path, cycle)));
+  std::string text;
+  for (const std::size_t v : cycle) {
+    const bool is_variable = v < graph.variables.size();
+    text += fmt::format("{}{}", text.empty() ? "" : " -> ",
+                        is_variable ? graph.variables[v].name : graph.factors[v - graph.variables.size()].name());
+  }
+  fail("the data flow has a cycle: {}; forward_backward needs none, use flooding, sequential or residual", text);
+}
+
+// All vertices, each after those it feeds.
+std::vector<std::size_t> reversed_order(const Resolved& graph, const Directed& g) {
+  std::vector<std::size_t> reversed;
+  reversed.reserve(boost::num_vertices(g));
+  try {
+    boost::topological_sort(g, std::back_inserter(reversed));
+  } catch (const boost::not_a_dag&) {
+    fail_on_cycle(graph, g);
+  }
+  return reversed;
+}
+
+// Whether each factor leads from variables to others that were declared after them, as in most graphs written down from
+// causes to effects: there is no cycle then, and nothing to search.
+bool flows_to_later_variables(const Resolved& graph) {
+  return std::ranges::all_of(graph.factors, [](const Resolved::Factor& factor) {
+    std::uint32_t last_input = 0, first_output = std::numeric_limits<std::uint32_t>::max();
+    for (std::size_t p = 0; p < factor.ports.size(); ++p)
+      for (const VariableId v : factor.ports[p].variables)
+        if (factor.kind->ports()[p].output) first_output = std::min(first_output, v.value + 1);
+        else last_input = std::max(last_input, v.value + 1);
+    return last_input < first_output;
+  });
+}
+
+// What must be equal for two factors' messages to be computed by one kernel call: visit(number) for each such number.
+// Factors of the model and of an example are told apart because a learner treats their messages differently.
+template <class Visit>
+void for_each_trait(const Resolved& graph, const Resolved::Factor& factor, const Visit& visit) {
+  visit(reinterpret_cast<std::uintptr_t>(factor.kind));
+  visit((factor.slots == 1 ? 0u : 1u) + (connects_shared_alone(graph, factor) ? 2u : 0u));
+  for (const auto& port : factor.ports) visit(reinterpret_cast<std::uintptr_t>(port.message)), visit(port.terms);
+  for (const auto& parameter : factor.parameters) visit(parameter.terms);
+}
+
+// Numbers factors by class. The traits of a factor are written into memory that is kept, so that a graph of many small
+// factors costs one look into the table for each and no allocation.
+class Classes {
+ public:
+  explicit Classes(const Resolved& graph) : graph_(graph) {}
+
+  std::uint32_t of(const Resolved::Factor& factor) {
+    traits_.clear();
+    for_each_trait(graph_, factor, [&](std::uintptr_t trait) { traits_.push_back(trait); });
+    if (!followers_.empty() && traits_ == followers_[last_]->first) return last_ = followers_[last_]->second;
+    const auto found = numbers_.emplace(traits_, static_cast<std::uint32_t>(numbers_.size())).first;
+    if (!followers_.empty()) followers_[last_] = found;
+    if (found->second == followers_.size()) followers_.push_back(found);
+    return last_ = found->second;
+  }
+
+ private:
+  const Resolved& graph_;
+  std::vector<std::uintptr_t> traits_;
+  using Numbers = std::map<std::vector<std::uintptr_t>, std::uint32_t>;
+  Numbers numbers_;
+  // Class -> the one that came after it last time: graphs are built in loops, where it most often does so again.
+  std::vector<Numbers::const_iterator> followers_;
+  std::uint32_t last_ = 0;
+};
+
+// Bit q of entry p: the message to port p reads port q.
+PortMasks reads_of(const Resolved::Factor& factor) {
+  PortMasks masks{};
+  for (std::size_t p = 0; p < factor.ports.size(); ++p)
+    if (const MessageFunction* message = factor.ports[p].message)
+      for (const std::size_t q : message->reads) masks[p] |= 1u << q;
+  return masks;
+}
+
+}  // namespace
+
+Flow::Flow(const Resolved& graph) : graph_(&graph) {
+  Classes classes(graph);
+  const std::size_t count = graph.factors.size();
+  for (auto* const masks : {&input_ports_, &output_ports_, &target_ports_, &class_}) masks->reserve(count);
+  for (const auto& factor : graph.factors) {
+    std::uint32_t inputs = 0, outputs = 0, targets = 0;
+    for (std::size_t p = 0; p < factor.ports.size(); ++p) {
+      (factor.kind->ports()[p].output ? outputs : inputs) |= 1u << p;
+      if (factor.ports[p].message != nullptr) targets |= 1u << p;
+    }
+    input_ports_.push_back(inputs);
+    output_ports_.push_back(outputs);
+    target_ports_.push_back(targets);
+    class_.push_back(classes.of(factor));
+    if (class_.back() == class_reads_.size()) class_reads_.push_back(reads_of(factor));
+  }
+}
+
+std::uint32_t Flow::reads(std::size_t factor) const {
+  std::uint32_t mask = 0;
+  for (const std::uint32_t of_port : class_reads_[class_[factor]]) mask |= of_port;
+  return mask;
+}
+
+std::vector<std::uint32_t> Flow::by_class() const {
+  std::vector<std::uint32_t> order(factors());
+  std::iota(order.begin(), order.end(), 0u);
+  std::ranges::stable_sort(order, {}, [&](std::uint32_t f) { return class_[f]; });
+  return order;
+}
+
+bool Flow::is_acyclic() const {
+  std::vector<std::size_t> path, cycle;
+  boost::depth_first_search(bipartite(*graph_), boost::visitor(CycleFinder(path, cycle)));
+  return cycle.empty();
+}
+
+void Flow::refuse_cycles() const {
+  if (!flows_to_later_variables(*graph_)) (void)reversed_order(*graph_, bipartite(*graph_));
+}
+
+std::vector<std::vector<std::uint32_t>> Flow::levels() const {
+  const auto g = bipartite(*graph_);
+  const std::vector<std::size_t> reversed = reversed_order(*graph_, g);
+  const std::size_t variables = graph_->variables.size();
+  std::vector<std::uint32_t> depth(boost::num_vertices(g));
+  std::vector<std::vector<std::uint32_t>> levels;
+  for (auto v = reversed.rbegin(); v != reversed.rend(); ++v) {
+    for (const auto& edge : boost::make_iterator_range(boost::out_edges(*v, g))) {
+      const std::size_t next = boost::target(edge, g);
+      depth[next] = std::max(depth[next], depth[*v] + (*v < variables ? 1 : 0));
+    }
+    if (*v < variables) continue;
+    if (levels.size() <= depth[*v]) levels.resize(depth[*v] + 1);
+    levels[depth[*v]].push_back(static_cast<std::uint32_t>(*v - variables));
+  }
+  for (auto& level : levels)
+    std::ranges::sort(level, {}, [&](std::uint32_t f) { return std::pair(class_[f], f); });
+  return levels;
+}
+
+std::size_t Flow::connected_components() const {
+  const auto edges = edges_of(*graph_);
+  const Undirected g(edges.begin(), edges.end(), vertices(*graph_));
+  std::vector<std::size_t> component(boost::num_vertices(g));
+  return static_cast<std::size_t>(boost::connected_components(g, component.data()));
+}
+
+}  // namespace dma

@@ -1,0 +1,64 @@
+// The data flow of a resolved graph: which factor feeds which, in what order, and which messages need which others.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "engine/compile/resolve.h"
+
+namespace dma {
+
+// A message from a factor to one of its ports.
+struct MessageId {
+  std::uint32_t factor;
+  std::uint32_t port;
+};
+
+// A set of ports for each port, bit p standing for port p.
+using PortMasks = std::array<std::uint32_t, kMaxPorts>;
+
+class Flow {
+ public:
+  explicit Flow(const Resolved& graph);
+
+  std::size_t factors() const { return graph_->factors.size(); }
+  std::string name(std::size_t factor) const { return graph_->factors[factor].name(); }
+  const std::string& port_name(std::size_t factor, std::size_t port) const {
+    return graph_->factors[factor].kind->ports()[port].name;
+  }
+  std::uint32_t inputs(std::size_t factor) const { return input_ports_[factor]; }    // bit p: port p is an input
+  std::uint32_t outputs(std::size_t factor) const { return output_ports_[factor]; }  // bit p: port p is an output
+  std::uint32_t targets(std::size_t factor) const { return target_ports_[factor]; }  // bit p: somebody wants its message
+  // Ports the message to `port` reads.
+  std::uint32_t reads(std::size_t factor, std::size_t port) const { return class_reads_[class_[factor]][port]; }
+  std::uint32_t reads(std::size_t factor) const;                    // ports any of its messages reads
+  // Equal for factors whose messages one kernel call can compute.
+  std::uint32_t kernel_class(std::size_t factor) const { return class_[factor]; }
+  bool is_acyclic() const;
+  void refuse_cycles() const;  // a directed cycle is an Error that names it
+  // All factors, equal kernel classes together.
+  std::vector<std::uint32_t> by_class() const;
+
+  // Factors, those that feed others first; within a level nobody feeds anybody and equal kinds stand together.
+  // A directed cycle is an Error that names it.
+  std::vector<std::vector<std::uint32_t>> levels() const;
+
+  // An order in which every message comes after all it depends on: it exists when the graph, cut at observed variables,
+  // has no loops; then one pass computes exact sum-product. Empty otherwise.
+  std::optional<std::vector<MessageId>> exact_order() const;
+
+  // Groups of factors that share no variable, directly or through others.
+  std::size_t connected_components() const;
+
+ private:
+  const Resolved* graph_;
+  std::vector<std::uint32_t> input_ports_, output_ports_, target_ports_;
+  std::vector<std::uint32_t> class_;
+  std::vector<PortMasks> class_reads_;  // by class
+};
+
+}  // namespace dma

@@ -1,0 +1,173 @@
+#include "engine/compile/lay_out.h"
+
+#include <algorithm>
+
+namespace dma {
+
+namespace {
+
+std::vector<Placement> form_groups(const Flow& flow, Plan& plan) {
+  const Resolved& graph = *plan.graph;
+  std::vector<Placement> places(graph.factors.size(), {kNowhere, 0});
+  std::vector<std::uint32_t> group_of_class(graph.factors.size(), kNowhere);
+  const auto place = [&](std::uint32_t f) {
+    if (places[f].group != kNowhere) return;
+    const auto& factor = graph.factors[f];
+    std::uint32_t fresh = static_cast<std::uint32_t>(plan.groups.size());
+    std::uint32_t& shared_group = group_of_class[flow.kernel_class(f)];
+    const bool joins = factor.slots == 1 && shared_group != kNowhere;
+    if (!joins) {
+      plan.groups.push_back({});
+      plan.groups.back().kind = factor.kind;
+      if (factor.slots == 1) shared_group = fresh;
+    }
+    Group& group = plan.groups[joins ? shared_group : fresh];
+    places[f] = {joins ? shared_group : fresh, group.slots};
+    group.members.push_back(f);
+    group.first_slot.push_back(group.slots);
+    group.slots += factor.slots;
+  };
+  for (const Visit& visit : plan.schedule.visits) place(visit.factor);
+  for (std::uint32_t f = 0; f < graph.factors.size(); ++f) place(f);
+  return places;
+}
+
+void lay_out_ports(const Resolved& graph, Group& group, std::uint32_t& next_slot) {
+  const auto& first = graph.factors[group.members[0]];
+  for (std::size_t p = 0; p < first.ports.size(); ++p) {
+    Group::Port port;
+    port.terms = first.ports[p].terms;
+    port.message = first.ports[p].message;
+    port.first_slot = next_slot;
+    next_slot += group.slots * port.terms;
+    if (group.members.size() == 1) {
+      port.elements = first.ports[p].elements;
+    } else {
+      port.elements.table.reserve(std::size_t{group.slots} * port.terms);
+      for (const std::uint32_t f : group.members)
+        for (std::uint32_t t = 0; t < port.terms; ++t) port.elements.table.push_back(graph.factors[f].ports[p].elements(t));
+      port.elements = simplified(std::move(port.elements));
+    }
+    group.ports.push_back(std::move(port));
+  }
+  // A plate with row or column maps is walked as rows of that many columns; one with a variadic port as a single row.
+  group.columns = group.slots;
+  if (group.members.size() > 1 || group.kind->variadic_port()) return;
+  for (const Group::Port& port : group.ports) {
+    if (!port.elements.is_affine()) continue;
+    const bool is_column = port.elements.divisor == 1 && port.elements.modulus != IndexMap::kWhole;
+    const std::uint32_t columns = is_column ? port.elements.modulus : port.elements.divisor;
+    if (columns > 1 && group.slots % columns == 0) group.columns = columns;  // a gather may end within a row
+  }
+}
+
+void lay_out_parameters(const Resolved& graph, Group& group, std::vector<double>& store) {
+  const auto& first = graph.factors[group.members[0]];
+  for (std::size_t i = 0; i < first.parameters.size(); ++i) {
+    Group::Parameter parameter{static_cast<std::uint32_t>(store.size()), first.parameters[i].per_slot,
+                               first.parameters[i].terms};
+    const auto differs = [&](std::uint32_t f) { return graph.factors[f].parameters[i].values != first.parameters[i].values; };
+    if (std::ranges::any_of(group.members, differs)) parameter.per_slot = true;
+    const std::size_t copies = parameter.per_slot ? group.members.size() : 1;
+    for (std::size_t m = 0; m < copies; ++m) {
+      const auto& values = graph.factors[group.members[m]].parameters[i].values;
+      store.insert(store.end(), values.begin(), values.end());
+    }
+    group.parameters.push_back(parameter);
+  }
+}
+
+}  // namespace
+
+std::vector<Placement> lay_out(const Flow& flow, bool constants_in_context, Plan& plan) {
+  const Resolved& graph = *plan.graph;
+  auto places = form_groups(flow, plan);
+  // Values and contexts first: at their element they are then found before all other messages.
+  plan.variables.reserve(graph.variables.size());
+  for (const auto& v : graph.variables) {
+    Plan::Variable& variable = plan.variables.emplace_back();
+    variable.name = v.name;
+    variable.first_element = v.first_element, variable.size = v.size;
+    variable.family = v.family;
+    variable.observed = v.observed, variable.shared = v.shared;
+    if (v.observed || v.shared) {
+      variable.first_slot = plan.slots;
+      plan.slots += v.size;
+    }
+  }
+  plan.first_message = plan.slots;
+  for (Group& group : plan.groups) {
+    lay_out_ports(graph, group, plan.slots);
+    lay_out_parameters(graph, group, plan.parameters);
+    std::uint32_t scratch = 0;
+    for (const Group::Port& port : group.ports) scratch += kScratchPerTerm * port.terms;
+    plan.scratch = std::max({plan.scratch, scratch, kLeastScratch});
+  }
+  plan.elements = graph.elements;
+  for (std::uint32_t f = 0; f < graph.factors.size(); ++f) {
+    const auto& factor = graph.factors[f];
+    const bool of_model = connects_shared_alone(graph, factor);
+    for (std::uint16_t p = 0; p < factor.ports.size(); ++p) {
+      const MessageFunction* const message = factor.ports[p].message;
+      const bool in_context = constants_in_context && of_model && message != nullptr && message->reads.empty();
+      const Plan::Variable::End end{places[f].group, p, of_model, in_context};
+      const auto is_same = [&](const Plan::Variable::End& e) { return e.group == end.group && e.port == end.port; };
+      for (const VariableId v : factor.ports[p].variables)
+        if (auto& ends = plan.variables[v.value].ends; std::ranges::none_of(ends, is_same)) ends.push_back(end);
+    }
+  }
+  for (auto& variable : plan.variables) variable.eliminated = variable.ends.empty();
+  return places;
+}
+
+void index_incidence(Plan& plan) {
+  plan.element_of_slot.assign(plan.slots, 0);
+  for (const Group& group : plan.groups)
+    for (const Group::Port& port : group.ports)
+      for (std::uint32_t q = 0; q < group.slots * port.terms; ++q) plan.element_of_slot[port.first_slot + q] = port.elements(q);
+  for (const auto& variable : plan.variables)
+    if (variable.first_slot != kNowhere)
+      for (std::uint32_t i = 0; i < variable.size; ++i)
+        plan.element_of_slot[variable.first_slot + i] = variable.first_element + i;
+  // Counting sort of the slots by element.
+  plan.first_incident.assign(plan.elements + 1, 0);
+  for (const std::uint32_t e : plan.element_of_slot) ++plan.first_incident[e + 1];
+  for (std::uint32_t e = 0; e < plan.elements; ++e) plan.first_incident[e + 1] += plan.first_incident[e];
+  plan.incident_slots.resize(plan.slots);
+  auto next = plan.first_incident;
+  for (std::uint32_t slot = 0; slot < plan.slots; ++slot) plan.incident_slots[next[plan.element_of_slot[slot]]++] = slot;
+}
+
+namespace {
+
+bool reaches_an_element_twice(const Resolved::Factor& factor) {
+  std::vector<std::uint32_t> elements;
+  for (const auto& port : factor.ports)
+    for (std::uint32_t q = 0; q < factor.slots * port.terms; ++q) elements.push_back(port.elements(q));
+  std::ranges::sort(elements);
+  return std::ranges::adjacent_find(elements) != elements.end();
+}
+
+}  // namespace
+
+void index_visits(Plan& plan) {
+  plan.first_send.clear();
+  std::uint32_t sends = 0;
+  std::size_t next = 0;
+  for (const std::uint32_t first : plan.first_operation) {
+    for (; next < first; ++next) sends += std::holds_alternative<Send>(plan.operations[next]);
+    plan.first_send.push_back(sends);
+  }
+  plan.visits_at.assign(plan.variables.size(), {});
+  plan.reaches_an_element_twice.clear();
+  for (std::uint32_t i = 0; i < plan.schedule.visits.size(); ++i) {
+    const Visit& visit = plan.schedule.visits[i];
+    const auto& factor = plan.graph->factors[visit.factor];
+    plan.reaches_an_element_twice.push_back(reaches_an_element_twice(factor));
+    for (std::size_t p = 0; p < factor.ports.size(); ++p)
+      if (visit.refresh & (1u << p))
+        for (const VariableId v : factor.ports[p].variables) plan.visits_at[v.value].push_back(i);
+  }
+}
+
+}  // namespace dma

@@ -1,0 +1,23 @@
+// Compile pass: factors into groups, their messages and parameters into arrays.
+#pragma once
+
+#include "engine/compile/flow.h"
+#include "engine/compile/plan.h"
+
+namespace dma {
+
+struct Placement {
+  std::uint32_t group, first_slot;
+};
+
+// Scalar factors of one kernel class form one group, in the order of their first visit (so that consecutive visits are
+// consecutive slots); every other factor is a group of its own. Returns the place of every factor.
+std::vector<Placement> lay_out(const Flow& flow, bool constants_in_context, Plan& plan);
+
+// Element -> slots and back, for the operations that need it.
+void index_incidence(Plan& plan);
+
+// For residual order: the first send of each visit, the visits that a change at a variable concerns.
+void index_visits(Plan& plan);
+
+}  // namespace dma

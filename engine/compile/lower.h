@@ -1,0 +1,10 @@
+// Compile pass: the visits of a schedule into kernel calls and the gathering of messages they need.
+#pragma once
+
+#include "engine/compile/lay_out.h"
+
+namespace dma {
+
+void lower(const Flow& flow, const std::vector<Placement>& places, Plan& plan);
+
+}  // namespace dma

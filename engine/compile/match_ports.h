@@ -1,0 +1,34 @@
+// Part of resolve: the connections of a factor matched with the ports of its kind, and the plate they make.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "engine/compile/resolve.h"
+
+namespace dma {
+
+using Ends = ShortList<const Connection*>;
+using PortEnds = std::vector<Ends>;  // the connections of each port
+
+// "factor 'product3' (product)"
+std::string where(const Graph::Factor& factor);
+
+// Which connections go to which port: named ones by name, the others in order; a variadic port takes the surplus.
+// `assigned` is overwritten: one list serves all factors.
+void assign_ports(const Graph::Factor& factor, const Kind& kind, PortEnds& assigned);
+
+// Each variable must be of the family its port asks for; where ports ask for none, all must be of one.
+void check_families(const std::vector<Resolved::Variable>& variables, const Graph::Factor& factor, const Kind& kind,
+                    const PortEnds& ports);
+
+// The number of slots: what the identical (and gathered) ends of ports that are not variadic agree on.
+std::uint32_t plate_size(const std::vector<Resolved::Variable>& variables, const Graph::Factor& factor, const Kind& kind,
+                         const PortEnds& ports);
+
+// Sets the elements, terms and variables of a port.
+void connect(const std::vector<Resolved::Variable>& variables, const Graph::Factor& factor, const PortSpec& spec,
+             const Ends& ends, std::uint32_t slots, Resolved::Port& port);
+
+}  // namespace dma

@@ -1,0 +1,81 @@
+#include "engine/compile/plan.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+namespace dma {
+
+namespace {
+
+template <class T>
+std::size_t bytes_of(const std::vector<T>& v) {
+  return v.size() * sizeof(T);
+}
+
+std::string describe(const Plan& plan, const Combine& op) {
+  const auto v = std::ranges::upper_bound(plan.variables, op.first_element, {}, &Plan::Variable::first_element) - 1;
+  return fmt::format("combine   {} messages at {}", op.sources.size(), v->name);
+}
+std::string describe(const Plan& plan, const GatherOthers& op) {
+  const Group& group = plan.groups[op.group];
+  return fmt::format("gather    {} messages for {}.{}", op.count, group.kind->name(), group.kind->ports()[op.port].name);
+}
+std::string describe(const Plan& plan, const Send& op) {
+  const Group& group = plan.groups[op.group];
+  const auto& ports = group.kind->ports();
+  std::vector<std::string> reads;
+  const MessageFunction& message = *group.ports[op.port].message;
+  for (const std::size_t p : message.reads) reads.push_back(ports[p].name);
+  return fmt::format("{} {}{} -> {} from ({}), {} slots, {}", op.is_sequence ? "sequence " : "send     ",
+                     plan.graph->factors[group.members[0]].name(),
+                     group.members.size() > 1 ? fmt::format(" and {} more", group.members.size() - 1) : "",
+                     op.joint == nullptr ? ports[op.port].name : ports[op.port].name + ", " + ports[op.joint->second].name,
+                     fmt::join(reads, ", "), op.count, message.method);
+}
+
+}  // namespace
+
+std::size_t Plan::bytes() const {
+  std::size_t tables = bytes_of(element_of_slot) + bytes_of(first_incident) + bytes_of(incident_slots);
+  for (const Group& group : groups)
+    for (const auto& port : group.ports) tables += bytes_of(port.elements.table);
+  tables += variables.size() * sizeof(ValuePlace);
+  return tables + 2 * sizeof(double) * (std::size_t{slots} + arrivals) + bytes_of(parameters) + scratch * sizeof(double) +
+         elements * (element_of_slot.empty() ? sizeof(double) : 3 * sizeof(double) + sizeof(std::uint32_t));
+}
+
+std::size_t Plan::messages_per_sweep() const {
+  std::size_t count = 0;
+  for (const Operation& op : operations)
+    if (const Send* send = std::get_if<Send>(&op))
+      count += std::size_t{send->count} * groups[send->group].ports[send->port].terms * (send->joint != nullptr ? 2 : 1);
+  return count;
+}
+
+std::string Plan::schedule_text() const { return describe(schedule, Flow(*graph)); }
+
+std::string Plan::slot_name(std::uint32_t group, std::uint64_t slot) const {
+  const Group& g = groups[group];
+  const auto member = static_cast<std::size_t>(std::ranges::upper_bound(g.first_slot, slot) - g.first_slot.begin()) - 1;
+  const auto& factor = graph->factors[g.members[member]];
+  return factor.slots == 1 ? factor.name() : fmt::format("{}[{}]", factor.name(), slot - g.first_slot[member]);
+}
+
+std::string describe(const Plan& plan) {
+  std::string text = fmt::format(
+      "plan: {} variables, {} factors in {} groups, {} edge slots, {} messages a sweep, {:.1f} bytes per edge slot\n",
+      plan.variables.size(), plan.graph->factors.size(), plan.groups.size(), plan.slots, plan.messages_per_sweep(),
+      static_cast<double>(plan.bytes()) / plan.slots);
+  const auto list = [&](std::string_view title, const std::vector<Operation>& operations) {
+    if (!operations.empty()) text += fmt::format("{}\n", title);
+    for (const Operation& op : operations)
+      text += fmt::format("  {}\n", std::visit([&](const auto& o) { return describe(plan, o); }, op));
+  };
+  list("once:", plan.constants);
+  list(plan.schedule.order == Schedule::Order::once ? "sweep:" : "each sweep:", plan.operations);
+  return text;
+}
+
+}  // namespace dma

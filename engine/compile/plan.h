@@ -1,0 +1,150 @@
+// What compile makes of a graph, a schedule and a registry: where every message lives and the list of operations of one
+// sweep. Immutable; a State holds the bytes, run() walks the list.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "engine/graph/graph.h"
+#include "engine/graph/index_map.h"
+#include "engine/compile/resolve.h"
+#include "engine/compile/schedule.h"
+#include "engine/support/short_list.h"
+
+namespace dma {
+
+inline constexpr std::uint32_t kNowhere = 0xffffffffu;
+
+// Factors whose messages are computed together: one factor of the graph, or many scalar ones of the same kind merged into
+// one plate. Slots count through all members.
+struct Group {
+  struct Port {
+    std::uint32_t terms = 1;
+    std::uint32_t first_slot = 0;             // its messages in State
+    std::uint32_t first_arrival = kNowhere;   // arrivals by slot, if any are gathered
+    std::uint32_t first_combined = kNowhere;  // arrivals by element of its variable, if any are combined
+    IndexMap elements;                        // (slot, term) -> element
+    const MessageFunction* message = nullptr;
+  };
+  struct Parameter {
+    std::uint32_t first = 0;  // in State's parameters
+    bool per_slot = false;
+    std::uint32_t terms = 1;
+  };
+  const Kind* kind = nullptr;
+  std::vector<std::uint32_t> members;     // factors of the resolved graph
+  std::vector<std::uint32_t> first_slot;  // of each member
+  std::uint32_t slots = 0;
+  std::uint32_t columns = 0;              // the plate as slots / columns rows
+  std::vector<Port> ports;
+  std::vector<Parameter> parameters;
+};
+
+// arrivals[i] = product of the sources' messages at element first_element + i: the message of a variable to all factors
+// that have not sent to it yet, or reach it through an injective map.
+struct Combine {
+  struct Source {
+    std::uint32_t first_slot, slots;
+    IndexMap elements;  // identical: slot i is element i
+  };
+  std::uint32_t first_arrival = 0, first_element = 0, size = 0;
+  std::vector<Source> sources;
+};
+
+// arrivals[q] = product of all messages at the element of q but its own, for slots q of one port.
+struct GatherOthers {
+  std::uint32_t group = 0, port = 0;
+  std::uint32_t first = 0, count = 0;  // in (slot, term) units
+};
+
+// Where a kernel finds what arrives on a port.
+struct ReadView {
+  enum class From : std::uint8_t { uniform, messages, arrivals } from = From::uniform;
+  std::uint32_t first = 0;
+  std::uint32_t row = 0, column = 0;
+  friend bool operator==(const ReadView&, const ReadView&) = default;
+};
+
+// One kernel call: the messages to one port, for a range of slots.
+struct Send {
+  std::uint32_t group = 0, port = 0;
+  std::uint32_t first = 0, count = 0;
+  std::vector<ReadView> reads;  // of a plate
+  const JointKernel* joint = nullptr;  // also sends to its second port
+  // Of a sequence: each slot may read what the one before it wrote; bit i of refresh: argument i is gathered first.
+  bool is_sequence = false;
+  int step = 1;
+  std::uint32_t refresh = 0, keep = 0;
+};
+
+using Operation = std::variant<Combine, GatherOthers, Send>;
+
+struct SlotRange {
+  std::uint32_t first, count;
+};
+
+// Where the value of a variable goes and whether it has been given: all that State::observe needs, close together.
+struct ValuePlace {
+  std::uint32_t first_slot = kNowhere, size = 0;
+  Family family = Family::gaussian;
+  bool observed = false, given = false;
+  bool is_plain_number = false;  // observed, and a value is stored as it is: one element, Gaussian
+};
+
+class Plan {
+ public:
+  // Everything below is public to read; compile() fills it.
+  struct Variable {
+    std::string_view name;  // kept by `graph`
+    std::uint32_t first_element = 0, size = 1;
+    Family family = Family::gaussian;
+    bool observed = false, shared = false;
+    bool eliminated = false;                // fused away: it has no messages
+    std::uint32_t first_slot = kNowhere;    // of the value of an observed or the context of a shared variable
+    struct End {
+      std::uint32_t group;
+      std::uint16_t port;
+      bool of_model;     // its factor connects shared variables alone: it belongs to no example
+      bool in_context;   // and its messages are part of the context
+    };
+    ShortList<End, 3> ends = {};
+  };
+
+  std::shared_ptr<const Resolved> graph;
+  std::shared_ptr<const Registry> registry;  // keeps kinds and message functions alive
+  std::vector<Variable> variables;
+  std::vector<Group> groups;
+  struct Place {
+    std::uint32_t group = kNowhere, member = 0;
+  };
+  std::vector<Place> places;  // of every factor of the user's graph
+  Schedule schedule;
+
+  std::vector<Operation> constants;   // messages that depend on parameters alone
+  std::vector<Operation> operations;  // one sweep
+  // For residual order: the operations and sends of each visit (one more at the end), the visits that read a variable.
+  std::vector<std::uint32_t> first_operation, first_send;
+  std::vector<std::vector<std::uint32_t>> visits_at;
+  std::vector<std::uint8_t> reaches_an_element_twice;  // visits of factors that reach an element more than once
+  std::vector<SlotRange> resets;           // messages to be uniform when a run starts
+  std::vector<SlotRange> arrival_resets;   // arrivals likewise
+
+  std::uint32_t slots = 0, arrivals = 0, elements = 0;
+  std::uint32_t first_message = 0;    // the slots before it hold values and contexts
+  std::uint32_t scratch = 0;          // doubles a kernel may need
+  std::vector<double> parameters;
+  std::vector<std::uint32_t> element_of_slot, first_incident, incident_slots;  // engine/kinds/incidence.h
+
+  std::size_t bytes() const;                 // of a State and of the index tables it reads
+  std::size_t messages_per_sweep() const;
+  std::string schedule_text() const;         // the schedule in words
+  // "product3[17]": the factor and the slot within it that slot of a group is.
+  std::string slot_name(std::uint32_t group, std::uint64_t slot) const;
+};
+
+// Sizes, variables, operations in order.
+std::string describe(const Plan& plan);
+
+}  // namespace dma

@@ -1,0 +1,214 @@
+#include "engine/compile/resolve.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "engine/support/error.h"
+#include "engine/compile/match_ports.h"
+
+namespace dma {
+
+namespace {
+
+std::vector<std::string> names_of(const std::vector<ParameterSpec>& parameters) {
+  std::vector<std::string> names;
+  for (const ParameterSpec& parameter : parameters) names.push_back(parameter.name);
+  return names;
+}
+
+void resolve_parameters(const Graph::Factor& factor, const Kind& kind, std::uint32_t slots, std::uint32_t terms,
+                        ShortList<Resolved::Parameter>& resolved) {
+  const auto& known = kind.parameters();
+  for (std::size_t i = 0; i < factor.parameters.size(); ++i) {
+    const std::string& given = factor.parameters[i].first;
+    if (std::ranges::find(known, given, &ParameterSpec::name) == known.end())
+      fail("{} has no parameter '{}'{}", where(factor), given, suggestion(given, names_of(known)));
+    for (std::size_t j = 0; j < i; ++j)
+      if (factor.parameters[j].first == given) fail("{}: parameter '{}' is given twice", where(factor), given);
+  }
+  resolved.reserve(known.size());
+  for (const ParameterSpec& spec : known) {
+    const auto given = std::ranges::find(factor.parameters, spec.name, &ParameterList::value_type::first);
+    if (given == factor.parameters.end() && !spec.fallback)
+      fail("{} needs the parameter '{}', a number in {}", where(factor), spec.name, describe(spec.domain));
+    Resolved::Parameter& parameter = resolved.emplace_back();
+    parameter.terms = spec.per_term ? terms : 1;
+    if (given == factor.parameters.end()) parameter.values.push_back(*spec.fallback);
+    else parameter.values = given->second.numbers;
+    for (const double value : parameter.values)
+      if (!spec.domain.contains(value))
+        fail("{}: parameter '{}' is {}, but must be in {}{}{}", where(factor), spec.name, value, describe(spec.domain),
+             spec.domain.advice.empty() ? "" : "; ", spec.domain.advice);
+    const std::size_t size = parameter.values.size();
+    if (spec.per_term && size == 1) parameter.values = ShortList<double>(terms, parameter.values[0]);
+    parameter.per_slot = parameter.values.size() == std::size_t{slots} * parameter.terms && slots > 1;
+    if (!parameter.per_slot && parameter.values.size() != parameter.terms)
+      fail("{}: parameter '{}' has {} values; expected 1{} or {} (one per slot)", where(factor), spec.name, size,
+           spec.per_term ? fmt::format(", {} (one per term)", terms) : "", std::size_t{slots} * parameter.terms);
+  }
+}
+
+const MessageFunction* find_method(const Kind& kind, std::string_view method) {
+  const auto found = std::ranges::find(kind.messages(), method, &MessageFunction::method);
+  return found == kind.messages().end() ? nullptr : &*found;
+}
+
+// The method as the kind spells it; `place` says in words where it was asked for.
+template <class Place>
+std::string_view method_of(const Kind& kind, const std::string& method, const Place& place) {
+  if (const MessageFunction* known = find_method(kind, method)) return known->method;
+  fail("{}: no method '{}'{}", place(), method, suggestion(method, kind.methods()));
+}
+
+// A method no kind has would otherwise pass unseen on a graph whose messages are all exact.
+std::string_view method_of_run(const Registry& registry, const std::string& method) {
+  for (const auto& [kind_name, kind] : registry.kinds())
+    if (const MessageFunction* known = find_method(kind, method)) return known->method;
+  std::vector<std::string> known;
+  for (const auto& [kind_name, kind] : registry.kinds())
+    for (const std::string& of_kind : kind.methods())
+      if (std::ranges::find(known, of_kind) == known.end()) known.push_back(of_kind);
+  fail("compile: no method '{}'{}", method, suggestion(method, known));
+}
+
+// The message functions of a factor, port by port, whoever wants them.
+using Messages = ShortList<const MessageFunction*, 4>;
+
+Messages messages_of(const Resolved::Factor& factor) {
+  Messages messages;
+  for (std::size_t p = 0; p < factor.ports.size(); ++p) {
+    messages.push_back(factor.kind->find_message(factor.method, p));
+    if (messages.back() == nullptr)
+      fail("factor '{}' ({}): no message to port '{}' by method '{}'{}", factor.name(), factor.kind->name(),
+           factor.kind->ports()[p].name, factor.method, suggestion(factor.method, factor.kind->methods()));
+  }
+  return messages;
+}
+
+void send_where_wanted(const Resolved& graph, const Messages& messages, Resolved::Factor& factor) {
+  const auto wants = [&](VariableId v) { return graph.variables[v.value].wants_messages; };
+  for (std::size_t p = 0; p < factor.ports.size(); ++p) {
+    auto& port = factor.ports[p];
+    port.message = std::ranges::any_of(port.variables, wants) ? messages[p] : nullptr;
+  }
+}
+
+const Kind& kind_of(const Graph::Factor& factor, const Registry& registry) {
+  try {
+    return registry.kind(factor.kind);
+  } catch (const Error& error) {
+    fail("factor '{}': {}", factor.name(), error.what());
+  }
+}
+
+// Resolves factors one after the other. What those of one kind have in common is looked up once.
+class FactorResolver {
+ public:
+  FactorResolver(const Registry& registry, const CompileOptions& options, const Resolved& so_far)
+      : registry_(registry), so_far_(so_far),
+        method_of_run_(method_of_run(registry, options.method)), connected_(so_far.variables.size()) {
+    for (const auto& [kind_name, method] : options.kind_methods) {
+      const Kind& kind = registry.kind(kind_name);
+      kind_methods_[&kind] = method_of(kind, method, [&] { return fmt::format("kind '{}'", kind_name); });
+    }
+  }
+
+  void resolve(const Graph::Factor& factor, Resolved::Factor& resolved) {
+    if (known_ == nullptr || known_->kind->name() != factor.kind) turn_to(factor);
+    const Kind& kind = *known_->kind;
+    resolved.kind = &kind;
+    resolved.number = factor.number;
+    resolved.given_name = factor.given_name;
+    resolved.method =
+        factor.method.empty() ? known_->method : method_of(kind, factor.method, [&] { return where(factor); });
+    assign_ports(factor, kind, ports_);
+    check_families(so_far_.variables, factor, kind, ports_);
+    resolved.slots = plate_size(so_far_.variables, factor, kind, ports_);
+    const std::uint32_t terms = resolve_ports(factor, resolved);
+    resolve_parameters(factor, kind, resolved.slots, terms, resolved.parameters);
+    if (!factor.method.empty()) return resolve_messages(so_far_, resolved);
+    if (known_->messages.empty()) known_->messages = messages_of(resolved);
+    send_where_wanted(so_far_, known_->messages, resolved);
+  }
+
+  void check_all_connected() const {
+    const auto lonely = std::ranges::find(connected_, false);
+    if (lonely == connected_.end()) return;
+    fail("variable '{}' is connected to nothing; connect a factor to it or remove it",
+         so_far_.variables[static_cast<std::size_t>(lonely - connected_.begin())].name);
+  }
+
+ private:
+  struct Known {
+    const Kind* kind;
+    std::string_view method;  // that a factor of this kind has unless it names another
+    Messages messages = {};   // by that method; empty until a factor needs them
+  };
+
+  void turn_to(const Graph::Factor& factor) {
+    const Kind& kind = kind_of(factor, registry_);
+    const auto own = kind_methods_.find(&kind);
+    const std::string_view method = own == kind_methods_.end() ? method_of_run_ : own->second;
+    known_ = &all_known_.try_emplace(&kind, Known{&kind, method}).first->second;
+  }
+
+  // Returns the largest number of terms.
+  std::uint32_t resolve_ports(const Graph::Factor& factor, Resolved::Factor& resolved) {
+    std::uint32_t terms = 1;
+    resolved.ports.reserve(ports_.size());
+    for (std::size_t p = 0; p < ports_.size(); ++p) {
+      Resolved::Port& port = resolved.ports.emplace_back();
+      connect(so_far_.variables, factor, resolved.kind->ports()[p], ports_[p], resolved.slots, port);
+      terms = std::max(terms, port.terms);
+      for (const VariableId v : port.variables) connected_[v.value] = true;
+    }
+    return terms;
+  }
+
+  const Registry& registry_;
+  const Resolved& so_far_;
+  const std::string_view method_of_run_;
+  std::map<const Kind*, std::string_view> kind_methods_;
+  std::map<const Kind*, Known> all_known_;
+  Known* known_ = nullptr;       // the kind of the factor before
+  PortEnds ports_;               // of the factor at hand
+  std::vector<bool> connected_;  // by variable
+};
+
+}  // namespace
+
+void resolve_messages(const Resolved& graph, Resolved::Factor& factor) {
+  send_where_wanted(graph, messages_of(factor), factor);
+}
+
+bool connects_shared_alone(const Resolved& graph, const Resolved::Factor& factor) {
+  return std::ranges::all_of(factor.ports, [&](const Resolved::Port& port) {
+    return std::ranges::all_of(port.variables, [&](VariableId v) { return graph.variables[v.value].shared; });
+  });
+}
+
+Resolved resolve(const Graph& graph, const Registry& registry, const CompileOptions& options) {
+  Resolved resolved;
+  resolved.variables.reserve(graph.variables().size());
+  for (const auto& variable : graph.variables()) {
+    resolved.variables.push_back(
+        {variable.name, resolved.elements, variable.size, variable.family, variable.observed, variable.shared});
+    resolved.elements += variable.size;
+  }
+  for (const VariableId v : options.unobserved) resolved.variables.at(v.value).observed = false;
+  for (auto& variable : resolved.variables) variable.wants_messages = !variable.observed;
+  for (const VariableId v : options.predicted) resolved.variables.at(v.value).wants_messages = true;
+  std::uint32_t id = 0;
+  resolved.factors.reserve(graph.factors().size());
+  FactorResolver resolver(registry, options, resolved);
+  for (const auto& factor : graph.factors()) {
+    Resolved::Factor& last = resolved.factors.emplace_back();
+    resolver.resolve(factor, last);
+    last.origins.push_back(FactorId{id++});
+  }
+  resolver.check_all_connected();
+  return resolved;
+}
+
+}  // namespace dma

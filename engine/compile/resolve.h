@@ -1,0 +1,81 @@
+// First passes of compile: every factor of the graph matched with its kind, its ports with their variables, its
+// parameters with their domains, its targets with their message functions. All errors of a model are found here.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/graph/graph.h"
+#include "engine/graph/index_map.h"
+#include "engine/kinds/registry.h"
+#include "engine/support/short_list.h"
+
+namespace dma {
+
+struct CompileOptions {
+  // The method of every factor that names none itself; kinds without messages of that method use their exact ones.
+  std::string method = "dma";
+  // The method of all factors of a kind, before `method`.
+  std::map<std::string, std::string> kind_methods = {};
+  // Replace producer-consumer pairs the registry knows how to fuse (product + sum -> inner_product).
+  bool fuse = true;
+  // Observed variables to be treated as unknown: to predict them.
+  std::vector<VariableId> unobserved = {};
+  // Observed variables whose messages are to be computed all the same: what the rest of the graph says of them.
+  std::vector<VariableId> predicted = {};
+  // What constant messages say to shared variables is already in their contexts: sweeps read those alone. See Learner.
+  bool constants_in_context = false;
+};
+
+// A graph after resolution: factors as plates over the elements of all variables laid side by side.
+struct Resolved {
+  struct Variable {
+    std::string name;
+    std::uint32_t first_element = 0, size = 1;
+    Family family = Family::gaussian;
+    bool observed = false, shared = false;
+    bool wants_messages = true;  // not observed, or observed and to be predicted
+  };
+  struct Port {
+    const MessageFunction* message = nullptr;  // null: nothing behind it wants a message (all observed)
+    ShortList<VariableId> variables;           // the distinct ones it reaches
+    IndexMap elements;                         // (slot, term) -> element
+    std::uint32_t terms = 1;                   // messages per slot
+  };
+  struct Parameter {
+    ShortList<double> values;
+    std::uint32_t terms = 1;
+    bool per_slot = false;
+  };
+  struct Factor {
+    // What every pass of compile looks at comes first.
+    const Kind* kind = nullptr;
+    std::uint32_t slots = 1;
+    std::uint32_t number = 0;
+    ShortList<Port, 2> ports;
+    ShortList<Parameter> parameters;
+    ShortList<FactorId> origins;  // the factors of the graph it stands for
+    MostlyEmpty<std::string> given_name;  // empty: the kind and the number
+    std::string_view method;         // as the registry spells it, which outlives the graph
+
+    std::string name() const { return name_or_number(given_name, kind->name(), number); }
+  };
+  std::vector<Variable> variables;
+  std::vector<Factor> factors;
+  std::uint32_t elements = 0;
+};
+
+Resolved resolve(const Graph& graph, const Registry& registry, const CompileOptions& options);
+
+// Sets the message function of every port that leads to an unobserved variable; throws if the method has none.
+void resolve_messages(const Resolved& graph, Resolved::Factor& factor);
+
+// The factor belongs to no example: all its variables are shared.
+bool connects_shared_alone(const Resolved& graph, const Resolved::Factor& factor);
+
+// Replaces what the registry knows how to fuse.
+void fuse(Resolved& graph, const Registry& registry);
+
+}  // namespace dma

@@ -1,0 +1,54 @@
+// A schedule: which factor is visited when, as data. The rules that make one are in schedules/.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "engine/compile/flow.h"
+
+namespace dma {
+
+// One visit of one factor: refresh what arrives on some ports, then send to some ports. Bit p stands for port p.
+struct Visit {
+  std::uint32_t factor;
+  std::uint32_t refresh;
+  std::uint32_t send;
+  friend bool operator==(const Visit&, const Visit&) = default;
+};
+
+struct Iteration {
+  // Sweeps repeat until the largest change of any message (batch.h, change_between) is at most this.
+  double tolerance = 1e-10;
+  // ... or this many sweeps are done.
+  int limit = 1000;
+  // 0 <= damping < 1: the share of the old message that stays in the new one.
+  double damping = 0;
+};
+
+struct Schedule {
+  enum class Order {
+    once,      // one sweep over the visits, on fresh messages
+    repeated,  // sweeps over the visits until the iteration stops
+    residual,  // at any time the visit whose arriving messages changed most since it was made last
+  };
+  std::string name;
+  std::vector<Visit> visits;
+  Order order = Order::once;
+  Iteration iteration = {};
+};
+
+// How a schedule is made from the flow of a graph.
+struct Scheduler {
+  std::string name;
+  std::function<Schedule(const Flow&)> make;
+  // A fused factor takes one visit where the original pair takes two, and has no message in between to be damped: only
+  // rules whose sweeps pass straight through both may have them fused.
+  bool allows_fusion = false;
+};
+
+// One line per visit: "forward  product1: refresh x, y; send z".
+std::string describe(const Schedule& schedule, const Flow& flow);
+
+}  // namespace dma

@@ -1,0 +1,138 @@
+#include "engine/graph/graph.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <limits>
+#include <optional>
+
+#include "engine/support/error.h"
+
+namespace dma {
+
+namespace {
+
+constexpr std::size_t kLargestVariable = std::numeric_limits<std::uint32_t>::max() / 4;
+
+using Names = std::unordered_map<std::string, std::uint32_t>;
+
+const std::string& name_of(const Graph::Variable& variable) { return variable.name; }
+std::string name_of(const Graph::Factor& factor) { return factor.name(); }
+
+// The position of the item of that name. Numbered names end in it ("v17", "product3"), and so need no entry in `names`.
+template <class Items>
+std::optional<std::uint32_t> position(const Names& names, const Items& items, const std::string& wanted) {
+  if (const auto found = names.find(wanted); found != names.end()) return found->second;
+  std::uint64_t number = 0, power = 1;
+  for (std::size_t i = wanted.size(); i-- > 0 && wanted[i] >= '0' && wanted[i] <= '9' && power <= items.size(); power *= 10) {
+    number += power * static_cast<std::uint64_t>(wanted[i] - '0');
+    if (number < items.size() && name_of(items[number]) == wanted) return static_cast<std::uint32_t>(number);
+  }
+  return {};
+}
+
+template <class Items>
+std::uint32_t find(const Names& names, const Items& items, std::string_view wanted, std::string_view what) {
+  if (const auto found = position(names, items, std::string(wanted))) return *found;
+  std::vector<std::string> known;
+  for (const auto& item : items) known.push_back(name_of(item));
+  fail("no {} '{}' in this graph{}", what, wanted, suggestion(wanted, known));
+}
+
+std::string numbered(std::string_view stem, std::uint32_t number) {
+  const fmt::format_int digits(number);
+  std::string name;
+  name.reserve(stem.size() + digits.size());
+  return name.append(stem).append(digits.data(), digits.size());
+}
+
+// "v3", or the next number that the user has not taken.
+std::string name_by_number(std::string_view stem, std::uint32_t id, Names& taken) {
+  std::string name = numbered(stem, id);
+  if (!taken.contains(name)) return name;
+  for (std::uint32_t number = id + 1; taken.contains(name); ++number) name = numbered(stem, number);
+  taken.emplace(name, id);
+  return name;
+}
+
+template <class Items>
+void take_name(const std::string& name, Names& taken, const Items& items, std::string_view what) {
+  if (position(taken, items, name))
+    fail("two {} are named '{}'; give each its own name, or an empty one to have it numbered", what, name);
+  taken.emplace(name, static_cast<std::uint32_t>(items.size()));
+}
+
+std::string_view name(Reach reach) {
+  constexpr std::string_view kNames[] = {"", "row ", "column ", "all_to_one ", "gather "};
+  return kNames[static_cast<std::size_t>(reach)];
+}
+
+}  // namespace
+
+std::string name_or_number(const std::string& given, std::string_view stem, std::uint32_t number) {
+  return given.empty() ? numbered(stem, number) : given;
+}
+
+Connection gather(VariableId v, std::vector<std::uint32_t> table) {
+  Connection connection(v, Reach::gather);
+  connection.table = std::move(table);
+  return connection;
+}
+
+VariableId Graph::add(std::string_view name, std::size_t size, Family family, bool observed, bool shared) {
+  const auto id = static_cast<std::uint32_t>(variables_.size());
+  std::string own = name.empty() ? name_by_number("v", id, variable_names_) : std::string(name);
+  if (size == 0 || size > kLargestVariable)
+    fail("variable '{}' has size {}; a size from 1 to {} is expected", own, size, kLargestVariable);
+  if (!name.empty()) take_name(own, variable_names_, variables_, "variables");
+  variables_.push_back({std::move(own), static_cast<std::uint32_t>(size), family, observed, shared});
+  return {id};
+}
+
+VariableId Graph::variable(std::string_view name, std::size_t size, Family family) {
+  return add(name, size, family, false, false);
+}
+VariableId Graph::observed(std::string_view name, std::size_t size, Family family) {
+  return add(name, size, family, true, false);
+}
+VariableId Graph::shared(std::string_view name, std::size_t size, Family family) {
+  return add(name, size, family, false, true);
+}
+
+FactorId Graph::add(std::string_view kind, ShortList<Connection, 2>&& connections, ParameterList&& parameters,
+                    FactorOptions&& options) {
+  const auto id = static_cast<std::uint32_t>(factors_.size());
+  for (const Connection& connection : connections)
+    if (connection.variable.value >= variables_.size())
+      fail("factor {} ({}) is connected to a variable that is not of this graph", id, kind);
+  if (!options.name.empty()) take_name(options.name, factor_names_, factors_, "factors");
+  else if (!factor_names_.empty()) options.name = name_by_number(kind, id, factor_names_);
+  Factor& added = factors_.emplace_back();
+  added.kind = kind;
+  added.number = id;
+  added.given_name = std::move(options.name);
+  added.method = std::move(options.method);
+  added.connections = std::move(connections);
+  added.parameters = std::move(parameters);
+  return {id};
+}
+
+VariableId Graph::find_variable(std::string_view name) const {
+  return {find(variable_names_, variables_, name, "variable")};
+}
+FactorId Graph::find_factor(std::string_view name) const { return {find(factor_names_, factors_, name, "factor")}; }
+
+std::string describe(const Graph& graph) {
+  std::string text = fmt::format("{} variables, {} factors\n", graph.variables().size(), graph.factors().size());
+  for (const auto& v : graph.variables())
+    text += fmt::format("  {}[{}] {}{}{}\n", v.name, v.size, name(v.family), v.observed ? ", observed" : "",
+                        v.shared ? ", shared" : "");
+  for (const auto& f : graph.factors()) {
+    std::vector<std::string> ends;
+    for (const auto& c : f.connections) ends.push_back(fmt::format("{}{}", name(c.reach), graph[c.variable].name));
+    text += fmt::format("  {}: {}({})\n", f.name(), f.kind, fmt::join(ends, ", "));
+  }
+  return text;
+}
+
+}  // namespace dma

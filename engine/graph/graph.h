@@ -1,0 +1,142 @@
+// graph/: the model as its author writes it. May include messages/ and support/.
+//
+// The model as the user writes it: named variables and factors, connected through index maps. Nothing is checked
+// against a registry and nothing is computed here; compile() does that.
+#pragma once
+
+#include <boost/container/deque.hpp>
+#include <cstdint>
+#include <initializer_list>
+#include <iterator>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "engine/messages/family.h"
+#include "engine/support/mostly_empty.h"
+#include "engine/support/short_list.h"
+
+namespace dma {
+
+struct VariableId {
+  std::uint32_t value;
+  friend bool operator==(VariableId, VariableId) = default;
+};
+struct FactorId {
+  std::uint32_t value;
+  friend bool operator==(FactorId, FactorId) = default;
+};
+
+// How the slots of a plate reach the elements of a variable. With m slots seen as R rows of C columns:
+enum class Reach : std::uint8_t {
+  identical,   // slot s -> element s
+  row,         // slot s -> element s / C      (R elements)
+  column,      // slot s -> element s % C      (C elements)
+  all_to_one,  // slot s -> element 0          (1 element)
+  gather,      // slot s -> element table[s]
+};
+
+// One end of an edge, as passed to Graph::factor. A plain VariableId is the identical map on the next free port.
+struct Connection {
+  Connection(VariableId v) : variable(v) {}  // NOLINT: {w, x, p} is how a factor is written
+  Connection(VariableId v, Reach r) : variable(v), reach(r) {}
+  Connection(std::string_view port_name, Connection connection) : Connection(std::move(connection)) {
+    port = std::string(port_name);
+  }
+
+  VariableId variable;
+  Reach reach = Reach::identical;
+  MostlyEmpty<std::string> port;                  // empty: by position
+  MostlyEmpty<std::vector<std::uint32_t>> table;  // for Reach::gather
+};
+
+inline Connection row(VariableId v) { return {v, Reach::row}; }
+inline Connection column(VariableId v) { return {v, Reach::column}; }
+inline Connection all_to_one(VariableId v) { return {v, Reach::all_to_one}; }
+Connection gather(VariableId v, std::vector<std::uint32_t> table);
+
+// A parameter's value: one number for the whole plate, or one per slot (per term for a per-term parameter).
+struct ParameterValue {
+  ParameterValue(double number) : numbers{number} {}                                                        // NOLINT
+  ParameterValue(const std::vector<double>& per_slot) : numbers(per_slot.begin(), per_slot.end()) {}  // NOLINT
+  ShortList<double> numbers;
+};
+using ParameterList = ShortList<std::pair<std::string, ParameterValue>>;
+
+struct FactorOptions {
+  std::string name = {};    // empty: the kind and a number
+  std::string method = {};  // empty: the method of the run
+};
+
+// The name somebody gave, or the stem and the number: "product3". Put into words when it is read, not when a model of many
+// nodes is built.
+std::string name_or_number(const std::string& given, std::string_view stem, std::uint32_t number);
+
+class Graph {
+ public:
+  struct Variable {
+    std::string name;
+    std::uint32_t size = 1;
+    Family family = Family::gaussian;
+    bool observed = false;
+    bool shared = false;
+  };
+  struct Factor {
+    std::string kind;
+    std::uint32_t number = 0;
+    MostlyEmpty<std::string> given_name;  // empty: the kind and the number
+    MostlyEmpty<std::string> method;
+    ShortList<Connection, 2> connections;
+    ParameterList parameters;
+
+    std::string name() const { return name_or_number(given_name, kind, number); }
+  };
+  // Grow by blocks: nothing is moved when a model of many nodes is built one by one.
+  using BlockSize = boost::container::deque_options<boost::container::block_size<64u>>::type;
+  using Variables = boost::container::deque<Variable, void, BlockSize>;
+  using Factors = boost::container::deque<Factor, void, BlockSize>;
+
+  // An array of `size` independent scalar variables. An empty name is replaced by a number.
+  VariableId variable(std::string_view name, std::size_t size = 1, Family family = Family::gaussian);
+  // A variable whose value is given to every State before it runs.
+  VariableId observed(std::string_view name, std::size_t size = 1, Family family = Family::gaussian);
+  // A variable whose belief outlives one example: weights, skills (see learn.h).
+  VariableId shared(std::string_view name, std::size_t size = 1, Family family = Family::gaussian);
+
+  FactorId factor(std::string_view kind, std::initializer_list<Connection> connections, ParameterList parameters = {},
+                  FactorOptions options = {}) {
+    return add(kind, connections, std::move(parameters), std::move(options));
+  }
+  FactorId factor(std::string_view kind, std::vector<Connection> connections, ParameterList parameters = {},
+                  FactorOptions options = {}) {
+    return add(kind, {std::move_iterator(connections.begin()), std::move_iterator(connections.end())},
+               std::move(parameters), std::move(options));
+  }
+
+  const Variables& variables() const { return variables_; }
+  const Factors& factors() const { return factors_; }
+  const Variable& operator[](VariableId id) const { return variables_[id.value]; }
+  const Factor& operator[](FactorId id) const { return factors_[id.value]; }
+
+  // By name; an unknown name is an Error that offers the nearest one.
+  VariableId find_variable(std::string_view name) const;
+  FactorId find_factor(std::string_view name) const;
+
+ private:
+  VariableId add(std::string_view name, std::size_t size, Family family, bool observed, bool shared);
+  FactorId add(std::string_view kind, ShortList<Connection, 2>&& connections, ParameterList&& parameters,
+               FactorOptions&& options);
+
+  Variables variables_;
+  Factors factors_;
+  // Names the user gave, and numbered ones that are not simply the stem and the position.
+  std::unordered_map<std::string, std::uint32_t> variable_names_;
+  std::unordered_map<std::string, std::uint32_t> factor_names_;
+};
+
+// "8 variables, 7 factors" and one line for each.
+std::string describe(const Graph& graph);
+
+}  // namespace dma

@@ -1,0 +1,74 @@
+#include "engine/inspect/dot.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "engine/compile/resolve.h"
+
+namespace dma {
+
+namespace {
+
+std::string quoted(std::string_view text) {
+  std::string out = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') out += '\\';
+    out += c;
+  }
+  return out + "\"";
+}
+
+std::string label(std::string_view name, std::uint32_t count) {
+  return quoted(count == 1 ? std::string(name) : fmt::format("{} [{}]", name, count));
+}
+
+// Attributes of the edge between a factor and the explained variable.
+std::string share_attributes(const Explanation* explanation, std::uint32_t factor, VariableId variable) {
+  if (explanation == nullptr || !(explanation->variable == variable)) return {};
+  constexpr double kWidest = 8;
+  const double share = explanation->share(FactorId{factor});
+  return fmt::format(" [penwidth={:.2f}, color=\"#0072B2\", label=\"{:.0f}%\"]", 0.5 + (kWidest - 0.5) * share,
+                     100 * share);
+}
+
+std::string highlight(const Explanation* explanation, VariableId variable) {
+  if (explanation == nullptr || !(explanation->variable == variable)) return {};
+  const bool informed = std::ranges::any_of(explanation->elements, &Explanation::Element::informed);
+  return informed ? ", color=\"#0072B2\", penwidth=2"
+                  : ", color=\"#D55E00\", style=dashed, xlabel=\"nothing informs it\"";
+}
+
+std::string draw(const Graph& graph, const Registry& registry, const Explanation* explanation) {
+  const Resolved resolved = resolve(graph, registry, {});
+  std::string text = "digraph factor_graph {\n  rankdir=LR;\n  node [fontname=\"Helvetica\", fontsize=11];\n";
+  for (std::size_t v = 0; v < graph.variables().size(); ++v) {
+    const auto& variable = graph.variables()[v];
+    text += fmt::format("  v{} [shape=ellipse, label={}{}{}{}];\n", v, label(variable.name, variable.size),
+                        variable.observed ? ", peripheries=2" : "",
+                        variable.shared ? ", style=filled, fillcolor=\"#dce6f5\"" : "",
+                        highlight(explanation, VariableId{static_cast<std::uint32_t>(v)}));
+  }
+  for (std::size_t f = 0; f < resolved.factors.size(); ++f) {
+    const auto& factor = resolved.factors[f];
+    text += fmt::format("  f{} [shape=box, style=filled, fillcolor=\"#333333\", fontcolor=white, label={}];\n", f,
+                        label(factor.kind->name(), factor.slots));
+    for (std::size_t p = 0; p < factor.ports.size(); ++p)
+      for (const VariableId v : factor.ports[p].variables) {
+        const std::string attributes = share_attributes(explanation, static_cast<std::uint32_t>(f), v);
+        text += factor.kind->ports()[p].output ? fmt::format("  f{} -> v{}{};\n", f, v.value, attributes)
+                                               : fmt::format("  v{} -> f{}{};\n", v.value, f, attributes);
+      }
+  }
+  return text + "}\n";
+}
+
+}  // namespace
+
+std::string to_dot(const Graph& graph, const Registry& registry) { return draw(graph, registry, nullptr); }
+
+std::string to_dot(const Graph& graph, const Registry& registry, const Explanation& explanation) {
+  return draw(graph, registry, &explanation);
+}
+
+}  // namespace dma

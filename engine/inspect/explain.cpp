@@ -1,0 +1,107 @@
+#include "engine/inspect/explain.h"
+
+#include <algorithm>
+#include <map>
+
+#include "engine/support/error.h"
+#include "engine/run/report.h"
+
+namespace dma {
+
+namespace {
+
+// The factors of the user's graph that a slot of a group stands for.
+std::vector<FactorId> origins(const Plan& plan, const Group& group, std::uint32_t slot) {
+  const auto next = std::ranges::upper_bound(group.first_slot, slot);
+  const auto member = static_cast<std::size_t>(next - group.first_slot.begin()) - 1;
+  const auto& all = plan.graph->factors[group.members[member]].origins;
+  return {all.begin(), all.end()};
+}
+
+void settle_shares(Explanation::Element& element) {
+  const bool point = element.belief.is_point();
+  bool taken = false;  // of several point masses the first decides
+  for (auto& source : element.sources) {
+    if (!point)
+      source.share = source.message.rho / element.belief.rho;
+    else if (source.message.is_point() && !std::exchange(taken, true))
+      source.share = 1;
+  }
+  std::ranges::stable_sort(element.sources, std::ranges::greater{}, &Explanation::Source::share);
+}
+
+std::string message_text(const Natural& m) {
+  if (m.is_uniform()) return "uniform";
+  if (m.is_point()) return fmt::format("= {:.4g}", m.tau);
+  return fmt::format("N({:.4g}, {:.3g}^2)", Gaussian(m).mean(), Gaussian(m).sd());
+}
+
+}  // namespace
+
+Explanation explain(const Plan& plan, const State& state, VariableId variable) {
+  const auto& v = plan.variables.at(variable.value);
+  if (v.eliminated) fail("variable '{}' was fused away; compile with {{.fuse = false}} to explain it", v.name);
+  Explanation out{std::string(v.name), variable};
+  out.elements.resize(v.size);
+  const auto add = [&](std::uint32_t i, std::string name, std::vector<FactorId> factors, const Natural& message) {
+    if (message.is_uniform()) return;
+    out.elements[i].belief = multiply(out.elements[i].belief, message);
+    out.elements[i].sources.push_back({std::move(name), std::move(factors), message});
+  };
+  if (v.first_slot != kNowhere)
+    for (std::uint32_t i = 0; i < v.size; ++i)
+      add(i, v.observed ? "observed value" : "stored context", {}, state.message(v.first_slot + i));
+  for (const auto& end : v.ends) {
+    const Group& group = plan.groups[end.group];
+    const Group::Port& port = group.ports[end.port];
+    for (std::uint32_t q = 0; q < group.slots * port.terms; ++q) {
+      const std::uint32_t i = port.elements(q) - v.first_element, slot = q / port.terms;
+      if (i < v.size)
+        add(i, Place{&plan, end.group, end.port, slot}.text(), origins(plan, group, slot),
+            state.message(port.first_slot + q));
+    }
+  }
+  for (auto& element : out.elements) settle_shares(element);
+  return out;
+}
+
+double Explanation::share(FactorId factor) const {
+  double sum = 0, informed = 0;
+  for (const Element& element : elements) {
+    if (!element.informed()) continue;
+    informed += 1;
+    for (const Source& source : element.sources)
+      if (std::ranges::find(source.factors, factor) != source.factors.end()) sum += source.share;
+  }
+  return informed > 0 ? sum / informed : 0.0;
+}
+
+std::string Explanation::line() const {
+  const auto informed = std::ranges::count_if(elements, &Element::informed);
+  if (informed == 0) return fmt::format("{}: nothing informs it", name);
+  std::map<std::string, double> totals;
+  for (const Element& element : elements)
+    for (const Source& source : element.sources)
+      totals[source.name.substr(0, source.name.find_first_of("[."))] += source.share;
+  const auto largest = std::ranges::max_element(totals, {}, [](const auto& entry) { return entry.second; });
+  std::string text = fmt::format("{}: most of the precision from {} ({:.0f}%)", name, largest->first,
+                                 100 * largest->second / static_cast<double>(informed));
+  if (static_cast<std::size_t>(informed) < elements.size())
+    text += fmt::format("; nothing informs {} of {} elements", elements.size() - static_cast<std::size_t>(informed),
+                        elements.size());
+  return text;
+}
+
+std::string Explanation::text() const {
+  std::string text = line() + "\n";
+  for (std::size_t i = 0; i < elements.size(); ++i) {
+    const std::string element = elements.size() == 1 ? name : fmt::format("{}[{}]", name, i);
+    text += fmt::format("{} ~ {}\n", element, message_text(elements[i].belief));
+    if (!elements[i].informed()) text += "         nothing informs it\n";
+    for (const Source& source : elements[i].sources)
+      text += fmt::format("  {:5.1f}%  {:<28} {}\n", 100 * source.share, source.name, message_text(source.message));
+  }
+  return text;
+}
+
+}  // namespace dma

@@ -1,0 +1,49 @@
+// inspect/: pictures and explanations of graphs and beliefs. May include run/ and what lies below it.
+//
+// Why a belief is what it is. Natural parameters add, so the precision of a belief splits exactly into what each factor
+// (or what a shared variable has stored) contributed.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <string>
+#include <vector>
+
+#include "engine/compile/plan.h"
+#include "engine/run/state.h"
+
+namespace dma {
+
+struct Explanation {
+  struct Source {
+    std::string name;               // "product3[17].x", "stored context", "observed value"
+    std::vector<FactorId> factors;  // of the user's graph; empty for a context or a value
+    Natural message;
+    double share = 0;  // of the belief's precision; a point mass has all of it
+  };
+  struct Element {
+    Natural belief;
+    std::vector<Source> sources;  // those that say anything, largest share first
+    bool informed() const { return !belief.is_uniform(); }
+  };
+  std::string name;
+  VariableId variable{};
+  std::vector<Element> elements = {};
+
+  // The average share of a factor over the informed elements.
+  double share(FactorId factor) const;
+  std::string line() const;  // "w: 3 elements, most of the precision from gaussian_noise1 (62%)"
+  std::string text() const;  // a table, one row for each element and source
+};
+
+// A variable that was fused away is an Error.
+Explanation explain(const Plan& plan, const State& state, VariableId variable);
+
+}  // namespace dma
+
+template <>
+struct fmt::formatter<dma::Explanation> : fmt::formatter<std::string_view> {
+  auto format(const dma::Explanation& explanation, format_context& context) const {
+    return fmt::formatter<std::string_view>::format(explanation.text(), context);
+  }
+};

@@ -1,0 +1,60 @@
+// The plate loop of a message function that has a quicker way for ordinary messages: one that computes a whole block of
+// slots on plain arrays. It declines a block that holds anything out of the ordinary, and the message function itself then
+// does that block; it stays the only one that knows every case.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "engine/kinds/message_loop.h"
+
+namespace dma {
+
+// Consecutive slots of a plate of one row. The messages of each port, and the results, stand side by side, slot after slot.
+struct SlotBlock {
+  const Call& call;
+  std::size_t first, slots;
+  double *tau, *rho;  // the results
+  double* spare;      // memory for two numbers for each message of the port with the most terms
+  std::uint64_t& replaced;  // to be counted up
+
+  const double* tau_of(std::size_t read) const { return call.reads[read].tau + call.reads[read].offset(0, first); }
+  const double* rho_of(std::size_t read) const { return call.reads[read].rho + call.reads[read].offset(0, first); }
+  const double* parameter(std::size_t i, std::size_t slot) const { return call.parameters[i].at(0, first + slot); }
+};
+
+// kBlock: bool(const SlotBlock&), false to decline.
+template <class F, auto kBlock>
+class BlockLoop {
+ public:
+  template <bool kTracked>
+  static void plate(const Call& call, Outcome& outcome) {
+    if (!is_side_by_side(call)) return MessageLoop<F>::template plate<kTracked>(call, outcome);
+    std::size_t widest = call.out_terms;
+    for (std::size_t i = 0; i < MessageLoop<F>::kReads; ++i) widest = std::max<std::size_t>(widest, call.reads[i].terms);
+    const std::size_t capacity = std::max<std::size_t>(1, kBlockTerms / widest), results = capacity * call.out_terms;
+    double* const memory = call.scratch;
+    for (std::size_t first = 0; first < call.columns; first += capacity) {
+      const SlotBlock block{call,  first, std::min(capacity, call.columns - first),
+                            memory, memory + results, memory + 2 * results, outcome.replaced};
+      if (kBlock(block))
+        call.sink.template store_all<kTracked>(call.out_offset(0, first), block.tau, block.rho, block.slots * call.out_terms,
+                                                first, call.out_terms, outcome);
+      else
+        MessageLoop<F>::template columns<kTracked>(call, first, first + block.slots, outcome);
+    }
+  }
+
+ private:
+  static constexpr std::size_t kBlockTerms = 128;
+  static_assert(4 * kBlockTerms <= kLeastScratch && 4 <= kScratchPerTerm);
+
+  static bool is_side_by_side(const Call& call) {
+    bool all = call.rows == 1 && call.out_column == static_cast<std::ptrdiff_t>(call.out_terms);
+    for (std::size_t i = 0; i < MessageLoop<F>::kReads; ++i)
+      all &= call.reads[i].column == static_cast<std::ptrdiff_t>(call.reads[i].terms);
+    return all;
+  }
+};
+
+}  // namespace dma

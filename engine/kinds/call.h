@@ -1,0 +1,184 @@
+// What a message kernel is given: views of the arriving messages, the parameters and the place of the results, for a
+// plate of rows x columns slots. Filled by the engine once per plan; a kernel only walks it.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
+
+#include "engine/messages/gaussian.h"
+
+namespace dma {
+
+inline constexpr std::size_t kMaxPorts = 8;
+inline constexpr std::size_t kMaxParameters = 8;
+// Doubles of working memory a kernel has for each term of each port.
+inline constexpr std::uint32_t kScratchPerTerm = 16;
+// ... and at least, so that it can work on several slots of few terms at once.
+inline constexpr std::uint32_t kLeastScratch = 704;
+
+// Messages of one port: slot (r, c) starts at offset r * row + c * column and holds `terms` consecutive messages
+// (1 unless the port is variadic). A stride of 0 shares one message along that direction.
+struct PortView {
+  const double* tau = nullptr;
+  const double* rho = nullptr;
+  std::ptrdiff_t row = 0, column = 0;
+  std::uint32_t terms = 1;
+
+  Natural at(std::size_t r, std::size_t c, std::size_t term = 0) const {
+    const std::ptrdiff_t i = offset(r, c) + static_cast<std::ptrdiff_t>(term);
+    return {tau[i], rho[i]};
+  }
+  std::ptrdiff_t offset(std::size_t r, std::size_t c) const {
+    return static_cast<std::ptrdiff_t>(r) * row + static_cast<std::ptrdiff_t>(c) * column;
+  }
+};
+
+struct ParameterView {
+  const double* values = nullptr;
+  std::ptrdiff_t row = 0, column = 0;
+  std::uint32_t terms = 1;
+
+  const double* at(std::size_t r, std::size_t c) const {
+    return values + static_cast<std::ptrdiff_t>(r) * row + static_cast<std::ptrdiff_t>(c) * column;
+  }
+};
+
+// The parameters of one slot, in the order in which the kind declares them.
+struct ParameterRow {
+  const ParameterView* views;
+  std::size_t r, c;
+
+  double number(std::size_t i) const { return *views[i].at(r, c); }
+  std::span<const double> terms(std::size_t i) const { return {views[i].at(r, c), views[i].terms}; }
+};
+
+// The size of a change of message on a scale without units: the precision relatively, the location in standard
+// deviations while it is within a few of zero and relatively farther out (where rounding alone exceeds any tolerance
+// in standard deviations).
+inline double change_between(const Natural& before, const Natural& after) {
+  if (before == after) return 0;
+  const double rho = std::max(before.rho, after.rho);
+  if (rho == kInfinity) return kInfinity;
+  const double tau = std::max(std::abs(before.tau), std::abs(after.tau));
+  return std::max(std::abs(after.rho - before.rho) / rho, std::abs(after.tau - before.tau) / (std::sqrt(rho) + tau));
+}
+
+// What a kernel reports back. Slots count from the first of the plate.
+struct Outcome {
+  static constexpr std::uint64_t kNone = std::numeric_limits<std::uint64_t>::max();
+  std::uint64_t faults = 0;
+  std::uint64_t first_fault = kNone;
+  std::uint64_t replaced = 0;  // messages that a method computed another way, see GaussianOrFallback
+  double change = 0;
+
+  void fault(std::uint64_t slot) {
+    ++faults;
+    first_fault = std::min(first_fault, slot);
+  }
+  // change = max(change, change_between(before, after)). Most messages change less than the largest so far, and that is
+  // found out without dividing: |d tau| <= change (sqrt(rho) + |tau|) squared where the right-hand side is not yet enough.
+  // That much is part of every loop; the rest is a call.
+  [[gnu::always_inline]] void note_change(const Natural& before, const Natural& after) {
+    if (!is_no_larger(before, after)) [[unlikely]] change = larger_change(change, before, after);
+  }
+  // Whether a message changes by no more than the largest change so far.
+  [[gnu::always_inline]] bool is_no_larger(const Natural& before, const Natural& after) const {
+    const double rho = std::max(before.rho, after.rho), tau = std::max(std::abs(before.tau), std::abs(after.tau));
+    const double beyond = std::abs(after.tau - before.tau) - change * tau;
+    constexpr double kSquarable = 1e-150;  // below it, squares underflow
+    return (std::abs(after.rho - before.rho) <= change * rho) &
+           ((beyond <= 0) | ((beyond > kSquarable) & (beyond * beyond <= change * change * rho)));
+  }
+
+ private:
+  [[gnu::noinline]] static double larger_change(double change, const Natural& before, const Natural& after) {
+    return std::max(change, change_between(before, after));
+  }
+};
+
+// damping of the old message stays in the new one, in natural parameters. Point masses are not damped.
+inline Natural damped(const Natural& before, const Natural& after, double damping) {
+  if (before.is_point() || after.is_point()) return after;
+  return {after.tau + damping * (before.tau - after.tau), after.rho + damping * (before.rho - after.rho)};
+}
+
+// Where the results go. A message that is not valid is refused and the fault counted: the old one stays, which in a single
+// sweep on fresh messages (not tracked) is the uniform one.
+struct Sink {
+  double* tau = nullptr;
+  double* rho = nullptr;
+  double damping = 0;
+
+  // Inlined whatever the compiler thinks of its size: it is called for every message there is.
+  template <bool kTracked>
+  [[gnu::always_inline]] void store(std::ptrdiff_t i, Natural message, std::uint64_t slot, Outcome& outcome) const {
+    if (!is_valid(message)) [[unlikely]] {
+      outcome.fault(slot);
+      if constexpr (!kTracked) tau[i] = rho[i] = 0;
+      return;
+    }
+    if constexpr (kTracked) {
+      const Natural before{tau[i], rho[i]};
+      message = damped(before, message, damping);
+      outcome.note_change(before, message);
+    }
+    tau[i] = message.tau;
+    rho[i] = message.rho;
+  }
+
+  // Messages side by side, `terms` of each slot. In the ordinary case, all valid and none changed by more than others
+  // before, they are looked at and copied without a choice for any of them.
+  template <bool kTracked>
+  void store_all(std::ptrdiff_t first, const double* new_tau, const double* new_rho, std::size_t count, std::uint64_t first_slot,
+                 std::uint32_t terms, Outcome& outcome) const {
+    if (are_ordinary<kTracked>(first, new_tau, new_rho, count, outcome)) {
+      std::copy_n(new_tau, count, tau + first);
+      std::copy_n(new_rho, count, rho + first);
+      return;
+    }
+    Outcome noted = outcome;  // a copy that no stored message can overlap
+    for (std::size_t i = 0; i < count; ++i)
+      store<kTracked>(first + static_cast<std::ptrdiff_t>(i), {new_tau[i], new_rho[i]}, first_slot + i / terms, noted);
+    outcome = noted;
+  }
+
+ private:
+  template <bool kTracked>
+  bool are_ordinary(std::ptrdiff_t first, const double* new_tau, const double* new_rho, std::size_t count,
+                    const Outcome& outcome) const {
+    if (kTracked && damping != 0) return false;
+    const double *const old_tau = tau + first, *const old_rho = rho + first;
+    const Outcome so_far = outcome;
+    std::int64_t others = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+      bool good = (std::abs(new_tau[i]) < kInfinity) & ((new_rho[i] > 0) | ((new_rho[i] == 0) & (new_tau[i] == 0)));
+      if constexpr (kTracked) good &= so_far.is_no_larger({old_tau[i], old_rho[i]}, {new_tau[i], new_rho[i]});
+      others += good ? 0 : 1;
+    }
+    return others == 0;
+  }
+};
+
+struct Call {
+  std::size_t rows = 1, columns = 0;          // one row for a kind with a variadic port
+  const PortView* reads = nullptr;            // in the order of the message function's arguments
+  const ParameterView* parameters = nullptr;  // in the order of declaration
+  Sink sink;
+  Sink second_sink;  // of a kernel that computes the messages to two ports of the same shape at once
+  std::ptrdiff_t out_row = 0, out_column = 1;
+  std::uint32_t out_terms = 1;
+  double* scratch = nullptr;       // kScratchPerTerm doubles for each term of each port
+  const void* callable = nullptr;  // the message function object, for those that carry data
+
+  std::ptrdiff_t out_offset(std::size_t r, std::size_t c) const {
+    return static_cast<std::ptrdiff_t>(r) * out_row + static_cast<std::ptrdiff_t>(c) * out_column;
+  }
+};
+
+// Computes every message of the call; tracked ones are damped and their largest change is recorded.
+using Kernel = void (*)(const Call&, Outcome&);
+
+}  // namespace dma

@@ -1,0 +1,138 @@
+#include "engine/kinds/kind.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "engine/support/error.h"
+
+namespace dma {
+
+bool Domain::contains(double value) const {
+  if (std::isnan(value)) return false;
+  if (!only.empty()) return std::ranges::find(only, value) != only.end();
+  return (low_open ? value > low : value >= low) && (high_open ? value < high : value <= high);
+}
+
+Domain Domain::operator&(const Domain& other) const {
+  Domain both = *this;
+  if (other.low > low || (other.low == low && other.low_open)) both.low = other.low, both.low_open = other.low_open;
+  if (other.high < high || (other.high == high && other.high_open)) both.high = other.high, both.high_open = other.high_open;
+  if (!other.only.empty()) both.only = other.only;
+  if (!other.advice.empty()) both.advice = other.advice;
+  return both;
+}
+
+std::string describe(const Domain& domain) {
+  if (!domain.only.empty()) return fmt::format("one of {}", fmt::join(domain.only, ", "));
+  return fmt::format("{}{}, {}{}", domain.low_open ? '(' : '[', domain.low, domain.high, domain.high_open ? ')' : ']');
+}
+
+Kind& Kind::add(PortSpec port) {
+  if (ports_.size() == kMaxPorts) fail("kind '{}' has more than {} ports", name_, kMaxPorts);
+  ports_.push_back(std::move(port));
+  return *this;
+}
+Kind& Kind::add(ParameterSpec parameter) {
+  if (parameters_.size() == kMaxParameters) fail("kind '{}' has more than {} parameters", name_, kMaxParameters);
+  parameters_.push_back(std::move(parameter));
+  return *this;
+}
+Kind& Kind::input(std::string name, std::optional<Family> family) { return add({std::move(name), false, false, family}); }
+Kind& Kind::output(std::string name, std::optional<Family> family) { return add({std::move(name), true, false, family}); }
+Kind& Kind::variadic_input(std::string name, std::optional<Family> family) {
+  return add({std::move(name), false, true, family});
+}
+Kind& Kind::variadic_output(std::string name, std::optional<Family> family) {
+  return add({std::move(name), true, true, family});
+}
+Kind& Kind::function(Function g) {
+  function_ = std::move(g);
+  return *this;
+}
+Kind& Kind::log_density(LogDensity f) {
+  log_density_ = std::move(f);
+  return *this;
+}
+Kind& Kind::watch_signal_to_noise() {
+  watches_signal_to_noise_ = true;
+  return *this;
+}
+
+Kind& Kind::kernel(std::string_view method, std::string_view target, const from& reads, Kernel plate,
+                   Kernel plate_tracked) {
+  MessageFunction m = describe_message(method, target, reads, reads.ports.size(), 0);
+  m.plate = plate;
+  m.plate_tracked = plate_tracked;
+  messages_.push_back(std::move(m));
+  return *this;
+}
+
+Kind& Kind::joint_kernel(std::string_view method, std::string_view first, std::string_view second, Kernel plate,
+                         Kernel plate_tracked) {
+  joint_kernels_.push_back({std::string(method), port(first), port(second), plate, plate_tracked});
+  return *this;
+}
+
+const JointKernel* Kind::find_joint(const MessageFunction& first, const MessageFunction& second) const {
+  for (const JointKernel& joint : joint_kernels_)
+    if (joint.method == first.method && joint.method == second.method && joint.first == first.target &&
+        joint.second == second.target)
+      return &joint;
+  return nullptr;
+}
+
+std::size_t Kind::port(std::string_view name) const {
+  const auto found = std::ranges::find(ports_, name, &PortSpec::name);
+  if (found != ports_.end()) return static_cast<std::size_t>(found - ports_.begin());
+  std::vector<std::string> known;
+  for (const PortSpec& p : ports_) known.push_back(p.name);
+  fail("kind '{}' has no port '{}'{}", name_, name, suggestion(name, known));
+}
+
+std::optional<std::size_t> Kind::variadic_port() const {
+  const auto found = std::ranges::find(ports_, true, &PortSpec::variadic);
+  if (found == ports_.end()) return {};
+  return static_cast<std::size_t>(found - ports_.begin());
+}
+
+std::vector<std::string> Kind::methods() const {
+  std::vector<std::string> names;
+  for (const MessageFunction& m : messages_)
+    if (std::ranges::find(names, m.method) == names.end()) names.push_back(m.method);
+  return names;
+}
+
+const MessageFunction* Kind::find_message(std::string_view method, std::size_t target) const {
+  for (const std::string_view wanted : {method, kExact, kLinearisedMethod})
+    for (const MessageFunction& m : messages_)
+      if (m.method == wanted && m.target == target) return &m;
+  return nullptr;
+}
+
+MessageFunction Kind::describe_message(std::string_view method, std::string_view target,
+                                       const std::optional<from>& reads, std::size_t read_count,
+                                       std::size_t parameter_count) const {
+  MessageFunction m;
+  m.method = method;
+  m.target = port(target);
+  if (reads) {
+    for (const std::string& p : reads->ports) m.reads.push_back(port(p));
+  } else {
+    for (std::size_t p = 0; p < ports_.size(); ++p)
+      if (p != m.target) m.reads.push_back(p);
+  }
+  if (m.reads.size() != read_count)
+    fail("kind '{}', message to '{}': the function reads {} messages but {} ports are to be read; name them with from(...)",
+         name_, target, read_count, m.reads.size());
+  if (parameter_count > 0 && parameter_count != parameters_.size())
+    fail("kind '{}', message to '{}': its Parameters hold {} numbers but the kind declares {} parameters", name_, target,
+         parameter_count, parameters_.size());
+  for (const MessageFunction& other : messages_)
+    if (other.method == method && other.target == m.target)
+      fail("kind '{}': two '{}' messages to port '{}'", name_, method, target);
+  return m;
+}
+
+}  // namespace dma

@@ -1,0 +1,189 @@
+// kinds/: what a factor is, how its messages are registered, and the loops that carry a scalar message function over a plate.
+// May include graph/ and what lies below it.
+//
+// A kind of factor: what it is (its ports, its parameters with their domains, its function or density) apart from how its
+// messages are computed (one function per method and target port). Oracles and checks derive from the first part.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/kinds/block_loop.h"
+#include "engine/graph/graph.h"
+#include "engine/kinds/message_loop.h"
+
+namespace dma {
+
+// The numbers a parameter may take; intersected when several are given.
+struct Domain {
+  double low = -kInfinity, high = kInfinity;
+  bool low_open = false, high_open = false;
+  std::vector<double> only = {};  // not empty: just these
+  std::string advice = {};        // added to the error when a value is refused
+
+  bool contains(double value) const;
+  Domain operator&(const Domain& other) const;
+};
+inline Domain above(double bound) { return {.low = bound, .low_open = true}; }
+inline Domain at_least(double bound) { return {.low = bound}; }
+inline Domain below(double bound) { return {.high = bound, .high_open = true}; }
+inline Domain at_most(double bound) { return {.high = bound}; }
+inline Domain finite() {
+  return {.low = -kInfinity, .high = kInfinity, .low_open = true, .high_open = true};
+}
+inline Domain one_of(std::vector<double> values) { return {.only = std::move(values)}; }
+inline Domain advice(std::string text) { return {.advice = std::move(text)}; }
+std::string describe(const Domain& domain);  // "(0, 1]"
+
+struct PortSpec {
+  std::string name;
+  bool output = false;
+  bool variadic = false;
+  // The family of its variables; none: any one family, the same on all such ports of the factor.
+  std::optional<Family> family = Family::gaussian;
+};
+
+struct ParameterSpec {
+  std::string name;
+  Domain domain;
+  std::optional<double> fallback = {};  // none: must be given
+  bool per_term = false;                // one value for each term of the variadic port
+};
+
+using SequenceKernel = void (*)(const Call&, const Sequence&, const Sequence::Read*, Outcome&);
+
+struct MessageFunction {
+  std::string method;
+  std::size_t target = 0;
+  std::vector<std::size_t> reads;  // port numbers, in the order of the arguments
+  Kernel plate = nullptr, plate_tracked = nullptr;
+  SequenceKernel sequence = nullptr, sequence_tracked = nullptr;  // null: such factors are never merged
+  std::shared_ptr<const void> callable;
+
+  bool reads_own_port() const { return std::ranges::find(reads, target) != reads.end(); }
+};
+
+// Computes the messages of two message functions of the same kind, method and reads in one pass.
+struct JointKernel {
+  std::string method;
+  std::size_t first = 0, second = 0;  // target ports
+  Kernel plate = nullptr, plate_tracked = nullptr;
+};
+
+// The ports a message function reads, in the order of its arguments.
+struct from {
+  template <class... Names>
+  explicit from(const Names&... names) : ports{std::string(names)...} {}
+  std::vector<std::string> ports;
+};
+
+class Kind {
+ public:
+  // y = g(inputs), for a deterministic factor with one output; variadic inputs are laid one after the other.
+  using Function = std::function<double(std::span<const double> inputs, std::span<const double> parameters)>;
+  // log f(values on all ports in order), for a factor that is a density.
+  using LogDensity = std::function<double(std::span<const double> values, std::span<const double> parameters)>;
+
+  explicit Kind(std::string name, std::string summary = {}) : name_(std::move(name)), summary_(std::move(summary)) {}
+
+  Kind& input(std::string name, std::optional<Family> family = Family::gaussian);
+  Kind& output(std::string name, std::optional<Family> family = Family::gaussian);
+  Kind& variadic_input(std::string name, std::optional<Family> family = Family::gaussian);
+  Kind& variadic_output(std::string name, std::optional<Family> family = Family::gaussian);
+
+  template <class... Domains>
+  Kind& parameter(std::string name, const Domains&... domains) {
+    return add({std::move(name), (Domain{} & ... & domains)});
+  }
+  template <class... Domains>
+  Kind& optional_parameter(std::string name, double fallback, const Domains&... domains) {
+    return add({std::move(name), (Domain{} & ... & domains), fallback});
+  }
+  template <class... Domains>
+  Kind& per_term_parameter(std::string name, double fallback, const Domains&... domains) {
+    return add({std::move(name), (Domain{} & ... & domains), fallback, true});
+  }
+
+  Kind& function(Function g);
+  Kind& log_density(LogDensity f);
+  // The Report then names the smallest |mean| / sd that arrives at this kind (the paper's r).
+  Kind& watch_signal_to_noise();
+
+  // A message function known at compile time: inlined into its loops. Reads all ports but the target unless told.
+  template <auto kFunction>
+  Kind& message(std::string_view method, std::string_view target, const std::optional<from>& reads = {}) {
+    return message(method, target, Fixed<kFunction>{}, reads);
+  }
+  // ... that has a quicker way for blocks of ordinary slots (block_loop.h); a plate is then walked by blocks.
+  template <auto kFunction, auto kBlock>
+  Kind& message(std::string_view method, std::string_view target, const std::optional<from>& reads = {}) {
+    message<kFunction>(method, target, reads);
+    messages_.back().plate = &BlockLoop<Fixed<kFunction>, kBlock>::template plate<false>;
+    messages_.back().plate_tracked = &BlockLoop<Fixed<kFunction>, kBlock>::template plate<true>;
+    return *this;
+  }
+  // Any function object.
+  template <class F>
+  Kind& message(std::string_view method, std::string_view target, F callable, const std::optional<from>& reads = {}) {
+    using Loop = MessageLoop<F>;
+    MessageFunction m = describe_message(method, target, reads, Loop::kReads, Loop::parameter_count());
+    m.plate = &Loop::template plate<false>;
+    m.plate_tracked = &Loop::template plate<true>;
+    m.sequence = &Loop::template sequence<false>;
+    m.sequence_tracked = &Loop::template sequence<true>;
+    m.callable = std::make_shared<const F>(std::move(callable));
+    messages_.push_back(std::move(m));
+    return *this;
+  }
+  // An array kernel, where speed matters; gets the same Call.
+  Kind& kernel(std::string_view method, std::string_view target, const from& reads, Kernel plate, Kernel plate_tracked);
+  // One that serves a visit which sends to both of two ports that have array kernels with the same reads.
+  Kind& joint_kernel(std::string_view method, std::string_view first, std::string_view second, Kernel plate,
+                     Kernel plate_tracked);
+
+  const std::string& name() const { return name_; }
+  const std::string& summary() const { return summary_; }
+  const std::vector<PortSpec>& ports() const { return ports_; }
+  const std::vector<ParameterSpec>& parameters() const { return parameters_; }
+  const std::vector<MessageFunction>& messages() const { return messages_; }
+  const Function& function() const { return function_; }
+  const LogDensity& log_density() const { return log_density_; }
+  bool watches_signal_to_noise() const { return watches_signal_to_noise_; }
+
+  std::size_t port(std::string_view name) const;             // by name; an Error offers the nearest one
+  std::optional<std::size_t> variadic_port() const;          // the first one, if any
+  std::vector<std::string> methods() const;                  // without repetition, in the order of registration
+  // The function for this method and target. Where the kind has none, its exact one serves, or else its linearised one,
+  // which is always proper. Null if there is none of these either.
+  const MessageFunction* find_message(std::string_view method, std::size_t target) const;
+  // The joint kernel for two message functions of this kind; null if there is none.
+  const JointKernel* find_joint(const MessageFunction& first, const MessageFunction& second) const;
+
+ private:
+  Kind& add(ParameterSpec parameter);
+  Kind& add(PortSpec port);
+  MessageFunction describe_message(std::string_view method, std::string_view target, const std::optional<from>& reads,
+                                   std::size_t read_count, std::size_t parameter_count) const;
+
+  std::string name_, summary_;
+  std::vector<PortSpec> ports_;
+  std::vector<ParameterSpec> parameters_;
+  std::vector<MessageFunction> messages_;
+  std::vector<JointKernel> joint_kernels_;
+  Function function_;
+  LogDensity log_density_;
+  bool watches_signal_to_noise_ = false;
+};
+
+inline Kind kind(std::string name, std::string summary = {}) { return Kind(std::move(name), std::move(summary)); }
+
+// Messages registered under these methods serve every method the kind has none for.
+inline constexpr std::string_view kExact = "exact";
+inline constexpr std::string_view kLinearisedMethod = "linearised";
+
+}  // namespace dma

@@ -1,0 +1,289 @@
+// Where a message function meets its slots: turns one scalar function into the loops the engine calls, with one indirect
+// call for a whole plate. The function takes, in this order: for each port it reads a message (Gaussian, LogNormal) or, for a
+// variadic port, a std::span of them; then its Parameters, if it has any: an aggregate of doubles in the order of
+// declaration, or a type with `static Parameters bind(const ParameterRow&)`. It returns the message, or, when the target
+// port is variadic, takes a std::span for the results as its last argument.
+#pragma once
+
+#include <array>
+#include <bit>
+#include <new>
+#include <span>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+#include "engine/kinds/call.h"
+#include "engine/kinds/incidence.h"
+
+namespace dma {
+
+namespace detail {
+
+template <class T>
+struct IsSpan : std::false_type {};
+template <class T>
+struct IsSpan<std::span<T>> : std::true_type {};
+
+template <class T>
+inline constexpr bool kIsMessage = std::is_base_of_v<Natural, T>;
+
+template <class F>
+struct Signature : Signature<decltype(&F::operator())> {};
+template <class R, class... A>
+struct Signature<R (*)(A...)> {
+  using Result = R;
+  using Arguments = std::tuple<std::remove_cvref_t<A>...>;
+};
+template <class C, class R, class... A>
+struct Signature<R (C::*)(A...) const> : Signature<R (*)(A...)> {};
+template <class R, class... A>
+struct Signature<R (*)(A...) noexcept> : Signature<R (*)(A...)> {};
+
+// Element i of a tuple, or an empty type if there is none.
+struct None {};
+template <bool kAny, std::size_t i, class Tuple>
+struct ElementOrNone : std::type_identity<None> {};
+template <std::size_t i, class Tuple>
+struct ElementOrNone<true, i, Tuple> : std::tuple_element<i, Tuple> {};
+
+template <class Parameters>
+Parameters bind_parameters(const ParameterRow& row) {
+  if constexpr (requires { Parameters::bind(row); }) {
+    return Parameters::bind(row);
+  } else {
+    static_assert(std::is_trivially_copyable_v<Parameters> && sizeof(Parameters) % sizeof(double) == 0,
+                  "Parameters: an aggregate of doubles, or give it a static bind(const ParameterRow&)");
+    std::array<double, sizeof(Parameters) / sizeof(double)> numbers;
+    for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = row.number(i);
+    return std::bit_cast<Parameters>(numbers);
+  }
+}
+
+}  // namespace detail
+
+// A function known at compile time, as an object: `Fixed<&Product::to_z>`; the loops then inline it.
+template <auto kFunction>
+struct Fixed {
+  template <class... A>
+  auto operator()(A&&... a) const {
+    return kFunction(std::forward<A>(a)...);
+  }
+};
+template <auto kFunction>
+struct detail::Signature<Fixed<kFunction>> : detail::Signature<decltype(kFunction)> {};
+
+// What a message function returns that may have to send another message than its method's own, one that was not valid; the
+// loops count those.
+struct GaussianOrFallback : Gaussian {
+  explicit GaussianOrFallback(const Gaussian& own) : Gaussian(own) {}
+  GaussianOrFallback(const Gaussian& other, bool is_other) : Gaussian(other), replaced(is_other) {}
+  bool replaced = false;
+};
+
+template <class F>
+class MessageLoop {
+  using Arguments = typename detail::Signature<F>::Arguments;
+  static constexpr std::size_t kCount = std::tuple_size_v<Arguments>;
+  template <std::size_t i>
+  using Argument = std::tuple_element_t<i, Arguments>;
+
+  static constexpr bool kVariadicResult = std::is_void_v<typename detail::Signature<F>::Result>;
+  template <std::size_t i>
+  static constexpr bool is_parameters() {
+    return !detail::kIsMessage<Argument<i>> && !detail::IsSpan<Argument<i>>::value;
+  }
+  static constexpr bool has_parameters() {
+    constexpr std::size_t kTail = kVariadicResult ? 1 : 0;
+    if constexpr (kCount > kTail) return is_parameters<kCount - 1 - kTail>();
+    return false;
+  }
+
+ public:
+  static constexpr std::size_t kReads = kCount - (kVariadicResult ? 1 : 0) - (has_parameters() ? 1 : 0);
+  // How many doubles the parameters hold; 0 also for those that bind themselves.
+  static constexpr std::size_t parameter_count() {
+    if constexpr (has_parameters()) {
+      using P = Argument<kReads>;
+      if constexpr (requires(const ParameterRow& row) { P::bind(row); }) return 0;
+      else return sizeof(P) / sizeof(double);
+    }
+    return 0;
+  }
+
+  template <bool kTracked>
+  static void plate(const Call& call, Outcome& outcome) {
+    columns<kTracked>(call, 0, call.columns, outcome);
+  }
+  // Only those columns of every row.
+  template <bool kTracked>
+  static void columns(const Call& call, std::size_t first, std::size_t last, Outcome& outcome) {
+    knowing_if_parameters_vary(call, [&](auto vary) {
+      over_plate<kTracked, vary.value>(call, first, last, outcome, std::make_index_sequence<kReads>());
+    });
+  }
+  template <bool kTracked>
+  static void sequence(const Call& call, const Sequence& run, const Sequence::Read* reads, Outcome& outcome) {
+    knowing_if_parameters_vary(call, [&](auto vary) {
+      over_sequence<kTracked, vary.value>(call, run, reads, outcome, std::make_index_sequence<kReads>());
+    });
+  }
+
+ private:
+  template <class A>
+  struct MessageOf : std::type_identity<A> {};
+  template <class M>
+  struct MessageOf<std::span<M>> : std::type_identity<std::remove_const_t<M>> {};
+
+  // Where the messages of a variadic port stand side by side: a piece of the call's scratch memory, made once per call.
+  class ScratchArrays {
+   public:
+    explicit ScratchArrays(double* scratch) : free_(scratch) {}
+    // Nothing for an argument that is a single message.
+    template <class A>
+    typename MessageOf<A>::type* take(std::size_t terms) {
+      if constexpr (detail::IsSpan<A>::value) {
+        using Message = typename MessageOf<A>::type;
+        static_assert(sizeof(Message) == 2 * sizeof(double));
+        auto* const begin = reinterpret_cast<Message*>(std::exchange(free_, free_ + 2 * terms));
+        for (std::size_t t = 0; t < terms; ++t) ::new (begin + t) Message;
+        return begin;
+      }
+      return nullptr;
+    }
+
+   private:
+    double* free_;
+  };
+
+  // An argument of the function from get(term): one message, or all those of a slot.
+  template <class A, class Get>
+  static A argument(typename MessageOf<A>::type* room, std::size_t terms, const Get& get) {
+    if constexpr (detail::IsSpan<A>::value) {
+      for (std::size_t t = 0; t < terms; ++t) room[t] = typename MessageOf<A>::type(get(t));
+      return {room, terms};
+    } else {
+      return A(get(0));
+    }
+  }
+
+  // Whether slots have parameters of their own; those that bind themselves may look at the slot.
+  static bool parameters_vary(const Call& call) {
+    bool vary = parameter_count() == 0;
+    for (std::size_t k = 0; k < parameter_count(); ++k) vary |= call.parameters[k].row != 0 || call.parameters[k].column != 0;
+    return vary;
+  }
+  // loop(std::bool_constant): the loop over slots is compiled twice, so that what depends on parameters alone (often a
+  // division) is computed once where all slots share them.
+  template <class Loop>
+  static void knowing_if_parameters_vary(const Call& call, const Loop& loop) {
+    if constexpr (has_parameters()) {
+      if (!parameters_vary(call)) return loop(std::false_type());
+    }
+    loop(std::true_type());
+  }
+
+  // The function and where its results go. Everything that stays the same from slot to slot is copied out of the call:
+  // the compiler then knows that storing a message does not change it. Parameters that all slots share are bound once.
+  template <bool kTracked, bool kParametersVary>
+  class SlotWalk {
+   public:
+    SlotWalk(const Call& call, ScratchArrays& scratch, const Outcome& outcome)
+        : outcome_(outcome), function_(*static_cast<const F*>(call.callable)), sink_(call.sink), views_(call.parameters) {
+      if constexpr (kVariadicResult) {
+        using Result = Argument<kCount - 1>;
+        results_ = Result(scratch.template take<Result>(call.out_terms), call.out_terms);
+      }
+      if constexpr (!kParametersVary) parameters_ = detail::bind_parameters<Parameters>({views_, 0, 0});
+    }
+
+    template <class... Messages>
+    void operator()(std::size_t r, std::size_t c, std::ptrdiff_t out, std::uint64_t slot, const Messages&... messages) {
+      if constexpr (has_parameters()) {
+        if constexpr (kParametersVary) parameters_ = detail::bind_parameters<Parameters>({views_, r, c});
+        store(out, slot, messages..., parameters_);
+      } else {
+        store(out, slot, messages...);
+      }
+    }
+    const Outcome& outcome() const { return outcome_; }
+
+   private:
+    using Parameters = typename detail::ElementOrNone<has_parameters(), kReads, Arguments>::type;
+    using Results = typename detail::ElementOrNone<kVariadicResult, kCount - 1, Arguments>::type;
+
+    template <class... A>
+    void store(std::ptrdiff_t out, std::uint64_t slot, const A&... arguments) {
+      if constexpr (kVariadicResult) {
+        function_(arguments..., results_);
+        for (std::size_t t = 0; t < results_.size(); ++t)
+          sink_.template store<kTracked>(out + static_cast<std::ptrdiff_t>(t), results_[t], slot, outcome_);
+      } else {
+        const auto message = function_(arguments...);
+        if constexpr (std::is_same_v<decltype(message), const GaussianOrFallback>) outcome_.replaced += message.replaced;
+        sink_.template store<kTracked>(out, message, slot, outcome_);
+      }
+    }
+
+    Outcome outcome_;
+    const F& function_;
+    const Sink sink_;
+    const ParameterView* const views_;
+    Parameters parameters_ = {};
+    Results results_ = {};
+  };
+
+  template <bool kTracked, bool kParametersVary, std::size_t... i>
+  static void over_plate(const Call& call, std::size_t first, std::size_t last, Outcome& outcome,
+                         std::index_sequence<i...>) {
+    ScratchArrays scratch(call.scratch);
+    [[maybe_unused]] const std::tuple views{PortView(call.reads[i])...};
+    [[maybe_unused]] const std::tuple room{scratch.template take<Argument<i>>(call.reads[i].terms)...};
+    SlotWalk<kTracked, kParametersVary> walk(call, scratch, outcome);
+    const std::size_t rows = call.rows;
+    const std::ptrdiff_t out_column = call.out_column;
+    for (std::size_t r = 0; r < rows; ++r) {
+      std::ptrdiff_t out = call.out_offset(r, first);
+      std::uint64_t slot = r * call.columns + first;
+      for (std::size_t c = first; c < last; ++c, ++slot, out += out_column)
+        walk(r, c, out, slot,
+             argument<Argument<i>>(std::get<i>(room), std::get<i>(views).terms,
+                                   [&](std::size_t t) { return std::get<i>(views).at(r, c, t); })...);
+    }
+    outcome = walk.outcome();
+  }
+
+  template <bool kTracked, bool kParametersVary, std::size_t... i>
+  static void over_sequence(const Call& call, const Sequence& given_run, const Sequence::Read* given_reads,
+                            Outcome& outcome, std::index_sequence<i...>) {
+    // Copies stay in registers; what somebody else can see is read anew for every message.
+    const Sequence run = given_run;
+    [[maybe_unused]] const std::array<Sequence::Read, kReads> reads{given_reads[i]...};
+    const std::ptrdiff_t out_column = call.out_column;
+    ScratchArrays scratch(call.scratch);
+    [[maybe_unused]] const std::tuple room{scratch.template take<Argument<i>>(reads[i].terms)...};
+    SlotWalk<kTracked, kParametersVary> walk(call, scratch, outcome);
+    std::int64_t at = run.first;
+    for (std::uint64_t k = 0; k < run.count; ++k, at += run.step) {
+      const auto slot = static_cast<std::uint32_t>(at);
+      walk(0, slot, static_cast<std::ptrdiff_t>(slot) * out_column, slot,
+           argument<Argument<i>>(std::get<i>(room), reads[i].terms, [&](std::size_t t) {
+             return arrival(run, reads[i], slot * reads[i].terms + static_cast<std::uint32_t>(t));
+           })...);
+    }
+    outcome = walk.outcome();
+  }
+
+  // q counts (slot, term) pairs of the port. Inlined whatever its size: a chain calls it for every message.
+  [[gnu::always_inline]] static inline Natural arrival(const Sequence& run, const Sequence::Read& read, std::uint32_t q) {
+    if (!read.refresh) return run.arrivals[read.first_arrival + q];
+    const Natural m = all_but(run.incidence, run.messages, read.first_slot + q);
+    if (read.keep) {
+      run.arrivals.tau[read.first_arrival + q] = m.tau;
+      run.arrivals.rho[read.first_arrival + q] = m.rho;
+    }
+    return m;
+  }
+};
+
+}  // namespace dma

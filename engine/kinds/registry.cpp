@@ -1,0 +1,56 @@
+#include "engine/kinds/registry.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "engine/support/error.h"
+
+namespace dma {
+
+Registry& Registry::add(Kind kind) {
+  const std::string name = kind.name();
+  if (!kinds_.emplace(name, std::move(kind)).second)
+    fail("a factor kind '{}' is registered already; use extend(\"{}\") to add messages to it", name, name);
+  return *this;
+}
+
+Registry& Registry::fuse(Fusion fusion) {
+  for (const std::string& name : {fusion.producer, fusion.consumer, fusion.fused}) (void)kind(name);
+  (void)kind(fusion.producer).port(fusion.via);
+  (void)kind(fusion.consumer).port(fusion.into);
+  fusions_.push_back(std::move(fusion));
+  return *this;
+}
+
+const Kind& Registry::kind(std::string_view name) const {
+  if (const auto found = kinds_.find(std::string(name)); found != kinds_.end()) return found->second;
+  std::vector<std::string> known;
+  for (const auto& [known_name, kind] : kinds_) known.push_back(known_name);
+  fail("no factor kind '{}'{}", name, suggestion(name, known));
+}
+
+Kind& Registry::extend(std::string_view name) {
+  (void)kind(name);
+  return kinds_.find(std::string(name))->second;
+}
+
+std::string describe(const Kind& kind) {
+  std::vector<std::string> ports, parameters;
+  for (const PortSpec& p : kind.ports())
+    ports.push_back(fmt::format("{}{}{}{}", p.output ? "-> " : "", p.name, p.variadic ? "..." : "",
+                                p.family == Family::log_normal ? " (log_normal)" : ""));
+  for (const ParameterSpec& p : kind.parameters())
+    parameters.push_back(fmt::format("{}{} in {}{}", p.name, p.per_term ? "..." : "", describe(p.domain),
+                                     p.fallback ? fmt::format(", default {}", *p.fallback) : ""));
+  return fmt::format("{:<15} {:<23} {:<42} {:<33} {}", kind.name(), fmt::format("{}", fmt::join(ports, ", ")),
+                     parameters.empty() ? "-" : fmt::format("{}", fmt::join(parameters, "; ")),
+                     fmt::format("{}", fmt::join(kind.methods(), ", ")), kind.summary());
+}
+
+std::string describe(const Registry& registry) {
+  std::string text = fmt::format("{:<15} {:<23} {:<42} {:<33} {}\n", "kind", "ports", "parameters", "methods", "is");
+  for (const auto& [name, kind] : registry.kinds()) text += describe(kind) + "\n";
+  return text;
+}
+
+}  // namespace dma

@@ -1,0 +1,43 @@
+// Kind x method -> message functions: a value that lists what a graph may be made of. standard_registry() (factors/) has
+// the built-in kinds; a user adds to a copy.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/kinds/kind.h"
+
+namespace dma {
+
+// A producer whose output port feeds nothing but a consumer's variadic port, replaced by one kind without the variable in
+// between. The fused kind has the producer's other ports (made variadic, in order) and then the consumer's other ports.
+struct Fusion {
+  std::string producer, via;   // kind and output port
+  std::string consumer, into;  // kind and variadic input port
+  std::string fused;           // kind
+};
+
+class Registry {
+ public:
+  Registry& add(Kind kind);
+  Registry& fuse(Fusion fusion);
+  // Adds message functions to a kind that is there already: `registry.extend("product").message<...>("ep", "x")`.
+  Kind& extend(std::string_view kind);
+
+  const Kind& kind(std::string_view name) const;  // an unknown name is an Error that offers the nearest one
+  bool contains(std::string_view name) const { return kinds_.contains(std::string(name)); }
+  const std::map<std::string, Kind>& kinds() const { return kinds_; }
+  const std::vector<Fusion>& fusions() const { return fusions_; }
+
+ private:
+  std::map<std::string, Kind> kinds_;
+  std::vector<Fusion> fusions_;
+};
+
+// One row per kind: what it is, ports, parameters with domains, methods per target port.
+std::string describe(const Registry& registry);
+std::string describe(const Kind& kind);
+
+}  // namespace dma

@@ -1,0 +1,29 @@
+#include "engine/messages/belief.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "engine/messages/log_normal.h"
+
+namespace dma {
+
+double Belief::mean(std::size_t i) const {
+  return family_ == Family::log_normal ? LogNormal(elements_[i]).mean() : (*this)[i].mean();
+}
+double Belief::variance(std::size_t i) const {
+  return family_ == Family::log_normal ? LogNormal(elements_[i]).variance() : (*this)[i].variance();
+}
+
+std::string Belief::text() const {
+  std::vector<std::string> parts;
+  for (std::size_t i = 0; i < size(); ++i) {
+    const Gaussian g = (*this)[i];
+    if (g.is_uniform()) parts.push_back("uniform");
+    else if (g.is_point()) parts.push_back(fmt::format("= {:.4g}", mean(i)));
+    else
+      parts.push_back(fmt::format("{}({:.4g}, {:.4g}^2)", family_ == Family::log_normal ? "LN" : "N", g.mean(), g.sd()));
+  }
+  return fmt::format("{} ~ {}", name_, fmt::join(parts, ", "));
+}
+
+}  // namespace dma

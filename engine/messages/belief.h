@@ -1,0 +1,45 @@
+// What is known of a variable: the product of all messages that reach it, element by element.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/messages/gaussian.h"
+#include "engine/messages/family.h"
+
+namespace dma {
+
+class Belief {
+ public:
+  Belief(std::string_view name, Family family, std::vector<Natural> elements)
+      : name_(name), family_(family), elements_(std::move(elements)) {}
+
+  std::size_t size() const { return elements_.size(); }
+  Family family() const { return family_; }
+  // The two natural parameters as a Gaussian: of the variable, or of its logarithm if it is log-normal.
+  Gaussian operator[](std::size_t i) const { return Gaussian(elements_[i]); }
+  // Moments of the variable itself.
+  double mean(std::size_t i = 0) const;
+  double variance(std::size_t i = 0) const;
+  double sd(std::size_t i = 0) const { return std::sqrt(variance(i)); }
+
+  // "w ~ N(0.318, 0.775^2), uniform, = 2"
+  std::string text() const;
+
+ private:
+  std::string name_;
+  Family family_;
+  std::vector<Natural> elements_;
+};
+
+}  // namespace dma
+
+template <>
+struct fmt::formatter<dma::Belief> : fmt::formatter<std::string_view> {
+  auto format(const dma::Belief& belief, format_context& context) const {
+    return fmt::formatter<std::string_view>::format(belief.text(), context);
+  }
+};

@@ -1,0 +1,44 @@
+// The log-normal message on the same two natural parameters: those of the Gaussian of log x.
+#pragma once
+
+#include "engine/messages/gaussian.h"
+
+namespace dma {
+
+struct LogNormal : Natural {
+  constexpr LogNormal() = default;
+  constexpr LogNormal(double natural_log_mean, double log_precision) : Natural{natural_log_mean, log_precision} {}
+  constexpr explicit LogNormal(const Natural& n) : Natural(n) {}
+
+  static constexpr LogNormal uniform() { return {}; }
+  // The point mass at x > 0.
+  static LogNormal point(double x) { return {std::log(x), kInfinity}; }
+  static LogNormal from_log_moments(double log_mean, double log_variance) {
+    return LogNormal(static_cast<const Natural&>(Gaussian::from_moments(log_mean, log_variance)));
+  }
+
+  // The same two numbers read as the Gaussian of log x.
+  Gaussian log() const { return Gaussian(static_cast<const Natural&>(*this)); }
+  double log_mean() const { return log().mean(); }
+  double log_variance() const { return log().variance(); }
+  // Moments of x itself: exp(m + v/2) and exp(2m + v) (exp(v) - 1) = exp(2 (m + v)) (1 - exp(-v)), with
+  // m + c v = (tau + c) / rho. In this form no factor can be 0 while another is infinite. Of a uniform message: both
+  // +inf.
+  double mean() const { return std::exp(is_point() ? tau : (tau + 0.5) / rho); }
+  double variance() const { return is_point() ? 0.0 : std::exp(2 * ((tau + 1) / rho)) * -std::expm1(-log_variance()); }
+};
+
+inline LogNormal operator*(const LogNormal& a, const LogNormal& b) { return LogNormal(multiply(a, b)); }
+inline LogNormal operator/(const LogNormal& a, const LogNormal& b) { return LogNormal(divide(a, b)); }
+
+// KL between log-normals equals KL between the Gaussians of their logarithms (the map is a bijection).
+inline double kl(const LogNormal& p, const LogNormal& q) { return kl(p.log(), q.log()); }
+
+// log density at x > 0; -inf for x <= 0 (0 for the uniform message: the constant function 1 of log x).
+inline double log_density(const LogNormal& g, double x) {
+  if (!(x > 0)) return g.is_uniform() ? 0.0 : -kInfinity;
+  if (g.is_uniform()) return 0;
+  return log_density(g.log(), std::log(x)) - std::log(x);
+}
+
+}  // namespace dma

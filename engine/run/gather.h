@@ -1,0 +1,27 @@
+// Products of messages at variables: what arrives at a factor. Plain loops over arrays; no allocation.
+#pragma once
+
+#include "engine/kinds/incidence.h"
+#include "engine/compile/plan.h"
+
+namespace dma {
+
+// out[i] = product of the sources' messages at element i of the variable.
+void combine(const Combine& op, const MessageArrays& messages, const MessageArrays& out);
+
+// Totals per element, remembered while `current` stays the same.
+struct ElementTotals {
+  double* tau = nullptr;
+  double* rho = nullptr;
+  double* magnitude = nullptr;  // sum of |tau|
+  std::uint32_t* stamp = nullptr;
+  std::uint32_t current = 0;
+};
+
+// out[k] = product of all messages at the element of slot first_slot + k, without that slot's own, for k < count.
+// Linear in the number of slots met: total minus own where that is safe, direct sums for the at most two slots of an
+// element where it is not (see all_but_own).
+void leave_one_out(std::uint32_t first_slot, std::uint32_t count, const Incidence& incidence, const MessageArrays& messages,
+                   const ElementTotals& totals, const MessageArrays& out);
+
+}  // namespace dma

@@ -1,0 +1,57 @@
+#include "engine/run/report.h"
+
+#include <fmt/format.h>
+
+#include "engine/compile/plan.h"
+
+namespace dma {
+
+std::string Place::text() const {
+  if (plan == nullptr) return "nowhere";
+  return fmt::format("{}.{}", plan->slot_name(group, slot), plan->groups[group].kind->ports()[port].name);
+}
+
+namespace {
+
+std::string plural(std::uint64_t count, std::string_view noun) {
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
+
+std::string reason(const Report& report) {
+  const std::string sweeps = plural(static_cast<std::uint64_t>(report.sweeps), "sweep");
+  switch (report.stop) {
+    case Report::Stop::finished: return fmt::format("finished after {}", sweeps);
+    case Report::Stop::converged: return fmt::format("converged after {}", sweeps);
+    case Report::Stop::limit: return fmt::format("stopped at the limit of {}, not converged", sweeps);
+    case Report::Stop::diverged: return fmt::format("diverged, stopped after {}", sweeps);
+  }
+  return {};
+}
+
+std::string refused(const Report& report) {
+  if (report.faults == 0) return "no faults";
+  return fmt::format("{} refused, the first to {} in sweep {}", plural(report.faults, "message"),
+                     report.first_fault.text(), report.first_fault_sweep);
+}
+
+}  // namespace
+
+std::string Report::line() const {
+  std::string text = fmt::format("{}: {}, {}", reason(*this), plural(messages, "message"), refused(*this));
+  if (replaced > 0) text += fmt::format(", {} replaced", plural(replaced, "message"));
+  if (stop != Stop::finished) text += fmt::format(", last change {:.2g}", change);
+  if (signal_to_noise >= 0) text += fmt::format(", smallest r {:.2g} at {}", signal_to_noise, signal_to_noise_at.text());
+  return text;
+}
+
+std::string Report::text() const {
+  std::string text = fmt::format("stop: {}\nmessages: {}\nfaults: {}\n", reason(*this), messages, refused(*this));
+  if (replaced > 0) text += fmt::format("replaced: {}\n", plural(replaced, "message"));
+  if (stop != Stop::finished) text += fmt::format("largest change in the last sweep: {:.3g}\n", change);
+  if (signal_to_noise >= 0)
+    text += fmt::format("smallest signal-to-noise ratio: {:.3g} at {}{}\n", signal_to_noise, signal_to_noise_at.text(),
+                        signal_to_noise < 2 ? " (the concentrated-input theorem needs 2)" : "");
+  return text;
+}
+
+}  // namespace dma

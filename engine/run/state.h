@@ -1,0 +1,110 @@
+// Every byte that changes while a plan runs: observed values, messages, parameters. The plan must outlive its states.
+#pragma once
+
+#include <initializer_list>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "engine/kinds/call.h"
+#include "engine/messages/belief.h"
+#include "engine/kinds/incidence.h"
+#include "engine/compile/plan.h"
+
+namespace dma {
+
+class State {
+ public:
+  explicit State(const Plan& plan);
+  State(State&&) = default;
+  State& operator=(State&&) = default;
+  State(const State&) = delete;  // its operations point into itself
+  State& operator=(const State&) = delete;
+
+  // Gives an observed variable its value: one finite number per element.
+  void observe(VariableId variable, std::span<const double> values);
+  void observe(VariableId variable, std::initializer_list<double> values) {
+    observe(variable, std::span(values.begin(), values.size()));
+  }
+  void observe(VariableId variable, double value);
+
+  // One value for all slots, or one per slot if the graph gave one per slot. Checked against the domain.
+  void set_parameter(FactorId factor, std::string_view parameter, std::span<const double> values);
+  void set_parameter(FactorId factor, std::string_view parameter, double value) {
+    set_parameter(factor, parameter, std::span(&value, 1));
+  }
+
+  // The product of all messages at a variable.
+  Belief belief(VariableId variable) const;
+  // The messages of a factor to one of its ports, slot by slot.
+  std::vector<Gaussian> messages(FactorId factor, std::string_view port) const;
+
+  // What a shared variable has learned elsewhere: a message that no operation writes (see learn.h).
+  MessageArrays context(VariableId shared_variable);
+  // All messages uniform again, except values, contexts and constants.
+  void reset();
+
+  const Plan& plan() const { return *plan_; }
+
+  // By the positions the plan gives (Group::Port::first_slot, Group::Parameter::first), for those who inspect a state.
+  Natural message(std::size_t slot) const { return {tau_[slot], rho_[slot]}; }
+  double parameter(std::size_t position) const { return parameters_[position]; }
+
+ private:
+  friend class Executor;
+
+  void bind();
+  void refuse_values(VariableId variable, std::span<const double> values) const;  // throws
+
+  const Plan* plan_;
+  std::vector<double> tau_, rho_;                  // messages, by slot
+  std::vector<double> arrival_tau_, arrival_rho_;  // kept arrivals
+  std::vector<double> parameters_;
+  std::vector<double> scratch_;
+  std::vector<double> uniform_;  // zeros: both parameters of what a port without any message reads, term by term
+  std::vector<double> total_tau_, total_rho_, total_abs_;  // by element, for GatherOthers
+  std::vector<std::uint32_t> total_stamp_;
+  std::uint32_t stamp_ = 0;
+  std::vector<ValuePlace> values_;  // by variable
+  std::size_t missing_ = 0;  // observed variables that have no value
+  bool constants_stale_ = true;
+  struct Refused {
+    std::uint64_t faults = 0;
+    std::uint32_t group = kNowhere, port = 0;
+    std::uint64_t slot = 0;
+  } refused_constants_;  // when the constants were computed last
+
+  // The operations of the plan with addresses instead of positions.
+  struct BoundSend {
+    Kernel kernel = nullptr;
+    SequenceKernel sequence_kernel = nullptr;
+    Call call;
+    Sequence sequence;
+    std::uint32_t first_read = 0;       // in port_views_ or sequence_reads_
+    std::uint32_t first_parameter = 0;  // in parameter_views_
+    std::uint32_t group = 0, port = 0, first = 0;
+    std::uint64_t messages = 0;
+    bool reads_given_alone = false;  // sends the same in every sweep of a run
+  };
+  std::vector<PortView> port_views_;
+  std::vector<Sequence::Read> sequence_reads_;
+  std::vector<ParameterView> parameter_views_;
+  std::vector<BoundSend> constant_sends_, sends_;
+  // For residual order: a heap of the visits.
+  std::vector<double> priority_;
+  std::vector<std::uint32_t> heap_, position_;
+};
+
+// A series of scalar variables is observed number by number: the common case has no loop and no call.
+inline void State::observe(VariableId variable, double value) {
+  const bool is_known = variable.value < values_.size() && values_[variable.value].is_plain_number;
+  if (!is_known || !(std::abs(value) < kInfinity)) return observe(variable, std::span(&value, 1));
+  ValuePlace& place = values_[variable.value];
+  tau_[place.first_slot] = value;
+  if (place.given) return;
+  rho_[place.first_slot] = kInfinity;
+  place.given = true;
+  --missing_;
+}
+
+}  // namespace dma

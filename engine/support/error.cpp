@@ -1,0 +1,41 @@
+#include "engine/support/error.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+namespace dma {
+
+namespace {
+
+// Levenshtein distance: insertions, deletions and substitutions between two words.
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    std::size_t diagonal = std::exchange(row[0], i + 1);
+    for (std::size_t j = 0; j < b.size(); ++j) {
+      const std::size_t substituted = diagonal + (a[i] != b[j]);
+      diagonal = std::exchange(row[j + 1], std::min({row[j] + 1, row[j + 1] + 1, substituted}));
+    }
+  }
+  return row.back();
+}
+
+}  // namespace
+
+std::string suggestion(std::string_view found, std::span<const std::string> known) {
+  std::string text;
+  const auto distance = [&](const std::string& name) { return edit_distance(found, name); };
+  const auto nearest = std::ranges::min_element(known, {}, distance);
+  // A third of the word wrong is still a misspelling; more is another word.
+  if (nearest != known.end() && distance(*nearest) <= std::max<std::size_t>(1, nearest->size() / 3))
+    text = fmt::format("; did you mean '{}'?", *nearest);
+  if (known.empty()) return text + "; none are known";
+  return fmt::format("{}{} known: {}", text, text.empty() ? ";" : "", fmt::join(known, ", "));
+}
+
+}  // namespace dma

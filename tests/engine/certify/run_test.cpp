@@ -1,0 +1,142 @@
+// Certificates of a run against brute force: on graphs with one approximate message the bound is never violated.
+#include <doctest/doctest.h>
+
+#include <boost/random/mersenne_twister.hpp>
+#include <boost/random/uniform_real_distribution.hpp>
+#include <cmath>
+#include <functional>
+
+#include "engine/certify/run_certificate.h"
+#include "engine/compile/compile.h"
+#include "engine/run/run.h"
+#include "factors/leaky_relu.h"
+#include "factors/standard_registry.h"
+#include "schedules/forward_backward.h"
+
+namespace dma {
+
+namespace {
+
+constexpr std::uint64_t kSeed = 20;
+
+// KL(p / mass || q) by the midpoint rule on a fine grid: as plain as can be.
+double brute_force_kl(const std::function<double(double)>& p, const Gaussian& q, double low, double high) {
+  constexpr int kCells = 40'000;
+  const double h = (high - low) / kCells;
+  double mass = 0, sum = 0;
+  for (int i = 0; i < kCells; ++i) {
+    const double x = low + (i + 0.5) * h, value = p(x);
+    if (!(value > 0)) continue;
+    mass += value * h;
+    sum += value * h * (std::log(value) - log_density(q, x));
+  }
+  return sum / mass - std::log(mass);
+}
+
+double density(double x, double mean, double variance) {
+  return std::exp(log_density(Gaussian::from_moments(mean, variance), x));
+}
+
+EdgeError edge_of(const RunCertificate& c, std::string_view kind) {
+  for (const EdgeError& edge : c.edges)
+    if (edge.kind == kind) return edge;
+  throw std::runtime_error("no such edge");
+}
+
+}  // namespace
+
+TEST_CASE("run certificate: the bound is never violated around a leaky rectifier") {
+  boost::random::mt19937_64 engine(kSeed);
+  const auto draw = [&](double low, double high) {
+    return boost::random::uniform_real_distribution<double>(low, high)(engine);
+  };
+  for (int trial = 0; trial < 20; ++trial) {
+    const double mean = draw(-2, 2), variance = draw(0.2, 3), slope = draw(0.1, 0.8), noise = draw(0.1, 2),
+                 seen = draw(-2, 3);
+    Graph g;
+    const auto x = g.variable("x"), y = g.variable("y"), data = g.observed("data");
+    g.factor("gaussian_prior", {x}, {{"mean", mean}, {"variance", variance}});
+    g.factor("leaky_relu", {x, y}, {{"slope", slope}});
+    g.factor("gaussian_noise", {y, data}, {{"variance", noise}});
+    const Plan plan = compile(g, forward_backward(), standard_registry());
+    State state(plan);
+    state.observe(data, seen);
+    run(plan, state);
+    INFO("mean " << mean << " variance " << variance << " slope " << slope << " noise " << noise << " seen " << seen);
+
+    const LeakyRelu::Parameters p{slope};
+    const auto true_x = [&](double v) {
+      return density(v, mean, variance) * density(seen, LeakyRelu::value(v, p), noise);
+    };
+    const double kl_x = brute_force_kl(true_x, state.belief(x)[0], -25, 25);
+    const EdgeError to_x = edge_of(certificate(plan, state, x), "leaky_relu");
+    CHECK(*to_x.marginal == doctest::Approx(kl_x).epsilon(1e-4));
+    CHECK(kl_x <= *to_x.bound + 1e-9);
+
+    const auto true_y = [&](double v) {
+      return density(LeakyRelu::inverse(v, p), mean, variance) / (v > 0 ? 1 : slope) * density(seen, v, noise);
+    };
+    const double kl_y = brute_force_kl(true_y, state.belief(y)[0], -25, 25);
+    const EdgeError to_y = edge_of(certificate(plan, state, y), "leaky_relu");
+    CHECK(*to_y.marginal == doctest::Approx(kl_y).epsilon(1e-3));
+    CHECK(kl_y <= *to_y.bound + 1e-9);
+  }
+}
+
+TEST_CASE("run certificate: the product has a bound forward, and r alone where its exact message is improper") {
+  Graph g;
+  const auto w = g.variable("w"), x = g.variable("x"), z = g.variable("z"), data = g.observed("data");
+  g.factor("gaussian_prior", {w}, {{"mean", 1.5}, {"variance", 0.5}});
+  g.factor("gaussian_prior", {x}, {{"mean", 2.0}, {"variance", 0.3}});
+  g.factor("product", {w, x, z});
+  g.factor("gaussian_noise", {z, data}, {{"variance", 0.5}});
+  const Plan plan = compile(g, forward_backward(), standard_registry());
+  State state(plan);
+  state.observe(data, 4.0);
+  run(plan, state);
+
+  const auto true_z = [](double v) {  // integral of N(y) N(v / y) / |y| dy
+    double sum = 0;
+    for (int i = 0; i < 4000; ++i) {
+      const double y = -3 + 10.0 * (i + 0.5) / 4000;
+      sum += density(y, 2, 0.3) * density(v / y, 1.5, 0.5) / std::abs(y);
+    }
+    return sum * density(4, v, 0.5);
+  };
+  constexpr int kCells = 2000;
+  double mass = 0, sum = 0;
+  const Gaussian belief = state.belief(z)[0];
+  for (int i = 0; i < kCells; ++i) {
+    const double v = -5 + 20.0 * (i + 0.5) / kCells, p = true_z(v);
+    mass += p, sum += p > 0 ? p * (std::log(p) - log_density(belief, v)) : 0;
+  }
+  const double kl_z = sum / mass - std::log(mass * 20.0 / kCells);
+  const EdgeError to_z = edge_of(certificate(plan, state, z), "product");
+  CHECK(*to_z.marginal == doctest::Approx(kl_z).epsilon(1e-3));
+  CHECK(kl_z <= *to_z.bound);
+
+  const EdgeError to_w = edge_of(certificate(plan, state, w), "product");
+  CHECK_FALSE(to_w.bound.has_value());
+  CHECK(to_w.marginal.has_value());
+  CHECK(to_w.r == doctest::Approx(2 / std::sqrt(0.3)));
+}
+
+TEST_CASE("run certificate: of all edges of a graph, in a line and a table") {
+  Graph g;
+  const auto x = g.variable("x", 3), y = g.variable("y", 3), data = g.observed("data", 3);
+  g.factor("gaussian_prior", {x}, {{"mean", 0.2}, {"variance", 1.0}});
+  g.factor("leaky_relu", {x, y}, {{"slope", 0.1}}, {.name = "hidden"});
+  g.factor("gaussian_noise", {y, data}, {{"variance", 0.5}});
+  const Plan plan = compile(g, forward_backward(), standard_registry());
+  State state(plan);
+  state.observe(data, {-0.5, 0.1, 2.0});
+  run(plan, state);
+  const RunCertificate all = certificate(plan, state);
+  CHECK(all.line().find("largest bound") != std::string::npos);
+  CHECK(all.worst()->kind == "leaky_relu");
+  CHECK(all.text().find("hidden[") != std::string::npos);
+  for (const EdgeError& edge : all.edges)
+    if (edge.kind != "leaky_relu") CHECK(edge.delta == 0.0);
+}
+
+}  // namespace dma

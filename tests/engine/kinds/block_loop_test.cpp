@@ -1,0 +1,196 @@
+// A plate walked by blocks gives what its message function gives slot by slot, whatever arrives.
+#include "engine/kinds/block_loop.h"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "factors/add.h"
+#include "factors/copy.h"
+#include "factors/log_copy.h"
+#include "factors/product.h"
+#include "factors/sum.h"
+#include "tests/oracles/messages_agree.h"
+#include "tests/oracles/random_messages.h"
+
+namespace dma {
+namespace {
+
+// A few roundings of sums of at most 150 terms, none of them larger than 10 standard deviations.
+constexpr double kSame = 1e-12;
+
+struct Messages {
+  std::vector<double> tau, rho;
+  std::uint32_t terms;
+
+  Messages(std::size_t slots, std::uint32_t terms_per_slot)
+      : tau(slots * terms_per_slot), rho(slots * terms_per_slot), terms(terms_per_slot) {}
+  PortView view() const { return {tau.data(), rho.data(), 0, static_cast<std::ptrdiff_t>(terms), terms}; }
+};
+
+Call batch_of(std::size_t slots, const PortView* reads, const ParameterView* parameters = nullptr) {
+  Call call;
+  call.columns = slots;
+  call.reads = reads;
+  call.parameters = parameters;
+  return call;
+}
+
+// `oddity` is the share of uniform messages, point masses and numbers that are no message at all.
+Messages random_port(oracle::RandomMessages& random, std::size_t slots, std::uint32_t terms, double oddity) {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const Gaussian odd[] = {Gaussian::uniform(), Gaussian::point(0), Gaussian::point(1.5), {1, -1}, {nan, 1}, {1, nan}, {1e300, 1e-300}};
+  Messages port(slots, terms);
+  for (std::size_t i = 0; i < port.tau.size(); ++i) {
+    const Gaussian m = random.chance(oddity) ? odd[static_cast<std::size_t>(7 * random.uniform())] : random.proper(oracle::kOrdinary);
+    port.tau[i] = m.tau;
+    port.rho[i] = m.rho;
+  }
+  return port;
+}
+
+// Both loops on the same call, each into its own copy of the old messages.
+template <class F, auto kBlock, bool kTracked>
+void check_same(Call call, const Messages& before) {
+  std::vector<double> scratch(kLeastScratch + kScratchPerTerm * 400);
+  call.scratch = scratch.data();
+  const F function;
+  call.callable = &function;
+  Messages by_slot = before, by_block = before;
+  Outcome slot_outcome, block_outcome;
+  call.out_terms = before.terms;
+  call.out_column = before.terms;
+  call.sink = {by_slot.tau.data(), by_slot.rho.data(), kTracked ? 0.25 : 0};
+  MessageLoop<F>::template plate<kTracked>(call, slot_outcome);
+  call.sink = {by_block.tau.data(), by_block.rho.data(), kTracked ? 0.25 : 0};
+  BlockLoop<F, kBlock>::template plate<kTracked>(call, block_outcome);
+  double worst = 0;
+  for (std::size_t i = 0; i < by_slot.tau.size(); ++i)
+    worst = std::max(worst, oracle::distance({by_slot.tau[i], by_slot.rho[i]}, {by_block.tau[i], by_block.rho[i]}));
+  CHECK(worst <= kSame);
+  CHECK(block_outcome.faults == slot_outcome.faults);
+  CHECK(block_outcome.first_fault == slot_outcome.first_fault);
+  if (slot_outcome.change < kInfinity) CHECK(block_outcome.change == doctest::Approx(slot_outcome.change).epsilon(1e-9));
+  else CHECK(block_outcome.change == kInfinity);
+}
+
+// check(slots, terms, oddity, random) over rows of every kind of length and blocks that are full or not.
+template <class Check>
+void over_shapes(const Check& check) {
+  oracle::RandomMessages random(20261115);
+  for (const std::uint32_t terms : {1u, 2u, 3u, 4u, 5u, 7u, 150u})
+    for (const std::size_t slots : {1u, 2u, 33u, 200u})
+      for (const double oddity : {0.0, 0.002, 0.2}) {
+        CAPTURE(terms);
+        CAPTURE(slots);
+        CAPTURE(oddity);
+        check(slots, terms, oddity, random);
+      }
+}
+
+}  // namespace
+
+TEST_CASE("block loop: copy by blocks is copy slot by slot") {
+  over_shapes([](std::size_t slots, std::uint32_t terms, double oddity, oracle::RandomMessages& random) {
+    const Messages x = random_port(random, slots, 1, oddity), copies = random_port(random, slots, terms, oddity);
+    const PortView to_x_reads[] = {copies.view()}, to_copies_reads[] = {x.view(), copies.view()};
+    const Call to_x = batch_of(slots, to_x_reads), to_copies = batch_of(slots, to_copies_reads);
+    check_same<Fixed<&Copy::to_x>, &Copy::block_to_x, false>(to_x, random_port(random, slots, 1, 0));
+    check_same<Fixed<&Copy::to_x>, &Copy::block_to_x, true>(to_x, random_port(random, slots, 1, 0));
+    check_same<Fixed<&Copy::to_copies>, &Copy::block_to_copies, false>(to_copies, random_port(random, slots, terms, 0));
+    check_same<Fixed<&Copy::to_copies>, &Copy::block_to_copies, true>(to_copies, random_port(random, slots, terms, 0));
+  });
+}
+
+TEST_CASE("block loop: sum by blocks is sum slot by slot, with any coefficients") {
+  over_shapes([](std::size_t slots, std::uint32_t terms, double oddity, oracle::RandomMessages& random) {
+    for (const bool per_slot : {false, true}) {
+      std::vector<double> coefficients((per_slot ? slots : 1) * terms);
+      for (double& c : coefficients)
+        c = random.chance(per_slot ? oddity : 0) ? 0 : random.sign() * random.log_uniform({0.1, 10});
+      const ParameterView parameters{coefficients.data(), 0, per_slot ? static_cast<std::ptrdiff_t>(terms) : 0, terms};
+      const Messages addends = random_port(random, slots, terms, oddity), total = random_port(random, slots, 1, oddity);
+      const PortView reads[] = {addends.view(), total.view()};
+      const Call call = batch_of(slots, reads, &parameters);
+      using ToTotal = Fixed<&Sum::message_to_total>;
+      check_same<ToTotal, &Sum::block_to_total, false>(call, random_port(random, slots, 1, 0));
+      check_same<ToTotal, &Sum::block_to_total, true>(call, random_port(random, slots, 1, 0));
+      using ToTerms = Fixed<&Sum::message_to_terms>;
+      check_same<ToTerms, &Sum::block_to_terms, false>(call, random_port(random, slots, terms, 0));
+      check_same<ToTerms, &Sum::block_to_terms, true>(call, random_port(random, slots, terms, 0));
+    }
+  });
+}
+
+TEST_CASE("block loop: product by blocks is product slot by slot") {
+  over_shapes([](std::size_t slots, std::uint32_t, double oddity, oracle::RandomMessages& random) {
+    const Messages first = random_port(random, slots, 1, oddity), second = random_port(random, slots, 1, oddity);
+    const PortView reads[] = {first.view(), second.view()};
+    const Call call = batch_of(slots, reads);
+    check_same<Fixed<&Product::to_z>, &Product::block_to_z, false>(call, random_port(random, slots, 1, 0));
+    check_same<Fixed<&Product::to_z>, &Product::block_to_z, true>(call, random_port(random, slots, 1, 0));
+    check_same<Fixed<&Product::to_factor>, &Product::block_to_factor, false>(call, random_port(random, slots, 1, 0));
+    check_same<Fixed<&Product::to_factor>, &Product::block_to_factor, true>(call, random_port(random, slots, 1, 0));
+  });
+}
+
+TEST_CASE("block loop: add by blocks is add slot by slot") {
+  over_shapes([](std::size_t slots, std::uint32_t, double oddity, oracle::RandomMessages& random) {
+    const Messages first = random_port(random, slots, 1, oddity), second = random_port(random, slots, 1, oddity);
+    const PortView reads[] = {first.view(), second.view()};
+    const Call call = batch_of(slots, reads);
+    check_same<Fixed<&Add::to_z>, &Add::block_to_z, false>(call, random_port(random, slots, 1, 0));
+    check_same<Fixed<&Add::to_z>, &Add::block_to_z, true>(call, random_port(random, slots, 1, 0));
+    check_same<Fixed<&Add::to_term>, &Add::block_to_term, false>(call, random_port(random, slots, 1, 0));
+    check_same<Fixed<&Add::to_term>, &Add::block_to_term, true>(call, random_port(random, slots, 1, 0));
+  });
+}
+
+TEST_CASE("sink: many messages are stored, and their changes noted, as one by one") {
+  oracle::RandomMessages random(7);
+  constexpr std::size_t kCount = 40;
+  for (int repeat = 0; repeat < 200; ++repeat) {
+    const Messages before = random_port(random, kCount, 1, 0);
+    Messages after = repeat % 3 == 0 ? random_port(random, kCount, 1, 0.1) : before;
+    for (double& tau : after.tau) tau *= 1 + 1e-6 * random.uniform();
+    Messages together = before, apart = before;
+    Outcome together_outcome, apart_outcome;
+    together_outcome.change = apart_outcome.change = repeat % 2 == 0 ? 1e-3 : 0;
+    Sink{together.tau.data(), together.rho.data(), 0}.store_all<true>(0, after.tau.data(), after.rho.data(), kCount, 0, 1,
+                                                                      together_outcome);
+    for (std::size_t i = 0; i < kCount; ++i)
+      Sink{apart.tau.data(), apart.rho.data(), 0}.store<true>(static_cast<std::ptrdiff_t>(i), {after.tau[i], after.rho[i]}, i,
+                                                              apart_outcome);
+    CHECK(together.tau == apart.tau);
+    CHECK(together.rho == apart.rho);
+    CHECK(together_outcome.change == apart_outcome.change);
+    CHECK(together_outcome.faults == apart_outcome.faults);
+    CHECK(together_outcome.first_fault == apart_outcome.first_fault);
+  }
+}
+
+TEST_CASE("block loop: log_copy by blocks is log_copy slot by slot") {
+  over_shapes([](std::size_t slots, std::uint32_t, double oddity, oracle::RandomMessages& random) {
+    Messages in = random_port(random, slots, 1, oddity);
+    for (double& tau : in.tau)
+      if (!random.chance(oddity)) tau = std::abs(tau);  // with a mean on the wrong side every block is declined
+    const double positive = 1;
+    const ParameterView sign{&positive, 0, 0, 1};
+    const PortView reads[] = {in.view()};
+    const Call call = batch_of(slots, reads, &sign);
+    check_same<Fixed<&LogCopy::to_log>, &LogCopy::block_to_log, false>(call, random_port(random, slots, 1, 0));
+    check_same<Fixed<&LogCopy::to_log>, &LogCopy::block_to_log, true>(call, random_port(random, slots, 1, 0));
+    check_same<Fixed<&LogCopy::to_x>, &LogCopy::block_to_x, false>(call, random_port(random, slots, 1, 0));
+    check_same<Fixed<&LogCopy::to_x>, &LogCopy::block_to_x, true>(call, random_port(random, slots, 1, 0));
+  });
+}
+
+TEST_CASE("block loop: messages that do not stand side by side are left to the message function") {
+  const double tau[] = {1, 2, 3, 4}, rho[] = {1, 1, 2, 2};
+  const PortView shared_by_all[] = {{tau, rho, 0, 0, 4}};
+  check_same<Fixed<&Copy::to_x>, &Copy::block_to_x, false>(batch_of(40, shared_by_all), Messages(40, 1));
+}
+
+}  // namespace dma

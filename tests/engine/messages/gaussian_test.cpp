@@ -1,0 +1,175 @@
+#include "engine/messages/gaussian.h"
+
+#include <vector>
+
+#include "tests/oracles/accuracy.h"
+#include "tests/oracles/quadrature.h"
+
+namespace dma {
+namespace {
+
+const oracle::Range kModerate{"moderate", {0.01, 4}, {0.1, 10}, 1e-10};
+
+// One of each kind, and the corners of the double range.
+const std::vector<Gaussian> kEveryKind = {Gaussian::uniform(),      Gaussian::point(0),      Gaussian::point(-2),
+                                          Gaussian::point(1e300),   Gaussian(0, 1),          Gaussian(1, 2),
+                                          Gaussian(-3, 0.5),        Gaussian(1e300, 1e300),  Gaussian(1e300, 1e-300),
+                                          Gaussian(-1e300, 1e-300), Gaussian(1e-300, 1e300), Gaussian(0, 1e-307),
+                                          Gaussian(0, 1e307),       Gaussian(1e-300, 5e-324)};
+
+const std::vector<double> kPlaces = {0, 1, -2, 1e-300, 1e300, -1e300};
+
+}  // namespace
+
+TEST_CASE("gaussian: moments there and back, with 0 and infinite variance at the ends") {
+  const Gaussian g = Gaussian::from_moments(-3, 0.25);
+  CHECK(g == Gaussian(-12, 4));
+  CHECK(g.mean() == -3);
+  CHECK(g.variance() == 0.25);
+  CHECK(g.sd() == 0.5);
+  CHECK(Gaussian::from_moments(5, 0) == Gaussian::point(5));
+  CHECK(Gaussian::from_moments(5, kInfinity) == Gaussian::uniform());
+  CHECK(Gaussian::point(5).mean() == 5);
+  CHECK(Gaussian::point(5).variance() == 0);
+  CHECK(Gaussian::uniform().mean() == 0);
+  CHECK(Gaussian::uniform().variance() == kInfinity);
+}
+
+TEST_CASE("gaussian: natural parameters that leave the double range become uniform or a point mass") {
+  CHECK(closed(1, 2, 0.5) == Gaussian(1, 2));
+  CHECK(closed(0, 0, 7) == Gaussian::uniform());
+  CHECK(closed(kInfinity, 1e200, 1e150) == Gaussian::point(1e150));
+  CHECK(closed(kInfinity, kInfinity, 3) == Gaussian::point(3));
+  CHECK(closed(1e300, 1e-300, kInfinity) == Gaussian(1e300, 1e-300));
+  CHECK(closed(kInfinity, 1, kInfinity) == Gaussian::uniform());
+  CHECK(Gaussian::from_moments(1e200, 1e-200) == Gaussian::point(1e200));
+  CHECK(Gaussian::from_moments(kInfinity, 1) == Gaussian::uniform());
+}
+
+TEST_CASE("gaussian: scaling multiplies the mean and the standard deviation") {
+  CHECK(scaled(Gaussian::from_moments(3, 2), -2) == Gaussian::from_moments(-6, 8));
+  CHECK(scaled(Gaussian::from_moments(3, 2), 0) == Gaussian::point(0));
+  CHECK(scaled(Gaussian::uniform(), 0) == Gaussian::point(0));
+  CHECK(scaled(Gaussian::uniform(), -2) == Gaussian::uniform());
+  CHECK(scaled(Gaussian::point(3), -2) == Gaussian::point(-6));
+  CHECK(scaled(Gaussian::point(1e300), 1e300) == Gaussian::uniform());
+}
+
+TEST_CASE("gaussian: the product is commutative, associative on proper messages, and uniform is neutral") {
+  oracle::RandomMessages random(oracle::kSeed);
+  for (int i = 0; i < 1000; ++i) {
+    const Gaussian a = random.proper(oracle::kOrdinary), b = random.proper(oracle::kOrdinary);
+    const Gaussian c = random.proper(oracle::kOrdinary);
+    CHECK(a * b == b * a);
+    CHECK(a * Gaussian::uniform() == a);
+    CHECK(((a * b) * c).rho == doctest::Approx((a * (b * c)).rho).epsilon(1e-15));
+    CHECK(std::abs(((a * b) * c).tau - (a * (b * c)).tau) <=
+          1e-15 * (std::abs(a.tau) + std::abs(b.tau) + std::abs(c.tau)));
+  }
+}
+
+TEST_CASE("gaussian: the product is proportional to the product of the densities") {
+  const Gaussian a = Gaussian::from_moments(1, 2), b = Gaussian::from_moments(-2, 0.5);
+  const double at_zero = log_density(a, 0) + log_density(b, 0) - log_density(a * b, 0);
+  for (const double x : {-3.0, -0.5, 1.0, 4.0})
+    CHECK(log_density(a, x) + log_density(b, x) - log_density(a * b, x) == doctest::Approx(at_zero).epsilon(1e-14));
+  CHECK(at_zero == doctest::Approx(log_overlap(a, b)).epsilon(1e-14));
+}
+
+TEST_CASE("gaussian: the quotient undoes the product") {
+  const Gaussian a(3, 2), b(-1, 4);
+  CHECK((a * b) / b == a);
+  CHECK(a / a == Gaussian::uniform());
+  CHECK(a / Gaussian::uniform() == a);
+  CHECK_FALSE(is_valid(a / b));  // negative precision: for the caller to see
+}
+
+TEST_CASE("gaussian: a point mass absorbs products, and divided by itself says nothing") {
+  const Gaussian point = Gaussian::point(2);
+  for (const Gaussian& g : kEveryKind) {
+    CHECK(point * g == point);
+    if (!g.is_point()) CHECK(g * point == point);
+    if (!g.is_point()) CHECK(point / g == point);
+    CHECK(g / point == Gaussian::uniform());
+  }
+}
+
+TEST_CASE("gaussian: log density integrates to one and has its mean and variance") {
+  oracle::RandomMessages random(oracle::kSeed);
+  for (int i = 0; i < 100; ++i) {
+    const Gaussian g = random.proper(kModerate);
+    const double mean = g.mean();
+    CHECK(oracle::expectation([](double) { return 1.0; }, g) == doctest::Approx(1).epsilon(1e-12));
+    CHECK(oracle::expectation([&](double x) { return (x - mean) * (x - mean); }, g) ==
+          doctest::Approx(g.variance()).epsilon(1e-11));
+  }
+}
+
+TEST_CASE("gaussian: kl equals the integral of p log(p/q)") {
+  oracle::RandomMessages random(oracle::kSeed);
+  for (int i = 0; i < 300; ++i) {
+    const Gaussian p = random.proper(kModerate), q = random.proper(kModerate);
+    const double by_quadrature =
+        oracle::expectation([&](double x) { return log_density(p, x) - log_density(q, x); }, p);
+    CHECK(kl(p, q) == doctest::Approx(by_quadrature).epsilon(kModerate.tolerance));
+  }
+}
+
+TEST_CASE("gaussian: kl keeps its digits for nearly equal and for very different precisions") {
+  using oracle::Real;
+  for (const double ratio : {1e-200, 1e-20, 1e-3, 0.4, 0.6, 0.99, 1 - 1e-9, 1 + 1e-9, 1.02, 1.6, 1e3, 1e20, 1e200}) {
+    const Gaussian p(0, 3), q(0, 3 * ratio);
+    const Real exact_ratio = Real(q.rho) / Real(p.rho);
+    CAPTURE(ratio);
+    CHECK(oracle::relative_error(kl(p, q), (exact_ratio - 1 - log(exact_ratio)) / 2) < 1e-13);
+  }
+}
+
+TEST_CASE("gaussian: kl is 0 only between equals, and infinite without a common density") {
+  const Gaussian proper(1, 2), uniform, point = Gaussian::point(1);
+  for (const Gaussian& g : {proper, uniform, point}) CHECK(kl(g, g) == 0);
+  CHECK(kl(proper, uniform) == kInfinity);
+  CHECK(kl(uniform, proper) == kInfinity);
+  CHECK(kl(point, proper) == kInfinity);
+  CHECK(kl(proper, point) == kInfinity);
+  CHECK(kl(point, Gaussian::point(2)) == kInfinity);
+}
+
+TEST_CASE("gaussian: log overlap equals the log of the integral of p q") {
+  oracle::RandomMessages random(oracle::kSeed);
+  for (int i = 0; i < 100; ++i) {
+    const Gaussian p = random.proper(kModerate), q = random.proper(kModerate);
+    // Integrated against the narrower one, so that the other is smooth on the scale of the rule.
+    const Gaussian& narrow = p.rho > q.rho ? p : q;
+    const Gaussian& wide = p.rho > q.rho ? q : p;
+    const double log_peak = log_overlap(p, q);
+    CHECK(oracle::expectation([&](double x) { return std::exp(log_density(wide, x) - log_peak); }, narrow) ==
+          doctest::Approx(1).epsilon(1e-7));
+  }
+  CHECK(log_overlap(Gaussian::point(2), Gaussian(1, 2)) == log_density(Gaussian(1, 2), 2));
+  CHECK(log_overlap(Gaussian(0, 1e-307), Gaussian(0, 1e-307)) == doctest::Approx(log_density(Gaussian(0, 5e-308), 0)));
+}
+
+TEST_CASE("gaussian: every function is a number on every kind of message") {
+  for (const Gaussian& a : kEveryKind) {
+    CAPTURE(a.tau);
+    CAPTURE(a.rho);
+    CHECK(is_valid(a));
+    CHECK_FALSE(std::isnan(a.mean()));
+    CHECK(a.variance() >= 0);
+    CHECK(a.sd() >= 0);
+    for (const double x : kPlaces) {
+      CHECK_FALSE(std::isnan(log_density(a, x)));
+      CHECK(is_valid(scaled(a, x)));
+    }
+    for (const Gaussian& b : kEveryKind) {
+      CHECK(is_valid(a * b));
+      CHECK_FALSE(std::isnan((a / b).rho));
+      CHECK_FALSE(std::isnan((a / b).tau));
+      CHECK(kl(a, b) >= 0);
+      CHECK_FALSE(std::isnan(log_overlap(a, b)));
+    }
+  }
+}
+
+}  // namespace dma

@@ -1,0 +1,312 @@
+// What run promises: the same bytes twice, no allocation, faults counted and named, damping, warm starts, order of
+// urgency.
+#include "engine/run/run.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "engine/compile/compile.h"
+#include "factors/standard_registry.h"
+#include "schedules/flooding.h"
+#include "schedules/forward_backward.h"
+#include "schedules/residual.h"
+#include "schedules/sequential.h"
+#include "tests/oracles/allocations.h"
+#include "tests/oracles/random_graphs.h"
+
+namespace {
+
+using namespace dma;
+using oracle::GivenGraph;
+
+std::vector<Scheduler> all_rules() { return {forward_backward(), forward(), flooding(), sequential(), residual()}; }
+
+// Every belief as bytes.
+std::vector<double> bits(const GivenGraph& given, const State& state) {
+  std::vector<double> all;
+  for (std::uint32_t v = 0; v < given.graph.variables().size(); ++v) {
+    const Gaussian g = state.belief(VariableId{v})[0];
+    all.insert(all.end(), {g.tau, g.rho});
+  }
+  return all;
+}
+bool same_bits(const std::vector<double>& a, const std::vector<double>& b) {
+  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(double)) == 0;
+}
+
+// x -> bad -> y: the message to y is whatever `answer` says, the message to x is uniform.
+Registry with_bad_kind(Gaussian (*answer)(const Gaussian&)) {
+  Registry registry = standard_registry();
+  registry.add(kind("bad")
+                   .input("x")
+                   .output("y")
+                   .message("dma", "y", [answer](const Gaussian& x) { return answer(x); })
+                   .message("dma", "x", [](const Gaussian&) { return Gaussian::uniform(); }));
+  return registry;
+}
+Graph bad_graph(std::size_t size) {
+  Graph g;
+  const auto x = g.variable("x", size), y = g.variable("y", size);
+  std::vector<double> means;
+  for (std::size_t i = 0; i < size; ++i) means.push_back(static_cast<double>(i));
+  g.factor("gaussian_prior", {x}, {{"mean", means}, {"variance", 1.0}});
+  g.factor("bad", {x, y}, {}, {.name = "culprit"});
+  return g;
+}
+
+}  // namespace
+
+TEST_CASE("run: two runs are bit-identical, on one state and on two") {
+  const GivenGraph tree = oracle::random_tree(21, 80), loop = oracle::ring(22, 9, 0.7);
+  for (const GivenGraph* given : {&tree, &loop})
+    for (const Scheduler& rule : all_rules()) {
+      const Plan plan = compile(given->graph, rule, standard_registry());
+      const Plan again = compile(given->graph, rule, standard_registry());
+      State one(plan), other(again);
+      given->observe_in(one);
+      given->observe_in(other);
+      run(plan, one);
+      const auto first = bits(*given, one);
+      run(plan, one);
+      run(again, other);
+      CAPTURE(rule.name);
+      CHECK(same_bits(first, bits(*given, one)));
+      CHECK(same_bits(first, bits(*given, other)));
+    }
+}
+
+TEST_CASE("run: a run leaves no trace in the next one with other data") {
+  const GivenGraph given = oracle::ring(23, 6, 0.6);
+  for (const Scheduler& rule : all_rules()) {
+    const Plan plan = compile(given.graph, rule, standard_registry());
+    State used(plan), fresh(plan);
+    for (const auto& [variable, value] : given.observed) used.observe(VariableId{variable}, 100 - 7 * value);
+    run(plan, used);
+    given.observe_in(used);
+    given.observe_in(fresh);
+    run(plan, used);
+    run(plan, fresh);
+    CAPTURE(rule.name);
+    CHECK(same_bits(bits(given, fresh), bits(given, used)));
+  }
+}
+
+TEST_CASE("run: performs no allocation") {
+  Graph g;
+  const auto w = g.variable("w", 12), x = g.observed("x", 4), p = g.variable("p", 12), z = g.variable("z", 3),
+             a = g.variable("a", 3), y = g.observed("y", 3);
+  g.factor("gaussian_prior", {w}, {{"mean", 0.3}, {"variance", 1.0}});
+  g.factor("product", {w, column(x), p});
+  g.factor("sum", {p, z});
+  g.factor("leaky_relu", {z, a}, {{"slope", 0.1}});
+  g.factor("gaussian_noise", {a, y}, {{"variance", 0.1}});
+  const GivenGraph scalar = oracle::ring(24, 20, 0.5);
+  const auto count = [](const Plan& plan, State& state) {
+    run(plan, state);
+    const std::uint64_t before = oracle::allocations();
+    run(plan, state);
+    return oracle::allocations() - before;
+  };
+  CHECK(oracle::allocations() > 0);  // the counter counts
+  for (const Scheduler& rule : all_rules())
+    for (const bool fuse : {true, false}) {
+      const Plan plan = compile(g, rule, standard_registry(), {.fuse = fuse});
+      State state(plan);
+      state.observe(x, {1.0, -0.5, 0.2, 2.0});
+      state.observe(y, {0.5, -1.0, 0.1});
+      CAPTURE(rule.name);
+      CHECK(count(plan, state) == 0);
+      const Plan scalar_plan = compile(scalar.graph, rule, standard_registry(), {.fuse = fuse});
+      State scalar_state(scalar_plan);
+      scalar.observe_in(scalar_state);
+      CHECK(count(scalar_plan, scalar_state) == 0);
+    }
+}
+
+TEST_CASE("report: says what one sweep did") {
+  Graph g;
+  const auto w = g.variable("w", 2), x = g.observed("x", 2), p = g.variable("p", 2), y = g.observed("y", 2);
+  g.factor("gaussian_prior", {w}, {{"mean", 3.0}, {"variance", 1.0}});
+  g.factor("product", {w, x, p}, {}, {.name = "times"});
+  g.factor("gaussian_noise", {p, y}, {{"variance", 0.25}});
+  const Plan plan = compile(g, forward_backward(), standard_registry());
+  State state(plan);
+  state.observe(x, {1.0, 2.0});
+  state.observe(y, {0.5, 4.0});
+  const Report report = run(plan, state);
+  CHECK(report.stop == Report::Stop::finished);
+  CHECK(report.converged());
+  CHECK(report.sweeps == 1);
+  CHECK(report.messages == 6);  // product to z, noise to x, product to w; two slots each
+  CHECK(report.messages == plan.messages_per_sweep());
+  CHECK(report.faults == 0);
+  CHECK(report.change == 0);
+  // Arriving at the products: w = N(3, 1) twice, z = N(0.5, 0.25) and N(4, 0.25): |mean| / sd = 3, 1, 8.
+  CHECK(report.signal_to_noise == doctest::Approx(1.0));
+  CHECK(report.line() == "finished after 1 sweep: 6 messages, no faults, smallest r 1 at times[0].z");
+  CHECK(report.text().find("(the concentrated-input theorem needs 2)") != std::string::npos);
+}
+
+TEST_CASE("report: counts and names messages that are not valid, and keeps the old ones") {
+  const auto negative = [](const Gaussian& x) { return x.mean() < 2 ? Gaussian{1.0, 2.0} : Gaussian{0.0, -1.0}; };
+  const auto not_a_number = [](const Gaussian& x) {
+    return x.mean() < 2 ? Gaussian{1.0, 2.0} : Gaussian{0.0 / x.rho * kInfinity, 1.0};
+  };
+  for (const auto answer : {+negative, +not_a_number}) {
+    const Registry registry = with_bad_kind(answer);
+    const Graph g = bad_graph(5);
+    for (const Scheduler& rule :
+         {forward_backward(), flooding({.limit = 10}), sequential({.limit = 10}), residual({.limit = 10})}) {
+      const Plan plan = compile(g, rule, registry);
+      State state(plan);
+      const Report report = run(plan, state);
+      CAPTURE(rule.name);
+      CHECK(report.faults >= 3);
+      CHECK(report.faults % 3 == 0);
+      CHECK(report.first_fault.text() == "culprit[2].y");
+      CHECK(report.first_fault_sweep == 1);
+      CHECK(report.line().find("refused, the first to culprit[2].y in sweep 1") != std::string::npos);
+      const Belief y = state.belief(g.find_variable("y"));
+      CHECK(y[1] == Gaussian{1.0, 2.0});
+      CHECK(y[2].is_uniform());  // the message it had before
+    }
+  }
+}
+
+TEST_CASE("report: a fault among scalar factors is named by the factor, and later faults do not replace it") {
+  const Registry registry = with_bad_kind(+[](const Gaussian& x) {
+    return x.mean() < 1 ? Gaussian{1.0, 2.0} : Gaussian{0.0, -1.0};
+  });
+  Graph g;
+  for (int i = 0; i < 4; ++i) {
+    const auto x = g.variable(""), y = g.variable("");
+    g.factor("gaussian_prior", {x}, {{"mean", static_cast<double>(i)}, {"variance", 1.0}});
+    g.factor("bad", {x, y}, {}, {.name = "bad" + std::string(1, static_cast<char>('A' + i))});
+  }
+  for (const Scheduler& rule : {forward_backward(), flooding({.limit = 3}), residual({.limit = 3})}) {
+    const Plan plan = compile(g, rule, registry);
+    State state(plan);
+    const Report report = run(plan, state);
+    CHECK(report.first_fault.text() == "badB.y");
+  }
+}
+
+TEST_CASE("report: a prior that is not valid is a fault in every run") {
+  Registry registry = standard_registry();
+  registry.add(kind("bad_prior").output("x").message("dma", "x", [] { return Gaussian{0.0, -1.0}; }));
+  Graph g;
+  g.factor("bad_prior", {g.variable("x")}, {}, {.name = "wrong"});
+  const Plan plan = compile(g, forward_backward(), registry);
+  State state(plan);
+  for (int repeat = 0; repeat < 2; ++repeat) {
+    const Report report = run(plan, state);
+    CHECK(report.faults == 1);
+    CHECK(report.first_fault.text() == "wrong.x");
+  }
+}
+
+TEST_CASE("run: damping keeps its share of the old message in natural parameters") {
+  // noise to y after n sweeps is (1 - damping^n) of the undamped message.
+  Graph g;
+  const auto x = g.variable("x"), y = g.variable("y");
+  g.factor("gaussian_prior", {x}, {{"mean", 2.0}, {"variance", 1.0}});
+  g.factor("gaussian_noise", {x, y}, {{"variance", 3.0}});
+  const Gaussian whole = Gaussian::from_moments(2.0, 4.0);
+  for (const double damping : {0.0, 0.25, 0.8})
+    for (int n = 1; n <= 4; ++n) {
+      const Plan plan = compile(g, flooding({.tolerance = 0, .limit = n, .damping = damping}), standard_registry());
+      State state(plan);
+      run(plan, state);
+      const double share = 1 - std::pow(damping, n);
+      const Gaussian found = state.belief(y)[0];
+      CHECK(found.tau == doctest::Approx(share * whole.tau).epsilon(1e-14));
+      CHECK(found.rho == doctest::Approx(share * whole.rho).epsilon(1e-14));
+    }
+}
+
+TEST_CASE("run: a warm start goes on where the last run stopped, a cold one begins anew") {
+  const GivenGraph given = oracle::ring(25, 8, 0.9);
+  for (const auto& rule : {flooding, sequential}) {
+    const Plan two = compile(given.graph, rule({.tolerance = 0, .limit = 2}), standard_registry());
+    const Plan six = compile(given.graph, rule({.tolerance = 0, .limit = 6}), standard_registry());
+    State in_steps(two), at_once(six);
+    given.observe_in(in_steps);
+    given.observe_in(at_once);
+    run(two, in_steps);
+    const auto cold = bits(given, in_steps);
+    run(two, in_steps, {.warm = true});
+    run(two, in_steps, {.warm = true});
+    run(six, at_once);
+    CHECK(same_bits(bits(given, at_once), bits(given, in_steps)));
+    run(two, in_steps);
+    CHECK(same_bits(cold, bits(given, in_steps)));
+  }
+}
+
+TEST_CASE("run: a warm residual run on converged messages computes each message once") {
+  const GivenGraph given = oracle::ring(26, 8, 0.5);
+  const Plan plan = compile(given.graph, residual(), standard_registry());
+  State state(plan);
+  given.observe_in(state);
+  run(plan, state);
+  const Report again = run(plan, state, {.warm = true});
+  CHECK(again.stop == Report::Stop::converged);
+  CHECK(again.sweeps <= 2);
+}
+
+TEST_CASE("run: set_parameter has the effect of a graph built with that value") {
+  const auto belief_with = [](double variance, bool later) {
+    Graph g;
+    const auto x = g.variable("x"), y = g.observed("y");
+    const FactorId prior = g.factor("gaussian_prior", {x}, {{"mean", 0.0}, {"variance", later ? 1.0 : variance}});
+    const FactorId noise = g.factor("gaussian_noise", {x, y}, {{"variance", later ? 1.0 : 2 * variance}});
+    const Plan plan = compile(g, forward_backward(), standard_registry());
+    State state(plan);
+    state.observe(y, 3.0);
+    if (later) {
+      run(plan, state);
+      state.set_parameter(prior, "variance", variance);
+      state.set_parameter(noise, "variance", 2 * variance);
+    }
+    run(plan, state);
+    return state.belief(x)[0];
+  };
+  CHECK(belief_with(0.3, true) == belief_with(0.3, false));
+}
+
+TEST_CASE("run: scalar factors on observed variables agree, whether the values stand side by side or not") {
+  constexpr std::size_t kCount = 20;
+  constexpr double kPrior = 4, kNoise = 0.25;
+  // order[i]: the position of the i-th factor's observed variable.
+  const auto check = [&](const std::vector<std::size_t>& order) {
+    Graph g;
+    std::vector<VariableId> x, y;
+    for (std::size_t i = 0; i < kCount; ++i) x.push_back(g.variable("")), y.push_back(g.observed(""));
+    for (const VariableId v : x) g.factor("gaussian_prior", {v}, {{"mean", 0.0}, {"variance", kPrior}});
+    for (const std::size_t i : order) g.factor("gaussian_noise", {x[i], y[i]}, {{"variance", kNoise}});
+    for (const auto& rule : all_rules()) {
+      if (rule.name == "forward") continue;  // sends nothing back to x
+      CAPTURE(rule.name);
+      const Plan plan = compile(g, rule, standard_registry());
+      State state(plan);
+      for (std::size_t i = 0; i < kCount; ++i) state.observe(y[i], static_cast<double>(i));
+      run(plan, state);
+      for (std::size_t i = 0; i < kCount; ++i) {
+        const Gaussian belief = state.belief(x[i])[0];
+        CHECK(belief.rho == doctest::Approx(1 / kPrior + 1 / kNoise).epsilon(1e-14));
+        CHECK(belief.tau == doctest::Approx(static_cast<double>(i) / kNoise).epsilon(1e-14));
+      }
+    }
+  };
+  std::vector<std::size_t> order(kCount);
+  for (std::size_t i = 0; i < kCount; ++i) order[i] = i;
+  check(order);
+  std::ranges::reverse(order);
+  check(order);
+  std::swap(order[3], order[11]);
+  check(order);
+}
