@@ -17,11 +17,11 @@ constexpr double kConcentrated = 2;
 // The messages of a state by element, to see what arrives at a factor.
 class Neighbourhood {
  public:
-  Neighbourhood(const Plan& plan, const State& state) : plan_(plan), state_(state), slots_(plan.elements) {
-    for (const auto& v : plan.variables)
+  Neighbourhood(const Plan& plan, const State& state) : plan_(plan), state_(state), slots_(plan->elements) {
+    for (const auto& v : plan->variables)
       if (v.first_slot != kNowhere)
         for (std::uint32_t i = 0; i < v.size; ++i) slots_[v.first_element + i].push_back(v.first_slot + i);
-    for (const Group& group : plan.groups)
+    for (const Group& group : plan->groups)
       for (const Group::Port& port : group.ports)
         for (std::uint32_t q = 0; q < group.slots * port.terms; ++q)
           slots_[port.elements(q)].push_back(port.first_slot + q);
@@ -87,14 +87,14 @@ void measure(const Kind& kind, const MessageFunction& function, const Scenario& 
 
 void add_edges(const Plan& plan, const Neighbourhood& neighbourhood, VariableId variable,
                const RunCertificateOptions& options, RunCertificate& out) {
-  const auto& v = plan.variables.at(variable.value);
+  const auto& v = plan->variables.at(variable.value);
   if (v.observed || v.eliminated) return;
   struct End {
     std::uint32_t group, port, q;
   };
   std::vector<End> ends;
   for (const auto& end : v.ends) {
-    const Group& group = plan.groups[end.group];
+    const Group& group = plan->groups[end.group];
     const Group::Port& port = group.ports[end.port];
     if (port.message == nullptr) continue;
     for (std::uint32_t q = 0; q < group.slots * port.terms; ++q)
@@ -102,11 +102,11 @@ void add_edges(const Plan& plan, const Neighbourhood& neighbourhood, VariableId 
   }
   const std::size_t stride = options.limit == 0 ? 1 : std::max<std::size_t>(1, ends.size() / options.limit);
   for (std::size_t i = 0; i < ends.size(); i += stride) {
-    const Group& group = plan.groups[ends[i].group];
+    const Group& group = plan->groups[ends[i].group];
     const Group::Port& port = group.ports[ends[i].port];
     const std::uint32_t slot = ends[i].q / port.terms, term = ends[i].q % port.terms;
     const Scenario scenario = neighbourhood.at(group, slot);
-    EdgeError edge{{&plan, ends[i].group, ends[i].port, slot}, group.kind->name()};
+    EdgeError edge{{plan.data(), ends[i].group, ends[i].port, slot}, group.kind->name()};
     edge.r = signal_to_noise(*group.kind, scenario, ends[i].port, term);
     measure(*group.kind, *port.message, scenario, term, options, edge);
     out.edges.push_back(std::move(edge));
@@ -161,7 +161,7 @@ RunCertificate certificate(const Plan& plan, const State& state, VariableId vari
 RunCertificate certificate(const Plan& plan, const State& state, const RunCertificateOptions& options) {
   RunCertificate out;
   const Neighbourhood neighbourhood(plan, state);
-  for (std::uint32_t v = 0; v < plan.variables.size(); ++v) add_edges(plan, neighbourhood, VariableId{v}, options, out);
+  for (std::uint32_t v = 0; v < plan->variables.size(); ++v) add_edges(plan, neighbourhood, VariableId{v}, options, out);
   return out;
 }
 

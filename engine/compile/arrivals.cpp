@@ -26,7 +26,7 @@ std::optional<ReadView> strides(const Group& group, const Group::Port& port) {
 
 }  // namespace
 
-ArrivalPlanner::ArrivalPlanner(Plan& plan, std::set<PortKey>& copied, const std::map<PortKey, Arrival>& from_last_sweep)
+ArrivalPlanner::ArrivalPlanner(PlanData& plan, std::set<PortKey>& copied, const std::map<PortKey, Arrival>& from_last_sweep)
     : plan_(plan), copied_(copied), once_(plan.schedule.order == Schedule::Order::once) {
   for (const Group& group : plan.groups) {
     version_.emplace_back(group.ports.size(), 0);
@@ -69,7 +69,7 @@ ReadView ArrivalPlanner::gathered(std::uint32_t g, std::uint32_t p) {
 }
 
 // The messages that make up the arrival on a port of an unmerged factor from its one variable.
-ArrivalPlanner::Sources ArrivalPlanner::sources_of(std::uint32_t g, std::uint32_t p, const Plan::Variable& variable) const {
+ArrivalPlanner::Sources ArrivalPlanner::sources_of(std::uint32_t g, std::uint32_t p, const PlanData::Variable& variable) const {
   Sources sources;
   if (variable.first_slot != kNowhere) sources.list.push_back({variable.first_slot, variable.size, {}});
   if (variable.observed) return sources;
@@ -99,7 +99,7 @@ void ArrivalPlanner::refresh(std::uint32_t f, std::uint32_t g, std::uint32_t p) 
   const auto& variables = plan_.graph->factors[f].ports[p].variables;
   const auto view = strides(group, group.ports[p]);
   if (variables.size() == 1 && view) {
-    const Plan::Variable& variable = plan_.variables[variables[0].value];
+    const PlanData::Variable& variable = plan_.variables[variables[0].value];
     Sources sources = sources_of(g, p, variable);
     if (sources.usable) {
       arrival_[g][p] = from_sources(g, p, variable, std::move(sources), *view);
@@ -110,7 +110,7 @@ void ArrivalPlanner::refresh(std::uint32_t f, std::uint32_t g, std::uint32_t p) 
   arrival_[g][p] = {true, gathered(g, p), {}};
 }
 
-Arrival ArrivalPlanner::from_sources(std::uint32_t g, std::uint32_t p, const Plan::Variable& variable, Sources sources,
+Arrival ArrivalPlanner::from_sources(std::uint32_t g, std::uint32_t p, const PlanData::Variable& variable, Sources sources,
                                ReadView view) {
   auto& list = sources.list;
   Group::Port& port = plan_.groups[g].ports[p];

@@ -25,7 +25,7 @@ struct Arrival {
 class ArrivalPlanner {
  public:
   // `copied` lists the ports whose aliases were overwritten while still wanted, in an earlier attempt.
-  ArrivalPlanner(Plan& plan, std::set<PortKey>& copied, const std::map<PortKey, Arrival>& from_last_sweep);
+  ArrivalPlanner(PlanData& plan, std::set<PortKey>& copied, const std::map<PortKey, Arrival>& from_last_sweep);
 
   // A message was sent to the port: aliases of it now show something else.
   void note_sent(std::uint32_t group, std::uint32_t port) { ++version_[group][port]; }
@@ -55,10 +55,10 @@ class ArrivalPlanner {
     std::vector<std::pair<PortKey, std::uint32_t>> versions;
     bool usable = true;
   };
-  Sources sources_of(std::uint32_t g, std::uint32_t p, const Plan::Variable& variable) const;
-  Arrival from_sources(std::uint32_t g, std::uint32_t p, const Plan::Variable& variable, Sources sources, ReadView view);
+  Sources sources_of(std::uint32_t g, std::uint32_t p, const PlanData::Variable& variable) const;
+  Arrival from_sources(std::uint32_t g, std::uint32_t p, const PlanData::Variable& variable, Sources sources, ReadView view);
 
-  Plan& plan_;
+  PlanData& plan_;
   std::set<PortKey>& copied_;
   const bool once_;
   std::vector<std::vector<std::uint32_t>> version_;  // group, port -> times sent so far

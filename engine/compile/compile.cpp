@@ -36,7 +36,8 @@ void fuse_if_exact(Resolved& graph, const Registry& registry) {
 
 Plan compile(const Graph& graph, const Scheduler& rule, const Registry& registry, const CompileOptions& options) {
   if (graph.factors().empty()) fail("the graph has no factors; add some before compiling it");
-  Plan plan;
+  const auto data = std::make_shared<PlanData>();
+  PlanData& plan = *data;
   auto kept_registry = std::make_shared<const Registry>(registry);
   auto resolved = std::make_shared<Resolved>(resolve(graph, *kept_registry, options));
   plan.registry = kept_registry;
@@ -51,7 +52,7 @@ Plan compile(const Graph& graph, const Scheduler& rule, const Registry& registry
     for (std::uint32_t m = 0; m < plan.groups[g].members.size(); ++m)
       for (const FactorId origin : resolved->factors[plan.groups[g].members[m]].origins) plan.places[origin.value] = {g, m};
   lower(flow, places, plan);
-  return plan;
+  return Plan(data);
 }
 
 }  // namespace dma

@@ -6,7 +6,7 @@ namespace dma {
 
 namespace {
 
-std::vector<Placement> form_groups(const Flow& flow, Plan& plan) {
+std::vector<Placement> form_groups(const Flow& flow, PlanData& plan) {
   const Resolved& graph = *plan.graph;
   std::vector<Placement> places(graph.factors.size(), {kNowhere, 0});
   std::vector<std::uint32_t> group_of_class(graph.factors.size(), kNowhere);
@@ -79,13 +79,13 @@ void lay_out_parameters(const Resolved& graph, Group& group, std::vector<double>
 
 }  // namespace
 
-std::vector<Placement> lay_out(const Flow& flow, bool constants_in_context, Plan& plan) {
+std::vector<Placement> lay_out(const Flow& flow, bool constants_in_context, PlanData& plan) {
   const Resolved& graph = *plan.graph;
   auto places = form_groups(flow, plan);
   // Values and contexts first: at their element they are then found before all other messages.
   plan.variables.reserve(graph.variables.size());
   for (const auto& v : graph.variables) {
-    Plan::Variable& variable = plan.variables.emplace_back();
+    PlanData::Variable& variable = plan.variables.emplace_back();
     variable.name = v.name;
     variable.first_element = v.first_element, variable.size = v.size;
     variable.family = v.family;
@@ -110,8 +110,8 @@ std::vector<Placement> lay_out(const Flow& flow, bool constants_in_context, Plan
     for (std::uint16_t p = 0; p < factor.ports.size(); ++p) {
       const MessageFunction* const message = factor.ports[p].message;
       const bool in_context = constants_in_context && of_model && message != nullptr && message->reads.empty();
-      const Plan::Variable::End end{places[f].group, p, of_model, in_context};
-      const auto is_same = [&](const Plan::Variable::End& e) { return e.group == end.group && e.port == end.port; };
+      const PlanData::Variable::End end{places[f].group, p, of_model, in_context};
+      const auto is_same = [&](const PlanData::Variable::End& e) { return e.group == end.group && e.port == end.port; };
       for (const VariableId v : factor.ports[p].variables)
         if (auto& ends = plan.variables[v.value].ends; std::ranges::none_of(ends, is_same)) ends.push_back(end);
     }
@@ -120,7 +120,7 @@ std::vector<Placement> lay_out(const Flow& flow, bool constants_in_context, Plan
   return places;
 }
 
-void index_incidence(Plan& plan) {
+void index_incidence(PlanData& plan) {
   plan.element_of_slot.assign(plan.slots, 0);
   for (const Group& group : plan.groups)
     for (const Group::Port& port : group.ports)
@@ -150,7 +150,7 @@ bool reaches_an_element_twice(const Resolved::Factor& factor) {
 
 }  // namespace
 
-void index_visits(Plan& plan) {
+void index_visits(PlanData& plan) {
   plan.first_send.clear();
   std::uint32_t sends = 0;
   std::size_t next = 0;

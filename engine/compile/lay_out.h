@@ -12,12 +12,12 @@ struct Placement {
 
 // Scalar factors of one kernel class form one group, in the order of their first visit (so that consecutive visits are
 // consecutive slots); every other factor is a group of its own. Returns the place of every factor.
-std::vector<Placement> lay_out(const Flow& flow, bool constants_in_context, Plan& plan);
+std::vector<Placement> lay_out(const Flow& flow, bool constants_in_context, PlanData& plan);
 
 // Element -> slots and back, for the operations that need it.
-void index_incidence(Plan& plan);
+void index_incidence(PlanData& plan);
 
 // For residual order: the first send of each visit, the visits that a change at a variable concerns.
-void index_visits(Plan& plan);
+void index_visits(PlanData& plan);
 
 }  // namespace dma

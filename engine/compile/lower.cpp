@@ -13,7 +13,7 @@ constexpr std::size_t kHighDegree = 16;
 
 class Lowering {
  public:
-  Lowering(const Flow& flow, const std::vector<Placement>& places, Plan& plan, std::set<PortKey>& copied,
+  Lowering(const Flow& flow, const std::vector<Placement>& places, PlanData& plan, std::set<PortKey>& copied,
            const std::map<PortKey, Arrival>& from_last_sweep)
       : flow_(flow), places_(places), plan_(plan), graph_(*plan.graph), arrivals_(plan, copied, from_last_sweep),
         once_(plan.schedule.order == Schedule::Order::once), needed_(plan.groups.size()), kept_(plan.groups.size()) {
@@ -252,7 +252,7 @@ class Lowering {
  private:
   const Flow& flow_;
   const std::vector<Placement>& places_;
-  Plan& plan_;
+  PlanData& plan_;
   const Resolved& graph_;
   ArrivalPlanner arrivals_;
   const bool once_;
@@ -266,7 +266,7 @@ class Lowering {
 
 }  // namespace
 
-void lower(const Flow& flow, const std::vector<Placement>& places, Plan& plan) {
+void lower(const Flow& flow, const std::vector<Placement>& places, PlanData& plan) {
   std::set<PortKey> copied;
   std::map<PortKey, Arrival> from_last_sweep;
   for (;;) {

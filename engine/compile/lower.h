@@ -5,6 +5,6 @@
 
 namespace dma {
 
-void lower(const Flow& flow, const std::vector<Placement>& places, Plan& plan);
+void lower(const Flow& flow, const std::vector<Placement>& places, PlanData& plan);
 
 }  // namespace dma

@@ -14,15 +14,15 @@ std::size_t bytes_of(const std::vector<T>& v) {
   return v.size() * sizeof(T);
 }
 
-std::string describe(const Plan& plan, const Combine& op) {
-  const auto v = std::ranges::upper_bound(plan.variables, op.first_element, {}, &Plan::Variable::first_element) - 1;
+std::string describe(const PlanData& plan, const Combine& op) {
+  const auto v = std::ranges::upper_bound(plan.variables, op.first_element, {}, &PlanData::Variable::first_element) - 1;
   return fmt::format("combine   {} messages at {}", op.sources.size(), v->name);
 }
-std::string describe(const Plan& plan, const GatherOthers& op) {
+std::string describe(const PlanData& plan, const GatherOthers& op) {
   const Group& group = plan.groups[op.group];
   return fmt::format("gather    {} messages for {}.{}", op.count, group.kind->name(), group.kind->ports()[op.port].name);
 }
-std::string describe(const Plan& plan, const Send& op) {
+std::string describe(const PlanData& plan, const Send& op) {
   const Group& group = plan.groups[op.group];
   const auto& ports = group.kind->ports();
   std::vector<std::string> reads;
@@ -37,7 +37,7 @@ std::string describe(const Plan& plan, const Send& op) {
 
 }  // namespace
 
-std::size_t Plan::bytes() const {
+std::size_t PlanData::bytes() const {
   std::size_t tables = bytes_of(element_of_slot) + bytes_of(first_incident) + bytes_of(incident_slots);
   for (const Group& group : groups)
     for (const auto& port : group.ports) tables += bytes_of(port.elements.table);
@@ -46,7 +46,7 @@ std::size_t Plan::bytes() const {
          elements * (element_of_slot.empty() ? sizeof(double) : 3 * sizeof(double) + sizeof(std::uint32_t));
 }
 
-std::size_t Plan::messages_per_sweep() const {
+std::size_t PlanData::messages_per_sweep() const {
   std::size_t count = 0;
   for (const Operation& op : operations)
     if (const Send* send = std::get_if<Send>(&op))
@@ -54,20 +54,31 @@ std::size_t Plan::messages_per_sweep() const {
   return count;
 }
 
-std::string Plan::schedule_text() const { return describe(schedule, Flow(*graph)); }
+std::string PlanData::schedule_text() const { return describe(schedule, Flow(*graph)); }
 
-std::string Plan::slot_name(std::uint32_t group, std::uint64_t slot) const {
+std::string PlanData::slot_name(std::uint32_t group, std::uint64_t slot) const {
   const Group& g = groups[group];
   const auto member = static_cast<std::size_t>(std::ranges::upper_bound(g.first_slot, slot) - g.first_slot.begin()) - 1;
   const auto& factor = graph->factors[g.members[member]];
   return factor.slots == 1 ? factor.name() : fmt::format("{}[{}]", factor.name(), slot - g.first_slot[member]);
 }
 
-std::string describe(const Plan& plan) {
+Plan::Plan() {
+  static const auto empty = [] {
+    PlanData data;
+    data.graph = std::make_shared<const Resolved>();
+    data.registry = std::make_shared<const Registry>();
+    return std::make_shared<const PlanData>(std::move(data));
+  }();
+  data_ = empty;
+}
+
+std::string describe(const Plan& handle) {
+  const PlanData& plan = *handle;
   std::string text = fmt::format(
       "plan: {} variables, {} factors in {} groups, {} edge slots, {} messages a sweep, {:.1f} bytes per edge slot\n",
       plan.variables.size(), plan.graph->factors.size(), plan.groups.size(), plan.slots, plan.messages_per_sweep(),
-      static_cast<double>(plan.bytes()) / plan.slots);
+      static_cast<double>(plan.bytes()) / std::max(plan.slots, 1u));
   const auto list = [&](std::string_view title, const std::vector<Operation>& operations) {
     if (!operations.empty()) text += fmt::format("{}\n", title);
     for (const Operation& op : operations)

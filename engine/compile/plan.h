@@ -1,5 +1,6 @@
 // What compile makes of a graph, a schedule and a registry: where every message lives and the list of operations of one
-// sweep. Immutable; a State holds the bytes, run() walks the list.
+// sweep. Immutable; a State holds the bytes, run() walks the list. A Plan is a handle to it: cheap to copy, and whoever
+// holds one keeps what it points to alive.
 #pragma once
 
 #include <memory>
@@ -93,9 +94,10 @@ struct ValuePlace {
   bool is_plain_number = false;  // observed, and a value is stored as it is: one element, Gaussian
 };
 
-class Plan {
- public:
-  // Everything below is public to read; compile() fills it.
+class Solver;
+
+// Everything here is public to read, through a Plan; compile() fills it.
+struct PlanData {
   struct Variable {
     std::string_view name;  // kept by `graph`
     std::uint32_t first_element = 0, size = 1;
@@ -121,6 +123,7 @@ class Plan {
   };
   std::vector<Place> places;  // of every factor of the user's graph
   Schedule schedule;
+  std::shared_ptr<const Solver> solver;  // engine/run/solver.h; none: sweeps of messages by the schedule
 
   std::vector<Operation> constants;   // messages that depend on parameters alone
   std::vector<Operation> operations;  // one sweep
@@ -142,6 +145,26 @@ class Plan {
   std::string schedule_text() const;         // the schedule in words
   // "product3[17]": the factor and the slot within it that slot of a group is.
   std::string slot_name(std::uint32_t group, std::uint64_t slot) const;
+};
+
+class Plan {
+ public:
+  Plan();  // of an empty graph
+  explicit Plan(std::shared_ptr<const PlanData> data) : data_(std::move(data)) {}
+  Plan(const Plan&) = default;  // and no moving: a handle is never without a plan
+  Plan& operator=(const Plan&) = default;
+
+  const PlanData& operator*() const { return *data_; }
+  const PlanData* operator->() const { return data_.get(); }
+  const std::shared_ptr<const PlanData>& data() const { return data_; }
+  friend bool operator==(const Plan&, const Plan&) = default;  // handles to what the same compile() made
+
+  std::size_t bytes() const { return data_->bytes(); }
+  std::size_t messages_per_sweep() const { return data_->messages_per_sweep(); }
+  std::string schedule_text() const { return data_->schedule_text(); }
+
+ private:
+  std::shared_ptr<const PlanData> data_;
 };
 
 // Sizes, variables, operations in order.

@@ -14,7 +14,7 @@ namespace {
 std::vector<FactorId> origins(const Plan& plan, const Group& group, std::uint32_t slot) {
   const auto next = std::ranges::upper_bound(group.first_slot, slot);
   const auto member = static_cast<std::size_t>(next - group.first_slot.begin()) - 1;
-  const auto& all = plan.graph->factors[group.members[member]].origins;
+  const auto& all = plan->graph->factors[group.members[member]].origins;
   return {all.begin(), all.end()};
 }
 
@@ -39,7 +39,7 @@ std::string message_text(const Natural& m) {
 }  // namespace
 
 Explanation explain(const Plan& plan, const State& state, VariableId variable) {
-  const auto& v = plan.variables.at(variable.value);
+  const auto& v = plan->variables.at(variable.value);
   if (v.eliminated) fail("variable '{}' was fused away; compile with {{.fuse = false}} to explain it", v.name);
   Explanation out{std::string(v.name), variable};
   out.elements.resize(v.size);
@@ -52,12 +52,12 @@ Explanation explain(const Plan& plan, const State& state, VariableId variable) {
     for (std::uint32_t i = 0; i < v.size; ++i)
       add(i, v.observed ? "observed value" : "stored context", {}, state.message(v.first_slot + i));
   for (const auto& end : v.ends) {
-    const Group& group = plan.groups[end.group];
+    const Group& group = plan->groups[end.group];
     const Group::Port& port = group.ports[end.port];
     for (std::uint32_t q = 0; q < group.slots * port.terms; ++q) {
       const std::uint32_t i = port.elements(q) - v.first_element, slot = q / port.terms;
       if (i < v.size)
-        add(i, Place{&plan, end.group, end.port, slot}.text(), origins(plan, group, slot),
+        add(i, Place{plan.data(), end.group, end.port, slot}.text(), origins(plan, group, slot),
             state.message(port.first_slot + q));
     }
   }

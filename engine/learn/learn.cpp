@@ -19,7 +19,7 @@ std::size_t count_examples(const Plan& plan, const Data& data) {
   std::optional<std::size_t> examples;
   std::string_view first;
   for (const auto& [variable, values] : data) {
-    const auto& v = plan.variables.at(variable.value);
+    const auto& v = plan->variables.at(variable.value);
     if (values.size() % v.size != 0)
       fail("variable '{}' has {} elements, which do not divide the {} values given", v.name, v.size, values.size());
     const std::size_t count = values.size() / v.size;
@@ -33,7 +33,7 @@ std::size_t count_examples(const Plan& plan, const Data& data) {
 
 void observe_example(const Data& data, std::size_t example, State& state) {
   for (const auto& [variable, values] : data) {
-    const auto& v = state.plan().variables[variable.value];
+    const auto& v = state.plan()->variables[variable.value];
     if (v.observed) state.observe(variable, values.subspan(example * v.size, v.size));
   }
 }
@@ -62,12 +62,12 @@ Learner::Learner(const Graph& graph, const Registry& registry, const Scheduler& 
     if (!(step > 0 && step <= 1)) fail("a step of {} is given; it must be in (0, 1]", step);
   compile_options.constants_in_context = true;
   if (options_.likelihood == LearnOptions::Likelihood::while_sweeping) compile_options.predicted = options_.targets;
-  plan_ = std::make_unique<Plan>(compile(graph, sweep, registry, compile_options));
+  plan_ = compile(graph, sweep, registry, compile_options);
   compile_options.predicted.clear();
   compile_options.unobserved = options_.targets;
-  predict_plan_ = std::make_unique<Plan>(compile(graph, predict, registry, compile_options));
-  state_ = std::make_unique<State>(*plan_);
-  predict_state_ = std::make_unique<State>(*predict_plan_);
+  predict_plan_ = compile(graph, predict, registry, compile_options);
+  state_ = std::make_unique<State>(plan_);
+  predict_state_ = std::make_unique<State>(predict_plan_);
   for (std::uint32_t v = 0; v < plan_->variables.size(); ++v)
     if (plan_->variables[v].shared) {
       shared_.push_back({{v}, shared_size_, plan_->variables[v].size});
@@ -217,7 +217,7 @@ void Learner::learn_batch(const Data& data, std::size_t batch, std::size_t begin
 }
 
 LearnReport Learner::fit(const Data& data, const Callback& callback) {
-  const std::size_t examples = count_examples(*plan_, data);
+  const std::size_t examples = count_examples(plan_, data);
   prepare(examples);
   // Every observed variable must be there before the first sweep.
   observe_example(data, 0, *state_);
@@ -314,11 +314,11 @@ void Learner::predict_examples(const Data& inputs, std::size_t begin, std::size_
 
 void Learner::predict(const Data& inputs, std::span<double> means, std::span<double> variances) {
   give_context_to_predictor();
-  predict_examples(inputs, 0, count_examples(*plan_, inputs), means, variances);
+  predict_examples(inputs, 0, count_examples(plan_, inputs), means, variances);
 }
 
 void Learner::predict_left_out(const Data& data, std::span<double> means, std::span<double> variances) {
-  prepare(count_examples(*plan_, data));
+  prepare(count_examples(plan_, data));
   for (std::size_t b = 0; b < options_.batches; ++b) {
     give_context_to_predictor(b);
     predict_examples(data, first_example(b), first_example(b + 1), means, variances);

@@ -113,7 +113,7 @@ class Learner {
   std::span<const double> fitted_variances() const { return variances_; }
 
   LearnOptions& options() { return options_; }
-  const Plan& plan() const { return *plan_; }
+  const Plan& plan() const { return plan_; }
 
  private:
   struct SharedVariable {
@@ -136,7 +136,7 @@ class Learner {
   std::size_t first_example(std::size_t batch) const { return batch * examples_ / options_.batches; }
 
   LearnOptions options_;
-  std::unique_ptr<Plan> plan_, predict_plan_;
+  Plan plan_, predict_plan_;
   std::unique_ptr<State> state_, predict_state_;
   std::vector<SharedVariable> shared_;
   std::uint32_t shared_size_ = 0;

@@ -119,7 +119,7 @@ void Executor::inform_readers(std::uint32_t now, double change, UrgencyQueue& qu
 
 // Calls visit(element of the variable, slot) for every message of one end.
 template <class Visit>
-void Executor::for_each_message(const Plan::Variable& variable, const Plan::Variable::End& end, const Visit& visit) const {
+void Executor::for_each_message(const PlanData::Variable& variable, const PlanData::Variable::End& end, const Visit& visit) const {
   const Group& group = plan_.groups[end.group];
   const Group::Port& port = group.ports[end.port];
   const std::uint32_t count = group.slots * port.terms;
@@ -224,7 +224,7 @@ void Executor::find_signal_to_noise(Report& report) const {
   const auto consider = [&](const State::BoundSend& op, std::size_t port, std::uint64_t slot, const Natural& m) {
     if (!m.is_proper() || m.tau * m.tau / m.rho >= smallest) return;  // nothing known, or known exactly
     smallest = m.tau * m.tau / m.rho;
-    report.signal_to_noise_at = {&plan_, op.group, static_cast<std::uint32_t>(port), slot};
+    report.signal_to_noise_at = {nullptr, op.group, static_cast<std::uint32_t>(port), slot};
   };
   const MessageArrays messages{state_.tau_.data(), state_.rho_.data()};
   for (const auto& op : state_.sends_) {
@@ -252,7 +252,9 @@ void Executor::find_signal_to_noise(Report& report) const {
             consider(op, ports[i], op.first + r * op.call.columns + c, view.at(r, c, t));
     }
   }
-  if (smallest < kInfinity) report.signal_to_noise = std::sqrt(smallest);
+  if (smallest == kInfinity) return;
+  report.signal_to_noise = std::sqrt(smallest);
+  report.signal_to_noise_at.plan = state_.plan_.data();
 }
 
 }  // namespace dma

@@ -51,10 +51,10 @@ class Executor {
   void send(const State::BoundSend& op, Total& total);
   void inform_readers(std::uint32_t now, double change, UrgencyQueue& queue) const;
   template <class Visit>
-  void for_each_message(const Plan::Variable& variable, const Plan::Variable::End& end, const Visit& visit) const;
+  void for_each_message(const PlanData::Variable& variable, const PlanData::Variable::End& end, const Visit& visit) const;
 
   State& state_;
-  const Plan& plan_;
+  const PlanData& plan_;
 };
 
 }  // namespace dma

@@ -9,11 +9,11 @@
 
 namespace dma {
 
-class Plan;
+struct PlanData;
 
 // A message of a plan: where something happened. Put into words only when somebody asks.
 struct Place {
-  const Plan* plan = nullptr;  // none: nowhere
+  std::shared_ptr<const PlanData> plan = nullptr;  // none: nowhere
   std::uint32_t group = 0, port = 0;
   std::uint64_t slot = 0;
   std::string text() const;  // "product3[17].x"

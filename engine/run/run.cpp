@@ -4,12 +4,13 @@
 
 #include "engine/support/error.h"
 #include "engine/run/executor.h"
+#include "engine/run/solver.h"
 
 namespace dma {
 
 namespace {
 
-Report iterate(const Plan& plan, Executor& executor, Executor::Total& total) {
+Report iterate(const PlanData& plan, Executor& executor, Executor::Total& total) {
   const Iteration& iteration = plan.schedule.iteration;
   Report report;
   Trend trend(iteration.limit);
@@ -31,7 +32,7 @@ Report iterate(const Plan& plan, Executor& executor, Executor::Total& total) {
   return report;
 }
 
-Report iterate_by_urgency(const Plan& plan, Executor& executor, Executor::Total& total) {
+Report iterate_by_urgency(const PlanData& plan, Executor& executor, Executor::Total& total) {
   const Iteration& iteration = plan.schedule.iteration;
   const std::uint64_t round = plan.schedule.visits.size();
   Report report;
@@ -47,8 +48,10 @@ Report iterate_by_urgency(const Plan& plan, Executor& executor, Executor::Total&
 
 }  // namespace
 
-Report run(const Plan& plan, State& state, const RunOptions& options) {
-  if (&state.plan() != &plan) fail("this state belongs to another plan; make one for this plan: State state(plan)");
+Report run(const Plan& handle, State& state, const RunOptions& options) {
+  if (state.plan() != handle) fail("this state belongs to another plan; make one for this plan: State state(plan)");
+  const PlanData& plan = *handle;
+  if (plan.solver != nullptr) return plan.solver->run(state, options);
   Executor executor(state);
   executor.check_observed();
   if (!options.warm || plan.schedule.order == Schedule::Order::once) executor.start_fresh();
@@ -68,7 +71,7 @@ Report run(const Plan& plan, State& state, const RunOptions& options) {
   report.faults = total.faults;
   report.replaced = total.replaced;
   if (total.faults > 0) {
-    report.first_fault = {&plan, total.fault_group, total.fault_port, total.fault_slot};
+    report.first_fault = {handle.data(), total.fault_group, total.fault_port, total.fault_slot};
     report.first_fault_sweep = std::max(1, report.first_fault_sweep);
   }
   if (options.diagnose) {

@@ -2,27 +2,29 @@
 
 #include <algorithm>
 
+#include "engine/run/solver.h"
 #include "engine/support/error.h"
 
 namespace dma {
 
 namespace {
 
-Plan::Place place_of(const Plan& plan, FactorId factor) {
+PlanData::Place place_of(const PlanData& plan, FactorId factor) {
   if (factor.value >= plan.places.size()) fail("factor {} is not part of this plan", factor.value);
   return plan.places[factor.value];
 }
 
 }  // namespace
 
-State::State(const Plan& plan)
-    : plan_(&plan),
-      tau_(plan.slots),
-      rho_(plan.slots),
-      arrival_tau_(plan.arrivals),
-      arrival_rho_(plan.arrivals),
-      parameters_(plan.parameters),
-      scratch_(plan.scratch) {
+State::State(Plan of)
+    : plan_(std::move(of)),
+      tau_(plan_->slots),
+      rho_(plan_->slots),
+      arrival_tau_(plan_->arrivals),
+      arrival_rho_(plan_->arrivals),
+      parameters_(plan_->parameters),
+      scratch_(plan_->scratch) {
+  const PlanData& plan = *plan_;
   total_tau_.resize(plan.elements);
   if (!plan.element_of_slot.empty()) {
     total_rho_.resize(plan.elements);
@@ -41,10 +43,15 @@ State::State(const Plan& plan)
     missing_ += v.observed;
   }
   bind();
+  if (plan.solver != nullptr) solver_memory_ = plan.solver->make_memory(plan);
 }
 
+State::~State() = default;
+State::State(State&&) noexcept = default;
+State& State::operator=(State&&) noexcept = default;
+
 void State::bind() {
-  const Plan& plan = *plan_;
+  const PlanData& plan = *plan_;
   const bool tracked = plan.schedule.order != Schedule::Order::once;
   std::uint32_t terms_at_most = 1;
   for (const Group& group : plan.groups)
@@ -165,7 +172,7 @@ void State::observe(VariableId variable, std::span<const double> values) {
 }
 
 void State::set_parameter(FactorId factor, std::string_view parameter, std::span<const double> values) {
-  const Plan::Place place = place_of(*plan_, factor);
+  const PlanData::Place place = place_of(*plan_, factor);
   const Group& group = plan_->groups[place.group];
   const auto& specs = group.kind->parameters();
   const auto found = std::ranges::find(specs, parameter, &ParameterSpec::name);
@@ -192,6 +199,7 @@ void State::set_parameter(FactorId factor, std::string_view parameter, std::span
 }
 
 Belief State::belief(VariableId variable) const {
+  if (plan_->solver != nullptr) return plan_->solver->belief(*this, variable);
   const auto& v = plan_->variables.at(variable.value);
   if (v.eliminated) fail("variable '{}' was fused away; compile with {{.fuse = false}} to see its belief", v.name);
   std::vector<Natural> elements(v.size);
@@ -214,7 +222,7 @@ Belief State::belief(VariableId variable) const {
 }
 
 std::vector<Gaussian> State::messages(FactorId factor, std::string_view port_name) const {
-  const Plan::Place place = place_of(*plan_, factor);
+  const PlanData::Place place = place_of(*plan_, factor);
   const Group& group = plan_->groups[place.group];
   const Resolved::Factor& resolved = plan_->graph->factors[group.members[place.member]];
   const bool is_fused = resolved.origins.size() > 1;

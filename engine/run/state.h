@@ -1,7 +1,8 @@
-// Every byte that changes while a plan runs: observed values, messages, parameters. The plan must outlive its states.
+// Every byte that changes while a plan runs: observed values, messages, parameters.
 #pragma once
 
 #include <initializer_list>
+#include <memory>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -13,11 +14,14 @@
 
 namespace dma {
 
+class SolverMemory;
+
 class State {
  public:
-  explicit State(const Plan& plan);
-  State(State&&) = default;
-  State& operator=(State&&) = default;
+  explicit State(Plan plan);
+  ~State();
+  State(State&&) noexcept;
+  State& operator=(State&&) noexcept;
   State(const State&) = delete;  // its operations point into itself
   State& operator=(const State&) = delete;
 
@@ -44,7 +48,9 @@ class State {
   // All messages uniform again, except values, contexts and constants.
   void reset();
 
-  const Plan& plan() const { return *plan_; }
+  const Plan& plan() const { return plan_; }
+  // What the plan's solver keeps here; none if it is solved by sweeps.
+  SolverMemory* solver_memory() const { return solver_memory_.get(); }
 
   // By the positions the plan gives (Group::Port::first_slot, Group::Parameter::first), for those who inspect a state.
   Natural message(std::size_t slot) const { return {tau_[slot], rho_[slot]}; }
@@ -56,7 +62,8 @@ class State {
   void bind();
   void refuse_values(VariableId variable, std::span<const double> values) const;  // throws
 
-  const Plan* plan_;
+  Plan plan_;
+  std::unique_ptr<SolverMemory> solver_memory_;
   std::vector<double> tau_, rho_;                  // messages, by slot
   std::vector<double> arrival_tau_, arrival_rho_;  // kept arrivals
   std::vector<double> parameters_;

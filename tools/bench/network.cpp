@@ -55,7 +55,7 @@ void epochs(benchmark::State& bench, Table& table, Row row, const validation::Pa
       },
       plain_epoch);
   table.set({.name = memory,
-             .value = static_cast<double>(learner.plan().bytes()) / learner.plan().slots,
+             .value = static_cast<double>(learner.plan().bytes()) / learner.plan()->slots,
              .bound = 48,
              .unit = "B"});
 }

@@ -47,15 +47,15 @@ class Plate {
     return v;
   }
   void compile() {
-    plan_ = std::make_unique<Plan>(dma::compile(graph, forward_backward(), standard_registry()));
-    state_ = std::make_unique<State>(*plan_);
+    plan_ = dma::compile(graph, forward_backward(), standard_registry());
+    state_ = std::make_unique<State>(plan_);
   }
-  void run() { dma::run(*plan_, *state_, {.diagnose = false}); }
+  void run() { dma::run(plan_, *state_, {.diagnose = false}); }
   State& state() { return *state_; }
-  double messages() const { return static_cast<double>(plan_->messages_per_sweep()); }
+  double messages() const { return static_cast<double>(plan_.messages_per_sweep()); }
 
  private:
-  std::unique_ptr<Plan> plan_;
+  Plan plan_;
   std::unique_ptr<State> state_;
 };
 

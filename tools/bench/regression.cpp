@@ -98,7 +98,7 @@ void regression(benchmark::State& bench, Table& table) {
     if (std::abs(belief[j].tau / plain.total_tau[j] - 1) > 1e-9 || std::abs(belief[j].rho / plain.total_rho[j] - 1) > 1e-9)
       return bench.SkipWithError("the engine and the plain loop disagree");
   table.set({.name = "regression: memory per edge slot",
-             .value = static_cast<double>(plan.bytes()) / plan.slots,
+             .value = static_cast<double>(plan.bytes()) / plan->slots,
              .bound = 48,
              .unit = "B"});
 }

@@ -120,7 +120,7 @@ void repeated_run(benchmark::State& bench, Table& table) {
     if (std::abs(engine.mean[t] - plain.mean[t]) > 1e-9 || std::abs(engine.variance[t] - plain.variance[t]) > 1e-9)
       return bench.SkipWithError("the engine and the plain smoother disagree");
   table.set({.name = "smoother: memory per edge slot",
-             .value = static_cast<double>(plan.bytes()) / plan.slots,
+             .value = static_cast<double>(plan.bytes()) / plan->slots,
              .bound = 48,
              .unit = "B"});
 }

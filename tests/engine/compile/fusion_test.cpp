@@ -28,7 +28,7 @@ struct Model {
 };
 
 bool uses(const Plan& plan, std::string_view kind) {
-  return std::ranges::any_of(plan.groups, [&](const Group& group) { return group.kind->name() == kind; });
+  return std::ranges::any_of(plan->groups, [&](const Group& group) { return group.kind->name() == kind; });
 }
 
 // Runs both ways and compares every belief that both have; returns the worst distance.
@@ -39,7 +39,7 @@ double fused_against_unfused(const Model& model, const Scheduler& rule) {
   CHECK(uses(fused, "inner_product"));
   CHECK(!uses(fused, "product"));
   CHECK(!uses(plain, "inner_product"));
-  CHECK(fused.slots < plain.slots);
+  CHECK(fused->slots < plain->slots);
   State one(fused), other(plain);
   for (const auto& [variable, numbers] : model.values) one.observe(variable, numbers), other.observe(variable, numbers);
   const Report report = run(fused, one), plain_report = run(plain, other);
@@ -47,7 +47,7 @@ double fused_against_unfused(const Model& model, const Scheduler& rule) {
   CHECK(report.sweeps == plain_report.sweeps);
   double worst = 0;
   for (std::uint32_t v = 0; v < model.graph.variables().size(); ++v)
-    if (!fused.variables[v].eliminated)
+    if (!fused->variables[v].eliminated)
       worst = std::max(worst, oracle::distance(one.belief(VariableId{v}), other.belief(VariableId{v})));
   return worst;
 }

@@ -38,7 +38,7 @@ void check_converges(const GivenGraph& given) {
       State state(plan);
       given.observe_in(state);
       const Report report = run(plan, state);
-      CAPTURE(plan.schedule.name);
+      CAPTURE(plan->schedule.name);
       CAPTURE(damping);
       CHECK_MESSAGE(report.stop == Report::Stop::converged, report.line());
       CHECK(report.change <= 1e-12);
@@ -101,7 +101,7 @@ TEST_CASE("loops: a diverging iteration says so within its limit, with finite nu
       State state(plan);
       given.observe_in(state);
       const Report report = run(plan, state);
-      CAPTURE(plan.schedule.name);
+      CAPTURE(plan->schedule.name);
       CAPTURE(limit);
       CHECK_MESSAGE(report.stop == Report::Stop::diverged, report.line());
       CHECK(report.sweeps <= limit);

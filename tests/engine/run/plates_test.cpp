@@ -66,7 +66,7 @@ void check_same_run(const Graph& graph, const oracle::ScalarGraph& scalar, const
     CHECK(run(plate_plan, plates).faults == 0);
     CHECK(run(scalar_plan, scalars).faults == 0);
     for (std::uint32_t v = 0; v < values.size(); ++v) {
-      if (plate_plan.variables[v].eliminated) continue;
+      if (plate_plan->variables[v].eliminated) continue;
       const Belief belief = plates.belief(VariableId{v});
       for (std::size_t i = 0; i < belief.size(); ++i) {
         CAPTURE(rule.name);

@@ -79,7 +79,7 @@ TEST_CASE("trees: flooding, sequential and residual reach the dense solution, da
         State state(plan);
         given.observe_in(state);
         const Report report = run(plan, state);
-        CAPTURE(plan.schedule.name);
+        CAPTURE(plan->schedule.name);
         CAPTURE(damping);
         CAPTURE(i);
         CHECK_MESSAGE(report.stop == Report::Stop::converged, report.line());

@@ -1,0 +1,28 @@
+// Another way to solve a compiled graph than sweeps of messages. A plan that has one keeps it alive; run() and
+// State::belief() ask it instead. Many states on many threads share one solver: it is constant, what changes is in each
+// state's SolverMemory.
+#pragma once
+
+#include <memory>
+
+#include "engine/run/run.h"
+
+namespace dma {
+
+// What a solver keeps in one State.
+class SolverMemory {
+ public:
+  virtual ~SolverMemory() = default;
+};
+
+class Solver {
+ public:
+  virtual ~Solver() = default;
+  virtual std::unique_ptr<SolverMemory> make_memory(const PlanData& plan) const = 0;
+  // As run(): the state is one of a plan with this solver, its values are in its slots (PlanData::Variable::first_slot).
+  virtual Report run(State& state, const RunOptions& options) const = 0;
+  // As State::belief().
+  virtual Belief belief(const State& state, VariableId variable) const = 0;
+};
+
+}  // namespace dma
