@@ -4,14 +4,28 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
+
+#include "engine/support/text.h"
+#include "models/sealed_json.h"
 
 namespace dma {
 
 namespace {
 
 constexpr std::string_view kModelFormat = "dma-bnn", kCheckpointFormat = "dma-bnn-checkpoint";
-constexpr int kVersion = 1;
+constexpr std::uint64_t kVersion = 1;
 constexpr std::array<std::string_view, 5> kStops = {"tolerance", "patience", "limit", "interrupted", "least_gain"};
+
+// A whole number that fits, never one made to fit.
+template <class Whole, class Key>
+Whole whole(const Json& json, const Key& key) {
+  const Json& value = json.at(key);
+  const bool fits = value.is_number_unsigned() &&
+                    value.get<std::uint64_t>() <= static_cast<std::uint64_t>(std::numeric_limits<Whole>::max());
+  if (!fits) fail("\"{}\" is {}; a whole number of at least 0 is expected", key, value.dump().substr(0, 40));
+  return static_cast<Whole>(value.get<std::uint64_t>());
+}
 
 template <class Values>
 Json numbers(const Values& values) {
@@ -20,6 +34,7 @@ Json numbers(const Values& values) {
   return array;
 }
 std::vector<double> numbers(const Json& json) {
+  if (!json.is_array()) fail("{} stands where a list of numbers is expected", json.dump().substr(0, 40));
   std::vector<double> values;
   for (const Json& element : json) values.push_back(json_number(element));
   return values;
@@ -56,8 +71,8 @@ Learner::Memory learner_from(const Json& json) {
   }
   for (const Json& e : json.at("epochs"))
     memory.epochs.push_back(
-        {e.at("epoch").get<int>(), json_number(e.at("log_likelihood")), 0.0, e.at("faults").get<std::uint64_t>(),
-         e.value("replaced", std::uint64_t{0})});  // younger than the format
+        {whole<int>(e, "epoch"), json_number(e.at("log_likelihood")), 0.0, whole<std::uint64_t>(e, "faults"),
+         e.contains("replaced") ? whole<std::uint64_t>(e, "replaced") : 0});  // younger than the format
   return memory;
 }
 
@@ -77,7 +92,7 @@ Bnn::Memory::Member member_from(const Json& json) {
 
 BnnOptions bnn_options_from(const Json& json) {
   BnnOptions o;
-  o.layers = json.at("layers").get<std::vector<std::size_t>>();
+  for (std::size_t i = 0; i < json.at("layers").size(); ++i) o.layers.push_back(whole<std::size_t>(json.at("layers"), i));
   o.slopes = numbers(json.at("slopes"));
   o.noise = numbers(json.at("noise"));
   o.learn_noise = json.at("learn_noise").get<bool>();
@@ -90,18 +105,18 @@ BnnOptions bnn_options_from(const Json& json) {
   o.features = json.at("feature_map").get<std::string>();
   o.method = json.at("method").get<std::string>();
   o.kind_methods = json.at("kind_methods").get<std::map<std::string, std::string>>();
-  o.members = json.at("members").get<std::size_t>();
-  o.seed = json.at("seed").get<std::uint64_t>();
+  o.members = whole<std::size_t>(json, "members");
+  o.seed = whole<std::uint64_t>(json, "seed");
   return o;
 }
 
 FitOptions fit_options_from(const Json& json) {
   FitOptions o;
-  o.batches = json.at("batches").get<std::size_t>();
-  o.batch_size = json.at("batch_size").get<std::size_t>();
-  o.epochs = json.at("epochs").get<int>();
+  o.batches = whole<std::size_t>(json, "batches");
+  o.batch_size = whole<std::size_t>(json, "batch_size");
+  o.epochs = whole<int>(json, "epochs");
   o.tolerance = json_number(json.at("tolerance"));
-  o.patience = json.at("patience").get<int>();
+  o.patience = whole<int>(json, "patience");
   if (json.contains("least_gain")) o.least_gain = json_number(json.at("least_gain"));  // younger than the format
   o.evidence_weight = json_number(json.at("evidence_weight"));
   o.first_step = json_number(json.at("first_step"));
@@ -122,8 +137,8 @@ Json to_json(const TrainingRecord& record) {
   return json;
 }
 TrainingRecord training_from(const Json& json) {
-  TrainingRecord record{json.at("rows").get<std::size_t>(),
-                        json.at("held_out_rows").get<std::size_t>(),
+  TrainingRecord record{whole<std::size_t>(json, "rows"),
+                        whole<std::size_t>(json, "held_out_rows"),
                         fit_options_from(json.at("options")),
                         {},
                         {}};
@@ -158,7 +173,7 @@ void check_format(const Json& json, std::string_view source) {
   if (format != kModelFormat && format != kCheckpointFormat)
     fail("'{}' is not a model of dma: its \"format\" is {}; a file written by `dma fit --model` is expected", source,
          format.empty() ? "missing" : "'" + format + "'");
-  const int version = json.at("version").get<int>();
+  const auto version = whole<std::uint64_t>(json, "version");
   if (version > kVersion || version < 1)
     fail("'{}' has version {} of the format; this program reads versions up to {}: use a newer dma", source, version,
          kVersion);
@@ -210,7 +225,9 @@ Json to_json(const Scores& s) {
 }
 
 std::string bnn_to_text(const SavedBnn& saved) {
-  Json json = {{"format", saved.is_checkpoint() ? kCheckpointFormat : kModelFormat}, {"version", kVersion}};
+  Json json = {{"format", saved.is_checkpoint() ? kCheckpointFormat : kModelFormat},
+               {"version", kVersion},
+               {kChecksumKey, ""}};
   if (saved.is_checkpoint()) json["data_fingerprint"] = saved.data_fingerprint;
   json["features"] = saved.features;
   json["targets"] = saved.targets;
@@ -221,31 +238,30 @@ std::string bnn_to_text(const SavedBnn& saved) {
   json["noise_variance"] = numbers(saved.memory.noise_variance);
   json["members"] = Json::array();
   for (const auto& member : saved.memory.members) json["members"].push_back(to_json(member));
-  return readable(json);
+  return sealed(json);
 }
 
 SavedBnn bnn_from_text(std::string_view text, std::string_view source) {
-  Json json;
-  try {
-    json = Json::parse(text);
-  } catch (const Json::parse_error& e) {
-    fail("'{}' is not a model of dma, or was cut short: it stops making sense at byte {} of {}; fit the model again",
-         source, e.byte, text.size());
-  }
   std::string reason;
   try {
+    check_nesting(text);
+    const Json json = Json::parse(text);
     check_format(json, source);
     SavedBnn saved = saved_from(json);
     check_saved(saved);
+    check_seal(json, text);
     return saved;
-  } catch (const Json::exception& e) {
+  } catch (const Json::parse_error& e) {
+    fail("'{}' is not a model of dma, or was cut short: it stops making sense at byte {} of {}; fit the model again",
+         source, e.byte, text.size());
+  } catch (const Json::exception& e) {  // a key that is missing, a value of another type, a number beyond double
     reason = e.what();
     reason.erase(0, reason.find("] ") + 2);  // the library's own error number
   } catch (const Error& e) {
     if (std::string_view(e.what()).starts_with(fmt::format("'{}'", source))) throw;
     reason = e.what();
   }
-  fail("'{}' is damaged: {}; fit the model again", source, reason);
+  fail("'{}' is damaged: {}; fit the model again", source, printable(reason));
 }
 
 Bnn make_bnn(SavedBnn saved) {

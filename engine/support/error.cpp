@@ -35,7 +35,10 @@ std::string suggestion(std::string_view found, std::span<const std::string> know
   if (nearest != known.end() && distance(*nearest) <= std::max<std::size_t>(1, nearest->size() / 3))
     text = fmt::format("; did you mean '{}'?", *nearest);
   if (known.empty()) return text + "; none are known";
-  return fmt::format("{}{} known: {}", text, text.empty() ? ";" : "", fmt::join(known, ", "));
+  constexpr std::size_t kMostShown = 50;  // a line with the names of ten thousand columns helps nobody
+  const std::size_t shown = std::min(known.size(), kMostShown);
+  return fmt::format("{}{} known: {}{}", text, text.empty() ? ";" : "", fmt::join(known.first(shown), ", "),
+                     shown < known.size() ? fmt::format(" and {} more", known.size() - shown) : "");
 }
 
 }  // namespace dma

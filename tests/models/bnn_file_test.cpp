@@ -117,3 +117,46 @@ TEST_CASE("bnn_file: another file, a later version, and damage are each named") 
   CHECK(refusal(replaced(text, "\"feature_map\": \"none\"", "\"feature_map\": \"hills\"")).find("hills") !=
         std::string::npos);
 }
+
+TEST_CASE("bnn_file: whole numbers are whole, in range, and never made to fit") {
+  const std::string text = dma::bnn_to_text(fitted().saved);
+  for (const char* version : {"4294967297", "1.9", "-1", "0", "\"1\"", "1e0", "18446744073709551617", "null"}) {
+    INFO(version);
+    CHECK(refusal(replaced(text, "\"version\": 1", std::string("\"version\": ") + version)) != "none");
+  }
+  CHECK(refusal(replaced(text, "\"members\": 2", "\"members\": 2.5")).find("\"members\" is 2.5") != std::string::npos);
+  CHECK(refusal(replaced(text, "\"rows\": 30", "\"rows\": -30")).find("\"rows\" is -30") != std::string::npos);
+  CHECK(refusal(replaced(text, "\"layers\": [1,4,2]", "\"layers\": [1,4.5,2]")).find("4.5") != std::string::npos);
+  CHECK(refusal(replaced(text, "\"epoch\": 1", "\"epoch\": 7")).find("epochs") != std::string::npos);
+}
+
+TEST_CASE("bnn_file: numbers that no network has are refused") {
+  const std::string text = dma::bnn_to_text(fitted().saved), checkpoint = dma::bnn_to_text(fitted(true).saved);
+  CHECK(refusal(replaced(text, "\"precision\": [", "\"precision\": [-")).find("a precision is negative") != std::string::npos);
+  CHECK(refusal(replaced(checkpoint, "\"precision\": [", "\"precision\": [-")).find("a precision is negative") !=
+        std::string::npos);
+  CHECK(refusal(replaced(text, "\"precision_times_mean\": [", "\"precision_times_mean\": [\"inf\",")) != "none");
+  CHECK(refusal(replaced(text, "\"shift\": [", "\"shift\": [1e400, ")).find("damaged") != std::string::npos);
+  CHECK(refusal(replaced(text, "\"slopes\": [0.1]", "\"slopes\": [0]")).find("slope") != std::string::npos);
+  CHECK(refusal(replaced(text, "\"evidence_weight\": 1", "\"evidence_weight\": -1")).find("options of the fit") != std::string::npos);
+  CHECK(refusal(replaced(text, "größe", "gr\\u001b[2J")).find("control characters") != std::string::npos);
+  CHECK(refusal(replaced(checkpoint, "\"batches\": 3", "\"batches\": 2")).find("number of batches") != std::string::npos);
+  CHECK(refusal(std::string(1'000'000, '[')).find("nested") != std::string::npos);
+  CHECK(refusal("{\"format\":" + std::string(1'000'000, '[')).find("nested") != std::string::npos);
+}
+
+TEST_CASE("bnn_file: a changed digit is named by the checksum, a file without one is read") {
+  const std::string text = dma::bnn_to_text(fitted().saved);
+  CHECK(refusal(text) == "none");
+  const auto at = text.find("\"precision_times_mean\": [") + 30;
+  for (std::size_t i = at; i < at + 200; i += 7) {
+    std::string changed = text;
+    if (changed[i] < '1' || changed[i] > '8') continue;
+    ++changed[i];
+    CHECK(refusal(changed).find("no longer give its checksum") != std::string::npos);
+  }
+  std::string none = text;
+  none.erase(none.find("  \"checksum\""), none.find('\n', none.find("\"checksum\"")) + 1 - none.find("  \"checksum\""));
+  CHECK(none.find("checksum") == none.npos);
+  CHECK(refusal(none) == "none");
+}

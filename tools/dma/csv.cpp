@@ -9,9 +9,9 @@
 #include <charconv>
 #include <cmath>
 #include <cstring>
-#include <map>
 
 #include "engine/support/error.h"
+#include "engine/support/text.h"
 
 namespace dma {
 
@@ -52,38 +52,27 @@ bool is_missing(std::string_view cell) {
 
 // As much of a cell as fits in an error of one line.
 std::string shown(std::string_view cell) {
-  std::string text = unquoted(cell.substr(0, 40));
-  for (char& c : text)
-    if (static_cast<unsigned char>(c) < ' ') c = ' ';
+  const std::string text = printable(unquoted(cell.substr(0, 40)));
   return cell.size() > 40 ? text + "..." : text;
-}
-
-std::size_t count_outside_quotes(std::string_view text, char wanted) {
-  bool inside = false;
-  std::size_t count = 0;
-  for (const char c : text) {
-    if (c == '"') inside = !inside;
-    if (c == wanted && !inside) ++count;
-  }
-  return count;
 }
 
 }  // namespace
 
-CsvReader::CsvReader(std::filesystem::path path)
-    : path_(std::move(path)), file_(nullptr, &std::fclose), buffer_(kBufferSize) {
+CsvReader::CsvReader(std::filesystem::path path) : path_(std::move(path)), file_(nullptr, &std::fclose) {
   std::error_code ignored;
   if (std::filesystem::is_directory(path_, ignored)) fail("'{}' is a folder; a CSV file is expected", path_.string());
   file_.reset(std::fopen(path_.c_str(), "rb"));
   if (!file_) fail("cannot read '{}': {}", path_.string(), std::strerror(errno));
-  std::string_view header;
-  do {
-    if (!next_record(header))
-      fail("'{}' is empty; a line of column names and rows of numbers are expected", path_.string());
-    if (line_ == 1 && header.starts_with("\xef\xbb\xbf")) header.remove_prefix(3);  // byte order mark
-  } while (trimmed(header).empty());
-  detect_separator(header);
-  read_names(header);
+  read_header();
+}
+
+CsvReader::CsvReader(std::filesystem::path name, std::string text)
+    : path_(std::move(name)),
+      file_(nullptr, &std::fclose),
+      buffer_(text.begin(), text.end()),
+      end_(buffer_.size()),
+      at_end_(true) {
+  read_header();
 }
 
 CsvReader::~CsvReader() = default;
@@ -106,10 +95,10 @@ bool CsvReader::next_line(std::string_view& line) {
     }
     if (at_end_) return false;
     searched = end_ - begin_;
-    std::memmove(buffer_.data(), start, searched);
+    if (searched > 0) std::memmove(buffer_.data(), start, searched);
     begin_ = 0;
     end_ = searched;
-    if (end_ == buffer_.size()) buffer_.resize(2 * buffer_.size());
+    if (end_ == buffer_.size()) buffer_.resize(std::max(kBufferSize, 2 * buffer_.size()));
     const std::size_t got = std::fread(buffer_.data() + end_, 1, buffer_.size() - end_, file_.get());
     if (got == 0 && std::ferror(file_.get())) fail("cannot read '{}': {}", path_.string(), std::strerror(errno));
     at_end_ = got == 0;
@@ -117,87 +106,98 @@ bool CsvReader::next_line(std::string_view& line) {
   }
 }
 
-// A line, or several where a quoted cell goes on.
-bool CsvReader::next_record(std::string_view& record) {
-  if (!next_line(record)) return false;
-  if (!std::memchr(record.data(), '"', record.size()) || std::ranges::count(record, '"') % 2 == 0) return true;
-  const std::size_t first = line_;
-  joined_ = record;
-  while (std::ranges::count(joined_, '"') % 2 != 0) {
-    if (!next_line(record)) fail("'{}', line {}: a quote is opened and never closed", path_.string(), first);
-    (joined_ += '\n') += record;
+// Column names stand on one line, so the first line with anything on it is the header.
+void CsvReader::read_header() {
+  std::string_view header;
+  do {
+    if (!next_line(header))
+      fail("'{}' is empty; a line of column names and rows of numbers are expected", path_.string());
+    if (line_ == 1 && header.starts_with("\xef\xbb\xbf")) header.remove_prefix(3);  // byte order mark
+    if (line_ == 1 && (header.starts_with("\xff\xfe") || header.starts_with("\xfe\xff")))
+      fail("'{}' is UTF-16 text; save it as UTF-8", path_.string());
+    if (header.find('\0') != header.npos)
+      fail("'{}', line {}: a byte of value 0, which no text holds; save the table as UTF-8 text", path_.string(), line_);
+  } while (trimmed(header).empty());
+  choose_separator(header);
+  if (const auto end = cells_.split(header); end != CsvCells::End::whole) refuse_quote(line_, end);
+  read_names();
+}
+
+// What separates most cells; white space only where nothing else does.
+void CsvReader::choose_separator(std::string_view header) {
+  char best = ' ';
+  std::size_t most = 1;
+  for (const char candidate : {',', ';', '\t'}) {
+    cells_ = CsvCells(candidate);
+    const bool whole = cells_.split(header) == CsvCells::End::whole;
+    const std::size_t count = cells_.size() + (whole ? 0 : 1);
+    if (count > most) most = count, best = candidate;
   }
-  record = joined_;
+  cells_ = CsvCells(best);
+}
+
+// A line, or several where a quoted cell goes on; false after the last. Its cells are then in cells_.
+bool CsvReader::next_record() {
+  std::string_view line;
+  do {
+    if (!next_line(line)) return false;
+  } while (trimmed(line).empty());
+  const std::size_t first = line_;
+  auto end = cells_.split(line);
+  if (end == CsvCells::End::open) joined_ = line;
+  while (end == CsvCells::End::open) {
+    if (!next_line(line)) refuse_quote(first, end);
+    (joined_ += '\n') += line;
+    end = cells_.go_on(joined_);
+  }
+  if (end != CsvCells::End::whole) refuse_quote(first, end);
   return true;
 }
 
-void CsvReader::detect_separator(std::string_view header) {
-  separator_ = ' ';
-  std::size_t most = 0;
-  for (const char candidate : {',', ';', '\t'})
-    if (const std::size_t count = count_outside_quotes(header, candidate); count > most) {
-      most = count;
-      separator_ = candidate;
-    }
+void CsvReader::refuse_quote(std::size_t line, CsvCells::End end) const {
+  fail("'{}', line {}: the quote that opens cell {} {}; close it, or write \"\" for a quote inside quotes", path_.string(),
+       line, cells_.size() + 1,
+       end == CsvCells::End::open ? "is never closed" : "is closed before the end of the cell");
 }
 
-// Cells as views into the record, trimmed, quotes kept.
-void CsvReader::split(std::string_view record) {
-  cells_.clear();
-  const bool white = separator_ == ' ';
-  const auto is_end = [&](char c) { return white ? c == ' ' || c == '\t' : c == separator_; };
-  std::size_t at = 0;
-  if (white) record = trimmed(record);
-  for (;;) {
-    const std::size_t start = at;
-    bool inside = false;
-    while (at < record.size() && (inside || !is_end(record[at]))) inside ^= record[at++] == '"';
-    const std::string_view cell = record.substr(start, at - start);
-    cells_.push_back(white ? cell : trimmed(cell));
-    if (at >= record.size()) return;
-    ++at;
-    if (white) at = std::min(record.size(), record.find_first_not_of(" \t", at));
-  }
-}
-
-void CsvReader::read_names(std::string_view header) {
-  split(header);
+void CsvReader::read_names() {
   double number = 0;
-  if (std::ranges::all_of(cells_,
-                          [&](std::string_view cell) { return !is_quoted(cell) && parse_number(cell, number); }))
+  bool all_numbers = true;
+  for (std::size_t i = 0; i < cells_.size(); ++i)
+    all_numbers = all_numbers && !is_quoted(cells_[i]) && parse_number(cells_[i], number);
+  if (all_numbers)
     fail("'{}', line {}: numbers ('{}'...) where column names are expected; put a line of names first", path_.string(),
          line_, shown(cells_[0]));
-  std::map<std::string, std::size_t> seen;
   for (std::size_t i = 0; i < cells_.size(); ++i) {
     names_.push_back(unquoted(cells_[i]));
+    if (!is_plain_text(names_[i]))
+      fail("'{}', line {}: the name of column {}, '{}', holds control characters or is not UTF-8; rename it, or save the "
+           "table as UTF-8",
+           path_.string(), line_, i + 1, shown(cells_[i]));
     if (names_[i].empty()) continue;
-    if (const auto [other, is_new] = seen.emplace(names_[i], i); !is_new)
+    if (const auto [other, is_new] = columns_.emplace(names_[i], i); !is_new)
       fail("'{}', line {}: columns {} and {} are both named '{}'; rename one of them", path_.string(), line_,
            other->second + 1, i + 1, names_[i]);
   }
 }
 
 std::size_t CsvReader::column(std::string_view name) const {
-  const auto found = std::ranges::find(names_, name);
-  if (found == names_.end() || name.empty())
-    fail("'{}' has no column '{}'{}", path_.string(), name, suggestion(name, names_));
-  return static_cast<std::size_t>(found - names_.begin());
+  const auto found = columns_.find(name);
+  if (found == columns_.end()) fail("'{}' has no column '{}'{}", path_.string(), name, suggestion(name, names_));
+  return found->second;
 }
 
 Eigen::MatrixXd CsvReader::read(std::span<const std::size_t> columns) {
   std::vector<double> values;
-  std::string_view record;
-  while (next_record(record))
-    if (!trimmed(record).empty()) read_row(record, columns, values);
-  if (cells_.size() == 0 || values.empty())
+  while (next_record()) read_row(columns, values);
+  if (values.empty())
     fail("'{}' has column names but no rows; at least one row of numbers is expected", path_.string());
   const auto width = static_cast<Eigen::Index>(columns.size()), rows = static_cast<Eigen::Index>(values.size()) / width;
   return Eigen::Map<const Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>>(values.data(), rows,
                                                                                                   width);
 }
 
-void CsvReader::read_row(std::string_view record, std::span<const std::size_t> columns, std::vector<double>& values) {
-  split(record);
+void CsvReader::read_row(std::span<const std::size_t> columns, std::vector<double>& values) {
   if (cells_.size() != names_.size())
     fail("'{}', line {}: {} cells, but the header names {} columns; every row needs one cell per column",
          path_.string(), line_, cells_.size(), names_.size());
@@ -218,7 +218,7 @@ void CsvReader::refuse_cell(std::span<const std::size_t> columns, std::size_t co
   char* end = nullptr;
   std::strtod(text.c_str(), &end);
   if (*end == '\0') fail("{}: '{}' is not a number that a double can hold", where, text);
-  if (*end == ',' && separator_ != ',') fail("{}: '{}' has a decimal comma; write a decimal point", where, text);
+  if (*end == ',' && cells_.separator() != ',') fail("{}: '{}' has a decimal comma; write a decimal point", where, text);
   std::vector<std::string> others;
   double number = 0;
   for (const std::size_t other : columns)

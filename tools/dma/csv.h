@@ -1,16 +1,20 @@
 // Tables of numbers from text: a header with column names, then one row per line. Comma, semicolon, tab or white space
-// between cells is detected from the header. Rows are read through one buffer of fixed size, so memory grows with the
-// numbers kept, not with the text.
+// between cells is detected from the header. Names are UTF-8 without control characters: they go into files, pictures and
+// terminals. Rows are read through one buffer of fixed size, so memory grows with the numbers kept, not with the text.
 #pragma once
 
 #include <Eigen/Dense>
 #include <cstdio>
 #include <filesystem>
+#include <functional>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "tools/dma/csv_cells.h"
 
 namespace dma {
 
@@ -19,11 +23,14 @@ class CsvReader {
   // Opens the file and reads its header. Every Error of this class is one line that names the file, the line, the
   // column, and what to do.
   explicit CsvReader(std::filesystem::path path);
+  // A table that is in memory already; errors call it by this name.
+  CsvReader(std::filesystem::path name, std::string text);
   ~CsvReader();
 
   const std::filesystem::path& path() const { return path_; }
   const std::vector<std::string>& names() const { return names_; }  // a column may have none
 
+  bool has(std::string_view name) const { return columns_.contains(name); }
   // The position of a column; an Error that offers the nearest name if there is none.
   std::size_t column(std::string_view name) const;
 
@@ -32,11 +39,12 @@ class CsvReader {
 
  private:
   bool next_line(std::string_view& line);
-  bool next_record(std::string_view& record);
-  void detect_separator(std::string_view header);
-  void read_names(std::string_view header);
-  void split(std::string_view record);
-  void read_row(std::string_view record, std::span<const std::size_t> columns, std::vector<double>& values);
+  void read_header();
+  void choose_separator(std::string_view header);
+  void read_names();
+  bool next_record();
+  void read_row(std::span<const std::size_t> columns, std::vector<double>& values);
+  [[noreturn]] void refuse_quote(std::size_t line, CsvCells::End end) const;
   [[noreturn]] void refuse_cell(std::span<const std::size_t> columns, std::size_t column) const;
 
   std::filesystem::path path_;
@@ -46,9 +54,9 @@ class CsvReader {
   bool at_end_ = false;
   std::size_t line_ = 0;  // of the last line read, counting from 1
   std::string joined_;    // a record whose quoted cell spans lines
-  char separator_ = ',';  // ' ' stands for any white space
+  CsvCells cells_;        // of the last record
   std::vector<std::string> names_;
-  std::vector<std::string_view> cells_;  // of the last row
+  std::map<std::string, std::size_t, std::less<>> columns_;
 };
 
 // A name as a cell: quoted where it must be.

@@ -36,11 +36,15 @@ struct FitRequest {
   std::string command_line;
 };
 
-void check_outputs(const FitRequest& request) {
-  for (const auto* file : {&request.model, &request.checkpoint})
-    if (!file->empty()) check_writable(*file);
-  for (const auto* picture : {&request.plot, &request.plot_training})
-    if (!picture->empty()) check_picture(*picture);
+void check_files(const FitRequest& request) {
+  for (const auto* picture : {&request.plot, &request.plot_training}) check_picture(*picture);
+  check_outputs({{"--model", request.model},
+                 {"--checkpoint", request.checkpoint},
+                 {"--plot", request.plot},
+                 {"--plot-training", request.plot_training}},
+                {{"data", request.data}});
+  for (const auto* file : {&request.model, &request.plot, &request.plot_training})  // --checkpoint may go on in it
+    if (!file->empty()) check_outputs({{"output", *file}}, {{"--resume", request.resume}});
 }
 
 // A checkpoint lies where it was asked for, or where the fit was resumed from, or beside the model.
@@ -113,7 +117,7 @@ void fit(const FitRequest& request) {
   auto [network, options] = model_for(request.settings, data.features.size(), data.targets.size(), data.rows());
   const std::vector<Candidate> candidates = request.settings.choose ? choose(request, data, network, options) : std::vector<Candidate>{};
   Bnn net = request.resume.empty() ? Bnn(network) : resume_from(request.resume, data, network, options);
-  check_outputs(request);
+  check_files(request);
 
   const FitReport report = learn(net, data, options, request);
   SavedBnn saved = to_save(net, data, options, report);
@@ -126,7 +130,7 @@ void fit(const FitRequest& request) {
   if (!request.model.empty()) files.push_back(request.model.string());
   const auto draw = [&](const std::filesystem::path& path, const auto& figure) {
     if (path.empty()) return;
-    const std::string reason = draw_picture(figure(), path);
+    const std::string reason = plot::draw_picture(figure(), path);
     if (reason.empty())
       files.push_back(path.string());
     else

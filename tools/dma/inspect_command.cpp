@@ -10,6 +10,7 @@
 #include "tools/dma/model_file.h"
 #include "tools/dma/model_summary.h"
 #include "tools/dma/picture.h"
+#include "tools/dma/write_file.h"
 
 namespace dma {
 
@@ -23,8 +24,8 @@ struct InspectRequest {
 void inspect(const InspectRequest& request) {
   const SavedBnn saved = load_bnn(request.model);
   const Bnn net = make_bnn(saved);
-  for (const auto* picture : {&request.plot, &request.plot_training})
-    if (!picture->empty()) check_picture(*picture);
+  for (const auto* picture : {&request.plot, &request.plot_training}) check_picture(*picture);
+  check_outputs({{"--plot", request.plot}, {"--plot-training", request.plot_training}}, {{"model", request.model}});
   if (request.json) {
     Json json = summary_json(saved);
     json["layers"] = weights_json(net);
@@ -33,7 +34,7 @@ void inspect(const InspectRequest& request) {
     fmt::print("{}\n{}", summary_text(saved), weights_text(net));
   }
   const auto draw = [](const plot::Figure& figure, const std::filesystem::path& path) {
-    if (const std::string reason = draw_picture(figure, path); !reason.empty())
+    if (const std::string reason = plot::draw_picture(figure, path); !reason.empty())
       fmt::print(stderr, "dma: skipped {}: {}\n", path.string(), reason);
   };
   if (!request.plot.empty()) draw(hinton_figure(net), request.plot);

@@ -71,7 +71,7 @@ Eigen::MatrixXd read_inputs(const PredictRequest& request, const SavedBnn& saved
   CsvReader reader(request.data);
   std::vector<std::size_t> columns;
   for (const std::string& feature : saved.features) {
-    if (std::ranges::find(reader.names(), feature) == reader.names().end())
+    if (!reader.has(feature))
       fail("'{}' has no column '{}', which '{}' was fitted on{}", request.data.string(), feature,
            request.model.string(), suggestion(feature, reader.names()));
     columns.push_back(reader.column(feature));

@@ -7,10 +7,13 @@
 #include <boost/random/mersenne_twister.hpp>
 #include <boost/random/uniform_int_distribution.hpp>
 #include <cmath>
+#include <map>
 #include <numeric>
+#include <set>
 #include <span>
 
 #include "engine/support/error.h"
+#include "models/checksum.h"
 #include "tools/dma/csv.h"
 
 namespace dma {
@@ -21,7 +24,7 @@ namespace {
 std::vector<std::size_t> columns_named(const CsvReader& reader, const std::vector<std::string>& given) {
   std::vector<std::size_t> columns;
   for (std::string_view list : given) {
-    if (std::ranges::find(reader.names(), list) != reader.names().end()) {
+    if (reader.has(list)) {
       columns.push_back(reader.column(list));
       continue;
     }
@@ -36,9 +39,10 @@ std::vector<std::size_t> columns_named(const CsvReader& reader, const std::vecto
 }
 
 std::vector<std::size_t> all_columns_but(const CsvReader& reader, const std::vector<std::size_t>& targets) {
+  const std::set<std::size_t> left_out(targets.begin(), targets.end());
   std::vector<std::size_t> columns;
   for (std::size_t i = 0; i < reader.names().size(); ++i) {
-    if (std::ranges::find(targets, i) != targets.end()) continue;
+    if (left_out.contains(i)) continue;
     if (reader.names()[i].empty())
       fail("'{}': column {} has no name; name it, or say which columns to learn from with --features",
            reader.path().string(), i + 1);
@@ -48,11 +52,11 @@ std::vector<std::size_t> all_columns_but(const CsvReader& reader, const std::vec
 }
 
 void check_no_repetition(const CsvReader& reader, const std::vector<std::size_t>& columns, std::size_t targets) {
+  std::map<std::size_t, std::size_t> first;
   for (std::size_t i = 0; i < columns.size(); ++i)
-    if (const auto first = std::ranges::find(columns, columns[i]) - columns.begin();
-        static_cast<std::size_t>(first) < i)
+    if (const auto [at, is_new] = first.emplace(columns[i], i); !is_new)
       fail("column '{}' is named twice{}; name it once", reader.names()[columns[i]],
-           static_cast<std::size_t>(first) < targets && i >= targets ? ", as a target and as a feature" : "");
+           at->second < targets && i >= targets ? ", as a target and as a feature" : "");
 }
 
 void check_not_constant(const CsvReader& reader, const Eigen::MatrixXd& values, const std::vector<std::size_t>& columns,
@@ -82,20 +86,16 @@ std::vector<Eigen::Index> split_rows(Eigen::Index rows, Eigen::Index held_out, s
   return order;
 }
 
-void add_bytes(const void* bytes, std::size_t size, std::uint64_t& hash) {  // FNV-1a
-  for (const unsigned char byte : std::span(static_cast<const unsigned char*>(bytes), size))
-    hash = (hash ^ byte) * 0x100000001b3;
-}
-
 }  // namespace
 
 std::string TrainingData::fingerprint() const {
-  std::uint64_t hash = 0xcbf29ce484222325;
+  Checksum sum;
   for (const auto* names : {&features, &targets})
-    for (const std::string& name : *names) add_bytes(name.c_str(), name.size() + 1, hash);
+    for (const std::string& name : *names) sum.add(std::string_view(name.c_str(), name.size() + 1));
   for (const auto* matrix : {&inputs, &outputs, &held_out_inputs, &held_out_outputs})
-    add_bytes(matrix->data(), static_cast<std::size_t>(matrix->size()) * sizeof(double), hash);
-  return fmt::format("{}x{}+{}:{:016x}", inputs.rows(), inputs.cols(), outputs.cols(), hash);
+    sum.add({reinterpret_cast<const unsigned char*>(matrix->data()),
+             static_cast<std::size_t>(matrix->size()) * sizeof(double)});
+  return fmt::format("{}x{}+{}:{:016x}", inputs.rows(), inputs.cols(), outputs.cols(), sum.value());
 }
 
 TrainingData read_training_data(const std::filesystem::path& path, const std::vector<std::string>& targets,

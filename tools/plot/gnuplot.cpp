@@ -9,7 +9,9 @@
 #include <cstdlib>
 
 #include "engine/support/error.h"
+#include "engine/support/text.h"
 #include "tools/dma/write_file.h"
+#include "tools/plot/run_program.h"
 
 namespace dma::plot {
 
@@ -27,17 +29,27 @@ long argb(Colour colour, double opacity) {
   return (transparency << 24) + std::strtol(rgb(colour).data() + 1, nullptr, 16);
 }
 
-// A literal text: within double quotes, and with the characters that gnuplot's enhanced text mode would interpret
-// escaped.
-std::string in_quotes(std::string_view text) {
-  std::string out = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') out += '\\';
-    if (std::string_view("_^@&~{}").find(c) != std::string_view::npos) out += "\\\\";
-    out += c;
+// The texts of a figure, in a data block of their own. gnuplot takes the lines of a data block as they are; each begins with
+// a bar, so that none can be the line that ends it.
+class Texts {
+ public:
+  // An expression whose value is the text.
+  std::string add(std::string_view text) {
+    lines_ += "|" + printable(text) + "\n";
+    return fmt::format("$text[{}][2:*]", ++count_);
   }
-  return out + "\"";
-}
+  // The same for names of ticks, which gnuplot takes for formats.
+  std::string add_format(std::string_view text) {
+    std::string doubled;
+    for (const char c : text) doubled += c == '%' ? "%%" : std::string(1, c);
+    return add(doubled);
+  }
+  std::string block() const { return count_ == 0 ? "" : "$text << END\n" + lines_ + "END\n"; }
+
+ private:
+  std::string lines_;
+  std::size_t count_ = 0;
+};
 
 std::string bound(double value) { return std::isnan(value) ? "*" : fmt::format("{}", value); }
 
@@ -74,9 +86,9 @@ void write_heat(const HeatMap& heat, std::size_t panel, std::string& out) {
   out += "\nEND\n";
 }
 
-std::string clause(const Series& series, std::size_t panel, std::size_t index) {
+std::string clause(const Series& series, std::size_t panel, std::size_t index, Texts& texts) {
   const std::string data = fmt::format("$series_{}_{}", panel, index);
-  const std::string title = series.title.empty() ? "notitle" : "title " + in_quotes(series.title);
+  const std::string title = series.title.empty() ? "notitle" : "title " + texts.add(series.title) + " noenhanced";
   const std::string_view colour = rgb(series.colour);
   const std::string line = fmt::format("lc rgb '{}' lw {}", colour, series.width);
   switch (series.style) {
@@ -107,24 +119,25 @@ std::string clause(const Series& series, std::size_t panel, std::size_t index) {
   return {};
 }
 
-void write_axis(char axis, const Axis& a, std::string& out) {
-  out += fmt::format("set {}label {}\n", axis, in_quotes(a.label));
+void write_axis(char axis, const Axis& a, Texts& texts, std::string& out) {
+  out += fmt::format("set {}label {} noenhanced\n", axis, texts.add(a.label));
   out += fmt::format("{} logscale {}\n", a.scale == Scale::log ? "set" : "unset", axis);
   out += fmt::format("set format {} {}\n", axis, a.scale == Scale::log ? "'10^{%T}'" : "'%g'");
   std::string ticks = std::isnan(a.tick) ? "autofreq" : number(a.tick);
   if (!a.names.empty()) {
     ticks = "(";
-    for (std::size_t i = 0; i < a.names.size(); ++i) ticks += fmt::format("{}{} {}", i == 0 ? "" : ", ", in_quotes(a.names[i]), i + 1);
-    ticks += ")";
+    for (std::size_t i = 0; i < a.names.size(); ++i)
+      ticks += fmt::format("{}{} {}", i == 0 ? "" : ", ", texts.add_format(a.names[i]), i + 1);
+    ticks += ") noenhanced";
   }
-  out += fmt::format("set {}tics {}\n", axis, ticks);
+  out += fmt::format("set {}tics {}\n", axis, a.names.empty() ? ticks + " enhanced" : ticks);
   out += fmt::format("set {}range [{}:{}]\n", axis, bound(a.low), bound(a.high));
 }
 
-void write_panel(const Panel& panel, std::size_t index, std::string& out) {
-  out += fmt::format("\nset title {}\n", in_quotes(panel.title));
-  write_axis('x', panel.x, out);
-  write_axis('y', panel.y, out);
+void write_panel(const Panel& panel, std::size_t index, Texts& texts, std::string& out) {
+  out += fmt::format("\nset title {} noenhanced\n", texts.add(panel.title));
+  write_axis('x', panel.x, texts, out);
+  write_axis('y', panel.y, texts, out);
   out += panel.equal_axes ? "set size ratio -1\n" : "set size noratio\n";
   if (panel.key == "off") {
     out += "unset key\n";
@@ -135,17 +148,17 @@ void write_panel(const Panel& panel, std::size_t index, std::string& out) {
   }
   out += "unset label\n";
   for (std::size_t i = 0; i < panel.notes.size(); ++i)
-    out += fmt::format("set label {} {} at graph 0.03,{} front\n", i + 1, in_quotes(panel.notes[i]),
+    out += fmt::format("set label {} {} at graph 0.03,{} front noenhanced\n", i + 1, texts.add(panel.notes[i]),
                        0.95 - 0.065 * static_cast<double>(i));
   std::vector<std::string> clauses;
   out += panel.heat.empty() ? "set grid lc rgb '#dddddd'\n" : "unset grid\n";
   if (!panel.heat.empty()) {
-    out += fmt::format("set cblabel {}\n{} logscale cb\n", in_quotes(panel.heat.label),
+    out += fmt::format("set cblabel {} noenhanced\n{} logscale cb\n", texts.add(panel.heat.label),
                        panel.heat.scale == Scale::log ? "set" : "unset");
     out += fmt::format("set format cb {}\n", panel.heat.scale == Scale::log ? "'10^{%T}'" : "'%g'");
     clauses.push_back(fmt::format("$heat_{} nonuniform matrix using 1:2:3 with image notitle", index));
   }
-  for (std::size_t i = 0; i < panel.series.size(); ++i) clauses.push_back(clause(panel.series[i], index, i));
+  for (std::size_t i = 0; i < panel.series.size(); ++i) clauses.push_back(clause(panel.series[i], index, i, texts));
   if (clauses.empty()) clauses.push_back("NaN notitle");
   out += fmt::format("plot {}\n", fmt::join(clauses, ", \\\n     "));
 }
@@ -160,21 +173,36 @@ std::string terminal(std::string_view ending, double width, double height) {
   fail("no picture format '{}'; known: .png, .svg", ending);
 }
 
-// Within a shell's single quotes.
-std::string shell_quoted(const std::string& text) {
-  std::string out = "'";
-  for (const char c : text) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return out + "'";
+// The pictures' bytes in the order of the endings; or why there are none.
+std::string run_gnuplot(const Figure& figure, const std::vector<std::string>& endings, std::vector<std::string>& pictures) {
+  const ScratchFolder folder;
+  write_file(folder.path() / "figure.gnuplot", script(figure, "figure", endings));
+  switch (run_in(folder.path(), {"gnuplot", "-d", "figure.gnuplot"})) {
+    case 0:
+      break;
+    case kNoSuchProgram:
+      return "gnuplot is not installed (Debian: gnuplot-nox): no picture";
+    default:
+      return "gnuplot failed: no picture";
+  }
+  for (const std::string& ending : endings) {
+    pictures.push_back(folder.read("figure" + ending));
+    if (pictures.back().empty()) return fmt::format("gnuplot made no {}", ending);
+  }
+  return {};
 }
 
 }  // namespace
 
-std::string script(const Figure& figure, const std::filesystem::path& stem, const std::vector<std::string>& endings) {
+std::string script(const Figure& figure, const std::string& name, const std::vector<std::string>& endings) {
   const std::size_t panels = std::max<std::size_t>(1, figure.panels.size());
   const std::size_t columns = figure.columns == 0 ? panels : std::min(figure.columns, panels);
   const std::size_t rows = (panels + columns - 1) / columns;
-  std::string body;
-  for (std::size_t i = 0; i < figure.panels.size(); ++i) write_panel(figure.panels[i], i, body);
+  Texts texts;
+  std::string body, title;
+  for (std::size_t i = 0; i < figure.panels.size(); ++i) write_panel(figure.panels[i], i, texts, body);
+  if (!figure.title.empty())
+    title = fmt::format(" title {} noenhanced font ',{}'", texts.add(figure.title), kFontSize + 2);
   std::string out;
   for (std::size_t i = 0; i < figure.panels.size(); ++i) {
     if (!figure.panels[i].heat.empty()) write_heat(figure.panels[i].heat, i, out);
@@ -189,37 +217,46 @@ std::string script(const Figure& figure, const std::filesystem::path& stem, cons
     out += terminal(ending, figure.panel_width * static_cast<double>(columns),
                     figure.panel_height * static_cast<double>(rows) + title_height) +
            "\n";
-    out += fmt::format("set output '{}'\n", stem.filename().string() + ending);
-    out += fmt::format(
-        "set multiplot layout {},{}{}\n", rows, columns,
-        figure.title.empty() ? "" : fmt::format(" title {} font ',{}'", in_quotes(figure.title), kFontSize + 2));
+    // With ./ in front a name is neither a pipe nor somebody's home.
+    out += fmt::format("set output {}\n", texts.add("./" + name + ending));
+    out += fmt::format("set multiplot layout {},{}{}\n", rows, columns, title);
     out += body + "unset multiplot\nunset output\n";
   }
-  return out;
+  return texts.block() + out;
 }
 
 Drawing draw(const Figure& figure, const std::filesystem::path& stem, const std::vector<std::string>& endings) {
   Drawing drawing;
   drawing.script = stem;
   drawing.script += ".gnuplot";
-  write_file(drawing.script, script(figure, stem, endings));
-  if (std::system("command -v gnuplot > /dev/null 2>&1") != 0) {
-    drawing.skipped = fmt::format("gnuplot is not installed (Debian: gnuplot-nox): no picture; later: gnuplot {}",
-                                  drawing.script.string());
+  write_file(drawing.script, script(figure, stem.filename().string(), endings));
+  std::vector<std::string> pictures;
+  drawing.skipped = run_gnuplot(figure, endings, pictures);
+  if (!drawing.skipped.empty()) {
+    drawing.skipped += fmt::format("; later: gnuplot {}", drawing.script.string());
     return drawing;
   }
-  const std::string folder = stem.has_parent_path() ? stem.parent_path().string() : ".";
-  const std::string command = fmt::format("cd {} && gnuplot {} > /dev/null 2>&1", shell_quoted(folder),
-                                          shell_quoted(drawing.script.filename().string()));
-  if (std::system(command.c_str()) != 0) {
-    drawing.skipped = fmt::format("gnuplot failed; see: gnuplot {}", drawing.script.string());
-    return drawing;
-  }
-  for (const std::string& ending : endings) {
+  for (std::size_t i = 0; i < endings.size(); ++i) {
     drawing.pictures.push_back(stem);
-    drawing.pictures.back() += ending;
+    drawing.pictures.back() += endings[i];
+    write_file(drawing.pictures.back(), pictures[i]);
   }
   return drawing;
+}
+
+std::string draw_picture(const Figure& figure, const std::filesystem::path& picture) {
+  const std::string ending = picture.extension().string();
+  std::vector<std::string> pictures;
+  std::string skipped = run_gnuplot(figure, {ending}, pictures);
+  if (skipped.empty()) {
+    write_file(picture, pictures[0]);
+    return {};
+  }
+  const auto later = std::filesystem::path(picture).replace_extension(".gnuplot");
+  std::error_code error;
+  if (std::filesystem::exists(std::filesystem::symlink_status(later, error))) return skipped;
+  write_file(later, script(figure, picture.stem().string(), {ending}));
+  return skipped + fmt::format("; later: gnuplot {}", later.string());
 }
 
 }  // namespace dma::plot

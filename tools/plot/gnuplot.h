@@ -83,11 +83,17 @@ struct Drawing {
   std::string skipped = {};  // empty, or why there are no pictures and what to do about it
 };
 
-// The gnuplot script, data included, that writes `stem` + each ending (".svg", ".png").
-std::string script(const Figure& figure, const std::filesystem::path& stem, const std::vector<std::string>& endings);
+// The gnuplot script, data included, that writes `name` + each ending (".svg", ".png") into the folder it is run in. Texts
+// of the figure and the name stand in data blocks, which gnuplot only ever reads as strings: nothing in them is a command,
+// a macro, a pipe or a format.
+std::string script(const Figure& figure, const std::string& name, const std::vector<std::string>& endings);
 
-// Writes stem.gnuplot, then runs it. A missing or failing gnuplot is said in `skipped`, not thrown.
+// Writes stem.gnuplot and the pictures. A missing or failing gnuplot is said in `skipped`, not thrown.
 Drawing draw(const Figure& figure, const std::filesystem::path& stem,
              const std::vector<std::string>& endings = {".svg", ".png"});
+
+// Only the picture, whose name must end in .svg or .png: empty, or why there is none. A script to draw it later is left in
+// that case, unless a file of its name is there already.
+std::string draw_picture(const Figure& figure, const std::filesystem::path& picture);
 
 }  // namespace dma::plot

@@ -1,0 +1,64 @@
+#include "models/sealed_json.h"
+
+#include <fmt/format.h>
+
+#include "engine/support/error.h"
+#include "models/checksum.h"
+
+namespace dma {
+
+namespace {
+
+constexpr std::string_view kNoDigits = "0000000000000000";  // as long as any
+
+std::string digits_of(std::string_view before, std::string_view after) {
+  Checksum sum;
+  sum.add(before);
+  sum.add(after);
+  return fmt::format("{:016x}", sum.value());
+}
+
+// Where in the text the digits of the checksum begin.
+std::size_t position(std::string_view text, std::string_view digits) {
+  const std::string before = fmt::format("\"{}\": \"", kChecksumKey);
+  const std::size_t at = text.find(fmt::format("{}{}\"", before, digits));
+  return at == text.npos ? at : at + before.size();
+}
+
+}  // namespace
+
+std::string sealed(Json json) {
+  json[kChecksumKey] = kNoDigits;
+  std::string text = readable(json);
+  const std::size_t at = position(text, kNoDigits);
+  const std::string_view all = text;
+  const std::string digits = digits_of(all.substr(0, at), all.substr(at + kNoDigits.size()));
+  return text.replace(at, digits.size(), digits);
+}
+
+void check_seal(const Json& json, std::string_view text) {
+  if (!json.contains(kChecksumKey)) return;
+  const std::string digits = json.at(kChecksumKey).get<std::string>();
+  const std::size_t at = position(text, digits);
+  if (digits.size() != kNoDigits.size() || at == text.npos ||
+      digits_of(text.substr(0, at), text.substr(at + digits.size())) != digits)
+    fail("its bytes were changed after it was written, they no longer give its checksum (take the line \"{}\" out if the "
+         "change was meant)",
+         kChecksumKey);
+}
+
+void check_nesting(std::string_view text) {
+  constexpr std::size_t kDeepest = 100;  // ten times what a model needs
+  std::size_t depth = 0;
+  bool in_string = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (in_string && c == '\\') ++i;
+    if (c == '"') in_string = !in_string;
+    if (in_string) continue;
+    if ((c == '[' || c == '{') && ++depth > kDeepest) fail("it is nested more than {} deep at byte {}", kDeepest, i);
+    if ((c == ']' || c == '}') && depth > 0) --depth;
+  }
+}
+
+}  // namespace dma

@@ -1,0 +1,49 @@
+// One record of a table of text, cut into cells.
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+#include <vector>
+
+namespace dma {
+
+class CsvCells {
+ public:
+  // What separates cells; ' ' stands for any white space.
+  explicit CsvCells(char separator = ',') : separator_(separator) {}
+
+  enum class End {
+    whole,    // all cells are found
+    open,     // the record ends inside quotes: it may go on
+    text_on,  // something stands behind the quote that closes a cell
+  };
+  // Only a quote that begins a cell opens one; elsewhere it is a character like any other. Inside, a doubled quote stands
+  // for one.
+  End split(std::string_view record);
+  // The same record with more behind it, after End::open. What was looked at is not looked at again.
+  End go_on(std::string_view longer);
+
+  std::size_t size() const { return cells_.size(); }
+  // White space around a cell is no part of it, quotes are.
+  std::string_view operator[](std::size_t i) const { return record_.substr(cells_[i].begin, cells_[i].size); }
+
+  char separator() const { return separator_; }
+
+ private:
+  struct Cell {
+    std::size_t begin, size;
+  };
+  bool at_blank() const { return at_ < record_.size() && (record_[at_] == ' ' || record_[at_] == '\t'); }
+  bool at_separator() const { return separator_ == ' ' ? at_blank() : at_ < record_.size() && record_[at_] == separator_; }
+  void skip_blanks();
+  void read_plain_cell();
+  End read_quoted_cell();
+
+  char separator_;
+  std::string_view record_;
+  std::size_t at_ = 0, begin_ = 0;  // of what comes next, of the cell it belongs to
+  bool in_quotes_ = false;
+  std::vector<Cell> cells_;
+};
+
+}  // namespace dma
