@@ -32,4 +32,11 @@ bool combine(const SlotBlock& block, double sign) {
 bool Add::block_to_z(const SlotBlock& block) { return combine(block, 1); }
 bool Add::block_to_term(const SlotBlock& block) { return combine(block, -1); }
 
+void Add::linear_view(const LinearCall& call) {
+  const double *const x = call.input(0), *const y = call.input(1);
+  for (std::size_t s = 0; s < call.slots; ++s) call.value[s] = x[s] + y[s];
+  call.no_variance_gains();
+  if (call.gains != nullptr) std::fill_n(call.gains, 2 * call.slots, 1.0);
+}
+
 }  // namespace dma

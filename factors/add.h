@@ -2,6 +2,7 @@
 #pragma once
 
 #include "engine/kinds/block_loop.h"
+#include "engine/kinds/linear_view.h"
 
 namespace dma {
 
@@ -15,6 +16,8 @@ struct Add {
   static Gaussian to_term(const Gaussian& other, const Gaussian& z) {
     return Gaussian::from_moments(z.mean() - other.mean(), z.variance() + other.variance());
   }
+
+  static void linear_view(const LinearCall& call);
 
   // The same for blocks of proper messages.
   static bool block_to_z(const SlotBlock& block);

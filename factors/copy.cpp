@@ -86,4 +86,10 @@ bool Copy::block_to_copies(const SlotBlock& block) {
   });
 }
 
+void Copy::linear_view(const LinearCall& call) {
+  std::copy_n(call.values, call.slots, call.value);
+  call.no_variance_gains();
+  if (call.gains != nullptr) std::fill_n(call.gains, call.slots, 1.0);
+}
+
 }  // namespace dma

@@ -5,6 +5,7 @@
 #include <span>
 
 #include "engine/kinds/block_loop.h"
+#include "engine/kinds/linear_view.h"
 #include "engine/messages/gaussian.h"
 
 namespace dma {
@@ -17,6 +18,8 @@ struct Copy {
   // One of them apart, as the factor kind has it: x, and all its copies.
   static Gaussian to_x(std::span<const Gaussian> copies);
   static void to_copies(const Gaussian& x, std::span<const Gaussian> copies, std::span<Gaussian> out);
+
+  static void linear_view(const LinearCall& call);
 
   // The same for blocks of slots without point masses.
   static bool block_to_x(const SlotBlock& block);       // reads copies

@@ -6,6 +6,7 @@
 // which needs no case for variance 0 (identity) nor for the uniform message.
 #pragma once
 
+#include "engine/kinds/linear_view.h"
 #include "engine/messages/gaussian.h"
 
 namespace dma {
@@ -17,6 +18,16 @@ struct GaussianNoise {
 
   static Gaussian to_y(const Gaussian& x, Parameters p) { return blurred(x, p.variance); }
   static Gaussian to_x(const Gaussian& y, Parameters p) { return blurred(y, p.variance); }
+
+  // y - x
+  static void row(const RowCall& call) {
+    for (std::size_t s = 0; s < call.slots; ++s) {
+      call.coefficient(0)[s] = -1;
+      call.coefficient(1)[s] = 1;
+      call.offset[s] = 0;
+      call.variance[s] = call.parameter_row(s).number(0);
+    }
+  }
 
  private:
   // Once rho variance overflows, as for a point mass, v + variance equals variance to every digit.

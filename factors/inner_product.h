@@ -12,12 +12,17 @@
 #include <span>
 
 #include "engine/kinds/call.h"
+#include "engine/kinds/linear_view.h"
 
 namespace dma {
 
 // Array kernels; ports x (terms), y (terms), total.
 struct InnerProduct {
   static double value(std::span<const double> xs_then_ys);
+
+  static void linear_view(const LinearCall& call);
+  // Of every pair one is known.
+  static bool linear_in(std::span<const std::uint8_t> free);
 
   template <bool kTracked>
   static void to_total(const Call& call, Outcome& outcome);  // reads x, y

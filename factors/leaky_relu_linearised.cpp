@@ -25,4 +25,24 @@ Gaussian LeakyReluLinearised::to_x(const Gaussian& x, const Gaussian& y, Paramet
   return closed(tau, rho, [&] { return tau / rho; });
 }
 
+void LeakyReluLinearised::linear_view(const LinearCall& call) {
+  for (std::size_t s = 0; s < call.slots; ++s) {
+    const Parameters p{call.parameter_row(s).number(0)};
+    const double x = call.values[s], variance = call.variances != nullptr ? call.variances[s] : 0;
+    double value = LeakyRelu::value(x, p), gain = x > 0 ? 1 : p.slope, variance_gain = 0;
+    if (variance > 0) {
+      const double sd = std::sqrt(variance), u = x / sd, bend = 1 - p.slope;
+      if (std::abs(u) < normal::kOneSided) {
+        const normal::Tail beyond = normal::tail(std::abs(u));
+        value += bend * sd * beyond.probability * beyond.excess;
+        gain += (u > 0 ? -bend : bend) * beyond.probability;
+        variance_gain = 0.5 * bend * beyond.density / sd;
+      }
+    }
+    call.value[s] = value;
+    if (call.gains != nullptr) call.gains[s] = gain;
+    if (call.variance_gains != nullptr) call.variance_gains[s] = variance_gain;
+  }
+}
+
 }  // namespace dma

@@ -9,6 +9,7 @@
 //   mY - A m = (1 - slope) sqrt(v) phi(u)
 #pragma once
 
+#include "engine/kinds/linear_view.h"
 #include "factors/leaky_relu.h"
 
 namespace dma {
@@ -18,6 +19,10 @@ struct LeakyReluLinearised {
 
   static Gaussian to_y(const Gaussian& x, Parameters p) { return LeakyRelu::to_y(x, p); }
   static Gaussian to_x(const Gaussian& x, const Gaussian& y, Parameters p);
+
+  // mY, A = dmY/dm and dmY/dv = (1 - slope) phi(u) / (2 sqrt(v)); of v = 0 the function itself, which at 0 has the gain of
+  // the negative side.
+  static void linear_view(const LinearCall& call);
 };
 
 }  // namespace dma

@@ -75,4 +75,13 @@ bool LogCopy::block_to_x(const SlotBlock& block) {
   return are_proper(block);
 }
 
+void LogCopy::linear_view(const LinearCall& call) {
+  for (std::size_t s = 0; s < call.slots; ++s) {
+    const double half_variance = call.variances != nullptr ? 0.5 * call.variances[s] : 0;
+    call.value[s] = value(call.values[s] + half_variance, {call.parameter_row(s).number(0)});
+    if (call.gains != nullptr) call.gains[s] = call.value[s];
+    if (call.variance_gains != nullptr) call.variance_gains[s] = 0.5 * call.value[s];
+  }
+}
+
 }  // namespace dma

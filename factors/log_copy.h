@@ -11,6 +11,7 @@
 #include <cmath>
 
 #include "engine/kinds/block_loop.h"
+#include "engine/kinds/linear_view.h"
 #include "engine/messages/gaussian.h"
 #include "engine/messages/log_normal.h"
 
@@ -28,6 +29,9 @@ struct LogCopy {
   static LogNormal to_log(Gaussian x, Parameters p);
 
   static Gaussian to_x(LogNormal l, Parameters p);
+
+  // E[sign exp(l)] = sign exp(m + v/2) is its own derivative by m, and twice that by v.
+  static void linear_view(const LinearCall& call);
 
   // The same for blocks of slots where all messages are proper: each function of mathematics in a loop of its own, where
   // one call need not wait for the one before.

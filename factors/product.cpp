@@ -55,4 +55,13 @@ bool Product::block_to_factor(const SlotBlock& block) {
   return bad == 0;
 }
 
+void Product::linear_view(const LinearCall& call) {
+  const double *const x = call.input(0), *const y = call.input(1);
+  for (std::size_t s = 0; s < call.slots; ++s) call.value[s] = x[s] * y[s];
+  call.no_variance_gains();
+  if (call.gains == nullptr) return;
+  std::copy_n(y, call.slots, call.gain(0));
+  std::copy_n(x, call.slots, call.gain(1));
+}
+
 }  // namespace dma

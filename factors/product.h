@@ -21,6 +21,7 @@
 #include <algorithm>
 
 #include "engine/kinds/block_loop.h"
+#include "engine/kinds/linear_view.h"
 #include "engine/messages/gaussian.h"
 
 namespace dma {
@@ -39,6 +40,11 @@ struct Product {
     constexpr double kLargest = 0.25 * std::numeric_limits<double>::max();
     return g.is_uniform() ? 0.0 : std::min(g.tau / g.rho * g.tau, kLargest);
   }
+
+  // Expectations under independent x and y are those of the product of the means: nothing to smooth.
+  static void linear_view(const LinearCall& call);
+  // One of the two is known.
+  static bool linear_in(std::span<const std::uint8_t> free) { return !free[0] || !free[1]; }
 
   // The same for blocks of slots whose messages are all within some 20 powers of ten of 1.
   static bool block_to_z(const SlotBlock& block);       // reads x, y

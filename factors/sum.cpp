@@ -187,4 +187,17 @@ bool Sum::block_to_terms(const SlotBlock& block) {
   });
 }
 
+void Sum::linear_view(const LinearCall& call) {
+  std::fill_n(call.value, call.slots, 0.0);
+  const ParameterView& coefficients = call.parameters[0];
+  for (std::size_t i = 0; i < call.inputs; ++i) {
+    const double* const x = call.input(i);
+    for (std::size_t s = 0; s < call.slots; ++s) call.value[s] += coefficients.at(0, s)[i] * x[s];
+    if (call.gains == nullptr) continue;
+    double* const gain = call.gain(i);
+    for (std::size_t s = 0; s < call.slots; ++s) gain[s] = coefficients.at(0, s)[i];
+  }
+  call.no_variance_gains();
+}
+
 }  // namespace dma

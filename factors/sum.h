@@ -10,6 +10,7 @@
 #include <span>
 
 #include "engine/kinds/block_loop.h"
+#include "engine/kinds/linear_view.h"
 #include "engine/messages/gaussian.h"
 
 namespace dma {
@@ -33,6 +34,8 @@ struct Sum {
   static void message_to_terms(std::span<const Gaussian> terms, const Gaussian& total, Parameters p, std::span<Gaussian> out) {
     to_terms(terms, total, p.coefficients, out);
   }
+
+  static void linear_view(const LinearCall& call);
 
   // The same for blocks of slots where all terms are proper, coefficients are not 0 and results are proper.
   static bool block_to_total(const SlotBlock& block);  // reads terms

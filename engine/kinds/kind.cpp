@@ -48,11 +48,21 @@ Kind& Kind::variadic_output(std::string name, std::optional<Family> family) {
   return add({std::move(name), true, true, family});
 }
 Kind& Kind::function(Function g) {
+  if (!linear_view_) linear_view_ = numerical_linear_view(g);
   function_ = std::move(g);
   return *this;
 }
 Kind& Kind::log_density(LogDensity f) {
   log_density_ = std::move(f);
+  return *this;
+}
+Kind& Kind::linear_view(LinearView view, LinearIn linear_in) {
+  linear_view_ = std::move(view);
+  linear_in_ = std::move(linear_in);
+  return *this;
+}
+Kind& Kind::gaussian_row(RowView row) {
+  gaussian_row_ = std::move(row);
   return *this;
 }
 Kind& Kind::watch_signal_to_noise() {

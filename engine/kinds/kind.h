@@ -15,6 +15,7 @@
 
 #include "engine/kinds/block_loop.h"
 #include "engine/graph/graph.h"
+#include "engine/kinds/linear_view.h"
 #include "engine/kinds/message_loop.h"
 
 namespace dma {
@@ -111,6 +112,11 @@ class Kind {
 
   Kind& function(Function g);
   Kind& log_density(LogDensity f);
+  // The function's value and gains in closed form (linear_view.h); without it they come from differences of the function.
+  // `linear_in` says for which free inputs the gains are constant; none: for none.
+  Kind& linear_view(LinearView view, LinearIn linear_in = {});
+  // The density is Gaussian in a linear combination of its variables: that row.
+  Kind& gaussian_row(RowView row);
   // The Report then names the smallest |mean| / sd that arrives at this kind (the paper's r).
   Kind& watch_signal_to_noise();
 
@@ -153,6 +159,9 @@ class Kind {
   const std::vector<MessageFunction>& messages() const { return messages_; }
   const Function& function() const { return function_; }
   const LogDensity& log_density() const { return log_density_; }
+  const LinearView& linear_view() const { return linear_view_; }  // empty: not a function
+  const LinearIn& linear_in() const { return linear_in_; }
+  const RowView& gaussian_row() const { return gaussian_row_; }   // empty: not a Gaussian density
   bool watches_signal_to_noise() const { return watches_signal_to_noise_; }
 
   std::size_t port(std::string_view name) const;             // by name; an Error offers the nearest one
@@ -177,6 +186,9 @@ class Kind {
   std::vector<JointKernel> joint_kernels_;
   Function function_;
   LogDensity log_density_;
+  LinearView linear_view_;
+  LinearIn linear_in_;
+  RowView gaussian_row_;
   bool watches_signal_to_noise_ = false;
 };
 
