@@ -34,7 +34,8 @@ const std::map<std::string_view, std::vector<std::string_view>> kRoomMayInclude 
     {"kinds", {"support", "messages", "graph", "kinds"}},
     {"compile", {"support", "messages", "graph", "kinds", "compile"}},
     {"run", {"support", "messages", "graph", "kinds", "compile", "run"}},
-    {"learn", {"support", "messages", "graph", "kinds", "compile", "run", "learn"}},
+    {"joint", {"support", "messages", "graph", "kinds", "compile", "run", "joint"}},
+    {"learn", {"support", "messages", "graph", "kinds", "compile", "run", "joint", "learn"}},
     {"inspect", {"support", "messages", "graph", "kinds", "compile", "run", "inspect"}},
     {"certify", {"support", "messages", "graph", "kinds", "compile", "run", "certify"}},
 };

@@ -79,7 +79,7 @@ void for_every_function(const Check& check) {
   CHECK(count >= 8);
 }
 
-// E[g(N(m, v))] by the trapezoidal rule.
+// E[g(N(m, v))] by the trapezoidal rule, which a kink costs half its digits.
 template <class G>
 double expected(const G& g, double mean, double variance) {
   double sum = 0, weights = 0;
@@ -134,9 +134,9 @@ TEST_CASE("linear view: smoothed values and gains are those of the expected valu
       const auto mean = [&](double at, double variance) {
         return expected([&](double x) { return plate.at(s, {x}); }, at, variance);
       };
-      CHECK(std::abs(r.value[s] - mean(m, v)) < 1e-6);  // a kink costs the trapezoidal rule its digits
-      CHECK(std::abs(r.gains[s] - (mean(m + h, v) - mean(m - h, v)) / (2 * h)) < 1e-5);
-      CHECK(std::abs(r.variance_gains[s] - (mean(m, v + h) - mean(m, v - h)) / (2 * h)) < 1e-5);
+      CHECK(std::abs(r.value[s] - mean(m, v)) < 1e-6);
+      CHECK(std::abs(r.gains[s] - (mean(m + h, v) - mean(m - h, v)) / (2 * h)) < 2e-4);
+      CHECK(std::abs(r.variance_gains[s] - (mean(m, v + h) - mean(m, v - h)) / (2 * h)) < 2e-4);
     }
   });
 }

@@ -1,0 +1,328 @@
+#include "engine/joint/elimination.h"
+
+#include <fmt/format.h>
+
+#include <Eigen/OrderingMethods>
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <unordered_set>
+
+#include "engine/support/error.h"
+
+namespace dma::joint {
+
+namespace {
+
+using Indices = std::vector<std::uint32_t>;
+constexpr std::uint32_t kNone = Elimination::kNone;
+
+// A sparse factor that holds more of the triangle than this takes longer than a dense one.
+constexpr double kDenseShare = 0.4;
+// So few unknowns are not worth an order.
+constexpr std::uint32_t kFew = 24;
+
+double triangle(double n) { return 0.5 * n * (n + 1); }
+
+// Rows that are different sets of columns: plates repeat the same one many times.
+std::vector<std::uint32_t> different_rows(const RowPattern& rows) {
+  std::unordered_multimap<std::uint64_t, std::uint32_t> seen;
+  Indices different;
+  for (std::uint32_t r = 0; r < rows.rows(); ++r) {
+    const auto row = rows.row(r);
+    if (row.size() < 2) continue;
+    std::uint64_t hash = 1469598103934665603u;
+    for (const std::uint32_t c : row) hash = (hash ^ c) * 1099511628211u;
+    const auto [from, to] = seen.equal_range(hash);
+    if (std::any_of(from, to, [&](const auto& other) { return std::ranges::equal(rows.row(other.second), row); })) continue;
+    seen.emplace(hash, r);
+    different.push_back(r);
+  }
+  return different;
+}
+
+// Neighbours of each unknown: those it meets in a row.
+struct Neighbours {
+  std::vector<std::uint64_t> first;
+  Indices list;
+  std::span<const std::uint32_t> of(std::uint32_t v) const { return {list.data() + first[v], list.data() + first[v + 1]}; }
+};
+
+Neighbours neighbours(const RowPattern& rows, const Indices& different) {
+  const std::uint32_t n = rows.unknowns;
+  std::vector<std::uint64_t> first_row(n + 1);
+  for (const std::uint32_t r : different)
+    for (const std::uint32_t c : rows.row(r)) ++first_row[c + 1];
+  std::partial_sum(first_row.begin(), first_row.end(), first_row.begin());
+  Indices rows_at(first_row[n]);
+  auto next = first_row;
+  for (const std::uint32_t r : different)
+    for (const std::uint32_t c : rows.row(r)) rows_at[next[c]++] = r;
+  Neighbours out;
+  out.first.reserve(n + 1);
+  out.first.push_back(0);
+  Indices mark(n, kNone);
+  for (std::uint32_t v = 0; v < n; ++v) {
+    mark[v] = v;
+    for (std::uint64_t k = first_row[v]; k < first_row[v + 1]; ++k)
+      for (const std::uint32_t c : rows.row(rows_at[k]))
+        if (mark[c] != v) mark[c] = v, out.list.push_back(c);
+    out.first.push_back(out.list.size());
+  }
+  return out;
+}
+
+Indices minimum_degree(const Neighbours& graph, std::uint32_t n) {
+  // Eigen sets aside what has no diagonal.
+  Eigen::SparseMatrix<char, Eigen::ColMajor, int> pattern(static_cast<int>(n), static_cast<int>(n));
+  pattern.resizeNonZeros(static_cast<Eigen::Index>(graph.list.size() + n));
+  int* next = pattern.innerIndexPtr();
+  for (std::uint32_t v = 0; v < n; ++v) {
+    pattern.outerIndexPtr()[v] = static_cast<int>(next - pattern.innerIndexPtr());
+    int* const begin = next;
+    *next++ = static_cast<int>(v);
+    for (const std::uint32_t other : graph.of(v)) *next++ = static_cast<int>(other);
+    std::sort(begin, next);
+  }
+  pattern.outerIndexPtr()[n] = static_cast<int>(next - pattern.innerIndexPtr());
+  std::fill_n(pattern.valuePtr(), pattern.nonZeros(), char{1});
+  Eigen::AMDOrdering<int>::PermutationType permutation;
+  Eigen::AMDOrdering<int>()(pattern.selfadjointView<Eigen::Lower>(), permutation);
+  Indices order(n);
+  for (std::uint32_t k = 0; k < n; ++k) order[k] = static_cast<std::uint32_t>(permutation.indices()[k]);
+  return order;
+}
+
+// parent[j]: the first later column that column j of the factor meets (Liu).
+Indices elimination_tree(const Neighbours& graph, const Indices& order, const Indices& position) {
+  const auto n = static_cast<std::uint32_t>(order.size());
+  Indices parent(n, kNone), ancestor(n, kNone);
+  for (std::uint32_t j = 0; j < n; ++j)
+    for (const std::uint32_t v : graph.of(order[j]))
+      for (std::uint32_t i = position[v]; i < j && i != kNone;) {
+        const std::uint32_t next = ancestor[i];
+        ancestor[i] = j;
+        if (next == kNone) parent[i] = j;
+        if (next == j) break;
+        i = next;
+      }
+  return parent;
+}
+
+// Children stand before their parent, and a subtree stands together.
+Indices post_order(const Indices& parent) {
+  const auto n = static_cast<std::uint32_t>(parent.size());
+  Indices child(n, kNone), sibling(n, kNone), out, stack;
+  for (std::uint32_t j = n; j-- > 0;)
+    if (parent[j] != kNone) sibling[j] = child[parent[j]], child[parent[j]] = j;
+  out.reserve(n);
+  for (std::uint32_t root = 0; root < n; ++root) {
+    if (parent[root] != kNone) continue;
+    stack.push_back(root);
+    while (!stack.empty()) {
+      const std::uint32_t j = stack.back();
+      if (child[j] != kNone) {
+        stack.push_back(child[j]);
+        child[j] = sibling[child[j]];
+      } else {
+        out.push_back(j);
+        stack.pop_back();
+      }
+    }
+  }
+  return out;
+}
+
+// Later positions that each front meets, while fronts are formed.
+struct Forming {
+  std::uint32_t first, columns;
+  Indices later;
+};
+
+// Whether a child may be joined with its parent although some of the numbers kept are then zero: a front costs as much as
+// some twenty multiplications by itself.
+bool is_worth_joining(const Forming& child, const Forming& parent) {
+  const double own = child.columns, size = own + static_cast<double>(child.later.size());
+  const double joined = own + parent.columns + static_cast<double>(parent.later.size());
+  const double zeros = own * (joined - size);
+  return zeros == 0 || (joined <= 8 && zeros <= 3 * own) || (joined <= 64 && zeros <= 0.1 * own * size);
+}
+
+class Analysis {
+ public:
+  Analysis(RowPattern& rows, const EliminationLimits& limits) : rows_(rows), limits_(limits), n_(rows.unknowns) {}
+
+  Elimination run() {
+    out_.unknowns = n_;
+    const Indices different = different_rows(rows_);
+    std::size_t widest = 0;
+    for (const std::uint32_t r : different) widest = std::max(widest, rows_.row(r).size());
+    // A row of k numbers alone fills a triangle of k.
+    if (n_ <= kFew || triangle(static_cast<double>(widest)) >= kDenseShare * triangle(n_)) {
+      be_dense();
+    } else {
+      graph_ = neighbours(rows_, different);
+      order_and_form();
+      if (static_cast<double>(fill_) > kDenseShare * triangle(n_)) be_dense();
+    }
+    lay_out();
+    place_rows();
+    return std::move(out_);
+  }
+
+ private:
+  void be_dense() {
+    out_.position.resize(n_);
+    std::iota(out_.position.begin(), out_.position.end(), 0u);
+    out_.unknown = out_.position;
+    forming_.clear();
+    if (n_ > 0) forming_.push_back({0, n_, {}});
+  }
+
+  void order_and_form() {
+    Indices order = minimum_degree(graph_, n_);
+    Indices position(n_);
+    for (std::uint32_t k = 0; k < n_; ++k) position[order[k]] = k;
+    const Indices parent = elimination_tree(graph_, order, position);
+    const Indices post = post_order(parent);
+    Indices moved(n_), parent_after(n_, kNone);
+    for (std::uint32_t k = 0; k < n_; ++k) moved[post[k]] = k;
+    for (std::uint32_t k = 0; k < n_; ++k)
+      if (parent[k] != kNone) parent_after[moved[k]] = moved[parent[k]];
+    out_.unknown.resize(n_);
+    for (std::uint32_t k = 0; k < n_; ++k) out_.unknown[k] = order[post[k]];
+    for (std::uint32_t k = 0; k < n_; ++k) position[out_.unknown[k]] = k;
+    out_.position = std::move(position);
+    form_fronts(parent_after);
+  }
+
+  // Column after column: what it meets later is what its rows and its children meet. A finished front whose parent is the
+  // next column is joined with it where that pays.
+  void form_fronts(const Indices& parent) {
+    Indices mark(n_, kNone);
+    std::vector<std::uint32_t> top;  // fronts whose parent is not reached yet, as a stack
+    Indices parent_column;           // by front
+    forming_.clear();
+    for (std::uint32_t j = 0; j < n_; ++j) {
+      Forming own{j, 1, {}};
+      mark[j] = j;
+      const auto meet = [&](std::uint32_t i) {
+        if (i > j && mark[i] != j) mark[i] = j, own.later.push_back(i);
+      };
+      for (const std::uint32_t v : graph_.of(out_.unknown[j])) meet(out_.position[v]);
+      for (std::size_t t = top.size(); t-- > 0 && parent_column[top[t]] == j;)
+        for (const std::uint32_t i : forming_[top[t]].later) meet(i);
+      std::ranges::sort(own.later);
+      fill_ += own.later.size() + 1;
+      const std::uint64_t at_least = 8 * fill_;
+      if (at_least > limits_.bytes)
+        fail("joint: the factor of {} unknowns needs more than the limit of {:.3g} GB; raise joint({{.memory = ...}}) or solve by sweeps",
+             n_, static_cast<double>(limits_.bytes) / 1e9);
+      // Only the front just before can be joined: its columns end where this one begins.
+      if (!top.empty() && top.back() + 1 == forming_.size() && parent_column[top.back()] == j &&
+          is_worth_joining(forming_.back(), own)) {
+        Forming& child = forming_.back();
+        child.columns += 1;
+        child.later = std::move(own.later);
+        top.pop_back();
+        parent_column.pop_back();
+        while (!top.empty() && parent_column[top.back()] == j) top.pop_back();
+      } else {
+        while (!top.empty() && parent_column[top.back()] == j) top.pop_back();
+        forming_.push_back(std::move(own));
+      }
+      parent_column.resize(forming_.size(), kNone);
+      parent_column.back() = parent[j];
+      if (parent[j] != kNone) top.push_back(static_cast<std::uint32_t>(forming_.size() - 1));
+    }
+  }
+
+  void lay_out() {
+    out_.front_of.resize(n_);
+    std::uint64_t indices = 0, stack = 0;
+    std::vector<std::uint64_t> children(forming_.size());
+    for (std::uint32_t f = 0; f < forming_.size(); ++f) {
+      const Forming& from = forming_[f];
+      Elimination::Front& front = out_.fronts.emplace_back();
+      front.first = from.first, front.columns = from.columns;
+      front.size = from.columns + static_cast<std::uint32_t>(from.later.size());
+      front.indices = indices, front.panel = out_.panels, front.square = out_.squares;
+      indices += from.later.size();
+      out_.panels += std::uint64_t{front.size} * front.columns;
+      out_.squares += std::uint64_t{front.size} * front.size;
+      out_.largest = std::max(out_.largest, front.size);
+      for (std::uint32_t c = 0; c < from.columns; ++c) out_.front_of[from.first + c] = f;
+      out_.later.insert(out_.later.end(), from.later.begin(), from.later.end());
+    }
+    for (std::uint32_t f = 0; f < forming_.size(); ++f) {
+      Elimination::Front& front = out_.fronts[f];
+      const std::uint64_t update = std::uint64_t{front.below()} * front.below();
+      stack = stack - children[f] + update;
+      out_.stack = std::max(out_.stack, stack + children[f]);
+      if (forming_[f].later.empty()) continue;
+      front.parent = out_.front_of[forming_[f].later[0]];
+      children[front.parent] += update;
+      const Elimination::Front& parent = out_.fronts[front.parent];
+      const Indices& list = forming_[front.parent].later;
+      for (const std::uint32_t p : forming_[f].later)
+        out_.in_parent.push_back(p < parent.first + parent.columns
+                                     ? p - parent.first
+                                     : parent.columns + static_cast<std::uint32_t>(std::ranges::lower_bound(list, p) - list.begin()));
+    }
+    out_.fronts.emplace_back().first = n_;
+    if (out_.bytes() > limits_.bytes)
+      fail("joint: {} unknowns need {:.3g} GB, more than the limit of {:.3g} GB; raise joint({{.memory = ...}}) or solve by sweeps",
+           n_, static_cast<double>(out_.bytes()) / 1e9, static_cast<double>(limits_.bytes) / 1e9);
+  }
+
+  void place_rows() {
+    out_.local.resize(rows_.columns.size());
+    out_.front_of_row.assign(rows_.rows(), kNone);
+    Indices count(out_.fronts.size() + 1);
+    for (std::size_t r = 0; r < rows_.rows(); ++r) {
+      const std::uint32_t begin = rows_.first[r], end = rows_.first[r + 1];
+      if (begin == end) continue;
+      std::sort(rows_.columns.begin() + begin, rows_.columns.begin() + end,
+                [&](std::uint32_t a, std::uint32_t b) { return out_.position[a] < out_.position[b]; });
+      const std::uint32_t f = out_.front_of[out_.position[rows_.columns[begin]]];
+      const Elimination::Front& front = out_.fronts[f];
+      const Indices& list = forming_[f].later;
+      auto from = list.begin();
+      for (std::uint32_t k = begin; k < end; ++k) {
+        const std::uint32_t p = out_.position[rows_.columns[k]];
+        if (p >= front.first + front.columns) from = std::lower_bound(from, list.end(), p);
+        out_.local[k] = p < front.first + front.columns ? p - front.first
+                                                        : front.columns + static_cast<std::uint32_t>(from - list.begin());
+      }
+      out_.front_of_row[r] = f;
+      ++count[f + 1];
+    }
+    std::partial_sum(count.begin(), count.end(), count.begin());
+    for (std::size_t f = 0; f < out_.fronts.size(); ++f) out_.fronts[f].rows = count[f];
+    out_.rows.resize(count.back());
+    for (std::uint32_t r = 0; r < rows_.rows(); ++r)
+      if (out_.front_of_row[r] != kNone) out_.rows[count[out_.front_of_row[r]]++] = r;
+  }
+
+  RowPattern& rows_;
+  const EliminationLimits limits_;
+  const std::uint32_t n_;
+  Neighbours graph_;
+  std::vector<Forming> forming_;
+  std::uint64_t fill_ = 0;
+  Elimination out_;
+};
+
+}  // namespace
+
+Elimination eliminate(RowPattern& rows, const EliminationLimits& limits) { return Analysis(rows, limits).run(); }
+
+std::string Elimination::text() const {
+  const double share = unknowns == 0 ? 0 : static_cast<double>(panels) / triangle(unknowns);
+  if (fronts.size() <= 2)
+    return fmt::format("dense Cholesky: {} unknowns, {:.3g} MB", unknowns, static_cast<double>(bytes()) / 1e6);
+  return fmt::format("sparse Cholesky: {} unknowns in {} fronts of at most {}, {:.3g} % of a dense factor, {:.3g} MB", unknowns,
+                     fronts.size() - 1, largest, 100 * share, static_cast<double>(bytes()) / 1e6);
+}
+
+}  // namespace dma::joint

@@ -1,0 +1,64 @@
+// The numbers of an elimination: Cholesky factor of the information matrix, solutions, the part of its inverse that lies on the
+// fronts. Memory is taken once; only large fronts allocate afterwards, in Eigen's kernels.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "engine/joint/elimination.h"
+
+namespace dma::joint {
+
+// Rows with numbers: value k belongs to RowPattern::columns[k].
+struct Rows {
+  const RowPattern* pattern;
+  std::span<const double> values;   // parallel to the pattern's columns
+  std::span<const double> weights;  // by row, >= 0
+};
+
+class Fronts {
+ public:
+  explicit Fronts(const Elimination& elimination);
+
+  // Factorises sum_r w_r a_r a_r^T + damping times its own diagonal. A pivot that is lost to rounding is replaced by one that
+  // fixes its unknown; false if there was any.
+  bool factorise(const Rows& rows, double damping = 0);
+  // x <- L^-1 x, in the order of unknowns. `room` holds as many numbers as x.
+  void solve(std::span<double> x, std::span<double> room) const;
+  // With L = C C^T: x <- C^-1 P x and x <- P^T C^-T x.
+  void solve_lower(std::span<double> x, std::span<double> room) const;  // afterwards in the order of positions
+  void solve_upper(std::span<double> x, std::span<double> room) const;  // x in the order of positions; afterwards of unknowns
+  // The inverse on all fronts (Takahashi), from the last column to the first.
+  void invert();
+
+  double log_determinant() const { return log_determinant_; }
+  std::span<const double> diagonal() const { return diagonal_; }  // of L without damping, by position
+
+  // After invert():
+  double variance(std::uint32_t unknown) const { return variance_[unknown]; }
+  // a^T L^-1 b for numbers at unknowns of one front (those of a row, at its local places).
+  double quadratic(std::uint32_t front, std::span<const std::uint32_t> local, std::span<const double> values) const;
+  // Entry of the inverse; nothing if the two never meet in a front.
+  const double* entry(std::uint32_t unknown_a, std::uint32_t unknown_b) const;
+  // Local places of unknowns in the front of the first of them in the order; kNone if they do not all lie in it.
+  std::uint32_t common_front(std::span<const std::uint32_t> unknowns, std::vector<std::uint32_t>& local) const;
+
+  // Unknowns that some direction of the null space moves, after a factorise() that returned false.
+  std::vector<std::uint32_t> undetermined() const;
+
+ private:
+  void assemble(const Rows& rows, std::uint32_t f, double* front);
+  void assemble_in_blocks(const Rows& rows, std::uint32_t f, double* front);
+  bool eliminate_front(const Elimination::Front& shape, double* front);
+  void invert_in_blocks(const Elimination::Front& shape, const double* panel, double* z);
+
+  const Elimination* e_;
+  std::vector<double> panels_, squares_, stack_, work_, block_;
+  std::vector<double> diagonal_, variance_;
+  std::vector<std::uint32_t> waiting_;  // fronts whose parent has not taken what they left
+  std::vector<std::uint32_t> lost_;     // positions of pivots
+  double log_determinant_ = 0;
+};
+
+}  // namespace dma::joint

@@ -1,0 +1,162 @@
+// Elimination by fronts against dense linear algebra.
+#include "engine/joint/fronts.h"
+
+#include <doctest/doctest.h>
+
+#include <Eigen/Dense>
+#include <boost/random/mersenne_twister.hpp>
+#include <boost/random/uniform_01.hpp>
+
+#include "engine/support/error.h"
+
+namespace {
+
+using namespace dma::joint;
+constexpr double kClose = 1e-10;
+
+struct Problem {
+  RowPattern pattern;
+  std::vector<double> values, weights;
+  boost::random::mt19937_64 random{7};
+
+  double uniform() { return boost::random::uniform_01<double>()(random); }
+  void add(std::vector<std::uint32_t> columns, double weight = 1) {
+    pattern.columns.insert(pattern.columns.end(), columns.begin(), columns.end());
+    pattern.end_row();
+    weights.push_back(weight);
+  }
+  // Numbers once the columns of the rows have their final order.
+  void draw() {
+    for (std::size_t k = 0; k < pattern.columns.size(); ++k) values.push_back(2 * uniform() - 1);
+  }
+  Rows rows() const { return {&pattern, values, weights}; }
+  Eigen::MatrixXd dense(double damping = 0) const {
+    Eigen::MatrixXd m = Eigen::MatrixXd::Zero(pattern.unknowns, pattern.unknowns);
+    for (std::size_t r = 0; r < pattern.rows(); ++r)
+      for (std::uint32_t a = pattern.first[r]; a < pattern.first[r + 1]; ++a)
+        for (std::uint32_t b = pattern.first[r]; b < pattern.first[r + 1]; ++b)
+          m(pattern.columns[a], pattern.columns[b]) += weights[r] * values[a] * values[b];
+    m.diagonal() *= 1 + damping;
+    return m;
+  }
+};
+
+Problem chain(std::uint32_t steps, std::uint32_t dimensions) {
+  Problem p;
+  p.pattern.unknowns = steps * dimensions;
+  // Dimension after dimension, as variables of a graph lie: neighbours in time are far apart.
+  const auto at = [&](std::uint32_t t, std::uint32_t d) { return d * steps + t; };
+  for (std::uint32_t t = 0; t < steps; ++t)
+    for (std::uint32_t d = 0; d < dimensions; ++d) {
+      p.add({at(t, d)}, 0.5);
+      if (t > 0 && d + 1 < dimensions) p.add({at(t, d), at(t - 1, d), at(t - 1, d + 1)}, 2);
+      if (t > 0 && d + 1 == dimensions) p.add({at(t, d), at(t - 1, d)}, 3);
+    }
+  return p;
+}
+
+Problem scattered(std::uint32_t unknowns, std::uint32_t rows) {
+  Problem p;
+  p.pattern.unknowns = unknowns;
+  for (std::uint32_t u = 0; u < unknowns; ++u) p.add({u}, 0.1);
+  for (std::uint32_t r = 0; r < rows; ++r) {
+    std::vector<std::uint32_t> columns;
+    for (int k = 0; k < 3; ++k) {
+      const auto c = static_cast<std::uint32_t>(p.uniform() * unknowns);
+      if (std::ranges::find(columns, c) == columns.end()) columns.push_back(c);
+    }
+    p.add(columns, 0.2 + p.uniform());
+  }
+  return p;
+}
+
+Problem regression(std::uint32_t unknowns, std::uint32_t rows) {
+  Problem p;
+  p.pattern.unknowns = unknowns;
+  std::vector<std::uint32_t> all(unknowns);
+  for (std::uint32_t u = 0; u < unknowns; ++u) p.add({u}, 0.3), all[u] = u;
+  for (std::uint32_t r = 0; r < rows; ++r) p.add(all, 0.5 + p.uniform());
+  return p;
+}
+
+void check_against_dense(Problem p, double damping = 0) {
+  const Elimination e = eliminate(p.pattern, {});
+  CAPTURE(e.text());
+  p.draw();
+  Fronts fronts(e);
+  REQUIRE(fronts.factorise(p.rows(), damping));
+  const Eigen::MatrixXd m = p.dense(damping), inverse = m.inverse();
+  const auto n = static_cast<Eigen::Index>(p.pattern.unknowns);
+  CHECK(fronts.log_determinant() == doctest::Approx(2 * Eigen::MatrixXd(m.llt().matrixL()).diagonal().array().log().sum()).epsilon(1e-12));
+  Eigen::VectorXd x(n), room(n);
+  for (Eigen::Index i = 0; i < n; ++i) x[i] = p.uniform();
+  const Eigen::VectorXd expected = inverse * x;
+  fronts.solve({x.data(), p.pattern.unknowns}, {room.data(), p.pattern.unknowns});
+  CHECK((x - expected).cwiseAbs().maxCoeff() < kClose * expected.cwiseAbs().maxCoeff());
+  fronts.invert();
+  double error = 0;
+  for (std::uint32_t u = 0; u < p.pattern.unknowns; ++u)
+    error = std::max(error, std::abs(fronts.variance(u) - inverse(u, u)) / inverse(u, u));
+  std::vector<std::uint32_t> local;
+  for (std::size_t r = 0; r < p.pattern.rows(); ++r) {
+    const auto row = p.pattern.row(r);
+    if (row.empty()) continue;
+    Eigen::VectorXd a = Eigen::VectorXd::Zero(n);
+    for (std::size_t k = 0; k < row.size(); ++k) a[row[k]] = p.values[p.pattern.first[r] + k];
+    const double exact = a.dot(inverse * a);
+    const std::span values(p.values.data() + p.pattern.first[r], row.size());
+    REQUIRE(fronts.common_front(row, local) == e.front_of_row[r]);
+    CHECK(std::ranges::equal(local, std::span(e.local.data() + p.pattern.first[r], row.size())));
+    error = std::max(error, std::abs(fronts.quadratic(e.front_of_row[r], local, values) - exact) / exact);
+    const double scale = std::sqrt(inverse(row[0], row[0]) * inverse(row.back(), row.back()));
+    error = std::max(error, std::abs(*fronts.entry(row[0], row.back()) - inverse(row[0], row.back())) / scale);
+  }
+  CHECK(error < kClose);
+}
+
+}  // namespace
+
+TEST_CASE("fronts: chains, scattered and full rows are solved, inverted and have their determinant") {
+  for (const std::uint32_t dimensions : {1u, 2u, 4u}) check_against_dense(chain(60, dimensions));
+  check_against_dense(scattered(200, 150));
+  check_against_dense(scattered(300, 600));
+  check_against_dense(regression(10, 30));
+  check_against_dense(regression(130, 300));
+  check_against_dense(chain(50, 3), 0.7);
+  check_against_dense(regression(60, 70), 0.3);
+}
+
+TEST_CASE("fronts: dense or sparse is chosen by the fill, and a chain keeps it constant per step") {
+  RowPattern full = regression(40, 3).pattern, none, single;
+  CHECK(eliminate(full, {}).text().starts_with("dense Cholesky: 40 unknowns"));
+  Problem short_chain = chain(500, 2), long_chain = chain(5000, 2);
+  const Elimination a = eliminate(short_chain.pattern, {}), b = eliminate(long_chain.pattern, {});
+  CHECK(a.text().starts_with("sparse Cholesky: 1000 unknowns"));
+  CHECK(b.largest <= 8);
+  CHECK(static_cast<double>(b.squares) < 10.5 * static_cast<double>(a.squares));
+  none.unknowns = 0;
+  CHECK(eliminate(none, {}).bytes() == 0);
+}
+
+TEST_CASE("fronts: what nothing determines is found, however it hides") {
+  Problem p = chain(40, 2);
+  p.pattern.unknowns += 3;
+  p.add({80, 81});  // their sum alone is known
+  p.add({3, 82}, 0);  // weight 0: as if it were not there
+  const Elimination e = eliminate(p.pattern, {});
+  p.draw();
+  for (std::uint32_t k = p.pattern.first[p.pattern.rows() - 2]; k < p.pattern.columns.size(); ++k) p.values[k] = 1;
+  Fronts fronts(e);
+  CHECK(!fronts.factorise(p.rows()));
+  CHECK(fronts.undetermined() == std::vector<std::uint32_t>{80, 81, 82});
+}
+
+TEST_CASE("fronts: more memory than the limit is refused before it is taken") {
+  Problem p = regression(100, 1);
+  CHECK_THROWS_WITH_AS(eliminate(p.pattern, {.bytes = 100'000}),
+                       "joint: 100 unknowns need 0.00024 GB, more than the limit of 0.0001 GB; raise joint({.memory = ...}) or "
+                       "solve by sweeps",
+                       dma::Error);
+  Problem q = scattered(3000, 9000);
+  CHECK_THROWS_AS(eliminate(q.pattern, {.bytes = 100'000}), dma::Error);
+}
