@@ -121,6 +121,7 @@ Registry standard_registry() {
       .add(kind("inner_product", "total = sum of x y")
                .variadic_input("x")
                .variadic_input("y")
+               .same_terms("x", "y")
                .output("total")
                .function([](Values v, Values) { return InnerProduct::value(v); })
                .linear_view(&InnerProduct::linear_view, &InnerProduct::linear_in)

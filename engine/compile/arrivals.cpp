@@ -1,6 +1,10 @@
 #include "engine/compile/arrivals.h"
 
+#include <fmt/format.h>
+
 #include <optional>
+
+#include "engine/support/sizes.h"
 
 namespace dma {
 
@@ -52,7 +56,9 @@ void ArrivalPlanner::reserve(std::uint32_t g, std::uint32_t p) {
   auto& port = plan_.groups[g].ports[p];
   if (port.first_arrival != kNowhere) return;
   port.first_arrival = plan_.arrivals;
-  plan_.arrivals += plan_.groups[g].slots * port.terms;
+  plan_.arrivals = add_sizes(plan_.arrivals, plan_.groups[g].slots * port.terms, [&] {
+    return fmt::format("factor '{}': the arriving messages up to it", plan_.slot_name(g, 0));
+  });
 }
 
 void ArrivalPlanner::gather(std::uint32_t g, std::uint32_t p, std::uint32_t first, std::uint32_t count) {
@@ -126,7 +132,9 @@ Arrival ArrivalPlanner::from_sources(std::uint32_t g, std::uint32_t p, const Pla
   }
   if (port.first_combined == kNowhere) {
     port.first_combined = plan_.arrivals;
-    plan_.arrivals += variable.size;
+    plan_.arrivals = add_sizes(plan_.arrivals, variable.size, [&] {
+      return fmt::format("variable '{}': the arriving messages up to it", variable.name);
+    });
   }
   view.from = ReadView::From::arrivals;
   view.first = port.first_combined + offset;

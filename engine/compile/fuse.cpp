@@ -13,12 +13,11 @@ struct End {
   std::size_t factor, port;
 };
 
-bool has_default_parameters(const Resolved::Factor& factor) {
-  for (std::size_t i = 0; i < factor.parameters.size(); ++i) {
-    const auto fallback = factor.kind->parameters()[i].fallback;
-    if (!fallback || !std::ranges::all_of(factor.parameters[i].values, [&](double v) { return v == *fallback; }))
+// Each message, by whatever method it is to be had, is by this one.
+bool has_messages_by(const Resolved::Factor& factor, std::string_view method) {
+  for (std::size_t p = 0; p < factor.ports.size(); ++p)
+    if (const MessageFunction* m = factor.kind->find_message(factor.method, p); m != nullptr && m->method != method)
       return false;
-  }
   return true;
 }
 
@@ -32,7 +31,7 @@ bool covers_one_variable(const Resolved& graph, const Resolved::Factor& factor, 
 // The consumer that alone reads what the producer writes, if the rule fits this producer.
 std::optional<End> matching_consumer(const Resolved& graph, const std::vector<std::vector<End>>& ends,
                                      const Resolved::Factor& producer, const Fusion& rule) {
-  if (producer.kind->name() != rule.producer || !has_default_parameters(producer)) return {};
+  if (producer.kind->name() != rule.producer) return {};
   const auto& port = producer.ports[producer.kind->port(rule.via)];
   if (!covers_one_variable(graph, producer, port)) return {};
   const auto& variable = graph.variables[port.variables[0].value];
@@ -41,13 +40,53 @@ std::optional<End> matching_consumer(const Resolved& graph, const std::vector<st
   for (const End& end : readers) {
     const auto& consumer = graph.factors[end.factor];
     if (consumer.kind->name() != rule.consumer || end.port != consumer.kind->port(rule.into)) continue;
-    if (has_default_parameters(consumer) && covers_one_variable(graph, consumer, consumer.ports[end.port])) return end;
+    if (has_messages_by(consumer, rule.consumer_method) && covers_one_variable(graph, consumer, consumer.ports[end.port]))
+      return end;
   }
   return {};
 }
 
-Resolved::Factor fused(const Resolved& graph, const Resolved::Factor& producer, const Resolved::Factor& consumer,
-                       const Fusion& rule, const Kind& kind) {
+const Resolved::Parameter* find_parameter(const Resolved::Factor& factor, std::string_view name) {
+  const auto& specs = factor.kind->parameters();
+  const auto found = std::ranges::find(specs, name, &ParameterSpec::name);
+  return found == specs.end() ? nullptr : &factor.parameters[static_cast<std::size_t>(found - specs.begin())];
+}
+
+// Every parameter that the fused kind does not take over has its default.
+bool others_have_defaults(const Resolved::Factor& factor, const Kind& fused) {
+  for (std::size_t i = 0; i < factor.parameters.size(); ++i) {
+    const ParameterSpec& spec = factor.kind->parameters()[i];
+    if (std::ranges::find(fused.parameters(), spec.name, &ParameterSpec::name) != fused.parameters().end()) continue;
+    if (!spec.fallback || !std::ranges::all_of(factor.parameters[i].values, [&](double v) { return v == *spec.fallback; }))
+      return false;
+  }
+  return true;
+}
+
+// Sets the parameters of the fused factor; false if one of them, or of the pair, has no counterpart.
+bool take_parameters(const Resolved::Factor& producer, const Resolved::Factor& consumer, std::uint32_t terms,
+                     Resolved::Factor& both) {
+  if (!others_have_defaults(producer, *both.kind) || !others_have_defaults(consumer, *both.kind)) return false;
+  for (const ParameterSpec& spec : both.kind->parameters()) {
+    const Resolved::Parameter *of_consumer = find_parameter(consumer, spec.name), *of_producer = find_parameter(producer, spec.name);
+    if (of_consumer != nullptr && of_producer != nullptr) return false;
+    Resolved::Parameter& parameter = both.parameters.emplace_back();
+    parameter.terms = spec.per_term ? terms : 1;
+    if (of_consumer != nullptr) {
+      if (of_consumer->terms != parameter.terms) return false;
+      parameter = *of_consumer;
+    } else if (of_producer != nullptr ? of_producer->values.size() == 1 : spec.fallback.has_value()) {
+      parameter.values = ShortList<double>(parameter.terms, of_producer != nullptr ? of_producer->values[0] : *spec.fallback);
+    } else {
+      return false;
+    }
+  }
+  return true;
+}
+
+// Nothing where the pair has what the fused kind cannot express.
+std::optional<Resolved::Factor> fused(const Resolved& graph, const Resolved::Factor& producer,
+                                      const Resolved::Factor& consumer, const Fusion& rule, const Kind& kind) {
   Resolved::Factor both;
   both.given_name = fmt::format("{}+{}", producer.name(), consumer.name());
   both.kind = &kind;
@@ -63,37 +102,43 @@ Resolved::Factor fused(const Resolved& graph, const Resolved::Factor& producer, 
     }
   for (std::size_t p = 0; p < consumer.ports.size(); ++p)
     if (p != into) both.ports.push_back(consumer.ports[p]);
-  // The fused messages must be by the method the pair would use, not by one that merely serves.
-  const std::string& method = producer.kind->find_message(producer.method, via)->method;
-  for (std::size_t p = 0; p < both.ports.size(); ++p) {
-    const MessageFunction* message = kind.find_message(both.method, p);
-    if (message == nullptr || message->method != method) return {};
-  }
+  // The fused messages must be by the method the producer would use, not by one that merely serves.
+  const MessageFunction* const through = producer.kind->find_message(producer.method, via);
+  if (through == nullptr || !has_messages_by(producer, through->method) || !has_messages_by(both, through->method)) return {};
+  for (std::size_t p = 0; p < both.ports.size(); ++p)
+    if (kind.find_message(both.method, p) == nullptr) return {};
+  if (!take_parameters(producer, consumer, consumer.ports[into].terms, both)) return {};
   resolve_messages(graph, both);
   return both;
+}
+
+// Fuses by one rule. A factor takes part once: those that are left are looked at again by the next rule.
+void fuse_by(const Fusion& rule, const Kind& kind, Resolved& graph) {
+  std::vector<std::vector<End>> ends(graph.variables.size());
+  for (std::size_t f = 0; f < graph.factors.size(); ++f)
+    for (std::size_t p = 0; p < graph.factors[f].ports.size(); ++p)
+      for (const VariableId v : graph.factors[f].ports[p].variables) ends[v.value].push_back({f, p});
+  std::vector<bool> taken(graph.factors.size()), gone(graph.factors.size());
+  for (std::size_t f = 0; f < graph.factors.size(); ++f) {
+    if (taken[f]) continue;
+    const auto end = matching_consumer(graph, ends, graph.factors[f], rule);
+    if (!end || taken[end->factor] || end->factor == f) continue;
+    auto both = fused(graph, graph.factors[f], graph.factors[end->factor], rule, kind);
+    if (!both) continue;
+    graph.factors[f] = std::move(*both);
+    taken[f] = taken[end->factor] = gone[end->factor] = true;
+  }
+  if (std::ranges::find(gone, true) == gone.end()) return;
+  std::vector<Resolved::Factor> left;
+  for (std::size_t f = 0; f < graph.factors.size(); ++f)
+    if (!gone[f]) left.push_back(std::move(graph.factors[f]));
+  graph.factors = std::move(left);
 }
 
 }  // namespace
 
 void fuse(Resolved& graph, const Registry& registry) {
-  std::vector<std::vector<End>> ends(graph.variables.size());
-  for (std::size_t f = 0; f < graph.factors.size(); ++f)
-    for (std::size_t p = 0; p < graph.factors[f].ports.size(); ++p)
-      for (const VariableId v : graph.factors[f].ports[p].variables) ends[v.value].push_back({f, p});
-  std::vector<bool> gone(graph.factors.size());
-  for (const Fusion& rule : registry.fusions())
-    for (auto& producer : graph.factors) {
-      const auto consumer = matching_consumer(graph, ends, producer, rule);
-      if (!consumer || gone[consumer->factor]) continue;
-      Resolved::Factor both = fused(graph, producer, graph.factors[consumer->factor], rule, registry.kind(rule.fused));
-      if (both.kind == nullptr) continue;
-      producer = std::move(both);
-      gone[consumer->factor] = true;
-    }
-  std::vector<Resolved::Factor> left;
-  for (std::size_t f = 0; f < graph.factors.size(); ++f)
-    if (!gone[f]) left.push_back(std::move(graph.factors[f]));
-  graph.factors = std::move(left);
+  for (const Fusion& rule : registry.fusions()) fuse_by(rule, registry.kind(rule.fused), graph);
 }
 
 }  // namespace dma

@@ -1,6 +1,10 @@
 #include "engine/compile/lay_out.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+
+#include "engine/support/sizes.h"
 
 namespace dma {
 
@@ -25,7 +29,9 @@ std::vector<Placement> form_groups(const Flow& flow, PlanData& plan) {
     places[f] = {joins ? shared_group : fresh, group.slots};
     group.members.push_back(f);
     group.first_slot.push_back(group.slots);
-    group.slots += factor.slots;
+    group.slots = add_sizes(group.slots, factor.slots, [&] {
+      return fmt::format("factor '{}': the slots of all factors like it", factor.name());
+    });
   };
   for (const Visit& visit : plan.schedule.visits) place(visit.factor);
   for (std::uint32_t f = 0; f < graph.factors.size(); ++f) place(f);
@@ -39,7 +45,8 @@ void lay_out_ports(const Resolved& graph, Group& group, std::uint32_t& next_slot
     port.terms = first.ports[p].terms;
     port.message = first.ports[p].message;
     port.first_slot = next_slot;
-    next_slot += group.slots * port.terms;
+    const auto messages = [&] { return fmt::format("factor '{}': the messages of the graph up to it", first.name()); };
+    next_slot = add_sizes(next_slot, multiply_sizes(group.slots, port.terms, messages), messages);
     if (group.members.size() == 1) {
       port.elements = first.ports[p].elements;
     } else {
@@ -61,19 +68,19 @@ void lay_out_ports(const Resolved& graph, Group& group, std::uint32_t& next_slot
   }
 }
 
+// Factors that were merged keep a number each, equal or not: a state may be told another one for any of them.
 void lay_out_parameters(const Resolved& graph, Group& group, std::vector<double>& store) {
   const auto& first = graph.factors[group.members[0]];
   for (std::size_t i = 0; i < first.parameters.size(); ++i) {
-    Group::Parameter parameter{static_cast<std::uint32_t>(store.size()), first.parameters[i].per_slot,
-                               first.parameters[i].terms};
-    const auto differs = [&](std::uint32_t f) { return graph.factors[f].parameters[i].values != first.parameters[i].values; };
-    if (std::ranges::any_of(group.members, differs)) parameter.per_slot = true;
-    const std::size_t copies = parameter.per_slot ? group.members.size() : 1;
-    for (std::size_t m = 0; m < copies; ++m) {
-      const auto& values = graph.factors[group.members[m]].parameters[i].values;
+    group.parameters.push_back({static_cast<std::uint32_t>(store.size()),
+                                first.parameters[i].per_slot || group.members.size() > 1, first.parameters[i].terms});
+    for (const std::uint32_t f : group.members) {
+      const auto& values = graph.factors[f].parameters[i].values;
       store.insert(store.end(), values.begin(), values.end());
     }
-    group.parameters.push_back(parameter);
+    (void)checked_size(store.size(), [&] {
+      return fmt::format("factor '{}': the parameters of the graph up to it", first.name());
+    });
   }
 }
 
@@ -92,15 +99,20 @@ std::vector<Placement> lay_out(const Flow& flow, bool constants_in_context, Plan
     variable.observed = v.observed, variable.shared = v.shared;
     if (v.observed || v.shared) {
       variable.first_slot = plan.slots;
-      plan.slots += v.size;
+      plan.slots = add_sizes(plan.slots, v.size, [&] {
+        return fmt::format("variable '{}': the values of the graph up to it", v.name);
+      });
     }
   }
   plan.first_message = plan.slots;
   for (Group& group : plan.groups) {
     lay_out_ports(graph, group, plan.slots);
     lay_out_parameters(graph, group, plan.parameters);
+    const auto room = [&] {
+      return fmt::format("factor '{}': the numbers its messages need while they are computed", graph.factors[group.members[0]].name());
+    };
     std::uint32_t scratch = 0;
-    for (const Group::Port& port : group.ports) scratch += kScratchPerTerm * port.terms;
+    for (const Group::Port& port : group.ports) scratch = add_sizes(scratch, multiply_sizes(kScratchPerTerm, port.terms, room), room);
     plan.scratch = std::max({plan.scratch, scratch, kLeastScratch});
   }
   plan.elements = graph.elements;

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "engine/support/error.h"
+#include "engine/support/sizes.h"
 
 namespace dma {
 
@@ -78,8 +78,10 @@ Resolved::Port variadic_port(const Variables& variables, const Graph::Factor& fa
   std::vector<std::uint32_t> terms;
   std::vector<IndexMap> maps;
   for (const Connection* c : ends) {
+    const auto what = [&] { return fmt::format("{}: its terms up to '{}'", where(factor), variables[c->variable.value].name); };
     terms.push_back(terms_of(variables, factor, *c, slots));
-    port.terms += terms.back();
+    port.terms = add_sizes(port.terms, terms.back(), what);
+    (void)multiply_sizes(slots, port.terms, what);
     maps.push_back(map_of(variables, factor, *c, slots * terms.back()));
   }
   if (ends.size() == 1) {
@@ -93,9 +95,38 @@ Resolved::Port variadic_port(const Variables& variables, const Graph::Factor& fa
   return port;
 }
 
-}  // namespace
+// Whether a slot can meet an element twice at all. That is seen without looking at the slots of nearly every factor.
+bool may_repeat(const Resolved::Factor& factor) {
+  for (std::size_t p = 0; p < factor.ports.size(); ++p) {
+    const Resolved::Port& port = factor.ports[p];
+    const IndexMap& map = port.elements;
+    if (port.terms > 1 && !(map.is_affine() && map.divisor == 1 && map.modulus >= port.terms)) return true;
+    for (std::size_t q = 0; q < p; ++q)
+      for (const VariableId v : port.variables)
+        if (std::ranges::find(factor.ports[q].variables, v) != factor.ports[q].variables.end()) return true;
+  }
+  return false;
+}
 
-std::string where(const Graph::Factor& factor) { return fmt::format("factor '{}' ({})", factor.name(), factor.kind); }
+void refuse_repetitions(const Variables& variables, const Graph::Factor& factor, const Resolved::Factor& resolved) {
+  std::vector<std::uint32_t> elements;
+  for (std::uint32_t s = 0; s < resolved.slots; ++s) {
+    elements.clear();
+    for (const Resolved::Port& port : resolved.ports)
+      for (std::uint32_t t = 0; t < port.terms; ++t) elements.push_back(port.elements(s * port.terms + t));
+    std::ranges::sort(elements);
+    for (auto e = std::ranges::adjacent_find(elements); e != elements.end(); e = std::adjacent_find(e + 1, elements.end())) {
+      const auto variable = std::ranges::upper_bound(variables, *e, {}, &Resolved::Variable::first_element) - 1;
+      if (!variable->wants_messages) continue;  // a value that is known is no second opinion
+      fail("{}: '{}' stands on two of its ports{}, and would count as two independent variables; use a kind that takes it "
+           "once: square for a product with itself, a coefficient of 2 for a sum",
+           where(factor), variable->name,
+           variable->size == 1 ? "" : fmt::format(" (element {} in slot {})", *e - variable->first_element, s));
+    }
+  }
+}
+
+}  // namespace
 
 void assign_ports(const Graph::Factor& factor, const Kind& kind, PortEnds& assigned) {
   const auto& specs = kind.ports();
@@ -156,28 +187,15 @@ void check_families(const Variables& variables, const Graph::Factor& factor, con
 
 std::uint32_t plate_size(const Variables& variables, const Graph::Factor& factor, const Kind& kind,
                          const PortEnds& ports) {
-  std::uint32_t slots = 0;
-  std::string_view decided_by;
-  const auto agree = [&](std::uint32_t size, std::string_view name) {
-    if (slots == 0) slots = size, decided_by = name;
-    if (size != slots)
-      fail("{}: plate sizes do not fit: '{}' has {} elements but '{}' has {}; wrap one in row(), column(), all_to_one() "
-           "or gather(), or give both the same size",
-           where(factor), decided_by, slots, name, size);
-  };
-  for (const Connection& c : factor.connections)
-    if (c.reach == Reach::gather && c.table.empty())
-      fail("{}: gather({}) has an empty table; name one element for each slot", where(factor), variables[c.variable.value].name);
-  for (std::size_t p = 0; p < ports.size(); ++p) {
-    if (kind.ports()[p].variadic) continue;
-    const Connection& c = *ports[p][0];
-    if (c.reach == Reach::identical) agree(variables[c.variable.value].size, variables[c.variable.value].name);
-    if (c.reach == Reach::gather) agree(static_cast<std::uint32_t>(c.table.size()), variables[c.variable.value].name);
-  }
-  if (slots > 0) return slots;
-  // Only broadcast ends: the largest decides.
-  for (const auto& ends : ports) slots = std::max(slots, variables[ends[0]->variable.value].size);
-  return slots;
+  PlateShape shape(factor);
+  for (std::size_t p = 0; p < ports.size(); ++p)
+    for (const Connection* c : ports[p]) {
+      const auto& variable = variables[c->variable.value];
+      if (c->reach == Reach::gather && c->table.empty())
+        fail("{}: gather({}) has an empty table; name one element for each slot", where(factor), variable.name);
+      if (!kind.ports()[p].variadic) shape.add(*c, variable.name, variable.size);
+    }
+  return shape.slots();
 }
 
 void connect(const Variables& variables, const Graph::Factor& factor, const PortSpec& spec, const Ends& ends,
@@ -186,6 +204,19 @@ void connect(const Variables& variables, const Graph::Factor& factor, const Port
   else port.elements = map_of(variables, factor, *ends[0], slots);
   for (const Connection* c : ends)
     if (std::ranges::find(port.variables, c->variable) == port.variables.end()) port.variables.push_back(c->variable);
+}
+
+void check_terms(const Graph::Factor& factor, const Kind& kind, const Resolved::Factor& resolved) {
+  for (const auto& [p, q] : kind.same_terms())
+    if (resolved.ports[p].terms != resolved.ports[q].terms)
+      fail("{}: ports '{}' and '{}' must have equally many terms, but have {} and {}; say which variable goes where: "
+           "{{\"{}\", ...}}, {{\"{}\", ...}}",
+           where(factor), kind.ports()[p].name, kind.ports()[q].name, resolved.ports[p].terms, resolved.ports[q].terms,
+           kind.ports()[p].name, kind.ports()[q].name);
+}
+
+void check_repetitions(const Variables& variables, const Graph::Factor& factor, const Resolved::Factor& resolved) {
+  if (may_repeat(resolved)) refuse_repetitions(variables, factor, resolved);
 }
 
 }  // namespace dma

@@ -6,14 +6,12 @@
 #include <vector>
 
 #include "engine/compile/resolve.h"
+#include "engine/graph/plate.h"
 
 namespace dma {
 
 using Ends = ShortList<const Connection*>;
 using PortEnds = std::vector<Ends>;  // the connections of each port
-
-// "factor 'product3' (product)"
-std::string where(const Graph::Factor& factor);
 
 // Which connections go to which port: named ones by name, the others in order; a variadic port takes the surplus.
 // `assigned` is overwritten: one list serves all factors.
@@ -23,12 +21,19 @@ void assign_ports(const Graph::Factor& factor, const Kind& kind, PortEnds& assig
 void check_families(const std::vector<Resolved::Variable>& variables, const Graph::Factor& factor, const Kind& kind,
                     const PortEnds& ports);
 
-// The number of slots: what the identical (and gathered) ends of ports that are not variadic agree on.
+// The number of slots: what the ends of ports that are not variadic agree on (plate.h).
 std::uint32_t plate_size(const std::vector<Resolved::Variable>& variables, const Graph::Factor& factor, const Kind& kind,
                          const PortEnds& ports);
 
 // Sets the elements, terms and variables of a port.
 void connect(const std::vector<Resolved::Variable>& variables, const Graph::Factor& factor, const PortSpec& spec,
              const Ends& ends, std::uint32_t slots, Resolved::Port& port);
+
+// Ports that the kind wants to have equally many terms must have them.
+void check_terms(const Graph::Factor& factor, const Kind& kind, const Resolved::Factor& resolved);
+
+// A slot that meets an unknown element twice would take it for two independent ones.
+void check_repetitions(const std::vector<Resolved::Variable>& variables, const Graph::Factor& factor,
+                       const Resolved::Factor& resolved);
 
 }  // namespace dma

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "engine/support/error.h"
 #include "engine/compile/match_ports.h"
+#include "engine/support/sizes.h"
 
 namespace dma {
 
@@ -44,8 +44,9 @@ void resolve_parameters(const Graph::Factor& factor, const Kind& kind, std::uint
     if (spec.per_term && size == 1) parameter.values = ShortList<double>(terms, parameter.values[0]);
     parameter.per_slot = parameter.values.size() == std::size_t{slots} * parameter.terms && slots > 1;
     if (!parameter.per_slot && parameter.values.size() != parameter.terms)
-      fail("{}: parameter '{}' has {} values; expected 1{} or {} (one per slot)", where(factor), spec.name, size,
-           spec.per_term ? fmt::format(", {} (one per term)", terms) : "", std::size_t{slots} * parameter.terms);
+      fail("{}: parameter '{}' has {} values; expected 1{}{}", where(factor), spec.name, size,
+           parameter.terms > 1 ? fmt::format(" or {} (one per term)", parameter.terms) : "",
+           slots > 1 ? fmt::format(" or {} (one per slot)", std::size_t{slots} * parameter.terms) : "");
   }
 }
 
@@ -72,17 +73,12 @@ std::string_view method_of_run(const Registry& registry, const std::string& meth
   fail("compile: no method '{}'{}", method, suggestion(method, known));
 }
 
-// The message functions of a factor, port by port, whoever wants them.
+// The message functions of a factor, port by port, whoever wants them; null where its method has none.
 using Messages = ShortList<const MessageFunction*, 4>;
 
 Messages messages_of(const Resolved::Factor& factor) {
   Messages messages;
-  for (std::size_t p = 0; p < factor.ports.size(); ++p) {
-    messages.push_back(factor.kind->find_message(factor.method, p));
-    if (messages.back() == nullptr)
-      fail("factor '{}' ({}): no message to port '{}' by method '{}'{}", factor.name(), factor.kind->name(),
-           factor.kind->ports()[p].name, factor.method, suggestion(factor.method, factor.kind->methods()));
-  }
+  for (std::size_t p = 0; p < factor.ports.size(); ++p) messages.push_back(factor.kind->find_message(factor.method, p));
   return messages;
 }
 
@@ -90,7 +86,11 @@ void send_where_wanted(const Resolved& graph, const Messages& messages, Resolved
   const auto wants = [&](VariableId v) { return graph.variables[v.value].wants_messages; };
   for (std::size_t p = 0; p < factor.ports.size(); ++p) {
     auto& port = factor.ports[p];
-    port.message = std::ranges::any_of(port.variables, wants) ? messages[p] : nullptr;
+    const auto wanting = std::ranges::find_if(port.variables, wants);
+    port.message = wanting == port.variables.end() ? nullptr : messages[p];
+    if (wanting != port.variables.end() && port.message == nullptr)
+      fail("factor '{}' ({}) has no message to port '{}', which leads to '{}'; {}", factor.name(), factor.kind->name(),
+           factor.kind->ports()[p].name, graph.variables[wanting->value].name, missing_message(*factor.kind, factor.method, p));
   }
 }
 
@@ -126,6 +126,8 @@ class FactorResolver {
     check_families(so_far_.variables, factor, kind, ports_);
     resolved.slots = plate_size(so_far_.variables, factor, kind, ports_);
     const std::uint32_t terms = resolve_ports(factor, resolved);
+    check_terms(factor, kind, resolved);
+    check_repetitions(so_far_.variables, factor, resolved);
     resolve_parameters(factor, kind, resolved.slots, terms, resolved.parameters);
     if (!factor.method.empty()) return resolve_messages(so_far_, resolved);
     if (known_->messages.empty()) known_->messages = messages_of(resolved);
@@ -194,11 +196,19 @@ Resolved resolve(const Graph& graph, const Registry& registry, const CompileOpti
   for (const auto& variable : graph.variables()) {
     resolved.variables.push_back(
         {variable.name, resolved.elements, variable.size, variable.family, variable.observed, variable.shared});
-    resolved.elements += variable.size;
+    resolved.elements = add_sizes(resolved.elements, variable.size, [&] {
+      return fmt::format("variable '{}': the elements of the graph up to it", variable.name);
+    });
   }
-  for (const VariableId v : options.unobserved) resolved.variables.at(v.value).observed = false;
+  const auto named_in = [&](std::string_view option, VariableId v) -> Resolved::Variable& {
+    if (v.value >= resolved.variables.size())
+      fail("compile: {} names a variable that is not of this graph (number {} of {})", option, v.value,
+           resolved.variables.size());
+    return resolved.variables[v.value];
+  };
+  for (const VariableId v : options.unobserved) named_in("unobserved", v).observed = false;
   for (auto& variable : resolved.variables) variable.wants_messages = !variable.observed;
-  for (const VariableId v : options.predicted) resolved.variables.at(v.value).wants_messages = true;
+  for (const VariableId v : options.predicted) named_in("predicted", v).wants_messages = true;
   std::uint32_t id = 0;
   resolved.factors.reserve(graph.factors().size());
   FactorResolver resolver(registry, options, resolved);

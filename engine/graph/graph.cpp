@@ -3,26 +3,30 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <limits>
 #include <optional>
 
-#include "engine/support/error.h"
+#include "engine/support/sizes.h"
 
 namespace dma {
 
 namespace {
 
-constexpr std::size_t kLargestVariable = std::numeric_limits<std::uint32_t>::max() / 4;
-
-using Names = std::unordered_map<std::string, std::uint32_t>;
+// A variable has messages to and from several factors, and all of them are counted together.
+constexpr std::size_t kLargestVariable = kLargestSize / 4;
 
 const std::string& name_of(const Graph::Variable& variable) { return variable.name; }
 std::string name_of(const Graph::Factor& factor) { return factor.name(); }
 
+std::string_view stem_of(const Graph::Variable&) { return "v"; }
+std::string_view stem_of(const Graph::Factor& factor) { return factor.kind; }
+
+void rename(Graph::Variable& variable, std::string name) { variable.name = std::move(name); }
+void rename(Graph::Factor& factor, std::string name) { factor.given_name = std::move(name); }
+
 // The position of the item of that name. Numbered names end in it ("v17", "product3"), and so need no entry in `names`.
-template <class Items>
+template <class Names, class Items>
 std::optional<std::uint32_t> position(const Names& names, const Items& items, const std::string& wanted) {
-  if (const auto found = names.find(wanted); found != names.end()) return found->second;
+  if (const auto found = names.find(wanted); found != names.end()) return found->second.position;
   std::uint64_t number = 0, power = 1;
   for (std::size_t i = wanted.size(); i-- > 0 && wanted[i] >= '0' && wanted[i] <= '9' && power <= items.size(); power *= 10) {
     number += power * static_cast<std::uint64_t>(wanted[i] - '0');
@@ -31,7 +35,7 @@ std::optional<std::uint32_t> position(const Names& names, const Items& items, co
   return {};
 }
 
-template <class Items>
+template <class Names, class Items>
 std::uint32_t find(const Names& names, const Items& items, std::string_view wanted, std::string_view what) {
   if (const auto found = position(names, items, std::string(wanted))) return *found;
   std::vector<std::string> known;
@@ -39,27 +43,23 @@ std::uint32_t find(const Names& names, const Items& items, std::string_view want
   fail("no {} '{}' in this graph{}", what, wanted, suggestion(wanted, known));
 }
 
-std::string numbered(std::string_view stem, std::uint32_t number) {
+// A stem that ends in a digit is set apart: number 2 of "log1" is not number 12 of "log".
+std::string numbered(std::string_view stem, std::uint64_t number) {
   const fmt::format_int digits(number);
+  const bool apart = !stem.empty() && ((stem.back() >= '0' && stem.back() <= '9') || stem.back() == '_');
   std::string name;
-  name.reserve(stem.size() + digits.size());
-  return name.append(stem).append(digits.data(), digits.size());
+  name.reserve(stem.size() + 1 + digits.size());
+  return name.append(stem).append(apart ? "_" : "").append(digits.data(), digits.size());
 }
 
 // "v3", or the next number that the user has not taken.
-std::string name_by_number(std::string_view stem, std::uint32_t id, Names& taken) {
+template <class Names>
+std::string name_by_number(std::string_view stem, std::uint32_t id, Names& names) {
   std::string name = numbered(stem, id);
-  if (!taken.contains(name)) return name;
-  for (std::uint32_t number = id + 1; taken.contains(name); ++number) name = numbered(stem, number);
-  taken.emplace(name, id);
+  if (!names.contains(name)) return name;
+  for (std::uint64_t number = std::uint64_t{id} + 1; names.contains(name); ++number) name = numbered(stem, number);
+  names.emplace(name, typename Names::mapped_type{id, true});
   return name;
-}
-
-template <class Items>
-void take_name(const std::string& name, Names& taken, const Items& items, std::string_view what) {
-  if (position(taken, items, name))
-    fail("two {} are named '{}'; give each its own name, or an empty one to have it numbered", what, name);
-  taken.emplace(name, static_cast<std::uint32_t>(items.size()));
 }
 
 std::string_view name(Reach reach) {
@@ -68,6 +68,32 @@ std::string_view name(Reach reach) {
 }
 
 }  // namespace
+
+// A name the user gives to two things is an Error. One that was only a number so far makes way, for a number nobody has.
+template <class Items>
+void Graph::take_name(const std::string& name, Names& names, Items& items, std::string_view what) {
+  const auto holder = position(names, items, name);
+  const auto entry = names.find(name);
+  if (holder && entry != names.end() && !entry->second.by_number)
+    fail("two {} are named '{}'; give each its own name, or an empty one to have it numbered", what, name);
+  names.insert_or_assign(name, Named{static_cast<std::uint32_t>(items.size())});
+  if (!holder) return;
+  auto& item = items[*holder];
+  std::uint64_t number = items.size() + 1;  // the name of a later position would be taken from it in turn
+  std::string free = numbered(stem_of(item), number);
+  while (position(names, items, free)) free = numbered(stem_of(item), ++number);
+  names.emplace(free, Named{*holder, true});
+  rename(item, std::move(free));
+}
+
+const Graph::Variable& Graph::operator[](VariableId id) const {
+  if (id.value >= variables_.size()) fail("variable {} is not of this graph, which has {}", id.value, variables_.size());
+  return variables_[id.value];
+}
+const Graph::Factor& Graph::operator[](FactorId id) const {
+  if (id.value >= factors_.size()) fail("factor {} is not of this graph, which has {}", id.value, factors_.size());
+  return factors_[id.value];
+}
 
 std::string name_or_number(const std::string& given, std::string_view stem, std::uint32_t number) {
   return given.empty() ? numbered(stem, number) : given;
@@ -106,7 +132,10 @@ FactorId Graph::add(std::string_view kind, ShortList<Connection, 2>&& connection
     if (connection.variable.value >= variables_.size())
       fail("factor {} ({}) is connected to a variable that is not of this graph", id, kind);
   if (!options.name.empty()) take_name(options.name, factor_names_, factors_, "factors");
-  else if (!factor_names_.empty()) options.name = name_by_number(kind, id, factor_names_);
+  else if (!factor_names_.empty()) {
+    std::string own = name_by_number(kind, id, factor_names_);
+    if (own != numbered(kind, id)) options.name = std::move(own);
+  }
   Factor& added = factors_.emplace_back();
   added.kind = kind;
   added.number = id;

@@ -70,8 +70,8 @@ struct FactorOptions {
   std::string method = {};  // empty: the method of the run
 };
 
-// The name somebody gave, or the stem and the number: "product3". Put into words when it is read, not when a model of many
-// nodes is built.
+// The name somebody gave, or the stem and the number: "product3", "log2_3". Put into words when it is read, not when a
+// model of many nodes is built.
 std::string name_or_number(const std::string& given, std::string_view stem, std::uint32_t number);
 
 class Graph {
@@ -98,7 +98,8 @@ class Graph {
   using Variables = boost::container::deque<Variable, void, BlockSize>;
   using Factors = boost::container::deque<Factor, void, BlockSize>;
 
-  // An array of `size` independent scalar variables. An empty name is replaced by a number.
+  // An array of `size` independent scalar variables. An empty name is replaced by a number, and by another one should
+  // somebody later give that name to something else.
   VariableId variable(std::string_view name, std::size_t size = 1, Family family = Family::gaussian);
   // A variable whose value is given to every State before it runs.
   VariableId observed(std::string_view name, std::size_t size = 1, Family family = Family::gaussian);
@@ -117,8 +118,8 @@ class Graph {
 
   const Variables& variables() const { return variables_; }
   const Factors& factors() const { return factors_; }
-  const Variable& operator[](VariableId id) const { return variables_[id.value]; }
-  const Factor& operator[](FactorId id) const { return factors_[id.value]; }
+  const Variable& operator[](VariableId id) const;  // an id beyond the last is an Error
+  const Factor& operator[](FactorId id) const;
 
   // By name; an unknown name is an Error that offers the nearest one.
   VariableId find_variable(std::string_view name) const;
@@ -132,8 +133,15 @@ class Graph {
   Variables variables_;
   Factors factors_;
   // Names the user gave, and numbered ones that are not simply the stem and the position.
-  std::unordered_map<std::string, std::uint32_t> variable_names_;
-  std::unordered_map<std::string, std::uint32_t> factor_names_;
+  struct Named {
+    std::uint32_t position;
+    bool by_number = false;
+  };
+  using Names = std::unordered_map<std::string, Named>;
+  template <class Items>
+  static void take_name(const std::string& name, Names& names, Items& items, std::string_view what);
+
+  Names variable_names_, factor_names_;
 };
 
 // "8 variables, 7 factors" and one line for each.

@@ -11,8 +11,8 @@ const MessageFunction& find(const Kind& kind, std::string_view method, std::size
     fail("kind '{}' has {} ports, there is no port {}", kind.name(), kind.ports().size(), target);
   const MessageFunction* message = kind.find_message(method, target);
   if (message == nullptr)
-    fail("kind '{}' has no message of method '{}' to port '{}'{}", kind.name(), method, kind.ports()[target].name,
-         suggestion(method, kind.methods()));
+    fail("kind '{}' has no message to port '{}'; {}", kind.name(), kind.ports()[target].name,
+         missing_message(kind, method, target));
   return *message;
 }
 
@@ -22,6 +22,10 @@ void check(const Kind& kind, const Arrivals& arrivals) {
   for (std::size_t p = 0; p < arrivals.size(); ++p)
     if (!kind.ports()[p].variadic && arrivals[p].size() != 1)
       fail("kind '{}': port '{}' takes 1 message, not {}", kind.name(), kind.ports()[p].name, arrivals[p].size());
+  for (const auto& [p, q] : kind.same_terms())
+    if (arrivals[p].size() != arrivals[q].size())
+      fail("kind '{}': ports '{}' and '{}' take equally many messages, not {} and {}", kind.name(), kind.ports()[p].name,
+           kind.ports()[q].name, arrivals[p].size(), arrivals[q].size());
 }
 
 std::vector<ParameterView> views(const Kind& kind, const Arrivals& arrivals, std::span<const double> parameters) {

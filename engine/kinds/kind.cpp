@@ -47,6 +47,12 @@ Kind& Kind::variadic_input(std::string name, std::optional<Family> family) {
 Kind& Kind::variadic_output(std::string name, std::optional<Family> family) {
   return add({std::move(name), true, true, family});
 }
+Kind& Kind::same_terms(std::string_view first, std::string_view second) {
+  for (const std::string_view name : {first, second})
+    if (!ports_[port(name)].variadic) fail("kind '{}': port '{}' is not variadic, it has one term", name_, name);
+  same_terms_.emplace_back(port(first), port(second));
+  return *this;
+}
 Kind& Kind::function(Function g) {
   if (!linear_view_) linear_view_ = numerical_linear_view(g);
   function_ = std::move(g);
@@ -143,6 +149,17 @@ MessageFunction Kind::describe_message(std::string_view method, std::string_view
     if (other.method == method && other.target == m.target)
       fail("kind '{}': two '{}' messages to port '{}'", name_, method, target);
   return m;
+}
+
+std::string missing_message(const Kind& kind, std::string_view method, std::size_t port) {
+  std::vector<std::string> others;
+  for (const MessageFunction& m : kind.messages())
+    if (m.target == port) others.push_back(m.method);
+  const std::string& target = kind.ports()[port].name;
+  if (others.empty())
+    return fmt::format("no method of '{}' has one: observe what port '{}' leads to, or register kind.message(\"{}\", \"{}\", ...)",
+                       kind.name(), target, method, target);
+  return fmt::format("method '{}' has none, but {} {}", method, fmt::join(others, ", "), others.size() == 1 ? "has" : "have");
 }
 
 }  // namespace dma

@@ -11,6 +11,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "engine/kinds/block_loop.h"
@@ -97,6 +98,9 @@ class Kind {
   Kind& variadic_input(std::string name, std::optional<Family> family = Family::gaussian);
   Kind& variadic_output(std::string name, std::optional<Family> family = Family::gaussian);
 
+  // Two variadic ports that must have equally many terms, as message functions may rely on.
+  Kind& same_terms(std::string_view first, std::string_view second);
+
   template <class... Domains>
   Kind& parameter(std::string name, const Domains&... domains) {
     return add({std::move(name), (Domain{} & ... & domains)});
@@ -155,6 +159,7 @@ class Kind {
   const std::string& name() const { return name_; }
   const std::string& summary() const { return summary_; }
   const std::vector<PortSpec>& ports() const { return ports_; }
+  const std::vector<std::pair<std::size_t, std::size_t>>& same_terms() const { return same_terms_; }
   const std::vector<ParameterSpec>& parameters() const { return parameters_; }
   const std::vector<MessageFunction>& messages() const { return messages_; }
   const Function& function() const { return function_; }
@@ -181,6 +186,7 @@ class Kind {
 
   std::string name_, summary_;
   std::vector<PortSpec> ports_;
+  std::vector<std::pair<std::size_t, std::size_t>> same_terms_;
   std::vector<ParameterSpec> parameters_;
   std::vector<MessageFunction> messages_;
   std::vector<JointKernel> joint_kernels_;
@@ -191,6 +197,9 @@ class Kind {
   RowView gaussian_row_;
   bool watches_signal_to_noise_ = false;
 };
+
+// Why a kind has no message by this method to a port, and what to do: for errors.
+std::string missing_message(const Kind& kind, std::string_view method, std::size_t port);
 
 inline Kind kind(std::string name, std::string summary = {}) { return Kind(std::move(name), std::move(summary)); }
 

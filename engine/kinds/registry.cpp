@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
 #include "engine/support/error.h"
 
 namespace dma {
@@ -15,9 +17,19 @@ Registry& Registry::add(Kind kind) {
 }
 
 Registry& Registry::fuse(Fusion fusion) {
-  for (const std::string& name : {fusion.producer, fusion.consumer, fusion.fused}) (void)kind(name);
-  (void)kind(fusion.producer).port(fusion.via);
-  (void)kind(fusion.consumer).port(fusion.into);
+  const Kind &producer = kind(fusion.producer), &consumer = kind(fusion.consumer), &fused = kind(fusion.fused);
+  const std::size_t via = producer.port(fusion.via), into = consumer.port(fusion.into);
+  if (!producer.ports()[via].output || producer.ports()[via].variadic || !consumer.ports()[into].variadic)
+    fail("fusion of '{}' and '{}': '{}' must be an output of one term and '{}' a variadic port", fusion.producer,
+         fusion.consumer, fusion.via, fusion.into);
+  std::vector<bool> variadic;  // of the ports the fused kind must have
+  for (std::size_t p = 0; p < producer.ports().size(); ++p)
+    if (p != via) variadic.push_back(true);
+  for (std::size_t p = 0; p < consumer.ports().size(); ++p)
+    if (p != into) variadic.push_back(consumer.ports()[p].variadic);
+  if (!std::ranges::equal(fused.ports(), variadic, {}, &PortSpec::variadic))
+    fail("fusion of '{}' and '{}': '{}' must have the other ports of the one, made variadic, and then those of the other",
+         fusion.producer, fusion.consumer, fusion.fused);
   fusions_.push_back(std::move(fusion));
   return *this;
 }

@@ -178,6 +178,8 @@ void State::set_parameter(FactorId factor, std::string_view parameter, std::span
   const auto found = std::ranges::find(specs, parameter, &ParameterSpec::name);
   const Resolved::Factor& owner = plan_->graph->factors[group.members[place.member]];
   if (found == specs.end()) {
+    if (owner.origins.size() > 1)
+      fail("factor '{}' is fused and has no parameter '{}'; compile with {{.fuse = false}} to set it", owner.name(), parameter);
     std::vector<std::string> known;
     for (const auto& spec : specs) known.push_back(spec.name);
     fail("factor '{}' has no parameter '{}'{}", owner.name(), parameter, suggestion(parameter, known));
@@ -186,13 +188,10 @@ void State::set_parameter(FactorId factor, std::string_view parameter, std::span
     if (!found->domain.contains(value))
       fail("factor '{}': parameter '{}' is {}, but must be in {}", owner.name(), parameter, value, describe(found->domain));
   const Group::Parameter& p = group.parameters[static_cast<std::size_t>(found - specs.begin())];
-  // Many factors may share one number; giving one of them another would change all.
-  if (!p.per_slot && group.members.size() > 1)
-    fail("factor '{}': parameter '{}' is shared with {} other factors of the plan; give them different values in the graph",
-         owner.name(), parameter, group.members.size() - 1);
   const std::size_t held = p.per_slot ? std::size_t{owner.slots} * p.terms : p.terms;
   if (values.size() != 1 && values.size() != held)
-    fail("factor '{}': parameter '{}' takes 1 or {} values, not {}", owner.name(), parameter, held, values.size());
+    fail("factor '{}': parameter '{}' takes 1{} value{}, not {}", owner.name(), parameter,
+         held == 1 ? "" : " or " + std::to_string(held), held == 1 ? "" : "s", values.size());
   double* const out = parameters_.data() + p.first + (p.per_slot ? group.first_slot[place.member] * p.terms : 0);
   for (std::size_t i = 0; i < held; ++i) out[i] = values[values.size() == 1 ? 0 : i];
   constants_stale_ = true;

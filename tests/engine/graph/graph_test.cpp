@@ -35,6 +35,41 @@ TEST_CASE("graph: an empty name is numbered, and never collides with a name the 
   CHECK(g[g.factor("copy", {x, y})].name() == "copy2");
 }
 
+TEST_CASE("graph: a number makes way for the name a user gives later") {
+  Graph g;
+  const auto first = g.variable(""), second = g.variable("v0"), third = g.variable("");
+  CHECK(g[second].name == "v0");
+  CHECK(g.find_variable("v0") == second);
+  CHECK(g.find_variable(g[first].name) == first);
+  CHECK(g.find_variable(g[third].name) == third);
+  CHECK(g[first].name != g[third].name);
+  const std::string displaced = g[first].name;
+  const auto fourth = g.variable(displaced);  // and once more
+  CHECK(g.find_variable(displaced) == fourth);
+  CHECK(g.find_variable(g[first].name) == first);
+  CHECK_THROWS_WITH_AS(g.variable("v0"),
+                       "two variables are named 'v0'; give each its own name, or an empty one to have it numbered", Error);
+  const auto f = g.factor("copy", {first, second}), named = g.factor("copy", {first, third}, {}, {.name = "copy0"});
+  CHECK(g.find_factor("copy0") == named);
+  CHECK(g.find_factor(g[f].name()) == f);
+}
+
+TEST_CASE("graph: numbers of kinds that end in a digit are told from longer numbers") {
+  Graph g;
+  const auto x = g.variable("x");
+  for (int i = 0; i < 13; ++i) g.factor(i == 2 ? "log1" : "log", {x});
+  CHECK(g[FactorId{2}].name() == "log1_2");
+  CHECK(g[FactorId{12}].name() == "log12");
+  for (std::uint32_t i = 0; i < 13; ++i) CHECK(g.find_factor(g[FactorId{i}].name()) == FactorId{i});
+}
+
+TEST_CASE("graph: an id beyond the last is an error") {
+  Graph g;
+  g.factor("gaussian_prior", {g.variable("x")});
+  CHECK_THROWS_WITH_AS(g[VariableId{1}], "variable 1 is not of this graph, which has 1", Error);
+  CHECK_THROWS_WITH_AS(g[FactorId{7}], "factor 7 is not of this graph, which has 1", Error);
+}
+
 TEST_CASE("graph: describes itself with sizes, families and index maps") {
   Graph g;
   const auto x = g.variable("x", 2), y = g.observed("y", 4), s = g.shared("s");

@@ -104,3 +104,34 @@ TEST_CASE("state: a plan's unobserved variables are predicted instead of asked f
   run(plan, state);
   CHECK(oracle::distance(state.belief(y)[0], Gaussian::from_moments(1.0, 2.5)) <= kTolerance);
 }
+
+TEST_CASE("state: factors that started with the same number are set one by one") {
+  for (const double second : {1.0, 2.0}) {
+    Graph g;
+    const auto x = g.variable("x"), y = g.variable("y");
+    const FactorId first = g.factor("gaussian_prior", {x}, {{"mean", 0.0}, {"variance", 1.0}});
+    g.factor("gaussian_prior", {y}, {{"mean", 0.0}, {"variance", second}});
+    const Plan plan = compile(g, forward_backward(), standard_registry());
+    State state(plan);
+    state.set_parameter(first, "variance", 9.0);
+    run(plan, state);
+    CHECK(state.belief(x).sd(0) == doctest::Approx(3.0));
+    CHECK(state.belief(y)[0].variance() == doctest::Approx(second));
+    CHECK_THROWS_WITH_AS(state.set_parameter(first, "variance", std::vector<double>{1.0, 2.0}),
+                         "factor 'gaussian_prior0': parameter 'variance' takes 1 value, not 2", Error);
+  }
+}
+
+TEST_CASE("state: a parameter of a factor that was fused is refused with the way out") {
+  Graph g;
+  const auto w = g.variable("w", 2), x = g.observed("x", 2), p = g.variable("p", 2), z = g.variable("z");
+  g.factor("gaussian_prior", {w}, {{"mean", 0.0}, {"variance", 1.0}});
+  g.factor("product", {w, x, p});
+  const FactorId sum = g.factor("sum", {p, z});
+  const Plan plan = compile(g, forward_backward(), standard_registry());
+  State state(plan);
+  CHECK_THROWS_WITH_AS(state.set_parameter(sum, "coefficients", 2.0),
+                       "factor 'product1+sum2' is fused and has no parameter 'coefficients'; compile with {.fuse = false} "
+                       "to set it",
+                       Error);
+}

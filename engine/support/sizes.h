@@ -1,0 +1,33 @@
+// The one arithmetic for sizes: elements, slots, terms and messages are counted in 32 bits, and a sum or product that does
+// not fit there is an Error, never a smaller number.
+#pragma once
+
+#include <cstdint>
+
+#include "engine/support/error.h"
+
+namespace dma {
+
+// One less than the largest number: that one marks what is nowhere.
+inline constexpr std::uint64_t kLargestSize = 0xfffffffeu;
+
+// The size as it is stored. `what` says in words what was to be counted, and is called for an error alone:
+// [&] { return fmt::format("variable '{}': the elements of the graph", name); }.
+template <class What>
+std::uint32_t checked_size(std::uint64_t size, const What& what) {
+  if (size > kLargestSize) [[unlikely]]
+    fail("{} number {}, more than the {} a plan can count; make it smaller, or split the model", what(), size, kLargestSize);
+  return static_cast<std::uint32_t>(size);
+}
+
+// None of these wraps: the arguments are 32 bits wide, and so is half of the sum or product.
+template <class What>
+std::uint32_t add_sizes(std::uint32_t a, std::uint32_t b, const What& what) {
+  return checked_size(std::uint64_t{a} + b, what);
+}
+template <class What>
+std::uint32_t multiply_sizes(std::uint32_t a, std::uint32_t b, const What& what) {
+  return checked_size(std::uint64_t{a} * b, what);
+}
+
+}  // namespace dma

@@ -1,0 +1,164 @@
+// What a model may not ask of its factors: found before anything runs, for kinds of the user's own too.
+#include "engine/compile/resolve.h"
+
+#include <doctest/doctest.h>
+
+#include <string>
+
+#include "engine/compile/compile.h"
+#include "engine/kinds/evaluate.h"
+#include "engine/run/run.h"
+#include "engine/support/error.h"
+#include "factors/standard_registry.h"
+#include "schedules/flooding.h"
+#include "schedules/forward_backward.h"
+
+using namespace dma;
+
+namespace {
+
+std::string error_of(const Graph& g, const Registry& registry = standard_registry(), const CompileOptions& options = {}) {
+  try {
+    (void)compile(g, flooding(), registry, options);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+constexpr std::size_t kLargest = 1073741823;  // elements of a variable
+
+}  // namespace
+
+TEST_CASE("resolve: the elements of all variables are counted without wrapping") {
+  Graph g;
+  for (int i = 0; i < 4; ++i) g.factor("gaussian_prior", {g.variable("", kLargest)}, {{"mean", 0.0}, {"variance", 1.0}});
+  g.factor("gaussian_prior", {g.variable("last", 12)}, {{"mean", 0.0}, {"variance", 1.0}});
+  CHECK(error_of(g) ==
+        "variable 'last': the elements of the graph up to it number 4294967304, more than the 4294967294 a plan can count; "
+        "make it smaller, or split the model");
+}
+
+TEST_CASE("resolve: the messages of all factors are counted without wrapping") {
+  Graph g;
+  const auto x = g.variable("x", kLargest);
+  for (int i = 0; i < 5; ++i) g.factor("gaussian_prior", {x}, {{"mean", 0.0}, {"variance", 1.0}});
+  CHECK(error_of(g) ==
+        "factor 'gaussian_prior4': the messages of the graph up to it number 5368709115, more than the 4294967294 a plan can "
+        "count; make it smaller, or split the model");
+}
+
+TEST_CASE("resolve: the terms of a factor are counted without wrapping") {
+  Graph g;
+  const auto x = g.variable("x", kLargest), total = g.variable("total", kLargest);
+  g.factor("sum", {column(x), total});
+  CHECK(error_of(g).starts_with("factor 'sum0' (sum): its terms up to 'x' number 1152921502459363329, more than"));
+}
+
+TEST_CASE("resolve: ports that must have equally many terms have them, or the factor is refused") {
+  Graph g;
+  const auto a = g.variable("a"), b = g.variable("b"), c = g.variable("c"), d = g.variable("d"), total = g.variable("total");
+  Graph named = g;
+  g.factor("inner_product", {a, b, c, d, total});
+  const std::string refused =
+      "factor 'inner_product0' (inner_product): ports 'x' and 'y' must have equally many terms, but have 3 and 1; say which "
+      "variable goes where: {\"x\", ...}, {\"y\", ...}";
+  CHECK(error_of(g) == refused);
+  named.factor("inner_product", {{"x", a}, {"x", b}, {"y", c}, {"y", d}, total});
+  CHECK(error_of(named) == "no error");
+}
+
+TEST_CASE("resolve: a user's kind can ask for equally many terms, and evaluate keeps to it") {
+  const auto first = [](std::span<const Gaussian> x, std::span<const Gaussian>) { return x[0]; };
+  const Kind pairs = kind("pairs").variadic_input("x").variadic_input("y").same_terms("x", "y").output("z").message("dma", "z", first);
+  Registry registry = standard_registry();
+  registry.add(pairs);
+  Graph g;
+  const auto x = g.observed("x", 2), y = g.observed("y", 3), z = g.variable("z");
+  g.factor("pairs", {x, y, z});
+  CHECK(error_of(g, registry).starts_with("factor 'pairs0' (pairs): ports 'x' and 'y' must have equally many terms, but have 2 and 3;"));
+  CHECK_THROWS_WITH_AS(evaluate(pairs, "dma", 2, {{{}, {}}, {{}}, {{}}}),
+                       "kind 'pairs': ports 'x' and 'y' take equally many messages, not 2 and 1", Error);
+  CHECK_THROWS_WITH_AS(kind("k").variadic_input("x").input("y").same_terms("x", "y"),
+                       "kind 'k': port 'y' is not variadic, it has one term", Error);
+}
+
+TEST_CASE("resolve: a variable on two ports of one factor is refused with the way out") {
+  const std::string way_out =
+      ", and would count as two independent variables; use a kind that takes it once: square for a product with itself, a "
+      "coefficient of 2 for a sum";
+  Graph g;
+  const auto a = g.variable("a"), b = g.variable("b"), many = g.variable("many", 3), three = g.variable("three", 3);
+  const auto refused = [&](auto add) {
+    Graph own = g;
+    add(own);
+    return error_of(own);
+  };
+  CHECK(refused([&](Graph& own) { own.factor("product", {a, a, b}); }) ==
+        "factor 'product0' (product): 'a' stands on two of its ports" + way_out);
+  CHECK(refused([&](Graph& own) { own.factor("sum", {a, a, b}); }) ==
+        "factor 'sum0' (sum): 'a' stands on two of its ports" + way_out);
+  CHECK(refused([&](Graph& own) { own.factor("product", {gather(many, {0, 1, 2}), gather(many, {1, 0, 2}), three}); }) ==
+        "factor 'product0' (product): 'many' stands on two of its ports (element 2 in slot 2)" + way_out);
+  CHECK(refused([&](Graph& own) { own.factor("sum", {gather(many, {0, 1, 1}), b}); }) ==
+        "factor 'sum0' (sum): 'many' stands on two of its ports (element 1 in slot 0)" + way_out);
+}
+
+TEST_CASE("resolve: neighbours of one variable, and a known value twice, are no repetition") {
+  Graph chain;
+  const auto x = chain.variable("x", 3);
+  chain.factor("gaussian_noise", {gather(x, {0, 1}), gather(x, {1, 2})}, {{"variance", 1.0}});
+  CHECK(error_of(chain) == "no error");
+  Graph known;
+  const auto a = known.observed("a"), b = known.variable("b");
+  known.factor("product", {a, a, b});
+  const Plan plan = compile(known, forward_backward(), standard_registry());
+  State state(plan);
+  state.observe(a, 3.0);
+  run(plan, state);
+  CHECK(state.belief(b).mean(0) == 9.0);
+  CHECK(error_of(known, standard_registry(), {.unobserved = {a}}).starts_with("factor 'product0' (product): 'a' stands on two"));
+}
+
+TEST_CASE("resolve: a port that is observed needs no message function, one that is not is told which methods have one") {
+  const auto half = [](const Gaussian& y) { return Gaussian::from_moments(y.mean(), 2 * y.variance() + 1); };
+  Registry registry = standard_registry();
+  registry.add(kind("seen").input("x").output("y").message("ep", "x", half));
+  Graph g;
+  const auto x = g.variable("x"), y = g.observed("y");
+  g.factor("seen", {x, y});
+  const Plan plan = compile(g, forward_backward(), registry, {.method = "ep"});
+  State state(plan);
+  state.observe(y, 2.0);
+  run(plan, state);
+  CHECK(state.belief(x).mean(0) == 2.0);
+  CHECK(error_of(g, registry, {.method = "ep", .predicted = {y}}) ==
+        "factor 'seen0' (seen) has no message to port 'y', which leads to 'y'; no method of 'seen' has one: observe what port "
+        "'y' leads to, or register kind.message(\"ep\", \"y\", ...)");
+  CHECK(error_of(g, registry) ==
+        "factor 'seen0' (seen) has no message to port 'x', which leads to 'x'; method 'dma' has none, but ep has");
+  CHECK_THROWS_WITH_AS(evaluate(registry.kind("seen"), "dma", 0, {{{}}, {{}}}),
+                       "kind 'seen' has no message to port 'x'; method 'dma' has none, but ep has", Error);
+}
+
+TEST_CASE("resolve: options that name no variable of the graph are an error") {
+  Graph g;
+  g.factor("gaussian_prior", {g.variable("x")}, {{"mean", 0.0}, {"variance", 1.0}});
+  CHECK(error_of(g, standard_registry(), {.unobserved = {VariableId{5}}}) ==
+        "compile: unobserved names a variable that is not of this graph (number 5 of 1)");
+  CHECK(error_of(g, standard_registry(), {.predicted = {VariableId{1}}}) ==
+        "compile: predicted names a variable that is not of this graph (number 1 of 1)");
+}
+
+TEST_CASE("resolve: how many values a parameter takes is said once") {
+  Graph g;
+  const auto x = g.variable("x"), y = g.variable("y", 2), z = g.variable("z", 2);
+  Graph one = g, plate = g, terms = g;
+  one.factor("gaussian_prior", {x}, {{"mean", 0.0}, {"variance", std::vector<double>{1.0, 2.0}}});
+  CHECK(error_of(one) == "factor 'gaussian_prior0' (gaussian_prior): parameter 'variance' has 2 values; expected 1");
+  plate.factor("gaussian_noise", {y, z}, {{"variance", std::vector<double>{1.0, 2.0, 3.0}}});
+  CHECK(error_of(plate) ==
+        "factor 'gaussian_noise0' (gaussian_noise): parameter 'variance' has 3 values; expected 1 or 2 (one per slot)");
+  terms.factor("sum", {y, x}, {{"coefficients", std::vector<double>{1.0, 2.0, 3.0}}});
+  CHECK(error_of(terms) == "factor 'sum0' (sum): parameter 'coefficients' has 3 values; expected 1 or 2 (one per term)");
+}
