@@ -145,34 +145,10 @@ inline Tail tail(double x) {
   return tail(tail_shape(table.at(x)), kInverseSqrtTwoPi * table.exponential(x));
 }
 
-// h(t) = phi(t) / Phi(t), the mean of N(0, 1) below t with its sign turned.
-inline double hazard(double t) { return t < 0 ? tail(-t).hazard : density(t) / distribution(t); }
-
-// Var[X | X < t] = 1 - h(t) (h(t) + t); tends to 1/t^2 for t -> -inf and to 1 for t -> +inf.
-inline double truncated_variance(double t) {
-  if (t < 0) return tail(-t).variance;
-  const double h = hazard(t);
-  return 1 - h * (h + t);
-}
-
-// E[max(0, X + u)] = u Phi(u) + phi(u).
-inline double rectified_mean(double u) {
-  const Tail beyond = tail(std::abs(u));
-  const double small = beyond.probability * beyond.excess;
-  return u < 0 ? small : u + small;
-}
-
 // g(u) = Var[max(0, X + u)] of the tail {X > |u|}, that is for u = -|u|.
 inline double rectified_variance(const Tail& beyond) {
   const double p = beyond.probability;
   return p * (beyond.variance + (1 - p) * beyond.excess * beyond.excess);
-}
-
-// g(u) = Var[max(0, X + u)]; g(u) = 1 + g(-u) - 2 Phi(-u) because max(0, t) = t + max(0, -t).
-inline double rectified_variance(double u) {
-  const Tail beyond = tail(std::abs(u));
-  const double small = rectified_variance(beyond);
-  return u < 0 ? small : 1 + small - 2 * beyond.probability;
 }
 
 }  // namespace dma::normal

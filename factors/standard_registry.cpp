@@ -12,6 +12,7 @@
 #include "factors/product.h"
 #include "factors/product_ep.h"
 #include "factors/product_linearised.h"
+#include "factors/square.h"
 #include "factors/sum.h"
 #include "factors/vmp.h"
 
@@ -67,6 +68,12 @@ Registry standard_registry() {
                .message<&ProductVmp::to_z>("vmp", "z")
                .message<&ProductVmp::to_factor>("vmp", "x", from("y", "z"))
                .message<&ProductVmp::to_factor>("vmp", "y", from("x", "z")))
+      .add(kind("square", "y = x^2")
+               .input("x")
+               .output("y")
+               .function([](Values v, Values) { return Square::value(v[0]); })
+               .message<&Square::to_y>(kLinearisedMethod, "y")
+               .message<&Square::to_x>(kLinearisedMethod, "x", from("x", "y")))
       .add(kind("sum", "total = sum of coefficient * term (of logarithms on log_normal variables)")
                .variadic_input("terms", std::nullopt)
                .output("total", std::nullopt)

@@ -3,11 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <boost/graph/adjacency_list.hpp>
 #include <boost/graph/compressed_sparse_row_graph.hpp>
-#include <boost/graph/connected_components.hpp>
 #include <boost/graph/depth_first_search.hpp>
 #include <boost/graph/topological_sort.hpp>
+#include <boost/range/iterator_range.hpp>
 #include <limits>
 #include <map>
 #include <numeric>
@@ -21,7 +20,6 @@ namespace {
 
 // Bipartite and directed by data flow; vertices: the variables, then the factors.
 using Directed = boost::compressed_sparse_row_graph<boost::directedS>;
-using Undirected = boost::adjacency_list<boost::vecS, boost::vecS, boost::undirectedS>;
 
 std::size_t vertices(const Resolved& graph) { return graph.variables.size() + graph.factors.size(); }
 
@@ -203,13 +201,6 @@ std::vector<std::vector<std::uint32_t>> Flow::levels() const {
   for (auto& level : levels)
     std::ranges::sort(level, {}, [&](std::uint32_t f) { return std::pair(class_[f], f); });
   return levels;
-}
-
-std::size_t Flow::connected_components() const {
-  const auto edges = edges_of(*graph_);
-  const Undirected g(edges.begin(), edges.end(), vertices(*graph_));
-  std::vector<std::size_t> component(boost::num_vertices(g));
-  return static_cast<std::size_t>(boost::connected_components(g, component.data()));
 }
 
 }  // namespace dma

@@ -51,9 +51,6 @@ class Flow {
   // has no loops; then one pass computes exact sum-product. Empty otherwise.
   std::optional<std::vector<MessageId>> exact_order() const;
 
-  // Groups of factors that share no variable, directly or through others.
-  std::size_t connected_components() const;
-
  private:
   const Resolved* graph_;
   std::vector<std::uint32_t> input_ports_, output_ports_, target_ports_;

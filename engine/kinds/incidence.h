@@ -40,12 +40,6 @@ struct Incidence {
   return sum;
 }
 
-inline Natural all_at(const Incidence& incidence, const MessageArrays& messages, std::size_t element) {
-  Natural sum;
-  for (const std::uint32_t slot : incidence.at(element)) sum = multiply(sum, messages[slot]);
-  return sum;
-}
-
 // A run of scalar factors of one kind that must be visited one after the other: each may read what the one before it
 // wrote. Visits slots first, first + step, ... (count of them) of the plate.
 struct Sequence {

@@ -66,8 +66,6 @@ struct MessageFunction {
   Kernel plate = nullptr, plate_tracked = nullptr;
   SequenceKernel sequence = nullptr, sequence_tracked = nullptr;  // null: such factors are never merged
   std::shared_ptr<const void> callable;
-
-  bool reads_own_port() const { return std::ranges::find(reads, target) != reads.end(); }
 };
 
 // Computes the messages of two message functions of the same kind, method and reads in one pass.

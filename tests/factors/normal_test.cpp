@@ -40,16 +40,17 @@ TEST_CASE("normal: the table's exponential keeps relative accuracy over its rang
   CHECK(worst < 1e-15);
 }
 
-TEST_CASE("normal: hazard and truncated variance agree with their definitions down to -3e4") {
+TEST_CASE("normal: hazard and variance of a tail agree with their definitions out to 3e4") {
   oracle::RandomMessages random(oracle::kSeed);
   double worst_hazard = 0, worst_variance = 0;
   for (int i = 0; i < 4000; ++i) {
-    const double t = i % 4 == 0 ? random.log_uniform({1e-3, kDensityRange}) : -random.log_uniform({1e-3, 3e4});
-    const Real h = hazard(t);
-    worst_hazard = std::max(worst_hazard, oracle::relative_error(normal::hazard(t), h));
-    worst_variance = std::max(worst_variance, oracle::relative_error(normal::truncated_variance(t), 1 - h * (h + t)));
+    const double x = random.log_uniform({1e-3, 3e4});
+    const normal::Tail beyond = normal::tail(x);
+    const Real h = hazard(-x);
+    worst_hazard = std::max(worst_hazard, oracle::relative_error(beyond.hazard, h));
+    worst_variance = std::max(worst_variance, oracle::relative_error(beyond.variance, 1 - h * (h - x)));
   }
-  MESSAGE("worst relative error: hazard ", worst_hazard, ", truncated variance ", worst_variance);
+  MESSAGE("worst relative error: hazard ", worst_hazard, ", variance ", worst_variance);
   CHECK(worst_hazard < kTolerance);
   CHECK(worst_variance < kTolerance);
 }
@@ -67,24 +68,25 @@ TEST_CASE("normal: tails are accurate on both sides of where the continued fract
   }
 }
 
-TEST_CASE("normal: truncated variance follows its asymptotic series 1/t^2 - 6/t^4 + 50/t^6 out to -1e150") {
+TEST_CASE("normal: the variance of a tail follows its asymptotic series 1/x^2 - 6/x^4 + 50/x^6 out to 1e150") {
   for (double x = 1e4; x < 1e150; x *= 7) {
     const double square = x * x;
     const double series = (1 - 6 / square) / square;  // the next term is below 1e-14 of the first
-    CHECK(normal::truncated_variance(-x) == doctest::Approx(series).epsilon(1e-14));
-    CHECK(normal::truncated_variance(-x) > 0);
+    CHECK(normal::tail(x).variance == doctest::Approx(series).epsilon(1e-14));
+    CHECK(normal::tail(x).variance > 0);
   }
 }
 
-TEST_CASE("normal: rectified mean and variance agree with their definitions, without cancellation below zero") {
+TEST_CASE("normal: the rectified moments of a tail agree with their definitions, without cancellation") {
   oracle::RandomMessages random(oracle::kSeed);
   double worst_mean = 0, worst_variance = 0;
   for (int i = 0; i < 4000; ++i) {
-    const double u = random.sign() * random.log_uniform({1e-6, 36});
+    const double u = -random.log_uniform({1e-6, 36});
+    const normal::Tail beyond = normal::tail(-u);
     const Real p = oracle::Phi(u), density = oracle::phi(u), square = Real(u) * u;
     const Real mean = u * p + density;
-    worst_mean = std::max(worst_mean, oracle::relative_error(normal::rectified_mean(u), mean));
-    worst_variance = std::max(worst_variance, oracle::relative_error(normal::rectified_variance(u),
+    worst_mean = std::max(worst_mean, oracle::relative_error(beyond.probability * beyond.excess, mean));
+    worst_variance = std::max(worst_variance, oracle::relative_error(normal::rectified_variance(beyond),
                                                                      (square + 1) * p + u * density - mean * mean));
   }
   MESSAGE("worst relative error: rectified mean ", worst_mean, ", variance ", worst_variance);
@@ -98,8 +100,7 @@ TEST_CASE("normal: tails at infinity are 0 and finite") {
     CHECK(beyond.probability == 0);
     CHECK(beyond.excess == doctest::Approx(1 / x));
     CHECK(beyond.variance >= 0);
-    CHECK(normal::rectified_mean(-x) == 0);
-    CHECK(normal::rectified_variance(-x) == 0);
+    CHECK(normal::rectified_variance(beyond) == 0);
   }
 }
 

@@ -101,15 +101,5 @@ TEST_CASE("flow: exact_order does not exist on loops, unless an observed variabl
     g.factor("sum", {b, c, d});
     CHECK(Flowing(g).flow.exact_order().has_value() == observed);
   }
-  Graph square;
-  const auto x = square.variable("x"), z = square.variable("z");
-  square.factor("product", {x, x, z});
-  CHECK(!Flowing(square).flow.exact_order());
   CHECK(!Flowing(oracle::ring(1, 5, 0.5).graph).flow.exact_order());
-}
-
-TEST_CASE("flow: counts the parts that share no variable") {
-  Graph g;
-  for (int i = 0; i < 3; ++i) add_noise(g, g.variable(""), g.variable(""));
-  CHECK(Flowing(g).flow.connected_components() == 3);
 }

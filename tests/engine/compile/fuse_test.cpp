@@ -15,7 +15,7 @@ using namespace dma;
 namespace {
 
 bool uses(const Plan& plan, std::string_view kind) {
-  return std::ranges::any_of(plan.groups, [&](const Group& group) { return group.kind->name() == kind; });
+  return std::ranges::any_of(plan->groups, [&](const Group& group) { return group.kind->name() == kind; });
 }
 
 // z = w_1 x_1 + w_2 x_2; the belief of z is to be had fused and not.
@@ -120,7 +120,7 @@ TEST_CASE("fuse: two rules that want one factor get it once") {
   const Plan plan = pair.plan(registry);
   CHECK(uses(plan, "inner_product"));
   CHECK(!uses(plan, "also"));
-  CHECK(plan.graph->factors.size() == 3);
+  CHECK(plan->graph->factors.size() == 3);
   CHECK(pair.belief(registry, true) == pair.belief(registry, false));
 }
 
@@ -138,8 +138,8 @@ TEST_CASE("fuse: what a rule makes can be what the next rule takes") {
   pair.graph.factor("sum", {pair.z, end});
   const Plan plan = pair.plan(registry);
   CHECK(uses(plan, "outer"));
-  CHECK(plan.graph->factors.size() == 3);
-  CHECK(plan.graph->factors.back().origins.size() == 3);
+  CHECK(plan->graph->factors.size() == 3);
+  CHECK(plan->graph->factors.back().origins.size() == 3);
   State state(plan);
   run(plan, state);
   CHECK(state.belief(end).mean(0) == 102.0);

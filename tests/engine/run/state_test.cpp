@@ -6,6 +6,7 @@
 
 #include "engine/compile/compile.h"
 #include "engine/run/run.h"
+#include "engine/support/error.h"
 #include "factors/standard_registry.h"
 #include "schedules/flooding.h"
 #include "schedules/forward_backward.h"

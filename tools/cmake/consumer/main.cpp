@@ -1,10 +1,17 @@
-// A program of somebody else: knows only the installed package.
+// A program of somebody else: knows only the installed package and its one header.
+#include <dma.h>
+
 #include <cmath>
 
-#include "engine/messages/gaussian.h"
-
 int main() {
-  const auto belief = dma::Gaussian::from_moments(1.0, 2.0) * dma::Gaussian::from_moments(3.0, 2.0);
-  const bool right = std::abs(belief.mean() - 2.0) < 1e-12 && std::abs(belief.variance() - 1.0) < 1e-12;
-  return right && std::isfinite(dma::log_density(belief, 0.0)) ? 0 : 1;
+  using namespace dma;
+  Graph g;
+  const auto x = gaussian_prior(g, g.variable("x"), 1.0, 2.0), y = g.observed("y");
+  gaussian_noise(g, x, 2.0, y);
+  const Plan plan = compile(g, forward_backward(), standard_registry());
+  State state(plan);
+  state.observe(y, 3.0);
+  run(plan, state);
+  const Gaussian belief = state.belief(x)[0];
+  return std::abs(belief.mean() - 2.0) < 1e-12 && std::abs(belief.variance() - 1.0) < 1e-12 ? 0 : 1;
 }

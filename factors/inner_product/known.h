@@ -1,10 +1,13 @@
 // Messages to x where y is known exactly and the same for all slots, as in the first layer of a network. With Var y = 0 and
-// s = 1 both rules of inner_product.cpp are one: from the cavity N(c, k) of its product,
+// s = 1 both rules of backward.cpp are one: from the cavity N(c, k) of its product,
 //
 //   tau_t = y_t c / k      rho_t = y_t^2 / k
 #pragma once
 
-#include "factors/inner_product_rows.h"
+#include <cmath>
+#include <cstdint>
+
+#include "factors/inner_product/cavities.h"
 
 namespace dma::inner_product {
 

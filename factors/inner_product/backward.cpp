@@ -1,18 +1,13 @@
-#include "factors/inner_product.h"
-
+// The messages to the terms: the sum's message to each product, and from there to one factor of it given the other.
+#include <cmath>
 #include <type_traits>
 
-#include "factors/inner_product_known.h"
-#include "factors/inner_product_rows.h"
+#include "factors/inner_product.h"
+#include "factors/inner_product/cavities.h"
+#include "factors/inner_product/known.h"
 #include "factors/product_linearised.h"
 
 namespace dma {
-
-double InnerProduct::value(std::span<const double> v) {
-  double sum = 0;
-  for (std::size_t t = 0; t < v.size() / 2; ++t) sum += v[t] * v[v.size() / 2 + t];
-  return sum;
-}
 
 namespace {
 
@@ -85,18 +80,18 @@ template <class Rule, bool kTracked, bool kToX, bool kToY>
 class Backward {
  public:
   Backward(const Call& call, Outcome& outcome)
-      : batch_(call), outcome_(outcome), block_(call), sides_(call, block_, Rule::kUsesSignal && kToY, Rule::kUsesSignal && kToX),
+      : call_(call), outcome_(outcome), block_(call), sides_(call, block_, Rule::kUsesSignal && kToY, Rule::kUsesSignal && kToX),
         x_sink_(call.sink), y_sink_(kToX ? call.second_sink : call.sink) {}
 
   void all() {
-    const PortView& y = batch_.reads[1];
+    const PortView& y = call_.reads[1];
     const bool is_known = kToX && !kToY && y.column == 0 && block_.terms >= kLongEnough && all_points(y);
     if (is_known) {
-      for (std::size_t c = 0; c < batch_.columns; ++c)
+      for (std::size_t c = 0; c < call_.columns; ++c)
         if (!try_known(c)) some(c, 1);
     } else {
-      for (std::size_t c = 0; c < batch_.columns; c += block_.capacity)
-        some(c, std::min(block_.capacity, batch_.columns - c));
+      for (std::size_t c = 0; c < call_.columns; c += block_.capacity)
+        some(c, std::min(block_.capacity, call_.columns - c));
     }
   }
 
@@ -104,10 +99,10 @@ class Backward {
   static constexpr std::size_t kLongEnough = 5;  // shorter rows are better done in blocks
 
   bool try_known(std::size_t slot) {
-    const PortView& x = batch_.reads[0];
+    const PortView& x = call_.reads[0];
     const std::ptrdiff_t from = x.offset(0, slot);
     const Results to = results_of(x_sink_, 0, slot);
-    if (!row_of_known(x.tau + from, x.rho + from, batch_.reads[1].tau, block_.terms, batch_.reads[2].at(0, slot), block_.mean(),
+    if (!row_of_known(x.tau + from, x.rho + from, call_.reads[1].tau, block_.terms, call_.reads[2].at(0, slot), block_.mean(),
                       block_.variance(), to.tau, to.rho))
       return false;
     if constexpr (kTracked) store_results(x_sink_, 0, slot, block_.terms);
@@ -127,7 +122,7 @@ class Backward {
     const bool all_informed = with_row_length(block_.terms, [&](const auto terms) {
       bool informed = true;
       for (std::size_t s = 0; s < slots; ++s) {
-        const Natural total = batch_.reads[2].at(0, first + s);
+        const Natural total = call_.reads[2].at(0, first + s);
         const double variance = 1 / total.rho;
         form_cavities(block_, terms, s, total.is_point() ? total.tau : total.tau * variance, variance);
         informed &= !total.is_uniform();
@@ -145,27 +140,27 @@ class Backward {
   // Untracked messages need no comparison with the old ones: they go straight to their place.
   Results results_of(const Sink& sink, int side, std::size_t first) const {
     if constexpr (kTracked) return {block_.tau(side), block_.rho(side)};
-    const std::ptrdiff_t out = batch_.out_offset(0, first);
+    const std::ptrdiff_t out = call_.out_offset(0, first);
     return {sink.tau + out, sink.rho + out};
   }
 
   void store_results(const Sink& sink, int side, std::size_t first, std::size_t count) {
-    sink.store_all<true>(batch_.out_offset(0, first), block_.tau(side), block_.rho(side), count, first,
+    sink.store_all<true>(call_.out_offset(0, first), block_.tau(side), block_.rho(side), count, first,
                          static_cast<std::uint32_t>(block_.terms), outcome_);
   }
 
   void one(std::size_t slot) {
-    Unfused unfused(batch_, slot);
-    unfused.form_cavities(Gaussian(batch_.reads[2].at(0, slot)));
+    Unfused unfused(call_, slot);
+    unfused.form_cavities(Gaussian(call_.reads[2].at(0, slot)));
     for (std::size_t t = 0; t < block_.terms; ++t) {
-      const auto i = batch_.out_offset(0, slot) + static_cast<std::ptrdiff_t>(t);
+      const auto i = call_.out_offset(0, slot) + static_cast<std::ptrdiff_t>(t);
       const Gaussian x(unfused.x.at(0, slot, t)), y(unfused.y.at(0, slot, t));
       if constexpr (kToX) x_sink_.template store<kTracked>(i, Rule::one(x, y, unfused.cavities[t]), slot, outcome_);
       if constexpr (kToY) y_sink_.template store<kTracked>(i, Rule::one(y, x, unfused.cavities[t]), slot, outcome_);
     }
   }
 
-  const Call& batch_;
+  const Call& call_;
   Outcome& outcome_;
   const Block block_;
   Sides sides_;
@@ -174,117 +169,12 @@ class Backward {
 
 }  // namespace
 
-namespace {
-
-struct Moments {
-  double mean, variance;
-};
-
-// A side of the forward message: read as it goes, or kept as moments where all slots share it. Observed values, which are
-// all point masses, need no division.
-class Terms {
- public:
-  Terms(const PortView& view, const Side& side, std::size_t slots)
-      : view_(view), side_(side), is_shared_(view.column == 0), is_observed_(all_points(view, slots)) {
-    if (is_shared_) side_.read(view, 0, view.terms, false);
-  }
-  // at(t) for every term of a slot; of a uniform message the variance is infinite.
-  template <class Use>
-  auto of(std::size_t slot, const Use& use) const {
-    if (is_shared_) return use([&](std::size_t t) { return Moments{side_.mean[t], side_.variance[t]}; });
-    const double *const tau = view_.tau + view_.offset(0, slot), *const rho = view_.rho + view_.offset(0, slot);
-    if (is_observed_) return use([=](std::size_t t) { return Moments{tau[t], 0}; });
-    return use([=](std::size_t t) {
-      const double v = 1 / rho[t], m = tau[t] * v;
-      return Moments{rho[t] == kInfinity ? tau[t] : m, v};
-    });
-  }
-
- private:
-  static bool all_points(const PortView& view, std::size_t slots) {
-    if (view.column == 0 || view.rho[0] != kInfinity) return false;
-    std::int64_t others = 0;
-    for (std::size_t i = 0; i < slots * view.terms; ++i) others += view.rho[i] == kInfinity ? 0 : 1;
-    return others == 0;
-  }
-
-  const PortView& view_;
-  const Side side_;
-  const bool is_shared_, is_observed_;
-};
-
-// Short rows: a block of them at a time.
-template <bool kTracked>
-void short_to_total(const Call& call, Outcome& outcome) {
-  const Block block(call);
-  Sides sides(call, block, false, false);
-  const auto some = [&](std::size_t first, std::size_t slots) {
-    if (!sides.read(first, slots)) return false;
-    form_products(block, slots);
-    double *const mean = block.tau(0), *const variance = block.rho(0);
-    bool good = true;
-    with_row_length(block.terms, [&](const auto terms) {
-      for (std::size_t s = 0; s < slots; ++s) {
-        const SumOfProducts sum = sum_of_products(block, terms, s);
-        mean[s] = sum.mean;
-        variance[s] = sum.variance;
-        good &= (std::abs(sum.mean) < kInfinity) & (sum.variance < kInfinity);
-      }
-    });
-    if (!good) return false;
-    double *const tau = block.tau(1), *const rho = block.rho(1);
-    for (std::size_t s = 0; s < slots; ++s) {
-      rho[s] = 1 / variance[s];
-      tau[s] = rho[s] * mean[s];
-      good &= (rho[s] < kInfinity) & (std::abs(tau[s]) < kInfinity);
-    }
-    if (good) call.sink.store_all<kTracked>(call.out_offset(0, first), tau, rho, slots, first, 1, outcome);
-    return good;
-  };
-  for (std::size_t c = 0; c < call.columns; c += block.capacity) {
-    const std::size_t slots = std::min(block.capacity, call.columns - c);
-    if (some(c, slots)) continue;
-    for (std::size_t s = c; s < c + slots; ++s)
-      call.sink.store<kTracked>(call.out_offset(0, s), Sum::to_total(Unfused(call, s).products, {}), s, outcome);
-  }
-}
-
-}  // namespace
-
-// Long rows: one pass over each, nothing stored on the way.
-template <bool kTracked>
-void InnerProduct::to_total(const Call& call, Outcome& outcome) {
-  constexpr std::size_t kShort = 5;
-  if (call.reads[0].terms < kShort) return short_to_total<kTracked>(call, outcome);
-  const Block block(call);
-  const Terms xs(call.reads[0], block.x(), call.columns), ys(call.reads[1], block.y(), call.columns);
-  for (std::size_t c = 0; c < call.columns; ++c) {
-    const Moments sum = xs.of(c, [&](const auto& x_at) {
-      return ys.of(c, [&](const auto& y_at) {
-        Moments total{0, 0};
-        for (std::size_t t = 0; t < block.terms; ++t) {
-          const Moments x = x_at(t), y = y_at(t);
-          total.mean += x.mean * y.mean;
-          total.variance += (x.variance + x.mean * x.mean) * y.variance + y.mean * y.mean * x.variance;
-        }
-        return total;
-      });
-    });
-    const Gaussian total = std::abs(sum.mean) < kInfinity && sum.variance < kInfinity
-                               ? Gaussian::from_moments(sum.mean, sum.variance)
-                               : Sum::to_total(Unfused(call, c).products, {});
-    call.sink.store<kTracked>(call.out_offset(0, c), total, c, outcome);
-  }
-}
-
 template <InnerProduct::Rule kRule, bool kTracked, bool kToX, bool kToY>
 void InnerProduct::to_terms(const Call& call, Outcome& outcome) {
   using Messages = std::conditional_t<kRule == Rule::direct, Direct, Linearised>;
   Backward<Messages, kTracked, kToX, kToY>(call, outcome).all();
 }
 
-template void InnerProduct::to_total<false>(const Call&, Outcome&);
-template void InnerProduct::to_total<true>(const Call&, Outcome&);
 #define DMA_INSTANTIATE(rule)                                                                   \
   template void InnerProduct::to_terms<rule, false, true, false>(const Call&, Outcome&);       \
   template void InnerProduct::to_terms<rule, false, false, true>(const Call&, Outcome&);       \

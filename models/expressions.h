@@ -1,0 +1,55 @@
+// Models written as expressions: each function adds a factor of the kind it is named after, makes the variable for its
+// result with the size that follows from its arguments, and returns it.
+//
+//   auto w = gaussian_prior(g, g.variable("w", 3), 0.0, 1.0);
+//   auto z = sum(g, product(g, w, x));
+//   gaussian_noise(g, z, 0.04, y);                              // into a variable that is there already
+//
+// The last argument is optional and says where the result goes. Everything else (named ports, methods, several outputs) is
+// said with Graph::factor, of which these are short forms; compile() checks both alike.
+#pragma once
+
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "engine/graph/graph.h"
+
+namespace dma {
+
+// Where a result goes: into a new variable with a number or a name, or into one that is there already.
+struct Result {
+  Result() = default;
+  Result(const char* new_name) : name(new_name) {}           // NOLINT: product(g, w, x, "p")
+  Result(std::string new_name) : name(std::move(new_name)) {}  // NOLINT
+  Result(VariableId there) : variable(there) {}              // NOLINT: gaussian_noise(g, z, 0.04, y)
+  std::string name;
+  std::optional<VariableId> variable;
+};
+
+// A factor of any kind whose last port is its one output: `apply(g, "softplus", {x})`. A new result has one element for
+// each slot of the plate that the inputs agree on (row(a) and column(b): rows x columns), and the inputs' family.
+VariableId apply(Graph& g, std::string_view kind, std::initializer_list<Connection> inputs, ParameterList parameters = {},
+                 const Result& result = {});
+
+// x itself, now with the prior N(mean, variance).
+VariableId gaussian_prior(Graph& g, VariableId x, ParameterValue mean, ParameterValue variance);
+// N(x, variance).
+VariableId gaussian_noise(Graph& g, const Connection& x, ParameterValue variance, const Result& result = {});
+
+// x y, x + y, x^2, element by element.
+VariableId product(Graph& g, const Connection& x, const Connection& y, const Result& result = {});
+VariableId add(Graph& g, const Connection& x, const Connection& y, const Result& result = {});
+VariableId square(Graph& g, const Connection& x, const Result& result = {});
+// max(0, x) + slope min(0, x).
+VariableId leaky_relu(Graph& g, const Connection& x, ParameterValue slope, const Result& result = {});
+
+// The sum of all elements of x.
+VariableId sum(Graph& g, VariableId x, const Result& result = {});
+// The sums of the rows of x, which holds `rows` of them one after the other.
+VariableId sum_rows(Graph& g, VariableId x, std::size_t rows, const Result& result = {});
+// The matrix w, row after row, times the vector x: size of w / size of x elements.
+VariableId matrix_product(Graph& g, VariableId w, VariableId x, const Result& result = {});
+
+}  // namespace dma
