@@ -98,7 +98,7 @@ std::optional<Resolved::Factor> fused(const Resolved& graph, const Resolved::Fac
   for (std::size_t p = 0; p < producer.ports.size(); ++p)
     if (p != via) {
       both.ports.push_back(producer.ports[p]);
-      both.ports.back().terms = consumer.ports[into].terms;
+      both.ports.back().terms = producer.ports[p].terms * consumer.ports[into].terms;  // as many as the port had in all
     }
   for (std::size_t p = 0; p < consumer.ports.size(); ++p)
     if (p != into) both.ports.push_back(consumer.ports[p]);

@@ -159,7 +159,7 @@ std::string missing_message(const Kind& kind, std::string_view method, std::size
   if (others.empty())
     return fmt::format("no method of '{}' has one: observe what port '{}' leads to, or register kind.message(\"{}\", \"{}\", ...)",
                        kind.name(), target, method, target);
-  return fmt::format("method '{}' has none, but {} {}", method, fmt::join(others, ", "), others.size() == 1 ? "has" : "have");
+  return fmt::format("method '{}' has none{}", method, suggestion(method, others));
 }
 
 }  // namespace dma

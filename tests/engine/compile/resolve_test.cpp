@@ -136,9 +136,9 @@ TEST_CASE("resolve: a port that is observed needs no message function, one that 
         "factor 'seen0' (seen) has no message to port 'y', which leads to 'y'; no method of 'seen' has one: observe what port "
         "'y' leads to, or register kind.message(\"ep\", \"y\", ...)");
   CHECK(error_of(g, registry) ==
-        "factor 'seen0' (seen) has no message to port 'x', which leads to 'x'; method 'dma' has none, but ep has");
+        "factor 'seen0' (seen) has no message to port 'x', which leads to 'x'; method 'dma' has none; known: ep");
   CHECK_THROWS_WITH_AS(evaluate(registry.kind("seen"), "dma", 0, {{{}}, {{}}}),
-                       "kind 'seen' has no message to port 'x'; method 'dma' has none, but ep has", Error);
+                       "kind 'seen' has no message to port 'x'; method 'dma' has none; known: ep", Error);
 }
 
 TEST_CASE("resolve: options that name no variable of the graph are an error") {

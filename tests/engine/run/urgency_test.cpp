@@ -68,15 +68,19 @@ TEST_CASE("residual: after the first round the factor behind the largest change 
 }
 
 TEST_CASE("residual: a factor that reaches one variable twice hears itself") {
-  // y = x + x + noise: the messages to the two terms inform each other until the mean is exact.
+  // y_i = x + noise, i = 0, 1, one factor of two slots: what it says to y_0 depends on what it has heard of y_1.
+  constexpr double kBetween = 0.5, kNoise = 0.1, kSeen[] = {1.2, 3.0};
   Graph g;
-  const auto x = g.variable("x"), z = g.variable("z"), y = g.observed("y");
+  const auto x = g.variable("x"), y = g.variable("y", 2), seen = g.observed("seen", 2);
   g.factor("gaussian_prior", {x}, {{"mean", 1.0}, {"variance", 1.0}});
-  g.factor("sum", {x, x, z});
-  g.factor("gaussian_noise", {z, y}, {{"variance", 0.1}});
+  g.factor("gaussian_noise", {all_to_one(x), y}, {{"variance", kBetween}});
+  g.factor("gaussian_noise", {y, seen}, {{"variance", kNoise}});
   const Plan plan = compile(g, residual({.tolerance = 1e-13}), standard_registry());
   State state(plan);
-  state.observe(y, 1.2);
+  state.observe(seen, kSeen);
   REQUIRE(run(plan, state).stop == Report::Stop::converged);
-  CHECK(state.belief(x).mean() == doctest::Approx((1.0 + 2 * 1.2 / 0.1) / (1 + 4 / 0.1)).epsilon(1e-10));
+  const double precision = 1 + 1 / (kBetween + kNoise), mean = (1 + kSeen[1] / (kBetween + kNoise)) / precision;
+  const double variance = 1 / precision + kBetween;
+  CHECK(state.belief(y).mean(0) ==
+        doctest::Approx((mean / variance + kSeen[0] / kNoise) / (1 / variance + 1 / kNoise)).epsilon(1e-10));
 }
