@@ -10,12 +10,23 @@
 // always proper, and uniform at m = 0, where both signs of x explain y equally well.
 #pragma once
 
+#include "engine/kinds/linear_view.h"
 #include "engine/messages/gaussian.h"
 
 namespace dma {
 
 struct Square {
   static double value(double x) { return x * x; }
+
+  // E[x^2] = m^2 + v, with the derivatives 2m and 1.
+  static void linear_view(const LinearCall& call) {
+    const double* const x = call.input(0);
+    for (std::size_t s = 0; s < call.slots; ++s) {
+      call.value[s] = x[s] * x[s] + (call.variances == nullptr ? 0 : call.variances[s]);
+      if (call.gains != nullptr) call.gain(0)[s] = 2 * x[s];
+      if (call.variance_gains != nullptr) call.variance_gains[s] = 1;
+    }
+  }
 
   static Gaussian to_y(const Gaussian& x) {
     if (x.is_uniform()) return Gaussian::uniform();

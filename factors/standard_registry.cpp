@@ -72,6 +72,7 @@ Registry standard_registry() {
                .input("x")
                .output("y")
                .function([](Values v, Values) { return Square::value(v[0]); })
+               .linear_view(&Square::linear_view)
                .message<&Square::to_y>(kLinearisedMethod, "y")
                .message<&Square::to_x>(kLinearisedMethod, "x", from("x", "y")))
       .add(kind("sum", "total = sum of coefficient * term (of logarithms on log_normal variables)")

@@ -77,7 +77,7 @@ TEST_CASE("residual: a factor that reaches one variable twice hears itself") {
   g.factor("gaussian_noise", {y, seen}, {{"variance", kNoise}});
   const Plan plan = compile(g, residual({.tolerance = 1e-13}), standard_registry());
   State state(plan);
-  state.observe(seen, kSeen);
+  state.observe(seen, std::span(kSeen));
   REQUIRE(run(plan, state).stop == Report::Stop::converged);
   const double precision = 1 + 1 / (kBetween + kNoise), mean = (1 + kSeen[1] / (kBetween + kNoise)) / precision;
   const double variance = 1 / precision + kBetween;
