@@ -98,7 +98,7 @@ Bnn::Bnn(BnnOptions options) : options_(std::move(options)), features_(options_.
     members_[k]->priors = options_.priors.empty() ? draw_prior(shape_, options_.prior_mean_scale, options_.prior_variance_scale,
                                                                seed_of(options_.seed, k, 1))
                                                   : options_.priors;
-    make_member(k, {.batches = 1}, 1);
+    make_member(k, {.batches = 1});
   }
   noise_variance_ = members_[0]->noise_variance;
 }
@@ -107,7 +107,7 @@ Bnn& Bnn::operator=(Bnn&&) noexcept = default;
 Bnn::~Bnn() = default;
 
 // Graph and learner of a member, with nothing learned yet.
-void Bnn::make_member(std::size_t index, const FitOptions& options, std::size_t rows) {
+void Bnn::make_member(std::size_t index, const LearnOptions& options) {
   Member& member = *members_[index];
   const std::size_t outputs = options_.layers.back();
   if (member.noise_variance.empty()) {
@@ -119,23 +119,15 @@ void Bnn::make_member(std::size_t index, const FitOptions& options, std::size_t 
     }
   }
   member.net = build_bnn_graph(shape_, member.priors, member.noise_variance);
-  LearnOptions learn;
+  LearnOptions learn = options;
   learn.targets = {member.net.outputs};
-  learn.batches = options.batch_size > 0 ? (rows + options.batch_size - 1) / options.batch_size : options.batches;
-  learn.epochs = options.epochs;
-  learn.tolerance = options.tolerance;
-  learn.patience = options.patience;
-  learn.least_gain = options.least_gain;
-  learn.evidence_weight = options.evidence_weight;
-  learn.first_step = options.first_step;
-  learn.step = options.step;
-  learn.likelihood = options.likelihood;
-  CompileOptions compile_options{.method = options_.method, .kind_methods = options_.kind_methods, .fuse = options.fuse};
+  CompileOptions compile_options{.method = options_.method, .kind_methods = options_.kind_methods, .fuse = options_.fuse};
   member.learner = std::make_unique<Learner>(member.net.graph, standard_registry(), forward_backward(), forward(), learn,
                                              compile_options);
 }
 
-FitReport Bnn::fit(const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& targets, const FitOptions& options) {
+FitReport Bnn::fit(const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& targets, const LearnOptions& options,
+                   const BnnCallback& on_epoch) {
   const auto rows = inputs.rows();
   if (rows == 0) fail("fit: there are no rows");
   if (targets.rows() != rows) fail("fit: {} rows of inputs but {} of targets", rows, targets.rows());
@@ -156,26 +148,23 @@ FitReport Bnn::fit(const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& targets
   for (std::size_t k = 0; k < members_.size() && !report_.interrupted; ++k) {
     if (!members_[k]->is_fitted()) {
       members_[k]->noise_variance.clear();
-      make_member(k, options, static_cast<std::size_t>(rows));
+      make_member(k, options);
     }
-    report_.members.push_back(fit_member(k, x, y, options));
+    report_.members.push_back(fit_member(k, x, y, options, on_epoch));
     report_.interrupted = report_.members.back().stop == LearnReport::Stop::interrupted;
   }
   noise_variance_ = members_[0]->noise_variance;
-  if (options_.learn_noise) choose_prediction_noise(x, y, options);
+  if (options_.learn_noise) choose_prediction_noise(x, y);
   report_.noise = noise();
   return report_;
 }
 
-LearnReport Bnn::fit_member(std::size_t index, const RowMajor& x, const RowMajor& y, const FitOptions& options) {
+LearnReport Bnn::fit_member(std::size_t index, const RowMajor& x, const RowMajor& y, const LearnOptions& options,
+                            const BnnCallback& on_epoch) {
   Member& member = *members_[index];
-  LearnOptions& learn = member.learner->options();
-  learn.epochs = options.epochs;
-  learn.tolerance = options.tolerance;
-  learn.patience = options.patience;
-  learn.least_gain = options.least_gain;
+  member.learner->set_stopping(options);
   if (const auto stop = member.learner->finished()) return {*stop, member.learner->memory().epochs, 0};
-  const auto order = row_order(x.rows(), options.shuffle, seed_of(options_.seed, index, 2));
+  const auto order = row_order(x.rows(), options_.shuffle, seed_of(options_.seed, index, 2));
   const RowMajor own_x = x(order, Eigen::all), own_y = y(order, Eigen::all);
   const std::span<const double> y_values(own_y.data(), static_cast<std::size_t>(own_y.size()));
   const Data data{{member.net.inputs, {own_x.data(), static_cast<std::size_t>(own_x.size())}}, {member.net.outputs, y_values}};
@@ -185,7 +174,7 @@ LearnReport Bnn::fit_member(std::size_t index, const RowMajor& x, const RowMajor
     std::vector<double> sds;
     for (std::size_t j = 0; j < member.noise_variance.size(); ++j)
       sds.push_back(std::sqrt(member.noise_variance[j]) * target_standardiser_.scale(static_cast<Eigen::Index>(j)));
-    return !options.on_epoch || options.on_epoch({index, record, std::move(sds)});
+    return !on_epoch || on_epoch({index, record, std::move(sds)});
   });
 }
 
@@ -235,13 +224,13 @@ void Bnn::update_priors(Member& member) {
   }
 }
 
-void Bnn::choose_prediction_noise(const RowMajor& x, const RowMajor& y, const FitOptions& options) {
+void Bnn::choose_prediction_noise(const RowMajor& x, const RowMajor& y) {
   const auto outputs = static_cast<std::size_t>(y.cols()), rows = static_cast<std::size_t>(y.rows());
   std::vector<std::vector<ComponentPredictions>> components(outputs);
   for (std::size_t k = 0; k < members_.size(); ++k) {
     Member& member = *members_[k];
     if (!member.is_fitted()) continue;
-    const auto order = row_order(x.rows(), options.shuffle, seed_of(options_.seed, k, 2));
+    const auto order = row_order(x.rows(), options_.shuffle, seed_of(options_.seed, k, 2));
     const RowMajor own_x = x(order, Eigen::all);
     std::vector<double> means(rows * outputs), variances(rows * outputs);
     member.learner->predict_left_out({{member.net.inputs, {own_x.data(), static_cast<std::size_t>(own_x.size())}}}, means,
@@ -263,7 +252,7 @@ void Bnn::choose_prediction_noise(const RowMajor& x, const RowMajor& y, const Fi
   }
 }
 
-Prediction Bnn::predict(const Eigen::MatrixXd& inputs) {
+Prediction Bnn::predict(const Eigen::MatrixXd& inputs) const {
   if (inputs.cols() != input_standardiser_.shift.size())
     fail("predict: the inputs have {} columns but the network was made for {}", inputs.cols(), input_standardiser_.shift.size());
   if (!inputs.allFinite()) fail("predict: the inputs hold a value that is not a finite number");
@@ -289,6 +278,7 @@ Prediction Bnn::predict(const Eigen::MatrixXd& inputs) {
 
 const Graph& Bnn::graph(std::size_t member) const { return members_.at(member)->net.graph; }
 Learner& Bnn::learner(std::size_t member) { return *members_.at(member)->learner; }
+const Learner& Bnn::learner(std::size_t member) const { return *members_.at(member)->learner; }
 const LayerPrior& Bnn::prior(std::size_t layer, std::size_t member) const { return members_.at(member)->priors.at(layer); }
 
 std::vector<Gaussian> Bnn::weights(std::size_t layer, std::size_t member) const {
@@ -334,7 +324,7 @@ Bnn::Memory Bnn::memory(bool condensed) const {
   return memory;
 }
 
-void Bnn::restore(Memory memory, const FitOptions& fit_options, std::size_t rows) {
+void Bnn::restore(Memory memory, const LearnOptions& fit_options) {
   if (memory.members.size() != members_.size())
     fail("the saved network has {} members but {} were expected", memory.members.size(), members_.size());
   input_standardiser_ = std::move(memory.inputs);
@@ -346,7 +336,7 @@ void Bnn::restore(Memory memory, const FitOptions& fit_options, std::size_t rows
       fail("the saved network has {} noise values but {} outputs", saved.noise_variance.size(), options_.layers.back());
     members_[k]->noise_variance = std::move(saved.noise_variance);
     members_[k]->priors = std::move(saved.priors);
-    make_member(k, fit_options, rows);
+    make_member(k, fit_options);
     if (!saved.learner.tau.empty()) members_[k]->learner->restore(std::move(saved.learner));
   }
 }

@@ -41,6 +41,8 @@ struct BnnOptions {
   std::map<std::string, std::string> kind_methods = {};  // ... for single kinds of factors
   std::size_t members = 1;          // networks with their own prior draws, predictions mixed
   std::uint64_t seed = 1;
+  bool shuffle = true;              // rows into mini-batches at random, by the seed; otherwise in their order
+  bool fuse = true;                 // see CompileOptions
 };
 
 struct BnnEpoch {
@@ -49,21 +51,8 @@ struct BnnEpoch {
   std::vector<double> noise;  // standard deviations after the epoch
 };
 
-struct FitOptions {
-  std::size_t batches = 10;    // at most one per row
-  std::size_t batch_size = 0;  // if given, instead of batches: this many rows in each
-  int epochs = 200;            // limit for every member
-  double tolerance = 0.1;      // see LearnOptions
-  int patience = 0;
-  double least_gain = 0;
-  double evidence_weight = 1;  // see LearnOptions
-  double first_step = 1, step = 1;
-  LearnOptions::Likelihood likelihood = LearnOptions::Likelihood::after_epoch;
-  bool shuffle = true;         // rows into batches at random (by the model's seed); otherwise in their order
-  bool fuse = true;            // see CompileOptions
-  // After every epoch of every member; false stops (what was learned so far stays).
-  std::function<bool(const BnnEpoch&)> on_epoch = {};
-};
+// Called after every epoch of every member; false stops (what was learned so far stays).
+using BnnCallback = std::function<bool(const BnnEpoch&)>;
 
 struct FitReport {
   std::vector<LearnReport> members;
@@ -79,10 +68,12 @@ class Bnn {
   Bnn& operator=(Bnn&&) noexcept;
   ~Bnn();
 
-  // Learns from rows of inputs and targets. Called again on the same data after an interruption it goes on.
-  FitReport fit(const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& targets, const FitOptions& options = {});
+  // Learns from rows of inputs and targets. Called again on the same data after an interruption it goes on. The options'
+  // targets are the network's outputs, whatever they name; the limits hold for every member.
+  FitReport fit(const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& targets, const LearnOptions& options = {},
+                const BnnCallback& on_epoch = {});
 
-  Prediction predict(const Eigen::MatrixXd& inputs);
+  Prediction predict(const Eigen::MatrixXd& inputs) const;
 
   // The factor graph of one example, and the beliefs of its weights: a layer's matrix row by row, then its biases.
   const Graph& graph(std::size_t member = 0) const;
@@ -97,6 +88,7 @@ class Bnn {
   const BnnOptions& options() const { return options_; }
   const FitReport& last_fit() const { return report_; }
   Learner& learner(std::size_t member = 0);
+  const Learner& learner(std::size_t member = 0) const;
 
   // All that was learned, to be saved and given back (bnn_file.h).
   struct Memory {
@@ -111,18 +103,19 @@ class Bnn {
   };
   // With `condensed`, the stored batch messages are replaced by their product: enough to predict, not to go on fitting.
   Memory memory(bool condensed) const;
-  // Puts back what memory() gave, into a network made with the same options. To go on fitting, give the options and the
-  // number of rows of that fit too; a condensed memory needs neither.
-  void restore(Memory memory, const FitOptions& fit_options = {.batches = 1}, std::size_t rows = 1);
+  // Puts back what memory() gave, into a network made with the same options. To go on fitting, give the options of that fit
+  // too; a condensed memory needs none.
+  void restore(Memory memory, const LearnOptions& fit_options = {.batches = 1});
 
  private:
   struct Member;
   using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-  void make_member(std::size_t index, const FitOptions& options, std::size_t rows);
-  LearnReport fit_member(std::size_t index, const RowMajor& x, const RowMajor& y, const FitOptions& options);
+  void make_member(std::size_t index, const LearnOptions& options);
+  LearnReport fit_member(std::size_t index, const RowMajor& x, const RowMajor& y, const LearnOptions& options,
+                         const BnnCallback& on_epoch);
   void update_noise(Member& member, std::span<const double> targets);
   void update_priors(Member& member);
-  void choose_prediction_noise(const RowMajor& x, const RowMajor& y, const FitOptions& options);
+  void choose_prediction_noise(const RowMajor& x, const RowMajor& y);
 
   BnnOptions options_;
   BnnShape shape_;

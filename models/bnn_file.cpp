@@ -110,8 +110,8 @@ BnnOptions bnn_options_from(const Json& json) {
   return o;
 }
 
-FitOptions fit_options_from(const Json& json) {
-  FitOptions o;
+LearnOptions fit_options_from(const Json& json) {
+  LearnOptions o;
   o.batches = whole<std::size_t>(json, "batches");
   o.batch_size = whole<std::size_t>(json, "batch_size");
   o.epochs = whole<int>(json, "epochs");
@@ -123,8 +123,6 @@ FitOptions fit_options_from(const Json& json) {
   o.step = json_number(json.at("step"));
   o.likelihood = json.at("likelihood_while_sweeping").get<bool>() ? LearnOptions::Likelihood::while_sweeping
                                                                   : LearnOptions::Likelihood::after_epoch;
-  o.fuse = json.at("fuse").get<bool>();
-  o.shuffle = json.at("shuffle").get<bool>();
   return o;
 }
 
@@ -159,6 +157,11 @@ SavedBnn saved_from(const Json& json) {
   saved.features = json.at("features").get<std::vector<std::string>>();
   saved.targets = json.at("targets").get<std::vector<std::string>>();
   saved.options = bnn_options_from(json.at("options"));
+  // Older files have these two among the options of training.
+  for (const Json& at : {json.at("training").at("options"), json.at("options")}) {
+    saved.options.shuffle = at.value("shuffle", saved.options.shuffle);
+    saved.options.fuse = at.value("fuse", saved.options.fuse);
+  }
   saved.training = training_from(json.at("training"));
   saved.memory.inputs = standardiser_from(json.at("inputs"));
   saved.memory.targets = standardiser_from(json.at("outputs"));
@@ -198,10 +201,12 @@ Json to_json(const BnnOptions& o) {
           {"method", o.method},
           {"kind_methods", Json(o.kind_methods)},
           {"members", o.members},
-          {"seed", o.seed}};
+          {"seed", o.seed},
+          {"shuffle", o.shuffle},
+          {"fuse", o.fuse}};
 }
 
-Json to_json(const FitOptions& o) {
+Json to_json(const LearnOptions& o) {
   return {{"batches", o.batches},
           {"batch_size", o.batch_size},
           {"epochs", o.epochs},
@@ -211,9 +216,7 @@ Json to_json(const FitOptions& o) {
           {"evidence_weight", json_number(o.evidence_weight)},
           {"first_step", json_number(o.first_step)},
           {"step", json_number(o.step)},
-          {"likelihood_while_sweeping", o.likelihood == LearnOptions::Likelihood::while_sweeping},
-          {"shuffle", o.shuffle},
-          {"fuse", o.fuse}};
+          {"likelihood_while_sweeping", o.likelihood == LearnOptions::Likelihood::while_sweeping}};
 }
 
 Json to_json(const Scores& s) {
@@ -267,7 +270,7 @@ SavedBnn bnn_from_text(std::string_view text, std::string_view source) {
 Bnn make_bnn(SavedBnn saved) {
   Bnn net(saved.options);
   if (saved.is_checkpoint())
-    net.restore(std::move(saved.memory), saved.training.options, saved.training.rows);
+    net.restore(std::move(saved.memory), saved.training.options);
   else
     net.restore(std::move(saved.memory));
   return net;

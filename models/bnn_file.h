@@ -20,7 +20,7 @@ namespace dma {
 // What is worth knowing later about how a model came to be.
 struct TrainingRecord {
   std::size_t rows = 0, held_out_rows = 0;
-  FitOptions options = {};                    // without the callback
+  LearnOptions options = {};
   std::vector<LearnReport::Stop> stops = {};  // why each member stopped; empty in a checkpoint
   std::vector<Scores> held_out = {};          // per output
 };
@@ -51,7 +51,7 @@ std::string_view name_of(LearnReport::Stop stop);
 
 // The options as they stand in the file; also how a checkpoint and a command line are compared.
 Json to_json(const BnnOptions& options);
-Json to_json(const FitOptions& options);
+Json to_json(const LearnOptions& options);
 Json to_json(const Scores& scores);
 
 }  // namespace dma

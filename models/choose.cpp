@@ -14,7 +14,7 @@ namespace {
 constexpr double kTemperings[] = {3, 5, 8};
 constexpr Eigen::Index kOneRowOf = 10, kFewestRows = 2 * kOneRowOf;
 
-std::vector<Candidate> candidates(const Freedom& freedom, const BnnOptions& network, const FitOptions& fit) {
+std::vector<Candidate> candidates(const Freedom& freedom, const BnnOptions& network, const LearnOptions& fit) {
   std::vector<Candidate> all;
   const auto add = [&](double tempering) {
     if (freedom.learn_prior || !network.learn_prior) all.push_back({tempering, false});
@@ -28,7 +28,7 @@ std::vector<Candidate> candidates(const Freedom& freedom, const BnnOptions& netw
 }  // namespace
 
 std::vector<Candidate> choose_settings(const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& targets, const Freedom& freedom,
-                                       BnnOptions& network, FitOptions& fit,
+                                       BnnOptions& network, LearnOptions& fit,
                                        const std::function<void(std::size_t, std::size_t)>& tried) {
   if (inputs.rows() < kFewestRows)
     fail("choosing settings holds back one row of {}: {} rows are too few, at least {} are expected", kOneRowOf, inputs.rows(),
@@ -36,15 +36,14 @@ std::vector<Candidate> choose_settings(const Eigen::MatrixXd& inputs, const Eige
   std::vector<Eigen::Index> learned, held_back;
   for (Eigen::Index n = 0; n < inputs.rows(); ++n) (n % kOneRowOf == 0 ? held_back : learned).push_back(n);
   std::vector<Candidate> all = candidates(freedom, network, fit);
-  const auto apply = [](const Candidate& c, BnnOptions& options, FitOptions& fit_options) {
+  const auto apply = [](const Candidate& c, BnnOptions& options, LearnOptions& fit_options) {
     options.learn_prior = c.learn_prior;
     set_tempering(fit_options, c.tempering);
   };
   for (std::size_t k = 0; k < all.size(); ++k) {
     BnnOptions own = network;
-    FitOptions own_fit = fit;
+    LearnOptions own_fit = fit;
     own_fit.batches = std::min(own_fit.batches, learned.size());
-    own_fit.on_epoch = {};
     apply(all[k], own, own_fit);
     Bnn net(own);
     net.fit(inputs(learned, Eigen::all), targets(learned, Eigen::all), own_fit);

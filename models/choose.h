@@ -23,7 +23,7 @@ struct Freedom {
 // Every candidate with its score, in the order of trial; the best one's settings are put into the options.
 // tried(how many, of how many) is called after each.
 std::vector<Candidate> choose_settings(const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& targets, const Freedom& freedom,
-                                       BnnOptions& network, FitOptions& fit,
+                                       BnnOptions& network, LearnOptions& fit,
                                        const std::function<void(std::size_t, std::size_t)>& tried = {});
 
 }  // namespace dma

@@ -34,7 +34,7 @@ RegressionSettings regression_settings(std::size_t inputs, std::vector<std::size
   network.prior_mean_scale = kPriorMeanScale;
   network.prior_variance_scale = kPriorVariance * static_cast<double>(hidden.size() + 1);
   network.method = "hybrid";
-  FitOptions& fit = settings.fit;
+  LearnOptions& fit = settings.fit;
   fit.batch_size = std::max(kRowsPerBatch, (rows + kMostBatches - 1) / kMostBatches);
   fit.epochs = kEpochs;
   fit.tolerance = 0;
@@ -45,7 +45,7 @@ RegressionSettings regression_settings(std::size_t inputs, std::vector<std::size
   return settings;
 }
 
-void set_tempering(FitOptions& fit, double times) {
+void set_tempering(LearnOptions& fit, double times) {
   fit.evidence_weight = times;
   fit.first_step = std::min(1.0, 1 / times);
 }

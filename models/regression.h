@@ -7,7 +7,7 @@ namespace dma {
 
 struct RegressionSettings {
   BnnOptions network;
-  FitOptions fit;
+  LearnOptions fit;
 };
 
 // Biases, standardisation and learned noise; the `hybrid` method (leaky ReLU by expectation propagation with the linearised
@@ -17,6 +17,6 @@ RegressionSettings regression_settings(std::size_t inputs, std::vector<std::size
                                        std::size_t rows);
 
 // Every row's evidence counts that many times, in the first epoch once.
-void set_tempering(FitOptions& fit, double times);
+void set_tempering(LearnOptions& fit, double times);
 
 }  // namespace dma

@@ -1,12 +1,9 @@
 #include "engine/certify/certify.h"
 
 #include <algorithm>
-#include <atomic>
-#include <exception>
-#include <mutex>
-#include <thread>
 
 #include "engine/support/error.h"
+#include "engine/support/parallel.h"
 
 namespace dma {
 
@@ -111,24 +108,8 @@ std::vector<Certificate> certify_all_methods(const Registry& registry, const Cer
   for (const auto& [name, kind] : registry.kinds())
     for (const std::string& method : methods_to_certify(kind)) tasks.push_back({&kind, method});
   std::vector<Certificate> certificates(tasks.size());
-  std::atomic<std::size_t> next = 0;
-  std::mutex mutex;
-  std::exception_ptr failure;
-  const auto work = [&] {
-    try {
-      for (std::size_t i; (i = next++) < tasks.size();)
-        certificates[i] = certify(*tasks[i].kind, tasks[i].method, options);
-    } catch (...) {
-      const std::lock_guard lock(mutex);
-      failure = std::current_exception();
-    }
-  };
-  {
-    std::vector<std::jthread> workers;
-    for (unsigned i = 1; i < std::thread::hardware_concurrency(); ++i) workers.emplace_back(work);
-    work();
-  }
-  if (failure) std::rethrow_exception(failure);
+  parallel_for(tasks.size(), all_processors(),
+               [&](std::size_t i) { certificates[i] = certify(*tasks[i].kind, tasks[i].method, options); });
   return certificates;
 }
 

@@ -4,16 +4,9 @@
 #include <cstdint>
 #include <span>
 
-#include "engine/messages/gaussian.h"
+#include "engine/messages/arrays.h"
 
 namespace dma {
-
-// The messages of a whole state, by edge slot.
-struct MessageArrays {
-  double* tau = nullptr;
-  double* rho = nullptr;
-  Natural operator[](std::size_t slot) const { return {tau[slot], rho[slot]}; }
-};
 
 struct Incidence {
   const std::uint32_t* first = nullptr;    // element -> position of its first slot in `slots`; one more at the end

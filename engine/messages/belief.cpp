@@ -7,11 +7,14 @@
 
 namespace dma {
 
-double Belief::mean(std::size_t i) const {
-  return family_ == Family::log_normal ? LogNormal(elements_[i]).mean() : (*this)[i].mean();
+double mean(Family family, const Natural& message) {
+  return family == Family::log_normal ? LogNormal(message).mean() : Gaussian(message).mean();
 }
-double Belief::variance(std::size_t i) const {
-  return family_ == Family::log_normal ? LogNormal(elements_[i]).variance() : (*this)[i].variance();
+double variance(Family family, const Natural& message) {
+  return family == Family::log_normal ? LogNormal(message).variance() : Gaussian(message).variance();
+}
+double log_density(Family family, const Natural& message, double x) {
+  return family == Family::log_normal ? log_density(LogNormal(message), x) : log_density(Gaussian(message), x);
 }
 
 std::string Belief::text() const {

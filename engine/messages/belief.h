@@ -12,6 +12,11 @@
 
 namespace dma {
 
+// Moments of the variable itself, and its log density at x, from the natural parameters of its message.
+double mean(Family family, const Natural& message);
+double variance(Family family, const Natural& message);
+double log_density(Family family, const Natural& message, double x);
+
 class Belief {
  public:
   Belief(std::string_view name, Family family, std::vector<Natural> elements)
@@ -22,8 +27,8 @@ class Belief {
   // The two natural parameters as a Gaussian: of the variable, or of its logarithm if it is log-normal.
   Gaussian operator[](std::size_t i) const { return Gaussian(elements_[i]); }
   // Moments of the variable itself.
-  double mean(std::size_t i = 0) const;
-  double variance(std::size_t i = 0) const;
+  double mean(std::size_t i = 0) const { return dma::mean(family_, elements_[i]); }
+  double variance(std::size_t i = 0) const { return dma::variance(family_, elements_[i]); }
   double sd(std::size_t i = 0) const { return std::sqrt(variance(i)); }
 
   // "w ~ N(0.318, 0.775^2), uniform, = 2"

@@ -46,6 +46,17 @@ inline Natural divide(const Natural& a, const Natural& b) {
   return {a.tau - b.tau, a.rho - b.rho};
 }
 
+// Density to the power of exponent > 0: as if it had been multiplied that many times. A point mass is its own power.
+inline Natural power(const Natural& m, double exponent) {
+  return m.is_point() ? m : Natural{exponent * m.tau, exponent * m.rho};
+}
+
+// Of two point masses: whether they are one, up to the rounding that separates two ways of computing one value.
+inline bool is_same_point(double a, double b) {
+  constexpr double kSamePoint = 1e-9;
+  return !(std::abs(a - b) > kSamePoint * std::fmax(1.0, std::fmax(std::abs(a), std::abs(b))));
+}
+
 struct Gaussian : Natural {
   constexpr Gaussian() = default;
   constexpr Gaussian(double natural_mean, double precision) : Natural{natural_mean, precision} {}

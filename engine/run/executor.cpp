@@ -6,10 +6,20 @@
 
 #include "engine/support/error.h"
 #include "engine/run/gather.h"
-#include "engine/support/independent.h"
 #include "engine/run/urgency.h"
 
 namespace dma {
+
+namespace {
+
+Contradiction contradiction(std::string_view variable, std::uint32_t element, double known, double found) {
+  return Contradiction(fmt::format(
+      "variable '{}', element {}: it is exactly {} and exactly {} at the same time; change an observation, or give one of its "
+      "factors a positive variance",
+      variable, element, known, found));
+}
+
+}  // namespace
 
 void Executor::check_observed() const {
   if (state_.missing_ == 0) return;
@@ -145,29 +155,36 @@ Natural Executor::prediction(VariableId variable, std::uint32_t element) const {
   return sum;
 }
 
-void Executor::absorb(VariableId shared_variable) {
+bool Executor::absorb(VariableId shared_variable, bool has_points) {
   const auto& v = plan_.variables[shared_variable.value];
-  const MessageArrays context{state_.tau_.data() + v.first_slot, state_.rho_.data() + v.first_slot};
+  const MessageArrays messages{state_.tau_.data(), state_.rho_.data()}, context = messages.from(v.first_slot);
   for (const auto& end : v.ends) {
     if (end.of_model) continue;
     const Group& group = plan_.groups[end.group];
     const Group::Port& port = group.ports[end.port];
-    if (port.elements.is_identical() && port.elements.base == v.first_element && group.slots * port.terms == v.size) {
-      const double *const tau = state_.tau_.data() + port.first_slot, *const rho = state_.rho_.data() + port.first_slot;
-      DMA_INDEPENDENT
-      for (std::size_t i = 0; i < v.size; ++i) {
-        const double sum = context.tau[i] + tau[i];
-        context.tau[i] = context.rho[i] == kInfinity ? context.tau[i] : sum;  // where a point mass is, it stays
-        context.rho[i] += rho[i];
-      }
-    } else {
-      for_each_message(v, end, [&](std::uint32_t i, std::uint32_t slot) {
-        if (context.rho[i] == kInfinity) return;
-        context.tau[i] += state_.tau_[slot];
-        context.rho[i] += state_.rho_[slot];
-      });
+    const bool is_whole = port.elements.is_identical() && port.elements.base == v.first_element && group.slots * port.terms == v.size;
+    if (is_whole && !has_points) {
+      has_points = multiply(context, messages.from(port.first_slot), context, v.size);
+      continue;
     }
+    for_each_message(v, end, [&](std::uint32_t i, std::uint32_t slot) {
+      const Natural known = context[i], message = messages[slot];
+      if (known.is_point() && message.is_point() && !is_same_point(known.tau, message.tau))
+        throw contradiction(v.name, i, known.tau, message.tau);
+      has_points |= message.is_point();
+      context.set(i, multiply(known, message));
+    });
   }
+  return has_points;
+}
+
+void Executor::multiply_by_example(VariableId shared_variable, const MessageArrays& to) const {
+  const auto& v = plan_.variables[shared_variable.value];
+  for (const auto& end : v.ends)
+    if (!end.of_model)
+      for_each_message(v, end, [&](std::uint32_t i, std::uint32_t slot) {
+        to.set(i, multiply(to[i], {state_.tau_[slot], state_.rho_[slot]}));
+      });
 }
 
 void Executor::take_constants(VariableId shared_variable, const MessageArrays& to) {
@@ -175,9 +192,7 @@ void Executor::take_constants(VariableId shared_variable, const MessageArrays& t
   for (const auto& end : v.ends)
     if (end.in_context)
       for_each_message(v, end, [&](std::uint32_t i, std::uint32_t slot) {
-        const Natural product = multiply(to[i], {state_.tau_[slot], state_.rho_[slot]});
-        to.tau[i] = product.tau;
-        to.rho[i] = product.rho;
+        to.set(i, multiply(to[i], {state_.tau_[slot], state_.rho_[slot]}));
         state_.tau_[slot] = state_.rho_[slot] = 0;
       });
 }
@@ -208,12 +223,8 @@ void Executor::check_contradictions() {
         if (state_.rho_[port.first_slot + q] != kInfinity || e - variable.first_element >= variable.size) continue;
         const double found = state_.tau_[port.first_slot + q];
         if (std::isnan(location[e])) location[e] = found;
-        constexpr double kSamePoint = 1e-9;  // rounding may separate two ways of computing one value
-        if (std::abs(found - location[e]) > kSamePoint * std::max({1.0, std::abs(found), std::abs(location[e])}))
-          throw Contradiction(fmt::format(
-              "variable '{}', element {}: it is exactly {} and exactly {} at the same time; change an observation, or give "
-              "one of its factors a positive variance",
-              variable.name, e - variable.first_element, location[e], found));
+        if (!is_same_point(found, location[e]))
+          throw contradiction(variable.name, e - variable.first_element, location[e], found);
       }
     }
   }

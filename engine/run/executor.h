@@ -34,8 +34,11 @@ class Executor {
 
   // The product of all messages of factors at an element, without a value observed or a context learned elsewhere.
   Natural prediction(VariableId variable, std::uint32_t element) const;
-  // context of a shared variable *= messages of the example's factors to it.
-  void absorb(VariableId shared_variable);
+  // context of a shared variable *= messages of the example's factors to it. `has_points`: a point mass may be in the context
+  // already; returns whether one may be there now. Throws Contradiction where two different ones meet.
+  bool absorb(VariableId shared_variable, bool has_points);
+  // to *= messages of the example's factors to a shared variable.
+  void multiply_by_example(VariableId shared_variable, const MessageArrays& to) const;
   // The constant messages to a shared variable that belong to its context move to `to`, which is multiplied by them.
   void take_constants(VariableId shared_variable, const MessageArrays& to);
   // elements *= messages of the model's own factors to a shared variable.

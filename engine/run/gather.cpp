@@ -8,25 +8,12 @@ namespace dma {
 namespace {
 
 void absorb(const MessageArrays& out, std::size_t i, const Natural& m) {
-  const Natural product = multiply(out[i], m);
-  out.tau[i] = product.tau;
-  out.rho[i] = product.rho;
+  out.set(i, multiply(out[i], m));
 }
 
 bool covers(const Combine::Source& source, std::uint32_t size) {
   return source.elements.is_identical() && source.elements.base == 0 && source.slots == size;
 }
-
-// out = a * b, element by element; selections instead of multiply()'s branches, so that it runs on whole vectors.
-void multiply_arrays(const MessageArrays& a, const MessageArrays& b, const MessageArrays& out, std::uint32_t size) {
-  for (std::size_t i = 0; i < size; ++i) {
-    const double sum = a.tau[i] + b.tau[i], unless_a = b.rho[i] == kInfinity ? b.tau[i] : sum;
-    out.tau[i] = a.rho[i] == kInfinity ? a.tau[i] : unless_a;
-    out.rho[i] = a.rho[i] + b.rho[i];
-  }
-}
-
-MessageArrays at(const MessageArrays& messages, std::uint32_t first) { return {messages.tau + first, messages.rho + first}; }
 
 // out *= rows of messages, one below the other. Sums stay in registers while all rows are walked; only where a point mass
 // turns up is that done message by message.
@@ -72,7 +59,7 @@ void combine(const Combine& op, const MessageArrays& messages, const MessageArra
   const auto& sources = op.sources;
   std::size_t next = 0;
   if (sources.size() >= 2 && covers(sources[0], op.size) && covers(sources[1], op.size)) {
-    multiply_arrays(at(messages, sources[0].first_slot), at(messages, sources[1].first_slot), out, op.size);
+    multiply(messages.from(sources[0].first_slot), messages.from(sources[1].first_slot), out, op.size);
     next = 2;
   } else if (!sources.empty() && covers(sources[0], op.size)) {
     std::copy_n(messages.tau + sources[0].first_slot, op.size, out.tau);
@@ -86,9 +73,9 @@ void combine(const Combine& op, const MessageArrays& messages, const MessageArra
     const Combine::Source& source = sources[next];
     const IndexMap& map = source.elements;
     if (covers(source, op.size)) {
-      multiply_arrays(out, at(messages, source.first_slot), out, op.size);
+      multiply(out, messages.from(source.first_slot), out, op.size);
     } else if (map.is_affine() && map.divisor == 1 && map.base == 0 && map.modulus == op.size && source.slots % op.size == 0) {
-      multiply_rows(out, at(messages, source.first_slot), source.slots / op.size, op.size);
+      multiply_rows(out, messages.from(source.first_slot), source.slots / op.size, op.size);
     } else if (map.is_affine()) {
       add_affine(out, source, messages);
     } else {

@@ -244,6 +244,21 @@ MessageArrays State::context(VariableId shared_variable) {
   return {tau_.data() + v.first_slot, rho_.data() + v.first_slot};
 }
 
+State State::copy() const {
+  State other(plan_);
+  // Into the arrays that its operations point to.
+  std::ranges::copy(tau_, other.tau_.begin());
+  std::ranges::copy(rho_, other.rho_.begin());
+  std::ranges::copy(arrival_tau_, other.arrival_tau_.begin());
+  std::ranges::copy(arrival_rho_, other.arrival_rho_.begin());
+  std::ranges::copy(parameters_, other.parameters_.begin());
+  other.values_ = values_;
+  other.missing_ = missing_;
+  other.constants_stale_ = constants_stale_;
+  other.refused_constants_ = refused_constants_;
+  return other;
+}
+
 void State::reset() {
   for (const Group& group : plan_->groups)
     for (const Group::Port& port : group.ports) {

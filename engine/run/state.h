@@ -48,6 +48,10 @@ class State {
   // All messages uniform again, except values, contexts and constants.
   void reset();
 
+  // Another state of the same plan with everything this one holds; the two then go their own ways. What a solver keeps is
+  // made anew.
+  State copy() const;
+
   const Plan& plan() const { return plan_; }
   // What the plan's solver keeps here; none if it is solved by sweeps.
   SolverMemory* solver_memory() const { return solver_memory_.get(); }

@@ -24,7 +24,7 @@ std::vector<std::vector<double>> rows_of(const Eigen::MatrixXd& m) {
 }
 
 double worst_difference(const validation::PaperTask& task, std::uint64_t seed, std::size_t batches, bool fuse) {
-  Bnn net({.layers = task.layers, .slopes = task.slopes, .noise = task.noise, .seed = seed});
+  Bnn net({.layers = task.layers, .slopes = task.slopes, .noise = task.noise, .seed = seed, .shuffle = false, .fuse = fuse});
   std::vector<std::vector<double>> prior_mean, prior_variance;
   for (std::size_t l = 0; l + 1 < task.layers.size(); ++l) {
     prior_mean.push_back(net.prior(l).mean);
@@ -36,7 +36,7 @@ double worst_difference(const validation::PaperTask& task, std::uint64_t seed, s
   for (int e = 0; e < kEpochs; ++e) plain.epoch(rows_of(task.inputs), rows_of(task.targets));
   const FitReport report = net.fit(
       task.inputs, task.targets,
-      {.batches = batches, .epochs = kEpochs, .tolerance = 0, .shuffle = false, .fuse = fuse});
+      {.batches = batches, .epochs = kEpochs, .tolerance = 0});
   CHECK(report.members[0].faults == 0);
   double worst = 0;
   for (std::size_t l = 0; l + 1 < task.layers.size(); ++l) {

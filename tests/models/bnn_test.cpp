@@ -105,14 +105,12 @@ TEST_CASE("bnn: the paper's prior: means of variance 1/fan_in, variances 1/(laye
 TEST_CASE("bnn: an interrupted fit goes on to the bytes of an undisturbed one") {
   const Sine data(40);
   const RegressionSettings settings = regression_settings(1, {8}, 1, 40);
-  FitOptions fit = settings.fit;
+  LearnOptions fit = settings.fit;
   fit.epochs = 6;
   Bnn whole(settings.network);
   whole.fit(data.x, data.y, fit);
   Bnn parts(settings.network);
-  FitOptions stopped = fit;
-  stopped.on_epoch = [](const BnnEpoch& e) { return e.record.epoch < 3; };
-  CHECK(parts.fit(data.x, data.y, stopped).interrupted);
+  CHECK(parts.fit(data.x, data.y, fit, [](const BnnEpoch& e) { return e.record.epoch < 3; }).interrupted);
   parts.fit(data.x, data.y, fit);
   CHECK(parts.predict(data.x).mean == whole.predict(data.x).mean);
   CHECK(parts.noise() == whole.noise());

@@ -29,7 +29,7 @@ bool agree(const Bnn& net, const PlainNetwork& plain) {
 void epochs(benchmark::State& bench, Table& table, Row row, const validation::PaperTask& task, std::size_t batches) {
   const auto rows = static_cast<std::size_t>(task.inputs.rows());
   const std::vector<double> inputs = row_by_row(task.inputs), targets = row_by_row(task.targets);
-  Bnn net({.layers = task.layers, .slopes = task.slopes, .noise = task.noise, .seed = 1});
+  Bnn net({.layers = task.layers, .slopes = task.slopes, .noise = task.noise, .seed = 1, .shuffle = false});
   std::vector<LayerPrior> priors;
   for (std::size_t l = 0; l + 1 < task.layers.size(); ++l) priors.push_back(net.prior(l));
   PlainNetwork plain(task.layers, task.slopes, priors, task.noise * task.noise, batches, rows);
@@ -38,7 +38,7 @@ void epochs(benchmark::State& bench, Table& table, Row row, const validation::Pa
     plain.epoch(inputs, targets);
     plain_likelihood = plain.log_likelihood(inputs, targets);
   };
-  net.fit(task.inputs, task.targets, {.batches = batches, .epochs = 1, .tolerance = 0, .shuffle = false});
+  net.fit(task.inputs, task.targets, {.batches = batches, .epochs = 1, .tolerance = 0});
   plain_epoch();
   if (!agree(net, plain)) return bench.SkipWithError("the engine and the plain loop disagree");
   // Further epochs of the same learner, without the copies of the data that fit() makes.
@@ -50,7 +50,7 @@ void epochs(benchmark::State& bench, Table& table, Row row, const validation::Pa
   compare(
       bench, table, std::move(row),
       [&] {
-        ++learner.options().epochs;
+        learner.set_stopping({.epochs = learner.options().epochs + 1, .tolerance = 0});
         learner.fit(data);
       },
       plain_epoch);

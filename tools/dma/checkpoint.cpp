@@ -24,20 +24,18 @@ Json options_as_made(BnnOptions options) {
 }  // namespace
 
 void save_checkpoint(const std::filesystem::path& path, const Bnn& net, const TrainingData& data,
-                     const FitOptions& options) {
-  FitOptions plain = options;
-  plain.on_epoch = {};
+                     const LearnOptions& options) {
   write_file(path,
              bnn_to_text({.features = data.features,
                           .targets = data.targets,
                           .options = net.options(),
                           .memory = net.memory(false),
-                          .training = {.rows = data.rows(), .held_out_rows = data.held_out_rows(), .options = plain},
+                          .training = {.rows = data.rows(), .held_out_rows = data.held_out_rows(), .options = options},
                           .data_fingerprint = data.fingerprint()}));
 }
 
 Bnn resume_from(const std::filesystem::path& path, const TrainingData& data, const BnnOptions& network,
-                const FitOptions& options) {
+                const LearnOptions& options) {
   SavedBnn saved = load_bnn(path);
   if (!saved.is_checkpoint())
     fail("'{}' is a finished model, not a checkpoint; --resume takes a file written by --checkpoint", path.string());

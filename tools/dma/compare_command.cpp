@@ -93,7 +93,7 @@ void compare_networks(const CompareRequest& request, nlohmann::ordered_json& jso
       std::vector<validation::PaperRun> runs;
       for (int s = 0; s < task.seeds; ++s) {
         const auto seed = request.seed + static_cast<std::uint64_t>(s);
-        FitOptions fit{.batches = task.batches, .epochs = 100, .tolerance = 0.1};
+        LearnOptions fit{.batches = task.batches, .epochs = 100, .tolerance = 0.1};
         if (std::string_view(method) == "ep") fit.epochs = 3;
         runs.push_back(validation::run_paper_task(task.make(seed), task.low, task.high, method, seed, fit));
       }

@@ -55,7 +55,7 @@ std::filesystem::path checkpoint_path(const FitRequest& request) {
   return request.model.string() + ".checkpoint";
 }
 
-std::vector<Candidate> choose(const FitRequest& request, const TrainingData& data, BnnOptions& network, FitOptions& options) {
+std::vector<Candidate> choose(const FitRequest& request, const TrainingData& data, BnnOptions& network, LearnOptions& options) {
   const bool shown = !request.quiet && !request.json && isatty(STDERR_FILENO) != 0;
   const Freedom freedom{!request.settings.tempering.has_value(), !request.settings.learn_prior.has_value()};
   auto candidates = choose_settings(data.inputs, data.outputs, freedom, network, options, [&](std::size_t done, std::size_t all) {
@@ -69,26 +69,25 @@ std::string described(const Candidate& c) {
   return fmt::format("tempering {:g}{}: {:.4f}", c.tempering, c.learn_prior ? ", learned priors" : "", c.log_likelihood);
 }
 
-FitReport learn(Bnn& net, const TrainingData& data, FitOptions options, const FitRequest& request) {
-  const FitOptions plain = options;
+FitReport learn(Bnn& net, const TrainingData& data, const LearnOptions& options, const FitRequest& request) {
   const bool regularly = !request.checkpoint.empty() || !request.resume.empty();
   const double log_scale = net.options().standardise ? mean_log_scale(Standardiser::of(data.outputs)) : 0;
   InterruptWatch interrupt;
   ProgressBar bar(!request.quiet && !request.json, net.options().members, options.epochs, log_scale);
-  options.on_epoch = [&](const BnnEpoch& epoch) {
+  const auto on_epoch = [&](const BnnEpoch& epoch) {
     bar.show(epoch);
     if (regularly && epoch.record.epoch % request.checkpoint_every == 0)
-      save_checkpoint(checkpoint_path(request), net, data, plain);
+      save_checkpoint(checkpoint_path(request), net, data, options);
     return !interrupt.requested();
   };
-  FitReport report = net.fit(data.inputs, data.outputs, options);
+  FitReport report = net.fit(data.inputs, data.outputs, options, on_epoch);
   if (report.interrupted && !checkpoint_path(request).empty())
-    save_checkpoint(checkpoint_path(request), net, data, plain);
+    save_checkpoint(checkpoint_path(request), net, data, options);
   return report;
 }
 
 // Members that an interruption left without a single epoch are no part of the model.
-SavedBnn to_save(Bnn& net, const TrainingData& data, const FitOptions& options, const FitReport& report) {
+SavedBnn to_save(Bnn& net, const TrainingData& data, const LearnOptions& options, const FitReport& report) {
   SavedBnn saved{.features = data.features,
                  .targets = data.targets,
                  .options = net.options(),

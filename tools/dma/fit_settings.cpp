@@ -197,7 +197,7 @@ Model model_for(const FitSettings& s, std::size_t inputs, std::size_t targets, s
   network.members = s.members;
   network.seed = s.seed;
 
-  FitOptions& fit = model.fit;
+  LearnOptions& fit = model.fit;
   if (s.batches || s.batch_size) fit.batches = s.batches.value_or(1), fit.batch_size = s.batch_size.value_or(0);
   fit.epochs = s.epochs.value_or(fit.epochs);
   fit.tolerance = s.tolerance.value_or(fit.tolerance);

@@ -33,7 +33,7 @@ void add_fit_settings(CLI::App& command, FitSettings& settings);
 
 struct Model {
   BnnOptions network;
-  FitOptions fit;
+  LearnOptions fit;
 };
 
 // For data with this many input columns, targets and training rows. An Error names the option of the command line.

@@ -2,13 +2,11 @@
 
 #include <time.h>
 
-#include <atomic>
 #include <cmath>
-#include <exception>
 #include <map>
 #include <mutex>
-#include <thread>
 
+#include "engine/support/parallel.h"
 #include "models/choose.h"
 
 namespace dma::uci {
@@ -46,7 +44,7 @@ SplitResult run_split(const DataFolder& data, std::size_t split, std::uint64_t s
   result.seconds = thread_seconds() - start;
   if (options.curve_epochs.empty()) return result;
   Bnn persistent(settings.network);
-  FitOptions partial = settings.fit;
+  LearnOptions partial = settings.fit;
   partial.least_gain = 0;
   for (const int epochs : options.curve_epochs) {
     partial.epochs = epochs;
@@ -60,26 +58,12 @@ SplitResult run_split(const DataFolder& data, std::size_t split, std::uint64_t s
 
 std::vector<SplitResult> run_protocol(const DataFolder& data, std::uint64_t seed, const ProtocolOptions& options) {
   std::vector<SplitResult> results(data.train.size());
-  std::atomic<std::size_t> next = 0;
   std::mutex reporting;
-  std::exception_ptr failure;
-  const auto work = [&] {
-    for (std::size_t split; (split = next++) < results.size();) try {
-        SplitResult result = run_split(data, split, seed, options);
-        const std::lock_guard lock(reporting);
-        if (options.on_split) options.on_split(result);
-        results[split] = std::move(result);
-      } catch (...) {
-        const std::lock_guard lock(reporting);
-        if (!failure) failure = std::current_exception();
-        next = results.size();
-      }
-  };
-  std::vector<std::jthread> threads;
-  for (std::size_t j = 1; j < std::min(options.jobs, results.size()); ++j) threads.emplace_back(work);
-  work();
-  threads.clear();
-  if (failure) std::rethrow_exception(failure);
+  parallel_for(results.size(), options.jobs, [&](std::size_t split) {
+    results[split] = run_split(data, split, seed, options);
+    const std::lock_guard lock(reporting);
+    if (options.on_split) options.on_split(results[split]);
+  });
   return results;
 }
 

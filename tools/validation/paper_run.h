@@ -21,7 +21,7 @@ struct PaperRun {
 
 // `low`, `high`: the ends of the data, beyond which 30 evenly spaced points on each side reach 1.5 further.
 PaperRun run_paper_task(const PaperTask& task, double low, double high, const std::string& method, std::uint64_t seed,
-                        const FitOptions& fit);
+                        const LearnOptions& fit);
 
 // By linear interpolation between order statistics.
 double quantile(std::vector<double> values, double probability);

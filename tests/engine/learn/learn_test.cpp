@@ -113,7 +113,7 @@ TEST_CASE("learn: a forgotten batch leaves exactly the prior times the other sto
     CHECK(w[j].rho == doctest::Approx(rho + 1 / kPriorVariance).epsilon(1e-14));
   }
   // Further epochs refine the belief without it: that of a learner that never saw those rows.
-  learner.options().epochs = 200;
+  learner.set_stopping({.epochs = 200, .tolerance = 0});
   learner.fit(sample.data(model));
   Sample rest = sample;
   rest.x.erase(rest.x.begin() + 24, rest.x.begin() + 36);

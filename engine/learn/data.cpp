@@ -1,0 +1,65 @@
+#include "engine/learn/data.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string_view>
+
+#include "engine/support/error.h"
+
+namespace dma {
+
+namespace {
+
+void check_values(const PlanData::Variable& v, std::span<const double> values) {
+  const bool is_log = v.family == Family::log_normal;
+  const double least = is_log ? 0 : -kInfinity;
+  const auto wrong = std::ranges::find_if(values, [&](double x) { return !(x > least && x < kInfinity); });
+  if (wrong == values.end()) return;
+  const auto at = static_cast<std::size_t>(wrong - values.begin());
+  fail("variable '{}', example {}, element {}: the value is {}; a {} is expected", v.name, at / v.size, at % v.size, *wrong,
+       is_log ? "positive number" : "finite number");
+}
+
+}  // namespace
+
+std::size_t check_data(const Plan& plan, const Data& data, std::span<const VariableId> not_needed) {
+  if (data.empty()) fail("no data: give the values of at least one observed variable");
+  std::vector<bool> given(plan->variables.size());
+  std::size_t examples = 0;
+  std::string_view first;
+  for (const auto& [variable, values] : data) {
+    if (variable.value >= plan->variables.size())
+      fail("the data name variable {}, but the graph has {}; use the ids that this graph gave", variable.value,
+           plan->variables.size());
+    const auto& v = plan->variables[variable.value];
+    if (!v.observed) fail("the data give values to '{}', which is not observed; declare it with graph.observed(...)", v.name);
+    if (given[variable.value]) fail("the data give values to '{}' twice; give them once", v.name);
+    given[variable.value] = true;
+    if (values.size() % v.size != 0)
+      fail("variable '{}' has {} elements, which do not divide the {} values given", v.name, v.size, values.size());
+    const std::size_t count = values.size() / v.size;
+    if (first.empty()) examples = count, first = v.name;
+    if (count != examples) fail("'{}' has values for {} examples but '{}' for {}", first, examples, v.name, count);
+    check_values(v, values);
+  }
+  for (std::uint32_t v = 0; v < plan->variables.size(); ++v)
+    if (plan->variables[v].observed && !given[v] && std::ranges::find(not_needed, VariableId{v}) == not_needed.end())
+      fail("observed variable '{}' has no values in the data; add {{{}, values}}", plan->variables[v].name,
+           plan->variables[v].name);
+  if (examples == 0) fail("no data: there are no examples");
+  return examples;
+}
+
+void observe_example(const Data& data, std::size_t example, State& state) {
+  for (const auto& [variable, values] : data) {
+    const auto& v = state.plan()->variables[variable.value];
+    if (v.observed) state.observe(variable, values.subspan(example * v.size, v.size));
+  }
+}
+
+std::span<const double> values_of(const Data& data, VariableId variable) {
+  const auto found = std::ranges::find(data, variable, &Observations::variable);
+  return found == data.end() ? std::span<const double>{} : found->values;
+}
+
+}  // namespace dma

@@ -1,0 +1,40 @@
+// How shared variables are learned and when that ends. For every learner and model.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "engine/graph/graph.h"
+
+namespace dma {
+
+struct LearnOptions {
+  std::vector<VariableId> targets = {};  // observed variables to predict; the log-likelihood is theirs. A model sets them
+  std::size_t batches = 10;              // mini-batches, at most one per example
+  std::size_t batch_size = 0;            // if given, instead of batches: at most this many examples in each
+  int epochs = 200;                      // the limit
+  // Stop when |L_e - L_(e-1)| / max(floor, |L_(e-1)|) < tolerance, L_e the mean log predictive density after epoch e.
+  double tolerance = 0.1;
+  double floor = 1e-3;
+  // Stop when L has not been better than its best for this many epochs; 0: never.
+  int patience = 0;
+  // Stop when L has risen by less than this an epoch, over the last ten; 0: never.
+  double least_gain = 0;
+  // Every stored message counts this many times in the belief: 1 is the posterior, more a colder ("tempered") one, less a
+  // warmer one. A mini-batch takes one of its copies out before it is learned anew, or all it has if that is less: above 1
+  // its examples see at least what 1 would show them.
+  double evidence_weight = 1;
+  // The share of the change of a stored message that is made at once, in (0, 1]; in the first epoch, and later.
+  double first_step = 1, step = 1;
+  // Where the log-likelihood of an epoch comes from: a pass over all examples after it, or the predictions that the sweeps
+  // make anyway, each before its example is learned (anew).
+  enum class Likelihood { after_epoch, while_sweeping } likelihood = Likelihood::after_epoch;
+};
+
+// Throws Error for a number outside its range, by the option's name.
+void check(const LearnOptions& options);
+
+// How many mini-batches so many examples make.
+std::size_t count_batches(const LearnOptions& options, std::size_t examples);
+
+}  // namespace dma

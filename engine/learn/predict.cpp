@@ -1,0 +1,116 @@
+// The half of Learner that only reads what was learned.
+#include <algorithm>
+
+#include "engine/learn/learn.h"
+#include "engine/learn/example.h"
+#include "engine/support/error.h"
+
+namespace dma {
+
+std::size_t Learner::target_size() const {
+  std::size_t size = 0;
+  for (const VariableId target : options_.targets) size += plan_->variables[target.value].size;
+  return size;
+}
+
+void Learner::give_contexts(State& predictor, std::optional<std::size_t> without_batch) const {
+  for (const auto& [id, scalars] : shared_) {
+    const MessageArrays from = state_->context(id), to = predictor.context(id);
+    if (without_batch) {
+      sites_.form_cavity(scalars, *without_batch, from, to);
+    } else {
+      std::copy_n(from.tau, scalars.size, to.tau);
+      std::copy_n(from.rho, scalars.size, to.rho);
+    }
+  }
+}
+
+void Learner::predict_examples(State& predictor, const Data& inputs, std::size_t begin, std::size_t end,
+                               std::span<Natural> messages) const {
+  Executor executor(predictor);
+  for (std::size_t n = begin; n < end; ++n) {
+    observe_example(inputs, n, predictor);
+    EpochRecord record;
+    solve_example(predictor, executor, record);
+    read_predictions(executor, n, messages);
+  }
+}
+
+void Learner::read_predictions(const Executor& executor, std::size_t example, std::span<Natural> messages) const {
+  std::size_t k = example * target_size();
+  for (const VariableId target : options_.targets)
+    for (std::uint32_t i = 0; i < plan_->variables[target.value].size; ++i, ++k)
+      messages[k] = executor.prediction(target, i);
+}
+
+void Learner::read_moments(std::span<const Natural> messages, std::span<double> means, std::span<double> variances) const {
+  for (std::size_t k = 0; k < messages.size();)
+    for (const VariableId target : options_.targets) {
+      const auto& v = plan_->variables[target.value];
+      for (std::uint32_t i = 0; i < v.size; ++i, ++k) {
+        means[k] = mean(v.family, messages[k]);
+        variances[k] = variance(v.family, messages[k]);
+      }
+    }
+}
+
+void Learner::check_spans(std::size_t examples, std::span<const double> means, std::span<const double> variances) const {
+  const std::size_t expected = examples * target_size();
+  if (means.size() != expected || variances.size() != expected)
+    fail("predict: there is room for {} means and {} variances, but {} examples of {} target elements make {}", means.size(),
+         variances.size(), examples, target_size(), expected);
+}
+
+void Learner::predict(const Data& inputs, std::span<double> means, std::span<double> variances) const {
+  const std::size_t examples = check_data(plan_, inputs, options_.targets);
+  check_spans(examples, means, variances);
+  State predictor = predict_state_->copy();  // so that many predictions may be made at the same time
+  give_contexts(predictor);
+  std::vector<Natural> messages(means.size());
+  predict_examples(predictor, inputs, 0, examples, messages);
+  read_moments(messages, means, variances);
+}
+
+void Learner::predict_left_out(const Data& data, std::span<double> means, std::span<double> variances) const {
+  const std::size_t examples = check_data(plan_, data, options_.targets), batches = sites_.batches();
+  check_spans(examples, means, variances);
+  if (batches == 0) fail("predict_left_out: nothing has been learned yet; call fit first");
+  if (examples_ != 0 && examples_ != examples)
+    fail("the learner was fitted on {} examples and is now given {}", examples_, examples);
+  if (count_batches(options_, examples) != batches)
+    fail("the restored messages are those of {} batches, but {} examples make {}", batches, examples,
+         count_batches(options_, examples));
+  State predictor = predict_state_->copy();
+  std::vector<Natural> messages(means.size());
+  for (std::size_t b = 0; b < batches; ++b) {
+    give_contexts(predictor, b);
+    predict_examples(predictor, data, first_example(b, batches, examples), first_example(b + 1, batches, examples), messages);
+  }
+  read_moments(messages, means, variances);
+}
+
+// Of the examples that are learned, not those of forgotten mini-batches.
+double Learner::log_likelihood(const Data& data) {
+  if (options_.likelihood == LearnOptions::Likelihood::after_epoch) {
+    give_contexts(*predict_state_);
+    predict_examples(*predict_state_, data, 0, examples_, fitted_);
+  }
+  read_moments(fitted_, means_, variances_);
+  double sum = 0;
+  std::size_t count = 0;
+  for (std::size_t b = 0; b < sites_.batches(); ++b) {
+    if (!sites_.is_active(b)) continue;
+    const std::size_t begin = first_example(b, sites_.batches(), examples_);
+    const std::size_t end = first_example(b + 1, sites_.batches(), examples_);
+    std::size_t k = begin * target_size();
+    for (std::size_t n = begin; n < end; ++n)
+      for (const VariableId target : options_.targets) {
+        const auto& v = plan_->variables[target.value];
+        const auto values = values_of(data, target).subspan(n * v.size, v.size);
+        for (std::size_t i = 0; i < v.size; ++i, ++k, ++count) sum += log_density(v.family, fitted_[k], values[i]);
+      }
+  }
+  return count == 0 ? 0 : sum / static_cast<double>(count);
+}
+
+}  // namespace dma

@@ -1,0 +1,32 @@
+// What learning did, epoch by epoch, and why it stopped.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/learn/options.h"
+
+namespace dma {
+
+struct EpochRecord {
+  int epoch = 0;
+  double log_likelihood = 0;     // mean over all learned examples and elements of the targets, after the epoch
+  double seconds = 0;            // since learning began
+  std::uint64_t faults = 0;      // messages refused in this epoch
+  std::uint64_t replaced = 0;    // ... and computed another way, see Report
+  std::uint64_t unfinished = 0;  // examples whose iteration ended before it converged
+};
+
+struct LearnReport {
+  enum class Stop { tolerance, patience, limit, interrupted, least_gain } stop = Stop::limit;
+  std::vector<EpochRecord> epochs;
+  std::uint64_t faults = 0, replaced = 0;
+  std::string line() const;
+};
+
+// The rule that has fired after these epochs, if one has.
+std::optional<LearnReport::Stop> stop_reason(const LearnOptions& options, const std::vector<EpochRecord>& epochs);
+
+}  // namespace dma

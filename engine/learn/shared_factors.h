@@ -1,0 +1,33 @@
+// Factors that join shared variables and belong to no example, as a graph of their own: what they say depends on the
+// contexts alone, and is found whenever those change, not when an example happens to be swept.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "engine/compile/compile.h"
+#include "engine/run/run.h"
+
+namespace dma {
+
+class SharedFactors {
+ public:
+  // Runs them by the same schedule as the examples.
+  SharedFactors(const Graph& graph, const Registry& registry, const Scheduler& schedule, CompileOptions options);
+
+  State* state() { return state_.get(); }  // null if nothing depends on contexts: all they say is constant
+  void set_parameter(FactorId factor, std::string_view parameter, std::span<const double> values);
+  // Their messages, given the contexts of another state of the same variables.
+  void update(State& contexts);
+  // elements *= those to a variable.
+  void multiply_into(VariableId shared_variable, std::span<Natural> elements) const;
+
+ private:
+  std::vector<std::optional<FactorId>> own_;  // by the factor of the whole graph
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace dma

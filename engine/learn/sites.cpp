@@ -1,0 +1,154 @@
+#include "engine/learn/sites.h"
+
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+
+#include "engine/support/error.h"
+
+namespace dma {
+
+Sites::Sites(std::uint32_t scalars, double weight)
+    : scalars_(scalars),
+      weight_(weight),
+      copies_(std::min(1.0, weight)),
+      prior_tau_(scalars),
+      prior_rho_(scalars),
+      cavity_tau_(scalars),
+      cavity_rho_(scalars) {}
+
+void Sites::start(std::size_t batches) {
+  memory_.tau.assign(batches, std::vector<double>(scalars_));
+  memory_.rho = memory_.tau;
+  memory_.active.assign(batches, true);
+}
+
+void Sites::restore(LearnMemory memory) {
+  const std::size_t batches = memory.tau.size();
+  if (memory.rho.size() != batches || memory.active.size() != batches)
+    fail("the stored messages do not fit together: {} batches of tau, {} of rho, {} that are active or not", batches,
+         memory.rho.size(), memory.active.size());
+  for (std::size_t b = 0; b < batches; ++b) {
+    if (memory.tau[b].size() != scalars_ || memory.rho[b].size() != scalars_)
+      fail("the stored messages of batch {} do not fit: {} and {} numbers, but {} shared scalars", b, memory.tau[b].size(),
+           memory.rho[b].size(), scalars_);
+    for (std::uint32_t i = 0; i < scalars_; ++i)
+      if (!std::isfinite(memory.tau[b][i]) || !(memory.rho[b][i] >= 0))
+        fail("the stored message of batch {} to shared scalar {} has tau {} and precision {}; a finite number and one that is "
+             "not negative are expected",
+             b, i, memory.tau[b][i], memory.rho[b][i]);
+  }
+  memory_ = std::move(memory);
+}
+
+void Sites::forget(std::size_t batch) {
+  if (batch >= batches()) fail("there is no batch {}; the learner has {}", batch, batches());
+  std::ranges::fill(memory_.tau[batch], 0.0);
+  std::ranges::fill(memory_.rho[batch], 0.0);
+  memory_.active[batch] = false;
+}
+
+LearnMemory Sites::condensed() const {
+  LearnMemory memory{{std::vector<double>(scalars_)}, {std::vector<double>(scalars_)}, {true}, memory_.epochs};
+  multiply_sites({0, scalars_}, {memory.tau[0].data(), memory.rho[0].data()});
+  return memory;
+}
+
+// One scalar's prior, or whatever it starts from, times its sites.
+Natural Sites::product(std::size_t scalar, Natural product, std::optional<std::size_t> without) const {
+  for (std::size_t b = 0; b < batches(); ++b)
+    if (b != without) product = multiply(product, power(site_at(b, scalar), weight_));
+  return product;
+}
+
+void Sites::multiply_sites(Range range, const MessageArrays& out) const {
+  std::fill_n(out.tau, range.size, 0.0);
+  std::fill_n(out.rho, range.size, 0.0);
+  for (std::size_t b = 0; b < batches(); ++b)
+    for (std::uint32_t i = 0; i < range.size; ++i) {
+      out.tau[i] += weight_ * memory_.tau[b][range.first + i];
+      out.rho[i] += weight_ * memory_.rho[b][range.first + i];
+    }
+  for (std::uint32_t i = 0; i < range.size; ++i)
+    if (out.rho[i] == kInfinity) out.set(i, product(range.first + i, {}));
+}
+
+void Sites::form_context(Range range, const MessageArrays& context) const {
+  multiply_sites(range, context);
+  for (std::uint32_t i = 0; i < range.size; ++i)
+    context.set(i, multiply({prior_tau_[range.first + i], prior_rho_[range.first + i]}, context[i]));
+}
+
+void Sites::form_cavity(Range range, std::size_t without_batch, const MessageArrays& context, const MessageArrays& cavity) const {
+  for (std::uint32_t i = 0; i < range.size; ++i) {
+    const std::uint32_t k = range.first + i;
+    const Natural known = context[i];
+    if (known.is_point())
+      cavity.set(i, product(k, {prior_tau_[k], prior_rho_[k]}, without_batch));
+    else
+      cavity.set(i, divide(known, power(site_at(without_batch, k), weight_)));
+  }
+}
+
+void Sites::take_out(Range range, std::size_t batch, const MessageArrays& context, bool has_points) {
+  const MessageArrays old = site(batch).from(range.first);
+  const MessageArrays cavity = MessageArrays{cavity_tau_.data(), cavity_rho_.data()}.from(range.first);
+  if (has_points) {
+    for (std::uint32_t i = 0; i < range.size; ++i) {
+      const std::uint32_t k = range.first + i;
+      // What a point mass covered is not to be had by division.
+      const Natural left = old[i].is_point() ? product(k, {prior_tau_[k], prior_rho_[k]}, batch)
+                                             : divide(context[i], power(old[i], copies_));
+      cavity.set(i, left);
+      context.set(i, left);
+    }
+    return;
+  }
+  const auto subtract = [&](const double* stored, double* in_context, double* left) {
+    DMA_INDEPENDENT
+    for (std::size_t i = 0; i < range.size; ++i) {
+      const double value = in_context[i] - copies_ * stored[i];
+      in_context[i] = value;
+      left[i] = value;
+    }
+  };
+  subtract(old.tau, context.tau, cavity.tau);
+  subtract(old.rho, context.rho, cavity.rho);
+  // What is left is a sum of non-negative precisions, up to rounding.
+  for (std::uint32_t i = 0; i < range.size; ++i) assert(context.rho[i] >= -1e-9 * weight_ * old.rho[i]);
+}
+
+void Sites::put_back(Range range, std::size_t batch, double step, const MessageArrays& context, const MessageArrays& said,
+                     bool has_points) {
+  const MessageArrays stored = site(batch).from(range.first);
+  const MessageArrays cavity = MessageArrays{cavity_tau_.data(), cavity_rho_.data()}.from(range.first);
+  // The old site counts `weight` times in the context, and `copies` of it were taken out; so with the new one.
+  const double weight = weight_, copies = copies_;
+  if (!has_points) {
+    const auto replace = [&](double* site, double* in_context, const double* left) {
+      DMA_INDEPENDENT
+      for (std::size_t i = 0; i < range.size; ++i) {
+        const double old = site[i], gained = in_context[i] - left[i], change = step * (gained - old);
+        in_context[i] = left[i] + copies * old + weight * change;
+        site[i] = old + change;
+      }
+    };
+    replace(stored.tau, context.tau, cavity.tau);
+    replace(stored.rho, context.rho, cavity.rho);
+    return;
+  }
+  for (std::uint32_t i = 0; i < range.size; ++i) {
+    const Natural old = stored[i], left = cavity[i];
+    const Natural gained = left.is_point() ? said[i] : divide(context[i], left);
+    if (left.is_point() || old.is_point() || gained.is_point()) {  // there is nothing between a point mass and a message
+      stored.set(i, gained);
+      context.set(i, multiply(left, power(gained, weight)));
+    } else {
+      const Natural change{step * (gained.tau - old.tau), step * (gained.rho - old.rho)};
+      stored.set(i, {old.tau + change.tau, old.rho + change.rho});
+      context.set(i, {left.tau + copies * old.tau + weight * change.tau, left.rho + copies * old.rho + weight * change.rho});
+    }
+  }
+}
+
+}  // namespace dma

@@ -1,0 +1,71 @@
+// What is known of the shared scalars, in parts: their prior, and for every mini-batch a site, the message it taught them.
+//
+//   context = prior * product over mini-batches b of site_b ^ weight
+//
+// A mini-batch is learned anew from its cavity: the context without what it taught. Sites are products of messages of
+// factors, so their precisions are not negative and every cavity is as proper as the prior.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "engine/learn/report.h"
+#include "engine/messages/arrays.h"
+
+namespace dma {
+
+// All that learning is: restoring it and fitting on gives the same bytes as never having stopped.
+struct LearnMemory {
+  std::vector<std::vector<double>> tau, rho;  // mini-batch, shared scalar
+  std::vector<bool> active;                   // mini-batch
+  std::vector<EpochRecord> epochs;
+};
+
+class Sites {
+ public:
+  Sites() = default;
+  Sites(std::uint32_t scalars, double weight);
+
+  const LearnMemory& memory() const { return memory_; }
+  std::size_t batches() const { return memory_.tau.size(); }
+  bool is_active(std::size_t batch) const { return memory_.active[batch]; }
+  void add_epoch(const EpochRecord& record) { memory_.epochs.push_back(record); }
+
+  void start(std::size_t batches);  // with uniform sites
+  // Throws Error, and changes nothing, if the memory is not that of this many scalars, or holds what is no message.
+  void restore(LearnMemory memory);
+  void forget(std::size_t batch);
+  LearnMemory condensed() const;  // all sites as the one of a single mini-batch of weight 1
+
+  MessageArrays prior() { return {prior_tau_.data(), prior_rho_.data()}; }
+
+  // Below, a range of scalars is that of one shared variable.
+  struct Range {
+    std::uint32_t first = 0, size = 0;
+  };
+  // The context, or without one mini-batch the cavity of that.
+  void form_context(Range range, const MessageArrays& context) const;
+  void form_cavity(Range range, std::size_t without_batch, const MessageArrays& context, const MessageArrays& cavity) const;
+  // A copy of the site leaves the context, which then is the cavity, kept to be compared with later.
+  void take_out(Range range, std::size_t batch, const MessageArrays& context, bool has_points);
+  // The cavity has become `context` by what the mini-batch now says. Its site goes `step` of the way there, and the context
+  // follows. `said` is the same by itself, for what the cavity knew exactly and nothing can be compared with.
+  void put_back(Range range, std::size_t batch, double step, const MessageArrays& context, const MessageArrays& said,
+                bool has_points);
+
+ private:
+  MessageArrays site(std::size_t batch) { return {memory_.tau[batch].data(), memory_.rho[batch].data()}; }
+  Natural site_at(std::size_t batch, std::size_t scalar) const { return {memory_.tau[batch][scalar], memory_.rho[batch][scalar]}; }
+  void multiply_sites(Range range, const MessageArrays& out) const;
+  Natural product(std::size_t scalar, Natural product, std::optional<std::size_t> without = {}) const;
+
+  std::uint32_t scalars_ = 0;
+  double weight_ = 1;
+  double copies_ = 1;  // of a site that its mini-batch takes out of the context
+  LearnMemory memory_;
+  std::vector<double> prior_tau_, prior_rho_;
+  std::vector<double> cavity_tau_, cavity_rho_;
+};
+
+}  // namespace dma
