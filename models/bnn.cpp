@@ -1,15 +1,15 @@
-#include "models/bnn.h"
+#include "models/bnn_member.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 #include <boost/random/mersenne_twister.hpp>
-#include <boost/random/normal_distribution.hpp>
 #include <boost/random/uniform_int_distribution.hpp>
 #include <cmath>
 #include <numeric>
 
+#include "engine/support/error.h"
 #include "factors/standard_registry.h"
 #include "models/noise.h"
 #include "schedules/forward_backward.h"
@@ -77,15 +77,6 @@ std::string FitReport::line() const {
   return fmt::format("{}; noise sd {:.4g}", text, fmt::join(noise, ", "));
 }
 
-struct Bnn::Member {
-  std::vector<LayerPrior> priors;
-  BnnGraph net;
-  std::vector<double> noise_variance;  // per output, standardised
-  std::unique_ptr<Learner> learner;
-
-  bool is_fitted() const { return !learner->memory().epochs.empty(); }
-};
-
 Bnn::Bnn(BnnOptions options) : options_(std::move(options)), features_(options_.features) {
   check(options_);
   shape_ = shape_of(options_);
@@ -142,6 +133,7 @@ FitReport Bnn::fit(const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& targets
     input_standardiser_ = Standardiser::identity(inputs.cols());
   }
   const RowMajor x = features_.apply(input_standardiser_.apply(inputs)), y = target_standardiser_.apply(targets);
+  if (!x.allFinite() || !y.allFinite()) fail("fit: the data lie too far from those that were learned to be told in numbers");
   if (static_cast<std::size_t>(x.cols()) != options_.layers.front())
     fail("fit: the inputs make {} features but the first layer has {}", x.cols(), options_.layers.front());
   report_ = {};
@@ -180,17 +172,19 @@ LearnReport Bnn::fit_member(std::size_t index, const RowMajor& x, const RowMajor
 
 void Bnn::update_noise(Member& member, std::span<const double> targets) {
   const auto means = member.learner->fitted_means(), variances = member.learner->fitted_variances();
-  const std::size_t outputs = member.noise_variance.size();
-  std::vector<double> squares(targets.size() / outputs), without_noise(squares.size());
+  const std::size_t outputs = member.noise_variance.size(), rows = targets.size() / outputs;
+  std::vector<double> observed(rows);
+  ComponentPredictions predicted{std::vector<double>(rows), std::vector<double>(rows)};
   for (std::size_t j = 0; j < outputs; ++j) {
     double& noise = member.noise_variance[j];
-    for (std::size_t n = 0; n < squares.size(); ++n) {
+    for (std::size_t n = 0; n < rows; ++n) {
       const std::size_t k = n * outputs + j;
-      squares[n] = (targets[k] - means[k]) * (targets[k] - means[k]);
-      without_noise[n] = std::max(0.0, variances[k] - noise);
+      observed[n] = targets[k];
+      predicted.means[n] = means[k];
+      predicted.variances[n] = std::max(0.0, variances[k] - noise);
     }
-    noise = std::clamp(most_likely_noise(squares, without_noise, kSmallestNoiseVariance), noise / kLargestNoiseStep,
-                       noise * kLargestNoiseStep);
+    noise = most_likely_noise({&predicted, 1}, observed, std::max(kSmallestNoiseVariance, noise / kLargestNoiseStep),
+                              std::max(kSmallestNoiseVariance, noise * kLargestNoiseStep));
   }
   member.learner->set_parameter(member.net.noise, "variance", member.noise_variance);
 }
@@ -247,97 +241,7 @@ void Bnn::choose_prediction_noise(const RowMajor& x, const RowMajor& y) {
   }
   for (std::size_t j = 0; j < outputs; ++j) {
     const Eigen::VectorXd targets = y.col(static_cast<Eigen::Index>(j));
-    noise_variance_[j] = most_likely_mixture_noise(components[j], {targets.data(), rows}, kSmallestNoiseVariance,
-                                                   kLargestNoiseVariance);
-  }
-}
-
-Prediction Bnn::predict(const Eigen::MatrixXd& inputs) const {
-  if (inputs.cols() != input_standardiser_.shift.size())
-    fail("predict: the inputs have {} columns but the network was made for {}", inputs.cols(), input_standardiser_.shift.size());
-  if (!inputs.allFinite()) fail("predict: the inputs hold a value that is not a finite number");
-  const RowMajor x = features_.apply(input_standardiser_.apply(inputs));
-  const auto outputs = static_cast<Eigen::Index>(options_.layers.back());
-  std::vector<Eigen::MatrixXd> means, epistemic, noise;
-  const bool any_fitted = std::ranges::any_of(members_, [](const auto& m) { return m->is_fitted(); });
-  const auto squared_scale = target_standardiser_.scale.array().square().eval();
-  const Eigen::RowVectorXd prediction_noise = Eigen::Map<const Eigen::RowVectorXd>(noise_variance_.data(), outputs);
-  for (const auto& member : members_) {
-    if (any_fitted && !member->is_fitted()) continue;  // an interrupted fit did not reach it
-    RowMajor mean(x.rows(), outputs), variance(x.rows(), outputs);
-    const auto size = static_cast<std::size_t>(mean.size());
-    member->learner->predict({{member->net.inputs, {x.data(), static_cast<std::size_t>(x.size())}}}, {mean.data(), size},
-                             {variance.data(), size});
-    const Eigen::RowVectorXd own_noise = Eigen::Map<const Eigen::RowVectorXd>(member->noise_variance.data(), outputs);
-    means.push_back(target_standardiser_.undo(mean));
-    noise.push_back((prediction_noise.array() * squared_scale).replicate(x.rows(), 1).matrix());
-    epistemic.push_back((((variance.rowwise() - own_noise).array().max(0.0)).rowwise() * squared_scale).matrix());
-  }
-  return Prediction::mix(std::move(means), epistemic, noise);
-}
-
-const Graph& Bnn::graph(std::size_t member) const { return members_.at(member)->net.graph; }
-Learner& Bnn::learner(std::size_t member) { return *members_.at(member)->learner; }
-const Learner& Bnn::learner(std::size_t member) const { return *members_.at(member)->learner; }
-const LayerPrior& Bnn::prior(std::size_t layer, std::size_t member) const { return members_.at(member)->priors.at(layer); }
-
-std::vector<Gaussian> Bnn::weights(std::size_t layer, std::size_t member) const {
-  const Member& m = *members_.at(member);
-  std::vector<Gaussian> all;
-  const auto append = [&](VariableId v) {
-    const Belief belief = m.learner->belief(v);
-    for (std::size_t i = 0; i < belief.size(); ++i) all.push_back(belief[i]);
-  };
-  for (const auto& learned : m.net.learned(layer)) append(learned.variable);
-  return all;
-}
-
-Eigen::MatrixXd Bnn::sample_weights(std::size_t count, std::uint64_t seed, std::size_t member) const {
-  std::vector<Gaussian> all;
-  for (std::size_t l = 0; l + 1 < options_.layers.size(); ++l) {
-    const auto layer = weights(l, member);
-    all.insert(all.end(), layer.begin(), layer.end());
-  }
-  boost::random::mt19937_64 random(seed);
-  boost::random::normal_distribution<double> normal;
-  Eigen::MatrixXd draws(static_cast<Eigen::Index>(count), static_cast<Eigen::Index>(all.size()));
-  for (Eigen::Index i = 0; i < draws.rows(); ++i)
-    for (Eigen::Index j = 0; j < draws.cols(); ++j) {
-      const Gaussian& w = all[static_cast<std::size_t>(j)];
-      draws(i, j) = w.mean() + w.sd() * normal(random);
-    }
-  return draws;
-}
-
-std::vector<double> Bnn::noise() const {
-  std::vector<double> sds(options_.layers.back());
-  for (std::size_t j = 0; j < sds.size(); ++j)
-    sds[j] = std::sqrt(noise_variance_[j]) * target_standardiser_.scale(static_cast<Eigen::Index>(j));
-  return sds;
-}
-
-Bnn::Memory Bnn::memory(bool condensed) const {
-  Memory memory{input_standardiser_, target_standardiser_, noise_variance_, {}};
-  for (const auto& member : members_)
-    memory.members.push_back({member->noise_variance,
-                              condensed ? member->learner->condensed_memory() : member->learner->memory(), member->priors});
-  return memory;
-}
-
-void Bnn::restore(Memory memory, const LearnOptions& fit_options) {
-  if (memory.members.size() != members_.size())
-    fail("the saved network has {} members but {} were expected", memory.members.size(), members_.size());
-  input_standardiser_ = std::move(memory.inputs);
-  target_standardiser_ = std::move(memory.targets);
-  noise_variance_ = std::move(memory.noise_variance);
-  for (std::size_t k = 0; k < members_.size(); ++k) {
-    auto& saved = memory.members[k];
-    if (saved.noise_variance.size() != options_.layers.back())
-      fail("the saved network has {} noise values but {} outputs", saved.noise_variance.size(), options_.layers.back());
-    members_[k]->noise_variance = std::move(saved.noise_variance);
-    members_[k]->priors = std::move(saved.priors);
-    make_member(k, fit_options);
-    if (!saved.learner.tau.empty()) members_[k]->learner->restore(std::move(saved.learner));
+    noise_variance_[j] = most_likely_noise(components[j], {targets.data(), rows}, kSmallestNoiseVariance, kLargestNoiseVariance);
   }
 }
 

@@ -126,4 +126,8 @@ class Bnn {
   FitReport report_;
 };
 
+// Throws Error for a memory that cannot be one of a network with these options: sizes, signs, numbers that are not finite. The
+// messages in it are checked by Learner::restore().
+void check_memory(const BnnOptions& options, const Bnn::Memory& memory);
+
 }  // namespace dma

@@ -1,16 +1,26 @@
 #include "models/prediction.h"
 
 #include <algorithm>
+#include <boost/math/special_functions/erf.hpp>
+#include <boost/math/tools/toms748_solve.hpp>
 #include <cmath>
+#include <cstdint>
 #include <numbers>
 
-#include "engine/messages/gaussian.h"
+#include "engine/support/error.h"
+#include "engine/support/log_sum_exp.h"
+#include "factors/normal.h"
 
 namespace dma {
 
 namespace {
 
-double normal_cumulative(double t) { return 0.5 * std::erfc(-t / std::numbers::sqrt2); }
+double log_normal_density(double x, double mean, double sd) {
+  constexpr double kHalfLogTwoPi = 0.91893853320467274178;
+  if (sd == 0) return x == mean ? HUGE_VAL : -HUGE_VAL;
+  const double t = (x - mean) / sd;
+  return -0.5 * t * t - std::log(sd) - kHalfLogTwoPi;
+}
 
 }  // namespace
 
@@ -35,10 +45,23 @@ Prediction Prediction::mix(std::vector<Eigen::MatrixXd> means, const std::vector
   return p;
 }
 
+Prediction Prediction::in_units_before(const Standardiser& standardiser) const {
+  Prediction p;
+  p.mean = standardiser.undo(mean);
+  p.sd = standardiser.undo_scale(sd);
+  p.epistemic_sd = standardiser.undo_scale(epistemic_sd);
+  p.noise_sd = standardiser.undo_scale(noise_sd);
+  for (std::size_t k = 0; k < means.size(); ++k) {
+    p.means.push_back(standardiser.undo(means[k]));
+    p.sds.push_back(standardiser.undo_scale(sds[k]));
+  }
+  return p;
+}
+
 Eigen::MatrixXd Prediction::cumulative(const Eigen::MatrixXd& targets) const {
   Eigen::MatrixXd mass = Eigen::MatrixXd::Zero(mean.rows(), mean.cols());
   for (std::size_t k = 0; k < means.size(); ++k)
-    mass += ((targets - means[k]).array() / sds[k].array()).unaryExpr(&normal_cumulative).matrix() /
+    mass += ((targets - means[k]).array() / sds[k].array()).unaryExpr(&normal::distribution).matrix() /
             static_cast<double>(means.size());
   return mass;
 }
@@ -49,30 +72,42 @@ Eigen::MatrixXd Prediction::log_density(const Eigen::MatrixXd& targets) const {
   for (Eigen::Index i = 0; i < mean.rows(); ++i)
     for (Eigen::Index j = 0; j < mean.cols(); ++j) {
       for (std::size_t k = 0; k < means.size(); ++k)
-        logs[k] = dma::log_density(Gaussian::from_moments(means[k](i, j), sds[k](i, j) * sds[k](i, j)), targets(i, j));
-      const double largest = *std::ranges::max_element(logs);
-      double sum = 0;
-      for (const double l : logs) sum += std::exp(l - largest);
-      result(i, j) = largest + std::log(sum / static_cast<double>(logs.size()));
+        logs[k] = log_normal_density(targets(i, j), means[k](i, j), sds[k](i, j));
+      result(i, j) = log_sum_exp(logs) - std::log(static_cast<double>(logs.size()));
     }
   return result;
 }
 
 Eigen::MatrixXd Prediction::quantile(double probability) const {
-  // The mixture's distribution function is monotone and every component reaches the probability within 40 of its standard
-  // deviations; bisect to the last digit.
-  Eigen::MatrixXd low = means[0] - 40 * sds[0], high = means[0] + 40 * sds[0];
-  for (std::size_t k = 1; k < means.size(); ++k) {
-    low = low.cwiseMin(means[k] - 40 * sds[k]);
-    high = high.cwiseMax(means[k] + 40 * sds[k]);
-  }
-  for (int step = 0; step < 100; ++step) {
-    const Eigen::MatrixXd middle = 0.5 * (low + high);
-    const auto below = (cumulative(middle).array() < probability).eval();
-    low = below.select(middle, low);
-    high = below.select(high, middle);
-  }
-  return 0.5 * (low + high);
+  if (!(probability > 0 && probability < 1)) fail("quantile: a probability of {} is given; it must be in (0, 1)", probability);
+  // Every component's own quantile lies at this many of its standard deviations; that of the mixture between the lowest and
+  // the highest of them.
+  const double deviations = -std::numbers::sqrt2 * boost::math::erfc_inv(2 * probability);
+  Eigen::MatrixXd result(mean.rows(), mean.cols());
+  for (Eigen::Index i = 0; i < mean.rows(); ++i)
+    for (Eigen::Index j = 0; j < mean.cols(); ++j) {
+      double low = HUGE_VAL, high = -HUGE_VAL;
+      for (std::size_t k = 0; k < means.size(); ++k) {
+        const double own = means[k](i, j) + deviations * sds[k](i, j);
+        low = std::min(low, own), high = std::max(high, own);
+      }
+      const auto excess = [&](double x) {
+        double mass = 0;
+        for (std::size_t k = 0; k < means.size(); ++k) mass += normal::distribution((x - means[k](i, j)) / sds[k](i, j));
+        return mass / static_cast<double>(means.size()) - probability;
+      };
+      // Rounding may leave the bracket without a change of sign at one of its ends, which then is the answer.
+      if (!(low < high) || excess(low) >= 0) {
+        result(i, j) = low;
+      } else if (excess(high) <= 0) {
+        result(i, j) = high;
+      } else {
+        std::uintmax_t steps = 100;
+        const auto bracket = boost::math::tools::toms748_solve(excess, low, high, boost::math::tools::eps_tolerance<double>(), steps);
+        result(i, j) = 0.5 * (bracket.first + bracket.second);
+      }
+    }
+  return result;
 }
 
 }  // namespace dma

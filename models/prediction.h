@@ -5,6 +5,8 @@
 #include <tuple>
 #include <vector>
 
+#include "models/standardiser.h"
+
 namespace dma {
 
 struct Prediction {
@@ -16,6 +18,9 @@ struct Prediction {
   // Mixes equally weighted components: means, variances without noise, noise variances.
   static Prediction mix(std::vector<Eigen::MatrixXd> means, const std::vector<Eigen::MatrixXd>& epistemic_variances,
                         const std::vector<Eigen::MatrixXd>& noise_variances);
+  // The same of outputs that were standardised, in the units they had before. No variance is formed in those: its square may
+  // be out of range where the standard deviation is not.
+  Prediction in_units_before(const Standardiser& standardiser) const;
 
   // The value that the output stays below with this probability, 0 < probability < 1.
   Eigen::MatrixXd quantile(double probability) const;

@@ -12,7 +12,8 @@ std::vector<Scores> scores_of(const Prediction& prediction, const Eigen::MatrixX
     const auto coverage = [&](double mass) {
       return ((below.col(j).array() - 0.5).abs() <= 0.5 * mass).cast<double>().mean();
     };
-    all.push_back({.rmse = std::sqrt((targets.col(j) - prediction.mean.col(j)).array().square().mean()),
+    const Eigen::VectorXd residuals = targets.col(j) - prediction.mean.col(j);
+    all.push_back({.rmse = residuals.stableNorm() / std::sqrt(static_cast<double>(residuals.size())),
                    .log_likelihood = density.col(j).mean(),
                    .coverage_50 = coverage(0.5),
                    .coverage_90 = coverage(0.9),

@@ -1,26 +1,54 @@
 #include "models/standardiser.h"
 
 #include <cmath>
+#include <limits>
 
 namespace dma {
+
+namespace {
+
+// The power of two at or below the largest magnitude: dividing by it rounds nothing, and squares and sums of what is left
+// stay in range. 1 if all are 0.
+double unit_of(const Eigen::ArrayXd& values) {
+  const double largest = values.size() == 0 ? 0.0 : values.abs().maxCoeff();
+  return largest > 0 && std::isfinite(largest) ? std::ldexp(1.0, std::ilogb(largest)) : 1.0;
+}
+
+}  // namespace
 
 Standardiser Standardiser::identity(Eigen::Index columns) {
   return {Eigen::RowVectorXd::Zero(columns), Eigen::RowVectorXd::Ones(columns)};
 }
 
 Standardiser Standardiser::of(const Eigen::MatrixXd& data) {
-  Standardiser s{data.colwise().mean(), Eigen::RowVectorXd::Ones(data.cols())};
+  Standardiser s = identity(data.cols());
   for (Eigen::Index j = 0; j < data.cols(); ++j) {
-    const double sd = std::sqrt((data.col(j).array() - s.shift(j)).square().mean());
-    // Rounding gives a constant column a spread of a few ulps of its value.
+    const Eigen::ArrayXd column = data.col(j);
+    const double unit = unit_of(column);
+    const Eigen::ArrayXd scaled = column / unit;
+    const double mean = scaled.mean();
+    const Eigen::ArrayXd deviations = scaled - mean;
+    const double spread = unit_of(deviations), sd = spread * std::sqrt((deviations / spread).square().mean());
+    s.shift(j) = mean * unit;
+    // Rounding gives a constant column a spread of a few ulps of its value. Below the smallest normal number a deviation has
+    // no digits left.
     constexpr double kConstant = 1e-12;
-    if (sd > kConstant * std::abs(s.shift(j))) s.scale(j) = sd;
+    if (sd > kConstant * std::abs(mean) && sd * unit >= std::numeric_limits<double>::min()) s.scale(j) = sd * unit;
   }
   return s;
 }
 
 Eigen::MatrixXd Standardiser::apply(const Eigen::MatrixXd& data) const {
-  return (data.rowwise() - shift).array().rowwise() / scale.array();
+  Eigen::MatrixXd result(data.rows(), data.cols());
+  for (Eigen::Index j = 0; j < data.cols(); ++j) {
+    const auto column = data.col(j).array();
+    // Differences of the largest numbers leave the range of a double; a quarter of each does not.
+    constexpr double kLarge = std::numeric_limits<double>::max() / 4;
+    const bool is_large = std::abs(shift(j)) > kLarge || (column.abs() > kLarge).any();
+    const double unit = is_large ? 0.25 : 1.0;
+    result.col(j) = (column * unit - shift(j) * unit) / (scale(j) * unit);
+  }
+  return result;
 }
 Eigen::MatrixXd Standardiser::undo(const Eigen::MatrixXd& data) const { return undo_scale(data).rowwise() + shift; }
 Eigen::MatrixXd Standardiser::undo_scale(const Eigen::MatrixXd& deviations) const {

@@ -1,0 +1,20 @@
+// log of a sum of exponentials, without leaving the range of a double on the way.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <span>
+
+namespace dma {
+
+// log(exp(logs[0]) + exp(logs[1]) + ...); -inf of nothing, or of nothing but zeros.
+inline double log_sum_exp(std::span<const double> logs) {
+  if (logs.empty()) return -HUGE_VAL;
+  const double largest = *std::ranges::max_element(logs);
+  if (!std::isfinite(largest)) return largest;
+  double sum = 0;
+  for (const double l : logs) sum += std::exp(l - largest);
+  return largest + std::log(sum);
+}
+
+}  // namespace dma
