@@ -42,7 +42,8 @@ double most_likely_noise(std::span<const ComponentPredictions> components, std::
     if (const double here = cost(place(i)); here < least) best = i, least = here;
   constexpr int kBits = std::numeric_limits<double>::digits / 2;  // more cannot be told from the values of a smooth function
   const auto [log_b, found] = boost::math::tools::brent_find_minima(cost, place(best - 1), place(best + 1), kBits);
-  return std::clamp(std::exp(found < least ? log_b : place(best)), smallest, largest);
+  if (found < least) return std::clamp(std::exp(log_b), smallest, largest);
+  return best == 0 ? smallest : best == steps ? largest : std::exp(place(best));
 }
 
 }  // namespace dma

@@ -50,7 +50,18 @@ Eigen::MatrixXd Standardiser::apply(const Eigen::MatrixXd& data) const {
   }
   return result;
 }
-Eigen::MatrixXd Standardiser::undo(const Eigen::MatrixXd& data) const { return undo_scale(data).rowwise() + shift; }
+
+Eigen::MatrixXd Standardiser::undo(const Eigen::MatrixXd& data) const {
+  // In smaller units where a product may leave the range that its sum with the shift is back in.
+  constexpr double kLarge = 0x1p+960, kSmaller = 0x1p-60;
+  Eigen::MatrixXd result(data.rows(), data.cols());
+  for (Eigen::Index j = 0; j < data.cols(); ++j) {
+    const double unit = scale(j) > kLarge ? kSmaller : 1.0;
+    result.col(j) = (data.col(j).array() * (scale(j) * unit) + shift(j) * unit) / unit;
+  }
+  return result;
+}
+
 Eigen::MatrixXd Standardiser::undo_scale(const Eigen::MatrixXd& deviations) const {
   return deviations.array().rowwise() * scale.array();
 }

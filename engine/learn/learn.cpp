@@ -55,8 +55,7 @@ Learner::Learner(const Graph& graph, const Registry& registry, const Scheduler& 
 // A sweep then reads one message for every shared scalar, and nothing is combined anew for every example.
 void Learner::take_constants() {
   const MessageArrays prior = sites_.prior();
-  for (State* const state : {predict_state_.get(), shared_factors_.state(), state_.get()}) {
-    if (state == nullptr) continue;
+  for (State* const state : {predict_state_.get(), state_.get()}) {
     Executor executor(*state);
     executor.refresh_constants();
     std::fill_n(prior.tau, said_tau_.size(), 0.0);

@@ -18,15 +18,18 @@ class SharedFactors {
   // Runs them by the same schedule as the examples.
   SharedFactors(const Graph& graph, const Registry& registry, const Scheduler& schedule, CompileOptions options);
 
-  State* state() { return state_.get(); }  // null if nothing depends on contexts: all they say is constant
+  // Their constant messages to a variable leave their state, which is what a context holds already.
+  void drop_constants();
   void set_parameter(FactorId factor, std::string_view parameter, std::span<const double> values);
-  // Their messages, given the contexts of another state of the same variables.
+  // Their messages, given the contexts of a state of the whole graph.
   void update(State& contexts);
   // elements *= those to a variable.
   void multiply_into(VariableId shared_variable, std::span<Natural> elements) const;
 
  private:
-  std::vector<std::optional<FactorId>> own_;  // by the factor of the whole graph
+  // By the ids of the whole graph.
+  std::vector<std::optional<FactorId>> own_factors_;
+  std::vector<std::optional<VariableId>> own_variables_;
   std::unique_ptr<State> state_;
 };
 
