@@ -55,11 +55,11 @@ void print(const Request& request) {
 
 }  // namespace
 
-void add_certify_command(CLI::App& app) {
+void add_certify_command(Command app) {
   auto request = std::make_shared<Request>();
-  CLI::App& command = *app.add_subcommand("certify", "Measure how good the messages of a kind of factor are");
+  const Command command = app.add_subcommand("certify", "Measure how good the messages of a kind of factor are");
   command.footer("Example:\n  dma certify leaky_relu --out certificates");
-  command.add_option("kind", request->kind, "a kind of factor (see dma factors), or all")->required();
+  command.add_option("kind", request->kind, "a kind of factor (see dma factors), or all").required();
   command.add_option("--method", request->method, "only this method; all of them otherwise");
   command.add_option("--out", request->out, "folder for certificates.json and a picture of each certificate");
   command.add_flag("--json", request->json, "print JSON with the numbers of every check");

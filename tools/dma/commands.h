@@ -2,20 +2,21 @@
 // input.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
+
+#include "tools/dma/command_line.h"
 
 namespace dma {
 
 // `command_line` is what the user typed, to be offered again when a fit was interrupted.
-void add_fit_command(CLI::App& app, const std::string& command_line);
-void add_predict_command(CLI::App& app);
-void add_inspect_command(CLI::App& app);
-void add_generate_command(CLI::App& app);
-void add_factors_command(CLI::App& app);
-void add_certify_command(CLI::App& app);
-void add_reproduce_command(CLI::App& app);
-void add_uci_command(CLI::App& app);
-void add_compare_command(CLI::App& app);
+void add_fit_command(Command app, const std::string& command_line);
+void add_predict_command(Command app);
+void add_inspect_command(Command app);
+void add_generate_command(Command app);
+void add_factors_command(Command app);
+void add_certify_command(Command app);
+void add_reproduce_command(Command app);
+void add_uci_command(Command app);
+void add_compare_command(Command app);
 
 }  // namespace dma

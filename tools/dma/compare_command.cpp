@@ -134,15 +134,15 @@ void run(const CompareRequest& request) {
 
 }  // namespace
 
-void add_compare_command(CLI::App& app) {
+void add_compare_command(Command app) {
   auto request = std::make_shared<CompareRequest>();
-  CLI::App* command = app.add_subcommand("compare", "The message methods side by side: marginals, KL, refusals, time");
-  command->add_option("--seeds", request->seeds, "Data sets for the networks")->capture_default_str()->check(CLI::Range(1, 1000));
-  command->add_option("--seed", request->seed, "The first of them")->capture_default_str();
-  command->add_flag("--networks,!--no-networks", request->networks, "Also fit the paper's two networks with every method");
-  command->add_flag("--json", request->json, "Machine-readable results on standard output");
-  command->footer("Example:\n  dma compare --seeds 20");
-  command->callback([request] { run(*request); });
+  const Command command = app.add_subcommand("compare", "The message methods side by side: marginals, KL, refusals, time");
+  command.add_option("--seeds", request->seeds, "Data sets for the networks").capture_default_str().between(1, 1000);
+  command.add_option("--seed", request->seed, "The first of them").capture_default_str();
+  command.add_flag("--networks,!--no-networks", request->networks, "Also fit the paper's two networks with every method");
+  command.add_flag("--json", request->json, "Machine-readable results on standard output");
+  command.footer("Example:\n  dma compare --seeds 20");
+  command.callback([request] { run(*request); });
 }
 
 }  // namespace dma

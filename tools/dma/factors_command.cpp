@@ -33,9 +33,9 @@ Json to_json(const Kind& kind) {
 
 }  // namespace
 
-void add_factors_command(CLI::App& app) {
+void add_factors_command(Command app) {
   auto json = std::make_shared<bool>(false);
-  CLI::App& command = *app.add_subcommand("factors", "List the kinds of factors with ports, parameters and methods");
+  const Command command = app.add_subcommand("factors", "List the kinds of factors with ports, parameters and methods");
   command.footer("Example:\n  dma factors --json");
   command.add_flag("--json", *json,
                    "print JSON: ports, parameters with domains, methods with the ports they send to, earned quality");

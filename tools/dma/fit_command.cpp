@@ -155,16 +155,16 @@ void fit(const FitRequest& request) {
     for (const std::string& line : skipped) fmt::print(stderr, "dma: skipped {}\n", line);
   if (report.interrupted) {
     say_how_to_resume(request);
-    throw CLI::RuntimeError(kExitInterrupted);
+    throw Exit{kExitInterrupted};
   }
 }
 
 }  // namespace
 
-void add_fit_command(CLI::App& app, const std::string& command_line) {
+void add_fit_command(Command app, const std::string& command_line) {
   auto request = std::make_shared<FitRequest>();
   request->command_line = command_line;
-  CLI::App& command = *app.add_subcommand("fit", "Learn a Bayesian neural network from a table of numbers");
+  const Command command = app.add_subcommand("fit", "Learn a Bayesian neural network from a table of numbers");
   command.footer(
       "Example:\n"
       "  dma fit houses.csv --target price --holdout 0.1 --model model.json --plot fit.svg\n"
@@ -172,30 +172,30 @@ void add_fit_command(CLI::App& app, const std::string& command_line) {
       "them.\n"
       "Ctrl-C finishes the epoch, saves, and says how to resume.");
   const std::string data = "Data", output = "Output";
-  command.add_option("data", request->data, "CSV file with a header")->required();
+  command.add_option("data", request->data, "CSV file with a header").required();
   command.add_option("--target", request->targets, "column to predict; may be given several times")
-      ->required()
-      ->allow_extra_args(false)
-      ->group(data);
+      .required()
+      .allow_extra_args(false)
+      .group(data);
   command.add_option("--features", request->features, "columns to learn from: a,b,c (default: all but the targets)")
-      ->allow_extra_args(false)
-      ->group(data);
+      .allow_extra_args(false)
+      .group(data);
   command.add_option("--holdout", request->holdout, "share of rows kept aside to score the model, such as 0.1")
-      ->group(data);
+      .group(data);
   add_fit_settings(command, request->settings);
-  command.add_option("--model", request->model, "file for the fitted model, such as model.json")->group(output);
-  command.add_option("--plot", request->plot, "picture of the fit, .svg or .png")->group(output);
+  command.add_option("--model", request->model, "file for the fitted model, such as model.json").group(output);
+  command.add_option("--plot", request->plot, "picture of the fit, .svg or .png").group(output);
   command.add_option("--plot-training", request->plot_training, "picture of the training curve, .svg or .png")
-      ->group(output);
+      .group(output);
   command.add_option("--checkpoint", request->checkpoint, "file to save the unfinished fit in while it runs")
-      ->group(output);
+      .group(output);
   command.add_option("--checkpoint-every", request->checkpoint_every, "epochs between checkpoints")
-      ->capture_default_str()
-      ->group(output);
+      .capture_default_str()
+      .group(output);
   command.add_option("--resume", request->resume, "go on from this checkpoint; repeat all other options")
-      ->group(output);
-  command.add_flag("--quiet", request->quiet, "print errors only")->group(output);
-  command.add_flag("--json", request->json, "print the report as JSON")->group(output);
+      .group(output);
+  command.add_flag("--quiet", request->quiet, "print errors only").group(output);
+  command.add_flag("--json", request->json, "print the report as JSON").group(output);
   command.callback([request] { fit(*request); });
 }
 

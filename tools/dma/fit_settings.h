@@ -1,13 +1,13 @@
 // The options of `dma fit` that decide what is learned, and what they mean for the model.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "models/bnn.h"
+#include "tools/dma/command_line.h"
 
 namespace dma {
 
@@ -29,7 +29,7 @@ struct FitSettings {
   std::uint64_t seed = 1;
 };
 
-void add_fit_settings(CLI::App& command, FitSettings& settings);
+void add_fit_settings(Command command, FitSettings& settings);
 
 struct Model {
   BnnOptions network;

@@ -49,16 +49,16 @@ void generate_regression(const GenerateRequest& request) {
 
 }  // namespace
 
-void add_generate_command(CLI::App& app) {
-  CLI::App& generate = *app.add_subcommand("generate", "Make data to try things on");
-  generate.require_subcommand(1);
+void add_generate_command(Command app) {
+  const Command generate = app.add_subcommand("generate", "Make data to try things on");
+  generate.require_subcommand();
   generate.footer("Example:\n  dma generate regression --seed 1 --out data.csv");
   auto request = std::make_shared<GenerateRequest>();
-  CLI::App& command = *generate.add_subcommand("regression",
-                                               "The paper's task of one input: 200 rows of a network drawn from the "
-                                               "prior, seen through noise of 0.2 on [-2.5, 1.5]");
+  const Command command = generate.add_subcommand("regression",
+                                                  "The paper's task of one input: 200 rows of a network drawn from the "
+                                                  "prior, seen through noise of 0.2 on [-2.5, 1.5]");
   command.footer("Example:\n  dma generate regression --seed 1 --out data.csv --grid grid.csv");
-  command.add_option("--seed", request->seed, "decides the network, the inputs and the noise")->capture_default_str();
+  command.add_option("--seed", request->seed, "decides the network, the inputs and the noise").capture_default_str();
   command.add_option("--out", request->out, "file for the columns x and y (default: standard output)");
   command.add_option("--grid", request->grid,
                      "file for the true function on 401 points of [-5, 5]: columns x and truth");

@@ -1,7 +1,6 @@
 // dma: the command line. Wrong input gives one line on standard error and exit code 2.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cstdio>
 #include <new>
 
@@ -35,44 +34,27 @@ int refuse(std::string_view message) {
   return kWrongInput;
 }
 
-// CLI11 would only say that a subcommand is required.
-void check_command(const CLI::App& app, const std::string& first) {
-  if (first.empty() || first.starts_with('-')) return;
-  std::vector<std::string> known;
-  for (const CLI::App* command : app.get_subcommands(nullptr)) known.push_back(command->get_name());
-  if (std::ranges::find(known, first) == known.end())
-    dma::fail("there is no command '{}'{}", first, dma::suggestion(first, known));
-}
-
 }  // namespace
 
 int main(int count, char** arguments) {
-  CLI::App app("Factor-graph inference by message passing: Bayesian neural networks from tables of numbers");
-  app.name("dma");
-  app.set_version_flag("--version", DMA_VERSION);
-  app.require_subcommand(1);
-  app.footer("Example:\n  dma fit data.csv --target y --model model.json --plot fit.svg\nMore: dma fit --help");
-  dma::add_fit_command(app, command_line(count, arguments));
-  dma::add_predict_command(app);
-  dma::add_inspect_command(app);
-  dma::add_generate_command(app);
-  dma::add_factors_command(app);
-  dma::add_certify_command(app);
-  dma::add_reproduce_command(app);
-  dma::add_uci_command(app);
-  dma::add_compare_command(app);
+  const dma::CommandLine program(
+      "dma", "Factor-graph inference by message passing: Bayesian neural networks from tables of numbers", DMA_VERSION);
+  const dma::Command root = program.root();
+  root.footer("Example:\n  dma fit data.csv --target y --model model.json --plot fit.svg\nMore: dma fit --help");
+  dma::add_fit_command(root, command_line(count, arguments));
+  dma::add_predict_command(root);
+  dma::add_inspect_command(root);
+  dma::add_generate_command(root);
+  dma::add_factors_command(root);
+  dma::add_certify_command(root);
+  dma::add_reproduce_command(root);
+  dma::add_uci_command(root);
+  dma::add_compare_command(root);
   try {
-    check_command(app, count > 1 ? arguments[1] : "");
-    app.parse(count, arguments);
-  } catch (const CLI::RuntimeError& e) {  // a command that has said why it ends
-    return e.get_exit_code();
-  } catch (const CLI::ParseError& e) {
-    if (e.get_exit_code() == 0) return app.exit(e);  // --help, --version
-    return refuse(fmt::format("{} (dma --help, or dma <command> --help, shows what is expected)", e.what()));
+    return program.run(count, arguments);
   } catch (const dma::Error& e) {
     return refuse(e.what());
   } catch (const std::bad_alloc&) {
     return refuse("there is not enough memory for this; use fewer rows, a smaller network or fewer batches");
   }
-  return 0;
 }

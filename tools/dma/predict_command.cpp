@@ -94,17 +94,17 @@ void predict(const PredictRequest& request) {
 
 }  // namespace
 
-void add_predict_command(CLI::App& app) {
+void add_predict_command(Command app) {
   auto request = std::make_shared<PredictRequest>();
-  CLI::App& command = *app.add_subcommand("predict", "Predict new rows with a fitted model");
+  const Command command = app.add_subcommand("predict", "Predict new rows with a fitted model");
   command.footer(
       "Example:\n"
       "  dma predict model.json new.csv --out predictions.csv\n"
       "One row per row of the input. For a target y: y_mean, y_sd (noise included), y_epistemic_sd (without the "
       "noise), and the\n"
       "bounds y_q2.5 and y_q97.5 of the central 95 % interval. Columns are matched by name; others are ignored.");
-  command.add_option("model", request->model, "model file of dma fit")->required();
-  command.add_option("data", request->data, "CSV file with the columns that the model was fitted on")->required();
+  command.add_option("model", request->model, "model file of dma fit").required();
+  command.add_option("data", request->data, "CSV file with the columns that the model was fitted on").required();
   command.add_option("--out", request->out, "file for the predictions (default: standard output)");
   command.add_flag("--json", request->json, "JSON instead of CSV");
   command.callback([request] { predict(*request); });

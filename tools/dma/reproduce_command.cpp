@@ -15,15 +15,15 @@ struct Request {
   validation::AppendixOptions options;
 };
 
-void add_validation(CLI::App& reproduce) {
+void add_validation(Command reproduce) {
   auto request = std::make_shared<Request>();
-  CLI::App& command = *reproduce.add_subcommand("validation", "Appendix C: how good the message approximations are");
+  const Command command = reproduce.add_subcommand("validation", "Appendix C: how good the message approximations are");
   command.footer("Example:\n  dma reproduce validation --out validation");
-  command.add_option("--out", request->out, "folder for pictures, CSV files and validation.md")->required();
+  command.add_option("--out", request->out, "folder for pictures, CSV files and validation.md").required();
   command.add_option("--samples", request->options.samples, "samples of each importance-sampling reference")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
-  command.add_option("--seed", request->options.seed, "seed of the samples")->capture_default_str();
+      .above_zero()
+      .capture_default_str();
+  command.add_option("--seed", request->options.seed, "seed of the samples").capture_default_str();
   command.callback([request] {
     const validation::Findings findings = validation::appendix_c(request->out, request->options);
     for (const validation::Claim& c : findings.claims)
@@ -35,9 +35,9 @@ void add_validation(CLI::App& reproduce) {
 
 }  // namespace
 
-void add_reproduce_command(CLI::App& app) {
-  CLI::App& command = *app.add_subcommand("reproduce", "Reproduce a part of the paper");
-  command.require_subcommand(1);
+void add_reproduce_command(Command app) {
+  const Command command = app.add_subcommand("reproduce", "Reproduce a part of the paper");
+  command.require_subcommand();
   add_validation(command);
 }
 

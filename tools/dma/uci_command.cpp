@@ -98,28 +98,28 @@ void run(const UciRequest& request) {
 
 }  // namespace
 
-void add_uci_command(CLI::App& app) {
+void add_uci_command(Command app) {
   auto request = std::make_shared<UciRequest>();
-  CLI::App* command = app.add_subcommand("uci", "The standard protocol on UCI regression data: RMSE, log-likelihood, coverage");
-  command->add_option("folder", request->folder, "A folder with data.txt and index files, or a folder of such folders")->required();
-  command->add_option("--splits", request->splits, "How many of the splits")->capture_default_str()->check(CLI::Range(1, 1000));
-  command->add_option("--jobs", request->jobs, "Splits at the same time; the results do not depend on it")
-      ->capture_default_str()
-      ->check(CLI::Range(1, 256));
-  command->add_option("--members", request->members, "Networks whose predictions are mixed")->capture_default_str();
-  command->add_option("--epochs", request->epochs, "Instead of the default number");
-  command->add_option("--tempering", request->tempering, "Instead of the default: times that each row's evidence counts");
-  command->add_flag("--choose", request->choose, "Choose tempering and learned priors by held-back training rows, split by split");
-  command->add_flag("--learn-prior", request->learn_prior, "Also learn one factor on the prior variances of every layer");
-  command->add_option("--method", request->method, "Instead of the default method: dma, linearised, hybrid, ...");
-  command->add_option("--out", request->out, "Where Markdown, CSV and pictures go")->capture_default_str();
-  command->add_option("--seed", request->seed, "Fixes everything")->capture_default_str();
-  command->add_flag("--curve", request->curve, "Also score every 20 epochs up to 200");
-  command->add_flag("--held-back", request->held_back, "Score on every tenth training row instead of the test rows");
-  command->add_flag("--json", request->json, "Machine-readable results on standard output");
-  command->add_flag("--quiet", request->quiet, "No progress");
-  command->footer("Example:\n  dma uci data/uci --splits 20 --jobs 2 --out out/uci");
-  command->callback([request] { run(*request); });
+  const Command command = app.add_subcommand("uci", "The standard protocol on UCI regression data: RMSE, log-likelihood, coverage");
+  command.add_option("folder", request->folder, "A folder with data.txt and index files, or a folder of such folders").required();
+  command.add_option("--splits", request->splits, "How many of the splits").capture_default_str().between(1, 1000);
+  command.add_option("--jobs", request->jobs, "Splits at the same time; the results do not depend on it")
+      .capture_default_str()
+      .between(1, 256);
+  command.add_option("--members", request->members, "Networks whose predictions are mixed").capture_default_str();
+  command.add_option("--epochs", request->epochs, "Instead of the default number");
+  command.add_option("--tempering", request->tempering, "Instead of the default: times that each row's evidence counts");
+  command.add_flag("--choose", request->choose, "Choose tempering and learned priors by held-back training rows, split by split");
+  command.add_flag("--learn-prior", request->learn_prior, "Also learn one factor on the prior variances of every layer");
+  command.add_option("--method", request->method, "Instead of the default method: dma, linearised, hybrid, ...");
+  command.add_option("--out", request->out, "Where Markdown, CSV and pictures go").capture_default_str();
+  command.add_option("--seed", request->seed, "Fixes everything").capture_default_str();
+  command.add_flag("--curve", request->curve, "Also score every 20 epochs up to 200");
+  command.add_flag("--held-back", request->held_back, "Score on every tenth training row instead of the test rows");
+  command.add_flag("--json", request->json, "Machine-readable results on standard output");
+  command.add_flag("--quiet", request->quiet, "No progress");
+  command.footer("Example:\n  dma uci data/uci --splits 20 --jobs 2 --out out/uci");
+  command.callback([request] { run(*request); });
 }
 
 }  // namespace dma

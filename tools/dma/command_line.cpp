@@ -1,0 +1,87 @@
+#include "tools/dma/command_line.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <filesystem>
+
+#include "engine/support/error.h"
+
+namespace dma {
+
+namespace {
+
+// The parser would only say that a subcommand is required.
+void check_command(const CLI::App& app, const std::string& first) {
+  if (first.empty() || first.starts_with('-')) return;
+  std::vector<std::string> known;
+  for (const CLI::App* command : app.get_subcommands(nullptr)) known.push_back(command->get_name());
+  if (std::ranges::find(known, first) == known.end())
+    fail("there is no command '{}'{}", first, suggestion(first, known));
+}
+
+}  // namespace
+
+Option Option::required() const { return Option(option_->required()); }
+Option Option::group(const std::string& heading) const { return Option(option_->group(heading)); }
+Option Option::capture_default_str() const { return Option(option_->capture_default_str()); }
+Option Option::delimiter(char separator) const { return Option(option_->delimiter(separator)); }
+Option Option::allow_extra_args(bool allow) const { return Option(option_->allow_extra_args(allow)); }
+Option Option::between(int low, int high) const { return Option(option_->check(CLI::Range(low, high))); }
+Option Option::above_zero() const { return Option(option_->check(CLI::PositiveNumber)); }
+Option Option::excludes(Option other) const { return Option(option_->excludes(other.option_)); }
+
+Command Command::add_subcommand(const std::string& name, const std::string& help) const {
+  return Command(app_->add_subcommand(name, help));
+}
+void Command::require_subcommand() const { app_->require_subcommand(1); }
+void Command::footer(const std::string& text) const { app_->footer(text); }
+void Command::callback(std::function<void()> work) const { app_->callback(std::move(work)); }
+
+template <typename Value>
+Option Command::add_option(const std::string& name, Value& value, const std::string& help) const {
+  return Option(app_->add_option(name, value, help));
+}
+Option Command::add_flag(const std::string& names, bool& value, const std::string& help) const {
+  return Option(app_->add_flag(names, value, help));
+}
+Option Command::add_flag(const std::string& names, std::optional<bool>& value, const std::string& help) const {
+  return Option(app_->add_flag_function(
+      names, [&value](std::int64_t count) { value = count > 0; }, help));
+}
+
+CommandLine::CommandLine(const std::string& program, const std::string& help, const std::string& version)
+    : app_(new CLI::App(help)) {
+  app_->name(program);
+  app_->set_version_flag("--version", version);
+  app_->require_subcommand(1);
+}
+
+CommandLine::~CommandLine() { delete app_; }
+
+int CommandLine::run(int count, char** arguments) const {
+  check_command(*app_, count > 1 ? arguments[1] : "");
+  try {
+    app_->parse(count, arguments);
+  } catch (const CLI::ParseError& e) {
+    if (e.get_exit_code() == 0) return app_->exit(e);  // --help, --version
+    const std::string name = app_->get_name();
+    fail("{} ({} --help, or {} <command> --help, shows what is expected)", e.what(), name, name);
+  } catch (const Exit& e) {
+    return e.code;
+  }
+  return 0;
+}
+
+template Option Command::add_option(const std::string&, int&, const std::string&) const;
+template Option Command::add_option(const std::string&, double&, const std::string&) const;
+template Option Command::add_option(const std::string&, std::size_t&, const std::string&) const;  // and std::uint64_t
+template Option Command::add_option(const std::string&, std::string&, const std::string&) const;
+template Option Command::add_option(const std::string&, std::filesystem::path&, const std::string&) const;
+template Option Command::add_option(const std::string&, std::optional<int>&, const std::string&) const;
+template Option Command::add_option(const std::string&, std::optional<double>&, const std::string&) const;
+template Option Command::add_option(const std::string&, std::optional<std::size_t>&, const std::string&) const;
+template Option Command::add_option(const std::string&, std::optional<std::string>&, const std::string&) const;
+template Option Command::add_option(const std::string&, std::vector<double>&, const std::string&) const;
+template Option Command::add_option(const std::string&, std::vector<std::string>&, const std::string&) const;
+
+}  // namespace dma
