@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "engine/support/whole_number.h"
+
 namespace dma {
 
 namespace {
@@ -63,7 +65,7 @@ class Weight {
   }
   void fill(double low, double high, double smallest_scale) {
     const double wanted = kPointsPerScale * (high - low) / smallest_scale;
-    count_ = static_cast<std::size_t>(std::clamp(wanted, 257.0, static_cast<double>(kMostPoints)));
+    count_ = whole_number<std::size_t>(wanted, 257, kMostPoints);
     first_ = low;
     step_ = (high - low) / static_cast<double>(count_ - 1);
     double largest = -kInfinity, sum = 0;

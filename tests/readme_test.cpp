@@ -31,7 +31,7 @@ std::string block(const std::string& text, const std::string& language, std::siz
 // What a program writes to its standard output, run in the build folder.
 std::string output_of(const std::string& program) {
   std::string text;
-  std::FILE* pipe = popen(("cd '" + kBinary + "' && '" + program + "' 2>/dev/null").c_str(), "r");
+  std::FILE* pipe = popen(("cd '" + kBinary + "' && " DMA_EMULATOR " '" + program + "' 2>/dev/null").c_str(), "r");
   if (pipe == nullptr) return text;
   for (int c; (c = std::fgetc(pipe)) != EOF;) text += static_cast<char>(c);
   pclose(pipe);

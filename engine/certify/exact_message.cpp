@@ -66,11 +66,10 @@ std::optional<ExactMessage> ExactMessage::make(const Kind& kind, std::size_t por
 }
 
 double ExactMessage::g() const {
-  double inputs[64];
-  std::size_t count = 0;
+  inputs_.clear();
   for (std::size_t i = 0; i < slots_.size(); ++i)
-    if (!slots_[i].output) inputs[count++] = values_[i];
-  return kind_->function()({inputs, count}, parameters_);
+    if (!slots_[i].output) inputs_.push_back(values_[i]);
+  return kind_->function()(inputs_, parameters_);
 }
 
 void ExactMessage::set_values_to_means() const {

@@ -60,6 +60,7 @@ class ExactMessage {
   std::optional<std::size_t> pivot_;    // solved for
   std::optional<double> output_point_;  // the known output, when an input is solved for and the target is an input
   mutable std::vector<double> values_;
+  mutable std::vector<double> inputs_;  // those of values_ that the function takes
 };
 
 // The exact message traced where its mass is, and where that of its product with each of `also` is (the computed

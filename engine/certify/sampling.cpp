@@ -5,6 +5,8 @@
 #include <cmath>
 #include <numeric>
 
+#include "engine/support/whole_number.h"
+
 namespace dma {
 
 double WeightedSamples::effective() const {
@@ -89,8 +91,7 @@ Histogram histogram(const WeightedSamples& samples, std::size_t bins) {
   double total = 0;
   for (std::size_t i = 0; i < samples.x.size(); ++i) {
     if (!(samples.x[i] >= h.low && samples.x[i] <= h.high)) continue;
-    const auto bin = static_cast<std::size_t>((samples.x[i] - h.low) / h.width());
-    h.share[std::min(bin, bins - 1)] += samples.weight[i];
+    h.share[whole_number<std::size_t>((samples.x[i] - h.low) / h.width(), 0, bins - 1)] += samples.weight[i];
     total += samples.weight[i];
   }
   for (double& share : h.share) share /= total;

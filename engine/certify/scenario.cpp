@@ -5,23 +5,16 @@
 #include <algorithm>
 #include <cmath>
 
+#include "engine/messages/message_text.h"
+#include "engine/support/whole_number.h"
+
 namespace dma {
-
-namespace {
-
-std::string text(const Natural& m) {
-  if (m.is_uniform()) return "uniform";
-  if (m.is_point()) return fmt::format("= {:.4g}", m.tau);
-  return fmt::format("N({:.4g}, {:.3g}^2)", Gaussian(m).mean(), Gaussian(m).sd());
-}
-
-}  // namespace
 
 std::string describe(const Scenario& scenario, const Kind& kind) {
   std::string out;
   for (std::size_t p = 0; p < scenario.arrivals.size(); ++p) {
     out += fmt::format("{}{}:", p == 0 ? "" : ", ", kind.ports()[p].name);
-    for (const Natural& m : scenario.arrivals[p]) out += " " + text(m);
+    for (const Natural& m : scenario.arrivals[p]) out += " " + message_text(m);
   }
   if (!scenario.parameters.empty()) out += fmt::format("; parameters {:.4g}", fmt::join(scenario.parameters, ", "));
   return out;
@@ -31,7 +24,7 @@ double Scenarios::log_uniform(double low, double high) { return low * std::pow(h
 
 double Scenarios::parameter(const Domain& domain, bool far) {
   if (!domain.only.empty())
-    return domain.only[static_cast<std::size_t>(uniform() * static_cast<double>(domain.only.size()))];
+    return domain.only[whole_number<std::size_t>(uniform() * static_cast<double>(domain.only.size()), 0, domain.only.size() - 1)];
   const double smallest = far ? 1e-9 : 0.1, largest = far ? 1e9 : 3;
   const bool low = std::isfinite(domain.low), high = std::isfinite(domain.high);
   if (low && high) {

@@ -3,8 +3,9 @@
 #include <algorithm>
 #include <map>
 
-#include "engine/support/error.h"
+#include "engine/messages/message_text.h"
 #include "engine/run/report.h"
+#include "engine/support/error.h"
 
 namespace dma {
 
@@ -30,18 +31,12 @@ void settle_shares(Explanation::Element& element) {
   std::ranges::stable_sort(element.sources, std::ranges::greater{}, &Explanation::Source::share);
 }
 
-std::string message_text(const Natural& m) {
-  if (m.is_uniform()) return "uniform";
-  if (m.is_point()) return fmt::format("= {:.4g}", m.tau);
-  return fmt::format("N({:.4g}, {:.3g}^2)", Gaussian(m).mean(), Gaussian(m).sd());
-}
-
 }  // namespace
 
 Explanation explain(const Plan& plan, const State& state, VariableId variable) {
   const auto& v = plan->variables.at(variable.value);
   if (v.eliminated) fail("variable '{}' was fused away; compile with {{.fuse = false}} to explain it", v.name);
-  Explanation out{std::string(v.name), variable};
+  Explanation out{std::string(v.name), variable, v.family};
   out.elements.resize(v.size);
   const auto add = [&](std::uint32_t i, std::string name, std::vector<FactorId> factors, const Natural& message) {
     if (message.is_uniform()) return;
@@ -96,10 +91,10 @@ std::string Explanation::text() const {
   std::string text = line() + "\n";
   for (std::size_t i = 0; i < elements.size(); ++i) {
     const std::string element = elements.size() == 1 ? name : fmt::format("{}[{}]", name, i);
-    text += fmt::format("{} ~ {}\n", element, message_text(elements[i].belief));
+    text += fmt::format("{} ~ {}\n", element, message_text(elements[i].belief, family));
     if (!elements[i].informed()) text += "         nothing informs it\n";
     for (const Source& source : elements[i].sources)
-      text += fmt::format("  {:5.1f}%  {:<28} {}\n", 100 * source.share, source.name, message_text(source.message));
+      text += fmt::format("  {:5.1f}%  {:<28} {}\n", 100 * source.share, source.name, message_text(source.message, family));
   }
   return text;
 }

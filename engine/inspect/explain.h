@@ -28,6 +28,7 @@ struct Explanation {
   };
   std::string name;
   VariableId variable{};
+  Family family = Family::gaussian;
   std::vector<Element> elements = {};
 
   // The average share of a factor over the informed elements.

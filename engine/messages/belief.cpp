@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include "engine/messages/log_normal.h"
+#include "engine/messages/message_text.h"
 
 namespace dma {
 
@@ -19,13 +20,7 @@ double log_density(Family family, const Natural& message, double x) {
 
 std::string Belief::text() const {
   std::vector<std::string> parts;
-  for (std::size_t i = 0; i < size(); ++i) {
-    const Gaussian g = (*this)[i];
-    if (g.is_uniform()) parts.push_back("uniform");
-    else if (g.is_point()) parts.push_back(fmt::format("= {:.4g}", mean(i)));
-    else
-      parts.push_back(fmt::format("{}({:.4g}, {:.4g}^2)", family_ == Family::log_normal ? "LN" : "N", g.mean(), g.sd()));
-  }
+  for (const Natural& element : elements_) parts.push_back(message_text(element, family_));
   return fmt::format("{} ~ {}", name_, fmt::join(parts, ", "));
 }
 

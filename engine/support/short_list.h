@@ -33,7 +33,17 @@ class ShortList {
   ShortList(Iterator first, Iterator last) : ShortList() {
     append(first, last);
   }
-  ShortList(const ShortList& other) : ShortList(other.begin(), other.end()) {}
+  ShortList(const ShortList& other) {
+    // The room is made before anything is copied: no compiler has to find out that a copy fits.
+    T* const room = other.size_ <= kFew ? few_ : make_room(other.size_);
+    try {
+      std::uninitialized_copy_n(other.data(), other.size_, room);
+    } catch (...) {
+      free_room();
+      throw;
+    }
+    size_ = other.size_;
+  }
   ShortList(ShortList&& other) noexcept { take(other); }
   ShortList& operator=(const ShortList& other) {
     if (this != &other) *this = ShortList(other);
@@ -97,6 +107,11 @@ class ShortList {
 
  private:
   bool is_short() const { return capacity_ <= kFew; }
+  T* make_room(std::size_t count) {
+    many_ = std::allocator<T>().allocate(count);
+    capacity_ = static_cast<std::uint32_t>(count);
+    return many_;
+  }
   void free_room() {
     if (!is_short()) std::allocator<T>().deallocate(many_, capacity_);
   }

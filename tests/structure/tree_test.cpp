@@ -34,3 +34,18 @@ TEST_CASE("tree: no file of code is longer than 400 lines") {
     CHECK_MESSAGE(length <= kMostLines, file.path, " has ", length, " lines; split it");
   }
 }
+
+// What CMakeLists.txt leaves out of the headers compiled alone rests on this.
+TEST_CASE("tree: a header can be included twice, and its own .cpp includes it before anything else") {
+  const auto files = dma::structure::read_sources();
+  for (const auto& file : files) {
+    if (file.path.ends_with(".h")) {
+      CHECK_MESSAGE(std::ranges::find(file.lines, "#pragma once") != file.lines.end(), file.path, " lacks #pragma once");
+      continue;
+    }
+    const std::string header = file.path.substr(0, file.path.rfind('.')) + ".h";
+    if (std::ranges::find(files, header, &dma::structure::SourceFile::path) == files.end()) continue;
+    const auto includes = dma::structure::includes_of(file);
+    CHECK_MESSAGE((!includes.empty() && includes.front().name == header), file.path, " does not include ", header, " first");
+  }
+}

@@ -53,8 +53,9 @@ std::vector<std::string> TemporaryFolder::files() const {
 Outcome run_dma(const TemporaryFolder& folder, const std::string& arguments, const std::string& environment) {
   const TemporaryFolder printed;
   const std::string out = (printed.path() / "out").string(), err = (printed.path() / "err").string();
-  const std::string command = "cd '" + folder.path().string() + "' && " + environment + " '" DMA_BINARY_DIR "/dma' " +
-                              arguments + " >'" + out + "' 2>'" + err + "' </dev/null";
+  const std::string command = "cd '" + folder.path().string() + "' && " + environment +
+                              " " DMA_EMULATOR " '" DMA_BINARY_DIR "/dma' " + arguments + " >'" + out + "' 2>'" + err +
+                              "' </dev/null";
   const int status = std::system(command.c_str());
   return {exit_code_of(status), contents(out), contents(err)};
 }
@@ -65,10 +66,12 @@ pid_t start_dma(const TemporaryFolder& folder, const std::vector<std::string>& a
   if (chdir(folder.path().c_str()) != 0) _exit(127);
   const int nowhere = open("/dev/null", O_RDWR);
   for (const int stream : {0, 1, 2}) dup2(nowhere, stream);
-  std::vector<char*> pointers = {const_cast<char*>(DMA_BINARY_DIR "/dma")};
+  std::vector<char*> pointers;
+  if (DMA_EMULATOR[0] != '\0') pointers.push_back(const_cast<char*>(DMA_EMULATOR));
+  pointers.push_back(const_cast<char*>(DMA_BINARY_DIR "/dma"));
   for (const std::string& argument : arguments) pointers.push_back(const_cast<char*>(argument.c_str()));
   pointers.push_back(nullptr);
-  execv(pointers[0], pointers.data());
+  execvp(pointers[0], pointers.data());
   _exit(127);
 }
 

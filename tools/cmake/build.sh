@@ -1,7 +1,8 @@
 # Shared by tools/test and tools/demo: packages, configuration and build. Quiet unless something fails; on a terminal the
 # build shows its progress.
 #
-#   build_dma <folder> [cmake option...]     leaves everything built in <folder>; to be sourced in the source directory
+#   build_dma <folder> "<target>..." [cmake option...]   leaves the targets built in <folder>; to be sourced in the source
+#                                                        directory
 
 # Runs a command; shows what it printed only when it fails.
 quietly() {
@@ -13,10 +14,11 @@ quietly() {
 
 build_dma() {
   build=$1
-  shift
+  targets=$2
+  shift 2
   log=$PWD/$build/output.log
   jobs=$(nproc)
-  tools/setup || return 1
+  tools/setup ${packages_for:-} || return 1
 
   # Two builds at once in one folder would spoil each other: the second waits.
   mkdir -p "$build"
@@ -27,8 +29,8 @@ build_dma() {
   quietly cmake -S . -B "$build" "$@" || { echo "configuration failed" >&2; return 1; }
   grep '^-- dma:' "$log" || true
   if [ -t 1 ]; then
-    cmake --build "$build" --parallel "$jobs"
+    cmake --build "$build" --parallel "$jobs" --target $targets
   else
-    quietly cmake --build "$build" --parallel "$jobs"
+    quietly cmake --build "$build" --parallel "$jobs" --target $targets
   fi || { echo "build failed" >&2; return 1; }
 }

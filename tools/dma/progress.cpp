@@ -6,6 +6,8 @@
 #include <cmath>
 #include <cstdio>
 
+#include "engine/support/whole_number.h"
+
 namespace dma {
 
 namespace {
@@ -13,7 +15,7 @@ namespace {
 constexpr const char* kClearLine = "\r\033[K";
 
 std::string duration(double seconds) {
-  const auto whole = static_cast<long>(std::ceil(seconds));
+  const auto whole = whole_number(std::ceil(seconds), 0L, 99L * 3600);
   if (whole >= 3600) return fmt::format("{}:{:02}:{:02}", whole / 3600, whole / 60 % 60, whole % 60);
   return fmt::format("{}:{:02}", whole / 60, whole % 60);
 }

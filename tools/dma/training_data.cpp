@@ -13,6 +13,7 @@
 #include <span>
 
 #include "engine/support/error.h"
+#include "engine/support/whole_number.h"
 #include "models/checksum.h"
 #include "tools/dma/csv.h"
 
@@ -117,7 +118,7 @@ TrainingData read_training_data(const std::filesystem::path& path, const std::ve
   TrainingData data;
   for (std::size_t i = 0; i < columns.size(); ++i)
     (i < target_count ? data.targets : data.features).push_back(reader.names()[columns[i]]);
-  auto held_out = static_cast<Eigen::Index>(std::llround(holdout * static_cast<double>(values.rows())));
+  auto held_out = whole_number<Eigen::Index>(holdout * static_cast<double>(values.rows()) + 0.5, 0, values.rows());
   if (holdout > 0) held_out = std::clamp<Eigen::Index>(held_out, 1, values.rows() - 1);
   const auto order = split_rows(values.rows(), held_out, seed);
   const auto first = static_cast<Eigen::Index>(target_count), rest = values.cols() - first;

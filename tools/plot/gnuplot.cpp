@@ -10,6 +10,7 @@
 
 #include "engine/support/error.h"
 #include "engine/support/text.h"
+#include "engine/support/whole_number.h"
 #include "tools/dma/write_file.h"
 #include "tools/plot/run_program.h"
 
@@ -25,7 +26,7 @@ std::string_view rgb(Colour colour) { return kRgb[static_cast<std::size_t>(colou
 
 // gnuplot's 0xAARRGGBB, in which AA is the transparency.
 long argb(Colour colour, double opacity) {
-  const long transparency = std::lround(255 * (1 - std::clamp(opacity, 0.0, 1.0)));
+  const int transparency = whole_number(255 * (1 - opacity) + 0.5, 0, 255);
   return (transparency << 24) + std::strtol(rgb(colour).data() + 1, nullptr, 16);
 }
 

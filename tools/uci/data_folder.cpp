@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "engine/support/error.h"
+#include "engine/support/whole_number.h"
 
 namespace dma::uci {
 
@@ -40,8 +41,8 @@ std::vector<Eigen::Index> read_indices(const fs::path& file, Eigen::Index limit)
   std::vector<Eigen::Index> indices;
   for (const auto& line : read_numbers(file))
     for (const double value : line) {
-      const auto index = static_cast<Eigen::Index>(value);
-      if (static_cast<double>(index) != value || index < 0 || index >= limit)
+      const auto index = whole_number<Eigen::Index>(value, 0, limit);
+      if (static_cast<double>(index) != value || index == limit)
         fail("{}: index {} is not a whole number from 0 to {}", file.string(), value, limit - 1);
       indices.push_back(index);
     }

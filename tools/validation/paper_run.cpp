@@ -4,6 +4,8 @@
 #include <chrono>
 #include <cmath>
 
+#include "engine/support/whole_number.h"
+
 namespace dma::validation {
 
 namespace {
@@ -61,7 +63,7 @@ PaperRun run_paper_task(const PaperTask& task, double low, double high, const st
 double quantile(std::vector<double> values, double probability) {
   std::ranges::sort(values);
   const double place = probability * static_cast<double>(values.size() - 1);
-  const auto below = static_cast<std::size_t>(place);
+  const auto below = whole_number<std::size_t>(place, 0, values.size() - 1);
   const auto above = std::min(below + 1, values.size() - 1);
   return values[below] + (place - static_cast<double>(below)) * (values[above] - values[below]);
 }

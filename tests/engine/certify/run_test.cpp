@@ -83,6 +83,59 @@ TEST_CASE("run certificate: the bound is never violated around a leaky rectifier
   }
 }
 
+TEST_CASE("run certificate: what arrives is the product of all other messages; the bound is peak times delta over the overlap") {
+  const double mean = -0.4, variance = 1.5, extra = 0.8, extra_noise = 2, slope = 0.35, noise = 0.6, seen = 0.7;
+  Graph g;
+  const auto x = g.variable("x"), y = g.variable("y"), data = g.observed("data"), more = g.observed("more");
+  g.factor("gaussian_prior", {x}, {{"mean", mean}, {"variance", variance}});
+  g.factor("gaussian_noise", {x, more}, {{"variance", extra_noise}});
+  g.factor("leaky_relu", {x, y}, {{"slope", slope}});
+  g.factor("gaussian_noise", {y, data}, {{"variance", noise}});
+  const Plan plan = compile(g, forward_backward(), standard_registry());
+  State state(plan);
+  state.observe(data, seen);
+  state.observe(more, extra);
+  run(plan, state);
+
+  const auto exact = [&](double v) { return density(seen, LeakyRelu::value(v, {slope}), noise); };
+  const Gaussian incoming = Gaussian::from_moments(mean, variance) * Gaussian::from_moments(extra, extra_noise);
+  const Gaussian belief = state.belief(x)[0], message = belief / incoming;
+  const auto incoming_density = [&](double v) { return std::exp(log_density(incoming, v)); };
+  const double delta = brute_force_kl(exact, message, -40, 40);
+  const double marginal = brute_force_kl([&](double v) { return exact(v) * incoming_density(v); }, belief, -40, 40);
+  double mass = 0, overlap = 0;
+  constexpr int kCells = 40'000;
+  for (int i = 0; i < kCells; ++i) {
+    const double v = -40 + 80.0 * (i + 0.5) / kCells;
+    mass += exact(v), overlap += exact(v) * incoming_density(v);
+  }
+  const double bound = incoming_density(incoming.mean()) / (overlap / mass) * delta;
+
+  const EdgeError edge = edge_of(certificate(plan, state, x), "leaky_relu");
+  CHECK(*edge.delta == doctest::Approx(delta).epsilon(1e-4));
+  CHECK(*edge.marginal == doctest::Approx(marginal).epsilon(1e-4));
+  CHECK(*edge.bound == doctest::Approx(bound).epsilon(1e-4));
+}
+
+TEST_CASE("run certificate: a factor may have any number of inputs") {
+  constexpr std::uint32_t kWeights = 40;
+  for (const bool fuse : {true, false}) {
+    Graph g;
+    const auto w = g.variable("w", kWeights), x = g.observed("x", kWeights), p = g.variable("p", kWeights);
+    const auto z = g.variable("z"), data = g.observed("data");
+    g.factor("gaussian_prior", {w}, {{"mean", 0.5}, {"variance", 0.0}});
+    g.factor("product", {w, x, p});
+    g.factor("sum", {p, z});
+    g.factor("gaussian_noise", {z, data}, {{"variance", 0.5}});
+    const Plan plan = compile(g, forward_backward(), standard_registry(), {.fuse = fuse});
+    State state(plan);
+    state.observe(x, std::vector<double>(kWeights, 1.0));
+    state.observe(data, 19.0);
+    run(plan, state);
+    CHECK_FALSE(certificate(plan, state).edges.empty());
+  }
+}
+
 TEST_CASE("run certificate: the product has a bound forward, and r alone where its exact message is improper") {
   Graph g;
   const auto w = g.variable("w"), x = g.variable("x"), z = g.variable("z"), data = g.observed("data");

@@ -1,0 +1,14 @@
+// A message for people, written in one way wherever one is shown.
+#pragma once
+
+#include <string>
+
+#include "engine/messages/family.h"
+#include "engine/messages/gaussian.h"
+
+namespace dma {
+
+// "uniform", "= 2", "N(0.318, 0.775^2)" with mean and standard deviation, "LN(1, 0.5^2)" with those of the logarithm.
+std::string message_text(const Natural& message, Family family = Family::gaussian);
+
+}  // namespace dma

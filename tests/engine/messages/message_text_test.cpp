@@ -1,0 +1,14 @@
+#include "engine/messages/message_text.h"
+
+#include <doctest/doctest.h>
+
+using namespace dma;
+
+TEST_CASE("message_text: the three kinds of message, of a variable and of its logarithm") {
+  CHECK(message_text(Gaussian::uniform()) == "uniform");
+  CHECK(message_text(Gaussian::point(-2)) == "= -2");
+  CHECK(message_text(Gaussian::from_moments(0.31831, 0.25)) == "N(0.3183, 0.5^2)");
+  CHECK(message_text(Gaussian::from_moments(1, 0.25), Family::log_normal) == "LN(1, 0.5^2)");
+  CHECK(message_text(Gaussian::point(0), Family::log_normal) == "= 1");
+  CHECK(message_text({}, Family::log_normal) == "uniform");
+}
