@@ -1,4 +1,4 @@
-#include "models/bnn_member.h"
+#include "models/bnn.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -11,6 +11,7 @@
 
 #include "engine/support/error.h"
 #include "factors/standard_registry.h"
+#include "models/bnn_member.h"
 #include "models/noise.h"
 #include "schedules/forward_backward.h"
 

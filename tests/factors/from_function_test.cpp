@@ -62,11 +62,11 @@ TEST_CASE("from_function: three inputs of a linear function are exact both ways"
 
 TEST_CASE("from_function: a user's factor runs in a graph of the standard registry under every method") {
   Registry registry = standard_registry();
-  registry.add(factor_from_function("square", [](double x) { return x * x; }));
+  registry.add(factor_from_function("squared", [](double x) { return x * x; }));
   Graph g;
   const VariableId x = g.variable("x", 3), s = g.variable("s", 3), y = g.observed("y", 3);
   g.factor("gaussian_prior", {x}, {{"mean", 2.0}, {"variance", 0.1}});
-  g.factor("square", {x, s});
+  g.factor("squared", {x, s});
   g.factor("gaussian_noise", {s, y}, {{"variance", 0.01}});
   for (const char* method : {"dma", "ep", "linearised", "hybrid"}) {
     const Plan plan = compile(g, forward_backward(), registry, {.method = method});

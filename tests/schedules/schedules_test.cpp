@@ -12,13 +12,14 @@ namespace {
 
 using namespace dma;
 
-// w -> times <- x, times -> p -> noise -> y (x and y observed), or with a loop: p = w w.
+// w -> times <- x, times -> p -> noise -> y (x and y observed), or with a loop: p = (w0 w1, w1 w0).
 std::string text_of(const Scheduler& rule, bool loop = false) {
   Graph g;
-  const auto w = g.variable("w"), p = g.variable("p"), y = g.observed("y");
+  const std::size_t size = loop ? 2 : 1;
+  const auto w = g.variable("w", size), p = g.variable("p", size), y = g.observed("y", size);
   g.factor("gaussian_prior", {w}, {{"mean", 0.0}, {"variance", 1.0}}, {.name = "prior"});
   if (loop)
-    g.factor("product", {w, w, p}, {}, {.name = "times"});
+    g.factor("product", {w, gather(w, {1, 0}), p}, {}, {.name = "times"});
   else
     g.factor("product", {w, g.observed("x"), p}, {}, {.name = "times"});
   g.factor("gaussian_noise", {p, y}, {{"variance", 1.0}}, {.name = "noise"});
