@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "factors/leave_one_out.h"
+#include "engine/messages/leave_one_out.h"
 
 namespace dma {
 
@@ -39,6 +39,7 @@ void Copy::to_all(std::span<const Gaussian> in, std::span<Gaussian> out) {
     const auto add_taus = [&] { return sum_of_others(j, count, term_tau); };
     const auto add_rhos = [&] { return sum_of_others(j, count, term_rho); };
     out[j] = {tau.without(in[j].tau, add_taus), rho.without(in[j].rho, add_rhos)};
+    if (!is_finite_sum(out[j].tau, out[j].rho)) out[j] = product_of_others(in, j);
   }
 }
 
@@ -53,7 +54,7 @@ void Copy::to_copies(const Gaussian& x, std::span<const Gaussian> copies, std::s
   for (Gaussian& message : out) message = x * message;
 }
 
-// Precisions are not negative, so one point mass makes their sum infinite.
+// Precisions are not negative, so one point mass makes their sum infinite; so does a sum that leaves the range.
 bool Copy::block_to_x(const SlotBlock& block) {
   return with_row_length(block.call.reads[0].terms, [&](const auto terms) {
     const double *tau = block.tau_of(0), *rho = block.rho_of(0);
@@ -63,7 +64,7 @@ bool Copy::block_to_x(const SlotBlock& block) {
       for (std::size_t t = 0; t < terms; ++t) tau_sum += tau[t], rho_sum += rho[t];
       block.tau[slot] = tau_sum;
       block.rho[slot] = rho_sum;
-      bad += rho_sum < kInfinity ? 0 : 1;
+      bad += is_finite_sum(tau_sum, rho_sum) ? 0 : 1;
     }
     return bad == 0;
   });
@@ -78,8 +79,10 @@ bool Copy::block_to_copies(const SlotBlock& block) {
       const double from_x_tau = x_tau[slot], from_x_rho = x_rho[slot];
       sums_of_others(tau, terms, to_tau);
       sums_of_others(rho, terms, to_rho);
-      for (std::size_t t = 0; t < terms; ++t) to_tau[t] += from_x_tau, to_rho[t] += from_x_rho;
-      bad += to_rho[0] + rho[0] < kInfinity ? 0 : 1;
+      for (std::size_t t = 0; t < terms; ++t) {
+        to_tau[t] += from_x_tau, to_rho[t] += from_x_rho;
+        bad += is_finite_sum(to_tau[t], to_rho[t] + rho[t]) ? 0 : 1;
+      }
       tau += terms, rho += terms, to_tau += terms, to_rho += terms;
     }
     return bad == 0;

@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "engine/support/independent.h"
-#include "factors/leave_one_out.h"
+#include "engine/messages/leave_one_out.h"
 
 namespace dma {
 

@@ -17,6 +17,8 @@ Scheduler forward_backward() {
               const auto levels = flow.levels();
               append_forward(flow, levels, schedule.visits);
               append_backward(flow, levels, schedule.visits);
+              schedule.approximate =
+                  "one sweep of a graph with loops: approximate; iterate with flooding, sequential or residual";
             }
             return schedule;
           },
@@ -27,6 +29,7 @@ Scheduler forward() {
   return {"forward",
           [](const Flow& flow) {
             Schedule schedule{"forward", {}};
+            schedule.approximate = "one sweep forward: approximate; what is observed downstream does not count";
             append_forward(flow, flow.levels(), schedule.visits);
             return schedule;
           },

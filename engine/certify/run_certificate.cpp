@@ -1,3 +1,4 @@
+#include "engine/run/messages_at.h"
 #include "engine/certify/run_certificate.h"
 
 #include <algorithm>
@@ -87,7 +88,7 @@ void measure(const Kind& kind, const MessageFunction& function, const Scenario& 
 
 void add_edges(const Plan& plan, const Neighbourhood& neighbourhood, VariableId variable,
                const RunCertificateOptions& options, RunCertificate& out) {
-  const auto& v = plan->variables.at(variable.value);
+  const auto& v = plan->variable(variable);
   if (v.observed || v.eliminated) return;
   struct End {
     std::uint32_t group, port, q;
@@ -97,8 +98,9 @@ void add_edges(const Plan& plan, const Neighbourhood& neighbourhood, VariableId 
     const Group& group = plan->groups[end.group];
     const Group::Port& port = group.ports[end.port];
     if (port.message == nullptr) continue;
-    for (std::uint32_t q = 0; q < group.slots * port.terms; ++q)
-      if (port.elements(q) - v.first_element < v.size) ends.push_back({end.group, end.port, q});
+    for_each_message(*plan, v, end, [&](std::uint32_t, std::uint32_t slot) {
+      ends.push_back({end.group, end.port, slot - port.first_slot});
+    });
   }
   const std::size_t stride = options.limit == 0 ? 1 : std::max<std::size_t>(1, ends.size() / options.limit);
   for (std::size_t i = 0; i < ends.size(); i += stride) {

@@ -30,7 +30,7 @@ std::optional<ReadView> strides(const Group& group, const Group::Port& port) {
 
 }  // namespace
 
-ArrivalPlanner::ArrivalPlanner(PlanData& plan, std::set<PortKey>& copied, const std::map<PortKey, Arrival>& from_last_sweep)
+ArrivalPlanner::ArrivalPlanner(PlanData& plan, std::set<PortKey>& copied, const std::map<PortKey, ArrivalView>& from_last_sweep)
     : plan_(plan), copied_(copied), once_(plan.schedule.order == Schedule::Order::once) {
   for (const Group& group : plan.groups) {
     version_.emplace_back(group.ports.size(), 0);
@@ -40,7 +40,7 @@ ArrivalPlanner::ArrivalPlanner(PlanData& plan, std::set<PortKey>& copied, const 
 }
 
 ReadView ArrivalPlanner::view(std::uint32_t g, std::uint32_t p) {
-  const Arrival& arrival = arrival_[g][p];
+  const ArrivalView& arrival = arrival_[g][p];
   if (!arrival.known) {
     if (once_) return {};  // never refreshed in this sweep: nothing has arrived
     // What the sweep before refreshed, if any visit ever does.
@@ -116,7 +116,7 @@ void ArrivalPlanner::refresh(std::uint32_t f, std::uint32_t g, std::uint32_t p) 
   arrival_[g][p] = {true, gathered(g, p), {}};
 }
 
-Arrival ArrivalPlanner::from_sources(std::uint32_t g, std::uint32_t p, const PlanData::Variable& variable, Sources sources,
+ArrivalView ArrivalPlanner::from_sources(std::uint32_t g, std::uint32_t p, const PlanData::Variable& variable, Sources sources,
                                ReadView view) {
   auto& list = sources.list;
   Group::Port& port = plan_.groups[g].ports[p];
@@ -142,10 +142,10 @@ Arrival ArrivalPlanner::from_sources(std::uint32_t g, std::uint32_t p, const Pla
   return {true, view, {}};
 }
 
-std::map<PortKey, Arrival> ArrivalPlanner::at_end_of_sweep() const {
-  std::map<PortKey, Arrival> left;
+std::map<PortKey, ArrivalView> ArrivalPlanner::at_end_of_sweep() const {
+  std::map<PortKey, ArrivalView> left;
   for (const PortKey& port : copied_) {
-    const Arrival& arrival = arrival_[port.first][port.second];
+    const ArrivalView& arrival = arrival_[port.first][port.second];
     if (!once_ && arrival.known && arrival.view.from == ReadView::From::arrivals) left[port] = arrival;
   }
   return left;

@@ -15,17 +15,17 @@ namespace dma {
 using PortKey = std::pair<std::uint32_t, std::uint32_t>;  // group, port
 
 // How the arrival on a port is to be had at the moment, and the state of the messages it was taken from.
-struct Arrival {
+struct ArrivalView {
   bool known = false;
   ReadView view;
   std::vector<std::pair<PortKey, std::uint32_t>> aliased;  // messages it points into, with their version
-  friend bool operator==(const Arrival&, const Arrival&) = default;
+  friend bool operator==(const ArrivalView&, const ArrivalView&) = default;
 };
 
 class ArrivalPlanner {
  public:
   // `copied` lists the ports whose aliases were overwritten while still wanted, in an earlier attempt.
-  ArrivalPlanner(PlanData& plan, std::set<PortKey>& copied, const std::map<PortKey, Arrival>& from_last_sweep);
+  ArrivalPlanner(PlanData& plan, std::set<PortKey>& copied, const std::map<PortKey, ArrivalView>& from_last_sweep);
 
   // A message was sent to the port: aliases of it now show something else.
   void note_sent(std::uint32_t group, std::uint32_t port) { ++version_[group][port]; }
@@ -47,7 +47,7 @@ class ArrivalPlanner {
   bool uses_incidence() const { return uses_incidence_; }
   void use_incidence() { uses_incidence_ = true; }
   // Arrivals in memory of their own at the end of a sweep: what the next sweep finds before it refreshes them.
-  std::map<PortKey, Arrival> at_end_of_sweep() const;
+  std::map<PortKey, ArrivalView> at_end_of_sweep() const;
 
  private:
   struct Sources {
@@ -56,13 +56,13 @@ class ArrivalPlanner {
     bool usable = true;
   };
   Sources sources_of(std::uint32_t g, std::uint32_t p, const PlanData::Variable& variable) const;
-  Arrival from_sources(std::uint32_t g, std::uint32_t p, const PlanData::Variable& variable, Sources sources, ReadView view);
+  ArrivalView from_sources(std::uint32_t g, std::uint32_t p, const PlanData::Variable& variable, Sources sources, ReadView view);
 
   PlanData& plan_;
   std::set<PortKey>& copied_;
   const bool once_;
   std::vector<std::vector<std::uint32_t>> version_;  // group, port -> times sent so far
-  std::vector<std::vector<Arrival>> arrival_;        // group, port
+  std::vector<std::vector<ArrivalView>> arrival_;        // group, port
   bool stale_ = false, uses_incidence_ = false;
 };
 

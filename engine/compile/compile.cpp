@@ -32,9 +32,17 @@ void fuse_if_exact(Resolved& graph, const Registry& registry) {
   if (Flow(fused).exact_order() || !Flow(graph).exact_order()) graph = std::move(fused);
 }
 
+bool has_exact_messages(const PlanData& plan) {
+  return std::ranges::all_of(plan.groups, [](const Group& group) {
+    return std::ranges::all_of(group.ports, [](const Group::Port& port) {
+      return port.message == nullptr || port.message->method == kExact;
+    });
+  });
+}
+
 }  // namespace
 
-Plan compile(const Graph& graph, const Scheduler& rule, const Registry& registry, const CompileOptions& options) {
+Plan compile(const Graph& graph, const Scheduler& scheduler, const Registry& registry, const CompileOptions& options) {
   if (graph.factors().empty()) fail("the graph has no factors; add some before compiling it");
   const auto data = std::make_shared<PlanData>();
   PlanData& plan = *data;
@@ -42,16 +50,17 @@ Plan compile(const Graph& graph, const Scheduler& rule, const Registry& registry
   auto resolved = std::make_shared<Resolved>(resolve(graph, *kept_registry, options));
   plan.registry = kept_registry;
   plan.graph = resolved;
-  if (options.fuse && rule.allows_fusion) fuse_if_exact(*resolved, *kept_registry);
+  if (options.fuse && scheduler.allows_fusion) fuse_if_exact(*resolved, *kept_registry);
   const Flow flow(*resolved);
-  plan.schedule = rule.make(flow);
+  plan.schedule = scheduler.make(flow);
   check(plan.schedule.iteration);
-  const auto places = lay_out(flow, options.constants_in_context, plan);
-  plan.places.resize(graph.factors().size());
+  const auto group_slots = lay_out(flow, options.constants_in_context, plan);
+  plan.memberships.resize(graph.factors().size());
   for (std::uint32_t g = 0; g < plan.groups.size(); ++g)
     for (std::uint32_t m = 0; m < plan.groups[g].members.size(); ++m)
-      for (const FactorId origin : resolved->factors[plan.groups[g].members[m]].origins) plan.places[origin.value] = {g, m};
-  lower(flow, places, plan);
+      for (const FactorId origin : resolved->factors[plan.groups[g].members[m]].origins) plan.memberships[origin.value] = {g, m};
+  lower(flow, group_slots, plan);
+  plan.has_exact_messages = has_exact_messages(plan);
   return Plan(data);
 }
 

@@ -10,12 +10,12 @@ namespace dma {
 
 namespace {
 
-std::vector<Placement> form_groups(const Flow& flow, PlanData& plan) {
+std::vector<GroupSlot> form_groups(const Flow& flow, PlanData& plan) {
   const Resolved& graph = *plan.graph;
-  std::vector<Placement> places(graph.factors.size(), {kNowhere, 0});
+  std::vector<GroupSlot> group_slots(graph.factors.size(), {kNowhere, 0});
   std::vector<std::uint32_t> group_of_class(graph.factors.size(), kNowhere);
-  const auto place = [&](std::uint32_t f) {
-    if (places[f].group != kNowhere) return;
+  const auto join = [&](std::uint32_t f) {
+    if (group_slots[f].group != kNowhere) return;
     const auto& factor = graph.factors[f];
     std::uint32_t fresh = static_cast<std::uint32_t>(plan.groups.size());
     std::uint32_t& shared_group = group_of_class[flow.kernel_class(f)];
@@ -26,16 +26,16 @@ std::vector<Placement> form_groups(const Flow& flow, PlanData& plan) {
       if (factor.slots == 1) shared_group = fresh;
     }
     Group& group = plan.groups[joins ? shared_group : fresh];
-    places[f] = {joins ? shared_group : fresh, group.slots};
+    group_slots[f] = {joins ? shared_group : fresh, group.slots};
     group.members.push_back(f);
     group.first_slot.push_back(group.slots);
     group.slots = add_sizes(group.slots, factor.slots, [&] {
       return fmt::format("factor '{}': the slots of all factors like it", factor.name());
     });
   };
-  for (const Visit& visit : plan.schedule.visits) place(visit.factor);
-  for (std::uint32_t f = 0; f < graph.factors.size(); ++f) place(f);
-  return places;
+  for (const Visit& visit : plan.schedule.visits) join(visit.factor);
+  for (std::uint32_t f = 0; f < graph.factors.size(); ++f) join(f);
+  return group_slots;
 }
 
 void lay_out_ports(const Resolved& graph, Group& group, std::uint32_t& next_slot) {
@@ -86,9 +86,9 @@ void lay_out_parameters(const Resolved& graph, Group& group, std::vector<double>
 
 }  // namespace
 
-std::vector<Placement> lay_out(const Flow& flow, bool constants_in_context, PlanData& plan) {
+std::vector<GroupSlot> lay_out(const Flow& flow, bool constants_in_context, PlanData& plan) {
   const Resolved& graph = *plan.graph;
-  auto places = form_groups(flow, plan);
+  auto group_slots = form_groups(flow, plan);
   // Values and contexts first: at their element they are then found before all other messages.
   plan.variables.reserve(graph.variables.size());
   for (const auto& v : graph.variables) {
@@ -122,14 +122,14 @@ std::vector<Placement> lay_out(const Flow& flow, bool constants_in_context, Plan
     for (std::uint16_t p = 0; p < factor.ports.size(); ++p) {
       const MessageFunction* const message = factor.ports[p].message;
       const bool in_context = constants_in_context && of_model && message != nullptr && message->reads.empty();
-      const PlanData::Variable::End end{places[f].group, p, of_model, in_context};
+      const PlanData::Variable::End end{group_slots[f].group, p, of_model, in_context};
       const auto is_same = [&](const PlanData::Variable::End& e) { return e.group == end.group && e.port == end.port; };
       for (const VariableId v : factor.ports[p].variables)
         if (auto& ends = plan.variables[v.value].ends; std::ranges::none_of(ends, is_same)) ends.push_back(end);
     }
   }
   for (auto& variable : plan.variables) variable.eliminated = variable.ends.empty();
-  return places;
+  return group_slots;
 }
 
 void index_incidence(PlanData& plan) {

@@ -6,13 +6,13 @@
 
 namespace dma {
 
-struct Placement {
-  std::uint32_t group, first_slot;
+struct GroupSlot {
+  std::uint32_t group, first_slot;  // the first of a factor
 };
 
 // Scalar factors of one kernel class form one group, in the order of their first visit (so that consecutive visits are
-// consecutive slots); every other factor is a group of its own. Returns the place of every factor.
-std::vector<Placement> lay_out(const Flow& flow, bool constants_in_context, PlanData& plan);
+// consecutive slots); every other factor is a group of its own. Returns where every factor is.
+std::vector<GroupSlot> lay_out(const Flow& flow, bool constants_in_context, PlanData& plan);
 
 // Element -> slots and back, for the operations that need it.
 void index_incidence(PlanData& plan);

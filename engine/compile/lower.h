@@ -5,6 +5,6 @@
 
 namespace dma {
 
-void lower(const Flow& flow, const std::vector<Placement>& places, PlanData& plan);
+void lower(const Flow& flow, const std::vector<GroupSlot>& group_slots, PlanData& plan);
 
 }  // namespace dma

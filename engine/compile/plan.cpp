@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "engine/support/error.h"
+
 namespace dma {
 
 namespace {
@@ -37,13 +39,20 @@ std::string describe(const PlanData& plan, const Send& op) {
 
 }  // namespace
 
+const PlanData::Variable& PlanData::variable(VariableId id) const {
+  if (id.value >= variables.size())
+    fail("there is no variable number {}: the graph of this plan has {}; was it made by another graph?", id.value,
+         variables.size());
+  return variables[id.value];
+}
+
 std::size_t PlanData::bytes() const {
   std::size_t tables = bytes_of(element_of_slot) + bytes_of(first_incident) + bytes_of(incident_slots);
   for (const Group& group : groups)
     for (const auto& port : group.ports) tables += bytes_of(port.elements.table);
-  tables += variables.size() * sizeof(ValuePlace);
+  tables += variables.size() * sizeof(ValueSlots);
   return tables + 2 * sizeof(double) * (std::size_t{slots} + arrivals) + bytes_of(parameters) + scratch * sizeof(double) +
-         elements * (element_of_slot.empty() ? sizeof(double) : 3 * sizeof(double) + sizeof(std::uint32_t));
+         elements * (!gathers_by_element ? sizeof(double) : 3 * sizeof(double) + sizeof(std::uint32_t));
 }
 
 std::size_t PlanData::messages_per_sweep() const {
@@ -79,6 +88,7 @@ std::string describe(const Plan& handle) {
       "plan: {} variables, {} factors in {} groups, {} edge slots, {} messages a sweep, {:.1f} bytes per edge slot\n",
       plan.variables.size(), plan.graph->factors.size(), plan.groups.size(), plan.slots, plan.messages_per_sweep(),
       static_cast<double>(plan.bytes()) / std::max(plan.slots, 1u));
+  if (!plan.schedule.approximate.empty()) text += fmt::format("{}\n", plan.schedule.approximate);
   const auto list = [&](std::string_view title, const std::vector<Operation>& operations) {
     if (!operations.empty()) text += fmt::format("{}\n", title);
     for (const Operation& op : operations)

@@ -87,7 +87,7 @@ struct SlotRange {
 };
 
 // Where the value of a variable goes and whether it has been given: all that State::observe needs, close together.
-struct ValuePlace {
+struct ValueSlots {
   std::uint32_t first_slot = kNowhere, size = 0;
   Family family = Family::gaussian;
   bool observed = false, given = false;
@@ -118,11 +118,12 @@ struct PlanData {
   std::shared_ptr<const Registry> registry;  // keeps kinds and message functions alive
   std::vector<Variable> variables;
   std::vector<Group> groups;
-  struct Place {
+  struct Membership {
     std::uint32_t group = kNowhere, member = 0;
   };
-  std::vector<Place> places;  // of every factor of the user's graph
+  std::vector<Membership> memberships;  // of every factor of the user's graph
   Schedule schedule;
+  bool has_exact_messages = false;  // all of them by message functions registered as exact
   std::shared_ptr<const Solver> solver;  // engine/run/solver.h; none: sweeps of messages by the schedule
 
   std::vector<Operation> constants;   // messages that depend on parameters alone
@@ -138,8 +139,11 @@ struct PlanData {
   std::uint32_t first_message = 0;    // the slots before it hold values and contexts
   std::uint32_t scratch = 0;          // doubles a kernel may need
   std::vector<double> parameters;
-  std::vector<std::uint32_t> element_of_slot, first_incident, incident_slots;  // engine/kinds/incidence.h
+  // engine/kinds/incidence.h, where operations gather by element or a port has no affine map; empty otherwise.
+  std::vector<std::uint32_t> element_of_slot, first_incident, incident_slots;
+  bool gathers_by_element = false;
 
+  const Variable& variable(VariableId id) const;  // an id that is not of this plan's graph is an Error
   std::size_t bytes() const;                 // of a State and of the index tables it reads
   std::size_t messages_per_sweep() const;
   std::string schedule_text() const;         // the schedule in words

@@ -21,6 +21,7 @@ std::string describe(const Schedule& schedule, const Flow& flow) {
   if (schedule.order != Schedule::Order::once)
     text += fmt::format(", repeated up to {} times to tolerance {:g}, damping {:g}", schedule.iteration.limit,
                         schedule.iteration.tolerance, schedule.iteration.damping);
+  if (!schedule.approximate.empty()) text += fmt::format("; {}", schedule.approximate);
   text += "\n";
   for (const Visit& v : schedule.visits)
     text += fmt::format("  {}: refresh {}; send {}\n", flow.name(v.factor), ports(flow, v.factor, v.refresh),

@@ -1,9 +1,10 @@
-// A schedule: which factor is visited when, as data. The rules that make one are in schedules/.
+// A schedule: which factor is visited when, as data. The schedulers that make one are in schedules/.
 #pragma once
 
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "engine/compile/flow.h"
@@ -19,7 +20,7 @@ struct Visit {
 };
 
 struct Iteration {
-  // Sweeps repeat until the largest change of any message (batch.h, change_between) is at most this.
+  // Sweeps repeat until the largest change of any message (call.h, change_between) is at most this.
   double tolerance = 1e-10;
   // ... or this many sweeps are done.
   int limit = 1000;
@@ -37,6 +38,9 @@ struct Schedule {
   std::vector<Visit> visits;
   Order order = Order::once;
   Iteration iteration = {};
+  // Of a single sweep: why its messages are not those that iterating would end with (a literal); empty if they are,
+  // because each is computed after all it depends on.
+  std::string_view approximate = {};
 };
 
 // How a schedule is made from the flow of a graph.
@@ -44,7 +48,7 @@ struct Scheduler {
   std::string name;
   std::function<Schedule(const Flow&)> make;
   // A fused factor takes one visit where the original pair takes two, and has no message in between to be damped: only
-  // rules whose sweeps pass straight through both may have them fused.
+  // schedulers whose sweeps pass straight through both may have them fused.
   bool allows_fusion = false;
 };
 

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "engine/messages/message_text.h"
+#include "engine/run/messages_at.h"
 #include "engine/run/report.h"
 #include "engine/support/error.h"
 
@@ -34,7 +35,7 @@ void settle_shares(Explanation::Element& element) {
 }  // namespace
 
 Explanation explain(const Plan& plan, const State& state, VariableId variable) {
-  const auto& v = plan->variables.at(variable.value);
+  const auto& v = plan->variable(variable);
   if (v.eliminated) fail("variable '{}' was fused away; compile with {{.fuse = false}} to explain it", v.name);
   Explanation out{std::string(v.name), variable, v.family};
   out.elements.resize(v.size);
@@ -49,12 +50,10 @@ Explanation explain(const Plan& plan, const State& state, VariableId variable) {
   for (const auto& end : v.ends) {
     const Group& group = plan->groups[end.group];
     const Group::Port& port = group.ports[end.port];
-    for (std::uint32_t q = 0; q < group.slots * port.terms; ++q) {
-      const std::uint32_t i = port.elements(q) - v.first_element, slot = q / port.terms;
-      if (i < v.size)
-        add(i, Place{plan.data(), end.group, end.port, slot}.text(), origins(plan, group, slot),
-            state.message(port.first_slot + q));
-    }
+    for_each_message(*plan, v, end, [&](std::uint32_t i, std::uint32_t message) {
+      const std::uint32_t slot = (message - port.first_slot) / port.terms;
+      add(i, Place{plan.data(), end.group, end.port, slot}.text(), origins(plan, group, slot), state.message(message));
+    });
   }
   for (auto& element : out.elements) settle_shares(element);
   return out;

@@ -73,6 +73,7 @@ struct Outcome {
   std::uint64_t first_fault = kNone;
   std::uint64_t replaced = 0;  // messages that a method computed another way, see GaussianOrFallback
   double change = 0;
+  bool overflowed = false;  // a message that had grown out of all proportion left the range of a double
 
   void fault(std::uint64_t slot) {
     ++faults;
@@ -82,7 +83,7 @@ struct Outcome {
   // found out without dividing: |d tau| <= change (sqrt(rho) + |tau|) squared where the right-hand side is not yet enough.
   // That much is part of every loop; the rest is a call.
   [[gnu::always_inline]] void note_change(const Natural& before, const Natural& after) {
-    if (!is_no_larger(before, after)) [[unlikely]] change = larger_change(change, before, after);
+    if (!is_no_larger(before, after)) [[unlikely]] note_large_change(before, after);
   }
   // Whether a message changes by no more than the largest change so far.
   [[gnu::always_inline]] bool is_no_larger(const Natural& before, const Natural& after) const {
@@ -94,15 +95,22 @@ struct Outcome {
   }
 
  private:
-  [[gnu::noinline]] static double larger_change(double change, const Natural& before, const Natural& after) {
-    return std::max(change, change_between(before, after));
+  [[gnu::noinline]] void note_large_change(const Natural& before, const Natural& after) {
+    change = std::max(change, change_between(before, after));
+    // Products and message functions answer a number beyond the range by a point mass or by the uniform message. What
+    // was proper and is now neither, coming from numbers whose squares overflow, did not learn that from anybody.
+    constexpr double kNextToOverflow = 1e150;
+    if (before.is_proper() && !after.is_proper() &&
+        std::max({before.rho, std::abs(before.tau), std::abs(before.tau) / before.rho}) > kNextToOverflow)
+      overflowed = true;
   }
 };
 
 // damping of the old message stays in the new one, in natural parameters. Point masses are not damped.
 inline Natural damped(const Natural& before, const Natural& after, double damping) {
   if (before.is_point() || after.is_point()) return after;
-  return {after.tau + damping * (before.tau - after.tau), after.rho + damping * (before.rho - after.rho)};
+  const Natural mixed{after.tau + damping * (before.tau - after.tau), after.rho + damping * (before.rho - after.rho)};
+  return is_valid(mixed) ? mixed : after;  // a difference overflowed, or the last digit of a precision got lost
 }
 
 // Where the results go. A message that is not valid is refused and the fault counted: the old one stays, which in a single

@@ -16,6 +16,9 @@ struct Incidence {
   std::span<const std::uint32_t> at(std::size_t e) const { return {slots + first[e], slots + first[e + 1]}; }
 };
 
+// all_but, message by message: where a sum leaves the range of a double.
+Natural all_but_one_by_one(const Incidence& incidence, const MessageArrays& messages, std::uint32_t own);
+
 // The product of all messages at the element of `own` but that of `own` itself, summed directly: nothing is subtracted,
 // so a message that dominates the others does not cost them their digits. A chain calls it for every message, and a call
 // would cost it a tenth of its time.
@@ -30,11 +33,12 @@ struct Incidence {
     sum.tau += m.tau;
     sum.rho += m.rho;
   }
+  if (!is_finite_sum(sum.tau, sum.rho)) [[unlikely]] return all_but_one_by_one(incidence, messages, own);
   return sum;
 }
 
-// A run of scalar factors of one kind that must be visited one after the other: each may read what the one before it
-// wrote. Visits slots first, first + step, ... (count of them) of the plate.
+// Scalar factors of one kind that must be visited one after the other: each may read what the one before it wrote. Visits
+// slots first, first + step, ... (count of them) of the plate.
 struct Sequence {
   struct Read {
     std::uint32_t first_slot = 0;     // edge slot of the port's slot 0

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "engine/support/error.h"
+#include "engine/support/independent.h"
 
 namespace dma {
 

@@ -1,11 +1,9 @@
-// The arithmetic of messages on whole arrays, total on the closed set like that of single ones (gaussian.h): selections
-// instead of branches, so that it runs on whole vectors.
+// The arithmetic of messages on whole arrays, total on the closed set like that of single ones (gaussian.h).
 #pragma once
 
 #include <cstddef>
 
 #include "engine/messages/gaussian.h"
-#include "engine/support/independent.h"
 
 namespace dma {
 
@@ -19,18 +17,10 @@ struct MessageArrays {
 };
 
 // out = a * b. `out` may be `a` or `b`, but overlap neither in part. Returns whether one of b is a point mass.
-inline bool multiply(const MessageArrays& a, const MessageArrays& b, const MessageArrays& out, std::size_t size) {
-  std::size_t points = 0;
-  DMA_INDEPENDENT
-  for (std::size_t i = 0; i < size; ++i) {
-    const double sum = a.tau[i] + b.tau[i], a_tau = a.tau[i], b_tau = b.tau[i], a_rho = a.rho[i], b_rho = b.rho[i];
-    const double unless_a = b_rho == kInfinity ? b_tau : sum;
-    out.tau[i] = a_rho == kInfinity ? a_tau : unless_a;
-    out.rho[i] = a_rho + b_rho;
-    points += b_rho == kInfinity;
-  }
-  return points > 0;
-}
+bool multiply(const MessageArrays& a, const MessageArrays& b, const MessageArrays& out, std::size_t size);
+
+// out[i] *= the product of messages[row * size + i] over all rows.
+void multiply_by_rows(const MessageArrays& out, const MessageArrays& messages, std::size_t rows, std::size_t size);
 
 inline bool has_point(const MessageArrays& messages, std::size_t size) {
   std::size_t points = 0;

@@ -25,16 +25,25 @@ class Belief {
   std::size_t size() const { return elements_.size(); }
   Family family() const { return family_; }
   // The two natural parameters as a Gaussian: of the variable, or of its logarithm if it is log-normal.
-  Gaussian operator[](std::size_t i) const { return Gaussian(elements_[i]); }
-  // Moments of the variable itself.
-  double mean(std::size_t i = 0) const { return dma::mean(family_, elements_[i]); }
-  double variance(std::size_t i = 0) const { return dma::variance(family_, elements_[i]); }
+  // An element that is not there is an Error, here and below.
+  Gaussian operator[](std::size_t i) const { return Gaussian(element(i)); }
+  // Moments of the variable itself, of one element or of all.
+  double mean(std::size_t i = 0) const { return dma::mean(family_, element(i)); }
+  double variance(std::size_t i = 0) const { return dma::variance(family_, element(i)); }
   double sd(std::size_t i = 0) const { return std::sqrt(variance(i)); }
+  std::vector<double> means() const;
+  std::vector<double> variances() const;
 
   // "w ~ N(0.318, 0.775^2), uniform, = 2"
   std::string text() const;
 
  private:
+  const Natural& element(std::size_t i) const {
+    if (i >= elements_.size()) refuse(i);
+    return elements_[i];
+  }
+  [[noreturn]] void refuse(std::size_t i) const;
+
   std::string name_;
   Family family_;
   std::vector<Natural> elements_;

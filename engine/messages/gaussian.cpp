@@ -32,6 +32,13 @@ double log_density_at(double deviation, double rho) {
 }
 }  // namespace
 
+Natural multiply_unusual(const Natural& a, const Natural& b) {
+  if (a.is_point()) return a;
+  if (b.is_point()) return b;
+  // Halves, which cannot overflow, have the same mean.
+  return closed(a.tau + b.tau, a.rho + b.rho, [&] { return (a.tau / 2 + b.tau / 2) / (a.rho / 2 + b.rho / 2); });
+}
+
 double log_density(const Gaussian& g, double x) {
   if (g.is_uniform()) return 0;
   if (g.is_point()) return x == g.tau ? kInfinity : -kInfinity;

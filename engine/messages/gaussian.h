@@ -30,12 +30,25 @@ struct Natural {
 // A message an edge may carry: finite location, precision in [0, inf], and no location without precision.
 inline bool is_valid(const Natural& m) { return std::abs(m.tau) < kInfinity && (m.rho > 0 || (m.rho == 0 && m.tau == 0)); }
 
+// Whether sums of natural parameters are what they seem: proper or uniform, no point mass among the terms, nothing
+// overflowed on the way. One addition and one comparison; false at worst a factor 2 too early.
+inline bool is_finite_sum(double tau, double rho) { return std::abs(tau) + rho < kInfinity; }
+
+Natural multiply_unusual(const Natural& a, const Natural& b);
+
 // Product of densities. A point mass absorbs everything; of two point masses the first is kept (the engine reports
-// contradicting ones, see run.h).
+// contradicting ones, see run.h). Where a sum leaves the range of a double, the nearest member of the closed set: see
+// closed(). Sums over many messages may be formed at once and looked at in the end; if they are not ordinary, the
+// messages are multiplied one by one.
 inline Natural multiply(const Natural& a, const Natural& b) {
-  if (a.is_point()) return a;
-  if (b.is_point()) return b;
-  return {a.tau + b.tau, a.rho + b.rho};
+  const Natural sum{a.tau + b.tau, a.rho + b.rho};
+  return is_finite_sum(sum.tau, sum.rho) ? sum : multiply_unusual(a, b);
+}
+
+// The message itself, unless its mean or variance leaves the range of a double: then it is flat over every representable
+// number, uniform.
+inline Natural with_finite_moments(const Natural& m) {
+  return !m.is_proper() || (1 / m.rho < kInfinity && std::abs(m.tau / m.rho) < kInfinity) ? m : Natural{};
 }
 
 // Quotient of densities, a / b. A point mass divided by anything but a point mass is itself; divided by a point mass
@@ -51,10 +64,11 @@ inline Natural power(const Natural& m, double exponent) {
   return m.is_point() ? m : Natural{exponent * m.tau, exponent * m.rho};
 }
 
-// Of two point masses: whether they are one, up to the rounding that separates two ways of computing one value.
-inline bool is_same_point(double a, double b) {
+// Of two point masses: whether they are one, up to the rounding that separates two ways of computing one value, from
+// numbers of up to this size.
+inline bool is_same_point(double a, double b, double size = 1) {
   constexpr double kSamePoint = 1e-9;
-  return !(std::abs(a - b) > kSamePoint * std::fmax(1.0, std::fmax(std::abs(a), std::abs(b))));
+  return !(std::abs(a - b) > kSamePoint * std::fmax(size, std::fmax(std::abs(a), std::abs(b))));
 }
 
 struct Gaussian : Natural {

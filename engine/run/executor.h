@@ -5,7 +5,7 @@
 
 #include "engine/run/report.h"
 #include "engine/run/state.h"
-#include "engine/run/trend.h"
+#include "engine/run/growth.h"
 #include "engine/run/urgency.h"
 
 namespace dma {
@@ -15,6 +15,7 @@ class Executor {
   struct Total {
     std::uint64_t messages = 0, faults = 0, replaced = 0;
     double change = 0;
+    bool overflowed = false;  // see Outcome
     // The first refused message.
     std::uint32_t fault_group = kNowhere, fault_port = 0;
     std::uint64_t fault_slot = 0;
@@ -28,9 +29,10 @@ class Executor {
   void start_fresh();            // uniform, as far as a sweep may read them
   // All operations once; `again`: without those that would send what they sent in the sweep before.
   void sweep(Total& total, bool again = false);
-  // Visits in order of urgency until the most urgent is at most `tolerance` or `limit` visits are done; returns their
-  // number. total.change is then the urgency that is left; the trend and the report hear of every visit.
-  std::uint64_t sweep_by_urgency(double tolerance, std::uint64_t limit, Total& total, Trend& trend, Report& report);
+  // Visits in order of urgency until the most urgent is at most `tolerance`, `limit` visits are done or the messages run
+  // away; returns their number. total.change is then the urgency that is left.
+  std::uint64_t sweep_by_urgency(double tolerance, std::uint64_t limit, Total& total, Growth& growth, Report& report);
+  Growth watch_growth();  // of the messages of a run that begins
 
   // The product of all messages of factors at an element, without a value observed or a context learned elsewhere.
   Natural prediction(VariableId variable, std::uint32_t element) const;
@@ -44,17 +46,10 @@ class Executor {
   // elements *= messages of the model's own factors to a shared variable.
   void multiply_by_model(VariableId shared_variable, std::span<Natural> elements) const;
 
-  // Throws Contradiction where two different point masses meet.
-  void check_contradictions();
-  // The smallest |mean| / sd that the last sweep's message functions of watching kinds were given.
-  void find_signal_to_noise(Report& report) const;
-
  private:
   void execute(std::size_t first, std::size_t last, std::size_t first_send, bool again, Total& total);
-  void send(const State::BoundSend& op, Total& total);
+  void send(const BoundSend& op, Total& total);
   void inform_readers(std::uint32_t now, double change, UrgencyQueue& queue) const;
-  template <class Visit>
-  void for_each_message(const PlanData::Variable& variable, const PlanData::Variable::End& end, const Visit& visit) const;
 
   State& state_;
   const PlanData& plan_;

@@ -3,42 +3,14 @@
 #include <algorithm>
 #include <cmath>
 
+#include "engine/messages/leave_one_out.h"
+
 namespace dma {
 
 namespace {
 
-void absorb(const MessageArrays& out, std::size_t i, const Natural& m) {
-  out.set(i, multiply(out[i], m));
-}
-
 bool covers(const Combine::Source& source, std::uint32_t size) {
   return source.elements.is_identical() && source.elements.base == 0 && source.slots == size;
-}
-
-// out *= rows of messages, one below the other. Sums stay in registers while all rows are walked; only where a point mass
-// turns up is that done message by message.
-void multiply_rows(const MessageArrays& out, const MessageArrays& messages, std::uint32_t rows, std::uint32_t size) {
-  constexpr std::uint32_t kTogether = 8;
-  for (std::uint32_t first = 0; first < size; first += kTogether) {
-    double tau[kTogether], rho[kTogether];
-    const std::uint32_t count = std::min(kTogether, size - first);
-    std::copy_n(out.tau + first, count, tau);
-    std::copy_n(out.rho + first, count, rho);
-    const auto add = [&](std::uint32_t together) {
-      const double *row_tau = messages.tau + first, *row_rho = messages.rho + first;
-      for (std::uint32_t row = 0; row < rows; ++row, row_tau += size, row_rho += size)
-        for (std::uint32_t i = 0; i < together; ++i) tau[i] += row_tau[i], rho[i] += row_rho[i];
-    };
-    if (count == kTogether) add(kTogether);
-    else add(count);
-    if (std::find(rho, rho + count, kInfinity) == rho + count) {
-      std::copy_n(tau, count, out.tau + first);
-      std::copy_n(rho, count, out.rho + first);
-    } else {
-      for (std::uint32_t row = 0; row < rows; ++row)
-        for (std::uint32_t i = first; i < first + count; ++i) absorb(out, i, messages[row * size + i]);
-    }
-  }
 }
 
 // Several slots to one element: element = (q / divisor) % modulus.
@@ -46,7 +18,7 @@ void add_affine(const MessageArrays& out, const Combine::Source& source, const M
   const IndexMap& map = source.elements;
   std::uint32_t element = 0, repeated = 0;
   for (std::uint32_t q = 0; q < source.slots; ++q) {
-    absorb(out, map.base + element, messages[source.first_slot + q]);
+    out.set(map.base + element, multiply(out[map.base + element], messages[source.first_slot + q]));
     if (++repeated < map.divisor) continue;
     repeated = 0;
     if (++element == map.modulus) element = 0;
@@ -75,16 +47,19 @@ void combine(const Combine& op, const MessageArrays& messages, const MessageArra
     if (covers(source, op.size)) {
       multiply(out, messages.from(source.first_slot), out, op.size);
     } else if (map.is_affine() && map.divisor == 1 && map.base == 0 && map.modulus == op.size && source.slots % op.size == 0) {
-      multiply_rows(out, messages.from(source.first_slot), source.slots / op.size, op.size);
+      multiply_by_rows(out, messages.from(source.first_slot), source.slots / op.size, op.size);
     } else if (map.is_affine()) {
       add_affine(out, source, messages);
     } else {
-      for (std::uint32_t q = 0; q < source.slots; ++q) absorb(out, map.table[q], messages[source.first_slot + q]);
+      for (std::uint32_t q = 0; q < source.slots; ++q) out.set(map.table[q], multiply(out[map.table[q]], messages[source.first_slot + q]));
     }
   }
 }
 
 namespace {
+
+// The total of an element where sums leave the range: every message, even a uniform one, is more than half of it.
+constexpr double kNoTotal = -1;
 
 void form_totals(std::uint32_t e, const Incidence& incidence, const MessageArrays& messages, const ElementTotals& totals) {
   Natural sum;
@@ -95,9 +70,10 @@ void form_totals(std::uint32_t e, const Incidence& incidence, const MessageArray
     sum.rho += messages.rho[slot];
     magnitude += std::abs(tau);
   }
-  if (sum.rho == kInfinity) {  // a point mass among them
-    sum = {};
-    for (const std::uint32_t slot : incidence.at(e)) sum = multiply(sum, messages[slot]);
+  if (!is_finite_sum(2 * magnitude, sum.rho)) {
+    const auto point =
+        std::ranges::find_if(incidence.at(e), [&](std::uint32_t slot) { return messages.rho[slot] == kInfinity; });
+    sum = point != incidence.at(e).end() ? messages[*point] : Natural{0, kNoTotal};
   }
   totals.tau[e] = sum.tau;
   totals.rho[e] = sum.rho;
@@ -105,17 +81,15 @@ void form_totals(std::uint32_t e, const Incidence& incidence, const MessageArray
   totals.stamp[e] = totals.current;
 }
 
-// The rounding error of a sum of n terms is about n eps times the sum of magnitudes, with or without one of them; taking
-// one away again costs more than a factor 2 only if that one is more than half of all. At most one precision and one
-// location at an element can be.
 Natural all_but_own(std::uint32_t own, const Incidence& incidence, const MessageArrays& messages,
                     const ElementTotals& totals) {
   const std::uint32_t e = incidence.element[own];
   const Natural m = messages[own];
   const Natural total{totals.tau[e], totals.rho[e]};
   if (total.is_point()) return m.is_point() ? all_but(incidence, messages, own) : total;
-  if (2 * m.rho > total.rho || 2 * std::abs(m.tau) > totals.magnitude[e]) return all_but(incidence, messages, own);
-  return {total.tau - m.tau, total.rho - m.rho};
+  if (LeaveOneOut::may_subtract(m.rho, total.rho) && LeaveOneOut::may_subtract(m.tau, totals.magnitude[e]))
+    return {total.tau - m.tau, total.rho - m.rho};
+  return all_but(incidence, messages, own);
 }
 
 }  // namespace

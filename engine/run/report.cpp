@@ -20,7 +20,8 @@ std::string plural(std::uint64_t count, std::string_view noun) {
 std::string reason(const Report& report) {
   const std::string sweeps = plural(static_cast<std::uint64_t>(report.sweeps), "sweep");
   switch (report.stop) {
-    case Report::Stop::finished: return fmt::format("finished after {}", sweeps);
+    case Report::Stop::exact: return fmt::format("exact after {}", sweeps);
+    case Report::Stop::approximate: return std::string(report.why);
     case Report::Stop::converged: return fmt::format("converged after {}", sweeps);
     case Report::Stop::limit: return fmt::format("stopped at the limit of {}, not converged", sweeps);
     case Report::Stop::diverged: return fmt::format("diverged, stopped after {}", sweeps);
@@ -37,17 +38,17 @@ std::string refused(const Report& report) {
 }  // namespace
 
 std::string Report::line() const {
-  std::string text = fmt::format("{}: {}, {}", reason(*this), plural(messages, "message"), refused(*this));
+  std::string text = fmt::format("{}{} {}, {}", reason(*this), stop == Stop::approximate ? ";" : ":",
+                                 plural(messages, "message"), refused(*this));
   if (replaced > 0) text += fmt::format(", {} replaced", plural(replaced, "message"));
-  if (stop != Stop::finished) text += fmt::format(", last change {:.2g}", change);
-  if (signal_to_noise >= 0) text += fmt::format(", smallest r {:.2g} at {}", signal_to_noise, signal_to_noise_at.text());
+  if (change > 0) text += fmt::format(", last change {:.2g}", change);
   return text;
 }
 
 std::string Report::text() const {
   std::string text = fmt::format("stop: {}\nmessages: {}\nfaults: {}\n", reason(*this), messages, refused(*this));
   if (replaced > 0) text += fmt::format("replaced: {}\n", plural(replaced, "message"));
-  if (stop != Stop::finished) text += fmt::format("largest change in the last sweep: {:.3g}\n", change);
+  if (change > 0) text += fmt::format("largest change in the last sweep: {:.3g}\n", change);
   if (signal_to_noise >= 0)
     text += fmt::format("smallest signal-to-noise ratio: {:.3g} at {}{}\n", signal_to_noise, signal_to_noise_at.text(),
                         signal_to_noise < 2 ? " (the concentrated-input theorem needs 2)" : "");

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 
 namespace dma {
 
@@ -20,7 +21,15 @@ struct Place {
 };
 
 struct Report {
-  enum class Stop { finished, converged, limit, diverged } stop = Stop::finished;
+  // What the answer is worth; whoever sets one of these can prove it.
+  enum class Stop {
+    exact,        // one sweep, each message after all it depends on and by an exact message function: the posterior
+    approximate,  // one sweep whose messages are not those that iterating would end with; `why` says why
+    converged,    // no message changes by more than the tolerance any more (a single sweep: by anything at all)
+    limit,        // of sweeps, with messages still changing
+    diverged,     // messages grew without end, left the range of a double, or were refused until the limit
+  } stop = Stop::converged;
+  std::string_view why;             // of an approximate answer
   int sweeps = 0;
   std::uint64_t messages = 0;       // computed
   double change = 0;                // the largest in the last sweep; 0 for a single sweep
@@ -31,7 +40,7 @@ struct Report {
   double signal_to_noise = -1;      // smallest |mean| / sd arriving at a kind that watches it; -1: there is none
   Place signal_to_noise_at;
 
-  bool converged() const { return stop == Stop::finished || stop == Stop::converged; }
+  bool converged() const { return stop == Stop::exact || stop == Stop::converged; }
   std::string line() const;  // everything that matters, in one line
   std::string text() const;  // one item a line
 };

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "engine/support/error.h"
+#include "engine/run/diagnosis.h"
 #include "engine/run/executor.h"
 #include "engine/run/solver.h"
 
@@ -10,39 +11,50 @@ namespace dma {
 
 namespace {
 
+using Stop = Report::Stop;
+
+Stop stop_of_single_sweep(const PlanData& plan, const Executor::Total& total, Report& report) {
+  report.why = plan.schedule.approximate;
+  if (total.faults > 0) report.why = "one sweep with refused messages: approximate";
+  if (!report.why.empty()) return Stop::approximate;
+  return plan.has_exact_messages ? Stop::exact : Stop::converged;
+}
+
+Stop stop_at_limit(const Executor::Total& total, const Growth& growth) {
+  return growth.was_growing() || total.faults > 0 ? Stop::diverged : Stop::limit;
+}
+
 Report iterate(const PlanData& plan, Executor& executor, Executor::Total& total) {
   const Iteration& iteration = plan.schedule.iteration;
   Report report;
-  Trend trend(iteration.limit);
-  report.stop = Report::Stop::limit;
+  Growth growth = executor.watch_growth();
   while (report.sweeps < iteration.limit) {
     total.change = 0;
     const bool clean = total.faults == 0;
     // A damped message moves on even if what it is made of does not.
     executor.sweep(total, report.sweeps > 0 && iteration.damping == 0);
     ++report.sweeps;
-    trend.add(report.sweeps, total.change);
     if (clean && total.faults > 0) report.first_fault_sweep = report.sweeps;
-    if (total.change <= iteration.tolerance) {
-      report.stop = Report::Stop::converged;
-      break;
-    }
+    report.stop = Stop::diverged;
+    if (total.overflowed) return report;
+    if (total.change <= iteration.tolerance) return report.stop = Stop::converged, report;
+    if (growth.runs_away(report.sweeps, total.change)) return report;
   }
-  if (report.stop == Report::Stop::limit && (trend.grows() || total.faults > 0)) report.stop = Report::Stop::diverged;
+  report.stop = stop_at_limit(total, growth);
   return report;
 }
 
 Report iterate_by_urgency(const PlanData& plan, Executor& executor, Executor::Total& total) {
   const Iteration& iteration = plan.schedule.iteration;
-  const std::uint64_t round = plan.schedule.visits.size();
+  const std::uint64_t round = plan.schedule.visits.size(), limit = static_cast<std::uint64_t>(iteration.limit) * round;
   Report report;
-  Trend trend(iteration.limit);
-  const std::uint64_t visits = executor.sweep_by_urgency(
-      iteration.tolerance, static_cast<std::uint64_t>(iteration.limit) * round, total, trend, report);
+  Growth growth = executor.watch_growth();
+  const std::uint64_t visits = executor.sweep_by_urgency(iteration.tolerance, limit, total, growth, report);
   report.sweeps = static_cast<int>((visits + round - 1) / round);
-  report.stop = total.change <= iteration.tolerance      ? Report::Stop::converged
-                : trend.grows() || total.faults > 0 ? Report::Stop::diverged
-                                                    : Report::Stop::limit;
+  report.stop = total.overflowed                           ? Stop::diverged
+                : total.change <= iteration.tolerance ? Stop::converged
+                : visits < limit                      ? Stop::diverged
+                                                      : stop_at_limit(total, growth);
   return report;
 }
 
@@ -52,9 +64,12 @@ Report run(const Plan& handle, State& state, const RunOptions& options) {
   if (state.plan() != handle) fail("this state belongs to another plan; make one for this plan: State state(plan)");
   const PlanData& plan = *handle;
   if (plan.solver != nullptr) return plan.solver->run(state, options);
+  if (options.warm && plan.schedule.order == Schedule::Order::once)
+    fail("warm starts from the messages of the run before, but schedule '{}' makes a single sweep on fresh messages; leave "
+         "warm away or iterate with flooding, sequential or residual", plan.schedule.name);
   Executor executor(state);
   executor.check_observed();
-  if (!options.warm || plan.schedule.order == Schedule::Order::once) executor.start_fresh();
+  if (!options.warm) executor.start_fresh();
   executor.refresh_constants();
   Executor::Total total = executor.refused_constants();
   Report report;
@@ -62,6 +77,7 @@ Report run(const Plan& handle, State& state, const RunOptions& options) {
     case Schedule::Order::once:
       executor.sweep(total);
       report.sweeps = 1;
+      report.stop = stop_of_single_sweep(plan, total, report);
       break;
     case Schedule::Order::repeated: report = iterate(plan, executor, total); break;
     case Schedule::Order::residual: report = iterate_by_urgency(plan, executor, total); break;
@@ -75,8 +91,9 @@ Report run(const Plan& handle, State& state, const RunOptions& options) {
     report.first_fault_sweep = std::max(1, report.first_fault_sweep);
   }
   if (options.diagnose) {
-    executor.check_contradictions();
-    executor.find_signal_to_noise(report);
+    Diagnosis diagnosis(state);
+    diagnosis.check_contradictions();
+    diagnosis.find_signal_to_noise(report);
   }
   return report;
 }

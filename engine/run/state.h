@@ -7,10 +7,10 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/kinds/call.h"
 #include "engine/messages/belief.h"
-#include "engine/kinds/incidence.h"
 #include "engine/compile/plan.h"
+#include "engine/run/bound_sends.h"
+#include "engine/run/growth.h"
 
 namespace dma {
 
@@ -22,7 +22,7 @@ class State {
   ~State();
   State(State&&) noexcept;
   State& operator=(State&&) noexcept;
-  State(const State&) = delete;  // its operations point into itself
+  State(const State&) = delete;  // its sends point into itself
   State& operator=(const State&) = delete;
 
   // Gives an observed variable its value: one finite number per element.
@@ -62,8 +62,9 @@ class State {
 
  private:
   friend class Executor;
+  friend class Diagnosis;
 
-  void bind();
+  MessageArrays messages() { return {tau_.data(), rho_.data()}; }  // by slot
   void refuse_values(VariableId variable, std::span<const double> values) const;  // throws
 
   Plan plan_;
@@ -72,11 +73,11 @@ class State {
   std::vector<double> arrival_tau_, arrival_rho_;  // kept arrivals
   std::vector<double> parameters_;
   std::vector<double> scratch_;
-  std::vector<double> uniform_;  // zeros: both parameters of what a port without any message reads, term by term
+  BoundSends sends_;  // on the arrays above
   std::vector<double> total_tau_, total_rho_, total_abs_;  // by element, for GatherOthers
   std::vector<std::uint32_t> total_stamp_;
   std::uint32_t stamp_ = 0;
-  std::vector<ValuePlace> values_;  // by variable
+  std::vector<ValueSlots> values_;  // by variable
   std::size_t missing_ = 0;  // observed variables that have no value
   bool constants_stale_ = true;
   struct Refused {
@@ -85,22 +86,7 @@ class State {
     std::uint64_t slot = 0;
   } refused_constants_;  // when the constants were computed last
 
-  // The operations of the plan with addresses instead of positions.
-  struct BoundSend {
-    Kernel kernel = nullptr;
-    SequenceKernel sequence_kernel = nullptr;
-    Call call;
-    Sequence sequence;
-    std::uint32_t first_read = 0;       // in port_views_ or sequence_reads_
-    std::uint32_t first_parameter = 0;  // in parameter_views_
-    std::uint32_t group = 0, port = 0, first = 0;
-    std::uint64_t messages = 0;
-    bool reads_given_alone = false;  // sends the same in every sweep of a run
-  };
-  std::vector<PortView> port_views_;
-  std::vector<Sequence::Read> sequence_reads_;
-  std::vector<ParameterView> parameter_views_;
-  std::vector<BoundSend> constant_sends_, sends_;
+  std::vector<GrowthRecord> growth_;  // of all messages, for schedules that iterate
   // For residual order: a heap of the visits.
   std::vector<double> priority_;
   std::vector<std::uint32_t> heap_, position_;
@@ -110,11 +96,11 @@ class State {
 inline void State::observe(VariableId variable, double value) {
   const bool is_known = variable.value < values_.size() && values_[variable.value].is_plain_number;
   if (!is_known || !(std::abs(value) < kInfinity)) return observe(variable, std::span(&value, 1));
-  ValuePlace& place = values_[variable.value];
-  tau_[place.first_slot] = value;
-  if (place.given) return;
-  rho_[place.first_slot] = kInfinity;
-  place.given = true;
+  ValueSlots& target = values_[variable.value];
+  tau_[target.first_slot] = value;
+  if (target.given) return;
+  rho_[target.first_slot] = kInfinity;
+  target.given = true;
   --missing_;
 }
 

@@ -5,7 +5,7 @@
 #include <type_traits>
 
 #include "factors/inner_product/block.h"
-#include "factors/leave_one_out.h"
+#include "engine/messages/leave_one_out.h"
 
 namespace dma::inner_product {
 

@@ -4,7 +4,7 @@
 
 #include "factors/inner_product.h"
 #include "factors/inner_product/block.h"
-#include "factors/leave_one_out.h"
+#include "engine/messages/leave_one_out.h"
 
 namespace dma {
 

@@ -127,30 +127,6 @@ TEST_CASE("run: performs no allocation") {
     }
 }
 
-TEST_CASE("report: says what one sweep did") {
-  Graph g;
-  const auto w = g.variable("w", 2), x = g.observed("x", 2), p = g.variable("p", 2), y = g.observed("y", 2);
-  g.factor("gaussian_prior", {w}, {{"mean", 3.0}, {"variance", 1.0}});
-  g.factor("product", {w, x, p}, {}, {.name = "times"});
-  g.factor("gaussian_noise", {p, y}, {{"variance", 0.25}});
-  const Plan plan = compile(g, forward_backward(), standard_registry());
-  State state(plan);
-  state.observe(x, {1.0, 2.0});
-  state.observe(y, {0.5, 4.0});
-  const Report report = run(plan, state);
-  CHECK(report.stop == Report::Stop::finished);
-  CHECK(report.converged());
-  CHECK(report.sweeps == 1);
-  CHECK(report.messages == 6);  // product to z, noise to x, product to w; two slots each
-  CHECK(report.messages == plan.messages_per_sweep());
-  CHECK(report.faults == 0);
-  CHECK(report.change == 0);
-  // Arriving at the products: w = N(3, 1) twice, z = N(0.5, 0.25) and N(4, 0.25): |mean| / sd = 3, 1, 8.
-  CHECK(report.signal_to_noise == doctest::Approx(1.0));
-  CHECK(report.line() == "finished after 1 sweep: 6 messages, no faults, smallest r 1 at times[0].z");
-  CHECK(report.text().find("(the concentrated-input theorem needs 2)") != std::string::npos);
-}
-
 TEST_CASE("report: counts and names messages that are not valid, and keeps the old ones") {
   const auto negative = [](const Gaussian& x) { return x.mean() < 2 ? Gaussian{1.0, 2.0} : Gaussian{0.0, -1.0}; };
   const auto not_a_number = [](const Gaussian& x) {

@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <cmath>
 #include <vector>
 
 #include "engine/compile/compile.h"
@@ -135,4 +136,80 @@ TEST_CASE("state: a parameter of a factor that was fused is refused with the way
                        "factor 'product1+sum2' is fused and has no parameter 'coefficients'; compile with {.fuse = false} "
                        "to set it",
                        Error);
+}
+
+TEST_CASE("state: two priors sharper than a double can add up leave the point between them") {
+  Graph g;
+  const auto x = g.variable("x");
+  for (int i = 0; i < 2; ++i) g.factor("gaussian_prior", {x}, {{"mean", 1.0}, {"variance", 1e-308}});
+  for (const Scheduler& rule : all_rules()) {
+    State state(compile(g, rule, standard_registry()));
+    run(state.plan(), state);
+    CHECK(state.belief(x).mean() == 1);
+    CHECK(state.belief(x).variance() == 0);
+  }
+}
+
+TEST_CASE("state: beliefs and messages of extreme priors are finite, few or many at a variable") {
+  const std::vector<double> means{0, 1, -1e150, 1e300, -1e308}, variances{1e-308, 1e-160, 1, 1e200, 1e308};
+  for (const int copies : {1, 2, 7})
+    for (const double m : means)
+      for (const double v : variances) {
+        Graph g;
+        const auto x = g.variable("x"), y = g.variable("y");
+        for (int i = 0; i < copies; ++i) {
+          g.factor("gaussian_prior", {x}, {{"mean", m}, {"variance", v}});
+          g.factor("gaussian_prior", {x}, {{"mean", -m}, {"variance", 3 * v}});
+          g.factor("gaussian_noise", {x, y}, {{"variance", 1.0}});
+        }
+        for (const Scheduler& rule : {flooding({.limit = 4}), sequential({.limit = 4}), residual({.limit = 4})}) {
+          State state(compile(g, rule, standard_registry()));
+          run(state.plan(), state, {.diagnose = false});
+          CAPTURE(m);
+          CAPTURE(v);
+          CAPTURE(copies);
+          CAPTURE(rule.name);
+          for (const VariableId variable : {x, y}) {
+            CHECK(is_valid(state.belief(variable)[0]));
+            CHECK(std::isfinite(state.belief(variable).mean()));
+          }
+        }
+      }
+}
+
+TEST_CASE("state: variables and factors of another graph are refused") {
+  Graph small, large;
+  const auto x = small.variable("x");
+  const auto prior = small.factor("gaussian_prior", {x}, {{"mean", 0.0}, {"variance", 1.0}});
+  static_cast<void>(prior);
+  VariableId far = large.observed("");
+  FactorId factor{0};
+  for (int i = 0; i < 5; ++i) {
+    const auto v = large.variable("");
+    factor = large.factor("gaussian_noise", {v, far}, {{"variance", 1.0}});
+    far = large.observed("");
+  }
+  State state(compile(small, forward_backward(), standard_registry()));
+  run(state.plan(), state);
+  CHECK_THROWS_WITH_AS(state.observe(far, 1.0), doctest::Contains("there is no variable number"), Error);
+  CHECK_THROWS_AS(state.observe(far, {1.0, 2.0}), Error);
+  CHECK_THROWS_AS(state.belief(far), Error);
+  CHECK_THROWS_AS(state.context(far), Error);
+  CHECK_THROWS_WITH_AS(state.set_parameter(factor, "variance", 1.0), doctest::Contains("there is no factor number"), Error);
+  CHECK_THROWS_AS(state.messages(factor, "x"), Error);
+}
+
+TEST_CASE("belief: moments of all elements at once, and an element that is not there is refused") {
+  Graph g;
+  const auto x = g.variable("x", 2);
+  g.factor("gaussian_prior", {x}, {{"mean", std::vector{1.0, 2.0}}, {"variance", std::vector{0.5, 0.25}}});
+  State state(compile(g, forward_backward(), standard_registry()));
+  run(state.plan(), state);
+  const Belief belief = state.belief(x);
+  CHECK(belief.means() == std::vector<double>{1, 2});
+  CHECK(belief.variances() == std::vector<double>{0.5, 0.25});
+  CHECK_THROWS_WITH_AS(belief.mean(7), "belief of 'x': there is no element 7; it has 2", Error);
+  CHECK_THROWS_AS(belief.variance(2), Error);
+  CHECK_THROWS_AS(belief.sd(2), Error);
+  CHECK_THROWS_AS(belief[2], Error);
 }

@@ -24,8 +24,11 @@ class LeaveOneOut {
   // The sum without `own`, one of the terms added. `others()` adds up all the rest; it is called for one term at most.
   template <typename Others>
   double without(double own, const Others& others) const {
-    return std::abs(own) <= 0.5 * magnitude_ ? total_ - own : others();
+    return may_subtract(own, magnitude_) ? total_ - own : others();
   }
+
+  // Whether "total minus own" is as good as adding up the others, given the sum of all magnitudes.
+  static bool may_subtract(double own, double magnitude) { return std::abs(own) <= 0.5 * magnitude; }
 
  private:
   double total_ = 0;

@@ -1,4 +1,4 @@
-#include "factors/leave_one_out.h"
+#include "engine/messages/leave_one_out.h"
 
 #include <doctest/doctest.h>
 

@@ -1,0 +1,53 @@
+// Compile pass, part of lower: stretches, consecutive visits of scalar factors that one kernel call can serve.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "engine/compile/lay_out.h"
+
+namespace dma {
+
+// Its message depends on parameters alone.
+inline bool is_constant(const Group::Port& port) { return port.message != nullptr && port.message->reads.empty(); }
+// Those of the ports whose messages are not constant.
+std::uint32_t changing(const Group& group, std::uint32_t ports);
+
+// By group, bit p standing for port p.
+struct PortsRead {
+  std::vector<std::uint32_t> needed;  // by any message
+  std::vector<std::uint32_t> kept;    // by a visit that does not refresh them
+};
+PortsRead ports_read(const Flow& flow, const std::vector<GroupSlot>& group_slots, const PlanData& plan);
+
+struct Stretch {
+  std::size_t begin = 0, end = 0;  // visits
+  bool is_dependent = false;       // one of them reads a variable that an earlier one wrote to
+};
+
+class StretchFinder {
+ public:
+  StretchFinder(const Flow& flow, const std::vector<GroupSlot>& group_slots, const PlanData& plan, const PortsRead& read);
+
+  // The longest stretch from a visit on: same group, same ports, slots one apart; dependent only if it can be chained.
+  Stretch from(std::size_t visit);
+  // The visit has one target, whose arguments are gathered slot by slot just before use.
+  bool is_chainable(const Visit& visit) const;
+  // From a certain degree on, summing all other messages anew for each slot costs more than one pass that forms totals.
+  bool has_high_degree(const Visit& visit) const;
+
+ private:
+  const Group& group_of(const Visit& visit) const { return plan_.groups[group_slots_[visit.factor].group]; }
+  bool reads_what_was_written(const Visit& visit) const;
+  void note_written(const Visit& visit);
+
+  const Flow& flow_;
+  const std::vector<GroupSlot>& group_slots_;
+  const PlanData& plan_;
+  const PortsRead& read_;
+  std::vector<std::uint32_t> written_;  // variable -> the last stretch that wrote to it
+  std::vector<std::uint32_t> degree_;   // variable -> ends
+  std::uint32_t stretch_ = 0;
+};
+
+}  // namespace dma

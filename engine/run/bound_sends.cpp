@@ -1,0 +1,125 @@
+#include "engine/run/bound_sends.h"
+
+#include <algorithm>
+
+namespace dma {
+
+namespace {
+
+std::uint32_t most_terms(const PlanData& plan) {
+  std::uint32_t most = 1;
+  for (const Group& group : plan.groups)
+    for (const Group::Port& port : group.ports) most = std::max(most, port.terms);
+  return most;
+}
+
+Sink sink_at(const MessageArrays& messages, std::size_t slot, double damping) {
+  return {messages.tau + slot, messages.rho + slot, damping};
+}
+
+}  // namespace
+
+BoundSends::BoundSends(const PlanData& plan, const Memory& memory) : memory_(memory), uniform_(most_terms(plan)) {
+  bind_parameters(plan);
+  const bool iterates = plan.schedule.order != Schedule::Order::once;
+  for (const Operation& op : plan.constants) constants_.push_back(bind(plan, std::get<Send>(op), false));
+  for (const Operation& op : plan.operations)
+    if (const Send* send = std::get_if<Send>(&op)) of_sweep_.push_back(bind(plan, *send, iterates));
+  // Only now do the lists of views stay where they are.
+  for (auto* list : {&constants_, &of_sweep_})
+    for (BoundSend& bound : *list) {
+      if (bound.sequence_kernel != nullptr) bound.sequence_reads = sequence_reads_.data() + bound.first_read;
+      else bound.call.reads = port_views_.data() + bound.first_read;
+      bound.call.parameters = parameter_views_.data() + bound.first_parameter;
+    }
+}
+
+void BoundSends::bind_parameters(const PlanData& plan) {
+  for (const Group& group : plan.groups) {
+    first_parameter_.push_back(static_cast<std::uint32_t>(parameter_views_.size()));
+    for (const auto& p : group.parameters) {
+      const auto terms = static_cast<std::ptrdiff_t>(p.terms);
+      parameter_views_.push_back({memory_.parameters + p.first, p.per_slot ? group.columns * terms : 0,
+                                  p.per_slot ? terms : 0, p.terms});
+    }
+  }
+}
+
+BoundSend BoundSends::bind(const PlanData& plan, const Send& op, bool tracked) {
+  const Group& group = plan.groups[op.group];
+  const Group::Port& port = group.ports[op.port];
+  BoundSend bound;
+  bound.group = op.group, bound.port = op.port;
+  bound.messages = std::uint64_t{op.count} * port.terms;
+  bound.first_parameter = first_parameter_[op.group];
+  Call& call = bound.call;
+  call.sink = sink_at(memory_.messages, port.first_slot, tracked ? plan.schedule.iteration.damping : 0);
+  call.out_terms = port.terms;
+  call.out_column = port.terms;
+  call.out_row = std::ptrdiff_t{group.columns} * port.terms;
+  call.scratch = memory_.scratch;
+  call.callable = port.message->callable.get();
+  if (op.is_sequence) bind_sequence(plan, op, tracked, bound);
+  else bind_plate(plan, op, tracked, bound);
+  return bound;
+}
+
+void BoundSends::bind_sequence(const PlanData& plan, const Send& op, bool tracked, BoundSend& bound) {
+  const Group& group = plan.groups[op.group];
+  const MessageFunction& message = *group.ports[op.port].message;
+  bound.sequence_kernel = tracked ? message.sequence_tracked : message.sequence;
+  bound.first_read = static_cast<std::uint32_t>(sequence_reads_.size());
+  for (std::size_t i = 0; i < message.reads.size(); ++i) {
+    const Group::Port& read = group.ports[message.reads[i]];
+    sequence_reads_.push_back(
+        {read.first_slot, read.first_arrival, read.terms, (op.refresh >> i & 1) != 0, (op.keep >> i & 1) != 0});
+  }
+  const Incidence incidence{plan.first_incident.data(), plan.incident_slots.data(), plan.element_of_slot.data()};
+  bound.sequence = {op.first, op.step, op.count, incidence, memory_.messages, memory_.arrivals};
+}
+
+void BoundSends::bind_plate(const PlanData& plan, const Send& op, bool tracked, BoundSend& bound) {
+  const Group& group = plan.groups[op.group];
+  const Group::Port& port = group.ports[op.port];
+  const MessageFunction& message = *port.message;
+  Call& call = bound.call;
+  bound.kernel = tracked ? message.plate_tracked : message.plate;
+  bound.first = op.first;
+  if (op.joint != nullptr) {
+    bound.kernel = tracked ? op.joint->plate_tracked : op.joint->plate;
+    call.second_sink = sink_at(memory_.messages, group.ports[op.joint->second].first_slot, call.sink.damping);
+    bound.messages *= 2;
+  }
+  const bool whole = op.count == group.slots;
+  call.rows = whole ? group.slots / group.columns : 1;
+  call.columns = whole ? group.columns : op.count;
+  call.sink.tau += std::size_t{op.first} * port.terms;
+  call.sink.rho += std::size_t{op.first} * port.terms;
+  if (op.first > 0) bound.first_parameter = parameters_from(group, bound.first_parameter, op.first);
+  bound.first_read = static_cast<std::uint32_t>(port_views_.size());
+  for (std::size_t i = 0; i < op.reads.size(); ++i)
+    port_views_.push_back(view(op.reads[i], group.ports[message.reads[i]].terms, op.first));
+  // The slots before the first message hold observed values and contexts, which no sweep changes.
+  bound.reads_given_alone = !op.reads.empty() && std::ranges::all_of(op.reads, [&](const ReadView& read) {
+    return read.from == ReadView::From::messages && read.first < plan.first_message;
+  });
+}
+
+std::uint32_t BoundSends::parameters_from(const Group& group, std::uint32_t first_parameter, std::uint32_t slot) {
+  const auto first = static_cast<std::uint32_t>(parameter_views_.size());
+  for (std::size_t i = 0; i < group.parameters.size(); ++i) {
+    ParameterView moved = parameter_views_[first_parameter + i];
+    moved.values += std::ptrdiff_t{slot} * moved.column;
+    parameter_views_.push_back(moved);
+  }
+  return first;
+}
+
+PortView BoundSends::view(const ReadView& read, std::uint32_t terms, std::uint32_t first_slot) const {
+  if (read.from == ReadView::From::uniform) return {uniform_.data(), uniform_.data(), read.row, read.column, terms};
+  const MessageArrays from = (read.from == ReadView::From::messages ? memory_.messages : memory_.arrivals)
+                                 .from(read.first + std::size_t{first_slot} * read.column);
+  return {from.tau, from.rho, read.row, read.column, terms};
+}
+
+}  // namespace dma

@@ -1,0 +1,58 @@
+// The kernel calls of a plan with addresses in place of positions: what a sweep walks. Made once for each State.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "engine/compile/plan.h"
+#include "engine/kinds/call.h"
+#include "engine/kinds/incidence.h"
+
+namespace dma {
+
+struct BoundSend {
+  Kernel kernel = nullptr;
+  SequenceKernel sequence_kernel = nullptr;
+  Call call;
+  Sequence sequence;
+  const Sequence::Read* sequence_reads = nullptr;
+  std::uint32_t first_read = 0;       // in the lists of views or of sequence reads
+  std::uint32_t first_parameter = 0;  // in the list of parameter views
+  std::uint32_t group = 0, port = 0, first = 0;
+  std::uint64_t messages = 0;
+  bool reads_given_alone = false;  // sends the same in every sweep of a run
+};
+
+class BoundSends {
+ public:
+  // The arrays of a State, which must not move any more.
+  struct Memory {
+    MessageArrays messages, arrivals;
+    const double* parameters = nullptr;
+    double* scratch = nullptr;
+  };
+
+  BoundSends(const PlanData& plan, const Memory& memory);
+
+  const std::vector<BoundSend>& constants() const { return constants_; }
+  const std::vector<BoundSend>& of_sweep() const { return of_sweep_; }
+
+ private:
+  BoundSend bind(const PlanData& plan, const Send& op, bool tracked);
+  void bind_parameters(const PlanData& plan);
+  void bind_sequence(const PlanData& plan, const Send& op, bool tracked, BoundSend& bound);
+  void bind_plate(const PlanData& plan, const Send& op, bool tracked, BoundSend& bound);
+  // The views of a call that begins at a later slot than the first of its group.
+  std::uint32_t parameters_from(const Group& group, std::uint32_t first_parameter, std::uint32_t slot);
+  PortView view(const ReadView& read, std::uint32_t terms, std::uint32_t first_slot) const;
+
+  Memory memory_;
+  std::vector<double> uniform_;  // zeros: both parameters of what a port without any message reads, term by term
+  std::vector<PortView> port_views_;
+  std::vector<Sequence::Read> sequence_reads_;
+  std::vector<ParameterView> parameter_views_;
+  std::vector<std::uint32_t> first_parameter_;  // of each group, in the list of views
+  std::vector<BoundSend> constants_, of_sweep_;
+};
+
+}  // namespace dma

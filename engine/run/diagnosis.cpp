@@ -1,0 +1,137 @@
+#include "engine/run/diagnosis.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "engine/run/messages_at.h"
+#include "engine/support/error.h"
+
+namespace dma {
+
+namespace {
+
+constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
+
+bool sends_nothing(const Group& group) {
+  return std::ranges::all_of(group.ports, [](const Group::Port& port) { return port.message == nullptr; });
+}
+
+}  // namespace
+
+Contradiction contradiction(std::string_view variable, std::uint32_t element, double known, double found) {
+  return Contradiction(fmt::format(
+      "variable '{}', element {}: it is exactly {} and exactly {} at the same time; change an observation, or give one of its "
+      "factors a positive variance",
+      variable, element, known, found));
+}
+
+void Diagnosis::check_contradictions() {
+  // The first slots hold given values, which alone are no contradiction at a variable. But a factor all of whose
+  // variables are observed sends no message in which it could show.
+  std::int64_t points = 0;
+  for (std::size_t slot = plan_.first_message; slot < state_.rho_.size(); ++slot) points += state_.rho_[slot] == kInfinity;
+  if (points == 0 && std::ranges::none_of(plan_.groups, sends_nothing)) return;
+  for (const auto& variable : plan_.variables) locate_points(variable);
+  for (std::uint32_t g = 0; g < plan_.groups.size(); ++g)
+    if (plan_.groups[g].kind->function()) check_function(g);
+}
+
+// Leaves the exact location of every element, where there is one, in the state's totals.
+void Diagnosis::locate_points(const PlanData::Variable& variable) {
+  double* const location = state_.total_tau_.data() + variable.first_element;
+  std::fill_n(location, variable.size, kUnknown);
+  if (variable.observed) {
+    std::copy_n(state_.tau_.data() + variable.first_slot, variable.size, location);
+    return;
+  }
+  for_each_message(plan_, variable, [&](std::uint32_t i, std::uint32_t slot) {
+    if (state_.rho_[slot] != kInfinity) return;
+    const double found = state_.tau_[slot];
+    if (std::isnan(location[i])) location[i] = found;
+    if (!is_same_point(found, location[i]))
+      throw contradiction(variable.name, i, location[i], found);
+  });
+}
+
+void Diagnosis::check_function(std::uint32_t g) const {
+  const Group& group = plan_.groups[g];
+  const auto is_known = [&](std::uint32_t slot) {
+    for (const Group::Port& port : group.ports)
+      for (std::uint32_t t = 0; t < port.terms; ++t)
+        if (std::isnan(state_.total_tau_[port.elements(slot * port.terms + t)])) return false;
+    return true;
+  };
+  for (std::uint32_t slot = 0; slot < group.slots; ++slot)
+    if (is_known(slot)) check_function_at(g, slot);
+}
+
+void Diagnosis::check_function_at(std::uint32_t g, std::uint32_t slot) const {
+  const Group& group = plan_.groups[g];
+  const auto value = [&](const Group::Port& port, std::uint32_t term) {
+    return state_.total_tau_[port.elements(slot * port.terms + term)];
+  };
+  double* const inputs = state_.scratch_.data();
+  std::size_t input_count = 0;
+  double size = 1;
+  const auto& ports = group.kind->ports();
+  for (std::size_t p = 0; p < ports.size(); ++p)
+    for (std::uint32_t t = 0; !ports[p].output && t < group.ports[p].terms; ++t) {
+      inputs[input_count] = value(group.ports[p], t);
+      size = std::max(size, std::abs(inputs[input_count++]));
+    }
+  double* const parameters = inputs + input_count;
+  std::size_t parameter_count = 0;
+  for (const Group::Parameter& p : group.parameters)
+    for (std::uint32_t t = 0; t < p.terms; ++t)
+      parameters[parameter_count++] = state_.parameters_[p.first + (p.per_slot ? slot * p.terms : 0) + t];
+  const double due = group.kind->function()({inputs, input_count}, {parameters, parameter_count});
+  for (std::size_t p = 0; p < ports.size(); ++p)
+    for (std::uint32_t t = 0; ports[p].output && t < group.ports[p].terms; ++t)
+      if (const double found = value(group.ports[p], t); !is_same_point(found, due, size))
+        throw Contradiction(fmt::format(
+            "factor '{}' ({}): what it connects is known exactly and does not fit: by its inputs '{}' is {}, but it is "
+            "exactly {}; change an observation, or put a gaussian_noise factor with a positive variance between",
+            plan_.slot_name(g, slot), group.kind->name(), ports[p].name, due, found));
+}
+
+void Diagnosis::find_signal_to_noise(Report& report) const {
+  double smallest = kInfinity;
+  const auto consider = [&](const BoundSend& op, std::size_t port, std::uint64_t slot, const Natural& m) {
+    if (!m.is_proper() || m.tau * m.tau / m.rho >= smallest) return;  // nothing known, or known exactly
+    smallest = m.tau * m.tau / m.rho;
+    report.signal_to_noise_at = {nullptr, op.group, static_cast<std::uint32_t>(port), slot};
+  };
+  const MessageArrays messages = state_.messages();
+  for (const auto& op : state_.sends_.of_sweep()) {
+    const Group& group = plan_.groups[op.group];
+    if (!group.kind->watches_signal_to_noise()) continue;
+    const auto& ports = group.ports[op.port].message->reads;
+    for (std::size_t i = 0; i < ports.size(); ++i) {
+      if (op.sequence_kernel != nullptr) {
+        const Sequence::Read& read = op.sequence_reads[i];
+        std::int64_t at = op.sequence.first;
+        for (std::uint64_t k = 0; k < op.sequence.count; ++k, at += op.sequence.step)
+          for (std::uint32_t t = 0; t < read.terms; ++t) {
+            const auto q = static_cast<std::uint32_t>(at) * read.terms + t;
+            const bool kept = read.keep || !read.refresh;
+            consider(op, ports[i], static_cast<std::uint64_t>(at),
+                     kept ? op.sequence.arrivals[read.first_arrival + q]
+                          : all_but(op.sequence.incidence, messages, read.first_slot + q));
+          }
+        continue;
+      }
+      const PortView& view = op.call.reads[i];
+      for (std::size_t r = 0; r < op.call.rows; ++r)
+        for (std::size_t c = 0; c < op.call.columns; ++c)
+          for (std::size_t t = 0; t < view.terms; ++t)
+            consider(op, ports[i], op.first + r * op.call.columns + c, view.at(r, c, t));
+    }
+  }
+  if (smallest == kInfinity) return;
+  report.signal_to_noise = std::sqrt(smallest);
+  report.signal_to_noise_at.plan = state_.plan_.data();
+}
+
+}  // namespace dma

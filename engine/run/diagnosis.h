@@ -1,0 +1,34 @@
+// What a look at the messages after a run can tell.
+#pragma once
+
+#include <string_view>
+
+#include "engine/run/report.h"
+#include "engine/run/state.h"
+#include "engine/support/error.h"
+
+namespace dma {
+
+// Two different point masses at one element.
+Contradiction contradiction(std::string_view variable, std::uint32_t element, double known, double found);
+
+class Diagnosis {
+ public:
+  explicit Diagnosis(State& state) : state_(state), plan_(*state.plan_) {}
+
+  // Throws Contradiction where two different point masses meet at a variable, or where all that a deterministic factor
+  // connects is known exactly and does not fit its function. Linear in the number of messages; allocates nothing.
+  void check_contradictions();
+  // The smallest |mean| / sd that the last sweep's message functions of watching kinds were given.
+  void find_signal_to_noise(Report& report) const;
+
+ private:
+  void locate_points(const PlanData::Variable& variable);
+  void check_function(std::uint32_t group) const;
+  void check_function_at(std::uint32_t group, std::uint32_t slot) const;
+
+  State& state_;
+  const PlanData& plan_;
+};
+
+}  // namespace dma

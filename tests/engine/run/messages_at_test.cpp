@@ -1,0 +1,79 @@
+#include "engine/run/messages_at.h"
+
+#include <doctest/doctest.h>
+
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "engine/compile/compile.h"
+#include "engine/run/run.h"
+#include "factors/standard_registry.h"
+#include "schedules/flooding.h"
+#include "schedules/forward_backward.h"
+
+namespace {
+
+using namespace dma;
+
+using Visits = std::map<std::pair<std::uint32_t, std::uint32_t>, int>;  // (element, slot) -> times
+
+// From the definition: every slot of every group, once, at the element its map names.
+Visits expected(const PlanData& plan, const PlanData::Variable& variable) {
+  Visits visits;
+  for (const Group& group : plan.groups)
+    for (const Group::Port& port : group.ports)
+      for (std::uint32_t q = 0; q < group.slots * port.terms; ++q)
+        if (const std::uint32_t i = port.elements(q) - variable.first_element; i < variable.size)
+          ++visits[{i, port.first_slot + q}];
+  return visits;
+}
+
+void check_walks(const Graph& graph) {
+  for (const Scheduler& scheduler : {forward_backward(), flooding()}) {
+    const Plan plan = compile(graph, scheduler, standard_registry(), {.fuse = false});
+    for (const auto& variable : plan->variables) {
+      CAPTURE(variable.name);
+      const Visits truth = expected(*plan, variable);
+      Visits by_end, by_element, all;
+      for (const auto& end : variable.ends) {
+        for_each_message(*plan, variable, end, [&](std::uint32_t i, std::uint32_t slot) { ++by_end[{i, slot}]; });
+        for (std::uint32_t i = 0; i < variable.size; ++i)
+          for_each_message_at(*plan, variable, end, i, [&](std::uint32_t slot) { ++by_element[{i, slot}]; });
+      }
+      for_each_message(*plan, variable, [&](std::uint32_t i, std::uint32_t slot) { ++all[{i, slot}]; });
+      CHECK(by_end == truth);
+      CHECK(by_element == truth);
+      CHECK(all == truth);
+    }
+  }
+}
+
+}  // namespace
+
+TEST_CASE("messages_at: every message of a variable is met once, through every kind of index map") {
+  Graph g;
+  const auto w = g.variable("w", 3), x = g.variable("x", 4), p = g.variable("p", 12), total = g.variable("total");
+  const auto bias = g.variable("bias"), y = g.variable("y", 12), table = g.variable("table", 12);
+  for (const auto v : {w, x, bias}) g.factor("gaussian_prior", {v}, {{"mean", 1.0}, {"variance", 1.0}});
+  g.factor("product", {row(w), column(x), p});
+  g.factor("add", {p, all_to_one(bias), y});
+  g.factor("gaussian_noise", {gather(x, {3, 0, 1, 1, 2, 3, 3, 0, 0, 2, 1, 2}), table}, {{"variance", 1.0}});
+  g.factor("sum", {y, total});
+  check_walks(g);
+}
+
+TEST_CASE("messages_at: every message of a variable is met once among merged scalar factors and terms") {
+  Graph g;
+  std::vector<Connection> ends;
+  for (int i = 0; i < 6; ++i) {
+    const auto x = g.variable(""), y = g.observed("");
+    g.factor("gaussian_prior", {x}, {{"mean", 1.0}, {"variance", 1.0 + i}});
+    g.factor("gaussian_noise", {x, y}, {{"variance", 1.0}});
+    if (i % 2 == 0) ends.emplace_back(x);
+  }
+  check_walks(g);
+  ends.emplace_back(g.variable("total"));
+  g.factor("sum", ends);
+  check_walks(g);
+}

@@ -1,0 +1,124 @@
+#include "engine/run/report.h"
+
+#include <doctest/doctest.h>
+
+#include <string>
+
+#include "engine/compile/compile.h"
+#include "engine/run/run.h"
+#include "engine/support/error.h"
+#include "factors/standard_registry.h"
+#include "schedules/flooding.h"
+#include "schedules/forward_backward.h"
+#include "tests/oracles/random_graphs.h"
+
+namespace {
+
+using namespace dma;
+
+// y_n = w_1 x_n1 + w_2 x_n2 + noise on four points: loops through both weights.
+struct Regression {
+  Graph graph;
+  VariableId w = graph.variable("w", 2), x = graph.observed("x", 8), p = graph.variable("p", 8), z = graph.variable("z", 4),
+             y = graph.observed("y", 4);
+  Regression() {
+    graph.factor("gaussian_prior", {w}, {{"mean", 0.0}, {"variance", 1.0}});
+    graph.factor("product", {column(w), x, p});
+    graph.factor("sum", {p, z});
+    graph.factor("gaussian_noise", {z, y}, {{"variance", 0.1}});
+  }
+  Report solve(State& state) const {
+    state.observe(x, {1.0, 0.5, -0.3, 1.0, 0.7, 0.6, 0.2, -0.4});
+    state.observe(y, {1.5, 0.7, 1.3, -0.2});
+    return run(state.plan(), state);
+  }
+};
+
+const std::string kLoops = "one sweep of a graph with loops: approximate; iterate with flooding, sequential or residual";
+
+}  // namespace
+
+TEST_CASE("report: says what one sweep did") {
+  Graph g;
+  const auto w = g.variable("w", 2), x = g.observed("x", 2), p = g.variable("p", 2), y = g.observed("y", 2);
+  g.factor("gaussian_prior", {w}, {{"mean", 3.0}, {"variance", 1.0}});
+  g.factor("product", {w, x, p}, {}, {.name = "times"});
+  g.factor("gaussian_noise", {p, y}, {{"variance", 0.25}});
+  const Plan plan = compile(g, forward_backward(), standard_registry());
+  State state(plan);
+  state.observe(x, {1.0, 2.0});
+  state.observe(y, {0.5, 4.0});
+  const Report report = run(plan, state);
+  CHECK(report.stop == Report::Stop::converged);
+  CHECK(report.converged());
+  CHECK(report.sweeps == 1);
+  CHECK(report.messages == 6);  // product to z, noise to x, product to w; two slots each
+  CHECK(report.messages == plan.messages_per_sweep());
+  CHECK(report.faults == 0);
+  CHECK(report.change == 0);
+  // Arriving at the products: w = N(3, 1) twice, z = N(0.5, 0.25) and N(4, 0.25): |mean| / sd = 3, 1, 8.
+  CHECK(report.signal_to_noise == doctest::Approx(1.0));
+  CHECK(report.line() == "converged after 1 sweep: 6 messages, no faults");
+  CHECK(report.text().find("1 at times[0].z (the concentrated-input theorem needs 2)") != std::string::npos);
+}
+
+TEST_CASE("report: a single sweep of a graph with loops is approximate, in the report and in the plan") {
+  const Regression model;
+  for (const bool fuse : {true, false}) {
+    const Plan plan = compile(model.graph, forward_backward(), standard_registry(), {.fuse = fuse});
+    State state(plan);
+    const Report report = model.solve(state);
+    CHECK(report.stop == Report::Stop::approximate);
+    CHECK(!report.converged());
+    CHECK(report.line().starts_with(kLoops + "; "));
+    CHECK(report.text().find(kLoops) != std::string::npos);
+    CHECK(describe(plan).find(kLoops) != std::string::npos);
+    CHECK(plan.schedule_text().find(kLoops) != std::string::npos);
+  }
+  State state(compile(model.graph, flooding(), standard_registry()));
+  const Report report = model.solve(state);
+  CHECK(report.stop == Report::Stop::converged);
+  CHECK(report.line().starts_with("converged after"));
+}
+
+TEST_CASE("report: a single sweep of a tree is exact by exact messages, and converged by others") {
+  const oracle::GivenGraph tree = [] {
+    oracle::GivenGraph given;
+    const auto x = given.graph.variable("x"), y = given.graph.observed("y");
+    given.graph.factor("gaussian_prior", {x}, {{"mean", 1.0}, {"variance", 1.0}});
+    given.graph.factor("gaussian_noise", {x, y}, {{"variance", 1.0}});
+    given.observed[y.value] = 2.0;
+    return given;
+  }();
+  State state(compile(tree.graph, forward_backward(), standard_registry()));
+  tree.observe_in(state);
+  const Report report = run(state.plan(), state);
+  CHECK(report.stop == Report::Stop::exact);
+  CHECK(report.converged());
+  CHECK(report.line() == "exact after 1 sweep: 1 message, no faults");
+}
+
+TEST_CASE("report: a single sweep in which a message was refused is approximate") {
+  Registry registry = standard_registry();
+  registry.add(kind("bad_prior").output("x").message("dma", "x", [] { return Gaussian{0.0, -1.0}; }));
+  Graph g;
+  g.factor("bad_prior", {g.variable("x")});
+  State state(compile(g, forward_backward(), registry));
+  const Report report = run(state.plan(), state);
+  CHECK(report.stop == Report::Stop::approximate);
+  CHECK(report.line().starts_with("one sweep with refused messages: approximate; 0 messages, 1 message refused"));
+}
+
+TEST_CASE("report: the forward half alone is approximate") {
+  const Regression model;
+  State state(compile(model.graph, forward(), standard_registry()));
+  CHECK(model.solve(state).stop == Report::Stop::approximate);
+}
+
+TEST_CASE("run: a warm start of a single sweep is refused") {
+  const Regression model;
+  State state(compile(model.graph, forward_backward(), standard_registry()));
+  model.solve(state);
+  CHECK_THROWS_WITH_AS(run(state.plan(), state, {.warm = true}), doctest::Contains("makes a single sweep on fresh messages"),
+                       Error);
+}
