@@ -81,7 +81,7 @@ void check_messages(const SavedBnn& saved, const Learner::Memory& learned, const
       precision += weight * learned.rho[b][i];
       least = std::min(least, learned.rho[b][i]);
     }
-    expect(precision > 0 && std::isfinite(precision) && least >= -kRounding * precision, "a precision is negative");
+    expect(precision > 0 && !(least < -kRounding * precision), "a precision is negative");
   }
   for (std::size_t e = 0; e < learned.epochs.size(); ++e)
     expect(learned.epochs[e].epoch == static_cast<int>(e) + 1, "the epochs are not counted in their order");
@@ -94,29 +94,13 @@ void check_saved(const SavedBnn& saved) {
   check_names(saved.targets);
   check_options(saved);
   check_training(saved);
-  const auto& layers = saved.options.layers;
-  for (const auto& [s, size] : {std::pair{&saved.memory.inputs, saved.features.size()},
-                                std::pair{&saved.memory.targets, saved.targets.size()}}) {
-    const auto columns = static_cast<Eigen::Index>(size);
-    expect(s->shift.size() == columns && s->scale.size() == columns, "shifts and scales do not fit the columns");
-    expect(s->shift.allFinite() && all_finite_above(s->scale, 0), "a shift or scale is not a usable number");
-  }
-  const auto is_noise = [&](const std::vector<double>& variances) {
-    return variances.size() == layers.back() && all_finite_above(variances, 0);
-  };
-  expect(is_noise(saved.memory.noise_variance), "the noise variances are not usable");
-  expect(saved.memory.members.size() == saved.options.members, "the number of members is contradictory");
+  check_memory(saved.options, saved.memory);
+  expect(static_cast<std::size_t>(saved.memory.inputs.shift.size()) == saved.features.size(),
+         "shifts and scales do not fit the columns");
   for (const auto& member : saved.memory.members) {
-    expect(is_noise(member.noise_variance), "the noise variances of a member are not usable");
-    expect(member.priors.size() == layers.size() - 1, "the number of priors is not the number of layers");
     std::vector<double> precision;
-    for (std::size_t l = 0; l + 1 < layers.size(); ++l) {
-      const std::size_t expected = layers[l + 1] * (layers[l] + (saved.options.bias ? 1 : 0));
-      const LayerPrior& prior = member.priors[l];
-      expect(prior.mean.size() == expected && prior.variance.size() == expected, "the priors do not fit the layers");
-      expect(all_finite_above(prior.variance, 0) && all_finite(prior.mean), "a prior is not a usable number");
+    for (const LayerPrior& prior : member.priors)
       for (const double variance : prior.variance) precision.push_back(1 / variance);
-    }
     check_messages(saved, member.learner, precision);
   }
 }

@@ -59,6 +59,14 @@ TEST_CASE("wrong input: data that are no table of numbers") {
   check_data_refused("x,y\n1,2\n", "has one row");
 }
 
+TEST_CASE("wrong input: text that is no UTF-8, or would command the terminal") {
+  check_data_refused("gr\xf6\xdf" "e,y\n1,2\n3,4\n", "is not UTF-8");
+  check_data_refused(std::string("\xff\xfex\0,\0y\0\n\0", 12), "is UTF-16 text; save it as UTF-8");
+  check_data_refused("x,y\n1,2\n\x1b[2J,4\n", "text ('\\x1b[2J')");
+  check_data_refused("x,y\n1,2\n3,\"4\n5,6\n", "line 3: the quote that opens cell 2 is never closed");
+  check_data_refused(kGood, "\\x1b[2J", "--target \"$(printf '\\033[2J')\"");
+}
+
 TEST_CASE("wrong input: data that nothing can be learned from") {
   check_data_refused("x,y\n1,7\n2,7\n3,7\n", "the target 'y' is 7 in all 3 rows");
   check_data_refused("x,z,y\n1,7,1\n2,7,2\n3,7,3\n", "column 'z' is 7 in all 3 rows");
@@ -102,6 +110,13 @@ TEST_CASE("wrong input: options out of range") {
   refused("--tempering 0", "--tempering: 0 is given");
   refused("--epochs many", "--epochs");
   refused("--no-such-option", "--no-such-option");
+  refused("--seed -1", "--seed: '-1' is given; a whole number");
+  refused("--seed 18446744073709551616", "--seed: '18446744073709551616' is given; a whole number");
+  refused("--members -1", "--members: '-1' is given");
+  refused("--hidden 5,,5", "--hidden: '' is given");
+  refused("--slopes 0.1,", "--slopes: '' is given");
+  refused("--noise 1,x", "--noise: 'x' is given");
+  refused("--model ''", "--model: an empty name is given");
 }
 
 TEST_CASE("wrong input: places that cannot be written, before any work is done") {
@@ -144,6 +159,18 @@ TEST_CASE("wrong input: damaged models, and data that do not match them") {
   folder.write("newer.json", newer);
   check_refused(folder, "predict newer.json data.csv --out p.csv", "version 9 of the format");
   check_refused(folder, "inspect model.json --plot hinton.gif", "does not name a picture");
+  const auto damaged = [&](std::string_view what, std::string_view with, const std::string& expected) {
+    std::string text = model;
+    folder.write("damaged.json", text.replace(text.find(what), what.size(), with));
+    check_refused(folder, "predict damaged.json data.csv --out p.csv", expected);
+  };
+  damaged("\"shift\": [", "\"shift\": [1e400,", "'damaged.json' is damaged");
+  damaged("\"precision\": [", "\"precision\": [-", "a precision is negative");
+  damaged("\"version\": 1", "\"version\": 4294967297", "version 4294967297");
+  damaged("\"version\": 1", "\"version\": 1.9", "\"version\" is 1.9");
+  damaged("\"rows\": 5", "\"rows\": 6", "no longer give its checksum");
+  folder.write("damaged.json", std::string(1'000'000, '['));
+  check_refused(folder, "inspect damaged.json", "nested");
 }
 
 TEST_CASE("wrong input: a checkpoint of another fit") {

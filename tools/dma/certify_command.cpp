@@ -9,6 +9,7 @@
 #include "factors/standard_registry.h"
 #include "tools/dma/certificate_output.h"
 #include "tools/dma/commands.h"
+#include "tools/dma/standard_streams.h"
 #include "tools/dma/write_file.h"
 
 namespace dma {
@@ -49,7 +50,7 @@ void print(const Request& request) {
   write_file(folder / "certificates.json", to_json(all));
   for (const Certificate& c : all) {
     const auto drawing = plot::draw(picture(c), folder / fmt::format("{}_{}", c.kind, c.method));
-    if (!drawing.skipped.empty()) fmt::print(stderr, "dma: {}\n", drawing.skipped);
+    if (!drawing.skipped.empty()) say(drawing.skipped);
   }
 }
 

@@ -2,7 +2,11 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <charconv>
+#include <cstdint>
 #include <filesystem>
+#include <limits>
+#include <type_traits>
 
 #include "engine/support/error.h"
 
@@ -19,12 +23,20 @@ void check_command(const CLI::App& app, const std::string& first) {
     fail("there is no command '{}'{}", first, suggestion(first, known));
 }
 
+// The parser reads "-1" as 2^64 - 1, and an empty name as one that was not given.
+std::string complaint_about_whole(const std::string& text) {
+  std::uint64_t value = 0;
+  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (code == std::errc{} && end == text.data() + text.size()) return {};
+  return fmt::format("'{}' is given; a whole number from 0 to {} is expected", text, std::numeric_limits<std::uint64_t>::max());
+}
+std::string complaint_about_file(const std::string& text) { return text.empty() ? "an empty name is given; a file is expected" : ""; }
+
 }  // namespace
 
 Option Option::required() const { return Option(option_->required()); }
 Option Option::group(const std::string& heading) const { return Option(option_->group(heading)); }
 Option Option::capture_default_str() const { return Option(option_->capture_default_str()); }
-Option Option::delimiter(char separator) const { return Option(option_->delimiter(separator)); }
 Option Option::allow_extra_args(bool allow) const { return Option(option_->allow_extra_args(allow)); }
 Option Option::between(int low, int high) const { return Option(option_->check(CLI::Range(low, high))); }
 Option Option::above_zero() const { return Option(option_->check(CLI::PositiveNumber)); }
@@ -39,7 +51,11 @@ void Command::callback(std::function<void()> work) const { app_->callback(std::m
 
 template <typename Value>
 Option Command::add_option(const std::string& name, Value& value, const std::string& help) const {
-  return Option(app_->add_option(name, value, help));
+  CLI::Option* const option = app_->add_option(name, value, help);
+  if constexpr (std::is_same_v<Value, std::size_t> || std::is_same_v<Value, std::optional<std::size_t>>)
+    option->check(&complaint_about_whole);
+  if constexpr (std::is_same_v<Value, std::filesystem::path>) option->check(&complaint_about_file);
+  return Option(option);
 }
 Option Command::add_flag(const std::string& names, bool& value, const std::string& help) const {
   return Option(app_->add_flag(names, value, help));

@@ -21,7 +21,6 @@ class Option {
   Option required() const;
   Option group(const std::string& heading) const;
   Option capture_default_str() const;         // --help shows the value that the variable has now
-  Option delimiter(char separator) const;     // one argument may hold several values
   Option allow_extra_args(bool allow) const;  // false: one argument each time the option is given
   Option between(int low, int high) const;
   Option above_zero() const;

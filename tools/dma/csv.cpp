@@ -18,6 +18,7 @@ namespace dma {
 namespace {
 
 constexpr std::size_t kBufferSize = 1 << 20;
+constexpr std::size_t kLongestLine = 1 << 30;  // what has no line ends, like /dev/zero, must not fill the memory
 
 std::string_view trimmed(std::string_view text) {
   const auto first = text.find_first_not_of(" \t");
@@ -98,6 +99,8 @@ bool CsvReader::next_line(std::string_view& line) {
     if (searched > 0) std::memmove(buffer_.data(), start, searched);
     begin_ = 0;
     end_ = searched;
+    if (end_ > kLongestLine)
+      fail("'{}', line {}: it goes on for more than {} bytes; a table of text is expected", path_.string(), line_ + 1, kLongestLine);
     if (end_ == buffer_.size()) buffer_.resize(std::max(kBufferSize, 2 * buffer_.size()));
     const std::size_t got = std::fread(buffer_.data() + end_, 1, buffer_.size() - end_, file_.get());
     if (got == 0 && std::ferror(file_.get())) fail("cannot read '{}': {}", path_.string(), std::strerror(errno));

@@ -10,12 +10,15 @@
 #include "models/choose.h"
 #include "tools/dma/checkpoint.h"
 #include "tools/dma/commands.h"
+#include "tools/dma/fit_check.h"
 #include "tools/dma/fit_figures.h"
 #include "tools/dma/fit_settings.h"
 #include "tools/dma/interrupt.h"
 #include "tools/dma/model_summary.h"
 #include "tools/dma/picture.h"
 #include "tools/dma/progress.h"
+#include "tools/dma/shell_quoted.h"
+#include "tools/dma/standard_streams.h"
 #include "tools/dma/training_data.h"
 #include "tools/dma/write_file.h"
 
@@ -23,7 +26,7 @@ namespace dma {
 
 namespace {
 
-constexpr int kExitInterrupted = 128 + SIGINT;  // what a shell reports for a program that Ctrl-C ended
+constexpr int kExitInterrupted = 128;  // plus the signal: what a shell reports for a program that it ended
 
 struct FitRequest {
   std::string data;
@@ -59,9 +62,9 @@ std::vector<Candidate> choose(const FitRequest& request, const TrainingData& dat
   const bool shown = !request.quiet && !request.json && isatty(STDERR_FILENO) != 0;
   const Freedom freedom{!request.settings.tempering.has_value(), !request.settings.learn_prior.has_value()};
   auto candidates = choose_settings(data.inputs, data.outputs, freedom, network, options, [&](std::size_t done, std::size_t all) {
-    if (shown) fmt::print(stderr, "\rchoosing: {} of {} tried", done, all);
+    if (shown) show(fmt::format("\rchoosing: {} of {} tried", done, all));
   });
-  if (shown) fmt::print(stderr, "\r\033[K");
+  if (shown) show("\r\033[K");
   return candidates;
 }
 
@@ -69,7 +72,24 @@ std::string described(const Candidate& c) {
   return fmt::format("tempering {:g}{}: {:.4f}", c.tempering, c.learn_prior ? ", learned priors" : "", c.log_likelihood);
 }
 
-FitReport learn(Bnn& net, const TrainingData& data, const LearnOptions& options, const FitRequest& request) {
+// Hours of work do not end because a disk is full for a while: the fit goes on with the last checkpoint that was written.
+bool try_checkpoint(const FitRequest& request, const Bnn& net, const TrainingData& data, const LearnOptions& options) {
+  try {
+    save_checkpoint(checkpoint_path(request), net, data, options);
+    return true;
+  } catch (const Error& e) {
+    say(fmt::format("no checkpoint is written: {}", e.what()));
+    return false;
+  }
+}
+
+struct Learned {
+  FitReport report;
+  int signal = 0;              // that interrupted it
+  bool has_checkpoint = true;  // after an interruption
+};
+
+Learned learn(Bnn& net, const TrainingData& data, const LearnOptions& options, const FitRequest& request) {
   const bool regularly = !request.checkpoint.empty() || !request.resume.empty();
   const double log_scale = net.options().standardise ? mean_log_scale(Standardiser::of(data.outputs)) : 0;
   InterruptWatch interrupt;
@@ -77,13 +97,14 @@ FitReport learn(Bnn& net, const TrainingData& data, const LearnOptions& options,
   const auto on_epoch = [&](const BnnEpoch& epoch) {
     bar.show(epoch);
     if (regularly && epoch.record.epoch % request.checkpoint_every == 0)
-      save_checkpoint(checkpoint_path(request), net, data, options);
+      try_checkpoint(request, net, data, options);
     return !interrupt.requested();
   };
-  FitReport report = net.fit(data.inputs, data.outputs, options, on_epoch);
-  if (report.interrupted && !checkpoint_path(request).empty())
-    save_checkpoint(checkpoint_path(request), net, data, options);
-  return report;
+  Learned learned{net.fit(data.inputs, data.outputs, options, on_epoch)};
+  learned.signal = interrupt.signal();
+  if (learned.report.interrupted && !checkpoint_path(request).empty())
+    learned.has_checkpoint = try_checkpoint(request, net, data, options);
+  return learned;
 }
 
 // Members that an interruption left without a single epoch are no part of the model.
@@ -102,25 +123,33 @@ SavedBnn to_save(Bnn& net, const TrainingData& data, const LearnOptions& options
 void say_how_to_resume(const FitRequest& request) {
   const auto file = checkpoint_path(request);
   if (file.empty())
-    fmt::print(stderr, "dma: interrupted; nothing is saved, because neither --model nor --checkpoint is given\n");
+    say("interrupted; nothing is saved, because neither --model nor --checkpoint is given");
   else
-    fmt::print(stderr, "dma: interrupted; go on with: {}{}\n", request.command_line,
-               request.resume.empty() ? " --resume " + file.string() : "");
+    say(fmt::format("interrupted; go on with: {}{}", request.command_line,
+                    request.resume.empty() ? " --resume " + shell_quoted(file.string()) : ""));
 }
 
 void fit(const FitRequest& request) {
   if (request.checkpoint_every < 1)
     fail("--checkpoint-every: {} is given; at least 1 is expected", request.checkpoint_every);
+  check_files(request);
   const TrainingData data =
       read_training_data(request.data, request.targets, request.features, request.holdout, request.settings.seed);
   auto [network, options] = model_for(request.settings, data.features.size(), data.targets.size(), data.rows());
   const std::vector<Candidate> candidates = request.settings.choose ? choose(request, data, network, options) : std::vector<Candidate>{};
   Bnn net = request.resume.empty() ? Bnn(network) : resume_from(request.resume, data, network, options);
-  check_files(request);
 
-  const FitReport report = learn(net, data, options, request);
+  const Learned learned = learn(net, data, options, request);
+  const FitReport& report = learned.report;
   SavedBnn saved = to_save(net, data, options, report);
   Bnn model = make_bnn(saved);
+  std::string warning;
+  try {
+    warning = check_fit(model, data);
+  } catch (const Error& e) {
+    if (!report.interrupted) throw;
+    warning = e.what();  // more epochs may mend it
+  }
   if (data.held_out_rows() > 0)
     saved.training.held_out = scores_of(model.predict(data.held_out_inputs), data.held_out_outputs);
   if (!request.model.empty()) write_file(request.model, bnn_to_text(saved));
@@ -152,10 +181,11 @@ void fit(const FitRequest& request) {
     for (const std::string& file : files) fmt::print("wrote     {}\n", file);
   }
   if (!request.json)
-    for (const std::string& line : skipped) fmt::print(stderr, "dma: skipped {}\n", line);
+    for (const std::string& line : skipped) say("skipped " + line);
+  if (!warning.empty()) say("warning: " + warning);
   if (report.interrupted) {
-    say_how_to_resume(request);
-    throw Exit{kExitInterrupted};
+    if (learned.has_checkpoint) say_how_to_resume(request);
+    throw Exit{kExitInterrupted + learned.signal};
   }
 }
 

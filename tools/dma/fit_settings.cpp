@@ -16,7 +16,29 @@ constexpr std::size_t kWidest = 100'000;
 constexpr std::size_t kMostMembers = 1000;
 constexpr double kMostStored = 5e8;  // doubles that a fit may keep: 4 GB
 
-std::vector<std::size_t> hidden_widths(const std::vector<std::string>& texts) {
+// "6,5" and "7" as "6", "5", "7"; an empty place between commas is one of them.
+std::vector<std::string> elements(const std::vector<std::string>& lists) {
+  std::vector<std::string> all;
+  for (const std::string& list : lists)
+    for (std::size_t begin = 0, end = 0; end != list.npos; begin = end + 1)
+      all.push_back(list.substr(begin, (end = list.find(',', begin)) - begin));
+  return all;
+}
+
+std::vector<double> numbers(const std::vector<std::string>& lists, const char* option) {
+  std::vector<double> values;
+  for (const std::string& text : elements(lists)) {
+    double value = 0;
+    const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (text.empty() || code != std::errc{} || end != text.data() + text.size())
+      fail("{}: '{}' is given; a number is expected, or several with commas between them", option, text);
+    values.push_back(value);
+  }
+  return values;
+}
+
+std::vector<std::size_t> hidden_widths(const std::vector<std::string>& lists) {
+  const std::vector<std::string> texts = elements(lists);
   if (texts == std::vector<std::string>{"none"}) return {};
   std::vector<std::size_t> widths;
   for (const std::string& text : texts) {
@@ -60,16 +82,17 @@ std::vector<std::string> known_methods() {
 }
 
 // Refused here, by the names of the command line, rather than by the library's.
-void check(const FitSettings& s, std::size_t hidden_layers, std::size_t targets, std::size_t rows) {
+void check(const FitSettings& s, const std::vector<double>& slopes, const std::vector<double>& noise, std::size_t hidden_layers,
+           std::size_t targets, std::size_t rows) {
   check_name(s.preset, "--preset", {"table", "paper"});
   check_name(s.feature_map, "--features-map", FeatureMap::names());
   if (s.method) check_name(*s.method, "--method", known_methods());
-  check_each(s.slopes, "--slopes", 0, 1);
-  check_each(s.noise, "--noise", 0);
+  check_each(slopes, "--slopes", 0, 1);
+  check_each(noise, "--noise", 0);
   check_each({s.prior_scale}, "--prior-scale", 0);
   check_each({s.tempering.value_or(1)}, "--tempering", 0);
-  if (hidden_layers > 0) check_count(s.slopes, "--slopes", hidden_layers, "hidden layers");
-  check_count(s.noise, "--noise", targets, "targets");
+  if (hidden_layers > 0) check_count(slopes, "--slopes", hidden_layers, "hidden layers");
+  check_count(noise, "--noise", targets, "targets");
   if (s.members < 1 || s.members > kMostMembers)
     fail("--members: {} is given; 1 to {} is expected", s.members, kMostMembers);
   for (const auto& [option, value] : {std::pair{"--batches", s.batches}, std::pair{"--batch-size", s.batch_size}})
@@ -112,7 +135,7 @@ Model preset(const std::string& name, std::size_t features, const std::vector<st
 }  // namespace
 
 void add_fit_settings(Command command, FitSettings& s) {
-  const auto list = [](Option option) { return option.delimiter(',').allow_extra_args(false); };
+  const auto list = [](Option option) { return option.allow_extra_args(false); };
   const std::string network = "Network", learning = "Learning";
   command
       .add_option("--preset", s.preset,
@@ -180,12 +203,13 @@ void add_fit_settings(Command command, FitSettings& s) {
 
 Model model_for(const FitSettings& s, std::size_t inputs, std::size_t targets, std::size_t rows) {
   const std::vector<std::size_t> hidden = hidden_widths(s.hidden);
-  check(s, hidden.size(), targets, rows);
+  const std::vector<double> slopes = numbers(s.slopes, "--slopes"), noise = numbers(s.noise, "--noise");
+  check(s, slopes, noise, hidden.size(), targets, rows);
   Model model = preset(s.preset, FeatureMap(s.feature_map).outputs(inputs), hidden, targets, rows);
 
   BnnOptions& network = model.network;
-  if (!s.slopes.empty()) network.slopes = s.slopes;
-  if (!s.noise.empty()) network.noise = s.noise;
+  if (!slopes.empty()) network.slopes = slopes;
+  if (!noise.empty()) network.noise = noise;
   network.bias = s.bias.value_or(network.bias);
   network.standardise = s.standardise.value_or(network.standardise);
   network.learn_prior = s.learn_prior.value_or(network.learn_prior);

@@ -14,8 +14,8 @@ namespace dma {
 // What was not given on the command line comes from the preset.
 struct FitSettings {
   std::string preset = "table";
-  std::vector<std::string> hidden = {"50"};  // widths; "none": a linear model
-  std::vector<double> slopes = {}, noise = {};
+  // Lists as they were typed, so that nothing in them is passed over: widths ("none": a linear model), numbers.
+  std::vector<std::string> hidden = {"50"}, slopes = {}, noise = {};
   std::optional<bool> bias = {}, standardise = {}, learn_prior = {};
   std::string feature_map = "none";
   double prior_scale = 1;

@@ -28,6 +28,7 @@ std::string as_csv(const Eigen::VectorXd& x, const Eigen::VectorXd& y, const cha
 }
 
 void generate_regression(const GenerateRequest& request) {
+  check_outputs({{"--out", request.out}, {"--grid", request.grid}}, {});
   const validation::PaperTask task = validation::small_task(request.seed);
   const Eigen::VectorXd &x = task.raw_inputs, y = task.targets.col(0);
   if (!request.out.empty()) {

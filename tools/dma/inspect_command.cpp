@@ -10,6 +10,7 @@
 #include "tools/dma/model_file.h"
 #include "tools/dma/model_summary.h"
 #include "tools/dma/picture.h"
+#include "tools/dma/standard_streams.h"
 #include "tools/dma/write_file.h"
 
 namespace dma {
@@ -35,7 +36,7 @@ void inspect(const InspectRequest& request) {
   }
   const auto draw = [](const plot::Figure& figure, const std::filesystem::path& path) {
     if (const std::string reason = plot::draw_picture(figure, path); !reason.empty())
-      fmt::print(stderr, "dma: skipped {}: {}\n", path.string(), reason);
+      say(fmt::format("skipped {}: {}", path.string(), reason));
   };
   if (!request.plot.empty()) draw(hinton_figure(net), request.plot);
   if (!request.plot_training.empty()) draw(training_figure(saved), request.plot_training);

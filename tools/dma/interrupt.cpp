@@ -4,9 +4,9 @@ namespace dma {
 
 namespace {
 
-volatile std::sig_atomic_t interrupted = 0;  // a signal handler can reach nothing else
+volatile std::sig_atomic_t interrupted = 0;  // by which signal; a handler can reach nothing else
 
-void note_interrupt(int) { interrupted = 1; }
+void note_interrupt(int signal) { interrupted = signal; }
 
 }  // namespace
 
@@ -24,6 +24,6 @@ InterruptWatch::~InterruptWatch() {
   sigaction(SIGTERM, &old_terminate_, nullptr);
 }
 
-bool InterruptWatch::requested() const { return interrupted != 0; }
+int InterruptWatch::signal() const { return interrupted; }
 
 }  // namespace dma

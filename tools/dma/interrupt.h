@@ -13,7 +13,8 @@ class InterruptWatch {
   InterruptWatch(const InterruptWatch&) = delete;
   InterruptWatch& operator=(const InterruptWatch&) = delete;
 
-  bool requested() const;
+  bool requested() const { return signal() != 0; }
+  int signal() const;  // the one that came; 0: none
 
  private:
   struct sigaction old_interrupt_ = {}, old_terminate_ = {};

@@ -2,13 +2,13 @@
 #include <fmt/format.h>
 
 #include <filesystem>
-#include <iterator>
 #include <memory>
 
 #include "engine/support/error.h"
 #include "tools/dma/commands.h"
 #include "tools/dma/csv.h"
 #include "tools/dma/model_file.h"
+#include "tools/dma/prediction_table.h"
 #include "tools/dma/write_file.h"
 
 namespace dma {
@@ -19,53 +19,6 @@ struct PredictRequest {
   std::filesystem::path model, data, out;
   bool json = false;
 };
-
-// The numbers given for every target of every row.
-struct Column {
-  const char* name;
-  Eigen::MatrixXd values;  // rows x targets
-};
-
-std::vector<Column> columns_of(const Prediction& p) {
-  return {{"mean", p.mean},
-          {"sd", p.sd},
-          {"epistemic_sd", p.epistemic_sd},
-          {"q2.5", p.quantile(0.025)},
-          {"q97.5", p.quantile(0.975)}};
-}
-
-std::string as_csv(const std::vector<Column>& columns, const std::vector<std::string>& targets) {
-  fmt::memory_buffer out;
-  const auto append = std::back_inserter(out);
-  const char* separator = "";
-  for (const std::string& target : targets)
-    for (const Column& column : columns) {
-      fmt::format_to(append, "{}{}", separator, csv_cell(fmt::format("{}_{}", target, column.name)));
-      separator = ",";
-    }
-  for (Eigen::Index i = 0; i < columns[0].values.rows(); ++i) {
-    separator = "\n";
-    for (Eigen::Index j = 0; j < columns[0].values.cols(); ++j)
-      for (const Column& column : columns) {
-        fmt::format_to(append, "{}{}", separator, column.values(i, j));
-        separator = ",";
-      }
-  }
-  out.push_back('\n');
-  return fmt::to_string(out);
-}
-
-std::string as_json(const std::vector<Column>& columns, const std::vector<std::string>& targets) {
-  Json json;
-  json["rows"] = columns[0].values.rows();
-  for (std::size_t j = 0; j < targets.size(); ++j)
-    for (const Column& column : columns) {
-      Json values = Json::array();
-      for (const double value : column.values.col(static_cast<Eigen::Index>(j))) values.push_back(json_number(value));
-      json["predictions"][targets[j]][column.name] = std::move(values);
-    }
-  return readable(json);
-}
 
 Eigen::MatrixXd read_inputs(const PredictRequest& request, const SavedBnn& saved) {
   CsvReader reader(request.data);
@@ -80,12 +33,15 @@ Eigen::MatrixXd read_inputs(const PredictRequest& request, const SavedBnn& saved
 }
 
 void predict(const PredictRequest& request) {
+  check_outputs({{"--out", request.out}}, {{"model", request.model}, {"data", request.data}});
   SavedBnn saved = load_bnn(request.model);
   const Eigen::MatrixXd inputs = read_inputs(request, saved);
   const std::vector<std::string> targets = saved.targets;
   Bnn net = make_bnn(std::move(saved));
-  const auto columns = columns_of(net.predict(inputs));
-  const std::string text = request.json ? as_json(columns, targets) : as_csv(columns, targets);
+  const Prediction prediction = net.predict(inputs);
+  check_prediction(prediction, targets);
+  const std::string text =
+      request.json ? readable(prediction_json(prediction, targets)) : prediction_csv(prediction, targets);
   if (request.out.empty())
     fmt::print("{}", text);
   else

@@ -4,7 +4,8 @@
 #include <unistd.h>
 
 #include <cmath>
-#include <cstdio>
+
+#include "tools/dma/standard_streams.h"
 
 #include "engine/support/whole_number.h"
 
@@ -36,7 +37,7 @@ ProgressBar::ProgressBar(bool shown, std::size_t members, int epochs, double log
     : shown_(shown && isatty(STDERR_FILENO)), members_(members), epochs_(epochs), log_scale_(log_scale) {}
 
 ProgressBar::~ProgressBar() {
-  if (shown_) std::fputs(kClearLine, stderr);
+  if (shown_) dma::show(kClearLine);
 }
 
 void ProgressBar::show(const BnnEpoch& epoch) {
@@ -51,9 +52,7 @@ void ProgressBar::show(const BnnEpoch& epoch) {
   // How early each member will stop is not known, so this is an upper bound.
   const double left =
       per_epoch * (epochs_ - epoch.record.epoch + static_cast<double>(members_ - 1 - epoch.member) * epochs_);
-  fmt::print(stderr, "{}{}", kClearLine,
-             progress_line(epoch, members_, epochs_, epoch.record.log_likelihood - log_scale_, faults_, left));
-  std::fflush(stderr);
+  dma::show(kClearLine + progress_line(epoch, members_, epochs_, epoch.record.log_likelihood - log_scale_, faults_, left));
 }
 
 }  // namespace dma

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "tools/dma/commands.h"
+#include "tools/dma/standard_streams.h"
 #include "tools/validation/appendix_c.h"
 
 namespace dma {
@@ -28,7 +29,7 @@ void add_validation(Command reproduce) {
     const validation::Findings findings = validation::appendix_c(request->out, request->options);
     for (const validation::Claim& c : findings.claims)
       fmt::print("{:<5} {}  {}: paper {}, ours {}\n", c.figure, c.holds ? "holds" : "FAILS", c.claim, c.paper, c.ours);
-    for (const std::string& reason : findings.skipped) fmt::print(stderr, "dma: {}\n", reason);
+    for (const std::string& reason : findings.skipped) say(reason);
     fmt::print("written: {}/validation.md and {} other files\n", request->out, findings.files.size() - 1);
   });
 }

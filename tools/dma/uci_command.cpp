@@ -7,7 +7,9 @@
 #include <memory>
 
 #include "engine/support/error.h"
+#include "engine/support/text.h"
 #include "tools/dma/commands.h"
+#include "tools/dma/standard_streams.h"
 #include "tools/dma/write_file.h"
 #include "tools/uci/curve.h"
 #include "tools/uci/report.h"
@@ -73,10 +75,10 @@ void run(const UciRequest& request) {
       for (int epochs = 20; epochs <= 200; epochs += 20) options.curve_epochs.push_back(epochs);
     std::size_t done = 0;
     options.on_split = [&](const uci::SplitResult&) {
-      if (terminal) fmt::print(stderr, "\r{}: {} of {} splits", data.name, ++done, data.train.size());
+      if (terminal) show(fmt::format("\r{}: {} of {} splits", printable(data.name), ++done, data.train.size()));
     };
     results.push_back({data.name, uci::run_protocol(data, request.seed, options)});
-    if (terminal) fmt::print(stderr, "\r\033[K");
+    if (terminal) show("\r\033[K");
     if (!request.json) fmt::print("{}\n", uci::line(results.back()));
   }
   std::string tables = uci::markdown(results, request.held_back ? "held-back training" : "test");
@@ -86,7 +88,7 @@ void run(const UciRequest& request) {
   plot::Drawing drawing = plot::draw(uci::figure(results), request.out / "uci");
   if (request.curve) drawing = plot::draw(uci::curve_figure(results), request.out / "curve");
   if (request.json) {
-    fmt::print("{}\n", uci::json(results).dump(2));
+    fmt::print("{}\n", uci::json(results).dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
     return;
   }
   fmt::print("\n{}\n", tables);

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <optional>
@@ -82,6 +83,23 @@ class Descriptor {
   int value_;
 };
 
+// While it lives, signals that would end the program wait: a file beside its name is never left by Ctrl-C.
+class SignalsHeld {
+ public:
+  SignalsHeld() {
+    sigset_t ending;
+    sigemptyset(&ending);
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE}) sigaddset(&ending, signal);
+    pthread_sigmask(SIG_BLOCK, &ending, &before_);
+  }
+  ~SignalsHeld() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  SignalsHeld(const SignalsHeld&) = delete;
+  SignalsHeld& operator=(const SignalsHeld&) = delete;
+
+ private:
+  sigset_t before_ = {};
+};
+
 // The six X become what makes the name new; a name of the greatest length is cut to make room for them.
 std::string name_beside(const fs::path& path) {
   constexpr std::size_t kKept = 200;
@@ -129,6 +147,7 @@ class FileBeside {
     if (::fchmod(file_.value(), 0666 & ~mask) != 0) refuse(named_, std::strerror(errno));
   }
 
+  SignalsHeld held_;  // first made, last gone
   Destination to_;
   fs::path named_;
   std::string beside_;

@@ -1,0 +1,185 @@
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <sstream>
+#include <vector>
+
+#include "engine/support/text.h"
+#include "tests/fuzz/targets.h"
+#include "tools/dma/program.h"
+#include "tools/plot/run_program.h"
+
+namespace dma::fuzz {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+// Takes what one of this process's standard streams is told.
+class Captured {
+ public:
+  explicit Captured(std::FILE* stream) : stream_(stream), own_(dup(fileno(stream))), memory_(memfd_create("captured", MFD_CLOEXEC)) {
+    std::fflush(stream_);
+    dup2(memory_, fileno(stream_));
+  }
+  ~Captured() {
+    std::fflush(stream_);
+    dup2(own_, fileno(stream_));
+    close(own_);
+    close(memory_);
+  }
+  Captured(const Captured&) = delete;
+  Captured& operator=(const Captured&) = delete;
+
+  std::string text() const {
+    std::fflush(stream_);
+    std::string all(static_cast<std::size_t>(lseek(memory_, 0, SEEK_END)), '\0');
+    all.resize(static_cast<std::size_t>(std::max<ssize_t>(0, pread(memory_, all.data(), all.size(), 0))));
+    return all;
+  }
+
+ private:
+  std::FILE* stream_;
+  int own_, memory_;
+};
+
+void write(const fs::path& path, std::string_view text) { std::ofstream(path, std::ios::binary) << text; }
+
+std::string read(const fs::path& path) {
+  std::ifstream stream(path, std::ios::binary);
+  std::stringstream text;
+  text << stream.rdbuf();
+  return std::move(text).str();
+}
+
+std::string table(Choices& choices) {
+  static constexpr std::string_view kNames[] = {"x", "z", "größe", "\"a, b\"", "`id`", "w"};
+  const std::size_t columns = choices.between(1, 3), rows = choices.between(1, 8);
+  const bool wild = choices.one_in(3);
+  std::string text = "y";
+  for (std::size_t j = 0; j < columns; ++j) text += "," + std::string(kNames[(j + choices.below(2)) % std::size(kNames)]);
+  for (std::size_t i = 0; i < rows; ++i) {
+    text += "\n";
+    for (std::size_t j = 0; j <= columns; ++j) text += (j > 0 ? "," : "") + fmt::format("{}", wild ? choices.number() : choices.ordinary());
+  }
+  return choices.one_in(4) ? mutated(text, choices) : text + "\n";
+}
+
+// Where every case lives: a folder with a table, sometimes a model, and this process in it.
+class Scene {
+ public:
+  explicit Scene(Choices& choices) : before_(fs::current_path()) {
+    fs::current_path(folder_.path());
+    write("data.csv", table(choices));
+  }
+  ~Scene() { fs::current_path(before_); }
+
+  std::set<std::string> files() const {
+    std::set<std::string> names;
+    for (const auto& entry : fs::directory_iterator(folder_.path())) names.insert(entry.path().filename().string());
+    return names;
+  }
+
+ private:
+  fs::path before_;
+  plot::ScratchFolder folder_;
+};
+
+std::string value(Choices& choices) {
+  static constexpr std::string_view kValues[] = {"0",  "1",  "2",     "3",   "-1",  "1e400", "nan",      "",     "none", "5,,5", "2,3", "0.1",
+                                                 "0.5", "x", "y",     "dma", "ep",  "vmp",   "linearised", "data.csv", "'",   "bumps3", "paper",
+                                                 "18446744073709551616", "99999999999999999999", "-0", "1e-320", "\x1b[2J", "y,x"};
+  return choices.one_in(8) ? fmt::format("{}", choices.number()) : std::string(choices.any_of(kValues));
+}
+
+std::vector<std::string> fit_arguments(Choices& choices) {
+  static constexpr std::string_view kOptions[] = {"--hidden", "--slopes", "--noise",  "--features-map", "--prior-scale", "--members", "--method",
+                                                  "--tempering", "--batches", "--batch-size", "--tolerance", "--patience", "--least-gain", "--seed",
+                                                  "--holdout", "--preset", "--features", "--checkpoint-every", "--nonsense"};
+  static constexpr std::string_view kFlags[] = {"--bias", "--no-bias", "--standardise", "--no-standardise", "--learn-prior", "--quiet", "--json"};
+  std::vector<std::string> all = {"fit", "data.csv", "--target", choices.one_in(16) ? value(choices) : "y", "--hidden",
+                                  choices.one_in(2) ? "2" : "none", "--epochs", choices.one_in(16) ? value(choices) : "2"};
+  for (std::size_t i = choices.below(4); i > 0; --i) {
+    all.emplace_back(choices.any_of(kOptions));
+    all.push_back(value(choices));
+  }
+  for (std::size_t i = choices.below(3); i > 0; --i) all.emplace_back(choices.any_of(kFlags));
+  if (!choices.one_in(4)) all.insert(all.end(), {"--model", choices.one_in(16) ? "data.csv" : "model.json"});
+  if (choices.one_in(4)) all.insert(all.end(), {"--checkpoint", "fit.checkpoint", "--checkpoint-every", "1"});
+  if (choices.one_in(500)) all.insert(all.end(), {"--plot", "fit.svg"});  // another program: a thousand times slower
+  return all;
+}
+
+std::vector<std::string> other_arguments(Choices& choices) {
+  static constexpr std::string_view kWords[] = {"predict", "inspect", "generate", "regression", "factors", "--json", "--out", "out.csv", "model.json",
+                                                "data.csv", "--help", "--version", "--seed", "-1", "predct", "", "--grid", "--plot-training"};
+  std::vector<std::string> all;
+  for (std::size_t i = choices.below(6); i > 0; --i) all.emplace_back(choices.any_of(kWords));
+  return all;
+}
+
+struct Outcome {
+  int code = 0;
+  std::string output, errors;
+};
+
+Outcome run(std::vector<std::string> arguments) {
+  arguments.insert(arguments.begin(), "dma");
+  std::vector<char*> pointers;
+  for (std::string& argument : arguments) pointers.push_back(argument.data());
+  pointers.push_back(nullptr);
+  const Captured output(stdout), errors(stderr);
+  const int code = run_program(static_cast<int>(arguments.size()), pointers.data());
+  return {code, output.text(), errors.text()};
+}
+
+void check(const Outcome& outcome, const std::vector<std::string>& arguments) {
+  std::string command;
+  for (const std::string& argument : arguments) command += " '" + printable(argument) + "'";
+  const auto lines = std::ranges::count(outcome.errors, '\n');
+  promise(outcome.code == 0 || outcome.code == 2, "exit code {} of dma{}: {}", outcome.code, command, outcome.errors);
+  promise(outcome.code == 0 || (lines >= 1 && outcome.errors.ends_with('\n')), "no line for the error of dma{}", command);
+  promise(outcome.code == 0 || lines == 1 || outcome.errors.find("checkpoint") != std::string::npos, "{} lines for the error of dma{}: {}",
+          lines, command, outcome.errors);
+  std::stringstream said(outcome.errors);
+  for (std::string line; std::getline(said, line);)
+    promise(line.starts_with("dma: ") && is_plain_text(line), "dma{} said: {}", command, printable(line));
+  std::string printed = outcome.output;
+  std::erase(printed, '\n');
+  promise(is_plain_text(printed), "dma{} printed control characters", command);
+}
+
+}  // namespace
+
+std::size_t fuzz_command(Choices& choices) {
+  Scene scene(choices);
+  const std::string data = read("data.csv");
+  const std::vector<std::string> arguments = choices.one_in(8) ? other_arguments(choices) : fit_arguments(choices);
+  const Outcome fitted = run(arguments);
+  check(fitted, arguments);
+  std::set<std::string> allowed = {"data.csv", "out.csv", "model.json", "fit.checkpoint", "fit.svg", "fit.gnuplot"};
+  for (const std::string& file : scene.files()) promise(allowed.contains(file), "dma left '{}' behind", file);
+  promise(read("data.csv") == data, "the data were overwritten");
+  const bool has_model = scene.files().contains("model.json");
+  promise(fitted.code != 0 || arguments.empty() || arguments[0] != "fit" || has_model == (std::ranges::count(arguments, "model.json") > 0),
+          "the model asked for is missing");
+  if (!has_model) return 1;
+  promise(fitted.code == 0, "a model is left although the fit failed: {}", fitted.errors);
+  const std::vector<std::string> predict = {"predict", "model.json", "data.csv"};
+  const Outcome predicted = run(predict);
+  check(predicted, predict);
+  promise(predicted.code == 0, "a model was fitted on rows that it cannot predict: {}", predicted.errors);
+  promise(predicted.output.find("nan") == std::string::npos && predicted.output.find("inf") == std::string::npos,
+          "predictions that are not finite");
+  return 2;
+}
+
+}  // namespace dma::fuzz

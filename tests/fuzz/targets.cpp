@@ -1,0 +1,21 @@
+#include "tests/fuzz/targets.h"
+
+#include "engine/support/text.h"
+
+namespace dma::fuzz {
+
+std::span<const Target> targets() {
+  static constexpr Target kTargets[] = {{"csv", "files", &fuzz_csv},
+                                        {"model", "files", &fuzz_model},
+                                        {"checkpoint", "files", &fuzz_checkpoint},
+                                        {"command", "commands", &fuzz_command},
+                                        {"graph", "graphs", &fuzz_graph},
+                                        {"messages", "messages", &fuzz_messages}};
+  return kTargets;
+}
+
+void promise_one_line(std::string_view error) {
+  promise(!error.empty() && is_plain_text(error), "an error is not one plain line: {}", printable(error));
+}
+
+}  // namespace dma::fuzz

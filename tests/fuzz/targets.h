@@ -1,0 +1,43 @@
+// fuzz/: what is attacked with chance. Each target takes one random case, runs it, and throws Finding where a promise is
+// broken; a crash or another exception is a finding too.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+#include "tests/fuzz/choices.h"
+
+namespace dma::fuzz {
+
+class Finding : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+template <class... Arguments>
+void promise(bool kept, fmt::format_string<Arguments...> broken, Arguments&&... arguments) {
+  if (!kept) throw Finding(fmt::format(broken, std::forward<Arguments>(arguments)...));
+}
+
+// Errors are one line that a terminal can show.
+void promise_one_line(std::string_view error);
+
+struct Target {
+  std::string_view name;
+  std::string_view unit;               // what run() counts
+  std::size_t (*run)(Choices& choices);  // how many of them this case made
+};
+std::span<const Target> targets();
+
+std::size_t fuzz_csv(Choices& choices);         // tables of text
+std::size_t fuzz_model(Choices& choices);       // damaged model files
+std::size_t fuzz_checkpoint(Choices& choices);  // damaged checkpoints, and fits that go on from them
+std::size_t fuzz_command(Choices& choices);     // the whole command line, in this process
+std::size_t fuzz_graph(Choices& choices);       // graphs of all kinds, methods, schedules, maps and extreme numbers
+std::size_t fuzz_messages(Choices& choices);    // message functions of all kinds and methods
+
+}  // namespace dma::fuzz

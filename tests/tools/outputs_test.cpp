@@ -1,0 +1,145 @@
+// What the real program does where output, signals or numbers are against it.
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "tests/tools/run_dma.h"
+
+namespace {
+
+using dma::testing::run_dma;
+using dma::testing::TemporaryFolder;
+
+constexpr const char* kGood = "x,z,y\n1,5,2\n2,3,4\n3,4,5\n4,9,9\n5,2,11\n";
+const std::string kFit = "fit data.csv --target y --hidden 2 --epochs 2 ";
+const std::string kEndless = "fit data.csv --target y --hidden 2 --epochs 100000000 --tolerance 0 --patience 0 --least-gain 0 ";
+
+// `dma` with its streams as the words say.
+std::string with(const std::string& redirections) { return "sh -c '\"$0\" \"$@\" " + redirections + "'"; }
+
+void check_one_line(const dma::testing::Outcome& outcome, int code, const std::string& expected) {
+  CHECK(outcome.exit_code == code);
+  CHECK_MESSAGE(outcome.errors.find(expected) != std::string::npos, outcome.errors);
+  CHECK(outcome.errors.starts_with("dma: "));
+  CHECK(std::ranges::count(outcome.errors, '\n') == 1);
+}
+
+}  // namespace
+
+TEST_CASE("outputs: what standard output loses is an error, however little it is") {
+  const TemporaryFolder folder;
+  folder.write("data.csv", kGood);
+  REQUIRE(run_dma(folder, kFit + "--quiet --model model.json").exit_code == 0);
+  for (const char* command : {"predict model.json data.csv", "inspect model.json --json", "generate regression", "--help", "--version"})
+    for (const char* streams : {">&-", ">/dev/full"}) {
+      INFO(command, " ", streams);
+      check_one_line(run_dma(folder, command, with(streams)), 2, "cannot write to standard output");
+    }
+  for (const char* streams : {">&- 2>&-", ">/dev/full 2>/dev/full", "<&- >&- 2>&-"})
+    CHECK(run_dma(folder, "predict model.json data.csv", with(streams)).exit_code == 2);
+  CHECK(run_dma(folder, "predict model.json data.csv --out p.csv", with("<&- >&- 2>&-")).exit_code == 0);
+  CHECK(folder.read("p.csv").starts_with("y_mean,"));
+}
+
+TEST_CASE("outputs: no command runs from a column, a target or the name of a picture") {
+  const TemporaryFolder folder;
+  folder.write("data.csv", "\"x`touch PWN`\",\"y';system('touch PWN');'\"\n1,2\n2,3\n3,5\n4,4\n");
+  const std::string fit = "fit data.csv --target \"y';system('touch PWN');'\" --hidden 2 --epochs 2 --quiet --plot ";
+  CHECK(run_dma(folder, fit + "\"p'.system('touch PWN').'.svg\"").exit_code == 0);
+  CHECK(run_dma(folder, fit + "'|touch PWN;.svg'").exit_code == 0);
+  const auto files = folder.files();
+  CHECK(std::ranges::find(files, "PWN") == files.end());
+  folder.write("data.csv", "\"x\nsystem('touch PWN')\n\",y\n1,2\n2,3\n3,5\n");
+  check_one_line(run_dma(folder, "fit data.csv --target y --plot p.svg"), 2, "is never closed");
+}
+
+TEST_CASE("outputs: onto an input is refused, a device stays a device, a pipe is written into") {
+  const TemporaryFolder folder;
+  folder.write("data.csv", kGood);
+  REQUIRE(run_dma(folder, kFit + "--quiet --model model.json --checkpoint c --checkpoint-every 1").exit_code == 0);
+  for (const std::string& arguments :
+       {kFit + "--model data.csv", kFit + "--checkpoint ./data.csv", kFit + "--resume c --model c",
+        std::string("predict model.json data.csv --out data.csv"), std::string("predict model.json data.csv --out model.json"),
+        kFit + "--model a --checkpoint a", std::string("generate regression --out a --grid a")}) {
+    INFO(arguments);
+    check_one_line(run_dma(folder, arguments), 2, "name another file");
+  }
+  CHECK(folder.read("data.csv") == kGood);
+  check_one_line(run_dma(folder, "predict model.json data.csv --out /dev/full"), 2, "No space left");
+  CHECK(std::filesystem::is_character_file("/dev/full"));
+  CHECK(run_dma(folder, "predict model.json data.csv --out /dev/stdout").output == run_dma(folder, "predict model.json data.csv").output);
+}
+
+TEST_CASE("outputs: a checkpoint that cannot be written is a warning, and the fit goes on") {
+  const TemporaryFolder folder;
+  folder.write("data.csv", kGood);
+  const auto outcome = run_dma(folder, kFit + "--tolerance 0 --quiet --model model.json --checkpoint /dev/full --checkpoint-every 2");
+  check_one_line(outcome, 0, "no checkpoint is written: cannot write '/dev/full'");
+  CHECK(folder.read("model.json") != "");
+}
+
+TEST_CASE("outputs: a signal ends with its number, and the command to go on can be pasted") {
+  const TemporaryFolder folder;
+  folder.write("data.csv", kGood);
+  for (const auto& [name, code] : {std::pair{"TERM", 143}, std::pair{"INT", 130}}) {
+    const auto outcome =
+        run_dma(folder, kEndless + "--quiet --model \"my 'model'.json\"", fmt::format("timeout --preserve-status -s {} 1", name));
+    CHECK(outcome.exit_code == code);
+    CHECK_MESSAGE(outcome.errors.ends_with("--model 'my '\\''model'\\''.json' --resume 'my '\\''model'\\''.json.checkpoint'\n"),
+                  outcome.errors);
+  }
+}
+
+TEST_CASE("outputs: numbers of any size end in a model that predicts, or in one line and no model") {
+  const auto column = [](const std::vector<std::string>& values) {
+    std::string text = "x,y\n";
+    for (std::size_t i = 0; i < values.size(); ++i) text += fmt::format("{},{}\n", i, values[i]);
+    return text;
+  };
+  for (const auto& values : std::vector<std::vector<std::string>>{{"1e155", "2e155", "-1e155", "3e155"},
+                                                                  {"1e308", "-1e308", "1.7e308", "0"},
+                                                                  {"1", "2", "1e308", "3"},
+                                                                  {"1e-160", "2e-160", "3e-160", "5e-160"},
+                                                                  {"1e-300", "2e-300", "3e-300", "-1e-300"},
+                                                                  {"1e12", "1.1e12", "9e11", "1.2e12"},
+                                                                  {"1e300", "1.1e300", "9e299", "1e300"},
+                                                                  {"1000", "1001", "1002", "1003"}})
+    for (const char* options : {"", "--no-standardise", "--method vmp", "--no-standardise --noise 1"}) {
+      INFO(values[0], " ", values[2], " ", options);
+      const TemporaryFolder folder;
+      folder.write("data.csv", column(values));
+      const auto outcome = run_dma(folder, kFit + "--quiet --model model.json " + options);
+      if (outcome.exit_code == 0) {
+        const auto predicted = run_dma(folder, "predict model.json data.csv");
+        CHECK_MESSAGE(predicted.exit_code == 0, predicted.errors);
+        CHECK(predicted.output.find("nan") == std::string::npos);
+        CHECK(predicted.output.find("inf") == std::string::npos);
+      } else {
+        check_one_line(outcome, 2, "");
+        CHECK(folder.files() == std::vector<std::string>{"data.csv"});
+      }
+    }
+}
+
+TEST_CASE("outputs: numbers beyond what the priors can reach are a warning") {
+  const TemporaryFolder folder;
+  folder.write("data.csv", "x,y\n1,100000\n2,100001\n3,100002\n4,100003\n");
+  const auto outcome = run_dma(folder, kFit + "--no-standardise --noise 1 --quiet --model model.json");
+  if (outcome.exit_code == 0) check_one_line(outcome, 0, "beyond what the priors can reach");
+  else check_one_line(outcome, 2, "the fit failed");
+}
+
+TEST_CASE("outputs: a table of a hundred thousand columns is fitted and predicted") {  // comparing all pairs took 11 s
+  std::string csv = "y";
+  for (int j = 0; j < 100'000; ++j) csv += fmt::format(",c{}", j);
+  for (int i = 0; i < 3; ++i) {
+    csv += fmt::format("\n{}", i * i);
+    for (int j = 0; j < 100'000; ++j) csv += (i + j) % 3 == 0 ? ",1" : ",2";
+  }
+  const TemporaryFolder folder;
+  folder.write("data.csv", csv + "\n");
+  CHECK(run_dma(folder, "fit data.csv --target y --hidden 1 --epochs 1 --quiet --model model.json").exit_code == 0);
+  CHECK(run_dma(folder, "predict model.json data.csv").exit_code == 0);
+}

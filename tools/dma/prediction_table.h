@@ -1,0 +1,19 @@
+// Predictions as a table, and whether they are fit to be one.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "models/prediction.h"
+#include "models/readable_json.h"
+
+namespace dma {
+
+// An Error that names the first row and target whose prediction is not a finite number with a finite spread above 0.
+void check_prediction(const Prediction& prediction, const std::vector<std::string>& targets);
+
+// One row per row of the input: mean, deviations and the central 95 % interval of every target.
+std::string prediction_csv(const Prediction& prediction, const std::vector<std::string>& targets);
+Json prediction_json(const Prediction& prediction, const std::vector<std::string>& targets);
+
+}  // namespace dma

@@ -1,0 +1,76 @@
+#include "tools/dma/program.h"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <new>
+#include <stdexcept>
+#include <system_error>
+
+#include "engine/support/error.h"
+#include "tools/dma/commands.h"
+#include "tools/dma/shell_quoted.h"
+#include "tools/dma/standard_streams.h"
+
+namespace dma {
+
+namespace {
+
+std::string command_line(int count, char** arguments) {
+  std::string line;
+  for (int i = 0; i < count; ++i) line += (i > 0 ? " " : "") + shell_quoted(arguments[i]);
+  return line;
+}
+
+int run(int count, char** arguments) {
+  const CommandLine program(
+      "dma", "Factor-graph inference by message passing: Bayesian neural networks from tables of numbers", DMA_VERSION);
+  const Command root = program.root();
+  root.footer("Example:\n  dma fit data.csv --target y --model model.json --plot fit.svg\nMore: dma fit --help");
+  add_fit_command(root, command_line(count, arguments));
+  add_predict_command(root);
+  add_inspect_command(root);
+  add_generate_command(root);
+  add_factors_command(root);
+  add_certify_command(root);
+  add_reproduce_command(root);
+  add_uci_command(root);
+  add_compare_command(root);
+  const int code = program.run(count, arguments);
+  flush_output();
+  return code;
+}
+
+int refuse(std::string_view why, int code) {
+  say(why);
+  return code;
+}
+
+// Output that did not get through comes as whatever the printing library throws: it is said as what it is.
+int answer_unforeseen(std::string_view what) {
+  try {
+    flush_output();
+  } catch (const Error& e) {
+    return refuse(e.what(), kExitWrongInput);
+  }
+  return refuse(fmt::format("{}; dma did not foresee this error: please report it with the command and its files", what),
+                kExitUnforeseen);
+}
+
+}  // namespace
+
+int run_program(int count, char** arguments) {
+  try {
+    return run(count, arguments);
+  } catch (const Error& e) {
+    return refuse(e.what(), kExitWrongInput);
+  } catch (const std::bad_alloc&) {
+    return refuse("there is not enough memory for this; use fewer rows, a smaller network or fewer batches", kExitWrongInput);
+  } catch (const std::exception& e) {
+    return answer_unforeseen(e.what());
+  } catch (...) {
+    return answer_unforeseen("something that is no exception was thrown");
+  }
+}
+
+}  // namespace dma
