@@ -145,6 +145,22 @@ inline Tail tail(double x) {
   return tail(tail_shape(table.at(x)), kInverseSqrtTwoPi * table.exponential(x));
 }
 
+// h(t) = phi(t) / Phi(t), the mean of N(0, 1) below t with its sign turned.
+inline double hazard(double t) { return t < 0 ? tail(-t).hazard : density(t) / distribution(t); }
+
+// log Phi(t), to full relative accuracy however small Phi is.
+inline double log_distribution(double t) {
+  if (t > 0) return std::log1p(-distribution(-t));
+  return std::log(kInverseSqrtTwoPi * tail_shape(-t).ratio) - 0.5 * t * t;
+}
+
+// Var[X | X < t] = 1 - h(t) (h(t) + t); tends to 1/t^2 for t -> -inf and to 1 for t -> +inf.
+inline double truncated_variance(double t) {
+  if (t < 0) return tail(-t).variance;
+  const double h = hazard(t);
+  return 1 - h * (h + t);
+}
+
 // g(u) = Var[max(0, X + u)] of the tail {X > |u|}, that is for u = -|u|.
 inline double rectified_variance(const Tail& beyond) {
   const double p = beyond.probability;

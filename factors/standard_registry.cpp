@@ -4,11 +4,13 @@
 #include "factors/copy.h"
 #include "factors/gaussian_noise.h"
 #include "factors/gaussian_prior.h"
+#include "factors/greater_than.h"
 #include "factors/inner_product.h"
 #include "factors/leaky_relu.h"
 #include "factors/leaky_relu_ep.h"
 #include "factors/leaky_relu_linearised.h"
 #include "factors/log_copy.h"
+#include "factors/probit.h"
 #include "factors/product.h"
 #include "factors/product_ep.h"
 #include "factors/product_linearised.h"
@@ -21,6 +23,7 @@ namespace dma {
 namespace {
 
 using Values = std::span<const double>;
+using Messages = std::span<const Natural>;
 
 double log_normal_density(double x, double mean, double variance) {
   return log_density(Gaussian::from_moments(mean, variance), x);
@@ -126,6 +129,19 @@ Registry standard_registry() {
                                                                                                   from("x", "y"))
                .message<&LeakyReluVmp::to_y>("vmp", "y")
                .message<&LeakyReluVmp::to_x>("vmp", "x"))
+      .add(kind("probit", "y > 0 with probability Phi(x)")
+               .input("x")
+               .output("y")
+               .log_density([](Values v, Values) { return Probit::log_density(v[0], v[1]); })
+               .log_integral([](Messages m, Values) { return Probit::log_integral(Gaussian(m[0]), Gaussian(m[1])); })
+               .message<&Probit::to_x>("ep", "x", from("x", "y"))
+               .message<&Probit::to_y>("ep", "y", from("x", "y")))
+      .add(kind("greater_than", "x > threshold")
+               .input("x")
+               .optional_parameter("threshold", 0.0, finite())
+               .log_density([](Values v, Values p) { return GreaterThan::log_density(v[0], {p[0]}); })
+               .log_integral([](Messages m, Values p) { return GreaterThan::log_integral(Gaussian(m[0]), {p[0]}); })
+               .message<&GreaterThan::to_x>("ep", "x", from("x")))
       .add(kind("inner_product", "total = sum of x y")
                .variadic_input("x")
                .variadic_input("y")

@@ -55,10 +55,7 @@ Plan compile(const Graph& graph, const Scheduler& scheduler, const Registry& reg
   plan.schedule = scheduler.make(flow);
   check(plan.schedule.iteration);
   const auto group_slots = lay_out(flow, options.constants_in_context, plan);
-  plan.memberships.resize(graph.factors().size());
-  for (std::uint32_t g = 0; g < plan.groups.size(); ++g)
-    for (std::uint32_t m = 0; m < plan.groups[g].members.size(); ++m)
-      for (const FactorId origin : resolved->factors[plan.groups[g].members[m]].origins) plan.memberships[origin.value] = {g, m};
+  index_memberships(graph.factors().size(), plan);
   lower(flow, group_slots, plan);
   plan.has_exact_messages = has_exact_messages(plan);
   return Plan(data);

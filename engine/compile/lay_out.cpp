@@ -132,6 +132,14 @@ std::vector<GroupSlot> lay_out(const Flow& flow, bool constants_in_context, Plan
   return group_slots;
 }
 
+void index_memberships(std::size_t factors, PlanData& plan) {
+  plan.memberships.resize(factors);
+  for (std::uint32_t g = 0; g < plan.groups.size(); ++g)
+    for (std::uint32_t m = 0; m < plan.groups[g].members.size(); ++m)
+      for (const FactorId origin : plan.graph->factors[plan.groups[g].members[m]].origins)
+        plan.memberships[origin.value] = {g, m};
+}
+
 void index_incidence(PlanData& plan) {
   plan.element_of_slot.assign(plan.slots, 0);
   for (const Group& group : plan.groups)

@@ -14,6 +14,9 @@ struct GroupSlot {
 // consecutive slots); every other factor is a group of its own. Returns where every factor is.
 std::vector<GroupSlot> lay_out(const Flow& flow, bool constants_in_context, PlanData& plan);
 
+// Where each of the user's factors has gone.
+void index_memberships(std::size_t factors, PlanData& plan);
+
 // Element -> slots and back, for the operations that need it.
 void index_incidence(PlanData& plan);
 

@@ -84,6 +84,9 @@ Plan::Plan() {
 
 std::string describe(const Plan& handle) {
   const PlanData& plan = *handle;
+  if (plan.solver != nullptr)
+    return fmt::format("plan: {} variables, {} factors in {} groups\n{}\n", plan.variables.size(), plan.graph->factors.size(),
+                       plan.groups.size(), plan.solver_text);
   std::string text = fmt::format(
       "plan: {} variables, {} factors in {} groups, {} edge slots, {} messages a sweep, {:.1f} bytes per edge slot\n",
       plan.variables.size(), plan.graph->factors.size(), plan.groups.size(), plan.slots, plan.messages_per_sweep(),

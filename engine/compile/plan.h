@@ -125,6 +125,7 @@ struct PlanData {
   Schedule schedule;
   bool has_exact_messages = false;  // all of them by message functions registered as exact
   std::shared_ptr<const Solver> solver;  // engine/run/solver.h; none: sweeps of messages by the schedule
+  std::string solver_text;               // what it is, for describe()
 
   std::vector<Operation> constants;   // messages that depend on parameters alone
   std::vector<Operation> operations;  // one sweep

@@ -10,7 +10,7 @@
 
 #include "engine/support/error.h"
 
-namespace dma::joint {
+namespace dma::joint_system {
 
 namespace {
 
@@ -325,4 +325,4 @@ std::string Elimination::text() const {
                      fronts.size() - 1, largest, 100 * share, static_cast<double>(bytes()) / 1e6);
 }
 
-}  // namespace dma::joint
+}  // namespace dma::joint_system

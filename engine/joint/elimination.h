@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-namespace dma::joint {
+namespace dma::joint_system {
 
 // Row r has numbers at columns[first[r]] .. columns[first[r + 1] - 1].
 struct RowPattern {
@@ -66,4 +66,4 @@ struct EliminationLimits {
 // Sorts the columns of each row by position. More memory than the limit is an Error.
 Elimination eliminate(RowPattern& rows, const EliminationLimits& limits);
 
-}  // namespace dma::joint
+}  // namespace dma::joint_system

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace dma::joint {
+namespace dma::joint_system {
 
 namespace {
 
@@ -29,14 +29,27 @@ Map block(double* front, Index stride, Index row, Index column, Index rows, Inde
 
 }  // namespace
 
-Fronts::Fronts(const Elimination& elimination)
-    : e_(&elimination), panels_(elimination.panels), squares_(elimination.squares), stack_(elimination.stack),
-      work_(std::size_t{elimination.largest} * elimination.largest), diagonal_(elimination.unknowns),
-      variance_(elimination.unknowns), waiting_(elimination.fronts.size()) {
-  if (elimination.largest >= kBlocked) block_.resize(std::size_t{elimination.largest} * kRowsAtOnce);
+void Fronts::take_memory() {
+  panels_.resize(e_->panels);
+  squares_.resize(e_->squares);
+  stack_.resize(e_->stack);
+  work_.resize(std::size_t{e_->largest} * e_->largest);
+  if (e_->largest >= kBlocked) block_.resize(std::size_t{e_->largest} * kRowsAtOnce);
+  diagonal_.resize(e_->unknowns);
+  variance_.resize(e_->unknowns);
+  waiting_.resize(e_->fronts.size());
 }
 
 void Fronts::assemble(const Rows& rows, std::uint32_t f, double* front) {
+  if (waiting_.empty()) take_memory();
+  const std::size_t size = e_->fronts[f].size;
+  std::fill_n(front, size * size, 0.0);
+  constexpr std::uint32_t kFewRows = 8;
+  if (size >= kBlocked && e_->fronts[f + 1].rows - e_->fronts[f].rows >= kFewRows) assemble_in_blocks(rows, f, front);
+  else assemble_row_by_row(rows, f, front);
+}
+
+void Fronts::assemble_row_by_row(const Rows& rows, std::uint32_t f, double* front) const {
   const std::size_t size = e_->fronts[f].size;
   for (std::uint32_t q = e_->fronts[f].rows; q < e_->fronts[f + 1].rows; ++q) {
     const std::uint32_t r = e_->rows[q];
@@ -133,6 +146,7 @@ bool Fronts::eliminate_front(const Elimination::Front& shape, double* front) {
 }
 
 bool Fronts::factorise(const Rows& rows, double damping) {
+  if (waiting_.empty()) take_memory();
   log_determinant_ = 0;
   lost_.clear();
   std::ranges::fill(diagonal_, 0.0);
@@ -145,9 +159,7 @@ bool Fronts::factorise(const Rows& rows, double damping) {
     const Elimination::Front& shape = e_->fronts[f];
     const std::size_t size = shape.size, own = shape.columns, below = shape.below();
     double* const front = work_.data();
-    std::fill_n(front, size * size, 0.0);
-    if (size >= kBlocked && e_->fronts[f + 1].rows - shape.rows >= 8) assemble_in_blocks(rows, f, front);
-    else assemble(rows, f, front);
+    assemble(rows, f, front);
     // Children stand on the stack in their order; this front takes them from the top.
     while (waiting > 0 && e_->fronts[waiting_[waiting - 1]].parent == f) {
       const Elimination::Front& child = e_->fronts[waiting_[--waiting]];
@@ -358,4 +370,4 @@ std::vector<std::uint32_t> Fronts::undetermined() const {
   return out;
 }
 
-}  // namespace dma::joint
+}  // namespace dma::joint_system

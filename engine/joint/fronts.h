@@ -1,5 +1,5 @@
 // The numbers of an elimination: Cholesky factor of the information matrix, solutions, the part of its inverse that lies on the
-// fronts. Memory is taken once; only large fronts allocate afterwards, in Eigen's kernels.
+// fronts. Memory is taken at the first use; only large fronts allocate afterwards, in Eigen's kernels.
 #pragma once
 
 #include <memory>
@@ -8,7 +8,7 @@
 
 #include "engine/joint/elimination.h"
 
-namespace dma::joint {
+namespace dma::joint_system {
 
 // Rows with numbers: value k belongs to RowPattern::columns[k].
 struct Rows {
@@ -19,11 +19,13 @@ struct Rows {
 
 class Fronts {
  public:
-  explicit Fronts(const Elimination& elimination);
+  explicit Fronts(const Elimination& elimination) : e_(&elimination) {}
 
   // Factorises sum_r w_r a_r a_r^T + damping times its own diagonal. A pivot that is lost to rounding is replaced by one that
   // fixes its unknown; false if there was any.
   bool factorise(const Rows& rows, double damping = 0);
+  // front = the part of that sum whose rows lie in front f, lower triangle.
+  void assemble(const Rows& rows, std::uint32_t f, double* front);
   // x <- L^-1 x, in the order of unknowns. `room` holds as many numbers as x.
   void solve(std::span<double> x, std::span<double> room) const;
   // With L = C C^T: x <- C^-1 P x and x <- P^T C^-T x.
@@ -48,7 +50,8 @@ class Fronts {
   std::vector<std::uint32_t> undetermined() const;
 
  private:
-  void assemble(const Rows& rows, std::uint32_t f, double* front);
+  void take_memory();  // at the first use: whoever never factorises needs none
+  void assemble_row_by_row(const Rows& rows, std::uint32_t f, double* front) const;
   void assemble_in_blocks(const Rows& rows, std::uint32_t f, double* front);
   bool eliminate_front(const Elimination::Front& shape, double* front);
   void invert_in_blocks(const Elimination::Front& shape, const double* panel, double* z);
@@ -61,4 +64,4 @@ class Fronts {
   double log_determinant_ = 0;
 };
 
-}  // namespace dma::joint
+}  // namespace dma::joint_system

@@ -71,6 +71,10 @@ Kind& Kind::gaussian_row(RowView row) {
   gaussian_row_ = std::move(row);
   return *this;
 }
+Kind& Kind::log_integral(LogIntegral integral) {
+  log_integral_ = std::move(integral);
+  return *this;
+}
 Kind& Kind::watch_signal_to_noise() {
   watches_signal_to_noise_ = true;
   return *this;

@@ -89,6 +89,9 @@ class Kind {
   // log f(values on all ports in order), for a factor that is a density.
   using LogDensity = std::function<double(std::span<const double> values, std::span<const double> parameters)>;
 
+  // log of the integral of f times the arriving messages as normalised densities, port after port and term after term.
+  using LogIntegral = std::function<double(std::span<const Natural> arrivals, std::span<const double> parameters)>;
+
   explicit Kind(std::string name, std::string summary = {}) : name_(std::move(name)), summary_(std::move(summary)) {}
 
   Kind& input(std::string name, std::optional<Family> family = Family::gaussian);
@@ -119,6 +122,8 @@ class Kind {
   Kind& linear_view(LinearView view, LinearIn linear_in = {});
   // The density is Gaussian in a linear combination of its variables: that row.
   Kind& gaussian_row(RowView row);
+  // What the evidence of a model takes from a factor that is neither: in closed form, or else by quadrature of the density.
+  Kind& log_integral(LogIntegral integral);
   // The Report then names the smallest |mean| / sd that arrives at this kind (the paper's r).
   Kind& watch_signal_to_noise();
 
@@ -164,6 +169,7 @@ class Kind {
   const LogDensity& log_density() const { return log_density_; }
   const LinearView& linear_view() const { return linear_view_; }  // empty: not a function
   const LinearIn& linear_in() const { return linear_in_; }
+  const LogIntegral& log_integral() const { return log_integral_; }
   const RowView& gaussian_row() const { return gaussian_row_; }   // empty: not a Gaussian density
   bool watches_signal_to_noise() const { return watches_signal_to_noise_; }
 
@@ -193,6 +199,7 @@ class Kind {
   LinearView linear_view_;
   LinearIn linear_in_;
   RowView gaussian_row_;
+  LogIntegral log_integral_;
   bool watches_signal_to_noise_ = false;
 };
 

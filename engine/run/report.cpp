@@ -25,6 +25,7 @@ std::string reason(const Report& report) {
     case Report::Stop::converged: return fmt::format("converged after {}", sweeps);
     case Report::Stop::limit: return fmt::format("stopped at the limit of {}, not converged", sweeps);
     case Report::Stop::diverged: return fmt::format("diverged, stopped after {}", sweeps);
+    case Report::Stop::singular: return fmt::format("singular after {}", sweeps);
   }
   return {};
 }
@@ -35,9 +36,44 @@ std::string refused(const Report& report) {
                      report.first_fault.text(), report.first_fault_sweep);
 }
 
+std::string joint_reason(const Report& report) {
+  const JointReport& j = *report.joint;
+  const std::string solves = plural(static_cast<std::uint64_t>(j.iterations), "solve");
+  switch (report.stop) {
+    case Report::Stop::exact: return fmt::format("exact after {}", solves);
+    case Report::Stop::converged: return fmt::format("converged after {}", solves);
+    case Report::Stop::singular: return fmt::format("singular after {}: nothing determines {}", solves, j.undetermined);
+    case Report::Stop::diverged: return fmt::format("diverged, stopped after {}", solves);
+    case Report::Stop::approximate:
+    case Report::Stop::limit: break;
+  }
+  return fmt::format("stopped after {}, not converged", solves);
+}
+
+std::string joint_line(const Report& report) {
+  const JointReport& j = *report.joint;
+  std::string text = fmt::format("{}: objective {:.6g}, gradient {:.2g}", joint_reason(report), j.objective, j.gradient);
+  if (j.rejected > 0) text += fmt::format(", {} rejected", plural(static_cast<std::uint64_t>(j.rejected), "step"));
+  if (j.refreshes > 0)
+    text += fmt::format(", sites refreshed {} times, last change {:.2g}", j.refreshes, j.site_change);
+  if (report.faults > 0) text += fmt::format(", {} refused", plural(report.faults, "message"));
+  return text;
+}
+
+std::string joint_text(const Report& report) {
+  const JointReport& j = *report.joint;
+  std::string text = fmt::format("stop: {}\nobjective: {:.10g}\ngradient: {:.3g}\nrejected: {}\n", joint_reason(report), j.objective,
+                                 j.gradient, plural(static_cast<std::uint64_t>(j.rejected), "step"));
+  if (j.refreshes > 0)
+    text += fmt::format("sites: refreshed {} times, last change {:.3g}, {} refused\n", j.refreshes, j.site_change,
+                        plural(report.faults, "message"));
+  return text;
+}
+
 }  // namespace
 
 std::string Report::line() const {
+  if (joint) return joint_line(*this);
   std::string text = fmt::format("{}{} {}, {}", reason(*this), stop == Stop::approximate ? ";" : ":",
                                  plural(messages, "message"), refused(*this));
   if (replaced > 0) text += fmt::format(", {} replaced", plural(replaced, "message"));
@@ -46,6 +82,7 @@ std::string Report::line() const {
 }
 
 std::string Report::text() const {
+  if (joint) return joint_text(*this);
   std::string text = fmt::format("stop: {}\nmessages: {}\nfaults: {}\n", reason(*this), messages, refused(*this));
   if (replaced > 0) text += fmt::format("replaced: {}\n", plural(replaced, "message"));
   if (change > 0) text += fmt::format("largest change in the last sweep: {:.3g}\n", change);

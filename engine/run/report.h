@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -20,6 +21,17 @@ struct Place {
   std::string text() const;  // "product3[17].x"
 };
 
+// What the joint solver did (engine/joint), beside the reason in Report::stop: exact for a linear Gaussian graph, limit where it was stopped.
+struct JointReport {
+  int iterations = 0;      // linear systems solved
+  int rejected = 0;        // steps taken back because the objective did not fall
+  int refreshes = 0;       // of EP sites
+  double objective = 0;    // sum over Gaussian rows of residual^2 / (2 variance), and what sites say
+  double gradient = 0;     // of the objective, the largest in units of the standard deviation each unknown has given the others
+  double site_change = 0;  // the largest at the last refresh
+  std::string undetermined = {};  // variables that nothing determines: "x[3], z"
+};
+
 struct Report {
   // What the answer is worth; whoever sets one of these can prove it.
   enum class Stop {
@@ -28,6 +40,7 @@ struct Report {
     converged,    // no message changes by more than the tolerance any more (a single sweep: by anything at all)
     limit,        // of sweeps, with messages still changing
     diverged,     // messages grew without end, left the range of a double, or were refused until the limit
+    singular,     // the joint solver: nothing determines some of the variables
   } stop = Stop::converged;
   std::string_view why;             // of an approximate answer
   int sweeps = 0;
@@ -39,6 +52,8 @@ struct Report {
   int first_fault_sweep = 0;
   double signal_to_noise = -1;      // smallest |mean| / sd arriving at a kind that watches it; -1: there is none
   Place signal_to_noise_at;
+
+  std::optional<JointReport> joint;  // none: by sweeps
 
   bool converged() const { return stop == Stop::exact || stop == Stop::converged; }
   std::string line() const;  // everything that matters, in one line

@@ -83,6 +83,18 @@ void State::observe(VariableId variable, std::span<const double> values) {
   target.given = true;
 }
 
+void State::observe_missing(VariableId variable, std::size_t element) {
+  if (variable.value >= values_.size()) fail("variable {} is not part of this plan", variable.value);
+  const auto& v = plan_->variables[variable.value];
+  if (!v.observed) fail("variable '{}' is not observed; declare it with graph.observed(...)", v.name);
+  if (element >= v.size) fail("variable '{}' has {} elements, there is no element {}", v.name, v.size, element);
+  ValueSlots& target = values_[variable.value];
+  if (!target.given && v.size > 1) fail("variable '{}' has no value yet; observe all its elements before one is declared missing", v.name);
+  tau_[target.first_slot + element] = rho_[target.first_slot + element] = 0;
+  if (!target.given) --missing_;
+  target.given = true;
+}
+
 void State::set_parameter(FactorId factor, std::string_view parameter, std::span<const double> values) {
   const PlanData::Membership membership = membership_of(*plan_, factor);
   const Group& group = plan_->groups[membership.group];

@@ -32,6 +32,10 @@ class State {
   }
   void observe(VariableId variable, double value);
 
+  // One element of an observed variable has no value this time: nothing is known of it, and its neighbours hear nothing.
+  void observe_missing(VariableId variable, std::size_t element = 0);
+  bool is_given(VariableId variable) const { return values_[variable.value].given; }
+
   // One value for all slots, or one per slot if the graph gave one per slot. Checked against the domain.
   void set_parameter(FactorId factor, std::string_view parameter, std::span<const double> values);
   void set_parameter(FactorId factor, std::string_view parameter, double value) {
@@ -59,6 +63,7 @@ class State {
   // By the positions the plan gives (Group::Port::first_slot, Group::Parameter::first), for those who inspect a state.
   Natural message(std::size_t slot) const { return {tau_[slot], rho_[slot]}; }
   double parameter(std::size_t position) const { return parameters_[position]; }
+  std::span<const double> parameters() const { return parameters_; }
 
  private:
   friend class Executor;
@@ -98,8 +103,8 @@ inline void State::observe(VariableId variable, double value) {
   if (!is_known || !(std::abs(value) < kInfinity)) return observe(variable, std::span(&value, 1));
   ValueSlots& target = values_[variable.value];
   tau_[target.first_slot] = value;
+  rho_[target.first_slot] = kInfinity;  // it may have been missing
   if (target.given) return;
-  rho_[target.first_slot] = kInfinity;
   target.given = true;
   --missing_;
 }

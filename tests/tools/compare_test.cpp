@@ -24,6 +24,19 @@ TEST_CASE("compare: the methods have the habits that the paper's Table 1 gives t
   CHECK(habits("vmp").collapses);
 }
 
+TEST_CASE("compare: joint is exact where messages go round, and messages are not") {
+  const Registry registry = standard_registry();
+  int loops = 0;
+  for (const compare::Case& c : compare::cases()) {
+    if (!c.has_loop) continue;
+    ++loops;
+    CAPTURE(c.name);
+    CHECK(compare::measure(c, "joint", registry).kl < 1e-9);
+    CHECK(compare::measure(c, "dma", registry).kl > 1e-3);
+  }
+  CHECK(loops == 2);
+}
+
 TEST_CASE("compare: vmp collapses where dma is exact; ep refuses where the marginal is wider than the prior") {
   const Registry registry = standard_registry();
   for (const compare::Case& c : compare::cases()) {

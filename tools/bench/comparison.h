@@ -43,5 +43,6 @@ void register_smoother(Table& table);
 void register_regression(Table& table);
 void register_plates(Table& table);
 void register_network(Table& table);
+void register_joint(Table& table);
 
 }  // namespace dma::bench

@@ -12,6 +12,7 @@ int main(int argc, char** argv) {
   dma::bench::register_regression(table);
   dma::bench::register_plates(table);
   dma::bench::register_network(table);
+  dma::bench::register_joint(table);
   benchmark::RunSpecifiedBenchmarks();
   benchmark::Shutdown();
   // Twenty seeds, as the paper has, and enough that chance has left the quartiles.

@@ -12,6 +12,8 @@ namespace dma::compare {
 
 // "adf" is a forward sweep alone: it absorbs marginals and sends nothing back.
 std::vector<std::string> methods();
+// The same, and "joint": no message method but the whole graph at once. Its sweeps are linear systems solved.
+std::vector<std::string> solvers();
 
 struct Measurement {
   Gaussian message, marginal;

@@ -35,7 +35,7 @@ void compare_cases(const Registry& registry, bool print, nlohmann::ordered_json&
     if (print)
       fmt::print("{}: {}\n  {:<12}{:>22}{:>22}{:>12}{:>9}{:>10}{:>8}{:>9}\n  {:<12}{:>22}{:>22}\n", c.name, c.what, "method", "message",
                  "marginal", "KL, nats", "refused", "replaced", "sweeps", "us", "exact", "", moments(exact));
-    for (const std::string& method : compare::methods()) {
+    for (const std::string& method : compare::solvers()) {
       const compare::Measurement m = compare::measure(c, method, registry);
       if (print)
         fmt::print("  {:<12}{:>22}{:>22}{:>12.4g}{:>9}{:>10}{:>8}{:>9.2f}\n", method, moments(m.message), moments(m.marginal), m.kl,

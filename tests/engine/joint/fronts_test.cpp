@@ -11,7 +11,7 @@
 
 namespace {
 
-using namespace dma::joint;
+using namespace dma::joint_system;
 constexpr double kClose = 1e-10;
 
 struct Problem {

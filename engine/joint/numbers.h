@@ -1,0 +1,79 @@
+// The numbers of a system in one State: values of all elements, gains, rows, residuals. Everything is taken once; evaluating again
+// allocates nothing.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "engine/joint/fronts.h"
+#include "engine/joint/system.h"
+#include "engine/run/state.h"
+
+namespace dma::joint_system {
+
+class Numbers {
+ public:
+  explicit Numbers(const System& system);
+
+  // Values that were observed, parameters, contexts. Throws Error for what has no place in a Gaussian system.
+  void read(const State& state);
+  // All elements and residuals with the roots at x; returns the objective.
+  double evaluate(std::span<const double> x, bool with_gains);
+  // The rows over the roots, from the gains evaluated last. False if they are what they were.
+  bool trace();
+  // Minus the derivative of the objective, by unknown, into `gradient`.
+  void find_gradient();
+  // Factorises unless rows, weights and damping are those of last time. False: singular.
+  bool factorise(double damping);
+  // The gradient's largest component in units of the conditional standard deviation of its unknown.
+  double gradient_size() const;
+  // Inverts the factor, unless that is done.
+  void invert();
+  bool is_factor_of(double damping) const { return factored_ && damping == factored_damping_; }
+
+  // The numbers of one element over the roots at the gains evaluated last.
+  struct Sparse {
+    std::vector<std::uint32_t> unknowns;
+    std::vector<double> values;
+  };
+  // Memory of a reader: many may ask at a time.
+  struct Reader {
+    explicit Reader(const Numbers& of) : mark(of.values.size(), System::kNone), adjoint(of.values.size()) {}
+    std::vector<std::uint32_t> mark, derived, roots;
+    std::vector<double> adjoint;
+    std::uint32_t stamp = 0;
+  };
+  void gradient_of(std::uint32_t element, Reader& reader, Sparse& out) const;
+
+  const System* system;
+  std::vector<double> values;                  // by element
+  std::vector<double> weights, taus, offsets;  // by row: the cost of sum s is weight s^2 / 2 - tau s, with s less the offset
+  std::vector<double> sums;                    // by row: s
+  std::vector<double> row_values;              // parallel to the pattern's columns
+  std::vector<double> x, trial, start, gradient, step, room;  // by unknown
+  std::vector<double> site_tau, site_rho;      // by site message
+  std::vector<std::uint8_t> missing;           // by element
+  bool any_missing = false;
+  Fronts fronts;
+
+ private:
+  void set_views(const State& state);
+  void read_values(const State& state);
+  void drop_missing(const PlanData& plan);
+  double objective();
+
+  const PlanData* plan_ = nullptr;
+  std::vector<double> gains_, coefficients_, traced_gains_, traced_coefficients_, factored_weights_;
+  std::vector<double> inputs_, results_;       // of a batch
+  std::vector<double> adjoint_;                // by element; zero between uses
+  std::vector<ParameterView> views_;
+  std::vector<std::size_t> batch_views_, plate_views_;  // the first of each
+  std::vector<double> gathered_;               // parameters of batches that are part of a group
+  bool traced_ = false, factored_ = false, inverted_ = false, whole_ = true;
+  double factored_damping_ = 0;
+};
+
+// Parameters of a group as a plate of one row sees them.
+void append_views(const Group& group, std::span<const double> parameters, std::vector<ParameterView>& views);
+
+}  // namespace dma::joint_system

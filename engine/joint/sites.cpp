@@ -1,0 +1,165 @@
+#include "engine/joint/sites.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include "engine/support/error.h"
+
+namespace dma::joint_system {
+
+namespace {
+
+constexpr std::uint32_t kNone = System::kNone;
+
+// log of the integral of N(z; cavity) exp(tau z - rho z^2 / 2).
+double log_site_integral(const Natural& cavity, const Natural& site) {
+  const double rho = cavity.rho + site.rho, tau = cavity.tau + site.tau;
+  return 0.5 * (std::log(cavity.rho / rho) + tau * tau / rho - cavity.tau * cavity.tau / cavity.rho);
+}
+
+// log E[f] over the one unknown argument, by the trapezoidal rule: spectrally accurate for what is smooth.
+double log_expectation(const Kind& kind, std::vector<double> arguments, std::size_t unknown, const Gaussian& cavity,
+                       std::span<const double> parameters) {
+  constexpr double kReach = 9, kStep = 1.0 / 32;
+  double largest = -kInfinity;
+  std::vector<double> logs;
+  for (double t = -kReach; t <= kReach; t += kStep) {
+    arguments[unknown] = cavity.mean() + cavity.sd() * t;
+    logs.push_back(kind.log_density()(arguments, parameters) - 0.5 * t * t);
+    largest = std::max(largest, logs.back());
+  }
+  if (largest == -kInfinity) return largest;
+  double sum = 0;
+  for (const double value : logs) sum += std::exp(value - largest);
+  return largest + std::log(sum * kStep / std::sqrt(2 * std::numbers::pi));
+}
+
+}  // namespace
+
+Sites::Sites(const System& system)
+    : system_(&system), tau_(system.site_messages), rho_(system.site_messages), kept_tau_(system.site_messages),
+      kept_rho_(system.site_messages), refused_(system.site_messages) {
+  std::size_t terms = 0;
+  for (const SitePlate& plate : system.sites) {
+    std::size_t of_plate = 0;
+    for (const SitePlate::Port& port : plate.ports) of_plate += port.terms;
+    terms = std::max(terms, of_plate);
+  }
+  scratch_.resize(std::max<std::size_t>(kLeastScratch, 2 * kScratchPerTerm * terms));
+}
+
+void Sites::apply(Numbers& numbers) const {
+  for (const SitePlate& plate : system_->sites)
+    for (const SitePlate::Port& port : plate.ports)
+      for (std::size_t q = 0; q < port.rows.size(); ++q)
+        if (port.rows[q] != kNone) {
+          numbers.weights[port.rows[q]] = numbers.site_rho[port.first + q];
+          numbers.taus[port.rows[q]] = numbers.site_tau[port.first + q];
+        }
+}
+
+void Sites::find_cavities(Numbers& numbers) {
+  const RowPattern& pattern = system_->pattern;
+  for (const SitePlate& plate : system_->sites)
+    for (const SitePlate::Port& port : plate.ports)
+      for (std::size_t q = 0; q < port.elements.size(); ++q) {
+        const std::size_t at = port.first + q;
+        const double mean = numbers.values[port.elements[q]];
+        const std::uint32_t r = port.rows[q];
+        const bool is_missing = numbers.missing[port.elements[q]] != 0;
+        tau_[at] = is_missing ? 0 : mean, rho_[at] = is_missing ? 0 : kInfinity, refused_[at] = 0;
+        if (r == kNone) continue;
+        const std::uint32_t begin = pattern.first[r], count = pattern.first[r + 1] - begin;
+        const double variance =
+            numbers.fronts.quadratic(system_->elimination.front_of_row[r], {system_->elimination.local.data() + begin, count},
+                                     {numbers.row_values.data() + begin, count});
+        const Natural cavity = divide(Gaussian::from_moments(mean, variance), {numbers.site_tau[at], numbers.site_rho[at]});
+        refused_[at] = !cavity.is_proper() || !is_valid(cavity);
+        tau_[at] = refused_[at] ? 0 : cavity.tau;
+        rho_[at] = refused_[at] ? 0 : cavity.rho;
+      }
+}
+
+void Sites::refresh(const State& state, Numbers& numbers, double damping, Outcome& outcome) {
+  find_cavities(numbers);
+  kept_tau_ = numbers.site_tau;
+  kept_rho_ = numbers.site_rho;
+  for (const SitePlate& plate : system_->sites) {
+    const Group& group = state.plan()->groups[plate.group];
+    views_.clear();
+    append_views(group, state.parameters(), views_);
+    for (std::size_t p = 0; p < plate.ports.size(); ++p) {
+      const MessageFunction* const message = group.ports[p].message;
+      if (message == nullptr) continue;
+      reads_.clear();
+      for (const std::size_t read : message->reads) {
+        const SitePlate::Port& from = plate.ports[read];
+        reads_.push_back({tau_.data() + from.first, rho_.data() + from.first, 0, static_cast<std::ptrdiff_t>(from.terms), from.terms});
+      }
+      const SitePlate::Port& to = plate.ports[p];
+      const Call call{.rows = 1,
+                      .columns = plate.slots,
+                      .reads = reads_.data(),
+                      .parameters = views_.data(),
+                      .sink = {numbers.site_tau.data() + to.first, numbers.site_rho.data() + to.first, damping},
+                      .second_sink = {},
+                      .out_row = 0,
+                      .out_column = static_cast<std::ptrdiff_t>(to.terms),
+                      .out_terms = to.terms,
+                      .scratch = scratch_.data(),
+                      .callable = message->callable.get()};
+      message->plate_tracked(call, outcome);
+    }
+  }
+  for (std::size_t at = 0; at < refused_.size(); ++at)
+    if (refused_[at]) {
+      outcome.fault(at);
+      numbers.site_tau[at] = kept_tau_[at];
+      numbers.site_rho[at] = kept_rho_[at];
+    }
+}
+
+double Sites::log_scales(const State& state, const Numbers& numbers) const {
+  double total = 0;
+  std::vector<double> arguments, parameters;
+  std::vector<Natural> arrivals;
+  std::vector<ParameterView> views;
+  for (const SitePlate& plate : system_->sites) {
+    const Group& group = state.plan()->groups[plate.group];
+    views.clear();
+    append_views(group, state.parameters(), views);
+    for (std::uint32_t s = 0; s < plate.slots; ++s) {
+      arguments.clear(), arrivals.clear(), parameters.clear();
+      std::size_t unknown = 0, unknowns = 0;
+      bool is_missing = false;  // integrated over its missing argument, a likelihood is 1
+      for (const SitePlate::Port& port : plate.ports)
+        for (std::uint32_t t = 0; t < port.terms; ++t) {
+          const std::size_t q = std::size_t{s} * port.terms + t, at = port.first + q;
+          const Natural arrival{tau_[at], rho_[at]};
+          if (port.rows[q] != kNone) {
+            unknown = arguments.size(), ++unknowns;
+            if (!refused_[at]) total -= log_site_integral(arrival, {numbers.site_tau[at], numbers.site_rho[at]});
+          }
+          is_missing |= numbers.missing[port.elements[q]] != 0;
+          arrivals.push_back(arrival);
+          arguments.push_back(Gaussian(arrival).mean());
+        }
+      for (const ParameterView& view : views) parameters.insert(parameters.end(), view.at(0, s), view.at(0, s) + view.terms);
+      if (is_missing) continue;
+      if (unknowns == 0) {
+        if (group.kind->log_density()) total += group.kind->log_density()(arguments, parameters);
+      } else if (group.kind->log_integral()) {
+        total += group.kind->log_integral()(arrivals, parameters);
+      } else if (unknowns == 1 && group.kind->log_density()) {
+        total += log_expectation(*group.kind, arguments, unknown, Gaussian(arrivals[unknown]), parameters);
+      } else {
+        fail("joint: no evidence of factor '{}': kind '{}' has no log_integral, and its density cannot be integrated over {} unknowns",
+             state.plan()->slot_name(plate.group, s), group.kind->name(), unknowns);
+      }
+    }
+  }
+  return total;
+}
+
+}  // namespace dma::joint_system

@@ -1,0 +1,33 @@
+// Factors that are neither functions nor Gaussian take part as EP sites: a message to each unknown they reach, refreshed against the
+// joint marginal with the site divided out.
+#pragma once
+
+#include "engine/joint/numbers.h"
+
+namespace dma::joint_system {
+
+class Sites {
+ public:
+  explicit Sites(const System& system);
+
+  // Sites as rows of `numbers`.
+  void apply(Numbers& numbers) const;
+  // One refresh of all sites at once, against the marginals of a factor that is inverted. `outcome.change` is the largest change
+  // of a message, `outcome.faults` counts those that were refused. The cavities are kept.
+  void refresh(const State& state, Numbers& numbers, double damping, Outcome& outcome);
+  // Sum over factors of log (integral of cavity times factor / integral of cavity times site).
+  double log_scales(const State& state, const Numbers& numbers) const;
+
+ private:
+  void find_cavities(Numbers& numbers);
+
+  const System* system_;
+  std::vector<double> tau_, rho_;      // cavities, or what is known, by site message
+  std::vector<double> kept_tau_, kept_rho_;
+  std::vector<std::uint8_t> refused_;  // cavities that are not proper: the site stays
+  std::vector<double> scratch_;
+  std::vector<PortView> reads_;
+  std::vector<ParameterView> views_;
+};
+
+}  // namespace dma::joint_system

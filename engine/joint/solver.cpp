@@ -1,0 +1,237 @@
+#include "engine/joint/solver.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <boost/random/mersenne_twister.hpp>
+#include <boost/random/normal_distribution.hpp>
+#include <cmath>
+#include <numeric>
+
+#include "engine/support/error.h"
+
+namespace dma::joint_system {
+
+namespace {
+
+// MATH: gain ratio above which damping falls, below which it grows; factors; steps tried before giving up.
+constexpr double kGoodGain = 0.6, kPoorGain = 0.25, kLess = 1.0 / 3, kMore = 2, kMuchMore = 4;
+// After a rejection there is some damping, even if there was none.
+constexpr double kLeastDamping = 1e-12, kMostDamping = 1e12, kSomeDamping = 1e-5;
+constexpr int kTries = 40;
+// A fall of the objective below this share of it is rounding.
+constexpr double kRounding = 1e-13;
+// Solves of a linear system: one, and corrections of its rounding.
+constexpr int kCorrections = 3;
+
+double dot(std::span<const double> a, std::span<const double> b) { return std::inner_product(a.begin(), a.end(), b.begin(), 0.0); }
+
+std::string names(const PlanData& plan, const System& system, std::span<const std::uint32_t> unknowns) {
+  constexpr std::size_t kNamed = 8;
+  std::string text;
+  for (std::size_t i = 0; i < std::min(kNamed, unknowns.size()); ++i)
+    text += fmt::format("{}'{}'", i == 0 ? "" : ", ", element_name(plan, system.element_of[unknowns[i]]));
+  if (unknowns.size() > kNamed) text += fmt::format(" and {} more", unknowns.size() - kNamed);
+  return text;
+}
+
+}  // namespace
+
+std::unique_ptr<SolverMemory> JointSolver::make_memory(const PlanData&) const { return std::make_unique<Memory>(*system_); }
+
+// At the priors' means, at draws from them, or where somebody asked.
+void JointSolver::begin(const State&, Memory& memory) const {
+  Numbers& n = memory.numbers;
+  std::ranges::fill(n.site_tau, 0.0);
+  std::ranges::fill(n.site_rho, 0.0);
+  memory.sites.apply(n);
+  std::ranges::fill(n.x, 0.0);
+  if (!system_->has_constant_gains) {
+    // Rows of one root alone; gradient and step are free to hold sums.
+    std::ranges::fill(n.gradient, 0.0);
+    std::ranges::fill(n.step, 0.0);
+    (void)n.evaluate(n.x, true);
+    (void)n.trace();
+    for (std::uint32_t r = 0; r < system_->first_site_row; ++r) {
+      if (system_->pattern.row(r).size() != 1 || system_->first_program[r] != system_->first_program[r + 1]) continue;
+      const std::uint32_t k = system_->pattern.first[r], u = system_->pattern.columns[k];
+      n.gradient[u] += n.row_values[k] * (n.taus[r] - n.weights[r] * n.sums[r]);
+      n.step[u] += n.weights[r] * n.row_values[k] * n.row_values[k];
+    }
+    boost::random::mt19937_64 random(options_.start_seed);
+    boost::random::normal_distribution<double> normal;
+    for (std::size_t u = 0; u < n.x.size(); ++u) {
+      if (n.step[u] > 0) n.x[u] = n.gradient[u] / n.step[u];
+      if (options_.start_seed != 0) n.x[u] += normal(random) * (n.step[u] > 0 ? 1 / std::sqrt(n.step[u]) : 1.0);
+    }
+  }
+  for (std::size_t u = 0; u < n.x.size(); ++u)
+    if (!std::isnan(n.start[u])) n.x[u] = n.start[u];
+}
+
+JointSolver::End JointSolver::solve_linear(Memory& memory, JointReport& report) const {
+  Numbers& n = memory.numbers;
+  report.objective = n.evaluate(n.x, true);
+  n.trace();
+  n.find_gradient();
+  for (int i = 0; i < kCorrections; ++i) {
+    (void)n.factorise(0);
+    n.step = n.gradient;
+    n.fronts.solve(n.step, n.room);
+    for (std::size_t u = 0; u < n.x.size(); ++u) n.x[u] += n.step[u];
+    report.objective = n.evaluate(n.x, false);
+    n.find_gradient();
+    report.gradient = n.gradient_size();
+    ++report.iterations;
+    if (!goes_on(report)) return End::interrupted;
+    if (report.gradient <= options_.tolerance) break;
+  }
+  return End::converged;
+}
+
+JointSolver::End JointSolver::step_to_the_end(Memory& memory, JointReport& report) const {
+  if (system_->has_constant_gains) return solve_linear(memory, report);
+  Numbers& n = memory.numbers;
+  double damping = options_.damping;
+  report.objective = n.evaluate(n.x, true);
+  for (int solves = 0; solves < options_.limit;) {
+    n.trace();
+    n.find_gradient();
+    bool moved = false;
+    for (int attempt = 0; attempt < kTries && !moved && solves < options_.limit; ++attempt) {
+      (void)n.factorise(damping);
+      n.step = n.gradient;
+      n.fronts.solve(n.step, n.room);
+      ++solves, ++report.iterations;
+      report.gradient = n.gradient_size();
+      if (report.gradient <= options_.tolerance) return End::converged;
+      const double promised = 0.5 * dot(n.step, n.gradient);
+      for (std::size_t u = 0; u < n.x.size(); ++u) n.trial[u] = n.x[u] + n.step[u];
+      const double objective = n.evaluate(n.trial, true);
+      const double fall = report.objective - objective, rounding = kRounding * (std::abs(objective) + std::abs(report.objective));
+      moved = fall > 0 || (promised <= rounding && std::abs(fall) <= rounding);
+      if (!moved) {
+        ++report.rejected;
+        damping = std::min(kMostDamping, std::max(kMuchMore * damping, kSomeDamping));
+      } else {
+        std::swap(n.x, n.trial);
+        report.objective = objective;
+        const double gain = fall / promised;
+        if (gain > kGoodGain || promised <= rounding) damping = std::max(kLess * damping, kLeastDamping);
+        else if (gain < kPoorGain) damping = std::min(kMore * damping, kMostDamping);
+      }
+      if (!goes_on(report)) {
+        if (!moved) (void)n.evaluate(n.x, true);
+        return End::interrupted;
+      }
+    }
+    if (!moved) {
+      (void)n.evaluate(n.x, true);
+      return End::limit;
+    }
+  }
+  return End::limit;
+}
+
+Report JointSolver::run(State& state, const RunOptions& options) const {
+  Memory& memory = static_cast<Memory&>(*state.solver_memory());
+  Numbers& n = memory.numbers;
+  n.read(state);
+  if (!options.warm || !memory.is_solved) begin(state, memory);
+  memory.is_solved = false;
+  memory.sites.apply(n);
+  Report report;
+  JointReport& joint = report.joint.emplace();
+  End end = step_to_the_end(memory, joint);
+  double damping = 0, last = kInfinity;
+  int grown = 0;
+  const bool has_sites = !system_->site_elements.empty();
+  while (has_sites && end == End::converged) {
+    (void)n.trace();
+    (void)n.factorise(0);
+    n.invert();
+    Outcome outcome;
+    memory.sites.refresh(state, n, damping, outcome);
+    memory.sites.apply(n);
+    report.faults = outcome.faults;  // of the last refresh: those that stay
+    ++joint.refreshes;
+    joint.site_change = outcome.change;
+    end = step_to_the_end(memory, joint);
+    if (outcome.change <= options_.site_tolerance) break;
+    if (joint.refreshes >= options_.refreshes) end = End::limit;
+    grown = outcome.change >= last ? grown + 1 : 0;
+    if (grown == 3) damping = 0.5 + 0.5 * damping, grown = 0;
+    last = outcome.change;
+  }
+  report.stop = end == End::converged ? (system_->is_linear() ? Report::Stop::exact : Report::Stop::converged) : Report::Stop::limit;
+  finish(state, memory, report);
+  return report;
+}
+
+// The covariance at the solution, and what the system leaves open.
+void JointSolver::finish(const State& state, Memory& memory, Report& report) const {
+  Numbers& n = memory.numbers;
+  JointReport& joint = *report.joint;
+  (void)n.trace();
+  const bool whole = n.factorise(0);
+  n.invert();
+  memory.objective = joint.objective;
+  memory.is_undetermined.clear();
+  if (!whole) {
+    const std::vector<std::uint32_t> unknowns = n.fronts.undetermined();
+    memory.is_undetermined.assign(n.x.size(), 0);
+    for (const std::uint32_t u : unknowns) memory.is_undetermined[u] = 1;
+    report.stop = Report::Stop::singular;
+    joint.undetermined = names(*state.plan(), *system_, unknowns);
+  } else if (!std::isfinite(joint.objective) || !std::isfinite(joint.gradient)) {
+    report.stop = Report::Stop::diverged;
+  }
+  memory.is_solved = true;
+}
+
+const JointSolver& solver_of(const State& state) {
+  const auto* const solver = dynamic_cast<const JointSolver*>(state.plan()->solver.get());
+  if (solver == nullptr) fail("this plan is not solved by joint; compile it with compile(graph, joint(), registry)");
+  return *solver;
+}
+
+const Memory& solved_memory(const State& state) {
+  (void)solver_of(state);
+  const Memory& memory = static_cast<const Memory&>(*state.solver_memory());
+  if (!memory.is_solved) fail("this state has not been run; call run(plan, state) first");
+  return memory;
+}
+
+Gaussian marginal(const State&, const Memory& memory, std::uint32_t element, Numbers::Reader& reader, Numbers::Sparse& row) {
+  const Numbers& n = memory.numbers;
+  const System& system = *n.system;
+  const double mean = n.values[element];
+  if (system.role[element] == Role::known) return n.missing[element] ? Gaussian::uniform() : Gaussian::point(mean);
+  const auto is_open = [&](std::uint32_t u) { return !memory.is_undetermined.empty() && memory.is_undetermined[u] != 0; };
+  if (const std::uint32_t u = system.unknown_of[element]; u != System::kNone)
+    return is_open(u) ? Gaussian::uniform() : Gaussian::from_moments(mean, n.fronts.variance(u));
+  n.gradient_of(element, reader, row);
+  if (std::ranges::any_of(row.unknowns, is_open)) return Gaussian::uniform();
+  const std::uint32_t front = n.fronts.common_front(row.unknowns, reader.roots);
+  if (front != System::kNone) return Gaussian::from_moments(mean, n.fronts.quadratic(front, reader.roots, row.values));
+  std::vector<double> a(n.x.size()), room(n.x.size());
+  for (std::size_t k = 0; k < row.unknowns.size(); ++k) a[row.unknowns[k]] = row.values[k];
+  n.fronts.solve_lower(a, room);
+  return Gaussian::from_moments(mean, dot(a, a));
+}
+
+Belief JointSolver::belief(const State& state, VariableId variable) const {
+  const Memory& memory = static_cast<const Memory&>(*state.solver_memory());
+  const auto& v = state.plan()->variables.at(variable.value);
+  std::vector<Natural> elements(v.size);
+  if (memory.is_solved) {
+    Numbers::Reader reader(memory.numbers);
+    Numbers::Sparse row;
+    for (std::uint32_t i = 0; i < v.size; ++i) elements[i] = marginal(state, memory, v.first_element + i, reader, row);
+  } else if (v.observed) {
+    for (std::uint32_t i = 0; i < v.size; ++i) elements[i] = state.message(v.first_slot + i);
+  }
+  return {v.name, v.family, std::move(elements)};
+}
+
+}  // namespace dma::joint_system

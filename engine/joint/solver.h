@@ -1,0 +1,49 @@
+// The steps: Gauss-Newton with Levenberg-Marquardt damping, and the refreshing of sites in between.
+#pragma once
+
+#include "engine/joint/joint.h"
+#include "engine/joint/sites.h"
+#include "engine/run/solver.h"
+
+namespace dma::joint_system {
+
+class Memory : public SolverMemory {
+ public:
+  explicit Memory(const System& system) : numbers(system), sites(system) {}
+  Numbers numbers;
+  Sites sites;
+  bool is_solved = false;
+  std::vector<std::uint8_t> is_undetermined;  // by unknown; empty: none is
+  double objective = 0;
+};
+
+class JointSolver : public Solver {
+ public:
+  JointSolver(std::shared_ptr<const System> system, JointOptions options) : system_(std::move(system)), options_(std::move(options)) {}
+
+  std::unique_ptr<SolverMemory> make_memory(const PlanData& plan) const override;
+  Report run(State& state, const RunOptions& options) const override;
+  Belief belief(const State& state, VariableId variable) const override;
+
+  const System& system() const { return *system_; }
+
+ private:
+  enum class End { converged, limit, interrupted };
+
+  void begin(const State& state, Memory& memory) const;
+  End step_to_the_end(Memory& memory, JointReport& report) const;
+  End solve_linear(Memory& memory, JointReport& report) const;
+  void finish(const State& state, Memory& memory, Report& report) const;
+  bool goes_on(const JointReport& report) const { return !options_.callback || options_.callback(report); }
+
+  std::shared_ptr<const System> system_;
+  JointOptions options_;
+};
+
+// Of a state that joint has run; an Error for any other.
+const Memory& solved_memory(const State& state);
+const JointSolver& solver_of(const State& state);
+// Mean and variance of one element; variance inf where nothing determines it.
+Gaussian marginal(const State& state, const Memory& memory, std::uint32_t element, Numbers::Reader& reader, Numbers::Sparse& row);
+
+}  // namespace dma::joint_system

@@ -1,0 +1,29 @@
+// Probit likelihood: f(x, y) = Phi(x) if y > 0, Phi(-x) otherwise. Outcomes may be coded {-1, 1} or {0, 1}.
+//
+// EP messages (method "ep") in closed form. With the arriving x ~ N(m, v), u = m / sqrt(1 + v), and y sharp (turn the signs of
+// u and tau for y <= 0), h = phi(u) / Phi(u) and t = 1 - h (h + u), the variance of N(0, 1) cut at u:
+//
+//   to x    rho = h (h + u) / (1 + v t)        tau = h (sqrt(1 + v) + m (h + u)) / (1 + v t)
+//
+// where nothing is subtracted from a nearly equal number. If y itself is uncertain, f = q + (p - q) Phi(x) with p and q the
+// probabilities that y > 0 and not; to y the same with a step instead of Phi. Those may have no proper message: a fault.
+// Evidence: the integral of f is Phi(u), or q + (p - q) Phi(u).
+#pragma once
+
+#include <span>
+
+#include "engine/messages/gaussian.h"
+
+namespace dma {
+
+struct Probit {
+  static Gaussian to_x(const Gaussian& x, const Gaussian& y);
+  static Gaussian to_y(const Gaussian& x, const Gaussian& y);
+
+  // P(y > 0) given what is known of x.
+  static double probability(const Gaussian& x);
+  static double log_density(double x, double y);
+  static double log_integral(const Gaussian& x, const Gaussian& y);
+};
+
+}  // namespace dma

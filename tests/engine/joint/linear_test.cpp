@@ -1,0 +1,234 @@
+// Linear Gaussian graphs, with loops, against textbook and dense solutions.
+#include <doctest/doctest.h>
+
+#include <Eigen/Dense>
+
+#include "tests/engine/joint/joint_models.h"
+#include "tests/oracles/dense_rows.h"
+
+namespace {
+
+using namespace dma;
+using namespace dma::joint_test;
+using oracle::DenseRows;
+
+constexpr double kClose = 1e-8;
+
+struct Smoothed {
+  std::vector<Eigen::VectorXd> mean;
+  std::vector<Eigen::MatrixXd> covariance;
+};
+
+// Kalman filter and Rauch-Tung-Striebel smoother, as a textbook writes them.
+Smoothed rauch_tung_striebel(const Eigen::MatrixXd& f, const Eigen::MatrixXd& q, const Eigen::MatrixXd& h, const Eigen::MatrixXd& r,
+                             Eigen::VectorXd m, Eigen::MatrixXd p, const std::vector<Eigen::VectorXd>& y) {
+  Smoothed filtered, predicted;
+  for (std::size_t t = 0; t < y.size(); ++t) {
+    if (t > 0) m = f * m, p = f * p * f.transpose() + q;
+    predicted.mean.push_back(m), predicted.covariance.push_back(p);
+    const Eigen::MatrixXd gain = p * h.transpose() * (h * p * h.transpose() + r).inverse();
+    m += gain * (y[t] - h * m);
+    p -= gain * h * p;
+    filtered.mean.push_back(m), filtered.covariance.push_back(p);
+  }
+  for (std::size_t t = y.size() - 1; t-- > 0;) {
+    const Eigen::MatrixXd gain = filtered.covariance[t] * f.transpose() * predicted.covariance[t + 1].inverse();
+    filtered.mean[t] += gain * (filtered.mean[t + 1] - predicted.mean[t + 1]);
+    filtered.covariance[t] += gain * (filtered.covariance[t + 1] - predicted.covariance[t + 1]) * gain.transpose();
+  }
+  return filtered;
+}
+
+void check_constant_velocity(int axes) {
+  constexpr std::uint32_t kLength = 120;
+  Graph g;
+  std::vector<Axis> all;
+  for (int a = 0; a < axes; ++a) all.emplace_back(g, kLength, std::to_string(a));
+  const Plan plan = compile(g, joint(), standard_registry());
+  State state(plan);
+  std::vector<Eigen::VectorXd> y(kLength, Eigen::VectorXd(axes));
+  for (int a = 0; a < axes; ++a) {
+    std::vector<double> values;
+    for (std::uint32_t t = 0; t < kLength; ++t) values.push_back(y[t][a] = series(t + 31 * static_cast<std::size_t>(a)));
+    state.observe(all[static_cast<std::size_t>(a)].y, values);
+  }
+  const Report report = run(plan, state);
+  CHECK(report.stop == Report::Stop::exact);
+  CHECK(report.converged());
+  const int d = 2 * axes;
+  Eigen::MatrixXd f = Eigen::MatrixXd::Identity(d, d), q = f, h = Eigen::MatrixXd::Zero(axes, d);
+  Eigen::VectorXd m = Eigen::VectorXd::Zero(d);
+  for (int a = 0; a < axes; ++a) {
+    f(2 * a, 2 * a + 1) = 1;
+    q(2 * a, 2 * a) = Axis::kPosition, q(2 * a + 1, 2 * a + 1) = Axis::kVelocity;
+    h(a, 2 * a) = 1;
+    m[2 * a] = 0.5;
+  }
+  const Smoothed exact = rauch_tung_striebel(f, q, h, Axis::kNoise * Eigen::MatrixXd::Identity(axes, axes), m,
+                                             Axis::kPrior * Eigen::MatrixXd::Identity(d, d), y);
+  double error = 0;
+  const JointPosterior posterior(state);
+  for (int a = 0; a < axes; ++a) {
+    const Axis& axis = all[static_cast<std::size_t>(a)];
+    const Belief p = state.belief(axis.p), v = state.belief(axis.v), moved = state.belief(axis.moved);
+    const Eigen::MatrixXd pv = posterior.covariance(axis.p, axis.v);
+    for (std::uint32_t t = 0; t < kLength; ++t) {
+      const auto& c = exact.covariance[t];
+      error = std::max({error, std::abs(p.mean(t) - exact.mean[t][2 * a]), std::abs(v.mean(t) - exact.mean[t][2 * a + 1]),
+                        std::abs(p.variance(t) - c(2 * a, 2 * a)), std::abs(v.variance(t) - c(2 * a + 1, 2 * a + 1)),
+                        std::abs(pv(t, t) - c(2 * a, 2 * a + 1))});
+      if (t + 1 == kLength) continue;
+      error = std::max({error, std::abs(moved.mean(t) - exact.mean[t][2 * a] - exact.mean[t][2 * a + 1]),
+                        std::abs(moved.variance(t) - c(2 * a, 2 * a) - c(2 * a + 1, 2 * a + 1) - 2 * c(2 * a, 2 * a + 1))});
+    }
+  }
+  CHECK(error < kClose);
+}
+
+}  // namespace
+
+TEST_CASE("joint: a constant-velocity smoother in 2 and 4 dimensions is the Rauch-Tung-Striebel one") {
+  check_constant_velocity(1);
+  check_constant_velocity(2);
+}
+
+TEST_CASE("joint: an autoregression of second order, with its evidence") {
+  constexpr std::uint32_t kLength = 80;
+  Graph g;
+  const VariableId x = g.variable("x", kLength), next = g.variable("next", kLength - 2), y = g.observed("y", kLength);
+  g.factor("gaussian_prior", {gather(x, {0, 1})}, {{"mean", 0.2}, {"variance", 2.0}});
+  std::vector<std::uint32_t> pairs;
+  for (std::uint32_t t = 2; t < kLength; ++t) pairs.push_back(t - 1), pairs.push_back(t - 2);
+  g.factor("sum", {gather(x, pairs), next}, {{"coefficients", std::vector<double>{1.2, -0.5}}});
+  g.factor("gaussian_noise", {next, gather(x, steps(2, kLength))}, {{"variance", 0.1}});
+  g.factor("gaussian_noise", {x, y}, {{"variance", 0.4}});
+  DenseRows dense(kLength);
+  std::vector<double> values;
+  for (std::uint32_t t = 0; t < kLength; ++t) {
+    values.push_back(series(t));
+    if (t < 2) dense.add({{t, 1}}, 0.2, 2.0);
+    else dense.add({{t, 1}, {t - 1, -1.2}, {t - 2, 0.5}}, 0, 0.1);
+    dense.add({{t, 1}}, values[t], 0.4);
+  }
+  const Plan plan = compile(g, joint(), standard_registry());
+  State state(plan);
+  state.observe(y, values);
+  CHECK(run(plan, state).stop == Report::Stop::exact);
+  const JointPosterior posterior(state);
+  CHECK((posterior.mean(x) - dense.mean()).cwiseAbs().maxCoeff() < kClose);
+  CHECK((posterior.covariance(x, x) - dense.covariance()).cwiseAbs().maxCoeff() < kClose);
+  CHECK(posterior.log_evidence() == doctest::Approx(dense.log_evidence()).epsilon(1e-10));
+}
+
+TEST_CASE("joint: eight schools with varying intercepts and slopes") {
+  constexpr std::uint32_t kSchools = 8, kPupils = 6, kRows = kSchools * kPupils;
+  Graph g;
+  const VariableId mean = g.variable("mean", 2), a = g.variable("a", kSchools), b = g.variable("b", kSchools);
+  const VariableId x = g.observed("x", kRows), bx = g.variable("bx", kRows), fit = g.variable("fit", kRows), y = g.observed("y", kRows);
+  std::vector<std::uint32_t> school;
+  for (std::uint32_t i = 0; i < kRows; ++i) school.push_back(i / kPupils);
+  g.factor("gaussian_prior", {mean}, {{"mean", 0.0}, {"variance", 25.0}});
+  g.factor("gaussian_noise", {gather(mean, std::vector<std::uint32_t>(kSchools, 0)), a}, {{"variance", 0.6}});
+  g.factor("gaussian_noise", {gather(mean, std::vector<std::uint32_t>(kSchools, 1)), b}, {{"variance", 0.3}});
+  g.factor("product", {gather(b, school), x, bx});
+  g.factor("add", {gather(a, school), bx, fit});
+  g.factor("gaussian_noise", {fit, y}, {{"variance", 0.5}});
+  DenseRows dense(2 + 2 * kSchools);
+  std::vector<double> xs, ys;
+  dense.add({{0, 1}}, 0, 25), dense.add({{1, 1}}, 0, 25);
+  for (std::uint32_t j = 0; j < kSchools; ++j) {
+    dense.add({{2 + j, 1}, {0, -1}}, 0, 0.6);
+    dense.add({{2 + kSchools + j, 1}, {1, -1}}, 0, 0.3);
+    for (std::uint32_t i = 0; i < kPupils; ++i) {
+      xs.push_back(2 * series(j * 7 + i)), ys.push_back(1 + 0.5 * series(j) + (0.8 + series(j + 3)) * xs.back() + 0.5 * series(i + 40));
+      dense.add({{2 + j, 1}, {2 + kSchools + j, xs.back()}}, ys.back(), 0.5);
+    }
+  }
+  const Plan plan = compile(g, joint(), standard_registry());
+  State state(plan);
+  state.observe(x, xs);
+  state.observe(y, ys);
+  const Report report = run(plan, state);
+  CHECK(report.stop == Report::Stop::exact);
+  CHECK(report.line().starts_with("exact after 1 solve: objective"));
+  const JointPosterior posterior(state);
+  Eigen::VectorXd means(2 + 2 * kSchools);
+  means << posterior.mean(mean), posterior.mean(a), posterior.mean(b);
+  CHECK((means - dense.mean()).cwiseAbs().maxCoeff() < kClose);
+  const Eigen::MatrixXd c = dense.covariance();
+  CHECK((posterior.covariance(a, b) - c.block(2, 2 + kSchools, kSchools, kSchools)).cwiseAbs().maxCoeff() < kClose);
+  CHECK((posterior.covariance(mean, b) - c.block(0, 2 + kSchools, 2, kSchools)).cwiseAbs().maxCoeff() < kClose);
+  CHECK(state.belief(b).variance(3) == doctest::Approx(c(2 + kSchools + 3, 2 + kSchools + 3)).epsilon(kClose));
+  CHECK(posterior.log_evidence() == doctest::Approx(dense.log_evidence()).epsilon(1e-10));
+}
+
+TEST_CASE("joint: Bayesian linear regression on ten correlated inputs") {
+  constexpr std::uint32_t kInputs = 10, kRows = 40;
+  Graph g;
+  const VariableId w = g.variable("w", kInputs), x = g.observed("x", kInputs * kRows), z = g.variable("z", kRows),
+                   y = g.observed("y", kRows);
+  std::vector<std::uint32_t> weights;
+  for (std::uint32_t q = 0; q < kInputs * kRows; ++q) weights.push_back(q % kInputs);
+  g.factor("gaussian_prior", {w}, {{"mean", 0.0}, {"variance", 1.5}});
+  g.factor("inner_product", {gather(w, weights), x, z});
+  g.factor("gaussian_noise", {z, y}, {{"variance", 0.04}});
+  Eigen::MatrixXd inputs(kRows, kInputs);
+  Eigen::VectorXd targets(kRows);
+  std::vector<double> xs, ys;
+  for (std::uint32_t r = 0; r < kRows; ++r) {
+    for (std::uint32_t i = 0; i < kInputs; ++i)
+      xs.push_back(inputs(r, i) = series(r) + 0.2 * std::sin(static_cast<double>(r * (i + 2))));  // one common part
+    ys.push_back(targets[r] = inputs(r, 0) - 0.5 * inputs(r, 4) + 0.1 * series(r + 90));
+  }
+  const Plan plan = compile(g, joint(), standard_registry());
+  CHECK(describe(plan).find("dense Cholesky: 10 unknowns") != std::string::npos);
+  State state(plan);
+  state.observe(x, xs);
+  state.observe(y, ys);
+  CHECK(run(plan, state).stop == Report::Stop::exact);
+  const Eigen::MatrixXd information = inputs.transpose() * inputs / 0.04 + Eigen::MatrixXd::Identity(kInputs, kInputs) / 1.5;
+  const Eigen::MatrixXd covariance = information.inverse();
+  const JointPosterior posterior(state);
+  CHECK((posterior.mean(w) - covariance * inputs.transpose() * targets / 0.04).cwiseAbs().maxCoeff() < kClose);
+  CHECK((posterior.covariance(w, w) - covariance).cwiseAbs().maxCoeff() < kClose);
+  CHECK((posterior.covariance(z, z) - inputs * covariance * inputs.transpose()).cwiseAbs().maxCoeff() < kClose);
+  const Eigen::MatrixXd of_y = 1.5 * inputs * inputs.transpose() + 0.04 * Eigen::MatrixXd::Identity(kRows, kRows);
+  const Eigen::MatrixXd l = of_y.llt().matrixL();
+  const double evidence = -0.5 * targets.dot(of_y.ldlt().solve(targets)) - l.diagonal().array().log().sum() -
+                          0.5 * kRows * std::log(2 * std::numbers::pi);
+  CHECK(posterior.log_evidence() == doctest::Approx(evidence).epsilon(1e-9));
+}
+
+TEST_CASE("joint: a chain of 2,000 steps is solved sparsely, and the plan says so") {
+  Graph g;
+  const Axis axis(g, 2000, "");
+  const Plan plan = compile(g, joint(), standard_registry());
+  const std::string text = describe(plan);
+  CAPTURE(text);
+  CHECK(text.find("joint: 4000 roots, 1999 derived, 6000 rows, 0 EP sites; linear, one solve\n") != std::string::npos);
+  CHECK(text.find("sparse Cholesky: 4000 unknowns in ") != std::string::npos);
+}
+
+TEST_CASE("joint: a second run with other values, parameters or none of them gives what a fresh state gives") {
+  Graph g;
+  const Axis axis(g, 50, "");
+  const VariableId w = g.variable("w");
+  g.factor("gaussian_prior", {w}, {{"mean", 0.0}, {"variance", 1.0}}, {.name = "prior"});
+  const Plan plan = compile(g, joint(), standard_registry());
+  State state(plan), fresh(plan);
+  std::vector<double> first, second;
+  for (std::size_t t = 0; t < 50; ++t) first.push_back(series(t)), second.push_back(series(t + 9));
+  state.observe(axis.y, first);
+  (void)run(plan, state);
+  state.observe(axis.y, second);
+  state.set_parameter(g.find_factor("prior"), "variance", 0.25);
+  (void)run(plan, state);
+  fresh.observe(axis.y, second);
+  fresh.set_parameter(g.find_factor("prior"), "variance", 0.25);
+  (void)run(plan, fresh);
+  CHECK(state.belief(w).variance() == doctest::Approx(0.25).epsilon(1e-12));
+  for (std::size_t t = 0; t < 50; ++t) {
+    CHECK(state.belief(axis.v).mean(t) == fresh.belief(axis.v).mean(t));
+    CHECK(state.belief(axis.v).variance(t) == fresh.belief(axis.v).variance(t));
+  }
+}

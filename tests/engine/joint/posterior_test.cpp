@@ -1,0 +1,188 @@
+// What a joint run can be asked, and what it refuses.
+#include <doctest/doctest.h>
+
+#include "engine/support/error.h"
+#include "schedules/flooding.h"
+#include "schedules/forward_backward.h"
+#include "tests/engine/joint/joint_models.h"
+#include "tests/oracles/dense_rows.h"
+
+namespace {
+
+using namespace dma;
+using namespace dma::joint_test;
+
+// z = a + b, y = z + noise: a and b are known to be apart only through their priors.
+struct Pair {
+  Graph g;
+  VariableId a = g.variable("a"), b = g.variable("b"), z = g.variable("z"), y = g.observed("y");
+  explicit Pair(double prior_of_a = 1, double prior_of_b = 2) {
+    if (prior_of_a > 0) g.factor("gaussian_prior", {a}, {{"mean", 1.0}, {"variance", prior_of_a}});
+    if (prior_of_b > 0) g.factor("gaussian_prior", {b}, {{"mean", -1.0}, {"variance", prior_of_b}});
+    g.factor("add", {a, b, z});
+    g.factor("gaussian_noise", {z, y}, {{"variance", 0.1}}, {.name = "noise"});
+  }
+};
+
+}  // namespace
+
+TEST_CASE("joint: draws have the posterior's moments, and deterministic variables their functions' values") {
+  const Pair pair;
+  const Plan plan = compile(pair.g, joint(), standard_registry());
+  State state(plan);
+  state.observe(pair.y, 0.7);
+  (void)run(plan, state);
+  const JointPosterior posterior(state);
+  constexpr std::size_t kDraws = 20'000;
+  const JointSamples samples = posterior.sample(kDraws, 5);
+  CHECK(samples.size() == kDraws);
+  double mean = 0, product = 0;
+  for (std::size_t d = 0; d < kDraws; ++d) {
+    CHECK(samples(d, pair.z) == samples(d, pair.a) + samples(d, pair.b));
+    mean += samples(d, pair.a) / kDraws;
+    product += samples(d, pair.a) * samples(d, pair.b) / kDraws;
+  }
+  const double sd = state.belief(pair.a).sd(), covariance = posterior.covariance(pair.a, pair.b)(0, 0);
+  CHECK(std::abs(mean - state.belief(pair.a).mean()) < 4 * sd / std::sqrt(kDraws));
+  CHECK(product - mean * state.belief(pair.b).mean() == doctest::Approx(covariance).epsilon(0.05));
+  CHECK(covariance == doctest::Approx(-2.0 / 3.1).epsilon(1e-10));
+  CHECK(posterior.sample(3, 5)(2, pair.b) == samples(2, pair.b));
+  CHECK_THROWS_WITH_AS(samples(kDraws, pair.a), "samples: there is no element 0 of variable 'a' in draw 20000; 1 elements and 20000 draws exist",
+                       Error);
+}
+
+TEST_CASE("joint: a missing observation is integrated over, for sweeps as well") {
+  Graph g;
+  const Axis axis(g, 30, "");
+  std::vector<double> values;
+  for (std::size_t t = 0; t < 30; ++t) values.push_back(series(t));
+  const Plan plan = compile(g, joint(), standard_registry());
+  State state(plan);
+  state.observe(axis.y, values);
+  for (const std::size_t t : {4u, 5u, 29u}) state.observe_missing(axis.y, t);
+  (void)run(plan, state);
+  oracle::DenseRows dense(60);
+  dense.add({{0, 1}}, 0.5, Axis::kPrior), dense.add({{30, 1}}, 0, Axis::kPrior);
+  for (Eigen::Index t = 0; t < 30; ++t) {
+    if (t != 4 && t != 5 && t != 29) dense.add({{t, 1}}, values[static_cast<std::size_t>(t)], Axis::kNoise);
+    if (t == 0) continue;
+    dense.add({{t, 1}, {t - 1, -1}, {30 + t - 1, -1}}, 0, Axis::kPosition);
+    dense.add({{30 + t, 1}, {30 + t - 1, -1}}, 0, Axis::kVelocity);
+  }
+  const Eigen::VectorXd mean = dense.mean();
+  const Eigen::MatrixXd covariance = dense.covariance();
+  for (Eigen::Index t = 0; t < 30; ++t) {
+    CHECK(state.belief(axis.p).mean(static_cast<std::size_t>(t)) == doctest::Approx(mean[t]).epsilon(1e-9));
+    CHECK(state.belief(axis.p).variance(static_cast<std::size_t>(t)) == doctest::Approx(covariance(t, t)).epsilon(1e-9));
+  }
+  CHECK(JointPosterior(state).log_evidence() == doctest::Approx(dense.log_evidence()).epsilon(1e-9));
+  // Given again, it counts again.
+  state.observe(axis.y, values);
+  CHECK(run(plan, state).converged());
+  CHECK(state.belief(axis.p).variance(29) < covariance(29, 29));
+
+  Graph h;
+  const VariableId x = h.variable("x"), y = h.observed("y");
+  h.factor("gaussian_prior", {x}, {{"mean", 2.0}, {"variance", 3.0}});
+  h.factor("gaussian_noise", {x, y}, {{"variance", 1.0}});
+  const Plan sweeps = compile(h, forward_backward(), standard_registry());
+  State by_sweeps(sweeps);
+  by_sweeps.observe_missing(y);
+  (void)run(sweeps, by_sweeps);
+  CHECK(by_sweeps.belief(x).variance() == doctest::Approx(3));
+  by_sweeps.observe(y, 4.0);
+  (void)run(sweeps, by_sweeps);
+  CHECK(by_sweeps.belief(x).mean() == doctest::Approx(3.5));
+  CHECK_THROWS_WITH_AS(by_sweeps.observe_missing(x), "variable 'x' is not observed; declare it with graph.observed(...)", Error);
+  CHECK_THROWS_WITH_AS(by_sweeps.observe_missing(y, 1), "variable 'y' has 1 elements, there is no element 1", Error);
+}
+
+TEST_CASE("joint: a singular system names the variables that nothing determines, and keeps the others") {
+  Pair pair(0, 0);
+  const VariableId c = pair.g.variable("c");
+  pair.g.factor("gaussian_prior", {c}, {{"mean", 1.0}, {"variance", 0.5}});
+  const Plan plan = compile(pair.g, joint(), standard_registry());
+  State state(plan);
+  state.observe(pair.y, 1.0);
+  const Report report = run(plan, state);
+  CHECK(report.stop == Report::Stop::singular);
+  CHECK(!report.converged());
+  CHECK(report.joint->undetermined == "'a', 'b'");
+  CHECK(report.line().starts_with("singular after 1 solve: nothing determines 'a', 'b': objective"));
+  CHECK(state.belief(pair.a)[0].is_uniform());
+  CHECK(state.belief(c).variance() == doctest::Approx(0.5));
+  const JointPosterior posterior(state);
+  CHECK_THROWS_WITH_AS((void)posterior.covariance(pair.a, c), "joint: nothing determines 'a'; it has no covariance", Error);
+  CHECK_THROWS_WITH_AS((void)posterior.sample(1, 1), "joint: nothing determines some variables; there is no posterior to draw from", Error);
+  CHECK_THROWS_WITH_AS((void)posterior.log_evidence(), "joint: nothing determines some variables; there is no evidence", Error);
+}
+
+TEST_CASE("joint: what has no place in a Gaussian system is refused by name, with the way out") {
+  const auto compiled = [](const Graph& g, JointOptions options = {}) { return compile(g, joint(std::move(options)), standard_registry()); };
+  {
+    Graph g;
+    const VariableId a = g.variable("a"), b = g.variable("b"), y = g.observed("y");
+    g.factor("gaussian_prior", {a}, {{"mean", 0.0}, {"variance", 1.0}});
+    g.factor("gaussian_prior", {b}, {{"mean", 0.0}, {"variance", 1.0}});
+    g.factor("add", {a, b, y}, {}, {.name = "total"});
+    CHECK_THROWS_WITH_AS(compiled(g),
+                         "joint: 'y' is observed and also the output of factor 'total', a constraint of infinite precision; observe it "
+                         "through gaussian_noise instead",
+                         Error);
+  }
+  {
+    Pair pair;
+    pair.g.factor("add", {pair.b, pair.a, pair.z}, {}, {.name = "again"});
+    CHECK_THROWS_WITH_AS(compiled(pair.g),
+                         "joint: 'z' is the output of two deterministic factors, 'again' is one of them: a constraint of infinite "
+                         "precision; connect one of them through gaussian_noise",
+                         Error);
+  }
+  {
+    Registry registry = standard_registry();
+    registry.add(kind("mystery").input("x"));
+    Pair pair;
+    pair.g.factor("mystery", {pair.a}, {}, {.name = "unknown"});
+    CHECK_THROWS_WITH_AS(compile(pair.g, joint(), registry),
+                         "joint: kind 'mystery' of factor 'unknown' has no linear view; give it a function(...), a gaussian_row(...) or "
+                         "messages (it is then an EP site)",
+                         Error);
+  }
+  const Pair pair;
+  CHECK_THROWS_WITH_AS(compiled(pair.g, {.memory = 50}),
+                       "joint: 2 unknowns need 9.6e-08 GB, more than the limit of 5e-08 GB; raise joint({.memory = ...}) or solve by sweeps",
+                       Error);
+  CHECK_THROWS_WITH_AS(compiled(pair.g, {.tolerance = 0}), "joint: tolerance is 0; it must be above 0", Error);
+  CHECK_THROWS_WITH_AS(compiled(pair.g, {.limit = 0}), "joint: the limit is 0 solves; at least 1 is expected", Error);
+  const Plan plan = compiled(pair.g);
+  State state(plan);
+  CHECK_THROWS_WITH_AS(JointPosterior{state}, "this state has not been run; call run(plan, state) first", Error);
+  CHECK_THROWS_WITH_AS(run(plan, state), "observed variable 'y' has no value; give it one with state.observe(...)", Error);
+  state.observe(pair.y, 1.0);
+  const double start[] = {1.0};
+  CHECK_THROWS_WITH_AS(set_start(state, pair.z, start),
+                       "variable 'z' is the output of a deterministic factor; only a variable that nothing computes has a start", Error);
+  state.set_parameter(pair.g.find_factor("noise"), "variance", 0.0);
+  CHECK_THROWS_WITH_AS(run(plan, state),
+                       "joint: factor 'noise' has variance 0, a constraint of infinite precision; give it a small positive variance, or "
+                       "declare its variable observed",
+                       Error);
+  const Plan other = compile(pair.g, flooding(), standard_registry());
+  const State by_sweeps(other);
+  CHECK_THROWS_WITH_AS(JointPosterior{by_sweeps},
+                       "this plan is not solved by joint; compile it with compile(graph, joint(), registry)", Error);
+}
+
+TEST_CASE("joint: one call compares sweeps with it") {
+  Graph g;
+  const Axis axis(g, 20, "");
+  std::vector<double> values;
+  for (std::size_t t = 0; t < 20; ++t) values.push_back(series(t));
+  const JointComparison c = compare_with_joint(g, flooding({.damping = 0.3}), standard_registry(), [&](State& s) { s.observe(axis.y, values); });
+  REQUIRE(c.rows.size() == 3);
+  CHECK(c.joint.stop == Report::Stop::exact);
+  CHECK(c.rows[0].variable == "p");
+  CHECK(c.rows[0].mean_difference < 1e-3);       // loopy messages find the mean
+  CHECK(std::abs(std::log(c.rows[1].variance_ratio)) > 0.05);  // and get the variance wrong
+  CHECK(c.text().find("variance ratio") != std::string::npos);
+}

@@ -1,0 +1,128 @@
+// EP sites inside the joint solve.
+#include <doctest/doctest.h>
+
+#include <Eigen/Dense>
+
+#include "factors/normal.h"
+#include "tests/engine/joint/joint_models.h"
+#include "tests/oracles/quadrature.h"
+
+namespace {
+
+using namespace dma;
+using namespace dma::joint_test;
+
+double phi(double t) { return std::exp(-0.5 * t * t) / std::sqrt(2 * std::numbers::pi); }
+double Phi(double t) { return 0.5 * std::erfc(-t / std::sqrt(2.0)); }
+
+struct ProbitData {
+  Eigen::MatrixXd x;
+  std::vector<double> y;
+  ProbitData(int rows, int inputs) : x(rows, inputs) {
+    for (int r = 0; r < rows; ++r) {
+      double total = 0;
+      for (int i = 0; i < inputs; ++i) {
+        x(r, i) = std::sin(1.0 + 0.7 * r + 1.3 * i + 0.01 * r * i) + 0.5 * std::cos(0.11 * r * (i + 1));
+        total += x(r, i) * std::cos(0.9 * i);
+      }
+      y.push_back(total + 1.5 * std::sin(12.9898 * r) > 0 ? 1 : -1);
+    }
+  }
+};
+
+struct Ep {
+  Eigen::VectorXd mean;
+  Eigen::MatrixXd covariance;
+  double log_evidence = 0;
+};
+
+// Full-covariance EP as in Rasmussen and Williams, section 3.6, in the space of the weights: one site at a time, rank-one updates.
+Ep full_covariance_ep(const ProbitData& data, double prior) {
+  const auto n = data.x.rows(), d = data.x.cols();
+  Eigen::VectorXd tau = Eigen::VectorXd::Zero(n), rho = tau;
+  Ep ep{Eigen::VectorXd::Zero(d), prior * Eigen::MatrixXd::Identity(d, d)};
+  Eigen::VectorXd cavity_mean(n), cavity_variance(n);
+  for (int sweep = 0; sweep < 200; ++sweep) {
+    double change = 0;
+    for (Eigen::Index r = 0; r < n; ++r) {
+      const Eigen::VectorXd a = data.x.row(r), ca = ep.covariance * a;
+      const double v = a.dot(ca), m = a.dot(ep.mean), y = data.y[static_cast<std::size_t>(r)];
+      const double cv = 1 / (1 / v - rho[r]), cm = cv * (m / v - tau[r]);
+      const double u = y * cm / std::sqrt(1 + cv), ratio = phi(u) / Phi(u);
+      const double new_mean = cm + y * cv * ratio / std::sqrt(1 + cv), new_variance = cv - cv * cv * ratio * (u + ratio) / (1 + cv);
+      const double new_rho = 1 / new_variance - 1 / cv, new_tau = new_mean / new_variance - cm / cv, step = new_rho - rho[r];
+      change = std::max({change, std::abs(step), std::abs(new_tau - tau[r])});
+      ep.covariance -= step / (1 + step * v) * ca * ca.transpose();
+      rho[r] = new_rho, tau[r] = new_tau;
+      ep.mean = ep.covariance * (data.x.transpose() * tau);
+    }
+    // Anew, so that rounding does not add up.
+    const Eigen::MatrixXd information = data.x.transpose() * rho.asDiagonal() * data.x + Eigen::MatrixXd::Identity(d, d) / prior;
+    ep.covariance = information.inverse();
+    ep.mean = ep.covariance * (data.x.transpose() * tau);
+    if (change < 1e-13) break;
+  }
+  const Eigen::MatrixXd l = Eigen::MatrixXd(ep.covariance.inverse()).llt().matrixL();
+  ep.log_evidence = 0.5 * ep.mean.dot(data.x.transpose() * tau) - l.diagonal().array().log().sum() - 0.5 * static_cast<double>(d) * std::log(prior);
+  for (Eigen::Index r = 0; r < n; ++r) {
+    const Eigen::VectorXd a = data.x.row(r);
+    const double v = a.dot(ep.covariance * a), m = a.dot(ep.mean);
+    const double cr = 1 / v - rho[r], ct = m / v - tau[r], cm = ct / cr;
+    ep.log_evidence += std::log(Phi(data.y[static_cast<std::size_t>(r)] * cm / std::sqrt(1 + 1 / cr)));
+    ep.log_evidence -= 0.5 * std::log(cr / (cr + rho[r])) + 0.5 * (ct + tau[r]) * (ct + tau[r]) / (cr + rho[r]) - 0.5 * ct * ct / cr;
+  }
+  return ep;
+}
+
+}  // namespace
+
+TEST_CASE("joint: probit regression, 500 rows of 20 inputs, is full-covariance EP") {
+  constexpr int kRows = 500, kInputs = 20;
+  const ProbitData data(kRows, kInputs);
+  Graph g;
+  const VariableId w = g.variable("w", kInputs), x = g.observed("x", kRows * kInputs), z = g.variable("z", kRows), y = g.observed("y", kRows);
+  std::vector<std::uint32_t> weights;
+  for (std::uint32_t q = 0; q < kRows * kInputs; ++q) weights.push_back(q % kInputs);
+  g.factor("gaussian_prior", {w}, {{"mean", 0.0}, {"variance", 2.0}});
+  g.factor("inner_product", {gather(w, weights), x, z});
+  g.factor("probit", {z, y});
+  const Plan plan = compile(g, joint(), standard_registry());
+  CHECK(describe(plan).find("500 EP sites") != std::string::npos);
+  State state(plan);
+  const Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor> rows = data.x;
+  state.observe(x, {rows.data(), static_cast<std::size_t>(rows.size())});
+  state.observe(y, data.y);
+  const Report report = run(plan, state);
+  CAPTURE(report.line());
+  CHECK(report.stop == Report::Stop::converged);
+  CHECK(report.faults == 0);
+  const Ep exact = full_covariance_ep(data, 2.0);
+  const JointPosterior posterior(state);
+  CHECK((posterior.mean(w) - exact.mean).cwiseAbs().maxCoeff() < 1e-8);
+  CHECK((posterior.covariance(w, w) - exact.covariance).cwiseAbs().maxCoeff() < 1e-8);
+  CHECK(posterior.log_evidence() == doctest::Approx(exact.log_evidence).epsilon(1e-8));
+}
+
+TEST_CASE("joint: one site alone has the moments and the evidence of the integral") {
+  Graph g;
+  const VariableId a = g.variable("a"), b = g.variable("b"), difference = g.variable("difference");
+  g.factor("gaussian_prior", {a}, {{"mean", 0.3}, {"variance", 2.0}});
+  g.factor("gaussian_prior", {b}, {{"mean", 1.0}, {"variance", 1.0}});
+  std::vector<Connection> ends{a, b, difference};
+  g.factor("sum", {Connection("terms", a), Connection("terms", b), Connection("total", difference)},
+           {{"coefficients", std::vector<double>{1, -1}}});
+  g.factor("greater_than", {difference}, {{"threshold", 0.5}});
+  const Plan plan = compile(g, joint(), standard_registry());
+  State state(plan);
+  CHECK(run(plan, state).stop == Report::Stop::converged);
+  const Gaussian before = Gaussian::from_moments(-0.7, 3);
+  const auto above = [](auto f) { return [f](double t) { return t > 0.5 ? f(t) : 0.0; }; };
+  const double mass = oracle::expectation(above([](double) { return 1.0; }), before, 0.5);
+  const double mean = oracle::expectation(above([](double t) { return t; }), before, 0.5) / mass;
+  const double square = oracle::expectation(above([](double t) { return t * t; }), before, 0.5) / mass;
+  CHECK(state.belief(difference).mean() == doctest::Approx(mean).epsilon(1e-9));
+  CHECK(state.belief(difference).variance() == doctest::Approx(square - mean * mean).epsilon(1e-9));
+  // a moves by its share of the difference.
+  CHECK(state.belief(a).mean() == doctest::Approx(0.3 + 2.0 / 3.0 * (mean + 0.7)).epsilon(1e-9));
+  CHECK(JointPosterior(state).log_evidence() == doctest::Approx(std::log(mass)).epsilon(1e-9));
+}

@@ -1,0 +1,219 @@
+// Nonlinear graphs: Gauss-Newton steps against ones written out, and against alternating least squares.
+#include <doctest/doctest.h>
+
+#include <Eigen/Dense>
+
+#include "factors/from_function.h"
+#include "tests/engine/joint/joint_models.h"
+
+namespace {
+
+using namespace dma;
+using namespace dma::joint_test;
+
+constexpr double kClose = 1e-8;
+
+// A walk in the plane: steps are measured, and distances to three beacons.
+struct PoseChain {
+  static constexpr std::uint32_t kLength = 15, kBeacons = 3;
+  static constexpr double kPrior = 0.1, kStep = 0.04, kRange = 0.01;
+  static constexpr double kBeacon[kBeacons][2] = {{0, 6}, {8, -3}, {14, 7}};
+  Graph g;
+  VariableId x, y, dx, dy, range[kBeacons];
+  std::vector<double> steps_x, steps_y, distances[kBeacons];
+
+  static double path_x(std::size_t t) { return 0.9 * static_cast<double>(t); }
+  static double path_y(std::size_t t) { return 2 * std::sin(0.5 * static_cast<double>(t)); }
+
+  PoseChain() {
+    x = g.variable("x", kLength), y = g.variable("y", kLength);
+    dx = g.observed("dx", kLength - 1), dy = g.observed("dy", kLength - 1);
+    for (const VariableId v : {x, y}) g.factor("gaussian_prior", {gather(v, {0})}, {{"mean", 0.0}, {"variance", kPrior}});
+    const VariableId sx = g.variable("sx", kLength - 1), sy = g.variable("sy", kLength - 1);
+    std::vector<std::uint32_t> pairs;
+    for (std::uint32_t t = 1; t < kLength; ++t) pairs.push_back(t), pairs.push_back(t - 1);
+    const ParameterList difference = {{"coefficients", std::vector<double>{1, -1}}};
+    g.factor("sum", {gather(x, pairs), sx}, difference);
+    g.factor("sum", {gather(y, pairs), sy}, difference);
+    g.factor("gaussian_noise", {sx, dx}, {{"variance", kStep}});
+    g.factor("gaussian_noise", {sy, dy}, {{"variance", kStep}});
+    for (std::uint32_t b = 0; b < kBeacons; ++b) {
+      const VariableId r = g.variable("", kLength);
+      range[b] = g.observed("range" + std::to_string(b), kLength);
+      g.factor("range" + std::to_string(b), {x, y, r});
+      g.factor("gaussian_noise", {r, range[b]}, {{"variance", kRange}});
+      for (std::uint32_t t = 0; t < kLength; ++t)
+        distances[b].push_back(std::hypot(path_x(t) - kBeacon[b][0], path_y(t) - kBeacon[b][1]) + 0.1 * series(17 * b + t));
+    }
+    for (std::uint32_t t = 1; t < kLength; ++t) {
+      steps_x.push_back(path_x(t) - path_x(t - 1) + 0.2 * series(t + 50));
+      steps_y.push_back(path_y(t) - path_y(t - 1) + 0.2 * series(t + 80));
+    }
+  }
+  static Registry registry() {
+    Registry out = standard_registry();
+    for (std::uint32_t b = 0; b < kBeacons; ++b)
+      out.add(factor_from_function("range" + std::to_string(b),
+                                   [b](double px, double py) { return std::hypot(px - kBeacon[b][0], py - kBeacon[b][1]); }));
+    return out;
+  }
+  void observe(State& state) const {
+    state.observe(dx, steps_x);
+    state.observe(dy, steps_y);
+    for (std::uint32_t b = 0; b < kBeacons; ++b) state.observe(range[b], distances[b]);
+  }
+};
+
+struct Solution {
+  Eigen::VectorXd mean;
+  Eigen::MatrixXd covariance;
+};
+
+// Positions (x_0, ..., y_0, ...) by Gauss-Newton on all residuals, from the true path.
+Solution gauss_newton(const PoseChain& c) {
+  constexpr int n = PoseChain::kLength;
+  Eigen::VectorXd m(2 * n);
+  for (int t = 0; t < n; ++t) m[t] = PoseChain::path_x(static_cast<std::size_t>(t)), m[n + t] = PoseChain::path_y(static_cast<std::size_t>(t));
+  Eigen::MatrixXd information;
+  for (int iteration = 0; iteration < 200; ++iteration) {
+    information = Eigen::MatrixXd::Zero(2 * n, 2 * n);
+    Eigen::VectorXd pull = Eigen::VectorXd::Zero(2 * n);
+    const auto add = [&](const Eigen::VectorXd& a, double residual, double variance) {
+      information += a * a.transpose() / variance;
+      pull -= a * residual / variance;
+    };
+    for (const int axis : {0, n}) {
+      add(Eigen::VectorXd::Unit(2 * n, axis), m[axis], PoseChain::kPrior);
+      for (int t = 1; t < n; ++t) {
+        const auto& measured = axis == 0 ? c.steps_x : c.steps_y;
+        add(Eigen::VectorXd::Unit(2 * n, axis + t) - Eigen::VectorXd::Unit(2 * n, axis + t - 1),
+            m[axis + t] - m[axis + t - 1] - measured[static_cast<std::size_t>(t - 1)], PoseChain::kStep);
+      }
+    }
+    for (std::uint32_t b = 0; b < PoseChain::kBeacons; ++b)
+      for (int t = 0; t < n; ++t) {
+        const double px = m[t] - PoseChain::kBeacon[b][0], py = m[n + t] - PoseChain::kBeacon[b][1], r = std::hypot(px, py);
+        add(px / r * Eigen::VectorXd::Unit(2 * n, t) + py / r * Eigen::VectorXd::Unit(2 * n, n + t),
+            r - c.distances[b][static_cast<std::size_t>(t)], PoseChain::kRange);
+      }
+    m += information.ldlt().solve(pull);
+  }
+  return {m, information.inverse()};
+}
+
+}  // namespace
+
+TEST_CASE("joint: a pose chain with range measurements is where Gauss-Newton goes") {
+  const PoseChain chain;
+  const Plan plan = compile(chain.g, joint(), PoseChain::registry());
+  State state(plan);
+  chain.observe(state);
+  // Dead reckoning: the sum of the steps.
+  std::vector<double> x{0}, y{0};
+  for (std::size_t t = 0; t < chain.steps_x.size(); ++t) x.push_back(x.back() + chain.steps_x[t]), y.push_back(y.back() + chain.steps_y[t]);
+  set_start(state, chain.x, x);
+  set_start(state, chain.y, y);
+  const Report report = run(plan, state);
+  CAPTURE(report.line());
+  CHECK(report.stop == Report::Stop::converged);
+  CHECK(report.joint->gradient <= 1e-9);
+  const Solution exact = gauss_newton(chain);
+  const JointPosterior posterior(state);
+  constexpr int n = PoseChain::kLength;
+  CHECK((posterior.mean(chain.x) - exact.mean.head(n)).cwiseAbs().maxCoeff() < kClose);
+  CHECK((posterior.mean(chain.y) - exact.mean.tail(n)).cwiseAbs().maxCoeff() < kClose);
+  CHECK((posterior.covariance(chain.x, chain.y) - exact.covariance.topRightCorner(n, n)).cwiseAbs().maxCoeff() < kClose);
+  for (int t = 0; t < n; ++t)
+    CHECK(state.belief(chain.x).variance(static_cast<std::size_t>(t)) == doctest::Approx(exact.covariance(t, t)).epsilon(kClose));
+  // From there, a warm run has nothing left to do.
+  const Report again = run(plan, state, {.warm = true});
+  CHECK(again.joint->iterations == 1);
+  CHECK(again.joint->rejected == 0);
+}
+
+TEST_CASE("joint: matrix factorisation finds what alternating least squares finds") {
+  constexpr int kUsers = 7, kItems = 6, kRank = 2;
+  Graph g;
+  const VariableId u = g.variable("u", kUsers * kRank), v = g.variable("v", kItems * kRank);
+  std::vector<std::uint32_t> of_u, of_v;
+  std::vector<double> ratings;
+  std::vector<std::pair<int, int>> pairs;
+  for (int i = 0; i < kUsers; ++i)
+    for (int j = 0; j < kItems; ++j) {
+      if ((3 * i + j) % 5 == 0) continue;  // not rated
+      pairs.emplace_back(i, j);
+      ratings.push_back(1.5 * series(static_cast<std::size_t>(i)) * series(static_cast<std::size_t>(2 * j + 1)) +
+                        0.8 * std::cos(i) * std::sin(j + 1.0) + 0.1 * series(static_cast<std::size_t>(13 * i + 5 * j)));
+      for (int k = 0; k < kRank; ++k) of_u.push_back(static_cast<std::uint32_t>(i * kRank + k)), of_v.push_back(static_cast<std::uint32_t>(j * kRank + k));
+    }
+  const auto rows = static_cast<std::uint32_t>(pairs.size());
+  const VariableId z = g.variable("z", rows), y = g.observed("y", rows);
+  for (const VariableId both : {u, v}) g.factor("gaussian_prior", {both}, {{"mean", 0.0}, {"variance", 1.0}});
+  g.factor("inner_product", {gather(u, of_u), gather(v, of_v), z});
+  g.factor("gaussian_noise", {z, y}, {{"variance", 0.05}});
+  const Plan plan = compile(g, joint({.limit = 2000, .start_seed = 4}), standard_registry());
+  State state(plan);
+  state.observe(y, ratings);
+  const Report report = run(plan, state);
+  CAPTURE(report.line());
+  CHECK(report.stop == Report::Stop::converged);
+
+  Eigen::MatrixXd a = Eigen::MatrixXd::Zero(kUsers, kRank), b(kItems, kRank);
+  for (int j = 0; j < kItems; ++j) b(j, 0) = 0.3 + 0.2 * j, b(j, 1) = std::cos(j);
+  const auto alternate = [&](Eigen::MatrixXd& solved, const Eigen::MatrixXd& fixed, bool users) {
+    for (Eigen::Index i = 0; i < solved.rows(); ++i) {
+      Eigen::MatrixXd information = Eigen::MatrixXd::Identity(kRank, kRank);
+      Eigen::VectorXd pull = Eigen::VectorXd::Zero(kRank);
+      for (std::size_t r = 0; r < pairs.size(); ++r) {
+        if ((users ? pairs[r].first : pairs[r].second) != i) continue;
+        const Eigen::VectorXd other = fixed.row(users ? pairs[r].second : pairs[r].first);
+        information += other * other.transpose() / 0.05;
+        pull += other * ratings[r] / 0.05;
+      }
+      solved.row(i) = information.ldlt().solve(pull);
+    }
+  };
+  for (int sweep = 0; sweep < 20000; ++sweep) alternate(a, b, true), alternate(b, a, false);
+  double objective = 0.5 * (a.squaredNorm() + b.squaredNorm());
+  const Belief fitted = state.belief(z);
+  double error = 0;
+  for (std::size_t r = 0; r < pairs.size(); ++r) {
+    const double fit = a.row(pairs[r].first).dot(b.row(pairs[r].second));
+    objective += (fit - ratings[r]) * (fit - ratings[r]) / 0.1;
+    error = std::max(error, std::abs(fit - fitted.mean(r)));
+  }
+  CHECK(report.joint->objective == doctest::Approx(objective).epsilon(1e-10));
+  CHECK(error < kClose);
+}
+
+TEST_CASE("joint: a step that does not lower the objective is taken back, and the callback hears of every solve") {
+  // log x with a wrong start: a full Gauss-Newton step leaves the domain.
+  Graph g;
+  const VariableId x = g.variable("x"), z = g.variable("z"), y = g.observed("y");
+  g.factor("gaussian_prior", {x}, {{"mean", 0.0}, {"variance", 100.0}});
+  g.factor("bend", {x, z});
+  g.factor("gaussian_noise", {z, y}, {{"variance", 0.01}});
+  Registry registry = standard_registry();
+  registry.add(factor_from_function("bend", [](double at) { return std::atan(at); }));
+  int calls = 0;
+  const auto solve = [&](JointOptions options) {
+    const Plan plan = compile(g, joint(std::move(options)), registry);
+    State state(plan);
+    state.observe(y, 0.5);
+    const double start[] = {6.0};
+    set_start(state, x, start);
+    return run(plan, state);
+  };
+  const Report report = solve({.damping = 0, .callback = [&](const JointReport&) { return ++calls > 0; }});
+  CHECK(report.stop == Report::Stop::converged);
+  CHECK(report.joint->rejected > 0);
+  CHECK(report.joint->iterations >= calls);
+  CHECK(calls > report.joint->rejected);
+  const Report stopped = solve({.callback = [](const JointReport& r) { return r.iterations < 2; }});
+  CHECK(stopped.stop == Report::Stop::limit);
+  CHECK(!stopped.converged());
+  CHECK(stopped.line().starts_with("stopped after 2 solves, not converged: objective"));
+  const Report limited = solve({.limit = 3});
+  CHECK(limited.stop == Report::Stop::limit);
+  CHECK(limited.joint->iterations == 3);
+}
