@@ -15,12 +15,14 @@ namespace dma {
 namespace {
 
 // The parser would only say that a subcommand is required.
-void check_command(const CLI::App& app, const std::string& first) {
-  if (first.empty() || first.starts_with('-')) return;
+void check_command(const CLI::App& app, int count, char** arguments) {
   std::vector<std::string> known;
   for (const CLI::App* command : app.get_subcommands(nullptr)) known.push_back(command->get_name());
+  const std::string first = count > 0 ? arguments[0] : "";
+  if (known.empty() || first.empty() || first.starts_with('-')) return;
   if (std::ranges::find(known, first) == known.end())
     fail("there is no command '{}'{}", first, suggestion(first, known));
+  check_command(*app.get_subcommand(first), count - 1, arguments + 1);
 }
 
 // The parser reads "-1" as 2^64 - 1, and an empty name as one that was not given.
@@ -75,7 +77,7 @@ CommandLine::CommandLine(const std::string& program, const std::string& help, co
 CommandLine::~CommandLine() { delete app_; }
 
 int CommandLine::run(int count, char** arguments) const {
-  check_command(*app_, count > 1 ? arguments[1] : "");
+  check_command(*app_, count - 1, arguments + 1);
   try {
     app_->parse(count, arguments);
   } catch (const CLI::ParseError& e) {

@@ -55,6 +55,11 @@ PaperTask make(std::vector<std::size_t> layers, std::vector<double> slopes, doub
 }  // namespace
 
 PaperTask small_task(std::uint64_t seed) { return make({8, 6, 5, 1}, {0.4, 0.8}, 0.2, "bumps5", 200, -2.5, 1.5, seed); }
+PaperTask mismatch_task(std::uint64_t seed) {
+  PaperTask task = make({8, 12, 10, 1}, {0.4, 0.8}, 0.2, "bumps5", 200, -5, 5, seed);
+  task.layers = {8, 6, 5, 1};
+  return task;
+}
 PaperTask large_task(std::uint64_t seed) {
   return make({6, 6, 12, 48, 24, 4}, {0.5, 0.5, 0.8, 0.1}, 0.1, "bumps3", 1500, -4, 4, seed);
 }

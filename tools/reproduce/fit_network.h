@@ -1,0 +1,26 @@
+// The library's own network on a task, by one of its methods.
+#pragma once
+
+#include <map>
+
+#include "tools/reproduce/methods.h"
+
+namespace dma::reproduce {
+
+// What differs from the paper's DMA.
+struct NetworkChange {
+  std::string method = "dma";
+  std::map<std::string, std::string> kind_methods = {};
+  // The settings of models/regression.h instead; only what the task states (widths, slopes, noise) is taken from it.
+  bool by_default = false;
+};
+
+Fitted fit_network(const Task& task, std::uint64_t seed, const Effort& effort, const NetworkChange& change);
+
+// The network itself, for its weights.
+Bnn fitted_network(const Task& task, std::uint64_t seed, const Effort& effort, const NetworkChange& change, FitReport& report);
+
+// The prior means that the paper's network of this seed draws, layer after layer: where every optimiser starts.
+Eigen::VectorXd prior_means(const Task& task, std::uint64_t seed);
+
+}  // namespace dma::reproduce

@@ -1,0 +1,89 @@
+#include "tools/reproduce/methods.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "engine/support/error.h"
+#include "tools/reproduce/fit_baseline.h"
+#include "tools/reproduce/fit_network.h"
+#include "tools/reproduce/scores.h"
+
+namespace dma::reproduce {
+
+namespace {
+
+using Kinds = std::map<std::string, std::string>;
+
+std::vector<Method> make_methods() {
+  std::vector<Method> all;
+  const auto network = [&](std::string name, std::string title, NetworkChange change) {
+    all.push_back({name, title, false, [change](const Task& t, std::uint64_t s, const Effort& e) { return fit_network(t, s, e, change); }});
+  };
+  network("dma", "DMA", {});
+  network("default", "default", {.by_default = true});
+  network("ep", "EP everywhere", {.method = "ep"});
+  network("ep-relu", "EP on leaky ReLU, DMA elsewhere", {.kind_methods = Kinds{{"leaky_relu", "ep"}}});
+  network("ep-product", "EP on product, DMA elsewhere", {.kind_methods = Kinds{{"product", "ep"}}});
+  for (const double rate : {1e-3, 1e-2, 1e-1, 1.0}) all.push_back(adam_method({.rate = rate}));
+  all.push_back(adam_method({.rate = 0.01}, 20));
+  for (const double decay : {0.01, 0.1, 1.0, 10.0}) all.push_back(adam_method({.rate = 0.1, .weight_decay = decay}));
+  for (const double rate : {0.01, 1.0}) all.push_back(adam_method({.rate = rate, .weight_decay = 1}));
+  all.push_back(ivon_method("ivon", "IVON", {.rate = 0.6, .second_decay = 0.9999, .damping = 0.1}));
+  all.push_back(ivon_method("ivon-raw", "IVON, rate not rescaled",
+                            {.rate = 0.6, .second_decay = 0.9999, .damping = 0.1, .rescale_rate = false}));
+  // From the middle of the stable part of the grid of App. E.5.
+  all.push_back(ivon_method("ivon-tuned", "IVON, stable setting", {.rate = 0.03, .second_decay = 0.999, .damping = 0.01}));
+  all.push_back({"laplace", "diagonal Laplace", false, &fit_laplace});
+  all.push_back({"linear", "linear in the features", false, &fit_linear});
+  all.push_back({"exact", "exact (HMC)", false, [](const Task& t, std::uint64_t s, const Effort& e) { return fit_hmc(t, s, e, false); }});
+  all.push_back({"exact-own", "exact (HMC), DMA's prior means", false,
+                 [](const Task& t, std::uint64_t s, const Effort& e) { return fit_hmc(t, s, e, true); }});
+  return all;
+}
+
+}  // namespace
+
+std::string Effort::text() const {
+  return fmt::format("hmc {}x({}+{})x{}, {} draws, ivon {}, default {}", hmc_chains, hmc_warm_up, hmc_samples, hmc_longest,
+                     posterior_samples, ivon_epochs, epochs);
+}
+
+const std::vector<Method>& methods() {
+  static const std::vector<Method> all = make_methods();
+  return all;
+}
+
+const Method& method(const std::string& name) {
+  const auto found = std::ranges::find(methods(), name, &Method::name);
+  if (found != methods().end()) return *found;
+  std::vector<std::string> known;
+  for (const Method& m : methods()) known.push_back(m.name);
+  fail("there is no method '{}'{}", name, suggestion(name, known));
+}
+
+const std::vector<std::string>& own_methods() {
+  static const std::vector<std::string> names = {"dma", "default"};
+  return names;
+}
+
+std::string fit_name(const std::string& task, const std::string& method, std::uint64_t seed) {
+  return fmt::format("{}.{}.{}", task, method, seed);
+}
+
+Unit fit_unit(const std::string& task, const std::string& name, std::uint64_t seed, const Effort& effort, bool curves) {
+  return {fit_name(task, name, seed), fmt::format("{} {}", effort.text(), curves ? "with curves" : "scores"), [=] {
+            const Task own = make_task(task, seed);
+            const Fitted fitted = method(name).fit(own, seed, effort);
+            Json json = {{"finite", fitted.finite}, {"epochs", fitted.curve.size()}};
+            if (fitted.finite) json.update(score(own, fitted.predict, curves));
+            json.update(fitted.more);
+            if (curves) {
+              json["curve"] = Json::array();
+              for (const double nll : fitted.curve) json["curve"].push_back(json_number(nll));
+            }
+            return json;
+          }};
+}
+
+}  // namespace dma::reproduce
