@@ -55,9 +55,9 @@ Section adamw_report(const Options& options, const Results& results) {
     if (!other.nll.empty() && median(other.nll) < best) best = median(other.nll), best_title = other.title;
     s.claims.push_back(median_claim(
         "Table 3", fmt::format("{}: median extrapolation NLL", other.title), std::stod(row.median), other.nll,
-        "Ours starts at the prior means, as DMA does, and its loss and step are those of the publications; the authors do not give their "
-        "starting weights. A worse start leaves weights that the data do not determine where they were, and that is what "
-        "extrapolation shows."));
+        "No reading of the text comes near the paper's figure. Adam 0.1, 20 seeds: from the prior means 0.92, from N(0, 2/fan_in) 0.66, from N(0, 1/fan_in) "
+        "0.68, from weights near 0 0.83; with mini-batches of 20 rows 0.72, with single rows 4.17. A gradient checked against automatic "
+        "differentiation does not extrapolate as badly as the authors' on this task."));
   }
   s.claims.push_back(claim("Table 3", "DMA is substantially better than every AdamW", "0.80 < 4.05",
                            fmt::format("{:.2f} against {:.2f} of {}", median(dma_runs.nll), best, best_title), median(dma_runs.nll) < best - 0.5,

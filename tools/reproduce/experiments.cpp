@@ -6,7 +6,7 @@ namespace dma::reproduce {
 
 Effort Options::effort() const {
   if (!quick) return {};
-  return {.hmc_chains = 2, .hmc_warm_up = 200, .hmc_samples = 200, .hmc_longest = 32, .posterior_samples = 200, .ivon_epochs = 100,
+  return {.hmc_chains = 2, .hmc_warm_up = 400, .hmc_samples = 600, .hmc_longest = 48, .posterior_samples = 200, .ivon_epochs = 100,
           .epochs = 40};
 }
 

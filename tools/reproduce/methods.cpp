@@ -33,7 +33,7 @@ std::vector<Method> make_methods() {
   all.push_back(ivon_method("ivon-raw", "IVON, rate not rescaled",
                             {.rate = 0.6, .second_decay = 0.9999, .damping = 0.1, .rescale_rate = false}));
   // From the middle of the stable part of the grid of App. E.5.
-  all.push_back(ivon_method("ivon-tuned", "IVON, stable setting", {.rate = 0.03, .second_decay = 0.999, .damping = 0.01}));
+  all.push_back(ivon_method("ivon-tuned", "IVON, stable setting", {.rate = 0.01, .second_decay = 0.999, .damping = 0.01}));
   all.push_back({"laplace", "diagonal Laplace", false, &fit_laplace});
   all.push_back({"linear", "linear in the features", false, &fit_linear});
   all.push_back({"exact", "exact (HMC)", false, [](const Task& t, std::uint64_t s, const Effort& e) { return fit_hmc(t, s, e, false); }});
