@@ -1,5 +1,5 @@
-// Forward-mode automatic differentiation: a value and its derivative along one direction. Nested, Dual<Dual<double>>, it carries
-// the second derivative.
+// Forward-mode automatic differentiation: a value and its derivative along one direction. Nested, Dual<Dual<double>>,
+// it carries the second derivative.
 #pragma once
 
 namespace dma::testing {
@@ -12,7 +12,9 @@ struct Dual {
   Dual(T v, T s) : value(v), slope(s) {}
   friend Dual operator+(const Dual& a, const Dual& b) { return {a.value + b.value, a.slope + b.slope}; }
   friend Dual operator-(const Dual& a, const Dual& b) { return {a.value - b.value, a.slope - b.slope}; }
-  friend Dual operator*(const Dual& a, const Dual& b) { return {a.value * b.value, a.value * b.slope + a.slope * b.value}; }
+  friend Dual operator*(const Dual& a, const Dual& b) {
+    return {a.value * b.value, a.value * b.slope + a.slope * b.value};
+  }
 };
 
 inline double plain(double x) { return x; }

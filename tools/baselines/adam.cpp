@@ -29,7 +29,8 @@ void minimise(const Energy& energy, const AdamOptions& options, int epochs, Eige
       const Eigen::Index count = std::min(step, rows - begin);
       energy.likelihood_gradient(weights, begin, count, gradient);
       gradient /= static_cast<double>(count);
-      gradient.array() += energy.prior().precision.array() * (weights - energy.prior().mean).array() / static_cast<double>(rows);
+      gradient.array() +=
+          energy.prior().precision.array() * (weights - energy.prior().mean).array() / static_cast<double>(rows);
       adam.step(gradient, weights);
     }
     if (on_epoch && !on_epoch(epoch, weights)) return;

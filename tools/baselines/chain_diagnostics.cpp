@@ -10,7 +10,9 @@ namespace dma::baselines {
 
 namespace {
 
-double mean(const std::vector<double>& x) { return std::accumulate(x.begin(), x.end(), 0.0) / static_cast<double>(x.size()); }
+double mean(const std::vector<double>& x) {
+  return std::accumulate(x.begin(), x.end(), 0.0) / static_cast<double>(x.size());
+}
 
 }  // namespace
 
@@ -19,7 +21,8 @@ ChainDiagnostics diagnose(const std::vector<std::vector<double>>& chains) {
   std::vector<std::vector<double>> halves;
   const std::size_t n = chains[0].size() / 2;
   for (const auto& chain : chains) {
-    if (chain.size() != chains[0].size()) fail("chains of different lengths: {} and {}", chains[0].size(), chain.size());
+    if (chain.size() != chains[0].size())
+      fail("chains of different lengths: {} and {}", chains[0].size(), chain.size());
     halves.emplace_back(chain.begin(), chain.begin() + static_cast<std::ptrdiff_t>(n));
     halves.emplace_back(chain.end() - static_cast<std::ptrdiff_t>(n), chain.end());
   }
@@ -36,11 +39,13 @@ ChainDiagnostics diagnose(const std::vector<std::vector<double>>& chains) {
   for (const double x : means) between += (x - centre) * (x - centre) / (m - 1);
   const double pooled = (count - 1) / count * within + between;
   if (!(within > 0)) return {between > 0 ? INFINITY : 1, between > 0 ? 0 : m * count};
-  // Geyer's initial monotone sequence: sums of pairs of autocorrelations, until one is negative, none larger than the last.
+  // Geyer's initial monotone sequence: sums of pairs of autocorrelations, until one is negative, none larger than the
+  // last.
   const auto autocorrelation = [&](std::size_t lag) {
     double covariance = 0;
     for (const auto& half : halves)
-      covariance += std::inner_product(half.begin() + static_cast<std::ptrdiff_t>(lag), half.end(), half.begin(), 0.0) / count / m;
+      covariance += std::inner_product(half.begin() + static_cast<std::ptrdiff_t>(lag), half.end(), half.begin(), 0.0) /
+                    count / m;
     return 1 - (within - covariance) / pooled;
   };
   double sum = 0, last = INFINITY;
@@ -51,7 +56,8 @@ ChainDiagnostics diagnose(const std::vector<std::vector<double>>& chains) {
     sum += last;
   }
   const double draws = m * count;
-  return {std::sqrt(pooled / within), std::min(draws * std::log10(draws), draws / std::max(2 * sum - 1, 1 / std::log10(draws)))};
+  return {std::sqrt(pooled / within),
+          std::min(draws * std::log10(draws), draws / std::max(2 * sum - 1, 1 / std::log10(draws)))};
 }
 
 }  // namespace dma::baselines

@@ -1,4 +1,5 @@
-// Whether chains agree, and how many independent draws they are worth (Gelman et al., Bayesian Data Analysis, section 11.4).
+// Whether chains agree, and how many independent draws they are worth (Gelman et al., Bayesian Data Analysis,
+// section 11.4).
 #pragma once
 
 #include <vector>

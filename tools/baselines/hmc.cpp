@@ -12,14 +12,17 @@ namespace {
 using Eigen::VectorXd;
 
 constexpr double kDivergent = 1000;
-// A metric learned from few draws is pulled towards this variance, as if it had been seen in five draws (Stan's choice).
+// A metric learned from few draws is pulled towards this variance, as if it had been seen in five draws (Stan's
+// choice).
 constexpr double kDefaultVariance = 1e-3, kDefaultDraws = 5;
 
 // Nesterov's dual averaging of log step sizes (Hoffman and Gelman 2014, section 3.2), with their constants.
 class StepSize {
  public:
   explicit StepSize(double target) : target_(target) {}
-  void restart(double step) { centre_ = std::log(10 * step), error_ = 0, smooth_ = 0, count_ = 0, log_step_ = std::log(step); }
+  void restart(double step) {
+    centre_ = std::log(10 * step), error_ = 0, smooth_ = 0, count_ = 0, log_step_ = std::log(step);
+  }
   void update(double acceptance) {
     ++count_;
     const double share = 1 / (count_ + 10);
@@ -114,7 +117,8 @@ struct Window {
     squares += off.cwiseProduct(x - mean);
   }
   VectorXd metric() const {
-    return ((squares.array() * (count / (count - 1)) + kDefaultDraws * kDefaultVariance) / (count + kDefaultDraws)).matrix();
+    return ((squares.array() * (count / (count - 1)) + kDefaultDraws * kDefaultVariance) / (count + kDefaultDraws))
+        .matrix();
   }
 };
 
@@ -124,7 +128,8 @@ Chain hmc_chain(const EnergyFunction& energy, const VectorXd& start, const HmcOp
   Sampler sampler(energy, start, seed);
   StepSize step(o.acceptance);
   step.restart(sampler.first_step());
-  // The first sixth finds the typical set; the metric is then learned in windows that double; the last tenth settles the step.
+  // The first sixth finds the typical set; the metric is then learned in windows that double; the last tenth settles
+  // the step.
   const int settle = o.warm_up - o.warm_up / 10;
   int window_end = o.warm_up / 6, window = std::max(20, o.warm_up / 12);
   Window seen;

@@ -1,5 +1,5 @@
-// Hamiltonian Monte Carlo (Neal 2011) with several chains: leapfrog steps of adapted size, a diagonal metric learned while warming
-// up, trajectories of random length.
+// Hamiltonian Monte Carlo (Neal 2011) with several chains: leapfrog steps of adapted size, a diagonal metric learned
+// while warming up, trajectories of random length.
 #pragma once
 
 #include <Eigen/Dense>
@@ -27,7 +27,9 @@ struct Chain {
   int divergent = 0;  // trajectories after the warm-up whose energy rose by more than 1000
 };
 
-// One chain from `start`; the same seed gives the same chain. Chains are independent: run them on as many threads as you like.
-Chain hmc_chain(const EnergyFunction& energy, const Eigen::VectorXd& start, const HmcOptions& options, std::uint64_t seed);
+// One chain from `start`; the same seed gives the same chain. Chains are independent: run them on as many threads as
+// you like.
+Chain hmc_chain(const EnergyFunction& energy, const Eigen::VectorXd& start, const HmcOptions& options,
+                std::uint64_t seed);
 
 }  // namespace dma::baselines

@@ -28,10 +28,12 @@ IvonState ivon(const Energy& energy, const IvonOptions& o, int epochs, const Eig
     const Eigen::ArrayXd h = state.curvature.array();
     const double step = 1 - o.second_decay;
     // The last term keeps h + damping positive whatever was sampled.
-    state.curvature = (o.second_decay * h + step * sampled + 0.5 * step * step * (h - sampled).square() / (h + o.damping)).matrix();
+    state.curvature =
+        (o.second_decay * h + step * sampled + 0.5 * step * step * (h - sampled).square() / (h + o.damping)).matrix();
     state.mean.array() -= rate * (state.gradient.array() / (1 - first_power) + o.damping * state.mean.array()) /
                           (state.curvature.array() + o.damping);
-    state.finite = state.mean.allFinite() && state.curvature.allFinite() && (state.curvature.array() + o.damping > 0).all();
+    state.finite =
+        state.mean.allFinite() && state.curvature.allFinite() && (state.curvature.array() + o.damping > 0).all();
     if (!state.finite || (on_epoch && !on_epoch(epoch, state))) return state;
   }
   return state;

@@ -1,5 +1,5 @@
-// The diagonal Laplace approximation (MacKay 1992): a Gaussian at a minimum of the energy, with the inverse of the Hessian's exact
-// diagonal for its variances.
+// The diagonal Laplace approximation (MacKay 1992): a Gaussian at a minimum of the energy, with the inverse of the
+// Hessian's exact diagonal for its variances.
 #pragma once
 
 #include <Eigen/Dense>

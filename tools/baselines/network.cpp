@@ -75,7 +75,8 @@ struct Pass {
 std::vector<Eigen::Map<RowMajor>> gradient_matrices(const Network& network, VectorXd& gradient) {
   gradient.setZero(network.weights());
   std::vector<Eigen::Map<RowMajor>> all;
-  for (const LayerWeights& w : matrices(network, gradient)) all.emplace_back(const_cast<double*>(w.data()), w.rows(), w.cols());
+  for (const LayerWeights& w : matrices(network, gradient))
+    all.emplace_back(const_cast<double*>(w.data()), w.rows(), w.cols());
   return all;
 }
 
@@ -136,7 +137,8 @@ double Energy::value(const VectorXd& weights) const {
     const Index count = std::min(kBlock, rows() - begin);
     squares += (pass.forward(inputs_.middleRows(begin, count)) - targets_.middleRows(begin, count)).squaredNorm();
   }
-  return (squares / (noise_ * noise_) + (prior_.precision.array() * (weights - prior_.mean).array().square()).sum()) / 2;
+  return (squares / (noise_ * noise_) + (prior_.precision.array() * (weights - prior_.mean).array().square()).sum()) /
+         2;
 }
 
 double Energy::likelihood_gradient(const VectorXd& weights, Index begin, Index count, VectorXd& gradient) const {

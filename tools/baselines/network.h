@@ -1,8 +1,8 @@
-// baselines/: the methods the paper compares with, written for clarity on Eigen and apart from the library. All of them see a
-// network through this one definition and this one gradient.
+// baselines/: the methods the paper compares with, written for clarity on Eigen and apart from the library. All of them
+// see a network through this one definition and this one gradient.
 //
-// A feedforward network without biases (the features hold a constant): z_l = W_l a_(l-1), a_l = max(z_l, slope_l z_l), the last
-// layer linear. Weights stand in one vector: layer after layer, every W_l row by row, as in Bnn::weights.
+// A feedforward network without biases (the features hold a constant): z_l = W_l a_(l-1), a_l = max(z_l, slope_l z_l),
+// the last layer linear. Weights stand in one vector: layer after layer, every W_l row by row, as in Bnn::weights.
 #pragma once
 
 #include <Eigen/Dense>
@@ -29,8 +29,9 @@ struct WeightPrior {
   static WeightPrior centred(const Network& network, double scale);
 };
 
-// E(w) = sum_n |f(x_n; w) - y_n|^2 / (2 noise^2) + sum_j precision_j (w_j - mean_j)^2 / 2: minus the log posterior but for a
-// constant. Rows are taken in blocks that stay in the cache; about 6 flops per weight and example for value and gradient.
+// E(w) = sum_n |f(x_n; w) - y_n|^2 / (2 noise^2) + sum_j precision_j (w_j - mean_j)^2 / 2: minus the log posterior but
+// for a constant. Rows are taken in blocks that stay in the cache; about 6 flops per weight and example for value and
+// gradient.
 class Energy {
  public:
   Energy(Network network, Eigen::MatrixXd inputs, Eigen::MatrixXd targets, double noise, WeightPrior prior);

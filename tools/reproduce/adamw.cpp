@@ -8,8 +8,9 @@ namespace dma::reproduce {
 
 namespace {
 
-const std::vector<PaperRow> kPaper = {{"adam-0.1", "12.09", "11.52"},     {"adamw-0.1-0.01", "8.05", "10.73"}, {"adamw-0.1-0.1", "5.52", "9.86"},
-                                      {"adamw-0.1-1", "4.07", "10.47"},   {"adamw-0.1-10", "4.08", "8.59"},    {"adamw-0.01-1", "4.05", "10.81"}};
+const std::vector<PaperRow> kPaper = {{"adam-0.1", "12.09", "11.52"},    {"adamw-0.1-0.01", "8.05", "10.73"},
+                                      {"adamw-0.1-0.1", "5.52", "9.86"}, {"adamw-0.1-1", "4.07", "10.47"},
+                                      {"adamw-0.1-10", "4.08", "8.59"},  {"adamw-0.01-1", "4.05", "10.81"}};
 
 std::vector<std::string> names() {
   std::vector<std::string> all = own_methods();
@@ -20,49 +21,64 @@ std::vector<std::string> names() {
 
 }  // namespace
 
-std::vector<Unit> adamw_units(const Options& options) { return fit_units(options, "small", names(), options.all_seeds()); }
+std::vector<Unit> adamw_units(const Options& options) {
+  return fit_units(options, "small", names(), options.all_seeds());
+}
 
 Section adamw_report(const Options& options, const Results& results) {
   const auto seeds = options.all_seeds();
   Section s{"adamw", "Appendix E.3, Table 3: AdamW"};
   s.text.push_back(
-      "Weight decay is decoupled and multiplied by the rate, as Loshchilov and Hutter define it and every library has it: at rate 0.1 a decay of "
-      "10 takes the whole weight away before every step. The paper's targets are noiseless; with noiseless targets a band that is too "
+      "Weight decay is decoupled and multiplied by the rate, as Loshchilov and Hutter define it and every library has "
+      "it: at rate 0.1 a decay of "
+      "10 takes the whole weight away before every step. The paper's targets are noiseless; with noiseless targets a "
+      "band that is too "
       "narrow is rewarded, so the expected score against noisy targets stands beside it.");
   std::vector<PaperRow> rows;
-  for (const std::string& name : own_methods()) rows.push_back({name, name == "dma" ? "0.80" : "", name == "dma" ? "1.95" : ""});
+  for (const std::string& name : own_methods())
+    rows.push_back({name, name == "dma" ? "0.80" : "", name == "dma" ? "1.95" : ""});
   rows.insert(rows.end(), kPaper.begin(), kPaper.end());
   rows.push_back({"adamw-1-1"});
-  s.tables.push_back(score_table(results, "table3", fmt::format("Table 3 over {} seeds. Bayes-optimal with noiseless targets: -0.69.", seeds.size()),
-                                 "small", rows, seeds));
+  s.tables.push_back(
+      score_table(results, "table3",
+                  fmt::format("Table 3 over {} seeds. Bayes-optimal with noiseless targets: -0.69.", seeds.size()),
+                  "small", rows, seeds));
 
   std::vector<std::pair<std::string, const Json*>> runs;
-  for (const std::string& name : names()) runs.emplace_back(method(name).title, &result_of(results, "small", name, options.seed));
+  for (const std::string& name : names())
+    runs.emplace_back(method(name).title, &result_of(results, "small", name, options.seed));
   const Task task = make_task("small", options.seed);
-  s.pictures.push_back({"adamw", "Left: training NLL. Right: AdamW's point prediction with the noise around it.",
+  s.pictures.push_back({"adamw",
+                        "Left: training NLL. Right: AdamW's point prediction with the noise around it.",
                         {.title = fmt::format("E.3, seed {}", options.seed),
                          .panels = {training_panel("training", runs),
-                                    predictive_panel(task, result_of(results, "small", "adamw-0.1-0.1", options.seed), "AdamW 0.1, decay 0.1")}}});
+                                    predictive_panel(task, result_of(results, "small", "adamw-0.1-0.1", options.seed),
+                                                     "AdamW 0.1, decay 0.1")}}});
 
   const Summary dma_runs = summarise(results, "small", "dma", seeds);
   s.claims.push_back(median_claim("Table 3", "DMA: median epochs", 16, dma_runs.epochs,
                                   "See E.2: how small the last step must be decides, not how good the result is."));
-  s.claims.push_back(median_claim("Table 3", "DMA: median extrapolation NLL", 0.80, dma_runs.nll, "Seeds: 400 of ours have a median of 0.99."));
+  s.claims.push_back(median_claim("Table 3", "DMA: median extrapolation NLL", 0.80, dma_runs.nll,
+                                  "Seeds: 400 of ours have a median of 0.99."));
   double best = INFINITY;
   std::string best_title;
   for (const PaperRow& row : kPaper) {
     const Summary other = summarise(results, "small", row.method, seeds);
     if (!other.nll.empty() && median(other.nll) < best) best = median(other.nll), best_title = other.title;
-    s.claims.push_back(median_claim(
-        "Table 3", fmt::format("{}: median extrapolation NLL", other.title), std::stod(row.median), other.nll,
-        "No reading of the text comes near the paper's figure. Adam 0.1, 20 seeds: from the prior means 0.92, from N(0, 2/fan_in) 0.66, from N(0, 1/fan_in) "
-        "0.68, from weights near 0 0.83; with mini-batches of 20 rows 0.72, with single rows 4.17. A gradient checked against automatic "
-        "differentiation does not extrapolate as badly as the authors' on this task."));
+    s.claims.push_back(median_claim("Table 3", fmt::format("{}: median extrapolation NLL", other.title),
+                                    std::stod(row.median), other.nll,
+                                    "No reading of the text comes near the paper's figure. Adam 0.1, 20 seeds: from "
+                                    "the prior means 0.92, from N(0, 2/fan_in) 0.66, from N(0, 1/fan_in) "
+                                    "0.68, from weights near 0 0.83; with mini-batches of 20 rows 0.72, with single "
+                                    "rows 4.17. A gradient checked against automatic "
+                                    "differentiation does not extrapolate as badly as the authors' on this task."));
   }
-  s.claims.push_back(claim("Table 3", "DMA is substantially better than every AdamW", "0.80 < 4.05",
-                           fmt::format("{:.2f} against {:.2f} of {}", median(dma_runs.nll), best, best_title), median(dma_runs.nll) < best - 0.5,
-                           "A decay near the prior makes AdamW as good by this score: with noiseless targets its narrow band is rewarded "
-                           "where it is right. The means and the noisy scores tell them apart."));
+  s.claims.push_back(claim(
+      "Table 3", "DMA is substantially better than every AdamW", "0.80 < 4.05",
+      fmt::format("{:.2f} against {:.2f} of {}", median(dma_runs.nll), best, best_title),
+      median(dma_runs.nll) < best - 0.5,
+      "A decay near the prior makes AdamW as good by this score: with noiseless targets its narrow band is rewarded "
+      "where it is right. The means and the noisy scores tell them apart."));
   return s;
 }
 

@@ -28,7 +28,13 @@ const std::vector<Row>& rows() {
       {"linear", "both", "sum", {}, true, "Dirac-exact corollary", Band::exact},
       {"copy", "both", "copy", {}, true, "Dirac-exact corollary", Band::exact},
       {"product z = xy", "forward (z)", "product", {"z"}, true, "master theorem", Band::bounded},
-      {"product z = xy", "backward (x, y)", "product", {"x", "y"}, false, "product-backward theorem", Band::concentrated},
+      {"product z = xy",
+       "backward (x, y)",
+       "product",
+       {"x", "y"},
+       false,
+       "product-backward theorem",
+       Band::concentrated},
       {"leaky ReLU, slope > 0", "forward", "leaky_relu", {"y"}, true, "master theorem", Band::bounded},
       {"leaky ReLU, slope > 0", "backward", "leaky_relu", {"x"}, true, "master theorem", Band::bounded},
   };
@@ -60,18 +66,25 @@ std::vector<Unit> coverage_units(const Options& options) {
   std::vector<Unit> units;
   for (const Row& row : rows())
     if (units.empty() || units.back().name != unit_name(row.kind))
-      units.push_back({unit_name(row.kind), options.quick ? "quick" : "full", [kind = std::string(row.kind), quick = options.quick] { return certified(kind, quick); }});
+      units.push_back({unit_name(row.kind), options.quick ? "quick" : "full",
+                       [kind = std::string(row.kind), quick = options.quick] { return certified(kind, quick); }});
   return units;
 }
 
 Section coverage_report(const Options&, const Results& results) {
   Section s{"coverage", "Appendix B, Table 2: theorem coverage by factor and direction"};
   s.text.push_back(
-      "Every row is what `dma certify` measures: whether the exact message is proper, and the band the approximation has earned. *exact*: no difference "
-      "to the exact message; *bounded*: proper, and the master theorem's bound holds in every scenario; *concentrated*: improper, error falls like "
-      "1/r^2. The standard ReLU (slope 0) is outside the domain of `leaky_relu`: its backward message is improper and the paper derives no bound.");
-  Table table{"table2", "Table 2, generated from the certificates.",
-              {"factor", "direction", "exact message proper", "paper", "theorem (paper)", "band earned", "largest message KL", "rate in r", "holds"}, {}};
+      "Every row is what `dma certify` measures: whether the exact message is proper, and the band the approximation "
+      "has earned. *exact*: no difference "
+      "to the exact message; *bounded*: proper, and the master theorem's bound holds in every scenario; "
+      "*concentrated*: improper, error falls like "
+      "1/r^2. The standard ReLU (slope 0) is outside the domain of `leaky_relu`: its backward message is improper and "
+      "the paper derives no bound.");
+  Table table{"table2",
+              "Table 2, generated from the certificates.",
+              {"factor", "direction", "exact message proper", "paper", "theorem (paper)", "band earned",
+               "largest message KL", "rate in r", "holds"},
+              {}};
   bool all_hold = true;
   for (const Row& row : rows()) {
     const Json& edges = results.at(unit_name(row.kind));
@@ -88,10 +101,12 @@ Section coverage_report(const Options&, const Results& results) {
     }
     const bool holds = proper == row.proper && band == name(row.band);
     all_hold = all_hold && holds;
-    table.rows.push_back({row.paper_name, row.direction, proper ? "yes" : "no", row.proper ? "yes" : "no", row.theorem, band,
-                          proper ? fmt::format("{:.2g}", delta) : "–", row.band == Band::concentrated ? fmt::format("r^{:.2f}", rate) : "–", holds ? "yes" : "no"});
+    table.rows.push_back({row.paper_name, row.direction, proper ? "yes" : "no", row.proper ? "yes" : "no", row.theorem,
+                          band, proper ? fmt::format("{:.2g}", delta) : "–",
+                          row.band == Band::concentrated ? fmt::format("r^{:.2f}", rate) : "–", holds ? "yes" : "no"});
   }
-  s.claims.push_back(claim("Table 2", "every direction is covered by the theorem stated", "8 rows", all_hold ? "8 rows" : "see the table", all_hold,
+  s.claims.push_back(claim("Table 2", "every direction is covered by the theorem stated", "8 rows",
+                           all_hold ? "8 rows" : "see the table", all_hold,
                            "A certificate earned another band: the table says which."));
   s.tables.push_back(std::move(table));
   return s;

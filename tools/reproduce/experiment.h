@@ -1,6 +1,7 @@
 // What an experiment is: units of work, and a section of the report made of their results.
 #pragma once
 
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,7 @@ struct Options {
   std::uint64_t seed = 1;  // the first of them
   int jobs = 2;
   bool quick = false;
+  std::filesystem::path folder = {};  // where the report goes, for units that draw
 
   Effort effort() const;
   std::vector<std::uint64_t> all_seeds() const;
@@ -41,7 +43,7 @@ struct Table {
 struct Picture {
   std::string name;  // of its file
   std::string caption;
-  plot::Figure figure;
+  plot::Figure figure = {};  // without panels: a unit has drawn it already
 };
 
 struct Section {
@@ -63,13 +65,14 @@ const std::vector<Experiment>& experiments();
 
 // Each in its own file.
 std::vector<Unit> regression_units(const Options&), adam_units(const Options&), adamw_units(const Options&),
-    ivon_units(const Options&), laplace_units(const Options&), calibration_units(const Options&), ep_units(const Options&),
-    mismatch_units(const Options&), large_units(const Options&), coverage_units(const Options&), exact_units(const Options&);
+    ivon_units(const Options&), laplace_units(const Options&), calibration_units(const Options&),
+    ep_units(const Options&), mismatch_units(const Options&), large_units(const Options&),
+    coverage_units(const Options&), exact_units(const Options&), validation_units(const Options&);
 Section regression_report(const Options&, const Results&), adam_report(const Options&, const Results&),
     adamw_report(const Options&, const Results&), ivon_report(const Options&, const Results&),
     laplace_report(const Options&, const Results&), calibration_report(const Options&, const Results&),
     ep_report(const Options&, const Results&), mismatch_report(const Options&, const Results&),
     large_report(const Options&, const Results&), coverage_report(const Options&, const Results&),
-    exact_report(const Options&, const Results&);
+    exact_report(const Options&, const Results&), validation_report(const Options&, const Results&);
 
 }  // namespace dma::reproduce

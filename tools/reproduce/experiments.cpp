@@ -1,12 +1,17 @@
-#include "tools/reproduce/experiment.h"
-
 #include <algorithm>
+
+#include "tools/reproduce/experiment.h"
 
 namespace dma::reproduce {
 
 Effort Options::effort() const {
   if (!quick) return {};
-  return {.hmc_chains = 2, .hmc_warm_up = 400, .hmc_samples = 600, .hmc_longest = 48, .posterior_samples = 200, .ivon_epochs = 100,
+  return {.hmc_chains = 2,
+          .hmc_warm_up = 400,
+          .hmc_samples = 600,
+          .hmc_longest = 48,
+          .posterior_samples = 200,
+          .ivon_epochs = 100,
           .epochs = 40};
 }
 
@@ -34,6 +39,7 @@ const std::vector<Experiment>& experiments() {
       {"calibration", "Appendix E.7, Table 4: calibration", &calibration_units, &calibration_report},
       {"mismatch", "Appendix F, Table 5: model mismatch", &mismatch_units, &mismatch_report},
       {"large", "Appendix G, Table 6: the network of 1,932 weights", &large_units, &large_report},
+      {"validation", "Appendix C: how good the message approximations are", &validation_units, &validation_report},
       {"coverage", "Appendix B, Table 2: which theorem covers what", &coverage_units, &coverage_report},
       {"exact", "The exact posterior, which the paper lacks", &exact_units, &exact_report},
   };

@@ -43,17 +43,20 @@ Network network_of(const Task& task) { return {task.data.layers, task.data.slope
 
 Method adam_method(const baselines::AdamOptions& options, int batch_rows) {
   const bool decays = options.weight_decay > 0;
-  std::string name = decays ? fmt::format("adamw-{}-{}", options.rate, options.weight_decay) : fmt::format("adam-{}", options.rate);
-  std::string title = decays ? fmt::format("AdamW {}, decay {}", options.rate, options.weight_decay) : fmt::format("Adam {}", options.rate);
+  std::string name =
+      decays ? fmt::format("adamw-{}-{}", options.rate, options.weight_decay) : fmt::format("adam-{}", options.rate);
+  std::string title = decays ? fmt::format("AdamW {}, decay {}", options.rate, options.weight_decay)
+                             : fmt::format("Adam {}", options.rate);
   if (batch_rows > 0) name += "-batches", title += fmt::format(", mini-batches of {}", batch_rows);
   return {name, title, true, [=](const Task& task, std::uint64_t seed, const Effort&) {
             const Energy energy = energy_of(task, WeightPrior::none(network_of(task)));
             VectorXd weights = prior_means(task, seed);
             Fitted fitted;
-            baselines::minimise(energy, options, task.optimiser_epochs, weights, batch_rows, [&](int, const VectorXd& w) {
-              fitted.curve.push_back(energy.mean_nll(w));
-              return true;
-            });
+            baselines::minimise(energy, options, task.optimiser_epochs, weights, batch_rows,
+                                [&](int, const VectorXd& w) {
+                                  fitted.curve.push_back(energy.mean_nll(w));
+                                  return true;
+                                });
             fitted.finite = weights.allFinite();
             fitted.predict = [weights, network = network_of(task), noise = task.data.noise](const MatrixXd& features) {
               MatrixXd f = network.outputs(weights, features);
@@ -76,7 +79,8 @@ Method ivon_method(std::string name, std::string title, const baselines::IvonOpt
             const auto rows = static_cast<double>(energy.rows());
             fitted.finite = state.finite && std::isfinite(energy.mean_nll(state.mean));
             const baselines::DiagonalGaussian q{state.mean, state.sd(rows, options.damping)};
-            fitted.predict = [q, network = network_of(task), noise = task.data.noise, effort, seed](const MatrixXd& features) {
+            fitted.predict = [q, network = network_of(task), noise = task.data.noise, effort,
+                              seed](const MatrixXd& features) {
               return moments(network, q.sample(effort.posterior_samples, seed), features, noise);
             };
             return fitted;
@@ -101,7 +105,8 @@ Fitted fit_laplace(const Task& task, std::uint64_t seed, const Effort& effort) {
 
 Fitted fit_linear(const Task& task, std::uint64_t, const Effort&) {
   const auto layers = static_cast<double>(task.data.layers.size() - 1);
-  // A product of L matrices of independent entries of variance (1 + 1/L) / fan_in has entries of variance (1 + 1/L)^L / inputs.
+  // A product of L matrices of independent entries of variance (1 + 1/L) / fan_in has entries of variance (1 + 1/L)^L /
+  // inputs.
   const double variance = std::pow(1 + 1 / layers, layers) / static_cast<double>(task.data.layers.front());
   const double noise2 = task.data.noise * task.data.noise;
   const MatrixXd& x = task.data.inputs;

@@ -1,5 +1,6 @@
-// The baselines on a task, behind the interface of methods.h. All optimisers start at the prior means that the library's network
-// of the same seed draws, and see all rows at once unless said otherwise (methods of the paper: "no mini-batching").
+// The baselines on a task, behind the interface of methods.h. All optimisers start at the prior means that the
+// library's network of the same seed draws, and see all rows at once unless said otherwise (methods of the paper: "no
+// mini-batching").
 #pragma once
 
 #include "tools/baselines/adam.h"
@@ -8,19 +9,20 @@
 
 namespace dma::reproduce {
 
-// Adam, or AdamW if it has a weight decay; the likelihood alone. The name is adam-0.1, adamw-0.1-1 or adam-0.01-batches.
+// Adam, or AdamW if it has a weight decay; the likelihood alone. The name is adam-0.1, adamw-0.1-1 or
+// adam-0.01-batches.
 Method adam_method(const baselines::AdamOptions& options, int batch_rows = 0);
 Method ivon_method(std::string name, std::string title, const baselines::IvonOptions& options);
 
 // MAP by Adam (0.1, 200 epochs) with the paper's prior N(0, 2/fan_in), and the exact diagonal of the Hessian there.
 Fitted fit_laplace(const Task& task, std::uint64_t seed, const Effort& effort);
 
-// A network whose slopes are all 1, its product of weights taken as one Gaussian vector: Bayesian linear regression on the features,
-// exact.
+// A network whose slopes are all 1, its product of weights taken as one Gaussian vector: Bayesian linear regression on
+// the features, exact.
 Fitted fit_linear(const Task& task, std::uint64_t seed, const Effort& effort);
 
-// The posterior under the prior that the data come from, N(0, (1 + 1/layers) / fan_in), or with `own_means` under the prior that DMA
-// is given: random means and variance 1 / (layers fan_in).
+// The posterior under the prior that the data come from, N(0, (1 + 1/layers) / fan_in), or with `own_means` under the
+// prior that DMA is given: random means and variance 1 / (layers fan_in).
 Fitted fit_hmc(const Task& task, std::uint64_t seed, const Effort& effort, bool own_means);
 
 baselines::Network network_of(const Task& task);

@@ -32,8 +32,10 @@ baselines::WeightPrior prior_of(const Task& task, std::uint64_t seed, bool own_m
 // Differential entropy of the mixture of N(f_k, noise^2) of one output.
 double entropy(const VectorXd& f, double noise) {
   const double low = f.minCoeff() - 7 * noise, high = f.maxCoeff() + 7 * noise;
-  const auto steps = static_cast<int>(std::ceil((high - low) / (0.25 * noise)));  // the trapezium rule is exact to rounding there
-  const double step = (high - low) / steps, scale = 1 / (noise * std::sqrt(2 * std::numbers::pi) * static_cast<double>(f.size()));
+  const auto steps =
+      static_cast<int>(std::ceil((high - low) / (0.25 * noise)));  // the trapezium rule is exact to rounding there
+  const double step = (high - low) / steps,
+               scale = 1 / (noise * std::sqrt(2 * std::numbers::pi) * static_cast<double>(f.size()));
   double sum = 0;
   for (int i = 0; i <= steps; ++i) {
     const double density = scale * (-0.5 * ((f.array() - (low + i * step)) / noise).square()).exp().sum();
@@ -42,11 +44,13 @@ double entropy(const VectorXd& f, double noise) {
   return sum;
 }
 
-// Worst over the network's output at the points outside and some inside: weights themselves can be exchanged without changing it.
+// Worst over the network's output at the points outside and some inside: weights themselves can be exchanged without
+// changing it.
 struct Trust {
   double r_hat = 1, effective_samples = INFINITY, median_r_hat = 1;
 };
-Trust trust_of(const baselines::Network& network, const std::vector<baselines::Chain>& chains, const MatrixXd& features) {
+Trust trust_of(const baselines::Network& network, const std::vector<baselines::Chain>& chains,
+               const MatrixXd& features) {
   std::vector<std::vector<VectorXd>> outputs;  // chain, draw -> output at all points
   for (const auto& chain : chains) {
     outputs.emplace_back();
@@ -74,17 +78,20 @@ Trust trust_of(const baselines::Network& network, const std::vector<baselines::C
 
 Fitted fit_hmc(const Task& task, std::uint64_t seed, const Effort& effort, bool own_means) {
   const baselines::Network network = network_of(task);
-  const baselines::Energy energy(network, task.data.inputs, task.data.targets, task.data.noise, prior_of(task, seed, own_means));
+  const baselines::Energy energy(network, task.data.inputs, task.data.targets, task.data.noise,
+                                 prior_of(task, seed, own_means));
   const auto function = [&](const VectorXd& w, VectorXd& g) { return energy.gradient(w, g); };
-  baselines::HmcOptions options{.warm_up = effort.hmc_warm_up, .samples = effort.hmc_samples, .longest = effort.hmc_longest};
+  baselines::HmcOptions options{
+      .warm_up = effort.hmc_warm_up, .samples = effort.hmc_samples, .longest = effort.hmc_longest};
   options.keep_every = std::max(1, effort.hmc_samples / 1000);
   std::vector<baselines::Chain> chains;
   double acceptance = 0, divergent = 0, gradients = 0;
   for (int k = 0; k < effort.hmc_chains; ++k) {
     // Every chain from its own draw of the prior, brought near the data by a few steps of Adam.
     const std::uint64_t own = 1000 * seed + static_cast<std::uint64_t>(k);
-    VectorXd start = energy.prior().mean +
-                     baselines::RandomNormal(own).vector(network.weights()).cwiseQuotient(energy.prior().precision.cwiseSqrt());
+    VectorXd start =
+        energy.prior().mean +
+        baselines::RandomNormal(own).vector(network.weights()).cwiseQuotient(energy.prior().precision.cwiseSqrt());
     baselines::minimise(energy, {.rate = 0.02}, 200, start);
     chains.push_back(baselines::hmc_chain(function, start, options, own + 500));
     acceptance += chains.back().acceptance / effort.hmc_chains;
@@ -111,7 +118,8 @@ Fitted fit_hmc(const Task& task, std::uint64_t seed, const Effort& effort, bool 
   const Trust trust = trust_of(network, chains, task.features(both));
   MatrixXd f(static_cast<Eigen::Index>(draws.size()), kExtrapolationPoints);
   const MatrixXd features = task.features(far);
-  for (std::size_t k = 0; k < draws.size(); ++k) f.row(static_cast<Eigen::Index>(k)) = network.outputs(draws[k], features).col(0).transpose();
+  for (std::size_t k = 0; k < draws.size(); ++k)
+    f.row(static_cast<Eigen::Index>(k)) = network.outputs(draws[k], features).col(0).transpose();
   Json entropies = Json::array();
   for (Eigen::Index i = 0; i < f.cols(); ++i) entropies.push_back(json_number(entropy(f.col(i), task.data.noise)));
   fitted.more = {{"r_hat", json_number(trust.r_hat)},

@@ -6,14 +6,15 @@
 
 namespace dma::reproduce {
 
-Bnn fitted_network(const Task& task, std::uint64_t seed, const Effort& effort, const NetworkChange& change, FitReport& report) {
+Bnn fitted_network(const Task& task, std::uint64_t seed, const Effort& effort, const NetworkChange& change,
+                   FitReport& report) {
   const validation::PaperTask& data = task.data;
   BnnOptions options;
   FitOptions fit = task.fit;
   if (change.by_default) {
     const std::vector<std::size_t> hidden(data.layers.begin() + 1, data.layers.end() - 1);
-    RegressionSettings settings =
-        regression_settings(data.layers.front(), hidden, data.layers.back(), static_cast<std::size_t>(data.inputs.rows()));
+    RegressionSettings settings = regression_settings(data.layers.front(), hidden, data.layers.back(),
+                                                      static_cast<std::size_t>(data.inputs.rows()));
     options = settings.network;
     fit = settings.fit;
     fit.epochs = std::min(fit.epochs, effort.epochs);

@@ -18,7 +18,8 @@ struct NetworkChange {
 Fitted fit_network(const Task& task, std::uint64_t seed, const Effort& effort, const NetworkChange& change);
 
 // The network itself, for its weights.
-Bnn fitted_network(const Task& task, std::uint64_t seed, const Effort& effort, const NetworkChange& change, FitReport& report);
+Bnn fitted_network(const Task& task, std::uint64_t seed, const Effort& effort, const NetworkChange& change,
+                   FitReport& report);
 
 // The prior means that the paper's network of this seed draws, layer after layer: where every optimiser starts.
 Eigen::VectorXd prior_means(const Task& task, std::uint64_t seed);

@@ -1,9 +1,10 @@
 // App. E.5: IVON's grid of 160 settings, its curves, and how often it diverges.
+#include "tools/baselines/ivon.h"
+
 #include <fmt/format.h>
 
 #include <cmath>
 
-#include "tools/baselines/ivon.h"
 #include "tools/reproduce/fit_baseline.h"
 #include "tools/reproduce/fit_network.h"
 #include "tools/reproduce/panels.h"
@@ -25,23 +26,30 @@ std::string grid_name(bool rescaled, std::size_t damping, std::uint64_t seed) {
 Json grid_row(bool rescaled, double damping, std::uint64_t seed, int epochs) {
   const Task task = make_task("small", seed);
   const baselines::Network network = network_of(task);
-  const baselines::Energy energy(network, task.data.inputs, task.data.targets, task.data.noise, baselines::WeightPrior::none(network));
+  const baselines::Energy energy(network, task.data.inputs, task.data.targets, task.data.noise,
+                                 baselines::WeightPrior::none(network));
   const Eigen::VectorXd start = prior_means(task, seed);
   Json rows = Json::array();
   for (const double rate : kRates)
     for (const double decay : kDecays) {
       double lowest = INFINITY;
       std::vector<double> curve;
-      const auto state = baselines::ivon(energy, {.rate = rate, .second_decay = decay, .damping = damping, .rescale_rate = rescaled}, epochs, start,
-                                         seed, [&](int, const baselines::IvonState& s) {
-                                           curve.push_back(energy.mean_nll(s.mean));
-                                           lowest = std::min(lowest, curve.back());
-                                           return true;
-                                         });
+      const auto state =
+          baselines::ivon(energy, {.rate = rate, .second_decay = decay, .damping = damping, .rescale_rate = rescaled},
+                          epochs, start, seed, [&](int, const baselines::IvonState& s) {
+                            curve.push_back(energy.mean_nll(s.mean));
+                            lowest = std::min(lowest, curve.back());
+                            return true;
+                          });
       const double last = state.finite && !curve.empty() ? curve.back() : INFINITY;
-      Json row = {{"rate", rate}, {"decay", decay}, {"damping", damping}, {"lowest", json_number(lowest)}, {"last", json_number(last)}};
+      Json row = {{"rate", rate},
+                  {"decay", decay},
+                  {"damping", damping},
+                  {"lowest", json_number(lowest)},
+                  {"last", json_number(last)}};
       row["curve"] = Json::array();
-      for (std::size_t i = 0; i < curve.size(); i += 5) row["curve"].push_back(json_number(std::round(1e4 * curve[i]) / 1e4));
+      for (std::size_t i = 0; i < curve.size(); i += 5)
+        row["curve"].push_back(json_number(std::round(1e4 * curve[i]) / 1e4));
       rows.push_back(std::move(row));
     }
   return rows;
@@ -56,7 +64,8 @@ std::vector<Setting> settings(const Results& results, bool rescaled, std::uint64
   std::vector<Setting> all;
   for (std::size_t d = 0; d < kDampings.size(); ++d)
     for (const Json& row : results.at(grid_name(rescaled, d, seed)))
-      all.push_back({row.at("rate"), row.at("decay"), row.at("damping"), value_of(row, "lowest"), value_of(row, "last"), &row.at("curve")});
+      all.push_back({row.at("rate"), row.at("decay"), row.at("damping"), value_of(row, "lowest"), value_of(row, "last"),
+                     &row.at("curve")});
   return all;
 }
 
@@ -82,39 +91,55 @@ Section ivon_report(const Options& options, const Results& results) {
   const auto seeds = options.all_seeds();
   Section s{"ivon", "Appendix E.5: IVON"};
   s.text.push_back(
-      "IVON as published (Shen et al. 2024, Algorithm 1; first momentum 0.9, curvature starts at 1), one sampled gradient on all rows a step. Its "
-      "authors' program multiplies the rate by the first curvature plus the damping; the paper does not say whether theirs does, so both are run. "
-      "The paper speaks of 128, 160 and 54 settings; its lists have 8 x 4 x 5 = 160. A run counts as diverged when it left the numbers or when its "
+      "IVON as published (Shen et al. 2024, Algorithm 1; first momentum 0.9, curvature starts at 1), one sampled "
+      "gradient on all rows a step. Its "
+      "authors' program multiplies the rate by the first curvature plus the damping; the paper does not say whether "
+      "theirs does, so both are run. "
+      "The paper speaks of 128, 160 and 54 settings; its lists have 8 x 4 x 5 = 160. A run counts as diverged when it "
+      "left the numbers or when its "
       "training NLL is above 10,000 nats.");
-  Table grid{"ivon_grid", fmt::format("The 160 settings on seed {}: lowest training NLL over the epochs, rate rescaled.", options.seed), {"damping", "beta_2"}, {}};
+  Table grid{
+      "ivon_grid",
+      fmt::format("The 160 settings on seed {}: lowest training NLL over the epochs, rate rescaled.", options.seed),
+      {"damping", "beta_2"},
+      {}};
   for (const double rate : kRates) grid.columns.push_back(fmt::format("rate {:g}", rate));
-  const std::vector<Setting> rescaled = settings(results, true, options.seed), raw = settings(results, false, options.seed);
+  const std::vector<Setting> rescaled = settings(results, true, options.seed),
+                             raw = settings(results, false, options.seed);
   for (const double damping : kDampings)
     for (const double decay : kDecays) {
       std::vector<std::string> row = {fmt::format("{:g}", damping), fmt::format("{:g}", decay)};
       for (const double rate : kRates)
         for (const Setting& one : rescaled)
           if (one.rate == rate && one.decay == decay && one.damping == damping)
-            row.push_back(one.lowest < 1000 ? fmt::format("{:.2f}{}", one.lowest, one.last < 1 ? "" : " (ends higher)") : "–");
+            row.push_back(one.lowest < 1000 ? fmt::format("{:.2f}{}", one.lowest, one.last < 1 ? "" : " (ends higher)")
+                                            : "–");
       grid.rows.push_back(std::move(row));
     }
   std::vector<PaperRow> rows;
-  for (const std::string& name : own_methods()) rows.push_back({name, name == "dma" ? "0.79" : "", name == "dma" ? "1.28" : ""});
-  for (const std::string& name : kMethods) rows.push_back({name, name == "ivon" ? "2.11 (of 6 finite)" : "", name == "ivon" ? "5.27" : ""});
-  s.tables.push_back(score_table(results, "ivon", fmt::format("IVON over {} seeds.", seeds.size()), "small", rows, seeds));
+  for (const std::string& name : own_methods())
+    rows.push_back({name, name == "dma" ? "0.79" : "", name == "dma" ? "1.28" : ""});
+  for (const std::string& name : kMethods)
+    rows.push_back({name, name == "ivon" ? "2.11 (of 6 finite)" : "", name == "ivon" ? "5.27" : ""});
+  s.tables.push_back(
+      score_table(results, "ivon", fmt::format("IVON over {} seeds.", seeds.size()), "small", rows, seeds));
   s.tables.push_back(std::move(grid));
 
   const Setting* best = &rescaled[0];
   for (const Setting& one : rescaled)
     if (one.last < best->last) best = &one;
-  plot::Panel curves{.title = "best setting of each rate", .x = {.label = "epoch"}, .y = {"training NLL + 0.5", plot::Scale::log}};
+  plot::Panel curves{
+      .title = "best setting of each rate", .x = {.label = "epoch"}, .y = {"training NLL + 0.5", plot::Scale::log}};
   std::size_t line = 0;
   for (const double rate : {1e-3, 1e-2, 1e-1, best->rate}) {
     const Setting* of_rate = nullptr;
     for (const Setting& one : rescaled)
       if (one.rate == rate && (of_rate == nullptr || one.last < of_rate->last)) of_rate = &one;
-    plot::Series series{.title = fmt::format("rate {:g}, beta_2 {:g}, damping {:g}", rate, of_rate->decay, of_rate->damping), .colour = colour(++line)};
-    for (const double nll : values_of(*of_rate->curve)) series.x.push_back(1 + 5.0 * static_cast<double>(series.x.size())), series.y.push_back(nll + 0.5);
+    plot::Series series{
+        .title = fmt::format("rate {:g}, beta_2 {:g}, damping {:g}", rate, of_rate->decay, of_rate->damping),
+        .colour = colour(++line)};
+    for (const double nll : values_of(*of_rate->curve))
+      series.x.push_back(1 + 5.0 * static_cast<double>(series.x.size())), series.y.push_back(nll + 0.5);
     curves.series.push_back(std::move(series));
   }
   plot::Series own{.title = "DMA", .style = plot::Style::line_points, .colour = plot::Colour::black};
@@ -125,27 +150,40 @@ Section ivon_report(const Options& options, const Results& results) {
   plot::Figure figure{.title = fmt::format("E.5, seed {}", options.seed), .panels = {curves}};
   const Json& tuned = result_of(results, "small", "ivon-tuned", options.seed);
   if (tuned.contains("picture")) figure.panels.push_back(predictive_panel(task, tuned, method("ivon-tuned").title));
-  s.pictures.push_back({"ivon", "Left: convergence. Right: IVON's predictive with the best setting.", std::move(figure)});
+  s.pictures.push_back(
+      {"ivon", "Left: convergence. Right: IVON's predictive with the best setting.", std::move(figure)});
 
   bool all_damped = true;
   for (const Setting& one : rescaled) all_damped = all_damped && (one.last >= 1 || one.damping >= 0.1);
   s.claims.push_back(claim("E.5", "only 26 of 160 settings end below a training NLL of 1", "26",
-                           fmt::format("{} (rate rescaled), {} (not rescaled)", below_one(rescaled), below_one(raw)), std::abs(below_one(rescaled) - 26) <= 5 || std::abs(below_one(raw) - 26) <= 5,
-                           "The paper names neither the scale of the loss, nor the first curvature, nor the momentum; with IVON's published constants more settings work."));
-  s.claims.push_back(claim("E.5", "all of them need a damping of at least 0.1", "all", all_damped ? "all" : "not all", all_damped, "As above."));
-  s.claims.push_back(claim("E.5", "best training NLL of the grid", "-0.31", fmt::format("{:.2f} (rate {:g}, beta_2 {:g}, damping {:g})", best->last, best->rate, best->decay, best->damping),
-                           std::abs(best->last + 0.31) < 0.1, "Another seed has another floor: the data of one seed can be fitted below the noise more or less closely."));
-  const Summary robust = summarise(results, "small", "ivon", seeds), other = summarise(results, "small", "ivon-raw", seeds), good = summarise(results, "small", "ivon-tuned", seeds),
+                           fmt::format("{} (rate rescaled), {} (not rescaled)", below_one(rescaled), below_one(raw)),
+                           std::abs(below_one(rescaled) - 26) <= 5 || std::abs(below_one(raw) - 26) <= 5,
+                           "The paper names neither the scale of the loss, nor the first curvature, nor the momentum; "
+                           "with IVON's published constants more settings work."));
+  s.claims.push_back(claim("E.5", "all of them need a damping of at least 0.1", "all", all_damped ? "all" : "not all",
+                           all_damped, "As above."));
+  s.claims.push_back(claim(
+      "E.5", "best training NLL of the grid", "-0.31",
+      fmt::format("{:.2f} (rate {:g}, beta_2 {:g}, damping {:g})", best->last, best->rate, best->decay, best->damping),
+      std::abs(best->last + 0.31) < 0.1,
+      "Another seed has another floor: the data of one seed can be fitted below the noise more or less closely."));
+  const Summary robust = summarise(results, "small", "ivon", seeds),
+                other = summarise(results, "small", "ivon-raw", seeds),
+                good = summarise(results, "small", "ivon-tuned", seeds),
                 dma_runs = summarise(results, "small", "dma", seeds);
   s.claims.push_back(claim("E.5", "rate 0.6, beta_2 0.9999, damping 0.1 diverges on most seeds", "14 of 20",
-                           fmt::format("{} of {} (not rescaled: {})", robust.diverged, robust.runs, other.diverged), 2 * robust.diverged > robust.runs, "See the grid."));
-  s.claims.push_back(claim("E.5", "IVON is unreliable even with the best setting of an exhaustive search", "14 of 20 diverge",
-                           fmt::format("{} of {} with {}", good.diverged, good.runs, good.title), 2 * good.diverged > good.runs,
-                           "The paper chose the setting by one seed's lowest training NLL, at a rate on the edge of stability. A setting from the middle of the "
+                           fmt::format("{} of {} (not rescaled: {})", robust.diverged, robust.runs, other.diverged),
+                           2 * robust.diverged > robust.runs, "See the grid."));
+  s.claims.push_back(claim("E.5", "IVON is unreliable even with the best setting of an exhaustive search",
+                           "14 of 20 diverge", fmt::format("{} of {} with {}", good.diverged, good.runs, good.title),
+                           2 * good.diverged > good.runs,
+                           "The paper chose the setting by one seed's lowest training NLL, at a rate on the edge of "
+                           "stability. A setting from the middle of the "
                            "stable part of the grid converges on every seed."));
-  s.claims.push_back(claim("E.5", "DMA extrapolates better than IVON where IVON is finite", "0.79 < 2.11",
-                           fmt::format("{} against {}", median_text(dma_runs.nll), good.nll.empty() ? "–" : median_text(good.nll)),
-                           good.nll.empty() || median(dma_runs.nll) < median(good.nll), "With a stable setting IVON is a fair rival."));
+  s.claims.push_back(claim(
+      "E.5", "DMA extrapolates better than IVON where IVON is finite", "0.79 < 2.11",
+      fmt::format("{} against {}", median_text(dma_runs.nll), good.nll.empty() ? "–" : median_text(good.nll)),
+      good.nll.empty() || median(dma_runs.nll) < median(good.nll), "With a stable setting IVON is a fair rival."));
   return s;
 }
 

@@ -14,24 +14,32 @@ const std::vector<std::string> kOthers = {"adam-0.001", "adam-0.01", "adam-0.1",
 
 }  // namespace
 
-std::vector<Unit> large_units(const Options& options) { return fit_units(options, "large", own_and(kOthers), options.large_seeds()); }
+std::vector<Unit> large_units(const Options& options) {
+  return fit_units(options, "large", own_and(kOthers), options.large_seeds());
+}
 
 Section large_report(const Options& options, const Results& results) {
   const auto seeds = options.large_seeds();
   Section s{"large", "Appendix G, Table 6: 6-6-12-48-24-4 with 1,500 rows"};
-  s.text.push_back(fmt::format(
-      "The paper has one seed; ours are {}. Extrapolation on [-6, -4] and [4, 6]; noise 0.1, so the best training NLL is about -0.88 per output (the "
-      "paper states -1.38, which is the score of noiseless targets). Diagonal Laplace, which the paper calls inapplicable here, takes one "
-      "backward pass per output after Adam.", seeds.size()));
+  s.text.push_back(
+      fmt::format("The paper has one seed; ours are {}. Extrapolation on [-6, -4] and [4, 6]; noise 0.1, so the best "
+                  "training NLL is about -0.88 per output (the "
+                  "paper states -1.38, which is the score of noiseless targets). Diagonal Laplace, which the paper "
+                  "calls inapplicable here, takes one "
+                  "backward pass per output after Adam.",
+                  seeds.size()));
   std::vector<PaperRow> rows;
   for (const std::string& name : own_and(kOthers)) rows.push_back({name});
-  s.tables.push_back(score_table(results, "table6", "All methods on the large network; NLL per example and output.", "large", rows, seeds));
+  s.tables.push_back(score_table(results, "table6", "All methods on the large network; NLL per example and output.",
+                                 "large", rows, seeds));
 
   const Task task = make_task("large", options.seed);
   const auto four = [&](const std::string& name) {
-    plot::Figure figure{.title = fmt::format("G, seed {}: {}", options.seed, method(name).title), .panels = {}, .columns = 2};
+    plot::Figure figure{
+        .title = fmt::format("G, seed {}: {}", options.seed, method(name).title), .panels = {}, .columns = 2};
     for (std::size_t k = 0; k < 4; ++k)
-      figure.panels.push_back(predictive_panel(task, result_of(results, "large", name, options.seed), fmt::format("output {}", k + 1), k));
+      figure.panels.push_back(
+          predictive_panel(task, result_of(results, "large", name, options.seed), fmt::format("output {}", k + 1), k));
     return figure;
   };
   for (const std::string& name : own_methods())
@@ -40,32 +48,51 @@ Section large_report(const Options& options, const Results& results) {
   std::vector<std::pair<std::string, const Json*>> runs, covers;
   for (const std::string& name : own_and({"adam-0.001", "adam-0.01", "adam-0.1", "adam-1", "adamw-0.1-0.1"}))
     runs.emplace_back(method(name).title, &result_of(results, "large", name, options.seed));
-  for (const std::string& name : own_and({"laplace"})) covers.emplace_back(method(name).title, &result_of(results, "large", name, options.seed));
-  s.pictures.push_back({"large_training", "Left: training NLL, clipped at 8. Right: coverage outside the data.",
-                        {.title = fmt::format("G, seed {}", options.seed), .panels = {training_panel("training", runs), coverage_panel("calibration", covers, "outside")}}});
+  for (const std::string& name : own_and({"laplace"}))
+    covers.emplace_back(method(name).title, &result_of(results, "large", name, options.seed));
+  s.pictures.push_back(
+      {"large_training",
+       "Left: training NLL, clipped at 8. Right: coverage outside the data.",
+       {.title = fmt::format("G, seed {}", options.seed),
+        .panels = {training_panel("training", runs), coverage_panel("calibration", covers, "outside")}}});
   FitReport report;
   const Bnn net = fitted_network(task, options.seed, options.effort(), {}, report);
   s.pictures.push_back({"large_weights", "DMA's weights.", hinton_figure(net)});
 
-  const Summary dma_runs = summarise(results, "large", "dma", seeds), adam = summarise(results, "large", "adam-0.01", seeds),
-                slow = summarise(results, "large", "adam-0.001", seeds), wild = summarise(results, "large", "adam-1", seeds),
+  const Summary dma_runs = summarise(results, "large", "dma", seeds),
+                adam = summarise(results, "large", "adam-0.01", seeds),
+                slow = summarise(results, "large", "adam-0.001", seeds),
+                wild = summarise(results, "large", "adam-1", seeds),
                 adamw = summarise(results, "large", "adamw-0.1-0.1", seeds);
   const auto close = [](double a, double b) { return std::abs(a - b) < 0.15; };
-  const auto text = [](const Summary& m) { return m.train.empty() ? std::string("diverged") : fmt::format("{:.2f}", median(m.train)); };
-  s.claims.push_back(claim("Table 6", "DMA converges at epoch 3", "3", fmt::format("{:g}", median(dma_runs.epochs)), median(dma_runs.epochs) <= 4,
+  const auto text = [](const Summary& m) {
+    return m.train.empty() ? std::string("diverged") : fmt::format("{:.2f}", median(m.train));
+  };
+  s.claims.push_back(claim("Table 6", "DMA converges at epoch 3", "3", fmt::format("{:g}", median(dma_runs.epochs)),
+                           median(dma_runs.epochs) <= 4,
                            "The stopping rule fires a few epochs later on our seeds; see E.2."));
-  s.claims.push_back(claim("Table 6", "DMA's training NLL per output", "-0.73", text(dma_runs), close(median(dma_runs.train), -0.73),
-                           "Functions drawn from the prior differ in difficulty from seed to seed: the score follows the function more than the method. Plain loops of Algorithm 1 give -0.39 to -0.66."));
-  s.claims.push_back(claim("G", "Adam 0.01 reaches -0.79 after 100 epochs", "-0.79", text(adam), close(median(adam.train), -0.79), "Seeds; the noise floor is -0.88."));
-  s.claims.push_back(claim("G", "Adam 0.001 has not converged", "0.84", text(slow), slow.train.empty() || median(slow.train) > median(adam.train) + 0.3, "It has."));
-  s.claims.push_back(claim("G", "Adam 1 diverges", "diverges", text(wild), wild.train.empty() || median(wild.train) > 8, "It ends at a finite value."));
-  s.claims.push_back(claim("G", "AdamW 0.1, decay 0.1 reaches -0.47", "-0.47", text(adamw), !adamw.train.empty() && close(median(adamw.train), -0.47),
+  s.claims.push_back(claim("Table 6", "DMA's training NLL per output", "-0.73", text(dma_runs),
+                           close(median(dma_runs.train), -0.73),
+                           "Functions drawn from the prior differ in difficulty from seed to seed: the score follows "
+                           "the function more than the method. Plain loops of Algorithm 1 give -0.39 to -0.66."));
+  s.claims.push_back(claim("G", "Adam 0.01 reaches -0.79 after 100 epochs", "-0.79", text(adam),
+                           close(median(adam.train), -0.79), "Seeds; the noise floor is -0.88."));
+  s.claims.push_back(claim("G", "Adam 0.001 has not converged", "0.84", text(slow),
+                           slow.train.empty() || median(slow.train) > median(adam.train) + 0.3, "It has."));
+  s.claims.push_back(claim("G", "Adam 1 diverges", "diverges", text(wild), wild.train.empty() || median(wild.train) > 8,
+                           "It ends at a finite value."));
+  s.claims.push_back(claim("G", "AdamW 0.1, decay 0.1 reaches -0.47", "-0.47", text(adamw),
+                           !adamw.train.empty() && close(median(adamw.train), -0.47),
                            "It does better from the prior means: the authors' starting weights are not given."));
-  s.claims.push_back(claim("G", "calibration outside the data: deviation near 0", "+0.026", fmt::format("{:+.3f}", median(dma_runs.deviation)),
-                           std::abs(median(dma_runs.deviation)) < 0.1, "One seed's value; ours differ in sign between seeds."));
+  s.claims.push_back(claim("G", "calibration outside the data: deviation near 0", "+0.026",
+                           fmt::format("{:+.3f}", median(dma_runs.deviation)),
+                           std::abs(median(dma_runs.deviation)) < 0.1,
+                           "One seed's value; ours differ in sign between seeds."));
   double refused = 0;
-  for (const std::uint64_t seed : seeds) refused += result_of(results, "large", "dma", seed).at("refused").get<double>();
-  s.claims.push_back(claim("G", "no numerical failures", "0", fmt::format("{:g} messages refused", refused), refused == 0, "See the report of the fit."));
+  for (const std::uint64_t seed : seeds)
+    refused += result_of(results, "large", "dma", seed).at("refused").get<double>();
+  s.claims.push_back(claim("G", "no numerical failures", "0", fmt::format("{:g} messages refused", refused),
+                           refused == 0, "See the report of the fit."));
   return s;
 }
 

@@ -18,7 +18,8 @@ using Kinds = std::map<std::string, std::string>;
 std::vector<Method> make_methods() {
   std::vector<Method> all;
   const auto network = [&](std::string name, std::string title, NetworkChange change) {
-    all.push_back({name, title, false, [change](const Task& t, std::uint64_t s, const Effort& e) { return fit_network(t, s, e, change); }});
+    all.push_back({name, title, false,
+                   [change](const Task& t, std::uint64_t s, const Effort& e) { return fit_network(t, s, e, change); }});
   };
   network("dma", "DMA", {});
   network("default", "default", {.by_default = true});
@@ -33,10 +34,12 @@ std::vector<Method> make_methods() {
   all.push_back(ivon_method("ivon-raw", "IVON, rate not rescaled",
                             {.rate = 0.6, .second_decay = 0.9999, .damping = 0.1, .rescale_rate = false}));
   // From the middle of the stable part of the grid of App. E.5.
-  all.push_back(ivon_method("ivon-tuned", "IVON, stable setting", {.rate = 0.01, .second_decay = 0.999, .damping = 0.01}));
+  all.push_back(
+      ivon_method("ivon-tuned", "IVON, stable setting", {.rate = 0.01, .second_decay = 0.999, .damping = 0.01}));
   all.push_back({"laplace", "diagonal Laplace", false, &fit_laplace});
   all.push_back({"linear", "linear in the features", false, &fit_linear});
-  all.push_back({"exact", "exact (HMC)", false, [](const Task& t, std::uint64_t s, const Effort& e) { return fit_hmc(t, s, e, false); }});
+  all.push_back({"exact", "exact (HMC)", false,
+                 [](const Task& t, std::uint64_t s, const Effort& e) { return fit_hmc(t, s, e, false); }});
   all.push_back({"exact-own", "exact (HMC), DMA's prior means", false,
                  [](const Task& t, std::uint64_t s, const Effort& e) { return fit_hmc(t, s, e, true); }});
   return all;
@@ -45,8 +48,8 @@ std::vector<Method> make_methods() {
 }  // namespace
 
 std::string Effort::text() const {
-  return fmt::format("hmc {}x({}+{})x{}, {} draws, ivon {}, default {}", hmc_chains, hmc_warm_up, hmc_samples, hmc_longest,
-                     posterior_samples, ivon_epochs, epochs);
+  return fmt::format("hmc {}x({}+{})x{}, {} draws, ivon {}, default {}", hmc_chains, hmc_warm_up, hmc_samples,
+                     hmc_longest, posterior_samples, ivon_epochs, epochs);
 }
 
 const std::vector<Method>& methods() {

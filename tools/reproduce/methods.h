@@ -1,5 +1,5 @@
-// Every method of the comparison behind one interface: a task and a seed in, a predictive out. Nobody else knows how a method is
-// called; a new one is one line in the table of methods.cpp.
+// Every method of the comparison behind one interface: a task and a seed in, a predictive out. Nobody else knows how a
+// method is called; a new one is one line in the table of methods.cpp.
 #pragma once
 
 #include <string>
@@ -27,8 +27,8 @@ struct Effort {
 };
 
 struct Method {
-  std::string name;   // in file names and tables of units
-  std::string title;  // for people
+  std::string name;    // in file names and tables of units
+  std::string title;   // for people
   bool point = false;  // a point prediction with the noise around it: no epistemic uncertainty
   std::function<Fitted(const Task&, std::uint64_t seed, const Effort&)> fit;
 };
@@ -40,8 +40,10 @@ const Method& method(const std::string& name);
 // dma, what `dma fit` does by default, and joint where the library has it.
 const std::vector<std::string>& own_methods();
 
-// The unit that fits `method` to `task` of this seed and scores it; with `curves` the training curve and a picture are kept too.
-Unit fit_unit(const std::string& task, const std::string& method, std::uint64_t seed, const Effort& effort, bool curves);
+// The unit that fits `method` to `task` of this seed and scores it; with `curves` the training curve and a picture are
+// kept too.
+Unit fit_unit(const std::string& task, const std::string& method, std::uint64_t seed, const Effort& effort,
+              bool curves);
 std::string fit_name(const std::string& task, const std::string& method, std::uint64_t seed);
 
 }  // namespace dma::reproduce

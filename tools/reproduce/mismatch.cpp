@@ -8,11 +8,14 @@ namespace dma::reproduce {
 
 namespace {
 
-const std::vector<std::string> kOthers = {"adam-0.1", "adamw-0.1-0.01", "adamw-0.1-0.1", "adamw-0.1-1", "adamw-0.1-10", "laplace"};
+const std::vector<std::string> kOthers = {"adam-0.1",    "adamw-0.1-0.01", "adamw-0.1-0.1",
+                                          "adamw-0.1-1", "adamw-0.1-10",   "laplace"};
 
 }  // namespace
 
-std::vector<Unit> mismatch_units(const Options& options) { return fit_units(options, "mismatch", own_and(kOthers), options.all_seeds()); }
+std::vector<Unit> mismatch_units(const Options& options) {
+  return fit_units(options, "mismatch", own_and(kOthers), options.all_seeds());
+}
 
 Section mismatch_report(const Options& options, const Results& results) {
   const auto seeds = options.all_seeds();
@@ -22,37 +25,56 @@ Section mismatch_report(const Options& options, const Results& results) {
   for (const std::string& name : own_methods())
     if (name != "dma") rows.push_back({name});
   for (const std::string& name : kOthers)
-    rows.push_back({name, name == "adam-0.1" ? "0.50" : name == "adamw-0.1-0.1" ? "-0.36" : "", name == "adam-0.1" ? "2.23" : name == "adamw-0.1-0.1" ? "0.73" : ""});
-  s.tables.push_back(score_table(results, "table5", fmt::format("Table 5 over {} seeds. The paper's means: DMA 0.29, Adam 2.21, AdamW -0.11.", seeds.size()),
-                                 "mismatch", rows, seeds));
+    rows.push_back({name,
+                    name == "adam-0.1"        ? "0.50"
+                    : name == "adamw-0.1-0.1" ? "-0.36"
+                                              : "",
+                    name == "adam-0.1"        ? "2.23"
+                    : name == "adamw-0.1-0.1" ? "0.73"
+                                              : ""});
+  s.tables.push_back(score_table(
+      results, "table5",
+      fmt::format("Table 5 over {} seeds. The paper's means: DMA 0.29, Adam 2.21, AdamW -0.11.", seeds.size()),
+      "mismatch", rows, seeds));
   const Task task = make_task("mismatch", options.seed);
   plot::Figure figure{.title = fmt::format("F, seed {}", options.seed), .panels = {}};
   for (const std::string& name : own_and({"adam-0.1", "adamw-0.1-0.1"}))
-    figure.panels.push_back(predictive_panel(task, result_of(results, "mismatch", name, options.seed), method(name).title));
+    figure.panels.push_back(
+        predictive_panel(task, result_of(results, "mismatch", name, options.seed), method(name).title));
   figure.columns = 2;
   s.pictures.push_back({"mismatch", "The same data, four fits.", std::move(figure)});
 
-  const Summary dma_runs = summarise(results, "mismatch", "dma", seeds), adam = summarise(results, "mismatch", "adam-0.1", seeds),
+  const Summary dma_runs = summarise(results, "mismatch", "dma", seeds),
+                adam = summarise(results, "mismatch", "adam-0.1", seeds),
                 adamw = summarise(results, "mismatch", "adamw-0.1-0.1", seeds);
   const std::string start = "Ours starts at the prior means; the authors' starting weights are not given.";
-  s.claims.push_back(median_claim("Table 5", "DMA: median extrapolation NLL", 0.01, dma_runs.nll,
-                                  "Seeds; the paper's four seeds that oscillated until epoch 200 may have no counterpart among ours."));
+  s.claims.push_back(median_claim(
+      "Table 5", "DMA: median extrapolation NLL", 0.01, dma_runs.nll,
+      "Seeds; the paper's four seeds that oscillated until epoch 200 may have no counterpart among ours."));
   s.claims.push_back(median_claim("Table 5", "Adam 0.1: median", 0.50, adam.nll, start));
   s.claims.push_back(median_claim("Table 5", "AdamW 0.1, decay 0.1: median", -0.36, adamw.nll, start));
-  const double a = interquartile_range(dma_runs.nll), b = interquartile_range(adam.nll), c = interquartile_range(adamw.nll);
-  s.claims.push_back(claim("Table 5", "DMA's IQR is the tightest of the three", "0.44, 2.23, 0.73", fmt::format("{:.2f}, {:.2f}, {:.2f}", a, b, c),
-                           a < b && a < c, "An IQR of 20 heavy-tailed scores moves by its own size with the seeds."));
+  const double a = interquartile_range(dma_runs.nll), b = interquartile_range(adam.nll),
+               c = interquartile_range(adamw.nll);
+  s.claims.push_back(claim("Table 5", "DMA's IQR is the tightest of the three", "0.44, 2.23, 0.73",
+                           fmt::format("{:.2f}, {:.2f}, {:.2f}", a, b, c), a < b && a < c,
+                           "An IQR of 20 heavy-tailed scores moves by its own size with the seeds."));
   int limit = 0;
-  for (const std::uint64_t seed : seeds) limit += !result_of(results, "mismatch", "dma", seed).at("stopped").get<bool>();
-  s.claims.push_back(claim("F", "some runs oscillate and do not stop within 200 epochs", "4 of 20", fmt::format("{} of {}", limit, seeds.size()), limit > 0,
+  for (const std::uint64_t seed : seeds)
+    limit += !result_of(results, "mismatch", "dma", seed).at("stopped").get<bool>();
+  s.claims.push_back(claim("F", "some runs oscillate and do not stop within 200 epochs", "4 of 20",
+                           fmt::format("{} of {}", limit, seeds.size()), limit > 0,
                            "Every run of ours stopped by its rule."));
   double inside = 0, outside = 0;
   for (const std::uint64_t seed : seeds) {
-    inside += value_of(result_of(results, "mismatch", "dma", seed).at("inside"), "width") / static_cast<double>(seeds.size());
-    outside += value_of(result_of(results, "mismatch", "dma", seed).at("outside"), "width") / static_cast<double>(seeds.size());
+    inside +=
+        value_of(result_of(results, "mismatch", "dma", seed).at("inside"), "width") / static_cast<double>(seeds.size());
+    outside += value_of(result_of(results, "mismatch", "dma", seed).at("outside"), "width") /
+               static_cast<double>(seeds.size());
   }
   s.claims.push_back(claim("F", "DMA's intervals widen outside the data under mismatch too", "widen",
-                           fmt::format("mean sd {:.2f} inside, {:.2f} outside", inside, outside), outside > inside, "Outside [-5, 5] the bumps of the feature map have died out and the sine repeats itself: what is learned inside decides there, and the posterior "
+                           fmt::format("mean sd {:.2f} inside, {:.2f} outside", inside, outside), outside > inside,
+                           "Outside [-5, 5] the bumps of the feature map have died out and the sine repeats itself: "
+                           "what is learned inside decides there, and the posterior "
                            "is as certain. On the small task, where bumps lie outside the data, the band widens."));
   return s;
 }

@@ -13,7 +13,7 @@ using plot::Series;
 using plot::Style;
 
 Colour colour(std::size_t index) {
-  constexpr std::array kOrder = {Colour::black, Colour::blue,   Colour::vermillion, Colour::green,
+  constexpr std::array kOrder = {Colour::black,  Colour::blue,   Colour::vermillion, Colour::green,
                                  Colour::orange, Colour::purple, Colour::sky,        Colour::grey};
   return kOrder[index % kOrder.size()];
 }
@@ -22,7 +22,8 @@ plot::Panel predictive_panel(const Task& task, const Json& result, const std::st
   const std::vector<double> x = task.everywhere(kPicturePoints);
   const Eigen::MatrixXd truth = task.truth(x);
   const auto outputs = static_cast<std::size_t>(truth.cols());
-  const std::vector<double> means = values_of(result.at("picture").at("mean")), sds = values_of(result.at("picture").at("sd"));
+  const std::vector<double> means = values_of(result.at("picture").at("mean")),
+                            sds = values_of(result.at("picture").at("sd"));
   std::vector<double> mean, low, high, function;
   for (std::size_t i = 0; i < x.size(); ++i) {
     const double m = means[i * outputs + output], sd = sds[i * outputs + output];
@@ -30,7 +31,8 @@ plot::Panel predictive_panel(const Task& task, const Json& result, const std::st
     function.push_back(truth(static_cast<Eigen::Index>(i), static_cast<Eigen::Index>(output)));
   }
   const auto column = task.data.targets.col(static_cast<Eigen::Index>(output));
-  std::vector<double> data_x(task.data.raw_inputs.begin(), task.data.raw_inputs.end()), data_y(column.begin(), column.end());
+  std::vector<double> data_x(task.data.raw_inputs.begin(), task.data.raw_inputs.end()),
+      data_y(column.begin(), column.end());
   // The window follows the data and the truth: a band may leave it, so that methods can be compared side by side.
   auto [least, most] = std::ranges::minmax(data_y);
   const auto [truth_least, truth_most] = std::ranges::minmax(function);
@@ -42,15 +44,17 @@ plot::Panel predictive_panel(const Task& task, const Json& result, const std::st
   return {.title = title,
           .x = {.label = "x", .low = x.front(), .high = x.back()},
           .y = {.label = "y", .low = least - room, .high = most + room},
-          .series = {{.title = "mean ± 2 sd", .style = Style::band, .colour = Colour::blue, .x = x, .y = low, .y_high = high},
-                     {.title = "data", .style = Style::points, .colour = Colour::grey, .x = data_x, .y = data_y, .width = 1},
-                     {.title = "mean", .colour = Colour::blue, .x = x, .y = mean},
-                     {.title = "true function", .style = Style::dashed, .colour = Colour::black, .x = x, .y = function},
-                     vertical(task.low),
-                     vertical(task.high)}};
+          .series = {
+              {.title = "mean ± 2 sd", .style = Style::band, .colour = Colour::blue, .x = x, .y = low, .y_high = high},
+              {.title = "data", .style = Style::points, .colour = Colour::grey, .x = data_x, .y = data_y, .width = 1},
+              {.title = "mean", .colour = Colour::blue, .x = x, .y = mean},
+              {.title = "true function", .style = Style::dashed, .colour = Colour::black, .x = x, .y = function},
+              vertical(task.low),
+              vertical(task.high)}};
 }
 
-plot::Panel training_panel(const std::string& title, const std::vector<std::pair<std::string, const Json*>>& runs, double clip) {
+plot::Panel training_panel(const std::string& title, const std::vector<std::pair<std::string, const Json*>>& runs,
+                           double clip) {
   plot::Panel panel{.title = title, .x = {.label = "epoch"}, .y = {.label = "training NLL (nats per example)"}};
   for (std::size_t k = 0; k < runs.size(); ++k) {
     Series series{.title = runs[k].first, .style = k == 0 ? Style::line_points : Style::line, .colour = colour(k)};
@@ -65,7 +69,9 @@ plot::Panel training_panel(const std::string& title, const std::vector<std::pair
 
 plot::Panel coverage_panel(const std::string& title, const std::vector<std::pair<std::string, const Json*>>& runs,
                            const std::string& where) {
-  plot::Panel panel{.title = title, .x = {.label = "level", .low = 0, .high = 1}, .y = {.label = "share inside", .low = 0, .high = 1}};
+  plot::Panel panel{.title = title,
+                    .x = {.label = "level", .low = 0, .high = 1},
+                    .y = {.label = "share inside", .low = 0, .high = 1}};
   panel.series.push_back({.style = Style::dashed, .colour = Colour::grey, .x = {0, 1}, .y = {0, 1}});
   for (std::size_t k = 0; k < runs.size(); ++k) {
     Series series{.title = runs[k].first, .colour = colour(k), .y = values_of(runs[k].second->at(where).at("curve"))};

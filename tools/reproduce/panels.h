@@ -6,11 +6,13 @@
 
 namespace dma::reproduce {
 
-// Data, true function (dashed), mean and two standard deviations of a unit that kept its picture; verticals at the ends of the data.
+// Data, true function (dashed), mean and two standard deviations of a unit that kept its picture; verticals at the ends
+// of the data.
 plot::Panel predictive_panel(const Task& task, const Json& result, const std::string& title, std::size_t output = 0);
 
 // Training NLL against epochs of units that kept their curve; values above `clip` are drawn at it, as in the paper.
-plot::Panel training_panel(const std::string& title, const std::vector<std::pair<std::string, const Json*>>& runs, double clip = 8);
+plot::Panel training_panel(const std::string& title, const std::vector<std::pair<std::string, const Json*>>& runs,
+                           double clip = 8);
 
 // Coverage against level of units, with the diagonal.
 plot::Panel coverage_panel(const std::string& title, const std::vector<std::pair<std::string, const Json*>>& runs,

@@ -54,7 +54,8 @@ std::string markdown_table(const Table& table) {
 
 Table section_claims(const Section& section) {
   Table table{section.name + "_claims", "", {"where", "claim", "paper", "ours", "holds", "why not"}, {}};
-  for (const Claim& c : section.claims) table.rows.push_back({c.where, c.claim, c.paper, c.ours, c.holds ? "yes" : "**no**", c.why});
+  for (const Claim& c : section.claims)
+    table.rows.push_back({c.where, c.claim, c.paper, c.ours, c.holds ? "yes" : "**no**", c.why});
   return table;
 }
 
@@ -62,7 +63,8 @@ std::string section_markdown(const Section& section, bool pictures) {
   std::string text = fmt::format("## {}\n\n", section.title);
   for (const std::string& paragraph : section.text) text += paragraph + "\n\n";
   if (!section.claims.empty()) text += markdown_table(section_claims(section)) + "\n";
-  for (const Table& table : section.tables) text += fmt::format("{} ([{}.csv]({}.csv))\n\n{}\n", table.caption, table.name, table.name, markdown_table(table));
+  for (const Table& table : section.tables)
+    text += fmt::format("{} ([{}.csv]({}.csv))\n\n{}\n", table.caption, table.name, table.name, markdown_table(table));
   if (pictures)
     for (const Picture& p : section.pictures) text += fmt::format("![{}]({}.svg)\n\n", p.caption, p.name);
   return text;
@@ -78,7 +80,9 @@ std::size_t Report::claims() const {
 
 std::size_t Report::holding() const {
   std::size_t count = 0;
-  for_each_section(*this, [&](const Section& s) { count += static_cast<std::size_t>(std::ranges::count(s.claims, true, &Claim::holds)); });
+  for_each_section(*this, [&](const Section& s) {
+    count += static_cast<std::size_t>(std::ranges::count(s.claims, true, &Claim::holds));
+  });
   return count;
 }
 
@@ -89,24 +93,35 @@ std::string csv(const Table& table) {
 }
 
 Table claims_table(const Report& report) {
-  Table table{"claims", "Every claim, the paper's figure and ours.", {"experiment", "where", "claim", "paper", "ours", "holds", "why not"}, {}};
+  Table table{"claims",
+              "Every claim, the paper's figure and ours.",
+              {"experiment", "where", "claim", "paper", "ours", "holds", "why not"},
+              {}};
   for (const Section& s : report.sections)
-    for (const Claim& c : s.claims) table.rows.push_back({s.name, c.where, c.claim, c.paper, c.ours, c.holds ? "yes" : "no", c.why});
+    for (const Claim& c : s.claims)
+      table.rows.push_back({s.name, c.where, c.claim, c.paper, c.ours, c.holds ? "yes" : "no", c.why});
   return table;
 }
 
 std::string markdown(const Report& report, bool pictures) {
   std::string text = fmt::format("# {}\n\n", report.title);
-  text += "Numbers in brackets are 95 % bootstrap intervals of the median over our seeds; a claim about a median holds when the paper's figure lies "
-          "inside. The authors' seeds differ from ours, and theirs carry the same uncertainty. NLL is a mean negative log density in nats; "
-          "*noisy targets* is the expected score against targets with noise, which does not reward a band for being too narrow.\n\n";
+  text +=
+      "Numbers in brackets are 95 % bootstrap intervals of the median over our seeds; a claim about a median holds "
+      "when the paper's figure lies "
+      "inside. The authors' seeds differ from ours, and theirs carry the same uncertainty. NLL is a mean negative log "
+      "density in nats; "
+      "*noisy targets* is the expected score against targets with noise, which does not reward a band for being too "
+      "narrow.\n\n";
   for (const Section& section : report.sections) text += section_markdown(section, pictures);
   for (const std::string& reason : report.skipped) text += fmt::format("Not drawn: {}\n\n", reason);
   // From here on everything depends on the machine and the hour.
   text += section_markdown(report.times, pictures);
   const RunFacts& f = report.facts;
-  text += fmt::format("## This run\n\n`{}`, {}\n\ndma {}, {}, {} with {} threads; {:.0f} s, units together {:.0f} s of processor time.\n\n{} of {} claims hold.\n", f.command,
-                      f.date, f.version, f.compiler, f.machine, f.threads, f.seconds, f.unit_seconds, report.holding(), report.claims());
+  text += fmt::format(
+      "## This run\n\n`{}`, {}\n\ndma {}, {}, {} with {} threads; {:.0f} s, units together {:.0f} s of processor "
+      "time.\n\n{} of {} claims hold.\n",
+      f.command, f.date, f.version, f.compiler, f.machine, f.threads, f.seconds, f.unit_seconds, report.holding(),
+      report.claims());
   return text;
 }
 
@@ -121,9 +136,12 @@ std::string readme_summary(const Report& report) {
           few.rows.emplace_back();
           for (const std::size_t i : kept) few.rows.back().push_back(row[i]);
         }
-        return fmt::format("`{}`, {}, {}: {} of {} claims of the paper hold as stated; every one, with the reason where it does not, is in "
-                           "[tools/RESULTS.md](tools/RESULTS.md).\n\n{}",
-                           report.facts.command, report.facts.date, report.facts.machine, report.holding(), report.claims(), markdown_table(few));
+        return fmt::format(
+            "`{}`, {}, {}: {} of {} claims of the paper hold as stated; every one, with the reason where it does not, "
+            "is in "
+            "[tools/RESULTS.md](tools/RESULTS.md).\n\n{}",
+            report.facts.command, report.facts.date, report.facts.machine, report.holding(), report.claims(),
+            markdown_table(few));
       }
   return "";
 }
@@ -133,9 +151,12 @@ void write_report(Report& report, const std::filesystem::path& folder) {
   for_each_section(report, [&](const Section& section) {
     for (const Table& table : section.tables) write_file(folder / (table.name + ".csv"), csv(table));
     for (const Picture& picture : section.pictures) {
+      if (picture.figure.panels.empty()) continue;
       const plot::Drawing drawing = plot::draw(picture.figure, folder / picture.name, {".svg"});
-      if (drawing.skipped.empty()) std::filesystem::remove(drawing.script);
-      else report.skipped.push_back(drawing.skipped);
+      if (drawing.skipped.empty())
+        std::filesystem::remove(drawing.script);
+      else
+        report.skipped.push_back(drawing.skipped);
     }
   });
   write_file(folder / "claims.csv", csv(claims_table(report)));

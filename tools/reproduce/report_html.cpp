@@ -10,7 +10,8 @@ namespace dma::reproduce {
 
 namespace {
 
-constexpr const char* kStyle = R"(body{font:15px/1.5 system-ui,sans-serif;max-width:1100px;margin:2em auto;padding:0 1em;color:#222}
+constexpr const char* kStyle =
+    R"(body{font:15px/1.5 system-ui,sans-serif;max-width:1100px;margin:2em auto;padding:0 1em;color:#222}
 h1,h2{line-height:1.2}h2{margin-top:2.2em;border-bottom:1px solid #ddd}table{border-collapse:collapse;font-size:13px;margin:1em 0}
 th,td{border:1px solid #ddd;padding:3px 8px;text-align:left;vertical-align:top}th{background:#f4f4f4}.wide{overflow-x:auto}
 .yes{color:#00603f}.no{color:#a33b00;font-weight:600}figure{margin:1.5em 0}figure svg{max-width:100%;height:auto}
@@ -19,11 +20,16 @@ figcaption,caption{color:#555;text-align:left;caption-side:top}nav a{margin-righ
 std::string escaped(std::string_view text) {
   std::string out;
   for (const char c : text) {
-    if (c == '&') out += "&amp;";
-    else if (c == '<') out += "&lt;";
-    else if (c == '>') out += "&gt;";
-    else if (c == '"') out += "&quot;";
-    else out += c;
+    if (c == '&')
+      out += "&amp;";
+    else if (c == '<')
+      out += "&lt;";
+    else if (c == '>')
+      out += "&gt;";
+    else if (c == '"')
+      out += "&quot;";
+    else
+      out += c;
   }
   return out;
 }
@@ -33,9 +39,12 @@ std::string prose(std::string_view text) {
   std::string out;
   bool code = false, emphasis = false;
   for (const char c : escaped(text)) {
-    if (c == '`') out += code ? "</code>" : "<code>", code = !code;
-    else if (c == '*' && !code) out += emphasis ? "</em>" : "<em>", emphasis = !emphasis;
-    else out += c;
+    if (c == '`')
+      out += code ? "</code>" : "<code>", code = !code;
+    else if (c == '*' && !code)
+      out += emphasis ? "</em>" : "<em>", emphasis = !emphasis;
+    else
+      out += c;
   }
   return out;
 }
@@ -76,22 +85,29 @@ std::string html_table(const Table& table) {
 
 std::string html_claims(const Section& section) {
   if (section.claims.empty()) return "";
-  std::string text = "<div class=\"wide\"><table><thead><tr><th>where</th><th>claim</th><th>paper</th><th>ours</th><th>holds</th><th>why not</th></tr></thead>\n<tbody>";
+  std::string text =
+      "<div "
+      "class=\"wide\"><table><thead><tr><th>where</th><th>claim</th><th>paper</th><th>ours</th><th>holds</th><th>why "
+      "not</th></tr></thead>\n<tbody>";
   for (const Claim& c : section.claims)
-    text += fmt::format("<tr><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td class=\"{}\">{}</td><td>{}</td></tr>\n", escaped(c.where), escaped(c.claim), escaped(c.paper),
-                        escaped(c.ours), c.holds ? "yes" : "no", c.holds ? "yes" : "no", escaped(c.why));
+    text += fmt::format("<tr><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td class=\"{}\">{}</td><td>{}</td></tr>\n",
+                        escaped(c.where), escaped(c.claim), escaped(c.paper), escaped(c.ours), c.holds ? "yes" : "no",
+                        c.holds ? "yes" : "no", escaped(c.why));
   return text + "</tbody></table></div>\n";
 }
 
 }  // namespace
 
 std::string html(const Report& report, const std::filesystem::path& folder) {
-  std::string body = fmt::format("<h1>{}</h1>\n<p>{} of {} claims hold.</p>\n<nav>", escaped(report.title), report.holding(), report.claims());
+  std::string body = fmt::format("<h1>{}</h1>\n<p>{} of {} claims hold.</p>\n<nav>", escaped(report.title),
+                                 report.holding(), report.claims());
   std::vector<const Section*> sections;
   for (const Section& s : report.sections) sections.push_back(&s);
   sections.push_back(&report.times);
   for (const Section* s : sections) body += fmt::format("<a href=\"#{}\">{}</a> ", s->name, s->name);
-  body += "</nav>\n<p>Numbers in brackets are 95 % bootstrap intervals of the median over our seeds; a claim about a median holds when the paper's figure lies inside.</p>\n";
+  body +=
+      "</nav>\n<p>Numbers in brackets are 95 % bootstrap intervals of the median over our seeds; a claim about a "
+      "median holds when the paper's figure lies inside.</p>\n";
   std::size_t picture = 0;
   for (const Section* s : sections) {
     body += fmt::format("<h2 id=\"{}\">{}</h2>\n", s->name, escaped(s->title));
@@ -100,14 +116,20 @@ std::string html(const Report& report, const std::filesystem::path& folder) {
     for (const Table& table : s->tables) body += html_table(table);
     for (const Picture& p : s->pictures) {
       const std::string svg = inline_svg(folder / (p.name + ".svg"), ++picture);
-      body += fmt::format("<figure>{}<figcaption>{}</figcaption></figure>\n", svg.empty() ? "<p>not drawn: gnuplot is missing</p>" : svg, prose(p.caption));
+      body += fmt::format("<figure>{}<figcaption>{}</figcaption></figure>\n",
+                          svg.empty() ? "<p>not drawn: gnuplot is missing</p>" : svg, prose(p.caption));
     }
   }
   const RunFacts& f = report.facts;
-  body += fmt::format("<h2 id=\"run\">This run</h2>\n<p><code>{}</code>, {}</p>\n<p>dma {}, {}, {} with {} threads; {:.0f} s, units together {:.0f} s of processor time.</p>\n", escaped(f.command),
-                      f.date, f.version, escaped(f.compiler), escaped(f.machine), f.threads, f.seconds, f.unit_seconds);
-  return fmt::format("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><link rel=\"icon\" href=\"data:,\"><title>{}</title>\n<style>{}</style></head>\n<body>\n{}</body></html>\n",
-                     escaped(report.title), kStyle, body);
+  body += fmt::format(
+      "<h2 id=\"run\">This run</h2>\n<p><code>{}</code>, {}</p>\n<p>dma {}, {}, {} with {} threads; {:.0f} s, units "
+      "together {:.0f} s of processor time.</p>\n",
+      escaped(f.command), f.date, f.version, escaped(f.compiler), escaped(f.machine), f.threads, f.seconds,
+      f.unit_seconds);
+  return fmt::format(
+      "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><link rel=\"icon\" "
+      "href=\"data:,\"><title>{}</title>\n<style>{}</style></head>\n<body>\n{}</body></html>\n",
+      escaped(report.title), kStyle, body);
 }
 
 }  // namespace dma::reproduce

@@ -16,13 +16,15 @@ namespace {
 
 std::vector<const Experiment*> chosen(const std::vector<std::string>& names) {
   std::vector<const Experiment*> some;
-  std::vector<std::string> known = {"all", "validation"};
+  std::vector<std::string> known = {"all"};
   for (const Experiment& e : experiments()) {
     known.push_back(e.name);
-    if (std::ranges::find(names, e.name) != names.end() || std::ranges::find(names, "all") != names.end()) some.push_back(&e);
+    if (std::ranges::find(names, e.name) != names.end() || std::ranges::find(names, "all") != names.end())
+      some.push_back(&e);
   }
   for (const std::string& name : names)
-    if (std::ranges::find(known, name) == known.end()) fail("reproduce: there is no '{}'{}", name, suggestion(name, known));
+    if (std::ranges::find(known, name) == known.end())
+      fail("reproduce: there is no '{}'{}", name, suggestion(name, known));
   return some;
 }
 
@@ -31,7 +33,8 @@ double keep_seconds(const std::filesystem::path& file, const UnitRun& run) {
   std::map<std::string, double> seconds;
   std::ifstream stream(file);
   for (std::string line; std::getline(stream, line);)
-    if (const auto comma = line.find(','); comma != line.npos && line != "unit,seconds") seconds[line.substr(0, comma)] = std::strtod(line.c_str() + comma + 1, nullptr);
+    if (const auto comma = line.find(','); comma != line.npos && line != "unit,seconds")
+      seconds[line.substr(0, comma)] = std::strtod(line.c_str() + comma + 1, nullptr);
   for (const auto& [name, value] : run.seconds) seconds[name] = value;
   std::string text = "unit,seconds\n";
   double sum = 0;
@@ -44,7 +47,8 @@ double keep_seconds(const std::filesystem::path& file, const UnitRun& run) {
 
 std::optional<Report> reproduce(const Request& request, const std::function<bool(const Progress&)>& on_progress) {
   const auto start = std::chrono::steady_clock::now();
-  const Options& options = request.options;
+  Options options = request.options;
+  options.folder = request.out;
   if (options.seeds < 1) fail("--seeds: {} is given; at least 1 is expected", options.seeds);
   if (options.jobs < 1) fail("--jobs: {} is given; at least 1 is expected", options.jobs);
   const std::vector<const Experiment*> some = chosen(request.names);
@@ -56,8 +60,13 @@ std::optional<Report> reproduce(const Request& request, const std::function<bool
   const UnitRun run = run_units(units, Store(request.out / "units"), options.jobs, on_progress);
   const double unit_seconds = keep_seconds(request.out / "unit_seconds.csv", run);
   if (run.interrupted) return std::nullopt;
-  Report report{.title = "The paper's experiments, reproduced", .sections = {}, .times = {"times", "Times"}, .facts = facts_of_this_machine()};
-  const auto is_chosen = [&](const char* name) { return std::ranges::any_of(some, [&](const Experiment* e) { return e->name == name; }); };
+  Report report{.title = "The paper's experiments, reproduced",
+                .sections = {},
+                .times = {"times", "Times"},
+                .facts = facts_of_this_machine()};
+  const auto is_chosen = [&](const char* name) {
+    return std::ranges::any_of(some, [&](const Experiment* e) { return e->name == name; });
+  };
   for (const Experiment* e : some) report.sections.push_back(e->report(options, run.results));
   if (is_chosen("adam") || is_chosen("large")) report.times = times_section(measure_times(options, is_chosen("large")));
   report.facts.command = request.command;
@@ -75,11 +84,18 @@ Json to_json(const Report& report) {
   for (const Section* s : sections) {
     Json& own = json["experiments"][s->name];
     own["claims"] = Json::array();
-    for (const Claim& c : s->claims) own["claims"].push_back({{"where", c.where}, {"claim", c.claim}, {"paper", c.paper}, {"ours", c.ours}, {"holds", c.holds}, {"why", c.why}});
+    for (const Claim& c : s->claims)
+      own["claims"].push_back({{"where", c.where},
+                               {"claim", c.claim},
+                               {"paper", c.paper},
+                               {"ours", c.ours},
+                               {"holds", c.holds},
+                               {"why", c.why}});
     for (const Table& t : s->tables) own["tables"][t.name] = {{"columns", t.columns}, {"rows", t.rows}};
   }
-  json["run"] = {{"command", report.facts.command}, {"version", report.facts.version}, {"compiler", report.facts.compiler}, {"machine", report.facts.machine},
-                 {"date", report.facts.date}, {"seconds", report.facts.seconds}};
+  json["run"] = {{"command", report.facts.command},   {"version", report.facts.version},
+                 {"compiler", report.facts.compiler}, {"machine", report.facts.machine},
+                 {"date", report.facts.date},         {"seconds", report.facts.seconds}};
   return json;
 }
 

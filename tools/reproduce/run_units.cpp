@@ -24,8 +24,10 @@ UnitRun run_units(const std::vector<Unit>& units, const Store& store, int jobs,
   std::set<std::string> seen;
   for (const Unit& unit : units) {
     if (!seen.insert(unit.name).second) continue;
-    if (Json kept = store.find(unit); !kept.is_null()) run.results[unit.name] = std::move(kept);
-    else missing.push_back(&unit);
+    if (Json kept = store.find(unit); !kept.is_null())
+      run.results[unit.name] = std::move(kept);
+    else
+      missing.push_back(&unit);
   }
   std::vector<Json> results(missing.size());
   std::vector<double> seconds(missing.size());

@@ -14,13 +14,13 @@ struct Progress {
 };
 
 struct UnitRun {
-  Results results;                                       // of every unit
+  Results results;                                      // of every unit
   std::vector<std::pair<std::string, double>> seconds;  // of those computed now, in the order of the units
-  bool interrupted = false;                              // results are then incomplete
+  bool interrupted = false;                             // results are then incomplete
 };
 
-// Units of the same name are run once. The results do not depend on `jobs`. on_progress is called by one thread at a time; false
-// stops after the units that are running.
+// Units of the same name are run once. The results do not depend on `jobs`. on_progress is called by one thread at a
+// time; false stops after the units that are running.
 UnitRun run_units(const std::vector<Unit>& units, const Store& store, int jobs,
                   const std::function<bool(const Progress&)>& on_progress = {});
 

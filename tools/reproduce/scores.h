@@ -14,8 +14,8 @@ double coverage_deviation(const Eigen::MatrixXd& cumulative);
 // Mean of -log density over targets truth + noise: the expected score against what one could measure, by quadrature.
 double noisy_nll(const Prediction& prediction, const Eigen::MatrixXd& truth, double noise);
 
-// Scores inside and outside the training range, a coverage curve, and the predictive (mean, sd) at the 60 points outside and, with
-// `curves`, on a grid for pictures. Keys are those of Score.
+// Scores inside and outside the training range, a coverage curve, and the predictive (mean, sd) at the 60 points
+// outside and, with `curves`, on a grid for pictures. Keys are those of Score.
 Json score(const Task& task, const std::function<Prediction(const Eigen::MatrixXd&)>& predict, bool curves);
 
 inline constexpr int kExtrapolationPoints = 60, kCalibrationPoints = 500, kPicturePoints = 241, kCurveLevels = 20;

@@ -46,17 +46,19 @@ std::vector<Unit> fit_units(const Options& options, const std::string& task, con
                             const std::vector<std::uint64_t>& seeds) {
   std::vector<Unit> units;
   for (const std::uint64_t seed : seeds)
-    for (const std::string& name : names) units.push_back(fit_unit(task, name, seed, options.effort(), seed == options.seed));
+    for (const std::string& name : names)
+      units.push_back(fit_unit(task, name, seed, options.effort(), seed == options.seed));
   return units;
 }
 
 Table score_table(const Results& results, const std::string& name, const std::string& caption, const std::string& task,
                   const std::vector<PaperRow>& rows, const std::vector<std::uint64_t>& seeds) {
-  Table table{name,
-              caption,
-              {"method", "epochs", "train NLL", "extrapolation NLL: median", "95 % interval", "IQR", "mean", "paper: median", "paper: IQR",
-               "noisy targets: median", "noisy targets: mean", "coverage deviation", "95 % coverage", "diverged"},
-              {}};
+  Table table{
+      name,
+      caption,
+      {"method", "epochs", "train NLL", "extrapolation NLL: median", "95 % interval", "IQR", "mean", "paper: median",
+       "paper: IQR", "noisy targets: median", "noisy targets: mean", "coverage deviation", "95 % coverage", "diverged"},
+      {}};
   for (const PaperRow& row : rows) {
     const Summary s = summarise(results, task, row.method, seeds);
     std::vector<std::string> cells = {s.title};
@@ -66,10 +68,11 @@ Table score_table(const Results& results, const std::string& name, const std::st
       const Interval i = median_interval(s.nll);
       const auto number = [](double value) { return fmt::format("{:.2f}", value); };
       const double epochs = median(s.epochs);
-      cells.insert(cells.end(), {epochs == 0 ? "–" : fmt::format("{:g}", epochs), number(median(s.train)), number(median(s.nll)),
-                                 fmt::format("{:.2f} to {:.2f}", i.low, i.high), number(interquartile_range(s.nll)), number(mean(s.nll)),
-                                 row.median, row.iqr, number(median(s.noisy)), number(mean(s.noisy)), number(median(s.deviation)),
-                                 number(mean(s.coverage_95))});
+      cells.insert(cells.end(),
+                   {epochs == 0 ? "–" : fmt::format("{:g}", epochs), number(median(s.train)), number(median(s.nll)),
+                    fmt::format("{:.2f} to {:.2f}", i.low, i.high), number(interquartile_range(s.nll)),
+                    number(mean(s.nll)), row.median, row.iqr, number(median(s.noisy)), number(mean(s.noisy)),
+                    number(median(s.deviation)), number(mean(s.coverage_95))});
     }
     cells.push_back(fmt::format("{} of {}", s.diverged, s.runs));
     table.rows.push_back(std::move(cells));
@@ -77,9 +80,14 @@ Table score_table(const Results& results, const std::string& name, const std::st
   return table;
 }
 
-Claim median_claim(std::string where, std::string text, double paper, const std::vector<double>& ours, std::string why) {
+Claim median_claim(std::string where, std::string text, double paper, const std::vector<double>& ours,
+                   std::string why) {
   const bool holds = !ours.empty() && median_interval(ours).holds(paper);
-  return {std::move(where), std::move(text), fmt::format("{:g}", paper), ours.empty() ? "no finite run" : median_text(ours), holds,
+  return {std::move(where),
+          std::move(text),
+          fmt::format("{:g}", paper),
+          ours.empty() ? "no finite run" : median_text(ours),
+          holds,
           holds ? "" : std::move(why)};
 }
 

@@ -11,12 +11,13 @@ namespace dma::reproduce {
 // One value per seed whose fit stayed finite.
 struct Summary {
   std::string method, title;
-  std::vector<double> epochs = {}, train = {}, nll = {}, noisy = {}, deviation = {}, inside_deviation = {}, coverage_95 = {};
+  std::vector<double> epochs = {}, train = {}, nll = {}, noisy = {}, deviation = {}, inside_deviation = {},
+                      coverage_95 = {};
   int runs = 0, diverged = 0;
 };
 
-// A fit counts as diverged when it left the numbers, or when its training NLL is worse than this: hundreds of standard deviations
-// of the noise away from the data.
+// A fit counts as diverged when it left the numbers, or when its training NLL is worse than this: hundreds of standard
+// deviations of the noise away from the data.
 inline constexpr double kDivergedNll = 1e4;
 
 Summary summarise(const Results& results, const std::string& task, const std::string& method,
@@ -31,13 +32,14 @@ struct PaperRow {
 std::vector<Unit> fit_units(const Options& options, const std::string& task, const std::vector<std::string>& methods,
                             const std::vector<std::uint64_t>& seeds);
 
-// Median with bootstrap interval, IQR and mean of the extrapolation NLL, the expected score against noisy targets, coverage: a row per
-// method, the paper's numbers where it has any.
+// Median with bootstrap interval, IQR and mean of the extrapolation NLL, the expected score against noisy targets,
+// coverage: a row per method, the paper's numbers where it has any.
 Table score_table(const Results& results, const std::string& name, const std::string& caption, const std::string& task,
                   const std::vector<PaperRow>& rows, const std::vector<std::uint64_t>& seeds);
 
 // Holds when the paper's figure lies inside the bootstrap interval of our median.
-Claim median_claim(std::string where, std::string claim, double paper, const std::vector<double>& ours, std::string why);
+Claim median_claim(std::string where, std::string claim, double paper, const std::vector<double>& ours,
+                   std::string why);
 // Holds when it does; for what is not a number.
 Claim claim(std::string where, std::string text, std::string paper, std::string ours, bool holds, std::string why);
 

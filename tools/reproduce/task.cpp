@@ -32,19 +32,32 @@ std::vector<double> Task::outside(int count) const {
 
 std::vector<double> Task::everywhere(int count) const { return evenly(low - beyond, high + beyond, count); }
 
-Eigen::MatrixXd Task::features(const std::vector<double>& x) const { return rows_of(x, data.inputs.cols(), data.features); }
+Eigen::MatrixXd Task::features(const std::vector<double>& x) const {
+  return rows_of(x, data.inputs.cols(), data.features);
+}
 Eigen::MatrixXd Task::truth(const std::vector<double>& x) const { return rows_of(x, data.targets.cols(), data.truth); }
 
 Task make_task(const std::string& name, std::uint64_t seed) {
   if (name == "small")
-    return {.name = name, .data = validation::small_task(seed), .low = -2.5, .high = 1.5,
+    return {.name = name,
+            .data = validation::small_task(seed),
+            .low = -2.5,
+            .high = 1.5,
             .fit = {.batches = 10, .epochs = 200, .tolerance = 0.1}};
   if (name == "mismatch")
-    return {.name = name, .data = validation::mismatch_task(seed), .low = -5, .high = 5,
+    return {.name = name,
+            .data = validation::mismatch_task(seed),
+            .low = -5,
+            .high = 5,
             .fit = {.batches = 10, .epochs = 200, .tolerance = 0.1}};
   if (name == "large")
-    return {.name = name, .data = validation::large_task(seed), .low = -4, .high = 4, .beyond = 2,
-            .fit = {.batches = 100, .epochs = 100, .tolerance = 0.1}, .optimiser_epochs = 100};
+    return {.name = name,
+            .data = validation::large_task(seed),
+            .low = -4,
+            .high = 4,
+            .beyond = 2,
+            .fit = {.batches = 100, .epochs = 100, .tolerance = 0.1},
+            .optimiser_epochs = 100};
   fail("there is no task '{}'; known: large, mismatch, small", name);
 }
 

@@ -40,7 +40,9 @@ Json timed(const std::string& task_name, const std::string& name, const Options&
 
 std::string milliseconds(const Json& row) { return fmt::format("{:.3g} ms", row.at("epoch_ms").get<double>()); }
 
-double seconds_until_converged(const Json& row) { return row.at("epoch_ms").get<double>() / 1000 * row.at("converged").get<double>(); }
+double seconds_until_converged(const Json& row) {
+  return row.at("epoch_ms").get<double>() / 1000 * row.at("converged").get<double>();
+}
 
 void add_claims(Section& s, const Json& rows, bool large) {
   const Json &dma = rows.at("dma"), &adam = rows.at(large ? "adam-0.01" : "adam-0.1");
@@ -48,12 +50,20 @@ void add_claims(Section& s, const Json& rows, bool large) {
   const double ours = dma.at("seconds").get<double>();
   const double theirs = large ? adam.at("seconds").get<double>() : seconds_until_converged(adam);
   const std::string where = large ? "G" : "E.2";
-  const std::string fast = "This Adam takes about 1 ns per weight and example, vectorised over examples; the authors' takes " +
-                           std::string(large ? "5.9" : "27") + ". A message needs exponentials, error functions and divisions for every weight and example, a gradient two multiplications.";
-  s.claims.push_back(claim(where, fmt::format("an epoch of DMA costs {} times one of Adam", large ? "4" : "1.8"), large ? "67 ms / 17 ms" : "0.80 ms / 0.45 ms",
-                           fmt::format("{} / {}: {:.1f} times", milliseconds(dma), milliseconds(adam), per_epoch), per_epoch < (large ? 6 : 3), fast));
-  s.claims.push_back(claim(where, large ? "DMA needs less than half of Adam's time in all" : "DMA needs a fifth of Adam's time until convergence", large ? "0.72 s / 1.7 s" : "5 times less",
-                           fmt::format("{:.1f} ms / {:.1f} ms", 1000 * ours, 1000 * theirs), ours < (large ? 0.5 : 0.3) * theirs, fast));
+  const std::string fast =
+      "This Adam takes about 1 ns per weight and example, vectorised over examples; the authors' takes " +
+      std::string(large ? "5.9" : "27") +
+      ". A message needs exponentials, error functions and divisions for every weight and example, a gradient two "
+      "multiplications.";
+  s.claims.push_back(claim(where, fmt::format("an epoch of DMA costs {} times one of Adam", large ? "4" : "1.8"),
+                           large ? "67 ms / 17 ms" : "0.80 ms / 0.45 ms",
+                           fmt::format("{} / {}: {:.1f} times", milliseconds(dma), milliseconds(adam), per_epoch),
+                           per_epoch < (large ? 6 : 3), fast));
+  s.claims.push_back(claim(
+      where,
+      large ? "DMA needs less than half of Adam's time in all" : "DMA needs a fifth of Adam's time until convergence",
+      large ? "0.72 s / 1.7 s" : "5 times less", fmt::format("{:.1f} ms / {:.1f} ms", 1000 * ours, 1000 * theirs),
+      ours < (large ? 0.5 : 0.3) * theirs, fast));
 }
 
 }  // namespace
@@ -61,19 +71,27 @@ void add_claims(Section& s, const Json& rows, bool large) {
 Json measure_times(const Options& options, bool large) {
   Json measured;
   const int repeats = options.quick ? 2 : 5;
-  for (const std::string& name : own_and({"adam-0.1", "adamw-0.1-1"})) measured["small"][name] = timed("small", name, options, repeats);
+  for (const std::string& name : own_and({"adam-0.1", "adamw-0.1-1"}))
+    measured["small"][name] = timed("small", name, options, repeats);
   if (large)
-    for (const std::string& name : own_and({"adam-0.01", "adamw-0.1-0.1"})) measured["large"][name] = timed("large", name, options, options.quick ? 1 : 2);
+    for (const std::string& name : own_and({"adam-0.01", "adamw-0.1-0.1"}))
+      measured["large"][name] = timed("large", name, options, options.quick ? 1 : 2);
   return measured;
 }
 
 Section times_section(const Json& measured) {
   Section s{"times", "Times"};
-  s.text.push_back("Measured in one run, one fit after the other; the fastest of several. Adam's time holds the training NLL after every epoch, as DMA's does.");
-  Table table{"times", "Time of an epoch and of a fit.", {"network", "method", "epochs", "epochs until within 0.02 nats of the end", "one epoch", "whole fit"}, {}};
+  s.text.push_back(
+      "Measured in one run, one fit after the other; the fastest of several. Adam's time holds the training NLL after "
+      "every epoch, as DMA's does.");
+  Table table{"times",
+              "Time of an epoch and of a fit.",
+              {"network", "method", "epochs", "epochs until within 0.02 nats of the end", "one epoch", "whole fit"},
+              {}};
   for (const auto& [task, rows] : measured.items()) {
     for (const auto& [name, row] : rows.items())
-      table.rows.push_back({task, row.at("method"), fmt::format("{:g}", row.at("epochs").get<double>()), fmt::format("{}", row.at("converged").get<int>()), milliseconds(row),
+      table.rows.push_back({task, row.at("method"), fmt::format("{:g}", row.at("epochs").get<double>()),
+                            fmt::format("{}", row.at("converged").get<int>()), milliseconds(row),
                             fmt::format("{:.1f} ms", 1000 * row.at("seconds").get<double>())});
     add_claims(s, rows, task == "large");
   }

@@ -33,7 +33,8 @@ TEST_CASE("hmc: recovers a correlated Gaussian with scales a hundred apart; its 
   const KnownGaussian known;
   std::vector<Chain> chains;
   for (std::uint64_t k = 0; k < 4; ++k)
-    chains.push_back(hmc_chain(known.energy(), 3 * RandomNormal(100 + k).vector(3), {.warm_up = 600, .samples = 1500, .longest = 20}, k));
+    chains.push_back(hmc_chain(known.energy(), 3 * RandomNormal(100 + k).vector(3),
+                               {.warm_up = 600, .samples = 1500, .longest = 20}, k));
   Eigen::Vector3d mean = Eigen::Vector3d::Zero();
   Eigen::Matrix3d square = Eigen::Matrix3d::Zero();
   for (const Chain& chain : chains) {
@@ -64,7 +65,8 @@ TEST_CASE("hmc: recovers a correlated Gaussian with scales a hundred apart; its 
 TEST_CASE("hmc: one seed, one chain; thinning keeps every third draw") {
   const KnownGaussian known;
   const HmcOptions options{.warm_up = 50, .samples = 30, .longest = 5};
-  const auto once = hmc_chain(known.energy(), known.mean, options, 7), again = hmc_chain(known.energy(), known.mean, options, 7);
+  const auto once = hmc_chain(known.energy(), known.mean, options, 7),
+             again = hmc_chain(known.energy(), known.mean, options, 7);
   CHECK(once.samples.back() == again.samples.back());
   HmcOptions thin = options;
   thin.keep_every = 3;
@@ -84,7 +86,8 @@ TEST_CASE("diagnostics: independent draws count fully, correlated ones by (1 - a
   const ChainDiagnostics independent = diagnose({series(0, 0), series(0, 0)});
   CHECK(independent.r_hat < 1.01);
   CHECK(independent.effective_samples == doctest::Approx(8000).epsilon(0.1));
-  CHECK(diagnose({series(0.8, 0), series(0.8, 0)}).effective_samples == doctest::Approx(8000 * 0.2 / 1.8).epsilon(0.25));
+  CHECK(diagnose({series(0.8, 0), series(0.8, 0)}).effective_samples ==
+        doctest::Approx(8000 * 0.2 / 1.8).epsilon(0.25));
   // Two chains two standard deviations apart: between variance 4/3 of four halves, pooled 1 + 4/3.
   CHECK(diagnose({series(0, 0), series(0, 2)}).r_hat == doctest::Approx(std::sqrt(1 + 4.0 / 3)).epsilon(0.03));
 }

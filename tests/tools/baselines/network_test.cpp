@@ -1,4 +1,5 @@
-// The one gradient of all baselines, against finite differences and against automatic differentiation of a network written anew.
+// The one gradient of all baselines, against finite differences and against automatic differentiation of a network
+// written anew.
 #include "tools/baselines/network.h"
 
 #include <doctest/doctest.h>
@@ -109,14 +110,16 @@ TEST_CASE("baselines: mini-batches add up to the whole") {
   const Energy energy(p.network, p.inputs, p.targets, 0.6, WeightPrior::none(p.network));
   Eigen::VectorXd whole, first, second;
   const double value = energy.gradient(p.weights, whole);
-  const double parts = energy.likelihood_gradient(p.weights, 0, 20, first) + energy.likelihood_gradient(p.weights, 20, 30, second);
+  const double parts =
+      energy.likelihood_gradient(p.weights, 0, 20, first) + energy.likelihood_gradient(p.weights, 20, 30, second);
   CHECK(value == doctest::Approx(parts).epsilon(1e-13));
   CHECK((whole - first - second).norm() < 1e-10 * whole.norm());
 }
 
 TEST_CASE("baselines: wrong sizes are refused with what was found and expected") {
   const Problem p(5);
-  CHECK_THROWS_WITH_AS(p.network.outputs(Eigen::VectorXd::Zero(3), p.inputs), "the network has 30 weights, 3 are given", Error);
+  CHECK_THROWS_WITH_AS(p.network.outputs(Eigen::VectorXd::Zero(3), p.inputs), "the network has 30 weights, 3 are given",
+                       Error);
   CHECK_THROWS_AS(Energy(p.network, p.inputs, p.targets.col(0), 0.6, p.prior), Error);
   CHECK_THROWS_AS(Energy(p.network, p.inputs, p.targets, 0, p.prior), Error);
 }

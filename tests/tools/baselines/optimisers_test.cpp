@@ -23,12 +23,14 @@ struct LinearProblem {
   explicit LinearProblem(bool orthogonal) {
     RandomNormal normal(2);
     inputs = normal.vector(120).reshaped(40, 3);
-    if (orthogonal) inputs = Eigen::HouseholderQR<Eigen::MatrixXd>(inputs).householderQ() * Eigen::MatrixXd::Identity(40, 3);
+    if (orthogonal)
+      inputs = Eigen::HouseholderQR<Eigen::MatrixXd>(inputs).householderQ() * Eigen::MatrixXd::Identity(40, 3);
     targets = inputs * Eigen::Vector3d(1, -2, 0.5) + noise * normal.vector(40);
     prior.mean << 0.1, 0.2, 0.3;
     hessian = inputs.transpose() * inputs / (noise * noise);
     hessian.diagonal() += prior.precision;
-    const Eigen::VectorXd right = inputs.transpose() * targets / (noise * noise) + prior.precision.cwiseProduct(prior.mean);
+    const Eigen::VectorXd right =
+        inputs.transpose() * targets / (noise * noise) + prior.precision.cwiseProduct(prior.mean);
     minimum = hessian.llt().solve(right);
   }
   Energy energy() const { return {network, inputs, targets, noise, prior}; }
@@ -61,7 +63,8 @@ TEST_CASE("adam: mini-batches reach the minimum of the whole, and a callback can
   const LinearProblem p(false);
   Eigen::VectorXd weights = Eigen::VectorXd::Zero(3);
   int epochs = 0;
-  minimise(p.energy(), {.rate = 0.002}, 5000, weights, 10, [&](int epoch, const Eigen::VectorXd&) { return (epochs = epoch) < 3000; });
+  minimise(p.energy(), {.rate = 0.002}, 5000, weights, 10,
+           [&](int epoch, const Eigen::VectorXd&) { return (epochs = epoch) < 3000; });
   CHECK(epochs == 3000);
   CHECK((weights - p.minimum).norm() < 0.02);  // the noise of single batches at this rate
 }

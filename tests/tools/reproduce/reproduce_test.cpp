@@ -49,11 +49,13 @@ TEST_CASE("reproduce: one seed gives the same bytes for any number of jobs") {
 TEST_CASE("reproduce: killed in the middle it goes on with what was finished, to the same bytes") {
   const TemporaryFolder folder;
   REQUIRE(run_dma(folder, kSmall + "--out whole").exit_code == 0);
-  const std::vector<std::string> arguments = {"reproduce", "laplace", "--quick", "--seeds", "2", "--jobs", "1", "--out", "killed"};
+  const std::vector<std::string> arguments = {"reproduce", "laplace", "--quick", "--seeds", "2",
+                                              "--jobs",    "1",       "--out",   "killed"};
   const auto finished = [&] {
     const auto units = folder.path() / "killed" / "units";
     if (!std::filesystem::exists(units)) return std::ptrdiff_t{0};
-    return std::ranges::count_if(std::filesystem::directory_iterator(units), [](const auto& e) { return e.path().extension() == ".json"; });
+    return std::ranges::count_if(std::filesystem::directory_iterator(units),
+                                 [](const auto& e) { return e.path().extension() == ".json"; });
   };
   const pid_t process = start_dma(folder, arguments);
   while (finished() < 2) usleep(500);
@@ -75,7 +77,9 @@ TEST_CASE("reproduce: the report has claims, tables, pictures and the run; the p
   REQUIRE(outcome.exit_code == 0);
   CHECK(has(outcome.output, "claims hold; written: r/report.md"));
   const std::string text = folder.read("r/report.md"), page = folder.read("r/report.html");
-  for (const char* part : {"| where | claim | paper | ours | holds |", "(laplace.csv)", "diagonal Laplace", "## This run", "--seeds 2 --seed 1 --quick"}) CHECK_MESSAGE(has(text, part), part);
+  for (const char* part : {"| where | claim | paper | ours | holds |", "(laplace.csv)", "diagonal Laplace",
+                           "## This run", "--seeds 2 --seed 1 --quick"})
+    CHECK_MESSAGE(has(text, part), part);
   CHECK(has(folder.read("r/laplace.csv"), "method,epochs"));
   CHECK(count(page, "<table") == count(page, "</table>"));
   CHECK(count(page, "<figure>") == count(page, "</figure>"));
@@ -109,7 +113,8 @@ TEST_CASE("reproduce: a wrong name is answered with the nearest") {
 TEST_CASE("reproduce: a headless browser shows every picture and has no complaint") {
   std::string browser;
   for (const char* name : {"chromium", "chromium-browser", "google-chrome"})
-    if (browser.empty() && std::system(("command -v " + std::string(name) + " >/dev/null 2>&1").c_str()) == 0) browser = name;
+    if (browser.empty() && std::system(("command -v " + std::string(name) + " >/dev/null 2>&1").c_str()) == 0)
+      browser = name;
   if (browser.empty()) {
     MESSAGE("no chromium is installed: skipped");
     return;
@@ -117,8 +122,11 @@ TEST_CASE("reproduce: a headless browser shows every picture and has no complain
   const TemporaryFolder folder;
   REQUIRE(run_dma(folder, kSmall + "--out r").exit_code == 0);
   const std::string in_folder = "cd '" + folder.path().string() + "' && ";
-  const std::string common = browser + " --headless --no-sandbox --disable-gpu --enable-logging=stderr --v=0 --user-data-dir=profile ";
-  REQUIRE(std::system((in_folder + "timeout 60 " + common + "--dump-dom \"file://$PWD/r/report.html\" >dom.html 2>log.txt").c_str()) == 0);
+  const std::string common =
+      browser + " --headless --no-sandbox --disable-gpu --enable-logging=stderr --v=0 --user-data-dir=profile ";
+  REQUIRE(
+      std::system((in_folder + "timeout 60 " + common + "--dump-dom \"file://$PWD/r/report.html\" >dom.html 2>log.txt")
+                      .c_str()) == 0);
   const std::string dom = folder.read("dom.html"), log = folder.read("log.txt");
   CHECK(has(dom, "diagonal Laplace"));
   CHECK(count(dom, "<svg") == count(folder.read("r/report.html"), "<svg"));

@@ -51,7 +51,8 @@ TEST_CASE("units: of one name are run once") {
 TEST_CASE("units: a stopped run says so, and the next goes on") {
   const testing::TemporaryFolder folder;
   std::atomic<int> runs = 0;
-  const UnitRun stopped = run_units(squares(10, runs), Store(folder.path()), 1, [](const Progress& p) { return p.done < 4; });
+  const UnitRun stopped =
+      run_units(squares(10, runs), Store(folder.path()), 1, [](const Progress& p) { return p.done < 4; });
   CHECK(stopped.interrupted);
   CHECK(runs == 4);
   const UnitRun rest = run_units(squares(10, runs), Store(folder.path()), 1);

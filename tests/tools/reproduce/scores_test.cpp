@@ -66,7 +66,8 @@ TEST_CASE("scores: the expected score of noisy targets equals its closed form, a
   baselines::RandomNormal normal(1);
   double sum = 0;
   constexpr int kDraws = 400;
-  for (int d = 0; d < kDraws; ++d) sum -= two.prediction.log_density(two.truth + 0.2 * normal.vector(40)).mean() / kDraws;
+  for (int d = 0; d < kDraws; ++d)
+    sum -= two.prediction.log_density(two.truth + 0.2 * normal.vector(40)).mean() / kDraws;
   CHECK(noisy_nll(two.prediction, two.truth, 0.2) == doctest::Approx(sum).epsilon(0.02));
 }
 

@@ -31,7 +31,8 @@ TEST_CASE("statistics: median, quantiles and IQR equal their definition") {
   for (const int count : {1, 2, 3, 4, 7, 20}) {
     std::vector<double> values;
     for (int i = 0; i < count; ++i) values.push_back(normal());
-    for (const double p : {0.0, 0.1, 0.25, 0.5, 0.75, 1.0}) CHECK(validation::quantile(values, p) == doctest::Approx(brute_quantile(values, p)));
+    for (const double p : {0.0, 0.1, 0.25, 0.5, 0.75, 1.0})
+      CHECK(validation::quantile(values, p) == doctest::Approx(brute_quantile(values, p)));
     CHECK(median(values) == doctest::Approx(brute_quantile(values, 0.5)));
     CHECK(interquartile_range(values) == doctest::Approx(brute_quantile(values, 0.75) - brute_quantile(values, 0.25)));
   }
