@@ -7,7 +7,6 @@
 #include <memory>
 #include <optional>
 
-#include "engine/support/error.h"
 #include "tools/dma/commands.h"
 #include "tools/dma/interrupt.h"
 #include "tools/dma/standard_streams.h"

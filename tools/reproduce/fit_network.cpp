@@ -10,7 +10,7 @@ Bnn fitted_network(const Task& task, std::uint64_t seed, const Effort& effort, c
                    FitReport& report) {
   const validation::PaperTask& data = task.data;
   BnnOptions options;
-  FitOptions fit = task.fit;
+  LearnOptions fit = task.fit;
   if (change.by_default) {
     const std::vector<std::size_t> hidden(data.layers.begin() + 1, data.layers.end() - 1);
     RegressionSettings settings = regression_settings(data.layers.front(), hidden, data.layers.back(),

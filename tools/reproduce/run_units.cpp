@@ -2,10 +2,10 @@
 
 #include <atomic>
 #include <chrono>
-#include <exception>
 #include <mutex>
 #include <set>
-#include <thread>
+
+#include "engine/support/parallel.h"
 
 namespace dma::reproduce {
 
@@ -32,35 +32,20 @@ UnitRun run_units(const std::vector<Unit>& units, const Store& store, int jobs,
   std::vector<Json> results(missing.size());
   std::vector<double> seconds(missing.size());
   const auto start = std::chrono::steady_clock::now();
-  std::atomic<std::size_t> next = 0;
   std::atomic<bool> stop = false;
   std::mutex mutex;
-  std::exception_ptr failure;
   std::size_t done = 0;
-  const auto work = [&] {
-    for (std::size_t i; !stop && (i = next++) < missing.size();) {
-      const auto begin = std::chrono::steady_clock::now();
-      try {
-        results[i] = missing[i]->work();
-        store.keep(*missing[i], results[i]);
-      } catch (...) {
-        const std::lock_guard lock(mutex);
-        if (!failure) failure = std::current_exception();
-        stop = true;
-        return;
-      }
-      seconds[i] = seconds_since(begin);
-      const std::lock_guard lock(mutex);
-      ++done;
-      const double left = seconds_since(start) / static_cast<double>(done) * static_cast<double>(missing.size() - done);
-      if (on_progress && !on_progress({done, missing.size(), missing[i]->name, left})) stop = true;
-    }
-  };
-  std::vector<std::thread> threads;
-  for (int j = 1; j < jobs; ++j) threads.emplace_back(work);
-  work();
-  for (std::thread& thread : threads) thread.join();
-  if (failure) std::rethrow_exception(failure);
+  parallel_for(missing.size(), static_cast<std::size_t>(jobs), [&](std::size_t i) {
+    if (stop) return;
+    const auto begin = std::chrono::steady_clock::now();
+    results[i] = missing[i]->work();
+    store.keep(*missing[i], results[i]);
+    seconds[i] = seconds_since(begin);
+    const std::lock_guard lock(mutex);
+    ++done;
+    const double left = seconds_since(start) / static_cast<double>(done) * static_cast<double>(missing.size() - done);
+    if (on_progress && !on_progress({done, missing.size(), missing[i]->name, left})) stop = true;
+  });
   run.interrupted = done < missing.size();
   for (std::size_t i = 0; i < missing.size(); ++i) {
     if (results[i].is_null()) continue;

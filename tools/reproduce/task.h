@@ -17,7 +17,7 @@ struct Task {
   validation::PaperTask data;
   double low = 0, high = 0;  // the training range
   double beyond = 1.5;       // how far extrapolation reaches on each side
-  FitOptions fit;            // the paper's batches, epochs and tolerance
+  LearnOptions fit;          // the paper's batches, epochs and tolerance
   int optimiser_epochs = 200;
 
   // Evenly spaced raw inputs: in the training range, or half on each side of it.
