@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "engine/compile/resolve.h"
+#include "engine/compile/compile.h"
 #include "engine/run/run.h"
 
 namespace dma {

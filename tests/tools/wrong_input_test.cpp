@@ -61,7 +61,7 @@ TEST_CASE("wrong input: data that are no table of numbers") {
 
 TEST_CASE("wrong input: text that is no UTF-8, or would command the terminal") {
   check_data_refused("gr\xf6\xdf" "e,y\n1,2\n3,4\n", "is not UTF-8");
-  check_data_refused(std::string("\xff\xfex\0,\0y\0\n\0", 12), "is UTF-16 text; save it as UTF-8");
+  check_data_refused(std::string("\xff\xfex\0,\0y\0\n\0", 10), "is UTF-16 text; save it as UTF-8");
   check_data_refused("x,y\n1,2\n\x1b[2J,4\n", "text ('\\x1b[2J')");
   check_data_refused("x,y\n1,2\n3,\"4\n5,6\n", "line 3: the quote that opens cell 2 is never closed");
   check_data_refused(kGood, "\\x1b[2J", "--target \"$(printf '\\033[2J')\"");
