@@ -31,8 +31,12 @@ plot::Panel predictive_panel(const Task& task, const Json& result, const std::st
     function.push_back(truth(static_cast<Eigen::Index>(i), static_cast<Eigen::Index>(output)));
   }
   const auto column = task.data.targets.col(static_cast<Eigen::Index>(output));
-  std::vector<double> data_x(task.data.raw_inputs.begin(), task.data.raw_inputs.end()),
-      data_y(column.begin(), column.end());
+  // Of many points some are enough to see where they lie.
+  constexpr Eigen::Index kMostPoints = 300;
+  const Eigen::Index every = (column.size() + kMostPoints - 1) / kMostPoints;
+  std::vector<double> data_x, data_y;
+  for (Eigen::Index n = 0; n < column.size(); n += every)
+    data_x.push_back(task.data.raw_inputs(n)), data_y.push_back(column(n));
   // The window follows the data and the truth: a band may leave it, so that methods can be compared side by side.
   auto [least, most] = std::ranges::minmax(data_y);
   const auto [truth_least, truth_most] = std::ranges::minmax(function);
