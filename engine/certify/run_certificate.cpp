@@ -1,4 +1,3 @@
-#include "engine/run/messages_at.h"
 #include "engine/certify/run_certificate.h"
 
 #include <algorithm>
@@ -7,6 +6,7 @@
 
 #include "engine/certify/exact_message.h"
 #include "engine/certify/scenario.h"
+#include "engine/run/messages_at.h"
 
 namespace dma {
 

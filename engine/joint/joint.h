@@ -20,8 +20,8 @@
 #include <string>
 #include <vector>
 
-#include "engine/compile/resolve.h"
 #include "engine/compile/compile.h"
+#include "engine/compile/resolve.h"
 #include "engine/run/run.h"
 
 namespace dma {

@@ -39,7 +39,8 @@ TEST_CASE("schedules: forward_backward on a tree sends each message once, after 
 
 TEST_CASE("schedules: forward_backward with loops goes forward to outputs, then backward to inputs") {
   CHECK(text_of(forward_backward(), true) ==
-        "forward_backward: 6 visits\n"
+        "forward_backward: 6 visits; one sweep of a graph with loops: approximate; iterate with flooding, sequential or "
+        "residual\n"
         "  prior: refresh -; send x\n"
         "  times: refresh x, y; send z\n"
         "  noise: refresh x; send -\n"
@@ -50,7 +51,7 @@ TEST_CASE("schedules: forward_backward with loops goes forward to outputs, then 
 
 TEST_CASE("schedules: forward is the forward half") {
   CHECK(text_of(forward(), true) ==
-        "forward: 3 visits\n"
+        "forward: 3 visits; one sweep forward: approximate; what is observed downstream does not count\n"
         "  prior: refresh -; send x\n"
         "  times: refresh x, y; send z\n"
         "  noise: refresh x; send -\n");

@@ -104,7 +104,7 @@ TEST_CASE("reproduce: a wrong name is answered with the nearest") {
   const TemporaryFolder folder;
   const auto outcome = run_dma(folder, "reproduce laplase");
   CHECK(outcome.exit_code == 2);
-  CHECK(has(outcome.errors, "there is no 'laplase'"));
+  CHECK(has(outcome.errors, "there is no command 'laplase'; did you mean 'laplace'?"));
   CHECK(has(outcome.errors, "laplace"));
   CHECK(run_dma(folder, "reproduce laplace --seeds 0").exit_code == 2);
   CHECK(folder.files().empty());
