@@ -175,7 +175,7 @@ void check_format(const Json& json, std::string_view source) {
   const std::string format = json.is_object() && json.contains("format") ? json.at("format").get<std::string>() : "";
   if (format != kModelFormat && format != kCheckpointFormat)
     fail("'{}' is not a model of dma: its \"format\" is {}; a file written by `dma fit --model` is expected", source,
-         format.empty() ? "missing" : "'" + format + "'");
+         format.empty() ? "missing" : "'" + printable(format) + "'");
   const auto version = whole<std::uint64_t>(json, "version");
   if (version > kVersion || version < 1)
     fail("'{}' has version {} of the format; this program reads versions up to {}: use a newer dma", source, version,
