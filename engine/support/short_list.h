@@ -33,17 +33,7 @@ class ShortList {
   ShortList(Iterator first, Iterator last) : ShortList() {
     append(first, last);
   }
-  ShortList(const ShortList& other) {
-    // The room is made before anything is copied: no compiler has to find out that a copy fits.
-    T* const room = other.size_ <= kFew ? few_ : make_room(other.size_);
-    try {
-      std::uninitialized_copy_n(other.data(), other.size_, room);
-    } catch (...) {
-      free_room();
-      throw;
-    }
-    size_ = other.size_;
-  }
+  ShortList(const ShortList& other) : ShortList(other.begin(), other.end()) {}
   ShortList(ShortList&& other) noexcept { take(other); }
   ShortList& operator=(const ShortList& other) {
     if (this != &other) *this = ShortList(other);
@@ -77,9 +67,13 @@ class ShortList {
   void reserve(std::size_t count) {
     if (count <= capacity_) return;
     T* const room = std::allocator<T>().allocate(count);
-    std::uninitialized_move_n(data(), size_, room);
-    std::destroy_n(data(), size_);
-    free_room();
+    if (is_short()) {
+      move_few(few_, size_, room);
+    } else {
+      std::uninitialized_move_n(many_, size_, room);
+      std::destroy_n(many_, size_);
+      free_room();
+    }
     many_ = room;
     capacity_ = static_cast<std::uint32_t>(count);
   }
@@ -107,11 +101,6 @@ class ShortList {
 
  private:
   bool is_short() const { return capacity_ <= kFew; }
-  T* make_room(std::size_t count) {
-    many_ = std::allocator<T>().allocate(count);
-    capacity_ = static_cast<std::uint32_t>(count);
-    return many_;
-  }
   void free_room() {
     if (!is_short()) std::allocator<T>().deallocate(many_, capacity_);
   }
@@ -127,8 +116,14 @@ class ShortList {
       many_ = other.many_;
       return;
     }
-    std::uninitialized_move_n(other.few_, size_, few_);
-    std::destroy_n(other.few_, size_);
+    move_few(other.few_, size_, few_);
+  }
+  // The second bound is never the smaller one; with it every compiler sees that no more than few_ is read.
+  static void move_few(T* from, std::size_t count, T* to) noexcept {
+    for (std::size_t i = 0; i < count && i < kFew; ++i) {
+      std::construct_at(to + i, std::move(from[i]));
+      std::destroy_at(from + i);
+    }
   }
 
   std::uint32_t size_ = 0, capacity_ = kFew;
