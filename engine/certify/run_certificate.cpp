@@ -42,9 +42,11 @@ class Neighbourhood {
       auto& messages = scenario.arrivals.emplace_back();
       for (std::uint32_t t = 0; t < port.terms; ++t) messages.push_back(arrival(port, slot * port.terms + t));
     }
-    for (const Group::Parameter& p : group.parameters)
-      for (std::uint32_t t = 0; t < p.terms; ++t)
-        scenario.parameters.push_back(state_.parameter(p.first + (p.per_slot ? slot * p.terms : 0) + t));
+    const auto g = static_cast<std::uint32_t>(&group - plan_->groups.data());
+    for (std::size_t i = 0; i < group.parameters.size(); ++i) {
+      const ParameterView view = state_.parameter(g, i);
+      scenario.parameters.insert(scenario.parameters.end(), view.at(0, slot), view.at(0, slot) + view.terms);
+    }
     return scenario;
   }
 

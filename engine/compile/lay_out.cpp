@@ -68,16 +68,20 @@ void lay_out_ports(const Resolved& graph, Group& group, std::uint32_t& next_slot
   }
 }
 
-// Factors that were merged keep a number each, equal or not: a state may be told another one for any of them.
+// Factors that were merged share a number if they have the same; a state separates them when one is told another.
 void lay_out_parameters(const Resolved& graph, Group& group, std::vector<double>& store) {
   const auto& first = graph.factors[group.members[0]];
   for (std::size_t i = 0; i < first.parameters.size(); ++i) {
-    group.parameters.push_back({static_cast<std::uint32_t>(store.size()),
-                                first.parameters[i].per_slot || group.members.size() > 1, first.parameters[i].terms});
-    for (const std::uint32_t f : group.members) {
-      const auto& values = graph.factors[f].parameters[i].values;
+    Group::Parameter parameter{static_cast<std::uint32_t>(store.size()), first.parameters[i].per_slot,
+                               first.parameters[i].terms};
+    const auto differs = [&](std::uint32_t f) { return graph.factors[f].parameters[i].values != first.parameters[i].values; };
+    if (std::ranges::any_of(group.members, differs)) parameter.per_slot = true;
+    const std::size_t copies = parameter.per_slot ? group.members.size() : 1;
+    for (std::size_t m = 0; m < copies; ++m) {
+      const auto& values = graph.factors[group.members[m]].parameters[i].values;
       store.insert(store.end(), values.begin(), values.end());
     }
+    group.parameters.push_back(parameter);
     (void)checked_size(store.size(), [&] {
       return fmt::format("factor '{}': the parameters of the graph up to it", first.name());
     });

@@ -12,9 +12,11 @@ namespace {
 constexpr std::uint32_t kNone = System::kNone;
 }
 
-void append_views(const Group& group, std::span<const double> parameters, std::vector<ParameterView>& views) {
-  for (const Group::Parameter& p : group.parameters)
-    views.push_back({parameters.data() + p.first, 0, p.per_slot ? static_cast<std::ptrdiff_t>(p.terms) : 0, p.terms});
+void append_views(const State& state, std::uint32_t group, std::vector<ParameterView>& views) {
+  for (std::size_t i = 0; i < state.plan()->groups[group].parameters.size(); ++i) {
+    views.push_back(state.parameter(group, i));
+    views.back().row = 0;
+  }
 }
 
 Numbers::Numbers(const System& s)
@@ -40,18 +42,19 @@ void Numbers::set_views(const State& state) {
   plate_views_.clear();
   std::size_t wanted = 0;
   for (const Batch& batch : system->batches)
-    for (const Group::Parameter& p : plan_->groups[batch.group].parameters)
-      if (!batch.slot.empty() && p.per_slot) wanted += std::size_t{batch.slots} * p.terms;
+    for (std::size_t i = 0; i < plan_->groups[batch.group].parameters.size(); ++i)
+      if (const ParameterView view = state.parameter(batch.group, i); !batch.slot.empty() && view.column != 0)
+        wanted += std::size_t{batch.slots} * view.terms;
   gathered_.resize(wanted);
   double* next = gathered_.data();
   for (const Batch& batch : system->batches) {
     batch_views_.push_back(views_.size());
     const Group& group = plan_->groups[batch.group];
-    append_views(group, state.parameters(), views_);
+    append_views(state, batch.group, views_);
     if (batch.slot.empty()) continue;
     for (std::size_t k = 0; k < group.parameters.size(); ++k) {
       ParameterView& view = views_[batch_views_.back() + k];
-      if (!group.parameters[k].per_slot) continue;
+      if (view.column == 0) continue;
       const double* const from = view.values;
       view.values = next;
       for (const std::uint32_t s : batch.slot) next = std::copy_n(from + std::size_t{s} * view.terms, view.terms, next);
@@ -59,7 +62,7 @@ void Numbers::set_views(const State& state) {
   }
   for (const RowPlate& plate : system->plates) {
     plate_views_.push_back(views_.size());
-    append_views(plan_->groups[plate.group], state.parameters(), views_);
+    append_views(state, plate.group, views_);
   }
 }
 

@@ -74,6 +74,6 @@ class Numbers {
 };
 
 // Parameters of a group as a plate of one row sees them.
-void append_views(const Group& group, std::span<const double> parameters, std::vector<ParameterView>& views);
+void append_views(const State& state, std::uint32_t group, std::vector<ParameterView>& views);
 
 }  // namespace dma::joint_system

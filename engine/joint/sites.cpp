@@ -88,7 +88,7 @@ void Sites::refresh(const State& state, Numbers& numbers, double damping, Outcom
   for (const SitePlate& plate : system_->sites) {
     const Group& group = state.plan()->groups[plate.group];
     views_.clear();
-    append_views(group, state.parameters(), views_);
+    append_views(state, plate.group, views_);
     for (std::size_t p = 0; p < plate.ports.size(); ++p) {
       const MessageFunction* const message = group.ports[p].message;
       if (message == nullptr) continue;
@@ -128,7 +128,7 @@ double Sites::log_scales(const State& state, const Numbers& numbers) const {
   for (const SitePlate& plate : system_->sites) {
     const Group& group = state.plan()->groups[plate.group];
     views.clear();
-    append_views(group, state.parameters(), views);
+    append_views(state, plate.group, views);
     for (std::uint32_t s = 0; s < plate.slots; ++s) {
       arguments.clear(), arrivals.clear(), parameters.clear();
       std::size_t unknown = 0, unknowns = 0;

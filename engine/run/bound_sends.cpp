@@ -19,8 +19,9 @@ Sink sink_at(const MessageArrays& messages, std::size_t slot, double damping) {
 
 }  // namespace
 
-BoundSends::BoundSends(const PlanData& plan, const Memory& memory) : memory_(memory), uniform_(most_terms(plan)) {
-  bind_parameters(plan);
+BoundSends::BoundSends(const PlanData& plan, const Memory& memory, const Parameters& parameters)
+    : memory_(memory), uniform_(most_terms(plan)) {
+  bind_parameters(plan, parameters);
   const bool iterates = plan.schedule.order != Schedule::Order::once;
   for (const Operation& op : plan.constants) constants_.push_back(bind(plan, std::get<Send>(op), false));
   for (const Operation& op : plan.operations)
@@ -34,15 +35,21 @@ BoundSends::BoundSends(const PlanData& plan, const Memory& memory) : memory_(mem
     }
 }
 
-void BoundSends::bind_parameters(const PlanData& plan) {
-  for (const Group& group : plan.groups) {
+void BoundSends::bind_parameters(const PlanData& plan, const Parameters& parameters) {
+  for (std::uint32_t g = 0; g < plan.groups.size(); ++g) {
     first_parameter_.push_back(static_cast<std::uint32_t>(parameter_views_.size()));
-    for (const auto& p : group.parameters) {
-      const auto terms = static_cast<std::ptrdiff_t>(p.terms);
-      parameter_views_.push_back({memory_.parameters + p.first, p.per_slot ? group.columns * terms : 0,
-                                  p.per_slot ? terms : 0, p.terms});
-    }
+    for (std::size_t i = 0; i < plan.groups[g].parameters.size(); ++i) parameter_views_.push_back(parameters.view(g, i));
   }
+}
+
+void BoundSends::rebind(std::uint32_t group, std::size_t i, const ParameterView& view) {
+  for (const auto* list : {&constants_, &of_sweep_})
+    for (const BoundSend& bound : *list)
+      if (bound.group == group) {
+        ParameterView& own = parameter_views_[bound.first_parameter + i];
+        own = view;
+        own.values += std::ptrdiff_t{bound.first} * view.column;
+      }
 }
 
 BoundSend BoundSends::bind(const PlanData& plan, const Send& op, bool tracked) {

@@ -7,6 +7,7 @@
 #include "engine/compile/plan.h"
 #include "engine/kinds/call.h"
 #include "engine/kinds/incidence.h"
+#include "engine/run/parameters.h"
 
 namespace dma {
 
@@ -28,18 +29,19 @@ class BoundSends {
   // The arrays of a State, which must not move any more.
   struct Memory {
     MessageArrays messages, arrivals;
-    const double* parameters = nullptr;
     double* scratch = nullptr;
   };
 
-  BoundSends(const PlanData& plan, const Memory& memory);
+  BoundSends(const PlanData& plan, const Memory& memory, const Parameters& parameters);
+  // Parameter i of the group has another place now.
+  void rebind(std::uint32_t group, std::size_t i, const ParameterView& view);
 
   const std::vector<BoundSend>& constants() const { return constants_; }
   const std::vector<BoundSend>& of_sweep() const { return of_sweep_; }
 
  private:
   BoundSend bind(const PlanData& plan, const Send& op, bool tracked);
-  void bind_parameters(const PlanData& plan);
+  void bind_parameters(const PlanData& plan, const Parameters& parameters);
   void bind_sequence(const PlanData& plan, const Send& op, bool tracked, BoundSend& bound);
   void bind_plate(const PlanData& plan, const Send& op, bool tracked, BoundSend& bound);
   // The views of a call that begins at a later slot than the first of its group.

@@ -83,9 +83,10 @@ void Diagnosis::check_function_at(std::uint32_t g, std::uint32_t slot) const {
     }
   double* const parameters = inputs + input_count;
   std::size_t parameter_count = 0;
-  for (const Group::Parameter& p : group.parameters)
-    for (std::uint32_t t = 0; t < p.terms; ++t)
-      parameters[parameter_count++] = state_.parameters_[p.first + (p.per_slot ? slot * p.terms : 0) + t];
+  for (std::size_t i = 0; i < group.parameters.size(); ++i) {
+    const ParameterView view = state_.parameter(g, i);
+    for (std::uint32_t t = 0; t < view.terms; ++t) parameters[parameter_count++] = view.at(0, slot)[t];
+  }
   const double due = group.kind->function()({inputs, input_count}, {parameters, parameter_count});
   for (std::size_t p = 0; p < ports.size(); ++p)
     for (std::uint32_t t = 0; ports[p].output && t < group.ports[p].terms; ++t)

@@ -1,5 +1,7 @@
 #include "engine/run/state.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "engine/run/messages_at.h"
@@ -25,9 +27,9 @@ State::State(Plan of)
       rho_(plan_->slots),
       arrival_tau_(plan_->arrivals),
       arrival_rho_(plan_->arrivals),
-      parameters_(plan_->parameters),
+      parameters_(*plan_),
       scratch_(plan_->scratch),
-      sends_(*plan_, {messages(), {arrival_tau_.data(), arrival_rho_.data()}, parameters_.data(), scratch_.data()}) {
+      sends_(*plan_, {messages(), {arrival_tau_.data(), arrival_rho_.data()}, scratch_.data()}, parameters_) {
   const PlanData& plan = *plan_;
   total_tau_.resize(plan.elements);
   if (plan.gathers_by_element) {
@@ -111,13 +113,19 @@ void State::set_parameter(FactorId factor, std::string_view parameter, std::span
   for (const double value : values)
     if (!found->domain.contains(value))
       fail("factor '{}': parameter '{}' is {}, but must be in {}", owner.name(), parameter, value, describe(found->domain));
-  const Group::Parameter& p = group.parameters[static_cast<std::size_t>(found - specs.begin())];
-  const std::size_t held = p.per_slot ? std::size_t{owner.slots} * p.terms : p.terms;
-  if (values.size() != 1 && values.size() != held)
-    fail("factor '{}': parameter '{}' takes 1{} value{}, not {}", owner.name(), parameter,
-         held == 1 ? "" : " or " + std::to_string(held), held == 1 ? "" : "s", values.size());
-  double* const out = parameters_.data() + p.first + (p.per_slot ? group.first_slot[membership.member] * p.terms : 0);
-  for (std::size_t i = 0; i < held; ++i) out[i] = values[values.size() == 1 ? 0 : i];
+  const auto i = static_cast<std::size_t>(found - specs.begin());
+  const std::size_t terms = group.parameters[i].terms, in_all = owner.slots * terms;
+  if (values.size() != 1 && values.size() != terms && values.size() != in_all)
+    fail("factor '{}': parameter '{}' takes 1{}{} value{}, not {}", owner.name(), parameter,
+         terms == 1 ? "" : fmt::format(" or {}", terms), in_all == terms ? "" : fmt::format(" or {}", in_all),
+         in_all == 1 ? "" : "s", values.size());
+  const bool for_each_slot = values.size() == in_all && in_all > terms;
+  if (parameters_.is_shared(membership.group, i) && (for_each_slot || group.members.size() > 1)) {
+    parameters_.separate(*plan_, membership.group, i);
+    sends_.rebind(membership.group, i, this->parameter(membership.group, i));
+  }
+  const auto numbers = parameters_.numbers(membership.group, i, group.first_slot[membership.member], owner.slots);
+  for (std::size_t k = 0; k < numbers.size(); ++k) numbers[k] = values[k % values.size()];
   constants_stale_ = true;
 }
 
@@ -165,7 +173,9 @@ State State::copy() const {
   std::ranges::copy(rho_, other.rho_.begin());
   std::ranges::copy(arrival_tau_, other.arrival_tau_.begin());
   std::ranges::copy(arrival_rho_, other.arrival_rho_.begin());
-  std::ranges::copy(parameters_, other.parameters_.begin());
+  other.parameters_.copy_from(*plan_, parameters_);
+  for (std::uint32_t g = 0; g < plan_->groups.size(); ++g)
+    for (std::size_t i = 0; i < plan_->groups[g].parameters.size(); ++i) other.sends_.rebind(g, i, other.parameter(g, i));
   other.values_ = values_;
   other.missing_ = missing_;
   other.constants_stale_ = constants_stale_;

@@ -11,6 +11,7 @@
 #include "engine/compile/plan.h"
 #include "engine/run/bound_sends.h"
 #include "engine/run/growth.h"
+#include "engine/run/parameters.h"
 
 namespace dma {
 
@@ -36,7 +37,7 @@ class State {
   void observe_missing(VariableId variable, std::size_t element = 0);
   bool is_given(VariableId variable) const { return values_[variable.value].given; }
 
-  // One value for all slots, or one per slot if the graph gave one per slot. Checked against the domain.
+  // One value for all slots, or one for each. Checked against the domain. Concerns this factor alone.
   void set_parameter(FactorId factor, std::string_view parameter, std::span<const double> values);
   void set_parameter(FactorId factor, std::string_view parameter, double value) {
     set_parameter(factor, parameter, std::span(&value, 1));
@@ -60,10 +61,9 @@ class State {
   // What the plan's solver keeps here; none if it is solved by sweeps.
   SolverMemory* solver_memory() const { return solver_memory_.get(); }
 
-  // By the positions the plan gives (Group::Port::first_slot, Group::Parameter::first), for those who inspect a state.
+  // By the positions the plan gives (Group::Port::first_slot), and by group and number, for those who inspect a state.
   Natural message(std::size_t slot) const { return {tau_[slot], rho_[slot]}; }
-  double parameter(std::size_t position) const { return parameters_[position]; }
-  std::span<const double> parameters() const { return parameters_; }
+  ParameterView parameter(std::uint32_t group, std::size_t i) const { return parameters_.view(group, i); }
 
  private:
   friend class Executor;
@@ -76,7 +76,7 @@ class State {
   std::unique_ptr<SolverMemory> solver_memory_;
   std::vector<double> tau_, rho_;                  // messages, by slot
   std::vector<double> arrival_tau_, arrival_rho_;  // kept arrivals
-  std::vector<double> parameters_;
+  Parameters parameters_;
   std::vector<double> scratch_;
   BoundSends sends_;  // on the arrays above
   std::vector<double> total_tau_, total_rho_, total_abs_;  // by element, for GatherOthers

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <string>
 #include <vector>
 
 #include "engine/compile/compile.h"
@@ -212,4 +213,55 @@ TEST_CASE("belief: moments of all elements at once, and an element that is not t
   CHECK_THROWS_AS(belief.variance(2), Error);
   CHECK_THROWS_AS(belief.sd(2), Error);
   CHECK_THROWS_AS(belief[2], Error);
+}
+
+TEST_CASE("state: a plate that had one number takes one for each slot, and a copy has them too") {
+  Graph g;
+  const auto x = g.variable("x", 3);
+  const FactorId prior = g.factor("gaussian_prior", {x}, {{"mean", 0.0}, {"variance", 1.0}});
+  const Plan plan = compile(g, forward_backward(), standard_registry());
+  State state(plan);
+  state.set_parameter(prior, "variance", std::vector<double>{1.0, 4.0, 9.0});
+  state.set_parameter(prior, "mean", 5.0);
+  State copy = state.copy();
+  state.set_parameter(prior, "variance", 2.0);
+  run(plan, state), run(plan, copy);
+  for (std::size_t i = 0; i < 3; ++i) {
+    CHECK(state.belief(x)[i].variance() == doctest::Approx(2.0));
+    CHECK(copy.belief(x)[i].variance() == doctest::Approx(static_cast<double>((i + 1) * (i + 1))));
+    CHECK(copy.belief(x).mean(i) == doctest::Approx(5.0));
+  }
+  CHECK_THROWS_WITH_AS(state.set_parameter(prior, "mean", std::vector<double>{1.0, 2.0}),
+                       "factor 'gaussian_prior0': parameter 'mean' takes 1 or 3 values, not 2", Error);
+}
+
+TEST_CASE("state: numbers set one by one reach every call of every schedule") {
+  // A random walk of merged scalar factors; the plan of other numbers from the start is the oracle.
+  constexpr int kSteps = 6;
+  const auto walk = [](double special) {
+    Graph g;
+    VariableId before = g.variable("x0");
+    g.factor("gaussian_prior", {before}, {{"mean", 0.0}, {"variance", 1.0}});
+    for (int t = 1; t <= kSteps; ++t) {
+      const auto x = g.variable("x" + std::to_string(t)), y = g.observed("y" + std::to_string(t));
+      g.factor("gaussian_noise", {before, x}, {{"variance", t == 4 ? special : 0.5}}, {.name = "step" + std::to_string(t)});
+      g.factor("gaussian_noise", {x, y}, {{"variance", 0.5}});
+      before = x;
+    }
+    return g;
+  };
+  for (const Scheduler& rule : {forward_backward(), flooding(), sequential(), residual()}) {
+    CAPTURE(rule.name);
+    const Graph same = walk(0.5), other = walk(7.0);
+    const Plan plan = compile(same, rule, standard_registry()), expected_plan = compile(other, rule, standard_registry());
+    State state(plan), expected(expected_plan);
+    for (int t = 1; t <= kSteps; ++t)
+      for (State* s : {&state, &expected}) s->observe(same.find_variable("y" + std::to_string(t)), 0.3 * t * t);
+    state.set_parameter(same.find_factor("step4"), "variance", 7.0);
+    run(plan, state), run(expected_plan, expected);
+    for (int t = 0; t <= kSteps; ++t) {
+      const auto x = same.find_variable("x" + std::to_string(t));
+      CHECK(oracle::distance(state.belief(x), expected.belief(x)) <= 1e-9);
+    }
+  }
 }
