@@ -2,19 +2,16 @@
 
 #include <fmt/format.h>
 
-#include <Eigen/OrderingMethods>
 #include <algorithm>
-#include <map>
 #include <numeric>
-#include <unordered_set>
 
+#include "engine/joint/ordering.h"
 #include "engine/support/error.h"
 
 namespace dma::joint_system {
 
 namespace {
 
-using Indices = std::vector<std::uint32_t>;
 constexpr std::uint32_t kNone = Elimination::kNone;
 
 // A sparse factor that holds more of the triangle than this takes longer than a dense one.
@@ -23,115 +20,6 @@ constexpr double kDenseShare = 0.4;
 constexpr std::uint32_t kFew = 24;
 
 double triangle(double n) { return 0.5 * n * (n + 1); }
-
-// Rows that are different sets of columns: plates repeat the same one many times.
-std::vector<std::uint32_t> different_rows(const RowPattern& rows) {
-  std::unordered_multimap<std::uint64_t, std::uint32_t> seen;
-  Indices different;
-  for (std::uint32_t r = 0; r < rows.rows(); ++r) {
-    const auto row = rows.row(r);
-    if (row.size() < 2) continue;
-    std::uint64_t hash = 1469598103934665603u;
-    for (const std::uint32_t c : row) hash = (hash ^ c) * 1099511628211u;
-    const auto [from, to] = seen.equal_range(hash);
-    if (std::any_of(from, to, [&](const auto& other) { return std::ranges::equal(rows.row(other.second), row); })) continue;
-    seen.emplace(hash, r);
-    different.push_back(r);
-  }
-  return different;
-}
-
-// Neighbours of each unknown: those it meets in a row.
-struct Neighbours {
-  std::vector<std::uint64_t> first;
-  Indices list;
-  std::span<const std::uint32_t> of(std::uint32_t v) const { return {list.data() + first[v], list.data() + first[v + 1]}; }
-};
-
-Neighbours neighbours(const RowPattern& rows, const Indices& different) {
-  const std::uint32_t n = rows.unknowns;
-  std::vector<std::uint64_t> first_row(n + 1);
-  for (const std::uint32_t r : different)
-    for (const std::uint32_t c : rows.row(r)) ++first_row[c + 1];
-  std::partial_sum(first_row.begin(), first_row.end(), first_row.begin());
-  Indices rows_at(first_row[n]);
-  auto next = first_row;
-  for (const std::uint32_t r : different)
-    for (const std::uint32_t c : rows.row(r)) rows_at[next[c]++] = r;
-  Neighbours out;
-  out.first.reserve(n + 1);
-  out.first.push_back(0);
-  Indices mark(n, kNone);
-  for (std::uint32_t v = 0; v < n; ++v) {
-    mark[v] = v;
-    for (std::uint64_t k = first_row[v]; k < first_row[v + 1]; ++k)
-      for (const std::uint32_t c : rows.row(rows_at[k]))
-        if (mark[c] != v) mark[c] = v, out.list.push_back(c);
-    out.first.push_back(out.list.size());
-  }
-  return out;
-}
-
-Indices minimum_degree(const Neighbours& graph, std::uint32_t n) {
-  // Eigen sets aside what has no diagonal.
-  Eigen::SparseMatrix<char, Eigen::ColMajor, int> pattern(static_cast<int>(n), static_cast<int>(n));
-  pattern.resizeNonZeros(static_cast<Eigen::Index>(graph.list.size() + n));
-  int* next = pattern.innerIndexPtr();
-  for (std::uint32_t v = 0; v < n; ++v) {
-    pattern.outerIndexPtr()[v] = static_cast<int>(next - pattern.innerIndexPtr());
-    int* const begin = next;
-    *next++ = static_cast<int>(v);
-    for (const std::uint32_t other : graph.of(v)) *next++ = static_cast<int>(other);
-    std::sort(begin, next);
-  }
-  pattern.outerIndexPtr()[n] = static_cast<int>(next - pattern.innerIndexPtr());
-  std::fill_n(pattern.valuePtr(), pattern.nonZeros(), char{1});
-  Eigen::AMDOrdering<int>::PermutationType permutation;
-  Eigen::AMDOrdering<int>()(pattern.selfadjointView<Eigen::Lower>(), permutation);
-  Indices order(n);
-  for (std::uint32_t k = 0; k < n; ++k) order[k] = static_cast<std::uint32_t>(permutation.indices()[k]);
-  return order;
-}
-
-// parent[j]: the first later column that column j of the factor meets (Liu).
-Indices elimination_tree(const Neighbours& graph, const Indices& order, const Indices& position) {
-  const auto n = static_cast<std::uint32_t>(order.size());
-  Indices parent(n, kNone), ancestor(n, kNone);
-  for (std::uint32_t j = 0; j < n; ++j)
-    for (const std::uint32_t v : graph.of(order[j]))
-      for (std::uint32_t i = position[v]; i < j && i != kNone;) {
-        const std::uint32_t next = ancestor[i];
-        ancestor[i] = j;
-        if (next == kNone) parent[i] = j;
-        if (next == j) break;
-        i = next;
-      }
-  return parent;
-}
-
-// Children stand before their parent, and a subtree stands together.
-Indices post_order(const Indices& parent) {
-  const auto n = static_cast<std::uint32_t>(parent.size());
-  Indices child(n, kNone), sibling(n, kNone), out, stack;
-  for (std::uint32_t j = n; j-- > 0;)
-    if (parent[j] != kNone) sibling[j] = child[parent[j]], child[parent[j]] = j;
-  out.reserve(n);
-  for (std::uint32_t root = 0; root < n; ++root) {
-    if (parent[root] != kNone) continue;
-    stack.push_back(root);
-    while (!stack.empty()) {
-      const std::uint32_t j = stack.back();
-      if (child[j] != kNone) {
-        stack.push_back(child[j]);
-        child[j] = sibling[child[j]];
-      } else {
-        out.push_back(j);
-        stack.pop_back();
-      }
-    }
-  }
-  return out;
-}
 
 // Later positions that each front meets, while fronts are formed.
 struct Forming {

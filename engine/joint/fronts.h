@@ -50,6 +50,9 @@ class Fronts {
   std::vector<std::uint32_t> undetermined() const;
 
  private:
+  // From this many columns on, blocked kernels are quicker than plain loops.
+  static constexpr std::uint32_t kBlocked = 48;
+
   void take_memory();  // at the first use: whoever never factorises needs none
   void assemble_row_by_row(const Rows& rows, std::uint32_t f, double* front) const;
   void assemble_in_blocks(const Rows& rows, std::uint32_t f, double* front);

@@ -89,48 +89,62 @@ JointSolver::End JointSolver::solve_linear(Memory& memory, JointReport& report) 
   return End::converged;
 }
 
+// One step from n.x: damped until the objective falls, or, where its fall would be lost in rounding, until the gradient does.
+JointSolver::Step JointSolver::step(Memory& memory, JointReport& report, double& damping, int& solves) const {
+  Numbers& n = memory.numbers;
+  bool is_rounding = false;
+  for (int attempt = 0; attempt < kTries && solves < options_.limit; ++attempt) {
+    (void)n.factorise(damping);
+    n.step = n.gradient;
+    n.fronts.solve(n.step, n.room);
+    ++solves, ++report.iterations;
+    report.gradient = n.gradient_size();
+    if (report.gradient <= options_.tolerance) return Step::arrived;
+    const double promised = 0.5 * dot(n.step, n.gradient);
+    for (std::size_t u = 0; u < n.x.size(); ++u) n.trial[u] = n.x[u] + n.step[u];
+    const double objective = n.evaluate(n.trial, true);
+    const double fall = report.objective - objective, rounding = kRounding * (std::abs(objective) + std::abs(report.objective));
+    is_rounding = promised <= rounding;
+    bool accepted = fall > 0;
+    if (is_rounding) {
+      (void)n.trace();
+      n.find_gradient();
+      accepted = n.gradient_size() < report.gradient;
+    }
+    if (accepted) {
+      std::swap(n.x, n.trial);
+      report.objective = objective;
+      const double gain = fall / promised;
+      if (!is_rounding && gain > kGoodGain) damping = std::max(kLess * damping, kLeastDamping);
+      else if (!is_rounding && gain < kPoorGain) damping = std::min(kMore * damping, kMostDamping);
+    } else {
+      ++report.rejected;
+      damping = std::min(kMostDamping, std::max(kMuchMore * damping, kSomeDamping));
+      (void)n.evaluate(n.x, true);
+      (void)n.trace();
+      n.find_gradient();
+    }
+    if (!goes_on(report)) return Step::interrupted;
+    if (accepted) return Step::moved;
+  }
+  return is_rounding && solves < options_.limit ? Step::arrived : Step::stuck;
+}
+
 JointSolver::End JointSolver::step_to_the_end(Memory& memory, JointReport& report) const {
   if (system_->has_constant_gains) return solve_linear(memory, report);
   Numbers& n = memory.numbers;
   double damping = options_.damping;
   report.objective = n.evaluate(n.x, true);
-  for (int solves = 0; solves < options_.limit;) {
-    n.trace();
+  for (int solves = 0;;) {
+    (void)n.trace();
     n.find_gradient();
-    bool moved = false;
-    for (int attempt = 0; attempt < kTries && !moved && solves < options_.limit; ++attempt) {
-      (void)n.factorise(damping);
-      n.step = n.gradient;
-      n.fronts.solve(n.step, n.room);
-      ++solves, ++report.iterations;
-      report.gradient = n.gradient_size();
-      if (report.gradient <= options_.tolerance) return End::converged;
-      const double promised = 0.5 * dot(n.step, n.gradient);
-      for (std::size_t u = 0; u < n.x.size(); ++u) n.trial[u] = n.x[u] + n.step[u];
-      const double objective = n.evaluate(n.trial, true);
-      const double fall = report.objective - objective, rounding = kRounding * (std::abs(objective) + std::abs(report.objective));
-      moved = fall > 0 || (promised <= rounding && std::abs(fall) <= rounding);
-      if (!moved) {
-        ++report.rejected;
-        damping = std::min(kMostDamping, std::max(kMuchMore * damping, kSomeDamping));
-      } else {
-        std::swap(n.x, n.trial);
-        report.objective = objective;
-        const double gain = fall / promised;
-        if (gain > kGoodGain || promised <= rounding) damping = std::max(kLess * damping, kLeastDamping);
-        else if (gain < kPoorGain) damping = std::min(kMore * damping, kMostDamping);
-      }
-      if (!goes_on(report)) {
-        if (!moved) (void)n.evaluate(n.x, true);
-        return End::interrupted;
-      }
-    }
-    if (!moved) {
-      (void)n.evaluate(n.x, true);
-      return End::limit;
+    switch (step(memory, report, damping, solves)) {
+      case Step::moved: continue;
+      case Step::arrived: return End::converged;
+      case Step::stuck: return End::limit;
+      case Step::interrupted: return End::interrupted;
     }
   }
-  return End::limit;
 }
 
 Report JointSolver::run(State& state, const RunOptions& options) const {

@@ -29,8 +29,10 @@ class JointSolver : public Solver {
 
  private:
   enum class End { converged, limit, interrupted };
+  enum class Step { moved, arrived, stuck, interrupted };
 
   void begin(const State& state, Memory& memory) const;
+  Step step(Memory& memory, JointReport& report, double& damping, int& solves) const;
   End step_to_the_end(Memory& memory, JointReport& report) const;
   End solve_linear(Memory& memory, JointReport& report) const;
   void finish(const State& state, Memory& memory, Report& report) const;

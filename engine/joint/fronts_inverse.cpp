@@ -1,0 +1,142 @@
+// The part of Fronts that knows the inverse, and what a singular matrix leaves open.
+#include <Eigen/Core>
+#include <algorithm>
+#include <cmath>
+
+#include "engine/joint/fronts.h"
+
+namespace dma::joint_system {
+
+namespace {
+
+using Matrix = Eigen::MatrixXd;
+using Map = Eigen::Map<Matrix, 0, Eigen::OuterStride<>>;
+using ConstMap = Eigen::Map<const Matrix, 0, Eigen::OuterStride<>>;
+using Index = Eigen::Index;
+
+Map block(double* front, Index stride, Index row, Index column, Index rows, Index columns) {
+  return {front + row + column * stride, rows, columns, Eigen::OuterStride<>(stride)};
+}
+
+}  // namespace
+
+void Fronts::invert() {
+  for (std::size_t f = e_->fronts.size() - 1; f-- > 0;) {
+    const Elimination::Front& shape = e_->fronts[f];
+    const std::size_t size = shape.size, own = shape.columns, below = shape.below();
+    double* const z = squares_.data() + shape.square;
+    const double* const panel = panels_.data() + shape.panel;
+    if (below > 0) {
+      const Elimination::Front& parent = e_->fronts[shape.parent];
+      const double* const from = squares_.data() + parent.square;
+      const std::uint32_t* const place = e_->in_parent.data() + shape.indices;
+      for (std::size_t j = 0; j < below; ++j) {
+        const double* const column = from + std::size_t{place[j]} * parent.size;
+        double* const to = z + (own + j) * size + own;
+        for (std::size_t i = 0; i < below; ++i) to[i] = column[place[i]];
+      }
+    }
+    if (own >= kBlocked) {
+      invert_in_blocks(shape, panel, z);
+    } else {
+      // Column j: with w = l / l_jj below the diagonal, z = -Z w and z_jj = 1 / l_jj^2 - w^T z.
+      double* const w = work_.data();
+      for (std::size_t j = own; j-- > 0;) {
+        const double* const column = panel + j * size;
+        const double inverse = 1 / column[j];
+        for (std::size_t i = j + 1; i < size; ++i) w[i] = column[i] * inverse;
+        double* const out = z + j * size;
+        for (std::size_t i = j + 1; i < size; ++i) out[i] = 0;
+        for (std::size_t c = j + 1; c < size; ++c) {
+          const double factor = w[c];
+          const double* const known = z + c * size;
+          for (std::size_t i = j + 1; i < size; ++i) out[i] -= factor * known[i];
+        }
+        double corner = inverse * inverse;
+        for (std::size_t i = j + 1; i < size; ++i) {
+          corner -= w[i] * out[i];
+          z[i * size + j] = out[i];
+        }
+        out[j] = corner;
+      }
+    }
+    for (std::size_t j = 0; j < own; ++j) variance_[e_->unknown[shape.first + j]] = z[j + j * size];
+  }
+}
+
+void Fronts::invert_in_blocks(const Elimination::Front& shape, const double* panel, double* z) {
+  const Index size = shape.size, own = shape.columns, below = shape.below();
+  const ConstMap l(panel, size, own, Eigen::OuterStride<>(size));
+  Matrix inverse = Matrix::Identity(own, own);
+  l.topRows(own).triangularView<Eigen::Lower>().solveInPlace(inverse);
+  Map corner = block(z, size, 0, 0, own, own);
+  corner.noalias() = inverse.transpose() * inverse;
+  if (below == 0) return;
+  const Matrix w = l.bottomRows(below) * inverse;
+  Map side = block(z, size, own, 0, below, own);
+  side.noalias() = -(block(z, size, own, own, below, below) * w);
+  corner.noalias() -= w.transpose() * side;
+  block(z, size, 0, own, own, below) = side.transpose();
+}
+
+double Fronts::quadratic(std::uint32_t f, std::span<const std::uint32_t> local, std::span<const double> values) const {
+  const std::size_t size = e_->fronts[f].size;
+  const double* const z = squares_.data() + e_->fronts[f].square;
+  double sum = 0;
+  for (std::size_t a = 0; a < local.size(); ++a) {
+    const double* const column = z + local[a] * size;
+    double inner = 0;
+    for (std::size_t b = 0; b < local.size(); ++b) inner += column[local[b]] * values[b];
+    sum += inner * values[a];
+  }
+  return sum;
+}
+
+std::uint32_t Fronts::common_front(std::span<const std::uint32_t> unknowns, std::vector<std::uint32_t>& local) const {
+  local.clear();
+  std::uint32_t first = Elimination::kNone;
+  for (const std::uint32_t u : unknowns) first = std::min(first, e_->position[u]);
+  if (first == Elimination::kNone) return Elimination::kNone;
+  const std::uint32_t f = e_->front_of[first];
+  const Elimination::Front& shape = e_->fronts[f];
+  const std::span later(e_->later.data() + shape.indices, shape.below());
+  for (const std::uint32_t u : unknowns) {
+    const std::uint32_t p = e_->position[u];
+    if (p < shape.first + shape.columns) {
+      local.push_back(p - shape.first);
+      continue;
+    }
+    const auto found = std::ranges::lower_bound(later, p);
+    if (found == later.end() || *found != p) return Elimination::kNone;
+    local.push_back(shape.columns + static_cast<std::uint32_t>(found - later.begin()));
+  }
+  return f;
+}
+
+const double* Fronts::entry(std::uint32_t a, std::uint32_t b) const {
+  std::vector<std::uint32_t> local;
+  const std::uint32_t both[] = {a, b};
+  const std::uint32_t f = common_front(both, local);
+  if (f == Elimination::kNone) return nullptr;
+  return squares_.data() + e_->fronts[f].square + local[0] + std::size_t{local[1]} * e_->fronts[f].size;
+}
+
+std::vector<std::uint32_t> Fronts::undetermined() const {
+  constexpr std::size_t kDirections = 64;
+  constexpr double kMoved = 1e-9;
+  std::vector<std::uint8_t> moved(e_->unknowns);
+  std::vector<double> x(e_->unknowns), room(e_->unknowns);
+  for (std::size_t d = 0; d < std::min(kDirections, lost_.size()); ++d) {
+    std::ranges::fill(x, 0.0);
+    x[lost_[d]] = 1;
+    solve_upper(x, room);  // C^T x = e: a direction along which nothing changes
+    for (std::uint32_t u = 0; u < e_->unknowns; ++u) moved[u] |= std::abs(x[u]) > kMoved;
+  }
+  for (const std::uint32_t p : lost_) moved[e_->unknown[p]] = 1;
+  std::vector<std::uint32_t> out;
+  for (std::uint32_t u = 0; u < e_->unknowns; ++u)
+    if (moved[u]) out.push_back(u);
+  return out;
+}
+
+}  // namespace dma::joint_system
