@@ -105,7 +105,7 @@ TEST_CASE("loops: a diverging iteration says so before its limit, with finite nu
       CAPTURE(limit);
       CHECK_MESSAGE(!report.converged(), report.line());
       if (limit > 40) CHECK_MESSAGE(report.stop == Report::Stop::diverged, report.line());
-      CHECK(report.sweeps < 1000);
+      CHECK(report.sweeps < 1500);  // far before a limit of 5000
       for (std::uint32_t v = 0; v < given.graph.variables().size(); ++v) {
         const Belief belief = state.belief(VariableId{v});
         CHECK(std::isfinite(belief.mean()));
