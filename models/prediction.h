@@ -1,20 +1,31 @@
-// What a regression model says about new rows: a mixture of Gaussians for every row and output.
+// What a regression model says about new rows: for every row and output a mixture of Gaussians, whose noise may have the tails of
+// Student's t.
 #pragma once
 
 #include <Eigen/Dense>
 #include <tuple>
 #include <vector>
 
+#include "engine/learn/joint/student_tails.h"
 #include "models/standardiser.h"
 
 namespace dma {
 
-struct Prediction {
-  Eigen::MatrixXd mean, sd;            // of the mixture, rows x outputs; sd includes the noise
-  Eigen::MatrixXd epistemic_sd;        // without the noise: what more data could remove
-  Eigen::MatrixXd noise_sd;            // rows x outputs
-  std::vector<Eigen::MatrixXd> means, sds;  // of each component
+// What one model says; all rows x outputs.
+struct PredictionComponent {
+  Eigen::MatrixXd mean, epistemic_sd;
+  Eigen::MatrixXd noise_sd;              // before the tails
+  Eigen::MatrixXd weight = {};           // in the mixture; empty: the same for all components
+  std::vector<StudentTails> tails = {};  // of the noise, per output; empty: Gaussian
+};
 
+struct Prediction {
+  Eigen::MatrixXd mean, sd;      // of the mixture, rows x outputs; sd includes the noise
+  Eigen::MatrixXd epistemic_sd;  // without the noise: what more data could remove
+  Eigen::MatrixXd noise_sd;      // rows x outputs
+  std::vector<PredictionComponent> components;
+
+  static Prediction mix(std::vector<PredictionComponent> components);
   // Mixes equally weighted components: means, variances without noise, noise variances.
   static Prediction mix(std::vector<Eigen::MatrixXd> means, const std::vector<Eigen::MatrixXd>& epistemic_variances,
                         const std::vector<Eigen::MatrixXd>& noise_variances);

@@ -1,0 +1,50 @@
+// The Gaussian over all shared scalars at one linearisation: precision L = diag lambda + J^T S^-1 J, S the noise variance of
+// every row and output. Two forms of one thing: P x P (primal) or NK x NK (dual, by the kernel matrix); both are exact.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "engine/learn/joint/row_model.h"
+
+namespace dma {
+
+// Rows with targets; everything per row and output is stacked, all rows of the first output first.
+struct RowData {
+  Matrix rows;     // N x inputs
+  Matrix targets;  // N x outputs
+  Index count() const { return targets.size(); }
+};
+
+class Curvature {
+ public:
+  virtual ~Curvature() = default;
+
+  // Linearises at m. Afterwards residuals() and gradient() = J^T S^-1 r are of this m.
+  virtual void assemble(const RowModel& model, const RowData& data, const Vector& m, const Vector& lambda, const Vector& noise) = 0;
+  const Vector& residuals() const { return residuals_; }
+  const Vector& gradient() const { return gradient_; }
+
+  // (L + mu diag lambda)^-1 g.
+  virtual Vector step(const Vector& g, double mu) = 0;
+  // log |L| - sum log lambda, and tr(L^-1 J^T S^-1 J): how many scalars the rows determine.
+  virtual double log_determinant_gain() = 0;
+  virtual double effective_scalars() = 0;
+  // a^T L^-1 a / s for every row and output: how much of its own prediction a row is. They sum to effective_scalars().
+  virtual Vector leverages() = 0;
+  // a^T L^-1 a for other rows, linearised at the same m.
+  virtual Vector variances(const Matrix& rows) = 0;
+  // The lower C of L = C C^T; empty in the dual.
+  virtual Matrix precision_factor() { return {}; }
+
+ protected:
+  Vector residuals_, gradient_;
+};
+
+std::unique_ptr<Curvature> make_primal();
+std::unique_ptr<Curvature> make_dual();
+
+// C^-1 for lower triangular C: a third of P^3 products.
+Matrix triangular_inverse(const Matrix& lower);
+
+}  // namespace dma

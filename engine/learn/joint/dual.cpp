@@ -1,0 +1,79 @@
+// With K = S^(-1/2) J Lambda^-1 J^T S^(-1/2) and J~ = S^(-1/2) J, all of Curvature by matrices over rows:
+//   (Lambda (1 + mu) + J~^T J~)^-1 g = (u - Lambda^-1 J~^T (K + (1 + mu) I)^-1 J~ u) / (1 + mu),  u = Lambda^-1 g
+//   log |L| - log |Lambda| = log |I + K|,  leverages = 1 - diag (I + K)^-1.
+#include <cmath>
+
+#include "engine/learn/joint/curvature.h"
+
+namespace dma {
+
+namespace {
+
+class DualCurvature final : public Curvature {
+ public:
+  void assemble(const RowModel& model, const RowData& data, const Vector& m, const Vector& lambda, const Vector& noise) override {
+    model_ = &model, m_ = m, lambda_ = lambda;
+    variance_ = lambda.cwiseInverse();
+    weight_ = noise.cwiseSqrt().cwiseInverse();
+    Matrix f;
+    gains_ = model.gains(m, data.rows, variance_, f);
+    residuals_ = (data.targets - f).reshaped();
+    kernel_ = weight_.asDiagonal() * gains_->kernel(variance_) * weight_.asDiagonal();
+    gradient_ = gains_->backward(weight_.cwiseAbs2().cwiseProduct(residuals_));
+    factored_ = inverted_ = false;
+  }
+
+  Vector step(const Vector& g, double mu) override {
+    const Vector u = variance_.cwiseProduct(g);
+    Vector e = weight_.cwiseProduct(gains_->forward(u));
+    if (mu == 0) {
+      factor().solveInPlace(e);
+    } else {
+      Matrix damped = kernel_;
+      damped.diagonal().array() += 1 + mu;
+      Eigen::LLT<Eigen::Ref<Matrix>>(damped).solveInPlace(e);
+    }
+    return (u - variance_.cwiseProduct(gains_->backward(weight_.cwiseProduct(e)))) / (1 + mu);
+  }
+
+  double log_determinant_gain() override { return 2 * factor().matrixLLT().diagonal().array().log().sum(); }
+  double effective_scalars() override { return leverages().sum(); }
+
+  Vector leverages() override {
+    if (!inverted_) leverages_ = 1 - triangular_inverse(factor().matrixLLT()).colwise().squaredNorm().transpose().array();
+    inverted_ = true;
+    return leverages_;
+  }
+
+  Vector variances(const Matrix& rows) override {
+    Matrix f;
+    const auto other = model_->gains(m_, rows, variance_, f);
+    Matrix cross = weight_.asDiagonal() * gains_->kernel_with(*other, variance_);
+    const Vector prior = other->kernel_diagonal(variance_);
+    factor().matrixL().solveInPlace(cross);
+    return (prior - cross.colwise().squaredNorm().transpose()).cwiseMax(0.0);
+  }
+
+ private:
+  const Eigen::LLT<Matrix>& factor() {
+    if (factored_) return factor_;
+    Matrix shifted = kernel_;
+    shifted.diagonal().array() += 1;
+    factor_.compute(shifted);
+    factored_ = true;
+    return factor_;
+  }
+
+  const RowModel* model_ = nullptr;
+  Vector m_, lambda_, variance_, weight_, leverages_;
+  std::unique_ptr<Gains> gains_;
+  Matrix kernel_;
+  Eigen::LLT<Matrix> factor_;
+  bool factored_ = false, inverted_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Curvature> make_dual() { return std::make_unique<DualCurvature>(); }
+
+}  // namespace dma

@@ -1,0 +1,44 @@
+#include "engine/learn/joint/growing.h"
+
+#include <algorithm>
+#include <boost/random/mersenne_twister.hpp>
+#include <boost/random/uniform_int_distribution.hpp>
+#include <numeric>
+#include <vector>
+
+namespace dma {
+
+namespace {
+
+constexpr int kFirstEpochs = 40;  // a subset costs little, and some data need steps rather than rows
+constexpr int kEpochsPerSubset = 10;
+
+std::vector<Index> random_order(Index rows, std::uint64_t seed) {
+  std::vector<Index> order(static_cast<std::size_t>(rows));
+  std::iota(order.begin(), order.end(), Index{0});
+  boost::random::mt19937_64 random(seed);
+  for (std::size_t i = order.size(); i > 1; --i)
+    std::swap(order[i - 1], order[boost::random::uniform_int_distribution<std::size_t>(0, i - 1)(random)]);
+  return order;
+}
+
+}  // namespace
+
+bool worth_growing(Index rows, Index outputs, Index scalars) { return rows * outputs > 8 * scalars; }
+
+void learn_on_subsets(const RowModel& model, const RowData& data, const JointPrior& prior, JointOptions options, JointState& state,
+                      std::uint64_t seed) {
+  const Index rows = data.rows.rows(), outputs = data.targets.cols();
+  const auto order = random_order(rows, seed);
+  options.epochs = kFirstEpochs;
+  for (Index size = std::max<Index>(1, model.scalars() / outputs); size <= rows / 2; size *= 2) {
+    const std::vector<Index> some(order.begin(), order.begin() + size);
+    const RowData subset{data.rows(some, Eigen::all), data.targets(some, Eigen::all)};
+    const auto curvature = make_primal();
+    fit_jointly(model, subset, prior, options, state, *curvature);
+    for (LogLinearNoise& noise : state.noise) noise.lowest = -1e300, noise.highest = 1e300;
+    options.epochs = kEpochsPerSubset;
+  }
+}
+
+}  // namespace dma

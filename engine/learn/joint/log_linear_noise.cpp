@@ -1,0 +1,71 @@
+#include "engine/learn/joint/log_linear_noise.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace dma {
+
+namespace {
+
+constexpr double kLeastPrecision = 1e-2, kMostPrecision = 1e7;
+constexpr double kSmallestLog = -23;  // a variance of 1e-10 in standardised units: exact data for all purposes
+
+Vector logarithms(const Vector& beta, const Matrix& rows) {
+  if (beta.size() == 1) return Vector::Constant(rows.rows(), beta(0));
+  return (rows * beta.tail(rows.cols())).array() + beta(0);
+}
+
+Matrix with_ones(const Matrix& rows) {
+  Matrix phi(rows.rows(), rows.cols() + 1);
+  phi << Vector::Ones(rows.rows()), rows;
+  return phi;
+}
+
+// Phi^T Phi / 2, the Fisher information of beta, with the slopes' prior.
+Matrix information(const Matrix& phi, double precision) {
+  Matrix f = 0.5 * (phi.transpose() * phi);
+  f.diagonal().tail(f.rows() - 1).array() += precision;
+  return f;
+}
+
+}  // namespace
+
+LogLinearNoise LogLinearNoise::constant(double variance) { return {.beta = Vector::Constant(1, std::log(variance))}; }
+
+void LogLinearNoise::add_slopes(Index inputs) { beta.conservativeResizeLike(Vector::Zero(1 + inputs)); }
+
+Vector LogLinearNoise::variances(const Matrix& rows) const {
+  return logarithms(beta, rows).array().max(std::max(lowest, kSmallestLog)).min(highest).exp();
+}
+
+void LogLinearNoise::learn(const Matrix& rows, const Vector& squares) {
+  const Matrix phi = with_ones(rows);
+  const Vector u = squares.array() / variances(rows).array() - 1;
+  const Matrix f = information(phi, precision);
+  const Eigen::LLT<Matrix> factor(f);
+  Vector slope = 0.5 * (phi.transpose() * u);
+  slope.tail(rows.cols()) -= precision * beta.tail(rows.cols());
+  const Vector delta = factor.solve(slope);
+  const double largest = (phi * delta).cwiseAbs().maxCoeff();
+  beta += delta * std::min(1.0, 1 / std::max(largest, 1e-300));
+  const Matrix inverse = factor.solve(Matrix::Identity(f.rows(), f.cols()));
+  const double determined = static_cast<double>(rows.cols()) - precision * inverse.diagonal().tail(rows.cols()).sum();
+  precision = std::clamp(determined / std::max(beta.tail(rows.cols()).squaredNorm(), 1e-300), kLeastPrecision, kMostPrecision);
+}
+
+double LogLinearNoise::log_evidence(const Matrix& rows) const {
+  if (!depends_on_inputs()) return 0;
+  const Matrix f = information(with_ones(rows), precision);
+  const Eigen::LLT<Matrix> factor(f);
+  const auto slopes = static_cast<double>(rows.cols());
+  // The intercept's own determinant, N / 2, is the constant model's too and is left out.
+  return -0.5 * precision * beta.tail(rows.cols()).squaredNorm() + 0.5 * slopes * std::log(precision) -
+         factor.matrixLLT().diagonal().array().log().sum() + 0.5 * std::log(0.5 * static_cast<double>(rows.rows()));
+}
+
+void LogLinearNoise::stay_within(const Matrix& rows) {
+  const Vector logs = logarithms(beta, rows);
+  lowest = logs.minCoeff(), highest = logs.maxCoeff();
+}
+
+}  // namespace dma

@@ -1,0 +1,42 @@
+#include "engine/learn/joint/row_model.h"
+
+namespace dma {
+
+Matrix DenseGains::kernel(const Vector& variance) const {
+  const Matrix scaled = gains_ * variance.cwiseSqrt().asDiagonal();
+  Matrix k = Matrix::Zero(gains_.rows(), gains_.rows());
+  k.selfadjointView<Eigen::Lower>().rankUpdate(scaled);
+  k.triangularView<Eigen::StrictlyUpper>() = k.transpose();
+  return k;
+}
+
+Matrix DenseGains::kernel_with(const Gains& other, const Vector& variance) const {
+  return (gains_ * variance.asDiagonal()) * dynamic_cast<const DenseGains&>(other).gains_.transpose();
+}
+
+Vector DenseGains::kernel_diagonal(const Vector& variance) const {
+  return gains_.cwiseAbs2() * variance;
+}
+
+std::unique_ptr<Gains> RowModel::gains(const Vector& m, const Matrix& rows, const Vector&, Matrix& f) const {
+  Matrix dense;
+  linearise(m, rows, f, dense);
+  return std::make_unique<DenseGains>(std::move(dense));
+}
+
+void LinearRows::evaluate(const Vector& m, const Matrix& rows, Matrix& f) const {
+  const Eigen::Map<const Matrix> w(m.data(), inputs_ + 1, outputs_);
+  f = (rows * w.topRows(inputs_)).rowwise() + w.row(inputs_);
+}
+
+void LinearRows::linearise(const Vector& m, const Matrix& rows, Matrix& f, Matrix& gains) const {
+  evaluate(m, rows, f);
+  const Index n = rows.rows();
+  gains.setZero(n * outputs_, scalars());
+  for (Index k = 0; k < outputs_; ++k) {
+    gains.block(k * n, k * (inputs_ + 1), n, inputs_) = rows;
+    gains.block(k * n, k * (inputs_ + 1) + inputs_, n, 1).setOnes();
+  }
+}
+
+}  // namespace dma
