@@ -224,8 +224,8 @@ std::unique_ptr<Gains> NetworkRows::gains(const Vector& m, const Matrix& rows, c
   return std::make_unique<LayerGains>(*this, m, std::move(values));
 }
 
-JointPrior NetworkRows::prior() const {
-  JointPrior prior{Vector::Zero(scalars_), Vector(scalars_)};
+SharedPrior NetworkRows::prior() const {
+  SharedPrior prior{Vector::Zero(scalars_), Vector(scalars_)};
   for (std::size_t l = 0; l < first_.size(); ++l) {
     const Index fan_in = shape_.layers[l] + (shape_.bias ? 1 : 0);
     prior.precision.segment(first_[l], fan_in * shape_.layers[l + 1]).setConstant(static_cast<double>(fan_in));

@@ -28,7 +28,7 @@ class NetworkRows final : public RowModel {
   std::unique_ptr<Gains> gains(const Vector& m, const Matrix& rows, const Vector& variance, Matrix& f) const override;
 
   // N(0, 1 / fan-in) on every weight; fan-in counts the bias.
-  JointPrior prior() const;
+  SharedPrior prior() const;
   // Means drawn from that prior, to start from.
   Vector draw(std::uint64_t seed) const;
   const NetworkShape& shape() const { return shape_; }

@@ -30,8 +30,9 @@ class Curvature {
   // log |L| - sum log lambda, and tr(L^-1 J^T S^-1 J): how many scalars the rows determine.
   virtual double log_determinant_gain() = 0;
   virtual double effective_scalars() = 0;
-  // a^T L^-1 a / s for every row and output: how much of its own prediction a row is. They sum to effective_scalars().
-  virtual Vector leverages() = 0;
+  // 1 - h with h = a^T L^-1 a / s, for every row and output: the share of its prediction that a row does not make itself. The h
+  // sum to effective_scalars(). In the dual all digits are right however near h is to 1.
+  virtual Vector shares_of_others() = 0;
   // a^T L^-1 a for other rows, linearised at the same m.
   virtual Vector variances(const Matrix& rows) = 0;
   // The lower C of L = C C^T; empty in the dual.

@@ -1,6 +1,6 @@
 // With K = S^(-1/2) J Lambda^-1 J^T S^(-1/2) and J~ = S^(-1/2) J, all of Curvature by matrices over rows:
 //   (Lambda (1 + mu) + J~^T J~)^-1 g = (u - Lambda^-1 J~^T (K + (1 + mu) I)^-1 J~ u) / (1 + mu),  u = Lambda^-1 g
-//   log |L| - log |Lambda| = log |I + K|,  leverages = 1 - diag (I + K)^-1.
+//   log |L| - log |Lambda| = log |I + K|,  shares of others = diag (I + K)^-1.
 #include <cmath>
 
 #include "engine/learn/joint/curvature.h"
@@ -37,12 +37,12 @@ class DualCurvature final : public Curvature {
   }
 
   double log_determinant_gain() override { return 2 * factor().matrixLLT().diagonal().array().log().sum(); }
-  double effective_scalars() override { return leverages().sum(); }
+  double effective_scalars() override { return (1 - shares_of_others().array()).sum(); }
 
-  Vector leverages() override {
-    if (!inverted_) leverages_ = 1 - triangular_inverse(factor().matrixLLT()).colwise().squaredNorm().transpose().array();
+  Vector shares_of_others() override {
+    if (!inverted_) shares_ = triangular_inverse(factor().matrixLLT()).colwise().squaredNorm();
     inverted_ = true;
-    return leverages_;
+    return shares_;
   }
 
   Vector variances(const Matrix& rows) override {
@@ -65,7 +65,7 @@ class DualCurvature final : public Curvature {
   }
 
   const RowModel* model_ = nullptr;
-  Vector m_, lambda_, variance_, weight_, leverages_;
+  Vector m_, lambda_, variance_, weight_, shares_;
   std::unique_ptr<Gains> gains_;
   Matrix kernel_;
   Eigen::LLT<Matrix> factor_;

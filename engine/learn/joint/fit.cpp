@@ -14,10 +14,10 @@ constexpr double kLargestNoiseStep = 4, kLargestScaleStep = 2;
 constexpr int kFirstScaleEpoch = 4;
 constexpr double kLeastNoise = 1e-10;
 // A row that is nearly its own prediction says little about the noise: its correction is bounded.
-constexpr double kLeastOwnShare = 0.1;
-constexpr int kWindow = 10;  // epochs over which a gain is judged
+constexpr double kLeastOwnShare = 0.1, kLeastShare = 1e-14;
+constexpr int kEpochsBetweenScores = 5;
 
-double prior_cost(const JointPrior& prior, const JointState& state) {
+double prior_cost(const SharedPrior& prior, const SharedState& state) {
   return 0.5 * state.scale * (prior.precision.array() * (state.mean - prior.mean).array().square()).sum();
 }
 
@@ -40,12 +40,12 @@ struct Step {
 };
 
 // Levenberg's method in the metric of the prior: the damping is raised until the objective falls.
-Step proximal_step(const RowModel& model, const RowData& data, const JointPrior& prior, JointState& state, const Vector& noise,
+Step proximal_step(const RowModel& model, const RowData& data, const SharedPrior& prior, SharedState& state, const Vector& noise,
                    Curvature& curvature) {
   const auto cost = [&](const Vector& r) { return 0.5 * (r.array().square() / noise.array()).sum(); };
   const double before = cost(curvature.residuals()) + prior_cost(prior, state);
   const Vector g = curvature.gradient() - state.scale * prior.precision.cwiseProduct(state.mean - prior.mean);
-  JointState next = state;
+  SharedState next = state;
   for (int attempt = 0; attempt < kMostTries; ++attempt) {
     const Vector delta = curvature.step(g, state.damping);
     next.mean = state.mean + delta;
@@ -64,34 +64,67 @@ Step proximal_step(const RowModel& model, const RowData& data, const JointPrior&
   return {curvature.residuals(), before, false};
 }
 
-void learn_noise(const RowData& data, const Vector& residuals, const Vector& leverages, double effective, JointState& state) {
+void learn_noise(const RowData& data, const Vector& residuals, const Vector& others, double effective, SharedState& state) {
   const Index n = data.rows.rows(), outputs = data.targets.cols();
   for (Index k = 0; k < outputs; ++k) {
     LogLinearNoise& noise = state.noise[static_cast<std::size_t>(k)];
     const auto r = residuals.segment(k * n, n);
     if (noise.depends_on_inputs()) {
       const Vector squares =
-          r.array().square() / (1 - leverages.segment(k * n, n).array()).max(kLeastOwnShare);
+          r.array().square() / others.segment(k * n, n).array().max(kLeastOwnShare);
       for (int twice = 0; twice < 2; ++twice) noise.learn(data.rows, squares);
       continue;
     }
-    const double own = leverages.size() > 0 ? leverages.segment(k * n, n).sum() : effective;
+    const double left_over = others.size() > 0 ? others.segment(k * n, n).sum() : static_cast<double>(n) - effective;
     const double before = std::exp(noise.beta(0));
-    const double found = r.squaredNorm() / std::max(static_cast<double>(n) - own, 1e-3 * static_cast<double>(n));
+    const double found = r.squaredNorm() / std::max(left_over, 1e-3 * static_cast<double>(n));
     noise.beta(0) = std::log(std::max(kLeastNoise, std::clamp(found, before / kLargestNoiseStep, before * kLargestNoiseStep)));
   }
 }
 
+Vector softened(const Vector& noise, double exponent) {
+  if (exponent == 1) return noise;
+  const Eigen::ArrayXd logs = noise.array().log();
+  return (exponent * (logs - logs.mean()) + logs.mean()).exp();
+}
+
+// Mean log density of every row as if it had been left out, at the curvature's linearisation.
+double left_out_score(const Vector& noise, const Vector& residuals, const Vector& others) {
+  const Eigen::ArrayXd rest = others.array().max(kLeastShare);
+  const Eigen::ArrayXd variance = noise.array() / rest;
+  return -0.5 * ((residuals.array() / rest).square() / variance + (2 * std::numbers::pi * variance).log()).mean();
+}
+
+// Left-out rows are no longer predicted better: twice in a row, for single scores waver.
+class Flat {
+ public:
+  explicit Flat(double least_gain) : least_gain_(least_gain) {}
+  bool is_due(int epoch) const { return least_gain_ > 0 && epoch % kEpochsBetweenScores == 1; }
+  bool after(double score, const SharedState& scored) {
+    const bool gained = score - reference_ >= kEpochsBetweenScores * least_gain_;
+    flat_ = gained ? 0 : flat_ + 1;
+    if (gained) reference_ = score;
+    if (score > best_score_) best_score_ = score, best_ = scored;
+    return flat_ == 2;
+  }
+  const SharedState& best() const { return best_; }
+
+ private:
+  double least_gain_, best_score_ = -1e300, reference_ = -1e300;
+  int flat_ = 0;
+  SharedState best_;
+};
+
 }  // namespace
 
-Vector row_noise(const JointState& state, const Matrix& rows) {
+Vector row_noise(const SharedState& state, const Matrix& rows) {
   Vector all(rows.rows() * static_cast<Index>(state.noise.size()));
   for (std::size_t k = 0; k < state.noise.size(); ++k)
     all.segment(static_cast<Index>(k) * rows.rows(), rows.rows()) = state.noise[k].variances(rows);
   return all;
 }
 
-double log_evidence(const JointPrior& prior, const JointState& state, const RowData& data, Curvature& curvature) {
+double log_evidence(const SharedPrior& prior, const SharedState& state, const RowData& data, Curvature& curvature) {
   const Vector noise = row_noise(state, data.rows);
   double noise_terms = 0;
   for (const LogLinearNoise& n : state.noise) noise_terms += n.log_evidence(data.rows);
@@ -99,26 +132,27 @@ double log_evidence(const JointPrior& prior, const JointState& state, const RowD
          prior_cost(prior, state) - 0.5 * curvature.log_determinant_gain() + noise_terms;
 }
 
-double fit_jointly(const RowModel& model, const RowData& data, const JointPrior& prior, const JointOptions& options, JointState& state,
+double fit_shared(const RowModel& model, const RowData& data, const SharedPrior& prior, const SharedFitOptions& options, SharedState& state,
                    Curvature& curvature) {
-  std::vector<double> evidences;
-  for (int local = 0; local < options.epochs; ++local) {
+  if (options.noise_depends_on_inputs && options.learn_noise)
+    for (LogLinearNoise& noise : state.noise)
+      if (!noise.depends_on_inputs()) noise.add_slopes(data.rows.cols());
+  Flat flat(options.least_gain);
+  const int first = state.epoch;
+  while (state.epoch < options.epochs) {
     ++state.epoch;
-    if (options.noise_depends_on_inputs && options.learn_noise && local >= options.constant_noise_epochs)
-      for (LogLinearNoise& noise : state.noise)
-        if (!noise.depends_on_inputs()) noise.add_slopes(data.rows.cols());
-    Vector noise = row_noise(state, data.rows);
-    if (options.weight_exponent != 1) {
-      const double centre = noise.array().log().mean();
-      noise = (options.weight_exponent * (noise.array().log() - centre) + centre).exp();
-    }
+    const Vector noise = softened(row_noise(state, data.rows), options.weight_exponent);
     curvature.assemble(model, data, state.mean, state.scale * prior.precision, noise);
-    JointEpoch record{.epoch = state.epoch, .log_evidence = log_evidence(prior, state, data, curvature)};
+    SharedEpoch record{.epoch = state.epoch, .log_evidence = log_evidence(prior, state, data, curvature)};
     const bool by_rows = options.learn_noise && (state.noise.size() > 1 || state.noise[0].depends_on_inputs());
-    const Vector leverages = by_rows ? curvature.leverages() : Vector();
-    record.effective_scalars = by_rows ? leverages.sum() : curvature.effective_scalars();
+    const bool due = flat.is_due(state.epoch - first);
+    const Vector others = by_rows || due ? curvature.shares_of_others() : Vector();
+    SharedState scored;
+    if (due) scored = state;
+    const double score = due ? left_out_score(noise, curvature.residuals(), others) : 0;
+    record.effective_scalars = by_rows || due ? (1 - others.array()).sum() : curvature.effective_scalars();
     const Step step = proximal_step(model, data, prior, state, noise, curvature);
-    if (options.learn_noise) learn_noise(data, step.residuals, leverages, record.effective_scalars, state);
+    if (options.learn_noise) learn_noise(data, step.residuals, others, record.effective_scalars, state);
     if (options.learn_scale && state.epoch >= kFirstScaleEpoch) {
       const double ratio = 2 * prior_cost(prior, state) / std::max(record.effective_scalars, 1e-3);
       state.scale /= std::clamp(ratio, 1 / kLargestScaleStep, kLargestScaleStep);
@@ -126,13 +160,13 @@ double fit_jointly(const RowModel& model, const RowData& data, const JointPrior&
     record.objective = step.objective, record.moved = step.moved;
     record.scale = state.scale, record.damping = state.damping;
     if (options.on_epoch && !options.on_epoch(record)) break;
-    evidences.push_back(record.log_evidence);
-    const bool settled = !options.noise_depends_on_inputs || local >= options.constant_noise_epochs + kWindow;
-    if (settled && evidences.size() > kWindow &&
-        evidences.back() - evidences[evidences.size() - 1 - kWindow] < options.least_gain * kWindow)
+    if (due && flat.after(score, scored)) {
+      const int epochs = state.epoch;
+      state = flat.best();
+      state.epoch = epochs;
       break;
+    }
   }
-  for (LogLinearNoise& noise : state.noise) noise.stay_within(data.rows);
   curvature.assemble(model, data, state.mean, state.scale * prior.precision, row_noise(state, data.rows));
   return log_evidence(prior, state, data, curvature);
 }

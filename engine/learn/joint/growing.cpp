@@ -26,18 +26,18 @@ std::vector<Index> random_order(Index rows, std::uint64_t seed) {
 
 bool worth_growing(Index rows, Index outputs, Index scalars) { return rows * outputs > 8 * scalars; }
 
-void learn_on_subsets(const RowModel& model, const RowData& data, const JointPrior& prior, JointOptions options, JointState& state,
+void learn_on_subsets(const RowModel& model, const RowData& data, const SharedPrior& prior, SharedFitOptions options, SharedState& state,
                       std::uint64_t seed) {
   const Index rows = data.rows.rows(), outputs = data.targets.cols();
   const auto order = random_order(rows, seed);
-  options.epochs = kFirstEpochs;
+  int epochs = kFirstEpochs;
   for (Index size = std::max<Index>(1, model.scalars() / outputs); size <= rows / 2; size *= 2) {
     const std::vector<Index> some(order.begin(), order.begin() + size);
     const RowData subset{data.rows(some, Eigen::all), data.targets(some, Eigen::all)};
     const auto curvature = make_primal();
-    fit_jointly(model, subset, prior, options, state, *curvature);
-    for (LogLinearNoise& noise : state.noise) noise.lowest = -1e300, noise.highest = 1e300;
-    options.epochs = kEpochsPerSubset;
+    options.epochs = state.epoch + epochs;
+    fit_shared(model, subset, prior, options, state, *curvature);
+    epochs = kEpochsPerSubset;
   }
 }
 

@@ -10,7 +10,7 @@ namespace dma {
 bool worth_growing(Index rows, Index outputs, Index scalars);
 
 // Learns on growing random subsets; `state` keeps mean, noise, scale and damping for the epochs on all rows that follow.
-void learn_on_subsets(const RowModel& model, const RowData& data, const JointPrior& prior, JointOptions options, JointState& state,
+void learn_on_subsets(const RowModel& model, const RowData& data, const SharedPrior& prior, SharedFitOptions options, SharedState& state,
                       std::uint64_t seed);
 
 }  // namespace dma

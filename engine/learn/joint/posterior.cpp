@@ -6,7 +6,8 @@ namespace dma {
 
 namespace {
 
-constexpr double kMostLeverage = 0.95;  // a row that is nearly its own prediction cannot be left out by one linear step
+constexpr double kLeastShare = 1e-14;  // of the others in a row's prediction
+constexpr double kMany = 200;  // rows from which on the variance is as good as known
 constexpr Index kRowsPerBlock = 2048;
 
 Matrix by_output(const Vector& stacked, Index outputs) { return stacked.reshaped(stacked.size() / outputs, outputs); }
@@ -15,38 +16,42 @@ Matrix by_output(const Vector& stacked, Index outputs) { return stacked.reshaped
 
 RowBeliefs leave_one_out(const RowData& data, const Vector& noise, Curvature& curvature) {
   const Index outputs = data.targets.cols();
-  const Eigen::ArrayXd leverage = curvature.leverages().array().max(0.0).min(kMostLeverage);
-  const Vector errors = curvature.residuals().array() / (1 - leverage);
-  return {data.targets - by_output(errors, outputs), by_output(noise.array() * leverage / (1 - leverage), outputs),
+  const Eigen::ArrayXd others = curvature.shares_of_others().array().max(kLeastShare).min(1.0);
+  const Vector errors = curvature.residuals().array() / others;
+  return {data.targets - by_output(errors, outputs), by_output(noise.array() * (1 - others) / others, outputs),
           by_output(noise, outputs)};
 }
 
 std::vector<StudentTails> tails_of(const RowData& data, const RowBeliefs& left_out) {
   std::vector<StudentTails> tails;
-  for (Index k = 0; k < data.targets.cols(); ++k)
+  for (Index k = 0; k < data.targets.cols(); ++k) {
     tails.push_back(most_likely_tails(data.targets.col(k) - left_out.mean.col(k), left_out.variance.col(k), left_out.noise.col(k)));
+    // A variance known from few rows makes Student's t of Gaussian noise: as many degrees as rows are left over.
+    const double left_over = (left_out.noise.col(k).array() / (left_out.noise.col(k) + left_out.variance.col(k)).array()).sum();
+    tails.back().degrees = std::max(StudentTails::kLeastDegrees, std::min(tails.back().degrees, left_over < kMany ? left_over : 1e300));
+  }
   return tails;
 }
 
-JointPosterior JointPosterior::of(const RowModel& model, const RowData& data, const JointPrior& prior, JointState state,
-                                  Curvature& curvature, double log_evidence, Index largest_factor) {
-  JointPosterior posterior;
+SharedPosterior SharedPosterior::of(const RowData& data, SharedState state, Curvature& curvature, double log_evidence) {
+  SharedPosterior posterior;
   posterior.log_evidence = log_evidence;
-  if (model.scalars() > largest_factor) {
-    posterior.rows = data.rows;
-  } else {
-    posterior.factor = curvature.precision_factor();
-    if (posterior.factor.size() == 0) {
-      const auto primal = make_primal();
-      primal->assemble(model, data, state.mean, state.scale * prior.precision, row_noise(state, data.rows));
-      posterior.factor = primal->precision_factor();
-    }
-  }
+  posterior.factor = curvature.precision_factor();
+  if (posterior.factor.size() == 0) posterior.rows = data.rows;
   posterior.state = std::move(state);
+  for (LogLinearNoise& noise : posterior.state.noise) noise.stay_within(data.rows);
   return posterior;
 }
 
-RowBeliefs JointPosterior::predict(const RowModel& model, const JointPrior& prior, const Matrix& new_rows) const {
+Vector SharedPosterior::marginal_variances(const RowModel& model, const SharedPrior& prior) const {
+  if (factor.size() > 0) return triangular_inverse(factor).colwise().squaredNorm();
+  const auto primal = make_primal();
+  const RowData data{rows, Matrix::Zero(rows.rows(), model.outputs())};
+  primal->assemble(model, data, state.mean, state.scale * prior.precision, row_noise(state, rows));
+  return triangular_inverse(primal->precision_factor()).colwise().squaredNorm();
+}
+
+RowBeliefs SharedPosterior::predict(const RowModel& model, const SharedPrior& prior, const Matrix& new_rows) const {
   const Index n = new_rows.rows(), outputs = model.outputs();
   RowBeliefs beliefs{Matrix(n, outputs), Matrix(n, outputs), by_output(row_noise(state, new_rows), outputs)};
   std::unique_ptr<Curvature> dual;

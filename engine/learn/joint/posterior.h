@@ -14,22 +14,23 @@ struct RowBeliefs {
   Matrix mean, variance, noise;
 };
 
-class JointPosterior {
+class SharedPosterior {
  public:
-  JointState state;
+  SharedState state;
   std::vector<StudentTails> tails;  // per output
   double log_evidence = 0;
-  // Either the lower factor C of L = C C^T, or, where P is too large for that, the rows it was learned from.
+  // Either the lower factor C of L = C C^T, or, learned in the dual, the rows it was learned from.
   Matrix factor, rows;
 
-  // The posterior at a fitted state. Above `largest_factor` scalars the rows are kept instead of a factor.
-  static JointPosterior of(const RowModel& model, const RowData& data, const JointPrior& prior, JointState state, Curvature& curvature,
-                           double log_evidence, Index largest_factor = 3000);
+  // The posterior at a fitted state, whose linearisation the curvature holds.
+  static SharedPosterior of(const RowData& data, SharedState state, Curvature& curvature, double log_evidence);
 
-  RowBeliefs predict(const RowModel& model, const JointPrior& prior, const Matrix& rows) const;
+  RowBeliefs predict(const RowModel& model, const SharedPrior& prior, const Matrix& rows) const;
+  // Variances of the shared scalars: P^3 products.
+  Vector marginal_variances(const RowModel& model, const SharedPrior& prior) const;
 };
 
-// Every learned row as if it had not been: with leverage h, residual r / (1 - h) and variance s h / (1 - h). Exact for linear
+// Every learned row as if it had not been: with o = 1 - h the others' share, residual r / o and variance s (1 - o) / o. Exact for linear
 // models; for others as good as their linearisation.
 RowBeliefs leave_one_out(const RowData& data, const Vector& noise, Curvature& curvature);
 

@@ -8,7 +8,7 @@ namespace dma {
 namespace {
 
 constexpr Index kRowsPerBlock = 2048;                  // a block of gains stays in the cache's reach, its product at full speed
-constexpr Index kLargestKeptGains = Index{1} << 25;    // 256 MB; above, leverages linearise again
+constexpr Index kLargestKeptGains = Index{1} << 25;    // 256 MB; above, rows are linearised again
 
 class PrimalCurvature final : public Curvature {
  public:
@@ -52,11 +52,11 @@ class PrimalCurvature final : public Curvature {
     return static_cast<double>(lambda_.size()) - (inverse * lambda_.cwiseSqrt().asDiagonal()).squaredNorm();
   }
 
-  Vector leverages() override {
+  Vector shares_of_others() override {
     Vector all(data_->count());
     const auto put = [&](Index begin, Index n, const Matrix& scaled_gains) {
-      const Vector lev = squared_solutions(scaled_gains);
-      for (Index k = 0; k * n < lev.size(); ++k) all.segment(k * data_->rows.rows() + begin, n) = lev.segment(k * n, n);
+      const Vector share = (1 - squared_solutions(scaled_gains).array()).max(1e-12);
+      for (Index k = 0; k * n < share.size(); ++k) all.segment(k * data_->rows.rows() + begin, n) = share.segment(k * n, n);
     };
     const Index outputs = data_->targets.cols();
     if (keep_) {

@@ -12,7 +12,7 @@ struct StudentTails {
   double degrees = 1e300;  // nu; 1e300 and all above kGaussian: the Gaussian itself
   double scale = 1;        // squared, relative to the noise it refines
 
-  static constexpr double kGaussian = 1e6;
+  static constexpr double kGaussian = 1e6, kLeastDegrees = 2.1;
   bool gaussian() const { return degrees >= kGaussian; }
 
   struct Width {

@@ -1,0 +1,40 @@
+#include "models/joint_regime.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "engine/learn/joint/growing.h"
+
+namespace dma {
+
+namespace {
+
+constexpr double kMostProducts = 2e12;  // an epoch: about a minute and a half of one core
+
+}  // namespace
+
+std::unique_ptr<Curvature> JointRegime::curvature() const { return form == Form::dual ? make_dual() : make_primal(); }
+
+JointRegime choose_regime(Index rows, Index outputs, Index scalars, double memory_limit_bytes) {
+  const auto n = static_cast<double>(rows * outputs), p = static_cast<double>(scalars);
+  const bool dual = n <= p;
+  const double small = std::min(n, p), large = std::max(n, p);
+  // Three matrices of that size live at once: the information, its damped copy, and a factor.
+  const double bytes = 3 * 8 * small * small, products = dual ? small * small * small : small * small * large;
+  const std::string sizes = fmt::format("{} rows x {} outputs, {} weights", rows, outputs, scalars);
+  if (bytes > memory_limit_bytes)
+    return {JointRegime::Form::none, fmt::format("{}: one Gaussian would take {:.1f} GB, more than {:.1f} GB; message sweeps instead", sizes,
+                                                 bytes / 1e9, memory_limit_bytes / 1e9)};
+  if (products > kMostProducts)
+    return {JointRegime::Form::none,
+            fmt::format("{}: an epoch of one Gaussian would take {:.0g} products, more than {:.0g}; message sweeps instead", sizes, products,
+                        kMostProducts)};
+  if (dual) return {JointRegime::Form::dual, fmt::format("{}: one Gaussian over all weights, by a matrix over rows (dual)", sizes)};
+  if (worth_growing(rows, outputs, scalars))
+    return {JointRegime::Form::growing,
+            fmt::format("{}: one Gaussian over all weights (primal), first on growing subsets of the rows", sizes)};
+  return {JointRegime::Form::primal, fmt::format("{}: one Gaussian over all weights (primal)", sizes)};
+}
+
+}  // namespace dma

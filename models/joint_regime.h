@@ -1,0 +1,20 @@
+// Which form of joint learning suits a table: from rows, outputs, scalars and memory.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "engine/learn/joint/curvature.h"
+
+namespace dma {
+
+struct JointRegime {
+  enum class Form { dual, primal, growing, none } form = Form::primal;
+  std::string reason;  // one line
+
+  std::unique_ptr<Curvature> curvature() const;
+};
+
+JointRegime choose_regime(Index rows, Index outputs, Index scalars, double memory_limit_bytes = 4e9);
+
+}  // namespace dma

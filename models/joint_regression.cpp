@@ -1,0 +1,250 @@
+#include "models/joint_regression.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "engine/learn/joint/growing.h"
+#include "engine/support/error.h"
+
+namespace dma {
+
+namespace {
+
+constexpr double kFirstNoise = 0.3;  // a good part of the target's variance is still unexplained
+constexpr double kWeightExponent = 0.7;
+constexpr int kRivalEpochs = 100, kRivalWeightedEpochs = 120;
+constexpr double kRivalGain = 1e-4;
+constexpr int kFullEpochs = 5;  // on all rows, after growing subsets; twice
+constexpr double kLeastShare = 1e-6;
+
+struct Fitted {
+  SharedPosterior posterior;
+  RowBeliefs left_out;
+};
+
+// Posterior, tails and left-out predictions where a curvature stands.
+Fitted finish(const RowData& data, const SharedState& state, Curvature& curvature, double evidence, bool tails) {
+  Fitted fitted{SharedPosterior::of(data, state, curvature, evidence),
+                leave_one_out(data, row_noise(state, data.rows), curvature)};
+  fitted.posterior.tails.resize(static_cast<std::size_t>(data.targets.cols()));
+  if (tails) fitted.posterior.tails = tails_of(data, fitted.left_out);
+  return fitted;
+}
+
+// The noise function learned at a mean that stays: from residuals corrected by leverage, at constant noise.
+void learn_noise_function(const RowData& data, Curvature& curvature, SharedState& state) {
+  constexpr int kSteps = 30;
+  const Index n = data.rows.rows();
+  const Vector squares = curvature.residuals().array().square() / curvature.shares_of_others().array().max(0.05);
+  for (std::size_t k = 0; k < state.noise.size(); ++k) {
+    state.noise[k].add_slopes(data.rows.cols());
+    for (int step = 0; step < kSteps; ++step) state.noise[k].learn(data.rows, squares.segment(static_cast<Index>(k) * n, n));
+  }
+}
+
+// As many as stay within about two seconds of one core: 100 epochs of so many products each.
+std::size_t affordable_members(Index rows, Index scalars) {
+  const auto small = static_cast<double>(std::min(rows, scalars)), large = static_cast<double>(std::max(rows, scalars));
+  const double products = rows <= scalars ? small * small * small : small * small * large;
+  return static_cast<std::size_t>(std::clamp(2e8 / products, 1.0, 4.0));
+}
+
+PredictionComponent component(const RowBeliefs& beliefs, const SharedPosterior& posterior, Matrix weight) {
+  return {beliefs.mean, beliefs.variance, beliefs.noise, std::move(weight), posterior.tails};
+}
+
+double score_of(std::vector<PredictionComponent> components, const Matrix& targets) {
+  return Prediction::mix(std::move(components)).log_density(targets).sum();
+}
+
+// Of the fit with weighted rows, at noise s where constant noise is s0: s0^2 / (s0^2 + s^2).
+Matrix weighted_share(const SharedState& plain, const Matrix& noise) {
+  Matrix share(noise.rows(), noise.cols());
+  for (Index k = 0; k < noise.cols(); ++k) {
+    const double constant = std::exp(plain.noise[static_cast<std::size_t>(k)].beta(0));
+    share.col(k) = 1 / (1 + (noise.col(k).array() / constant).square());
+  }
+  return share;
+}
+
+void add_network(const RowBeliefs& plain, const RowBeliefs* weighted, const JointRegression::Member& member, double share,
+                 std::vector<PredictionComponent>& all) {
+  const Matrix own = weighted != nullptr ? weighted_share(member.plain, weighted->noise) : Matrix::Zero(plain.mean.rows(), plain.mean.cols());
+  all.push_back(component(plain, *member.plain_posterior, share * (1 - own.array())));
+  if (weighted != nullptr) all.push_back(component(*weighted, *member.weighted_posterior, share * own));
+}
+
+}  // namespace
+
+struct JointRegression::Fitting {
+  RowData data;
+  JointRegime regime;
+  std::function<bool(const Progress&)> on_epoch;
+  std::vector<RowBeliefs> plain, weighted;  // left out, of every member
+  RowBeliefs rival;
+  double rival_score = 0;  // log density of all rows, each left out
+};
+
+JointRegression::JointRegression(JointRegressionOptions options)
+    : options_(std::move(options)), network_(options_.shape), linear_(options_.shape.layers.front(), options_.shape.layers.back()) {
+  if (options_.prior.mean.size() == 0) options_.prior = network_.prior();
+  linear_prior_ = {Vector::Zero(linear_.scalars()), Vector::Constant(linear_.scalars(), static_cast<double>(options_.shape.layers.front() + 1))};
+  if (!options_.noise.empty()) options_.noise_depends_on_inputs = options_.tails = false;
+  if (options_.shape.layers.size() < 3) options_.linear_rival = false;
+}
+
+JointRegressionReport JointRegression::fit(const Matrix& rows, const Matrix& targets, const std::function<bool(const Progress&)>& on_epoch) {
+  Fitting fitting{{rows, targets}, choose_regime(rows.rows(), targets.cols(), network_.scalars()), on_epoch, {}, {}, {}, 0};
+  if (fitting.regime.form == JointRegime::Form::none) fail("fit: {}", fitting.regime.reason);
+  JointRegressionReport report{fitting.regime, {}, 1, false};
+  memory_.members.resize(options_.members > 0 ? options_.members : affordable_members(rows.rows() * targets.cols(), network_.scalars()));
+  memory_.lowest = rows.colwise().minCoeff(), memory_.highest = rows.colwise().maxCoeff();
+  if (options_.linear_rival) fit_rival(fitting);
+  std::size_t fitted = 0;
+  for (std::size_t k = 0; k < memory_.members.size() && !report.interrupted; ++k) {
+    report.interrupted = !fit_member(fitting, k);
+    report.epochs.push_back(std::max(memory_.members[k].plain.epoch, memory_.members[k].weighted.epoch));
+    ++fitted;
+  }
+  left_out_.clear();
+  const double each = 1 / static_cast<double>(fitted);
+  for (std::size_t k = 0; k < fitted; ++k)
+    add_network(fitting.plain[k], memory_.members[k].weighted_posterior ? &fitting.weighted[k] : nullptr, memory_.members[k], each, left_out_);
+  memory_.network_share = 1;
+  if (options_.linear_rival) {
+    const double ahead = score_of(left_out_, targets) - fitting.rival_score;
+    double& share = memory_.network_share;
+    share = 1 / (1 + std::exp(-ahead));
+    if (share < kLeastShare) share = 0;
+    if (share > 1 - kLeastShare) share = 1;
+    for (PredictionComponent& own : left_out_) own.weight *= share;
+    if (share == 0) left_out_.clear();
+    if (share < 1) left_out_.push_back(component(fitting.rival, *memory_.rival, Matrix::Constant(rows.rows(), targets.cols(), 1 - share)));
+  }
+  report.network_share = memory_.network_share;
+  return report;
+}
+
+void JointRegression::fit_rival(Fitting& fitting) {
+  const RowData& data = fitting.data;
+  SharedState state{.mean = Vector::Zero(linear_.scalars()), .noise = {}};
+  for (Index k = 0; k < data.targets.cols(); ++k) state.noise.push_back(LogLinearNoise::constant(kFirstNoise));
+  const auto curvature = data.count() <= linear_.scalars() ? make_dual() : make_primal();
+  SharedFitOptions joint{.epochs = kRivalEpochs, .least_gain = kRivalGain};
+  double evidence = fit_shared(linear_, data, linear_prior_, joint, state, *curvature);
+  if (options_.noise_depends_on_inputs) {
+    joint.epochs = state.epoch + kRivalWeightedEpochs - kRivalEpochs;
+    joint.noise_depends_on_inputs = true;
+    evidence = fit_shared(linear_, data, linear_prior_, joint, state, *curvature);
+  }
+  Fitted fitted = finish(data, state, *curvature, evidence, options_.tails);
+  memory_.rival = std::move(fitted.posterior);
+  fitting.rival = std::move(fitted.left_out);
+  fitting.rival_score = score_of({component(fitting.rival, *memory_.rival, {})}, data.targets);
+}
+
+bool JointRegression::fit_member(Fitting& fitting, std::size_t index) {
+  const RowData& data = fitting.data;
+  Member& member = memory_.members[index];
+  const SharedPrior prior = prior_of(index);
+  bool going_on = true;
+  const bool growing = fitting.regime.form == JointRegime::Form::growing;
+  SharedFitOptions joint{.epochs = options_.epochs, .learn_noise = options_.noise.empty(), .learn_scale = options_.learn_scale, .least_gain = options_.least_gain};
+  joint.on_epoch = [&](const SharedEpoch& epoch) {
+    const SharedState& state = member.weighted.epoch > 0 ? member.weighted : member.plain;
+    std::vector<double> noise;
+    for (const LogLinearNoise& own : state.noise) noise.push_back(std::exp(own.variances(data.rows).array().log().mean()));
+    if (fitting.on_epoch) going_on = fitting.on_epoch({index, epoch, std::move(noise)});
+    return going_on;
+  };
+  SharedState& plain = member.plain;
+  if (plain.epoch == 0) {
+    plain.mean = options_.prior.mean + network_.draw(options_.seed + index);
+    for (Index k = 0; k < data.targets.cols(); ++k)
+      plain.noise.push_back(LogLinearNoise::constant(options_.noise.empty() ? kFirstNoise : options_.noise[static_cast<std::size_t>(k)]));
+  }
+  const auto curvature = fitting.regime.curvature();
+  if (growing && plain.epoch == 0) {
+    learn_on_subsets(network_, data, prior, joint, plain, options_.seed + index);
+    plain.epoch = std::max(0, options_.epochs - kFullEpochs);
+  }
+  member.plain_evidence = fit_shared(network_, data, prior, joint, plain, *curvature);
+  SharedState noisy = plain;
+  double evidence = member.plain_evidence;
+  if (options_.noise_depends_on_inputs) {
+    learn_noise_function(data, *curvature, noisy);
+    curvature->assemble(network_, data, noisy.mean, noisy.scale * prior.precision, row_noise(noisy, data.rows));
+    evidence = log_evidence(prior, noisy, data, *curvature);
+  }
+  Fitted fitted = finish(data, noisy, *curvature, evidence, options_.tails);
+  member.plain_posterior = std::move(fitted.posterior);
+  fitting.plain.push_back(std::move(fitted.left_out));
+  fitting.weighted.emplace_back();
+  // A network that has lost to the linear model needs no finer noise.
+  const bool lost = options_.linear_rival && score_of({component(fitting.plain.back(), *member.plain_posterior, {})}, data.targets) <
+                                                 fitting.rival_score + std::log(kLeastShare);
+  if (!going_on || lost || !options_.noise_depends_on_inputs) return going_on;
+
+  if (member.weighted.epoch == 0) member.weighted = plain;
+  joint.epochs = plain.epoch + (growing ? kFullEpochs : options_.weighted_epochs);
+  joint.noise_depends_on_inputs = true;
+  joint.weight_exponent = kWeightExponent;
+  evidence = fit_shared(network_, data, prior, joint, member.weighted, *curvature);
+  fitted = finish(data, member.weighted, *curvature, evidence, options_.tails);
+  member.weighted_posterior = std::move(fitted.posterior);
+  fitting.weighted.back() = std::move(fitted.left_out);
+  return going_on;
+}
+
+SharedPrior JointRegression::prior_of(std::size_t member) const {
+  SharedPrior prior = options_.prior;
+  const Index hidden = network_.scalars() - network_.outputs() * (options_.shape.layers[options_.shape.layers.size() - 2] + (options_.shape.bias ? 1 : 0));
+  if (options_.anchored) prior.mean.head(hidden) += network_.draw(options_.seed + member).head(hidden);
+  return prior;
+}
+
+std::vector<PredictionComponent> JointRegression::predict(const Matrix& rows) const {
+  std::vector<PredictionComponent> all;
+  std::size_t fitted = 0;
+  for (const Member& member : memory_.members) fitted += member.plain_posterior ? 1 : 0;
+  const double each = memory_.network_share / static_cast<double>(std::max<std::size_t>(1, fitted));
+  for (std::size_t k = 0; k < memory_.members.size(); ++k) {
+    const Member& member = memory_.members[k];
+    if (!member.plain_posterior || each == 0) continue;
+    const SharedPrior prior = prior_of(k);
+    RowBeliefs plain = member.plain_posterior->predict(network_, prior, rows), weighted;
+    doubt_extrapolation(*member.plain_posterior, rows, plain);
+    if (member.weighted_posterior) {
+      weighted = member.weighted_posterior->predict(network_, prior, rows);
+      doubt_extrapolation(*member.weighted_posterior, rows, weighted);
+    }
+    add_network(plain, member.weighted_posterior ? &weighted : nullptr, member, each, all);
+  }
+  if (memory_.rival && memory_.network_share < 1)
+    all.push_back(component(memory_.rival->predict(linear_, linear_prior_, rows), *memory_.rival,
+                            Matrix::Constant(rows.rows(), linear_.outputs(), 1 - memory_.network_share)));
+  return all;
+}
+
+// Beyond the range of the learned rows a network goes on as it must, not as it learned: what it adds to its value at the edge is
+// doubted by as much as it is.
+void JointRegression::doubt_extrapolation(const SharedPosterior& posterior, const Matrix& rows, RowBeliefs& beliefs) const {
+  const Matrix inside =
+      rows.cwiseMax(memory_.lowest.replicate(rows.rows(), 1)).cwiseMin(memory_.highest.replicate(rows.rows(), 1));
+  std::vector<Index> beyond;
+  for (Index n = 0; n < rows.rows(); ++n)
+    if (inside.row(n) != rows.row(n)) beyond.push_back(n);
+  if (beyond.empty()) return;
+  Matrix edge;
+  network_.evaluate(posterior.state.mean, inside(beyond, Eigen::all), edge);
+  for (std::size_t i = 0; i < beyond.size(); ++i)
+    beliefs.variance.row(beyond[i]) += (beliefs.mean.row(beyond[i]) - edge.row(static_cast<Index>(i))).cwiseAbs2();
+}
+
+JointRegression::Marginals JointRegression::weights(std::size_t member) const {
+  const Member& m = memory_.members.at(member);
+  const SharedPosterior& posterior = m.weighted_posterior ? *m.weighted_posterior : *m.plain_posterior;
+  return {posterior.state.mean, posterior.marginal_variances(network_, prior_of(member))};
+}
+
+}  // namespace dma

@@ -1,0 +1,98 @@
+// A table learned jointly: networks whose weights are one Gaussian, noise that depends on the inputs and has tails, and the linear
+// model as a rival. All numbers in standardised units.
+//
+// Every network is learned twice over: with constant noise, then on with rows weighted by their own noise. The first has the
+// smaller squared error where noise is large, the second is far sharper where it is small; a row's prediction mixes them by
+// its noise. Network and linear model are mixed by how well each predicts
+// left-out rows, so that data without structure get a linear or constant answer.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/learn/joint/posterior.h"
+#include "models/joint_regime.h"
+#include "models/network_rows.h"
+#include "models/prediction.h"
+
+namespace dma {
+
+struct JointRegressionOptions {
+  NetworkShape shape;
+  SharedPrior prior = {};             // of the network; empty: N(0, 1 / fan-in)
+  bool learn_scale = true;           // one factor on all prior variances
+  // Prior means of hidden weights are where a member starts instead of 0: units the data do not need stay as they were drawn, and
+  // with them the uncertainty where there are no data.
+  bool anchored = true;
+  std::vector<double> noise = {};    // variance per output where it is known; empty: learned
+  bool noise_depends_on_inputs = true, tails = true, linear_rival = true;
+  int epochs = 60, weighted_epochs = 40;  // limits
+  double least_gain = 0.0003;             // see SharedFitOptions
+  std::size_t members = 0;  // networks from different draws, mixed; 0: as many as take little time, up to four
+  std::uint64_t seed = 1;
+};
+
+struct JointRegressionReport {
+  JointRegime regime;
+  std::vector<int> epochs;  // of every member
+  double network_share = 1;  // of the mixture of network and linear model
+  bool interrupted = false;
+};
+
+class JointRegression {
+ public:
+  explicit JointRegression(JointRegressionOptions options);
+
+  struct Progress {
+    std::size_t member = 0;
+    SharedEpoch epoch;
+    std::vector<double> noise;  // geometric mean of the variance over rows, per output
+  };
+  // Goes on where an interrupted fit stopped.
+  JointRegressionReport fit(const Matrix& rows, const Matrix& targets, const std::function<bool(const Progress&)>& on_epoch = {});
+
+  std::vector<PredictionComponent> predict(const Matrix& rows) const;
+  // The learned rows, each as if it had not been learned; after fit() only.
+  const std::vector<PredictionComponent>& left_out() const { return left_out_; }
+
+  // Mean and variance of every weight of a member.
+  struct Marginals {
+    Vector mean, variance;
+  };
+  Marginals weights(std::size_t member) const;
+  std::size_t members() const { return memory_.members.size(); }
+
+  struct Member {
+    SharedState plain, weighted;  // to go on from
+    std::optional<SharedPosterior> plain_posterior, weighted_posterior;
+    double plain_evidence = 0;  // with constant noise
+  };
+  struct Memory {
+    std::vector<Member> members;
+    std::optional<SharedPosterior> rival;
+    double network_share = 1;
+    Eigen::RowVectorXd lowest, highest;  // of every column of the learned rows
+  };
+  const Memory& memory() const { return memory_; }
+  void restore(Memory memory) { memory_ = std::move(memory); }
+  const JointRegressionOptions& options() const { return options_; }
+  const NetworkRows& network() const { return network_; }
+
+ private:
+  struct Fitting;
+  void fit_rival(Fitting& fitting);
+  bool fit_member(Fitting& fitting, std::size_t index);
+  SharedPrior prior_of(std::size_t member) const;
+  void doubt_extrapolation(const SharedPosterior& posterior, const Matrix& rows, RowBeliefs& beliefs) const;
+
+  JointRegressionOptions options_;
+  NetworkRows network_;
+  LinearRows linear_;
+  SharedPrior linear_prior_;
+  Memory memory_;
+  std::vector<PredictionComponent> left_out_;
+};
+
+}  // namespace dma

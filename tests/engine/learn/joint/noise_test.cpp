@@ -1,0 +1,62 @@
+#include <doctest/doctest.h>
+
+#include <boost/math/distributions/students_t.hpp>
+#include <cmath>
+#include <numbers>
+
+#include "engine/learn/joint/log_linear_noise.h"
+#include "engine/learn/joint/student_tails.h"
+#include "tests/oracles/random_matrices.h"
+
+using namespace dma;
+using oracle::random_matrix;
+
+TEST_CASE("student tails: the widths are Student's t to six digits, far out too") {
+  for (const double degrees : {2.1, 3.0, 6.0, 20.0, 150.0}) {
+    const StudentTails tails{degrees, 0.7};
+    const boost::math::students_t_distribution<double> t(degrees);
+    for (const double r : {0.0, 0.5, 2.0, 6.0}) {
+      double density = 0;
+      for (const auto& [probability, variance] : tails.widths())
+        density += probability * std::exp(-0.5 * r * r / variance) / std::sqrt(2 * std::numbers::pi * variance);
+      const double scale = std::sqrt(0.7);
+      CAPTURE(degrees);
+      CAPTURE(r);
+      CHECK(density == doctest::Approx(boost::math::pdf(t, r / scale) / scale).epsilon(1e-6));
+    }
+  }
+  CHECK(StudentTails{}.widths().size() == 1);
+}
+
+TEST_CASE("student tails: found in errors that have them, not in Gaussian ones") {
+  constexpr Index kRows = 2000;
+  const Vector normal = random_matrix(kRows, 1, 1), none = Vector::Zero(kRows), one = Vector::Ones(kRows);
+  const StudentTails of_normal = most_likely_tails(normal, none, one);
+  CHECK(of_normal.degrees >= 20);
+  CHECK(of_normal.scale == doctest::Approx(1).epsilon(0.1));
+  // t with 3 degrees: a normal over the root of a chi-square over 3.
+  const Vector chi = (random_matrix(kRows, 3, 2).cwiseAbs2().rowwise().sum() / 3).cwiseSqrt();
+  const StudentTails heavy = most_likely_tails(normal.cwiseQuotient(chi), none, one);
+  CHECK(heavy.degrees >= 2.5);
+  CHECK(heavy.degrees <= 4);
+}
+
+TEST_CASE("log-linear noise: slopes come back, and go to zero where noise is constant") {
+  const Matrix rows = random_matrix(3000, 3, 1);
+  const Vector z = random_matrix(3000, 1, 2);
+  const Vector truth = (-1 + 0.8 * rows.col(1).array()).exp();
+  LogLinearNoise noise = LogLinearNoise::constant(1);
+  noise.add_slopes(3);
+  for (int step = 0; step < 40; ++step) noise.learn(rows, truth.cwiseProduct(z.cwiseAbs2()));
+  CHECK(noise.beta(0) == doctest::Approx(-1).epsilon(0.1));
+  CHECK(noise.beta(2) == doctest::Approx(0.8).epsilon(0.1));
+  CHECK(std::abs(noise.beta(1)) < 0.1);
+  LogLinearNoise constant = LogLinearNoise::constant(1);
+  constant.add_slopes(3);
+  for (int step = 0; step < 40; ++step) constant.learn(rows, 0.5 * z.cwiseAbs2());
+  CHECK(constant.beta.tail(3).cwiseAbs().maxCoeff() < 0.05);
+  CHECK(constant.log_evidence(rows) <= 0);
+  noise.stay_within(rows);
+  const double largest = noise.variances(rows).maxCoeff();
+  CHECK(noise.variances(Matrix::Constant(1, 3, 50))(0) <= largest * (1 + 1e-12));
+}

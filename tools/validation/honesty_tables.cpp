@@ -1,0 +1,122 @@
+#include "tools/validation/honesty_tables.h"
+
+#include <boost/random/mersenne_twister.hpp>
+#include <boost/random/normal_distribution.hpp>
+#include <boost/random/uniform_real_distribution.hpp>
+#include <cmath>
+#include <functional>
+#include <map>
+
+#include "engine/support/error.h"
+
+namespace dma::validation {
+
+namespace {
+
+using Eigen::Index;
+using Eigen::MatrixXd;
+using Row = Eigen::RowVectorXd;
+
+struct Source {
+  explicit Source(std::uint64_t seed) : random(seed) {}
+  double normal() { return gaussian(random); }
+  double uniform(double low, double high) { return boost::random::uniform_real_distribution<double>(low, high)(random); }
+  boost::random::mt19937_64 random;
+  boost::random::normal_distribution<double> gaussian;
+};
+
+struct Law {
+  Index features, rows;
+  double noise;
+  std::function<double(const Row&, Source&)> target;                // of the standard normal features
+  std::function<void(MatrixXd&, Source&)> columns = {};             // changed or added afterwards
+  double least = 0.90, most = 0.99;
+};
+
+double signal(const Row& x) { return x(0) + 0.5 * x(1) * x(2); }
+
+const std::map<std::string, Law>& laws() {
+  const auto noise_only = [](const Row&, Source& s) { return s.normal(); };
+  const auto weak = [](const Row& x, Source& s) { return signal(x) + 1.5 * s.normal(); };
+  const auto strong = [](const Row& x, Source& s) { return 3 * signal(x) + 0.3 * s.normal(); };
+  static const std::map<std::string, Law> kLaws = {
+      {"noise, 20 features", {20, 1000, 1, noise_only}},
+      {"noise, 50 features", {50, 1000, 1, noise_only}},
+      {"weak signal, 20 x 300", {20, 300, 1.5, weak}},
+      {"weak signal, 50 x 1000", {50, 1000, 1.5, weak}},
+      {"strong signal, 50 x 1000", {50, 1000, 0.3, strong}},
+      {"linear, no noise", {5, 300, 0, [](const Row& x, Source&) { return x.sum(); }, {}, 0.90, 1}},
+      {"10 rows", {3, 10, 0.5, [](const Row& x, Source& s) { return x(0) + 0.5 * s.normal(); }, {}, 0.90, 1}},
+      {"sin(3x)", {1, 200, 0.1, [](const Row& x, Source& s) { return std::sin(3 * x(0)) + 0.1 * s.normal(); }}},
+      {"step", {1, 200, 0.1, [](const Row& x, Source& s) { return (x(0) > 0 ? 1 : -1) + 0.1 * s.normal(); }}},
+      {"5 % outliers",
+       {5, 500, 0.2, [](const Row& x, Source& s) { return signal(x) + (s.uniform(0, 1) < 0.05 ? 5 : 0.2) * s.normal(); }}},
+      {"feature x 1e9",
+       {5, 500, 0.3, [](const Row& x, Source& s) { return signal(x) + 0.3 * s.normal(); }, [](MatrixXd& x, Source&) { x.col(0) *= 1e9; }}},
+      {"duplicated, constant",
+       {5, 500, 0.3, [](const Row& x, Source& s) { return signal(x) + 0.3 * s.normal(); },
+        [](MatrixXd& x, Source&) {
+          const MatrixXd old = x;
+          x.resize(old.rows(), 8);
+          x << old, old.col(0), MatrixXd::Constant(old.rows(), 1, 7), 2 * old.col(1);
+        }}},
+      {"200 features x 100", {200, 100, 0.3, [](const Row& x, Source& s) { return x.head(5).sum() + 0.3 * s.normal(); }}},
+      {"heteroscedastic",
+       {3, 800, 0, [](const Row& x, Source& s) { return signal(x) + std::exp(-1 + x(0)) * s.normal(); }}},
+  };
+  return kLaws;
+}
+
+void draw(const Law& law, Index rows, Source& source, MatrixXd& inputs, MatrixXd& targets) {
+  inputs.resize(rows, law.features);
+  targets.resize(rows, 1);
+  for (Index n = 0; n < rows; ++n) {
+    for (Index j = 0; j < law.features; ++j) inputs(n, j) = source.normal();
+    targets(n, 0) = law.target(inputs.row(n), source);
+  }
+  if (law.columns) law.columns(inputs, source);
+}
+
+NoDataTable sine(std::uint64_t seed, bool gap) {
+  constexpr Index kRows = 100, kTest = 100;
+  Source source(seed);
+  NoDataTable table{MatrixXd(kRows, 1), MatrixXd(kRows, 1), MatrixXd(kTest, 1), MatrixXd(kTest, 1)};
+  for (Index n = 0; n < kRows; ++n) {
+    const double side = n % 2 == 0 ? 1 : -1;
+    const double x = gap ? side * source.uniform(0.7, 2) : source.uniform(-2, 2);
+    table.inputs(n, 0) = x;
+    table.targets(n, 0) = std::sin(2 * x) + 0.1 * source.normal();
+  }
+  for (Index n = 0; n < kTest; ++n) {
+    const double share = (static_cast<double>(n) + 0.5) / kTest;
+    const double x = gap ? -0.7 + 1.4 * share : (n % 2 == 0 ? 1 : -1) * (2 + 4 * share);
+    table.gap_inputs(n, 0) = x;
+    table.gap_targets(n, 0) = std::sin(2 * x);
+  }
+  return table;
+}
+
+}  // namespace
+
+std::vector<std::string> honesty_names() {
+  std::vector<std::string> names;
+  for (const auto& [name, law] : laws()) names.push_back(name);
+  return names;
+}
+
+HonestyTable honesty_table(const std::string& name, std::uint64_t seed) {
+  const auto found = laws().find(name);
+  if (found == laws().end()) fail("no honesty table '{}'{}", name, suggestion(name, honesty_names()));
+  const Law& law = found->second;
+  constexpr Index kTestRows = 1000;
+  Source source(seed);
+  HonestyTable table{name, {}, {}, {}, {}, law.noise, law.least, law.most};
+  draw(law, law.rows, source, table.inputs, table.targets);
+  draw(law, kTestRows, source, table.test_inputs, table.test_targets);
+  return table;
+}
+
+NoDataTable gap_table(std::uint64_t seed) { return sine(seed, true); }
+NoDataTable beyond_table(std::uint64_t seed) { return sine(seed, false); }
+
+}  // namespace dma::validation
