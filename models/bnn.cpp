@@ -54,10 +54,12 @@ void check(const BnnOptions& o) {
     if (!(noise > 0) || !std::isfinite(noise)) fail("noise is {}; a positive standard deviation is expected", noise);
   for (const double v : o.activation_prior.values)
     if (!(v > 0)) fail("activation_prior is {}; a positive variance is expected", v);
-  if (o.members == 0 || o.members > 1000) fail("members is {}; 1 to 1000 is expected", o.members);
+  if (o.members > 1000) fail("members is {}; at most 1000 is expected", o.members);
+  if (!(o.jitter >= 0) || !std::isfinite(o.jitter)) fail("jitter is {}; 0 or more is expected", o.jitter);
+  if (o.is_joint() && !o.activation_prior.empty()) fail("activation_prior: joint learning knows none; use method \"dma\" or \"hybrid\"");
   if (!(o.prior_variance_scale > 0)) fail("prior_variance_scale is {}; it must be positive", o.prior_variance_scale);
   if (!(o.prior_mean_scale >= 0)) fail("prior_mean_scale is {}; it must be 0 or more", o.prior_mean_scale);
-  if (!o.priors.empty() && (o.members != 1 || o.priors.size() != o.layers.size() - 1))
+  if (!o.priors.empty() && (o.members > 1 || o.priors.size() != o.layers.size() - 1))
     fail("priors: explicit priors need one member and one entry per layer");
 }
 
@@ -78,14 +80,19 @@ std::string FitReport::line() const {
   return fmt::format("{}; noise sd {:.4g}", text, fmt::join(noise, ", "));
 }
 
+BnnOptions paper_options(std::vector<std::size_t> layers) {
+  return {.layers = std::move(layers), .bias = false, .standardise = false, .method = "dma", .members = 1};
+}
+
 Bnn::Bnn(BnnOptions options) : options_(std::move(options)), features_(options_.features) {
   check(options_);
   shape_ = shape_of(options_);
   if (options_.noise.empty()) options_.learn_noise = true;
+  if (options_.members == 0 && (!options_.is_joint() || !options_.priors.empty())) options_.members = 1;
   const std::size_t raw_inputs = options_.features == "none" ? options_.layers.front() : 1;
   input_standardiser_ = Standardiser::identity(static_cast<Eigen::Index>(raw_inputs));
   target_standardiser_ = Standardiser::identity(static_cast<Eigen::Index>(options_.layers.back()));
-  for (std::size_t k = 0; k < options_.members; ++k) {
+  for (std::size_t k = 0; k < std::max<std::size_t>(1, options_.members); ++k) {
     members_.push_back(std::make_unique<Member>());
     members_[k]->priors = options_.priors.empty() ? draw_prior(shape_, options_.prior_mean_scale, options_.prior_variance_scale,
                                                                seed_of(options_.seed, k, 1))
@@ -113,7 +120,7 @@ void Bnn::make_member(std::size_t index, const LearnOptions& options) {
   member.net = build_bnn_graph(shape_, member.priors, member.noise_variance);
   LearnOptions learn = options;
   learn.targets = {member.net.outputs};
-  CompileOptions compile_options{.method = options_.method, .kind_methods = options_.kind_methods, .fuse = options_.fuse};
+  CompileOptions compile_options{.method = options_.is_joint() ? "hybrid" : options_.method, .kind_methods = options_.kind_methods, .fuse = options_.fuse};
   member.learner = std::make_unique<Learner>(member.net.graph, standard_registry(), forward_backward(), forward(), learn,
                                              compile_options);
 }
@@ -138,6 +145,10 @@ FitReport Bnn::fit(const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& targets
   if (static_cast<std::size_t>(x.cols()) != options_.layers.front())
     fail("fit: the inputs make {} features but the first layer has {}", x.cols(), options_.layers.front());
   report_ = {};
+  if (options_.is_joint()) {
+    fit_joint(x, y, options, on_epoch);
+    return report_;
+  }
   for (std::size_t k = 0; k < members_.size() && !report_.interrupted; ++k) {
     if (!members_[k]->is_fitted()) {
       members_[k]->noise_variance.clear();

@@ -1,8 +1,11 @@
 // A Bayesian neural network for regression: layers of weights with Gaussian beliefs, leaky-ReLU activations, Gaussian noise.
 //
-//   auto net = dma::Bnn({.layers = {8, 6, 5, 1}, .slopes = {0.4, 0.8}, .noise = 0.2, .seed = 1});
-//   auto fit = net.fit(X, y, {.batches = 10});
+//   auto net = dma::Bnn({.layers = {13, 50, 1}});
+//   auto fit = net.fit(X, y);
 //   auto [mean, sd] = net.predict(X_new);
+//
+// The default learns all weights as one Gaussian (method "joint", joint_regression.h); other methods sweep messages. The
+// published settings of the paper are paper_options().
 //
 // Matrices have one row per example. All numbers are in the units of the data; standardisation happens inside.
 #pragma once
@@ -18,8 +21,10 @@
 #include "engine/learn/learn.h"
 #include "models/bnn_graph.h"
 #include "models/feature_map.h"
+#include "models/joint_regression.h"
 #include "models/numbers.h"
 #include "models/prediction.h"
+#include "models/scores.h"
 #include "models/standardiser.h"
 
 namespace dma {
@@ -29,21 +34,27 @@ struct BnnOptions {
   Numbers slopes = 0.1;             // in (0, 1], one per hidden layer or one for all
   Numbers noise = {};               // standard deviation per output or one for all; none: learned from the data
   bool learn_noise = false;         // start from `noise` and learn it (always so when `noise` is not given)
-  bool bias = false;                // a bias in every layer
-  bool standardise = false;         // inputs and targets, undone in predictions
+  bool bias = true;                 // a bias in every layer
+  bool standardise = true;          // inputs and targets, undone in predictions
   Numbers activation_prior = {};    // variance of N(0, .) on pre-activations, per layer; none: no such prior
   double prior_mean_scale = 1;      // prior means are drawn from N(0, scale^2 / fan_in)
   double prior_variance_scale = 1;  // prior variances are scale / (layers * fan_in)
   bool learn_prior = false;         // start from these and learn one factor on the variances of every layer
   std::vector<LayerPrior> priors = {};  // given explicitly instead, for a single member
   std::string features = "none";    // fixed feature map in front, by name (feature_map.h)
-  std::string method = "dma";       // how messages are computed
+  std::string method = "joint";     // "joint", or how messages are computed: "dma", "hybrid", ...
   std::map<std::string, std::string> kind_methods = {};  // ... for single kinds of factors
-  std::size_t members = 1;          // networks with their own prior draws, predictions mixed
+  std::size_t members = 0;          // networks with their own prior draws, predictions mixed; 0: as many as are quick (joint), or 1
   std::uint64_t seed = 1;
   bool shuffle = true;              // rows into mini-batches at random, by the seed; otherwise in their order
   bool fuse = true;                 // see CompileOptions
+  double jitter = 0.5;              // of the inputs of every layer, standardised: smooths the kinks (joint)
+
+  bool is_joint() const { return method == "joint"; }
 };
+
+// The paper's: no biases, columns as they are, messages by its own rules, one network.
+BnnOptions paper_options(std::vector<std::size_t> layers);
 
 struct BnnEpoch {
   std::size_t member = 0;  // counting from 0
@@ -54,10 +65,19 @@ struct BnnEpoch {
 // Called after every epoch of every member; false stops (what was learned so far stays).
 using BnnCallback = std::function<bool(const BnnEpoch&)>;
 
+// How well the learned rows were predicted, each as if it had been left out; of one output.
+struct LeftOut {
+  Scores scores;
+  double explained = 0;  // share of the target's variance
+};
+
 struct FitReport {
   std::vector<LearnReport> members;
   std::vector<double> noise;  // standard deviation per output (mean over members)
   bool interrupted = false;
+  std::string regime = {};             // of joint learning, and why
+  double network_share = 1;            // of the mixture of networks and linear model (joint)
+  std::vector<LeftOut> left_out = {};  // joint
   std::string line() const;
 };
 
@@ -100,6 +120,7 @@ class Bnn {
       std::vector<LayerPrior> priors;
     };
     std::vector<Member> members;
+    std::optional<JointRegression::Memory> joint = {};
   };
   // With `condensed`, the stored batch messages are replaced by their product: enough to predict, not to go on fitting.
   Memory memory(bool condensed) const;
@@ -116,6 +137,10 @@ class Bnn {
   void update_noise(Member& member, std::span<const double> targets);
   void update_priors(Member& member);
   void choose_prediction_noise(const RowMajor& x, const RowMajor& y);
+  void make_joint();
+  void fit_joint(const RowMajor& x, const RowMajor& y, const LearnOptions& options, const BnnCallback& on_epoch);
+  bool joint_is_fitted() const;
+  void describe_joint_members();
 
   BnnOptions options_;
   BnnShape shape_;
@@ -124,6 +149,7 @@ class Bnn {
   std::vector<std::unique_ptr<Member>> members_;
   std::vector<double> noise_variance_;  // of predictions, standardised
   FitReport report_;
+  std::unique_ptr<JointRegression> joint_;
 };
 
 // Throws Error for a memory that cannot be one of a network with these options: sizes, signs, numbers that are not finite. The

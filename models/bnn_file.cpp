@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "engine/support/text.h"
+#include "models/joint_file.h"
 #include "models/sealed_json.h"
 
 namespace dma {
@@ -107,6 +108,7 @@ BnnOptions bnn_options_from(const Json& json) {
   o.kind_methods = json.at("kind_methods").get<std::map<std::string, std::string>>();
   o.members = whole<std::size_t>(json, "members");
   o.seed = whole<std::uint64_t>(json, "seed");
+  if (json.contains("jitter")) o.jitter = json_number(json.at("jitter"));  // younger than the format
   return o;
 }
 
@@ -132,23 +134,32 @@ Json to_json(const TrainingRecord& record) {
   for (const auto stop : record.stops) json["stopped_by"].push_back(name_of(stop));
   json["held_out"] = Json::array();
   for (const Scores& scores : record.held_out) json["held_out"].push_back(to_json(scores));
+  if (!record.regime.empty()) json["regime"] = record.regime;
+  for (const LeftOut& one : record.left_out)
+    json["left_out"].push_back({{"explained", json_number(one.explained)}, {"scores", to_json(one.scores)}});
   return json;
+}
+Scores scores_from(const Json& s) {
+  return {json_number(s.at("rmse")), json_number(s.at("log_likelihood")), json_number(s.at("coverage_50")),
+          json_number(s.at("coverage_90")), json_number(s.at("coverage_95"))};
 }
 TrainingRecord training_from(const Json& json) {
   TrainingRecord record{whole<std::size_t>(json, "rows"),
                         whole<std::size_t>(json, "held_out_rows"),
                         fit_options_from(json.at("options")),
                         {},
+                        {},
+                        json.value("regime", ""),
                         {}};
   for (const Json& stop : json.at("stopped_by")) {
     const auto name = std::ranges::find(kStops, stop.get<std::string>());
     if (name == kStops.end()) fail("'{}' is no reason to stop", stop.get<std::string>());
     record.stops.push_back(static_cast<LearnReport::Stop>(name - kStops.begin()));
   }
-  for (const Json& s : json.at("held_out"))
-    record.held_out.push_back({json_number(s.at("rmse")), json_number(s.at("log_likelihood")),
-                               json_number(s.at("coverage_50")), json_number(s.at("coverage_90")),
-                               json_number(s.at("coverage_95"))});
+  for (const Json& s : json.at("held_out")) record.held_out.push_back(scores_from(s));
+  if (json.contains("left_out"))
+    for (const Json& one : json.at("left_out"))
+      record.left_out.push_back({scores_from(one.at("scores")), json_number(one.at("explained"))});
   return record;
 }
 
@@ -167,6 +178,7 @@ SavedBnn saved_from(const Json& json) {
   saved.memory.targets = standardiser_from(json.at("outputs"));
   saved.memory.noise_variance = numbers(json.at("noise_variance"));
   for (const Json& member : json.at("members")) saved.memory.members.push_back(member_from(member));
+  if (json.contains("joint")) saved.memory.joint = joint_memory_from(json.at("joint"));
   saved.data_fingerprint = json.value("data_fingerprint", "");
   return saved;
 }
@@ -203,7 +215,8 @@ Json to_json(const BnnOptions& o) {
           {"members", o.members},
           {"seed", o.seed},
           {"shuffle", o.shuffle},
-          {"fuse", o.fuse}};
+          {"fuse", o.fuse},
+          {"jitter", json_number(o.jitter)}};
 }
 
 Json to_json(const LearnOptions& o) {
@@ -241,6 +254,7 @@ std::string bnn_to_text(const SavedBnn& saved) {
   json["noise_variance"] = numbers(saved.memory.noise_variance);
   json["members"] = Json::array();
   for (const auto& member : saved.memory.members) json["members"].push_back(to_json(member));
+  if (saved.memory.joint) json["joint"] = to_json(*saved.memory.joint);
   return sealed(json);
 }
 

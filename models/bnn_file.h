@@ -23,6 +23,8 @@ struct TrainingRecord {
   LearnOptions options = {};
   std::vector<LearnReport::Stop> stops = {};  // why each member stopped; empty in a checkpoint
   std::vector<Scores> held_out = {};          // per output
+  std::string regime = {};                    // how all weights were learned jointly, and why so
+  std::vector<LeftOut> left_out = {};         // per output
 };
 
 struct SavedBnn {

@@ -14,7 +14,10 @@ struct Bnn::Member {
   std::vector<double> noise_variance;  // per output, standardised
   std::unique_ptr<Learner> learner;
 
-  bool is_fitted() const { return !learner->memory().epochs.empty(); }
+  std::vector<EpochRecord> joint_epochs;         // where all weights are learned jointly
+  mutable std::vector<Gaussian> joint_weights;  // their marginals, once somebody asked
+
+  bool is_fitted() const { return !learner->memory().epochs.empty() || !joint_epochs.empty(); }
 };
 
 }  // namespace dma

@@ -27,7 +27,7 @@ void check_memory(const BnnOptions& options, const Bnn::Memory& memory) {
   expect(static_cast<std::size_t>(memory.targets.shift.size()) == layers.back(),
          "the shifts of the targets do not fit the last layer");
   expect(is_noise(memory.noise_variance), "the noise variances are not usable");
-  expect(memory.members.size() == options.members, "the number of members is contradictory");
+  expect(memory.members.size() == std::max<std::size_t>(1, options.members), "the number of members is contradictory");
   for (const auto& member : memory.members) {
     expect(is_noise(member.noise_variance), "the noise variances of a member are not usable");
     expect(member.priors.size() == layers.size() - 1, "the number of priors is not the number of layers");
@@ -43,10 +43,14 @@ void check_memory(const BnnOptions& options, const Bnn::Memory& memory) {
 }
 
 Bnn::Memory Bnn::memory(bool condensed) const {
-  Memory memory{input_standardiser_, target_standardiser_, noise_variance_, {}};
+  Memory memory{input_standardiser_, target_standardiser_, noise_variance_, {}, {}};
+  if (joint_) memory.joint = joint_->memory();
   for (const auto& member : members_)
     memory.members.push_back({member->noise_variance,
                               condensed ? member->learner->condensed_memory() : member->learner->memory(), member->priors});
+  for (std::size_t k = 0; k < members_.size() && joint_; ++k) memory.members[k].learner.epochs = members_[k]->joint_epochs;
+  if (condensed && memory.joint)  // where learning stands is of no use to who only predicts
+    for (auto& member : memory.joint->members) member.plain = member.plain.condensed(), member.weighted = {};
   return memory;
 }
 
@@ -55,11 +59,20 @@ void Bnn::restore(Memory memory, const LearnOptions& fit_options) {
   input_standardiser_ = std::move(memory.inputs);
   target_standardiser_ = std::move(memory.targets);
   noise_variance_ = std::move(memory.noise_variance);
+  if (memory.joint) {
+    make_joint();
+    joint_->restore(std::move(*memory.joint));
+  }
   for (std::size_t k = 0; k < members_.size(); ++k) {
     auto& saved = memory.members[k];
     members_[k]->noise_variance = std::move(saved.noise_variance);
     members_[k]->priors = std::move(saved.priors);
     make_member(k, fit_options);
+    members_[k]->joint_weights.clear();
+    if (joint_) {
+      members_[k]->joint_epochs = std::move(saved.learner.epochs);
+      continue;
+    }
     if (!saved.learner.tau.empty()) members_[k]->learner->restore(std::move(saved.learner));
   }
 }

@@ -16,6 +16,7 @@ Prediction Bnn::predict(const Eigen::MatrixXd& inputs) const {
   const Eigen::MatrixXd standardised = input_standardiser_.apply(inputs);
   if (!standardised.allFinite()) fail("predict: an input lies too far from those that were learned to be told in numbers");
   const RowMajor x = features_.apply(standardised);
+  if (joint_is_fitted()) return Prediction::mix(joint_->predict(x)).in_units_before(target_standardiser_);
   const auto outputs = static_cast<Eigen::Index>(options_.layers.back());
   std::vector<Eigen::MatrixXd> means, epistemic, noise;
   const bool any_fitted = std::ranges::any_of(members_, [](const auto& m) { return m->is_fitted(); });
@@ -42,6 +43,16 @@ const LayerPrior& Bnn::prior(std::size_t layer, std::size_t member) const { retu
 std::vector<Gaussian> Bnn::weights(std::size_t layer, std::size_t member) const {
   const Member& m = *members_.at(member);
   std::vector<Gaussian> all;
+  if (joint_is_fitted()) {
+    if (m.joint_weights.empty()) {
+      const auto [means, variances] = joint_->weights(member);
+      for (Eigen::Index i = 0; i < means.size(); ++i) m.joint_weights.push_back(Gaussian::from_moments(means(i), variances(i)));
+    }
+    std::size_t first = 0;
+    for (std::size_t l = 0; l < layer; ++l) first += m.priors[l].mean.size();
+    const auto begin = m.joint_weights.begin() + static_cast<std::ptrdiff_t>(first);
+    return {begin, begin + static_cast<std::ptrdiff_t>(m.priors.at(layer).mean.size())};
+  }
   const auto append = [&](VariableId v) {
     const Belief belief = m.learner->belief(v);
     for (std::size_t i = 0; i < belief.size(); ++i) all.push_back(belief[i]);

@@ -16,6 +16,13 @@ constexpr double kMostProducts = 2e12;  // an epoch: about a minute and a half o
 
 std::unique_ptr<Curvature> JointRegime::curvature() const { return form == Form::dual ? make_dual() : make_primal(); }
 
+std::size_t affordable_members(Index rows, Index outputs, Index scalars) {
+  constexpr double kProducts = 2e8;  // of an epoch
+  const auto n = static_cast<double>(rows * outputs), p = static_cast<double>(scalars);
+  const double products = n <= p ? n * n * n : n * p * p;
+  return static_cast<std::size_t>(std::clamp(kProducts / products, 1.0, 4.0));
+}
+
 JointRegime choose_regime(Index rows, Index outputs, Index scalars, double memory_limit_bytes) {
   const auto n = static_cast<double>(rows * outputs), p = static_cast<double>(scalars);
   const bool dual = n <= p;

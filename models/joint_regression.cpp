@@ -15,7 +15,7 @@ constexpr double kWeightExponent = 0.7;
 constexpr int kRivalEpochs = 100, kRivalWeightedEpochs = 120;
 constexpr double kRivalGain = 1e-4;
 constexpr int kFullEpochs = 5;  // on all rows, after growing subsets; twice
-constexpr double kLeastShare = 1e-6;
+constexpr double kLeastShare = 1e-6;  // of a mixture
 
 struct Fitted {
   SharedPosterior posterior;
@@ -42,15 +42,8 @@ void learn_noise_function(const RowData& data, Curvature& curvature, SharedState
   }
 }
 
-// As many as stay within about two seconds of one core: 100 epochs of so many products each.
-std::size_t affordable_members(Index rows, Index scalars) {
-  const auto small = static_cast<double>(std::min(rows, scalars)), large = static_cast<double>(std::max(rows, scalars));
-  const double products = rows <= scalars ? small * small * small : small * small * large;
-  return static_cast<std::size_t>(std::clamp(2e8 / products, 1.0, 4.0));
-}
-
 PredictionComponent component(const RowBeliefs& beliefs, const SharedPosterior& posterior, Matrix weight) {
-  return {beliefs.mean, beliefs.variance, beliefs.noise, std::move(weight), posterior.tails};
+  return {beliefs.mean, beliefs.variance.cwiseSqrt(), beliefs.noise.cwiseSqrt(), std::move(weight), posterior.tails};
 }
 
 double score_of(std::vector<PredictionComponent> components, const Matrix& targets) {
@@ -97,7 +90,7 @@ JointRegressionReport JointRegression::fit(const Matrix& rows, const Matrix& tar
   Fitting fitting{{rows, targets}, choose_regime(rows.rows(), targets.cols(), network_.scalars()), on_epoch, {}, {}, {}, 0};
   if (fitting.regime.form == JointRegime::Form::none) fail("fit: {}", fitting.regime.reason);
   JointRegressionReport report{fitting.regime, {}, 1, false};
-  memory_.members.resize(options_.members > 0 ? options_.members : affordable_members(rows.rows() * targets.cols(), network_.scalars()));
+  memory_.members.resize(options_.members > 0 ? options_.members : affordable_members(rows.rows(), targets.cols(), network_.scalars()));
   memory_.lowest = rows.colwise().minCoeff(), memory_.highest = rows.colwise().maxCoeff();
   if (options_.linear_rival) fit_rival(fitting);
   std::size_t fitted = 0;
@@ -167,8 +160,11 @@ bool JointRegression::fit_member(Fitting& fitting, std::size_t index) {
   if (growing && plain.epoch == 0) {
     learn_on_subsets(network_, data, prior, joint, plain, options_.seed + index);
     plain.epoch = std::max(0, options_.epochs - kFullEpochs);
+    plain.begin_stage();
   }
+  if (member.plain_done) joint.epochs = plain.epoch;
   member.plain_evidence = fit_shared(network_, data, prior, joint, plain, *curvature);
+  member.plain_done = going_on;
   SharedState noisy = plain;
   double evidence = member.plain_evidence;
   if (options_.noise_depends_on_inputs) {
@@ -185,7 +181,10 @@ bool JointRegression::fit_member(Fitting& fitting, std::size_t index) {
                                                  fitting.rival_score + std::log(kLeastShare);
   if (!going_on || lost || !options_.noise_depends_on_inputs) return going_on;
 
-  if (member.weighted.epoch == 0) member.weighted = plain;
+  if (member.weighted.epoch == 0) {
+    member.weighted = plain;
+    member.weighted.begin_stage();
+  }
   joint.epochs = plain.epoch + (growing ? kFullEpochs : options_.weighted_epochs);
   joint.noise_depends_on_inputs = true;
   joint.weight_exponent = kWeightExponent;
@@ -194,6 +193,23 @@ bool JointRegression::fit_member(Fitting& fitting, std::size_t index) {
   member.weighted_posterior = std::move(fitted.posterior);
   fitting.weighted.back() = std::move(fitted.left_out);
   return going_on;
+}
+
+void JointRegression::set_limits(int epochs, int weighted_epochs, double least_gain) {
+  options_.epochs = epochs;
+  options_.weighted_epochs = weighted_epochs;
+  if (least_gain > 0) options_.least_gain = least_gain;
+}
+
+std::vector<double> JointRegression::noise(const Matrix& rows) const {
+  const SharedPosterior* posterior = memory_.rival && memory_.network_share < 0.5 ? &*memory_.rival : nullptr;
+  if (posterior == nullptr) {
+    const Member& first = memory_.members.at(0);
+    posterior = first.weighted_posterior ? &*first.weighted_posterior : &*first.plain_posterior;
+  }
+  std::vector<double> all;
+  for (const LogLinearNoise& own : posterior->state.noise) all.push_back(std::exp(own.variances(rows).array().log().mean()));
+  return all;
 }
 
 SharedPrior JointRegression::prior_of(std::size_t member) const {
@@ -213,10 +229,10 @@ std::vector<PredictionComponent> JointRegression::predict(const Matrix& rows) co
     if (!member.plain_posterior || each == 0) continue;
     const SharedPrior prior = prior_of(k);
     RowBeliefs plain = member.plain_posterior->predict(network_, prior, rows), weighted;
-    doubt_extrapolation(*member.plain_posterior, rows, plain);
+    if (options_.doubt_extrapolation) doubt_extrapolation(*member.plain_posterior, rows, plain);
     if (member.weighted_posterior) {
       weighted = member.weighted_posterior->predict(network_, prior, rows);
-      doubt_extrapolation(*member.weighted_posterior, rows, weighted);
+      if (options_.doubt_extrapolation) doubt_extrapolation(*member.weighted_posterior, rows, weighted);
     }
     add_network(plain, member.weighted_posterior ? &weighted : nullptr, member, each, all);
   }
@@ -244,6 +260,9 @@ void JointRegression::doubt_extrapolation(const SharedPosterior& posterior, cons
 JointRegression::Marginals JointRegression::weights(std::size_t member) const {
   const Member& m = memory_.members.at(member);
   const SharedPosterior& posterior = m.weighted_posterior ? *m.weighted_posterior : *m.plain_posterior;
+  // Beyond that the prior's variance, which bounds the posterior's, must do.
+  constexpr Index kMostScalars = 5000;
+  if (network_.scalars() > kMostScalars) return {posterior.state.mean, (posterior.state.scale * options_.prior.precision).cwiseInverse()};
   return {posterior.state.mean, posterior.marginal_variances(network_, prior_of(member))};
 }
 

@@ -27,7 +27,7 @@ struct JointRegressionOptions {
   // with them the uncertainty where there are no data.
   bool anchored = true;
   std::vector<double> noise = {};    // variance per output where it is known; empty: learned
-  bool noise_depends_on_inputs = true, tails = true, linear_rival = true;
+  bool noise_depends_on_inputs = true, tails = true, linear_rival = true, doubt_extrapolation = true;
   int epochs = 60, weighted_epochs = 40;  // limits
   double least_gain = 0.0003;             // see SharedFitOptions
   std::size_t members = 0;  // networks from different draws, mixed; 0: as many as take little time, up to four
@@ -53,7 +53,12 @@ class JointRegression {
   // Goes on where an interrupted fit stopped.
   JointRegressionReport fit(const Matrix& rows, const Matrix& targets, const std::function<bool(const Progress&)>& on_epoch = {});
 
+  // The limits of the next fit; a gain of 0 leaves the default.
+  void set_limits(int epochs, int weighted_epochs, double least_gain);
+
   std::vector<PredictionComponent> predict(const Matrix& rows) const;
+  // Geometric mean of the noise variance of these rows, per output, tails left aside.
+  std::vector<double> noise(const Matrix& rows) const;
   // The learned rows, each as if it had not been learned; after fit() only.
   const std::vector<PredictionComponent>& left_out() const { return left_out_; }
 
@@ -62,10 +67,12 @@ class JointRegression {
     Vector mean, variance;
   };
   Marginals weights(std::size_t member) const;
+  SharedPrior prior_of(std::size_t member) const;
   std::size_t members() const { return memory_.members.size(); }
 
   struct Member {
     SharedState plain, weighted;  // to go on from
+    bool plain_done = false;
     std::optional<SharedPosterior> plain_posterior, weighted_posterior;
     double plain_evidence = 0;  // with constant noise
   };
@@ -84,7 +91,6 @@ class JointRegression {
   struct Fitting;
   void fit_rival(Fitting& fitting);
   bool fit_member(Fitting& fitting, std::size_t index);
-  SharedPrior prior_of(std::size_t member) const;
   void doubt_extrapolation(const SharedPosterior& posterior, const Matrix& rows, RowBeliefs& beliefs) const;
 
   JointRegressionOptions options_;

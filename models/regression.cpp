@@ -1,16 +1,21 @@
 #include "models/regression.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+
+#include "engine/support/error.h"
 
 namespace dma {
 
 namespace {
 
-constexpr double kSlope = 0.1;
+constexpr int kJointEpochs = 100;
+constexpr double kJointLeastGain = 0.0003;  // nats a left-out row and epoch, see SharedFitOptions
+
 constexpr double kPriorMeanScale = 0.5;
 // Prior variance of a weight times its fan-in.
 constexpr double kPriorVariance = 0.5;
-constexpr double kEvidenceWeight = 5;
 // The share of each change that is made at once.
 constexpr double kStep = 0.5;
 constexpr int kEpochs = 200;
@@ -19,29 +24,53 @@ constexpr std::size_t kRowsPerBatch = 3;
 // Every batch stores a message per weight: this bounds the memory on large tables.
 constexpr std::size_t kMostBatches = 2000;
 
-}  // namespace
+void learn_jointly(std::size_t rows, Index weights, RegressionSettings& settings) {
+  settings.network.members = affordable_members(static_cast<Index>(rows), static_cast<Index>(settings.network.layers.back()), weights);
+  settings.fit.batches = 1;
+  settings.fit.epochs = kJointEpochs;
+  settings.fit.tolerance = 0;
+  settings.fit.least_gain = kJointLeastGain;
+}
 
-RegressionSettings regression_settings(std::size_t inputs, std::vector<std::size_t> hidden, std::size_t outputs,
-                                       std::size_t rows) {
-  RegressionSettings settings;
+void learn_by_messages(std::size_t rows, const std::string& method, RegressionSettings& settings) {
   BnnOptions& network = settings.network;
-  network.layers = {inputs};
-  network.layers.insert(network.layers.end(), hidden.begin(), hidden.end());
-  network.layers.push_back(outputs);
-  network.slopes = kSlope;
-  network.bias = true;
-  network.standardise = true;
+  network.method = method;
+  network.members = 1;
   network.prior_mean_scale = kPriorMeanScale;
-  network.prior_variance_scale = kPriorVariance * static_cast<double>(hidden.size() + 1);
-  network.method = "hybrid";
+  network.prior_variance_scale = kPriorVariance * static_cast<double>(network.layers.size() - 1);
   LearnOptions& fit = settings.fit;
   fit.batch_size = std::max(kRowsPerBatch, (rows + kMostBatches - 1) / kMostBatches);
   fit.epochs = kEpochs;
   fit.tolerance = 0;
   fit.least_gain = kLeastGain;
   fit.step = kStep;
-  set_tempering(fit, kEvidenceWeight);
   fit.likelihood = LearnOptions::Likelihood::while_sweeping;
+}
+
+}  // namespace
+
+RegressionSettings regression_settings(std::size_t inputs, std::vector<std::size_t> hidden, std::size_t outputs,
+                                       std::size_t rows, const std::string& method) {
+  RegressionSettings settings;
+  settings.network.layers = {inputs};
+  settings.network.layers.insert(settings.network.layers.end(), hidden.begin(), hidden.end());
+  settings.network.layers.push_back(outputs);
+  if (!method.empty() && method != "joint") {
+    learn_by_messages(rows, method, settings);
+    settings.reason = fmt::format("method {}, as asked for", method);
+    return settings;
+  }
+  Index weights = 0;
+  for (std::size_t l = 0; l + 1 < settings.network.layers.size(); ++l)
+    weights += static_cast<Index>(settings.network.layers[l + 1] * (settings.network.layers[l] + 1));
+  const JointRegime regime = choose_regime(static_cast<Index>(rows), static_cast<Index>(outputs), weights);
+  settings.reason = regime.reason;
+  if (regime.form != JointRegime::Form::none)
+    learn_jointly(rows, weights, settings);
+  else if (method == "joint")
+    fail("method joint: {}", regime.reason);
+  else
+    learn_by_messages(rows, "hybrid", settings);
   return settings;
 }
 

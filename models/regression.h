@@ -1,6 +1,8 @@
 // A network for a table of numbers, with settings that need no tuning: one set of constants for every data set.
 #pragma once
 
+#include <string>
+
 #include "models/bnn.h"
 
 namespace dma {
@@ -8,13 +10,15 @@ namespace dma {
 struct RegressionSettings {
   BnnOptions network;
   LearnOptions fit;
+  std::string reason;  // for the method, one line
 };
 
-// Biases, standardisation and learned noise; the `hybrid` method (leaky ReLU by expectation propagation with the linearised
-// message where that is refused, product linearised); a tempered posterior (evidence_weight), because a factorised belief
-// underfits; small batches, since each must be divided out as a whole.
+// Biases, standardisation and learned noise. All weights are learned jointly wherever that fits into memory and time
+// (joint_regime.h); beyond, or where a method is given, by messages: small mini-batches, since each must be divided out as a
+// whole, by default with the `hybrid` method (leaky ReLU by expectation propagation with the linearised message where that is
+// refused, product linearised). Every row counts once: a tempered posterior may be sharper, but must be checked (choose.h).
 RegressionSettings regression_settings(std::size_t inputs, std::vector<std::size_t> hidden, std::size_t outputs,
-                                       std::size_t rows);
+                                       std::size_t rows, const std::string& method = {});
 
 // Every row's evidence counts that many times, in the first epoch once.
 void set_tempering(LearnOptions& fit, double times);

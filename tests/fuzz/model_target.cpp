@@ -28,8 +28,8 @@ std::string without_checksum(std::string text) {
 std::vector<std::string> seeds(bool checkpoint) {
   std::vector<std::string> texts;
   for (const BnnOptions& options :
-       {BnnOptions{.layers = {1, 2, 1}}, BnnOptions{.layers = {2, 2, 2}, .bias = true, .standardise = true, .members = 2},
-        BnnOptions{.layers = {2, 1}, .noise = 0.3, .learn_prior = true}}) {
+       {BnnOptions{.layers = {1, 2, 1}}, BnnOptions{.layers = {2, 2, 2}, .method = "dma", .members = 2},
+        BnnOptions{.layers = {2, 1}, .noise = 0.3, .learn_prior = true, .method = "dma"}}) {
     Bnn net(options);
     const auto inputs = static_cast<Eigen::Index>(options.layers.front()), outputs = static_cast<Eigen::Index>(options.layers.back());
     net.fit(inputs_of(inputs), outputs_of(outputs), kFit);

@@ -24,7 +24,7 @@ std::vector<std::vector<double>> rows_of(const Eigen::MatrixXd& m) {
 }
 
 double worst_difference(const validation::PaperTask& task, std::uint64_t seed, std::size_t batches, bool fuse) {
-  Bnn net({.layers = task.layers, .slopes = task.slopes, .noise = task.noise, .seed = seed, .shuffle = false, .fuse = fuse});
+  Bnn net({.layers = task.layers, .slopes = task.slopes, .noise = task.noise, .bias = false, .standardise = false, .method = "dma", .seed = seed, .shuffle = false, .fuse = fuse});
   std::vector<std::vector<double>> prior_mean, prior_variance;
   for (std::size_t l = 0; l + 1 < task.layers.size(); ++l) {
     prior_mean.push_back(net.prior(l).mean);

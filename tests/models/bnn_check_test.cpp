@@ -60,7 +60,9 @@ TEST_CASE("bnn check: one huge outlier is survived") {
 
 TEST_CASE("bnn check: numbers beyond the priors are refused or doubted") {
   const Rows rows(1e12);
-  Bnn net({.layers = {1, 6, 1}, .noise = 0.1});
+  BnnOptions options = paper_options({1, 6, 1});
+  options.noise = 0.1;
+  Bnn net(options);
   net.fit(rows.x, rows.y, {.batches = 4, .epochs = 3});
   bool refused = false;
   try {
@@ -73,7 +75,9 @@ TEST_CASE("bnn check: numbers beyond the priors are refused or doubted") {
 
 TEST_CASE("bnn check: a memory that is not one of the network is refused") {
   const Rows rows(1);
-  Bnn net({.layers = {1, 3, 1}, .noise = 0.1});
+  BnnOptions options = paper_options({1, 3, 1});
+  options.noise = 0.1;
+  Bnn net(options);
   net.fit(rows.x, rows.y, {.batches = 4, .epochs = 2});
   const auto refused = [&](const auto& damage) {
     Bnn::Memory memory = net.memory(true);

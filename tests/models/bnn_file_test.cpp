@@ -21,7 +21,7 @@ Example fitted(bool checkpoint = false) {
   Eigen::MatrixXd y(30, 2);
   y << x.array().sin().matrix(), 100 * x.array().square().matrix();
   const dma::LearnOptions fit{.batches = 3, .epochs = 4, .tolerance = 0};
-  dma::Bnn net({.layers = {1, 4, 2}, .bias = true, .standardise = true, .members = 2, .seed = 7});
+  dma::Bnn net({.layers = {1, 4, 2}, .bias = true, .standardise = true, .method = "dma", .members = 2, .seed = 7});
   const auto report = net.fit(x, y, fit);
   dma::SavedBnn saved{.features = {"x"},
                       .targets = {"a \"quoted\" name", "größe"},

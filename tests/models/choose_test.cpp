@@ -24,7 +24,7 @@ struct Table {
 };
 
 RegressionSettings small_settings(Eigen::Index rows) {
-  RegressionSettings settings = regression_settings(2, {6}, 1, static_cast<std::size_t>(rows));
+  RegressionSettings settings = regression_settings(2, {6}, 1, static_cast<std::size_t>(rows), "hybrid");
   settings.fit.epochs = 12;
   return settings;
 }
@@ -37,8 +37,8 @@ TEST_CASE("choose: the settings are those of the candidate that predicted its he
   std::size_t tried = 0;
   const auto all = choose_settings(table.inputs, table.targets, {}, settings.network, settings.fit,
                                    [&](std::size_t done, std::size_t) { tried = done; });
-  CHECK(all.size() == 6);
-  CHECK(tried == 6);
+  CHECK(all.size() == 8);
+  CHECK(tried == 8);
   const Candidate& best = *std::ranges::max_element(all, {}, &Candidate::log_likelihood);
   CHECK(settings.fit.evidence_weight == best.tempering);
   CHECK(settings.network.learn_prior == best.learn_prior);
@@ -56,7 +56,7 @@ TEST_CASE("choose: what is not free stays as it was") {
   CHECK(settings.fit.evidence_weight == 2);
   settings.network.learn_prior = true;
   const auto temperings = choose_settings(table.inputs, table.targets, {.learn_prior = false}, settings.network, settings.fit);
-  CHECK(temperings.size() == 3);
+  CHECK(temperings.size() == 4);
   CHECK(settings.network.learn_prior);
 }
 

@@ -29,7 +29,7 @@ bool agree(const Bnn& net, const PlainNetwork& plain) {
 void epochs(benchmark::State& bench, Table& table, Row row, const validation::PaperTask& task, std::size_t batches) {
   const auto rows = static_cast<std::size_t>(task.inputs.rows());
   const std::vector<double> inputs = row_by_row(task.inputs), targets = row_by_row(task.targets);
-  Bnn net({.layers = task.layers, .slopes = task.slopes, .noise = task.noise, .seed = 1, .shuffle = false});
+  Bnn net({.layers = task.layers, .slopes = task.slopes, .noise = task.noise, .bias = false, .standardise = false, .method = "dma", .seed = 1, .shuffle = false});
   std::vector<LayerPrior> priors;
   for (std::size_t l = 0; l + 1 < task.layers.size(); ++l) priors.push_back(net.prior(l));
   PlainNetwork plain(task.layers, task.slopes, priors, task.noise * task.noise, batches, rows);

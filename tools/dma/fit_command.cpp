@@ -116,6 +116,9 @@ SavedBnn to_save(Bnn& net, const TrainingData& data, const LearnOptions& options
                  .training = {.rows = data.rows(), .held_out_rows = data.held_out_rows(), .options = options}};
   saved.options.members = report.members.size();
   saved.memory.members.resize(report.members.size());
+  if (saved.memory.joint) saved.memory.joint->members.resize(report.members.size());
+  saved.training.regime = report.regime;
+  saved.training.left_out = report.left_out;
   for (const LearnReport& member : report.members) saved.training.stops.push_back(member.stop);
   return saved;
 }
@@ -135,7 +138,8 @@ void fit(const FitRequest& request) {
   check_files(request);
   const TrainingData data =
       read_training_data(request.data, request.targets, request.features, request.holdout, request.settings.seed);
-  auto [network, options] = model_for(request.settings, data.features.size(), data.targets.size(), data.rows());
+  if (!data.ignored.empty() && !request.quiet) say(data.ignored);
+  auto [network, options, method_reason] = model_for(request.settings, data.features.size(), data.targets.size(), data.rows());
   const std::vector<Candidate> candidates = request.settings.choose ? choose(request, data, network, options) : std::vector<Candidate>{};
   Bnn net = request.resume.empty() ? Bnn(network) : resume_from(request.resume, data, network, options);
 
@@ -169,6 +173,7 @@ void fit(const FitRequest& request) {
 
   if (request.json) {
     Json json = summary_json(saved);
+    json["reason"] = method_reason;
     json["files"] = files;
     json["skipped"] = skipped;
     for (const Candidate& c : candidates)
@@ -176,9 +181,10 @@ void fit(const FitRequest& request) {
           {{"tempering", c.tempering}, {"learn_prior", c.learn_prior}, {"held_back_log_likelihood", json_number(c.log_likelihood)}});
     fmt::print("{}", readable(json));
   } else if (!request.quiet) {
-    fmt::print("{}", summary_text(saved));
+    fmt::print("reason    {}\n{}", method_reason, summary_text(saved));
     for (const Candidate& c : candidates) fmt::print("tried     {}\n", described(c));
     for (const std::string& file : files) fmt::print("wrote     {}\n", file);
+    for (const std::string& line : honest_sentences(saved)) fmt::print("{}\n", line);
   }
   if (!request.json)
     for (const std::string& line : skipped) say("skipped " + line);

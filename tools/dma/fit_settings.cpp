@@ -1,5 +1,7 @@
 #include "tools/dma/fit_settings.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -74,7 +76,7 @@ void check_name(const std::string& name, const char* option, const std::vector<s
 // Every method that some kind of factor knows.
 std::vector<std::string> known_methods() {
   const Registry registry = standard_registry();
-  std::vector<std::string> methods;
+  std::vector<std::string> methods = {"joint"};
   for (const auto& [name, kind] : registry.kinds())
     for (const std::string& method : kind.methods())
       if (method != kExact && std::ranges::find(methods, method) == methods.end()) methods.push_back(method);
@@ -93,8 +95,8 @@ void check(const FitSettings& s, const std::vector<double>& slopes, const std::v
   check_each({s.tempering.value_or(1)}, "--tempering", 0);
   if (hidden_layers > 0) check_count(slopes, "--slopes", hidden_layers, "hidden layers");
   check_count(noise, "--noise", targets, "targets");
-  if (s.members < 1 || s.members > kMostMembers)
-    fail("--members: {} is given; 1 to {} is expected", s.members, kMostMembers);
+  if (s.members && (*s.members < 1 || *s.members > kMostMembers))
+    fail("--members: {} is given; 1 to {} is expected", *s.members, kMostMembers);
   for (const auto& [option, value] : {std::pair{"--batches", s.batches}, std::pair{"--batch-size", s.batch_size}})
     if (value && (*value < 1 || *value > rows))
       fail("{}: {} is given, but there are {} rows to learn from; 1 to {} is expected", option, *value, rows, rows);
@@ -122,12 +124,29 @@ void check_size(const Model& model, std::size_t rows) {
         weights, model.network.members, batches, stored * 8e-9);
 }
 
-Model preset(const std::string& name, std::size_t features, const std::vector<std::size_t>& hidden, std::size_t targets,
-             std::size_t rows) {
-  RegressionSettings settings = regression_settings(features, hidden, targets, rows);
-  if (name == "table") return {std::move(settings.network), std::move(settings.fit)};
-  Model paper;  // the library's defaults are the paper's
-  paper.network.layers = std::move(settings.network.layers);
+// An option that only sweeps of messages know; none: nullptr.
+const char* option_of_messages(const FitSettings& s) {
+  for (const auto& [option, given] :
+       {std::pair{"--tempering", s.tempering.has_value()}, std::pair{"--choose", s.choose}, std::pair{"--batches", s.batches.has_value()},
+        std::pair{"--batch-size", s.batch_size.has_value()}, std::pair{"--learn-prior", s.learn_prior.has_value()},
+        std::pair{"--tolerance", s.tolerance.has_value()}, std::pair{"--patience", s.patience.has_value()}})
+    if (given) return option;
+  return nullptr;
+}
+
+Model preset(const FitSettings& s, std::size_t features, const std::vector<std::size_t>& hidden, std::size_t targets, std::size_t rows) {
+  const char* const option = option_of_messages(s);
+  if (s.method == "joint" && option != nullptr)
+    fail("{} is known to sweeps of messages only; leave it out, or choose --method hybrid", option);
+  if (s.preset == "table") {
+    RegressionSettings settings = regression_settings(features, hidden, targets, rows, s.method.value_or(option != nullptr ? "hybrid" : ""));
+    if (!s.method && option != nullptr) settings.reason = fmt::format("messages by the hybrid method, because {} is given", option);
+    return {std::move(settings.network), std::move(settings.fit), std::move(settings.reason)};
+  }
+  std::vector<std::size_t> layers = {features};
+  layers.insert(layers.end(), hidden.begin(), hidden.end());
+  layers.push_back(targets);
+  Model paper{paper_options(std::move(layers)), {}, "the paper's settings, as asked for"};
   paper.fit.batches = std::min(paper.fit.batches, rows);
   return paper;
 }
@@ -139,7 +158,7 @@ void add_fit_settings(Command command, FitSettings& s) {
   const std::string network = "Network", learning = "Learning";
   command
       .add_option("--preset", s.preset,
-                  "what is not given below: table (tuned once, for tables of measurements) or paper (as published)")
+                  "what is not given below: table (for tables of measurements) or paper (as published)")
       .capture_default_str()
       .group(network);
   list(command.add_option("--hidden", s.hidden, "widths of the hidden layers: 50, or 6,5, or none for a linear model"))
@@ -169,11 +188,15 @@ void add_fit_settings(Command command, FitSettings& s) {
   command.add_option("--prior-scale", s.prior_scale, "factor on the prior variances of all weights")
       .capture_default_str()
       .group(network);
-  command.add_option("--members", s.members, "networks with their own prior draws, predictions mixed")
-      .capture_default_str()
+  command.add_option("--members", s.members,
+                     "networks with their own prior draws, predictions mixed (default: 1 to 4, as many as take about two seconds)")
       .group(network);
 
-  command.add_option("--method", s.method, "how messages are computed (dma factors lists the methods)").group(learning);
+  command
+      .add_option("--method", s.method,
+                  "joint: all weights as one Gaussian (default, wherever it fits into memory and time); or how messages are computed: "
+                  "hybrid (default beyond), dma (the paper's), ... (dma factors lists them)")
+      .group(learning);
   command.add_option("--tempering", s.tempering, "times that each row's evidence counts; 1 is the posterior")
       .group(learning);
   command
@@ -205,7 +228,7 @@ Model model_for(const FitSettings& s, std::size_t inputs, std::size_t targets, s
   const std::vector<std::size_t> hidden = hidden_widths(s.hidden);
   const std::vector<double> slopes = numbers(s.slopes, "--slopes"), noise = numbers(s.noise, "--noise");
   check(s, slopes, noise, hidden.size(), targets, rows);
-  Model model = preset(s.preset, FeatureMap(s.feature_map).outputs(inputs), hidden, targets, rows);
+  Model model = preset(s, FeatureMap(s.feature_map).outputs(inputs), hidden, targets, rows);
 
   BnnOptions& network = model.network;
   if (!slopes.empty()) network.slopes = slopes;
@@ -216,7 +239,7 @@ Model model_for(const FitSettings& s, std::size_t inputs, std::size_t targets, s
   network.features = s.feature_map;
   network.prior_variance_scale *= s.prior_scale;
   network.method = s.method.value_or(network.method);
-  network.members = s.members;
+  if (s.members) network.members = *s.members;
   network.seed = s.seed;
 
   LearnOptions& fit = model.fit;
@@ -226,7 +249,7 @@ Model model_for(const FitSettings& s, std::size_t inputs, std::size_t targets, s
   fit.patience = s.patience.value_or(fit.patience);
   fit.least_gain = s.least_gain.value_or(fit.least_gain);
   if (s.tempering) set_tempering(fit, *s.tempering);
-  check_size(model, rows);
+  if (!network.is_joint()) check_size(model, rows);
   return model;
 }
 

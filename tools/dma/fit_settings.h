@@ -19,7 +19,7 @@ struct FitSettings {
   std::optional<bool> bias = {}, standardise = {}, learn_prior = {};
   std::string feature_map = "none";
   double prior_scale = 1;
-  std::size_t members = 1;
+  std::optional<std::size_t> members = {};
   std::optional<std::string> method = {};
   std::optional<double> tempering = {};
   std::optional<std::size_t> batches = {}, batch_size = {};
@@ -34,6 +34,7 @@ void add_fit_settings(Command command, FitSettings& settings);
 struct Model {
   BnnOptions network;
   LearnOptions fit;
+  std::string reason;  // for the method
 };
 
 // For data with this many input columns, targets and training rows. An Error names the option of the command line.

@@ -108,12 +108,26 @@ std::string summary_text(const SavedBnn& saved) {
   for (std::size_t j = 0; j < saved.targets.size(); ++j)
     text += fmt::format("target    {}, noise sd {:.4g} ({})\n", saved.targets[j], noise_sd(saved, j),
                         o.learn_noise ? "learned" : "given");
-  text += fmt::format("training  {} rows, {} epochs{}: train log-likelihood {:.4f}, {} messages refused, {} replaced\n",
-                      t.rows,
-                      fmt::join(epochs_of_members(saved), "/"),
-                      t.stops.empty() ? "" : fmt::format(", {}", fmt::join(stops_of_members(saved), "/")),
-                      train_log_likelihood(saved), count(saved, &EpochRecord::faults),
-                      count(saved, &EpochRecord::replaced));
+  const std::string stops = t.stops.empty() ? "" : fmt::format(", {}", fmt::join(stops_of_members(saved), "/"));
+  if (o.is_joint())
+    text += fmt::format("training  {} rows, {} epochs{}: log evidence {:.4f} a row\n", t.rows, fmt::join(epochs_of_members(saved), "/"),
+                        stops, train_log_likelihood(saved));
+  else
+    text += fmt::format("training  {} rows, {} epochs{}: train log-likelihood {:.4f}, {} messages refused, {} replaced\n", t.rows,
+                        fmt::join(epochs_of_members(saved), "/"), stops, train_log_likelihood(saved),
+                        count(saved, &EpochRecord::faults), count(saved, &EpochRecord::replaced));
+  if (saved.memory.joint) {
+    const double share = saved.memory.joint->network_share;
+    if (share < 1)
+      text += fmt::format("linear    the linear model predicts left-out rows {}: it has {:.3g} % of the mixture\n",
+                          share < 0.5 ? "better" : "nearly as well", 100 * (1 - share));
+  }
+  for (std::size_t j = 0; j < t.left_out.size(); ++j) {
+    const Scores& s = t.left_out[j].scores;
+    text += fmt::format("left out  {}, each row predicted by the others: RMSE {:.4g}, log-likelihood {:.4f}, inside 50/90/95 % intervals: "
+                        "{:.1f}/{:.1f}/{:.1f} %\n",
+                        saved.targets[j], s.rmse, s.log_likelihood, 100 * s.coverage_50, 100 * s.coverage_90, 100 * s.coverage_95);
+  }
   for (std::size_t j = 0; j < t.held_out.size(); ++j) {
     const Scores& s = t.held_out[j];
     text += fmt::format(
@@ -123,6 +137,21 @@ std::string summary_text(const SavedBnn& saved) {
         100 * s.coverage_95);
   }
   return text;
+}
+
+std::vector<std::string> honest_sentences(const SavedBnn& saved) {
+  std::vector<std::string> sentences;
+  for (std::size_t j = 0; j < saved.training.left_out.size(); ++j) {
+    const LeftOut& one = saved.training.left_out[j];
+    // So much of the variance a useless feature or two explain by chance.
+    const double chance = 0.01 + 4 / static_cast<double>(std::max<std::size_t>(1, saved.training.rows));
+    const std::string coverage = fmt::format("95 % intervals cover {:.0f} %", 100 * one.scores.coverage_95);
+    sentences.push_back(one.explained < chance
+                            ? fmt::format("{}: no structure found: predicts the mean; {}", saved.targets[j], coverage)
+                            : fmt::format("{}: explains {:.{}f} % of the variance of unseen rows; {}", saved.targets[j], 100 * one.explained,
+                                          one.explained > 0.99 ? 2 : 0, coverage));
+  }
+  return sentences;
 }
 
 Json summary_json(const SavedBnn& saved) {
@@ -138,6 +167,26 @@ Json summary_json(const SavedBnn& saved) {
                       {"refused_messages", count(saved, &EpochRecord::faults)},
                       {"replaced_messages", count(saved, &EpochRecord::replaced)}};
   for (const auto stop : saved.training.stops) json["training"]["stopped_by"].push_back(name_of(stop));
+  if (!saved.training.regime.empty()) json["training"]["regime"] = saved.training.regime;
+  if (saved.memory.joint) {
+    json["network_share"] = json_number(saved.memory.joint->network_share);
+    for (const auto& posterior : {saved.memory.joint->members.at(0).weighted_posterior, saved.memory.joint->members.at(0).plain_posterior}) {
+      if (!posterior || json.contains("noise_function")) continue;
+      for (std::size_t j = 0; j < saved.targets.size(); ++j) {
+        const LogLinearNoise& noise = posterior->state.noise[j];
+        Json slopes = Json::array();
+        for (Eigen::Index i = 1; i < noise.beta.size(); ++i) slopes.push_back(json_number(noise.beta(i)));
+        json["noise_function"][saved.targets[j]] = {{"log_variance", json_number(noise.beta(0))}, {"slopes", slopes},
+                                                    {"degrees_of_freedom", json_number(posterior->tails[j].degrees)},
+                                                    {"tail_scale", json_number(posterior->tails[j].scale)}};
+      }
+    }
+  }
+  for (std::size_t j = 0; j < saved.training.left_out.size(); ++j) {
+    json["left_out"][saved.targets[j]] = to_json(saved.training.left_out[j].scores);
+    json["left_out"][saved.targets[j]]["explained"] = json_number(saved.training.left_out[j].explained);
+  }
+  for (const std::string& sentence : honest_sentences(saved)) json["summary"].push_back(sentence);
   if (!saved.training.held_out.empty()) json["held_out"]["rows"] = saved.training.held_out_rows;
   for (std::size_t j = 0; j < saved.training.held_out.size(); ++j)
     json["held_out"][saved.targets[j]] = to_json(saved.training.held_out[j]);

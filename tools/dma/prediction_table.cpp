@@ -31,7 +31,8 @@ std::vector<Column> columns_of(const Prediction& p) {
 void check_prediction(const Prediction& p, const std::vector<std::string>& targets) {
   // Quantiles are looked for within 40 standard deviations of every component.
   Eigen::ArrayXXd reach = p.mean.array().abs() + p.sd.array() + p.epistemic_sd.array();
-  for (std::size_t k = 0; k < p.means.size(); ++k) reach += p.means[k].array().abs() + 100 * p.sds[k].array();
+  for (const PredictionComponent& c : p.components)
+    reach += c.mean.array().abs() + 100 * (c.epistemic_sd.array() + c.noise_sd.array());
   for (Eigen::Index j = 0; j < reach.cols(); ++j)
     for (Eigen::Index i = 0; i < reach.rows(); ++i)
       if (!std::isfinite(reach(i, j)) || !(p.sd(i, j) > 0))

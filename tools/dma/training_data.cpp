@@ -13,6 +13,7 @@
 #include <span>
 
 #include "engine/support/error.h"
+#include "engine/support/text.h"
 #include "engine/support/whole_number.h"
 #include "models/checksum.h"
 #include "tools/dma/csv.h"
@@ -64,14 +65,51 @@ void check_not_constant(const CsvReader& reader, const Eigen::MatrixXd& values, 
                         std::size_t targets) {
   for (std::size_t i = 0; i < columns.size(); ++i) {
     const auto column = values.col(static_cast<Eigen::Index>(i));
-    if (column.minCoeff() < column.maxCoeff()) continue;
+    if (i >= targets || column.minCoeff() < column.maxCoeff()) continue;
     const std::string& name = reader.names()[columns[i]];
-    if (i < targets)
-      fail("'{}': the target '{}' is {} in all {} rows; there is nothing to learn", reader.path().string(), name,
+    fail("'{}': the target '{}' is {} in all {} rows; there is nothing to learn", reader.path().string(), name,
            column(0), values.rows());
-    fail("'{}': column '{}' is {} in all {} rows and says nothing about the target; leave it out with --features",
-         reader.path().string(), name, column(0), values.rows());
   }
+}
+
+// Another column up to shift and scale, but for rounding.
+bool is_copy(const Eigen::VectorXd& a, const Eigen::VectorXd& b) {
+  const auto standardised = [](const Eigen::VectorXd& v) -> Eigen::VectorXd {
+    const Eigen::VectorXd centred = v.array() - v.mean();
+    return centred / centred.stableNorm();
+  };
+  constexpr double kRounding = 1e-9;
+  const Eigen::VectorXd x = standardised(a), y = standardised(b);
+  return (x - y).stableNorm() < kRounding || (x + y).stableNorm() < kRounding;
+}
+
+// Features that are constant, or copies of earlier ones, are left out: they say nothing, or nothing new.
+void leave_out_idle_columns(const CsvReader& reader, Eigen::MatrixXd& values, std::vector<std::size_t>& columns, std::size_t targets,
+                            std::string& ignored) {
+  std::vector<std::string> reasons;
+  std::vector<Eigen::Index> kept;
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    const auto column = static_cast<Eigen::Index>(i);
+    std::string reason;
+    if (i >= targets && !(values.col(column).minCoeff() < values.col(column).maxCoeff()))
+      reason = fmt::format("'{}' (constant)", printable(reader.names()[columns[i]]));
+    for (std::size_t k = targets; i >= targets && reason.empty() && k < kept.size(); ++k)
+      if (is_copy(values.col(column), values.col(kept[k])))
+        reason = fmt::format("'{}' (as '{}')", printable(reader.names()[columns[i]]),
+                             printable(reader.names()[columns[static_cast<std::size_t>(kept[k])]]));
+    if (reason.empty())
+      kept.push_back(column);
+    else
+      reasons.push_back(std::move(reason));
+  }
+  if (reasons.empty()) return;
+  if (kept.size() == targets)
+    fail("'{}': every column beside the target is constant; at least one that varies is expected", reader.path().string());
+  std::vector<std::size_t> left;
+  for (const Eigen::Index column : kept) left.push_back(columns[static_cast<std::size_t>(column)]);
+  columns = std::move(left);
+  values = values(Eigen::all, kept).eval();
+  ignored = fmt::format("columns ignored, because they say nothing new: {}", fmt::join(reasons, ", "));
 }
 
 // The rows to learn from in their order, then the held-out ones in theirs.
@@ -111,11 +149,12 @@ TrainingData read_training_data(const std::filesystem::path& path, const std::ve
     fail("'{}' has no column beside the target; at least one to learn from is expected", path.string());
   columns.insert(columns.end(), inputs.begin(), inputs.end());
   check_no_repetition(reader, columns, target_count);
-  const Eigen::MatrixXd values = reader.read(columns);
+  Eigen::MatrixXd values = reader.read(columns);
   if (values.rows() < 2) fail("'{}' has one row; at least two are expected to learn from", path.string());
   check_not_constant(reader, values, columns, target_count);
 
   TrainingData data;
+  leave_out_idle_columns(reader, values, columns, target_count, data.ignored);
   for (std::size_t i = 0; i < columns.size(); ++i)
     (i < target_count ? data.targets : data.features).push_back(reader.names()[columns[i]]);
   auto held_out = whole_number<Eigen::Index>(holdout * static_cast<double>(values.rows()) + 0.5, 0, values.rows());

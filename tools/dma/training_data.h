@@ -14,6 +14,8 @@ struct TrainingData {
   Eigen::MatrixXd inputs, outputs;                    // rows to learn from
   Eigen::MatrixXd held_out_inputs, held_out_outputs;  // rows kept aside, perhaps none
 
+  std::string ignored = {};  // one line about columns that say nothing, or nothing new; empty if there are none
+
   std::size_t rows() const { return static_cast<std::size_t>(inputs.rows()); }
   std::size_t held_out_rows() const { return static_cast<std::size_t>(held_out_inputs.rows()); }
   // Of names and numbers, to recognise the same data again.

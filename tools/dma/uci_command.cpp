@@ -22,7 +22,7 @@ namespace {
 
 struct UciRequest {
   fs::path folder, out = "out/uci";
-  std::size_t splits = 20, jobs = 1, members = 1;
+  std::size_t splits = 20, jobs = 1, members = 0;
   int epochs = 0;
   double tempering = 0;
   bool learn_prior = false, choose = false;
@@ -64,12 +64,13 @@ void run(const UciRequest& request) {
     uci::ProtocolOptions options;
     options.jobs = request.jobs;
     options.choose = request.choose;
+    const bool messages = request.choose || request.tempering > 0 || request.learn_prior || request.curve;
+    options.method = request.method.empty() && messages ? "hybrid" : request.method;
     options.adjust = [&](RegressionSettings& s) {
-      s.network.members = request.members;
+      if (request.members > 0) s.network.members = request.members;
       if (request.epochs > 0) s.fit.epochs = request.epochs;
       if (request.tempering > 0) set_tempering(s.fit, request.tempering);
       s.network.learn_prior |= request.learn_prior;
-      if (!request.method.empty()) s.network.method = request.method;
     };
     if (request.curve)
       for (int epochs = 20; epochs <= 200; epochs += 20) options.curve_epochs.push_back(epochs);
@@ -108,12 +109,12 @@ void add_uci_command(Command app) {
   command.add_option("--jobs", request->jobs, "Splits at the same time; the results do not depend on it")
       .capture_default_str()
       .between(1, 256);
-  command.add_option("--members", request->members, "Networks whose predictions are mixed").capture_default_str();
+  command.add_option("--members", request->members, "Networks whose predictions are mixed (default: as the method has it)");
   command.add_option("--epochs", request->epochs, "Instead of the default number");
   command.add_option("--tempering", request->tempering, "Instead of the default: times that each row's evidence counts");
   command.add_flag("--choose", request->choose, "Choose tempering and learned priors by held-back training rows, split by split");
   command.add_flag("--learn-prior", request->learn_prior, "Also learn one factor on the prior variances of every layer");
-  command.add_option("--method", request->method, "Instead of the default method: dma, linearised, hybrid, ...");
+  command.add_option("--method", request->method, "Instead of the default, joint: dma, linearised, hybrid, ...");
   command.add_option("--out", request->out, "Where Markdown, CSV and pictures go").capture_default_str();
   command.add_option("--seed", request->seed, "Fixes everything").capture_default_str();
   command.add_flag("--curve", request->curve, "Also score every 20 epochs up to 200");

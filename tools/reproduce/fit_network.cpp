@@ -9,7 +9,7 @@ namespace dma::reproduce {
 Bnn fitted_network(const Task& task, std::uint64_t seed, const Effort& effort, const NetworkChange& change,
                    FitReport& report) {
   const validation::PaperTask& data = task.data;
-  BnnOptions options;
+  BnnOptions options = paper_options(data.layers);
   LearnOptions fit = task.fit;
   if (change.by_default) {
     const std::vector<std::size_t> hidden(data.layers.begin() + 1, data.layers.end() - 1);
@@ -45,7 +45,11 @@ Fitted fit_network(const Task& task, std::uint64_t seed, const Effort& effort, c
 }
 
 Eigen::VectorXd prior_means(const Task& task, std::uint64_t seed) {
-  const Bnn net({.layers = task.data.layers, .slopes = task.data.slopes, .noise = task.data.noise, .seed = seed});
+  BnnOptions options = paper_options(task.data.layers);
+  options.slopes = task.data.slopes;
+  options.noise = task.data.noise;
+  options.seed = seed;
+  const Bnn net(options);
   std::vector<double> means;
   for (std::size_t l = 0; l + 1 < task.data.layers.size(); ++l)
     means.insert(means.end(), net.prior(l).mean.begin(), net.prior(l).mean.end());

@@ -26,7 +26,7 @@ SplitResult run_split(const DataFolder& data, std::size_t split, std::uint64_t s
                         test_targets = data.targets(data.test[split], Eigen::all);
   constexpr std::size_t kHiddenUnits = 50;
   RegressionSettings settings = regression_settings(static_cast<std::size_t>(inputs.cols()), {kHiddenUnits},
-                                                    static_cast<std::size_t>(targets.cols()), static_cast<std::size_t>(inputs.rows()));
+                                                    static_cast<std::size_t>(targets.cols()), static_cast<std::size_t>(inputs.rows()), options.method);
   settings.network.seed = seed + split;
   if (options.adjust) options.adjust(settings);
   SplitResult result;

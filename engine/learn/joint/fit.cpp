@@ -15,7 +15,7 @@ constexpr int kFirstScaleEpoch = 4;
 constexpr double kLeastNoise = 1e-10;
 // A row that is nearly its own prediction says little about the noise: its correction is bounded.
 constexpr double kLeastOwnShare = 0.1, kLeastShare = 1e-14;
-constexpr int kEpochsBetweenScores = 5;
+constexpr int kEpochsBetweenScores = 5, kFlatScores = 2;
 
 double prior_cost(const SharedPrior& prior, const SharedState& state) {
   return 0.5 * state.scale * (prior.precision.array() * (state.mean - prior.mean).array().square()).sum();
@@ -95,25 +95,14 @@ double left_out_score(const Vector& noise, const Vector& residuals, const Vector
   return -0.5 * ((residuals.array() / rest).square() / variance + (2 * std::numbers::pi * variance).log()).mean();
 }
 
-// Left-out rows are no longer predicted better: twice in a row, for single scores waver.
-class Flat {
- public:
-  explicit Flat(double least_gain) : least_gain_(least_gain) {}
-  bool is_due(int epoch) const { return least_gain_ > 0 && epoch % kEpochsBetweenScores == 1; }
-  bool after(double score, const SharedState& scored) {
-    const bool gained = score - reference_ >= kEpochsBetweenScores * least_gain_;
-    flat_ = gained ? 0 : flat_ + 1;
-    if (gained) reference_ = score;
-    if (score > best_score_) best_score_ = score, best_ = scored;
-    return flat_ == 2;
-  }
-  const SharedState& best() const { return best_; }
-
- private:
-  double least_gain_, best_score_ = -1e300, reference_ = -1e300;
-  int flat_ = 0;
-  SharedState best_;
-};
+// Whether left-out rows are no longer predicted better: twice in a row, for single scores waver.
+bool is_flat(double score, const SharedState& scored, double least_gain, SharedState::Watch& watch) {
+  const bool gained = score - watch.reference >= kEpochsBetweenScores * least_gain;
+  watch.flat = gained ? 0 : watch.flat + 1;
+  if (gained) watch.reference = score;
+  if (score > watch.best_score) watch.best_score = score, watch.best = {scored};
+  return watch.flat == kFlatScores;
+}
 
 }  // namespace
 
@@ -137,18 +126,16 @@ double fit_shared(const RowModel& model, const RowData& data, const SharedPrior&
   if (options.noise_depends_on_inputs && options.learn_noise)
     for (LogLinearNoise& noise : state.noise)
       if (!noise.depends_on_inputs()) noise.add_slopes(data.rows.cols());
-  Flat flat(options.least_gain);
-  const int first = state.epoch;
-  while (state.epoch < options.epochs) {
+  while (state.epoch < options.epochs && state.watch.flat < kFlatScores) {
     ++state.epoch;
     const Vector noise = softened(row_noise(state, data.rows), options.weight_exponent);
     curvature.assemble(model, data, state.mean, state.scale * prior.precision, noise);
     SharedEpoch record{.epoch = state.epoch, .log_evidence = log_evidence(prior, state, data, curvature)};
     const bool by_rows = options.learn_noise && (state.noise.size() > 1 || state.noise[0].depends_on_inputs());
-    const bool due = flat.is_due(state.epoch - first);
+    const bool due = options.least_gain > 0 && (state.epoch - state.watch.first) % kEpochsBetweenScores == 1;
     const Vector others = by_rows || due ? curvature.shares_of_others() : Vector();
     SharedState scored;
-    if (due) scored = state;
+    if (due) scored = {.mean = state.mean, .scale = state.scale, .damping = state.damping, .noise = state.noise, .epoch = state.epoch};
     const double score = due ? left_out_score(noise, curvature.residuals(), others) : 0;
     record.effective_scalars = by_rows || due ? (1 - others.array()).sum() : curvature.effective_scalars();
     const Step step = proximal_step(model, data, prior, state, noise, curvature);
@@ -159,13 +146,13 @@ double fit_shared(const RowModel& model, const RowData& data, const SharedPrior&
     }
     record.objective = step.objective, record.moved = step.moved;
     record.scale = state.scale, record.damping = state.damping;
-    if (options.on_epoch && !options.on_epoch(record)) break;
-    if (due && flat.after(score, scored)) {
+    if (due && is_flat(score, scored, options.least_gain, state.watch)) {
       const int epochs = state.epoch;
-      state = flat.best();
+      state = SharedState(state.watch.best[0]);
       state.epoch = epochs;
-      break;
+      state.watch.flat = kFlatScores;
     }
+    if (options.on_epoch && !options.on_epoch(record)) break;
   }
   curvature.assemble(model, data, state.mean, state.scale * prior.precision, row_noise(state, data.rows));
   return log_evidence(prior, state, data, curvature);

@@ -21,6 +21,18 @@ struct SharedState {
   double damping = 1;                 // mu of the next proximal step
   std::vector<LogLinearNoise> noise;  // per output
   int epoch = 0;
+
+  // How left-out rows have been predicted since epoch `first` (see SharedFitOptions::least_gain).
+  struct Watch {
+    int first = 0, flat = 0;
+    double reference = -1e300, best_score = -1e300;
+    std::vector<SharedState> best = {};  // the state with the best score, if one is kept
+  };
+  Watch watch = {};
+  // A new stage of learning: what was gained before is no measure for it.
+  void begin_stage() { watch = {.first = epoch}; }
+  // Noise and epoch alone: what a finished fit is asked for.
+  SharedState condensed() const { return {.mean = {}, .scale = scale, .noise = noise, .epoch = epoch}; }
 };
 
 struct SharedEpoch {

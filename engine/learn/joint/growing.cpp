@@ -36,6 +36,7 @@ void learn_on_subsets(const RowModel& model, const RowData& data, const SharedPr
     const RowData subset{data.rows(some, Eigen::all), data.targets(some, Eigen::all)};
     const auto curvature = make_primal();
     options.epochs = state.epoch + epochs;
+    state.begin_stage();
     fit_shared(model, subset, prior, options, state, *curvature);
     epochs = kEpochsPerSubset;
   }

@@ -90,6 +90,7 @@ JointLearnReport JointLearner::learn() {
   const auto curvature = make_primal();
   SharedFitOptions options = p.options;
   options.epochs += p.state.epoch;
+  p.state.begin_stage();
   const int before = p.state.epoch;
   const double evidence = fit_shared(p.model, p.data, p.model.prior(), options, p.state, *curvature);
   p.posterior = SharedPosterior::of(p.data, p.state, *curvature, evidence);

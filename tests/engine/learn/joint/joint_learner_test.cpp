@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "engine/support/error.h"
 #include "factors/standard_registry.h"
 #include "tests/oracles/random_matrices.h"
 
