@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "engine/support/log_sum_exp.h"
+#include "engine/support/whole_number.h"
 
 namespace dma {
 
@@ -33,7 +34,7 @@ double most_likely_noise(std::span<const ComponentPredictions> components, std::
                          double largest) {
   constexpr double kGridStep = 0.7;  // log 2
   const double low = std::log(smallest), width = std::log(largest) - low;
-  const auto steps = static_cast<int>(std::ceil(std::clamp(width / kGridStep, 1.0, 3000.0)));  // doubles span 2100
+  const auto steps = whole_number(std::ceil(width / kGridStep), 1, 3000);  // doubles span 2100
   const auto place = [&](int i) { return low + width * std::clamp(i, 0, steps) / steps; };
   const auto cost = [&](double log_b) { return -log_likelihood(components, targets, std::exp(log_b)); };
   int best = 0;

@@ -19,13 +19,11 @@ constexpr double kConcentrated = 2;
 class Neighbourhood {
  public:
   Neighbourhood(const Plan& plan, const State& state) : plan_(plan), state_(state), slots_(plan->elements) {
-    for (const auto& v : plan->variables)
+    for (const auto& v : plan->variables) {
       if (v.first_slot != kNowhere)
         for (std::uint32_t i = 0; i < v.size; ++i) slots_[v.first_element + i].push_back(v.first_slot + i);
-    for (const Group& group : plan->groups)
-      for (const Group::Port& port : group.ports)
-        for (std::uint32_t q = 0; q < group.slots * port.terms; ++q)
-          slots_[port.elements(q)].push_back(port.first_slot + q);
+      for_each_message(*plan, v, [&](std::uint32_t i, std::uint32_t slot) { slots_[v.first_element + i].push_back(slot); });
+    }
   }
 
   // The product of all messages at the element of (port, q) but its own.

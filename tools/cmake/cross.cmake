@@ -1,11 +1,10 @@
 # Toolchain of tools/test --cross: builds for the processor DMA_CROSS (x86_64, aarch64) on another one, to be run by an
-# emulator. Linked whole, so that the emulator needs no libraries of that processor; the libraries beneath are headers.
+# emulator, which finds the few shared libraries where QEMU_LD_PREFIX says; the libraries beneath are headers.
 set(CMAKE_TRY_COMPILE_PLATFORM_VARIABLES DMA_CROSS)
 set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_SYSTEM_PROCESSOR ${DMA_CROSS})
 set(CMAKE_CXX_COMPILER ${DMA_CROSS}-linux-gnu-g++)
 set(CMAKE_CROSSCOMPILING_EMULATOR qemu-${DMA_CROSS})
-set(CMAKE_EXE_LINKER_FLAGS_INIT -static)
 set(DMA_FMT_HEADER_ONLY ON)
 # Debian keeps the configuration of these packages beside libraries of the building processor.
 foreach(package fmt Boost doctest CLI11 nlohmann_json)

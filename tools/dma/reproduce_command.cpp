@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 
+#include "engine/support/whole_number.h"
 #include "tools/dma/commands.h"
 #include "tools/dma/interrupt.h"
 #include "tools/dma/standard_streams.h"
@@ -64,7 +65,7 @@ bool show(const reproduce::Progress& p, const InterruptWatch& interrupt) {
   if (isatty(STDERR_FILENO)) {
     constexpr std::size_t kWidth = 20;
     const std::size_t filled = kWidth * p.done / p.all;
-    const auto left = static_cast<int>(p.seconds_left + 0.5);
+    const auto left = whole_number(p.seconds_left + 0.5, 0, 1'000'000'000);
     fmt::print(stderr, "{}[{:#<{}}{:.<{}}] {}/{}  {}  about {}:{:02} left", kClearLine, "", filled, "", kWidth - filled,
                p.done, p.all, p.last, left / 60, left % 60);
     std::fflush(stderr);

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "engine/support/whole_number.h"
 #include "tools/baselines/chain_diagnostics.h"
 #include "tools/baselines/hmc.h"
 #include "tools/baselines/random_normal.h"
@@ -33,7 +34,7 @@ baselines::WeightPrior prior_of(const Task& task, std::uint64_t seed, bool own_m
 double entropy(const VectorXd& f, double noise) {
   const double low = f.minCoeff() - 7 * noise, high = f.maxCoeff() + 7 * noise;
   const auto steps =
-      static_cast<int>(std::ceil((high - low) / (0.25 * noise)));  // the trapezium rule is exact to rounding there
+      whole_number(std::ceil((high - low) / (0.25 * noise)), 1, 10'000'000);  // the trapezium rule is exact to rounding there
   const double step = (high - low) / steps,
                scale = 1 / (noise * std::sqrt(2 * std::numbers::pi) * static_cast<double>(f.size()));
   double sum = 0;
