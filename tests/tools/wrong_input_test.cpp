@@ -69,7 +69,6 @@ TEST_CASE("wrong input: text that is no UTF-8, or would command the terminal") {
 
 TEST_CASE("wrong input: data that nothing can be learned from") {
   check_data_refused("x,y\n1,7\n2,7\n3,7\n", "the target 'y' is 7 in all 3 rows");
-  check_data_refused("x,z,y\n1,7,1\n2,7,2\n3,7,3\n", "column 'z' is 7 in all 3 rows");
 }
 
 TEST_CASE("wrong input: columns that are not there or named twice") {
@@ -165,12 +164,16 @@ TEST_CASE("wrong input: damaged models, and data that do not match them") {
     check_refused(folder, "predict damaged.json data.csv --out p.csv", expected);
   };
   damaged("\"shift\": [", "\"shift\": [1e400,", "'damaged.json' is damaged");
-  damaged("\"precision\": [", "\"precision\": [-", "a precision is negative");
   damaged("\"version\": 1", "\"version\": 4294967297", "version 4294967297");
   damaged("\"version\": 1", "\"version\": 1.9", "\"version\" is 1.9");
   damaged("\"rows\": 5", "\"rows\": 6", "no longer give its checksum");
   folder.write("damaged.json", std::string(1'000'000, '['));
   check_refused(folder, "inspect damaged.json", "nested");
+  REQUIRE(run_dma(folder, "fit data.csv --target y --hidden 3 --epochs 2 --quiet --method hybrid --model m.json").exit_code == 0);
+  std::string messages = folder.read("m.json");
+  const std::string precision = "\"precision\": [";
+  folder.write("damaged.json", messages.replace(messages.find(precision), precision.size(), precision + "-"));
+  check_refused(folder, "predict damaged.json data.csv --out p.csv", "a precision is negative");
 }
 
 TEST_CASE("wrong input: a checkpoint of another fit") {

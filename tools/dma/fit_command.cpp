@@ -138,7 +138,6 @@ void fit(const FitRequest& request) {
   check_files(request);
   const TrainingData data =
       read_training_data(request.data, request.targets, request.features, request.holdout, request.settings.seed);
-  if (!data.ignored.empty() && !request.quiet) say(data.ignored);
   auto [network, options, method_reason] = model_for(request.settings, data.features.size(), data.targets.size(), data.rows());
   const std::vector<Candidate> candidates = request.settings.choose ? choose(request, data, network, options) : std::vector<Candidate>{};
   Bnn net = request.resume.empty() ? Bnn(network) : resume_from(request.resume, data, network, options);
@@ -154,6 +153,7 @@ void fit(const FitRequest& request) {
     if (!report.interrupted) throw;
     warning = e.what();  // more epochs may mend it
   }
+  if (!data.ignored.empty() && !request.quiet) say(data.ignored);
   if (data.held_out_rows() > 0)
     saved.training.held_out = scores_of(model.predict(data.held_out_inputs), data.held_out_outputs);
   if (!request.model.empty()) write_file(request.model, bnn_to_text(saved));

@@ -249,7 +249,7 @@ Model model_for(const FitSettings& s, std::size_t inputs, std::size_t targets, s
   fit.patience = s.patience.value_or(fit.patience);
   fit.least_gain = s.least_gain.value_or(fit.least_gain);
   if (s.tempering) set_tempering(fit, *s.tempering);
-  if (!network.is_joint()) check_size(model, rows);
+  check_size(model, rows);
   return model;
 }
 

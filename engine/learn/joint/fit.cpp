@@ -148,7 +148,7 @@ double fit_shared(const RowModel& model, const RowData& data, const SharedPrior&
     record.scale = state.scale, record.damping = state.damping;
     if (due && is_flat(score, scored, options.least_gain, state.watch)) {
       const int epochs = state.epoch;
-      state = SharedState(state.watch.best[0]);
+      if (!state.watch.best.empty()) state = SharedState(state.watch.best[0]);  // none: no score was a number
       state.epoch = epochs;
       state.watch.flat = kFlatScores;
     }

@@ -72,9 +72,10 @@ TEST_CASE("joint learner: rows added later and rows forgotten give what learning
   CHECK(in_parts.rows() == 12);
   in_parts.forget(std::vector<std::size_t>{0, 1});
   CHECK(in_parts.rows() == 10);
+  constexpr double kSteps = 1e-6;  // each stops where its steps no longer gain, from another start
   for (std::size_t i = 0; i < 3; ++i) {
-    CHECK(in_parts.belief(r.w)[i].mean() == doctest::Approx(once.belief(r.w)[i].mean()).epsilon(1e-8));
-    CHECK(in_parts.belief(r.w)[i].variance() == doctest::Approx(once.belief(r.w)[i].variance()).epsilon(1e-8));
+    CHECK(in_parts.belief(r.w)[i].mean() == doctest::Approx(once.belief(r.w)[i].mean()).epsilon(kSteps));
+    CHECK(in_parts.belief(r.w)[i].variance() == doctest::Approx(once.belief(r.w)[i].variance()).epsilon(kSteps));
   }
   CHECK_THROWS_WITH_AS(in_parts.forget(std::vector<std::size_t>{10}), "forget: row 10 is given, but there are only 10", Error);
 }

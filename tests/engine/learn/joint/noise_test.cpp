@@ -11,7 +11,7 @@
 using namespace dma;
 using oracle::random_matrix;
 
-TEST_CASE("student tails: the widths are Student's t to six digits, far out too") {
+TEST_CASE("student tails: the widths are Student's t to five digits, far out too") {
   for (const double degrees : {2.1, 3.0, 6.0, 20.0, 150.0}) {
     const StudentTails tails{degrees, 0.7};
     const boost::math::students_t_distribution<double> t(degrees);
@@ -22,7 +22,7 @@ TEST_CASE("student tails: the widths are Student's t to six digits, far out too"
       const double scale = std::sqrt(0.7);
       CAPTURE(degrees);
       CAPTURE(r);
-      CHECK(density == doctest::Approx(boost::math::pdf(t, r / scale) / scale).epsilon(1e-6));
+      CHECK(density == doctest::Approx(boost::math::pdf(t, r / scale) / scale).epsilon(1e-5));
     }
   }
   CHECK(StudentTails{}.widths().size() == 1);
