@@ -1,4 +1,5 @@
 #include <fcntl.h>
+#include <fmt/ranges.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -176,7 +177,8 @@ std::size_t fuzz_command(Choices& choices) {
   const std::vector<std::string> predict = {"predict", "model.json", "data.csv"};
   const Outcome predicted = run(predict);
   check(predicted, predict);
-  promise(predicted.code == 0, "a model was fitted on rows that it cannot predict: {}", predicted.errors);
+  promise(predicted.code == 0, "a model was fitted on rows that it cannot predict: {} from {} by {}", predicted.errors,
+          printable(data), fmt::join(arguments, " "));
   promise(predicted.output.find("nan") == std::string::npos && predicted.output.find("inf") == std::string::npos,
           "predictions that are not finite");
   return 2;

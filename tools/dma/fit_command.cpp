@@ -120,6 +120,11 @@ SavedBnn to_save(Bnn& net, const TrainingData& data, const LearnOptions& options
   saved.training.regime = report.regime;
   saved.training.left_out = report.left_out;
   for (const LearnReport& member : report.members) saved.training.stops.push_back(member.stop);
+  try {
+    check_saved(saved);  // as whoever reads the file will
+  } catch (const Error& e) {
+    fail("the fit failed: {}; let columns be standardised, use other units, or another --method or --noise", e.what());
+  }
   return saved;
 }
 
