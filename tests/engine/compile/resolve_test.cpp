@@ -30,6 +30,17 @@ constexpr std::size_t kLargest = 1073741823;  // elements of a variable
 
 }  // namespace
 
+TEST_CASE("resolve: a plate of rows and columns is no larger because one of its ends gathers from a longer variable") {
+  Graph g;
+  const auto a = g.variable("a", 2), b = g.variable("b", 2), c = g.variable("c", 6);
+  for (const auto v : {a, b}) g.factor("gaussian_prior", {v}, {{"mean", 1.0}, {"variance", 1.0}});
+  g.factor("product", {row(a), column(b), gather(c, {5, 0, 3, 1})});
+  const Plan plan = compile(g, flooding(), standard_registry());
+  CHECK(plan->graph->factors.back().slots == 4);
+  State state(plan);
+  CHECK(run(plan, state).faults == 0);
+}
+
 TEST_CASE("resolve: the elements of all variables are counted without wrapping") {
   Graph g;
   for (int i = 0; i < 4; ++i) g.factor("gaussian_prior", {g.variable("", kLargest)}, {{"mean", 0.0}, {"variance", 1.0}});
