@@ -33,9 +33,10 @@ std::vector<Method> make_methods() {
   all.push_back(ivon_method("ivon", "IVON", {.rate = 0.6, .second_decay = 0.9999, .damping = 0.1}));
   all.push_back(ivon_method("ivon-raw", "IVON, rate not rescaled",
                             {.rate = 0.6, .second_decay = 0.9999, .damping = 0.1, .rescale_rate = false}));
-  // From the middle of the stable part of the grid of App. E.5.
+  // The best training NLL without divergence of 72 settings swept on seeds 1 to 8, which are among those it is scored on: its
+  // scores flatter it, and its label says so.
   all.push_back(
-      ivon_method("ivon-tuned", "IVON, stable setting", {.rate = 0.01, .second_decay = 0.999, .damping = 0.01}));
+      ivon_method("ivon-tuned", "IVON, best of 72 settings on seeds 1 to 8", {.rate = 0.01, .second_decay = 0.999, .damping = 0.01}));
   all.push_back({"laplace", "diagonal Laplace", false, &fit_laplace});
   all.push_back({"linear", "linear in the features", false, &fit_linear});
   all.push_back({"exact", "exact (HMC)", false,
