@@ -144,7 +144,7 @@ std::vector<std::string> honest_sentences(const SavedBnn& saved) {
   for (std::size_t j = 0; j < saved.training.left_out.size(); ++j) {
     const LeftOut& one = saved.training.left_out[j];
     // So much of the variance a useless feature or two explain by chance.
-    const double chance = 0.01 + 4 / static_cast<double>(std::max<std::size_t>(1, saved.training.rows));
+    const double chance = std::min(0.5, 0.01 + 4 / static_cast<double>(std::max<std::size_t>(1, saved.training.rows)));
     const std::string coverage = fmt::format("95 % intervals cover {:.0f} %", 100 * one.scores.coverage_95);
     sentences.push_back(one.explained < chance
                             ? fmt::format("{}: no structure found: predicts the mean; {}", saved.targets[j], coverage)
