@@ -1,157 +1,139 @@
 #include "factors/from_function.h"
 
-#include <Eigen/Eigenvalues>
+#include <Eigen/Cholesky>
 #include <algorithm>
 #include <array>
+#include <boost/container/static_vector.hpp>
 #include <cmath>
+
+#include "engine/support/error.h"
+#include "factors/belief_linearisation.h"
+#include "factors/gauss_hermite.h"
+#include "factors/slot_parameters.h"
 
 namespace dma {
 
 namespace {
 
-// Nodes and weights of the n-point rule for N(0, 1) (Golub and Welsch: eigenvalues of the Jacobi matrix of the Hermite
-// polynomials, whose off-diagonal entries are sqrt(k)).
-struct Rule {
-  Eigen::VectorXd nodes, weights;
-  explicit Rule(int n) {
-    Eigen::VectorXd diagonal = Eigen::VectorXd::Zero(n), off(n - 1);
-    for (int k = 1; k < n; ++k) off(k - 1) = std::sqrt(static_cast<double>(k));
-    Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver;
-    solver.computeFromTridiagonal(diagonal, off);
-    nodes = solver.eigenvalues();
-    weights = solver.eigenvectors().row(0).cwiseAbs2();
+constexpr std::size_t kMost = kMostInputs;
+// Inputs narrower than this, relative to their size, are taken as known: the differences of g that a fit needs would be rounding.
+constexpr double kKnown = 1e-7;
+
+// Fits of g by quadrature over the inputs that are not known.
+class QuadratureFit {
+ public:
+  QuadratureFit(const Kind::Function& g, std::span<const double> parameters) : g_(g), parameters_(parameters) {}
+
+  LinearFit operator()(const InputVector& mean, const InputMatrix& covariance) const {
+    boost::container::static_vector<Eigen::Index, kMost> open, known;
+    for (Eigen::Index i = 0; i < mean.size(); ++i)
+      (std::sqrt(std::max(0.0, covariance(i, i))) > kKnown * (1 + std::abs(mean(i))) ? open : known).push_back(i);
+    const auto count = static_cast<Eigen::Index>(open.size());
+    InputMatrix root(count, count);
+    for (Eigen::Index a = 0; a < count; ++a)
+      for (Eigen::Index b = 0; b < count; ++b) root(a, b) = covariance(open[static_cast<std::size_t>(a)], open[static_cast<std::size_t>(b)]);
+    if (count > 0) {
+      constexpr double kJitter = 1e-12;  // what is left of a direction that y decides
+      root.diagonal() *= 1 + kJitter;
+      const Eigen::LLT<InputMatrix> factor(root);
+      root = factor.info() == Eigen::Success ? InputMatrix(factor.matrixL()) : InputMatrix(root.diagonal().cwiseSqrt().asDiagonal());
+    }
+    const std::span<const Eigen::Index> free(open.data(), open.size());
+    LinearFit fit{.value = expected(mean, free, root), .noise = 0, .gains = InputVector::Zero(mean.size())};
+    if (count > 0) {
+      InputVector slopes = InputVector::Zero(count);  // by standard coordinate
+      double variance = 0;
+      visit(mean, free, root, [&](double value, double weight, const double* z) {
+        const double off = value - fit.value;
+        variance += weight * off * off;
+        for (Eigen::Index a = 0; a < count; ++a) slopes(a) += weight * z[a] * off;
+      });
+      // Var[g] >= |slopes|^2 by Bessel's inequality, on the nodes too; rounding may break it by an ulp.
+      fit.noise = std::max(0.0, variance - slopes.squaredNorm());
+      root.template triangularView<Eigen::Lower>().transpose().solveInPlace(slopes);
+      for (Eigen::Index a = 0; a < count; ++a) fit.gains(open[static_cast<std::size_t>(a)]) = slopes(a);
+    }
+    for (const Eigen::Index i : known) {
+      constexpr double kStep = 1e-5;  // balances rounding against the cubic term
+      const double h = kStep * (1 + std::abs(mean(i)));
+      InputVector above = mean, below = mean;
+      above(i) += h, below(i) -= h;
+      fit.gains(i) = (expected(above, free, root) - expected(below, free, root)) / (above(i) - below(i));
+    }
+    return fit;
+  }
+
+ private:
+  // use(g, weight, standard coordinates) on the nodes.
+  template <class Use>
+  void visit(const InputVector& mean, std::span<const Eigen::Index> free, const InputMatrix& root, const Use& use) const {
+    InputVector x = mean;
+    const auto value = [&] { return g_({x.data(), static_cast<std::size_t>(x.size())}, parameters_); };
+    if (free.empty()) return use(value(), 1.0, nullptr);
+    for_each_node<kMost>(GaussHermite::fine(free.size()), free.size(), [&](const double* z, double weight) {
+      for (std::size_t a = 0; a < free.size(); ++a) {
+        x(free[a]) = mean(free[a]);
+        for (std::size_t b = 0; b <= a; ++b) x(free[a]) += root(static_cast<Eigen::Index>(a), static_cast<Eigen::Index>(b)) * z[b];
+      }
+      use(value(), weight, z);
+    });
+  }
+  double expected(const InputVector& mean, std::span<const Eigen::Index> free, const InputMatrix& root) const {
+    double sum = 0;
+    visit(mean, free, root, [&](double value, double weight, const double*) { sum += weight * value; });
+    return sum;
+  }
+
+  const Kind::Function& g_;
+  std::span<const double> parameters_;
+};
+
+struct Message {
+  std::shared_ptr<const Kind::Function> g;
+  std::size_t parameter_count;
+
+  // To the output from the inputs; to input i from all inputs and y, which comes last.
+  template <std::size_t n>
+  Gaussian to_output(const std::array<Gaussian, n>& x, const SlotParameters& p) const {
+    const ParameterNumbers numbers(p, parameter_count);
+    return fitted_to_output(QuadratureFit(*g, numbers.span()), x);
+  }
+  template <std::size_t n>
+  Gaussian to_input(std::size_t i, const std::array<Gaussian, n>& all, const SlotParameters& p) const {
+    const ParameterNumbers numbers(p, parameter_count);
+    return fitted_to_input(QuadratureFit(*g, numbers.span()), i, std::span(all).first(n - 1), all[n - 1]);
   }
 };
 
-// Fewer points per dimension where there are more dimensions: at most 2,000 evaluations a message.
-const Rule& rule_for(std::size_t inputs) {
-  static const Rule one(64), two(24), three(12);
-  return inputs == 1 ? one : inputs == 2 ? two : three;
-}
-
-template <std::size_t k>
-using Inputs = std::array<Gaussian, k>;
-template <std::size_t k>
-using Function = std::function<double(const std::array<double, k>&)>;
-
-template <std::size_t k>
-struct LinearFit {
-  double mean = 0, variance = 0;
-  std::array<double, k> gradient{};
-};
-
-// Calls visit(point, weight, standard coordinates) on the product grid.
-template <std::size_t k, class Visit>
-void for_each_node(const Inputs<k>& x, const Visit& visit) {
-  const Rule& rule = rule_for(k);
-  std::array<Eigen::Index, k> index{};
-  for (;;) {
-    std::array<double, k> point, standard;
-    double weight = 1;
-    for (std::size_t i = 0; i < k; ++i) {
-      standard[i] = rule.nodes(index[i]);
-      weight *= rule.weights(index[i]);
-      point[i] = x[i].mean() + (x[i].is_point() ? 0.0 : x[i].sd()) * standard[i];
-    }
-    visit(point, weight, standard);
-    std::size_t i = 0;
-    while (i < k && ++index[i] == rule.nodes.size()) index[i++] = 0;
-    if (i == k) return;
-  }
-}
-
-template <std::size_t k>
-LinearFit<k> linear_fit(const Function<k>& g, const Inputs<k>& x) {
-  LinearFit<k> fit;
-  for_each_node<k>(x, [&](const auto& point, double weight, const auto&) { fit.mean += weight * g(point); });
-  for_each_node<k>(x, [&](const auto& point, double weight, const auto& standard) {
-    const double off = g(point) - fit.mean;
-    fit.variance += weight * off * off;
-    for (std::size_t i = 0; i < k; ++i) fit.gradient[i] += weight * standard[i] * off;
-  });
-  for (std::size_t i = 0; i < k; ++i) {
-    if (!x[i].is_point()) {
-      fit.gradient[i] *= std::sqrt(x[i].rho);
-      continue;
-    }
-    // At a point mass the fit's gradient is the derivative of E[g].
-    constexpr double kStep = 1e-5;  // balances rounding against the cubic term
-    const double h = kStep * (1 + std::abs(x[i].tau));
-    const auto mean_at = [&](double at) {
-      Inputs<k> moved = x;
-      moved[i] = Gaussian::point(at);
-      double mean = 0;
-      for_each_node<k>(moved, [&](const auto& point, double weight, const auto&) { mean += weight * g(point); });
-      return mean;
-    };
-    fit.gradient[i] = (mean_at(x[i].tau + h) - mean_at(x[i].tau - h)) / (2 * h);
-  }
-  return fit;
-}
-
-template <std::size_t k>
-bool any_uniform(const Inputs<k>& x) {
-  return std::ranges::any_of(x, [](const Gaussian& g) { return g.is_uniform(); });
-}
-
-template <std::size_t k>
-Gaussian to_output(const Function<k>& g, const Inputs<k>& x) {
-  if (any_uniform<k>(x)) return Gaussian::uniform();
-  const LinearFit<k> fit = linear_fit<k>(g, x);
-  return Gaussian::from_moments(fit.mean, fit.variance);
-}
-
-template <std::size_t k>
-Gaussian to_input(const Function<k>& g, std::size_t i, const Inputs<k>& x, const Gaussian& y) {
-  if (y.is_uniform() || any_uniform<k>(x)) return Gaussian::uniform();
-  const LinearFit<k> fit = linear_fit<k>(g, x);
-  const double a = fit.gradient[i], own = x[i].is_point() ? 0.0 : a * a * x[i].variance();
-  if (a == 0) return Gaussian::uniform();
-  // Var[g] >= A^2 v by the Cauchy-Schwarz inequality, on the nodes too; rounding may break it by an ulp.
-  const double noise = y.variance() + std::max(0.0, fit.variance - own);
-  return Gaussian::from_moments(x[i].mean() + (y.mean() - fit.mean) / a, noise / (a * a));
+template <std::size_t... i>
+void add_messages(Kind& kind, const Message& message, std::index_sequence<i...>) {
+  constexpr std::size_t kInputs = sizeof...(i);
+  kind.message(kLinearisedMethod, "y",
+               [message](const GaussianAt<i>&... x, SlotParameters p) { return message.to_output(std::array<Gaussian, kInputs>{x...}, p); });
+  for (std::size_t target = 0; target < kInputs; ++target)
+    kind.message(
+        kLinearisedMethod, kind.ports()[target].name,
+        [message, target](const GaussianAt<i>&... x, const Gaussian& y, SlotParameters p) {
+          return message.to_input(target, std::array<Gaussian, kInputs + 1>{x..., y}, p);
+        },
+        from(kind.ports()[i].name..., "y"));
 }
 
 }  // namespace
 
-Kind factor_from_function(std::string name, std::function<double(double)> g, std::string summary) {
-  const Function<1> f = [g](const std::array<double, 1>& x) { return g(x[0]); };
+Kind factor_from_function(std::string name, const std::vector<std::string>& inputs, Kind::Function g, std::string summary,
+                          std::vector<ParameterSpec> parameters) {
+  if (inputs.empty() || inputs.size() > kMost) fail("kind '{}': a function of {} inputs; one to {} are expected", name, inputs.size(), kMost);
   Kind kind(std::move(name), std::move(summary));
-  kind.input("x").output("y").function([g](auto v, auto) { return g(v[0]); });
-  kind.message(kLinearisedMethod, "y", [f](const Gaussian& x) { return to_output<1>(f, {x}); });
-  kind.message(kLinearisedMethod, "x", [f](const Gaussian& x, const Gaussian& y) { return to_input<1>(f, 0, {x}, y); },
-               from("x", "y"));
-  return kind;
-}
-
-Kind factor_from_function(std::string name, std::function<double(double, double)> g, std::string summary) {
-  const Function<2> f = [g](const std::array<double, 2>& x) { return g(x[0], x[1]); };
-  Kind kind(std::move(name), std::move(summary));
-  kind.input("x1").input("x2").output("y").function([g](auto v, auto) { return g(v[0], v[1]); });
-  kind.message(kLinearisedMethod, "y",
-               [f](const Gaussian& a, const Gaussian& b) { return to_output<2>(f, {a, b}); });
-  for (const std::size_t i : {0u, 1u})
-    kind.message(
-        kLinearisedMethod, i == 0 ? "x1" : "x2",
-        [f, i](const Gaussian& a, const Gaussian& b, const Gaussian& y) { return to_input<2>(f, i, {a, b}, y); },
-        from("x1", "x2", "y"));
-  return kind;
-}
-
-Kind factor_from_function(std::string name, std::function<double(double, double, double)> g, std::string summary) {
-  const Function<3> f = [g](const std::array<double, 3>& x) { return g(x[0], x[1], x[2]); };
-  Kind kind(std::move(name), std::move(summary));
-  kind.input("x1").input("x2").input("x3").output("y").function([g](auto v, auto) { return g(v[0], v[1], v[2]); });
-  kind.message(kLinearisedMethod, "y", [f](const Gaussian& a, const Gaussian& b, const Gaussian& c) {
-    return to_output<3>(f, {a, b, c});
-  });
-  for (const std::size_t i : {0u, 1u, 2u})
-    kind.message(
-        kLinearisedMethod, i == 0 ? "x1" : i == 1 ? "x2" : "x3",
-        [f, i](const Gaussian& a, const Gaussian& b, const Gaussian& c, const Gaussian& y) {
-          return to_input<3>(f, i, {a, b, c}, y);
-        },
-        from("x1", "x2", "x3", "y"));
+  for (const std::string& input : inputs) kind.input(input);
+  kind.output("y").function(g);
+  add_parameters(kind, parameters);
+  const Message message{std::make_shared<const Kind::Function>(std::move(g)), parameters.size()};
+  switch (inputs.size()) {
+    case 1: add_messages(kind, message, std::make_index_sequence<1>()); break;
+    case 2: add_messages(kind, message, std::make_index_sequence<2>()); break;
+    default: add_messages(kind, message, std::make_index_sequence<3>());
+  }
   return kind;
 }
 

@@ -2,6 +2,7 @@
 
 #include "factors/add.h"
 #include "factors/copy.h"
+#include "factors/from_log_density.h"
 #include "factors/gaussian_noise.h"
 #include "factors/gaussian_prior.h"
 #include "factors/greater_than.h"
@@ -10,13 +11,17 @@
 #include "factors/leaky_relu_ep.h"
 #include "factors/leaky_relu_linearised.h"
 #include "factors/log_copy.h"
+#include "factors/logistic.h"
+#include "factors/poisson.h"
 #include "factors/probit.h"
 #include "factors/product.h"
 #include "factors/product_ep.h"
 #include "factors/product_linearised.h"
 #include "factors/square.h"
+#include "factors/student_t_noise.h"
 #include "factors/sum.h"
 #include "factors/vmp.h"
+#include "factors/within.h"
 
 namespace dma {
 
@@ -142,6 +147,26 @@ Registry standard_registry() {
                .log_density([](Values v, Values p) { return GreaterThan::log_density(v[0], {p[0]}); })
                .log_integral([](Messages m, Values p) { return GreaterThan::log_integral(Gaussian(m[0]), {p[0]}); })
                .message<&GreaterThan::to_x>("ep", "x", from("x")))
+      .add(kind("within", "|x| <= margin")
+               .input("x")
+               .parameter("margin", above(0), finite())
+               .log_density([](Values v, Values p) { return Within::log_density(v[0], {p[0]}); })
+               .log_integral([](Messages m, Values p) { return Within::log_integral(Gaussian(m[0]), {p[0]}); })
+               .message<&Within::to_x>("ep", "x", from("x")))
+      .add(likelihood_from_log_density("logistic", &Logistic::log_density, "y > 0 with probability 1 / (1 + exp(-x))"))
+      .add(likelihood_from_log_density("poisson", &Poisson::log_density, "y counts events of rate exposure exp(x)",
+                                       {{"exposure", above(0) & finite(), 1.0}}))
+      .add(kind("student_t_noise", "y = x + scale T, T of Student's distribution")
+               .input("x")
+               .output("y")
+               .parameter("scale", above(0), finite())
+               .parameter("degrees", above(0), finite())
+               .log_density([](Values v, Values p) { return StudentTNoise::log_density(v[0], v[1], {p[0], p[1]}); })
+               .log_integral([](Messages m, Values p) {
+                 return StudentTNoise::log_integral(Gaussian(m[0]), Gaussian(m[1]), {p[0], p[1]});
+               })
+               .message<&StudentTNoise::to_x>("ep", "x", from("x", "y"))
+               .message<&StudentTNoise::to_y>("ep", "y", from("x", "y")))
       .add(kind("inner_product", "total = sum of x y")
                .variadic_input("x")
                .variadic_input("y")

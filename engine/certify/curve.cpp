@@ -4,7 +4,7 @@
 #include <array>
 #include <cmath>
 
-#include "engine/certify/quadrature.h"
+#include "engine/support/quadrature.h"
 
 namespace dma {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "engine/certify/quadrature.h"
+#include "engine/support/quadrature.h"
 
 namespace dma {
 

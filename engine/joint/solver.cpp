@@ -168,6 +168,7 @@ Report JointSolver::run(State& state, const RunOptions& options) const {
     memory.sites.refresh(state, n, damping, outcome);
     memory.sites.apply(n);
     report.faults = outcome.faults;  // of the last refresh: those that stay
+    report.replaced = outcome.replaced;
     ++joint.refreshes;
     joint.site_change = outcome.change;
     end = step_to_the_end(memory, joint);

@@ -57,6 +57,7 @@ std::string joint_line(const Report& report) {
   if (j.refreshes > 0)
     text += fmt::format(", sites refreshed {} times, last change {:.2g}", j.refreshes, j.site_change);
   if (report.faults > 0) text += fmt::format(", {} refused", plural(report.faults, "message"));
+  if (report.replaced > 0) text += fmt::format(", {} replaced", plural(report.replaced, "message"));
   return text;
 }
 
@@ -65,8 +66,8 @@ std::string joint_text(const Report& report) {
   std::string text = fmt::format("stop: {}\nobjective: {:.10g}\ngradient: {:.3g}\nrejected: {}\n", joint_reason(report), j.objective,
                                  j.gradient, plural(static_cast<std::uint64_t>(j.rejected), "step"));
   if (j.refreshes > 0)
-    text += fmt::format("sites: refreshed {} times, last change {:.3g}, {} refused\n", j.refreshes, j.site_change,
-                        plural(report.faults, "message"));
+    text += fmt::format("sites: refreshed {} times, last change {:.3g}, {} refused, {} replaced\n", j.refreshes, j.site_change,
+                        plural(report.faults, "message"), report.replaced);
   return text;
 }
 

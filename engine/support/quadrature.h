@@ -1,4 +1,4 @@
-// Integrals over a line cut into pieces, and roots: the two tools of the exact messages.
+// Integrals over a line cut into pieces, and roots: the two tools of exact messages.
 #pragma once
 
 #include <algorithm>

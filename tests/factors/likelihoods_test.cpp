@@ -1,0 +1,75 @@
+// The likelihoods that are their log densities: logistic, poisson, student_t_noise.
+#include <doctest/doctest.h>
+
+#include <boost/math/distributions/poisson.hpp>
+#include <boost/math/distributions/students_t.hpp>
+
+#include "engine/kinds/evaluate.h"
+#include "factors/standard_registry.h"
+#include "tests/oracles/matched.h"
+
+namespace {
+
+using namespace dma;
+
+// The kind's message to x times what arrives, against the moments of density(x) times what arrives.
+template <class F>
+void check_moments(const Kind& kind, const Gaussian& x, double y, const std::vector<double>& parameters, const F& density) {
+  CAPTURE(kind.name());
+  CAPTURE(x.mean());
+  CAPTURE(y);
+  const auto messages = evaluate(kind, "ep", 0, {{x}, {Gaussian::point(y)}}, parameters);
+  REQUIRE(messages);
+  const Gaussian belief = x * Gaussian((*messages)[0]);
+  const auto exact = oracle::matched(density, x, y);
+  CHECK(belief.mean() == doctest::Approx(exact.mean).epsilon(1e-8));
+  if (exact.variance < x.variance()) CHECK(belief.variance() == doctest::Approx(exact.variance).epsilon(1e-8));
+  else CHECK(belief.variance() == doctest::Approx(x.variance()).epsilon(1e-5));
+  const std::vector<Natural> arrivals{x, Gaussian::point(y)};
+  CHECK(kind.log_integral()(arrivals, parameters) == doctest::Approx(std::log(exact.mass)).epsilon(1e-9));
+}
+
+const std::vector<Gaussian> kArrivals = {Gaussian::from_moments(0, 1), Gaussian::from_moments(1.5, 0.3), Gaussian::from_moments(-2, 4)};
+
+}  // namespace
+
+TEST_CASE("logistic: moments and evidence are those of the integral") {
+  const Registry registry = standard_registry();
+  for (const Gaussian& x : kArrivals)
+    for (const double y : {-1.0, 0.0, 1.0})
+      check_moments(registry.kind("logistic"), x, y, {}, [&](double t) { return 1 / (1 + std::exp(y > 0 ? -t : t)); });
+}
+
+TEST_CASE("poisson: moments and evidence are those of the integral, with an exposure") {
+  const Registry registry = standard_registry();
+  for (const Gaussian& x : kArrivals)
+    for (const double y : {0.0, 1.0, 12.0})
+      for (const double exposure : {1.0, 2.5})
+        check_moments(registry.kind("poisson"), x, y, {exposure}, [&](double t) {
+          return boost::math::pdf(boost::math::poisson(std::max(1e-300, exposure * std::exp(t))), y);
+        });
+  // A negative count has no probability: no message.
+  CHECK_FALSE(evaluate(registry.kind("poisson"), "ep", 0, {{kArrivals[0]}, {Gaussian::point(-1)}}, std::vector{1.0}));
+}
+
+TEST_CASE("student_t_noise: moments and evidence are those of the integral, an outlier loosens its hold") {
+  const Registry registry = standard_registry();
+  const Kind& kind = registry.kind("student_t_noise");
+  for (const Gaussian& x : kArrivals)
+    for (const double y : {0.3, -2.0, 15.0})
+      check_moments(kind, x, y, {0.5, 3.0}, [&](double t) { return boost::math::pdf(boost::math::students_t(3.0), (y - t) / 0.5) / 0.5; });
+}
+
+TEST_CASE("student_t_noise: with many degrees of freedom it is Gaussian noise, in both directions") {
+  const Registry registry = standard_registry();
+  const Kind& kind = registry.kind("student_t_noise");
+  const Gaussian x = Gaussian::from_moments(1, 2), y = Gaussian::from_moments(-0.5, 3);
+  const std::vector<double> parameters{0.8, 1e7};
+  const auto to_x = evaluate(kind, "ep", 0, {{x}, {y}}, parameters), to_y = evaluate(kind, "ep", 1, {{x}, {y}}, parameters);
+  REQUIRE(to_x);
+  REQUIRE(to_y);
+  CHECK(Gaussian((*to_x)[0]).mean() == doctest::Approx(-0.5).epsilon(1e-4));
+  CHECK(Gaussian((*to_x)[0]).variance() == doctest::Approx(3 + 0.64).epsilon(1e-4));
+  CHECK(Gaussian((*to_y)[0]).mean() == doctest::Approx(1).epsilon(1e-4));
+  CHECK(Gaussian((*to_y)[0]).variance() == doctest::Approx(2 + 0.64).epsilon(1e-4));
+}
