@@ -1,8 +1,8 @@
 // All that a program needs: #include <dma.h>, link dma::dma.
 //
 //   a model       Graph, and product, sum, leaky_relu, ... (expressions.h) or Graph::factor
-//   to run it     compile, State, run, Report; forward_backward, flooding, sequential, residual
-//   its kinds     standard_registry, factor_from_function, kind
+//   to run it     compile, State, run, Report; forward_backward, flooding, sequential, residual; joint, JointPosterior
+//   its kinds     standard_registry, factor_from_function, likelihood_from_log_density, kind
 //   to learn      Learner; Bnn, a neural network, and regression_settings
 //   to look       explain, to_dot, describe
 #pragma once
@@ -10,10 +10,12 @@
 #include "engine/compile/compile.h"
 #include "engine/inspect/dot.h"
 #include "engine/inspect/explain.h"
+#include "engine/joint/joint.h"
 #include "engine/learn/learn.h"
 #include "engine/run/run.h"
 #include "engine/support/error.h"
 #include "factors/from_function.h"
+#include "factors/from_log_density.h"
 #include "factors/standard_registry.h"
 #include "models/bnn.h"
 #include "models/expressions.h"
