@@ -95,14 +95,16 @@ class Iteration {
       belief = {at, next.covariance};
       // A sharp y has no objective of its own; this one is as steep as it can be told.
       const double least = 1e-12 * x_.variance.cwiseProduct(fit.gains).dot(fit.gains);
-      const double noise = std::max({noise_, least, std::numeric_limits<double>::min()}), now = objective(at, fit.value, noise);
+      const double noise = std::max({noise_, least, std::numeric_limits<double>::min()}),
+                   now = objective(at, fit.value, noise);
       InputVector moved = next.mean;
       LinearFit moved_fit = fit_(moved, none);
       for (int k = 0; k < kMostSteps && !(objective(moved, moved_fit.value, noise) < now) && moved != at; ++k) {
         moved = 0.5 * (moved + at);
         moved_fit = fit_(moved, none);
       }
-      const bool has_arrived = is_near(belief, {moved, next.covariance}) || !(objective(moved, moved_fit.value, noise) < now);
+      const bool has_arrived =
+          is_near(belief, {moved, next.covariance}) || !(objective(moved, moved_fit.value, noise) < now);
       if (objective(moved, moved_fit.value, noise) < now) at = moved, fit = moved_fit, belief.mean = at;
       if (has_arrived) break;
     }

@@ -1,11 +1,13 @@
-// Messages of y = g(x_1, ..., x_k) linearised where x is believed to be, given everything that arrives, y's message included:
-// the iterated posterior linearisation of Garcia-Fernandez, Svensson and Sarkka (2016). With x ~ N(m, P) the best linear fit is
+// Messages of y = g(x_1, ..., x_k) linearised where x is believed to be, given everything that arrives, y's message
+// included: the iterated posterior linearisation of Garcia-Fernandez, Svensson and Sarkka (2016). With x ~ N(m, P) the
+// best linear fit is
 //
 //   y = E[g] + A (x - m) + e      A = P^-1 Cov(x, g)      Var e = Var[g] - A P A' >= 0
 //
-// The messages of that linear factor give a new belief, and so on until it stays. Linearising about what arrives on x alone would
-// miss any g that bends within that width: of exp(x) = 3 +- 0.1 under N(0, 4) nearly nothing would be learned. A first belief is
-// found by Gauss-Newton steps to the most probable x: starting wide, the iteration may end wide.
+// The messages of that linear factor give a new belief, and so on until it stays. Linearising about what arrives on x
+// alone would miss any g that bends within that width: of exp(x) = 3 +- 0.1 under N(0, 4) nearly nothing would be
+// learned. A first belief is found by Gauss-Newton steps to the most probable x: starting wide, the iteration may end
+// wide.
 #pragma once
 
 #include <Eigen/Core>
@@ -34,7 +36,9 @@ class FitOfFunction {
       : object_(&f), call_([](const void* object, const InputVector& mean, const InputMatrix& covariance) {
           return (*static_cast<const F*>(object))(mean, covariance);
         }) {}
-  LinearFit operator()(const InputVector& mean, const InputMatrix& covariance) const { return call_(object_, mean, covariance); }
+  LinearFit operator()(const InputVector& mean, const InputMatrix& covariance) const {
+    return call_(object_, mean, covariance);
+  }
 
  private:
   const void* object_;

@@ -16,7 +16,8 @@ namespace dma {
 namespace {
 
 constexpr std::size_t kMost = kMostInputs;
-// Inputs narrower than this, relative to their size, are taken as known: the differences of g that a fit needs would be rounding.
+// Inputs narrower than this, relative to their size, are taken as known: the differences of g that a fit needs would be
+// rounding.
 constexpr double kKnown = 1e-7;
 
 // Fits of g by quadrature over the inputs that are not known.
@@ -31,12 +32,14 @@ class QuadratureFit {
     const auto count = static_cast<Eigen::Index>(open.size());
     InputMatrix root(count, count);
     for (Eigen::Index a = 0; a < count; ++a)
-      for (Eigen::Index b = 0; b < count; ++b) root(a, b) = covariance(open[static_cast<std::size_t>(a)], open[static_cast<std::size_t>(b)]);
+      for (Eigen::Index b = 0; b < count; ++b)
+        root(a, b) = covariance(open[static_cast<std::size_t>(a)], open[static_cast<std::size_t>(b)]);
     if (count > 0) {
       constexpr double kJitter = 1e-12;  // what is left of a direction that y decides
       root.diagonal() *= 1 + kJitter;
       const Eigen::LLT<InputMatrix> factor(root);
-      root = factor.info() == Eigen::Success ? InputMatrix(factor.matrixL()) : InputMatrix(root.diagonal().cwiseSqrt().asDiagonal());
+      root = factor.info() == Eigen::Success ? InputMatrix(factor.matrixL())
+                                             : InputMatrix(root.diagonal().cwiseSqrt().asDiagonal());
     }
     const std::span<const Eigen::Index> free(open.data(), open.size());
     LinearFit fit{.value = expected(mean, free, root), .noise = 0, .gains = InputVector::Zero(mean.size())};
@@ -66,14 +69,16 @@ class QuadratureFit {
  private:
   // use(g, weight, standard coordinates) on the nodes.
   template <class Use>
-  void visit(const InputVector& mean, std::span<const Eigen::Index> free, const InputMatrix& root, const Use& use) const {
+  void visit(const InputVector& mean, std::span<const Eigen::Index> free, const InputMatrix& root,
+             const Use& use) const {
     InputVector x = mean;
     const auto value = [&] { return g_({x.data(), static_cast<std::size_t>(x.size())}, parameters_); };
     if (free.empty()) return use(value(), 1.0, nullptr);
     for_each_node<kMost>(GaussHermite::fine(free.size()), free.size(), [&](const double* z, double weight) {
       for (std::size_t a = 0; a < free.size(); ++a) {
         x(free[a]) = mean(free[a]);
-        for (std::size_t b = 0; b <= a; ++b) x(free[a]) += root(static_cast<Eigen::Index>(a), static_cast<Eigen::Index>(b)) * z[b];
+        for (std::size_t b = 0; b <= a; ++b)
+          x(free[a]) += root(static_cast<Eigen::Index>(a), static_cast<Eigen::Index>(b)) * z[b];
       }
       use(value(), weight, z);
     });
@@ -108,8 +113,9 @@ struct Message {
 template <std::size_t... i>
 void add_messages(Kind& kind, const Message& message, std::index_sequence<i...>) {
   constexpr std::size_t kInputs = sizeof...(i);
-  kind.message(kLinearisedMethod, "y",
-               [message](const GaussianAt<i>&... x, SlotParameters p) { return message.to_output(std::array<Gaussian, kInputs>{x...}, p); });
+  kind.message(kLinearisedMethod, "y", [message](const GaussianAt<i>&... x, SlotParameters p) {
+    return message.to_output(std::array<Gaussian, kInputs>{x...}, p);
+  });
   for (std::size_t target = 0; target < kInputs; ++target)
     kind.message(
         kLinearisedMethod, kind.ports()[target].name,
@@ -121,18 +127,24 @@ void add_messages(Kind& kind, const Message& message, std::index_sequence<i...>)
 
 }  // namespace
 
-Kind factor_from_function(std::string name, const std::vector<std::string>& inputs, Kind::Function g, std::string summary,
-                          std::vector<ParameterSpec> parameters) {
-  if (inputs.empty() || inputs.size() > kMost) fail("kind '{}': a function of {} inputs; one to {} are expected", name, inputs.size(), kMost);
+Kind factor_from_function(std::string name, const std::vector<std::string>& inputs, Kind::Function g,
+                          std::string summary, std::vector<ParameterSpec> parameters) {
+  if (inputs.empty() || inputs.size() > kMost)
+    fail("kind '{}': a function of {} inputs; one to {} are expected", name, inputs.size(), kMost);
   Kind kind(std::move(name), std::move(summary));
   for (const std::string& input : inputs) kind.input(input);
   kind.output("y").function(g);
   add_parameters(kind, parameters);
   const Message message{std::make_shared<const Kind::Function>(std::move(g)), parameters.size()};
   switch (inputs.size()) {
-    case 1: add_messages(kind, message, std::make_index_sequence<1>()); break;
-    case 2: add_messages(kind, message, std::make_index_sequence<2>()); break;
-    default: add_messages(kind, message, std::make_index_sequence<3>());
+    case 1:
+      add_messages(kind, message, std::make_index_sequence<1>());
+      break;
+    case 2:
+      add_messages(kind, message, std::make_index_sequence<2>());
+      break;
+    default:
+      add_messages(kind, message, std::make_index_sequence<3>());
   }
   return kind;
 }

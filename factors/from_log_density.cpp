@@ -74,7 +74,8 @@ struct Message {
     const ParameterNumbers parameters(p, parameter_count);
     Arrived arrived(*density, arrivals, parameters.span());
     const bool is_unknown = std::ranges::any_of(arrived.free(), [&](std::size_t port) { return port >= latent; });
-    if (arrived.any_uniform() || is_unknown || !arrivals[target].is_proper()) return GaussianOrFallback(Gaussian::uniform());
+    if (arrived.any_uniform() || is_unknown || !arrivals[target].is_proper())
+      return GaussianOrFallback(Gaussian::uniform());
     return tilted_message(arrived.tilt_towards(target), arrivals[target]);
   }
 };
@@ -83,21 +84,27 @@ template <std::size_t... i>
 void add_message(Kind& kind, const Message& message, std::index_sequence<i...>) {
   kind.message(
       "ep", kind.ports()[message.target].name,
-      [message](const GaussianAt<i>&... g, SlotParameters p) { return message(std::array<Gaussian, sizeof...(i)>{g...}, p); },
+      [message](const GaussianAt<i>&... g, SlotParameters p) {
+        return message(std::array<Gaussian, sizeof...(i)>{g...}, p);
+      },
       from(kind.ports()[i].name...));
 }
 
 }  // namespace
 
-Kind factor_from_log_density(std::string name, const std::vector<std::string>& ports, std::size_t latent, PortDensity log_density,
-                             std::string summary, std::vector<ParameterSpec> parameters) {
+Kind factor_from_log_density(std::string name, const std::vector<std::string>& ports, std::size_t latent,
+                             PortDensity log_density, std::string summary, std::vector<ParameterSpec> parameters) {
   if (ports.empty() || ports.size() > kMostValues || latent < 1 || latent > std::min(ports.size(), kMostFree))
-    fail("kind '{}': a log density of {} ports, {} of them latent; one to {} ports are expected, one to {} of them latent", name,
-         ports.size(), latent, kMostValues, kMostFree);
+    fail(
+        "kind '{}': a log density of {} ports, {} of them latent; one to {} ports are expected, one to {} of them "
+        "latent",
+        name, ports.size(), latent, kMostValues, kMostFree);
   Kind kind(std::move(name), std::move(summary));
   for (std::size_t p = 0; p < ports.size(); ++p)
-    if (p + 1 < ports.size() || p == 0) kind.input(ports[p]);
-    else kind.output(ports[p]);
+    if (p + 1 < ports.size() || p == 0)
+      kind.input(ports[p]);
+    else
+      kind.output(ports[p]);
   add_parameters(kind, parameters);
   const auto density = std::make_shared<const PortDensity>(std::move(log_density));
   kind.log_density(*density);
@@ -113,10 +120,17 @@ Kind factor_from_log_density(std::string name, const std::vector<std::string>& p
   for (std::size_t target = 0; target < latent; ++target) {
     const Message message{density, latent, target, parameters.size()};
     switch (ports.size()) {
-      case 1: add_message(kind, message, std::make_index_sequence<1>()); break;
-      case 2: add_message(kind, message, std::make_index_sequence<2>()); break;
-      case 3: add_message(kind, message, std::make_index_sequence<3>()); break;
-      default: add_message(kind, message, std::make_index_sequence<4>());
+      case 1:
+        add_message(kind, message, std::make_index_sequence<1>());
+        break;
+      case 2:
+        add_message(kind, message, std::make_index_sequence<2>());
+        break;
+      case 3:
+        add_message(kind, message, std::make_index_sequence<3>());
+        break;
+      default:
+        add_message(kind, message, std::make_index_sequence<4>());
     }
   }
   return kind;

@@ -1,13 +1,14 @@
-// A factor from its log density. Messages are those of expectation propagation (method "ep"): the moments of the density times
-// what arrives, by quadrature (tilted.h), divided by what arrives. As a site of the joint solver it is used like `probit`.
+// A factor from its log density. Messages are those of expectation propagation (method "ep"): the moments of the
+// density times what arrives, by quadrature (tilted.h), divided by what arrives. As a site of the joint solver it is
+// used like `probit`.
 //
 //   registry.add(likelihood_from_log_density("poisson_log", [](double x, double y) { return y * x - std::exp(x); }));
 //   registry.add(likelihood_from_log_density("student", [](double x, double y, std::span<const double> p) { ... },
 //                                            "a heavy tail", {{"scale", above(0)}, {"degrees", above(0), 4.0}}));
 //
-// The density may be anything whose product with a Gaussian can be integrated; it need not be normalised (only evidence takes
-// notice), NaN and -inf are outside of its domain. Where the exact message would have a negative precision the mean alone is
-// passed on, and the Report counts a replaced message. What is not known at all learns nothing: uniform.
+// The density may be anything whose product with a Gaussian can be integrated; it need not be normalised (only evidence
+// takes notice), NaN and -inf are outside of its domain. Where the exact message would have a negative precision the
+// mean alone is passed on, and the Report counts a replaced message. What is not known at all learns nothing: uniform.
 #pragma once
 
 #include <functional>
@@ -22,10 +23,11 @@ namespace dma {
 // Arguments: the values on all ports in order, and the parameters in order of declaration.
 using PortDensity = std::function<double(std::span<const double> values, std::span<const double> parameters)>;
 
-// The last of the ports is an output, the others are inputs. The first `latent` of them, one to three, get messages; what the
-// others lead to must be observed.
-Kind factor_from_log_density(std::string name, const std::vector<std::string>& ports, std::size_t latent, PortDensity log_density,
-                             std::string summary = {}, std::vector<ParameterSpec> parameters = {});
+// The last of the ports is an output, the others are inputs. The first `latent` of them, one to three, get messages;
+// what the others lead to must be observed.
+Kind factor_from_log_density(std::string name, const std::vector<std::string>& ports, std::size_t latent,
+                             PortDensity log_density, std::string summary = {},
+                             std::vector<ParameterSpec> parameters = {});
 
 namespace detail {
 
@@ -35,16 +37,20 @@ inline constexpr bool kTakesParameters = [] {
   return std::is_same_v<std::tuple_element_t<std::tuple_size_v<Arguments> - 1, Arguments>, std::span<const double>>;
 }();
 template <class F>
-inline constexpr std::size_t kValues = std::tuple_size_v<typename Signature<F>::Arguments> - (kTakesParameters<F> ? 1 : 0);
+inline constexpr std::size_t kValues = std::tuple_size_v<typename Signature<F>::Arguments> -
+                                       (kTakesParameters<F> ? 1 : 0);
 
 // f(double...), or f(double..., std::span<const double> parameters), on spans.
 template <class F>
 PortDensity on_spans(F f) {
   return [f = std::move(f)](std::span<const double> v, std::span<const double> p) -> double {
     return [&]<std::size_t... i>(std::index_sequence<i...>) {
-      if constexpr (kTakesParameters<F>) return f(v[i]..., p);
-      else return f(v[i]...);
-    }(std::make_index_sequence<kValues<F>>());
+      if constexpr (kTakesParameters<F>)
+        return f(v[i]..., p);
+      else
+        return f(v[i]...);
+    }
+    (std::make_index_sequence<kValues<F>>());
   };
 }
 
@@ -57,15 +63,17 @@ inline std::vector<std::string> input_names(std::size_t count) {
 
 }  // namespace detail
 
-// f(x, y), f(x1, x2, y) or f(x1, x2, x3, y), and std::span<const double> as a last argument where there are parameters: the log
-// density of what is observed on port y given the inputs. Ports: x (or x1, x2, x3), y.
+// f(x, y), f(x1, x2, y) or f(x1, x2, x3, y), and std::span<const double> as a last argument where there are parameters:
+// the log density of what is observed on port y given the inputs. Ports: x (or x1, x2, x3), y.
 template <class F>
-Kind likelihood_from_log_density(std::string name, F f, std::string summary = {}, std::vector<ParameterSpec> parameters = {}) {
+Kind likelihood_from_log_density(std::string name, F f, std::string summary = {},
+                                 std::vector<ParameterSpec> parameters = {}) {
   constexpr std::size_t kLatent = detail::kValues<F> - 1;
   static_assert(kLatent >= 1 && kLatent <= 3, "a log density of one to three inputs and y");
   std::vector<std::string> ports = detail::input_names(kLatent);
   ports.push_back("y");
-  return factor_from_log_density(std::move(name), ports, kLatent, detail::on_spans(std::move(f)), std::move(summary), std::move(parameters));
+  return factor_from_log_density(std::move(name), ports, kLatent, detail::on_spans(std::move(f)), std::move(summary),
+                                 std::move(parameters));
 }
 
 }  // namespace dma

@@ -1,4 +1,5 @@
-// Gauss-Hermite rules for the weight phi(t): sum of weight * g(node) is E[g] under N(0, 1), exact for polynomials of degree 2n - 1.
+// Gauss-Hermite rules for the weight phi(t): sum of weight * g(node) is E[g] under N(0, 1), exact for polynomials of
+// degree 2n - 1.
 #pragma once
 
 #include <cstddef>

@@ -7,7 +7,9 @@ namespace dma {
 
 inline double log_gamma(double x) {
   using namespace boost::math::policies;
-  constexpr policy<overflow_error<ignore_error>, pole_error<ignore_error>, domain_error<ignore_error>, promote_double<false>> kNeverThrow;
+  constexpr policy<overflow_error<ignore_error>, pole_error<ignore_error>, domain_error<ignore_error>,
+                   promote_double<false>>
+      kNeverThrow;
   return boost::math::lgamma(x, kNeverThrow);
 }
 

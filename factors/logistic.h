@@ -1,4 +1,5 @@
-// Logistic likelihood: f(x, y) = 1 / (1 + exp(-x)) if y > 0, 1 / (1 + exp(x)) otherwise. Outcomes may be coded {-1, 1} or {0, 1}.
+// Logistic likelihood: f(x, y) = 1 / (1 + exp(-x)) if y > 0, 1 / (1 + exp(x)) otherwise. Outcomes may be coded {-1, 1}
+// or {0, 1}.
 #pragma once
 
 #include <cmath>

@@ -1,4 +1,5 @@
-// What kinds made from a plain function share: their parameters, whose number only they know, and messages of all ports.
+// What kinds made from a plain function share: their parameters, whose number only they know, and messages of all
+// ports.
 #pragma once
 
 #include <array>
@@ -28,9 +29,12 @@ class ParameterNumbers {
 
 inline void add_parameters(Kind& kind, const std::vector<ParameterSpec>& parameters) {
   for (const ParameterSpec& parameter : parameters) {
-    if (parameter.per_term) fail("kind '{}': parameter '{}' is per term, but there is no variadic port", kind.name(), parameter.name);
-    if (parameter.fallback) kind.optional_parameter(parameter.name, *parameter.fallback, parameter.domain);
-    else kind.parameter(parameter.name, parameter.domain);
+    if (parameter.per_term)
+      fail("kind '{}': parameter '{}' is per term, but there is no variadic port", kind.name(), parameter.name);
+    if (parameter.fallback)
+      kind.optional_parameter(parameter.name, *parameter.fallback, parameter.domain);
+    else
+      kind.parameter(parameter.name, parameter.domain);
   }
 }
 

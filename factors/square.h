@@ -3,11 +3,8 @@
 //
 //   E = m^2 + v,    Var = 4 m^2 v + 2 v^2,    Cov(x, x^2) = 2 m v,
 //
-// so that the best linear fit is y = E + 2m (x - m) + e with Var e = 2 v^2. To y: the moments. To x, linearised:
-//
-//   mean m + (my - m^2 - v) / 2m,    variance (vy + 2 v^2) / 4m^2,
-//
-// always proper, and uniform at m = 0, where both signs of x explain y equally well.
+// so that the best linear fit is y = E + 2m (x - m) + e with Var e = 2 v^2. To y: the moments. To x: linearised where the belief is
+// (belief_linearisation.h), always proper, and uniform at m = 0, where both signs of x explain y equally well.
 #pragma once
 
 #include "engine/kinds/linear_view.h"
@@ -33,12 +30,7 @@ struct Square {
     const double m = x.mean(), v = x.variance(), square = m * m;
     return Gaussian::from_moments(square + v, 2 * v * (2 * square + v));
   }
-  static Gaussian to_x(const Gaussian& x, const Gaussian& y) {
-    if (x.is_uniform() || y.is_uniform() || x.tau == 0) return Gaussian::uniform();
-    const double m = x.mean(), v = x.variance(), slope = 2 * m, d = y.variance() + 2 * v * v;
-    const auto mean = [&] { return m + (y.mean() - m * m - v) / slope; };
-    return closed(slope / d * (y.mean() + m * m - v), slope / d * slope, mean);
-  }
+  static Gaussian to_x(const Gaussian& x, const Gaussian& y);
 };
 
 }  // namespace dma

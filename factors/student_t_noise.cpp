@@ -49,8 +49,12 @@ GaussianOrFallback moved(const Gaussian& known, const GaussianOrFallback& u, dou
 
 }  // namespace
 
-GaussianOrFallback StudentTNoise::to_x(const Gaussian& x, const Gaussian& y, Parameters p) { return moved(y, to_difference(x, y, p), -1); }
-GaussianOrFallback StudentTNoise::to_y(const Gaussian& x, const Gaussian& y, Parameters p) { return moved(x, to_difference(x, y, p), 1); }
+GaussianOrFallback StudentTNoise::to_x(const Gaussian& x, const Gaussian& y, Parameters p) {
+  return moved(y, to_difference(x, y, p), -1);
+}
+GaussianOrFallback StudentTNoise::to_y(const Gaussian& x, const Gaussian& y, Parameters p) {
+  return moved(x, to_difference(x, y, p), 1);
+}
 
 double StudentTNoise::log_density(double x, double y, Parameters p) { return log_normaliser(p) + log_shape(y - x, p); }
 

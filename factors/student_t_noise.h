@@ -2,9 +2,9 @@
 //
 //   f(x, y) = G((d + 1) / 2) / (G(d / 2) sqrt(pi d) scale) (1 + (y - x)^2 / (scale^2 d))^(-(d + 1) / 2).
 //
-// EP messages (method "ep") by quadrature over the difference, which is all that f sees: u = y - x ~ N(my - mx, vx + vy) gets a
-// message N(m, v), and x = y - u one of N(my - m, vy + v). Far from y, f is no longer log-concave; the message to u may then
-// have to be replaced (tilted.h).
+// EP messages (method "ep") by quadrature over the difference, which is all that f sees: u = y - x ~ N(my - mx, vx +
+// vy) gets a message N(m, v), and x = y - u one of N(my - m, vy + v). Far from y, f is no longer log-concave; the
+// message to u may then have to be replaced (tilted.h).
 #pragma once
 
 #include "engine/kinds/message_loop.h"

@@ -25,8 +25,8 @@ constexpr int kMostSteps = 200, kDepth = 40, kMostSplits = 300;
 constexpr int kScanSide = 24;
 constexpr double kScanStep = 0.5;
 constexpr std::size_t kMostHints = 8;
-// How far f is looked at to tell whether it varies at all, and the variation of log f below which rounding would exceed the
-// error of derivatives by differences (both are then about 1e-8 of the message).
+// How far f is looked at to tell whether it varies at all, and the variation of log f below which rounding would exceed
+// the error of derivatives by differences (both are then about 1e-8 of the message).
 constexpr double kLooks[] = {1, 3, 8}, kWeak = 1e-7;
 // Of the precision that arrives: what a message has whose own would be negative.
 constexpr double kLeastShare = 1e-6;
@@ -79,24 +79,31 @@ Peaks find_peaks(const Weight& weight, std::span<const double> hints) {
   for (const double t : points) heights.push_back(weight(t));
   Peaks peaks;
   for (std::size_t i = 0; i < points.size(); ++i) {
-    const bool rises = i == 0 || heights[i] > heights[i - 1], falls = i + 1 == points.size() || heights[i] >= heights[i + 1];
+    const bool rises = i == 0 || heights[i] > heights[i - 1],
+               falls = i + 1 == points.size() || heights[i] >= heights[i + 1];
     if (!rises || !falls || heights[i] == -kInfinity) continue;
     // Beyond the ends of the scan: as far as it goes up.
-    double left = i > 0 ? points[i - 1] : 2 * points[i] - 1, right = i + 1 < points.size() ? points[i + 1] : 2 * points[i] + 1;
+    double left = i > 0 ? points[i - 1] : 2 * points[i] - 1,
+           right = i + 1 < points.size() ? points[i + 1] : 2 * points[i] + 1;
     double at = points[i];
     for (int k = 0; i == 0 && k < kMostSteps && weight(left) > weight(at); ++k) right = at, at = left, left *= 2;
-    for (int k = 0; i + 1 == points.size() && k < kMostSteps && weight(right) > weight(at); ++k) left = at, at = right, right *= 2;
+    for (int k = 0; i + 1 == points.size() && k < kMostSteps && weight(right) > weight(at); ++k)
+      left = at, at = right, right *= 2;
     const Peak peak = weight.climb(left, at, right);
     if (peaks.size() == kMostPeaks) {
       const auto lowest = std::ranges::min_element(peaks, {}, &Peak::height);
-      if (lowest->height < peak.height) peaks.erase(lowest);
-      else continue;
+      if (lowest->height < peak.height)
+        peaks.erase(lowest);
+      else
+        continue;
     }
     peaks.push_back(peak);
   }
   double top = -kInfinity;
   for (const Peak& peak : peaks) top = std::max(top, peak.height);
-  peaks.erase(std::remove_if(peaks.begin(), peaks.end(), [&](const Peak& peak) { return peak.height < top - kNegligible; }), peaks.end());
+  peaks.erase(
+      std::remove_if(peaks.begin(), peaks.end(), [&](const Peak& peak) { return peak.height < top - kNegligible; }),
+      peaks.end());
   return peaks;
 }
 
@@ -158,7 +165,8 @@ class Integral {
 
  private:
   void refine(const quadrature::Panel& panel, int depth) {
-    if (panel.estimate(size()).error <= tolerance_ * whole_ || depth == 0 || ++splits_ > kMostSplits) return sums_.add(panel, centre_);
+    if (panel.estimate(size()).error <= tolerance_ * whole_ || depth == 0 || ++splits_ > kMostSplits)
+      return sums_.add(panel, centre_);
     const double middle = 0.5 * (panel.low + panel.high);
     refine(quadrature::Panel(value(), panel.low, middle), depth - 1);
     refine(quadrature::Panel(value(), middle, panel.high), depth - 1);
@@ -182,7 +190,8 @@ struct Differences {
   }
 };
 
-// Where log f is linear or quadratic to within rounding over the width of phi. The step is widened until f varies visibly.
+// Where log f is linear or quadratic to within rounding over the width of phi. The step is widened until f varies
+// visibly.
 std::optional<Tilted> weak_tilt(const LogFactor& f) {
   constexpr int kWidenings = 40;
   const double at_0 = f(0);
@@ -225,7 +234,8 @@ Tilted tilt(const LogFactor& log_f, std::span<const double> hints, double tolera
   std::ranges::sort(breaks);
   Integral integral(weight, highest, tolerance);
   const Sums sums = integral.over(breaks);
-  const double off = sums.first / sums.mass, mean = integral.centre() + off, variance = sums.second / sums.mass - off * off;
+  const double off = sums.first / sums.mass, mean = integral.centre() + off,
+               variance = sums.second / sums.mass - off * off;
   if (!(sums.mass > 0) || !(variance > 0) || !std::isfinite(variance)) return {};
   return {.found = true,
           .log_mass = top + std::log(sums.mass * normal::kInverseSqrtTwoPi),

@@ -114,8 +114,8 @@ class Density {
 // The finer rule is then some ten times as good as that.
 bool agree(const Tilted& a, const Tilted& b, double tolerance) {
   const double precision = 1 + a.rho;
-  return std::abs(a.mean - b.mean) * std::sqrt(precision) < tolerance && std::abs(a.rho - b.rho) < tolerance * precision &&
-         std::abs(a.log_mass - b.log_mass) < tolerance;
+  return std::abs(a.mean - b.mean) * std::sqrt(precision) < tolerance &&
+         std::abs(a.rho - b.rho) < tolerance * precision && std::abs(a.log_mass - b.log_mass) < tolerance;
 }
 
 // One integral inside the other. What takes more evaluations than this (half a second's) is given up: a counted fault.

@@ -2,9 +2,9 @@
 //
 //   M, V of t_1 under phi(t_1) ... phi(t_k) f(t_1, ..., t_k),      k = 2 or 3,
 //
-// by Gauss-Hermite cubature around the mode, in coordinates in which the density is N(0, I) to the second order. Where a finer
-// and a coarser rule disagree (f is cut off, or has tails or peaks that this does not see), t_k, ..., t_2 are integrated out
-// one inside the other instead: as robust as one variable is, at a hundred times the cost of each.
+// by Gauss-Hermite cubature around the mode, in coordinates in which the density is N(0, I) to the second order. Where
+// a finer and a coarser rule disagree (f is cut off, or has tails or peaks that this does not see), t_k, ..., t_2 are
+// integrated out one inside the other instead: as robust as one variable is, at a hundred times the cost of each.
 #pragma once
 
 #include "factors/tilted.h"
@@ -18,7 +18,8 @@ class LogFactorOfSeveral {
  public:
   template <class F>
   LogFactorOfSeveral(const F& f)
-      : object_(&f), call_([](const void* object, const double* t) -> double { return (*static_cast<const F*>(object))(t); }) {}
+      : object_(&f),
+        call_([](const void* object, const double* t) -> double { return (*static_cast<const F*>(object))(t); }) {}
   double operator()(const double* t) const { return call_(object_, t); }
 
  private:

@@ -18,7 +18,8 @@ Tilted cut(double a, double width) {
   const double b = a + width;
   if (width >= kWide && a <= kNear) {
     const double low = normal::density(a), high = normal::density(b);
-    const double mass = a < 0 ? normal::distribution(b) - normal::distribution(a) : normal::distribution(-a) - normal::distribution(-b);
+    const double mass =
+        a < 0 ? normal::distribution(b) - normal::distribution(a) : normal::distribution(-a) - normal::distribution(-b);
     const double mean = (low - high) / mass, lost = mean * mean + (b * high - a * low) / mass, variance = 1 - lost;
     return {.found = true, .log_mass = std::log(mass), .mean = mean, .tau = mean / variance, .rho = lost / variance};
   }
@@ -31,7 +32,8 @@ Tilted cut(double a, double width) {
       const double share = p.kronrod * p.value;
       mass += share, first += share * p.x, second += share * p.x * p.x;
     }
-  const double off = first / mass, mean = a + off, variance = second / mass - off * off;  // off is of the size of the spread
+  const double off = first / mass, mean = a + off,
+               variance = second / mass - off * off;  // off is of the size of the spread
   return {.found = variance > 0,
           .log_mass = std::log(mass * normal::kInverseSqrtTwoPi) - 0.5 * a * a,
           .mean = mean,

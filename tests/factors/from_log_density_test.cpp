@@ -18,7 +18,8 @@ namespace {
 using namespace dma;
 using Values = std::span<const double>;
 
-Gaussian message(const Kind& kind, std::size_t target, const std::vector<Gaussian>& arrivals, const std::vector<double>& parameters = {}) {
+Gaussian message(const Kind& kind, std::size_t target, const std::vector<Gaussian>& arrivals,
+                 const std::vector<double>& parameters = {}) {
   Arrivals all;
   for (const Gaussian& a : arrivals) all.push_back({a});
   return Gaussian(evaluate(kind, "ep", target, all, parameters).value()[0]);
@@ -33,22 +34,25 @@ Kind poisson_log() {
   return likelihood_from_log_density("poisson_log", [](double x, double y) { return y * x - std::exp(x); });
 }
 
-const std::vector<Gaussian> kArrivals = {Gaussian::from_moments(0, 1), Gaussian::from_moments(1.5, 0.3), Gaussian::from_moments(-2, 4),
-                                         Gaussian::from_moments(-6, 2), Gaussian::from_moments(3, 1e-4)};
+const std::vector<Gaussian> kArrivals = {Gaussian::from_moments(0, 1), Gaussian::from_moments(1.5, 0.3),
+                                         Gaussian::from_moments(-2, 4), Gaussian::from_moments(-6, 2),
+                                         Gaussian::from_moments(3, 1e-4)};
 
 }  // namespace
 
 TEST_CASE("from_log_density: closed forms are what the quadrature of their densities gives") {
   const Kind probit = likelihood_from_log_density("probit", &Probit::log_density);
   const Kind greater = factor_from_log_density(
-      "greater", {"x"}, 1, [](Values v, Values p) { return GreaterThan::log_density(v[0], {p[0]}); }, "", {{"threshold", finite(), 0.0}});
+      "greater", {"x"}, 1, [](Values v, Values p) { return GreaterThan::log_density(v[0], {p[0]}); }, "",
+      {{"threshold", finite(), 0.0}});
   for (const Gaussian& x : kArrivals) {
     CAPTURE(x.mean());
     for (const double y : {-1.0, 1.0}) {
       const Gaussian exact = Probit::to_x(x, Gaussian::point(y)), found = message(probit, 0, {x, Gaussian::point(y)});
       check_equal(x * found, x * exact, 1e-9);
       const std::vector<Natural> arrivals{x, Gaussian::point(y)};
-      CHECK(probit.log_integral()(arrivals, {}) == doctest::Approx(Probit::log_integral(x, Gaussian::point(y))).epsilon(1e-8));
+      CHECK(probit.log_integral()(arrivals, {}) ==
+            doctest::Approx(Probit::log_integral(x, Gaussian::point(y))).epsilon(1e-8));
     }
     check_equal(x * message(greater, 0, {x}, {-1.0}), x * GreaterThan::to_x(x, {-1.0}), 1e-8);
   }
@@ -69,7 +73,8 @@ TEST_CASE("from_log_density: a likelihood from a lambda runs in a tree and gives
   CHECK(report.faults == 0);
   CHECK(report.replaced == 0);
   for (std::size_t i = 0; i < 3; ++i) {
-    const auto exact = oracle::matched([&](double t) { return std::exp(counts[i] * t - std::exp(t)); }, Gaussian::from_moments(0.5, 2));
+    const auto exact = oracle::matched([&](double t) { return std::exp(counts[i] * t - std::exp(t)); },
+                                       Gaussian::from_moments(0.5, 2));
     CHECK(state.belief(x).mean(i) == doctest::Approx(exact.mean).epsilon(1e-9));
     CHECK(state.belief(x).variance(i) == doctest::Approx(exact.variance).epsilon(1e-9));
   }
@@ -78,7 +83,8 @@ TEST_CASE("from_log_density: a likelihood from a lambda runs in a tree and gives
 TEST_CASE("from_log_density: a site of the joint solver, parameters by slot, and its evidence") {
   Registry registry = standard_registry();
   registry.add(likelihood_from_log_density(
-      "scaled", [](double x, double y, Values p) { return y * p[0] * x - std::exp(p[0] * x); }, "a test", {{"scale", above(0)}, {"unused", finite(), 1.0}}));
+      "scaled", [](double x, double y, Values p) { return y * p[0] * x - std::exp(p[0] * x); }, "a test",
+      {{"scale", above(0)}, {"unused", finite(), 1.0}}));
   Graph g;
   const VariableId x = g.variable("x", 2), y = g.observed("y", 2);
   g.factor("gaussian_prior", {x}, {{"mean", 0.5}, {"variance", 2.0}});
@@ -90,8 +96,9 @@ TEST_CASE("from_log_density: a site of the joint solver, parameters by slot, and
   const double scales[] = {0.5, 1.5}, counts[] = {3, 1};
   double evidence = 0;
   for (std::size_t i = 0; i < 2; ++i) {
-    const auto exact = oracle::matched([&](double t) { return std::exp(counts[i] * scales[i] * t - std::exp(scales[i] * t)); },
-                                       Gaussian::from_moments(0.5, 2));
+    const auto exact =
+        oracle::matched([&](double t) { return std::exp(counts[i] * scales[i] * t - std::exp(scales[i] * t)); },
+                        Gaussian::from_moments(0.5, 2));
     CHECK(state.belief(x).mean(i) == doctest::Approx(exact.mean).epsilon(1e-8));
     CHECK(state.belief(x).variance(i) == doctest::Approx(exact.variance).epsilon(1e-8));
     evidence += std::log(exact.mass);
@@ -100,10 +107,13 @@ TEST_CASE("from_log_density: a site of the joint solver, parameters by slot, and
 }
 
 TEST_CASE("from_log_density: two inputs share what their sum says") {
-  const Kind kind = likelihood_from_log_density("counts", [](double a, double b, double y) { return y * (a + b) - std::exp(a + b); });
+  const Kind kind =
+      likelihood_from_log_density("counts", [](double a, double b, double y) { return y * (a + b) - std::exp(a + b); });
   const Gaussian a = Gaussian::from_moments(0.2, 1), b = Gaussian::from_moments(0.5, 0.6);
-  const auto exact = oracle::matched([](double s) { return std::exp(5 * s - std::exp(s)); }, Gaussian::from_moments(0.7, 1.6));
-  const Gaussian to_a = a * message(kind, 0, {a, b, Gaussian::point(5)}), to_b = b * message(kind, 1, {a, b, Gaussian::point(5)});
+  const auto exact =
+      oracle::matched([](double s) { return std::exp(5 * s - std::exp(s)); }, Gaussian::from_moments(0.7, 1.6));
+  const Gaussian to_a = a * message(kind, 0, {a, b, Gaussian::point(5)}),
+                 to_b = b * message(kind, 1, {a, b, Gaussian::point(5)});
   CHECK(to_a.mean() == doctest::Approx(0.2 + (exact.mean - 0.7) / 1.6).epsilon(1e-5));
   CHECK(to_a.variance() == doctest::Approx(1 - (1.6 - exact.variance) / (1.6 * 1.6)).epsilon(1e-5));
   CHECK(to_b.mean() == doctest::Approx(0.5 + 0.6 * (exact.mean - 0.7) / 1.6).epsilon(1e-5));
@@ -119,7 +129,8 @@ TEST_CASE("from_log_density: an outlier's message is replaced by a proper one, a
   g.factor("gaussian_prior", {x}, {{"mean", 0.0}, {"variance", 4.0}});
   g.factor("student_t_noise", {all_to_one(x), y}, {{"scale", 0.3}, {"degrees", 2.0}});
   for (const bool by_joint : {false, true}) {
-    const Plan plan = by_joint ? compile(g, joint(), standard_registry()) : compile(g, forward_backward(), standard_registry(), {.method = "ep"});
+    const Plan plan = by_joint ? compile(g, joint(), standard_registry())
+                               : compile(g, forward_backward(), standard_registry(), {.method = "ep"});
     State state(plan);
     state.observe(y, {1.0, 1.2, 30.0});
     const Report report = run(plan, state);
@@ -141,13 +152,15 @@ TEST_CASE("from_log_density: what is unknown says nothing, what is impossible is
 }
 
 TEST_CASE("from_log_density: wrong ports and an outcome that is not observed are Errors that say what to do") {
-  CHECK_THROWS_WITH_AS(static_cast<void>(factor_from_log_density("f", {"x", "y"}, 3, [](Values, Values) { return 0.0; })),
-                       doctest::Contains("one to"), Error);
+  CHECK_THROWS_WITH_AS(
+      static_cast<void>(factor_from_log_density("f", {"x", "y"}, 3, [](Values, Values) { return 0.0; })),
+      doctest::Contains("one to"), Error);
   Registry registry = standard_registry();
   registry.add(poisson_log());
   Graph g;
   const VariableId x = g.variable("x"), y = g.variable("y");
   g.factor("gaussian_prior", {x}, {{"mean", 0.0}, {"variance", 1.0}});
   g.factor("poisson_log", {x, y});
-  CHECK_THROWS_WITH_AS(static_cast<void>(compile(g, forward_backward(), registry, {.method = "ep"})), doctest::Contains("observe"), Error);
+  CHECK_THROWS_WITH_AS(static_cast<void>(compile(g, forward_backward(), registry, {.method = "ep"})),
+                       doctest::Contains("observe"), Error);
 }

@@ -14,7 +14,8 @@ using namespace dma;
 
 // The kind's message to x times what arrives, against the moments of density(x) times what arrives.
 template <class F>
-void check_moments(const Kind& kind, const Gaussian& x, double y, const std::vector<double>& parameters, const F& density) {
+void check_moments(const Kind& kind, const Gaussian& x, double y, const std::vector<double>& parameters,
+                   const F& density) {
   CAPTURE(kind.name());
   CAPTURE(x.mean());
   CAPTURE(y);
@@ -23,13 +24,16 @@ void check_moments(const Kind& kind, const Gaussian& x, double y, const std::vec
   const Gaussian belief = x * Gaussian((*messages)[0]);
   const auto exact = oracle::matched(density, x, y);
   CHECK(belief.mean() == doctest::Approx(exact.mean).epsilon(1e-8));
-  if (exact.variance < x.variance()) CHECK(belief.variance() == doctest::Approx(exact.variance).epsilon(1e-8));
-  else CHECK(belief.variance() == doctest::Approx(x.variance()).epsilon(1e-5));
+  if (exact.variance < x.variance())
+    CHECK(belief.variance() == doctest::Approx(exact.variance).epsilon(1e-8));
+  else
+    CHECK(belief.variance() == doctest::Approx(x.variance()).epsilon(1e-5));
   const std::vector<Natural> arrivals{x, Gaussian::point(y)};
   CHECK(kind.log_integral()(arrivals, parameters) == doctest::Approx(std::log(exact.mass)).epsilon(1e-9));
 }
 
-const std::vector<Gaussian> kArrivals = {Gaussian::from_moments(0, 1), Gaussian::from_moments(1.5, 0.3), Gaussian::from_moments(-2, 4)};
+const std::vector<Gaussian> kArrivals = {Gaussian::from_moments(0, 1), Gaussian::from_moments(1.5, 0.3),
+                                         Gaussian::from_moments(-2, 4)};
 
 }  // namespace
 
@@ -57,7 +61,8 @@ TEST_CASE("student_t_noise: moments and evidence are those of the integral, an o
   const Kind& kind = registry.kind("student_t_noise");
   for (const Gaussian& x : kArrivals)
     for (const double y : {0.3, -2.0, 15.0})
-      check_moments(kind, x, y, {0.5, 3.0}, [&](double t) { return boost::math::pdf(boost::math::students_t(3.0), (y - t) / 0.5) / 0.5; });
+      check_moments(kind, x, y, {0.5, 3.0},
+                    [&](double t) { return boost::math::pdf(boost::math::students_t(3.0), (y - t) / 0.5) / 0.5; });
 }
 
 TEST_CASE("student_t_noise: with many degrees of freedom it is Gaussian noise, in both directions") {
@@ -65,7 +70,8 @@ TEST_CASE("student_t_noise: with many degrees of freedom it is Gaussian noise, i
   const Kind& kind = registry.kind("student_t_noise");
   const Gaussian x = Gaussian::from_moments(1, 2), y = Gaussian::from_moments(-0.5, 3);
   const std::vector<double> parameters{0.8, 1e7};
-  const auto to_x = evaluate(kind, "ep", 0, {{x}, {y}}, parameters), to_y = evaluate(kind, "ep", 1, {{x}, {y}}, parameters);
+  const auto to_x = evaluate(kind, "ep", 0, {{x}, {y}}, parameters),
+             to_y = evaluate(kind, "ep", 1, {{x}, {y}}, parameters);
   REQUIRE(to_x);
   REQUIRE(to_y);
   CHECK(Gaussian((*to_x)[0]).mean() == doctest::Approx(-0.5).epsilon(1e-4));

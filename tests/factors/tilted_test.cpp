@@ -36,7 +36,8 @@ TEST_CASE("tilted: a Gaussian factor comes back, however narrow, wide or far awa
 TEST_CASE("tilted: cut, skewed and heavy-tailed factors have the moments of the definition") {
   const auto check = [](const auto& log_f, double kink) {
     const Tilted t = tilt(log_f);
-    const auto exact = oracle::matched([&](double x) { return std::isnan(log_f(x)) ? 0.0 : std::exp(log_f(x)); }, kStandard, kink);
+    const auto exact =
+        oracle::matched([&](double x) { return std::isnan(log_f(x)) ? 0.0 : std::exp(log_f(x)); }, kStandard, kink);
     REQUIRE(t.found);
     CHECK(t.log_mass == doctest::Approx(std::log(exact.mass)).epsilon(1e-9));
     CHECK(t.mean == doctest::Approx(exact.mean).epsilon(1e-9));
@@ -48,10 +49,13 @@ TEST_CASE("tilted: cut, skewed and heavy-tailed factors have the moments of the 
   check([](double x) { return -std::log1p(100 * (x - 3) * (x - 3)); }, 3);
   check([](double x) { return -2.5 * std::log1p(1e4 * (x + 5) * (x + 5) / 4); }, -5);
   check([](double x) { return 3 * std::log(x) - x; }, 0);  // NaN below 0
-  check([](double x) { return std::log(std::exp(-200 * (x - 2) * (x - 2)) + std::exp(-200 * (x + 1.5) * (x + 1.5))); }, 0);
+  check([](double x) { return std::log(std::exp(-200 * (x - 2) * (x - 2)) + std::exp(-200 * (x + 1.5) * (x + 1.5))); },
+        0);
 }
 
-TEST_CASE("tilted: a factor that widens keeps the mean and is counted, one that says nothing is uniform, none at all no message") {
+TEST_CASE(
+    "tilted: a factor that widens keeps the mean and is counted, one that says nothing is uniform, none at all no "
+    "message") {
   const Gaussian arrived = Gaussian::from_moments(2, 9);
   const auto outlier = [](double t) { return -2.5 * std::log1p((t - 6) * (t - 6)); };
   const Tilted widened = tilt(outlier);
@@ -87,7 +91,8 @@ TEST_CASE("tilted: several variables, of which f sees the sum, are the one varia
     };
     const std::span<const double> none[kMostFree] = {};
     const Tilted t = tilt_first(f, count, none);
-    const auto exact = oracle::matched([&](double x) { return std::exp(of_sum(x)); }, Gaussian::from_moments(1, square));
+    const auto exact =
+        oracle::matched([&](double x) { return std::exp(of_sum(x)); }, Gaussian::from_moments(1, square));
     CHECK(t.log_mass == doctest::Approx(std::log(exact.mass)).epsilon(1e-5));
     CHECK(t.mean == doctest::Approx((exact.mean - 1) / square).epsilon(1e-4));
     CHECK(1 / (1 + t.rho) == doctest::Approx(1 - (1 - exact.variance / square) / square).epsilon(1e-4));

@@ -52,5 +52,6 @@ TEST_CASE("within: extremes stay valid") {
   CHECK(Within::to_x(Gaussian::point(3), {1}).is_uniform());
   for (const double mean : {1e-3, 1e3, -1e9, 1e60})
     for (const double variance : {1e-80, 1e-6, 1e6, 1e80})
-      for (const double margin : {1e-9, 1.0, 1e9}) CHECK(is_valid(Within::to_x(Gaussian::from_moments(mean, variance), {margin})));
+      for (const double margin : {1e-9, 1.0, 1e9})
+        CHECK(is_valid(Within::to_x(Gaussian::from_moments(mean, variance), {margin})));
 }
