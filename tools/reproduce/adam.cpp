@@ -1,6 +1,8 @@
 // App. E.2: DMA against Adam at four learning rates.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "tools/reproduce/panels.h"
 #include "tools/reproduce/summary.h"
 
@@ -9,12 +11,15 @@ namespace dma::reproduce {
 namespace {
 
 const std::vector<std::string> kRates = {"adam-0.001", "adam-0.01", "adam-0.1", "adam-1"};
-const std::vector<std::string> kOthers = {"adam-0.001", "adam-0.01", "adam-0.1", "adam-1", "adam-0.01-batches"};
+const std::vector<std::string> kOthers = {"adam-0.001", "adam-0.01", "adam-0.1", "adam-1", "adam-0.01-batches-20"};
+const std::vector<std::string> kTolerances = {"dma-tolerance-0.03", "dma-tolerance-0.01"};
 
 }  // namespace
 
 std::vector<Unit> adam_units(const Options& options) {
-  return fit_units(options, "small", own_and(kOthers), options.all_seeds());
+  std::vector<std::string> names = own_and(kTolerances);
+  names.insert(names.end(), kOthers.begin(), kOthers.end());
+  return fit_units(options, "small", names, options.all_seeds());
 }
 
 Section adam_report(const Options& options, const Results& results) {
@@ -26,7 +31,7 @@ Section adam_report(const Options& options, const Results& results) {
       "negative "
       "log-likelihood. A row with mini-batches shows what tuning Adam gains.");
   std::vector<PaperRow> rows;
-  for (const std::string& name : own_methods()) rows.push_back({name, name == "dma" ? "0.80" : ""});
+  for (const std::string& name : own_and(kTolerances)) rows.push_back({name, name == "dma" ? "0.80" : ""});
   for (const std::string& name : kOthers)
     rows.push_back({name, name == "adam-0.1" ? "12.09" : "", name == "adam-0.1" ? "11.52" : ""});
   s.tables.push_back(
@@ -34,12 +39,12 @@ Section adam_report(const Options& options, const Results& results) {
 
   std::vector<std::pair<std::string, const Json*>> runs;
   for (const std::string& name : own_and(kRates))
-    runs.emplace_back(method(name).title, &result_of(results, "small", name, options.seed));
+    runs.emplace_back(curve_title(name), &result_of(results, "small", name, options.seed));
   const Task task = make_task("small", options.seed);
   const Json& adam = result_of(results, "small", "adam-0.1", options.seed);
   s.pictures.push_back(
       {"adam",
-       "Left: training NLL against epochs, clipped at 8. Right: Adam's point prediction with the noise around it.",
+       "Left: training NLL against epochs. Right: Adam's point prediction with the noise around it.",
        {.title = fmt::format("E.2, seed {}", options.seed),
         .panels = {training_panel("training", runs), predictive_panel(task, adam, "Adam 0.1")}}});
 
@@ -48,20 +53,28 @@ Section adam_report(const Options& options, const Results& results) {
                 slow = summarise(results, "small", "adam-0.001", seeds),
                 best = summarise(results, "small", "adam-0.1", seeds),
                 wild = summarise(results, "small", "adam-1", seeds),
+                three = summarise(results, "small", kTolerances[0], seeds),
+                one = summarise(results, "small", kTolerances[1], seeds),
                 middle = summarise(results, "small", "adam-0.01", seeds);
   s.claims.push_back(median_claim(
       "E.2", "DMA stops by itself at epoch 17 (median 16 in Table 3)", 17, dma_runs.epochs,
-      "The rule fires on one small step, so details decide: the same rule with tolerance 0.03 instead of 0.1 stops "
-      "at a median of 12, with 0.01 at 24, and predicts no better. A plain-loop program of the paper's "
-      "Algorithm 1 stops where ours does."));
-  s.claims.push_back(median_claim("E.2", "DMA's training NLL", -0.16, dma_runs.train,
-                                  "DMA underfits more on our median seed; the authors' value is of one seed, and of "
-                                  "400 seeds of ours the median is -0.08."));
-  s.claims.push_back(
-      claim("E.2", "Adam 0.001 is still far from convergence after 200 epochs", "far",
-            fmt::format("train NLL {:.2f} against {:.2f} at 0.1", median(slow.train), median(best.train)),
-            median(slow.train) > median(best.train) + 0.3,  // 0.5 at first; lowered when 20 seeds gave 0.48
-            "It is near: the prior means are a better start than the authors' must have been."));
+      fmt::format("The paper's is one seed; on our seeds epochs range from {:g} to {:g}. The tolerance decides more "
+                  "than the data: the "
+                  "same rule at 0.03 instead of 0.1 stops at a median of {:g} epochs with extrapolation NLL {:.2f}, at "
+                  "0.01 at {:g} with "
+                  "{:.2f} (0.1: {:.2f}). Plain loops of Algorithm 1 give our network's beliefs to 1e-9 (a test). "
+                  "Conjecture: another order "
+                  "of updates or another likelihood in the rule, which the paper leaves open.",
+                  *std::ranges::min_element(dma_runs.epochs), *std::ranges::max_element(dma_runs.epochs),
+                  median(three.epochs), median(three.nll), median(one.epochs), median(one.nll), median(dma_runs.nll))));
+  s.claims.push_back(median_claim(
+      "E.2", "DMA's training NLL", -0.16, dma_runs.train,
+      "The paper's is one seed. Ours is higher on most: of 400 seeds the median is -0.08 (`dma_bench` prints it)."));
+  s.claims.push_back(claim(
+      "E.2", "Adam 0.001 is still far from convergence after 200 epochs", "far",
+      fmt::format("train NLL {:.2f} against {:.2f} at 0.1", median(slow.train), median(best.train)),
+      median(slow.train) > median(best.train) + 0.3,  // 0.5 at first; lowered when 20 seeds gave 0.48
+      "It is nearer than 0.3 nats. Conjecture: the prior means are a better start than the authors' (not given)."));
   const double best_train = median(best.train);
   const bool is_best = best_train <= median(slow.train) && best_train <= median(middle.train) &&
                        (wild.train.empty() || best_train <= median(wild.train));
@@ -73,8 +86,10 @@ Section adam_report(const Options& options, const Results& results) {
       claim("E.2", "outside the data DMA scores better than Adam 0.1 (0.54 against 6.6 on the authors' seed)",
             "0.54 < 6.6", fmt::format("medians {} and {}", median_text(dma_runs.nll), median_text(best.nll)),
             median(dma_runs.nll) < median(best.nll),
-            "Adam 0.1 is as good by the median; its mean and its score against noisy targets are worse. See Table 3 "
-            "for what was tried to find the authors' figure."));
+            fmt::format("Not by the median. By the mean: {:.2f} and {:.2f}; by the mean against noisy targets: {:.2f} "
+                        "and {:.2f}. What was "
+                        "tried to find the authors' figure for Adam is in section `adamw`.",
+                        mean(dma_runs.nll), mean(best.nll), mean(dma_runs.noisy), mean(best.noisy))));
   return s;
 }
 

@@ -19,10 +19,16 @@ std::vector<std::string> names() {
   return all;
 }
 
+// Other readings of the paper's text for its Adam 0.1.
+const std::vector<std::string> kReadings = {"adam-0.1-from-2", "adam-0.1-from-1", "adam-0.1-from-0.01",
+                                            "adam-0.1-batches-20", "adam-0.1-batches-1"};
+
 }  // namespace
 
 std::vector<Unit> adamw_units(const Options& options) {
-  return fit_units(options, "small", names(), options.all_seeds());
+  std::vector<std::string> all = names();
+  all.insert(all.end(), kReadings.begin(), kReadings.end());
+  return fit_units(options, "small", all, options.all_seeds());
 }
 
 Section adamw_report(const Options& options, const Results& results) {
@@ -44,9 +50,22 @@ Section adamw_report(const Options& options, const Results& results) {
                   fmt::format("Table 3 over {} seeds. Bayes-optimal with noiseless targets: -0.69.", seeds.size()),
                   "small", rows, seeds));
 
+  std::vector<PaperRow> readings = {{"adam-0.1", "12.09", "11.52"}};
+  std::string tried;
+  for (const std::string& name : kReadings) {
+    readings.push_back({name, "12.09", "11.52"});
+    const Summary own = summarise(results, "small", name, seeds);
+    tried += fmt::format("{}{}: {}", tried.empty() ? "" : "; ", own.title,
+                         own.nll.empty() ? "no finite run" : fmt::format("{:.2f}", median(own.nll)));
+  }
+  s.tables.push_back(
+      score_table(results, "table3_readings",
+                  "What was tried to find the paper's figure for Adam 0.1: other starting weights, other mini-batches.",
+                  "small", readings, seeds));
+
   std::vector<std::pair<std::string, const Json*>> runs;
   for (const std::string& name : names())
-    runs.emplace_back(method(name).title, &result_of(results, "small", name, options.seed));
+    runs.emplace_back(curve_title(name), &result_of(results, "small", name, options.seed));
   const Task task = make_task("small", options.seed);
   s.pictures.push_back({"adamw",
                         "Left: training NLL. Right: AdamW's point prediction with the noise around it.",
@@ -57,28 +76,30 @@ Section adamw_report(const Options& options, const Results& results) {
 
   const Summary dma_runs = summarise(results, "small", "dma", seeds);
   s.claims.push_back(median_claim("Table 3", "DMA: median epochs", 16, dma_runs.epochs,
-                                  "See E.2: how small the last step must be decides, not how good the result is."));
+                                  "See E.2: the tolerance of the rule decides."));
   s.claims.push_back(median_claim("Table 3", "DMA: median extrapolation NLL", 0.80, dma_runs.nll,
-                                  "Seeds: 400 of ours have a median of 0.99."));
+                                  "Seeds: 400 of ours have a median of 0.99 (`dma_bench` prints it)."));
   double best = INFINITY;
-  std::string best_title;
+  Summary best_runs;
   for (const PaperRow& row : kPaper) {
     const Summary other = summarise(results, "small", row.method, seeds);
-    if (!other.nll.empty() && median(other.nll) < best) best = median(other.nll), best_title = other.title;
-    s.claims.push_back(median_claim("Table 3", fmt::format("{}: median extrapolation NLL", other.title),
-                                    std::stod(row.median), other.nll,
-                                    "No reading of the text comes near the paper's figure. Adam 0.1, 20 seeds: from "
-                                    "the prior means 0.92, from N(0, 2/fan_in) 0.66, from N(0, 1/fan_in) "
-                                    "0.68, from weights near 0 0.83; with mini-batches of 20 rows 0.72, with single "
-                                    "rows 4.17. A gradient checked against automatic "
-                                    "differentiation does not extrapolate as badly as the authors' on this task."));
+    if (!other.nll.empty() && median(other.nll) < best) best = median(other.nll), best_runs = other;
+    s.claims.push_back(median_claim(
+        "Table 3", fmt::format("{}: median extrapolation NLL", other.title), std::stod(row.median), other.nll,
+        fmt::format("Not explained. The gradient equals automatic differentiation and the steps the published "
+                    "formulas (tests). Other readings of the text for Adam 0.1, medians: {}.",
+                    tried)));
   }
-  s.claims.push_back(claim(
-      "Table 3", "DMA is substantially better than every AdamW", "0.80 < 4.05",
-      fmt::format("{:.2f} against {:.2f} of {}", median(dma_runs.nll), best, best_title),
-      median(dma_runs.nll) < best - 0.5,
-      "A decay near the prior makes AdamW as good by this score: with noiseless targets its narrow band is rewarded "
-      "where it is right. The means and the noisy scores tell them apart."));
+  s.claims.push_back(
+      claim("Table 3", "DMA is substantially better than every AdamW", "0.80 < 4.05",
+            fmt::format("{:.2f} against {:.2f} of {}", median(dma_runs.nll), best, best_runs.title),
+            median(dma_runs.nll) < best - 0.5,
+            fmt::format("AdamW is as good or better by the median, and by the mean ({:.2f} against DMA's {:.2f}) {}; "
+                        "against noisy targets the "
+                        "means are {:.2f} and {:.2f}. 95 % intervals outside the data cover {:.2f} and {:.2f}.",
+                        mean(best_runs.nll), mean(dma_runs.nll),
+                        mean(best_runs.nll) < mean(dma_runs.nll) ? "too" : "not", mean(best_runs.noisy),
+                        mean(dma_runs.noisy), mean(best_runs.coverage_95), mean(dma_runs.coverage_95))));
   return s;
 }
 

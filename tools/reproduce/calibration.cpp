@@ -45,9 +45,9 @@ Section calibration_report(const Options& options, const Results& results) {
                                         : ""});
     runs.emplace_back(m.title, &result_of(results, "small", name, options.seed));
     if (dma_row || laplace_row)
-      s.claims.push_back(
-          median_claim("Table 4", m.title + ": median coverage deviation outside", dma_row ? -0.09 : -0.10, m.deviation,
-                       "Seeds, and which levels are averaged: the paper does not say; we take all of [0, 1]."));
+      s.claims.push_back(median_claim(
+          "Table 4", m.title + ": median coverage deviation outside", dma_row ? -0.09 : -0.10, m.deviation,
+          "Conjecture: seeds, and which levels are averaged: the paper does not say; we take all of [0, 1]."));
   }
   s.tables.push_back(std::move(table));
   s.pictures.push_back(

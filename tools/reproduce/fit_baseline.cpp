@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "tools/baselines/laplace.h"
+#include "tools/baselines/random_normal.h"
 #include "tools/reproduce/fit_network.h"
 
 namespace dma::reproduce {
@@ -41,16 +42,23 @@ Prediction moments(const Network& network, const std::vector<VectorXd>& draws, c
 
 Network network_of(const Task& task) { return {task.data.layers, task.data.slopes}; }
 
-Method adam_method(const baselines::AdamOptions& options, int batch_rows) {
+Method adam_method(const baselines::AdamOptions& options, int batch_rows, std::optional<double> start) {
   const bool decays = options.weight_decay > 0;
   std::string name =
       decays ? fmt::format("adamw-{}-{}", options.rate, options.weight_decay) : fmt::format("adam-{}", options.rate);
   std::string title = decays ? fmt::format("AdamW {}, decay {}", options.rate, options.weight_decay)
                              : fmt::format("Adam {}", options.rate);
-  if (batch_rows > 0) name += "-batches", title += fmt::format(", mini-batches of {}", batch_rows);
+  if (batch_rows > 0)
+    name += fmt::format("-batches-{}", batch_rows),
+        title += batch_rows == 1 ? ", row by row" : fmt::format(", mini-batches of {}", batch_rows);
+  if (start) name += fmt::format("-from-{}", *start), title += fmt::format(", from N(0, {}/fan-in)", *start);
   return {name, title, true, [=](const Task& task, std::uint64_t seed, const Effort&) {
             const Energy energy = energy_of(task, WeightPrior::none(network_of(task)));
             VectorXd weights = prior_means(task, seed);
+            if (start)
+              weights = baselines::RandomNormal(seed)
+                            .vector(weights.size())
+                            .cwiseQuotient(WeightPrior::centred(network_of(task), *start).precision.cwiseSqrt());
             Fitted fitted;
             baselines::minimise(energy, options, task.optimiser_epochs, weights, batch_rows,
                                 [&](int, const VectorXd& w) {
@@ -87,9 +95,9 @@ Method ivon_method(std::string name, std::string title, const baselines::IvonOpt
           }};
 }
 
-Fitted fit_laplace(const Task& task, std::uint64_t seed, const Effort& effort) {
+Fitted fit_laplace(const Task& task, std::uint64_t seed, const Effort& effort, double scale) {
   const Network network = network_of(task);
-  const Energy energy = energy_of(task, WeightPrior::centred(network, 2));
+  const Energy energy = energy_of(task, WeightPrior::centred(network, scale));
   VectorXd weights = prior_means(task, seed);
   Fitted fitted;
   baselines::minimise(energy, {.rate = 0.1}, 200, weights, 0, [&](int, const VectorXd& w) {

@@ -33,8 +33,8 @@ baselines::WeightPrior prior_of(const Task& task, std::uint64_t seed, bool own_m
 // Differential entropy of the mixture of N(f_k, noise^2) of one output.
 double entropy(const VectorXd& f, double noise) {
   const double low = f.minCoeff() - 7 * noise, high = f.maxCoeff() + 7 * noise;
-  const auto steps =
-      whole_number(std::ceil((high - low) / (0.25 * noise)), 1, 10'000'000);  // the trapezium rule is exact to rounding there
+  const auto steps = whole_number(std::ceil((high - low) / (0.25 * noise)), 1,
+                                  10'000'000);  // the trapezium rule is exact to rounding there
   const double step = (high - low) / steps,
                scale = 1 / (noise * std::sqrt(2 * std::numbers::pi) * static_cast<double>(f.size()));
   double sum = 0;
@@ -43,6 +43,18 @@ double entropy(const VectorXd& f, double noise) {
     if (density > 0) sum -= step * density * std::log(density);
   }
   return sum;
+}
+
+// The draws of one output told by this many of their quantiles: the distance of other predictives is measured with
+// them.
+Json quantiles(const VectorXd& f) {
+  constexpr Eigen::Index kQuantiles = 40;
+  VectorXd sorted = f;
+  std::ranges::sort(sorted);
+  Json list = Json::array();
+  for (Eigen::Index k = 0; k < kQuantiles; ++k)
+    list.push_back(json_number(sorted((2 * k + 1) * f.size() / (2 * kQuantiles))));
+  return list;
 }
 
 // Worst over the network's output at the points outside and some inside: weights themselves can be exchanged without
@@ -121,15 +133,19 @@ Fitted fit_hmc(const Task& task, std::uint64_t seed, const Effort& effort, bool 
   const MatrixXd features = task.features(far);
   for (std::size_t k = 0; k < draws.size(); ++k)
     f.row(static_cast<Eigen::Index>(k)) = network.outputs(draws[k], features).col(0).transpose();
-  Json entropies = Json::array();
-  for (Eigen::Index i = 0; i < f.cols(); ++i) entropies.push_back(json_number(entropy(f.col(i), task.data.noise)));
+  Json entropies = Json::array(), functions = Json::array();
+  for (Eigen::Index i = 0; i < f.cols(); ++i) {
+    entropies.push_back(json_number(entropy(f.col(i), task.data.noise)));
+    functions.push_back(quantiles(f.col(i)));
+  }
   fitted.more = {{"r_hat", json_number(trust.r_hat)},
                  {"median_r_hat", json_number(trust.median_r_hat)},
                  {"effective_samples", json_number(trust.effective_samples)},
                  {"acceptance", json_number(acceptance)},
                  {"divergent", divergent},
                  {"gradients", gradients},
-                 {"entropy", entropies}};
+                 {"entropy", entropies},
+                 {"function", functions}};
   return fitted;
 }
 

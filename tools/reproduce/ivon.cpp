@@ -3,11 +3,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "tools/reproduce/fit_baseline.h"
 #include "tools/reproduce/fit_network.h"
 #include "tools/reproduce/panels.h"
+#include "tools/reproduce/scores.h"
 #include "tools/reproduce/summary.h"
 
 namespace dma::reproduce {
@@ -55,6 +57,69 @@ Json grid_row(bool rescaled, double damping, std::uint64_t seed, int epochs) {
   return rows;
 }
 
+std::string sweep_name(std::size_t damping) { return fmt::format("small.ivon-sweep.{}", damping); }
+
+// The same settings on the seeds for tuning: how many runs diverged, and of the others the mean NLL outside the data.
+Json sweep_row(double damping, const Effort& effort) {
+  Json rows = Json::array();
+  for (const double rate : kRates)
+    for (const double decay : kDecays) {
+      std::vector<double> nll, train;
+      const Method ivon = ivon_method("", "", {.rate = rate, .second_decay = decay, .damping = damping});
+      for (std::uint64_t seed = kFirstTuningSeed; seed < kFirstTuningSeed + kTuningSeeds; ++seed) {
+        const Task task = make_task("small", seed);
+        const Fitted fitted = ivon.fit(task, seed, effort);
+        if (!fitted.finite || !(fitted.curve.back() < kDivergedNll)) continue;
+        const std::vector<double> x = task.outside(kExtrapolationPoints);
+        nll.push_back(-fitted.predict(task.features(x)).log_density(task.truth(x)).mean());
+        train.push_back(fitted.curve.back());
+      }
+      rows.push_back({{"rate", rate},
+                      {"decay", decay},
+                      {"damping", damping},
+                      {"diverged", kTuningSeeds - static_cast<int>(nll.size())},
+                      {"mean", json_number(nll.empty() ? INFINITY : mean(nll))},
+                      {"train", json_number(train.empty() ? INFINITY : mean(train))}});
+    }
+  return rows;
+}
+
+Effort sweep_effort() {
+  Effort effort;
+  effort.posterior_samples = 200;  // enough to rank settings
+  return effort;
+}
+
+// What the sweep says of the setting that is used.
+std::string sweep_text(const Results& results) {
+  const Json *best = nullptr, *used = nullptr;
+  int steady = 0;
+  for (std::size_t d = 0; d < kDampings.size(); ++d)
+    for (const Json& row : results.at(sweep_name(d))) {
+      if (row.at("rate") == kTunedIvon.rate && row.at("decay") == kTunedIvon.second_decay &&
+          row.at("damping") == kTunedIvon.damping)
+        used = &row;
+      if (row.at("diverged") > 0) continue;
+      ++steady;
+      if (best == nullptr || value_of(row, "mean") < value_of(*best, "mean")) best = &row;
+    }
+  const auto text = [](const Json& row) {
+    return fmt::format(
+        "rate {:g}, beta_2 {:g}, damping {:g} (mean NLL outside the data {:.2f}, of training {:.2f}, {} of {} "
+        "diverged)",
+        row.at("rate").get<double>(), row.at("decay").get<double>(), row.at("damping").get<double>(),
+        value_of(row, "mean"), value_of(row, "train"), row.at("diverged").get<int>(), kTuningSeeds);
+  };
+  return fmt::format(
+      "*Tuned on other seeds* is {}. It is chosen among all 160 settings by the very score it is judged by, outside "
+      "the "
+      "data, on seeds {} to {}, which are scored nowhere; {} settings have no run that diverged there. {}",
+      text(*used), kFirstTuningSeed, kFirstTuningSeed + kTuningSeeds - 1, steady,
+      best == used      ? "It is the best of them."
+      : best == nullptr ? "None is better."
+                        : fmt::format("In this run {} is better.", text(*best)));
+}
+
 struct Setting {
   double rate, decay, damping, lowest, last;
   const Json* curve;
@@ -84,6 +149,9 @@ std::vector<Unit> ivon_units(const Options& options) {
     for (std::size_t d = 0; d < kDampings.size(); ++d)
       units.push_back({grid_name(rescaled, d, options.seed), fmt::format("{} epochs", epochs),
                        [=, seed = options.seed] { return grid_row(rescaled, kDampings[d], seed, epochs); }});
+  if (!options.quick)
+    for (std::size_t d = 0; d < kDampings.size(); ++d)
+      units.push_back({sweep_name(d), sweep_effort().text(), [d] { return sweep_row(kDampings[d], sweep_effort()); }});
   return units;
 }
 
@@ -98,6 +166,8 @@ Section ivon_report(const Options& options, const Results& results) {
       "The paper speaks of 128, 160 and 54 settings; its lists have 8 x 4 x 5 = 160. A run counts as diverged when it "
       "left the numbers or when its "
       "training NLL is above 10,000 nats.");
+  s.text.push_back(options.quick ? "The sweep that *tuned on other seeds* comes from is left out of a quick run."
+                                 : sweep_text(results));
   Table grid{
       "ivon_grid",
       fmt::format("The 160 settings on seed {}: lowest training NLL over the epochs, rate rescaled.", options.seed),
@@ -128,8 +198,10 @@ Section ivon_report(const Options& options, const Results& results) {
   const Setting* best = &rescaled[0];
   for (const Setting& one : rescaled)
     if (one.last < best->last) best = &one;
-  plot::Panel curves{
-      .title = "best setting of each rate", .x = {.label = "epoch"}, .y = {"training NLL + 0.5", plot::Scale::log}};
+  plot::Panel curves{.title = "best setting of each rate",
+                     .x = {.label = "epoch"},
+                     .y = {"training NLL + 0.5", plot::Scale::log},
+                     .key = "top right"};
   std::size_t line = 0;
   for (const double rate : {1e-3, 1e-2, 1e-1, best->rate}) {
     const Setting* of_rate = nullptr;
@@ -155,18 +227,18 @@ Section ivon_report(const Options& options, const Results& results) {
 
   bool all_damped = true;
   for (const Setting& one : rescaled) all_damped = all_damped && (one.last >= 1 || one.damping >= 0.1);
-  s.claims.push_back(claim("E.5", "only 26 of 160 settings end below a training NLL of 1", "26",
-                           fmt::format("{} (rate rescaled), {} (not rescaled)", below_one(rescaled), below_one(raw)),
-                           std::abs(below_one(rescaled) - 26) <= 5 || std::abs(below_one(raw) - 26) <= 5,
-                           "The paper names neither the scale of the loss, nor the first curvature, nor the momentum; "
-                           "with IVON's published constants more settings work."));
+  s.claims.push_back(
+      claim("E.5", "only 26 of 160 settings end below a training NLL of 1", "26",
+            fmt::format("{} (rate rescaled), {} (not rescaled)", below_one(rescaled), below_one(raw)),
+            std::abs(below_one(rescaled) - 26) <= 5 || std::abs(below_one(raw) - 26) <= 5,
+            "With IVON's published constants another number works. The paper names neither the scale of the loss, "
+            "nor the first curvature, nor the momentum; which of them differs is not known."));
   s.claims.push_back(claim("E.5", "all of them need a damping of at least 0.1", "all", all_damped ? "all" : "not all",
                            all_damped, "As above."));
   s.claims.push_back(claim(
       "E.5", "best training NLL of the grid", "-0.31",
       fmt::format("{:.2f} (rate {:g}, beta_2 {:g}, damping {:g})", best->last, best->rate, best->decay, best->damping),
-      std::abs(best->last + 0.31) < 0.1,
-      "Another seed has another floor: the data of one seed can be fitted below the noise more or less closely."));
+      std::abs(best->last + 0.31) < 0.1, "Conjecture: another seed has another floor; that of this one is not known."));
   const Summary robust = summarise(results, "small", "ivon", seeds),
                 other = summarise(results, "small", "ivon-raw", seeds),
                 good = summarise(results, "small", "ivon-tuned", seeds),
@@ -174,16 +246,16 @@ Section ivon_report(const Options& options, const Results& results) {
   s.claims.push_back(claim("E.5", "rate 0.6, beta_2 0.9999, damping 0.1 diverges on most seeds", "14 of 20",
                            fmt::format("{} of {} (not rescaled: {})", robust.diverged, robust.runs, other.diverged),
                            2 * robust.diverged > robust.runs, "See the grid."));
-  s.claims.push_back(claim("E.5", "IVON is unreliable even with the best setting of an exhaustive search",
-                           "14 of 20 diverge", fmt::format("{} of {} with {}", good.diverged, good.runs, good.title),
-                           2 * good.diverged > good.runs,
-                           "The paper took the setting with the lowest training NLL of one seed, perhaps at a rate on the "
-                           "edge of stability; ours is the best of 72 swept on seeds 1 to 8, which are scored here too."));
   s.claims.push_back(claim(
-      "E.5", "DMA extrapolates better than IVON where IVON is finite", "0.79 < 2.11",
-      fmt::format("{} against {}", median_text(dma_runs.nll), good.nll.empty() ? "–" : median_text(good.nll)),
-      good.nll.empty() || median(dma_runs.nll) < median(good.nll),
-      "With a setting swept on some of these seeds IVON is a fair rival."));
+      "E.5", "IVON is unreliable even with the best setting of an exhaustive search", "14 of 20 diverge",
+      fmt::format("{} of {} with {}", good.diverged, good.runs, good.title), 2 * good.diverged > good.runs,
+      "A setting chosen on seeds that are not scored holds. Conjecture: the paper's, the lowest "
+      "training NLL of one seed, is at a rate on the edge of stability."));
+  s.claims.push_back(
+      claim("E.5", "DMA extrapolates better than IVON where IVON is finite", "0.79 < 2.11",
+            fmt::format("{} against {}", median_text(dma_runs.nll), good.nll.empty() ? "–" : median_text(good.nll)),
+            good.nll.empty() || median(dma_runs.nll) < median(good.nll),
+            "With a setting tuned on other seeds IVON is a fair rival."));
   return s;
 }
 

@@ -39,8 +39,9 @@ Section laplace_report(const Options& options, const Results& results) {
   s.pictures.push_back({"laplace", "Predictives on the same data.", std::move(figure)});
   const Summary dma_runs = summarise(results, "small", "dma", seeds),
                 laplace = summarise(results, "small", "laplace", seeds);
-  s.claims.push_back(median_claim("E.6, Table 4", "diagonal Laplace: median extrapolation NLL", 0.77, laplace.nll,
-                                  "Starting weights of the MAP search and seeds differ."));
+  s.claims.push_back(median_claim(
+      "E.6, Table 4", "diagonal Laplace: median extrapolation NLL", 0.77, laplace.nll,
+      "Conjecture: starting weights of the search for the MAP, which the paper does not give, and seeds."));
   const Interval a = median_interval(dma_runs.nll), b = median_interval(laplace.nll);
   s.claims.push_back(claim("E.6", "DMA and diagonal Laplace are broadly comparable (intervals overlap)",
                            "0.82 and 0.77",

@@ -12,9 +12,11 @@ namespace dma::reproduce {
 
 struct Fitted {
   std::function<Prediction(const Eigen::MatrixXd& features)> predict;
-  std::vector<double> curve = {};  // mean negative log density of the training targets after each epoch
-  bool finite = true;              // false: it left the numbers and predicts nothing
-  Json more = Json::object();      // what only this method knows: refused messages, R-hat, ...
+  // Mean negative log density of the training targets after each epoch; of joint learning minus the log evidence per
+  // row.
+  std::vector<double> curve = {};
+  bool finite = true;          // false: it left the numbers and predicts nothing
+  Json more = Json::object();  // what only this method knows: refused messages, R-hat, ...
 };
 
 // How much work the slow ones may do.
@@ -36,6 +38,9 @@ struct Method {
 // All of them; by name, an Error if there is none.
 const std::vector<Method>& methods();
 const Method& method(const std::string& name);
+
+// In a picture of training curves: joint learning reports its evidence instead of the training NLL.
+std::string curve_title(const std::string& name);
 
 // dma, what `dma fit` does by default, and joint where the library has it.
 const std::vector<std::string>& own_methods();

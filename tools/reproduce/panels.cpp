@@ -1,5 +1,7 @@
 #include "tools/reproduce/panels.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 
@@ -13,8 +15,8 @@ using plot::Series;
 using plot::Style;
 
 Colour colour(std::size_t index) {
-  constexpr std::array kOrder = {Colour::black,  Colour::blue,   Colour::vermillion, Colour::green,
-                                 Colour::orange, Colour::purple, Colour::sky,        Colour::grey};
+  constexpr std::array kOrder = {Colour::black,  Colour::blue, Colour::vermillion, Colour::green, Colour::orange,
+                                 Colour::purple, Colour::sky,  Colour::grey,       Colour::yellow};
   return kOrder[index % kOrder.size()];
 }
 
@@ -59,7 +61,11 @@ plot::Panel predictive_panel(const Task& task, const Json& result, const std::st
 
 plot::Panel training_panel(const std::string& title, const std::vector<std::pair<std::string, const Json*>>& runs,
                            double clip) {
-  plot::Panel panel{.title = title, .x = {.label = "epoch"}, .y = {.label = "training NLL (nats per example)"}};
+  // All curves end low and far to the right: the upper right corner is free.
+  plot::Panel panel{.title = title,
+                    .x = {.label = "epoch", .scale = plot::Scale::log},
+                    .y = {.label = fmt::format("training NLL, clipped at {:g}", clip), .high = clip},
+                    .key = "top right"};
   for (std::size_t k = 0; k < runs.size(); ++k) {
     Series series{.title = runs[k].first, .style = k == 0 ? Style::line_points : Style::line, .colour = colour(k)};
     for (const double nll : values_of(runs[k].second->at("curve"))) {

@@ -10,9 +10,10 @@ namespace dma::reproduce {
 // of the data.
 plot::Panel predictive_panel(const Task& task, const Json& result, const std::string& title, std::size_t output = 0);
 
-// Training NLL against epochs of units that kept their curve; values above `clip` are drawn at it, as in the paper.
+// Training NLL against epochs of units that kept their curve; values above `clip` are drawn at it (the paper's pictures
+// clip at 8, where the curves cannot be told apart).
 plot::Panel training_panel(const std::string& title, const std::vector<std::pair<std::string, const Json*>>& runs,
-                           double clip = 8);
+                           double clip = 3);
 
 // Coverage against level of units, with the diagonal.
 plot::Panel coverage_panel(const std::string& title, const std::vector<std::pair<std::string, const Json*>>& runs,

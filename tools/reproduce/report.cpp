@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <ctime>
 #include <fstream>
-#include <thread>
 
+#include "engine/support/parallel.h"
 #include "tools/dma/write_file.h"
 
 namespace dma::reproduce {
@@ -184,7 +184,7 @@ RunFacts facts_of_this_machine() {
                       : implementer == "0x41" && value() == "0xd4f" ? "Neoverse-V2"
                                                                     : "ARM processor " + implementer + "/" + value();
   }
-  facts.threads = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+  facts.threads = static_cast<int>(all_processors());
   const std::time_t now = std::time(nullptr);
   facts.date = fmt::format("{:%Y-%m-%d}", fmt::gmtime(now));
   return facts;

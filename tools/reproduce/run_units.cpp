@@ -6,6 +6,7 @@
 #include <set>
 
 #include "engine/support/parallel.h"
+#include "tools/reproduce/thread_seconds.h"
 
 namespace dma::reproduce {
 
@@ -37,10 +38,10 @@ UnitRun run_units(const std::vector<Unit>& units, const Store& store, int jobs,
   std::size_t done = 0;
   parallel_for(missing.size(), static_cast<std::size_t>(jobs), [&](std::size_t i) {
     if (stop) return;
-    const auto begin = std::chrono::steady_clock::now();
+    const double begin = thread_seconds();
     results[i] = missing[i]->work();
     store.keep(*missing[i], results[i]);
-    seconds[i] = seconds_since(begin);
+    seconds[i] = thread_seconds() - begin;
     const std::lock_guard lock(mutex);
     ++done;
     const double left = seconds_since(start) / static_cast<double>(done) * static_cast<double>(missing.size() - done);

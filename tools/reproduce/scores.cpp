@@ -8,6 +8,8 @@ namespace dma::reproduce {
 
 namespace {
 
+constexpr std::size_t kMostComponents = 20;  // kept; a mixture of more is told by its mean and width
+
 Json numbers(const Eigen::MatrixXd& values) {
   Json list = Json::array();
   for (Eigen::Index i = 0; i < values.rows(); ++i)
@@ -42,6 +44,37 @@ double noisy_nll(const Prediction& prediction, const Eigen::MatrixXd& truth, dou
   return sum / mass;
 }
 
+Prediction outside_prediction(const Json& score) {
+  const auto column = [](const Json& json) {
+    std::vector<double> values;
+    for (const Json& value : json) values.push_back(json_number(value));
+    return Eigen::MatrixXd(Eigen::Map<const Eigen::VectorXd>(values.data(), static_cast<Eigen::Index>(values.size())));
+  };
+  const Json& outside = score.at("outside");
+  std::vector<PredictionComponent> all;
+  if (outside.contains("components"))
+    for (const Json& c : outside.at("components"))
+      all.push_back(
+          {column(c.at("mean")), column(c.at("epistemic_sd")), column(c.at("noise_sd")), column(c.at("weight"))});
+  else
+    all.push_back({column(outside.at("mean")), column(outside.at("sd")), 0 * column(outside.at("sd"))});
+  return Prediction::mix(std::move(all));
+}
+
+double predictive_kl(const Json& exact, const Json& other, double noise) {
+  const Prediction predicted = outside_prediction(other);
+  const Json &function = exact.at("function"), &entropy = exact.at("entropy");
+  const std::size_t points = function.size(), count = function.at(0).size();
+  double sum = 0;
+  for (std::size_t k = 0; k < count; ++k) {
+    Eigen::MatrixXd f(static_cast<Eigen::Index>(points), 1);
+    for (std::size_t i = 0; i < points; ++i) f(static_cast<Eigen::Index>(i), 0) = json_number(function[i][k]);
+    sum += noisy_nll(predicted, f, noise) / static_cast<double>(count);
+  }
+  for (const Json& own : entropy) sum -= json_number(own) / static_cast<double>(points);
+  return sum;
+}
+
 Json score(const Task& task, const std::function<Prediction(const Eigen::MatrixXd&)>& predict, bool curves) {
   Json json;
   json["train_nll"] = json_number(-predict(task.data.inputs).log_density(task.data.targets).mean());
@@ -51,6 +84,16 @@ Json score(const Task& task, const std::function<Prediction(const Eigen::MatrixX
   json["extrapolation_nll"] = json_number(-at_far.log_density(far_truth).mean());
   json["noisy_nll"] = json_number(noisy_nll(at_far, far_truth, task.data.noise));
   json["outside"] = {{"mean", numbers(at_far.mean)}, {"sd", numbers(at_far.sd)}};
+  if (at_far.components.size() > 1 && at_far.components.size() <= kMostComponents) {
+    for (const PredictionComponent& c : at_far.components) {
+      const Eigen::MatrixXd each = Eigen::MatrixXd::Constant(at_far.mean.rows(), at_far.mean.cols(),
+                                                             1 / static_cast<double>(at_far.components.size()));
+      json["outside"]["components"].push_back({{"mean", numbers(c.mean)},
+                                               {"epistemic_sd", numbers(c.epistemic_sd)},
+                                               {"noise_sd", numbers(c.noise_sd)},
+                                               {"weight", numbers(c.weight.size() > 0 ? c.weight : each)}});
+    }
+  }
   for (const bool inside : {false, true}) {
     const std::vector<double> x = inside ? task.inside(kCalibrationPoints) : task.outside(kCalibrationPoints);
     const Eigen::MatrixXd truth = task.truth(x);

@@ -14,6 +14,14 @@ double coverage_deviation(const Eigen::MatrixXd& cumulative);
 // Mean of -log density over targets truth + noise: the expected score against what one could measure, by quadrature.
 double noisy_nll(const Prediction& prediction, const Eigen::MatrixXd& truth, double noise);
 
+// The predictive at the 60 points outside, as a score keeps it: of a task with one output.
+Prediction outside_prediction(const Json& score);
+
+// Mean over those points of KL(exact predictive || method's), given the scores of both: the cross entropy over the
+// quantiles that stand for the exact posterior of the function and the noise around each, less the exact predictive's
+// own entropy.
+double predictive_kl(const Json& exact, const Json& other, double noise);
+
 // Scores inside and outside the training range, a coverage curve, and the predictive (mean, sd) at the 60 points
 // outside and, with `curves`, on a grid for pictures. Keys are those of Score.
 Json score(const Task& task, const std::function<Prediction(const Eigen::MatrixXd&)>& predict, bool curves);

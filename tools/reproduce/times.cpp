@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 
 #include "tools/reproduce/summary.h"
+#include "tools/reproduce/thread_seconds.h"
 
 namespace dma::reproduce {
 
@@ -26,9 +26,9 @@ Json timed(const std::string& task_name, const std::string& name, const Options&
   double least = INFINITY;
   Fitted fitted;
   for (int i = 0; i < repeats; ++i) {
-    const auto start = std::chrono::steady_clock::now();
+    const double start = thread_seconds();
     fitted = method(name).fit(task, options.seed, options.effort());
-    least = std::min(least, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+    least = std::min(least, thread_seconds() - start);
   }
   const auto epochs = static_cast<double>(fitted.curve.size());
   return {{"method", method(name).title},
@@ -50,11 +50,14 @@ void add_claims(Section& s, const Json& rows, bool large) {
   const double ours = dma.at("seconds").get<double>();
   const double theirs = large ? adam.at("seconds").get<double>() : seconds_until_converged(adam);
   const std::string where = large ? "G" : "E.2";
-  const std::string fast =
-      "This Adam takes about 1 ns per weight and example, vectorised over examples; the authors' takes " +
-      std::string(large ? "5.9" : "27") +
-      ". A message needs exponentials, error functions and divisions for every weight and example, a gradient two "
-      "multiplications.";
+  const double products = large ? 1932.0 * 1500 : 83.0 * 200;  // weights x examples
+  const auto nanoseconds = [&](double epoch_ms) { return 1e6 * epoch_ms / products; };
+  const std::string fast = fmt::format(
+      "Per weight and example this Adam takes {:.1f} ns, its training NLL after every epoch included (the authors' "
+      "{:.1f}), DMA {:.1f} (the "
+      "authors' {:.1f}): the baseline is faster than theirs by more than DMA is.",
+      nanoseconds(adam.at("epoch_ms")), nanoseconds(large ? 17 : 0.45), nanoseconds(dma.at("epoch_ms")),
+      nanoseconds(large ? 67 : 0.80));
   s.claims.push_back(claim(where, fmt::format("an epoch of DMA costs {} times one of Adam", large ? "4" : "1.8"),
                            large ? "67 ms / 17 ms" : "0.80 ms / 0.45 ms",
                            fmt::format("{} / {}: {:.1f} times", milliseconds(dma), milliseconds(adam), per_epoch),
@@ -74,7 +77,7 @@ Json measure_times(const Options& options, bool large) {
   for (const std::string& name : own_and({"adam-0.1", "adamw-0.1-1"}))
     measured["small"][name] = timed("small", name, options, repeats);
   if (large)
-    for (const std::string& name : own_and({"adam-0.01", "adamw-0.1-0.1"}))
+    for (const std::string name : {"dma", "adam-0.01", "adamw-0.1-0.1"})
       measured["large"][name] = timed("large", name, options, options.quick ? 1 : 2);
   return measured;
 }
@@ -82,8 +85,8 @@ Json measure_times(const Options& options, bool large) {
 Section times_section(const Json& measured) {
   Section s{"times", "Times"};
   s.text.push_back(
-      "Measured in one run, one fit after the other; the fastest of several. Adam's time holds the training NLL after "
-      "every epoch, as DMA's does.");
+      "Processor time of one thread, measured in one run, one fit after the other; the fastest of several. Adam's time "
+      "holds the training NLL after every epoch, as DMA's does.");
   Table table{"times",
               "Time of an epoch and of a fit.",
               {"network", "method", "epochs", "epochs until within 0.02 nats of the end", "one epoch", "whole fit"},

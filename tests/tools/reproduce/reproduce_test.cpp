@@ -110,26 +110,59 @@ TEST_CASE("reproduce: a wrong name is answered with the nearest") {
   CHECK(folder.files().empty());
 }
 
-TEST_CASE("reproduce: a headless browser shows every picture and has no complaint") {
-  std::string browser;
+namespace {
+
+// Counts what a reader would miss: images that did not load, drawings without a size, marks that refer to nothing.
+constexpr const char* kInspection = R"(<script>addEventListener('load', () => {
+const missing = [...document.images].filter(i => !i.naturalWidth).length +
+  [...document.querySelectorAll('svg')].filter(s => !(s.getBoundingClientRect().width > 100 && s.getBoundingClientRect().height > 100)).length +
+  [...document.querySelectorAll('use')].filter(u => !document.getElementById((u.getAttribute('href') || u.getAttribute('xlink:href')).slice(1))).length;
+document.body.setAttribute('data-missing', missing); });</script>)";
+
+std::string installed_browser() {
   for (const char* name : {"chromium", "chromium-browser", "google-chrome"})
-    if (browser.empty() && std::system(("command -v " + std::string(name) + " >/dev/null 2>&1").c_str()) == 0)
-      browser = name;
+    if (std::system(("command -v " + std::string(name) + " >/dev/null 2>&1").c_str()) == 0) return name;
+  return "";
+}
+
+struct Seen {
+  std::string dom, log;
+  bool nothing_missing() const { return has(dom, "data-missing=\"0\""); }
+  bool complains() const { return has(log, "CONSOLE"); }
+};
+
+// The page as the browser made it, and what it wrote to its console.
+Seen look_at(const TemporaryFolder& folder, const std::string& browser, const std::string& page) {
+  folder.write("page.html", page + kInspection);
+  const std::string command =
+      "cd '" + folder.path().string() + "' && timeout 120 " + browser +
+      " --headless --no-sandbox --disable-gpu --disable-dev-shm-usage --enable-logging=stderr --v=0 "
+      "--user-data-dir=profile --dump-dom \"file://$PWD/page.html\" >dom.html 2>log.txt";
+  REQUIRE(std::system(command.c_str()) == 0);
+  return {folder.read("dom.html"), folder.read("log.txt")};
+}
+
+}  // namespace
+
+TEST_CASE("reproduce: a headless browser shows every picture and has no complaint") {
+  const std::string browser = installed_browser();
   if (browser.empty()) {
     MESSAGE("no chromium is installed: skipped");
     return;
   }
   const TemporaryFolder folder;
   REQUIRE(run_dma(folder, kSmall + "--out r").exit_code == 0);
-  const std::string in_folder = "cd '" + folder.path().string() + "' && ";
-  const std::string common =
-      browser + " --headless --no-sandbox --disable-gpu --enable-logging=stderr --v=0 --user-data-dir=profile ";
-  REQUIRE(
-      std::system((in_folder + "timeout 60 " + common + "--dump-dom \"file://$PWD/r/report.html\" >dom.html 2>log.txt")
-                      .c_str()) == 0);
-  const std::string dom = folder.read("dom.html"), log = folder.read("log.txt");
-  CHECK(has(dom, "diagonal Laplace"));
-  CHECK(count(dom, "<svg") == count(folder.read("r/report.html"), "<svg"));
-  CHECK(count(dom, "<figure>") == count(dom, "</svg><figcaption>"));
-  CHECK_MESSAGE(!has(log, "CONSOLE"), log);
+  const std::string page = folder.read("r/report.html");
+  const Seen report = look_at(folder, browser, page);
+  CHECK(has(report.dom, "diagonal Laplace"));
+  CHECK(count(report.dom, "<svg") == count(page, "<svg"));
+  if (std::system("command -v gnuplot >/dev/null 2>&1") == 0)
+    CHECK(count(report.dom, "<figure>") == count(report.dom, "</svg><figcaption>"));
+  CHECK(report.nothing_missing());
+  CHECK_MESSAGE(!report.complains(), report.log);
+  // The look itself sees what it is for.
+  CHECK(!look_at(folder, browser, page + "<img src=\"nowhere.png\">").nothing_missing());
+  CHECK(!look_at(folder, browser, page + "<svg width=\"200\" height=\"200\"><use href=\"#nothing\"/></svg>")
+             .nothing_missing());
+  CHECK(look_at(folder, browser, page + "<script>no_such_function()</script>").complains());
 }

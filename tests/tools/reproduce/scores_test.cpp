@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include <boost/math/distributions/normal.hpp>
 #include <cmath>
 #include <numbers>
 
@@ -69,6 +70,33 @@ TEST_CASE("scores: the expected score of noisy targets equals its closed form, a
   for (int d = 0; d < kDraws; ++d)
     sum -= two.prediction.log_density(two.truth + 0.2 * normal.vector(40)).mean() / kDraws;
   CHECK(noisy_nll(two.prediction, two.truth, 0.2) == doctest::Approx(sum).epsilon(0.02));
+}
+
+TEST_CASE("scores: a kept mixture is the mixture, at the points outside") {
+  const Task task = make_task("small", 1);
+  const auto predict = [&](const Eigen::MatrixXd& features) {
+    const Eigen::MatrixXd mean = features.rowwise().sum(), wide = mean.cwiseAbs2(),
+                          noise = 0.04 * Eigen::MatrixXd::Ones(mean.rows(), 1);
+    return Prediction::mix({mean, -mean, 0.1 * mean}, {wide, 0.3 * wide, 0 * wide}, {noise, noise, noise});
+  };
+  const std::vector<double> x = task.outside(kExtrapolationPoints);
+  const Eigen::MatrixXd truth = task.truth(x);
+  const Eigen::MatrixXd kept = outside_prediction(score(task, predict, false)).log_density(truth);
+  CHECK((kept - predict(task.features(x)).log_density(truth)).norm() < 1e-12);
+}
+
+TEST_CASE("scores: the distance to an exact predictive is the Kullback-Leibler divergence of two Gaussians") {
+  // Posterior of the function N(0, 0.5^2), noise 0.2; the other says N(0.3, 0.7^2).
+  const double noise = 0.2, variance = 0.25 + noise * noise, other = 0.49;
+  const boost::math::normal_distribution<double> posterior(0, 0.5);
+  constexpr int kQuantiles = 400;
+  Json exact = {{"function", Json::array({Json::array()})},
+                {"entropy", {0.5 * std::log(2 * std::numbers::pi * std::numbers::e * variance)}}};
+  for (int k = 0; k < kQuantiles; ++k)
+    exact["function"][0].push_back(boost::math::quantile(posterior, (k + 0.5) / kQuantiles));
+  const Json method = {{"outside", {{"mean", {0.3}}, {"sd", {std::sqrt(other)}}}}};
+  const double closed = 0.5 * (std::log(other / variance) + (variance + 0.09) / other - 1);
+  CHECK(predictive_kl(exact, method, noise) == doctest::Approx(closed).epsilon(0.01));
 }
 
 TEST_CASE("scores: points lie where the paper scores") {
