@@ -105,7 +105,8 @@ void add_experiment(Command reproduce, const std::string& name, const std::strin
   auto request = std::make_shared<ExperimentRequest>();
   const Command command = reproduce.add_subcommand(name, title);
   command.footer(
-      fmt::format("Finished parts are kept in DIR/units: a run that was stopped goes on; after a change of the program use another DIR. Example:\n  dma reproduce {} "
+      fmt::format("Finished parts are kept in DIR/units: a run that was stopped goes on; after a change of the "
+                  "program use another DIR. Example:\n  dma reproduce {} "
                   "--out out/reproduce",
                   name));
   command.add_option("--seeds", request->seeds, "data sets (default: 20, with --quick 4)").between(1, 10'000);

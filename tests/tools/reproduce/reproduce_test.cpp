@@ -157,7 +157,7 @@ TEST_CASE("reproduce: a headless browser shows every picture and has no complain
   CHECK(has(report.dom, "diagonal Laplace"));
   CHECK(count(report.dom, "<svg") == count(page, "<svg"));
   if (std::system("command -v gnuplot >/dev/null 2>&1") == 0)
-    CHECK(count(report.dom, "<figure>") == count(report.dom, "</svg><figcaption>"));
+    CHECK((count(report.dom, "<figure>") == count(report.dom, "<svg") && !has(report.dom, "not drawn")));
   CHECK(report.nothing_missing());
   CHECK_MESSAGE(!report.complains(), report.log);
   // The look itself sees what it is for.
