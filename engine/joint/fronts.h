@@ -1,5 +1,5 @@
-// The numbers of an elimination: Cholesky factor of the information matrix, solutions, the part of its inverse that lies on the
-// fronts. Memory is taken at the first use; only large fronts allocate afterwards, in Eigen's kernels.
+// The numbers of an elimination: the factor U diag(pivots) U^T of the information matrix (U unit lower), solutions, the part of its
+// inverse that lies on the fronts. Memory is taken at the first use; only large fronts allocate afterwards, in Eigen's kernels.
 #pragma once
 
 #include <memory>
@@ -28,13 +28,13 @@ class Fronts {
   void assemble(const Rows& rows, std::uint32_t f, double* front);
   // x <- L^-1 x, in the order of unknowns. `room` holds as many numbers as x.
   void solve(std::span<double> x, std::span<double> room) const;
-  // With L = C C^T: x <- C^-1 P x and x <- P^T C^-T x.
+  // With C = U diag(pivots)^(1/2), so that L = C C^T in the order of positions: x <- C^-1 P x and x <- P^T C^-T x.
   void solve_lower(std::span<double> x, std::span<double> room) const;  // afterwards in the order of positions
   void solve_upper(std::span<double> x, std::span<double> room) const;  // x in the order of positions; afterwards of unknowns
   // The inverse on all fronts (Takahashi), from the last column to the first.
   void invert();
 
-  double log_determinant() const { return log_determinant_; }
+  double log_determinant() const;
   std::span<const double> diagonal() const { return diagonal_; }  // of L without damping, by position
 
   // After invert():
@@ -56,15 +56,21 @@ class Fronts {
   void take_memory();  // at the first use: whoever never factorises needs none
   void assemble_row_by_row(const Rows& rows, std::uint32_t f, double* front) const;
   void assemble_in_blocks(const Rows& rows, std::uint32_t f, double* front);
-  bool eliminate_front(const Elimination::Front& shape, double* front);
+  void note_diagonal(const Elimination::Front& shape, const double* front);
+  void take_children(std::uint32_t f, double* front, double*& top, std::size_t& waiting) const;
+  void eliminate_front(const Elimination::Front& shape, double* front);
+  bool eliminate_in_blocks(const Elimination::Front& shape, double* front);
+  // y <- U^-1 y and y <- U^-T y, by position.
+  void forward(double* y) const;
+  void backward(double* y) const;
   void invert_in_blocks(const Elimination::Front& shape, const double* panel, double* z);
 
   const Elimination* e_;
   std::vector<double> panels_, squares_, stack_, work_, block_;
-  std::vector<double> diagonal_, variance_;
+  std::vector<double> diagonal_, inverse_pivots_;  // by position
+  std::vector<double> variance_;                   // by unknown
   std::vector<std::uint32_t> waiting_;  // fronts whose parent has not taken what they left
   std::vector<std::uint32_t> lost_;     // positions of pivots
-  double log_determinant_ = 0;
 };
 
 }  // namespace dma::joint_system

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "engine/joint/fronts.h"
+#include "engine/joint/small_fronts.h"
 
 namespace dma::joint_system {
 
@@ -36,25 +37,24 @@ void Fronts::invert() {
         for (std::size_t i = 0; i < below; ++i) to[i] = column[place[i]];
       }
     }
-    if (own >= kBlocked) {
+    if (size <= kSmallFront) {
+      small_front(shape.size, shape.columns).invert(panel, inverse_pivots_.data() + shape.first, z);
+    } else if (own >= kBlocked) {
       invert_in_blocks(shape, panel, z);
     } else {
-      // Column j: with w = l / l_jj below the diagonal, z = -Z w and z_jj = 1 / l_jj^2 - w^T z.
-      double* const w = work_.data();
+      // Column j, with u the part of U below its diagonal: z = -Z u, and 1 / pivot - u^T z in the corner.
       for (std::size_t j = own; j-- > 0;) {
-        const double* const column = panel + j * size;
-        const double inverse = 1 / column[j];
-        for (std::size_t i = j + 1; i < size; ++i) w[i] = column[i] * inverse;
+        const double* const u = panel + j * size;
         double* const out = z + j * size;
         for (std::size_t i = j + 1; i < size; ++i) out[i] = 0;
         for (std::size_t c = j + 1; c < size; ++c) {
-          const double factor = w[c];
+          const double factor = u[c];
           const double* const known = z + c * size;
           for (std::size_t i = j + 1; i < size; ++i) out[i] -= factor * known[i];
         }
-        double corner = inverse * inverse;
+        double corner = inverse_pivots_[shape.first + j];
         for (std::size_t i = j + 1; i < size; ++i) {
-          corner -= w[i] * out[i];
+          corner -= u[i] * out[i];
           z[i * size + j] = out[i];
         }
         out[j] = corner;
@@ -66,13 +66,15 @@ void Fronts::invert() {
 
 void Fronts::invert_in_blocks(const Elimination::Front& shape, const double* panel, double* z) {
   const Index size = shape.size, own = shape.columns, below = shape.below();
-  const ConstMap l(panel, size, own, Eigen::OuterStride<>(size));
+  const ConstMap u(panel, size, own, Eigen::OuterStride<>(size));
+  const Eigen::Map<const Eigen::VectorXd> inverse_pivots(inverse_pivots_.data() + shape.first, own);
   Matrix inverse = Matrix::Identity(own, own);
-  l.topRows(own).triangularView<Eigen::Lower>().solveInPlace(inverse);
+  u.topRows(own).triangularView<Eigen::UnitLower>().solveInPlace(inverse);
   Map corner = block(z, size, 0, 0, own, own);
-  corner.noalias() = inverse.transpose() * inverse;
+  const Matrix scaled = inverse_pivots.cwiseSqrt().asDiagonal() * inverse;
+  corner.noalias() = scaled.transpose() * scaled;
   if (below == 0) return;
-  const Matrix w = l.bottomRows(below) * inverse;
+  const Matrix w = u.bottomRows(below) * inverse;
   Map side = block(z, size, own, 0, below, own);
   side.noalias() = -(block(z, size, own, own, below, below) * w);
   corner.noalias() -= w.transpose() * side;

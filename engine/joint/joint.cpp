@@ -70,6 +70,7 @@ void set_start(State& state, VariableId variable, std::span<const double> values
   if (variable.value >= state.plan()->variables.size()) fail("variable {} is not part of this plan", variable.value);
   const auto& v = state.plan()->variables[variable.value];
   if (values.size() != v.size) fail("variable '{}' was given {} values but has {} elements", v.name, values.size(), v.size);
+  numbers.start.resize(numbers.x.size(), std::nan(""));
   for (std::uint32_t i = 0; i < v.size; ++i) {
     const std::uint32_t u = system.unknown_of[v.first_element + i];
     if (u == joint_system::System::kNone)

@@ -15,14 +15,23 @@ class Numbers {
  public:
   explicit Numbers(const System& system);
 
-  // Values that were observed, parameters, contexts. Throws Error for what has no place in a Gaussian system.
+  // Values that were observed, parameters, contexts; what did not change since the last time is left alone. Throws Error for what
+  // has no place in a Gaussian system.
   void read(const State& state);
+  // All elements with the roots at x.
+  void place(std::span<const double> x, bool with_gains);
   // All elements and residuals with the roots at x; returns the objective.
   double evaluate(std::span<const double> x, bool with_gains);
   // The rows over the roots, from the gains evaluated last. False if they are what they were.
   bool trace();
   // Minus the derivative of the objective, by unknown, into `gradient`.
   void find_gradient();
+  // The same two for constant gains, without the values of the elements: the rows of the roots suffice. begin_linear() comes before
+  // follow(), and finds the gradient at x = 0 if that is where the roots are.
+  void begin_linear(bool at_zero);
+  double follow(std::span<const double> x);  // objective and gradient in one pass
+  // To be said by whoever changes weights.
+  void weights_changed() { factored_ = false; }
   // Factorises unless rows, weights and damping are those of last time. False: singular.
   bool factorise(double damping);
   // The gradient's largest component in units of the conditional standard deviation of its unknown.
@@ -50,7 +59,8 @@ class Numbers {
   std::vector<double> weights, taus, offsets;  // by row: the cost of sum s is weight s^2 / 2 - tau s, with s less the offset
   std::vector<double> sums;                    // by row: s
   std::vector<double> row_values;              // parallel to the pattern's columns
-  std::vector<double> x, trial, start, gradient, step, room;  // by unknown
+  std::vector<double> x, trial, gradient, step, room;  // by unknown
+  std::vector<double> start;                   // by unknown, NaN: none; empty: none at all
   std::vector<double> site_tau, site_rho;      // by site message
   std::vector<std::uint8_t> missing;           // by element
   bool any_missing = false;
@@ -59,16 +69,26 @@ class Numbers {
  private:
   void set_views(const State& state);
   void read_values(const State& state);
+  void read_plate(std::size_t plate);
   void drop_missing(const PlanData& plan);
+  // Whether the numbers behind `count` views are those of last time; they are kept.
+  bool keep_parameters(std::size_t first_view, std::size_t count, std::size_t slots, std::vector<double>& kept);
+  void sum_plate(const RowPlate& plate, const std::vector<double>& from, std::vector<double>& out) const;
   double objective();
 
   const PlanData* plan_ = nullptr;
-  std::vector<double> gains_, coefficients_, traced_gains_, traced_coefficients_, factored_weights_;
+  std::vector<double> gains_, coefficients_, traced_gains_;
   std::vector<double> inputs_, results_;       // of a batch
   std::vector<double> adjoint_;                // by element; zero between uses
+  std::vector<double> conditional_variance_;   // by unknown: given the others, at the last factor
   std::vector<ParameterView> views_;
   std::vector<std::size_t> batch_views_, plate_views_;  // the first of each
+  std::vector<std::vector<double>> batch_parameters_, plate_parameters_;  // of the last read
   std::vector<double> gathered_;               // parameters of batches that are part of a group
+  std::vector<double> new_coefficients_;       // of a plate
+  std::vector<std::uint8_t> plate_changed_;    // by the last read
+  std::vector<double> at_zero_, base_;         // constant gains: elements and sums with all roots at 0
+  bool is_read_ = false, missing_changed_ = false, gains_stale_ = true, gains_evaluated_ = false, coefficients_changed_ = false;
   bool traced_ = false, factored_ = false, inverted_ = false, whole_ = true;
   double factored_damping_ = 0;
 };

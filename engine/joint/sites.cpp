@@ -5,6 +5,7 @@
 #include <numbers>
 
 #include "engine/support/error.h"
+#include "engine/support/log_sum_exp.h"
 
 namespace dma::joint_system {
 
@@ -22,17 +23,12 @@ double log_site_integral(const Natural& cavity, const Natural& site) {
 double log_expectation(const Kind& kind, std::vector<double> arguments, std::size_t unknown, const Gaussian& cavity,
                        std::span<const double> parameters) {
   constexpr double kReach = 9, kStep = 1.0 / 32;
-  double largest = -kInfinity;
   std::vector<double> logs;
   for (double t = -kReach; t <= kReach; t += kStep) {
     arguments[unknown] = cavity.mean() + cavity.sd() * t;
     logs.push_back(kind.log_density()(arguments, parameters) - 0.5 * t * t);
-    largest = std::max(largest, logs.back());
   }
-  if (largest == -kInfinity) return largest;
-  double sum = 0;
-  for (const double value : logs) sum += std::exp(value - largest);
-  return largest + std::log(sum * kStep / std::sqrt(2 * std::numbers::pi));
+  return log_sum_exp(logs) + std::log(kStep / std::sqrt(2 * std::numbers::pi));
 }
 
 }  // namespace
@@ -54,7 +50,8 @@ void Sites::apply(Numbers& numbers) const {
     for (const SitePlate::Port& port : plate.ports)
       for (std::size_t q = 0; q < port.rows.size(); ++q)
         if (port.rows[q] != kNone) {
-          numbers.weights[port.rows[q]] = numbers.site_rho[port.first + q];
+          double& weight = numbers.weights[port.rows[q]];
+          if (weight != numbers.site_rho[port.first + q]) weight = numbers.site_rho[port.first + q], numbers.weights_changed();
           numbers.taus[port.rows[q]] = numbers.site_tau[port.first + q];
         }
 }

@@ -65,28 +65,29 @@ void JointSolver::begin(const State&, Memory& memory) const {
       if (options_.start_seed != 0) n.x[u] += normal(random) * (n.step[u] > 0 ? 1 / std::sqrt(n.step[u]) : 1.0);
     }
   }
-  for (std::size_t u = 0; u < n.x.size(); ++u)
+  for (std::size_t u = 0; u < n.start.size(); ++u)
     if (!std::isnan(n.start[u])) n.x[u] = n.start[u];
 }
 
 JointSolver::End JointSolver::solve_linear(Memory& memory, JointReport& report) const {
   Numbers& n = memory.numbers;
-  report.objective = n.evaluate(n.x, true);
-  n.trace();
-  n.find_gradient();
+  const bool at_zero = std::ranges::all_of(n.x, [](double u) { return u == 0; });
+  n.begin_linear(at_zero);
+  if (!at_zero) report.objective = n.follow(n.x);
+  End end = End::converged;
   for (int i = 0; i < kCorrections; ++i) {
     (void)n.factorise(0);
     n.step = n.gradient;
     n.fronts.solve(n.step, n.room);
     for (std::size_t u = 0; u < n.x.size(); ++u) n.x[u] += n.step[u];
-    report.objective = n.evaluate(n.x, false);
-    n.find_gradient();
+    report.objective = n.follow(n.x);
     report.gradient = n.gradient_size();
     ++report.iterations;
-    if (!goes_on(report)) return End::interrupted;
-    if (report.gradient <= options_.tolerance) break;
+    if (!goes_on(report)) end = End::interrupted;
+    if (end == End::interrupted || report.gradient <= options_.tolerance) break;
   }
-  return End::converged;
+  n.place(n.x, false);
+  return end;
 }
 
 // One step from n.x: damped until the objective falls, or, where its fall would be lost in rounding, until the gradient does.

@@ -36,6 +36,7 @@ struct RowPlate {
   std::vector<std::uint32_t> arguments;  // elements, by argument and slot
   std::uint32_t first_row = 0;
   std::uint64_t coefficients = 0;        // of its first argument
+  bool has_known = false;                // some argument is known
 };
 
 // The slots of a group without linear view: messages of EP sites, one row for each that reaches an element not known.
