@@ -13,8 +13,6 @@ namespace {
 
 using Matrix = Eigen::MatrixXd;
 using Map = Eigen::Map<Matrix, 0, Eigen::OuterStride<>>;
-using ConstMap = Eigen::Map<const Matrix, 0, Eigen::OuterStride<>>;
-using Vector = Eigen::Map<Eigen::VectorXd>;
 using Index = Eigen::Index;
 
 // Rows that are added to a large front at once, columns of it that are updated at once.
@@ -181,6 +179,7 @@ void Fronts::eliminate_front(const Elimination::Front& shape, double* front) {
 
 bool Fronts::factorise(const Rows& rows, double damping) {
   if (waiting_.empty()) take_memory();
+  is_careful_ = false;
   lost_.clear();
   std::ranges::fill(diagonal_, 0.0);
   double* top = stack_.data();
@@ -208,92 +207,6 @@ bool Fronts::factorise(const Rows& rows, double damping) {
     waiting_[waiting++] = f;
   }
   return lost_.empty();
-}
-
-void Fronts::forward(double* y) const {
-  for (std::uint32_t f = 0; f + 1 < e_->fronts.size(); ++f) {
-    const Elimination::Front& shape = e_->fronts[f];
-    const std::size_t size = shape.size, own = shape.columns;
-    const double* const panel = panels_.data() + shape.panel;
-    const std::uint32_t* const later = e_->later.data() + shape.indices;
-    double* const mine = y + shape.first;
-    if (size <= kSmallFront) {
-      small_front(shape.size, shape.columns).forward(panel, mine, y, later);
-    } else if (own >= kBlocked) {
-      const ConstMap u(panel, shape.size, shape.columns, Eigen::OuterStride<>(shape.size));
-      Vector head(mine, shape.columns);
-      u.topRows(shape.columns).triangularView<Eigen::UnitLower>().solveInPlace(head);
-      if (shape.below() == 0) continue;
-      const Eigen::VectorXd rest = u.bottomRows(shape.below()) * head;
-      for (std::size_t i = own; i < size; ++i) y[later[i - own]] -= rest[static_cast<Index>(i - own)];
-    } else {
-      for (std::size_t j = 0; j < own; ++j) {
-        const double* const column = panel + j * size;
-        const double value = mine[j];
-        for (std::size_t i = j + 1; i < own; ++i) mine[i] -= column[i] * value;
-        for (std::size_t i = own; i < size; ++i) y[later[i - own]] -= column[i] * value;
-      }
-    }
-  }
-}
-
-void Fronts::backward(double* y) const {
-  for (std::size_t f = e_->fronts.size() - 1; f-- > 0;) {
-    const Elimination::Front& shape = e_->fronts[f];
-    const std::size_t size = shape.size, own = shape.columns;
-    const double* const panel = panels_.data() + shape.panel;
-    const std::uint32_t* const later = e_->later.data() + shape.indices;
-    double* const mine = y + shape.first;
-    if (size <= kSmallFront) {
-      small_front(shape.size, shape.columns).backward(panel, mine, y, later);
-    } else if (own >= kBlocked) {
-      const ConstMap u(panel, shape.size, shape.columns, Eigen::OuterStride<>(shape.size));
-      Vector head(mine, shape.columns);
-      if (shape.below() > 0) {
-        Eigen::VectorXd rest(shape.below());
-        for (std::size_t i = own; i < size; ++i) rest[static_cast<Index>(i - own)] = y[later[i - own]];
-        head -= u.bottomRows(shape.below()).transpose() * rest;
-      }
-      u.topRows(shape.columns).triangularView<Eigen::UnitLower>().transpose().solveInPlace(head);
-    } else {
-      for (std::size_t j = own; j-- > 0;) {
-        const double* const column = panel + j * size;
-        double value = mine[j];
-        for (std::size_t i = j + 1; i < own; ++i) value -= column[i] * mine[i];
-        for (std::size_t i = own; i < size; ++i) value -= column[i] * y[later[i - own]];
-        mine[j] = value;
-      }
-    }
-  }
-}
-
-void Fronts::solve_lower(std::span<double> x, std::span<double> room) const {
-  double* const y = room.data();
-  for (std::uint32_t p = 0; p < e_->unknowns; ++p) y[p] = x[e_->unknown[p]];
-  forward(y);
-  for (std::uint32_t p = 0; p < e_->unknowns; ++p) x[p] = y[p] * std::sqrt(inverse_pivots_[p]);
-}
-
-void Fronts::solve_upper(std::span<double> x, std::span<double> room) const {
-  double* const y = room.data();
-  for (std::uint32_t p = 0; p < e_->unknowns; ++p) y[p] = x[p] * std::sqrt(inverse_pivots_[p]);
-  backward(y);
-  for (std::uint32_t p = 0; p < e_->unknowns; ++p) x[e_->unknown[p]] = y[p];
-}
-
-void Fronts::solve(std::span<double> x, std::span<double> room) const {
-  double* const y = room.data();
-  for (std::uint32_t p = 0; p < e_->unknowns; ++p) y[p] = x[e_->unknown[p]];
-  forward(y);
-  for (std::uint32_t p = 0; p < e_->unknowns; ++p) y[p] *= inverse_pivots_[p];
-  backward(y);
-  for (std::uint32_t p = 0; p < e_->unknowns; ++p) x[e_->unknown[p]] = y[p];
-}
-
-double Fronts::log_determinant() const {
-  double sum = 0;
-  for (const double inverse : inverse_pivots_) sum -= std::log(inverse);
-  return sum;
 }
 
 }  // namespace dma::joint_system

@@ -24,6 +24,10 @@ class Fronts {
   // Factorises sum_r w_r a_r a_r^T + damping times its own diagonal. A pivot that is lost to rounding is replaced by one that
   // fixes its unknown; false if there was any.
   bool factorise(const Rows& rows, double damping = 0);
+  // The same, after a factorise() of the same rows, by orthogonal transformations of the rows themselves: for matrices of so many
+  // scales that their sum of squares has lost digits. Slower by an order of magnitude.
+  bool factorise_carefully(const Rows& rows);
+  bool is_careful() const { return is_careful_; }
   // front = the part of that sum whose rows lie in front f, lower triangle.
   void assemble(const Rows& rows, std::uint32_t f, double* front);
   // x <- L^-1 x, in the order of unknowns. `room` holds as many numbers as x.
@@ -39,15 +43,22 @@ class Fronts {
 
   // After invert():
   double variance(std::uint32_t unknown) const { return variance_[unknown]; }
-  // a^T L^-1 b for numbers at unknowns of one front (those of a row, at its local places).
+  // a^T L^-1 a for numbers at unknowns of one front (those of a row, at its local places); NaN where the sum cancels, as that of a
+  // difference known much better than its terms does.
   double quadratic(std::uint32_t front, std::span<const std::uint32_t> local, std::span<const double> values) const;
+  // The same by |C^-1 a|^2, which cancels nothing, for numbers at any unknowns. Memory is taken for every call.
+  double quadratic(std::span<const std::uint32_t> unknowns, std::span<const double> values) const;
   // Entry of the inverse; nothing if the two never meet in a front.
   const double* entry(std::uint32_t unknown_a, std::uint32_t unknown_b) const;
   // Local places of unknowns in the front of the first of them in the order; kNone if they do not all lie in it.
   std::uint32_t common_front(std::span<const std::uint32_t> unknowns, std::vector<std::uint32_t>& local) const;
 
-  // Unknowns that some direction of the null space moves, after a factorise() that returned false.
-  std::vector<std::uint32_t> undetermined() const;
+  // After a factorise() that returned false: directions, by unknown, along which nothing changes, each with 1 as its largest number.
+  // One for each lost pivot as far as kMostDirections.
+  static constexpr std::size_t kMostDirections = 64;
+  std::vector<std::vector<double>> null_directions() const;
+  std::size_t lost_pivots() const { return lost_.size(); }
+  std::vector<std::uint32_t> lost_unknowns() const;
 
  private:
   // From this many columns on, blocked kernels are quicker than plain loops.
@@ -59,6 +70,7 @@ class Fronts {
   void note_diagonal(const Elimination::Front& shape, const double* front);
   void take_children(std::uint32_t f, double* front, double*& top, std::size_t& waiting) const;
   void eliminate_front(const Elimination::Front& shape, double* front);
+  void invert_carefully();
   bool eliminate_in_blocks(const Elimination::Front& shape, double* front);
   // y <- U^-1 y and y <- U^-T y, by position.
   void forward(double* y) const;
@@ -71,6 +83,7 @@ class Fronts {
   std::vector<double> variance_;                   // by unknown
   std::vector<std::uint32_t> waiting_;  // fronts whose parent has not taken what they left
   std::vector<std::uint32_t> lost_;     // positions of pivots
+  bool is_careful_ = false;
 };
 
 }  // namespace dma::joint_system

@@ -22,6 +22,7 @@ Map block(double* front, Index stride, Index row, Index column, Index rows, Inde
 }  // namespace
 
 void Fronts::invert() {
+  if (is_careful_) return invert_carefully();
   for (std::size_t f = e_->fronts.size() - 1; f-- > 0;) {
     const Elimination::Front& shape = e_->fronts[f];
     const std::size_t size = shape.size, own = shape.columns, below = shape.below();
@@ -82,15 +83,26 @@ void Fronts::invert_in_blocks(const Elimination::Front& shape, const double* pan
 }
 
 double Fronts::quadratic(std::uint32_t f, std::span<const std::uint32_t> local, std::span<const double> values) const {
+  constexpr double kCancelled = 1e-6;
   const std::size_t size = e_->fronts[f].size;
   const double* const z = squares_.data() + e_->fronts[f].square;
-  double sum = 0;
+  double sum = 0, magnitude = 0;
   for (std::size_t a = 0; a < local.size(); ++a) {
     const double* const column = z + local[a] * size;
     double inner = 0;
     for (std::size_t b = 0; b < local.size(); ++b) inner += column[local[b]] * values[b];
     sum += inner * values[a];
+    magnitude += column[local[a]] * values[a] * values[a];
   }
+  return sum >= kCancelled * magnitude ? sum : std::nan("");
+}
+
+double Fronts::quadratic(std::span<const std::uint32_t> unknowns, std::span<const double> values) const {
+  std::vector<double> a(e_->unknowns), room(e_->unknowns);
+  for (std::size_t k = 0; k < unknowns.size(); ++k) a[unknowns[k]] = values[k];
+  solve_lower(a, room);
+  double sum = 0;
+  for (const double c : a) sum += c * c;
   return sum;
 }
 
@@ -123,21 +135,23 @@ const double* Fronts::entry(std::uint32_t a, std::uint32_t b) const {
   return squares_.data() + e_->fronts[f].square + local[0] + std::size_t{local[1]} * e_->fronts[f].size;
 }
 
-std::vector<std::uint32_t> Fronts::undetermined() const {
-  constexpr std::size_t kDirections = 64;
-  constexpr double kMoved = 1e-9;
-  std::vector<std::uint8_t> moved(e_->unknowns);
-  std::vector<double> x(e_->unknowns), room(e_->unknowns);
-  for (std::size_t d = 0; d < std::min(kDirections, lost_.size()); ++d) {
-    std::ranges::fill(x, 0.0);
-    x[lost_[d]] = 1;
-    solve_upper(x, room);  // C^T x = e: a direction along which nothing changes
-    for (std::uint32_t u = 0; u < e_->unknowns; ++u) moved[u] |= std::abs(x[u]) > kMoved;
-  }
-  for (const std::uint32_t p : lost_) moved[e_->unknown[p]] = 1;
+std::vector<std::uint32_t> Fronts::lost_unknowns() const {
   std::vector<std::uint32_t> out;
-  for (std::uint32_t u = 0; u < e_->unknowns; ++u)
-    if (moved[u]) out.push_back(u);
+  for (const std::uint32_t p : lost_) out.push_back(e_->unknown[p]);
+  return out;
+}
+
+std::vector<std::vector<double>> Fronts::null_directions() const {
+  std::vector<std::vector<double>> out;
+  std::vector<double> room(e_->unknowns);
+  for (std::size_t d = 0; d < std::min(kMostDirections, lost_.size()); ++d) {
+    std::vector<double>& x = out.emplace_back(e_->unknowns);
+    x[lost_[d]] = 1;
+    solve_upper(x, room);  // C^T x = e
+    double largest = 0;
+    for (const double value : x) largest = std::max(largest, std::abs(value));
+    for (double& value : x) value /= largest;
+  }
   return out;
 }
 

@@ -9,8 +9,12 @@
 namespace dma::joint_system {
 
 namespace {
+
 constexpr std::uint32_t kNone = System::kNone;
-}
+// Variances lose as many digits as the square of their standard deviation's spread has: nine are left here.
+constexpr double kWide = 1e7;
+
+}  // namespace
 
 Numbers::Numbers(const System& s)
     : system(&s), values(s.role.size()), weights(s.rows), taus(s.rows), offsets(s.rows), sums(s.rows),
@@ -149,15 +153,41 @@ double Numbers::follow(std::span<const double> at) {
   return total;
 }
 
+void Numbers::polish(std::vector<double>& direction) {
+  const std::uint32_t *const first = system->pattern.first.data(), *const columns = system->pattern.columns.data();
+  for (int turn = 0; turn < 2; ++turn) {
+    std::ranges::fill(step, 0.0);
+    for (std::uint32_t r = 0; r < system->rows; ++r) {
+      double moved = 0;
+      for (std::uint32_t k = first[r]; k < first[r + 1]; ++k) moved += row_values[k] * direction[columns[k]];
+      for (std::uint32_t k = first[r]; k < first[r + 1]; ++k) step[columns[k]] -= weights[r] * moved * row_values[k];
+    }
+    fronts.solve(step, room);
+    for (std::size_t u = 0; u < direction.size(); ++u) direction[u] += step[u];
+  }
+}
+
 bool Numbers::factorise(double damping) {
   if (is_factor_of(damping)) return whole_;
-  whole_ = fronts.factorise({&system->pattern, row_values, weights}, damping);
-  factored_ = true;
-  inverted_ = false;
-  factored_damping_ = damping;
+  const Rows rows{&system->pattern, row_values, weights};
+  whole_ = fronts.factorise(rows, damping);
+  inverted_ = damping == 0 && whole_;
+  if (inverted_) fronts.invert();
+  // Information on an unknown given the others, times its variance: how many times wider it is than it looks from where it stands.
+  spread_ = 1;
   const auto diagonal = fronts.diagonal();
-  for (std::uint32_t p = 0; p < diagonal.size(); ++p)
-    conditional_variance_[system->elimination.unknown[p]] = diagonal[p] > 0 ? 1 / diagonal[p] : 0;
+  for (std::uint32_t p = 0; p < diagonal.size(); ++p) {
+    const std::uint32_t u = system->elimination.unknown[p];
+    conditional_variance_[u] = diagonal[p] > 0 ? 1 / diagonal[p] : 0;
+    if (inverted_) spread_ = std::max(spread_, diagonal[p] * fronts.variance(u));
+  }
+  if (damping == 0 && !(whole_ && spread_ < kWide)) {
+    whole_ = fronts.factorise_carefully(rows);
+    inverted_ = false;
+    spread_ = kInfinity;
+  }
+  factored_ = true;
+  factored_damping_ = damping;
   return whole_;
 }
 

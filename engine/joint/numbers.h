@@ -2,6 +2,7 @@
 // allocates nothing.
 #pragma once
 
+#include <cmath>
 #include <memory>
 #include <vector>
 
@@ -30,12 +31,18 @@ class Numbers {
   // follow(), and finds the gradient at x = 0 if that is where the roots are.
   void begin_linear(bool at_zero);
   double follow(std::span<const double> x);  // objective and gradient in one pass
+  // A direction along which no sum changes, freed from rounding by the rows themselves. The factor is singular.
+  void polish(std::vector<double>& direction);
   // To be said by whoever changes weights.
   void weights_changed() { factored_ = false; }
-  // Factorises unless rows, weights and damping are those of last time. False: singular.
+  // Factorises unless rows, weights and damping are those of last time. False: singular. Without damping the inverse shows whether
+  // digits were lost; then it is done again, carefully.
   bool factorise(double damping);
   // The gradient's largest component in units of the conditional standard deviation of its unknown.
   double gradient_size() const;
+  // By how many standard deviations the roots may still move, about: a gradient that is small given the other unknowns says less
+  // along directions that are known less than that.
+  double distance_left() const { return gradient_size() * std::sqrt(spread_); }
   // Inverts the factor, unless that is done.
   void invert();
   bool is_factor_of(double damping) const { return factored_ && damping == factored_damping_; }
@@ -90,7 +97,7 @@ class Numbers {
   std::vector<double> at_zero_, base_;         // constant gains: elements and sums with all roots at 0
   bool is_read_ = false, missing_changed_ = false, gains_stale_ = true, gains_evaluated_ = false, coefficients_changed_ = false;
   bool traced_ = false, factored_ = false, inverted_ = false, whole_ = true;
-  double factored_damping_ = 0;
+  double factored_damping_ = 0, spread_ = 1;
 };
 
 // Parameters of a group as a plate of one row sees them.

@@ -26,11 +26,8 @@ Eigen::MatrixXd rows_of(const Memory& memory, const PlanData::Variable& v) {
   Eigen::MatrixXd out = Eigen::MatrixXd::Zero(static_cast<Eigen::Index>(n.x.size()), v.size);
   for (std::uint32_t i = 0; i < v.size; ++i) {
     n.gradient_of(v.first_element + i, reader, row);
-    for (std::size_t k = 0; k < row.unknowns.size(); ++k) {
-      if (!memory.is_undetermined.empty() && memory.is_undetermined[row.unknowns[k]])
-        fail("joint: nothing determines '{}'; it has no covariance", v.name);
-      out(row.unknowns[k], i) = row.values[k];
-    }
+    if (memory.is_open(row)) fail("joint: nothing determines '{}'; it has no covariance", v.name);
+    for (std::size_t k = 0; k < row.unknowns.size(); ++k) out(row.unknowns[k], i) = row.values[k];
   }
   return out;
 }
@@ -58,18 +55,15 @@ Eigen::MatrixXd JointPosterior::covariance(VariableId a, VariableId b) const {
   Eigen::MatrixXd out = Eigen::MatrixXd::Zero(va.size, vb.size);
   for (std::uint32_t i = 0; i < va.size; ++i) {
     memory.numbers.gradient_of(va.first_element + i, reader, row);
-    for (std::size_t k = 0; k < row.unknowns.size(); ++k) {
-      if (!memory.is_undetermined.empty() && memory.is_undetermined[row.unknowns[k]])
-        fail("joint: nothing determines '{}'; it has no covariance", va.name);
-      out.row(i) += row.values[k] * solved.row(row.unknowns[k]);
-    }
+    if (memory.is_open(row)) fail("joint: nothing determines '{}'; it has no covariance", va.name);
+    for (std::size_t k = 0; k < row.unknowns.size(); ++k) out.row(i) += row.values[k] * solved.row(row.unknowns[k]);
   }
   return out;
 }
 
 JointSamples JointPosterior::sample(std::size_t draws, std::uint64_t seed) const {
   const Memory& memory = joint_system::solved_memory(*state_);
-  if (!memory.is_undetermined.empty()) fail("joint: nothing determines some variables; there is no posterior to draw from");
+  if (memory.is_singular()) fail("joint: nothing determines some variables; there is no posterior to draw from");
   const Numbers& n = memory.numbers;
   Numbers work(*n.system);
   work.read(*state_);
@@ -99,7 +93,7 @@ double JointSamples::operator()(std::size_t draw, VariableId variable, std::size
 
 double JointPosterior::log_evidence() const {
   const Memory& memory = joint_system::solved_memory(*state_);
-  if (!memory.is_undetermined.empty()) fail("joint: nothing determines some variables; there is no evidence");
+  if (memory.is_singular()) fail("joint: nothing determines some variables; there is no evidence");
   const Numbers& n = memory.numbers;
   constexpr double kTwoPi = 2 * std::numbers::pi;
   double sum = -memory.objective + 0.5 * static_cast<double>(n.x.size()) * std::log(kTwoPi) - 0.5 * n.fronts.log_determinant();

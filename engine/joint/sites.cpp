@@ -68,9 +68,10 @@ void Sites::find_cavities(Numbers& numbers) {
         tau_[at] = is_missing ? 0 : mean, rho_[at] = is_missing ? 0 : kInfinity, refused_[at] = 0;
         if (r == kNone) continue;
         const std::uint32_t begin = pattern.first[r], count = pattern.first[r + 1] - begin;
-        const double variance =
-            numbers.fronts.quadratic(system_->elimination.front_of_row[r], {system_->elimination.local.data() + begin, count},
-                                     {numbers.row_values.data() + begin, count});
+        const std::span row(numbers.row_values.data() + begin, count);
+        double variance =
+            numbers.fronts.quadratic(system_->elimination.front_of_row[r], {system_->elimination.local.data() + begin, count}, row);
+        if (std::isnan(variance)) variance = numbers.fronts.quadratic(pattern.row(r), row);
         const Natural cavity = divide(Gaussian::from_moments(mean, variance), {numbers.site_tau[at], numbers.site_rho[at]});
         refused_[at] = !cavity.is_proper() || !is_valid(cavity);
         tau_[at] = refused_[at] ? 0 : cavity.tau;

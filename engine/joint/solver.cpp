@@ -22,7 +22,7 @@ constexpr int kTries = 40;
 // A fall of the objective below this share of it is rounding.
 constexpr double kRounding = 1e-13;
 // Solves of a linear system: one, and corrections of its rounding.
-constexpr int kCorrections = 3;
+constexpr int kCorrections = 10;
 
 double dot(std::span<const double> a, std::span<const double> b) { return std::inner_product(a.begin(), a.end(), b.begin(), 0.0); }
 
@@ -74,17 +74,18 @@ JointSolver::End JointSolver::solve_linear(Memory& memory, JointReport& report) 
   const bool at_zero = std::ranges::all_of(n.x, [](double u) { return u == 0; });
   n.begin_linear(at_zero);
   if (!at_zero) report.objective = n.follow(n.x);
-  End end = End::converged;
-  for (int i = 0; i < kCorrections; ++i) {
+  End end = End::limit;
+  for (int i = 0; i < kCorrections && end == End::limit; ++i) {
     (void)n.factorise(0);
     n.step = n.gradient;
     n.fronts.solve(n.step, n.room);
+    const double moved = std::sqrt(std::max(0.0, dot(n.step, n.gradient)));  // in standard deviations
     for (std::size_t u = 0; u < n.x.size(); ++u) n.x[u] += n.step[u];
     report.objective = n.follow(n.x);
     report.gradient = n.gradient_size();
     ++report.iterations;
+    if (std::min(moved, n.distance_left()) <= options_.tolerance) end = End::converged;
     if (!goes_on(report)) end = End::interrupted;
-    if (end == End::interrupted || report.gradient <= options_.tolerance) break;
   }
   n.place(n.x, false);
   return end;
@@ -184,6 +185,39 @@ Report JointSolver::run(State& state, const RunOptions& options) const {
   return report;
 }
 
+// A direction moves a sum if it does by more than this share of what the sum could move.
+constexpr double kMoved = 1e-9;
+
+bool Memory::is_open(const Numbers::Sparse& row) const {
+  if (!is_singular()) return false;
+  const auto is_open_unknown = [&](std::uint32_t u) { return is_undetermined[u] != 0; };
+  if (!std::ranges::any_of(row.unknowns, is_open_unknown)) return false;
+  if (!has_all_directions) return true;
+  return std::ranges::any_of(directions, [&](const std::vector<double>& direction) {
+    double moved = 0, most = 0;
+    for (std::size_t k = 0; k < row.unknowns.size(); ++k) {
+      moved += row.values[k] * direction[row.unknowns[k]];
+      most += std::abs(row.values[k]);
+    }
+    return std::abs(moved) > kMoved * most;
+  });
+}
+
+void JointSolver::find_open(const State& state, Memory& memory, Report& report) const {
+  memory.directions = memory.numbers.fronts.null_directions();
+  for (std::vector<double>& direction : memory.directions) memory.numbers.polish(direction);
+  memory.has_all_directions = memory.directions.size() == memory.numbers.fronts.lost_pivots();
+  memory.is_undetermined.assign(memory.numbers.x.size(), 0);
+  for (const std::vector<double>& direction : memory.directions)
+    for (std::size_t u = 0; u < direction.size(); ++u) memory.is_undetermined[u] |= std::abs(direction[u]) > kMoved;
+  for (const std::uint32_t u : memory.numbers.fronts.lost_unknowns()) memory.is_undetermined[u] = 1;
+  std::vector<std::uint32_t> unknowns;
+  for (std::uint32_t u = 0; u < memory.is_undetermined.size(); ++u)
+    if (memory.is_undetermined[u]) unknowns.push_back(u);
+  report.stop = Report::Stop::singular;
+  report.joint->undetermined = names(*state.plan(), *system_, unknowns);
+}
+
 // The covariance at the solution, and what the system leaves open.
 void JointSolver::finish(const State& state, Memory& memory, Report& report) const {
   Numbers& n = memory.numbers;
@@ -194,11 +228,7 @@ void JointSolver::finish(const State& state, Memory& memory, Report& report) con
   memory.objective = joint.objective;
   memory.is_undetermined.clear();
   if (!whole) {
-    const std::vector<std::uint32_t> unknowns = n.fronts.undetermined();
-    memory.is_undetermined.assign(n.x.size(), 0);
-    for (const std::uint32_t u : unknowns) memory.is_undetermined[u] = 1;
-    report.stop = Report::Stop::singular;
-    joint.undetermined = names(*state.plan(), *system_, unknowns);
+    find_open(state, memory, report);
   } else if (!std::isfinite(joint.objective) || !std::isfinite(joint.gradient)) {
     report.stop = Report::Stop::diverged;
   }
@@ -223,17 +253,14 @@ Gaussian marginal(const State&, const Memory& memory, std::uint32_t element, Num
   const System& system = *n.system;
   const double mean = n.values[element];
   if (system.role[element] == Role::known) return n.missing[element] ? Gaussian::uniform() : Gaussian::point(mean);
-  const auto is_open = [&](std::uint32_t u) { return !memory.is_undetermined.empty() && memory.is_undetermined[u] != 0; };
   if (const std::uint32_t u = system.unknown_of[element]; u != System::kNone)
-    return is_open(u) ? Gaussian::uniform() : Gaussian::from_moments(mean, n.fronts.variance(u));
+    return memory.is_singular() && memory.is_undetermined[u] ? Gaussian::uniform() : Gaussian::from_moments(mean, n.fronts.variance(u));
   n.gradient_of(element, reader, row);
-  if (std::ranges::any_of(row.unknowns, is_open)) return Gaussian::uniform();
+  if (memory.is_open(row)) return Gaussian::uniform();
   const std::uint32_t front = n.fronts.common_front(row.unknowns, reader.roots);
-  if (front != System::kNone) return Gaussian::from_moments(mean, n.fronts.quadratic(front, reader.roots, row.values));
-  std::vector<double> a(n.x.size()), room(n.x.size());
-  for (std::size_t k = 0; k < row.unknowns.size(); ++k) a[row.unknowns[k]] = row.values[k];
-  n.fronts.solve_lower(a, room);
-  return Gaussian::from_moments(mean, dot(a, a));
+  double variance = front == System::kNone ? std::nan("") : n.fronts.quadratic(front, reader.roots, row.values);
+  if (std::isnan(variance)) variance = n.fronts.quadratic(row.unknowns, row.values);
+  return Gaussian::from_moments(mean, variance);
 }
 
 Belief JointSolver::belief(const State& state, VariableId variable) const {

@@ -12,8 +12,14 @@ class Memory : public SolverMemory {
   explicit Memory(const System& system) : numbers(system), sites(system) {}
   Numbers numbers;
   Sites sites;
+  // Whether nothing determines a sum over unknowns.
+  bool is_open(const Numbers::Sparse& row) const;
+  bool is_singular() const { return !is_undetermined.empty(); }
+
   bool is_solved = false;
-  std::vector<std::uint8_t> is_undetermined;  // by unknown; empty: none is
+  std::vector<std::uint8_t> is_undetermined;       // by unknown; empty: none is
+  std::vector<std::vector<double>> directions;     // along which nothing changes, by unknown
+  bool has_all_directions = true;
   double objective = 0;
 };
 
@@ -35,6 +41,7 @@ class JointSolver : public Solver {
   Step step(Memory& memory, JointReport& report, double& damping, int& solves) const;
   End step_to_the_end(Memory& memory, JointReport& report) const;
   End solve_linear(Memory& memory, JointReport& report) const;
+  void find_open(const State& state, Memory& memory, Report& report) const;
   void finish(const State& state, Memory& memory, Report& report) const;
   bool goes_on(const JointReport& report) const { return !options_.callback || options_.callback(report); }
 

@@ -122,7 +122,7 @@ void constant_velocity(benchmark::State& bench, Table& table, bool new_matrix, P
   };
   const std::string change = new_matrix ? "new noise" : "new values";
   compare(bench, table,
-          {.name = fmt::format("joint: constant velocity, {}{}", change, plain == Plain::eigen ? "" : ", by scalars"),
+          {.name = fmt::format(plain == Plain::eigen ? "joint: constant velocity, {}" : "joint: {} beside multiplied-out code", change),
            .bound = plain == Plain::eigen ? 3.0 : 0},
           engine,
           [&] {

@@ -108,13 +108,48 @@ TEST_CASE("joint: a singular system names the variables that nothing determines,
   CHECK(report.stop == Report::Stop::singular);
   CHECK(!report.converged());
   CHECK(report.joint->undetermined == "'a', 'b'");
-  CHECK(report.line().starts_with("singular after 1 solve: nothing determines 'a', 'b': objective"));
+  CHECK(report.line().starts_with("singular after 2 solves: nothing determines 'a', 'b': objective"));
   CHECK(state.belief(pair.a)[0].is_uniform());
   CHECK(state.belief(c).variance() == doctest::Approx(0.5));
   const JointPosterior posterior(state);
   CHECK_THROWS_WITH_AS((void)posterior.covariance(pair.a, c), "joint: nothing determines 'a'; it has no covariance", Error);
   CHECK_THROWS_WITH_AS((void)posterior.sample(1, 1), "joint: nothing determines some variables; there is no posterior to draw from", Error);
   CHECK_THROWS_WITH_AS((void)posterior.log_evidence(), "joint: nothing determines some variables; there is no evidence", Error);
+}
+
+TEST_CASE("joint: a sum is known although nothing determines its terms") {
+  Pair pair(0, 0);
+  const VariableId difference = pair.g.variable("difference");
+  pair.g.factor("sum", {Connection("terms", pair.a), Connection("terms", pair.b), Connection("total", difference)},
+                {{"coefficients", std::vector<double>{1, -1}}});
+  const Plan plan = compile(pair.g, joint(), standard_registry());
+  State state(plan);
+  state.observe(pair.y, 1.0);
+  CHECK(run(plan, state).stop == Report::Stop::singular);
+  CHECK(state.belief(pair.z).mean() == doctest::Approx(1));
+  CHECK(state.belief(pair.z).variance() == doctest::Approx(0.1));
+  CHECK(state.belief(difference)[0].is_uniform());
+  const JointPosterior posterior(state);
+  CHECK(posterior.covariance(pair.z, pair.z)(0, 0) == doctest::Approx(0.1));
+  CHECK_THROWS_WITH_AS((void)posterior.covariance(pair.z, difference), "joint: nothing determines 'difference'; it has no covariance", Error);
+}
+
+TEST_CASE("joint: what is known a million times less than its neighbour is known all the same") {
+  // a and b within 1e-6 of each other, and both within 1e6 of their priors: 24 decades of information.
+  Graph g;
+  const VariableId a = g.variable("a"), b = g.variable("b"), difference = g.variable("difference");
+  g.factor("gaussian_prior", {a}, {{"mean", 3.0}, {"variance", 1e12}});
+  g.factor("gaussian_prior", {b}, {{"mean", 5.0}, {"variance", 1e12}});
+  g.factor("gaussian_noise", {a, b}, {{"variance", 1e-12}});
+  g.factor("sum", {Connection("terms", a), Connection("terms", b), Connection("total", difference)},
+           {{"coefficients", std::vector<double>{1, -1}}});
+  const Plan plan = compile(g, joint(), standard_registry());
+  State state(plan);
+  const Report report = run(plan, state);
+  CHECK(report.stop == Report::Stop::exact);
+  CHECK(state.belief(a).mean() == doctest::Approx(4).epsilon(1e-9));
+  CHECK(state.belief(a).variance() == doctest::Approx(5e11).epsilon(1e-9));
+  CHECK(state.belief(difference).variance() == doctest::Approx(1e-12).epsilon(1e-9));
 }
 
 TEST_CASE("joint: what has no place in a Gaussian system is refused by name, with the way out") {
