@@ -40,7 +40,7 @@ struct JointOptions {
   // Not 0: unknowns start at a draw from their own priors instead of at the priors' means (or 0). A product of two unknowns
   // needs it: at 0 nothing pulls on either.
   std::uint64_t start_seed = 0;
-  // Bytes that the factor and its inverse may take.
+  // Bytes that the factor and its inverse may take; a covariance or a set of draws likewise.
   std::uint64_t memory = std::uint64_t{8} << 30;
   // Called after every solve; false stops the run.
   std::function<bool(const JointReport&)> callback = {};
@@ -75,8 +75,9 @@ class JointPosterior {
   explicit JointPosterior(const State& state);  // Error unless the state was run by joint
 
   Eigen::VectorXd mean(VariableId variable) const;
-  // Between all elements of a and all of b.
+  // Between all elements of a and all of b, or between one element of each.
   Eigen::MatrixXd covariance(VariableId a, VariableId b) const;
+  double covariance(VariableId a, std::size_t element_of_a, VariableId b, std::size_t element_of_b) const;
   // Roots from the Gaussian; deterministic variables by their functions.
   JointSamples sample(std::size_t draws, std::uint64_t seed) const;
   // log p(observed): exact for linear Gaussian graphs, otherwise by Laplace's method, with EP's energy for sites.

@@ -1,6 +1,7 @@
 // The part of Numbers that reads a State. A run with other observations finds its parameters, and therefore its matrix, unchanged.
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "engine/joint/numbers.h"
 #include "engine/support/error.h"
@@ -105,7 +106,8 @@ void Numbers::read_plate(std::size_t i) {
       {.slots = plate.slots, .arguments = plate.count, .parameters = views_.data() + plate_views_[i],
        .coefficients = new_coefficients_.data(), .offset = offsets.data() + plate.first_row, .variance = variances});
   for (std::uint32_t s = 0; s < plate.slots; ++s) {
-    if (!(variances[s] > 0))
+    constexpr double kLeast = 1 / std::numeric_limits<double>::max();
+    if (!(variances[s] > kLeast))
       fail("joint: factor '{}' has variance {}, a constraint of infinite precision; give it a small positive variance, or declare "
            "its variable observed",
            plan_->slot_name(plate.group, s), variances[s]);

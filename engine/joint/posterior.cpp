@@ -1,3 +1,6 @@
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <boost/random/mersenne_twister.hpp>
 #include <boost/random/normal_distribution.hpp>
 #include <numbers>
@@ -18,18 +21,33 @@ const PlanData::Variable& variable_of(const State& state, VariableId variable) {
   return state.plan()->variables[variable.value];
 }
 
-// Rows of the elements of a variable over the roots, as columns.
-Eigen::MatrixXd rows_of(const Memory& memory, const PlanData::Variable& v) {
-  const Numbers& n = memory.numbers;
-  Numbers::Reader reader(n);
+// One element over the roots.
+Numbers::Sparse row_of(const Memory& memory, const PlanData::Variable& v, std::size_t i, Numbers::Reader& reader) {
   Numbers::Sparse row;
-  Eigen::MatrixXd out = Eigen::MatrixXd::Zero(static_cast<Eigen::Index>(n.x.size()), v.size);
-  for (std::uint32_t i = 0; i < v.size; ++i) {
-    n.gradient_of(v.first_element + i, reader, row);
-    if (memory.is_open(row)) fail("joint: nothing determines '{}'; it has no covariance", v.name);
-    for (std::size_t k = 0; k < row.unknowns.size(); ++k) out(row.unknowns[k], i) = row.values[k];
-  }
-  return out;
+  memory.numbers.gradient_of(v.first_element + static_cast<std::uint32_t>(i), reader, row);
+  if (memory.is_open(row)) fail("joint: nothing determines '{}'; it has no covariance", v.name);
+  return row;
+}
+
+// L^-1 times such a row; `solved` and `room` are as long as the roots are many.
+void solve_for(const Memory& memory, const Numbers::Sparse& row, std::vector<double>& solved, std::vector<double>& room) {
+  std::ranges::fill(solved, 0.0);
+  for (std::size_t k = 0; k < row.unknowns.size(); ++k) solved[row.unknowns[k]] = row.values[k];
+  memory.numbers.fronts.solve(solved, room);
+}
+
+double along(const Numbers::Sparse& row, std::span<const double> solved) {
+  double sum = 0;
+  for (std::size_t k = 0; k < row.unknowns.size(); ++k) sum += row.values[k] * solved[row.unknowns[k]];
+  return sum;
+}
+
+void check_memory(const State& state, const std::string& what, std::size_t rows, std::size_t columns, const char* way_out) {
+  const double bytes = 8.0 * static_cast<double>(rows) * static_cast<double>(columns);
+  const auto limit = static_cast<double>(joint_system::solver_of(state).options().memory);
+  if (bytes > limit)
+    fail("joint: {} are {} x {} numbers, {:.3g} GB, more than the limit of {:.3g} GB; {} or raise joint({{.memory = ...}})", what, rows,
+         columns, bytes / 1e9, limit / 1e9, way_out);
 }
 
 }  // namespace
@@ -44,27 +62,36 @@ Eigen::VectorXd JointPosterior::mean(VariableId variable) const {
 Eigen::MatrixXd JointPosterior::covariance(VariableId a, VariableId b) const {
   const auto &va = variable_of(*state_, a), &vb = variable_of(*state_, b);
   if (vb.size > va.size) return covariance(b, a).transpose();
+  check_memory(*state_, fmt::format("covariances of '{}' and '{}'", va.name, vb.name), va.size, vb.size, "ask for single elements");
   const Memory& memory = joint_system::solved_memory(*state_);
-  // Solved for the shorter of the two; the other one's rows are mostly empty.
-  Eigen::MatrixXd solved = rows_of(memory, vb);
-  const auto n = static_cast<std::size_t>(solved.rows());
-  std::vector<double> room(n);
-  for (Eigen::Index j = 0; j < solved.cols(); ++j) memory.numbers.fronts.solve({solved.col(j).data(), n}, room);
   Numbers::Reader reader(memory.numbers);
-  Numbers::Sparse row;
-  Eigen::MatrixXd out = Eigen::MatrixXd::Zero(va.size, vb.size);
-  for (std::uint32_t i = 0; i < va.size; ++i) {
-    memory.numbers.gradient_of(va.first_element + i, reader, row);
-    if (memory.is_open(row)) fail("joint: nothing determines '{}'; it has no covariance", va.name);
-    for (std::size_t k = 0; k < row.unknowns.size(); ++k) out.row(i) += row.values[k] * solved.row(row.unknowns[k]);
+  std::vector<Numbers::Sparse> rows;
+  for (std::uint32_t i = 0; i < va.size; ++i) rows.push_back(row_of(memory, va, i, reader));
+  std::vector<double> solved(memory.numbers.x.size()), room(solved.size());
+  Eigen::MatrixXd out(va.size, vb.size);
+  for (std::uint32_t j = 0; j < vb.size; ++j) {  // one solve for each element of the shorter one
+    solve_for(memory, row_of(memory, vb, j, reader), solved, room);
+    for (std::uint32_t i = 0; i < va.size; ++i) out(i, j) = along(rows[i], solved);
   }
   return out;
+}
+
+double JointPosterior::covariance(VariableId a, std::size_t i, VariableId b, std::size_t j) const {
+  const auto &va = variable_of(*state_, a), &vb = variable_of(*state_, b);
+  for (const auto& [v, element] : {std::pair(&va, i), std::pair(&vb, j)})
+    if (element >= v->size) fail("variable '{}' has {} elements, there is no element {}", v->name, v->size, element);
+  const Memory& memory = joint_system::solved_memory(*state_);
+  Numbers::Reader reader(memory.numbers);
+  std::vector<double> solved(memory.numbers.x.size()), room(solved.size());
+  solve_for(memory, row_of(memory, vb, j, reader), solved, room);
+  return along(row_of(memory, va, i, reader), solved);
 }
 
 JointSamples JointPosterior::sample(std::size_t draws, std::uint64_t seed) const {
   const Memory& memory = joint_system::solved_memory(*state_);
   if (memory.is_singular()) fail("joint: nothing determines some variables; there is no posterior to draw from");
   const Numbers& n = memory.numbers;
+  check_memory(*state_, "draws of all elements", draws, n.values.size(), "draw fewer at a time");
   Numbers work(*n.system);
   work.read(*state_);
   JointSamples out;
@@ -84,7 +111,8 @@ JointSamples JointPosterior::sample(std::size_t draws, std::uint64_t seed) const
 }
 
 double JointSamples::operator()(std::size_t draw, VariableId variable, std::size_t element) const {
-  const auto& v = plan_->variables.at(variable.value);
+  if (variable.value >= plan_->variables.size()) fail("variable {} is not part of this plan", variable.value);
+  const auto& v = plan_->variables[variable.value];
   if (draw >= size() || element >= v.size)
     fail("samples: there is no element {} of variable '{}' in draw {}; {} elements and {} draws exist", element, v.name, draw, v.size,
          size());

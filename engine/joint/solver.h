@@ -32,6 +32,7 @@ class JointSolver : public Solver {
   Belief belief(const State& state, VariableId variable) const override;
 
   const System& system() const { return *system_; }
+  const JointOptions& options() const { return options_; }
 
  private:
   enum class End { converged, limit, interrupted };

@@ -1,7 +1,7 @@
 // All that a program needs: #include <dma.h>, link dma::dma.
 //
 //   a model       Graph, and product, sum, leaky_relu, ... (expressions.h) or Graph::factor
-//   to run it     compile, State, run, Report; forward_backward, flooding, sequential, residual; joint, JointPosterior
+//   to run it     compile, State, run, Report; forward_backward, flooding, sequential, residual; joint, JointPosterior, compare_with_joint
 //   its kinds     standard_registry, factor_from_function, likelihood_from_log_density, kind
 //   to learn      Learner; Bnn, a neural network, and regression_settings
 //   to look       explain, to_dot, describe

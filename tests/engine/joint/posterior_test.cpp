@@ -1,6 +1,7 @@
 // What a joint run can be asked, and what it refuses.
 #include <doctest/doctest.h>
 
+#include "engine/inspect/explain.h"
 #include "engine/support/error.h"
 #include "schedules/flooding.h"
 #include "schedules/forward_backward.h"
@@ -49,6 +50,32 @@ TEST_CASE("joint: draws have the posterior's moments, and deterministic variable
   CHECK(posterior.sample(3, 5)(2, pair.b) == samples(2, pair.b));
   CHECK_THROWS_WITH_AS(samples(kDraws, pair.a), "samples: there is no element 0 of variable 'a' in draw 20000; 1 elements and 20000 draws exist",
                        Error);
+  CHECK_THROWS_WITH_AS(samples(0, VariableId{99}), "variable 99 is not part of this plan", Error);
+  CHECK(posterior.covariance(pair.a, 0, pair.z, 0) == doctest::Approx(posterior.covariance(pair.a, pair.z)(0, 0)));
+  CHECK_THROWS_WITH_AS((void)posterior.covariance(pair.a, 1, pair.z, 0), "variable 'a' has 1 elements, there is no element 1", Error);
+}
+
+TEST_CASE("joint: covariances and draws keep to the limit on memory; single elements need none of it") {
+  Graph g;
+  const Axis axis(g, 300, "");
+  const Plan plan = compile(g, joint({.memory = 200'000}), standard_registry());
+  State state(plan);
+  state.observe(axis.y, std::vector<double>(300, 0.5));
+  (void)run(plan, state);
+  const JointPosterior posterior(state);
+  CHECK_THROWS_WITH_AS((void)posterior.covariance(axis.p, axis.v),
+                       "joint: covariances of 'p' and 'v' are 300 x 300 numbers, 0.00072 GB, more than the limit of 0.0002 GB; ask for "
+                       "single elements or raise joint({.memory = ...})",
+                       Error);
+  CHECK_THROWS_WITH_AS((void)posterior.sample(100, 1),
+                       "joint: draws of all elements are 100 x 1199 numbers, 0.000959 GB, more than the limit of 0.0002 GB; draw fewer "
+                       "at a time or raise joint({.memory = ...})",
+                       Error);
+  const Plan roomy = compile(g, joint(), standard_registry());
+  State again(roomy);
+  again.observe(axis.y, std::vector<double>(300, 0.5));
+  (void)run(roomy, again);
+  CHECK(posterior.covariance(axis.p, 7, axis.v, 290) == JointPosterior(again).covariance(axis.p, axis.v)(7, 290));
 }
 
 TEST_CASE("joint: a missing observation is integrated over, for sweeps as well") {
@@ -201,6 +228,15 @@ TEST_CASE("joint: what has no place in a Gaussian system is refused by name, wit
   CHECK_THROWS_WITH_AS(run(plan, state),
                        "joint: factor 'noise' has variance 0, a constraint of infinite precision; give it a small positive variance, or "
                        "declare its variable observed",
+                       Error);
+  state.set_parameter(pair.g.find_factor("noise"), "variance", 1e-310);  // whose inverse is no number
+  CHECK_THROWS_WITH_AS(run(plan, state),
+                       "joint: factor 'noise' has variance 1e-310, a constraint of infinite precision; give it a small positive variance, "
+                       "or declare its variable observed",
+                       Error);
+  CHECK_THROWS_WITH_AS((void)explain(plan, state, pair.a),
+                       "explain: this plan is solved as a whole, without messages; compile it with a schedule, such as flooding(), to "
+                       "explain 'a'",
                        Error);
   const Plan other = compile(pair.g, flooding(), standard_registry());
   const State by_sweeps(other);
