@@ -37,8 +37,8 @@ struct JointOptions {
   double site_tolerance = 1e-10;
   // ... or this often. Sites are damped only when they do not settle.
   int refreshes = 500;
-  // Not 0: unknowns start at a draw from their own priors instead of at the priors' means (or 0). A product of two unknowns
-  // needs it: at 0 nothing pulls on either.
+  // Not 0: unknowns start at a draw from their own priors instead of at the priors' means (or 0). Where nothing pulls at those means,
+  // as between the two factors of a product at 0, a draw is tried anyway, and the lower end kept.
   std::uint64_t start_seed = 0;
   // Bytes that the factor and its inverse may take; a covariance or a set of draws likewise.
   std::uint64_t memory = std::uint64_t{8} << 30;

@@ -175,13 +175,15 @@ bool Numbers::factorise(double damping) {
   if (inverted_) fronts.invert();
   // Information on an unknown given the others, times its variance: how many times wider it is than it looks from where it stands.
   spread_ = 1;
+  is_finite_ = true;
   const auto diagonal = fronts.diagonal();
   for (std::uint32_t p = 0; p < diagonal.size(); ++p) {
     const std::uint32_t u = system->elimination.unknown[p];
     conditional_variance_[u] = diagonal[p] > 0 ? 1 / diagonal[p] : 0;
+    is_finite_ &= diagonal[p] < kInfinity;
     if (inverted_) spread_ = std::max(spread_, diagonal[p] * fronts.variance(u));
   }
-  if (damping == 0 && !(whole_ && spread_ < kWide)) {
+  if (damping == 0 && is_finite_ && !(whole_ && spread_ < kWide)) {
     whole_ = fronts.factorise_carefully(rows);
     inverted_ = false;
     spread_ = kInfinity;

@@ -45,6 +45,8 @@ class Numbers {
   double distance_left() const { return gradient_size() * std::sqrt(spread_); }
   // Inverts the factor, unless that is done.
   void invert();
+  // Whether the last matrix had nothing but numbers.
+  bool is_finite() const { return is_finite_; }
   bool is_factor_of(double damping) const { return factored_ && damping == factored_damping_; }
 
   // The numbers of one element over the roots at the gains evaluated last.
@@ -96,7 +98,7 @@ class Numbers {
   std::vector<std::uint8_t> plate_changed_;    // by the last read
   std::vector<double> at_zero_, base_;         // constant gains: elements and sums with all roots at 0
   bool is_read_ = false, missing_changed_ = false, gains_stale_ = true, gains_evaluated_ = false, coefficients_changed_ = false;
-  bool traced_ = false, factored_ = false, inverted_ = false, whole_ = true;
+  bool traced_ = false, factored_ = false, inverted_ = false, whole_ = true, is_finite_ = true;
   double factored_damping_ = 0, spread_ = 1;
 };
 

@@ -118,6 +118,15 @@ void Sites::refresh(const State& state, Numbers& numbers, double damping, Outcom
     }
 }
 
+std::vector<std::uint32_t> Sites::refused_elements() const {
+  std::vector<std::uint32_t> out;
+  for (const SitePlate& plate : system_->sites)
+    for (const SitePlate::Port& port : plate.ports)
+      for (std::size_t q = 0; q < port.elements.size(); ++q)
+        if (refused_[port.first + q]) out.push_back(port.elements[q]);
+  return out;
+}
+
 double Sites::log_scales(const State& state, const Numbers& numbers) const {
   double total = 0;
   std::vector<double> arguments, parameters;

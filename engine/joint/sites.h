@@ -15,6 +15,8 @@ class Sites {
   // One refresh of all sites at once, against the marginals of a factor that is inverted. `outcome.change` is the largest change
   // of a message, `outcome.faults` counts those that were refused. The cavities are kept.
   void refresh(const State& state, Numbers& numbers, double damping, Outcome& outcome);
+  // Elements whose site was left as it was by the last refresh, because nothing else is known of them.
+  std::vector<std::uint32_t> refused_elements() const;
   // Sum over factors of log (integral of cavity times factor / integral of cavity times site).
   double log_scales(const State& state, const Numbers& numbers) const;
 

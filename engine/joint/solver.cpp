@@ -1,7 +1,5 @@
 #include "engine/joint/solver.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <boost/random/mersenne_twister.hpp>
 #include <boost/random/normal_distribution.hpp>
@@ -26,21 +24,12 @@ constexpr int kCorrections = 10;
 
 double dot(std::span<const double> a, std::span<const double> b) { return std::inner_product(a.begin(), a.end(), b.begin(), 0.0); }
 
-std::string names(const PlanData& plan, const System& system, std::span<const std::uint32_t> unknowns) {
-  constexpr std::size_t kNamed = 8;
-  std::string text;
-  for (std::size_t i = 0; i < std::min(kNamed, unknowns.size()); ++i)
-    text += fmt::format("{}'{}'", i == 0 ? "" : ", ", element_name(plan, system.element_of[unknowns[i]]));
-  if (unknowns.size() > kNamed) text += fmt::format(" and {} more", unknowns.size() - kNamed);
-  return text;
-}
-
 }  // namespace
 
 std::unique_ptr<SolverMemory> JointSolver::make_memory(const PlanData&) const { return std::make_unique<Memory>(*system_); }
 
 // At the priors' means, at draws from them, or where somebody asked.
-void JointSolver::begin(const State&, Memory& memory) const {
+void JointSolver::begin(Memory& memory, std::uint64_t seed) const {
   Numbers& n = memory.numbers;
   std::ranges::fill(n.site_tau, 0.0);
   std::ranges::fill(n.site_rho, 0.0);
@@ -58,11 +47,11 @@ void JointSolver::begin(const State&, Memory& memory) const {
       n.gradient[u] += n.row_values[k] * (n.taus[r] - n.weights[r] * n.sums[r]);
       n.step[u] += n.weights[r] * n.row_values[k] * n.row_values[k];
     }
-    boost::random::mt19937_64 random(options_.start_seed);
+    boost::random::mt19937_64 random(seed);
     boost::random::normal_distribution<double> normal;
     for (std::size_t u = 0; u < n.x.size(); ++u) {
       if (n.step[u] > 0) n.x[u] = n.gradient[u] / n.step[u];
-      if (options_.start_seed != 0) n.x[u] += normal(random) * (n.step[u] > 0 ? 1 / std::sqrt(n.step[u]) : 1.0);
+      if (seed != 0) n.x[u] += normal(random) * (n.step[u] > 0 ? 1 / std::sqrt(n.step[u]) : 1.0);
     }
   }
   for (std::size_t u = 0; u < n.start.size(); ++u)
@@ -149,16 +138,33 @@ JointSolver::End JointSolver::step_to_the_end(Memory& memory, JointReport& repor
   }
 }
 
+// Where nothing pulls from the start on, as between two factors of a product at 0, other starts may lead lower.
+JointSolver::End JointSolver::leave_stationary_start(Memory& memory, JointReport& report) const {
+  Numbers& n = memory.numbers;
+  if (system_->has_constant_gains || options_.start_seed != 0 || !n.start.empty()) return End::converged;
+  const std::vector<double> kept = n.x;
+  const double objective = report.objective, gradient = report.gradient;
+  begin(memory, 1);
+  const End end = step_to_the_end(memory, report);
+  if (end != End::converged || report.objective < objective) return end;
+  n.x = kept;
+  report.objective = n.evaluate(n.x, true);
+  report.gradient = gradient;
+  return End::converged;
+}
+
 Report JointSolver::run(State& state, const RunOptions& options) const {
   Memory& memory = static_cast<Memory&>(*state.solver_memory());
   Numbers& n = memory.numbers;
   n.read(state);
-  if (!options.warm || !memory.is_solved) begin(state, memory);
+  const bool is_fresh = !options.warm || !memory.is_solved;
+  if (is_fresh) begin(memory, options_.start_seed);
   memory.is_solved = false;
   memory.sites.apply(n);
   Report report;
   JointReport& joint = report.joint.emplace();
   End end = step_to_the_end(memory, joint);
+  if (is_fresh && end == End::converged && joint.iterations == 1) end = leave_stationary_start(memory, joint);
   double damping = 0, last = kInfinity;
   int grown = 0;
   const bool has_sites = !system_->site_elements.empty();
@@ -185,39 +191,6 @@ Report JointSolver::run(State& state, const RunOptions& options) const {
   return report;
 }
 
-// A direction moves a sum if it does by more than this share of what the sum could move.
-constexpr double kMoved = 1e-9;
-
-bool Memory::is_open(const Numbers::Sparse& row) const {
-  if (!is_singular()) return false;
-  const auto is_open_unknown = [&](std::uint32_t u) { return is_undetermined[u] != 0; };
-  if (!std::ranges::any_of(row.unknowns, is_open_unknown)) return false;
-  if (!has_all_directions) return true;
-  return std::ranges::any_of(directions, [&](const std::vector<double>& direction) {
-    double moved = 0, most = 0;
-    for (std::size_t k = 0; k < row.unknowns.size(); ++k) {
-      moved += row.values[k] * direction[row.unknowns[k]];
-      most += std::abs(row.values[k]);
-    }
-    return std::abs(moved) > kMoved * most;
-  });
-}
-
-void JointSolver::find_open(const State& state, Memory& memory, Report& report) const {
-  memory.directions = memory.numbers.fronts.null_directions();
-  for (std::vector<double>& direction : memory.directions) memory.numbers.polish(direction);
-  memory.has_all_directions = memory.directions.size() == memory.numbers.fronts.lost_pivots();
-  memory.is_undetermined.assign(memory.numbers.x.size(), 0);
-  for (const std::vector<double>& direction : memory.directions)
-    for (std::size_t u = 0; u < direction.size(); ++u) memory.is_undetermined[u] |= std::abs(direction[u]) > kMoved;
-  for (const std::uint32_t u : memory.numbers.fronts.lost_unknowns()) memory.is_undetermined[u] = 1;
-  std::vector<std::uint32_t> unknowns;
-  for (std::uint32_t u = 0; u < memory.is_undetermined.size(); ++u)
-    if (memory.is_undetermined[u]) unknowns.push_back(u);
-  report.stop = Report::Stop::singular;
-  report.joint->undetermined = names(*state.plan(), *system_, unknowns);
-}
-
 // The covariance at the solution, and what the system leaves open.
 void JointSolver::finish(const State& state, Memory& memory, Report& report) const {
   Numbers& n = memory.numbers;
@@ -227,11 +200,9 @@ void JointSolver::finish(const State& state, Memory& memory, Report& report) con
   n.invert();
   memory.objective = joint.objective;
   memory.is_undetermined.clear();
-  if (!whole) {
-    find_open(state, memory, report);
-  } else if (!std::isfinite(joint.objective) || !std::isfinite(joint.gradient)) {
-    report.stop = Report::Stop::diverged;
-  }
+  if (!std::isfinite(joint.objective) || !std::isfinite(joint.gradient) || !n.is_finite()) report.stop = Report::Stop::diverged;
+  else if (!whole) find_open(state, memory, report);
+  else if (report.converged()) find_lonely_sites(state, memory, report);
   memory.is_solved = true;
 }
 
@@ -246,35 +217,6 @@ const Memory& solved_memory(const State& state) {
   const Memory& memory = static_cast<const Memory&>(*state.solver_memory());
   if (!memory.is_solved) fail("this state has not been run; call run(plan, state) first");
   return memory;
-}
-
-Gaussian marginal(const State&, const Memory& memory, std::uint32_t element, Numbers::Reader& reader, Numbers::Sparse& row) {
-  const Numbers& n = memory.numbers;
-  const System& system = *n.system;
-  const double mean = n.values[element];
-  if (system.role[element] == Role::known) return n.missing[element] ? Gaussian::uniform() : Gaussian::point(mean);
-  if (const std::uint32_t u = system.unknown_of[element]; u != System::kNone)
-    return memory.is_singular() && memory.is_undetermined[u] ? Gaussian::uniform() : Gaussian::from_moments(mean, n.fronts.variance(u));
-  n.gradient_of(element, reader, row);
-  if (memory.is_open(row)) return Gaussian::uniform();
-  const std::uint32_t front = n.fronts.common_front(row.unknowns, reader.roots);
-  double variance = front == System::kNone ? std::nan("") : n.fronts.quadratic(front, reader.roots, row.values);
-  if (std::isnan(variance)) variance = n.fronts.quadratic(row.unknowns, row.values);
-  return Gaussian::from_moments(mean, variance);
-}
-
-Belief JointSolver::belief(const State& state, VariableId variable) const {
-  const Memory& memory = static_cast<const Memory&>(*state.solver_memory());
-  const auto& v = state.plan()->variables.at(variable.value);
-  std::vector<Natural> elements(v.size);
-  if (memory.is_solved) {
-    Numbers::Reader reader(memory.numbers);
-    Numbers::Sparse row;
-    for (std::uint32_t i = 0; i < v.size; ++i) elements[i] = marginal(state, memory, v.first_element + i, reader, row);
-  } else if (v.observed) {
-    for (std::uint32_t i = 0; i < v.size; ++i) elements[i] = state.message(v.first_slot + i);
-  }
-  return {v.name, v.family, std::move(elements)};
 }
 
 }  // namespace dma::joint_system

@@ -38,11 +38,14 @@ class JointSolver : public Solver {
   enum class End { converged, limit, interrupted };
   enum class Step { moved, arrived, stuck, interrupted };
 
-  void begin(const State& state, Memory& memory) const;
+  void begin(Memory& memory, std::uint64_t seed) const;
+  End leave_stationary_start(Memory& memory, JointReport& report) const;
   Step step(Memory& memory, JointReport& report, double& damping, int& solves) const;
   End step_to_the_end(Memory& memory, JointReport& report) const;
   End solve_linear(Memory& memory, JointReport& report) const;
   void find_open(const State& state, Memory& memory, Report& report) const;
+  void find_lonely_sites(const State& state, Memory& memory, Report& report) const;
+  void name_open(const State& state, const Memory& memory, Report& report) const;
   void finish(const State& state, Memory& memory, Report& report) const;
   bool goes_on(const JointReport& report) const { return !options_.callback || options_.callback(report); }
 

@@ -38,7 +38,7 @@ void compare_cases(const Registry& registry, bool print, nlohmann::ordered_json&
     for (const std::string& method : compare::solvers()) {
       const compare::Measurement m = compare::measure(c, method, registry);
       if (print)
-        fmt::print("  {:<12}{:>22}{:>22}{:>12.4g}{:>9}{:>10}{:>8}{:>9.2f}\n", method, moments(m.message), moments(m.marginal), m.kl,
+        fmt::print("  {:<12}{:>22}{:>22}{:>12.4g}{:>9}{:>10}{:>8}{:>9.2f}\n", method, method == "joint" ? "-" : moments(m.message), moments(m.marginal), m.kl,
                    m.refused, m.replaced, m.sweeps, m.microseconds);
       json["cases"][c.name][method] = {{"marginal_mean", number(m.marginal.mean())},
                                        {"marginal_sd", number(m.marginal.sd())},

@@ -126,3 +126,21 @@ TEST_CASE("joint: one site alone has the moments and the evidence of the integra
   CHECK(state.belief(a).mean() == doctest::Approx(0.3 + 2.0 / 3.0 * (mean + 0.7)).epsilon(1e-9));
   CHECK(JointPosterior(state).log_evidence() == doctest::Approx(std::log(mass)).epsilon(1e-9));
 }
+
+TEST_CASE("joint: what nothing but one inequality knows is singular, and two that meet are enough") {
+  Graph g;
+  const VariableId x = g.variable("x"), free = g.variable("free"), y = g.observed("y"), other = g.observed("other");
+  g.factor("probit", {x, y});
+  g.factor("probit", {x, other});
+  g.factor("greater_than", {free});
+  const Plan plan = compile(g, joint(), standard_registry());
+  State state(plan);
+  state.observe(y, 1.0);
+  state.observe(other, -1.0);
+  const Report report = run(plan, state);
+  CHECK(report.stop == Report::Stop::singular);
+  CHECK(report.joint->undetermined == "'free'");
+  CHECK(state.belief(free)[0].is_uniform());
+  CHECK(std::abs(state.belief(x).mean()) < 1e-8);
+  CHECK(state.belief(x).variance() > 0.1);
+}

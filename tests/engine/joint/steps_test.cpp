@@ -217,3 +217,41 @@ TEST_CASE("joint: a step that does not lower the objective is taken back, and th
   CHECK(limited.stop == Report::Stop::limit);
   CHECK(limited.joint->iterations == 3);
 }
+
+TEST_CASE("joint: two factors of a product leave 0, where nothing pulls") {
+  Graph g;
+  const VariableId a = g.variable("a"), b = g.variable("b"), z = g.variable("z"), y = g.observed("y");
+  for (const VariableId v : {a, b}) g.factor("gaussian_prior", {v}, {{"mean", 0.0}, {"variance", 1.0}});
+  g.factor("product", {a, b, z});
+  g.factor("gaussian_noise", {z, y}, {{"variance", 0.01}});
+  const Plan plan = compile(g, joint(), standard_registry());
+  State state(plan);
+  state.observe(y, 4.0);
+  const Report report = run(plan, state);
+  CHECK(report.stop == Report::Stop::converged);
+  // a = b by symmetry: a^2 + (a^2 - 4)^2 / 0.02 is least at a^2 = 4 - 0.01.
+  CHECK(std::abs(state.belief(a).mean()) == doctest::Approx(std::sqrt(3.99)).epsilon(1e-6));
+  CHECK(report.joint->objective == doctest::Approx(3.99 + 0.0001 / 0.02).epsilon(1e-9));
+  // At y = 0 there is nothing to leave for.
+  state.observe(y, 0.0);
+  CHECK(run(plan, state).stop == Report::Stop::converged);
+  CHECK(std::abs(state.belief(a).mean()) < 1e-6);
+}
+
+TEST_CASE("joint: a function that leaves the range of a double has diverged, and is not called singular") {
+  Graph g;
+  const VariableId x = g.variable("x"), z = g.variable("z"), y = g.observed("y");
+  g.factor("gaussian_prior", {x}, {{"mean", 900.0}, {"variance", 1e6}});
+  g.factor("explode", {x, z});
+  g.factor("gaussian_noise", {z, y}, {{"variance", 0.01}});
+  Registry registry = standard_registry();
+  registry.add(factor_from_function("explode", [](double at) { return std::exp(at); }));
+  const Plan plan = compile(g, joint(), registry);
+  State state(plan);
+  state.observe(y, 1.0);
+  CHECK(run(plan, state).stop == Report::Stop::diverged);
+  const double start[] = {3.0};
+  set_start(state, x, start);
+  CHECK(run(plan, state).stop == Report::Stop::converged);
+  CHECK(std::abs(state.belief(x).mean()) < 1e-4);
+}

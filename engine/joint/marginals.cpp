@@ -1,0 +1,110 @@
+// What a solved system says of its elements, and what it leaves open.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "engine/joint/solver.h"
+
+namespace dma::joint_system {
+
+namespace {
+
+std::string names(const PlanData& plan, const System& system, std::span<const std::uint32_t> unknowns) {
+  constexpr std::size_t kNamed = 8;
+  std::string text;
+  for (std::size_t i = 0; i < std::min(kNamed, unknowns.size()); ++i)
+    text += fmt::format("{}'{}'", i == 0 ? "" : ", ", element_name(plan, system.element_of[unknowns[i]]));
+  if (unknowns.size() > kNamed) text += fmt::format(" and {} more", unknowns.size() - kNamed);
+  return text;
+}
+
+// Of a run that diverged there may be nothing to say.
+Gaussian moments(double mean, double variance) {
+  return std::isfinite(mean) && std::isfinite(variance) ? Gaussian::from_moments(mean, variance) : Gaussian::uniform();
+}
+
+// A direction moves a sum if it does by more than this share of what the sum could move.
+constexpr double kMoved = 1e-9;
+
+}  // namespace
+
+bool Memory::is_open(const Numbers::Sparse& row) const {
+  if (!is_singular()) return false;
+  const auto is_open_unknown = [&](std::uint32_t u) { return is_undetermined[u] != 0; };
+  if (!std::ranges::any_of(row.unknowns, is_open_unknown)) return false;
+  if (!has_all_directions) return true;
+  return std::ranges::any_of(directions, [&](const std::vector<double>& direction) {
+    double moved = 0, most = 0;
+    for (std::size_t k = 0; k < row.unknowns.size(); ++k) {
+      moved += row.values[k] * direction[row.unknowns[k]];
+      most += std::abs(row.values[k]);
+    }
+    return std::abs(moved) > kMoved * most;
+  });
+}
+
+void JointSolver::find_open(const State& state, Memory& memory, Report& report) const {
+  memory.directions = memory.numbers.fronts.null_directions();
+  for (std::vector<double>& direction : memory.directions) memory.numbers.polish(direction);
+  memory.has_all_directions = memory.directions.size() == memory.numbers.fronts.lost_pivots();
+  memory.is_undetermined.assign(memory.numbers.x.size(), 0);
+  for (const std::vector<double>& direction : memory.directions)
+    for (std::size_t u = 0; u < direction.size(); ++u) memory.is_undetermined[u] |= std::abs(direction[u]) > kMoved;
+  for (const std::uint32_t u : memory.numbers.fronts.lost_unknowns()) memory.is_undetermined[u] = 1;
+  name_open(state, memory, report);
+}
+
+// What only one site knows has no cavity to refresh it against: an inequality alone is no distribution.
+void JointSolver::find_lonely_sites(const State& state, Memory& memory, Report& report) const {
+  const std::vector<std::uint32_t> elements = memory.sites.refused_elements();
+  if (elements.empty()) return;
+  memory.has_all_directions = false;
+  memory.is_undetermined.assign(memory.numbers.x.size(), 0);
+  Numbers::Reader reader(memory.numbers);
+  Numbers::Sparse row;
+  for (const std::uint32_t e : elements) {
+    memory.numbers.gradient_of(e, reader, row);
+    for (const std::uint32_t u : row.unknowns) memory.is_undetermined[u] = 1;
+  }
+  name_open(state, memory, report);
+}
+
+void JointSolver::name_open(const State& state, const Memory& memory, Report& report) const {
+  std::vector<std::uint32_t> unknowns;
+  for (std::uint32_t u = 0; u < memory.is_undetermined.size(); ++u)
+    if (memory.is_undetermined[u]) unknowns.push_back(u);
+  report.stop = Report::Stop::singular;
+  report.joint->undetermined = names(*state.plan(), *system_, unknowns);
+}
+
+Gaussian marginal(const State&, const Memory& memory, std::uint32_t element, Numbers::Reader& reader, Numbers::Sparse& row) {
+  const Numbers& n = memory.numbers;
+  const System& system = *n.system;
+  const double mean = n.values[element];
+  if (system.role[element] == Role::known) return n.missing[element] ? Gaussian::uniform() : Gaussian::point(mean);
+  if (const std::uint32_t u = system.unknown_of[element]; u != System::kNone)
+    return memory.is_singular() && memory.is_undetermined[u] ? Gaussian::uniform() : moments(mean, n.fronts.variance(u));
+  n.gradient_of(element, reader, row);
+  if (memory.is_open(row)) return Gaussian::uniform();
+  const std::uint32_t front = n.fronts.common_front(row.unknowns, reader.roots);
+  double variance = front == System::kNone ? std::nan("") : n.fronts.quadratic(front, reader.roots, row.values);
+  if (std::isnan(variance)) variance = n.fronts.quadratic(row.unknowns, row.values);
+  return moments(mean, variance);
+}
+
+Belief JointSolver::belief(const State& state, VariableId variable) const {
+  const Memory& memory = static_cast<const Memory&>(*state.solver_memory());
+  const auto& v = state.plan()->variables.at(variable.value);
+  std::vector<Natural> elements(v.size);
+  if (memory.is_solved) {
+    Numbers::Reader reader(memory.numbers);
+    Numbers::Sparse row;
+    for (std::uint32_t i = 0; i < v.size; ++i) elements[i] = marginal(state, memory, v.first_element + i, reader, row);
+  } else if (v.observed) {
+    for (std::uint32_t i = 0; i < v.size; ++i) elements[i] = state.message(v.first_slot + i);
+  }
+  return {v.name, v.family, std::move(elements)};
+}
+
+}  // namespace dma::joint_system
