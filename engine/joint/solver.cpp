@@ -1,10 +1,10 @@
 #include "engine/joint/solver.h"
 
+#include <Eigen/Core>
 #include <algorithm>
 #include <boost/random/mersenne_twister.hpp>
 #include <boost/random/normal_distribution.hpp>
 #include <cmath>
-#include <numeric>
 
 #include "engine/support/error.h"
 
@@ -22,7 +22,10 @@ constexpr double kRounding = 1e-13;
 // Solves of a linear system: one, and corrections of its rounding.
 constexpr int kCorrections = 10;
 
-double dot(std::span<const double> a, std::span<const double> b) { return std::inner_product(a.begin(), a.end(), b.begin(), 0.0); }
+double dot(const std::vector<double>& a, const std::vector<double>& b) {
+  const auto size = static_cast<Eigen::Index>(a.size());
+  return Eigen::Map<const Eigen::VectorXd>(a.data(), size).dot(Eigen::Map<const Eigen::VectorXd>(b.data(), size));
+}
 
 }  // namespace
 

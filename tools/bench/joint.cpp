@@ -4,8 +4,6 @@
 // Both loops do the whole job from the same observations: filter and smoother with full covariances, means and covariances of all
 // steps kept. One is written in the plain way, with Eigen's fixed-size matrices, and its bound is the promise; the other has every
 // product multiplied out for this one model, symmetry and zeros left away, and shows how far that goes.
-#include <fmt/format.h>
-
 #include <Eigen/Dense>
 #include <cmath>
 
@@ -122,7 +120,7 @@ void constant_velocity(benchmark::State& bench, Table& table, bool new_matrix, P
   };
   const std::string change = new_matrix ? "new noise" : "new values";
   compare(bench, table,
-          {.name = fmt::format(plain == Plain::eigen ? "joint: constant velocity, {}" : "joint: {} beside multiplied-out code", change),
+          {.name = plain == Plain::eigen ? "joint: constant velocity, " + change : "joint: " + change + " beside multiplied-out code",
            .bound = plain == Plain::eigen ? 3.0 : 0},
           engine,
           [&] {
