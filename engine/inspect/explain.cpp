@@ -37,7 +37,10 @@ void settle_shares(Explanation::Element& element) {
 Explanation explain(const Plan& plan, const State& state, VariableId variable) {
   const auto& v = plan->variable(variable);
   if (plan->solver != nullptr)
-    fail("explain: this plan is solved as a whole, without messages; compile it with a schedule, such as flooding(), to explain '{}'", v.name);
+    fail(
+        "explain: this plan is solved as a whole, without messages; compile it with a schedule, such as flooding(), to "
+        "explain '{}'",
+        v.name);
   if (v.eliminated) fail("variable '{}' was fused away; compile with {{.fuse = false}} to explain it", v.name);
   Explanation out{std::string(v.name), variable, v.family};
   out.elements.resize(v.size);
@@ -95,7 +98,8 @@ std::string Explanation::text() const {
     text += fmt::format("{} ~ {}\n", element, message_text(elements[i].belief, family));
     if (!elements[i].informed()) text += "         nothing informs it\n";
     for (const Source& source : elements[i].sources)
-      text += fmt::format("  {:5.1f}%  {:<28} {}\n", 100 * source.share, source.name, message_text(source.message, family));
+      text +=
+          fmt::format("  {:5.1f}%  {:<28} {}\n", 100 * source.share, source.name, message_text(source.message, family));
   }
   return text;
 }

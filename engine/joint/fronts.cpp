@@ -24,7 +24,8 @@ Map block(double* front, Index stride, Index row, Index column, Index rows, Inde
 }
 
 // front += weight a a^T, lower triangle, for a row with numbers at the places `local`.
-inline void add_row(std::size_t count, double weight, const double* values, const std::uint32_t* local, std::size_t size, double* front) {
+inline void add_row(std::size_t count, double weight, const double* values, const std::uint32_t* local,
+                    std::size_t size, double* front) {
   for (std::size_t a = 0; a < count; ++a) {
     const double scaled = weight * values[a];
     double* const column = front + local[a] * size;
@@ -35,7 +36,8 @@ template <std::size_t Count>
 inline void add_row(double weight, const double* values, const std::uint32_t* local, std::size_t size, double* front) {
   double sums[Count][Count];
   for (std::size_t a = 0; a < Count; ++a)
-    for (std::size_t b = a; b < Count; ++b) sums[a][b] = front[local[a] * size + local[b]] + weight * values[a] * values[b];
+    for (std::size_t b = a; b < Count; ++b)
+      sums[a][b] = front[local[a] * size + local[b]] + weight * values[a] * values[b];
   for (std::size_t a = 0; a < Count; ++a)
     for (std::size_t b = a; b < Count; ++b) front[local[a] * size + local[b]] = sums[a][b];
 }
@@ -59,8 +61,10 @@ void Fronts::assemble(const Rows& rows, std::uint32_t f, double* front) {
   const std::size_t size = e_->fronts[f].size;
   std::fill_n(front, size * size, 0.0);
   constexpr std::uint32_t kFewRows = 8;
-  if (size >= kBlocked && e_->fronts[f + 1].rows - e_->fronts[f].rows >= kFewRows) assemble_in_blocks(rows, f, front);
-  else assemble_row_by_row(rows, f, front);
+  if (size >= kBlocked && e_->fronts[f + 1].rows - e_->fronts[f].rows >= kFewRows)
+    assemble_in_blocks(rows, f, front);
+  else
+    assemble_row_by_row(rows, f, front);
 }
 
 void Fronts::assemble_row_by_row(const Rows& rows, std::uint32_t f, double* front) const {
@@ -73,10 +77,17 @@ void Fronts::assemble_row_by_row(const Rows& rows, std::uint32_t f, double* fron
     const double* const values = rows.values.data() + begin;
     const std::uint32_t* const local = e_->local.data() + begin;
     switch (count) {  // short rows are most of a sparse system
-      case 1: add_row<1>(weight, values, local, size, front); break;
-      case 2: add_row<2>(weight, values, local, size, front); break;
-      case 3: add_row<3>(weight, values, local, size, front); break;
-      default: add_row(count, weight, values, local, size, front);
+      case 1:
+        add_row<1>(weight, values, local, size, front);
+        break;
+      case 2:
+        add_row<2>(weight, values, local, size, front);
+        break;
+      case 3:
+        add_row<3>(weight, values, local, size, front);
+        break;
+      default:
+        add_row(count, weight, values, local, size, front);
     }
   }
 }
@@ -194,8 +205,9 @@ bool Fronts::factorise(const Rows& rows, double damping) {
     take_children(f, front, top, waiting);
     if (damping > 0)
       for (std::size_t j = 0; j < own; ++j) front[j + j * size] += damping * diagonal_[shape.first + j];
-    if (size > kSmallFront || !small_front(shape.size, shape.columns)
-                                   .eliminate(front, diagonal_.data() + shape.first, panel, inverse_pivots_.data() + shape.first, top)) {
+    if (size > kSmallFront ||
+        !small_front(shape.size, shape.columns)
+             .eliminate(front, diagonal_.data() + shape.first, panel, inverse_pivots_.data() + shape.first, top)) {
       eliminate_front(shape, front);
       std::copy_n(front, size * own, panel);
       for (std::size_t j = 0; j < own; ++j) panel[j * (size + 1)] = 0;

@@ -1,6 +1,6 @@
-// The factor by orthogonal transformations of the rows themselves. The sum of their squares, from which fronts.cpp starts, keeps only
-// half of the digits: beside a difference that is known to 1e-6, a mean that is known to 1e6 is rounding. Here both stay. Slower, and
-// therefore only for matrices where the other way loses digits.
+// The factor by orthogonal transformations of the rows themselves. The sum of their squares, from which fronts.cpp
+// starts, keeps only half of the digits: beside a difference that is known to 1e-6, a mean that is known to 1e6 is
+// rounding. Here both stay. Slower, and therefore only for matrices where the other way loses digits.
 #include <Eigen/QR>
 #include <algorithm>
 #include <cmath>
@@ -30,7 +30,8 @@ class Triangle {
     all << rows_, more;
     rows_ = reduced(std::move(all));
   }
-  // Row k becomes the only one from there on with a number in column j. False, and nothing is done, if the column is rounding.
+  // Row k becomes the only one from there on with a number in column j. False, and nothing is done, if the column is
+  // rounding.
   bool take_pivot(Index k, Index j, double diagonal) {
     const Index rest = rows_.rows() - k;
     if (rest <= 0) return false;
@@ -74,7 +75,8 @@ bool Fronts::factorise_carefully(const Rows& rows) {
     // Own rows and what children left, the largest first.
     Index count = 0;
     const double* child_top = top;
-    for (std::size_t w = waiting; w > 0 && e_->fronts[waiting_[w - 1]].parent == f; --w) count += e_->fronts[waiting_[w - 1]].below();
+    for (std::size_t w = waiting; w > 0 && e_->fronts[waiting_[w - 1]].parent == f; --w)
+      count += e_->fronts[waiting_[w - 1]].below();
     Matrix all = Matrix::Zero(count, size);
     count = 0;
     while (waiting > 0 && e_->fronts[waiting_[waiting - 1]].parent == f) {
@@ -82,18 +84,21 @@ bool Fronts::factorise_carefully(const Rows& rows) {
       const std::uint32_t* const place = e_->in_parent.data() + child.indices;
       child_top -= std::size_t{child.below()} * child.below();
       for (std::uint32_t i = 0; i < child.below(); ++i, ++count)
-        for (std::uint32_t k = i; k < child.below(); ++k) all(count, place[k]) = child_top[std::size_t{i} * child.below() + k];
+        for (std::uint32_t k = i; k < child.below(); ++k)
+          all(count, place[k]) = child_top[std::size_t{i} * child.below() + k];
     }
     top = stack_.data() + (child_top - stack_.data());
     order.clear();
-    for (Index i = 0; i < count; ++i) order.emplace_back(all.row(i).cwiseAbs().maxCoeff(), static_cast<std::uint32_t>(i));
+    for (Index i = 0; i < count; ++i)
+      order.emplace_back(all.row(i).cwiseAbs().maxCoeff(), static_cast<std::uint32_t>(i));
     const std::uint32_t own_rows = static_cast<std::uint32_t>(count);
     for (std::uint32_t q = shape.rows; q < e_->fronts[f + 1].rows; ++q) {
       const std::uint32_t r = e_->rows[q];
       double largest = 0;
       for (std::uint32_t k = rows.pattern->first[r]; k < rows.pattern->first[r + 1]; ++k)
         largest = std::max(largest, std::abs(rows.values[k]));
-      if (rows.weights[r] > 0 && largest > 0) order.emplace_back(largest * std::sqrt(rows.weights[r]), own_rows + q - shape.rows);
+      if (rows.weights[r] > 0 && largest > 0)
+        order.emplace_back(largest * std::sqrt(rows.weights[r]), own_rows + q - shape.rows);
     }
     std::ranges::sort(order, std::greater<>());
     Triangle triangle(size);
@@ -129,7 +134,8 @@ bool Fronts::factorise_carefully(const Rows& rows) {
       for (Index i = j + 1; i < size; ++i) column[i] = row[i] / row[j];
     }
     if (below == 0) continue;
-    const Matrix left = Triangle::reduced(triangle.rows().bottomRightCorner(std::max<Index>(0, triangle.rows().rows() - k), below));
+    const Matrix left =
+        Triangle::reduced(triangle.rows().bottomRightCorner(std::max<Index>(0, triangle.rows().rows() - k), below));
     std::fill_n(top, below * below, 0.0);
     for (Index i = 0; i < left.rows(); ++i)
       for (Index c = i; c < below; ++c) top[i * below + c] = left(i, c);
@@ -139,8 +145,8 @@ bool Fronts::factorise_carefully(const Rows& rows) {
   return lost_.empty();
 }
 
-// With Z = S^T S on every front, S square: what lies below is a choice of columns of the parent's S, made triangular again; variances
-// are sums of squares.
+// With Z = S^T S on every front, S square: what lies below is a choice of columns of the parent's S, made triangular
+// again; variances are sums of squares.
 void Fronts::invert_carefully() {
   std::vector<double> roots(e_->squares);
   for (std::size_t f = e_->fronts.size() - 1; f-- > 0;) {
@@ -156,7 +162,8 @@ void Fronts::invert_carefully() {
       const Elimination::Front& parent = e_->fronts[shape.parent];
       const Eigen::Map<const Matrix> all(roots.data() + parent.square, parent.size, parent.size);
       Matrix chosen(parent.size, below);
-      for (Index i = 0; i < below; ++i) chosen.col(i) = all.col(e_->in_parent[shape.indices + static_cast<std::size_t>(i)]);
+      for (Index i = 0; i < below; ++i)
+        chosen.col(i) = all.col(e_->in_parent[shape.indices + static_cast<std::size_t>(i)]);
       s.bottomRightCorner(below, below) = Triangle::reduced(std::move(chosen));
       s.bottomLeftCorner(below, own) = -s.bottomRightCorner(below, below) * (u.bottomRows(below) * inverse);
     }

@@ -18,10 +18,12 @@ void check(const JointOptions& o) {
   if (!(o.site_tolerance > 0)) fail("joint: site_tolerance is {}; it must be above 0", o.site_tolerance);
   if (o.limit < 1) fail("joint: the limit is {} solves; at least 1 is expected", o.limit);
   if (o.refreshes < 1) fail("joint: the limit is {} refreshes; at least 1 is expected", o.refreshes);
-  if (!(o.damping >= 0 && o.damping < kInfinity)) fail("joint: damping is {}; it must be 0 or more, and finite", o.damping);
+  if (!(o.damping >= 0 && o.damping < kInfinity))
+    fail("joint: damping is {}; it must be 0 or more, and finite", o.damping);
 }
 
-// Kinds without any view are refused before messages are looked for; EP sites use "ep" unless another method is asked for.
+// Kinds without any view are refused before messages are looked for; EP sites use "ep" unless another method is asked
+// for.
 CompileOptions with_site_methods(const Graph& graph, const Registry& registry, CompileOptions options) {
   std::string_view last;
   for (const Graph::Factor& factor : graph.factors()) {
@@ -32,9 +34,11 @@ CompileOptions with_site_methods(const Graph& graph, const Registry& registry, C
     if (kind.linear_view() || kind.gaussian_row()) continue;
     const std::vector<std::string> methods = kind.methods();
     if (methods.empty())
-      fail("joint: kind '{}' of factor '{}' has no linear view; give it a function(...), a gaussian_row(...) or messages (it is then "
-           "an EP site)",
-           kind.name(), factor.name());
+      fail(
+          "joint: kind '{}' of factor '{}' has no linear view; give it a function(...), a gaussian_row(...) or "
+          "messages (it is then "
+          "an EP site)",
+          kind.name(), factor.name());
     const bool has_ep = std::ranges::find(methods, "ep") != methods.end();
     if (has_ep && options.method == CompileOptions{}.method) options.kind_methods.try_emplace(kind.name(), "ep");
   }
@@ -49,17 +53,20 @@ Plan compile(const Graph& graph, const Joint& joint, const Registry& registry, c
   auto data = std::make_shared<PlanData>();
   PlanData& plan = *data;
   auto kept_registry = std::make_shared<const Registry>(registry);
-  auto resolved = std::make_shared<Resolved>(resolve(graph, *kept_registry, with_site_methods(graph, *kept_registry, options)));
+  auto resolved =
+      std::make_shared<Resolved>(resolve(graph, *kept_registry, with_site_methods(graph, *kept_registry, options)));
   plan.registry = kept_registry;
   plan.graph = resolved;
   const Flow flow(*resolved);
   plan.schedule.name = "joint";
   (void)lay_out(flow, false, plan);
   index_memberships(graph.factors().size(), plan);
-  auto system = std::make_shared<const joint_system::System>(plan, joint_system::EliminationLimits{.bytes = joint.options.memory});
-  plan.solver_text = fmt::format("joint: {} roots, {} derived, {} rows, {} EP sites; {}\n{}", system->element_of.size(),
-                                 std::ranges::count(system->role, joint_system::Role::derived), system->rows, system->site_elements.size(),
-                                 system->is_linear() ? "linear, one solve" : "Gauss-Newton steps", system->elimination.text());
+  auto system = std::make_shared<const joint_system::System>(
+      plan, joint_system::EliminationLimits{.bytes = joint.options.memory});
+  plan.solver_text = fmt::format(
+      "joint: {} roots, {} derived, {} rows, {} EP sites; {}\n{}", system->element_of.size(),
+      std::ranges::count(system->role, joint_system::Role::derived), system->rows, system->site_elements.size(),
+      system->is_linear() ? "linear, one solve" : "Gauss-Newton steps", system->elimination.text());
   plan.solver = std::make_shared<joint_system::JointSolver>(std::move(system), joint.options);
   return Plan(data);
 }
@@ -69,14 +76,16 @@ void set_start(State& state, VariableId variable, std::span<const double> values
   auto& numbers = static_cast<joint_system::Memory&>(*state.solver_memory()).numbers;
   if (variable.value >= state.plan()->variables.size()) fail("variable {} is not part of this plan", variable.value);
   const auto& v = state.plan()->variables[variable.value];
-  if (values.size() != v.size) fail("variable '{}' was given {} values but has {} elements", v.name, values.size(), v.size);
+  if (values.size() != v.size)
+    fail("variable '{}' was given {} values but has {} elements", v.name, values.size(), v.size);
   numbers.start.resize(numbers.x.size(), std::nan(""));
   for (std::uint32_t i = 0; i < v.size; ++i) {
     const std::uint32_t u = system.unknown_of[v.first_element + i];
     if (u == joint_system::System::kNone)
       fail("variable '{}' is {}; only a variable that nothing computes has a start", v.name,
            v.observed ? "observed" : "the output of a deterministic factor");
-    if (!std::isfinite(values[i])) fail("variable '{}', element {}: the start is {}; a finite number is expected", v.name, i, values[i]);
+    if (!std::isfinite(values[i]))
+      fail("variable '{}', element {}: the start is {}; a finite number is expected", v.name, i, values[i]);
     numbers.start[u] = values[i];
   }
 }

@@ -78,13 +78,15 @@ void JointSolver::name_open(const State& state, const Memory& memory, Report& re
   report.joint->undetermined = names(*state.plan(), *system_, unknowns);
 }
 
-Gaussian marginal(const State&, const Memory& memory, std::uint32_t element, Numbers::Reader& reader, Numbers::Sparse& row) {
+Gaussian marginal(const State&, const Memory& memory, std::uint32_t element, Numbers::Reader& reader,
+                  Numbers::Sparse& row) {
   const Numbers& n = memory.numbers;
   const System& system = *n.system;
   const double mean = n.values[element];
   if (system.role[element] == Role::known) return n.missing[element] ? Gaussian::uniform() : Gaussian::point(mean);
   if (const std::uint32_t u = system.unknown_of[element]; u != System::kNone)
-    return memory.is_singular() && memory.is_undetermined[u] ? Gaussian::uniform() : moments(mean, n.fronts.variance(u));
+    return memory.is_singular() && memory.is_undetermined[u] ? Gaussian::uniform()
+                                                             : moments(mean, n.fronts.variance(u));
   n.gradient_of(element, reader, row);
   if (memory.is_open(row)) return Gaussian::uniform();
   const std::uint32_t front = n.fronts.common_front(row.unknowns, reader.roots);

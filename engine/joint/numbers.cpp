@@ -17,11 +17,26 @@ constexpr double kWide = 1e7;
 }  // namespace
 
 Numbers::Numbers(const System& s)
-    : system(&s), values(s.role.size()), weights(s.rows), taus(s.rows), offsets(s.rows), sums(s.rows),
-      row_values(s.pattern.columns.size()), x(s.pattern.unknowns), trial(x.size()),
-      gradient(x.size()), step(x.size()), room(x.size()), site_tau(s.site_messages), site_rho(s.site_messages),
-      missing(s.role.size()), fronts(s.elimination), gains_(s.gain_count), coefficients_(s.coefficient_count),
-      traced_gains_(s.gain_count), adjoint_(s.role.size()),
+    : system(&s),
+      values(s.role.size()),
+      weights(s.rows),
+      taus(s.rows),
+      offsets(s.rows),
+      sums(s.rows),
+      row_values(s.pattern.columns.size()),
+      x(s.pattern.unknowns),
+      trial(x.size()),
+      gradient(x.size()),
+      step(x.size()),
+      room(x.size()),
+      site_tau(s.site_messages),
+      site_rho(s.site_messages),
+      missing(s.role.size()),
+      fronts(s.elimination),
+      gains_(s.gain_count),
+      coefficients_(s.coefficient_count),
+      traced_gains_(s.gain_count),
+      adjoint_(s.role.size()),
       conditional_variance_(x.size()) {
   coefficients_[0] = 1;
   std::size_t widest = 0, longest = 0;
@@ -42,9 +57,13 @@ void Numbers::place(std::span<const double> at, bool with_gains) {
     const Batch& batch = system->batches[i];
     const Group& group = plan_->groups[batch.group];
     for (std::size_t q = 0; q < batch.arguments.size(); ++q) inputs_[q] = values[batch.arguments[q]];
-    group.kind->linear_view()({.slots = batch.slots, .inputs = batch.inputs, .values = inputs_.data(),
-                               .parameters = views_.data() + batch_views_[i], .parameter_count = group.parameters.size(),
-                               .value = results_.data(), .gains = with_gains ? gains_.data() + batch.gains : nullptr});
+    group.kind->linear_view()({.slots = batch.slots,
+                               .inputs = batch.inputs,
+                               .values = inputs_.data(),
+                               .parameters = views_.data() + batch_views_[i],
+                               .parameter_count = group.parameters.size(),
+                               .value = results_.data(),
+                               .gains = with_gains ? gains_.data() + batch.gains : nullptr});
     for (std::size_t q = 0; q < batch.results.size(); ++q) values[batch.results[q]] = results_[q % batch.slots];
   }
   gains_evaluated_ |= with_gains;
@@ -116,7 +135,8 @@ void Numbers::find_gradient() {
   for (std::uint32_t r = 0; r < system->rows; ++r) {
     const double pull = taus[r] - weights[r] * sums[r];
     if (pull == 0) continue;
-    for (std::uint32_t k = pattern.first[r]; k < pattern.first[r + 1]; ++k) gradient[pattern.columns[k]] += pull * row_values[k];
+    for (std::uint32_t k = pattern.first[r]; k < pattern.first[r + 1]; ++k)
+      gradient[pattern.columns[k]] += pull * row_values[k];
   }
 }
 
@@ -129,7 +149,8 @@ void Numbers::begin_linear(bool at_zero) {
     gains_stale_ = false;
   } else {
     for (std::size_t i = 0; i < system->plates.size(); ++i)
-      if (const RowPlate& plate = system->plates[i]; plate.has_known || plate_changed_[i]) sum_plate(plate, at_zero_, base_);
+      if (const RowPlate& plate = system->plates[i]; plate.has_known || plate_changed_[i])
+        sum_plate(plate, at_zero_, base_);
   }
   (void)trace();
   if (!at_zero) return;
@@ -173,7 +194,8 @@ bool Numbers::factorise(double damping) {
   whole_ = fronts.factorise(rows, damping);
   inverted_ = damping == 0 && whole_;
   if (inverted_) fronts.invert();
-  // Information on an unknown given the others, times its variance: how many times wider it is than it looks from where it stands.
+  // Information on an unknown given the others, times its variance: how many times wider it is than it looks from where
+  // it stands.
   spread_ = 1;
   is_finite_ = true;
   const auto diagonal = fronts.diagonal();
@@ -200,7 +222,8 @@ void Numbers::invert() {
 
 double Numbers::gradient_size() const {
   double largest = 0;
-  for (std::size_t u = 0; u < gradient.size(); ++u) largest = std::max(largest, gradient[u] * gradient[u] * conditional_variance_[u]);
+  for (std::size_t u = 0; u < gradient.size(); ++u)
+    largest = std::max(largest, gradient[u] * gradient[u] * conditional_variance_[u]);
   return std::sqrt(largest);
 }
 

@@ -1,4 +1,5 @@
-// The part of Numbers that reads a State. A run with other observations finds its parameters, and therefore its matrix, unchanged.
+// The part of Numbers that reads a State. A run with other observations finds its parameters, and therefore its matrix,
+// unchanged.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -68,7 +69,8 @@ void Numbers::read_values(const State& state) {
   for (std::uint32_t v = 0; v < plan_->variables.size(); ++v) {
     const auto& variable = plan_->variables[v];
     if (!variable.observed) continue;
-    if (!state.is_given({v})) fail("observed variable '{}' has no value; give it one with state.observe(...)", variable.name);
+    if (!state.is_given({v}))
+      fail("observed variable '{}' has no value; give it one with state.observe(...)", variable.name);
     for (std::uint32_t i = 0; i < variable.size; ++i) {
       const Natural m = state.message(variable.first_slot + i);
       const std::uint32_t e = variable.first_element + i;
@@ -89,9 +91,11 @@ void Numbers::read_values(const State& state) {
 void Numbers::drop_missing(const PlanData& plan) {
   for (std::uint32_t e = 0; e < missing.size(); ++e)
     if (missing[e] && (system->feeds_function[e] || system->factors_at[e] > 1))
-      fail("joint: '{}' is missing, but more than one factor or a function depends on it; compile with {{.unobserved = {{...}}}} to "
-           "infer it",
-           element_name(plan, e));
+      fail(
+          "joint: '{}' is missing, but more than one factor or a function depends on it; compile with {{.unobserved = "
+          "{{...}}}} to "
+          "infer it",
+          element_name(plan, e));
   for (const RowPlate& plate : system->plates)
     for (std::uint32_t q = 0; q < plate.arguments.size(); ++q)
       if (missing[plate.arguments[q]]) weights[plate.first_row + q % plate.slots] = 0;
@@ -102,15 +106,20 @@ void Numbers::read_plate(std::size_t i) {
   const std::size_t count = std::size_t{plate.count} * plate.slots;
   new_coefficients_.resize(std::max(new_coefficients_.size(), count));
   double* const variances = weights.data() + plate.first_row;
-  plan_->groups[plate.group].kind->gaussian_row()(
-      {.slots = plate.slots, .arguments = plate.count, .parameters = views_.data() + plate_views_[i],
-       .coefficients = new_coefficients_.data(), .offset = offsets.data() + plate.first_row, .variance = variances});
+  plan_->groups[plate.group].kind->gaussian_row()({.slots = plate.slots,
+                                                   .arguments = plate.count,
+                                                   .parameters = views_.data() + plate_views_[i],
+                                                   .coefficients = new_coefficients_.data(),
+                                                   .offset = offsets.data() + plate.first_row,
+                                                   .variance = variances});
   for (std::uint32_t s = 0; s < plate.slots; ++s) {
     constexpr double kLeast = 1 / std::numeric_limits<double>::max();
     if (!(variances[s] > kLeast))
-      fail("joint: factor '{}' has variance {}, a constraint of infinite precision; give it a small positive variance, or declare "
-           "its variable observed",
-           plan_->slot_name(plate.group, s), variances[s]);
+      fail(
+          "joint: factor '{}' has variance {}, a constraint of infinite precision; give it a small positive variance, "
+          "or declare "
+          "its variable observed",
+          plan_->slot_name(plate.group, s), variances[s]);
     variances[s] = 1 / variances[s];
   }
   double* const own = coefficients_.data() + plate.coefficients;
@@ -130,7 +139,8 @@ void Numbers::read(const State& state) {
   plate_changed_.resize(system->plates.size());
   for (std::size_t i = 0; i < system->batches.size(); ++i) {
     const Batch& batch = system->batches[i];
-    if (!keep_parameters(batch_views_[i], plan_->groups[batch.group].parameters.size(), batch.slots, batch_parameters_[i]))
+    if (!keep_parameters(batch_views_[i], plan_->groups[batch.group].parameters.size(), batch.slots,
+                         batch_parameters_[i]))
       gains_stale_ = true;
   }
   for (std::size_t i = 0; i < system->plates.size(); ++i) {
@@ -144,8 +154,9 @@ void Numbers::read(const State& state) {
   }
   for (std::uint32_t k = 0; k < system->context_slots.size(); ++k) {
     const Natural m = state.message(system->context_slots[k]);
-    if (m.is_point()) fail("joint: what shared '{}' learned elsewhere is a point mass; declare it observed",
-                           element_name(*plan_, system->context_elements[k]));
+    if (m.is_point())
+      fail("joint: what shared '{}' learned elsewhere is a point mass; declare it observed",
+           element_name(*plan_, system->context_elements[k]));
     if (double& weight = weights[system->first_context_row + k]; weight != m.rho) weight = m.rho, weights_changed();
     taus[system->first_context_row + k] = m.tau;
   }

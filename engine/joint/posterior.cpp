@@ -30,7 +30,8 @@ Numbers::Sparse row_of(const Memory& memory, const PlanData::Variable& v, std::s
 }
 
 // L^-1 times such a row; `solved` and `room` are as long as the roots are many.
-void solve_for(const Memory& memory, const Numbers::Sparse& row, std::vector<double>& solved, std::vector<double>& room) {
+void solve_for(const Memory& memory, const Numbers::Sparse& row, std::vector<double>& solved,
+               std::vector<double>& room) {
   std::ranges::fill(solved, 0.0);
   for (std::size_t k = 0; k < row.unknowns.size(); ++k) solved[row.unknowns[k]] = row.values[k];
   memory.numbers.fronts.solve(solved, room);
@@ -42,12 +43,15 @@ double along(const Numbers::Sparse& row, std::span<const double> solved) {
   return sum;
 }
 
-void check_memory(const State& state, const std::string& what, std::size_t rows, std::size_t columns, const char* way_out) {
+void check_memory(const State& state, const std::string& what, std::size_t rows, std::size_t columns,
+                  const char* way_out) {
   const double bytes = 8.0 * static_cast<double>(rows) * static_cast<double>(columns);
   const auto limit = static_cast<double>(joint_system::solver_of(state).options().memory);
   if (bytes > limit)
-    fail("joint: {} are {} x {} numbers, {:.3g} GB, more than the limit of {:.3g} GB; {} or raise joint({{.memory = ...}})", what, rows,
-         columns, bytes / 1e9, limit / 1e9, way_out);
+    fail(
+        "joint: {} are {} x {} numbers, {:.3g} GB, more than the limit of {:.3g} GB; {} or raise joint({{.memory = "
+        "...}})",
+        what, rows, columns, bytes / 1e9, limit / 1e9, way_out);
 }
 
 }  // namespace
@@ -56,13 +60,15 @@ JointPosterior::JointPosterior(const State& state) : state_(&state) { (void)join
 
 Eigen::VectorXd JointPosterior::mean(VariableId variable) const {
   const auto& v = variable_of(*state_, variable);
-  return Eigen::Map<const Eigen::VectorXd>(joint_system::solved_memory(*state_).numbers.values.data() + v.first_element, v.size);
+  return Eigen::Map<const Eigen::VectorXd>(joint_system::solved_memory(*state_).numbers.values.data() + v.first_element,
+                                           v.size);
 }
 
 Eigen::MatrixXd JointPosterior::covariance(VariableId a, VariableId b) const {
   const auto &va = variable_of(*state_, a), &vb = variable_of(*state_, b);
   if (vb.size > va.size) return covariance(b, a).transpose();
-  check_memory(*state_, fmt::format("covariances of '{}' and '{}'", va.name, vb.name), va.size, vb.size, "ask for single elements");
+  check_memory(*state_, fmt::format("covariances of '{}' and '{}'", va.name, vb.name), va.size, vb.size,
+               "ask for single elements");
   const Memory& memory = joint_system::solved_memory(*state_);
   Numbers::Reader reader(memory.numbers);
   std::vector<Numbers::Sparse> rows;
@@ -114,8 +120,8 @@ double JointSamples::operator()(std::size_t draw, VariableId variable, std::size
   if (variable.value >= plan_->variables.size()) fail("variable {} is not part of this plan", variable.value);
   const auto& v = plan_->variables[variable.value];
   if (draw >= size() || element >= v.size)
-    fail("samples: there is no element {} of variable '{}' in draw {}; {} elements and {} draws exist", element, v.name, draw, v.size,
-         size());
+    fail("samples: there is no element {} of variable '{}' in draw {}; {} elements and {} draws exist", element, v.name,
+         draw, v.size, size());
   return values_(static_cast<Eigen::Index>(draw), static_cast<Eigen::Index>(v.first_element + element));
 }
 
@@ -124,7 +130,8 @@ double JointPosterior::log_evidence() const {
   if (memory.is_singular()) fail("joint: nothing determines some variables; there is no evidence");
   const Numbers& n = memory.numbers;
   constexpr double kTwoPi = 2 * std::numbers::pi;
-  double sum = -memory.objective + 0.5 * static_cast<double>(n.x.size()) * std::log(kTwoPi) - 0.5 * n.fronts.log_determinant();
+  double sum =
+      -memory.objective + 0.5 * static_cast<double>(n.x.size()) * std::log(kTwoPi) - 0.5 * n.fronts.log_determinant();
   for (std::uint32_t r = 0; r < n.system->first_context_row; ++r)
     if (n.weights[r] > 0) sum += 0.5 * std::log(n.weights[r] / kTwoPi);
   return sum + memory.sites.log_scales(*state_, n);

@@ -34,8 +34,12 @@ double log_expectation(const Kind& kind, std::vector<double> arguments, std::siz
 }  // namespace
 
 Sites::Sites(const System& system)
-    : system_(&system), tau_(system.site_messages), rho_(system.site_messages), kept_tau_(system.site_messages),
-      kept_rho_(system.site_messages), refused_(system.site_messages) {
+    : system_(&system),
+      tau_(system.site_messages),
+      rho_(system.site_messages),
+      kept_tau_(system.site_messages),
+      kept_rho_(system.site_messages),
+      refused_(system.site_messages) {
   std::size_t terms = 0;
   for (const SitePlate& plate : system.sites) {
     std::size_t of_plate = 0;
@@ -51,7 +55,8 @@ void Sites::apply(Numbers& numbers) const {
       for (std::size_t q = 0; q < port.rows.size(); ++q)
         if (port.rows[q] != kNone) {
           double& weight = numbers.weights[port.rows[q]];
-          if (weight != numbers.site_rho[port.first + q]) weight = numbers.site_rho[port.first + q], numbers.weights_changed();
+          if (weight != numbers.site_rho[port.first + q])
+            weight = numbers.site_rho[port.first + q], numbers.weights_changed();
           numbers.taus[port.rows[q]] = numbers.site_tau[port.first + q];
         }
 }
@@ -69,10 +74,11 @@ void Sites::find_cavities(Numbers& numbers) {
         if (r == kNone) continue;
         const std::uint32_t begin = pattern.first[r], count = pattern.first[r + 1] - begin;
         const std::span row(numbers.row_values.data() + begin, count);
-        double variance =
-            numbers.fronts.quadratic(system_->elimination.front_of_row[r], {system_->elimination.local.data() + begin, count}, row);
+        double variance = numbers.fronts.quadratic(system_->elimination.front_of_row[r],
+                                                   {system_->elimination.local.data() + begin, count}, row);
         if (std::isnan(variance)) variance = numbers.fronts.quadratic(pattern.row(r), row);
-        const Natural cavity = divide(Gaussian::from_moments(mean, variance), {numbers.site_tau[at], numbers.site_rho[at]});
+        const Natural cavity =
+            divide(Gaussian::from_moments(mean, variance), {numbers.site_tau[at], numbers.site_rho[at]});
         refused_[at] = !cavity.is_proper() || !is_valid(cavity);
         tau_[at] = refused_[at] ? 0 : cavity.tau;
         rho_[at] = refused_[at] ? 0 : cavity.rho;
@@ -93,7 +99,8 @@ void Sites::refresh(const State& state, Numbers& numbers, double damping, Outcom
       reads_.clear();
       for (const std::size_t read : message->reads) {
         const SitePlate::Port& from = plate.ports[read];
-        reads_.push_back({tau_.data() + from.first, rho_.data() + from.first, 0, static_cast<std::ptrdiff_t>(from.terms), from.terms});
+        reads_.push_back({tau_.data() + from.first, rho_.data() + from.first, 0,
+                          static_cast<std::ptrdiff_t>(from.terms), from.terms});
       }
       const SitePlate::Port& to = plate.ports[p];
       const Call call{.rows = 1,
@@ -152,7 +159,8 @@ double Sites::log_scales(const State& state, const Numbers& numbers) const {
           arrivals.push_back(arrival);
           arguments.push_back(Gaussian(arrival).mean());
         }
-      for (const ParameterView& view : views) parameters.insert(parameters.end(), view.at(0, s), view.at(0, s) + view.terms);
+      for (const ParameterView& view : views)
+        parameters.insert(parameters.end(), view.at(0, s), view.at(0, s) + view.terms);
       if (is_missing) continue;
       if (unknowns == 0) {
         if (group.kind->log_density()) total += group.kind->log_density()(arguments, parameters);
@@ -161,8 +169,10 @@ double Sites::log_scales(const State& state, const Numbers& numbers) const {
       } else if (unknowns == 1 && group.kind->log_density()) {
         total += log_expectation(*group.kind, arguments, unknown, Gaussian(arrivals[unknown]), parameters);
       } else {
-        fail("joint: no evidence of factor '{}': kind '{}' has no log_integral, and its density cannot be integrated over {} unknowns",
-             state.plan()->slot_name(plate.group, s), group.kind->name(), unknowns);
+        fail(
+            "joint: no evidence of factor '{}': kind '{}' has no log_integral, and its density cannot be integrated "
+            "over {} unknowns",
+            state.plan()->slot_name(plate.group, s), group.kind->name(), unknowns);
       }
     }
   }

@@ -10,7 +10,8 @@ namespace {
 // f(0), ..., f(Count - 1) with constant arguments.
 template <int Count, class F>
 inline void for_each_constant(const F& f) {
-  [&]<int... I>(std::integer_sequence<int, I...>) { (f(std::integral_constant<int, I>{}), ...); }(std::make_integer_sequence<int, Count>{});
+  [&]<int... I>(std::integer_sequence<int, I...>) { (f(std::integral_constant<int, I>{}), ...); }
+  (std::make_integer_sequence<int, Count>{});
 }
 
 template <int Size, int Own>
@@ -44,8 +45,8 @@ bool eliminate(const double* front, const double* diagonal, double* panel, doubl
   return true;
 }
 
-// Loops over the rows below the diagonal of column j begin at an even row, where pairs of numbers are stored and loaded together:
-// the diagonal itself, which then takes part, is 0 in a panel.
+// Loops over the rows below the diagonal of column j begin at an even row, where pairs of numbers are stored and loaded
+// together: the diagonal itself, which then takes part, is 0 in a panel.
 constexpr int even(int j) { return (j + 1) / 2 * 2; }
 
 template <int Size, int Own>
@@ -101,8 +102,10 @@ constexpr int kSizes = kSmallFront;
 
 template <int Size, int Own>
 constexpr SmallFront kernels() {
-  if constexpr (Own <= Size) return {&eliminate<Size, Own>, &forward<Size, Own>, &backward<Size, Own>, &invert<Size, Own>};
-  else return {};
+  if constexpr (Own <= Size)
+    return {&eliminate<Size, Own>, &forward<Size, Own>, &backward<Size, Own>, &invert<Size, Own>};
+  else
+    return {};
 }
 
 template <int... I>
@@ -114,6 +117,8 @@ constexpr auto kTable = table(std::make_integer_sequence<int, kSizes * kSizes>{}
 
 }  // namespace
 
-const SmallFront& small_front(std::uint32_t size, std::uint32_t own) { return kTable[(size - 1) * kSmallFront + own - 1]; }
+const SmallFront& small_front(std::uint32_t size, std::uint32_t own) {
+  return kTable[(size - 1) * kSmallFront + own - 1];
+}
 
 }  // namespace dma::joint_system

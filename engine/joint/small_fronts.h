@@ -1,8 +1,8 @@
-// Fronts of at most eight unknowns, as chains and trees of small states have them by the thousand: the loops of fronts.cpp with
-// their lengths known to the compiler, which keeps the numbers in registers.
+// Fronts of at most eight unknowns, as chains and trees of small states have them by the thousand: the loops of
+// fronts.cpp with their lengths known to the compiler, which keeps the numbers in registers.
 //
-// A front is L = U diag(pivots) U^T over its own columns, U unit lower. Its panel holds U below the diagonal, column by column, and 0
-// on the diagonal; what stands above is not read.
+// A front is L = U diag(pivots) U^T over its own columns, U unit lower. Its panel holds U below the diagonal, column by
+// column, and 0 on the diagonal; what stands above is not read.
 #pragma once
 
 #include <cstdint>
@@ -14,10 +14,11 @@ constexpr std::uint32_t kSmallFront = 8;
 constexpr double kLostPivot = 1e-13;
 
 struct SmallFront {
-  // From the lower triangle of `front` (size x size): the panel, 1 / pivots, and what is left for the parent (lower triangle,
-  // below x below). False, with `front` as it was, if a pivot is lost.
+  // From the lower triangle of `front` (size x size): the panel, 1 / pivots, and what is left for the parent (lower
+  // triangle, below x below). False, with `front` as it was, if a pivot is lost.
   bool (*eliminate)(const double* front, const double* diagonal, double* panel, double* inverse_pivots, double* left);
-  // y <- U^-1 y and y <- U^-T y, as far as this front is concerned: `own` are its numbers in y, `later` the places of the others.
+  // y <- U^-1 y and y <- U^-T y, as far as this front is concerned: `own` are its numbers in y, `later` the places of
+  // the others.
   void (*forward)(const double* panel, double* own, double* y, const std::uint32_t* later);
   void (*backward)(const double* panel, double* own, const double* y, const std::uint32_t* later);
   // Columns of the inverse, given what lies below them; z is size x size, symmetric.

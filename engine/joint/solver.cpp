@@ -29,7 +29,9 @@ double dot(const std::vector<double>& a, const std::vector<double>& b) {
 
 }  // namespace
 
-std::unique_ptr<SolverMemory> JointSolver::make_memory(const PlanData&) const { return std::make_unique<Memory>(*system_); }
+std::unique_ptr<SolverMemory> JointSolver::make_memory(const PlanData&) const {
+  return std::make_unique<Memory>(*system_);
+}
 
 // At the priors' means, at draws from them, or where somebody asked.
 void JointSolver::begin(Memory& memory, std::uint64_t seed) const {
@@ -83,7 +85,8 @@ JointSolver::End JointSolver::solve_linear(Memory& memory, JointReport& report) 
   return end;
 }
 
-// One step from n.x: damped until the objective falls, or, where its fall would be lost in rounding, until the gradient does.
+// One step from n.x: damped until the objective falls, or, where its fall would be lost in rounding, until the gradient
+// does.
 JointSolver::Step JointSolver::step(Memory& memory, JointReport& report, double& damping, int& solves) const {
   Numbers& n = memory.numbers;
   bool is_rounding = false;
@@ -97,7 +100,8 @@ JointSolver::Step JointSolver::step(Memory& memory, JointReport& report, double&
     const double promised = 0.5 * dot(n.step, n.gradient);
     for (std::size_t u = 0; u < n.x.size(); ++u) n.trial[u] = n.x[u] + n.step[u];
     const double objective = n.evaluate(n.trial, true);
-    const double fall = report.objective - objective, rounding = kRounding * (std::abs(objective) + std::abs(report.objective));
+    const double fall = report.objective - objective,
+                 rounding = kRounding * (std::abs(objective) + std::abs(report.objective));
     is_rounding = promised <= rounding;
     bool accepted = fall > 0;
     if (is_rounding) {
@@ -109,8 +113,10 @@ JointSolver::Step JointSolver::step(Memory& memory, JointReport& report, double&
       std::swap(n.x, n.trial);
       report.objective = objective;
       const double gain = fall / promised;
-      if (!is_rounding && gain > kGoodGain) damping = std::max(kLess * damping, kLeastDamping);
-      else if (!is_rounding && gain < kPoorGain) damping = std::min(kMore * damping, kMostDamping);
+      if (!is_rounding && gain > kGoodGain)
+        damping = std::max(kLess * damping, kLeastDamping);
+      else if (!is_rounding && gain < kPoorGain)
+        damping = std::min(kMore * damping, kMostDamping);
     } else {
       ++report.rejected;
       damping = std::min(kMostDamping, std::max(kMuchMore * damping, kSomeDamping));
@@ -133,10 +139,14 @@ JointSolver::End JointSolver::step_to_the_end(Memory& memory, JointReport& repor
     (void)n.trace();
     n.find_gradient();
     switch (step(memory, report, damping, solves)) {
-      case Step::moved: continue;
-      case Step::arrived: return End::converged;
-      case Step::stuck: return End::limit;
-      case Step::interrupted: return End::interrupted;
+      case Step::moved:
+        continue;
+      case Step::arrived:
+        return End::converged;
+      case Step::stuck:
+        return End::limit;
+      case Step::interrupted:
+        return End::interrupted;
     }
   }
 }
@@ -189,7 +199,8 @@ Report JointSolver::run(State& state, const RunOptions& options) const {
     if (grown == 3) damping = 0.5 + 0.5 * damping, grown = 0;
     last = outcome.change;
   }
-  report.stop = end == End::converged ? (system_->is_linear() ? Report::Stop::exact : Report::Stop::converged) : Report::Stop::limit;
+  report.stop = end == End::converged ? (system_->is_linear() ? Report::Stop::exact : Report::Stop::converged)
+                                      : Report::Stop::limit;
   finish(state, memory, report);
   return report;
 }
@@ -203,9 +214,12 @@ void JointSolver::finish(const State& state, Memory& memory, Report& report) con
   n.invert();
   memory.objective = joint.objective;
   memory.is_undetermined.clear();
-  if (!std::isfinite(joint.objective) || !std::isfinite(joint.gradient) || !n.is_finite()) report.stop = Report::Stop::diverged;
-  else if (!whole) find_open(state, memory, report);
-  else if (report.converged()) find_lonely_sites(state, memory, report);
+  if (!std::isfinite(joint.objective) || !std::isfinite(joint.gradient) || !n.is_finite())
+    report.stop = Report::Stop::diverged;
+  else if (!whole)
+    find_open(state, memory, report);
+  else if (report.converged())
+    find_lonely_sites(state, memory, report);
   memory.is_solved = true;
 }
 

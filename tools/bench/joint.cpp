@@ -1,14 +1,16 @@
-// The joint solver next to plain code: a constant-velocity smoother as hand-written Rauch-Tung-Striebel loops have it, and the
-// information matrix of a regression next to the machine's own matrix product.
+// The joint solver next to plain code: a constant-velocity smoother as hand-written Rauch-Tung-Striebel loops have it,
+// and the information matrix of a regression next to the machine's own matrix product.
 //
-// Both loops do the whole job from the same observations: filter and smoother with full covariances, means and covariances of all
-// steps kept. One is written in the plain way, with Eigen's fixed-size matrices, and its bound is the promise; the other has every
-// product multiplied out for this one model, symmetry and zeros left away, and shows how far that goes.
+// Both loops do the whole job from the same observations: filter and smoother with full covariances, means and
+// covariances of all steps kept. One is written in the plain way, with Eigen's fixed-size matrices, and its bound is
+// the promise; the other has every product multiplied out for this one model, symmetry and zeros left away, and shows
+// how far that goes.
+#include "engine/joint/joint.h"
+
 #include <Eigen/Dense>
 #include <cmath>
 
 #include "engine/joint/fronts.h"
-#include "engine/joint/joint.h"
 #include "factors/standard_registry.h"
 #include "tools/bench/comparison.h"
 
@@ -54,7 +56,8 @@ struct Smoothed {
 };
 
 // As a textbook writes it: nothing is known of the model but its matrices.
-void smooth(const std::vector<double>& y, double noise, std::vector<Smoothed>& filtered, std::vector<Smoothed>& predicted) {
+void smooth(const std::vector<double>& y, double noise, std::vector<Smoothed>& filtered,
+            std::vector<Smoothed>& predicted) {
   const Eigen::Matrix2d f{{1, 1}, {0, 1}}, q{{kPosition, 0}, {0, kVelocity}};
   const Eigen::RowVector2d h(1, 0);
   Smoothed at{Eigen::Vector2d::Zero(), kPrior * Eigen::Matrix2d::Identity()};
@@ -78,13 +81,15 @@ struct Moments {
 };
 
 // The same with everything multiplied out.
-void smooth_by_scalars(const std::vector<double>& y, double noise, std::vector<Moments>& filtered, std::vector<Moments>& predicted) {
+void smooth_by_scalars(const std::vector<double>& y, double noise, std::vector<Moments>& filtered,
+                       std::vector<Moments>& predicted) {
   Moments m{0, 0, kPrior, 0, kPrior};
   for (std::size_t t = 0; t < y.size(); ++t) {
     if (t > 0) m = {m.p + m.v, m.v, m.pp + 2 * m.pv + m.vv + kPosition, m.pv + m.vv, m.vv + kVelocity};
     predicted[t] = m;
     const double inverse = 1 / (m.pp + noise), gain_p = m.pp * inverse, gain_v = m.pv * inverse, residual = y[t] - m.p;
-    m = {m.p + gain_p * residual, m.v + gain_v * residual, m.pp - gain_p * m.pp, m.pv - gain_p * m.pv, m.vv - gain_v * m.pv};
+    m = {m.p + gain_p * residual, m.v + gain_v * residual, m.pp - gain_p * m.pp, m.pv - gain_p * m.pv,
+         m.vv - gain_v * m.pv};
     filtered[t] = m;
   }
   for (std::size_t t = y.size() - 1; t-- > 0;) {
@@ -120,13 +125,15 @@ void constant_velocity(benchmark::State& bench, Table& table, bool new_matrix, P
   };
   const std::string change = new_matrix ? "new noise" : "new values";
   compare(bench, table,
-          {.name = plain == Plain::eigen ? "joint: constant velocity, " + change : "joint: " + change + " beside multiplied-out code",
+          {.name = plain == Plain::eigen ? "joint: constant velocity, " + change
+                                         : "joint: " + change + " beside multiplied-out code",
            .bound = plain == Plain::eigen ? 3.0 : 0},
-          engine,
-          [&] {
+          engine, [&] {
             turn ^= 1;
-            if (plain == Plain::eigen) smooth(data[turn], noises[turn], filtered, predicted);
-            else smooth_by_scalars(data[turn], noises[turn], filtered_scalars, predicted_scalars);
+            if (plain == Plain::eigen)
+              smooth(data[turn], noises[turn], filtered, predicted);
+            else
+              smooth_by_scalars(data[turn], noises[turn], filtered_scalars, predicted_scalars);
           });
   turn ^= 1;
   engine();
@@ -137,8 +144,9 @@ void constant_velocity(benchmark::State& bench, Table& table, bool new_matrix, P
     const auto differ = [](double a, double b) { return std::abs(a - b) > 1e-8; };
     const Smoothed& s = filtered[t];
     const Moments& m = filtered_scalars[t];
-    if (differ(p.mean(t), s.mean[0]) || differ(p.variance(t), s.covariance(0, 0)) || differ(v.variance(t), s.covariance(1, 1)) ||
-        differ(m.p, s.mean[0]) || differ(m.v, s.mean[1]) || differ(m.pv, s.covariance(0, 1)) || differ(m.vv, s.covariance(1, 1)))
+    if (differ(p.mean(t), s.mean[0]) || differ(p.variance(t), s.covariance(0, 0)) ||
+        differ(v.variance(t), s.covariance(1, 1)) || differ(m.p, s.mean[0]) || differ(m.v, s.mean[1]) ||
+        differ(m.pv, s.covariance(0, 1)) || differ(m.vv, s.covariance(1, 1)))
       return bench.SkipWithError("joint and the plain smoothers disagree");
   }
 }
@@ -159,8 +167,8 @@ void long_chain(benchmark::State& bench, Table& table) {
       [] {});
 }
 
-// The information matrix of 2,000 rows of 1,000 numbers beside a plain matrix product that does as many multiplications: at least
-// 60 % of its speed.
+// The information matrix of 2,000 rows of 1,000 numbers beside a plain matrix product that does as many
+// multiplications: at least 60 % of its speed.
 void information(benchmark::State& bench, Table& table) {
   constexpr std::uint32_t kColumns = 1000, kRows = 2 * kColumns;
   joint_system::RowPattern pattern;
@@ -175,8 +183,12 @@ void information(benchmark::State& bench, Table& table) {
   for (std::size_t k = 0; k < values.size(); ++k) values[k] = std::sin(0.1 * static_cast<double>(k % 9973));
   const Eigen::MatrixXd a = Eigen::MatrixXd::Random(kColumns, kColumns), b = a.transpose();
   Eigen::MatrixXd c(kColumns, kColumns);
-  compare(bench, table, {.name = "joint: information matrix, 60 % of a product", .bound = 1 / 0.6},
-          [&] { fronts.assemble({&pattern, values, weights}, 0, matrix.data()); }, [&] { c.noalias() = a * b; });
+  compare(
+      bench, table, {.name = "joint: information matrix, 60 % of a product", .bound = 1 / 0.6},
+      [&] {
+        fronts.assemble({&pattern, values, weights}, 0, matrix.data());
+      },
+      [&] { c.noalias() = a * b; });
 }
 
 }  // namespace

@@ -88,7 +88,8 @@ void check_against_dense(Problem p, double damping = 0, bool carefully = false) 
   if (carefully) REQUIRE(fronts.factorise_carefully(p.rows()));
   const Eigen::MatrixXd m = p.dense(damping), inverse = m.inverse();
   const auto n = static_cast<Eigen::Index>(p.pattern.unknowns);
-  CHECK(fronts.log_determinant() == doctest::Approx(2 * Eigen::MatrixXd(m.llt().matrixL()).diagonal().array().log().sum()).epsilon(1e-12));
+  CHECK(fronts.log_determinant() ==
+        doctest::Approx(2 * Eigen::MatrixXd(m.llt().matrixL()).diagonal().array().log().sum()).epsilon(1e-12));
   Eigen::VectorXd x(n), room(n);
   for (Eigen::Index i = 0; i < n; ++i) x[i] = p.uniform();
   const Eigen::VectorXd expected = inverse * x;
@@ -135,7 +136,8 @@ TEST_CASE("fronts: the careful factor is the same one") {
 }
 
 TEST_CASE("fronts: every small shape of a front is eliminated, solved and inverted") {
-  // Stars of `own` leaves that all meet each other and `below` centres: dense fronts of every shape up to 8, and some beyond.
+  // Stars of `own` leaves that all meet each other and `below` centres: dense fronts of every shape up to 8, and some
+  // beyond.
   for (std::uint32_t own = 1; own <= 9; ++own)
     for (std::uint32_t below = 1; own + below <= 10; ++below) {
       Problem p;
@@ -167,7 +169,7 @@ TEST_CASE("fronts: dense or sparse is chosen by the fill, and a chain keeps it c
 TEST_CASE("fronts: what nothing determines is found, however it hides") {
   Problem p = chain(40, 2);
   p.pattern.unknowns += 3;
-  p.add({80, 81});  // their sum alone is known
+  p.add({80, 81});    // their sum alone is known
   p.add({3, 82}, 0);  // weight 0: as if it were not there
   const Elimination e = eliminate(p.pattern, {});
   p.draw();
@@ -183,10 +185,11 @@ TEST_CASE("fronts: what nothing determines is found, however it hides") {
 
 TEST_CASE("fronts: more memory than the limit is refused before it is taken") {
   Problem p = regression(100, 1);
-  CHECK_THROWS_WITH_AS(eliminate(p.pattern, {.bytes = 100'000}),
-                       "joint: 100 unknowns need 0.00024 GB, more than the limit of 0.0001 GB; raise joint({.memory = ...}) or "
-                       "solve by sweeps",
-                       dma::Error);
+  CHECK_THROWS_WITH_AS(
+      eliminate(p.pattern, {.bytes = 100'000}),
+      "joint: 100 unknowns need 0.00024 GB, more than the limit of 0.0001 GB; raise joint({.memory = ...}) or "
+      "solve by sweeps",
+      dma::Error);
   Problem q = scattered(3000, 9000);
   CHECK_THROWS_AS(eliminate(q.pattern, {.bytes = 100'000}), dma::Error);
 }

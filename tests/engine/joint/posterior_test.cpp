@@ -48,11 +48,13 @@ TEST_CASE("joint: draws have the posterior's moments, and deterministic variable
   CHECK(product - mean * state.belief(pair.b).mean() == doctest::Approx(covariance).epsilon(0.05));
   CHECK(covariance == doctest::Approx(-2.0 / 3.1).epsilon(1e-10));
   CHECK(posterior.sample(3, 5)(2, pair.b) == samples(2, pair.b));
-  CHECK_THROWS_WITH_AS(samples(kDraws, pair.a), "samples: there is no element 0 of variable 'a' in draw 20000; 1 elements and 20000 draws exist",
+  CHECK_THROWS_WITH_AS(samples(kDraws, pair.a),
+                       "samples: there is no element 0 of variable 'a' in draw 20000; 1 elements and 20000 draws exist",
                        Error);
   CHECK_THROWS_WITH_AS(samples(0, VariableId{99}), "variable 99 is not part of this plan", Error);
   CHECK(posterior.covariance(pair.a, 0, pair.z, 0) == doctest::Approx(posterior.covariance(pair.a, pair.z)(0, 0)));
-  CHECK_THROWS_WITH_AS((void)posterior.covariance(pair.a, 1, pair.z, 0), "variable 'a' has 1 elements, there is no element 1", Error);
+  CHECK_THROWS_WITH_AS((void)posterior.covariance(pair.a, 1, pair.z, 0),
+                       "variable 'a' has 1 elements, there is no element 1", Error);
 }
 
 TEST_CASE("joint: covariances and draws keep to the limit on memory; single elements need none of it") {
@@ -63,14 +65,16 @@ TEST_CASE("joint: covariances and draws keep to the limit on memory; single elem
   state.observe(axis.y, std::vector<double>(300, 0.5));
   (void)run(plan, state);
   const JointPosterior posterior(state);
-  CHECK_THROWS_WITH_AS((void)posterior.covariance(axis.p, axis.v),
-                       "joint: covariances of 'p' and 'v' are 300 x 300 numbers, 0.00072 GB, more than the limit of 0.0002 GB; ask for "
-                       "single elements or raise joint({.memory = ...})",
-                       Error);
-  CHECK_THROWS_WITH_AS((void)posterior.sample(100, 1),
-                       "joint: draws of all elements are 100 x 1199 numbers, 0.000959 GB, more than the limit of 0.0002 GB; draw fewer "
-                       "at a time or raise joint({.memory = ...})",
-                       Error);
+  CHECK_THROWS_WITH_AS(
+      (void)posterior.covariance(axis.p, axis.v),
+      "joint: covariances of 'p' and 'v' are 300 x 300 numbers, 0.00072 GB, more than the limit of 0.0002 GB; ask for "
+      "single elements or raise joint({.memory = ...})",
+      Error);
+  CHECK_THROWS_WITH_AS(
+      (void)posterior.sample(100, 1),
+      "joint: draws of all elements are 100 x 1199 numbers, 0.000959 GB, more than the limit of 0.0002 GB; draw fewer "
+      "at a time or raise joint({.memory = ...})",
+      Error);
   const Plan roomy = compile(g, joint(), standard_registry());
   State again(roomy);
   again.observe(axis.y, std::vector<double>(300, 0.5));
@@ -100,7 +104,8 @@ TEST_CASE("joint: a missing observation is integrated over, for sweeps as well")
   const Eigen::MatrixXd covariance = dense.covariance();
   for (Eigen::Index t = 0; t < 30; ++t) {
     CHECK(state.belief(axis.p).mean(static_cast<std::size_t>(t)) == doctest::Approx(mean[t]).epsilon(1e-9));
-    CHECK(state.belief(axis.p).variance(static_cast<std::size_t>(t)) == doctest::Approx(covariance(t, t)).epsilon(1e-9));
+    CHECK(state.belief(axis.p).variance(static_cast<std::size_t>(t)) ==
+          doctest::Approx(covariance(t, t)).epsilon(1e-9));
   }
   CHECK(JointPosterior(state).log_evidence() == doctest::Approx(dense.log_evidence()).epsilon(1e-9));
   // Given again, it counts again.
@@ -120,7 +125,8 @@ TEST_CASE("joint: a missing observation is integrated over, for sweeps as well")
   by_sweeps.observe(y, 4.0);
   (void)run(sweeps, by_sweeps);
   CHECK(by_sweeps.belief(x).mean() == doctest::Approx(3.5));
-  CHECK_THROWS_WITH_AS(by_sweeps.observe_missing(x), "variable 'x' is not observed; declare it with graph.observed(...)", Error);
+  CHECK_THROWS_WITH_AS(by_sweeps.observe_missing(x),
+                       "variable 'x' is not observed; declare it with graph.observed(...)", Error);
   CHECK_THROWS_WITH_AS(by_sweeps.observe_missing(y, 1), "variable 'y' has 1 elements, there is no element 1", Error);
 }
 
@@ -139,9 +145,12 @@ TEST_CASE("joint: a singular system names the variables that nothing determines,
   CHECK(state.belief(pair.a)[0].is_uniform());
   CHECK(state.belief(c).variance() == doctest::Approx(0.5));
   const JointPosterior posterior(state);
-  CHECK_THROWS_WITH_AS((void)posterior.covariance(pair.a, c), "joint: nothing determines 'a'; it has no covariance", Error);
-  CHECK_THROWS_WITH_AS((void)posterior.sample(1, 1), "joint: nothing determines some variables; there is no posterior to draw from", Error);
-  CHECK_THROWS_WITH_AS((void)posterior.log_evidence(), "joint: nothing determines some variables; there is no evidence", Error);
+  CHECK_THROWS_WITH_AS((void)posterior.covariance(pair.a, c), "joint: nothing determines 'a'; it has no covariance",
+                       Error);
+  CHECK_THROWS_WITH_AS((void)posterior.sample(1, 1),
+                       "joint: nothing determines some variables; there is no posterior to draw from", Error);
+  CHECK_THROWS_WITH_AS((void)posterior.log_evidence(), "joint: nothing determines some variables; there is no evidence",
+                       Error);
 }
 
 TEST_CASE("joint: a sum is known although nothing determines its terms") {
@@ -158,7 +167,8 @@ TEST_CASE("joint: a sum is known although nothing determines its terms") {
   CHECK(state.belief(difference)[0].is_uniform());
   const JointPosterior posterior(state);
   CHECK(posterior.covariance(pair.z, pair.z)(0, 0) == doctest::Approx(0.1));
-  CHECK_THROWS_WITH_AS((void)posterior.covariance(pair.z, difference), "joint: nothing determines 'difference'; it has no covariance", Error);
+  CHECK_THROWS_WITH_AS((void)posterior.covariance(pair.z, difference),
+                       "joint: nothing determines 'difference'; it has no covariance", Error);
 }
 
 TEST_CASE("joint: what is known a million times less than its neighbour is known all the same") {
@@ -180,64 +190,75 @@ TEST_CASE("joint: what is known a million times less than its neighbour is known
 }
 
 TEST_CASE("joint: what has no place in a Gaussian system is refused by name, with the way out") {
-  const auto compiled = [](const Graph& g, JointOptions options = {}) { return compile(g, joint(std::move(options)), standard_registry()); };
+  const auto compiled = [](const Graph& g, JointOptions options = {}) {
+    return compile(g, joint(std::move(options)), standard_registry());
+  };
   {
     Graph g;
     const VariableId a = g.variable("a"), b = g.variable("b"), y = g.observed("y");
     g.factor("gaussian_prior", {a}, {{"mean", 0.0}, {"variance", 1.0}});
     g.factor("gaussian_prior", {b}, {{"mean", 0.0}, {"variance", 1.0}});
     g.factor("add", {a, b, y}, {}, {.name = "total"});
-    CHECK_THROWS_WITH_AS(compiled(g),
-                         "joint: 'y' is observed and also the output of factor 'total', a constraint of infinite precision; observe it "
-                         "through gaussian_noise instead",
-                         Error);
+    CHECK_THROWS_WITH_AS(
+        compiled(g),
+        "joint: 'y' is observed and also the output of factor 'total', a constraint of infinite precision; observe it "
+        "through gaussian_noise instead",
+        Error);
   }
   {
     Pair pair;
     pair.g.factor("add", {pair.b, pair.a, pair.z}, {}, {.name = "again"});
-    CHECK_THROWS_WITH_AS(compiled(pair.g),
-                         "joint: 'z' is the output of two deterministic factors, 'again' is one of them: a constraint of infinite "
-                         "precision; connect one of them through gaussian_noise",
-                         Error);
+    CHECK_THROWS_WITH_AS(
+        compiled(pair.g),
+        "joint: 'z' is the output of two deterministic factors, 'again' is one of them: a constraint of infinite "
+        "precision; connect one of them through gaussian_noise",
+        Error);
   }
   {
     Registry registry = standard_registry();
     registry.add(kind("mystery").input("x"));
     Pair pair;
     pair.g.factor("mystery", {pair.a}, {}, {.name = "unknown"});
-    CHECK_THROWS_WITH_AS(compile(pair.g, joint(), registry),
-                         "joint: kind 'mystery' of factor 'unknown' has no linear view; give it a function(...), a gaussian_row(...) or "
-                         "messages (it is then an EP site)",
-                         Error);
+    CHECK_THROWS_WITH_AS(
+        compile(pair.g, joint(), registry),
+        "joint: kind 'mystery' of factor 'unknown' has no linear view; give it a function(...), a gaussian_row(...) or "
+        "messages (it is then an EP site)",
+        Error);
   }
   const Pair pair;
   CHECK_THROWS_WITH_AS(compiled(pair.g, {.memory = 50}),
-                       "joint: 2 unknowns need 9.6e-08 GB, more than the limit of 5e-08 GB; raise joint({.memory = ...}) or solve by sweeps",
+                       "joint: 2 unknowns need 9.6e-08 GB, more than the limit of 5e-08 GB; raise joint({.memory = "
+                       "...}) or solve by sweeps",
                        Error);
   CHECK_THROWS_WITH_AS(compiled(pair.g, {.tolerance = 0}), "joint: tolerance is 0; it must be above 0", Error);
   CHECK_THROWS_WITH_AS(compiled(pair.g, {.limit = 0}), "joint: the limit is 0 solves; at least 1 is expected", Error);
   const Plan plan = compiled(pair.g);
   State state(plan);
   CHECK_THROWS_WITH_AS(JointPosterior{state}, "this state has not been run; call run(plan, state) first", Error);
-  CHECK_THROWS_WITH_AS(run(plan, state), "observed variable 'y' has no value; give it one with state.observe(...)", Error);
+  CHECK_THROWS_WITH_AS(run(plan, state), "observed variable 'y' has no value; give it one with state.observe(...)",
+                       Error);
   state.observe(pair.y, 1.0);
   const double start[] = {1.0};
-  CHECK_THROWS_WITH_AS(set_start(state, pair.z, start),
-                       "variable 'z' is the output of a deterministic factor; only a variable that nothing computes has a start", Error);
+  CHECK_THROWS_WITH_AS(
+      set_start(state, pair.z, start),
+      "variable 'z' is the output of a deterministic factor; only a variable that nothing computes has a start", Error);
   state.set_parameter(pair.g.find_factor("noise"), "variance", 0.0);
-  CHECK_THROWS_WITH_AS(run(plan, state),
-                       "joint: factor 'noise' has variance 0, a constraint of infinite precision; give it a small positive variance, or "
-                       "declare its variable observed",
-                       Error);
+  CHECK_THROWS_WITH_AS(
+      run(plan, state),
+      "joint: factor 'noise' has variance 0, a constraint of infinite precision; give it a small positive variance, or "
+      "declare its variable observed",
+      Error);
   state.set_parameter(pair.g.find_factor("noise"), "variance", 1e-310);  // whose inverse is no number
   CHECK_THROWS_WITH_AS(run(plan, state),
-                       "joint: factor 'noise' has variance 1e-310, a constraint of infinite precision; give it a small positive variance, "
+                       "joint: factor 'noise' has variance 1e-310, a constraint of infinite precision; give it a small "
+                       "positive variance, "
                        "or declare its variable observed",
                        Error);
-  CHECK_THROWS_WITH_AS((void)explain(plan, state, pair.a),
-                       "explain: this plan is solved as a whole, without messages; compile it with a schedule, such as flooding(), to "
-                       "explain 'a'",
-                       Error);
+  CHECK_THROWS_WITH_AS(
+      (void)explain(plan, state, pair.a),
+      "explain: this plan is solved as a whole, without messages; compile it with a schedule, such as flooding(), to "
+      "explain 'a'",
+      Error);
   const Plan other = compile(pair.g, flooding(), standard_registry());
   const State by_sweeps(other);
   CHECK_THROWS_WITH_AS(JointPosterior{by_sweeps},
@@ -249,11 +270,12 @@ TEST_CASE("joint: one call compares sweeps with it") {
   const Axis axis(g, 20, "");
   std::vector<double> values;
   for (std::size_t t = 0; t < 20; ++t) values.push_back(series(t));
-  const JointComparison c = compare_with_joint(g, flooding({.damping = 0.3}), standard_registry(), [&](State& s) { s.observe(axis.y, values); });
+  const JointComparison c = compare_with_joint(g, flooding({.damping = 0.3}), standard_registry(),
+                                               [&](State& s) { s.observe(axis.y, values); });
   REQUIRE(c.rows.size() == 3);
   CHECK(c.joint.stop == Report::Stop::exact);
   CHECK(c.rows[0].variable == "p");
-  CHECK(c.rows[0].mean_difference < 1e-3);       // loopy messages find the mean
+  CHECK(c.rows[0].mean_difference < 1e-3);                     // loopy messages find the mean
   CHECK(std::abs(std::log(c.rows[1].variance_ratio)) > 0.05);  // and get the variance wrong
   CHECK(c.text().find("variance ratio") != std::string::npos);
 }

@@ -83,7 +83,8 @@ class RandomLinear {
     for (double& x : out) x = variance();
     return out;
   }
-  // Elements of v for `terms` places in each of some slots, none twice in a slot; as many terms as it has elements at most.
+  // Elements of v for `terms` places in each of some slots, none twice in a slot; as many terms as it has elements at
+  // most.
   std::vector<std::uint32_t> places(VariableId v, std::size_t slots, std::size_t terms = 1) {
     std::vector<std::uint32_t> out, all(graph[v].size);
     for (std::size_t s = 0; s < slots; ++s) {
@@ -141,7 +142,8 @@ inline void RandomLinear::add_function() {
   } else if (which == 1) {
     const VariableId factor = add_observed(numbers(slots)), z = add_variable(slots);
     graph.factor("product", {factor, gather(x, at_x), z});
-    for (std::size_t s = 0; s < slots; ++s) forms_[z.value][s].add(forms_[x.value][at_x[s]], forms_[factor.value][s].constant);
+    for (std::size_t s = 0; s < slots; ++s)
+      forms_[z.value][s].add(forms_[x.value][at_x[s]], forms_[factor.value][s].constant);
   } else {
     const std::size_t terms = 1 + below(graph[x].size);
     const auto at = places(x, slots, terms);
@@ -150,9 +152,12 @@ inline void RandomLinear::add_function() {
     std::vector<double> repeated;
     for (std::size_t q = 0; q < slots * terms; ++q) repeated.push_back(c[q % terms]);
     const VariableId factor = is_sum ? x : add_observed(repeated), z = add_variable(slots);
-    if (is_sum) graph.factor("sum", {gather(x, at), z}, {{"coefficients", c}});
-    else graph.factor("inner_product", {gather(x, at), factor, z});
-    for (std::size_t q = 0; q < slots * terms; ++q) forms_[z.value][q / terms].add(forms_[x.value][at[q]], Real(c[q % terms]));
+    if (is_sum)
+      graph.factor("sum", {gather(x, at), z}, {{"coefficients", c}});
+    else
+      graph.factor("inner_product", {gather(x, at), factor, z});
+    for (std::size_t q = 0; q < slots * terms; ++q)
+      forms_[z.value][q / terms].add(forms_[x.value][at[q]], Real(c[q % terms]));
   }
 }
 
@@ -187,7 +192,8 @@ inline void RandomLinear::add_prior(VariableId v, bool whole) {
   }
 }
 
-// [information | pull | identity] is reduced with the largest diagonal first; what is left without a pivot is the null space.
+// [information | pull | identity] is reduced with the largest diagonal first; what is left without a pivot is the null
+// space.
 inline RandomLinear::Posterior RandomLinear::solve() const {
   const std::size_t n = unknowns_;
   std::vector<std::vector<Real>> a(n, std::vector<Real>(2 * n + 1));
@@ -207,7 +213,8 @@ inline RandomLinear::Posterior RandomLinear::solve() const {
   for (;;) {
     std::size_t best = n;
     for (std::size_t i = 0; i < n; ++i)
-      if (!done[i] && a[i][i] > scale[i] * 1e-45 && (best == n || a[i][i] / scale[i] > a[best][best] / scale[best])) best = i;
+      if (!done[i] && a[i][i] > scale[i] * 1e-45 && (best == n || a[i][i] / scale[i] > a[best][best] / scale[best]))
+        best = i;
     if (best == n) break;
     done[best] = true;
     const Real pivot = a[best][best];
@@ -220,7 +227,8 @@ inline RandomLinear::Posterior RandomLinear::solve() const {
         for (std::size_t k = 0; k < 2 * n + 1; ++k) a[i][k] -= factor * a[best][k];
     }
   }
-  // A form is determined if it does not move along any direction of the null space: e_f - sum_i a[i][f] e_i for f without pivot.
+  // A form is determined if it does not move along any direction of the null space: e_f - sum_i a[i][f] e_i for f
+  // without pivot.
   const auto is_determined = [&](const Form& form) {
     for (std::size_t f = 0; f < n; ++f) {
       if (done[f]) continue;

@@ -24,7 +24,8 @@ struct Settings {
 struct Model {
   Graph g;
   Axis axis{g, 30, ""};
-  VariableId w = g.variable("w", 3), x = g.observed("x", 12), z = g.variable("z", 4), t = g.observed("t", 4), total = g.variable("total");
+  VariableId w = g.variable("w", 3), x = g.observed("x", 12), z = g.variable("z", 4), t = g.observed("t", 4),
+             total = g.variable("total");
   FactorId noise = g.factor("gaussian_noise", {gather(axis.v, {0}), gather(w, {0})}, {{"variance", 0.3}});
   FactorId prior = g.factor("gaussian_prior", {w}, {{"mean", 0.1}, {"variance", 1.0}});
   FactorId sum = g.factor("sum", {w, total}, {{"coefficients", std::vector<double>{0.5, -1, 2}}});
@@ -63,12 +64,24 @@ TEST_CASE("joint: after any sequence of changes a state finds what a fresh one f
   for (int turn = 0; turn < 60; ++turn) {
     CAPTURE(turn);
     switch (static_cast<int>(8 * uniform())) {
-      case 0: s.y[static_cast<std::size_t>(30 * uniform())] = uniform(); break;
-      case 1: s.x[static_cast<std::size_t>(12 * uniform())] = uniform(); break;
-      case 2: s.noise = 0.1 + uniform(); break;
-      case 3: s.coefficients[static_cast<std::size_t>(3 * uniform())] = uniform(); break;
-      case 4: s.missing[static_cast<std::size_t>(30 * uniform())].flip(); break;
-      case 5: s.target_noise[static_cast<std::size_t>(4 * uniform())] = 0.1 + uniform(); break;
+      case 0:
+        s.y[static_cast<std::size_t>(30 * uniform())] = uniform();
+        break;
+      case 1:
+        s.x[static_cast<std::size_t>(12 * uniform())] = uniform();
+        break;
+      case 2:
+        s.noise = 0.1 + uniform();
+        break;
+      case 3:
+        s.coefficients[static_cast<std::size_t>(3 * uniform())] = uniform();
+        break;
+      case 4:
+        s.missing[static_cast<std::size_t>(30 * uniform())].flip();
+        break;
+      case 5:
+        s.target_noise[static_cast<std::size_t>(4 * uniform())] = 0.1 + uniform();
+        break;
       case 6: {  // a run that is refused half-way leaves nothing behind
         Settings bad = s;
         bad.prior = 0, bad.noise = 7;
@@ -77,7 +90,8 @@ TEST_CASE("joint: after any sequence of changes a state finds what a fresh one f
         CHECK_THROWS_AS((void)run(plan, state), Error);
         break;
       }
-      default: break;  // nothing changes
+      default:
+        break;  // nothing changes
     }
     State fresh(plan);
     model.apply(state, s);

@@ -36,7 +36,8 @@ struct Ep {
   double log_evidence = 0;
 };
 
-// Full-covariance EP as in Rasmussen and Williams, section 3.6, in the space of the weights: one site at a time, rank-one updates.
+// Full-covariance EP as in Rasmussen and Williams, section 3.6, in the space of the weights: one site at a time,
+// rank-one updates.
 Ep full_covariance_ep(const ProbitData& data, double prior) {
   const auto n = data.x.rows(), d = data.x.cols();
   Eigen::VectorXd tau = Eigen::VectorXd::Zero(n), rho = tau;
@@ -49,27 +50,32 @@ Ep full_covariance_ep(const ProbitData& data, double prior) {
       const double v = a.dot(ca), m = a.dot(ep.mean), y = data.y[static_cast<std::size_t>(r)];
       const double cv = 1 / (1 / v - rho[r]), cm = cv * (m / v - tau[r]);
       const double u = y * cm / std::sqrt(1 + cv), ratio = phi(u) / Phi(u);
-      const double new_mean = cm + y * cv * ratio / std::sqrt(1 + cv), new_variance = cv - cv * cv * ratio * (u + ratio) / (1 + cv);
-      const double new_rho = 1 / new_variance - 1 / cv, new_tau = new_mean / new_variance - cm / cv, step = new_rho - rho[r];
+      const double new_mean = cm + y * cv * ratio / std::sqrt(1 + cv),
+                   new_variance = cv - cv * cv * ratio * (u + ratio) / (1 + cv);
+      const double new_rho = 1 / new_variance - 1 / cv, new_tau = new_mean / new_variance - cm / cv,
+                   step = new_rho - rho[r];
       change = std::max({change, std::abs(step), std::abs(new_tau - tau[r])});
       ep.covariance -= step / (1 + step * v) * ca * ca.transpose();
       rho[r] = new_rho, tau[r] = new_tau;
       ep.mean = ep.covariance * (data.x.transpose() * tau);
     }
     // Anew, so that rounding does not add up.
-    const Eigen::MatrixXd information = data.x.transpose() * rho.asDiagonal() * data.x + Eigen::MatrixXd::Identity(d, d) / prior;
+    const Eigen::MatrixXd information =
+        data.x.transpose() * rho.asDiagonal() * data.x + Eigen::MatrixXd::Identity(d, d) / prior;
     ep.covariance = information.inverse();
     ep.mean = ep.covariance * (data.x.transpose() * tau);
     if (change < 1e-13) break;
   }
   const Eigen::MatrixXd l = Eigen::MatrixXd(ep.covariance.inverse()).llt().matrixL();
-  ep.log_evidence = 0.5 * ep.mean.dot(data.x.transpose() * tau) - l.diagonal().array().log().sum() - 0.5 * static_cast<double>(d) * std::log(prior);
+  ep.log_evidence = 0.5 * ep.mean.dot(data.x.transpose() * tau) - l.diagonal().array().log().sum() -
+                    0.5 * static_cast<double>(d) * std::log(prior);
   for (Eigen::Index r = 0; r < n; ++r) {
     const Eigen::VectorXd a = data.x.row(r);
     const double v = a.dot(ep.covariance * a), m = a.dot(ep.mean);
     const double cr = 1 / v - rho[r], ct = m / v - tau[r], cm = ct / cr;
     ep.log_evidence += std::log(Phi(data.y[static_cast<std::size_t>(r)] * cm / std::sqrt(1 + 1 / cr)));
-    ep.log_evidence -= 0.5 * std::log(cr / (cr + rho[r])) + 0.5 * (ct + tau[r]) * (ct + tau[r]) / (cr + rho[r]) - 0.5 * ct * ct / cr;
+    ep.log_evidence -=
+        0.5 * std::log(cr / (cr + rho[r])) + 0.5 * (ct + tau[r]) * (ct + tau[r]) / (cr + rho[r]) - 0.5 * ct * ct / cr;
   }
   return ep;
 }
@@ -80,7 +86,8 @@ TEST_CASE("joint: probit regression, 500 rows of 20 inputs, is full-covariance E
   constexpr int kRows = 500, kInputs = 20;
   const ProbitData data(kRows, kInputs);
   Graph g;
-  const VariableId w = g.variable("w", kInputs), x = g.observed("x", kRows * kInputs), z = g.variable("z", kRows), y = g.observed("y", kRows);
+  const VariableId w = g.variable("w", kInputs), x = g.observed("x", kRows * kInputs), z = g.variable("z", kRows),
+                   y = g.observed("y", kRows);
   std::vector<std::uint32_t> weights;
   for (std::uint32_t q = 0; q < kRows * kInputs; ++q) weights.push_back(q % kInputs);
   g.factor("gaussian_prior", {w}, {{"mean", 0.0}, {"variance", 2.0}});

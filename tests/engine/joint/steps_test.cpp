@@ -28,7 +28,8 @@ struct PoseChain {
   PoseChain() {
     x = g.variable("x", kLength), y = g.variable("y", kLength);
     dx = g.observed("dx", kLength - 1), dy = g.observed("dy", kLength - 1);
-    for (const VariableId v : {x, y}) g.factor("gaussian_prior", {gather(v, {0})}, {{"mean", 0.0}, {"variance", kPrior}});
+    for (const VariableId v : {x, y})
+      g.factor("gaussian_prior", {gather(v, {0})}, {{"mean", 0.0}, {"variance", kPrior}});
     const VariableId sx = g.variable("sx", kLength - 1), sy = g.variable("sy", kLength - 1);
     std::vector<std::uint32_t> pairs;
     for (std::uint32_t t = 1; t < kLength; ++t) pairs.push_back(t), pairs.push_back(t - 1);
@@ -43,7 +44,8 @@ struct PoseChain {
       g.factor("range" + std::to_string(b), {x, y, r});
       g.factor("gaussian_noise", {r, range[b]}, {{"variance", kRange}});
       for (std::uint32_t t = 0; t < kLength; ++t)
-        distances[b].push_back(std::hypot(path_x(t) - kBeacon[b][0], path_y(t) - kBeacon[b][1]) + 0.1 * series(17 * b + t));
+        distances[b].push_back(std::hypot(path_x(t) - kBeacon[b][0], path_y(t) - kBeacon[b][1]) +
+                               0.1 * series(17 * b + t));
     }
     for (std::uint32_t t = 1; t < kLength; ++t) {
       steps_x.push_back(path_x(t) - path_x(t - 1) + 0.2 * series(t + 50));
@@ -53,8 +55,9 @@ struct PoseChain {
   static Registry registry() {
     Registry out = standard_registry();
     for (std::uint32_t b = 0; b < kBeacons; ++b)
-      out.add(factor_from_function("range" + std::to_string(b),
-                                   [b](double px, double py) { return std::hypot(px - kBeacon[b][0], py - kBeacon[b][1]); }));
+      out.add(factor_from_function("range" + std::to_string(b), [b](double px, double py) {
+        return std::hypot(px - kBeacon[b][0], py - kBeacon[b][1]);
+      }));
     return out;
   }
   void observe(State& state) const {
@@ -73,7 +76,8 @@ struct Solution {
 Solution gauss_newton(const PoseChain& c) {
   constexpr int n = PoseChain::kLength;
   Eigen::VectorXd m(2 * n);
-  for (int t = 0; t < n; ++t) m[t] = PoseChain::path_x(static_cast<std::size_t>(t)), m[n + t] = PoseChain::path_y(static_cast<std::size_t>(t));
+  for (int t = 0; t < n; ++t)
+    m[t] = PoseChain::path_x(static_cast<std::size_t>(t)), m[n + t] = PoseChain::path_y(static_cast<std::size_t>(t));
   Eigen::MatrixXd information;
   for (int iteration = 0; iteration < 200; ++iteration) {
     information = Eigen::MatrixXd::Zero(2 * n, 2 * n);
@@ -92,7 +96,8 @@ Solution gauss_newton(const PoseChain& c) {
     }
     for (std::uint32_t b = 0; b < PoseChain::kBeacons; ++b)
       for (int t = 0; t < n; ++t) {
-        const double px = m[t] - PoseChain::kBeacon[b][0], py = m[n + t] - PoseChain::kBeacon[b][1], r = std::hypot(px, py);
+        const double px = m[t] - PoseChain::kBeacon[b][0], py = m[n + t] - PoseChain::kBeacon[b][1],
+                     r = std::hypot(px, py);
         add(px / r * Eigen::VectorXd::Unit(2 * n, t) + py / r * Eigen::VectorXd::Unit(2 * n, n + t),
             r - c.distances[b][static_cast<std::size_t>(t)], PoseChain::kRange);
       }
@@ -110,7 +115,8 @@ TEST_CASE("joint: a pose chain with range measurements is where Gauss-Newton goe
   chain.observe(state);
   // Dead reckoning: the sum of the steps.
   std::vector<double> x{0}, y{0};
-  for (std::size_t t = 0; t < chain.steps_x.size(); ++t) x.push_back(x.back() + chain.steps_x[t]), y.push_back(y.back() + chain.steps_y[t]);
+  for (std::size_t t = 0; t < chain.steps_x.size(); ++t)
+    x.push_back(x.back() + chain.steps_x[t]), y.push_back(y.back() + chain.steps_y[t]);
   set_start(state, chain.x, x);
   set_start(state, chain.y, y);
   const Report report = run(plan, state);
@@ -122,9 +128,11 @@ TEST_CASE("joint: a pose chain with range measurements is where Gauss-Newton goe
   constexpr int n = PoseChain::kLength;
   CHECK((posterior.mean(chain.x) - exact.mean.head(n)).cwiseAbs().maxCoeff() < kClose);
   CHECK((posterior.mean(chain.y) - exact.mean.tail(n)).cwiseAbs().maxCoeff() < kClose);
-  CHECK((posterior.covariance(chain.x, chain.y) - exact.covariance.topRightCorner(n, n)).cwiseAbs().maxCoeff() < kClose);
+  CHECK((posterior.covariance(chain.x, chain.y) - exact.covariance.topRightCorner(n, n)).cwiseAbs().maxCoeff() <
+        kClose);
   for (int t = 0; t < n; ++t)
-    CHECK(state.belief(chain.x).variance(static_cast<std::size_t>(t)) == doctest::Approx(exact.covariance(t, t)).epsilon(kClose));
+    CHECK(state.belief(chain.x).variance(static_cast<std::size_t>(t)) ==
+          doctest::Approx(exact.covariance(t, t)).epsilon(kClose));
   // From there, a warm run has nothing left to do.
   const Report again = run(plan, state, {.warm = true});
   CHECK(again.joint->iterations == 1);
@@ -144,7 +152,9 @@ TEST_CASE("joint: matrix factorisation finds what alternating least squares find
       pairs.emplace_back(i, j);
       ratings.push_back(1.5 * series(static_cast<std::size_t>(i)) * series(static_cast<std::size_t>(2 * j + 1)) +
                         0.8 * std::cos(i) * std::sin(j + 1.0) + 0.1 * series(static_cast<std::size_t>(13 * i + 5 * j)));
-      for (int k = 0; k < kRank; ++k) of_u.push_back(static_cast<std::uint32_t>(i * kRank + k)), of_v.push_back(static_cast<std::uint32_t>(j * kRank + k));
+      for (int k = 0; k < kRank; ++k)
+        of_u.push_back(static_cast<std::uint32_t>(i * kRank + k)),
+            of_v.push_back(static_cast<std::uint32_t>(j * kRank + k));
     }
   const auto rows = static_cast<std::uint32_t>(pairs.size());
   const VariableId z = g.variable("z", rows), y = g.observed("y", rows);
