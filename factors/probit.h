@@ -6,19 +6,20 @@
 //   to x    rho = h (h + u) / (1 + v t)        tau = h (sqrt(1 + v) + m (h + u)) / (1 + v t)
 //
 // where nothing is subtracted from a nearly equal number. If y itself is uncertain, f = q + (p - q) Phi(x) with p and q the
-// probabilities that y > 0 and not; to y the same with a step instead of Phi. Those may have no proper message: a fault.
+// probabilities that y > 0 and not; to y the same with a step instead of Phi. Where no proper message has both moments,
+// the mean is kept (tilted.h).
 // Evidence: the integral of f is Phi(u), or q + (p - q) Phi(u).
 #pragma once
 
 #include <span>
 
-#include "engine/messages/gaussian.h"
+#include "engine/kinds/message_loop.h"
 
 namespace dma {
 
 struct Probit {
-  static Gaussian to_x(const Gaussian& x, const Gaussian& y);
-  static Gaussian to_y(const Gaussian& x, const Gaussian& y);
+  static GaussianOrFallback to_x(const Gaussian& x, const Gaussian& y);
+  static GaussianOrFallback to_y(const Gaussian& x, const Gaussian& y);
 
   // P(y > 0) given what is known of x.
   static double probability(const Gaussian& x);

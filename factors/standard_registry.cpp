@@ -1,7 +1,9 @@
 #include "factors/standard_registry.h"
 
 #include "factors/add.h"
+#include "factors/affine.h"
 #include "factors/copy.h"
+#include "factors/exponential.h"
 #include "factors/from_log_density.h"
 #include "factors/gaussian_noise.h"
 #include "factors/gaussian_prior.h"
@@ -10,8 +12,10 @@
 #include "factors/leaky_relu.h"
 #include "factors/leaky_relu_ep.h"
 #include "factors/leaky_relu_linearised.h"
+#include "factors/linear.h"
 #include "factors/log_copy.h"
 #include "factors/logistic.h"
+#include "factors/max.h"
 #include "factors/poisson.h"
 #include "factors/probit.h"
 #include "factors/product.h"
@@ -83,6 +87,40 @@ Registry standard_registry() {
                .linear_view(&Square::linear_view)
                .message<&Square::to_y>(kLinearisedMethod, "y")
                .message<&Square::to_x>(kLinearisedMethod, "x", from("x", "y")))
+      .add(kind("exponential", "y = exp(x)")
+               .input("x")
+               .output("y")
+               .function([](Values v, Values) { return Exponential::value(v[0]); })
+               .linear_view(&Exponential::linear_view)
+               .message<&Exponential::to_y>(kLinearisedMethod, "y")
+               .message<&Exponential::to_x>(kLinearisedMethod, "x", from("x", "y")))
+      .add(kind("max", "y = max(x1, x2)")
+               .input("x1")
+               .input("x2")
+               .output("y")
+               .function([](Values v, Values) { return Max::value(v[0], v[1]); })
+               .linear_view(&Max::linear_view)
+               .message<&Max::to_y>(kLinearisedMethod, "y")
+               .message<&Max::to_x>(kLinearisedMethod, "x1", from("x1", "x2", "y"))
+               .message<&Max::to_x>(kLinearisedMethod, "x2", from("x2", "x1", "y")))
+      .add(kind("affine", "y = a x + b")
+               .input("x")
+               .output("y")
+               .parameter("a", finite())
+               .optional_parameter("b", 0.0, finite())
+               .function([](Values v, Values p) { return Affine::value(v[0], {p[0], p[1]}); })
+               .linear_view(&Affine::linear_view, linear_in_all)
+               .message<&Affine::to_y>(kExact, "y")
+               .message<&Affine::to_x>(kExact, "x"))
+      .add(kind("linear", "y = A x + b, A row after row")
+               .variadic_input("x")
+               .output("y")
+               .per_term_parameter("A", 1.0, finite())
+               .optional_parameter("b", 0.0, finite())
+               .function([](Values v, Values p) { return Linear::value(v, p); })
+               .linear_view(&Linear::linear_view, linear_in_all)
+               .message<&Linear::to_y>(kExact, "y")
+               .message<&Linear::to_x>(kExact, "x", from("x", "y")))
       .add(kind("sum", "total = sum of coefficient * term (of logarithms on log_normal variables)")
                .variadic_input("terms", std::nullopt)
                .output("total", std::nullopt)

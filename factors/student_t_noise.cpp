@@ -20,8 +20,9 @@ double log_normaliser(Parameters p) {
   return ratio - 0.5 * std::log(std::numbers::pi * d) - std::log(p.scale);
 }
 double log_shape(double u, Parameters p) {
-  const double off = u / p.scale;
-  return -0.5 * (p.degrees + 1) * std::log1p(off / p.degrees * off);
+  constexpr double kSquarable = 1e100;
+  const double r = std::abs(u) / p.scale / std::sqrt(p.degrees);
+  return -0.5 * (p.degrees + 1) * (r < kSquarable ? std::log1p(r * r) : 2 * std::log(r));
 }
 
 Gaussian difference(const Gaussian& x, const Gaussian& y) {

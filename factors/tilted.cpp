@@ -4,6 +4,7 @@
 #include <array>
 #include <boost/container/static_vector.hpp>
 #include <cmath>
+#include <limits>
 #include <optional>
 
 #include "engine/support/quadrature.h"
@@ -69,10 +70,12 @@ class Weight {
 using Peaks = boost::container::static_vector<Peak, kMostPeaks>;
 
 Peaks find_peaks(const Weight& weight, std::span<const double> hints) {
-  boost::container::static_vector<double, 2 * kScanSide + 1 + kMostHints> points;
+  boost::container::static_vector<double, 2 * kScanSide + 1 + 3 * kMostHints> points;
   for (int i = -kScanSide; i <= kScanSide; ++i) points.push_back(std::sinh(kScanStep * i));
   for (const double hint : hints.first(std::min(hints.size(), kMostHints)))
-    if (std::abs(hint) < 1e150) points.push_back(hint);
+    // Far out, one side of it may be cut off, and rounding decides on which side it comes to lie.
+    for (const double beside : {1 - 1e-9, 1.0, 1 + 1e-9})
+      if (std::abs(hint) < 1e150) points.push_back(beside * hint);
   std::ranges::sort(points);
   points.erase(std::unique(points.begin(), points.end()), points.end());
   boost::container::static_vector<double, points.static_capacity> heights;
@@ -109,16 +112,29 @@ Peaks find_peaks(const Weight& weight, std::span<const double> hints) {
 
 using Breaks = boost::container::static_vector<double, kMostPanels + 1>;
 
+// Where f ends between a point inside of its support and one outside: a panel that reached beyond might miss it.
+double end_of_support(const Weight& weight, double inside, double outside) {
+  constexpr int kHalvings = 60;
+  for (int i = 0; i < kHalvings; ++i) {
+    const double middle = 0.5 * (inside + outside);
+    (weight(middle) == -kInfinity ? outside : inside) = middle;
+  }
+  return inside;
+}
+
 // The ends of the panels on one side of a peak, up to where nothing is left or the next peak's begin.
 void add_breaks(const Weight& weight, const Peak& peak, double step, double top, double limit, Breaks& breaks) {
   const double side = step < 0 ? -1 : 1;
   const double least = 1e-15 * (1 + std::abs(peak.at));
   if (std::abs(step) < least) step = side * least;
   bool is_shoulder = false;
+  double inside = peak.at;
   for (int i = 0; i < kMostSteps && breaks.size() < breaks.capacity(); ++i) {
     const double at = peak.at + step;
     if (side * at >= side * limit) return;
     const double height = weight(at);
+    if (height == -kInfinity) return breaks.push_back(end_of_support(weight, inside, at));
+    inside = at;
     is_shoulder |= height < peak.height - kShoulder;
     if (is_shoulder) breaks.push_back(at);
     if (height < top - kNegligible) return;
@@ -234,14 +250,16 @@ Tilted tilt(const LogFactor& log_f, std::span<const double> hints, double tolera
   std::ranges::sort(breaks);
   Integral integral(weight, highest, tolerance);
   const Sums sums = integral.over(breaks);
-  const double off = sums.first / sums.mass, mean = integral.centre() + off,
-               variance = sums.second / sums.mass - off * off;
-  if (!(sums.mass > 0) || !(variance > 0) || !std::isfinite(variance)) return {};
-  return {.found = true,
-          .log_mass = top + std::log(sums.mass * normal::kInverseSqrtTwoPi),
-          .mean = mean,
-          .tau = mean / variance,
-          .rho = (1 - variance) / variance};
+  const double off = sums.first / sums.mass;
+  double mean = integral.centre() + off, variance = sums.second / sums.mass - off * off;
+  // Narrower than numbers of its size can tell: at the top, as narrow as they can.
+  const double finest = 4 * std::numeric_limits<double>::epsilon() * std::abs(highest.at);
+  double log_mass = top + std::log(sums.mass * normal::kInverseSqrtTwoPi);
+  if (!(variance > finest * finest) || !std::isfinite(variance) || !std::isfinite(mean)) {
+    if (finest == 0) return {};
+    mean = highest.at, variance = finest * finest, log_mass = top + std::log(finest);
+  }
+  return {.found = true, .log_mass = log_mass, .mean = mean, .tau = mean / variance, .rho = (1 - variance) / variance};
 }
 
 GaussianOrFallback tilted_message(const Tilted& tilted, const Gaussian& arrived) {

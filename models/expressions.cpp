@@ -48,6 +48,13 @@ VariableId add(Graph& g, const Connection& x, const Connection& y, const Result&
   return apply(g, "add", {x, y}, {}, result);
 }
 VariableId square(Graph& g, const Connection& x, const Result& result) { return apply(g, "square", {x}, {}, result); }
+VariableId affine(Graph& g, const Connection& x, ParameterValue a, ParameterValue b, const Result& result) {
+  return apply(g, "affine", {x}, {{"a", std::move(a)}, {"b", std::move(b)}}, result);
+}
+VariableId exponential(Graph& g, const Connection& x, const Result& result) { return apply(g, "exponential", {x}, {}, result); }
+VariableId max(Graph& g, const Connection& x1, const Connection& x2, const Result& result) {
+  return apply(g, "max", {x1, x2}, {}, result);
+}
 VariableId leaky_relu(Graph& g, const Connection& x, ParameterValue slope, const Result& result) {
   return apply(g, "leaky_relu", {x}, {{"slope", std::move(slope)}}, result);
 }
@@ -60,6 +67,15 @@ VariableId sum_rows(Graph& g, VariableId x, std::size_t rows, const Result& resu
   const VariableId total = result_in(g, result, rows, terms.family);
   g.factor("sum", {x, total});
   return total;
+}
+
+VariableId linear(Graph& g, VariableId x, const std::vector<double>& a, ParameterValue b, const Result& result) {
+  const std::size_t columns = g[x].size;
+  if (a.empty() || a.size() % columns != 0)
+    fail("linear: a matrix of {} numbers makes no rows of {} for '{}'", a.size(), columns, g[x].name);
+  const VariableId y = result_in(g, result, a.size() / columns, g[x].family);
+  g.factor("linear", {column(x), y}, {{"A", a}, {"b", std::move(b)}});
+  return y;
 }
 
 VariableId matrix_product(Graph& g, VariableId w, VariableId x, const Result& result) {

@@ -13,6 +13,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "engine/graph/graph.h"
 
@@ -42,6 +43,10 @@ VariableId gaussian_noise(Graph& g, const Connection& x, ParameterValue variance
 VariableId product(Graph& g, const Connection& x, const Connection& y, const Result& result = {});
 VariableId add(Graph& g, const Connection& x, const Connection& y, const Result& result = {});
 VariableId square(Graph& g, const Connection& x, const Result& result = {});
+// a x + b, exp(x), the larger of two.
+VariableId affine(Graph& g, const Connection& x, ParameterValue a, ParameterValue b, const Result& result = {});
+VariableId exponential(Graph& g, const Connection& x, const Result& result = {});
+VariableId max(Graph& g, const Connection& x1, const Connection& x2, const Result& result = {});
 // max(0, x) + slope min(0, x).
 VariableId leaky_relu(Graph& g, const Connection& x, ParameterValue slope, const Result& result = {});
 
@@ -49,6 +54,8 @@ VariableId leaky_relu(Graph& g, const Connection& x, ParameterValue slope, const
 VariableId sum(Graph& g, VariableId x, const Result& result = {});
 // The sums of the rows of x, which holds `rows` of them one after the other.
 VariableId sum_rows(Graph& g, VariableId x, std::size_t rows, const Result& result = {});
+// A x + b: the numbers of the matrix row after row, and b one number or one for each row.
+VariableId linear(Graph& g, VariableId x, const std::vector<double>& a, ParameterValue b = 0.0, const Result& result = {});
 // The matrix w, row after row, times the vector x: size of w / size of x elements.
 VariableId matrix_product(Graph& g, VariableId w, VariableId x, const Result& result = {});
 

@@ -19,6 +19,7 @@ constexpr Incoming kIncoming[] = {{0, 0.4}, {0.7, 1}, {-1, 2}, {0, 6}};
 void check_against_exact(const Edge& edge, Scenarios scenarios, const CertifyOptions& options,
                          EdgeCertificate& result) {
   for (int i = 0; i < options.scenarios; ++i) {
+    edge.tell(options, "moments", i, options.scenarios);
     Scenario scenario = scenarios.ordinary();
     const auto exact = ExactMessage::make(*edge.kind, edge.port, edge.term, scenario.arrivals, scenario.parameters);
     if (!exact) continue;

@@ -10,6 +10,8 @@ std::string_view name(Band band) {
       return "exact";
     case Band::bounded:
       return "bounded";
+    case Band::matched:
+      return "matched";
     case Band::concentrated:
       return "concentrated";
     case Band::unbounded:
@@ -45,8 +47,13 @@ std::string text(const Rate& rate) {
 
 std::string text(const EdgeCertificate& edge) {
   const Consistency& c = edge.consistency;
-  std::string out = fmt::format("to {}: {}; the exact message is {}\n", edge.port, name(edge.band),
-                                edge.proper ? "proper" : "improper");
+  const TiltedMoments& tilted = edge.tilted;
+  std::string out = fmt::format("to {}: {}", edge.port, name(edge.band));
+  out += tilted.count > 0 ? "\n" : fmt::format("; the exact message is {}\n", edge.proper ? "proper" : "improper");
+  if (tilted.count > 0)
+    out += fmt::format("  marginal      {}: within {:.1e} sd of the mean, {:.1e} of the variance, over {} scenarios{}\n",
+                       tilted.holds ? "matched" : "NOT MATCHED", tilted.mean_error, tilted.variance_error, tilted.count,
+                       tilted.widened > 0 ? fmt::format("; of {} the mean alone, which no proper message can match whole", tilted.widened) : "");
   if (!c.points.empty())
     out += fmt::format(
         "  consistency   {}: distance to the limit ~ width^({}), delta ~ width^({}), delta {:.2g} at width {:.0e}\n",

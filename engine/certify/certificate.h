@@ -17,6 +17,7 @@ namespace dma {
 enum class Band {
   exact,         // delta = 0 to the accuracy of the quadrature in every scenario
   bounded,       // the exact message is proper: the master theorem bounds the marginal error
+  matched,       // the marginal has the exact one's mean and variance, whatever arrives: expectation propagation's promise
   concentrated,  // the exact message is improper: marginal KL falls like 1/r^2 as inputs concentrate
   unbounded,     // a check failed, or nothing could be computed to check against
 };
@@ -73,6 +74,17 @@ struct MasterBound {
   bool holds = true;
 };
 
+// Of a density, by a method that reads its own edge: mean and variance of the marginal against those of the density times what
+// arrives, all other ports being known.
+struct TiltedMoments {
+  int count = 0;
+  int widened = 0;            // of them: the exact marginal is wider than what arrives, no proper message can match
+  int missing = 0;            // no message where there is a proper one
+  double mean_error = 0;      // largest, in standard deviations
+  double variance_error = 0;  // largest, relative
+  bool holds = false;
+};
+
 // Marginal KL as the arriving messages reach signal-to-noise ratio r.
 struct Concentration {
   struct Point {
@@ -94,6 +106,7 @@ struct EdgeCertificate {
   Moments moments = {};
   MasterBound master = {};
   Concentration concentration = {};
+  TiltedMoments tilted = {};
   Band band = Band::unbounded;
   std::vector<std::string> failures = {};  // in words, empty if no check failed
 };

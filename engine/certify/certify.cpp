@@ -33,6 +33,13 @@ void judge(EdgeCertificate& edge, double tolerance) {
   fail_if(
       ordinary_faults > 0 || static_cast<double>(faults) > kRare * static_cast<double>(count),
       fmt::format("{} of {} messages are not valid, {} of them for ordinary arrivals", faults, count, ordinary_faults));
+  if (edge.tilted.count + edge.tilted.missing > 0) {
+    const TiltedMoments& t = edge.tilted;
+    fail_if(!t.holds, fmt::format("the marginal's mean is off by {:.2g} sd, its variance by {:.2g}{}", t.mean_error, t.variance_error,
+                                  t.missing > 0 ? fmt::format("; {} messages are missing", t.missing) : ""));
+    edge.band = edge.failures.empty() ? Band::matched : Band::unbounded;
+    return;
+  }
   fail_if(direct && !edge.consistency.points.empty() && !edge.consistency.holds,
           "does not tend to the exact message as its inputs concentrate");
   fail_if(!edge.master.holds, "the master bound is violated");
@@ -59,6 +66,12 @@ std::optional<Gaussian> Edge::message(const Scenario& scenario) const {
   return Gaussian((*messages)[term]);
 }
 
+void Edge::tell(const CertifyOptions& options, std::string_view check, int done, int of) const {
+  if (!options.progress) return;
+  options.progress(fmt::format("{} ({}) to {}: {}{}", kind->name(), method, kind->ports()[port].name, check,
+                               of > 0 ? fmt::format(", {} of {}", done, of) : ""));
+}
+
 Certificate certify(const Kind& kind, std::string_view method, const CertifyOptions& options) {
   const std::vector<std::string> methods = kind.methods();
   const auto has = [&](std::string_view wanted) { return std::ranges::find(methods, wanted) != methods.end(); };
@@ -73,9 +86,13 @@ Certificate certify(const Kind& kind, std::string_view method, const CertifyOpti
     EdgeCertificate result{.port = kind.ports()[port].name};
     result.properness = check_properness(edge, evaluated, options);
     result.independence = check_independence(edge, evaluated, options);
-    result.consistency = check_consistency(edge, integrated, options);
-    check_against_exact(edge, integrated, options, result);
-    if (!result.proper) result.concentration = check_concentration(edge, integrated, options);
+    if (matches_moments(edge)) {
+      result.tilted = check_tilted(edge, integrated, options);
+    } else {
+      result.consistency = check_consistency(edge, integrated, options);
+      check_against_exact(edge, integrated, options, result);
+      if (!result.proper) result.concentration = check_concentration(edge, integrated, options);
+    }
     judge(result, options.tolerance);
     certificate.edges.push_back(std::move(result));
   }

@@ -1,7 +1,8 @@
-// The six checks of a certificate, each a function of a kind, a method and one edge. None knows a particular factor.
+// The seven checks of a certificate, each a function of a kind, a method and one edge. None knows a particular factor.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 
 #include "engine/certify/certificate.h"
@@ -22,6 +23,9 @@ struct CertifyOptions {
   int samples = 500'000;
   // Relative accuracy of the exact messages' masses.
   double tolerance = 1e-9;
+  // Told what is about to be checked, several times a second to every few seconds: "leaky_relu (dma) to x: moments, 3 of 24".
+  // Certificates of several kinds call it from several threads.
+  std::function<void(const std::string&)> progress = {};
 };
 
 // For a table of bands: a fraction of the work, the same checks.
@@ -36,6 +40,8 @@ struct Edge {
   std::size_t port = 0, term = 0;
 
   std::optional<Gaussian> message(const Scenario& scenario) const;
+  // Tells options.progress, if anybody listens: "product (dma) to x: moments, 3 of 24".
+  void tell(const CertifyOptions& options, std::string_view check, int done = 0, int of = 0) const;
   Natural& own(Scenario& scenario) const { return scenario.arrivals[port][term]; }
 };
 
@@ -44,6 +50,9 @@ Properness check_properness(const Edge& edge, Scenarios scenarios, const Certify
 Independence check_independence(const Edge& edge, Scenarios scenarios, const CertifyOptions& options);
 // Moments and the master bound share the traced exact messages; sets edge.proper as well.
 void check_against_exact(const Edge& edge, Scenarios scenarios, const CertifyOptions& options, EdgeCertificate& result);
+// Whether an edge promises the moments of its marginal: then this check takes the place of those against the exact message.
+bool matches_moments(const Edge& edge);
+TiltedMoments check_tilted(const Edge& edge, Scenarios scenarios, const CertifyOptions& options);
 Concentration check_concentration(const Edge& edge, Scenarios scenarios, const CertifyOptions& options);
 
 }  // namespace dma

@@ -42,6 +42,7 @@ Concentration check_concentration(const Edge& edge, Scenarios scenarios, const C
   const Gaussian incoming = Gaussian::from_moments(hint.centre + 0.5 * width, width * width);
   std::vector<double> ratios, sampled, exact;
   for (int i = 0; i < options.ratios; ++i) {
+    edge.tell(options, "concentration", i, options.ratios);
     const double r = kLowest * std::pow(kHighest / kLowest, static_cast<double>(i) / (options.ratios - 1));
     Scenario scenario = at_ratio(edge, base, r);
     edge.own(scenario) = incoming;

@@ -56,6 +56,7 @@ Consistency check_consistency(const Edge& edge, Scenarios scenarios, const Certi
   if (!goal) return result;
   std::vector<double> widths, distances, deltas;
   for (int i = 0; i < options.widths; ++i) {
+    edge.tell(options, "consistency", i, options.widths);
     const double width = std::pow(kNarrowest, static_cast<double>(i) / (options.widths - 1));
     const Scenario scenario = narrowed(edge, base, width);
     const auto message = edge.message(scenario);

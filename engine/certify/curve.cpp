@@ -20,6 +20,9 @@ constexpr int kDecades = 9;
 // and 1/|x|^1.3, a density that still has a mass, gives 0.5.
 constexpr double kEndless = 0.5;
 constexpr int kTailDepth = 8;
+// Halvings of one curve: a density with noise of its own (a derivative by differences, near a pole) would go on for ever. What
+// they leave is in the curve's error.
+constexpr int kMostHalvings = 3000;
 // Below this share of the mass a decade counts as empty.
 constexpr double kNothing = 1e-60;
 
@@ -30,33 +33,59 @@ class Tracer {
 
   Panel panel(double a, double b) const { return Panel(f_, a, b); }
 
-  // Halves the panel until it is resolved; returns its mass.
-  double resolve(const Panel& panel, double whole, int depth, Curve& curve) const {
-    const auto [mass, error] = panel.estimate();
-    if (depth > 0 && !resolved(panel, whole)) {
-      const double middle = 0.5 * (panel.low + panel.high);
-      return resolve(Panel(f_, panel.low, middle), whole, depth - 1, curve) +
-             resolve(Panel(f_, middle, panel.high), whole, depth - 1, curve);
+  // Halves panels, those known worst first, until all are resolved; returns their mass.
+  double resolve(std::vector<Panel> panels, double whole, int depth, Curve& curve) const {
+    struct Part {
+      Panel panel;
+      double error;
+      int depth;
+    };
+    const auto is_better = [](const Part& a, const Part& b) { return a.error < b.error; };
+    std::vector<Part> parts;
+    for (const Panel& panel : panels) parts.push_back({panel, largest_error(panel), depth});
+    std::ranges::make_heap(parts, is_better);
+    for (int halvings = 0; halvings < kMostHalvings && parts.front().error > options_.tolerance * whole;) {
+      std::ranges::pop_heap(parts, is_better);
+      const Part worst = parts.back();
+      parts.pop_back();
+      if (worst.depth == 0) {
+        parts.push_back({worst.panel, 0, 0});
+        std::ranges::push_heap(parts, is_better);
+        continue;
+      }
+      ++halvings;
+      const double low = worst.panel.low, high = worst.panel.high, middle = 0.5 * (low + high);
+      for (const auto& [a, b] : {std::pair(low, middle), std::pair(middle, high)}) {
+        const Panel half(f_, a, b);
+        parts.push_back({half, largest_error(half), worst.depth - 1});
+        std::ranges::push_heap(parts, is_better);
+      }
     }
-    curve.error += error;
-    for (const Panel::Point& p : panel.points)
-      if (p.value > 0) curve.nodes.push_back({p.x, p.kronrod, p.value});
-    return mass;
+    double sum = 0;
+    for (const Part& part : parts) {
+      const auto [mass, error] = part.panel.estimate();
+      sum += mass;
+      curve.error += error;
+      for (const Panel::Point& p : part.panel.points)
+        if (p.value > 0) curve.nodes.push_back({p.x, p.kronrod, p.value});
+    }
+    return sum;
   }
 
  private:
-  bool resolved(const Panel& panel, double whole) const {
+  // Of the mass, of the second moment, and of the mass under every weight.
+  double largest_error(const Panel& panel) const {
     const auto moment = [&](double x) {
       const double u = (x - main_.centre) / main_.scale;
       return 1 + u * u;
     };
-    if (panel.estimate(moment).error > options_.tolerance * whole) return false;
+    double largest = panel.estimate(moment).error;
     for (const Gaussian& g : options_.weights) {
       const double peak = log_density(g, g.mean());
       const auto scaled = [&](double x) { return std::exp(log_density(g, x) - peak); };
-      if (panel.estimate(scaled).error > options_.tolerance * whole) return false;
+      largest = std::max(largest, panel.estimate(scaled).error);
     }
-    return true;
+    return largest;
   }
 
   const std::function<double(double)>& f_;
@@ -71,7 +100,7 @@ void add_tail(const Tracer& tracer, double from, double whole, Curve& curve) {
   double before = 0, last = 0;
   for (int k = 0; k < kDecades; ++k, from *= 10) {
     before = last;
-    last = tracer.resolve(tracer.panel(std::min(from, 10 * from), std::max(from, 10 * from)), whole, kTailDepth, outer);
+    last = tracer.resolve({tracer.panel(std::min(from, 10 * from), std::max(from, 10 * from))}, whole, kTailDepth, outer);
     outer.mass += last;
     if (last < kNothing * curve.mass) break;
   }
@@ -147,7 +176,7 @@ Curve trace(const std::function<double(double)>& f, const std::vector<Hint>& hin
     whole += panels.back().estimate().value;
   }
   Curve curve;
-  for (const Panel& panel : panels) curve.mass += tracer.resolve(panel, whole, options.depth, curve);
+  curve.mass = tracer.resolve(std::move(panels), whole, options.depth, curve);
   if (!(curve.mass > 0)) {
     curve.proper = false;
     return curve;

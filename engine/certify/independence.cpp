@@ -8,6 +8,7 @@ Independence check_independence(const Edge& edge, Scenarios scenarios, const Cer
   constexpr double kRounding = 1e-12;
   constexpr int kVariations = 8;
   Independence result;
+  edge.tell(options, "independence");
   for (int i = 0; i < options.scenarios; ++i) {
     Scenario scenario = scenarios.ordinary();
     const auto reference = edge.message(scenario);

@@ -4,7 +4,9 @@ namespace dma {
 
 Properness check_properness(const Edge& edge, Scenarios scenarios, const CertifyOptions& options) {
   Properness result;
+  constexpr int kTold = 1000;
   for (int i = 0; i < options.sweep; ++i) {
+    if (i % kTold == 0) edge.tell(options, "properness", i, options.sweep);
     // Ordinary arrivals too: a method may fail where nothing is extreme.
     const bool ordinary = i % 4 == 0;
     const Scenario scenario = ordinary ? scenarios.ordinary() : scenarios.extreme();

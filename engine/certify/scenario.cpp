@@ -49,7 +49,13 @@ Arrivals Scenarios::draw(const Draw& draw_message) {
   Arrivals arrivals;
   for (const PortSpec& port : kind_->ports()) {
     std::vector<Natural> messages(port.variadic ? terms_ : 1);
-    for (Natural& m : messages) m = draw_message(port);
+    const auto p = static_cast<std::size_t>(&port - kind_->ports().data());
+    const bool is_observed = std::ranges::none_of(kind_->messages(), [&](const MessageFunction& m) { return m.target == p; });
+    for (Natural& m : messages) {
+      m = draw_message(port);
+      // What no message goes to must be observed. A whole number that is not negative suits most likelihoods.
+      if (is_observed && !m.is_uniform()) m = Gaussian::point(std::round(std::abs(Gaussian(m).mean())));
+    }
     arrivals.push_back(std::move(messages));
   }
   return arrivals;

@@ -45,6 +45,11 @@ Json to_json(const EdgeCertificate& edge) {
                                 {"delta", json_number(p.delta)},
                                 {"marginal", json_number(p.marginal)},
                                 {"bound", json_number(p.bound)}});
+  json["marginal"] = {{"holds", edge.tilted.holds},
+                      {"scenarios", edge.tilted.count},
+                      {"widened", edge.tilted.widened},
+                      {"mean_error", json_number(edge.tilted.mean_error)},
+                      {"variance_error", json_number(edge.tilted.variance_error)}};
   Json& sweep = json["concentration"] = {{"holds", edge.concentration.holds},
                                          {"sampled", to_json(edge.concentration.sampled)},
                                          {"exact", to_json(edge.concentration.exact)},

@@ -9,6 +9,7 @@
 #include "factors/standard_registry.h"
 #include "tools/dma/certificate_output.h"
 #include "tools/dma/commands.h"
+#include "tools/dma/progress.h"
 #include "tools/dma/standard_streams.h"
 #include "tools/dma/write_file.h"
 
@@ -23,7 +24,9 @@ struct Request {
 
 std::vector<Certificate> certificates(const Request& request) {
   const Registry registry = standard_registry();
-  const CertifyOptions options = request.quick ? quick_certification() : CertifyOptions{};
+  CertifyOptions options = request.quick ? quick_certification() : CertifyOptions{};
+  ProgressLine progress;
+  options.progress = [&](const std::string& text) { progress.show(text); };
   const bool all = request.kind == "all";
   if (request.method.empty())
     return all ? certify_all_methods(registry, options) : certify_all_methods(registry.kind(request.kind), options);

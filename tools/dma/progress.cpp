@@ -33,6 +33,22 @@ std::string progress_line(const BnnEpoch& epoch, std::size_t members, int epochs
                      duration(seconds_left));
 }
 
+ProgressLine::ProgressLine() : shown_(isatty(STDERR_FILENO)) {}
+
+ProgressLine::~ProgressLine() {
+  if (shown_) dma::show(kClearLine);
+}
+
+void ProgressLine::show(const std::string& text) {
+  using namespace std::chrono_literals;
+  if (!shown_) return;
+  const std::lock_guard lock(mutex_);
+  const auto now = std::chrono::steady_clock::now();
+  if (now - last_ < 200ms) return;
+  last_ = now;
+  dma::show(kClearLine + text);
+}
+
 ProgressBar::ProgressBar(bool shown, std::size_t members, int epochs, double log_scale)
     : shown_(shown && isatty(STDERR_FILENO)), members_(members), epochs_(epochs), log_scale_(log_scale) {}
 

@@ -1,6 +1,8 @@
-// A line that shows how far a fit has come, redrawn after every epoch; only on a terminal.
+// Lines that show how far a command has come; only on a terminal.
 #pragma once
 
+#include <chrono>
+#include <mutex>
 #include <optional>
 #include <string>
 
@@ -27,6 +29,22 @@ class ProgressBar {
   // Where a resumed fit goes on: the epochs before it took no time in this run.
   std::optional<std::size_t> first_member_ = {};
   int epochs_before_ = 0;
+};
+
+// A line that says what is being done, redrawn at most a few times a second. From several threads.
+class ProgressLine {
+ public:
+  ProgressLine();
+  ~ProgressLine();
+  ProgressLine(const ProgressLine&) = delete;
+  ProgressLine& operator=(const ProgressLine&) = delete;
+
+  void show(const std::string& text);
+
+ private:
+  const bool shown_;
+  std::mutex mutex_;
+  std::chrono::steady_clock::time_point last_ = {};
 };
 
 // The line itself.

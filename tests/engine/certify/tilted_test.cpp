@@ -1,0 +1,80 @@
+// Densities by a method that matches moments are judged by the moments of the marginal.
+#include <doctest/doctest.h>
+
+#include "engine/certify/certify.h"
+#include "factors/from_function.h"
+#include "factors/greater_than.h"
+#include "factors/standard_registry.h"
+
+namespace dma {
+
+namespace {
+
+// greater_than with a message of one's own.
+template <class F>
+Certificate certified(const F& message) {
+  return certify(kind("above", "x > 0")
+                     .input("x")
+                     .log_density([](std::span<const double> v, std::span<const double>) {
+                       return GreaterThan::log_density(v[0], {0});
+                     })
+                     .message("ep", "x", message, from("x")),
+                 "ep", quick_certification());
+}
+
+Gaussian right(const Gaussian& x) { return GreaterThan::to_x(x, {0}); }
+
+}  // namespace
+
+TEST_CASE("certify: a comparison whose marginal has the tilted moments is matched") {
+  const Certificate c = certified(&right);
+  INFO(c.text());
+  CHECK(c.band == Band::matched);
+  CHECK(c.edges[0].tilted.count > 0);
+  CHECK(c.edges[0].tilted.mean_error < 1e-4);
+  CHECK(c.text().find("marginal      matched") != std::string::npos);
+}
+
+TEST_CASE("certify: a comparison with a doubled mean shift, or a wrong variance, is not") {
+  const Certificate shifted = certified([](const Gaussian& x) {
+    if (!x.is_proper()) return Gaussian::uniform();
+    const Gaussian belief = x * right(x);
+    const double mean = 2 * belief.mean() - x.mean();
+    return Gaussian(mean * belief.rho - x.tau, belief.rho - x.rho);
+  });
+  INFO(shifted.text());
+  CHECK(shifted.band == Band::unbounded);
+  CHECK(shifted.edges[0].tilted.mean_error > 0.1);
+  CHECK(shifted.edges[0].tilted.variance_error < 1e-4);
+  CHECK(shifted.line().find("the marginal's mean is off by") != std::string::npos);
+  const Certificate wide = certified([](const Gaussian& x) { return Gaussian(power(right(x), 0.5)); });
+  CHECK(wide.band == Band::unbounded);
+  CHECK(wide.edges[0].tilted.variance_error > 0.01);
+}
+
+TEST_CASE("certify: the built-in likelihoods are matched, whatever is observed") {
+  const Registry registry = standard_registry();
+  for (const char* name : {"probit", "greater_than", "within", "logistic", "poisson", "student_t_noise"}) {
+    const Certificate c = certify(registry.kind(name), "ep", quick_certification());
+    INFO(c.text());
+    CHECK(c.edges[0].band == Band::matched);
+    CHECK(c.edges[0].tilted.count > 0);
+  }
+}
+
+TEST_CASE("certify: a curve that cannot be resolved ends, and somebody who listens is told how far it is") {
+  std::int64_t calls = 0;
+  int told = 0;
+  const Kind tanh = factor_from_function("tanh", [&calls](double x) { return ++calls, std::tanh(x); });
+  CertifyOptions options{.scenarios = 1, .sweep = 10, .widths = 2, .ratios = 2, .samples = 0};
+  options.progress = [&](const std::string& text) {
+    ++told;
+    CHECK(text.starts_with("tanh (linearised) to "));
+  };
+  const Certificate c = certify(tanh, "linearised", options);
+  CHECK(c.edges.size() == 2);
+  CHECK(told > 5);
+  CHECK(calls < 20'000'000);  // 150 million without a limit of the halvings
+}
+
+}  // namespace dma
