@@ -20,11 +20,12 @@ GaussianOrFallback from_derivatives(const Gaussian& in, double a, double b) {
 GaussianOrFallback of_mixture(const Gaussian& in, double noise, double p, double q) {
   if (p == q) return GaussianOrFallback(Gaussian::uniform());
   const double spread = std::sqrt(noise + in.variance()), u = in.mean() / spread;
-  const double z = q + (p - q) * normal::distribution(u), a = (p - q) * normal::density(u) / (spread * z);
+  const double z = p * normal::distribution(u) + q * normal::distribution(-u), a = (p - q) * normal::density(u) / (spread * z);
   return from_derivatives(in, a, a * (a + u / spread));
 }
 
 double positive(const Gaussian& y) { return normal::distribution(y.mean() / y.sd()); }
+double negative(const Gaussian& y) { return normal::distribution(-y.mean() / y.sd()); }
 
 }  // namespace
 
@@ -34,7 +35,7 @@ double Probit::probability(const Gaussian& x) {
 
 GaussianOrFallback Probit::to_x(const Gaussian& x, const Gaussian& y) {
   if (x.is_uniform() || y.is_uniform() || x.is_point()) return GaussianOrFallback(Gaussian::uniform());
-  if (!y.is_point()) return of_mixture(x, 1, positive(y), 1 - positive(y));
+  if (!y.is_point()) return of_mixture(x, 1, positive(y), negative(y));
   const double sign = y.tau > 0 ? 1 : -1, m = sign * x.mean(), v = x.variance(), root = std::sqrt(1 + v), u = m / root;
   const normal::Tail below = normal::tail(std::abs(u));
   const double h = normal::hazard(u), bend = u < 0 ? below.excess : h + u, t = normal::truncated_variance(u);
@@ -44,7 +45,7 @@ GaussianOrFallback Probit::to_x(const Gaussian& x, const Gaussian& y) {
 
 GaussianOrFallback Probit::to_y(const Gaussian& x, const Gaussian& y) {
   if (x.is_uniform() || !y.is_proper()) return GaussianOrFallback(Gaussian::uniform());
-  return of_mixture(y, 0, probability(x), 1 - probability(x));
+  return of_mixture(y, 0, probability(x), probability({-x.tau, x.rho}));
 }
 
 double Probit::log_density(double x, double y) { return normal::log_distribution(y > 0 ? x : -x); }

@@ -19,6 +19,29 @@ struct Exact {
   double mean, variance;  // in standard deviations of what arrives, from its mean
 };
 
+// Where the density jumps, as at the ends of its support: a jump between the last point of a panel and its end would go
+// unseen.
+template <class LogWeight>
+std::vector<double> jumps(const LogWeight& log_weight, double top) {
+  constexpr double kNegligible = 40, kSteep = 0.5, kJump = 0.1;
+  std::vector<double> found;
+  const auto rise = [](double from, double to) { return from == to ? 0 : std::abs(to - from); };
+  for (double t = -kReach, a = log_weight(t), b = a; t < kReach; t += kStep, a = b) {
+    b = log_weight(t + kStep);
+    if (std::max(a, b) < top - kNegligible || rise(a, b) < kSteep) continue;
+    double low = t, high = t + kStep, from = a, to = b;
+    for (int i = 0; i < 60; ++i) {
+      const double middle = 0.5 * (low + high), at = log_weight(middle);
+      if (rise(from, at) > rise(at, to))
+        high = middle, to = at;
+      else
+        low = middle, from = at;
+    }
+    if (rise(from, to) > kJump) found.push_back(low);
+  }
+  return found;
+}
+
 // Of phi(t) exp(log_f(t)), traced around its highest point. Nothing where it has no mass.
 std::optional<Exact> exact_marginal(const std::function<double(double)>& log_f, double tolerance) {
   const auto log_weight = [&](double t) {
@@ -34,16 +57,7 @@ std::optional<Exact> exact_marginal(const std::function<double(double)>& log_f, 
   const auto weight = [&](double t) { return std::exp(log_weight(t) - top); };
   constexpr int kDepth = 40;  // f may be cut off anywhere
   std::vector<Hint> hints{{at, width}, {0, 1}};
-  // The ends of its support, which might lie between the last point of a panel and its end.
-  for (double t = -kReach; t < kReach; t += kStep) {
-    if ((log_weight(t) == -kInfinity) == (log_weight(t + kStep) == -kInfinity)) continue;
-    double low = t, high = t + kStep;
-    for (int i = 0; i < 60; ++i) {
-      const double middle = 0.5 * (low + high);
-      ((log_weight(middle) == -kInfinity) == (log_weight(t) == -kInfinity) ? low : high) = middle;
-    }
-    hints.push_back({low, kStep});
-  }
+  for (const double jump : jumps(log_weight, top)) hints.push_back({jump, kStep});
   const Curve curve = trace(weight, hints, {.tolerance = tolerance, .depth = kDepth});
   if (!(curve.mass > 0)) return {};
   return Exact{curve.mean(), curve.variance()};

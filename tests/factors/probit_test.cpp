@@ -77,3 +77,12 @@ TEST_CASE("probit: far in the wrong tail the message stays proper and tends to t
   }
   for (const double m : {10.0, 30.0}) CHECK(is_valid(Probit::to_x(Gaussian::from_moments(m, 1), Gaussian::point(1))));
 }
+
+TEST_CASE("probit: an outcome known against all odds tells y as much as the integral says") {
+  const Gaussian y = Gaussian::from_moments(7, 1);
+  const double x = -9;
+  const double up = normal::distribution(x), down = normal::distribution(-x);
+  const Gaussian exact = matched([&](double t) { return t > 0 ? up : down; }, y), found = Probit::to_y(Gaussian::point(x), y) * y;
+  CHECK(found.mean() == doctest::Approx(exact.mean()).epsilon(1e-9));
+  CHECK(found.variance() == doctest::Approx(exact.variance()).epsilon(1e-9));
+}
