@@ -7,10 +7,12 @@
 #include "engine/kinds/evaluate.h"
 #include "engine/run/run.h"
 #include "engine/support/error.h"
+#include "factors/from_function.h"
 #include "factors/greater_than.h"
 #include "factors/probit.h"
 #include "factors/standard_registry.h"
 #include "schedules/forward_backward.h"
+#include "tests/oracles/allocations.h"
 #include "tests/oracles/matched.h"
 
 namespace {
@@ -163,4 +165,27 @@ TEST_CASE("from_log_density: wrong ports and an outcome that is not observed are
   g.factor("poisson_log", {x, y});
   CHECK_THROWS_WITH_AS(static_cast<void>(compile(g, forward_backward(), registry, {.method = "ep"})),
                        doctest::Contains("observe"), Error);
+}
+
+TEST_CASE("from_log_density, from_function: a run allocates nothing, cubature included") {
+  Registry registry = standard_registry();
+  registry.add(likelihood_from_log_density("counts",
+                                           [](double a, double b, double y) { return y * (a + b) - std::exp(a + b); }));
+  registry.add(factor_from_function("softplus", [](double x) { return std::log1p(std::exp(x)); }));
+  Graph g;
+  const VariableId a = g.variable("a"), b = g.variable("b"), s = g.variable("s"), y = g.observed("y"),
+                   z = g.observed("z");
+  g.factor("gaussian_prior", {a}, {{"mean", 0.5}, {"variance", 2.0}});
+  g.factor("gaussian_prior", {b}, {{"mean", 0.0}, {"variance", 1.0}});
+  g.factor("counts", {a, b, y});
+  g.factor("softplus", {a, s});
+  g.factor("student_t_noise", {s, z}, {{"scale", 0.5}, {"degrees", 4.0}});
+  const Plan plan = compile(g, forward_backward(), registry, {.method = "ep"});
+  State state(plan);
+  state.observe(y, 3.0);
+  state.observe(z, 1.0);
+  (void)run(plan, state);
+  const std::uint64_t before = oracle::allocations();
+  (void)run(plan, state);
+  CHECK(oracle::allocations() == before);
 }
