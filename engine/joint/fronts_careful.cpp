@@ -41,23 +41,42 @@ class Triangle {
       column.setZero();
       return false;
     }
-    if (rest == 1) return true;
-    Eigen::VectorXd essential(rest - 1), room(rows_.cols() - j);
-    double tau, beta;
-    column.makeHouseholder(essential, tau, beta);
-    rows_.bottomRightCorner(rest, rows_.cols() - j).applyHouseholderOnTheLeft(essential, tau, room.data());
-    column.tail(rest - 1).setZero();
-    return true;
+    return reflect(rows_, k, j);
   }
   const Matrix& rows() const { return rows_; }
   static Matrix reduced(Matrix m) {
-    if (m.rows() <= 1) return m;
-    Eigen::HouseholderQR<Eigen::Ref<Matrix>> qr(m);
     const Index kept = std::min(m.rows(), m.cols());
-    return m.topRows(kept).triangularView<Eigen::Upper>();
+    if (m.rows() <= 1) return m;
+    if (m.cols() > kLarge) {
+      Eigen::HouseholderQR<Eigen::Ref<Matrix>> qr(m);
+      return m.topRows(kept).triangularView<Eigen::Upper>();
+    }
+    Index k = 0;
+    for (Index j = 0; j < m.cols() && k < m.rows(); ++j)
+      if (reflect(m, k, j)) ++k;
+    return m.topRows(kept);
   }
 
  private:
+  // Exchanging rows keeps small ones whole, but for this many columns Eigen's blocks are much quicker.
+  static constexpr Index kLarge = 256;
+
+  // A reflection of the rows from k on after which only row k has a number in column j; the row with the largest one
+  // there is made row k, so that no row is mixed into much smaller ones. False if there is none.
+  static bool reflect(Matrix& m, Index k, Index j) {
+    const Index rest = m.rows() - k, right = m.cols() - j;
+    Index largest;
+    if (m.col(j).tail(rest).cwiseAbs().maxCoeff(&largest) == 0) return false;
+    if (largest != 0) m.row(k).tail(right).swap(m.row(k + largest).tail(right));
+    if (rest == 1) return true;
+    Eigen::VectorXd essential(rest - 1), room(right);
+    double tau, beta;
+    m.col(j).tail(rest).makeHouseholder(essential, tau, beta);
+    m.bottomRightCorner(rest, right).applyHouseholderOnTheLeft(essential, tau, room.data());
+    m.col(j).tail(rest - 1).setZero();
+    return true;
+  }
+
   Matrix rows_;
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 #include "engine/support/error.h"
@@ -225,6 +226,20 @@ double Numbers::gradient_size() const {
   for (std::size_t u = 0; u < gradient.size(); ++u)
     largest = std::max(largest, gradient[u] * gradient[u] * conditional_variance_[u]);
   return std::sqrt(largest);
+}
+
+double Numbers::rounding_left() {
+  invert();
+  std::ranges::fill(step, 0.0);
+  const RowPattern& pattern = system->pattern;
+  for (std::uint32_t r = 0; r < system->rows; ++r) {
+    const double pull = std::abs(taus[r] - weights[r] * sums[r]);
+    for (std::uint32_t k = pattern.first[r]; k < pattern.first[r + 1]; ++k)
+      step[pattern.columns[k]] += pull * std::abs(row_values[k]);
+  }
+  double largest = 0;
+  for (std::uint32_t u = 0; u < step.size(); ++u) largest = std::max(largest, step[u] * std::sqrt(fronts.variance(u)));
+  return std::numeric_limits<double>::epsilon() * largest;
 }
 
 void Numbers::gradient_of(std::uint32_t element, Reader& reader, Sparse& out) const {

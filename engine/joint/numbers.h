@@ -43,6 +43,8 @@ class Numbers {
   // By how many standard deviations the roots may still move, about: a gradient that is small given the other unknowns says less
   // along directions that are known less than that.
   double distance_left() const { return gradient_size() * std::sqrt(spread_); }
+  // How far the rounding of the gradient may have moved a root, in its standard deviations.
+  double rounding_left();
   // Inverts the factor, unless that is done.
   void invert();
   // Whether the last matrix had nothing but numbers.
