@@ -97,7 +97,7 @@ void run(const std::string& name, const ExperimentRequest& request) {
   }
   for (const reproduce::Section& section : report->sections) print_claims(section);
   print_claims(report->times);
-  fmt::print("{} of {} claims hold; written: {}/report.md, report.html and a CSV file per table\n", report->holding(),
+  fmt::print("{} of {} claims of the paper hold; written: {}/report.md, report.html and a CSV file per table\n", report->holding(),
              report->claims(), request.out);
 }
 

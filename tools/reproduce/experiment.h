@@ -30,6 +30,9 @@ struct Claim {
   std::string paper, ours;
   bool holds = false;
   std::string why = {};  // where it does not hold: what makes the difference
+
+  bool of_the_paper() const { return where != kOurs; }
+  static constexpr const char* kOurs = "(ours)";
 };
 
 // Cells as text, the same in every form of the report.

@@ -21,10 +21,10 @@ struct Report {
   RunFacts facts;
   std::vector<std::string> skipped = {};  // pictures that could not be drawn, and why
 
-  std::size_t claims() const, holding() const;
+  std::size_t claims() const, holding() const;  // of the paper
 };
 
-// With `pictures`, links to the SVG files beside it.
+// With `pictures` a document with links to the files beside it; without, a part of another.
 std::string markdown(const Report& report, bool pictures);
 // Reads the SVG files from the folder and puts them into the page.
 std::string html(const Report& report, const std::filesystem::path& folder);

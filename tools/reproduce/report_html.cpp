@@ -99,7 +99,7 @@ std::string html_claims(const Section& section) {
 }  // namespace
 
 std::string html(const Report& report, const std::filesystem::path& folder) {
-  std::string body = fmt::format("<h1>{}</h1>\n<p>{} of {} claims hold.</p>\n<nav>", escaped(report.title),
+  std::string body = fmt::format("<h1>{}</h1>\n<p>{} of {} claims of the paper hold.</p>\n<nav>", escaped(report.title),
                                  report.holding(), report.claims());
   std::vector<const Section*> sections;
   for (const Section& s : report.sections) sections.push_back(&s);
@@ -122,8 +122,9 @@ std::string html(const Report& report, const std::filesystem::path& folder) {
   }
   const RunFacts& f = report.facts;
   body += fmt::format(
-      "<h2 id=\"run\">This run</h2>\n<p><code>{}</code>, {}</p>\n<p>dma {}, {}, {} with {} threads; {:.0f} s, units "
-      "together {:.0f} s of processor time.</p>\n",
+      "<h2 id=\"run\">This run</h2>\n<p><code>{}</code>, {}</p>\n<p>dma {}, {}, {} with {} threads; this call {:.0f} "
+      "s; all "
+      "units, of earlier calls too, {:.0f} s of processor time.</p>\n",
       escaped(f.command), f.date, f.version, escaped(f.compiler), escaped(f.machine), f.threads, f.seconds,
       f.unit_seconds);
   return fmt::format(

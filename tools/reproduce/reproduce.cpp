@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <fstream>
+#include <functional>
 
 #include "engine/support/error.h"
 #include "tools/dma/write_file.h"
@@ -29,7 +30,7 @@ std::vector<const Experiment*> chosen(const std::vector<std::string>& names) {
 }
 
 // Seconds of every unit that was ever computed in this folder, in the order of their names: times.csv beside the units.
-double keep_seconds(const std::filesystem::path& file, const UnitRun& run) {
+std::map<std::string, double> keep_seconds(const std::filesystem::path& file, const UnitRun& run) {
   std::map<std::string, double> seconds;
   std::ifstream stream(file);
   for (std::string line; std::getline(stream, line);)
@@ -37,10 +38,35 @@ double keep_seconds(const std::filesystem::path& file, const UnitRun& run) {
       seconds[line.substr(0, comma)] = std::strtod(line.c_str() + comma + 1, nullptr);
   for (const auto& [name, value] : run.seconds) seconds[name] = value;
   std::string text = "unit,seconds\n";
-  double sum = 0;
-  for (const auto& [name, value] : seconds) text += fmt::format("{},{:.4f}\n", name, value), sum += value;
+  for (const auto& [name, value] : seconds) text += fmt::format("{},{:.4f}\n", name, value);
   write_file(file, text);
-  return sum;
+  return seconds;
+}
+
+// Where the time goes: units that differ in their last number taken together, the dearest first.
+Table cost_table(const std::map<std::string, double>& seconds) {
+  constexpr std::size_t kRows = 15;
+  std::map<std::string, std::pair<int, double>> kinds;
+  for (const auto& [name, value] : seconds) {
+    const auto dot = name.rfind('.');
+    const bool numbered = dot != name.npos && name.find_first_not_of("0123456789", dot + 1) == name.npos;
+    const std::string kind = numbered ? name.substr(0, dot) : name;
+    ++kinds[kind].first, kinds[kind].second += value;
+  }
+  std::vector<std::pair<std::string, std::pair<int, double>>> sorted(kinds.begin(), kinds.end());
+  std::ranges::stable_sort(sorted, std::greater{}, [](const auto& kind) { return kind.second.second; });
+  Table table{"costs",
+              "Where the time goes: the dearest kinds of units.",
+              {"units", "number", "processor seconds", "share"},
+              {}};
+  double all = 0;
+  for (const auto& kind : sorted) all += kind.second.second;
+  for (const auto& [kind, cost] : sorted) {
+    if (table.rows.size() == kRows) break;
+    table.rows.push_back({kind, fmt::format("{}", cost.first), fmt::format("{:.1f}", cost.second),
+                          fmt::format("{:.0f} %", 100 * cost.second / all)});
+  }
+  return table;
 }
 
 }  // namespace
@@ -58,7 +84,7 @@ std::optional<Report> reproduce(const Request& request, const std::function<bool
   for (auto e = some.rbegin(); e != some.rend(); ++e)
     for (Unit& unit : (*e)->units(options)) units.push_back(std::move(unit));
   const UnitRun run = run_units(units, Store(request.out / "units"), options.jobs, on_progress);
-  const double unit_seconds = keep_seconds(request.out / "unit_seconds.csv", run);
+  const std::map<std::string, double> unit_seconds = keep_seconds(request.out / "unit_seconds.csv", run);
   if (run.interrupted) return std::nullopt;
   Report report{.title = "The paper's experiments, reproduced",
                 .sections = {},
@@ -70,7 +96,8 @@ std::optional<Report> reproduce(const Request& request, const std::function<bool
   for (const Experiment* e : some) report.sections.push_back(e->report(options, run.results));
   if (is_chosen("adam") || is_chosen("large")) report.times = times_section(measure_times(options, is_chosen("large")));
   report.facts.command = request.command;
-  report.facts.unit_seconds = unit_seconds;
+  for (const auto& [name, value] : unit_seconds) report.facts.unit_seconds += value;
+  report.times.tables.push_back(cost_table(unit_seconds));
   report.facts.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   write_report(report, request.out);
   return report;
