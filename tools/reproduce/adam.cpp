@@ -42,11 +42,11 @@ Section adam_report(const Options& options, const Results& results) {
     runs.emplace_back(curve_title(name), &result_of(results, "small", name, options.seed));
   const Task task = make_task("small", options.seed);
   const Json& adam = result_of(results, "small", "adam-0.1", options.seed);
-  s.pictures.push_back(
-      {"adam",
-       "Left: training NLL against epochs. Right: Adam's point prediction with the noise around it.",
-       {.title = fmt::format("E.2, seed {}", options.seed),
-        .panels = {training_panel("training", runs), predictive_panel(task, adam, "Adam 0.1")}}});
+  s.pictures.push_back({"adam",
+                        "Left: training NLL against epochs. Right: Adam's point prediction with the noise around it.",
+                        {.title = fmt::format("E.2, seed {}", options.seed),
+                         .panels = {training_panel("training", runs), predictive_panel(task, adam, "Adam 0.1")},
+                         .panel_height = height_for_key(runs.size())}});
 
   const auto seeds = options.all_seeds();
   const Summary dma_runs = summarise(results, "small", "dma", seeds),

@@ -198,10 +198,8 @@ Section ivon_report(const Options& options, const Results& results) {
   const Setting* best = &rescaled[0];
   for (const Setting& one : rescaled)
     if (one.last < best->last) best = &one;
-  plot::Panel curves{.title = "best setting of each rate",
-                     .x = {.label = "epoch"},
-                     .y = {"training NLL + 0.5", plot::Scale::log},
-                     .key = "top right"};
+  plot::Panel curves{
+      .title = "best setting of each rate", .x = {.label = "epoch"}, .y = {"training NLL + 0.5", plot::Scale::log}};
   std::size_t line = 0;
   for (const double rate : {1e-3, 1e-2, 1e-1, best->rate}) {
     const Setting* of_rate = nullptr;
@@ -219,7 +217,9 @@ Section ivon_report(const Options& options, const Results& results) {
     own.x.push_back(static_cast<double>(own.x.size() + 1)), own.y.push_back(nll + 0.5);
   curves.series.push_back(std::move(own));
   const Task task = make_task("small", options.seed);
-  plot::Figure figure{.title = fmt::format("E.5, seed {}", options.seed), .panels = {curves}};
+  plot::Figure figure{.title = fmt::format("E.5, seed {}", options.seed),
+                      .panels = {curves},
+                      .panel_height = height_for_key(curves.series.size())};
   const Json& tuned = result_of(results, "small", "ivon-tuned", options.seed);
   if (tuned.contains("picture")) figure.panels.push_back(predictive_panel(task, tuned, method("ivon-tuned").title));
   s.pictures.push_back(
@@ -246,11 +246,11 @@ Section ivon_report(const Options& options, const Results& results) {
   s.claims.push_back(claim("E.5", "rate 0.6, beta_2 0.9999, damping 0.1 diverges on most seeds", "14 of 20",
                            fmt::format("{} of {} (not rescaled: {})", robust.diverged, robust.runs, other.diverged),
                            2 * robust.diverged > robust.runs, "See the grid."));
-  s.claims.push_back(claim(
-      "E.5", "IVON is unreliable even with the best setting of an exhaustive search", "14 of 20 diverge",
-      fmt::format("{} of {} with {}", good.diverged, good.runs, good.title), 2 * good.diverged > good.runs,
-      "A setting chosen on seeds that are not scored holds. Conjecture: the paper's, the lowest "
-      "training NLL of one seed, is at a rate on the edge of stability."));
+  s.claims.push_back(claim("E.5", "IVON is unreliable even with the best setting of an exhaustive search",
+                           "14 of 20 diverge", fmt::format("{} of {} with {}", good.diverged, good.runs, good.title),
+                           2 * good.diverged > good.runs,
+                           "A setting chosen on seeds that are not scored holds. Conjecture: the paper's, the lowest "
+                           "training NLL of one seed, is at a rate on the edge of stability."));
   s.claims.push_back(
       claim("E.5", "DMA extrapolates better than IVON where IVON is finite", "0.79 < 2.11",
             fmt::format("{} against {}", median_text(dma_runs.nll), good.nll.empty() ? "–" : median_text(good.nll)),

@@ -59,19 +59,23 @@ plot::Panel predictive_panel(const Task& task, const Json& result, const std::st
               vertical(task.high)}};
 }
 
+double height_for_key(std::size_t entries) {
+  constexpr double kLine = 22, kLines = 2;  // pixels of a line; lines that a panel has room for
+  return plot::Figure{}.panel_height + kLine * std::max(0.0, static_cast<double>(entries) - kLines);
+}
+
 plot::Panel training_panel(const std::string& title, const std::vector<std::pair<std::string, const Json*>>& runs,
                            double clip) {
-  // All curves end low and far to the right: the upper right corner is free.
   plot::Panel panel{.title = title,
-                    .x = {.label = "epoch", .scale = plot::Scale::log},
-                    .y = {.label = fmt::format("training NLL, clipped at {:g}", clip), .high = clip},
-                    .key = "top right"};
+                    .x = {.label = "epoch", .scale = plot::Scale::log, .low = 1, .high = 1},
+                    .y = {.label = fmt::format("training NLL, clipped at {:g}", clip), .high = clip}};
   for (std::size_t k = 0; k < runs.size(); ++k) {
     Series series{.title = runs[k].first, .style = k == 0 ? Style::line_points : Style::line, .colour = colour(k)};
     for (const double nll : values_of(runs[k].second->at("curve"))) {
       series.x.push_back(static_cast<double>(series.x.size() + 1));
       series.y.push_back(nll < clip ? nll : clip);
     }
+    panel.x.high = std::max(panel.x.high, static_cast<double>(series.x.size()));
     panel.series.push_back(std::move(series));
   }
   return panel;

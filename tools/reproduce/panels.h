@@ -10,6 +10,9 @@ namespace dma::reproduce {
 // of the data.
 plot::Panel predictive_panel(const Task& task, const Json& result, const std::string& title, std::size_t output = 0);
 
+// Of a panel in a figure where one key has this many entries, one below the other.
+double height_for_key(std::size_t entries);
+
 // Training NLL against epochs of units that kept their curve; values above `clip` are drawn at it (the paper's pictures
 // clip at 8, where the curves cannot be told apart).
 plot::Panel training_panel(const std::string& title, const std::vector<std::pair<std::string, const Json*>>& runs,
