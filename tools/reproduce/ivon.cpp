@@ -198,8 +198,12 @@ Section ivon_report(const Options& options, const Results& results) {
   const Setting* best = &rescaled[0];
   for (const Setting& one : rescaled)
     if (one.last < best->last) best = &one;
-  plot::Panel curves{
-      .title = "best setting of each rate", .x = {.label = "epoch"}, .y = {"training NLL + 0.5", plot::Scale::log}};
+  plot::Panel curves{.title = "best setting of each rate",
+                     .x = {.label = "epoch",
+                           .scale = plot::Scale::log,
+                           .low = 1,
+                           .high = static_cast<double>(options.effort().ivon_epochs)},
+                     .y = {"training NLL + 0.5", plot::Scale::log}};
   std::size_t line = 0;
   for (const double rate : {1e-3, 1e-2, 1e-1, best->rate}) {
     const Setting* of_rate = nullptr;
@@ -222,8 +226,8 @@ Section ivon_report(const Options& options, const Results& results) {
                       .panel_height = height_for_key(curves.series.size())};
   const Json& tuned = result_of(results, "small", "ivon-tuned", options.seed);
   if (tuned.contains("picture")) figure.panels.push_back(predictive_panel(task, tuned, method("ivon-tuned").title));
-  s.pictures.push_back(
-      {"ivon", "Left: convergence. Right: IVON's predictive with the best setting.", std::move(figure)});
+  s.pictures.push_back({"ivon", "Left: convergence. Right: IVON's predictive with the setting tuned on other seeds.",
+                        std::move(figure)});
 
   bool all_damped = true;
   for (const Setting& one : rescaled) all_damped = all_damped && (one.last >= 1 || one.damping >= 0.1);

@@ -44,8 +44,12 @@ plot::Panel predictive_panel(const Task& task, const Json& result, const std::st
   const auto [truth_least, truth_most] = std::ranges::minmax(function);
   least = std::min(least, truth_least), most = std::max(most, truth_most);
   const double room = 0.35 * (most - least);
+  constexpr double kShort = 0.99;  // gnuplot drops a line whose ends are rounded out of the window
   const auto vertical = [&](double at) {
-    return Series{.style = Style::dotted, .colour = Colour::grey, .x = {at, at}, .y = {least - room, most + room}};
+    return Series{.style = Style::dotted,
+                  .colour = Colour::grey,
+                  .x = {at, at},
+                  .y = {least - kShort * room, most + kShort * room}};
   };
   return {.title = title,
           .x = {.label = "x", .low = x.front(), .high = x.back()},
