@@ -32,6 +32,19 @@ std::filesystem::path scratch(std::string_view name) {
 
 }  // namespace
 
+TEST_CASE("gnuplot: faint squares keep their colour") {
+  const Figure squares{.panels = {{.series = {{.style = Style::squares,
+                                               .colour = Colour::blue,
+                                               .x = {1, 2},
+                                               .y = {1, 1},
+                                               .side = {1, 1},
+                                               .opacity = {0.2, 1}}}}}};
+  const std::string text = script(squares, "s", {".svg"});
+  CHECK(text.find(std::to_string((std::int64_t{204} << 24) + 0x0072B2)) !=
+        std::string::npos);                     // 0xAARRGGBB, AA = 0.8 * 255
+  CHECK(text.find(" -") == std::string::npos);  // a negative number would be drawn black
+}
+
 TEST_CASE("gnuplot: the script holds data, axes and one terminal per picture") {
   const std::string text = script(figure(), "kl", {".svg", ".png"});
   CHECK(text.find("set terminal svg") != std::string::npos);

@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 #include <cstdio>
+#include <cstdint>
 #include <cstdlib>
 
 #include "engine/support/error.h"
@@ -24,10 +25,10 @@ constexpr int kFontSize = 13;
 
 std::string_view rgb(Colour colour) { return kRgb[static_cast<std::size_t>(colour)]; }
 
-// gnuplot's 0xAARRGGBB, in which AA is the transparency.
-long argb(Colour colour, double opacity) {
+// gnuplot's 0xAARRGGBB, in which AA is the transparency; never negative, which gnuplot draws black on some processors.
+std::int64_t argb(Colour colour, double opacity) {
   const int transparency = whole_number(255 * (1 - opacity) + 0.5, 0, 255);
-  return (transparency << 24) + std::strtol(rgb(colour).data() + 1, nullptr, 16);
+  return (std::int64_t{transparency} << 24) + std::strtol(rgb(colour).data() + 1, nullptr, 16);
 }
 
 // The texts of a figure, in a data block of their own. gnuplot takes the lines of a data block as they are; each begins with

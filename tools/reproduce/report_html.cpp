@@ -91,8 +91,8 @@ std::string html_claims(const Section& section) {
       "not</th></tr></thead>\n<tbody>";
   for (const Claim& c : section.claims)
     text += fmt::format("<tr><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td class=\"{}\">{}</td><td>{}</td></tr>\n",
-                        escaped(c.where), escaped(c.claim), escaped(c.paper), escaped(c.ours), c.holds ? "yes" : "no",
-                        c.holds ? "yes" : "no", escaped(c.why));
+                        escaped(c.where), prose(c.claim), escaped(c.paper), escaped(c.ours), c.holds ? "yes" : "no",
+                        c.holds ? "yes" : "no", prose(c.why));
   return text + "</tbody></table></div>\n";
 }
 
