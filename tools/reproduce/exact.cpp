@@ -83,8 +83,8 @@ Table distance_table(const Options& options, const Results& results, double nois
 
 // Why joint learning misses its mark, if it does: how far the exact posterior is from it, and what other seeds give.
 std::string why_joint(const Results& results, bool quick, const Summary& joint, const Summary& exact) {
-  std::string why = fmt::format("The exact posterior has {:.2f} on these seeds: {:.2f} is lost to it.", mean(exact.nll),
-                                mean(joint.nll) - mean(exact.nll));
+  std::string why = fmt::format("The exact posterior itself has {:.3f} on these seeds, joint {:.3f}.", mean(exact.nll),
+                                mean(joint.nll));
   if (quick) return why;
   const SeedBlocks blocks = seed_blocks(results);
   const auto [least, most] = std::ranges::minmax(blocks.joint_nll);
