@@ -1,14 +1,14 @@
 #include "factors/leaky_relu.h"
 
 #include "engine/support/independent.h"
-#include "factors/normal.h"
 #include "factors/chunks.h"
+#include "factors/normal.h"
 
 namespace dma {
 
 namespace {
 
-struct Moments {
+struct UnitMoments {
   double mean, variance;
 };
 
@@ -16,7 +16,7 @@ struct Moments {
 double one_sided(double slope) { return slope > LeakyRelu::kTinySlope ? normal::kMillsEnd : normal::kOneSided; }
 
 // Moments in units of the standard deviation of the message that arrived.
-Gaussian from_units(const Moments& m, double root, double rho, double sd) {
+Gaussian from_units(const UnitMoments& m, double root, double rho, double sd) {
   const double gain = 1 / m.variance;
   return closed(m.mean * gain * root, rho * gain, m.mean * sd);
 }
@@ -33,7 +33,7 @@ Gaussian from_units(const Moments& m, double root, double rho, double sd) {
 //   u <  0   mean = a u + (1 - a) r    variance = a^2 + 2 a (1 - a) p + (1 - a)^2 g
 //
 // The one subtraction is harmless: its result is at least 1 - 2p + g >= 0.34.
-Moments moments_of_y(double u, const normal::Tail& beyond, double a) {
+UnitMoments moments_of_y(double u, const normal::Tail& beyond, double a) {
   const double bend = 1 - a, p = beyond.probability;
   const double positive = 1 - 2 * bend * p, negative = a * a + 2 * a * bend * p;
   return {(u < 0 ? a * u : u) + bend * p * beyond.excess,
@@ -61,7 +61,7 @@ namespace {
 // Distances and variances of the negative piece are divided by a and a^2. The mixture's variance is
 //
 //   weight+ var+ + weight- var- + weight+ weight- (distance between the means)^2.
-Moments moments_of_x(double w, const normal::Tail& beyond, double a, double inverse_a) {
+UnitMoments moments_of_x(double w, const normal::Tail& beyond, double a, double inverse_a) {
   const double x = std::abs(w), body = 1 - beyond.probability, h = beyond.density / body;
   const double near = x + h, near_variance = 1 - h * near;
   const bool negative_mean = w < 0;
@@ -71,7 +71,8 @@ Moments moments_of_x(double w, const normal::Tail& beyond, double a, double inve
   const double distance_negative = (negative_mean ? near : beyond.excess) * inverse_a;
   const double variance_positive = negative_mean ? beyond.variance : near_variance;
   const double variance_negative = (negative_mean ? near_variance : beyond.variance) * inverse_a * inverse_a;
-  const double inverse = 1 / (mass_positive + mass_negative), positive = mass_positive * inverse, negative = mass_negative * inverse;
+  const double inverse = 1 / (mass_positive + mass_negative), positive = mass_positive * inverse,
+               negative = mass_negative * inverse;
   const double gap = distance_positive + distance_negative;
   return {positive * distance_positive - negative * distance_negative,
           positive * variance_positive + negative * variance_negative + positive * negative * gap * gap};
@@ -90,11 +91,12 @@ Gaussian LeakyRelu::to_x(const Gaussian& y, Parameters parameters) {
 
 namespace {
 
-// The message in the other direction of a chunk of slots: moments(u, beyond) makes them from the arriving location and the
-// tail beyond its size, both in standard deviations. Every pass does one thing for all slots; only the tails are looked up
-// slot by slot. False if a message is uniform, a point mass or out of range.
+// The message in the other direction of a chunk of slots: moments(u, beyond) makes them from the arriving location and
+// the tail beyond its size, both in standard deviations. Every pass does one thing for all slots; only the tails are
+// looked up slot by slot. False if a message is uniform, a point mass or out of range.
 template <class MomentsOf>
-bool chunk(const double* tau, const double* rho, std::size_t count, const MomentsOf& moments, double* to_tau, double* to_rho) {
+bool chunk(const double* tau, const double* rho, std::size_t count, const MomentsOf& moments, double* to_tau,
+           double* to_rho) {
   double root[kChunk], u[kChunk], exponential[kChunk];
   normal::Mills mills[kChunk];
   for (std::size_t i = 0; i < count; ++i) {
@@ -117,7 +119,8 @@ bool chunk(const double* tau, const double* rho, std::size_t count, const Moment
 
 // All chunks of a block; what a chunk cannot do, `one` does message by message.
 template <class MomentsOf>
-bool block_by_chunks(const SlotBlock& block, Gaussian (*one)(const Gaussian&, LeakyRelu::Parameters), const MomentsOf& moments) {
+bool block_by_chunks(const SlotBlock& block, Gaussian (*one)(const Gaussian&, LeakyRelu::Parameters),
+                     const MomentsOf& moments) {
   const double slope = *block.parameter(0, 0);
   if (block.call.parameters[0].column != 0 || slope == 1 || slope < LeakyRelu::kTinySlope) return false;
   const double *const tau = block.tau_of(0), *const rho = block.rho_of(0);
@@ -136,13 +139,14 @@ bool block_by_chunks(const SlotBlock& block, Gaussian (*one)(const Gaussian&, Le
 
 bool LeakyRelu::block_to_y(const SlotBlock& block) {
   const double a = *block.parameter(0, 0);
-  return block_by_chunks(block, &to_y, [a](double u, const normal::Tail& beyond) { return moments_of_y(u, beyond, a); });
+  return block_by_chunks(block, &to_y,
+                         [a](double u, const normal::Tail& beyond) { return moments_of_y(u, beyond, a); });
 }
 
 bool LeakyRelu::block_to_x(const SlotBlock& block) {
   const double a = *block.parameter(0, 0), inverse_a = 1 / a;
   return block_by_chunks(block, &to_x,
-                           [=](double w, const normal::Tail& beyond) { return moments_of_x(w, beyond, a, inverse_a); });
+                         [=](double w, const normal::Tail& beyond) { return moments_of_x(w, beyond, a, inverse_a); });
 }
 
 }  // namespace dma

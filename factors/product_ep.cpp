@@ -16,16 +16,23 @@ constexpr double kReach = 9;
 constexpr double kPointsPerScale = 4;
 constexpr int kMostZooms = 60;
 
-struct Moments {
+struct Tilted {
   double mean, variance;
 };
 
-// w(x) on points x = c sinh(t), t evenly spaced, c^2 = vz / vy. The variance vz + x^2 vy = vz cosh(t)^2 then varies on the
-// scale 1 in t; the location of the likelihood on the scale sd_y / |my|; x's own message on that of its standard deviation.
+// w(x) on points x = c sinh(t), t evenly spaced, c^2 = vz / vy. The variance vz + x^2 vy = vz cosh(t)^2 then varies on
+// the scale 1 in t; the location of the likelihood on the scale sd_y / |my|; x's own message on that of its standard
+// deviation.
 class Weight {
  public:
   Weight(const Gaussian& x, const Gaussian& y, const Gaussian& z)
-      : mx_(x.mean()), rx_(x.rho), my_(y.mean()), vy_(y.variance()), mz_(z.mean()), vz_(z.variance()), c_(std::sqrt(vz_ / vy_)) {
+      : mx_(x.mean()),
+        rx_(x.rho),
+        my_(y.mean()),
+        vy_(y.variance()),
+        mz_(z.mean()),
+        vz_(z.variance()),
+        c_(std::sqrt(vz_ / vy_)) {
     const double smallest_scale = std::min(1.0, std::sqrt(y.rho) / (std::abs(y.tau) + std::sqrt(y.rho)));
     double low = std::asinh((mx_ - kReach * x.sd()) / c_), high = std::asinh((mx_ + kReach * x.sd()) / c_);
     for (int zoom = 0; zoom < kMostZooms; ++zoom) {
@@ -44,11 +51,11 @@ class Weight {
 
   // Mean and variance of a quantity with these moments given x.
   template <class Given>
-  Moments average(const Given& given) const {
+  Tilted average(const Given& given) const {
     double mean = 0, spread = 0;
     for (std::size_t i = 0; i < count_; ++i) mean += weight_[i] * given(point(i)).mean;
     for (std::size_t i = 0; i < count_; ++i) {
-      const Moments m = given(point(i));
+      const Tilted m = given(point(i));
       spread += weight_[i] * (m.variance + (m.mean - mean) * (m.mean - mean));
     }
     return {mean, spread};
@@ -80,7 +87,7 @@ class Weight {
   std::array<double, kMostPoints> weight_;
 };
 
-Gaussian quotient(const Moments& marginal, const Gaussian& arrived) {
+Gaussian quotient(const Tilted& marginal, const Gaussian& arrived) {
   return {marginal.mean / marginal.variance - arrived.tau, 1 / marginal.variance - arrived.rho};
 }
 
@@ -90,16 +97,16 @@ Gaussian ProductEp::to_z(const Gaussian& x, const Gaussian& y, const Gaussian& z
   if (!x.is_proper() || !y.is_proper() || !z.is_proper()) return Product::to_z(x, y);
   const Weight weight(x, y, z);
   const double my = y.mean(), vy = y.variance(), mz = z.mean(), vz = z.variance();
-  const Moments marginal = weight.average([&](double at) {
+  const Tilted marginal = weight.average([&](double at) {
     const double v = at * at * vy, share = v / (v + vz);  // of z's own message
-    return Moments{at * my + share * (mz - at * my), share * vz};
+    return Tilted{at * my + share * (mz - at * my), share * vz};
   });
   return quotient(marginal, z);
 }
 
 Gaussian ProductEp::to_factor(const Gaussian& own, const Gaussian& other, const Gaussian& z) {
   if (!own.is_proper() || !other.is_proper() || !z.is_proper()) return Product::to_factor(other, z);
-  return quotient(Weight(own, other, z).average([](double at) { return Moments{at, 0}; }), own);
+  return quotient(Weight(own, other, z).average([](double at) { return Tilted{at, 0}; }), own);
 }
 
 }  // namespace dma

@@ -14,8 +14,8 @@ constexpr double kFirstNoise = 0.3;  // a good part of the target's variance is 
 constexpr double kWeightExponent = 0.7;
 constexpr int kRivalEpochs = 100, kRivalWeightedEpochs = 120;
 constexpr double kRivalGain = 1e-4;
-constexpr int kFullEpochs = 5;  // on all rows, after growing subsets; twice
-constexpr double kLeastShare = 1e-6;  // of a mixture
+constexpr int kFullEpochs = 5;         // on all rows, after growing subsets; twice
+constexpr double kLeastMember = 1e-6;  // of a mixture
 
 struct Fitted {
   SharedPosterior posterior;
@@ -38,7 +38,8 @@ void learn_noise_function(const RowData& data, Curvature& curvature, SharedState
   const Vector squares = curvature.residuals().array().square() / curvature.shares_of_others().array().max(0.05);
   for (std::size_t k = 0; k < state.noise.size(); ++k) {
     state.noise[k].add_slopes(data.rows.cols());
-    for (int step = 0; step < kSteps; ++step) state.noise[k].learn(data.rows, squares.segment(static_cast<Index>(k) * n, n));
+    for (int step = 0; step < kSteps; ++step)
+      state.noise[k].learn(data.rows, squares.segment(static_cast<Index>(k) * n, n));
   }
 }
 
@@ -60,9 +61,10 @@ Matrix weighted_share(const SharedState& plain, const Matrix& noise) {
   return share;
 }
 
-void add_network(const RowBeliefs& plain, const RowBeliefs* weighted, const JointRegression::Member& member, double share,
-                 std::vector<PredictionComponent>& all) {
-  const Matrix own = weighted != nullptr ? weighted_share(member.plain, weighted->noise) : Matrix::Zero(plain.mean.rows(), plain.mean.cols());
+void add_network(const RowBeliefs& plain, const RowBeliefs* weighted, const JointRegression::Member& member,
+                 double share, std::vector<PredictionComponent>& all) {
+  const Matrix own = weighted != nullptr ? weighted_share(member.plain, weighted->noise)
+                                         : Matrix::Zero(plain.mean.rows(), plain.mean.cols());
   all.push_back(component(plain, *member.plain_posterior, share * (1 - own.array())));
   if (weighted != nullptr) all.push_back(component(*weighted, *member.weighted_posterior, share * own));
 }
@@ -79,18 +81,24 @@ struct JointRegression::Fitting {
 };
 
 JointRegression::JointRegression(JointRegressionOptions options)
-    : options_(std::move(options)), network_(options_.shape), linear_(options_.shape.layers.front(), options_.shape.layers.back()) {
+    : options_(std::move(options)),
+      network_(options_.shape),
+      linear_(options_.shape.layers.front(), options_.shape.layers.back()) {
   if (options_.prior.mean.size() == 0) options_.prior = network_.prior();
-  linear_prior_ = {Vector::Zero(linear_.scalars()), Vector::Constant(linear_.scalars(), static_cast<double>(options_.shape.layers.front() + 1))};
+  linear_prior_ = {Vector::Zero(linear_.scalars()),
+                   Vector::Constant(linear_.scalars(), static_cast<double>(options_.shape.layers.front() + 1))};
   if (!options_.noise.empty()) options_.noise_depends_on_inputs = options_.tails = false;
   if (options_.shape.layers.size() < 3) options_.linear_rival = false;
 }
 
-JointRegressionReport JointRegression::fit(const Matrix& rows, const Matrix& targets, const std::function<bool(const Progress&)>& on_epoch) {
-  Fitting fitting{{rows, targets}, choose_regime(rows.rows(), targets.cols(), network_.scalars()), on_epoch, {}, {}, {}, 0};
+JointRegressionReport JointRegression::fit(const Matrix& rows, const Matrix& targets,
+                                           const std::function<bool(const Progress&)>& on_epoch) {
+  Fitting fitting{
+      {rows, targets}, choose_regime(rows.rows(), targets.cols(), network_.scalars()), on_epoch, {}, {}, {}, 0};
   if (fitting.regime.form == JointRegime::Form::none) fail("fit: {}", fitting.regime.reason);
   JointRegressionReport report{fitting.regime, {}, 1, false};
-  memory_.members.resize(options_.members > 0 ? options_.members : affordable_members(rows.rows(), targets.cols(), network_.scalars()));
+  memory_.members.resize(options_.members > 0 ? options_.members
+                                              : affordable_members(rows.rows(), targets.cols(), network_.scalars()));
   memory_.lowest = rows.colwise().minCoeff(), memory_.highest = rows.colwise().maxCoeff();
   if (options_.linear_rival) fit_rival(fitting);
   std::size_t fitted = 0;
@@ -102,17 +110,20 @@ JointRegressionReport JointRegression::fit(const Matrix& rows, const Matrix& tar
   left_out_.clear();
   const double each = 1 / static_cast<double>(fitted);
   for (std::size_t k = 0; k < fitted; ++k)
-    add_network(fitting.plain[k], memory_.members[k].weighted_posterior ? &fitting.weighted[k] : nullptr, memory_.members[k], each, left_out_);
+    add_network(fitting.plain[k], memory_.members[k].weighted_posterior ? &fitting.weighted[k] : nullptr,
+                memory_.members[k], each, left_out_);
   memory_.network_share = 1;
   if (options_.linear_rival) {
     const double ahead = score_of(left_out_, targets) - fitting.rival_score;
     double& share = memory_.network_share;
     share = 1 / (1 + std::exp(-ahead));
-    if (share < kLeastShare) share = 0;
-    if (share > 1 - kLeastShare) share = 1;
+    if (share < kLeastMember) share = 0;
+    if (share > 1 - kLeastMember) share = 1;
     for (PredictionComponent& own : left_out_) own.weight *= share;
     if (share == 0) left_out_.clear();
-    if (share < 1) left_out_.push_back(component(fitting.rival, *memory_.rival, Matrix::Constant(rows.rows(), targets.cols(), 1 - share)));
+    if (share < 1)
+      left_out_.push_back(
+          component(fitting.rival, *memory_.rival, Matrix::Constant(rows.rows(), targets.cols(), 1 - share)));
   }
   report.network_share = memory_.network_share;
   return report;
@@ -142,11 +153,15 @@ bool JointRegression::fit_member(Fitting& fitting, std::size_t index) {
   const SharedPrior prior = prior_of(index);
   bool going_on = true;
   const bool growing = fitting.regime.form == JointRegime::Form::growing;
-  SharedFitOptions joint{.epochs = options_.epochs, .learn_noise = options_.noise.empty(), .learn_scale = options_.learn_scale, .least_gain = options_.least_gain};
+  SharedFitOptions joint{.epochs = options_.epochs,
+                         .learn_noise = options_.noise.empty(),
+                         .learn_scale = options_.learn_scale,
+                         .least_gain = options_.least_gain};
   joint.on_epoch = [&](const SharedEpoch& epoch) {
     const SharedState& state = member.weighted.epoch > 0 ? member.weighted : member.plain;
     std::vector<double> noise;
-    for (const LogLinearNoise& own : state.noise) noise.push_back(std::exp(own.variances(data.rows).array().log().mean()));
+    for (const LogLinearNoise& own : state.noise)
+      noise.push_back(std::exp(own.variances(data.rows).array().log().mean()));
     if (fitting.on_epoch) going_on = fitting.on_epoch({index, epoch, std::move(noise)});
     return going_on;
   };
@@ -154,7 +169,8 @@ bool JointRegression::fit_member(Fitting& fitting, std::size_t index) {
   if (plain.epoch == 0) {
     plain.mean = options_.prior.mean + network_.draw(options_.seed + index);
     for (Index k = 0; k < data.targets.cols(); ++k)
-      plain.noise.push_back(LogLinearNoise::constant(options_.noise.empty() ? kFirstNoise : options_.noise[static_cast<std::size_t>(k)]));
+      plain.noise.push_back(
+          LogLinearNoise::constant(options_.noise.empty() ? kFirstNoise : options_.noise[static_cast<std::size_t>(k)]));
   }
   const auto curvature = fitting.regime.curvature();
   if (growing && plain.epoch == 0) {
@@ -177,8 +193,8 @@ bool JointRegression::fit_member(Fitting& fitting, std::size_t index) {
   fitting.plain.push_back(std::move(fitted.left_out));
   fitting.weighted.emplace_back();
   // A network that has lost to the linear model needs no finer noise.
-  const bool lost = options_.linear_rival && score_of({component(fitting.plain.back(), *member.plain_posterior, {})}, data.targets) <
-                                                 fitting.rival_score + std::log(kLeastShare);
+  const bool lost = options_.linear_rival && score_of({component(fitting.plain.back(), *member.plain_posterior, {})},
+                                                      data.targets) < fitting.rival_score + std::log(kLeastMember);
   if (!going_on || lost || !options_.noise_depends_on_inputs) return going_on;
 
   if (member.weighted.epoch == 0) {
@@ -208,13 +224,16 @@ std::vector<double> JointRegression::noise(const Matrix& rows) const {
     posterior = first.weighted_posterior ? &*first.weighted_posterior : &*first.plain_posterior;
   }
   std::vector<double> all;
-  for (const LogLinearNoise& own : posterior->state.noise) all.push_back(std::exp(own.variances(rows).array().log().mean()));
+  for (const LogLinearNoise& own : posterior->state.noise)
+    all.push_back(std::exp(own.variances(rows).array().log().mean()));
   return all;
 }
 
 SharedPrior JointRegression::prior_of(std::size_t member) const {
   SharedPrior prior = options_.prior;
-  const Index hidden = network_.scalars() - network_.outputs() * (options_.shape.layers[options_.shape.layers.size() - 2] + (options_.shape.bias ? 1 : 0));
+  const Index hidden =
+      network_.scalars() -
+      network_.outputs() * (options_.shape.layers[options_.shape.layers.size() - 2] + (options_.shape.bias ? 1 : 0));
   if (options_.anchored) prior.mean.head(hidden) += network_.draw(options_.seed + member).head(hidden);
   return prior;
 }
@@ -242,9 +261,10 @@ std::vector<PredictionComponent> JointRegression::predict(const Matrix& rows) co
   return all;
 }
 
-// Beyond the range of the learned rows a network goes on as it must, not as it learned: what it adds to its value at the edge is
-// doubted by as much as it is.
-void JointRegression::doubt_extrapolation(const SharedPosterior& posterior, const Matrix& rows, RowBeliefs& beliefs) const {
+// Beyond the range of the learned rows a network goes on as it must, not as it learned: what it adds to its value at
+// the edge is doubted by as much as it is.
+void JointRegression::doubt_extrapolation(const SharedPosterior& posterior, const Matrix& rows,
+                                          RowBeliefs& beliefs) const {
   const Matrix inside =
       rows.cwiseMax(memory_.lowest.replicate(rows.rows(), 1)).cwiseMin(memory_.highest.replicate(rows.rows(), 1));
   std::vector<Index> beyond;
@@ -262,7 +282,8 @@ JointRegression::Marginals JointRegression::weights(std::size_t member) const {
   const SharedPosterior& posterior = m.weighted_posterior ? *m.weighted_posterior : *m.plain_posterior;
   // Beyond that the prior's variance, which bounds the posterior's, must do.
   constexpr Index kMostScalars = 5000;
-  if (network_.scalars() > kMostScalars) return {posterior.state.mean, (posterior.state.scale * options_.prior.precision).cwiseInverse()};
+  if (network_.scalars() > kMostScalars)
+    return {posterior.state.mean, (posterior.state.scale * options_.prior.precision).cwiseInverse()};
   return {posterior.state.mean, posterior.marginal_variances(network_, prior_of(member))};
 }
 

@@ -12,8 +12,6 @@ namespace dma::joint_system {
 
 namespace {
 
-constexpr std::uint32_t kNone = Elimination::kNone;
-
 // A sparse factor that holds more of the triangle than this takes longer than a dense one.
 constexpr double kDenseShare = 0.4;
 // So few unknowns are not worth an order.
@@ -27,8 +25,8 @@ struct Forming {
   Indices later;
 };
 
-// Whether a child may be joined with its parent although some of the numbers kept are then zero: a front costs as much as
-// some twenty multiplications by itself.
+// Whether a child may be joined with its parent although some of the numbers kept are then zero: a front costs as much
+// as some twenty multiplications by itself.
 bool is_worth_joining(const Forming& child, const Forming& parent) {
   const double own = child.columns, size = own + static_cast<double>(child.later.size());
   const double joined = own + parent.columns + static_cast<double>(parent.later.size());
@@ -84,8 +82,8 @@ class Analysis {
     form_fronts(parent_after);
   }
 
-  // Column after column: what it meets later is what its rows and its children meet. A finished front whose parent is the
-  // next column is joined with it where that pays.
+  // Column after column: what it meets later is what its rows and its children meet. A finished front whose parent is
+  // the next column is joined with it where that pays.
   void form_fronts(const Indices& parent) {
     Indices mark(n_, kNone);
     std::vector<std::uint32_t> top;  // fronts whose parent is not reached yet, as a stack
@@ -104,8 +102,10 @@ class Analysis {
       fill_ += own.later.size() + 1;
       const std::uint64_t at_least = 8 * fill_;
       if (at_least > limits_.bytes)
-        fail("joint: the factor of {} unknowns needs more than the limit of {:.3g} GB; raise joint({{.memory = ...}}) or solve by sweeps",
-             n_, static_cast<double>(limits_.bytes) / 1e9);
+        fail(
+            "joint: the factor of {} unknowns needs more than the limit of {:.3g} GB; raise joint({{.memory = ...}}) "
+            "or solve by sweeps",
+            n_, static_cast<double>(limits_.bytes) / 1e9);
       // Only the front just before can be joined: its columns end where this one begins.
       if (!top.empty() && top.back() + 1 == forming_.size() && parent_column[top.back()] == j &&
           is_worth_joining(forming_.back(), own)) {
@@ -153,14 +153,17 @@ class Analysis {
       const Elimination::Front& parent = out_.fronts[front.parent];
       const Indices& list = forming_[front.parent].later;
       for (const std::uint32_t p : forming_[f].later)
-        out_.in_parent.push_back(p < parent.first + parent.columns
-                                     ? p - parent.first
-                                     : parent.columns + static_cast<std::uint32_t>(std::ranges::lower_bound(list, p) - list.begin()));
+        out_.in_parent.push_back(
+            p < parent.first + parent.columns
+                ? p - parent.first
+                : parent.columns + static_cast<std::uint32_t>(std::ranges::lower_bound(list, p) - list.begin()));
     }
     out_.fronts.emplace_back().first = n_;
     if (out_.bytes() > limits_.bytes)
-      fail("joint: {} unknowns need {:.3g} GB, more than the limit of {:.3g} GB; raise joint({{.memory = ...}}) or solve by sweeps",
-           n_, static_cast<double>(out_.bytes()) / 1e9, static_cast<double>(limits_.bytes) / 1e9);
+      fail(
+          "joint: {} unknowns need {:.3g} GB, more than the limit of {:.3g} GB; raise joint({{.memory = ...}}) or "
+          "solve by sweeps",
+          n_, static_cast<double>(out_.bytes()) / 1e9, static_cast<double>(limits_.bytes) / 1e9);
   }
 
   void place_rows() {
@@ -179,8 +182,9 @@ class Analysis {
       for (std::uint32_t k = begin; k < end; ++k) {
         const std::uint32_t p = out_.position[rows_.columns[k]];
         if (p >= front.first + front.columns) from = std::lower_bound(from, list.end(), p);
-        out_.local[k] = p < front.first + front.columns ? p - front.first
-                                                        : front.columns + static_cast<std::uint32_t>(from - list.begin());
+        out_.local[k] = p < front.first + front.columns
+                            ? p - front.first
+                            : front.columns + static_cast<std::uint32_t>(from - list.begin());
       }
       out_.front_of_row[r] = f;
       ++count[f + 1];
@@ -209,8 +213,8 @@ std::string Elimination::text() const {
   const double share = unknowns == 0 ? 0 : static_cast<double>(panels) / triangle(unknowns);
   if (fronts.size() <= 2)
     return fmt::format("dense Cholesky: {} unknowns, {:.3g} MB", unknowns, static_cast<double>(bytes()) / 1e6);
-  return fmt::format("sparse Cholesky: {} unknowns in {} fronts of at most {}, {:.3g} % of a dense factor, {:.3g} MB", unknowns,
-                     fronts.size() - 1, largest, 100 * share, static_cast<double>(bytes()) / 1e6);
+  return fmt::format("sparse Cholesky: {} unknowns in {} fronts of at most {}, {:.3g} % of a dense factor, {:.3g} MB",
+                     unknowns, fronts.size() - 1, largest, 100 * share, static_cast<double>(bytes()) / 1e6);
 }
 
 }  // namespace dma::joint_system

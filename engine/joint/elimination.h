@@ -2,9 +2,10 @@
 //
 //   L = sum_r weight_r a_r a_r^T,
 //
-// known from where each row a_r has its numbers. Unknowns that are eliminated together form a front: a small dense matrix
-// over its own columns and the later ones they meet. Every row lies within the front of its first column, and what is left
-// of a front lies within that of its parent; the numbers (fronts.h) are dense all the way. One front is a dense matrix.
+// known from where each row a_r has its numbers. Unknowns that are eliminated together form a front: a small dense
+// matrix over its own columns and the later ones they meet. Every row lies within the front of its first column, and
+// what is left of a front lies within that of its parent; the numbers (fronts.h) are dense all the way. One front is a
+// dense matrix.
 #pragma once
 
 #include <cstdint>
@@ -14,19 +15,21 @@
 
 namespace dma::joint_system {
 
+inline constexpr std::uint32_t kNone = 0xffffffffu;  // where an index has nothing to name
+
 // Row r has numbers at columns[first[r]] .. columns[first[r + 1] - 1].
 struct RowPattern {
   std::uint32_t unknowns = 0;
   std::vector<std::uint32_t> first{0}, columns;
 
   std::size_t rows() const { return first.size() - 1; }
-  std::span<const std::uint32_t> row(std::size_t r) const { return {columns.data() + first[r], columns.data() + first[r + 1]}; }
+  std::span<const std::uint32_t> row(std::size_t r) const {
+    return {columns.data() + first[r], columns.data() + first[r + 1]};
+  }
   void end_row() { first.push_back(static_cast<std::uint32_t>(columns.size())); }
 };
 
 struct Elimination {
-  static constexpr std::uint32_t kNone = 0xffffffffu;
-
   struct Front {
     std::uint32_t first = 0;    // position of its first own column
     std::uint32_t columns = 0;  // own ones
@@ -49,7 +52,7 @@ struct Elimination {
   std::vector<std::uint32_t> in_parent;  // the same within the parent's front
   std::vector<std::uint32_t> rows;       // grouped by front
   std::vector<std::uint32_t> local;      // parallel to RowPattern::columns: the place within the row's front, ascending
-  std::vector<std::uint32_t> front_of_row;  // kNone for a row without columns
+  std::vector<std::uint32_t> front_of_row;           // kNone for a row without columns
   std::uint64_t panels = 0, squares = 0, stack = 0;  // numbers in all
   std::uint32_t largest = 0;                         // front
 

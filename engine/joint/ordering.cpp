@@ -7,9 +7,7 @@
 
 namespace dma::joint_system {
 
-namespace {
-constexpr std::uint32_t kNone = Elimination::kNone;
-}
+namespace {}
 
 Indices different_rows(const RowPattern& rows) {
   std::unordered_multimap<std::uint64_t, std::uint32_t> seen;
@@ -20,7 +18,8 @@ Indices different_rows(const RowPattern& rows) {
     std::uint64_t hash = 1469598103934665603u;
     for (const std::uint32_t c : row) hash = (hash ^ c) * 1099511628211u;
     const auto [from, to] = seen.equal_range(hash);
-    if (std::any_of(from, to, [&](const auto& other) { return std::ranges::equal(rows.row(other.second), row); })) continue;
+    if (std::any_of(from, to, [&](const auto& other) { return std::ranges::equal(rows.row(other.second), row); }))
+      continue;
     seen.emplace(hash, r);
     different.push_back(r);
   }

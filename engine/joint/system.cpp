@@ -11,8 +11,6 @@ namespace dma::joint_system {
 
 namespace {
 
-constexpr std::uint32_t kNone = System::kNone;
-
 bool is_function(const Kind& kind) { return static_cast<bool>(kind.linear_view()); }
 bool is_density(const Kind& kind) { return !is_function(kind) && kind.gaussian_row(); }
 
@@ -86,13 +84,17 @@ void System::assign_roles(const PlanData& plan) {
         const std::uint32_t e = group.ports[p].elements(q);
         const auto factor = [&] { return plan.slot_name(g, q / group.ports[p].terms); };
         if (role[e] == Role::known)
-          fail("joint: '{}' is observed and also the output of factor '{}', a constraint of infinite precision; observe it through "
-               "gaussian_noise instead",
-               element_name(plan, e), factor());
+          fail(
+              "joint: '{}' is observed and also the output of factor '{}', a constraint of infinite precision; observe "
+              "it through "
+              "gaussian_noise instead",
+              element_name(plan, e), factor());
         if (producer[e] != kNone)
-          fail("joint: '{}' is the output of two deterministic factors, '{}' is one of them: a constraint of infinite precision; "
-               "connect one of them through gaussian_noise",
-               element_name(plan, e), factor());
+          fail(
+              "joint: '{}' is the output of two deterministic factors, '{}' is one of them: a constraint of infinite "
+              "precision; "
+              "connect one of them through gaussian_noise",
+              element_name(plan, e), factor());
         producer[e] = g;
         role[e] = Role::derived;
       }
@@ -127,7 +129,8 @@ void System::form_batches(const PlanData& plan) {
     for (const std::uint32_t e : all)
       if (node_of[e] != kNone) visit(node_of[e]);
   };
-  for (std::uint32_t n = 0; n < nodes.size(); ++n) for_inputs(n, [&](std::uint32_t m) { ++first[m + 1], ++nodes[n].waits; });
+  for (std::uint32_t n = 0; n < nodes.size(); ++n)
+    for_inputs(n, [&](std::uint32_t m) { ++first[m + 1], ++nodes[n].waits; });
   std::partial_sum(first.begin(), first.end(), first.begin());
   waiting.resize(first.back());
   auto next = first;
@@ -146,7 +149,8 @@ void System::form_batches(const PlanData& plan) {
     fail("joint: factor '{}' lies on a directed cycle of deterministic factors; put gaussian_noise somewhere on it",
          plan.slot_name(stuck->group, stuck->slot));
   }
-  std::ranges::sort(ready, {}, [&](std::uint32_t n) { return std::tuple(nodes[n].level, nodes[n].group, nodes[n].slot); });
+  std::ranges::sort(ready, {},
+                    [&](std::uint32_t n) { return std::tuple(nodes[n].level, nodes[n].group, nodes[n].slot); });
   for (std::size_t k = 0; k < ready.size();) {
     const Node& head = nodes[ready[k]];
     Batch& batch = batches.emplace_back();

@@ -11,9 +11,9 @@
 namespace dma {
 namespace {
 
-constexpr std::uint64_t kSeed = 31;
+constexpr std::uint64_t kBlockSeed = 31;
 constexpr std::size_t kSlots = 150;  // more than a block, and not a whole number of chunks
-constexpr double kTolerance = 1e-12;
+constexpr double kBlockError = 1e-12;
 
 using Messages = std::vector<Gaussian>;
 
@@ -58,8 +58,8 @@ Messages draw(const std::function<Gaussian()>& one) {
 
 // Ordinary messages, saturated ones, and whatever an edge may carry.
 void for_each_draw(const std::function<void(const std::function<Gaussian()>& one, double slope)>& check) {
-  oracle::RandomMessages random(kSeed);
-  const oracle::Range saturated{"saturated", {1, 100}, {1e-2, 1e2}, kTolerance};
+  oracle::RandomMessages random(kBlockSeed);
+  const oracle::Range saturated{"saturated", {1, 100}, {1e-2, 1e2}, kBlockError};
   for (int repeat = 0; repeat < 30; ++repeat) {
     for (const double slope : {0.1, 0.9, 1.0, 1e-12}) {
       check([&] { return random.proper(oracle::kOrdinary); }, slope);
@@ -82,7 +82,7 @@ TEST_CASE("leaky_relu: a plate sends what its slots would send one by one") {
     }
   });
   MESSAGE("largest difference ", worst);
-  CHECK(worst < kTolerance);
+  CHECK(worst < kBlockError);
 }
 
 TEST_CASE("leaky_relu hybrid: a plate sends what its slots would send one by one") {
@@ -98,7 +98,7 @@ TEST_CASE("leaky_relu hybrid: a plate sends what its slots would send one by one
     }
   });
   MESSAGE("largest difference ", worst);
-  CHECK(worst < kTolerance);
+  CHECK(worst < kBlockError);
   CHECK(counted == expected_count);
   CHECK(counted > 0);
 }

@@ -7,7 +7,7 @@
 namespace dma {
 namespace {
 
-const oracle::Range kModerate{"moderate", {0.01, 6}, {0.1, 10}, 1e-10};
+const oracle::Range kModerateInputs{"moderate", {0.01, 6}, {0.1, 10}, 1e-10};
 
 }  // namespace
 
@@ -42,21 +42,21 @@ TEST_CASE("leaky_relu: message to y is accurate at slope 0, down to where the va
 TEST_CASE("leaky_relu: message to y has the moments of the pushforward by quadrature") {
   oracle::RandomMessages random(oracle::kSeed);
   for (int i = 0; i < 300; ++i) {
-    const Gaussian x = random.proper(kModerate);
+    const Gaussian x = random.proper(kModerateInputs);
     const LeakyRelu::Parameters p{random.log_uniform({0.01, 1})};
     const double mean = oracle::expectation([&](double t) { return LeakyRelu::value(t, p); }, x, 0);
     const double variance =
         oracle::expectation([&](double t) { return std::pow(LeakyRelu::value(t, p) - mean, 2); }, x, 0);
     const Gaussian message = LeakyRelu::to_y(x, p);
-    CHECK(std::abs(message.mean() - mean) <= kModerate.tolerance * std::max(std::abs(mean), message.sd()));
-    CHECK(message.variance() == doctest::Approx(variance).epsilon(kModerate.tolerance));
+    CHECK(std::abs(message.mean() - mean) <= kModerateInputs.tolerance * std::max(std::abs(mean), message.sd()));
+    CHECK(message.variance() == doctest::Approx(variance).epsilon(kModerateInputs.tolerance));
   }
 }
 
 TEST_CASE("leaky_relu: message to x has the moments of N(value(x); m, v) by quadrature") {
   oracle::RandomMessages random(oracle::kSeed);
   for (int i = 0; i < 300; ++i) {
-    const Gaussian y = random.proper(kModerate);
+    const Gaussian y = random.proper(kModerateInputs);
     const LeakyRelu::Parameters p{random.log_uniform({0.01, 1})};
     const auto moment = [&](auto f) {
       // Each half-line is integrated in y = value(x), dx = dy on the right and dy / slope on the left.
@@ -67,8 +67,8 @@ TEST_CASE("leaky_relu: message to x has the moments of N(value(x); m, v) by quad
     const double mean = moment([](double x) { return x; }) / mass;
     const double variance = moment([&](double x) { return (x - mean) * (x - mean); }) / mass;
     const Gaussian message = LeakyRelu::to_x(y, p);
-    CHECK(std::abs(message.mean() - mean) <= kModerate.tolerance * std::max(std::abs(mean), message.sd()));
-    CHECK(message.variance() == doctest::Approx(variance).epsilon(kModerate.tolerance));
+    CHECK(std::abs(message.mean() - mean) <= kModerateInputs.tolerance * std::max(std::abs(mean), message.sd()));
+    CHECK(message.variance() == doctest::Approx(variance).epsilon(kModerateInputs.tolerance));
   }
 }
 

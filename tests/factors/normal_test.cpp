@@ -10,7 +10,7 @@ namespace {
 using oracle::Real;
 
 // Ten rounded operations, and the rounding of t^2/2 in an exponent that reaches 700 before exp underflows.
-constexpr double kTolerance = 5e-13;
+constexpr double kNormalError = 5e-13;
 
 // Where phi has left the double range nothing that multiplies it can be compared.
 constexpr double kDensityRange = 37;
@@ -28,7 +28,7 @@ TEST_CASE("normal: density and distribution keep relative accuracy in both tails
     worst = std::max(worst, oracle::relative_error(normal::distribution(t), oracle::Phi(t)));
   }
   MESSAGE("worst relative error ", worst);
-  CHECK(worst < kTolerance);
+  CHECK(worst < kNormalError);
 }
 
 TEST_CASE("normal: the table's exponential keeps relative accuracy over its range") {
@@ -51,12 +51,13 @@ TEST_CASE("normal: hazard and variance of a tail agree with their definitions ou
     worst_variance = std::max(worst_variance, oracle::relative_error(beyond.variance, 1 - h * (h - x)));
   }
   MESSAGE("worst relative error: hazard ", worst_hazard, ", variance ", worst_variance);
-  CHECK(worst_hazard < kTolerance);
-  CHECK(worst_variance < kTolerance);
+  CHECK(worst_hazard < kNormalError);
+  CHECK(worst_variance < kNormalError);
 }
 
 TEST_CASE("normal: tails are accurate on both sides of where the continued fraction takes over") {
-  for (const double x : {0.0, 0.01, 0.5, 0.99, 1.0, 1.7, 3.0, 4.2, 6.0, 9.0, 12.0, 15.99, 16.0, 16.5, 20.0, 40.0, 113.0}) {
+  for (const double x :
+       {0.0, 0.01, 0.5, 0.99, 1.0, 1.7, 3.0, 4.2, 6.0, 9.0, 12.0, 15.99, 16.0, 16.5, 20.0, 40.0, 113.0}) {
     const normal::Tail beyond = normal::tail(x);
     const Real h = hazard(-x);
     CAPTURE(x);
@@ -90,8 +91,8 @@ TEST_CASE("normal: the rectified moments of a tail agree with their definitions,
                                                                      (square + 1) * p + u * density - mean * mean));
   }
   MESSAGE("worst relative error: rectified mean ", worst_mean, ", variance ", worst_variance);
-  CHECK(worst_mean < kTolerance);
-  CHECK(worst_variance < kTolerance);
+  CHECK(worst_mean < kNormalError);
+  CHECK(worst_variance < kNormalError);
 }
 
 TEST_CASE("normal: tails at infinity are 0 and finite") {

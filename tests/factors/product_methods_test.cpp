@@ -12,16 +12,17 @@ namespace {
 
 using namespace dma;
 
-constexpr std::uint64_t kSeed = 11;
+constexpr std::uint64_t kProductSeed = 11;
 const oracle::Range kModerate{"moderate", {0.1, 5}, {1e-1, 1e1}, 0};
 
 }  // namespace
 
 TEST_CASE("product linearised: the message to x is that of the linear factor, by its moments") {
   // z = mx my + my (x - mx) + mx (y - my) + e with Var e = vx vy, solved for x.
-  oracle::RandomMessages random(kSeed);
+  oracle::RandomMessages random(kProductSeed);
   for (int i = 0; i < 10'000; ++i) {
-    const Gaussian x = random.proper(oracle::kOrdinary), y = random.proper(oracle::kOrdinary), z = random.proper(oracle::kOrdinary);
+    const Gaussian x = random.proper(oracle::kOrdinary), y = random.proper(oracle::kOrdinary),
+                   z = random.proper(oracle::kOrdinary);
     const double noise = z.variance() + x.mean() * x.mean() * y.variance() + x.variance() * y.variance();
     const Gaussian message = ProductLinearised::to_factor(x, y, z);
     const double variance = noise / (y.mean() * y.mean()), mean = z.mean() / y.mean();
@@ -41,7 +42,7 @@ TEST_CASE("product linearised: gradients and residual are those of the best line
 }
 
 TEST_CASE("product linearised: proper on 10^6 random messages") {
-  oracle::RandomMessages random(kSeed);
+  oracle::RandomMessages random(kProductSeed);
   for (int i = 0; i < 1'000'000; ++i) {
     const Gaussian message = ProductLinearised::to_factor(random.any(), random.any(), random.any());
     if (!is_valid(message)) FAIL("not valid: tau ", message.tau, " rho ", message.rho);
@@ -50,7 +51,7 @@ TEST_CASE("product linearised: proper on 10^6 random messages") {
 }
 
 TEST_CASE("product ep: message times arrival has the moments of the marginal, by adaptive quadrature") {
-  oracle::RandomMessages random(kSeed);
+  oracle::RandomMessages random(kProductSeed);
   int negative = 0;
   constexpr double kTolerance = 1e-8;  // two layers of quadrature on the oracle's side
   for (int i = 0; i < 300; ++i) {
@@ -63,21 +64,23 @@ TEST_CASE("product ep: message times arrival has the moments of the marginal, by
       // Split at 0, where the likelihood is sharpest.
       const double mass = oracle::expectation(likelihood, x, 0.0);
       const double mean = oracle::expectation([&](double a) { return likelihood(a) * mean_given(a); }, x, 0.0) / mass;
-      const double variance = oracle::expectation([&](double a) {
-                                const double off = mean_given(a) - mean;
-                                return likelihood(a) * (variance_given(a) + off * off);
-                              }, x, 0.0) / mass;
+      const double variance = oracle::expectation(
+                                  [&](double a) {
+                                    const double off = mean_given(a) - mean;
+                                    return likelihood(a) * (variance_given(a) + off * off);
+                                  },
+                                  x, 0.0) /
+                              mass;
       return Gaussian::from_moments(mean, variance);
     };
     const auto check = [&](const Gaussian& message, const Gaussian& arrived, const Gaussian& truth) {
       CHECK(std::abs(message.rho + arrived.rho - truth.rho) < kTolerance * truth.rho);
-      CHECK(std::abs(message.tau + arrived.tau - truth.tau) < kTolerance * (std::abs(truth.tau) + std::sqrt(truth.rho)));
+      CHECK(std::abs(message.tau + arrived.tau - truth.tau) <
+            kTolerance * (std::abs(truth.tau) + std::sqrt(truth.rho)));
       negative += message.rho < 0;
     };
     check(ProductEp::to_factor(x, y, z), x, marginal([](double a) { return a; }, [](double) { return 0.0; }));
-    const auto z_given = [&](double a) {
-      return z * Gaussian::from_moments(a * y.mean(), a * a * y.variance());
-    };
+    const auto z_given = [&](double a) { return z * Gaussian::from_moments(a * y.mean(), a * a * y.variance()); };
     check(ProductEp::to_z(x, y, z), z,
           marginal([&](double a) { return z_given(a).mean(); }, [&](double a) { return z_given(a).variance(); }));
   }
@@ -86,7 +89,8 @@ TEST_CASE("product ep: message times arrival has the moments of the marginal, by
 }
 
 TEST_CASE("product ep: resolves a marginal a thousand times narrower than the arriving message") {
-  const Gaussian x = Gaussian::from_moments(0, 1), y = Gaussian::from_moments(2, 1e-10), z = Gaussian::from_moments(0.6, 1e-6);
+  const Gaussian x = Gaussian::from_moments(0, 1), y = Gaussian::from_moments(2, 1e-10),
+                 z = Gaussian::from_moments(0.6, 1e-6);
   const Gaussian message = ProductEp::to_factor(x, y, z);
   CHECK(message.mean() == doctest::Approx(0.3).epsilon(1e-6));
   CHECK(message.variance() == doctest::Approx(1e-6 / 4).epsilon(1e-4));

@@ -127,12 +127,12 @@ std::vector<std::string> other_arguments(Choices& choices) {
   return all;
 }
 
-struct Outcome {
+struct Ended {
   int code = 0;
   std::string output, errors;
 };
 
-Outcome run(std::vector<std::string> arguments) {
+Ended run(std::vector<std::string> arguments) {
   arguments.insert(arguments.begin(), "dma");
   std::vector<char*> pointers;
   for (std::string& argument : arguments) pointers.push_back(argument.data());
@@ -142,7 +142,7 @@ Outcome run(std::vector<std::string> arguments) {
   return {code, output.text(), errors.text()};
 }
 
-void check(const Outcome& outcome, const std::vector<std::string>& arguments) {
+void check(const Ended& outcome, const std::vector<std::string>& arguments) {
   std::string command;
   for (const std::string& argument : arguments) command += " '" + printable(argument) + "'";
   const auto lines = std::ranges::count(outcome.errors, '\n');
@@ -164,7 +164,7 @@ std::size_t fuzz_command(Choices& choices) {
   Scene scene(choices);
   const std::string data = read("data.csv");
   const std::vector<std::string> arguments = choices.one_in(8) ? other_arguments(choices) : fit_arguments(choices);
-  const Outcome fitted = run(arguments);
+  const Ended fitted = run(arguments);
   check(fitted, arguments);
   std::set<std::string> allowed = {"data.csv", "out.csv", "model.json", "fit.checkpoint", "fit.svg", "fit.gnuplot"};
   for (const std::string& file : scene.files()) promise(allowed.contains(file), "dma left '{}' behind", file);
@@ -175,7 +175,7 @@ std::size_t fuzz_command(Choices& choices) {
   if (!has_model) return 1;
   promise(fitted.code == 0, "a model is left although the fit failed: {}", fitted.errors);
   const std::vector<std::string> predict = {"predict", "model.json", "data.csv"};
-  const Outcome predicted = run(predict);
+  const Ended predicted = run(predict);
   check(predicted, predict);
   promise(predicted.code == 0, "a model was fitted on rows that it cannot predict: {} from {} by {}", predicted.errors,
           printable(data), fmt::join(arguments, " "));

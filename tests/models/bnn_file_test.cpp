@@ -16,7 +16,7 @@ struct Example {
   Eigen::MatrixXd inputs;
 };
 
-Example fitted(bool checkpoint = false) {
+Example fitted_example(bool checkpoint = false) {
   const Eigen::MatrixXd x = Eigen::VectorXd::LinSpaced(30, -2, 2);
   Eigen::MatrixXd y(30, 2);
   y << x.array().sin().matrix(), 100 * x.array().square().matrix();
@@ -64,7 +64,7 @@ TEST_CASE("bnn_file: numbers keep every bit, infinities and NaN included") {
 }
 
 TEST_CASE("bnn_file: a model predicts the same bits after text and back, and the text is the same again") {
-  Example e = fitted();
+  Example e = fitted_example();
   const std::string text = dma::bnn_to_text(e.saved);
   const dma::SavedBnn read = dma::bnn_from_text(text, "m.json");
   CHECK(dma::bnn_to_text(read) == text);
@@ -79,7 +79,7 @@ TEST_CASE("bnn_file: a model predicts the same bits after text and back, and the
 }
 
 TEST_CASE("bnn_file: a checkpoint goes on to the same bits as a fit that never stopped") {
-  Example e = fitted(true);
+  Example e = fitted_example(true);
   dma::Bnn resumed = dma::make_bnn(dma::bnn_from_text(dma::bnn_to_text(e.saved), "m.json"));
   Eigen::MatrixXd y(30, 2);
   y << e.inputs.array().sin().matrix(), 100 * e.inputs.array().square().matrix();
@@ -94,14 +94,14 @@ TEST_CASE("bnn_file: a checkpoint goes on to the same bits as a fit that never s
 }
 
 TEST_CASE("bnn_file: cut short anywhere, it is refused in one line") {
-  const std::string text = dma::bnn_to_text(fitted().saved);
+  const std::string text = dma::bnn_to_text(fitted_example().saved);
   const std::size_t end = text.rfind('}');
   for (std::size_t length = 0; length <= end; length += 1 + length / 40)
     CHECK(refusal(text.substr(0, length)).find("cut short") != std::string::npos);
 }
 
 TEST_CASE("bnn_file: another file, a later version, and damage are each named") {
-  const std::string text = dma::bnn_to_text(fitted().saved);
+  const std::string text = dma::bnn_to_text(fitted_example().saved);
   CHECK(refusal("{}").find("its \"format\" is missing") != std::string::npos);
   CHECK(refusal("[1, 2]").find("its \"format\" is missing") != std::string::npos);
   CHECK(refusal("{\"format\": \"other\"}").find("is 'other'") != std::string::npos);
@@ -119,7 +119,7 @@ TEST_CASE("bnn_file: another file, a later version, and damage are each named") 
 }
 
 TEST_CASE("bnn_file: whole numbers are whole, in range, and never made to fit") {
-  const std::string text = dma::bnn_to_text(fitted().saved);
+  const std::string text = dma::bnn_to_text(fitted_example().saved);
   for (const char* version : {"4294967297", "1.9", "-1", "0", "\"1\"", "1e0", "18446744073709551617", "null"}) {
     INFO(version);
     CHECK(refusal(replaced(text, "\"version\": 1", std::string("\"version\": ") + version)) != "none");
@@ -131,22 +131,26 @@ TEST_CASE("bnn_file: whole numbers are whole, in range, and never made to fit") 
 }
 
 TEST_CASE("bnn_file: numbers that no network has are refused") {
-  const std::string text = dma::bnn_to_text(fitted().saved), checkpoint = dma::bnn_to_text(fitted(true).saved);
-  CHECK(refusal(replaced(text, "\"precision\": [", "\"precision\": [-")).find("a precision is negative") != std::string::npos);
+  const std::string text = dma::bnn_to_text(fitted_example().saved),
+                    checkpoint = dma::bnn_to_text(fitted_example(true).saved);
+  CHECK(refusal(replaced(text, "\"precision\": [", "\"precision\": [-")).find("a precision is negative") !=
+        std::string::npos);
   CHECK(refusal(replaced(checkpoint, "\"precision\": [", "\"precision\": [-")).find("a precision is negative") !=
         std::string::npos);
   CHECK(refusal(replaced(text, "\"precision_times_mean\": [", "\"precision_times_mean\": [\"inf\",")) != "none");
   CHECK(refusal(replaced(text, "\"shift\": [", "\"shift\": [1e400, ")).find("damaged") != std::string::npos);
   CHECK(refusal(replaced(text, "\"slopes\": [0.1]", "\"slopes\": [0]")).find("slope") != std::string::npos);
-  CHECK(refusal(replaced(text, "\"evidence_weight\": 1", "\"evidence_weight\": -1")).find("options of the fit") != std::string::npos);
+  CHECK(refusal(replaced(text, "\"evidence_weight\": 1", "\"evidence_weight\": -1")).find("options of the fit") !=
+        std::string::npos);
   CHECK(refusal(replaced(text, "größe", "gr\\u001b[2J")).find("control characters") != std::string::npos);
-  CHECK(refusal(replaced(checkpoint, "\"batches\": 3", "\"batches\": 2")).find("number of batches") != std::string::npos);
+  CHECK(refusal(replaced(checkpoint, "\"batches\": 3", "\"batches\": 2")).find("number of batches") !=
+        std::string::npos);
   CHECK(refusal(std::string(1'000'000, '[')).find("nested") != std::string::npos);
   CHECK(refusal("{\"format\":" + std::string(1'000'000, '[')).find("nested") != std::string::npos);
 }
 
 TEST_CASE("bnn_file: a changed digit is named by the checksum, a file without one is read") {
-  const std::string text = dma::bnn_to_text(fitted().saved);
+  const std::string text = dma::bnn_to_text(fitted_example().saved);
   CHECK(refusal(text) == "none");
   const auto at = text.find("\"precision_times_mean\": [") + 30;
   for (std::size_t i = at; i < at + 200; i += 7) {

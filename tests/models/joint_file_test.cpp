@@ -14,7 +14,7 @@ namespace {
 
 using namespace dma;
 
-struct Example {
+struct SavedExample {
   Bnn net;
   SavedBnn saved;
   Eigen::MatrixXd inputs, targets;
@@ -23,7 +23,7 @@ struct Example {
 const LearnOptions kFit{.epochs = 12};
 
 // With fewer weights than rows (a factor is saved), or more (the rows are).
-Example fitted(std::size_t hidden, bool checkpoint = false) {
+SavedExample fitted_and_saved(std::size_t hidden, bool checkpoint = false) {
   const Eigen::MatrixXd x = oracle::random_matrix(40, 2, 1);
   const Eigen::MatrixXd y = x.col(0).array().sin() + 0.1 * oracle::random_matrix(40, 1, 2).array();
   Bnn net({.layers = {2, hidden, 1}, .members = 2, .seed = 3});
@@ -54,7 +54,7 @@ TEST_CASE("packed numbers: every bit comes back, damage is noticed") {
 
 TEST_CASE("joint file: a saved network predicts the same bytes, from a factor and from rows") {
   for (const std::size_t hidden : {3, 30}) {
-    const Example e = fitted(hidden);
+    const SavedExample e = fitted_and_saved(hidden);
     const std::string text = bnn_to_text(e.saved);
     const Bnn again = make_bnn(bnn_from_text(text, "m.json"));
     const Eigen::MatrixXd fresh = oracle::random_matrix(9, 2, 5);
@@ -69,11 +69,12 @@ TEST_CASE("joint file: a saved network predicts the same bytes, from a factor an
 }
 
 TEST_CASE("joint file: an interrupted fit goes on from its file to the bytes of an undisturbed one") {
-  const Example whole = fitted(5);
+  const SavedExample whole = fitted_and_saved(5);
   for (const int stop_at : {3, 9, 14}) {
     int epochs = 0;
     Bnn parts(BnnOptions{.layers = {2, 5, 1}, .members = 2, .seed = 3});
-    const auto report = parts.fit(whole.inputs, whole.targets, kFit, [&](const BnnEpoch&) { return ++epochs < stop_at; });
+    const auto report =
+        parts.fit(whole.inputs, whole.targets, kFit, [&](const BnnEpoch&) { return ++epochs < stop_at; });
     REQUIRE(report.interrupted);
     SavedBnn saved = whole.saved;
     saved.options = parts.options();
@@ -88,7 +89,7 @@ TEST_CASE("joint file: an interrupted fit goes on from its file to the bytes of 
 }
 
 TEST_CASE("joint file: what does not fit is refused") {
-  const Example e = fitted(3);
+  const SavedExample e = fitted_and_saved(3);
   const auto refused = [&](const auto& damage) {
     SavedBnn saved = e.saved;
     damage(*saved.memory.joint);

@@ -11,10 +11,10 @@ using namespace dma;
 
 namespace {
 
-Eigen::MatrixXd one(double x) { return Eigen::MatrixXd::Constant(1, 1, x); }
+Eigen::MatrixXd alone(double x) { return Eigen::MatrixXd::Constant(1, 1, x); }
 
 Prediction mixture(double m1, double v1, double m2, double v2) {
-  return Prediction::mix({one(m1), one(m2)}, {one(v1), one(v2)}, {one(0), one(0)});
+  return Prediction::mix({alone(m1), alone(m2)}, {alone(v1), alone(v2)}, {alone(0), alone(0)});
 }
 
 }  // namespace
@@ -31,7 +31,7 @@ TEST_CASE("prediction: quantiles invert the distribution function of the mixture
 
 TEST_CASE("prediction: units in which variances are out of range") {
   const Prediction base = mixture(-1, 0.5, 2, 3);
-  const Eigen::MatrixXd target = one(0.7);
+  const Eigen::MatrixXd target = alone(0.7);
   const Scores expected = scores_of(base, target)[0];
   for (const double scale : {1e-300, 1e-160, 1.0, 1e155, 1e300}) {
     CAPTURE(scale);

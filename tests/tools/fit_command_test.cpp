@@ -12,7 +12,6 @@ namespace {
 
 using dma::testing::run_dma;
 using dma::testing::TemporaryFolder;
-using Json = nlohmann::json;
 
 // 60 rows of two inputs and two targets, in an order of columns that is not the model's.
 std::string two_targets() {
@@ -56,7 +55,7 @@ TEST_CASE("dma fit: predictions of the program are those of the library, columns
     CHECK(predictions.col(5 * j + 3) == expected.quantile(0.025).col(j));
     CHECK(predictions.col(5 * j + 4) == expected.quantile(0.975).col(j));
   }
-  const auto json = Json::parse(run_dma(folder, "predict model.json new.csv --json").output);
+  const auto json = nlohmann::json::parse(run_dma(folder, "predict model.json new.csv --json").output);
   CHECK(json["rows"] == 2);
   CHECK(json["predictions"]["target two"]["mean"][1] == expected.mean(1, 1));
   CHECK(run_dma(folder, "predict model.json new.csv").output == folder.read("predictions.csv"));
@@ -76,12 +75,12 @@ TEST_CASE("dma fit: a report for programs, and one for people that --quiet silen
   const TemporaryFolder folder;
   folder.write("data.csv", two_targets());
   const std::string fit = kTwoTargets + "--hidden 5 --epochs 5 --holdout 0.25 --model model.json ";
-  const auto json = Json::parse(run_dma(folder, fit + "--json").output);
+  const auto json = nlohmann::json::parse(run_dma(folder, fit + "--json").output);
   CHECK(json["held_out"]["rows"] == 15);
   CHECK(json["training"]["rows"] == 45);
   CHECK(json["held_out"]["target two"]["rmse"].is_number());
   CHECK(json["held_out"]["target two"]["coverage_90"].is_number());
-  CHECK(json["files"] == Json::array({"model.json"}));
+  CHECK(json["files"] == nlohmann::json::array({"model.json"}));
   const auto people = run_dma(folder, fit);
   CHECK(people.output.find("held out  15 rows, target two: RMSE") != std::string::npos);
   CHECK(people.output.find("wrote     model.json") != std::string::npos);
@@ -112,10 +111,10 @@ TEST_CASE("dma inspect: layers, noise and training record") {
   folder.write("data.csv", two_targets());
   REQUIRE(run_dma(folder, kTwoTargets + "--hidden 5 --epochs 3 --tolerance 0 --noise 0.5,2 --quiet --model model.json")
               .exit_code == 0);
-  const auto json = Json::parse(run_dma(folder, "inspect model.json --json").output);
+  const auto json = nlohmann::json::parse(run_dma(folder, "inspect model.json --json").output);
   CHECK(json["layers"].size() == 2);
   CHECK(json["layers"][0]["weights"] == 15);
-  CHECK(json["training"]["epochs"] == Json::array({3}));
+  CHECK(json["training"]["epochs"] == nlohmann::json::array({3}));
   CHECK(json["noise"]["target two"].get<double>() == doctest::Approx(2));
   const auto people = run_dma(folder, "inspect model.json");
   CHECK(people.output.find("network   2-5-2 with biases, 27 weights") != std::string::npos);
@@ -135,7 +134,7 @@ TEST_CASE("dma: every command explains itself with an example") {
 TEST_CASE("dma factors: the table and its JSON list the same kinds") {
   const TemporaryFolder folder;
   const auto table = run_dma(folder, "factors");
-  const auto json = Json::parse(run_dma(folder, "factors --json").output);
+  const auto json = nlohmann::json::parse(run_dma(folder, "factors --json").output);
   CHECK(json.size() > 5);
   CHECK(table.output.find("earned quality") == std::string::npos);  // seconds of computing, for those who ask: --bands
   for (const auto& kind : json) {

@@ -16,13 +16,13 @@ using dma::testing::start_dma;
 using dma::testing::TemporaryFolder;
 
 // Long enough to be hit in the middle, twice over: two members of many short epochs.
-const std::vector<std::string> kFit = {
-    "fit",      "data.csv",   "--target",     "y", "--hidden",           "6,5", "--members", "2",
-    "--epochs", "60",         "--tolerance",  "0", "--patience",         "0",   "--holdout", "0.1",
+const std::vector<std::string> kResumedFit = {
+    "fit",      "data.csv",   "--target",     "y", "--hidden",           "6,5", "--members",    "2",
+    "--epochs", "60",         "--tolerance",  "0", "--patience",         "0",   "--holdout",    "0.1",
     "--model",  "model.json", "--checkpoint", "c", "--checkpoint-every", "1",   "--learn-prior"};
 
 std::vector<std::string> resumed() {
-  auto arguments = kFit;
+  auto arguments = kResumedFit;
   arguments.insert(arguments.end(), {"--resume", "c"});
   return arguments;
 }
@@ -31,7 +31,7 @@ std::vector<std::string> resumed() {
 std::string undisturbed_model() {
   const TemporaryFolder folder;
   REQUIRE(run_dma(folder, "generate regression --out data.csv").exit_code == 0);
-  REQUIRE(finish(start_dma(folder, kFit)) == 0);
+  REQUIRE(finish(start_dma(folder, kResumedFit)) == 0);
   return folder.read("model.json");
 }
 
@@ -44,7 +44,7 @@ TEST_CASE("resume: killed with kill -9 again and again, the model is the same by
   int kills = 0;
   unsigned milliseconds = 20;
   for (;;) {
-    const pid_t process = start_dma(folder, std::filesystem::exists(folder.path() / "c") ? resumed() : kFit);
+    const pid_t process = start_dma(folder, std::filesystem::exists(folder.path() / "c") ? resumed() : kResumedFit);
     usleep(1000 * milliseconds);
     kill(process, SIGKILL);
     if (finish(process) == 0) break;
@@ -64,7 +64,7 @@ TEST_CASE("resume: Ctrl-C finishes the epoch, saves, says how to go on, and goin
   const std::string expected = undisturbed_model();
   const TemporaryFolder folder;
   REQUIRE(run_dma(folder, "generate regression --out data.csv").exit_code == 0);
-  const pid_t process = start_dma(folder, kFit);
+  const pid_t process = start_dma(folder, kResumedFit);
   while (!std::filesystem::exists(folder.path() / "c")) usleep(1000);
   kill(process, SIGINT);
   REQUIRE(finish(process) == 130);

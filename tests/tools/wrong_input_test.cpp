@@ -12,7 +12,7 @@ namespace {
 using dma::testing::run_dma;
 using dma::testing::TemporaryFolder;
 
-constexpr const char* kGood = "x,z,y\n1,5,2\n2,3,4\n3,4,5\n4,9,9\n5,2,11\n";
+constexpr const char* kGoodTable = "x,z,y\n1,5,2\n2,3,4\n3,4,5\n4,9,9\n5,2,11\n";
 const std::string kOutputs = " --model model.json --plot fit.svg --checkpoint fit.checkpoint";
 
 void check_refused(const TemporaryFolder& folder, const std::string& arguments, const std::string& expected) {
@@ -35,9 +35,9 @@ void check_data_refused(const std::string& csv, const std::string& expected,
   check_refused(folder, "fit data.csv " + options + kOutputs, expected);
 }
 
-// A model of kGood, and the file it is in.
+// A model of kGoodTable, and the file it is in.
 std::string good_model(const TemporaryFolder& folder) {
-  folder.write("data.csv", kGood);
+  folder.write("data.csv", kGoodTable);
   REQUIRE(run_dma(folder, "fit data.csv --target y --hidden 3 --epochs 2 --quiet --model model.json").exit_code == 0);
   return folder.read("model.json");
 }
@@ -60,11 +60,14 @@ TEST_CASE("wrong input: data that are no table of numbers") {
 }
 
 TEST_CASE("wrong input: text that is no UTF-8, or would command the terminal") {
-  check_data_refused("gr\xf6\xdf" "e,y\n1,2\n3,4\n", "is not UTF-8");
+  check_data_refused(
+      "gr\xf6\xdf"
+      "e,y\n1,2\n3,4\n",
+      "is not UTF-8");
   check_data_refused(std::string("\xff\xfex\0,\0y\0\n\0", 10), "is UTF-16 text; save it as UTF-8");
   check_data_refused("x,y\n1,2\n\x1b[2J,4\n", "text ('\\x1b[2J')");
   check_data_refused("x,y\n1,2\n3,\"4\n5,6\n", "line 3: the quote that opens cell 2 is never closed");
-  check_data_refused(kGood, "\\x1b[2J", "--target \"$(printf '\\033[2J')\"");
+  check_data_refused(kGoodTable, "\\x1b[2J", "--target \"$(printf '\\033[2J')\"");
 }
 
 TEST_CASE("wrong input: data that nothing can be learned from") {
@@ -72,15 +75,16 @@ TEST_CASE("wrong input: data that nothing can be learned from") {
 }
 
 TEST_CASE("wrong input: columns that are not there or named twice") {
-  check_data_refused(kGood, "no column 'yy'; did you mean 'y'?", "--target yy");
-  check_data_refused(kGood, "no column 'w'", "--target y --features x,w");
-  check_data_refused(kGood, "column 'y' is named twice, as a target and as a feature", "--target y --features x,y");
-  check_data_refused(kGood, "column 'x' is named twice", "--target y --features x,x");
+  check_data_refused(kGoodTable, "no column 'yy'; did you mean 'y'?", "--target yy");
+  check_data_refused(kGoodTable, "no column 'w'", "--target y --features x,w");
+  check_data_refused(kGoodTable, "column 'y' is named twice, as a target and as a feature",
+                     "--target y --features x,y");
+  check_data_refused(kGoodTable, "column 'x' is named twice", "--target y --features x,x");
 }
 
 TEST_CASE("wrong input: options out of range") {
   const auto refused = [](const std::string& options, const std::string& expected) {
-    check_data_refused(kGood, expected, "--target y " + options);
+    check_data_refused(kGoodTable, expected, "--target y " + options);
   };
   refused("--batches 6", "--batches: 6 is given, but there are 5 rows");
   refused("--batches 0", "--batches: 0 is given");
@@ -120,7 +124,7 @@ TEST_CASE("wrong input: options out of range") {
 
 TEST_CASE("wrong input: places that cannot be written, before any work is done") {
   const TemporaryFolder folder;
-  folder.write("data.csv", kGood);
+  folder.write("data.csv", kGoodTable);
   check_refused(folder, "fit data.csv --target y --model data.csv/model.json", "cannot write 'data.csv/model.json'");
   check_refused(folder, "fit data.csv --target y --model .", "is a folder");
   check_refused(folder, "fit data.csv --target y --plot fit.pdf", "'fit.pdf' does not name a picture");
@@ -169,7 +173,8 @@ TEST_CASE("wrong input: damaged models, and data that do not match them") {
   damaged("\"rows\": 5", "\"rows\": 6", "no longer give its checksum");
   folder.write("damaged.json", std::string(1'000'000, '['));
   check_refused(folder, "inspect damaged.json", "nested");
-  REQUIRE(run_dma(folder, "fit data.csv --target y --hidden 3 --epochs 2 --quiet --method hybrid --model m.json").exit_code == 0);
+  REQUIRE(run_dma(folder, "fit data.csv --target y --hidden 3 --epochs 2 --quiet --method hybrid --model m.json")
+              .exit_code == 0);
   std::string messages = folder.read("m.json");
   const std::string precision = "\"precision\": [";
   folder.write("damaged.json", messages.replace(messages.find(precision), precision.size(), precision + "-"));
@@ -185,6 +190,6 @@ TEST_CASE("wrong input: a checkpoint of another fit") {
   check_refused(folder, fit + "--resume c --seed 2", "'c' was made with seed = 1, but 2 is given now");
   check_refused(folder, fit + "--resume c --batches 2", "'c' was made with batches = 10, but 2 is given now");
   check_refused(folder, fit + "--resume c --features x", "'c' belongs to other data");
-  folder.write("data.csv", std::string(kGood) + "6,6,6\n");
+  folder.write("data.csv", std::string(kGoodTable) + "6,6,6\n");
   check_refused(folder, fit + "--resume c", "'c' belongs to other data");
 }

@@ -21,7 +21,7 @@ namespace dma::bench {
 namespace {
 
 constexpr std::size_t kSlots = 100000, kTerms = 4;
-constexpr double kNoise = 0.3, kSlope = 0.2;
+constexpr double kPlateNoise = 0.3, kSlope = 0.2;
 using Messages = std::vector<Gaussian>;
 
 // Means around 1 with both signs unless told, variances from 0.1 to 1.9.
@@ -29,7 +29,8 @@ Messages values(std::size_t count, double phase, bool positive = false) {
   Messages out;
   for (std::size_t i = 0; i < count; ++i) {
     const double wave = std::sin(0.37 * static_cast<double>(i) + phase);
-    out.push_back(Gaussian::from_moments(positive ? 1.5 + wave : 2 * wave, 1 + 0.9 * std::cos(1.7 * static_cast<double>(i))));
+    out.push_back(
+        Gaussian::from_moments(positive ? 1.5 + wave : 2 * wave, 1 + 0.9 * std::cos(1.7 * static_cast<double>(i))));
   }
   return out;
 }
@@ -64,7 +65,8 @@ using Bench = void (*)(benchmark::State&, Table&, Row);
 void race(benchmark::State& bench, Table& table, Row row, Plate& plate, const Work& plain) {
   plate.compile();
   row.messages = plate.messages();
-  compare(bench, table, std::move(row), [&] { plate.run(); }, plain);
+  compare(
+      bench, table, std::move(row), [&] { plate.run(); }, plain);
 }
 
 // The message depends on parameters alone, so it is computed when they change: here one mean for all slots.
@@ -93,10 +95,10 @@ void gaussian_noise(benchmark::State& bench, Table& table, Row row) {
   const Messages x = values(kSlots, 0), y = values(kSlots, 1);
   Messages to_x(kSlots), to_y(kSlots);
   Plate plate;
-  plate.graph.factor("gaussian_noise", {plate.variable("x", x), plate.variable("y", y)}, {{"variance", kNoise}});
+  plate.graph.factor("gaussian_noise", {plate.variable("x", x), plate.variable("y", y)}, {{"variance", kPlateNoise}});
   race(bench, table, std::move(row), plate, [&] {
-    for (std::size_t i = 0; i < kSlots; ++i) to_y[i] = GaussianNoise::to_y(x[i], {kNoise});
-    for (std::size_t i = 0; i < kSlots; ++i) to_x[i] = GaussianNoise::to_x(y[i], {kNoise});
+    for (std::size_t i = 0; i < kSlots; ++i) to_y[i] = GaussianNoise::to_y(x[i], {kPlateNoise});
+    for (std::size_t i = 0; i < kSlots; ++i) to_x[i] = GaussianNoise::to_x(y[i], {kPlateNoise});
   });
 }
 
@@ -194,10 +196,14 @@ void inner_product(benchmark::State& bench, Table& table, Row row) {
 }  // namespace
 
 void register_plates(Table& table) {
-  const std::vector<std::pair<std::string, Bench>> kinds = {
-      {"gaussian_prior", gaussian_prior}, {"gaussian_noise", gaussian_noise}, {"product", product},
-      {"sum", sum},                       {"copy", copy},                     {"log_copy", log_copy},
-      {"leaky_relu", leaky_relu},         {"inner_product", inner_product}};
+  const std::vector<std::pair<std::string, Bench>> kinds = {{"gaussian_prior", gaussian_prior},
+                                                            {"gaussian_noise", gaussian_noise},
+                                                            {"product", product},
+                                                            {"sum", sum},
+                                                            {"copy", copy},
+                                                            {"log_copy", log_copy},
+                                                            {"leaky_relu", leaky_relu},
+                                                            {"inner_product", inner_product}};
   for (const auto& [kind, bench] : kinds)
     benchmark::RegisterBenchmark(("plate/" + kind).c_str(), [&table, kind = kind, bench = bench](benchmark::State& s) {
       bench(s, table, {.name = "plate of 100,000: " + kind, .bound = 1});

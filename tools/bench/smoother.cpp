@@ -13,13 +13,14 @@ namespace dma::bench {
 
 namespace {
 
-constexpr std::size_t kSteps = 10000;
-constexpr double kPriorVariance = 4, kStepVariance = 0.01, kNoiseVariance = 0.25;
+constexpr std::size_t kChainSteps = 10000;
+constexpr double kChainPrior = 4, kStepVariance = 0.01, kChainNoise = 0.25;
 
 // Deterministic and never the same twice in a row.
 std::vector<double> series(double phase) {
   std::vector<double> y;
-  for (std::size_t t = 0; t < kSteps; ++t) y.push_back(std::sin(0.01 * static_cast<double>(t) + phase) + 0.3 * std::cos(7.0 * static_cast<double>(t)));
+  for (std::size_t t = 0; t < kChainSteps; ++t)
+    y.push_back(std::sin(0.01 * static_cast<double>(t) + phase) + 0.3 * std::cos(7.0 * static_cast<double>(t)));
   return y;
 }
 
@@ -29,23 +30,23 @@ struct RandomWalk {
 
   RandomWalk() {
     x.push_back(graph.variable(""));
-    graph.factor("gaussian_prior", {x[0]}, {{"mean", 0.0}, {"variance", kPriorVariance}});
-    for (std::size_t t = 0; t < kSteps; ++t) {
+    graph.factor("gaussian_prior", {x[0]}, {{"mean", 0.0}, {"variance", kChainPrior}});
+    for (std::size_t t = 0; t < kChainSteps; ++t) {
       if (t > 0) {
         x.push_back(graph.variable(""));
         graph.factor("gaussian_noise", {x[t - 1], x[t]}, {{"variance", kStepVariance}});
       }
       y.push_back(graph.observed(""));
-      graph.factor("gaussian_noise", {x[t], y[t]}, {{"variance", kNoiseVariance}});
+      graph.factor("gaussian_noise", {x[t], y[t]}, {{"variance", kChainNoise}});
     }
   }
 
   void observe(State& state, const std::vector<double>& values) const {
-    for (std::size_t t = 0; t < kSteps; ++t) state.observe(y[t], values[t]);
+    for (std::size_t t = 0; t < kChainSteps; ++t) state.observe(y[t], values[t]);
   }
   // Mean and variance of every step.
   void read(const State& state, std::vector<double>& mean, std::vector<double>& variance) const {
-    for (std::size_t t = 0; t < kSteps; ++t) {
+    for (std::size_t t = 0; t < kChainSteps; ++t) {
       const Belief belief = state.belief(x[t]);
       mean[t] = belief.mean();
       variance[t] = belief.variance();
@@ -54,21 +55,21 @@ struct RandomWalk {
 };
 
 struct Smoothed {
-  std::vector<double> mean = std::vector<double>(kSteps), variance = std::vector<double>(kSteps);
+  std::vector<double> mean = std::vector<double>(kChainSteps), variance = std::vector<double>(kChainSteps);
 };
 
 // Filter forward, keeping the filtered moments; then smooth backward in place: two divisions a step in all.
 void smooth(const std::vector<double>& y, Smoothed& out) {
-  double m = 0, v = kPriorVariance;
-  for (std::size_t t = 0; t < kSteps; ++t) {
+  double m = 0, v = kChainPrior;
+  for (std::size_t t = 0; t < kChainSteps; ++t) {
     if (t > 0) v += kStepVariance;
-    const double gain = v / (v + kNoiseVariance);
+    const double gain = v / (v + kChainNoise);
     m += gain * (y[t] - m);
     v *= 1 - gain;
     out.mean[t] = m;
     out.variance[t] = v;
   }
-  for (std::size_t t = kSteps - 1; t-- > 0;) {
+  for (std::size_t t = kChainSteps - 1; t-- > 0;) {
     const double predicted = out.variance[t] + kStepVariance, gain = out.variance[t] / predicted;
     m = out.mean[t] += gain * (m - out.mean[t]);
     v = out.variance[t] += gain * gain * (v - predicted);
@@ -104,7 +105,9 @@ void repeated_run(benchmark::State& bench, Table& table) {
   Smoothed plain, engine;
   compare(
       bench, table,
-      {.name = "smoother: observe and run again", .bound = 3, .messages = static_cast<double>(plan.messages_per_sweep())},
+      {.name = "smoother: observe and run again",
+       .bound = 3,
+       .messages = static_cast<double>(plan.messages_per_sweep())},
       [&] {
         walk.observe(state, data[turn]);
         run(plan, state);
@@ -116,7 +119,7 @@ void repeated_run(benchmark::State& bench, Table& table) {
   run(plan, state);
   walk.read(state, engine.mean, engine.variance);
   smooth(data[turn], plain);
-  for (std::size_t t = 0; t < kSteps; ++t)
+  for (std::size_t t = 0; t < kChainSteps; ++t)
     if (std::abs(engine.mean[t] - plain.mean[t]) > 1e-9 || std::abs(engine.variance[t] - plain.variance[t]) > 1e-9)
       return bench.SkipWithError("the engine and the plain smoother disagree");
   table.set({.name = "smoother: memory per edge slot",
@@ -128,8 +131,12 @@ void repeated_run(benchmark::State& bench, Table& table) {
 }  // namespace
 
 void register_smoother(Table& table) {
-  benchmark::RegisterBenchmark("smoother/first_result", [&](benchmark::State& s) { first_result(s, table); })->UseManualTime();
-  benchmark::RegisterBenchmark("smoother/repeated_run", [&](benchmark::State& s) { repeated_run(s, table); })->UseManualTime();
+  benchmark::RegisterBenchmark("smoother/first_result", [&](benchmark::State& s) {
+    first_result(s, table);
+  })->UseManualTime();
+  benchmark::RegisterBenchmark("smoother/repeated_run", [&](benchmark::State& s) {
+    repeated_run(s, table);
+  })->UseManualTime();
 }
 
 }  // namespace dma::bench

@@ -26,8 +26,6 @@ namespace dma {
 
 namespace {
 
-constexpr int kExitInterrupted = 128;  // plus the signal: what a shell reports for a program that it ended
-
 struct FitRequest {
   std::string data;
   std::vector<std::string> targets, features;
@@ -58,21 +56,25 @@ std::filesystem::path checkpoint_path(const FitRequest& request) {
   return request.model.string() + ".checkpoint";
 }
 
-std::vector<Candidate> choose(const FitRequest& request, const TrainingData& data, BnnOptions& network, LearnOptions& options) {
+std::vector<Candidate> choose(const FitRequest& request, const TrainingData& data, BnnOptions& network,
+                              LearnOptions& options) {
   const bool shown = !request.quiet && !request.json && isatty(STDERR_FILENO) != 0;
   const Freedom freedom{!request.settings.tempering.has_value(), !request.settings.learn_prior.has_value()};
-  auto candidates = choose_settings(data.inputs, data.outputs, freedom, network, options, [&](std::size_t done, std::size_t all) {
-    if (shown) show(fmt::format("\rchoosing: {} of {} tried", done, all));
-  });
+  auto candidates =
+      choose_settings(data.inputs, data.outputs, freedom, network, options, [&](std::size_t done, std::size_t all) {
+        if (shown) show(fmt::format("\rchoosing: {} of {} tried", done, all));
+      });
   if (shown) show("\r\033[K");
   return candidates;
 }
 
 std::string described(const Candidate& c) {
-  return fmt::format("tempering {:g}{}: {:.4f}", c.tempering, c.learn_prior ? ", learned priors" : "", c.log_likelihood);
+  return fmt::format("tempering {:g}{}: {:.4f}", c.tempering, c.learn_prior ? ", learned priors" : "",
+                     c.log_likelihood);
 }
 
-// Hours of work do not end because a disk is full for a while: the fit goes on with the last checkpoint that was written.
+// Hours of work do not end because a disk is full for a while: the fit goes on with the last checkpoint that was
+// written.
 bool try_checkpoint(const FitRequest& request, const Bnn& net, const TrainingData& data, const LearnOptions& options) {
   try {
     save_checkpoint(checkpoint_path(request), net, data, options);
@@ -96,8 +98,7 @@ Learned learn(Bnn& net, const TrainingData& data, const LearnOptions& options, c
   ProgressBar bar(!request.quiet && !request.json, net.options().members, options.epochs, log_scale);
   const auto on_epoch = [&](const BnnEpoch& epoch) {
     bar.show(epoch);
-    if (regularly && epoch.record.epoch % request.checkpoint_every == 0)
-      try_checkpoint(request, net, data, options);
+    if (regularly && epoch.record.epoch % request.checkpoint_every == 0) try_checkpoint(request, net, data, options);
     return !interrupt.requested();
   };
   Learned learned{net.fit(data.inputs, data.outputs, options, on_epoch)};
@@ -143,8 +144,10 @@ void fit(const FitRequest& request) {
   check_files(request);
   const TrainingData data =
       read_training_data(request.data, request.targets, request.features, request.holdout, request.settings.seed);
-  auto [network, options, method_reason] = model_for(request.settings, data.features.size(), data.targets.size(), data.rows());
-  const std::vector<Candidate> candidates = request.settings.choose ? choose(request, data, network, options) : std::vector<Candidate>{};
+  auto [network, options, method_reason] =
+      model_for(request.settings, data.features.size(), data.targets.size(), data.rows());
+  const std::vector<Candidate> candidates =
+      request.settings.choose ? choose(request, data, network, options) : std::vector<Candidate>{};
   Bnn net = request.resume.empty() ? Bnn(network) : resume_from(request.resume, data, network, options);
 
   const Learned learned = learn(net, data, options, request);
@@ -182,8 +185,9 @@ void fit(const FitRequest& request) {
     json["files"] = files;
     json["skipped"] = skipped;
     for (const Candidate& c : candidates)
-      json["candidates"].push_back(
-          {{"tempering", c.tempering}, {"learn_prior", c.learn_prior}, {"held_back_log_likelihood", json_number(c.log_likelihood)}});
+      json["candidates"].push_back({{"tempering", c.tempering},
+                                    {"learn_prior", c.learn_prior},
+                                    {"held_back_log_likelihood", json_number(c.log_likelihood)}});
     fmt::print("{}", readable(json));
   } else if (!request.quiet) {
     fmt::print("reason    {}\n{}", method_reason, summary_text(saved));
@@ -196,7 +200,7 @@ void fit(const FitRequest& request) {
   if (!warning.empty()) say("warning: " + warning);
   if (report.interrupted) {
     if (learned.has_checkpoint) say_how_to_resume(request);
-    throw Exit{kExitInterrupted + learned.signal};
+    throw Exit{kExitBySignal + learned.signal};
   }
 }
 
@@ -233,8 +237,7 @@ void add_fit_command(Command app, const std::string& command_line) {
   command.add_option("--checkpoint-every", request->checkpoint_every, "epochs between checkpoints")
       .capture_default_str()
       .group(output);
-  command.add_option("--resume", request->resume, "go on from this checkpoint; repeat all other options")
-      .group(output);
+  command.add_option("--resume", request->resume, "go on from this checkpoint; repeat all other options").group(output);
   command.add_flag("--quiet", request->quiet, "print errors only").group(output);
   command.add_flag("--json", request->json, "print the report as JSON").group(output);
   command.callback([request] { fit(*request); });

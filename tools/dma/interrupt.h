@@ -5,6 +5,8 @@
 
 namespace dma {
 
+inline constexpr int kExitBySignal = 128;  // plus the signal: what a shell reports for a program that it ended
+
 // While it lives, the first SIGINT or SIGTERM only makes requested() true; a second one ends the program as usual.
 class InterruptWatch {
  public:

@@ -5,15 +5,12 @@
 
 #include <cmath>
 
-#include "tools/dma/standard_streams.h"
-
 #include "engine/support/whole_number.h"
+#include "tools/dma/standard_streams.h"
 
 namespace dma {
 
 namespace {
-
-constexpr const char* kClearLine = "\r\033[K";
 
 std::string duration(double seconds) {
   const auto whole = whole_number(std::ceil(seconds), 0L, 99L * 3600);
@@ -68,7 +65,8 @@ void ProgressBar::show(const BnnEpoch& epoch) {
   // How early each member will stop is not known, so this is an upper bound.
   const double left =
       per_epoch * (epochs_ - epoch.record.epoch + static_cast<double>(members_ - 1 - epoch.member) * epochs_);
-  dma::show(kClearLine + progress_line(epoch, members_, epochs_, epoch.record.log_likelihood - log_scale_, faults_, left));
+  dma::show(kClearLine +
+            progress_line(epoch, members_, epochs_, epoch.record.log_likelihood - log_scale_, faults_, left));
 }
 
 }  // namespace dma

@@ -10,6 +10,8 @@
 
 namespace dma {
 
+inline constexpr const char* kClearLine = "\r\033[K";
+
 class ProgressBar {
  public:
   // `log_scale` is taken off the log-likelihood: from standardised units to those of the data.

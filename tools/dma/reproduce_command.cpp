@@ -10,6 +10,7 @@
 #include "engine/support/whole_number.h"
 #include "tools/dma/commands.h"
 #include "tools/dma/interrupt.h"
+#include "tools/dma/progress.h"
 #include "tools/dma/standard_streams.h"
 #include "tools/reproduce/reproduce.h"
 #include "tools/validation/appendix_c.h"
@@ -17,9 +18,6 @@
 namespace dma {
 
 namespace {
-
-constexpr int kExitInterrupted = 128 + SIGINT;
-constexpr const char* kClearLine = "\r\033[K";
 
 struct ValidationRequest {
   std::string out;
@@ -61,7 +59,7 @@ void print_claims(const reproduce::Section& section) {
 }
 
 // The line that shows how far the units are, on a terminal only.
-bool show(const reproduce::Progress& p, const InterruptWatch& interrupt) {
+bool show_progress(const reproduce::Progress& p, const InterruptWatch& interrupt) {
   if (isatty(STDERR_FILENO)) {
     constexpr std::size_t kWidth = 20;
     const std::size_t filled = kWidth * p.done / p.all;
@@ -83,12 +81,13 @@ void run(const std::string& name, const ExperimentRequest& request) {
   whole.command = fmt::format("dma reproduce {} --seeds {} --seed {}{}", name, whole.options.seeds, request.seed,
                               request.quick ? " --quick" : "");
   const InterruptWatch interrupt;
-  const auto report = reproduce::reproduce(whole, [&](const reproduce::Progress& p) { return show(p, interrupt); });
+  const auto report =
+      reproduce::reproduce(whole, [&](const reproduce::Progress& p) { return show_progress(p, interrupt); });
   if (isatty(STDERR_FILENO)) std::fputs(kClearLine, stderr);
   if (!report) {
     fmt::print(stderr, "dma: interrupted; finished units are in {}/units, and the same command goes on from there\n",
                request.out);
-    throw Exit{kExitInterrupted};
+    throw Exit{kExitBySignal + SIGINT};
   }
   for (const std::string& reason : report->skipped) fmt::print(stderr, "dma: {}\n", reason);
   if (request.json) {

@@ -8,12 +8,12 @@ namespace dma::reproduce {
 
 namespace {
 
-const std::vector<std::string> kOthers = {"laplace", "linear"};
+const std::vector<std::string> kCalibrated = {"laplace", "linear"};
 
 }  // namespace
 
 std::vector<Unit> calibration_units(const Options& options) {
-  return fit_units(options, "small", own_and(kOthers), options.all_seeds());
+  return fit_units(options, "small", own_and(kCalibrated), options.all_seeds());
 }
 
 Section calibration_report(const Options& options, const Results& results) {
@@ -31,7 +31,7 @@ Section calibration_report(const Options& options, const Results& results) {
                "95 % coverage outside (mean)", "paper: NLL [IQR]", "paper: deviation [IQR]"},
               {}};
   std::vector<std::pair<std::string, const Json*>> runs;
-  for (const std::string& name : own_and(kOthers)) {
+  for (const std::string& name : own_and(kCalibrated)) {
     const Summary m = summarise(results, "small", name, seeds);
     const bool dma_row = name == "dma", laplace_row = name == "laplace";
     table.rows.push_back({m.title, median_text(m.nll), fmt::format("{:.2f}", interquartile_range(m.nll)),

@@ -11,7 +11,7 @@ namespace dma::reproduce {
 
 namespace {
 
-struct Row {
+struct CoveredFactor {
   const char* paper_name;
   const char* direction;
   const char* kind;
@@ -21,8 +21,8 @@ struct Row {
   Band band;  // what the paper's theorem promises
 };
 
-const std::vector<Row>& rows() {
-  static const std::vector<Row> all = {
+const std::vector<CoveredFactor>& rows() {
+  static const std::vector<CoveredFactor> all = {
       {"Gaussian prior", "both", "gaussian_prior", {}, true, "Dirac-exact corollary", Band::exact},
       {"Gaussian likelihood", "both", "gaussian_noise", {}, true, "exact (conjugate)", Band::exact},
       {"linear", "both", "sum", {}, true, "Dirac-exact corollary", Band::exact},
@@ -64,7 +64,7 @@ Json certified(const std::string& kind, bool quick) {
 
 std::vector<Unit> coverage_units(const Options& options) {
   std::vector<Unit> units;
-  for (const Row& row : rows())
+  for (const CoveredFactor& row : rows())
     if (units.empty() || units.back().name != unit_name(row.kind))
       units.push_back({unit_name(row.kind), options.quick ? "quick" : "full",
                        [kind = std::string(row.kind), quick = options.quick] { return certified(kind, quick); }});
@@ -86,7 +86,7 @@ Section coverage_report(const Options&, const Results& results) {
                "largest message KL", "rate in r", "holds"},
               {}};
   bool all_hold = true;
-  for (const Row& row : rows()) {
+  for (const CoveredFactor& row : rows()) {
     const Json& edges = results.at(unit_name(row.kind));
     bool proper = true;
     std::string band;

@@ -8,13 +8,13 @@ namespace dma::reproduce {
 
 namespace {
 
-const std::vector<std::string> kOthers = {"adam-0.1",    "adamw-0.1-0.01", "adamw-0.1-0.1",
-                                          "adamw-0.1-1", "adamw-0.1-10",   "laplace"};
+const std::vector<std::string> kMismatched = {"adam-0.1",    "adamw-0.1-0.01", "adamw-0.1-0.1",
+                                              "adamw-0.1-1", "adamw-0.1-10",   "laplace"};
 
 }  // namespace
 
 std::vector<Unit> mismatch_units(const Options& options) {
-  return fit_units(options, "mismatch", own_and(kOthers), options.all_seeds());
+  return fit_units(options, "mismatch", own_and(kMismatched), options.all_seeds());
 }
 
 Section mismatch_report(const Options& options, const Results& results) {
@@ -24,7 +24,7 @@ Section mismatch_report(const Options& options, const Results& results) {
   std::vector<PaperRow> rows = {{"dma", "0.01", "0.44"}};
   for (const std::string& name : own_methods())
     if (name != "dma") rows.push_back({name});
-  for (const std::string& name : kOthers)
+  for (const std::string& name : kMismatched)
     rows.push_back({name,
                     name == "adam-0.1"        ? "0.50"
                     : name == "adamw-0.1-0.1" ? "-0.36"

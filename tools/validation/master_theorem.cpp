@@ -15,29 +15,29 @@ constexpr double kSlopes[] = {0.1, 0.3, 0.5};
 constexpr double kWidths[] = {0.5, 1, 1.5, 2};
 constexpr int kRatios = 16;
 // Below this delta the message is exact to the accuracy of the quadrature, and a ratio says nothing.
-constexpr double kSmallest = 1e-9;
+constexpr double kLeastDelta = 1e-9;
 
 double ratio_at(int i) { return 0.5 + 6.5 * i / (kRatios - 1); }
 
-struct Sweep {
+struct BoundSweep {
   int count = 0, measurable = 0, violations = 0;
   double largest = 0;
 };
 
 template <class Visit>
-Sweep sweep(double mean_y, double mean_x, const Visit& visit) {
-  Sweep result;
+BoundSweep sweep(double mean_y, double mean_x, const Visit& visit) {
+  BoundSweep result;
   for (const double slope : kSlopes)
     for (const double width : kWidths)
       for (int i = 0; i < kRatios; ++i) {
         const ReluSetting setting{slope, width, ratio_at(i), mean_y, mean_x};
         const ReluError error = relu_error(setting);
         ++result.count;
-        if (error.delta > kSmallest) {
+        if (error.delta > kLeastDelta) {
           ++result.measurable;
           result.largest = std::max(result.largest, error.ratio());
         }
-        if (error.marginal > error.bound + kSmallest) ++result.violations;
+        if (error.marginal > error.bound + kLeastDelta) ++result.violations;
         visit(setting, error);
       }
   return result;
@@ -50,7 +50,7 @@ void other_choices(const std::filesystem::path& out, Findings& findings) {
   int violations = 0;
   for (const double mean_y : {-3.0, -1.0, 0.5, 1.0, 2.0, 3.0})
     for (const double mean_x : {-1.0, 0.0, 0.5, 1.0}) {
-      const Sweep s = sweep(mean_y, mean_x, [](const ReluSetting&, const ReluError&) {});
+      const BoundSweep s = sweep(mean_y, mean_x, [](const ReluSetting&, const ReluError&) {});
       rows.push_back({mean_y, mean_x, s.largest, static_cast<double>(s.violations)});
       low = std::min(low, s.largest), high = std::max(high, s.largest), violations += s.violations;
     }
@@ -80,9 +80,9 @@ Findings master_theorem(const std::filesystem::path& out) {
   }
   std::vector<std::vector<double>> rows;
   double prefactor = 0;
-  const Sweep result = sweep(kChosenMeanY, kChosenMeanX, [&](const ReluSetting& s, const ReluError& e) {
+  const BoundSweep result = sweep(kChosenMeanY, kChosenMeanX, [&](const ReluSetting& s, const ReluError& e) {
     rows.push_back({s.slope, s.width, s.r, e.delta, e.marginal, e.bound, e.ratio()});
-    if (e.delta <= kSmallest) return;
+    if (e.delta <= kLeastDelta) return;
     const auto i = static_cast<std::size_t>(std::ranges::find(kSlopes, s.slope) - std::begin(kSlopes));
     scatter.series[i].x.push_back(e.delta), scatter.series[i].y.push_back(e.marginal);
     ratios.series[i].x.push_back(s.r), ratios.series[i].y.push_back(e.ratio());

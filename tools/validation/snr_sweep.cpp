@@ -16,10 +16,10 @@ namespace {
 // Where the paper's reference line starts.
 constexpr double kFrom = 4;
 
-struct Sweep {
+struct RatioSweep {
   std::vector<double> r, sampled, floor, exact;
 
-  Sweep(const std::vector<double>& ratios, const std::function<Marginal(double)>& at) : r(ratios) {
+  RatioSweep(const std::vector<double>& ratios, const std::function<Marginal(double)>& at) : r(ratios) {
     for (const double ratio : ratios) {
       const Marginal m = at(ratio);
       sampled.push_back(m.sampled), floor.push_back(m.floor), exact.push_back(m.exact);
@@ -47,9 +47,9 @@ std::vector<double> ratios(double low, double high, int count) {
   return out;
 }
 
-Natural normal(double mean, double sd) { return Gaussian::from_moments(mean, sd * sd); }
+Natural with_sd(double mean, double sd) { return Gaussian::from_moments(mean, sd * sd); }
 
-plot::Panel panel(std::string title, const Sweep& sweep) {
+plot::Panel panel(std::string title, const RatioSweep& sweep) {
   using namespace plot;
   const double c = sweep.constant(sweep.exact);
   return {
@@ -79,24 +79,24 @@ std::string exponent(const Rate& rate) { return fmt::format("{:.2f} +- {:.2f}", 
 Findings snr_sweep(const std::filesystem::path& out, const AppendixOptions& options) {
   Findings findings;
   const auto grid = ratios(1, 100, 17);
-  const Sweep product(grid, [&](double r) {
-    const Scenario s{{{normal(3, 1)}, {normal(4, 4 / r)}, {normal(10, 10 / r)}}, {}};
+  const RatioSweep product(grid, [&](double r) {
+    const Scenario s{{{with_sd(3, 1)}, {with_sd(4, 4 / r)}, {with_sd(10, 10 / r)}}, {}};
     return marginal("product", s, "x", options);
   });
   constexpr double kSlope = 0.1;
-  const Sweep relu(grid, [&](double r) {
-    return marginal("leaky_relu", {{{normal(1, 1 / r)}, {normal(1, 1)}}, {kSlope}}, "x", options);
+  const RatioSweep relu(grid, [&](double r) {
+    return marginal("leaky_relu", {{{with_sd(1, 1 / r)}, {with_sd(1, 1)}}, {kSlope}}, "x", options);
   });
   // Both messages concentrated, as for the product: then the kink is r standard deviations away.
-  const Sweep concentrated(ratios(1, 6, 11), [&](double r) {
-    return marginal("leaky_relu", {{{normal(1, 1)}, {normal(1, 1 / r)}}, {kSlope}}, "x", options);
+  const RatioSweep concentrated(ratios(1, 6, 11), [&](double r) {
+    return marginal("leaky_relu", {{{with_sd(1, 1)}, {with_sd(1, 1 / r)}}, {kSlope}}, "x", options);
   });
   draw({.title = "C.3  Marginal KL as inputs concentrate",
         .panels = {panel("product backward, message to x", product), panel("leaky ReLU backward, slope 0.1", relu)}},
        out, "snr_sweep", findings);
   std::vector<std::vector<double>> rows;
   int number = 0;
-  for (const Sweep* s : {&product, &relu, &concentrated}) {
+  for (const RatioSweep* s : {&product, &relu, &concentrated}) {
     for (std::size_t i = 0; i < s->r.size(); ++i)
       rows.push_back({static_cast<double>(number), s->r[i], s->sampled[i], s->floor[i], s->exact[i]});
     ++number;
@@ -120,7 +120,7 @@ Findings snr_sweep(const std::filesystem::path& out, const AppendixOptions& opti
   claims.push_back({"C.3",
                     "leaky-ReLU backward: KL falls like r^-2 (incoming message concentrates, message from y fixed)",
                     "-2", exponent(relu_rate), is_two(relu_rate)});
-  const auto at_two = [](const Sweep& s) {
+  const auto at_two = [](const RatioSweep& s) {
     return s.exact[static_cast<std::size_t>(std::ranges::lower_bound(s.r, 2.0) - s.r.begin())];
   };
   claims.push_back({"C.3", "the leaky-ReLU KL is below the product's at the same r", "lower",

@@ -1,5 +1,6 @@
-// The Gaussian over all shared scalars at one linearisation: precision L = diag lambda + J^T S^-1 J, S the noise variance of
-// every row and output. Two forms of one thing: P x P (primal) or NK x NK (dual, by the kernel matrix); both are exact.
+// The Gaussian over all shared scalars at one linearisation: precision L = diag lambda + J^T S^-1 J, S the noise
+// variance of every row and output. Two forms of one thing: P x P (primal) or NK x NK (dual, by the kernel matrix);
+// both are exact.
 #pragma once
 
 #include <memory>
@@ -16,12 +17,18 @@ struct RowData {
   Index count() const { return targets.size(); }
 };
 
+// What a row's prediction owes to the other rows is never less than this share: the rest is rounding.
+inline constexpr double kLeastShare = 1e-14;
+// Rows that are linearised at once: their gains stay in the cache's reach, a product with them runs at full speed.
+inline constexpr Index kRowsPerBlock = 2048;
+
 class Curvature {
  public:
   virtual ~Curvature() = default;
 
   // Linearises at m. Afterwards residuals() and gradient() = J^T S^-1 r are of this m.
-  virtual void assemble(const RowModel& model, const RowData& data, const Vector& m, const Vector& lambda, const Vector& noise) = 0;
+  virtual void assemble(const RowModel& model, const RowData& data, const Vector& m, const Vector& lambda,
+                        const Vector& noise) = 0;
   const Vector& residuals() const { return residuals_; }
   const Vector& gradient() const { return gradient_; }
 
@@ -30,8 +37,8 @@ class Curvature {
   // log |L| - sum log lambda, and tr(L^-1 J^T S^-1 J): how many scalars the rows determine.
   virtual double log_determinant_gain() = 0;
   virtual double effective_scalars() = 0;
-  // 1 - h with h = a^T L^-1 a / s, for every row and output: the share of its prediction that a row does not make itself. The h
-  // sum to effective_scalars(). In the dual all digits are right however near h is to 1.
+  // 1 - h with h = a^T L^-1 a / s, for every row and output: the share of its prediction that a row does not make
+  // itself. The h sum to effective_scalars(). In the dual all digits are right however near h is to 1.
   virtual Vector shares_of_others() = 0;
   // a^T L^-1 a for other rows, linearised at the same m.
   virtual Vector variances(const Matrix& rows) = 0;

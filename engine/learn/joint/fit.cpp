@@ -14,7 +14,7 @@ constexpr double kLargestNoiseStep = 4, kLargestScaleStep = 2;
 constexpr int kFirstScaleEpoch = 4;
 constexpr double kLeastNoise = 1e-10;
 // A row that is nearly its own prediction says little about the noise: its correction is bounded.
-constexpr double kLeastOwnShare = 0.1, kLeastShare = 1e-14;
+constexpr double kLeastOwnShare = 0.1;
 constexpr int kEpochsBetweenScores = 5, kFlatScores = 2;
 
 double prior_cost(const SharedPrior& prior, const SharedState& state) {
@@ -40,8 +40,8 @@ struct Step {
 };
 
 // Levenberg's method in the metric of the prior: the damping is raised until the objective falls.
-Step proximal_step(const RowModel& model, const RowData& data, const SharedPrior& prior, SharedState& state, const Vector& noise,
-                   Curvature& curvature) {
+Step proximal_step(const RowModel& model, const RowData& data, const SharedPrior& prior, SharedState& state,
+                   const Vector& noise, Curvature& curvature) {
   const auto cost = [&](const Vector& r) { return 0.5 * (r.array().square() / noise.array()).sum(); };
   const double before = cost(curvature.residuals()) + prior_cost(prior, state);
   const Vector g = curvature.gradient() - state.scale * prior.precision.cwiseProduct(state.mean - prior.mean);
@@ -64,21 +64,22 @@ Step proximal_step(const RowModel& model, const RowData& data, const SharedPrior
   return {curvature.residuals(), before, false};
 }
 
-void learn_noise(const RowData& data, const Vector& residuals, const Vector& others, double effective, SharedState& state) {
+void learn_noise(const RowData& data, const Vector& residuals, const Vector& others, double effective,
+                 SharedState& state) {
   const Index n = data.rows.rows(), outputs = data.targets.cols();
   for (Index k = 0; k < outputs; ++k) {
     LogLinearNoise& noise = state.noise[static_cast<std::size_t>(k)];
     const auto r = residuals.segment(k * n, n);
     if (noise.depends_on_inputs()) {
-      const Vector squares =
-          r.array().square() / others.segment(k * n, n).array().max(kLeastOwnShare);
+      const Vector squares = r.array().square() / others.segment(k * n, n).array().max(kLeastOwnShare);
       for (int twice = 0; twice < 2; ++twice) noise.learn(data.rows, squares);
       continue;
     }
     const double left_over = others.size() > 0 ? others.segment(k * n, n).sum() : static_cast<double>(n) - effective;
     const double before = std::exp(noise.beta(0));
     const double found = r.squaredNorm() / std::max(left_over, 1e-3 * static_cast<double>(n));
-    noise.beta(0) = std::log(std::max(kLeastNoise, std::clamp(found, before / kLargestNoiseStep, before * kLargestNoiseStep)));
+    noise.beta(0) =
+        std::log(std::max(kLeastNoise, std::clamp(found, before / kLargestNoiseStep, before * kLargestNoiseStep)));
   }
 }
 
@@ -117,12 +118,14 @@ double log_evidence(const SharedPrior& prior, const SharedState& state, const Ro
   const Vector noise = row_noise(state, data.rows);
   double noise_terms = 0;
   for (const LogLinearNoise& n : state.noise) noise_terms += n.log_evidence(data.rows);
-  return -0.5 * (curvature.residuals().array().square() / noise.array() + noise.array().log() + std::log(2 * std::numbers::pi)).sum() -
+  return -0.5 * (curvature.residuals().array().square() / noise.array() + noise.array().log() +
+                 std::log(2 * std::numbers::pi))
+                    .sum() -
          prior_cost(prior, state) - 0.5 * curvature.log_determinant_gain() + noise_terms;
 }
 
-double fit_shared(const RowModel& model, const RowData& data, const SharedPrior& prior, const SharedFitOptions& options, SharedState& state,
-                   Curvature& curvature) {
+double fit_shared(const RowModel& model, const RowData& data, const SharedPrior& prior, const SharedFitOptions& options,
+                  SharedState& state, Curvature& curvature) {
   if (options.noise_depends_on_inputs && options.learn_noise)
     for (LogLinearNoise& noise : state.noise)
       if (!noise.depends_on_inputs()) noise.add_slopes(data.rows.cols());
@@ -135,7 +138,12 @@ double fit_shared(const RowModel& model, const RowData& data, const SharedPrior&
     const bool due = options.least_gain > 0 && (state.epoch - state.watch.first) % kEpochsBetweenScores == 1;
     const Vector others = by_rows || due ? curvature.shares_of_others() : Vector();
     SharedState scored;
-    if (due) scored = {.mean = state.mean, .scale = state.scale, .damping = state.damping, .noise = state.noise, .epoch = state.epoch};
+    if (due)
+      scored = {.mean = state.mean,
+                .scale = state.scale,
+                .damping = state.damping,
+                .noise = state.noise,
+                .epoch = state.epoch};
     const double score = due ? left_out_score(noise, curvature.residuals(), others) : 0;
     record.effective_scalars = by_rows || due ? (1 - others.array()).sum() : curvature.effective_scalars();
     const Step step = proximal_step(model, data, prior, state, noise, curvature);

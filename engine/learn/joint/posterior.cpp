@@ -6,9 +6,7 @@ namespace dma {
 
 namespace {
 
-constexpr double kLeastShare = 1e-14;  // of the others in a row's prediction
 constexpr double kMany = 200;  // rows from which on the variance is as good as known
-constexpr Index kRowsPerBlock = 2048;
 
 Matrix by_output(const Vector& stacked, Index outputs) { return stacked.reshaped(stacked.size() / outputs, outputs); }
 
@@ -25,10 +23,13 @@ RowBeliefs leave_one_out(const RowData& data, const Vector& noise, Curvature& cu
 std::vector<StudentTails> tails_of(const RowData& data, const RowBeliefs& left_out) {
   std::vector<StudentTails> tails;
   for (Index k = 0; k < data.targets.cols(); ++k) {
-    tails.push_back(most_likely_tails(data.targets.col(k) - left_out.mean.col(k), left_out.variance.col(k), left_out.noise.col(k)));
+    tails.push_back(
+        most_likely_tails(data.targets.col(k) - left_out.mean.col(k), left_out.variance.col(k), left_out.noise.col(k)));
     // A variance known from few rows makes Student's t of Gaussian noise: as many degrees as rows are left over.
-    const double left_over = (left_out.noise.col(k).array() / (left_out.noise.col(k) + left_out.variance.col(k)).array()).sum();
-    tails.back().degrees = std::max(StudentTails::kLeastDegrees, std::min(tails.back().degrees, left_over < kMany ? left_over : 1e300));
+    const double left_over =
+        (left_out.noise.col(k).array() / (left_out.noise.col(k) + left_out.variance.col(k)).array()).sum();
+    tails.back().degrees =
+        std::max(StudentTails::kLeastDegrees, std::min(tails.back().degrees, left_over < kMany ? left_over : 1e300));
   }
   return tails;
 }
@@ -57,7 +58,8 @@ RowBeliefs SharedPosterior::predict(const RowModel& model, const SharedPrior& pr
   std::unique_ptr<Curvature> dual;
   if (factor.size() == 0) {
     dual = make_dual();
-    dual->assemble(model, {rows, Matrix::Zero(rows.rows(), outputs)}, state.mean, state.scale * prior.precision, row_noise(state, rows));
+    dual->assemble(model, {rows, Matrix::Zero(rows.rows(), outputs)}, state.mean, state.scale * prior.precision,
+                   row_noise(state, rows));
   }
   Matrix f, gains;
   for (Index begin = 0; begin < n; begin += kRowsPerBlock) {

@@ -7,12 +7,12 @@ namespace dma {
 
 namespace {
 
-constexpr Index kRowsPerBlock = 2048;                  // a block of gains stays in the cache's reach, its product at full speed
-constexpr Index kLargestKeptGains = Index{1} << 25;    // 256 MB; above, rows are linearised again
+constexpr Index kLargestKeptGains = Index{1} << 25;  // 256 MB; above, rows are linearised again
 
 class PrimalCurvature final : public Curvature {
  public:
-  void assemble(const RowModel& model, const RowData& data, const Vector& m, const Vector& lambda, const Vector& noise) override {
+  void assemble(const RowModel& model, const RowData& data, const Vector& m, const Vector& lambda,
+                const Vector& noise) override {
     model_ = &model, data_ = &data, m_ = m, lambda_ = lambda, noise_ = noise;
     factored_ = false;
     information_.setZero(m.size(), m.size());
@@ -56,7 +56,8 @@ class PrimalCurvature final : public Curvature {
     Vector all(data_->count());
     const auto put = [&](Index begin, Index n, const Matrix& scaled_gains) {
       const Vector share = (1 - squared_solutions(scaled_gains).array()).max(1e-12);
-      for (Index k = 0; k * n < share.size(); ++k) all.segment(k * data_->rows.rows() + begin, n) = share.segment(k * n, n);
+      for (Index k = 0; k * n < share.size(); ++k)
+        all.segment(k * data_->rows.rows() + begin, n) = share.segment(k * n, n);
     };
     const Index outputs = data_->targets.cols();
     if (keep_) {

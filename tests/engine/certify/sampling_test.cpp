@@ -14,13 +14,14 @@ namespace dma {
 namespace {
 
 constexpr int kSamples = 100'000;
-constexpr double kTolerance = 0.02;  // several standard errors of a mean or variance of order 1 from this many samples
-constexpr std::uint64_t kSeed = 3;
+constexpr double kSamplingError =
+    0.02;  // several standard errors of a mean or variance of order 1 from this many samples
+constexpr std::uint64_t kSamplingSeed = 3;
 
-struct Moments {
+struct GridMoments {
   double mean, variance;
 };
-Moments by_grid(const std::function<double(double)>& density, const std::function<double(double)>& value) {
+GridMoments by_grid(const std::function<double(double)>& density, const std::function<double(double)>& value) {
   constexpr int kCells = 20'000;
   double mass = 0, first = 0, second = 0;
   for (int i = 0; i < kCells; ++i) {
@@ -41,14 +42,14 @@ TEST_CASE("sampling: a draw weighs what the message on the output says of it") {
   const auto density = [&](double v) {
     return std::exp(log_density(x, v) + log_density(y, LeakyRelu::value(v, slope)));
   };
-  const Moments of_x = by_grid(density, [](double v) { return v; });
-  const Moments of_y = by_grid(density, [&](double v) { return LeakyRelu::value(v, slope); });
-  const WeightedSamples to_x = sample_marginal(kind, scenario, kind.port("x"), 0, kSamples, kSeed);
-  const WeightedSamples to_y = sample_marginal(kind, scenario, kind.port("y"), 0, kSamples, kSeed);
-  CHECK(std::abs(to_x.mean() - of_x.mean) < kTolerance);
-  CHECK(std::abs(to_x.variance() - of_x.variance) < kTolerance);
-  CHECK(std::abs(to_y.mean() - of_y.mean) < kTolerance);
-  CHECK(std::abs(to_y.variance() - of_y.variance) < kTolerance);
+  const GridMoments of_x = by_grid(density, [](double v) { return v; });
+  const GridMoments of_y = by_grid(density, [&](double v) { return LeakyRelu::value(v, slope); });
+  const WeightedSamples to_x = sample_marginal(kind, scenario, kind.port("x"), 0, kSamples, kSamplingSeed);
+  const WeightedSamples to_y = sample_marginal(kind, scenario, kind.port("y"), 0, kSamples, kSamplingSeed);
+  CHECK(std::abs(to_x.mean() - of_x.mean) < kSamplingError);
+  CHECK(std::abs(to_x.variance() - of_x.variance) < kSamplingError);
+  CHECK(std::abs(to_y.mean() - of_y.mean) < kSamplingError);
+  CHECK(std::abs(to_y.variance() - of_y.variance) < kSamplingError);
 }
 
 TEST_CASE("sampling: of a density, a draw of all ports weighs what the density is there") {
@@ -58,9 +59,9 @@ TEST_CASE("sampling: of a density, a draw of all ports weighs what the density i
   const double noise = 0.7;
   const Scenario scenario{{{first}, {second}}, {noise}};
   const Gaussian belief = first * Gaussian::from_moments(second.mean(), second.variance() + noise);
-  const WeightedSamples samples = sample_marginal(kind, scenario, 0, 0, kSamples, kSeed);
-  CHECK(std::abs(samples.mean() - belief.mean()) < kTolerance);
-  CHECK(std::abs(samples.variance() - belief.variance()) < kTolerance);
+  const WeightedSamples samples = sample_marginal(kind, scenario, 0, 0, kSamples, kSamplingSeed);
+  CHECK(std::abs(samples.mean() - belief.mean()) < kSamplingError);
+  CHECK(std::abs(samples.variance() - belief.variance()) < kSamplingError);
   CHECK(samples.effective() < kSamples);
   CHECK(samples.effective() > 0.1 * kSamples);
 }

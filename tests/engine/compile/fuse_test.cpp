@@ -14,7 +14,7 @@ using namespace dma;
 
 namespace {
 
-bool uses(const Plan& plan, std::string_view kind) {
+bool has_kind(const Plan& plan, std::string_view kind) {
   return std::ranges::any_of(plan->groups, [&](const Group& group) { return group.kind->name() == kind; });
 }
 
@@ -50,7 +50,7 @@ TEST_CASE("fuse: a consumer under a user's method stays apart, whoever chose the
   registry.extend("sum").message("mine", "total", forty_two);
   const Pair pair({.method = "mine"}), plain;
   for (const bool fuse : {false, true}) CHECK(pair.belief(registry, fuse) == Gaussian::from_moments(42, 1));
-  CHECK(uses(plain.plan(registry), "inner_product"));
+  CHECK(has_kind(plain.plan(registry), "inner_product"));
   for (const bool fuse : {false, true}) CHECK(plain.belief(registry, fuse, "mine") == Gaussian::from_moments(42, 1));
 }
 
@@ -61,7 +61,7 @@ TEST_CASE("fuse: a user's message under the method of the run is not left out") 
   for (const bool fuse : {false, true}) CHECK(pair.belief(consumer, fuse) == Gaussian::from_moments(42, 1));
   // A message of the producer to another port than the one fused away.
   producer.extend("product").message("mine", "x", forty_two_to_x);
-  CHECK(!uses(pair.plan(producer, true, "mine"), "inner_product"));
+  CHECK(!has_kind(pair.plan(producer, true, "mine"), "inner_product"));
 }
 
 namespace {
@@ -79,9 +79,13 @@ struct Shift {
 Registry with_parameter(const std::string& name, bool has_default) {
   const Registry standard = standard_registry();
   Kind fused = kind("shifted").variadic_input("x").variadic_input("y").same_terms("x", "y").output("total");
-  if (has_default) fused.optional_parameter(name, 10.0, finite());
-  else fused.parameter(name, finite());
-  fused.message("dma", "total", [](std::span<const Gaussian> x, std::span<const Gaussian> y, Shift s) { return shifted_sum(x, y, s.shift); });
+  if (has_default)
+    fused.optional_parameter(name, 10.0, finite());
+  else
+    fused.parameter(name, finite());
+  fused.message("dma", "total", [](std::span<const Gaussian> x, std::span<const Gaussian> y, Shift s) {
+    return shifted_sum(x, y, s.shift);
+  });
   const auto nothing = [](std::span<const Gaussian>, const Gaussian&, std::span<Gaussian> out) {
     for (Gaussian& m : out) m = Gaussian::uniform();
   };
@@ -103,41 +107,65 @@ TEST_CASE("fuse: the parameters of the fused kind are set") {
   CHECK(mean(with_parameter("offset", false), Pair()) == 2.0);
   CHECK(mean(with_parameter("offset", false), Pair({}, {{"offset", 7.0}})) == 9.0);
   // No default and nobody to take it from: not fused.
-  CHECK(!uses(Pair().plan(with_parameter("shift", false)), "shifted"));
+  CHECK(!has_kind(Pair().plan(with_parameter("shift", false)), "shifted"));
   // What the fused kind does not know keeps the pair apart.
-  CHECK(!uses(Pair({}, {{"offset", 7.0}}).plan(with_parameter("shift", true)), "shifted"));
+  CHECK(!has_kind(Pair({}, {{"offset", 7.0}}).plan(with_parameter("shift", true)), "shifted"));
 }
 
 TEST_CASE("fuse: two rules that want one factor get it once") {
-  // The total of one product and sum is the only term of another sum: whoever comes first has its pair, all factors stay.
+  // The total of one product and sum is the only term of another sum: whoever comes first has its pair, all factors
+  // stay.
   Registry registry = standard_registry();
-  registry.add(kind("also").variadic_input("x").variadic_input("y").same_terms("x", "y").output("total")
-                   .message("dma", "total", [](std::span<const Gaussian> x, std::span<const Gaussian> y) { return shifted_sum(x, y, 0); })
-                   .message("dma", "x", [](std::span<const Gaussian>, const Gaussian&, std::span<Gaussian> out) { std::ranges::fill(out, Gaussian()); }, from("y", "total"))
-                   .message("dma", "y", [](std::span<const Gaussian>, const Gaussian&, std::span<Gaussian> out) { std::ranges::fill(out, Gaussian()); }, from("x", "total")));
+  registry.add(
+      kind("also")
+          .variadic_input("x")
+          .variadic_input("y")
+          .same_terms("x", "y")
+          .output("total")
+          .message("dma", "total",
+                   [](std::span<const Gaussian> x, std::span<const Gaussian> y) { return shifted_sum(x, y, 0); })
+          .message(
+              "dma", "x",
+              [](std::span<const Gaussian>, const Gaussian&, std::span<Gaussian> out) {
+                std::ranges::fill(out, Gaussian());
+              },
+              from("y", "total"))
+          .message(
+              "dma", "y",
+              [](std::span<const Gaussian>, const Gaussian&, std::span<Gaussian> out) {
+                std::ranges::fill(out, Gaussian());
+              },
+              from("x", "total")));
   registry.fuse({.producer = "product", .via = "z", .consumer = "sum", .into = "terms", .fused = "also"});
   const Pair pair;
   const Plan plan = pair.plan(registry);
-  CHECK(uses(plan, "inner_product"));
-  CHECK(!uses(plan, "also"));
+  CHECK(has_kind(plan, "inner_product"));
+  CHECK(!has_kind(plan, "also"));
   CHECK(plan->graph->factors.size() == 3);
   CHECK(pair.belief(registry, true) == pair.belief(registry, false));
 }
 
 TEST_CASE("fuse: what a rule makes can be what the next rule takes") {
   // double_sum = sum of sums: the fused factor of the first rule is the producer of the second.
-  const auto none = [](std::span<const Gaussian>, const Gaussian&, std::span<Gaussian> out) { std::ranges::fill(out, Gaussian()); };
+  const auto none = [](std::span<const Gaussian>, const Gaussian&, std::span<Gaussian> out) {
+    std::ranges::fill(out, Gaussian());
+  };
   Registry registry = standard_registry();
-  registry.add(kind("outer").variadic_input("x").variadic_input("y").output("total")
-                   .message("dma", "total", [](std::span<const Gaussian> x, std::span<const Gaussian> y) { return shifted_sum(x, y, 100); })
-                   .message("dma", "x", none, from("y", "total"))
-                   .message("dma", "y", none, from("x", "total")));
+  registry.add(
+      kind("outer")
+          .variadic_input("x")
+          .variadic_input("y")
+          .output("total")
+          .message("dma", "total",
+                   [](std::span<const Gaussian> x, std::span<const Gaussian> y) { return shifted_sum(x, y, 100); })
+          .message("dma", "x", none, from("y", "total"))
+          .message("dma", "y", none, from("x", "total")));
   registry.fuse({.producer = "inner_product", .via = "total", .consumer = "sum", .into = "terms", .fused = "outer"});
   Pair pair;
   const auto end = pair.graph.variable("end");
   pair.graph.factor("sum", {pair.z, end});
   const Plan plan = pair.plan(registry);
-  CHECK(uses(plan, "outer"));
+  CHECK(has_kind(plan, "outer"));
   CHECK(plan->graph->factors.size() == 3);
   CHECK(plan->graph->factors.back().origins.size() == 3);
   State state(plan);
@@ -150,8 +178,9 @@ TEST_CASE("fuse: a rule whose kinds do not fit is refused when it is registered"
   CHECK_THROWS_WITH_AS(
       registry.fuse({.producer = "product", .via = "x", .consumer = "sum", .into = "terms", .fused = "inner_product"}),
       "fusion of 'product' and 'sum': 'x' must be an output of one term and 'terms' a variadic port", Error);
-  CHECK_THROWS_WITH_AS(registry.fuse({.producer = "add", .via = "z", .consumer = "sum", .into = "terms", .fused = "product"}),
-                       "fusion of 'add' and 'sum': 'product' must have the other ports of the one, made variadic, and then "
-                       "those of the other",
-                       Error);
+  CHECK_THROWS_WITH_AS(
+      registry.fuse({.producer = "add", .via = "z", .consumer = "sum", .into = "terms", .fused = "product"}),
+      "fusion of 'add' and 'sum': 'product' must have the other ports of the one, made variadic, and then "
+      "those of the other",
+      Error);
 }

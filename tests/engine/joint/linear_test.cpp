@@ -12,7 +12,7 @@ using namespace dma;
 using namespace dma::joint_test;
 using oracle::DenseRows;
 
-constexpr double kClose = 1e-8;
+constexpr double kLinearError = 1e-8;
 
 struct Smoothed {
   std::vector<Eigen::VectorXd> mean;
@@ -20,8 +20,9 @@ struct Smoothed {
 };
 
 // Kalman filter and Rauch-Tung-Striebel smoother, as a textbook writes them.
-Smoothed rauch_tung_striebel(const Eigen::MatrixXd& f, const Eigen::MatrixXd& q, const Eigen::MatrixXd& h, const Eigen::MatrixXd& r,
-                             Eigen::VectorXd m, Eigen::MatrixXd p, const std::vector<Eigen::VectorXd>& y) {
+Smoothed rauch_tung_striebel(const Eigen::MatrixXd& f, const Eigen::MatrixXd& q, const Eigen::MatrixXd& h,
+                             const Eigen::MatrixXd& r, Eigen::VectorXd m, Eigen::MatrixXd p,
+                             const std::vector<Eigen::VectorXd>& y) {
   Smoothed filtered, predicted;
   for (std::size_t t = 0; t < y.size(); ++t) {
     if (t > 0) m = f * m, p = f * p * f.transpose() + q;
@@ -49,7 +50,8 @@ void check_constant_velocity(int axes) {
   std::vector<Eigen::VectorXd> y(kLength, Eigen::VectorXd(axes));
   for (int a = 0; a < axes; ++a) {
     std::vector<double> values;
-    for (std::uint32_t t = 0; t < kLength; ++t) values.push_back(y[t][a] = series(t + 31 * static_cast<std::size_t>(a)));
+    for (std::uint32_t t = 0; t < kLength; ++t)
+      values.push_back(y[t][a] = series(t + 31 * static_cast<std::size_t>(a)));
     state.observe(all[static_cast<std::size_t>(a)].y, values);
   }
   const Report report = run(plan, state);
@@ -74,15 +76,16 @@ void check_constant_velocity(int axes) {
     const Eigen::MatrixXd pv = posterior.covariance(axis.p, axis.v);
     for (std::uint32_t t = 0; t < kLength; ++t) {
       const auto& c = exact.covariance[t];
-      error = std::max({error, std::abs(p.mean(t) - exact.mean[t][2 * a]), std::abs(v.mean(t) - exact.mean[t][2 * a + 1]),
-                        std::abs(p.variance(t) - c(2 * a, 2 * a)), std::abs(v.variance(t) - c(2 * a + 1, 2 * a + 1)),
-                        std::abs(pv(t, t) - c(2 * a, 2 * a + 1))});
+      error = std::max({error, std::abs(p.mean(t) - exact.mean[t][2 * a]),
+                        std::abs(v.mean(t) - exact.mean[t][2 * a + 1]), std::abs(p.variance(t) - c(2 * a, 2 * a)),
+                        std::abs(v.variance(t) - c(2 * a + 1, 2 * a + 1)), std::abs(pv(t, t) - c(2 * a, 2 * a + 1))});
       if (t + 1 == kLength) continue;
-      error = std::max({error, std::abs(moved.mean(t) - exact.mean[t][2 * a] - exact.mean[t][2 * a + 1]),
-                        std::abs(moved.variance(t) - c(2 * a, 2 * a) - c(2 * a + 1, 2 * a + 1) - 2 * c(2 * a, 2 * a + 1))});
+      error =
+          std::max({error, std::abs(moved.mean(t) - exact.mean[t][2 * a] - exact.mean[t][2 * a + 1]),
+                    std::abs(moved.variance(t) - c(2 * a, 2 * a) - c(2 * a + 1, 2 * a + 1) - 2 * c(2 * a, 2 * a + 1))});
     }
   }
-  CHECK(error < kClose);
+  CHECK(error < kLinearError);
 }
 
 }  // namespace
@@ -106,8 +109,10 @@ TEST_CASE("joint: an autoregression of second order, with its evidence") {
   std::vector<double> values;
   for (std::uint32_t t = 0; t < kLength; ++t) {
     values.push_back(series(t));
-    if (t < 2) dense.add({{t, 1}}, 0.2, 2.0);
-    else dense.add({{t, 1}, {t - 1, -1.2}, {t - 2, 0.5}}, 0, 0.1);
+    if (t < 2)
+      dense.add({{t, 1}}, 0.2, 2.0);
+    else
+      dense.add({{t, 1}, {t - 1, -1.2}, {t - 2, 0.5}}, 0, 0.1);
     dense.add({{t, 1}}, values[t], 0.4);
   }
   const Plan plan = compile(g, joint(), standard_registry());
@@ -115,8 +120,8 @@ TEST_CASE("joint: an autoregression of second order, with its evidence") {
   state.observe(y, values);
   CHECK(run(plan, state).stop == Report::Stop::exact);
   const JointPosterior posterior(state);
-  CHECK((posterior.mean(x) - dense.mean()).cwiseAbs().maxCoeff() < kClose);
-  CHECK((posterior.covariance(x, x) - dense.covariance()).cwiseAbs().maxCoeff() < kClose);
+  CHECK((posterior.mean(x) - dense.mean()).cwiseAbs().maxCoeff() < kLinearError);
+  CHECK((posterior.covariance(x, x) - dense.covariance()).cwiseAbs().maxCoeff() < kLinearError);
   CHECK(posterior.log_evidence() == doctest::Approx(dense.log_evidence()).epsilon(1e-10));
 }
 
@@ -124,7 +129,8 @@ TEST_CASE("joint: eight schools with varying intercepts and slopes") {
   constexpr std::uint32_t kSchools = 8, kPupils = 6, kRows = kSchools * kPupils;
   Graph g;
   const VariableId mean = g.variable("mean", 2), a = g.variable("a", kSchools), b = g.variable("b", kSchools);
-  const VariableId x = g.observed("x", kRows), bx = g.variable("bx", kRows), fit = g.variable("fit", kRows), y = g.observed("y", kRows);
+  const VariableId x = g.observed("x", kRows), bx = g.variable("bx", kRows), fit = g.variable("fit", kRows),
+                   y = g.observed("y", kRows);
   std::vector<std::uint32_t> school;
   for (std::uint32_t i = 0; i < kRows; ++i) school.push_back(i / kPupils);
   g.factor("gaussian_prior", {mean}, {{"mean", 0.0}, {"variance", 25.0}});
@@ -140,7 +146,8 @@ TEST_CASE("joint: eight schools with varying intercepts and slopes") {
     dense.add({{2 + j, 1}, {0, -1}}, 0, 0.6);
     dense.add({{2 + kSchools + j, 1}, {1, -1}}, 0, 0.3);
     for (std::uint32_t i = 0; i < kPupils; ++i) {
-      xs.push_back(2 * series(j * 7 + i)), ys.push_back(1 + 0.5 * series(j) + (0.8 + series(j + 3)) * xs.back() + 0.5 * series(i + 40));
+      xs.push_back(2 * series(j * 7 + i)),
+          ys.push_back(1 + 0.5 * series(j) + (0.8 + series(j + 3)) * xs.back() + 0.5 * series(i + 40));
       dense.add({{2 + j, 1}, {2 + kSchools + j, xs.back()}}, ys.back(), 0.5);
     }
   }
@@ -154,11 +161,12 @@ TEST_CASE("joint: eight schools with varying intercepts and slopes") {
   const JointPosterior posterior(state);
   Eigen::VectorXd means(2 + 2 * kSchools);
   means << posterior.mean(mean), posterior.mean(a), posterior.mean(b);
-  CHECK((means - dense.mean()).cwiseAbs().maxCoeff() < kClose);
+  CHECK((means - dense.mean()).cwiseAbs().maxCoeff() < kLinearError);
   const Eigen::MatrixXd c = dense.covariance();
-  CHECK((posterior.covariance(a, b) - c.block(2, 2 + kSchools, kSchools, kSchools)).cwiseAbs().maxCoeff() < kClose);
-  CHECK((posterior.covariance(mean, b) - c.block(0, 2 + kSchools, 2, kSchools)).cwiseAbs().maxCoeff() < kClose);
-  CHECK(state.belief(b).variance(3) == doctest::Approx(c(2 + kSchools + 3, 2 + kSchools + 3)).epsilon(kClose));
+  CHECK((posterior.covariance(a, b) - c.block(2, 2 + kSchools, kSchools, kSchools)).cwiseAbs().maxCoeff() <
+        kLinearError);
+  CHECK((posterior.covariance(mean, b) - c.block(0, 2 + kSchools, 2, kSchools)).cwiseAbs().maxCoeff() < kLinearError);
+  CHECK(state.belief(b).variance(3) == doctest::Approx(c(2 + kSchools + 3, 2 + kSchools + 3)).epsilon(kLinearError));
   CHECK(posterior.log_evidence() == doctest::Approx(dense.log_evidence()).epsilon(1e-10));
 }
 
@@ -186,12 +194,13 @@ TEST_CASE("joint: Bayesian linear regression on ten correlated inputs") {
   state.observe(x, xs);
   state.observe(y, ys);
   CHECK(run(plan, state).stop == Report::Stop::exact);
-  const Eigen::MatrixXd information = inputs.transpose() * inputs / 0.04 + Eigen::MatrixXd::Identity(kInputs, kInputs) / 1.5;
+  const Eigen::MatrixXd information =
+      inputs.transpose() * inputs / 0.04 + Eigen::MatrixXd::Identity(kInputs, kInputs) / 1.5;
   const Eigen::MatrixXd covariance = information.inverse();
   const JointPosterior posterior(state);
-  CHECK((posterior.mean(w) - covariance * inputs.transpose() * targets / 0.04).cwiseAbs().maxCoeff() < kClose);
-  CHECK((posterior.covariance(w, w) - covariance).cwiseAbs().maxCoeff() < kClose);
-  CHECK((posterior.covariance(z, z) - inputs * covariance * inputs.transpose()).cwiseAbs().maxCoeff() < kClose);
+  CHECK((posterior.mean(w) - covariance * inputs.transpose() * targets / 0.04).cwiseAbs().maxCoeff() < kLinearError);
+  CHECK((posterior.covariance(w, w) - covariance).cwiseAbs().maxCoeff() < kLinearError);
+  CHECK((posterior.covariance(z, z) - inputs * covariance * inputs.transpose()).cwiseAbs().maxCoeff() < kLinearError);
   const Eigen::MatrixXd of_y = 1.5 * inputs * inputs.transpose() + 0.04 * Eigen::MatrixXd::Identity(kRows, kRows);
   const Eigen::MatrixXd l = of_y.llt().matrixL();
   const double evidence = -0.5 * targets.dot(of_y.ldlt().solve(targets)) - l.diagonal().array().log().sum() -

@@ -11,7 +11,7 @@ namespace {
 
 using namespace dma;
 
-constexpr std::size_t kSlots = 4, kTerms = 3;
+constexpr std::size_t kSlots = 4, kViewTerms = 3;
 
 // A plate of a kind with values and parameters of ordinary size, those of slots differing.
 struct Plate {
@@ -23,18 +23,21 @@ struct Plate {
 
   explicit Plate(const Kind& k) : kind(k) {
     for (const PortSpec& port : k.ports()) {
-      const std::size_t terms = port.variadic ? kTerms : 1;
+      const std::size_t terms = port.variadic ? kViewTerms : 1;
       arguments += terms;
       inputs += port.output ? 0 : terms;
     }
     for (const ParameterSpec& spec : k.parameters()) {
-      const std::size_t count = spec.per_term ? kTerms : 1;
+      const std::size_t count = spec.per_term ? kViewTerms : 1;
       parameters.emplace_back();
       for (std::size_t q = 0; q < kSlots * count; ++q) {
         const double raw = 0.2 + 0.11 * static_cast<double>(q);
-        parameters.back().push_back(spec.domain.contains(raw) ? raw : spec.domain.only.empty() ? 0.5 : spec.domain.only[q % 2]);
+        parameters.back().push_back(spec.domain.contains(raw)  ? raw
+                                    : spec.domain.only.empty() ? 0.5
+                                                               : spec.domain.only[q % 2]);
       }
-      views.push_back({parameters.back().data(), 0, static_cast<std::ptrdiff_t>(count), static_cast<std::uint32_t>(count)});
+      views.push_back(
+          {parameters.back().data(), 0, static_cast<std::ptrdiff_t>(count), static_cast<std::uint32_t>(count)});
     }
     for (std::size_t q = 0; q < inputs * kSlots; ++q) {
       values.push_back(1.3 * std::sin(2.0 + 3.7 * static_cast<double>(q)));
@@ -58,8 +61,14 @@ struct Plate {
   };
   Result view(const LinearView& of, bool smoothed) const {
     Result r{std::vector<double>(kSlots), std::vector<double>(kSlots * inputs), std::vector<double>(kSlots * inputs)};
-    of({.slots = kSlots, .inputs = inputs, .values = values.data(), .variances = smoothed ? variances.data() : nullptr,
-        .parameters = views.data(), .parameter_count = views.size(), .value = r.value.data(), .gains = r.gains.data(),
+    of({.slots = kSlots,
+        .inputs = inputs,
+        .values = values.data(),
+        .variances = smoothed ? variances.data() : nullptr,
+        .parameters = views.data(),
+        .parameter_count = views.size(),
+        .value = r.value.data(),
+        .gains = r.gains.data(),
         .variance_gains = smoothed ? r.variance_gains.data() : nullptr});
     return r;
   }
@@ -181,8 +190,12 @@ TEST_CASE("linear view: the row of a Gaussian density is its density") {
   for (const char* name : {"gaussian_prior", "gaussian_noise"}) {
     const Plate plate(registry.kind(name));
     std::vector<double> c(plate.arguments * kSlots), offset(kSlots), variance(kSlots);
-    plate.kind.gaussian_row()({.slots = kSlots, .arguments = plate.arguments, .parameters = plate.views.data(),
-                               .coefficients = c.data(), .offset = offset.data(), .variance = variance.data()});
+    plate.kind.gaussian_row()({.slots = kSlots,
+                               .arguments = plate.arguments,
+                               .parameters = plate.views.data(),
+                               .coefficients = c.data(),
+                               .offset = offset.data(),
+                               .variance = variance.data()});
     for (std::size_t s = 0; s < kSlots; ++s) {
       std::vector<double> x;
       double residual = -offset[s];

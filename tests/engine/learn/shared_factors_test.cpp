@@ -15,7 +15,7 @@ namespace {
 
 using namespace dma;
 
-constexpr double kMeanVariance = 4, kSpread = 0.5, kNoise = 0.2;
+constexpr double kMeanVariance = 4, kSpread = 0.5, kSharedNoise = 0.2;
 
 // m ~ N(1, 4), w ~ N(m, 0.5), y = w x + noise.
 struct Hierarchy {
@@ -27,7 +27,7 @@ struct Hierarchy {
     g.factor("gaussian_prior", {m}, {{"mean", 1.0}, {"variance", kMeanVariance}});
     spread = g.factor("gaussian_noise", {m, w}, {{"variance", kSpread}});
     g.factor("product", {w, x, p});
-    g.factor("gaussian_noise", {p, y}, {{"variance", kNoise}});
+    g.factor("gaussian_noise", {p, y}, {{"variance", kSharedNoise}});
   }
   Learner learner(const Scheduler& rule) const {
     return {g, standard_registry(), rule, forward(), {.targets = {y}, .batches = 2, .epochs = 2, .tolerance = 0}};
@@ -36,14 +36,14 @@ struct Hierarchy {
   static void check(const Learner& learner, const Hierarchy& h, std::size_t count, double spread = kSpread);
 };
 
-const std::vector<double> kX = {1, 2, -1, 0.5}, kY = {2.5, 5.5, -2, 1};
+const std::vector<double> kSharedX = {1, 2, -1, 0.5}, kSharedY = {2.5, 5.5, -2, 1};
 
 void Hierarchy::check(const Learner& learner, const Hierarchy& h, std::size_t count, double spread) {
   Eigen::Matrix2d precision{{1 / kMeanVariance + 1 / spread, -1 / spread}, {-1 / spread, 1 / spread}};
   Eigen::Vector2d shift{1 / kMeanVariance, 0};
   for (std::size_t n = 0; n < count; ++n) {
-    precision(1, 1) += kX[n] * kX[n] / kNoise;
-    shift(1) += kX[n] * kY[n] / kNoise;
+    precision(1, 1) += kSharedX[n] * kSharedX[n] / kSharedNoise;
+    shift(1) += kSharedX[n] * kSharedY[n] / kSharedNoise;
   }
   const Eigen::Matrix2d covariance = precision.inverse();
   const Eigen::Vector2d mean = covariance * shift;
@@ -55,9 +55,10 @@ void Hierarchy::check(const Learner& learner, const Hierarchy& h, std::size_t co
 
 }  // namespace
 
-TEST_CASE("shared factors: beliefs are exact before learning, after it, restored, forgotten and with another parameter") {
+TEST_CASE(
+    "shared factors: beliefs are exact before learning, after it, restored, forgotten and with another parameter") {
   const Hierarchy h;
-  const Data data{{h.x, kX}, {h.y, kY}};
+  const Data data{{h.x, kSharedX}, {h.y, kSharedY}};
   for (const Scheduler& rule : {forward_backward(), flooding({.limit = 100})}) {
     CAPTURE(rule.name);
     Learner learner = h.learner(rule);

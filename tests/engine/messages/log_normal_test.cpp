@@ -9,7 +9,7 @@
 namespace dma {
 namespace {
 
-const std::vector<LogNormal> kEveryKind = {
+const std::vector<LogNormal> kEveryLogNormal = {
     LogNormal::uniform(),      LogNormal::point(1),   LogNormal::point(1e-300),  LogNormal::point(1e300),
     LogNormal(0, 1),           LogNormal(-3, 0.5),    LogNormal(1e300, 1e300),   LogNormal(1e300, 1e-300),
     LogNormal(-1e300, 1e-300), LogNormal(-1e4, 1e-2), LogNormal(-1e300, 5e-324), LogNormal(0, 1e307),
@@ -76,7 +76,7 @@ TEST_CASE("log_normal: no density at or below 0") {
 }
 
 TEST_CASE("log_normal: every function is a number on every kind of message") {
-  for (const LogNormal& a : kEveryKind) {
+  for (const LogNormal& a : kEveryLogNormal) {
     CAPTURE(a.tau);
     CAPTURE(a.rho);
     CHECK(is_valid(a));
@@ -85,7 +85,7 @@ TEST_CASE("log_normal: every function is a number on every kind of message") {
     CHECK_FALSE(std::isnan(a.log_mean()));
     CHECK_FALSE(std::isnan(a.log_variance()));
     for (const double x : {-1.0, 0.0, 1e-300, 1.0, 1e300}) CHECK_FALSE(std::isnan(log_density(a, x)));
-    for (const LogNormal& b : kEveryKind) {
+    for (const LogNormal& b : kEveryLogNormal) {
       CHECK(is_valid(a * b));
       CHECK(kl(a, b) >= 0);
     }

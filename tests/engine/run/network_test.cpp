@@ -18,7 +18,7 @@ using namespace dma;
 using Numbers = std::vector<double>;
 
 // Each weight message passes some 10^2 roundings, a few of them behind a subtraction of neighbouring sums.
-constexpr double kTolerance = 1e-9;
+constexpr double kNetworkError = 1e-9;
 constexpr double kSlope = 0.1, kPriorVariance = 0.05, kNoise = 0.04;
 const std::vector<std::size_t> kWidths{8, 6, 5, 1};
 
@@ -131,6 +131,6 @@ TEST_CASE("network: forward_backward over 8-6-5-1 equals Algorithm 1 for one exa
       for (std::size_t i = 0; i < found.size(); ++i) worst = std::max(worst, oracle::distance(truth[l][i], found[i]));
     }
     MESSAGE(std::string(fuse ? "fused" : "unfused"), ": worst weight message off by ", worst, ", seed 5");
-    CHECK(worst <= kTolerance);
+    CHECK(worst <= kNetworkError);
   }
 }

@@ -20,7 +20,7 @@ namespace {
 using namespace dma;
 
 // The two plans add the same numbers in another order.
-constexpr double kTolerance = 1e-11;
+constexpr double kPlateError = 1e-11;
 
 // One forward and one backward sweep, whether or not an exact order of messages exists.
 Scheduler one_sweep() {
@@ -73,7 +73,7 @@ void check_same_run(const Graph& graph, const oracle::ScalarGraph& scalar, const
         CAPTURE(graph.variables()[v].name);
         CAPTURE(i);
         CAPTURE(seed);
-        CHECK(oracle::distance(belief[i], scalars.belief(scalar.elements[v][i])[0]) <= kTolerance);
+        CHECK(oracle::distance(belief[i], scalars.belief(scalar.elements[v][i])[0]) <= kPlateError);
       }
     }
   }

@@ -20,9 +20,9 @@ namespace {
 
 using namespace dma;
 
-constexpr double kTolerance = 1e-14;
+constexpr double kStateError = 1e-14;
 
-std::vector<Scheduler> all_rules() { return {forward_backward(), flooding(), sequential(), residual()}; }
+std::vector<Scheduler> backward_rules() { return {forward_backward(), flooding(), sequential(), residual()}; }
 
 }  // namespace
 
@@ -34,13 +34,13 @@ TEST_CASE("state: a belief counts every message at the variable once, however th
   g.factor("gaussian_noise", {x, y}, {{"variance", 0.5}});
   g.factor("gaussian_prior", {x}, {{"mean", -3.0}, {"variance", 4.0}});
   const Gaussian truth(1.0 / 2 + 5.0 / 0.5 - 3.0 / 4, 1.0 / 2 + 1 / 0.5 + 1.0 / 4);
-  for (const Scheduler& rule : all_rules()) {
+  for (const Scheduler& rule : backward_rules()) {
     const Plan plan = compile(g, rule, standard_registry());
     State state(plan);
     state.observe(y, 5.0);
     run(plan, state);
     CAPTURE(rule.name);
-    CHECK(oracle::distance(state.belief(x)[0], truth) <= kTolerance);
+    CHECK(oracle::distance(state.belief(x)[0], truth) <= kStateError);
   }
 }
 
@@ -50,14 +50,14 @@ TEST_CASE("state: beliefs of a graph without observed variables count its first 
   const std::vector<double> means{1, 2, 3, 4};
   g.factor("gaussian_prior", {x}, {{"mean", means}, {"variance", 1.0}});
   g.factor("gaussian_noise", {column(x), y}, {{"variance", 1.0}});
-  for (const Scheduler& rule : all_rules()) {
+  for (const Scheduler& rule : backward_rules()) {
     const Plan plan = compile(g, rule, standard_registry());
     State state(plan);
     run(plan, state);
     CAPTURE(rule.name);
     for (std::size_t i = 0; i < 8; ++i) {
-      CHECK(oracle::distance(state.belief(x)[i % 4], Gaussian::from_moments(means[i % 4], 1)) <= kTolerance);
-      CHECK(oracle::distance(state.belief(y)[i], Gaussian::from_moments(means[i % 4], 2)) <= kTolerance);
+      CHECK(oracle::distance(state.belief(x)[i % 4], Gaussian::from_moments(means[i % 4], 1)) <= kStateError);
+      CHECK(oracle::distance(state.belief(y)[i], Gaussian::from_moments(means[i % 4], 2)) <= kStateError);
     }
   }
 }
@@ -83,17 +83,17 @@ TEST_CASE("state: the context of a shared variable takes part as one more messag
   Graph g;
   const auto w = g.shared("w", 2), y = g.observed("y", 2);
   g.factor("gaussian_noise", {w, y}, {{"variance", 0.5}});
-  for (const Scheduler& rule : all_rules()) {
+  for (const Scheduler& rule : backward_rules()) {
     const Plan plan = compile(g, rule, standard_registry());
     State state(plan);
     state.observe(y, {1.0, 2.0});
     const MessageArrays context = state.context(w);
     context.tau[0] = 3.0, context.rho[0] = 1.5;
     run(plan, state);
-    CHECK(oracle::distance(state.belief(w)[0], Gaussian(3.0 + 2.0, 1.5 + 2.0)) <= kTolerance);
-    CHECK(oracle::distance(state.belief(w)[1], Gaussian(4.0, 2.0)) <= kTolerance);
+    CHECK(oracle::distance(state.belief(w)[0], Gaussian(3.0 + 2.0, 1.5 + 2.0)) <= kStateError);
+    CHECK(oracle::distance(state.belief(w)[1], Gaussian(4.0, 2.0)) <= kStateError);
     state.reset();
-    CHECK(oracle::distance(state.belief(w)[0], Gaussian(3.0, 1.5)) <= kTolerance);
+    CHECK(oracle::distance(state.belief(w)[0], Gaussian(3.0, 1.5)) <= kStateError);
   }
 }
 
@@ -105,7 +105,7 @@ TEST_CASE("state: a plan's unobserved variables are predicted instead of asked f
   const Plan plan = compile(g, forward(), standard_registry(), {.unobserved = {y}});
   State state(plan);
   run(plan, state);
-  CHECK(oracle::distance(state.belief(y)[0], Gaussian::from_moments(1.0, 2.5)) <= kTolerance);
+  CHECK(oracle::distance(state.belief(y)[0], Gaussian::from_moments(1.0, 2.5)) <= kStateError);
 }
 
 TEST_CASE("state: factors that started with the same number are set one by one") {
@@ -133,17 +133,18 @@ TEST_CASE("state: a parameter of a factor that was fused is refused with the way
   const FactorId sum = g.factor("sum", {p, z});
   const Plan plan = compile(g, forward_backward(), standard_registry());
   State state(plan);
-  CHECK_THROWS_WITH_AS(state.set_parameter(sum, "coefficients", 2.0),
-                       "factor 'product1+sum2' is fused and has no parameter 'coefficients'; compile with {.fuse = false} "
-                       "to set it",
-                       Error);
+  CHECK_THROWS_WITH_AS(
+      state.set_parameter(sum, "coefficients", 2.0),
+      "factor 'product1+sum2' is fused and has no parameter 'coefficients'; compile with {.fuse = false} "
+      "to set it",
+      Error);
 }
 
 TEST_CASE("state: two priors sharper than a double can add up leave the point between them") {
   Graph g;
   const auto x = g.variable("x");
   for (int i = 0; i < 2; ++i) g.factor("gaussian_prior", {x}, {{"mean", 1.0}, {"variance", 1e-308}});
-  for (const Scheduler& rule : all_rules()) {
+  for (const Scheduler& rule : backward_rules()) {
     State state(compile(g, rule, standard_registry()));
     run(state.plan(), state);
     CHECK(state.belief(x).mean() == 1);
@@ -196,7 +197,8 @@ TEST_CASE("state: variables and factors of another graph are refused") {
   CHECK_THROWS_AS(state.observe(far, {1.0, 2.0}), Error);
   CHECK_THROWS_AS(state.belief(far), Error);
   CHECK_THROWS_AS(state.context(far), Error);
-  CHECK_THROWS_WITH_AS(state.set_parameter(factor, "variance", 1.0), doctest::Contains("there is no factor number"), Error);
+  CHECK_THROWS_WITH_AS(state.set_parameter(factor, "variance", 1.0), doctest::Contains("there is no factor number"),
+                       Error);
   CHECK_THROWS_AS(state.messages(factor, "x"), Error);
 }
 
@@ -244,7 +246,8 @@ TEST_CASE("state: numbers set one by one reach every call of every schedule") {
     g.factor("gaussian_prior", {before}, {{"mean", 0.0}, {"variance", 1.0}});
     for (int t = 1; t <= kSteps; ++t) {
       const auto x = g.variable("x" + std::to_string(t)), y = g.observed("y" + std::to_string(t));
-      g.factor("gaussian_noise", {before, x}, {{"variance", t == 4 ? special : 0.5}}, {.name = "step" + std::to_string(t)});
+      g.factor("gaussian_noise", {before, x}, {{"variance", t == 4 ? special : 0.5}},
+               {.name = "step" + std::to_string(t)});
       g.factor("gaussian_noise", {x, y}, {{"variance", 0.5}});
       before = x;
     }
@@ -253,7 +256,8 @@ TEST_CASE("state: numbers set one by one reach every call of every schedule") {
   for (const Scheduler& rule : {forward_backward(), flooding(), sequential(), residual()}) {
     CAPTURE(rule.name);
     const Graph same = walk(0.5), other = walk(7.0);
-    const Plan plan = compile(same, rule, standard_registry()), expected_plan = compile(other, rule, standard_registry());
+    const Plan plan = compile(same, rule, standard_registry()),
+               expected_plan = compile(other, rule, standard_registry());
     State state(plan), expected(expected_plan);
     for (int t = 1; t <= kSteps; ++t)
       for (State* s : {&state, &expected}) s->observe(same.find_variable("y" + std::to_string(t)), 0.3 * t * t);

@@ -22,7 +22,7 @@ using oracle::DensePosterior;
 using oracle::GivenGraph;
 
 // The dense solve of a system of 500 unknowns of order 1 loses 4 digits at most.
-constexpr double kTolerance = 1e-9;
+constexpr double kTreeError = 1e-9;
 constexpr std::uint64_t kSeed = 7;
 
 // The largest error of any belief: means in units of max(1, |mean|), variances relative to the prior scale 1 or to
@@ -57,7 +57,7 @@ TEST_CASE("trees: forward_backward equals the dense solve on 200 random trees of
     const Report report = run(plan, state);
     CHECK(report.faults == 0);
     const double error = largest_error(given, state, oracle::dense_posterior(given.graph, given.observed));
-    CHECK_MESSAGE(error <= kTolerance, "seed ", kSeed + i, ", ", given.graph.variables().size(), " variables");
+    CHECK_MESSAGE(error <= kTreeError, "seed ", kSeed + i, ", ", given.graph.variables().size(), " variables");
     worst = std::max(worst, error);
     largest = std::max(largest, given.graph.variables().size());
   }
@@ -83,7 +83,7 @@ TEST_CASE("trees: flooding, sequential and residual reach the dense solution, da
         CAPTURE(damping);
         CAPTURE(i);
         CHECK_MESSAGE(report.stop == Report::Stop::converged, report.line());
-        CHECK(largest_error(given, state, truth) <= kTolerance);
+        CHECK(largest_error(given, state, truth) <= kTreeError);
       }
   }
 }
