@@ -40,8 +40,8 @@ std::string describe(const PlanData& plan, const Send& op) {
 }  // namespace
 
 const PlanData::Variable& PlanData::variable(VariableId id) const {
-  if (id.value >= variables.size())
-    fail("there is no variable number {}: the graph of this plan has {}; was it made by another graph?", id.value,
+  if (id.value >= variables.size() || !id.is_of(graph->mark))
+    fail("variable {} is not of the graph of this plan, which has {}; use the ids that this graph gave", id.value,
          variables.size());
   return variables[id.value];
 }

@@ -192,6 +192,7 @@ bool connects_shared_alone(const Resolved& graph, const Resolved::Factor& factor
 
 Resolved resolve(const Graph& graph, const Registry& registry, const CompileOptions& options) {
   Resolved resolved;
+  resolved.mark = graph.mark();
   resolved.variables.reserve(graph.variables().size());
   for (const auto& variable : graph.variables()) {
     resolved.variables.push_back(
@@ -201,7 +202,7 @@ Resolved resolve(const Graph& graph, const Registry& registry, const CompileOpti
     });
   }
   const auto named_in = [&](std::string_view option, VariableId v) -> Resolved::Variable& {
-    if (v.value >= resolved.variables.size())
+    if (v.value >= resolved.variables.size() || !v.is_of(graph.mark()))
       fail("compile: {} names a variable that is not of this graph (number {} of {})", option, v.value,
            resolved.variables.size());
     return resolved.variables[v.value];

@@ -65,6 +65,7 @@ struct Resolved {
   std::vector<Variable> variables;
   std::vector<Factor> factors;
   std::uint32_t elements = 0;
+  std::uint16_t mark = 0;  // of the user's graph
 };
 
 Resolved resolve(const Graph& graph, const Registry& registry, const CompileOptions& options);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <atomic>
 #include <optional>
 
 #include "engine/support/sizes.h"
@@ -28,7 +29,8 @@ template <class Names, class Items>
 std::optional<std::uint32_t> position(const Names& names, const Items& items, const std::string& wanted) {
   if (const auto found = names.find(wanted); found != names.end()) return found->second.position;
   std::uint64_t number = 0, power = 1;
-  for (std::size_t i = wanted.size(); i-- > 0 && wanted[i] >= '0' && wanted[i] <= '9' && power <= items.size(); power *= 10) {
+  for (std::size_t i = wanted.size(); i-- > 0 && wanted[i] >= '0' && wanted[i] <= '9' && power <= items.size();
+       power *= 10) {
     number += power * static_cast<std::uint64_t>(wanted[i] - '0');
     if (number < items.size() && name_of(items[number]) == wanted) return static_cast<std::uint32_t>(number);
   }
@@ -69,7 +71,8 @@ std::string_view name(Reach reach) {
 
 }  // namespace
 
-// A name the user gives to two things is an Error. One that was only a number so far makes way, for a number nobody has.
+// A name the user gives to two things is an Error. One that was only a number so far makes way, for a number nobody
+// has.
 template <class Items>
 void Graph::take_name(const std::string& name, Names& names, Items& items, std::string_view what) {
   const auto holder = position(names, items, name);
@@ -86,12 +89,22 @@ void Graph::take_name(const std::string& name, Names& names, Items& items, std::
   rename(item, std::move(free));
 }
 
+// Marks may come again after 65,535 graphs: two of them may then be taken for one, never one for two.
+std::uint16_t Graph::next_mark() {
+  static std::atomic<std::uint32_t> made = 0;
+  return static_cast<std::uint16_t>(made++ % 0xffff + 1);
+}
+
 const Graph::Variable& Graph::operator[](VariableId id) const {
-  if (id.value >= variables_.size()) fail("variable {} is not of this graph, which has {}", id.value, variables_.size());
+  if (id.value >= variables_.size() || !id.is_of(mark_))
+    fail("variable {} is not of this graph, which has {}{}", id.value, variables_.size(),
+         id.is_of(mark_) ? "" : ": another one gave this id");
   return variables_[id.value];
 }
 const Graph::Factor& Graph::operator[](FactorId id) const {
-  if (id.value >= factors_.size()) fail("factor {} is not of this graph, which has {}", id.value, factors_.size());
+  if (id.value >= factors_.size() || !id.is_of(mark_))
+    fail("factor {} is not of this graph, which has {}{}", id.value, factors_.size(),
+         id.is_of(mark_) ? "" : ": another one gave this id");
   return factors_[id.value];
 }
 
@@ -112,7 +125,7 @@ VariableId Graph::add(std::string_view name, std::size_t size, Family family, bo
     fail("variable '{}' has size {}; a size from 1 to {} is expected", own, size, kLargestVariable);
   if (!name.empty()) take_name(own, variable_names_, variables_, "variables");
   variables_.push_back({std::move(own), static_cast<std::uint32_t>(size), family, observed, shared});
-  return {id};
+  return {id, mark_};
 }
 
 VariableId Graph::variable(std::string_view name, std::size_t size, Family family) {
@@ -129,9 +142,10 @@ FactorId Graph::add(std::string_view kind, ShortList<Connection, 2>&& connection
                     FactorOptions&& options) {
   const auto id = static_cast<std::uint32_t>(factors_.size());
   for (const Connection& connection : connections)
-    if (connection.variable.value >= variables_.size())
+    if (connection.variable.value >= variables_.size() || !connection.variable.is_of(mark_))
       fail("factor {} ({}) is connected to a variable that is not of this graph", id, kind);
-  if (!options.name.empty()) take_name(options.name, factor_names_, factors_, "factors");
+  if (!options.name.empty())
+    take_name(options.name, factor_names_, factors_, "factors");
   else if (!factor_names_.empty()) {
     std::string own = name_by_number(kind, id, factor_names_);
     if (own != numbered(kind, id)) options.name = std::move(own);
@@ -143,13 +157,15 @@ FactorId Graph::add(std::string_view kind, ShortList<Connection, 2>&& connection
   added.method = std::move(options.method);
   added.connections = std::move(connections);
   added.parameters = std::move(parameters);
-  return {id};
+  return {id, mark_};
 }
 
 VariableId Graph::find_variable(std::string_view name) const {
-  return {find(variable_names_, variables_, name, "variable")};
+  return {find(variable_names_, variables_, name, "variable"), mark_};
 }
-FactorId Graph::find_factor(std::string_view name) const { return {find(factor_names_, factors_, name, "factor")}; }
+FactorId Graph::find_factor(std::string_view name) const {
+  return {find(factor_names_, factors_, name, "factor"), mark_};
+}
 
 std::string describe(const Graph& graph) {
   std::string text = fmt::format("{} variables, {} factors\n", graph.variables().size(), graph.factors().size());

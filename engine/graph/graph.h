@@ -20,14 +20,18 @@
 
 namespace dma {
 
-struct VariableId {
+// Which of a graph's nodes: its position, and the mark of the graph that made it. Without a mark (VariableId{3}) it is
+// of whatever graph it is given to.
+template <class Node>
+struct NodeId {
   std::uint32_t value;
-  friend bool operator==(VariableId, VariableId) = default;
+  std::uint16_t graph = 0;
+
+  bool is_of(std::uint16_t mark) const { return graph == mark || graph == 0; }
+  friend bool operator==(NodeId a, NodeId b) { return a.value == b.value; }
 };
-struct FactorId {
-  std::uint32_t value;
-  friend bool operator==(FactorId, FactorId) = default;
-};
+using VariableId = NodeId<struct VariableNode>;
+using FactorId = NodeId<struct FactorNode>;
 
 // How the slots of a plate reach the elements of a variable. With m slots seen as R rows of C columns:
 enum class Reach : std::uint8_t {
@@ -46,7 +50,7 @@ struct Connection {
     port = std::string(port_name);
   }
 
-  VariableId variable;
+  [[no_unique_address]] VariableId variable;
   Reach reach = Reach::identical;
   MostlyEmpty<std::string> port;                  // empty: by position
   MostlyEmpty<std::vector<std::uint32_t>> table;  // for Reach::gather
@@ -59,7 +63,7 @@ Connection gather(VariableId v, std::vector<std::uint32_t> table);
 
 // A parameter's value: one number for the whole plate, or one per slot (per term for a per-term parameter).
 struct ParameterValue {
-  ParameterValue(double number) : numbers{number} {}                                                        // NOLINT
+  ParameterValue(double number) : numbers{number} {}                                                  // NOLINT
   ParameterValue(const std::vector<double>& per_slot) : numbers(per_slot.begin(), per_slot.end()) {}  // NOLINT
   ShortList<double> numbers;
 };
@@ -118,14 +122,18 @@ class Graph {
 
   const Variables& variables() const { return variables_; }
   const Factors& factors() const { return factors_; }
-  const Variable& operator[](VariableId id) const;  // an id beyond the last is an Error
+  const Variable& operator[](VariableId id) const;  // an id of another graph is an Error
   const Factor& operator[](FactorId id) const;
 
   // By name; an unknown name is an Error that offers the nearest one.
   VariableId find_variable(std::string_view name) const;
   FactorId find_factor(std::string_view name) const;
 
+  // In every id it gives; copies of a graph have the same, so that ids mean the same in them.
+  std::uint16_t mark() const { return mark_; }
+
  private:
+  static std::uint16_t next_mark();
   VariableId add(std::string_view name, std::size_t size, Family family, bool observed, bool shared);
   FactorId add(std::string_view kind, ShortList<Connection, 2>&& connections, ParameterList&& parameters,
                FactorOptions&& options);
@@ -142,6 +150,7 @@ class Graph {
   static void take_name(const std::string& name, Names& names, Items& items, std::string_view what);
 
   Names variable_names_, factor_names_;
+  std::uint16_t mark_ = next_mark();
 };
 
 // "8 variables, 7 factors" and one line for each.

@@ -74,8 +74,7 @@ Plan compile(const Graph& graph, const Joint& joint, const Registry& registry, c
 void set_start(State& state, VariableId variable, std::span<const double> values) {
   const joint_system::System& system = joint_system::solver_of(state).system();
   auto& numbers = static_cast<joint_system::Memory&>(*state.solver_memory()).numbers;
-  if (variable.value >= state.plan()->variables.size()) fail("variable {} is not part of this plan", variable.value);
-  const auto& v = state.plan()->variables[variable.value];
+  const auto& v = state.plan()->variable(variable);
   if (values.size() != v.size)
     fail("variable '{}' was given {} values but has {} elements", v.name, values.size(), v.size);
   numbers.start.resize(numbers.x.size(), std::nan(""));

@@ -28,10 +28,7 @@ std::size_t check_data(const Plan& plan, const Data& data, std::span<const Varia
   std::size_t examples = 0;
   std::string_view first;
   for (const auto& [variable, values] : data) {
-    if (variable.value >= plan->variables.size())
-      fail("the data name variable {}, but the graph has {}; use the ids that this graph gave", variable.value,
-           plan->variables.size());
-    const auto& v = plan->variables[variable.value];
+    const auto& v = plan->variable(variable);
     if (!v.observed) fail("the data give values to '{}', which is not observed; declare it with graph.observed(...)", v.name);
     if (given[variable.value]) fail("the data give values to '{}' twice; give them once", v.name);
     given[variable.value] = true;

@@ -176,9 +176,7 @@ void Learner::set_stopping(const LearnOptions& rules) {
 }
 
 Belief Learner::belief(VariableId shared_variable) const {
-  if (shared_variable.value >= plan_->variables.size())
-    fail("there is no variable {}; the graph has {}", shared_variable.value, plan_->variables.size());
-  const auto& v = plan_->variables[shared_variable.value];
+  const auto& v = plan_->variable(shared_variable);
   if (!v.shared) fail("variable '{}' is not shared", v.name);
   std::vector<Natural> elements(v.size);
   const MessageArrays context = state_->context(shared_variable);

@@ -13,8 +13,8 @@ namespace dma {
 namespace {
 
 PlanData::Membership membership_of(const PlanData& plan, FactorId factor) {
-  if (factor.value >= plan.memberships.size())
-    fail("there is no factor number {}: the graph of this plan has {}; was it made by another graph?", factor.value,
+  if (factor.value >= plan.memberships.size() || !factor.is_of(plan.graph->mark))
+    fail("factor {} is not of the graph of this plan, which has {}; use the ids that this graph gave", factor.value,
          plan.memberships.size());
   return plan.memberships[factor.value];
 }
@@ -23,6 +23,7 @@ PlanData::Membership membership_of(const PlanData& plan, FactorId factor) {
 
 State::State(Plan of)
     : plan_(std::move(of)),
+      mark_(plan_->graph->mark),
       tau_(plan_->slots),
       rho_(plan_->slots),
       arrival_tau_(plan_->arrivals),
@@ -60,17 +61,19 @@ State& State::operator=(State&&) noexcept = default;
 void State::refuse_values(VariableId variable, std::span<const double> values) const {
   const auto& v = plan_->variable(variable);
   if (!v.observed) fail("variable '{}' is not observed; declare it with graph.observed(...)", v.name);
-  if (values.size() != v.size) fail("variable '{}' was given {} values but has {} elements", v.name, values.size(), v.size);
+  if (values.size() != v.size)
+    fail("variable '{}' was given {} values but has {} elements", v.name, values.size(), v.size);
   for (std::size_t i = 0; i < values.size(); ++i) {
     if (!std::isfinite(values[i]))
       fail("variable '{}', element {}: the observed value is {}; a finite number is expected", v.name, i, values[i]);
     if (v.family == Family::log_normal && !(values[i] > 0))
-      fail("variable '{}', element {}: the observed value is {}; a log_normal variable is positive", v.name, i, values[i]);
+      fail("variable '{}', element {}: the observed value is {}; a log_normal variable is positive", v.name, i,
+           values[i]);
   }
 }
 
 void State::observe(VariableId variable, std::span<const double> values) {
-  if (variable.value >= values_.size()) return refuse_values(variable, values);
+  if (variable.value >= values_.size() || !variable.is_of(mark_)) return refuse_values(variable, values);
   ValueSlots& target = values_[variable.value];
   if (!target.observed || values.size() != target.size) return refuse_values(variable, values);
   const bool is_log = target.family == Family::log_normal;
@@ -86,12 +89,12 @@ void State::observe(VariableId variable, std::span<const double> values) {
 }
 
 void State::observe_missing(VariableId variable, std::size_t element) {
-  if (variable.value >= values_.size()) fail("variable {} is not part of this plan", variable.value);
-  const auto& v = plan_->variables[variable.value];
+  const auto& v = plan_->variable(variable);
   if (!v.observed) fail("variable '{}' is not observed; declare it with graph.observed(...)", v.name);
   if (element >= v.size) fail("variable '{}' has {} elements, there is no element {}", v.name, v.size, element);
   ValueSlots& target = values_[variable.value];
-  if (!target.given && v.size > 1) fail("variable '{}' has no value yet; observe all its elements before one is declared missing", v.name);
+  if (!target.given && v.size > 1)
+    fail("variable '{}' has no value yet; observe all its elements before one is declared missing", v.name);
   tau_[target.first_slot + element] = rho_[target.first_slot + element] = 0;
   if (!target.given) --missing_;
   target.given = true;
@@ -105,14 +108,16 @@ void State::set_parameter(FactorId factor, std::string_view parameter, std::span
   const Resolved::Factor& owner = plan_->graph->factors[group.members[membership.member]];
   if (found == specs.end()) {
     if (owner.origins.size() > 1)
-      fail("factor '{}' is fused and has no parameter '{}'; compile with {{.fuse = false}} to set it", owner.name(), parameter);
+      fail("factor '{}' is fused and has no parameter '{}'; compile with {{.fuse = false}} to set it", owner.name(),
+           parameter);
     std::vector<std::string> known;
     for (const auto& spec : specs) known.push_back(spec.name);
     fail("factor '{}' has no parameter '{}'{}", owner.name(), parameter, suggestion(parameter, known));
   }
   for (const double value : values)
     if (!found->domain.contains(value))
-      fail("factor '{}': parameter '{}' is {}, but must be in {}", owner.name(), parameter, value, describe(found->domain));
+      fail("factor '{}': parameter '{}' is {}, but must be in {}", owner.name(), parameter, value,
+           describe(found->domain));
   const auto i = static_cast<std::size_t>(found - specs.begin());
   const std::size_t terms = group.parameters[i].terms, in_all = owner.slots * terms;
   if (values.size() != 1 && values.size() != terms && values.size() != in_all)
@@ -148,8 +153,8 @@ std::vector<Gaussian> State::messages(FactorId factor, std::string_view port_nam
   const Resolved::Factor& resolved = plan_->graph->factors[group.members[membership.member]];
   const bool is_fused = resolved.origins.size() > 1;
   if (is_fused && std::ranges::find(group.kind->ports(), port_name, &PortSpec::name) == group.kind->ports().end())
-    fail("factor '{}' is fused and has no port '{}'; compile with {{.fuse = false}} to see its messages", resolved.name(),
-         port_name);
+    fail("factor '{}' is fused and has no port '{}'; compile with {{.fuse = false}} to see its messages",
+         resolved.name(), port_name);
   const Group::Port& port = group.ports[group.kind->port(port_name)];
   const std::uint32_t slots = resolved.slots;
   std::vector<Gaussian> out;
@@ -175,7 +180,8 @@ State State::copy() const {
   std::ranges::copy(arrival_rho_, other.arrival_rho_.begin());
   other.parameters_.copy_from(*plan_, parameters_);
   for (std::uint32_t g = 0; g < plan_->groups.size(); ++g)
-    for (std::size_t i = 0; i < plan_->groups[g].parameters.size(); ++i) other.sends_.rebind(g, i, other.parameter(g, i));
+    for (std::size_t i = 0; i < plan_->groups[g].parameters.size(); ++i)
+      other.sends_.rebind(g, i, other.parameter(g, i));
   other.values_ = values_;
   other.missing_ = missing_;
   other.constants_stale_ = constants_stale_;

@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/messages/belief.h"
 #include "engine/compile/plan.h"
+#include "engine/messages/belief.h"
 #include "engine/run/bound_sends.h"
 #include "engine/run/growth.h"
 #include "engine/run/parameters.h"
@@ -33,9 +33,12 @@ class State {
   }
   void observe(VariableId variable, double value);
 
-  // One element of an observed variable has no value this time: nothing is known of it, and its neighbours hear nothing.
+  // One element of an observed variable has no value this time: nothing is known of it, and its neighbours hear
+  // nothing.
   void observe_missing(VariableId variable, std::size_t element = 0);
-  bool is_given(VariableId variable) const { return values_[variable.value].given; }
+  bool is_given(VariableId variable) const {
+    return plan_->variable(variable).observed && values_[variable.value].given;
+  }
 
   // One value for all slots, or one for each. Checked against the domain. Concerns this factor alone.
   void set_parameter(FactorId factor, std::string_view parameter, std::span<const double> values);
@@ -53,8 +56,8 @@ class State {
   // All messages uniform again, except values, contexts and constants.
   void reset();
 
-  // Another state of the same plan with everything this one holds; the two then go their own ways. What a solver keeps is
-  // made anew.
+  // Another state of the same plan with everything this one holds; the two then go their own ways. What a solver keeps
+  // is made anew.
   State copy() const;
 
   const Plan& plan() const { return plan_; }
@@ -69,21 +72,22 @@ class State {
   friend class Executor;
   friend class Diagnosis;
 
-  MessageArrays messages() { return {tau_.data(), rho_.data()}; }  // by slot
+  MessageArrays messages() { return {tau_.data(), rho_.data()}; }                 // by slot
   void refuse_values(VariableId variable, std::span<const double> values) const;  // throws
 
   Plan plan_;
+  std::uint16_t mark_;  // of its graph
   std::unique_ptr<SolverMemory> solver_memory_;
   std::vector<double> tau_, rho_;                  // messages, by slot
   std::vector<double> arrival_tau_, arrival_rho_;  // kept arrivals
   Parameters parameters_;
   std::vector<double> scratch_;
-  BoundSends sends_;  // on the arrays above
+  BoundSends sends_;                                       // on the arrays above
   std::vector<double> total_tau_, total_rho_, total_abs_;  // by element, for GatherOthers
   std::vector<std::uint32_t> total_stamp_;
   std::uint32_t stamp_ = 0;
   std::vector<ValueSlots> values_;  // by variable
-  std::size_t missing_ = 0;  // observed variables that have no value
+  std::size_t missing_ = 0;         // observed variables that have no value
   bool constants_stale_ = true;
   struct Refused {
     std::uint64_t faults = 0;
@@ -99,7 +103,8 @@ class State {
 
 // A series of scalar variables is observed number by number: the common case has no loop and no call.
 inline void State::observe(VariableId variable, double value) {
-  const bool is_known = variable.value < values_.size() && values_[variable.value].is_plain_number;
+  const bool is_known =
+      variable.value < values_.size() && variable.is_of(mark_) && values_[variable.value].is_plain_number;
   if (!is_known || !(std::abs(value) < kInfinity)) return observe(variable, std::span(&value, 1));
   ValueSlots& target = values_[variable.value];
   tau_[target.first_slot] = value;

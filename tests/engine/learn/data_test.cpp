@@ -68,7 +68,7 @@ TEST_CASE("learn data: every variable once, observed, of this graph, with values
   CHECK(fit({{m.x, {}}, {m.u, {}}, {m.y, {}}}) == "no data: there are no examples");
   CHECK(fit({{m.x, kX}, {m.u, kU}, {m.y, kY}, {m.x, kX}}) == "the data give values to 'x' twice; give them once");
   CHECK(fit({{m.x, kX}, {m.u, kU}, {m.y, kY}, {m.w, kX}}).find("'w', which is not observed") != std::string::npos);
-  CHECK(fit({{VariableId{99}, kX}}).find("the data name variable 99") != std::string::npos);
+  CHECK(fit({{VariableId{99}, kX}}).find("variable 99 is not of the graph of this plan") != std::string::npos);
   std::vector<double> wrong = kX;
   wrong[2] = std::numeric_limits<double>::quiet_NaN();
   CHECK(fit({{m.x, wrong}, {m.u, kU}, {m.y, kY}}) == "variable 'x', example 2, element 0: the value is nan; a finite number is expected");

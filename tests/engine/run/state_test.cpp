@@ -193,13 +193,39 @@ TEST_CASE("state: variables and factors of another graph are refused") {
   }
   State state(compile(small, forward_backward(), standard_registry()));
   run(state.plan(), state);
-  CHECK_THROWS_WITH_AS(state.observe(far, 1.0), doctest::Contains("there is no variable number"), Error);
+  CHECK_THROWS_WITH_AS(state.observe(far, 1.0), doctest::Contains("is not of the graph of this plan"), Error);
   CHECK_THROWS_AS(state.observe(far, {1.0, 2.0}), Error);
   CHECK_THROWS_AS(state.belief(far), Error);
   CHECK_THROWS_AS(state.context(far), Error);
-  CHECK_THROWS_WITH_AS(state.set_parameter(factor, "variance", 1.0), doctest::Contains("there is no factor number"),
-                       Error);
+  CHECK_THROWS_WITH_AS(state.set_parameter(factor, "variance", 1.0),
+                       doctest::Contains("is not of the graph of this plan"), Error);
   CHECK_THROWS_AS(state.messages(factor, "x"), Error);
+}
+
+TEST_CASE("state: the id of another graph's variable is refused, though this graph has one of that number") {
+  Graph ours, theirs;
+  const auto x = ours.variable("x"), y = ours.observed("y");
+  const auto noise = ours.factor("gaussian_noise", {x, y}, {{"variance", 1.0}});
+  const auto their_x = theirs.variable("x"), their_y = theirs.observed("y");
+  const auto their_noise = theirs.factor("gaussian_noise", {their_x, their_y}, {{"variance", 1.0}});
+  CHECK_THROWS_AS(ours.factor("gaussian_prior", {their_x}), Error);
+  CHECK_THROWS_WITH_AS(ours[their_x], doctest::Contains("another one gave this id"), Error);
+
+  State state(compile(ours, forward_backward(), standard_registry()));
+  CHECK_THROWS_WITH_AS(state.observe(their_y, 1.0), doctest::Contains("is not of the graph of this plan"), Error);
+  CHECK_THROWS_AS(state.observe(their_y, {1.0}), Error);
+  CHECK_THROWS_AS(state.observe_missing(their_y), Error);
+  CHECK_THROWS_AS(state.is_given(their_y), Error);
+  state.observe(y, 1.0);
+  run(state.plan(), state);
+  CHECK_THROWS_AS(state.belief(their_x), Error);
+  CHECK_THROWS_AS(state.set_parameter(their_noise, "variance", 2.0), Error);
+  state.set_parameter(noise, "variance", 2.0);
+
+  const Graph copy = ours;  // its ids mean the same
+  State of_copy(compile(copy, forward_backward(), standard_registry()));
+  CHECK_NOTHROW(of_copy.observe(y, 1.0));
+  CHECK_NOTHROW(of_copy.observe(VariableId{1}, 1.0));  // by number alone
 }
 
 TEST_CASE("belief: moments of all elements at once, and an element that is not there is refused") {
