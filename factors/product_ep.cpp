@@ -16,7 +16,7 @@ constexpr double kReach = 9;
 constexpr double kPointsPerScale = 4;
 constexpr int kMostZooms = 60;
 
-struct Tilted {
+struct Averaged {
   double mean, variance;
 };
 
@@ -51,11 +51,11 @@ class Weight {
 
   // Mean and variance of a quantity with these moments given x.
   template <class Given>
-  Tilted average(const Given& given) const {
+  Averaged average(const Given& given) const {
     double mean = 0, spread = 0;
     for (std::size_t i = 0; i < count_; ++i) mean += weight_[i] * given(point(i)).mean;
     for (std::size_t i = 0; i < count_; ++i) {
-      const Tilted m = given(point(i));
+      const Averaged m = given(point(i));
       spread += weight_[i] * (m.variance + (m.mean - mean) * (m.mean - mean));
     }
     return {mean, spread};
@@ -87,7 +87,7 @@ class Weight {
   std::array<double, kMostPoints> weight_;
 };
 
-Gaussian quotient(const Tilted& marginal, const Gaussian& arrived) {
+Gaussian quotient(const Averaged& marginal, const Gaussian& arrived) {
   return {marginal.mean / marginal.variance - arrived.tau, 1 / marginal.variance - arrived.rho};
 }
 
@@ -97,16 +97,16 @@ Gaussian ProductEp::to_z(const Gaussian& x, const Gaussian& y, const Gaussian& z
   if (!x.is_proper() || !y.is_proper() || !z.is_proper()) return Product::to_z(x, y);
   const Weight weight(x, y, z);
   const double my = y.mean(), vy = y.variance(), mz = z.mean(), vz = z.variance();
-  const Tilted marginal = weight.average([&](double at) {
+  const Averaged marginal = weight.average([&](double at) {
     const double v = at * at * vy, share = v / (v + vz);  // of z's own message
-    return Tilted{at * my + share * (mz - at * my), share * vz};
+    return Averaged{at * my + share * (mz - at * my), share * vz};
   });
   return quotient(marginal, z);
 }
 
 Gaussian ProductEp::to_factor(const Gaussian& own, const Gaussian& other, const Gaussian& z) {
   if (!own.is_proper() || !other.is_proper() || !z.is_proper()) return Product::to_factor(other, z);
-  return quotient(Weight(own, other, z).average([](double at) { return Tilted{at, 0}; }), own);
+  return quotient(Weight(own, other, z).average([](double at) { return Averaged{at, 0}; }), own);
 }
 
 }  // namespace dma
