@@ -7,9 +7,9 @@ namespace dma {
 
 namespace {
 
-constexpr int kMostSteps = 50;
+constexpr int kMostLinearisations = 50;
 // Changes of the belief, in its standard deviations and relative to its variances, that end the iteration.
-constexpr double kArrived = 1e-9;
+constexpr double kSettled = 1e-9;
 
 struct Arrivals {
   InputVector mean, variance;
@@ -40,7 +40,7 @@ class Iteration {
   Fitted run() const {
     Belief belief = most_probable();
     LinearFit fit = fit_(belief.mean, belief.covariance);
-    for (int i = 0; i < kMostSteps; ++i) {
+    for (int i = 0; i < kMostLinearisations; ++i) {
       const Belief next = update(belief.mean, fit);
       if (!next.mean.allFinite() || !next.covariance.allFinite()) break;
       const LinearFit next_fit = fit_(next.mean, next.covariance);
@@ -88,7 +88,7 @@ class Iteration {
     Belief belief{x_.mean, x_.covariance()};
     InputVector at = x_.mean;
     LinearFit fit = fit_(at, none);
-    for (int i = 0; i < kMostSteps; ++i) {
+    for (int i = 0; i < kMostLinearisations; ++i) {
       if (!std::isfinite(fit.value) || !fit.gains.allFinite()) break;
       const Belief next = update(at, fit);
       if (!next.mean.allFinite()) break;
@@ -99,7 +99,7 @@ class Iteration {
                    now = objective(at, fit.value, noise);
       InputVector moved = next.mean;
       LinearFit moved_fit = fit_(moved, none);
-      for (int k = 0; k < kMostSteps && !(objective(moved, moved_fit.value, noise) < now) && moved != at; ++k) {
+      for (int k = 0; k < kMostLinearisations && !(objective(moved, moved_fit.value, noise) < now) && moved != at; ++k) {
         moved = 0.5 * (moved + at);
         moved_fit = fit_(moved, none);
       }
@@ -114,8 +114,8 @@ class Iteration {
   static bool is_near(const Belief& a, const Belief& b) {
     for (Eigen::Index i = 0; i < a.mean.size(); ++i) {
       const double variance = b.covariance(i, i), change = std::abs(a.mean(i) - b.mean(i));
-      if (change > kArrived * std::sqrt(std::max(0.0, variance)) + 1e-14 * std::abs(b.mean(i))) return false;
-      if (std::abs(a.covariance(i, i) - variance) > kArrived * variance) return false;
+      if (change > kSettled * std::sqrt(std::max(0.0, variance)) + 1e-14 * std::abs(b.mean(i))) return false;
+      if (std::abs(a.covariance(i, i) - variance) > kSettled * variance) return false;
     }
     return true;
   }

@@ -15,7 +15,6 @@ namespace dma {
 
 namespace {
 
-constexpr std::size_t kMost = kMostInputs;
 // Inputs narrower than this, relative to their size, are taken as known: the differences of g that a fit needs would be
 // rounding.
 constexpr double kKnown = 1e-7;
@@ -26,7 +25,7 @@ class QuadratureFit {
   QuadratureFit(const Kind::Function& g, std::span<const double> parameters) : g_(g), parameters_(parameters) {}
 
   LinearFit operator()(const InputVector& mean, const InputMatrix& covariance) const {
-    boost::container::static_vector<Eigen::Index, kMost> open, known;
+    boost::container::static_vector<Eigen::Index, kMostInputs> open, known;
     for (Eigen::Index i = 0; i < mean.size(); ++i)
       (std::sqrt(std::max(0.0, covariance(i, i))) > kKnown * (1 + std::abs(mean(i))) ? open : known).push_back(i);
     const auto count = static_cast<Eigen::Index>(open.size());
@@ -74,7 +73,7 @@ class QuadratureFit {
     InputVector x = mean;
     const auto value = [&] { return g_({x.data(), static_cast<std::size_t>(x.size())}, parameters_); };
     if (free.empty()) return use(value(), 1.0, nullptr);
-    for_each_node<kMost>(GaussHermite::fine(free.size()), free.size(), [&](const double* z, double weight) {
+    for_each_node<kMostInputs>(GaussHermite::fine(free.size()), free.size(), [&](const double* z, double weight) {
       for (std::size_t a = 0; a < free.size(); ++a) {
         x(free[a]) = mean(free[a]);
         for (std::size_t b = 0; b <= a; ++b)
@@ -93,7 +92,7 @@ class QuadratureFit {
   std::span<const double> parameters_;
 };
 
-struct Message {
+struct FunctionMessage {
   std::shared_ptr<const Kind::Function> g;
   std::size_t parameter_count;
 
@@ -111,7 +110,7 @@ struct Message {
 };
 
 template <std::size_t... i>
-void add_messages(Kind& kind, const Message& message, std::index_sequence<i...>) {
+void add_messages(Kind& kind, const FunctionMessage& message, std::index_sequence<i...>) {
   constexpr std::size_t kInputs = sizeof...(i);
   kind.message(kLinearisedMethod, "y", [message](const GaussianAt<i>&... x, SlotParameters p) {
     return message.to_output(std::array<Gaussian, kInputs>{x...}, p);
@@ -129,13 +128,13 @@ void add_messages(Kind& kind, const Message& message, std::index_sequence<i...>)
 
 Kind factor_from_function(std::string name, const std::vector<std::string>& inputs, Kind::Function g,
                           std::string summary, std::vector<ParameterSpec> parameters) {
-  if (inputs.empty() || inputs.size() > kMost)
-    fail("kind '{}': a function of {} inputs; one to {} are expected", name, inputs.size(), kMost);
+  if (inputs.empty() || inputs.size() > kMostInputs)
+    fail("kind '{}': a function of {} inputs; one to {} are expected", name, inputs.size(), kMostInputs);
   Kind kind(std::move(name), std::move(summary));
   for (const std::string& input : inputs) kind.input(input);
   kind.output("y").function(g);
   add_parameters(kind, parameters);
-  const Message message{std::make_shared<const Kind::Function>(std::move(g)), parameters.size()};
+  const FunctionMessage message{std::make_shared<const Kind::Function>(std::move(g)), parameters.size()};
   switch (inputs.size()) {
     case 1:
       add_messages(kind, message, std::make_index_sequence<1>());

@@ -15,9 +15,9 @@ namespace {
 constexpr std::size_t kMostValues = 4;
 
 // A density whose values are known on some ports and Gaussian on others, the free ones.
-class Arrived {
+class DensityOfArrivals {
  public:
-  Arrived(const PortDensity& density, std::span<const Gaussian> arrivals, std::span<const double> parameters)
+  DensityOfArrivals(const PortDensity& density, std::span<const Gaussian> arrivals, std::span<const double> parameters)
       : density_(density), arrivals_(arrivals), parameters_(parameters) {
     for (std::size_t p = 0; p < arrivals.size(); ++p) {
       values_[p] = arrivals[p].mean();
@@ -66,13 +66,13 @@ class Arrived {
   boost::container::static_vector<std::size_t, kMostValues> free_;
 };
 
-struct Message {
+struct TiltedMessage {
   std::shared_ptr<const PortDensity> density;
   std::size_t latent, target, parameter_count;
 
   GaussianOrFallback operator()(std::span<const Gaussian> arrivals, const SlotParameters& p) const {
     const ParameterNumbers parameters(p, parameter_count);
-    Arrived arrived(*density, arrivals, parameters.span());
+    DensityOfArrivals arrived(*density, arrivals, parameters.span());
     const bool is_unknown = std::ranges::any_of(arrived.free(), [&](std::size_t port) { return port >= latent; });
     if (arrived.any_uniform() || is_unknown || !arrivals[target].is_proper())
       return GaussianOrFallback(Gaussian::uniform());
@@ -81,7 +81,7 @@ struct Message {
 };
 
 template <std::size_t... i>
-void add_message(Kind& kind, const Message& message, std::index_sequence<i...>) {
+void add_message(Kind& kind, const TiltedMessage& message, std::index_sequence<i...>) {
   kind.message(
       "ep", kind.ports()[message.target].name,
       [message](const GaussianAt<i>&... g, SlotParameters p) {
@@ -111,14 +111,14 @@ Kind factor_from_log_density(std::string name, const std::vector<std::string>& p
   kind.log_integral([density](std::span<const Natural> arrivals, std::span<const double> p) {
     std::array<Gaussian, kMostValues> gaussians;
     for (std::size_t i = 0; i < arrivals.size(); ++i) gaussians[i] = Gaussian(arrivals[i]);
-    Arrived arrived(*density, {gaussians.data(), arrivals.size()}, p);
+    DensityOfArrivals arrived(*density, {gaussians.data(), arrivals.size()}, p);
     if (arrived.any_uniform()) return 0.0;
     if (arrived.free().empty()) return arrived.at_values();
     const Tilted tilted = arrived.tilt_towards(arrived.free().front());
     return tilted.found ? tilted.log_mass : -kInfinity;
   });
   for (std::size_t target = 0; target < latent; ++target) {
-    const Message message{density, latent, target, parameters.size()};
+    const TiltedMessage message{density, latent, target, parameters.size()};
     switch (ports.size()) {
       case 1:
         add_message(kind, message, std::make_index_sequence<1>());

@@ -20,14 +20,14 @@ namespace {
 using namespace dma;
 using Values = std::span<const double>;
 
-Gaussian message(const Kind& kind, std::size_t target, const std::vector<Gaussian>& arrivals,
+Gaussian message_of(const Kind& kind, std::size_t target, const std::vector<Gaussian>& arrivals,
                  const std::vector<double>& parameters = {}) {
   Arrivals all;
   for (const Gaussian& a : arrivals) all.push_back({a});
   return Gaussian(evaluate(kind, "ep", target, all, parameters).value()[0]);
 }
 
-void check_equal(const Gaussian& a, const Gaussian& b, double tolerance) {
+void check_close(const Gaussian& a, const Gaussian& b, double tolerance) {
   CHECK(a.rho == doctest::Approx(b.rho).epsilon(tolerance));
   CHECK(a.tau == doctest::Approx(b.tau).epsilon(tolerance));
 }
@@ -36,7 +36,7 @@ Kind poisson_log() {
   return likelihood_from_log_density("poisson_log", [](double x, double y) { return y * x - std::exp(x); });
 }
 
-const std::vector<Gaussian> kArrivals = {Gaussian::from_moments(0, 1), Gaussian::from_moments(1.5, 0.3),
+const std::vector<Gaussian> kDensityArrivals = {Gaussian::from_moments(0, 1), Gaussian::from_moments(1.5, 0.3),
                                          Gaussian::from_moments(-2, 4), Gaussian::from_moments(-6, 2),
                                          Gaussian::from_moments(3, 1e-4)};
 
@@ -47,16 +47,16 @@ TEST_CASE("from_log_density: closed forms are what the quadrature of their densi
   const Kind greater = factor_from_log_density(
       "greater", {"x"}, 1, [](Values v, Values p) { return GreaterThan::log_density(v[0], {p[0]}); }, "",
       {{"threshold", finite(), 0.0}});
-  for (const Gaussian& x : kArrivals) {
+  for (const Gaussian& x : kDensityArrivals) {
     CAPTURE(x.mean());
     for (const double y : {-1.0, 1.0}) {
-      const Gaussian exact = Probit::to_x(x, Gaussian::point(y)), found = message(probit, 0, {x, Gaussian::point(y)});
-      check_equal(x * found, x * exact, 1e-9);
+      const Gaussian exact = Probit::to_x(x, Gaussian::point(y)), found = message_of(probit, 0, {x, Gaussian::point(y)});
+      check_close(x * found, x * exact, 1e-9);
       const std::vector<Natural> arrivals{x, Gaussian::point(y)};
       CHECK(probit.log_integral()(arrivals, {}) ==
             doctest::Approx(Probit::log_integral(x, Gaussian::point(y))).epsilon(1e-8));
     }
-    check_equal(x * message(greater, 0, {x}, {-1.0}), x * GreaterThan::to_x(x, {-1.0}), 1e-8);
+    check_close(x * message_of(greater, 0, {x}, {-1.0}), x * GreaterThan::to_x(x, {-1.0}), 1e-8);
   }
 }
 
@@ -114,18 +114,18 @@ TEST_CASE("from_log_density: two inputs share what their sum says") {
   const Gaussian a = Gaussian::from_moments(0.2, 1), b = Gaussian::from_moments(0.5, 0.6);
   const auto exact =
       oracle::matched([](double s) { return std::exp(5 * s - std::exp(s)); }, Gaussian::from_moments(0.7, 1.6));
-  const Gaussian to_a = a * message(kind, 0, {a, b, Gaussian::point(5)}),
-                 to_b = b * message(kind, 1, {a, b, Gaussian::point(5)});
+  const Gaussian to_a = a * message_of(kind, 0, {a, b, Gaussian::point(5)}),
+                 to_b = b * message_of(kind, 1, {a, b, Gaussian::point(5)});
   CHECK(to_a.mean() == doctest::Approx(0.2 + (exact.mean - 0.7) / 1.6).epsilon(1e-5));
   CHECK(to_a.variance() == doctest::Approx(1 - (1.6 - exact.variance) / (1.6 * 1.6)).epsilon(1e-5));
   CHECK(to_b.mean() == doctest::Approx(0.5 + 0.6 * (exact.mean - 0.7) / 1.6).epsilon(1e-5));
   // One of them known: the other one's quadrature in one dimension.
-  const Gaussian alone = a * message(kind, 0, {a, Gaussian::point(0.5), Gaussian::point(5)});
+  const Gaussian alone = a * message_of(kind, 0, {a, Gaussian::point(0.5), Gaussian::point(5)});
   const auto one = oracle::matched([](double t) { return std::exp(5 * t - std::exp(t + 0.5)); }, a);
   CHECK(alone.mean() == doctest::Approx(one.mean).epsilon(1e-9));
 }
 
-TEST_CASE("from_log_density: an outlier's message is replaced by a proper one, and the Report counts it") {
+TEST_CASE("from_log_density: an outlier's message_of is replaced by a proper one, and the Report counts it") {
   Graph g;
   const VariableId x = g.variable("x"), y = g.observed("y", 3);
   g.factor("gaussian_prior", {x}, {{"mean", 0.0}, {"variance", 4.0}});
@@ -138,7 +138,7 @@ TEST_CASE("from_log_density: an outlier's message is replaced by a proper one, a
     const Report report = run(plan, state);
     CHECK(report.replaced == 1);
     CHECK(report.faults == 0);
-    CHECK(report.line().find("1 message replaced") != std::string::npos);
+    CHECK(report.line().find("1 message_of replaced") != std::string::npos);
     if (by_joint) CHECK(state.belief(x).mean() == doctest::Approx(1.1).epsilon(0.1));
   }
 }
@@ -146,9 +146,9 @@ TEST_CASE("from_log_density: an outlier's message is replaced by a proper one, a
 TEST_CASE("from_log_density: what is unknown says nothing, what is impossible is a counted fault") {
   const Kind kind = poisson_log();
   const Gaussian x = Gaussian::from_moments(1, 1);
-  CHECK(message(kind, 0, {x, Gaussian::uniform()}).is_uniform());
-  CHECK(message(kind, 0, {Gaussian::uniform(), Gaussian::point(1)}).is_uniform());
-  CHECK(message(kind, 0, {Gaussian::point(2), Gaussian::point(1)}).is_uniform());
+  CHECK(message_of(kind, 0, {x, Gaussian::uniform()}).is_uniform());
+  CHECK(message_of(kind, 0, {Gaussian::uniform(), Gaussian::point(1)}).is_uniform());
+  CHECK(message_of(kind, 0, {Gaussian::point(2), Gaussian::point(1)}).is_uniform());
   const Kind never = likelihood_from_log_density("never", [](double, double) { return -kInfinity; });
   CHECK_FALSE(evaluate(never, "ep", 0, {{x}, {Gaussian::point(1)}}));
 }

@@ -18,13 +18,13 @@ Gaussian matched(const F& f, const Gaussian& in) {
   return Gaussian::from_moments(mean, variance);
 }
 
-const std::vector<Gaussian> kArrivals = {Gaussian::from_moments(0, 1), Gaussian::from_moments(1.5, 0.3), Gaussian::from_moments(-2, 4),
+const std::vector<Gaussian> kProbitArrivals = {Gaussian::from_moments(0, 1), Gaussian::from_moments(1.5, 0.3), Gaussian::from_moments(-2, 4),
                                          Gaussian::from_moments(-6, 2), Gaussian::from_moments(5, 0.5)};
 
 }  // namespace
 
 TEST_CASE("probit: the message to x makes the marginal the exact one's moments") {
-  for (const Gaussian& x : kArrivals)
+  for (const Gaussian& x : kProbitArrivals)
     for (const double y : {-1.0, 0.0, 1.0}) {
       const Gaussian marginal = Probit::to_x(x, Gaussian::point(y)) * x;
       const Gaussian exact = matched([&](double t) { return normal::distribution(y > 0 ? t : -t); }, x);
@@ -58,7 +58,7 @@ TEST_CASE("probit: uncertain outcomes mix, in both directions") {
 }
 
 TEST_CASE("probit: the integral and the probability are those of quadrature") {
-  for (const Gaussian& x : kArrivals) {
+  for (const Gaussian& x : kProbitArrivals) {
     const double up = oracle::expectation([](double t) { return normal::distribution(t); }, x);
     CHECK(Probit::probability(x) == doctest::Approx(up).epsilon(1e-11));
     CHECK(Probit::log_integral(x, Gaussian::point(1)) == doctest::Approx(std::log(up)).epsilon(1e-10));
