@@ -22,7 +22,7 @@ bool combine(const SlotBlock& block, double sign) {
     const double t = share * b_tau[i] + sign * (b_rho[i] * inverse) * a_tau[i], r = share * b_rho[i];
     tau[i] = t;
     rho[i] = r;
-    bad += (r > 0) & (r < kInfinity) & (std::abs(t) < kInfinity) ? 0 : 1;
+    bad += ((r > 0) & (r < kInfinity) & (std::abs(t) < kInfinity)) ? 0 : 1;
   }
   return bad == 0;
 }

@@ -29,7 +29,7 @@ namespace {
 bool are_proper(const SlotBlock& block) {
   std::int64_t bad = 0;
   for (std::size_t i = 0; i < block.slots; ++i)
-    bad += (block.rho[i] > 0) & (block.rho[i] < kInfinity) & (std::abs(block.tau[i]) < kInfinity) ? 0 : 1;
+    bad += ((block.rho[i] > 0) & (block.rho[i] < kInfinity) & (std::abs(block.tau[i]) < kInfinity)) ? 0 : 1;
   return bad == 0;
 }
 
@@ -43,7 +43,7 @@ bool LogCopy::block_to_log(const SlotBlock& block) {
     const double sign = *block.parameter(0, i);
     mean[i] = sign * (tau[i] / rho[i]);
     variance[i] = 1 / (sign * tau[i]) / mean[i];
-    bad += (mean[i] > 0) & (mean[i] < kInfinity) & (rho[i] < kInfinity) ? 0 : 1;
+    bad += ((mean[i] > 0) & (mean[i] < kInfinity) & (rho[i] < kInfinity)) ? 0 : 1;
   }
   if (bad > 0) return false;
   for (std::size_t i = 0; i < block.slots; ++i) variance[i] = std::log1p(variance[i]);
@@ -62,7 +62,7 @@ bool LogCopy::block_to_x(const SlotBlock& block) {
   for (std::size_t i = 0; i < block.slots; ++i) {
     inverse_mean[i] = -(tau[i] + 0.5) / rho[i];
     spread[i] = 1 / rho[i];
-    bad += (rho[i] > 0) & (rho[i] < kInfinity) ? 0 : 1;
+    bad += ((rho[i] > 0) & (rho[i] < kInfinity)) ? 0 : 1;
   }
   if (bad > 0) return false;
   for (std::size_t i = 0; i < block.slots; ++i) inverse_mean[i] = std::exp(inverse_mean[i]);

@@ -30,7 +30,7 @@ bool Product::block_to_z(const SlotBlock& block) {
     const double share = rhos / (rhos + x_tau[i] * x_tau[i] * y_rho[i] + y_tau[i] * y_tau[i] * x_rho[i]);
     tau[i] = x_tau[i] * y_tau[i] * share;
     rho[i] = rhos * share;
-    bad += is_ordinary(x_tau[i], x_rho[i]) & is_ordinary(y_tau[i], y_rho[i]) & (rho[i] > kLeast) ? 0 : 1;
+    bad += (is_ordinary(x_tau[i], x_rho[i]) & is_ordinary(y_tau[i], y_rho[i]) & (rho[i] > kLeast)) ? 0 : 1;
   }
   return bad == 0;
 }
@@ -50,7 +50,7 @@ bool Product::block_to_factor(const SlotBlock& block) {
     const double gain = square * cube * z_rho[i] * inverse;  // s (s my) / (1 + (1 - s) pz)
     tau[i] = gain * z_tau[i];
     rho[i] = gain * (cube * e * inverse) * z_rho[i];
-    bad += is_ordinary(t, r) & (std::abs(t) > kSmall) & is_ordinary(z_tau[i], z_rho[i]) & (rho[i] > kLeast) ? 0 : 1;
+    bad += (is_ordinary(t, r) & (std::abs(t) > kSmall) & is_ordinary(z_tau[i], z_rho[i]) & (rho[i] > kLeast)) ? 0 : 1;
   }
   return bad == 0;
 }

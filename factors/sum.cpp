@@ -100,7 +100,7 @@ namespace {
 // one alone, comes near the ends of a double's range: as for uniform messages and point masses.
 bool reciprocals(const double* in, std::size_t count, double* out) {
   constexpr double kLargest = 1e300;
-  const auto is_bad = [](double r) { return (r > 1 / kLargest) & (r < kLargest) ? 0 : 1; };
+  const auto is_bad = [](double r) { return ((r > 1 / kLargest) & (r < kLargest)) ? 0 : 1; };
   std::int64_t bad = 0;
   std::size_t t = 0;
   DMA_INDEPENDENT

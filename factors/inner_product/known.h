@@ -35,7 +35,7 @@ inline bool row_of_known(const double* x_tau, const double* x_rho, const double*
     const double c = rest.mean + m[t], k = rest.variance - v[t], weight = y[t] / k, tau = weight * c, rho = weight * y[t];
     // What is uniform or out of range has made one of these infinite, or not a number.
     const bool is_number = (std::abs(tau) + rho < kInfinity) & (k < kInfinity) & (x_rho[t] < kInfinity);
-    bad += is_number & ((rho > 0) | (tau == 0)) & !dominates(m[t], v[t], k) ? 0 : 1;
+    bad += (is_number & ((rho > 0) | (tau == 0)) & !dominates(m[t], v[t], k)) ? 0 : 1;
     to_tau[t] = tau;
     to_rho[t] = rho;
   }

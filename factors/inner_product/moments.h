@@ -47,7 +47,7 @@ struct Side {
       const double v = 1 / rho[t], m = tau[t] * v;
       variance[t] = v;
       mean[t] = rho[t] == kInfinity ? tau[t] : m;
-      bad += v < kInfinity ? 0 : 1;
+      bad += (v < kInfinity) ? 0 : 1;
     }
     return bad == 0;
   }
@@ -64,7 +64,7 @@ struct Side {
       gain[t] = g;
       weight[t] = s * g;
       rest[t] = one_minus_s;
-      bad += (r > 0) & (r < kInfinity) ? 0 : 1;
+      bad += ((r > 0) & (r < kInfinity)) ? 0 : 1;
     }
     return bad == 0;
   }
@@ -80,7 +80,7 @@ struct Side {
       gain[t] = s * mean[t];
       weight[t] = s * gain[t];
       rest[t] = is_point ? (tau[t] != 0 ? 0 : 1) : r * rho[t] * rho[t];
-      bad += is_point | ((r > 0) & (r < kInfinity)) ? 0 : 1;
+      bad += (is_point | ((r > 0) & (r < kInfinity))) ? 0 : 1;
     }
     return bad == 0;
   }

@@ -53,7 +53,7 @@ TEST_CASE("product linearised: proper on 10^6 random messages") {
 TEST_CASE("product ep: message times arrival has the moments of the marginal, by adaptive quadrature") {
   oracle::RandomMessages random(kProductSeed);
   int negative = 0;
-  constexpr double kTolerance = 1e-8;  // two layers of quadrature on the oracle's side
+  constexpr double kQuadratureError = 1e-8;  // two layers of quadrature on the oracle's side
   for (int i = 0; i < 300; ++i) {
     const Gaussian x = random.proper(kModerate), y = random.proper(kModerate), z = random.proper(kModerate);
     // The weight of x after y and z are integrated out; the weight of z by adaptive quadrature over x, y given x.
@@ -74,9 +74,9 @@ TEST_CASE("product ep: message times arrival has the moments of the marginal, by
       return Gaussian::from_moments(mean, variance);
     };
     const auto check = [&](const Gaussian& message, const Gaussian& arrived, const Gaussian& truth) {
-      CHECK(std::abs(message.rho + arrived.rho - truth.rho) < kTolerance * truth.rho);
+      CHECK(std::abs(message.rho + arrived.rho - truth.rho) < kQuadratureError * truth.rho);
       CHECK(std::abs(message.tau + arrived.tau - truth.tau) <
-            kTolerance * (std::abs(truth.tau) + std::sqrt(truth.rho)));
+            kQuadratureError * (std::abs(truth.tau) + std::sqrt(truth.rho)));
       negative += message.rho < 0;
     };
     check(ProductEp::to_factor(x, y, z), x, marginal([](double a) { return a; }, [](double) { return 0.0; }));

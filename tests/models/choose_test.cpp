@@ -76,7 +76,7 @@ TEST_CASE("bnn: learned priors follow the beliefs of their layer") {
   Bnn net(settings.network);
   const double before = net.prior(0).variance[0];
   net.fit(table.inputs, table.targets, settings.fit);
-  for (std::size_t layer : {0, 1}) {
+  for (std::size_t layer : {0u, 1u}) {
     const LayerPrior& prior = net.prior(layer);
     const auto beliefs = net.weights(layer);
     double mean_square = 0;

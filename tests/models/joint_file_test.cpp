@@ -53,7 +53,7 @@ TEST_CASE("packed numbers: every bit comes back, damage is noticed") {
 }
 
 TEST_CASE("joint file: a saved network predicts the same bytes, from a factor and from rows") {
-  for (const std::size_t hidden : {3, 30}) {
+  for (const std::size_t hidden : {3u, 30u}) {
     const SavedExample e = fitted_and_saved(hidden);
     const std::string text = bnn_to_text(e.saved);
     const Bnn again = make_bnn(bnn_from_text(text, "m.json"));

@@ -111,7 +111,7 @@ double measure_growth(std::size_t rows, std::uint64_t seed, double& seconds) {
 
 ExtrapolationResult measure_extrapolation(std::size_t seeds, bool linear_slopes) {
   ExtrapolationResult result;
-  constexpr int kPoints = 200;
+  constexpr int kTested = 200;
   for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
     const PaperTask task = small_task(seed);
     BnnOptions options{.layers = task.layers, .slopes = linear_slopes ? Numbers(1.0) : Numbers(task.slopes), .noise = task.noise,
@@ -124,11 +124,11 @@ ExtrapolationResult measure_extrapolation(std::size_t seeds, bool linear_slopes)
     Bnn net(options);
     net.fit(task.inputs, task.targets, {.epochs = 100});
     // Beyond the data on both sides, as far as the paper's figures reach.
-    Eigen::MatrixXd x(kPoints, task.inputs.cols()), y(kPoints, 1);
+    Eigen::MatrixXd x(kTested, task.inputs.cols()), y(kTested, 1);
     boost::random::mt19937_64 random(seed + 1000);
     boost::random::normal_distribution<double> normal;
-    for (int i = 0; i < kPoints; ++i) {
-      const double share = (i + 0.5) / kPoints, raw = i % 2 == 0 ? -2.5 - 2.5 * share : 1.5 + 3.5 * share;
+    for (int i = 0; i < kTested; ++i) {
+      const double share = (i + 0.5) / kTested, raw = i % 2 == 0 ? -2.5 - 2.5 * share : 1.5 + 3.5 * share;
       x.row(i) = task.features(raw);
       y(i, 0) = task.truth(raw)(0) + task.noise * normal(random);
     }

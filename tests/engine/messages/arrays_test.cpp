@@ -50,7 +50,7 @@ TEST_CASE("multiply: a precision beyond the range of a double is the point mass 
 }
 
 TEST_CASE("multiply: arrays agree with messages one by one, also in place, at every length") {
-  for (const std::size_t size : {1, 7, 16, 40, 81}) {
+  for (const std::size_t size : {1u, 7u, 16u, 40u, 81u}) {
     Messages a(size), b(size), out(size);
     for (std::size_t i = 0; i < size; ++i) {
       a.arrays().set(i, kMessages[i % kMessages.size()]);

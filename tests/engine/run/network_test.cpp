@@ -19,7 +19,7 @@ using Numbers = std::vector<double>;
 
 // Each weight message passes some 10^2 roundings, a few of them behind a subtraction of neighbouring sums.
 constexpr double kNetworkError = 1e-9;
-constexpr double kSlope = 0.1, kPriorVariance = 0.05, kNoise = 0.04;
+constexpr double kSlope = 0.1, kPriorVariance = 0.05, kNetworkNoise = 0.04;
 const std::vector<std::size_t> kWidths{8, 6, 5, 1};
 
 struct Moment {
@@ -71,7 +71,7 @@ std::vector<std::vector<Gaussian>> algorithm_1(const Numbers& input, double targ
       x[l].push_back(relu_forward(sum));
     }
   std::vector<std::vector<Gaussian>> to_weights(layers);
-  std::vector<Moment> backward{{target, kNoise}};
+  std::vector<Moment> backward{{target, kNetworkNoise}};
   for (std::size_t l = layers; l >= 1; --l) {
     const std::size_t fan_in = kWidths[l - 1];
     std::vector<Gaussian> to_x(fan_in);
@@ -112,7 +112,7 @@ TEST_CASE("network: forward_backward over 8-6-5-1 equals Algorithm 1 for one exa
     below = g.variable("", n);
     g.factor("leaky_relu", {z, below}, {{"slope", kSlope}});
   }
-  g.factor("gaussian_noise", {below, y}, {{"variance", kNoise}});
+  g.factor("gaussian_noise", {below, y}, {{"variance", kNetworkNoise}});
 
   Numbers values;
   for (std::size_t j = 0; j < kWidths[0]; ++j)
