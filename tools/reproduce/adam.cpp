@@ -10,15 +10,15 @@ namespace dma::reproduce {
 
 namespace {
 
-const std::vector<std::string> kRates = {"adam-0.001", "adam-0.01", "adam-0.1", "adam-1"};
-const std::vector<std::string> kOthers = {"adam-0.001", "adam-0.01", "adam-0.1", "adam-1", "adam-0.01-batches-20"};
+const std::vector<std::string> kAdamRates = {"adam-0.001", "adam-0.01", "adam-0.1", "adam-1"};
+const std::vector<std::string> kAdams = {"adam-0.001", "adam-0.01", "adam-0.1", "adam-1", "adam-0.01-batches-20"};
 const std::vector<std::string> kTolerances = {"dma-tolerance-0.03", "dma-tolerance-0.01"};
 
 }  // namespace
 
 std::vector<Unit> adam_units(const Options& options) {
   std::vector<std::string> names = own_and(kTolerances);
-  names.insert(names.end(), kOthers.begin(), kOthers.end());
+  names.insert(names.end(), kAdams.begin(), kAdams.end());
   return fit_units(options, "small", names, options.all_seeds());
 }
 
@@ -32,13 +32,13 @@ Section adam_report(const Options& options, const Results& results) {
       "log-likelihood. A row with mini-batches shows what tuning Adam gains.");
   std::vector<PaperRow> rows;
   for (const std::string& name : own_and(kTolerances)) rows.push_back({name, name == "dma" ? "0.80" : ""});
-  for (const std::string& name : kOthers)
+  for (const std::string& name : kAdams)
     rows.push_back({name, name == "adam-0.1" ? "12.09" : "", name == "adam-0.1" ? "11.52" : ""});
   s.tables.push_back(
       score_table(results, "adam", "Adam at four rates, all seeds.", "small", rows, options.all_seeds()));
 
   std::vector<std::pair<std::string, const Json*>> runs;
-  for (const std::string& name : own_and(kRates))
+  for (const std::string& name : own_and(kAdamRates))
     runs.emplace_back(curve_title(name), &result_of(results, "small", name, options.seed));
   const Task task = make_task("small", options.seed);
   const Json& adam = result_of(results, "small", "adam-0.1", options.seed);

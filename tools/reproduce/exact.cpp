@@ -13,14 +13,14 @@ namespace dma::reproduce {
 
 namespace {
 
-const std::vector<std::string> kOthers = {"laplace", "ivon-tuned", "adam-0.1", "adamw-0.1-1", "linear"};
+const std::vector<std::string> kBesideExact = {"laplace", "ivon-tuned", "adam-0.1", "adamw-0.1-1", "linear"};
 const std::vector<std::string> kDataPrior = {"dma-prior", "laplace-prior", "joint", "joint-one", "joint-linear"};
 constexpr double kJointMark = 0.20, kJointCoverage = 0.95, kJointLoss = 0.06;
 const std::vector<std::string> kExact = {"exact", "exact-own"};
 
 // All but the exact ones.
 std::vector<std::string> approximate() {
-  std::vector<std::string> all = own_and(kOthers);
+  std::vector<std::string> all = own_and(kBesideExact);
   all.insert(all.end(), kDataPrior.begin(), kDataPrior.end());
   return all;
 }
@@ -122,7 +122,7 @@ Section exact_report(const Options& options, const Results& results) {
   double worst = 1;
   Table trust = trust_table(options, results, worst);
   std::vector<PaperRow> rows, under_data_prior;
-  for (const std::string& name : own_and(kOthers))
+  for (const std::string& name : own_and(kBesideExact))
     rows.push_back({name, name == "dma" ? "0.80" : "", name == "dma" ? "1.95" : ""});
   for (const std::string& name : kExact) rows.push_back({name});
   for (const std::string& name : kDataPrior) under_data_prior.push_back({name});

@@ -16,7 +16,7 @@ namespace dma::reproduce {
 
 namespace {
 
-const std::vector<double> kRates = {1e-3, 3e-3, 1e-2, 3e-2, 1e-1, 3e-1, 6e-1, 1}, kDecays = {0.9, 0.99, 0.999, 0.9999},
+const std::vector<double> kIvonRates = {1e-3, 3e-3, 1e-2, 3e-2, 1e-1, 3e-1, 6e-1, 1}, kDecays = {0.9, 0.99, 0.999, 0.9999},
                           kDampings = {1e-4, 1e-3, 1e-2, 1e-1, 5e-1};
 const std::vector<std::string> kMethods = {"ivon", "ivon-raw", "ivon-tuned"};
 
@@ -32,7 +32,7 @@ Json grid_row(bool rescaled, double damping, std::uint64_t seed, int epochs) {
                                  baselines::WeightPrior::none(network));
   const Eigen::VectorXd start = prior_means(task, seed);
   Json rows = Json::array();
-  for (const double rate : kRates)
+  for (const double rate : kIvonRates)
     for (const double decay : kDecays) {
       double lowest = INFINITY;
       std::vector<double> curve;
@@ -62,7 +62,7 @@ std::string sweep_name(std::size_t damping) { return fmt::format("small.ivon-swe
 // The same settings on the seeds for tuning: how many runs diverged, and of the others the mean NLL outside the data.
 Json sweep_row(double damping, const Effort& effort) {
   Json rows = Json::array();
-  for (const double rate : kRates)
+  for (const double rate : kIvonRates)
     for (const double decay : kDecays) {
       std::vector<double> nll, train;
       const Method ivon = ivon_method("", "", {.rate = rate, .second_decay = decay, .damping = damping});
@@ -173,13 +173,13 @@ Section ivon_report(const Options& options, const Results& results) {
       fmt::format("The 160 settings on seed {}: lowest training NLL over the epochs, rate rescaled.", options.seed),
       {"damping", "beta_2"},
       {}};
-  for (const double rate : kRates) grid.columns.push_back(fmt::format("rate {:g}", rate));
+  for (const double rate : kIvonRates) grid.columns.push_back(fmt::format("rate {:g}", rate));
   const std::vector<Setting> rescaled = settings(results, true, options.seed),
                              raw = settings(results, false, options.seed);
   for (const double damping : kDampings)
     for (const double decay : kDecays) {
       std::vector<std::string> row = {fmt::format("{:g}", damping), fmt::format("{:g}", decay)};
-      for (const double rate : kRates)
+      for (const double rate : kIvonRates)
         for (const Setting& one : rescaled)
           if (one.rate == rate && one.decay == decay && one.damping == damping)
             row.push_back(one.lowest < 1000 ? fmt::format("{:.2f}{}", one.lowest, one.last < 1 ? "" : " (ends higher)")
