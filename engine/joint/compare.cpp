@@ -13,7 +13,8 @@ JointComparison compare_with_joint(const Graph& graph, const Scheduler& rule, co
                                    const CompileOptions& options) {
   CompileOptions unfused = options;
   unfused.fuse = false;  // both must show every variable
-  const Plan by_sweeps = compile(graph, rule, registry, unfused), by_joint = compile(graph, joint(joint_options), registry, options);
+  const Plan by_sweeps = compile(graph, rule, registry, unfused),
+             by_joint = compile(graph, joint(joint_options), registry, options);
   State sweeps(by_sweeps), solved(by_joint);
   observe(sweeps);
   observe(solved);
@@ -35,9 +36,10 @@ JointComparison compare_with_joint(const Graph& graph, const Scheduler& rule, co
 }
 
 std::string JointComparison::text() const {
-  std::string text = fmt::format("sweeps: {}\njoint:  {}\n{:<20}{:>18}{:>16}\n", sweeps.line(), joint.line(), "variable",
-                                 "mean apart, sd", "variance ratio");
-  for (const Row& row : rows) text += fmt::format("{:<20}{:>18.3g}{:>16.4g}\n", row.variable, row.mean_difference, row.variance_ratio);
+  std::string text = fmt::format("sweeps: {}\njoint:  {}\n{:<20}{:>18}{:>16}\n", sweeps.line(), joint.line(),
+                                 "variable", "mean apart, sd", "variance ratio");
+  for (const Row& row : rows)
+    text += fmt::format("{:<20}{:>18.3g}{:>16.4g}\n", row.variable, row.mean_difference, row.variance_ratio);
   return text;
 }
 

@@ -1,5 +1,6 @@
-// The numbers of an elimination: the factor U diag(pivots) U^T of the information matrix (U unit lower), solutions, the part of its
-// inverse that lies on the fronts. Memory is taken at the first use; only large fronts allocate afterwards, in Eigen's kernels.
+// The numbers of an elimination: the factor U diag(pivots) U^T of the information matrix (U unit lower), solutions, the
+// part of its inverse that lies on the fronts. Memory is taken at the first use; only large fronts allocate afterwards,
+// in Eigen's kernels.
 #pragma once
 
 #include <memory>
@@ -21,11 +22,11 @@ class Fronts {
  public:
   explicit Fronts(const Elimination& elimination) : e_(&elimination) {}
 
-  // Factorises sum_r w_r a_r a_r^T + damping times its own diagonal. A pivot that is lost to rounding is replaced by one that
-  // fixes its unknown; false if there was any.
+  // Factorises sum_r w_r a_r a_r^T + damping times its own diagonal. A pivot that is lost to rounding is replaced by
+  // one that fixes its unknown; false if there was any.
   bool factorise(const Rows& rows, double damping = 0);
-  // The same, after a factorise() of the same rows, by orthogonal transformations of the rows themselves: for matrices of so many
-  // scales that their sum of squares has lost digits. Slower by an order of magnitude.
+  // The same, after a factorise() of the same rows, by orthogonal transformations of the rows themselves: for matrices
+  // of so many scales that their sum of squares has lost digits. Slower by an order of magnitude.
   bool factorise_carefully(const Rows& rows);
   bool is_careful() const { return is_careful_; }
   // front = the part of that sum whose rows lie in front f, lower triangle.
@@ -34,7 +35,8 @@ class Fronts {
   void solve(std::span<double> x, std::span<double> room) const;
   // With C = U diag(pivots)^(1/2), so that L = C C^T in the order of positions: x <- C^-1 P x and x <- P^T C^-T x.
   void solve_lower(std::span<double> x, std::span<double> room) const;  // afterwards in the order of positions
-  void solve_upper(std::span<double> x, std::span<double> room) const;  // x in the order of positions; afterwards of unknowns
+  void solve_upper(std::span<double> x,
+                   std::span<double> room) const;  // x in the order of positions; afterwards of unknowns
   // The inverse on all fronts (Takahashi), from the last column to the first.
   void invert();
 
@@ -43,8 +45,8 @@ class Fronts {
 
   // After invert():
   double variance(std::uint32_t unknown) const { return variance_[unknown]; }
-  // a^T L^-1 a for numbers at unknowns of one front (those of a row, at its local places); NaN where the sum cancels, as that of a
-  // difference known much better than its terms does.
+  // a^T L^-1 a for numbers at unknowns of one front (those of a row, at its local places); NaN where the sum cancels,
+  // as that of a difference known much better than its terms does.
   double quadratic(std::uint32_t front, std::span<const std::uint32_t> local, std::span<const double> values) const;
   // The same by |C^-1 a|^2, which cancels nothing, for numbers at any unknowns. Memory is taken for every call.
   double quadratic(std::span<const std::uint32_t> unknowns, std::span<const double> values) const;
@@ -53,8 +55,8 @@ class Fronts {
   // Local places of unknowns in the front of the first of them in the order; kNone if they do not all lie in it.
   std::uint32_t common_front(std::span<const std::uint32_t> unknowns, std::vector<std::uint32_t>& local) const;
 
-  // After a factorise() that returned false: directions, by unknown, along which nothing changes, each with 1 as its largest number.
-  // One for each lost pivot as far as kMostDirections.
+  // After a factorise() that returned false: directions, by unknown, along which nothing changes, each with 1 as its
+  // largest number. One for each lost pivot as far as kMostDirections.
   static constexpr std::size_t kMostDirections = 64;
   std::vector<std::vector<double>> null_directions() const;
   std::size_t lost_pivots() const { return lost_.size(); }
@@ -81,8 +83,8 @@ class Fronts {
   std::vector<double> panels_, squares_, stack_, work_, block_;
   std::vector<double> diagonal_, inverse_pivots_;  // by position
   std::vector<double> variance_;                   // by unknown
-  std::vector<std::uint32_t> waiting_;  // fronts whose parent has not taken what they left
-  std::vector<std::uint32_t> lost_;     // positions of pivots
+  std::vector<std::uint32_t> waiting_;             // fronts whose parent has not taken what they left
+  std::vector<std::uint32_t> lost_;                // positions of pivots
   bool is_careful_ = false;
 };
 

@@ -17,7 +17,7 @@ using Index = Eigen::Index;
 
 // A pivot below this share of its diagonal is rounding; it is the square of what the rows themselves keep.
 constexpr double kLost = 1e-26;
-constexpr Index kRowsAtOnce = 256;
+constexpr Index kCarefulRows = 256;
 
 // Rows of one front, gathered and reduced to at most as many as it has columns: R^T R stays what it is.
 class Triangle {
@@ -122,7 +122,7 @@ bool Fronts::factorise_carefully(const Rows& rows) {
     std::ranges::sort(order, std::greater<>());
     Triangle triangle(size);
     for (std::size_t first = 0; first < order.size();) {
-      const Index some = std::min<Index>(std::max(kRowsAtOnce, size), static_cast<Index>(order.size() - first));
+      const Index some = std::min<Index>(std::max(kCarefulRows, size), static_cast<Index>(order.size() - first));
       Matrix chunk = Matrix::Zero(some, size);
       for (Index i = 0; i < some; ++i, ++first) {
         const std::uint32_t which = order[first].second;

@@ -15,7 +15,7 @@ using Map = Eigen::Map<Matrix, 0, Eigen::OuterStride<>>;
 using ConstMap = Eigen::Map<const Matrix, 0, Eigen::OuterStride<>>;
 using Index = Eigen::Index;
 
-Map block(double* front, Index stride, Index row, Index column, Index rows, Index columns) {
+Map part(double* front, Index stride, Index row, Index column, Index rows, Index columns) {
   return {front + row + column * stride, rows, columns, Eigen::OuterStride<>(stride)};
 }
 
@@ -71,15 +71,15 @@ void Fronts::invert_in_blocks(const Elimination::Front& shape, const double* pan
   const Eigen::Map<const Eigen::VectorXd> inverse_pivots(inverse_pivots_.data() + shape.first, own);
   Matrix inverse = Matrix::Identity(own, own);
   u.topRows(own).triangularView<Eigen::UnitLower>().solveInPlace(inverse);
-  Map corner = block(z, size, 0, 0, own, own);
+  Map corner = part(z, size, 0, 0, own, own);
   const Matrix scaled = inverse_pivots.cwiseSqrt().asDiagonal() * inverse;
   corner.noalias() = scaled.transpose() * scaled;
   if (below == 0) return;
   const Matrix w = u.bottomRows(below) * inverse;
-  Map side = block(z, size, own, 0, below, own);
-  side.noalias() = -(block(z, size, own, own, below, below) * w);
+  Map side = part(z, size, own, 0, below, own);
+  side.noalias() = -(part(z, size, own, own, below, below) * w);
   corner.noalias() -= w.transpose() * side;
-  block(z, size, 0, own, own, below) = side.transpose();
+  part(z, size, 0, own, own, below) = side.transpose();
 }
 
 double Fronts::quadratic(std::uint32_t f, std::span<const std::uint32_t> local, std::span<const double> values) const {
@@ -108,9 +108,9 @@ double Fronts::quadratic(std::span<const std::uint32_t> unknowns, std::span<cons
 
 std::uint32_t Fronts::common_front(std::span<const std::uint32_t> unknowns, std::vector<std::uint32_t>& local) const {
   local.clear();
-  std::uint32_t first = Elimination::kNone;
+  std::uint32_t first = kNone;
   for (const std::uint32_t u : unknowns) first = std::min(first, e_->position[u]);
-  if (first == Elimination::kNone) return Elimination::kNone;
+  if (first == kNone) return kNone;
   const std::uint32_t f = e_->front_of[first];
   const Elimination::Front& shape = e_->fronts[f];
   const std::span later(e_->later.data() + shape.indices, shape.below());
@@ -121,7 +121,7 @@ std::uint32_t Fronts::common_front(std::span<const std::uint32_t> unknowns, std:
       continue;
     }
     const auto found = std::ranges::lower_bound(later, p);
-    if (found == later.end() || *found != p) return Elimination::kNone;
+    if (found == later.end() || *found != p) return kNone;
     local.push_back(shape.columns + static_cast<std::uint32_t>(found - later.begin()));
   }
   return f;
@@ -131,7 +131,7 @@ const double* Fronts::entry(std::uint32_t a, std::uint32_t b) const {
   std::vector<std::uint32_t> local;
   const std::uint32_t both[] = {a, b};
   const std::uint32_t f = common_front(both, local);
-  if (f == Elimination::kNone) return nullptr;
+  if (f == kNone) return nullptr;
   return squares_.data() + e_->fronts[f].square + local[0] + std::size_t{local[1]} * e_->fronts[f].size;
 }
 

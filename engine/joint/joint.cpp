@@ -80,7 +80,7 @@ void set_start(State& state, VariableId variable, std::span<const double> values
   numbers.start.resize(numbers.x.size(), std::nan(""));
   for (std::uint32_t i = 0; i < v.size; ++i) {
     const std::uint32_t u = system.unknown_of[v.first_element + i];
-    if (u == joint_system::System::kNone)
+    if (u == joint_system::kNone)
       fail("variable '{}' is {}; only a variable that nothing computes has a start", v.name,
            v.observed ? "observed" : "the output of a deterministic factor");
     if (!std::isfinite(values[i]))

@@ -1,8 +1,8 @@
 // joint/: the whole graph as one Gaussian. May include run/ and what lies below it.
 //
-// A second way to solve a graph: every factor is linearised at the current values, the resulting Gaussian over all variables is
-// solved at once, and that is repeated. Correlations are kept, so that what sweeps of messages approximate is exact here for
-// linear Gaussian graphs, with loops or without.
+// A second way to solve a graph: every factor is linearised at the current values, the resulting Gaussian over all
+// variables is solved at once, and that is repeated. Correlations are kept, so that what sweeps of messages approximate
+// is exact here for linear Gaussian graphs, with loops or without.
 //
 //   const Plan plan = compile(g, joint(), standard_registry());
 //   State state(plan);
@@ -27,18 +27,20 @@
 namespace dma {
 
 struct JointOptions {
-  // Steps end when no component of the gradient exceeds this many standard deviations (of its unknown given the others).
+  // Steps end when no component of the gradient exceeds this many standard deviations (of its unknown given the
+  // others).
   double tolerance = 1e-9;
   // ... or this many linear systems are solved for one set of sites.
   int limit = 200;
-  // The first Levenberg-Marquardt damping, in units of the information's diagonal; graphs with constant gains need none.
+  // The first Levenberg-Marquardt damping, in units of the information's diagonal; graphs with constant gains need
+  // none.
   double damping = 1e-3;
   // EP sites are refreshed until no message changes by more than this (call.h, change_between).
   double site_tolerance = 1e-10;
   // ... or this often. Sites are damped only when they do not settle.
   int refreshes = 500;
-  // Not 0: unknowns start at a draw from their own priors instead of at the priors' means (or 0). Where nothing pulls at those means,
-  // as between the two factors of a product at 0, a draw is tried anyway, and the lower end kept.
+  // Not 0: unknowns start at a draw from their own priors instead of at the priors' means (or 0). Where nothing pulls
+  // at those means, as between the two factors of a product at 0, a draw is tried anyway, and the lower end kept.
   std::uint64_t start_seed = 0;
   // Bytes that the factor and its inverse may take; a covariance or a set of draws likewise.
   std::uint64_t memory = std::uint64_t{8} << 30;
@@ -54,7 +56,8 @@ inline Joint joint(JointOptions options = {}) { return {std::move(options)}; }
 // Methods in `options` are those of EP sites ("ep" where a kind has it and nothing else is asked for).
 Plan compile(const Graph& graph, const Joint& joint, const Registry& registry, const CompileOptions& options = {});
 
-// Where the next run begins that is not warm: a value for every element of a root variable. Others keep their own start.
+// Where the next run begins that is not warm: a value for every element of a root variable. Others keep their own
+// start.
 void set_start(State& state, VariableId variable, std::span<const double> values);
 
 // Draws from a posterior, one row each.

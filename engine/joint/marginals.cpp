@@ -84,20 +84,20 @@ Gaussian marginal(const State&, const Memory& memory, std::uint32_t element, Num
   const System& system = *n.system;
   const double mean = n.values[element];
   if (system.role[element] == Role::known) return n.missing[element] ? Gaussian::uniform() : Gaussian::point(mean);
-  if (const std::uint32_t u = system.unknown_of[element]; u != System::kNone)
+  if (const std::uint32_t u = system.unknown_of[element]; u != kNone)
     return memory.is_singular() && memory.is_undetermined[u] ? Gaussian::uniform()
                                                              : moments(mean, n.fronts.variance(u));
   n.gradient_of(element, reader, row);
   if (memory.is_open(row)) return Gaussian::uniform();
   const std::uint32_t front = n.fronts.common_front(row.unknowns, reader.roots);
-  double variance = front == System::kNone ? std::nan("") : n.fronts.quadratic(front, reader.roots, row.values);
+  double variance = front == kNone ? std::nan("") : n.fronts.quadratic(front, reader.roots, row.values);
   if (std::isnan(variance)) variance = n.fronts.quadratic(row.unknowns, row.values);
   return moments(mean, variance);
 }
 
 Belief JointSolver::belief(const State& state, VariableId variable) const {
   const Memory& memory = static_cast<const Memory&>(*state.solver_memory());
-  const auto& v = state.plan()->variables.at(variable.value);
+  const auto& v = state.plan()->variable(variable);
   std::vector<Natural> elements(v.size);
   if (memory.is_solved) {
     Numbers::Reader reader(memory.numbers);

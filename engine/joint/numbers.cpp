@@ -11,7 +11,6 @@ namespace dma::joint_system {
 
 namespace {
 
-constexpr std::uint32_t kNone = System::kNone;
 // Variances lose as many digits as the square of their standard deviation's spread has: nine are left here.
 constexpr double kWide = 1e7;
 

@@ -1,5 +1,5 @@
-// The numbers of a system in one State: values of all elements, gains, rows, residuals. Everything is taken once; evaluating again
-// allocates nothing.
+// The numbers of a system in one State: values of all elements, gains, rows, residuals. Everything is taken once;
+// evaluating again allocates nothing.
 #pragma once
 
 #include <cmath>
@@ -16,8 +16,8 @@ class Numbers {
  public:
   explicit Numbers(const System& system);
 
-  // Values that were observed, parameters, contexts; what did not change since the last time is left alone. Throws Error for what
-  // has no place in a Gaussian system.
+  // Values that were observed, parameters, contexts; what did not change since the last time is left alone. Throws
+  // Error for what has no place in a Gaussian system.
   void read(const State& state);
   // All elements with the roots at x.
   void place(std::span<const double> x, bool with_gains);
@@ -27,21 +27,21 @@ class Numbers {
   bool trace();
   // Minus the derivative of the objective, by unknown, into `gradient`.
   void find_gradient();
-  // The same two for constant gains, without the values of the elements: the rows of the roots suffice. begin_linear() comes before
-  // follow(), and finds the gradient at x = 0 if that is where the roots are.
+  // The same two for constant gains, without the values of the elements: the rows of the roots suffice. begin_linear()
+  // comes before follow(), and finds the gradient at x = 0 if that is where the roots are.
   void begin_linear(bool at_zero);
   double follow(std::span<const double> x);  // objective and gradient in one pass
   // A direction along which no sum changes, freed from rounding by the rows themselves. The factor is singular.
   void polish(std::vector<double>& direction);
   // To be said by whoever changes weights.
   void weights_changed() { factored_ = false; }
-  // Factorises unless rows, weights and damping are those of last time. False: singular. Without damping the inverse shows whether
-  // digits were lost; then it is done again, carefully.
+  // Factorises unless rows, weights and damping are those of last time. False: singular. Without damping the inverse
+  // shows whether digits were lost; then it is done again, carefully.
   bool factorise(double damping);
   // The gradient's largest component in units of the conditional standard deviation of its unknown.
   double gradient_size() const;
-  // By how many standard deviations the roots may still move, about: a gradient that is small given the other unknowns says less
-  // along directions that are known less than that.
+  // By how many standard deviations the roots may still move, about: a gradient that is small given the other unknowns
+  // says less along directions that are known less than that.
   double distance_left() const { return gradient_size() * std::sqrt(spread_); }
   // How far the rounding of the gradient may have moved a root, in its standard deviations.
   double rounding_left();
@@ -58,7 +58,7 @@ class Numbers {
   };
   // Memory of a reader: many may ask at a time.
   struct Reader {
-    explicit Reader(const Numbers& of) : mark(of.values.size(), System::kNone), adjoint(of.values.size()) {}
+    explicit Reader(const Numbers& of) : mark(of.values.size(), kNone), adjoint(of.values.size()) {}
     std::vector<std::uint32_t> mark, derived, roots;
     std::vector<double> adjoint;
     std::uint32_t stamp = 0;
@@ -66,14 +66,15 @@ class Numbers {
   void gradient_of(std::uint32_t element, Reader& reader, Sparse& out) const;
 
   const System* system;
-  std::vector<double> values;                  // by element
-  std::vector<double> weights, taus, offsets;  // by row: the cost of sum s is weight s^2 / 2 - tau s, with s less the offset
-  std::vector<double> sums;                    // by row: s
-  std::vector<double> row_values;              // parallel to the pattern's columns
+  std::vector<double> values;  // by element
+  std::vector<double> weights, taus,
+      offsets;                     // by row: the cost of sum s is weight s^2 / 2 - tau s, with s less the offset
+  std::vector<double> sums;        // by row: s
+  std::vector<double> row_values;  // parallel to the pattern's columns
   std::vector<double> x, trial, gradient, step, room;  // by unknown
-  std::vector<double> start;                   // by unknown, NaN: none; empty: none at all
-  std::vector<double> site_tau, site_rho;      // by site message
-  std::vector<std::uint8_t> missing;           // by element
+  std::vector<double> start;                           // by unknown, NaN: none; empty: none at all
+  std::vector<double> site_tau, site_rho;              // by site message
+  std::vector<std::uint8_t> missing;                   // by element
   bool any_missing = false;
   Fronts fronts;
 
@@ -89,17 +90,18 @@ class Numbers {
 
   const PlanData* plan_ = nullptr;
   std::vector<double> gains_, coefficients_, traced_gains_;
-  std::vector<double> inputs_, results_;       // of a batch
-  std::vector<double> adjoint_;                // by element; zero between uses
-  std::vector<double> conditional_variance_;   // by unknown: given the others, at the last factor
+  std::vector<double> inputs_, results_;      // of a batch
+  std::vector<double> adjoint_;               // by element; zero between uses
+  std::vector<double> conditional_variance_;  // by unknown: given the others, at the last factor
   std::vector<ParameterView> views_;
-  std::vector<std::size_t> batch_views_, plate_views_;  // the first of each
+  std::vector<std::size_t> batch_views_, plate_views_;                    // the first of each
   std::vector<std::vector<double>> batch_parameters_, plate_parameters_;  // of the last read
-  std::vector<double> gathered_;               // parameters of batches that are part of a group
-  std::vector<double> new_coefficients_;       // of a plate
-  std::vector<std::uint8_t> plate_changed_;    // by the last read
-  std::vector<double> at_zero_, base_;         // constant gains: elements and sums with all roots at 0
-  bool is_read_ = false, missing_changed_ = false, gains_stale_ = true, gains_evaluated_ = false, coefficients_changed_ = false;
+  std::vector<double> gathered_;             // parameters of batches that are part of a group
+  std::vector<double> new_coefficients_;     // of a plate
+  std::vector<std::uint8_t> plate_changed_;  // by the last read
+  std::vector<double> at_zero_, base_;       // constant gains: elements and sums with all roots at 0
+  bool is_read_ = false, missing_changed_ = false, gains_stale_ = true, gains_evaluated_ = false,
+       coefficients_changed_ = false;
   bool traced_ = false, factored_ = false, inverted_ = false, whole_ = true, is_finite_ = true;
   double factored_damping_ = 0, spread_ = 1;
 };

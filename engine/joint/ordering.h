@@ -14,7 +14,9 @@ Indices different_rows(const RowPattern& rows);
 struct Neighbours {
   std::vector<std::uint64_t> first;
   Indices list;
-  std::span<const std::uint32_t> of(std::uint32_t v) const { return {list.data() + first[v], list.data() + first[v + 1]}; }
+  std::span<const std::uint32_t> of(std::uint32_t v) const {
+    return {list.data() + first[v], list.data() + first[v + 1]};
+  }
 };
 Neighbours neighbours(const RowPattern& rows, const Indices& different);
 

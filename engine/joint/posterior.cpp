@@ -16,11 +16,6 @@ namespace {
 using joint_system::Memory;
 using joint_system::Numbers;
 
-const PlanData::Variable& variable_of(const State& state, VariableId variable) {
-  if (variable.value >= state.plan()->variables.size()) fail("variable {} is not part of this plan", variable.value);
-  return state.plan()->variables[variable.value];
-}
-
 // One element over the roots.
 Numbers::Sparse row_of(const Memory& memory, const PlanData::Variable& v, std::size_t i, Numbers::Reader& reader) {
   Numbers::Sparse row;
@@ -59,13 +54,13 @@ void check_memory(const State& state, const std::string& what, std::size_t rows,
 JointPosterior::JointPosterior(const State& state) : state_(&state) { (void)joint_system::solved_memory(state); }
 
 Eigen::VectorXd JointPosterior::mean(VariableId variable) const {
-  const auto& v = variable_of(*state_, variable);
+  const auto& v = state_->plan()->variable(variable);
   return Eigen::Map<const Eigen::VectorXd>(joint_system::solved_memory(*state_).numbers.values.data() + v.first_element,
                                            v.size);
 }
 
 Eigen::MatrixXd JointPosterior::covariance(VariableId a, VariableId b) const {
-  const auto &va = variable_of(*state_, a), &vb = variable_of(*state_, b);
+  const auto &va = state_->plan()->variable(a), &vb = state_->plan()->variable(b);
   if (vb.size > va.size) return covariance(b, a).transpose();
   check_memory(*state_, fmt::format("covariances of '{}' and '{}'", va.name, vb.name), va.size, vb.size,
                "ask for single elements");
@@ -83,7 +78,7 @@ Eigen::MatrixXd JointPosterior::covariance(VariableId a, VariableId b) const {
 }
 
 double JointPosterior::covariance(VariableId a, std::size_t i, VariableId b, std::size_t j) const {
-  const auto &va = variable_of(*state_, a), &vb = variable_of(*state_, b);
+  const auto &va = state_->plan()->variable(a), &vb = state_->plan()->variable(b);
   for (const auto& [v, element] : {std::pair(&va, i), std::pair(&vb, j)})
     if (element >= v->size) fail("variable '{}' has {} elements, there is no element {}", v->name, v->size, element);
   const Memory& memory = joint_system::solved_memory(*state_);
@@ -117,8 +112,7 @@ JointSamples JointPosterior::sample(std::size_t draws, std::uint64_t seed) const
 }
 
 double JointSamples::operator()(std::size_t draw, VariableId variable, std::size_t element) const {
-  if (variable.value >= plan_->variables.size()) fail("variable {} is not part of this plan", variable.value);
-  const auto& v = plan_->variables[variable.value];
+  const auto& v = plan_->variable(variable);
   if (draw >= size() || element >= v.size)
     fail("samples: there is no element {} of variable '{}' in draw {}; {} elements and {} draws exist", element, v.name,
          draw, v.size, size());

@@ -11,8 +11,6 @@ namespace dma::joint_system {
 
 namespace {
 
-constexpr std::uint32_t kNone = System::kNone;
-
 // log of the integral of N(z; cavity) exp(tau z - rho z^2 / 2).
 double log_site_integral(const Natural& cavity, const Natural& site) {
   const double rho = cavity.rho + site.rho, tau = cavity.tau + site.tau;

@@ -1,5 +1,5 @@
-// Factors that are neither functions nor Gaussian take part as EP sites: a message to each unknown they reach, refreshed against the
-// joint marginal with the site divided out.
+// Factors that are neither functions nor Gaussian take part as EP sites: a message to each unknown they reach,
+// refreshed against the joint marginal with the site divided out.
 #pragma once
 
 #include "engine/joint/numbers.h"
@@ -12,8 +12,8 @@ class Sites {
 
   // Sites as rows of `numbers`.
   void apply(Numbers& numbers) const;
-  // One refresh of all sites at once, against the marginals of a factor that is inverted. `outcome.change` is the largest change
-  // of a message, `outcome.faults` counts those that were refused. The cavities are kept.
+  // One refresh of all sites at once, against the marginals of a factor that is inverted. `outcome.change` is the
+  // largest change of a message, `outcome.faults` counts those that were refused. The cavities are kept.
   void refresh(const State& state, Numbers& numbers, double damping, Outcome& outcome);
   // Elements whose site was left as it was by the last refresh, because nothing else is known of them.
   std::vector<std::uint32_t> refused_elements() const;
@@ -24,7 +24,7 @@ class Sites {
   void find_cavities(Numbers& numbers);
 
   const System* system_;
-  std::vector<double> tau_, rho_;      // cavities, or what is known, by site message
+  std::vector<double> tau_, rho_;  // cavities, or what is known, by site message
   std::vector<double> kept_tau_, kept_rho_;
   std::vector<std::uint8_t> refused_;  // cavities that are not proper: the site stays
   std::vector<double> scratch_;

@@ -17,15 +17,16 @@ class Memory : public SolverMemory {
   bool is_singular() const { return !is_undetermined.empty(); }
 
   bool is_solved = false;
-  std::vector<std::uint8_t> is_undetermined;       // by unknown; empty: none is
-  std::vector<std::vector<double>> directions;     // along which nothing changes, by unknown
+  std::vector<std::uint8_t> is_undetermined;    // by unknown; empty: none is
+  std::vector<std::vector<double>> directions;  // along which nothing changes, by unknown
   bool has_all_directions = true;
   double objective = 0;
 };
 
 class JointSolver : public Solver {
  public:
-  JointSolver(std::shared_ptr<const System> system, JointOptions options) : system_(std::move(system)), options_(std::move(options)) {}
+  JointSolver(std::shared_ptr<const System> system, JointOptions options)
+      : system_(std::move(system)), options_(std::move(options)) {}
 
   std::unique_ptr<SolverMemory> make_memory(const PlanData& plan) const override;
   Report run(State& state, const RunOptions& options) const override;
@@ -57,6 +58,7 @@ class JointSolver : public Solver {
 const Memory& solved_memory(const State& state);
 const JointSolver& solver_of(const State& state);
 // Mean and variance of one element; variance inf where nothing determines it.
-Gaussian marginal(const State& state, const Memory& memory, std::uint32_t element, Numbers::Reader& reader, Numbers::Sparse& row);
+Gaussian marginal(const State& state, const Memory& memory, std::uint32_t element, Numbers::Reader& reader,
+                  Numbers::Sparse& row);
 
 }  // namespace dma::joint_system

@@ -218,7 +218,8 @@ void System::form_rows(const PlanData& plan) {
       for (std::uint32_t i = 0; i < plate.count; ++i) {
         const std::uint32_t e = plate.arguments[i * plate.slots + s];
         take_part(e);
-        if (role[e] == Role::known) plate.has_known = true;
+        if (role[e] == Role::known)
+          plate.has_known = true;
         else
           seeds.push_back({e, static_cast<std::uint32_t>(plate.coefficients + i * plate.slots + s)});
       }

@@ -1,11 +1,12 @@
-// A plan as one Gaussian system: which elements are unknown, which follow from others, and where each row has its numbers.
+// A plan as one Gaussian system: which elements are unknown, which follow from others, and where each row has its
+// numbers.
 //
 //   known    observed, or a function of known elements
 //   root     an unknown of the information matrix
 //   derived  the output of a deterministic factor: eliminated by substitution
 //
-// A row is a Gaussian density, the context of a shared variable, or what an EP site says of one element. Its numbers over the
-// roots are found by one reverse sweep of gains from its arguments through the derived elements it depends on.
+// A row is a Gaussian density, the context of a shared variable, or what an EP site says of one element. Its numbers
+// over the roots are found by one reverse sweep of gains from its arguments through the derived elements it depends on.
 #pragma once
 
 #include <cstdint>
@@ -35,8 +36,8 @@ struct RowPlate {
   std::uint32_t slots = 0, count = 0;    // arguments of a slot
   std::vector<std::uint32_t> arguments;  // elements, by argument and slot
   std::uint32_t first_row = 0;
-  std::uint64_t coefficients = 0;        // of its first argument
-  bool has_known = false;                // some argument is known
+  std::uint64_t coefficients = 0;  // of its first argument
+  bool has_known = false;          // some argument is known
 };
 
 // The slots of a group without linear view: messages of EP sites, one row for each that reaches an element not known.
@@ -53,8 +54,6 @@ struct SitePlate {
 };
 
 struct System {
-  static constexpr std::uint32_t kNone = 0xffffffffu;
-
   explicit System(const PlanData& plan, const EliminationLimits& limits);
 
   // What an element that is not known depends on, directly: free inputs with the positions of their gains.
@@ -64,20 +63,20 @@ struct System {
   std::span<const Edge> edges_of(std::uint32_t element) const {
     return {edges.data() + first_edge[element], edges.data() + first_edge[element + 1]};
   }
-  // Derived elements that `seeds` depend on, those farther from the roots first; `mark` is as large as the elements, and
-  // neither holds `stamp` before nor is cleared.
+  // Derived elements that `seeds` depend on, those farther from the roots first; `mark` is as large as the elements,
+  // and neither holds `stamp` before nor is cleared.
   void ancestors(std::span<const std::uint32_t> seeds, std::vector<std::uint32_t>& mark, std::uint32_t stamp,
                  std::vector<std::uint32_t>& derived, std::vector<std::uint32_t>& roots) const;
 
-  std::vector<Role> role;                     // by element
-  std::vector<std::uint32_t> level;           // by element: 0, or how many factors lie between it and the roots at most
-  std::vector<std::uint32_t> unknown_of;      // by element; kNone if it is no root
-  std::vector<std::uint32_t> element_of;      // by unknown
-  std::vector<Batch> batches;                 // in the order of evaluation
+  std::vector<Role> role;                 // by element
+  std::vector<std::uint32_t> level;       // by element: 0, or how many factors lie between it and the roots at most
+  std::vector<std::uint32_t> unknown_of;  // by element; kNone if it is no root
+  std::vector<std::uint32_t> element_of;  // by unknown
+  std::vector<Batch> batches;             // in the order of evaluation
   std::vector<RowPlate> plates;
   std::vector<SitePlate> sites;
-  std::vector<std::uint32_t> site_elements;   // by row - first_site_row
-  std::vector<std::uint32_t> context_slots;   // by row - first_context_row: the place of the message in a State
+  std::vector<std::uint32_t> site_elements;  // by row - first_site_row
+  std::vector<std::uint32_t> context_slots;  // by row - first_context_row: the place of the message in a State
   std::vector<std::uint32_t> context_elements;
   std::uint32_t first_context_row = 0, first_site_row = 0, rows = 0;
   std::uint64_t gain_count = 0, coefficient_count = 1, site_messages = 0;
@@ -88,12 +87,13 @@ struct System {
   };
   std::vector<std::uint32_t> first_seed, first_program;  // by row, and one more
   std::vector<Seed> seeds;
-  std::vector<std::uint32_t> programs;        // derived elements, those farther from the roots first
-  std::vector<std::uint32_t> sources;         // parallel to pattern.columns: the coefficient of a row without program, or kNone
+  std::vector<std::uint32_t> programs;  // derived elements, those farther from the roots first
+  std::vector<std::uint32_t>
+      sources;  // parallel to pattern.columns: the coefficient of a row without program, or kNone
   RowPattern pattern;
   Elimination elimination;
-  std::vector<std::uint32_t> factors_at;      // by element: densities and sites it takes part in, as far as 2
-  std::vector<std::uint8_t> feeds_function;   // by element: an input of a deterministic factor
+  std::vector<std::uint32_t> factors_at;     // by element: densities and sites it takes part in, as far as 2
+  std::vector<std::uint8_t> feeds_function;  // by element: an input of a deterministic factor
   bool has_constant_gains = true;
 
   // One solve is exact.

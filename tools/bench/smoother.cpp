@@ -54,12 +54,12 @@ struct RandomWalk {
   }
 };
 
-struct Smoothed {
+struct ChainMoments {
   std::vector<double> mean = std::vector<double>(kChainSteps), variance = std::vector<double>(kChainSteps);
 };
 
 // Filter forward, keeping the filtered moments; then smooth backward in place: two divisions a step in all.
-void smooth(const std::vector<double>& y, Smoothed& out) {
+void smooth(const std::vector<double>& y, ChainMoments& out) {
   double m = 0, v = kChainPrior;
   for (std::size_t t = 0; t < kChainSteps; ++t) {
     if (t > 0) v += kStepVariance;
@@ -79,7 +79,7 @@ void smooth(const std::vector<double>& y, Smoothed& out) {
 void first_result(benchmark::State& bench, Table& table) {
   const std::vector<double> y = series(0);
   const Registry registry = standard_registry();
-  Smoothed out;
+  ChainMoments out;
   std::unique_ptr<RandomWalk> walk;
   std::unique_ptr<Plan> plan;
   std::unique_ptr<State> state;
@@ -102,7 +102,7 @@ void repeated_run(benchmark::State& bench, Table& table) {
   State state(plan);
   const std::vector<double> data[2] = {series(0), series(1)};
   std::size_t turn = 0;
-  Smoothed plain, engine;
+  ChainMoments plain, engine;
   compare(
       bench, table,
       {.name = "smoother: observe and run again",

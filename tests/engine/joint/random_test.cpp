@@ -10,7 +10,7 @@ namespace {
 using namespace dma;
 using namespace dma::joint_test;
 
-constexpr double kClose = 1e-8;
+constexpr double kRandomError = 1e-8;
 // A mean is the difference of others, each of which has its own last digit.
 constexpr double kLastDigits = 1e-15;
 
@@ -34,13 +34,13 @@ void check_beliefs(const RandomLinear& model, const State& state, const RandomLi
       REQUIRE(belief[i].is_uniform() == !truth.determined.at(v.value)[i]);
       if (belief[i].is_uniform()) continue;
       const Real mean = truth.mean.at(v.value)[i], variance = truth.variance.at(v.value)[i];
-      const Real scale = sqrt(variance) + abs(mean) + Real(kLastDigits / kClose) * truth.terms.at(v.value)[i];
+      const Real scale = sqrt(variance) + abs(mean) + Real(kLastDigits / kRandomError) * truth.terms.at(v.value)[i];
       mean_error = std::max(mean_error, static_cast<double>(abs(belief.mean(i) - mean) / scale));
       variance_error = std::max(variance_error, oracle::relative_error(belief.variance(i), variance));
     }
   }
-  CHECK(mean_error < kClose);
-  CHECK(variance_error < kClose);
+  CHECK(mean_error < kRandomError);
+  CHECK(variance_error < kRandomError);
 }
 
 Seen check(std::uint64_t from, std::uint64_t to, double decades, std::size_t scale = 1) {
@@ -72,7 +72,7 @@ Seen check(std::uint64_t from, std::uint64_t to, double decades, std::size_t sca
     ++seen.exact;
     REQUIRE(report.stop == Report::Stop::exact);
     const double evidence = JointPosterior(state).log_evidence();
-    CHECK(static_cast<double>(abs(evidence - truth.log_evidence) / (1 + abs(truth.log_evidence))) < kClose);
+    CHECK(static_cast<double>(abs(evidence - truth.log_evidence) / (1 + abs(truth.log_evidence))) < kRandomError);
   }
   return seen;
 }

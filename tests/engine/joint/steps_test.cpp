@@ -11,7 +11,7 @@ namespace {
 using namespace dma;
 using namespace dma::joint_test;
 
-constexpr double kClose = 1e-8;
+constexpr double kStepsError = 1e-8;
 
 // A walk in the plane: steps are measured, and distances to three beacons.
 struct PoseChain {
@@ -126,13 +126,13 @@ TEST_CASE("joint: a pose chain with range measurements is where Gauss-Newton goe
   const Solution exact = gauss_newton(chain);
   const JointPosterior posterior(state);
   constexpr int n = PoseChain::kLength;
-  CHECK((posterior.mean(chain.x) - exact.mean.head(n)).cwiseAbs().maxCoeff() < kClose);
-  CHECK((posterior.mean(chain.y) - exact.mean.tail(n)).cwiseAbs().maxCoeff() < kClose);
+  CHECK((posterior.mean(chain.x) - exact.mean.head(n)).cwiseAbs().maxCoeff() < kStepsError);
+  CHECK((posterior.mean(chain.y) - exact.mean.tail(n)).cwiseAbs().maxCoeff() < kStepsError);
   CHECK((posterior.covariance(chain.x, chain.y) - exact.covariance.topRightCorner(n, n)).cwiseAbs().maxCoeff() <
-        kClose);
+        kStepsError);
   for (int t = 0; t < n; ++t)
     CHECK(state.belief(chain.x).variance(static_cast<std::size_t>(t)) ==
-          doctest::Approx(exact.covariance(t, t)).epsilon(kClose));
+          doctest::Approx(exact.covariance(t, t)).epsilon(kStepsError));
   // From there, a warm run has nothing left to do.
   const Report again = run(plan, state, {.warm = true});
   CHECK(again.joint->iterations == 1);
@@ -193,7 +193,7 @@ TEST_CASE("joint: matrix factorisation finds what alternating least squares find
     error = std::max(error, std::abs(fit - fitted.mean(r)));
   }
   CHECK(report.joint->objective == doctest::Approx(objective).epsilon(1e-10));
-  CHECK(error < kClose);
+  CHECK(error < kStepsError);
 }
 
 TEST_CASE("joint: a step that does not lower the objective is taken back, and the callback hears of every solve") {
