@@ -125,7 +125,7 @@ TEST_CASE("from_log_density: two inputs share what their sum says") {
   CHECK(alone.mean() == doctest::Approx(one.mean).epsilon(1e-9));
 }
 
-TEST_CASE("from_log_density: an outlier's message_of is replaced by a proper one, and the Report counts it") {
+TEST_CASE("from_log_density: an outlier's message is replaced by a proper one, and the Report counts it") {
   Graph g;
   const VariableId x = g.variable("x"), y = g.observed("y", 3);
   g.factor("gaussian_prior", {x}, {{"mean", 0.0}, {"variance", 4.0}});
@@ -138,7 +138,7 @@ TEST_CASE("from_log_density: an outlier's message_of is replaced by a proper one
     const Report report = run(plan, state);
     CHECK(report.replaced == 1);
     CHECK(report.faults == 0);
-    CHECK(report.line().find("1 message_of replaced") != std::string::npos);
+    CHECK(report.line().find("1 message replaced") != std::string::npos);
     if (by_joint) CHECK(state.belief(x).mean() == doctest::Approx(1.1).epsilon(0.1));
   }
 }

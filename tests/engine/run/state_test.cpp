@@ -284,13 +284,14 @@ TEST_CASE("state: numbers set one by one reach every call of every schedule") {
     const Graph same = walk(0.5), other = walk(7.0);
     const Plan plan = compile(same, rule, standard_registry()),
                expected_plan = compile(other, rule, standard_registry());
+    const auto in_both = [&](const std::string& name) { return VariableId{same.find_variable(name).value}; };
     State state(plan), expected(expected_plan);
     for (int t = 1; t <= kSteps; ++t)
-      for (State* s : {&state, &expected}) s->observe(same.find_variable("y" + std::to_string(t)), 0.3 * t * t);
+      for (State* s : {&state, &expected}) s->observe(in_both("y" + std::to_string(t)), 0.3 * t * t);
     state.set_parameter(same.find_factor("step4"), "variance", 7.0);
     run(plan, state), run(expected_plan, expected);
     for (int t = 0; t <= kSteps; ++t) {
-      const auto x = same.find_variable("x" + std::to_string(t));
+      const VariableId x = in_both("x" + std::to_string(t));
       CHECK(oracle::distance(state.belief(x), expected.belief(x)) <= 1e-9);
     }
   }
