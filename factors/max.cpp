@@ -22,7 +22,7 @@ Larger larger(double first, double second, double variance) {
   return {std::max(first, second) + std::max(0.0, beyond), gain, density / s};
 }
 
-LinearFit fit(const InputVector& m, const InputMatrix& c) {
+LinearFit fit_max(const InputVector& m, const InputMatrix& c) {
   const double spread = c(0, 0) + c(1, 1) - 2 * c(0, 1);
   const Larger y = larger(m(0), m(1), spread);
   const double p = y.gain, q = 1 - p;
@@ -42,12 +42,12 @@ LinearFit fit(const InputVector& m, const InputMatrix& c) {
 
 Gaussian Max::to_y(const Gaussian& x1, const Gaussian& x2) {
   const std::array<Gaussian, 2> x{x1, x2};
-  return fitted_to_output(&fit, x);
+  return fitted_to_output(&fit_max, x);
 }
 
 Gaussian Max::to_x(const Gaussian& own, const Gaussian& other, const Gaussian& y) {
   const std::array<Gaussian, 2> x{own, other};
-  return fitted_to_input(&fit, 0, x, y);
+  return fitted_to_input(&fit_max, 0, x, y);
 }
 
 void Max::linear_view(const LinearCall& call) {

@@ -36,9 +36,9 @@ struct Peak {
   double at, height, left, right;  // the bracket of its top
 };
 
-class Weight {
+class TiltedWeight {
  public:
-  explicit Weight(const LogFactor& f) : f_(f) {}
+  explicit TiltedWeight(const LogFactor& f) : f_(f) {}
   double operator()(double t) const {
     const double log = f_(t) - 0.5 * t * t;
     return std::isnan(log) ? -kInfinity : log;
@@ -69,7 +69,7 @@ class Weight {
 
 using Peaks = boost::container::static_vector<Peak, kMostPeaks>;
 
-Peaks find_peaks(const Weight& weight, std::span<const double> hints) {
+Peaks find_peaks(const TiltedWeight& weight, std::span<const double> hints) {
   boost::container::static_vector<double, 2 * kScanSide + 1 + 3 * kMostHints> points;
   for (int i = -kScanSide; i <= kScanSide; ++i) points.push_back(std::sinh(kScanStep * i));
   for (const double hint : hints.first(std::min(hints.size(), kMostHints)))
@@ -113,7 +113,7 @@ Peaks find_peaks(const Weight& weight, std::span<const double> hints) {
 using Breaks = boost::container::static_vector<double, kMostPanels + 1>;
 
 // Where f ends between a point inside of its support and one outside: a panel that reached beyond might miss it.
-double end_of_support(const Weight& weight, double inside, double outside) {
+double end_of_support(const TiltedWeight& weight, double inside, double outside) {
   constexpr int kHalvings = 60;
   for (int i = 0; i < kHalvings; ++i) {
     const double middle = 0.5 * (inside + outside);
@@ -123,7 +123,7 @@ double end_of_support(const Weight& weight, double inside, double outside) {
 }
 
 // The ends of the panels on one side of a peak, up to where nothing is left or the next peak's begin.
-void add_breaks(const Weight& weight, const Peak& peak, double step, double top, double limit, Breaks& breaks) {
+void add_breaks(const TiltedWeight& weight, const Peak& peak, double step, double top, double limit, Breaks& breaks) {
   const double side = step < 0 ? -1 : 1;
   const double least = 1e-15 * (1 + std::abs(peak.at));
   if (std::abs(step) < least) step = side * least;
@@ -154,7 +154,7 @@ struct Sums {
 
 class Integral {
  public:
-  Integral(const Weight& weight, const Peak& highest, double tolerance)
+  Integral(const TiltedWeight& weight, const Peak& highest, double tolerance)
       : weight_(weight), top_(highest.height), tolerance_(tolerance), centre_(highest.at) {}
 
   auto value() const {
@@ -188,7 +188,7 @@ class Integral {
     refine(quadrature::Panel(value(), middle, panel.high), depth - 1);
   }
 
-  const Weight& weight_;
+  const TiltedWeight& weight_;
   double top_, tolerance_, centre_, per_square_ = 0, whole_ = 0;
   int splits_ = 0;
   Sums sums_;
@@ -234,7 +234,7 @@ std::optional<Tilted> weak_tilt(const LogFactor& f) {
 
 Tilted tilt(const LogFactor& log_f, std::span<const double> hints, double tolerance) {
   if (const auto weak = weak_tilt(log_f)) return *weak;
-  const Weight weight(log_f);
+  const TiltedWeight weight(log_f);
   const Peaks peaks = find_peaks(weight, hints);
   if (peaks.empty()) return {};
   const Peak highest = *std::ranges::max_element(peaks, {}, &Peak::height);

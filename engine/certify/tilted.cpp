@@ -9,7 +9,7 @@ namespace dma {
 namespace {
 
 // In standard deviations of what arrives: how far the marginal's peak is looked for, and how closely.
-constexpr double kReach = 40, kStep = 0.01;
+constexpr double kTiltedReach = 40, kStep = 0.01;
 // Of a mean in standard deviations and of a variance, relative: what quadrature and a message by quadrature leave.
 constexpr double kMatched = 1e-4;
 // Where f is cut off inside a panel, an error is the square root of what it seems.
@@ -26,7 +26,7 @@ std::vector<double> jumps(const LogWeight& log_weight, double top) {
   constexpr double kNegligible = 40, kSteep = 0.5, kJump = 0.1;
   std::vector<double> found;
   const auto rise = [](double from, double to) { return from == to ? 0 : std::abs(to - from); };
-  for (double t = -kReach, a = log_weight(t), b = a; t < kReach; t += kStep, a = b) {
+  for (double t = -kTiltedReach, a = log_weight(t), b = a; t < kTiltedReach; t += kStep, a = b) {
     b = log_weight(t + kStep);
     if (std::max(a, b) < top - kNegligible || rise(a, b) < kSteep) continue;
     double low = t, high = t + kStep, from = a, to = b;
@@ -49,11 +49,11 @@ std::optional<Exact> exact_marginal(const std::function<double(double)>& log_f, 
     return std::isnan(log) ? -kInfinity : log;
   };
   double top = -kInfinity, at = 0;
-  for (double t = -kReach; t <= kReach; t += kStep)
+  for (double t = -kTiltedReach; t <= kTiltedReach; t += kStep)
     if (const double height = log_weight(t); height > top) top = height, at = t;
   if (!std::isfinite(top)) return {};
   double width = 1e-4 * kStep;
-  while (width < kReach && std::min(log_weight(at - width), log_weight(at + width)) > top - 0.5) width *= 2;
+  while (width < kTiltedReach && std::min(log_weight(at - width), log_weight(at + width)) > top - 0.5) width *= 2;
   const auto weight = [&](double t) { return std::exp(log_weight(t) - top); };
   constexpr int kDepth = 40;  // f may be cut off anywhere
   std::vector<Hint> hints{{at, width}, {0, 1}};

@@ -30,7 +30,7 @@ struct ProbitData {
   }
 };
 
-struct Ep {
+struct SiteEp {
   Eigen::VectorXd mean;
   Eigen::MatrixXd covariance;
   double log_evidence = 0;
@@ -38,10 +38,10 @@ struct Ep {
 
 // Full-covariance EP as in Rasmussen and Williams, section 3.6, in the space of the weights: one site at a time,
 // rank-one updates.
-Ep full_covariance_ep(const ProbitData& data, double prior) {
+SiteEp full_covariance_ep(const ProbitData& data, double prior) {
   const auto n = data.x.rows(), d = data.x.cols();
   Eigen::VectorXd tau = Eigen::VectorXd::Zero(n), rho = tau;
-  Ep ep{Eigen::VectorXd::Zero(d), prior * Eigen::MatrixXd::Identity(d, d)};
+  SiteEp ep{Eigen::VectorXd::Zero(d), prior * Eigen::MatrixXd::Identity(d, d)};
   Eigen::VectorXd cavity_mean(n), cavity_variance(n);
   for (int sweep = 0; sweep < 200; ++sweep) {
     double change = 0;
@@ -103,7 +103,7 @@ TEST_CASE("joint: probit regression, 500 rows of 20 inputs, is full-covariance E
   CAPTURE(report.line());
   CHECK(report.stop == Report::Stop::converged);
   CHECK(report.faults == 0);
-  const Ep exact = full_covariance_ep(data, 2.0);
+  const SiteEp exact = full_covariance_ep(data, 2.0);
   const JointPosterior posterior(state);
   CHECK((posterior.mean(w) - exact.mean).cwiseAbs().maxCoeff() < 1e-8);
   CHECK((posterior.covariance(w, w) - exact.covariance).cwiseAbs().maxCoeff() < 1e-8);
