@@ -17,7 +17,7 @@ struct EpRow {
 // inputs are given).
 constexpr double kRelu = 2 * 11, kProduct = 83 + 83 + 35;
 
-const std::vector<EpRow> kRows = {{"ep", kRelu + kProduct}, {"ep-relu", kRelu}, {"ep-product", kProduct}};
+const std::vector<EpRow> kEpRows = {{"ep", kRelu + kProduct}, {"ep-relu", kRelu}, {"ep-product", kProduct}};
 
 std::vector<std::uint64_t> some_seeds(const Options& options) {
   std::vector<std::uint64_t> seeds = options.all_seeds();
@@ -48,7 +48,7 @@ Section ep_report(const Options& options, const Results& results) {
               {}};
   int with_refusals = 0;
   double share_all = 0;
-  for (const EpRow& row : kRows) {
+  for (const EpRow& row : kEpRows) {
     const Summary m = summarise(results, "small", row.method, seeds);
     std::vector<double> refused, share;
     int some = 0;
