@@ -10,7 +10,8 @@ std::span<const Target> targets() {
                                         {"checkpoint", "files", &fuzz_checkpoint},
                                         {"command", "commands", &fuzz_command},
                                         {"graph", "graphs", &fuzz_graph},
-                                        {"messages", "messages", &fuzz_messages}};
+                                        {"messages", "messages", &fuzz_messages},
+                                        {"integrals", "messages", &fuzz_integrals}};
   return kTargets;
 }
 
