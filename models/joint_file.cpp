@@ -94,7 +94,7 @@ void check_state(const SharedState& s, Index scalars, std::size_t outputs, Index
   expect(s.mean.size() == 0 || s.mean.size() == scalars, "the means of the weights do not fit the layers");
   expect(s.mean.allFinite() && s.scale > 0 && std::isfinite(s.scale) && s.damping > 0 && std::isfinite(s.damping) && s.epoch >= 0,
          "a number of the learned state is not usable");
-  expect(s.noise.empty() || s.noise.size() == outputs, "the noise does not fit the targets");
+  expect(s.noise.size() == outputs || (s.noise.empty() && s.mean.size() == 0), "the noise does not fit the targets");
   for (const LogLinearNoise& n : s.noise)
     expect((n.beta.size() == 1 || n.beta.size() == inputs + 1) && n.beta.allFinite() && n.precision > 0 && std::isfinite(n.precision) &&
                n.lowest <= n.highest && std::isfinite(n.lowest) && std::isfinite(n.highest),

@@ -150,6 +150,8 @@ void JointRegression::fit_rival(Fitting& fitting) {
 bool JointRegression::fit_member(Fitting& fitting, std::size_t index) {
   const RowData& data = fitting.data;
   Member& member = memory_.members[index];
+  member.plain_posterior.reset();  // of an earlier fit; this one may stop before it has new ones
+  member.weighted_posterior.reset();
   const SharedPrior prior = prior_of(index);
   bool going_on = true;
   const bool growing = fitting.regime.form == JointRegime::Form::growing;
@@ -166,14 +168,16 @@ bool JointRegression::fit_member(Fitting& fitting, std::size_t index) {
     return going_on;
   };
   SharedState& plain = member.plain;
-  if (plain.epoch == 0) {
+  const bool starts = plain.mean.size() == 0;  // or a model without what a checkpoint has
+  if (starts) {
+    member = {};
     plain.mean = options_.prior.mean + network_.draw(options_.seed + index);
     for (Index k = 0; k < data.targets.cols(); ++k)
       plain.noise.push_back(
           LogLinearNoise::constant(options_.noise.empty() ? kFirstNoise : options_.noise[static_cast<std::size_t>(k)]));
   }
   const auto curvature = fitting.regime.curvature();
-  if (growing && plain.epoch == 0) {
+  if (growing && starts) {
     learn_on_subsets(network_, data, prior, joint, plain, options_.seed + index);
     plain.epoch = std::max(0, options_.epochs - kFullEpochs);
     plain.begin_stage();

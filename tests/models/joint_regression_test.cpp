@@ -1,0 +1,25 @@
+#include "models/joint_regression.h"
+
+#include <doctest/doctest.h>
+
+using namespace dma;
+
+TEST_CASE("joint regression: a network that won before and loses now leaves no trace of its weighted fit") {
+  const Index n = 60;
+  Matrix rows(n, 1), bent(n, 1), straight(n, 1);
+  for (Index i = 0; i < n; ++i) {
+    const double x = 4.0 * static_cast<double>(i) / static_cast<double>(n - 1) - 2;
+    rows(i, 0) = x;
+    bent(i, 0) = std::abs(x) + 0.01 * std::sin(37 * x);
+    straight(i, 0) = x + 0.01 * std::sin(37 * x);
+  }
+  JointRegression net({.shape = {.layers = {1, 8, 1}, .slopes = {0.1}}, .epochs = 30, .members = 2});
+  CHECK(net.fit(rows, bent, {}).network_share > 0.99);
+  CHECK(net.memory().members[0].weighted_posterior.has_value());
+
+  const JointRegressionReport report = net.fit(rows, straight, {});  // its first stage is done: the weights stay
+  CHECK(report.network_share < 0.01);
+  CHECK_FALSE(net.memory().members[0].weighted_posterior.has_value());
+  const Prediction p = Prediction::mix(net.predict(rows));
+  CHECK((p.mean - straight).cwiseAbs().maxCoeff() < 0.05);
+}
