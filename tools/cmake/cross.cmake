@@ -4,7 +4,8 @@ set(CMAKE_TRY_COMPILE_PLATFORM_VARIABLES DMA_CROSS)
 set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_SYSTEM_PROCESSOR ${DMA_CROSS})
 set(CMAKE_CXX_COMPILER ${DMA_CROSS}-linux-gnu-g++)
-set(CMAKE_CROSSCOMPILING_EMULATOR qemu-${DMA_CROSS})
+find_program(emulator qemu-${DMA_CROSS} REQUIRED)  # by its whole path: tests hide programs from PATH
+set(CMAKE_CROSSCOMPILING_EMULATOR ${emulator})
 set(DMA_FMT_HEADER_ONLY ON)
 # Debian keeps the configuration of these packages beside libraries of the building processor.
 foreach(package fmt Boost doctest CLI11 nlohmann_json)
