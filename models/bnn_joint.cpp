@@ -85,9 +85,9 @@ void Bnn::fit_joint(const RowMajor& x, const RowMajor& y, const LearnOptions& op
   for (std::size_t k = 0; k < found.epochs.size(); ++k) {
     const auto& learned = members_[k]->joint_epochs;
     const bool last = k + 1 == found.epochs.size();
-    const auto stop = found.interrupted && last                            ? LearnReport::Stop::interrupted
-                      : static_cast<int>(learned.size()) < epochs ? LearnReport::Stop::least_gain
-                                                                           : LearnReport::Stop::limit;
+    const auto stop = found.interrupted && last ? LearnReport::Stop::interrupted
+                      : found.settled[k]        ? LearnReport::Stop::least_gain
+                                                : LearnReport::Stop::limit;
     report_.members.push_back({stop, learned, 0});
     members_[k]->joint_weights.clear();
   }

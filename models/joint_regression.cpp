@@ -96,7 +96,7 @@ JointRegressionReport JointRegression::fit(const Matrix& rows, const Matrix& tar
   Fitting fitting{
       {rows, targets}, choose_regime(rows.rows(), targets.cols(), network_.scalars()), on_epoch, {}, {}, {}, 0};
   if (fitting.regime.form == JointRegime::Form::none) fail("fit: {}", fitting.regime.reason);
-  JointRegressionReport report{fitting.regime, {}, 1, false};
+  JointRegressionReport report{fitting.regime, {}, {}, 1, false};
   memory_.members.resize(options_.members > 0 ? options_.members
                                               : affordable_members(rows.rows(), targets.cols(), network_.scalars()));
   memory_.lowest = rows.colwise().minCoeff(), memory_.highest = rows.colwise().maxCoeff();
@@ -104,7 +104,9 @@ JointRegressionReport JointRegression::fit(const Matrix& rows, const Matrix& tar
   std::size_t fitted = 0;
   for (std::size_t k = 0; k < memory_.members.size() && !report.interrupted; ++k) {
     report.interrupted = !fit_member(fitting, k);
-    report.epochs.push_back(std::max(memory_.members[k].plain.epoch, memory_.members[k].weighted.epoch));
+    const Member& member = memory_.members[k];
+    report.epochs.push_back(std::max(member.plain.epoch, member.weighted.epoch));
+    report.settled.push_back(member.plain.is_settled() && (!member.weighted_posterior || member.weighted.is_settled()));
     ++fitted;
   }
   left_out_.clear();

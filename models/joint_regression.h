@@ -36,7 +36,8 @@ struct JointRegressionOptions {
 
 struct JointRegressionReport {
   JointRegime regime;
-  std::vector<int> epochs;  // of every member
+  std::vector<int> epochs;    // of every member
+  std::vector<bool> settled;  // whether every stage of its learning ended because nothing more was gained
   double network_share = 1;  // of the mixture of network and linear model
   bool interrupted = false;
 };

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "engine/joint/front_block.h"
 #include "engine/joint/small_fronts.h"
 
 namespace dma::joint_system {
@@ -12,16 +13,11 @@ namespace dma::joint_system {
 namespace {
 
 using Matrix = Eigen::MatrixXd;
-using Map = Eigen::Map<Matrix, 0, Eigen::OuterStride<>>;
 using Index = Eigen::Index;
 
 // Rows that are added to a large front at once, columns of it that are updated at once.
 constexpr std::uint32_t kRowsAtOnce = 256;
 constexpr Index kColumnsAtOnce = 128;
-
-Map block(double* front, Index stride, Index row, Index column, Index rows, Index columns) {
-  return {front + row + column * stride, rows, columns, Eigen::OuterStride<>(stride)};
-}
 
 // front += weight a a^T, lower triangle, for a row with numbers at the places `local`.
 inline void add_row(std::size_t count, double weight, const double* values, const std::uint32_t* local,
@@ -141,7 +137,7 @@ void Fronts::note_diagonal(const Elimination::Front& shape, const double* front)
 
 bool Fronts::eliminate_in_blocks(const Elimination::Front& shape, double* front) {
   const Index size = shape.size, own = shape.columns, below = shape.below();
-  Map top = block(front, size, 0, 0, own, own);
+  FrontBlock top = block(front, size, 0, 0, own, own);
   const Matrix kept = top;
   Eigen::LLT<Eigen::Ref<Matrix>> llt(top);
   bool good = llt.info() == Eigen::Success;
@@ -152,7 +148,7 @@ bool Fronts::eliminate_in_blocks(const Elimination::Front& shape, double* front)
     return false;
   }
   if (below > 0) {
-    Map rest = block(front, size, own, 0, below, own);
+    FrontBlock rest = block(front, size, own, 0, below, own);
     top.triangularView<Eigen::Lower>().transpose().solveInPlace<Eigen::OnTheRight>(rest);
     block(front, size, own, own, below, below).selfadjointView<Eigen::Lower>().rankUpdate(rest, -1.0);
   }

@@ -26,7 +26,7 @@ class Fronts {
   // one that fixes its unknown; false if there was any.
   bool factorise(const Rows& rows, double damping = 0);
   // The same, after a factorise() of the same rows, by orthogonal transformations of the rows themselves: for matrices
-  // of so many scales that their sum of squares has lost digits. Slower by an order of magnitude.
+  // of so many scales that their sum of squares has lost digits. Slower.
   bool factorise_carefully(const Rows& rows);
   bool is_careful() const { return is_careful_; }
   // front = the part of that sum whose rows lie in front f, lower triangle.

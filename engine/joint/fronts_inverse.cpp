@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "engine/joint/front_block.h"
 #include "engine/joint/fronts.h"
 #include "engine/joint/small_fronts.h"
 
@@ -11,13 +12,7 @@ namespace dma::joint_system {
 namespace {
 
 using Matrix = Eigen::MatrixXd;
-using Map = Eigen::Map<Matrix, 0, Eigen::OuterStride<>>;
-using ConstMap = Eigen::Map<const Matrix, 0, Eigen::OuterStride<>>;
 using Index = Eigen::Index;
-
-Map part(double* front, Index stride, Index row, Index column, Index rows, Index columns) {
-  return {front + row + column * stride, rows, columns, Eigen::OuterStride<>(stride)};
-}
 
 }  // namespace
 
@@ -67,19 +62,19 @@ void Fronts::invert() {
 
 void Fronts::invert_in_blocks(const Elimination::Front& shape, const double* panel, double* z) {
   const Index size = shape.size, own = shape.columns, below = shape.below();
-  const ConstMap u(panel, size, own, Eigen::OuterStride<>(size));
+  const ConstFrontBlock u(panel, size, own, Eigen::OuterStride<>(size));
   const Eigen::Map<const Eigen::VectorXd> inverse_pivots(inverse_pivots_.data() + shape.first, own);
   Matrix inverse = Matrix::Identity(own, own);
   u.topRows(own).triangularView<Eigen::UnitLower>().solveInPlace(inverse);
-  Map corner = part(z, size, 0, 0, own, own);
+  FrontBlock corner = block(z, size, 0, 0, own, own);
   const Matrix scaled = inverse_pivots.cwiseSqrt().asDiagonal() * inverse;
   corner.noalias() = scaled.transpose() * scaled;
   if (below == 0) return;
   const Matrix w = u.bottomRows(below) * inverse;
-  Map side = part(z, size, own, 0, below, own);
-  side.noalias() = -(part(z, size, own, own, below, below) * w);
+  FrontBlock side = block(z, size, own, 0, below, own);
+  side.noalias() = -(block(z, size, own, own, below, below) * w);
   corner.noalias() -= w.transpose() * side;
-  part(z, size, 0, own, own, below) = side.transpose();
+  block(z, size, 0, own, own, below) = side.transpose();
 }
 
 double Fronts::quadratic(std::uint32_t f, std::span<const std::uint32_t> local, std::span<const double> values) const {

@@ -1,7 +1,7 @@
 // The part of Fronts that solves with a factor.
-#include <Eigen/Core>
 #include <cmath>
 
+#include "engine/joint/front_block.h"
 #include "engine/joint/fronts.h"
 #include "engine/joint/small_fronts.h"
 
@@ -9,24 +9,36 @@ namespace dma::joint_system {
 
 namespace {
 
-using ConstMap = Eigen::Map<const Eigen::MatrixXd, 0, Eigen::OuterStride<>>;
-using Vector = Eigen::Map<Eigen::VectorXd>;
 using Index = Eigen::Index;
+
+// A front and its share of the numbers that are solved for.
+struct Solving {
+  const Elimination::Front& shape;
+  std::size_t size = shape.size, own = shape.columns;
+  const double* panel;
+  const std::uint32_t* later;  // positions after the own ones
+  double* mine;
+
+  Solving(const Elimination& e, std::size_t f, const std::vector<double>& panels, double* y)
+      : shape(e.fronts[f]),
+        panel(panels.data() + shape.panel),
+        later(e.later.data() + shape.indices),
+        mine(y + shape.first) {}
+  ConstFrontBlock columns() const { return {panel, shape.size, shape.columns, Eigen::OuterStride<>(shape.size)}; }
+  Eigen::Map<Eigen::VectorXd> head() const { return {mine, shape.columns}; }
+};
 
 }  // namespace
 
 void Fronts::forward(double* y) const {
   for (std::uint32_t f = 0; f + 1 < e_->fronts.size(); ++f) {
-    const Elimination::Front& shape = e_->fronts[f];
-    const std::size_t size = shape.size, own = shape.columns;
-    const double* const panel = panels_.data() + shape.panel;
-    const std::uint32_t* const later = e_->later.data() + shape.indices;
-    double* const mine = y + shape.first;
+    const Solving at(*e_, f, panels_, y);
+    const auto& [shape, size, own, panel, later, mine] = at;
     if (size <= kSmallFront) {
       small_front(shape.size, shape.columns).forward(panel, mine, y, later);
     } else if (own >= kBlocked) {
-      const ConstMap u(panel, shape.size, shape.columns, Eigen::OuterStride<>(shape.size));
-      Vector head(mine, shape.columns);
+      const ConstFrontBlock u = at.columns();
+      Eigen::Map<Eigen::VectorXd> head = at.head();
       u.topRows(shape.columns).triangularView<Eigen::UnitLower>().solveInPlace(head);
       if (shape.below() == 0) continue;
       const Eigen::VectorXd rest = u.bottomRows(shape.below()) * head;
@@ -44,16 +56,13 @@ void Fronts::forward(double* y) const {
 
 void Fronts::backward(double* y) const {
   for (std::size_t f = e_->fronts.size() - 1; f-- > 0;) {
-    const Elimination::Front& shape = e_->fronts[f];
-    const std::size_t size = shape.size, own = shape.columns;
-    const double* const panel = panels_.data() + shape.panel;
-    const std::uint32_t* const later = e_->later.data() + shape.indices;
-    double* const mine = y + shape.first;
+    const Solving at(*e_, f, panels_, y);
+    const auto& [shape, size, own, panel, later, mine] = at;
     if (size <= kSmallFront) {
       small_front(shape.size, shape.columns).backward(panel, mine, y, later);
     } else if (own >= kBlocked) {
-      const ConstMap u(panel, shape.size, shape.columns, Eigen::OuterStride<>(shape.size));
-      Vector head(mine, shape.columns);
+      const ConstFrontBlock u = at.columns();
+      Eigen::Map<Eigen::VectorXd> head = at.head();
       if (shape.below() > 0) {
         Eigen::VectorXd rest(shape.below());
         for (std::size_t i = own; i < size; ++i) rest[static_cast<Index>(i - own)] = y[later[i - own]];

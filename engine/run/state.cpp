@@ -73,7 +73,7 @@ void State::refuse_values(VariableId variable, std::span<const double> values) c
 }
 
 void State::observe(VariableId variable, std::span<const double> values) {
-  if (variable.value >= values_.size() || !variable.is_of(mark_)) return refuse_values(variable, values);
+  if (!knows(variable)) return refuse_values(variable, values);
   ValueSlots& target = values_[variable.value];
   if (!target.observed || values.size() != target.size) return refuse_values(variable, values);
   const bool is_log = target.family == Family::log_normal;

@@ -37,7 +37,8 @@ class State {
   // nothing.
   void observe_missing(VariableId variable, std::size_t element = 0);
   bool is_given(VariableId variable) const {
-    return plan_->variable(variable).observed && values_[variable.value].given;
+    if (!knows(variable)) (void)plan_->variable(variable);  // throws
+    return values_[variable.value].given;
   }
 
   // One value for all slots, or one for each. Checked against the domain. Concerns this factor alone.
@@ -72,6 +73,7 @@ class State {
   friend class Executor;
   friend class Diagnosis;
 
+  bool knows(VariableId variable) const { return variable.value < values_.size() && variable.is_of(mark_); }
   MessageArrays messages() { return {tau_.data(), rho_.data()}; }                 // by slot
   void refuse_values(VariableId variable, std::span<const double> values) const;  // throws
 
@@ -103,8 +105,7 @@ class State {
 
 // A series of scalar variables is observed number by number: the common case has no loop and no call.
 inline void State::observe(VariableId variable, double value) {
-  const bool is_known =
-      variable.value < values_.size() && variable.is_of(mark_) && values_[variable.value].is_plain_number;
+  const bool is_known = knows(variable) && values_[variable.value].is_plain_number;
   if (!is_known || !(std::abs(value) < kInfinity)) return observe(variable, std::span(&value, 1));
   ValueSlots& target = values_[variable.value];
   tau_[target.first_slot] = value;

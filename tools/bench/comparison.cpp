@@ -3,18 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <ctime>
+
+#include "tools/validation/thread_seconds.h"
 
 namespace dma::bench {
 
 namespace {
 
-// Processor time of this thread: what other programs take of a shared machine is not counted.
-double now() {
-  timespec time{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-  return 1e9 * static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec);
-}
+double now() { return 1e9 * thread_seconds(); }
 
 double nanoseconds(const Work& work) {
   const double start = now();

@@ -6,7 +6,7 @@
 #include <set>
 
 #include "engine/support/parallel.h"
-#include "tools/reproduce/thread_seconds.h"
+#include "tools/validation/thread_seconds.h"
 
 namespace dma::reproduce {
 

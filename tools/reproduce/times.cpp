@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "tools/reproduce/summary.h"
-#include "tools/reproduce/thread_seconds.h"
+#include "tools/validation/thread_seconds.h"
 
 namespace dma::reproduce {
 

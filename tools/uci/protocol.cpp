@@ -8,17 +8,11 @@
 
 #include "engine/support/parallel.h"
 #include "models/choose.h"
+#include "tools/validation/thread_seconds.h"
 
 namespace dma::uci {
 
 namespace {
-
-// A split is the work of one thread: its own time, whatever else the machine is doing.
-double thread_seconds() {
-  timespec now{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
-}
 
 SplitResult run_split(const DataFolder& data, std::size_t split, std::uint64_t seed, const ProtocolOptions& options) {
   const Eigen::MatrixXd inputs = data.inputs(data.train[split], Eigen::all), targets = data.targets(data.train[split], Eigen::all);

@@ -10,18 +10,13 @@
 #include "models/scores.h"
 #include "tools/validation/honesty_tables.h"
 #include "tools/validation/paper_tasks.h"
+#include "tools/validation/thread_seconds.h"
 
 namespace dma::validation {
 
 namespace {
 
 constexpr double kAllowance = 1.05;  // of the RMSE of the better of mean and linear regression
-
-double thread_seconds() {
-  timespec now{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
-}
 
 Bnn learned(const Eigen::MatrixXd& x, const Eigen::MatrixXd& y, const std::vector<std::size_t>& hidden, const std::string& method,
             std::uint64_t seed) {

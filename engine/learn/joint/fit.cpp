@@ -15,7 +15,8 @@ constexpr int kFirstScaleEpoch = 4;
 constexpr double kLeastNoise = 1e-10;
 // A row that is nearly its own prediction says little about the noise: its correction is bounded.
 constexpr double kLeastOwnShare = 0.1;
-constexpr int kEpochsBetweenScores = 5, kFlatScores = 2;
+constexpr int kEpochsBetweenScores = 5;
+constexpr int kFlatScores = SharedState::kFlatScores;
 
 double prior_cost(const SharedPrior& prior, const SharedState& state) {
   return 0.5 * state.scale * (prior.precision.array() * (state.mean - prior.mean).array().square()).sum();
@@ -129,7 +130,7 @@ double fit_shared(const RowModel& model, const RowData& data, const SharedPrior&
   if (options.noise_depends_on_inputs && options.learn_noise)
     for (LogLinearNoise& noise : state.noise)
       if (!noise.depends_on_inputs()) noise.add_slopes(data.rows.cols());
-  while (state.epoch < options.epochs && state.watch.flat < kFlatScores) {
+  while (state.epoch < options.epochs && !state.is_settled()) {
     ++state.epoch;
     const Vector noise = softened(row_noise(state, data.rows), options.weight_exponent);
     curvature.assemble(model, data, state.mean, state.scale * prior.precision, noise);

@@ -29,6 +29,9 @@ struct SharedState {
     std::vector<SharedState> best = {};  // the state with the best score, if one is kept
   };
   Watch watch = {};
+  // Left-out rows were no longer predicted better; otherwise learning ended at its limit, or was stopped.
+  static constexpr int kFlatScores = 2;
+  bool is_settled() const { return watch.flat >= kFlatScores; }
   // A new stage of learning: what was gained before is no measure for it.
   void begin_stage() { watch = {.first = epoch}; }
   // Noise and epoch alone: what a finished fit is asked for.

@@ -3,7 +3,7 @@
 
 #include <ctime>
 
-namespace dma::reproduce {
+namespace dma {
 
 inline double thread_seconds() {
   timespec now{};
@@ -11,4 +11,4 @@ inline double thread_seconds() {
   return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
-}  // namespace dma::reproduce
+}  // namespace dma
