@@ -1,5 +1,6 @@
 #include <doctest/doctest.h>
 
+#include <boost/math/quadrature/exp_sinh.hpp>
 #include <cmath>
 
 #include "factors/leaky_relu_ep.h"
@@ -83,6 +84,30 @@ TEST_CASE("leaky_relu ep: message times arrival has the moments of the marginal,
   }
   MESSAGE(negative, " of 4000 messages have negative precision");
   CHECK(negative > 0);
+}
+
+TEST_CASE("leaky_relu ep: where both pieces are far tails at the kink, moments are those of quadrature") {
+  boost::math::quadrature::exp_sinh<double> half_line;
+  const auto moment = [&](double tau, double rho, int power) {
+    return half_line.integrate([&](double t) { return std::pow(t, power) * std::exp(t * (tau - 0.5 * rho * t)); });
+  };
+  for (const double size : {30.0, 60.0, 400.0}) {
+    const Gaussian x(size, 1), y(-2 * size, 1.5);
+    const double slope = 0.1, positive = x.tau + y.tau, negative = -(x.tau + slope * y.tau), rho = x.rho + y.rho,
+                 other_rho = x.rho + slope * slope * y.rho;
+    const auto marginal = [&](double scale) {  // of t for t > 0 and scale t for t < 0
+      const double mass = moment(positive, rho, 0) + moment(negative, other_rho, 0);
+      const double mean = (moment(positive, rho, 1) - scale * moment(negative, other_rho, 1)) / mass;
+      const double square = (moment(positive, rho, 2) + scale * scale * moment(negative, other_rho, 2)) / mass;
+      return Gaussian::from_moments(mean, square - mean * mean);
+    };
+    const auto check = [&](const Gaussian& message, const Gaussian& arrived, const Gaussian& expected) {
+      CHECK(message.rho + arrived.rho == doctest::Approx(expected.rho).epsilon(1e-8));
+      CHECK(message.tau + arrived.tau == doctest::Approx(expected.tau).epsilon(1e-7));
+    };
+    check(LeakyReluEp::to_x(x, y, {slope}), x, marginal(1));
+    check(LeakyReluEp::to_y(x, y, {slope}), y, marginal(slope));
+  }
 }
 
 TEST_CASE("leaky_relu hybrid: equals ep where that is proper, linearised elsewhere, and is always valid") {

@@ -30,6 +30,8 @@ TEST_CASE("certify: leaky_relu matches the exact moments and is bounded in both 
     CHECK(edge.moments.mean_error < 1e-6);
     CHECK(edge.moments.variance_error < 1e-6);
     CHECK(edge.master.largest_ratio < 1);
+    CHECK(edge.master.quadrature_error > 0);  // of all scenarios the largest
+    CHECK(edge.master.quadrature_error < 1e-6);
     CHECK(edge.independence.holds);
   }
 }

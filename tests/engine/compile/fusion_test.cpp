@@ -32,10 +32,10 @@ bool uses(const Plan& plan, std::string_view kind) {
 }
 
 // Runs both ways and compares every belief that both have; returns the worst distance.
-double fused_against_unfused(const Model& model, const Scheduler& rule) {
+double fused_against_unfused(const Model& model, const Scheduler& rule, const std::string& method = "dma") {
   const Registry registry = standard_registry();
-  const Plan fused = compile(model.graph, rule, registry),
-             plain = compile(model.graph, rule, registry, {.fuse = false});
+  const Plan fused = compile(model.graph, rule, registry, {.method = method}),
+             plain = compile(model.graph, rule, registry, {.method = method, .fuse = false});
   CHECK(uses(fused, "inner_product"));
   CHECK(!uses(fused, "product"));
   CHECK(!uses(plain, "inner_product"));
@@ -137,6 +137,14 @@ TEST_CASE("fusion: layered networks have the same beliefs fused and not, whateve
       CHECK(fused_against_unfused(network({4, 3, 2}, prior), rule) <= kTolerance);
       CHECK(fused_against_unfused(network({3, 5, 4, 1}, prior), rule) <= kTolerance);
     }
+}
+
+TEST_CASE("fusion: linearised messages have the same beliefs fused and not") {
+  for (const Scheduler& rule : fusing_rules()) {
+    CAPTURE(rule.name);
+    CHECK(fused_against_unfused(network({9, 7, 6, 2}, Prior::proper), rule, "linearised") <= kTolerance);
+    CHECK(fused_against_unfused(scalars(), rule, "linearised") <= kTolerance);
+  }
 }
 
 TEST_CASE("fusion: regression plates have the same beliefs fused and not") {
