@@ -1,0 +1,78 @@
+#include "engine/support/maximise.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace dma {
+
+namespace {
+
+using Vector = Eigen::VectorXd;
+
+constexpr double kLongestStep = 3;         // of any number, at first
+constexpr double kExpectedShare = 1e-4;    // of the gain that the gradient promises
+constexpr double kShortestStep = 1e-12;
+
+// Numbers at a bound that the gradient pushes against do not move.
+Vector free_part(const Vector& at, Vector vector, const Vector& gradient, const MaximiseOptions& options) {
+  for (Eigen::Index i = 0; i < at.size(); ++i)
+    if ((at[i] <= options.low && gradient[i] < 0) || (at[i] >= options.high && gradient[i] > 0)) vector[i] = 0;
+  return vector;
+}
+
+}  // namespace
+
+Maximum maximise(const std::function<double(const Vector&, Vector&)>& function, Vector start,
+                 const MaximiseOptions& options) {
+  const auto inside = [&](const Vector& x) { return Vector(x.cwiseMax(options.low).cwiseMin(options.high)); };
+  Maximum best{inside(start), 0, 1, false};
+  Vector gradient(start.size());
+  best.value = function(best.at, gradient);
+  Eigen::MatrixXd curvature = Eigen::MatrixXd::Identity(start.size(), start.size());  // inverse, positive
+  bool is_fresh = true;
+  while (best.evaluations < options.limit) {
+    const Vector slope = free_part(best.at, gradient, gradient, options);
+    if (slope.cwiseAbs().maxCoeff() <= options.tolerance) {
+      best.converged = true;
+      break;
+    }
+    Vector direction = free_part(best.at, curvature * slope, gradient, options);
+    direction *= std::min(1.0, kLongestStep / direction.cwiseAbs().maxCoeff());
+    bool is_found = false;
+    Vector next, next_gradient(start.size());
+    double value = 0;
+    for (double step = 1; step > kShortestStep && best.evaluations < options.limit && !is_found; step *= 0.5) {
+      next = inside(best.at + step * direction);
+      value = function(next, next_gradient);
+      ++best.evaluations;
+      is_found = std::isfinite(value) && value >= best.value + kExpectedShare * slope.dot(next - best.at);
+    }
+    if (!is_found) {
+      if (best.evaluations >= options.limit) break;
+      if (is_fresh) {  // not even along the gradient: rounding decides here
+        best.converged = true;
+        break;
+      }
+      curvature.setIdentity();
+      is_fresh = true;
+      continue;
+    }
+    const Vector moved = next - best.at, bent = gradient - next_gradient;
+    const double gained = value - best.value, product = moved.dot(bent);
+    best.at = next, best.value = value, gradient = next_gradient;
+    if (product > 1e-12 * moved.norm() * bent.norm()) {
+      if (is_fresh) curvature *= product / bent.squaredNorm();
+      const Vector image = curvature * bent;
+      curvature += ((1 + bent.dot(image) / product) / product) * moved * moved.transpose() -
+                   (image * moved.transpose() + moved * image.transpose()) / product;
+      is_fresh = false;
+    }
+    if (gained <= options.tolerance * options.tolerance * (1 + std::abs(value))) {
+      best.converged = true;
+      break;
+    }
+  }
+  return best;
+}
+
+}  // namespace dma

@@ -1,0 +1,26 @@
+// The highest point of a smooth function of a few numbers, by quasi-Newton steps (BFGS) inside a box.
+#pragma once
+
+#include <Eigen/Core>
+#include <functional>
+
+namespace dma {
+
+struct Maximum {
+  Eigen::VectorXd at;
+  double value = 0;
+  int evaluations = 0;
+  bool converged = false;  // no step of any use is left; otherwise the limit was reached
+};
+
+struct MaximiseOptions {
+  double low = -1e300, high = 1e300;  // of every number
+  double tolerance = 1e-7;            // of the gradient, and of what a step gains beside 1 + |value|
+  int limit = 500;                    // evaluations
+};
+
+// `function` writes its gradient into the second argument. A value that is not a number is taken for a bad step.
+Maximum maximise(const std::function<double(const Eigen::VectorXd&, Eigen::VectorXd&)>& function, Eigen::VectorXd start,
+                 const MaximiseOptions& options = {});
+
+}  // namespace dma

@@ -1,0 +1,131 @@
+#include "models/state_space.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "engine/support/error.h"
+#include "engine/support/maximise.h"
+#include "models/series_graph.h"
+
+namespace dma {
+
+namespace {
+
+constexpr double kWideStart = 1e4;                         // of an unknown start, in variances of the series
+constexpr double kLeastShare = 1e-10, kMostShare = 1e4;    // of a learned variance, likewise
+constexpr std::size_t kLeastValues = 3;
+
+struct Spread {
+  std::size_t values = 0;
+  double mean = 0, variance = 0;
+};
+
+Spread spread_of(SeriesValues values) {
+  Spread spread;
+  double squares = 0;
+  for (std::size_t t = 0; t < values.size(); ++t) {
+    if (!values[t]) continue;
+    if (!std::isfinite(*values[t]))
+      fail("series: value {} is {}; a finite number is expected, or nothing where it is missing", t + 1, *values[t]);
+    const double ahead = *values[t] - spread.mean;
+    spread.mean += ahead / static_cast<double>(++spread.values);
+    squares += ahead * (*values[t] - spread.mean);
+  }
+  if (spread.values > 0) spread.variance = squares / static_cast<double>(spread.values);
+  return spread;
+}
+
+Track track(std::string name, const Belief& belief) {
+  Track found{std::move(name), belief.means(), belief.variances()};
+  for (double& number : found.sd) number = std::sqrt(number);
+  return found;
+}
+
+}  // namespace
+
+StateSpace::StateSpace(std::vector<Process> processes, StateSpaceOptions options)
+    : processes_(std::move(processes)), options_(std::move(options)) {
+  if (processes_.empty()) fail("series: there is no process; at least one is expected, such as random_walk()");
+  if (options_.observation_variance && !(*options_.observation_variance > 0 && std::isfinite(*options_.observation_variance)))
+    fail("series: the observation's variance is {}; a finite number above 0 is expected, or none to have it learned",
+         *options_.observation_variance);
+  variances_.push_back({"observation", options_.observation_variance.value_or(0), false});
+  for (const Process& process : processes_) {
+    first_variance_.push_back(variances_.size());
+    for (const Process::Noise& noise : process.noises)
+      variances_.push_back({process.name == noise.name ? noise.name : process.name + "." + noise.name,
+                            noise.variance.value_or(0), false});
+  }
+}
+
+StateSpace::Start StateSpace::start(SeriesValues values) const {
+  const Spread spread = spread_of(values);
+  const double size = std::max(spread.variance, 1e-20 * spread.mean * spread.mean);
+  return {options_.start_mean.value_or(spread.mean), options_.start_variance.value_or(kWideStart * (size > 0 ? size : 1.0))};
+}
+
+StateSpace::Learned StateSpace::learn(SeriesValues values) {
+  const Spread spread = spread_of(values);
+  if (spread.values < kLeastValues)
+    fail("series: {} of its values are there; at least {} are expected to learn variances from", spread.values, kLeastValues);
+  if (!(spread.variance > 0))
+    fail("series: all its values are {}; without variation there are no variances to learn", spread.mean);
+  std::vector<std::size_t> unknown;
+  for (std::size_t i = 0; i < variances_.size(); ++i) {
+    const bool is_given = i == 0 ? options_.observation_variance.has_value() : given(i).has_value();
+    if (is_given) continue;
+    unknown.push_back(i);
+    variances_[i].learned = true;
+    variances_[i].value = 0.1 * spread.variance;
+  }
+  SeriesGraph graph(*this, values, values.size());
+  if (unknown.empty()) return {graph.solve(), 1, true};
+  const auto evidence = [&](const Eigen::VectorXd& logs, Eigen::VectorXd& slopes) {
+    for (std::size_t i = 0; i < unknown.size(); ++i)
+      graph.set_variance(unknown[i], std::exp(logs[static_cast<Eigen::Index>(i)]));
+    const double found = graph.solve();
+    for (std::size_t i = 0; i < unknown.size(); ++i)
+      slopes[static_cast<Eigen::Index>(i)] = graph.slope(unknown[i], std::exp(logs[static_cast<Eigen::Index>(i)]));
+    return found;
+  };
+  const double unit = std::log(spread.variance);
+  const Maximum best = maximise(evidence, Eigen::VectorXd::Constant(static_cast<Eigen::Index>(unknown.size()), unit - 2),
+                                {.low = unit + std::log(kLeastShare), .high = unit + std::log(kMostShare), .tolerance = 1e-6});
+  for (std::size_t i = 0; i < unknown.size(); ++i)
+    variances_[unknown[i]].value = std::exp(best.at[static_cast<Eigen::Index>(i)]);
+  return {best.value, best.evaluations, best.converged};
+}
+
+Smoothed StateSpace::smooth(SeriesValues values, std::size_t horizon) const {
+  check_known();
+  if (values.size() + horizon == 0) fail("series: it is empty; at least one value is expected, or steps to forecast");
+  SeriesGraph graph(*this, values, values.size() + horizon);
+  Smoothed found;
+  found.log_evidence = graph.solve();
+  found.signal = track("signal", graph.signal());
+  for (const double sd : found.signal.sd) found.sd.push_back(std::sqrt(sd * sd + observation_variance()));
+  for (std::size_t k = 0; k < processes_.size(); ++k)
+    for (std::size_t s = 0; s < processes_[k].states.size(); ++s) {
+      const std::string& name = processes_[k].states[s];
+      found.states.push_back(track(name == processes_[k].name ? name : processes_[k].name + "." + name, graph.state(k, s)));
+    }
+  return found;
+}
+
+double StateSpace::variance(std::size_t process, std::size_t noise) const {
+  return variances_[position(process, noise)].value;
+}
+
+const std::optional<double>& StateSpace::given(std::size_t variance) const {
+  std::size_t k = processes_.size() - 1;
+  while (first_variance_[k] > variance) --k;
+  return processes_[k].noises[variance - first_variance_[k]].variance;
+}
+
+void StateSpace::check_known() const {
+  for (const Variance& variance : variances_)
+    if (!(variance.value > 0))
+      fail("series: the variance '{}' is not known; give it, or call learn() first", variance.name);
+}
+
+}  // namespace dma
