@@ -66,7 +66,8 @@ SeriesFilter::Step::Step(const StateSpace& model, SeriesValues values)
       std::vector<double> coefficients;
       for (const Process::Term& term : rule.terms) {
         const std::size_t which = first + term.state;
-        terms.push_back(term.lag == 0 ? gather(now, {static_cast<std::uint32_t>(which)}) : gather(past, {place(which, term.lag)}));
+        terms.push_back(term.lag == 0 ? gather(now, {static_cast<std::uint32_t>(which)})
+                                      : gather(past, {place(which, term.lag)}));
         coefficients.push_back(term.coefficient);
       }
       const VariableId rest = g.variable("");
@@ -102,7 +103,8 @@ void SeriesFilter::Step::solve() {
   if (!report.converged()) fail("series filter: {}", report.line());
 }
 
-SeriesFilter::SeriesFilter(StateSpace model, SeriesValues first_values) : step_(std::make_unique<Step>(model, first_values)) {}
+SeriesFilter::SeriesFilter(StateSpace model, SeriesValues first_values)
+    : step_(std::make_unique<Step>(model, first_values)) {}
 SeriesFilter::~SeriesFilter() = default;
 SeriesFilter::SeriesFilter(SeriesFilter&&) noexcept = default;
 
@@ -119,7 +121,8 @@ SeriesFilter::Estimate SeriesFilter::add(std::optional<double> value) {
   // The window moves on: every state now, and all but the oldest of its past.
   const JointPosterior posterior(*step.state);
   const Eigen::VectorXd now = posterior.mean(step.now), past = posterior.mean(step.past);
-  const Eigen::MatrixXd latest = posterior.covariance(step.now, step.now), across = posterior.covariance(step.now, step.past),
+  const Eigen::MatrixXd latest = posterior.covariance(step.now, step.now),
+                        across = posterior.covariance(step.now, step.past),
                         older = posterior.covariance(step.past, step.past);
   const Eigen::Index size = past.size();
   const auto memory = static_cast<Eigen::Index>(step.memory);

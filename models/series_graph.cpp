@@ -48,7 +48,8 @@ void SeriesGraph::add(const StateSpace& model, std::size_t k, const StateSpace::
   for (std::size_t s = 0; s < process.states.size(); ++s) {
     states.push_back(graph_.variable("", length_));
     const double mean = s == 0 && process.has_level ? start.mean : 0;
-    graph_.factor("gaussian_prior", {gather(states[s], steps(0, before))}, {{"mean", mean}, {"variance", start.variance}});
+    graph_.factor("gaussian_prior", {gather(states[s], steps(0, before))},
+                  {{"mean", mean}, {"variance", start.variance}});
   }
   if (length_ == before) return;
   for (const Process::Rule& rule : process.rules) {
@@ -90,7 +91,8 @@ SeriesGraph::Window SeriesGraph::last(std::size_t steps) const {
     window.mean[i] = state_->belief(a.variable).mean(a.element);
     for (Eigen::Index j = 0; j <= i; ++j) {
       const Element& b = places[static_cast<std::size_t>(j)];
-      window.covariance(i, j) = window.covariance(j, i) = posterior.covariance(a.variable, a.element, b.variable, b.element);
+      window.covariance(i, j) = window.covariance(j, i) =
+          posterior.covariance(a.variable, a.element, b.variable, b.element);
     }
   }
   return window;
@@ -112,7 +114,8 @@ double SeriesGraph::slope(std::size_t which, double variance) const {
   for (const Rest& rest : rests_) {
     if (rest.variance != which) continue;
     const Belief found = state_->belief(rest.variable);
-    for (std::size_t i = 0; i < found.size(); ++i) sum += excess(found.mean(i), found.variance(i), rest.scale * variance);
+    for (std::size_t i = 0; i < found.size(); ++i)
+      sum += excess(found.mean(i), found.variance(i), rest.scale * variance);
   }
   return 0.5 * sum;
 }

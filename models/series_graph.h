@@ -26,7 +26,8 @@ class SeriesGraph {
   };
   Window last(std::size_t steps) const;
 
-  // A variance by its position in StateSpace::variances(): sets it; the derivative of the log evidence by its logarithm.
+  // A variance by its position in StateSpace::variances(): sets it; the derivative of the log evidence by its
+  // logarithm.
   void set_variance(std::size_t which, double variance);
   double slope(std::size_t which, double variance) const;
 

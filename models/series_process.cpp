@@ -12,8 +12,8 @@ namespace {
 void check_variance(const Process& process) {
   for (const Process::Noise& noise : process.noises)
     if (noise.variance && !(*noise.variance > 0 && std::isfinite(*noise.variance)))
-      fail("{}: the variance of its {} is {}; a finite number above 0 is expected, or none to have it learned", process.name,
-           noise.name, *noise.variance);
+      fail("{}: the variance of its {} is {}; a finite number above 0 is expected, or none to have it learned",
+           process.name, noise.name, *noise.variance);
 }
 
 }  // namespace
@@ -41,8 +41,8 @@ Process local_trend(std::optional<double> level_variance, std::optional<double> 
   return trend;
 }
 
-// An integral over one step of white accelerations: the velocity gains e of variance q, and the position, beside the mean
-// of the old and the new velocity, something of variance q / 12 that is independent of e.
+// An integral over one step of white accelerations: the velocity gains e of variance q, and the position, beside the
+// mean of the old and the new velocity, something of variance q / 12 that is independent of e.
 Process motion(std::optional<double> intensity) {
   Process moving{"motion",
                  {"position", "velocity"},

@@ -11,8 +11,8 @@ namespace dma {
 
 namespace {
 
-constexpr double kWideStart = 1e4;                         // of an unknown start, in variances of the series
-constexpr double kLeastShare = 1e-10, kMostShare = 1e4;    // of a learned variance, likewise
+constexpr double kWideStart = 1e4;                       // of an unknown start, in variances of the series
+constexpr double kLeastShare = 1e-10, kMostShare = 1e4;  // of a learned variance, likewise
 constexpr std::size_t kLeastValues = 3;
 
 struct Spread {
@@ -46,7 +46,8 @@ Track track(std::string name, const Belief& belief) {
 StateSpace::StateSpace(std::vector<Process> processes, StateSpaceOptions options)
     : processes_(std::move(processes)), options_(std::move(options)) {
   if (processes_.empty()) fail("series: there is no process; at least one is expected, such as random_walk()");
-  if (options_.observation_variance && !(*options_.observation_variance > 0 && std::isfinite(*options_.observation_variance)))
+  if (options_.observation_variance &&
+      !(*options_.observation_variance > 0 && std::isfinite(*options_.observation_variance)))
     fail("series: the observation's variance is {}; a finite number above 0 is expected, or none to have it learned",
          *options_.observation_variance);
   variances_.push_back({"observation", options_.observation_variance.value_or(0), false});
@@ -61,13 +62,15 @@ StateSpace::StateSpace(std::vector<Process> processes, StateSpaceOptions options
 StateSpace::Start StateSpace::start(SeriesValues values) const {
   const Spread spread = spread_of(values);
   const double size = std::max(spread.variance, 1e-20 * spread.mean * spread.mean);
-  return {options_.start_mean.value_or(spread.mean), options_.start_variance.value_or(kWideStart * (size > 0 ? size : 1.0))};
+  return {options_.start_mean.value_or(spread.mean),
+          options_.start_variance.value_or(kWideStart * (size > 0 ? size : 1.0))};
 }
 
 StateSpace::Learned StateSpace::learn(SeriesValues values) {
   const Spread spread = spread_of(values);
   if (spread.values < kLeastValues)
-    fail("series: {} of its values are there; at least {} are expected to learn variances from", spread.values, kLeastValues);
+    fail("series: {} of its values are there; at least {} are expected to learn variances from", spread.values,
+         kLeastValues);
   if (!(spread.variance > 0))
     fail("series: all its values are {}; without variation there are no variances to learn", spread.mean);
   std::vector<std::size_t> unknown;
@@ -89,8 +92,9 @@ StateSpace::Learned StateSpace::learn(SeriesValues values) {
     return found;
   };
   const double unit = std::log(spread.variance);
-  const Maximum best = maximise(evidence, Eigen::VectorXd::Constant(static_cast<Eigen::Index>(unknown.size()), unit - 2),
-                                {.low = unit + std::log(kLeastShare), .high = unit + std::log(kMostShare), .tolerance = 1e-6});
+  const Maximum best =
+      maximise(evidence, Eigen::VectorXd::Constant(static_cast<Eigen::Index>(unknown.size()), unit - 2),
+               {.low = unit + std::log(kLeastShare), .high = unit + std::log(kMostShare), .tolerance = 1e-6});
   for (std::size_t i = 0; i < unknown.size(); ++i)
     variances_[unknown[i]].value = std::exp(best.at[static_cast<Eigen::Index>(i)]);
   return {best.value, best.evaluations, best.converged};
@@ -107,7 +111,8 @@ Smoothed StateSpace::smooth(SeriesValues values, std::size_t horizon) const {
   for (std::size_t k = 0; k < processes_.size(); ++k)
     for (std::size_t s = 0; s < processes_[k].states.size(); ++s) {
       const std::string& name = processes_[k].states[s];
-      found.states.push_back(track(name == processes_[k].name ? name : processes_[k].name + "." + name, graph.state(k, s)));
+      found.states.push_back(
+          track(name == processes_[k].name ? name : processes_[k].name + "." + name, graph.state(k, s)));
     }
   return found;
 }

@@ -77,7 +77,7 @@ class StateSpace {
 
   std::vector<Process> processes_;
   StateSpaceOptions options_;
-  std::vector<Variance> variances_;         // the observation's, then those of the processes
+  std::vector<Variance> variances_;          // the observation's, then those of the processes
   std::vector<std::size_t> first_variance_;  // process -> its first
 };
 

@@ -9,8 +9,8 @@ namespace {
 
 using Vector = Eigen::VectorXd;
 
-constexpr double kLongestStep = 3;         // of any number, at first
-constexpr double kExpectedShare = 1e-4;    // of the gain that the gradient promises
+constexpr double kLongestStep = 3;       // of any number, at first
+constexpr double kExpectedShare = 1e-4;  // of the gain that the gradient promises
 constexpr double kShortestStep = 1e-12;
 
 // Numbers at a bound that the gradient pushes against do not move.

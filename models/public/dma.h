@@ -4,6 +4,7 @@
 //   to run it     compile, State, run, Report; forward_backward, flooding, sequential, residual; joint, JointPosterior, compare_with_joint
 //   its kinds     standard_registry, factor_from_function, likelihood_from_log_density, kind
 //   to learn      Learner; Bnn, a neural network, and regression_settings
+//   series        StateSpace of random_walk, local_trend, motion, seasonal, autoregressive; SeriesFilter
 //   to look       explain, to_dot, describe
 #pragma once
 
@@ -20,6 +21,8 @@
 #include "models/bnn.h"
 #include "models/expressions.h"
 #include "models/regression.h"
+#include "models/series_filter.h"
+#include "models/state_space.h"
 #include "schedules/flooding.h"
 #include "schedules/forward_backward.h"
 #include "schedules/residual.h"

@@ -52,7 +52,8 @@ TEST_CASE("state space: variances are learned to where the evidence is highest")
   // No neighbour is more probable.
   for (const double more : {0.97, 1.03})
     for (const bool of_walk : {false, true}) {
-      const double walk = model.variances()[1].value * (of_walk ? more : 1), seen = model.variances()[0].value * (of_walk ? 1 : more);
+      const double walk = model.variances()[1].value * (of_walk ? more : 1),
+                   seen = model.variances()[0].value * (of_walk ? 1 : more);
       const auto start = model.start(values);
       const StateSpace neighbour({random_walk(walk)}, {seen, start.mean, start.variance});
       CHECK(neighbour.smooth(values).log_evidence < learned.log_evidence);
@@ -64,7 +65,8 @@ TEST_CASE("state space: a season and a trend are told apart") {
   const double season[] = {3, 1, -2, -2};
   boost::random::mt19937_64 random(4);
   boost::random::normal_distribution<double> normal;
-  for (std::size_t t = 0; t < 120; ++t) values.push_back(0.5 * static_cast<double>(t) + season[t % 4] + 0.3 * normal(random));
+  for (std::size_t t = 0; t < 120; ++t)
+    values.push_back(0.5 * static_cast<double>(t) + season[t % 4] + 0.3 * normal(random));
   StateSpace model({local_trend(), seasonal(4)});
   CHECK(model.learn(values).converged);
   const Smoothed found = model.smooth(values, 8);
@@ -85,7 +87,8 @@ TEST_CASE("state space: wrong models and series are refused in one line") {
   CHECK_THROWS_WITH_AS(autoregressive({}), doctest::Contains("no coefficients"), Error);
   CHECK_THROWS_WITH_AS(StateSpace({random_walk()}, {.observation_variance = 0.0}), doctest::Contains("above 0"), Error);
   StateSpace model({random_walk()});
-  const std::vector<std::optional<double>> two{1.0, std::nullopt, 2.0}, flat{1.0, 1.0, 1.0}, broken{1.0, kInfinity, 2.0};
+  const std::vector<std::optional<double>> two{1.0, std::nullopt, 2.0}, flat{1.0, 1.0, 1.0},
+      broken{1.0, kInfinity, 2.0};
   CHECK_THROWS_WITH_AS(model.learn(two), doctest::Contains("at least 3"), Error);
   CHECK_THROWS_WITH_AS(model.learn(flat), doctest::Contains("without variation"), Error);
   CHECK_THROWS_WITH_AS(model.learn(broken), doctest::Contains("value 2 is inf"), Error);

@@ -11,8 +11,9 @@ using Eigen::VectorXd;
 
 KalmanModel model_of(const MatrixXd& transition, const MatrixXd& noise) {
   const Eigen::Index size = transition.rows();
-  KalmanModel model{transition, noise, Eigen::RowVectorXd::Zero(size), VectorXd::Zero(size), 20 * MatrixXd::Identity(size, size),
-                    {},         0.5};
+  KalmanModel model{
+      transition, noise, Eigen::RowVectorXd::Zero(size), VectorXd::Zero(size), 20 * MatrixXd::Identity(size, size),
+      {},         0.5};
   model.gain[0] = 1;
   return model;
 }
@@ -38,13 +39,12 @@ std::vector<TextbookSeries> textbook_series() {
     return model;
   };
   const MatrixXd line = (MatrixXd(2, 2) << 1, 1, 0, 1).finished();
-  return {{"walk", {random_walk(0.2)}, starts_at_level(model_of(MatrixXd::Identity(1, 1), MatrixXd::Constant(1, 1, 0.2)))},
-          {"trend", {local_trend(0.2, 0.03)}, starts_at_level(model_of(line, VectorXd{{0.2, 0.03}}.asDiagonal()))},
-          {"motion",
-           {motion(0.6)},
-           starts_at_level(model_of(line, (MatrixXd(2, 2) << 0.2, 0.3, 0.3, 0.6).finished()))},
-          {"season", {seasonal(4, 0.1)}, companion(VectorXd{{-1, -1, -1}}, 0.1)},
-          {"autoregressive", {autoregressive({0.6, -0.3}, 0.7)}, companion(VectorXd{{0.6, -0.3}}, 0.7)}};
+  return {
+      {"walk", {random_walk(0.2)}, starts_at_level(model_of(MatrixXd::Identity(1, 1), MatrixXd::Constant(1, 1, 0.2)))},
+      {"trend", {local_trend(0.2, 0.03)}, starts_at_level(model_of(line, VectorXd{{0.2, 0.03}}.asDiagonal()))},
+      {"motion", {motion(0.6)}, starts_at_level(model_of(line, (MatrixXd(2, 2) << 0.2, 0.3, 0.3, 0.6).finished()))},
+      {"season", {seasonal(4, 0.1)}, companion(VectorXd{{-1, -1, -1}}, 0.1)},
+      {"autoregressive", {autoregressive({0.6, -0.3}, 0.7)}, companion(VectorXd{{0.6, -0.3}}, 0.7)}};
 }
 
 std::vector<std::optional<double>> series_with_gaps(std::size_t length) {

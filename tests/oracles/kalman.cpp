@@ -26,7 +26,8 @@ KalmanResult kalman(const KalmanModel& model, const std::vector<std::optional<do
   const auto first = static_cast<std::size_t>(model.first_gains.rows());
   for (std::size_t i = 0; i < first; ++i)
     if (values[i])
-      result.log_evidence += update(model.first_gains.row(static_cast<Eigen::Index>(i)), model.seen_variance, *values[i], m, p);
+      result.log_evidence +=
+          update(model.first_gains.row(static_cast<Eigen::Index>(i)), model.seen_variance, *values[i], m, p);
   result.means = {m}, result.covariances = {p};
   std::vector<Eigen::VectorXd> predicted{m};
   std::vector<Eigen::MatrixXd> predicted_covariances{p};

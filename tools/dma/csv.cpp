@@ -9,6 +9,7 @@
 #include <charconv>
 #include <cmath>
 #include <cstring>
+#include <limits>
 
 #include "engine/support/error.h"
 #include "engine/support/text.h"
@@ -190,9 +191,9 @@ std::size_t CsvReader::column(std::string_view name) const {
   return found->second;
 }
 
-Eigen::MatrixXd CsvReader::read(std::span<const std::size_t> columns) {
+Eigen::MatrixXd CsvReader::read(std::span<const std::size_t> columns, Missing missing) {
   std::vector<double> values;
-  while (next_record()) read_row(columns, values);
+  while (next_record()) read_row(columns, missing, values);
   if (values.empty())
     fail("'{}' has column names but no rows; at least one row of numbers is expected", path_.string());
   const auto width = static_cast<Eigen::Index>(columns.size()), rows = static_cast<Eigen::Index>(values.size()) / width;
@@ -200,13 +201,16 @@ Eigen::MatrixXd CsvReader::read(std::span<const std::size_t> columns) {
                                                                                                   width);
 }
 
-void CsvReader::read_row(std::span<const std::size_t> columns, std::vector<double>& values) {
+void CsvReader::read_row(std::span<const std::size_t> columns, Missing missing, std::vector<double>& values) {
   if (cells_.size() != names_.size())
     fail("'{}', line {}: {} cells, but the header names {} columns; every row needs one cell per column",
          path_.string(), line_, cells_.size(), names_.size());
   for (const std::size_t column : columns) {
     double value = 0;
-    if (!parse_number(cells_[column], value)) refuse_cell(columns, column);
+    if (missing == Missing::is_nan && is_missing(cells_[column]))
+      value = std::numeric_limits<double>::quiet_NaN();
+    else if (!parse_number(cells_[column], value))
+      refuse_cell(columns, column);
     values.push_back(value);
   }
 }

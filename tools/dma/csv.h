@@ -34,8 +34,10 @@ class CsvReader {
   // The position of a column; an Error that offers the nearest name if there is none.
   std::size_t column(std::string_view name) const;
 
-  // All rows of these columns, in this order; the other columns may hold anything. Once per reader.
-  Eigen::MatrixXd read(std::span<const std::size_t> columns);
+  // All rows of these columns, in this order; the other columns may hold anything. Once per reader. An empty cell, or one
+  // that says NA or the like, is an Error, or becomes NaN.
+  enum class Missing { is_error, is_nan };
+  Eigen::MatrixXd read(std::span<const std::size_t> columns, Missing missing = Missing::is_error);
 
  private:
   bool next_line(std::string_view& line);
@@ -43,7 +45,7 @@ class CsvReader {
   void choose_separator(std::string_view header);
   void read_names();
   bool next_record();
-  void read_row(std::span<const std::size_t> columns, std::vector<double>& values);
+  void read_row(std::span<const std::size_t> columns, Missing missing, std::vector<double>& values);
   [[noreturn]] void refuse_quote(std::size_t line, CsvCells::End end) const;
   [[noreturn]] void refuse_cell(std::span<const std::size_t> columns, std::size_t column) const;
 

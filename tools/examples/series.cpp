@@ -1,0 +1,37 @@
+// A series as a trend, a season of four and noise: how much each of them wanders is learned by evidence, a gap is
+// filled, the next year is forecast.
+//
+// Prints:
+//   log evidence -50.24
+//   quarter 17: 29.5 +- 0.3
+//   quarter 40: 42.8 +- 0.3
+//   quarter 41: 41.4 +- 0.3
+//   quarter 42: 38.9 +- 0.3
+//   quarter 43: 39.3 +- 0.3
+//   expected 42.8, and after a surprise 41.9
+#include <dma.h>
+#include <fmt/core.h>
+
+#include <cmath>
+
+int main() {
+  using namespace dma;
+  std::vector<std::optional<double>> sales;
+  const double season[] = {3, 1, -2, -2};
+  for (std::size_t t = 0; t < 40; ++t)
+    sales.push_back(20 + 0.5 * static_cast<double>(t) + season[t % 4] +
+                    0.4 * std::sin(37.0 * static_cast<double>(t * t)));
+  sales[17].reset();  // nobody counted
+
+  StateSpace model({local_trend(), seasonal(4)});
+  const auto learned = model.learn(sales);
+  fmt::print("log evidence {:.2f}\n", learned.log_evidence);
+  const Smoothed found = model.smooth(sales, 4);
+  for (const std::size_t t : {17, 40, 41, 42, 43})
+    fmt::print("quarter {}: {:.1f} +- {:.1f}\n", t, found.signal.mean[t], found.sd[t]);
+
+  SeriesFilter filter(model, sales);  // one value at a time from here on
+  fmt::print("expected {:.1f}, ", filter.forecast().mean);
+  filter.add(50.0);
+  fmt::print("and after a surprise {:.1f}\n", filter.forecast().mean);
+}
