@@ -13,7 +13,7 @@
 #include "engine/kinds/block_loop.h"
 #include "engine/kinds/linear_view.h"
 #include "engine/messages/gaussian.h"
-#include "engine/messages/log_normal.h"
+#include "factors/log_normal.h"
 
 namespace dma {
 

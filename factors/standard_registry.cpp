@@ -4,6 +4,7 @@
 #include "factors/affine.h"
 #include "factors/copy.h"
 #include "factors/exponential.h"
+#include "factors/families.h"
 #include "factors/from_log_density.h"
 #include "factors/gaussian_noise.h"
 #include "factors/gaussian_prior.h"
@@ -45,6 +46,7 @@ constexpr auto kLinearised = InnerProduct::Rule::linearised;
 
 Registry standard_registry() {
   Registry registry;
+  add_families(registry);
   registry
       .add(kind("gaussian_prior", "N(x; mean, variance)")
                .output("x")
@@ -146,7 +148,7 @@ Registry standard_registry() {
                .message<&Copy::to_x, &Copy::block_to_x>(kExact, "x")
                .message<&Copy::to_copies, &Copy::block_to_copies>(kExact, "copies", from("x", "copies")))
       .add(kind("log_copy", "x = sign exp(log)")
-               .input("log", Family::log_normal)
+               .input("log", "log_normal")
                .output("x")
                .optional_parameter("sign", 1.0, one_of({-1, 1}))
                .function([](Values v, Values p) { return LogCopy::value(v[0], {p[0]}); })

@@ -7,7 +7,7 @@ namespace dma {
 
 namespace {
 
-VariableId result_in(Graph& g, const Result& result, std::size_t size, Family family) {
+VariableId result_in(Graph& g, const Result& result, std::size_t size, std::string_view family) {
   return result.variable ? *result.variable : g.variable(result.name, size, family);
 }
 
@@ -27,7 +27,7 @@ VariableId apply(Graph& g, std::string_view kind, std::initializer_list<Connecti
                  const Result& result) {
   if (inputs.size() == 0) fail("apply: a factor of kind '{}' needs an input; use g.factor for one that has none", kind);
   const std::uint32_t slots = plate_of(g, kind, inputs);
-  const VariableId out = result_in(g, result, slots, g[inputs.begin()->variable].family);
+  const VariableId out = result_in(g, result, slots, g[inputs.begin()->variable].family.get());
   std::vector<Connection> ends(inputs);
   ends.emplace_back(out);
   g.factor(kind, std::move(ends), std::move(parameters));
@@ -64,7 +64,7 @@ VariableId sum(Graph& g, VariableId x, const Result& result) { return sum_rows(g
 VariableId sum_rows(Graph& g, VariableId x, std::size_t rows, const Result& result) {
   const Graph::Variable& terms = g[x];
   if (rows == 0 || terms.size % rows != 0) fail("sum_rows: '{}' has {} elements, which make no {} rows", terms.name, terms.size, rows);
-  const VariableId total = result_in(g, result, rows, terms.family);
+  const VariableId total = result_in(g, result, rows, terms.family.get());
   g.factor("sum", {x, total});
   return total;
 }
@@ -73,7 +73,7 @@ VariableId linear(Graph& g, VariableId x, const std::vector<double>& a, Paramete
   const std::size_t columns = g[x].size;
   if (a.empty() || a.size() % columns != 0)
     fail("linear: a matrix of {} numbers makes no rows of {} for '{}'", a.size(), columns, g[x].name);
-  const VariableId y = result_in(g, result, a.size() / columns, g[x].family);
+  const VariableId y = result_in(g, result, a.size() / columns, g[x].family.get());
   g.factor("linear", {column(x), y}, {{"A", a}, {"b", std::move(b)}});
   return y;
 }

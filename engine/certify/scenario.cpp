@@ -62,7 +62,7 @@ Arrivals Scenarios::draw(const Draw& draw_message) {
 }
 
 Gaussian Scenarios::ordinary_message(const PortSpec& port) {
-  if (port.family == Family::log_normal) {
+  if (port.family.value_or(std::string(kGaussian)) != kGaussian) {  // of the logarithm of a positive number
     const double log_sd = log_uniform(0.1, 0.6);
     return Gaussian::from_moments(uniform(-2, 2), log_sd * log_sd);
   }

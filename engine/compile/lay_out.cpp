@@ -59,7 +59,8 @@ void lay_out_ports(const Resolved& graph, Group& group, std::uint32_t& next_slot
   }
   // A plate with row or column maps is walked as rows of that many columns; one with a variadic port as a single row.
   group.columns = group.slots;
-  if (group.members.size() > 1 || group.kind->variadic_port()) return;
+  const auto has_terms = [](const Group::Port& port) { return port.terms > 1; };
+  if (group.members.size() > 1 || group.kind->variadic_port() || std::ranges::any_of(group.ports, has_terms)) return;
   for (const Group::Port& port : group.ports) {
     if (!port.elements.is_affine()) continue;
     const bool is_column = port.elements.divisor == 1 && port.elements.modulus != IndexMap::kWhole;

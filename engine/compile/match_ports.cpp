@@ -31,27 +31,27 @@ IndexMap map_of(const Variables& variables, const Graph::Factor& factor, const C
   const auto& variable = variables[c.variable.value];
   const auto does_not_divide = [&](std::string_view way) {
     fail("{}: {}({}) has {} elements, which do not divide the plate of {} slots", where(factor), way, variable.name,
-         variable.size, count);
+         variable.elements(), count);
   };
   switch (c.reach) {
     case Reach::identical: return {variable.first_element, 1, IndexMap::kWhole, {}};
     case Reach::row:
-      if (count % variable.size != 0) does_not_divide("row");
-      return {variable.first_element, count / variable.size, IndexMap::kWhole, {}};
+      if (count % variable.elements() != 0) does_not_divide("row");
+      return {variable.first_element, count / variable.elements(), IndexMap::kWhole, {}};
     case Reach::column:
-      if (count % variable.size != 0) does_not_divide("column");
-      return {variable.first_element, 1, variable.size, {}};
+      if (count % variable.elements() != 0) does_not_divide("column");
+      return {variable.first_element, 1, variable.elements(), {}};
     case Reach::all_to_one:
-      if (variable.size != 1)
+      if (variable.elements() != 1)
         fail("{}: all_to_one({}) needs a variable of one element, but '{}' has {}", where(factor), variable.name,
-             variable.name, variable.size);
+             variable.name, variable.elements());
       return {variable.first_element, 1, 1, {}};
     case Reach::gather: {
       IndexMap map;
       for (const std::uint32_t index : c.table) {
-        if (index >= variable.size)
+        if (index >= variable.elements())
           fail("{}: gather({}) asks for element {} but '{}' has {} elements", where(factor), variable.name, index,
-               variable.name, variable.size);
+               variable.name, variable.elements());
         map.table.push_back(variable.first_element + index);
       }
       return simplified(std::move(map));
@@ -60,9 +60,25 @@ IndexMap map_of(const Variables& variables, const Graph::Factor& factor, const C
   return {};
 }
 
+// The map of `count` elements as one of their lanes: (slot, term, lane) -> lane of its variable.
+IndexMap widened(IndexMap map, const Resolved::Variable& variable, std::uint32_t count) {
+  const std::uint32_t lanes = variable.family.lanes();
+  if (lanes == 1) return map;
+  if (map.is_affine() && map.divisor == 1) {
+    map.base = variable.first_element + (map.base - variable.first_element) * lanes;
+    if (map.modulus != IndexMap::kWhole) map.modulus *= lanes;
+    return map;
+  }
+  IndexMap wide;
+  for (std::uint32_t q = 0; q < count; ++q)
+    for (std::uint32_t lane = 0; lane < lanes; ++lane)
+      wide.table.push_back(variable.first_element + (map(q) - variable.first_element) * lanes + lane);
+  return simplified(std::move(wide));
+}
+
 // The terms per slot that one end of a variadic port brings.
 std::uint32_t terms_of(const Variables& variables, const Graph::Factor& factor, const Connection& c, std::uint32_t slots) {
-  const auto size = c.reach == Reach::gather ? static_cast<std::uint32_t>(c.table.size()) : variables[c.variable.value].size;
+  const auto size = c.reach == Reach::gather ? static_cast<std::uint32_t>(c.table.size()) : variables[c.variable.value].elements();
   if (c.reach == Reach::all_to_one || c.reach == Reach::column) return size;
   if (c.reach == Reach::row) return 1;
   if (size % slots != 0)
@@ -79,10 +95,12 @@ Resolved::Port variadic_port(const Variables& variables, const Graph::Factor& fa
   std::vector<IndexMap> maps;
   for (const Connection* c : ends) {
     const auto what = [&] { return fmt::format("{}: its terms up to '{}'", where(factor), variables[c->variable.value].name); };
-    terms.push_back(terms_of(variables, factor, *c, slots));
+    const auto& variable = variables[c->variable.value];
+    const std::uint32_t elements = terms_of(variables, factor, *c, slots);
+    terms.push_back(multiply_sizes(elements, variable.family.lanes(), what));
     port.terms = add_sizes(port.terms, terms.back(), what);
     (void)multiply_sizes(slots, port.terms, what);
-    maps.push_back(map_of(variables, factor, *c, slots * terms.back()));
+    maps.push_back(widened(map_of(variables, factor, *c, slots * elements), variable, slots * elements));
   }
   if (ends.size() == 1) {
     port.elements = maps[0];
@@ -93,6 +111,15 @@ Resolved::Port variadic_port(const Variables& variables, const Graph::Factor& fa
       for (std::uint32_t t = 0; t < terms[i]; ++t) port.elements.table.push_back(maps[i](s * terms[i] + t));
   port.elements = simplified(std::move(port.elements));
   return port;
+}
+
+void connect_one(const Variables& variables, const Graph::Factor& factor, const Connection& c, std::uint32_t slots,
+                 Resolved::Port& port) {
+  const auto& variable = variables[c.variable.value];
+  port.terms = variable.family.lanes();
+  if (port.terms > 1)
+    (void)multiply_sizes(slots, port.terms, [&] { return fmt::format("{}: the lanes of '{}'", where(factor), variable.name); });
+  port.elements = widened(map_of(variables, factor, c, slots), variable, slots);
 }
 
 // Whether a slot can meet an element twice at all. That is seen without looking at the slots of nearly every factor.
@@ -121,7 +148,7 @@ void refuse_repetitions(const Variables& variables, const Graph::Factor& factor,
       fail("{}: '{}' stands on two of its ports{}, and would count as two independent variables; use a kind that takes it "
            "once: square for a product with itself, a coefficient of 2 for a sum",
            where(factor), variable->name,
-           variable->size == 1 ? "" : fmt::format(" (element {} in slot {})", *e - variable->first_element, s));
+           variable->elements() == 1 ? "" : fmt::format(" (element {} in slot {})", (*e - variable->first_element) / variable->family.lanes(), s));
     }
   }
 }
@@ -174,15 +201,28 @@ void check_families(const Variables& variables, const Graph::Factor& factor, con
     for (const Connection* c : ports[p]) {
       const auto& variable = variables[c->variable.value];
       const auto& spec = kind.ports()[p];
-      if (spec.family && *spec.family != variable.family)
-        fail("{}: port '{}' wants a {} variable but '{}' is {}", where(factor), spec.name, name(*spec.family),
-             variable.name, name(variable.family));
+      if (spec.family && *spec.family != variable.family.name())
+        fail("{}: port '{}' wants a {} variable but '{}' is {}", where(factor), spec.name, *spec.family, variable.name,
+             variable.family.text());
       if (spec.family) continue;
+      if (!variable.family->is_like_gaussian)
+        fail("{}: port '{}' takes a gaussian or log_normal variable, or one like them, but '{}' is {}", where(factor), spec.name,
+             variable.name, variable.family.text());
       if (first == nullptr) first = &variable;
       if (first->family != variable.family)
         fail("{}: its variables must be of one family, but '{}' is {} and '{}' is {}", where(factor), first->name,
-             name(first->family), variable.name, name(variable.family));
+             first->family.text(), variable.name, variable.family.text());
     }
+}
+
+PortLanes lanes_of_ends(const Variables& variables, const Graph::Factor& factor, const Kind& kind, std::uint32_t slots,
+                        const PortEnds& ports) {
+  PortLanes lanes(ports.size());
+  for (std::size_t p = 0; p < ports.size(); ++p)
+    for (const Connection* c : ports[p])
+      lanes[p].insert(lanes[p].end(), kind.ports()[p].variadic ? terms_of(variables, factor, *c, slots) : 1,
+                      variables[c->variable.value].family.lanes());
+  return lanes;
 }
 
 std::uint32_t plate_size(const Variables& variables, const Graph::Factor& factor, const Kind& kind,
@@ -193,7 +233,7 @@ std::uint32_t plate_size(const Variables& variables, const Graph::Factor& factor
       const auto& variable = variables[c->variable.value];
       if (c->reach == Reach::gather && c->table.empty())
         fail("{}: gather({}) has an empty table; name one element for each slot", where(factor), variable.name);
-      if (!kind.ports()[p].variadic) shape.add(*c, variable.name, variable.size);
+      if (!kind.ports()[p].variadic) shape.add(*c, variable.name, variable.elements());
     }
   return shape.slots();
 }
@@ -201,7 +241,7 @@ std::uint32_t plate_size(const Variables& variables, const Graph::Factor& factor
 void connect(const Variables& variables, const Graph::Factor& factor, const PortSpec& spec, const Ends& ends,
              std::uint32_t slots, Resolved::Port& port) {
   if (spec.variadic) port = variadic_port(variables, factor, ends, slots);
-  else port.elements = map_of(variables, factor, *ends[0], slots);
+  else connect_one(variables, factor, *ends[0], slots, port);
   for (const Connection* c : ends)
     if (std::ranges::find(port.variables, c->variable) == port.variables.end()) port.variables.push_back(c->variable);
 }

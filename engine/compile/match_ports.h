@@ -25,6 +25,10 @@ void check_families(const std::vector<Resolved::Variable>& variables, const Grap
 std::uint32_t plate_size(const std::vector<Resolved::Variable>& variables, const Graph::Factor& factor, const Kind& kind,
                          const PortEnds& ports);
 
+// The lanes of the variables of one slot, port by port.
+PortLanes lanes_of_ends(const std::vector<Resolved::Variable>& variables, const Graph::Factor& factor, const Kind& kind,
+                        std::uint32_t slots, const PortEnds& ports);
+
 // Sets the elements, terms and variables of a port.
 void connect(const std::vector<Resolved::Variable>& variables, const Graph::Factor& factor, const PortSpec& spec,
              const Ends& ends, std::uint32_t slots, Resolved::Port& port);

@@ -89,9 +89,9 @@ struct SlotRange {
 // Where the value of a variable goes and whether it has been given: all that State::observe needs, close together.
 struct ValueSlots {
   std::uint32_t first_slot = kNowhere, size = 0;
-  Family family = Family::gaussian;
   bool observed = false, given = false;
-  bool is_plain_number = false;  // observed, and a value is stored as it is: one element, Gaussian
+  bool keeps_values = false;     // a value is stored as it is
+  bool is_plain_number = false;  // observed, of one element, and keeps values
 };
 
 class Solver;
@@ -100,8 +100,8 @@ class Solver;
 struct PlanData {
   struct Variable {
     std::string_view name;  // kept by `graph`
-    std::uint32_t first_element = 0, size = 1;
-    Family family = Family::gaussian;
+    std::uint32_t first_element = 0, size = 1;  // in lanes
+    Family family = {};
     bool observed = false, shared = false;
     bool eliminated = false;                // fused away: it has no messages
     std::uint32_t first_slot = kNowhere;    // of the value of an observed or the context of a shared variable
@@ -112,6 +112,9 @@ struct PlanData {
       bool in_context;   // and its messages are part of the context
     };
     ShortList<End, 3> ends = {};
+
+    std::uint32_t elements() const { return size / family.lanes(); }
+    std::uint32_t values() const { return elements() * family.values(); }  // numbers of an observation
   };
 
   std::shared_ptr<const Resolved> graph;

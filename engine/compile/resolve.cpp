@@ -17,8 +17,20 @@ std::vector<std::string> names_of(const std::vector<ParameterSpec>& parameters) 
   return names;
 }
 
+ShortList<double> prepared(const Graph::Factor& factor, const ParameterSpec& spec, const ShortList<double>& given,
+                           const PortLanes& lanes) {
+  try {
+    const auto numbers = spec.prepare(std::span(given.begin(), given.size()), lanes);
+    return {numbers.begin(), numbers.end()};
+  } catch (const Error& error) {
+    fail("{}: parameter '{}': {}", where(factor), spec.name, error.what());
+  }
+}
+
+// `lanes` gives the lanes of the ends of each port, for those that are to be prepared.
+template <class LanesOf>
 void resolve_parameters(const Graph::Factor& factor, const Kind& kind, std::uint32_t slots, std::uint32_t terms,
-                        ShortList<Resolved::Parameter>& resolved) {
+                        const LanesOf& lanes, ShortList<Resolved::Parameter>& resolved) {
   const auto& known = kind.parameters();
   for (std::size_t i = 0; i < factor.parameters.size(); ++i) {
     const std::string& given = factor.parameters[i].first;
@@ -40,6 +52,11 @@ void resolve_parameters(const Graph::Factor& factor, const Kind& kind, std::uint
       if (!spec.domain.contains(value))
         fail("{}: parameter '{}' is {}, but must be in {}{}{}", where(factor), spec.name, value, describe(spec.domain),
              spec.domain.advice.empty() ? "" : "; ", spec.domain.advice);
+    if (spec.prepare) {
+      parameter.values = prepared(factor, spec, parameter.values, lanes());
+      parameter.terms = checked_size(parameter.values.size(), [&] { return fmt::format("{}: parameter '{}'", where(factor), spec.name); });
+      continue;
+    }
     const std::size_t size = parameter.values.size();
     if (spec.per_term && size == 1) parameter.values = ShortList<double>(terms, parameter.values[0]);
     parameter.per_slot = parameter.values.size() == std::size_t{slots} * parameter.terms && slots > 1;
@@ -102,6 +119,15 @@ const Kind& kind_of(const Graph::Factor& factor, const Registry& registry) {
   }
 }
 
+Family family_of(const Graph::Variable& variable, const Registry& registry) {
+  if (variable.family.empty()) return {};
+  try {
+    return registry.family(variable.family.get());
+  } catch (const Error& error) {
+    fail("variable '{}': {}", variable.name, error.what());
+  }
+}
+
 // Resolves factors one after the other. What those of one kind have in common is looked up once.
 class FactorResolver {
  public:
@@ -128,7 +154,8 @@ class FactorResolver {
     const std::uint32_t terms = resolve_ports(factor, resolved);
     check_terms(factor, kind, resolved);
     check_repetitions(so_far_.variables, factor, resolved);
-    resolve_parameters(factor, kind, resolved.slots, terms, resolved.parameters);
+    resolve_parameters(factor, kind, resolved.slots, terms, [&] { return lanes_of_ends(so_far_.variables, factor, kind, resolved.slots, ports_); },
+                       resolved.parameters);
     if (!factor.method.empty()) return resolve_messages(so_far_, resolved);
     if (known_->messages.empty()) known_->messages = messages_of(resolved);
     send_where_wanted(so_far_, known_->messages, resolved);
@@ -195,11 +222,11 @@ Resolved resolve(const Graph& graph, const Registry& registry, const CompileOpti
   resolved.mark = graph.mark();
   resolved.variables.reserve(graph.variables().size());
   for (const auto& variable : graph.variables()) {
-    resolved.variables.push_back(
-        {variable.name, resolved.elements, variable.size, variable.family, variable.observed, variable.shared});
-    resolved.elements = add_sizes(resolved.elements, variable.size, [&] {
-      return fmt::format("variable '{}': the elements of the graph up to it", variable.name);
-    });
+    const auto what = [&] { return fmt::format("variable '{}': the elements of the graph up to it", variable.name); };
+    const Family family = family_of(variable, registry);
+    const std::uint32_t size = multiply_sizes(variable.size, family.lanes(), what);
+    resolved.variables.push_back({variable.name, resolved.elements, size, family, variable.observed, variable.shared});
+    resolved.elements = add_sizes(resolved.elements, size, what);
   }
   const auto named_in = [&](std::string_view option, VariableId v) -> Resolved::Variable& {
     if (v.value >= resolved.variables.size() || !v.is_of(graph.mark()))

@@ -33,10 +33,12 @@ struct CompileOptions {
 struct Resolved {
   struct Variable {
     std::string name;
-    std::uint32_t first_element = 0, size = 1;
-    Family family = Family::gaussian;
+    std::uint32_t first_element = 0, size = 1;  // in lanes: a variable of a family with several has that many times its elements
+    Family family = {};
     bool observed = false, shared = false;
     bool wants_messages = true;  // not observed, or observed and to be predicted
+
+    std::uint32_t elements() const { return size / family.lanes(); }
   };
   struct Port {
     const MessageFunction* message = nullptr;  // null: nothing behind it wants a message (all observed)

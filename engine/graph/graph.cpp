@@ -118,23 +118,23 @@ Connection gather(VariableId v, std::vector<std::uint32_t> table) {
   return connection;
 }
 
-VariableId Graph::add(std::string_view name, std::size_t size, Family family, bool observed, bool shared) {
+VariableId Graph::add(std::string_view name, std::size_t size, std::string_view family, bool observed, bool shared) {
   const auto id = static_cast<std::uint32_t>(variables_.size());
   std::string own = name.empty() ? name_by_number("v", id, variable_names_) : std::string(name);
   if (size == 0 || size > kLargestVariable)
     fail("variable '{}' has size {}; a size from 1 to {} is expected", own, size, kLargestVariable);
   if (!name.empty()) take_name(own, variable_names_, variables_, "variables");
-  variables_.push_back({std::move(own), static_cast<std::uint32_t>(size), family, observed, shared});
+  variables_.push_back({std::move(own), static_cast<std::uint32_t>(size), std::string(family), observed, shared});
   return {id, mark_};
 }
 
-VariableId Graph::variable(std::string_view name, std::size_t size, Family family) {
+VariableId Graph::variable(std::string_view name, std::size_t size, std::string_view family) {
   return add(name, size, family, false, false);
 }
-VariableId Graph::observed(std::string_view name, std::size_t size, Family family) {
+VariableId Graph::observed(std::string_view name, std::size_t size, std::string_view family) {
   return add(name, size, family, true, false);
 }
-VariableId Graph::shared(std::string_view name, std::size_t size, Family family) {
+VariableId Graph::shared(std::string_view name, std::size_t size, std::string_view family) {
   return add(name, size, family, false, true);
 }
 
@@ -170,7 +170,7 @@ FactorId Graph::find_factor(std::string_view name) const {
 std::string describe(const Graph& graph) {
   std::string text = fmt::format("{} variables, {} factors\n", graph.variables().size(), graph.factors().size());
   for (const auto& v : graph.variables())
-    text += fmt::format("  {}[{}] {}{}{}\n", v.name, v.size, name(v.family), v.observed ? ", observed" : "",
+    text += fmt::format("  {}[{}] {}{}{}\n", v.name, v.size, v.family.empty() ? "gaussian" : v.family.get(), v.observed ? ", observed" : "",
                         v.shared ? ", shared" : "");
   for (const auto& f : graph.factors()) {
     std::vector<std::string> ends;

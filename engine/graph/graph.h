@@ -14,7 +14,6 @@
 #include <utility>
 #include <vector>
 
-#include "engine/messages/family.h"
 #include "engine/support/mostly_empty.h"
 #include "engine/support/short_list.h"
 
@@ -65,6 +64,7 @@ Connection gather(VariableId v, std::vector<std::uint32_t> table);
 struct ParameterValue {
   ParameterValue(double number) : numbers{number} {}                                                  // NOLINT
   ParameterValue(const std::vector<double>& per_slot) : numbers(per_slot.begin(), per_slot.end()) {}  // NOLINT
+  ParameterValue(std::initializer_list<double> list) : numbers(list.begin(), list.end()) {}           // NOLINT
   ShortList<double> numbers;
 };
 using ParameterList = ShortList<std::pair<std::string, ParameterValue>>;
@@ -83,7 +83,7 @@ class Graph {
   struct Variable {
     std::string name;
     std::uint32_t size = 1;
-    Family family = Family::gaussian;
+    MostlyEmpty<std::string> family;  // as the registry names it: "gamma", "categorical(3)"; empty: Gaussian
     bool observed = false;
     bool shared = false;
   };
@@ -102,13 +102,13 @@ class Graph {
   using Variables = boost::container::deque<Variable, void, BlockSize>;
   using Factors = boost::container::deque<Factor, void, BlockSize>;
 
-  // An array of `size` independent scalar variables. An empty name is replaced by a number, and by another one should
+  // An array of `size` independent variables of one family, which the registry of compile() must know. An empty name is replaced by a number, and by another one should
   // somebody later give that name to something else.
-  VariableId variable(std::string_view name, std::size_t size = 1, Family family = Family::gaussian);
+  VariableId variable(std::string_view name, std::size_t size = 1, std::string_view family = {});
   // A variable whose value is given to every State before it runs.
-  VariableId observed(std::string_view name, std::size_t size = 1, Family family = Family::gaussian);
+  VariableId observed(std::string_view name, std::size_t size = 1, std::string_view family = {});
   // A variable whose belief outlives one example: weights, skills (see learn.h).
-  VariableId shared(std::string_view name, std::size_t size = 1, Family family = Family::gaussian);
+  VariableId shared(std::string_view name, std::size_t size = 1, std::string_view family = {});
 
   FactorId factor(std::string_view kind, std::initializer_list<Connection> connections, ParameterList parameters = {},
                   FactorOptions options = {}) {
@@ -134,7 +134,7 @@ class Graph {
 
  private:
   static std::uint16_t next_mark();
-  VariableId add(std::string_view name, std::size_t size, Family family, bool observed, bool shared);
+  VariableId add(std::string_view name, std::size_t size, std::string_view family, bool observed, bool shared);
   FactorId add(std::string_view kind, ShortList<Connection, 2>&& connections, ParameterList&& parameters,
                FactorOptions&& options);
 

@@ -42,6 +42,8 @@ Explanation explain(const Plan& plan, const State& state, VariableId variable) {
         "explain '{}'",
         v.name);
   if (v.eliminated) fail("variable '{}' was fused away; compile with {{.fuse = false}} to explain it", v.name);
+  if (!v.family->is_like_gaussian)
+    fail("explain: '{}' is {}; shares of the precision are those of a gaussian variable", v.name, v.family.text());
   Explanation out{std::string(v.name), variable, v.family};
   out.elements.resize(v.size);
   const auto add = [&](std::uint32_t i, std::string name, std::vector<FactorId> factors, const Natural& message) {

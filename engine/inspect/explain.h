@@ -28,7 +28,7 @@ struct Explanation {
   };
   std::string name;
   VariableId variable{};
-  Family family = Family::gaussian;
+  Family family = {};
   std::vector<Element> elements = {};
 
   // The average share of a factor over the informed elements.

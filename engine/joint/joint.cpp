@@ -55,6 +55,10 @@ Plan compile(const Graph& graph, const Joint& joint, const Registry& registry, c
   auto kept_registry = std::make_shared<const Registry>(registry);
   auto resolved =
       std::make_shared<Resolved>(resolve(graph, *kept_registry, with_site_methods(graph, *kept_registry, options)));
+  for (const auto& v : resolved->variables)
+    if (!v.family->is_like_gaussian)
+      fail("joint: variable '{}' is {}; one Gaussian over all variables has gaussian ones alone: sweep with a schedule, such as "
+           "flooding()", v.name, v.family.text());
   plan.registry = kept_registry;
   plan.graph = resolved;
   const Flow flow(*resolved);

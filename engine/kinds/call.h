@@ -8,6 +8,7 @@
 #include <limits>
 #include <span>
 
+#include "engine/messages/change.h"
 #include "engine/messages/gaussian.h"
 
 namespace dma {
@@ -54,17 +55,6 @@ struct ParameterRow {
   double number(std::size_t i) const { return *views[i].at(r, c); }
   std::span<const double> terms(std::size_t i) const { return {views[i].at(r, c), views[i].terms}; }
 };
-
-// The size of a change of message on a scale without units: the precision relatively, the location in standard
-// deviations while it is within a few of zero and relatively farther out (where rounding alone exceeds any tolerance
-// in standard deviations).
-inline double change_between(const Natural& before, const Natural& after) {
-  if (before == after) return 0;
-  const double rho = std::max(before.rho, after.rho);
-  if (rho == kInfinity) return kInfinity;
-  const double tau = std::max(std::abs(before.tau), std::abs(after.tau));
-  return std::max(std::abs(after.rho - before.rho) / rho, std::abs(after.tau - before.tau) / (std::sqrt(rho) + tau));
-}
 
 // What a kernel reports back. Slots count from the first of the plate.
 struct Outcome {
@@ -132,6 +122,27 @@ struct Sink {
       const Natural before{tau[i], rho[i]};
       message = damped(before, message, damping);
       outcome.note_change(before, message);
+    }
+    tau[i] = message.tau;
+    rho[i] = message.rho;
+  }
+
+  // A message of a type with rules of its own for what an edge may carry.
+  template <bool kTracked, class Message>
+  void store_by_rules(std::ptrdiff_t i, const Message& given, std::uint64_t slot, Outcome& outcome) const {
+    if (!Message::is_message(given)) [[unlikely]] {
+      outcome.fault(slot);
+      if constexpr (!kTracked) tau[i] = rho[i] = 0;
+      return;
+    }
+    Natural message = given;
+    if constexpr (kTracked) {
+      const Natural before{tau[i], rho[i]};
+      if (damping != 0 && !before.is_point() && !message.is_point()) {
+        const Natural mixed{message.tau + damping * (before.tau - message.tau), message.rho + damping * (before.rho - message.rho)};
+        if (Message::is_message(mixed)) message = mixed;
+      }
+      outcome.change = std::max(outcome.change, Message::change(before, message));
     }
     tau[i] = message.tau;
     rho[i] = message.rho;

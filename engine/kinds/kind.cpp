@@ -39,13 +39,17 @@ Kind& Kind::add(ParameterSpec parameter) {
   parameters_.push_back(std::move(parameter));
   return *this;
 }
-Kind& Kind::input(std::string name, std::optional<Family> family) { return add({std::move(name), false, false, family}); }
-Kind& Kind::output(std::string name, std::optional<Family> family) { return add({std::move(name), true, false, family}); }
-Kind& Kind::variadic_input(std::string name, std::optional<Family> family) {
-  return add({std::move(name), false, true, family});
+Kind& Kind::input(std::string name, std::optional<std::string> family) {
+  return add({std::move(name), false, false, std::move(family)});
 }
-Kind& Kind::variadic_output(std::string name, std::optional<Family> family) {
-  return add({std::move(name), true, true, family});
+Kind& Kind::output(std::string name, std::optional<std::string> family) {
+  return add({std::move(name), true, false, std::move(family)});
+}
+Kind& Kind::variadic_input(std::string name, std::optional<std::string> family) {
+  return add({std::move(name), false, true, std::move(family)});
+}
+Kind& Kind::variadic_output(std::string name, std::optional<std::string> family) {
+  return add({std::move(name), true, true, std::move(family)});
 }
 Kind& Kind::same_terms(std::string_view first, std::string_view second) {
   for (const std::string_view name : {first, second})

@@ -42,19 +42,28 @@ inline Domain one_of(std::vector<double> values) { return {.only = std::move(val
 inline Domain advice(std::string text) { return {.advice = std::move(text)}; }
 std::string describe(const Domain& domain);  // "(0, 1]"
 
+inline constexpr std::string_view kGaussian = "gaussian";
+
 struct PortSpec {
   std::string name;
   bool output = false;
   bool variadic = false;
-  // The family of its variables; none: any one family, the same on all such ports of the factor.
-  std::optional<Family> family = Family::gaussian;
+  // The family of its variables, of whatever dimension; none: any one whose two numbers obey the rules of a Gaussian's, the
+  // same on all such ports of the factor.
+  std::optional<std::string> family = std::string(kGaussian);
 };
+
+// Of each port, how many lanes each of the variables of one slot has.
+using PortLanes = std::vector<std::vector<std::uint32_t>>;
+// What a kernel reads, from the numbers given for a parameter; an Error says what is wrong with them.
+using Prepare = std::function<std::vector<double>(std::span<const double> given, const PortLanes& lanes)>;
 
 struct ParameterSpec {
   std::string name;
   Domain domain;
   std::optional<double> fallback = {};  // none: must be given
   bool per_term = false;                // one value for each term of the variadic port
+  Prepare prepare = {};                 // a list of any length, the same for all slots, turned into what kernels read
 };
 
 using SequenceKernel = void (*)(const Call&, const Sequence&, const Sequence::Read*, Outcome&);
@@ -94,10 +103,10 @@ class Kind {
 
   explicit Kind(std::string name, std::string summary = {}) : name_(std::move(name)), summary_(std::move(summary)) {}
 
-  Kind& input(std::string name, std::optional<Family> family = Family::gaussian);
-  Kind& output(std::string name, std::optional<Family> family = Family::gaussian);
-  Kind& variadic_input(std::string name, std::optional<Family> family = Family::gaussian);
-  Kind& variadic_output(std::string name, std::optional<Family> family = Family::gaussian);
+  Kind& input(std::string name, std::optional<std::string> family = std::string(kGaussian));
+  Kind& output(std::string name, std::optional<std::string> family = std::string(kGaussian));
+  Kind& variadic_input(std::string name, std::optional<std::string> family = std::string(kGaussian));
+  Kind& variadic_output(std::string name, std::optional<std::string> family = std::string(kGaussian));
 
   // Two variadic ports that must have equally many terms, as message functions may rely on.
   Kind& same_terms(std::string_view first, std::string_view second);
@@ -113,6 +122,11 @@ class Kind {
   template <class... Domains>
   Kind& per_term_parameter(std::string name, double fallback, const Domains&... domains) {
     return add({std::move(name), (Domain{} & ... & domains), fallback, true});
+  }
+
+  // A table of numbers whose length depends on the variables: checked and rearranged by `prepare` when a graph is compiled.
+  Kind& table_parameter(std::string name, Prepare prepare, const Domain& domain = {}) {
+    return add({std::move(name), domain, {}, false, std::move(prepare)});
   }
 
   Kind& function(Function g);

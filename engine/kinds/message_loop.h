@@ -1,6 +1,6 @@
 // Where a message function meets its slots: turns one scalar function into the loops the engine calls, with one indirect
-// call for a whole plate. The function takes, in this order: for each port it reads a message (Gaussian, LogNormal) or, for a
-// variadic port, a std::span of them; then its Parameters, if it has any: an aggregate of doubles in the order of
+// call for a whole plate. The function takes, in this order: for each port it reads a message (Gaussian, Gamma) or, for a
+// variadic port or one of several lanes, a std::span of them; then its Parameters, if it has any: an aggregate of doubles in the order of
 // declaration, or a type with `static Parameters bind(const ParameterRow&)`. It returns the message, or, when the target
 // port is variadic, takes a std::span for the results as its last argument.
 #pragma once
@@ -216,13 +216,19 @@ class MessageLoop {
     void store(std::ptrdiff_t out, std::uint64_t slot, const A&... arguments) {
       if constexpr (kVariadicResult) {
         function_(arguments..., results_);
-        for (std::size_t t = 0; t < results_.size(); ++t)
-          sink_.template store<kTracked>(out + static_cast<std::ptrdiff_t>(t), results_[t], slot, outcome_);
+        for (std::size_t t = 0; t < results_.size(); ++t) keep(out + static_cast<std::ptrdiff_t>(t), results_[t], slot);
       } else {
         const auto message = function_(arguments...);
         if constexpr (std::is_same_v<decltype(message), const GaussianOrFallback>) outcome_.replaced += message.replaced;
-        sink_.template store<kTracked>(out, message, slot, outcome_);
+        keep(out, message, slot);
       }
+    }
+    template <class Message>
+    [[gnu::always_inline]] void keep(std::ptrdiff_t out, const Message& message, std::uint64_t slot) {
+      if constexpr (requires(const Natural& m) { Message::is_message(m); })
+        sink_.template store_by_rules<kTracked>(out, message, slot, outcome_);
+      else
+        sink_.template store<kTracked>(out, message, slot, outcome_);
     }
 
     Outcome outcome_;

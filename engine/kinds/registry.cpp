@@ -34,11 +34,41 @@ Registry& Registry::fuse(Fusion fusion) {
   return *this;
 }
 
+Registry& Registry::add(const FamilyOperations& family) {
+  const auto [known, is_new] = families_.emplace(std::string(family.name), &family);
+  if (!is_new && known->second != &family) fail("a family '{}' is registered already; give yours another name", family.name);
+  return *this;
+}
+
+Family Registry::family(std::string_view text) const {
+  if (text.empty()) return {};
+  const FamilyName wanted = parse_family(text);
+  const auto found = families_.find(std::string(wanted.name));
+  if (found == families_.end()) {
+    std::vector<std::string> known;
+    for (const auto& [name, operations] : families_) known.push_back(name);
+    fail("no family '{}'{}", wanted.name, suggestion(wanted.name, known));
+  }
+  const FamilyOperations& family = *found->second;
+  if (family.has_dimension && wanted.dimension == 0)
+    fail("family '{}' needs the number of its categories: {}(3)", family.name, family.name);
+  if (!family.has_dimension && wanted.dimension != 0)
+    fail("family '{}' takes no dimension, but '{}' was asked for; its variables have a size instead", family.name, text);
+  return {family, std::max(1u, wanted.dimension)};
+}
+
 const Kind& Registry::kind(std::string_view name) const {
   if (const auto found = kinds_.find(std::string(name)); found != kinds_.end()) return found->second;
   std::vector<std::string> known;
   for (const auto& [known_name, kind] : kinds_) known.push_back(known_name);
   fail("no factor kind '{}'{}", name, suggestion(name, known));
+}
+
+bool Registry::is_like_gaussian(const Kind& kind) const {
+  return std::ranges::all_of(kind.ports(), [&](const PortSpec& port) {
+    const auto family = families_.find(port.family.value_or(std::string(kGaussian)));
+    return family != families_.end() && family->second->is_like_gaussian;
+  });
 }
 
 Kind& Registry::extend(std::string_view name) {
@@ -50,7 +80,7 @@ std::string describe(const Kind& kind) {
   std::vector<std::string> ports, parameters;
   for (const PortSpec& p : kind.ports())
     ports.push_back(fmt::format("{}{}{}{}", p.output ? "-> " : "", p.name, p.variadic ? "..." : "",
-                                p.family == Family::log_normal ? " (log_normal)" : ""));
+                                !p.family || p.family == kGaussian ? "" : fmt::format(" ({})", *p.family)));
   for (const ParameterSpec& p : kind.parameters())
     parameters.push_back(fmt::format("{}{} in {}{}", p.name, p.per_term ? "..." : "", describe(p.domain),
                                      p.fallback ? fmt::format(", default {}", *p.fallback) : ""));

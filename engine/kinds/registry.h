@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "engine/kinds/kind.h"
+#include "engine/messages/family_from.h"
 
 namespace dma {
 
@@ -27,16 +28,28 @@ class Registry {
  public:
   Registry& add(Kind kind);
   Registry& fuse(Fusion fusion);
+  // A family made from the type of its messages (family_from.h): `registry.add_family<VonMises>()`.
+  template <class Message>
+  Registry& add_family() {
+    return add(family_operations<Message>());
+  }
   // Adds message functions to a kind that is there already: `registry.extend("product").message<...>("ep", "x")`.
   Kind& extend(std::string_view kind);
 
   const Kind& kind(std::string_view name) const;  // an unknown name is an Error that offers the nearest one
   bool contains(std::string_view name) const { return kinds_.contains(std::string(name)); }
   const std::map<std::string, Kind>& kinds() const { return kinds_; }
+  Family family(std::string_view text) const;  // "gamma", "categorical(3)"; empty: Gaussian; likewise an Error
+  // All its ports take messages whose two numbers obey the rules of a Gaussian's.
+  bool is_like_gaussian(const Kind& kind) const;
+  const std::map<std::string, const FamilyOperations*>& families() const { return families_; }
   const std::vector<Fusion>& fusions() const { return fusions_; }
 
  private:
+  Registry& add(const FamilyOperations& family);
+
   std::map<std::string, Kind> kinds_;
+  std::map<std::string, const FamilyOperations*> families_ = {{std::string(kGaussian), Family().operator->()}};
   std::vector<Fusion> fusions_;
 };
 

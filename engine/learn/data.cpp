@@ -1,5 +1,7 @@
 #include "engine/learn/data.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <cmath>
 #include <string_view>
@@ -11,13 +13,15 @@ namespace dma {
 namespace {
 
 void check_values(const PlanData::Variable& v, std::span<const double> values) {
-  const bool is_log = v.family == Family::log_normal;
-  const double least = is_log ? 0 : -kInfinity;
-  const auto wrong = std::ranges::find_if(values, [&](double x) { return !(x > least && x < kInfinity); });
-  if (wrong == values.end()) return;
-  const auto at = static_cast<std::size_t>(wrong - values.begin());
-  fail("variable '{}', example {}, element {}: the value is {}; a {} is expected", v.name, at / v.size, at % v.size, *wrong,
-       is_log ? "positive number" : "finite number");
+  const std::size_t each = v.family.values();
+  std::vector<double> tau(v.size), rho(v.size);
+  for (std::size_t first = 0; first < values.size(); first += v.values()) {
+    const auto example = values.subspan(first, v.values());
+    const std::size_t i = v.family->observe(example, v.family.lanes(), tau.data(), rho.data());
+    if (i == v.elements()) continue;
+    fail("variable '{}', example {}, element {}: the value is {}; {} is expected", v.name, first / v.values(), i,
+         fmt::join(example.subspan(i * each, each), ", "), v.family->values);
+  }
 }
 
 }  // namespace
@@ -32,9 +36,9 @@ std::size_t check_data(const Plan& plan, const Data& data, std::span<const Varia
     if (!v.observed) fail("the data give values to '{}', which is not observed; declare it with graph.observed(...)", v.name);
     if (given[variable.value]) fail("the data give values to '{}' twice; give them once", v.name);
     given[variable.value] = true;
-    if (values.size() % v.size != 0)
-      fail("variable '{}' has {} elements, which do not divide the {} values given", v.name, v.size, values.size());
-    const std::size_t count = values.size() / v.size;
+    if (values.size() % v.values() != 0)
+      fail("variable '{}' has {} elements, which do not divide the {} values given", v.name, v.values(), values.size());
+    const std::size_t count = values.size() / v.values();
     if (first.empty()) examples = count, first = v.name;
     if (count != examples) fail("'{}' has values for {} examples but '{}' for {}", first, examples, v.name, count);
     check_values(v, values);
@@ -50,7 +54,7 @@ std::size_t check_data(const Plan& plan, const Data& data, std::span<const Varia
 void observe_example(const Data& data, std::size_t example, State& state) {
   for (const auto& [variable, values] : data) {
     const auto& v = state.plan()->variables[variable.value];
-    if (v.observed) state.observe(variable, values.subspan(example * v.size, v.size));
+    if (v.observed) state.observe(variable, values.subspan(example * v.values(), v.values()));
   }
 }
 

@@ -20,6 +20,13 @@ void check_targets(const Graph& graph, const std::vector<VariableId>& targets) {
   }
 }
 
+// Sites are taken out and put back by the rules of a Gaussian's two numbers.
+void check_family(const PlanData::Variable& v) {
+  if (!v.family->is_like_gaussian)
+    fail("the learner learns and predicts gaussian and log_normal variables, but '{}' is {}; run a graph of all examples instead",
+         v.name, v.family.text());
+}
+
 }  // namespace
 
 Learner::Learner(const Graph& graph, const Registry& registry, const Scheduler& schedule, const Scheduler& predict,
@@ -41,9 +48,11 @@ Learner::Learner(const Graph& graph, const Registry& registry, const Scheduler& 
   std::uint32_t scalars = 0;
   for (std::uint32_t v = 0; v < plan_->variables.size(); ++v)
     if (plan_->variables[v].shared) {
+      check_family(plan_->variables[v]);
       shared_.push_back({{v}, {scalars, plan_->variables[v].size}});
       scalars += plan_->variables[v].size;
     }
+  for (const VariableId target : options_.targets) check_family(plan_->variable(target));
   if (shared_.empty()) fail("the graph has no shared variable to learn; declare one with graph.shared(...)");
   sites_ = Sites(scalars, options_.evidence_weight);
   said_tau_.resize(scalars);

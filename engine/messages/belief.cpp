@@ -3,40 +3,48 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "engine/messages/log_normal.h"
-#include "engine/messages/message_text.h"
 #include "engine/support/error.h"
 
 namespace dma {
 
-double mean(Family family, const Natural& message) {
-  return family == Family::log_normal ? LogNormal(message).mean() : Gaussian(message).mean();
-}
-double variance(Family family, const Natural& message) {
-  return family == Family::log_normal ? LogNormal(message).variance() : Gaussian(message).variance();
-}
-double log_density(Family family, const Natural& message, double x) {
-  return family == Family::log_normal ? log_density(LogNormal(message), x) : log_density(Gaussian(message), x);
+namespace {
+
+struct Moments {
+  explicit Moments(const Family& family, Lanes message) : means(message.size()), variances(message.size()) {
+    family->moments(message, family.lanes(), means.data(), variances.data());
+  }
+  std::vector<double> means, variances;
+};
+
+}  // namespace
+
+double mean(const Family& family, const Natural& message) { return Moments(family, {&message, 1}).means[0]; }
+double variance(const Family& family, const Natural& message) { return Moments(family, {&message, 1}).variances[0]; }
+double log_density(const Family& family, const Natural& message, double x) {
+  return family->log_density({&message, 1}, {&x, 1});
 }
 
-std::vector<double> Belief::means() const {
-  std::vector<double> means;
-  for (std::size_t i = 0; i < size(); ++i) means.push_back(mean(i));
-  return means;
+double Belief::mean(std::size_t i, std::size_t k) const {
+  check_lane(k);
+  return Moments(family_, message(i)).means[k];
 }
-std::vector<double> Belief::variances() const {
-  std::vector<double> variances;
-  for (std::size_t i = 0; i < size(); ++i) variances.push_back(variance(i));
-  return variances;
+double Belief::variance(std::size_t i, std::size_t k) const {
+  check_lane(k);
+  return Moments(family_, message(i)).variances[k];
 }
+std::vector<double> Belief::means() const { return Moments(family_, lanes_).means; }
+std::vector<double> Belief::variances() const { return Moments(family_, lanes_).variances; }
 
 void Belief::refuse(std::size_t i) const {
   fail("belief of '{}': there is no element {}; it has {}", name_, i, size());
 }
+void Belief::check_lane(std::size_t k) const {
+  if (k >= family_.lanes()) fail("belief of '{}': there is no category {}; {} has {}", name_, k, family_.text(), family_.lanes());
+}
 
 std::string Belief::text() const {
   std::vector<std::string> parts;
-  for (const Natural& element : elements_) parts.push_back(message_text(element, family_));
+  for (std::size_t i = 0; i < size(); ++i) parts.push_back(family_->text(message(i)));
   return fmt::format("{} ~ {}", name_, fmt::join(parts, ", "));
 }
 

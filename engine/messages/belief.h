@@ -7,46 +7,50 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/messages/gaussian.h"
 #include "engine/messages/family.h"
+#include "engine/messages/gaussian.h"
 
 namespace dma {
 
-// Moments of the variable itself, and its log density at x, from the natural parameters of its message.
-double mean(Family family, const Natural& message);
-double variance(Family family, const Natural& message);
-double log_density(Family family, const Natural& message, double x);
+// Moments of the variable itself, and its log density at x, from the two numbers of its message.
+double mean(const Family& family, const Natural& message);
+double variance(const Family& family, const Natural& message);
+double log_density(const Family& family, const Natural& message, double x);
 
 class Belief {
  public:
-  Belief(std::string_view name, Family family, std::vector<Natural> elements)
-      : name_(name), family_(family), elements_(std::move(elements)) {}
+  // The lanes of all elements, one after the other.
+  Belief(std::string_view name, Family family, std::vector<Natural> lanes)
+      : name_(name), family_(family), lanes_(std::move(lanes)) {}
 
-  std::size_t size() const { return elements_.size(); }
-  Family family() const { return family_; }
+  std::size_t size() const { return lanes_.size() / family_.lanes(); }
+  const Family& family() const { return family_; }
   // The two natural parameters as a Gaussian: of the variable, or of its logarithm if it is log-normal.
   // An element that is not there is an Error, here and below.
-  Gaussian operator[](std::size_t i) const { return Gaussian(element(i)); }
-  // Moments of the variable itself, of one element or of all.
-  double mean(std::size_t i = 0) const { return dma::mean(family_, element(i)); }
-  double variance(std::size_t i = 0) const { return dma::variance(family_, element(i)); }
-  double sd(std::size_t i = 0) const { return std::sqrt(variance(i)); }
+  Gaussian operator[](std::size_t i) const { return Gaussian(message(i)[0]); }
+  Lanes message(std::size_t i) const {
+    if (i >= size()) refuse(i);
+    return Lanes(lanes_).subspan(i * family_.lanes(), family_.lanes());
+  }
+  // Moments of the variable itself, of one element or of all; those of a family with K lanes are of the probability of
+  // each category, k.
+  double mean(std::size_t i = 0, std::size_t k = 0) const;
+  double variance(std::size_t i = 0, std::size_t k = 0) const;
+  double sd(std::size_t i = 0, std::size_t k = 0) const { return std::sqrt(variance(i, k)); }
   std::vector<double> means() const;
   std::vector<double> variances() const;
+  double log_density(std::size_t i, std::span<const double> value) const { return family_->log_density(message(i), value); }
 
   // "w ~ N(0.318, 0.775^2), uniform, = 2"
   std::string text() const;
 
  private:
-  const Natural& element(std::size_t i) const {
-    if (i >= elements_.size()) refuse(i);
-    return elements_[i];
-  }
   [[noreturn]] void refuse(std::size_t i) const;
+  void check_lane(std::size_t k) const;
 
   std::string name_;
   Family family_;
-  std::vector<Natural> elements_;
+  std::vector<Natural> lanes_;
 };
 
 }  // namespace dma

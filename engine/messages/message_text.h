@@ -8,7 +8,7 @@
 
 namespace dma {
 
-// "uniform", "= 2", "N(0.318, 0.775^2)" with mean and standard deviation, "LN(1, 0.5^2)" with those of the logarithm.
-std::string message_text(const Natural& message, Family family = Family::gaussian);
+// "uniform", "= 2", "N(0.318, 0.775^2)" with mean and standard deviation, or as its family writes it.
+std::string message_text(const Natural& message, const Family& family = {});
 
 }  // namespace dma

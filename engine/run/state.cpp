@@ -1,6 +1,7 @@
 #include "engine/run/state.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -46,8 +47,8 @@ State::State(Plan of)
   }
   values_.reserve(plan.variables.size());
   for (const auto& v : plan.variables) {
-    const bool is_plain_number = v.observed && v.size == 1 && v.family == Family::gaussian;
-    values_.push_back({v.first_slot, v.size, v.family, v.observed, false, is_plain_number});
+    const bool keeps = v.family->keeps_values;
+    values_.push_back({v.first_slot, v.size, v.observed, false, keeps, keeps && v.observed && v.size == 1});
     missing_ += v.observed;
   }
   if (plan.solver != nullptr) solver_memory_ = plan.solver->make_memory(plan);
@@ -61,28 +62,35 @@ State& State::operator=(State&&) noexcept = default;
 void State::refuse_values(VariableId variable, std::span<const double> values) const {
   const auto& v = plan_->variable(variable);
   if (!v.observed) fail("variable '{}' is not observed; declare it with graph.observed(...)", v.name);
-  if (values.size() != v.size)
-    fail("variable '{}' was given {} values but has {} elements", v.name, values.size(), v.size);
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    if (!std::isfinite(values[i]))
-      fail("variable '{}', element {}: the observed value is {}; a finite number is expected", v.name, i, values[i]);
-    if (v.family == Family::log_normal && !(values[i] > 0))
-      fail("variable '{}', element {}: the observed value is {}; a log_normal variable is positive", v.name, i,
-           values[i]);
-  }
+  if (values.size() != v.values())
+    fail("variable '{}' was given {} values but has {} elements{}", v.name, values.size(), v.elements(),
+         v.family.values() == 1 ? "" : fmt::format(" of {} numbers", v.family.values()));
+  std::vector<double> tau(v.size), rho(v.size);
+  const std::size_t i = v.family->observe(values, v.family.lanes(), tau.data(), rho.data());
+  if (i == v.elements()) return;
+  fail("variable '{}', element {}: the observed value is {}; {} is expected of a {} variable", v.name, i,
+       fmt::join(values.subspan(i * v.family.values(), v.family.values()), ", "), v.family->values, v.family.text());
 }
 
 void State::observe(VariableId variable, std::span<const double> values) {
   if (!knows(variable)) return refuse_values(variable, values);
   ValueSlots& target = values_[variable.value];
-  if (!target.observed || values.size() != target.size) return refuse_values(variable, values);
-  const bool is_log = target.family == Family::log_normal;
-  const double least = is_log ? 0 : -kInfinity;
-  for (const double value : values)
-    if (!(value > least && value < kInfinity)) return refuse_values(variable, values);
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    tau_[target.first_slot + i] = is_log ? std::log(values[i]) : values[i];
-    rho_[target.first_slot + i] = kInfinity;
+  if (!target.observed) return refuse_values(variable, values);
+  if (target.keeps_values) {
+    if (values.size() != target.size) return refuse_values(variable, values);
+    for (const double value : values)
+      if (!(std::abs(value) < kInfinity)) return refuse_values(variable, values);
+    std::ranges::copy(values, tau_.begin() + target.first_slot);
+    std::fill_n(rho_.begin() + target.first_slot, values.size(), kInfinity);
+  } else {
+    const auto& v = plan_->variables[variable.value];
+    if (values.size() != v.values()) return refuse_values(variable, values);
+    // Looked at before anything is stored: what is refused leaves the state as it was.
+    std::vector<double> tau(v.size), rho(v.size);
+    if (v.family->observe(values, v.family.lanes(), tau.data(), rho.data()) != v.elements())
+      return refuse_values(variable, values);
+    std::ranges::copy(tau, tau_.begin() + target.first_slot);
+    std::ranges::copy(rho, rho_.begin() + target.first_slot);
   }
   if (!target.given) --missing_;
   target.given = true;
@@ -91,11 +99,14 @@ void State::observe(VariableId variable, std::span<const double> values) {
 void State::observe_missing(VariableId variable, std::size_t element) {
   const auto& v = plan_->variable(variable);
   if (!v.observed) fail("variable '{}' is not observed; declare it with graph.observed(...)", v.name);
-  if (element >= v.size) fail("variable '{}' has {} elements, there is no element {}", v.name, v.size, element);
+  if (element >= v.elements())
+    fail("variable '{}' has {} elements, there is no element {}", v.name, v.elements(), element);
   ValueSlots& target = values_[variable.value];
-  if (!target.given && v.size > 1)
+  if (!target.given && v.elements() > 1)
     fail("variable '{}' has no value yet; observe all its elements before one is declared missing", v.name);
-  tau_[target.first_slot + element] = rho_[target.first_slot + element] = 0;
+  const std::size_t lanes = v.family.lanes(), first = target.first_slot + element * lanes;
+  std::fill_n(tau_.begin() + static_cast<std::ptrdiff_t>(first), lanes, 0.0);
+  std::fill_n(rho_.begin() + static_cast<std::ptrdiff_t>(first), lanes, 0.0);
   if (!target.given) --missing_;
   target.given = true;
 }
@@ -114,6 +125,9 @@ void State::set_parameter(FactorId factor, std::string_view parameter, std::span
     for (const auto& spec : specs) known.push_back(spec.name);
     fail("factor '{}' has no parameter '{}'{}", owner.name(), parameter, suggestion(parameter, known));
   }
+  if (found->prepare)
+    fail("factor '{}': parameter '{}' is a table that compile() checks; give it to the graph, and compile again", owner.name(),
+         parameter);
   for (const double value : values)
     if (!found->domain.contains(value))
       fail("factor '{}': parameter '{}' is {}, but must be in {}", owner.name(), parameter, value,
@@ -143,7 +157,7 @@ Belief State::belief(VariableId variable) const {
   if (v.first_slot != kNowhere)
     for (std::uint32_t i = 0; i < v.size; ++i) absorb(i, v.first_slot + i);
   for_each_message(*plan_, v, absorb);
-  for (Natural& element : elements) element = with_finite_moments(element);
+  v.family->close(elements);
   return {v.name, v.family, std::move(elements)};
 }
 

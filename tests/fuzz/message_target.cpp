@@ -22,7 +22,7 @@ std::vector<Subject> subjects_that(bool integrate) {
   std::vector<Subject> list;
   for (const auto& [name, kind] : registry.kinds())
     for (const MessageFunction& message : kind.messages())
-      if (integrates(message) == integrate) list.push_back({&kind, &message});
+      if (integrates(message) == integrate && registry.is_like_gaussian(kind)) list.push_back({&kind, &message});
   return list;
 }
 

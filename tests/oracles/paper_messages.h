@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <span>
 
-#include "engine/messages/log_normal.h"
+#include "factors/log_normal.h"
 #include "tests/oracles/high_precision.h"
 
 namespace dma::oracle {

@@ -152,7 +152,7 @@ void log_copy(benchmark::State& bench, Table& table, Row row) {
   std::vector<LogNormal> a_to_log(kSlots), b_to_log(kSlots);
   Messages to_a(kSlots), to_b(kSlots);
   Plate plate;
-  const auto log = plate.graph.variable("log", kSlots, Family::log_normal);
+  const auto log = plate.graph.variable("log", kSlots, "log_normal");
   plate.graph.factor("log_copy", {log, plate.variable("a", a)});
   plate.graph.factor("log_copy", {log, plate.variable("b", b)});
   race(bench, table, std::move(row), plate, [&] {

@@ -28,13 +28,16 @@ std::vector<Certificate> certificates(const Request& request) {
   ProgressLine progress;
   options.progress = [&](const std::string& text) { progress.show(text); };
   const bool all = request.kind == "all";
+  if (!all && !registry.is_like_gaussian(registry.kind(request.kind)))
+    fail("certify: the messages of kind '{}' are not Gaussian; its tests compare them with enumeration and quadrature",
+         request.kind);
   if (request.method.empty())
     return all ? certify_all_methods(registry, options) : certify_all_methods(registry.kind(request.kind), options);
   if (!all) return {certify(registry.kind(request.kind), request.method, options)};
   std::vector<Certificate> some;
   for (const auto& [name, kind] : registry.kinds()) {
     const std::vector<std::string> methods = kind.methods();
-    if (std::ranges::find(methods, request.method) != methods.end())
+    if (std::ranges::find(methods, request.method) != methods.end() && registry.is_like_gaussian(kind))
       some.push_back(certify(kind, request.method, options));
   }
   if (some.empty()) fail("no kind has messages of method '{}'", request.method);

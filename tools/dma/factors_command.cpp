@@ -20,7 +20,7 @@ Json to_json(const Kind& kind) {
     json["ports"].push_back({{"name", port.name},
                              {"direction", port.output ? "output" : "input"},
                              {"variadic", port.variadic},
-                             {"family", port.family ? Json(name(*port.family)) : Json("any")}});
+                             {"family", port.family ? Json(*port.family) : Json("any")}});
   for (const ParameterSpec& parameter : kind.parameters()) {
     json["parameters"].push_back({{"name", parameter.name}, {"domain", describe(parameter.domain)}});
     if (parameter.fallback) json["parameters"].back()["default"] = json_number(*parameter.fallback);

@@ -32,7 +32,7 @@ GraphRows::GraphRows(const Graph& graph, const Registry& registry, const std::ve
   for (std::uint32_t v = 0; v < graph_.variables.size(); ++v) {
     const auto& variable = graph_.variables[v];
     const bool is_target = std::ranges::find(targets, VariableId{v}) != targets.end();
-    if (variable.family != Family::gaussian)
+    if (variable.family != Family())
       fail("joint learning: variable '{}' is not Gaussian; message sweeps can learn such a graph", variable.name);
     if (graph[VariableId{v}].observed && !is_target) inputs_.push_back(VariableId{v});
     for (std::uint32_t e = variable.first_element; e < variable.first_element + variable.size; ++e) {

@@ -48,7 +48,7 @@ class FixedAnswer final : public Solver {
     return report;
   }
   Belief belief(const State& state, VariableId) const override {
-    return {"answer", Family::gaussian, {Gaussian::point(static_cast<Memory&>(*state.solver_memory()).runs)}};
+    return {"answer", {}, {Gaussian::point(static_cast<Memory&>(*state.solver_memory()).runs)}};
   }
 };
 

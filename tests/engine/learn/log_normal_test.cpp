@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "engine/learn/learn.h"
-#include "engine/messages/log_normal.h"
+#include "factors/log_normal.h"
 #include "engine/support/error.h"
 #include "factors/standard_registry.h"
 #include "schedules/forward_backward.h"
@@ -25,7 +25,7 @@ struct LogNormalPrior {
 Registry with_log_normal_prior() {
   Registry registry = standard_registry();
   registry.add(kind("log_normal_prior", "LN(x; log_mean, log_variance)")
-                   .output("x", Family::log_normal)
+                   .output("x", "log_normal")
                    .parameter("log_mean", finite())
                    .parameter("log_variance", above(0))
                    .log_density([](std::span<const double> v, std::span<const double> p) {
@@ -40,8 +40,8 @@ Registry with_log_normal_prior() {
 TEST_CASE("learn: a log-normal target is predicted itself, not its logarithm, with its own density") {
   // y = w e with w ~ LN(0.4, 0.09) shared and e ~ LN(0, 0.25) of each example: a sum of logarithms.
   Graph g;
-  const VariableId w = g.shared("w", 1, Family::log_normal), e = g.variable("e", 1, Family::log_normal),
-                   y = g.observed("y", 1, Family::log_normal);
+  const VariableId w = g.shared("w", 1, "log_normal"), e = g.variable("e", 1, "log_normal"),
+                   y = g.observed("y", 1, "log_normal");
   const double m0 = 0.4, v0 = 0.09, noise = 0.25;
   const auto prior = [&](VariableId v, double mean, double variance) {
     g.factor("log_normal_prior", {v}, {{"log_mean", mean}, {"log_variance", variance}});

@@ -19,8 +19,8 @@ Gaussian ratio_by_graph(const Gaussian& y, const Gaussian& z) {
   const double y_sign = y.tau < 0 ? -1 : 1, z_sign = z.tau < 0 ? -1 : 1;
   Graph g;
   const auto vy = g.variable("y"), vz = g.variable("z"), vx = g.variable("x");
-  const auto ly = g.variable("log y", 1, Family::log_normal), lz = g.variable("log z", 1, Family::log_normal),
-             lx = g.variable("log x", 1, Family::log_normal);
+  const auto ly = g.variable("log y", 1, "log_normal"), lz = g.variable("log z", 1, "log_normal"),
+             lx = g.variable("log x", 1, "log_normal");
   g.factor("gaussian_prior", {vy}, {{"mean", y.mean()}, {"variance", y.variance()}});
   g.factor("gaussian_prior", {vz}, {{"mean", z.mean()}, {"variance", z.variance()}});
   g.factor("log_copy", {ly, vy}, {{"sign", y_sign}});

@@ -8,7 +8,7 @@ TEST_CASE("message_text: the three kinds of message, of a variable and of its lo
   CHECK(message_text(Gaussian::uniform()) == "uniform");
   CHECK(message_text(Gaussian::point(-2)) == "= -2");
   CHECK(message_text(Gaussian::from_moments(0.31831, 0.25)) == "N(0.3183, 0.5^2)");
-  CHECK(message_text(Gaussian::from_moments(1, 0.25), Family::log_normal) == "LN(1, 0.5^2)");
-  CHECK(message_text(Gaussian::point(0), Family::log_normal) == "= 1");
-  CHECK(message_text({}, Family::log_normal) == "uniform");
+  CHECK(message_text(Gaussian::from_moments(1, 0.25), "log_normal") == "LN(1, 0.5^2)");
+  CHECK(message_text(Gaussian::point(0), "log_normal") == "= 1");
+  CHECK(message_text({}, "log_normal") == "uniform");
 }

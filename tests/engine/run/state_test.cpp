@@ -64,7 +64,7 @@ TEST_CASE("state: beliefs of a graph without observed variables count its first 
 
 TEST_CASE("state: an observed variable's belief is its value, and prints as such") {
   Graph g;
-  const auto x = g.variable("x", 2), y = g.observed("y", 2), l = g.observed("l", 1, Family::log_normal),
+  const auto x = g.variable("x", 2), y = g.observed("y", 2), l = g.observed("l", 1, "log_normal"),
              e = g.variable("e");
   g.factor("gaussian_noise", {x, y}, {{"variance", 4.0}});
   g.factor("log_copy", {l, e});

@@ -1,7 +1,9 @@
 // The log-normal message on the same two natural parameters: those of the Gaussian of log x.
 #pragma once
 
-#include "engine/messages/gaussian.h"
+#include <fmt/core.h>
+
+#include "engine/messages/gaussian_family.h"
 
 namespace dma {
 
@@ -40,5 +42,20 @@ inline double log_density(const LogNormal& g, double x) {
   if (g.is_uniform()) return 0;
   return log_density(g.log(), std::log(x)) - std::log(x);
 }
+
+// Written "LN(1, 0.5^2)", with mean and standard deviation of the logarithm.
+struct LogNormalFamily : LikeGaussian {
+  static constexpr std::string_view kName = "log_normal", kValues = "a positive number";
+
+  using LikeGaussian::LikeGaussian;
+  static double location(double x) { return x > 0 && x < kInfinity ? std::log(x) : std::nan(""); }
+  LogNormal message() const { return LogNormal(static_cast<const Natural&>(*this)); }
+  double mean() const { return message().mean(); }
+  double variance() const { return message().variance(); }
+  double log_density_at(double x) const { return log_density(message(), x); }
+  std::string text() const {
+    return is_point() ? fmt::format("= {:.4g}", mean()) : fmt::format("LN({:.4g}, {:.4g}^2)", Gaussian::mean(), sd());
+  }
+};
 
 }  // namespace dma

@@ -1,4 +1,4 @@
-#include "engine/messages/log_normal.h"
+#include "factors/log_normal.h"
 
 #include <vector>
 

@@ -1,0 +1,158 @@
+// A family from the type of its messages. A message of one lane is a struct that derives from AnyNatural and says
+//
+//   static constexpr std::string_view kName, kValues;        "gamma", "a positive number"
+//   static double location(double x);                        what a point mass at x keeps; NaN if x is not a value
+//   static std::array<double, 2> statistics(double x);       t(x): the message is exp(tau t0(x) + rho t1(x))
+//   bool is_proper() const;                                  it can be normalised
+//   double log_normaliser() const;                           of a proper one: log of the integral of the message
+//   std::array<double, 2> expected() const;                  of a proper one: E[t(x)], the gradient of the former
+//   double mean() const, variance() const;                   of a proper one
+//   std::string text() const;                                of a proper one
+//
+// A message of K lanes is a struct of static functions on all its lanes: see categorical.h.
+#pragma once
+
+#include <array>
+#include <limits>
+#include <type_traits>
+#include <vector>
+
+#include <fmt/core.h>
+
+#include "engine/messages/any_natural.h"
+#include "engine/messages/family.h"
+
+namespace dma {
+
+// Families of one lane. Uniform and point messages are the same in all of them, and are treated here.
+template <class T>
+struct OneLane {
+  static constexpr double kUndefined = std::numeric_limits<double>::quiet_NaN();
+
+  static bool are_valid(Lanes messages) {
+    bool all = true;
+    for (const Natural& m : messages) all &= T::is_message(m);
+    return all;
+  }
+  static double change(Lanes before, Lanes after) {
+    double largest = 0;
+    for (std::size_t i = 0; i < before.size(); ++i) largest = std::max(largest, T::change(before[i], after[i]));
+    return largest;
+  }
+  static void damp(Lanes before, std::span<Natural> after, double damping) {
+    for (std::size_t i = 0; i < before.size(); ++i) {
+      if (before[i].is_point() || after[i].is_point()) continue;
+      const Natural mixed{after[i].tau + damping * (before[i].tau - after[i].tau),
+                          after[i].rho + damping * (before[i].rho - after[i].rho)};
+      if (T::is_message(mixed)) after[i] = mixed;
+    }
+  }
+  static void close(std::span<Natural> messages) {
+    if constexpr (requires(const Natural& m) { T::closed(m); })
+      for (Natural& m : messages) m = T::closed(m);
+  }
+  static std::size_t observe(std::span<const double> values, std::size_t, double* tau, double* rho) {
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      tau[i] = T::location(values[i]);
+      if (std::isnan(tau[i])) return i;
+      rho[i] = kInfinity;
+    }
+    return values.size();
+  }
+  // A message that cannot be normalised has no moments: mean 0 like a uniform Gaussian's, variance +inf.
+  static void moments(Lanes messages, std::size_t, double* means, double* variances) {
+    for (std::size_t i = 0; i < messages.size(); ++i) {
+      const T m(messages[i]);
+      if constexpr (T::kIsLikeGaussian) {
+        means[i] = m.mean(), variances[i] = m.variance();
+      } else {
+        means[i] = m.is_point() ? m.tau : m.is_proper() ? m.mean() : 0.0;
+        variances[i] = m.is_point() ? 0.0 : m.is_proper() ? m.variance() : kInfinity;
+      }
+    }
+  }
+  static double log_density(Lanes message, std::span<const double> value) {
+    const T m(message[0]);
+    const double x = value[0];
+    if constexpr (T::kIsLikeGaussian) {
+      return m.log_density_at(x);
+    } else {
+      if (std::isnan(T::location(x))) return -kInfinity;
+      if (m.is_point()) return T::location(x) == m.tau ? kInfinity : -kInfinity;
+      if (!m.is_proper()) return m.tau == 0 && m.rho == 0 ? 0.0 : -kInfinity;
+      return dot(m, T::statistics(x)) - m.log_normaliser();
+    }
+  }
+  static double log_normaliser(Lanes message) {
+    const T m(message[0]);
+    return m.is_proper() ? m.log_normaliser() : kInfinity;
+  }
+  static double kl(Lanes p, Lanes q) {
+    const T a(p[0]), b(q[0]);
+    if constexpr (T::kIsLikeGaussian) {
+      return dma::kl(Gaussian(p[0]), Gaussian(q[0]));
+    } else {
+      if (p[0] == q[0]) return 0;
+      if (!a.is_proper() || !b.is_proper()) return kInfinity;
+      const auto t = a.expected();
+      return dot({a.tau - b.tau, a.rho - b.rho}, t) - a.log_normaliser() + b.log_normaliser();
+    }
+  }
+  static std::string text(Lanes message) {
+    const T m(message[0]);
+    if (message[0].tau == 0 && message[0].rho == 0) return "uniform";
+    if constexpr (T::kIsLikeGaussian) {
+      return m.text();
+    } else {
+      if (m.is_point()) return fmt::format("= {:.4g}", m.tau);
+      return m.is_proper() ? m.text() : fmt::format("{}({:.4g}, {:.4g})?", T::kName, m.tau, m.rho);
+    }
+  }
+
+ private:
+  // A statistic may be infinite at the edge of the values, where its parameter is 0.
+  static double dot(const Natural& m, const std::array<double, 2>& t) {
+    return (m.tau == 0 ? 0.0 : m.tau * t[0]) + (m.rho == 0 ? 0.0 : m.rho * t[1]);
+  }
+};
+
+// Families of K lanes: T gives the whole.
+template <class T>
+struct ManyLanes : T {
+  static bool are_valid(Lanes messages) { return OneLane<typename T::Lane>::are_valid(messages); }
+  static double change(Lanes before, Lanes after) { return OneLane<typename T::Lane>::change(before, after); }
+  static void damp(Lanes before, std::span<Natural> after, double d) { OneLane<typename T::Lane>::damp(before, after, d); }
+  static void close(std::span<Natural>) {}
+};
+
+template <class T>
+const FamilyOperations& family_operations() {
+  constexpr bool kIsOneLane = std::is_base_of_v<Natural, T>;
+  using Range = std::conditional_t<kIsOneLane, OneLane<T>, ManyLanes<T>>;
+  static const FamilyOperations operations = [] {
+    FamilyOperations o;
+    o.name = T::kName;
+    o.values = T::kValues;
+    o.has_dimension = !kIsOneLane;
+    if constexpr (kIsOneLane) {
+      o.is_like_gaussian = T::kIsLikeGaussian;
+      if constexpr (requires { T::kKeepsValues; }) o.keeps_values = T::kKeepsValues;
+    } else {
+      o.observes_lanes = T::kObservesLanes;
+    }
+    o.are_valid = &Range::are_valid;
+    o.change = &Range::change;
+    o.damp = &Range::damp;
+    o.close = &Range::close;
+    o.observe = &Range::observe;
+    o.moments = &Range::moments;
+    o.log_density = &Range::log_density;
+    o.log_normaliser = &Range::log_normaliser;
+    o.kl = &Range::kl;
+    o.text = &Range::text;
+    return o;
+  }();
+  return operations;
+}
+
+}  // namespace dma

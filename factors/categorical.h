@@ -1,0 +1,51 @@
+// The categorical message over K categories, a lane for each: tau is the log of its weight, rho counts the factors that
+// forbid it. So a hard zero is a message like any other: products add the counts, and dividing one out gives back the
+// finite weight behind it. A point mass is 1 in the lane of its category and 0 elsewhere.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "engine/messages/any_natural.h"
+#include "engine/messages/family.h"
+
+namespace dma {
+
+struct CategoricalLane : AnyNatural {
+  using AnyNatural::AnyNatural;
+  static CategoricalLane forbidden() { return {0, 1}; }
+  static bool is_message(const Natural& m) { return AnyNatural::is_message(m) && m.rho >= 0; }
+};
+
+struct Categorical {
+  using Lane = CategoricalLane;
+  static constexpr std::string_view kName = "categorical", kValues = "a category: a whole number from 0 to one below their number";
+  static constexpr bool kObservesLanes = false;
+
+  // The weight of every category, the largest being 1 (all 0 where every category is forbidden); returns the log of what
+  // they were divided by.
+  template <class Message>
+  static double weights(std::span<const Message> message, double* out);
+
+  static std::size_t observe(std::span<const double> values, std::size_t lanes, double* tau, double* rho);
+  static void moments(Lanes messages, std::size_t lanes, double* means, double* variances);
+  static double log_density(Lanes message, std::span<const double> value);
+  static double log_normaliser(Lanes message);
+  static double kl(Lanes p, Lanes q);
+  static std::string text(Lanes message);
+};
+
+template <class Message>
+double Categorical::weights(std::span<const Message> message, double* out) {
+  double largest = -kInfinity;
+  for (std::size_t k = 0; k < message.size(); ++k) {
+    const Natural& m = message[k];
+    out[k] = m.is_point() ? (m.tau > 0.5 ? 0.0 : -kInfinity) : m.rho == 0 ? m.tau : -kInfinity;
+    largest = std::max(largest, out[k]);
+  }
+  for (std::size_t k = 0; k < message.size(); ++k) out[k] = largest == -kInfinity ? 0.0 : std::exp(out[k] - largest);
+  return largest;
+}
+
+}  // namespace dma

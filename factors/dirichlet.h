@@ -1,0 +1,33 @@
+// The Dirichlet message over the probabilities of K categories: the product of p_k^(alpha_k - 1), a lane for each with
+// tau = alpha_k - 1; rho is not used. A point mass keeps the probabilities.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "engine/messages/any_natural.h"
+#include "engine/messages/family.h"
+
+namespace dma {
+
+struct DirichletLane : AnyNatural {
+  using AnyNatural::AnyNatural;
+  static bool is_message(const Natural& m) { return AnyNatural::is_message(m) && (m.rho == 0 || m.is_point()); }
+};
+
+struct Dirichlet {
+  using Lane = DirichletLane;
+  static constexpr std::string_view kName = "dirichlet", kValues = "a positive probability for each category, with sum 1,";
+  static constexpr bool kObservesLanes = true;
+
+  static bool is_proper(Lanes message);
+  static std::size_t observe(std::span<const double> values, std::size_t lanes, double* tau, double* rho);
+  static void moments(Lanes messages, std::size_t lanes, double* means, double* variances);
+  static double log_density(Lanes message, std::span<const double> value);
+  static double log_normaliser(Lanes message);
+  static double kl(Lanes p, Lanes q);
+  static std::string text(Lanes message);
+};
+
+}  // namespace dma
