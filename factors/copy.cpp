@@ -43,6 +43,18 @@ void Copy::to_all(std::span<const Gaussian> in, std::span<Gaussian> out) {
   }
 }
 
+// The integral of exp(tau x - rho x^2 / 2) has the log -log N(0; the message).
+double Copy::log_integral(std::span<const Natural> all) {
+  Gaussian product;
+  for (const Natural& m : all) product = product * Gaussian(m);
+  double sum = product.is_point() || product.is_uniform() ? 0.0 : -log_density(product, 0);
+  for (const Natural& m : all) {
+    if (m.is_uniform() || m.is_point()) continue;
+    sum += log_density(Gaussian(m), product.is_point() ? product.tau : 0.0);
+  }
+  return sum;
+}
+
 Gaussian Copy::to_x(std::span<const Gaussian> copies) {
   Gaussian product;
   for (const Gaussian& message : copies) product = product * message;

@@ -16,6 +16,8 @@ struct Copy {
   static void to_all(std::span<const Gaussian> in, std::span<Gaussian> out);
 
   // One of them apart, as the factor kind has it: x, and all its copies.
+  // log of the integral of the product of all.
+  static double log_integral(std::span<const Natural> all);
   static Gaussian to_x(std::span<const Gaussian> copies);
   static void to_copies(const Gaussian& x, std::span<const Gaussian> copies, std::span<Gaussian> out);
 

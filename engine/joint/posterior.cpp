@@ -119,6 +119,8 @@ double JointSamples::operator()(std::size_t draw, VariableId variable, std::size
   return values_(static_cast<Eigen::Index>(draw), static_cast<Eigen::Index>(v.first_element + element));
 }
 
+double joint_system::JointSolver::log_evidence(const State& state) const { return JointPosterior(state).log_evidence(); }
+
 double JointPosterior::log_evidence() const {
   const Memory& memory = joint_system::solved_memory(*state_);
   if (memory.is_singular()) fail("joint: nothing determines some variables; there is no evidence");

@@ -31,6 +31,7 @@ class JointSolver : public Solver {
   std::unique_ptr<SolverMemory> make_memory(const PlanData& plan) const override;
   Report run(State& state, const RunOptions& options) const override;
   Belief belief(const State& state, VariableId variable) const override;
+  double log_evidence(const State& state) const override;
 
   const System& system() const { return *system_; }
   const JointOptions& options() const { return options_; }

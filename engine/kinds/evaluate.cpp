@@ -20,7 +20,7 @@ void check(const Kind& kind, const Arrivals& arrivals) {
   if (arrivals.size() != kind.ports().size())
     fail("kind '{}' has {} ports but was given the arrivals of {}", kind.name(), kind.ports().size(), arrivals.size());
   for (std::size_t p = 0; p < arrivals.size(); ++p)
-    if (!kind.ports()[p].variadic && arrivals[p].size() != 1)
+    if (!kind.ports()[p].variadic && kind.ports()[p].family.value_or(std::string(kGaussian)) == kGaussian && arrivals[p].size() != 1)
       fail("kind '{}': port '{}' takes 1 message, not {}", kind.name(), kind.ports()[p].name, arrivals[p].size());
   for (const auto& [p, q] : kind.same_terms())
     if (arrivals[p].size() != arrivals[q].size())
@@ -34,7 +34,7 @@ std::vector<ParameterView> views(const Kind& kind, const Arrivals& arrivals, std
   std::vector<ParameterView> out;
   std::size_t first = 0;
   for (const ParameterSpec& spec : kind.parameters()) {
-    const std::size_t count = spec.per_term ? terms : 1;
+    const std::size_t count = spec.prepare ? parameters.size() - first : spec.per_term ? terms : 1;  // a table comes last
     out.push_back({parameters.data() + first, 0, 0, static_cast<std::uint32_t>(count)});
     first += count;
   }

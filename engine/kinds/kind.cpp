@@ -53,7 +53,8 @@ Kind& Kind::variadic_output(std::string name, std::optional<std::string> family)
 }
 Kind& Kind::same_terms(std::string_view first, std::string_view second) {
   for (const std::string_view name : {first, second})
-    if (!ports_[port(name)].variadic) fail("kind '{}': port '{}' is not variadic, it has one term", name_, name);
+    if (const PortSpec& spec = ports_[port(name)]; !spec.variadic && spec.family.value_or(std::string(kGaussian)) == kGaussian)
+      fail("kind '{}': port '{}' is not variadic, it has one term", name_, name);
   same_terms_.emplace_back(port(first), port(second));
   return *this;
 }

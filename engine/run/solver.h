@@ -23,6 +23,8 @@ class Solver {
   virtual Report run(State& state, const RunOptions& options) const = 0;
   // As State::belief().
   virtual Belief belief(const State& state, VariableId variable) const = 0;
+  // As log_evidence(); one that has none says so in an Error.
+  virtual double log_evidence(const State& state) const;
 };
 
 }  // namespace dma

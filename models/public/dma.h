@@ -5,7 +5,8 @@
 //   its kinds     standard_registry, factor_from_function, likelihood_from_log_density, kind
 //   to learn      Learner; Bnn, a neural network, and regression_settings
 //   series        StateSpace of random_walk, local_trend, motion, seasonal, autoregressive; SeriesFilter
-//   to look       explain, to_dot, describe
+//   to look       explain, to_dot, describe; log_evidence, evidence
+//   its families  gaussian, log_normal, gamma, beta, bernoulli, categorical(K), dirichlet(K), or your own
 #pragma once
 
 #include "engine/compile/compile.h"
@@ -13,6 +14,7 @@
 #include "engine/inspect/explain.h"
 #include "engine/joint/joint.h"
 #include "engine/learn/learn.h"
+#include "engine/run/evidence.h"
 #include "engine/run/run.h"
 #include "engine/support/error.h"
 #include "factors/from_function.h"

@@ -1,0 +1,216 @@
+#include "engine/run/evidence.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "engine/run/factor_mass.h"
+#include "engine/run/messages_at.h"
+#include "engine/run/solver.h"
+#include "engine/support/error.h"
+
+namespace dma {
+
+namespace {
+
+// Whether a graph that grows by edges has a loop.
+class Forest {
+ public:
+  explicit Forest(std::size_t nodes) : parent_(nodes) { std::iota(parent_.begin(), parent_.end(), 0u); }
+  // False: the two were connected already.
+  bool join(std::size_t a, std::size_t b) {
+    const std::size_t x = root(a), y = root(b);
+    parent_[x] = y;
+    return x != y;
+  }
+
+ private:
+  std::size_t root(std::size_t i) {
+    while (parent_[i] != i) i = parent_[i] = parent_[parent_[i]];
+    return i;
+  }
+  std::vector<std::size_t> parent_;
+};
+
+class BetheEnergy {
+ public:
+  BetheEnergy(const PlanData& plan, const State& state)
+      : plan_(plan), state_(state), variable_of_(plan.elements), at_(plan.elements),
+        of_factor_(plan.graph->factors.size()), of_variable_(plan.variables.size()) {
+    for (std::uint32_t v = 0; v < plan.variables.size(); ++v)
+      for (std::uint32_t i = 0; i < plan.variables[v].size; ++i) variable_of_[plan.variables[v].first_element + i] = v;
+    for (const Group& group : plan.groups)
+      for (const Group::Port& port : group.ports)
+        for (std::uint32_t q = 0; q < group.slots * port.terms; ++q) at_[port.elements(q)].push_back(port.first_slot + q);
+    for (const auto& v : plan.variables)  // a context is a message like the others, of a density
+      if (v.shared && !v.observed)
+        for (std::uint32_t i = 0; i < v.size; ++i) at_[v.first_element + i].push_back(v.first_slot + i);
+  }
+
+  Evidence sum() {
+    std::size_t slots = 0;
+    for (const Group& group : plan_.groups) slots += group.slots;
+    Forest forest(plan_.elements + slots);
+    std::size_t node = plan_.elements;
+    for (std::uint32_t g = 0; g < plan_.groups.size(); ++g)
+      for (std::uint32_t s = 0; s < plan_.groups[g].slots; ++s) add_factor(g, s, node++, forest);
+    for (std::uint32_t v = 0; v < plan_.variables.size(); ++v)
+      if (!plan_.variables[v].observed && !plan_.variables[v].eliminated) add_variable(v);
+    return result();
+  }
+
+ private:
+  const PlanData::Variable& variable_at(std::uint32_t e) const { return plan_.variables[variable_of_[e]]; }
+
+  Natural product_at(std::uint32_t e, std::uint32_t without = kNowhere) const {
+    Natural product;
+    for (const std::uint32_t slot : at_[e])
+      if (slot != without) product = multiply(product, state_.message(slot));
+    return product;
+  }
+  // Summing all others anew loses no digits; where there are many, dividing costs less.
+  Natural arrival(std::uint32_t e, std::uint32_t own) {
+    const auto& v = variable_at(e);
+    if (v.observed) return state_.message(v.first_slot + e - v.first_element);
+    constexpr std::size_t kFew = 32;
+    if (at_[e].size() <= kFew) return product_at(e, own);
+    if (belief_.empty()) belief_.assign(plan_.elements, {std::nan(""), 0});
+    if (std::isnan(belief_[e].tau)) belief_[e] = product_at(e);
+    return belief_[e].is_point() ? product_at(e, own) : divide(belief_[e], state_.message(own));
+  }
+
+  void add_factor(std::uint32_t g, std::uint32_t s, std::size_t node, Forest& forest) {
+    const Group& group = plan_.groups[g];
+    const auto member = static_cast<std::size_t>(std::ranges::upper_bound(group.first_slot, s) - group.first_slot.begin()) - 1;
+    const Resolved::Factor& factor = plan_.graph->factors[group.members[member]];
+    Arrivals arrivals;
+    std::vector<Family> families;
+    for (const Group::Port& port : group.ports) {
+      auto& list = arrivals.emplace_back();
+      for (std::uint32_t t = 0; t < port.terms; ++t) {
+        const std::uint32_t q = s * port.terms + t, e = port.elements(q);
+        list.push_back(arrival(e, port.first_slot + q));
+      }
+      families.push_back(variable_at(port.elements(s * port.terms)).family);
+      for (std::uint32_t t = 0; t < port.terms;) {
+        const std::uint32_t e = port.elements(s * port.terms + t), lanes = variable_at(e).family.lanes();
+        note_arrival(variable_of_[e], Lanes(list).subspan(t, lanes));
+        if (!variable_at(e).observed && !forest.join(e, node)) has_loops_ = true;
+        t += lanes;
+      }
+    }
+    std::vector<double> parameters;
+    for (std::size_t i = 0; i < group.parameters.size(); ++i) {
+      const ParameterView view = state_.parameter(g, i);
+      const double* const first = view.values + std::ptrdiff_t{s} * view.column;
+      parameters.insert(parameters.end(), first, first + view.terms);
+    }
+    try {
+      of_factor_[group.members[member]] += log_mass(*group.kind, factor.method, arrivals, parameters, families);
+    } catch (const Error& error) {
+      fail("no evidence: factor '{}': {}", plan_.slot_name(g, s), error.what());
+    }
+  }
+
+  void note_arrival(std::uint32_t v, Lanes message) {
+    if (plan_.variables[v].observed || message[0].is_point()) return;
+    add_normaliser(v, message, 1, "what reaches a factor");
+  }
+  void add_normaliser(std::uint32_t v, Lanes message, double times, std::string_view what) {
+    const auto& variable = plan_.variables[v];
+    const double a = log_normaliser_or_flat(variable.family, message);
+    if (std::isnan(a))
+      fail("no evidence: {} from '{}' is {} and cannot be normalised; give it a proper prior", what, variable.name,
+           variable.family->text(message));
+    of_variable_[v] += times * a;
+  }
+
+  void add_variable(std::uint32_t v) {
+    const auto& variable = plan_.variables[v];
+    const std::uint32_t lanes = variable.family.lanes();
+    std::vector<Natural> belief(lanes);
+    for (std::uint32_t i = 0; i < variable.elements(); ++i) {
+      const std::uint32_t e = variable.first_element + i * lanes;
+      for (std::uint32_t k = 0; k < lanes; ++k) belief[k] = product_at(e + k);
+      if (variable.shared) add_context(v, i);
+      if (belief[0].is_point()) add_point(v, e, belief[0]);
+      else add_normaliser(v, belief, 1 - static_cast<double>(at_[e].size()), "the belief");
+    }
+  }
+  // The factor it stands for is its own density: A(belief) - A(context) - A(arrival), the last of which cancels.
+  void add_context(std::uint32_t v, std::uint32_t element) {
+    const auto& variable = plan_.variables[v];
+    const std::uint32_t lanes = variable.family.lanes();
+    std::vector<Natural> context(lanes), belief(lanes);
+    for (std::uint32_t k = 0; k < lanes; ++k) {
+      context[k] = state_.message(variable.first_slot + element * lanes + k);
+      belief[k] = product_at(variable.first_element + element * lanes + k);
+    }
+    add_normaliser(v, belief, 1, "the belief");
+    add_normaliser(v, context, -1, "the context");
+  }
+  // Of an element that one factor fixes, each other message m counts with -log m(location).
+  void add_point(std::uint32_t v, std::uint32_t e, const Natural& point) {
+    const auto& variable = plan_.variables[v];
+    const auto points = std::ranges::count_if(at_[e], [&](std::uint32_t slot) { return state_.message(slot).is_point(); });
+    if (points > 1 || !variable.family->is_like_gaussian)
+      fail("no evidence: '{}' is known exactly though it is not observed; put gaussian_noise between", variable.name);
+    for (const std::uint32_t slot : at_[e])
+      if (const Natural m = state_.message(slot); !m.is_point())
+        of_variable_[v] -= point.tau * (m.tau - 0.5 * m.rho * point.tau);
+  }
+
+  Evidence result() const {
+    Evidence out;
+    for (std::size_t f = 0; f < of_factor_.size(); ++f) out.factors.push_back({plan_.graph->factors[f].name(), of_factor_[f]});
+    for (std::size_t v = 0; v < of_variable_.size(); ++v)
+      if (!plan_.variables[v].observed && !plan_.variables[v].eliminated)
+        out.variables.push_back({std::string(plan_.variables[v].name), of_variable_[v]});
+    for (const auto* parts : {&out.factors, &out.variables})
+      for (const Evidence::Part& part : *parts) out.log_value += part.value;
+    if (has_loops_) out.why = "the graph has loops: the Bethe approximation";
+    else if (!plan_.has_exact_messages) out.why = "some messages are projections: EP's estimate";
+    out.is_exact = out.why.empty();
+    return out;
+  }
+
+  const PlanData& plan_;
+  const State& state_;
+  std::vector<std::uint32_t> variable_of_;         // by element
+  std::vector<std::vector<std::uint32_t>> at_;     // the slots of the messages at each element
+  std::vector<Natural> belief_;                    // by element, NaN until it is asked for
+  std::vector<double> of_factor_, of_variable_;
+  bool has_loops_ = false;
+};
+
+}  // namespace
+
+Evidence evidence(const Plan& handle, const State& state) {
+  if (state.plan() != handle) fail("this state belongs to another plan; make one for this plan: State state(plan)");
+  if (handle->solver != nullptr) {
+    Evidence out;
+    out.log_value = handle->solver->log_evidence(state);
+    out.why = "as its solver finds it";
+    return out;
+  }
+  return BetheEnergy(*handle, state).sum();
+}
+
+double Solver::log_evidence(const State&) const {
+  fail("no evidence: this solver gives none; compile the graph with a schedule, such as flooding()");
+}
+
+double log_evidence(const Plan& plan, const State& state) { return evidence(plan, state).log_value; }
+
+std::string Evidence::line() const {
+  return fmt::format("log evidence {:.6g}, {}", log_value, is_exact ? "exact" : "approximate: " + why);
+}
+
+std::string Evidence::text() const {
+  std::string out = line() + "\n";
+  for (const auto& [what, parts] : {std::pair{"factor", &factors}, std::pair{"variable", &variables}})
+    for (const Part& part : *parts) out += fmt::format("  {:>12.6g}  {} {}\n", part.value, what, part.name);
+  return out;
+}
+
+}  // namespace dma

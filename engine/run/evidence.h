@@ -1,0 +1,46 @@
+// The log of a model's normaliser, log p(observed), from the messages of a run: the Bethe energy. With the arriving messages
+// m taken as normalised densities, A the log-normaliser of a family and d_v the messages at an element,
+//
+//   log Z = sum over factors  log of the integral of f prod m
+//         + sum over elements (sum of A(arrivals from it) + (1 - d_v) A(belief))
+//
+// It is exact on a tree of exact factors, EP's estimate where messages are projections, and an approximation without a bound
+// on a graph with loops.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <string>
+#include <vector>
+
+#include "engine/run/state.h"
+
+namespace dma {
+
+struct Evidence {
+  struct Part {
+    std::string name;
+    double value = 0;
+  };
+  double log_value = 0;
+  bool is_exact = false;
+  std::string why;  // it is an estimate
+  std::vector<Part> factors, variables;
+
+  std::string line() const;  // "log evidence -3.21, exact"
+  std::string text() const;  // and the parts, one a line
+};
+
+// Of a state that was run and has settled. A factor that cannot give its part is an Error that says why.
+Evidence evidence(const Plan& plan, const State& state);
+// Its value alone; also of a plan that another solver solves.
+double log_evidence(const Plan& plan, const State& state);
+
+}  // namespace dma
+
+template <>
+struct fmt::formatter<dma::Evidence> : fmt::formatter<std::string_view> {
+  auto format(const dma::Evidence& evidence, format_context& context) const {
+    return fmt::formatter<std::string_view>::format(evidence.line(), context);
+  }
+};

@@ -1,0 +1,82 @@
+#include "engine/run/factor_mass.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "engine/support/error.h"
+
+namespace dma {
+
+namespace {
+
+// What was observed, from the point mass that is kept of it.
+std::vector<double> value_of(const Family& family, Lanes point) {
+  std::vector<double> means(point.size()), variances(point.size());
+  family->moments(point, family.lanes(), means.data(), variances.data());
+  if (family.lanes() == 1 || family->observes_lanes) return means;
+  return {static_cast<double>(std::ranges::max_element(means) - means.begin())};
+}
+
+double log_density_at(const Family& family, Lanes density, Lanes point) {
+  return family->log_density(density, value_of(family, point));
+}
+
+// A density of one variable, known by the message it always sends.
+double log_mass_of_prior(const Family& family, Lanes density, Lanes arrival) {
+  if (arrival[0].is_point()) return log_density_at(family, density, arrival);
+  if (density[0].is_point()) return is_flat(arrival) ? 0.0 : log_density_at(family, arrival, density);
+  std::vector<Natural> both;
+  for (std::size_t k = 0; k < density.size(); ++k) both.push_back(multiply(density[k], arrival[k]));
+  return family->log_normaliser(both) - family->log_normaliser(density) - log_normaliser_or_flat(family, arrival);
+}
+
+// The message to a port that does not look at what arrives there, by the method itself if it has one.
+const MessageFunction* forward_message(const Kind& kind, std::string_view method, std::size_t port) {
+  const MessageFunction* found = nullptr;
+  for (const MessageFunction& m : kind.messages())
+    if (m.target == port && std::ranges::find(m.reads, port) == m.reads.end() && (found == nullptr || m.method == method))
+      found = &m;
+  return found;
+}
+
+}  // namespace
+
+double log_normaliser_or_flat(const Family& family, Lanes message) {
+  const double a = family->log_normaliser(message);
+  if (a < kInfinity) return a;
+  return is_flat(message) ? 0.0 : std::nan("");
+}
+
+double log_mass(const Kind& kind, std::string_view method, const Arrivals& arrivals, std::span<const double> parameters,
+                const std::vector<Family>& families) {
+  if (kind.log_integral()) {
+    std::vector<Natural> flat;
+    for (const auto& port : arrivals) flat.insert(flat.end(), port.begin(), port.end());
+    return kind.log_integral()(flat, parameters);
+  }
+  std::vector<std::size_t> outputs;
+  for (std::size_t p = 0; p < kind.ports().size(); ++p)
+    if (kind.ports()[p].output) outputs.push_back(p);
+  const MessageFunction* forward =
+      outputs.size() == 1 && arrivals[outputs[0]].size() == families[outputs[0]].lanes()
+          ? forward_message(kind, method, outputs[0])
+          : nullptr;
+  const bool is_prior = forward != nullptr && kind.ports().size() == 1 && forward->reads.empty();
+  const bool is_conditional = forward != nullptr && (kind.function() || kind.gaussian_row());
+  if (!is_prior && !is_conditional)
+    fail("kind '{}' gives no part of the evidence; register kind.log_integral(...)", kind.name());
+  const std::size_t out = outputs[0];
+  const Family& family = families[out];
+  for (std::size_t p = 0; p < arrivals.size(); ++p)
+    if (p != out && std::ranges::any_of(arrivals[p], &Natural::is_uniform))
+      fail("nothing is known of what its port '{}' reads but through the factor itself; give it a prior", kind.ports()[p].name);
+  const auto density = evaluate(kind, forward->method, out, arrivals, parameters);
+  if (!density) fail("its message to '{}' was refused", kind.ports()[out].name);
+  if (is_prior) return log_mass_of_prior(family, *density, arrivals[out]);
+  const Gaussian made((*density)[0]), arrives(arrivals[out][0]);
+  if (made.is_point() && arrives.is_point())
+    fail("all its variables are known exactly, and its density there is not finite; put gaussian_noise between");
+  return arrives.is_point() ? log_density_at(family, *density, arrivals[out]) : log_overlap(made, arrives);
+}
+
+}  // namespace dma

@@ -1,0 +1,163 @@
+#include "engine/run/evidence.h"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <vector>
+
+#include "engine/compile/compile.h"
+#include "engine/joint/joint.h"
+#include "engine/run/run.h"
+#include "engine/support/error.h"
+#include "factors/normal.h"
+#include "factors/standard_registry.h"
+#include "schedules/flooding.h"
+#include "schedules/forward_backward.h"
+#include "tests/oracles/dense_rows.h"
+
+namespace {
+
+using namespace dma;
+
+std::string refusal(const Plan& plan, State& state) {
+  (void)run(plan, state);
+  try {
+    (void)log_evidence(plan, state);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return {};
+}
+
+}  // namespace
+
+TEST_CASE("evidence: a tree of Gaussian factors equals the dense evidence to 1e-9, by sweeps and by joint") {
+  Graph g;
+  const auto a = g.variable("a"), b = g.variable("b"), c = g.variable("c"), s = g.variable("s"), t = g.variable("t", 3),
+             y = g.observed("y"), z = g.observed("z", 3);
+  g.factor("gaussian_prior", {a}, {{"mean", 1.0}, {"variance", 2.0}});
+  g.factor("gaussian_prior", {b}, {{"mean", -0.5}, {"variance", 0.7}});
+  g.factor("sum", {a, b, s}, {{"coefficients", {2.0, -1.5}}});
+  g.factor("gaussian_noise", {s, c}, {{"variance", 0.3}});
+  g.factor("affine", {c, g.variable("d")}, {{"a", -2.0}, {"b", 0.4}});
+  g.factor("gaussian_noise", {g.find_variable("d"), y}, {{"variance", 0.2}});
+  g.factor("copy", {b, t});
+  g.factor("gaussian_noise", {t, z}, {{"variance", {0.5, 0.9, 1.3}}});
+  const std::vector<double> zs = {0.3, -0.8, 0.1};
+  oracle::DenseRows dense(3);  // a, b, c
+  dense.add({{0, 1}}, 1, 2);
+  dense.add({{1, 1}}, -0.5, 0.7);
+  dense.add({{2, 1}, {0, -2}, {1, 1.5}}, 0, 0.3);
+  dense.add({{2, -2}}, 1.7 - 0.4, 0.2);
+  for (std::size_t i = 0; i < 3; ++i) dense.add({{1, 1}}, zs[i], std::vector{0.5, 0.9, 1.3}[i]);
+  const auto found = [&](const Plan& plan) {
+    State state(plan);
+    state.observe(y, 1.7);
+    state.observe(z, zs);
+    (void)run(plan, state);
+    return evidence(plan, state);
+  };
+  for (const auto& schedule : {forward_backward(), flooding({.tolerance = 1e-14})}) {
+    const Evidence e = found(compile(g, schedule, standard_registry()));
+    CHECK(e.is_exact);
+    CHECK(std::abs(e.log_value - dense.log_evidence()) < 1e-9);
+    double sum = 0;
+    for (const auto& part : e.factors) sum += part.value;
+    for (const auto& part : e.variables) sum += part.value;
+    CHECK(sum == doctest::Approx(e.log_value));
+    CHECK(e.factors.size() == 8);
+    CHECK(e.text().find("factor sum2") != std::string::npos);
+    CHECK(e.line().find(", exact") != std::string::npos);
+  }
+  CHECK(std::abs(found(compile(g, joint(), standard_registry())).log_value - dense.log_evidence()) < 1e-9);
+}
+
+TEST_CASE("evidence: what a sum of known numbers fixes is no variable any more") {
+  Graph g;
+  const auto x = g.observed("x"), b = g.observed("b"), z = g.variable("z"), y = g.observed("y");
+  g.factor("add", {x, b, z});
+  g.factor("gaussian_noise", {z, y}, {{"variance", 0.5}});
+  const Plan plan = compile(g, forward_backward(), standard_registry());
+  State state(plan);
+  state.observe(x, 1), state.observe(b, 2), state.observe(y, 2.5);
+  (void)run(plan, state);
+  CHECK(log_evidence(plan, state) == doctest::Approx(log_density(Gaussian::from_moments(3, 0.5), 2.5)).epsilon(1e-12));
+}
+
+TEST_CASE("evidence: of one likelihood it is the integral, by quadrature") {
+  const auto exact = [](const auto& likelihood) {
+    double sum = 0;
+    for (double x = -15; x < 15; x += 0.001) sum += std::exp(log_density(Gaussian::from_moments(0.4, 1.7), x)) * likelihood(x) * 0.001;
+    return std::log(sum);
+  };
+  const auto found = [](const char* kind, double value, ParameterList parameters) {
+    Graph g;
+    const auto x = g.variable("x"), y = g.observed("y");
+    g.factor("gaussian_prior", {x}, {{"mean", 0.4}, {"variance", 1.7}});
+    g.factor(kind, {x, y}, std::move(parameters), {.method = "ep"});
+    const Plan plan = compile(g, flooding({.tolerance = 1e-12}), standard_registry());
+    State state(plan);
+    state.observe(y, value);
+    CHECK(run(plan, state).converged());
+    const Evidence e = evidence(plan, state);
+    CHECK(!e.is_exact);
+    CHECK(e.why.find("EP") != std::string::npos);
+    return e.log_value;
+  };
+  CHECK(found("probit", 1, {}) == doctest::Approx(exact([](double x) { return 0.5 * std::erfc(-x / std::sqrt(2.0)); })).epsilon(1e-8));
+  CHECK(found("poisson", 3, {}) ==
+        doctest::Approx(exact([](double x) { return std::exp(3 * x - std::exp(x)) / 6; })).epsilon(1e-7));
+  CHECK(found("logistic", 0, {}) == doctest::Approx(exact([](double x) { return 1 / (1 + std::exp(x)); })).epsilon(1e-7));
+}
+
+TEST_CASE("evidence: loops are named, and who cannot give a part says why") {
+  Graph loop;
+  const auto x = loop.variable("x"), y = loop.variable("y"), s = loop.observed("s"), d = loop.observed("d");
+  for (const VariableId v : {x, y}) loop.factor("gaussian_prior", {v}, {{"mean", 0.0}, {"variance", 1.0}});
+  for (const auto& [c, seen] : {std::pair{1.0, s}, std::pair{-0.5, d}}) {
+    const auto total = loop.variable("");
+    loop.factor("sum", {x, y, total}, {{"coefficients", {1.0, c}}});
+    loop.factor("gaussian_noise", {total, seen}, {{"variance", 0.5}});
+  }
+  const Plan plan = compile(loop, flooding({.tolerance = 1e-12}), standard_registry());
+  State state(plan);
+  state.observe(s, 1), state.observe(d, 0.3);
+  CHECK(run(plan, state).converged());
+  CHECK(evidence(plan, state).why.find("loops") != std::string::npos);
+
+  Graph flat;
+  const auto a = flat.variable("a"), b = flat.observed("b");
+  flat.factor("affine", {a, flat.variable("c")}, {{"a", 2.0}});
+  flat.factor("gaussian_noise", {flat.find_variable("c"), b}, {{"variance", 1.0}});
+  const Plan no_prior = compile(flat, forward_backward(), standard_registry());
+  State unknown(no_prior);
+  unknown.observe(b, 1);
+  CHECK(refusal(no_prior, unknown).find("no evidence: factor 'affine0': nothing is known") == 0);
+
+  Registry mine = standard_registry();
+  mine.add(kind("nothing_known").input("x").message(kExact, "x", [] { return Gaussian(1, 1); }));
+  Graph odd;
+  odd.factor("nothing_known", {odd.variable("x")});
+  const Plan opaque = compile(odd, forward_backward(), mine);
+  State of_odd(opaque);
+  CHECK(refusal(opaque, of_odd) ==
+        "no evidence: factor 'nothing_known0': kind 'nothing_known' gives no part of the evidence; register "
+        "kind.log_integral(...)");
+}
+
+TEST_CASE("evidence: gamma and beta priors of what is observed are their densities") {
+  Graph g;
+  const auto w = g.observed("w", 1, "gamma"), p = g.observed("p", 1, "beta"), q = g.observed("q", 1, "dirichlet(3)"),
+             c = g.observed("c", 1, "bernoulli");
+  g.factor("gamma_prior", {w}, {{"shape", 3.0}, {"rate", 2.0}});
+  g.factor("beta_prior", {p}, {{"a", 2.0}, {"b", 3.0}});
+  g.factor("dirichlet_prior", {q}, {{"concentration", {1.0, 2.0, 3.0}}});
+  g.factor("bernoulli_prior", {c}, {{"probability", 0.3}});
+  const Plan plan = compile(g, forward_backward(), standard_registry());
+  State state(plan);
+  state.observe(w, 1.5), state.observe(p, 0.25), state.observe(q, {0.2, 0.3, 0.5}), state.observe(c, 1);
+  (void)run(plan, state);
+  const double gamma_at = std::log(8 / 2.0 * 1.5 * 1.5) - 3, beta_at = std::log(12 * 0.25 * 0.75 * 0.75);
+  const double dirichlet_at = std::log(std::tgamma(6.0) / (1 * 1 * 2) * 0.3 * 0.25);
+  CHECK(log_evidence(plan, state) == doctest::Approx(gamma_at + beta_at + dirichlet_at + std::log(0.3)).epsilon(1e-12));
+}

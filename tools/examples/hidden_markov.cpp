@@ -1,0 +1,35 @@
+// A hidden Markov model: which of two dice was thrown, a fair one or one that loves sixes? The die is changed now and then,
+// and only the throws are seen. One sweep forward and one backward: exact, and so is the evidence.
+//
+// Prints:
+#include <dma.h>
+#include <fmt/core.h>
+
+int main() {
+  using namespace dma;
+  const std::vector<double> throws{1, 3, 0, 5, 5, 2, 5, 5, 5, 4, 5, 0, 2, 1, 3};  // 5 is a six
+  const std::vector<double> stay{0.9, 0.1, 0.2, 0.8};                            // from fair, from loaded
+  const std::vector<double> faces{1. / 6, 1. / 6, 1. / 6, 1. / 6, 1. / 6, 1. / 6, 0.1, 0.1, 0.1, 0.1, 0.1, 0.5};
+
+  const auto model = [&](const std::vector<double>& of_faces) {
+    Graph g;
+    std::vector<VariableId> die, seen;
+    for (std::size_t t = 0; t < throws.size(); ++t) {
+      die.push_back(g.variable(fmt::format("die{}", t), 1, "categorical(2)"));
+      seen.push_back(g.observed(fmt::format("throw{}", t), 1, "categorical(6)"));
+      if (t == 0) g.factor("categorical_prior", {die[0]}, {{"probability", {0.5, 0.5}}});
+      else g.factor("table", {die[t - 1], die[t]}, {{"probability", stay}});
+      g.factor("table", {die[t], seen[t]}, {{"probability", of_faces}});
+    }
+    const Plan plan = compile(g, forward_backward(), standard_registry());
+    State state(plan);
+    for (std::size_t t = 0; t < throws.size(); ++t) state.observe(seen[t], throws[t]);
+    const Report report = run(plan, state);
+    fmt::print("{}\nloaded:", report.stop == Report::Stop::exact ? "exact" : report.line());
+    for (const VariableId d : die) fmt::print(" {:.2f}", state.belief(d).mean(0, 1));
+    fmt::print("\n{}\n", evidence(plan, state));
+    return log_evidence(plan, state);
+  };
+  const double loaded = model(faces), fair = model(std::vector<double>(12, 1. / 6));
+  fmt::print("a loaded die is {:.1f} times as likely as none\n", std::exp(loaded - fair));
+}
