@@ -95,13 +95,17 @@ bool flows_to_later_variables(const Resolved& graph) {
   });
 }
 
+std::uintptr_t lanes_of(const Resolved& graph, const Resolved::Port& port) {
+  return graph.variables[port.variables[0].value].family.lanes();
+}
+
 // What must be equal for two factors' messages to be computed by one kernel call: visit(number) for each such number.
 // Factors of the model and of an example are told apart because a learner treats their messages differently.
 template <class Visit>
 void for_each_trait(const Resolved& graph, const Resolved::Factor& factor, const Visit& visit) {
   visit(reinterpret_cast<std::uintptr_t>(factor.kind));
   visit((factor.slots == 1 ? 0u : 1u) + (connects_shared_alone(graph, factor) ? 2u : 0u));
-  for (const auto& port : factor.ports) visit(reinterpret_cast<std::uintptr_t>(port.message)), visit(port.terms);
+  for (const auto& port : factor.ports) visit(reinterpret_cast<std::uintptr_t>(port.message)), visit(port.terms | lanes_of(graph, port) << 32);
   for (const auto& parameter : factor.parameters) visit(parameter.terms);
 }
 
@@ -131,12 +135,18 @@ class Classes {
   std::uint32_t last_ = 0;
 };
 
+// An exact message reads a port of several lanes for the other variables there alone: not at all where there is just one.
+bool reads_itself_for_nothing(const Resolved& graph, const Resolved::Port& port) {
+  return port.message->method == kExact && port.terms > 1 && port.terms == lanes_of(graph, port);
+}
+
 // Bit q of entry p: the message to port p reads port q.
-PortMasks reads_of(const Resolved::Factor& factor) {
+PortMasks reads_of(const Resolved& graph, const Resolved::Factor& factor) {
   PortMasks masks{};
   for (std::size_t p = 0; p < factor.ports.size(); ++p)
     if (const MessageFunction* message = factor.ports[p].message)
-      for (const std::size_t q : message->reads) masks[p] |= 1u << q;
+      for (const std::size_t q : message->reads)
+        if (q != p || !reads_itself_for_nothing(graph, factor.ports[p])) masks[p] |= 1u << q;
   return masks;
 }
 
@@ -156,7 +166,7 @@ Flow::Flow(const Resolved& graph) : graph_(&graph) {
     output_ports_.push_back(outputs);
     target_ports_.push_back(targets);
     class_.push_back(classes.of(factor));
-    if (class_.back() == class_reads_.size()) class_reads_.push_back(reads_of(factor));
+    if (class_.back() == class_reads_.size()) class_reads_.push_back(reads_of(graph, factor));
   }
 }
 

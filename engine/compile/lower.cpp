@@ -14,7 +14,7 @@ class Lowering {
  public:
   Lowering(const Flow& flow, const std::vector<GroupSlot>& group_slots, PlanData& plan, std::set<PortKey>& copied,
            const std::map<PortKey, ArrivalView>& from_last_sweep)
-      : group_slots_(group_slots), plan_(plan), read_(ports_read(flow, group_slots, plan)), stretches_(flow, group_slots, plan, read_),
+      : flow_(flow), group_slots_(group_slots), plan_(plan), read_(ports_read(flow, group_slots, plan)), stretches_(flow, group_slots, plan, read_),
         arrivals_(plan, copied, from_last_sweep), once_(plan.schedule.order == Schedule::Order::once) {
     plan_.constants.clear();
     plan_.operations.clear();
@@ -101,7 +101,8 @@ class Lowering {
     const auto& reads = plan_.groups[op.group].ports[op.port].message->reads;
     for (std::size_t i = 0; i < reads.size(); ++i) {
       const std::uint32_t bit = 1u << reads[i];
-      if (v.refresh & bit) op.refresh |= 1u << i;
+      // What was never gathered is looked up all the same where the message does not depend on it.
+      if (v.refresh & bit || !(flow_.reads(v.factor, op.port) & bit)) op.refresh |= 1u << i;
       if ((read_.kept[op.group] & bit) != 0) {
         op.keep |= 1u << i;
         arrivals_.reserve(op.group, static_cast<std::uint32_t>(reads[i]));
@@ -166,6 +167,7 @@ class Lowering {
           plan_.resets.push_back({port.first_slot, group.slots * port.terms});
   }
 
+  const Flow& flow_;
   const std::vector<GroupSlot>& group_slots_;
   PlanData& plan_;
   const PortsRead read_;

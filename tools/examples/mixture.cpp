@@ -12,10 +12,10 @@ int main() {
   const auto fit = [&](const char* family, const std::vector<double>& weights, const std::vector<double>& starts) {
     Graph g;
     const auto of = g.variable("of", numbers.size(), family), seen = g.observed("seen", numbers.size());
-    const auto means = gaussian_prior(g, g.variable("means", weights.size()), starts, 9.0);
+    const auto means = gaussian_prior(g, g.variable("means", weights.size()), starts, 4.0);
     g.factor("categorical_prior", {of}, {{"probability", weights}});
     g.factor("mixture", {of, column(means), seen}, {{"variance", 0.5}});
-    const Plan plan = compile(g, flooding({.tolerance = 1e-8, .damping = 0.3}), standard_registry(), {.method = "ep"});
+    const Plan plan = compile(g, flooding({.tolerance = 1e-8, .damping = 0.6}), standard_registry(), {.method = "ep"});
     State state(plan);
     state.observe(seen, numbers);
     const Report report = run(plan, state);
@@ -26,6 +26,6 @@ int main() {
     fmt::print("  {}\n", evidence(plan, state));
     return log_evidence(plan, state);
   };
-  const double two = fit("categorical(2)", {0.5, 0.5}, {-1.0, 1.0}), one = fit("categorical(1)", {1.0}, {0.0});
+  const double two = fit("categorical(2)", {0.5, 0.5}, {-2.0, 2.0}), one = fit("categorical(1)", {1.0}, {0.0});
   fmt::print("two clusters are better than one by {:.1f} in log evidence\n", two - one);
 }

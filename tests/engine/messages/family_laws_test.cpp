@@ -32,8 +32,11 @@ struct VonMises : AnyNatural {
   static double location(double x) { return std::isfinite(x) ? std::remainder(x, 2 * M_PI) : std::nan(""); }
   static std::array<double, 2> statistics(double x) { return {std::cos(x), std::sin(x)}; }
   bool is_proper() const { return rho < kInfinity; }
-  double resultant() const { return boost::math::cyl_bessel_i(1, kappa()) / boost::math::cyl_bessel_i(0, kappa()); }
-  double log_normaliser() const { return std::log(2 * M_PI * boost::math::cyl_bessel_i(0, kappa())); }
+  double bessel() const { return boost::math::cyl_bessel_i(0, kappa()); }
+  double resultant() const { return kappa() > 500 ? 1 - 0.5 / kappa() : boost::math::cyl_bessel_i(1, kappa()) / bessel(); }
+  double log_normaliser() const {
+    return kappa() > 500 ? kappa() + 0.5 * std::log(2 * M_PI / kappa()) : std::log(2 * M_PI * bessel());
+  }
   std::array<double, 2> expected() const { return {resultant() * std::cos(mean()), resultant() * std::sin(mean())}; }
   double mean() const { return std::atan2(rho, tau); }
   double variance() const { return 1 - resultant(); }  // circular
