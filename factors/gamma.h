@@ -23,12 +23,13 @@ struct Gamma : AnyNatural {
 
   double shape() const { return tau + 1; }
   double rate() const { return rho; }
-  static bool is_message(const Natural& m) { return AnyNatural::is_message(m) && m.rho >= 0 && !(m.is_point() && m.tau <= 0); }
+  // A rate may be negative: EP's messages are quotients, and what they are multiplied by makes up for it.
+  static bool is_message(const Natural& m) { return AnyNatural::is_message(m) && !(m.is_point() && m.tau <= 0); }
   // A rate has the unit of 1 / x: its change is relative.
   static double change(const Natural& before, const Natural& after) {
     if (before == after) return 0;
     if (before.is_point() || after.is_point()) return kInfinity;
-    const double rate = std::max(before.rho, after.rho);
+    const double rate = std::max(std::abs(before.rho), std::abs(after.rho));
     return std::max(AnyNatural::change({before.tau, 0}, {after.tau, 0}), rate > 0 ? std::abs(after.rho - before.rho) / rate : 0.0);
   }
 

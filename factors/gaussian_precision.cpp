@@ -128,7 +128,8 @@ double shape_of(double gap) {
 
 // ... to `end`, from `other` and the precision.
 GaussianOrFallback by_quadrature(const Gaussian& end, const Gamma& precision, const Gaussian& other, const Gaussian& fallback) {
-  if (other.is_uniform() || end.is_point()) return GaussianOrFallback(Gaussian::uniform());
+  if (other.is_uniform()) return GaussianOrFallback(Gaussian::uniform());
+  if (end.is_point()) return GaussianOrFallback(fallback);  // whatever it is, it changes nothing there
   if (precision.is_point())
     return GaussianOrFallback(Gaussian::from_moments(other.mean(), other.variance() + 1 / precision.tau));
   if (!precision.is_proper()) return GaussianOrFallback(Gaussian::uniform());

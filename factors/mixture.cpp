@@ -93,11 +93,11 @@ GaussianOrFallback Mixture::to_y(Selector selector, Means means, const Gaussian&
     tilted.add(r[k], g * y);
   }
   const Gaussian own = tilted.projected() / y;
-  if (y.is_uniform() || y.is_point() || is_message_between(own)) return GaussianOrFallback(y.is_point() ? Gaussian::uniform() : own);
+  if (y.is_uniform() || (!y.is_point() && is_message_between(own))) return GaussianOrFallback(own);
   const auto alone = shares(selector, means, Gaussian::uniform(), p);
   MixtureMoments mixture;
   for (std::size_t k = 0; k < means.size(); ++k) mixture.add(alone[k], component_of(means[k], p.variances[k]));
-  return {mixture.projected(), true};
+  return {mixture.projected(), !y.is_point()};
 }
 
 void Mixture::to_means(Selector selector, Means means, const Gaussian& y, Parameters p, std::span<Gaussian> out) {

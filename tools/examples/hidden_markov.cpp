@@ -2,6 +2,13 @@
 // and only the throws are seen. One sweep forward and one backward: exact, and so is the evidence.
 //
 // Prints:
+//   exact
+//   loaded: 0.40 0.40 0.50 0.75 0.82 0.78 0.88 0.89 0.83 0.64 0.60 0.34 0.22 0.17 0.17
+//   log evidence -24.7803, exact
+//   exact
+//   loaded: 0.50 0.45 0.41 0.39 0.37 0.36 0.35 0.35 0.34 0.34 0.34 0.34 0.34 0.33 0.33
+//   log evidence -26.8764, exact
+//   a loaded die is 8.1 times as likely as none
 #include <dma.h>
 #include <fmt/core.h>
 

@@ -2,6 +2,15 @@
 // selector, a categorical variable, that picks one of the means.
 //
 // Prints:
+//   categorical(2): converged
+//     mean -1.90 +- 0.34
+//     mean  1.87 +- 0.31
+//     0.3 is of the upper one with probability 0.820
+//     log evidence -19.7629, approximate: the graph has loops: the Bethe approximation
+//   categorical(1): converged
+//     mean  0.29 +- 0.22
+//     log evidence -46.5003, approximate: some messages are projections: EP's estimate
+//   two clusters are better than one by 26.7 in log evidence
 #include <dma.h>
 #include <fmt/core.h>
 

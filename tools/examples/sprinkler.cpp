@@ -2,6 +2,14 @@
 // sprinkler and rain, which both depend on the clouds, are one variable of four categories: dry, rain, sprinkler, both.
 //
 // Prints:
+//   wet grass, exact: probability 0.6471
+//     rain      0.7079
+//     sprinkler 0.4298
+//     clouds    0.5758
+//   dry grass, exact: probability 0.3529
+//     rain      0.1187
+//     sprinkler 0.0621
+//     clouds    0.3610
 #include <dma.h>
 #include <fmt/core.h>
 
