@@ -1,4 +1,4 @@
-// The built-in families beside the Gaussian, listed in one place.
+// The built-in families beside the Gaussian, and the kinds made for them.
 #pragma once
 
 #include "engine/kinds/registry.h"
@@ -7,5 +7,7 @@ namespace dma {
 
 // log_normal, gamma, beta, bernoulli, categorical(K), dirichlet(K).
 void add_families(Registry& registry);
+// A prior for each, gaussian_precision, table, mixture, argmax.
+void add_kinds_of_families(Registry& registry);
 
 }  // namespace dma

@@ -7,7 +7,6 @@
 #include "factors/families.h"
 #include "factors/from_log_density.h"
 #include "factors/gaussian_noise.h"
-#include "factors/gaussian_precision.h"
 #include "factors/gaussian_prior.h"
 #include "factors/greater_than.h"
 #include "factors/inner_product.h"
@@ -18,9 +17,7 @@
 #include "factors/log_copy.h"
 #include "factors/logistic.h"
 #include "factors/max.h"
-#include "factors/mixture.h"
 #include "factors/poisson.h"
-#include "factors/priors.h"
 #include "factors/probit.h"
 #include "factors/product.h"
 #include "factors/product_ep.h"
@@ -28,7 +25,6 @@
 #include "factors/square.h"
 #include "factors/student_t_noise.h"
 #include "factors/sum.h"
-#include "factors/table.h"
 #include "factors/vmp.h"
 #include "factors/within.h"
 
@@ -51,6 +47,7 @@ constexpr auto kLinearised = InnerProduct::Rule::linearised;
 Registry standard_registry() {
   Registry registry;
   add_families(registry);
+  add_kinds_of_families(registry);
   registry
       .add(kind("gaussian_prior", "N(x; mean, variance)")
                .output("x")
@@ -212,57 +209,6 @@ Registry standard_registry() {
                })
                .message<&StudentTNoise::to_x>("ep", "x", from("x", "y"))
                .message<&StudentTNoise::to_y>("ep", "y", from("x", "y")))
-      .add(kind("gaussian_precision", "N(value; mean, 1 / precision)")
-               .input("mean")
-               .input("precision", "gamma")
-               .output("value")
-               .log_density([](Values v, Values) { return GaussianPrecision::log_density(v[0], v[1], v[2]); })
-               .log_integral([](Messages m, Values) { return GaussianPrecision::log_integral(m); })
-               .message<&GaussianPrecision::Ep::to_value>("ep", "value", from("mean", "precision", "value"))
-               .message<&GaussianPrecision::Ep::to_mean>("ep", "mean", from("mean", "precision", "value"))
-               .message<&GaussianPrecision::Ep::to_precision>("ep", "precision", from("mean", "precision", "value"))
-               .message<&GaussianPrecision::Vmp::to_value>("vmp", "value", from("mean", "precision", "value"))
-               .message<&GaussianPrecision::Vmp::to_mean>("vmp", "mean", from("mean", "precision", "value"))
-               .message<&GaussianPrecision::Vmp::to_precision>("vmp", "precision", from("mean", "precision", "value")))
-      .add(kind("gamma_prior", "gamma(x; shape, rate)")
-               .output("x", "gamma")
-               .parameter("shape", above(0), finite())
-               .parameter("rate", above(0), finite())
-               .message<&GammaPrior::to_x>(kExact, "x"))
-      .add(kind("beta_prior", "beta(x; a, b)")
-               .output("x", "beta")
-               .parameter("a", above(0), finite())
-               .parameter("b", above(0), finite())
-               .message<&BetaPrior::to_x>(kExact, "x"))
-      .add(kind("bernoulli_prior", "x = 1 with the probability")
-               .output("x", "bernoulli")
-               .parameter("probability", at_least(0), at_most(1))
-               .message<&BernoulliPrior::to_x>(kExact, "x"))
-      .add(kind("dirichlet_prior", "dirichlet(x; concentration)")
-               .output("x", "dirichlet")
-               .table_parameter("concentration", &DirichletPrior::prepare, above(0) & finite())
-               .message<&DirichletPrior::to_x>(kExact, "x"))
-      .add(kind("categorical_prior", "x = k with probability k")
-               .output("x", "categorical")
-               .table_parameter("probability", &CategoricalPrior::prepare, at_least(0))
-               .message<&CategoricalPrior::to_x>(kExact, "x"))
-      .add(kind("table", "P(child | parents), the child's categories innermost")
-               .variadic_input("parents", "categorical")
-               .output("child", "categorical")
-               .table_parameter("probability", &Table::prepare, at_least(0))
-               .log_integral([](Messages m, Values p) { return Table::log_integral(m, {p}); })
-               .message<&Table::to_child>(kExact, "child")
-               .message<&Table::to_parents>(kExact, "parents", from("parents", "child")))
-      .add(kind("mixture", "N(y; mean k, variance k), k the selector's category")
-               .input("selector", "categorical")
-               .variadic_input("means")
-               .same_terms("selector", "means")
-               .output("y")
-               .per_term_parameter("variance", 1.0, above(0), finite())
-               .log_integral([](Messages m, Values p) { return Mixture::log_integral(m, {p}); })
-               .message<&Mixture::to_selector>("ep", "selector", from("means", "y"))
-               .message<&Mixture::to_means>("ep", "means", from("selector", "means", "y"))
-               .message<&Mixture::to_y>("ep", "y", from("selector", "means", "y")))
       .add(kind("inner_product", "total = sum of x y")
                .variadic_input("x")
                .variadic_input("y")

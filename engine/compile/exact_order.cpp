@@ -55,9 +55,10 @@ class Readiness {
   // each variable must bring one term of every slot, so that a message to it reads only the others.
   bool allows_early(MessageId message) const {
     const auto& port = graph_.factors[message.factor].ports[message.port];
+    if (waiting(message) != 1) return false;
     std::uint32_t one_of_each = 0;
     for (const VariableId v : port.variables) one_of_each += graph_.variables[v.value].family.lanes();
-    if (waiting(message) != 1 || one_of_each != port.terms) return false;
+    if (one_of_each != port.terms) return false;
     const Edge& e = edges_[incomplete_edge(message)];
     return e.sends && !e.sent && !e.waits_for_own;
   }
