@@ -68,8 +68,9 @@ void State::refuse_values(VariableId variable, std::span<const double> values) c
   std::vector<double> tau(v.size), rho(v.size);
   const std::size_t i = v.family->observe(values, v.family.lanes(), tau.data(), rho.data());
   if (i == v.elements()) return;
-  fail("variable '{}', element {}: the observed value is {}; {} is expected of a {} variable", v.name, i,
-       fmt::join(values.subspan(i * v.family.values(), v.family.values()), ", "), v.family->values, v.family.text());
+  fail("variable '{}', element {}: the observed value is {}; {} is expected{}", v.name, i,
+       fmt::join(values.subspan(i * v.family.values(), v.family.values()), ", "), v.family->values,
+       v.family->keeps_values ? "" : fmt::format(" of a {} variable", v.family.text()));
 }
 
 void State::observe(VariableId variable, std::span<const double> values) {
