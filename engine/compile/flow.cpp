@@ -95,8 +95,9 @@ bool flows_to_later_variables(const Resolved& graph) {
   });
 }
 
+// Of the variables of a port with several terms; there is just one where there is one term.
 std::uintptr_t lanes_of(const Resolved& graph, const Resolved::Port& port) {
-  return graph.variables[port.variables[0].value].family.lanes();
+  return port.terms == 1 ? 1 : graph.variables[port.variables[0].value].family.lanes();
 }
 
 // What must be equal for two factors' messages to be computed by one kernel call: visit(number) for each such number.

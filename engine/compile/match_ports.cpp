@@ -116,10 +116,11 @@ Resolved::Port variadic_port(const Variables& variables, const Graph::Factor& fa
 void connect_one(const Variables& variables, const Graph::Factor& factor, const Connection& c, std::uint32_t slots,
                  Resolved::Port& port) {
   const auto& variable = variables[c.variable.value];
+  port.elements = map_of(variables, factor, c, slots);
   port.terms = variable.family.lanes();
-  if (port.terms > 1)
-    (void)multiply_sizes(slots, port.terms, [&] { return fmt::format("{}: the lanes of '{}'", where(factor), variable.name); });
-  port.elements = widened(map_of(variables, factor, c, slots), variable, slots);
+  if (port.terms == 1) return;
+  (void)multiply_sizes(slots, port.terms, [&] { return fmt::format("{}: the lanes of '{}'", where(factor), variable.name); });
+  port.elements = widened(std::move(port.elements), variable, slots);
 }
 
 // Whether a slot can meet an element twice at all. That is seen without looking at the slots of nearly every factor.
@@ -201,6 +202,7 @@ void check_families(const Variables& variables, const Graph::Factor& factor, con
     for (const Connection* c : ports[p]) {
       const auto& variable = variables[c->variable.value];
       const auto& spec = kind.ports()[p];
+      if (spec.is_gaussian && variable.family == Family()) continue;
       if (spec.family && *spec.family != variable.family.name())
         fail("{}: port '{}' wants a {} variable but '{}' is {}", where(factor), spec.name, *spec.family, variable.name,
              variable.family.text());

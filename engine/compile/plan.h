@@ -113,7 +113,7 @@ struct PlanData {
     };
     ShortList<End, 3> ends = {};
 
-    std::uint32_t elements() const { return size / family.lanes(); }
+    std::uint32_t elements() const { return family.lanes() == 1 ? size : size / family.lanes(); }
     std::uint32_t values() const { return elements() * family.values(); }  // numbers of an observation
   };
 

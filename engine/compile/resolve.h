@@ -38,7 +38,7 @@ struct Resolved {
     bool observed = false, shared = false;
     bool wants_messages = true;  // not observed, or observed and to be predicted
 
-    std::uint32_t elements() const { return size / family.lanes(); }
+    std::uint32_t elements() const { return family.lanes() == 1 ? size : size / family.lanes(); }
   };
   struct Port {
     const MessageFunction* message = nullptr;  // null: nothing behind it wants a message (all observed)

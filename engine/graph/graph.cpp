@@ -124,7 +124,8 @@ VariableId Graph::add(std::string_view name, std::size_t size, std::string_view 
   if (size == 0 || size > kLargestVariable)
     fail("variable '{}' has size {}; a size from 1 to {} is expected", own, size, kLargestVariable);
   if (!name.empty()) take_name(own, variable_names_, variables_, "variables");
-  variables_.push_back({std::move(own), static_cast<std::uint32_t>(size), std::string(family), observed, shared});
+  variables_.push_back({std::move(own), static_cast<std::uint32_t>(size), {}, observed, shared});
+  if (!family.empty()) variables_.back().family = std::string(family);
   return {id, mark_};
 }
 

@@ -31,6 +31,7 @@ std::string describe(const Domain& domain) {
 
 Kind& Kind::add(PortSpec port) {
   if (ports_.size() == kMaxPorts) fail("kind '{}' has more than {} ports", name_, kMaxPorts);
+  port.is_gaussian = port.family && *port.family == kGaussian;
   ports_.push_back(std::move(port));
   return *this;
 }

@@ -51,6 +51,7 @@ struct PortSpec {
   // The family of its variables, of whatever dimension; none: any one whose two numbers obey the rules of a Gaussian's, the
   // same on all such ports of the factor.
   std::optional<std::string> family = std::string(kGaussian);
+  bool is_gaussian = true;  // that family is the Gaussian's; kept by Kind
 };
 
 // Of each port, how many lanes each of the variables of one slot has.

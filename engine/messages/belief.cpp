@@ -18,17 +18,27 @@ struct Moments {
 
 }  // namespace
 
-double mean(const Family& family, const Natural& message) { return Moments(family, {&message, 1}).means[0]; }
-double variance(const Family& family, const Natural& message) { return Moments(family, {&message, 1}).variances[0]; }
+double mean(const Family& family, const Natural& message) {
+  double mean, variance;
+  family->moments({&message, 1}, 1, &mean, &variance);
+  return mean;
+}
+double variance(const Family& family, const Natural& message) {
+  double mean, variance;
+  family->moments({&message, 1}, 1, &mean, &variance);
+  return variance;
+}
 double log_density(const Family& family, const Natural& message, double x) {
   return family->log_density({&message, 1}, {&x, 1});
 }
 
 double Belief::mean(std::size_t i, std::size_t k) const {
+  if (family_.lanes() == 1 && k == 0) return dma::mean(family_, message(i)[0]);
   check_lane(k);
   return Moments(family_, message(i)).means[k];
 }
 double Belief::variance(std::size_t i, std::size_t k) const {
+  if (family_.lanes() == 1 && k == 0) return dma::variance(family_, message(i)[0]);
   check_lane(k);
   return Moments(family_, message(i)).variances[k];
 }

@@ -29,8 +29,9 @@ class Belief {
   // An element that is not there is an Error, here and below.
   Gaussian operator[](std::size_t i) const { return Gaussian(message(i)[0]); }
   Lanes message(std::size_t i) const {
-    if (i >= size()) refuse(i);
-    return Lanes(lanes_).subspan(i * family_.lanes(), family_.lanes());
+    const std::size_t lanes = family_.lanes(), first = i * lanes;
+    if (first >= lanes_.size()) refuse(i);
+    return Lanes(lanes_).subspan(first, lanes);
   }
   // Moments of the variable itself, of one element or of all; those of a family with K lanes are of the probability of
   // each category, k.

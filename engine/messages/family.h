@@ -46,9 +46,11 @@ struct FamilyOperations {
   std::string (*text)(Lanes message) = nullptr;
 };
 
+extern const FamilyOperations kGaussianOperations;
+
 class Family {
  public:
-  Family();  // Gaussian: the one the engine knows
+  Family() = default;  // Gaussian: the one the engine knows
   Family(const FamilyOperations& operations, std::uint32_t lanes) : operations_(&operations), lanes_(lanes) {}
 
   std::string_view name() const { return operations_->name; }
@@ -59,7 +61,7 @@ class Family {
   friend bool operator==(const Family&, const Family&) = default;
 
  private:
-  const FamilyOperations* operations_;  // never destroyed
+  const FamilyOperations* operations_ = &kGaussianOperations;  // never destroyed
   std::uint32_t lanes_ = 1;
 };
 

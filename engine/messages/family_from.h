@@ -126,33 +126,36 @@ struct ManyLanes : T {
 };
 
 template <class T>
-const FamilyOperations& family_operations() {
+constexpr FamilyOperations make_family_operations() {
   constexpr bool kIsOneLane = std::is_base_of_v<Natural, T>;
   using Range = std::conditional_t<kIsOneLane, OneLane<T>, ManyLanes<T>>;
-  static const FamilyOperations operations = [] {
-    FamilyOperations o;
-    o.name = T::kName;
-    o.values = T::kValues;
-    o.has_dimension = !kIsOneLane;
-    if constexpr (kIsOneLane) {
-      o.is_like_gaussian = T::kIsLikeGaussian;
-      if constexpr (requires { T::kKeepsValues; }) o.keeps_values = T::kKeepsValues;
-    } else {
-      o.observes_lanes = T::kObservesLanes;
-    }
-    o.are_valid = &Range::are_valid;
-    o.change = &Range::change;
-    o.damp = &Range::damp;
-    o.close = &Range::close;
-    o.observe = &Range::observe;
-    o.moments = &Range::moments;
-    o.log_density = &Range::log_density;
-    o.log_normaliser = &Range::log_normaliser;
-    o.kl = &Range::kl;
-    o.text = &Range::text;
-    return o;
-  }();
-  return operations;
+  FamilyOperations o;
+  o.name = T::kName;
+  o.values = T::kValues;
+  o.has_dimension = !kIsOneLane;
+  if constexpr (kIsOneLane) {
+    o.is_like_gaussian = T::kIsLikeGaussian;
+    if constexpr (requires { T::kKeepsValues; }) o.keeps_values = T::kKeepsValues;
+  } else {
+    o.observes_lanes = T::kObservesLanes;
+  }
+  o.are_valid = &Range::are_valid;
+  o.change = &Range::change;
+  o.damp = &Range::damp;
+  o.close = &Range::close;
+  o.observe = &Range::observe;
+  o.moments = &Range::moments;
+  o.log_density = &Range::log_density;
+  o.log_normaliser = &Range::log_normaliser;
+  o.kl = &Range::kl;
+  o.text = &Range::text;
+  return o;
+}
+
+template <class T>
+const FamilyOperations& family_operations() {
+  static constexpr FamilyOperations kOperations = make_family_operations<T>();
+  return kOperations;
 }
 
 }  // namespace dma
