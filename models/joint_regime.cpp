@@ -10,7 +10,7 @@ namespace dma {
 
 namespace {
 
-constexpr double kMostProducts = 2e12;  // an epoch: about a minute and a half of one core
+constexpr double kMostProducts = 2e12;  // an epoch
 
 }  // namespace
 

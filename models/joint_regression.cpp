@@ -11,7 +11,6 @@ namespace dma {
 namespace {
 
 constexpr double kFirstNoise = 0.3;  // a good part of the target's variance is still unexplained
-constexpr double kWeightExponent = 0.7;
 constexpr int kRivalEpochs = 100, kRivalWeightedEpochs = 120;
 constexpr double kRivalGain = 1e-4;
 constexpr int kFullEpochs = 5;         // on all rows, after growing subsets; twice
@@ -31,15 +30,16 @@ Fitted finish(const RowData& data, const SharedState& state, Curvature& curvatur
   return fitted;
 }
 
-// The noise function learned at a mean that stays: from residuals corrected by leverage, at constant noise.
+// The noise function learned at a mean that stays: from residuals and leverages at constant noise.
 void learn_noise_function(const RowData& data, Curvature& curvature, SharedState& state) {
   constexpr int kSteps = 30;
   const Index n = data.rows.rows();
-  const Vector squares = curvature.residuals().array().square() / curvature.shares_of_others().array().max(0.05);
+  const Vector squares = curvature.residuals().cwiseAbs2(), shares = curvature.shares_of_others();
   for (std::size_t k = 0; k < state.noise.size(); ++k) {
     state.noise[k].add_slopes(data.rows.cols());
     for (int step = 0; step < kSteps; ++step)
-      state.noise[k].learn(data.rows, squares.segment(static_cast<Index>(k) * n, n));
+      state.noise[k].learn(data.rows, squares.segment(static_cast<Index>(k) * n, n),
+                           shares.segment(static_cast<Index>(k) * n, n));
   }
 }
 
@@ -51,9 +51,11 @@ double score_of(std::vector<PredictionComponent> components, const Matrix& targe
   return Prediction::mix(std::move(components)).log_density(targets).sum();
 }
 
-// Of the fit with weighted rows, at noise s where constant noise is s0: s0^2 / (s0^2 + s^2).
-Matrix weighted_share(const SharedState& plain, const Matrix& noise) {
+// Of the fit with weighted rows; by noise: s0^2 / (s0^2 + s^2) at noise s where constant noise is s0.
+Matrix weighted_share(JointRegressionOptions::Share kind, const SharedState& plain, const Matrix& noise) {
+  using Share = JointRegressionOptions::Share;
   Matrix share(noise.rows(), noise.cols());
+  if (kind != Share::by_noise) return share.setConstant(kind == Share::half ? 0.5 : kind == Share::weighted ? 1 : 0);
   for (Index k = 0; k < noise.cols(); ++k) {
     const double constant = std::exp(plain.noise[static_cast<std::size_t>(k)].beta(0));
     share.col(k) = 1 / (1 + (noise.col(k).array() / constant).square());
@@ -61,9 +63,9 @@ Matrix weighted_share(const SharedState& plain, const Matrix& noise) {
   return share;
 }
 
-void add_network(const RowBeliefs& plain, const RowBeliefs* weighted, const JointRegression::Member& member,
-                 double share, std::vector<PredictionComponent>& all) {
-  const Matrix own = weighted != nullptr ? weighted_share(member.plain, weighted->noise)
+void add_network(JointRegressionOptions::Share kind, const RowBeliefs& plain, const RowBeliefs* weighted,
+                 const JointRegression::Member& member, double share, std::vector<PredictionComponent>& all) {
+  const Matrix own = weighted != nullptr ? weighted_share(kind, member.plain, weighted->noise)
                                          : Matrix::Zero(plain.mean.rows(), plain.mean.cols());
   all.push_back(component(plain, *member.plain_posterior, share * (1 - own.array())));
   if (weighted != nullptr) all.push_back(component(*weighted, *member.weighted_posterior, share * own));
@@ -112,11 +114,13 @@ JointRegressionReport JointRegression::fit(const Matrix& rows, const Matrix& tar
   left_out_.clear();
   const double each = 1 / static_cast<double>(fitted);
   for (std::size_t k = 0; k < fitted; ++k)
-    add_network(fitting.plain[k], memory_.members[k].weighted_posterior ? &fitting.weighted[k] : nullptr,
+    add_network(options_.share, fitting.plain[k], memory_.members[k].weighted_posterior ? &fitting.weighted[k] : nullptr,
                 memory_.members[k], each, left_out_);
   memory_.network_share = 1;
   if (options_.linear_rival) {
-    const double ahead = score_of(left_out_, targets) - fitting.rival_score;
+    const double ahead = options_.rival_by == JointRegressionOptions::RivalBy::left_out
+                             ? score_of(left_out_, targets) - fitting.rival_score
+                             : network_evidence() - memory_.rival->log_evidence;
     double& share = memory_.network_share;
     share = 1 / (1 + std::exp(-ahead));
     if (share < kLeastMember) share = 0;
@@ -129,6 +133,16 @@ JointRegressionReport JointRegression::fit(const Matrix& rows, const Matrix& tar
   }
   report.network_share = memory_.network_share;
   return report;
+}
+
+double JointRegression::network_evidence() const {
+  double best = -1e300;
+  for (const Member& member : memory_.members) {
+    if (!member.plain_posterior) continue;
+    best = std::max(best, member.plain_posterior->log_evidence);
+    if (member.weighted_posterior) best = std::max(best, member.weighted_posterior->log_evidence);
+  }
+  return best;
 }
 
 void JointRegression::fit_rival(Fitting& fitting) {
@@ -209,7 +223,7 @@ bool JointRegression::fit_member(Fitting& fitting, std::size_t index) {
   }
   joint.epochs = plain.epoch + (growing ? kFullEpochs : options_.weighted_epochs);
   joint.noise_depends_on_inputs = true;
-  joint.weight_exponent = kWeightExponent;
+  joint.weight_exponent = options_.weight_exponent;
   evidence = fit_shared(network_, data, prior, joint, member.weighted, *curvature);
   fitted = finish(data, member.weighted, *curvature, evidence, options_.tails);
   member.weighted_posterior = std::move(fitted.posterior);
@@ -259,7 +273,7 @@ std::vector<PredictionComponent> JointRegression::predict(const Matrix& rows) co
       weighted = member.weighted_posterior->predict(network_, prior, rows);
       if (options_.doubt_extrapolation) doubt_extrapolation(*member.weighted_posterior, rows, weighted);
     }
-    add_network(plain, member.weighted_posterior ? &weighted : nullptr, member, each, all);
+    add_network(options_.share, plain, member.weighted_posterior ? &weighted : nullptr, member, each, all);
   }
   if (memory_.rival && memory_.network_share < 1)
     all.push_back(component(memory_.rival->predict(linear_, linear_prior_, rows), *memory_.rival,

@@ -30,6 +30,10 @@ struct JointRegressionOptions {
   bool noise_depends_on_inputs = true, tails = true, linear_rival = true, doubt_extrapolation = true;
   int epochs = 60, weighted_epochs = 40;  // limits
   double least_gain = 0.0003;             // see SharedFitOptions
+  double weight_exponent = 0.7;           // of the second fit, see SharedFitOptions
+  // How a row's prediction is shared between the first fit and the second: by its noise, or the same for all rows.
+  enum class Share { by_noise, half, plain, weighted } share = Share::by_noise;
+  enum class RivalBy { left_out, evidence } rival_by = RivalBy::left_out;
   std::size_t members = 0;  // networks from different draws, mixed; 0: as many as take little time, up to four
   std::uint64_t seed = 1;
 };
@@ -91,6 +95,7 @@ class JointRegression {
  private:
   struct Fitting;
   void fit_rival(Fitting& fitting);
+  double network_evidence() const;  // the best member's
   bool fit_member(Fitting& fitting, std::size_t index);
   void doubt_extrapolation(const SharedPosterior& posterior, const Matrix& rows, RowBeliefs& beliefs) const;
 

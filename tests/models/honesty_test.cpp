@@ -12,7 +12,7 @@ using namespace dma::validation;
 namespace {
 
 void keeps_its_promise(const std::string& table, std::size_t seeds, const std::string& method = {}) {
-  const HonestyResult r = measure_honesty(table, seeds, {15}, method);
+  const HonestyResult r = measure_honesty(table, {seeds}, {15}, method);
   CAPTURE(r.table);
   CAPTURE(r.rmse);
   CAPTURE(r.coverage);
@@ -37,7 +37,7 @@ TEST_CASE("honesty: the method of larger networks does not memorise noise either
 }
 
 TEST_CASE("honesty: uncertain in a gap and beyond the data") {
-  const NoDataResult gap = measure_gap(3), beyond = measure_beyond(3);
+  const NoDataResult gap = measure_gap({3}), beyond = measure_beyond({3});
   CHECK(gap.coverage >= 0.8);
   CHECK(gap.sd_ratio >= 2.5);  // 3 on average over twenty seeds
   CHECK(beyond.coverage >= 0.8);

@@ -35,14 +35,24 @@ Eigen::MatrixXd grid_around(double low, double high) {
   return Eigen::VectorXd::LinSpaced(kPoints, low - margin, high + margin);
 }
 
+// What the predictive itself says: with the tails of Student's t, two standard deviations would be far too wide.
+struct Interval {
+  Eigen::VectorXd low, high;
+};
+constexpr const char* kIntervalTitle = "95 % interval";
+Interval interval(const Prediction& p, Eigen::Index target) {
+  return {p.quantile(0.025).col(target), p.quantile(0.975).col(target)};
+}
+
 plot::Panel curve_panel(const Prediction& p, const Eigen::MatrixXd& grid, const TrainingData& data,
                         Eigen::Index target) {
   const auto rows = shown_rows(data.inputs.rows());
   const Eigen::VectorXd x = data.inputs(rows, 0), y = data.outputs(rows, target);
-  const Eigen::VectorXd mean = p.mean.col(target), sd = p.sd.col(target);
+  const Eigen::VectorXd mean = p.mean.col(target);
+  const Interval band = interval(p, target);
   const double low = data.inputs.minCoeff(), high = data.inputs.maxCoeff();
-  const double bottom = std::min(y.minCoeff(), (mean - 2 * sd).minCoeff());
-  const double top = std::max(y.maxCoeff(), (mean + 2 * sd).maxCoeff());
+  const double bottom = std::min(y.minCoeff(), band.low.minCoeff());
+  const double top = std::max(y.maxCoeff(), band.high.maxCoeff());
   const std::string& name = data.targets[static_cast<std::size_t>(target)];
   const auto vertical = [&](double at, std::string title) {
     return plot::Series{.title = std::move(title),
@@ -55,12 +65,12 @@ plot::Panel curve_panel(const Prediction& p, const Eigen::MatrixXd& grid, const 
   return {.title = fmt::format("{} given {}", name, data.features[0]),
           .x = {data.features[0], plot::Scale::linear, grid(0, 0), grid(grid.rows() - 1, 0)},
           .y = {name, plot::Scale::linear, bottom - 0.05 * (top - bottom), top + 0.05 * (top - bottom)},
-          .series = {{.title = "mean ± 2 sd",
+          .series = {{.title = kIntervalTitle,
                       .style = Style::band,
                       .colour = Colour::sky,
                       .x = numbers(grid.col(0)),
-                      .y = numbers(mean - 2 * sd),
-                      .y_high = numbers(mean + 2 * sd)},
+                      .y = numbers(band.low),
+                      .y_high = numbers(band.high)},
                      {.title = "data",
                       .style = Style::points,
                       .colour = Colour::vermillion,
@@ -75,17 +85,18 @@ plot::Panel curve_panel(const Prediction& p, const Eigen::MatrixXd& grid, const 
 
 plot::Panel agreement_panel(const Prediction& p, const Eigen::MatrixXd& observed, const std::string& name,
                             const std::string& which, Eigen::Index target) {
-  const Eigen::VectorXd y = observed.col(target), mean = p.mean.col(target), sd = p.sd.col(target);
+  const Eigen::VectorXd y = observed.col(target), mean = p.mean.col(target);
+  const Interval bars = interval(p, target);
   const double low = y.minCoeff(), high = y.maxCoeff();
   return {.title = fmt::format("{}, {}", name, which),
           .x = {"observed " + name},
           .y = {"predicted " + name},
-          .series = {{.title = "mean ± 2 sd",
+          .series = {{.title = kIntervalTitle,
                       .style = Style::bars,
                       .colour = Colour::sky,
                       .x = numbers(y),
-                      .y = numbers(mean),
-                      .y_high = numbers(2 * sd),
+                      .y = numbers(bars.low),
+                      .y_high = numbers(bars.high),
                       .width = 1},
                      {.style = Style::points, .x = numbers(y), .y = numbers(mean), .width = 1.2},
                      {.title = "predicted = observed",

@@ -39,21 +39,6 @@ std::vector<double> numbers(const std::vector<std::string>& lists, const char* o
   return values;
 }
 
-std::vector<std::size_t> hidden_widths(const std::vector<std::string>& lists) {
-  const std::vector<std::string> texts = elements(lists);
-  if (texts == std::vector<std::string>{"none"}) return {};
-  std::vector<std::size_t> widths;
-  for (const std::string& text : texts) {
-    std::size_t width = 0;
-    const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), width);
-    if (code != std::errc{} || end != text.data() + text.size() || width < 1 || width > kWidest)
-      fail("--hidden: '{}' is given; widths of 1 to {} are expected, such as 50 or 6,5, or none for a linear model",
-           text, kWidest);
-    widths.push_back(width);
-  }
-  return widths;
-}
-
 void check_each(const std::vector<double>& values, const char* option, double above, double most = kInfinity) {
   for (const double value : values)
     if (!(value > above && value <= most && std::isfinite(value))) {
@@ -152,6 +137,21 @@ Model preset(const FitSettings& s, std::size_t features, const std::vector<std::
 }
 
 }  // namespace
+
+std::vector<std::size_t> hidden_widths(const std::vector<std::string>& lists) {
+  const std::vector<std::string> texts = elements(lists);
+  if (texts == std::vector<std::string>{"none"}) return {};
+  std::vector<std::size_t> widths;
+  for (const std::string& text : texts) {
+    std::size_t width = 0;
+    const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), width);
+    if (code != std::errc{} || end != text.data() + text.size() || width < 1 || width > kWidest)
+      fail("--hidden: '{}' is given; widths of 1 to {} are expected, such as 50 or 6,5, or none for a linear model",
+           text, kWidest);
+    widths.push_back(width);
+  }
+  return widths;
+}
 
 void add_fit_settings(Command command, FitSettings& s) {
   const auto list = [](Option option) { return option.allow_extra_args(false); };

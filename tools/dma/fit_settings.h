@@ -29,6 +29,9 @@ struct FitSettings {
   std::uint64_t seed = 1;
 };
 
+// Of --hidden: "50", or "6,5", or "none".
+std::vector<std::size_t> hidden_widths(const std::vector<std::string>& lists);
+
 void add_fit_settings(Command command, FitSettings& settings);
 
 struct Model {

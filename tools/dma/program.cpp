@@ -37,6 +37,7 @@ int run(int count, char** arguments) {
   add_reproduce_command(root);
   add_uci_command(root);
   add_honesty_command(root);
+  add_choices_command(root);
   add_compare_command(root);
   const int code = program.run(count, arguments);
   flush_output();

@@ -2,11 +2,9 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <filesystem>
 #include <memory>
 
-#include "engine/support/error.h"
 #include "engine/support/text.h"
 #include "tools/dma/commands.h"
 #include "tools/dma/standard_streams.h"
@@ -31,36 +29,14 @@ struct UciRequest {
   bool curve = false, held_back = false, json = false, quiet = false;
 };
 
-std::vector<fs::path> data_folders(const fs::path& folder) {
-  if (!fs::is_directory(folder)) fail("'{}' is not a folder", folder.string());
-  if (uci::is_data_folder(folder)) return {folder};
-  std::vector<fs::path> found;
-  for (const auto& entry : fs::directory_iterator(folder))
-    if (uci::is_data_folder(entry.path())) found.push_back(entry.path());
-  if (found.empty())
-    fail("'{}' holds no data.txt, and neither does a folder in it; a folder of the UCI layout is expected", folder.string());
-  std::ranges::sort(found);
-  return found;
-}
-
-// Every tenth training row in the role of the test rows: to choose settings without looking at those.
-void hold_back(uci::DataFolder& data) {
-  for (std::size_t i = 0; i < data.train.size(); ++i) {
-    std::vector<Eigen::Index> train, test;
-    for (std::size_t n = 0; n < data.train[i].size(); ++n) (n % 10 == i % 10 ? test : train).push_back(data.train[i][n]);
-    data.train[i] = std::move(train);
-    data.test[i] = std::move(test);
-  }
-}
-
 void run(const UciRequest& request) {
-  const auto folders = data_folders(request.folder);
+  const auto folders = uci::data_folders(request.folder);
   check_writable(request.out / "uci.md");
   const bool terminal = isatty(STDERR_FILENO) != 0 && !request.quiet;
   std::vector<uci::SetResult> results;
   for (const fs::path& folder : folders) {
     uci::DataFolder data = uci::read_data_folder(folder, request.splits);
-    if (request.held_back) hold_back(data);
+    if (request.held_back) uci::hold_back(data);
     uci::ProtocolOptions options;
     options.jobs = request.jobs;
     options.choose = request.choose;

@@ -111,7 +111,7 @@ std::string clause(const Series& series, std::size_t panel, std::size_t index, T
       return fmt::format("{} using 1:2:3 with filledcurves fs transparent solid 0.25 lc rgb '{}' {}", data, colour,
                          title);
     case Style::bars:
-      return fmt::format("{} using 1:2:3 with yerrorbars pt 7 ps {} {} {}", data, 0.3 * series.width, line, title);
+      return fmt::format("{} using 1:2:(0):($3-$2) with vectors nohead {} {}", data, line, title);
     case Style::steps:
       return fmt::format("{} using 1:2 with fillsteps fs transparent solid 0.35 noborder lc rgb '{}' {}", data, colour,
                          title);

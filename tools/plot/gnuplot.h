@@ -22,7 +22,7 @@ enum class Style {
   line_points,
   area,     // between y and the x axis
   band,     // between y and y_high, half transparent
-  bars,     // points with error bars of half length y_high
+  bars,     // a vertical line from y to y_high at every x
   steps,    // a histogram's outline, filled
   squares,  // centred squares, each with its own `side` and `opacity`
 };
@@ -44,7 +44,7 @@ struct Series {
   Style style = Style::line;
   Colour colour = Colour::blue;
   std::vector<double> x = {}, y = {};
-  std::vector<double> y_high = {};              // of a band, or the half lengths of error bars
+  std::vector<double> y_high = {};              // of a band, or of bars
   double width = 2;                             // of lines; points scale with it
   std::vector<double> side = {}, opacity = {};  // of squares: in units of the x axis; 0 is invisible, 1 solid
 };

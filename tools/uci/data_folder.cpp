@@ -1,5 +1,6 @@
 #include "tools/uci/data_folder.h"
 
+#include <algorithm>
 #include <charconv>
 #include <fstream>
 #include <sstream>
@@ -75,6 +76,27 @@ DataFolder read_data_folder(const fs::path& folder, std::size_t splits) {
     data.test.push_back(read_indices(test, table.rows()));
   }
   return data;
+}
+
+std::vector<fs::path> data_folders(const fs::path& folder) {
+  if (!fs::is_directory(folder)) fail("'{}' is not a folder", folder.string());
+  if (is_data_folder(folder)) return {folder};
+  std::vector<fs::path> found;
+  for (const auto& entry : fs::directory_iterator(folder))
+    if (is_data_folder(entry.path())) found.push_back(entry.path());
+  if (found.empty())
+    fail("'{}' holds no data.txt, and neither does a folder in it; a folder of the UCI layout is expected", folder.string());
+  std::ranges::sort(found);
+  return found;
+}
+
+void hold_back(DataFolder& data) {
+  for (std::size_t i = 0; i < data.train.size(); ++i) {
+    std::vector<Eigen::Index> train, test;
+    for (std::size_t n = 0; n < data.train[i].size(); ++n) (n % 10 == i % 10 ? test : train).push_back(data.train[i][n]);
+    data.train[i] = std::move(train);
+    data.test[i] = std::move(test);
+  }
 }
 
 }  // namespace dma::uci

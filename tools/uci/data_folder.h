@@ -17,7 +17,13 @@ struct DataFolder {
 
 bool is_data_folder(const std::filesystem::path& folder);
 
+// The folder itself if it is one, or those in it, by name.
+std::vector<std::filesystem::path> data_folders(const std::filesystem::path& folder);
+
 // Reads the first `splits` splits (or as many as there are). Errors name the file and what is wrong.
 DataFolder read_data_folder(const std::filesystem::path& folder, std::size_t splits);
+
+// Every tenth training row in the role of the test rows: to choose settings without looking at those.
+void hold_back(DataFolder& data);
 
 }  // namespace dma::uci

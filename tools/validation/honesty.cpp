@@ -8,8 +8,9 @@
 
 #include "models/regression.h"
 #include "models/scores.h"
+#include "tools/reproduce/methods.h"
+#include "tools/reproduce/scores.h"
 #include "tools/validation/honesty_tables.h"
-#include "tools/validation/paper_tasks.h"
 #include "tools/validation/thread_seconds.h"
 
 namespace dma::validation {
@@ -41,10 +42,10 @@ double rmse_of_linear(const HonestyTable& t) {
   return rmse(with_ones(t.test_inputs) * w, t.test_targets);
 }
 
-NoDataResult measure(std::size_t seeds, const std::vector<std::size_t>& hidden, NoDataTable (*table)(std::uint64_t)) {
+NoDataResult measure_without_data(Seeds seeds, const std::vector<std::size_t>& hidden, NoDataTable (*table)(std::uint64_t)) {
   NoDataResult result;
-  const auto count = static_cast<double>(seeds);
-  for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
+  const auto count = static_cast<double>(seeds.count);
+  for (std::uint64_t seed = seeds.first; seed < seeds.first + seeds.count; ++seed) {
     const NoDataTable t = table(seed);
     const Bnn net = learned(t.inputs, t.targets, hidden, {}, seed);
     const Prediction away = net.predict(t.gap_inputs), at_data = net.predict(t.inputs);
@@ -58,11 +59,11 @@ NoDataResult measure(std::size_t seeds, const std::vector<std::size_t>& hidden, 
 
 }  // namespace
 
-HonestyResult measure_honesty(const std::string& name, std::size_t seeds, const std::vector<std::size_t>& hidden, const std::string& method) {
+HonestyResult measure_honesty(const std::string& name, Seeds seeds, const std::vector<std::size_t>& hidden, const std::string& method) {
   HonestyResult result;
   result.table = name;
-  const auto count = static_cast<double>(seeds);
-  for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
+  const auto count = static_cast<double>(seeds.count);
+  for (std::uint64_t seed = seeds.first; seed < seeds.first + seeds.count; ++seed) {
     const HonestyTable t = honesty_table(name, seed);
     const double start = thread_seconds();
     const Bnn net = learned(t.inputs, t.targets, hidden, method, seed);
@@ -81,8 +82,8 @@ HonestyResult measure_honesty(const std::string& name, std::size_t seeds, const 
   return result;
 }
 
-NoDataResult measure_gap(std::size_t seeds, const std::vector<std::size_t>& hidden) { return measure(seeds, hidden, &gap_table); }
-NoDataResult measure_beyond(std::size_t seeds, const std::vector<std::size_t>& hidden) { return measure(seeds, hidden, &beyond_table); }
+NoDataResult measure_gap(Seeds seeds, const std::vector<std::size_t>& hidden) { return measure_without_data(seeds, hidden, &gap_table); }
+NoDataResult measure_beyond(Seeds seeds, const std::vector<std::size_t>& hidden) { return measure_without_data(seeds, hidden, &beyond_table); }
 
 double measure_growth(std::size_t rows, std::uint64_t seed, double& seconds) {
   constexpr Eigen::Index kInputs = 10, kTest = 2000;
@@ -104,32 +105,15 @@ double measure_growth(std::size_t rows, std::uint64_t seed, double& seconds) {
   return rmse(net.predict(test_x).mean, test_y);
 }
 
-ExtrapolationResult measure_extrapolation(std::size_t seeds, bool linear_slopes) {
+ExtrapolationResult measure_extrapolation(const std::string& method, Seeds seeds) {
   ExtrapolationResult result;
-  constexpr int kTested = 200;
-  for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
-    const PaperTask task = small_task(seed);
-    BnnOptions options{.layers = task.layers, .slopes = linear_slopes ? Numbers(1.0) : Numbers(task.slopes), .noise = task.noise,
-                       .bias = false, .standardise = false};
-    for (std::size_t l = 0; l + 1 < task.layers.size(); ++l) {
-      const std::size_t size = task.layers[l] * task.layers[l + 1];
-      options.priors.push_back({std::vector<double>(size, 0.0), std::vector<double>(size, 4 / (3 * static_cast<double>(task.layers[l])))});
-    }
-    options.seed = seed;
-    Bnn net(options);
-    net.fit(task.inputs, task.targets, {.epochs = 100});
-    // Beyond the data on both sides, as far as the paper's figures reach.
-    Eigen::MatrixXd x(kTested, task.inputs.cols()), y(kTested, 1);
-    boost::random::mt19937_64 random(seed + 1000);
-    boost::random::normal_distribution<double> normal;
-    for (int i = 0; i < kTested; ++i) {
-      const double share = (i + 0.5) / kTested, raw = i % 2 == 0 ? -2.5 - 2.5 * share : 1.5 + 3.5 * share;
-      x.row(i) = task.features(raw);
-      y(i, 0) = task.truth(raw)(0) + task.noise * normal(random);
-    }
-    const Scores scores = scores_of(net.predict(x), y)[0];
-    result.nll -= scores.log_likelihood / static_cast<double>(seeds);
-    result.coverage += scores.coverage_95 / static_cast<double>(seeds);
+  const auto count = static_cast<double>(seeds.count);
+  for (std::uint64_t seed = seeds.first; seed < seeds.first + seeds.count; ++seed) {
+    const reproduce::Task task = reproduce::make_task("small", seed);
+    const reproduce::Fitted fitted = reproduce::method(method).fit(task, seed, {});
+    const auto score = reproduce::score(task, fitted.predict, false);
+    result.nll += json_number(score.at("extrapolation_nll")) / count;
+    result.coverage += json_number(score.at("outside").at("coverage_95")) / count;
   }
   return result;
 }

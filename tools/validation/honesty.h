@@ -1,7 +1,7 @@
 // The default judged on tables made to expose over-confidence: what is promised, beside what is measured.
 #pragma once
 
-#include <functional>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -15,24 +15,30 @@ struct HonestyResult {
   bool kept() const { return coverage >= least_coverage && coverage <= most_coverage && rmse <= most_rmse; }
 };
 
-// Mean over seeds 1, 2, ... of a table by the default settings with these hidden layers, by this method (empty: the default).
-HonestyResult measure_honesty(const std::string& table, std::size_t seeds, const std::vector<std::size_t>& hidden = {50},
+struct Seeds {
+  std::size_t count = 1;
+  std::uint64_t first = 1;
+};
+
+// Mean over seeds of a table by the default settings with these hidden layers, by this method (empty: the default).
+HonestyResult measure_honesty(const std::string& table, Seeds seeds, const std::vector<std::size_t>& hidden = {50},
                               const std::string& method = {});
 
 // Where no data are: share of the true function inside 95 % epistemic intervals, and epistemic sd there over that at the data.
 struct NoDataResult {
   double coverage = 0, sd_ratio = 0;
 };
-NoDataResult measure_gap(std::size_t seeds, const std::vector<std::size_t>& hidden = {50});
-NoDataResult measure_beyond(std::size_t seeds, const std::vector<std::size_t>& hidden = {50});
+NoDataResult measure_gap(Seeds seeds, const std::vector<std::size_t>& hidden = {50});
+NoDataResult measure_beyond(Seeds seeds, const std::vector<std::size_t>& hidden = {50});
 
 // RMSE on a smooth function of 10 inputs with noise 0.3, learned from so many rows.
 double measure_growth(std::size_t rows, std::uint64_t seed, double& seconds);
 
-// Mean over seeds of the negative log-likelihood beyond the data of the paper's 8-6-5-1 task, all weights N(0, 4 / (3 fan-in)).
+// Beyond the data of the paper's 8-6-5-1 task by a method of `dma reproduce` ("joint", "joint-linear", "exact", ...) and by its protocol:
+// means over seeds of the negative log density of the true function, and of the share of it inside 95 % intervals.
 struct ExtrapolationResult {
   double nll = 0, coverage = 0;
 };
-ExtrapolationResult measure_extrapolation(std::size_t seeds, bool linear_slopes);
+ExtrapolationResult measure_extrapolation(const std::string& method, Seeds seeds);
 
 }  // namespace dma::validation

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <functional>
 #include <map>
+#include <numbers>
 
 #include "engine/support/error.h"
 
@@ -21,9 +22,40 @@ struct Source {
   explicit Source(std::uint64_t seed) : random(seed) {}
   double normal() { return gaussian(random); }
   double uniform(double low, double high) { return boost::random::uniform_real_distribution<double>(low, high)(random); }
+  double student(int degrees) {
+    const double top = normal();
+    double squares = 0;
+    for (int k = 0; k < degrees; ++k) squares += std::pow(normal(), 2);
+    return top / std::sqrt(squares / degrees);
+  }
   boost::random::mt19937_64 random;
   boost::random::normal_distribution<double> gaussian;
 };
+
+// Friedman's laws are of columns uniform on [0, 1]: standard normal ones through their own distribution function.
+double uniform_of(double z) { return 0.5 * std::erfc(-z / std::numbers::sqrt2); }
+void uniform_columns(MatrixXd& x, Source&) { x = x.unaryExpr(&uniform_of); }
+
+double friedman_1(const Row& z) {
+  const Row x = z.unaryExpr(&uniform_of);
+  return 10 * std::sin(std::numbers::pi * x(0) * x(1)) + 20 * std::pow(x(2) - 0.5, 2) + 10 * x(3) + 5 * x(4);
+}
+
+struct Circuit {  // resistance, angular frequency, inductance, capacity
+  explicit Circuit(const Row& z)
+      : r(100 * uniform_of(z(0))),
+        reactance(w(z) * uniform_of(z(2)) - 1 / (w(z) * (1 + 10 * uniform_of(z(3))))) {}
+  static double w(const Row& z) { return std::numbers::pi * (40 + 520 * uniform_of(z(1))); }
+  double r, reactance;
+};
+double friedman_impedance(const Row& z) {
+  const Circuit c(z);
+  return std::hypot(c.r, c.reactance);
+}
+double friedman_phase(const Row& z) {
+  const Circuit c(z);
+  return std::atan(c.reactance / c.r);
+}
 
 struct Law {
   Index features, rows;
@@ -61,6 +93,13 @@ const std::map<std::string, Law>& laws() {
           x << old, old.col(0), MatrixXd::Constant(old.rows(), 1, 7), 2 * old.col(1);
         }}},
       {"200 features x 100", {200, 100, 0.3, [](const Row& x, Source& s) { return x.head(5).sum() + 0.3 * s.normal(); }}},
+      {"Friedman 1", {10, 300, 1, [](const Row& x, Source& s) { return friedman_1(x) + s.normal(); }, &uniform_columns}},
+      {"Friedman 2", {4, 300, 125, [](const Row& x, Source& s) { return friedman_impedance(x) + 125 * s.normal(); }, &uniform_columns}},
+      {"Friedman 3", {4, 300, 0.1, [](const Row& x, Source& s) { return friedman_phase(x) + 0.1 * s.normal(); }, &uniform_columns}},
+      {"heavy tails", {5, 500, 0.3, [](const Row& x, Source& s) { return signal(x) + 0.3 * s.student(3); }}},
+      {"sparse, 100 features x 300", {100, 300, 0.5, [](const Row& x, Source& s) { return x(3) - 2 * x(17) + x(58) + 0.5 * s.normal(); }}},
+      {"interactions, 10 x 1000",
+       {10, 1000, 0.3, [](const Row& x, Source& s) { return x(0) * x(1) + std::sin(x(2)) + std::abs(x(3)) + 0.3 * s.normal(); }}},
       {"heteroscedastic",
        {3, 800, 0, [](const Row& x, Source& s) { return signal(x) + std::exp(-1 + x(0)) * s.normal(); }}},
   };

@@ -13,8 +13,6 @@ constexpr int kMostTries = 10;
 constexpr double kLargestNoiseStep = 4, kLargestScaleStep = 2;
 constexpr int kFirstScaleEpoch = 4;
 constexpr double kLeastNoise = 1e-10;
-// A row that is nearly its own prediction says little about the noise: its correction is bounded.
-constexpr double kLeastOwnShare = 0.1;
 constexpr int kEpochsBetweenScores = 5;
 constexpr int kFlatScores = SharedState::kFlatScores;
 
@@ -72,13 +70,13 @@ void learn_noise(const RowData& data, const Vector& residuals, const Vector& oth
     LogLinearNoise& noise = state.noise[static_cast<std::size_t>(k)];
     const auto r = residuals.segment(k * n, n);
     if (noise.depends_on_inputs()) {
-      const Vector squares = r.array().square() / others.segment(k * n, n).array().max(kLeastOwnShare);
-      for (int twice = 0; twice < 2; ++twice) noise.learn(data.rows, squares);
+      const Vector squares = r.cwiseAbs2();
+      for (int twice = 0; twice < 2; ++twice) noise.learn(data.rows, squares, others.segment(k * n, n));
       continue;
     }
     const double left_over = others.size() > 0 ? others.segment(k * n, n).sum() : static_cast<double>(n) - effective;
     const double before = std::exp(noise.beta(0));
-    const double found = r.squaredNorm() / std::max(left_over, 1e-3 * static_cast<double>(n));
+    const double found = r.squaredNorm() / std::max(left_over - kAwayFromZero, 1e-300);  // the largest step bounds it
     noise.beta(0) =
         std::log(std::max(kLeastNoise, std::clamp(found, before / kLargestNoiseStep, before * kLargestNoiseStep)));
   }

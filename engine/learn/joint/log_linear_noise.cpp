@@ -21,9 +21,9 @@ Matrix with_ones(const Matrix& rows) {
   return phi;
 }
 
-// Phi^T Phi / 2, the Fisher information of beta, with the slopes' prior.
-Matrix information(const Matrix& phi, double precision) {
-  Matrix f = 0.5 * (phi.transpose() * phi);
+// Phi^T O Phi / 2, the Fisher information of beta, with the slopes' prior.
+Matrix information(const Matrix& phi, const Vector& shares, double precision) {
+  Matrix f = 0.5 * (phi.transpose() * shares.asDiagonal() * phi);
   f.diagonal().tail(f.rows() - 1).array() += precision;
   return f;
 }
@@ -38,12 +38,17 @@ Vector LogLinearNoise::variances(const Matrix& rows) const {
   return logarithms(beta, rows).array().max(std::max(lowest, kSmallestLog)).min(highest).exp();
 }
 
-void LogLinearNoise::learn(const Matrix& rows, const Vector& squares) {
+// With row noise s_n the log evidence changes by (r_n^2 / s_n - (1 - h_n)) / 2 with log s_n. A row that is its own prediction
+// (h near 1) so has no say; dividing its residual by a bounded 1 - h instead takes it for evidence of little noise, and where
+// all rows are fitted closely the noise then falls from step to step without end.
+void LogLinearNoise::learn(const Matrix& rows, const Vector& squares, const Vector& shares) {
   const Matrix phi = with_ones(rows);
-  const Vector u = squares.array() / variances(rows).array() - 1;
-  const Matrix f = information(phi, precision);
+  const Vector u = squares.array() / variances(rows).array() - shares.array();
+  Matrix f = information(phi, shares, precision);
+  f(0, 0) += 0.5 * kAwayFromZero;
   const Eigen::LLT<Matrix> factor(f);
   Vector slope = 0.5 * (phi.transpose() * u);
+  slope(0) += 0.5 * kAwayFromZero;
   slope.tail(rows.cols()) -= precision * beta.tail(rows.cols());
   const Vector delta = factor.solve(slope);
   const double largest = (phi * delta).cwiseAbs().maxCoeff();
@@ -55,7 +60,7 @@ void LogLinearNoise::learn(const Matrix& rows, const Vector& squares) {
 
 double LogLinearNoise::log_evidence(const Matrix& rows) const {
   if (!depends_on_inputs()) return 0;
-  const Matrix f = information(with_ones(rows), precision);
+  const Matrix f = information(with_ones(rows), Vector::Ones(rows.rows()), precision);
   const Eigen::LLT<Matrix> factor(f);
   const auto slopes = static_cast<double>(rows.cols());
   // The intercept's own determinant, N / 2, is the constant model's too and is left out.

@@ -6,6 +6,11 @@
 
 namespace dma {
 
+// Where the rows do not tell noise from a function with as many degrees of freedom as rows, the evidence of a variance often
+// has its maximum at 0. A density of the noise sd that is linear at 0 keeps it away: the count of rows that are left over is
+// less by this.
+inline constexpr double kAwayFromZero = 1;
+
 struct LogLinearNoise {
   Vector beta = Vector::Zero(1);  // intercept, then one slope per input, or none
   double precision = 1;           // of the prior N(0, 1/precision) on every slope
@@ -18,8 +23,9 @@ struct LogLinearNoise {
   static LogLinearNoise constant(double variance);
   void add_slopes(Index inputs);
 
-  // One step of Fisher scoring on the likelihood of squared residuals N(0, s), and of evidence on the precision of slopes.
-  void learn(const Matrix& rows, const Vector& squares);
+  // One step of Fisher scoring on the evidence, and of evidence on the precision of slopes. `squares`: of the residuals;
+  // `shares`: 1 - h of every row, the part of its prediction that it did not make itself (1 where nothing was fitted).
+  void learn(const Matrix& rows, const Vector& squares, const Vector& shares);
   // Laplace's term for beta in the log evidence.
   double log_evidence(const Matrix& rows) const;
   // Remembers the range of the logarithm on these rows.

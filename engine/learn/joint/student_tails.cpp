@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <array>
+#include <boost/math/tools/minima.hpp>
+#include <boost/math/tools/toms748_solve.hpp>
 #include <cmath>
+#include <cstdint>
 
 namespace dma {
 
@@ -15,12 +18,12 @@ constexpr Index kMostRows = 4000;  // a shape of two numbers needs no more
 
 // Where the density of log omega has fallen by e^-16 from its top: a (omega - 1 - log omega) = 16, on either side of 1.
 double edge(double a, bool upper) {
-  double inside = 0, outside = upper ? 60 : -17 / a - 2;  // of log omega
-  for (int i = 0; i < 60; ++i) {
-    const double middle = 0.5 * (inside + outside);
-    (a * (std::expm1(middle) - middle) < 16 ? inside : outside) = middle;
-  }
-  return inside;
+  const auto fall = [a](double log_omega) { return a * (std::expm1(log_omega) - log_omega) - 16; };
+  const auto tolerance = boost::math::tools::eps_tolerance<double>();
+  std::uintmax_t most = 200;
+  const auto [low, high] = upper ? boost::math::tools::toms748_solve(fall, 0.0, 60.0, tolerance, most)
+                                 : boost::math::tools::toms748_solve(fall, -17 / a - 2, 0.0, tolerance, most);
+  return upper ? low : high;
 }
 
 double log_likelihood(const Vector& errors, const Vector& variances, const Vector& noise, const StudentTails& tails) {
@@ -39,18 +42,11 @@ struct Scored {
 };
 
 Scored best_scale(const Vector& errors, const Vector& variances, const Vector& noise, double degrees) {
-  constexpr double kGolden = 0.6180339887498949;
-  double low = std::log(kLeastScale), high = std::log(kMostScale);
-  const auto value = [&](double x) { return log_likelihood(errors, variances, noise, {degrees, std::exp(x)}); };
-  double left = high - kGolden * (high - low), right = low + kGolden * (high - low), at_left = value(left), at_right = value(right);
-  for (int step = 0; step < 12; ++step) {
-    if (at_left < at_right) {
-      low = left, left = right, at_left = at_right, right = low + kGolden * (high - low), at_right = value(right);
-    } else {
-      high = right, right = left, at_right = at_left, left = high - kGolden * (high - low), at_left = value(left);
-    }
-  }
-  return at_left > at_right ? Scored{std::exp(left), at_left} : Scored{std::exp(right), at_right};
+  constexpr int kBits = 8;  // of the logarithm: the scale to less than a hundredth, far below what rows can tell
+  const auto [log_scale, loss] = boost::math::tools::brent_find_minima(
+      [&](double x) { return -log_likelihood(errors, variances, noise, {degrees, std::exp(x)}); }, std::log(kLeastScale), std::log(kMostScale),
+      kBits);
+  return {std::exp(log_scale), -loss};
 }
 
 }  // namespace

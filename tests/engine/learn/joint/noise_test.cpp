@@ -47,13 +47,13 @@ TEST_CASE("log-linear noise: slopes come back, and go to zero where noise is con
   const Vector truth = (-1 + 0.8 * rows.col(1).array()).exp();
   LogLinearNoise noise = LogLinearNoise::constant(1);
   noise.add_slopes(3);
-  for (int step = 0; step < 40; ++step) noise.learn(rows, truth.cwiseProduct(z.cwiseAbs2()));
+  for (int step = 0; step < 40; ++step) noise.learn(rows, truth.cwiseProduct(z.cwiseAbs2()), Vector::Ones(3000));
   CHECK(noise.beta(0) == doctest::Approx(-1).epsilon(0.1));
   CHECK(noise.beta(2) == doctest::Approx(0.8).epsilon(0.1));
   CHECK(std::abs(noise.beta(1)) < 0.1);
   LogLinearNoise constant = LogLinearNoise::constant(1);
   constant.add_slopes(3);
-  for (int step = 0; step < 40; ++step) constant.learn(rows, 0.5 * z.cwiseAbs2());
+  for (int step = 0; step < 40; ++step) constant.learn(rows, 0.5 * z.cwiseAbs2(), Vector::Ones(3000));
   CHECK(constant.beta.tail(3).cwiseAbs().maxCoeff() < 0.05);
   CHECK(constant.log_evidence(rows) <= 0);
   noise.stay_within(rows);
