@@ -8,6 +8,7 @@
 
 #include "engine/support/text.h"
 #include "models/joint_file.h"
+#include "models/long_strings.h"
 #include "models/sealed_json.h"
 
 namespace dma {
@@ -262,7 +263,7 @@ SavedBnn bnn_from_text(std::string_view text, std::string_view source) {
   std::string reason;
   try {
     check_nesting(text);
-    const Json json = Json::parse(text);
+    const Json json = parse_long_strings(text);
     check_format(json, source);
     SavedBnn saved = saved_from(json);
     check_saved(saved);

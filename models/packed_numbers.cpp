@@ -47,16 +47,17 @@ std::vector<double> unpacked(std::string_view text) {
   if (text.size() % 4 != 0) fail("packed numbers are cut short");
   std::size_t padding = 0;
   while (padding < 2 && padding < text.size() && text[text.size() - 1 - padding] == '=') ++padding;
-  std::vector<std::uint8_t> bytes;
-  bytes.reserve(text.size() / 4 * 3);
-  for (std::size_t i = 0; i < text.size(); i += 4) {
+  std::vector<std::uint8_t> bytes(text.size() / 4 * 3);
+  for (std::size_t i = 0, to = 0; i < text.size(); i += 4, to += 3) {
     std::uint32_t three = 0;
+    std::uint8_t any = 0;
     for (std::size_t k = i; k < i + 4; ++k) {
       const std::uint8_t value = k + padding >= text.size() ? 0 : kValues[static_cast<unsigned char>(text[k])];
-      if (value == kNoDigit) fail("packed numbers hold a character that is no digit of them");
-      three = (three << 6) | value;
+      any |= value;
+      three = (three << 6) | (value & 63);
     }
-    for (int shift = 16; shift >= 0; shift -= 8) bytes.push_back(static_cast<std::uint8_t>(three >> shift));
+    if ((any & kNoDigit) != 0) fail("packed numbers hold a character that is no digit of them");
+    for (std::size_t k = 0; k < 3; ++k) bytes[to + k] = static_cast<std::uint8_t>(three >> (16 - 8 * k));
   }
   bytes.resize(bytes.size() - padding);
   if (bytes.size() % 8 != 0) fail("packed numbers are cut short");

@@ -4,6 +4,7 @@
 
 #include "engine/support/error.h"
 #include "models/checksum.h"
+#include "models/long_strings.h"
 
 namespace dma {
 
@@ -50,12 +51,9 @@ void check_seal(const Json& json, std::string_view text) {
 void check_nesting(std::string_view text) {
   constexpr std::size_t kDeepest = 100;  // ten times what a model needs
   std::size_t depth = 0;
-  bool in_string = false;
   for (std::size_t i = 0; i < text.size(); ++i) {
     const char c = text[i];
-    if (in_string && c == '\\') ++i;
-    if (c == '"') in_string = !in_string;
-    if (in_string) continue;
+    if (c == '"') i = end_of_string(text, i) - 1;
     if ((c == '[' || c == '{') && ++depth > kDeepest) fail("it is nested more than {} deep at byte {}", kDeepest, i);
     if ((c == ']' || c == '}') && depth > 0) --depth;
   }

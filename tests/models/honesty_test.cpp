@@ -73,3 +73,19 @@ TEST_CASE("honesty: y = |x| does not collapse") {
   net.fit(x, y);
   CHECK(std::sqrt((net.predict(x).mean - x.cwiseAbs()).array().square().mean()) < 0.08);
 }
+
+TEST_CASE("honesty: with more columns than rows there is noise left") {
+  for (std::uint64_t seed = 101; seed <= 103; ++seed) {
+    const HonestyTable t = honesty_table("200 features x 100", seed);
+    Bnn net({.layers = {200, 10, 1}});
+    const FitReport report = net.fit(t.inputs, t.targets);
+    CHECK(report.noise.at(0) > 0.1);  // 0.3
+    CHECK(scores_of(net.predict(t.test_inputs), t.test_targets)[0].coverage_95 > 0.9);
+  }
+}
+
+TEST_CASE("honesty: beyond the data of 8-6-5-1 a network is worth more than one that is linear, by the protocol of the experiments") {
+  const ExtrapolationResult network = measure_extrapolation("joint-one", {3}), linear = measure_extrapolation("joint-linear", {3});
+  CHECK(network.coverage >= 0.9);
+  CHECK(network.nll < linear.nll);
+}

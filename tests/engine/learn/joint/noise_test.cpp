@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "engine/learn/joint/fit.h"
 #include "engine/learn/joint/log_linear_noise.h"
 #include "engine/learn/joint/student_tails.h"
 #include "tests/oracles/random_matrices.h"
@@ -59,4 +60,42 @@ TEST_CASE("log-linear noise: slopes come back, and go to zero where noise is con
   noise.stay_within(rows);
   const double largest = noise.variances(rows).maxCoeff();
   CHECK(noise.variances(Matrix::Constant(1, 3, 50))(0) <= largest * (1 + 1e-12));
+}
+
+TEST_CASE("log-linear noise: a row that makes its own prediction has no say") {
+  // Half of the rows are fitted exactly: their residuals are 0 and so are the shares of others.
+  constexpr Index kRows = 2000;
+  const Matrix rows = random_matrix(kRows, 2, 3);
+  Vector squares = 0.25 * random_matrix(kRows, 1, 4).cwiseAbs2(), shares = Vector::Ones(kRows);
+  squares.head(kRows / 2).setZero(), shares.head(kRows / 2).setConstant(1e-9);
+  LogLinearNoise noise = LogLinearNoise::constant(1);
+  noise.add_slopes(2);
+  for (int step = 0; step < 40; ++step) noise.learn(rows, squares, shares);
+  CHECK(std::exp(noise.beta(0)) == doctest::Approx(0.25).epsilon(0.1));
+}
+
+TEST_CASE("joint noise: does not fall to zero where there are more scalars than rows") {
+  constexpr Index kRows = 50, kInputs = 100;
+  constexpr double kNoise = 0.3;
+  const LinearRows model(kInputs, 1);
+  const SharedPrior prior{Vector::Zero(model.scalars()), Vector::Constant(model.scalars(), static_cast<double>(kInputs + 1))};
+  for (std::uint64_t seed = 1; seed <= 8; ++seed)
+    for (const bool depends_on_inputs : {false, true}) {
+      const Matrix x = random_matrix(kRows, kInputs, seed);
+      const RowData data{x, x.leftCols(5).rowwise().sum() + kNoise * random_matrix(kRows, 1, seed + 100)};
+      SharedState state{.mean = Vector::Zero(model.scalars()), .noise = {LogLinearNoise::constant(0.3)}};
+      const auto curvature = make_dual();
+      SharedFitOptions options{.epochs = 150, .least_gain = 0};
+      fit_shared(model, data, prior, options, state, *curvature);
+      if (depends_on_inputs) {
+        options.epochs = 300, options.noise_depends_on_inputs = true;
+        fit_shared(model, data, prior, options, state, *curvature);
+      }
+      CAPTURE(seed);
+      CAPTURE(depends_on_inputs);
+      // Rows cannot tell noise from the 95 idle columns exactly, but neither is it a thousandth of what it is.
+      const double found = std::sqrt(row_noise(state, x).mean());
+      CHECK(found > kNoise / 3);
+      CHECK(found < 6 * kNoise);
+    }
 }
