@@ -10,7 +10,7 @@ namespace dma {
 
 namespace {
 
-constexpr double kMostProducts = 2e12;  // an epoch
+constexpr double kMostProducts = 2e12;  // an epoch: 80 s where a matrix product runs at 25 GFLOP/s on one core
 
 }  // namespace
 

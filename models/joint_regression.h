@@ -3,8 +3,8 @@
 //
 // Every network is learned twice over: with constant noise, then on with rows weighted by their own noise. The first has the
 // smaller squared error where noise is large, the second is far sharper where it is small; a row's prediction mixes them by
-// its noise. Network and linear model are mixed by how well each predicts
-// left-out rows, so that data without structure get a linear or constant answer.
+// its noise. Network and linear model are mixed by how well each predicts left-out rows and, where there are more weights than
+// rows, by their evidence, so that data without structure get a linear or constant answer.
 #pragma once
 
 #include <functional>
@@ -33,7 +33,9 @@ struct JointRegressionOptions {
   double weight_exponent = 0.7;           // of the second fit, see SharedFitOptions
   // How a row's prediction is shared between the first fit and the second: by its noise, or the same for all rows.
   enum class Share { by_noise, half, plain, weighted } share = Share::by_noise;
-  enum class RivalBy { left_out, evidence } rival_by = RivalBy::left_out;
+  // What the network must be ahead of the linear model in to be believed; both: in left-out rows, and in evidence too where there are more
+  // weights than rows, since left-out rows are predicted with hidden units that have seen them.
+  enum class RivalBy { left_out, evidence, both } rival_by = RivalBy::both;
   std::size_t members = 0;  // networks from different draws, mixed; 0: as many as take little time, up to four
   std::uint64_t seed = 1;
 };
@@ -95,7 +97,7 @@ class JointRegression {
  private:
   struct Fitting;
   void fit_rival(Fitting& fitting);
-  double network_evidence() const;  // the best member's
+  double nats_ahead(const Fitting& fitting, double score) const;
   bool fit_member(Fitting& fitting, std::size_t index);
   void doubt_extrapolation(const SharedPosterior& posterior, const Matrix& rows, RowBeliefs& beliefs) const;
 

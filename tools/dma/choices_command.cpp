@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <filesystem>
 #include <memory>
 
@@ -70,6 +71,7 @@ void run(const ChoicesRequest& request) {
     });
     uci::add_selections(one);
     fmt::print("{}", uci::choices_text(one));
+    std::fflush(stdout);
   }
 }
 

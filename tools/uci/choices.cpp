@@ -38,6 +38,7 @@ std::vector<Choice> make_choices() {
       {"no tails", [](Options& o) { o.tails = false; }},
       {"epochs 30 + 20", [](Options& o) { o.epochs = 30, o.weighted_epochs = 20; }},
       {"epochs 120 + 80", [](Options& o) { o.epochs = 120, o.weighted_epochs = 80; }},
+      {"rival by left-out rows", [](Options& o) { o.rival_by = Options::RivalBy::left_out; }},
       {"rival by evidence", [](Options& o) { o.rival_by = Options::RivalBy::evidence; }},
       {"no rival", [](Options& o) { o.linear_rival = false; }},
       {"one member", [](Options& o) { o.members = 1; }},

@@ -14,8 +14,6 @@ constexpr double kLargestNoiseStep = 4, kLargestScaleStep = 2;
 constexpr int kFirstScaleEpoch = 4;
 constexpr double kLeastNoise = 1e-10;
 constexpr int kEpochsBetweenScores = 5;
-// Leverages of all rows cost as much as the step itself: noise that needs them is learned every other epoch, in as many steps.
-constexpr int kEpochsBetweenLeverages = 2, kNoiseSteps = 4;
 constexpr int kFlatScores = SharedState::kFlatScores;
 
 double prior_cost(const SharedPrior& prior, const SharedState& state) {
@@ -73,7 +71,7 @@ void learn_noise(const RowData& data, const Vector& residuals, const Vector& oth
     const auto r = residuals.segment(k * n, n);
     if (noise.depends_on_inputs()) {
       const Vector squares = r.cwiseAbs2();
-      for (int step = 0; step < kNoiseSteps; ++step) noise.learn(data.rows, squares, others.segment(k * n, n));
+      for (int twice = 0; twice < 2; ++twice) noise.learn(data.rows, squares, others.segment(k * n, n));
       continue;
     }
     const double left_over = others.size() > 0 ? others.segment(k * n, n).sum() : static_cast<double>(n) - effective;
@@ -136,10 +134,8 @@ double fit_shared(const RowModel& model, const RowData& data, const SharedPrior&
     curvature.assemble(model, data, state.mean, state.scale * prior.precision, noise);
     SharedEpoch record{.epoch = state.epoch, .log_evidence = log_evidence(prior, state, data, curvature)};
     const bool by_rows = options.learn_noise && (state.noise.size() > 1 || state.noise[0].depends_on_inputs());
-    const int of_stage = state.epoch - state.watch.first;
-    const bool due = options.least_gain > 0 && of_stage % kEpochsBetweenScores == 1;
-    const bool leverages = due || (by_rows && of_stage % kEpochsBetweenLeverages == 1);
-    const Vector others = leverages ? curvature.shares_of_others() : Vector();
+    const bool due = options.least_gain > 0 && (state.epoch - state.watch.first) % kEpochsBetweenScores == 1;
+    const Vector others = by_rows || due ? curvature.shares_of_others() : Vector();
     SharedState scored;
     if (due)
       scored = {.mean = state.mean,
@@ -148,9 +144,9 @@ double fit_shared(const RowModel& model, const RowData& data, const SharedPrior&
                 .noise = state.noise,
                 .epoch = state.epoch};
     const double score = due ? left_out_score(noise, curvature.residuals(), others) : 0;
-    record.effective_scalars = leverages ? (1 - others.array()).sum() : curvature.effective_scalars();
+    record.effective_scalars = by_rows || due ? (1 - others.array()).sum() : curvature.effective_scalars();
     const Step step = proximal_step(model, data, prior, state, noise, curvature);
-    if (options.learn_noise && (leverages || !by_rows)) learn_noise(data, step.residuals, others, record.effective_scalars, state);
+    if (options.learn_noise) learn_noise(data, step.residuals, others, record.effective_scalars, state);
     if (options.learn_scale && state.epoch >= kFirstScaleEpoch) {
       const double ratio = 2 * prior_cost(prior, state) / std::max(record.effective_scalars, 1e-3);
       state.scale /= std::clamp(ratio, 1 / kLargestScaleStep, kLargestScaleStep);
