@@ -15,6 +15,8 @@ constexpr int kRivalEpochs = 100, kRivalWeightedEpochs = 20;
 constexpr double kRivalGain = 1e-4;
 constexpr int kFullEpochs = 5;         // on all rows, after growing subsets; twice
 constexpr double kLeastMember = 1e-6;  // of a mixture
+// Nats that the linear model is given: ten to one. Ten rows cannot tell, and then the simpler is the safer.
+constexpr double kBenefitOfDoubt = 2.3;
 
 struct Fitted {
   SharedPosterior posterior;
@@ -142,7 +144,7 @@ double JointRegression::nats_ahead(const Fitting& fitting, double score) const {
   double evidence = -1e300;
   for (const Member& member : memory_.members)
     if (member.plain_posterior) evidence = std::max(evidence, member.plain_evidence);
-  const double by_rows = score - fitting.rival_score, by_evidence = evidence - fitting.rival_evidence;
+  const double by_rows = score - fitting.rival_score - kBenefitOfDoubt, by_evidence = evidence - fitting.rival_evidence - kBenefitOfDoubt;
   if (options_.rival_by == RivalBy::evidence) return by_evidence;
   const bool few_rows = fitting.regime.form == JointRegime::Form::dual;
   return options_.rival_by == RivalBy::both && few_rows ? std::min(by_rows, by_evidence) : by_rows;

@@ -74,6 +74,15 @@ TEST_CASE("honesty: y = |x| does not collapse") {
   CHECK(std::sqrt((net.predict(x).mean - x.cwiseAbs()).array().square().mean()) < 0.08);
 }
 
+TEST_CASE("honesty: with more weights than rows, left-out rows alone do not make a network believed") {
+  for (const std::uint64_t seed : {102, 104}) {  // linear data; here left-out rows prefer networks whose error is 20 % larger
+    const HonestyTable t = honesty_table("200 features x 100", seed);
+    const Standardiser of_inputs = Standardiser::of(t.inputs), of_targets = Standardiser::of(t.targets);
+    JointRegression net({.shape = {.layers = {200, 50, 1}, .slopes = {0.1}}, .seed = seed});
+    CHECK(net.fit(of_inputs.apply(t.inputs), of_targets.apply(t.targets)).network_share < 0.5);
+  }
+}
+
 TEST_CASE("honesty: with more columns than rows there is noise left") {
   for (std::uint64_t seed = 101; seed <= 103; ++seed) {
     const HonestyTable t = honesty_table("200 features x 100", seed);

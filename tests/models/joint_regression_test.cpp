@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include "tests/oracles/random_matrices.h"
+
 using namespace dma;
 
 TEST_CASE("joint regression: a network that won before and loses now leaves no trace of its weighted fit") {
@@ -22,4 +24,18 @@ TEST_CASE("joint regression: a network that won before and loses now leaves no t
   CHECK_FALSE(net.memory().members[0].weighted_posterior.has_value());
   const Prediction p = Prediction::mix(net.predict(rows));
   CHECK((p.mean - straight).cwiseAbs().maxCoeff() < 0.05);
+}
+
+TEST_CASE("joint regression: the linear rival learns noise that depends on the inputs, and none where there is none") {
+  constexpr Index kRows = 600;
+  const Matrix rows = oracle::random_matrix(kRows, 2, 1), noise = oracle::random_matrix(kRows, 1, 2);
+  const auto slopes_of = [&](const Matrix& targets) {
+    JointRegression net({.shape = {.layers = {2, 3, 1}, .slopes = {0.1}}, .epochs = 10, .members = 1});
+    net.fit(rows, targets);
+    const Vector& beta = net.memory().rival->state.noise.at(0).beta;
+    return beta.size() > 1 ? Vector(beta.tail(2)) : Vector(Vector::Zero(2));
+  };
+  const Matrix varying = rows.col(0).array() + 0.3 * (0.6 * rows.col(1).array()).exp() * noise.array();
+  CHECK(slopes_of(varying)(1) == doctest::Approx(1.2).epsilon(0.15));  // of the logarithm of the variance
+  CHECK(slopes_of(rows.col(0) + 0.3 * noise).cwiseAbs().maxCoeff() < 0.1);
 }
