@@ -16,8 +16,11 @@ std::uint32_t plate_of(const Graph& g, std::string_view kind, std::initializer_l
   Graph::Factor factor;
   factor.kind = kind;
   factor.number = static_cast<std::uint32_t>(g.factors().size());
+  factor.connections = ShortList<Connection, 2>(inputs);
   PlateShape shape(factor);
-  for (const Connection& input : inputs) shape.add(input, g[input.variable].name, g[input.variable].size);
+  for (const bool is_shifted : {true, false})
+    for (const Connection& input : inputs)
+      if ((input.reach == Reach::shift) == is_shifted) shape.add(input, g[input.variable].name, g[input.variable].size);
   return shape.slots();
 }
 

@@ -9,10 +9,11 @@ Scheduler forward_backward() {
           [](const Flow& flow) {
             Schedule schedule{"forward_backward", {}};
             flow.refuse_cycles();  // even where the messages could be ordered
-            if (const auto order = flow.exact_order()) {
-              schedule.visits.reserve(order->size());
-              for (const auto& [factor, port] : *order)
+            if (auto order = flow.exact_order()) {
+              schedule.visits.reserve(order->messages.size());
+              for (const auto& [factor, port] : order->messages)
                 schedule.visits.push_back({factor, flow.reads(factor, port), 1u << port});
+              schedule.chains = std::move(order->chains);
             } else {
               const auto levels = flow.levels();
               append_forward(flow, levels, schedule.visits);

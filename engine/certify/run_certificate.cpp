@@ -22,14 +22,15 @@ class Neighbourhood {
     for (const auto& v : plan->variables) {
       if (v.first_slot != kNowhere)
         for (std::uint32_t i = 0; i < v.size; ++i) slots_[v.first_element + i].push_back(v.first_slot + i);
-      for_each_message(*plan, v, [&](std::uint32_t i, std::uint32_t slot) { slots_[v.first_element + i].push_back(slot); });
+      for_each_message(*plan, state.incidence(), v, [&](std::uint32_t i, std::uint32_t slot) { slots_[v.first_element + i].push_back(slot); });
     }
   }
 
+  Incidence incidence() const { return state_.incidence(); }
   // The product of all messages at the element of (port, q) but its own.
   Natural arrival(const Group::Port& port, std::uint32_t q) const {
     Natural product;
-    for (const std::uint32_t slot : slots_[port.elements(q)])
+    for (const std::uint32_t slot : slots_[state_.element(port, q)])
       if (slot != port.first_slot + q) product = multiply(product, state_.message(slot));
     return product;
   }
@@ -98,7 +99,7 @@ void add_edges(const Plan& plan, const Neighbourhood& neighbourhood, VariableId 
     const Group& group = plan->groups[end.group];
     const Group::Port& port = group.ports[end.port];
     if (port.message == nullptr) continue;
-    for_each_message(*plan, v, end, [&](std::uint32_t, std::uint32_t slot) {
+    for_each_message(*plan, neighbourhood.incidence(), v, end, [&](std::uint32_t, std::uint32_t slot) {
       ends.push_back({end.group, end.port, slot - port.first_slot});
     });
   }

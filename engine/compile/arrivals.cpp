@@ -78,7 +78,7 @@ ReadView ArrivalPlanner::gathered(std::uint32_t g, std::uint32_t p) {
 ArrivalPlanner::Sources ArrivalPlanner::sources_of(std::uint32_t g, std::uint32_t p, const PlanData::Variable& variable) const {
   Sources sources;
   if (variable.first_slot != kNowhere) sources.list.push_back({variable.first_slot, variable.size, {}});
-  if (variable.observed) return sources;
+  if (variable.cuts) return sources;
   for (const auto& end : variable.ends) {
     const Group& other = plan_.groups[end.group];
     const auto& port = other.ports[end.port];
@@ -88,8 +88,8 @@ ArrivalPlanner::Sources ArrivalPlanner::sources_of(std::uint32_t g, std::uint32_
       if (is_injective(port.elements, slots)) continue;  // its own message
       sources.usable = false;
     }
-    // Merged factors, and ends with several variables, reach other variables too.
-    if (other.members.size() > 1 || plan_.graph->factors[other.members[0]].ports[end.port].variables.size() > 1)
+    // Merged factors, and ends with several variables, reach other variables too; given tables, who knows what.
+    if (port.elements.is_given || other.members.size() > 1 || plan_.graph->factors[other.members[0]].ports[end.port].variables.size() > 1)
       sources.usable = false;
     IndexMap elements = port.elements;
     if (elements.is_affine()) elements.base -= variable.first_element;

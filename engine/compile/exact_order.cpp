@@ -3,6 +3,7 @@
 #include <map>
 #include <numeric>
 
+#include "engine/compile/chains.h"
 #include "engine/compile/flow.h"
 
 namespace dma {
@@ -84,7 +85,7 @@ class Readiness {
     waiting_.push_back(static_cast<std::uint32_t>(port.variables.size()));
     for (const VariableId v : port.variables) {
       // An observed variable waits for nobody.
-      const bool sends = port.message != nullptr && !graph_.variables[v.value].observed;
+      const bool sends = port.message != nullptr && !graph_.variables[v.value].cuts;
       missing_[v.value] += sends;
       edges_.push_back({f, p, v.value, sends, sends && shares_elements});
     }
@@ -129,22 +130,23 @@ class Readiness {
 
 // Messages become ready when all they read is complete. Those to a variadic port read that port too, and two of them that
 // meet at a variable wait for each other: then one is sent early, while the arrival from that variable is still open, and
-// once more for the other variables when it is complete.
+// once more for the other variables when it is complete. Messages of chains are sent together once they wait for nothing
+// but themselves.
 class Ordering {
  public:
   Ordering(const Resolved& graph, const Flow& flow)
-      : flow_(flow), readiness_(graph), ready_ports_(flow.factors()), done_(flow.factors()) {}
+      : flow_(flow), readiness_(graph), ready_ports_(flow.factors()), done_(flow.factors()), chains_(graph, flow) {}
 
-  std::optional<std::vector<MessageId>> order() {
+  std::optional<ExactOrder> order() {
     std::size_t wanted = 0;
     for (std::uint32_t f = 0; f < flow_.factors(); ++f) {
       wanted += static_cast<std::size_t>(__builtin_popcount(flow_.targets(f)));
       offer(f);
     }
-    order_.reserve(wanted);
+    order_.messages.reserve(wanted);
     readiness_.start(on_progress_);
     do send_all_ready();
-    while (send_one_early());
+    while (send_one_early() || send_chains());
     if (finished_ != wanted) return {};
     return std::move(order_);
   }
@@ -179,10 +181,10 @@ class Ordering {
   void send_all_ready() {
     for (auto queue = ready_.begin(); queue != ready_.end(); queue = ready_.begin()) {
       while (!queue->second.empty()) {
-        order_.push_back(queue->second.front());
+        order_.messages.push_back(queue->second.front());
         queue->second.pop_front();
         ++finished_;
-        readiness_.send(order_.back(), on_progress_);
+        readiness_.send(order_.messages.back(), on_progress_);
       }
       ready_.erase(queue);
       last_ = ready_.end();
@@ -196,11 +198,29 @@ class Ordering {
       const std::uint32_t bit = 1u << m.port;
       const bool reads_rest = (flow_.reads(m.factor, m.port) & ~ready_ports_[m.factor]) == bit;
       if (!(flow_.targets(m.factor) & ~done_[m.factor] & bit) || !reads_rest || !readiness_.allows_early(m)) continue;
-      order_.push_back(m);
+      order_.messages.push_back(m);
       if (readiness_.send_early(m, on_progress_)) done_[m.factor] |= bit, ++finished_;
       return true;
     }
     return false;
+  }
+
+  // False if no chain is ready.
+  bool send_chains() {
+    const std::size_t before = order_.messages.size(), chains_before = order_.chains.size();
+    for (auto& walk : chains_.next(done_)) {
+      if (!walk.offsets.empty())
+        order_.chains.push_back({static_cast<std::uint32_t>(order_.messages.size()), walk.step, order_.chains.size() > chains_before,
+                                 std::move(walk.offsets)});
+      for (const MessageId m : walk.messages) {
+        done_[m.factor] |= 1u << m.port;
+        order_.messages.push_back(m);
+      }
+    }
+    finished_ += order_.messages.size() - before;
+    const std::size_t after = order_.messages.size();
+    for (std::size_t i = before; i < after; ++i) readiness_.send(order_.messages[i], on_progress_);
+    return after > before;
   }
 
   struct OnProgress {
@@ -211,16 +231,17 @@ class Ordering {
   const Flow& flow_;
   Readiness readiness_;
   const OnProgress on_progress_{this};
-  std::vector<MessageId> order_;
+  ExactOrder order_;
   std::size_t finished_ = 0;
   std::vector<std::uint32_t> ready_ports_, done_;  // by factor, bit p: port p
   std::map<QueueKey, Queue> ready_;
   std::map<QueueKey, Queue>::iterator last_ = ready_.end();
+  ChainFinder chains_;
   std::deque<MessageId> early_;  // messages that may wait for nothing but one arrival on their own port
 };
 
 }  // namespace
 
-std::optional<std::vector<MessageId>> Flow::exact_order() const { return Ordering(*graph_, *this).order(); }
+std::optional<ExactOrder> Flow::exact_order() const { return Ordering(*graph_, *this).order(); }
 
 }  // namespace dma

@@ -12,6 +12,7 @@
 #include <numeric>
 #include <tuple>
 
+#include "engine/compile/chains.h"
 #include "engine/support/error.h"
 
 namespace dma {
@@ -191,7 +192,8 @@ bool Flow::is_acyclic() const {
 }
 
 void Flow::refuse_cycles() const {
-  if (!flows_to_later_variables(*graph_)) (void)reversed_order(*graph_, bipartite(*graph_));
+  if (flows_to_later_variables(*graph_) || flows_along_chains(*graph_)) return;
+  (void)reversed_order(*graph_, bipartite(*graph_));
 }
 
 std::vector<std::vector<std::uint32_t>> Flow::levels() const {

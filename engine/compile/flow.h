@@ -18,6 +18,21 @@ struct MessageId {
   std::uint32_t port;
 };
 
+// Consecutive messages of plates that are computed together, slot after slot: message first + i is at slot time -
+// offsets[i], and time goes up (step 1) or down (step -1).
+struct Chained {
+  std::uint32_t first;
+  int step;
+  bool is_beside_last;                // it needs nothing of the chain before it, nor that of it
+  std::vector<std::int64_t> offsets;  // one for each message
+  friend bool operator==(const Chained&, const Chained&) = default;
+};
+
+struct ExactOrder {
+  std::vector<MessageId> messages;
+  std::vector<Chained> chains;  // in the order of their first messages
+};
+
 // A set of ports for each port, bit p standing for port p.
 using PortMasks = std::array<std::uint32_t, kMaxPorts>;
 
@@ -39,7 +54,7 @@ class Flow {
   // Equal for factors whose messages one kernel call can compute.
   std::uint32_t kernel_class(std::size_t factor) const { return class_[factor]; }
   bool is_acyclic() const;
-  void refuse_cycles() const;  // a directed cycle is an Error that names it
+  void refuse_cycles() const;  // a directed cycle of slots is an Error that names it
   // All factors, equal kernel classes together.
   std::vector<std::uint32_t> by_class() const;
 
@@ -49,7 +64,7 @@ class Flow {
 
   // An order in which every message comes after all it depends on: it exists when the graph, cut at observed variables,
   // has no loops; then one pass computes exact sum-product. Empty otherwise.
-  std::optional<std::vector<MessageId>> exact_order() const;
+  std::optional<ExactOrder> exact_order() const;
 
  private:
   const Resolved* graph_;

@@ -14,16 +14,17 @@ std::vector<GroupSlot> form_groups(const Flow& flow, PlanData& plan) {
   const Resolved& graph = *plan.graph;
   std::vector<GroupSlot> group_slots(graph.factors.size(), {kNowhere, 0});
   std::vector<std::uint32_t> group_of_class(graph.factors.size(), kNowhere);
+  const auto is_merged = [](const Resolved::Factor& factor) { return factor.slots == 1 && !factor.is_along_chain && !factor.has_given_table; };
   const auto join = [&](std::uint32_t f) {
     if (group_slots[f].group != kNowhere) return;
     const auto& factor = graph.factors[f];
     std::uint32_t fresh = static_cast<std::uint32_t>(plan.groups.size());
     std::uint32_t& shared_group = group_of_class[flow.kernel_class(f)];
-    const bool joins = factor.slots == 1 && shared_group != kNowhere;
+    const bool joins = is_merged(factor) && shared_group != kNowhere;
     if (!joins) {
       plan.groups.push_back({});
       plan.groups.back().kind = factor.kind;
-      if (factor.slots == 1) shared_group = fresh;
+      if (is_merged(factor)) shared_group = fresh;
     }
     Group& group = plan.groups[joins ? shared_group : fresh];
     group_slots[f] = {joins ? shared_group : fresh, group.slots};
@@ -101,7 +102,7 @@ std::vector<GroupSlot> lay_out(const Flow& flow, bool constants_in_context, Plan
     variable.name = v.name;
     variable.first_element = v.first_element, variable.size = v.size;
     variable.family = v.family;
-    variable.observed = v.observed, variable.shared = v.shared;
+    variable.observed = v.observed, variable.shared = v.shared, variable.cuts = v.cuts;
     if (v.observed || v.shared) {
       variable.first_slot = plan.slots;
       plan.slots = add_sizes(plan.slots, v.size, [&] {
@@ -112,6 +113,7 @@ std::vector<GroupSlot> lay_out(const Flow& flow, bool constants_in_context, Plan
   plan.first_message = plan.slots;
   for (Group& group : plan.groups) {
     lay_out_ports(graph, group, plan.slots);
+    for (const Group::Port& port : group.ports) plan.given_tables += port.elements.is_given;
     lay_out_parameters(graph, group, plan.parameters);
     const auto room = [&] {
       return fmt::format("factor '{}': the numbers its messages need while they are computed", graph.factors[group.members[0]].name());
@@ -119,6 +121,9 @@ std::vector<GroupSlot> lay_out(const Flow& flow, bool constants_in_context, Plan
     std::uint32_t scratch = 0;
     for (const Group::Port& port : group.ports) scratch = add_sizes(scratch, multiply_sizes(kScratchPerTerm, port.terms, room), room);
     plan.scratch = std::max({plan.scratch, scratch, kLeastScratch});
+    group.first_memory = plan.memory;
+    const auto kept = [&] { return fmt::format("factor '{}': the numbers that kinds keep up to it", graph.factors[group.members[0]].name()); };
+    plan.memory = add_sizes(plan.memory, multiply_sizes(group.slots, checked_size(group.kind->memory(), kept), kept), kept);
   }
   plan.elements = graph.elements;
   for (std::uint32_t f = 0; f < graph.factors.size(); ++f) {
@@ -154,18 +159,15 @@ void index_incidence(PlanData& plan) {
     if (variable.first_slot != kNowhere)
       for (std::uint32_t i = 0; i < variable.size; ++i)
         plan.element_of_slot[variable.first_slot + i] = variable.first_element + i;
-  // Counting sort of the slots by element.
-  plan.first_incident.assign(plan.elements + 1, 0);
-  for (const std::uint32_t e : plan.element_of_slot) ++plan.first_incident[e + 1];
-  for (std::uint32_t e = 0; e < plan.elements; ++e) plan.first_incident[e + 1] += plan.first_incident[e];
+  plan.first_incident.resize(plan.elements + 1);
   plan.incident_slots.resize(plan.slots);
-  auto next = plan.first_incident;
-  for (std::uint32_t slot = 0; slot < plan.slots; ++slot) plan.incident_slots[next[plan.element_of_slot[slot]]++] = slot;
+  sort_by_element(plan.element_of_slot, plan.first_incident, plan.incident_slots);
 }
 
 namespace {
 
 bool reaches_an_element_twice(const Resolved::Factor& factor) {
+  if (factor.has_given_table) return true;  // or may
   std::vector<std::uint32_t> elements;
   for (const auto& port : factor.ports)
     for (std::uint32_t q = 0; q < factor.slots * port.terms; ++q) elements.push_back(port.elements(q));

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "engine/compile/arrivals.h"
+#include "engine/compile/lower_walk.h"
 #include "engine/compile/stretches.h"
 
 namespace dma {
@@ -27,7 +28,13 @@ class Lowering {
   bool lower_all() {
     emit_constants();
     const auto& visits = plan_.schedule.visits;
+    auto chain = plan_.schedule.chains.begin();
     for (std::size_t i = 0; i < visits.size();) {
+      if (chain != plan_.schedule.chains.end() && chain->first == i) {
+        plan_.operations.push_back(lower_walk(*chain, group_slots_, arrivals_, plan_));
+        i += (chain++)->offsets.size();
+        continue;
+      }
       plan_.first_operation.push_back(static_cast<std::uint32_t>(plan_.operations.size()));
       const bool is_merged = plan_.groups[group_slots_[visits[i].factor].group].members.size() > 1;
       Stretch stretch{i, i + 1};
@@ -85,7 +92,7 @@ class Lowering {
       for (std::uint32_t m = 0; m < group.members.size(); ++m) {
         const auto& read = plan_.graph->factors[group.members[m]].ports[r];
         const auto& variable = plan_.variables[read.variables[0].value];
-        if (read.terms != 1 || !variable.observed) return {};
+        if (read.terms != 1 || !variable.cuts) return {};
         const std::uint32_t value = variable.first_slot + read.elements(0) - variable.first_element;
         if (m == 0) views.push_back({ReadView::From::messages, value, 0, 1});
         if (value != views.back().first + m) return {};

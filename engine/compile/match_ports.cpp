@@ -34,18 +34,24 @@ IndexMap map_of(const Variables& variables, const Graph::Factor& factor, const C
          variable.elements(), count);
   };
   switch (c.reach) {
-    case Reach::identical: return {variable.first_element, 1, IndexMap::kWhole, {}};
+    case Reach::identical:
+    case Reach::shift: {
+      // Along a chain the slots begin at the first step that all ends can reach.
+      const bool along_chain = c.reach == Reach::shift || variable.elements() != count;
+      const std::int64_t first = along_chain ? std::int64_t{Lags(factor).before} - c.lag() : 0;
+      return {variable.first_element + static_cast<std::uint32_t>(first), 1, IndexMap::kWhole};
+    }
     case Reach::row:
       if (count % variable.elements() != 0) does_not_divide("row");
-      return {variable.first_element, count / variable.elements(), IndexMap::kWhole, {}};
+      return {variable.first_element, count / variable.elements(), IndexMap::kWhole};
     case Reach::column:
       if (count % variable.elements() != 0) does_not_divide("column");
-      return {variable.first_element, 1, variable.elements(), {}};
+      return {variable.first_element, 1, variable.elements()};
     case Reach::all_to_one:
       if (variable.elements() != 1)
         fail("{}: all_to_one({}) needs a variable of one element, but '{}' has {}", where(factor), variable.name,
              variable.name, variable.elements());
-      return {variable.first_element, 1, 1, {}};
+      return {variable.first_element, 1, 1};
     case Reach::gather: {
       IndexMap map;
       for (const std::uint32_t index : c.table) {
@@ -56,6 +62,12 @@ IndexMap map_of(const Variables& variables, const Graph::Factor& factor, const C
       }
       return simplified(std::move(map));
     }
+    case Reach::given: {
+      IndexMap map;
+      map.is_given = true;
+      for (std::uint32_t q = 0; q < count; ++q) map.table.push_back(variable.first_element + q % variable.elements());
+      return map;
+    }
   }
   return {};
 }
@@ -64,6 +76,9 @@ IndexMap map_of(const Variables& variables, const Graph::Factor& factor, const C
 IndexMap widened(IndexMap map, const Resolved::Variable& variable, std::uint32_t count) {
   const std::uint32_t lanes = variable.family.lanes();
   if (lanes == 1) return map;
+  if (map.is_given)
+    fail("variable '{}' is {}; tables that are given are for families of one number pair, such as gaussian", variable.name,
+         variable.family.text());
   if (map.is_affine() && map.divisor == 1) {
     map.base = variable.first_element + (map.base - variable.first_element) * lanes;
     if (map.modulus != IndexMap::kWhole) map.modulus *= lanes;
@@ -78,9 +93,11 @@ IndexMap widened(IndexMap map, const Resolved::Variable& variable, std::uint32_t
 
 // The terms per slot that one end of a variadic port brings.
 std::uint32_t terms_of(const Variables& variables, const Graph::Factor& factor, const Connection& c, std::uint32_t slots) {
-  const auto size = c.reach == Reach::gather ? static_cast<std::uint32_t>(c.table.size()) : variables[c.variable.value].elements();
+  const bool has_table = c.reach == Reach::gather || c.reach == Reach::given;
+  const auto size = has_table ? static_cast<std::uint32_t>(c.entries()) : variables[c.variable.value].elements();
   if (c.reach == Reach::all_to_one || c.reach == Reach::column) return size;
-  if (c.reach == Reach::row) return 1;
+  if (c.reach == Reach::row || c.reach == Reach::shift) return 1;
+  if (const Lags lags(factor); lags.any() && c.reach == Reach::identical && size == slots + lags.in_all()) return 1;
   if (size % slots != 0)
     fail("{}: plate sizes do not fit: '{}' has {} elements, which do not divide among {} slots", where(factor),
          variables[c.variable.value].name, size, slots);
@@ -102,6 +119,8 @@ Resolved::Port variadic_port(const Variables& variables, const Graph::Factor& fa
     (void)multiply_sizes(slots, port.terms, what);
     maps.push_back(widened(map_of(variables, factor, *c, slots * elements), variable, slots * elements));
   }
+  if (ends.size() > 1 && std::ranges::any_of(maps, &IndexMap::is_given))
+    fail("{}: a given table stands alone on its port; give one table for all terms, or use a kind with two ports", where(factor));
   if (ends.size() == 1) {
     port.elements = maps[0];
     return port;
@@ -129,9 +148,13 @@ bool may_repeat(const Resolved::Factor& factor) {
     const Resolved::Port& port = factor.ports[p];
     const IndexMap& map = port.elements;
     if (port.terms > 1 && !(map.is_affine() && map.divisor == 1 && map.modulus >= port.terms)) return true;
-    for (std::size_t q = 0; q < p; ++q)
+    for (std::size_t q = 0; q < p; ++q) {
+      const IndexMap& other = factor.ports[q].elements;
+      const bool is_apart = port.terms == 1 && factor.ports[q].terms == 1 && map.is_identical() && other.is_identical() &&
+                            map.base != other.base;  // two places of a chain
       for (const VariableId v : port.variables)
-        if (std::ranges::find(factor.ports[q].variables, v) != factor.ports[q].variables.end()) return true;
+        if (!is_apart && std::ranges::find(factor.ports[q].variables, v) != factor.ports[q].variables.end()) return true;
+    }
   }
   return false;
 }
@@ -230,12 +253,16 @@ PortLanes lanes_of_ends(const Variables& variables, const Graph::Factor& factor,
 std::uint32_t plate_size(const Variables& variables, const Graph::Factor& factor, const Kind& kind,
                          const PortEnds& ports) {
   PlateShape shape(factor);
+  // What says how long a chain is comes first, even if it is a term of a variadic port.
+  for (const Ends& ends : ports)
+    for (const Connection* c : ends)
+      if (const auto& v = variables[c->variable.value]; c->reach == Reach::shift) shape.add(*c, v.name, v.elements());
   for (std::size_t p = 0; p < ports.size(); ++p)
     for (const Connection* c : ports[p]) {
       const auto& variable = variables[c->variable.value];
-      if (c->reach == Reach::gather && c->table.empty())
+      if ((c->reach == Reach::gather && c->table.empty()) || (c->reach == Reach::given && c->entries() == 0))
         fail("{}: gather({}) has an empty table; name one element for each slot", where(factor), variable.name);
-      if (!kind.ports()[p].variadic) shape.add(*c, variable.name, variable.elements());
+      if (!kind.ports()[p].variadic && c->reach != Reach::shift) shape.add(*c, variable.name, variable.elements());
     }
   return shape.slots();
 }
@@ -258,7 +285,7 @@ void check_terms(const Graph::Factor& factor, const Kind& kind, const Resolved::
 }
 
 void check_repetitions(const Variables& variables, const Graph::Factor& factor, const Resolved::Factor& resolved) {
-  if (may_repeat(resolved)) refuse_repetitions(variables, factor, resolved);
+  if (!resolved.has_given_table && may_repeat(resolved)) refuse_repetitions(variables, factor, resolved);
 }
 
 }  // namespace dma

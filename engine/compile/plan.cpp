@@ -37,6 +37,25 @@ std::string describe(const PlanData& plan, const Send& op) {
                      fmt::join(reads, ", "), op.count, message.method);
 }
 
+std::string describe(const PlanData& plan, const Walk& op) {
+  std::vector<std::string> parts;
+  std::uint64_t messages = 0;
+  for (const Walk::Stretch& stretch : op.stretches)
+    for (const Walk::Part& part : stretch.parts) {
+      const Group& group = plan.groups[part.group];
+      const std::string name = fmt::format("{} -> {}", plan.graph->factors[group.members[0]].name(), group.kind->ports()[part.port].name);
+      if (std::ranges::find(parts, name) == parts.end()) parts.push_back(name);
+      messages += stretch.count;
+    }
+  return fmt::format("walk {}  {}, {} messages", op.step > 0 ? "up  " : "down", fmt::join(parts, "; "), messages);
+}
+
+std::size_t messages_of(const Walk& walk) {
+  std::size_t count = 0;
+  for (const Walk::Stretch& stretch : walk.stretches) count += std::size_t{stretch.count} * stretch.parts.size();
+  return count;
+}
+
 }  // namespace
 
 const PlanData::Variable& PlanData::variable(VariableId id) const {
@@ -48,17 +67,20 @@ const PlanData::Variable& PlanData::variable(VariableId id) const {
 
 std::size_t PlanData::bytes() const {
   std::size_t tables = bytes_of(element_of_slot) + bytes_of(first_incident) + bytes_of(incident_slots);
+  if (given_tables > 0) tables *= 2;
   for (const Group& group : groups)
     for (const auto& port : group.ports) tables += bytes_of(port.elements.table);
   tables += variables.size() * sizeof(ValueSlots);
-  return tables + 2 * sizeof(double) * (std::size_t{slots} + arrivals) + bytes_of(parameters) + scratch * sizeof(double) +
+  return tables + 2 * sizeof(double) * (std::size_t{slots} + arrivals) + bytes_of(parameters) + (std::size_t{scratch} + memory) * sizeof(double) +
          elements * (!gathers_by_element ? sizeof(double) : 3 * sizeof(double) + sizeof(std::uint32_t));
 }
 
 std::size_t PlanData::messages_per_sweep() const {
   std::size_t count = 0;
   for (const Operation& op : operations)
-    if (const Send* send = std::get_if<Send>(&op))
+    if (const Walk* walk = std::get_if<Walk>(&op))
+      count += messages_of(*walk);
+    else if (const Send* send = std::get_if<Send>(&op))
       count += std::size_t{send->count} * groups[send->group].ports[send->port].terms * (send->joint != nullptr ? 2 : 1);
   return count;
 }

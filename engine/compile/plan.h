@@ -12,6 +12,7 @@
 #include "engine/graph/index_map.h"
 #include "engine/compile/resolve.h"
 #include "engine/compile/schedule.h"
+#include "engine/kinds/incidence.h"
 #include "engine/support/short_list.h"
 
 namespace dma {
@@ -39,6 +40,7 @@ struct Group {
   std::vector<std::uint32_t> first_slot;  // of each member
   std::uint32_t slots = 0;
   std::uint32_t columns = 0;              // the plate as slots / columns rows
+  std::uint32_t first_memory = 0;         // of its slots, in State's memory
   std::vector<Port> ports;
   std::vector<Parameter> parameters;
 };
@@ -80,7 +82,29 @@ struct Send {
   std::uint32_t refresh = 0, keep = 0;
 };
 
-using Operation = std::variant<Combine, GatherOthers, Send>;
+// Messages of a chain: at each time, the next slot of every part in turn, each reading what those before it wrote.
+struct Walk {
+  // What slot 0 of a port would read; slot s reads the one s further on.
+  struct Source {
+    std::int64_t at;
+    bool is_arrival;  // a gathered arrival, otherwise a message
+  };
+  struct Part {
+    std::uint32_t group, port;
+    std::int64_t first;                      // its slot at the first time
+    std::vector<std::vector<Source>> reads;  // by argument of the message function
+  };
+  // Consecutive times at which the same parts read the same sources.
+  struct Stretch {
+    std::uint32_t count;
+    std::vector<Part> parts;
+  };
+  int step = 1;                 // from one time to the next, in slots
+  bool is_beside_last = false;  // may go on at the same time as the walk before it
+  std::vector<Stretch> stretches;
+};
+
+using Operation = std::variant<Combine, GatherOthers, Send, Walk>;
 
 struct SlotRange {
   std::uint32_t first, count;
@@ -103,6 +127,7 @@ struct PlanData {
     std::uint32_t first_element = 0, size = 1;  // in lanes
     Family family = {};
     bool observed = false, shared = false;
+    bool cuts = false;                      // observed and never missing
     bool eliminated = false;                // fused away: it has no messages
     std::uint32_t first_slot = kNowhere;    // of the value of an observed or the context of a shared variable
     struct End {
@@ -142,11 +167,14 @@ struct PlanData {
   std::uint32_t slots = 0, arrivals = 0, elements = 0;
   std::uint32_t first_message = 0;    // the slots before it hold values and contexts
   std::uint32_t scratch = 0;          // doubles a kernel may need
+  std::uint32_t memory = 0;           // doubles that kinds keep
   std::vector<double> parameters;
   // engine/kinds/incidence.h, where operations gather by element or a port has no affine map; empty otherwise.
   std::vector<std::uint32_t> element_of_slot, first_incident, incident_slots;
   bool gathers_by_element = false;
+  std::uint32_t given_tables = 0;  // ports whose tables are data: a State has its own incidence then
 
+  Incidence incidence() const { return {first_incident.data(), incident_slots.data(), element_of_slot.data()}; }
   const Variable& variable(VariableId id) const;  // an id that is not of this plan's graph is an Error
   std::size_t bytes() const;                 // of a State and of the index tables it reads
   std::size_t messages_per_sweep() const;

@@ -144,7 +144,10 @@ class FactorResolver {
     if (known_ == nullptr || known_->kind->name() != factor.kind) turn_to(factor);
     const Kind& kind = *known_->kind;
     resolved.kind = &kind;
-    resolved.number = factor.number;
+    resolved.number = factor.number & 0x3fffffffu;
+    resolved.is_along_chain = Lags(factor).any();
+    resolved.has_given_table =
+        std::ranges::any_of(factor.connections, [](const Connection& c) { return c.reach == Reach::given; });
     resolved.given_name = factor.given_name;
     resolved.method =
         factor.method.empty() ? known_->method : method_of(kind, factor.method, [&] { return where(factor); });
@@ -217,6 +220,13 @@ bool connects_shared_alone(const Resolved& graph, const Resolved::Factor& factor
   });
 }
 
+void refuse_given_tables(const Resolved& graph, std::string_view who) {
+  for (const auto& factor : graph.factors)
+    if (factor.has_given_table)
+      fail("{}: factor '{}' has a table that is given later, but all tables are needed here; use gather(...) with the table, or "
+           "sweeps", who, factor.name());
+}
+
 Resolved resolve(const Graph& graph, const Registry& registry, const CompileOptions& options) {
   Resolved resolved;
   resolved.mark = graph.mark();
@@ -235,7 +245,12 @@ Resolved resolve(const Graph& graph, const Registry& registry, const CompileOpti
     return resolved.variables[v.value];
   };
   for (const VariableId v : options.unobserved) named_in("unobserved", v).observed = false;
-  for (auto& variable : resolved.variables) variable.wants_messages = !variable.observed;
+  for (auto& variable : resolved.variables) variable.wants_messages = !(variable.cuts = variable.observed);
+  for (const VariableId v : options.may_be_missing) {
+    Resolved::Variable& variable = named_in("may_be_missing", v);
+    variable.wants_messages = true;
+    variable.cuts = false;
+  }
   for (const VariableId v : options.predicted) named_in("predicted", v).wants_messages = true;
   std::uint32_t id = 0;
   resolved.factors.reserve(graph.factors().size());

@@ -25,6 +25,9 @@ struct CompileOptions {
   std::vector<VariableId> unobserved = {};
   // Observed variables whose messages are to be computed all the same: what the rest of the graph says of them.
   std::vector<VariableId> predicted = {};
+  // Observed variables that join several factors and may have no value in some runs (State::observe_missing): these
+  // factors hear of each other then, and a plan of them costs what it would cost if they were unknown.
+  std::vector<VariableId> may_be_missing = {};
   // What constant messages say to shared variables is already in their contexts: sweeps read those alone. See Learner.
   bool constants_in_context = false;
 };
@@ -36,7 +39,8 @@ struct Resolved {
     std::uint32_t first_element = 0, size = 1;  // in lanes: a variable of a family with several has that many times its elements
     Family family = {};
     bool observed = false, shared = false;
-    bool wants_messages = true;  // not observed, or observed and to be predicted
+    bool wants_messages = true;  // not observed, or observed and to be predicted or maybe missing
+    bool cuts = false;           // observed and never missing: what factors say of it reaches no other factor
 
     std::uint32_t elements() const { return family.lanes() == 1 ? size : size / family.lanes(); }
   };
@@ -55,7 +59,9 @@ struct Resolved {
     // What every pass of compile looks at comes first.
     const Kind* kind = nullptr;
     std::uint32_t slots = 1;
-    std::uint32_t number = 0;
+    std::uint32_t number : 30 = 0;
+    std::uint32_t is_along_chain : 1 = 0;   // one of its ends is shifted
+    std::uint32_t has_given_table : 1 = 0;  // one of its ends has a table that is data
     ShortList<Port, 2> ports;
     ShortList<Parameter> parameters;
     ShortList<FactorId> origins;  // the factors of the graph it stands for
@@ -77,6 +83,9 @@ void resolve_messages(const Resolved& graph, Resolved::Factor& factor);
 
 // The factor belongs to no example: all its variables are shared.
 bool connects_shared_alone(const Resolved& graph, const Resolved::Factor& factor);
+
+// For those who need every table when they compile.
+void refuse_given_tables(const Resolved& graph, std::string_view who);
 
 // Replaces what the registry knows how to fuse.
 void fuse(Resolved& graph, const Registry& registry);

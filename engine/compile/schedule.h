@@ -41,6 +41,7 @@ struct Schedule {
   // Of a single sweep: why its messages are not those that iterating would end with (a literal); empty if they are,
   // because each is computed after all it depends on.
   std::string_view approximate = {};
+  std::vector<Chained> chains = {};  // visits that are made together, slot after slot
 };
 
 // How a schedule is made from the flow of a graph.

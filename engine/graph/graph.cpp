@@ -65,7 +65,7 @@ std::string name_by_number(std::string_view stem, std::uint32_t id, Names& names
 }
 
 std::string_view name(Reach reach) {
-  constexpr std::string_view kNames[] = {"", "row ", "column ", "all_to_one ", "gather "};
+  constexpr std::string_view kNames[] = {"", "row ", "column ", "all_to_one ", "gather ", "shift ", "given "};
   return kNames[static_cast<std::size_t>(reach)];
 }
 
@@ -110,6 +110,18 @@ const Graph::Factor& Graph::operator[](FactorId id) const {
 
 std::string name_or_number(const std::string& given, std::string_view stem, std::uint32_t number) {
   return given.empty() ? numbered(stem, number) : given;
+}
+
+Connection given(VariableId v, std::size_t entries) {
+  Connection connection(v, Reach::given);
+  connection.table = std::vector<std::uint32_t>{checked_size(entries, [] { return std::string("a given table: its entries"); })};
+  return connection;
+}
+
+Connection shift(VariableId v, std::int32_t lag) {
+  Connection connection(v, Reach::shift);
+  connection.table = std::vector<std::uint32_t>{static_cast<std::uint32_t>(lag)};
+  return connection;
 }
 
 Connection gather(VariableId v, std::vector<std::uint32_t> table) {

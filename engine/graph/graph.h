@@ -39,6 +39,8 @@ enum class Reach : std::uint8_t {
   column,      // slot s -> element s % C      (C elements)
   all_to_one,  // slot s -> element 0          (1 element)
   gather,      // slot s -> element table[s]
+  shift,       // slot t -> element t - lag    (see shift())
+  given,       // as gather, with a table that is data (see given())
 };
 
 // One end of an edge, as passed to Graph::factor. A plain VariableId is the identical map on the next free port.
@@ -52,13 +54,24 @@ struct Connection {
   [[no_unique_address]] VariableId variable;
   Reach reach = Reach::identical;
   MostlyEmpty<std::string> port;                  // empty: by position
-  MostlyEmpty<std::vector<std::uint32_t>> table;  // for Reach::gather
+  MostlyEmpty<std::vector<std::uint32_t>> table;  // for gather; of a shift the lag, of a given table its length
+
+  // Entries of the table, which may not be known yet.
+  std::size_t entries() const { return reach == Reach::given ? table[0] : table.size(); }
+  std::int32_t lag() const { return reach == Reach::shift ? static_cast<std::int32_t>(table[0]) : 0; }
 };
 
 inline Connection row(VariableId v) { return {v, Reach::row}; }
 inline Connection column(VariableId v) { return {v, Reach::column}; }
 inline Connection all_to_one(VariableId v) { return {v, Reach::all_to_one}; }
 Connection gather(VariableId v, std::vector<std::uint32_t> table);
+// A gather whose table of that many entries is data: given to every State (State::set_table), or with every example
+// (learn/data.h). A season of games is then the graph of one game.
+Connection given(VariableId v, std::size_t entries = 1);
+// Slot t reads element t - lag: the one before it, or those lag before (after it, if lag is negative). Of variables of T
+// elements the plate then has the slots t for which every end has an element: {shift(x), x} is the T - 1 steps of a
+// chain. Plain ends have T elements as well, or one for each slot.
+Connection shift(VariableId v, std::int32_t lag = 1);
 
 // A parameter's value: one number for the whole plate, or one per slot (per term for a per-term parameter).
 struct ParameterValue {

@@ -15,22 +15,23 @@ bool equals(const std::vector<std::uint32_t>& table, const IndexMap& affine) {
 }  // namespace
 
 IndexMap simplified(IndexMap map) {
-  if (map.is_affine()) return map;
+  if (map.is_affine() || map.is_given) return map;
   const auto& table = map.table;
   const std::uint32_t base = table[0];
-  if (table.size() == 1) return {base, 1, IndexMap::kWhole, {}};
+  if (table.size() == 1) return {base, 1, IndexMap::kWhole};
   // The length of the first constant run is the divisor; the first return to the base is the modulus.
   std::uint32_t run = 1, period = 1;
   const auto size = static_cast<std::uint32_t>(table.size());
   while (run < size && table[run] == base) ++run;
   while (period * run < size && table[period * run] != base) ++period;
   const std::uint32_t modulus = period * run >= size && run < size ? IndexMap::kWhole : period;
-  const IndexMap affine{base, run == size ? 1 : run, run == size ? 1 : modulus, {}};
+  const IndexMap affine{base, run == size ? 1 : run, run == size ? 1 : modulus};
   return equals(table, affine) ? affine : map;
 }
 
 bool is_injective(const IndexMap& map, std::uint32_t slots) {
   if (map.is_affine()) return slots <= 1 || (map.divisor == 1 && map.modulus >= slots);
+  if (map.is_given) return slots <= 1;
   std::vector<std::uint32_t> sorted(map.table.begin(), map.table.begin() + slots);
   std::ranges::sort(sorted);
   return std::ranges::adjacent_find(sorted) == sorted.end();

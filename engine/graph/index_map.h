@@ -13,6 +13,7 @@ struct IndexMap {
   std::uint32_t base = 0;
   std::uint32_t divisor = 1;
   std::uint32_t modulus = kWhole;
+  bool is_given = false;  // the table is data: what stands in it is only a place for it
   std::vector<std::uint32_t> table = {};
 
   bool is_affine() const { return table.empty(); }
@@ -25,7 +26,7 @@ struct IndexMap {
 // The affine form of a table of `size` entries, if it has one (identical, row, column or all-to-one); otherwise the table.
 IndexMap simplified(IndexMap map);
 
-// No two of the first `slots` slots share an element.
+// No two of the first `slots` slots share an element, whatever is given.
 bool is_injective(const IndexMap& map, std::uint32_t slots);
 
 }  // namespace dma

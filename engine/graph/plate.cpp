@@ -10,6 +10,21 @@ namespace dma {
 
 std::string where(const Graph::Factor& factor) { return fmt::format("factor '{}' ({})", factor.name(), factor.kind); }
 
+Lags::Lags(const Graph::Factor& factor) {
+  for (const Connection& end : factor.connections) {
+    const std::int64_t lag = end.lag();
+    before = std::max(before, static_cast<std::uint32_t>(std::max<std::int64_t>(lag, 0)));
+    after = std::max(after, static_cast<std::uint32_t>(std::max<std::int64_t>(-lag, 0)));
+  }
+}
+
+// The slots of a plate along a chain of that many elements.
+std::uint32_t PlateShape::slots_of_chain(std::string_view name, std::uint32_t size) const {
+  if (std::uint64_t{lags_.before} + lags_.after < size) return size - lags_.in_all();
+  fail("{}: '{}' has {} elements, too few for a shift over {}; give it at least {}", where(factor_), name, size,
+       std::uint64_t{lags_.before} + lags_.after, std::uint64_t{lags_.before} + lags_.after + 1);
+}
+
 void PlateShape::agree(Side& side, std::string_view name, std::uint32_t size) {
   if (side.size == 0) side = {size, name};
   if (size == side.size) return;
@@ -25,12 +40,21 @@ void PlateShape::agree(Side& side, std::string_view name, std::uint32_t size) {
 void PlateShape::add(const Connection& end, std::string_view name, std::uint32_t size) {
   largest_ = std::max(largest_, size);
   switch (end.reach) {
-    case Reach::identical: return agree(whole_, name, size);
+    case Reach::shift: return agree(whole_, name, slots_of_chain(name, size));
+    case Reach::identical:
+      // Along the chain, or one element for each slot.
+      if (lags_.any() && whole_.size > 0 && size == std::uint64_t{whole_.size} + lags_.in_all()) return;
+      if (lags_.any() && whole_.size > 0 && size != whole_.size)
+        fail("{}: '{}' has {} elements; along a chain of {} it takes {}, one for each element, or {}, one for each step",
+             where(factor_), name, size, std::uint64_t{whole_.size} + lags_.in_all(),
+             std::uint64_t{whole_.size} + lags_.in_all(), whole_.size);
+      return agree(whole_, name, size);
     case Reach::row: return agree(rows_, name, size);
     case Reach::column: return agree(columns_, name, size);
     case Reach::all_to_one: return;
     case Reach::gather:
-      return agree(whole_, name, checked_size(end.table.size(), [&] {
+    case Reach::given:
+      return agree(whole_, name, checked_size(end.entries(), [&] {
         return fmt::format("{}: the entries of gather({})", where(factor_), name);
       }));
   }

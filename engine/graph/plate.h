@@ -8,15 +8,24 @@
 
 namespace dma {
 
+// How many steps of a chain have no slot, because a shifted end would reach beyond its beginning or its end.
+struct Lags {
+  explicit Lags(const Graph::Factor& factor);
+  bool any() const { return before + after > 0; }
+  std::uint32_t in_all() const { return before + after; }
+  std::uint32_t before = 0, after = 0;
+};
+
 class PlateShape {
  public:
   // `factor` names the factor in errors, and must outlive the shape.
-  explicit PlateShape(const Graph::Factor& factor) : factor_(factor) {}
+  explicit PlateShape(const Graph::Factor& factor) : factor_(factor), lags_(factor) {}
 
-  // The end reaches a variable of that name and size. Ends that contradict each other are an Error.
+  // The end reaches a variable of that name and size. Ends that contradict each other are an Error. Shifted ends, which
+  // say how long the chain is, come first.
   void add(const Connection& end, std::string_view name, std::uint32_t size);
-  // What the identical and gathered ends agree on, which must be rows x columns; without such ends, rows x columns, or
-  // the largest variable.
+  // What the identical, shifted and gathered ends agree on, which must be rows x columns; without such ends, rows x
+  // columns, or the largest variable.
   std::uint32_t slots() const;
 
  private:
@@ -26,7 +35,10 @@ class PlateShape {
   };
   void agree(Side& side, std::string_view name, std::uint32_t size);
 
+  std::uint32_t slots_of_chain(std::string_view name, std::uint32_t size) const;
+
   const Graph::Factor& factor_;
+  const Lags lags_;
   Side whole_, rows_, columns_;
   std::uint32_t largest_ = 1;
 };

@@ -57,7 +57,7 @@ Explanation explain(const Plan& plan, const State& state, VariableId variable) {
   for (const auto& end : v.ends) {
     const Group& group = plan->groups[end.group];
     const Group::Port& port = group.ports[end.port];
-    for_each_message(*plan, v, end, [&](std::uint32_t i, std::uint32_t message) {
+    for_each_message(*plan, state.incidence(), v, end, [&](std::uint32_t i, std::uint32_t message) {
       const std::uint32_t slot = (message - port.first_slot) / port.terms;
       add(i, Place{plan.data(), end.group, end.port, slot}.text(), origins(plan, group, slot), state.message(message));
     });

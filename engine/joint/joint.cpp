@@ -59,6 +59,7 @@ Plan compile(const Graph& graph, const Joint& joint, const Registry& registry, c
     if (!v.family->is_like_gaussian)
       fail("joint: variable '{}' is {}; one Gaussian over all variables has gaussian ones alone: sweep with a schedule, such as "
            "flooding()", v.name, v.family.text());
+  refuse_given_tables(*resolved, "joint");
   plan.registry = kept_registry;
   plan.graph = resolved;
   const Flow flow(*resolved);

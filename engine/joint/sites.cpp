@@ -87,10 +87,12 @@ void Sites::refresh(const State& state, Numbers& numbers, double damping, Outcom
   find_cavities(numbers);
   kept_tau_ = numbers.site_tau;
   kept_rho_ = numbers.site_rho;
+  std::size_t first_memory = 0;
   for (const SitePlate& plate : system_->sites) {
     const Group& group = state.plan()->groups[plate.group];
     views_.clear();
     append_views(state, plate.group, views_);
+    memory_.resize(std::max(memory_.size(), first_memory + plate.slots * group.kind->memory()));
     for (std::size_t p = 0; p < plate.ports.size(); ++p) {
       const MessageFunction* const message = group.ports[p].message;
       if (message == nullptr) continue;
@@ -111,9 +113,12 @@ void Sites::refresh(const State& state, Numbers& numbers, double damping, Outcom
                       .out_column = static_cast<std::ptrdiff_t>(to.terms),
                       .out_terms = to.terms,
                       .scratch = scratch_.data(),
-                      .callable = message->callable.get()};
+                      .callable = message->callable.get(),
+                      .memory = memory_.data() + first_memory,
+                      .memory_size = group.kind->memory()};
       message->plate_tracked(call, outcome);
     }
+    first_memory += plate.slots * group.kind->memory();
   }
   for (std::size_t at = 0; at < refused_.size(); ++at)
     if (refused_[at]) {

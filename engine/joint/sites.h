@@ -10,6 +10,8 @@ class Sites {
  public:
   explicit Sites(const System& system);
 
+  // A run begins: what kinds remember is of the one before.
+  void forget() { memory_.assign(memory_.size(), 0.0); }
   // Sites as rows of `numbers`.
   void apply(Numbers& numbers) const;
   // One refresh of all sites at once, against the marginals of a factor that is inverted. `outcome.change` is the
@@ -27,7 +29,7 @@ class Sites {
   std::vector<double> tau_, rho_;  // cavities, or what is known, by site message
   std::vector<double> kept_tau_, kept_rho_;
   std::vector<std::uint8_t> refused_;  // cavities that are not proper: the site stays
-  std::vector<double> scratch_;
+  std::vector<double> scratch_, memory_;  // the second of kinds
   std::vector<PortView> reads_;
   std::vector<ParameterView> views_;
 };

@@ -176,7 +176,7 @@ Report JointSolver::run(State& state, const RunOptions& options) const {
   Numbers& n = memory.numbers;
   n.read(state);
   const bool is_fresh = !options.warm || !memory.is_solved;
-  if (is_fresh) begin(memory, options_.start_seed);
+  if (is_fresh) begin(memory, options_.start_seed), memory.sites.forget();
   memory.is_solved = false;
   memory.sites.apply(n);
   Report report;

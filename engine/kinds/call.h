@@ -181,6 +181,13 @@ struct Sink {
   }
 };
 
+// Numbers that a kind has asked for (Kind::memory), kept for each slot from one visit to the next; zeros when a run starts
+// afresh. All message functions of the kind see the same.
+struct SlotMemory {
+  std::span<double> numbers;
+  double& operator[](std::size_t i) const { return numbers[i]; }
+};
+
 struct Call {
   std::size_t rows = 1, columns = 0;          // one row for a kind with a variadic port
   const PortView* reads = nullptr;            // in the order of the message function's arguments
@@ -191,6 +198,8 @@ struct Call {
   std::uint32_t out_terms = 1;
   double* scratch = nullptr;       // kScratchPerTerm doubles for each term of each port
   const void* callable = nullptr;  // the message function object, for those that carry data
+  double* memory = nullptr;        // of the first slot, if the kind has any
+  std::size_t memory_size = 0;     // of each slot
 
   std::ptrdiff_t out_offset(std::size_t r, std::size_t c) const {
     return static_cast<std::ptrdiff_t>(r) * out_row + static_cast<std::ptrdiff_t>(c) * out_column;

@@ -63,6 +63,7 @@ std::optional<std::vector<Natural>> evaluate(const Kind& kind, std::string_view 
         {taus.data() + first[p], rhos.data() + first[p], 0, 0, static_cast<std::uint32_t>(arrivals[p].size())});
 
   std::vector<double> out_tau(terms), out_rho(terms), scratch(std::max<std::size_t>(kLeastScratch, kScratchPerTerm * (taus.size() + terms)));
+  std::vector<double> memory(kind.memory());
   const Call call{.rows = 1,
                     .columns = 1,
                     .reads = reads.data(),
@@ -73,7 +74,9 @@ std::optional<std::vector<Natural>> evaluate(const Kind& kind, std::string_view 
                     .out_column = static_cast<std::ptrdiff_t>(terms),
                     .out_terms = static_cast<std::uint32_t>(terms),
                     .scratch = scratch.data(),
-                    .callable = message.callable.get()};
+                    .callable = message.callable.get(),
+                    .memory = memory.data(),
+                    .memory_size = memory.size()};
   Outcome outcome;
   message.plate(call, outcome);
   if (outcome.faults > 0) return std::nullopt;

@@ -16,6 +16,9 @@ struct Incidence {
   std::span<const std::uint32_t> at(std::size_t e) const { return {slots + first[e], slots + first[e + 1]}; }
 };
 
+// Groups the slots by element, in their order: `first` has one entry more than there are elements.
+void sort_by_element(std::span<const std::uint32_t> element_of_slot, std::span<std::uint32_t> first, std::span<std::uint32_t> slots);
+
 // all_but, message by message: where a sum leaves the range of a double.
 Natural all_but_one_by_one(const Incidence& incidence, const MessageArrays& messages, std::uint32_t own);
 

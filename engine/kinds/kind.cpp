@@ -109,6 +109,29 @@ const JointKernel* Kind::find_joint(const MessageFunction& first, const MessageF
   return nullptr;
 }
 
+Kind& Kind::add(WalkPair pair) {
+  walk_pairs_.push_back(std::move(pair));
+  return *this;
+}
+
+WalkPairKernel Kind::find_walk_pair(const MessageFunction& first, const MessageFunction& second) const {
+  for (const WalkPair& pair : walk_pairs_)
+    if (pair.method == first.method && pair.method == second.method && pair.first == first.target && pair.second == second.target)
+      return pair.kernel;
+  return nullptr;
+}
+
+Kind& Kind::memory(std::size_t numbers) {
+  memory_ = numbers;
+  return *this;
+}
+
+void Kind::check_memory(std::string_view target) const {
+  if (memory_ == 0)
+    fail("kind '{}': the message to '{}' takes a SlotMemory, but the kind has none; call memory(numbers) before message(...)",
+         name_, target);
+}
+
 std::size_t Kind::port(std::string_view name) const {
   const auto found = std::ranges::find(ports_, name, &PortSpec::name);
   if (found != ports_.end()) return static_cast<std::size_t>(found - ports_.begin());

@@ -75,6 +75,7 @@ struct MessageFunction {
   std::vector<std::size_t> reads;  // port numbers, in the order of the arguments
   Kernel plate = nullptr, plate_tracked = nullptr;
   SequenceKernel sequence = nullptr, sequence_tracked = nullptr;  // null: such factors are never merged
+  WalkKernel walk = nullptr;                                      // null: such factors are never part of a chain
   std::shared_ptr<const void> callable;
 };
 
@@ -83,6 +84,12 @@ struct JointKernel {
   std::string method;
   std::size_t first = 0, second = 0;  // target ports
   Kernel plate = nullptr, plate_tracked = nullptr;
+};
+
+struct WalkPair {
+  std::string method;
+  std::size_t first = 0, second = 0;  // target ports
+  WalkPairKernel kernel = nullptr;
 };
 
 // The ports a message function reads, in the order of its arguments.
@@ -159,15 +166,25 @@ class Kind {
   template <class F>
   Kind& message(std::string_view method, std::string_view target, F callable, const std::optional<from>& reads = {}) {
     using Loop = MessageLoop<F>;
+    if (Loop::kHasMemory) check_memory(target);
     MessageFunction m = describe_message(method, target, reads, Loop::kReads, Loop::parameter_count());
     m.plate = &Loop::template plate<false>;
     m.plate_tracked = &Loop::template plate<true>;
     m.sequence = &Loop::template sequence<false>;
     m.sequence_tracked = &Loop::template sequence<true>;
+    m.walk = &Loop::walk;
     m.callable = std::make_shared<const F>(std::move(callable));
     messages_.push_back(std::move(m));
     return *this;
   }
+  // The messages of two ports, one along a chain and one back, side by side (walk.h); both were registered by message().
+  template <auto kFirst, auto kSecond>
+  Kind& walk_pair(std::string_view method, std::string_view first, std::string_view second) {
+    return add(WalkPair{std::string(method), port(first), port(second), &dma::walk_pair<Fixed<kFirst>, Fixed<kSecond>>});
+  }
+  // Message functions that take a SlotMemory have that many numbers for each slot.
+  Kind& memory(std::size_t numbers);
+
   // An array kernel, where speed matters; gets the same Call.
   Kind& kernel(std::string_view method, std::string_view target, const from& reads, Kernel plate, Kernel plate_tracked);
   // One that serves a visit which sends to both of two ports that have array kernels with the same reads.
@@ -187,6 +204,7 @@ class Kind {
   const LogIntegral& log_integral() const { return log_integral_; }
   const RowView& gaussian_row() const { return gaussian_row_; }   // empty: not a Gaussian density
   bool watches_signal_to_noise() const { return watches_signal_to_noise_; }
+  std::size_t memory() const { return memory_; }  // numbers for each slot
 
   std::size_t port(std::string_view name) const;             // by name; an Error offers the nearest one
   std::optional<std::size_t> variadic_port() const;          // the first one, if any
@@ -196,10 +214,13 @@ class Kind {
   const MessageFunction* find_message(std::string_view method, std::size_t target) const;
   // The joint kernel for two message functions of this kind; null if there is none.
   const JointKernel* find_joint(const MessageFunction& first, const MessageFunction& second) const;
+  WalkPairKernel find_walk_pair(const MessageFunction& first, const MessageFunction& second) const;  // likewise
 
  private:
   Kind& add(ParameterSpec parameter);
   Kind& add(PortSpec port);
+  Kind& add(WalkPair pair);
+  void check_memory(std::string_view target) const;
   MessageFunction describe_message(std::string_view method, std::string_view target, const std::optional<from>& reads,
                                    std::size_t read_count, std::size_t parameter_count) const;
 
@@ -209,6 +230,8 @@ class Kind {
   std::vector<ParameterSpec> parameters_;
   std::vector<MessageFunction> messages_;
   std::vector<JointKernel> joint_kernels_;
+  std::vector<WalkPair> walk_pairs_;
+  std::size_t memory_ = 0;
   Function function_;
   LogDensity log_density_;
   LinearView linear_view_;

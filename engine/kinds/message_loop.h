@@ -1,8 +1,8 @@
 // Where a message function meets its slots: turns one scalar function into the loops the engine calls, with one indirect
 // call for a whole plate. The function takes, in this order: for each port it reads a message (Gaussian, Gamma) or, for a
 // variadic port or one of several lanes, a std::span of them; then its Parameters, if it has any: an aggregate of doubles in the order of
-// declaration, or a type with `static Parameters bind(const ParameterRow&)`. It returns the message, or, when the target
-// port is variadic, takes a std::span for the results as its last argument.
+// declaration, or a type with `static Parameters bind(const ParameterRow&)`; then a SlotMemory, if its kind asks for memory.
+// It returns the message, or, when the target port is variadic, takes a std::span for the results as its last argument.
 #pragma once
 
 #include <array>
@@ -15,6 +15,7 @@
 
 #include "engine/kinds/call.h"
 #include "engine/kinds/incidence.h"
+#include "engine/kinds/walk.h"
 
 namespace dma {
 
@@ -91,16 +92,24 @@ class MessageLoop {
   static constexpr bool kVariadicResult = std::is_void_v<typename detail::Signature<F>::Result>;
   template <std::size_t i>
   static constexpr bool is_parameters() {
-    return !detail::kIsMessage<Argument<i>> && !detail::IsSpan<Argument<i>>::value;
+    return !detail::kIsMessage<Argument<i>> && !detail::IsSpan<Argument<i>>::value &&
+           !std::is_same_v<Argument<i>, SlotMemory>;
+  }
+  static constexpr bool has_memory() {
+    constexpr std::size_t kTail = kVariadicResult ? 1 : 0;
+    if constexpr (kCount > kTail) return std::is_same_v<Argument<kCount - 1 - kTail>, SlotMemory>;
+    return false;
   }
   static constexpr bool has_parameters() {
-    constexpr std::size_t kTail = kVariadicResult ? 1 : 0;
+    constexpr std::size_t kTail = (kVariadicResult ? 1 : 0) + (has_memory() ? 1 : 0);
     if constexpr (kCount > kTail) return is_parameters<kCount - 1 - kTail>();
     return false;
   }
 
  public:
-  static constexpr std::size_t kReads = kCount - (kVariadicResult ? 1 : 0) - (has_parameters() ? 1 : 0);
+  static constexpr bool kHasMemory = has_memory();
+  static constexpr std::size_t kReads =
+      kCount - (kVariadicResult ? 1 : 0) - (has_memory() ? 1 : 0) - (has_parameters() ? 1 : 0);
   // How many doubles the parameters hold; 0 also for those that bind themselves.
   static constexpr std::size_t parameter_count() {
     if constexpr (has_parameters()) {
@@ -127,6 +136,23 @@ class MessageLoop {
     knowing_if_parameters_vary(call, [&](auto vary) {
       over_sequence<kTracked, vary.value>(call, run, reads, outcome, std::make_index_sequence<kReads>());
     });
+  }
+
+  // Of ports with one term each; never tracked.
+  static void walk(const Call& call, const WalkRun& run, Outcome& outcome) {
+    knowing_if_parameters_vary(call, [&](auto vary) {
+      ChainWalk<vary.value> walk(call, run, outcome);
+      for (std::uint64_t k = 0; k < run.count; ++k) walk.next();
+      outcome = walk.outcome();
+    });
+  }
+  template <bool kParametersVary>
+  class ChainWalk;
+  // Whether slots have parameters of their own; those that bind themselves may look at the slot.
+  static bool parameters_vary(const Call& call) {
+    bool vary = parameter_count() == 0;
+    for (std::size_t k = 0; k < parameter_count(); ++k) vary |= call.parameters[k].row != 0 || call.parameters[k].column != 0;
+    return vary;
   }
 
  private:
@@ -167,12 +193,6 @@ class MessageLoop {
     }
   }
 
-  // Whether slots have parameters of their own; those that bind themselves may look at the slot.
-  static bool parameters_vary(const Call& call) {
-    bool vary = parameter_count() == 0;
-    for (std::size_t k = 0; k < parameter_count(); ++k) vary |= call.parameters[k].row != 0 || call.parameters[k].column != 0;
-    return vary;
-  }
   // loop(std::bool_constant): the loop over slots is compiled twice, so that what depends on parameters alone (often a
   // division) is computed once where all slots share them.
   template <class Loop>
@@ -189,7 +209,7 @@ class MessageLoop {
   class SlotWalk {
    public:
     SlotWalk(const Call& call, ScratchArrays& scratch, const Outcome& outcome)
-        : outcome_(outcome), function_(*static_cast<const F*>(call.callable)), sink_(call.sink), views_(call.parameters) {
+        : outcome_(outcome), function_(*static_cast<const F*>(call.callable)), sink_(call.sink), views_(call.parameters), memory_(call.memory), memory_size_(call.memory_size) {
       if constexpr (kVariadicResult) {
         using Result = Argument<kCount - 1>;
         results_ = Result(scratch.template take<Result>(call.out_terms), call.out_terms);
@@ -197,13 +217,14 @@ class MessageLoop {
       if constexpr (!kParametersVary) parameters_ = detail::bind_parameters<Parameters>({views_, 0, 0});
     }
 
+    // Returns what it sent, the first of several.
     template <class... Messages>
-    void operator()(std::size_t r, std::size_t c, std::ptrdiff_t out, std::uint64_t slot, const Messages&... messages) {
+    Natural operator()(std::size_t r, std::size_t c, std::ptrdiff_t out, std::uint64_t slot, const Messages&... messages) {
       if constexpr (has_parameters()) {
         if constexpr (kParametersVary) parameters_ = detail::bind_parameters<Parameters>({views_, r, c});
-        store(out, slot, messages..., parameters_);
+        return remember(out, slot, messages..., parameters_);
       } else {
-        store(out, slot, messages...);
+        return remember(out, slot, messages...);
       }
     }
     const Outcome& outcome() const { return outcome_; }
@@ -213,14 +234,23 @@ class MessageLoop {
     using Results = typename detail::ElementOrNone<kVariadicResult, kCount - 1, Arguments>::type;
 
     template <class... A>
-    void store(std::ptrdiff_t out, std::uint64_t slot, const A&... arguments) {
+    Natural remember(std::ptrdiff_t out, std::uint64_t slot, const A&... arguments) {
+      if constexpr (kHasMemory) return store(out, slot, arguments..., SlotMemory{{memory_ + slot * memory_size_, memory_size_}});
+      else return store(out, slot, arguments...);
+    }
+    template <class... A>
+    Natural store(std::ptrdiff_t out, std::uint64_t slot, const A&... arguments) {
       if constexpr (kVariadicResult) {
         function_(arguments..., results_);
         for (std::size_t t = 0; t < results_.size(); ++t) keep(out + static_cast<std::ptrdiff_t>(t), results_[t], slot);
+        return kTracked || results_.empty() ? Natural() : Natural(results_[0]);
       } else {
         const auto message = function_(arguments...);
         if constexpr (std::is_same_v<decltype(message), const GaussianOrFallback>) outcome_.replaced += message.replaced;
         keep(out, message, slot);
+        // What was refused is stored as uniform. A choice, and the next message of a chain would wait for it.
+        if (!is_valid(message)) [[unlikely]] return {};
+        return message;
       }
     }
     template <class Message>
@@ -235,6 +265,8 @@ class MessageLoop {
     const F& function_;
     const Sink sink_;
     const ParameterView* const views_;
+    double* const memory_;
+    const std::size_t memory_size_;
     Parameters parameters_ = {};
     Results results_ = {};
   };
@@ -291,5 +323,64 @@ class MessageLoop {
     return m;
   }
 };
+
+// One slot of a chain after the other. What was sent last stays in a register: a chain would wait for it to be stored and
+// loaded again.
+template <class F>
+template <bool kParametersVary>
+class MessageLoop<F>::ChainWalk {
+  static_assert(sizeof(Natural) == 2 * sizeof(double));
+
+ public:
+  ChainWalk(const Call& call, const WalkRun& run, const Outcome& outcome)
+      : scratch_(call.scratch), room_(make_room(scratch_, Reads())), visit_(call, scratch_, outcome),
+        out_column_(call.out_column), slot_(run.first), step_(run.step) {
+    for (std::size_t r = 0; r < kReads; ++r) {
+      reads_[r] = run.reads[r];
+      if (reads_[r].follows) sent_ = reads_[r].sent_before(slot_);
+    }
+  }
+  [[gnu::always_inline]] void next() { next(Reads()); }
+  const Outcome& outcome() const { return visit_.outcome(); }
+
+ private:
+  using Reads = std::make_index_sequence<kReads>;
+
+  template <std::size_t... i>
+  static auto make_room(ScratchArrays& scratch, std::index_sequence<i...>) {
+    return std::tuple{scratch.template take<Argument<i>>(1)...};
+  }
+  template <std::size_t... i>
+  [[gnu::always_inline]] void next(std::index_sequence<i...>) {
+    sent_ = visit_(0, static_cast<std::size_t>(slot_), slot_ * out_column_, static_cast<std::uint64_t>(slot_),
+                   argument<Argument<i>>(std::get<i>(room_), 1,
+                                         [&](std::size_t) { return reads_[i].product_after(sent_, slot_); })...);
+    slot_ += step_;
+  }
+
+  ScratchArrays scratch_;
+  decltype(make_room(std::declval<ScratchArrays&>(), Reads())) room_;
+  SlotWalk<false, kParametersVary> visit_;
+  std::array<WalkRead, kReads> reads_{};
+  Natural sent_;
+  const std::ptrdiff_t out_column_;
+  std::ptrdiff_t slot_;
+  const std::ptrdiff_t step_;
+};
+
+// See WalkPairKernel. Neither function has a variadic port: they share the working memory.
+template <class F, class G>
+void walk_pair(const Call& first, const WalkRun& first_run, Outcome& first_outcome, const Call& second,
+               const WalkRun& second_run, Outcome& second_outcome) {
+  const auto walk = [&](auto vary) {
+    typename MessageLoop<F>::template ChainWalk<vary.value> f(first, first_run, first_outcome);
+    typename MessageLoop<G>::template ChainWalk<vary.value> g(second, second_run, second_outcome);
+    for (std::uint64_t k = 0; k < first_run.count; ++k) f.next(), g.next();
+    first_outcome = f.outcome();
+    second_outcome = g.outcome();
+  };
+  if (MessageLoop<F>::parameters_vary(first) || MessageLoop<G>::parameters_vary(second)) walk(std::true_type());
+  else walk(std::false_type());
+}
 
 }  // namespace dma

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "engine/run/state.h"
@@ -13,18 +15,30 @@ namespace dma {
 struct Observations {
   VariableId variable;
   std::span<const double> values;
+  // Not zero where a table has no value (see State::observe_missing); none: all are there. What `values` says there does
+  // not count.
+  std::span<const std::uint8_t> is_missing = {};
 };
-using Data = std::vector<Observations>;
+// The table of one port that was connected by given(), for all examples, one example after the other.
+struct Tables {
+  FactorId factor;
+  std::string_view port;
+  std::span<const std::uint32_t> elements;
+};
+struct Data : std::vector<Observations> {
+  using std::vector<Observations>::vector;
+  std::vector<Tables> tables = {};
+};
 
 // Everything that is asked of data before the first example is looked at: each observed variable of the plan once (those in
 // `not_needed` at most once), nothing else, whole examples, as many for each, values that the variable can have. Returns the
-// number of examples, at least 1.
+// number of examples, at least 1. The same of tables that are data.
 std::size_t check_data(const Plan& plan, const Data& data, std::span<const VariableId> not_needed = {});
 
 // The values of one example into the state, of the variables that are observed in its plan.
 void observe_example(const Data& data, std::size_t example, State& state);
 
-// The values of one variable in data that were checked; none: empty.
-std::span<const double> values_of(const Data& data, VariableId variable);
+// Those of one variable in data that were checked; none: empty.
+Observations observations_of(const Data& data, VariableId variable);
 
 }  // namespace dma

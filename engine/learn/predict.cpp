@@ -106,8 +106,12 @@ double Learner::log_likelihood(const Data& data) {
     for (std::size_t n = begin; n < end; ++n)
       for (const VariableId target : options_.targets) {
         const auto& v = plan_->variables[target.value];
-        const auto values = values_of(data, target).subspan(n * v.size, v.size);
-        for (std::size_t i = 0; i < v.size; ++i, ++k, ++count) sum += log_density(v.family, fitted_[k], values[i]);
+        const Observations own = observations_of(data, target);
+        for (std::size_t i = n * v.size; i < (n + 1) * v.size; ++i, ++k) {
+          if (!own.is_missing.empty() && own.is_missing[i] != 0) continue;
+          ++count;
+          sum += log_density(v.family, fitted_[k], own.values[i]);
+        }
       }
   }
   return count == 0 ? 0 : sum / static_cast<double>(count);

@@ -26,6 +26,7 @@ BoundSends::BoundSends(const PlanData& plan, const Memory& memory, const Paramet
   for (const Operation& op : plan.constants) constants_.push_back(bind(plan, std::get<Send>(op), false));
   for (const Operation& op : plan.operations)
     if (const Send* send = std::get_if<Send>(&op)) of_sweep_.push_back(bind(plan, *send, iterates));
+    else if (const Walk* walk = std::get_if<Walk>(&op)) walks_.push_back(bind(plan, *walk));
   // Only now do the lists of views stay where they are.
   for (auto* list : {&constants_, &of_sweep_})
     for (BoundSend& bound : *list) {
@@ -33,6 +34,15 @@ BoundSends::BoundSends(const PlanData& plan, const Memory& memory, const Paramet
       else bound.call.reads = port_views_.data() + bound.first_read;
       bound.call.parameters = parameter_views_.data() + bound.first_parameter;
     }
+  const WalkSource* next_source = walk_sources_.data();
+  for (WalkRead& read : walk_reads_) {
+    read.sources = next_source;
+    next_source += read.count;
+  }
+  for (BoundPart& part : parts_) {
+    part.run.reads = walk_reads_.data() + part.first_read;
+    part.send.call.parameters = parameter_views_.data() + part.send.first_parameter;
+  }
 }
 
 void BoundSends::bind_parameters(const PlanData& plan, const Parameters& parameters) {
@@ -50,24 +60,73 @@ void BoundSends::rebind(std::uint32_t group, std::size_t i, const ParameterView&
         own = view;
         own.values += std::ptrdiff_t{bound.first} * view.column;
       }
+  for (const BoundPart& part : parts_)
+    if (part.send.group == group) parameter_views_[part.send.first_parameter + i] = view;
 }
 
-BoundSend BoundSends::bind(const PlanData& plan, const Send& op, bool tracked) {
-  const Group& group = plan.groups[op.group];
-  const Group::Port& port = group.ports[op.port];
+BoundSend BoundSends::bind_call(const PlanData& plan, std::uint32_t g, std::uint32_t p, double damping) const {
+  const Group& group = plan.groups[g];
+  const Group::Port& port = group.ports[p];
   BoundSend bound;
-  bound.group = op.group, bound.port = op.port;
-  bound.messages = std::uint64_t{op.count} * port.terms;
-  bound.first_parameter = first_parameter_[op.group];
+  bound.group = g, bound.port = p;
+  bound.first_parameter = first_parameter_[g];
   Call& call = bound.call;
-  call.sink = sink_at(memory_.messages, port.first_slot, tracked ? plan.schedule.iteration.damping : 0);
+  call.sink = sink_at(memory_.messages, port.first_slot, damping);
   call.out_terms = port.terms;
   call.out_column = port.terms;
   call.out_row = std::ptrdiff_t{group.columns} * port.terms;
   call.scratch = memory_.scratch;
   call.callable = port.message->callable.get();
+  call.memory_size = group.kind->memory();
+  call.memory = memory_.memory + group.first_memory;
+  return bound;
+}
+
+BoundSend BoundSends::bind(const PlanData& plan, const Send& op, bool tracked) {
+  BoundSend bound = bind_call(plan, op.group, op.port, tracked ? plan.schedule.iteration.damping : 0);
+  bound.messages = std::uint64_t{op.count} * plan.groups[op.group].ports[op.port].terms;
   if (op.is_sequence) bind_sequence(plan, op, tracked, bound);
   else bind_plate(plan, op, tracked, bound);
+  return bound;
+}
+
+BoundWalk BoundSends::bind(const PlanData& plan, const Walk& op) {
+  BoundWalk bound;
+  bound.is_beside_last = op.is_beside_last;
+  const auto message_of = [&](const Walk::Part& part) { return plan.groups[part.group].ports[part.port].message; };
+  if (op.is_beside_last && op.stretches[0].parts.size() == 1 && walks_.back().stretches[0].parts == 1) {
+    const BoundPart& before = parts_[walks_.back().stretches[0].first_part];
+    const MessageFunction &own = *message_of(op.stretches[0].parts[0]),
+                          &other = *plan.groups[before.send.group].ports[before.send.port].message;
+    const Kind& kind = *plan.groups[op.stretches[0].parts[0].group].kind;
+    if (plan.groups[before.send.group].kind == &kind) {
+      bound.pair = kind.find_walk_pair(other, own);
+      bound.is_first_of_pair = bound.pair == nullptr && (bound.pair = kind.find_walk_pair(own, other)) != nullptr;
+    }
+  }
+  for (const Walk::Stretch& stretch : op.stretches) {
+    bound.stretches.push_back({static_cast<std::uint32_t>(parts_.size()), static_cast<std::uint32_t>(stretch.parts.size()), stretch.count});
+    for (const Walk::Part& part : stretch.parts) {
+      BoundPart& to = parts_.emplace_back();
+      to.send = bind_call(plan, part.group, part.port, 0);
+      to.send.messages = stretch.count;
+      to.kernel = plan.groups[part.group].ports[part.port].message->walk;
+      to.run = {part.first, op.step, stretch.count, nullptr};
+      to.first_read = static_cast<std::uint32_t>(walk_reads_.size());
+      const std::int64_t sent_last = std::int64_t{plan.groups[part.group].ports[part.port].first_slot} - op.step;
+      for (const auto& sources : part.reads) {
+        const auto add = [&](const Walk::Source& source) {
+          const MessageArrays& from = source.is_arrival ? memory_.arrivals : memory_.messages;
+          walk_sources_.push_back({from.tau, from.rho, static_cast<std::ptrdiff_t>(source.at)});
+        };
+        const auto own = std::ranges::find_if(sources, [&](const Walk::Source& s) { return !s.is_arrival && s.at == sent_last; });
+        for (auto source = sources.begin(); source != sources.end(); ++source)
+          if (source != own) add(*source);
+        if (own != sources.end()) add(*own);
+        walk_reads_.push_back({nullptr, sources.size(), own != sources.end()});
+      }
+    }
+  }
   return bound;
 }
 
@@ -81,8 +140,7 @@ void BoundSends::bind_sequence(const PlanData& plan, const Send& op, bool tracke
     sequence_reads_.push_back(
         {read.first_slot, read.first_arrival, read.terms, (op.refresh >> i & 1) != 0, (op.keep >> i & 1) != 0});
   }
-  const Incidence incidence{plan.first_incident.data(), plan.incident_slots.data(), plan.element_of_slot.data()};
-  bound.sequence = {op.first, op.step, op.count, incidence, memory_.messages, memory_.arrivals};
+  bound.sequence = {op.first, op.step, op.count, memory_.incidence, memory_.messages, memory_.arrivals};
 }
 
 void BoundSends::bind_plate(const PlanData& plan, const Send& op, bool tracked, BoundSend& bound) {
@@ -100,6 +158,7 @@ void BoundSends::bind_plate(const PlanData& plan, const Send& op, bool tracked, 
   const bool whole = op.count == group.slots;
   call.rows = whole ? group.slots / group.columns : 1;
   call.columns = whole ? group.columns : op.count;
+  call.memory += op.first * call.memory_size;
   call.sink.tau += std::size_t{op.first} * port.terms;
   call.sink.rho += std::size_t{op.first} * port.terms;
   if (op.first > 0) bound.first_parameter = parameters_from(group, bound.first_parameter, op.first);

@@ -24,12 +24,33 @@ struct BoundSend {
   bool reads_given_alone = false;  // sends the same in every sweep of a run
 };
 
+// One part of a walk: all its slots of a stretch, or one at a time.
+struct BoundPart {
+  BoundSend send;  // everything but how it reads
+  WalkKernel kernel = nullptr;
+  WalkRun run;
+  std::uint32_t first_read = 0;
+};
+
+struct BoundWalk {
+  struct Stretch {
+    std::uint32_t first_part, parts, count;
+  };
+  std::vector<Stretch> stretches;
+  bool is_beside_last = false;
+  // With the walk before it, where both have one message; as the first or as the second of the pair.
+  WalkPairKernel pair = nullptr;
+  bool is_first_of_pair = false;
+};
+
 class BoundSends {
  public:
   // The arrays of a State, which must not move any more.
   struct Memory {
     MessageArrays messages, arrivals;
     double* scratch = nullptr;
+    double* memory = nullptr;  // of kinds
+    Incidence incidence = {};
   };
 
   BoundSends(const PlanData& plan, const Memory& memory, const Parameters& parameters);
@@ -38,9 +59,13 @@ class BoundSends {
 
   const std::vector<BoundSend>& constants() const { return constants_; }
   const std::vector<BoundSend>& of_sweep() const { return of_sweep_; }
+  const std::vector<BoundWalk>& walks() const { return walks_; }
+  const std::vector<BoundPart>& parts() const { return parts_; }  // of all walks
 
  private:
   BoundSend bind(const PlanData& plan, const Send& op, bool tracked);
+  BoundSend bind_call(const PlanData& plan, std::uint32_t group, std::uint32_t port, double damping) const;
+  BoundWalk bind(const PlanData& plan, const Walk& op);
   void bind_parameters(const PlanData& plan, const Parameters& parameters);
   void bind_sequence(const PlanData& plan, const Send& op, bool tracked, BoundSend& bound);
   void bind_plate(const PlanData& plan, const Send& op, bool tracked, BoundSend& bound);
@@ -55,6 +80,10 @@ class BoundSends {
   std::vector<ParameterView> parameter_views_;
   std::vector<std::uint32_t> first_parameter_;  // of each group, in the list of views
   std::vector<BoundSend> constants_, of_sweep_;
+  std::vector<BoundWalk> walks_;
+  std::vector<BoundPart> parts_;
+  std::vector<WalkRead> walk_reads_;
+  std::vector<WalkSource> walk_sources_;
 };
 
 }  // namespace dma

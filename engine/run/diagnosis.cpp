@@ -42,11 +42,11 @@ void Diagnosis::check_contradictions() {
 void Diagnosis::locate_points(const PlanData::Variable& variable) {
   double* const location = state_.total_tau_.data() + variable.first_element;
   std::fill_n(location, variable.size, kUnknown);
-  if (variable.observed) {
-    std::copy_n(state_.tau_.data() + variable.first_slot, variable.size, location);
-    return;
-  }
-  for_each_message(plan_, variable, [&](std::uint32_t i, std::uint32_t slot) {
+  if (variable.observed)
+    for (std::uint32_t i = 0; i < variable.size; ++i)
+      if (const Natural value = state_.message(variable.first_slot + i); value.is_point()) location[i] = value.tau;
+  if (variable.cuts) return;
+  for_each_message(plan_, state_.incidence(), variable, [&](std::uint32_t i, std::uint32_t slot) {
     if (state_.rho_[slot] != kInfinity) return;
     const double found = state_.tau_[slot];
     if (std::isnan(location[i])) location[i] = found;
@@ -60,7 +60,7 @@ void Diagnosis::check_function(std::uint32_t g) const {
   const auto is_known = [&](std::uint32_t slot) {
     for (const Group::Port& port : group.ports)
       for (std::uint32_t t = 0; t < port.terms; ++t)
-        if (std::isnan(state_.total_tau_[port.elements(slot * port.terms + t)])) return false;
+        if (std::isnan(state_.total_tau_[state_.element(port, slot * port.terms + t)])) return false;
     return true;
   };
   for (std::uint32_t slot = 0; slot < group.slots; ++slot)
@@ -70,7 +70,7 @@ void Diagnosis::check_function(std::uint32_t g) const {
 void Diagnosis::check_function_at(std::uint32_t g, std::uint32_t slot) const {
   const Group& group = plan_.groups[g];
   const auto value = [&](const Group::Port& port, std::uint32_t term) {
-    return state_.total_tau_[port.elements(slot * port.terms + term)];
+    return state_.total_tau_[state_.element(port, slot * port.terms + term)];
   };
   double* const inputs = state_.scratch_.data();
   std::size_t input_count = 0;
@@ -129,6 +129,16 @@ void Diagnosis::find_signal_to_noise(Report& report) const {
           for (std::size_t t = 0; t < view.terms; ++t)
             consider(op, ports[i], op.first + r * op.call.columns + c, view.at(r, c, t));
     }
+  }
+  for (const BoundPart& part : state_.sends_.parts()) {
+    const Group& group = plan_.groups[part.send.group];
+    if (!group.kind->watches_signal_to_noise()) continue;
+    const auto& ports = group.ports[part.send.port].message->reads;
+    for (std::size_t i = 0; i < ports.size(); ++i)
+      for (std::uint64_t k = 0; k < part.run.count; ++k) {
+        const std::int64_t slot = part.run.first + static_cast<std::int64_t>(k) * part.run.step;
+        consider(part.send, ports[i], static_cast<std::uint64_t>(slot), part.run.reads[i].product(slot));
+      }
   }
   if (smallest == kInfinity) return;
   report.signal_to_noise = std::sqrt(smallest);

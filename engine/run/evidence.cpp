@@ -41,7 +41,11 @@ class BetheEnergy {
       for (std::uint32_t i = 0; i < plan.variables[v].size; ++i) variable_of_[plan.variables[v].first_element + i] = v;
     for (const Group& group : plan.groups)
       for (const Group::Port& port : group.ports)
-        for (std::uint32_t q = 0; q < group.slots * port.terms; ++q) at_[port.elements(q)].push_back(port.first_slot + q);
+        for (std::uint32_t q = 0; q < group.slots * port.terms; ++q) at_[state.element(port, q)].push_back(port.first_slot + q);
+    for (const auto& v : plan.variables)
+      for (std::uint32_t i = 0; v.observed && !v.cuts && i < v.size; ++i)
+        if (!state.message(v.first_slot + i).is_point())
+          fail("no evidence: '{}' joins several factors and has no value in this run; leave it out of the graph for its evidence", v.name);
     for (const auto& v : plan.variables)  // a context is a message like the others, of a density
       if (v.shared && !v.observed)
         for (std::uint32_t i = 0; i < v.size; ++i) at_[v.first_element + i].push_back(v.first_slot + i);
@@ -88,12 +92,12 @@ class BetheEnergy {
     for (const Group::Port& port : group.ports) {
       auto& list = arrivals.emplace_back();
       for (std::uint32_t t = 0; t < port.terms; ++t) {
-        const std::uint32_t q = s * port.terms + t, e = port.elements(q);
+        const std::uint32_t q = s * port.terms + t, e = state_.element(port, q);
         list.push_back(arrival(e, port.first_slot + q));
       }
-      families.push_back(variable_at(port.elements(s * port.terms)).family);
+      families.push_back(variable_at(state_.element(port, s * port.terms)).family);
       for (std::uint32_t t = 0; t < port.terms;) {
-        const std::uint32_t e = port.elements(s * port.terms + t), lanes = variable_at(e).family.lanes();
+        const std::uint32_t e = state_.element(port, s * port.terms + t), lanes = variable_at(e).family.lanes();
         note_arrival(variable_of_[e], Lanes(list).subspan(t, lanes));
         if (!variable_at(e).observed && !forest.join(e, node)) has_loops_ = true;
         t += lanes;

@@ -31,7 +31,24 @@ Executor::Total Executor::refused_constants() const {
   return {0, refused.faults, 0, 0, false, refused.group, refused.port, refused.slot};
 }
 
+void Executor::refresh_tables() {
+  if (state_.tables_.empty()) return;
+  for (std::size_t i = 0; i < state_.tables_.size(); ++i)
+    if (const GivenTable& table = state_.tables_[i]; !table.is_given) {
+      const Group& group = plan_.groups[table.group];
+      const std::string port = group.kind->ports()[table.port].name;
+      fail("factor '{}': the table of port '{}' is not given; call state.set_table({}, \"{}\", ...) before run",
+           plan_.slot_name(table.group, 0), port, plan_.graph->factors[group.members[0]].name(), port);
+    }
+  if (!state_.tables_stale_) return;
+  state_.check_repetitions();
+  state_.tables_stale_ = false;
+  sort_by_element(state_.element_of_slot_, state_.first_incident_, state_.incident_slots_);
+}
+
 void Executor::start_fresh() {
+  refresh_tables();
+  std::ranges::fill(state_.memory_, 0.0);
   for (const SlotRange& range : plan_.resets) {
     std::fill_n(state_.tau_.begin() + range.first, range.count, 0.0);
     std::fill_n(state_.rho_.begin() + range.first, range.count, 0.0);
@@ -49,6 +66,76 @@ void Executor::send(const BoundSend& op, Total& total) {
   else
     op.kernel(op.call, outcome);
   total.messages += op.messages;
+  note(op, outcome, total);
+}
+
+// How far a walk has come.
+struct WalkPosition {
+  const BoundWalk& walk;
+  std::size_t stretch = 0;
+  std::uint64_t time = 0;  // within the stretch
+
+  bool is_at_end() const { return stretch == walk.stretches.size(); }
+  const BoundWalk::Stretch& here() const { return walk.stretches[stretch]; }
+  std::uint64_t left() const { return here().count - time; }
+  void go_on(std::uint64_t times) {
+    time += times;
+    if (time == here().count) ++stretch, time = 0;
+  }
+  WalkRun run(const BoundPart& part, std::uint64_t count) const {
+    return {part.run.first + static_cast<std::int64_t>(time) * part.run.step, part.run.step, count, part.run.reads};
+  }
+};
+
+// To the end of its stretch.
+void Executor::finish_stretch(WalkPosition& at, Total& total) {
+  const std::span parts(state_.sends_.parts().data() + at.here().first_part, at.here().parts);
+  // Several messages that need each other at every step cost a call for each of them.
+  const std::uint64_t at_once = parts.size() == 1 ? at.left() : 1;
+  for (std::uint64_t left = at.left(); left > 0; left -= at_once) {
+    for (const BoundPart& part : parts) {
+      Outcome outcome;
+      part.kernel(part.send.call, at.run(part, at_once), outcome);
+      note(part.send, outcome, total);
+    }
+    total.messages += parts.size() * at_once;
+    at.go_on(at_once);
+  }
+}
+
+void Executor::walk(const BoundWalk& op, Total& total) {
+  for (WalkPosition at{op}; !at.is_at_end();) finish_stretch(at, total);
+}
+
+void Executor::walk(const BoundWalk& first, const BoundWalk& second, WalkPairKernel pair, Total& total) {
+  WalkPosition a{first}, b{second};
+  while (!a.is_at_end() || !b.is_at_end()) {
+    if (a.is_at_end()) {
+      finish_stretch(b, total);
+    } else if (b.is_at_end() || a.here().parts > 1 || b.here().parts > 1) {
+      finish_stretch(a, total);
+    } else {
+      const BoundPart &p = state_.sends_.parts()[a.here().first_part], &q = state_.sends_.parts()[b.here().first_part];
+      const std::uint64_t count = std::min(a.left(), b.left());
+      Outcome p_outcome, q_outcome;
+      pair(p.send.call, a.run(p, count), p_outcome, q.send.call, b.run(q, count), q_outcome);
+      note(p.send, p_outcome, total);
+      note(q.send, q_outcome, total);
+      total.messages += 2 * count;
+      a.go_on(count), b.go_on(count);
+    }
+  }
+}
+
+// Returns how many of the walks were made.
+std::size_t Executor::walk(std::span<const BoundWalk> walks, Total& total) {
+  if (walks.size() < 2 || walks[1].pair == nullptr) return walk(walks[0], total), 1;
+  if (walks[1].is_first_of_pair) walk(walks[1], walks[0], walks[1].pair, total);
+  else walk(walks[0], walks[1], walks[1].pair, total);
+  return 2;
+}
+
+void Executor::note(const BoundSend& op, const Outcome& outcome, Total& total) {
   total.change = std::max(total.change, outcome.change);
   total.replaced += outcome.replaced;
   total.overflowed |= outcome.overflowed;
@@ -63,9 +150,13 @@ void Executor::send(const BoundSend& op, Total& total) {
 
 void Executor::execute(std::size_t first, std::size_t last, std::size_t first_send, bool again, Total& total) {
   const MessageArrays messages = state_.messages();
+  std::size_t next_walk = 0, done_walks = 0;  // only a sweep from the first operation on has any
   for (std::size_t i = first; i < last; ++i) {
     const Operation& op = plan_.operations[i];
-    if (std::holds_alternative<Send>(op)) {
+    if (std::holds_alternative<Walk>(op)) {
+      if (next_walk == done_walks) done_walks += walk(std::span(state_.sends_.walks()).subspan(next_walk), total);
+      ++next_walk;
+    } else if (std::holds_alternative<Send>(op)) {
       const BoundSend& next = state_.sends_.of_sweep()[first_send++];
       if (!(again && next.reads_given_alone)) send(next, total);
     } else if (const Combine* c = std::get_if<Combine>(&op)) {
@@ -76,7 +167,7 @@ void Executor::execute(std::size_t first, std::size_t last, std::size_t first_se
       const ElementTotals totals{state_.total_tau_.data(), state_.total_rho_.data(), state_.total_abs_.data(),
                                  state_.total_stamp_.data(), ++state_.stamp_};
       leave_one_out(port.first_slot + gather.first, gather.count,
-                    {plan_.first_incident.data(), plan_.incident_slots.data(), plan_.element_of_slot.data()}, messages, totals,
+                    state_.incidence(), messages, totals,
                     {state_.arrival_tau_.data() + port.first_arrival + gather.first,
                      state_.arrival_rho_.data() + port.first_arrival + gather.first});
     }
@@ -128,7 +219,7 @@ Natural Executor::prediction(VariableId variable, std::uint32_t element) const {
   const auto& v = plan_.variables[variable.value];
   Natural product;
   for (const auto& end : v.ends)
-    for_each_message_at(plan_, v, end, element,
+    for_each_message_at(plan_, state_.incidence(), v, end, element,
                         [&](std::uint32_t slot) { product = multiply(product, state_.message(slot)); });
   return product;
 }
@@ -145,7 +236,7 @@ bool Executor::absorb(VariableId shared_variable, bool has_points) {
       has_points = multiply(context, messages.from(port.first_slot), context, v.size);
       continue;
     }
-    for_each_message(plan_, v, end, [&](std::uint32_t i, std::uint32_t slot) {
+    for_each_message(plan_, state_.incidence(), v, end, [&](std::uint32_t i, std::uint32_t slot) {
       const Natural known = context[i], message = messages[slot];
       if (known.is_point() && message.is_point() && !is_same_point(known.tau, message.tau))
         throw contradiction(v.name, i, known.tau, message.tau);
@@ -160,7 +251,7 @@ void Executor::multiply_by_example(VariableId shared_variable, const MessageArra
   const auto& v = plan_.variables[shared_variable.value];
   for (const auto& end : v.ends)
     if (!end.of_model)
-      for_each_message(plan_, v, end, [&](std::uint32_t i, std::uint32_t slot) {
+      for_each_message(plan_, state_.incidence(), v, end, [&](std::uint32_t i, std::uint32_t slot) {
         to.set(i, multiply(to[i], state_.message(slot)));
       });
 }
@@ -170,7 +261,7 @@ void Executor::take_constants(VariableId shared_variable, const MessageArrays& t
   const MessageArrays messages = state_.messages();
   for (const auto& end : v.ends)
     if (end.in_context)
-      for_each_message(plan_, v, end, [&](std::uint32_t i, std::uint32_t slot) {
+      for_each_message(plan_, state_.incidence(), v, end, [&](std::uint32_t i, std::uint32_t slot) {
         to.set(i, multiply(to[i], messages[slot]));
         messages.set(slot, {});
       });
@@ -180,7 +271,7 @@ void Executor::multiply_by_model(VariableId shared_variable, std::span<Natural> 
   const auto& v = plan_.variables[shared_variable.value];
   for (const auto& end : v.ends)
     if (end.of_model)
-      for_each_message(plan_, v, end, [&](std::uint32_t i, std::uint32_t slot) {
+      for_each_message(plan_, state_.incidence(), v, end, [&](std::uint32_t i, std::uint32_t slot) {
         elements[i] = multiply(elements[i], state_.message(slot));
       });
 }

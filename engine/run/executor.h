@@ -10,6 +10,8 @@
 
 namespace dma {
 
+struct WalkPosition;
+
 class Executor {
  public:
   struct Total {
@@ -26,6 +28,7 @@ class Executor {
   void check_observed() const;   // throws if an observed variable has no value
   void refresh_constants();      // messages that depend on parameters alone, if those changed
   Total refused_constants() const;  // the faults among them
+  void refresh_tables();         // which slots meet, if tables that are data changed
   void start_fresh();            // uniform, as far as a sweep may read them
   // All operations once; `again`: without those that would send what they sent in the sweep before.
   void sweep(Total& total, bool again = false);
@@ -49,6 +52,11 @@ class Executor {
  private:
   void execute(std::size_t first, std::size_t last, std::size_t first_send, bool again, Total& total);
   void send(const BoundSend& op, Total& total);
+  std::size_t walk(std::span<const BoundWalk> walks, Total& total);
+  void walk(const BoundWalk& op, Total& total);
+  void walk(const BoundWalk& first, const BoundWalk& second, WalkPairKernel pair, Total& total);
+  void finish_stretch(WalkPosition& at, Total& total);
+  static void note(const BoundSend& op, const Outcome& outcome, Total& total);
   void inform_readers(std::uint32_t now, double change, UrgencyQueue& queue) const;
 
   State& state_;

@@ -9,10 +9,11 @@
 
 namespace dma {
 
-// Calls visit(slot) for every message of one end of a variable at one of its elements.
+// Calls visit(slot) for every message of one end of a variable at one of its elements. `incidence` is that of the plan, or
+// of a state whose tables are data.
 template <class Visit>
-void for_each_message_at(const PlanData& plan, const PlanData::Variable& variable, const PlanData::Variable::End& end,
-                         std::uint32_t element, const Visit& visit) {
+void for_each_message_at(const PlanData& plan, const Incidence& incidence, const PlanData::Variable& variable,
+                         const PlanData::Variable::End& end, std::uint32_t element, const Visit& visit) {
   const Group& group = plan.groups[end.group];
   const Group::Port& port = group.ports[end.port];
   const std::uint32_t count = group.slots * port.terms, e = variable.first_element + element;
@@ -25,15 +26,15 @@ void for_each_message_at(const PlanData& plan, const PlanData::Variable& variabl
       for (std::uint64_t q = first; q < std::min<std::uint64_t>(first + map.divisor, count); ++q)
         visit(port.first_slot + static_cast<std::uint32_t>(q));
   } else {
-    for (std::uint32_t k = plan.first_incident[e]; k < plan.first_incident[e + 1]; ++k)
-      if (const std::uint32_t slot = plan.incident_slots[k]; slot - port.first_slot < count) visit(slot);
+    for (const std::uint32_t slot : incidence.at(e))
+      if (slot - port.first_slot < count) visit(slot);
   }
 }
 
 // Calls visit(element of the variable, slot) for every message of one end.
 template <class Visit>
-void for_each_message(const PlanData& plan, const PlanData::Variable& variable, const PlanData::Variable::End& end,
-                      const Visit& visit) {
+void for_each_message(const PlanData& plan, const Incidence& incidence, const PlanData::Variable& variable,
+                      const PlanData::Variable::End& end, const Visit& visit) {
   const Group& group = plan.groups[end.group];
   const Group::Port& port = group.ports[end.port];
   const IndexMap& map = port.elements;
@@ -41,23 +42,26 @@ void for_each_message(const PlanData& plan, const PlanData::Variable& variable, 
     const std::uint32_t first = std::max(map.base, variable.first_element);
     const std::uint32_t last = std::min(map.base + group.slots * port.terms, variable.first_element + variable.size);
     for (std::uint32_t e = first; e < last; ++e) visit(e - variable.first_element, port.first_slot + e - map.base);
+  } else if (map.is_given) {  // a few slots, to any of many elements
+    for (std::uint32_t slot = port.first_slot; slot < port.first_slot + group.slots * port.terms; ++slot)
+      if (const std::uint32_t i = incidence.element[slot] - variable.first_element; i < variable.size) visit(i, slot);
   } else {
     for (std::uint32_t i = 0; i < variable.size; ++i)
-      for_each_message_at(plan, variable, end, i, [&](std::uint32_t slot) { visit(i, slot); });
+      for_each_message_at(plan, incidence, variable, end, i, [&](std::uint32_t slot) { visit(i, slot); });
   }
 }
 
 // ... of all ends.
 template <class Visit>
-void for_each_message(const PlanData& plan, const PlanData::Variable& variable, const Visit& visit) {
+void for_each_message(const PlanData& plan, const Incidence& incidence, const PlanData::Variable& variable, const Visit& visit) {
   if (plan.incident_slots.empty()) {
-    for (const auto& end : variable.ends) for_each_message(plan, variable, end, visit);
+    for (const auto& end : variable.ends) for_each_message(plan, incidence, variable, end, visit);
     return;
   }
   for (std::uint32_t i = 0; i < variable.size; ++i) {
     const std::uint32_t e = variable.first_element + i;
-    for (std::uint32_t k = plan.first_incident[e]; k < plan.first_incident[e + 1]; ++k)
-      if (const std::uint32_t slot = plan.incident_slots[k]; slot >= plan.first_message) visit(i, slot);
+    for (const std::uint32_t slot : incidence.at(e))
+      if (slot >= plan.first_message) visit(i, slot);
   }
 }
 

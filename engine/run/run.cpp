@@ -69,7 +69,8 @@ Report run(const Plan& handle, State& state, const RunOptions& options) {
          "warm away or iterate with flooding, sequential or residual", plan.schedule.name);
   Executor executor(state);
   executor.check_observed();
-  if (!options.warm) executor.start_fresh();
+  if (options.warm) executor.refresh_tables();
+  else executor.start_fresh();
   executor.refresh_constants();
   Executor::Total total = executor.refused_constants();
   Report report;

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "engine/run/messages_at.h"
 #include "engine/run/solver.h"
@@ -31,7 +32,13 @@ State::State(Plan of)
       arrival_rho_(plan_->arrivals),
       parameters_(*plan_),
       scratch_(plan_->scratch),
-      sends_(*plan_, {messages(), {arrival_tau_.data(), arrival_rho_.data()}, scratch_.data()}, parameters_) {
+      memory_(plan_->memory),
+      tables_(given_tables(*plan_)),
+      element_of_slot_(tables_.empty() ? std::vector<std::uint32_t>() : plan_->element_of_slot),
+      first_incident_(tables_.empty() ? std::vector<std::uint32_t>() : plan_->first_incident),
+      incident_slots_(tables_.empty() ? std::vector<std::uint32_t>() : plan_->incident_slots),
+      sends_(*plan_, {messages(), {arrival_tau_.data(), arrival_rho_.data()}, scratch_.data(), memory_.data(), incidence()},
+             parameters_) {
   const PlanData& plan = *plan_;
   total_tau_.resize(plan.elements);
   if (plan.gathers_by_element) {
@@ -97,11 +104,44 @@ void State::observe(VariableId variable, std::span<const double> values) {
   target.given = true;
 }
 
+void State::observe(VariableId variable, std::span<const std::optional<double>> values) {
+  const auto& v = plan_->variable(variable);
+  if (values.size() != v.elements() || v.family.values() != 1)
+    fail("variable '{}' was given {} values but has {} elements{}", v.name, values.size(), v.elements(),
+         v.family.values() == 1 ? "" : fmt::format(" of {} numbers; give all of them, or std::nullopt alone", v.family.values()));
+  const auto there = std::ranges::find_if(values, [](const auto& value) { return value.has_value(); });
+  if (there == values.end()) return observe(variable, std::nullopt);
+  std::vector<double> numbers;
+  for (const auto& value : values) numbers.push_back(value.value_or(**there));  // one that the variable can have
+  observe(variable, numbers);
+  for (std::size_t i = 0; i < values.size(); ++i)
+    if (!values[i]) observe_missing(variable, i);
+}
+
+void State::observe(VariableId variable, std::nullopt_t) {
+  const auto& v = plan_->variable(variable);
+  for (std::uint32_t i = 0; i < v.elements(); ++i) check_may_be_missing(v, i);
+  if (v.observed && !std::exchange(values_[variable.value].given, true)) --missing_;
+  for (std::size_t i = 0; i < v.elements(); ++i) observe_missing(variable, i);
+}
+
+// Where several factors meet, each would have to hear what the others say: a plan that takes the value for granted has no
+// messages for that.
+void State::check_may_be_missing(const PlanData::Variable& v, std::uint32_t element) const {
+  if (plan_->solver != nullptr || !v.cuts) return;
+  std::size_t met = 0;
+  for (const auto& end : v.ends) for_each_message_at(*plan_, incidence(), v, end, element * v.family.lanes(), [&](std::uint32_t) { ++met; });
+  if (met > 1)
+    fail("variable '{}', element {}: it joins {} factors and cannot be missing in this plan; compile with "
+         "{{.may_be_missing = {{{}}}}}", v.name, element, met, v.name);
+}
+
 void State::observe_missing(VariableId variable, std::size_t element) {
   const auto& v = plan_->variable(variable);
   if (!v.observed) fail("variable '{}' is not observed; declare it with graph.observed(...)", v.name);
   if (element >= v.elements())
     fail("variable '{}' has {} elements, there is no element {}", v.name, v.elements(), element);
+  check_may_be_missing(v, static_cast<std::uint32_t>(element));
   ValueSlots& target = values_[variable.value];
   if (!target.given && v.elements() > 1)
     fail("variable '{}' has no value yet; observe all its elements before one is declared missing", v.name);
@@ -157,7 +197,7 @@ Belief State::belief(VariableId variable) const {
   const auto absorb = [&](std::size_t i, std::size_t slot) { elements[i] = multiply(elements[i], message(slot)); };
   if (v.first_slot != kNowhere)
     for (std::uint32_t i = 0; i < v.size; ++i) absorb(i, v.first_slot + i);
-  for_each_message(*plan_, v, absorb);
+  for_each_message(*plan_, incidence(), v, absorb);
   v.family->close(elements);
   return {v.name, v.family, std::move(elements)};
 }
@@ -197,6 +237,12 @@ State State::copy() const {
   for (std::uint32_t g = 0; g < plan_->groups.size(); ++g)
     for (std::size_t i = 0; i < plan_->groups[g].parameters.size(); ++i)
       other.sends_.rebind(g, i, other.parameter(g, i));
+  std::ranges::copy(memory_, other.memory_.begin());
+  other.tables_ = tables_;
+  std::ranges::copy(element_of_slot_, other.element_of_slot_.begin());
+  std::ranges::copy(first_incident_, other.first_incident_.begin());
+  std::ranges::copy(incident_slots_, other.incident_slots_.begin());
+  other.tables_stale_ = tables_stale_;
   other.values_ = values_;
   other.missing_ = missing_;
   other.constants_stale_ = constants_stale_;
@@ -212,6 +258,7 @@ void State::reset() {
     }
   std::ranges::fill(arrival_tau_, 0.0);
   std::ranges::fill(arrival_rho_, 0.0);
+  std::ranges::fill(memory_, 0.0);
   constants_stale_ = true;
 }
 

@@ -3,6 +3,7 @@
 
 #include <initializer_list>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -16,6 +17,12 @@
 namespace dma {
 
 class SolverMemory;
+
+// A port whose table is data.
+struct GivenTable {
+  std::uint32_t group, port;
+  bool is_given = false;
+};
 
 class State {
  public:
@@ -33,8 +40,14 @@ class State {
   }
   void observe(VariableId variable, double value);
 
-  // One element of an observed variable has no value this time: nothing is known of it, and its neighbours hear
-  // nothing.
+  // Where a value is missing, the variable is unknown in this run: nothing is observed of it. Sweeps then need
+  // CompileOptions::may_be_missing if it joins several factors.
+  void observe(VariableId variable, std::span<const std::optional<double>> values);
+  void observe(VariableId variable, std::initializer_list<std::optional<double>> values) {
+    observe(variable, std::span(values.begin(), values.size()));
+  }
+  void observe(VariableId variable, std::nullopt_t);  // all its elements
+  // One element; the others must have been given.
   void observe_missing(VariableId variable, std::size_t element = 0);
   bool is_given(VariableId variable) const {
     if (!knows(variable)) (void)plan_->variable(variable);  // throws
@@ -45,6 +58,13 @@ class State {
   void set_parameter(FactorId factor, std::string_view parameter, std::span<const double> values);
   void set_parameter(FactorId factor, std::string_view parameter, double value) {
     set_parameter(factor, parameter, std::span(&value, 1));
+  }
+
+  // The table of a port that was connected by given(): an element of its variable for each (slot, term). Concerns all
+  // runs until another one is set.
+  void set_table(FactorId factor, std::string_view port, std::span<const std::uint32_t> elements);
+  void set_table(FactorId factor, std::string_view port, std::initializer_list<std::uint32_t> elements) {
+    set_table(factor, port, std::span(elements.begin(), elements.size()));
   }
 
   // The product of all messages at a variable.
@@ -68,6 +88,14 @@ class State {
   // By the positions the plan gives (Group::Port::first_slot), and by group and number, for those who inspect a state.
   Natural message(std::size_t slot) const { return {tau_[slot], rho_[slot]}; }
   ParameterView parameter(std::uint32_t group, std::size_t i) const { return parameters_.view(group, i); }
+  // Which slots meet at which element.
+  Incidence incidence() const {
+    if (tables_.empty()) return plan_->incidence();
+    return {first_incident_.data(), incident_slots_.data(), element_of_slot_.data()};
+  }
+  std::uint32_t element(const Group::Port& port, std::uint32_t q) const {
+    return port.elements.is_given ? element_of_slot_[port.first_slot + q] : port.elements(q);
+  }
 
  private:
   friend class Executor;
@@ -76,6 +104,10 @@ class State {
   bool knows(VariableId variable) const { return variable.value < values_.size() && variable.is_of(mark_); }
   MessageArrays messages() { return {tau_.data(), rho_.data()}; }                 // by slot
   void refuse_values(VariableId variable, std::span<const double> values) const;  // throws
+  void check_table(const GivenTable& table, std::span<const std::uint32_t> elements) const;  // throws
+  void check_repetitions() const;  // by tables, throws
+  static std::vector<GivenTable> given_tables(const PlanData& plan);
+  void check_may_be_missing(const PlanData::Variable& variable, std::uint32_t element) const;
 
   Plan plan_;
   std::uint16_t mark_;  // of its graph
@@ -84,6 +116,11 @@ class State {
   std::vector<double> arrival_tau_, arrival_rho_;  // kept arrivals
   Parameters parameters_;
   std::vector<double> scratch_;
+  std::vector<double> memory_;  // of kinds, by slot
+  // Where tables are data: which slots meet, in place of what the plan says.
+  std::vector<GivenTable> tables_;
+  std::vector<std::uint32_t> element_of_slot_, first_incident_, incident_slots_;
+  bool tables_stale_ = false;
   BoundSends sends_;                                       // on the arrays above
   std::vector<double> total_tau_, total_rho_, total_abs_;  // by element, for GatherOthers
   std::vector<std::uint32_t> total_stamp_;

@@ -2,15 +2,26 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace dma::oracle {
 
 namespace {
 
+// The step of a chain that slot 0 stands at: the first from which no end reaches beyond its beginning.
+std::size_t first_step(const Graph::Factor& factor) {
+  std::int64_t first = 0;
+  for (const Connection& c : factor.connections) first = std::max(first, std::int64_t{c.lag()});
+  return static_cast<std::size_t>(first);
+}
+
 // The element that slot s of `slots` reaches, from the definition of each map.
-std::size_t element_of(const Connection& c, std::size_t size, std::size_t s, std::size_t slots) {
+std::size_t element_of(const Connection& c, std::size_t size, std::size_t s, std::size_t slots, std::size_t first) {
   switch (c.reach) {
     case Reach::identical:
-      return s;
+      return size == slots ? s : first + s;
+    case Reach::shift:
+      return static_cast<std::size_t>(static_cast<std::int64_t>(first + s) - c.lag());
     case Reach::row:
       return s / (slots / size);
     case Reach::column:
@@ -27,6 +38,8 @@ std::size_t element_of(const Connection& c, std::size_t size, std::size_t s, std
 std::vector<Connection> connections_of(const Graph& graph, const Graph::Factor& factor, std::size_t s,
                                        std::size_t slots, const std::vector<std::vector<VariableId>>& elements) {
   std::vector<Connection> scalar;
+  const std::size_t first = first_step(factor);
+  const bool is_chain = std::ranges::any_of(factor.connections, [](const auto& c) { return c.reach == Reach::shift; });
   for (std::size_t i = 0; i < factor.connections.size(); ++i) {
     const Connection& c = factor.connections[i];
     const auto& own = elements[c.variable.value];
@@ -35,10 +48,10 @@ std::vector<Connection> connections_of(const Graph& graph, const Graph::Factor& 
     std::size_t share = 1, total = slots;
     if (is_term && c.reach == Reach::column)
       share = own.size(), total = slots * share;
-    else if (is_term && c.reach != Reach::row)
+    else if (is_term && c.reach != Reach::row && !is_chain)
       share = reached / slots, total = reached;
     for (std::size_t t = 0; t < share; ++t)
-      scalar.emplace_back(own[element_of(c, graph[c.variable].size, s * share + t, total)]);
+      scalar.emplace_back(own[element_of(c, graph[c.variable].size, s * share + t, total, first)]);
   }
   return scalar;
 }

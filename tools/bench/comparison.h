@@ -40,6 +40,7 @@ void time_alone(benchmark::State& state, Table& table, Row row, const Work& engi
 
 // The groups of benchmarks, each in the file of that name.
 void register_smoother(Table& table);
+void register_chain(Table& table);
 void register_regression(Table& table);
 void register_plates(Table& table);
 void register_network(Table& table);

@@ -9,6 +9,7 @@ int main(int argc, char** argv) {
   if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 1;
   dma::bench::Table table;
   dma::bench::register_smoother(table);
+  dma::bench::register_chain(table);
   dma::bench::register_regression(table);
   dma::bench::register_plates(table);
   dma::bench::register_network(table);

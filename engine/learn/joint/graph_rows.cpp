@@ -27,6 +27,7 @@ class SlotParameters {
 
 GraphRows::GraphRows(const Graph& graph, const Registry& registry, const std::vector<VariableId>& targets)
     : graph_(resolve(graph, registry, {.unobserved = targets})) {
+  refuse_given_tables(graph_, "joint learning");
   fuse(graph_, registry);
   scalar_of_.assign(graph_.elements, kNone);
   for (std::uint32_t v = 0; v < graph_.variables.size(); ++v) {

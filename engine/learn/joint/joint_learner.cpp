@@ -23,6 +23,8 @@ Matrix gather_rows(const Graph& graph, const std::vector<VariableId>& variables,
   for (const VariableId v : variables) {
     const auto found = std::ranges::find(data, v, &Observations::variable);
     if (found == data.end()) fail("{}: no values of variable '{}' are given", what, graph[v].name);
+    if (std::ranges::any_of(found->is_missing, [](std::uint8_t mark) { return mark != 0; }))
+      fail("{}: values of variable '{}' are missing; the joint learner needs all of them, Learner does not", what, graph[v].name);
     const auto size = static_cast<Index>(graph[v].size), count = static_cast<Index>(found->values.size());
     if (count % size != 0 || (rows >= 0 && count / size != rows))
       fail("{}: variable '{}' has {} values; {} for each example are expected", what, graph[v].name, count, size);

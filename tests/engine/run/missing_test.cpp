@@ -1,0 +1,130 @@
+// Observations that are missing in a run: the variable is then unknown, without a new plan.
+#include <doctest/doctest.h>
+
+#include <optional>
+
+#include "engine/compile/compile.h"
+#include "engine/run/evidence.h"
+#include "engine/run/run.h"
+#include "engine/support/error.h"
+#include "factors/standard_registry.h"
+#include "schedules/flooding.h"
+#include "schedules/forward_backward.h"
+#include "schedules/residual.h"
+#include "schedules/sequential.h"
+#include "tests/oracles/messages_agree.h"
+
+namespace {
+
+using namespace dma;
+
+constexpr double kMissingError = 1e-9;
+
+// x -> y -> z with y in the middle, observed or not, and z observed.
+struct Relay {
+  Graph graph;
+  VariableId x = graph.variable("x", 2), y, z = graph.observed("z", 2);
+
+  explicit Relay(bool observed) : y(observed ? graph.observed("y", 2) : graph.variable("y", 2)) {
+    graph.factor("gaussian_prior", {x}, {{"mean", 1.0}, {"variance", 4.0}});
+    graph.factor("gaussian_noise", {x, y}, {{"variance", 0.5}});
+    graph.factor("gaussian_noise", {y, z}, {{"variance", 0.25}});
+  }
+};
+
+}  // namespace
+
+TEST_CASE("missing: a variable without a value is one that is not observed, by every schedule") {
+  const Relay unknown(false), known(true);
+  for (const Scheduler& rule : {forward_backward(), flooding(), sequential(), residual()}) {
+    CAPTURE(rule.name);
+    const Plan latent_plan = compile(unknown.graph, rule, standard_registry());
+    State latent(latent_plan);
+    latent.observe(unknown.z, {3.0, -1.0});
+    (void)run(latent_plan, latent);
+    const Plan plan = compile(known.graph, rule, standard_registry(), {.may_be_missing = {known.y}});
+    State state(plan);
+    state.observe(known.z, {3.0, -1.0});
+    state.observe(known.y, std::nullopt);
+    CHECK(run(plan, state).converged());
+    CHECK(oracle::distance(state.belief(known.x), latent.belief(unknown.x)) < kMissingError);
+    CHECK(oracle::distance(state.belief(known.y), latent.belief(unknown.y)) < kMissingError);
+    // One of two, with the same plan and the same state; then both given.
+    state.observe(known.y, {std::nullopt, 2.0});
+    CHECK(run(plan, state).converged());
+    CHECK(oracle::distance(state.belief(known.x)[0], latent.belief(unknown.x)[0]) < kMissingError);
+    CHECK(state.belief(known.y)[1].is_point());
+    const double precision = 1 / 4.0 + 1 / 0.5;
+    CHECK(state.belief(known.x).mean(1) == doctest::Approx((1 / 4.0 + 2 / 0.5) / precision));
+    state.observe(known.y, {2.0, 2.0});
+    CHECK(run(plan, state).converged());
+    CHECK(state.belief(known.x).mean(0) == doctest::Approx((1 / 4.0 + 2 / 0.5) / precision));
+  }
+}
+
+TEST_CASE("missing: a plan that takes the value for granted says what to do") {
+  const Relay relay(true);
+  const Plan plan = compile(relay.graph, forward_backward(), standard_registry());
+  State state(plan);
+  state.observe(relay.y, {2.0, 2.0});
+  CHECK_THROWS_WITH_AS(state.observe_missing(relay.y, 1),
+                       "variable 'y', element 1: it joins 2 factors and cannot be missing in this plan; compile with "
+                       "{.may_be_missing = {y}}",
+                       Error);
+  state.observe(relay.z, {std::nullopt, 1.0});  // one factor: nothing to be relayed
+  CHECK(run(plan, state).stop == Report::Stop::exact);
+  CHECK_THROWS_AS(state.observe(relay.x, std::nullopt), Error);
+  CHECK_THROWS_AS(state.observe(relay.z, {1.0, std::nullopt, 2.0}), Error);
+}
+
+TEST_CASE("missing: what is unknown contradicts nothing") {
+  Graph g;
+  const auto a = g.observed("a"), b = g.observed("b"), c = g.observed("c");
+  g.factor("product", {a, b, c});
+  const Plan plan = compile(g, forward_backward(), standard_registry());
+  State state(plan);
+  state.observe(a, 2.0), state.observe(b, 3.0), state.observe(c, std::nullopt);
+  CHECK(run(plan, state).converged());
+  state.observe(c, 7.0);
+  CHECK_THROWS_AS(run(plan, state), Contradiction);
+}
+
+TEST_CASE("missing: steps of a chain") {
+  Graph g;
+  const auto x = g.variable("x", 6), y = g.observed("y", 6);
+  g.factor("gaussian_prior", {gather(x, {0})}, {{"mean", 0.0}, {"variance", 1.0}});
+  g.factor("gaussian_noise", {shift(x), x}, {{"variance", 0.5}});
+  g.factor("gaussian_noise", {x, y}, {{"variance", 0.25}});
+  const Plan plan = compile(g, forward_backward(), standard_registry());
+  State state(plan);
+  state.observe(y, {1.0, std::nullopt, std::nullopt, 2.0, std::nullopt, std::nullopt});
+  CHECK(run(plan, state).stop == Report::Stop::exact);
+  // With three steps in one between the two that were seen, and none after.
+  Graph h;
+  const auto u = h.variable("u"), v = h.variable("v"), last = h.variable("last");
+  h.factor("gaussian_prior", {u}, {{"mean", 0.0}, {"variance", 1.0}});
+  h.factor("gaussian_noise", {u, v}, {{"variance", 1.5}});
+  h.factor("gaussian_noise", {v, last}, {{"variance", 1.0}});
+  const auto first = h.observed("first"), second = h.observed("second");
+  h.factor("gaussian_noise", {u, first}, {{"variance", 0.25}});
+  h.factor("gaussian_noise", {v, second}, {{"variance", 0.25}});
+  const Plan few = compile(h, forward_backward(), standard_registry());
+  State seen(few);
+  seen.observe(first, 1.0), seen.observe(second, 2.0);
+  (void)run(few, seen);
+  CHECK(oracle::distance(state.belief(x)[0], seen.belief(u)[0]) < kMissingError);
+  CHECK(oracle::distance(state.belief(x)[3], seen.belief(v)[0]) < kMissingError);
+  CHECK(oracle::distance(state.belief(x)[5], seen.belief(last)[0]) < kMissingError);
+}
+
+TEST_CASE("missing: it takes nothing from the evidence") {
+  Graph g;
+  const auto x = g.variable("x"), y = g.observed("y", 2);
+  g.factor("gaussian_prior", {x}, {{"mean", 1.0}, {"variance", 4.0}});
+  g.factor("gaussian_noise", {all_to_one(x), y}, {{"variance", 0.5}});
+  const Plan plan = compile(g, forward_backward(), standard_registry());
+  State state(plan);
+  state.observe(y, {std::nullopt, 2.0});
+  (void)run(plan, state);
+  CHECK(log_evidence(plan, state) == doctest::Approx(log_density(Gaussian::from_moments(1, 4.5), 2)));
+}
