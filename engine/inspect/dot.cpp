@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "engine/compile/resolve.h"
 
@@ -19,8 +20,24 @@ std::string quoted(std::string_view text) {
   return out + "\"";
 }
 
-std::string label(std::string_view name, std::uint32_t count) {
-  return quoted(count == 1 ? std::string(name) : fmt::format("{} [{}]", name, count));
+std::string label(std::string_view name, std::uint32_t count, std::string_view below = {}) {
+  const std::string text = quoted(count == 1 ? std::string(name) : fmt::format("{} [{}]", name, count));
+  return below.empty() ? text : fmt::format("{}\\n{}\"", text.substr(0, text.size() - 1), below);
+}
+
+// The first elements of a belief, one a line.
+std::string known(const Belief& belief) {
+  constexpr std::size_t kShown = 4;
+  std::string text;
+  for (std::size_t i = 0; i < std::min(belief.size(), kShown); ++i)
+    text += (i == 0 ? "" : "\\n") + belief.family()->text(belief.message(i));
+  return belief.size() > kShown ? text + "\\n..." : text;
+}
+
+bool is_uninformed(const Belief& belief) {
+  for (std::size_t i = 0; i < belief.size(); ++i)
+    if (!std::ranges::all_of(belief.message(i), &Natural::is_uniform)) return false;
+  return true;
 }
 
 // Attributes of the edge between a factor and the explained variable.
@@ -39,15 +56,18 @@ std::string highlight(const Explanation* explanation, VariableId variable) {
                   : ", color=\"#D55E00\", style=dashed, xlabel=\"nothing informs it\"";
 }
 
-std::string draw(const Graph& graph, const Registry& registry, const Explanation* explanation) {
+std::string draw(const Graph& graph, const Registry& registry, const Explanation* explanation, const State* state = nullptr) {
   const Resolved resolved = resolve(graph, registry, {});
   std::string text = "digraph factor_graph {\n  rankdir=LR;\n  node [fontname=\"Helvetica\", fontsize=11];\n";
   for (std::size_t v = 0; v < graph.variables().size(); ++v) {
     const auto& variable = graph.variables()[v];
-    text += fmt::format("  v{} [shape=ellipse, label={}{}{}{}];\n", v, label(variable.name, variable.size),
+    const VariableId id{static_cast<std::uint32_t>(v)};
+    const std::optional<Belief> belief = state == nullptr ? std::nullopt : std::optional(state->belief(id));
+    text += fmt::format("  v{} [shape=ellipse, label={}{}{}{}{}];\n", v,
+                        label(variable.name, variable.size, belief ? known(*belief) : ""),
                         variable.observed ? ", peripheries=2" : "",
                         variable.shared ? ", style=filled, fillcolor=\"#dce6f5\"" : "",
-                        highlight(explanation, VariableId{static_cast<std::uint32_t>(v)}));
+                        belief && is_uninformed(*belief) ? ", style=dashed, color=\"#D55E00\"" : "", highlight(explanation, id));
   }
   for (std::size_t f = 0; f < resolved.factors.size(); ++f) {
     const auto& factor = resolved.factors[f];
@@ -69,6 +89,10 @@ std::string to_dot(const Graph& graph, const Registry& registry) { return draw(g
 
 std::string to_dot(const Graph& graph, const Registry& registry, const Explanation& explanation) {
   return draw(graph, registry, &explanation);
+}
+
+std::string to_dot(const Graph& graph, const Registry& registry, const State& state) {
+  return draw(graph, registry, nullptr, &state);
 }
 
 }  // namespace dma

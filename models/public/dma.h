@@ -22,6 +22,7 @@
 #include "factors/standard_registry.h"
 #include "models/bnn.h"
 #include "models/expressions.h"
+#include "models/graph_file.h"
 #include "models/regression.h"
 #include "models/series_filter.h"
 #include "models/state_space.h"

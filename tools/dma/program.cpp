@@ -29,6 +29,7 @@ int run(int count, char** arguments) {
   root.footer("Example:\n  dma fit data.csv --target y --model model.json --plot fit.svg\nMore: dma fit --help");
   add_fit_command(root, command_line(count, arguments));
   add_predict_command(root);
+  add_infer_command(root);
   add_smooth_command(root);
   add_inspect_command(root);
   add_generate_command(root);

@@ -1,0 +1,102 @@
+// dma infer: what it prints, draws and refuses.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "tests/tools/run_dma.h"
+
+namespace {
+
+using dma::testing::run_dma;
+using dma::testing::TemporaryFolder;
+
+const std::string kGraphs = DMA_SOURCE_DIR "/tools/examples/graphs/";
+
+nlohmann::json inferred(const std::string& graph, const std::string& options = "") {
+  const TemporaryFolder folder;
+  const auto outcome = run_dma(folder, "infer '" + kGraphs + graph + "' --json " + options);
+  REQUIRE_MESSAGE(outcome.exit_code == 0, outcome.errors);
+  return nlohmann::json::parse(outcome.output);
+}
+
+void check_infer_refused(const std::string& graph, const std::string& expected, const std::string& options = "") {
+  const TemporaryFolder folder;
+  folder.write("g.json", graph);
+  const auto outcome = run_dma(folder, "infer g.json --dot g.dot " + options);
+  INFO(graph);
+  CHECK(outcome.exit_code == 2);
+  CHECK(outcome.output == "");
+  CHECK_MESSAGE(outcome.errors.find(expected) != std::string::npos, outcome.errors);
+  CHECK(std::ranges::count(outcome.errors, '\n') == 1);
+  CHECK(folder.files() == std::vector<std::string>{"g.json"});
+}
+
+}  // namespace
+
+TEST_CASE("infer: the sprinkler, by enumeration") {
+  double wet = 0, rain = 0, sprinkler = 0;
+  const double by_sprinkler[] = {0.5, 0.1}, by_rain[] = {0.2, 0.8}, by_both[] = {0, 0.9, 0.9, 0.99};
+  for (int c = 0; c < 2; ++c)
+    for (int s = 0; s < 2; ++s)
+      for (int r = 0; r < 2; ++r) {
+        const double p = 0.5 * (s == 1 ? by_sprinkler[c] : 1 - by_sprinkler[c]) * (r == 1 ? by_rain[c] : 1 - by_rain[c]) * by_both[2 * s + r];
+        wet += p, rain += r == 1 ? p : 0, sprinkler += s == 1 ? p : 0;
+      }
+  const auto json = inferred("sprinkler.json");
+  // cloudy, sprinkler and rain form a loop: sweeps are near, not exact.
+  CHECK(json["converged"] == true);
+  CHECK(json["beliefs"]["rain"]["mean"][1].get<double>() == doctest::Approx(rain / wet).epsilon(0.1));
+  CHECK(json["beliefs"]["sprinkler"]["mean"][1].get<double>() == doctest::Approx(sprinkler / wet).epsilon(0.2));
+}
+
+TEST_CASE("infer: eight schools are solved in one exact sweep, and jointly to the same") {
+  const auto once = inferred("eight_schools.json"), joint = inferred("eight_schools.json", "--schedule joint");
+  CHECK(once["report"].get<std::string>().starts_with("exact"));
+  CHECK(joint["report"].get<std::string>().starts_with("exact"));
+  for (int i = 0; i < 8; ++i)
+    CHECK(once["beliefs"]["effect"]["mean"][i].get<double>() == doctest::Approx(joint["beliefs"]["effect"]["mean"][i].get<double>()).epsilon(1e-9));
+  CHECK(once["log_evidence"].get<double>() == doctest::Approx(joint["log_evidence"].get<double>()).epsilon(1e-9));
+}
+
+TEST_CASE("infer: the other examples converge") {
+  CHECK(inferred("smoother.json")["converged"] == true);
+  CHECK(inferred("rating.json")["converged"] == true);
+  const auto skills = inferred("rating.json")["beliefs"]["skill"]["mean"];
+  CHECK(skills[0] > skills[1]);
+  CHECK(skills[1] > skills[2]);
+}
+
+TEST_CASE("infer: a text with beliefs, what nothing informs, the evidence, and the graph") {
+  const TemporaryFolder folder;
+  folder.write("g.json", R"({"variables": {"x": {}, "open": {"size": 2}, "y": {"observed": 3}},
+    "factors": [{"kind": "gaussian_prior", "connects": ["x"], "parameters": {"mean": 1, "variance": 1}},
+                {"kind": "gaussian_noise", "connects": ["x", "y"], "parameters": {"variance": 1}}]})");
+  const auto outcome = run_dma(folder, "infer g.json --dot g.dot");
+  REQUIRE_MESSAGE(outcome.exit_code == 0, outcome.errors);
+  CHECK(outcome.output.find("N(2, 0.7071^2)") != std::string::npos);
+  CHECK(outcome.output.find("nothing informs open[0], open[1]") != std::string::npos);
+  CHECK(outcome.output.find("log evidence -2.2655") != std::string::npos);
+  CHECK(folder.read("g.dot").find("N(2, 0.7071^2)") != std::string::npos);
+}
+
+TEST_CASE("infer: errors point into the file") {
+  const std::string good = R"("variables": {"x": {}, "y": {"observed": 1}}, )";
+  check_infer_refused("", "not JSON");
+  check_infer_refused("{\"variables\": {},\n \"factors\": [}", "not JSON near line 2");
+  check_infer_refused("[]", "the file: array is found; an object is expected");
+  check_infer_refused("{}", "the key 'variables' is missing");
+  check_infer_refused(R"({"variables": {"x": {"siz": 2}}, "factors": []})", "/variables/x: there is no key 'siz' here; did you mean 'size'");
+  check_infer_refused(R"({"variables": {"x": {"size": 0}}, "factors": []})", "/variables/x/size: 0 is found; a whole number from 1");
+  check_infer_refused(R"({"variables": {"x": {"size": 2.5}}, "factors": []})", "/variables/x/size");
+  check_infer_refused(R"({"variables": {"x": {"observed": "three"}}, "factors": []})", "/variables/x/observed");
+  check_infer_refused("{" + good + R"("factors": [{"kind": "gaussian_prior"}]})", "/factors/0: the key 'connects' is missing");
+  check_infer_refused("{" + good + R"("factors": [{"kind": "gaussian_prior", "connects": ["z"]}]})", "/factors/0/connects/0");
+  check_infer_refused("{" + good + R"("factors": [{"kind": "gausian_prior", "connects": ["x"]}]})", "did you mean 'gaussian_prior'");
+  check_infer_refused("{" + good + R"("factors": [{"kind": "copy", "connects": [{"variable": "x", "reach": "rows"}]}]})", "/factors/0/connects/0/reach: there is no reach 'rows'");
+  check_infer_refused("{" + good + R"("factors": [{"kind": "copy", "connects": [{"variable": "x", "reach": "gather", "table": [1]}]}]})", "/factors/0/connects/0/table/0");
+  check_infer_refused("{" + good + R"("factors": [{"kind": "gaussian_prior", "connects": ["x"], "parameters": {"mean": "a", "variance": 1}}]})", "/factors/0/parameters/mean");
+  check_infer_refused("{" + good + R"("factors": [{"kind": "gaussian_prior", "connects": ["x"], "parameters": {"mean": 0, "variance": -1}}]})", "variance");
+  check_infer_refused("{" + good + R"("factors": []})", "there is no schedule 'floodin'", "--schedule floodin");
+}

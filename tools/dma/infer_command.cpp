@@ -1,0 +1,207 @@
+// dma infer: a factor graph from a file, solved.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <fstream>
+#include <memory>
+#include <sstream>
+
+#include "engine/inspect/dot.h"
+#include "engine/joint/joint.h"
+#include "engine/run/evidence.h"
+#include "engine/support/error.h"
+#include "factors/standard_registry.h"
+#include "models/graph_file.h"
+#include "schedules/flooding.h"
+#include "schedules/forward_backward.h"
+#include "schedules/residual.h"
+#include "schedules/sequential.h"
+#include "tools/dma/commands.h"
+#include "tools/dma/picture.h"
+#include "tools/dma/write_file.h"
+#include "tools/plot/graphviz.h"
+
+namespace dma {
+
+namespace {
+
+constexpr std::size_t kShownElements = 12;
+
+struct InferRequest {
+  std::filesystem::path graph, dot, plot;
+  std::string method, schedule;
+  bool evidence = false, json = false;
+};
+
+struct Solved {
+  Plan plan;
+  State state;
+  Report report;
+};
+
+Solved solve(const GraphFile& file, Plan plan) {
+  State state(plan);
+  file.observe(state);
+  Report report = run(plan, state);
+  return {std::move(plan), std::move(state), std::move(report)};
+}
+
+// One sweep where that is exact; otherwise all at once where everything is Gaussian, and repeated sweeps where it is not.
+Solved solve_best(const GraphFile& file, const Registry& registry, const CompileOptions& options) {
+  Solved once = solve(file, compile(file.graph, forward_backward(), registry, options));
+  if (once.report.stop == Report::Stop::exact) return once;
+  std::optional<Plan> whole;
+  try {
+    whole.emplace(compile(file.graph, joint(), registry, options));
+  } catch (const Error&) {  // a kind or a family that it does not know
+    whole.emplace(compile(file.graph, flooding({.limit = 1000}), registry, options));
+  }
+  return solve(file, *whole);
+}
+
+Solved solve_as_asked(const GraphFile& file, const std::string& schedule, const Registry& registry,
+                      const CompileOptions& options) {
+  if (schedule.empty() || schedule == "auto") return solve_best(file, registry, options);
+  if (schedule == "joint") return solve(file, compile(file.graph, joint(), registry, options));
+  const std::pair<std::string, Scheduler> known[] = {{"forward_backward", forward_backward()},
+                                                     {"flooding", flooding({.limit = 1000})},
+                                                     {"sequential", sequential({.limit = 1000})},
+                                                     {"residual", residual({.limit = 1000})}};
+  std::vector<std::string> names{"auto", "joint"};
+  for (const auto& [name, rule] : known) {
+    if (name == schedule) return solve(file, compile(file.graph, rule, registry, options));
+    names.push_back(name);
+  }
+  fail("there is no schedule '{}'{}", schedule, suggestion(schedule, names));
+}
+
+std::string element_name(const Belief& belief, const std::string& name, std::size_t i) {
+  return belief.size() == 1 ? name : fmt::format("{}[{}]", name, i);
+}
+
+std::vector<std::string> uninformed(const Graph& graph, const State& state) {
+  std::vector<std::string> names;
+  for (std::size_t v = 0; v < graph.variables().size(); ++v) {
+    const Belief belief = state.belief(VariableId{static_cast<std::uint32_t>(v)});
+    for (std::size_t i = 0; i < belief.size(); ++i)
+      if (std::ranges::all_of(belief.message(i), &Natural::is_uniform)) names.push_back(element_name(belief, graph.variables()[v].name, i));
+  }
+  return names;
+}
+
+// "-3.21, exact", or why there is none.
+struct FoundEvidence {
+  std::optional<double> value;
+  std::string line, parts;
+};
+FoundEvidence evidence_of(const Solved& solved) {
+  try {
+    if (solved.plan->solver) {
+      const double value = log_evidence(solved.plan, solved.state);
+      return {value, fmt::format("log evidence {:.6g}", value), ""};
+    }
+    const Evidence found = evidence(solved.plan, solved.state);
+    return {found.log_value, found.line(), found.text()};
+  } catch (const Error& error) {
+    return {{}, fmt::format("log evidence: none; {}", error.what()), ""};
+  }
+}
+
+void print_beliefs(const Graph& graph, const State& state) {
+  std::size_t width = 8;
+  for (const Graph::Variable& variable : graph.variables()) width = std::max(width, variable.name.size() + (variable.size > 1 ? 5 : 0));
+  for (std::size_t v = 0; v < graph.variables().size(); ++v) {
+    const Graph::Variable& variable = graph.variables()[v];
+    const Belief belief = state.belief(VariableId{static_cast<std::uint32_t>(v)});
+    for (std::size_t i = 0; i < std::min(belief.size(), kShownElements); ++i)
+      fmt::print("  {:<{}}  {}\n", element_name(belief, variable.name, i), width, belief.family()->text(belief.message(i)));
+    if (belief.size() > kShownElements)
+      fmt::print("  {:<{}}  {} more; --json prints them all\n", "", width, belief.size() - kShownElements);
+  }
+}
+
+Json beliefs_json(const Graph& graph, const State& state) {
+  Json json = Json::object();
+  for (std::size_t v = 0; v < graph.variables().size(); ++v) {
+    const Belief belief = state.belief(VariableId{static_cast<std::uint32_t>(v)});
+    Json& entry = json[graph.variables()[v].name] = {{"family", belief.family().text()}};
+    for (std::size_t i = 0; i < belief.size(); ++i)
+      for (std::size_t k = 0; k < belief.family().lanes(); ++k) {
+        entry["mean"].push_back(json_number(belief.mean(i, k)));
+        entry["sd"].push_back(json_number(belief.sd(i, k)));
+      }
+  }
+  return json;
+}
+
+std::string read_text(const std::filesystem::path& path) {
+  std::ifstream stream(path, std::ios::binary);
+  std::ostringstream text;
+  if (!stream || std::filesystem::is_directory(path)) fail("'{}' cannot be read; is the name right?", path.string());
+  text << stream.rdbuf();
+  return text.str();
+}
+
+void infer(const InferRequest& request) {
+  check_picture(request.plot);
+  check_outputs({{"--dot", request.dot}, {"--plot", request.plot}}, {{"graph", request.graph}});
+  const std::string text = read_text(request.graph);
+  const GraphFile file = [&] {
+    try {
+      return parse_graph(text);
+    } catch (const Error& error) {
+      fail("'{}': {}", request.graph.string(), error.what());
+    }
+  }();
+  const Registry registry = standard_registry();
+  CompileOptions options{.fuse = false};  // every variable is to be seen
+  const std::string method = request.method.empty() ? file.method : request.method;
+  if (!method.empty()) options.method = method;
+  const Solved solved =
+      solve_as_asked(file, request.schedule.empty() ? file.schedule : request.schedule, registry, options);
+  const FoundEvidence found = evidence_of(solved);
+  const std::vector<std::string> open = uninformed(file.graph, solved.state);
+  const std::string dot = to_dot(file.graph, registry, solved.state);
+  if (!request.dot.empty()) write_file(request.dot, dot);
+  std::string skipped;
+  if (!request.plot.empty()) skipped = plot::draw_graph(dot, request.plot);
+  if (request.json) {
+    Json json{{"schedule", solved.plan.schedule_text()},
+              {"report", solved.report.line()},
+              {"converged", solved.report.converged()},
+              {"beliefs", beliefs_json(file.graph, solved.state)},
+              {"uninformed", open}};
+    json["log_evidence"] = found.value ? json_number(*found.value) : Json();
+    fmt::print("{}", readable(json));
+    return;
+  }
+  print_beliefs(file.graph, solved.state);
+  fmt::print("{}: {}\n", solved.plan.schedule_text(), solved.report.line());
+  if (!open.empty()) fmt::print("nothing informs {}\n", fmt::join(open, ", "));
+  fmt::print("{}\n", request.evidence && !found.parts.empty() ? found.parts : found.line);
+  if (!request.dot.empty()) fmt::print("graph    {}\n", request.dot.string());
+  if (!request.plot.empty()) fmt::print("picture  {}\n", skipped.empty() ? request.plot.string() : skipped);
+}
+
+}  // namespace
+
+void add_infer_command(Command app) {
+  auto request = std::make_shared<InferRequest>();
+  const Command command = app.add_subcommand("infer", "Solve a factor graph from a file");
+  command.footer(
+      "Example:\n"
+      "  dma infer tools/examples/graphs/sprinkler.json --evidence --plot sprinkler.svg\n"
+      "The file lists variables, factors and observations; models/graph_file.h describes it. `dma factors` lists the kinds.\n"
+      "Schedules: auto (one sweep where that is exact, else all at once where everything is Gaussian, else repeated sweeps),\n"
+      "joint, forward_backward, flooding, sequential, residual.");
+  command.add_option("graph", request->graph, "JSON file with the graph").required();
+  command.add_option("--method", request->method, "method of the messages (default: the file's)");
+  command.add_option("--schedule", request->schedule, "the order of the messages (default: the file's, or auto)");
+  command.add_flag("--evidence", request->evidence, "the log evidence factor by factor");
+  command.add_option("--dot", request->dot, "file for the graph in Graphviz's language, with beliefs");
+  command.add_option("--plot", request->plot, "picture of it, .svg or .png; needs Graphviz");
+  command.add_flag("--json", request->json, "JSON instead of text");
+  command.callback([request] { infer(*request); });
+}
+
+}  // namespace dma
