@@ -191,8 +191,12 @@ Json connection_json(const Connection& c, const Graph& graph) {
   if (c.reach == Reach::identical && c.port.empty()) return name;
   Json json{{"variable", name}};
   if (!c.port.empty()) json["port"] = c.port.get();
-  if (c.reach != Reach::identical)
-    json["reach"] = std::ranges::find(kReaches, c.reach, &std::pair<Reach, std::string_view>::first)->second;
+  if (c.reach != Reach::identical) {
+    const auto* const reach = std::ranges::find(kReaches, c.reach, &std::pair<Reach, std::string_view>::first);
+    if (reach == std::end(kReaches))
+      fail("the connection to '{}' has a table that is given to every State; a graph file holds tables of its own alone", name);
+    json["reach"] = reach->second;
+  }
   if (c.reach == Reach::gather) json["table"] = c.table.get();
   if (c.reach == Reach::shift) json["lag"] = c.lag();
   return json;
@@ -208,13 +212,7 @@ Json numbers_json(const ParameterValue& value) {
 }  // namespace
 
 void GraphFile::observe(State& state) const {
-  for (const Observation& observation : observations) {
-    std::vector<double> values;
-    for (const auto& value : observation.values) values.push_back(value.value_or(0));
-    state.observe(observation.variable, values);
-    for (std::size_t i = 0; i < observation.values.size(); ++i)
-      if (!observation.values[i]) state.observe_missing(observation.variable, i);
-  }
+  for (const Observation& observation : observations) state.observe(observation.variable, observation.values);
 }
 
 GraphFile parse_graph(std::string_view text) {

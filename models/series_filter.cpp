@@ -93,8 +93,7 @@ void SeriesFilter::Step::set(const SeriesGraph::Window& window) {
   const Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor> root = root_of(window.covariance);
   state->set_parameter(carry, "A", {root.data(), static_cast<std::size_t>(root.size())});
   state->set_parameter(carry, "b", {window.mean.data(), static_cast<std::size_t>(window.mean.size())});
-  state->observe(y, 0.0);
-  state->observe_missing(y);
+  state->observe(y, std::nullopt);
   solve();
 }
 

@@ -34,11 +34,9 @@ SeriesGraph::SeriesGraph(const StateSpace& model, SeriesValues values, std::size
   noise_ = graph_.factor("gaussian_noise", {signal_, y_}, {{"variance", model.observation_variance()}});
   plan_.emplace(compile(graph_, joint(), standard_registry()));
   state_.emplace(*plan_);
-  std::vector<double> given(length, 0.0);
-  for (std::size_t t = 0; t < values.size(); ++t) given[t] = values[t].value_or(0);
+  std::vector<std::optional<double>> given(values.begin(), values.end());
+  given.resize(length);
   state_->observe(y_, given);
-  for (std::size_t t = 0; t < length; ++t)
-    if (t >= values.size() || !values[t]) state_->observe_missing(y_, t);
 }
 
 void SeriesGraph::add(const StateSpace& model, std::size_t k, const StateSpace::Start& start) {

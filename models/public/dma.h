@@ -1,6 +1,6 @@
 // All that a program needs: #include <dma.h>, link dma::dma.
 //
-//   a model       Graph, and product, sum, leaky_relu, ... (expressions.h) or Graph::factor
+//   a model       Graph, and product, sum, leaky_relu, ... (expressions.h) or Graph::factor; parse_graph, graph_text: as a file
 //   to run it     compile, State, run, Report; forward_backward, flooding, sequential, residual; joint, JointPosterior, compare_with_joint
 //   its kinds     standard_registry, factor_from_function, likelihood_from_log_density, kind
 //   to learn      Learner; Bnn, a neural network, and regression_settings

@@ -70,13 +70,14 @@ TEST_CASE("infer: the other examples converge") {
 
 TEST_CASE("infer: a text with beliefs, what nothing informs, the evidence, and the graph") {
   const TemporaryFolder folder;
-  folder.write("g.json", R"({"variables": {"x": {}, "open": {"size": 2}, "y": {"observed": 3}},
-    "factors": [{"kind": "gaussian_prior", "connects": ["x"], "parameters": {"mean": 1, "variance": 1}},
+  folder.write("g.json", R"({"variables": {"x": {}, "open": {"size": 2}, "y": {"observed": 3}, "z": {"size": 2}},
+    "factors": [{"kind": "gaussian_noise", "connects": ["open", "z"], "parameters": {"variance": 1}},
+                {"kind": "gaussian_prior", "connects": ["x"], "parameters": {"mean": 1, "variance": 1}},
                 {"kind": "gaussian_noise", "connects": ["x", "y"], "parameters": {"variance": 1}}]})");
   const auto outcome = run_dma(folder, "infer g.json --dot g.dot");
   REQUIRE_MESSAGE(outcome.exit_code == 0, outcome.errors);
   CHECK(outcome.output.find("N(2, 0.7071^2)") != std::string::npos);
-  CHECK(outcome.output.find("nothing informs open[0], open[1]") != std::string::npos);
+  CHECK(outcome.output.find("nothing informs open[0], open[1], z[0], z[1]") != std::string::npos);
   CHECK(outcome.output.find("log evidence -2.2655") != std::string::npos);
   CHECK(folder.read("g.dot").find("N(2, 0.7071^2)") != std::string::npos);
 }

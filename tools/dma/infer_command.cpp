@@ -48,15 +48,22 @@ Solved solve(const GraphFile& file, Plan plan) {
 
 // One sweep where that is exact; otherwise all at once where everything is Gaussian, and repeated sweeps where it is not.
 Solved solve_best(const GraphFile& file, const Registry& registry, const CompileOptions& options) {
-  Solved once = solve(file, compile(file.graph, forward_backward(), registry, options));
-  if (once.report.stop == Report::Stop::exact) return once;
-  std::optional<Plan> whole;
-  try {
-    whole.emplace(compile(file.graph, joint(), registry, options));
-  } catch (const Error&) {  // a kind or a family that it does not know
-    whole.emplace(compile(file.graph, flooding({.limit = 1000}), registry, options));
+  std::string refusal;
+  const auto compiled = [&](const auto& rule) -> std::optional<Plan> {
+    try {
+      return compile(file.graph, rule, registry, options);
+    } catch (const Error& error) {  // a kind, a method or a family that it does not know
+      if (refusal.empty()) refusal = error.what();
+      return std::nullopt;
+    }
+  };
+  if (const auto once = compiled(forward_backward())) {
+    Solved solved = solve(file, *once);
+    if (solved.report.stop == Report::Stop::exact) return solved;
   }
-  return solve(file, *whole);
+  if (const auto whole = compiled(joint())) return solve(file, *whole);
+  if (const auto sweeps = compiled(flooding({.limit = 1000}))) return solve(file, *sweeps);
+  fail("{}", refusal);
 }
 
 Solved solve_as_asked(const GraphFile& file, const std::string& schedule, const Registry& registry,
