@@ -36,7 +36,7 @@ std::string known(const Belief& belief) {
 
 bool is_uninformed(const Belief& belief) {
   for (std::size_t i = 0; i < belief.size(); ++i)
-    if (!std::ranges::all_of(belief.message(i), &Natural::is_uniform)) return false;
+    if (!belief.is_uninformed(i)) return false;
   return true;
 }
 
@@ -56,8 +56,19 @@ std::string highlight(const Explanation* explanation, VariableId variable) {
                   : ", color=\"#D55E00\", style=dashed, xlabel=\"nothing informs it\"";
 }
 
+// Who is connected to whom; by which method messages would be computed does not matter.
+Resolved connected(const Graph& graph, const Registry& registry) {
+  CompileOptions options;
+  for (const Graph::Factor& factor : graph.factors()) {
+    const std::vector<std::string> methods = registry.kind(factor.kind).methods();
+    if (!methods.empty() && std::ranges::find(methods, options.method) == methods.end())
+      options.kind_methods.try_emplace(factor.kind, methods.front());
+  }
+  return resolve(graph, registry, options);
+}
+
 std::string draw(const Graph& graph, const Registry& registry, const Explanation* explanation, const State* state = nullptr) {
-  const Resolved resolved = resolve(graph, registry, {});
+  const Resolved resolved = connected(graph, registry);
   std::string text = "digraph factor_graph {\n  rankdir=LR;\n  node [fontname=\"Helvetica\", fontsize=11];\n";
   for (std::size_t v = 0; v < graph.variables().size(); ++v) {
     const auto& variable = graph.variables()[v];

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <stdexcept>
 
 namespace dma::oracle {
 
@@ -30,8 +31,10 @@ std::size_t element_of(const Connection& c, std::size_t size, std::size_t s, std
       return 0;
     case Reach::gather:
       return c.table[s];
+    case Reach::given:
+      break;  // its table is not part of the graph
   }
-  return 0;
+  throw std::logic_error("a table that is data has no scalar graph");
 }
 
 // The connections of slot s: for a sum, the share of each variadic end that belongs to it.

@@ -86,12 +86,19 @@ std::string element_name(const Belief& belief, const std::string& name, std::siz
   return belief.size() == 1 ? name : fmt::format("{}[{}]", name, i);
 }
 
+// "flooding": the first words of how the plan is solved.
+std::string schedule_name(const Plan& plan) {
+  const std::string text = plan->solver ? "joint" : plan.schedule_text();
+  return text.substr(0, text.find_first_of(":\n"));
+}
+
 std::vector<std::string> uninformed(const Graph& graph, const State& state) {
   std::vector<std::string> names;
   for (std::size_t v = 0; v < graph.variables().size(); ++v) {
+    if (graph.variables()[v].observed) continue;
     const Belief belief = state.belief(VariableId{static_cast<std::uint32_t>(v)});
     for (std::size_t i = 0; i < belief.size(); ++i)
-      if (std::ranges::all_of(belief.message(i), &Natural::is_uniform)) names.push_back(element_name(belief, graph.variables()[v].name, i));
+      if (belief.is_uninformed(i)) names.push_back(element_name(belief, graph.variables()[v].name, i));
   }
   return names;
 }
@@ -121,7 +128,8 @@ void print_beliefs(const Graph& graph, const State& state) {
     const Graph::Variable& variable = graph.variables()[v];
     const Belief belief = state.belief(VariableId{static_cast<std::uint32_t>(v)});
     for (std::size_t i = 0; i < std::min(belief.size(), kShownElements); ++i)
-      fmt::print("  {:<{}}  {}\n", element_name(belief, variable.name, i), width, belief.family()->text(belief.message(i)));
+      fmt::print("  {:<{}}  {}\n", element_name(belief, variable.name, i), width,
+                 variable.observed && belief.is_uninformed(i) ? "missing" : belief.family()->text(belief.message(i)));
     if (belief.size() > kShownElements)
       fmt::print("  {:<{}}  {} more; --json prints them all\n", "", width, belief.size() - kShownElements);
   }
@@ -173,7 +181,7 @@ void infer(const InferRequest& request) {
   std::string skipped;
   if (!request.plot.empty()) skipped = plot::draw_graph(dot, request.plot);
   if (request.json) {
-    Json json{{"schedule", solved.plan.schedule_text()},
+    Json json{{"schedule", schedule_name(solved.plan)},
               {"report", solved.report.line()},
               {"converged", solved.report.converged()},
               {"beliefs", beliefs_json(file.graph, solved.state)},
@@ -183,9 +191,9 @@ void infer(const InferRequest& request) {
     return;
   }
   print_beliefs(file.graph, solved.state);
-  fmt::print("{}: {}\n", solved.plan.schedule_text(), solved.report.line());
+  fmt::print("{}: {}\n", schedule_name(solved.plan), solved.report.line());
   if (!open.empty()) fmt::print("nothing informs {}\n", fmt::join(open, ", "));
-  fmt::print("{}\n", request.evidence && !found.parts.empty() ? found.parts : found.line);
+  fmt::print("{}\n", request.evidence && !found.parts.empty() ? found.parts.substr(0, found.parts.find_last_not_of('\n') + 1) : found.line);
   if (!request.dot.empty()) fmt::print("graph    {}\n", request.dot.string());
   if (!request.plot.empty()) fmt::print("picture  {}\n", skipped.empty() ? request.plot.string() : skipped);
 }
