@@ -196,6 +196,31 @@ TEST_CASE("joint: matrix factorisation finds what alternating least squares find
   CHECK(error < kStepsError);
 }
 
+TEST_CASE("joint: a start by seed is a draw from the priors, as wide as they are") {
+  // sin(x) = 0 has a solution near every start: where a run ends tells where it began.
+  Registry registry = standard_registry();
+  registry.add(factor_from_function("wave", [](double at) { return std::sin(at); }));
+  for (const double sd : {30.0, 1000.0}) {
+    Graph g;
+    const VariableId x = g.variable("x"), s = g.variable("s"), y = g.observed("y");
+    g.factor("gaussian_prior", {x}, {{"mean", 0.0}, {"variance", sd * sd}});
+    g.factor("wave", {x, s});
+    g.factor("gaussian_noise", {s, y}, {{"variance", 1e-4}});
+    double squares = 0;
+    constexpr int kSeeds = 40;
+    for (int seed = 1; seed <= kSeeds; ++seed) {
+      const Plan plan = compile(g, joint({.start_seed = static_cast<std::uint64_t>(seed)}), registry);
+      State state(plan);
+      state.observe(y, 0.0);
+      (void)run(plan, state);
+      squares += std::pow(state.belief(x).mean() / sd, 2) / kSeeds;
+    }
+    CAPTURE(sd);
+    CHECK(squares > 0.4);
+    CHECK(squares < 2.0);
+  }
+}
+
 TEST_CASE("joint: a step that does not lower the objective is taken back, and the callback hears of every solve") {
   // log x with a wrong start: a full Gauss-Newton step leaves the domain.
   Graph g;
