@@ -25,6 +25,10 @@ std::string contents(const fs::path& path) {
 
 int exit_code_of(int status) { return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status); }
 
+// Under the sanitizers every process ends with a search for leaks that takes seconds on some processors. The program is
+// run hundreds of times here, and searched for leaks where it runs in the test's own process (tests/fuzz).
+[[maybe_unused]] const int kNoLeakCheckInChildren = setenv("ASAN_OPTIONS", "detect_leaks=0", 0);
+
 }  // namespace
 
 TemporaryFolder::TemporaryFolder() {
