@@ -1,7 +1,9 @@
 #include "factors/argmax.h"
 
 #include <algorithm>
+#include <boost/math/tools/toms748_solve.hpp>
 #include <cmath>
+#include <cstdint>
 #include <vector>
 
 #include "factors/normal.h"
@@ -9,16 +11,6 @@
 namespace dma {
 
 namespace {
-
-constexpr double kHalfLogTwoPiOfArgmax = 0.91893853320467274178;
-
-double log_phi(double t) { return -0.5 * t * t - kHalfLogTwoPiOfArgmax; }
-
-// log Phi(t); beyond -35 the first terms of its asymptotic series.
-double log_distribution(double t) {
-  if (t > -35) return std::log(normal::distribution(t));
-  return log_phi(t) - std::log(-t) + std::log1p(-1 / (t * t));
-}
 
 struct Score {
   double mean = 0, variance = 0, sd = 0;  // of x, and the standard deviation of u
@@ -50,11 +42,13 @@ class Largest {
     // The slope at the score's own mean is positive, and falls.
     double step = scores[which].sd, low = scores[which].mean, high = low + step;
     while (slope(high) > 0) low = high, high += step *= 2;
-    for (int i = 0; i < 40; ++i) {
-      const double middle = 0.5 * (low + high);
-      (slope(middle) > 0 ? low : high) = middle;
+    mode_ = low;
+    if (slope(low) > 0 && slope(high) < 0) {  // numbers, that is: a score may be as wide as a double allows
+      std::uintmax_t most = 60;
+      const auto [left, right] = boost::math::tools::toms748_solve([&](double u) { return slope(u); }, low, high,
+                                                                   boost::math::tools::eps_tolerance<double>(20), most);
+      mode_ = 0.5 * (left + right);  // near is enough: it only says where to look
     }
-    mode_ = 0.5 * (low + high);
     top_ = log_weight(mode_);
   }
 
@@ -86,19 +80,17 @@ class Largest {
  private:
   double log_weight(double u) const {
     const Score& own = scores_[which_];
-    double sum = log_phi((u - own.mean) / own.sd) - std::log(own.sd);
+    const double t = (u - own.mean) / own.sd;
+    double sum = -0.5 * t * t - std::log(own.sd * normal::kSqrtTwoPi);
     for (std::size_t j = 0; j < scores_.size(); ++j)
-      if (j != which_) sum += log_distribution((u - scores_[j].mean) / scores_[j].sd);
+      if (j != which_) sum += normal::log_distribution((u - scores_[j].mean) / scores_[j].sd);
     return sum;
   }
   double slope(double u) const {
     const Score& own = scores_[which_];
     double sum = -(u - own.mean) / own.sd / own.sd;
     for (std::size_t j = 0; j < scores_.size(); ++j)
-      if (j != which_) {
-        const double t = (u - scores_[j].mean) / scores_[j].sd;
-        sum += std::exp(log_phi(t) - log_distribution(t)) / scores_[j].sd;
-      }
+      if (j != which_) sum += normal::hazard((u - scores_[j].mean) / scores_[j].sd) / scores_[j].sd;
     return sum;
   }
 
@@ -121,7 +113,7 @@ void add_moments(const std::vector<Score>& scores, std::size_t which, double sha
     mass += weight;
     for (std::size_t j = 0; j < count; ++j) {
       const double t = (u - scores[j].mean) / scores[j].sd;
-      const double hazard = j == which ? 0.0 : std::exp(log_phi(t) - log_distribution(t));
+      const double hazard = j == which ? 0.0 : normal::hazard(t);
       one[j] += weight * (j == which ? t : -hazard);
       two[j] += weight * (j == which ? t * t : 1 - t * hazard);
     }
@@ -141,10 +133,11 @@ void Argmax::to_class(Scores scores, Parameters p, std::span<CategoricalLane> ou
   for (std::size_t c = 0; c < scores.size(); ++c) out[c] = {memory.logs[c] - largest, 0};
 }
 
-void Argmax::to_scores(Scores scores, std::span<const CategoricalLane> of_class, Parameters p, std::span<Gaussian> out) {
+void Argmax::to_scores(Scores scores, std::span<const CategoricalLane> of_class, Parameters p,
+                       std::span<GaussianOrFallback> out) {
   ArgmaxMemory& memory = argmax_memory();
   const std::size_t count = scores.size();
-  std::ranges::fill(out, Gaussian::uniform());
+  std::ranges::fill(out, GaussianOrFallback());
   if (!read_scores(scores, p.noise, memory.scores)) return;
   memory.weights.resize(count);
   Categorical::weights(of_class, memory.weights.data());
@@ -166,7 +159,8 @@ void Argmax::to_scores(Scores scores, std::span<const CategoricalLane> of_class,
     // x given u is Gaussian: its mean is linear in u, with this gain in units of u's standard deviation.
     const double gain = s.variance / s.sd, variance = s.variance - gain * gain * (1 - memory.second[j] + memory.first[j] * memory.first[j]);
     const Gaussian own = Gaussian::from_moments(s.mean + gain * memory.first[j], variance) / scores[j];
-    if (variance > 0 && is_valid(own) && own.is_proper()) out[j] = own;
+    const bool is_own = variance > 0 && is_valid(own) && own.is_proper();
+    out[j] = {is_own ? own : Gaussian::uniform(), !is_own};
   }
 }
 
@@ -177,7 +171,7 @@ double Argmax::log_integral(Lanes arrivals, Parameters p) {
   std::vector<Score> read;
   std::vector<double> weights(count);
   Categorical::weights(arrivals.last(count), weights.data());
-  if (!read_scores(scores, p.noise, read)) return 0;
+  if (!read_scores(scores, p.noise, read)) return std::nan("");
   double sum = 0, in_all = 0;
   for (std::size_t c = 0; c < count; ++c) {
     in_all += weights[c];

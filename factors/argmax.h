@@ -7,12 +7,12 @@
 //
 //   to class   log Z_c: exact
 //   to scores  the moments of sum_c w_c Z_c tilted_c, w what arrives from the class, divided by what arrives (EP). With the
-//              class known they are always proper; where they are not, nothing is said.
+//              class known they are always proper; where they are not, nothing is said, which is counted.
 #pragma once
 
 #include <span>
 
-#include "engine/kinds/call.h"
+#include "engine/kinds/message_loop.h"
 #include "engine/messages/gaussian.h"
 #include "factors/categorical.h"
 
@@ -24,8 +24,9 @@ struct Argmax {
   };
   using Scores = std::span<const Gaussian>;
   static void to_class(Scores scores, Parameters p, std::span<CategoricalLane> out);
-  static void to_scores(Scores scores, std::span<const CategoricalLane> of_class, Parameters p, std::span<Gaussian> out);
-  // log of the sum over c of w_c Z_c: the scores, then the class.
+  static void to_scores(Scores scores, std::span<const CategoricalLane> of_class, Parameters p,
+                        std::span<GaussianOrFallback> out);
+  // log of the sum over c of w_c Z_c: the scores, then the class. NaN if nothing is known of a score.
   static double log_integral(Lanes arrivals, Parameters p);
 };
 

@@ -168,7 +168,7 @@ GaussianOrFallback GaussianPrecision::Ep::to_value(const Gaussian& mean, const G
 GaussianOrFallback GaussianPrecision::Ep::to_mean(const Gaussian& mean, const Gamma& precision, const Gaussian& value) {
   return to_value(value, precision, mean);
 }
-Gamma GaussianPrecision::Ep::to_precision(const Gaussian& mean, const Gamma& precision, const Gaussian& value) {
+OrFallback<Gamma> GaussianPrecision::Ep::to_precision(const Gaussian& mean, const Gamma& precision, const Gaussian& value) {
   if (mean.is_uniform() || value.is_uniform()) return {};
   if (precision.is_proper()) {
     const TiltedPrecision t = integrate(mean, precision, value, nullptr);
@@ -176,16 +176,17 @@ Gamma GaussianPrecision::Ep::to_precision(const Gaussian& mean, const Gamma& pre
     if (gap > 0) {
       const double shape = shape_of(gap);
       const Gamma own(shape - 1 - precision.tau, shape / t.mean - precision.rho);
-      if (Gamma::is_message(own)) return own;
+      if (Gamma::is_message(own)) return OrFallback<Gamma>(own);
     }
   }
-  return Vmp::to_precision(mean, precision, value);
+  return {Vmp::to_precision(mean, precision, value), precision.is_proper()};
 }
 
 double GaussianPrecision::log_integral(Lanes arrivals) {
   const Gaussian mean(arrivals[0]), value(arrivals[2]);
   const Gamma precision(arrivals[1]);
-  if (mean.is_uniform() || value.is_uniform()) return 0;
+  if (mean.is_uniform() && value.is_uniform()) return std::nan("");
+  if (mean.is_uniform() || value.is_uniform()) return 0;  // a density of the one whatever the other
   if (precision.is_point())
     return log_overlap(Gaussian::from_moments(mean.mean(), mean.variance() + 1 / precision.tau), value);
   const TiltedPrecision t = integrate(mean, precision, value, nullptr);

@@ -29,7 +29,7 @@ struct GaussianPrecision {
   struct Ep {
     static GaussianOrFallback to_value(const Gaussian& mean, const Gamma& precision, const Gaussian& value);
     static GaussianOrFallback to_mean(const Gaussian& mean, const Gamma& precision, const Gaussian& value);
-    static Gamma to_precision(const Gaussian& mean, const Gamma& precision, const Gaussian& value);
+    static OrFallback<Gamma> to_precision(const Gaussian& mean, const Gamma& precision, const Gaussian& value);
   };
   // In the order mean, precision, value.
   static double log_integral(Lanes arrivals);

@@ -100,8 +100,8 @@ GaussianOrFallback Mixture::to_y(Selector selector, Means means, const Gaussian&
   return {mixture.projected(), !y.is_point()};
 }
 
-void Mixture::to_means(Selector selector, Means means, const Gaussian& y, Parameters p, std::span<Gaussian> out) {
-  std::ranges::fill(out, Gaussian::uniform());
+void Mixture::to_means(Selector selector, Means means, const Gaussian& y, Parameters p, std::span<GaussianOrFallback> out) {
+  std::ranges::fill(out, GaussianOrFallback());
   if (y.is_uniform()) return;
   const auto r = shares(selector, means, y, p);
   for (std::size_t k = 0; k < means.size(); ++k) {
@@ -111,10 +111,10 @@ void Mixture::to_means(Selector selector, Means means, const Gaussian& y, Parame
       MixtureMoments tilted;
       tilted.add(r[k], means[k] * said);
       tilted.add(1 - r[k], means[k]);
-      out[k] = tilted.projected() / means[k];
+      out[k] = GaussianOrFallback(tilted.projected() / means[k]);
       if (is_message_between(out[k])) continue;
     }
-    out[k] = Gaussian(power(said, r[k]));
+    out[k] = {Gaussian(power(said, r[k])), means[k].is_proper()};
   }
 }
 
@@ -124,7 +124,9 @@ double Mixture::log_integral(Lanes arrivals, Parameters p) {
   Categorical::weights(arrivals.first(count), weights.data());
   std::vector<Gaussian> means;
   for (const Natural& m : arrivals.subspan(count, count)) means.emplace_back(m);
-  if (!log_masses(means, Gaussian(arrivals[2 * count]), p, logs.data())) return 0;
+  const Gaussian y(arrivals[2 * count]);
+  if (y.is_uniform()) return 0;  // every component has the integral 1
+  if (!log_masses(means, y, p, logs.data())) return std::nan("");
   double sum = 0, in_all = 0;
   const double largest = std::ranges::max(logs);
   for (std::size_t k = 0; k < count; ++k) sum += weights[k] * std::exp(logs[k] - largest), in_all += weights[k];

@@ -26,7 +26,7 @@ struct Mixture {
 
   static void to_selector(Means means, const Gaussian& y, Parameters p, std::span<CategoricalLane> out);
   static GaussianOrFallback to_y(Selector selector, Means means, const Gaussian& y, Parameters p);
-  static void to_means(Selector selector, Means means, const Gaussian& y, Parameters p, std::span<Gaussian> out);
+  static void to_means(Selector selector, Means means, const Gaussian& y, Parameters p, std::span<GaussianOrFallback> out);
   // log of the sum over k of w_k Z_k, w as probabilities. In the order of the ports.
   static double log_integral(Lanes arrivals, Parameters p);
 };

@@ -65,6 +65,12 @@ const PlanData::Variable& PlanData::variable(VariableId id) const {
   return variables[id.value];
 }
 
+PlanData::Membership PlanData::membership(FactorId id) const {
+  if (id.value >= memberships.size() || !id.is_of(graph->mark))
+    fail("factor {} is not of the graph of this plan, which has {}; use the ids that this graph gave", id.value, memberships.size());
+  return memberships[id.value];
+}
+
 std::size_t PlanData::bytes() const {
   std::size_t tables = bytes_of(element_of_slot) + bytes_of(first_incident) + bytes_of(incident_slots);
   if (given_tables > 0) tables *= 2;

@@ -175,7 +175,9 @@ struct PlanData {
   std::uint32_t given_tables = 0;  // ports whose tables are data: a State has its own incidence then
 
   Incidence incidence() const { return {first_incident.data(), incident_slots.data(), element_of_slot.data()}; }
-  const Variable& variable(VariableId id) const;  // an id that is not of this plan's graph is an Error
+  // An id that is not of this plan's graph is an Error.
+  const Variable& variable(VariableId id) const;
+  Membership membership(FactorId id) const;
   std::size_t bytes() const;                 // of a State and of the index tables it reads
   std::size_t messages_per_sweep() const;
   std::string schedule_text() const;         // the schedule in words

@@ -61,7 +61,7 @@ struct Outcome {
   static constexpr std::uint64_t kNone = std::numeric_limits<std::uint64_t>::max();
   std::uint64_t faults = 0;
   std::uint64_t first_fault = kNone;
-  std::uint64_t replaced = 0;  // messages that a method computed another way, see GaussianOrFallback
+  std::uint64_t replaced = 0;  // messages that a method computed another way, see OrFallback
   double change = 0;
   bool overflowed = false;  // a message that had grown out of all proportion left the range of a double
 

@@ -76,11 +76,14 @@ struct detail::Signature<Fixed<kFunction>> : detail::Signature<decltype(kFunctio
 
 // What a message function returns that may have to send another message than its method's own, one that was not valid; the
 // loops count those.
-struct GaussianOrFallback : Gaussian {
-  explicit GaussianOrFallback(const Gaussian& own) : Gaussian(own) {}
-  GaussianOrFallback(const Gaussian& other, bool is_other) : Gaussian(other), replaced(is_other) {}
+template <class Message>
+struct OrFallback : Message {
+  OrFallback() = default;
+  explicit OrFallback(const Message& own) : Message(own) {}
+  OrFallback(const Message& other, bool is_other) : Message(other), replaced(is_other) {}
   bool replaced = false;
 };
+using GaussianOrFallback = OrFallback<Gaussian>;
 
 template <class F>
 class MessageLoop {
@@ -170,8 +173,8 @@ class MessageLoop {
     typename MessageOf<A>::type* take(std::size_t terms) {
       if constexpr (detail::IsSpan<A>::value) {
         using Message = typename MessageOf<A>::type;
-        static_assert(sizeof(Message) == 2 * sizeof(double));
-        auto* const begin = reinterpret_cast<Message*>(std::exchange(free_, free_ + 2 * terms));
+        static_assert(sizeof(Message) % sizeof(double) == 0 && sizeof(Message) <= 3 * sizeof(double));
+        auto* const begin = reinterpret_cast<Message*>(std::exchange(free_, free_ + sizeof(Message) / sizeof(double) * terms));
         for (std::size_t t = 0; t < terms; ++t) ::new (begin + t) Message;
         return begin;
       }
@@ -242,11 +245,14 @@ class MessageLoop {
     Natural store(std::ptrdiff_t out, std::uint64_t slot, const A&... arguments) {
       if constexpr (kVariadicResult) {
         function_(arguments..., results_);
-        for (std::size_t t = 0; t < results_.size(); ++t) keep(out + static_cast<std::ptrdiff_t>(t), results_[t], slot);
+        for (std::size_t t = 0; t < results_.size(); ++t) {
+          if constexpr (requires { results_[t].replaced; }) outcome_.replaced += results_[t].replaced;
+          keep(out + static_cast<std::ptrdiff_t>(t), results_[t], slot);
+        }
         return kTracked || results_.empty() ? Natural() : Natural(results_[0]);
       } else {
         const auto message = function_(arguments...);
-        if constexpr (std::is_same_v<decltype(message), const GaussianOrFallback>) outcome_.replaced += message.replaced;
+        if constexpr (requires { message.replaced; }) outcome_.replaced += message.replaced;
         keep(out, message, slot);
         // What was refused is stored as uniform. A choice, and the next message of a chain would wait for it.
         if (!is_valid(message)) [[unlikely]] return {};

@@ -34,11 +34,7 @@ class Belief {
     return Lanes(lanes_).subspan(first, lanes);
   }
   // Nothing is known of the element: every message that reaches it is uniform.
-  bool is_uninformed(std::size_t i = 0) const {
-    for (const Natural& lane : message(i))
-      if (lane.tau != 0 || lane.rho != 0) return false;
-    return true;
-  }
+  bool is_uninformed(std::size_t i = 0) const { return is_flat(message(i)); }
   // Moments of the variable itself, of one element or of all; those of a family with K lanes are of the probability of
   // each category, k.
   double mean(std::size_t i = 0, std::size_t k = 0) const;

@@ -22,6 +22,13 @@ namespace dma {
 
 using Lanes = std::span<const Natural>;
 
+// Uniform in every lane: it says nothing.
+inline bool is_flat(Lanes message) {
+  for (const Natural& lane : message)
+    if (lane.tau != 0 || lane.rho != 0) return false;
+  return true;
+}
+
 // Each is called once for a whole range of messages, which stand side by side with `lanes` lanes each.
 struct FamilyOperations {
   std::string_view name;

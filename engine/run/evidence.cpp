@@ -13,6 +13,8 @@ namespace dma {
 
 namespace {
 
+using Stop = Report::Stop;
+
 // Whether a graph that grows by edges has a loop.
 class Forest {
  public:
@@ -172,8 +174,10 @@ class BetheEnergy {
         out.variables.push_back({std::string(plan_.variables[v].name), of_variable_[v]});
     for (const auto* parts : {&out.factors, &out.variables})
       for (const Evidence::Part& part : *parts) out.log_value += part.value;
+    const Stop ended = *state_.ended();
     if (has_loops_) out.why = "the graph has loops: the Bethe approximation";
     else if (!plan_.has_exact_messages) out.why = "some messages are projections: EP's estimate";
+    if (ended != Stop::exact && ended != Stop::converged) out.why = "the messages of the run have not settled";
     out.is_exact = out.why.empty();
     return out;
   }
@@ -191,10 +195,13 @@ class BetheEnergy {
 
 Evidence evidence(const Plan& handle, const State& state) {
   if (state.plan() != handle) fail("this state belongs to another plan; make one for this plan: State state(plan)");
+  if (!state.ended()) fail("no evidence: the state was not run, or was given something since; call run(plan, state) first");
   if (handle->solver != nullptr) {
     Evidence out;
     out.log_value = handle->solver->log_evidence(state);
-    out.why = "as its solver finds it";
+    out.is_exact = *state.ended() == Stop::exact;
+    if (!out.is_exact)
+      out.why = *state.ended() == Stop::converged ? "Laplace's method, with EP's energy for sites" : "the run has not converged";
     return out;
   }
   return BetheEnergy(*handle, state).sum();

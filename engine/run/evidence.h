@@ -31,7 +31,8 @@ struct Evidence {
   std::string text() const;  // and the parts, one a line
 };
 
-// Of a state that was run and has settled. A factor that cannot give its part is an Error that says why.
+// Of a state that was run; it says so where that run has not settled. A factor that cannot give its part is an Error that
+// says why.
 Evidence evidence(const Plan& plan, const State& state);
 // Its value alone; also of a plan that another solver solves.
 double log_evidence(const Plan& plan, const State& state);

@@ -52,7 +52,9 @@ double log_mass(const Kind& kind, std::string_view method, const Arrivals& arriv
   if (kind.log_integral()) {
     std::vector<Natural> flat;
     for (const auto& port : arrivals) flat.insert(flat.end(), port.begin(), port.end());
-    return kind.log_integral()(flat, parameters);
+    const double found = kind.log_integral()(flat, parameters);
+    if (std::isnan(found)) fail("too little is known of what it reads for its integral to be a number; give its variables priors");
+    return found;
   }
   std::vector<std::size_t> outputs;
   for (std::size_t p = 0; p < kind.ports().size(); ++p)

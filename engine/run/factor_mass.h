@@ -18,10 +18,5 @@ double log_mass(const Kind& kind, std::string_view method, const Arrivals& arriv
 
 // A(message), 0 for one that is uniform and has no integral. NaN: it is neither.
 double log_normaliser_or_flat(const Family& family, Lanes message);
-inline bool is_flat(Lanes message) {
-  for (const Natural& lane : message)
-    if (lane.tau != 0 || lane.rho != 0) return false;
-  return true;
-}
 
 }  // namespace dma

@@ -63,7 +63,12 @@ Report iterate_by_urgency(const PlanData& plan, Executor& executor, Executor::To
 Report run(const Plan& handle, State& state, const RunOptions& options) {
   if (state.plan() != handle) fail("this state belongs to another plan; make one for this plan: State state(plan)");
   const PlanData& plan = *handle;
-  if (plan.solver != nullptr) return plan.solver->run(state, options);
+  state.ended_.reset();
+  if (plan.solver != nullptr) {
+    Report report = plan.solver->run(state, options);
+    state.ended_ = report.stop;
+    return report;
+  }
   if (options.warm && plan.schedule.order == Schedule::Order::once)
     fail("warm starts from the messages of the run before, but schedule '{}' makes a single sweep on fresh messages; leave "
          "warm away or iterate with flooding, sequential or residual", plan.schedule.name);
@@ -96,6 +101,7 @@ Report run(const Plan& handle, State& state, const RunOptions& options) {
     diagnosis.check_contradictions();
     diagnosis.find_signal_to_noise(report);
   }
+  state.ended_ = report.stop;
   return report;
 }
 

@@ -12,17 +12,6 @@
 
 namespace dma {
 
-namespace {
-
-PlanData::Membership membership_of(const PlanData& plan, FactorId factor) {
-  if (factor.value >= plan.memberships.size() || !factor.is_of(plan.graph->mark))
-    fail("factor {} is not of the graph of this plan, which has {}; use the ids that this graph gave", factor.value,
-         plan.memberships.size());
-  return plan.memberships[factor.value];
-}
-
-}  // namespace
-
 State::State(Plan of)
     : plan_(std::move(of)),
       mark_(plan_->graph->mark),
@@ -84,6 +73,7 @@ void State::observe(VariableId variable, std::span<const double> values) {
   if (!knows(variable)) return refuse_values(variable, values);
   ValueSlots& target = values_[variable.value];
   if (!target.observed) return refuse_values(variable, values);
+  ended_.reset();
   if (target.keeps_values) {
     if (values.size() != target.size) return refuse_values(variable, values);
     for (const double value : values)
@@ -145,6 +135,7 @@ void State::observe_missing(VariableId variable, std::size_t element) {
   ValueSlots& target = values_[variable.value];
   if (!target.given && v.elements() > 1)
     fail("variable '{}' has no value yet; observe all its elements before one is declared missing", v.name);
+  ended_.reset();
   const std::size_t lanes = v.family.lanes(), first = target.first_slot + element * lanes;
   std::fill_n(tau_.begin() + static_cast<std::ptrdiff_t>(first), lanes, 0.0);
   std::fill_n(rho_.begin() + static_cast<std::ptrdiff_t>(first), lanes, 0.0);
@@ -153,7 +144,7 @@ void State::observe_missing(VariableId variable, std::size_t element) {
 }
 
 void State::set_parameter(FactorId factor, std::string_view parameter, std::span<const double> values) {
-  const PlanData::Membership membership = membership_of(*plan_, factor);
+  const PlanData::Membership membership = plan_->membership(factor);
   const Group& group = plan_->groups[membership.group];
   const auto& specs = group.kind->parameters();
   const auto found = std::ranges::find(specs, parameter, &ParameterSpec::name);
@@ -187,6 +178,7 @@ void State::set_parameter(FactorId factor, std::string_view parameter, std::span
   const auto numbers = parameters_.numbers(membership.group, i, group.first_slot[membership.member], owner.slots);
   for (std::size_t k = 0; k < numbers.size(); ++k) numbers[k] = values[k % values.size()];
   constants_stale_ = true;
+  ended_.reset();
 }
 
 Belief State::belief(VariableId variable) const {
@@ -203,7 +195,7 @@ Belief State::belief(VariableId variable) const {
 }
 
 std::vector<Gaussian> State::messages(FactorId factor, std::string_view port_name) const {
-  const PlanData::Membership membership = membership_of(*plan_, factor);
+  const PlanData::Membership membership = plan_->membership(factor);
   const Group& group = plan_->groups[membership.group];
   const Resolved::Factor& resolved = plan_->graph->factors[group.members[membership.member]];
   const bool is_fused = resolved.origins.size() > 1;
@@ -223,6 +215,7 @@ std::vector<Gaussian> State::messages(FactorId factor, std::string_view port_nam
 MessageArrays State::context(VariableId shared_variable) {
   const auto& v = plan_->variable(shared_variable);
   if (!v.shared) fail("variable '{}' is not shared; declare it with graph.shared(...)", v.name);
+  ended_.reset();  // it is there to be written
   return {tau_.data() + v.first_slot, rho_.data() + v.first_slot};
 }
 
@@ -238,6 +231,7 @@ State State::copy() const {
     for (std::size_t i = 0; i < plan_->groups[g].parameters.size(); ++i)
       other.sends_.rebind(g, i, other.parameter(g, i));
   std::ranges::copy(memory_, other.memory_.begin());
+  if (solver_memory_ == nullptr) other.ended_ = ended_;
   other.tables_ = tables_;
   std::ranges::copy(element_of_slot_, other.element_of_slot_.begin());
   std::ranges::copy(first_incident_, other.first_incident_.begin());
@@ -260,6 +254,7 @@ void State::reset() {
   std::ranges::fill(arrival_rho_, 0.0);
   std::ranges::fill(memory_, 0.0);
   constants_stale_ = true;
+  ended_.reset();
 }
 
 }  // namespace dma

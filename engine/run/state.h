@@ -13,10 +13,12 @@
 #include "engine/run/bound_sends.h"
 #include "engine/run/growth.h"
 #include "engine/run/parameters.h"
+#include "engine/run/report.h"
 
 namespace dma {
 
 class SolverMemory;
+struct RunOptions;
 
 // A port whose table is data.
 struct GivenTable {
@@ -82,6 +84,8 @@ class State {
   State copy() const;
 
   const Plan& plan() const { return plan_; }
+  // How the last run ended; nothing before the first, and once anything was given to the state since.
+  std::optional<Report::Stop> ended() const { return ended_; }
   // What the plan's solver keeps here; none if it is solved by sweeps.
   SolverMemory* solver_memory() const { return solver_memory_.get(); }
 
@@ -100,6 +104,7 @@ class State {
  private:
   friend class Executor;
   friend class Diagnosis;
+  friend Report run(const Plan& plan, State& state, const RunOptions& options);
 
   bool knows(VariableId variable) const { return variable.value < values_.size() && variable.is_of(mark_); }
   MessageArrays messages() { return {tau_.data(), rho_.data()}; }                 // by slot
@@ -128,6 +133,7 @@ class State {
   std::vector<ValueSlots> values_;  // by variable
   std::size_t missing_ = 0;         // observed variables that have no value
   bool constants_stale_ = true;
+  std::optional<Report::Stop> ended_;
   struct Refused {
     std::uint64_t faults = 0;
     std::uint32_t group = kNowhere, port = 0;
@@ -144,6 +150,7 @@ class State {
 inline void State::observe(VariableId variable, double value) {
   const bool is_known = knows(variable) && values_[variable.value].is_plain_number;
   if (!is_known || !(std::abs(value) < kInfinity)) return observe(variable, std::span(&value, 1));
+  ended_.reset();
   ValueSlots& target = values_[variable.value];
   tau_[target.first_slot] = value;
   rho_[target.first_slot] = kInfinity;  // it may have been missing

@@ -15,10 +15,7 @@ std::vector<GivenTable> State::given_tables(const PlanData& plan) {
 }
 
 void State::set_table(FactorId factor, std::string_view port_name, std::span<const std::uint32_t> elements) {
-  if (factor.value >= plan_->memberships.size() || !factor.is_of(plan_->graph->mark))
-    fail("factor {} is not of the graph of this plan, which has {}; use the ids that this graph gave", factor.value,
-         plan_->memberships.size());
-  const std::uint32_t g = plan_->memberships[factor.value].group;
+  const std::uint32_t g = plan_->membership(factor).group;
   const auto p = static_cast<std::uint32_t>(plan_->groups[g].kind->port(port_name));
   const auto table = std::ranges::find_if(tables_, [&](const GivenTable& t) { return t.group == g && t.port == p; });
   if (table == tables_.end())
@@ -30,6 +27,7 @@ void State::set_table(FactorId factor, std::string_view port_name, std::span<con
   for (std::uint32_t q = 0; q < elements.size(); ++q)
     element_of_slot_[port.first_slot + q] = variable.first_element + elements[q];
   table->is_given = tables_stale_ = true;
+  ended_.reset();
 }
 
 void State::check_table(const GivenTable& table, std::span<const std::uint32_t> elements) const {

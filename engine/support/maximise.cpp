@@ -12,6 +12,7 @@ using Vector = Eigen::VectorXd;
 constexpr double kLongestStep = 3;       // of any number, at first
 constexpr double kExpectedShare = 1e-4;  // of the gain that the gradient promises
 constexpr double kShortestStep = 1e-12;
+constexpr double kRounding = 1e-14;        // a gain that may be none
 
 // Numbers at a bound that the gradient pushes against do not move.
 Vector free_part(const Vector& at, Vector vector, const Vector& gradient, const MaximiseOptions& options) {
@@ -47,30 +48,28 @@ Maximum maximise(const std::function<double(const Vector&, Vector&)>& function, 
       ++best.evaluations;
       is_found = std::isfinite(value) && value >= best.value + kExpectedShare * slope.dot(next - best.at);
     }
-    if (!is_found) {
-      if (best.evaluations >= options.limit) break;
-      if (is_fresh) {  // not even along the gradient: rounding decides here
-        best.converged = true;
-        break;
+    const double gained = is_found ? value - best.value : 0;
+    const bool was_fresh = is_fresh;
+    if (is_found) {
+      const Vector moved = next - best.at, bent = gradient - next_gradient;
+      const double product = moved.dot(bent);
+      best.at = next, best.value = value, gradient = next_gradient;
+      if (product > 1e-12 * moved.norm() * bent.norm()) {
+        if (is_fresh) curvature *= product / bent.squaredNorm();
+        const Vector image = curvature * bent;
+        curvature += ((1 + bent.dot(image) / product) / product) * moved * moved.transpose() -
+                     (image * moved.transpose() + moved * image.transpose()) / product;
+        is_fresh = false;
       }
-      curvature.setIdentity();
-      is_fresh = true;
-      continue;
     }
-    const Vector moved = next - best.at, bent = gradient - next_gradient;
-    const double gained = value - best.value, product = moved.dot(bent);
-    best.at = next, best.value = value, gradient = next_gradient;
-    if (product > 1e-12 * moved.norm() * bent.norm()) {
-      if (is_fresh) curvature *= product / bent.squaredNorm();
-      const Vector image = curvature * bent;
-      curvature += ((1 + bent.dot(image) / product) / product) * moved * moved.transpose() -
-                   (image * moved.transpose() + moved * image.transpose()) / product;
-      is_fresh = false;
-    }
-    if (gained <= options.tolerance * options.tolerance * (1 + std::abs(value))) {
+    if (gained > kRounding * (1 + std::abs(best.value)) || best.evaluations >= options.limit) continue;
+    // Nothing gained: the curvature may be to blame, but not where the gradient itself was followed.
+    if (was_fresh) {
       best.converged = true;
       break;
     }
+    curvature.setIdentity();
+    is_fresh = true;
   }
   return best;
 }

@@ -10,12 +10,12 @@ struct Maximum {
   Eigen::VectorXd at;
   double value = 0;
   int evaluations = 0;
-  bool converged = false;  // no step of any use is left; otherwise the limit was reached
+  bool converged = false;  // the gradient is small, or even along it nothing is gained; otherwise the limit was reached
 };
 
 struct MaximiseOptions {
   double low = -1e300, high = 1e300;  // of every number
-  double tolerance = 1e-7;            // of the gradient, and of what a step gains beside 1 + |value|
+  double tolerance = 1e-7;            // of the gradient
   int limit = 500;                    // evaluations
 };
 

@@ -104,3 +104,23 @@ TEST_CASE("mixture: the means of two clusters are found, and the evidence is clo
   CHECK(std::abs(log_evidence(plan, state) - (largest + std::log(sum))) < 0.3);
   CHECK(!evidence(plan, state).is_exact);
 }
+
+TEST_CASE("mixture: a message to a mean that EP cannot send is replaced, and the report counts it") {
+  // Seen at 6, either mean may be there: the tilted variance of each, a mixture of 0 and 6, is larger than its prior's.
+  Graph g;
+  const auto z = g.variable("z", 1, "categorical(2)"), m = g.variable("m", 2), y = g.observed("y");
+  g.factor("categorical_prior", {z}, {{"probability", {0.5, 0.5}}});
+  g.factor("gaussian_prior", {m}, {{"mean", 0.0}, {"variance", 9.0}});
+  g.factor("mixture", {z, m, y}, {{"variance", 1.0}}, {.method = "ep"});
+  const Plan plan = compile(g, forward_backward(), standard_registry());
+  State state(plan);
+  state.observe(y, 6);
+  const Report far = run(plan, state);
+  CHECK(far.replaced == 2);
+  // In its place: what the number says, by the share of it that is the mean's.
+  const Gaussian expected = Gaussian::from_moments(0, 9) * Gaussian::from_moments(6, 2);
+  CHECK(state.belief(m).mean(0) == doctest::Approx(expected.mean()).epsilon(1e-12));
+  CHECK(state.belief(m).variance(1) == doctest::Approx(expected.variance()).epsilon(1e-12));
+  state.observe(y, 0.1);
+  CHECK(run(plan, state).replaced == 0);
+}

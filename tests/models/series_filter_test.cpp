@@ -6,7 +6,7 @@
 #include "tests/models/textbook_series.h"
 
 using namespace dma;
-using namespace dma::oracles;
+using namespace dma::oracle;
 
 TEST_CASE("series filter: forecasts value by value are those of Kalman's filter") {
   for (const TextbookSeries& book : textbook_series()) {

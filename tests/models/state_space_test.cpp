@@ -5,13 +5,13 @@
 
 #include <boost/random/mersenne_twister.hpp>
 #include <boost/random/normal_distribution.hpp>
+#include <limits>
 
 #include "engine/support/error.h"
 #include "tests/models/textbook_series.h"
-#include "tests/oracles/accuracy.h"
 
 using namespace dma;
-using namespace dma::oracles;
+using namespace dma::oracle;
 
 TEST_CASE("state space: beliefs, forecasts and evidence are those of the textbook's recursions") {
   for (const TextbookSeries& book : textbook_series()) {
@@ -88,7 +88,7 @@ TEST_CASE("state space: wrong models and series are refused in one line") {
   CHECK_THROWS_WITH_AS(StateSpace({random_walk()}, {.observation_variance = 0.0}), doctest::Contains("above 0"), Error);
   StateSpace model({random_walk()});
   const std::vector<std::optional<double>> two{1.0, std::nullopt, 2.0}, flat{1.0, 1.0, 1.0},
-      broken{1.0, kInfinity, 2.0};
+      broken{1.0, std::numeric_limits<double>::infinity(), 2.0};
   CHECK_THROWS_WITH_AS(model.learn(two), doctest::Contains("at least 3"), Error);
   CHECK_THROWS_WITH_AS(model.learn(flat), doctest::Contains("without variation"), Error);
   CHECK_THROWS_WITH_AS(model.learn(broken), doctest::Contains("value 2 is inf"), Error);

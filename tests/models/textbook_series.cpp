@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-namespace dma::oracles {
+namespace dma::oracle {
 
 namespace {
 
@@ -57,4 +57,4 @@ std::vector<std::optional<double>> series_with_gaps(std::size_t length) {
   return values;
 }
 
-}  // namespace dma::oracles
+}  // namespace dma::oracle

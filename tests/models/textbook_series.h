@@ -8,7 +8,7 @@
 #include "models/series_process.h"
 #include "tests/oracles/kalman.h"
 
-namespace dma::oracles {
+namespace dma::oracle {
 
 struct TextbookSeries {
   std::string name;
@@ -21,4 +21,4 @@ std::vector<TextbookSeries> textbook_series();
 // Numbers that look like a series, every seventh missing.
 std::vector<std::optional<double>> series_with_gaps(std::size_t length);
 
-}  // namespace dma::oracles
+}  // namespace dma::oracle

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <numbers>
 
-namespace dma::oracles {
+namespace dma::oracle {
 
 namespace {
 
@@ -51,4 +51,4 @@ KalmanResult kalman(const KalmanModel& model, const std::vector<std::optional<do
   return result;
 }
 
-}  // namespace dma::oracles
+}  // namespace dma::oracle

@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-namespace dma::oracles {
+namespace dma::oracle {
 
 // x_0 ~ N(mean, covariance) with the values seen at once there, one row of `first_gains` each; then
 // x_t = transition x_{t-1} + N(0, noise), seen through `gain`. Every value has the variance `seen_variance`.
@@ -26,4 +26,4 @@ struct KalmanResult {
 
 KalmanResult kalman(const KalmanModel& model, const std::vector<std::optional<double>>& values);
 
-}  // namespace dma::oracles
+}  // namespace dma::oracle

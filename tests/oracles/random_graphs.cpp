@@ -124,4 +124,14 @@ GivenGraph grid(std::uint64_t seed, std::size_t side) {
   return out;
 }
 
+std::vector<std::vector<double>> random_values(const Graph& graph, std::uint64_t seed) {
+  RandomMessages random(seed);
+  std::vector<std::vector<double>> values;
+  for (const auto& v : graph.variables()) {
+    values.emplace_back();
+    for (std::uint32_t i = 0; i < v.size; ++i) values.back().push_back(random.sign() * random.log_uniform({0.2, 3}));
+  }
+  return values;
+}
+
 }  // namespace dma::oracle

@@ -1,6 +1,5 @@
 // The random walk of smoother.cpp with 10^6 steps: as one plate, next to a Kalman filter with Rauch-Tung-Striebel
 // smoothing, and as scalar nodes one by one.
-#include <cmath>
 #include <memory>
 
 #include "engine/compile/compile.h"
@@ -8,20 +7,13 @@
 #include "factors/standard_registry.h"
 #include "schedules/forward_backward.h"
 #include "tools/bench/comparison.h"
+#include "tools/bench/plain_smoother.h"
 
 namespace dma::bench {
 
 namespace {
 
 constexpr std::size_t kPlateSteps = 1000000;
-constexpr double kFirstVariance = 4, kWalkVariance = 0.01, kReadingVariance = 0.25;
-
-std::vector<double> readings(double phase) {
-  std::vector<double> y;
-  for (std::size_t t = 0; t < kPlateSteps; ++t)
-    y.push_back(std::sin(0.01 * static_cast<double>(t) + phase) + 0.3 * std::cos(7.0 * static_cast<double>(t)));
-  return y;
-}
 
 struct PlateChain {
   Graph graph;
@@ -29,39 +21,18 @@ struct PlateChain {
 
   PlateChain() {
     graph.factor("gaussian_prior", {gather(x, {0})}, {{"mean", 0.0}, {"variance", kFirstVariance}});
-    graph.factor("gaussian_noise", {shift(x), x}, {{"variance", kWalkVariance}});
+    graph.factor("gaussian_noise", {shift(x), x}, {{"variance", kStepVariance}});
     graph.factor("gaussian_noise", {x, y}, {{"variance", kReadingVariance}});
   }
 };
-
-struct PlainMoments {
-  std::vector<double> mean = std::vector<double>(kPlateSteps), variance = std::vector<double>(kPlateSteps);
-};
-
-void smooth_plainly(const std::vector<double>& y, PlainMoments& out) {
-  double m = 0, v = kFirstVariance;
-  for (std::size_t t = 0; t < kPlateSteps; ++t) {
-    if (t > 0) v += kWalkVariance;
-    const double gain = v / (v + kReadingVariance);
-    m += gain * (y[t] - m);
-    v *= 1 - gain;
-    out.mean[t] = m;
-    out.variance[t] = v;
-  }
-  for (std::size_t t = kPlateSteps - 1; t-- > 0;) {
-    const double predicted = out.variance[t] + kWalkVariance, gain = out.variance[t] / predicted;
-    m = out.mean[t] += gain * (m - out.mean[t]);
-    v = out.variance[t] += gain * gain * (v - predicted);
-  }
-}
 
 void one_plate(benchmark::State& bench, Table& table) {
   const PlateChain chain;
   const Plan plan = compile(chain.graph, forward_backward(), standard_registry());
   State state(plan);
-  const std::vector<double> data[2] = {readings(0), readings(1)};
+  const std::vector<double> data[2] = {readings(kPlateSteps, 0), readings(kPlateSteps, 1)};
   std::size_t turn = 0;
-  PlainMoments plain;
+  Moments plain(kPlateSteps), engine(kPlateSteps);
   compare(
       bench, table,
       {.name = "chain of 10^6 as one plate: observe and run again",
@@ -77,9 +48,8 @@ void one_plate(benchmark::State& bench, Table& table) {
   run(plan, state);
   smooth_plainly(data[turn], plain);
   const Belief belief = state.belief(chain.x);
-  for (std::size_t t = 0; t < kPlateSteps; ++t)
-    if (std::abs(belief.mean(t) - plain.mean[t]) > 1e-9 || std::abs(belief.variance(t) - plain.variance[t]) > 1e-9)
-      return bench.SkipWithError("the engine and the plain smoother disagree");
+  engine.mean = belief.means(), engine.variance = belief.variances();
+  if (!agree(engine, plain)) return bench.SkipWithError("the engine and the plain smoother disagree");
   table.set({.name = "chain of 10^6 as one plate: memory per step",
              .value = static_cast<double>(plan.bytes()) / kPlateSteps,
              .bound = 100,
@@ -106,7 +76,7 @@ void compile_nodes(benchmark::State& bench, Table& table) {
   for (std::size_t t = 0; t < kPlateSteps; ++t) {
     if (t > 0) {
       const VariableId before = std::exchange(x, graph.variable(""));
-      graph.factor("gaussian_noise", {before, x}, {{"variance", kWalkVariance}});
+      graph.factor("gaussian_noise", {before, x}, {{"variance", kStepVariance}});
     }
     graph.factor("gaussian_noise", {x, graph.observed("")}, {{"variance", kReadingVariance}});
   }

@@ -2,9 +2,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fstream>
 #include <memory>
-#include <sstream>
+#include <optional>
 
 #include "engine/inspect/dot.h"
 #include "engine/joint/joint.h"
@@ -18,6 +17,7 @@
 #include "schedules/sequential.h"
 #include "tools/dma/commands.h"
 #include "tools/dma/picture.h"
+#include "tools/dma/read_file.h"
 #include "tools/dma/write_file.h"
 #include "tools/plot/graphviz.h"
 
@@ -103,19 +103,15 @@ std::vector<std::string> uninformed(const Graph& graph, const State& state) {
   return names;
 }
 
-// "-3.21, exact", or why there is none.
+// The value, "log evidence -3.21, exact" and its parts; or why there is none.
 struct FoundEvidence {
   std::optional<double> value;
   std::string line, parts;
 };
 FoundEvidence evidence_of(const Solved& solved) {
   try {
-    if (solved.plan->solver) {
-      const double value = log_evidence(solved.plan, solved.state);
-      return {value, fmt::format("log evidence {:.6g}", value), ""};
-    }
     const Evidence found = evidence(solved.plan, solved.state);
-    return {found.log_value, found.line(), found.text()};
+    return {found.log_value, found.line(), found.factors.empty() ? "" : found.text()};
   } catch (const Error& error) {
     return {{}, fmt::format("log evidence: none; {}", error.what()), ""};
   }
@@ -149,18 +145,10 @@ Json beliefs_json(const Graph& graph, const State& state) {
   return json;
 }
 
-std::string read_text(const std::filesystem::path& path) {
-  std::ifstream stream(path, std::ios::binary);
-  std::ostringstream text;
-  if (!stream || std::filesystem::is_directory(path)) fail("'{}' cannot be read; is the name right?", path.string());
-  text << stream.rdbuf();
-  return text.str();
-}
-
 void infer(const InferRequest& request) {
   check_picture(request.plot);
   check_outputs({{"--dot", request.dot}, {"--plot", request.plot}}, {{"graph", request.graph}});
-  const std::string text = read_text(request.graph);
+  const std::string text = read_file(request.graph, "a graph file");
   const GraphFile file = [&] {
     try {
       return parse_graph(text);

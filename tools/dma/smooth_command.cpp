@@ -53,7 +53,7 @@ void print_found(const SeriesTable& table, const StateSpace& model, const StateS
   fmt::print("{} values of '{}'{}\n", table.values.size() - missing, table.name,
              missing > 0 ? fmt::format(", {} missing", missing) : "");
   fmt::print("noise, as standard deviations a step, by evidence{}:\n",
-             learned.converged ? "" : " (not settled: more values would help)");
+             learned.converged ? "" : " (still rising when the search reached its limit)");
   for (const StateSpace::Variance& variance : model.variances())
     fmt::print("  {:<16} {:.4g}\n", variance.name, std::sqrt(variance.value));
   fmt::print("log evidence {:.2f}\n", found.log_evidence);

@@ -13,7 +13,9 @@
 #include "schedules/forward_backward.h"
 #include "tests/oracles/allocations.h"
 #include "tests/oracles/dense_gaussian.h"
+#include "tests/oracles/kalman.h"
 #include "tests/oracles/messages_agree.h"
+#include "tests/oracles/random_graphs.h"
 #include "tests/oracles/random_messages.h"
 #include "tests/oracles/scalar_graph.h"
 
@@ -28,16 +30,6 @@ struct Chain {
   Graph graph;
   std::vector<std::size_t> slots;  // of its factors
 };
-
-std::vector<std::vector<double>> values_for(const Graph& graph, std::uint64_t seed) {
-  oracle::RandomMessages random(seed);
-  std::vector<std::vector<double>> values;
-  for (const auto& v : graph.variables()) {
-    values.emplace_back();
-    for (std::uint32_t i = 0; i < v.size; ++i) values.back().push_back(random.sign() * random.log_uniform({0.2, 3}));
-  }
-  return values;
-}
 
 std::vector<double> positive(std::size_t count, std::uint64_t seed) {
   oracle::RandomMessages random(seed);
@@ -54,7 +46,7 @@ void check_as_written_out(const Chain& chain, std::uint64_t seed, bool has_point
   const auto scalar = oracle::written_out(chain.graph, chain.slots);
   std::map<std::uint32_t, double> observed;
   for (std::uint64_t turn = 0; turn < 2; ++turn) {  // the second run must not see the first
-    const auto values = values_for(chain.graph, seed + turn);
+    const auto values = oracle::random_values(chain.graph, seed + turn);
     for (std::uint32_t v = 0; v < values.size(); ++v)
       if (chain.graph.variables()[v].observed) {
         state.observe(VariableId{v}, values[v]);
@@ -99,26 +91,22 @@ TEST_CASE("chain: a random walk as one plate equals filter and smoother") {
   const Chain chain = random_walk(kSteps);
   const Plan plan = compile(chain.graph, forward_backward(), standard_registry());
   State state(plan);
-  const auto values = values_for(chain.graph, 3);
+  const auto values = oracle::random_values(chain.graph, 3);
   state.observe(VariableId{1}, values[1]);
   CHECK(run(plan, state).stop == Report::Stop::exact);
-  std::vector<double> mean(kSteps), variance(kSteps);
-  double m = 0.5, v = 4;
-  for (std::size_t t = 0; t < kSteps; ++t) {
-    if (t > 0) v += 0.01;
-    const double gain = v / (v + 0.25);
-    m += gain * (values[1][t] - m), v *= 1 - gain;
-    mean[t] = m, variance[t] = v;
-  }
-  for (std::size_t t = kSteps - 1; t-- > 0;) {
-    const double predicted = variance[t] + 0.01, gain = variance[t] / predicted;
-    m = mean[t] += gain * (m - mean[t]);
-    v = variance[t] += gain * gain * (v - predicted);
-  }
+  const auto one = [](double value) { return Eigen::MatrixXd::Constant(1, 1, value); };
+  const auto textbook = oracle::kalman({.transition = one(1),
+                                        .noise = one(0.01),
+                                        .gain = one(1),
+                                        .mean = one(0.5),
+                                        .covariance = one(4),
+                                        .first_gains = one(1),
+                                        .seen_variance = 0.25},
+                                       {values[1].begin(), values[1].end()});
   const Belief belief = state.belief(VariableId{0});
   for (std::size_t t = 0; t < kSteps; ++t) {
-    CHECK(belief.mean(t) == doctest::Approx(mean[t]).epsilon(kChainError));
-    CHECK(belief.variance(t) == doctest::Approx(variance[t]).epsilon(kChainError));
+    CHECK(belief.mean(t) == doctest::Approx(textbook.means[t](0)).epsilon(kChainError));
+    CHECK(belief.variance(t) == doctest::Approx(textbook.covariances[t](0, 0)).epsilon(kChainError));
   }
 }
 
@@ -236,7 +224,7 @@ TEST_CASE("chain: the joint solver takes shifts as well") {
                        Error);
   const Plan plan = compile(c.graph, joint(), standard_registry());
   State state(plan);
-  const auto values = values_for(c.graph, 9);
+  const auto values = oracle::random_values(c.graph, 9);
   state.observe(y, values[y.value]);
   CHECK(run(plan, state).stop == Report::Stop::exact);
   const auto scalar = oracle::written_out(c.graph, c.slots);
@@ -251,7 +239,7 @@ TEST_CASE("chain: the joint solver takes shifts as well") {
 
 TEST_CASE("chain: iterating schedules reach the same beliefs") {
   const Chain c = random_walk(15);
-  const auto values = values_for(c.graph, 4);
+  const auto values = oracle::random_values(c.graph, 4);
   std::vector<Belief> beliefs;
   for (const Scheduler& rule : {forward_backward(), flooding()}) {
     const Plan plan = compile(c.graph, rule, standard_registry());
@@ -280,7 +268,7 @@ TEST_CASE("chain: parameters may change between runs") {
   Chain c = random_walk(10);
   const Plan plan = compile(c.graph, forward_backward(), standard_registry());
   State state(plan);
-  const auto values = values_for(c.graph, 4);
+  const auto values = oracle::random_values(c.graph, 4);
   state.observe(VariableId{1}, values[1]);
   (void)run(plan, state);
   const std::vector<double> variances = positive(9, 3);

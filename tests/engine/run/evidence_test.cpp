@@ -145,6 +145,38 @@ TEST_CASE("evidence: loops are named, and who cannot give a part says why") {
         "kind.log_integral(...)");
 }
 
+TEST_CASE("evidence: only of a state that was run as it is, and not settled where the limit ended it") {
+  Graph g;
+  const auto x = g.variable("x"), y = g.observed("y");
+  g.factor("gaussian_prior", {x}, {{"mean", 0.0}, {"variance", 1.0}});
+  g.factor("gaussian_noise", {x, y}, {{"variance", 0.5}});
+  for (const bool jointly : {false, true}) {
+    const Plan plan = jointly ? compile(g, joint(), standard_registry()) : compile(g, flooding(), standard_registry());
+    State state(plan);
+    const auto refused = [&] {
+      CHECK_THROWS_WITH_AS((void)evidence(plan, state),
+                           "no evidence: the state was not run, or was given something since; call run(plan, state) first", Error);
+    };
+    state.observe(y, 1);
+    refused();
+    (void)run(plan, state);
+    const double first = log_evidence(plan, state);
+    CHECK(first == doctest::Approx(std::log(normal::density(1 / std::sqrt(1.5))) - 0.5 * std::log(1.5)).epsilon(1e-12));
+    if (!jointly) CHECK(log_evidence(plan, state.copy()) == first);  // a joint solution is not copied
+    state.observe(y, 2);
+    refused();
+    (void)run(plan, state);
+    CHECK(log_evidence(plan, state) < first);
+    state.set_parameter(FactorId{1}, "variance", 0.7);
+    refused();
+  }
+  const Plan brief = compile(g, flooding({.limit = 1}), standard_registry());
+  State state(brief);
+  state.observe(y, 1);
+  CHECK(run(brief, state).stop == Report::Stop::limit);
+  CHECK(evidence(brief, state).why == "the messages of the run have not settled");
+}
+
 TEST_CASE("evidence: gamma and beta priors of what is observed are their densities") {
   Graph g;
   const auto w = g.observed("w", 1, "gamma"), p = g.observed("p", 1, "beta"), q = g.observed("q", 1, "dirichlet(3)"),

@@ -12,7 +12,7 @@
 #include "schedules/sequential.h"
 #include "schedules/sweeps.h"
 #include "tests/oracles/messages_agree.h"
-#include "tests/oracles/random_messages.h"
+#include "tests/oracles/random_graphs.h"
 #include "tests/oracles/scalar_graph.h"
 
 namespace {
@@ -41,23 +41,13 @@ std::vector<Scheduler> fixed_rules() {
           flooding({.tolerance = 0, .limit = 5, .damping = 0.25})};
 }
 
-std::vector<std::vector<double>> random_values(const Graph& graph, std::uint64_t seed) {
-  oracle::RandomMessages random(seed);
-  std::vector<std::vector<double>> values;
-  for (const auto& v : graph.variables()) {
-    values.emplace_back();
-    for (std::uint32_t i = 0; i < v.size; ++i) values.back().push_back(random.sign() * random.log_uniform({0.2, 3}));
-  }
-  return values;
-}
-
 void check_same_run(const Graph& graph, const oracle::ScalarGraph& scalar, const Scheduler& rule, bool fuse) {
   const Plan plate_plan = compile(graph, rule, standard_registry(), {.fuse = fuse});
   const Plan scalar_plan = compile(scalar.graph, rule, standard_registry(), {.fuse = false});
   State plates(plate_plan), scalars(scalar_plan);
   // Twice with different data on one state: the second run must not see the first.
   for (const std::uint64_t seed : {1u, 2u}) {
-    const auto values = random_values(graph, seed);
+    const auto values = oracle::random_values(graph, seed);
     for (std::uint32_t v = 0; v < values.size(); ++v) {
       if (!graph.variables()[v].observed) continue;
       plates.observe(VariableId{v}, values[v]);
