@@ -17,6 +17,7 @@
 #include "tools/dma/model_summary.h"
 #include "tools/dma/picture.h"
 #include "tools/dma/progress.h"
+#include "tools/dma/saved_fit.h"
 #include "tools/dma/shell_quoted.h"
 #include "tools/dma/standard_streams.h"
 #include "tools/dma/training_data.h"
@@ -108,27 +109,6 @@ Learned learn(Bnn& net, const TrainingData& data, const LearnOptions& options, c
   return learned;
 }
 
-// Members that an interruption left without a single epoch are no part of the model.
-SavedBnn to_save(Bnn& net, const TrainingData& data, const LearnOptions& options, const FitReport& report) {
-  SavedBnn saved{.features = data.features,
-                 .targets = data.targets,
-                 .options = net.options(),
-                 .memory = net.memory(true),
-                 .training = {.rows = data.rows(), .held_out_rows = data.held_out_rows(), .options = options}};
-  saved.options.members = report.members.size();
-  saved.memory.members.resize(report.members.size());
-  if (saved.memory.joint) saved.memory.joint->members.resize(report.members.size());
-  saved.training.regime = report.regime;
-  saved.training.left_out = report.left_out;
-  for (const LearnReport& member : report.members) saved.training.stops.push_back(member.stop);
-  try {
-    check_saved(saved);  // as whoever reads the file will
-  } catch (const Error& e) {
-    fail("the fit failed: {}; let columns be standardised, use other units, or another --method or --noise", e.what());
-  }
-  return saved;
-}
-
 void say_how_to_resume(const FitRequest& request) {
   const auto file = checkpoint_path(request);
   if (file.empty())
@@ -152,7 +132,7 @@ void fit(const FitRequest& request) {
 
   const Learned learned = learn(net, data, options, request);
   const FitReport& report = learned.report;
-  SavedBnn saved = to_save(net, data, options, report);
+  SavedBnn saved = saved_fit(net, data, options, report);
   Bnn model = make_bnn(saved);
   std::string warning;
   try {

@@ -7,9 +7,10 @@
 #include <vector>
 
 #include "models/bnn.h"
-#include "tools/dma/command_line.h"
 
 namespace dma {
+
+class Command;
 
 // What was not given on the command line comes from the preset.
 struct FitSettings {
@@ -32,6 +33,7 @@ struct FitSettings {
 // Of --hidden: "50", or "6,5", or "none".
 std::vector<std::size_t> hidden_widths(const std::vector<std::string>& lists);
 
+// Each of them as an option of a command (fit_options.cpp).
 void add_fit_settings(Command command, FitSettings& settings);
 
 struct Model {

@@ -1,7 +1,6 @@
 #include "tools/dma/training_data.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <boost/random/mersenne_twister.hpp>
@@ -13,10 +12,10 @@
 #include <span>
 
 #include "engine/support/error.h"
-#include "engine/support/text.h"
 #include "engine/support/whole_number.h"
 #include "models/checksum.h"
 #include "tools/dma/csv.h"
+#include "tools/dma/idle_columns.h"
 
 namespace dma {
 
@@ -72,44 +71,26 @@ void check_not_constant(const CsvReader& reader, const Eigen::MatrixXd& values, 
   }
 }
 
-// Another column up to shift and scale, but for rounding.
-bool is_copy(const Eigen::VectorXd& a, const Eigen::VectorXd& b) {
-  const auto standardised = [](const Eigen::VectorXd& v) -> Eigen::VectorXd {
-    const Eigen::VectorXd centred = v.array() - v.mean();
-    return centred / centred.stableNorm();
-  };
-  constexpr double kRounding = 1e-9;
-  const Eigen::VectorXd x = standardised(a), y = standardised(b);
-  return (x - y).stableNorm() < kRounding || (x + y).stableNorm() < kRounding;
-}
-
-// Features that are constant, or copies of earlier ones, are left out: they say nothing, or nothing new.
+// Features that say nothing, or nothing new, are left out.
 void leave_out_idle_columns(const CsvReader& reader, Eigen::MatrixXd& values, std::vector<std::size_t>& columns, std::size_t targets,
                             std::string& ignored) {
-  std::vector<std::string> reasons;
-  std::vector<Eigen::Index> kept;
-  for (std::size_t i = 0; i < columns.size(); ++i) {
-    const auto column = static_cast<Eigen::Index>(i);
-    std::string reason;
-    if (i >= targets && !(values.col(column).minCoeff() < values.col(column).maxCoeff()))
-      reason = fmt::format("'{}' (constant)", printable(reader.names()[columns[i]]));
-    for (std::size_t k = targets; i >= targets && reason.empty() && k < kept.size(); ++k)
-      if (is_copy(values.col(column), values.col(kept[k])))
-        reason = fmt::format("'{}' (as '{}')", printable(reader.names()[columns[i]]),
-                             printable(reader.names()[columns[static_cast<std::size_t>(kept[k])]]));
-    if (reason.empty())
-      kept.push_back(column);
-    else
-      reasons.push_back(std::move(reason));
-  }
-  if (reasons.empty()) return;
-  if (kept.size() == targets)
+  std::vector<std::string> names;
+  for (std::size_t i = targets; i < columns.size(); ++i) names.push_back(reader.names()[columns[i]]);
+  const auto first = static_cast<Eigen::Index>(targets);
+  const IdleColumns idle = idle_columns(values.rightCols(values.cols() - first), names);
+  if (idle.text.empty()) return;
+  if (idle.kept.empty())
     fail("'{}': every column beside the target is constant; at least one that varies is expected", reader.path().string());
-  std::vector<std::size_t> left;
-  for (const Eigen::Index column : kept) left.push_back(columns[static_cast<std::size_t>(column)]);
+  std::vector<std::size_t> left(columns.begin(), columns.begin() + first);
+  std::vector<Eigen::Index> kept(targets);
+  std::iota(kept.begin(), kept.end(), Eigen::Index{0});
+  for (const Eigen::Index column : idle.kept) {
+    kept.push_back(first + column);
+    left.push_back(columns[static_cast<std::size_t>(first + column)]);
+  }
   columns = std::move(left);
   values = values(Eigen::all, kept).eval();
-  ignored = fmt::format("columns ignored, because they say nothing new: {}", fmt::join(reasons, ", "));
+  ignored = idle.text;
 }
 
 // The rows to learn from in their order, then the held-out ones in theirs.

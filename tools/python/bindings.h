@@ -1,0 +1,46 @@
+// The compiled half of the Python module `dma`: each file binds one subject, module.cpp lists them. What is Python's own
+// (scikit-learn's habits, pictures in notebooks) is written in Python, in dma/.
+#pragma once
+
+#include <pybind11/numpy.h>
+#include <pybind11/pybind11.h>
+
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace dma::python {
+
+namespace py = pybind11;
+
+// Numbers side by side, whatever they were before; nothing is copied that is so already.
+using Numbers = py::array_t<double, py::array::c_style | py::array::forcecast>;
+
+// A vector as an array that owns it: the numbers stay where they are.
+inline py::array_t<double> as_array(std::vector<double> values, std::vector<py::ssize_t> shape) {
+  auto kept = std::make_unique<std::vector<double>>(std::move(values));
+  const double* const first = kept->data();
+  py::capsule owner(kept.get(), [](void* pointer) { delete static_cast<std::vector<double>*>(pointer); });
+  (void)kept.release();
+  return py::array_t<double>(std::move(shape), first, owner);
+}
+inline py::array_t<double> as_array(std::vector<double> values) {
+  const auto size = static_cast<py::ssize_t>(values.size());
+  return as_array(std::move(values), {size});
+}
+
+inline std::span<const double> span_of(const Numbers& values) {
+  return {values.data(), static_cast<std::size_t>(values.size())};
+}
+
+// Text as it stands, in a notebook.
+std::string html_of(const std::string& text);
+
+// A signal that Python has noticed (Ctrl-C) is thrown as the exception its handler raised.
+void throw_pending_signal();
+
+void bind_regressor(py::module_& module);
+
+}  // namespace dma::python

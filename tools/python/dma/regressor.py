@@ -1,0 +1,196 @@
+"""The table model of `dma fit` as a scikit-learn estimator.
+
+The layer is thin on purpose: settings, checks, numbers and files are those of the command line, so that a model fitted or
+saved by one is a model of the other, bit for bit.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.exceptions import DataConversionWarning
+from sklearn.utils.validation import check_is_fitted
+
+from . import _dma
+from .settings import fit_settings, in_python
+from .tables import checked, checked_pair, column_names, target_names
+
+Floats = npt.NDArray[np.float64]
+
+
+class Regressor(RegressorMixin, BaseEstimator):
+    """A Bayesian neural network for a table of numbers, with settings that need no tuning.
+
+    Parameters have the names and the meaning of the options of ``dma fit`` (``dma fit --help`` explains each); None leaves a
+    choice to the library. ``random_state`` is ``--seed``. ``verbose`` is False, True for a line of progress on standard
+    error, or a function that is called as f(member, epoch, log_likelihood, seconds) after every epoch.
+
+    After ``fit``: ``model_`` (what was learned), ``columns_`` (those of X that say something; constant ones and copies are
+    ignored, ``ignored_`` says which), ``reason_`` (for the method), ``report_`` (one line), ``left_out_`` (scores of rows
+    predicted as if left out, one dictionary per target).
+
+    Ctrl-C ends the epoch, keeps what was learned, and is raised again: the estimator is then fitted, if not to the end.
+    """
+
+    def __init__(
+        self,
+        hidden: int | Sequence[int] = (50,),
+        *,
+        preset: str = "table",
+        slopes: float | Sequence[float] | None = None,
+        noise: float | Sequence[float] | None = None,
+        bias: bool | None = None,
+        standardise: bool | None = None,
+        features_map: str = "none",
+        prior_scale: float = 1.0,
+        learn_prior: bool | None = None,
+        members: int | None = None,
+        method: str | None = None,
+        tempering: float | None = None,
+        choose: bool = False,
+        batches: int | None = None,
+        batch_size: int | None = None,
+        epochs: int | None = None,
+        tolerance: float | None = None,
+        patience: int | None = None,
+        least_gain: float | None = None,
+        random_state: Any = 1,
+        verbose: Any = False,
+    ) -> None:
+        self.hidden = hidden
+        self.preset = preset
+        self.slopes = slopes
+        self.noise = noise
+        self.bias = bias
+        self.standardise = standardise
+        self.features_map = features_map
+        self.prior_scale = prior_scale
+        self.learn_prior = learn_prior
+        self.members = members
+        self.method = method
+        self.tempering = tempering
+        self.choose = choose
+        self.batches = batches
+        self.batch_size = batch_size
+        self.epochs = epochs
+        self.tolerance = tolerance
+        self.patience = patience
+        self.least_gain = least_gain
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any) -> Regressor:
+        """Learns rows of inputs and their targets: one column, or several that are predicted together."""
+        targets = target_names(y)
+        X, y = checked_pair(self, X, y)
+        if y.ndim == 2 and y.shape[1] == 1:
+            warnings.warn(
+                "A column-vector y was passed when a 1d array was expected; y.ravel() is taken.",
+                DataConversionWarning,
+                stacklevel=2,
+            )
+        y = y.reshape(len(y), -1)
+        features = column_names(self)
+        try:
+            outcome = _dma.fit(
+                X, y, features, targets(y.shape[1], features), fit_settings(self.get_params(deep=False)), self._listener()
+            )
+        except _dma.Error as error:
+            raise type(error)(in_python(str(error))) from None
+        self._keep(outcome.model, np.asarray(outcome.columns))
+        self.ignored_, self.reason_, self.report_ = outcome.ignored, outcome.reason, outcome.line
+        if outcome.warning:
+            warnings.warn(in_python(outcome.warning), UserWarning, stacklevel=2)
+        if outcome.error is not None:
+            raise outcome.error
+        return self
+
+    def predict(self, X: Any, return_std: bool = False) -> Floats | tuple[Floats, Floats]:
+        """Means, and with return_std standard deviations (noise included) beside them."""
+        prediction = self.predict_distribution(X)
+        mean = self._shaped(prediction.mean)
+        return (mean, self._shaped(prediction.sd)) if return_std else mean
+
+    def predict_quantiles(self, X: Any, quantiles: Sequence[float] = (0.025, 0.5, 0.975)) -> Floats:
+        """The values that the target stays below with these probabilities, along the last axis."""
+        prediction = self.predict_distribution(X)
+        found = [self._shaped(prediction.quantile(float(one))) for one in np.atleast_1d(np.asarray(quantiles, dtype=float))]
+        if not found:
+            raise _dma.Error("quantiles: none is given; probabilities above 0 and below 1 are expected")
+        return np.stack(found, axis=-1)
+
+    def predict_distribution(self, X: Any) -> _dma.Prediction:
+        """All that is known of new rows: mean, sd, epistemic_sd, noise_sd (rows x targets), quantile, log_density."""
+        check_is_fitted(self, "model_")
+        X = checked(self, X)
+        return self.model_.predict(X if len(self.columns_) == X.shape[1] else X[:, self.columns_])
+
+    def log_density(self, X: Any, y: Any) -> Floats:
+        """Of observed targets, row by row: how good mean and spread are together."""
+        prediction = self.predict_distribution(X)
+        y = np.asarray(y, dtype=float)
+        return self._shaped(prediction.log_density(y.reshape(len(y), -1)))
+
+    def summary(self) -> str:
+        """What `dma inspect` says of the model, and what to expect of unseen rows."""
+        check_is_fitted(self, "model_")
+        return self.model_.summary()
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes the model file of `dma fit --model`, whole or not at all."""
+        check_is_fitted(self, "model_")
+        _dma.write_text(os.fspath(path), self.model_.text())
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Regressor:
+        """A model file as a fitted estimator; its columns are those that the model learned from, in their order.
+
+        The file holds what was learned, not how the estimator was made: the parameters are the defaults.
+        """
+        name = os.fspath(path)
+        model = _dma.Model.from_text(_dma.read_model_text(name), name)
+        loaded = cls()
+        loaded.n_features_in_ = len(model.features)
+        if model.features != [f"x{i}" for i in range(len(model.features))]:  # otherwise columns without names
+            loaded.feature_names_in_ = np.asarray(model.features, dtype=object)
+        loaded._keep(model, np.arange(len(model.features)))
+        loaded.ignored_, loaded.reason_, loaded.report_ = "", f"read from {name}", f"read from {name}"
+        return loaded
+
+    def _keep(self, model: _dma.Model, columns: npt.NDArray[np.int_]) -> None:
+        self.model_ = model
+        self.columns_ = columns
+        self.left_out_ = model.left_out
+
+    def _shaped(self, values: Floats) -> Floats:
+        """As y was given: one number a row, or one for each target. A copy, so that nobody holds all of the prediction."""
+        return np.array(values[:, 0] if values.shape[1] == 1 else values, order="C")
+
+    def _listener(self) -> Any:
+        if callable(self.verbose):
+            return self.verbose
+        if not self.verbose:
+            return None
+
+        def show(member: int, epoch: int, log_likelihood: float, seconds: float) -> None:
+            print(
+                f"\rmember {member + 1}, epoch {epoch}: {log_likelihood:.4f} a row, {seconds:.1f} s",
+                end="", file=sys.stderr, flush=True,
+            )  # fmt: skip
+
+        return show
+
+    def _more_tags(self) -> dict[str, Any]:  # scikit-learn up to 1.5
+        return {"multioutput": True}
+
+    def __sklearn_tags__(self) -> Any:  # from 1.6
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        return tags

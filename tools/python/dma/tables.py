@@ -1,0 +1,48 @@
+"""What scikit-learn says of a table before anything is learned from it, and the names of its columns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+try:  # scikit-learn from 1.6
+    from sklearn.utils.validation import validate_data as _validate
+except ImportError:
+
+    def _validate(estimator: Any, X: Any, y: Any = "no_validation", **options: Any) -> Any:
+        return estimator._validate_data(X, y, **options)
+
+
+def checked_pair(estimator: Any, X: Any, y: Any) -> tuple[Any, Any]:
+    """Two rows at least of finite numbers, as many targets; names and number of the columns are noted."""
+    X, y = _validate(estimator, X, y, dtype=np.float64, y_numeric=True, multi_output=True, ensure_min_samples=2)
+    return X, np.asarray(y, dtype=np.float64)
+
+
+def checked(estimator: Any, X: Any) -> Any:
+    """Rows to predict, of the columns that were learned."""
+    return _validate(estimator, X, dtype=np.float64, reset=False)
+
+
+def column_names(estimator: Any) -> list[str]:
+    """Of the columns of X, as they stand in the model file: x0, x1, ... where they have none."""
+    names = getattr(estimator, "feature_names_in_", None)
+    return [f"x{i}" for i in range(estimator.n_features_in_)] if names is None else [str(name) for name in names]
+
+
+def target_names(y: Any) -> Callable[[int, list[str]], list[str]]:
+    """Names for so many targets beside these columns: a Series' or a DataFrame's own, otherwise y, or y0, y1, ..."""
+    columns = getattr(y, "columns", None)
+    own = [getattr(y, "name", None)] if columns is None else list(columns)
+
+    def names(count: int, features: list[str]) -> list[str]:
+        given = [name for name in own if isinstance(name, str) and name]
+        if len(given) != count:
+            given = ["y"] if count == 1 else [f"y{i}" for i in range(count)]
+        while set(given) & set(features):  # a column cannot be learned from itself
+            given = [f"{name}_target" for name in given]
+        return given
+
+    return names

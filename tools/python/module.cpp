@@ -1,0 +1,35 @@
+#include "engine/support/error.h"
+#include "tools/python/bindings.h"
+
+namespace dma::python {
+
+std::string html_of(const std::string& text) {
+  std::string html = "<pre>";
+  for (const char c : text) {
+    if (c == '&')
+      html += "&amp;";
+    else if (c == '<')
+      html += "&lt;";
+    else if (c == '>')
+      html += "&gt;";
+    else
+      html += c;
+  }
+  return html + "</pre>";
+}
+
+void throw_pending_signal() {
+  const py::gil_scoped_acquire locked;
+  if (PyErr_CheckSignals() != 0) throw py::error_already_set();
+}
+
+}  // namespace dma::python
+
+PYBIND11_MODULE(_dma, module) {
+  using namespace dma::python;
+  module.doc() = "The compiled half of dma.";
+  // Translators are asked in the reverse order: the more particular one last.
+  py::register_exception<dma::Error>(module, "Error", PyExc_ValueError).attr("__module__") = "dma";
+  py::register_exception<dma::Contradiction>(module, "Contradiction", module.attr("Error")).attr("__module__") = "dma";
+  bind_regressor(module);
+}

@@ -1,0 +1,276 @@
+// Learning a table and predicting, as `dma fit` and `dma predict` do: the same settings, checks and files.
+#include <pybind11/stl.h>
+
+#include <Eigen/Dense>
+#include <optional>
+
+#include "engine/support/error.h"
+#include "models/bnn_file.h"
+#include "models/choose.h"
+#include "tools/dma/fit_check.h"
+#include "tools/dma/fit_settings.h"
+#include "tools/dma/idle_columns.h"
+#include "tools/dma/model_summary.h"
+#include "tools/dma/prediction_table.h"
+#include "tools/dma/read_file.h"
+#include "tools/dma/saved_fit.h"
+#include "tools/dma/training_data.h"
+#include "tools/dma/write_file.h"
+#include "tools/python/bindings.h"
+
+namespace dma::python {
+
+namespace {
+
+// Column after column, as Eigen keeps a matrix.
+using Columns = py::array_t<double, py::array::f_style | py::array::forcecast>;
+
+Eigen::MatrixXd matrix_of(const Columns& values, const char* what) {
+  if (values.ndim() != 2) fail("{}: an array of {} dimensions is given; rows and columns are expected", what, values.ndim());
+  return Eigen::Map<const Eigen::MatrixXd>(values.data(), values.shape(0), values.shape(1));
+}
+
+// The matrix itself, kept by `owner`.
+py::array_t<double> view_of(const Eigen::MatrixXd& matrix, py::handle owner) {
+  constexpr auto kStep = static_cast<py::ssize_t>(sizeof(double));
+  py::array_t<double> view({matrix.rows(), matrix.cols()}, {kStep, kStep * matrix.rows()}, matrix.data(), owner);
+  py::detail::array_proxy(view.ptr())->flags &= ~py::detail::npy_api::NPY_ARRAY_WRITEABLE_;
+  return view;
+}
+py::array_t<double> array_of(Eigen::MatrixXd matrix) {
+  auto kept = std::make_unique<Eigen::MatrixXd>(std::move(matrix));
+  Eigen::MatrixXd* const pointer = kept.get();
+  const py::capsule owner(kept.release(), [](void* p) { delete static_cast<Eigen::MatrixXd*>(p); });
+  constexpr auto kStep = static_cast<py::ssize_t>(sizeof(double));
+  return py::array_t<double>({pointer->rows(), pointer->cols()}, {kStep, kStep * pointer->rows()}, pointer->data(), owner);
+}
+
+// A model that predicts; nothing changes it, so that any number of threads may ask it at once.
+class Fitted {
+ public:
+  explicit Fitted(SavedBnn saved) : saved_(std::move(saved)), net_(make_bnn(saved_)) {}
+
+  const SavedBnn& saved() const { return saved_; }
+  const Bnn& net() const { return net_; }
+  Prediction predict(const Eigen::MatrixXd& inputs) const {
+    Prediction prediction = net_.predict(inputs);
+    check_prediction(prediction, saved_.targets);
+    return prediction;
+  }
+
+ private:
+  SavedBnn saved_;
+  Bnn net_;
+};
+
+// How a fit ended.
+struct Outcome {
+  std::shared_ptr<Fitted> model;
+  std::vector<std::size_t> columns;  // of the inputs that were learned from
+  std::string ignored, reason, line, warning;
+  py::object error = py::none();  // that stopped it: Ctrl-C, or what the callback raised
+};
+
+// Asked after every epoch whether to go on. What Python raises is kept: a fit that is stopped still has what it learned.
+class Listener {
+ public:
+  explicit Listener(py::object on_epoch) : on_epoch_(std::move(on_epoch)) {}
+
+  bool operator()(const BnnEpoch& epoch) {
+    const py::gil_scoped_acquire locked;
+    try {
+      throw_pending_signal();
+      if (!on_epoch_.is_none())
+        on_epoch_(epoch.member, epoch.record.epoch, epoch.record.log_likelihood, epoch.record.seconds);
+      return true;
+    } catch (py::error_already_set& error) {
+      error_ = error.value();
+      if (error.trace()) PyException_SetTraceback(error_.ptr(), error.trace().ptr());
+      return false;
+    }
+  }
+  py::object error() const { return error_; }
+
+ private:
+  py::object on_epoch_, error_ = py::none();
+};
+
+void check_targets(const TrainingData& data) {
+  for (Eigen::Index j = 0; j < data.outputs.cols(); ++j) {
+    const auto column = data.outputs.col(j);
+    if (!(column.minCoeff() < column.maxCoeff()))
+      fail("the target '{}' is {} in all {} rows; there is nothing to learn", data.targets[static_cast<std::size_t>(j)],
+           column(0), column.size());
+  }
+}
+
+Outcome fit(const Columns& inputs, const Columns& outputs, std::vector<std::string> features, std::vector<std::string> targets,
+            const FitSettings& settings, py::object on_epoch) {
+  TrainingData data;
+  data.inputs = matrix_of(inputs, "inputs");
+  data.outputs = matrix_of(outputs, "outputs");
+  data.features = std::move(features);
+  data.targets = std::move(targets);
+  if (data.rows() < 2) fail("there is {} row; at least two are expected to learn from", data.rows());
+  Listener listener(std::move(on_epoch));
+  Outcome outcome;
+  {
+    const py::gil_scoped_release unlocked;
+    check_targets(data);
+    const IdleColumns idle = idle_columns(data.inputs, data.features);
+    if (idle.kept.empty()) fail("every column of the inputs is constant; at least one that varies is expected");
+    outcome.ignored = idle.text;
+    std::vector<std::string> names;
+    for (const Eigen::Index column : idle.kept) {
+      outcome.columns.push_back(static_cast<std::size_t>(column));
+      names.push_back(data.features[static_cast<std::size_t>(column)]);
+    }
+    data.features = std::move(names);
+    if (!idle.text.empty()) data.inputs = data.inputs(Eigen::all, idle.kept).eval();
+
+    Model model = model_for(settings, data.features.size(), data.targets.size(), data.rows());
+    if (settings.choose)
+      (void)choose_settings(data.inputs, data.outputs, {!settings.tempering.has_value(), !settings.learn_prior.has_value()},
+                            model.network, model.fit);
+    Bnn net(model.network);
+    const FitReport report = net.fit(data.inputs, data.outputs, model.fit, std::ref(listener));
+    outcome.model = std::make_shared<Fitted>(saved_fit(net, data, model.fit, report));
+    outcome.reason = model.reason;
+    outcome.line = report.line();
+    try {
+      outcome.warning = check_fit(outcome.model->net(), data);
+    } catch (const Error& e) {
+      if (!report.interrupted) throw;
+      outcome.warning = e.what();  // more epochs may mend it
+    }
+  }
+  outcome.error = listener.error();
+  return outcome;
+}
+
+std::vector<py::dict> left_out(const Fitted& model) {
+  std::vector<py::dict> all;
+  for (const LeftOut& one : model.saved().training.left_out) {
+    py::dict entry;
+    entry["rmse"] = one.scores.rmse;
+    entry["log_likelihood"] = one.scores.log_likelihood;
+    entry["coverage_50"] = one.scores.coverage_50;
+    entry["coverage_90"] = one.scores.coverage_90;
+    entry["coverage_95"] = one.scores.coverage_95;
+    entry["explained"] = one.explained;
+    all.push_back(entry);
+  }
+  return all;
+}
+
+void bind_prediction(py::module_& module) {
+  const auto part = [](auto member) {
+    return [member](const py::object& self) { return view_of(self.cast<const Prediction&>().*member, self); };
+  };
+  const auto rows = [](const Prediction& p, const Columns& y) {
+    Eigen::MatrixXd targets = matrix_of(y, "y");
+    if (targets.rows() != p.mean.rows() || targets.cols() != p.mean.cols())
+      fail("y has {} rows and {} columns, but {} and {} were predicted", targets.rows(), targets.cols(), p.mean.rows(),
+           p.mean.cols());
+    return targets;
+  };
+  py::class_<Prediction>(module, "Prediction", "For every row and output a mixture of Gaussians or Student's t.")
+      .def_property_readonly("mean", part(&Prediction::mean))
+      .def_property_readonly("sd", part(&Prediction::sd))
+      .def_property_readonly("epistemic_sd", part(&Prediction::epistemic_sd))
+      .def_property_readonly("noise_sd", part(&Prediction::noise_sd))
+      .def("quantile",
+           [](const Prediction& self, double probability) {
+             if (!(probability > 0 && probability < 1))
+               fail("a quantile of {} is asked for; a probability above 0 and below 1 is expected", probability);
+             Eigen::MatrixXd found;
+             {
+               const py::gil_scoped_release unlocked;
+               found = self.quantile(probability);
+             }
+             return array_of(std::move(found));
+           },
+           py::arg("probability"))
+      .def("log_density", [rows](const Prediction& self, const Columns& y) { return array_of(self.log_density(rows(self, y))); },
+           py::arg("y"))
+      .def("cumulative", [rows](const Prediction& self, const Columns& y) { return array_of(self.cumulative(rows(self, y))); },
+           py::arg("y"))
+      .def("__len__", [](const Prediction& self) { return self.mean.rows(); });
+}
+
+}  // namespace
+
+void bind_regressor(py::module_& module) {
+  py::class_<FitSettings> settings(module, "FitSettings", "The options of `dma fit`, by the same names.");
+  settings.def(py::init<>())
+      .def_readwrite("preset", &FitSettings::preset)
+      .def_readwrite("hidden", &FitSettings::hidden)
+      .def_readwrite("slopes", &FitSettings::slopes)
+      .def_readwrite("noise", &FitSettings::noise)
+      .def_readwrite("bias", &FitSettings::bias)
+      .def_readwrite("standardise", &FitSettings::standardise)
+      .def_readwrite("learn_prior", &FitSettings::learn_prior)
+      .def_readwrite("features_map", &FitSettings::feature_map)
+      .def_readwrite("prior_scale", &FitSettings::prior_scale)
+      .def_readwrite("members", &FitSettings::members)
+      .def_readwrite("method", &FitSettings::method)
+      .def_readwrite("tempering", &FitSettings::tempering)
+      .def_readwrite("batches", &FitSettings::batches)
+      .def_readwrite("batch_size", &FitSettings::batch_size)
+      .def_readwrite("epochs", &FitSettings::epochs)
+      .def_readwrite("patience", &FitSettings::patience)
+      .def_readwrite("tolerance", &FitSettings::tolerance)
+      .def_readwrite("least_gain", &FitSettings::least_gain)
+      .def_readwrite("choose", &FitSettings::choose)
+      .def_readwrite("seed", &FitSettings::seed);
+
+  bind_prediction(module);
+
+  const auto from_text = [](const std::string& text, const std::string& source) {
+    const py::gil_scoped_release unlocked;
+    return std::make_shared<Fitted>(bnn_from_text(text, source));
+  };
+  const auto text = [](const Fitted& self) {
+    const py::gil_scoped_release unlocked;
+    return bnn_to_text(self.saved());
+  };
+  py::class_<Fitted, std::shared_ptr<Fitted>>(module, "Model", "What was learned; the text is that of a model file.")
+      .def_static("from_text", from_text, py::arg("text"), py::arg("source"))
+      .def("text", text)
+      .def("predict",
+           [](const Fitted& self, const Columns& inputs) {
+             const Eigen::MatrixXd rows = matrix_of(inputs, "inputs");
+             const py::gil_scoped_release unlocked;
+             return self.predict(rows);
+           },
+           py::arg("inputs"))
+      .def_property_readonly("features", [](const Fitted& self) { return self.saved().features; })
+      .def_property_readonly("targets", [](const Fitted& self) { return self.saved().targets; })
+      .def_property_readonly("rows", [](const Fitted& self) { return self.saved().training.rows; })
+      .def_property_readonly("noise", [](const Fitted& self) { return as_array(self.net().noise()); })
+      .def_property_readonly("left_out", &left_out)
+      .def("summary",
+           [](const Fitted& self) {
+             std::string all = summary_text(self.saved());
+             for (const std::string& line : honest_sentences(self.saved())) all += line + "\n";
+             return all;
+           })
+      .def(py::pickle(text, [from_text](const std::string& state) { return from_text(state, "the pickled model"); }));
+
+  py::class_<Outcome>(module, "Outcome")
+      .def_readonly("model", &Outcome::model)
+      .def_readonly("columns", &Outcome::columns)
+      .def_readonly("ignored", &Outcome::ignored)
+      .def_readonly("reason", &Outcome::reason)
+      .def_readonly("line", &Outcome::line)
+      .def_readonly("warning", &Outcome::warning)
+      .def_readonly("error", &Outcome::error);
+  module.def("fit", &fit, py::arg("inputs"), py::arg("outputs"), py::arg("features"), py::arg("targets"), py::arg("settings"),
+             py::arg("on_epoch") = py::none());
+  // Files as the command line reads and writes them: whole or not at all.
+  module.def("read_model_text", [](const std::string& path) { return read_file(path, "a model file"); }, py::arg("path"));
+  module.def("write_text", [](const std::string& path, const std::string& content) { write_file(path, content); },
+             py::arg("path"), py::arg("text"));
+}
+
+}  // namespace dma::python
