@@ -7,7 +7,6 @@ saved by one is a model of the other, bit for bit.
 from __future__ import annotations
 
 import os
-import sys
 import warnings
 from collections.abc import Sequence
 from typing import Any
@@ -19,6 +18,7 @@ from sklearn.exceptions import DataConversionWarning
 from sklearn.utils.validation import check_is_fitted
 
 from . import _dma
+from .progress import listener
 from .settings import fit_settings, in_python
 from .tables import checked, checked_pair, column_names, target_names
 
@@ -99,9 +99,9 @@ class Regressor(RegressorMixin, BaseEstimator):
         y = y.reshape(len(y), -1)
         features = column_names(self)
         try:
-            outcome = _dma.fit(
-                X, y, features, targets(y.shape[1], features), fit_settings(self.get_params(deep=False)), self._listener()
-            )
+            settings = fit_settings(self.get_params(deep=False))
+            with listener(self.verbose) as on_epoch:
+                outcome = _dma.fit(X, y, features, targets(y.shape[1], features), settings, on_epoch)
         except _dma.Error as error:
             raise type(error)(in_python(str(error))) from None
         self._keep(outcome.model, np.asarray(outcome.columns))
@@ -172,20 +172,6 @@ class Regressor(RegressorMixin, BaseEstimator):
     def _shaped(self, values: Floats) -> Floats:
         """As y was given: one number a row, or one for each target. A copy, so that nobody holds all of the prediction."""
         return np.array(values[:, 0] if values.shape[1] == 1 else values, order="C")
-
-    def _listener(self) -> Any:
-        if callable(self.verbose):
-            return self.verbose
-        if not self.verbose:
-            return None
-
-        def show(member: int, epoch: int, log_likelihood: float, seconds: float) -> None:
-            print(
-                f"\rmember {member + 1}, epoch {epoch}: {log_likelihood:.4f} a row, {seconds:.1f} s",
-                end="", file=sys.stderr, flush=True,
-            )  # fmt: skip
-
-        return show
 
     def _more_tags(self) -> dict[str, Any]:  # scikit-learn up to 1.5
         return {"multioutput": True}

@@ -1,0 +1,32 @@
+"""Tables that several tests learn, and the command line they are compared with."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+
+def run_dma(*arguments: object) -> str:
+    done = subprocess.run([os.environ["DMA_PROGRAM"], *map(str, arguments)], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.fixture(scope="session")
+def table() -> pd.DataFrame:
+    """A parabola and a line with noise, numbers that need all their digits."""
+    random = np.random.default_rng(1)
+    a, b = random.normal(size=(2, 60))
+    return pd.DataFrame({"a": a, "b": 1e3 * b, "y": 0.5 * a**2 + 0.3 * b + 0.1 * random.normal(size=60)})
+
+
+@pytest.fixture
+def csv(table: pd.DataFrame, tmp_path: Path) -> Path:
+    path = tmp_path / "table.csv"
+    table.to_csv(path, index=False)
+    return path

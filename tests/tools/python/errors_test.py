@@ -1,0 +1,96 @@
+"""Wrong input: one line that says what was found, what was expected and where, and never a crash."""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+import dma
+import numpy as np
+import pandas as pd
+import pytest
+
+X = np.random.default_rng(2).normal(size=(20, 2))
+Y = X[:, 0] + 0.1 * X[:, 1]
+
+
+@pytest.mark.parametrize(("settings", "words"), [
+    ({"hidden": "50"}, "hidden: '50' is given"),
+    ({"hidden": (0,)}, "hidden: '0' is given; widths of 1 to 100000 are expected"),
+    ({"hidden": (2.5,)}, "hidden: 2.5 is given; a whole number"),
+    ({"hidden": (-3,)}, "hidden: -3 is given"),
+    ({"epochs": 0}, "epochs: 0 is given; at least 1 is expected"),
+    ({"epochs": 10**12}, "epochs: 1000000000000 is given; a smaller number"),
+    ({"epochs": "many"}, "epochs: 'many' is given; a whole number"),
+    ({"noise": -1.0}, "noise: -1 is given; a number above 0"),
+    ({"noise": float("nan")}, "noise: nan is given"),
+    ({"noise": [0.1, 0.2]}, "noise: 2 numbers are given, but there are 1 targets"),
+    ({"slopes": 2.0}, "slopes: 2 is given; a number above 0 and at most 1"),
+    ({"method": "hybird"}, "method: there is no 'hybird'; did you mean 'hybrid'"),
+    ({"method": 3}, "method: 3 is given; a name is expected"),
+    ({"preset": "tabel"}, "preset: there is no 'tabel'"),
+    ({"bias": "yes"}, "bias: 'yes' is given; True or False"),
+    ({"batch_size": 21}, "batch_size: 21 is given, but there are 20 rows"),
+    ({"batches": 2, "batch_size": 3}, "batches and batch_size are given"),
+    ({"tempering": 2.0, "method": "joint"}, "tempering is known to sweeps of messages only"),
+    ({"random_state": -1}, "random_state: -1 is given"),
+    ({"random_state": 2**64}, "random_state: 18446744073709551616 is given"),
+])  # fmt: skip
+def test_wrong_settings_are_named_as_they_were_written(settings: dict[str, Any], words: str) -> None:
+    with pytest.raises(dma.Error) as error:
+        dma.Regressor(**settings).fit(X, Y)
+    assert str(error.value).startswith(words) and "\n" not in str(error.value) and "--" not in str(error.value)
+
+
+@pytest.mark.parametrize(("rows", "targets", "words"), [
+    (X, np.ones(20), "the target 'y' is 1 in all 20 rows; there is nothing to learn"),
+    (np.ones((20, 2)), Y, "every column of the inputs is constant"),
+    (X[:1], Y[:1], "1 sample"),
+    (X[:0], Y[:0], "0 sample"),
+    (X[:, :0], Y, "0 feature"),
+    (X[:, 0], Y, "1D array"),
+    (X[None], Y, "dim 3"),
+    (X, Y[:-1], "inconsistent numbers of samples"),
+    (np.where(X == X[3, 1], np.nan, X), Y, "NaN"),
+    (np.where(X == X[3, 1], np.inf, X), Y, "infinity"),
+    (X, np.where(Y == Y[3], np.nan, Y), "NaN"),
+    (X.astype(object).astype(str), np.array(["a"] * 20), "could not convert"),
+    (np.array([[object(), 1.0]] * 20), Y, "float"),
+    (X + 1j, Y, "Complex"),
+    (X, None, "requires y"),
+])  # fmt: skip
+def test_wrong_tables_are_refused(rows: Any, targets: Any, words: str) -> None:
+    with pytest.raises((ValueError, TypeError), match=words):
+        dma.Regressor().fit(rows, targets)
+
+
+def test_sparse_matrices_are_refused() -> None:
+    from scipy.sparse import csr_matrix
+
+    with pytest.raises(TypeError, match="sparse"):
+        dma.Regressor().fit(csr_matrix(X), Y)
+
+
+def test_wrong_rows_to_predict_are_refused() -> None:
+    model = dma.Regressor(hidden=(3,), members=1).fit(X, Y)
+    for rows, words in [(X[:, :1], "1 features"), (X[:0], "0 sample"), (X * np.nan, "NaN"), (X[0], "1D array")]:
+        with pytest.raises(ValueError, match=words):
+            model.predict(rows)
+    with pytest.raises(dma.Error, match="a quantile of 1 is asked for"):
+        model.predict_quantiles(X, [0.5, 1.0])
+    with pytest.raises(dma.Error, match="none is given"):
+        model.predict_quantiles(X, [])
+    with pytest.raises(dma.Error, match="y has 19 rows"):
+        model.log_density(X, Y[:-1])
+    with pytest.raises(dma.Error, match="leave the range of double"):
+        model.predict(np.full((1, 2), 1e300))
+
+
+def test_a_frame_whose_target_is_named_like_a_column_is_learned() -> None:
+    frame = pd.DataFrame(X, columns=["y", "z"])
+    assert dma.Regressor(members=1).fit(frame, Y).model_.targets == ["y_target"]
+
+
+def test_errors_are_value_errors_that_can_be_pickled() -> None:
+    assert issubclass(dma.Error, ValueError) and issubclass(dma.Contradiction, dma.Error)
+    assert str(pickle.loads(pickle.dumps(dma.Error("words")))) == "words" and dma.Error.__module__ == "dma"

@@ -1,0 +1,58 @@
+"""The type hints: mypy agrees with them, finds what is wrong in a user's program, and the stub names what is there."""
+
+from __future__ import annotations
+
+import ast
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from dma import _dma
+
+PACKAGE = Path(os.environ["DMA_SOURCE_DIR"]) / "tools/python/dma"
+
+RIGHT = """
+import dma
+import numpy as np
+
+model = dma.Regressor(hidden=(6, 5), epochs=3).fit(np.zeros((3, 2)), [1.0, 2.0, 3.0])
+mean = model.predict(np.zeros((3, 2)))
+words: str = model.summary()
+"""
+WRONG = """
+import dma
+
+dma.Regressor(hiden=(6, 5))
+dma.Regressor().summary() + 1
+"""
+
+
+def mypy(*arguments: object, cache: Path) -> str:
+    command = [sys.executable, "-m", "mypy", "--strict", "--ignore-missing-imports", "--no-error-summary",
+               "--allow-subclassing-any", "--cache-dir", str(cache), *map(str, arguments)]  # fmt: skip
+    return subprocess.run(command, capture_output=True, text=True, cwd=PACKAGE.parent).stdout
+
+
+def test_the_package_and_its_users_are_typed(tmp_path: Path) -> None:
+    right, wrong = tmp_path / "right.py", tmp_path / "wrong.py"
+    right.write_text(RIGHT)
+    wrong.write_text(WRONG)
+    assert mypy("-p", "dma", cache=tmp_path) == ""
+    assert mypy(right, cache=tmp_path) == ""
+    found = mypy(wrong, cache=tmp_path)
+    assert 'Unexpected keyword argument "hiden"' in found and "Unsupported operand types" in found
+
+
+def test_the_stub_names_what_the_compiled_module_has() -> None:
+    stub = ast.parse((PACKAGE / "_dma.pyi").read_text())
+    written = {node.name: node for node in stub.body if isinstance(node, (ast.ClassDef, ast.FunctionDef))}
+    there = {name for name in vars(_dma) if not name.startswith("_")}
+    assert set(written) == there
+    for name, node in written.items():
+        if not isinstance(node, ast.ClassDef) or name in ("Error", "Contradiction"):
+            continue
+        members = {item.name for item in node.body if isinstance(item, ast.FunctionDef)}
+        members |= {item.target.id for item in node.body if isinstance(item, ast.AnnAssign) and isinstance(item.target, ast.Name)}
+        public = {member for member in vars(getattr(_dma, name)) if not member.startswith("_")}
+        assert {member for member in members if not member.startswith("_")} == public, name
