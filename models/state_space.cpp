@@ -14,6 +14,7 @@ namespace {
 constexpr double kWideStart = 1e4;                       // of an unknown start, in variances of the series
 constexpr double kLeastShare = 1e-10, kMostShare = 1e4;  // of a learned variance, likewise
 constexpr std::size_t kLeastValues = 3;
+constexpr std::size_t kLong = 1000;  // values, from which on the learned variances are as good as known
 
 struct Spread {
   std::size_t values = 0;
@@ -33,12 +34,6 @@ Spread spread_of(SeriesValues values) {
   }
   if (spread.values > 0) spread.variance = squares / static_cast<double>(spread.values);
   return spread;
-}
-
-Track track(std::string name, const Belief& belief) {
-  Track found{std::move(name), belief.means(), belief.variances()};
-  for (double& number : found.sd) number = std::sqrt(number);
-  return found;
 }
 
 }  // namespace
@@ -73,7 +68,8 @@ StateSpace::Learned StateSpace::learn(SeriesValues values) {
          kLeastValues);
   if (!(spread.variance > 0))
     fail("series: all its values are {}; without variation there are no variances to learn", spread.mean);
-  std::vector<std::size_t> unknown;
+  std::vector<std::size_t>& unknown = learned_;
+  unknown.clear(), may_be_.clear();
   for (std::size_t i = 0; i < variances_.size(); ++i) {
     const bool is_given = i == 0 ? options_.observation_variance.has_value() : given(i).has_value();
     if (is_given) continue;
@@ -82,7 +78,6 @@ StateSpace::Learned StateSpace::learn(SeriesValues values) {
     variances_[i].value = 0.1 * spread.variance;
   }
   SeriesGraph graph(*this, values, values.size());
-  if (unknown.empty()) return {graph.solve(), 1, true};
   const auto evidence = [&](const Eigen::VectorXd& logs, Eigen::VectorXd& slopes) {
     for (std::size_t i = 0; i < unknown.size(); ++i)
       graph.set_variance(unknown[i], std::exp(logs[static_cast<Eigen::Index>(i)]));
@@ -92,28 +87,88 @@ StateSpace::Learned StateSpace::learn(SeriesValues values) {
     return found;
   };
   const double unit = std::log(spread.variance);
+  const double low = unit + std::log(kLeastShare), high = unit + std::log(kMostShare);
   const Maximum best =
       maximise(evidence, Eigen::VectorXd::Constant(static_cast<Eigen::Index>(unknown.size()), unit - 2),
-               {.low = unit + std::log(kLeastShare), .high = unit + std::log(kMostShare), .tolerance = 1e-6});
+               {.low = low, .high = high, .tolerance = 1e-6});
   for (std::size_t i = 0; i < unknown.size(); ++i)
     variances_[unknown[i]].value = std::exp(best.at[static_cast<Eigen::Index>(i)]);
+  // Every standard deviation as likely as any other before the values were seen: a variance of nothing is then one
+  // possibility among others, also where it is the most probable one.
+  const auto posterior = [&](const Eigen::VectorXd& logs, Eigen::VectorXd& slopes) {
+    const double found = evidence(logs, slopes) + 0.5 * logs.sum();
+    slopes.array() += 0.5;
+    return found;
+  };
+  if (spread.values < kLong)
+    may_be_ = weighted_points(posterior, best.at.cwiseMax(unit - 6), {.low = low, .high = high});
   return {best.value, best.evaluations, best.converged};
 }
+
+// Of beliefs under several variances: the mean of the means, and what they differ by is part of the variance.
+class StateSpace::Average {
+ public:
+  explicit Average(const StateSpace& model) : model_(model) {
+    tracks_.push_back({"signal", {}, {}});
+    for (const Process& process : model.processes_)
+      for (const std::string& name : process.states)
+        tracks_.push_back({name == process.name ? name : process.name + "." + name, {}, {}});
+  }
+
+  void add(double weight, const SeriesGraph& graph, double observation_variance) {
+    const double share = weight / (weight_ += weight);
+    auto next = tracks_.begin();
+    add(share, graph.signal(), *next++);
+    for (std::size_t k = 0; k < model_.processes_.size(); ++k)
+      for (std::size_t s = 0; s < model_.processes_[k].states.size(); ++s) add(share, graph.state(k, s), *next++);
+    observation_variance_ += share * (observation_variance - observation_variance_);
+  }
+
+  Smoothed smoothed() && {
+    Smoothed found;
+    for (Track& track : tracks_)
+      for (double& sd : track.sd) sd = std::sqrt(sd);
+    found.signal = std::move(tracks_.front());
+    for (const double sd : found.signal.sd) found.sd.push_back(std::sqrt(sd * sd + observation_variance_));
+    found.states.assign(std::move_iterator(tracks_.begin() + 1), std::move_iterator(tracks_.end()));
+    return found;
+  }
+
+ private:
+  // A belief that is this share of all so far. sd holds the variance meanwhile.
+  static void add(double share, const Belief& belief, Track& track) {
+    track.mean.resize(belief.size()), track.sd.resize(belief.size());
+    for (std::size_t t = 0; t < belief.size(); ++t) {
+      const double apart = belief.mean(t) - track.mean[t];
+      track.mean[t] += share * apart;
+      track.sd[t] += share * (belief.variance(t) - track.sd[t] + (1 - share) * apart * apart);
+    }
+  }
+
+  const StateSpace& model_;
+  std::vector<Track> tracks_;
+  double weight_ = 0, observation_variance_ = 0;
+};
 
 Smoothed StateSpace::smooth(SeriesValues values, std::size_t horizon) const {
   check_known();
   if (values.size() + horizon == 0) fail("series: it is empty; at least one value is expected, or steps to forecast");
   SeriesGraph graph(*this, values, values.size() + horizon);
-  Smoothed found;
-  found.log_evidence = graph.solve();
-  found.signal = track("signal", graph.signal());
-  for (const double sd : found.signal.sd) found.sd.push_back(std::sqrt(sd * sd + observation_variance()));
-  for (std::size_t k = 0; k < processes_.size(); ++k)
-    for (std::size_t s = 0; s < processes_[k].states.size(); ++s) {
-      const std::string& name = processes_[k].states[s];
-      found.states.push_back(
-          track(name == processes_[k].name ? name : processes_[k].name + "." + name, graph.state(k, s)));
+  const double log_evidence = graph.solve();
+  Average average(*this);
+  if (may_be_.empty()) average.add(1, graph, observation_variance());
+  for (const auto& [logs, weight] : may_be_) {
+    double observation = observation_variance();
+    for (std::size_t i = 0; i < learned_.size(); ++i) {
+      const double variance = std::exp(logs[static_cast<Eigen::Index>(i)]);
+      graph.set_variance(learned_[i], variance);
+      if (learned_[i] == 0) observation = variance;
     }
+    (void)graph.solve();
+    average.add(weight, graph, observation);
+  }
+  Smoothed found = std::move(average).smoothed();
+  found.log_evidence = log_evidence;
   return found;
 }
 

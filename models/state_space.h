@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "models/series_process.h"
+#include "models/weighted_points.h"
 
 namespace dma {
 
@@ -54,9 +55,11 @@ class StateSpace {
     int evaluations = 0;
     bool converged = false;
   };
-  // Finds the variances that were not given: those under which the values are most probable. At least three values.
+  // Finds the variances that were not given: those under which the values are most probable. At least three values. A
+  // series that is not long leaves them uncertain, so that other variances with their weights are kept beside them.
   Learned learn(SeriesValues values);
-  // Beliefs at every step of the series and of `horizon` more. An Error where a variance is neither given nor learned.
+  // Beliefs at every step of the series and of `horizon` more, averaged over the variances that may be. An Error where
+  // a variance is neither given nor learned.
   Smoothed smooth(SeriesValues values, std::size_t horizon = 0) const;
 
   const std::vector<Process>& processes() const { return processes_; }
@@ -72,6 +75,7 @@ class StateSpace {
   Start start(SeriesValues values) const;
 
  private:
+  class Average;
   void check_known() const;
   const std::optional<double>& given(std::size_t variance) const;
 
@@ -79,6 +83,8 @@ class StateSpace {
   StateSpaceOptions options_;
   std::vector<Variance> variances_;          // the observation's, then those of the processes
   std::vector<std::size_t> first_variance_;  // process -> its first
+  std::vector<std::size_t> learned_;         // variances
+  std::vector<WeightedPoint> may_be_;        // logarithms of the learned ones; none: they are known well enough
 };
 
 }  // namespace dma

@@ -119,7 +119,8 @@ class BetheEnergy {
   }
 
   void note_arrival(std::uint32_t v, Lanes message) {
-    if (plan_.variables[v].observed || message[0].is_point()) return;
+    const bool is_missing = plan_.variables[v].observed && is_flat(message);  // unknown in this run, as the latent ones are
+    if ((plan_.variables[v].observed && !is_missing) || message[0].is_point()) return;
     add_normaliser(v, message, 1, "what reaches a factor");
   }
   void add_normaliser(std::uint32_t v, Lanes message, double times, std::string_view what) {
@@ -170,7 +171,7 @@ class BetheEnergy {
     Evidence out;
     for (std::size_t f = 0; f < of_factor_.size(); ++f) out.factors.push_back({plan_.graph->factors[f].name(), of_factor_[f]});
     for (std::size_t v = 0; v < of_variable_.size(); ++v)
-      if (!plan_.variables[v].observed && !plan_.variables[v].eliminated)
+      if (!plan_.variables[v].eliminated && (!plan_.variables[v].observed || of_variable_[v] != 0))  // 0: nothing is missing
         out.variables.push_back({std::string(plan_.variables[v].name), of_variable_[v]});
     for (const auto* parts : {&out.factors, &out.variables})
       for (const Evidence::Part& part : *parts) out.log_value += part.value;

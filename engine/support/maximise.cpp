@@ -12,7 +12,7 @@ using Vector = Eigen::VectorXd;
 constexpr double kLongestStep = 3;       // of any number, at first
 constexpr double kExpectedShare = 1e-4;  // of the gain that the gradient promises
 constexpr double kShortestStep = 1e-12;
-constexpr double kRounding = 1e-14;        // a gain that may be none
+constexpr double kRounding = 1e-14;  // a gain that may be none
 
 // Numbers at a bound that the gradient pushes against do not move.
 Vector free_part(const Vector& at, Vector vector, const Vector& gradient, const MaximiseOptions& options) {
@@ -33,7 +33,7 @@ Maximum maximise(const std::function<double(const Vector&, Vector&)>& function, 
   bool is_fresh = true;
   while (best.evaluations < options.limit) {
     const Vector slope = free_part(best.at, gradient, gradient, options);
-    if (slope.cwiseAbs().maxCoeff() <= options.tolerance) {
+    if (slope.lpNorm<Eigen::Infinity>() <= options.tolerance) {  // 0 of no numbers
       best.converged = true;
       break;
     }

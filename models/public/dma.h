@@ -4,6 +4,7 @@
 //   to run it     compile, State, run, Report; forward_backward, flooding, sequential, residual; joint, JointPosterior, compare_with_joint
 //   its kinds     standard_registry, factor_from_function, likelihood_from_log_density, kind
 //   to learn      Learner; Bnn, a neural network, and regression_settings
+//   models        linear_regression, HiddenMarkov
 //   series        StateSpace of random_walk, local_trend, motion, seasonal, autoregressive; SeriesFilter
 //   to look       explain, to_dot, describe; log_evidence, evidence
 //   its families  gaussian, log_normal, gamma, beta, bernoulli, categorical(K), dirichlet(K), or your own
@@ -23,6 +24,8 @@
 #include "models/bnn.h"
 #include "models/expressions.h"
 #include "models/graph_file.h"
+#include "models/hidden_markov.h"
+#include "models/linear_regression.h"
 #include "models/regression.h"
 #include "models/series_filter.h"
 #include "models/state_space.h"

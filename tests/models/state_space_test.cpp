@@ -94,3 +94,27 @@ TEST_CASE("state space: wrong models and series are refused in one line") {
   CHECK_THROWS_WITH_AS(model.learn(broken), doctest::Contains("value 2 is inf"), Error);
   CHECK_THROWS_WITH_AS(model.smooth(flat), doctest::Contains("learn()"), Error);
 }
+
+TEST_CASE("state space: intervals of forecasts from a few values hold as often as they say") {
+  // A random walk of which ten or thirty values are seen: at the variances found alone, 0.77 to 0.85 hold.
+  boost::random::mt19937_64 random(17);
+  boost::random::normal_distribution<double> normal;
+  for (const std::size_t seen : {10u, 30u}) {
+    constexpr int kSeries = 60, kAhead = 8;
+    int inside = 0;
+    for (int s = 0; s < kSeries; ++s) {
+      std::vector<std::optional<double>> values;
+      double level = 0;
+      for (std::size_t t = 0; t < seen + kAhead; ++t)
+        values.push_back((level += 0.5 * normal(random)) + normal(random));
+      const double last = *values.back();
+      values.resize(seen);
+      StateSpace model({random_walk()});
+      (void)model.learn(values);
+      const Smoothed found = model.smooth(values, kAhead);
+      inside += std::abs(last - found.signal.mean.back()) < 1.96 * found.sd.back();
+    }
+    CAPTURE(seen);
+    CHECK(inside >= 55);
+  }
+}

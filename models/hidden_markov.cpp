@@ -1,0 +1,207 @@
+#include "models/hidden_markov.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string_view>
+#include <vector>
+
+#include "engine/compile/compile.h"
+#include "engine/run/evidence.h"
+#include "engine/run/run.h"
+#include "engine/support/error.h"
+#include "factors/standard_registry.h"
+#include "schedules/forward_backward.h"
+
+namespace dma {
+
+namespace {
+
+constexpr double kLeastShare = 1e-6;  // of the variance of all values: a state that sees one value keeps some width
+
+std::vector<double> row_by_row(const Eigen::MatrixXd& matrix) {
+  std::vector<double> numbers;
+  for (Eigen::Index i = 0; i < matrix.rows(); ++i)
+    for (Eigen::Index j = 0; j < matrix.cols(); ++j) numbers.push_back(matrix(i, j));
+  return numbers;
+}
+
+void check_rows(std::string_view what, const Eigen::MatrixXd& p, Eigen::Index rows, Eigen::Index columns) {
+  constexpr double kRounding = 1e-9;
+  if (p.rows() != rows || p.cols() != columns || columns == 0)
+    fail("hidden Markov model: the {} is {} x {}; {} x {} is expected", what, p.rows(), p.cols(), rows,
+         std::max<Eigen::Index>(columns, 1));
+  for (Eigen::Index i = 0; i < p.rows(); ++i)
+    if (!(p.row(i).minCoeff() >= 0 && std::abs(p.row(i).sum() - 1) < kRounding))
+      fail("hidden Markov model: row {} of the {} is [{}]; probabilities with sum 1 are expected", i + 1, what,
+           fmt::join(p.row(i).begin(), p.row(i).end(), ", "));
+}
+
+// Each row divided by its sum; a row of nothing stays as it was before.
+Eigen::MatrixXd shares(const Eigen::MatrixXd& counts, const Eigen::MatrixXd& before) {
+  Eigen::MatrixXd out = before;
+  for (Eigen::Index i = 0; i < counts.rows(); ++i)
+    if (const double sum = counts.row(i).sum(); sum > 0) out.row(i) = counts.row(i) / sum;
+  return out;
+}
+
+// A step from one state to the next is a variable of its own, with a category for each pair: its belief is what
+// learning asks for.
+class MarkovGraph {
+ public:
+  MarkovGraph(const HiddenMarkov& model, std::size_t steps) : states_(model.states()) {
+    const std::string state = fmt::format("categorical({})", states_),
+                      pair = fmt::format("categorical({})", states_ * states_);
+    const auto count = static_cast<Eigen::Index>(states_);
+    Eigen::MatrixXd from = Eigen::MatrixXd::Zero(count, count * count),
+                    to = Eigen::MatrixXd::Zero(count * count, count);
+    for (Eigen::Index i = 0; i < count; ++i)
+      for (Eigen::Index j = 0; j < count; ++j)
+        from(i, i * count + j) = model.transition()(i, j), to(i * count + j, j) = 1;
+    const std::vector<double> into_pair = row_by_row(from), out_of_pair = row_by_row(to);
+    for (std::size_t t = 0; t < steps; ++t) {
+      state_.push_back(graph_.variable(fmt::format("state{}", t), 1, state));
+      if (t == 0) {
+        graph_.factor("categorical_prior", {state_[0]}, {{"probability", row_by_row(model.start())}});
+      } else {
+        pair_.push_back(graph_.variable("", 1, pair));
+        graph_.factor("table", {state_[t - 1], pair_.back()}, {{"probability", into_pair}});
+        graph_.factor("table", {pair_.back(), state_[t]}, {{"probability", out_of_pair}});
+      }
+      std::visit([&](const auto& emission) { emit(t, emission); }, model.emission());
+    }
+  }
+
+  HiddenMarkov::Decoded solve(HiddenMarkov::Values values) const {
+    const Plan plan = compile(graph_, forward_backward(), standard_registry(), {.kind_methods = {{"mixture", "ep"}}});
+    State state(plan);
+    for (const auto& [variable, numbers] : means_) state.observe(variable, numbers);
+    for (std::size_t t = 0; t < values.size(); ++t)
+      if (values[t])
+        state.observe(seen_[t], *values[t]);
+      else
+        state.observe(seen_[t], std::nullopt);
+    const Report report = run(plan, state);
+    if (!report.converged()) fail("hidden Markov model: {}", report.line());
+    const auto count = static_cast<Eigen::Index>(states_);
+    HiddenMarkov::Decoded found{Eigen::MatrixXd(static_cast<Eigen::Index>(values.size()), count),
+                                Eigen::MatrixXd::Zero(count, count), log_evidence(plan, state)};
+    for (Eigen::Index i = 0; i < count; ++i) {
+      for (std::size_t t = 0; t < values.size(); ++t)
+        found.probability(static_cast<Eigen::Index>(t), i) =
+            state.belief(state_[t]).mean(0, static_cast<std::size_t>(i));
+      for (const VariableId pair : pair_)
+        for (Eigen::Index j = 0; j < count; ++j)
+          found.transitions(i, j) += state.belief(pair).mean(0, static_cast<std::size_t>(i * count + j));
+    }
+    return found;
+  }
+
+ private:
+  void emit(std::size_t t, const SymbolEmission& emission) {
+    seen_.push_back(graph_.observed("", 1, fmt::format("categorical({})", emission.probability.cols())));
+    graph_.factor("table", {state_[t], seen_[t]}, {{"probability", row_by_row(emission.probability)}});
+  }
+  void emit(std::size_t t, const GaussianEmission& emission) {
+    seen_.push_back(graph_.observed(""));
+    means_.emplace_back(graph_.observed("", states_), row_by_row(emission.mean));
+    graph_.factor("mixture", {state_[t], means_.back().first, seen_[t]}, {{"variance", row_by_row(emission.variance)}});
+  }
+
+  std::size_t states_;
+  Graph graph_;
+  std::vector<VariableId> state_, pair_, seen_;
+  std::vector<std::pair<VariableId, std::vector<double>>> means_;
+};
+
+// Counts of what was seen in each state, as the emission they make most probable.
+void refit(SymbolEmission& emission, const Eigen::MatrixXd& probability, HiddenMarkov::Values values) {
+  Eigen::MatrixXd counts = Eigen::MatrixXd::Zero(emission.probability.rows(), emission.probability.cols());
+  for (std::size_t t = 0; t < values.size(); ++t)
+    if (values[t])
+      counts.col(static_cast<Eigen::Index>(*values[t])) += probability.row(static_cast<Eigen::Index>(t)).transpose();
+  emission.probability = shares(counts, emission.probability);
+}
+void refit(GaussianEmission& emission, const Eigen::MatrixXd& probability, HiddenMarkov::Values values) {
+  Eigen::VectorXd count = Eigen::VectorXd::Zero(emission.mean.size()), sum = count, squares = count;
+  for (std::size_t t = 0; t < values.size(); ++t)
+    if (values[t])
+      count += probability.row(static_cast<Eigen::Index>(t)).transpose(),
+          sum += *values[t] * probability.row(static_cast<Eigen::Index>(t)).transpose();
+  const double all = sum.sum() / count.sum();
+  double spread = 0;
+  const Eigen::VectorXd mean = (count.array() > 0).select(sum.cwiseQuotient(count), emission.mean);
+  for (std::size_t t = 0; t < values.size(); ++t)
+    if (values[t]) {
+      spread += (*values[t] - all) * (*values[t] - all) / count.sum();
+      squares.array() +=
+          probability.row(static_cast<Eigen::Index>(t)).transpose().array() * (*values[t] - mean.array()).square();
+    }
+  emission.mean = mean;
+  emission.variance =
+      (count.array() > 0).select(squares.cwiseQuotient(count), emission.variance).cwiseMax(kLeastShare * spread);
+}
+
+void check_emission(const SymbolEmission& emission, Eigen::Index states) {
+  check_rows("emission", emission.probability, states, emission.probability.cols());
+}
+void check_emission(const GaussianEmission& emission, Eigen::Index states) {
+  if (emission.mean.size() != states || emission.variance.size() != states)
+    fail("hidden Markov model: the emission has {} means and {} variances; one for each of {} states is expected",
+         emission.mean.size(), emission.variance.size(), states);
+  if (!emission.mean.allFinite() || !emission.variance.allFinite() || !(emission.variance.minCoeff() > 0))
+    fail("hidden Markov model: finite means and variances above 0 are expected in the emission");
+}
+
+void check_values(HiddenMarkov::Values values, const HiddenMarkov::Emission& emission) {
+  if (values.empty()) fail("hidden Markov model: there are no values; at least one is expected");
+  const auto* const symbols = std::get_if<SymbolEmission>(&emission);
+  for (std::size_t t = 0; t < values.size(); ++t) {
+    if (!values[t]) continue;
+    if (symbols == nullptr && !std::isfinite(*values[t]))
+      fail("hidden Markov model: value {} is {}; a finite number is expected, or nothing where it is missing", t + 1,
+           *values[t]);
+    if (symbols != nullptr && !(*values[t] >= 0 && *values[t] < static_cast<double>(symbols->probability.cols()) &&
+                                *values[t] == std::floor(*values[t])))
+      fail("hidden Markov model: value {} is {}; a symbol from 0 to {} is expected, or nothing where it is missing",
+           t + 1, *values[t], symbols->probability.cols() - 1);
+  }
+}
+
+}  // namespace
+
+HiddenMarkov::HiddenMarkov(Eigen::VectorXd start, Eigen::MatrixXd transition, Emission emission)
+    : start_(std::move(start)), transition_(std::move(transition)), emission_(std::move(emission)) {
+  check_rows("start", start_.transpose(), 1, start_.size());
+  check_rows("transition", transition_, start_.size(), start_.size());
+  std::visit([&](const auto& of_state) { check_emission(of_state, start_.size()); }, emission_);
+}
+
+HiddenMarkov::Decoded HiddenMarkov::decode(Values values) const {
+  check_values(values, emission_);
+  return MarkovGraph(*this, values.size()).solve(values);
+}
+
+HiddenMarkov::Learned HiddenMarkov::learn(Values values, const LearnOptions& options) {
+  if (std::ranges::none_of(values, [](const auto& value) { return value.has_value(); }))
+    fail("hidden Markov model: no value is there to learn from; at least one is expected");
+  Decoded found = decode(values);
+  Learned learned{found.log_evidence, 0, false};
+  while (learned.iterations < options.limit && !learned.converged) {
+    take(found, values);
+    found = decode(values);
+    ++learned.iterations;
+    learned.converged = found.log_evidence - learned.log_evidence < options.tolerance;
+    learned.log_evidence = found.log_evidence;
+  }
+  return learned;
+}
+
+void HiddenMarkov::take(const Decoded& found, Values values) {
+  start_ = found.probability.row(0).transpose() / found.probability.row(0).sum();
+  transition_ = shares(found.transitions, transition_);
+  std::visit([&](auto& of_state) { refit(of_state, found.probability, values); }, emission_);
+}
+
+}  // namespace dma
