@@ -15,8 +15,8 @@ namespace dma::python {
 
 namespace py = pybind11;
 
-// Numbers side by side, whatever they were before; nothing is copied that is so already.
-using Numbers = py::array_t<double, py::array::c_style | py::array::forcecast>;
+// Array side by side, whatever they were before; nothing is copied that is so already.
+using Array = py::array_t<double, py::array::c_style | py::array::forcecast>;
 
 // A vector as an array that owns it: the numbers stay where they are.
 inline py::array_t<double> as_array(std::vector<double> values, std::vector<py::ssize_t> shape) {
@@ -31,7 +31,7 @@ inline py::array_t<double> as_array(std::vector<double> values) {
   return as_array(std::move(values), {size});
 }
 
-inline std::span<const double> span_of(const Numbers& values) {
+inline std::span<const double> span_of(const Array& values) {
   return {values.data(), static_cast<std::size_t>(values.size())};
 }
 
@@ -42,5 +42,9 @@ std::string html_of(const std::string& text);
 void throw_pending_signal();
 
 void bind_regressor(py::module_& module);
+void bind_kinds(py::module_& module);
+void bind_graph(py::module_& module);
+void bind_run(py::module_& module);
+void bind_results(py::module_& module);
 
 }  // namespace dma::python

@@ -1,9 +1,17 @@
 """Factor graphs and Bayesian neural networks: the C++ engine `dma` from Python.
 
-    import dma
-
     model = dma.Regressor().fit(X, y)             # a scikit-learn estimator
     mean, sd = model.predict(X_new, return_std=True)
+
+    g = dma.Graph()                               # or a graph of one's own
+    w = g.gaussian_prior(g.variable("w", 3), 0, 1)
+    x, y = g.observed("x", 3), g.observed("y")
+    g.gaussian_noise(g.sum(w * x), 0.04, y)
+    plan = dma.compile(g, dma.forward_backward())
+    state = dma.State(plan)
+    state.observe(x, [1, 2, 0.5])
+    state.observe(y, 1.3)
+    print(dma.run(plan, state), state.belief(w))
 
 Graphs need NumPy alone; the estimators are imported when they are first asked for, because they need scikit-learn.
 """
@@ -12,12 +20,27 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ._dma import Contradiction, Error
+from ._dma import (
+    Belief, Certificate, Connection, Contradiction, Domain, Error, Evidence, Factor, Graph, Joint, Kind, Plan, Registry, Report,
+    Schedule, State, Variable,
+    above, all_to_one, at_least, at_most, below, certify, column, compile, covariance, evidence, finite, flooding, forward,
+    forward_backward, gather, given, joint, log_evidence, one_of, residual, row, run, sample, sequential, shift,
+    standard_registry,
+)  # fmt: skip
+from .factors import factor, factor_from_function, likelihood, likelihood_from_log_density
 
 if TYPE_CHECKING:
     from .regressor import Regressor as Regressor
 
-__all__ = ["Contradiction", "Error", "Regressor"]
+__all__ = [
+    "Regressor",
+    "Belief", "Certificate", "Connection", "Contradiction", "Domain", "Error", "Evidence", "Factor", "Graph", "Joint", "Kind",
+    "Plan", "Registry", "Report", "Schedule", "State", "Variable",
+    "above", "all_to_one", "at_least", "at_most", "below", "certify", "column", "compile", "covariance", "evidence", "factor",
+    "factor_from_function", "finite", "flooding", "forward", "forward_backward", "gather", "given", "joint", "likelihood",
+    "likelihood_from_log_density", "log_evidence", "one_of", "residual", "row", "run", "sample", "sequential", "shift",
+    "standard_registry",
+]  # fmt: skip
 
 _ESTIMATORS = {"Regressor": "regressor"}
 

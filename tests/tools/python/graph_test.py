@@ -1,0 +1,231 @@
+"""Graphs from Python: the same answers as closed formulas, and nothing that a wrong call could break."""
+
+from __future__ import annotations
+
+import gc
+import shutil
+import threading
+import weakref
+from typing import Any
+
+import dma
+import numpy as np
+import pytest
+
+X, Y, NOISE = np.array([1.0, 2.0, 0.5]), 1.3, 0.04
+
+
+def line() -> tuple[dma.Graph, dma.Variable, dma.Variable, dma.Variable]:
+    """y = w . x + noise, with three weights."""
+    g = dma.Graph()
+    w = g.gaussian_prior(g.variable("w", 3), 0, 1)
+    x, y = g.observed("x", 3), g.observed("y")
+    g.gaussian_noise(g.sum(w * x), NOISE, y)
+    return g, w, x, y
+
+
+def solved(schedule: Any) -> tuple[dma.Plan, dma.State, dma.Report]:
+    g, w, x, y = line()
+    plan = dma.compile(g, schedule)
+    state = dma.State(plan)
+    state.observe(x, X)
+    state.observe(y, Y)
+    return plan, state, dma.run(plan, state)
+
+
+@pytest.mark.parametrize("schedule", [dma.forward_backward(), dma.flooding(), dma.sequential(), dma.residual(), dma.joint()])
+def test_beliefs_and_evidence_are_those_of_linear_regression(schedule: Any) -> None:
+    plan, state, report = solved(schedule)
+    covariance = np.linalg.inv(np.eye(3) + np.outer(X, X) / NOISE)
+    belief = state.belief("w")
+    np.testing.assert_allclose(belief.mean, covariance @ X * Y / NOISE, rtol=1e-9)
+    np.testing.assert_allclose(belief.sd**2, np.diag(covariance), rtol=1e-9)
+    spread = X @ X + NOISE
+    assert dma.log_evidence(plan, state) == pytest.approx(-0.5 * (np.log(2 * np.pi * spread) + Y**2 / spread), rel=1e-9)
+    assert report.converged and len(belief) == 3
+
+
+def test_correlations_and_draws_of_the_joint_solver() -> None:
+    _, state, report = solved(dma.joint())
+    exact = np.linalg.inv(np.eye(3) + np.outer(X, X) / NOISE)
+    assert report.stop == "exact"
+    np.testing.assert_allclose(dma.covariance(state, "w", "w"), exact, atol=1e-12)
+    draws = dma.sample(state, "w", 20000)
+    np.testing.assert_allclose(np.cov(draws.T), exact, atol=0.03)
+    _, swept, _ = solved(dma.forward_backward())
+    with pytest.raises(dma.Error):
+        dma.covariance(swept, "w", "w")
+
+
+def test_natural_parameters_are_a_view_that_keeps_its_belief() -> None:
+    _, state, _ = solved(dma.forward_backward())
+    natural = state.belief("w").natural
+    gc.collect()
+    assert natural.shape == (3, 2) and not natural.flags.owndata and not natural.flags.writeable
+    np.testing.assert_allclose(natural[:, 0] / natural[:, 1], state.belief("w").mean)
+
+
+def test_categories_have_a_column_each() -> None:
+    g = dma.Graph()
+    z = g.variable("z", 2, "categorical(3)")
+    g.factor("categorical_prior", [z], probability=[0.2, 0.3, 0.5])
+    state = dma.State(plan := dma.compile(g))
+    dma.run(plan, state)
+    np.testing.assert_allclose(state.belief(z).mean, [[0.2, 0.3, 0.5]] * 2)
+    assert state.belief(z).family == "categorical(3)"
+
+
+@pytest.mark.parametrize("missing", [[1.0, None, 2.0], np.ma.MaskedArray([1.0, 5.0, 2.0], mask=[0, 1, 0])])
+def test_missing_values_are_none_or_masked(missing: Any) -> None:
+    g = dma.Graph()
+    m = g.gaussian_prior(g.variable("m"), 0, 100)
+    seen = g.observed("seen", 3)
+    g.gaussian_noise(dma.all_to_one(m), 1, seen)
+    state = dma.State(plan := dma.compile(g, may_be_missing=["seen"]))
+    state.observe(seen, missing)
+    dma.run(plan, state)
+    np.testing.assert_allclose(state.belief(m).mean, [3 / 2.01])
+    with pytest.raises(dma.Error, match="seen"):
+        state.observe(seen, [1.0, np.nan, 2.0])
+    state.observe(seen, None)
+    dma.run(plan, state)
+    np.testing.assert_allclose(state.belief(m).variance, [100])
+
+
+def test_index_maps_chains_and_tables() -> None:
+    g = dma.Graph()
+    x, y = g.variable("x", 4), g.observed("y", 4)
+    g.factor("gaussian_prior", dma.gather(x, [0]), mean=0, variance=1)
+    g.factor("gaussian_noise", [dma.shift(x), x], variance=0.5)
+    g.factor("gaussian_noise", {"x": x, "y": y}, variance=2.0, name="reading")
+    state = dma.State(plan := dma.compile(g))
+    values = np.array([0.3, -1.0, 2.0, 0.7])
+    state.observe("y", values)
+    assert dma.run(plan, state).stop == "exact"
+    steps = np.diag([1.0, 2, 2, 2]) + np.diag([2.0, 2, 2, 0]) - np.diag([2.0] * 3, 1) - np.diag([2.0] * 3, -1)
+    exact = np.linalg.inv(steps + np.eye(4) / 2)
+    np.testing.assert_allclose(state.belief(x).mean, exact @ values / 2, rtol=1e-9)
+    state.set_parameter("reading", "variance", [1.0, 2.0, 3.0, 4.0])
+    dma.run(plan, state)
+    exact = np.linalg.inv(steps + np.diag(1 / np.array([1.0, 2, 3, 4])))
+    np.testing.assert_allclose(state.belief(x).variance, np.diag(exact), rtol=1e-9)
+
+
+def test_expressions_with_numbers() -> None:
+    g = dma.Graph()
+    a = g.gaussian_prior(g.variable("a", 2), [1.0, 2.0], 1.0)
+    b = np.float64(3.0) * a + 1.0
+    state = dma.State(plan := dma.compile(g))
+    dma.run(plan, state)
+    np.testing.assert_allclose(state.belief(b).mean, [4.0, 7.0])
+    np.testing.assert_allclose(state.belief(b).variance, [9.0, 9.0])
+
+
+def test_plans_and_states_outlive_what_they_were_made_from() -> None:
+    g, w, x, y = line()
+    plan = dma.compile(g)
+    g.variable("later")
+    del g
+    state = dma.State(plan)
+    other = state.copy()
+    del plan
+    gc.collect()
+    for one in (state, other):
+        one.observe(x, X)
+        one.observe(y, Y)
+        assert dma.run(one.plan, one).converged
+    assert w.name == "w" and "later" not in state.beliefs()
+
+
+def test_many_states_of_one_plan_run_at_once_and_one_state_only_alone() -> None:
+    g, w, x, y = line()
+    plan = dma.compile(g, dma.flooding(limit=5, tolerance=0))
+    errors: list[BaseException] = []
+
+    def work(state: dma.State, value: float) -> None:
+        try:
+            for _ in range(200):
+                state.observe(x, X)
+                state.observe(y, value)
+                dma.run(plan, state)
+        except dma.Error as error:
+            errors.append(error)
+
+    states = [dma.State(plan) for _ in range(4)]
+    threads = [threading.Thread(target=work, args=(state, i)) for i, state in enumerate(states)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not errors
+    for i, state in enumerate(states):
+        np.testing.assert_allclose(state.belief(w).mean[1], i * states[1].belief(w).mean[1])
+    threads = [threading.Thread(target=work, args=(states[0], 1.0)) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert all("another thread is at work with this state" in str(error) for error in errors)
+
+
+def test_wrong_calls_are_refused_in_words() -> None:
+    g, w, x, y = line()
+    other = dma.Graph()
+    plan = dma.compile(g)
+    state = dma.State(plan)
+    for call, words in [
+        (lambda: g.factor("prodct", [w, x, y]) and dma.compile(g), "did you mean 'product'"),
+        (lambda: g.factor("gaussian_noise", [w, "x"], variance=1), "'x' is given where a variable is expected"),
+        (lambda: g.gaussian_noise(w, "wide"), "parameter 'variance': 'wide' is given"),
+        (lambda: g.product(w, x, 3), "3 is given as a result"),
+        (lambda: other.product(w, x), "graph"),
+        (lambda: g["v"], "v"),
+        (lambda: state.observe(w, [1, 2, 3]), "w"),
+        (lambda: state.observe(x, [1, 2]), "x"),
+        (lambda: state.observe(x, "abc"), "observe: 'abc' is given"),
+        (lambda: state.observe(3, 1.0), "3 is given; a variable or its name is expected"),
+        (lambda: state.belief("u"), "u"),
+        (lambda: dma.run(plan, state), "no value"),
+        (lambda: dma.evidence(plan, state), "run"),
+        (lambda: state.set_parameter("gaussian_noise3", "varience", 1), "variance"),
+    ]:  # fmt: skip
+        with pytest.raises(dma.Error) as error:
+            call()
+        assert words in str(error.value), str(error.value)
+    with pytest.raises(TypeError):
+        dma.compile("graph")  # type: ignore[arg-type]
+
+
+def test_contradictions_are_their_own_error() -> None:
+    g = dma.Graph()
+    a, b = g.observed("a"), g.observed("b")
+    middle = g.affine(a, 1.0, 0.0)
+    g.factor("affine", [b, middle], a=1.0, b=0.0)
+    state = dma.State(plan := dma.compile(g, dma.flooding()))
+    state.observe(a, 1)
+    state.observe(b, 2)
+    with pytest.raises(dma.Contradiction):
+        dma.run(plan, state)
+
+
+def test_what_a_notebook_shows() -> None:
+    plan, state, report = solved(dma.forward_backward())
+    assert "<table>" in state.belief("w")._repr_html_() and "N(" in repr(state.belief("w"))
+    assert report._repr_html_().startswith("<pre>") and "sweep" in repr(report)
+    evidence = dma.evidence(plan, state)
+    assert float(evidence) == pytest.approx(sum(evidence.factors.values()) + sum(evidence.variables.values()))
+    assert evidence._repr_html_().startswith("<pre>") and not evidence.is_exact and "EP" in evidence.why
+    g, *_ = line()
+    assert g.dot().startswith("digraph") and "3 variables" not in repr(plan)
+    for shown in (g, plan, state):
+        picture = shown._repr_svg_()
+        assert picture is None if shutil.which("dot") is None else picture and picture.startswith("<svg")
+
+
+def test_a_dropped_graph_is_freed() -> None:
+    g = dma.Graph()
+    g.variable("a")
+    gone = weakref.ref(g) if hasattr(g, "__weakref__") else None
+    del g
+    gc.collect()
+    assert gone is None or gone() is None

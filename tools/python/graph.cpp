@@ -1,0 +1,251 @@
+// Graph, its variables and factors, index maps, and models written as expressions.
+#include <fmt/format.h>
+#include <pybind11/stl.h>
+
+#include "engine/inspect/dot.h"
+#include "engine/support/error.h"
+#include "factors/standard_registry.h"
+#include "models/expressions.h"
+#include "tools/python/handles.h"
+
+namespace dma::python {
+
+ParameterValue parameter_of(const std::string& name, py::handle value) {
+  const Array numbers = Array::ensure(value);
+  if (!numbers) {
+    PyErr_Clear();
+    fail("parameter '{}': {} is given; a number, or an array of numbers, is expected", name, std::string(py::repr(value)));
+  }
+  if (numbers.ndim() == 0) return *numbers.data();
+  return std::vector<double>(numbers.data(), numbers.data() + numbers.size());
+}
+
+const Registry& built_in_kinds() {
+  static const Registry registry = standard_registry();
+  return registry;
+}
+
+const Registry& registry_or_built_in(const py::object& registry) {
+  return registry.is_none() ? built_in_kinds() : registry.cast<const Registry&>();
+}
+
+py::object svg_of(const std::string& dot) { return py::module_::import("dma.pictures").attr("svg")(dot); }
+
+namespace {
+
+using Shared = std::shared_ptr<Graph>;
+
+ParameterList parameters_of(const py::kwargs& given) {
+  ParameterList list;
+  for (const auto& [name, value] : given) {
+    const auto text = name.cast<std::string>();
+    list.push_back({text, parameter_of(text, value)});
+  }
+  return list;
+}
+
+Connection connection_of(py::handle end) {
+  if (py::isinstance<Connection>(end)) return end.cast<const Connection&>();
+  if (py::isinstance<VariableHandle>(end)) return end.cast<const VariableHandle&>().id;
+  fail("{} is given where a variable is expected, or row(v), column(v), all_to_one(v), gather(v, table), shift(v) of one",
+       std::string(py::repr(end)));
+}
+
+// A list in the order of the ports, or a dictionary by their names.
+std::vector<Connection> connections_of(const py::object& ends) {
+  std::vector<Connection> connections;
+  if (py::isinstance<py::dict>(ends)) {
+    for (const auto& [port, end] : ends.cast<py::dict>())
+      connections.emplace_back(port.cast<std::string>(), connection_of(end));
+  } else if (py::isinstance<VariableHandle>(ends) || py::isinstance<Connection>(ends)) {
+    connections.push_back(connection_of(ends));
+  } else {
+    for (const py::handle end : ends.cast<py::iterable>()) connections.push_back(connection_of(end));
+  }
+  return connections;
+}
+
+// Where a result goes: None, the name of a new variable, or one that is there.
+Result result_of(const py::object& into) {
+  if (into.is_none()) return {};
+  if (py::isinstance<py::str>(into)) return into.cast<std::string>();
+  if (py::isinstance<VariableHandle>(into)) return into.cast<const VariableHandle&>().id;
+  fail("{} is given as a result; a variable, or the name of a new one, is expected", std::string(py::repr(into)));
+}
+
+VariableHandle apply_kind(const Shared& g, const std::string& kind, const py::object& inputs, const py::object& result,
+                          const py::kwargs& parameters) {
+  const auto ends = connections_of(inputs);
+  ParameterList list = parameters_of(parameters);
+  const Result into = result_of(result);
+  switch (ends.size()) {
+    case 1: return {g, apply(*g, kind, {ends[0]}, std::move(list), into)};
+    case 2: return {g, apply(*g, kind, {ends[0], ends[1]}, std::move(list), into)};
+    case 3: return {g, apply(*g, kind, {ends[0], ends[1], ends[2]}, std::move(list), into)};
+    default: fail("apply: {} inputs are given; 1 to 3 are expected, use factor() for others", ends.size());
+  }
+}
+
+std::string text_of(const VariableHandle& v) {
+  const Graph::Variable& variable = (*v.graph)[v.id];
+  return fmt::format("<dma.Variable {}[{}]{}>", variable.name, variable.size, variable.observed ? " observed" : "");
+}
+
+void bind_handles(py::module_& module) {
+  const auto times = [](const VariableHandle& a, const py::object& b) -> VariableHandle {
+    if (py::isinstance<VariableHandle>(b)) return {a.graph, product(*a.graph, a.id, b.cast<const VariableHandle&>().id)};
+    return {a.graph, affine(*a.graph, a.id, parameter_of("factor", b), 0.0)};
+  };
+  const auto plus = [](const VariableHandle& a, const py::object& b) -> VariableHandle {
+    if (py::isinstance<VariableHandle>(b)) return {a.graph, add(*a.graph, a.id, b.cast<const VariableHandle&>().id)};
+    return {a.graph, affine(*a.graph, a.id, 1.0, parameter_of("term", b))};
+  };
+  py::class_<VariableHandle>(module, "Variable", "A variable of a graph: an array of scalars.")
+      .def_property_readonly("name", [](const VariableHandle& v) { return (*v.graph)[v.id].name; })
+      .def_property_readonly("size", [](const VariableHandle& v) { return (*v.graph)[v.id].size; })
+      .def_property_readonly("family", [](const VariableHandle& v) {
+        const std::string family = (*v.graph)[v.id].family.get();
+        return family.empty() ? std::string(kGaussian) : family;
+      })
+      .def_property_readonly("observed", [](const VariableHandle& v) { return (*v.graph)[v.id].observed; })
+      .def("__mul__", times)
+      .def("__rmul__", times)
+      .def("__add__", plus)
+      .def("__radd__", plus)
+      .def("__len__", [](const VariableHandle& v) { return (*v.graph)[v.id].size; })
+      .def("__repr__", &text_of)
+      .attr("__array_ufunc__") = py::none();  // numpy's numbers leave + and * to us
+  py::class_<FactorHandle>(module, "Factor", "A factor of a graph: a plate of them.")
+      .def_property_readonly("name", [](const FactorHandle& f) { return (*f.graph)[f.id].name(); })
+      .def_property_readonly("kind", [](const FactorHandle& f) { return (*f.graph)[f.id].kind; })
+      .def("__repr__", [](const FactorHandle& f) { return fmt::format("<dma.Factor {}>", (*f.graph)[f.id].name()); });
+  py::class_<Connection>(module, "Connection", "How the slots of a factor reach the elements of a variable.");
+
+  const auto id = [](const VariableHandle& v) { return v.id; };
+  module.def("row", [id](const VariableHandle& v) { return row(id(v)); }, py::arg("variable"));
+  module.def("column", [id](const VariableHandle& v) { return column(id(v)); }, py::arg("variable"));
+  module.def("all_to_one", [id](const VariableHandle& v) { return all_to_one(id(v)); }, py::arg("variable"));
+  module.def("gather",
+             [id](const VariableHandle& v, std::vector<std::uint32_t> table) { return gather(id(v), std::move(table)); },
+             py::arg("variable"), py::arg("table"));
+  module.def("given", [id](const VariableHandle& v, std::size_t entries) { return given(id(v), entries); },
+             py::arg("variable"), py::arg("entries") = 1);
+  module.def("shift", [id](const VariableHandle& v, std::int32_t lag) { return shift(id(v), lag); }, py::arg("variable"),
+             py::arg("lag") = 1);
+}
+
+// g.product(x, y): the factors of models/expressions.h.
+void bind_expressions(py::class_<Graph, Shared>& graph) {
+  const auto one = [&graph](const char* name, auto function) {
+    graph.def(name,
+              [function](const Shared& g, const py::object& x, const py::object& result) {
+                return VariableHandle{g, function(*g, connection_of(x), result_of(result))};
+              },
+              py::arg("x"), py::arg("result") = py::none());
+  };
+  const auto two = [&graph](const char* name, auto function) {
+    graph.def(name,
+              [function](const Shared& g, const py::object& x, const py::object& y, const py::object& result) {
+                return VariableHandle{g, function(*g, connection_of(x), connection_of(y), result_of(result))};
+              },
+              py::arg("x"), py::arg("y"), py::arg("result") = py::none());
+  };
+  one("square", &square);
+  one("exponential", &exponential);
+  two("product", &product);
+  two("add", &add);
+  two("max", &max);
+  graph
+      .def("gaussian_prior",
+           [](const Shared& g, const VariableHandle& x, const py::object& mean, const py::object& variance) {
+             return VariableHandle{g, gaussian_prior(*g, x.id, parameter_of("mean", mean), parameter_of("variance", variance))};
+           },
+           py::arg("x"), py::arg("mean"), py::arg("variance"))
+      .def("gaussian_noise",
+           [](const Shared& g, const py::object& x, const py::object& variance, const py::object& result) {
+             return VariableHandle{g, gaussian_noise(*g, connection_of(x), parameter_of("variance", variance), result_of(result))};
+           },
+           py::arg("x"), py::arg("variance"), py::arg("result") = py::none())
+      .def("affine",
+           [](const Shared& g, const py::object& x, const py::object& a, const py::object& b, const py::object& result) {
+             return VariableHandle{g, affine(*g, connection_of(x), parameter_of("a", a), parameter_of("b", b), result_of(result))};
+           },
+           py::arg("x"), py::arg("a"), py::arg("b"), py::arg("result") = py::none())
+      .def("leaky_relu",
+           [](const Shared& g, const py::object& x, const py::object& slope, const py::object& result) {
+             return VariableHandle{g, leaky_relu(*g, connection_of(x), parameter_of("slope", slope), result_of(result))};
+           },
+           py::arg("x"), py::arg("slope"), py::arg("result") = py::none())
+      .def("sum",
+           [](const Shared& g, const VariableHandle& x, const py::object& result) {
+             return VariableHandle{g, sum(*g, x.id, result_of(result))};
+           },
+           py::arg("x"), py::arg("result") = py::none())
+      .def("sum_rows",
+           [](const Shared& g, const VariableHandle& x, std::size_t rows, const py::object& result) {
+             return VariableHandle{g, sum_rows(*g, x.id, rows, result_of(result))};
+           },
+           py::arg("x"), py::arg("rows"), py::arg("result") = py::none())
+      .def("linear",
+           [](const Shared& g, const VariableHandle& x, const Array& a, const py::object& b, const py::object& result) {
+             return VariableHandle{
+                 g, linear(*g, x.id, {a.data(), a.data() + a.size()}, parameter_of("b", b), result_of(result))};
+           },
+           py::arg("x"), py::arg("a"), py::arg("b") = 0.0, py::arg("result") = py::none())
+      .def("matrix_product",
+           [](const Shared& g, const VariableHandle& w, const VariableHandle& x, const py::object& result) {
+             return VariableHandle{g, matrix_product(*g, w.id, x.id, result_of(result))};
+           },
+           py::arg("w"), py::arg("x"), py::arg("result") = py::none());
+}
+
+}  // namespace
+
+void bind_graph(py::module_& module) {
+  bind_handles(module);
+  const auto adding = [](auto method) {
+    return [method](const Shared& g, const std::string& name, std::size_t size, const std::string& family) {
+      return VariableHandle{g, ((*g).*method)(name, size, family)};
+    };
+  };
+  py::class_<Graph, Shared> graph(module, "Graph", "A model as its author writes it: variables, and factors between them.");
+  graph.def(py::init<>())
+      .def("variable", adding(&Graph::variable), py::arg("name") = "", py::arg("size") = 1, py::arg("family") = "")
+      .def("observed", adding(&Graph::observed), py::arg("name") = "", py::arg("size") = 1, py::arg("family") = "")
+      .def("shared", adding(&Graph::shared), py::arg("name") = "", py::arg("size") = 1, py::arg("family") = "")
+      .def("factor",
+           [](const Shared& g, const std::string& kind, const py::object& connections, const std::string& name,
+              const std::string& method, const py::kwargs& parameters) {
+             return FactorHandle{g, g->factor(kind, connections_of(connections), parameters_of(parameters), {name, method})};
+           },
+           py::arg("kind"), py::arg("connections"), py::kw_only(), py::arg("name") = "", py::arg("method") = "")
+      .def("apply", &apply_kind, py::arg("kind"), py::arg("inputs"), py::arg("result") = py::none())
+      .def_property_readonly("variables",
+                             [](const Shared& g) {
+                               std::vector<VariableHandle> all;
+                               for (std::uint32_t i = 0; i < g->variables().size(); ++i) all.push_back({g, {i, g->mark()}});
+                               return all;
+                             })
+      .def_property_readonly("factors",
+                             [](const Shared& g) {
+                               std::vector<FactorHandle> all;
+                               for (std::uint32_t i = 0; i < g->factors().size(); ++i) all.push_back({g, {i, g->mark()}});
+                               return all;
+                             })
+      .def("__getitem__", [](const Shared& g, const std::string& name) { return VariableHandle{g, g->find_variable(name)}; })
+      .def("dot", [](const Graph& g, const py::object& registry) { return to_dot(g, registry_or_built_in(registry)); },
+           py::arg("registry") = py::none())
+      .def("describe", [](const Graph& g) { return describe(g); })
+      .def("__repr__",
+           [](const Graph& g) {
+             return fmt::format("<dma.Graph: {} variables, {} factors>", g.variables().size(), g.factors().size());
+           })
+      .def("_repr_svg_", [](const Graph& g) -> py::object {
+        for (const Graph::Factor& factor : g.factors())
+          if (!built_in_kinds().contains(factor.kind)) return py::none();  // a plan knows its registry
+        return svg_of(to_dot(g, built_in_kinds()));
+      });
+  bind_expressions(graph);
+}
+
+}  // namespace dma::python

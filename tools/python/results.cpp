@@ -1,0 +1,152 @@
+// What is read after a run: beliefs, reports, evidence, the joint posterior.
+#include <fmt/format.h>
+#include <pybind11/stl.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "engine/joint/joint.h"
+#include "engine/run/evidence.h"
+#include "engine/support/error.h"
+#include "tools/python/handles.h"
+
+namespace dma::python {
+
+namespace {
+
+// Elements, or elements x categories where a family has several numbers for each.
+py::array_t<double> shaped(const Belief& belief, std::vector<double> values) {
+  const auto lanes = static_cast<py::ssize_t>(belief.family().lanes());
+  if (lanes == 1) return as_array(std::move(values));
+  return as_array(std::move(values), {static_cast<py::ssize_t>(belief.size()), lanes});
+}
+
+std::string table_of(const Belief& belief) {
+  constexpr std::size_t kShown = 50;
+  std::string html = "<table><tr><th>element</th><th>belief</th></tr>";
+  for (std::size_t i = 0; i < std::min(belief.size(), kShown); ++i)
+    html += fmt::format("<tr><td>{}</td><td>{}</td></tr>", i, html_of(belief.family()->text(belief.message(i))));
+  if (belief.size() > kShown) html += fmt::format("<tr><td colspan=2>and {} more</td></tr>", belief.size() - kShown);
+  return html + "</table>";
+}
+
+std::string_view name_of_stop(Report::Stop stop) {
+  switch (stop) {
+    case Report::Stop::exact: return "exact";
+    case Report::Stop::approximate: return "approximate";
+    case Report::Stop::converged: return "converged";
+    case Report::Stop::limit: return "limit";
+    case Report::Stop::diverged: return "diverged";
+    case Report::Stop::singular: return "singular";
+  }
+  return "";
+}
+
+void bind_belief(py::module_& module) {
+  py::class_<Belief, std::shared_ptr<Belief>>(module, "Belief", "What is known of a variable, element by element.")
+      .def_property_readonly("mean", [](const Belief& b) { return shaped(b, b.means()); })
+      .def_property_readonly("variance", [](const Belief& b) { return shaped(b, b.variances()); })
+      .def_property_readonly("sd",
+                             [](const Belief& b) {
+                               std::vector<double> values = b.variances();
+                               for (double& value : values) value = std::sqrt(value);
+                               return shaped(b, std::move(values));
+                             })
+      .def_property_readonly("natural",
+                             [](const py::object& self) {
+                               const auto& b = self.cast<const Belief&>();
+                               static_assert(sizeof(Natural) == 2 * sizeof(double));
+                               const auto lanes = static_cast<py::ssize_t>(b.size() * b.family().lanes());
+                               const double* const first = lanes == 0 ? nullptr : &b.message(0)[0].tau;
+                               py::array_t<double> view({lanes, py::ssize_t{2}}, first, self);
+                               view.attr("flags").attr("writeable") = false;
+                               return view;
+                             },
+                             "The natural parameters, tau and rho of each lane, where they lie: nothing is copied.")
+      .def_property_readonly("family", [](const Belief& b) { return b.family().text(); })
+      .def("log_density", [](const Belief& b, std::size_t element, const Array& value) { return b.log_density(element, span_of(value)); },
+           py::arg("element"), py::arg("value"))
+      .def("__len__", &Belief::size)
+      .def("__repr__", &Belief::text)
+      .def("_repr_html_", &table_of);
+}
+
+void bind_reports(py::module_& module) {
+  py::class_<Report>(module, "Report", "What a run did and what its answer is worth.")
+      .def_property_readonly("stop", [](const Report& r) { return name_of_stop(r.stop); })
+      .def_property_readonly("why", [](const Report& r) { return std::string(r.why); })
+      .def_property_readonly("converged", &Report::converged)
+      .def_readonly("sweeps", &Report::sweeps)
+      .def_readonly("messages", &Report::messages)
+      .def_readonly("change", &Report::change)
+      .def_readonly("faults", &Report::faults)
+      .def_readonly("replaced", &Report::replaced)
+      .def("text", &Report::text)
+      .def("__repr__", &Report::line)
+      .def("_repr_html_", [](const Report& r) { return html_of(r.text()); });
+  const auto parts = [](const std::vector<Evidence::Part>& all) {
+    py::dict named;
+    for (const Evidence::Part& part : all) named[py::str(part.name)] = part.value;
+    return named;
+  };
+  py::class_<Evidence>(module, "Evidence", "log p(observed), and the part of every factor and variable.")
+      .def_readonly("log_value", &Evidence::log_value)
+      .def_readonly("is_exact", &Evidence::is_exact)
+      .def_readonly("why", &Evidence::why)
+      .def_property_readonly("factors", [parts](const Evidence& e) { return parts(e.factors); })
+      .def_property_readonly("variables", [parts](const Evidence& e) { return parts(e.variables); })
+      .def("__float__", [](const Evidence& e) { return e.log_value; })
+      .def("text", &Evidence::text)
+      .def("__repr__", &Evidence::line)
+      .def("_repr_html_", [](const Evidence& e) { return html_of(e.text()); });
+  module.def("evidence",
+             [](const PlanHandle& plan, StateHandle& s) {
+               const Alone alone(s);
+               const py::gil_scoped_release unlocked;
+               return evidence(plan.plan, s.state);
+             },
+             py::arg("plan"), py::arg("state"));
+  module.def("log_evidence",
+             [](const PlanHandle& plan, StateHandle& s) {
+               const Alone alone(s);
+               const py::gil_scoped_release unlocked;
+               return log_evidence(plan.plan, s.state);
+             },
+             py::arg("plan"), py::arg("state"));
+}
+
+// Correlations and draws, after a run by joint().
+void bind_joint(py::module_& module) {
+  module.def("covariance",
+             [](StateHandle& s, const py::object& a, const py::object& b) {
+               const Alone alone(s);
+               const Eigen::MatrixXd found = JointPosterior(s.state).covariance(id_of(s.plan, a), id_of(s.plan, b));
+               std::vector<double> rows;
+               for (Eigen::Index i = 0; i < found.rows(); ++i)
+                 for (Eigen::Index j = 0; j < found.cols(); ++j) rows.push_back(found(i, j));
+               return as_array(std::move(rows), {found.rows(), found.cols()});
+             },
+             py::arg("state"), py::arg("a"), py::arg("b"));
+  module.def("sample",
+             [](StateHandle& s, const py::object& variable, std::size_t draws, std::uint64_t seed) {
+               const Alone alone(s);
+               const VariableId id = id_of(s.plan, variable);
+               const std::size_t size = s.plan.plan->variable(id).elements();
+               const JointSamples found = JointPosterior(s.state).sample(draws, seed);
+               std::vector<double> rows;
+               for (std::size_t draw = 0; draw < found.size(); ++draw)
+                 for (std::size_t i = 0; i < size; ++i) rows.push_back(found(draw, id, i));
+               return as_array(std::move(rows), {static_cast<py::ssize_t>(draws), static_cast<py::ssize_t>(size)});
+             },
+             py::arg("state"), py::arg("variable"), py::arg("draws"), py::arg("seed") = 1);
+}
+
+}  // namespace
+
+void bind_results(py::module_& module) {
+  bind_belief(module);
+  bind_reports(module);
+  bind_joint(module);
+}
+
+}  // namespace dma::python

@@ -1,0 +1,240 @@
+// compile, State, run, and what is read afterwards: beliefs, reports, evidence, the joint posterior.
+#include <fmt/format.h>
+#include <pybind11/stl.h>
+
+#include <map>
+#include <optional>
+
+#include "engine/compile/compile.h"
+#include "engine/inspect/dot.h"
+#include "engine/joint/joint.h"
+#include "engine/run/run.h"
+#include "engine/support/error.h"
+#include "schedules/flooding.h"
+#include "schedules/forward_backward.h"
+#include "schedules/residual.h"
+#include "schedules/sequential.h"
+#include "tools/python/handles.h"
+
+namespace dma::python {
+
+Alone::Alone(StateHandle& handle) : handle_(handle) {
+  if (handle.is_busy.exchange(true)) fail("another thread is at work with this state; give each thread a state of its own");
+}
+
+VariableId id_of(const PlanHandle& plan, const py::object& variable) {
+  if (py::isinstance<VariableHandle>(variable)) return variable.cast<const VariableHandle&>().id;
+  if (py::isinstance<py::str>(variable)) return plan.graph->find_variable(variable.cast<std::string>());
+  fail("{} is given; a variable or its name is expected", std::string(py::repr(variable)));
+}
+FactorId factor_of(const PlanHandle& plan, const py::object& factor) {
+  if (py::isinstance<FactorHandle>(factor)) return factor.cast<const FactorHandle&>().id;
+  if (py::isinstance<py::str>(factor)) return plan.graph->find_factor(factor.cast<std::string>());
+  fail("{} is given; a factor or its name is expected", std::string(py::repr(factor)));
+}
+
+namespace {
+
+using SharedState = std::shared_ptr<StateHandle>;
+
+std::vector<VariableId> ids_of(const Graph& graph, const std::vector<py::object>& variables) {
+  const PlanHandle named{Plan(), std::shared_ptr<const Graph>(std::shared_ptr<void>(), &graph)};
+  std::vector<VariableId> ids;
+  for (const py::object& variable : variables) ids.push_back(id_of(named, variable));
+  return ids;
+}
+
+struct CompileWords {
+  std::string method;
+  std::map<std::string, std::string> kind_methods;
+  bool fuse;
+  std::vector<py::object> unobserved, predicted, may_be_missing;
+};
+
+template <class Rule>
+PlanHandle compile_with(const Graph& graph, const Rule& rule, const py::object& registry, const std::vector<Kind>& kinds,
+                        const CompileWords& words) {
+  const auto kept = std::make_shared<const Graph>(graph);  // nobody adds to it while the lock is released
+  Registry known = registry_or_built_in(registry);
+  for (const Kind& kind : kinds) known.add(kind);
+  const CompileOptions options{.method = words.method,
+                               .kind_methods = words.kind_methods,
+                               .fuse = words.fuse,
+                               .unobserved = ids_of(graph, words.unobserved),
+                               .predicted = ids_of(graph, words.predicted),
+                               .may_be_missing = ids_of(graph, words.may_be_missing)};
+  const py::gil_scoped_release unlocked;
+  return {compile(*kept, rule, known, options), kept};
+}
+
+void observe_values(StateHandle& s, VariableId variable, const py::object& values) {
+  if (values.is_none()) return s.state.observe(variable, std::nullopt);
+  // Where an element is None, or masked, it is missing; a NaN is a mistake.
+  const bool is_masked = py::hasattr(values, "mask") && py::hasattr(values, "filled");
+  bool has_none = false;
+  if (py::isinstance<py::list>(values) || py::isinstance<py::tuple>(values))
+    for (const py::handle value : values) has_none |= value.is_none();
+  if (has_none) return s.state.observe(variable, std::span<const std::optional<double>>(values.cast<std::vector<std::optional<double>>>()));
+  const Array numbers = Array::ensure(is_masked ? values.attr("filled")(0.0) : values);
+  if (!numbers) {
+    PyErr_Clear();
+    fail("observe: {} is given; a number, an array of numbers, or None for what is missing is expected",
+         std::string(py::repr(values)));
+  }
+  if (!is_masked) return s.state.observe(variable, span_of(numbers));
+  const py::array_t<bool, py::array::c_style | py::array::forcecast> mask =
+      py::module_::import("numpy.ma").attr("getmaskarray")(values);
+  std::vector<std::optional<double>> known;
+  for (py::ssize_t i = 0; i < numbers.size(); ++i)
+    known.push_back(mask.data()[i] ? std::nullopt : std::optional(numbers.data()[i]));
+  s.state.observe(variable, std::span<const std::optional<double>>(known));
+}
+
+Report run_state(const PlanHandle& plan, StateHandle& s, bool warm, bool diagnose) {
+  const Alone alone(s);
+  const py::gil_scoped_release unlocked;
+  return run(plan.plan, s.state, {.warm = warm, .diagnose = diagnose});
+}
+
+void bind_schedules(py::module_& module) {
+  py::class_<Scheduler>(module, "Schedule", "In which order messages are computed.")
+      .def_readonly("name", &Scheduler::name)
+      .def("__repr__", [](const Scheduler& s) { return fmt::format("<dma.Schedule {}>", s.name); });
+  py::class_<Joint>(module, "Joint", "All variables as one Gaussian.").def("__repr__", [](const Joint&) { return "<dma.Joint>"; });
+  module.def("forward_backward", &forward_backward);
+  module.def("forward", &forward);
+  const auto repeated = [&module](const char* name, Scheduler (*make)(Iteration)) {
+    const Iteration usual;
+    module.def(name,
+               [make](double tolerance, int limit, double damping) {
+                 return make({.tolerance = tolerance, .limit = limit, .damping = damping});
+               },
+               py::kw_only(), py::arg("tolerance") = usual.tolerance, py::arg("limit") = usual.limit,
+               py::arg("damping") = usual.damping);
+  };
+  repeated("flooding", &flooding);
+  repeated("sequential", &sequential);
+  repeated("residual", &residual);
+  const JointOptions usual;
+  module.def("joint",
+             [](double tolerance, int limit, std::uint64_t start_seed) {
+               return joint({.tolerance = tolerance, .limit = limit, .start_seed = start_seed, .callback = [](const JointReport&) {
+                               throw_pending_signal();  // Ctrl-C
+                               return true;
+                             }});
+             },
+             py::kw_only(), py::arg("tolerance") = usual.tolerance, py::arg("limit") = usual.limit,
+             py::arg("start_seed") = usual.start_seed);
+}
+
+template <class Rule, class Default>
+void bind_compile(py::module_& module, const Default& default_rule) {
+  module.def("compile",
+             [](const Graph& graph, const Rule& rule, const py::object& registry, const std::vector<Kind>& kinds,
+                const std::string& method, const std::map<std::string, std::string>& kind_methods, bool fuse,
+                const std::vector<py::object>& unobserved, const std::vector<py::object>& predicted,
+                const std::vector<py::object>& may_be_missing) {
+               return compile_with(graph, rule, registry, kinds, {method, kind_methods, fuse, unobserved, predicted, may_be_missing});
+             },
+             py::arg("graph"), default_rule, py::arg("registry") = py::none(), py::kw_only(),
+             py::arg("kinds") = std::vector<Kind>{}, py::arg("method") = "dma",
+             py::arg("kind_methods") = std::map<std::string, std::string>{}, py::arg("fuse") = true,
+             py::arg("unobserved") = std::vector<py::object>{}, py::arg("predicted") = std::vector<py::object>{},
+             py::arg("may_be_missing") = std::vector<py::object>{});
+}
+
+void bind_plan(py::module_& module) {
+  py::class_<PlanHandle>(module, "Plan", "What compile makes of a graph: immutable, shared by any number of states.")
+      .def_property_readonly("messages_per_sweep", [](const PlanHandle& p) { return p.plan.messages_per_sweep(); })
+      .def_property_readonly("bytes", [](const PlanHandle& p) { return p.plan.bytes(); })
+      .def("describe", [](const PlanHandle& p) { return describe(p.plan); })
+      .def("dot", [](const PlanHandle& p) { return to_dot(*p.graph, *p.plan->registry); })
+      .def("_repr_svg_", [](const PlanHandle& p) { return svg_of(to_dot(*p.graph, *p.plan->registry)); })
+      .def("__repr__", [](const PlanHandle& p) {
+        return fmt::format("<dma.Plan: {} variables, {} messages a sweep>", p.plan->variables.size(), p.plan.messages_per_sweep());
+      });
+  bind_compile<Scheduler>(module, py::arg_v("schedule", forward_backward(), "forward_backward()"));
+  bind_compile<Joint>(module, py::arg("schedule"));
+}
+
+void bind_state(py::module_& module) {
+  py::class_<StateHandle, SharedState>(module, "State", "Every number that changes while a plan runs.")
+      .def(py::init([](const PlanHandle& plan) { return std::make_shared<StateHandle>(plan, State(plan.plan)); }), py::arg("plan"))
+      .def("observe",
+           [](StateHandle& s, const py::object& variable, const py::object& values) {
+             const Alone alone(s);
+             observe_values(s, id_of(s.plan, variable), values);
+           },
+           py::arg("variable"), py::arg("values"))
+      .def("set_parameter",
+           [](StateHandle& s, const py::object& factor, const std::string& name, const py::object& values) {
+             const Alone alone(s);
+             const ParameterValue value = parameter_of(name, values);
+             s.state.set_parameter(factor_of(s.plan, factor), name, std::span(value.numbers.begin(), value.numbers.size()));
+           },
+           py::arg("factor"), py::arg("parameter"), py::arg("values"))
+      .def("set_table",
+           [](StateHandle& s, const py::object& factor, const std::string& port, const std::vector<std::uint32_t>& elements) {
+             const Alone alone(s);
+             s.state.set_table(factor_of(s.plan, factor), port, std::span<const std::uint32_t>(elements));
+           },
+           py::arg("factor"), py::arg("port"), py::arg("elements"))
+      .def("belief",
+           [](StateHandle& s, const py::object& variable) {
+             const Alone alone(s);
+             return std::make_shared<Belief>(s.state.belief(id_of(s.plan, variable)));
+           },
+           py::arg("variable"))
+      .def("beliefs",
+           [](StateHandle& s) {
+             const Alone alone(s);
+             py::dict all;
+             for (std::uint32_t v = 0; v < s.plan.graph->variables().size(); ++v)
+               if (!s.plan.plan->variables[v].eliminated)
+                 all[py::str(s.plan.graph->variables()[v].name)] =
+                     std::make_shared<Belief>(s.state.belief(VariableId{v, s.plan.graph->mark()}));
+             return all;
+           })
+      .def("messages",
+           [](StateHandle& s, const py::object& factor, const std::string& port) {
+             const Alone alone(s);
+             std::vector<double> moments;
+             for (const Gaussian& message : s.state.messages(factor_of(s.plan, factor), port))
+               moments.insert(moments.end(), {message.mean(), message.variance()});
+             const auto rows = static_cast<py::ssize_t>(moments.size() / 2);
+             return as_array(std::move(moments), {rows, 2});
+           },
+           py::arg("factor"), py::arg("port"), "Mean and variance of the messages to a port, slot by slot.")
+      .def("reset",
+           [](StateHandle& s) {
+             const Alone alone(s);
+             s.state.reset();
+           })
+      .def("copy",
+           [](StateHandle& s) {
+             const Alone alone(s);
+             return std::make_shared<StateHandle>(s.plan, s.state.copy());
+           })
+      .def_property_readonly("plan", [](const StateHandle& s) { return s.plan; })
+      .def("dot",
+           [](StateHandle& s) {
+             const Alone alone(s);
+             return to_dot(*s.plan.graph, *s.plan.plan->registry, s.state);
+           })
+      .def("_repr_svg_", [](StateHandle& s) {
+        const Alone alone(s);
+        return svg_of(to_dot(*s.plan.graph, *s.plan.plan->registry, s.state));
+      });
+  module.def("run", &run_state, py::arg("plan"), py::arg("state"), py::kw_only(), py::arg("warm") = false,
+             py::arg("diagnose") = true);
+}
+
+}  // namespace
+
+void bind_run(py::module_& module) {
+  bind_schedules(module);
+  bind_plan(module);
+  bind_state(module);
+}
+
+}  // namespace dma::python
