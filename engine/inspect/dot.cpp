@@ -73,7 +73,8 @@ std::string draw(const Graph& graph, const Registry& registry, const Explanation
   for (std::size_t v = 0; v < graph.variables().size(); ++v) {
     const auto& variable = graph.variables()[v];
     const VariableId id{static_cast<std::uint32_t>(v)};
-    const std::optional<Belief> belief = state == nullptr ? std::nullopt : std::optional(state->belief(id));
+    const bool has_belief = state != nullptr && !state->plan()->variable(id).eliminated;  // fused away: it has no messages
+    const std::optional<Belief> belief = has_belief ? std::optional(state->belief(id)) : std::nullopt;
     text += fmt::format("  v{} [shape=ellipse, label={}{}{}{}{}];\n", v,
                         label(variable.name, variable.size, belief ? known(*belief) : ""),
                         variable.observed ? ", peripheries=2" : "",

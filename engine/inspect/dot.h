@@ -16,7 +16,7 @@ std::string to_dot(const Graph& graph, const Registry& registry);
 // it; a variable that nothing informs is drawn dashed.
 std::string to_dot(const Graph& graph, const Registry& registry, const Explanation& explanation);
 
-// The same with what is known of every variable; one that nothing informs is drawn dashed.
+// The same with what is known of every variable that was not fused away; one that nothing informs is drawn dashed.
 std::string to_dot(const Graph& graph, const Registry& registry, const State& state);
 
 }  // namespace dma

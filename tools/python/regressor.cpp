@@ -34,7 +34,7 @@ Eigen::MatrixXd matrix_of(const Columns& values, const char* what) {
 py::array_t<double> view_of(const Eigen::MatrixXd& matrix, py::handle owner) {
   constexpr auto kStep = static_cast<py::ssize_t>(sizeof(double));
   py::array_t<double> view({matrix.rows(), matrix.cols()}, {kStep, kStep * matrix.rows()}, matrix.data(), owner);
-  py::detail::array_proxy(view.ptr())->flags &= ~py::detail::npy_api::NPY_ARRAY_WRITEABLE_;
+  view.attr("flags").attr("writeable") = false;
   return view;
 }
 py::array_t<double> array_of(Eigen::MatrixXd matrix) {
@@ -43,6 +43,13 @@ py::array_t<double> array_of(Eigen::MatrixXd matrix) {
   const py::capsule owner(kept.release(), [](void* p) { delete static_cast<Eigen::MatrixXd*>(p); });
   constexpr auto kStep = static_cast<py::ssize_t>(sizeof(double));
   return py::array_t<double>({pointer->rows(), pointer->cols()}, {kStep, kStep * pointer->rows()}, pointer->data(), owner);
+}
+
+// Other threads go on meanwhile.
+template <class Work>
+auto without_lock(const Work& work) {
+  const py::gil_scoped_release unlocked;
+  return work();
 }
 
 // A model that predicts; nothing changes it, so that any number of threads may ask it at once.
@@ -167,12 +174,14 @@ void bind_prediction(py::module_& module) {
   const auto part = [](auto member) {
     return [member](const py::object& self) { return view_of(self.cast<const Prediction&>().*member, self); };
   };
-  const auto rows = [](const Prediction& p, const Columns& y) {
-    Eigen::MatrixXd targets = matrix_of(y, "y");
-    if (targets.rows() != p.mean.rows() || targets.cols() != p.mean.cols())
-      fail("y has {} rows and {} columns, but {} and {} were predicted", targets.rows(), targets.cols(), p.mean.rows(),
-           p.mean.cols());
-    return targets;
+  const auto of_targets = [](auto method) {
+    return [method](const Prediction& p, const Columns& y) {
+      const Eigen::MatrixXd targets = matrix_of(y, "y");
+      if (targets.rows() != p.mean.rows() || targets.cols() != p.mean.cols())
+        fail("y has {} rows and {} columns, but {} and {} were predicted", targets.rows(), targets.cols(), p.mean.rows(),
+             p.mean.cols());
+      return array_of(without_lock([&] { return (p.*method)(targets); }));
+    };
   };
   py::class_<Prediction>(module, "Prediction", "For every row and output a mixture of Gaussians or Student's t.")
       .def_property_readonly("mean", part(&Prediction::mean))
@@ -183,18 +192,11 @@ void bind_prediction(py::module_& module) {
            [](const Prediction& self, double probability) {
              if (!(probability > 0 && probability < 1))
                fail("a quantile of {} is asked for; a probability above 0 and below 1 is expected", probability);
-             Eigen::MatrixXd found;
-             {
-               const py::gil_scoped_release unlocked;
-               found = self.quantile(probability);
-             }
-             return array_of(std::move(found));
+             return array_of(without_lock([&] { return self.quantile(probability); }));
            },
            py::arg("probability"))
-      .def("log_density", [rows](const Prediction& self, const Columns& y) { return array_of(self.log_density(rows(self, y))); },
-           py::arg("y"))
-      .def("cumulative", [rows](const Prediction& self, const Columns& y) { return array_of(self.cumulative(rows(self, y))); },
-           py::arg("y"))
+      .def("log_density", of_targets(&Prediction::log_density), py::arg("y"))
+      .def("cumulative", of_targets(&Prediction::cumulative), py::arg("y"))
       .def("__len__", [](const Prediction& self) { return self.mean.rows(); });
 }
 

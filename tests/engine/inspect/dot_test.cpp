@@ -2,7 +2,10 @@
 
 #include <doctest/doctest.h>
 
+#include "engine/compile/compile.h"
+#include "engine/run/run.h"
 #include "factors/standard_registry.h"
+#include "schedules/forward_backward.h"
 
 using namespace dma;
 
@@ -28,4 +31,20 @@ TEST_CASE(
         "  v2 -> f1;\n"
         "  f1 -> v3;\n"
         "}\n");
+}
+
+TEST_CASE("dot: beliefs stand under the names, and a variable that was fused away has its name alone") {
+  Graph g;
+  const auto w = g.variable("w", 2), x = g.observed("x", 2), p = g.variable("p", 2), z = g.variable("z");
+  g.factor("gaussian_prior", {w}, {{"mean", 1.0}, {"variance", 4.0}});
+  g.factor("product", {w, x, p});
+  g.factor("sum", {p, z});
+  const Plan plan = compile(g, forward_backward(), standard_registry());
+  REQUIRE(plan->variable(p).eliminated);
+  State state(plan);
+  state.observe(x, {1.0, 2.0});
+  (void)run(plan, state);
+  const std::string drawn = to_dot(g, standard_registry(), state);
+  CHECK(drawn.find("label=\"w [2]\\nN(1, 2^2)\\nN(1, 2^2)\"") != std::string::npos);
+  CHECK(drawn.find("label=\"p [2]\"") != std::string::npos);
 }
