@@ -59,8 +59,10 @@ std::vector<Connection> connections_of(const py::object& ends) {
       connections.emplace_back(port.cast<std::string>(), connection_of(end));
   } else if (py::isinstance<VariableHandle>(ends) || py::isinstance<Connection>(ends)) {
     connections.push_back(connection_of(ends));
+  } else if (py::isinstance<py::iterable>(ends)) {
+    for (const py::handle end : ends) connections.push_back(connection_of(end));
   } else {
-    for (const py::handle end : ends.cast<py::iterable>()) connections.push_back(connection_of(end));
+    fail("{} is given; a variable, a list of them, or a dictionary by ports is expected", std::string(py::repr(ends)));
   }
   return connections;
 }

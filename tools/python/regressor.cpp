@@ -3,8 +3,11 @@
 
 #include <Eigen/Dense>
 #include <optional>
+#include <set>
+#include <string_view>
 
 #include "engine/support/error.h"
+#include "engine/support/text.h"
 #include "models/bnn_file.h"
 #include "models/choose.h"
 #include "tools/dma/fit_check.h"
@@ -102,6 +105,16 @@ class Listener {
   py::object on_epoch_, error_ = py::none();
 };
 
+// As the reader of a CSV file does.
+void check_names(const TrainingData& data) {
+  std::set<std::string_view> seen;
+  for (const auto* names : {&data.features, &data.targets})
+    for (const std::string& name : *names) {
+      if (!is_plain_text(name)) fail("the name of a column, '{}', holds control characters; rename it", printable(name));
+      if (!seen.insert(name).second) fail("two columns are named '{}'; give each its own name", name);
+    }
+}
+
 void check_targets(const TrainingData& data) {
   for (Eigen::Index j = 0; j < data.outputs.cols(); ++j) {
     const auto column = data.outputs.col(j);
@@ -123,6 +136,7 @@ Outcome fit(const Columns& inputs, const Columns& outputs, std::vector<std::stri
   Outcome outcome;
   {
     const py::gil_scoped_release unlocked;
+    check_names(data);
     check_targets(data);
     const IdleColumns idle = idle_columns(data.inputs, data.features);
     if (idle.kept.empty()) fail("every column of the inputs is constant; at least one that varies is expected");

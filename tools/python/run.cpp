@@ -2,8 +2,10 @@
 #include <fmt/format.h>
 #include <pybind11/stl.h>
 
+#include <algorithm>
 #include <map>
 #include <optional>
+#include <variant>
 
 #include "engine/compile/compile.h"
 #include "engine/inspect/dot.h"
@@ -44,27 +46,35 @@ std::vector<VariableId> ids_of(const Graph& graph, const std::vector<py::object>
   return ids;
 }
 
-struct CompileWords {
-  std::string method;
-  std::map<std::string, std::string> kind_methods;
-  bool fuse;
-  std::vector<py::object> unobserved, predicted, may_be_missing;
-};
+// A schedule, joint(), or the name of one with its usual settings.
+std::variant<Scheduler, Joint> rule_of(const py::object& schedule) {
+  if (py::isinstance<Scheduler>(schedule)) return schedule.cast<const Scheduler&>();
+  if (py::isinstance<Joint>(schedule)) return schedule.cast<const Joint&>();
+  if (!py::isinstance<py::str>(schedule))
+    fail("{} is given as a schedule; forward_backward(), flooding(), sequential(), residual() or joint() is expected",
+         std::string(py::repr(schedule)));
+  const auto name = schedule.cast<std::string>();
+  const std::vector<std::string> known{"forward_backward", "forward", "flooding", "sequential", "residual", "joint"};
+  if (std::ranges::find(known, name) == known.end()) fail("there is no schedule '{}'{}", name, suggestion(name, known));
+  return rule_of(py::module_::import("dma._dma").attr(name.c_str())());
+}
 
-template <class Rule>
-PlanHandle compile_with(const Graph& graph, const Rule& rule, const py::object& registry, const std::vector<Kind>& kinds,
-                        const CompileWords& words) {
+PlanHandle compile_graph(const Graph& graph, const py::object& schedule, const py::object& registry, const std::vector<Kind>& kinds,
+                         const std::string& method, const std::map<std::string, std::string>& kind_methods, bool fuse,
+                         const std::vector<py::object>& unobserved, const std::vector<py::object>& predicted,
+                         const std::vector<py::object>& may_be_missing) {
   const auto kept = std::make_shared<const Graph>(graph);  // nobody adds to it while the lock is released
+  const auto rule = rule_of(schedule);
   Registry known = registry_or_built_in(registry);
   for (const Kind& kind : kinds) known.add(kind);
-  const CompileOptions options{.method = words.method,
-                               .kind_methods = words.kind_methods,
-                               .fuse = words.fuse,
-                               .unobserved = ids_of(graph, words.unobserved),
-                               .predicted = ids_of(graph, words.predicted),
-                               .may_be_missing = ids_of(graph, words.may_be_missing)};
+  const CompileOptions options{.method = method,
+                               .kind_methods = kind_methods,
+                               .fuse = fuse,
+                               .unobserved = ids_of(graph, unobserved),
+                               .predicted = ids_of(graph, predicted),
+                               .may_be_missing = ids_of(graph, may_be_missing)};
   const py::gil_scoped_release unlocked;
-  return {compile(*kept, rule, known, options), kept};
+  return {std::visit([&](const auto& one) { return compile(*kept, one, known, options); }, rule), kept};
 }
 
 void observe_values(StateHandle& s, VariableId variable, const py::object& values) {
@@ -127,22 +137,6 @@ void bind_schedules(py::module_& module) {
              py::arg("start_seed") = usual.start_seed);
 }
 
-template <class Rule, class Default>
-void bind_compile(py::module_& module, const Default& default_rule) {
-  module.def("compile",
-             [](const Graph& graph, const Rule& rule, const py::object& registry, const std::vector<Kind>& kinds,
-                const std::string& method, const std::map<std::string, std::string>& kind_methods, bool fuse,
-                const std::vector<py::object>& unobserved, const std::vector<py::object>& predicted,
-                const std::vector<py::object>& may_be_missing) {
-               return compile_with(graph, rule, registry, kinds, {method, kind_methods, fuse, unobserved, predicted, may_be_missing});
-             },
-             py::arg("graph"), default_rule, py::arg("registry") = py::none(), py::kw_only(),
-             py::arg("kinds") = std::vector<Kind>{}, py::arg("method") = "dma",
-             py::arg("kind_methods") = std::map<std::string, std::string>{}, py::arg("fuse") = true,
-             py::arg("unobserved") = std::vector<py::object>{}, py::arg("predicted") = std::vector<py::object>{},
-             py::arg("may_be_missing") = std::vector<py::object>{});
-}
-
 void bind_plan(py::module_& module) {
   py::class_<PlanHandle>(module, "Plan", "What compile makes of a graph: immutable, shared by any number of states.")
       .def_property_readonly("messages_per_sweep", [](const PlanHandle& p) { return p.plan.messages_per_sweep(); })
@@ -153,8 +147,11 @@ void bind_plan(py::module_& module) {
       .def("__repr__", [](const PlanHandle& p) {
         return fmt::format("<dma.Plan: {} variables, {} messages a sweep>", p.plan->variables.size(), p.plan.messages_per_sweep());
       });
-  bind_compile<Scheduler>(module, py::arg_v("schedule", forward_backward(), "forward_backward()"));
-  bind_compile<Joint>(module, py::arg("schedule"));
+  module.def("compile", &compile_graph, py::arg("graph"), py::arg("schedule") = "forward_backward",
+             py::arg("registry") = py::none(), py::kw_only(), py::arg("kinds") = std::vector<Kind>{}, py::arg("method") = "dma",
+             py::arg("kind_methods") = std::map<std::string, std::string>{}, py::arg("fuse") = true,
+             py::arg("unobserved") = std::vector<py::object>{}, py::arg("predicted") = std::vector<py::object>{},
+             py::arg("may_be_missing") = std::vector<py::object>{});
 }
 
 void bind_state(py::module_& module) {

@@ -58,6 +58,12 @@ def test_wrong_settings_are_named_as_they_were_written(settings: dict[str, Any],
     (np.array([[object(), 1.0]] * 20), Y, "float"),
     (X + 1j, Y, "Complex"),
     (X, None, "requires y"),
+    (X, [None] * 20, "y holds NaN or infinity"),
+    (X, [str(value) for value in Y], "y holds <U"),
+    (pd.DataFrame(X, columns=["a", "a"]), Y, "two columns are named 'a'"),
+    (pd.DataFrame(X, columns=["a", "b\n"]), Y, "'b.x0a', holds control characters; rename it"),
+    (pd.DataFrame(X, columns=["a", "\ud800"]), Y, "is not Unicode text"),
+    (X, pd.Series(Y, name="\x1b"), "holds control characters"),
 ])  # fmt: skip
 def test_wrong_tables_are_refused(rows: Any, targets: Any, words: str) -> None:
     with pytest.raises((ValueError, TypeError), match=words):
@@ -82,6 +88,8 @@ def test_wrong_rows_to_predict_are_refused() -> None:
         model.predict_quantiles(X, [])
     with pytest.raises(dma.Error, match="y has 19 rows"):
         model.log_density(X, Y[:-1])
+    with pytest.raises(dma.Error, match="y holds NaN"):
+        model.log_density(X, Y * np.nan)
     with pytest.raises(dma.Error, match="leave the range of double"):
         model.predict(np.full((1, 2), 1e300))
 

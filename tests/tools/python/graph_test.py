@@ -33,7 +33,7 @@ def solved(schedule: Any) -> tuple[dma.Plan, dma.State, dma.Report]:
     return plan, state, dma.run(plan, state)
 
 
-@pytest.mark.parametrize("schedule", [dma.forward_backward(), dma.flooding(), dma.sequential(), dma.residual(), dma.joint()])
+@pytest.mark.parametrize("schedule", [dma.forward_backward(), dma.flooding(), dma.sequential(), dma.residual(), dma.joint(), "joint"])
 def test_beliefs_and_evidence_are_those_of_linear_regression(schedule: Any) -> None:
     plan, state, report = solved(schedule)
     covariance = np.linalg.inv(np.eye(3) + np.outer(X, X) / NOISE)
@@ -180,6 +180,9 @@ def test_wrong_calls_are_refused_in_words() -> None:
         (lambda: g.product(w, x, 3), "3 is given as a result"),
         (lambda: other.product(w, x), "graph"),
         (lambda: g["v"], "v"),
+        (lambda: g.factor("sum", 5), "5 is given; a variable, a list of them"),
+        (lambda: dma.compile(g, "floding"), "there is no schedule 'floding'; did you mean 'flooding'"),
+        (lambda: dma.compile(g, 3), "3 is given as a schedule"),
         (lambda: state.observe(w, [1, 2, 3]), "w"),
         (lambda: state.observe(x, [1, 2]), "x"),
         (lambda: state.observe(x, "abc"), "observe: 'abc' is given"),

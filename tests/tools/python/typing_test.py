@@ -39,7 +39,7 @@ import dma
 
 dma.Regressor(hiden=(6, 5))
 dma.Regressor().summary() + 1
-dma.compile(dma.Graph(), "flooding")
+dma.compile(dma.Graph(), 3)
 """
 
 
@@ -57,7 +57,7 @@ def test_the_package_and_its_users_are_typed(tmp_path: Path) -> None:
     assert mypy(right, cache=tmp_path) == ""
     found = mypy(wrong, cache=tmp_path)
     assert 'Unexpected keyword argument "hiden"' in found and "Unsupported operand types" in found
-    assert 'Argument 2 to "compile" has incompatible type "str"' in found
+    assert 'Argument 2 to "compile" has incompatible type "int"' in found
 
 
 def test_the_stub_names_what_the_compiled_module_has() -> None:

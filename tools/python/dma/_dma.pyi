@@ -257,7 +257,7 @@ class Plan:
 
 def compile(
     graph: Graph,
-    schedule: Union[Schedule, Joint] = ...,
+    schedule: Union[Schedule, Joint, str] = "forward_backward",
     registry: Optional[Registry] = None,
     *,
     kinds: Sequence[Kind] = (),

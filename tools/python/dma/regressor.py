@@ -20,7 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 from . import _dma
 from .progress import listener
 from .settings import fit_settings, in_python
-from .tables import checked, checked_pair, column_names, target_names
+from .tables import checked, checked_pair, column_names, finite, target_names
 
 Floats = npt.NDArray[np.float64]
 
@@ -135,7 +135,7 @@ class Regressor(RegressorMixin, BaseEstimator):
     def log_density(self, X: Any, y: Any) -> Floats:
         """Of observed targets, row by row: how good mean and spread are together."""
         prediction = self.predict_distribution(X)
-        y = np.asarray(y, dtype=float)
+        y = finite("y", y)
         return self._shaped(prediction.log_density(y.reshape(len(y), -1)))
 
     def summary(self) -> str:

@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from ._dma import Error
+
 try:  # scikit-learn from 1.6
     from sklearn.utils.validation import validate_data as _validate
 except ImportError:
@@ -18,7 +20,18 @@ except ImportError:
 def checked_pair(estimator: Any, X: Any, y: Any) -> tuple[Any, Any]:
     """Two rows at least of finite numbers, as many targets; names and number of the columns are noted."""
     X, y = _validate(estimator, X, y, dtype=np.float64, y_numeric=True, multi_output=True, ensure_min_samples=2)
-    return X, np.asarray(y, dtype=np.float64)
+    return X, finite("y", y)
+
+
+def finite(name: str, values: Any) -> Any:
+    """Numbers as the library wants them. None among objects becomes NaN only here, past scikit-learn's check."""
+    values = np.asarray(values)
+    if values.dtype.kind not in "biufO":
+        raise Error(f"{name} holds {values.dtype}; numbers are expected")
+    values = values.astype(np.float64)
+    if not np.isfinite(values).all():
+        raise Error(f"{name} holds NaN or infinity; finite numbers are expected")
+    return values
 
 
 def checked(estimator: Any, X: Any) -> Any:
@@ -29,7 +42,16 @@ def checked(estimator: Any, X: Any) -> Any:
 def column_names(estimator: Any) -> list[str]:
     """Of the columns of X, as they stand in the model file: x0, x1, ... where they have none."""
     names = getattr(estimator, "feature_names_in_", None)
-    return [f"x{i}" for i in range(estimator.n_features_in_)] if names is None else [str(name) for name in names]
+    return [f"x{i}" for i in range(estimator.n_features_in_)] if names is None else [plain(str(name)) for name in names]
+
+
+def plain(name: str) -> str:
+    """A name that can be told outside of Python: half a surrogate pair cannot."""
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        raise Error(f"the name of a column, {name!r}, is not Unicode text; rename it") from None
+    return name
 
 
 def target_names(y: Any) -> Callable[[int, list[str]], list[str]]:
@@ -38,7 +60,7 @@ def target_names(y: Any) -> Callable[[int, list[str]], list[str]]:
     own = [getattr(y, "name", None)] if columns is None else list(columns)
 
     def names(count: int, features: list[str]) -> list[str]:
-        given = [name for name in own if isinstance(name, str) and name]
+        given = [plain(name) for name in own if isinstance(name, str) and name]
         if len(given) != count:
             given = ["y"] if count == 1 else [f"y{i}" for i in range(count)]
         while set(given) & set(features):  # a column cannot be learned from itself
