@@ -12,7 +12,7 @@ namespace dma {
 namespace {
 
 constexpr double kWideStart = 1e4;                       // of an unknown start, in variances of the series
-constexpr double kLeastShare = 1e-10, kMostShare = 1e4;  // of a learned variance, likewise
+constexpr double kLeastOfSpread = 1e-10, kMostOfSpread = 1e4;  // of a learned variance, likewise
 constexpr std::size_t kLeastValues = 3;
 constexpr std::size_t kLong = 1000;  // values, from which on the learned variances are as good as known
 
@@ -87,7 +87,7 @@ StateSpace::Learned StateSpace::learn(SeriesValues values) {
     return found;
   };
   const double unit = std::log(spread.variance);
-  const double low = unit + std::log(kLeastShare), high = unit + std::log(kMostShare);
+  const double low = unit + std::log(kLeastOfSpread), high = unit + std::log(kMostOfSpread);
   const Maximum best =
       maximise(evidence, Eigen::VectorXd::Constant(static_cast<Eigen::Index>(unknown.size()), unit - 2),
                {.low = low, .high = high, .tolerance = 1e-6});

@@ -29,7 +29,8 @@ class ArrivalPlanner {
 
   // A message was sent to the port: aliases of it now show something else.
   void note_sent(std::uint32_t group, std::uint32_t port) { ++version_[group][port]; }
-  bool is_sent(std::uint32_t group, std::uint32_t port) const { return version_[group][port] > 0; }
+  // Or in the sweep before, where there is one.
+  bool is_sent(std::uint32_t group, std::uint32_t port) const { return !once_ || version_[group][port] > 0; }
 
   // Appends the operations that refresh the arrival on a port of an unmerged factor.
   void refresh(std::uint32_t factor, std::uint32_t group, std::uint32_t port);

@@ -42,6 +42,7 @@ Option Option::capture_default_str() const { return Option(option_->capture_defa
 Option Option::allow_extra_args(bool allow) const { return Option(option_->allow_extra_args(allow)); }
 Option Option::between(int low, int high) const { return Option(option_->check(CLI::Range(low, high))); }
 Option Option::above_zero() const { return Option(option_->check(CLI::PositiveNumber)); }
+Option Option::pairs() const { return Option(option_->type_size(2)->allow_extra_args(false)); }
 Option Option::excludes(Option other) const { return Option(option_->excludes(other.option_)); }
 
 Command Command::add_subcommand(const std::string& name, const std::string& help) const {

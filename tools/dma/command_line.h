@@ -25,6 +25,7 @@ class Option {
   Option between(int low, int high) const;
   Option above_zero() const;
   Option excludes(Option other) const;
+  Option pairs() const;  // two arguments each time the option is given
 
  private:
   CLI::Option* option_;

@@ -13,6 +13,7 @@ void add_fit_command(Command app, const std::string& command_line);
 void add_predict_command(Command app);
 void add_infer_command(Command app);
 void add_smooth_command(Command app);
+void add_rate_command(Command app);
 void add_inspect_command(Command app);
 void add_generate_command(Command app);
 void add_factors_command(Command app);

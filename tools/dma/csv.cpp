@@ -201,10 +201,31 @@ Eigen::MatrixXd CsvReader::read(std::span<const std::size_t> columns, Missing mi
                                                                                                   width);
 }
 
-void CsvReader::read_row(std::span<const std::size_t> columns, Missing missing, std::vector<double>& values) {
+std::vector<CsvReader::TextRow> CsvReader::read_text(std::span<const std::size_t> columns) {
+  std::vector<TextRow> rows;
+  while (next_record()) {
+    check_width();
+    TextRow& row = rows.emplace_back(TextRow{line_, {}});
+    for (const std::size_t column : columns) {
+      row.cells.push_back(unquoted(cells_[column]));
+      if (!is_plain_text(row.cells.back()))
+        fail("'{}', line {}, column '{}': '{}' holds control characters or is not UTF-8; rename it, or save the table as "
+             "UTF-8",
+             path_.string(), line_, names_[column], shown(cells_[column]));
+    }
+  }
+  if (rows.empty()) fail("'{}' has column names but no rows; at least one row is expected", path_.string());
+  return rows;
+}
+
+void CsvReader::check_width() const {
   if (cells_.size() != names_.size())
     fail("'{}', line {}: {} cells, but the header names {} columns; every row needs one cell per column",
          path_.string(), line_, cells_.size(), names_.size());
+}
+
+void CsvReader::read_row(std::span<const std::size_t> columns, Missing missing, std::vector<double>& values) {
+  check_width();
   for (const std::size_t column : columns) {
     double value = 0;
     if (missing == Missing::is_nan && is_missing(cells_[column]))

@@ -39,12 +39,20 @@ class CsvReader {
   enum class Missing { is_error, is_nan };
   Eigen::MatrixXd read(std::span<const std::size_t> columns, Missing missing = Missing::is_error);
 
+  // The same as text without quotes, empty where a cell is. Control characters are an Error.
+  struct TextRow {
+    std::size_t line;
+    std::vector<std::string> cells;
+  };
+  std::vector<TextRow> read_text(std::span<const std::size_t> columns);
+
  private:
   bool next_line(std::string_view& line);
   void read_header();
   void choose_separator(std::string_view header);
   void read_names();
   bool next_record();
+  void check_width() const;
   void read_row(std::span<const std::size_t> columns, Missing missing, std::vector<double>& values);
   [[noreturn]] void refuse_quote(std::size_t line, CsvCells::End end) const;
   [[noreturn]] void refuse_cell(std::span<const std::size_t> columns, std::size_t column) const;

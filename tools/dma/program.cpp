@@ -31,6 +31,7 @@ int run(int count, char** arguments) {
   add_predict_command(root);
   add_infer_command(root);
   add_smooth_command(root);
+  add_rate_command(root);
   add_inspect_command(root);
   add_generate_command(root);
   add_factors_command(root);

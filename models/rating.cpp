@@ -1,0 +1,178 @@
+#include "models/rating.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <utility>
+
+#include "engine/compile/compile.h"
+#include "engine/joint/joint.h"
+#include "engine/run/run.h"
+#include "engine/support/error.h"
+#include "factors/normal.h"
+#include "factors/standard_registry.h"
+#include "models/rating_graph.h"
+#include "schedules/forward_backward.h"
+#include "schedules/sequential.h"
+
+namespace dma {
+
+namespace {
+
+constexpr Iteration kUntilSettled{.tolerance = 1e-8, .limit = 10000};
+constexpr double kMostJointWork = 3e8;    // half a minute at most, of one core
+constexpr std::size_t kMostForms = 1000;  // of games that are kept compiled
+
+Skill skill_at(const Belief& belief, std::size_t i) { return {belief.mean(i), belief.sd(i)}; }
+
+// What makes the graph of a game: ranks from 0 without gaps, and who takes how large a part.
+std::vector<double> form_of(const Game& game) {
+  std::vector<double> form;
+  for (const Team& team : game.teams) {
+    const auto is_before = [&](const Team& other) { return other.rank < team.rank; };
+    form.push_back(static_cast<double>(std::ranges::count_if(game.teams, is_before)));
+    form.push_back(static_cast<double>(team.players.size()));
+    for (std::size_t i = 0; i < team.players.size(); ++i) form.push_back(team.shares.empty() ? 1 : team.shares[i]);
+  }
+  return form;
+}
+
+// The same game of players 0, 1, 2, ...
+Game renumbered(Game game) {
+  std::uint32_t next = 0;
+  for (Team& team : game.teams)
+    for (std::uint32_t& player : team.players) player = next++;
+  return game;
+}
+
+// Products of numbers in one factorisation, about: what elimination leaves is a dense block of the players.
+double joint_work(const RatingGraph& games, std::size_t players, const RatingOptions& options) {
+  const double width = static_cast<double>(players), length = static_cast<double>(games.appearances.size());
+  return width * width * (options.drift_sd > 0 ? length : width);
+}
+
+// Of players whose skills are ahead by this much together, with this variance.
+Chances chances_of(double ahead, double variance, std::size_t players, const RatingOptions& options) {
+  check_rating_options(options);
+  const auto count = static_cast<double>(players);
+  const double noise = count * options.performance_sd * options.performance_sd,
+               drift = count * options.drift_sd * options.drift_sd;
+  const double margin = draw_margin(noise, options), sd = std::sqrt(variance + noise + drift);
+  const double win = normal::distribution((ahead - margin) / sd), loss = normal::distribution((-ahead - margin) / sd);
+  return {win, std::max(0.0, 1 - win - loss), loss};
+}
+
+RatingOptions without_drift(RatingOptions options) {
+  options.drift_sd = 0;
+  return options;
+}
+
+}  // namespace
+
+struct Season::Solved {
+  explicit Solved(RatingGraph games, Plan by) : graph(std::move(games)), plan(std::move(by)), state(plan) {}
+  RatingGraph graph;
+  Plan plan;
+  State state;
+  std::vector<std::optional<std::uint32_t>> last;  // of each player's elements
+};
+
+double Season::covariance(std::uint32_t a, std::uint32_t b) const {
+  if (!solved || !report.joint || !solved->last.at(a) || !solved->last.at(b)) return 0;
+  const VariableId skill = solved->graph.skill;
+  return JointPosterior(solved->state).covariance(skill, *solved->last[a], skill, *solved->last[b]);
+}
+
+Season rate_season(std::span<const Game> games, std::size_t players, const RatingOptions& options,
+                   SeasonSolver solver) {
+  check_rating_options(options);
+  for (std::size_t g = 0; g < games.size(); ++g) check_game(games[g], g + 1, players, options);
+  Season season{std::vector<Skill>(players, {options.mean, options.sd}), {}, {}, {}};
+  if (games.empty()) return season;
+  RatingGraph graph(games, players, options);
+  if (solver == SeasonSolver::best)
+    solver = joint_work(graph, players, options) <= kMostJointWork ? SeasonSolver::jointly : SeasonSolver::by_sweeps;
+  Plan plan = solver == SeasonSolver::jointly
+                  ? compile(graph.graph, joint(), standard_registry())
+                  : compile(graph.graph, season_sweeps(kUntilSettled), standard_registry(), {.method = "ep"});
+  const auto solved = std::make_shared<Season::Solved>(std::move(graph), std::move(plan));
+  season.report = run(solved->plan, solved->state);
+  const Belief belief = solved->state.belief(solved->graph.skill);
+  solved->last.resize(players);
+  for (const RatingGraph::Appearance& a : solved->graph.appearances) {
+    season.skills[a.player] = skill_at(belief, a.skill);
+    season.history.push_back({a.game, a.player, season.skills[a.player]});
+    solved->last[a.player] = a.skill;
+  }
+  season.solved = solved;
+  return season;
+}
+
+struct Rating::Solver {
+  explicit Solver(const Game& game, std::size_t players, const RatingOptions& options)
+      : graph(std::span(&game, 1), players, options),
+        plan(compile(graph.graph, game.teams.size() == 2 ? forward_backward() : sequential(kUntilSettled),
+                     standard_registry(), {.method = "ep"})),
+        state(plan) {}
+  RatingGraph graph;
+  Plan plan;
+  State state;
+};
+
+Rating::Rating(std::size_t players, const RatingOptions& options)
+    : Rating(std::vector<Skill>(players, {options.mean, options.sd}), options) {}
+Rating::Rating(std::vector<Skill> skills, const RatingOptions& options)
+    : options_(options), skills_(std::move(skills)) {
+  check_rating_options(options);
+  for (const Skill& skill : skills_)
+    if (!std::isfinite(skill.mean) || !(skill.sd > 0 && std::isfinite(skill.sd)))
+      fail("rating: a skill of {} +- {} is given; a finite mean and a standard deviation above 0 are expected",
+           skill.mean, skill.sd);
+}
+Rating::~Rating() = default;
+
+Report Rating::play(const Game& game) {
+  check_game(game, ++played_, skills_.size(), options_);
+  if (solvers_.size() > kMostForms) solvers_.clear();
+  std::vector<std::uint32_t> players;
+  std::vector<double> means, variances;
+  for (const Team& team : game.teams)
+    for (const std::uint32_t player : team.players) {
+      const Skill& skill = skills_[player];
+      players.push_back(player);
+      means.push_back(skill.mean);
+      variances.push_back(skill.sd * skill.sd + options_.drift_sd * options_.drift_sd);
+    }
+  auto& solver = solvers_[form_of(game)];
+  if (!solver) solver = std::make_unique<Solver>(renumbered(game), players.size(), without_drift(options_));
+  solver->state.set_parameter(solver->graph.prior, "mean", means);
+  solver->state.set_parameter(solver->graph.prior, "variance", variances);
+  const Report report = run(solver->plan, solver->state);
+  const Belief belief = solver->state.belief(solver->graph.skill);
+  for (std::size_t i = 0; i < players.size(); ++i) skills_[players[i]] = skill_at(belief, i);
+  return report;
+}
+
+Chances chances(std::span<const Skill> first, std::span<const Skill> second, const RatingOptions& options) {
+  double ahead = 0, variance = 0;
+  for (const Skill& skill : first) ahead += skill.mean, variance += skill.sd * skill.sd;
+  for (const Skill& skill : second) ahead -= skill.mean, variance += skill.sd * skill.sd;
+  return chances_of(ahead, variance, first.size() + second.size(), options);
+}
+
+Chances chances(const Season& season, std::span<const std::uint32_t> first, std::span<const std::uint32_t> second,
+                const RatingOptions& options) {
+  std::vector<std::pair<std::uint32_t, double>> all;
+  for (const std::uint32_t player : first) all.push_back({player, 1});
+  for (const std::uint32_t player : second) all.push_back({player, -1});
+  double ahead = 0, variance = 0;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const auto [player, sign] = all[i];
+    const Skill& skill = season.skills.at(player);
+    ahead += sign * skill.mean, variance += skill.sd * skill.sd;
+    for (std::size_t j = 0; j < i; ++j) variance += 2 * sign * all[j].second * season.covariance(player, all[j].first);
+  }
+  return chances_of(ahead, std::max(0.0, variance), all.size(), options);
+}
+
+}  // namespace dma
