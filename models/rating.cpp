@@ -27,10 +27,11 @@ Skill skill_at(const Belief& belief, std::size_t i) { return {belief.mean(i), be
 
 // What makes the graph of a game: ranks from 0 without gaps, and who takes how large a part.
 std::vector<double> form_of(const Game& game) {
-  std::vector<double> form;
+  std::vector<double> form, ranks;
+  for (const Team& team : game.teams) ranks.push_back(team.rank);
+  std::ranges::sort(ranks);
   for (const Team& team : game.teams) {
-    const auto is_before = [&](const Team& other) { return other.rank < team.rank; };
-    form.push_back(static_cast<double>(std::ranges::count_if(game.teams, is_before)));
+    form.push_back(static_cast<double>(std::ranges::lower_bound(ranks, team.rank) - ranks.begin()));
     form.push_back(static_cast<double>(team.players.size()));
     for (std::size_t i = 0; i < team.players.size(); ++i) form.push_back(team.shares.empty() ? 1 : team.shares[i]);
   }

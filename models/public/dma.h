@@ -6,6 +6,7 @@
 //   to learn      Learner; Bnn, a neural network, and regression_settings
 //   models        linear_regression, HiddenMarkov
 //   series        StateSpace of random_walk, local_trend, motion, seasonal, autoregressive; SeriesFilter
+//   games         rate_season, Rating, chances
 //   to look       explain, to_dot, describe; log_evidence, evidence
 //   its families  gaussian, log_normal, gamma, beta, bernoulli, categorical(K), dirichlet(K), or your own
 #pragma once
@@ -26,6 +27,7 @@
 #include "models/graph_file.h"
 #include "models/hidden_markov.h"
 #include "models/linear_regression.h"
+#include "models/rating.h"
 #include "models/regression.h"
 #include "models/series_filter.h"
 #include "models/state_space.h"

@@ -123,7 +123,7 @@ TEST_CASE("dma inspect: layers, noise and training record") {
 
 TEST_CASE("dma: every command explains itself with an example") {
   const TemporaryFolder folder;
-  for (const char* command : {"", "fit", "predict", "inspect", "generate", "generate regression", "factors"}) {
+  for (const char* command : {"", "fit", "predict", "infer", "smooth", "rate", "inspect", "generate", "generate regression", "factors"}) {
     const auto help = run_dma(folder, std::string(command) + " --help");
     CHECK(help.exit_code == 0);
     CHECK(help.output.find("Example:\n  dma ") != std::string::npos);

@@ -76,14 +76,14 @@ void smooth(const std::vector<double>& y, double noise, std::vector<Smoothed>& f
   }
 }
 
-struct Moments {
+struct MotionMoments {
   double p, v, pp, pv, vv;
 };
 
 // The same with everything multiplied out.
-void smooth_by_scalars(const std::vector<double>& y, double noise, std::vector<Moments>& filtered,
-                       std::vector<Moments>& predicted) {
-  Moments m{0, 0, kPrior, 0, kPrior};
+void smooth_by_scalars(const std::vector<double>& y, double noise, std::vector<MotionMoments>& filtered,
+                       std::vector<MotionMoments>& predicted) {
+  MotionMoments m{0, 0, kPrior, 0, kPrior};
   for (std::size_t t = 0; t < y.size(); ++t) {
     if (t > 0) m = {m.p + m.v, m.v, m.pp + 2 * m.pv + m.vv + kPosition, m.pv + m.vv, m.vv + kVelocity};
     predicted[t] = m;
@@ -93,8 +93,8 @@ void smooth_by_scalars(const std::vector<double>& y, double noise, std::vector<M
     filtered[t] = m;
   }
   for (std::size_t t = y.size() - 1; t-- > 0;) {
-    const Moments &q = predicted[t + 1], &next = filtered[t + 1];
-    Moments& f = filtered[t];
+    const MotionMoments &q = predicted[t + 1], &next = filtered[t + 1];
+    MotionMoments& f = filtered[t];
     const double inverse = 1 / (q.pp * q.vv - q.pv * q.pv), a = f.pp + f.pv, b = f.pv, c = f.pv + f.vv, d = f.vv;
     const double g00 = (a * q.vv - b * q.pv) * inverse, g01 = (b * q.pp - a * q.pv) * inverse;
     const double g10 = (c * q.vv - d * q.pv) * inverse, g11 = (d * q.pp - c * q.pv) * inverse;
@@ -117,7 +117,7 @@ void constant_velocity(benchmark::State& bench, Table& table, bool new_matrix, P
   const double noises[2] = {kNoise, new_matrix ? 1.1 * kNoise : kNoise};
   std::size_t turn = 0;
   std::vector<Smoothed> filtered(kSteps), predicted(kSteps);
-  std::vector<Moments> filtered_scalars(kSteps), predicted_scalars(kSteps);
+  std::vector<MotionMoments> filtered_scalars(kSteps), predicted_scalars(kSteps);
   const auto engine = [&] {
     state.observe(model.y[0], data[turn]);
     state.set_parameter(model.noise, "variance", noises[turn]);
@@ -143,7 +143,7 @@ void constant_velocity(benchmark::State& bench, Table& table, bool new_matrix, P
   for (std::size_t t = 0; t < kSteps; ++t) {
     const auto differ = [](double a, double b) { return std::abs(a - b) > 1e-8; };
     const Smoothed& s = filtered[t];
-    const Moments& m = filtered_scalars[t];
+    const MotionMoments& m = filtered_scalars[t];
     if (differ(p.mean(t), s.mean[0]) || differ(p.variance(t), s.covariance(0, 0)) ||
         differ(v.variance(t), s.covariance(1, 1)) || differ(m.p, s.mean[0]) || differ(m.v, s.mean[1]) ||
         differ(m.pv, s.covariance(0, 1)) || differ(m.vv, s.covariance(1, 1)))

@@ -14,6 +14,7 @@ int main(int argc, char** argv) {
   dma::bench::register_plates(table);
   dma::bench::register_network(table);
   dma::bench::register_joint(table);
+  dma::bench::register_rating(table);
   benchmark::RunSpecifiedBenchmarks();
   benchmark::Shutdown();
   // Twenty seeds, as the paper has, and enough that chance has left the quartiles.

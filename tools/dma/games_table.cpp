@@ -9,6 +9,7 @@
 #include <cmath>
 #include <map>
 #include <optional>
+#include <set>
 #include <unordered_map>
 
 #include "engine/support/error.h"
@@ -117,12 +118,8 @@ class GamesReader {
     refuse(row.line, "'{}' in the column draw, where yes or no is expected", row.cells[cell]);
   }
 
-  void refuse_repetitions(const Game& game, std::size_t line) const {
-    std::vector<std::uint32_t> all;
-    for (const Team& team : game.teams) all.insert(all.end(), team.players.begin(), team.players.end());
-    std::ranges::sort(all);
-    if (const auto twice = std::ranges::adjacent_find(all); twice != all.end())
-      refuse(line, "'{}' plays twice in this game; a player is on one side, once", table_.players[*twice]);
+  [[noreturn]] void refuse_repetition(std::size_t line, std::uint32_t player) const {
+    refuse(line, "'{}' plays twice in one game; a player is on one side, once", table_.players[player]);
   }
 
   void read_games_by_row(std::size_t winner, std::size_t loser, Column draw) {
@@ -132,7 +129,10 @@ class GamesReader {
       Game& game = table_.games.emplace_back();
       game.teams.push_back(team_in(row, 0, 1));
       game.teams.push_back(team_in(row, 1, draw && is_draw(row, 2) ? 1 : 2));
-      refuse_repetitions(game, row.line);
+      std::set<std::uint32_t> players;
+      for (const Team& team : game.teams)
+        for (const std::uint32_t player : team.players)
+          if (!players.insert(player).second) refuse_repetition(row.line, player);
     }
   }
 
@@ -141,6 +141,7 @@ class GamesReader {
     std::string name;
     std::size_t line;
     std::map<std::string, std::size_t> teams;
+    std::set<std::uint32_t> players;
   };
 
   void read_players_by_row(std::size_t game, std::size_t player, std::size_t rank, Column team, Column share) {
@@ -154,7 +155,7 @@ class GamesReader {
     for (const auto& row : csv_.read_text(columns)) {
       const std::string& name = filled(row, 0, "a game");
       const auto [at, is_new] = game_of.try_emplace(name, table_.games.size());
-      if (is_new) table_.games.emplace_back(), open.push_back({name, row.line, {}});
+      if (is_new) table_.games.emplace_back(), open.push_back({name, row.line, {}, {}});
       add_player(row, table_.games[at->second], open[at->second], team ? Column(team_cell) : Column(),
                  share ? Column(share_cell) : Column());
     }
@@ -165,6 +166,7 @@ class GamesReader {
 
   void add_player(const CsvReader::TextRow& row, Game& game, Open& open, Column team, Column share) {
     const std::uint32_t player = number_of(filled(row, 1, "a player"));
+    if (!open.players.insert(player).second) refuse_repetition(row.line, player);
     const double rank = number_in(row, 2, "a rank, a number");
     const double part = share && !row.cells[*share].empty() ? number_in(row, *share, "a share, a number") : 1;
     if (!(part > 0 && part <= 1)) refuse(row.line, "the share {}; a number above 0 and up to 1 is expected", part);
@@ -178,7 +180,6 @@ class GamesReader {
              name.substr(1), rank, side.rank);
     side.players.push_back(player);
     side.shares.push_back(part);
-    refuse_repetitions(game, row.line);
   }
 
   CsvReader csv_;

@@ -1,0 +1,135 @@
+// dma rate: what it prints, writes and refuses.
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "tests/tools/run_dma.h"
+
+namespace {
+
+using dma::testing::run_dma;
+using dma::testing::TemporaryFolder;
+
+nlohmann::json rated(const std::string& csv, const std::string& options) {
+  const TemporaryFolder folder;
+  folder.write("g.csv", csv);
+  const auto outcome = run_dma(folder, "rate g.csv --json " + options);
+  REQUIRE_MESSAGE(outcome.exit_code == 0, outcome.errors);
+  return nlohmann::json::parse(outcome.output);
+}
+
+void check_rate_refused(const std::string& csv, const std::string& options, const std::string& expected) {
+  const TemporaryFolder folder;
+  folder.write("g.csv", csv);
+  const auto outcome = run_dma(folder, "rate g.csv " + options + " --out skills.csv --plot skills.svg");
+  INFO(csv.substr(0, 60), " ", options);
+  CHECK(outcome.exit_code == 2);
+  CHECK(outcome.output == "");
+  CHECK_MESSAGE(outcome.errors.find(expected) != std::string::npos, outcome.errors);
+  CHECK(std::ranges::count(outcome.errors, '\n') == 1);
+  CHECK(folder.files() == std::vector<std::string>{"g.csv"});
+}
+
+}  // namespace
+
+TEST_CASE("rate: a win and a draw, all at once and one by one") {
+  for (const char* const how : {"", "--online"}) {
+    const auto win = rated("winner,loser\nAnn,Ben\n", how);
+    CHECK(win["settled"] == true);
+    CHECK(win["skills"][0]["player"] == "Ann");
+    CHECK(std::abs(win["skills"][0]["mean"].get<double>() - 29.396) < 0.0005);
+    CHECK(std::abs(win["skills"][1]["mean"].get<double>() - 20.604) < 0.0005);
+    CHECK(std::abs(win["skills"][1]["sd"].get<double>() - 7.171) < 0.0005);
+    const auto draw = rated("Winner;Loser;Draw\nAnn;Ben;yes\n", how);
+    CHECK(std::abs(draw["skills"][0]["mean"].get<double>() - 25) < 0.0005);
+    CHECK(std::abs(draw["skills"][0]["sd"].get<double>() - 6.458) < 0.0005);
+  }
+}
+
+TEST_CASE("rate: both forms of a table say the same") {
+  const auto rows = rated("winner,loser,draw\nAnn + Ben,Cleo,\nCleo,\"Dan, jr\",1\n", "");
+  const auto players = rated(
+      "note,rank,game,player,team,share\n,1,first,Ann,red,1\n,2,first,Cleo,,\n,1,first,Ben,red,\n,3,second,Cleo,,\n"
+      ",3,second,\"Dan, jr\",,1\n",
+      "");
+  REQUIRE(rows["skills"].size() == 4);
+  for (std::size_t i = 0; i < 4; ++i) {
+    const auto& one = rows["skills"][i];
+    for (const auto& other : players["skills"])
+      if (other["player"] == one["player"]) {
+        CHECK(one["mean"].get<double>() == doctest::Approx(other["mean"].get<double>()).epsilon(1e-9));
+        CHECK(one["games"] == other["games"]);
+      }
+  }
+  // Half of a game teaches less of a player.
+  const auto half = rated("game,player,rank,share\n1,Ann,1,0.5\n1,Ben,2,\n", "");
+  CHECK(std::abs(half["skills"][0]["mean"].get<double>() - 25) < 4.3);
+}
+
+TEST_CASE("rate: skills, chances, a table and a picture") {
+  const TemporaryFolder folder;
+  std::string csv = "winner,loser\n";
+  for (int i = 0; i < 12; ++i) csv += i % 4 == 3 ? "Zoë B,\"Al \"\"X\"\"\"\n" : "\"Al \"\"X\"\"\",Zoë B\nZoë B,Cleo\n";
+  folder.write("g.csv", csv);
+  const auto outcome = run_dma(folder, "rate g.csv --out skills.csv --plot skills.svg");
+  REQUIRE_MESSAGE(outcome.exit_code == 0, outcome.errors);
+  CHECK(outcome.output.find("21 games of 3 players, all at once: converged") != std::string::npos);
+  CHECK(outcome.output.find("chance of the row to win") != std::string::npos);
+  const std::string table = folder.read("skills.csv");
+  CHECK(table.starts_with("player,skill_mean,skill_sd,skill_q2.5,skill_q97.5,games\n\"Al \"\"X\"\"\","));
+  CHECK(std::ranges::count(table, '\n') == 4);
+  const auto online = run_dma(folder, "rate g.csv --online --pair 'Al \"X\"' Cleo --pair 'Zoë B' 'Cleo'");
+  CHECK(online.output.find("one after the other") != std::string::npos);
+  CHECK(online.output.find("Al \"X\" against Cleo: wins 0.") != std::string::npos);
+  CHECK(online.output.find("Zoë B against Cleo: wins 0.") != std::string::npos);
+
+  const auto pair = rated("winner,loser\nAnn,Ben\nBen,Cleo\n", "--pair 'Ann + Cleo' Ben")["pairs"][0];
+  CHECK(pair["win"].get<double>() + pair["draw"].get<double>() + pair["loss"].get<double>() == doctest::Approx(1));
+}
+
+TEST_CASE("rate: the scale is the user's") {
+  const std::string csv = "winner,loser\nAnn,Ben\nBen,Cleo\nAnn,Cleo\n";
+  const auto small = rated(csv, ""), large = rated(csv, "--mu 1500 --sigma 500");
+  for (std::size_t i = 0; i < 3; ++i)
+    CHECK((large["skills"][i]["mean"].get<double>() - 1500) / 60 ==
+          doctest::Approx(small["skills"][i]["mean"].get<double>() - 25).epsilon(1e-6));
+  CHECK(rated(csv, "--beta 100 --tau 0 --draws 0")["skills"][0]["mean"].get<double>() < 26);
+}
+
+TEST_CASE("rate: wrong input is refused in one line") {
+  const std::string good = "winner,loser\nAnn,Ben\n", header = "game,player,rank,team\n";
+  check_rate_refused("winner,loser\n", "", "no rows");
+  check_rate_refused("", "", "is empty");
+  check_rate_refused("home,away\nAnn,Ben\n", "", "has the columns home, away; winner and loser are expected");
+  check_rate_refused("winner,loser\nAnn,\n", "", "line 2: an empty cell where a player is expected");
+  check_rate_refused("winner,loser\nAnn,Ann\n", "", "line 2: 'Ann' plays twice in one game");
+  check_rate_refused("winner,loser\nAnn+Ben,Cleo+ Ben\n", "", "'Ben' plays twice");
+  check_rate_refused("winner,loser\nAnn + ,Cleo\n", "", "no name on one side of its +");
+  check_rate_refused("winner,loser,draw\nAnn,Ben,maybe\n", "", "'maybe' in the column draw");
+  check_rate_refused("winner,loser\nAnn,Ben,Cleo\n", "", "3 cells");
+  check_rate_refused("winner,loser\nAnn,\"Ben\n", "", "never closed");
+  check_rate_refused("winner,loser\nAnn,B\x1b[2Jen\n", "", "control characters");
+  check_rate_refused(header + "1,Ann,first,\n1,Ben,2,\n", "", "line 2: 'first' where a rank");
+  check_rate_refused(header + "1,Ann,,\n1,Ben,2,\n", "", "an empty cell where a rank");
+  check_rate_refused(header + "1,Ann,inf,\n1,Ben,2,\n", "", "'inf' where a rank");
+  check_rate_refused(header + "1,,1,\n1,Ben,2,\n", "", "a player is expected");
+  check_rate_refused(header + ",Ann,1,\n1,Ben,2,\n", "", "a game is expected");
+  check_rate_refused(header + "1,Ann,1,\n1,Ann,2,\n", "", "line 3: 'Ann' plays twice");
+  check_rate_refused(header + "1,Ann,1,red\n1,Ann,2,blue\n", "", "'Ann' plays twice");
+  check_rate_refused(header + "1,Ann,1,red\n1,Ben,2,red\n", "", "the team 'red' has rank 2 here and 1 before");
+  check_rate_refused(header + "1,Ann,1,\n1,Ben,2,\n2,Ann,1,\n", "", "line 4: the game '2' has a single side");
+  check_rate_refused("game,player,rank,share\n1,Ann,1,1.5\n1,Ben,2,1\n", "", "the share 1.5");
+  check_rate_refused(good, "--pair Ann Bem", "there is no player 'Bem'; did you mean 'Ben'?");
+  check_rate_refused(good, "--pair Ann Ann", "on both sides");
+  check_rate_refused(good, "--pair Ann", "--pair");
+  check_rate_refused(good, "--sigma 0", "standard deviation of a skill is 0");
+  check_rate_refused(good, "--beta -1", "standard deviation of a performance is -1");
+  check_rate_refused(good, "--tau nan", "standard deviation of the drift is nan");
+  check_rate_refused(good, "--draws 1", "probability of a draw is 1");
+  check_rate_refused(good, "--draws ten", "--draws");
+  check_rate_refused("winner,loser,draw\nAnn,Ben,yes\n", "--draws 0", "ends in a draw");
+}
