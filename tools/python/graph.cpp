@@ -6,6 +6,7 @@
 #include "engine/support/error.h"
 #include "factors/standard_registry.h"
 #include "models/expressions.h"
+#include "models/graph_file.h"
 #include "tools/python/handles.h"
 
 namespace dma::python {
@@ -136,6 +137,31 @@ void bind_handles(py::module_& module) {
              py::arg("lag") = 1);
 }
 
+// A graph and what is observed in it, from text in the format of `dma infer`.
+void bind_files(py::module_& module) {
+  struct Parsed {
+    Shared graph;
+    py::dict observations;
+    std::string description, schedule, method;
+  };
+  py::class_<Parsed>(module, "ParsedGraph", "What a file of `dma infer` says.")
+      .def_readonly("graph", &Parsed::graph)
+      .def_readonly("observations", &Parsed::observations)
+      .def_readonly("description", &Parsed::description)
+      .def_readonly("schedule", &Parsed::schedule)
+      .def_readonly("method", &Parsed::method);
+  module.def("parse_graph",
+             [](const std::string& text) {
+               GraphFile file = parse_graph(text);
+               Parsed parsed{nullptr, {}, file.description, file.schedule, file.method};
+               for (const GraphFile::Observation& one : file.observations)
+                 parsed.observations[py::str(file.graph[one.variable].name)] = one.values;
+               parsed.graph = std::make_shared<Graph>(std::move(file.graph));
+               return parsed;
+             },
+             py::arg("text"));
+}
+
 // g.product(x, y): the factors of models/expressions.h.
 void bind_expressions(py::class_<Graph, Shared>& graph) {
   const auto one = [&graph](const char* name, auto function) {
@@ -248,6 +274,7 @@ void bind_graph(py::module_& module) {
         return svg_of(to_dot(g, built_in_kinds()));
       });
   bind_expressions(graph);
+  bind_files(module);
 }
 
 }  // namespace dma::python

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import copy
 import io
+import json
+import os
 import pickle
 from pathlib import Path
 from typing import Any
@@ -96,3 +98,23 @@ def test_files_that_are_no_models_are_refused_in_the_same_words(tmp_path: Path) 
         with pytest.raises(AssertionError) as told:
             run_dma("predict", path, damaged)
         assert str(error.value) in str(told.value)
+
+
+@pytest.mark.parametrize("name", ["eight_schools", "rating", "smoother", "sprinkler"])
+def test_graphs_from_files_have_the_same_beliefs(name: str) -> None:
+    path = Path(os.environ["DMA_SOURCE_DIR"]) / f"tools/examples/graphs/{name}.json"
+    told = json.loads(run_dma("infer", path, "--json"))
+    read = dma.parse_graph(path.read_text())
+    state = dma.State(plan := dma.compile(read.graph, told["schedule"], fuse=False))
+    for variable, values in read.observations.items():
+        state.observe(variable, values)
+    assert repr(dma.run(plan, state)) == told["report"]
+    for variable, belief in told["beliefs"].items():
+        np.testing.assert_array_equal(state.belief(variable).mean.ravel(), belief["mean"])
+        np.testing.assert_array_equal(state.belief(variable).sd.ravel(), belief["sd"])
+    assert dma.log_evidence(plan, state) == told["log_evidence"]
+
+
+def test_a_graph_that_cannot_be_read_is_refused_with_the_place() -> None:
+    with pytest.raises(dma.Error, match="/factors/0"):
+        dma.parse_graph('{"variables": {"x": {}}, "factors": [{"kind": "sum", "connects": ["y"]}]}')
