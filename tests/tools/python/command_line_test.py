@@ -110,8 +110,8 @@ def test_graphs_from_files_have_the_same_beliefs(name: str) -> None:
         state.observe(variable, values)
     assert repr(dma.run(plan, state)) == told["report"]
     for variable, belief in told["beliefs"].items():
-        np.testing.assert_array_equal(state.belief(variable).mean.ravel(), belief["mean"])
-        np.testing.assert_array_equal(state.belief(variable).sd.ravel(), belief["sd"])
+        np.testing.assert_array_equal(state.belief(variable).mean.ravel(), np.array(belief["mean"], dtype=float))
+        np.testing.assert_array_equal(state.belief(variable).sd.ravel(), np.array(belief["sd"], dtype=float))
     assert dma.log_evidence(plan, state) == told["log_evidence"]
 
 
