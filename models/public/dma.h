@@ -4,7 +4,7 @@
 //   to run it     compile, State, run, Report; forward_backward, flooding, sequential, residual; joint, JointPosterior, compare_with_joint
 //   its kinds     standard_registry, factor_from_function, likelihood_from_log_density, kind
 //   to learn      Learner; Bnn, a neural network, and regression_settings
-//   models        linear_regression, HiddenMarkov
+//   models        linear_regression, HiddenMarkov, factorise
 //   series        StateSpace of random_walk, local_trend, motion, seasonal, autoregressive; SeriesFilter
 //   games         rate_season, Rating, chances
 //   to look       explain, to_dot, describe; log_evidence, evidence
@@ -27,6 +27,7 @@
 #include "models/graph_file.h"
 #include "models/hidden_markov.h"
 #include "models/linear_regression.h"
+#include "models/matrix_factorisation.h"
 #include "models/rating.h"
 #include "models/regression.h"
 #include "models/series_filter.h"

@@ -1,0 +1,166 @@
+#include "models/matrix_factorisation.h"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "engine/joint/joint.h"
+#include "engine/support/error.h"
+#include "factors/standard_registry.h"
+
+namespace dma {
+
+namespace {
+
+constexpr double kSettled = 1e-6;                           // relative change of the variances
+constexpr int kMostRounds = 500;                            // of learning them
+constexpr double kLeastNoise = 1e-10, kLeastFactor = 1e-8;  // in units of the values' mean square
+
+// Entry (i, j) at i * columns + j is the sum over r of u(i, r) v(j, r).
+struct FactorGraph {
+  FactorGraph(std::size_t rows, std::size_t columns, std::size_t rank)
+      : u(graph.variable("u", rows * rank)),
+        v(graph.variable("v", columns * rank)),
+        entry(graph.variable("entry", rows * columns)),
+        y(graph.observed("y", rows * columns)) {
+    std::vector<std::uint32_t> of_rows, of_columns;
+    for (std::size_t i = 0; i < rows; ++i)
+      for (std::size_t j = 0; j < columns; ++j)
+        for (std::size_t r = 0; r < rank; ++r) {
+          of_rows.push_back(static_cast<std::uint32_t>(i * rank + r));
+          of_columns.push_back(static_cast<std::uint32_t>(j * rank + r));
+        }
+    for (const VariableId factor : {u, v})
+      priors.push_back(graph.factor("gaussian_prior", {factor}, {{"mean", 0.0}, {"variance", 1.0}}));
+    const VariableId parts = graph.variable("", rows * columns * rank);
+    graph.factor("product", {gather(u, of_rows), gather(v, of_columns), parts});
+    graph.factor("sum", {parts, entry});
+    noise = graph.factor("gaussian_noise", {entry, y}, {{"variance", 1.0}});
+  }
+
+  void set_variances(State& state, double noise_variance, double factor_variance) const {
+    state.set_parameter(noise, "variance", noise_variance);
+    for (const FactorId prior : priors) state.set_parameter(prior, "variance", factor_variance);
+  }
+
+  Graph graph;
+  VariableId u, v, entry, y;
+  std::vector<FactorId> priors;
+  FactorId noise{};
+};
+
+double expected_squares(const Belief& belief) {
+  double sum = 0;
+  for (std::size_t i = 0; i < belief.size(); ++i) sum += belief.mean(i) * belief.mean(i) + belief.variance(i);
+  return sum;
+}
+
+Eigen::MatrixXd as_matrix(const std::vector<double>& numbers, Eigen::Index rows) {
+  using ByRows = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+  return Eigen::Map<const ByRows>(numbers.data(), rows, static_cast<Eigen::Index>(numbers.size()) / rows);
+}
+
+// What a linear view of products leaves out: the variance of the sum over r of du(r) dv(r), both with mean 0.
+Eigen::MatrixXd variance_of_products(const FactorGraph& graph, const State& state, Eigen::Index rows,
+                                     Eigen::Index columns, Eigen::Index rank) {
+  const JointPosterior posterior(state);
+  const Eigen::MatrixXd uu = posterior.covariance(graph.u, graph.u), vv = posterior.covariance(graph.v, graph.v),
+                        uv = posterior.covariance(graph.u, graph.v);
+  Eigen::MatrixXd variance(rows, columns);
+  for (Eigen::Index i = 0; i < rows; ++i)
+    for (Eigen::Index j = 0; j < columns; ++j) {
+      const auto of_u = uu.block(i * rank, i * rank, rank, rank), of_v = vv.block(j * rank, j * rank, rank, rank),
+                 between = uv.block(i * rank, j * rank, rank, rank);
+      variance(i, j) = of_u.cwiseProduct(of_v).sum() + between.cwiseProduct(between.transpose()).sum();
+    }
+  return variance.cwiseMax(0);
+}
+
+// The values row after row, and what they are without those that are missing.
+struct Seen {
+  std::vector<std::optional<double>> values;
+  double count = 0, squares = 0;
+
+  explicit Seen(const Eigen::MatrixXd& table) {
+    for (Eigen::Index i = 0; i < table.rows(); ++i)
+      for (Eigen::Index j = 0; j < table.cols(); ++j) {
+        const double value = table(i, j);
+        if (std::isinf(value))
+          fail(
+              "factorise: the value in row {}, column {} is {}; a finite number is expected, or NaN where it is "
+              "missing",
+              i + 1, j + 1, value);
+        values.push_back(std::isnan(value) ? std::nullopt : std::optional(value));
+        if (values.back()) ++count, squares += value * value;
+      }
+    if (count == 0) fail("factorise: none of the {} values is there; at least one is expected", values.size());
+  }
+  double expected_noise(const Belief& entry) const {
+    double sum = 0;
+    for (std::size_t e = 0; e < values.size(); ++e)
+      if (values[e]) sum += std::pow(*values[e] - entry.mean(e), 2) + entry.variance(e);
+    return sum / count;
+  }
+};
+
+void check_factorisation(const FactorisationOptions& options) {
+  if (options.rank == 0) fail("factorise: the rank is 0; at least 1 is expected");
+  if (options.starts < 1) fail("factorise: {} starts; at least 1 is expected", options.starts);
+  for (const auto& given : {options.noise_variance, options.factor_variance})
+    if (given && !(*given > 0 && std::isfinite(*given)))
+      fail("factorise: a variance of {} is given; a finite number above 0 is expected, or none to have it learned",
+           *given);
+}
+
+}  // namespace
+
+Factorisation factorise(const Eigen::MatrixXd& values, const FactorisationOptions& options) {
+  check_factorisation(options);
+  const Seen seen(values);
+  const double size = seen.squares > 0 ? seen.squares / seen.count : 1;
+  const auto rank = static_cast<Eigen::Index>(options.rank);
+  const FactorGraph graph(static_cast<std::size_t>(values.rows()), static_cast<std::size_t>(values.cols()),
+                          options.rank);
+  const double first_factor = options.factor_variance.value_or(std::sqrt(size / static_cast<double>(rank))),
+               first_noise = options.noise_variance.value_or(0.1 * size);
+  std::optional<State> best;
+  Report report;
+  for (int start = 0; start < options.starts; ++start) {
+    const JointOptions how{.start_seed =
+                               options.seed + static_cast<std::uint64_t>(start) + (options.seed == 0 ? 1 : 0)};
+    State state(compile(graph.graph, joint(how), standard_registry()));
+    state.observe(graph.y, seen.values);
+    graph.set_variances(state, first_noise, first_factor);
+    const Report found = run(state.plan(), state);
+    if (best && !(found.converged() && (!report.converged() || found.joint->objective < report.joint->objective)))
+      continue;
+    best.emplace(std::move(state)), report = found;
+  }
+
+  Factorisation result{{},          {},           {}, {},
+                       first_noise, first_factor, {}, options.noise_variance && options.factor_variance};
+  for (int round = 0; round < kMostRounds && !result.settled; ++round) {
+    const double factors = static_cast<double>((values.rows() + values.cols()) * rank);
+    const double noise =
+        options.noise_variance.value_or(std::max(kLeastNoise * size, seen.expected_noise(best->belief(graph.entry))));
+    const double factor = options.factor_variance.value_or(
+        std::max(kLeastFactor * std::sqrt(size),
+                 (expected_squares(best->belief(graph.u)) + expected_squares(best->belief(graph.v))) / factors));
+    result.settled = std::abs(noise - result.noise_variance) <= kSettled * noise &&
+                     std::abs(factor - result.factor_variance) <= kSettled * factor;
+    result.noise_variance = noise, result.factor_variance = factor;
+    graph.set_variances(*best, noise, factor);
+    report = run(best->plan(), *best, {.warm = true});
+  }
+  result.report = report;
+  result.rows = as_matrix(best->belief(graph.u).means(), values.rows());
+  result.columns = as_matrix(best->belief(graph.v).means(), values.cols());
+  const Belief entry = best->belief(graph.entry);
+  result.mean = as_matrix(entry.means(), values.rows());
+  result.sd = (as_matrix(entry.variances(), values.rows()) +
+               variance_of_products(graph, *best, values.rows(), values.cols(), rank))
+                  .cwiseSqrt();
+  return result;
+}
+
+}  // namespace dma
