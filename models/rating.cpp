@@ -2,11 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <optional>
 #include <utility>
 
 #include "engine/compile/compile.h"
-#include "engine/joint/joint.h"
 #include "engine/run/run.h"
 #include "engine/support/error.h"
 #include "factors/normal.h"
@@ -19,7 +17,7 @@ namespace dma {
 
 namespace {
 
-constexpr Iteration kUntilSettled{.tolerance = 1e-8, .limit = 10000};
+constexpr Iteration kUntilTheGameSettles{.tolerance = 1e-8, .limit = 10000};
 constexpr double kMostJointWork = 3e8;    // half a minute at most, of one core
 constexpr std::size_t kMostForms = 1000;  // of games that are kept compiled
 
@@ -46,12 +44,6 @@ Game renumbered(Game game) {
   return game;
 }
 
-// Products of numbers in one factorisation, about: what elimination leaves is a dense block of the players.
-double joint_work(const RatingGraph& games, std::size_t players, const RatingOptions& options) {
-  const double width = static_cast<double>(players), length = static_cast<double>(games.appearances.size());
-  return width * width * (options.drift_sd > 0 ? length : width);
-}
-
 // Of players whose skills are ahead by this much together, with this variance.
 Chances chances_of(double ahead, double variance, std::size_t players, const RatingOptions& options) {
   check_rating_options(options);
@@ -70,49 +62,10 @@ RatingOptions without_drift(RatingOptions options) {
 
 }  // namespace
 
-struct Season::Solved {
-  explicit Solved(RatingGraph games, Plan by) : graph(std::move(games)), plan(std::move(by)), state(plan) {}
-  RatingGraph graph;
-  Plan plan;
-  State state;
-  std::vector<std::optional<std::uint32_t>> last;  // of each player's elements
-};
-
-double Season::covariance(std::uint32_t a, std::uint32_t b) const {
-  if (!solved || !report.joint || !solved->last.at(a) || !solved->last.at(b)) return 0;
-  const VariableId skill = solved->graph.skill;
-  return JointPosterior(solved->state).covariance(skill, *solved->last[a], skill, *solved->last[b]);
-}
-
-Season rate_season(std::span<const Game> games, std::size_t players, const RatingOptions& options,
-                   SeasonSolver solver) {
-  check_rating_options(options);
-  for (std::size_t g = 0; g < games.size(); ++g) check_game(games[g], g + 1, players, options);
-  Season season{std::vector<Skill>(players, {options.mean, options.sd}), {}, {}, {}};
-  if (games.empty()) return season;
-  RatingGraph graph(games, players, options);
-  if (solver == SeasonSolver::best)
-    solver = joint_work(graph, players, options) <= kMostJointWork ? SeasonSolver::jointly : SeasonSolver::by_sweeps;
-  Plan plan = solver == SeasonSolver::jointly
-                  ? compile(graph.graph, joint(), standard_registry())
-                  : compile(graph.graph, season_sweeps(kUntilSettled), standard_registry(), {.method = "ep"});
-  const auto solved = std::make_shared<Season::Solved>(std::move(graph), std::move(plan));
-  season.report = run(solved->plan, solved->state);
-  const Belief belief = solved->state.belief(solved->graph.skill);
-  solved->last.resize(players);
-  for (const RatingGraph::Appearance& a : solved->graph.appearances) {
-    season.skills[a.player] = skill_at(belief, a.skill);
-    season.history.push_back({a.game, a.player, season.skills[a.player]});
-    solved->last[a.player] = a.skill;
-  }
-  season.solved = solved;
-  return season;
-}
-
 struct Rating::Solver {
   explicit Solver(const Game& game, std::size_t players, const RatingOptions& options)
       : graph(std::span(&game, 1), players, options),
-        plan(compile(graph.graph, game.teams.size() == 2 ? forward_backward() : sequential(kUntilSettled),
+        plan(compile(graph.graph, game.teams.size() == 2 ? forward_backward() : sequential(kUntilTheGameSettles),
                      standard_registry(), {.method = "ep"})),
         state(plan) {}
   RatingGraph graph;

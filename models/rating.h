@@ -50,7 +50,8 @@ struct SkillThen {
 
 // Jointly: all skills as one Gaussian with their correlations. By sweeps: skills as if they were independent, in time
 // that grows with the number of games alone; differences between players come out nearly the same, but in a league of
-// few players the skills themselves look surer than they are. Best: jointly up to some hundred players.
+// few players the skills themselves look surer than they are. Best: jointly up to some hundred players, where that
+// settles.
 enum class SeasonSolver { best, jointly, by_sweeps };
 
 struct Season {

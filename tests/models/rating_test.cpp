@@ -303,6 +303,30 @@ TEST_CASE("rating: upsets that nobody expects stay finite") {
   for (const Skill& skill : season.skills) CHECK(std::isfinite(skill.mean));
 }
 
+TEST_CASE("rating: scales and means far from 0 change nothing else") {
+  const auto games = random_duels(10, 60, 3);
+  const Season plain = rate_season(games, 10);
+  for (const double mean : {0.0, 1e6})
+    for (const double scale : {1e-3, 1.0, 1e4}) {
+      const Season other = rate_season(
+          games, 10,
+          {.mean = mean, .sd = 25.0 / 3 * scale, .performance_sd = 25.0 / 6 * scale, .drift_sd = 25.0 / 300 * scale});
+      CHECK(other.report.converged());
+      for (std::size_t i = 0; i < 10; ++i)
+        CHECK((other.skills[i].mean - mean) / scale == doctest::Approx(plain.skills[i].mean - 25).epsilon(1e-5));
+    }
+}
+
+TEST_CASE("rating: where the joint solution does not settle, sweeps do") {
+  // Draws that next to never happen, of players whose performances hardly vary.
+  std::vector<Game> games;
+  for (int i = 0; i < 12; ++i) games.push_back(duel(i % 2 == 0 ? 0 : 1, i % 2 == 0 ? 1 : 0, i % 3 == 0));
+  const Season season =
+      rate_season(games, 2, {.sd = 2.66, .performance_sd = 0.0029, .drift_sd = 0.72, .draw_probability = 1e-6});
+  CHECK(season.report.converged());
+  for (const SkillThen& then : season.history) CHECK(std::isfinite(then.skill.mean));
+}
+
 TEST_CASE("rating: who never played has the prior, and no games are a season") {
   const std::vector<Game> games{duel(0, 2)};
   for (const double drift : {0.0, 0.1}) {
