@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 #include <vector>
 
 #include "engine/joint/joint.h"
@@ -12,9 +13,23 @@ namespace dma {
 
 namespace {
 
-constexpr double kSettled = 1e-6;                           // relative change of the variances
-constexpr int kMostRounds = 500;                            // of learning them
+constexpr double kSettled = 1e-4;  // relative change of the variances
+constexpr int kMostSolves = 2000;  // where there is much noise, steps are small towards the end
+constexpr int kMostRounds = 500;   // of learning them
 constexpr double kLeastNoise = 1e-10, kLeastFactor = 1e-8;  // in units of the values' mean square
+
+// Squares, and how much of them is left open, both summed over numbers that have one variance between them.
+struct VarianceOf {
+  double squares = 0, open = 0, count = 0;
+
+  void add(double mean, double variance) { squares += mean * mean, open += variance, ++count; }
+  // The variance under which the data are most probable, with the number of well determined ones held fixed (MacKay);
+  // the expected square where next to none is.
+  double variance(double now) const {
+    const double determined = count - open / now;
+    return determined > 0.1 * count ? squares / determined : (squares + open) / count;
+  }
+};
 
 // Entry (i, j) at i * columns + j is the sum over r of u(i, r) v(j, r).
 struct FactorGraph {
@@ -43,17 +58,20 @@ struct FactorGraph {
     for (const FactorId prior : priors) state.set_parameter(prior, "variance", factor_variance);
   }
 
+  VarianceOf factors(const State& state) const {
+    VarianceOf all;
+    for (const VariableId which : {u, v}) {
+      const Belief belief = state.belief(which);
+      for (std::size_t i = 0; i < belief.size(); ++i) all.add(belief.mean(i), belief.variance(i));
+    }
+    return all;
+  }
+
   Graph graph;
   VariableId u, v, entry, y;
   std::vector<FactorId> priors;
   FactorId noise{};
 };
-
-double expected_squares(const Belief& belief) {
-  double sum = 0;
-  for (std::size_t i = 0; i < belief.size(); ++i) sum += belief.mean(i) * belief.mean(i) + belief.variance(i);
-  return sum;
-}
 
 Eigen::MatrixXd as_matrix(const std::vector<double>& numbers, Eigen::Index rows) {
   using ByRows = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
@@ -95,11 +113,11 @@ struct Seen {
       }
     if (count == 0) fail("factorise: none of the {} values is there; at least one is expected", values.size());
   }
-  double expected_noise(const Belief& entry) const {
-    double sum = 0;
+  VarianceOf noise(const Belief& entry) const {
+    VarianceOf rest;
     for (std::size_t e = 0; e < values.size(); ++e)
-      if (values[e]) sum += std::pow(*values[e] - entry.mean(e), 2) + entry.variance(e);
-    return sum / count;
+      if (values[e]) rest.add(*values[e] - entry.mean(e), entry.variance(e));
+    return rest;
   }
 };
 
@@ -110,6 +128,30 @@ void check_factorisation(const FactorisationOptions& options) {
     if (given && !(*given > 0 && std::isfinite(*given)))
       fail("factorise: a variance of {} is given; a finite number above 0 is expected, or none to have it learned",
            *given);
+}
+
+struct SolvedFactors {
+  State state;
+  Report report;
+};
+
+// From each of the starts; the end that explains the values best.
+SolvedFactors most_probable(const FactorGraph& graph, const Seen& seen, const FactorisationOptions& options,
+                            double noise, double factor) {
+  std::optional<SolvedFactors> best;
+  for (int start = 0; start < options.starts; ++start) {
+    const std::uint64_t seed = std::max<std::uint64_t>(1, options.seed) + static_cast<std::uint64_t>(start);
+    State state(compile(graph.graph, joint({.limit = kMostSolves, .start_seed = seed}), standard_registry()));
+    state.observe(graph.y, seen.values);
+    graph.set_variances(state, noise, factor);
+    const Report report = run(state.plan(), state);
+    const auto is_better = [&](const Report& than) {
+      if (report.converged() != than.converged()) return report.converged();
+      return report.joint->objective < than.joint->objective;
+    };
+    if (!best || is_better(best->report)) best.emplace(SolvedFactors{std::move(state), report});
+  }
+  return *std::move(best);
 }
 
 }  // namespace
@@ -123,42 +165,29 @@ Factorisation factorise(const Eigen::MatrixXd& values, const FactorisationOption
                           options.rank);
   const double first_factor = options.factor_variance.value_or(std::sqrt(size / static_cast<double>(rank))),
                first_noise = options.noise_variance.value_or(0.1 * size);
-  std::optional<State> best;
-  Report report;
-  for (int start = 0; start < options.starts; ++start) {
-    const JointOptions how{.start_seed =
-                               options.seed + static_cast<std::uint64_t>(start) + (options.seed == 0 ? 1 : 0)};
-    State state(compile(graph.graph, joint(how), standard_registry()));
-    state.observe(graph.y, seen.values);
-    graph.set_variances(state, first_noise, first_factor);
-    const Report found = run(state.plan(), state);
-    if (best && !(found.converged() && (!report.converged() || found.joint->objective < report.joint->objective)))
-      continue;
-    best.emplace(std::move(state)), report = found;
-  }
+  SolvedFactors best = most_probable(graph, seen, options, first_noise, first_factor);
 
   Factorisation result{{},          {},           {}, {},
                        first_noise, first_factor, {}, options.noise_variance && options.factor_variance};
   for (int round = 0; round < kMostRounds && !result.settled; ++round) {
-    const double factors = static_cast<double>((values.rows() + values.cols()) * rank);
+    const VarianceOf noises = seen.noise(best.state.belief(graph.entry)), factors = graph.factors(best.state);
     const double noise =
-        options.noise_variance.value_or(std::max(kLeastNoise * size, seen.expected_noise(best->belief(graph.entry))));
+        options.noise_variance.value_or(std::max(kLeastNoise * size, noises.variance(result.noise_variance)));
     const double factor = options.factor_variance.value_or(
-        std::max(kLeastFactor * std::sqrt(size),
-                 (expected_squares(best->belief(graph.u)) + expected_squares(best->belief(graph.v))) / factors));
+        std::max(kLeastFactor * std::sqrt(size), factors.variance(result.factor_variance)));
     result.settled = std::abs(noise - result.noise_variance) <= kSettled * noise &&
                      std::abs(factor - result.factor_variance) <= kSettled * factor;
     result.noise_variance = noise, result.factor_variance = factor;
-    graph.set_variances(*best, noise, factor);
-    report = run(best->plan(), *best, {.warm = true});
+    graph.set_variances(best.state, noise, factor);
+    best.report = run(best.state.plan(), best.state, {.warm = true});
   }
-  result.report = report;
-  result.rows = as_matrix(best->belief(graph.u).means(), values.rows());
-  result.columns = as_matrix(best->belief(graph.v).means(), values.cols());
-  const Belief entry = best->belief(graph.entry);
+  result.report = best.report;
+  result.rows = as_matrix(best.state.belief(graph.u).means(), values.rows());
+  result.columns = as_matrix(best.state.belief(graph.v).means(), values.cols());
+  const Belief entry = best.state.belief(graph.entry);
   result.mean = as_matrix(entry.means(), values.rows());
   result.sd = (as_matrix(entry.variances(), values.rows()) +
-               variance_of_products(graph, *best, values.rows(), values.cols(), rank))
+               variance_of_products(graph, best.state, values.rows(), values.cols(), rank))
                   .cwiseSqrt();
   return result;
 }
