@@ -18,8 +18,6 @@ namespace dma {
 
 namespace {
 
-constexpr double kLeastShare = 1e-6;  // of the variance of all values: a state that sees one value keeps some width
-
 std::vector<double> row_by_row(const Eigen::MatrixXd& matrix) {
   std::vector<double> numbers;
   for (Eigen::Index i = 0; i < matrix.rows(); ++i)
@@ -123,26 +121,6 @@ void refit(SymbolEmission& emission, const Eigen::MatrixXd& probability, HiddenM
       counts.col(static_cast<Eigen::Index>(*values[t])) += probability.row(static_cast<Eigen::Index>(t)).transpose();
   emission.probability = shares(counts, emission.probability);
 }
-void refit(GaussianEmission& emission, const Eigen::MatrixXd& probability, HiddenMarkov::Values values) {
-  Eigen::VectorXd count = Eigen::VectorXd::Zero(emission.mean.size()), sum = count, squares = count;
-  for (std::size_t t = 0; t < values.size(); ++t)
-    if (values[t])
-      count += probability.row(static_cast<Eigen::Index>(t)).transpose(),
-          sum += *values[t] * probability.row(static_cast<Eigen::Index>(t)).transpose();
-  const double all = sum.sum() / count.sum();
-  double spread = 0;
-  const Eigen::VectorXd mean = (count.array() > 0).select(sum.cwiseQuotient(count), emission.mean);
-  for (std::size_t t = 0; t < values.size(); ++t)
-    if (values[t]) {
-      spread += (*values[t] - all) * (*values[t] - all) / count.sum();
-      squares.array() +=
-          probability.row(static_cast<Eigen::Index>(t)).transpose().array() * (*values[t] - mean.array()).square();
-    }
-  emission.mean = mean;
-  emission.variance =
-      (count.array() > 0).select(squares.cwiseQuotient(count), emission.variance).cwiseMax(kLeastShare * spread);
-}
-
 void check_emission(const SymbolEmission& emission, Eigen::Index states) {
   check_rows("emission", emission.probability, states, emission.probability.cols());
 }

@@ -13,15 +13,13 @@
 #include <span>
 #include <variant>
 
+#include "models/gaussian_emission.h"
+
 namespace dma {
 
 // Values are symbols 0, 1, ...: a row for each state, a column for each symbol.
 struct SymbolEmission {
   Eigen::MatrixXd probability;
-};
-// Values are numbers: mean and variance in each state.
-struct GaussianEmission {
-  Eigen::VectorXd mean, variance;
 };
 
 class HiddenMarkov {

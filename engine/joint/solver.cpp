@@ -82,7 +82,7 @@ JointSolver::End JointSolver::solve_linear(Memory& memory, JointReport& report) 
     report.gradient = n.gradient_size();
     ++report.iterations;
     if (std::min(moved, n.distance_left()) <= options_.tolerance) end = End::converged;
-    if (!goes_on(report)) end = End::interrupted;
+    if (!goes_on(memory, report)) end = End::interrupted;
   }
   // Residuals of thousands of standard deviations leave a rounding that a matrix of many scales makes large.
   if (end == End::converged && n.fronts.is_careful() && n.rounding_left() > kRoundingLeft) end = End::limit;
@@ -129,7 +129,7 @@ JointSolver::Step JointSolver::step(Memory& memory, JointReport& report, double&
       (void)n.trace();
       n.find_gradient();
     }
-    if (!goes_on(report)) return Step::interrupted;
+    if (!goes_on(memory, report)) return Step::interrupted;
     if (accepted) return Step::moved;
   }
   return is_rounding && solves < options_.limit ? Step::arrived : Step::stuck;
@@ -171,6 +171,11 @@ JointSolver::End JointSolver::leave_stationary_start(Memory& memory, JointReport
   return End::converged;
 }
 
+bool JointSolver::goes_on(const Memory& memory, const JointReport& report) const {
+  Report so_far{.stop = Report::Stop::interrupted, .why = {}, .first_fault = {}, .signal_to_noise_at = {}, .joint = report};
+  return (!options_.callback || options_.callback(report)) && memory.watch->goes_on(so_far);
+}
+
 Report JointSolver::run(State& state, const RunOptions& options) const {
   Memory& memory = static_cast<Memory&>(*state.solver_memory());
   Numbers& n = memory.numbers;
@@ -178,6 +183,8 @@ Report JointSolver::run(State& state, const RunOptions& options) const {
   const bool is_fresh = !options.warm || !memory.is_solved;
   if (is_fresh) begin(memory, options_.start_seed), memory.sites.forget();
   memory.is_solved = false;
+  const Watch watch(options);
+  memory.watch = &watch;
   memory.sites.apply(n);
   Report report;
   JointReport& joint = report.joint.emplace();
@@ -205,7 +212,8 @@ Report JointSolver::run(State& state, const RunOptions& options) const {
     last = outcome.change;
   }
   report.stop = end == End::converged ? (system_->is_linear() ? Report::Stop::exact : Report::Stop::converged)
-                                      : Report::Stop::limit;
+                : end == End::interrupted                                           ? Report::Stop::interrupted
+                                          : Report::Stop::limit;
   finish(state, memory, report);
   return report;
 }

@@ -4,6 +4,7 @@
 #include "engine/joint/joint.h"
 #include "engine/joint/sites.h"
 #include "engine/run/solver.h"
+#include "engine/run/watch.h"
 
 namespace dma::joint_system {
 
@@ -21,6 +22,7 @@ class Memory : public SolverMemory {
   std::vector<std::vector<double>> directions;  // along which nothing changes, by unknown
   bool has_all_directions = true;
   double objective = 0;
+  const Watch* watch = nullptr;  // of the run
 };
 
 class JointSolver : public Solver {
@@ -49,7 +51,7 @@ class JointSolver : public Solver {
   void find_lonely_sites(const State& state, Memory& memory, Report& report) const;
   void name_open(const State& state, const Memory& memory, Report& report) const;
   void finish(const State& state, Memory& memory, Report& report) const;
-  bool goes_on(const JointReport& report) const { return !options_.callback || options_.callback(report); }
+  bool goes_on(const Memory& memory, const JointReport& report) const;
 
   std::shared_ptr<const System> system_;
   JointOptions options_;

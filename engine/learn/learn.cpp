@@ -143,6 +143,29 @@ LearnReport Learner::fit(const Data& data, const Callback& callback) {
   return report;
 }
 
+Learner::Added Learner::add(const Data& examples) {
+  const std::size_t count = check_data(plan_, examples);
+  Executor executor(*state_);
+  EpochRecord record;
+  const MessageArrays said{said_tau_.data(), said_rho_.data()};
+  for (std::size_t n = 0; n < count; ++n) {
+    observe_example(examples, n, *state_);
+    solve_example(*state_, executor, record);
+    std::ranges::fill(said_tau_, 0.0);
+    std::ranges::fill(said_rho_, 0.0);
+    for (const auto& [id, scalars] : shared_) executor.multiply_by_example(id, said.from(scalars.first));
+    sites_.add(said);
+    rebuild_context();
+  }
+  return {count, record.faults, record.replaced, record.unfinished};
+}
+
+Learner::Added Learner::learn_one(const Data& example) {
+  if (const std::size_t count = check_data(plan_, example); count != 1)
+    fail("learn_one was given {} examples; one is expected, and add() takes any number", count);
+  return add(example);
+}
+
 LearnReport Learner::run_epochs(const Data& data, const Callback& callback) {
   Executor executor(*state_);
   const auto start = std::chrono::steady_clock::now();

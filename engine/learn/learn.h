@@ -39,6 +39,15 @@ class Learner {
   // Runs epochs until one of the rules fires. May be called again: it goes on where it stopped.
   LearnReport fit(const Data& data, const Callback& callback = {});
 
+  // Learns these examples once, in their order, on top of all that is known: what they taught is then part of the prior,
+  // and nothing else of them is kept. For examples that arrive as a stream; fit(), before or after, is about its own.
+  struct Added {
+    std::size_t examples = 0;
+    std::uint64_t faults = 0, replaced = 0, unfinished = 0;  // as in EpochRecord
+  };
+  Added add(const Data& examples);
+  Added learn_one(const Data& example);  // one of them
+
   // The rule that has fired, if one has; fit() may still be called to go on.
   std::optional<LearnReport::Stop> finished() const { return stop_reason(options_, memory().epochs); }
   // Of these options, those that say when to stop: epochs, tolerance, floor, patience and least_gain.

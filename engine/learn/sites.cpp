@@ -39,7 +39,22 @@ void Sites::restore(LearnMemory memory) {
              "not negative are expected",
              b, i, memory.tau[b][i], memory.rho[b][i]);
   }
+  const std::size_t added = memory.added_tau.size();
+  if (memory.added_rho.size() != added || (added != 0 && added != scalars_))
+    fail("the stored messages of added examples do not fit: {} and {} numbers, but {} shared scalars", added,
+         memory.added_rho.size(), scalars_);
+  for (std::size_t i = 0; i < added; ++i)
+    if (!std::isfinite(memory.added_tau[i]) || !(memory.added_rho[i] >= 0))
+      fail("the stored message of added examples to shared scalar {} has tau {} and precision {}; a finite number and one "
+           "that is not negative are expected",
+           i, memory.added_tau[i], memory.added_rho[i]);
   memory_ = std::move(memory);
+}
+
+void Sites::add(const MessageArrays& said) {
+  memory_.added_tau.resize(scalars_), memory_.added_rho.resize(scalars_);
+  const MessageArrays added{memory_.added_tau.data(), memory_.added_rho.data()};
+  for (std::uint32_t i = 0; i < scalars_; ++i) added.set(i, multiply(added[i], said[i]));
 }
 
 void Sites::forget(std::size_t batch) {
@@ -50,21 +65,25 @@ void Sites::forget(std::size_t batch) {
 }
 
 LearnMemory Sites::condensed() const {
-  LearnMemory memory{{std::vector<double>(scalars_)}, {std::vector<double>(scalars_)}, {true}, memory_.epochs};
+  LearnMemory memory{{std::vector<double>(scalars_)}, {std::vector<double>(scalars_)}, {true}, {}, {}, memory_.epochs};
   multiply_sites({0, scalars_}, {memory.tau[0].data(), memory.rho[0].data()});
   return memory;
 }
 
 // One scalar's prior, or whatever it starts from, times its sites.
 Natural Sites::product(std::size_t scalar, Natural product, std::optional<std::size_t> without) const {
+  product = multiply(product, power(added_at(scalar), weight_));
   for (std::size_t b = 0; b < batches(); ++b)
     if (b != without) product = multiply(product, power(site_at(b, scalar), weight_));
   return product;
 }
 
 void Sites::multiply_sites(Range range, const MessageArrays& out) const {
-  std::fill_n(out.tau, range.size, 0.0);
-  std::fill_n(out.rho, range.size, 0.0);
+  for (std::uint32_t i = 0; i < range.size; ++i) {
+    const Natural added = added_at(range.first + i);
+    out.tau[i] = weight_ * added.tau;
+    out.rho[i] = weight_ * added.rho;
+  }
   for (std::size_t b = 0; b < batches(); ++b)
     for (std::uint32_t i = 0; i < range.size; ++i) {
       out.tau[i] += weight_ * memory_.tau[b][range.first + i];

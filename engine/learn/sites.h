@@ -1,6 +1,6 @@
 // What is known of the shared scalars, in parts: their prior, and for every mini-batch a site, the message it taught them.
 //
-//   context = prior * product over mini-batches b of site_b ^ weight
+//   context = prior * product over mini-batches b of site_b ^ weight * added ^ weight
 //
 // A mini-batch is learned anew from its cavity: the context without what it taught. Sites are products of messages of
 // factors, so their precisions are not negative and every cavity is as proper as the prior.
@@ -19,6 +19,8 @@ namespace dma {
 struct LearnMemory {
   std::vector<std::vector<double>> tau, rho;  // mini-batch, shared scalar
   std::vector<bool> active;                   // mini-batch
+  // Shared scalar: what examples taught that were learned once and not kept (Learner::add). Empty: there were none.
+  std::vector<double> added_tau = {}, added_rho = {};
   std::vector<EpochRecord> epochs;
 };
 
@@ -36,6 +38,7 @@ class Sites {
   // Throws Error, and changes nothing, if the memory is not that of this many scalars, or holds what is no message.
   void restore(LearnMemory memory);
   void forget(std::size_t batch);
+  void add(const MessageArrays& said);  // of all scalars, to what was added
   LearnMemory condensed() const;  // all sites as the one of a single mini-batch of weight 1
 
   MessageArrays prior() { return {prior_tau_.data(), prior_rho_.data()}; }
@@ -57,6 +60,9 @@ class Sites {
  private:
   MessageArrays site(std::size_t batch) { return {memory_.tau[batch].data(), memory_.rho[batch].data()}; }
   Natural site_at(std::size_t batch, std::size_t scalar) const { return {memory_.tau[batch][scalar], memory_.rho[batch][scalar]}; }
+  Natural added_at(std::size_t scalar) const {
+    return memory_.added_tau.empty() ? Natural() : Natural{memory_.added_tau[scalar], memory_.added_rho[scalar]};
+  }
   void multiply_sites(Range range, const MessageArrays& out) const;
   Natural product(std::size_t scalar, Natural product, std::optional<std::size_t> without = {}) const;
 

@@ -7,6 +7,7 @@
 #include "engine/run/gather.h"
 #include "engine/run/messages_at.h"
 #include "engine/run/urgency.h"
+#include "engine/run/watch.h"
 
 namespace dma {
 
@@ -181,7 +182,7 @@ Growth Executor::watch_growth() {
 void Executor::sweep(Total& total, bool again) { execute(0, plan_.operations.size(), 0, again, total); }
 
 std::uint64_t Executor::sweep_by_urgency(double tolerance, std::uint64_t limit, Total& total, Growth& growth,
-                                         Report& report) {
+                                         const Watch& watch, Report& report) {
   UrgencyQueue queue(state_.priority_, state_.heap_, state_.position_);
   const double damping = plan_.schedule.iteration.damping;
   const std::size_t round = plan_.schedule.visits.size();
@@ -198,7 +199,14 @@ std::uint64_t Executor::sweep_by_urgency(double tolerance, std::uint64_t limit, 
     const int sweep = static_cast<int>(visits++ / round) + 1;
     if (clean && total.faults > 0) report.first_fault_sweep = sweep;
     largest_change = std::max(largest_change, total.change);
-    if (visits % round == 0 && growth.runs_away(sweep, std::exchange(largest_change, 0.0))) break;
+    if (visits % round != 0) continue;
+    report.sweeps = sweep, report.change = std::exchange(largest_change, 0.0), report.stop = Report::Stop::interrupted;
+    if (growth.runs_away(sweep, report.change)) {
+      report.stop = Report::Stop::diverged;
+      break;
+    }
+    if (!watch.goes_on(report)) break;
+    report.stop = Report::Stop::limit;
   }
   total.change = queue.largest();
   return visits;

@@ -11,6 +11,7 @@
 namespace dma {
 
 struct WalkPosition;
+class Watch;
 
 class Executor {
  public:
@@ -32,9 +33,10 @@ class Executor {
   void start_fresh();            // uniform, as far as a sweep may read them
   // All operations once; `again`: without those that would send what they sent in the sweep before.
   void sweep(Total& total, bool again = false);
-  // Visits in order of urgency until the most urgent is at most `tolerance`, `limit` visits are done or the messages run
-  // away; returns their number. total.change is then the urgency that is left.
-  std::uint64_t sweep_by_urgency(double tolerance, std::uint64_t limit, Total& total, Growth& growth, Report& report);
+  // Visits in order of urgency until the most urgent is at most `tolerance`, `limit` visits are done, the messages run
+  // away or the watch says so (then report.stop is interrupted); returns their number. total.change is then the urgency that is left.
+  std::uint64_t sweep_by_urgency(double tolerance, std::uint64_t limit, Total& total, Growth& growth, const Watch& watch,
+                                 Report& report);
   Growth watch_growth();  // of the messages of a run that begins
 
   // The product of all messages of factors at an element, without a value observed or a context learned elsewhere.

@@ -24,6 +24,7 @@ std::string reason(const Report& report) {
     case Report::Stop::approximate: return std::string(report.why);
     case Report::Stop::converged: return fmt::format("converged after {}", sweeps);
     case Report::Stop::limit: return fmt::format("stopped at the limit of {}, not converged", sweeps);
+    case Report::Stop::interrupted: return fmt::format("interrupted after {}, not converged", sweeps);
     case Report::Stop::diverged: return fmt::format("diverged, stopped after {}", sweeps);
     case Report::Stop::singular: return fmt::format("singular after {}", sweeps);
   }
@@ -44,6 +45,7 @@ std::string joint_reason(const Report& report) {
     case Report::Stop::converged: return fmt::format("converged after {}", solves);
     case Report::Stop::singular: return fmt::format("singular after {}: nothing determines {}", solves, j.undetermined);
     case Report::Stop::diverged: return fmt::format("diverged, stopped after {}", solves);
+    case Report::Stop::interrupted: return fmt::format("interrupted after {}, not converged", solves);
     case Report::Stop::approximate:
     case Report::Stop::limit: break;
   }

@@ -21,7 +21,7 @@ struct Place {
   std::string text() const;  // "product3[17].x"
 };
 
-// What the joint solver did (engine/joint), beside the reason in Report::stop: exact for a linear Gaussian graph, limit where it was stopped.
+// What the joint solver did (engine/joint), beside the reason in Report::stop: exact for a linear Gaussian graph.
 struct JointReport {
   int iterations = 0;      // linear systems solved
   int rejected = 0;        // steps taken back because the objective did not fall
@@ -39,6 +39,7 @@ struct Report {
     approximate,  // one sweep whose messages are not those that iterating would end with; `why` says why
     converged,    // no message changes by more than the tolerance any more (a single sweep: by anything at all)
     limit,        // of sweeps, with messages still changing
+    interrupted,  // by the caller (RunOptions), with messages still changing
     diverged,     // messages grew without end, left the range of a double, or were refused until the limit
     singular,     // the joint solver: nothing determines some of the variables
   } stop = Stop::converged;

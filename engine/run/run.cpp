@@ -6,6 +6,7 @@
 #include "engine/run/diagnosis.h"
 #include "engine/run/executor.h"
 #include "engine/run/solver.h"
+#include "engine/run/watch.h"
 
 namespace dma {
 
@@ -24,7 +25,7 @@ Stop stop_at_limit(const Executor::Total& total, const Growth& growth) {
   return growth.was_growing() || total.faults > 0 ? Stop::diverged : Stop::limit;
 }
 
-Report iterate(const PlanData& plan, Executor& executor, Executor::Total& total) {
+Report iterate(const PlanData& plan, Executor& executor, Executor::Total& total, const Watch& watch) {
   const Iteration& iteration = plan.schedule.iteration;
   Report report;
   Growth growth = executor.watch_growth();
@@ -39,20 +40,24 @@ Report iterate(const PlanData& plan, Executor& executor, Executor::Total& total)
     if (total.overflowed) return report;
     if (total.change <= iteration.tolerance) return report.stop = Stop::converged, report;
     if (growth.runs_away(report.sweeps, total.change)) return report;
+    report.change = total.change;
+    report.stop = Stop::interrupted;
+    if (!watch.goes_on(report)) return report;
   }
   report.stop = stop_at_limit(total, growth);
   return report;
 }
 
-Report iterate_by_urgency(const PlanData& plan, Executor& executor, Executor::Total& total) {
+Report iterate_by_urgency(const PlanData& plan, Executor& executor, Executor::Total& total, const Watch& watch) {
   const Iteration& iteration = plan.schedule.iteration;
   const std::uint64_t round = plan.schedule.visits.size(), limit = static_cast<std::uint64_t>(iteration.limit) * round;
   Report report;
   Growth growth = executor.watch_growth();
-  const std::uint64_t visits = executor.sweep_by_urgency(iteration.tolerance, limit, total, growth, report);
+  const std::uint64_t visits = executor.sweep_by_urgency(iteration.tolerance, limit, total, growth, watch, report);
   report.sweeps = static_cast<int>((visits + round - 1) / round);
   report.stop = total.overflowed                           ? Stop::diverged
-                : total.change <= iteration.tolerance ? Stop::converged
+                : total.change <= iteration.tolerance      ? Stop::converged
+                : report.stop == Stop::interrupted         ? Stop::interrupted
                 : visits < limit                      ? Stop::diverged
                                                       : stop_at_limit(total, growth);
   return report;
@@ -78,6 +83,7 @@ Report run(const Plan& handle, State& state, const RunOptions& options) {
   else executor.start_fresh();
   executor.refresh_constants();
   Executor::Total total = executor.refused_constants();
+  const Watch watch(options);
   Report report;
   switch (plan.schedule.order) {
     case Schedule::Order::once:
@@ -85,8 +91,8 @@ Report run(const Plan& handle, State& state, const RunOptions& options) {
       report.sweeps = 1;
       report.stop = stop_of_single_sweep(plan, total, report);
       break;
-    case Schedule::Order::repeated: report = iterate(plan, executor, total); break;
-    case Schedule::Order::residual: report = iterate_by_urgency(plan, executor, total); break;
+    case Schedule::Order::repeated: report = iterate(plan, executor, total, watch); break;
+    case Schedule::Order::residual: report = iterate_by_urgency(plan, executor, total, watch); break;
   }
   report.messages = total.messages;
   report.change = plan.schedule.order == Schedule::Order::once ? 0 : total.change;
@@ -103,6 +109,12 @@ Report run(const Plan& handle, State& state, const RunOptions& options) {
   }
   state.ended_ = report.stop;
   return report;
+}
+
+Report run_for(const Plan& plan, State& state, std::chrono::nanoseconds time, RunOptions options) {
+  options.time = time;
+  if (plan->solver == nullptr && plan->schedule.order == Schedule::Order::once) options.warm = false;  // nothing to go on with
+  return run(plan, state, options);
 }
 
 }  // namespace dma

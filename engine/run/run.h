@@ -3,6 +3,10 @@
 // Runs a plan on a state. Allocates nothing and looks nothing up; never throws from a kernel.
 #pragma once
 
+#include <chrono>
+#include <functional>
+#include <optional>
+
 #include "engine/run/report.h"
 #include "engine/run/state.h"
 
@@ -13,9 +17,17 @@ struct RunOptions {
   bool warm = false;
   // Afterwards look for contradicting point masses and the smallest signal-to-noise ratio: a pass over all messages.
   bool diagnose = true;
+  // Called with the report so far after every sweep of a schedule that iterates and every linear system of joint; false
+  // stops. The answer is then what it is: Report::Stop::interrupted, and a warm run goes on.
+  std::function<bool(const Report&)> callback = {};
+  // As if the callback said false once this has passed.
+  std::optional<std::chrono::nanoseconds> time = {};
 };
 
 // Throws Error if an observed variable has no value, Contradiction if two different point masses met on a variable.
 Report run(const Plan& plan, State& state, const RunOptions& options = {});
+
+// What can be had in this time: at least one sweep. Warm by itself, so that the next call goes on.
+Report run_for(const Plan& plan, State& state, std::chrono::nanoseconds time, RunOptions options = {.warm = true});
 
 }  // namespace dma

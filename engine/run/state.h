@@ -29,6 +29,10 @@ struct GivenTable {
 class State {
  public:
   explicit State(Plan plan);
+  // Of a plan whose graph has grown since `before` was run: it begins with the values that were observed, the contexts and
+  // the messages of factors that are in both, so that a warm run has only the new part to work out. Parameters are the
+  // plan's.
+  State(Plan plan, const State& before);
   ~State();
   State(State&&) noexcept;
   State& operator=(State&&) noexcept;

@@ -4,7 +4,7 @@
 //   to run it     compile, State, run, Report; forward_backward, flooding, sequential, residual; joint, JointPosterior, compare_with_joint
 //   its kinds     standard_registry, factor_from_function, likelihood_from_log_density, kind
 //   to learn      Learner; Bnn, a neural network, and regression_settings
-//   models        linear_regression, HiddenMarkov, factorise
+//   models        linear_regression, HiddenMarkov, gaussian_mixture, factorise
 //   series        StateSpace of random_walk, local_trend, motion, seasonal, autoregressive; SeriesFilter
 //   games         rate_season, Rating, chances
 //   to look       explain, to_dot, describe; log_evidence, evidence
@@ -24,6 +24,7 @@
 #include "factors/standard_registry.h"
 #include "models/bnn.h"
 #include "models/expressions.h"
+#include "models/gaussian_mixture.h"
 #include "models/graph_file.h"
 #include "models/hidden_markov.h"
 #include "models/linear_regression.h"

@@ -36,6 +36,7 @@ std::string_view name_of_stop(Report::Stop stop) {
     case Report::Stop::approximate: return "approximate";
     case Report::Stop::converged: return "converged";
     case Report::Stop::limit: return "limit";
+    case Report::Stop::interrupted: return "interrupted";
     case Report::Stop::diverged: return "diverged";
     case Report::Stop::singular: return "singular";
   }
