@@ -4,7 +4,7 @@ namespace dma {
 
 namespace {
 
-constexpr double kLeastShare = 1e-6;  // of the variance of all values: what sees one value keeps some width
+constexpr double kLeastWidth = 1e-6;  // of the variance of all values: what sees one value keeps some width
 
 }  // namespace
 
@@ -25,7 +25,7 @@ void refit(GaussianEmission& emission, const Eigen::MatrixXd& probability,
     }
   if (prior > 0) squares += prior, count += 1;
   emission.mean = mean;
-  emission.variance = (count > 0).select(squares / count, emission.variance.array()).max(kLeastShare * spread);
+  emission.variance = (count > 0).select(squares / count, emission.variance.array()).max(kLeastWidth * spread);
 }
 
 }  // namespace dma

@@ -24,53 +24,34 @@ using Column = std::vector<std::optional<double>>;
 
 constexpr double kPriorShare = 0.01;  // of a column's variance: a cluster of two equal rows keeps some width
 
-std::span<const double> numbers(const Eigen::VectorXd& vector) {
-  return {vector.data(), static_cast<std::size_t>(vector.size())};
+std::vector<double> as_vector(const Eigen::VectorXd& vector) { return {vector.begin(), vector.end()}; }
+
+// The log-likelihood under the weights, means and variances of a fit, whose probability is then that of the rows. One
+// selector for each row, which picks a Gaussian in every column: a tree, solved exactly.
+double solve_mixture(const Eigen::MatrixXd& x, MixtureFit& fit) {
+  const auto rows = static_cast<std::size_t>(x.rows());
+  Graph g;
+  const VariableId of = g.variable("of", rows, fmt::format("categorical({})", fit.components()));
+  g.factor("categorical_prior", {of}, {{"probability", as_vector(fit.weight)}});
+  std::vector<VariableId> means, seen;
+  for (Eigen::Index j = 0; j < x.cols(); ++j) {
+    means.push_back(g.observed("", fit.components())), seen.push_back(g.observed("", rows));
+    g.factor("mixture", {of, column(means.back()), seen.back()}, {{"variance", as_vector(fit.variance.col(j))}});
+  }
+  const Plan plan = compile(g, forward_backward(), standard_registry(), {.kind_methods = {{"mixture", "ep"}}});
+  State state(plan);
+  for (Eigen::Index j = 0; j < x.cols(); ++j) {
+    state.observe(means[static_cast<std::size_t>(j)], as_vector(fit.mean.col(j)));
+    state.observe(seen[static_cast<std::size_t>(j)], as_vector(x.col(j)));
+  }
+  const Report report = run(plan, state);
+  if (!report.converged()) fail("mixture: {}", report.line());
+  const Belief belief = state.belief(of);
+  for (Eigen::Index i = 0; i < fit.probability.rows(); ++i)
+    for (Eigen::Index k = 0; k < fit.weight.size(); ++k)
+      fit.probability(i, k) = belief.mean(static_cast<std::size_t>(i), static_cast<std::size_t>(k));
+  return log_evidence(plan, state);
 }
-
-// One selector for each row, which picks a Gaussian in every column: a tree, solved exactly.
-class MixtureGraph {
- public:
-  MixtureGraph(const Eigen::MatrixXd& x, std::size_t components) {
-    const auto rows = static_cast<std::size_t>(x.rows());
-    const std::vector<double> even(components, 1 / static_cast<double>(components));
-    of_ = graph_.variable("of", rows, fmt::format("categorical({})", components));
-    weights_ = graph_.factor("categorical_prior", {of_}, {{"probability", even}});
-    std::vector<VariableId> seen;
-    for (Eigen::Index j = 0; j < x.cols(); ++j) {
-      means_.push_back(graph_.observed("", components));
-      seen.push_back(graph_.observed("", rows));
-      columns_.push_back(graph_.factor("mixture", {of_, column(means_.back()), seen.back()},
-                                       {{"variance", std::vector<double>(components, 1.0)}}));
-    }
-    state_.emplace(compile(graph_, forward_backward(), standard_registry(), {.kind_methods = {{"mixture", "ep"}}}));
-    for (Eigen::Index j = 0; j < x.cols(); ++j) state_->observe(seen[static_cast<std::size_t>(j)], numbers(x.col(j)));
-  }
-
-  // The log-likelihood under these weights, means and variances; fit.probability is then that of the rows.
-  double solve(MixtureFit& fit) {
-    state_->set_parameter(weights_, "probability", numbers(fit.weight));
-    for (std::size_t j = 0; j < columns_.size(); ++j) {
-      state_->set_parameter(columns_[j], "variance", numbers(fit.variance.col(static_cast<Eigen::Index>(j))));
-      state_->observe(means_[j], numbers(fit.mean.col(static_cast<Eigen::Index>(j))));
-    }
-    const Report report = run(state_->plan(), *state_);
-    if (!report.converged()) fail("mixture: {}", report.line());
-    const Belief belief = state_->belief(of_);
-    for (Eigen::Index i = 0; i < fit.probability.rows(); ++i)
-      for (Eigen::Index k = 0; k < fit.weight.size(); ++k)
-        fit.probability(i, k) = belief.mean(static_cast<std::size_t>(i), static_cast<std::size_t>(k));
-    return log_evidence(state_->plan(), *state_);
-  }
-
- private:
-  Graph graph_;
-  VariableId of_{};
-  FactorId weights_{};
-  std::vector<VariableId> means_;
-  std::vector<FactorId> columns_;
-  std::optional<State> state_;
-};
 
 class MixtureLearner {
  public:
@@ -81,12 +62,11 @@ class MixtureLearner {
   }
 
   MixtureFit best_of_starts(std::size_t components) const {
-    MixtureGraph graph(x_, components);
     boost::random::mt19937_64 random(options_.seed);
     MixtureFit best;
     best.log_likelihood = -std::numeric_limits<double>::infinity();
     for (std::size_t s = 0; s < (components == 1 ? 1 : options_.starts); ++s) {
-      MixtureFit fit = learned(graph, started(components, random));
+      MixtureFit fit = learned(started(components, random));
       if (fit.log_likelihood > best.log_likelihood) best = std::move(fit);
     }
     const auto k = static_cast<double>(components), columns = static_cast<double>(x_.cols());
@@ -116,8 +96,8 @@ class MixtureLearner {
     return fit;
   }
 
-  MixtureFit learned(MixtureGraph& graph, MixtureFit fit) const {
-    fit.log_likelihood = graph.solve(fit);
+  MixtureFit learned(MixtureFit fit) const {
+    fit.log_likelihood = solve_mixture(x_, fit);
     for (int i = 0; i < options_.limit && !fit.converged; ++i) {
       fit.weight = fit.probability.colwise().mean().transpose();
       fit.weight /= fit.weight.sum();
@@ -126,7 +106,7 @@ class MixtureLearner {
         refit(column, fit.probability, columns_[static_cast<std::size_t>(j)], kPriorShare * spread_[j]);
         fit.mean.col(j) = column.mean, fit.variance.col(j) = column.variance;
       }
-      const double before = std::exchange(fit.log_likelihood, graph.solve(fit));
+      const double before = std::exchange(fit.log_likelihood, solve_mixture(x_, fit));
       fit.converged = std::abs(fit.log_likelihood - before) < options_.tolerance;
     }
     return fit;
