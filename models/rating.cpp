@@ -18,7 +18,6 @@ namespace dma {
 namespace {
 
 constexpr Iteration kUntilTheGameSettles{.tolerance = 1e-8, .limit = 10000};
-constexpr double kMostJointWork = 3e8;    // half a minute at most, of one core
 constexpr std::size_t kMostForms = 1000;  // of games that are kept compiled
 
 Skill skill_at(const Belief& belief, std::size_t i) { return {belief.mean(i), belief.sd(i)}; }

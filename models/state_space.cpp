@@ -14,7 +14,7 @@ namespace {
 constexpr double kWideStart = 1e4;                       // of an unknown start, in variances of the series
 constexpr double kLeastOfSpread = 1e-10, kMostOfSpread = 1e4;  // of a learned variance, likewise
 constexpr std::size_t kLeastValues = 3;
-constexpr std::size_t kLong = 1000;  // values, from which on the learned variances are as good as known
+constexpr std::size_t kLongSeries = 1000;  // values, from which on the learned variances are as good as known
 
 struct Spread {
   std::size_t values = 0;
@@ -100,7 +100,7 @@ StateSpace::Learned StateSpace::learn(SeriesValues values) {
     slopes.array() += 0.5;
     return found;
   };
-  if (spread.values < kLong)
+  if (spread.values < kLongSeries)
     may_be_ = weighted_points(posterior, best.at.cwiseMax(unit - 6), {.low = low, .high = high});
   return {best.value, best.evaluations, best.converged};
 }
