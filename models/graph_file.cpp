@@ -17,6 +17,13 @@ constexpr std::pair<Reach, std::string_view> kReaches[] = {
     {Reach::identical, "identical"}, {Reach::row, "row"},       {Reach::column, "column"},
     {Reach::all_to_one, "all_to_one"}, {Reach::gather, "gather"}, {Reach::shift, "shift"}};
 
+// As a part of a JSON pointer.
+std::string escaped_key(const std::string& key) {
+  std::string out;
+  for (const char c : key) out += c == '~' ? "~0" : c == '/' ? "~1" : std::string(1, c);
+  return out;
+}
+
 // A value and where it stands, so that every complaint can say it.
 class Node {
  public:
@@ -33,7 +40,7 @@ class Node {
   }
 
   const Json& json() const { return *json_; }
-  Node at(const std::string& key) const { return {json_->at(key), pointer_ + "/" + escaped(key)}; }
+  Node at(const std::string& key) const { return {json_->at(key), pointer_ + "/" + escaped_key(key)}; }
   Node at(std::size_t i) const { return {(*json_)[i], fmt::format("{}/{}", pointer_, i)}; }
   bool has(const std::string& key) const { return json_->contains(key); }
 
@@ -83,12 +90,6 @@ class Node {
   }
 
  private:
-  static std::string escaped(const std::string& key) {
-    std::string out;
-    for (const char c : key) out += c == '~' ? "~0" : c == '/' ? "~1" : std::string(1, c);
-    return out;
-  }
-
   const Json* json_;
   std::string pointer_;
 };
@@ -258,6 +259,22 @@ std::string graph_text(const GraphFile& file) {
   if (!file.schedule.empty()) json["schedule"] = file.schedule;
   if (!file.method.empty()) json["method"] = file.method;
   return readable(json);
+}
+
+std::string located(const GraphFile& file, const std::string& complaint) {
+  for (std::size_t open = complaint.find('\''); open != std::string::npos; open = complaint.find('\'', open + 1)) {
+    const std::size_t close = complaint.find('\'', open + 1);
+    if (close == std::string::npos) break;
+    const std::string name = complaint.substr(open + 1, close - open - 1);
+    std::size_t i = 0;
+    for (const Graph::Factor& factor : file.graph.factors()) {
+      if (factor.name() == name) return fmt::format("/factors/{}: {}", i, complaint);
+      ++i;
+    }
+    for (const Graph::Variable& variable : file.graph.variables())
+      if (variable.name == name) return fmt::format("/variables/{}: {}", escaped_key(name), complaint);
+  }
+  return complaint;
 }
 
 }  // namespace dma

@@ -160,8 +160,13 @@ void infer(const InferRequest& request) {
   CompileOptions options{.fuse = false};  // every variable is to be seen
   const std::string method = request.method.empty() ? file.method : request.method;
   if (!method.empty()) options.method = method;
-  const Solved solved =
-      solve_as_asked(file, request.schedule.empty() ? file.schedule : request.schedule, registry, options);
+  const Solved solved = [&] {
+    try {
+      return solve_as_asked(file, request.schedule.empty() ? file.schedule : request.schedule, registry, options);
+    } catch (const Error& error) {
+      fail("'{}': {}", request.graph.string(), located(file, error.what()));
+    }
+  }();
   const FoundEvidence found = evidence_of(solved);
   const std::vector<std::string> open = uninformed(file.graph, solved.state);
   const std::string dot = to_dot(file.graph, registry, solved.state);
