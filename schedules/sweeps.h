@@ -21,11 +21,12 @@ inline void append_backward(const Flow& flow, const Levels& levels, std::vector<
     for (const std::uint32_t f : *level) visits.push_back({f, flow.outputs(f), flow.inputs(f) & flow.targets(f)});
 }
 
-// Topological levels, or all factors in the order in which they were added where the data flow has a cycle.
+// Topological levels; where the data flow has a cycle, one for each factor in the order in which they were added, so that
+// the way back is the way there reversed.
 inline Levels levels_or_all(const Flow& flow) {
   if (flow.is_acyclic()) return flow.levels();
-  Levels all(1);
-  for (std::uint32_t f = 0; f < flow.factors(); ++f) all[0].push_back(f);
+  Levels all;
+  for (std::uint32_t f = 0; f < flow.factors(); ++f) all.push_back({f});
   return all;
 }
 

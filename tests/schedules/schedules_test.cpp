@@ -68,6 +68,17 @@ TEST_CASE("schedules: sequential repeats both halves with its tolerance, limit a
         "  prior: refresh x; send -\n");
 }
 
+TEST_CASE("schedules: sequential goes back the way it came, also around a cycle of the data flow") {
+  Graph g;
+  const auto a = g.variable("a"), b = g.variable("b"), c = g.variable("c");
+  for (const auto& [from, to] : {std::pair{a, b}, std::pair{b, c}, std::pair{c, a}})
+    g.factor("gaussian_noise", {from, to}, {{"variance", 1.0}});
+  const Plan plan = compile(g, sequential(), standard_registry());
+  std::vector<std::uint32_t> order;
+  for (const Visit& visit : plan->schedule.visits) order.push_back(visit.factor);
+  CHECK(order == std::vector<std::uint32_t>{0, 1, 2, 2, 1, 0});
+}
+
 TEST_CASE("schedules: flooding refreshes everything before it sends anything") {
   CHECK(text_of(flooding()) ==
         "flooding: 6 visits, repeated up to 1000 times to tolerance 1e-10, damping 0\n"
