@@ -90,6 +90,44 @@ void NetworkRows::linearise(const Vector& m, const Matrix& rows, Matrix& f, Matr
   }
 }
 
+std::vector<UnitGains> NetworkRows::units(const Vector& m, const Matrix& rows, Matrix& f) const {
+  const Values values = forward(m, rows, true);
+  const std::size_t last = shape_.layers.size() - 2;
+  f = affine(m, last, values.h.back());
+  const Index n = rows.rows(), one = shape_.bias ? 1 : 0;
+  std::vector<UnitGains> all;
+  const auto add = [&](std::size_t l, Index unit) -> UnitGains& {
+    const auto w = weights(m, l);
+    UnitGains& gains = all.emplace_back();
+    for (Index i = 0; i < w.cols(); ++i) gains.scalars.push_back(first_[l] + unit * w.cols() + i);
+    if (one == 1) gains.scalars.push_back(first_[l] + w.size() + unit);
+    gains.inputs.resize(n, w.cols() + one);
+    gains.up.setZero(n, outputs());
+    return gains;
+  };
+  std::vector<Matrix> up;  // per output: df/dh of the layer below
+  for (Index k = 0; k < outputs(); ++k) up.push_back(weights(m, last).row(k).replicate(n, 1));
+  for (std::size_t l = last; l-- > 0;) {
+    const auto w = weights(m, l);
+    for (Index j = 0; j < w.rows(); ++j) {
+      UnitGains& gains = add(l, j);
+      gains.inputs.leftCols(w.cols()) = values.h[l].array().colwise() * values.a[l].col(j).array();
+      gains.inputs.leftCols(w.cols()).noalias() += values.c[l].col(j) * w.row(j);
+      if (one == 1) gains.inputs.col(w.cols()) = values.a[l].col(j);
+      for (Index k = 0; k < outputs(); ++k) gains.up.col(k) = up[static_cast<std::size_t>(k)].col(j);
+    }
+    if (l > 0)
+      for (Matrix& of_output : up) of_output = of_output.cwiseProduct(values.a[l]) * w;
+  }
+  for (Index k = 0; k < outputs(); ++k) {
+    UnitGains& gains = add(last, k);
+    gains.inputs.leftCols(values.h[last].cols()) = values.h[last];
+    if (one == 1) gains.inputs.rightCols(1).setOnes();
+    gains.up.col(k).setOnes();
+  }
+  return all;
+}
+
 // The kernel matrix without J: with g, d per hidden layer and output, gains g_j h_i + d_j w_ji, and z = h w^T,
 //   sum_ji = (G G'^T) o (H H'^T) + (G o Z) D'^T + D (G' o Z')^T + D diag |w_j|^2 D'^T.
 class NetworkRows::LayerGains final : public Gains {

@@ -24,6 +24,7 @@ class NetworkRows final : public RowModel {
   Index outputs() const override { return shape_.layers.back(); }
   void evaluate(const Vector& m, const Matrix& rows, Matrix& f) const override;
   void linearise(const Vector& m, const Matrix& rows, Matrix& f, Matrix& gains) const override;
+  std::vector<UnitGains> units(const Vector& m, const Matrix& rows, Matrix& f) const override;
   // Layer by layer where `variance` is constant within each layer.
   std::unique_ptr<Gains> gains(const Vector& m, const Matrix& rows, const Vector& variance, Matrix& f) const override;
 

@@ -19,6 +19,7 @@ void add_generate_command(Command app);
 void add_factors_command(Command app);
 void add_certify_command(Command app);
 void add_reproduce_command(Command app);
+void add_classify_command(Command app);
 void add_uci_command(Command app);
 void add_honesty_command(Command app);
 void add_choices_command(Command app);

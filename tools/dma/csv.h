@@ -37,7 +37,14 @@ class CsvReader {
   // All rows of these columns, in this order; the other columns may hold anything. Once per reader. An empty cell, or one
   // that says NA or the like, is an Error, or becomes NaN.
   enum class Missing { is_error, is_nan };
-  Eigen::MatrixXd read(std::span<const std::size_t> columns, Missing missing = Missing::is_error);
+  // A column that may hold names of classes. Its first cell decides: where it is text, or numbers are names too, all cells are
+  // kept in `cells` and the numbers of the column are 0; otherwise it is a column of numbers like any other.
+  struct ClassColumn {
+    std::size_t column = 0;
+    bool numbers_are_names = false;
+    std::vector<std::string> cells = {};
+  };
+  Eigen::MatrixXd read(std::span<const std::size_t> columns, Missing missing = Missing::is_error, ClassColumn* classes = nullptr);
 
   // The same as text without quotes, empty where a cell is. Control characters are an Error.
   struct TextRow {
@@ -53,9 +60,10 @@ class CsvReader {
   void read_names();
   bool next_record();
   void check_width() const;
-  void read_row(std::span<const std::size_t> columns, Missing missing, std::vector<double>& values);
+  void read_row(std::span<const std::size_t> columns, Missing missing, ClassColumn* classes, std::vector<double>& values);
+  bool read_class(ClassColumn& classes) const;
   [[noreturn]] void refuse_quote(std::size_t line, CsvCells::End end) const;
-  [[noreturn]] void refuse_cell(std::span<const std::size_t> columns, std::size_t column) const;
+  [[noreturn]] void refuse_cell(std::span<const std::size_t> columns, std::size_t column, const ClassColumn* classes) const;
 
   std::filesystem::path path_;
   std::unique_ptr<std::FILE, int (*)(std::FILE*)> file_;

@@ -37,6 +37,7 @@ int run(int count, char** arguments) {
   add_factors_command(root);
   add_certify_command(root);
   add_reproduce_command(root);
+  add_classify_command(root);
   add_uci_command(root);
   add_honesty_command(root);
   add_choices_command(root);

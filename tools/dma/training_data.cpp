@@ -106,7 +106,16 @@ std::vector<Eigen::Index> split_rows(Eigen::Index rows, Eigen::Index held_out, s
   return order;
 }
 
+ClassLabels labels_of(const std::vector<std::string>& names, const Eigen::MatrixXd& outputs) {
+  ClassLabels labels{names, {}};
+  for (const double place : outputs.col(0)) labels.of_rows.push_back(static_cast<Eigen::Index>(place));
+  return labels;
+}
+
 }  // namespace
+
+ClassLabels TrainingData::labels() const { return labels_of(classes, outputs); }
+ClassLabels TrainingData::held_out_labels() const { return labels_of(classes, held_out_outputs); }
 
 std::string TrainingData::fingerprint() const {
   Checksum sum;
@@ -119,7 +128,7 @@ std::string TrainingData::fingerprint() const {
 }
 
 TrainingData read_training_data(const std::filesystem::path& path, const std::vector<std::string>& targets,
-                                const std::vector<std::string>& features, double holdout, std::uint64_t seed) {
+                                const std::vector<std::string>& features, double holdout, std::uint64_t seed, bool numbers_are_names) {
   if (!(holdout >= 0 && holdout < 1))
     fail("--holdout: {} is given; a share of the rows of at least 0 and below 1 is expected", holdout);
   CsvReader reader(path);
@@ -130,11 +139,19 @@ TrainingData read_training_data(const std::filesystem::path& path, const std::ve
     fail("'{}' has no column beside the target; at least one to learn from is expected", path.string());
   columns.insert(columns.end(), inputs.begin(), inputs.end());
   check_no_repetition(reader, columns, target_count);
-  Eigen::MatrixXd values = reader.read(columns);
+  if (numbers_are_names && target_count > 1) fail("--classes: {} targets are given; a classifier has one", target_count);
+  CsvReader::ClassColumn classes{columns[0], numbers_are_names};
+  Eigen::MatrixXd values = reader.read(columns, CsvReader::Missing::is_error, target_count == 1 ? &classes : nullptr);
   if (values.rows() < 2) fail("'{}' has one row; at least two are expected to learn from", path.string());
+  TrainingData data;
+  if (!classes.cells.empty()) {
+    const ClassLabels labels = ClassLabels::of(classes.cells);
+    check_classes(labels, fmt::format("'{}', column '{}'", path.string(), reader.names()[columns[0]]));
+    data.classes = labels.names;
+    for (Eigen::Index n = 0; n < values.rows(); ++n) values(n, 0) = static_cast<double>(labels.of_rows[static_cast<std::size_t>(n)]);
+  }
   check_not_constant(reader, values, columns, target_count);
 
-  TrainingData data;
   leave_out_idle_columns(reader, values, columns, target_count, data.ignored);
   for (std::size_t i = 0; i < columns.size(); ++i)
     (i < target_count ? data.targets : data.features).push_back(reader.names()[columns[i]]);
@@ -149,6 +166,8 @@ TrainingData read_training_data(const std::filesystem::path& path, const std::ve
   data.inputs = values(learned, right);
   data.held_out_outputs = values(kept, left);
   data.held_out_inputs = values(kept, right);
+  if (data.has_classes())
+    check_classes(data.labels(), fmt::format("'{}', column '{}', without the rows of --holdout", path.string(), data.targets[0]));
   return data;
 }
 

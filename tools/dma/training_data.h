@@ -7,24 +7,32 @@
 #include <string>
 #include <vector>
 
+#include "models/class_labels.h"
+
 namespace dma {
 
 struct TrainingData {
   std::vector<std::string> features, targets;
   Eigen::MatrixXd inputs, outputs;                    // rows to learn from
   Eigen::MatrixXd held_out_inputs, held_out_outputs;  // rows kept aside, perhaps none
+  std::vector<std::string> classes = {};              // of a target with names: the output is a place among them
 
   std::string ignored = {};  // one line about columns that say nothing, or nothing new; empty if there are none
 
   std::size_t rows() const { return static_cast<std::size_t>(inputs.rows()); }
   std::size_t held_out_rows() const { return static_cast<std::size_t>(held_out_inputs.rows()); }
+  bool has_classes() const { return !classes.empty(); }
+  ClassLabels labels() const;
+  ClassLabels held_out_labels() const;
   // Of names and numbers, to recognise the same data again.
   std::string fingerprint() const;
 };
 
 // Names are given one by one or as a list with commas. No features: all columns but the targets. The share `holdout` of
-// the rows, chosen by the seed, is kept aside.
+// the rows, chosen by the seed, is kept aside. A single target whose first cell is text holds classes; with `numbers_are_names` it does
+// in any case.
 TrainingData read_training_data(const std::filesystem::path& path, const std::vector<std::string>& targets,
-                                const std::vector<std::string>& features, double holdout, std::uint64_t seed);
+                                const std::vector<std::string>& features, double holdout, std::uint64_t seed,
+                                bool numbers_are_names = false);
 
 }  // namespace dma

@@ -4,14 +4,13 @@
 #include <cmath>
 #include <numbers>
 
+#include "engine/learn/joint/damping.h"
+
 namespace dma {
 
 namespace {
 
-constexpr double kLeastDamping = 1e-4, kMostDamping = 1e8;
-constexpr int kMostTries = 10;
-constexpr double kLargestNoiseStep = 4, kLargestScaleStep = 2;
-constexpr int kFirstScaleEpoch = 4;
+constexpr double kLargestNoiseStep = 4;
 constexpr double kLeastNoise = 1e-10;
 constexpr int kEpochsBetweenScores = 5;
 constexpr int kFlatScores = SharedState::kFlatScores;
@@ -51,14 +50,11 @@ Step proximal_step(const RowModel& model, const RowData& data, const SharedPrior
     Vector r = residuals_at(model, data, next.mean);
     const double after = cost(r) + prior_cost(prior, next);
     if (std::isfinite(after) && after < before) {
-      const double ratio = (before - after) / (0.5 * delta.dot(g));
-      if (ratio > 0.6) state.damping /= 3;
-      if (ratio < 0.25) state.damping *= 2;
-      state.damping = std::clamp(state.damping, kLeastDamping, kMostDamping);
+      state.damping = damping_after(state.damping, before - after, 0.5 * delta.dot(g));
       state.mean = std::move(next.mean);
       return {std::move(r), after, true};
     }
-    state.damping = std::min(4 * state.damping, kMostDamping);
+    state.damping = raised(state.damping);
   }
   return {curvature.residuals(), before, false};
 }

@@ -1,5 +1,7 @@
 #include "engine/learn/joint/row_model.h"
 
+#include <numeric>
+
 namespace dma {
 
 Matrix DenseGains::kernel(const Vector& variance) const {
@@ -24,6 +26,14 @@ std::unique_ptr<Gains> RowModel::gains(const Vector& m, const Matrix& rows, cons
   return std::make_unique<DenseGains>(std::move(dense));
 }
 
+std::vector<UnitGains> RowModel::units(const Vector& m, const Matrix& rows, Matrix& f) const {
+  Matrix dense;
+  linearise(m, rows, f, dense);
+  std::vector<UnitGains> all;
+  for (Index i = 0; i < scalars(); ++i) all.push_back({{i}, Matrix::Ones(rows.rows(), 1), dense.col(i).reshaped(rows.rows(), outputs())});
+  return all;
+}
+
 void LinearRows::evaluate(const Vector& m, const Matrix& rows, Matrix& f) const {
   const Eigen::Map<const Matrix> w(m.data(), inputs_ + 1, outputs_);
   f = (rows * w.topRows(inputs_)).rowwise() + w.row(inputs_);
@@ -37,6 +47,20 @@ void LinearRows::linearise(const Vector& m, const Matrix& rows, Matrix& f, Matri
     gains.block(k * n, k * (inputs_ + 1), n, inputs_) = rows;
     gains.block(k * n, k * (inputs_ + 1) + inputs_, n, 1).setOnes();
   }
+}
+
+std::vector<UnitGains> LinearRows::units(const Vector& m, const Matrix& rows, Matrix& f) const {
+  evaluate(m, rows, f);
+  const Index n = rows.rows();
+  std::vector<UnitGains> all;
+  for (Index k = 0; k < outputs_; ++k) {
+    UnitGains unit{std::vector<Index>(static_cast<std::size_t>(inputs_ + 1)), Matrix(n, inputs_ + 1), Matrix::Zero(n, outputs_)};
+    std::iota(unit.scalars.begin(), unit.scalars.end(), k * (inputs_ + 1));
+    unit.inputs << rows, Vector::Ones(n);
+    unit.up.col(k).setOnes();
+    all.push_back(std::move(unit));
+  }
+  return all;
 }
 
 }  // namespace dma

@@ -6,6 +6,7 @@
 
 #include <Eigen/Dense>
 #include <memory>
+#include <vector>
 
 namespace dma {
 
@@ -39,6 +40,14 @@ class DenseGains final : public Gains {
   Matrix gains_;
 };
 
+// Gains that belong together: that of output k in the i-th of `scalars` is up(n, k) * inputs(n, i). So it is for the weights of a
+// unit of a network, which all outputs see through the unit's one value.
+struct UnitGains {
+  std::vector<Index> scalars;
+  Matrix inputs;  // rows x scalars
+  Matrix up;      // rows x outputs
+};
+
 class RowModel {
  public:
   virtual ~RowModel() = default;
@@ -50,6 +59,8 @@ class RowModel {
   virtual void linearise(const Vector& m, const Matrix& rows, Matrix& f, Matrix& gains) const = 0;
   // ... and J in whatever form serves a kernel matrix best. `variance`: the diagonal it will be asked about.
   virtual std::unique_ptr<Gains> gains(const Vector& m, const Matrix& rows, const Vector& variance, Matrix& f) const;
+  // ... and J unit by unit, every scalar in one of them; by default each is a unit of its own.
+  virtual std::vector<UnitGains> units(const Vector& m, const Matrix& rows, Matrix& f) const;
 };
 
 // f = X w + b, every output with its own weights: per output the weights of all columns, then the bias.
@@ -60,6 +71,7 @@ class LinearRows final : public RowModel {
   Index outputs() const override { return outputs_; }
   void evaluate(const Vector& m, const Matrix& rows, Matrix& f) const override;
   void linearise(const Vector& m, const Matrix& rows, Matrix& f, Matrix& gains) const override;
+  std::vector<UnitGains> units(const Vector& m, const Matrix& rows, Matrix& f) const override;
 
  private:
   Index inputs_, outputs_;

@@ -1,0 +1,94 @@
+#include "engine/learn/joint/class_information.h"
+
+#include <algorithm>
+
+namespace dma {
+
+namespace {
+
+constexpr Index kLabelledRowsPerBlock = 512;
+
+void append_order(const std::vector<UnitGains>& units, std::vector<Index>& order) {
+  for (const UnitGains& unit : units) order.insert(order.end(), unit.scalars.begin(), unit.scalars.end());
+}
+
+}  // namespace
+
+std::vector<Index> unit_order(const RowModel& model, Index inputs) {
+  Matrix ignored;
+  std::vector<Index> order;
+  append_order(model.units(Vector::Zero(model.scalars()), Matrix::Zero(1, inputs), ignored), order);
+  return order;
+}
+
+ClassInformation::ClassInformation(const RowModel& model, const ClassData& data, const Vector& m)
+    : information_(Matrix::Zero(m.size(), m.size())), gradient_(Vector::Zero(m.size())) {
+  Matrix logits;
+  for (Index begin = 0; begin < data.rows.rows(); begin += kLabelledRowsPerBlock) {
+    const Index n = std::min(kLabelledRowsPerBlock, data.rows.rows() - begin);
+    const auto units = model.units(m, data.rows.middleRows(begin, n), logits);
+    if (order_.empty()) append_order(units, order_);
+    add(units, logits, std::span(data.classes).subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(n)));
+  }
+}
+
+void ClassInformation::add(const std::vector<UnitGains>& units, const Matrix& logits, std::span<const Index> classes) {
+  const Matrix p = class_probabilities(logits), residuals = class_gradient(p, classes);
+  log_likelihood_ += dma::class_log_likelihood(logits, classes);
+  std::vector<Matrix> ups;
+  for (const UnitGains& unit : units) {
+    ups.push_back(in_class_metric(unit.up, p));
+    const Vector pull = unit.up.cwiseProduct(residuals).rowwise().sum();
+    gradient_(unit.scalars) += unit.inputs.transpose() * pull;
+  }
+  const Index n = logits.rows(), size = information_.rows();
+  Matrix below;
+  for (std::size_t i = 0, first = 0; i < units.size(); ++i) {
+    const auto begin = static_cast<Index>(first);
+    below.resize(n, size - begin);
+    Index at = 0;
+    for (std::size_t j = i; j < units.size(); ++j) {
+      const Vector products = ups[i].cwiseProduct(ups[j]).rowwise().sum();
+      const Index width = units[j].inputs.cols();
+      below.middleCols(at, width) = units[j].inputs.array().colwise() * products.array();
+      at += width;
+    }
+    information_.block(begin, begin, size - begin, units[i].inputs.cols()).noalias() += below.transpose() * units[i].inputs;
+    first += units[i].scalars.size();
+  }
+}
+
+Matrix ClassInformation::with(const Vector& lambda) const {
+  Matrix precision = information_;
+  precision.diagonal() += lambda(order_);
+  return precision;
+}
+
+Vector ClassInformation::step(const Vector& lambda, const Vector& g) const {
+  Matrix precision = with(lambda);
+  const Vector solved = Eigen::LLT<Eigen::Ref<Matrix>>(precision).solve(g(order_));
+  Vector by_scalar(g.size());
+  by_scalar(order_) = solved;
+  return by_scalar;
+}
+
+ClassFactor ClassInformation::factor(const Vector& lambda) const {
+  ClassFactor factor{with(lambda), order_};
+  const Eigen::LLT<Eigen::Ref<Matrix>> in_place(factor.lower);
+  factor.lower.triangularView<Eigen::StrictlyUpper>().setZero();
+  return factor;
+}
+
+double class_log_likelihood(const RowModel& model, const ClassData& data, const Vector& m) {
+  constexpr Index kRows = 8192;
+  double sum = 0;
+  Matrix logits;
+  for (Index begin = 0; begin < data.rows.rows(); begin += kRows) {
+    const Index n = std::min(kRows, data.rows.rows() - begin);
+    model.evaluate(m, data.rows.middleRows(begin, n), logits);
+    sum += class_log_likelihood(logits, std::span(data.classes).subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(n)));
+  }
+  return sum;
+}
+
+}  // namespace dma

@@ -1,0 +1,102 @@
+#include "engine/learn/joint/class_posterior.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace dma {
+
+namespace {
+
+constexpr Index kPredictedRowsPerBlock = 64;
+
+// The covariance of several logits may be singular, or less by rounding.
+Matrix factor_of(Matrix covariance) {
+  constexpr double kRounding = 1e-9;
+  covariance.diagonal().array() += kRounding * covariance.trace() + 1e-300;
+  const Eigen::LLT<Matrix> cholesky(covariance);
+  if (cholesky.info() == Eigen::Success) return cholesky.matrixL();
+  const Eigen::SelfAdjointEigenSolver<Matrix> eigen(covariance);
+  return eigen.eigenvectors() * eigen.eigenvalues().cwiseMax(0).cwiseSqrt().asDiagonal();
+}
+
+// Covariances J L^-1 J^T of every row.
+std::vector<Matrix> covariances(const RowModel& model, const Vector& mean, const ClassFactor& factor, const Matrix& rows, Matrix& f) {
+  std::vector<Matrix> all;
+  all.reserve(static_cast<std::size_t>(rows.rows()));
+  f.resize(rows.rows(), model.outputs());
+  const Index outputs = model.outputs();
+  Matrix own, gains;
+  for (Index begin = 0; begin < rows.rows(); begin += kPredictedRowsPerBlock) {
+    const Index n = std::min(kPredictedRowsPerBlock, rows.rows() - begin);
+    const auto units = model.units(mean, rows.middleRows(begin, n), own);
+    f.middleRows(begin, n) = own;
+    gains.resize(model.scalars(), n * outputs);
+    Index at = 0;
+    for (const UnitGains& unit : units) {
+      for (Index i = 0; i < n; ++i)
+        for (Index k = 0; k < outputs; ++k)
+          gains.col(i * outputs + k).segment(at, unit.inputs.cols()) = unit.up(i, k) * unit.inputs.row(i).transpose();
+      at += unit.inputs.cols();
+    }
+    factor.lower.triangularView<Eigen::Lower>().solveInPlace(gains);
+    for (Index i = 0; i < n; ++i) {
+      const auto row = gains.middleCols(i * outputs, outputs);
+      all.push_back(row.transpose() * row);
+    }
+  }
+  return all;
+}
+
+}  // namespace
+
+LogitBeliefs logits(const RowModel& model, const Vector& mean, const ClassFactor& factor, const Matrix& rows) {
+  LogitBeliefs beliefs;
+  beliefs.factors = covariances(model, mean, factor, rows, beliefs.mean);
+  for (Matrix& covariance : beliefs.factors) covariance = factor_of(std::move(covariance));
+  return beliefs;
+}
+
+LogitBeliefs leave_one_out(const RowModel& model, const Vector& mean, const ClassFactor& factor, const ClassData& data) {
+  LogitBeliefs beliefs;
+  beliefs.factors = covariances(model, mean, factor, data.rows, beliefs.mean);
+  const Matrix p = class_probabilities(beliefs.mean), gradient = class_gradient(p, data.classes);
+  for (Index n = 0; n < p.rows(); ++n) {
+    Matrix& c = beliefs.factors[static_cast<std::size_t>(n)];
+    const Matrix rest = Matrix::Identity(c.rows(), c.rows()) - c * class_curvature(p.row(n));
+    const Matrix without = rest.partialPivLu().solve(c);
+    c = 0.5 * (without + without.transpose());
+    beliefs.mean.row(n) -= gradient.row(n) * c;
+    c = factor_of(std::move(c));
+  }
+  return beliefs;
+}
+
+Matrix class_probabilities(const LogitBeliefs& beliefs, double stretch) {
+  const LogitAverage average(beliefs.mean.cols());
+  Matrix p(beliefs.mean.rows(), classes_of(beliefs.mean.cols()));
+  for (Index n = 0; n < p.rows(); ++n) p.row(n) = average(stretch * beliefs.mean.row(n), beliefs.factors[static_cast<std::size_t>(n)]);
+  return p;
+}
+
+double most_likely_stretch(const LogitBeliefs& left_out, std::span<const Index> classes) {
+  const auto score = [&](double log_stretch) {
+    const Matrix p = class_probabilities(left_out, std::exp(log_stretch));
+    double sum = -0.5 * log_stretch * log_stretch;
+    for (Index n = 0; n < p.rows(); ++n) sum += std::log(std::max(p(n, classes[static_cast<std::size_t>(n)]), 1e-300));
+    return sum;
+  };
+  double best = 0, best_score = score(0);
+  const auto attempt = [&](double at) {
+    const double found = score(at);
+    if (found > best_score) best = at, best_score = found;
+  };
+  for (const double at : {-2.0, -1.0, -0.5, 0.5, 1.0, 1.5, 2.0, 2.5}) attempt(at);
+  for (double step = 0.25; step > 0.02; step /= 2) {
+    const double middle = best;
+    attempt(middle - step);
+    attempt(middle + step);
+  }
+  return std::exp(best);
+}
+
+}  // namespace dma

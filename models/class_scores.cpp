@@ -1,0 +1,32 @@
+#include "models/class_scores.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace dma {
+
+ClassScores class_scores_of(const Eigen::MatrixXd& probabilities, std::span<const Eigen::Index> classes) {
+  constexpr std::size_t kBins = 10;
+  std::array<double, kBins> surplus{};  // of confidence over hits
+  const std::vector<Eigen::Index> found = most_probable(probabilities);
+  const auto rows = static_cast<double>(probabilities.rows());
+  ClassScores scores;
+  for (Eigen::Index n = 0; n < probabilities.rows(); ++n) {
+    const auto row = static_cast<std::size_t>(n);
+    const double confidence = probabilities(n, found[row]), hit = found[row] == classes[row] ? 1 : 0;
+    scores.accuracy += hit / rows;
+    scores.log_loss -= std::log(std::max(probabilities(n, classes[row]), 1e-300)) / rows;
+    surplus[std::min(kBins - 1, static_cast<std::size_t>(confidence * kBins))] += confidence - hit;
+  }
+  for (const double bin : surplus) scores.calibration_error += std::abs(bin) / rows;
+  return scores;
+}
+
+std::vector<Eigen::Index> most_probable(const Eigen::MatrixXd& probabilities) {
+  std::vector<Eigen::Index> all(static_cast<std::size_t>(probabilities.rows()));
+  for (std::size_t n = 0; n < all.size(); ++n) probabilities.row(static_cast<Eigen::Index>(n)).maxCoeff(&all[n]);
+  return all;
+}
+
+}  // namespace dma

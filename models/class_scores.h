@@ -1,0 +1,24 @@
+// How well probabilities of classes agree with the classes that were observed.
+#pragma once
+
+#include <Eigen/Dense>
+#include <span>
+#include <vector>
+
+namespace dma {
+
+struct ClassScores {
+  double accuracy = 0;  // share of rows whose most probable class is theirs
+  double log_loss = 0;  // mean of -log p(class)
+  // Expected calibration error: rows in ten bins by the probability of their most probable class; how far its mean is from the
+  // accuracy there, averaged over rows.
+  double calibration_error = 0;
+};
+
+// Probabilities: rows x classes.
+ClassScores class_scores_of(const Eigen::MatrixXd& probabilities, std::span<const Eigen::Index> classes);
+
+// The most probable class of every row; the first of equals.
+std::vector<Eigen::Index> most_probable(const Eigen::MatrixXd& probabilities);
+
+}  // namespace dma

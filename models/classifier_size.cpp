@@ -1,0 +1,75 @@
+#include "models/classifier_size.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "engine/learn/joint/softmax.h"
+#include "engine/support/error.h"
+
+namespace dma {
+
+namespace {
+
+constexpr double kProductsOfAnEpoch = 4e9;         // 0.2 s of one core
+constexpr double kProductsOfARow = 2e5;            // more rows are worth more time
+constexpr double kMostClassProducts = 5e11;        // 25 s
+constexpr double kProductsOfMembers = 2e8;
+constexpr double kMostClassBytes = 4e9;
+constexpr std::size_t kUnits = 50, kFewestUnits = 8;
+
+double weights_of(std::size_t inputs, const std::vector<std::size_t>& hidden, std::size_t classes) {
+  double sum = 0, below = static_cast<double>(inputs);
+  for (const std::size_t width : hidden) sum += (below + 1) * static_cast<double>(width), below = static_cast<double>(width);
+  return sum + (below + 1) * static_cast<double>(logits_for(static_cast<Index>(classes)));
+}
+
+double products_of(double rows, double weights) { return rows * weights * weights + weights * weights * weights; }
+
+// Information, its damped copy and the inverse of its factor live at once.
+bool too_large(double rows, double weights) {
+  return 3 * 8 * weights * weights > kMostClassBytes || products_of(rows, weights) > kMostClassProducts;
+}
+
+}  // namespace
+
+ClassifierSize classifier_size(std::size_t rows, std::size_t inputs, std::size_t classes, const std::optional<std::vector<std::size_t>>& hidden,
+                               std::size_t members) {
+  const auto n = static_cast<double>(rows);
+  const std::string sizes = fmt::format("{} rows, {} inputs, {} classes", rows, inputs, classes);
+  const auto refuse_too_large = [&](double weights) {
+    if (too_large(n, weights))
+      fail("{}: {:.0f} weights as one Gaussian take too much memory or time; choose fewer columns, {}or fewer rows", sizes, weights,
+           hidden && !hidden->empty() ? "a smaller network, " : "");
+  };
+  refuse_too_large(weights_of(inputs, {}, classes));
+  ClassifierSize size;
+  if (hidden) {
+    size.hidden = *hidden;
+    refuse_too_large(weights_of(inputs, size.hidden, classes));
+  } else {
+    const double most = std::max(kProductsOfAnEpoch, kProductsOfARow * n);
+    const double observed = 2 * n * static_cast<double>(logits_for(static_cast<Index>(classes)));
+    const auto fits = [&](std::size_t units) {
+      const double weights = weights_of(inputs, {units}, classes);
+      return products_of(n, weights) <= most && weights <= observed;
+    };
+    std::size_t units = kUnits;
+    while (units > kFewestUnits && !fits(units)) --units;
+    if (!too_large(n, 2 * weights_of(inputs, {units}, classes))) size.hidden = {units};
+  }
+  const double weights = weights_of(inputs, size.hidden, classes);
+  size.members = size.hidden.empty() ? 0
+                 : members > 0       ? members
+                                     : static_cast<std::size_t>(std::clamp(kProductsOfMembers / products_of(n, weights), 1.0, 4.0));
+  if (size.hidden.empty())
+    size.reason = fmt::format("{}: the linear model{}", sizes, hidden ? ", as asked for" : "; a network would take too long");
+  else
+    size.reason = fmt::format("{}: {} of {} hidden units{}, one Gaussian over {:.0f} weights; the linear model as a rival", sizes,
+                              size.members > 1 ? fmt::format("{} networks", size.members) : "a network", fmt::join(size.hidden, "-"),
+                              hidden ? ", as asked for" : "", weights);
+  return size;
+}
+
+}  // namespace dma
