@@ -4,12 +4,13 @@
 
 #include <algorithm>
 #include <array>
-#include <limits>
 
 #include "engine/support/text.h"
+#include "models/classifier_file.h"
 #include "models/joint_file.h"
-#include "models/long_strings.h"
+#include "models/packed_matrices.h"
 #include "models/sealed_json.h"
+#include "models/whole_json.h"
 
 namespace dma {
 
@@ -18,16 +19,6 @@ namespace {
 constexpr std::string_view kModelFormat = "dma-bnn", kCheckpointFormat = "dma-bnn-checkpoint";
 constexpr std::uint64_t kVersion = 1;
 constexpr std::array<std::string_view, 5> kStops = {"tolerance", "patience", "limit", "interrupted", "least_gain"};
-
-// A whole number that fits, never one made to fit.
-template <class Whole, class Key>
-Whole whole(const Json& json, const Key& key) {
-  const Json& value = json.at(key);
-  const bool fits = value.is_number_unsigned() &&
-                    value.get<std::uint64_t>() <= static_cast<std::uint64_t>(std::numeric_limits<Whole>::max());
-  if (!fits) fail("\"{}\" is {}; a whole number of at least 0 is expected", key, value.dump().substr(0, 40));
-  return static_cast<Whole>(value.get<std::uint64_t>());
-}
 
 template <class Values>
 Json numbers(const Values& values) {
@@ -40,16 +31,6 @@ std::vector<double> numbers(const Json& json) {
   std::vector<double> values;
   for (const Json& element : json) values.push_back(json_number(element));
   return values;
-}
-
-Json to_json(const Standardiser& s) { return {{"shift", numbers(s.shift)}, {"scale", numbers(s.scale)}}; }
-Standardiser standardiser_from(const Json& json) {
-  const auto vector = [&](const char* key) {
-    const std::vector<double> values = numbers(json.at(key));
-    return Eigen::RowVectorXd(
-        Eigen::Map<const Eigen::RowVectorXd>(values.data(), static_cast<Eigen::Index>(values.size())));
-  };
-  return {vector("shift"), vector("scale")};
 }
 
 // Natural parameters under names that explain them: rho is a precision, tau the precision times the mean.
@@ -186,6 +167,8 @@ SavedBnn saved_from(const Json& json) {
 
 void check_format(const Json& json, std::string_view source) {
   const std::string format = json.is_object() && json.contains("format") ? json.at("format").get<std::string>() : "";
+  if (format == kClassifierFormat)
+    fail("'{}' is a classifier; a network for numbers, fitted on a target of numbers, is expected", source);
   if (format != kModelFormat && format != kCheckpointFormat)
     fail("'{}' is not a model of dma: its \"format\" is {}; a file written by `dma fit --model` is expected", source,
          format.empty() ? "missing" : "'" + printable(format) + "'");
@@ -260,26 +243,13 @@ std::string bnn_to_text(const SavedBnn& saved) {
 }
 
 SavedBnn bnn_from_text(std::string_view text, std::string_view source) {
-  std::string reason;
-  try {
-    check_nesting(text);
-    const Json json = parse_long_strings(text);
+  SavedBnn saved;
+  read_sealed(text, source, [&](const Json& json) {
     check_format(json, source);
-    SavedBnn saved = saved_from(json);
+    saved = saved_from(json);
     check_saved(saved);
-    check_seal(json, text);
-    return saved;
-  } catch (const Json::parse_error& e) {
-    fail("'{}' is not a model of dma, or was cut short: it stops making sense at byte {} of {}; fit the model again",
-         source, e.byte, text.size());
-  } catch (const Json::exception& e) {  // a key that is missing, a value of another type, a number beyond double
-    reason = e.what();
-    reason.erase(0, reason.find("] ") + 2);  // the library's own error number
-  } catch (const Error& e) {
-    if (std::string_view(e.what()).starts_with(fmt::format("'{}'", source))) throw;
-    reason = e.what();
-  }
-  fail("'{}' is damaged: {}; fit the model again", source, printable(reason));
+  });
+  return saved;
 }
 
 Bnn make_bnn(SavedBnn saved) {

@@ -4,52 +4,32 @@
 #include <cmath>
 
 #include "engine/support/error.h"
+#include "models/packed_matrices.h"
 #include "models/packed_numbers.h"
 
 namespace dma {
 
 namespace {
 
-Json numbers(const Vector& v) { return packed({v.data(), static_cast<std::size_t>(v.size())}); }
-Vector vector_from(const Json& json) {
-  const std::vector<double> values = unpacked(json.get_ref<const std::string&>());
-  return Eigen::Map<const Vector>(values.data(), static_cast<Index>(values.size()));
-}
-
 Json matrix(const Matrix& m) { return {{"rows", m.rows()}, {"numbers", packed({m.data(), static_cast<std::size_t>(m.size())})}}; }
 Matrix matrix_from(const Json& json) {
-  const Vector values = vector_from(json.at("numbers"));
+  const Vector values = packed_vector_from(json.at("numbers"));
   const auto rows = json.at("rows").get<std::int64_t>();
   if (rows < 0 || (rows == 0 ? values.size() != 0 : values.size() % rows != 0)) fail("a matrix has an impossible number of rows");
   return rows == 0 ? Matrix() : Matrix(values.reshaped(rows, values.size() / rows));
 }
 
-// The lower triangle, column by column.
-Json triangle(const Matrix& m) {
-  Vector lower(m.rows() * (m.rows() + 1) / 2);
-  for (Index j = 0, at = 0; j < m.rows(); at += m.rows() - j, ++j) lower.segment(at, m.rows() - j) = m.col(j).tail(m.rows() - j);
-  return numbers(lower);
-}
-Matrix triangle_from(const Json& json) {
-  const Vector lower = vector_from(json);
-  const auto size = static_cast<Index>(std::llround(std::sqrt(2.0 * static_cast<double>(lower.size()) + 0.25) - 0.5));
-  if (size * (size + 1) / 2 != lower.size()) fail("a triangle of numbers is cut short");
-  Matrix m = Matrix::Zero(size, size);
-  for (Index j = 0, at = 0; j < size; at += size - j, ++j) m.col(j).tail(size - j) = lower.segment(at, size - j);
-  return m;
-}
-
 Json to_json(const LogLinearNoise& n) {
-  return {{"log_variance", numbers(n.beta)}, {"precision", json_number(n.precision)}, {"lowest", json_number(n.lowest)},
+  return {{"log_variance", packed_vector(n.beta)}, {"precision", json_number(n.precision)}, {"lowest", json_number(n.lowest)},
           {"highest", json_number(n.highest)}};
 }
 LogLinearNoise noise_from(const Json& json) {
-  return {vector_from(json.at("log_variance")), json_number(json.at("precision")), json_number(json.at("lowest")),
+  return {packed_vector_from(json.at("log_variance")), json_number(json.at("precision")), json_number(json.at("lowest")),
           json_number(json.at("highest"))};
 }
 
 Json to_json(const SharedState& s) {
-  Json json = {{"epoch", s.epoch}, {"mean", numbers(s.mean)}, {"scale", json_number(s.scale)}, {"damping", json_number(s.damping)},
+  Json json = {{"epoch", s.epoch}, {"mean", packed_vector(s.mean)}, {"scale", json_number(s.scale)}, {"damping", json_number(s.damping)},
                {"noise", Json::array()}};
   for (const LogLinearNoise& n : s.noise) json["noise"].push_back(to_json(n));
   if (s.watch.best.empty()) return json;
@@ -58,7 +38,7 @@ Json to_json(const SharedState& s) {
   return json;
 }
 SharedState state_from(const Json& json) {
-  SharedState s{.mean = vector_from(json.at("mean")), .scale = json_number(json.at("scale")), .damping = json_number(json.at("damping")),
+  SharedState s{.mean = packed_vector_from(json.at("mean")), .scale = json_number(json.at("scale")), .damping = json_number(json.at("damping")),
                 .noise = {}, .epoch = json.at("epoch").get<int>()};
   for (const Json& n : json.at("noise")) s.noise.push_back(noise_from(n));
   s.begin_stage();
@@ -72,7 +52,7 @@ SharedState state_from(const Json& json) {
 Json to_json(const SharedPosterior& p) {
   Json json = {{"state", to_json(p.state)}, {"log_evidence", json_number(p.log_evidence)}, {"tails", Json::array()}};
   for (const StudentTails& t : p.tails) json["tails"].push_back({{"degrees", json_number(t.degrees)}, {"scale", json_number(t.scale)}});
-  json["factor"] = triangle(p.factor);
+  json["factor"] = packed_triangle(p.factor);
   json["learned_rows"] = matrix(p.rows);
   return json;
 }
@@ -81,7 +61,7 @@ SharedPosterior posterior_from(const Json& json) {
   p.state = state_from(json.at("state"));
   p.log_evidence = json_number(json.at("log_evidence"));
   for (const Json& t : json.at("tails")) p.tails.push_back({json_number(t.at("degrees")), json_number(t.at("scale"))});
-  p.factor = triangle_from(json.at("factor"));
+  p.factor = packed_triangle_from(json.at("factor"));
   p.rows = matrix_from(json.at("learned_rows"));
   return p;
 }
@@ -116,8 +96,8 @@ void check_posterior(const SharedPosterior& p, Index scalars, std::size_t output
 }  // namespace
 
 Json to_json(const JointRegression::Memory& memory) {
-  Json json = {{"network_share", json_number(memory.network_share)}, {"lowest_inputs", numbers(memory.lowest.transpose())},
-               {"highest_inputs", numbers(memory.highest.transpose())}, {"members", Json::array()}};
+  Json json = {{"network_share", json_number(memory.network_share)}, {"lowest_inputs", packed_vector(memory.lowest.transpose())},
+               {"highest_inputs", packed_vector(memory.highest.transpose())}, {"members", Json::array()}};
   if (memory.rival) json["linear"] = to_json(*memory.rival);
   for (const auto& member : memory.members) {
     Json one = {{"plain", to_json(member.plain)}, {"plain_done", member.plain_done}, {"weighted", to_json(member.weighted)}};
@@ -131,8 +111,8 @@ Json to_json(const JointRegression::Memory& memory) {
 JointRegression::Memory joint_memory_from(const Json& json) {
   JointRegression::Memory memory;
   memory.network_share = json_number(json.at("network_share"));
-  memory.lowest = vector_from(json.at("lowest_inputs")).transpose();
-  memory.highest = vector_from(json.at("highest_inputs")).transpose();
+  memory.lowest = packed_vector_from(json.at("lowest_inputs")).transpose();
+  memory.highest = packed_vector_from(json.at("highest_inputs")).transpose();
   if (json.contains("linear")) memory.rival = posterior_from(json.at("linear"));
   for (const Json& one : json.at("members")) {
     JointRegression::Member member{.plain = state_from(one.at("plain")), .weighted = state_from(one.at("weighted")),

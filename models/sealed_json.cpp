@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "engine/support/error.h"
+#include "engine/support/text.h"
 #include "models/checksum.h"
 #include "models/long_strings.h"
 
@@ -57,6 +58,27 @@ void check_nesting(std::string_view text) {
     if ((c == '[' || c == '{') && ++depth > kDeepest) fail("it is nested more than {} deep at byte {}", kDeepest, i);
     if ((c == ']' || c == '}') && depth > 0) --depth;
   }
+}
+
+void read_sealed(std::string_view text, std::string_view source, const std::function<void(const Json&)>& read) {
+  std::string reason;
+  try {
+    check_nesting(text);
+    const Json json = parse_long_strings(text);
+    read(json);
+    check_seal(json, text);
+    return;
+  } catch (const Json::parse_error& e) {
+    fail("'{}' is not a model of dma, or was cut short: it stops making sense at byte {} of {}; fit the model again",
+         source, e.byte, text.size());
+  } catch (const Json::exception& e) {  // a key that is missing, a value of another type, a number beyond double
+    reason = e.what();
+    reason.erase(0, reason.find("] ") + 2);  // the library's own error number
+  } catch (const Error& e) {
+    if (std::string_view(e.what()).starts_with(fmt::format("'{}'", source))) throw;
+    reason = e.what();
+  }
+  fail("'{}' is damaged: {}; fit the model again", source, printable(reason));
 }
 
 }  // namespace dma

@@ -3,7 +3,7 @@
 //   a model       Graph, and product, sum, leaky_relu, ... (expressions.h) or Graph::factor; parse_graph, graph_text: as a file
 //   to run it     compile, State, run, Report; forward_backward, flooding, sequential, residual; joint, JointPosterior, compare_with_joint
 //   its kinds     standard_registry, factor_from_function, likelihood_from_log_density, kind
-//   to learn      Learner; Bnn, a neural network, and regression_settings
+//   to learn      Learner; Bnn, a neural network, and regression_settings; Classifier, class_scores_of
 //   models        linear_regression, HiddenMarkov, gaussian_mixture, factorise
 //   series        StateSpace of random_walk, local_trend, motion, seasonal, autoregressive; SeriesFilter
 //   games         rate_season, Rating, chances
@@ -23,6 +23,7 @@
 #include "factors/from_log_density.h"
 #include "factors/standard_registry.h"
 #include "models/bnn.h"
+#include "models/classifier.h"
 #include "models/expressions.h"
 #include "models/gaussian_mixture.h"
 #include "models/graph_file.h"

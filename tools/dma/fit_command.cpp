@@ -11,8 +11,9 @@
 #include "tools/dma/checkpoint.h"
 #include "tools/dma/commands.h"
 #include "tools/dma/fit_check.h"
+#include "tools/dma/fit_classifier.h"
 #include "tools/dma/fit_figures.h"
-#include "tools/dma/fit_settings.h"
+#include "tools/dma/fit_request.h"
 #include "tools/dma/interrupt.h"
 #include "tools/dma/model_summary.h"
 #include "tools/dma/picture.h"
@@ -26,17 +27,6 @@
 namespace dma {
 
 namespace {
-
-struct FitRequest {
-  std::string data;
-  std::vector<std::string> targets, features;
-  double holdout = 0;
-  std::filesystem::path model, plot, plot_training, checkpoint, resume;
-  int checkpoint_every = 10;
-  bool quiet = false, json = false;
-  FitSettings settings;
-  std::string command_line;
-};
 
 void check_files(const FitRequest& request) {
   for (const auto* picture : {&request.plot, &request.plot_training}) check_picture(*picture);
@@ -122,8 +112,9 @@ void fit(const FitRequest& request) {
   if (request.checkpoint_every < 1)
     fail("--checkpoint-every: {} is given; at least 1 is expected", request.checkpoint_every);
   check_files(request);
-  const TrainingData data =
-      read_training_data(request.data, request.targets, request.features, request.holdout, request.settings.seed);
+  const TrainingData data = read_training_data(request.data, request.targets, request.features, request.holdout, request.settings.seed,
+                                               request.numbers_are_classes);
+  if (data.has_classes()) return fit_classifier(request, data);
   auto [network, options, method_reason] =
       model_for(request.settings, data.features.size(), data.targets.size(), data.rows());
   const std::vector<Candidate> candidates =
@@ -189,18 +180,23 @@ void fit(const FitRequest& request) {
 void add_fit_command(Command app, const std::string& command_line) {
   auto request = std::make_shared<FitRequest>();
   request->command_line = command_line;
-  const Command command = app.add_subcommand("fit", "Learn a Bayesian neural network from a table of numbers");
+  const Command command = app.add_subcommand("fit", "Learn a Bayesian neural network from a table: numbers, or classes of rows");
   command.footer(
       "Example:\n"
       "  dma fit houses.csv --target price --holdout 0.1 --model model.json --plot fit.svg\n"
       "The table has a line of column names, then rows of numbers, with comma, semicolon, tab or white space between "
       "them.\n"
+      "A target column of text holds classes: a classifier is fitted, and predict gives their probabilities. Numbers such as 0 and 1 "
+      "stay\n"
+      "numbers unless --classes is given.\n"
       "Ctrl-C finishes the epoch, saves, and says how to resume.");
   const std::string data = "Data", output = "Output";
   command.add_option("data", request->data, "CSV file with a header").required();
   command.add_option("--target", request->targets, "column to predict; may be given several times")
       .required()
       .allow_extra_args(false)
+      .group(data);
+  command.add_flag("--classes", request->numbers_are_classes, "the target's values are names of classes, even if they are numbers")
       .group(data);
   command.add_option("--features", request->features, "columns to learn from: a,b,c (default: all but the targets)")
       .allow_extra_args(false)

@@ -12,8 +12,9 @@ void add_fit_settings(Command command, FitSettings& s) {
                   "what is not given below: table (for tables of measurements) or paper (as published)")
       .capture_default_str()
       .group(network);
-  list(command.add_option("--hidden", s.hidden, "widths of the hidden layers: 50, or 6,5, or none for a linear model"))
-      .capture_default_str()
+  list(command.add_option("--hidden", s.hidden,
+                          "widths of the hidden layers: 50, or 6,5, or none for a linear model (default: 50; of a classifier: up to 50, "
+                          "as wide as is quick)"))
       .group(network);
   list(command.add_option("--slopes", s.slopes,
                           "slopes of the leaky ReLU for negative inputs, in (0, 1]: one, or one per layer"))

@@ -14,7 +14,7 @@ namespace dma {
 
 namespace {
 
-constexpr std::size_t kWidest = 100'000;
+constexpr std::size_t kUsualWidth = 50, kWidest = 100'000;
 constexpr std::size_t kMostMembers = 1000;
 constexpr double kMostStored = 5e8;  // doubles that a fit may keep: 4 GB
 
@@ -154,7 +154,7 @@ std::vector<std::size_t> hidden_widths(const std::vector<std::string>& lists) {
 }
 
 Model model_for(const FitSettings& s, std::size_t inputs, std::size_t targets, std::size_t rows) {
-  const std::vector<std::size_t> hidden = hidden_widths(s.hidden);
+  const std::vector<std::size_t> hidden = s.hidden.empty() ? std::vector<std::size_t>{kUsualWidth} : hidden_widths(s.hidden);
   const std::vector<double> slopes = numbers(s.slopes, "--slopes"), noise = numbers(s.noise, "--noise");
   check(s, slopes, noise, hidden.size(), targets, rows);
   Model model = preset(s, FeatureMap(s.feature_map).outputs(inputs), hidden, targets, rows);
@@ -180,6 +180,36 @@ Model model_for(const FitSettings& s, std::size_t inputs, std::size_t targets, s
   if (s.tempering) set_tempering(fit, *s.tempering);
   check_size(model, rows);
   return model;
+}
+
+ClassifierOptions classifier_for(const FitSettings& s) {
+  const auto refuse = [](const char* option, const char* why) {
+    fail("{}: {}; leave it out, or fit a target of numbers", option, why);
+  };
+  constexpr const char* kJointly = "a classifier's weights are learned jointly, without it";
+  if (!s.noise.empty()) refuse("--noise", "classes have no noise");
+  if (s.method && *s.method != "joint") refuse("--method", kJointly);
+  if (const char* const option = option_of_messages(s)) refuse(option, kJointly);
+  if (s.least_gain) refuse("--least-gain", "a classifier stops when its evidence no longer changes");
+  if (s.preset != "table") refuse("--preset", "the paper has no classifier");
+  if (s.feature_map != "none") refuse("--features-map", "a classifier takes columns as they are");
+  if (!s.bias.value_or(true)) refuse("--no-bias", "a classifier needs its biases, they hold the frequencies of the classes");
+  const std::vector<double> slopes = numbers(s.slopes, "--slopes");
+  check_each(slopes, "--slopes", 0, 1);
+  check_each({s.prior_scale}, "--prior-scale", 0);
+  if (slopes.size() > 1) fail("--slopes: {} numbers are given; a classifier has one slope for all layers", slopes.size());
+  if (s.members && (*s.members < 1 || *s.members > kMostMembers))
+    fail("--members: {} is given; 1 to {} is expected", *s.members, kMostMembers);
+  if (s.epochs && *s.epochs < 1) fail("--epochs: {} is given; at least 1 is expected", *s.epochs);
+  ClassifierOptions options;
+  if (!s.hidden.empty()) options.hidden = hidden_widths(s.hidden);
+  if (!slopes.empty()) options.slope = slopes[0];
+  options.prior_variance_scale = s.prior_scale;
+  options.standardise = s.standardise.value_or(true);
+  options.members = s.members.value_or(0);
+  options.epochs = s.epochs.value_or(options.epochs);
+  options.seed = s.seed;
+  return options;
 }
 
 }  // namespace dma

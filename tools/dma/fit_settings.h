@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "models/bnn.h"
+#include "models/classifier.h"
 
 namespace dma {
 
@@ -16,7 +17,7 @@ class Command;
 struct FitSettings {
   std::string preset = "table";
   // Lists as they were typed, so that nothing in them is passed over: widths ("none": a linear model), numbers.
-  std::vector<std::string> hidden = {"50"}, slopes = {}, noise = {};
+  std::vector<std::string> hidden = {}, slopes = {}, noise = {};
   std::optional<bool> bias = {}, standardise = {}, learn_prior = {};
   std::string feature_map = "none";
   double prior_scale = 1;
@@ -44,5 +45,8 @@ struct Model {
 
 // For data with this many input columns, targets and training rows. An Error names the option of the command line.
 Model model_for(const FitSettings& settings, std::size_t inputs, std::size_t targets, std::size_t rows);
+
+// The same for classes; an Error for an option that a classifier does not know.
+ClassifierOptions classifier_for(const FitSettings& settings);
 
 }  // namespace dma

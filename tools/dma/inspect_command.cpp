@@ -4,6 +4,8 @@
 #include <filesystem>
 #include <memory>
 
+#include "engine/support/error.h"
+#include "tools/dma/classifier_summary.h"
 #include "tools/dma/commands.h"
 #include "tools/dma/fit_figures.h"
 #include "tools/dma/hinton_figure.h"
@@ -22,8 +24,20 @@ struct InspectRequest {
   bool json = false;
 };
 
-void inspect(const InspectRequest& request) {
-  const SavedBnn saved = load_bnn(request.model);
+void inspect_classifier(const InspectRequest& request, const SavedClassifier& saved) {
+  if (!request.plot.empty() || !request.plot_training.empty())
+    fail("{}: '{}' is a classifier, which has no picture; leave the option out", request.plot.empty() ? "--plot-training" : "--plot",
+         request.model.string());
+  if (request.json) {
+    Json json = summary_json(saved);
+    json["layers"] = weights_json(saved);
+    fmt::print("{}", readable(json));
+  } else {
+    fmt::print("{}\n{}\n{}\n", summary_text(saved), weights_text(saved), honest_sentence(saved));
+  }
+}
+
+void inspect_network(const InspectRequest& request, const SavedBnn& saved) {
   const Bnn net = make_bnn(saved);
   for (const auto* picture : {&request.plot, &request.plot_training}) check_picture(*picture);
   check_outputs({{"--plot", request.plot}, {"--plot-training", request.plot_training}}, {{"model", request.model}});
@@ -40,6 +54,14 @@ void inspect(const InspectRequest& request) {
   };
   if (!request.plot.empty()) draw(hinton_figure(net), request.plot);
   if (!request.plot_training.empty()) draw(training_figure(saved), request.plot_training);
+}
+
+void inspect(const InspectRequest& request) {
+  const auto model = load_model(request.model);
+  if (const auto* classifier = std::get_if<SavedClassifier>(&model))
+    inspect_classifier(request, *classifier);
+  else
+    inspect_network(request, std::get<SavedBnn>(model));
 }
 
 }  // namespace

@@ -2,11 +2,15 @@
 #pragma once
 
 #include <filesystem>
+#include <variant>
 
 #include "models/bnn_file.h"
+#include "models/classifier_file.h"
 
 namespace dma {
 
 SavedBnn load_bnn(const std::filesystem::path& path);
+// Whichever it is.
+std::variant<SavedBnn, SavedClassifier> load_model(const std::filesystem::path& path);
 
 }  // namespace dma

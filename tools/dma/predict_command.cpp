@@ -3,8 +3,11 @@
 
 #include <filesystem>
 #include <memory>
+#include <type_traits>
+#include <variant>
 
 #include "engine/support/error.h"
+#include "tools/dma/classifier_summary.h"
 #include "tools/dma/commands.h"
 #include "tools/dma/csv.h"
 #include "tools/dma/model_file.h"
@@ -20,10 +23,10 @@ struct PredictRequest {
   bool json = false;
 };
 
-Eigen::MatrixXd read_inputs(const PredictRequest& request, const SavedBnn& saved) {
+Eigen::MatrixXd read_inputs(const PredictRequest& request, const std::vector<std::string>& features) {
   CsvReader reader(request.data);
   std::vector<std::size_t> columns;
-  for (const std::string& feature : saved.features) {
+  for (const std::string& feature : features) {
     if (!reader.has(feature))
       fail("'{}' has no column '{}', which '{}' was fitted on{}", request.data.string(), feature,
            request.model.string(), suggestion(feature, reader.names()));
@@ -32,16 +35,31 @@ Eigen::MatrixXd read_inputs(const PredictRequest& request, const SavedBnn& saved
   return reader.read(columns);
 }
 
-void predict(const PredictRequest& request) {
-  check_outputs({{"--out", request.out}}, {{"model", request.model}, {"data", request.data}});
-  SavedBnn saved = load_bnn(request.model);
-  const Eigen::MatrixXd inputs = read_inputs(request, saved);
+std::string numbers_predicted(const PredictRequest& request, SavedBnn saved) {
+  const Eigen::MatrixXd inputs = read_inputs(request, saved.features);
   const std::vector<std::string> targets = saved.targets;
   Bnn net = make_bnn(std::move(saved));
   const Prediction prediction = net.predict(inputs);
   check_prediction(prediction, targets);
-  const std::string text =
-      request.json ? readable(prediction_json(prediction, targets)) : prediction_csv(prediction, targets);
+  return request.json ? readable(prediction_json(prediction, targets)) : prediction_csv(prediction, targets);
+}
+
+std::string classes_predicted(const PredictRequest& request, const SavedClassifier& saved) {
+  const Eigen::MatrixXd p = make_classifier(saved).predict(read_inputs(request, saved.features));
+  check_probabilities(p);
+  return request.json ? readable(probabilities_json(p, saved)) : probabilities_csv(p, saved);
+}
+
+void predict(const PredictRequest& request) {
+  check_outputs({{"--out", request.out}}, {{"model", request.model}, {"data", request.data}});
+  const std::string text = std::visit(
+      [&](auto&& saved) {
+        if constexpr (std::is_same_v<std::decay_t<decltype(saved)>, SavedBnn>)
+          return numbers_predicted(request, std::move(saved));
+        else
+          return classes_predicted(request, saved);
+      },
+      load_model(request.model));
   if (request.out.empty())
     fmt::print("{}", text);
   else
@@ -58,7 +76,8 @@ void add_predict_command(Command app) {
       "  dma predict model.json new.csv --out predictions.csv\n"
       "One row per row of the input. For a target y: y_mean, y_sd (noise included), y_epistemic_sd (without the "
       "noise), and the\n"
-      "bounds y_q2.5 and y_q97.5 of the central 95 % interval. Columns are matched by name; others are ignored.");
+      "bounds y_q2.5 and y_q97.5 of the central 95 % interval. For a target of classes: y_class, the most probable one, and a\n"
+      "probability y_p_NAME for each. Columns are matched by name; others are ignored.");
   command.add_option("model", request->model, "model file of dma fit").required();
   command.add_option("data", request->data, "CSV file with the columns that the model was fitted on").required();
   command.add_option("--out", request->out, "file for the predictions (default: standard output)");

@@ -1,0 +1,238 @@
+#include "engine/learn/joint/class_fit.h"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <numbers>
+
+#include "engine/learn/joint/class_posterior.h"
+#include "models/network_rows.h"
+#include "tests/oracles/random_matrices.h"
+
+namespace {
+
+using namespace dma;
+using oracle::random_matrix;
+
+double largest_of(const Eigen::MatrixXd& m) { return m.cwiseAbs().maxCoeff(); }
+
+// Rows whose classes follow linear logits, with chance.
+ClassData labelled(Index rows, Index inputs, Index classes, std::uint64_t seed) {
+  ClassData data{random_matrix(rows, inputs, seed), {}};
+  const Matrix logits = data.rows * (1.5 * random_matrix(inputs, classes, seed + 1)) + random_matrix(rows, classes, seed + 2);
+  for (Index n = 0; n < rows; ++n) {
+    Index own = 0;
+    logits.row(n).maxCoeff(&own);
+    data.classes.push_back(own);
+  }
+  return data;
+}
+
+ClassPrior wide_prior(const RowModel& model) {
+  return {Vector::Zero(model.scalars()), Vector::Constant(model.scalars(), 2.0), Vector::Zero(model.scalars())};
+}
+
+// J^T H J and J^T r from dense gains, row by row.
+struct Dense {
+  Matrix information;
+  Vector gradient;
+};
+Dense dense(const RowModel& model, const ClassData& data, const Vector& m) {
+  Matrix f, gains;
+  model.linearise(m, data.rows, f, gains);
+  const Matrix p = class_probabilities(f), r = class_gradient(p, data.classes);
+  Dense found{Matrix::Zero(m.size(), m.size()), Vector::Zero(m.size())};
+  const Index rows = data.rows.rows();
+  for (Index n = 0; n < rows; ++n) {
+    Matrix own(model.outputs(), m.size());
+    for (Index k = 0; k < model.outputs(); ++k) own.row(k) = gains.row(k * rows + n);
+    found.information += own.transpose() * class_curvature(p.row(n)) * own;
+    found.gradient += own.transpose() * r.row(n).transpose();
+  }
+  return found;
+}
+
+// The same rows, known only by their dense gains.
+class OnlyDense final : public RowModel {
+ public:
+  explicit OnlyDense(const RowModel& model) : model_(model) {}
+  Index scalars() const override { return model_.scalars(); }
+  Index outputs() const override { return model_.outputs(); }
+  void evaluate(const Vector& m, const Matrix& rows, Matrix& f) const override { model_.evaluate(m, rows, f); }
+  void linearise(const Vector& m, const Matrix& rows, Matrix& f, Matrix& gains) const override { model_.linearise(m, rows, f, gains); }
+
+ private:
+  const RowModel& model_;
+};
+
+// Laplace's logistic regression as textbooks have it: Newton's method on dense matrices.
+struct Laplace {
+  Vector mean;
+  Matrix precision;
+  double log_evidence = 0;
+};
+Laplace laplace(const RowModel& model, const ClassData& data, const ClassPrior& prior, double scale) {
+  const Vector lambda = prior.at(scale);
+  Laplace found{Vector::Zero(model.scalars()), {}};
+  for (int i = 0; i < 100; ++i) {
+    const Dense d = dense(model, data, found.mean);
+    found.precision = d.information;
+    found.precision += lambda.asDiagonal();
+    found.mean += 0.5 * found.precision.ldlt().solve(d.gradient - lambda.cwiseProduct(found.mean - prior.mean));
+  }
+  Matrix f;
+  model.evaluate(found.mean, data.rows, f);
+  found.log_evidence = class_log_likelihood(f, data.classes) -
+                       0.5 * (lambda.array() * (found.mean - prior.mean).array().square()).sum() + 0.5 * lambda.array().log().sum() -
+                       0.5 * std::log(found.precision.determinant());
+  return found;
+}
+
+}  // namespace
+
+TEST_CASE("class information: unit by unit it is the dense sum, for networks, linear models and models that know only their gains") {
+  for (const Index classes : {2, 4}) {
+    const ClassData data = labelled(30, 3, classes, 1);
+    const NetworkRows network({.layers = {3, 5, 4, logits_for(classes)}, .slopes = {0.1, 0.3}});
+    const LinearRows linear(3, logits_for(classes));
+    const OnlyDense only(network);
+    for (const RowModel* model : std::initializer_list<const RowModel*>{&network, &linear, &only}) {
+      const Vector m = random_matrix(model->scalars(), 1, 5), lambda = random_matrix(model->scalars(), 1, 6).cwiseAbs().array() + 0.1;
+      const Vector g = random_matrix(model->scalars(), 1, 7);
+      const ClassInformation found(*model, data, m);
+      const Dense expected = dense(*model, data, m);
+      CHECK(largest_of(found.gradient() - expected.gradient) < 1e-11);
+      CHECK(found.log_likelihood() == doctest::Approx(class_log_likelihood(*model, data, m)).epsilon(1e-12));
+      Matrix precision = expected.information;
+      precision += lambda.asDiagonal();
+      CHECK(largest_of(found.step(lambda, g) - precision.ldlt().solve(g)) < 1e-9);
+      const ClassFactor factor = found.factor(lambda);
+      Matrix product = Matrix::Zero(m.size(), m.size());
+      product(factor.order, factor.order) = factor.lower * factor.lower.transpose();
+      CHECK(largest_of(product - precision) < 1e-10);
+      CHECK(unit_order(*model, 3) == factor.order);
+    }
+  }
+}
+
+TEST_CASE("class fit: the linear model at a given scale is Laplace's logistic regression") {
+  for (const Index classes : {2, 3}) {
+    const ClassData data = labelled(60, 2, classes, 11);
+    const LinearRows model(2, logits_for(classes));
+    const ClassPrior prior = wide_prior(model);
+    const ClassFit fit = fit_classes(model, data, prior, Vector::Zero(model.scalars()),
+                                     {.epochs = 200, .learn_scale = false, .least_change = 1e-13});
+    const Laplace expected = laplace(model, data, prior, 1);
+    CHECK(largest_of(fit.mean - expected.mean) < 1e-6);
+    CHECK(fit.log_evidence == doctest::Approx(expected.log_evidence).epsilon(1e-9));
+    CHECK(fit.scale == 1);
+    CHECK(fit.settled);
+  }
+}
+
+TEST_CASE("class fit: Laplace's evidence is near the integral over the weights") {
+  const ClassData data = labelled(40, 1, 2, 21);
+  const LinearRows model(1, 1);
+  const ClassPrior prior = wide_prior(model);
+  const ClassFit fit = fit_classes(model, data, prior, Vector::Zero(2), {.epochs = 100, .learn_scale = false});
+  double sum = 0;
+  constexpr double kStep = 0.02;
+  for (double w = -6; w < 6; w += kStep)
+    for (double b = -6; b < 6; b += kStep) {
+      const Vector m = (Vector(2) << w, b).finished();
+      sum += kStep * kStep * 2 / (2 * std::numbers::pi) * std::exp(class_log_likelihood(model, data, m) - m.squaredNorm());
+    }
+  CHECK(fit.log_evidence == doctest::Approx(std::log(sum)).epsilon(0.01));
+}
+
+TEST_CASE("class fit: the learned scale is where the evidence is largest; labels of chance leave nothing but the biases") {
+  const ClassData data = labelled(80, 3, 3, 31);
+  const LinearRows model(3, 3);
+  const ClassFit fit = fit_classes(model, data, wide_prior(model), Vector::Zero(model.scalars()), {.epochs = 200, .least_change = 1e-9});
+  for (const double off : {0.5, 2.0})
+    CHECK(laplace(model, data, wide_prior(model), off * fit.scale).log_evidence < fit.log_evidence);
+
+  ClassData noise = data;
+  for (std::size_t n = 0; n < noise.classes.size(); ++n) noise.classes[n] = static_cast<Index>(n * n / 7 % 2);
+  ClassPrior prior = wide_prior(model);
+  for (const Index bias : {3, 7, 11}) prior.precision(bias) = 0, prior.fixed(bias) = 0.04;
+  const ClassFit chance = fit_classes(model, noise, prior, Vector::Zero(model.scalars()), {.epochs = 100});
+  CHECK(chance.effective_scalars < 3);
+  CHECK(chance.mean(11) < -2);  // a class that never occurs
+}
+
+TEST_CASE("class fit: a callback sees every epoch and may stop") {
+  const ClassData data = labelled(30, 2, 2, 41);
+  const LinearRows model(2, 1);
+  int seen = 0;
+  const ClassFit fit = fit_classes(model, data, wide_prior(model), Vector::Zero(3), {.on_epoch = [&](const ClassEpoch& e) {
+                                     CHECK(e.epoch == ++seen);
+                                     return seen < 3;
+                                   }});
+  CHECK(seen == 3);
+  CHECK(fit.interrupted);
+  CHECK(!fit.settled);
+}
+
+TEST_CASE("class posterior: logits have the covariance of the dense posterior") {
+  const ClassData data = labelled(40, 3, 3, 51);
+  const NetworkRows model({.layers = {3, 4, 3}, .slopes = {0.1}});
+  const ClassPrior prior = wide_prior(model);
+  const ClassFit fit = fit_classes(model, data, prior, model.draw(1), {.epochs = 10});
+  const Matrix others = random_matrix(5, 3, 52);
+  const LogitBeliefs found = logits(model, fit.mean, fit.factor, others);
+  Matrix precision = dense(model, data, fit.mean).information, f, gains;
+  precision += prior.at(fit.scale).asDiagonal();
+  model.linearise(fit.mean, others, f, gains);
+  CHECK(largest_of(f - found.mean) < 1e-12);
+  const Matrix covariance = gains * precision.inverse() * gains.transpose();
+  for (Index n = 0; n < 5; ++n)
+    for (Index k = 0; k < 3; ++k)
+      for (Index j = 0; j < 3; ++j) {
+        const Matrix& factor = found.factors[static_cast<std::size_t>(n)];
+        CHECK((factor * factor.transpose())(k, j) == doctest::Approx(covariance(k * 5 + n, j * 5 + n)).epsilon(1e-6));
+      }
+}
+
+TEST_CASE("class posterior: a row left out is predicted nearly as by a fit without it") {
+  for (const Index classes : {2, 3}) {
+    const ClassData data = labelled(40, 2, classes, 61);
+    const LinearRows model(2, logits_for(classes));
+    const ClassPrior prior = wide_prior(model);
+    const ClassFitOptions options{.epochs = 60, .learn_scale = false, .least_change = 1e-12};
+    const ClassFit fit = fit_classes(model, data, prior, Vector::Zero(model.scalars()), options);
+    const Matrix foretold = class_probabilities(leave_one_out(model, fit.mean, fit.factor, data), 1);
+    const Matrix with_it = class_probabilities(logits(model, fit.mean, fit.factor, data.rows), 1);
+    double off = 0, off_with_it = 0;
+    for (std::size_t n = 0; n < data.classes.size(); ++n) {
+      ClassData rest;
+      std::vector<Index> kept;
+      for (std::size_t i = 0; i < data.classes.size(); ++i)
+        if (i != n) kept.push_back(static_cast<Index>(i)), rest.classes.push_back(data.classes[i]);
+      rest.rows = data.rows(kept, Eigen::all);
+      const ClassFit without = fit_classes(model, rest, prior, fit.mean, options);
+      const auto row = static_cast<Index>(n);
+      const Matrix p = class_probabilities(logits(model, without.mean, without.factor, data.rows.row(row)), 1);
+      off += largest_of(p - foretold.row(row)) / 40, off_with_it += largest_of(p - with_it.row(row)) / 40;
+    }
+    CHECK(off < 0.005);
+    CHECK(off < 0.3 * off_with_it);
+  }
+}
+
+TEST_CASE("class posterior: the stretch makes left-out rows most probable, and is above 1 where classes are separable") {
+  ClassData data{random_matrix(60, 2, 71), {}};
+  for (Index n = 0; n < 60; ++n) data.classes.push_back(data.rows(n, 0) > 0 ? 1 : 0);
+  const LinearRows model(2, 1);
+  const ClassFit fit = fit_classes(model, data, wide_prior(model), Vector::Zero(3), {});
+  const LogitBeliefs left_out = leave_one_out(model, fit.mean, fit.factor, data);
+  const double stretch = most_likely_stretch(left_out, data.classes);
+  CHECK(stretch > 1.2);
+  const auto score = [&](double s) {
+    const Matrix p = class_probabilities(left_out, s);
+    double sum = -0.5 * std::log(s) * std::log(s);
+    for (Index n = 0; n < 60; ++n) sum += std::log(p(n, data.classes[static_cast<std::size_t>(n)]));
+    return sum;
+  };
+  for (double s = 0.2; s < 15; s *= 1.1) CHECK(score(s) < score(stretch) + 0.01);
+}

@@ -1,0 +1,83 @@
+#include "tools/dma/fit_classifier.h"
+
+#include <fmt/format.h>
+
+#include "engine/support/error.h"
+#include "models/classifier_file.h"
+#include "tools/dma/classifier_summary.h"
+#include "tools/dma/interrupt.h"
+#include "tools/dma/progress.h"
+#include "tools/dma/standard_streams.h"
+#include "tools/dma/write_file.h"
+
+namespace dma {
+
+namespace {
+
+void check_classifier_request(const FitRequest& request) {
+  const auto refuse = [](const char* option, const char* why) {
+    fail("{}: {}; leave it out, or fit a target of numbers", option, why);
+  };
+  if (!request.plot.empty()) refuse("--plot", "a classifier has no picture");
+  if (!request.plot_training.empty()) refuse("--plot-training", "a classifier has no picture");
+  if (!request.checkpoint.empty()) refuse("--checkpoint", "a classifier is learned in one go");
+  if (!request.resume.empty()) refuse("--resume", "a classifier is learned in one go");
+}
+
+struct LearnedClasses {
+  Classifier classifier;
+  ClassifierReport report;
+  int signal = 0;
+};
+
+LearnedClasses learn_classes(const FitRequest& request, const ClassifierOptions& options, const TrainingData& data) {
+  LearnedClasses learned{Classifier(options), {}};
+  InterruptWatch interrupt;
+  std::optional<ProgressLine> progress;
+  if (!request.quiet && !request.json) progress.emplace();
+  learned.report = learned.classifier.fit(data.inputs, data.labels(), [&](const ClassifierEpoch& e) {
+    if (progress)
+      progress->show(fmt::format("{}, epoch {} of at most {}, log evidence {:.4f} a row",
+                                 e.part == 0 ? "linear model" : fmt::format("network {} of {}", e.part, e.parts - 1), e.epoch.epoch, e.epochs,
+                                 e.epoch.log_evidence / static_cast<double>(data.rows())));
+    return !interrupt.requested();
+  });
+  learned.signal = interrupt.signal();
+  return learned;
+}
+
+}  // namespace
+
+void fit_classifier(const FitRequest& request, const TrainingData& data) {
+  check_classifier_request(request);
+  const ClassifierOptions options = classifier_for(request.settings);
+  const LearnedClasses learned = learn_classes(request, options, data);
+  SavedClassifier saved{.features = data.features, .target = data.targets[0], .options = options, .memory = learned.classifier.memory()};
+  saved.training = {.rows = data.rows(), .held_out_rows = data.held_out_rows(), .counts = data.labels().counts(), .report = learned.report};
+  try {
+    check_saved(saved);  // as whoever reads the file will
+    check_probabilities(learned.classifier.predict(data.inputs));
+  } catch (const Error& e) {
+    fail("the fit failed: {}; let columns be standardised, or use other units", e.what());
+  }
+  if (data.held_out_rows() > 0)
+    saved.training.held_out = class_scores_of(learned.classifier.predict(data.held_out_inputs), data.held_out_labels().of_rows);
+  if (!data.ignored.empty() && !request.quiet) say(data.ignored);
+  if (!request.model.empty()) write_file(request.model, classifier_to_text(saved));
+
+  if (request.json) {
+    Json json = summary_json(saved);
+    json["files"] = request.model.empty() ? Json::array() : Json::array({request.model.string()});
+    fmt::print("{}", readable(json));
+  } else if (!request.quiet) {
+    fmt::print("{}", summary_text(saved));
+    if (!request.model.empty()) fmt::print("wrote     {}\n", request.model.string());
+    fmt::print("{}\n", honest_sentence(saved));
+  }
+  if (learned.report.interrupted) {
+    say(request.model.empty() ? "interrupted" : "interrupted; the model is what was learned until then");
+    throw Exit{kExitBySignal + learned.signal};
+  }
+}
+
+}  // namespace dma
