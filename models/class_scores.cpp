@@ -15,12 +15,12 @@ ClassScores class_scores_of(const Eigen::MatrixXd& probabilities, std::span<cons
   for (Eigen::Index n = 0; n < probabilities.rows(); ++n) {
     const auto row = static_cast<std::size_t>(n);
     const double confidence = probabilities(n, found[row]), hit = found[row] == classes[row] ? 1 : 0;
-    scores.accuracy += hit / rows;
-    scores.log_loss -= std::log(std::max(probabilities(n, classes[row]), 1e-300)) / rows;
+    scores.accuracy += hit;
+    scores.log_loss -= std::log(std::max(probabilities(n, classes[row]), 1e-300));
     surplus[std::min(kBins - 1, static_cast<std::size_t>(confidence * kBins))] += confidence - hit;
   }
-  for (const double bin : surplus) scores.calibration_error += std::abs(bin) / rows;
-  return scores;
+  for (const double bin : surplus) scores.calibration_error += std::abs(bin);
+  return {scores.accuracy / rows, scores.log_loss / rows, scores.calibration_error / rows};
 }
 
 std::vector<Eigen::Index> most_probable(const Eigen::MatrixXd& probabilities) {

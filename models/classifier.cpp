@@ -151,6 +151,7 @@ ClassifierReport Classifier::fit(const Eigen::MatrixXd& inputs, const ClassLabel
   }
   report.left_out = class_scores_of(mixed, data.classes);
   report.frequencies = class_scores_of(memory_.frequencies.transpose().replicate(n, 1), data.classes);
+  report.frequencies.log_loss = -nats(0) / static_cast<double>(n);
   return report;
 }
 

@@ -47,7 +47,7 @@ struct ClassifierReport {
   std::vector<bool> settled;  // whether it stopped because nothing changed any more
   bool interrupted = false;
   ClassScores left_out;     // of the learned rows, each as if it had been left out
-  ClassScores frequencies;  // the same, had the classes' frequencies been predicted
+  ClassScores frequencies;  // had the classes' frequencies been predicted; its log-loss is of left-out rows too
 };
 
 class Classifier {

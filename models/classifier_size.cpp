@@ -12,9 +12,9 @@ namespace dma {
 
 namespace {
 
-constexpr double kProductsOfAnEpoch = 4e9;         // 0.2 s of one core
-constexpr double kProductsOfARow = 2e5;            // more rows are worth more time
-constexpr double kMostClassProducts = 5e11;        // 25 s
+constexpr double kProductsOfAnEpoch = 4e9;                           // 0.2 s of one core
+constexpr double kProductsOfARow = 2e5, kProductsOfManyRows = 5e10;  // more rows are worth more time, up to 2.5 s
+constexpr double kMostClassProducts = 5e11;                          // 25 s
 constexpr double kProductsOfMembers = 2e8;
 constexpr double kMostClassBytes = 4e9;
 constexpr std::size_t kUnits = 50, kFewestUnits = 8;
@@ -49,7 +49,7 @@ ClassifierSize classifier_size(std::size_t rows, std::size_t inputs, std::size_t
     size.hidden = *hidden;
     refuse_too_large(weights_of(inputs, size.hidden, classes));
   } else {
-    const double most = std::max(kProductsOfAnEpoch, kProductsOfARow * n);
+    const double most = std::clamp(kProductsOfARow * n, kProductsOfAnEpoch, kProductsOfManyRows);
     const double observed = 2 * n * static_cast<double>(logits_for(static_cast<Index>(classes)));
     const auto fits = [&](std::size_t units) {
       const double weights = weights_of(inputs, {units}, classes);

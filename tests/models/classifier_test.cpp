@@ -125,7 +125,7 @@ TEST_CASE("classifier: its size follows rows, inputs and classes; what does not 
   CHECK(digits.hidden[0] >= 10);
   CHECK(digits.hidden[0] <= 25);
   CHECK(digits.members == 1);
-  CHECK(classifier_size(1000, 500, 20, {}, 0).hidden.empty());
+  CHECK(classifier_size(1000, 1000, 4, {}, 0).hidden.empty());
   CHECK(classifier_size(100, 3, 2, std::vector<std::size_t>{}, 0).members == 0);
   CHECK(classifier_size(100, 3, 2, std::vector<std::size_t>{5, 4}, 3).members == 3);
   CHECK_THROWS_WITH_AS(classifier_size(100, 100000, 10, {}, 0), doctest::Contains("choose fewer columns"), Error);

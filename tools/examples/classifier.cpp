@@ -2,6 +2,11 @@
 // that it has not seen, and how sure it is of each answer. Labels that are mere chance get their frequencies.
 //
 // Prints:
+//   left out: 93 % right, log-loss 0.09
+//   (0, 0): inside with probability 1.00
+//   (1.3, 0): inside with probability 0.39
+//   (2, 2): inside with probability 0.00
+//   chance: 0.01 for the network, log-loss 0.65, of the frequencies 0.64
 #include <dma.h>
 #include <fmt/core.h>
 
