@@ -5,6 +5,7 @@
 #include "engine/support/error.h"
 #include "models/classifier_file.h"
 #include "tools/dma/classifier_summary.h"
+#include "tools/dma/command_line.h"
 #include "tools/dma/interrupt.h"
 #include "tools/dma/progress.h"
 #include "tools/dma/standard_streams.h"
