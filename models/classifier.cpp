@@ -61,11 +61,16 @@ Classifier::Classifier(ClassifierOptions options) : options_(std::move(options))
 }
 
 NetworkRows Classifier::rows_of(const Part& part) const {
-  NetworkShape shape{.layers = {memory_.inputs.shift.size()}, .slopes = std::vector<double>(part.hidden.size(), options_.slope),
+  NetworkShape shape{.layers = {width()}, .slopes = std::vector<double>(part.hidden.size(), options_.slope),
                      .jitter = options_.jitter};
   for (const std::size_t width : part.hidden) shape.layers.push_back(static_cast<Index>(width));
   shape.layers.push_back(logits_for(static_cast<Index>(memory_.classes.size())));
   return NetworkRows(std::move(shape));
+}
+
+Matrix Classifier::prepared(const Eigen::MatrixXd& inputs) const {
+  const Matrix standardised = memory_.inputs.apply(inputs);
+  return memory_.directions.used() ? memory_.directions.apply(standardised) : standardised;
 }
 
 // Hidden weights have their prior means where they start: units that the rows do not need stay as they were drawn.
@@ -89,8 +94,11 @@ ClassifierReport Classifier::fit(const Eigen::MatrixXd& inputs, const ClassLabel
   const auto size = classifier_size(static_cast<std::size_t>(inputs.rows()), static_cast<std::size_t>(inputs.cols()), labels.names.size(),
                                     options_.hidden, options_.members);
   memory_ = {.inputs = options_.standardise ? Standardiser::of(inputs) : Standardiser::identity(inputs.cols()),
-             .classes = labels.names, .frequencies = frequencies_of(labels.counts()), .parts = {}};
-  const ClassData data{memory_.inputs.apply(inputs), labels.of_rows};
+             .classes = labels.names,
+             .frequencies = frequencies_of(labels.counts()), .parts = {}};
+  if (size.directions > 0)
+    memory_.directions = PrincipalDirections::of(memory_.inputs.apply(inputs), static_cast<Index>(size.directions));
+  const ClassData data{prepared(inputs), labels.of_rows};
   ClassifierReport report;
   report.reason = size.reason;
 
@@ -159,11 +167,11 @@ Eigen::MatrixXd Classifier::predict(const Eigen::MatrixXd& inputs) const {
   if (memory_.classes.empty()) fail("classifier: predict() before fit(); there is nothing to predict with");
   if (inputs.cols() != memory_.inputs.shift.size())
     fail("classifier: rows of {} columns are given, but it was fitted on {}", inputs.cols(), memory_.inputs.shift.size());
-  const Matrix rows = memory_.inputs.apply(inputs);
+  const Matrix rows = prepared(inputs);
   Matrix p = memory_.frequencies_share * memory_.frequencies.transpose().replicate(rows.rows(), 1);
   for (const Part& part : memory_.parts) {
     const NetworkRows model = rows_of(part);
-    p += part.share * class_probabilities(logits(model, part.mean, {part.factor, unit_order(model, inputs.cols())}, rows), part.stretch);
+    p += part.share * class_probabilities(logits(model, part.mean, {part.factor, unit_order(model, width())}, rows), part.stretch);
   }
   return p;
 }
@@ -175,7 +183,7 @@ Classifier::Weights Classifier::weights(const Part& part) const {
   Vector ignored;
   const ClassPrior prior = prior_of(part, rows, ignored, options_.seed);
   Weights all{.mean = part.mean, .variance = Vector(part.mean.size()), .prior_variance = prior.at(part.scale).cwiseInverse(), .first = {0}};
-  all.variance(unit_order(rows, memory_.inputs.shift.size())) = triangular_inverse(part.factor).colwise().squaredNorm().transpose();
+  all.variance(unit_order(rows, width())) = triangular_inverse(part.factor).colwise().squaredNorm().transpose();
   const auto& layers = rows.shape().layers;
   for (std::size_t l = 0; l + 1 < layers.size(); ++l) all.first.push_back(all.first.back() + layers[l + 1] * (layers[l] + 1));
   return all;

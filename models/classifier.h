@@ -17,6 +17,7 @@
 #include "models/class_labels.h"
 #include "models/class_scores.h"
 #include "models/network_rows.h"
+#include "models/principal_directions.h"
 #include "models/standardiser.h"
 
 namespace dma {
@@ -72,6 +73,7 @@ class Classifier {
   // All that was learned, to be saved and given back (classifier_file.h).
   struct Memory {
     Standardiser inputs;
+    PrincipalDirections directions = {};  // of the standardised inputs, where these are many
     std::vector<std::string> classes;
     Vector frequencies;
     double frequencies_share = 1;
@@ -89,6 +91,8 @@ class Classifier {
   Weights weights(const Part& part) const;
 
  private:
+  Index width() const { return memory_.directions.used() ? memory_.directions.basis.cols() + 1 : memory_.inputs.shift.size(); }
+  Matrix prepared(const Eigen::MatrixXd& inputs) const;
   ClassPrior prior_of(const Part& part, const NetworkRows& rows, Vector& start, std::uint64_t seed) const;
 
   ClassifierOptions options_;

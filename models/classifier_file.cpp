@@ -91,6 +91,7 @@ SavedClassifier saved_classifier_from(const Json& json, std::string_view source)
   saved.training = classifier_training_from(json.at("training"));
   saved.memory.classes = json.at("classes").get<std::vector<std::string>>();
   saved.memory.inputs = standardiser_from(json.at("inputs"));
+  if (json.contains("directions")) saved.memory.directions.basis = packed_matrix_from(json.at("directions"));
   saved.memory.frequencies = packed_vector_from(json.at("frequencies"));
   saved.memory.frequencies_share = json_number(json.at("frequencies_share"));
   for (const Json& part : json.at("parts")) saved.memory.parts.push_back(part_from(part));
@@ -127,6 +128,7 @@ std::string classifier_to_text(const SavedClassifier& saved) {
   json["options"] = to_json(saved.options);
   json["training"] = to_json(saved.training);
   json["inputs"] = to_json(saved.memory.inputs);
+  if (saved.memory.directions.used()) json["directions"] = packed_matrix(saved.memory.directions.basis);
   json["frequencies"] = packed_vector(saved.memory.frequencies);
   json["frequencies_share"] = json_number(saved.memory.frequencies_share);
   json["parts"] = Json::array();

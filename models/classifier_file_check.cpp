@@ -27,7 +27,8 @@ void check_classifier_part(const SavedClassifier& saved, const Classifier::Part&
   constexpr std::size_t kWidest = 100'000, kMostLayers = 100;  // no product of two widths overflows
   expect_of_classifier(part.hidden.size() <= kMostLayers, "there are too many layers");
   for (const std::size_t width : part.hidden) expect_of_classifier(width >= 1 && width <= kWidest, "the width of a layer is not usable");
-  std::size_t below = saved.features.size(), weights = 0;
+  const PrincipalDirections& directions = saved.memory.directions;
+  std::size_t below = directions.used() ? static_cast<std::size_t>(directions.basis.cols()) + 1 : saved.features.size(), weights = 0;
   for (const std::size_t width : part.hidden) weights += width * (below + 1), below = width;
   weights += (below + 1) * static_cast<std::size_t>(logits_for(static_cast<Index>(saved.memory.classes.size())));
   expect_of_classifier(is_share(part.share) && is_positive(part.scale) && is_positive(part.stretch), "a number of a part is not usable");
@@ -53,6 +54,9 @@ void check_saved(const SavedClassifier& saved) {
   expect_of_classifier(m.inputs.shift.size() == features && m.inputs.scale.size() == features && m.inputs.shift.allFinite() &&
                            m.inputs.scale.allFinite() && (m.inputs.scale.array() > 0).all(),
                        "shifts and scales do not fit the columns");
+  expect_of_classifier(!m.directions.used() || (m.directions.basis.rows() == features && m.directions.basis.cols() <= features &&
+                                                m.directions.basis.allFinite()),
+                       "the directions do not fit the columns");
   expect_of_classifier(m.frequencies.size() == classes && m.frequencies.allFinite() && (m.frequencies.array() > 0).all() &&
                            std::abs(m.frequencies.sum() - 1) < kRounding,
                        "the frequencies do not fit the classes");

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "engine/learn/joint/softmax.h"
 #include "engine/support/error.h"
@@ -18,6 +19,8 @@ constexpr double kMostClassProducts = 5e11;                          // 25 s
 constexpr double kProductsOfMembers = 2e8;
 constexpr double kMostClassBytes = 4e9;
 constexpr std::size_t kUnits = 50, kFewestUnits = 8;
+constexpr double kMostLinearWeights = 2000, kProductsOfLinear = 1e11;
+constexpr std::size_t kFewestDirections = 20;
 
 double weights_of(std::size_t inputs, const std::vector<std::size_t>& hidden, std::size_t classes) {
   double sum = 0, below = static_cast<double>(inputs);
@@ -32,19 +35,32 @@ bool too_large(double rows, double weights) {
   return 3 * 8 * weights * weights > kMostClassBytes || products_of(rows, weights) > kMostClassProducts;
 }
 
+// The linear model must stay quick, and rows span no more directions than there are of them.
+std::size_t directions_for(std::size_t rows, std::size_t inputs, std::size_t classes) {
+  const double weights = std::min(kMostLinearWeights, std::sqrt(kProductsOfLinear / static_cast<double>(rows)));
+  const auto affordable = static_cast<std::size_t>(weights / static_cast<double>(logits_for(static_cast<Index>(classes))));
+  const std::size_t most = std::min(std::max(affordable, kFewestDirections), rows - 1);
+  return inputs > most + 1 ? most : 0;
+}
+
 }  // namespace
 
 ClassifierSize classifier_size(std::size_t rows, std::size_t inputs, std::size_t classes, const std::optional<std::vector<std::size_t>>& hidden,
                                std::size_t members) {
   const auto n = static_cast<double>(rows);
-  const std::string sizes = fmt::format("{} rows, {} inputs, {} classes", rows, inputs, classes);
+  ClassifierSize size;
+  std::string sizes = fmt::format("{} rows, {} inputs, {} classes", rows, inputs, classes);
+  size.directions = directions_for(rows, inputs, classes);
+  if (size.directions > 0) {
+    inputs = size.directions + 1;
+    sizes += fmt::format(", reduced to {} principal directions", size.directions);
+  }
   const auto refuse_too_large = [&](double weights) {
     if (too_large(n, weights))
-      fail("{}: {:.0f} weights as one Gaussian take too much memory or time; choose fewer columns, {}or fewer rows", sizes, weights,
+      fail("{}: {:.0f} weights as one Gaussian take too much memory or time; choose {}fewer columns or fewer rows", sizes, weights,
            hidden && !hidden->empty() ? "a smaller network, " : "");
   };
   refuse_too_large(weights_of(inputs, {}, classes));
-  ClassifierSize size;
   if (hidden) {
     size.hidden = *hidden;
     refuse_too_large(weights_of(inputs, size.hidden, classes));

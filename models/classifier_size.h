@@ -11,6 +11,7 @@ namespace dma {
 struct ClassifierSize {
   std::vector<std::size_t> hidden;  // none: the linear model alone
   std::size_t members = 1;
+  std::size_t directions = 0;  // that the inputs are reduced to (principal_directions.h); 0: they stay as they are
   std::string reason;  // one line
 };
 

@@ -5,19 +5,10 @@
 
 #include "engine/support/error.h"
 #include "models/packed_matrices.h"
-#include "models/packed_numbers.h"
 
 namespace dma {
 
 namespace {
-
-Json matrix(const Matrix& m) { return {{"rows", m.rows()}, {"numbers", packed({m.data(), static_cast<std::size_t>(m.size())})}}; }
-Matrix matrix_from(const Json& json) {
-  const Vector values = packed_vector_from(json.at("numbers"));
-  const auto rows = json.at("rows").get<std::int64_t>();
-  if (rows < 0 || (rows == 0 ? values.size() != 0 : values.size() % rows != 0)) fail("a matrix has an impossible number of rows");
-  return rows == 0 ? Matrix() : Matrix(values.reshaped(rows, values.size() / rows));
-}
 
 Json to_json(const LogLinearNoise& n) {
   return {{"log_variance", packed_vector(n.beta)}, {"precision", json_number(n.precision)}, {"lowest", json_number(n.lowest)},
@@ -53,7 +44,7 @@ Json to_json(const SharedPosterior& p) {
   Json json = {{"state", to_json(p.state)}, {"log_evidence", json_number(p.log_evidence)}, {"tails", Json::array()}};
   for (const StudentTails& t : p.tails) json["tails"].push_back({{"degrees", json_number(t.degrees)}, {"scale", json_number(t.scale)}});
   json["factor"] = packed_triangle(p.factor);
-  json["learned_rows"] = matrix(p.rows);
+  json["learned_rows"] = packed_matrix(p.rows);
   return json;
 }
 SharedPosterior posterior_from(const Json& json) {
@@ -62,7 +53,7 @@ SharedPosterior posterior_from(const Json& json) {
   p.log_evidence = json_number(json.at("log_evidence"));
   for (const Json& t : json.at("tails")) p.tails.push_back({json_number(t.at("degrees")), json_number(t.at("scale"))});
   p.factor = packed_triangle_from(json.at("factor"));
-  p.rows = matrix_from(json.at("learned_rows"));
+  p.rows = packed_matrix_from(json.at("learned_rows"));
   return p;
 }
 

@@ -31,6 +31,17 @@ Eigen::VectorXd packed_vector_from(const Json& json) {
   return Eigen::Map<const Eigen::VectorXd>(values.data(), static_cast<Eigen::Index>(values.size()));
 }
 
+Json packed_matrix(const Eigen::MatrixXd& m) {
+  return {{"rows", m.rows()}, {"numbers", packed({m.data(), static_cast<std::size_t>(m.size())})}};
+}
+
+Eigen::MatrixXd packed_matrix_from(const Json& json) {
+  const Eigen::VectorXd values = packed_vector_from(json.at("numbers"));
+  const auto rows = json.at("rows").get<std::int64_t>();
+  if (rows < 0 || (rows == 0 ? values.size() != 0 : values.size() % rows != 0)) fail("a matrix has an impossible number of rows");
+  return rows == 0 ? Eigen::MatrixXd() : Eigen::MatrixXd(values.reshaped(rows, values.size() / rows));
+}
+
 Json packed_triangle(const Eigen::MatrixXd& m) {
   Eigen::VectorXd lower(m.rows() * (m.rows() + 1) / 2);
   for (Eigen::Index j = 0, at = 0; j < m.rows(); at += m.rows() - j, ++j) lower.segment(at, m.rows() - j) = m.col(j).tail(m.rows() - j);

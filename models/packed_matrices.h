@@ -11,6 +11,9 @@ namespace dma {
 Json packed_vector(const Eigen::VectorXd& v);
 Eigen::VectorXd packed_vector_from(const Json& json);
 
+Json packed_matrix(const Eigen::MatrixXd& m);
+Eigen::MatrixXd packed_matrix_from(const Json& json);
+
 // The lower triangle, column by column; an Error for numbers that make no triangle.
 Json packed_triangle(const Eigen::MatrixXd& lower);
 Eigen::MatrixXd packed_triangle_from(const Json& json);

@@ -44,6 +44,22 @@ TEST_CASE("classifier file: what is read is what was written, to the last bit") 
   }
 }
 
+TEST_CASE("classifier file: directions of many columns are kept") {
+  const Eigen::MatrixXd x = oracle::random_matrix(12, 30, 4);
+  std::vector<std::string> labels;
+  for (Eigen::Index n = 0; n < 12; ++n) labels.push_back(n % 2 == 0 ? "a" : "b");
+  Classifier net;
+  SavedClassifier saved{.features = std::vector<std::string>(30, "x"), .target = "kind", .options = net.options(), .memory = {}};
+  saved.training.report = net.fit(x, labels);
+  saved.memory = net.memory();
+  saved.training.counts = {6, 6};
+  REQUIRE(saved.memory.directions.used());
+  const SavedClassifier read = classifier_from_text(classifier_to_text(saved), "model.json");
+  CHECK(make_classifier(read).predict(x) == net.predict(x));
+  saved.memory.directions.basis.conservativeResize(29, Eigen::NoChange);
+  CHECK_THROWS_WITH_AS(check_saved(saved), doctest::Contains("directions"), Error);
+}
+
 TEST_CASE("classifier file: damaged text is an error of one line, never a crash and never another classifier") {
   const std::string text = classifier_to_text(saved_example());
   for (std::size_t at = 0; at < text.size(); at += 37) {

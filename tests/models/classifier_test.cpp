@@ -125,9 +125,37 @@ TEST_CASE("classifier: its size follows rows, inputs and classes; what does not 
   CHECK(digits.hidden[0] >= 10);
   CHECK(digits.hidden[0] <= 25);
   CHECK(digits.members == 1);
-  CHECK(classifier_size(1000, 1000, 4, {}, 0).hidden.empty());
+  CHECK(classifier_size(1000, 64, 10, {}, 0).directions == 0);
+  const auto wide = classifier_size(1000, 5000, 20, {}, 0);
+  CHECK(wide.directions == 100);
+  CHECK(wide.reason.find("reduced to 100 principal directions") != std::string::npos);
+  CHECK(classifier_size(50, 2000, 2, {}, 0).directions == 49);
+  CHECK(classifier_size(1'000'000, 50, 3, {}, 0).directions == 0);
   CHECK(classifier_size(100, 3, 2, std::vector<std::size_t>{}, 0).members == 0);
   CHECK(classifier_size(100, 3, 2, std::vector<std::size_t>{5, 4}, 3).members == 3);
-  CHECK_THROWS_WITH_AS(classifier_size(100, 100000, 10, {}, 0), doctest::Contains("choose fewer columns"), Error);
+  CHECK_THROWS_WITH_AS(classifier_size(100, 100, 2000, {}, 0), doctest::Contains("fewer columns or fewer rows"), Error);
   CHECK_THROWS_WITH_AS(classifier_size(100, 100, 10, std::vector<std::size_t>{5000}, 0), doctest::Contains("a smaller network"), Error);
+}
+
+TEST_CASE("classifier: more columns than rows are learned in the directions of the rows, as if nothing had been left out") {
+  const Matrix x = random_matrix(40, 90, 8), fresh = random_matrix(30, 90, 9);
+  std::vector<std::string> labels;
+  for (Index n = 0; n < 40; ++n) labels.push_back(x.row(n).head(8).sum() > 0 ? "b" : "a");
+  Classifier reduced({.hidden = std::vector<std::size_t>{}, .epochs = 60});
+  reduced.fit(x, labels);
+  REQUIRE(reduced.memory().directions.used());
+  REQUIRE(reduced.memory().parts.size() == 1);
+  CHECK(reduced.memory().directions.basis.cols() == 39);
+  // The linear model of all 90 columns.
+  const Standardiser standardiser = Standardiser::of(x);
+  const ClassData data{standardiser.apply(x), ClassLabels::of(labels).of_rows};
+  const NetworkRows all({.layers = {90, 1}, .slopes = {}});
+  ClassPrior prior{Vector::Zero(91), Vector::Constant(91, 91), Vector::Zero(91)};
+  prior.precision(90) = 0, prior.fixed(90) = 0.04;
+  const ClassFit fit = fit_classes(all, data, prior, Vector::Zero(91), {.epochs = 60});
+  const double stretch = most_likely_stretch(leave_one_out(all, fit.mean, fit.factor, data), data.classes);
+  const Matrix expected = class_probabilities(logits(all, fit.mean, fit.factor, standardiser.apply(fresh)), stretch);
+  const Classifier::Memory& memory = reduced.memory();
+  const Matrix mixed = memory.frequencies_share * memory.frequencies.transpose().replicate(30, 1) + memory.parts[0].share * expected;
+  CHECK((reduced.predict(fresh) - mixed).cwiseAbs().maxCoeff() < 0.01);
 }

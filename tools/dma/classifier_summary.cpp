@@ -27,7 +27,8 @@ bool has_structure(const SavedClassifier& saved) {
 }
 
 std::string layers_text(const SavedClassifier& saved, const Classifier::Part& part) {
-  return fmt::format("{}-{}{}{}", saved.features.size(), fmt::join(part.hidden, "-"), part.hidden.empty() ? "" : "-",
+  const PrincipalDirections& directions = saved.memory.directions;
+  return fmt::format("{}-{}{}{}", directions.used() ? static_cast<std::size_t>(directions.basis.cols()) + 1 : saved.features.size(), fmt::join(part.hidden, "-"), part.hidden.empty() ? "" : "-",
                      logits_for(static_cast<Index>(saved.memory.classes.size())));
 }
 

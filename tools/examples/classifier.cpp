@@ -6,7 +6,7 @@
 //   (0, 0): inside with probability 1.00
 //   (1.3, 0): inside with probability 0.39
 //   (2, 2): inside with probability 0.00
-//   chance: 0.01 for the network, log-loss 0.65, of the frequencies 0.64
+//   chance: 0.01 for the network, log-loss 0.65, of the frequencies 0.65
 #include <dma.h>
 #include <fmt/core.h>
 

@@ -79,7 +79,7 @@ Matrix class_probabilities(const LogitBeliefs& beliefs, double stretch) {
 }
 
 double most_likely_stretch(const LogitBeliefs& left_out, std::span<const Index> classes) {
-  constexpr std::size_t kEnoughRows = 5000;  // one number is known well from so many
+  constexpr std::size_t kEnoughRows = 2000;  // one number is known well from so many
   const std::size_t stride = (classes.size() + kEnoughRows - 1) / kEnoughRows;
   const LogitAverage average(left_out.mean.cols());
   const auto score = [&](double log_stretch) {
