@@ -4,10 +4,10 @@
 // Prints:
 //   log evidence -50.24
 //   quarter 17: 29.5 +- 0.3
-//   quarter 40: 42.8 +- 0.3
-//   quarter 41: 41.4 +- 0.3
-//   quarter 42: 38.9 +- 0.3
-//   quarter 43: 39.3 +- 0.3
+//   quarter 40: 42.8 +- 0.4
+//   quarter 41: 41.3 +- 0.4
+//   quarter 42: 39.0 +- 0.4
+//   quarter 43: 39.2 +- 0.4
 //   expected 42.8, and after a surprise 41.9
 #include <dma.h>
 #include <fmt/core.h>
