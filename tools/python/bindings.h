@@ -42,6 +42,7 @@ std::string html_of(const std::string& text);
 void throw_pending_signal();
 
 void bind_regressor(py::module_& module);
+void bind_classifier(py::module_& module);
 void bind_kinds(py::module_& module);
 void bind_graph(py::module_& module);
 void bind_run(py::module_& module);

@@ -32,6 +32,7 @@ PYBIND11_MODULE(_dma, module) {
   py::register_exception<dma::Error>(module, "Error", PyExc_ValueError).attr("__module__") = "dma";
   py::register_exception<dma::Contradiction>(module, "Contradiction", module.attr("Error")).attr("__module__") = "dma";
   bind_regressor(module);
+  bind_classifier(module);
   bind_kinds(module);
   bind_graph(module);
   bind_results(module);

@@ -1,37 +1,21 @@
 // Learning a table and predicting, as `dma fit` and `dma predict` do: the same settings, checks and files.
 #include <pybind11/stl.h>
 
-#include <Eigen/Dense>
-#include <optional>
-#include <set>
-#include <string_view>
-
 #include "engine/support/error.h"
-#include "engine/support/text.h"
 #include "models/bnn_file.h"
 #include "models/choose.h"
 #include "tools/dma/fit_check.h"
 #include "tools/dma/fit_settings.h"
-#include "tools/dma/idle_columns.h"
 #include "tools/dma/model_summary.h"
 #include "tools/dma/prediction_table.h"
 #include "tools/dma/read_file.h"
 #include "tools/dma/saved_fit.h"
-#include "tools/dma/training_data.h"
 #include "tools/dma/write_file.h"
-#include "tools/python/bindings.h"
+#include "tools/python/tables.h"
 
 namespace dma::python {
 
 namespace {
-
-// Column after column, as Eigen keeps a matrix.
-using Columns = py::array_t<double, py::array::f_style | py::array::forcecast>;
-
-Eigen::MatrixXd matrix_of(const Columns& values, const char* what) {
-  if (values.ndim() != 2) fail("{}: an array of {} dimensions is given; rows and columns are expected", what, values.ndim());
-  return Eigen::Map<const Eigen::MatrixXd>(values.data(), values.shape(0), values.shape(1));
-}
 
 // The matrix itself, kept by `owner`.
 py::array_t<double> view_of(const Eigen::MatrixXd& matrix, py::handle owner) {
@@ -39,20 +23,6 @@ py::array_t<double> view_of(const Eigen::MatrixXd& matrix, py::handle owner) {
   py::array_t<double> view({matrix.rows(), matrix.cols()}, {kStep, kStep * matrix.rows()}, matrix.data(), owner);
   view.attr("flags").attr("writeable") = false;
   return view;
-}
-py::array_t<double> array_of(Eigen::MatrixXd matrix) {
-  auto kept = std::make_unique<Eigen::MatrixXd>(std::move(matrix));
-  Eigen::MatrixXd* const pointer = kept.get();
-  const py::capsule owner(kept.release(), [](void* p) { delete static_cast<Eigen::MatrixXd*>(p); });
-  constexpr auto kStep = static_cast<py::ssize_t>(sizeof(double));
-  return py::array_t<double>({pointer->rows(), pointer->cols()}, {kStep, kStep * pointer->rows()}, pointer->data(), owner);
-}
-
-// Other threads go on meanwhile.
-template <class Work>
-auto without_lock(const Work& work) {
-  const py::gil_scoped_release unlocked;
-  return work();
 }
 
 // A model that predicts; nothing changes it, so that any number of threads may ask it at once.
@@ -73,47 +43,9 @@ class Fitted {
   Bnn net_;
 };
 
-// How a fit ended.
-struct Outcome {
+struct NumberOutcome : Outcome {
   std::shared_ptr<Fitted> model;
-  std::vector<std::size_t> columns;  // of the inputs that were learned from
-  std::string ignored, reason, line, warning;
-  py::object error = py::none();  // that stopped it: Ctrl-C, or what the callback raised
 };
-
-// Asked after every epoch whether to go on. What Python raises is kept: a fit that is stopped still has what it learned.
-class Listener {
- public:
-  explicit Listener(py::object on_epoch) : on_epoch_(std::move(on_epoch)) {}
-
-  bool operator()(const BnnEpoch& epoch) {
-    const py::gil_scoped_acquire locked;
-    try {
-      throw_pending_signal();
-      if (!on_epoch_.is_none())
-        on_epoch_(epoch.member, epoch.record.epoch, epoch.record.log_likelihood, epoch.record.seconds);
-      return true;
-    } catch (py::error_already_set& error) {
-      error_ = error.value();
-      if (error.trace()) PyException_SetTraceback(error_.ptr(), error.trace().ptr());
-      return false;
-    }
-  }
-  py::object error() const { return error_; }
-
- private:
-  py::object on_epoch_, error_ = py::none();
-};
-
-// As the reader of a CSV file does.
-void check_names(const TrainingData& data) {
-  std::set<std::string_view> seen;
-  for (const auto* names : {&data.features, &data.targets})
-    for (const std::string& name : *names) {
-      if (!is_plain_text(name)) fail("the name of a column, '{}', holds control characters; rename it", printable(name));
-      if (!seen.insert(name).second) fail("two columns are named '{}'; give each its own name", name);
-    }
-}
 
 void check_targets(const TrainingData& data) {
   for (Eigen::Index j = 0; j < data.outputs.cols(); ++j) {
@@ -124,46 +56,41 @@ void check_targets(const TrainingData& data) {
   }
 }
 
-Outcome fit(const Columns& inputs, const Columns& outputs, std::vector<std::string> features, std::vector<std::string> targets,
-            const FitSettings& settings, py::object on_epoch) {
+void learn(TrainingData& data, const FitSettings& settings, Listener& listener, NumberOutcome& outcome) {
+  check_table(data);
+  check_targets(data);
+  leave_out_idle(data, outcome);
+  Model model = model_for(settings, data.features.size(), data.targets.size(), data.rows());
+  if (settings.choose)
+    (void)choose_settings(data.inputs, data.outputs, {!settings.tempering.has_value(), !settings.learn_prior.has_value()},
+                          model.network, model.fit);
+  Bnn net(model.network);
+  const FitReport report = net.fit(data.inputs, data.outputs, model.fit, [&](const BnnEpoch& e) {
+    return listener.hear(e.member, e.record.epoch, e.record.log_likelihood, e.record.seconds);
+  });
+  outcome.model = std::make_shared<Fitted>(saved_fit(net, data, model.fit, report));
+  outcome.reason = model.reason;
+  outcome.line = report.line();
+  try {
+    outcome.warning = check_fit(outcome.model->net(), data);
+  } catch (const Error& e) {
+    if (!report.interrupted) throw;
+    outcome.warning = e.what();  // more epochs may mend it
+  }
+}
+
+NumberOutcome fit(const Columns& inputs, const Columns& outputs, std::vector<std::string> features, std::vector<std::string> targets,
+                  const FitSettings& settings, py::object on_epoch) {
   TrainingData data;
   data.inputs = matrix_of(inputs, "inputs");
   data.outputs = matrix_of(outputs, "outputs");
   data.features = std::move(features);
   data.targets = std::move(targets);
-  if (data.rows() < 2) fail("there is {} row; at least two are expected to learn from", data.rows());
   Listener listener(std::move(on_epoch));
-  Outcome outcome;
+  NumberOutcome outcome;
   {
     const py::gil_scoped_release unlocked;
-    check_names(data);
-    check_targets(data);
-    const IdleColumns idle = idle_columns(data.inputs, data.features);
-    if (idle.kept.empty()) fail("every column of the inputs is constant; at least one that varies is expected");
-    outcome.ignored = idle.text;
-    std::vector<std::string> names;
-    for (const Eigen::Index column : idle.kept) {
-      outcome.columns.push_back(static_cast<std::size_t>(column));
-      names.push_back(data.features[static_cast<std::size_t>(column)]);
-    }
-    data.features = std::move(names);
-    if (!idle.text.empty()) data.inputs = data.inputs(Eigen::all, idle.kept).eval();
-
-    Model model = model_for(settings, data.features.size(), data.targets.size(), data.rows());
-    if (settings.choose)
-      (void)choose_settings(data.inputs, data.outputs, {!settings.tempering.has_value(), !settings.learn_prior.has_value()},
-                            model.network, model.fit);
-    Bnn net(model.network);
-    const FitReport report = net.fit(data.inputs, data.outputs, model.fit, std::ref(listener));
-    outcome.model = std::make_shared<Fitted>(saved_fit(net, data, model.fit, report));
-    outcome.reason = model.reason;
-    outcome.line = report.line();
-    try {
-      outcome.warning = check_fit(outcome.model->net(), data);
-    } catch (const Error& e) {
-      if (!report.interrupted) throw;
-      outcome.warning = e.what();  // more epochs may mend it
-    }
+    learn(data, settings, listener, outcome);
   }
   outcome.error = listener.error();
   return outcome;
@@ -243,21 +170,16 @@ void bind_regressor(py::module_& module) {
   bind_prediction(module);
 
   const auto from_text = [](const std::string& text, const std::string& source) {
-    const py::gil_scoped_release unlocked;
-    return std::make_shared<Fitted>(bnn_from_text(text, source));
+    return without_lock([&] { return std::make_shared<Fitted>(bnn_from_text(text, source)); });
   };
-  const auto text = [](const Fitted& self) {
-    const py::gil_scoped_release unlocked;
-    return bnn_to_text(self.saved());
-  };
+  const auto text = [](const Fitted& self) { return without_lock([&] { return bnn_to_text(self.saved()); }); };
   py::class_<Fitted, std::shared_ptr<Fitted>>(module, "Model", "What was learned; the text is that of a model file.")
       .def_static("from_text", from_text, py::arg("text"), py::arg("source"))
       .def("text", text)
       .def("predict",
            [](const Fitted& self, const Columns& inputs) {
              const Eigen::MatrixXd rows = matrix_of(inputs, "inputs");
-             const py::gil_scoped_release unlocked;
-             return self.predict(rows);
+             return without_lock([&] { return self.predict(rows); });
            },
            py::arg("inputs"))
       .def_property_readonly("features", [](const Fitted& self) { return self.saved().features; })
@@ -273,14 +195,8 @@ void bind_regressor(py::module_& module) {
            })
       .def(py::pickle(text, [from_text](const std::string& state) { return from_text(state, "the pickled model"); }));
 
-  py::class_<Outcome>(module, "Outcome")
-      .def_readonly("model", &Outcome::model)
-      .def_readonly("columns", &Outcome::columns)
-      .def_readonly("ignored", &Outcome::ignored)
-      .def_readonly("reason", &Outcome::reason)
-      .def_readonly("line", &Outcome::line)
-      .def_readonly("warning", &Outcome::warning)
-      .def_readonly("error", &Outcome::error);
+  bind_outcome(module);
+  py::class_<NumberOutcome, Outcome>(module, "NumberOutcome").def_readonly("model", &NumberOutcome::model);
   module.def("fit", &fit, py::arg("inputs"), py::arg("outputs"), py::arg("features"), py::arg("targets"), py::arg("settings"),
              py::arg("on_epoch") = py::none());
   // Files as the command line reads and writes them: whole or not at all.

@@ -1,4 +1,4 @@
-"""scikit-learn's own opinion of dma.Regressor."""
+"""scikit-learn's own opinion of the estimators."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 
-@parametrize_with_checks([dma.Regressor()])
+@parametrize_with_checks([dma.Regressor(), dma.Classifier()])
 def test_estimator_passes_every_check_of_scikit_learn(estimator: Any, check: Any) -> None:
     check(estimator)
 

@@ -30,10 +30,11 @@ from ._dma import (
 from .factors import factor, factor_from_function, likelihood, likelihood_from_log_density
 
 if TYPE_CHECKING:
+    from .classifier import Classifier as Classifier
     from .regressor import Regressor as Regressor
 
 __all__ = [
-    "Regressor",
+    "Classifier", "Regressor",
     "Belief", "Certificate", "Connection", "Contradiction", "Domain", "Error", "Evidence", "Factor", "Graph", "Joint", "Kind",
     "ParsedGraph", "Plan", "Registry", "Report", "Schedule", "State", "Variable",
     "above", "all_to_one", "at_least", "at_most", "below", "certify", "column", "compile", "covariance", "evidence", "factor",
@@ -42,7 +43,7 @@ __all__ = [
     "standard_registry",
 ]  # fmt: skip
 
-_ESTIMATORS = {"Regressor": "regressor"}
+_ESTIMATORS = {"Classifier": "classifier", "Regressor": "regressor"}
 
 
 def __getattr__(name: str) -> Any:

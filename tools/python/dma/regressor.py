@@ -6,26 +6,23 @@ saved by one is a model of the other, bit for bit.
 
 from __future__ import annotations
 
-import os
 import warnings
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.base import RegressorMixin
 from sklearn.exceptions import DataConversionWarning
-from sklearn.utils.validation import check_is_fitted
 
 from . import _dma
-from .progress import listener
-from .settings import fit_settings, in_python
-from .tables import checked, checked_pair, column_names, finite, target_names
+from .table_estimator import TableEstimator
+from .tables import checked_pair, column_names, finite, target_names
 
 Floats = npt.NDArray[np.float64]
 
 
-class Regressor(RegressorMixin, BaseEstimator):
+class Regressor(RegressorMixin, TableEstimator):
     """A Bayesian neural network for a table of numbers, with settings that need no tuning.
 
     Parameters have the names and the meaning of the options of ``dma fit`` (``dma fit --help`` explains each); None leaves a
@@ -38,6 +35,9 @@ class Regressor(RegressorMixin, BaseEstimator):
 
     Ctrl-C ends the epoch, keeps what was learned, and is raised again: the estimator is then fitted, if not to the end.
     """
+
+    _model_type = _dma.Model
+    model_: _dma.Model
 
     def __init__(
         self,
@@ -98,18 +98,8 @@ class Regressor(RegressorMixin, BaseEstimator):
             )
         y = y.reshape(len(y), -1)
         features = column_names(self)
-        try:
-            settings = fit_settings(self.get_params(deep=False))
-            with listener(self.verbose) as on_epoch:
-                outcome = _dma.fit(X, y, features, targets(y.shape[1], features), settings, on_epoch)
-        except _dma.Error as error:
-            raise type(error)(in_python(str(error))) from None
-        self._keep(outcome.model, np.asarray(outcome.columns))
-        self.ignored_, self.reason_, self.report_ = outcome.ignored, outcome.reason, outcome.line
-        if outcome.warning:
-            warnings.warn(in_python(outcome.warning), UserWarning, stacklevel=2)
-        if outcome.error is not None:
-            raise outcome.error
+        names = targets(y.shape[1], features)
+        self._learn(lambda settings, on_epoch: _dma.fit(X, y, features, names, settings, on_epoch))
         return self
 
     def predict(self, X: Any, return_std: bool = False) -> Floats | tuple[Floats, Floats]:
@@ -128,46 +118,13 @@ class Regressor(RegressorMixin, BaseEstimator):
 
     def predict_distribution(self, X: Any) -> _dma.Prediction:
         """All that is known of new rows: mean, sd, epistemic_sd, noise_sd (rows x targets), quantile, log_density."""
-        check_is_fitted(self, "model_")
-        X = checked(self, X)
-        return self.model_.predict(X if len(self.columns_) == X.shape[1] else X[:, self.columns_])
+        return self.model_.predict(self._inputs(X))
 
     def log_density(self, X: Any, y: Any) -> Floats:
         """Of observed targets, row by row: how good mean and spread are together."""
         prediction = self.predict_distribution(X)
         y = finite("y", y)
         return self._shaped(prediction.log_density(y.reshape(len(y), -1)))
-
-    def summary(self) -> str:
-        """What `dma inspect` says of the model, and what to expect of unseen rows."""
-        check_is_fitted(self, "model_")
-        return self.model_.summary()
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes the model file of `dma fit --model`, whole or not at all."""
-        check_is_fitted(self, "model_")
-        _dma.write_text(os.fspath(path), self.model_.text())
-
-    @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Regressor:
-        """A model file as a fitted estimator; its columns are those that the model learned from, in their order.
-
-        The file holds what was learned, not how the estimator was made: the parameters are the defaults.
-        """
-        name = os.fspath(path)
-        model = _dma.Model.from_text(_dma.read_model_text(name), name)
-        loaded = cls()
-        loaded.n_features_in_ = len(model.features)
-        if model.features != [f"x{i}" for i in range(len(model.features))]:  # otherwise columns without names
-            loaded.feature_names_in_ = np.asarray(model.features, dtype=object)
-        loaded._keep(model, np.arange(len(model.features)))
-        loaded.ignored_, loaded.reason_, loaded.report_ = "", f"read from {name}", f"read from {name}"
-        return loaded
-
-    def _keep(self, model: _dma.Model, columns: npt.NDArray[np.int_]) -> None:
-        self.model_ = model
-        self.columns_ = columns
-        self.left_out_ = model.left_out
 
     def _shaped(self, values: Floats) -> Floats:
         """As y was given: one number a row, or one for each target. A copy, so that nobody holds all of the prediction."""

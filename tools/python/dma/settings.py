@@ -80,11 +80,13 @@ _READERS = {
 
 
 def fit_settings(parameters: dict[str, Any]) -> FitSettings:
+    """Of an estimator with these parameters; those it does not have stay as the library has them."""
     settings = FitSettings()
-    settings.hidden = widths(parameters["hidden"])
+    if parameters["hidden"] is not None:
+        settings.hidden = widths(parameters["hidden"])
     settings.seed = seed(parameters["random_state"])
     for name, read in _READERS.items():
-        if parameters[name] is not None:
+        if parameters.get(name) is not None:
             try:
                 setattr(settings, name, read(name, parameters[name]))
             except TypeError:  # a whole number beyond what the library counts with

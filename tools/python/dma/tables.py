@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from sklearn.utils import column_or_1d
 
 from ._dma import Error
 
@@ -21,6 +22,12 @@ def checked_pair(estimator: Any, X: Any, y: Any) -> tuple[Any, Any]:
     """Two rows at least of finite numbers, as many targets; names and number of the columns are noted."""
     X, y = _validate(estimator, X, y, dtype=np.float64, y_numeric=True, multi_output=True, ensure_min_samples=2)
     return X, finite("y", y)
+
+
+def checked_labels(estimator: Any, X: Any, y: Any) -> tuple[Any, Any]:
+    """The same where y is one column of classes."""
+    X, y = _validate(estimator, X, y, dtype=np.float64, ensure_min_samples=2)
+    return X, column_or_1d(y, warn=True)
 
 
 def finite(name: str, values: Any) -> Any:

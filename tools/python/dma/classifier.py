@@ -1,0 +1,98 @@
+"""The classifier of `dma fit` as a scikit-learn estimator, bit for bit that of the command line."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import ClassifierMixin
+from sklearn.utils.multiclass import check_classification_targets
+
+from . import _dma
+from .table_estimator import TableEstimator
+from .tables import checked_labels, column_names, target_names
+
+Floats = npt.NDArray[np.float64]
+
+
+class Classifier(ClassifierMixin, TableEstimator):
+    """A Bayesian neural network whose outputs are the logits of classes, with probabilities that mean what they say.
+
+    Parameters have the names and the meaning of the options of ``dma fit``; None leaves a choice to the library.
+    ``random_state`` is ``--seed``, ``verbose`` as in Regressor. After ``fit``: ``classes_``, and ``model_``, ``columns_``,
+    ``ignored_``, ``reason_``, ``report_``, ``left_out_`` as in Regressor. In the model file a class is the text of its label.
+
+    Ctrl-C ends the epoch, keeps what was learned, and is raised again.
+    """
+
+    _model_type = _dma.ClassModel
+    model_: _dma.ClassModel
+
+    def __init__(
+        self,
+        hidden: int | Sequence[int] | None = None,
+        *,
+        slopes: float | None = None,
+        standardise: bool | None = None,
+        prior_scale: float = 1.0,
+        members: int | None = None,
+        epochs: int | None = None,
+        random_state: Any = 1,
+        verbose: Any = False,
+    ) -> None:
+        self.hidden = hidden
+        self.slopes = slopes
+        self.standardise = standardise
+        self.prior_scale = prior_scale
+        self.members = members
+        self.epochs = epochs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any) -> Classifier:
+        """Learns rows of inputs and the class of each: numbers or text, two rows of every class at least."""
+        targets = target_names(y)
+        X, y = checked_labels(self, X, y)
+        check_classification_targets(y)
+        classes, of_rows = np.unique(y, return_inverse=True)
+        names = [str(one) for one in classes.tolist()]
+        features = column_names(self)
+        target = targets(1, features)[0]
+        labels = [names[one] for one in of_rows]
+        self._classes = classes
+        self._learn(lambda settings, on_epoch: _dma.fit_classes(X, labels, features, target, settings, on_epoch))
+        return self
+
+    def predict_proba(self, X: Any) -> Floats:
+        """Probabilities, rows x classes_."""
+        return np.ascontiguousarray(self.model_.predict(self._inputs(X))[:, self._order])
+
+    def predict_log_proba(self, X: Any) -> Floats:
+        """Their logarithms."""
+        with np.errstate(divide="ignore"):  # a class that cannot be
+            return np.log(self.predict_proba(X))
+
+    def predict(self, X: Any) -> Any:
+        """The most probable class of every row."""
+        return self.classes_[np.argmax(self.predict_proba(X), axis=1)]
+
+    def _keep(self, model: _dma.ClassModel, columns: npt.NDArray[np.int_]) -> None:
+        super()._keep(model, columns)
+        self.classes_ = self.__dict__.pop("_classes", None)
+        if self.classes_ is None:  # from a file
+            self.classes_ = np.unique(as_labels(model.classes))
+        self._order = [model.classes.index(str(one)) for one in self.classes_.tolist()]
+
+
+def as_labels(names: list[str]) -> Any:
+    """Names of classes as they were before they were text: whole numbers, numbers, or names."""
+    for kind in (int, float):
+        try:
+            values = [kind(name) for name in names]
+        except ValueError:
+            continue
+        if [str(value) for value in values] == names:
+            return np.asarray(values)
+    return np.asarray(names)
