@@ -67,7 +67,8 @@ class Classifier(ClassifierMixin, TableEstimator):
 
     def predict_proba(self, X: Any) -> Floats:
         """Probabilities, rows x classes_."""
-        return np.ascontiguousarray(self.model_.predict(self._inputs(X))[:, self._order])
+        inputs = self._inputs(X)  # first: it says what an estimator lacks that was not fitted
+        return np.ascontiguousarray(self.model_.predict(inputs)[:, self._order])
 
     def predict_log_proba(self, X: Any) -> Floats:
         """Their logarithms."""
@@ -76,7 +77,8 @@ class Classifier(ClassifierMixin, TableEstimator):
 
     def predict(self, X: Any) -> Any:
         """The most probable class of every row."""
-        return self.classes_[np.argmax(self.predict_proba(X), axis=1)]
+        most = np.argmax(self.predict_proba(X), axis=1)
+        return self.classes_[most]
 
     def _keep(self, model: _dma.ClassModel, columns: npt.NDArray[np.int_]) -> None:
         super()._keep(model, columns)

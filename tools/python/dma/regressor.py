@@ -118,7 +118,8 @@ class Regressor(RegressorMixin, TableEstimator):
 
     def predict_distribution(self, X: Any) -> _dma.Prediction:
         """All that is known of new rows: mean, sd, epistemic_sd, noise_sd (rows x targets), quantile, log_density."""
-        return self.model_.predict(self._inputs(X))
+        inputs = self._inputs(X)  # first: it says what an estimator lacks that was not fitted
+        return self.model_.predict(inputs)
 
     def log_density(self, X: Any, y: Any) -> Floats:
         """Of observed targets, row by row: how good mean and spread are together."""
