@@ -35,6 +35,13 @@ inline std::span<const double> span_of(const Array& values) {
   return {values.data(), static_cast<std::size_t>(values.size())};
 }
 
+// Other threads go on meanwhile.
+template <class Work>
+auto without_lock(const Work& work) {
+  const py::gil_scoped_release unlocked;
+  return work();
+}
+
 // Text as it stands, in a notebook.
 std::string html_of(const std::string& text);
 

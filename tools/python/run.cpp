@@ -3,6 +3,8 @@
 #include <pybind11/stl.h>
 
 #include <algorithm>
+#include <chrono>
+#include <functional>
 #include <map>
 #include <optional>
 #include <variant>
@@ -100,10 +102,50 @@ void observe_values(StateHandle& s, VariableId variable, const py::object& value
   s.state.observe(variable, std::span<const std::optional<double>>(known));
 }
 
-Report run_state(const PlanHandle& plan, StateHandle& s, bool warm, bool diagnose) {
+// Asked between sweeps whether to go on: by Ctrl-C and by whoever called. What Python raises is kept until the run has ended;
+// its messages stay, and a warm run goes on. Without a listener the interpreter's lock is taken a few times a second only: with
+// many threads it may take a while to get.
+class Watch {
+ public:
+  explicit Watch(py::object callback) : callback_(std::move(callback)), is_heard_(!callback_.is_none()) {}
+
+  bool operator()(const Report& report) {
+    constexpr std::chrono::milliseconds kPause{50};
+    const auto now = std::chrono::steady_clock::now();
+    if (!is_heard_ && now < next_) return true;
+    next_ = now + kPause;
+    const py::gil_scoped_acquire locked;
+    try {
+      throw_pending_signal();
+      return !is_heard_ || !callback_(report).is(py::bool_(false));
+    } catch (py::error_already_set& error) {
+      error_ = std::make_unique<py::error_already_set>(std::move(error));
+      return false;
+    }
+  }
+  void rethrow() const {
+    if (error_) throw py::error_already_set(*error_);
+  }
+
+ private:
+  py::object callback_;
+  bool is_heard_;
+  std::chrono::steady_clock::time_point next_ = std::chrono::steady_clock::now();
+  std::unique_ptr<py::error_already_set> error_;
+};
+
+Report run_state(const PlanHandle& plan, StateHandle& s, bool warm, bool diagnose, py::object callback, std::optional<double> seconds) {
   const Alone alone(s);
-  const py::gil_scoped_release unlocked;
-  return run(plan.plan, s.state, {.warm = warm, .diagnose = diagnose});
+  Watch watch(std::move(callback));
+  RunOptions options{.warm = warm, .diagnose = diagnose, .callback = std::ref(watch)};
+  if (seconds) {
+    constexpr double kLongest = 1e9;
+    if (!(*seconds >= 0 && *seconds <= kLongest)) fail("seconds: {} is given; 0 to {} is expected", *seconds, kLongest);
+    options.time = std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::duration<double>(*seconds));
+  }
+  Report report = without_lock([&] { return run(plan.plan, s.state, options); });
+  watch.rethrow();
+  return report;
 }
 
 void bind_schedules(py::module_& module) {
@@ -128,10 +170,7 @@ void bind_schedules(py::module_& module) {
   const JointOptions usual;
   module.def("joint",
              [](double tolerance, int limit, std::uint64_t start_seed) {
-               return joint({.tolerance = tolerance, .limit = limit, .start_seed = start_seed, .callback = [](const JointReport&) {
-                               throw_pending_signal();  // Ctrl-C
-                               return true;
-                             }});
+               return joint({.tolerance = tolerance, .limit = limit, .start_seed = start_seed});
              },
              py::kw_only(), py::arg("tolerance") = usual.tolerance, py::arg("limit") = usual.limit,
              py::arg("start_seed") = usual.start_seed);
@@ -223,7 +262,7 @@ void bind_state(py::module_& module) {
         return svg_of(to_dot(*s.plan.graph, *s.plan.plan->registry, s.state));
       });
   module.def("run", &run_state, py::arg("plan"), py::arg("state"), py::kw_only(), py::arg("warm") = false,
-             py::arg("diagnose") = true);
+             py::arg("diagnose") = true, py::arg("callback") = py::none(), py::arg("seconds") = py::none());
 }
 
 }  // namespace

@@ -18,13 +18,6 @@ Eigen::MatrixXd matrix_of(const Columns& values, const char* what);
 // A matrix as an array that owns it.
 py::array_t<double> array_of(Eigen::MatrixXd matrix);
 
-// Other threads go on meanwhile.
-template <class Work>
-auto without_lock(const Work& work) {
-  const py::gil_scoped_release unlocked;
-  return work();
-}
-
 // How a fit ended, beside the model.
 struct Outcome {
   std::vector<std::size_t> columns = {};  // of the inputs that were learned from

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import shutil
+import signal
 import threading
 import weakref
 from typing import Any
@@ -166,6 +167,46 @@ def test_many_states_of_one_plan_run_at_once_and_one_state_only_alone() -> None:
     for thread in threads:
         thread.join()
     assert all("another thread is at work with this state" in str(error) for error in errors)
+
+
+def test_control_c_a_callback_or_the_time_end_a_run_and_a_warm_one_goes_on() -> None:
+    g = dma.Graph()
+    x = g.gaussian_prior(g.variable("x", 2000), 0, 1)
+    g.factor("gaussian_noise", [dma.shift(x), x], variance=0.01)
+    seen = g.observed("seen", 2000)
+    g.gaussian_noise(x, 1.0, seen)
+    values = np.sin(np.arange(2000) / 100)
+    plan = dma.compile(g, dma.flooding(tolerance=1e-9, limit=1000000))
+    state = dma.State(plan)
+    state.observe(seen, values)
+    heard: list[int] = []
+
+    def stop(report: dma.Report) -> bool:
+        heard.append(report.sweeps)
+        return len(heard) < 3
+
+    assert dma.run(plan, state, callback=stop).stop == "interrupted" and len(heard) == 3
+    assert dma.run(plan, state, warm=True, seconds=0.0).stop == "interrupted"
+
+    def interrupt(report: dma.Report) -> None:
+        signal.raise_signal(signal.SIGINT)
+
+    with pytest.raises(KeyboardInterrupt):
+        dma.run(plan, state, warm=True, callback=interrupt)
+    timer = threading.Timer(0.05, signal.raise_signal, [signal.SIGINT])
+    endless = dma.compile(g, dma.flooding(tolerance=0, limit=10**9, damping=0.5))
+    other = dma.State(endless)
+    other.observe(seen, values)
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        dma.run(endless, other)
+    assert dma.run(plan, state, warm=True).converged
+    exact = dma.State(chain := dma.compile(g))
+    exact.observe(seen, values)
+    dma.run(chain, exact)
+    np.testing.assert_allclose(state.belief(x).mean, exact.belief(x).mean, atol=1e-6)
+    with pytest.raises(dma.Error, match="seconds: -1 is given"):
+        dma.run(plan, state, seconds=-1.0)
 
 
 def test_wrong_calls_are_refused_in_words() -> None:

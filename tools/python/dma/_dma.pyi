@@ -362,7 +362,15 @@ class Report:
     def text(self) -> str: ...
     def _repr_html_(self) -> str: ...
 
-def run(plan: Plan, state: State, *, warm: bool = False, diagnose: bool = True) -> Report: ...
+def run(
+    plan: Plan,
+    state: State,
+    *,
+    warm: bool = False,
+    diagnose: bool = True,
+    callback: Optional[Callable[[Report], object]] = None,
+    seconds: Optional[float] = None,
+) -> Report: ...
 
 class Evidence:
     @property
