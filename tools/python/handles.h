@@ -29,6 +29,7 @@ struct PlanHandle {
 // One thread at a time: run() works without the interpreter's lock, and a second thread that comes in meanwhile is refused
 // rather than let into a race.
 struct StateHandle {
+  StateHandle(PlanHandle its_plan, State its_state) : plan(std::move(its_plan)), state(std::move(its_state)) {}
   PlanHandle plan;
   State state;
   std::atomic<bool> is_busy = false;

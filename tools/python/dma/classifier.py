@@ -61,8 +61,11 @@ class Classifier(ClassifierMixin, TableEstimator):
         features = column_names(self)
         target = targets(1, features)[0]
         labels = [names[one] for one in of_rows]
-        self._classes = classes
-        self._learn(lambda settings, on_epoch: _dma.fit_classes(X, labels, features, target, settings, on_epoch))
+        self._classes = classes  # for _keep, which is called even if the fit is stopped
+        try:
+            self._learn(lambda settings, on_epoch: _dma.fit_classes(X, labels, features, target, settings, on_epoch))
+        finally:
+            self.__dict__.pop("_classes", None)
         return self
 
     def predict_proba(self, X: Any) -> Floats:
