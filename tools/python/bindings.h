@@ -1,5 +1,5 @@
-// The compiled half of the Python module `dma`: each file binds one subject, module.cpp lists them. What is Python's own
-// (scikit-learn's habits, pictures in notebooks) is written in Python, in dma/.
+// The compiled half of the Python module `dma`: each file binds one subject, module.cpp lists them. What is Python's
+// own (scikit-learn's habits, pictures in notebooks) is written in Python, in dma/.
 #pragma once
 
 #include <pybind11/numpy.h>

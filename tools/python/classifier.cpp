@@ -50,7 +50,8 @@ void learn(TrainingData& data, const std::vector<std::string>& labels, const Fit
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     return listener.hear(e.part, e.epoch.epoch, e.epoch.log_evidence / static_cast<double>(data.rows()), seconds);
   });
-  SavedClassifier saved{.features = data.features, .target = data.targets[0], .options = options, .memory = net.memory()};
+  SavedClassifier saved{
+      .features = data.features, .target = data.targets[0], .options = options, .memory = net.memory()};
   saved.training = {.rows = data.rows(), .counts = classes.counts(), .report = report};
   try {
     check_saved(saved);  // as whoever reads the file will
@@ -63,8 +64,9 @@ void learn(TrainingData& data, const std::vector<std::string>& labels, const Fit
   outcome.line = honest_sentence(outcome.model->saved());
 }
 
-ClassOutcome fit_classes(const Columns& inputs, const std::vector<std::string>& labels, std::vector<std::string> features,
-                         const std::string& target, const FitSettings& settings, py::object on_epoch) {
+ClassOutcome fit_classes(const Columns& inputs, const std::vector<std::string>& labels,
+                         std::vector<std::string> features, const std::string& target, const FitSettings& settings,
+                         py::object on_epoch) {
   TrainingData data;
   data.inputs = matrix_of(inputs, "inputs");
   data.features = std::move(features);
@@ -94,22 +96,26 @@ void bind_classifier(py::module_& module) {
   const auto from_text = [](const std::string& text, const std::string& source) {
     return without_lock([&] { return std::make_shared<FittedClasses>(classifier_from_text(text, source)); });
   };
-  const auto text = [](const FittedClasses& self) { return without_lock([&] { return classifier_to_text(self.saved()); }); };
-  py::class_<FittedClasses, std::shared_ptr<FittedClasses>>(module, "ClassModel",
-                                                            "What was learned of classes; the text is that of a model file.")
+  const auto text = [](const FittedClasses& self) {
+    return without_lock([&] { return classifier_to_text(self.saved()); });
+  };
+  py::class_<FittedClasses, std::shared_ptr<FittedClasses>>(
+      module, "ClassModel", "What was learned of classes; the text is that of a model file.")
       .def_static("from_text", from_text, py::arg("text"), py::arg("source"))
       .def("text", text)
-      .def("predict",
-           [](const FittedClasses& self, const Columns& inputs) {
-             const Eigen::MatrixXd rows = matrix_of(inputs, "inputs");
-             return array_of(without_lock([&] { return self.predict(rows); }));
-           },
-           py::arg("inputs"))
+      .def(
+          "predict",
+          [](const FittedClasses& self, const Columns& inputs) {
+            const Eigen::MatrixXd rows = matrix_of(inputs, "inputs");
+            return array_of(without_lock([&] { return self.predict(rows); }));
+          },
+          py::arg("inputs"))
       .def_property_readonly("features", [](const FittedClasses& self) { return self.saved().features; })
       .def_property_readonly("classes", [](const FittedClasses& self) { return self.saved().memory.classes; })
       .def_property_readonly("target", [](const FittedClasses& self) { return self.saved().target; })
       .def_property_readonly("left_out", &scores_of_classes)
-      .def("summary", [](const FittedClasses& self) { return summary_text(self.saved()) + honest_sentence(self.saved()) + "\n"; })
+      .def("summary",
+           [](const FittedClasses& self) { return summary_text(self.saved()) + honest_sentence(self.saved()) + "\n"; })
       .def(py::pickle(text, [from_text](const std::string& state) { return from_text(state, "the pickled model"); }));
   py::class_<ClassOutcome, Outcome>(module, "ClassOutcome").def_readonly("model", &ClassOutcome::model);
   module.def("fit_classes", &fit_classes, py::arg("inputs"), py::arg("labels"), py::arg("features"), py::arg("target"),

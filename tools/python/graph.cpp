@@ -15,7 +15,8 @@ ParameterValue parameter_of(const std::string& name, py::handle value) {
   const Array numbers = Array::ensure(value);
   if (!numbers) {
     PyErr_Clear();
-    fail("parameter '{}': {} is given; a number, or an array of numbers, is expected", name, std::string(py::repr(value)));
+    fail("parameter '{}': {} is given; a number, or an array of numbers, is expected", name,
+         std::string(py::repr(value)));
   }
   if (numbers.ndim() == 0) return *numbers.data();
   return std::vector<double>(numbers.data(), numbers.data() + numbers.size());
@@ -32,6 +33,22 @@ const Registry& registry_or_built_in(const py::object& registry) {
 
 py::object svg_of(const std::string& dot) { return py::module_::import("dma.pictures").attr("svg")(dot); }
 
+Connection connection_of(py::handle end) {
+  if (py::isinstance<Connection>(end)) return end.cast<const Connection&>();
+  if (py::isinstance<VariableHandle>(end)) return end.cast<const VariableHandle&>().id;
+  fail(
+      "{} is given where a variable is expected, or row(v), column(v), all_to_one(v), gather(v, table), shift(v) of "
+      "one",
+      std::string(py::repr(end)));
+}
+
+Result result_of(const py::object& into) {
+  if (into.is_none()) return {};
+  if (py::isinstance<py::str>(into)) return into.cast<std::string>();
+  if (py::isinstance<VariableHandle>(into)) return into.cast<const VariableHandle&>().id;
+  fail("{} is given as a result; a variable, or the name of a new one, is expected", std::string(py::repr(into)));
+}
+
 namespace {
 
 using Shared = std::shared_ptr<Graph>;
@@ -43,13 +60,6 @@ ParameterList parameters_of(const py::kwargs& given) {
     list.push_back({text, parameter_of(text, value)});
   }
   return list;
-}
-
-Connection connection_of(py::handle end) {
-  if (py::isinstance<Connection>(end)) return end.cast<const Connection&>();
-  if (py::isinstance<VariableHandle>(end)) return end.cast<const VariableHandle&>().id;
-  fail("{} is given where a variable is expected, or row(v), column(v), all_to_one(v), gather(v, table), shift(v) of one",
-       std::string(py::repr(end)));
 }
 
 // A list in the order of the ports, or a dictionary by their names.
@@ -68,24 +78,20 @@ std::vector<Connection> connections_of(const py::object& ends) {
   return connections;
 }
 
-// Where a result goes: None, the name of a new variable, or one that is there.
-Result result_of(const py::object& into) {
-  if (into.is_none()) return {};
-  if (py::isinstance<py::str>(into)) return into.cast<std::string>();
-  if (py::isinstance<VariableHandle>(into)) return into.cast<const VariableHandle&>().id;
-  fail("{} is given as a result; a variable, or the name of a new one, is expected", std::string(py::repr(into)));
-}
-
 VariableHandle apply_kind(const Shared& g, const std::string& kind, const py::object& inputs, const py::object& result,
                           const py::kwargs& parameters) {
   const auto ends = connections_of(inputs);
   ParameterList list = parameters_of(parameters);
   const Result into = result_of(result);
   switch (ends.size()) {
-    case 1: return {g, apply(*g, kind, {ends[0]}, std::move(list), into)};
-    case 2: return {g, apply(*g, kind, {ends[0], ends[1]}, std::move(list), into)};
-    case 3: return {g, apply(*g, kind, {ends[0], ends[1], ends[2]}, std::move(list), into)};
-    default: fail("apply: {} inputs are given; 1 to 3 are expected, use factor() for others", ends.size());
+    case 1:
+      return {g, apply(*g, kind, {ends[0]}, std::move(list), into)};
+    case 2:
+      return {g, apply(*g, kind, {ends[0], ends[1]}, std::move(list), into)};
+    case 3:
+      return {g, apply(*g, kind, {ends[0], ends[1], ends[2]}, std::move(list), into)};
+    default:
+      fail("apply: {} inputs are given; 1 to 3 are expected, use factor() for others", ends.size());
   }
 }
 
@@ -96,7 +102,8 @@ std::string text_of(const VariableHandle& v) {
 
 void bind_handles(py::module_& module) {
   const auto times = [](const VariableHandle& a, const py::object& b) -> VariableHandle {
-    if (py::isinstance<VariableHandle>(b)) return {a.graph, product(*a.graph, a.id, b.cast<const VariableHandle&>().id)};
+    if (py::isinstance<VariableHandle>(b))
+      return {a.graph, product(*a.graph, a.id, b.cast<const VariableHandle&>().id)};
     return {a.graph, affine(*a.graph, a.id, parameter_of("factor", b), 0.0)};
   };
   const auto plus = [](const VariableHandle& a, const py::object& b) -> VariableHandle {
@@ -106,10 +113,11 @@ void bind_handles(py::module_& module) {
   py::class_<VariableHandle>(module, "Variable", "A variable of a graph: an array of scalars.")
       .def_property_readonly("name", [](const VariableHandle& v) { return (*v.graph)[v.id].name; })
       .def_property_readonly("size", [](const VariableHandle& v) { return (*v.graph)[v.id].size; })
-      .def_property_readonly("family", [](const VariableHandle& v) {
-        const std::string family = (*v.graph)[v.id].family.get();
-        return family.empty() ? std::string(kGaussian) : family;
-      })
+      .def_property_readonly("family",
+                             [](const VariableHandle& v) {
+                               const std::string family = (*v.graph)[v.id].family.get();
+                               return family.empty() ? std::string(kGaussian) : family;
+                             })
       .def_property_readonly("observed", [](const VariableHandle& v) { return (*v.graph)[v.id].observed; })
       .def("__mul__", times)
       .def("__rmul__", times)
@@ -125,16 +133,22 @@ void bind_handles(py::module_& module) {
   py::class_<Connection>(module, "Connection", "How the slots of a factor reach the elements of a variable.");
 
   const auto id = [](const VariableHandle& v) { return v.id; };
-  module.def("row", [id](const VariableHandle& v) { return row(id(v)); }, py::arg("variable"));
-  module.def("column", [id](const VariableHandle& v) { return column(id(v)); }, py::arg("variable"));
-  module.def("all_to_one", [id](const VariableHandle& v) { return all_to_one(id(v)); }, py::arg("variable"));
-  module.def("gather",
-             [id](const VariableHandle& v, std::vector<std::uint32_t> table) { return gather(id(v), std::move(table)); },
-             py::arg("variable"), py::arg("table"));
-  module.def("given", [id](const VariableHandle& v, std::size_t entries) { return given(id(v), entries); },
-             py::arg("variable"), py::arg("entries") = 1);
-  module.def("shift", [id](const VariableHandle& v, std::int32_t lag) { return shift(id(v), lag); }, py::arg("variable"),
-             py::arg("lag") = 1);
+  module.def(
+      "row", [id](const VariableHandle& v) { return row(id(v)); }, py::arg("variable"));
+  module.def(
+      "column", [id](const VariableHandle& v) { return column(id(v)); }, py::arg("variable"));
+  module.def(
+      "all_to_one", [id](const VariableHandle& v) { return all_to_one(id(v)); }, py::arg("variable"));
+  module.def(
+      "gather",
+      [id](const VariableHandle& v, std::vector<std::uint32_t> table) { return gather(id(v), std::move(table)); },
+      py::arg("variable"), py::arg("table"));
+  module.def(
+      "given", [id](const VariableHandle& v, std::size_t entries) { return given(id(v), entries); },
+      py::arg("variable"), py::arg("entries") = 1);
+  module.def(
+      "shift", [id](const VariableHandle& v, std::int32_t lag) { return shift(id(v), lag); }, py::arg("variable"),
+      py::arg("lag") = 1);
 }
 
 // A graph and what is observed in it, from text in the format of `dma infer`.
@@ -150,81 +164,17 @@ void bind_files(py::module_& module) {
       .def_readonly("description", &Parsed::description)
       .def_readonly("schedule", &Parsed::schedule)
       .def_readonly("method", &Parsed::method);
-  module.def("parse_graph",
-             [](const std::string& text) {
-               GraphFile file = parse_graph(text);
-               Parsed parsed{nullptr, {}, file.description, file.schedule, file.method};
-               for (const GraphFile::Observation& one : file.observations)
-                 parsed.observations[py::str(file.graph[one.variable].name)] = one.values;
-               parsed.graph = std::make_shared<Graph>(std::move(file.graph));
-               return parsed;
-             },
-             py::arg("text"));
-}
-
-// g.product(x, y): the factors of models/expressions.h.
-void bind_expressions(py::class_<Graph, Shared>& graph) {
-  const auto one = [&graph](const char* name, auto function) {
-    graph.def(name,
-              [function](const Shared& g, const py::object& x, const py::object& result) {
-                return VariableHandle{g, function(*g, connection_of(x), result_of(result))};
-              },
-              py::arg("x"), py::arg("result") = py::none());
-  };
-  const auto two = [&graph](const char* name, auto function) {
-    graph.def(name,
-              [function](const Shared& g, const py::object& x, const py::object& y, const py::object& result) {
-                return VariableHandle{g, function(*g, connection_of(x), connection_of(y), result_of(result))};
-              },
-              py::arg("x"), py::arg("y"), py::arg("result") = py::none());
-  };
-  one("square", &square);
-  one("exponential", &exponential);
-  two("product", &product);
-  two("add", &add);
-  two("max", &max);
-  graph
-      .def("gaussian_prior",
-           [](const Shared& g, const VariableHandle& x, const py::object& mean, const py::object& variance) {
-             return VariableHandle{g, gaussian_prior(*g, x.id, parameter_of("mean", mean), parameter_of("variance", variance))};
-           },
-           py::arg("x"), py::arg("mean"), py::arg("variance"))
-      .def("gaussian_noise",
-           [](const Shared& g, const py::object& x, const py::object& variance, const py::object& result) {
-             return VariableHandle{g, gaussian_noise(*g, connection_of(x), parameter_of("variance", variance), result_of(result))};
-           },
-           py::arg("x"), py::arg("variance"), py::arg("result") = py::none())
-      .def("affine",
-           [](const Shared& g, const py::object& x, const py::object& a, const py::object& b, const py::object& result) {
-             return VariableHandle{g, affine(*g, connection_of(x), parameter_of("a", a), parameter_of("b", b), result_of(result))};
-           },
-           py::arg("x"), py::arg("a"), py::arg("b"), py::arg("result") = py::none())
-      .def("leaky_relu",
-           [](const Shared& g, const py::object& x, const py::object& slope, const py::object& result) {
-             return VariableHandle{g, leaky_relu(*g, connection_of(x), parameter_of("slope", slope), result_of(result))};
-           },
-           py::arg("x"), py::arg("slope"), py::arg("result") = py::none())
-      .def("sum",
-           [](const Shared& g, const VariableHandle& x, const py::object& result) {
-             return VariableHandle{g, sum(*g, x.id, result_of(result))};
-           },
-           py::arg("x"), py::arg("result") = py::none())
-      .def("sum_rows",
-           [](const Shared& g, const VariableHandle& x, std::size_t rows, const py::object& result) {
-             return VariableHandle{g, sum_rows(*g, x.id, rows, result_of(result))};
-           },
-           py::arg("x"), py::arg("rows"), py::arg("result") = py::none())
-      .def("linear",
-           [](const Shared& g, const VariableHandle& x, const Array& a, const py::object& b, const py::object& result) {
-             return VariableHandle{
-                 g, linear(*g, x.id, {a.data(), a.data() + a.size()}, parameter_of("b", b), result_of(result))};
-           },
-           py::arg("x"), py::arg("a"), py::arg("b") = 0.0, py::arg("result") = py::none())
-      .def("matrix_product",
-           [](const Shared& g, const VariableHandle& w, const VariableHandle& x, const py::object& result) {
-             return VariableHandle{g, matrix_product(*g, w.id, x.id, result_of(result))};
-           },
-           py::arg("w"), py::arg("x"), py::arg("result") = py::none());
+  module.def(
+      "parse_graph",
+      [](const std::string& text) {
+        GraphFile file = parse_graph(text);
+        Parsed parsed{nullptr, {}, file.description, file.schedule, file.method};
+        for (const GraphFile::Observation& one : file.observations)
+          parsed.observations[py::str(file.graph[one.variable].name)] = one.values;
+        parsed.graph = std::make_shared<Graph>(std::move(file.graph));
+        return parsed;
+      },
+      py::arg("text"));
 }
 
 }  // namespace
@@ -236,33 +186,42 @@ void bind_graph(py::module_& module) {
       return VariableHandle{g, ((*g).*method)(name, size, family)};
     };
   };
-  py::class_<Graph, Shared> graph(module, "Graph", "A model as its author writes it: variables, and factors between them.");
+  py::class_<Graph, Shared> graph(module, "Graph",
+                                  "A model as its author writes it: variables, and factors between them.");
   graph.def(py::init<>())
       .def("variable", adding(&Graph::variable), py::arg("name") = "", py::arg("size") = 1, py::arg("family") = "")
       .def("observed", adding(&Graph::observed), py::arg("name") = "", py::arg("size") = 1, py::arg("family") = "")
       .def("shared", adding(&Graph::shared), py::arg("name") = "", py::arg("size") = 1, py::arg("family") = "")
-      .def("factor",
-           [](const Shared& g, const std::string& kind, const py::object& connections, const std::string& name,
-              const std::string& method, const py::kwargs& parameters) {
-             return FactorHandle{g, g->factor(kind, connections_of(connections), parameters_of(parameters), {name, method})};
-           },
-           py::arg("kind"), py::arg("connections"), py::kw_only(), py::arg("name") = "", py::arg("method") = "")
+      .def(
+          "factor",
+          [](const Shared& g, const std::string& kind, const py::object& connections, const std::string& name,
+             const std::string& method, const py::kwargs& parameters) {
+            return FactorHandle{
+                g, g->factor(kind, connections_of(connections), parameters_of(parameters), {name, method})};
+          },
+          py::arg("kind"), py::arg("connections"), py::kw_only(), py::arg("name") = "", py::arg("method") = "")
       .def("apply", &apply_kind, py::arg("kind"), py::arg("inputs"), py::arg("result") = py::none())
       .def_property_readonly("variables",
                              [](const Shared& g) {
                                std::vector<VariableHandle> all;
-                               for (std::uint32_t i = 0; i < g->variables().size(); ++i) all.push_back({g, {i, g->mark()}});
+                               for (std::uint32_t i = 0; i < g->variables().size(); ++i)
+                                 all.push_back({g, {i, g->mark()}});
                                return all;
                              })
       .def_property_readonly("factors",
                              [](const Shared& g) {
                                std::vector<FactorHandle> all;
-                               for (std::uint32_t i = 0; i < g->factors().size(); ++i) all.push_back({g, {i, g->mark()}});
+                               for (std::uint32_t i = 0; i < g->factors().size(); ++i)
+                                 all.push_back({g, {i, g->mark()}});
                                return all;
                              })
-      .def("__getitem__", [](const Shared& g, const std::string& name) { return VariableHandle{g, g->find_variable(name)}; })
-      .def("dot", [](const Graph& g, const py::object& registry) { return to_dot(g, registry_or_built_in(registry)); },
-           py::arg("registry") = py::none())
+      .def("__getitem__",
+           [](const Shared& g, const std::string& name) {
+             return VariableHandle{g, g->find_variable(name)};
+           })
+      .def(
+          "dot", [](const Graph& g, const py::object& registry) { return to_dot(g, registry_or_built_in(registry)); },
+          py::arg("registry") = py::none())
       .def("describe", [](const Graph& g) { return describe(g); })
       .def("__repr__",
            [](const Graph& g) {

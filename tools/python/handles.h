@@ -7,6 +7,7 @@
 #include "engine/graph/graph.h"
 #include "engine/kinds/registry.h"
 #include "engine/run/state.h"
+#include "models/expressions.h"
 #include "tools/python/bindings.h"
 
 namespace dma::python {
@@ -26,8 +27,8 @@ struct PlanHandle {
   std::shared_ptr<const Graph> graph;
 };
 
-// One thread at a time: run() works without the interpreter's lock, and a second thread that comes in meanwhile is refused
-// rather than let into a race.
+// One thread at a time: run() works without the interpreter's lock, and a second thread that comes in meanwhile is
+// refused rather than let into a race.
 struct StateHandle {
   StateHandle(PlanHandle its_plan, State its_state) : plan(std::move(its_plan)), state(std::move(its_state)) {}
   PlanHandle plan;
@@ -49,8 +50,15 @@ class Alone {
 VariableId id_of(const PlanHandle& plan, const py::object& variable);
 FactorId factor_of(const PlanHandle& plan, const py::object& factor);
 
+// A variable, or an index map of one.
+Connection connection_of(py::handle end);
+// Where a result goes: None, the name of a new variable, or one that is there.
+Result result_of(const py::object& into);
+
 // A number or an array of them as the value of a parameter.
 ParameterValue parameter_of(const std::string& name, py::handle value);
+
+void bind_expressions(py::class_<Graph, std::shared_ptr<Graph>>& graph);
 
 const Registry& built_in_kinds();
 // The one that is given, or the built-in kinds.

@@ -23,8 +23,8 @@ void release(PyObject* object) {
   Py_DECREF(object);
 }
 
-// A function written in Python, called as f(value, ..., parameter=...). It takes the interpreter's lock for itself; what it
-// raises passes through the engine as it is.
+// A function written in Python, called as f(value, ..., parameter=...). It takes the interpreter's lock for itself;
+// what it raises passes through the engine as it is.
 class PythonFunction {
  public:
   PythonFunction(const py::object& function, const std::vector<std::string>& parameters)
@@ -41,8 +41,8 @@ class PythonFunction {
     for (const double value : parameters) arguments.push_back(py::float_(value));
     std::vector<PyObject*> pointers;
     for (const py::object& argument : arguments) pointers.push_back(argument.ptr());
-    const auto found =
-        py::reinterpret_steal<py::object>(PyObject_Vectorcall(function_.get(), pointers.data(), values.size(), names_.get()));
+    const auto found = py::reinterpret_steal<py::object>(
+        PyObject_Vectorcall(function_.get(), pointers.data(), values.size(), names_.get()));
     if (!found) {
       if (PyErr_ExceptionMatches(PyExc_OverflowError) == 0) throw py::error_already_set();
       PyErr_Clear();  // 1e200 ** 2: where C++ has an infinity, Python raises
@@ -97,17 +97,18 @@ void bind_certificates(py::module_& module) {
       .def("text", &Certificate::text)
       .def("__repr__", &Certificate::line)
       .def("_repr_html_", [](const Certificate& c) { return html_of(c.text()); });
-  module.def("certify",
-             [](const Kind& kind, const std::string& method, bool quick, std::uint64_t seed) {
-               CertifyOptions options = quick ? quick_certification() : CertifyOptions{};
-               options.seed = seed;
-               options.progress = [](const std::string&) { throw_pending_signal(); };  // Ctrl-C
-               const Kind own = kind;
-               const std::string by = !method.empty() || own.methods().empty() ? method : own.methods().front();
-               const py::gil_scoped_release unlocked;
-               return certify(own, by, options);
-             },
-             py::arg("kind"), py::arg("method") = "", py::kw_only(), py::arg("quick") = false, py::arg("seed") = 1);
+  module.def(
+      "certify",
+      [](const Kind& kind, const std::string& method, bool quick, std::uint64_t seed) {
+        CertifyOptions options = quick ? quick_certification() : CertifyOptions{};
+        options.seed = seed;
+        options.progress = [](const std::string&) { throw_pending_signal(); };  // Ctrl-C
+        const Kind own = kind;
+        const std::string by = !method.empty() || own.methods().empty() ? method : own.methods().front();
+        const py::gil_scoped_release unlocked;
+        return certify(own, by, options);
+      },
+      py::arg("kind"), py::arg("method") = "", py::kw_only(), py::arg("quick") = false, py::arg("seed") = 1);
 }
 
 }  // namespace
@@ -128,9 +129,12 @@ void bind_kinds(py::module_& module) {
       .def("__repr__", [](const Kind& kind) { return fmt::format("<dma.Kind {}: {}>", kind.name(), kind.summary()); });
   py::class_<Registry>(module, "Registry", "The kinds that a graph may be made of.")
       .def(py::init([] { return built_in_kinds(); }))
-      .def("add", [](Registry& registry, const Kind& kind) -> Registry& { return registry.add(kind); }, py::arg("kind"),
-           py::return_value_policy::reference_internal)
-      .def("kind", [](const Registry& registry, const std::string& name) { return registry.kind(name); }, py::arg("name"))
+      .def(
+          "add", [](Registry& registry, const Kind& kind) -> Registry& { return registry.add(kind); }, py::arg("kind"),
+          py::return_value_policy::reference_internal)
+      .def(
+          "kind", [](const Registry& registry, const std::string& name) { return registry.kind(name); },
+          py::arg("name"))
       .def("describe", [](const Registry& registry) { return describe(registry); })
       .def("__contains__", [](const Registry& registry, const std::string& name) { return registry.contains(name); })
       .def("__iter__",
@@ -142,20 +146,23 @@ void bind_kinds(py::module_& module) {
       .def("__len__", [](const Registry& registry) { return registry.kinds().size(); });
   module.def("standard_registry", [] { return built_in_kinds(); });
 
-  module.def("factor_from_function",
-             [](const std::string& name, const std::vector<std::string>& inputs, const py::object& function,
-                const std::string& summary, const std::vector<ParameterWords>& parameters) {
-               return factor_from_function(name, inputs, Kind::Function(PythonFunction(function, names_of(parameters))), summary,
-                                           specs_of(parameters));
-             },
-             py::arg("name"), py::arg("inputs"), py::arg("function"), py::arg("summary"), py::arg("parameters"));
-  module.def("factor_from_log_density",
-             [](const std::string& name, const std::vector<std::string>& ports, std::size_t latent, const py::object& function,
-                const std::string& summary, const std::vector<ParameterWords>& parameters) {
-               return factor_from_log_density(name, ports, latent, PythonFunction(function, names_of(parameters)), summary,
-                                              specs_of(parameters));
-             },
-             py::arg("name"), py::arg("ports"), py::arg("latent"), py::arg("function"), py::arg("summary"), py::arg("parameters"));
+  module.def(
+      "factor_from_function",
+      [](const std::string& name, const std::vector<std::string>& inputs, const py::object& function,
+         const std::string& summary, const std::vector<ParameterWords>& parameters) {
+        return factor_from_function(name, inputs, Kind::Function(PythonFunction(function, names_of(parameters))),
+                                    summary, specs_of(parameters));
+      },
+      py::arg("name"), py::arg("inputs"), py::arg("function"), py::arg("summary"), py::arg("parameters"));
+  module.def(
+      "factor_from_log_density",
+      [](const std::string& name, const std::vector<std::string>& ports, std::size_t latent, const py::object& function,
+         const std::string& summary, const std::vector<ParameterWords>& parameters) {
+        return factor_from_log_density(name, ports, latent, PythonFunction(function, names_of(parameters)), summary,
+                                       specs_of(parameters));
+      },
+      py::arg("name"), py::arg("ports"), py::arg("latent"), py::arg("function"), py::arg("summary"),
+      py::arg("parameters"));
   bind_certificates(module);
 }
 

@@ -62,8 +62,9 @@ void learn(TrainingData& data, const FitSettings& settings, Listener& listener, 
   leave_out_idle(data, outcome);
   Model model = model_for(settings, data.features.size(), data.targets.size(), data.rows());
   if (settings.choose)
-    (void)choose_settings(data.inputs, data.outputs, {!settings.tempering.has_value(), !settings.learn_prior.has_value()},
-                          model.network, model.fit);
+    (void)choose_settings(data.inputs, data.outputs,
+                          {!settings.tempering.has_value(), !settings.learn_prior.has_value()}, model.network,
+                          model.fit);
   Bnn net(model.network);
   const FitReport report = net.fit(data.inputs, data.outputs, model.fit, [&](const BnnEpoch& e) {
     return listener.hear(e.member, e.record.epoch, e.record.log_likelihood, e.record.seconds);
@@ -79,8 +80,8 @@ void learn(TrainingData& data, const FitSettings& settings, Listener& listener, 
   }
 }
 
-NumberOutcome fit(const Columns& inputs, const Columns& outputs, std::vector<std::string> features, std::vector<std::string> targets,
-                  const FitSettings& settings, py::object on_epoch) {
+NumberOutcome fit(const Columns& inputs, const Columns& outputs, std::vector<std::string> features,
+                  std::vector<std::string> targets, const FitSettings& settings, py::object on_epoch) {
   TrainingData data;
   data.inputs = matrix_of(inputs, "inputs");
   data.outputs = matrix_of(outputs, "outputs");
@@ -119,8 +120,8 @@ void bind_prediction(py::module_& module) {
     return [method](const Prediction& p, const Columns& y) {
       const Eigen::MatrixXd targets = matrix_of(y, "y");
       if (targets.rows() != p.mean.rows() || targets.cols() != p.mean.cols())
-        fail("y has {} rows and {} columns, but {} and {} were predicted", targets.rows(), targets.cols(), p.mean.rows(),
-             p.mean.cols());
+        fail("y has {} rows and {} columns, but {} and {} were predicted", targets.rows(), targets.cols(),
+             p.mean.rows(), p.mean.cols());
       return array_of(without_lock([&] { return (p.*method)(targets); }));
     };
   };
@@ -129,13 +130,14 @@ void bind_prediction(py::module_& module) {
       .def_property_readonly("sd", part(&Prediction::sd))
       .def_property_readonly("epistemic_sd", part(&Prediction::epistemic_sd))
       .def_property_readonly("noise_sd", part(&Prediction::noise_sd))
-      .def("quantile",
-           [](const Prediction& self, double probability) {
-             if (!(probability > 0 && probability < 1))
-               fail("a quantile of {} is asked for; a probability above 0 and below 1 is expected", probability);
-             return array_of(without_lock([&] { return self.quantile(probability); }));
-           },
-           py::arg("probability"))
+      .def(
+          "quantile",
+          [](const Prediction& self, double probability) {
+            if (!(probability > 0 && probability < 1))
+              fail("a quantile of {} is asked for; a probability above 0 and below 1 is expected", probability);
+            return array_of(without_lock([&] { return self.quantile(probability); }));
+          },
+          py::arg("probability"))
       .def("log_density", of_targets(&Prediction::log_density), py::arg("y"))
       .def("cumulative", of_targets(&Prediction::cumulative), py::arg("y"))
       .def("__len__", [](const Prediction& self) { return self.mean.rows(); });
@@ -176,12 +178,13 @@ void bind_regressor(py::module_& module) {
   py::class_<Fitted, std::shared_ptr<Fitted>>(module, "Model", "What was learned; the text is that of a model file.")
       .def_static("from_text", from_text, py::arg("text"), py::arg("source"))
       .def("text", text)
-      .def("predict",
-           [](const Fitted& self, const Columns& inputs) {
-             const Eigen::MatrixXd rows = matrix_of(inputs, "inputs");
-             return without_lock([&] { return self.predict(rows); });
-           },
-           py::arg("inputs"))
+      .def(
+          "predict",
+          [](const Fitted& self, const Columns& inputs) {
+            const Eigen::MatrixXd rows = matrix_of(inputs, "inputs");
+            return without_lock([&] { return self.predict(rows); });
+          },
+          py::arg("inputs"))
       .def_property_readonly("features", [](const Fitted& self) { return self.saved().features; })
       .def_property_readonly("targets", [](const Fitted& self) { return self.saved().targets; })
       .def_property_readonly("rows", [](const Fitted& self) { return self.saved().training.rows; })
@@ -197,12 +200,14 @@ void bind_regressor(py::module_& module) {
 
   bind_outcome(module);
   py::class_<NumberOutcome, Outcome>(module, "NumberOutcome").def_readonly("model", &NumberOutcome::model);
-  module.def("fit", &fit, py::arg("inputs"), py::arg("outputs"), py::arg("features"), py::arg("targets"), py::arg("settings"),
-             py::arg("on_epoch") = py::none());
+  module.def("fit", &fit, py::arg("inputs"), py::arg("outputs"), py::arg("features"), py::arg("targets"),
+             py::arg("settings"), py::arg("on_epoch") = py::none());
   // Files as the command line reads and writes them: whole or not at all.
-  module.def("read_model_text", [](const std::string& path) { return read_file(path, "a model file"); }, py::arg("path"));
-  module.def("write_text", [](const std::string& path, const std::string& content) { write_file(path, content); },
-             py::arg("path"), py::arg("text"));
+  module.def(
+      "read_model_text", [](const std::string& path) { return read_file(path, "a model file"); }, py::arg("path"));
+  module.def(
+      "write_text", [](const std::string& path, const std::string& content) { write_file(path, content); },
+      py::arg("path"), py::arg("text"));
 }
 
 }  // namespace dma::python

@@ -32,13 +32,20 @@ std::string table_of(const Belief& belief) {
 
 std::string_view name_of_stop(Report::Stop stop) {
   switch (stop) {
-    case Report::Stop::exact: return "exact";
-    case Report::Stop::approximate: return "approximate";
-    case Report::Stop::converged: return "converged";
-    case Report::Stop::limit: return "limit";
-    case Report::Stop::interrupted: return "interrupted";
-    case Report::Stop::diverged: return "diverged";
-    case Report::Stop::singular: return "singular";
+    case Report::Stop::exact:
+      return "exact";
+    case Report::Stop::approximate:
+      return "approximate";
+    case Report::Stop::converged:
+      return "converged";
+    case Report::Stop::limit:
+      return "limit";
+    case Report::Stop::interrupted:
+      return "interrupted";
+    case Report::Stop::diverged:
+      return "diverged";
+    case Report::Stop::singular:
+      return "singular";
   }
   return "";
 }
@@ -53,20 +60,25 @@ void bind_belief(py::module_& module) {
                                for (double& value : values) value = std::sqrt(value);
                                return shaped(b, std::move(values));
                              })
-      .def_property_readonly("natural",
-                             [](const py::object& self) {
-                               const auto& b = self.cast<const Belief&>();
-                               static_assert(sizeof(Natural) == 2 * sizeof(double));
-                               const auto lanes = static_cast<py::ssize_t>(b.size() * b.family().lanes());
-                               const double* const first = lanes == 0 ? nullptr : &b.message(0)[0].tau;
-                               py::array_t<double> view({lanes, py::ssize_t{2}}, first, self);
-                               view.attr("flags").attr("writeable") = false;
-                               return view;
-                             },
-                             "The natural parameters, tau and rho of each lane, where they lie: nothing is copied.")
+      .def_property_readonly(
+          "natural",
+          [](const py::object& self) {
+            const auto& b = self.cast<const Belief&>();
+            static_assert(sizeof(Natural) == 2 * sizeof(double));
+            const auto lanes = static_cast<py::ssize_t>(b.size() * b.family().lanes());
+            const double* const first = lanes == 0 ? nullptr : &b.message(0)[0].tau;
+            py::array_t<double> view({lanes, py::ssize_t{2}}, first, self);
+            view.attr("flags").attr("writeable") = false;
+            return view;
+          },
+          "The natural parameters, tau and rho of each lane, where they lie: nothing is copied.")
       .def_property_readonly("family", [](const Belief& b) { return b.family().text(); })
-      .def("log_density", [](const Belief& b, std::size_t element, const Array& value) { return b.log_density(element, span_of(value)); },
-           py::arg("element"), py::arg("value"))
+      .def(
+          "log_density",
+          [](const Belief& b, std::size_t element, const Array& value) {
+            return b.log_density(element, span_of(value));
+          },
+          py::arg("element"), py::arg("value"))
       .def("__len__", &Belief::size)
       .def("__repr__", &Belief::text)
       .def("_repr_html_", &table_of);
@@ -100,46 +112,50 @@ void bind_reports(py::module_& module) {
       .def("text", &Evidence::text)
       .def("__repr__", &Evidence::line)
       .def("_repr_html_", [](const Evidence& e) { return html_of(e.text()); });
-  module.def("evidence",
-             [](const PlanHandle& plan, StateHandle& s) {
-               const Alone alone(s);
-               const py::gil_scoped_release unlocked;
-               return evidence(plan.plan, s.state);
-             },
-             py::arg("plan"), py::arg("state"));
-  module.def("log_evidence",
-             [](const PlanHandle& plan, StateHandle& s) {
-               const Alone alone(s);
-               const py::gil_scoped_release unlocked;
-               return log_evidence(plan.plan, s.state);
-             },
-             py::arg("plan"), py::arg("state"));
+  module.def(
+      "evidence",
+      [](const PlanHandle& plan, StateHandle& s) {
+        const Alone alone(s);
+        const py::gil_scoped_release unlocked;
+        return evidence(plan.plan, s.state);
+      },
+      py::arg("plan"), py::arg("state"));
+  module.def(
+      "log_evidence",
+      [](const PlanHandle& plan, StateHandle& s) {
+        const Alone alone(s);
+        const py::gil_scoped_release unlocked;
+        return log_evidence(plan.plan, s.state);
+      },
+      py::arg("plan"), py::arg("state"));
 }
 
 // Correlations and draws, after a run by joint().
 void bind_joint(py::module_& module) {
-  module.def("covariance",
-             [](StateHandle& s, const py::object& a, const py::object& b) {
-               const Alone alone(s);
-               const Eigen::MatrixXd found = JointPosterior(s.state).covariance(id_of(s.plan, a), id_of(s.plan, b));
-               std::vector<double> rows;
-               for (Eigen::Index i = 0; i < found.rows(); ++i)
-                 for (Eigen::Index j = 0; j < found.cols(); ++j) rows.push_back(found(i, j));
-               return as_array(std::move(rows), {found.rows(), found.cols()});
-             },
-             py::arg("state"), py::arg("a"), py::arg("b"));
-  module.def("sample",
-             [](StateHandle& s, const py::object& variable, std::size_t draws, std::uint64_t seed) {
-               const Alone alone(s);
-               const VariableId id = id_of(s.plan, variable);
-               const std::size_t size = s.plan.plan->variable(id).elements();
-               const JointSamples found = JointPosterior(s.state).sample(draws, seed);
-               std::vector<double> rows;
-               for (std::size_t draw = 0; draw < found.size(); ++draw)
-                 for (std::size_t i = 0; i < size; ++i) rows.push_back(found(draw, id, i));
-               return as_array(std::move(rows), {static_cast<py::ssize_t>(draws), static_cast<py::ssize_t>(size)});
-             },
-             py::arg("state"), py::arg("variable"), py::arg("draws"), py::arg("seed") = 1);
+  module.def(
+      "covariance",
+      [](StateHandle& s, const py::object& a, const py::object& b) {
+        const Alone alone(s);
+        const Eigen::MatrixXd found = JointPosterior(s.state).covariance(id_of(s.plan, a), id_of(s.plan, b));
+        std::vector<double> rows;
+        for (Eigen::Index i = 0; i < found.rows(); ++i)
+          for (Eigen::Index j = 0; j < found.cols(); ++j) rows.push_back(found(i, j));
+        return as_array(std::move(rows), {found.rows(), found.cols()});
+      },
+      py::arg("state"), py::arg("a"), py::arg("b"));
+  module.def(
+      "sample",
+      [](StateHandle& s, const py::object& variable, std::size_t draws, std::uint64_t seed) {
+        const Alone alone(s);
+        const VariableId id = id_of(s.plan, variable);
+        const std::size_t size = s.plan.plan->variable(id).elements();
+        const JointSamples found = JointPosterior(s.state).sample(draws, seed);
+        std::vector<double> rows;
+        for (std::size_t draw = 0; draw < found.size(); ++draw)
+          for (std::size_t i = 0; i < size; ++i) rows.push_back(found(draw, id, i));
+        return as_array(std::move(rows), {static_cast<py::ssize_t>(draws), static_cast<py::ssize_t>(size)});
+      },
+      py::arg("state"), py::arg("variable"), py::arg("draws"), py::arg("seed") = 1);
 }
 
 }  // namespace

@@ -1,4 +1,6 @@
 // compile, State, run, and what is read afterwards: beliefs, reports, evidence, the joint posterior.
+#include "engine/run/run.h"
+
 #include <fmt/format.h>
 #include <pybind11/stl.h>
 
@@ -12,7 +14,6 @@
 #include "engine/compile/compile.h"
 #include "engine/inspect/dot.h"
 #include "engine/joint/joint.h"
-#include "engine/run/run.h"
 #include "engine/support/error.h"
 #include "schedules/flooding.h"
 #include "schedules/forward_backward.h"
@@ -23,7 +24,8 @@
 namespace dma::python {
 
 Alone::Alone(StateHandle& handle) : handle_(handle) {
-  if (handle.is_busy.exchange(true)) fail("another thread is at work with this state; give each thread a state of its own");
+  if (handle.is_busy.exchange(true))
+    fail("another thread is at work with this state; give each thread a state of its own");
 }
 
 VariableId id_of(const PlanHandle& plan, const py::object& variable) {
@@ -61,8 +63,9 @@ std::variant<Scheduler, Joint> rule_of(const py::object& schedule) {
   return rule_of(py::module_::import("dma._dma").attr(name.c_str())());
 }
 
-PlanHandle compile_graph(const Graph& graph, const py::object& schedule, const py::object& registry, const std::vector<Kind>& kinds,
-                         const std::string& method, const std::map<std::string, std::string>& kind_methods, bool fuse,
+PlanHandle compile_graph(const Graph& graph, const py::object& schedule, const py::object& registry,
+                         const std::vector<Kind>& kinds, const std::string& method,
+                         const std::map<std::string, std::string>& kind_methods, bool fuse,
                          const std::vector<py::object>& unobserved, const std::vector<py::object>& predicted,
                          const std::vector<py::object>& may_be_missing) {
   const auto kept = std::make_shared<const Graph>(graph);  // nobody adds to it while the lock is released
@@ -86,7 +89,9 @@ void observe_values(StateHandle& s, VariableId variable, const py::object& value
   bool has_none = false;
   if (py::isinstance<py::list>(values) || py::isinstance<py::tuple>(values))
     for (const py::handle value : values) has_none |= value.is_none();
-  if (has_none) return s.state.observe(variable, std::span<const std::optional<double>>(values.cast<std::vector<std::optional<double>>>()));
+  if (has_none)
+    return s.state.observe(variable,
+                           std::span<const std::optional<double>>(values.cast<std::vector<std::optional<double>>>()));
   const Array numbers = Array::ensure(is_masked ? values.attr("filled")(0.0) : values);
   if (!numbers) {
     PyErr_Clear();
@@ -102,9 +107,9 @@ void observe_values(StateHandle& s, VariableId variable, const py::object& value
   s.state.observe(variable, std::span<const std::optional<double>>(known));
 }
 
-// Asked between sweeps whether to go on: by Ctrl-C and by whoever called. What Python raises is kept until the run has ended;
-// its messages stay, and a warm run goes on. Without a listener the interpreter's lock is taken a few times a second only: with
-// many threads it may take a while to get.
+// Asked between sweeps whether to go on: by Ctrl-C and by whoever called. What Python raises is kept until the run has
+// ended; its messages stay, and a warm run goes on. Without a listener the interpreter's lock is taken a few times a
+// second only: with many threads it may take a while to get.
 class Watch {
  public:
   explicit Watch(py::object callback) : callback_(std::move(callback)), is_heard_(!callback_.is_none()) {}
@@ -134,7 +139,8 @@ class Watch {
   std::unique_ptr<py::error_already_set> error_;
 };
 
-Report run_state(const PlanHandle& plan, StateHandle& s, bool warm, bool diagnose, py::object callback, std::optional<double> seconds) {
+Report run_state(const PlanHandle& plan, StateHandle& s, bool warm, bool diagnose, py::object callback,
+                 std::optional<double> seconds) {
   const Alone alone(s);
   Watch watch(std::move(callback));
   RunOptions options{.warm = warm, .diagnose = diagnose, .callback = std::ref(watch)};
@@ -152,28 +158,32 @@ void bind_schedules(py::module_& module) {
   py::class_<Scheduler>(module, "Schedule", "In which order messages are computed.")
       .def_readonly("name", &Scheduler::name)
       .def("__repr__", [](const Scheduler& s) { return fmt::format("<dma.Schedule {}>", s.name); });
-  py::class_<Joint>(module, "Joint", "All variables as one Gaussian.").def("__repr__", [](const Joint&) { return "<dma.Joint>"; });
+  py::class_<Joint>(module, "Joint", "All variables as one Gaussian.").def("__repr__", [](const Joint&) {
+    return "<dma.Joint>";
+  });
   module.def("forward_backward", &forward_backward);
   module.def("forward", &forward);
   const auto repeated = [&module](const char* name, Scheduler (*make)(Iteration)) {
     const Iteration usual;
-    module.def(name,
-               [make](double tolerance, int limit, double damping) {
-                 return make({.tolerance = tolerance, .limit = limit, .damping = damping});
-               },
-               py::kw_only(), py::arg("tolerance") = usual.tolerance, py::arg("limit") = usual.limit,
-               py::arg("damping") = usual.damping);
+    module.def(
+        name,
+        [make](double tolerance, int limit, double damping) {
+          return make({.tolerance = tolerance, .limit = limit, .damping = damping});
+        },
+        py::kw_only(), py::arg("tolerance") = usual.tolerance, py::arg("limit") = usual.limit,
+        py::arg("damping") = usual.damping);
   };
   repeated("flooding", &flooding);
   repeated("sequential", &sequential);
   repeated("residual", &residual);
   const JointOptions usual;
-  module.def("joint",
-             [](double tolerance, int limit, std::uint64_t start_seed) {
-               return joint({.tolerance = tolerance, .limit = limit, .start_seed = start_seed});
-             },
-             py::kw_only(), py::arg("tolerance") = usual.tolerance, py::arg("limit") = usual.limit,
-             py::arg("start_seed") = usual.start_seed);
+  module.def(
+      "joint",
+      [](double tolerance, int limit, std::uint64_t start_seed) {
+        return joint({.tolerance = tolerance, .limit = limit, .start_seed = start_seed});
+      },
+      py::kw_only(), py::arg("tolerance") = usual.tolerance, py::arg("limit") = usual.limit,
+      py::arg("start_seed") = usual.start_seed);
 }
 
 void bind_plan(py::module_& module) {
@@ -184,43 +194,51 @@ void bind_plan(py::module_& module) {
       .def("dot", [](const PlanHandle& p) { return to_dot(*p.graph, *p.plan->registry); })
       .def("_repr_svg_", [](const PlanHandle& p) { return svg_of(to_dot(*p.graph, *p.plan->registry)); })
       .def("__repr__", [](const PlanHandle& p) {
-        return fmt::format("<dma.Plan: {} variables, {} messages a sweep>", p.plan->variables.size(), p.plan.messages_per_sweep());
+        return fmt::format("<dma.Plan: {} variables, {} messages a sweep>", p.plan->variables.size(),
+                           p.plan.messages_per_sweep());
       });
   module.def("compile", &compile_graph, py::arg("graph"), py::arg("schedule") = "forward_backward",
-             py::arg("registry") = py::none(), py::kw_only(), py::arg("kinds") = std::vector<Kind>{}, py::arg("method") = "dma",
-             py::arg("kind_methods") = std::map<std::string, std::string>{}, py::arg("fuse") = true,
-             py::arg("unobserved") = std::vector<py::object>{}, py::arg("predicted") = std::vector<py::object>{},
-             py::arg("may_be_missing") = std::vector<py::object>{});
+             py::arg("registry") = py::none(), py::kw_only(), py::arg("kinds") = std::vector<Kind>{},
+             py::arg("method") = "dma", py::arg("kind_methods") = std::map<std::string, std::string>{},
+             py::arg("fuse") = true, py::arg("unobserved") = std::vector<py::object>{},
+             py::arg("predicted") = std::vector<py::object>{}, py::arg("may_be_missing") = std::vector<py::object>{});
 }
 
 void bind_state(py::module_& module) {
   py::class_<StateHandle, SharedState>(module, "State", "Every number that changes while a plan runs.")
-      .def(py::init([](const PlanHandle& plan) { return std::make_shared<StateHandle>(plan, State(plan.plan)); }), py::arg("plan"))
-      .def("observe",
-           [](StateHandle& s, const py::object& variable, const py::object& values) {
-             const Alone alone(s);
-             observe_values(s, id_of(s.plan, variable), values);
-           },
-           py::arg("variable"), py::arg("values"))
-      .def("set_parameter",
-           [](StateHandle& s, const py::object& factor, const std::string& name, const py::object& values) {
-             const Alone alone(s);
-             const ParameterValue value = parameter_of(name, values);
-             s.state.set_parameter(factor_of(s.plan, factor), name, std::span(value.numbers.begin(), value.numbers.size()));
-           },
-           py::arg("factor"), py::arg("parameter"), py::arg("values"))
-      .def("set_table",
-           [](StateHandle& s, const py::object& factor, const std::string& port, const std::vector<std::uint32_t>& elements) {
-             const Alone alone(s);
-             s.state.set_table(factor_of(s.plan, factor), port, std::span<const std::uint32_t>(elements));
-           },
-           py::arg("factor"), py::arg("port"), py::arg("elements"))
-      .def("belief",
-           [](StateHandle& s, const py::object& variable) {
-             const Alone alone(s);
-             return std::make_shared<Belief>(s.state.belief(id_of(s.plan, variable)));
-           },
-           py::arg("variable"))
+      .def(py::init([](const PlanHandle& plan) { return std::make_shared<StateHandle>(plan, State(plan.plan)); }),
+           py::arg("plan"))
+      .def(
+          "observe",
+          [](StateHandle& s, const py::object& variable, const py::object& values) {
+            const Alone alone(s);
+            observe_values(s, id_of(s.plan, variable), values);
+          },
+          py::arg("variable"), py::arg("values"))
+      .def(
+          "set_parameter",
+          [](StateHandle& s, const py::object& factor, const std::string& name, const py::object& values) {
+            const Alone alone(s);
+            const ParameterValue value = parameter_of(name, values);
+            s.state.set_parameter(factor_of(s.plan, factor), name,
+                                  std::span(value.numbers.begin(), value.numbers.size()));
+          },
+          py::arg("factor"), py::arg("parameter"), py::arg("values"))
+      .def(
+          "set_table",
+          [](StateHandle& s, const py::object& factor, const std::string& port,
+             const std::vector<std::uint32_t>& elements) {
+            const Alone alone(s);
+            s.state.set_table(factor_of(s.plan, factor), port, std::span<const std::uint32_t>(elements));
+          },
+          py::arg("factor"), py::arg("port"), py::arg("elements"))
+      .def(
+          "belief",
+          [](StateHandle& s, const py::object& variable) {
+            const Alone alone(s);
+            return std::make_shared<Belief>(s.state.belief(id_of(s.plan, variable)));
+          },
+          py::arg("variable"))
       .def("beliefs",
            [](StateHandle& s) {
              const Alone alone(s);
@@ -231,16 +249,17 @@ void bind_state(py::module_& module) {
                      std::make_shared<Belief>(s.state.belief(VariableId{v, s.plan.graph->mark()}));
              return all;
            })
-      .def("messages",
-           [](StateHandle& s, const py::object& factor, const std::string& port) {
-             const Alone alone(s);
-             std::vector<double> moments;
-             for (const Gaussian& message : s.state.messages(factor_of(s.plan, factor), port))
-               moments.insert(moments.end(), {message.mean(), message.variance()});
-             const auto rows = static_cast<py::ssize_t>(moments.size() / 2);
-             return as_array(std::move(moments), {rows, 2});
-           },
-           py::arg("factor"), py::arg("port"), "Mean and variance of the messages to a port, slot by slot.")
+      .def(
+          "messages",
+          [](StateHandle& s, const py::object& factor, const std::string& port) {
+            const Alone alone(s);
+            std::vector<double> moments;
+            for (const Gaussian& message : s.state.messages(factor_of(s.plan, factor), port))
+              moments.insert(moments.end(), {message.mean(), message.variance()});
+            const auto rows = static_cast<py::ssize_t>(moments.size() / 2);
+            return as_array(std::move(moments), {rows, 2});
+          },
+          py::arg("factor"), py::arg("port"), "Mean and variance of the messages to a port, slot by slot.")
       .def("reset",
            [](StateHandle& s) {
              const Alone alone(s);

@@ -12,7 +12,8 @@
 namespace dma::python {
 
 Eigen::MatrixXd matrix_of(const Columns& values, const char* what) {
-  if (values.ndim() != 2) fail("{}: an array of {} dimensions is given; rows and columns are expected", what, values.ndim());
+  if (values.ndim() != 2)
+    fail("{}: an array of {} dimensions is given; rows and columns are expected", what, values.ndim());
   return Eigen::Map<const Eigen::MatrixXd>(values.data(), values.shape(0), values.shape(1));
 }
 
@@ -21,7 +22,8 @@ py::array_t<double> array_of(Eigen::MatrixXd matrix) {
   Eigen::MatrixXd* const pointer = kept.get();
   const py::capsule owner(kept.release(), [](void* p) { delete static_cast<Eigen::MatrixXd*>(p); });
   constexpr auto kStep = static_cast<py::ssize_t>(sizeof(double));
-  return py::array_t<double>({pointer->rows(), pointer->cols()}, {kStep, kStep * pointer->rows()}, pointer->data(), owner);
+  return py::array_t<double>({pointer->rows(), pointer->cols()}, {kStep, kStep * pointer->rows()}, pointer->data(),
+                             owner);
 }
 
 bool Listener::hear(std::size_t member, int epoch, double log_likelihood, double seconds) {
@@ -42,7 +44,8 @@ void check_table(const TrainingData& data) {
   std::set<std::string_view> seen;
   for (const auto* names : {&data.features, &data.targets})
     for (const std::string& name : *names) {
-      if (!is_plain_text(name)) fail("the name of a column, '{}', holds control characters; rename it", printable(name));
+      if (!is_plain_text(name))
+        fail("the name of a column, '{}', holds control characters; rename it", printable(name));
       if (!seen.insert(name).second) fail("two columns are named '{}'; give each its own name", name);
     }
 }

@@ -1,4 +1,5 @@
-// What fitting numbers and fitting classes share: matrices, the columns that are learned from, and who listens to a fit.
+// What fitting numbers and fitting classes share: matrices, the columns that are learned from, and who listens to a
+// fit.
 #pragma once
 
 #include <Eigen/Dense>
@@ -25,7 +26,8 @@ struct Outcome {
   py::object error = py::none();  // that stopped it: Ctrl-C, or what the callback raised
 };
 
-// Asked after every epoch whether to go on. What Python raises is kept: a fit that is stopped still has what it learned.
+// Asked after every epoch whether to go on. What Python raises is kept: a fit that is stopped still has what it
+// learned.
 class Listener {
  public:
   explicit Listener(py::object on_epoch) : on_epoch_(std::move(on_epoch)) {}

@@ -54,7 +54,8 @@ def test_columns_of_a_frame_are_known_by_name(table: pd.DataFrame) -> None:
 def test_numbers_are_the_same_however_they_lie_in_memory(table: pd.DataFrame, as_given: Any) -> None:
     X, y = table[["a", "b"]].to_numpy(), table["y"].to_numpy()
     model = dma.Regressor(members=1).fit(X, y)
-    other = dma.Regressor(members=1).fit(as_given(X), as_given(y[:, None]).copy()[:, 0] if not isinstance(as_given(X), list) else y.tolist())
+    targets = np.asarray(as_given(y[:, None]))[:, 0]
+    other = dma.Regressor(members=1).fit(as_given(X), targets)
     np.testing.assert_array_equal(model.predict(X), other.predict(as_given(X)))
 
 

@@ -21,8 +21,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ._dma import (
-    Belief, Certificate, Connection, Contradiction, Domain, Error, Evidence, Factor, Graph, Joint, Kind, ParsedGraph, Plan, Registry, Report,
-    Schedule, State, Variable,
+    Belief, Certificate, Connection, Contradiction, Domain, Error, Evidence, Factor, Graph, Joint, Kind, ParsedGraph, Plan,
+    Registry, Report, Schedule, State, Variable,
     above, all_to_one, at_least, at_most, below, certify, column, compile, covariance, evidence, finite, flooding, forward,
     forward_backward, gather, given, joint, log_evidence, one_of, parse_graph, residual, row, run, sample, sequential, shift,
     standard_registry,

@@ -1,0 +1,89 @@
+// Models written as expressions (models/expressions.h), as methods of Graph: g.product(x, y).
+#include "tools/python/handles.h"
+
+namespace dma::python {
+
+namespace {
+
+using Shared = std::shared_ptr<Graph>;
+
+}  // namespace
+
+void bind_expressions(py::class_<Graph, std::shared_ptr<Graph>>& graph) {
+  const auto one = [&graph](const char* name, auto function) {
+    graph.def(
+        name,
+        [function](const Shared& g, const py::object& x, const py::object& result) {
+          return VariableHandle{g, function(*g, connection_of(x), result_of(result))};
+        },
+        py::arg("x"), py::arg("result") = py::none());
+  };
+  const auto two = [&graph](const char* name, auto function) {
+    graph.def(
+        name,
+        [function](const Shared& g, const py::object& x, const py::object& y, const py::object& result) {
+          return VariableHandle{g, function(*g, connection_of(x), connection_of(y), result_of(result))};
+        },
+        py::arg("x"), py::arg("y"), py::arg("result") = py::none());
+  };
+  one("square", &square);
+  one("exponential", &exponential);
+  two("product", &product);
+  two("add", &add);
+  two("max", &max);
+  graph
+      .def(
+          "gaussian_prior",
+          [](const Shared& g, const VariableHandle& x, const py::object& mean, const py::object& variance) {
+            return VariableHandle{
+                g, gaussian_prior(*g, x.id, parameter_of("mean", mean), parameter_of("variance", variance))};
+          },
+          py::arg("x"), py::arg("mean"), py::arg("variance"))
+      .def(
+          "gaussian_noise",
+          [](const Shared& g, const py::object& x, const py::object& variance, const py::object& result) {
+            return VariableHandle{
+                g, gaussian_noise(*g, connection_of(x), parameter_of("variance", variance), result_of(result))};
+          },
+          py::arg("x"), py::arg("variance"), py::arg("result") = py::none())
+      .def(
+          "affine",
+          [](const Shared& g, const py::object& x, const py::object& a, const py::object& b, const py::object& result) {
+            return VariableHandle{
+                g, affine(*g, connection_of(x), parameter_of("a", a), parameter_of("b", b), result_of(result))};
+          },
+          py::arg("x"), py::arg("a"), py::arg("b"), py::arg("result") = py::none())
+      .def(
+          "leaky_relu",
+          [](const Shared& g, const py::object& x, const py::object& slope, const py::object& result) {
+            return VariableHandle{g, leaky_relu(*g, connection_of(x), parameter_of("slope", slope), result_of(result))};
+          },
+          py::arg("x"), py::arg("slope"), py::arg("result") = py::none())
+      .def(
+          "sum",
+          [](const Shared& g, const VariableHandle& x, const py::object& result) {
+            return VariableHandle{g, sum(*g, x.id, result_of(result))};
+          },
+          py::arg("x"), py::arg("result") = py::none())
+      .def(
+          "sum_rows",
+          [](const Shared& g, const VariableHandle& x, std::size_t rows, const py::object& result) {
+            return VariableHandle{g, sum_rows(*g, x.id, rows, result_of(result))};
+          },
+          py::arg("x"), py::arg("rows"), py::arg("result") = py::none())
+      .def(
+          "linear",
+          [](const Shared& g, const VariableHandle& x, const Array& a, const py::object& b, const py::object& result) {
+            return VariableHandle{
+                g, linear(*g, x.id, {a.data(), a.data() + a.size()}, parameter_of("b", b), result_of(result))};
+          },
+          py::arg("x"), py::arg("a"), py::arg("b") = 0.0, py::arg("result") = py::none())
+      .def(
+          "matrix_product",
+          [](const Shared& g, const VariableHandle& w, const VariableHandle& x, const py::object& result) {
+            return VariableHandle{g, matrix_product(*g, w.id, x.id, result_of(result))};
+          },
+          py::arg("w"), py::arg("x"), py::arg("result") = py::none());
+}
+
+}  // namespace dma::python
