@@ -4,6 +4,8 @@
 #include <array>
 #include <cmath>
 
+#include "engine/support/whole_number.h"
+
 namespace dma {
 
 ClassScores class_scores_of(const Eigen::MatrixXd& probabilities, std::span<const Eigen::Index> classes) {
@@ -17,7 +19,7 @@ ClassScores class_scores_of(const Eigen::MatrixXd& probabilities, std::span<cons
     const double confidence = probabilities(n, found[row]), hit = found[row] == classes[row] ? 1 : 0;
     scores.accuracy += hit;
     scores.log_loss -= std::log(std::max(probabilities(n, classes[row]), 1e-300));
-    surplus[std::min(kBins - 1, static_cast<std::size_t>(confidence * kBins))] += confidence - hit;
+    surplus[whole_number<std::size_t>(confidence * kBins, 0, kBins - 1)] += confidence - hit;
   }
   for (const double bin : surplus) scores.calibration_error += std::abs(bin);
   return {scores.accuracy / rows, scores.log_loss / rows, scores.calibration_error / rows};

@@ -23,6 +23,7 @@ TEST_CASE("class scores: accuracy, log-loss and calibration error of a table wor
   sure << 1, 0;
   CHECK(class_scores_of(sure, std::vector<Eigen::Index>{0}).calibration_error == 0);
   CHECK(std::isfinite(class_scores_of(sure, std::vector<Eigen::Index>{1}).log_loss));
+  CHECK(std::isnan(class_scores_of(Eigen::MatrixXd::Constant(1, 2, std::nan("")), std::vector<Eigen::Index>{1}).calibration_error));
   // Sixty times a sixtieth is more than one by rounding.
   CHECK(class_scores_of(sure.replicate(60, 1), std::vector<Eigen::Index>(60, 0)).accuracy == 1);
 }
