@@ -49,7 +49,8 @@ std::vector<std::size_t> ClassLabels::counts() const {
 void check_classes(const ClassLabels& labels, std::string_view where) {
   const std::vector<std::size_t> all = labels.counts();
   if (all.size() < 2)
-    fail("{}: all rows have the class '{}'; two classes or more are expected", where, labels.names.empty() ? "" : printable(labels.names[0]));
+    fail("{}: all rows have the class '{}'; two classes or more are expected", where,
+         labels.names.empty() ? "" : printable(labels.names[0]));
   const auto single = std::ranges::find_if(all, [](std::size_t count) { return count < 2; });
   if (single == all.end()) return;
   const auto singles = std::ranges::count_if(all, [](std::size_t count) { return count < 2; });

@@ -10,8 +10,8 @@ namespace dma {
 struct ClassScores {
   double accuracy = 0;  // share of rows whose most probable class is theirs
   double log_loss = 0;  // mean of -log p(class)
-  // Expected calibration error: rows in ten bins by the probability of their most probable class; how far its mean is from the
-  // accuracy there, averaged over rows.
+  // Expected calibration error: rows in ten bins by the probability of their most probable class; how far its mean is
+  // from the accuracy there, averaged over rows.
   double calibration_error = 0;
 };
 

@@ -35,13 +35,15 @@ double log_score(const Matrix& p, const std::vector<Index>& classes) {
 // Half a row of every class is added: no class is impossible. With `without`, one row less.
 Vector frequencies_of(const std::vector<std::size_t>& counts, std::optional<Index> without = {}) {
   Vector p(static_cast<Index>(counts.size()));
-  for (Index k = 0; k < p.size(); ++k) p(k) = static_cast<double>(counts[static_cast<std::size_t>(k)]) + 0.5 - (without == k ? 1 : 0);
+  for (Index k = 0; k < p.size(); ++k)
+    p(k) = static_cast<double>(counts[static_cast<std::size_t>(k)]) + 0.5 - (without == k ? 1 : 0);
   return p / p.sum();
 }
 
 void check_inputs(const Matrix& inputs, const ClassLabels& labels) {
   if (static_cast<std::size_t>(inputs.rows()) != labels.of_rows.size())
-    fail("classifier: {} rows of inputs, but {} labels; one label per row is expected", inputs.rows(), labels.of_rows.size());
+    fail("classifier: {} rows of inputs, but {} labels; one label per row is expected", inputs.rows(),
+         labels.of_rows.size());
   if (inputs.cols() == 0) fail("classifier: the rows have no columns; at least one is expected");
   if (!inputs.allFinite()) fail("classifier: an input is not a finite number; leave such rows out");
   check_classes(labels, "classifier");
@@ -51,8 +53,10 @@ void check_inputs(const Matrix& inputs, const ClassLabels& labels) {
 
 Classifier::Classifier(ClassifierOptions options) : options_(std::move(options)) {
   const ClassifierOptions& o = options_;
-  if (!(o.slope > 0 && o.slope <= 1)) fail("classifier: the slope is {}; a number above 0 and at most 1 is expected", o.slope);
-  if (!(o.jitter >= 0 && std::isfinite(o.jitter))) fail("classifier: the jitter is {}; 0 or more is expected", o.jitter);
+  if (!(o.slope > 0 && o.slope <= 1))
+    fail("classifier: the slope is {}; a number above 0 and at most 1 is expected", o.slope);
+  if (!(o.jitter >= 0 && std::isfinite(o.jitter)))
+    fail("classifier: the jitter is {}; 0 or more is expected", o.jitter);
   if (!(o.prior_variance_scale > 0 && std::isfinite(o.prior_variance_scale)))
     fail("classifier: the scale of the prior is {}; a number above 0 is expected", o.prior_variance_scale);
   if (o.epochs < 1) fail("classifier: {} epochs are given; at least 1 is expected", o.epochs);
@@ -61,7 +65,8 @@ Classifier::Classifier(ClassifierOptions options) : options_(std::move(options))
 }
 
 NetworkRows Classifier::rows_of(const Part& part) const {
-  NetworkShape shape{.layers = {width()}, .slopes = std::vector<double>(part.hidden.size(), options_.slope),
+  NetworkShape shape{.layers = {width()},
+                     .slopes = std::vector<double>(part.hidden.size(), options_.slope),
                      .jitter = options_.jitter};
   for (const std::size_t width : part.hidden) shape.layers.push_back(static_cast<Index>(width));
   shape.layers.push_back(logits_for(static_cast<Index>(memory_.classes.size())));
@@ -89,13 +94,15 @@ ClassPrior Classifier::prior_of(const Part& part, const NetworkRows& rows, Vecto
   return prior;
 }
 
-ClassifierReport Classifier::fit(const Eigen::MatrixXd& inputs, const ClassLabels& labels, const ClassifierCallback& on_epoch) {
+ClassifierReport Classifier::fit(const Eigen::MatrixXd& inputs, const ClassLabels& labels,
+                                 const ClassifierCallback& on_epoch) {
   check_inputs(inputs, labels);
-  const auto size = classifier_size(static_cast<std::size_t>(inputs.rows()), static_cast<std::size_t>(inputs.cols()), labels.names.size(),
-                                    options_.hidden, options_.members);
+  const auto size = classifier_size(static_cast<std::size_t>(inputs.rows()), static_cast<std::size_t>(inputs.cols()),
+                                    labels.names.size(), options_.hidden, options_.members);
   memory_ = {.inputs = options_.standardise ? Standardiser::of(inputs) : Standardiser::identity(inputs.cols()),
              .classes = labels.names,
-             .frequencies = frequencies_of(labels.counts()), .parts = {}};
+             .frequencies = frequencies_of(labels.counts()),
+             .parts = {}};
   if (size.directions > 0)
     memory_.directions = PrincipalDirections::of(memory_.inputs.apply(inputs), static_cast<Index>(size.directions));
   const ClassData data{prepared(inputs), labels.of_rows};
@@ -110,7 +117,9 @@ ClassifierReport Classifier::fit(const Eigen::MatrixXd& inputs, const ClassLabel
     Vector start;
     const ClassPrior prior = prior_of(part, rows, start, options_.seed + k - 1);
     ClassFitOptions options{.epochs = options_.epochs};
-    options.on_epoch = [&](const ClassEpoch& epoch) { return !on_epoch || on_epoch({k, parts, options_.epochs, epoch}); };
+    options.on_epoch = [&](const ClassEpoch& epoch) {
+      return !on_epoch || on_epoch({k, parts, options_.epochs, epoch});
+    };
     ClassFit found = fit_classes(rows, data, prior, std::move(start), options);
     const LogitBeliefs left_out = leave_one_out(rows, found.mean, found.factor, data);
     part.scale = found.scale;
@@ -125,9 +134,9 @@ ClassifierReport Classifier::fit(const Eigen::MatrixXd& inputs, const ClassLabel
     report.interrupted = found.interrupted;
   }
 
-  // Nats of the frequencies, the linear model and the networks together; every step up in complexity must earn its place. Left-out rows
-  // are predicted with hidden units that have seen them: with more weights than rows they flatter, and the network must have the
-  // better evidence too.
+  // Nats of the frequencies, the linear model and the networks together; every step up in complexity must earn its
+  // place. Left-out rows are predicted with hidden units that have seen them: with more weights than rows they flatter,
+  // and the network must have the better evidence too.
   const Index n = data.rows.rows();
   Matrix frequencies(n, memory_.frequencies.size()), networks = Matrix::Zero(n, memory_.frequencies.size());
   for (Index i = 0; i < n; ++i)
@@ -166,12 +175,14 @@ ClassifierReport Classifier::fit(const Eigen::MatrixXd& inputs, const ClassLabel
 Eigen::MatrixXd Classifier::predict(const Eigen::MatrixXd& inputs) const {
   if (memory_.classes.empty()) fail("classifier: predict() before fit(); there is nothing to predict with");
   if (inputs.cols() != memory_.inputs.shift.size())
-    fail("classifier: rows of {} columns are given, but it was fitted on {}", inputs.cols(), memory_.inputs.shift.size());
+    fail("classifier: rows of {} columns are given, but it was fitted on {}", inputs.cols(),
+         memory_.inputs.shift.size());
   const Matrix rows = prepared(inputs);
   Matrix p = memory_.frequencies_share * memory_.frequencies.transpose().replicate(rows.rows(), 1);
   for (const Part& part : memory_.parts) {
     const NetworkRows model = rows_of(part);
-    p += part.share * class_probabilities(logits(model, part.mean, {part.factor, unit_order(model, width())}, rows), part.stretch);
+    p += part.share *
+         class_probabilities(logits(model, part.mean, {part.factor, unit_order(model, width())}, rows), part.stretch);
   }
   return p;
 }
@@ -182,10 +193,14 @@ Classifier::Weights Classifier::weights(const Part& part) const {
   const NetworkRows rows = rows_of(part);
   Vector ignored;
   const ClassPrior prior = prior_of(part, rows, ignored, options_.seed);
-  Weights all{.mean = part.mean, .variance = Vector(part.mean.size()), .prior_variance = prior.at(part.scale).cwiseInverse(), .first = {0}};
+  Weights all{.mean = part.mean,
+              .variance = Vector(part.mean.size()),
+              .prior_variance = prior.at(part.scale).cwiseInverse(),
+              .first = {0}};
   all.variance(unit_order(rows, width())) = triangular_inverse(part.factor).colwise().squaredNorm().transpose();
   const auto& layers = rows.shape().layers;
-  for (std::size_t l = 0; l + 1 < layers.size(); ++l) all.first.push_back(all.first.back() + layers[l + 1] * (layers[l] + 1));
+  for (std::size_t l = 0; l + 1 < layers.size(); ++l)
+    all.first.push_back(all.first.back() + layers[l + 1] * (layers[l] + 1));
   return all;
 }
 

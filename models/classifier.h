@@ -4,8 +4,9 @@
 //   net.fit(X, labels);                         // labels: one text per row
 //   Eigen::MatrixXd p = net.predict(X_new);     // rows x classes, named by net.classes()
 //
-// All weights are one Gaussian, learned jointly (engine/learn/joint/class_fit.h); the frequencies of the classes and the linear model
-// are rivals, and who predicts left-out rows best is believed. So labels that have nothing to do with the inputs get the frequencies.
+// All weights are one Gaussian, learned jointly (engine/learn/joint/class_fit.h); the frequencies of the classes and
+// the linear model are rivals, and who predicts left-out rows best is believed. So labels that have nothing to do with
+// the inputs get the frequencies.
 #pragma once
 
 #include <functional>
@@ -23,7 +24,8 @@
 namespace dma {
 
 struct ClassifierOptions {
-  // Widths of the hidden layers; empty: the linear model alone. Not given: one layer, as wide as is quick (classifier_size.h).
+  // Widths of the hidden layers; empty: the linear model alone. Not given: one layer, as wide as is quick
+  // (classifier_size.h).
   std::optional<std::vector<std::size_t>> hidden = {};
   double slope = 0.1;               // of the leaky ReLU, in (0, 1]
   double jitter = 0.5;              // of the inputs of every layer: smooths the kinks
@@ -55,8 +57,11 @@ class Classifier {
  public:
   explicit Classifier(ClassifierOptions options = {});
 
-  ClassifierReport fit(const Eigen::MatrixXd& inputs, const ClassLabels& labels, const ClassifierCallback& on_epoch = {});
-  ClassifierReport fit(const Eigen::MatrixXd& inputs, const std::vector<std::string>& labels) { return fit(inputs, ClassLabels::of(labels)); }
+  ClassifierReport fit(const Eigen::MatrixXd& inputs, const ClassLabels& labels,
+                       const ClassifierCallback& on_epoch = {});
+  ClassifierReport fit(const Eigen::MatrixXd& inputs, const std::vector<std::string>& labels) {
+    return fit(inputs, ClassLabels::of(labels));
+  }
 
   Eigen::MatrixXd predict(const Eigen::MatrixXd& inputs) const;
   const std::vector<std::string>& classes() const { return memory_.classes; }
@@ -83,7 +88,8 @@ class Classifier {
   void restore(Memory memory);
 
   NetworkRows rows_of(const Part& part) const;
-  // Mean, variance, and variance of the prior of the weights of a part, layer after layer; a layer's matrix row by row, then its biases.
+  // Mean, variance, and variance of the prior of the weights of a part, layer after layer; a layer's matrix row by row,
+  // then its biases.
   struct Weights {
     Vector mean, variance, prior_variance;
     std::vector<Index> first;  // of every layer, and one past the last
@@ -91,7 +97,9 @@ class Classifier {
   Weights weights(const Part& part) const;
 
  private:
-  Index width() const { return memory_.directions.used() ? memory_.directions.basis.cols() + 1 : memory_.inputs.shift.size(); }
+  Index width() const {
+    return memory_.directions.used() ? memory_.directions.basis.cols() + 1 : memory_.inputs.shift.size();
+  }
   Matrix prepared(const Eigen::MatrixXd& inputs) const;
   ClassPrior prior_of(const Part& part, const NetworkRows& rows, Vector& start, std::uint64_t seed) const;
 

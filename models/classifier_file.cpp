@@ -32,13 +32,20 @@ ClassifierOptions classifier_options_from(const Json& json) {
 }
 
 ClassScores class_scores_from(const Json& json) {
-  return {json_number(json.at("accuracy")), json_number(json.at("log_loss")), json_number(json.at("calibration_error"))};
+  return {json_number(json.at("accuracy")), json_number(json.at("log_loss")),
+          json_number(json.at("calibration_error"))};
 }
 
 Json to_json(const ClassifierTraining& t) {
-  Json json = {{"rows", t.rows}, {"held_out_rows", t.held_out_rows}, {"rows_of_classes", t.counts}, {"reason", t.report.reason},
-               {"epochs", t.report.epochs}, {"settled", t.report.settled}, {"interrupted", t.report.interrupted}};
-  json["shares"] = {{"frequencies", json_number(t.report.frequencies_share)}, {"linear", json_number(t.report.linear_share)},
+  Json json = {{"rows", t.rows},
+               {"held_out_rows", t.held_out_rows},
+               {"rows_of_classes", t.counts},
+               {"reason", t.report.reason},
+               {"epochs", t.report.epochs},
+               {"settled", t.report.settled},
+               {"interrupted", t.report.interrupted}};
+  json["shares"] = {{"frequencies", json_number(t.report.frequencies_share)},
+                    {"linear", json_number(t.report.linear_share)},
                     {"network", json_number(t.report.network_share)}};
   json["left_out"] = dma::to_json(t.report.left_out);
   json["frequencies"] = dma::to_json(t.report.frequencies);
@@ -47,10 +54,12 @@ Json to_json(const ClassifierTraining& t) {
 }
 
 ClassifierTraining classifier_training_from(const Json& json) {
-  ClassifierTraining t{.rows = whole<std::size_t>(json, "rows"), .held_out_rows = whole<std::size_t>(json, "held_out_rows"),
+  ClassifierTraining t{.rows = whole<std::size_t>(json, "rows"),
+                       .held_out_rows = whole<std::size_t>(json, "held_out_rows"),
                        .counts = widths_from(json.at("rows_of_classes"))};
   t.report.reason = json.at("reason").get<std::string>();
-  for (std::size_t i = 0; i < json.at("epochs").size(); ++i) t.report.epochs.push_back(whole<int>(json.at("epochs"), i));
+  for (std::size_t i = 0; i < json.at("epochs").size(); ++i)
+    t.report.epochs.push_back(whole<int>(json.at("epochs"), i));
   t.report.settled = json.at("settled").get<std::vector<bool>>();
   t.report.interrupted = json.at("interrupted").get<bool>();
   t.report.frequencies_share = json_number(json.at("shares").at("frequencies"));
@@ -72,18 +81,23 @@ Json to_json(const Classifier::Part& part) {
 }
 
 Classifier::Part part_from(const Json& json) {
-  return {.hidden = widths_from(json.at("hidden")), .share = json_number(json.at("share")), .scale = json_number(json.at("scale")),
-          .stretch = json_number(json.at("stretch")), .mean = packed_vector_from(json.at("mean")),
+  return {.hidden = widths_from(json.at("hidden")),
+          .share = json_number(json.at("share")),
+          .scale = json_number(json.at("scale")),
+          .stretch = json_number(json.at("stretch")),
+          .mean = packed_vector_from(json.at("mean")),
           .factor = packed_triangle_from(json.at("factor"))};
 }
 
 SavedClassifier saved_classifier_from(const Json& json, std::string_view source) {
   const std::string format = json.is_object() && json.contains("format") ? json.at("format").get<std::string>() : "";
   if (format != kClassifierFormat)
-    fail("'{}' is not a classifier of dma: its \"format\" is {}", source, format.empty() ? "missing" : "'" + printable(format) + "'");
+    fail("'{}' is not a classifier of dma: its \"format\" is {}", source,
+         format.empty() ? "missing" : "'" + printable(format) + "'");
   const auto version = whole<std::uint64_t>(json, "version");
   if (version > kClassifierVersion || version < 1)
-    fail("'{}' has version {} of the format; this program reads versions up to {}: use a newer dma", source, version, kClassifierVersion);
+    fail("'{}' has version {} of the format; this program reads versions up to {}: use a newer dma", source, version,
+         kClassifierVersion);
   SavedClassifier saved;
   saved.features = json.at("features").get<std::vector<std::string>>();
   saved.target = json.at("target").get<std::string>();
@@ -101,7 +115,9 @@ SavedClassifier saved_classifier_from(const Json& json, std::string_view source)
 }  // namespace
 
 Json to_json(const ClassScores& s) {
-  return {{"accuracy", json_number(s.accuracy)}, {"log_loss", json_number(s.log_loss)}, {"calibration_error", json_number(s.calibration_error)}};
+  return {{"accuracy", json_number(s.accuracy)},
+          {"log_loss", json_number(s.log_loss)},
+          {"calibration_error", json_number(s.calibration_error)}};
 }
 
 Json to_json(const ClassifierOptions& o) {

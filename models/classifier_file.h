@@ -1,5 +1,5 @@
-// A fitted classifier as text, and back: JSON with readable keys, in which every double keeps all its bits, sealed with a checksum. The same
-// fit gives the same bytes.
+// A fitted classifier as text, and back: JSON with readable keys, in which every double keeps all its bits, sealed with
+// a checksum. The same fit gives the same bytes.
 #pragma once
 
 #include <optional>
@@ -33,7 +33,8 @@ struct SavedClassifier {
 bool is_classifier_text(std::string_view text);
 
 std::string classifier_to_text(const SavedClassifier& saved);
-// An Error of one line, beginning with `source`, for text that is damaged, cut short, of another kind, or of a later version.
+// An Error of one line, beginning with `source`, for text that is damaged, cut short, of another kind, or of a later
+// version.
 SavedClassifier classifier_from_text(std::string_view text, std::string_view source);
 
 // Every size and sign that Classifier would otherwise trust.

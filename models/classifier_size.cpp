@@ -24,7 +24,8 @@ constexpr std::size_t kFewestDirections = 20;
 
 double weights_of(std::size_t inputs, const std::vector<std::size_t>& hidden, std::size_t classes) {
   double sum = 0, below = static_cast<double>(inputs);
-  for (const std::size_t width : hidden) sum += (below + 1) * static_cast<double>(width), below = static_cast<double>(width);
+  for (const std::size_t width : hidden)
+    sum += (below + 1) * static_cast<double>(width), below = static_cast<double>(width);
   return sum + (below + 1) * static_cast<double>(logits_for(static_cast<Index>(classes)));
 }
 
@@ -38,15 +39,16 @@ bool too_large(double rows, double weights) {
 // The linear model must stay quick, and rows span no more directions than there are of them.
 std::size_t directions_for(std::size_t rows, std::size_t inputs, std::size_t classes) {
   const double weights = std::min(kMostLinearWeights, std::sqrt(kProductsOfLinear / static_cast<double>(rows)));
-  const auto affordable = static_cast<std::size_t>(weights / static_cast<double>(logits_for(static_cast<Index>(classes))));
+  const auto affordable =
+      static_cast<std::size_t>(weights / static_cast<double>(logits_for(static_cast<Index>(classes))));
   const std::size_t most = std::min(std::max(affordable, kFewestDirections), rows - 1);
   return inputs > most + 1 ? most : 0;
 }
 
 }  // namespace
 
-ClassifierSize classifier_size(std::size_t rows, std::size_t inputs, std::size_t classes, const std::optional<std::vector<std::size_t>>& hidden,
-                               std::size_t members) {
+ClassifierSize classifier_size(std::size_t rows, std::size_t inputs, std::size_t classes,
+                               const std::optional<std::vector<std::size_t>>& hidden, std::size_t members) {
   const auto n = static_cast<double>(rows);
   ClassifierSize size;
   std::string sizes = fmt::format("{} rows, {} inputs, {} classes", rows, inputs, classes);
@@ -57,8 +59,8 @@ ClassifierSize classifier_size(std::size_t rows, std::size_t inputs, std::size_t
   }
   const auto refuse_too_large = [&](double weights) {
     if (too_large(n, weights))
-      fail("{}: {:.0f} weights as one Gaussian take too much memory or time; choose {}fewer columns or fewer rows", sizes, weights,
-           hidden && !hidden->empty() ? "a smaller network, " : "");
+      fail("{}: {:.0f} weights as one Gaussian take too much memory or time; choose {}fewer columns or fewer rows",
+           sizes, weights, hidden && !hidden->empty() ? "a smaller network, " : "");
   };
   refuse_too_large(weights_of(inputs, {}, classes));
   if (hidden) {
@@ -77,14 +79,17 @@ ClassifierSize classifier_size(std::size_t rows, std::size_t inputs, std::size_t
   }
   const double weights = weights_of(inputs, size.hidden, classes);
   size.members = size.hidden.empty() ? 0
-                 : members > 0       ? members
-                                     : static_cast<std::size_t>(std::clamp(kProductsOfMembers / products_of(n, weights), 1.0, 4.0));
+                 : members > 0
+                     ? members
+                     : static_cast<std::size_t>(std::clamp(kProductsOfMembers / products_of(n, weights), 1.0, 4.0));
   if (size.hidden.empty())
-    size.reason = fmt::format("{}: the linear model{}", sizes, hidden ? ", as asked for" : "; a network would take too long");
+    size.reason =
+        fmt::format("{}: the linear model{}", sizes, hidden ? ", as asked for" : "; a network would take too long");
   else
-    size.reason = fmt::format("{}: {} of {} hidden units{}, one Gaussian over {:.0f} weights; the linear model as a rival", sizes,
-                              size.members > 1 ? fmt::format("{} networks", size.members) : "a network", fmt::join(size.hidden, "-"),
-                              hidden ? ", as asked for" : "", weights);
+    size.reason =
+        fmt::format("{}: {} of {} hidden units{}, one Gaussian over {:.0f} weights; the linear model as a rival", sizes,
+                    size.members > 1 ? fmt::format("{} networks", size.members) : "a network",
+                    fmt::join(size.hidden, "-"), hidden ? ", as asked for" : "", weights);
   return size;
 }
 

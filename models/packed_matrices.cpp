@@ -38,19 +38,22 @@ Json packed_matrix(const Eigen::MatrixXd& m) {
 Eigen::MatrixXd packed_matrix_from(const Json& json) {
   const Eigen::VectorXd values = packed_vector_from(json.at("numbers"));
   const auto rows = json.at("rows").get<std::int64_t>();
-  if (rows < 0 || (rows == 0 ? values.size() != 0 : values.size() % rows != 0)) fail("a matrix has an impossible number of rows");
+  if (rows < 0 || (rows == 0 ? values.size() != 0 : values.size() % rows != 0))
+    fail("a matrix has an impossible number of rows");
   return rows == 0 ? Eigen::MatrixXd() : Eigen::MatrixXd(values.reshaped(rows, values.size() / rows));
 }
 
 Json packed_triangle(const Eigen::MatrixXd& m) {
   Eigen::VectorXd lower(m.rows() * (m.rows() + 1) / 2);
-  for (Eigen::Index j = 0, at = 0; j < m.rows(); at += m.rows() - j, ++j) lower.segment(at, m.rows() - j) = m.col(j).tail(m.rows() - j);
+  for (Eigen::Index j = 0, at = 0; j < m.rows(); at += m.rows() - j, ++j)
+    lower.segment(at, m.rows() - j) = m.col(j).tail(m.rows() - j);
   return packed_vector(lower);
 }
 
 Eigen::MatrixXd packed_triangle_from(const Json& json) {
   const Eigen::VectorXd lower = packed_vector_from(json);
-  const auto size = static_cast<Eigen::Index>(std::llround(std::sqrt(2.0 * static_cast<double>(lower.size()) + 0.25) - 0.5));
+  const auto size =
+      static_cast<Eigen::Index>(std::llround(std::sqrt(2.0 * static_cast<double>(lower.size()) + 0.25) - 0.5));
   if (size * (size + 1) / 2 != lower.size()) fail("a triangle of numbers is cut short");
   Eigen::MatrixXd m = Eigen::MatrixXd::Zero(size, size);
   for (Eigen::Index j = 0, at = 0; j < size; at += size - j, ++j) m.col(j).tail(size - j) = lower.segment(at, size - j);
@@ -59,6 +62,8 @@ Eigen::MatrixXd packed_triangle_from(const Json& json) {
 
 Json to_json(const Standardiser& s) { return {{"shift", readable_row(s.shift)}, {"scale", readable_row(s.scale)}}; }
 
-Standardiser standardiser_from(const Json& json) { return {readable_row_from(json.at("shift")), readable_row_from(json.at("scale"))}; }
+Standardiser standardiser_from(const Json& json) {
+  return {readable_row_from(json.at("shift")), readable_row_from(json.at("scale"))};
+}
 
 }  // namespace dma

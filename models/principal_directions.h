@@ -1,8 +1,8 @@
-// Fewer columns for tables with more of them than can be learned from: the directions in which rows differ most, and one number for what is
-// left over.
+// Fewer columns for tables with more of them than can be learned from: the directions in which rows differ most, and
+// one number for what is left over.
 //
-// With as many directions as rows less one nothing is lost: the rest is 0 in every learned row, its weights keep their prior, and a new
-// row that leaves the span of the learned ones is doubted by as much as it does.
+// With as many directions as rows less one nothing is lost: the rest is 0 in every learned row, its weights keep their
+// prior, and a new row that leaves the span of the learned ones is doubted by as much as it does.
 #pragma once
 
 #include <Eigen/Dense>

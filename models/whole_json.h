@@ -12,8 +12,8 @@ namespace dma {
 template <class Whole, class Key>
 Whole whole(const Json& json, const Key& key) {
   const Json& value = json.at(key);
-  const bool fits = value.is_number_unsigned() &&
-                    value.template get<std::uint64_t>() <= static_cast<std::uint64_t>(std::numeric_limits<Whole>::max());
+  const bool fits = value.is_number_unsigned() && value.template get<std::uint64_t>() <=
+                                                      static_cast<std::uint64_t>(std::numeric_limits<Whole>::max());
   if (!fits) fail("\"{}\" is {}; a whole number of at least 0 is expected", key, value.dump().substr(0, 40));
   return static_cast<Whole>(value.template get<std::uint64_t>());
 }

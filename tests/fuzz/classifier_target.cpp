@@ -54,7 +54,8 @@ std::size_t fuzz_classifier(Choices& choices) {
     return 1;
   }
   try {
-    const Eigen::MatrixXd p = make_classifier(*saved).predict(rows_of(static_cast<Eigen::Index>(saved->features.size())));
+    const Eigen::MatrixXd p =
+        make_classifier(*saved).predict(rows_of(static_cast<Eigen::Index>(saved->features.size())));
     check_probabilities(p);
     promise(p.allFinite(), "a probability that is no number");
     summary_text(*saved);

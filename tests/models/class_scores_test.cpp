@@ -23,7 +23,8 @@ TEST_CASE("class scores: accuracy, log-loss and calibration error of a table wor
   sure << 1, 0;
   CHECK(class_scores_of(sure, std::vector<Eigen::Index>{0}).calibration_error == 0);
   CHECK(std::isfinite(class_scores_of(sure, std::vector<Eigen::Index>{1}).log_loss));
-  CHECK(std::isnan(class_scores_of(Eigen::MatrixXd::Constant(1, 2, std::nan("")), std::vector<Eigen::Index>{1}).calibration_error));
+  CHECK(std::isnan(
+      class_scores_of(Eigen::MatrixXd::Constant(1, 2, std::nan("")), std::vector<Eigen::Index>{1}).calibration_error));
   // Sixty times a sixtieth is more than one by rounding.
   CHECK(class_scores_of(sure.replicate(60, 1), std::vector<Eigen::Index>(60, 0)).accuracy == 1);
 }
@@ -39,8 +40,11 @@ TEST_CASE("class labels: names are sorted, numbers by their value, and rows know
 }
 
 TEST_CASE("class labels: a single class and a class of one row are refused by name") {
-  CHECK_THROWS_WITH_AS(check_classes(ClassLabels::of({"a", "a"}), "here"), doctest::Contains("here: all rows have the class 'a'"), Error);
-  CHECK_THROWS_WITH_AS(check_classes(ClassLabels::of({"a", "a", "b"}), "here"), doctest::Contains("the class 'b' has one row"), Error);
-  CHECK_THROWS_WITH_AS(check_classes(ClassLabels::of({"a", "a", "b", "c"}), "here"), doctest::Contains("2 of the 3 classes"), Error);
+  CHECK_THROWS_WITH_AS(check_classes(ClassLabels::of({"a", "a"}), "here"),
+                       doctest::Contains("here: all rows have the class 'a'"), Error);
+  CHECK_THROWS_WITH_AS(check_classes(ClassLabels::of({"a", "a", "b"}), "here"),
+                       doctest::Contains("the class 'b' has one row"), Error);
+  CHECK_THROWS_WITH_AS(check_classes(ClassLabels::of({"a", "a", "b", "c"}), "here"),
+                       doctest::Contains("2 of the 3 classes"), Error);
   CHECK_NOTHROW(check_classes(ClassLabels::of({"a", "a", "b", "b"}), "here"));
 }

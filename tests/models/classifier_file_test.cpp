@@ -49,7 +49,8 @@ TEST_CASE("classifier file: directions of many columns are kept") {
   std::vector<std::string> labels;
   for (Eigen::Index n = 0; n < 12; ++n) labels.push_back(n % 2 == 0 ? "a" : "b");
   Classifier net;
-  SavedClassifier saved{.features = std::vector<std::string>(30, "x"), .target = "kind", .options = net.options(), .memory = {}};
+  SavedClassifier saved{
+      .features = std::vector<std::string>(30, "x"), .target = "kind", .options = net.options(), .memory = {}};
   saved.training.report = net.fit(x, labels);
   saved.memory = net.memory();
   saved.training.counts = {6, 6};

@@ -51,7 +51,8 @@ TEST_CASE("classifier: labels that are chance get the frequencies of the classes
     }
 }
 
-TEST_CASE("classifier: what a line cannot separate is learned by the network, and the probabilities are probabilities") {
+TEST_CASE(
+    "classifier: what a line cannot separate is learned by the network, and the probabilities are probabilities") {
   const Matrix x = random_matrix(200, 2, 1), fresh = random_matrix(400, 2, 2);
   Classifier net({.hidden = std::vector<std::size_t>{12}, .members = 2});
   const ClassifierReport report = net.fit(x, quadrants(x));
@@ -66,24 +67,28 @@ TEST_CASE("classifier: what a line cannot separate is learned by the network, an
   CHECK(report.left_out.accuracy == doctest::Approx(scores.accuracy).epsilon(0.05));
 }
 
-TEST_CASE("classifier: classes that a line separates are left to the linear model, or to a network that agrees with it") {
+TEST_CASE(
+    "classifier: classes that a line separates are left to the linear model, or to a network that agrees with it") {
   const Matrix x = random_matrix(120, 4, 3), fresh = random_matrix(400, 4, 4);
   const auto labels = [](const Matrix& rows) {
     std::vector<std::string> all;
     for (Index n = 0; n < rows.rows(); ++n) all.push_back(rows(n, 0) - rows(n, 1) > 0.3 ? "yes" : "no");
     return all;
   };
-  Classifier net({.hidden = std::vector<std::size_t>{20}, .members = 1}), linear({.hidden = std::vector<std::size_t>{}});
+  Classifier net({.hidden = std::vector<std::size_t>{20}, .members = 1}),
+      linear({.hidden = std::vector<std::size_t>{}});
   net.fit(x, labels(x));
   linear.fit(x, labels(x));
   CHECK(linear.memory().parts.size() == 1);
   const auto truth = ClassLabels::of(labels(fresh)).of_rows;
-  CHECK(class_scores_of(net.predict(fresh), truth).log_loss < class_scores_of(linear.predict(fresh), truth).log_loss + 0.02);
+  CHECK(class_scores_of(net.predict(fresh), truth).log_loss <
+        class_scores_of(linear.predict(fresh), truth).log_loss + 0.02);
 }
 
 TEST_CASE("classifier: the same seed gives the same bits, and far from all rows it is less sure than among them") {
   const Matrix x = random_matrix(80, 2, 5);
-  Classifier a({.hidden = std::vector<std::size_t>{8}, .members = 1, .seed = 4}), b = a, c({.hidden = std::vector<std::size_t>{8}, .members = 1, .seed = 5});
+  Classifier a({.hidden = std::vector<std::size_t>{8}, .members = 1, .seed = 4}),
+      b = a, c({.hidden = std::vector<std::size_t>{8}, .members = 1, .seed = 5});
   a.fit(x, quadrants(x));
   b.fit(x, quadrants(x));
   c.fit(x, quadrants(x));
@@ -108,15 +113,18 @@ TEST_CASE("classifier: wrong options and data are refused") {
   const std::vector<std::string> labels{"a", "b", "a", "b"};
   CHECK_THROWS_WITH_AS(Classifier({.slope = 0}), doctest::Contains("slope"), Error);
   CHECK_THROWS_WITH_AS(Classifier({.epochs = 0}), doctest::Contains("epochs"), Error);
-  CHECK_THROWS_WITH_AS(Classifier().fit(x, std::vector<std::string>{"a", "b"}), doctest::Contains("4 rows of inputs, but 2 labels"), Error);
-  CHECK_THROWS_WITH_AS(Classifier().fit(x, std::vector<std::string>{"a", "b", "a", "c"}), doctest::Contains("one row"), Error);
+  CHECK_THROWS_WITH_AS(Classifier().fit(x, std::vector<std::string>{"a", "b"}),
+                       doctest::Contains("4 rows of inputs, but 2 labels"), Error);
+  CHECK_THROWS_WITH_AS(Classifier().fit(x, std::vector<std::string>{"a", "b", "a", "c"}), doctest::Contains("one row"),
+                       Error);
   Matrix hole = x;
   hole(1, 1) = std::numeric_limits<double>::quiet_NaN();
   CHECK_THROWS_WITH_AS(Classifier().fit(hole, labels), doctest::Contains("not a finite number"), Error);
   CHECK_THROWS_WITH_AS(Classifier().predict(x), doctest::Contains("before fit"), Error);
   Classifier four;
   four.fit(x, labels);
-  CHECK_THROWS_WITH_AS(four.predict(random_matrix(2, 3, 1)), doctest::Contains("3 columns are given, but it was fitted on 2"), Error);
+  CHECK_THROWS_WITH_AS(four.predict(random_matrix(2, 3, 1)),
+                       doctest::Contains("3 columns are given, but it was fitted on 2"), Error);
 }
 
 TEST_CASE("classifier: its size follows rows, inputs and classes; what does not fit is refused") {
@@ -134,10 +142,12 @@ TEST_CASE("classifier: its size follows rows, inputs and classes; what does not 
   CHECK(classifier_size(100, 3, 2, std::vector<std::size_t>{}, 0).members == 0);
   CHECK(classifier_size(100, 3, 2, std::vector<std::size_t>{5, 4}, 3).members == 3);
   CHECK_THROWS_WITH_AS(classifier_size(100, 100, 2000, {}, 0), doctest::Contains("fewer columns or fewer rows"), Error);
-  CHECK_THROWS_WITH_AS(classifier_size(100, 100, 10, std::vector<std::size_t>{5000}, 0), doctest::Contains("a smaller network"), Error);
+  CHECK_THROWS_WITH_AS(classifier_size(100, 100, 10, std::vector<std::size_t>{5000}, 0),
+                       doctest::Contains("a smaller network"), Error);
 }
 
-TEST_CASE("classifier: more columns than rows are learned in the directions of the rows, as if nothing had been left out") {
+TEST_CASE(
+    "classifier: more columns than rows are learned in the directions of the rows, as if nothing had been left out") {
   const Matrix x = random_matrix(40, 90, 8), fresh = random_matrix(30, 90, 9);
   std::vector<std::string> labels;
   for (Index n = 0; n < 40; ++n) labels.push_back(x.row(n).head(8).sum() > 0 ? "b" : "a");
@@ -156,7 +166,8 @@ TEST_CASE("classifier: more columns than rows are learned in the directions of t
   const double stretch = most_likely_stretch(leave_one_out(all, fit.mean, fit.factor, data), data.classes);
   const Matrix expected = class_probabilities(logits(all, fit.mean, fit.factor, standardiser.apply(fresh)), stretch);
   const Classifier::Memory& memory = reduced.memory();
-  const Matrix mixed = memory.frequencies_share * memory.frequencies.transpose().replicate(30, 1) + memory.parts[0].share * expected;
+  const Matrix mixed =
+      memory.frequencies_share * memory.frequencies.transpose().replicate(30, 1) + memory.parts[0].share * expected;
   // Both stop when the evidence hardly changes, not at quite the same scale.
   CHECK((reduced.predict(fresh) - mixed).cwiseAbs().maxCoeff() < 0.03);
 }

@@ -91,7 +91,8 @@ TEST_CASE("classifier command: the same seed gives the same file; labels of chan
   const TemporaryFolder folder;
   folder.write("data.csv", flowers(90, true));
   const Outcome fit = run_dma(folder, kFit + "--model a.json");
-  CHECK_MESSAGE(fit.output.find("kind: no structure found: predicts the class frequencies") != std::string::npos, fit.output);
+  CHECK_MESSAGE(fit.output.find("kind: no structure found: predicts the class frequencies") != std::string::npos,
+                fit.output);
   REQUIRE(run_dma(folder, kFit + "--quiet --model b.json").output == "");
   CHECK(folder.read("a.json") == folder.read("b.json"));
   const auto json = nlohmann::json::parse(run_dma(folder, kFit + "--json").output);
@@ -114,7 +115,8 @@ TEST_CASE("classifier command: tables that hold no classes to learn are refused"
   check_table_refused("x,y\n1,a\n2,\n3,a\n", "line 3, column 'y': an empty cell where a class is expected");
   check_table_refused("x,y\n1,a\n2,NA\n3,a\n", "line 3, column 'y': a missing value ('NA')");
   check_table_refused("x,y\n1,a\n2,7\n3,a\n", "line 3, column 'y': a number ('7') among classes");
-  check_table_refused("x,y\n1,7\n2,a\n3,8\n", "line 3, column 'y': text ('a') among numbers; correct it, or give --classes");
+  check_table_refused("x,y\n1,7\n2,a\n3,8\n",
+                      "line 3, column 'y': text ('a') among numbers; correct it, or give --classes");
   check_table_refused("x,y\n1,a\nred,b\n3,a\n2,b\n", "line 3, column 'x': text ('red')");
   check_table_refused("x,y\n1,a\n2,b\n3,a\n4,b\n", "without the rows of --holdout", "--holdout 0.7");
   check_table_refused("x,y,z\n1,2,3\n2,1,3\n", "--classes: 2 targets are given", "--target z --classes");
@@ -122,9 +124,10 @@ TEST_CASE("classifier command: tables that hold no classes to learn are refused"
 
 TEST_CASE("classifier command: options that say nothing about classes are refused") {
   const std::string table = "x,y\n1,a\n2,b\n3,a\n4,b\n";
-  for (const char* option : {"--noise 0.1", "--method dma", "--tempering 2", "--batches 2", "--choose", "--learn-prior", "--least-gain 0.1",
-                             "--preset paper", "--features-map bumps3", "--no-bias", "--plot fit.svg", "--plot-training t.svg",
-                             "--checkpoint c.json", "--slopes 0.1,0.2", "--members 0", "--epochs 0", "--hidden 0"})
+  for (const char* option :
+       {"--noise 0.1", "--method dma", "--tempering 2", "--batches 2", "--choose", "--learn-prior", "--least-gain 0.1",
+        "--preset paper", "--features-map bumps3", "--no-bias", "--plot fit.svg", "--plot-training t.svg",
+        "--checkpoint c.json", "--slopes 0.1,0.2", "--members 0", "--epochs 0", "--hidden 0"})
     check_table_refused(table, std::string(option).substr(0, std::string(option).find(' ')) + ":", option);
 }
 
@@ -135,7 +138,8 @@ TEST_CASE("classifier command: a classifier's file in the wrong place, and table
   folder.write("other.csv", "length,breadth,idle\n1,2,3\n");
   REQUIRE(run_dma(folder, kFit + "--quiet --model model.json").exit_code == 0);
   check_classes_refused(folder, "fit numbers.csv --target y --resume model.json", "'model.json' is a classifier");
-  check_classes_refused(folder, "predict model.json other.csv", "has no column 'width', which 'model.json' was fitted on");
+  check_classes_refused(folder, "predict model.json other.csv",
+                        "has no column 'width', which 'model.json' was fitted on");
   check_classes_refused(folder, "inspect model.json --plot w.svg", "is a classifier, which has no picture");
   folder.write("model.json", folder.read("model.json").substr(0, 2000));
   check_classes_refused(folder, "predict model.json data.csv", "'model.json'");
@@ -150,7 +154,8 @@ TEST_CASE("classify command: folds are by number within the class, and every row
   CHECK_MESSAGE(outcome.exit_code == 0, outcome.errors);
   CHECK(outcome.output.find("| flowers | 60 | 3 | 3 | 3 |") != std::string::npos);
   CHECK(folder.read("scores.md").find("| flowers |") != std::string::npos);
-  const auto json = nlohmann::json::parse(run_dma(folder, "classify flowers.csv --folds 3 --hidden none --json").output);
+  const auto json =
+      nlohmann::json::parse(run_dma(folder, "classify flowers.csv --folds 3 --hidden none --json").output);
   CHECK(json[0].at("folds").size() == 3);
   CHECK(json[0].at("accuracy").at("mean").get<double>() > 0.9);
   check_classes_refused(folder, "classify flowers.csv --folds 1", "--folds: 1 is given");

@@ -17,7 +17,8 @@ namespace fs = std::filesystem;
 Table read_table(const fs::path& path, const std::string& target) {
   CsvReader reader(path);
   const std::size_t count = reader.names().size(), last = target.empty() ? count - 1 : reader.column(target);
-  if (count < 2) fail("'{}' has one column; the classes and at least one column of numbers are expected", path.string());
+  if (count < 2)
+    fail("'{}' has one column; the classes and at least one column of numbers are expected", path.string());
   std::vector<std::size_t> columns;
   for (std::size_t i = 0; i < count; ++i)
     if (i != last) columns.push_back(i);
@@ -35,7 +36,8 @@ std::vector<fs::path> tables_in(const fs::path& path) {
   for (const auto& entry : fs::directory_iterator(path))
     if (entry.path().extension() == ".csv") found.push_back(entry.path());
   std::ranges::sort(found);
-  if (found.empty()) fail("'{}' holds no .csv file; tables with a header and the class in the last column are expected", path.string());
+  if (found.empty())
+    fail("'{}' holds no .csv file; tables with a header and the class in the last column are expected", path.string());
   return found;
 }
 
@@ -53,7 +55,8 @@ struct Scored {
   Eigen::MatrixXd probabilities;
 };
 
-Scored run_fold(const Table& table, const std::vector<std::size_t>& folds, std::size_t fold, const CrossValidationOptions& options) {
+Scored run_fold(const Table& table, const std::vector<std::size_t>& folds, std::size_t fold,
+                const CrossValidationOptions& options) {
   const std::size_t scored_fold = options.held_back ? (fold + 1) % options.folds : fold;
   std::vector<Eigen::Index> learned;
   Scored scored;
@@ -83,7 +86,8 @@ TableResult cross_validate(const Table& table, const CrossValidationOptions& opt
   const std::size_t fewest = std::ranges::min(counts);
   if (options.folds < 2) fail("--folds: {} is given; at least 2 is expected", options.folds);
   if (options.folds > fewest)
-    fail("--folds: {} is given, but a class of '{}' has {} rows; at most that many are expected", options.folds, table.name, fewest);
+    fail("--folds: {} is given, but a class of '{}' has {} rows; at most that many are expected", options.folds,
+         table.name, fewest);
   const std::vector<std::size_t> folds = stratified_folds(table.labels, options.folds);
   std::vector<Scored> scored(options.folds);
   std::mutex reporting;

@@ -1,5 +1,5 @@
-// Classifiers scored on rows they have not seen: every row is in one of several folds, and each fold is predicted by a classifier that
-// learned from the others.
+// Classifiers scored on rows they have not seen: every row is in one of several folds, and each fold is predicted by a
+// classifier that learned from the others.
 #pragma once
 
 #include <filesystem>
@@ -22,7 +22,8 @@ Table read_table(const std::filesystem::path& path, const std::string& target);
 // The file itself, or the .csv files of a folder, by name.
 std::vector<std::filesystem::path> tables_in(const std::filesystem::path& path);
 
-// The fold of every row: its number within its class, modulo the number of folds. No chance in it, and every class in every fold.
+// The fold of every row: its number within its class, modulo the number of folds. No chance in it, and every class in
+// every fold.
 std::vector<std::size_t> stratified_folds(const ClassLabels& labels, std::size_t folds);
 
 struct FoldResult {
@@ -42,7 +43,8 @@ struct TableResult {
 
 struct CrossValidationOptions {
   std::size_t folds = 10, jobs = 1;
-  // Instead of each fold the next one is predicted, by what is learned from the rest: to choose settings without looking at the fold.
+  // Instead of each fold the next one is predicted, by what is learned from the rest: to choose settings without
+  // looking at the fold.
   bool held_back = false;
   ClassifierOptions classifier = {};
   std::function<void(const FoldResult&)> on_fold = {};  // called from one thread at a time

@@ -39,23 +39,28 @@ struct Means {
 
 std::string line(const TableResult& result) {
   const Means m(result);
-  return fmt::format("{:<14} {} folds  accuracy {:.4f} +- {:.4f}  log-loss {:.4f} +- {:.4f}  calibration error {:.4f}  {:.2f} CPU s a fold",
-                     result.name, result.folds.size(), m.accuracy.mean, m.accuracy.standard_error, m.log_loss.mean,
-                     m.log_loss.standard_error, result.scores.calibration_error, m.seconds.mean);
+  return fmt::format(
+      "{:<14} {} folds  accuracy {:.4f} +- {:.4f}  log-loss {:.4f} +- {:.4f}  calibration error {:.4f}  {:.2f} CPU s a "
+      "fold",
+      result.name, result.folds.size(), m.accuracy.mean, m.accuracy.standard_error, m.log_loss.mean,
+      m.log_loss.standard_error, result.scores.calibration_error, m.seconds.mean);
 }
 
 std::string markdown(const std::vector<TableResult>& results, bool held_back) {
   std::string text = fmt::format(
-      "Accuracy and log-loss on {}, mean and standard error over the folds; expected calibration error of all rows together, ten bins.\n\n"
-      "| table | rows | inputs | classes | folds | accuracy | log-loss | calibration error | log-loss foretold by left-out rows | share of "
+      "Accuracy and log-loss on {}, mean and standard error over the folds; expected calibration error of all rows "
+      "together, ten bins.\n\n"
+      "| table | rows | inputs | classes | folds | accuracy | log-loss | calibration error | log-loss foretold by "
+      "left-out rows | share of "
       "network / linear model | CPU s a fold |\n|---|---|---|---|---|---|---|---|---|---|---|\n",
       held_back ? "held-back training rows" : "unseen rows");
   for (const TableResult& r : results) {
     const Means m(r);
-    text += fmt::format("| {} | {} | {} | {} | {} | {:.4f} ± {:.4f} | {:.4f} ± {:.4f} | {:.4f} | {:.4f} | {:.2f} / {:.2f} | {:.2f} |\n", r.name,
-                        r.rows, r.inputs, r.classes, r.folds.size(), m.accuracy.mean, m.accuracy.standard_error, m.log_loss.mean,
-                        m.log_loss.standard_error, r.scores.calibration_error, m.left_out.mean, m.network.mean, m.linear.mean,
-                        m.seconds.mean);
+    text += fmt::format(
+        "| {} | {} | {} | {} | {} | {:.4f} ± {:.4f} | {:.4f} ± {:.4f} | {:.4f} | {:.4f} | {:.2f} / {:.2f} | {:.2f} |\n",
+        r.name, r.rows, r.inputs, r.classes, r.folds.size(), m.accuracy.mean, m.accuracy.standard_error,
+        m.log_loss.mean, m.log_loss.standard_error, r.scores.calibration_error, m.left_out.mean, m.network.mean,
+        m.linear.mean, m.seconds.mean);
   }
   return text;
 }
@@ -64,7 +69,9 @@ Json json(const std::vector<TableResult>& results) {
   Json all = Json::array();
   for (const TableResult& r : results) {
     const Means m(r);
-    const auto mean = [](const FoldMean& f) { return Json{{"mean", json_number(f.mean)}, {"standard_error", json_number(f.standard_error)}}; };
+    const auto mean = [](const FoldMean& f) {
+      return Json{{"mean", json_number(f.mean)}, {"standard_error", json_number(f.standard_error)}};
+    };
     Json table = {{"table", r.name}, {"rows", r.rows}, {"inputs", r.inputs}, {"classes", r.classes}};
     table["accuracy"] = mean(m.accuracy);
     table["log_loss"] = mean(m.log_loss);

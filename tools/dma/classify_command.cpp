@@ -29,7 +29,8 @@ struct ClassifyRequest {
 
 void classify_tables(const ClassifyRequest& request) {
   if (!request.out.empty()) check_writable(request.out);
-  classify::CrossValidationOptions options{.folds = request.folds, .jobs = request.jobs, .held_back = request.held_back};
+  classify::CrossValidationOptions options{
+      .folds = request.folds, .jobs = request.jobs, .held_back = request.held_back};
   if (!request.hidden.empty()) options.classifier.hidden = hidden_widths(request.hidden);
   options.classifier.members = request.members;
   options.classifier.seed = request.seed;
@@ -57,16 +58,20 @@ void classify_tables(const ClassifyRequest& request) {
 
 void add_classify_command(Command app) {
   auto request = std::make_shared<ClassifyRequest>();
-  const Command command = app.add_subcommand("classify", "Score classifiers on tables with known classes, by stratified folds");
+  const Command command =
+      app.add_subcommand("classify", "Score classifiers on tables with known classes, by stratified folds");
   command.footer(
       "Example:\n"
       "  dma classify tables --folds 10\n"
-      "A table is a CSV file with a header; its last column names the class of each row, all others are numbers. A row's fold is its\n"
+      "A table is a CSV file with a header; its last column names the class of each row, all others are numbers. A "
+      "row's fold is its\n"
       "number within its class, modulo the number of folds. Scores are of rows that the classifier has not seen.");
   command.add_option("data", request->data, "CSV file, or a folder of them").required();
   command.add_option("--target", request->target, "column of the classes (default: the last)");
   command.add_option("--folds", request->folds, "number of folds").capture_default_str();
-  command.add_option("--hidden", request->hidden, "widths of the hidden layers: 20, or 20,10, or none (default: as wide as is quick)")
+  command
+      .add_option("--hidden", request->hidden,
+                  "widths of the hidden layers: 20, or 20,10, or none (default: as wide as is quick)")
       .allow_extra_args(false);
   command.add_option("--members", request->members, "networks that are mixed (default: 1 to 4, as many as are quick)");
   command.add_flag("--held-back", request->held_back, "predict the next fold instead, by the rest: to choose settings");

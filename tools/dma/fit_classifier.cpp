@@ -39,8 +39,8 @@ LearnedClasses learn_classes(const FitRequest& request, const ClassifierOptions&
   learned.report = learned.classifier.fit(data.inputs, data.labels(), [&](const ClassifierEpoch& e) {
     if (progress)
       progress->show(fmt::format("{}, epoch {} of at most {}, log evidence {:.4f} a row",
-                                 e.part == 0 ? "linear model" : fmt::format("network {} of {}", e.part, e.parts - 1), e.epoch.epoch, e.epochs,
-                                 e.epoch.log_evidence / static_cast<double>(data.rows())));
+                                 e.part == 0 ? "linear model" : fmt::format("network {} of {}", e.part, e.parts - 1),
+                                 e.epoch.epoch, e.epochs, e.epoch.log_evidence / static_cast<double>(data.rows())));
     return !interrupt.requested();
   });
   learned.signal = interrupt.signal();
@@ -53,8 +53,12 @@ void fit_classifier(const FitRequest& request, const TrainingData& data) {
   check_classifier_request(request);
   const ClassifierOptions options = classifier_for(request.settings);
   const LearnedClasses learned = learn_classes(request, options, data);
-  SavedClassifier saved{.features = data.features, .target = data.targets[0], .options = options, .memory = learned.classifier.memory()};
-  saved.training = {.rows = data.rows(), .held_out_rows = data.held_out_rows(), .counts = data.labels().counts(), .report = learned.report};
+  SavedClassifier saved{
+      .features = data.features, .target = data.targets[0], .options = options, .memory = learned.classifier.memory()};
+  saved.training = {.rows = data.rows(),
+                    .held_out_rows = data.held_out_rows(),
+                    .counts = data.labels().counts(),
+                    .report = learned.report};
   try {
     check_saved(saved);  // as whoever reads the file will
     check_probabilities(learned.classifier.predict(data.inputs));
@@ -62,7 +66,8 @@ void fit_classifier(const FitRequest& request, const TrainingData& data) {
     fail("the fit failed: {}; let columns be standardised, or use other units", e.what());
   }
   if (data.held_out_rows() > 0)
-    saved.training.held_out = class_scores_of(learned.classifier.predict(data.held_out_inputs), data.held_out_labels().of_rows);
+    saved.training.held_out =
+        class_scores_of(learned.classifier.predict(data.held_out_inputs), data.held_out_labels().of_rows);
   if (!data.ignored.empty() && !request.quiet) say(data.ignored);
   if (!request.model.empty()) write_file(request.model, classifier_to_text(saved));
 

@@ -26,8 +26,8 @@ struct InspectRequest {
 
 void inspect_classifier(const InspectRequest& request, const SavedClassifier& saved) {
   if (!request.plot.empty() || !request.plot_training.empty())
-    fail("{}: '{}' is a classifier, which has no picture; leave the option out", request.plot.empty() ? "--plot-training" : "--plot",
-         request.model.string());
+    fail("{}: '{}' is a classifier, which has no picture; leave the option out",
+         request.plot.empty() ? "--plot-training" : "--plot", request.model.string());
   if (request.json) {
     Json json = summary_json(saved);
     json["layers"] = weights_json(saved);

@@ -76,7 +76,8 @@ void add_predict_command(Command app) {
       "  dma predict model.json new.csv --out predictions.csv\n"
       "One row per row of the input. For a target y: y_mean, y_sd (noise included), y_epistemic_sd (without the "
       "noise), and the\n"
-      "bounds y_q2.5 and y_q97.5 of the central 95 % interval. For a target of classes: y_class, the most probable one, and a\n"
+      "bounds y_q2.5 and y_q97.5 of the central 95 % interval. For a target of classes: y_class, the most probable "
+      "one, and a\n"
       "probability y_p_NAME for each. Columns are matched by name; others are ignored.");
   command.add_option("model", request->model, "model file of dma fit").required();
   command.add_option("data", request->data, "CSV file with the columns that the model was fitted on").required();

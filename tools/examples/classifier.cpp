@@ -1,5 +1,6 @@
-// Classes: is a point inside the ring or outside? A network learns it from 150 labelled points, says how often it will be right on points
-// that it has not seen, and how sure it is of each answer. Labels that are mere chance get their frequencies.
+// Classes: is a point inside the ring or outside? A network learns it from 150 labelled points, says how often it will
+// be right on points that it has not seen, and how sure it is of each answer. Labels that are mere chance get their
+// frequencies.
 //
 // Prints:
 //   left out: 93 % right, log-loss 0.09
@@ -28,8 +29,9 @@ int main() {
   Eigen::MatrixXd asked(3, 2);
   asked << 0, 0, 1.3, 0, 2, 2;
   const Eigen::MatrixXd p = net.predict(asked);
-  for (Eigen::Index n = 0; n < 3; ++n) fmt::print("({}, {}): {} with probability {:.2f}\n", asked(n, 0), asked(n, 1), net.classes()[0], p(n, 0));
+  for (Eigen::Index n = 0; n < 3; ++n)
+    fmt::print("({}, {}): {} with probability {:.2f}\n", asked(n, 0), asked(n, 1), net.classes()[0], p(n, 0));
   const ClassifierReport none = net.fit(points, chance);
-  fmt::print("chance: {:.2f} for the network, log-loss {:.2f}, of the frequencies {:.2f}\n", none.network_share, none.left_out.log_loss,
-             none.frequencies.log_loss);
+  fmt::print("chance: {:.2f} for the network, log-loss {:.2f}, of the frequencies {:.2f}\n", none.network_share,
+             none.left_out.log_loss, none.frequencies.log_loss);
 }

@@ -37,21 +37,24 @@ void class_step(const RowModel& model, const ClassData& data, const ClassPrior& 
 
 }  // namespace
 
-ClassFit fit_classes(const RowModel& model, const ClassData& data, const ClassPrior& prior, Vector start, const ClassFitOptions& options) {
+ClassFit fit_classes(const RowModel& model, const ClassData& data, const ClassPrior& prior, Vector start,
+                     const ClassFitOptions& options) {
   ClassFit fit{.mean = std::move(start), .factor = {}};
   double damping = 1, last = -1e300;
   for (int flat = 0;;) {
     const ClassInformation information(model, data, fit.mean);
     const Vector lambda = prior.at(fit.scale);
     fit.factor = information.factor(lambda);
-    fit.log_evidence = information.log_likelihood() - cost_of_prior(prior, lambda, fit.mean) + 0.5 * lambda.array().log().sum() -
-                       fit.factor.lower.diagonal().array().log().sum();
+    fit.log_evidence = information.log_likelihood() - cost_of_prior(prior, lambda, fit.mean) +
+                       0.5 * lambda.array().log().sum() - fit.factor.lower.diagonal().array().log().sum();
     Vector variances(lambda.size());
     variances(fit.factor.order) = triangular_inverse(fit.factor.lower).colwise().squaredNorm().transpose();
     fit.effective_scalars = fit.scale * (prior.precision.array() * (1 / lambda.array() - variances.array())).sum();
 
     const double rows = static_cast<double>(data.rows.rows());
-    flat = fit.epochs + 1 >= kFirstFlatEpoch && std::abs(fit.log_evidence - last) < options.least_change * rows ? flat + 1 : 0;
+    flat = fit.epochs + 1 >= kFirstFlatEpoch && std::abs(fit.log_evidence - last) < options.least_change * rows
+               ? flat + 1
+               : 0;
     last = fit.log_evidence;
     fit.settled = flat >= kFlatEpochs;
     if (fit.settled || fit.interrupted || fit.epochs == options.epochs) return fit;
@@ -63,8 +66,11 @@ ClassFit fit_classes(const RowModel& model, const ClassData& data, const ClassPr
       fit.scale = std::min(kLargestScale, fit.scale / std::clamp(ratio, 1 / kLargestScaleStep, kLargestScaleStep));
     }
     if (options.on_epoch)
-      fit.interrupted = !options.on_epoch({.epoch = fit.epochs, .log_evidence = fit.log_evidence, .log_likelihood = information.log_likelihood(),
-                                           .effective_scalars = fit.effective_scalars, .scale = fit.scale});
+      fit.interrupted = !options.on_epoch({.epoch = fit.epochs,
+                                           .log_evidence = fit.log_evidence,
+                                           .log_likelihood = information.log_likelihood(),
+                                           .effective_scalars = fit.effective_scalars,
+                                           .scale = fit.scale});
   }
 }
 

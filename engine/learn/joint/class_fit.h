@@ -1,5 +1,5 @@
-// The outer loop of joint learning where rows have classes instead of numbers: one proximal step of all shared scalars, the prior's
-// scale by evidence (Laplace's approximation at the mean).
+// The outer loop of joint learning where rows have classes instead of numbers: one proximal step of all shared scalars,
+// the prior's scale by evidence (Laplace's approximation at the mean).
 #pragma once
 
 #include <functional>
@@ -8,8 +8,8 @@
 
 namespace dma {
 
-// Precision of scalar i: scale * precision(i) + fixed(i). Biases of the logits are fixed and wide, so that a scale without bound
-// leaves the frequencies of the classes.
+// Precision of scalar i: scale * precision(i) + fixed(i). Biases of the logits are fixed and wide, so that a scale
+// without bound leaves the frequencies of the classes.
 struct ClassPrior {
   Vector mean, precision, fixed;
   Vector at(double scale) const { return scale * precision + fixed; }
@@ -39,6 +39,7 @@ struct ClassFit {
   bool settled = false, interrupted = false;
 };
 
-ClassFit fit_classes(const RowModel& model, const ClassData& data, const ClassPrior& prior, Vector start, const ClassFitOptions& options);
+ClassFit fit_classes(const RowModel& model, const ClassData& data, const ClassPrior& prior, Vector start,
+                     const ClassFitOptions& options);
 
 }  // namespace dma

@@ -53,7 +53,8 @@ void ClassInformation::add(const std::vector<UnitGains>& units, const Matrix& lo
       below.middleCols(at, width) = units[j].inputs.array().colwise() * products.array();
       at += width;
     }
-    information_.block(begin, begin, size - begin, units[i].inputs.cols()).noalias() += below.transpose() * units[i].inputs;
+    information_.block(begin, begin, size - begin, units[i].inputs.cols()).noalias() +=
+        below.transpose() * units[i].inputs;
     first += units[i].scalars.size();
   }
 }
@@ -86,7 +87,8 @@ double class_log_likelihood(const RowModel& model, const ClassData& data, const 
   for (Index begin = 0; begin < data.rows.rows(); begin += kRows) {
     const Index n = std::min(kRows, data.rows.rows() - begin);
     model.evaluate(m, data.rows.middleRows(begin, n), logits);
-    sum += class_log_likelihood(logits, std::span(data.classes).subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(n)));
+    sum += class_log_likelihood(
+        logits, std::span(data.classes).subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(n)));
   }
   return sum;
 }

@@ -1,8 +1,8 @@
-// The information of labelled rows about the shared scalars: J^T H J summed over the rows, H the curvature of a row's class in its
-// logits (generalised Gauss-Newton).
+// The information of labelled rows about the shared scalars: J^T H J summed over the rows, H the curvature of a row's
+// class in its logits (generalised Gauss-Newton).
 //
-// J comes unit by unit, so that with t = S^T up the block of units i and j is inputs_i^T diag(t_i . t_j) inputs_j: N P^2 products
-// whatever the number of classes, where J itself would take that many times more.
+// J comes unit by unit, so that with t = S^T up the block of units i and j is inputs_i^T diag(t_i . t_j) inputs_j: N
+// P^2 products whatever the number of classes, where J itself would take that many times more.
 #pragma once
 
 #include "engine/learn/joint/softmax.h"

@@ -20,7 +20,8 @@ Matrix factor_of(Matrix covariance) {
 }
 
 // Covariances J L^-1 J^T of every row.
-std::vector<Matrix> covariances(const RowModel& model, const Vector& mean, const ClassFactor& factor, const Matrix& rows, Matrix& f) {
+std::vector<Matrix> covariances(const RowModel& model, const Vector& mean, const ClassFactor& factor,
+                                const Matrix& rows, Matrix& f) {
   std::vector<Matrix> all;
   all.reserve(static_cast<std::size_t>(rows.rows()));
   f.resize(rows.rows(), model.outputs());
@@ -56,7 +57,8 @@ LogitBeliefs logits(const RowModel& model, const Vector& mean, const ClassFactor
   return beliefs;
 }
 
-LogitBeliefs leave_one_out(const RowModel& model, const Vector& mean, const ClassFactor& factor, const ClassData& data) {
+LogitBeliefs leave_one_out(const RowModel& model, const Vector& mean, const ClassFactor& factor,
+                           const ClassData& data) {
   LogitBeliefs beliefs;
   beliefs.factors = covariances(model, mean, factor, data.rows, beliefs.mean);
   const Matrix p = class_probabilities(beliefs.mean), gradient = class_gradient(p, data.classes);
@@ -74,7 +76,8 @@ LogitBeliefs leave_one_out(const RowModel& model, const Vector& mean, const Clas
 Matrix class_probabilities(const LogitBeliefs& beliefs, double stretch) {
   const LogitAverage average(beliefs.mean.cols());
   Matrix p(beliefs.mean.rows(), classes_of(beliefs.mean.cols()));
-  for (Index n = 0; n < p.rows(); ++n) p.row(n) = average(stretch * beliefs.mean.row(n), beliefs.factors[static_cast<std::size_t>(n)]);
+  for (Index n = 0; n < p.rows(); ++n)
+    p.row(n) = average(stretch * beliefs.mean.row(n), beliefs.factors[static_cast<std::size_t>(n)]);
   return p;
 }
 

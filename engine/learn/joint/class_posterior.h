@@ -14,16 +14,16 @@ struct LogitBeliefs {
 // Logits linearised at the mean: f(m) and J L^-1 J^T.
 LogitBeliefs logits(const RowModel& model, const Vector& mean, const ClassFactor& factor, const Matrix& rows);
 
-// Every learned row as if it had not been: from N(f, C), with curvature H and gradient r of its class, its own Newton step is taken
-// back, C' = (I - C H)^-1 C and f' = f - C' r.
+// Every learned row as if it had not been: from N(f, C), with curvature H and gradient r of its class, its own Newton
+// step is taken back, C' = (I - C H)^-1 C and f' = f - C' r.
 LogitBeliefs leave_one_out(const RowModel& model, const Vector& mean, const ClassFactor& factor, const ClassData& data);
 
 // E[softmax(f)] over f ~ N(stretch * mean, F F^T).
 Matrix class_probabilities(const LogitBeliefs& beliefs, double stretch);
 
-// The posterior of separable classes is skewed: its mode, where Laplace's Gaussian sits, is far below its mean while the width is
-// right. One factor on all means mends most of that: the one that makes left-out rows most probable, held near 1 by a prior
-// N(0, 1) of its logarithm that a handful of rows cannot overrule.
+// The posterior of separable classes is skewed: its mode, where Laplace's Gaussian sits, is far below its mean while
+// the width is right. One factor on all means mends most of that: the one that makes left-out rows most probable, held
+// near 1 by a prior N(0, 1) of its logarithm that a handful of rows cannot overrule.
 double most_likely_stretch(const LogitBeliefs& left_out, std::span<const Index> classes);
 
 }  // namespace dma

@@ -1,4 +1,5 @@
-// Classes by logits: one of two classes by one logit f, p = (1, e^f) / (1 + e^f); one of K > 2 by K logits, p = e^f / sum e^f.
+// Classes by logits: one of two classes by one logit f, p = (1, e^f) / (1 + e^f); one of K > 2 by K logits, p = e^f /
+// sum e^f.
 #pragma once
 
 #include <span>
@@ -22,8 +23,8 @@ Matrix class_curvature(const Eigen::RowVectorXd& probabilities);
 // t(n, .) = S^T up(n, .) with S S^T the curvature of row n: products of such rows are those of the ups in that metric.
 Matrix in_class_metric(const Matrix& up, const Matrix& probabilities);
 
-// E[p] for Gaussian logits, over fixed points: the same numbers give the same bytes. One logit: quantiles of equal mass; several: a
-// sequence of low discrepancy, with its mirror image.
+// E[p] for Gaussian logits, over fixed points: the same numbers give the same bytes. One logit: quantiles of equal
+// mass; several: a sequence of low discrepancy, with its mirror image.
 class LogitAverage {
  public:
   explicit LogitAverage(Index outputs);

@@ -19,7 +19,8 @@ double largest_of(const Eigen::MatrixXd& m) { return m.cwiseAbs().maxCoeff(); }
 // Rows whose classes follow linear logits, with chance.
 ClassData labelled(Index rows, Index inputs, Index classes, std::uint64_t seed) {
   ClassData data{random_matrix(rows, inputs, seed), {}};
-  const Matrix logits = data.rows * (1.5 * random_matrix(inputs, classes, seed + 1)) + random_matrix(rows, classes, seed + 2);
+  const Matrix logits =
+      data.rows * (1.5 * random_matrix(inputs, classes, seed + 1)) + random_matrix(rows, classes, seed + 2);
   for (Index n = 0; n < rows; ++n) {
     Index own = 0;
     logits.row(n).maxCoeff(&own);
@@ -59,7 +60,9 @@ class OnlyDense final : public RowModel {
   Index scalars() const override { return model_.scalars(); }
   Index outputs() const override { return model_.outputs(); }
   void evaluate(const Vector& m, const Matrix& rows, Matrix& f) const override { model_.evaluate(m, rows, f); }
-  void linearise(const Vector& m, const Matrix& rows, Matrix& f, Matrix& gains) const override { model_.linearise(m, rows, f, gains); }
+  void linearise(const Vector& m, const Matrix& rows, Matrix& f, Matrix& gains) const override {
+    model_.linearise(m, rows, f, gains);
+  }
 
  private:
   const RowModel& model_;
@@ -83,21 +86,24 @@ Laplace laplace(const RowModel& model, const ClassData& data, const ClassPrior& 
   Matrix f;
   model.evaluate(found.mean, data.rows, f);
   found.log_evidence = class_log_likelihood(f, data.classes) -
-                       0.5 * (lambda.array() * (found.mean - prior.mean).array().square()).sum() + 0.5 * lambda.array().log().sum() -
-                       0.5 * std::log(found.precision.determinant());
+                       0.5 * (lambda.array() * (found.mean - prior.mean).array().square()).sum() +
+                       0.5 * lambda.array().log().sum() - 0.5 * std::log(found.precision.determinant());
   return found;
 }
 
 }  // namespace
 
-TEST_CASE("class information: unit by unit it is the dense sum, for networks, linear models and models that know only their gains") {
+TEST_CASE(
+    "class information: unit by unit it is the dense sum, for networks, linear models and models that know only their "
+    "gains") {
   for (const Index classes : {2, 4}) {
     const ClassData data = labelled(30, 3, classes, 1);
     const NetworkRows network({.layers = {3, 5, 4, logits_for(classes)}, .slopes = {0.1, 0.3}});
     const LinearRows linear(3, logits_for(classes));
     const OnlyDense only(network);
     for (const RowModel* model : std::initializer_list<const RowModel*>{&network, &linear, &only}) {
-      const Vector m = random_matrix(model->scalars(), 1, 5), lambda = random_matrix(model->scalars(), 1, 6).cwiseAbs().array() + 0.1;
+      const Vector m = random_matrix(model->scalars(), 1, 5),
+                   lambda = random_matrix(model->scalars(), 1, 6).cwiseAbs().array() + 0.1;
       const Vector g = random_matrix(model->scalars(), 1, 7);
       const ClassInformation found(*model, data, m);
       const Dense expected = dense(*model, data, m);
@@ -140,21 +146,26 @@ TEST_CASE("class fit: Laplace's evidence is near the integral over the weights")
   for (double w = -6; w < 6; w += kStep)
     for (double b = -6; b < 6; b += kStep) {
       const Vector m = (Vector(2) << w, b).finished();
-      sum += kStep * kStep * 2 / (2 * std::numbers::pi) * std::exp(class_log_likelihood(model, data, m) - m.squaredNorm());
+      sum +=
+          kStep * kStep * 2 / (2 * std::numbers::pi) * std::exp(class_log_likelihood(model, data, m) - m.squaredNorm());
     }
   CHECK(fit.log_evidence == doctest::Approx(std::log(sum)).epsilon(0.01));
 }
 
 // MacKay's rule holds the curvature still while the scale moves: its evidence is within a nat of the largest.
-TEST_CASE("class fit: the learned scale is that of the weights that are determined; labels of chance leave nothing but the biases") {
+TEST_CASE(
+    "class fit: the learned scale is that of the weights that are determined; labels of chance leave nothing but the "
+    "biases") {
   const ClassData data = labelled(80, 3, 3, 31);
   const LinearRows model(3, 3);
-  const ClassFit fit = fit_classes(model, data, wide_prior(model), Vector::Zero(model.scalars()), {.epochs = 200, .least_change = 1e-9});
+  const ClassFit fit =
+      fit_classes(model, data, wide_prior(model), Vector::Zero(model.scalars()), {.epochs = 200, .least_change = 1e-9});
   const Laplace expected = laplace(model, data, wide_prior(model), fit.scale);
   const double gamma = 12 - 2 * fit.scale * expected.precision.inverse().trace();
   CHECK(2 * fit.scale * expected.mean.squaredNorm() == doctest::Approx(gamma).epsilon(1e-3));
   CHECK(fit.effective_scalars == doctest::Approx(gamma).epsilon(1e-3));
-  for (double off = 0.1; off < 10; off *= 1.5) CHECK(laplace(model, data, wide_prior(model), off * fit.scale).log_evidence < fit.log_evidence + 1);
+  for (double off = 0.1; off < 10; off *= 1.5)
+    CHECK(laplace(model, data, wide_prior(model), off * fit.scale).log_evidence < fit.log_evidence + 1);
 
   ClassData noise = data;
   for (std::size_t n = 0; n < noise.classes.size(); ++n) noise.classes[n] = static_cast<Index>(n * n / 7 % 2);
@@ -169,10 +180,11 @@ TEST_CASE("class fit: a callback sees every epoch and may stop") {
   const ClassData data = labelled(30, 2, 2, 41);
   const LinearRows model(2, 1);
   int seen = 0;
-  const ClassFit fit = fit_classes(model, data, wide_prior(model), Vector::Zero(3), {.on_epoch = [&](const ClassEpoch& e) {
-                                     CHECK(e.epoch == ++seen);
-                                     return seen < 3;
-                                   }});
+  const ClassFit fit =
+      fit_classes(model, data, wide_prior(model), Vector::Zero(3), {.on_epoch = [&](const ClassEpoch& e) {
+                    CHECK(e.epoch == ++seen);
+                    return seen < 3;
+                  }});
   CHECK(seen == 3);
   CHECK(fit.interrupted);
   CHECK(!fit.settled);
@@ -224,7 +236,8 @@ TEST_CASE("class posterior: a row left out is predicted nearly as by a fit witho
   }
 }
 
-TEST_CASE("class posterior: the stretch makes left-out rows most probable, and is above 1 where classes are separable") {
+TEST_CASE(
+    "class posterior: the stretch makes left-out rows most probable, and is above 1 where classes are separable") {
   ClassData data{random_matrix(60, 2, 71), {}};
   for (Index n = 0; n < 60; ++n) data.classes.push_back(data.rows(n, 0) > 0 ? 1 : 0);
   const LinearRows model(2, 1);

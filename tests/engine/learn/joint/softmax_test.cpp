@@ -25,7 +25,9 @@ double averaged_logistic(double mean, double sd) {
 
 }  // namespace
 
-TEST_CASE("softmax: probabilities sum to one, two classes by one logit are those of the logits 0 and f, and extremes stay numbers") {
+TEST_CASE(
+    "softmax: probabilities sum to one, two classes by one logit are those of the logits 0 and f, and extremes stay "
+    "numbers") {
   const Matrix f = 30 * random_matrix(50, 4, 1);
   CHECK(largest_entry(class_probabilities(f).rowwise().sum() - Vector::Ones(50)) < 1e-14);
   Matrix both = Matrix::Zero(50, 3);
@@ -33,7 +35,8 @@ TEST_CASE("softmax: probabilities sum to one, two classes by one logit are those
   const Matrix one = class_probabilities(Matrix(f.col(0))), two = class_probabilities(Matrix(both.rightCols(2).eval()));
   CHECK(largest_entry(one.rowwise().sum() - Vector::Ones(50)) < 1e-14);
   CHECK(one.cols() == 2);
-  for (Index n = 0; n < 50; ++n) CHECK(one(n, 1) == doctest::Approx(std::exp(both(n, 2)) / (1 + std::exp(both(n, 2)))).epsilon(1e-12));
+  for (Index n = 0; n < 50; ++n)
+    CHECK(one(n, 1) == doctest::Approx(std::exp(both(n, 2)) / (1 + std::exp(both(n, 2)))).epsilon(1e-12));
   CHECK(two.cols() == 2);
 
   Matrix extreme(2, 3);
@@ -59,14 +62,16 @@ TEST_CASE("softmax: gradient and curvature are the derivatives of the log-likeli
         above(n, k) += kStep, below(n, k) -= kStep;
         CHECK((class_log_likelihood(above, classes) - class_log_likelihood(below, classes)) / (2 * kStep) ==
               doctest::Approx(gradient(n, k)).epsilon(1e-7));
-        const Matrix change = class_gradient(class_probabilities(above), classes) - class_gradient(class_probabilities(below), classes);
+        const Matrix change =
+            class_gradient(class_probabilities(above), classes) - class_gradient(class_probabilities(below), classes);
         CHECK(largest_entry(change.row(n) / (2 * kStep) + h.row(k)) < 1e-8);
       }
     }
     const Matrix a = random_matrix(6, outputs, 3), b = random_matrix(6, outputs, 4), p = class_probabilities(f);
     const Vector products = in_class_metric(a, p).cwiseProduct(in_class_metric(b, p)).rowwise().sum();
     for (Index n = 0; n < 6; ++n)
-      CHECK(products(n) == doctest::Approx((a.row(n) * class_curvature(p.row(n)) * b.row(n).transpose())(0)).epsilon(1e-12));
+      CHECK(products(n) ==
+            doctest::Approx((a.row(n) * class_curvature(p.row(n)) * b.row(n).transpose())(0)).epsilon(1e-12));
   }
 }
 
