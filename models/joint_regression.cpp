@@ -270,6 +270,24 @@ SharedPrior JointRegression::prior_of(std::size_t member) const {
   return prior;
 }
 
+void JointRegression::update(const Matrix& rows, const Matrix& targets) {
+  constexpr Index kMostScalars = 10000;  // 0.8 GB
+  if (memory_.members.empty() || !memory_.members[0].plain_posterior) fail("an update needs a model that was fitted; call fit first");
+  if (network_.scalars() > kMostScalars)
+    fail("an update keeps a matrix over all weights, of which there are {}; at most {} are possible: fit all rows together",
+         network_.scalars(), kMostScalars);
+  const RowData more{rows, targets};
+  Memory next = memory_;  // all or nothing
+  for (std::size_t k = 0; k < next.members.size(); ++k)
+    for (std::optional<SharedPosterior>* const posterior : {&next.members[k].plain_posterior, &next.members[k].weighted_posterior})
+      if (*posterior) *posterior = (*posterior)->updated(network_, prior_of(k), more);
+  if (next.rival) next.rival = next.rival->updated(linear_, linear_prior_, more);
+  next.lowest = next.lowest.cwiseMin(rows.colwise().minCoeff());
+  next.highest = next.highest.cwiseMax(rows.colwise().maxCoeff());
+  memory_ = std::move(next);
+  left_out_.clear();
+}
+
 std::vector<PredictionComponent> JointRegression::predict(const Matrix& rows) const {
   std::vector<PredictionComponent> all;
   std::size_t fitted = 0;

@@ -14,6 +14,7 @@
 #include "tools/dma/fit_classifier.h"
 #include "tools/dma/fit_figures.h"
 #include "tools/dma/fit_request.h"
+#include "tools/dma/fit_update.h"
 #include "tools/dma/interrupt.h"
 #include "tools/dma/model_summary.h"
 #include "tools/dma/picture.h"
@@ -111,6 +112,8 @@ void say_how_to_resume(const FitRequest& request) {
 void fit(const FitRequest& request) {
   if (request.checkpoint_every < 1)
     fail("--checkpoint-every: {} is given; at least 1 is expected", request.checkpoint_every);
+  if (!request.update.empty()) return fit_update(request);
+  if (request.targets.empty()) fail("--target is missing: name the column to predict, as in --target price");
   check_files(request);
   const TrainingData data = read_training_data(request.data, request.targets, request.features, request.holdout, request.settings.seed,
                                                request.numbers_are_classes);
@@ -189,11 +192,11 @@ void add_fit_command(Command app, const std::string& command_line) {
       "A target column of text holds classes: a classifier is fitted, and predict gives their probabilities. Numbers such as 0 and 1 "
       "stay\n"
       "numbers unless --classes is given.\n"
+      "dma fit --update model.json new.csv adds rows to a fitted model; its noise and units stay as they were.\n"
       "Ctrl-C finishes the epoch, saves, and says how to resume.");
   const std::string data = "Data", output = "Output";
   command.add_option("data", request->data, "CSV file with a header").required();
   command.add_option("--target", request->targets, "column to predict; may be given several times")
-      .required()
       .allow_extra_args(false)
       .group(data);
   command.add_flag("--classes", request->numbers_are_classes, "the target's values are names of classes, even if they are numbers")
@@ -213,6 +216,10 @@ void add_fit_command(Command app, const std::string& command_line) {
   command.add_option("--checkpoint-every", request->checkpoint_every, "epochs between checkpoints")
       .capture_default_str()
       .group(output);
+  command
+      .add_option("--update", request->update,
+                  "add the rows to this model, which then is that of old and new rows, without the old ones; into --model if given")
+      .group(data);
   command.add_option("--resume", request->resume, "go on from this checkpoint; repeat all other options").group(output);
   command.add_flag("--quiet", request->quiet, "print errors only").group(output);
   command.add_flag("--json", request->json, "print the report as JSON").group(output);

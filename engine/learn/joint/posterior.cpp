@@ -45,11 +45,15 @@ SharedPosterior SharedPosterior::of(const RowData& data, SharedState state, Curv
 }
 
 Vector SharedPosterior::marginal_variances(const RowModel& model, const SharedPrior& prior) const {
-  if (factor.size() > 0) return triangular_inverse(factor).colwise().squaredNorm();
+  return triangular_inverse(precision_factor(model, prior)).colwise().squaredNorm();
+}
+
+Matrix SharedPosterior::precision_factor(const RowModel& model, const SharedPrior& prior) const {
+  if (factor.size() > 0) return factor;
   const auto primal = make_primal();
   const RowData data{rows, Matrix::Zero(rows.rows(), model.outputs())};
   primal->assemble(model, data, state.mean, state.scale * prior.precision, row_noise(state, rows));
-  return triangular_inverse(primal->precision_factor()).colwise().squaredNorm();
+  return primal->precision_factor();
 }
 
 RowBeliefs SharedPosterior::predict(const RowModel& model, const SharedPrior& prior, const Matrix& new_rows) const {

@@ -19,6 +19,8 @@ class SharedPosterior {
   SharedState state;
   std::vector<StudentTails> tails;  // per output
   double log_evidence = 0;
+  // L = C C^T, whichever form it is kept in.
+  Matrix precision_factor(const RowModel& model, const SharedPrior& prior) const;
   // Either the lower factor C of L = C C^T, or, learned in the dual, the rows it was learned from.
   Matrix factor, rows;
 
@@ -26,6 +28,9 @@ class SharedPosterior {
   static SharedPosterior of(const RowData& data, SharedState state, Curvature& curvature, double log_evidence);
 
   RowBeliefs predict(const RowModel& model, const SharedPrior& prior, const Matrix& rows) const;
+  // The same after more rows: its Gaussian is their prior, and Gauss-Newton steps lead from its mean to theirs. Noise and
+  // tails stay as they were. A P x P matrix, whatever form it had.
+  SharedPosterior updated(const RowModel& model, const SharedPrior& prior, const RowData& more) const;
   // Variances of the shared scalars: P^3 products.
   Vector marginal_variances(const RowModel& model, const SharedPrior& prior) const;
 };

@@ -1,0 +1,90 @@
+// A posterior as the prior of rows that come later.
+#include <doctest/doctest.h>
+
+#include <boost/random/mersenne_twister.hpp>
+#include <boost/random/normal_distribution.hpp>
+
+#include "engine/learn/joint/posterior.h"
+#include "engine/support/error.h"
+#include "models/network_rows.h"
+
+namespace {
+
+using namespace dma;
+
+RowData later_rows(Index count, Index inputs, std::uint64_t seed) {
+  boost::random::mt19937_64 random(seed);
+  boost::random::normal_distribution<double> normal;
+  const auto draw = [&] { return normal(random); };
+  RowData data{Matrix::NullaryExpr(count, inputs, draw), Matrix(count, 1)};
+  data.targets =
+      data.rows.col(0).array().sin() + 0.5 * data.rows.col(1).array() + 0.1 * Vector::NullaryExpr(count, draw).array();
+  return data;
+}
+
+RowData together(const RowData& a, const RowData& b) {
+  RowData both{Matrix(a.rows.rows() + b.rows.rows(), a.rows.cols()), Matrix(a.rows.rows() + b.rows.rows(), 1)};
+  both.rows << a.rows, b.rows;
+  both.targets << a.targets, b.targets;
+  return both;
+}
+
+SharedPosterior learned(const RowModel& model, const SharedPrior& prior, const RowData& data,
+                        std::unique_ptr<Curvature> curvature, const Vector& start) {
+  SharedState state{.mean = start, .noise = {LogLinearNoise::constant(0.04)}};
+  fit_shared(model, data, prior, {.epochs = 60, .learn_noise = false, .learn_scale = false, .least_gain = 0}, state,
+             *curvature);
+  return SharedPosterior::of(data, state, *curvature, 0);
+}
+
+}  // namespace
+
+TEST_CASE("update: of a linear model it is the posterior of all rows, from either form") {
+  const LinearRows model(3, 1);
+  const SharedPrior prior{Vector::Zero(4), Vector::Constant(4, 0.7)};
+  const RowData first = later_rows(20, 3, 1), more = later_rows(15, 3, 2);
+  const SharedPosterior all = learned(model, prior, together(first, more), make_primal(), Vector::Zero(4));
+  for (const bool by_rows : {false, true}) {
+    const SharedPosterior before = learned(model, prior, first, by_rows ? make_dual() : make_primal(), Vector::Zero(4));
+    CHECK((before.factor.size() == 0) == by_rows);
+    const SharedPosterior after = before.updated(model, prior, more);
+    CHECK((after.state.mean - all.state.mean).norm() < 1e-9);
+    const Matrix found = after.factor * after.factor.transpose(), expected = all.factor * all.factor.transpose();
+    CHECK((found - expected).norm() < 1e-9 * expected.norm());
+    CHECK(after.rows.size() == 0);
+  }
+}
+
+TEST_CASE("update: of a network it is the lowest point of the prior Gaussian and the new rows") {
+  const NetworkRows model({.layers = {2, 4, 1}, .slopes = {0.1}, .bias = true, .jitter = 0.5});
+  const SharedPrior prior = model.prior();
+  boost::random::mt19937_64 random(3);
+  boost::random::normal_distribution<double> normal;
+  const Vector start = Vector::NullaryExpr(model.scalars(), [&] { return 0.5 * normal(random); });
+  const SharedPosterior before = learned(model, prior, later_rows(60, 2, 4), make_primal(), start);
+  const RowData more = later_rows(30, 2, 5);
+  const SharedPosterior after = before.updated(model, prior, more);
+  const Matrix precision = before.factor * before.factor.transpose();
+  const auto objective = [&](const Vector& at) {
+    Matrix f;
+    model.evaluate(at, more.rows, f);
+    const Vector moved = at - before.state.mean;
+    return 0.5 * moved.dot(precision * moved) + 0.5 / 0.04 * (more.targets - f).squaredNorm();
+  };
+  const double lowest = objective(after.state.mean);
+  CHECK(lowest < objective(before.state.mean));
+  for (Index i = 0; i < model.scalars(); ++i) {  // the slope along every scalar, by differences
+    Vector there = after.state.mean, here = there;
+    there[i] += 1e-5, here[i] -= 1e-5;
+    CHECK(std::abs(objective(there) - objective(here)) / 2e-5 < 1e-3);
+  }
+}
+
+TEST_CASE("update: rows that cannot be told in numbers are refused") {
+  const LinearRows model(3, 1);
+  const SharedPrior prior{Vector::Zero(4), Vector::Constant(4, 0.7)};
+  const SharedPosterior before = learned(model, prior, later_rows(20, 3, 1), make_primal(), Vector::Zero(4));
+  RowData far = later_rows(5, 3, 2);
+  far.rows(2, 1) = 1e200;
+  CHECK_THROWS_WITH_AS(before.updated(model, prior, far), doctest::Contains("wrong units"), Error);
+}
