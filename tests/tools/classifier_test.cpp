@@ -12,7 +12,6 @@
 
 namespace {
 
-using dma::testing::Outcome;
 using dma::testing::run_dma;
 using dma::testing::TemporaryFolder;
 
@@ -33,7 +32,7 @@ const std::string kFit = "fit data.csv --target kind --hidden 6 --members 1 ";
 void check_classes_refused(const TemporaryFolder& folder, const std::string& arguments, const std::string& expected) {
   INFO(arguments);
   const auto before = folder.files();
-  const Outcome outcome = run_dma(folder, arguments);
+  const auto outcome = run_dma(folder, arguments);
   CHECK(outcome.exit_code == 2);
   CHECK(outcome.output == "");
   CHECK_MESSAGE(outcome.errors.find(expected) != std::string::npos, outcome.errors);
@@ -52,13 +51,13 @@ void check_table_refused(const std::string& csv, const std::string& expected, co
 TEST_CASE("classifier command: a target of text is fitted, predicted and inspected") {
   const TemporaryFolder folder;
   folder.write("data.csv", flowers(120));
-  const Outcome fit = run_dma(folder, kFit + "--holdout 0.2 --model model.json");
+  const auto fit = run_dma(folder, kFit + "--holdout 0.2 --model model.json");
   REQUIRE_MESSAGE(fit.exit_code == 0, fit.errors);
   for (const char* part : {"target    kind: lily", "left out  ", "held out  24 rows: accuracy", "wrote     model.json",
                            "kind: classifies 9", "of unseen rows", "probabilities are off by"})
     CHECK_MESSAGE(fit.output.find(part) != std::string::npos, part, fit.output);
 
-  const Outcome predicted = run_dma(folder, "predict model.json data.csv");
+  const auto predicted = run_dma(folder, "predict model.json data.csv");
   CHECK(predicted.exit_code == 0);
   CHECK(predicted.output.starts_with("kind_class,kind_p_lily,\"kind_p_ox eye\",kind_p_rose\n"));
   CHECK(std::ranges::count(predicted.output, '\n') == 121);
@@ -78,7 +77,7 @@ TEST_CASE("classifier command: a target of text is fitted, predicted and inspect
   }
   CHECK(hits > 110);
 
-  const Outcome inspected = run_dma(folder, "inspect model.json");
+  const auto inspected = run_dma(folder, "inspect model.json");
   CHECK(inspected.output.find("clear sign") != std::string::npos);
   CHECK(inspected.output.find("kind: classifies 9") != std::string::npos);
   const auto summary = nlohmann::json::parse(run_dma(folder, "inspect model.json --json").output);
@@ -90,7 +89,7 @@ TEST_CASE("classifier command: a target of text is fitted, predicted and inspect
 TEST_CASE("classifier command: the same seed gives the same file; labels of chance are called what they are") {
   const TemporaryFolder folder;
   folder.write("data.csv", flowers(90, true));
-  const Outcome fit = run_dma(folder, kFit + "--model a.json");
+  const auto fit = run_dma(folder, kFit + "--model a.json");
   CHECK_MESSAGE(fit.output.find("kind: no structure found: predicts the class frequencies") != std::string::npos,
                 fit.output);
   REQUIRE(run_dma(folder, kFit + "--quiet --model b.json").output == "");
@@ -150,7 +149,7 @@ TEST_CASE("classify command: folds are by number within the class, and every row
   CHECK(dma::classify::stratified_folds(labels, 2) == std::vector<std::size_t>{0, 0, 1, 0, 1, 0});
   const TemporaryFolder folder;
   folder.write("flowers.csv", flowers(60));
-  const Outcome outcome = run_dma(folder, "classify . --folds 3 --hidden 3 --members 1 --out scores.md");
+  const auto outcome = run_dma(folder, "classify . --folds 3 --hidden 3 --members 1 --out scores.md");
   CHECK_MESSAGE(outcome.exit_code == 0, outcome.errors);
   CHECK(outcome.output.find("| flowers | 60 | 3 | 3 | 3 |") != std::string::npos);
   CHECK(folder.read("scores.md").find("| flowers |") != std::string::npos);
