@@ -184,6 +184,8 @@ Json parsed(std::string_view text) {
   } catch (const nlohmann::json::parse_error& error) {
     const auto lines = 1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(std::min(error.byte, text.size())), '\n');
     fail("not JSON near line {}: look for a missing comma, quote or bracket", lines);
+  } catch (const nlohmann::json::out_of_range& error) {
+    fail("a number is beyond the range of a double: {}", std::string_view(error.what()).substr(std::string_view(error.what()).find("] ") + 2));
   }
 }
 

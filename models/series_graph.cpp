@@ -20,8 +20,13 @@ double excess(double mean, double variance, double expected) { return (mean * me
 }  // namespace
 
 SeriesGraph::SeriesGraph(const StateSpace& model, SeriesValues values, std::size_t length)
-    : values_(values), length_(length) {
-  const StateSpace::Start start = model.start(values);
+    : values_(values.begin(), values.end()), length_(length) {
+  StateSpace::Start start = model.start(values);
+  for (std::size_t k = model.processes().size(); k-- > 0;)
+    if (model.processes()[k].has_level) leading_level_ = k;
+  if (leading_level_) shift_ = start.mean;
+  for (std::optional<double>& value : values_)
+    if (value) *value -= shift_;
   std::vector<Connection> shares;
   for (std::size_t k = 0; k < model.processes().size(); ++k) {
     add(model, k, start);
@@ -32,9 +37,10 @@ SeriesGraph::SeriesGraph(const StateSpace& model, SeriesValues values, std::size
   shares.push_back(signal_);
   graph_.factor("sum", std::move(shares));
   noise_ = graph_.factor("gaussian_noise", {signal_, y_}, {{"variance", model.observation_variance()}});
-  plan_.emplace(compile(graph_, joint(), standard_registry()));
+  // Of thousands of unknowns together the default of 1e-9 standard deviations is below their rounding.
+  plan_.emplace(compile(graph_, joint({.tolerance = 1e-6}), standard_registry()));
   state_.emplace(*plan_);
-  std::vector<std::optional<double>> given(values.begin(), values.end());
+  std::vector<std::optional<double>> given = values_;
   given.resize(length);
   state_->observe(y_, given);
 }
@@ -45,7 +51,7 @@ void SeriesGraph::add(const StateSpace& model, std::size_t k, const StateSpace::
   std::vector<VariableId>& states = states_.emplace_back();
   for (std::size_t s = 0; s < process.states.size(); ++s) {
     states.push_back(graph_.variable("", length_));
-    const double mean = s == 0 && process.has_level ? start.mean : 0;
+    const double mean = s == 0 && process.has_level ? start.mean - (k == leading_level_ ? shift_ : 0) : 0;
     graph_.factor("gaussian_prior", {gather(states[s], steps(0, before))},
                   {{"mean", mean}, {"variance", start.variance}});
   }
@@ -86,7 +92,8 @@ SeriesGraph::Window SeriesGraph::last(std::size_t steps) const {
   Window window{Eigen::VectorXd(size), Eigen::MatrixXd(size, size)};
   for (Eigen::Index i = 0; i < size; ++i) {
     const Element& a = places[static_cast<std::size_t>(i)];
-    window.mean[i] = state_->belief(a.variable).mean(a.element);
+    const bool is_level = leading_level_ && a.variable == states_[*leading_level_].front();
+    window.mean[i] = state_->belief(a.variable).mean(a.element) + (is_level ? shift_ : 0);
     for (Eigen::Index j = 0; j <= i; ++j) {
       const Element& b = places[static_cast<std::size_t>(j)];
       window.covariance(i, j) = window.covariance(j, i) =

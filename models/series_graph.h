@@ -17,6 +17,10 @@ class SeriesGraph {
   SeriesGraph(const StateSpace& model, SeriesValues values, std::size_t length);
 
   double solve();  // the log evidence
+  // Of the series, which is solved without it: levels of a million leave no digits for what happens on top of them. The
+  // signal and the first state of leading_level() are that much more than their beliefs here.
+  double shift() const { return shift_; }
+  std::optional<std::size_t> leading_level() const { return leading_level_; }
   Belief signal() const { return state_->belief(signal_); }
   Belief state(std::size_t process, std::size_t which) const { return state_->belief(states_[process][which]); }
   // What is known together of all states at the last `steps` steps: of each state the latest first.
@@ -40,8 +44,10 @@ class SeriesGraph {
   };
   void add(const StateSpace& model, std::size_t process, const StateSpace::Start& start);
 
-  SeriesValues values_;
+  std::vector<std::optional<double>> values_;  // less the shift
   std::size_t length_;
+  double shift_ = 0;
+  std::optional<std::size_t> leading_level_;  // the process whose first state holds the shift; none: nothing is shifted
   Graph graph_;
   std::vector<std::vector<VariableId>> states_;  // by process
   std::vector<Rest> rests_;

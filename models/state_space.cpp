@@ -36,6 +36,19 @@ Spread spread_of(SeriesValues values) {
   return spread;
 }
 
+// From a value to the next that is there.
+double mean_square_move(SeriesValues values) {
+  double sum = 0;
+  std::size_t count = 0;
+  std::optional<double> before;
+  for (const std::optional<double>& value : values) {
+    if (!value) continue;
+    if (before) sum += (*value - *before) * (*value - *before), ++count;
+    before = value;
+  }
+  return count > 0 && sum > 0 ? sum / static_cast<double>(count) : 1;
+}
+
 }  // namespace
 
 StateSpace::StateSpace(std::vector<Process> processes, StateSpaceOptions options)
@@ -66,6 +79,14 @@ StateSpace::Learned StateSpace::learn(SeriesValues values) {
   if (spread.values < kLeastValues)
     fail("series: {} of its values are there; at least {} are expected to learn variances from", spread.values,
          kLeastValues);
+  constexpr double kLargest = 1e100, kSmallest = 1e-200;  // beyond: variances that a double cannot hold
+  if (std::abs(spread.mean) > kLargest || spread.variance > kLargest || (spread.variance > 0 && spread.variance < kSmallest))
+    fail("series: its values are around {:.3g} with a variance of {:.3g}; numbers of a more usual size are expected, in other units",
+         spread.mean, spread.variance);
+  for (const Process& process : processes_)
+    if (process.longest_lag() >= values.size())
+      fail("series: '{}' looks back {} steps, but the series has {}; give more values, or another model", process.name,
+           process.longest_lag(), values.size());
   if (!(spread.variance > 0))
     fail("series: all its values are {}; without variation there are no variances to learn", spread.mean);
   std::vector<std::size_t>& unknown = learned_;
@@ -93,11 +114,14 @@ StateSpace::Learned StateSpace::learn(SeriesValues values) {
                {.low = low, .high = high, .tolerance = 1e-6});
   for (std::size_t i = 0; i < unknown.size(); ++i)
     variances_[unknown[i]].value = std::exp(best.at[static_cast<Eigen::Index>(i)]);
-  // Every standard deviation as likely as any other before the values were seen: a variance of nothing is then one
-  // possibility among others, also where it is the most probable one.
+  // Before the values were seen, standard deviations have half Cauchy distributions as wide as the series moves in a step:
+  // a variance of nothing is one possibility among others, also where it is the most probable one, and few values do not
+  // make one of a thousand times that size.
+  const double moves = mean_square_move(values);
   const auto posterior = [&](const Eigen::VectorXd& logs, Eigen::VectorXd& slopes) {
-    const double found = evidence(logs, slopes) + 0.5 * logs.sum();
-    slopes.array() += 0.5;
+    const Eigen::ArrayXd share = logs.array().exp() / moves;
+    const double found = evidence(logs, slopes) + 0.5 * logs.sum() - share.log1p().sum();
+    slopes.array() += 0.5 - share / (1 + share);
     return found;
   };
   if (spread.values < kLongSeries)
@@ -118,9 +142,10 @@ class StateSpace::Average {
   void add(double weight, const SeriesGraph& graph, double observation_variance) {
     const double share = weight / (weight_ += weight);
     auto next = tracks_.begin();
-    add(share, graph.signal(), *next++);
+    add(share, graph.signal(), graph.shift(), *next++);
     for (std::size_t k = 0; k < model_.processes_.size(); ++k)
-      for (std::size_t s = 0; s < model_.processes_[k].states.size(); ++s) add(share, graph.state(k, s), *next++);
+      for (std::size_t s = 0; s < model_.processes_[k].states.size(); ++s) 
+        add(share, graph.state(k, s), s == 0 && k == graph.leading_level() ? graph.shift() : 0, *next++);
     observation_variance_ += share * (observation_variance - observation_variance_);
   }
 
@@ -136,10 +161,10 @@ class StateSpace::Average {
 
  private:
   // A belief that is this share of all so far. sd holds the variance meanwhile.
-  static void add(double share, const Belief& belief, Track& track) {
+  static void add(double share, const Belief& belief, double shift, Track& track) {
     track.mean.resize(belief.size()), track.sd.resize(belief.size());
     for (std::size_t t = 0; t < belief.size(); ++t) {
-      const double apart = belief.mean(t) - track.mean[t];
+      const double apart = belief.mean(t) + shift - track.mean[t];
       track.mean[t] += share * apart;
       track.sd[t] += share * (belief.variance(t) - track.sd[t] + (1 - share) * apart * apart);
     }

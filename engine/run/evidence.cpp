@@ -175,6 +175,10 @@ class BetheEnergy {
         out.variables.push_back({std::string(plan_.variables[v].name), of_variable_[v]});
     for (const auto* parts : {&out.factors, &out.variables})
       for (const Evidence::Part& part : *parts) out.log_value += part.value;
+    // What cannot be leaves nothing to be normalised elsewhere either.
+    const auto is_none = [](const Evidence::Part& part) { return part.value == -kInfinity; };
+    if (std::ranges::any_of(out.factors, is_none)) out.log_value = -kInfinity;
+    if (std::isnan(out.log_value)) fail("no evidence: a part of it is not a number; give every variable a proper prior");
     const Stop ended = *state_.ended();
     if (has_loops_) out.why = "the graph has loops: the Bethe approximation";
     else if (!plan_.has_exact_messages) out.why = "some messages are projections: EP's estimate";

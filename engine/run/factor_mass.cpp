@@ -13,7 +13,7 @@ namespace {
 std::vector<double> value_of(const Family& family, Lanes point) {
   std::vector<double> means(point.size()), variances(point.size());
   family->moments(point, family.lanes(), means.data(), variances.data());
-  if (family.lanes() == 1 || family->observes_lanes) return means;
+  if (!family->has_dimension || family->observes_lanes) return means;
   return {static_cast<double>(std::ranges::max_element(means) - means.begin())};
 }
 

@@ -118,3 +118,41 @@ TEST_CASE("state space: intervals of forecasts from a few values hold as often a
     CHECK(inside >= 55);
   }
 }
+
+TEST_CASE("state space: ordinary series of every length, far from 0 and with seasons, are solved") {
+  for (const double offset : {0.0, 1e6, -1e9})
+    for (const int length : {20, 1000}) {
+      CAPTURE(offset);
+      CAPTURE(length);
+      std::vector<std::optional<double>> values;
+      for (int i = 1; i <= length; ++i) values.push_back(offset + (i * 7919 % 101) / 25.0 + 2 * std::sin(0.5 * i));
+      for (const Process& process : {random_walk(), local_trend(), motion()}) {
+        CAPTURE(process.name);
+        StateSpace model({process, seasonal(12)});
+        (void)model.learn(values);
+        const Smoothed found = model.smooth(values, 3);
+        CHECK(std::abs(found.signal.mean.back() - offset) < 100);
+        CHECK(found.sd.back() < 1000);
+      }
+    }
+  // The same but for the offset.
+  std::vector<std::optional<double>> near, far;
+  for (int i = 0; i < 30; ++i) near.push_back(i * 13 % 7), far.push_back(*near.back() + 4096);
+  StateSpace a({random_walk()}), b({random_walk()});
+  (void)a.learn(near), (void)b.learn(far);
+  CHECK(b.smooth(far, 2).signal.mean[31] - 4096 == doctest::Approx(a.smooth(near, 2).signal.mean[31]).epsilon(1e-9));
+  CHECK(b.smooth(far, 2).states[0].mean[5] - 4096 == doctest::Approx(a.smooth(near, 2).states[0].mean[5]).epsilon(1e-9));
+}
+
+TEST_CASE("state space: a season that the series does not reach, and sizes that variances cannot have, are refused") {
+  std::vector<std::optional<double>> values;
+  for (int i = 0; i < 20; ++i) values.push_back(i * 13 % 7);
+  StateSpace season({local_trend(), seasonal(21)});
+  CHECK_THROWS_WITH_AS(season.learn(values), "series: 'season' looks back 20 steps, but the series has 20; give more values, or another model", Error);
+  for (const double unit : {1e200, 1e-200}) {
+    std::vector<std::optional<double>> scaled;
+    for (const auto& value : values) scaled.push_back(*value * unit);
+    StateSpace walk({random_walk()});
+    CHECK_THROWS_WITH_AS(walk.learn(scaled), doctest::Contains("in other units"), Error);
+  }
+}

@@ -27,7 +27,7 @@ std::string flowers(int rows, bool chance = false) {
   return text;
 }
 
-const std::string kFit = "fit data.csv --target kind --hidden 6 --members 1 ";
+const std::string kFitFlowers = "fit data.csv --target kind --hidden 6 --members 1 ";
 
 void check_classes_refused(const TemporaryFolder& folder, const std::string& arguments, const std::string& expected) {
   INFO(arguments);
@@ -51,7 +51,7 @@ void check_table_refused(const std::string& csv, const std::string& expected, co
 TEST_CASE("classifier command: a target of text is fitted, predicted and inspected") {
   const TemporaryFolder folder;
   folder.write("data.csv", flowers(120));
-  const auto fit = run_dma(folder, kFit + "--holdout 0.2 --model model.json");
+  const auto fit = run_dma(folder, kFitFlowers + "--holdout 0.2 --model model.json");
   REQUIRE_MESSAGE(fit.exit_code == 0, fit.errors);
   for (const char* part : {"target    kind: lily", "left out  ", "held out  24 rows: accuracy", "wrote     model.json",
                            "kind: classifies 9", "of unseen rows", "probabilities are off by"})
@@ -89,12 +89,12 @@ TEST_CASE("classifier command: a target of text is fitted, predicted and inspect
 TEST_CASE("classifier command: the same seed gives the same file; labels of chance are called what they are") {
   const TemporaryFolder folder;
   folder.write("data.csv", flowers(90, true));
-  const auto fit = run_dma(folder, kFit + "--model a.json");
+  const auto fit = run_dma(folder, kFitFlowers + "--model a.json");
   CHECK_MESSAGE(fit.output.find("kind: no structure found: predicts the class frequencies") != std::string::npos,
                 fit.output);
-  REQUIRE(run_dma(folder, kFit + "--quiet --model b.json").output == "");
+  REQUIRE(run_dma(folder, kFitFlowers + "--quiet --model b.json").output == "");
   CHECK(folder.read("a.json") == folder.read("b.json"));
-  const auto json = nlohmann::json::parse(run_dma(folder, kFit + "--json").output);
+  const auto json = nlohmann::json::parse(run_dma(folder, kFitFlowers + "--json").output);
   CHECK(json.at("left_out").at("log_loss").get<double>() < 1.12);
 }
 
@@ -135,7 +135,7 @@ TEST_CASE("classifier command: a classifier's file in the wrong place, and table
   folder.write("data.csv", flowers(60));
   folder.write("numbers.csv", "x,y\n1,2\n2,3\n3,5\n4,7\n");
   folder.write("other.csv", "length,breadth,idle\n1,2,3\n");
-  REQUIRE(run_dma(folder, kFit + "--quiet --model model.json").exit_code == 0);
+  REQUIRE(run_dma(folder, kFitFlowers + "--quiet --model model.json").exit_code == 0);
   check_classes_refused(folder, "fit numbers.csv --target y --resume model.json", "'model.json' is a classifier");
   check_classes_refused(folder, "predict model.json other.csv",
                         "has no column 'width', which 'model.json' was fitted on");

@@ -84,10 +84,38 @@ TEST_CASE("infer: a text with beliefs, what nothing informs, the evidence, and t
   CHECK(folder.read("g.dot").find("N(2, 0.7071^2)") != std::string::npos);
 }
 
+TEST_CASE("infer: what cannot be has no probability, and is said") {
+  const TemporaryFolder folder;
+  folder.write("g.json", R"json({"variables": {"a": {"family": "categorical(2)"}, "b": {"family": "categorical(2)", "observed": 1}},
+    "factors": [{"kind": "categorical_prior", "connects": ["a"], "parameters": {"probability": [1, 0]}},
+                {"kind": "table", "connects": ["a", "b"], "parameters": {"probability": [1, 0, 0, 1]}}]})json");
+  const auto outcome = run_dma(folder, "infer g.json");
+  REQUIRE_MESSAGE(outcome.exit_code == 0, outcome.errors);
+  CHECK(outcome.output.find("log evidence -inf, exact\nwhat is observed is impossible under this graph\n") != std::string::npos);
+  folder.write("one.json", R"json({"variables": {"a": {"family": "categorical(1)", "observed": 0}},
+    "factors": [{"kind": "categorical_prior", "connects": ["a"], "parameters": {"probability": [1.0]}}]})json");
+  const auto json = nlohmann::json::parse(run_dma(folder, "infer one.json --json").output);
+  CHECK(json["log_evidence"] == 0.0);
+  CHECK(json["log_evidence_is_exact"] == true);
+}
+
+TEST_CASE("infer: a kind without the usual method is solved by the one it has") {
+  const TemporaryFolder folder;
+  folder.write("g.json", R"json({"variables": {"z": {"family": "categorical(2)"}, "m": {"size": 2, "observed": [-1, 2]}, "y": {"observed": 0.4}},
+    "factors": [{"kind": "categorical_prior", "connects": ["z"], "parameters": {"probability": [0.3, 0.7]}},
+                {"kind": "mixture", "connects": ["z", "m", "y"], "parameters": {"variance": [1, 4]}}]})json");
+  const auto outcome = run_dma(folder, "infer g.json --json");
+  REQUIRE_MESSAGE(outcome.exit_code == 0, outcome.errors);
+  CHECK(nlohmann::json::parse(outcome.output)["report"].get<std::string>().find("refused") == std::string::npos);
+}
+
 TEST_CASE("infer: errors point into the file") {
   const std::string good = R"("variables": {"x": {}, "y": {"observed": 1}}, )";
   check_infer_refused("", "not JSON");
   check_infer_refused("{\"variables\": {},\n \"factors\": [}", "not JSON near line 2");
+  check_infer_refused(R"({"variables": {"x": {"observed": 1e400}}, "factors": []})", "beyond the range of a double");
+  check_infer_refused(R"({"variables": {"x": {"size": 100000000}, "y": {"observed": 1}}, "factors": [{"kind": "gaussian_prior", "connects": ["x"], "parameters": {"mean": 0, "variance": 1}}, {"kind": "gaussian_prior", "connects": ["y"], "parameters": {"mean": 0, "variance": 1}}]})",
+                      "/variables/x: variable 'x' has 100000000 elements");
   check_infer_refused("[]", "the file: array is found; an object is expected");
   check_infer_refused("{}", "the key 'variables' is missing");
   check_infer_refused(R"({"variables": {"x": {"siz": 2}}, "factors": []})", "/variables/x: there is no key 'siz' here; did you mean 'size'");

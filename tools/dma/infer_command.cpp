@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <optional>
 
@@ -32,6 +33,30 @@ struct InferRequest {
   std::string method, schedule;
   bool evidence = false, json = false;
 };
+
+// Beyond this a table of beliefs is not what anybody reads, and a typing error in a size would take all memory.
+constexpr std::size_t kMostElements = 20'000'000;
+
+void check_size(const Graph& graph) {
+  std::size_t elements = 0;
+  for (const Graph::Variable& variable : graph.variables()) {
+    elements += variable.size;
+    if (elements > kMostElements)
+      fail("variable '{}' has {} elements; {} in all variables together are the most", variable.name, variable.size, kMostElements);
+  }
+}
+
+// Kinds without messages by the default method have them by another: nobody needs to ask for it.
+std::map<std::string, std::string> methods_of_kinds(const Graph& graph, const Registry& registry) {
+  std::map<std::string, std::string> methods;
+  const std::string usual = CompileOptions().method;
+  for (const Graph::Factor& factor : graph.factors()) {
+    const std::vector<std::string> known = registry.kind(factor.kind).methods();
+    const auto has = [&](std::string_view method) { return std::ranges::find(known, method) != known.end(); };
+    if (!known.empty() && !has(usual) && !has(kExact)) methods[factor.kind] = has("ep") ? "ep" : known.front();
+  }
+  return methods;
+}
 
 struct Solved {
   Plan plan;
@@ -106,14 +131,14 @@ std::vector<std::string> uninformed(const Graph& graph, const State& state) {
 // The value, "log evidence -3.21, exact" and its parts; or why there is none.
 struct FoundEvidence {
   std::optional<double> value;
-  std::string line, parts;
+  std::string line, parts, why;  // why: it is approximate; empty: exact
 };
 FoundEvidence evidence_of(const Solved& solved) {
   try {
     const Evidence found = evidence(solved.plan, solved.state);
-    return {found.log_value, found.line(), found.factors.empty() ? "" : found.text()};
+    return {found.log_value, found.line(), found.factors.empty() ? "" : found.text(), found.why};
   } catch (const Error& error) {
-    return {{}, fmt::format("log evidence: none; {}", error.what()), ""};
+    return {{}, fmt::format("log evidence: none; {}", error.what()), "", ""};
   }
 }
 
@@ -159,9 +184,11 @@ void infer(const InferRequest& request) {
   const Registry registry = standard_registry();
   CompileOptions options{.fuse = false};  // every variable is to be seen
   const std::string method = request.method.empty() ? file.method : request.method;
-  if (!method.empty()) options.method = method;
   const Solved solved = [&] {
     try {
+      check_size(file.graph);
+      if (method.empty()) options.kind_methods = methods_of_kinds(file.graph, registry);
+      else options.method = method;
       return solve_as_asked(file, request.schedule.empty() ? file.schedule : request.schedule, registry, options);
     } catch (const Error& error) {
       fail("'{}': {}", request.graph.string(), located(file, error.what()));
@@ -180,6 +207,8 @@ void infer(const InferRequest& request) {
               {"beliefs", beliefs_json(file.graph, solved.state)},
               {"uninformed", open}};
     json["log_evidence"] = found.value ? json_number(*found.value) : Json();
+    if (found.value) json["log_evidence_is_exact"] = found.why.empty();
+    if (!found.why.empty()) json["log_evidence_why"] = found.why;
     fmt::print("{}", readable(json));
     return;
   }
@@ -187,6 +216,7 @@ void infer(const InferRequest& request) {
   fmt::print("{}: {}\n", schedule_name(solved.plan), solved.report.line());
   if (!open.empty()) fmt::print("nothing informs {}\n", fmt::join(open, ", "));
   fmt::print("{}\n", request.evidence && !found.parts.empty() ? found.parts.substr(0, found.parts.find_last_not_of('\n') + 1) : found.line);
+  if (found.value == -kInfinity) fmt::print("what is observed is impossible under this graph\n");
   if (!request.dot.empty()) fmt::print("graph    {}\n", request.dot.string());
   if (!request.plot.empty()) fmt::print("picture  {}\n", skipped.empty() ? request.plot.string() : skipped);
 }
