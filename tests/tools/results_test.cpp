@@ -24,18 +24,18 @@ void check_marks(const std::string& text, const std::string& part) {
 TEST_CASE("results: the documents have the marks of every part that tools/results writes") {
   const std::string results = document("tools/RESULTS.md");
   for (const char* part : {"experiments", "compare", "bench", "uci", "honesty"}) check_marks(results, part);
-  check_marks(document("README.md"), "results");
+  check_marks(document("tools/docs/numbers.md"), "results");
 }
 
 TEST_CASE(
-    "results: the experiments shown are those of a run at full size, dated, and the README shows the same count") {
+    "results: the experiments shown are those of a run at full size, dated, and the page of numbers shows the same count") {
   const auto between = [](const std::string& text, const std::string& part) {
     const auto begin = text.find('\n', text.find("<!-- " + part + ": begin")),
                end = text.find("<!-- " + part + ": end");
     return text.substr(begin, end - begin);
   };
   const std::string shown = between(document("tools/RESULTS.md"), "experiments"),
-                    summary = between(document("README.md"), "results");
+                    summary = between(document("tools/docs/numbers.md"), "results");
   CHECK(shown.find("`dma reproduce all --seeds 20 --seed 1`, 20") != shown.npos);
   const auto count_end = shown.find(" claims of the paper hold");
   REQUIRE(count_end != shown.npos);

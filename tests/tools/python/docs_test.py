@@ -1,4 +1,4 @@
-"""The README's snippets of Python run as they stand."""
+"""The snippets of tools/docs/python.md run as they stand."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pytest
 
 def snippets() -> list[str]:
     """The indented blocks that begin with `import dma`."""
-    text = (Path(os.environ["DMA_SOURCE_DIR"]) / "README.md").read_text()
+    text = (Path(os.environ["DMA_SOURCE_DIR"]) / "tools/docs/python.md").read_text()
     blocks = re.findall(r"(?:^ {4}.*\n|^\n(?= {4}))+", text, flags=re.MULTILINE)
     return [block for block in map(textwrap.dedent, blocks) if block.lstrip().startswith("import dma")]
 
