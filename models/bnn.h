@@ -93,9 +93,9 @@ class Bnn {
   FitReport fit(const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& targets, const LearnOptions& options = {},
                 const BnnCallback& on_epoch = {});
 
-  // Learns more rows on top of a finished fit, which need not be of this process: what is known of the weights is the prior,
-  // and the old rows are not needed. Noise and units stay those of the fit. Joint learning only.
-  void update(const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& targets);
+  // Learns more rows on top of a finished fit to `known` rows, which need not be of this process: what is known of the weights
+  // is the prior, and the old rows are not needed. Units stay those of the fit. Joint learning only.
+  void update(const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& targets, std::size_t known);
 
   Prediction predict(const Eigen::MatrixXd& inputs) const;
 

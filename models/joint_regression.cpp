@@ -270,18 +270,37 @@ SharedPrior JointRegression::prior_of(std::size_t member) const {
   return prior;
 }
 
-void JointRegression::update(const Matrix& rows, const Matrix& targets) {
+void JointRegression::update(const Matrix& rows, const Matrix& targets, Index known) {
   constexpr Index kMostScalars = 10000;  // 0.8 GB
-  if (memory_.members.empty() || !memory_.members[0].plain_posterior) fail("an update needs a model that was fitted; call fit first");
+  if (memory_.members.empty() || !memory_.members[0].plain_posterior)
+    fail("an update needs a model that was fitted; call fit first");
   if (network_.scalars() > kMostScalars)
     fail("an update keeps a matrix over all weights, of which there are {}; at most {} are possible: fit all rows together",
          network_.scalars(), kMostScalars);
   const RowData more{rows, targets};
+  // Nats of the new rows, each as if it had not come.
+  const auto score = [&](const RowBeliefs& b) {
+    const Eigen::ArrayXXd variance = (b.variance + b.noise).array();
+    return -0.5 * ((targets - b.mean).array().square() / variance + variance.log()).sum();
+  };
   Memory next = memory_;  // all or nothing
-  for (std::size_t k = 0; k < next.members.size(); ++k)
-    for (std::optional<SharedPosterior>* const posterior : {&next.members[k].plain_posterior, &next.members[k].weighted_posterior})
-      if (*posterior) *posterior = (*posterior)->updated(network_, prior_of(k), more);
-  if (next.rival) next.rival = next.rival->updated(linear_, linear_prior_, more);
+  double of_networks = 0;
+  std::size_t fitted = 0;
+  for (std::size_t k = 0; k < next.members.size(); ++k) {
+    Member& member = next.members[k];
+    if (!member.plain_posterior) continue;
+    RowBeliefs left_out;
+    member.plain_posterior = member.plain_posterior->updated(network_, prior_of(k), more, known, &left_out);
+    of_networks += score(left_out), ++fitted;
+    if (member.weighted_posterior) member.weighted_posterior = member.weighted_posterior->updated(network_, prior_of(k), more, known);
+  }
+  if (next.rival) {
+    RowBeliefs left_out;
+    next.rival = next.rival->updated(linear_, linear_prior_, more, known, &left_out);
+    // The odds of before, times what the new rows say.
+    const double ahead = of_networks / static_cast<double>(fitted) - score(left_out), share = next.network_share;
+    if (share > 0 && share < 1) next.network_share = 1 / (1 + (1 - share) / share * std::exp(std::clamp(-ahead, -700.0, 700.0)));
+  }
   next.lowest = next.lowest.cwiseMin(rows.colwise().minCoeff());
   next.highest = next.highest.cwiseMax(rows.colwise().maxCoeff());
   memory_ = std::move(next);

@@ -18,7 +18,7 @@ constexpr std::size_t kLongSeries = 1000;  // values, from which on the learned 
 
 struct Spread {
   std::size_t values = 0;
-  double mean = 0, variance = 0;
+  double mean = 0, variance = 0, lowest = 0, highest = 0;
 };
 
 Spread spread_of(SeriesValues values) {
@@ -28,6 +28,8 @@ Spread spread_of(SeriesValues values) {
     if (!values[t]) continue;
     if (!std::isfinite(*values[t]))
       fail("series: value {} is {}; a finite number is expected, or nothing where it is missing", t + 1, *values[t]);
+    spread.lowest = spread.values == 0 ? *values[t] : std::min(spread.lowest, *values[t]);
+    spread.highest = spread.values == 0 ? *values[t] : std::max(spread.highest, *values[t]);
     const double ahead = *values[t] - spread.mean;
     spread.mean += ahead / static_cast<double>(++spread.values);
     squares += ahead * (*values[t] - spread.mean);
@@ -80,7 +82,7 @@ StateSpace::Learned StateSpace::learn(SeriesValues values) {
     fail("series: {} of its values are there; at least {} are expected to learn variances from", spread.values,
          kLeastValues);
   constexpr double kLargest = 1e100, kSmallest = 1e-200;  // beyond: variances that a double cannot hold
-  if (std::abs(spread.mean) > kLargest || spread.variance > kLargest || (spread.variance > 0 && spread.variance < kSmallest))
+  if (std::abs(spread.mean) > kLargest || spread.variance > kLargest || (spread.highest > spread.lowest && spread.variance < kSmallest))
     fail("series: its values are around {:.3g} with a variance of {:.3g}; numbers of a more usual size are expected, in other units",
          spread.mean, spread.variance);
   for (const Process& process : processes_)

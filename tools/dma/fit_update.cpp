@@ -55,11 +55,12 @@ void fit_update(const FitRequest& request) {
   if (table.rows() == 0) fail("'{}' has no rows; at least one is expected", request.data);
   Bnn net = make_bnn(saved);
   const std::vector<Scores> before = scores_of(net.predict(inputs), outputs);
-  net.update(inputs, outputs);
+  net.update(inputs, outputs, saved.training.rows);
   check_prediction(net.predict(inputs), saved.targets);
   saved.memory = net.memory(true);
   const std::size_t known = saved.training.rows;
   saved.training.rows += static_cast<std::size_t>(table.rows());
+  saved.training.left_out.clear();  // of the old rows alone
   const std::filesystem::path file = request.model.empty() ? request.update : request.model;
   const std::string text = bnn_to_text(saved);
   (void)make_bnn(bnn_from_text(text, file.string()));  // as whoever reads the file will

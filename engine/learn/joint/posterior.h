@@ -28,9 +28,11 @@ class SharedPosterior {
   static SharedPosterior of(const RowData& data, SharedState state, Curvature& curvature, double log_evidence);
 
   RowBeliefs predict(const RowModel& model, const SharedPrior& prior, const Matrix& rows) const;
-  // The same after more rows: its Gaussian is their prior, and Gauss-Newton steps lead from its mean to theirs. Noise and
-  // tails stay as they were. A P x P matrix, whatever form it had.
-  SharedPosterior updated(const RowModel& model, const SharedPrior& prior, const RowData& more) const;
+  // The same after more rows: its Gaussian is their prior, and Gauss-Newton steps lead from its mean to theirs. The level of
+  // the noise is then that of the `known` rows it was learned from and of the new ones together; its dependence on the inputs
+  // and its tails stay. A P x P matrix, whatever form it had. `left_out`, if given: the new rows, each as if it had not come.
+  SharedPosterior updated(const RowModel& model, const SharedPrior& prior, const RowData& more, Index known,
+                          RowBeliefs* left_out = nullptr) const;
   // Variances of the shared scalars: P^3 products.
   Vector marginal_variances(const RowModel& model, const SharedPrior& prior) const;
 };
