@@ -194,7 +194,7 @@ def test_control_c_a_callback_or_the_time_end_a_run_and_a_warm_one_goes_on() -> 
     with pytest.raises(KeyboardInterrupt):
         dma.run(plan, state, warm=True, callback=interrupt)
     timer = threading.Timer(0.05, signal.raise_signal, [signal.SIGINT])
-    endless = dma.compile(g, dma.flooding(tolerance=0, limit=10**9, damping=0.5))
+    endless = dma.compile(g, dma.flooding(tolerance=0, limit=10**9, damping=0.99999))  # millions of sweeps to rest
     other = dma.State(endless)
     other.observe(seen, values)
     timer.start()
