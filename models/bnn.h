@@ -94,8 +94,9 @@ class Bnn {
                 const BnnCallback& on_epoch = {});
 
   // Learns more rows on top of a finished fit to `known` rows, which need not be of this process: what is known of the weights
-  // is the prior, and the old rows are not needed. Units stay those of the fit. Joint learning only.
-  void update(const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& targets, std::size_t known);
+  // is the prior, and the old rows are not needed. Units stay those of the fit. Joint learning only. False: something was still changing
+  // at the limit of steps.
+  bool update(const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& targets, std::size_t known);
 
   Prediction predict(const Eigen::MatrixXd& inputs) const;
 

@@ -21,7 +21,8 @@ bool Bnn::joint_is_fitted() const {
 }
 
 void Bnn::make_joint() {
-  JointRegressionOptions joint{.shape = {.layers = {}, .slopes = shape_.slopes, .bias = options_.bias, .jitter = options_.jitter}};
+  JointRegressionOptions joint{
+      .shape = {.layers = {}, .slopes = shape_.slopes, .bias = options_.bias, .jitter = options_.jitter}};
   for (const std::size_t width : options_.layers) joint.shape.layers.push_back(static_cast<Index>(width));
   joint.members = options_.members;
   joint.seed = options_.seed;
@@ -104,19 +105,24 @@ void Bnn::fit_joint(const RowMajor& x, const RowMajor& y, const LearnOptions& op
   }
 }
 
-void Bnn::update(const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& targets, std::size_t known) {
-  if (!joint_is_fitted()) fail("update: more rows are learned on top of a joint fit; this network has none, fit it by method \"joint\" first");
+bool Bnn::update(const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& targets, std::size_t known) {
+  if (!joint_is_fitted())
+    fail(
+        "update: more rows are learned on top of a joint fit; this network has none, fit it by method \"joint\" first");
   if (inputs.cols() != input_standardiser_.shift.size() || targets.cols() != target_standardiser_.shift.size())
     fail("update: {} inputs and {} targets are given; {} and {} are expected", inputs.cols(), targets.cols(),
          input_standardiser_.shift.size(), target_standardiser_.shift.size());
   if (inputs.rows() != targets.rows() || inputs.rows() == 0)
-    fail("update: there are {} rows of inputs and {} of targets; as many are expected, and at least one", inputs.rows(), targets.rows());
+    fail("update: there are {} rows of inputs and {} of targets; as many are expected, and at least one", inputs.rows(),
+         targets.rows());
   const Eigen::MatrixXd x = input_standardiser_.apply(inputs), y = target_standardiser_.apply(targets);
-  if (!x.allFinite() || !y.allFinite()) fail("update: a value is not a finite number, or too far from those that were learned");
+  if (!x.allFinite() || !y.allFinite())
+    fail("update: a value is not a finite number, or too far from those that were learned");
   const Eigen::MatrixXd mapped = features_.apply(x);
-  joint_->update(mapped, y, static_cast<Index>(known));
+  const bool settled = joint_->update(mapped, y, static_cast<Index>(known));
   for (const auto& member : members_) member->joint_weights.clear();
   noise_variance_ = joint_->noise(mapped);
+  return settled;
 }
 
 // The prior a member ended with, in the words of the other methods.

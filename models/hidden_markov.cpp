@@ -158,6 +158,15 @@ HiddenMarkov::HiddenMarkov(Eigen::VectorXd start, Eigen::MatrixXd transition, Em
 
 HiddenMarkov::Decoded HiddenMarkov::decode(Values values) const {
   check_values(values, emission_);
+  // Two tables of states^3 numbers for every step, from a state into a pair and out of it.
+  constexpr double kMostNumbers = 5e7;  // 0.4 GB
+  const double wide = static_cast<double>(states()),
+               numbers = 2 * wide * wide * wide * static_cast<double>(values.size());
+  if (numbers > kMostNumbers)
+    fail(
+        "hidden Markov model: {} states over {} steps take {:.2g} numbers; at most {:.2g} are possible, with fewer of "
+        "either",
+        states(), values.size(), numbers, kMostNumbers);
   return MarkovGraph(*this, values.size()).solve(values);
 }
 

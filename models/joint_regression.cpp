@@ -117,8 +117,9 @@ JointRegressionReport JointRegression::fit(const Matrix& rows, const Matrix& tar
   left_out_.clear();
   const double each = 1 / static_cast<double>(fitted);
   for (std::size_t k = 0; k < fitted; ++k)
-    add_network(options_.share, fitting.plain[k], memory_.members[k].weighted_posterior ? &fitting.weighted[k] : nullptr,
-                memory_.members[k], each, left_out_);
+    add_network(options_.share, fitting.plain[k],
+                memory_.members[k].weighted_posterior ? &fitting.weighted[k] : nullptr, memory_.members[k], each,
+                left_out_);
   memory_.network_share = 1;
   if (options_.linear_rival) {
     const double ahead = nats_ahead(fitting, score_of(left_out_, targets));
@@ -136,15 +137,17 @@ JointRegressionReport JointRegression::fit(const Matrix& rows, const Matrix& tar
   return report;
 }
 
-// Of the network, whose left-out rows have this log density; evidences are those of constant noise. Left-out rows are predicted with
-// hidden units that have seen them: with more weights than rows they flatter, and the network must have the better evidence too. With
-// fewer weights the evidence is too strict instead: on wine it prefers the linear model by 49 nats that left-out rows do not confirm.
+// Of the network, whose left-out rows have this log density; evidences are those of constant noise. Left-out rows are
+// predicted with hidden units that have seen them: with more weights than rows they flatter, and the network must have
+// the better evidence too. With fewer weights the evidence is too strict instead: on wine it prefers the linear model
+// by 49 nats that left-out rows do not confirm.
 double JointRegression::nats_ahead(const Fitting& fitting, double score) const {
   using RivalBy = JointRegressionOptions::RivalBy;
   double evidence = -1e300;
   for (const Member& member : memory_.members)
     if (member.plain_posterior) evidence = std::max(evidence, member.plain_evidence);
-  const double by_rows = score - fitting.rival_score - kBenefitOfDoubt, by_evidence = evidence - fitting.rival_evidence - kBenefitOfDoubt;
+  const double by_rows = score - fitting.rival_score - kBenefitOfDoubt,
+               by_evidence = evidence - fitting.rival_evidence - kBenefitOfDoubt;
   if (options_.rival_by == RivalBy::evidence) return by_evidence;
   const bool few_rows = fitting.regime.form == JointRegime::Form::dual;
   return options_.rival_by == RivalBy::both && few_rows ? std::min(by_rows, by_evidence) : by_rows;
@@ -165,7 +168,8 @@ void JointRegression::fit_rival(Fitting& fitting) {
     evidence = fit_shared(linear_, data, linear_prior_, joint, state, *curvature);
     if (evidence < fitting.rival_evidence) {
       state = std::move(constant), evidence = fitting.rival_evidence;
-      curvature->assemble(linear_, data, state.mean, state.scale * linear_prior_.precision, row_noise(state, data.rows));
+      curvature->assemble(linear_, data, state.mean, state.scale * linear_prior_.precision,
+                          row_noise(state, data.rows));
     }
   }
   Fitted fitted = finish(data, state, *curvature, evidence, options_.tails);
@@ -225,8 +229,8 @@ bool JointRegression::fit_member(Fitting& fitting, std::size_t index) {
   fitting.weighted.emplace_back();
   // A network that has lost to the linear model needs no finer noise.
   const bool lost = options_.linear_rival &&
-                    nats_ahead(fitting, score_of({component(fitting.plain.back(), *member.plain_posterior, {})}, data.targets)) <
-                        std::log(kLeastMember);
+                    nats_ahead(fitting, score_of({component(fitting.plain.back(), *member.plain_posterior, {})},
+                                                 data.targets)) < std::log(kLeastMember);
   if (!going_on || lost || !options_.noise_depends_on_inputs) return going_on;
 
   if (member.weighted.epoch == 0) {
@@ -270,18 +274,25 @@ SharedPrior JointRegression::prior_of(std::size_t member) const {
   return prior;
 }
 
-void JointRegression::update(const Matrix& rows, const Matrix& targets, Index known) {
+bool JointRegression::update(const Matrix& rows, const Matrix& targets, Index known) {
   constexpr Index kMostScalars = 10000;  // 0.8 GB
   if (memory_.members.empty() || !memory_.members[0].plain_posterior)
     fail("an update needs a model that was fitted; call fit first");
   if (network_.scalars() > kMostScalars)
-    fail("an update keeps a matrix over all weights, of which there are {}; at most {} are possible: fit all rows together",
-         network_.scalars(), kMostScalars);
+    fail(
+        "an update keeps a matrix over all weights, of which there are {}; at most {} are possible: fit all rows "
+        "together",
+        network_.scalars(), kMostScalars);
   const RowData more{rows, targets};
-  // Nats of the new rows, each as if it had not come.
-  const auto score = [&](const RowBeliefs& b) {
-    const Eigen::ArrayXXd variance = (b.variance + b.noise).array();
-    return -0.5 * ((targets - b.mean).array().square() / variance + variance.log()).sum();
+  const std::optional<Index> counted = options_.noise.empty() ? std::optional(known) : std::nullopt;
+  bool settled = true;
+  // Returns the nats of the new rows, each as if it had not come.
+  const auto update = [&](const RowModel& model, const SharedPrior& prior, SharedPosterior& posterior) {
+    SharedUpdate found = posterior.updated(model, prior, more, counted);
+    posterior = std::move(found.posterior);
+    settled = settled && found.settled;
+    const Eigen::ArrayXXd variance = (found.left_out.variance + found.left_out.noise).array();
+    return -0.5 * ((targets - found.left_out.mean).array().square() / variance + variance.log()).sum();
   };
   Memory next = memory_;  // all or nothing
   double of_networks = 0;
@@ -289,22 +300,20 @@ void JointRegression::update(const Matrix& rows, const Matrix& targets, Index kn
   for (std::size_t k = 0; k < next.members.size(); ++k) {
     Member& member = next.members[k];
     if (!member.plain_posterior) continue;
-    RowBeliefs left_out;
-    member.plain_posterior = member.plain_posterior->updated(network_, prior_of(k), more, known, &left_out);
-    of_networks += score(left_out), ++fitted;
-    if (member.weighted_posterior) member.weighted_posterior = member.weighted_posterior->updated(network_, prior_of(k), more, known);
+    of_networks += update(network_, prior_of(k), *member.plain_posterior), ++fitted;
+    if (member.weighted_posterior) (void)update(network_, prior_of(k), *member.weighted_posterior);
   }
   if (next.rival) {
-    RowBeliefs left_out;
-    next.rival = next.rival->updated(linear_, linear_prior_, more, known, &left_out);
     // The odds of before, times what the new rows say.
-    const double ahead = of_networks / static_cast<double>(fitted) - score(left_out), share = next.network_share;
-    if (share > 0 && share < 1) next.network_share = 1 / (1 + (1 - share) / share * std::exp(std::clamp(-ahead, -700.0, 700.0)));
+    const double ahead = of_networks / static_cast<double>(fitted) - update(linear_, linear_prior_, *next.rival),
+                 share = next.network_share;
+    if (share > 0 && share < 1) next.network_share = 1 / (1 + (1 - share) / share * std::exp(-ahead));
   }
   next.lowest = next.lowest.cwiseMin(rows.colwise().minCoeff());
   next.highest = next.highest.cwiseMax(rows.colwise().maxCoeff());
   memory_ = std::move(next);
   left_out_.clear();
+  return settled;
 }
 
 std::vector<PredictionComponent> JointRegression::predict(const Matrix& rows) const {

@@ -61,9 +61,10 @@ class JointRegression {
   JointRegressionReport fit(const Matrix& rows, const Matrix& targets, const std::function<bool(const Progress&)>& on_epoch = {});
 
   // Learns more rows on top of what `known` rows taught, without those: every Gaussian is the prior of its update. The level of
-  // the noise and the shares of network and linear model follow the new rows too; how noise depends on inputs, and its tails,
-  // stay. An Error before any fit, or where a matrix over all weights would be too large.
-  void update(const Matrix& rows, const Matrix& targets, Index known);
+  // the noise, unless it was given, and the shares of network and linear model follow the new rows too; how noise depends on
+  // inputs, and its tails, stay. False: something was still changing at the limit of steps. An Error before any fit, or where a
+  // matrix over all weights would be too large.
+  bool update(const Matrix& rows, const Matrix& targets, Index known);
 
   // The limits of the next fit; a gain of 0 leaves the default.
   void set_limits(int epochs, int weighted_epochs, double least_gain);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <boost/math/special_functions/erf.hpp>
 #include <cmath>
+#include <limits>
 #include <numbers>
 
 #include "engine/support/error.h"
@@ -59,19 +60,20 @@ std::vector<WeightedPoint> weighted_points(
   const Eigen::MatrixXd width = kWider * width_at(log_density, summit.at);
   std::vector<WeightedPoint> points;
   Eigen::VectorXd z(start.size()), unused(start.size());
-  double total = 0;
+  double largest = -std::numeric_limits<double>::infinity(), total = 0;
   for (std::size_t j = 0; j < options.count; ++j) {
     for (std::size_t i = 0; i < size; ++i) {
       const double normal = -std::numbers::sqrt2 * boost::math::erfc_inv(2 * radical_inverse(j / 2 + 1, kPrimes[i]));
       z[static_cast<Eigen::Index>(i)] = j % 2 == 0 ? normal : -normal;  // in pairs: the summit stays their middle
     }
     WeightedPoint point{(summit.at + width * z).cwiseMax(options.low).cwiseMin(options.high), 0};
-    point.weight = std::exp(std::min(log_density(point.at, unused) - summit.value + 0.5 * z.squaredNorm(), 300.0));
-    if (!(point.weight > 0)) continue;  // also where the density is not a number
-    total += point.weight;
+    point.weight = log_density(point.at, unused) + 0.5 * z.squaredNorm();  // its logarithm, so far
+    if (!std::isfinite(point.weight)) continue;
+    largest = std::max(largest, point.weight);
     points.push_back(std::move(point));
   }
   if (points.empty()) return {{summit.at, 1}};
+  for (WeightedPoint& point : points) total += point.weight = std::exp(point.weight - largest);
   for (WeightedPoint& point : points) point.weight /= total;
   return points;
 }

@@ -159,6 +159,9 @@ TEST_CASE("hidden Markov model: wrong numbers are one clear line") {
   CHECK_THROWS_WITH_AS(model.decode({}), doctest::Contains("no values"), Error);
   CHECK_THROWS_WITH_AS(HiddenMarkov(kStart, kTransition, GaussianEmission{kStart, Eigen::Vector3d(1, 0, 1)}),
                        doctest::Contains("above 0"), Error);
+  const HiddenMarkov wide(Eigen::VectorXd::Constant(400, 1.0 / 400), Eigen::MatrixXd::Constant(400, 400, 1.0 / 400),
+                          SymbolEmission{Eigen::MatrixXd::Constant(400, 2, 0.5)});
+  CHECK_THROWS_WITH_AS(wide.decode(MarkovValues{0.0, 1.0}), doctest::Contains("400 states over 2 steps"), Error);
   HiddenMarkov learner = model;
   CHECK_THROWS_WITH_AS(learner.learn(MarkovValues{std::nullopt, std::nullopt}), doctest::Contains("to learn from"),
                        Error);

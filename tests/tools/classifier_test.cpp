@@ -12,6 +12,7 @@
 
 namespace {
 
+using dma::testing::check_refused;
 using dma::testing::run_dma;
 using dma::testing::TemporaryFolder;
 
@@ -29,21 +30,10 @@ std::string flowers(int rows, bool chance = false) {
 
 const std::string kFitFlowers = "fit data.csv --target kind --hidden 6 --members 1 ";
 
-void check_classes_refused(const TemporaryFolder& folder, const std::string& arguments, const std::string& expected) {
-  INFO(arguments);
-  const auto before = folder.files();
-  const auto outcome = run_dma(folder, arguments);
-  CHECK(outcome.exit_code == 2);
-  CHECK(outcome.output == "");
-  CHECK_MESSAGE(outcome.errors.find(expected) != std::string::npos, outcome.errors);
-  CHECK(std::ranges::count(outcome.errors, '\n') == 1);
-  CHECK(folder.files() == before);
-}
-
 void check_table_refused(const std::string& csv, const std::string& expected, const std::string& options = "") {
   const TemporaryFolder folder;
   folder.write("data.csv", csv);
-  check_classes_refused(folder, "fit data.csv --target y --model model.json " + options, expected);
+  check_refused(folder, "fit data.csv --target y --model model.json " + options, expected);
 }
 
 }  // namespace
@@ -136,12 +126,12 @@ TEST_CASE("classifier command: a classifier's file in the wrong place, and table
   folder.write("numbers.csv", "x,y\n1,2\n2,3\n3,5\n4,7\n");
   folder.write("other.csv", "length,breadth,idle\n1,2,3\n");
   REQUIRE(run_dma(folder, kFitFlowers + "--quiet --model model.json").exit_code == 0);
-  check_classes_refused(folder, "fit numbers.csv --target y --resume model.json", "'model.json' is a classifier");
-  check_classes_refused(folder, "predict model.json other.csv",
+  check_refused(folder, "fit numbers.csv --target y --resume model.json", "'model.json' is a classifier");
+  check_refused(folder, "predict model.json other.csv",
                         "has no column 'width', which 'model.json' was fitted on");
-  check_classes_refused(folder, "inspect model.json --plot w.svg", "is a classifier, which has no picture");
+  check_refused(folder, "inspect model.json --plot w.svg", "is a classifier, which has no picture");
   folder.write("model.json", folder.read("model.json").substr(0, 2000));
-  check_classes_refused(folder, "predict model.json data.csv", "'model.json'");
+  check_refused(folder, "predict model.json data.csv", "'model.json'");
 }
 
 TEST_CASE("classify command: folds are by number within the class, and every row is predicted once") {
@@ -157,9 +147,9 @@ TEST_CASE("classify command: folds are by number within the class, and every row
       nlohmann::json::parse(run_dma(folder, "classify flowers.csv --folds 3 --hidden none --json").output);
   CHECK(json[0].at("folds").size() == 3);
   CHECK(json[0].at("accuracy").at("mean").get<double>() > 0.9);
-  check_classes_refused(folder, "classify flowers.csv --folds 1", "--folds: 1 is given");
-  check_classes_refused(folder, "classify flowers.csv --folds 21", "has 20 rows");
-  check_classes_refused(folder, "classify nowhere", "nowhere");
+  check_refused(folder, "classify flowers.csv --folds 1", "--folds: 1 is given");
+  check_refused(folder, "classify flowers.csv --folds 21", "has 20 rows");
+  check_refused(folder, "classify nowhere", "nowhere");
   const TemporaryFolder empty;
-  check_classes_refused(empty, "classify .", "holds no .csv file");
+  check_refused(empty, "classify .", "holds no .csv file");
 }

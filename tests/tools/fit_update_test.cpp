@@ -2,7 +2,6 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -11,6 +10,7 @@
 
 namespace {
 
+using dma::testing::check_refused;
 using dma::testing::run_dma;
 using dma::testing::TemporaryFolder;
 
@@ -72,11 +72,7 @@ TEST_CASE("dma fit --update: wrong requests are one line, and the model stays as
   folder.write("text.csv", "x,z,y\n1,red,3\n");
   const std::string model = folder.read("m.json");
   const auto refused = [&](const std::string& arguments, const std::string& expected) {
-    CAPTURE(arguments);
-    const auto outcome = run_dma(folder, "fit " + arguments);
-    CHECK(outcome.exit_code == 2);
-    CHECK_MESSAGE(outcome.errors.find(expected) != std::string::npos, outcome.errors);
-    CHECK(std::ranges::count(outcome.errors, '\n') == 1);
+    check_refused(folder, "fit " + arguments, expected);
     CHECK(folder.read("m.json") == model);
   };
   refused("--update m.json header.csv", "rows");

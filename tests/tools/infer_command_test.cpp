@@ -1,7 +1,6 @@
 // dma infer: what it prints, draws and refuses.
 #include <doctest/doctest.h>
 
-#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -10,6 +9,7 @@
 
 namespace {
 
+using dma::testing::check_refused;
 using dma::testing::run_dma;
 using dma::testing::TemporaryFolder;
 
@@ -25,13 +25,8 @@ nlohmann::json inferred(const std::string& graph, const std::string& options = "
 void check_infer_refused(const std::string& graph, const std::string& expected, const std::string& options = "") {
   const TemporaryFolder folder;
   folder.write("g.json", graph);
-  const auto outcome = run_dma(folder, "infer g.json --dot g.dot " + options);
   INFO(graph);
-  CHECK(outcome.exit_code == 2);
-  CHECK(outcome.output == "");
-  CHECK_MESSAGE(outcome.errors.find(expected) != std::string::npos, outcome.errors);
-  CHECK(std::ranges::count(outcome.errors, '\n') == 1);
-  CHECK(folder.files() == std::vector<std::string>{"g.json"});
+  check_refused(folder, "infer g.json --dot g.dot " + options, expected);
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 
 namespace {
 
+using dma::testing::check_refused;
 using dma::testing::run_dma;
 using dma::testing::TemporaryFolder;
 
@@ -25,13 +26,8 @@ nlohmann::json rated(const std::string& csv, const std::string& options) {
 void check_rate_refused(const std::string& csv, const std::string& options, const std::string& expected) {
   const TemporaryFolder folder;
   folder.write("g.csv", csv);
-  const auto outcome = run_dma(folder, "rate g.csv " + options + " --out skills.csv --plot skills.svg");
-  INFO(csv.substr(0, 60), " ", options);
-  CHECK(outcome.exit_code == 2);
-  CHECK(outcome.output == "");
-  CHECK_MESSAGE(outcome.errors.find(expected) != std::string::npos, outcome.errors);
-  CHECK(std::ranges::count(outcome.errors, '\n') == 1);
-  CHECK(folder.files() == std::vector<std::string>{"g.csv"});
+  INFO(csv.substr(0, 60));
+  check_refused(folder, "rate g.csv " + options + " --out skills.csv --plot skills.svg", expected);
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "tests/tools/run_dma.h"
 
+#include <doctest/doctest.h>
 #include <fcntl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -62,6 +63,19 @@ Outcome run_dma(const TemporaryFolder& folder, const std::string& arguments, con
                               "' </dev/null";
   const int status = std::system(command.c_str());
   return {exit_code_of(status), contents(out), contents(err)};
+}
+
+void check_refused(const TemporaryFolder& folder, const std::string& arguments, const std::string& expected) {
+  INFO(arguments);
+  const auto before = folder.files();
+  const auto outcome = run_dma(folder, arguments);
+  CHECK(outcome.exit_code == 2);
+  CHECK(outcome.output == "");
+  CHECK_MESSAGE(outcome.errors.find(expected) != std::string::npos, outcome.errors);
+  CHECK(outcome.errors.starts_with("dma: "));
+  CHECK(std::ranges::count(outcome.errors, '\n') == 1);
+  CHECK(outcome.errors.ends_with('\n'));
+  CHECK(folder.files() == before);
 }
 
 pid_t start_dma(const TemporaryFolder& folder, const std::vector<std::string>& arguments) {

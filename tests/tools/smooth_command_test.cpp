@@ -11,6 +11,7 @@
 
 namespace {
 
+using dma::testing::check_refused;
 using dma::testing::run_dma;
 using dma::testing::TemporaryFolder;
 
@@ -30,13 +31,8 @@ std::string sales(std::size_t length) {
 void check_smooth_refused(const std::string& csv, const std::string& options, const std::string& expected) {
   const TemporaryFolder folder;
   folder.write("s.csv", csv);
-  const auto outcome = run_dma(folder, "smooth s.csv " + options + " --out s.out.csv");
-  INFO(csv.substr(0, 60), " ", options);
-  CHECK(outcome.exit_code == 2);
-  CHECK(outcome.output == "");
-  CHECK_MESSAGE(outcome.errors.find(expected) != std::string::npos, outcome.errors);
-  CHECK(std::ranges::count(outcome.errors, '\n') == 1);
-  CHECK(folder.files() == std::vector<std::string>{"s.csv"});
+  INFO(csv.substr(0, 60));
+  check_refused(folder, "smooth s.csv " + options + " --out s.out.csv", expected);
 }
 
 }  // namespace

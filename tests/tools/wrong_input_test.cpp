@@ -2,31 +2,18 @@
 #include <doctest/doctest.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <string>
 
 #include "tests/tools/run_dma.h"
 
 namespace {
 
+using dma::testing::check_refused;
 using dma::testing::run_dma;
 using dma::testing::TemporaryFolder;
 
 constexpr const char* kGoodTable = "x,z,y\n1,5,2\n2,3,4\n3,4,5\n4,9,9\n5,2,11\n";
 const std::string kOutputs = " --model model.json --plot fit.svg --checkpoint fit.checkpoint";
-
-void check_refused(const TemporaryFolder& folder, const std::string& arguments, const std::string& expected) {
-  INFO(arguments);
-  const auto before = folder.files();
-  const auto outcome = run_dma(folder, arguments);
-  CHECK(outcome.exit_code == 2);
-  CHECK(outcome.output == "");
-  CHECK_MESSAGE(outcome.errors.find(expected) != std::string::npos, outcome.errors);
-  CHECK(outcome.errors.starts_with("dma: "));
-  CHECK(std::ranges::count(outcome.errors, '\n') == 1);
-  CHECK(outcome.errors.ends_with('\n'));
-  CHECK(folder.files() == before);
-}
 
 void check_data_refused(const std::string& csv, const std::string& expected,
                         const std::string& options = "--target y") {

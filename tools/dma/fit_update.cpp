@@ -55,7 +55,7 @@ void fit_update(const FitRequest& request) {
   if (table.rows() == 0) fail("'{}' has no rows; at least one is expected", request.data);
   Bnn net = make_bnn(saved);
   const std::vector<Scores> before = scores_of(net.predict(inputs), outputs);
-  net.update(inputs, outputs, saved.training.rows);
+  const bool settled = net.update(inputs, outputs, saved.training.rows);
   check_prediction(net.predict(inputs), saved.targets);
   saved.memory = net.memory(true);
   const std::size_t known = saved.training.rows;
@@ -66,11 +66,13 @@ void fit_update(const FitRequest& request) {
   (void)make_bnn(bnn_from_text(text, file.string()));  // as whoever reads the file will
   write_file(file, text);
   if (request.json) {
-    Json json{{"rows", saved.training.rows}, {"new_rows", table.rows()}, {"files", {file.string()}}};
+    Json json{
+        {"rows", saved.training.rows}, {"new_rows", table.rows()}, {"settled", settled}, {"files", {file.string()}}};
     for (std::size_t j = 0; j < before.size(); ++j) json["before"][saved.targets[j]] = to_json(before[j]);
     fmt::print("{}", readable(json));
   } else if (!request.quiet) {
-    fmt::print("learned   {} rows on top of {}\n", table.rows(), known);
+    fmt::print("learned   {} rows on top of {}{}\n", table.rows(), known,
+               settled ? "" : " (still changing at the limit of steps)");
     for (std::size_t j = 0; j < before.size(); ++j)
       fmt::print(
           "{}: before that, these rows were predicted with an RMSE of {:.4g}, and 95 % intervals held {:.0f} %\n",

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "engine/learn/joint/fit.h"
@@ -13,6 +14,8 @@ namespace dma {
 struct RowBeliefs {
   Matrix mean, variance, noise;
 };
+
+struct SharedUpdate;
 
 class SharedPosterior {
  public:
@@ -29,12 +32,17 @@ class SharedPosterior {
 
   RowBeliefs predict(const RowModel& model, const SharedPrior& prior, const Matrix& rows) const;
   // The same after more rows: its Gaussian is their prior, and Gauss-Newton steps lead from its mean to theirs. The level of
-  // the noise is then that of the `known` rows it was learned from and of the new ones together; its dependence on the inputs
-  // and its tails stay. A P x P matrix, whatever form it had. `left_out`, if given: the new rows, each as if it had not come.
-  SharedPosterior updated(const RowModel& model, const SharedPrior& prior, const RowData& more, Index known,
-                          RowBeliefs* left_out = nullptr) const;
+  // the noise is then that of the `known` rows it was learned from and of the new ones together, or, where it was given and
+  // not learned (nothing), what it was; its dependence on the inputs and its tails stay. A P x P matrix, whatever form it had.
+  SharedUpdate updated(const RowModel& model, const SharedPrior& prior, const RowData& more, std::optional<Index> known) const;
   // Variances of the shared scalars: P^3 products.
   Vector marginal_variances(const RowModel& model, const SharedPrior& prior) const;
+};
+
+struct SharedUpdate {
+  SharedPosterior posterior;
+  RowBeliefs left_out;   // the new rows, each as if it had not come
+  bool settled = false;  // otherwise mean or noise was still changing at the limit
 };
 
 // Every learned row as if it had not been: with o = 1 - h the others' share, residual r / o and variance s (1 - o) / o. Exact for linear

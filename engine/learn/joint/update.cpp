@@ -16,13 +16,10 @@ constexpr double kLevelSettled = 1e-3;  // of the logarithm of the noise
 // The objective 1/2 (m - m0)^T L0 (m - m0) + sum r^2 / (2 s), its gradient and the curvature of its linearisation.
 class UpdateProblem {
  public:
-  UpdateProblem(const RowModel& model, const RowData& more, const Vector& noise, const Vector& mean,
-                const Matrix& factor)
-      : model_(model),
-        more_(more),
-        weight_(noise.cwiseInverse()),
-        mean_(mean),
-        precision_(factor * factor.transpose()) {}
+  UpdateProblem(const RowModel& model, const RowData& more, const Vector& mean, const Matrix& factor)
+      : model_(model), more_(more), mean_(mean), precision_(factor * factor.transpose()) {}
+
+  void set_noise(const Vector& noise) { weight_ = noise.cwiseInverse(); }
 
   double objective(const Vector& at) const {
     Matrix f;
@@ -44,13 +41,14 @@ class UpdateProblem {
  private:
   const RowModel& model_;
   const RowData& more_;
-  Vector weight_;
   const Vector& mean_;
+  Vector weight_;
   Matrix precision_;
 };
 
-// From `at` to the lowest point; `factor` is that of the precision there.
-void descend(const UpdateProblem& problem, Vector& at, Matrix& factor) {
+// From `at` to the lowest point; `factor` is that of the precision there. False: steps were still long when the limit
+// came.
+bool descend(const UpdateProblem& problem, Vector& at, Matrix& factor) {
   Vector downhill;
   double objective = problem.objective(at);
   for (int step = 0;; ++step) {
@@ -59,11 +57,12 @@ void descend(const UpdateProblem& problem, Vector& at, Matrix& factor) {
       fail("the new rows lie too far from what was learned to be told in numbers; look for wrong units in them");
     const Vector direction = root.solve(downhill);
     factor = root.matrixL();
-    if (step == kMostSteps || std::sqrt(std::max(0.0, direction.dot(downhill))) < kSettled) return;
+    if (std::sqrt(std::max(0.0, direction.dot(downhill))) < kSettled) return true;
+    if (step == kMostSteps) return false;
     double length = 1, there = problem.objective(at + direction);
     for (int halving = 0; !(there < objective) && halving < kMostHalvings; ++halving)
       there = problem.objective(at + (length *= 0.5) * direction);
-    if (!(there < objective)) return;  // nothing is left but rounding
+    if (!(there < objective)) return true;  // nothing is left but rounding
     objective = there;
     at += length * direction;
   }
@@ -71,48 +70,50 @@ void descend(const UpdateProblem& problem, Vector& at, Matrix& factor) {
 
 }  // namespace
 
-SharedPosterior SharedPosterior::updated(const RowModel& model, const SharedPrior& prior, const RowData& more,
-                                         Index known, RowBeliefs* left_out) const {
+// In turns, until neither changes: the mean under this noise, and the level of the noise under this mean. For an output
+// with the noise s of the first fit, known rows n and others' shares o of the new ones (leave_one_out()):
+//
+//   level = (n + sum r^2 / s) / (n + sum o)
+//
+// as if the known rows had left n s behind, and no degree of freedom were spent on them.
+SharedUpdate SharedPosterior::updated(const RowModel& model, const SharedPrior& prior, const RowData& more,
+                                      std::optional<Index> known) const {
   const Matrix before = precision_factor(model, prior).triangularView<Eigen::Lower>();
-  SharedPosterior after = *this;
+  UpdateProblem problem(model, more, state.mean, before);
+  SharedUpdate update{*this, {}, false};
+  SharedPosterior& after = update.posterior;
   after.rows.resize(0, 0);
   const Index count = more.rows.rows(), outputs = model.outputs();
-  for (int round = 0;; ++round) {
-    const Vector noise = row_noise(after.state, more.rows);
-    const UpdateProblem problem(model, more, noise, state.mean, before);
-    descend(problem, after.state.mean, after.factor);
-    // What the others leave of every new row, as in leave_one_out().
+  const Eigen::ArrayXd first = row_noise(state, more.rows);
+  Eigen::ArrayXd noise = first, rest, others;
+  for (int round = 0; round < kMostRounds && !update.settled; ++round) {
+    problem.set_noise(noise);
+    const bool arrived = descend(problem, after.state.mean, after.factor);
     Matrix f, gains;
     model.linearise(after.state.mean, more.rows, f, gains);
     Matrix solved = gains.transpose();
     after.factor.triangularView<Eigen::Lower>().solveInPlace(solved);
-    const Eigen::ArrayXd others =
-        (1 - solved.colwise().squaredNorm().transpose().array() / noise.array()).max(kLeastShare).min(1.0);
-    const Eigen::ArrayXd rest = (more.targets - f).reshaped().array();
+    others = (1 - solved.colwise().squaredNorm().transpose().array() / noise).max(kLeastShare).min(1.0);
+    rest = (more.targets - f).reshaped().array();
     double moved = 0;
-    for (Index k = 0; k < outputs; ++k) {
-      // As variance of the first fit: the known rows have it as it was, the new ones as they show it.
-      const auto of_output = [&](const Eigen::ArrayXd& stacked) { return stacked.segment(k * count, count); };
-      const double now = std::exp(after.state.noise[static_cast<std::size_t>(k)].beta(0) -
-                                  state.noise[static_cast<std::size_t>(k)].beta(0));
-      const double seen = now * (of_output(rest).square() / of_output(Eigen::ArrayXd(noise))).sum();
-      const double level = (static_cast<double>(known) + seen) / (static_cast<double>(known) + of_output(others).sum());
+    for (Index k = 0; known && k < outputs; ++k) {
+      const Index begin = k * count;
+      const double n = static_cast<double>(*known), level = (n + (rest.square() / first).segment(begin, count).sum()) /
+                                                            (n + others.segment(begin, count).sum());
       LogLinearNoise& of_k = after.state.noise[static_cast<std::size_t>(k)];
-      const double change = std::log(level / now);
+      const double change = std::log(level) + state.noise[static_cast<std::size_t>(k)].beta(0) - of_k.beta(0);
       of_k.beta(0) += change, of_k.lowest += change, of_k.highest += change;
       moved = std::max(moved, std::abs(change));
     }
-    if (round < kMostRounds && moved > kLevelSettled) continue;
-    if (left_out != nullptr) {
-      const Vector scaled = row_noise(after.state, more.rows);
-      const auto by_output = [&](const Eigen::ArrayXd& stacked) {
-        return Matrix(stacked.matrix().reshaped(count, outputs));
-      };
-      *left_out = {more.targets - by_output(rest / others), by_output(scaled.array() * (1 - others) / others),
-                   by_output(scaled.array())};
-    }
-    return after;
+    noise = row_noise(after.state, more.rows);
+    update.settled = arrived && moved < kLevelSettled;
   }
+  const auto by_output = [&](const Eigen::ArrayXd& stacked) {
+    return Matrix(stacked.matrix().reshaped(count, outputs));
+  };
+  update.left_out = {more.targets - by_output(rest / others), by_output(noise * (1 - others) / others),
+                     by_output(noise)};
+  return update;
 }
 
 }  // namespace dma

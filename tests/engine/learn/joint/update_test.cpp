@@ -12,8 +12,6 @@ namespace {
 
 using namespace dma;
 
-constexpr Index kManyKnown = 1'000'000'000'000;  // so many that new rows do not change the noise
-
 RowData later_rows(Index count, Index inputs, std::uint64_t seed) {
   boost::random::mt19937_64 random(seed);
   boost::random::normal_distribution<double> normal;
@@ -49,7 +47,9 @@ TEST_CASE("update: of a linear model it is the posterior of all rows, from eithe
   for (const bool by_rows : {false, true}) {
     const SharedPosterior before = learned(model, prior, first, by_rows ? make_dual() : make_primal(), Vector::Zero(4));
     CHECK((before.factor.size() == 0) == by_rows);
-    const SharedPosterior after = before.updated(model, prior, more, kManyKnown);
+    const SharedUpdate update = before.updated(model, prior, more, std::nullopt);
+    CHECK(update.settled);
+    const SharedPosterior& after = update.posterior;
     CHECK((after.state.mean - all.state.mean).norm() < 1e-9);
     const Matrix found = after.factor * after.factor.transpose(), expected = all.factor * all.factor.transpose();
     CHECK((found - expected).norm() < 1e-9 * expected.norm());
@@ -65,7 +65,7 @@ TEST_CASE("update: of a network it is the lowest point of the prior Gaussian and
   const Vector start = Vector::NullaryExpr(model.scalars(), [&] { return 0.5 * normal(random); });
   const SharedPosterior before = learned(model, prior, later_rows(60, 2, 4), make_primal(), start);
   const RowData more = later_rows(30, 2, 5);
-  const SharedPosterior after = before.updated(model, prior, more, kManyKnown);
+  const SharedPosterior after = before.updated(model, prior, more, std::nullopt).posterior;
   const Matrix precision = before.factor * before.factor.transpose();
   const auto objective = [&](const Vector& at) {
     Matrix f;
@@ -91,11 +91,12 @@ TEST_CASE("update: the noise is that of all rows together") {
   boost::random::normal_distribution<double> normal;
   for (Index i = 0; i < 400; ++i) more.targets(i) = more.rows(i, 0) - more.rows(i, 1) + 0.5 * normal(random);
   for (Index i = 0; i < 200; ++i) first.targets(i) = first.rows(i, 0) - first.rows(i, 1) + 0.2 * normal(random);
-  RowBeliefs left_out;
-  const SharedPosterior after =
-      learned(model, prior, first, make_primal(), Vector::Zero(3)).updated(model, prior, more, 200, &left_out);
-  CHECK(std::exp(after.state.noise[0].beta(0)) == doctest::Approx((200 * 0.04 + 400 * 0.25) / 600).epsilon(0.1));
-  CHECK((more.targets - left_out.mean).norm() / 20 == doctest::Approx(0.5).epsilon(0.1));
+  const SharedUpdate update =
+      learned(model, prior, first, make_primal(), Vector::Zero(3)).updated(model, prior, more, 200);
+  CHECK(update.settled);
+  CHECK(std::exp(update.posterior.state.noise[0].beta(0)) ==
+        doctest::Approx((200 * 0.04 + 400 * 0.25) / 600).epsilon(0.1));
+  CHECK((more.targets - update.left_out.mean).norm() / 20 == doctest::Approx(0.5).epsilon(0.1));
 }
 
 TEST_CASE("update: rows that cannot be told in numbers are refused") {
@@ -104,5 +105,5 @@ TEST_CASE("update: rows that cannot be told in numbers are refused") {
   const SharedPosterior before = learned(model, prior, later_rows(20, 3, 1), make_primal(), Vector::Zero(4));
   RowData far = later_rows(5, 3, 2);
   far.rows(2, 1) = 1e200;
-  CHECK_THROWS_WITH_AS(before.updated(model, prior, far, kManyKnown), doctest::Contains("wrong units"), Error);
+  CHECK_THROWS_WITH_AS(before.updated(model, prior, far, std::nullopt), doctest::Contains("wrong units"), Error);
 }
