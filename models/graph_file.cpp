@@ -159,7 +159,7 @@ ParameterValue read_parameter(const Node& node) {
 }
 
 void read_factor(const Node& node, Graph& graph) {
-  node.object({"kind", "name", "method", "connects", "parameters"});
+  node.object({"kind", "name", "method", "damping", "connects", "parameters"});
   for (const char* const key : {"kind", "connects"})
     if (!node.has(key)) node.refuse("the key '{}' is missing", key);
   const Node ends = node.at("connects").array();
@@ -173,7 +173,8 @@ void read_factor(const Node& node, Graph& graph) {
   }
   node.checked([&] {
     return graph.factor(node.at("kind").text(), std::move(connections), std::move(parameters),
-                        {node.text_of("name"), node.text_of("method")});
+                        {node.text_of("name"), node.text_of("method"),
+                         node.has("damping") ? std::optional(node.at("damping").number()) : std::nullopt});
   });
 }
 
@@ -253,6 +254,7 @@ std::string graph_text(const GraphFile& file) {
     Json entry{{"kind", factor.kind}};
     if (!factor.given_name.empty()) entry["name"] = factor.given_name.get();
     if (!factor.method.empty()) entry["method"] = factor.method.get();
+    if (factor.damping != kDampedBySchedule) entry["damping"] = json_number(factor.damping);
     entry["connects"] = Json::array();
     for (const Connection& connection : factor.connections) entry["connects"].push_back(connection_json(connection, file.graph));
     for (const auto& [name, value] : factor.parameters) entry["parameters"][name] = numbers_json(value);

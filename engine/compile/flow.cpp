@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <boost/graph/compressed_sparse_row_graph.hpp>
 #include <boost/graph/depth_first_search.hpp>
 #include <boost/graph/topological_sort.hpp>
@@ -109,6 +110,9 @@ void for_each_trait(const Resolved& graph, const Resolved::Factor& factor, const
   visit((factor.slots == 1 ? 0u : 1u) + (connects_shared_alone(graph, factor) ? 2u : 0u));
   for (const auto& port : factor.ports) visit(reinterpret_cast<std::uintptr_t>(port.message)), visit(port.terms | lanes_of(graph, port) << 32);
   for (const auto& parameter : factor.parameters) visit(parameter.terms);
+  if (factor.damping == kDampedBySchedule) return;
+  const auto bits = std::bit_cast<std::uint64_t>(factor.damping);
+  visit(static_cast<std::uint32_t>(bits)), visit(static_cast<std::uint32_t>(bits >> 32));
 }
 
 // Numbers factors by class. The traits of a factor are written into memory that is kept, so that a graph of many small

@@ -31,7 +31,9 @@ bool covers_one_variable(const Resolved& graph, const Resolved::Factor& factor, 
 // The consumer that alone reads what the producer writes, if the rule fits this producer.
 std::optional<End> matching_consumer(const Resolved& graph, const std::vector<std::vector<End>>& ends,
                                      const Resolved::Factor& producer, const Fusion& rule) {
-  if (producer.kind->name() != rule.producer || producer.has_given_table) return {};
+  // Damped on their own, both must have messages of their own.
+  const auto is_apart = [](const Resolved::Factor& f) { return f.has_given_table || f.damping != kDampedBySchedule; };
+  if (producer.kind->name() != rule.producer || is_apart(producer)) return {};
   const auto& port = producer.ports[producer.kind->port(rule.via)];
   if (!covers_one_variable(graph, producer, port)) return {};
   const auto& variable = graph.variables[port.variables[0].value];
@@ -39,7 +41,7 @@ std::optional<End> matching_consumer(const Resolved& graph, const std::vector<st
   if (variable.observed || variable.shared || readers.size() != 2) return {};
   for (const End& end : readers) {
     const auto& consumer = graph.factors[end.factor];
-    if (consumer.has_given_table || consumer.kind->name() != rule.consumer || end.port != consumer.kind->port(rule.into)) continue;
+    if (is_apart(consumer) || consumer.kind->name() != rule.consumer || end.port != consumer.kind->port(rule.into)) continue;
     if (has_messages_by(consumer, rule.consumer_method) && covers_one_variable(graph, consumer, consumer.ports[end.port]))
       return end;
   }

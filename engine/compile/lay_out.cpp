@@ -24,6 +24,8 @@ std::vector<GroupSlot> form_groups(const Flow& flow, PlanData& plan) {
     if (!joins) {
       plan.groups.push_back({});
       plan.groups.back().kind = factor.kind;
+      plan.groups.back().damping =
+          factor.damping == kDampedBySchedule ? plan.schedule.iteration.damping : factor.damping;
       if (is_merged(factor)) shared_group = fresh;
     }
     Group& group = plan.groups[joins ? shared_group : fresh];

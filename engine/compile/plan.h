@@ -41,6 +41,7 @@ struct Group {
   std::uint32_t slots = 0;
   std::uint32_t columns = 0;              // the plate as slots / columns rows
   std::uint32_t first_memory = 0;         // of its slots, in State's memory
+  double damping = 0;                     // of its messages, where they are sent again
   std::vector<Port> ports;
   std::vector<Parameter> parameters;
 };

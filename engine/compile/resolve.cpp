@@ -151,6 +151,9 @@ class FactorResolver {
     resolved.given_name = factor.given_name;
     resolved.method =
         factor.method.empty() ? known_->method : method_of(kind, factor.method, [&] { return where(factor); });
+    resolved.damping = factor.damping;
+    if (factor.damping != kDampedBySchedule && !(factor.damping >= 0 && factor.damping < 1))
+      fail("{}: damping is {}; it must be in [0, 1), or left to the schedule", where(factor), factor.damping);
     assign_ports(factor, kind, ports_);
     check_families(so_far_.variables, factor, kind, ports_);
     resolved.slots = plate_size(so_far_.variables, factor, kind, ports_);

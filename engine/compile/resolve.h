@@ -67,6 +67,7 @@ struct Resolved {
     ShortList<FactorId> origins;  // the factors of the graph it stands for
     MostlyEmpty<std::string> given_name;  // empty: the kind and the number
     std::string_view method;         // as the registry spells it, which outlives the graph
+    double damping = kDampedBySchedule;
 
     std::string name() const { return name_or_number(given_name, kind->name(), number); }
   };

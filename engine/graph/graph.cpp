@@ -168,6 +168,7 @@ FactorId Graph::add(std::string_view kind, ShortList<Connection, 2>&& connection
   added.number = id;
   added.given_name = std::move(options.name);
   added.method = std::move(options.method);
+  if (options.damping) added.damping = *options.damping;
   added.connections = std::move(connections);
   added.parameters = std::move(parameters);
   return {id, mark_};

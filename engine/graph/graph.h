@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <initializer_list>
 #include <iterator>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -85,7 +86,11 @@ using ParameterList = ShortList<std::pair<std::string, ParameterValue>>;
 struct FactorOptions {
   std::string name = {};    // empty: the kind and a number
   std::string method = {};  // empty: the method of the run
+  // The share of a message's old value that stays in the new one, in [0, 1), where messages are sent again and again;
+  // nothing: as the schedule says.
+  std::optional<double> damping = {};
 };
+inline constexpr double kDampedBySchedule = -1;  // of a factor that says nothing of its own
 
 // The name somebody gave, or the stem and the number: "product3", "log2_3". Put into words when it is read, not when a
 // model of many nodes is built.
@@ -107,6 +112,7 @@ class Graph {
     MostlyEmpty<std::string> method;
     ShortList<Connection, 2> connections;
     ParameterList parameters;
+    double damping = kDampedBySchedule;
 
     std::string name() const { return name_or_number(given_name, kind, number); }
   };

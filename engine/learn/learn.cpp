@@ -69,7 +69,7 @@ void Learner::take_constants() {
     executor.refresh_constants();
     std::fill_n(prior.tau, said_tau_.size(), 0.0);
     std::fill_n(prior.rho, said_tau_.size(), 0.0);
-    for (const auto& [id, scalars] : shared_) executor.take_constants(id, prior.from(scalars.first));
+    for (const auto& [id, scalars, is_frozen] : shared_) executor.take_constants(id, prior.from(scalars.first));
   }
 }
 
@@ -96,7 +96,7 @@ void Learner::restore(Memory memory) {
 }
 
 void Learner::rebuild_context() {
-  for (const auto& [id, scalars] : shared_) sites_.form_context(scalars, state_->context(id));
+  for (const auto& [id, scalars, is_frozen] : shared_) sites_.form_context(scalars, state_->context(id));
   contexts_changed();
 }
 
@@ -108,7 +108,8 @@ void Learner::contexts_changed() {
 
 void Learner::learn_batch(const Data& data, std::size_t batch, Executor& executor, EpochRecord& record) {
   const MessageArrays said{said_tau_.data(), said_rho_.data()};
-  for (const auto& [id, scalars] : shared_) sites_.take_out(scalars, batch, state_->context(id), has_points_);
+  for (const auto& [id, scalars, is_frozen] : shared_)
+    if (!is_frozen) sites_.take_out(scalars, batch, state_->context(id), has_points_);
   const bool compares_nothing = has_points_;  // with what is known exactly
   if (compares_nothing) {
     std::ranges::fill(said_tau_, 0.0);
@@ -119,14 +120,16 @@ void Learner::learn_batch(const Data& data, std::size_t batch, Executor& executo
     observe_example(data, n, *state_);
     solve_example(*state_, executor, record);
     if (options_.likelihood == LearnOptions::Likelihood::while_sweeping) read_predictions(executor, n, fitted_);
-    for (const auto& [id, scalars] : shared_) {
+    for (const auto& [id, scalars, is_frozen] : shared_) {
+      if (is_frozen) continue;
       has_points_ = executor.absorb(id, has_points_);
       if (compares_nothing) executor.multiply_by_example(id, said.from(scalars.first));
     }
   }
   const double step = memory().epochs.empty() ? options_.first_step : options_.step;
-  for (const auto& [id, scalars] : shared_)
-    sites_.put_back(scalars, batch, step, state_->context(id), said.from(scalars.first), has_points_);
+  for (const auto& [id, scalars, is_frozen] : shared_)
+    if (!is_frozen)
+      sites_.put_back(scalars, batch, step, state_->context(id), said.from(scalars.first), has_points_);
 }
 
 LearnReport Learner::fit(const Data& data, const Callback& callback) {
@@ -153,7 +156,8 @@ Learner::Added Learner::add(const Data& examples) {
     solve_example(*state_, executor, record);
     std::ranges::fill(said_tau_, 0.0);
     std::ranges::fill(said_rho_, 0.0);
-    for (const auto& [id, scalars] : shared_) executor.multiply_by_example(id, said.from(scalars.first));
+    for (const auto& [id, scalars, is_frozen] : shared_)
+      if (!is_frozen) executor.multiply_by_example(id, said.from(scalars.first));
     sites_.add(said);
     rebuild_context();
   }
@@ -207,6 +211,12 @@ void Learner::set_stopping(const LearnOptions& rules) {
   options_ = std::move(changed);
 }
 
+Learner::SharedVariable& Learner::learned(VariableId id) {
+  const auto found = std::ranges::find(shared_, id, &SharedVariable::id);
+  if (found == shared_.end()) fail("variable '{}' is not shared", plan_->variable(id).name);
+  return *found;
+}
+
 Belief Learner::belief(VariableId shared_variable) const {
   const auto& v = plan_->variable(shared_variable);
   if (!v.shared) fail("variable '{}' is not shared", v.name);
@@ -229,7 +239,7 @@ void Learner::set_parameter(FactorId factor, std::string_view parameter, std::sp
   const MessageArrays prior = sites_.prior();
   const std::vector<double> tau_before(prior.tau, prior.tau + said_tau_.size()), rho_before(prior.rho, prior.rho + said_tau_.size());
   take_constants();
-  for (const auto& [id, scalars] : shared_) {
+  for (const auto& [id, scalars, is_frozen] : shared_) {
     const MessageArrays context = state_->context(id);
     for (std::uint32_t i = 0; i < scalars.size; ++i) {
       const std::uint32_t k = scalars.first + i;

@@ -57,6 +57,10 @@ class Learner {
   // epochs go on without that mini-batch.
   void forget(std::size_t batch);
 
+  // A frozen variable is as it is known now for all examples, and learns nothing from them.
+  void freeze(VariableId shared_variable) { learned(shared_variable).is_frozen = true; }
+  void thaw(VariableId shared_variable) { learned(shared_variable).is_frozen = false; }
+
   // The belief of a shared variable: its context, times what factors between shared variables say.
   Belief belief(VariableId shared_variable) const;
   // What is known of the targets given inputs, example by example (targets in `inputs` are ignored): mean and variance of
@@ -85,7 +89,9 @@ class Learner {
   struct SharedVariable {
     VariableId id;
     Sites::Range scalars;
+    bool is_frozen = false;
   };
+  SharedVariable& learned(VariableId id);  // throws if it is not shared
 
   void prepare(std::size_t examples);
   void take_constants();

@@ -14,7 +14,7 @@ std::size_t Learner::target_size() const {
 }
 
 void Learner::give_contexts(State& predictor, std::optional<std::size_t> without_batch) const {
-  for (const auto& [id, scalars] : shared_) {
+  for (const auto& [id, scalars, is_frozen] : shared_) {
     const MessageArrays from = state_->context(id), to = predictor.context(id);
     if (without_batch) {
       sites_.form_cavity(scalars, *without_batch, from, to);

@@ -30,7 +30,10 @@ SharedFactors::SharedFactors(const Graph& graph, const Registry& registry, const
       if (!own) own = part.shared(v.name, v.size, v.family.get());
       c.variable = *own;
     }
-    own_factors_[k] = part.factor(f.kind, std::move(connections), f.parameters, {.name = f.name(), .method = f.method.get()});
+    own_factors_[k] = part.factor(f.kind, std::move(connections), f.parameters,
+                                  {.name = f.name(),
+                                   .method = f.method.get(),
+                                   .damping = f.damping == kDampedBySchedule ? std::nullopt : std::optional(f.damping)});
   }
   if (part.factors().empty()) return;
   options.constants_in_context = true;

@@ -83,7 +83,7 @@ BoundSend BoundSends::bind_call(const PlanData& plan, std::uint32_t g, std::uint
 }
 
 BoundSend BoundSends::bind(const PlanData& plan, const Send& op, bool tracked) {
-  BoundSend bound = bind_call(plan, op.group, op.port, tracked ? plan.schedule.iteration.damping : 0);
+  BoundSend bound = bind_call(plan, op.group, op.port, tracked ? plan.groups[op.group].damping : 0);
   bound.messages = std::uint64_t{op.count} * plan.groups[op.group].ports[op.port].terms;
   if (op.is_sequence) bind_sequence(plan, op, tracked, bound);
   else bind_plate(plan, op, tracked, bound);
@@ -165,8 +165,9 @@ void BoundSends::bind_plate(const PlanData& plan, const Send& op, bool tracked, 
   bound.first_read = static_cast<std::uint32_t>(port_views_.size());
   for (std::size_t i = 0; i < op.reads.size(); ++i)
     port_views_.push_back(view(op.reads[i], group.ports[message.reads[i]].terms, op.first));
-  // The slots before the first message hold observed values and contexts, which no sweep changes.
-  bound.reads_given_alone = !op.reads.empty() && std::ranges::all_of(op.reads, [&](const ReadView& read) {
+  // The slots before the first message hold observed values and contexts, which no sweep changes. A damped message moves
+  // on even if what it is made of does not.
+  bound.reads_given_alone = call.sink.damping == 0 && !op.reads.empty() && std::ranges::all_of(op.reads, [&](const ReadView& read) {
     return read.from == ReadView::From::messages && read.first < plan.first_message;
   });
 }

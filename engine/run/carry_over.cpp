@@ -44,6 +44,7 @@ State::State(Plan of, const State &before) : State(std::move(of)) {
         take(old.ports[p].first_slot + old.first_slot[old_member] * terms,
              same.ports[p].first_slot + same.first_slot[member] * terms, slots * terms);
   }
+  for (const VariableId frozen : before.frozen()) freeze(frozen);
 }
 
 }  // namespace dma

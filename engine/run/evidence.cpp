@@ -201,6 +201,9 @@ class BetheEnergy {
 Evidence evidence(const Plan& handle, const State& state) {
   if (state.plan() != handle) fail("this state belongs to another plan; make one for this plan: State state(plan)");
   if (!state.ended()) fail("no evidence: the state was not run, or was given something since; call run(plan, state) first");
+  if (!state.frozen().empty())
+    fail("no evidence: variable '{}' is frozen, and what it heard belongs to another run; thaw it and run again",
+         handle->variable(state.frozen()[0]).name);
   if (handle->solver != nullptr) {
     Evidence out;
     out.log_value = handle->solver->log_evidence(state);

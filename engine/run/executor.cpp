@@ -58,9 +58,11 @@ void Executor::start_fresh() {
     std::fill_n(state_.arrival_tau_.begin() + range.first, range.count, 0.0);
     std::fill_n(state_.arrival_rho_.begin() + range.first, range.count, 0.0);
   }
+  state_.restore_frozen();
 }
 
 void Executor::send(const BoundSend& op, Total& total) {
+  if (state_.frozen_.any()) [[unlikely]] return send_around_frozen(op, total);
   Outcome outcome;
   if (op.sequence_kernel != nullptr)
     op.sequence_kernel(op.call, op.sequence, op.sequence_reads, outcome);
@@ -130,6 +132,7 @@ void Executor::walk(const BoundWalk& first, const BoundWalk& second, WalkPairKer
 
 // Returns how many of the walks were made.
 std::size_t Executor::walk(std::span<const BoundWalk> walks, Total& total) {
+  if (state_.frozen_.any()) return walk_around_frozen(walks[0], total), 1;
   if (walks.size() < 2 || walks[1].pair == nullptr) return walk(walks[0], total), 1;
   if (walks[1].is_first_of_pair) walk(walks[1], walks[0], walks[1].pair, total);
   else walk(walks[0], walks[1], walks[1].pair, total);
@@ -184,7 +187,6 @@ void Executor::sweep(Total& total, bool again) { execute(0, plan_.operations.siz
 std::uint64_t Executor::sweep_by_urgency(double tolerance, std::uint64_t limit, Total& total, Growth& growth,
                                          const Watch& watch, Report& report) {
   UrgencyQueue queue(state_.priority_, state_.heap_, state_.position_);
-  const double damping = plan_.schedule.iteration.damping;
   const std::size_t round = plan_.schedule.visits.size();
   std::uint64_t visits = 0;
   double largest_change = 0;
@@ -195,6 +197,8 @@ std::uint64_t Executor::sweep_by_urgency(double tolerance, std::uint64_t limit, 
     execute(plan_.first_operation[now], plan_.first_operation[now + 1], plan_.first_send[now], false, total);
     inform_readers(now, total.change, queue);
     // A damped message went 1 - damping of its way; the rest of it is still to be done.
+    const bool sends = plan_.first_send[now] < plan_.first_send[now + 1];
+    const double damping = sends ? state_.sends_.of_sweep()[plan_.first_send[now]].call.sink.damping : 0;
     if (damping > 0) queue.raise(now, total.change * damping / (1 - damping));
     const int sweep = static_cast<int>(visits++ / round) + 1;
     if (clean && total.faults > 0) report.first_fault_sweep = sweep;

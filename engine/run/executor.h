@@ -54,6 +54,12 @@ class Executor {
  private:
   void execute(std::size_t first, std::size_t last, std::size_t first_send, bool again, Total& total);
   void send(const BoundSend& op, Total& total);
+  // The same where some variables are frozen (frozen.cpp): slower, and apart from the usual case.
+  template <class Compute>
+  void send_around_frozen(const BoundSend& op, std::ptrdiff_t first, std::size_t count, const Compute& compute, Total& total);
+  void send_around_frozen(const BoundSend& op, Total& total);
+  void walk_around_frozen(const BoundWalk& op, Total& total);
+  static std::size_t port_at(const Group& group, std::size_t slot);
   std::size_t walk(std::span<const BoundWalk> walks, Total& total);
   void walk(const BoundWalk& op, Total& total);
   void walk(const BoundWalk& first, const BoundWalk& second, WalkPairKernel pair, Total& total);

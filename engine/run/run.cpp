@@ -14,8 +14,9 @@ namespace {
 
 using Stop = Report::Stop;
 
-Stop stop_of_single_sweep(const PlanData& plan, const Executor::Total& total, Report& report) {
+Stop stop_of_single_sweep(const PlanData& plan, const State& state, const Executor::Total& total, Report& report) {
   report.why = plan.schedule.approximate;
+  if (!state.frozen().empty()) report.why = "one sweep around frozen variables: approximate";
   if (total.faults > 0) report.why = "one sweep with refused messages: approximate";
   if (!report.why.empty()) return Stop::approximate;
   return plan.has_exact_messages ? Stop::exact : Stop::converged;
@@ -32,8 +33,7 @@ Report iterate(const PlanData& plan, Executor& executor, Executor::Total& total,
   while (report.sweeps < iteration.limit) {
     total.change = 0;
     const bool clean = total.faults == 0;
-    // A damped message moves on even if what it is made of does not.
-    executor.sweep(total, report.sweeps > 0 && iteration.damping == 0);
+    executor.sweep(total, report.sweeps > 0);
     ++report.sweeps;
     if (clean && total.faults > 0) report.first_fault_sweep = report.sweeps;
     report.stop = Stop::diverged;
@@ -89,7 +89,7 @@ Report run(const Plan& handle, State& state, const RunOptions& options) {
     case Schedule::Order::once:
       executor.sweep(total);
       report.sweeps = 1;
-      report.stop = stop_of_single_sweep(plan, total, report);
+      report.stop = stop_of_single_sweep(plan, state, total, report);
       break;
     case Schedule::Order::repeated: report = iterate(plan, executor, total, watch); break;
     case Schedule::Order::residual: report = iterate_by_urgency(plan, executor, total, watch); break;

@@ -240,6 +240,7 @@ State State::copy() const {
   other.values_ = values_;
   other.missing_ = missing_;
   other.constants_stale_ = constants_stale_;
+  other.frozen_ = frozen_;
   other.refused_constants_ = refused_constants_;
   return other;
 }
@@ -253,6 +254,7 @@ void State::reset() {
   std::ranges::fill(arrival_tau_, 0.0);
   std::ranges::fill(arrival_rho_, 0.0);
   std::ranges::fill(memory_, 0.0);
+  restore_frozen();
   constants_stale_ = true;
   ended_.reset();
 }

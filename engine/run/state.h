@@ -11,6 +11,7 @@
 #include "engine/compile/plan.h"
 #include "engine/messages/belief.h"
 #include "engine/run/bound_sends.h"
+#include "engine/run/frozen.h"
 #include "engine/run/growth.h"
 #include "engine/run/parameters.h"
 #include "engine/run/report.h"
@@ -78,9 +79,16 @@ class State {
   // The messages of a factor to one of its ports, slot by slot.
   std::vector<Gaussian> messages(FactorId factor, std::string_view port) const;
 
+  // A frozen variable hears nothing new: messages to it stay as they are, through fresh and warm runs, and it tells others
+  // what it told them then. Its belief is not the posterior of such a run, and evidence is refused.
+  void freeze(VariableId variable);
+  void thaw(VariableId variable);
+  bool is_frozen(VariableId variable) const;
+  std::span<const VariableId> frozen() const { return frozen_.variables; }
+
   // What a shared variable has learned elsewhere: a message that no operation writes (see learn.h).
   MessageArrays context(VariableId shared_variable);
-  // All messages uniform again, except values, contexts and constants.
+  // All messages uniform again, except values, contexts, constants and what is frozen.
   void reset();
 
   // Another state of the same plan with everything this one holds; the two then go their own ways. What a solver keeps
@@ -116,6 +124,8 @@ class State {
   void check_table(const GivenTable& table, std::span<const std::uint32_t> elements) const;  // throws
   void check_repetitions() const;  // by tables, throws
   static std::vector<GivenTable> given_tables(const PlanData& plan);
+  void keep_frozen();
+  void restore_frozen();
   void check_may_be_missing(const PlanData::Variable& variable, std::uint32_t element) const;
 
   Plan plan_;
@@ -137,6 +147,7 @@ class State {
   std::vector<ValueSlots> values_;  // by variable
   std::size_t missing_ = 0;         // observed variables that have no value
   bool constants_stale_ = true;
+  FrozenMessages frozen_;
   std::optional<Report::Stop> ended_;
   struct Refused {
     std::uint64_t faults = 0;

@@ -195,11 +195,12 @@ void bind_graph(py::module_& module) {
       .def(
           "factor",
           [](const Shared& g, const std::string& kind, const py::object& connections, const std::string& name,
-             const std::string& method, const py::kwargs& parameters) {
+             const std::string& method, std::optional<double> damping, const py::kwargs& parameters) {
             return FactorHandle{
-                g, g->factor(kind, connections_of(connections), parameters_of(parameters), {name, method})};
+                g, g->factor(kind, connections_of(connections), parameters_of(parameters), {name, method, damping})};
           },
-          py::arg("kind"), py::arg("connections"), py::kw_only(), py::arg("name") = "", py::arg("method") = "")
+          py::arg("kind"), py::arg("connections"), py::kw_only(), py::arg("name") = "", py::arg("method") = "",
+          py::arg("damping") = py::none())
       .def("apply", &apply_kind, py::arg("kind"), py::arg("inputs"), py::arg("result") = py::none())
       .def_property_readonly("variables",
                              [](const Shared& g) {

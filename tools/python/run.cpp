@@ -216,6 +216,27 @@ void bind_state(py::module_& module) {
           },
           py::arg("variable"), py::arg("values"))
       .def(
+          "freeze",
+          [](StateHandle& s, const py::object& variable) {
+            const Alone alone(s);
+            s.state.freeze(id_of(s.plan, variable));
+          },
+          py::arg("variable"), "Messages to it stay as they are, whatever the others hear.")
+      .def(
+          "thaw",
+          [](StateHandle& s, const py::object& variable) {
+            const Alone alone(s);
+            s.state.thaw(id_of(s.plan, variable));
+          },
+          py::arg("variable"))
+      .def(
+          "is_frozen",
+          [](StateHandle& s, const py::object& variable) {
+            const Alone alone(s);
+            return s.state.is_frozen(id_of(s.plan, variable));
+          },
+          py::arg("variable"))
+      .def(
           "set_parameter",
           [](StateHandle& s, const py::object& factor, const std::string& name, const py::object& values) {
             const Alone alone(s);

@@ -260,3 +260,28 @@ TEST_CASE("learn: wrong data and options are refused with a clear line") {
         "'x' has values for 6 examples but 'y' for 5");
   CHECK(message([&] { model.learner({.step = 0}); }).find("(0, 1]") != std::string::npos);
 }
+
+TEST_CASE("learn: a frozen variable stays as it is known, and the other learns as if it were given that way") {
+  // y = a + b + noise, two shared offsets; a is frozen at its prior N(0.5, 2).
+  Graph g;
+  const auto a = g.shared("a"), b = g.shared("b"), z = g.variable("z"), y = g.observed("y");
+  for (const auto& v : {a, b}) g.factor("gaussian_prior", {v}, {{"mean", 0.5}, {"variance", kPriorVariance}});
+  g.factor("sum", {Connection("terms", a), Connection("terms", b), Connection("total", z)});
+  g.factor("gaussian_noise", {z, y}, {{"variance", kNoise}});
+  LearnOptions options{.targets = {y}, .epochs = 1};
+  Learner learner(g, standard_registry(), forward_backward(), forward(), options);
+  learner.freeze(a);
+  const std::vector<double> seen{3.0, 4.0, 5.5};
+  learner.fit({{y, seen}});
+  learner.add({{y, std::vector<double>{4.5}}});
+  CHECK(learner.belief(a).mean() == doctest::Approx(0.5));
+  CHECK(learner.belief(a).variance() == doctest::Approx(kPriorVariance));
+  // Each example tells b: y - N(0.5, 2) +- noise.
+  const double each = 1 / (kPriorVariance + kNoise), precision = 1 / kPriorVariance + 4 * each;
+  CHECK(learner.belief(b).variance() == doctest::Approx(1 / precision));
+  CHECK(learner.belief(b).mean() == doctest::Approx((0.5 / kPriorVariance + each * (3 + 4 + 5.5 + 4.5 - 4 * 0.5)) / precision));
+  learner.thaw(a);
+  learner.add({{y, std::vector<double>{4.5}}});
+  CHECK(learner.belief(a).variance() < kPriorVariance);
+  CHECK_THROWS_WITH_AS(learner.freeze(z), doctest::Contains("is not shared"), Error);
+}

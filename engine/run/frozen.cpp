@@ -1,0 +1,153 @@
+#include "engine/run/frozen.h"
+
+#include <algorithm>
+#include <array>
+
+#include "engine/run/executor.h"
+#include "engine/run/messages_at.h"
+#include "engine/support/error.h"
+
+namespace dma {
+
+void State::freeze(VariableId variable) {
+  const auto& v = plan_->variable(variable);
+  if (plan_->solver != nullptr)
+    fail("variable '{}' cannot be frozen: joint solves for all unknowns together and sends it no messages; compile with a "
+         "schedule, such as flooding()", v.name);
+  if (v.observed) fail("variable '{}' is observed: its value stays until another one is given", v.name);
+  if (v.eliminated) fail("variable '{}' was fused away; compile with {{.fuse = false}} to freeze it", v.name);
+  for (const auto& end : v.ends)
+    if (plan_->groups[end.group].ports[end.port].elements.is_given)
+      fail("variable '{}' cannot be frozen: which factors reach it is data (State::set_table)", v.name);
+  if (is_frozen(variable)) return;
+  Executor(*this).refresh_constants();
+  frozen_.variables.push_back({variable.value});
+  keep_frozen();
+  ended_.reset();
+}
+
+void State::thaw(VariableId variable) {
+  if (!is_frozen(variable)) fail("variable '{}' is not frozen", plan_->variable(variable).name);
+  std::erase(frozen_.variables, variable);
+  keep_frozen();
+  constants_stale_ = true;  // a parameter may have changed meanwhile
+  ended_.reset();
+}
+
+bool State::is_frozen(VariableId variable) const {
+  (void)plan_->variable(variable);
+  return std::ranges::find(frozen_.variables, variable) != frozen_.variables.end();
+}
+
+// What they have heard is in its place, and is remembered beside it.
+void State::keep_frozen() {
+  frozen_.kept.clear();
+  frozen_.is_frozen.assign(frozen_.any() ? plan_->slots : 0, 0);
+  for (const VariableId id : frozen_.variables)
+    for_each_message(*plan_, incidence(), plan_->variables[id.value], [&](std::uint32_t, std::uint32_t slot) {
+      frozen_.is_frozen[slot] = 1;
+      frozen_.kept.push_back({slot, message(slot)});
+    });
+  std::size_t most = 0;
+  for (const Group& group : plan_->groups)
+    for (const Group::Port& port : group.ports) most = std::max(most, std::size_t{group.slots} * port.terms);
+  frozen_.before.resize(frozen_.any() ? 2 * most : 0);  // some kernels send to two ports
+  frozen_.after.resize(frozen_.any() ? most : 0);
+}
+
+void State::restore_frozen() {
+  for (const auto& [slot, message] : frozen_.kept) messages().set(slot, message);
+}
+
+namespace {
+
+struct SentTo {
+  std::size_t first = 0, count = 0;  // slots
+};
+
+// The largest change of those that are not frozen, by the rules of the family they are of.
+double change_of_others(const State& state, const Family& family, SentTo sent, const Natural* before,
+                        FrozenMessages& frozen) {
+  double change = 0;
+  const std::size_t lanes = family.lanes();
+  for (std::size_t i = 0; i < sent.count; ++i) frozen.after[i] = state.message(sent.first + i);
+  for (std::size_t i = 0; i < sent.count; i += lanes)
+    if (!frozen.is_frozen[sent.first + i])
+      change = std::max(change, family->change(Lanes(before + i, lanes), Lanes(frozen.after.data() + i, lanes)));
+  return change;
+}
+
+}  // namespace
+
+// Messages side by side, `count` of them from `first` on, to each of the ports of the operation. Those to frozen variables
+// are computed with the others and put back before anybody reads them.
+template <class Compute>
+void Executor::send_around_frozen(const BoundSend& op, std::ptrdiff_t first, std::size_t count, const Compute& compute,
+                                  Total& total) {
+  const auto sent_by = [&](const Sink& sink) {
+    return SentTo{sink.tau == nullptr ? 0 : static_cast<std::size_t>(sink.tau - state_.tau_.data() + first),
+                  sink.tau == nullptr ? 0 : count};
+  };
+  const std::array sent{sent_by(op.call.sink), sent_by(op.call.second_sink)};
+  FrozenMessages& frozen = state_.frozen_;
+  std::size_t in_all = 0, held = 0;
+  for (const SentTo& to : sent)
+    for (std::size_t i = 0; i < to.count; ++i) {
+      frozen.before[in_all++] = state_.message(to.first + i);
+      held += frozen.is_frozen[to.first + i];
+    }
+  if (held == in_all) return;
+  Outcome outcome;
+  compute(outcome);
+  total.messages += in_all - held;
+  if (held > 0) {
+    const Group& group = plan_.groups[op.group];
+    const Resolved::Factor& factor = plan_.graph->factors[group.members[0]];
+    const Natural* before = frozen.before.data();
+    outcome.change = 0;
+    for (std::size_t k = 0; k < sent.size(); ++k) {
+      if (sent[k].count == 0) continue;
+      for (std::size_t i = 0; i < sent[k].count; ++i)
+        if (frozen.is_frozen[sent[k].first + i]) state_.messages().set(sent[k].first + i, before[i]);
+      const std::size_t port = k == 0 ? op.port : port_at(group, sent[k].first);
+      const Family& family = plan_.variables[factor.ports[port].variables[0].value].family;
+      outcome.change = std::max(outcome.change, change_of_others(state_, family, sent[k], before, frozen));
+      before += sent[k].count;
+    }
+  }
+  note(op, outcome, total);
+}
+
+std::size_t Executor::port_at(const Group& group, std::size_t slot) {
+  std::size_t p = 0;
+  while (!(slot - group.ports[p].first_slot < std::size_t{group.slots} * group.ports[p].terms)) ++p;
+  return p;
+}
+
+void Executor::send_around_frozen(const BoundSend& op, Total& total) {
+  const Call& call = op.call;
+  if (op.sequence_kernel == nullptr) {
+    const std::size_t count = op.messages / (call.second_sink.tau == nullptr ? 1 : 2);
+    return send_around_frozen(op, 0, count, [&](Outcome& outcome) { op.kernel(call, outcome); }, total);
+  }
+  // Each slot may read what the one before it wrote, so what is frozen is put back after each.
+  Sequence one = op.sequence;
+  one.count = 1;
+  for (std::uint64_t k = 0; k < op.sequence.count; ++k, one.first += one.step)
+    send_around_frozen(op, static_cast<std::ptrdiff_t>(one.first) * call.out_column, call.out_terms,
+                       [&](Outcome& outcome) { op.sequence_kernel(call, one, op.sequence_reads, outcome); }, total);
+}
+
+void Executor::walk_around_frozen(const BoundWalk& op, Total& total) {
+  for (const BoundWalk::Stretch& stretch : op.stretches)
+    for (std::uint32_t time = 0; time < stretch.count; ++time)
+      for (std::uint32_t p = 0; p < stretch.parts; ++p) {
+        const BoundPart& part = state_.sends_.parts()[stretch.first_part + p];
+        const WalkRun one{part.run.first + std::int64_t{time} * part.run.step, part.run.step, 1, part.run.reads};
+        const Call& call = part.send.call;
+        send_around_frozen(part.send, static_cast<std::ptrdiff_t>(one.first) * call.out_column, call.out_terms,
+                           [&](Outcome& outcome) { part.kernel(call, one, outcome); }, total);
+      }
+}
+
+}  // namespace dma

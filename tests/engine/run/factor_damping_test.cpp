@@ -1,0 +1,91 @@
+// Damping that a factor has of its own. The oracle for one sweep is the formula: old share of the old message.
+#include <doctest/doctest.h>
+
+#include <limits>
+
+#include "engine/compile/compile.h"
+#include "engine/joint/joint.h"
+#include "engine/run/run.h"
+#include "engine/support/error.h"
+#include "factors/standard_registry.h"
+#include "schedules/flooding.h"
+#include "schedules/forward_backward.h"
+#include "schedules/residual.h"
+#include "tests/oracles/messages_agree.h"
+
+namespace {
+
+using namespace dma;
+
+// Three unknowns in a ring, each seen once; the links may be damped one by one.
+struct Ring {
+  Graph g;
+  std::vector<VariableId> x, y;
+  std::vector<FactorId> links;
+  explicit Ring(const std::vector<std::optional<double>>& damping) {
+    for (int i = 0; i < 3; ++i) x.push_back(g.variable("")), y.push_back(g.observed(""));
+    for (std::size_t i = 0; i < 3; ++i) {
+      links.push_back(g.factor("gaussian_noise", {x[i], x[(i + 1) % 3]}, {{"variance", 0.7}}, {.damping = damping[i]}));
+      g.factor("gaussian_noise", {x[i], y[i]}, {{"variance", 1.5}});
+    }
+  }
+  State after(const auto& rule, Report* report = nullptr) const {
+    const Plan plan = compile(g, rule, standard_registry());
+    State state(plan);
+    for (std::size_t i = 0; i < 3; ++i) state.observe(y[i], 1.0 + static_cast<double>(i * i));
+    const Report done = run(plan, state);
+    if (report != nullptr) *report = done;
+    return state;
+  }
+};
+
+}  // namespace
+
+TEST_CASE("damping of a factor: its messages alone keep that share of the old ones") {
+  const Ring plain({{}, {}, {}}), one({{}, 0.75, {}});
+  for (const int sweeps : {1, 2}) {
+    CAPTURE(sweeps);
+    const State undamped = plain.after(flooding({.limit = sweeps})), damped = one.after(flooding({.limit = sweeps}));
+    for (const char* const port : {"x", "y"}) {
+      // In the first sweep all see the same: the old message is uniform.
+      const Gaussian full = undamped.messages(plain.links[1], port)[0], part = damped.messages(one.links[1], port)[0];
+      if (sweeps == 1) CHECK(part.tau == doctest::Approx(0.25 * full.tau));
+      if (sweeps == 1) CHECK(part.rho == doctest::Approx(0.25 * full.rho));
+      if (sweeps == 1) CHECK(undamped.messages(plain.links[0], port)[0] == damped.messages(one.links[0], port)[0]);
+      if (sweeps == 2) CHECK(part.rho != doctest::Approx(0.25 * full.rho));
+    }
+  }
+}
+
+TEST_CASE("damping of a factor: the fixed point is the same, and 0 takes back what the schedule says") {
+  Report slow, quick;
+  const Iteration to_the_end{.tolerance = 1e-13, .limit = 5000};
+  const State expected = Ring({{}, {}, {}}).after(flooding(to_the_end));
+  for (const Scheduler& rule : {flooding(to_the_end), residual(to_the_end)}) {
+    const Ring ring({0.6, {}, 0.3});
+    const State state = ring.after(rule);
+    for (std::size_t i = 0; i < 3; ++i)
+      CHECK(oracle::distance(state.belief(ring.x[i])[0], expected.belief(ring.x[i])[0]) < 1e-9);
+  }
+  Iteration damped = to_the_end;
+  damped.damping = 0.9;
+  (void)Ring({{}, {}, {}}).after(flooding(damped), &slow);
+  (void)Ring({0.0, 0.0, 0.0}).after(flooding(damped), &quick);
+  CHECK(slow.converged());
+  CHECK(quick.sweeps < slow.sweeps);
+  // A single sweep has no old messages, and joint is exact whatever it does.
+  CHECK_NOTHROW(Ring({0.5, {}, {}}).after(forward_backward()));
+  Report exact;
+  (void)Ring({0.5, {}, {}}).after(joint(), &exact);
+  CHECK(exact.stop == Report::Stop::exact);
+}
+
+TEST_CASE("damping of a factor: a share that is none is refused by name") {
+  for (const double wrong : {1.0, -0.5, 2.0, std::numeric_limits<double>::quiet_NaN()}) {
+    Graph g;
+    const auto x = g.variable("x");
+    g.factor("gaussian_prior", {x}, {{"mean", 0.0}, {"variance", 1.0}}, {.name = "start", .damping = wrong});
+    CHECK_THROWS_WITH_AS(compile(g, flooding(), standard_registry()), doctest::Contains("factor 'start'"), Error);
+    CHECK_THROWS_WITH_AS(compile(g, flooding(), standard_registry()), doctest::Contains("it must be in [0, 1)"), Error);
+  }
+}

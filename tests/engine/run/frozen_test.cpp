@@ -1,0 +1,196 @@
+// Frozen variables. The oracle is a graph without them, cut at the variable: each of its factors has a variable of its own
+// there, whose prior is what the frozen one told that factor.
+#include <doctest/doctest.h>
+
+#include "engine/compile/compile.h"
+#include "engine/joint/joint.h"
+#include "engine/run/evidence.h"
+#include "engine/run/run.h"
+#include "engine/support/error.h"
+#include "factors/standard_registry.h"
+#include "schedules/flooding.h"
+#include "schedules/forward_backward.h"
+#include "schedules/residual.h"
+#include "schedules/sequential.h"
+#include "tests/oracles/allocations.h"
+#include "tests/oracles/messages_agree.h"
+
+namespace {
+
+using namespace dma;
+
+constexpr std::size_t kSteps = 7, kHeld = 3;
+constexpr double kFrozenError = 1e-9;
+
+double series(std::size_t t, int turn) { return static_cast<double>((5 * t + 3) % 7) - 2.0 + 1.7 * turn; }
+
+// A random walk of single nodes, with one y for each x.
+struct Walked {
+  Graph g;
+  std::vector<VariableId> x, y;
+  std::vector<FactorId> steps, seen;
+  FactorId prior;
+
+  Walked() {
+    for (std::size_t t = 0; t < kSteps; ++t) x.push_back(g.variable("")), y.push_back(g.observed(""));
+    prior = g.factor("gaussian_prior", {x[0]}, {{"mean", 0.5}, {"variance", 2.0}});
+    for (std::size_t t = 0; t < kSteps; ++t) {
+      if (t > 0) steps.push_back(g.factor("gaussian_noise", {x[t - 1], x[t]}, {{"variance", 0.4}}));
+      seen.push_back(g.factor("gaussian_noise", {x[t], y[t]}, {{"variance", 0.3}}));
+    }
+  }
+  void observe(State& state, int turn) const {
+    for (std::size_t t = 0; t < kSteps; ++t) state.observe(y[t], series(t, turn));
+  }
+};
+
+// The same, cut at x[kHeld]: what that told its neighbours is a prior.
+std::vector<Gaussian> beliefs_when_cut(const Walked& w, const State& frozen, int turn) {
+  const Gaussian before = frozen.messages(w.steps[kHeld - 1], "y")[0], own = frozen.messages(w.seen[kHeld], "x")[0],
+                 after = frozen.messages(w.steps[kHeld], "x")[0];
+  std::vector<Gaussian> beliefs(kSteps);
+  const auto side = [&](std::size_t first, std::size_t last, const Natural& told, bool is_left) {
+    Graph g;
+    std::vector<VariableId> x, y;
+    for (std::size_t t = first; t <= last; ++t) x.push_back(g.variable(""));
+    if (is_left) g.factor("gaussian_prior", {x[0]}, {{"mean", 0.5}, {"variance", 2.0}});
+    const Gaussian arrival(told);
+    g.factor("gaussian_prior", {x[kHeld - first]}, {{"mean", arrival.mean()}, {"variance", arrival.variance()}});
+    for (std::size_t t = first; t < last; ++t)
+      g.factor("gaussian_noise", {x[t - first], x[t + 1 - first]}, {{"variance", 0.4}});
+    for (std::size_t t = first; t <= last; ++t)
+      if (t != kHeld) {
+        y.push_back(g.observed(""));
+        g.factor("gaussian_noise", {x[t - first], y.back()}, {{"variance", 0.3}});
+      }
+    const Plan plan = compile(g, forward_backward(), standard_registry());
+    State state(plan);
+    std::size_t next = 0;
+    for (std::size_t t = first; t <= last; ++t)
+      if (t != kHeld) state.observe(y[next++], series(t, turn));
+    run(plan, state);
+    for (std::size_t t = first; t <= last; ++t)
+      if (t != kHeld) beliefs[t] = state.belief(x[t - first])[0];
+  };
+  side(0, kHeld, multiply(own, after), true);
+  side(kHeld, kSteps - 1, multiply(own, before), false);
+  beliefs[kHeld] = Gaussian(multiply(multiply(own, before), after));
+  return beliefs;
+}
+
+}  // namespace
+
+TEST_CASE("frozen: the others are as if the graph were cut there, by every schedule") {
+  const Walked w;
+  const Iteration to_the_end{.tolerance = 1e-13};
+  for (const Scheduler& rule : {forward_backward(), flooding(to_the_end), sequential(to_the_end), residual(to_the_end)}) {
+    const Plan plan = compile(w.g, rule, standard_registry());
+    CAPTURE(plan->schedule.name);
+    State state(plan);
+    w.observe(state, 0);
+    run(plan, state);
+    state.freeze(w.x[kHeld]);
+    CHECK(state.is_frozen(w.x[kHeld]));
+    const Gaussian held = state.belief(w.x[kHeld])[0];
+    w.observe(state, 1);
+    const auto expected = beliefs_when_cut(w, state, 1);
+    for (int again = 0; again < 2; ++again) {
+      const Report report = run(plan, state);
+      CHECK(report.stop == (plan->schedule.order == Schedule::Order::once ? Report::Stop::approximate : Report::Stop::converged));
+      CHECK(state.belief(w.x[kHeld])[0] == held);
+      for (std::size_t t = 0; t < kSteps; ++t) {
+        CAPTURE(t);
+        CHECK(oracle::distance(state.belief(w.x[t])[0], expected[t]) < kFrozenError);
+      }
+    }
+    CHECK_THROWS_WITH_AS(log_evidence(plan, state), doctest::Contains("is frozen"), Error);
+    state.thaw(w.x[kHeld]);
+    run(plan, state);
+    State fresh(plan);
+    w.observe(fresh, 1);
+    run(plan, fresh);
+    for (std::size_t t = 0; t < kSteps; ++t)
+      CHECK(oracle::distance(state.belief(w.x[t])[0], fresh.belief(w.x[t])[0]) < kFrozenError);
+  }
+}
+
+TEST_CASE("frozen: a chain written as one plate hears nothing, and what hangs on it goes on") {
+  Graph g;
+  const auto x = g.variable("x", kSteps), y = g.observed("y", kSteps), z = g.variable("z", kSteps), s = g.observed("s", kSteps);
+  g.factor("gaussian_prior", {gather(x, {0})}, {{"mean", 0.5}, {"variance", 2.0}});
+  g.factor("gaussian_noise", {shift(x), x}, {{"variance", 0.4}});
+  g.factor("gaussian_noise", {x, y}, {{"variance", 0.3}});
+  g.factor("gaussian_noise", {x, z}, {{"variance", 0.2}});
+  const FactorId says = g.factor("gaussian_noise", {z, s}, {{"variance", 0.1}});
+  const Plan plan = compile(g, forward_backward(), standard_registry());
+  State state(plan);
+  std::vector<double> values(kSteps);
+  const auto observe = [&](VariableId v, int turn) {
+    for (std::size_t t = 0; t < kSteps; ++t) values[t] = series(t, turn);
+    state.observe(v, values);
+  };
+  observe(y, 0), observe(s, 1);
+  run(plan, state);
+  const Belief x_before = state.belief(x), z_before = state.belief(z);
+  const auto said = state.messages(says, "x");
+  state.freeze(x);
+  observe(y, 2), observe(s, 3);
+  run(plan, state);
+  const auto says_now = state.messages(says, "x");
+  for (std::size_t t = 0; t < kSteps; ++t) {
+    CHECK(state.belief(x)[t] == x_before[t]);
+    // What x told z stays; what s says is new.
+    const Natural told = divide(z_before[t], said[t]);
+    CHECK(oracle::distance(state.belief(z)[t], Gaussian(multiply(told, says_now[t]))) < kFrozenError);
+  }
+  const State copied = state.copy();
+  CHECK(copied.is_frozen(x));
+}
+
+TEST_CASE("frozen: one of several terms of a sum, and a run allocates nothing") {
+  Graph g;
+  const auto a = g.variable("a"), b = g.variable("b"), total = g.variable("total"), y = g.observed("y");
+  g.factor("gaussian_prior", {a}, {{"mean", 1.0}, {"variance", 1.0}});
+  const FactorId prior_of_b = g.factor("gaussian_prior", {b}, {{"mean", 2.0}, {"variance", 3.0}});
+  g.factor("sum", {Connection("terms", a), Connection("terms", b), Connection("total", total)});
+  g.factor("gaussian_noise", {total, y}, {{"variance", 0.5}});
+  const Plan plan = compile(g, flooding(), standard_registry());
+  State state(plan);
+  state.observe(y, 5.0);
+  CHECK(run(plan, state).converged());
+  const Gaussian held = state.belief(b)[0];
+  state.freeze(b);
+  state.observe(y, 9.0);
+  state.set_parameter(prior_of_b, "mean", -7.0);
+  const auto before = oracle::allocations();
+  const Report report = run(plan, state, {.diagnose = false});
+  CHECK(oracle::allocations() == before);
+  CHECK(report.converged());
+  CHECK(state.belief(b)[0] == held);
+  // b tells the sum what it told it: its prior, N(2, 3). So a ~ N(1, 1) given a + N(2, 3) = 9 +- 0.5.
+  const double precision = 1 + 1 / 3.5, mean = (1 + 7 / 3.5) / precision;
+  CHECK(state.belief(a).mean() == doctest::Approx(mean));
+  CHECK(state.belief(a).variance() == doctest::Approx(1 / precision));
+}
+
+TEST_CASE("frozen: a grown graph's state keeps it; what cannot be frozen is said") {
+  Walked w;
+  const Plan plan = compile(w.g, flooding(), standard_registry());
+  State state(plan);
+  w.observe(state, 0);
+  run(plan, state);
+  state.freeze(w.x[1]);
+  const Gaussian held = state.belief(w.x[1])[0];
+  CHECK_THROWS_WITH_AS(state.freeze(w.y[0]), doctest::Contains("is observed"), Error);
+  CHECK_THROWS_WITH_AS(state.thaw(w.x[2]), doctest::Contains("is not frozen"), Error);
+  const VariableId y = w.g.observed("again");
+  w.g.factor("gaussian_noise", {w.x[kSteps - 1], y}, {{"variance", 0.2}});
+  const Plan grown = compile(w.g, flooding(), standard_registry());
+  State next(grown, state);
+  next.observe(y, 2.0);
+  CHECK(next.is_frozen(w.x[1]));
+  CHECK(run(grown, next).converged());
+  CHECK(next.belief(w.x[1])[0] == held);
+  State joined(compile(w.g, joint(), standard_registry()));
+  CHECK_THROWS_WITH_AS(joined.freeze(w.x[0]), doctest::Contains("joint solves"), Error);
+}
