@@ -268,7 +268,7 @@ TEST_CASE("learn: a frozen variable stays as it is known, and the other learns a
   for (const auto& v : {a, b}) g.factor("gaussian_prior", {v}, {{"mean", 0.5}, {"variance", kPriorVariance}});
   g.factor("sum", {Connection("terms", a), Connection("terms", b), Connection("total", z)});
   g.factor("gaussian_noise", {z, y}, {{"variance", kNoise}});
-  LearnOptions options{.targets = {y}, .epochs = 1};
+  LearnOptions options{.targets = {y}, .batches = 1, .epochs = 1};
   Learner learner(g, standard_registry(), forward_backward(), forward(), options);
   learner.freeze(a);
   const std::vector<double> seen{3.0, 4.0, 5.5};
