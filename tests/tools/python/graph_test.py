@@ -273,3 +273,30 @@ def test_a_dropped_graph_is_freed() -> None:
     del g
     gc.collect()
     assert gone is None or gone() is None
+
+
+def test_a_frozen_variable_keeps_its_belief_and_a_factor_its_damping() -> None:
+    g = dma.Graph()
+    x, z, y = g.variable("x"), g.variable("z"), g.observed("y")
+    g.factor("gaussian_prior", x, mean=0.0, variance=1.0)
+    g.factor("gaussian_noise", [x, z], damping=0.5, variance=1.0)
+    g.factor("gaussian_noise", [z, y], variance=1.0)
+    plan = dma.compile(g, dma.flooding())
+    state = dma.State(plan)
+    state.observe(y, 3.0)
+    assert dma.run(plan, state).converged
+    assert state.belief(x).mean == pytest.approx(1.0)
+    state.freeze(x)
+    assert state.is_frozen("x")
+    state.observe(y, 6.0)
+    dma.run(plan, state)
+    assert state.belief(x).mean == pytest.approx(1.0)
+    assert state.belief(z).mean == pytest.approx(4.0)  # x tells z what it told it: N(0, 1), so N(0, 2) and y = 6 +- 1
+    state.thaw(x)
+    dma.run(plan, state)
+    assert state.belief(x).mean == pytest.approx(2.0)
+    with pytest.raises(dma.Error, match="is observed"):
+        state.freeze(y)
+    g.factor("gaussian_noise", [x, z], damping=1.5, variance=1.0)
+    with pytest.raises(dma.Error, match="damping is 1.5"):
+        dma.compile(g, dma.flooding())
