@@ -125,6 +125,10 @@ class Iteration {
   double y_, noise_;
 };
 
+// Where g is not a number there is no message to be had: an invalid one is refused and counted, and nobody takes it for
+// one that says nothing.
+Gaussian refused() { return {std::nan(""), std::nan("")}; }
+
 bool any_uniform(std::span<const Gaussian> x) {
   return std::ranges::any_of(x, [](const Gaussian& g) { return g.is_uniform(); });
 }
@@ -135,13 +139,15 @@ Gaussian fitted_to_output(const FitOfFunction& fit, std::span<const Gaussian> x)
   if (any_uniform(x)) return Gaussian::uniform();
   const Arrivals arrived(x);
   const LinearFit f = fit(arrived.mean, arrived.covariance());
+  if (std::isnan(f.value)) return refused();
   return Gaussian::from_moments(f.value, f.noise + f.gains.cwiseAbs2().dot(arrived.variance));
 }
 
 Gaussian fitted_to_input(const FitOfFunction& fit, std::size_t i, std::span<const Gaussian> x, const Gaussian& y) {
   if (y.is_uniform() || any_uniform(x)) return Gaussian::uniform();
   const Iteration iteration(fit, x, y);
-  return iteration.to_input(iteration.run(), static_cast<Eigen::Index>(i));
+  const auto fitted = iteration.run();
+  return std::isnan(fitted.fit.value) ? refused() : iteration.to_input(fitted, static_cast<Eigen::Index>(i));
 }
 
 }  // namespace dma

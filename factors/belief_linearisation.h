@@ -47,7 +47,8 @@ class FitOfFunction {
 
 // Moments of g under the arriving messages.
 Gaussian fitted_to_output(const FitOfFunction& fit, std::span<const Gaussian> x);
-// To x_i. Uniform where an arrival is, and where g does not depend on x_i; proper otherwise.
+// To x_i. Uniform where an arrival is, and where g does not depend on x_i; not valid where g is not a number; proper
+// otherwise.
 Gaussian fitted_to_input(const FitOfFunction& fit, std::size_t i, std::span<const Gaussian> x, const Gaussian& y);
 
 }  // namespace dma

@@ -129,3 +129,23 @@ TEST_CASE("from_function: a user's factor runs in a graph of the standard regist
     CHECK(state.belief(x).mean(2) < state.belief(x).mean(0));
   }
 }
+
+TEST_CASE("from_function: where the function is not a number, messages are refused and the run says so") {
+  Registry registry = standard_registry();
+  registry.add(factor_from_function("root", [](double x) { return std::sqrt(x); }));
+  const auto faults_with_prior_at = [&](double mean) {
+    Graph g;
+    const auto x = g.variable("x"), z = g.variable("z"), y = g.observed("y");
+    g.factor("gaussian_prior", {x}, {{"mean", mean}, {"variance", 0.01}});
+    g.factor("root", {x, z});
+    g.factor("gaussian_noise", {z, y}, {{"variance", 1.0}});
+    const Plan plan = compile(g, forward_backward(), registry);
+    State state(plan);
+    state.observe(y, 2.0);
+    const Report report = run(plan, state);
+    CHECK(report.converged() == (mean > 0));
+    return report.faults;
+  };
+  CHECK(faults_with_prior_at(4.0) == 0);
+  CHECK(faults_with_prior_at(-4.0) == 2);  // to z, and back to x
+}

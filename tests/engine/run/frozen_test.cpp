@@ -194,3 +194,34 @@ TEST_CASE("frozen: a grown graph's state keeps it; what cannot be frozen is said
   State joined(compile(w.g, joint(), standard_registry()));
   CHECK_THROWS_WITH_AS(joined.freeze(w.x[0]), doctest::Contains("joint solves"), Error);
 }
+
+TEST_CASE("frozen: one side of a fused product and sum, as of the two factors apart") {
+  Graph g;
+  const auto a = g.variable("a", 4), b = g.variable("b", 4), p = g.variable("p", 4), z = g.variable("z"), y = g.observed("y");
+  g.factor("gaussian_prior", {a}, {{"mean", std::vector<double>{1, 2, -1, 0.5}}, {"variance", 0.3}});
+  g.factor("gaussian_prior", {b}, {{"mean", std::vector<double>{-1, 1, 2, 3}}, {"variance", 0.2}});
+  g.factor("product", {a, b, p});
+  g.factor("sum", {p, z});
+  g.factor("gaussian_noise", {z, y}, {{"variance", 0.5}});
+  const auto beliefs = [&](bool fuse, bool freeze) {
+    const Plan plan = compile(g, forward_backward(), standard_registry(), {.fuse = fuse});
+    State state(plan);
+    state.observe(y, 3.0);
+    run(plan, state);
+    if (freeze) state.freeze(b);
+    state.observe(y, 6.0);
+    run(plan, state);
+    return std::pair(state.belief(a), state.belief(b));
+  };
+  const auto [a_fused, b_fused] = beliefs(true, true);
+  const auto [a_apart, b_apart] = beliefs(false, true);
+  const auto [a_free, b_free] = beliefs(true, false);
+  for (std::size_t i = 0; i < 4; ++i) {
+    CHECK(oracle::distance(a_fused[i], a_apart[i]) < kFrozenError);
+    CHECK(oracle::distance(b_fused[i], b_apart[i]) < kFrozenError);
+    CHECK(oracle::distance(a_fused[i], a_free[i]) < kFrozenError);  // b tells the product its prior, as ever
+    CHECK(oracle::distance(b_fused[i], b_free[i]) > 1e-5);
+  }
+  State fused(compile(g, forward_backward(), standard_registry()));
+  CHECK_THROWS_WITH_AS(fused.freeze(p), doctest::Contains("was fused away"), Error);
+}
