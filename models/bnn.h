@@ -99,6 +99,8 @@ class Bnn {
   bool update(const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& targets, std::size_t known);
 
   Prediction predict(const Eigen::MatrixXd& inputs) const;
+  // The learned rows, each as if it had not been learned. Only joint learning knows them, and only after fit().
+  std::optional<Prediction> left_out() const;
 
   // The factor graph of one example, and the beliefs of its weights: a layer's matrix row by row, then its biases.
   const Graph& graph(std::size_t member = 0) const;

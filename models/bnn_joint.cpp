@@ -95,14 +95,18 @@ void Bnn::fit_joint(const RowMajor& x, const RowMajor& y, const LearnOptions& op
   describe_joint_members();
   noise_variance_ = joint_->noise(x);
   report_.noise = noise();
-  const Prediction left_out = Prediction::mix(joint_->left_out()).in_units_before(target_standardiser_);
   const Eigen::MatrixXd targets = target_standardiser_.undo(y);
-  const std::vector<Scores> scores = scores_of(left_out, targets);
+  const std::vector<Scores> scores = scores_of(*left_out(), targets);
   for (std::size_t j = 0; j < scores.size(); ++j) {
     const auto column = targets.col(static_cast<Eigen::Index>(j));
     const double variance = (column.array() - column.mean()).square().mean();
     report_.left_out.push_back({scores[j], 1 - scores[j].rmse * scores[j].rmse / variance});
   }
+}
+
+std::optional<Prediction> Bnn::left_out() const {
+  if (!joint_ || joint_->left_out().empty()) return {};
+  return Prediction::mix(joint_->left_out()).in_units_before(target_standardiser_);
 }
 
 bool Bnn::update(const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& targets, std::size_t known) {

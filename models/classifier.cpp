@@ -161,12 +161,12 @@ ClassifierReport Classifier::fit(const Eigen::MatrixXd& inputs, const ClassLabel
 
   memory_.frequencies_share = report.frequencies_share = shares(0);
   report.linear_share = shares(1), report.network_share = shares(2);
-  Matrix mixed = shares(0) * frequencies + shares(1) * fitted[0].left_out + shares(2) * networks;
+  left_out_ = shares(0) * frequencies + shares(1) * fitted[0].left_out + shares(2) * networks;
   for (std::size_t k = 0; k < fitted.size(); ++k) {
     fitted[k].part.share = k == 0 ? shares(1) : shares(2) / static_cast<double>(fitted.size() - 1);
     if (fitted[k].part.share > 0) memory_.parts.push_back(std::move(fitted[k].part));
   }
-  report.left_out = class_scores_of(mixed, data.classes);
+  report.left_out = class_scores_of(left_out_, data.classes);
   report.frequencies = class_scores_of(memory_.frequencies.transpose().replicate(n, 1), data.classes);
   report.frequencies.log_loss = -nats(0) / static_cast<double>(n);
   return report;
@@ -187,7 +187,10 @@ Eigen::MatrixXd Classifier::predict(const Eigen::MatrixXd& inputs) const {
   return p;
 }
 
-void Classifier::restore(Memory memory) { memory_ = std::move(memory); }
+void Classifier::restore(Memory memory) {
+  memory_ = std::move(memory);
+  left_out_.resize(0, 0);
+}
 
 Classifier::Weights Classifier::weights(const Part& part) const {
   const NetworkRows rows = rows_of(part);

@@ -64,6 +64,8 @@ class Classifier {
   }
 
   Eigen::MatrixXd predict(const Eigen::MatrixXd& inputs) const;
+  // The same of the learned rows, each as if it had been left out; after fit() only.
+  const Eigen::MatrixXd& left_out() const { return left_out_; }
   const std::vector<std::string>& classes() const { return memory_.classes; }
   const ClassifierOptions& options() const { return options_; }
 
@@ -105,6 +107,7 @@ class Classifier {
 
   ClassifierOptions options_;
   Memory memory_;
+  Eigen::MatrixXd left_out_;
 };
 
 }  // namespace dma

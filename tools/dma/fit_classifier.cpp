@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "engine/support/error.h"
 #include "models/classifier_file.h"
 #include "tools/dma/classifier_summary.h"
@@ -10,6 +12,7 @@
 #include "tools/dma/progress.h"
 #include "tools/dma/standard_streams.h"
 #include "tools/dma/write_file.h"
+#include "tools/report/report.h"
 
 namespace dma {
 
@@ -29,18 +32,22 @@ struct LearnedClasses {
   Classifier classifier;
   ClassifierReport report;
   int signal = 0;
+  std::vector<std::vector<double>> evidence = {};  // a row, after every epoch of every part
 };
 
 LearnedClasses learn_classes(const FitRequest& request, const ClassifierOptions& options, const TrainingData& data) {
   LearnedClasses learned{Classifier(options), {}};
+  const auto rows = static_cast<double>(data.rows());
   InterruptWatch interrupt;
   std::optional<ProgressLine> progress;
   if (!request.quiet && !request.json) progress.emplace();
   learned.report = learned.classifier.fit(data.inputs, data.labels(), [&](const ClassifierEpoch& e) {
+    learned.evidence.resize(std::max(learned.evidence.size(), e.part + 1));
+    learned.evidence[e.part].push_back(e.epoch.log_evidence / rows);
     if (progress)
       progress->show(fmt::format("{}, epoch {} of at most {}, log evidence {:.4f} a row",
                                  e.part == 0 ? "linear model" : fmt::format("network {} of {}", e.part, e.parts - 1),
-                                 e.epoch.epoch, e.epochs, e.epoch.log_evidence / static_cast<double>(data.rows())));
+                                 e.epoch.epoch, e.epochs, e.epoch.log_evidence / rows));
     return !interrupt.requested();
   });
   learned.signal = interrupt.signal();
@@ -71,13 +78,22 @@ void fit_classifier(const FitRequest& request, const TrainingData& data) {
   if (!data.ignored.empty() && !request.quiet) say(data.ignored);
   if (!request.model.empty()) write_file(request.model, classifier_to_text(saved));
 
+  Json json = summary_json(saved);
+  json["files"] = Json::array();
+  for (const auto* file : {&request.model, &request.report})
+    if (!file->empty()) json["files"].push_back(file->string());
+  if (!request.report.empty()) {
+    json["report"] =
+        report::report_of({saved, learned.classifier, data, learned.evidence}, {request.command_line, request.data});
+    write_file(request.report, report::page_of(json));
+  }
+
   if (request.json) {
-    Json json = summary_json(saved);
-    json["files"] = request.model.empty() ? Json::array() : Json::array({request.model.string()});
     fmt::print("{}", readable(json));
   } else if (!request.quiet) {
     fmt::print("{}", summary_text(saved));
-    if (!request.model.empty()) fmt::print("wrote     {}\n", request.model.string());
+    for (const auto* file : {&request.model, &request.report})
+      if (!file->empty()) fmt::print("wrote     {}\n", file->string());
     fmt::print("{}\n", honest_sentence(saved));
   }
   if (learned.report.interrupted) {

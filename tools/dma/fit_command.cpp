@@ -24,6 +24,7 @@
 #include "tools/dma/standard_streams.h"
 #include "tools/dma/training_data.h"
 #include "tools/dma/write_file.h"
+#include "tools/report/report.h"
 
 namespace dma {
 
@@ -34,9 +35,10 @@ void check_files(const FitRequest& request) {
   check_outputs({{"--model", request.model},
                  {"--checkpoint", request.checkpoint},
                  {"--plot", request.plot},
-                 {"--plot-training", request.plot_training}},
+                 {"--plot-training", request.plot_training},
+                 {"--report", request.report}},
                 {{"data", request.data}});
-  for (const auto* file : {&request.model, &request.plot, &request.plot_training})  // --checkpoint may go on in it
+  for (const auto* file : {&request.model, &request.plot, &request.plot_training, &request.report})  // --checkpoint may go on in it
     if (!file->empty()) check_outputs({{"output", *file}}, {{"--resume", request.resume}});
 }
 
@@ -153,15 +155,21 @@ void fit(const FitRequest& request) {
   draw(request.plot, [&] { return fit_figure(model, data); });
   draw(request.plot_training, [&] { return training_figure(saved); });
 
+  Json json = summary_json(saved);
+  json["reason"] = method_reason;
+  for (const Candidate& c : candidates)
+    json["candidates"].push_back({{"tempering", c.tempering},
+                                  {"learn_prior", c.learn_prior},
+                                  {"held_back_log_likelihood", json_number(c.log_likelihood)}});
+  if (!request.report.empty()) files.push_back(request.report.string());
+  json["files"] = files;
+  json["skipped"] = skipped;
+  if (!request.report.empty()) {
+    json["report"] = report::report_of({saved, model, data, net.left_out()}, {request.command_line, request.data, warning});
+    write_file(request.report, report::page_of(json));
+  }
+
   if (request.json) {
-    Json json = summary_json(saved);
-    json["reason"] = method_reason;
-    json["files"] = files;
-    json["skipped"] = skipped;
-    for (const Candidate& c : candidates)
-      json["candidates"].push_back({{"tempering", c.tempering},
-                                    {"learn_prior", c.learn_prior},
-                                    {"held_back_log_likelihood", json_number(c.log_likelihood)}});
     fmt::print("{}", readable(json));
   } else if (!request.quiet) {
     fmt::print("reason    {}\n{}", method_reason, summary_text(saved));
@@ -210,6 +218,10 @@ void add_fit_command(Command app, const std::string& command_line) {
   command.add_option("--model", request->model, "file for the fitted model, such as model.json").group(output);
   command.add_option("--plot", request->plot, "picture of the fit, .svg or .png").group(output);
   command.add_option("--plot-training", request->plot_training, "picture of the training curve, .svg or .png")
+      .group(output);
+  command
+      .add_option("--report", request->report,
+                  "page about the fit, such as report.html: scores, pictures, which inputs matter; it needs nothing else")
       .group(output);
   command.add_option("--checkpoint", request->checkpoint, "file to save the unfinished fit in while it runs")
       .group(output);

@@ -25,6 +25,7 @@ void check_update_request(const FitRequest& request) {
     refuse("--resume or --checkpoint", "an update is one short step");
   if (!request.plot.empty() || !request.plot_training.empty())
     refuse("a picture", "the old rows are not there to be drawn");
+  if (!request.report.empty()) refuse("--report", "the old rows are not there to be judged by");
   if (!request.model.empty()) check_outputs({{"--model", request.model}}, {{"data", request.data}});
   check_outputs({{"--update", request.update}}, {{"data", request.data}});
 }

@@ -47,6 +47,7 @@ struct Series {
   std::vector<double> y_high = {};              // of a band, or of bars
   double width = 2;                             // of lines; points scale with it
   std::vector<double> side = {}, opacity = {};  // of squares: in units of the x axis; 0 is invisible, 1 solid
+  std::vector<std::string> notes = {};          // what a mark says when a reader of a page (tools/page) points at it
 };
 
 // z[j * x.size() + i] is the value at (x[i], y[j]); x and y are evenly spaced.

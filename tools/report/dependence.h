@@ -1,0 +1,33 @@
+// What a fitted model says of one input, all others being as they are in the data.
+#pragma once
+
+#include <Eigen/Dense>
+#include <functional>
+#include <vector>
+
+namespace dma::report {
+
+// Rows x outputs: what is predicted, and a standard deviation of what is not known about it (none: no columns).
+struct Response {
+  Eigen::MatrixXd mean, sd;
+};
+using Model = std::function<Response(const Eigen::MatrixXd& inputs)>;
+
+struct Dependence {
+  Eigen::VectorXd x;         // values of the input
+  Eigen::MatrixXd mean, sd;  // x's x outputs
+};
+
+// Partial dependence (Friedman 2001): at every value of `x`, the mean over the rows of what the model predicts when their column has that
+// value. `sd` is the mean of the rows' standard deviations: that of the mean is this where rows err together, and never more
+// (the standard deviation of a sum is at most the sum of standard deviations).
+Dependence partial_dependence(const Eigen::MatrixXd& rows, Eigen::Index column, const Eigen::VectorXd& x, const Model& model);
+
+// Where to look: the values themselves where a column has no more than `most` of them, otherwise evenly from its 1 % to its 99 % quantile,
+// so that one stray value does not flatten the picture.
+Eigen::VectorXd dependence_grid(const Eigen::VectorXd& values, Eigen::Index most);
+
+// The value below which a share p of the values lies, between neighbours linearly; of at least one value.
+double quantile_of(std::vector<double> values, double p);
+
+}  // namespace dma::report
