@@ -217,10 +217,11 @@ std::vector<double> ticks(double low, double high, int count) {
 }
 
 std::string shortened(std::string_view text, std::size_t most) {
-  std::size_t characters = 0;
+  std::size_t characters = 0, last = 0;
   for (std::size_t i = 0; i < text.size(); ++i) {
     if ((static_cast<unsigned char>(text[i]) & 0xC0) == 0x80) continue;  // within a character of UTF-8
-    if (++characters == most && i + 1 < text.size()) return std::string(text.substr(0, i)) + "…";
+    if (++characters == most) last = i;
+    if (characters > most) return std::string(text.substr(0, last)) + "…";
   }
   return std::string(text);
 }

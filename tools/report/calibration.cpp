@@ -14,9 +14,11 @@ namespace {
 StatedShare with_chance(double stated, double found, std::size_t rows) {
   StatedShare share{stated, found, stated, stated, rows};
   if (rows == 0 || !(stated > 0 && stated < 1)) return share;
-  const boost::math::binomial_distribution<> chance(static_cast<double>(rows), stated);
+  // A quantile is the least count that is reached with that probability, below as above.
+  using Least = boost::math::policies::policy<boost::math::policies::discrete_quantile<boost::math::policies::integer_round_up>>;
+  const boost::math::binomial_distribution<double, Least> chance(static_cast<double>(rows), stated);
   share.low = quantile(chance, 0.025) / static_cast<double>(rows);
-  share.high = quantile(complement(chance, 0.025)) / static_cast<double>(rows);
+  share.high = quantile(chance, 0.975) / static_cast<double>(rows);
   return share;
 }
 

@@ -105,7 +105,7 @@ std::string classifier_body(const Shown& shown) {
   text += "<details><summary>All settings</summary>" + options_table(shown, {"/options"}) + "</details>\n";
   text += "<details><summary>Columns</summary>" + columns_table(shown) + "</details>\n";
   text += "<h2 id=\"good\">How good it is</h2>\n" + class_score_table(shown) + about_judged_rows(shown);
-  text += charts({page::figure(reliability_panel(shown.at("/report/calibration")),
+  text += large_charts({page::figure(reliability_panel(shown.at("/report/calibration")),
                                "Rows in ten bins by the probability of their most probable class. Below the dashed line it is too sure."),
                   "<figure><h4>Confusion matrix</h4>" + confusion_table(shown) + "</figure>\n"});
   text += "<h2 id=\"matters\">Which inputs matter</h2>\n" + importance_section(shown, "/report/importance");
@@ -120,7 +120,7 @@ std::string classifier_body(const Shown& shown) {
   for (std::size_t k = 0; k < shown.at("/report/training").size(); ++k)
     names.push_back(k == 0 ? "linear model" : fmt::format("network {}", k));
   text += "<h2 id=\"training\">Training record</h2>\n" +
-          charts({page::figure(training_panel(shown.at("/report/training"), "log evidence a row", names), "After every epoch.")});
+          large_charts({page::figure(training_panel(shown.at("/report/training"), "log evidence a row", names), "After every epoch.")});
   return text + "<h2 id=\"graph\">The graph</h2>\n" + class_graph(shown);
 }
 

@@ -65,7 +65,7 @@ std::string graph_picture(const NetworkGraph& network) {
   x += kStep;
   nodes += variable(x, kLevel, "y", network.observed, true) + below(x, network.observed);
   return fmt::format("<svg class=\"chart\" viewBox=\"0 0 {0} 196\" style=\"min-width:{1}px;max-width:{0}px\" role=\"img\" "
-                     "aria-label=\"factor graph of one row\">{2}{3}</svg>\n", x + 40, x * 0.9, edges, nodes);
+                     "aria-label=\"factor graph of one row\">{2}{3}</svg>\n", x + 52, x * 0.9, edges, nodes);
 }
 
 }  // namespace dma::report

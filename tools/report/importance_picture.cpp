@@ -10,7 +10,7 @@
 namespace dma::report {
 
 std::string importance_picture(const Shown& shown, const std::string& pointer, std::size_t most) {
-  constexpr double kWidth = 480, kNames = 160, kValues = 110, kRow = 24;
+  constexpr double kWidth = 420, kNames = 136, kValues = 100, kRow = 24;
   const Json& inputs = shown.at(pointer + "/inputs");
   const std::size_t rows = std::min(most, inputs.size());
   double low = 0, high = 0;
@@ -31,7 +31,7 @@ std::string importance_picture(const Shown& shown, const std::string& pointer, s
     out += fmt::format("<g><title>{}\nrise {} ± {}</title>", page::escaped(name), four_digits(rise), four_digits(sd));
     out += fmt::format("<rect class=\"hit\" x=\"0\" y=\"{:.1f}\" width=\"{}\" height=\"{}\"/>", middle - kRow / 2, kWidth, kRow);
     out += fmt::format("<text class=\"name\" x=\"{}\" y=\"{:.1f}\" text-anchor=\"end\">{}</text>", kNames - 8, middle + 4,
-                       page::escaped(page::shortened(name, 23)));
+                       page::escaped(page::shortened(name, 20)));
     if (std::isfinite(rise) && std::isfinite(sd)) {
       out += fmt::format("<rect class=\"f-blue\" x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"12\" rx=\"2\"/>",
                          std::min(x(0), x(rise)), middle - 6, std::abs(x(rise) - x(0)));

@@ -1,6 +1,7 @@
 #include "tools/report/page_parts.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -59,9 +60,10 @@ std::string about_judged_rows(const Shown& shown) {
 }
 
 std::string charts(const std::vector<std::string>& figures) {
-  std::string out = "<div class=\"charts\">\n";
-  for (const std::string& figure : figures) out += figure;
-  return out + "</div>\n";
+  return fmt::format("<div class=\"charts\">\n{}</div>\n", fmt::join(figures, ""));
+}
+std::string large_charts(const std::vector<std::string>& figures) {
+  return fmt::format("<div class=\"charts two\">\n{}</div>\n", fmt::join(figures, ""));
 }
 
 std::string importance_section(const Shown& shown, const std::string& pointer) {

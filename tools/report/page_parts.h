@@ -20,6 +20,7 @@ std::string about_judged_rows(const Shown& shown);
 std::string name_of_rows(const std::string& judged_by);
 
 std::string charts(const std::vector<std::string>& figures);
+std::string large_charts(const std::vector<std::string>& figures);
 
 // Bars of importance, and what they are.
 std::string importance_section(const Shown& shown, const std::string& pointer);

@@ -35,7 +35,8 @@ std::string learned_section(const Shown& shown) {
                              members > 1 ? fmt::format(" in each of {} networks, mixed", shown.whole_number("/options/members")) : ""));
   row("method", fmt::format("{}: {}", escaped(shown.at("/options/method").get<std::string>()), escaped(shown.at("/reason").get<std::string>())));
   if (shown.has("/network_share"))
-    row("mixture", fmt::format("{} networks, the rest the linear model", shown.percent("/network_share")));
+    row("mixture", fmt::format("{} {}", shown.percent("/network_share"),
+                               shown.at("/network_share") == 1.0 ? "network, nothing of the linear model" : "network, the rest the linear model"));
   for (std::size_t j = 0; j < shown.at("/report/targets").size(); ++j)
     row("noise of " + escaped(name_of_target(shown, j)),
         fmt::format("{} ({})", shown.number(target_at(j) + "/noise"), shown.at("/options/learn_noise").get<bool>() ? "learned" : "given"));
@@ -77,7 +78,7 @@ std::string quality_charts(const Shown& shown, std::size_t j) {
   const bool all = points.at("shown") == points.at("rows");
   const std::string which = fmt::format("{}{} rows{}", all ? "All " : "", shown.whole_number(target + "/points/shown"),
                                         all ? "" : fmt::format(" of {}, drawn by the seed", shown.whole_number(target + "/points/rows")));
-  return charts({page::figure(agreement_panel(points, name), which + ". On the dashed line the prediction is right."),
+  return large_charts({page::figure(agreement_panel(points, name), which + ". On the dashed line the prediction is right."),
                  page::figure(residual_panel(points, name), which + ". A pattern here is structure that was not learned."),
                  page::figure(coverage_panel(shown.at(target + "/coverage")),
                               "Central intervals of every width. Below the dashed line they are too narrow, above too wide."),
@@ -127,7 +128,7 @@ std::string regression_body(const Shown& shown) {
   std::vector<std::string> names;
   for (std::size_t k = 0; k < shown.at("/report/training").size(); ++k) names.push_back(fmt::format("network {}", k + 1));
   text += "<h2 id=\"training\">Training record</h2>\n" +
-          charts({page::figure(training_panel(shown.at("/report/training"),
+          large_charts({page::figure(training_panel(shown.at("/report/training"),
                                               shown.at("/options/method") == "joint" ? "log evidence a row" : "train log-likelihood a row", names),
                                "After every epoch.")});
   return text + "<h2 id=\"graph\">The graph</h2>\n" + graph_section(shown);

@@ -1,0 +1,24 @@
+// Pages in a browser without a window, where one is installed.
+#pragma once
+
+#include <string>
+
+#include "tests/tools/run_dma.h"
+
+namespace dma::testing {
+
+// The name of its program; empty: none is installed.
+std::string installed_browser();
+
+struct Seen {
+  std::string dom;  // the page as the browser made it
+  std::string log;  // what was written to the console, among other things
+  // Images that did not load, drawings without a size, marks that refer to nothing: what a reader would miss.
+  bool nothing_missing() const;
+  bool complains() const;
+};
+
+// `script` runs in the page once it is loaded; what it leaves in the document is in `dom`.
+Seen look_at(const TemporaryFolder& folder, const std::string& browser, const std::string& page, const std::string& script = "");
+
+}  // namespace dma::testing

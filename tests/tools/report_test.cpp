@@ -1,0 +1,249 @@
+// dma fit --report: the page, its JSON, and what a browser makes of it.
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "tests/oracles/random_matrices.h"
+#include "tests/tools/browser.h"
+#include "tests/tools/run_dma.h"
+
+namespace {
+
+using dma::testing::installed_browser;
+using dma::testing::look_at;
+using dma::testing::run_dma;
+using dma::testing::Seen;
+using dma::testing::TemporaryFolder;
+using ReportJson = nlohmann::ordered_json;
+
+const std::string kQuick = " --hidden 3 --members 1 --epochs 12 ";
+
+bool has_part(const std::string& text, const std::string& part) { return text.find(part) != text.npos; }
+
+// y follows the first column, not the second; z both.
+std::string numbers_table(int rows, const std::string& header = "first,idle,y,z") {
+  const Eigen::MatrixXd x = dma::oracle::random_matrix(rows, 4, 11);
+  std::string text = header + "\n";
+  for (int n = 0; n < rows; ++n)
+    text += fmt::format("{},{},{},{}\n", x(n, 0), 10 * x(n, 1), 50 + 7 * x(n, 0) + 2 * x(n, 2), x(n, 0) - x(n, 1) + x(n, 3));
+  return text;
+}
+
+std::string classes_table(int rows, const std::string& header = "first,idle,kind", const std::vector<std::string>& names = {"a", "b", "c"}) {
+  const Eigen::MatrixXd x = dma::oracle::random_matrix(rows, 2, 12);
+  std::string text = header + "\n";
+  for (int n = 0; n < rows; ++n)
+    text += fmt::format("{},{},\"{}\"\n", x(n, 0) + 3 * (n % 3), x(n, 1), names[static_cast<std::size_t>(n % 3)]);
+  return text;
+}
+
+ReportJson embedded(const std::string& page) {
+  const std::string opening = "<script type=\"application/json\" id=\"report\">";
+  const auto begin = page.find(opening) + opening.size();
+  return ReportJson::parse(page.substr(begin, page.find("</script>", begin) - begin));
+}
+
+// Runs the fit, checks that page and --json hold the same, and returns the latter.
+ReportJson fit_with_report(const TemporaryFolder& folder, const std::string& arguments) {
+  const auto outcome = run_dma(folder, "fit " + arguments + kQuick + "--json --report report.html");
+  REQUIRE_MESSAGE(outcome.exit_code == 0, outcome.errors);
+  const ReportJson json = ReportJson::parse(outcome.output);
+  CHECK(embedded(folder.read("report.html")) == json);
+  return json;
+}
+
+// Every number on the page against the place in the JSON that it names, to the digits shown; and a note under the pointer.
+constexpr const char* kCheckNumbers = R"(
+const json = JSON.parse(document.getElementById('report').textContent);
+const wrong = [];
+const shown = [...document.querySelectorAll('[data-at]')];
+for (const element of shown) {
+  const value = element.dataset.at.split('/').slice(1).reduce((part, key) => part[key], json);
+  const text = element.textContent.replace(' %', '');
+  if (typeof value === 'string' ? value === text : (() => {
+    const [digits, power] = text.split('e');
+    const last = 10 ** (Number(power || 0) - (digits.split('.')[1] || '').length);
+    return Math.abs(Number(text) - value * Number(element.dataset.times || 1)) <= 0.500001 * last;
+  })()) continue;
+  wrong.push(element.dataset.at + ' ' + text + ' ' + value);
+}
+const mark = document.querySelector('[data-note]');
+mark.dispatchEvent(new PointerEvent('pointermove', { bubbles: true, clientX: 50, clientY: 50 }));
+const note = document.getElementById('note');
+document.body.setAttribute('data-shown', shown.length);
+document.body.setAttribute('data-wrong', wrong.join('; ') || 'none');
+document.body.setAttribute('data-note-seen', note.style.display === 'block' && note.textContent === mark.dataset.note);
+document.body.setAttribute('data-too-wide', document.documentElement.scrollWidth > innerWidth);
+)";
+
+void check_in_browser(const TemporaryFolder& folder) {
+  const std::string browser = installed_browser();
+  if (browser.empty()) {
+    MESSAGE("no chromium is installed: skipped");
+    return;
+  }
+  const std::string page = folder.read("report.html");
+  const Seen seen = look_at(folder, browser, page, kCheckNumbers);
+  CHECK_MESSAGE(!seen.complains(), seen.log);
+  CHECK(seen.nothing_missing());
+  const auto at = seen.dom.find("data-wrong=");
+  CHECK_MESSAGE(has_part(seen.dom, "data-wrong=\"none\""), seen.dom.substr(at == seen.dom.npos ? 0 : at, 500));
+  CHECK(!has_part(seen.dom, "data-shown=\"0\""));
+  CHECK(has_part(seen.dom, "data-note-seen=\"true\""));
+  CHECK(has_part(seen.dom, "data-too-wide=\"false\""));
+}
+
+}  // namespace
+
+TEST_CASE("report: the page of a regression holds what --json prints, is judged by left-out rows, and knows the column that matters") {
+  const TemporaryFolder folder;
+  folder.write("data.csv", numbers_table(80));
+  const ReportJson json = fit_with_report(folder, "data.csv --target y --features first,idle");
+  const ReportJson& report = json["report"];
+  CHECK(report["judged_by"] == "left_out");
+  const ReportJson& target = report["targets"][0];
+  CHECK(target["scores"]["left_out"]["rmse"] == json["left_out"]["y"]["rmse"]);
+  CHECK(target["coverage"][18]["found"].get<double>() == doctest::Approx(json["left_out"]["y"]["coverage_95"].get<double>()).epsilon(1e-5));
+  CHECK(target["points"]["observed"].size() == 80);
+  CHECK(target["importance"]["inputs"][0]["name"] == "first");
+  CHECK(target["importance"]["inputs"][0]["rise"] > 3.0);
+  CHECK(target["importance"]["inputs"][1]["rise"].get<double>() < 0.5);
+  const ReportJson& curve = target["dependence"][0];
+  CHECK(curve["mean"].back().get<double>() - curve["mean"][0].get<double>() > 10);
+  for (std::size_t i = 0; i < curve["x"].size(); ++i) CHECK((curve["low"][i] < curve["mean"][i] && curve["mean"][i] < curve["high"][i]));
+  CHECK(json["files"] == ReportJson::array({"report.html"}));
+  const std::string page = folder.read("report.html");
+  for (const char* part : {"as if it had been left out", "These are rows that were learned", "--report report.html", "digraph"})
+    CHECK_MESSAGE(has_part(page, part), part);
+  CHECK(!has_part(page, "http"));
+  check_in_browser(folder);
+}
+
+TEST_CASE("report: one seed gives one page, and the model is the same with and without it") {
+  const TemporaryFolder folder;
+  folder.write("data.csv", numbers_table(50));
+  const std::string fit = "fit data.csv --target y --quiet" + kQuick;
+  REQUIRE(run_dma(folder, fit + "--report r.html --model m.json").exit_code == 0);
+  const std::string page = folder.read("r.html"), model = folder.read("m.json");
+  REQUIRE(run_dma(folder, fit + "--report r.html --model m.json").exit_code == 0);
+  CHECK(folder.read("r.html") == page);
+  REQUIRE(run_dma(folder, fit + "--model m.json").exit_code == 0);
+  CHECK(folder.read("m.json") == model);
+  const auto said = run_dma(folder, "fit data.csv --target y" + kQuick + "--report r.html");
+  CHECK(has_part(said.output, "wrote     r.html"));
+}
+
+TEST_CASE("report: several targets have a section each; rows kept aside come first") {
+  const TemporaryFolder folder;
+  folder.write("data.csv", numbers_table(120));
+  const ReportJson json = fit_with_report(folder, "data.csv --target y --target z --holdout 0.3");
+  CHECK(json["report"]["judged_by"] == "held_out");
+  REQUIRE(json["report"]["targets"].size() == 2);
+  for (const ReportJson& target : json["report"]["targets"]) {
+    CHECK(target["scores"]["held_out"]["rmse"] == json["held_out"][target["name"].get<std::string>()]["rmse"]);
+    CHECK(target["scores"].contains("left_out"));
+    CHECK(target["points"]["rows"] == 36);
+  }
+  const std::string page = folder.read("report.html");
+  for (const char* part : {"y: how good it is", "z: how good it is", "z: which inputs matter", "nothing was learned from them"})
+    CHECK_MESSAGE(has_part(page, part), part);
+  check_in_browser(folder);
+}
+
+TEST_CASE("report: a method without left-out rows says that its scores are of learned rows, unless some are kept aside") {
+  const TemporaryFolder folder;
+  folder.write("data.csv", numbers_table(30));
+  const ReportJson json = fit_with_report(folder, "data.csv --target y --method hybrid");
+  CHECK(json["report"]["judged_by"] == "learned");
+  CHECK(has_part(folder.read("report.html"), "scores are of the rows that were learned"));
+  CHECK(fit_with_report(folder, "data.csv --target y --method hybrid --holdout 0.2")["report"]["judged_by"] == "held_out");
+}
+
+TEST_CASE("report: the page of a classifier has accuracy, log-loss, calibration, confusion and importance") {
+  const TemporaryFolder folder;
+  folder.write("data.csv", classes_table(90));
+  const auto outcome = run_dma(folder, "fit data.csv --target kind --hidden 3 --members 1 --json --report report.html");
+  REQUIRE_MESSAGE(outcome.exit_code == 0, outcome.errors);
+  const ReportJson json = ReportJson::parse(outcome.output), &report = json["report"];
+  CHECK(embedded(folder.read("report.html")) == json);
+  CHECK(report["scores"]["left_out"]["log_loss"] == json["left_out"]["log_loss"]);
+  int all = 0, right = 0;
+  for (std::size_t k = 0; k < 3; ++k)
+    for (std::size_t l = 0; l < 3; ++l) all += report["confusion"][k][l].get<int>(), right += k == l ? report["confusion"][k][l].get<int>() : 0;
+  CHECK(all == 90);
+  CHECK(right / 90.0 == doctest::Approx(json["left_out"]["accuracy"].get<double>()));
+  CHECK(report["importance"]["inputs"][0]["name"] == "first");
+  CHECK(report["dependence"].size() == 3);
+  CHECK(report["training"][0]["value"].size() == json["training"]["epochs"][0]);
+  check_in_browser(folder);
+}
+
+TEST_CASE("report: names that look like code stay names") {
+  const TemporaryFolder folder;
+  const std::string bad = "</script><script>bad()</script>", image = "<img src=x onerror=bad()>";
+  folder.write("<i>'&.csv", numbers_table(40, bad + ",it's & \u00fc," + image + ",z"));
+  const auto outcome = run_dma(folder, "fit \"<i>'&.csv\" --target '" + image + "'" + kQuick + "--quiet --report report.html");
+  REQUIRE_MESSAGE(outcome.exit_code == 0, outcome.errors);
+  const auto check_page = [&] {
+    const std::string page = folder.read("report.html");
+    CHECK(!has_part(page, "<script>bad"));
+    CHECK(!has_part(page, "<img"));
+    CHECK(!has_part(page, "<i>'"));
+    check_in_browser(folder);
+  };
+  check_page();
+  folder.write("data.csv", classes_table(60, bad + "," + image + ",kind", {bad, image, "a & b"}));
+  REQUIRE(run_dma(folder, "fit data.csv --target kind --hidden 2 --members 1 --quiet --report report.html").exit_code == 0);
+  check_page();
+}
+
+TEST_CASE("report: of many rows the pictures show some, say so, and the page stays small") {
+  const TemporaryFolder folder;
+  folder.write("data.csv", numbers_table(5000));
+  const ReportJson json = fit_with_report(folder, "data.csv --target y --target z");
+  CHECK(json["report"]["targets"][0]["points"]["shown"] == 600);
+  CHECK(json["report"]["targets"][0]["points"]["rows"] == 5000);
+  const std::string page = folder.read("report.html");
+  CHECK(has_part(page, "drawn by the seed"));
+  CHECK(page.size() < 1'000'000);
+}
+
+TEST_CASE("report: values at the edge of double precision make a page, or one line of error") {
+  const TemporaryFolder folder;
+  for (const double scale : {1e-290, 1e150, 1e300}) {
+    std::string table = "x,y\n";
+    for (int n = 0; n < 20; ++n) table += fmt::format("{},{}\n", n * scale, scale * (n % 7 - 3));
+    folder.write("data.csv", table);
+    const auto outcome = run_dma(folder, "fit data.csv --target y --quiet --report report.html" + kQuick);
+    INFO(scale, " ", outcome.errors);
+    CHECK((outcome.exit_code == 0 || (outcome.exit_code == 2 && std::ranges::count(outcome.errors, '\n') == 1)));
+    if (outcome.exit_code == 0) CHECK(embedded(folder.read("report.html")).contains("report"));
+  }
+}
+
+TEST_CASE("report: where it cannot be written, or is another file, nothing is learned and nothing left") {
+  const TemporaryFolder folder;
+  folder.write("data.csv", numbers_table(20));
+  folder.write("file", "x");
+  std::filesystem::create_directory(folder.path() / "folder");
+  const auto refused = [&](const std::string& arguments, const std::string& expected) {
+    INFO(arguments);
+    const auto before = folder.files();
+    const auto outcome = run_dma(folder, "fit data.csv " + arguments);
+    CHECK(outcome.exit_code == 2);
+    CHECK(outcome.output == "");
+    CHECK_MESSAGE(has_part(outcome.errors, expected), outcome.errors);
+    CHECK(std::ranges::count(outcome.errors, '\n') == 1);
+    CHECK(folder.files() == before);
+  };
+  refused("--target y --report data.csv", "--report 'data.csv' is the file that is read as data");
+  refused("--target y --model m.json --report m.json", "--report 'm.json' is also the file for --model");
+  refused("--target y --plot p.svg --report p.svg", "--report 'p.svg' is also the file for --plot");
+  refused("--target y --report folder", "it is a folder");
+  refused("--target y --report file/report.html", "cannot write 'file/report.html'");
+  refused("--target y --report ''", "an empty name is given");
+  refused("--target nobody --report report.html", "nobody");
+  refused("--update m.json --report report.html", "--report is given with --update");
+}
