@@ -70,7 +70,9 @@ std::string json_element(std::string_view id, const Json& json) {
 
 std::string document(std::string_view title, std::string_view body, bool script) {
   return fmt::format(
-      "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" "
+      "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta http-equiv=\"Content-Security-Policy\" "
+      "content=\"default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'unsafe-inline'\"><meta "
+      "name=\"viewport\" "
       "content=\"width=device-width, initial-scale=1\"><meta name=\"color-scheme\" content=\"light dark\"><link "
       "rel=\"icon\" href=\"data:,\"><title>{}</title>\n<style>{}</style></head>\n<body>\n{}{}</body></html>\n",
       escaped(title), style(), body, script ? fmt::format("<script>{}</script>\n", own_script()) : "");

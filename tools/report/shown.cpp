@@ -37,7 +37,8 @@ std::string Shown::percent(const std::string& pointer, int decimals) const {
 }
 
 std::string Shown::whole_number(const std::string& pointer) const {
-  return element("span", pointer, 1, fmt::format("{:.0f}", json_number(at(pointer))));
+  const Json& value = at(pointer);  // not by way of a double, which would round a large seed
+  return element("span", pointer, 1, value.is_number_integer() ? value.dump() : fmt::format("{:.0f}", json_number(value)));
 }
 
 }  // namespace dma::report

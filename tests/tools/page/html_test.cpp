@@ -26,7 +26,9 @@ TEST_CASE("page: nothing in the data ends the element that holds it, and it is r
 TEST_CASE("page: a document names no address and carries its styles") {
   const std::string page = dma::page::document("a < b", "<p>x</p>", true);
   CHECK(page.find("<title>a &lt; b</title>") != page.npos);
-  CHECK(page.find("http") == page.npos);
+  CHECK(page.find("http:") == page.npos);
+  CHECK(page.find("https:") == page.npos);
+  CHECK(page.find("default-src 'none'") != page.npos);
   CHECK(page.find("prefers-color-scheme:dark") != page.npos);
   CHECK(page.find("@media print") != page.npos);
   CHECK(page.find("width=device-width") != page.npos);
