@@ -230,14 +230,7 @@ TEST_CASE("report: where it cannot be written, or is another file, nothing is le
   folder.write("file", "x");
   std::filesystem::create_directory(folder.path() / "folder");
   const auto refused = [&](const std::string& arguments, const std::string& expected) {
-    INFO(arguments);
-    const auto before = folder.files();
-    const auto outcome = run_dma(folder, "fit data.csv " + arguments);
-    CHECK(outcome.exit_code == 2);
-    CHECK(outcome.output == "");
-    CHECK_MESSAGE(has_part(outcome.errors, expected), outcome.errors);
-    CHECK(std::ranges::count(outcome.errors, '\n') == 1);
-    CHECK(folder.files() == before);
+    dma::testing::check_refused(folder, "fit data.csv " + arguments, expected);
   };
   refused("--target y --report data.csv", "--report 'data.csv' is the file that is read as data");
   refused("--target y --model m.json --report m.json", "--report 'm.json' is also the file for --model");
