@@ -8,6 +8,7 @@
 #include "models/classifier_file.h"
 #include "tools/dma/classifier_summary.h"
 #include "tools/dma/command_line.h"
+#include "tools/dma/fit_report.h"
 #include "tools/dma/interrupt.h"
 #include "tools/dma/progress.h"
 #include "tools/dma/standard_streams.h"
@@ -82,11 +83,9 @@ void fit_classifier(const FitRequest& request, const TrainingData& data) {
   json["files"] = Json::array();
   for (const auto* file : {&request.model, &request.report})
     if (!file->empty()) json["files"].push_back(file->string());
-  if (!request.report.empty()) {
-    json["report"] =
-        report::report_of({saved, learned.classifier, data, learned.evidence}, {request.command_line, request.data});
-    write_file(request.report, report::page_of(json));
-  }
+  write_report(request, json, [&] {
+    return report::report_of({saved, learned.classifier, data, learned.evidence}, {request.command_line, request.data});
+  });
 
   if (request.json) {
     fmt::print("{}", readable(json));

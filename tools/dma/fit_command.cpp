@@ -13,6 +13,7 @@
 #include "tools/dma/fit_check.h"
 #include "tools/dma/fit_classifier.h"
 #include "tools/dma/fit_figures.h"
+#include "tools/dma/fit_report.h"
 #include "tools/dma/fit_request.h"
 #include "tools/dma/fit_update.h"
 #include "tools/dma/interrupt.h"
@@ -164,10 +165,9 @@ void fit(const FitRequest& request) {
   if (!request.report.empty()) files.push_back(request.report.string());
   json["files"] = files;
   json["skipped"] = skipped;
-  if (!request.report.empty()) {
-    json["report"] = report::report_of({saved, model, data, net.left_out()}, {request.command_line, request.data, warning});
-    write_file(request.report, report::page_of(json));
-  }
+  write_report(request, json, [&] {
+    return report::report_of({saved, model, data, net.left_out()}, {request.command_line, request.data, warning});
+  });
 
   if (request.json) {
     fmt::print("{}", readable(json));

@@ -41,6 +41,7 @@ std::string learned_classes_section(const Shown& shown) {
     classes += fmt::format("{}{} ({} rows)", k > 0 ? ", " : "", escaped(shown.at("/report/classes")[k].get<std::string>()),
                            shown.whole_number(fmt::format("/report/rows_of_classes/{}", k)));
   row("classes", classes);
+  if (shown.at("/training/interrupted").get<bool>()) row("training", "<span class=\"no\">interrupted</span>");
   row("rows", shown.whole_number("/report/data/rows") + " learned, " + shown.whole_number("/report/data/held_out_rows") + " kept aside");
   row("seed", shown.whole_number("/options/seed"));
   return page::html(table);

@@ -7,7 +7,8 @@
 
 namespace dma::report {
 
-// Rows x outputs: what is predicted, and a standard deviation of what is not known about it (none: no columns).
+// Rows x outputs: what is predicted, and a standard deviation of what is not known about it (none: no columns). Many threads
+// may ask at once.
 struct Response {
   Eigen::MatrixXd mean, sd;
 };

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "engine/support/parallel.h"
 #include "tools/report/sample.h"
 
 namespace dma::report {
@@ -11,18 +12,21 @@ PermutationImportance permutation_importance(const Eigen::MatrixXd& inputs, cons
   const Eigen::Index outputs = found.before.size();
   constexpr std::uint64_t kPurpose = 0x8cb92ba72f3d8dd7;  // its own stream, apart from the seed's other uses
   boost::random::mt19937_64 random(seed ^ kPurpose);
-  Eigen::MatrixXd changed = inputs;
+  // Drawn before any thread begins, so that their number changes nothing.
+  std::vector<std::vector<Eigen::Index>> orders;
+  for (Eigen::Index i = 0; i < inputs.cols() * shuffles; ++i) orders.push_back(shuffled(inputs.rows(), random));
+  Eigen::MatrixXd rises(inputs.cols() * shuffles, outputs);
+  parallel_for(orders.size(), all_processors(), [&](std::size_t task) {
+    const auto place = static_cast<Eigen::Index>(task);
+    Eigen::MatrixXd changed = inputs;
+    changed.col(place / shuffles) = inputs.col(place / shuffles)(orders[task]);
+    rises.row(place) = (loss(changed) - found.before).transpose();
+  });
   for (Eigen::Index column = 0; column < inputs.cols(); ++column) {
-    Eigen::MatrixXd rise(shuffles, outputs);
-    for (int k = 0; k < shuffles; ++k) {
-      changed.col(column) = inputs.col(column)(shuffled(inputs.rows(), random));
-      rise.row(k) = (loss(changed) - found.before).transpose();
-    }
-    changed.col(column) = inputs.col(column);
     found.inputs.emplace_back();
     for (Eigen::Index j = 0; j < outputs; ++j) {
-      const double mean = rise.col(j).mean();
-      const double squares = (rise.col(j).array() - mean).square().sum();
+      const auto rise = rises.col(j).segment(column * shuffles, shuffles);
+      const double mean = rise.mean(), squares = (rise.array() - mean).square().sum();
       found.inputs.back().push_back({mean, shuffles > 1 ? std::sqrt(squares / (shuffles - 1)) : 0});
     }
   }

@@ -8,7 +8,8 @@
 
 namespace dma::report {
 
-// How badly a model predicts rows with these inputs, one number per output; the rows' targets are its own business.
+// How badly a model predicts rows with these inputs, one number per output; the rows' targets are its own business. Many threads may call
+// it at once.
 using Loss = std::function<Eigen::VectorXd(const Eigen::MatrixXd& inputs)>;
 
 struct Importance {

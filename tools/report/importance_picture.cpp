@@ -10,7 +10,7 @@
 namespace dma::report {
 
 std::string importance_picture(const Shown& shown, const std::string& pointer, std::size_t most) {
-  constexpr double kWidth = 420, kNames = 136, kValues = 100, kRow = 24;
+  constexpr double kWidth = 420, kNames = 136, kValues = 112, kRow = 24;
   const Json& inputs = shown.at(pointer + "/inputs");
   const std::size_t rows = std::min(most, inputs.size());
   double low = 0, high = 0;

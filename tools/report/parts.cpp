@@ -7,6 +7,7 @@
 #include <numeric>
 #include <set>
 
+#include "engine/support/parallel.h"
 #include "engine/support/text.h"
 #include "tools/report/sample.h"
 
@@ -126,11 +127,12 @@ Matters what_matters(const TrainingData& data, const Effort& effort, std::uint64
 
   const Eigen::MatrixXd averaged = data.inputs(sample_rows(data.inputs.rows(), effort.dependence_rows, seed + 1), Eigen::all);
   std::vector<Dependence> curves(columns.size());
-  for (const Eigen::Index place : any_curve) {
-    const Eigen::Index column = columns[static_cast<std::size_t>(place)];
-    curves[static_cast<std::size_t>(place)] =
-        partial_dependence(averaged, column, dependence_grid(data.inputs.col(column), effort.grid), model);
-  }
+  const Places places(any_curve.begin(), any_curve.end());
+  parallel_for(places.size(), all_processors(), [&](std::size_t task) {
+    const auto place = static_cast<std::size_t>(places[task]);
+    curves[place] =
+        partial_dependence(averaged, columns[place], dependence_grid(data.inputs.col(columns[place]), effort.grid), model);
+  });
   const Eigen::Index outputs = curves[static_cast<std::size_t>(*any_curve.begin())].mean.cols();
   for (Eigen::Index j = 0; j < outputs; ++j) {
     Json json = Json::array();

@@ -168,12 +168,16 @@ std::vector<Panel> dependence_panels(const Json& curves, const std::string& targ
 }
 
 std::vector<Panel> class_dependence_panels(const Json& classes, const std::string& target) {
+  double most = 0;
+  for (const Json& own : classes)
+    for (const Json& input : own.at("inputs"))
+      for (const double share : numbers_of(input.at("mean"))) most = std::max(most, 100 * share);
   std::vector<Panel> panels;
   for (std::size_t i = 0; i < classes.at(0).at("inputs").size(); ++i) {
     const Json& first = classes[0].at("inputs")[i];
     const auto name = first.at("name").get<std::string>();
     const Numbers x = numbers_of(first.at("x"));
-    Panel panel{.title = name, .x = {.label = name}, .y = {.label = "% of " + target, .low = 0, .high = 100}};
+    Panel panel{.title = name, .x = {.label = name}, .y = {.label = "% of " + target, .low = 0, .high = std::min(100.0, 1.1 * most)}};
     std::vector<std::string> notes;
     for (const double value : x) notes.push_back(fmt::format("{} = {}", name, four_digits(value)));
     for (std::size_t k = 0; k < classes.size(); ++k) {

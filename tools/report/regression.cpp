@@ -101,10 +101,12 @@ Json training_json(const SavedBnn& saved) {
 }
 
 double products_per_row(const FittedRegression& fit) {
-  double weights = 0;
-  for (const LayerPrior& prior : fit.saved.memory.members.at(0).priors) weights += static_cast<double>(prior.mean.size());
   const auto outputs = static_cast<double>(fit.data.targets.size());
-  const auto members = static_cast<double>(fit.saved.memory.members.size());
+  const bool linear = fit.saved.memory.joint && fit.saved.memory.joint->network_share == 0;
+  const double members = linear ? 1 : static_cast<double>(fit.saved.memory.members.size());
+  double weights = linear ? outputs * static_cast<double>(fit.data.features.size() + 1) : 0;
+  if (!linear)
+    for (const LayerPrior& prior : fit.saved.memory.members.at(0).priors) weights += static_cast<double>(prior.mean.size());
   if (!fit.saved.memory.joint) return 100 * members * weights;  // one sweep of messages
   return 2 * members * outputs * weights * std::min(weights, outputs * static_cast<double>(fit.data.rows()));
 }
