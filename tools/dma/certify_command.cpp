@@ -66,9 +66,9 @@ void add_certify_command(Command app) {
   auto request = std::make_shared<Request>();
   const Command command = app.add_subcommand("certify", "Measure how good the messages of a kind of factor are");
   command.footer("Example:\n  dma certify leaky_relu --out certificates");
-  command.add_option("kind", request->kind, "a kind of factor (see dma factors), or all").required();
-  command.add_option("--method", request->method, "only this method; all of them otherwise");
-  command.add_option("--out", request->out, "folder for certificates.json and a picture of each certificate");
+  command.add_option("kind", request->kind, "a kind of factor (see dma factors), or all").value("KIND").required();
+  command.add_option("--method", request->method, "only this method; all of them otherwise").value("METHOD");
+  command.add_option("--out", request->out, "folder for certificates.json and a picture of each certificate").value("FOLDER");
   command.add_flag("--json", request->json, "print JSON with the numbers of every check");
   command.add_flag("--quick", request->quick, "fewer scenarios and samples: seconds instead of minutes");
   command.callback([request] { print(*request); });

@@ -82,7 +82,7 @@ void add_choices_command(Command app) {
   const Command command =
       app.add_subcommand("choices", "The settings of the default beside their runner-ups, never on test rows of a folder");
   command.add_option("folder", request->folder,
-                     "UCI layout: every tenth training row is scored, test rows are not looked at; without one: made tables");
+                     "UCI layout: every tenth training row is scored, test rows are not looked at; without one: made tables").value("FOLDER");
   command.add_option("--splits", request->splits, "splits of a folder, or made tables of every kind").capture_default_str().between(1, 1000);
   command.add_option("--jobs", request->jobs, "fits at the same time; the results do not depend on it").capture_default_str().between(1, 256);
   command.add_option("--seed", request->seed, "of the first fit, and of the first made table").capture_default_str();

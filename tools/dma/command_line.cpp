@@ -32,6 +32,38 @@ std::string complaint_about_whole(const std::string& text) {
   if (code == std::errc{} && end == text.data() + text.size()) return {};
   return fmt::format("'{}' is given; a whole number from 0 to {} is expected", text, std::numeric_limits<std::uint64_t>::max());
 }
+// The parser's "UINT:INT in [2 - 10000]" is the name UINT and bounds.
+void split_type(std::string type, OptionHelp& help) {
+  const auto colon = type.find('|') == type.npos ? type.find(':') : type.npos;
+  help.value = type.substr(0, colon);
+  if (const auto bounds = type.find('['); colon != type.npos && bounds != type.npos) help.help += " " + type.substr(bounds);
+}
+
+OptionHelp help_of(const CLI::Option& option) {
+  OptionHelp help;
+  help.by_place = !option.nonpositional();
+  help.required = option.get_required();
+  help.help = option.get_description();
+  help.repeated = option.get_items_expected_max() > 1;
+  help.group = option.get_group();
+  help.initial = option.get_default_str();
+  if (help.by_place) help.names.push_back(option.get_name(true));
+  for (const std::string& name : option.get_snames()) help.names.push_back("-" + name);
+  for (const std::string& name : option.get_lnames()) help.names.push_back("--" + name);
+  if (option.get_items_expected_max() > 0) split_type(option.get_type_name(), help);
+  return help;
+}
+
+CommandHelp help_of(const CLI::App& app, const std::string& above) {
+  CommandHelp help;
+  help.name = above + app.get_name();
+  help.help = app.get_description();
+  help.footer = app.get_footer();
+  for (const CLI::Option* option : app.get_options()) help.options.push_back(help_of(*option));
+  for (const CLI::App* command : app.get_subcommands(nullptr)) help.commands.push_back(help_of(*command, help.name + " "));
+  return help;
+}
+
 std::string complaint_about_file(const std::string& text) { return text.empty() ? "an empty name is given; a file is expected" : ""; }
 
 }  // namespace
@@ -40,6 +72,7 @@ Option Option::required() const { return Option(option_->required()); }
 Option Option::group(const std::string& heading) const { return Option(option_->group(heading)); }
 Option Option::capture_default_str() const { return Option(option_->capture_default_str()); }
 Option Option::allow_extra_args(bool allow) const { return Option(option_->allow_extra_args(allow)); }
+Option Option::value(const std::string& name) const { return Option(option_->type_name(name)); }
 Option Option::between(int low, int high) const { return Option(option_->check(CLI::Range(low, high))); }
 Option Option::above_zero() const { return Option(option_->check(CLI::PositiveNumber)); }
 Option Option::pairs() const { return Option(option_->type_size(2)->allow_extra_args(false)); }
@@ -50,6 +83,7 @@ Command Command::add_subcommand(const std::string& name, const std::string& help
 }
 void Command::require_subcommand() const { app_->require_subcommand(1); }
 void Command::footer(const std::string& text) const { app_->footer(text); }
+CommandHelp Command::help() const { return help_of(*app_, ""); }
 void Command::callback(std::function<void()> work) const { app_->callback(std::move(work)); }
 
 template <typename Value>
@@ -57,7 +91,7 @@ Option Command::add_option(const std::string& name, Value& value, const std::str
   CLI::Option* const option = app_->add_option(name, value, help);
   if constexpr (std::is_same_v<Value, std::size_t> || std::is_same_v<Value, std::optional<std::size_t>>)
     option->check(&complaint_about_whole);
-  if constexpr (std::is_same_v<Value, std::filesystem::path>) option->check(&complaint_about_file);
+  if constexpr (std::is_same_v<Value, std::filesystem::path>) option->check(&complaint_about_file)->type_name("FILE");
   return Option(option);
 }
 Option Command::add_flag(const std::string& names, bool& value, const std::string& help) const {

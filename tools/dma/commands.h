@@ -24,5 +24,8 @@ void add_uci_command(Command app);
 void add_honesty_command(Command app);
 void add_choices_command(Command app);
 void add_compare_command(Command app);
+// Both print what --help of all commands says, in the languages of others.
+void add_man_command(Command app);
+void add_completion_command(Command app);
 
 }  // namespace dma

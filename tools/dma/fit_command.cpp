@@ -200,10 +200,10 @@ void add_fit_command(Command app, const std::string& command_line) {
       "A target column of text holds classes: a classifier is fitted, and predict gives their probabilities. Numbers such as 0 and 1 "
       "stay\n"
       "numbers unless --classes is given.\n"
-      "dma fit --update model.json new.csv adds rows to a fitted model; its noise and units stay as they were.\n"
+      "dma fit --update model.json new.csv adds rows to a fitted model; units, and how noise depends on inputs, stay as they were.\n"
       "Ctrl-C finishes the epoch, saves, and says how to resume.");
   const std::string data = "Data", output = "Output";
-  command.add_option("data", request->data, "CSV file with a header").required();
+  command.add_option("data", request->data, "CSV file with a header").value("FILE").required();
   command.add_option("--target", request->targets, "column to predict; may be given several times")
       .allow_extra_args(false)
       .group(data);

@@ -10,6 +10,7 @@ void add_fit_settings(Command command, FitSettings& s) {
   command
       .add_option("--preset", s.preset,
                   "what is not given below: table (for tables of measurements) or paper (as published)")
+      .value("table|paper")
       .capture_default_str()
       .group(network);
   list(command.add_option("--hidden", s.hidden,
@@ -31,6 +32,7 @@ void add_fit_settings(Command command, FitSettings& s) {
   command
       .add_option("--features-map", s.feature_map,
                   "fixed map in front: none; or, of one input column, bumps5 or bumps3")
+      .value("none|bumps5|bumps3")
       .capture_default_str()
       .group(network);
   command
@@ -48,6 +50,7 @@ void add_fit_settings(Command command, FitSettings& s) {
       .add_option("--method", s.method,
                   "joint: all weights as one Gaussian (default, wherever it fits into memory and time); or how messages are computed: "
                   "hybrid (default beyond), dma (the paper's), ... (dma factors lists them)")
+      .value("joint|METHOD")
       .group(learning);
   command.add_option("--tempering", s.tempering, "times that each row's evidence counts; 1 is the posterior")
       .group(learning);

@@ -79,7 +79,7 @@ void add_honesty_command(Command app) {
   command.add_option("--gap-seeds", request->no_data_seeds, "tables with a gap, beyond the data, and of 8-6-5-1").capture_default_str().between(1, 1000);
   command.add_option("--first-seed", request->first, "of the seeds").capture_default_str();
   command.add_option("--hidden", request->hidden, "widths of the hidden layers, as dma fit has them").capture_default_str().allow_extra_args(false);
-  command.add_option("--method", request->method, "another method than the default's");
+  command.add_option("--method", request->method, "another method than the default's").value("joint|METHOD");
   command.add_option("--tables", request->tables, "one of the tables alone; may be given several times").allow_extra_args(false);
   command.add_flag("--exact", request->exact, "also the exact posterior of 8-6-5-1, by Hamiltonian Monte Carlo (minutes)");
   command.add_option("--largest", request->largest, "rows of the largest table of the growing ones").capture_default_str();

@@ -233,8 +233,9 @@ void add_infer_command(Command app) {
       "Schedules: auto (one sweep where that is exact, else all at once where everything is Gaussian, else repeated sweeps),\n"
       "joint, forward_backward, flooding, sequential, residual.");
   command.add_option("graph", request->graph, "JSON file with the graph").required();
-  command.add_option("--method", request->method, "method of the messages (default: the file's)");
-  command.add_option("--schedule", request->schedule, "the order of the messages (default: the file's, or auto)");
+  command.add_option("--method", request->method, "method of the messages (default: the file's)").value("METHOD");
+  command.add_option("--schedule", request->schedule, "the order of the messages (default: the file's, or auto)")
+      .value("auto|joint|forward_backward|flooding|sequential|residual");
   command.add_flag("--evidence", request->evidence, "the log evidence factor by factor");
   command.add_option("--dot", request->dot, "file for the graph in Graphviz's language, with beliefs");
   command.add_option("--plot", request->plot, "picture of it, .svg or .png; needs Graphviz");

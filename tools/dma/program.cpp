@@ -11,6 +11,7 @@
 #include "tools/dma/commands.h"
 #include "tools/dma/shell_quoted.h"
 #include "tools/dma/standard_streams.h"
+#include "tools/dma/version.h"
 
 namespace dma {
 
@@ -22,12 +23,10 @@ std::string command_line(int count, char** arguments) {
   return line;
 }
 
-int run(int count, char** arguments) {
-  const CommandLine program(
-      "dma", "Factor-graph inference by message passing: Bayesian neural networks from tables of numbers", DMA_VERSION);
-  const Command root = program.root();
-  root.footer("Example:\n  dma fit data.csv --target y --model model.json --plot fit.svg\nMore: dma fit --help");
-  add_fit_command(root, command_line(count, arguments));
+// `line` is what the user typed.
+void add_commands(Command root, const std::string& line) {
+  root.footer("Example:\n  dma fit data.csv --target y --model model.json --plot fit.svg\nMore: dma fit --help, or man dma-fit");
+  add_fit_command(root, line);
   add_predict_command(root);
   add_infer_command(root);
   add_smooth_command(root);
@@ -42,6 +41,15 @@ int run(int count, char** arguments) {
   add_honesty_command(root);
   add_choices_command(root);
   add_compare_command(root);
+  add_man_command(root);
+  add_completion_command(root);
+}
+
+const char* const kPurpose = "Factor-graph inference by message passing: Bayesian neural networks from tables of numbers";
+
+int run(int count, char** arguments) {
+  const CommandLine program("dma", kPurpose, fmt::format("dma {} ({})", version(), build_options()));
+  add_commands(program.root(), command_line(count, arguments));
   const int code = program.run(count, arguments);
   flush_output();
   return code;
@@ -64,6 +72,12 @@ int answer_unforeseen(std::string_view what) {
 }
 
 }  // namespace
+
+CommandHelp program_help() {
+  const CommandLine program("dma", kPurpose, version());
+  add_commands(program.root(), "dma");
+  return program.root().help();
+}
 
 int run_program(int count, char** arguments) {
   try {

@@ -28,7 +28,7 @@ void add_validation(Command reproduce) {
   auto request = std::make_shared<ValidationRequest>();
   const Command command = reproduce.add_subcommand("validation", "Appendix C: how good the message approximations are");
   command.footer("Example:\n  dma reproduce validation --out validation");
-  command.add_option("--out", request->out, "folder for pictures, CSV files and validation.md").required();
+  command.add_option("--out", request->out, "folder for pictures, CSV files and validation.md").value("FOLDER").required();
   command.add_option("--samples", request->options.samples, "samples of each importance-sampling reference")
       .above_zero()
       .capture_default_str();
@@ -104,9 +104,9 @@ void add_experiment(Command reproduce, const std::string& name, const std::strin
   auto request = std::make_shared<ExperimentRequest>();
   const Command command = reproduce.add_subcommand(name, title);
   command.footer(
-      fmt::format("Finished parts are kept in DIR/units: a run that was stopped goes on; after a change of the "
-                  "program use another DIR. Example:\n  dma reproduce {} "
-                  "--out out/reproduce",
+      fmt::format("Example:\n  dma reproduce {} --out out/reproduce\n"
+                  "Finished parts are kept in FOLDER/units: a run that was stopped goes on; after a change of the program use "
+                  "another FOLDER.",
                   name));
   command.add_option("--seeds", request->seeds, "data sets (default: 20, with --quick 4)").between(1, 10'000);
   command.add_option("--seed", request->seed, "the first of them; pictures show it").capture_default_str();
@@ -114,6 +114,7 @@ void add_experiment(Command reproduce, const std::string& name, const std::strin
       .between(1, 1024)
       .capture_default_str();
   command.add_option("--out", request->out, "folder for report.md, report.html, pictures and tables")
+      .value("FOLDER")
       .capture_default_str();
   command.add_flag("--quick", request->quick, "fewer seeds, shorter chains: under two minutes for all");
   command.add_flag("--json", request->json, "print claims and tables as JSON");

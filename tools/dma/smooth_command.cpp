@@ -104,7 +104,9 @@ void add_smooth_command(Command app) {
   command.add_option("data", request->data, "CSV file with the series").required();
   command.add_option("--column", request->column, "the column of values (default: the last)");
   command.add_option("--time", request->time, "the column of times (default: a row a step)");
-  command.add_option("--model", request->model, "walk, trend, motion or ar:c1,c2,...").capture_default_str();
+  command.add_option("--model", request->model, "what the series is made of; ar: with coefficients, ar:0.6,-0.3")
+      .value("walk|trend|motion|ar:")
+      .capture_default_str();
   command.add_option("--season", request->season, "steps of a season that is added (default: none)").between(2, 10000);
   command.add_option("--forecast", request->forecast, "steps beyond the end")
       .between(0, static_cast<int>(kMostForecasts))

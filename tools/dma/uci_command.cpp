@@ -80,7 +80,7 @@ void run(const UciRequest& request) {
 void add_uci_command(Command app) {
   auto request = std::make_shared<UciRequest>();
   const Command command = app.add_subcommand("uci", "The standard protocol on UCI regression data: RMSE, log-likelihood, coverage");
-  command.add_option("folder", request->folder, "A folder with data.txt and index files, or a folder of such folders").required();
+  command.add_option("folder", request->folder, "A folder with data.txt and index files, or a folder of such folders").value("FOLDER").required();
   command.add_option("--splits", request->splits, "How many of the splits").capture_default_str().between(1, 1000);
   command.add_option("--jobs", request->jobs, "Splits at the same time; the results do not depend on it")
       .capture_default_str()
@@ -90,8 +90,8 @@ void add_uci_command(Command app) {
   command.add_option("--tempering", request->tempering, "Instead of the default: times that each row's evidence counts");
   command.add_flag("--choose", request->choose, "Choose tempering and learned priors by held-back training rows, split by split");
   command.add_flag("--learn-prior", request->learn_prior, "Also learn one factor on the prior variances of every layer");
-  command.add_option("--method", request->method, "Instead of the default, joint: dma, linearised, hybrid, ...");
-  command.add_option("--out", request->out, "Where Markdown, CSV and pictures go").capture_default_str();
+  command.add_option("--method", request->method, "Instead of the default, joint: dma, linearised, hybrid, ...").value("joint|METHOD");
+  command.add_option("--out", request->out, "Where Markdown, CSV and pictures go").value("FOLDER").capture_default_str();
   command.add_option("--seed", request->seed, "Fixes everything").capture_default_str();
   command.add_flag("--curve", request->curve, "Also score every 20 epochs up to 200");
   command.add_flag("--held-back", request->held_back, "Score on every tenth training row instead of the test rows");

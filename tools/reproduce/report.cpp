@@ -8,6 +8,7 @@
 #include <fstream>
 
 #include "engine/support/parallel.h"
+#include "tools/dma/version.h"
 #include "tools/dma/write_file.h"
 
 namespace dma::reproduce {
@@ -176,7 +177,7 @@ void write_report(Report& report, const std::filesystem::path& folder) {
 
 RunFacts facts_of_this_machine() {
   RunFacts facts;
-  facts.version = DMA_VERSION;
+  facts.version = version();
   facts.compiler = "compiler " __VERSION__;
   facts.machine = "unknown processor";
   std::ifstream info("/proc/cpuinfo");
