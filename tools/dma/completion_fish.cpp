@@ -49,7 +49,7 @@ std::string fish_completion(const CommandHelp& program) {
          "function __dma_at\n"
          "  set -l path\n"
          "  for word in (commandline -opc)[2..]\n"
-         "    set -l longer (string join / $path $word)\n"
+         "    set -l longer (string join -- / $path $word)\n"
          "    contains -- $longer" + names + "; and set -a path $word\n"
          "  end\n"
          "  test \"$path\" = \"$argv\"\n"

@@ -7,6 +7,7 @@
 #include "tools/dma/csv.h"
 #include "tools/dma/model_file.h"
 #include "tools/dma/prediction_table.h"
+#include "tools/dma/saved_fit.h"
 #include "tools/dma/write_file.h"
 
 namespace dma {
@@ -56,12 +57,8 @@ void fit_update(const FitRequest& request) {
   if (table.rows() == 0) fail("'{}' has no rows; at least one is expected", request.data);
   Bnn net = make_bnn(saved);
   const std::vector<Scores> before = scores_of(net.predict(inputs), outputs);
-  const bool settled = net.update(inputs, outputs, saved.training.rows);
-  check_prediction(net.predict(inputs), saved.targets);
-  saved.memory = net.memory(true);
   const std::size_t known = saved.training.rows;
-  saved.training.rows += static_cast<std::size_t>(table.rows());
-  saved.training.left_out.clear();  // of the old rows alone
+  const bool settled = learn_more(net, saved, inputs, outputs);
   const std::filesystem::path file = request.model.empty() ? request.update : request.model;
   const std::string text = bnn_to_text(saved);
   (void)make_bnn(bnn_from_text(text, file.string()));  // as whoever reads the file will

@@ -1,6 +1,7 @@
 #include "tools/dma/saved_fit.h"
 
 #include "engine/support/error.h"
+#include "tools/dma/prediction_table.h"
 
 namespace dma {
 
@@ -22,6 +23,15 @@ SavedBnn saved_fit(const Bnn& net, const TrainingData& data, const LearnOptions&
     fail("the fit failed: {}; let columns be standardised, use other units, or another --method or --noise", e.what());
   }
   return saved;
+}
+
+bool learn_more(Bnn& net, SavedBnn& saved, const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& outputs) {
+  const bool settled = net.update(inputs, outputs, saved.training.rows);
+  check_prediction(net.predict(inputs), saved.targets);
+  saved.memory = net.memory(true);
+  saved.training.rows += static_cast<std::size_t>(inputs.rows());
+  saved.training.left_out.clear();  // of the old rows alone
+  return settled;
 }
 
 }  // namespace dma

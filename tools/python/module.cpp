@@ -1,4 +1,5 @@
 #include "engine/support/error.h"
+#include "tools/dma/version.h"
 #include "tools/python/bindings.h"
 
 namespace dma::python {
@@ -28,6 +29,7 @@ void throw_pending_signal() {
 PYBIND11_MODULE(_dma, module) {
   using namespace dma::python;
   module.doc() = "The compiled half of dma.";
+  module.attr("__version__") = dma::version();
   // Translators are asked in the reverse order: the more particular one last.
   py::register_exception<dma::Error>(module, "Error", PyExc_ValueError).attr("__module__") = "dma";
   py::register_exception<dma::Contradiction>(module, "Contradiction", module.attr("Error")).attr("__module__") = "dma";

@@ -37,6 +37,16 @@ class Fitted {
     check_prediction(prediction, saved_.targets);
     return prediction;
   }
+  // And whether the update settled.
+  std::pair<std::shared_ptr<Fitted>, bool> updated(const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& outputs) const {
+    if (!saved_.memory.joint)
+      fail("partial_fit: this model was learned by sweeps of messages, and rows are added to a joint fit alone; leave method away, or "
+           "fit all rows together");
+    Bnn net = make_bnn(saved_);
+    SavedBnn saved = saved_;
+    const bool settled = learn_more(net, saved, inputs, outputs);
+    return {std::make_shared<Fitted>(std::move(saved)), settled};
+  }
 
  private:
   SavedBnn saved_;
@@ -185,6 +195,13 @@ void bind_regressor(py::module_& module) {
             return without_lock([&] { return self.predict(rows); });
           },
           py::arg("inputs"))
+      .def(
+          "updated",
+          [](const Fitted& self, const Columns& inputs, const Columns& outputs) {
+            const Eigen::MatrixXd rows = matrix_of(inputs, "inputs"), targets = matrix_of(outputs, "outputs");
+            return without_lock([&] { return self.updated(rows, targets); });
+          },
+          py::arg("inputs"), py::arg("outputs"))
       .def_property_readonly("features", [](const Fitted& self) { return self.saved().features; })
       .def_property_readonly("targets", [](const Fitted& self) { return self.saved().targets; })
       .def_property_readonly("rows", [](const Fitted& self) { return self.saved().training.rows; })

@@ -25,7 +25,7 @@ from ._dma import (
     Registry, Report, Schedule, State, Variable,
     above, all_to_one, at_least, at_most, below, certify, column, compile, covariance, evidence, finite, flooding, forward,
     forward_backward, gather, given, joint, log_evidence, one_of, parse_graph, residual, row, run, sample, sequential, shift,
-    standard_registry,
+    standard_registry, __version__ as __version__,
 )  # fmt: skip
 from .factors import factor, factor_from_function, likelihood, likelihood_from_log_density
 

@@ -17,7 +17,7 @@ from sklearn.exceptions import DataConversionWarning
 
 from . import _dma
 from .table_estimator import TableEstimator
-from .tables import checked_pair, column_names, finite, target_names
+from .tables import checked_more, checked_pair, column_names, finite, target_names
 
 Floats = npt.NDArray[np.float64]
 
@@ -100,6 +100,31 @@ class Regressor(RegressorMixin, TableEstimator):
         features = column_names(self)
         names = targets(y.shape[1], features)
         self._learn(lambda settings, on_epoch: _dma.fit(X, y, features, names, settings, on_epoch))
+        return self
+
+    def partial_fit(self, X: Any, y: Any) -> Regressor:
+        """Learns more rows on top of those that are known, which need not be there any more; the first call is ``fit``.
+
+        As ``dma fit --update``, bit for bit: what is known of the weights is the prior of the new rows. Units, the prior's scale
+        and the parameters of the estimator stay those of the fit; ``left_out_`` is empty, because it told of the old rows alone.
+        """
+        if not hasattr(self, "model_"):
+            return self.fit(X, y)
+        targets = target_names(y)
+        inputs, y = checked_more(self, X, y)
+        y = y.reshape(len(y), -1)
+        known = self.model_.targets
+        if y.shape[1] != len(known):
+            raise _dma.Error(f"partial_fit: y has {y.shape[1]} columns, but the model predicts {len(known)}: {', '.join(known)}")
+        names = targets(y.shape[1], column_names(self))
+        if set(names) == set(known):  # a frame's columns are known by name, in any order
+            y = y[:, [names.index(name) for name in known]]
+        before = self.model_.rows
+        model, settled = self.model_.updated(self._learned_from(inputs), y)
+        self._keep(model, self.columns_)
+        self.report_ = f"learned {len(y)} rows on top of {before}"
+        if not settled:
+            warnings.warn(f"{self.report_}, but the update stopped before it settled; fit all rows together", UserWarning, stacklevel=2)
         return self
 
     def predict(self, X: Any, return_std: bool = False) -> Floats | tuple[Floats, Floats]:

@@ -49,7 +49,9 @@ class TableEstimator(BaseEstimator):
     def _inputs(self, X: Any) -> Any:
         """The columns that the model learned from."""
         check_is_fitted(self, "model_")
-        X = checked(self, X)
+        return self._learned_from(checked(self, X))
+
+    def _learned_from(self, X: Any) -> Any:
         return X if len(self.columns_) == X.shape[1] else X[:, self.columns_]
 
     def summary(self) -> str:

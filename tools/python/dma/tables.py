@@ -24,6 +24,12 @@ def checked_pair(estimator: Any, X: Any, y: Any) -> tuple[Any, Any]:
     return X, finite("y", y)
 
 
+def checked_more(estimator: Any, X: Any, y: Any) -> tuple[Any, Any]:
+    """One row at least, of the columns that were learned, and targets."""
+    X, y = _validate(estimator, X, y, dtype=np.float64, y_numeric=True, multi_output=True, reset=False)
+    return X, finite("y", y)
+
+
 def checked_labels(estimator: Any, X: Any, y: Any) -> tuple[Any, Any]:
     """The same where y is one column of classes."""
     X, y = _validate(estimator, X, y, dtype=np.float64, ensure_min_samples=2)

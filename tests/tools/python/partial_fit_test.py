@@ -1,0 +1,81 @@
+"""Rows that arrive later: `partial_fit` is `dma fit --update`."""
+
+from __future__ import annotations
+
+import pickle
+from pathlib import Path
+
+import dma
+import numpy as np
+import pandas as pd
+import pytest
+from conftest import run_dma
+
+
+def small() -> dma.Regressor:
+    return dma.Regressor(hidden=(5,), members=1)
+
+
+def test_more_rows_are_those_of_the_command_line(table: pd.DataFrame, tmp_path: Path) -> None:
+    wider = table.assign(constant=3.0)[["constant", "a", "b", "y"]]  # a column that says nothing is passed over again
+    parts = {"first": wider[:40], "second": wider[40:50], "third": wider[50:51]}
+    for name, part in parts.items():
+        part.to_csv(tmp_path / f"{name}.csv", index=False)
+    model = small()
+    for part in parts.values():
+        assert model.partial_fit(part.drop(columns="y"), part["y"]) is model
+    model.save(tmp_path / "python.json")
+    theirs = tmp_path / "command.json"
+    run_dma("fit", tmp_path / "first.csv", "--target", "y", "--model", theirs, "--quiet", "--hidden", "5", "--members", "1")
+    for name in ("second", "third"):
+        run_dma("fit", "--update", theirs, tmp_path / f"{name}.csv", "--quiet")
+    assert (tmp_path / "python.json").read_bytes() == theirs.read_bytes()
+    assert model.model_.rows == 51 and model.report_ == "learned 1 rows on top of 50" and model.left_out_ == []
+
+
+def test_the_first_call_is_a_fit_and_a_fit_begins_anew(table: pd.DataFrame) -> None:
+    X, y = table[["a", "b"]], table["y"]
+    fitted = small().fit(X, y)
+    model = small().partial_fit(X, y)
+    assert model.model_.text() == fitted.model_.text() and model.left_out_
+    model.partial_fit(X[:5], y[:5])
+    assert model.model_.rows == 65
+    assert model.fit(X, y).model_.text() == fitted.model_.text()
+
+
+def test_models_from_files_and_pickles_learn_on(table: pd.DataFrame, tmp_path: Path) -> None:
+    X, y = table[["a", "b"]], table["y"]
+    model = small().fit(X[:50], y[:50])
+    model.save(tmp_path / "model.json")
+    others = [dma.Regressor.load(tmp_path / "model.json"), pickle.loads(pickle.dumps(model))]
+    text = model.partial_fit(X[50:], y[50:]).model_.text()
+    for other in others:
+        assert other.partial_fit(X[50:], y[50:]).model_.text() == text
+
+
+def test_targets_of_a_frame_are_known_by_name(table: pd.DataFrame) -> None:
+    X, Y = table[["a"]], table[["y", "b"]]
+    model, other = small().fit(X, Y), small().fit(X, Y)
+    assert model.partial_fit(X, Y).model_.text() == other.partial_fit(X, Y[["b", "y"]]).model_.text()
+
+
+def test_what_cannot_be_added_is_refused_and_leaves_the_model_as_it_was(table: pd.DataFrame) -> None:
+    X, y = table[["a", "b"]], table["y"]
+    model = small().fit(X, y)
+    before = model.model_.text()
+    for rows, targets, words in [
+        (X[["a"]], y, "feature names"),
+        (X[:0], y[:0], "0 sample"),
+        (X * np.nan, y, "NaN"),
+        (X, y * np.nan, "NaN"),
+        (X, table[["y", "b"]], "y has 2 columns, but the model predicts 1: y"),
+        (X, y[:-1], "inconsistent"),
+        (X + 1e300, y, "too far from what was learned"),
+    ]:
+        with pytest.raises(ValueError, match=words):
+            model.partial_fit(rows, targets)
+        assert model.model_.text() == before
+    swept = dma.Regressor(hidden=(3,), method="hybrid", epochs=2).fit(X, y)
+    with pytest.raises(dma.Error, match="partial_fit: this model was learned by sweeps of messages.*leave method away"):
+        swept.partial_fit(X, y)
+    assert not hasattr(dma.Classifier(), "partial_fit")
