@@ -1,6 +1,7 @@
 // The pages of tools/docs and the README: what they show is built and run, and their links lead somewhere.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <regex>
@@ -79,6 +80,29 @@ TEST_CASE("docs: every output is what a program prints") {
       for (const std::string& output : fenced(text_of(page), "text"))
         CHECK_MESSAGE(outputs.find(without_indentation(output)) != outputs.npos, page.string(), ": no program prints\n",
                       output);
+}
+
+TEST_CASE("docs: every block is fenced with a language, so that a test knows what to do with it") {
+  const std::vector<std::string> run{"cpp", "text", "sh", "python", "json"};        // here and in tests/tools/python/docs_test.py
+  const std::vector<std::string> others{"csharp", "julia", "c++", "stan"};  // of other systems, on the page of vocabulary
+  for (const fs::path& page : pages()) {
+    std::istringstream lines(text_of(page));
+    bool inside = false;
+    std::string before = "x";
+    for (std::string line; std::getline(lines, line); before = line) {
+      const auto first = line.find_first_not_of(' ');
+      if (first != line.npos && line.compare(first, 3, "```") == 0) {
+        const std::string language = line.substr(first + 3);
+        const bool known = std::ranges::find(run, language) != run.end() ||
+                           (page.filename() == "vocabulary.md" && std::ranges::find(others, language) != others.end());
+        CHECK_MESSAGE((inside ? language.empty() : known), page.string(), ": ", line);
+        inside = !inside;
+      } else if (!inside && before.empty()) {
+        CHECK_MESSAGE(!line.starts_with("    "), page.string(), ": code without a fence: ", line);
+      }
+    }
+    CHECK_MESSAGE(!inside, page.string(), ": a fence is not closed");
+  }
 }
 
 TEST_CASE("docs: every link to a file leads to one, and every page is linked") {

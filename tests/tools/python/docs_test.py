@@ -1,29 +1,139 @@
-"""The snippets of tools/docs/python.md run as they stand."""
+"""What the pages show besides C++ (tests/docs_test.cpp has that): Python runs, graphs can be read, commands exist and run, paths lead
+somewhere, and the site is built."""
 
 from __future__ import annotations
 
+import functools
 import os
 import re
+import shlex
+import subprocess
 import textwrap
 from pathlib import Path
 
+import dma
 import numpy as np
+import pandas as pd
 import pytest
+from conftest import run_dma
+
+SOURCE = Path(os.environ["DMA_SOURCE_DIR"])
+PAGES = [SOURCE / "README.md", *sorted((SOURCE / "tools/docs").glob("*.md"))]
+MINUTES = {"reproduce", "certify", "classify", "uci"}  # commands that are not run, only looked up
 
 
-def snippets() -> list[str]:
-    """The indented blocks that begin with `import dma`."""
-    text = (Path(os.environ["DMA_SOURCE_DIR"]) / "tools/docs/python.md").read_text()
-    blocks = re.findall(r"(?:^ {4}.*\n|^\n(?= {4}))+", text, flags=re.MULTILINE)
-    return [block for block in map(textwrap.dedent, blocks) if block.lstrip().startswith("import dma")]
+def fences(language: str) -> list[tuple[str, str]]:
+    """Name of the page and text of every block in that language."""
+    pattern = re.compile(rf"^ *```{language}\n(.*?)^ *```$", flags=re.MULTILINE | re.DOTALL)
+    return [(page.name, textwrap.dedent(found)) for page in PAGES for found in pattern.findall(page.read_text())]
 
 
-def test_every_snippet_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def inline(pattern: str) -> list[str]:
+    """What stands between backquotes and begins so."""
+    spans = [" ".join(span.split()) for page in PAGES for span in re.findall(r"(?<!`)`([^`]+)`(?!`)", page.read_text())]
+    return [span for span in spans if re.match(pattern, span)]
+
+
+def shell_lines() -> list[str]:
+    return [line for _, block in fences("sh") for line in block.splitlines() if line.strip()]
+
+
+@functools.cache
+def help_of(*command: str) -> str:
+    return run_dma(*command, "--help")
+
+
+def check_command(line: str) -> None:
+    """Every command and every option of a line is one that its --help lists."""
+    words = shlex.split(line, comments=True)[1:]
+    command: list[str] = []
+    while words and "SUBCOMMAND" in help_of(*command) and not words[0].startswith("-"):
+        assert re.search(rf"^  {re.escape(words[0])} ", help_of(*command), flags=re.MULTILINE), f"{line}: no command {words[0]}"
+        command.append(words.pop(0))
+    known = set(re.findall(r"--[a-z][-a-z]*", help_of(*command)))
+    for word in words:
+        if word.startswith("--"):
+            assert word.split("=")[0] in known, f"{line}: {' '.join(command)} has no option {word}"
+
+
+def test_python_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     random = np.random.default_rng(1)
     X = random.normal(size=(40, 2))
-    given = {"X": X, "y": X[:, 0] + 0.1 * random.normal(size=40), "X_new": X[:5]}
-    found = snippets()
+    given = {"X": X, "y": X[:, 0] + 0.1 * random.normal(size=40), "X_new": X[:5], "X_more": X[:9], "y_more": X[:9, 0]}
+    found = fences("python")
     assert found
-    for snippet in found:
-        exec(snippet, dict(given))
+    for page, snippet in found:
+        exec(compile(snippet, page, "exec"), dict(given))
+
+
+def test_graphs_in_json_can_be_read_and_solved() -> None:
+    found = fences("json")
+    assert found
+    for _, text in found:
+        read = dma.parse_graph(text)
+        state = dma.State(plan := dma.compile(read.graph, dma.joint()))
+        for variable, values in read.observations.items():
+            state.observe(variable, values)
+        assert "exact" in repr(dma.run(plan, state))
+
+
+def test_commands_and_options_exist() -> None:
+    lines = [line for line in [*shell_lines(), *inline(r"(build/)?dma [a-z]")] if re.match(r"(build/)?dma ", line)]
+    assert len(lines) > 20
+    for line in lines:
+        check_command(line)
+
+
+def test_examples_of_the_help_name_options_that_exist() -> None:
+    names = re.findall(r"^  ([a-z]+) ", help_of().split("Subcommands:")[1], flags=re.MULTILINE)
+    assert len(names) >= 17
+    for name in names:
+        examples = re.findall(r"^  (dma .*)$", help_of(name), flags=re.MULTILINE)
+        assert examples, name
+        for example in examples:
+            check_command(example.split(" | ")[0].split(" > ")[0])
+
+
+def test_scripts_exist_and_know_their_options() -> None:
+    for line in [*shell_lines(), *inline(r"tools/[a-z]+( |$)")]:
+        words = shlex.split(line, comments=True)
+        if not words[0].startswith("tools/") or (SOURCE / words[0]).is_dir():
+            continue
+        assert os.access(SOURCE / words[0], os.X_OK), line
+        text = (SOURCE / words[0]).read_text()
+        for word in words[1:]:
+            assert not word.startswith("-") or word in text, line
+
+
+def test_paths_lead_somewhere() -> None:
+    paths = inline(r"(engine|factors|schedules|models|tests|tools)/[\w./-]+$")
+    assert len(paths) > 40
+    for path in paths:
+        assert "NAME" in path or (SOURCE / path).exists(), path
+
+
+def test_commands_run(table: pd.DataFrame, tmp_path: Path) -> None:
+    (tmp_path / "tools").symlink_to(SOURCE / "tools")
+    table.to_csv(tmp_path / "data.csv", index=False)
+    table.to_csv(tmp_path / "new.csv", index=False)
+    table.assign(**{"class": np.where(table["y"] > 0.3, "high", "low")}).drop(columns="y").to_csv(tmp_path / "iris.csv", index=False)
+    table[["y"]].to_csv(tmp_path / "sales.csv", index=False)
+    (tmp_path / "games.csv").write_text("winner,loser\nAnn,Ben\nBen,Cleo\n")
+    lines = [line for line in dict.fromkeys(shell_lines()) if line.startswith("build/dma ") and line.split()[1] not in MINUTES]
+    assert len(lines) >= 8
+    for line in lines:
+        words = shlex.split(line, comments=True)[1:]
+        done = subprocess.run([os.environ["DMA_PROGRAM"], *words], capture_output=True, text=True, cwd=tmp_path)
+        assert done.returncode == 0, f"{line}\n{done.stderr}"
+
+
+def test_the_site_is_built_and_its_links_lead_somewhere() -> None:
+    told = subprocess.run([SOURCE / "tools/docs/build"], capture_output=True, text=True)
+    assert told.returncode == 0, told.stderr
+    site = SOURCE / "build/site"
+    pages = list(site.rglob("*.html"))
+    assert len(pages) >= len(PAGES)
+    for page in pages:
+        for target in re.findall(r'(?:href|src)="([^":#]+)', page.read_text()):
+            assert (page.parent / target).exists(), f"{page.name}: {target}"
