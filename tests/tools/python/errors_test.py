@@ -64,10 +64,24 @@ def test_wrong_settings_are_named_as_they_were_written(settings: dict[str, Any],
     (pd.DataFrame(X, columns=["a", "b\n"]), Y, "'b.x0a', holds control characters; rename it"),
     (pd.DataFrame(X, columns=["a", "\ud800"]), Y, "is not Unicode text"),
     (X, pd.Series(Y, name="\x1b"), "holds control characters"),
+    (pd.DataFrame(X, columns=["a", "b"]).assign(c="red"), Y, "could not convert.*column 'c' holds 'red' in row 0; leave the column out"),
+    (pd.DataFrame(X, columns=["a", "b"]).mask(X == X[3, 1]), Y, "contains NaN: column 'b' holds nan in row 3"),
+    (pd.DataFrame(X, columns=["a", "b"]).assign(day=pd.Timestamp(0)), Y, "column 'day' holds Timestamp"),
 ])  # fmt: skip
 def test_wrong_tables_are_refused(rows: Any, targets: Any, words: str) -> None:
     with pytest.raises((ValueError, TypeError), match=words):
         dma.Regressor().fit(rows, targets)
+
+
+@pytest.mark.parametrize(("labels", "words"), [
+    (["a", "b"] * 9 + [None, "a"], "y holds None in row 18; a class is expected"),
+    (np.array(["a", "b"] * 9 + [np.nan, "a"], dtype=object), "contains NaN"),
+    (np.array(["a", 1] * 10, dtype=object), "y mixes int and str"),
+    ([None] * 20, "y holds None in row 0"),
+])  # fmt: skip
+def test_wrong_classes_are_refused(labels: Any, words: str) -> None:
+    with pytest.raises(ValueError, match=words):
+        dma.Classifier().fit(X, labels)
 
 
 def test_sparse_matrices_are_refused() -> None:

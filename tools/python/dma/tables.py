@@ -18,22 +18,55 @@ except ImportError:
         return estimator._validate_data(X, y, **options)
 
 
+def _no_number(frame: Any) -> str:
+    """The first cell of a frame that is none; empty if all are, or if it is no frame."""
+    if not hasattr(frame, "columns") or not hasattr(frame, "iloc"):
+        return ""
+    for place, name in enumerate(frame.columns):
+        for row, value in enumerate(frame.iloc[:, place]):
+            try:
+                is_number = bool(np.isfinite(float(value)))
+            except (TypeError, ValueError):
+                is_number = False
+            if not is_number:
+                return f"column {name!r} holds {value!r} in row {row}; leave the column out, write it in numbers, or fill it"
+    return ""
+
+
+def _looked_at(estimator: Any, X: Any, *y: Any, **options: Any) -> Any:
+    """What scikit-learn says of it, and of a frame the cell that it is about."""
+    try:
+        return _validate(estimator, X, *y, **options)
+    except (ValueError, TypeError) as error:
+        cell = _no_number(X)
+        if not cell:
+            raise
+        raise Error(f"{str(error).splitlines()[0].rstrip('.')}: {cell}") from None
+
+
 def checked_pair(estimator: Any, X: Any, y: Any) -> tuple[Any, Any]:
     """Two rows at least of finite numbers, as many targets; names and number of the columns are noted."""
-    X, y = _validate(estimator, X, y, dtype=np.float64, y_numeric=True, multi_output=True, ensure_min_samples=2)
+    X, y = _looked_at(estimator, X, y, dtype=np.float64, y_numeric=True, multi_output=True, ensure_min_samples=2)
     return X, finite("y", y)
 
 
 def checked_more(estimator: Any, X: Any, y: Any) -> tuple[Any, Any]:
     """One row at least, of the columns that were learned, and targets."""
-    X, y = _validate(estimator, X, y, dtype=np.float64, y_numeric=True, multi_output=True, reset=False)
+    X, y = _looked_at(estimator, X, y, dtype=np.float64, y_numeric=True, multi_output=True, reset=False)
     return X, finite("y", y)
 
 
 def checked_labels(estimator: Any, X: Any, y: Any) -> tuple[Any, Any]:
     """The same where y is one column of classes."""
-    X, y = _validate(estimator, X, y, dtype=np.float64, ensure_min_samples=2)
-    return X, column_or_1d(y, warn=True)
+    X, y = _looked_at(estimator, X, y, dtype=np.float64, ensure_min_samples=2)
+    y = column_or_1d(y, warn=True)
+    if y.dtype == object:
+        for row, label in enumerate(y):
+            if label is None or label != label:
+                raise Error(f"y holds {label!r} in row {row}; a class is expected for every row")
+        if len(types := {type(label).__name__ for label in y}) > 1:
+            raise Error(f"y mixes {' and '.join(sorted(types))}; write all classes as text, or all as numbers")
+    return X, y
 
 
 def finite(name: str, values: Any) -> Any:
@@ -49,7 +82,7 @@ def finite(name: str, values: Any) -> Any:
 
 def checked(estimator: Any, X: Any) -> Any:
     """Rows to predict, of the columns that were learned."""
-    return _validate(estimator, X, dtype=np.float64, reset=False)
+    return _looked_at(estimator, X, dtype=np.float64, reset=False)
 
 
 def column_names(estimator: Any) -> list[str]:
