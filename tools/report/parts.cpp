@@ -9,6 +9,7 @@
 
 #include "engine/support/parallel.h"
 #include "engine/support/text.h"
+#include "tools/dma/version.h"
 #include "tools/report/sample.h"
 
 namespace dma::report {
@@ -77,7 +78,7 @@ Json json_of(const std::vector<StatedShare>& curve) {
 }
 
 Json about(const Origin& origin, const TrainingData& data) {
-  Json json = {{"made_by", "dma " DMA_VERSION}, {"command", printable(origin.command)}, {"warning", printable(origin.warning)}};
+  Json json = {{"made_by", "dma " + version()}, {"command", printable(origin.command)}, {"warning", printable(origin.warning)}};
   json["data"] = {{"file", printable(origin.file)},
                   {"rows", data.rows()},
                   {"held_out_rows", data.held_out_rows()},
