@@ -57,6 +57,10 @@ void check(const BnnOptions& o) {
   if (o.members > 1000) fail("members is {}; at most 1000 is expected", o.members);
   if (!(o.jitter >= 0) || !std::isfinite(o.jitter)) fail("jitter is {}; 0 or more is expected", o.jitter);
   if (o.is_joint() && !o.activation_prior.empty()) fail("activation_prior: joint learning knows none; use method \"dma\" or \"hybrid\"");
+  if (o.noise_model == NoiseModel::inputs && !o.is_joint())
+    fail("noise_model: noise that depends on the inputs is known to joint learning only; use method \"joint\", or constant noise");
+  if (o.noise_model == NoiseModel::inputs && !o.noise.empty() && !o.learn_noise)
+    fail("noise_model: the noise is given, and does not depend on the inputs; leave it away to have it learned, or choose constant noise");
   if (!(o.prior_variance_scale > 0)) fail("prior_variance_scale is {}; it must be positive", o.prior_variance_scale);
   if (!(o.prior_mean_scale >= 0)) fail("prior_mean_scale is {}; it must be 0 or more", o.prior_mean_scale);
   if (!o.priors.empty() && (o.members > 1 || o.priors.size() != o.layers.size() - 1))

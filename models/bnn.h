@@ -34,6 +34,7 @@ struct BnnOptions {
   Numbers slopes = 0.1;             // in (0, 1], one per hidden layer or one for all
   Numbers noise = {};               // standard deviation per output or one for all; none: learned from the data
   bool learn_noise = false;         // start from `noise` and learn it (always so when `noise` is not given)
+  NoiseModel noise_model = NoiseModel::choose;  // of learned noise (joint_regression.h); messages know constant noise only
   bool bias = true;                 // a bias in every layer
   bool standardise = true;          // inputs and targets, undone in predictions
   Numbers activation_prior = {};    // variance of N(0, .) on pre-activations, per layer; none: no such prior

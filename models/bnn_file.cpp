@@ -79,6 +79,7 @@ BnnOptions bnn_options_from(const Json& json) {
   o.slopes = numbers(json.at("slopes"));
   o.noise = numbers(json.at("noise"));
   o.learn_noise = json.at("learn_noise").get<bool>();
+  if (json.contains("noise_model")) o.noise_model = noise_model_named(json.at("noise_model").get<std::string>());  // younger than the format
   o.bias = json.at("bias").get<bool>();
   o.standardise = json.at("standardise").get<bool>();
   o.activation_prior = numbers(json.at("activation_prior"));
@@ -187,6 +188,7 @@ Json to_json(const BnnOptions& o) {
           {"slopes", numbers(o.slopes.values)},
           {"noise", numbers(o.noise.values)},
           {"learn_noise", o.learn_noise},
+          {"noise_model", name_of(o.noise_model)},
           {"bias", o.bias},
           {"standardise", o.standardise},
           {"activation_prior", numbers(o.activation_prior.values)},

@@ -26,6 +26,7 @@ void Bnn::make_joint() {
   for (const std::size_t width : options_.layers) joint.shape.layers.push_back(static_cast<Index>(width));
   joint.members = options_.members;
   joint.seed = options_.seed;
+  joint.noise_model = options_.noise_model;
   if (!options_.learn_noise)
     for (const double variance : members_[0]->noise_variance) joint.noise.push_back(variance);
   if (!options_.priors.empty()) {

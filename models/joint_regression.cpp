@@ -92,7 +92,7 @@ JointRegression::JointRegression(JointRegressionOptions options)
   if (options_.prior.mean.size() == 0) options_.prior = network_.prior();
   linear_prior_ = {Vector::Zero(linear_.scalars()),
                    Vector::Constant(linear_.scalars(), static_cast<double>(options_.shape.layers.front() + 1))};
-  if (!options_.noise.empty()) options_.noise_depends_on_inputs = options_.tails = false;
+  if (!options_.noise.empty()) options_.noise_model = NoiseModel::constant, options_.tails = false;
   if (options_.shape.layers.size() < 3) options_.linear_rival = false;
 }
 
@@ -117,9 +117,8 @@ JointRegressionReport JointRegression::fit(const Matrix& rows, const Matrix& tar
   left_out_.clear();
   const double each = 1 / static_cast<double>(fitted);
   for (std::size_t k = 0; k < fitted; ++k)
-    add_network(options_.share, fitting.plain[k],
-                memory_.members[k].weighted_posterior ? &fitting.weighted[k] : nullptr, memory_.members[k], each,
-                left_out_);
+    add_network(share(), fitting.plain[k], memory_.members[k].weighted_posterior ? &fitting.weighted[k] : nullptr,
+                memory_.members[k], each, left_out_);
   memory_.network_share = 1;
   if (options_.linear_rival) {
     const double ahead = nats_ahead(fitting, score_of(left_out_, targets));
@@ -153,6 +152,10 @@ double JointRegression::nats_ahead(const Fitting& fitting, double score) const {
   return options_.rival_by == RivalBy::both && few_rows ? std::min(by_rows, by_evidence) : by_rows;
 }
 
+JointRegressionOptions::Share JointRegression::share() const {
+  return options_.noise_model == NoiseModel::inputs ? JointRegressionOptions::Share::weighted : options_.share;
+}
+
 void JointRegression::fit_rival(Fitting& fitting) {
   const RowData& data = fitting.data;
   SharedState state{.mean = Vector::Zero(linear_.scalars()), .noise = {}};
@@ -160,13 +163,13 @@ void JointRegression::fit_rival(Fitting& fitting) {
   const auto curvature = data.count() <= linear_.scalars() ? make_dual() : make_primal();
   SharedFitOptions joint{.epochs = kRivalEpochs, .least_gain = kRivalGain};
   double evidence = fitting.rival_evidence = fit_shared(linear_, data, linear_prior_, joint, state, *curvature);
-  if (options_.noise_depends_on_inputs) {
+  if (noise_by_inputs()) {
     SharedState constant = state;
     state.begin_stage();
     joint.epochs = state.epoch + kRivalWeightedEpochs;
     joint.noise_depends_on_inputs = true;
     evidence = fit_shared(linear_, data, linear_prior_, joint, state, *curvature);
-    if (evidence < fitting.rival_evidence) {
+    if (options_.noise_model == NoiseModel::choose && evidence < fitting.rival_evidence) {
       state = std::move(constant), evidence = fitting.rival_evidence;
       curvature->assemble(linear_, data, state.mean, state.scale * linear_prior_.precision,
                           row_noise(state, data.rows));
@@ -218,7 +221,7 @@ bool JointRegression::fit_member(Fitting& fitting, std::size_t index) {
   member.plain_done = going_on;
   SharedState noisy = plain;
   double evidence = member.plain_evidence;
-  if (options_.noise_depends_on_inputs) {
+  if (noise_by_inputs()) {
     learn_noise_function(data, *curvature, noisy);
     curvature->assemble(network_, data, noisy.mean, noisy.scale * prior.precision, row_noise(noisy, data.rows));
     evidence = log_evidence(prior, noisy, data, *curvature);
@@ -229,9 +232,9 @@ bool JointRegression::fit_member(Fitting& fitting, std::size_t index) {
   fitting.weighted.emplace_back();
   // A network that has lost to the linear model needs no finer noise.
   const bool lost = options_.linear_rival &&
-                    nats_ahead(fitting, score_of({component(fitting.plain.back(), *member.plain_posterior, {})},
-                                                 data.targets)) < std::log(kLeastMember);
-  if (!going_on || lost || !options_.noise_depends_on_inputs) return going_on;
+                    nats_ahead(fitting, score_of({component(fitting.plain.back(), *member.plain_posterior, {})}, data.targets)) <
+                        std::log(kLeastMember);
+  if (!going_on || lost || !noise_by_inputs()) return going_on;
 
   if (member.weighted.epoch == 0) {
     member.weighted = plain;
@@ -331,7 +334,7 @@ std::vector<PredictionComponent> JointRegression::predict(const Matrix& rows) co
       weighted = member.weighted_posterior->predict(network_, prior, rows);
       if (options_.doubt_extrapolation) doubt_extrapolation(*member.weighted_posterior, rows, weighted);
     }
-    add_network(options_.share, plain, member.weighted_posterior ? &weighted : nullptr, member, each, all);
+    add_network(share(), plain, member.weighted_posterior ? &weighted : nullptr, member, each, all);
   }
   if (memory_.rival && memory_.network_share < 1)
     all.push_back(component(memory_.rival->predict(linear_, linear_prior_, rows), *memory_.rival,

@@ -15,6 +15,7 @@
 #include "engine/learn/joint/posterior.h"
 #include "models/joint_regime.h"
 #include "models/network_rows.h"
+#include "models/noise_model.h"
 #include "models/prediction.h"
 
 namespace dma {
@@ -27,11 +28,13 @@ struct JointRegressionOptions {
   // with them the uncertainty where there are no data.
   bool anchored = true;
   std::vector<double> noise = {};    // variance per output where it is known; empty: learned
-  bool noise_depends_on_inputs = true, tails = true, linear_rival = true, doubt_extrapolation = true;
+  NoiseModel noise_model = NoiseModel::choose;  // where noise is learned
+  bool tails = true, linear_rival = true, doubt_extrapolation = true;
   int epochs = 60, weighted_epochs = 40;  // limits
   double least_gain = 0.0003;             // see SharedFitOptions
   double weight_exponent = 0.7;           // of the second fit, see SharedFitOptions
-  // How a row's prediction is shared between the first fit and the second: by its noise, or the same for all rows.
+  // How a row's prediction is shared between the first fit and the second where NoiseModel is `choose`: by its noise, or the same
+  // for all rows.
   enum class Share { by_noise, half, plain, weighted } share = Share::by_noise;
   // What the network must be ahead of the linear model in to be believed; both: in left-out rows, and in evidence too where there are more
   // weights than rows, since left-out rows are predicted with hidden units that have seen them.
@@ -105,6 +108,8 @@ class JointRegression {
   void fit_rival(Fitting& fitting);
   double nats_ahead(const Fitting& fitting, double score) const;
   bool fit_member(Fitting& fitting, std::size_t index);
+  bool noise_by_inputs() const { return options_.noise_model != NoiseModel::constant; }
+  JointRegressionOptions::Share share() const;
   void doubt_extrapolation(const SharedPosterior& posterior, const Matrix& rows, RowBeliefs& beliefs) const;
 
   JointRegressionOptions options_;

@@ -14,6 +14,9 @@ namespace {
 constexpr double kWideStart = 1e4;                       // of an unknown start, in variances of the series
 constexpr double kLeastOfSpread = 1e-10, kMostOfSpread = 1e4;  // of a learned variance, likewise
 constexpr std::size_t kLeastValues = 3;
+// Nats that the evidence may still rise by where a variance grows e-fold: standard deviations are then known to four digits or, where
+// the evidence is nearly flat, to far less than it tells about them. Rounding keeps long series from less.
+constexpr double kSteepest = 1e-4;
 constexpr std::size_t kLongSeries = 1000;  // values, from which on the learned variances are as good as known
 
 struct Spread {
@@ -101,10 +104,12 @@ StateSpace::Learned StateSpace::learn(SeriesValues values) {
     variances_[i].value = 0.1 * spread.variance;
   }
   SeriesGraph graph(*this, values, values.size());
+  int solves = 0;
   const auto evidence = [&](const Eigen::VectorXd& logs, Eigen::VectorXd& slopes) {
     for (std::size_t i = 0; i < unknown.size(); ++i)
       graph.set_variance(unknown[i], std::exp(logs[static_cast<Eigen::Index>(i)]));
     const double found = graph.solve();
+    if (options_.on_solve) options_.on_solve(++solves, found);
     for (std::size_t i = 0; i < unknown.size(); ++i)
       slopes[static_cast<Eigen::Index>(i)] = graph.slope(unknown[i], std::exp(logs[static_cast<Eigen::Index>(i)]));
     return found;
@@ -113,7 +118,7 @@ StateSpace::Learned StateSpace::learn(SeriesValues values) {
   const double low = unit + std::log(kLeastOfSpread), high = unit + std::log(kMostOfSpread);
   const Maximum best =
       maximise(evidence, Eigen::VectorXd::Constant(static_cast<Eigen::Index>(unknown.size()), unit - 2),
-               {.low = low, .high = high, .tolerance = 1e-6});
+               {.low = low, .high = high, .tolerance = kSteepest});
   for (std::size_t i = 0; i < unknown.size(); ++i)
     variances_[unknown[i]].value = std::exp(best.at[static_cast<Eigen::Index>(i)]);
   // Before the values were seen, standard deviations have half Cauchy distributions as wide as the series moves in a step:
@@ -182,6 +187,8 @@ Smoothed StateSpace::smooth(SeriesValues values, std::size_t horizon) const {
   if (values.size() + horizon == 0) fail("series: it is empty; at least one value is expected, or steps to forecast");
   SeriesGraph graph(*this, values, values.size() + horizon);
   const double log_evidence = graph.solve();
+  int solves = 1;
+  if (options_.on_solve) options_.on_solve(solves, log_evidence);
   Average average(*this);
   if (may_be_.empty()) average.add(1, graph, observation_variance());
   for (const auto& [logs, weight] : may_be_) {
@@ -191,7 +198,8 @@ Smoothed StateSpace::smooth(SeriesValues values, std::size_t horizon) const {
       graph.set_variance(learned_[i], variance);
       if (learned_[i] == 0) observation = variance;
     }
-    (void)graph.solve();
+    const double found = graph.solve();
+    if (options_.on_solve) options_.on_solve(++solves, found);
     average.add(weight, graph, observation);
   }
   Smoothed found = std::move(average).smoothed();

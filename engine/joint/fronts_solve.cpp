@@ -1,4 +1,5 @@
 // The part of Fronts that solves with a factor.
+#include <algorithm>
 #include <cmath>
 
 #include "engine/joint/front_block.h"
@@ -34,6 +35,8 @@ void Fronts::forward(double* y) const {
   for (std::uint32_t f = 0; f + 1 < e_->fronts.size(); ++f) {
     const Solving at(*e_, f, panels_, y);
     const auto& [shape, size, own, panel, later, mine] = at;
+    // Of a few numbers that are not 0, only the fronts above theirs have something to do.
+    if (std::all_of(mine, mine + own, [](double value) { return value == 0; })) continue;
     if (size <= kSmallFront) {
       small_front(shape.size, shape.columns).forward(panel, mine, y, later);
     } else if (own >= kBlocked) {

@@ -75,7 +75,7 @@ TEST_CASE("rate: skills, chances, a table and a picture") {
   folder.write("g.csv", csv);
   const auto outcome = run_dma(folder, "rate g.csv --out skills.csv --plot skills.svg");
   REQUIRE_MESSAGE(outcome.exit_code == 0, outcome.errors);
-  CHECK(outcome.output.find("21 games of 3 players, all at once: converged") != std::string::npos);
+  CHECK(outcome.output.find("21 games of 3 players, all at once\nstatus   converged") != std::string::npos);
   CHECK(outcome.output.find("chance of the row to win") != std::string::npos);
   const std::string table = folder.read("skills.csv");
   CHECK(table.starts_with("player,skill_mean,skill_sd,skill_q2.5,skill_q97.5,games\n\"Al \"\"X\"\"\","));

@@ -1,5 +1,7 @@
 #include "tools/dma/command_line.h"
 
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <charconv>
@@ -73,7 +75,16 @@ Option Option::group(const std::string& heading) const { return Option(option_->
 Option Option::capture_default_str() const { return Option(option_->capture_default_str()); }
 Option Option::allow_extra_args(bool allow) const { return Option(option_->allow_extra_args(allow)); }
 Option Option::value(const std::string& name) const { return Option(option_->type_name(name)); }
-Option Option::between(int low, int high) const { return Option(option_->check(CLI::Range(low, high))); }
+// Before the text is read as a number, so that one below 0 is refused as that and not as something else than a number.
+Option Option::between(int low, int high) const {
+  const auto check = [low, high](const std::string& text) {
+    int value = 0;
+    const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
+    const bool is_inside = code == std::errc{} && end == text.data() + text.size() && value >= low && value <= high;
+    return is_inside ? std::string() : fmt::format("'{}' is given; a whole number from {} to {} is expected", text, low, high);
+  };
+  return Option(option_->check(check, fmt::format("from {} to {}", low, high)));
+}
 Option Option::above_zero() const { return Option(option_->check(CLI::PositiveNumber)); }
 Option Option::pairs() const { return Option(option_->type_size(2)->allow_extra_args(false)); }
 Option Option::excludes(Option other) const { return Option(option_->excludes(other.option_)); }

@@ -24,6 +24,11 @@ void add_fit_settings(Command command, FitSettings& s) {
                           "standard deviation of the noise, in the units of the target: one, or one per target "
                           "(default: learned from the data)"))
       .group(network);
+  command
+      .add_option("--noise-model", s.noise_model,
+                  "what learned noise is taken for: constant, inputs (its logarithm linear in the inputs), or choose (a fit of each, "
+                  "shared row by row; the default)")
+      .group(network);
   command.add_flag("--bias,!--no-bias", s.bias, "a bias in every layer (default of table: yes)").group(network);
   command
       .add_flag("--standardise,!--no-standardise", s.standardise,

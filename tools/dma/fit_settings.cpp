@@ -74,6 +74,9 @@ void check(const FitSettings& s, const std::vector<double>& slopes, const std::v
   check_name(s.preset, "--preset", {"table", "paper"});
   check_name(s.feature_map, "--features-map", FeatureMap::names());
   if (s.method) check_name(*s.method, "--method", known_methods());
+  if (s.noise_model) check_name(*s.noise_model, "--noise-model", noise_models());
+  if (s.noise_model == "inputs" && !noise.empty())
+    fail("--noise-model: inputs is given with --noise, which is the same for all rows; leave one of them away");
   check_each(slopes, "--slopes", 0, 1);
   check_each(noise, "--noise", 0);
   check_each({s.prior_scale}, "--prior-scale", 0);
@@ -162,6 +165,10 @@ Model model_for(const FitSettings& s, std::size_t inputs, std::size_t targets, s
   BnnOptions& network = model.network;
   if (!slopes.empty()) network.slopes = slopes;
   if (!noise.empty()) network.noise = noise;
+  if (s.noise_model) network.noise_model = noise_model_named(*s.noise_model);
+  if (network.noise_model == NoiseModel::inputs && s.method.value_or(network.method) != "joint")
+    fail("--noise-model: inputs is known to joint learning only, but here {}; leave it out, or choose a smaller --hidden and --method joint",
+         model.reason);
   network.bias = s.bias.value_or(network.bias);
   network.standardise = s.standardise.value_or(network.standardise);
   network.learn_prior = s.learn_prior.value_or(network.learn_prior);
@@ -188,6 +195,7 @@ ClassifierOptions classifier_for(const FitSettings& s) {
   };
   constexpr const char* kJointly = "a classifier's weights are learned jointly, without it";
   if (!s.noise.empty()) refuse("--noise", "classes have no noise");
+  if (s.noise_model) refuse("--noise-model", "classes have no noise");
   if (s.method && *s.method != "joint") refuse("--method", kJointly);
   if (const char* const option = option_of_messages(s)) refuse(option, kJointly);
   if (s.least_gain) refuse("--least-gain", "a classifier stops when its evidence no longer changes");

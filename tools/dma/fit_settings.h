@@ -18,6 +18,7 @@ struct FitSettings {
   std::string preset = "table";
   // Lists as they were typed, so that nothing in them is passed over: widths ("none": a linear model), numbers.
   std::vector<std::string> hidden = {}, slopes = {}, noise = {};
+  std::optional<std::string> noise_model = {};
   std::optional<bool> bias = {}, standardise = {}, learn_prior = {};
   std::string feature_map = "none";
   double prior_scale = 1;

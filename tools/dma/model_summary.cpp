@@ -107,7 +107,7 @@ std::string summary_text(const SavedBnn& saved) {
                       o.features == "none" ? "" : fmt::format(" (feature map {})", o.features));
   for (std::size_t j = 0; j < saved.targets.size(); ++j)
     text += fmt::format("target    {}, noise sd {:.4g} ({})\n", saved.targets[j], noise_sd(saved, j),
-                        o.learn_noise ? "learned" : "given");
+                        !o.learn_noise ? "given" : o.noise_model == NoiseModel::choose ? "learned" : fmt::format("learned, {}", name_of(o.noise_model)));
   const std::string stops = t.stops.empty() ? "" : fmt::format(", {}", fmt::join(stops_of_members(saved), "/"));
   if (o.is_joint())
     text += fmt::format("training  {} rows, {} epochs{}: log evidence {:.4f} a row\n", t.rows, fmt::join(epochs_of_members(saved), "/"),

@@ -40,7 +40,7 @@ using Players = std::vector<std::uint32_t>;
 
 struct Rated {
   RatedPlayers players;
-  std::string how;
+  std::string how, status;
   bool settled = true;
   std::function<Chances(const Players&, const Players&)> chances;
 };
@@ -48,8 +48,8 @@ struct Rated {
 Rated rate_all_at_once(const GamesTable& table, const RatingOptions& options) {
   const Season season = rate_season(table.games, table.players.size(), options);
   return {rated_players(table, season.skills, season.history),
-          fmt::format("all at once{}: {}", season.report.joint ? "" : ", as if skills were independent",
-                      season.report.line()),
+          fmt::format("all at once{}", season.report.joint ? "" : ", as if skills were independent"),
+          season.report.line(),
           season.report.converged(),
           [season, options](const Players& a, const Players& b) { return chances(season, a, b, options); }};
 }
@@ -70,7 +70,9 @@ Rated rate_one_by_one(const GamesTable& table, const RatingOptions& options) {
     return found;
   };
   return {rated_players(table, rating.skills(), std::move(history)),
-          open == 0 ? "one after the other" : fmt::format("one after the other: {} did not settle", open), open == 0,
+          "one after the other",
+          open == 0 ? "every game settled" : fmt::format("{} of {} games did not settle", open, table.games.size()),
+          open == 0,
           [skills_of, options](const Players& a, const Players& b) {
             return chances(skills_of(a), skills_of(b), options);
           }};
@@ -146,12 +148,16 @@ void rate(const RateRequest& request) {
     fmt::print("{}", readable(Json{{"games", table.games.size()},
                                    {"players", table.players.size()},
                                    {"how", rated.how},
+                                   {"status", rated.status},
                                    {"settled", rated.settled},
                                    {"skills", skills_json(table, rated.players)},
                                    {"pairs", pairs_json(pairs)}}));
     return;
   }
   fmt::print("{} games of {} players, {}\n", table.games.size(), table.players.size(), rated.how);
+  fmt::print("status   {}\n", rated.status);
+  if (!rated.settled)
+    fmt::print("         what follows is not settled, only the last that was tried: a larger --beta makes results less sure\n");
   print_skills(table, rated.players);
   if (pairs.empty()) print_chances(table, rated);
   for (const PairOfSides& pair : pairs)

@@ -1,6 +1,7 @@
 // dma smooth: a series smoothed, its gaps filled, and forecast.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <memory>
@@ -8,7 +9,9 @@
 #include "engine/support/error.h"
 #include "models/state_space.h"
 #include "tools/dma/commands.h"
+#include "tools/dma/interrupt.h"
 #include "tools/dma/picture.h"
+#include "tools/dma/progress.h"
 #include "tools/dma/series_table.h"
 #include "tools/dma/write_file.h"
 
@@ -46,6 +49,13 @@ Process process_named(const std::string& model) {
   return autoregressive(std::move(coefficients));
 }
 
+// As many digits as the standard deviation leaves: values around a million with one of 2 are told apart.
+std::string in_digits(double value, double sd) {
+  constexpr int kOfTheSd = 3, kMostDigits = 17;
+  const double ahead = std::floor(std::log10(std::max(std::abs(value), sd))) - std::floor(std::log10(sd));
+  return fmt::format("{:.{}g}", value, std::isfinite(ahead) ? std::clamp(kOfTheSd + static_cast<int>(ahead), kOfTheSd, kMostDigits) : kMostDigits);
+}
+
 void print_found(const SeriesTable& table, const StateSpace& model, const StateSpace::Learned& learned,
                  const Smoothed& found) {
   std::size_t missing = 0;
@@ -58,12 +68,34 @@ void print_found(const SeriesTable& table, const StateSpace& model, const StateS
     fmt::print("  {:<16} {:.4g}\n", variance.name, std::sqrt(variance.value));
   fmt::print("log evidence {:.2f}\n", found.log_evidence);
   if (found.sd.size() == table.values.size()) return;
-  fmt::print("{:>12} {:>12} {:>12} {:>12}\n", table.time_name, "forecast", "2.5 %", "97.5 %");
+  fmt::print("{:>14} {:>14} {:>14} {:>14}\n", table.time_name, "forecast", "2.5 %", "97.5 %");
   for (std::size_t t = table.values.size(); t < found.sd.size(); ++t) {
     const Interval interval = interval_at(found, t);
-    fmt::print("{:>12.6g} {:>12.5g} {:>12.5g} {:>12.5g}\n", table.time(t), found.signal.mean[t], interval.low,
-               interval.high);
+    fmt::print("{:>14.10g} {:>14} {:>14} {:>14}\n", table.time(t), in_digits(found.signal.mean[t], found.sd[t]),
+               in_digits(interval.low, found.sd[t]), in_digits(interval.high, found.sd[t]));
   }
+}
+
+struct SolvedSeries {
+  StateSpace model;
+  StateSpace::Learned learned;
+  Smoothed found;
+};
+
+// On a terminal it says how far it has come. Ctrl-C ends it before anything is written.
+SolvedSeries solve_series(std::vector<Process> processes, const SeriesTable& table, std::size_t forecast) {
+  const InterruptWatch interrupt;
+  ProgressLine progress;
+  const char* doing = "learning how much it wanders";
+  const auto on_solve = [&](int solves, double log_evidence) {
+    if (interrupt.requested()) throw Exit{kExitBySignal + interrupt.signal()};
+    progress.show(fmt::format("{} values, {}: {} times solved, log evidence {:.2f}", table.values.size(), doing, solves, log_evidence));
+  };
+  StateSpace model(std::move(processes), {.on_solve = on_solve});
+  const StateSpace::Learned learned = model.learn(table.values);
+  doing = "averaging over what it may be";
+  Smoothed found = model.smooth(table.values, forecast);
+  return {std::move(model), learned, std::move(found)};
 }
 
 void smooth(const SmoothRequest& request) {
@@ -72,15 +104,14 @@ void smooth(const SmoothRequest& request) {
   std::vector<Process> processes{process_named(request.model)};
   if (request.season != 0) processes.push_back(seasonal(request.season));
   const SeriesTable table = read_series(request.data, request.column, request.time);
-  StateSpace model(std::move(processes));
-  const StateSpace::Learned learned = model.learn(table.values);
-  const Smoothed found = model.smooth(table.values, request.forecast);
+  const auto [model, learned, found] = solve_series(std::move(processes), table, request.forecast);
   if (!request.out.empty()) write_file(request.out, series_csv(table, found));
   std::string skipped;
   if (!request.plot.empty()) skipped = plot::draw_picture(series_figure(table, found), request.plot);
   if (request.json) {
     Json json = series_json(table, model, found);
     json["settled"] = learned.converged;
+    json["solves"] = learned.evaluations;
     fmt::print("{}", readable(json));
     return;
   }

@@ -162,6 +162,7 @@ void bind_regressor(py::module_& module) {
       .def_readwrite("hidden", &FitSettings::hidden)
       .def_readwrite("slopes", &FitSettings::slopes)
       .def_readwrite("noise", &FitSettings::noise)
+      .def_readwrite("noise_model", &FitSettings::noise_model)
       .def_readwrite("bias", &FitSettings::bias)
       .def_readwrite("standardise", &FitSettings::standardise)
       .def_readwrite("learn_prior", &FitSettings::learn_prior)

@@ -34,7 +34,7 @@ std::vector<Choice> make_choices() {
       {"plain fit alone", [](Options& o) { o.share = Share::plain; }},
       {"weighted fit alone", [](Options& o) { o.share = Share::weighted; }},
       {"half of each fit", [](Options& o) { o.share = Share::half; }},
-      {"constant noise", [](Options& o) { o.noise_depends_on_inputs = false; }},
+      {"constant noise", [](Options& o) { o.noise_model = NoiseModel::constant; }},
       {"no tails", [](Options& o) { o.tails = false; }},
       {"epochs 30 + 20", [](Options& o) { o.epochs = 30, o.weighted_epochs = 20; }},
       {"epochs 120 + 80", [](Options& o) { o.epochs = 120, o.weighted_epochs = 80; }},

@@ -16,6 +16,7 @@ class FitSettings:
     hidden: list[str]
     slopes: list[str]
     noise: list[str]
+    noise_model: Optional[str]
     bias: Optional[bool]
     standardise: Optional[bool]
     learn_prior: Optional[bool]

@@ -46,6 +46,7 @@ class Regressor(RegressorMixin, TableEstimator):
         preset: str = "table",
         slopes: float | Sequence[float] | None = None,
         noise: float | Sequence[float] | None = None,
+        noise_model: str | None = None,
         bias: bool | None = None,
         standardise: bool | None = None,
         features_map: str = "none",
@@ -68,6 +69,7 @@ class Regressor(RegressorMixin, TableEstimator):
         self.preset = preset
         self.slopes = slopes
         self.noise = noise
+        self.noise_model = noise_model
         self.bias = bias
         self.standardise = standardise
         self.features_map = features_map

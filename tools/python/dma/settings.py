@@ -71,7 +71,7 @@ def seed(random_state: Any) -> int:
 
 # How each setting is read; None in Python means that it is not given.
 _READERS = {
-    "preset": word, "features_map": word, "method": word,
+    "preset": word, "features_map": word, "method": word, "noise_model": word,
     "slopes": numbers, "noise": numbers,
     "bias": truth, "standardise": truth, "learn_prior": truth, "choose": truth,
     "prior_scale": number, "tempering": number, "tolerance": number, "least_gain": number,
