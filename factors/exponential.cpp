@@ -1,5 +1,7 @@
 #include "factors/exponential.h"
 
+#include <cmath>
+
 #include "factors/belief_linearisation.h"
 
 namespace dma {
@@ -20,7 +22,11 @@ LinearFit fit(const InputVector& mean, const InputMatrix& covariance) {
 }  // namespace
 
 Gaussian Exponential::to_y(const Gaussian& x) { return fitted_to_output(&fit, {&x, 1}); }
-Gaussian Exponential::to_x(const Gaussian& x, const Gaussian& y) { return fitted_to_input(&fit, 0, {&x, 1}, y); }
+// Known to be 0 or less, y has no x: a message that is not a number, which the engine refuses and counts.
+Gaussian Exponential::to_x(const Gaussian& x, const Gaussian& y) {
+  if (y.is_point() && !(y.mean() > 0)) return Gaussian(std::nan(""), std::nan(""));
+  return fitted_to_input(&fit, 0, {&x, 1}, y);
+}
 
 void Exponential::linear_view(const LinearCall& call) {
   for (std::size_t s = 0; s < call.slots; ++s) {

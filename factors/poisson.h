@@ -11,7 +11,7 @@ namespace dma {
 
 struct Poisson {
   static double log_density(double x, double y, std::span<const double> exposure) {
-    if (!(y >= 0)) return -std::numeric_limits<double>::infinity();
+    if (!(y >= 0) || y != std::floor(y)) return -std::numeric_limits<double>::infinity();  // no count
     const double log_rate = x + std::log(exposure[0]);
     return y * log_rate - std::exp(log_rate) - log_gamma(y + 1);
   }

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "engine/support/error.h"
+#include "models/distinct_keys.h"
 #include "models/sealed_json.h"
 
 namespace dma {
@@ -16,13 +17,6 @@ namespace {
 constexpr std::pair<Reach, std::string_view> kReaches[] = {
     {Reach::identical, "identical"}, {Reach::row, "row"},       {Reach::column, "column"},
     {Reach::all_to_one, "all_to_one"}, {Reach::gather, "gather"}, {Reach::shift, "shift"}};
-
-// As a part of a JSON pointer.
-std::string escaped_key(const std::string& key) {
-  std::string out;
-  for (const char c : key) out += c == '~' ? "~0" : c == '/' ? "~1" : std::string(1, c);
-  return out;
-}
 
 // A value and where it stands, so that every complaint can say it.
 class Node {
@@ -181,7 +175,7 @@ void read_factor(const Node& node, Graph& graph) {
 Json parsed(std::string_view text) {
   check_nesting(text);
   try {
-    return Json::parse(text);
+    return parse_distinct(text);
   } catch (const nlohmann::json::parse_error& error) {
     const auto lines = 1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(std::min(error.byte, text.size())), '\n');
     fail("not JSON near line {}: look for a missing comma, quote or bracket", lines);
@@ -244,6 +238,7 @@ std::string graph_text(const GraphFile& file) {
     if (variable.size != 1) entry["size"] = variable.size;
     if (!variable.family.empty()) entry["family"] = variable.family.get();
     if (variable.shared) entry["shared"] = true;
+    if (variable.observed) entry["observed"] = variable.size == 1 ? Json() : Json(std::vector<Json>(variable.size));  // no value yet
   }
   for (const GraphFile::Observation& observation : file.observations) {
     Json list = Json::array();

@@ -60,3 +60,8 @@ TEST_CASE("exponential: points, unknowns and extremes stay in the closed set") {
       CHECK(is_valid(Exponential::to_x(x, Gaussian::from_moments(-3, 1))));
     }
 }
+
+TEST_CASE("exponential: what is known to be 0 or less has no logarithm, and its message is refused") {
+  for (const double y : {-1.0, 0.0}) CHECK_FALSE(is_valid(Exponential::to_x(Gaussian::from_moments(0, 1), Gaussian::point(y))));
+  CHECK(is_valid(Exponential::to_x(Gaussian::from_moments(0, 1), Gaussian::point(0.5))));
+}

@@ -43,3 +43,22 @@ TEST_CASE("graph file: every number, name and connection survives") {
   CHECK(again.graph.factors()[1].damping == 0.3);
   CHECK(again.graph[again.graph.find_variable("w")].shared);
 }
+
+TEST_CASE("graph file: an observed variable without a value stays an observed one") {
+  GraphFile file;
+  const auto x = file.graph.variable("x", 2), y = file.graph.observed("y", 2);
+  file.graph.factor("gaussian_noise", {x, y}, {{"variance", 1.0}});
+  const GraphFile again = parse_graph(graph_text(file));
+  CHECK(again.graph[again.graph.find_variable("y")].observed);
+  CHECK(again.observations.size() == 1);
+  CHECK(again.observations[0].values == std::vector<std::optional<double>>(2));
+}
+
+TEST_CASE("graph file: a key that stands twice is refused with its place") {
+  const std::string factor = R"({"kind": "gaussian_prior", "connects": ["x"], "parameters": {"mean": 0, "variance": 1}})";
+  CHECK_THROWS_WITH_AS(parse_graph(R"({"variables": {"x": {}, "x": {"size": 2}}, "factors": [)" + factor + "]}"),
+                       "/variables/x: the key stands twice in one object; leave one of them out", Error);
+  CHECK_THROWS_WITH_AS(parse_graph(R"({"variables": {"x": {}}, "factors": [)" + factor + R"(, {"kind": "sum", "connects": [1, {"a~": [], "a~": 2}]}]})"),
+                       "/factors/1/connects/1/a~0: the key stands twice in one object; leave one of them out", Error);
+  CHECK(parse_graph(R"({"variables": {"x": {}}, "factors": [)" + factor + "," + factor + "]}").graph.factors().size() == 2);
+}

@@ -271,3 +271,21 @@ TEST_CASE("rating: wrong games and options are refused") {
   refused({{{{0}, 1}, {{2}, 2}}}, {.sd = 0}, "standard deviation of a skill is 0");
   CHECK_THROWS_WITH_AS(Rating(std::vector<Skill>{{25, -1}}), doctest::Contains("25 +- -1"), Error);
 }
+
+TEST_CASE("rating: a season whose results are nearly contradictions is not called settled when it is not") {
+  // Hardly any noise: of duels in circles and draws hardly any season is possible.
+  std::vector<Game> games = random_duels(8, 60, 3);
+  for (std::size_t g = 0; g < games.size(); g += 5) games[g].teams[1].rank = games[g].teams[0].rank;
+  for (const RatingOptions& options : {RatingOptions{.performance_sd = 1e-6, .draw_probability = 1e-9}, RatingOptions{.performance_sd = 1e-3}}) {
+    const Season season = rate_season(games, 8, options);
+    CAPTURE(season.report.line());
+    for (const Skill& skill : season.skills) {
+      CHECK(std::isfinite(skill.mean));
+      CHECK(skill.sd <= 25.0 / 3 * 1.01);
+    }
+    const std::uint32_t sides[] = {0, 1};
+    const Chances next = chances(season, std::span(sides, 1), std::span(sides + 1, 1), options);
+    CHECK(next.win + next.draw + next.loss == doctest::Approx(1));
+    CHECK((season.report.converged() || season.report.line().find("converged") == std::string::npos));
+  }
+}

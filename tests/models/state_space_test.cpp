@@ -156,3 +156,20 @@ TEST_CASE("state space: a season that the series does not reach, and sizes that 
     CHECK_THROWS_WITH_AS(walk.learn(scaled), doctest::Contains("in other units"), Error);
   }
 }
+
+TEST_CASE("state space: every solve is reported, and what the listener throws ends the work") {
+  std::vector<std::optional<double>> values;
+  for (int i = 0; i < 30; ++i) values.push_back(i * 13 % 7);
+  int heard = 0, last = 0;
+  double evidence = 0;
+  StateSpace model({random_walk()}, {.on_solve = [&](int solves, double log_evidence) { ++heard, last = solves, evidence = log_evidence; }});
+  const StateSpace::Learned learned = model.learn(values);
+  CHECK(heard == last);
+  CHECK(heard > learned.evaluations);  // the points around the summit are solved too
+  CHECK(std::isfinite(evidence));
+  (void)model.smooth(values);
+  CHECK(last > 1);
+  struct Enough {};
+  StateSpace stopped({random_walk()}, {.on_solve = [](int solves, double) { if (solves == 3) throw Enough{}; }});
+  CHECK_THROWS_AS(stopped.learn(values), Enough);
+}

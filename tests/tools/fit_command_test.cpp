@@ -1,6 +1,8 @@
 // dma fit, predict and inspect: the real program, from a table to predictions.
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <numeric>
 
@@ -157,4 +159,28 @@ TEST_CASE("dma generate regression: deterministic rows of the paper's task") {
   CHECK(grid.rows() == 401);
   CHECK(grid(0, 0) == -5);
   CHECK(grid(400, 0) == 5);
+}
+
+TEST_CASE("dma fit: what noise is taken for is an option, kept in the file, and refused where it means nothing") {
+  const TemporaryFolder folder;
+  std::string csv = "x,y\n";
+  for (int i = 0; i < 60; ++i) csv += fmt::format("{},{}\n", 0.1 * i, 0.1 * i + 0.02 * i * std::sin(37.0 * i * i));
+  folder.write("data.csv", csv);
+  const std::string fit = "fit data.csv --target y --hidden 4 --members 1 ";
+  for (const char* name : {"constant", "inputs"}) {
+    REQUIRE(run_dma(folder, fit + fmt::format("--noise-model {0} --model {0}.json", name)).exit_code == 0);
+    CHECK(run_dma(folder, fmt::format("inspect {}.json", name)).output.find(fmt::format("(learned, {})", name)) != std::string::npos);
+    CHECK(nlohmann::json::parse(folder.read(fmt::format("{}.json", name)))["options"]["noise_model"] == name);
+  }
+  REQUIRE(run_dma(folder, fit + "--model default.json --quiet").exit_code == 0);
+  REQUIRE(run_dma(folder, fit + "--noise-model choose --model same.json --quiet").exit_code == 0);
+  CHECK(folder.read("default.json") == folder.read("same.json"));
+  const auto refused = [&](const std::string& options, const std::string& why) {
+    const auto outcome = run_dma(folder, fit + options);
+    CHECK(outcome.exit_code == 2);
+    CHECK_MESSAGE(outcome.errors.find(why) != std::string::npos, outcome.errors);
+  };
+  refused("--noise-model input", "--noise-model: there is no 'input'; did you mean 'inputs'?");
+  refused("--noise-model inputs --noise 0.1", "leave one of them away");
+  refused("--noise-model inputs --method hybrid", "--noise-model: inputs is known to joint learning only");
 }

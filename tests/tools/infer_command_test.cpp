@@ -1,5 +1,6 @@
 // dma infer: what it prints, draws and refuses.
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include <cmath>
 #include <nlohmann/json.hpp>
@@ -128,4 +129,19 @@ TEST_CASE("infer: errors point into the file") {
   check_infer_refused(R"({"variables": {"a/b": {}, "y": {"observed": 1}}, "factors": [{"kind": "gaussian_prior", "connects": ["y"], "parameters": {"mean": 0, "variance": 1}}]})",
                       "/variables/a~1b: variable 'a/b' is connected to nothing");
   check_infer_refused("{" + good + R"("factors": []})", "there is no schedule 'floodin'", "--schedule floodin");
+}
+
+TEST_CASE("infer: counts that are none are called impossible, and a square says no more than it can") {
+  const auto answer = [](const std::string& kind, double observed) {
+    const TemporaryFolder folder;
+    folder.write("g.json", fmt::format(R"({{"variables": {{"x": {{}}, "y": {{"observed": {}}}}}, "factors": [
+      {{"kind": "gaussian_prior", "connects": ["x"], "parameters": {{"mean": 0, "variance": 1}}}},
+      {{"kind": "{}", "connects": ["x", "y"]}}]}})", observed, kind));
+    return run_dma(folder, "infer g.json --evidence").output;
+  };
+  for (const double no_count : {-2.0, 2.5})
+    CHECK(answer("poisson", no_count).find("what is observed is impossible under this graph") != std::string::npos);
+  CHECK(answer("poisson", 2).find("impossible") == std::string::npos);
+  CHECK(answer("square", 4).find("approximate") != std::string::npos);
+  CHECK(answer("exponential", -1).find("refused") != std::string::npos);
 }

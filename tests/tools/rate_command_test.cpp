@@ -134,3 +134,21 @@ TEST_CASE("rate: wrong input is refused in one line") {
   CHECK(run_dma(folder, "rate g.csv --pair Ann").exit_code == 2);
   CHECK(run_dma(folder, "rate g.csv --pair Ann").errors.starts_with("dma: --pair: 2 required"));
 }
+
+TEST_CASE("rate: what did not settle is said in a line of its own, and a table is given all the same") {
+  const TemporaryFolder folder;
+  std::string csv = "winner,loser,draw\n";
+  for (int g = 0; g < 60; ++g) {
+    const int a = g * 5 % 8, b = (a + 1 + g * 3 % 7) % 8;
+    csv += fmt::format("P{},P{},{}\n", a, b, g % 5 == 0 ? "yes" : "");
+  }
+  folder.write("g.csv", csv);
+  for (const char* options : {"", "--beta 1e-6 --draws 1e-9"}) {
+    const auto outcome = run_dma(folder, fmt::format("rate g.csv {}", options));
+    REQUIRE_MESSAGE(outcome.exit_code == 0, outcome.errors);
+    const bool settled = nlohmann::json::parse(run_dma(folder, fmt::format("rate g.csv --json {}", options)).output)["settled"];
+    CHECK_MESSAGE((outcome.output.find("what follows is not settled") == std::string::npos) == settled, outcome.output);
+    CHECK(outcome.output.find("\nstatus   ") != std::string::npos);
+    CHECK(outcome.output.find("nan") == std::string::npos);
+  }
+}

@@ -84,5 +84,19 @@ TEST_CASE("smooth: wrong input is refused in one line") {
   check_smooth_refused("t,y\n1,2\n2,\n3,4\n", "", "at least 3 are expected");
   check_smooth_refused("t,y\n1,2\n2,2\n3,2\n", "", "without variation");
   check_smooth_refused("t,y\n1,2\n2,red\n3,2\n", "", "text ('red')");
-  check_smooth_refused("t,y\n1,2\n2,3\n3,4\n", "--season 1", "--season");
+  for (const char* season : {"1", "-3", "2.5", "99999999999"})
+    check_smooth_refused("t,y\n1,2\n2,3\n3,4\n", fmt::format("--season {}", season),
+                         fmt::format("--season: '{}' is given; a whole number from 2 to 10000 is expected", season));
+}
+
+TEST_CASE("smooth: forecasts have the digits that their standard deviation leaves, and nothing else is said into a pipe") {
+  const TemporaryFolder folder;
+  std::string csv = "y\n";
+  for (int t = 0; t < 40; ++t) csv += fmt::format("{}\n", 1234567 + (t * 7 % 5));
+  folder.write("s.csv", csv);
+  const auto outcome = run_dma(folder, "smooth s.csv --model walk --forecast 1");
+  REQUIRE_MESSAGE(outcome.exit_code == 0, outcome.errors);
+  CHECK(outcome.errors == "");
+  CHECK_MESSAGE(outcome.output.find(" 123456") != std::string::npos, outcome.output);
+  CHECK_MESSAGE(outcome.output.find("e+06") == std::string::npos, outcome.output);
 }

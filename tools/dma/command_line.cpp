@@ -75,15 +75,15 @@ Option Option::group(const std::string& heading) const { return Option(option_->
 Option Option::capture_default_str() const { return Option(option_->capture_default_str()); }
 Option Option::allow_extra_args(bool allow) const { return Option(option_->allow_extra_args(allow)); }
 Option Option::value(const std::string& name) const { return Option(option_->type_name(name)); }
-// Before the text is read as a number, so that one below 0 is refused as that and not as something else than a number.
+// In front of the other checks, which know of wider ranges only.
 Option Option::between(int low, int high) const {
-  const auto check = [low, high](const std::string& text) {
+  const auto check = [low, high](std::string& text) {
     int value = 0;
     const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
     const bool is_inside = code == std::errc{} && end == text.data() + text.size() && value >= low && value <= high;
     return is_inside ? std::string() : fmt::format("'{}' is given; a whole number from {} to {} is expected", text, low, high);
   };
-  return Option(option_->check(check, fmt::format("from {} to {}", low, high)));
+  return Option(option_->transform(CLI::Validator(check, fmt::format("from {} to {}", low, high))));
 }
 Option Option::above_zero() const { return Option(option_->check(CLI::PositiveNumber)); }
 Option Option::pairs() const { return Option(option_->type_size(2)->allow_extra_args(false)); }

@@ -1,7 +1,8 @@
-// The Hinton diagram of a network.
+// The Hinton diagram of a network or a classifier.
 #pragma once
 
 #include "models/bnn.h"
+#include "models/classifier.h"
 #include "tools/plot/gnuplot.h"
 
 namespace dma {
@@ -9,5 +10,7 @@ namespace dma {
 // The weight beliefs of the first member, one panel per layer, a row per unit and a column per input (the bias last):
 // area by |posterior mean|, transparency by posterior variance (opaque is certain), colour by sign.
 plot::Figure hinton_figure(const Bnn& net);
+// The same of the model with the largest share of a classifier; an Error where only class frequencies were learned.
+plot::Figure hinton_figure(const Classifier& classifier);
 
 }  // namespace dma

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <memory>
+#include <optional>
 
 #include "engine/support/error.h"
 #include "tools/dma/classifier_summary.h"
@@ -24,10 +25,22 @@ struct InspectRequest {
   bool json = false;
 };
 
+void check_inspect_files(const InspectRequest& request) {
+  for (const auto* picture : {&request.plot, &request.plot_training}) check_picture(*picture);
+  check_outputs({{"--plot", request.plot}, {"--plot-training", request.plot_training}}, {{"model", request.model}});
+}
+
+void draw_or_say(const plot::Figure& figure, const std::filesystem::path& path) {
+  if (const std::string reason = plot::draw_picture(figure, path); !reason.empty())
+    say(fmt::format("skipped {}: {}", path.string(), reason));
+}
+
 void inspect_classifier(const InspectRequest& request, const SavedClassifier& saved) {
-  if (!request.plot.empty() || !request.plot_training.empty())
-    fail("{}: '{}' is a classifier, which has no picture; leave the option out",
-         request.plot.empty() ? "--plot-training" : "--plot", request.model.string());
+  if (!request.plot_training.empty())
+    fail("--plot-training: '{}' is a classifier, which keeps no curve of its training; leave the option out", request.model.string());
+  check_inspect_files(request);
+  std::optional<plot::Figure> figure;
+  if (!request.plot.empty()) figure = hinton_figure(make_classifier(saved));
   if (request.json) {
     Json json = summary_json(saved);
     json["layers"] = weights_json(saved);
@@ -35,12 +48,12 @@ void inspect_classifier(const InspectRequest& request, const SavedClassifier& sa
   } else {
     fmt::print("{}\n{}\n{}\n", summary_text(saved), weights_text(saved), honest_sentence(saved));
   }
+  if (figure) draw_or_say(*figure, request.plot);
 }
 
 void inspect_network(const InspectRequest& request, const SavedBnn& saved) {
   const Bnn net = make_bnn(saved);
-  for (const auto* picture : {&request.plot, &request.plot_training}) check_picture(*picture);
-  check_outputs({{"--plot", request.plot}, {"--plot-training", request.plot_training}}, {{"model", request.model}});
+  check_inspect_files(request);
   if (request.json) {
     Json json = summary_json(saved);
     json["layers"] = weights_json(net);
@@ -48,12 +61,8 @@ void inspect_network(const InspectRequest& request, const SavedBnn& saved) {
   } else {
     fmt::print("{}\n{}", summary_text(saved), weights_text(net));
   }
-  const auto draw = [](const plot::Figure& figure, const std::filesystem::path& path) {
-    if (const std::string reason = plot::draw_picture(figure, path); !reason.empty())
-      say(fmt::format("skipped {}: {}", path.string(), reason));
-  };
-  if (!request.plot.empty()) draw(hinton_figure(net), request.plot);
-  if (!request.plot_training.empty()) draw(training_figure(saved), request.plot_training);
+  if (!request.plot.empty()) draw_or_say(hinton_figure(net), request.plot);
+  if (!request.plot_training.empty()) draw_or_say(training_figure(saved), request.plot_training);
 }
 
 void inspect(const InspectRequest& request) {
