@@ -5,25 +5,13 @@
 #include <algorithm>
 #include <cmath>
 #include <string_view>
-#include <vector>
 
-#include "engine/compile/compile.h"
-#include "engine/run/evidence.h"
-#include "engine/run/run.h"
 #include "engine/support/error.h"
-#include "factors/standard_registry.h"
-#include "schedules/forward_backward.h"
+#include "models/markov_graph.h"
 
 namespace dma {
 
 namespace {
-
-std::vector<double> row_by_row(const Eigen::MatrixXd& matrix) {
-  std::vector<double> numbers;
-  for (Eigen::Index i = 0; i < matrix.rows(); ++i)
-    for (Eigen::Index j = 0; j < matrix.cols(); ++j) numbers.push_back(matrix(i, j));
-  return numbers;
-}
 
 void check_rows(std::string_view what, const Eigen::MatrixXd& p, Eigen::Index rows, Eigen::Index columns) {
   constexpr double kRounding = 1e-9;
@@ -43,75 +31,6 @@ Eigen::MatrixXd shares(const Eigen::MatrixXd& counts, const Eigen::MatrixXd& bef
     if (const double sum = counts.row(i).sum(); sum > 0) out.row(i) = counts.row(i) / sum;
   return out;
 }
-
-// A step from one state to the next is a variable of its own, with a category for each pair: its belief is what
-// learning asks for.
-class MarkovGraph {
- public:
-  MarkovGraph(const HiddenMarkov& model, std::size_t steps) : states_(model.states()) {
-    const std::string state = fmt::format("categorical({})", states_),
-                      pair = fmt::format("categorical({})", states_ * states_);
-    const auto count = static_cast<Eigen::Index>(states_);
-    Eigen::MatrixXd from = Eigen::MatrixXd::Zero(count, count * count),
-                    to = Eigen::MatrixXd::Zero(count * count, count);
-    for (Eigen::Index i = 0; i < count; ++i)
-      for (Eigen::Index j = 0; j < count; ++j)
-        from(i, i * count + j) = model.transition()(i, j), to(i * count + j, j) = 1;
-    const std::vector<double> into_pair = row_by_row(from), out_of_pair = row_by_row(to);
-    for (std::size_t t = 0; t < steps; ++t) {
-      state_.push_back(graph_.variable(fmt::format("state{}", t), 1, state));
-      if (t == 0) {
-        graph_.factor("categorical_prior", {state_[0]}, {{"probability", row_by_row(model.start())}});
-      } else {
-        pair_.push_back(graph_.variable("", 1, pair));
-        graph_.factor("table", {state_[t - 1], pair_.back()}, {{"probability", into_pair}});
-        graph_.factor("table", {pair_.back(), state_[t]}, {{"probability", out_of_pair}});
-      }
-      std::visit([&](const auto& emission) { emit(t, emission); }, model.emission());
-    }
-  }
-
-  HiddenMarkov::Decoded solve(HiddenMarkov::Values values) const {
-    const Plan plan = compile(graph_, forward_backward(), standard_registry(), {.kind_methods = {{"mixture", "ep"}}});
-    State state(plan);
-    for (const auto& [variable, numbers] : means_) state.observe(variable, numbers);
-    for (std::size_t t = 0; t < values.size(); ++t)
-      if (values[t])
-        state.observe(seen_[t], *values[t]);
-      else
-        state.observe(seen_[t], std::nullopt);
-    const Report report = run(plan, state);
-    if (!report.converged()) fail("hidden Markov model: {}", report.line());
-    const auto count = static_cast<Eigen::Index>(states_);
-    HiddenMarkov::Decoded found{Eigen::MatrixXd(static_cast<Eigen::Index>(values.size()), count),
-                                Eigen::MatrixXd::Zero(count, count), log_evidence(plan, state)};
-    for (Eigen::Index i = 0; i < count; ++i) {
-      for (std::size_t t = 0; t < values.size(); ++t)
-        found.probability(static_cast<Eigen::Index>(t), i) =
-            state.belief(state_[t]).mean(0, static_cast<std::size_t>(i));
-      for (const VariableId pair : pair_)
-        for (Eigen::Index j = 0; j < count; ++j)
-          found.transitions(i, j) += state.belief(pair).mean(0, static_cast<std::size_t>(i * count + j));
-    }
-    return found;
-  }
-
- private:
-  void emit(std::size_t t, const SymbolEmission& emission) {
-    seen_.push_back(graph_.observed("", 1, fmt::format("categorical({})", emission.probability.cols())));
-    graph_.factor("table", {state_[t], seen_[t]}, {{"probability", row_by_row(emission.probability)}});
-  }
-  void emit(std::size_t t, const GaussianEmission& emission) {
-    seen_.push_back(graph_.observed(""));
-    means_.emplace_back(graph_.observed("", states_), row_by_row(emission.mean));
-    graph_.factor("mixture", {state_[t], means_.back().first, seen_[t]}, {{"variance", row_by_row(emission.variance)}});
-  }
-
-  std::size_t states_;
-  Graph graph_;
-  std::vector<VariableId> state_, pair_, seen_;
-  std::vector<std::pair<VariableId, std::vector<double>>> means_;
-};
 
 // Counts of what was seen in each state, as the emission they make most probable.
 void refit(SymbolEmission& emission, const Eigen::MatrixXd& probability, HiddenMarkov::Values values) {

@@ -8,6 +8,7 @@
 #include "engine/joint/joint.h"
 #include "engine/support/error.h"
 #include "factors/standard_registry.h"
+#include "models/factorisation_graph.h"
 
 namespace dma {
 
@@ -17,61 +18,6 @@ constexpr double kSettled = 1e-4;  // relative change of the variances
 constexpr int kMostSolves = 2000;  // where there is much noise, steps are small towards the end
 constexpr int kMostRounds = 500;   // of learning them
 constexpr double kLeastNoise = 1e-10, kLeastFactor = 1e-8;  // in units of the values' mean square
-
-// Squares, and how much of them is left open, both summed over numbers that have one variance between them.
-struct VarianceOf {
-  double squares = 0, open = 0, count = 0;
-
-  void add(double mean, double variance) { squares += mean * mean, open += variance, ++count; }
-  // The variance under which the data are most probable, with the number of well determined ones held fixed (MacKay);
-  // the expected square where next to none is.
-  double variance(double now) const {
-    const double determined = count - open / now;
-    return determined > 0.1 * count ? squares / determined : (squares + open) / count;
-  }
-};
-
-// Entry (i, j) at i * columns + j is the sum over r of u(i, r) v(j, r).
-struct FactorGraph {
-  FactorGraph(std::size_t rows, std::size_t columns, std::size_t rank)
-      : u(graph.variable("u", rows * rank)),
-        v(graph.variable("v", columns * rank)),
-        entry(graph.variable("entry", rows * columns)),
-        y(graph.observed("y", rows * columns)) {
-    std::vector<std::uint32_t> of_rows, of_columns;
-    for (std::size_t i = 0; i < rows; ++i)
-      for (std::size_t j = 0; j < columns; ++j)
-        for (std::size_t r = 0; r < rank; ++r) {
-          of_rows.push_back(static_cast<std::uint32_t>(i * rank + r));
-          of_columns.push_back(static_cast<std::uint32_t>(j * rank + r));
-        }
-    for (const VariableId factor : {u, v})
-      priors.push_back(graph.factor("gaussian_prior", {factor}, {{"mean", 0.0}, {"variance", 1.0}}));
-    const VariableId parts = graph.variable("", rows * columns * rank);
-    graph.factor("product", {gather(u, of_rows), gather(v, of_columns), parts});
-    graph.factor("sum", {parts, entry});
-    noise = graph.factor("gaussian_noise", {entry, y}, {{"variance", 1.0}});
-  }
-
-  void set_variances(State& state, double noise_variance, double factor_variance) const {
-    state.set_parameter(noise, "variance", noise_variance);
-    for (const FactorId prior : priors) state.set_parameter(prior, "variance", factor_variance);
-  }
-
-  VarianceOf factors(const State& state) const {
-    VarianceOf all;
-    for (const VariableId which : {u, v}) {
-      const Belief belief = state.belief(which);
-      for (std::size_t i = 0; i < belief.size(); ++i) all.add(belief.mean(i), belief.variance(i));
-    }
-    return all;
-  }
-
-  Graph graph;
-  VariableId u, v, entry, y;
-  std::vector<FactorId> priors;
-  FactorId noise{};
-};
 
 Eigen::MatrixXd as_matrix(const std::vector<double>& numbers, Eigen::Index rows) {
   using ByRows = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;

@@ -5,6 +5,7 @@
 
 #include "engine/support/error.h"
 #include "engine/support/maximise.h"
+#include "models/series_average.h"
 #include "models/series_graph.h"
 
 namespace dma {
@@ -136,52 +137,6 @@ StateSpace::Learned StateSpace::learn(SeriesValues values) {
   return {best.value, best.evaluations, best.converged};
 }
 
-// Of beliefs under several variances: the mean of the means, and what they differ by is part of the variance.
-class StateSpace::Average {
- public:
-  explicit Average(const StateSpace& model) : model_(model) {
-    tracks_.push_back({"signal", {}, {}});
-    for (const Process& process : model.processes_)
-      for (const std::string& name : process.states)
-        tracks_.push_back({name == process.name ? name : process.name + "." + name, {}, {}});
-  }
-
-  void add(double weight, const SeriesGraph& graph, double observation_variance) {
-    const double share = weight / (weight_ += weight);
-    auto next = tracks_.begin();
-    add(share, graph.signal(), graph.shift(), *next++);
-    for (std::size_t k = 0; k < model_.processes_.size(); ++k)
-      for (std::size_t s = 0; s < model_.processes_[k].states.size(); ++s) 
-        add(share, graph.state(k, s), s == 0 && k == graph.leading_level() ? graph.shift() : 0, *next++);
-    observation_variance_ += share * (observation_variance - observation_variance_);
-  }
-
-  Smoothed smoothed() && {
-    Smoothed found;
-    for (Track& track : tracks_)
-      for (double& sd : track.sd) sd = std::sqrt(sd);
-    found.signal = std::move(tracks_.front());
-    for (const double sd : found.signal.sd) found.sd.push_back(std::sqrt(sd * sd + observation_variance_));
-    found.states.assign(std::move_iterator(tracks_.begin() + 1), std::move_iterator(tracks_.end()));
-    return found;
-  }
-
- private:
-  // A belief that is this share of all so far. sd holds the variance meanwhile.
-  static void add(double share, const Belief& belief, double shift, Track& track) {
-    track.mean.resize(belief.size()), track.sd.resize(belief.size());
-    for (std::size_t t = 0; t < belief.size(); ++t) {
-      const double apart = belief.mean(t) + shift - track.mean[t];
-      track.mean[t] += share * apart;
-      track.sd[t] += share * (belief.variance(t) - track.sd[t] + (1 - share) * apart * apart);
-    }
-  }
-
-  const StateSpace& model_;
-  std::vector<Track> tracks_;
-  double weight_ = 0, observation_variance_ = 0;
-};
-
 Smoothed StateSpace::smooth(SeriesValues values, std::size_t horizon) const {
   check_known();
   if (values.size() + horizon == 0) fail("series: it is empty; at least one value is expected, or steps to forecast");
@@ -189,7 +144,7 @@ Smoothed StateSpace::smooth(SeriesValues values, std::size_t horizon) const {
   const double log_evidence = graph.solve();
   int solves = 1;
   if (options_.on_solve) options_.on_solve(solves, log_evidence);
-  Average average(*this);
+  SeriesAverage average(processes_);
   if (may_be_.empty()) average.add(1, graph, observation_variance());
   for (const auto& [logs, weight] : may_be_) {
     double observation = observation_variance();

@@ -79,7 +79,6 @@ class StateSpace {
   Start start(SeriesValues values) const;
 
  private:
-  class Average;
   void check_known() const;
   const std::optional<double>& given(std::size_t variance) const;
 

@@ -67,3 +67,12 @@ TEST_CASE("examples: each has at most 60 lines and prints what it states") {
     CHECK(output_of(program) == stated);
   }
 }
+
+TEST_CASE("examples: every model has one of at most 40 lines") {
+  for (const char* model : {"rating", "series", "linear_regression", "clusters", "regimes", "matrix_factorisation", "classifier"}) {
+    CAPTURE(model);
+    const auto lines = lines_of(kSource / "tools/examples" / (std::string(model) + ".cpp"));
+    CHECK(!lines.empty());
+    CHECK(lines.size() <= 40);
+  }
+}

@@ -1,0 +1,37 @@
+// The graph of a table that is a product of two thin ones; see matrix_factorisation.h.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "engine/graph/graph.h"
+#include "engine/run/state.h"
+
+namespace dma {
+
+// Squares, and how much of them is left open, both summed over numbers that have one variance between them.
+struct VarianceOf {
+  double squares = 0, open = 0, count = 0;
+
+  void add(double mean, double variance) { squares += mean * mean, open += variance, ++count; }
+  // The variance under which the data are most probable, with the number of well determined ones held fixed (MacKay);
+  // the expected square where next to none is.
+  double variance(double now) const {
+    const double determined = count - open / now;
+    return determined > 0.1 * count ? squares / determined : (squares + open) / count;
+  }
+};
+
+// Entry (i, j) at i * columns + j is the sum over r of u(i, r) v(j, r).
+struct FactorGraph {
+  FactorGraph(std::size_t rows, std::size_t columns, std::size_t rank);
+  void set_variances(State& state, double noise_variance, double factor_variance) const;
+  VarianceOf factors(const State& state) const;
+
+  Graph graph;
+  VariableId u, v, entry, y;
+  std::vector<FactorId> priors;
+  FactorId noise{};
+};
+
+}  // namespace dma
