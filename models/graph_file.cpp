@@ -272,6 +272,11 @@ std::string located(const GraphFile& file, const std::string& complaint) {
     }
     for (const Graph::Variable& variable : file.graph.variables())
       if (variable.name == name) return fmt::format("/variables/{}: {}", escaped_key(name), complaint);
+    // Of a kind that nobody knows.
+    const auto& factors = file.graph.factors();
+    const auto of_kind = std::ranges::find(factors, name, [](const Graph::Factor& factor) { return std::string(factor.kind); });
+    if (of_kind != factors.end() && complaint.starts_with("no factor kind"))
+      return fmt::format("/factors/{}/kind: {}", of_kind - factors.begin(), complaint);
   }
   return complaint;
 }

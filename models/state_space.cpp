@@ -86,7 +86,7 @@ StateSpace::Learned StateSpace::learn(SeriesValues values) {
     fail("series: {} of its values are there; at least {} are expected to learn variances from", spread.values,
          kLeastValues);
   constexpr double kLargest = 1e100, kSmallest = 1e-200;  // beyond: variances that a double cannot hold
-  if (std::abs(spread.mean) > kLargest || spread.variance > kLargest || (spread.highest > spread.lowest && spread.variance < kSmallest))
+  if (!(std::abs(spread.mean) <= kLargest && spread.variance <= kLargest) || (spread.highest > spread.lowest && spread.variance < kSmallest))
     fail("series: its values are around {:.3g} with a variance of {:.3g}; numbers of a more usual size are expected, in other units",
          spread.mean, spread.variance);
   for (const Process& process : processes_)

@@ -125,7 +125,7 @@ TEST_CASE("infer: errors point into the file") {
   check_infer_refused("{" + good + R"("factors": [{"kind": "copy", "connects": [{"variable": "x", "reach": "gather", "table": [1]}]}]})", "/factors/0/connects/0/table/0");
   check_infer_refused("{" + good + R"("factors": [{"kind": "gaussian_prior", "connects": ["x"], "parameters": {"mean": "a", "variance": 1}}]})", "/factors/0/parameters/mean");
   check_infer_refused("{" + good + R"("factors": [{"kind": "gaussian_prior", "connects": ["x"], "parameters": {"mean": 0, "variance": -1}}]})", "/factors/0: factor 'gaussian_prior0'");
-  check_infer_refused("{" + good + R"("factors": [{"kind": "gausian_prior", "connects": ["x"]}]})", "no factor kind 'gausian_prior'; did you mean 'gaussian_prior'");
+  check_infer_refused("{" + good + R"("factors": [{"kind": "gausian_prior", "connects": ["x"]}]})", "/factors/0/kind: no factor kind 'gausian_prior'; did you mean 'gaussian_prior'");
   check_infer_refused(R"({"variables": {"a/b": {}, "y": {"observed": 1}}, "factors": [{"kind": "gaussian_prior", "connects": ["y"], "parameters": {"mean": 0, "variance": 1}}]})",
                       "/variables/a~1b: variable 'a/b' is connected to nothing");
   check_infer_refused("{" + good + R"("factors": []})", "there is no schedule 'floodin'", "--schedule floodin");

@@ -127,7 +127,8 @@ TEST_CASE("rate: wrong input is refused in one line") {
   check_rate_refused(good, "--beta -1", "standard deviation of a performance is -1");
   check_rate_refused(good, "--tau nan", "standard deviation of the drift is nan");
   check_rate_refused(good, "--draws 1", "probability of a draw is 1");
-  check_rate_refused(good, "--draws ten", "--draws");
+  check_rate_refused(good, "--draws ten", "--draws: 'ten' is given; a number is expected");
+  check_rate_refused(good, "--pair 'Ann + ' Ben", "'Ann + ' has no name on one side of its +");
   check_rate_refused("winner,loser,draw\nAnn,Ben,yes\n", "--draws 0", "ends in a draw");
   const TemporaryFolder folder;
   folder.write("g.csv", good);

@@ -66,6 +66,12 @@ CommandHelp help_of(const CLI::App& app, const std::string& above) {
   return help;
 }
 
+std::string complaint_about_number(const std::string& text) {
+  double value = 0;
+  const char* const begin = text.data() + (text.starts_with('+') ? 1 : 0);
+  const auto [end, code] = std::from_chars(begin, text.data() + text.size(), value);
+  return code == std::errc{} && end == text.data() + text.size() ? "" : fmt::format("'{}' is given; a number is expected", text);
+}
 std::string complaint_about_file(const std::string& text) { return text.empty() ? "an empty name is given; a file is expected" : ""; }
 
 }  // namespace
@@ -83,7 +89,7 @@ Option Option::between(int low, int high) const {
     const bool is_inside = code == std::errc{} && end == text.data() + text.size() && value >= low && value <= high;
     return is_inside ? std::string() : fmt::format("'{}' is given; a whole number from {} to {} is expected", text, low, high);
   };
-  return Option(option_->transform(CLI::Validator(check, fmt::format("from {} to {}", low, high))));
+  return Option(option_->transform(CLI::Validator(check, fmt::format("INT in [{} - {}]", low, high))));
 }
 Option Option::above_zero() const { return Option(option_->check(CLI::PositiveNumber)); }
 Option Option::pairs() const { return Option(option_->type_size(2)->allow_extra_args(false)); }
@@ -103,6 +109,8 @@ Option Command::add_option(const std::string& name, Value& value, const std::str
   if constexpr (std::is_same_v<Value, std::size_t> || std::is_same_v<Value, std::optional<std::size_t>>)
     option->check(&complaint_about_whole);
   if constexpr (std::is_same_v<Value, std::filesystem::path>) option->check(&complaint_about_file)->type_name("FILE");
+  if constexpr (std::is_same_v<Value, double> || std::is_same_v<Value, std::optional<double>>) option->check(&complaint_about_number);
+  if constexpr (std::is_same_v<Value, std::filesystem::path>) option->check(&complaint_about_file);
   return Option(option);
 }
 Option Command::add_flag(const std::string& names, bool& value, const std::string& help) const {

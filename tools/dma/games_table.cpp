@@ -167,8 +167,8 @@ class GamesReader {
   void add_player(const CsvReader::TextRow& row, Game& game, Open& open, Column team, Column share) {
     const std::uint32_t player = number_of(filled(row, 1, "a player"));
     if (!open.players.insert(player).second) refuse_repetition(row.line, player);
-    const double rank = number_in(row, 2, "a rank, a number");
-    const double part = share && !row.cells[*share].empty() ? number_in(row, *share, "a share, a number") : 1;
+    const double rank = number_in(row, 2, "a rank (a number)");
+    const double part = share && !row.cells[*share].empty() ? number_in(row, *share, "a share (a number)") : 1;
     if (!(part > 0 && part <= 1)) refuse(row.line, "the share {}; a number above 0 and up to 1 is expected", part);
     // Who has no team is one.
     const std::string name = team && !row.cells[*team].empty() ? "t" + row.cells[*team] : "p" + row.cells[1];
@@ -200,6 +200,7 @@ std::vector<std::uint32_t> find_players(const GamesTable& table, const std::stri
   if (const auto whole = number(text)) return {*whole};
   std::vector<std::uint32_t> found;
   for (const std::string& name : names_in(text)) {
+    if (name.empty()) fail("'{}' has no name on one side of its +; names of players are expected there", text);
     const auto one = number(name);
     if (!one) fail("there is no player '{}'{}", name, suggestion(name, table.players));
     found.push_back(*one);
