@@ -7,7 +7,7 @@ namespace dma {
 
 namespace {
 
-VariableId result_in(Graph& g, const Result& result, std::size_t size, std::string_view family) {
+VariableId result_in(Graph& g, const Destination& result, std::size_t size, std::string_view family) {
   return result.variable ? *result.variable : g.variable(result.name, size, family);
 }
 
@@ -27,7 +27,7 @@ std::uint32_t plate_of(const Graph& g, std::string_view kind, std::initializer_l
 }  // namespace
 
 VariableId apply(Graph& g, std::string_view kind, std::initializer_list<Connection> inputs, ParameterList parameters,
-                 const Result& result) {
+                 const Destination& result) {
   if (inputs.size() == 0) fail("apply: a factor of kind '{}' needs an input; use g.factor for one that has none", kind);
   const std::uint32_t slots = plate_of(g, kind, inputs);
   const VariableId out = result_in(g, result, slots, g[inputs.begin()->variable].family.get());
@@ -41,30 +41,30 @@ VariableId gaussian_prior(Graph& g, VariableId x, ParameterValue mean, Parameter
   g.factor("gaussian_prior", {x}, {{"mean", std::move(mean)}, {"variance", std::move(variance)}});
   return x;
 }
-VariableId gaussian_noise(Graph& g, const Connection& x, ParameterValue variance, const Result& result) {
+VariableId gaussian_noise(Graph& g, const Connection& x, ParameterValue variance, const Destination& result) {
   return apply(g, "gaussian_noise", {x}, {{"variance", std::move(variance)}}, result);
 }
-VariableId product(Graph& g, const Connection& x, const Connection& y, const Result& result) {
+VariableId product(Graph& g, const Connection& x, const Connection& y, const Destination& result) {
   return apply(g, "product", {x, y}, {}, result);
 }
-VariableId add(Graph& g, const Connection& x, const Connection& y, const Result& result) {
+VariableId add(Graph& g, const Connection& x, const Connection& y, const Destination& result) {
   return apply(g, "add", {x, y}, {}, result);
 }
-VariableId square(Graph& g, const Connection& x, const Result& result) { return apply(g, "square", {x}, {}, result); }
-VariableId affine(Graph& g, const Connection& x, ParameterValue a, ParameterValue b, const Result& result) {
+VariableId square(Graph& g, const Connection& x, const Destination& result) { return apply(g, "square", {x}, {}, result); }
+VariableId affine(Graph& g, const Connection& x, ParameterValue a, ParameterValue b, const Destination& result) {
   return apply(g, "affine", {x}, {{"a", std::move(a)}, {"b", std::move(b)}}, result);
 }
-VariableId exponential(Graph& g, const Connection& x, const Result& result) { return apply(g, "exponential", {x}, {}, result); }
-VariableId max(Graph& g, const Connection& x1, const Connection& x2, const Result& result) {
+VariableId exponential(Graph& g, const Connection& x, const Destination& result) { return apply(g, "exponential", {x}, {}, result); }
+VariableId max(Graph& g, const Connection& x1, const Connection& x2, const Destination& result) {
   return apply(g, "max", {x1, x2}, {}, result);
 }
-VariableId leaky_relu(Graph& g, const Connection& x, ParameterValue slope, const Result& result) {
+VariableId leaky_relu(Graph& g, const Connection& x, ParameterValue slope, const Destination& result) {
   return apply(g, "leaky_relu", {x}, {{"slope", std::move(slope)}}, result);
 }
 
-VariableId sum(Graph& g, VariableId x, const Result& result) { return sum_rows(g, x, 1, result); }
+VariableId sum(Graph& g, VariableId x, const Destination& result) { return sum_rows(g, x, 1, result); }
 
-VariableId sum_rows(Graph& g, VariableId x, std::size_t rows, const Result& result) {
+VariableId sum_rows(Graph& g, VariableId x, std::size_t rows, const Destination& result) {
   const Graph::Variable& terms = g[x];
   if (rows == 0 || terms.size % rows != 0) fail("sum_rows: '{}' has {} elements, which make no {} rows", terms.name, terms.size, rows);
   const VariableId total = result_in(g, result, rows, terms.family.get());
@@ -72,7 +72,7 @@ VariableId sum_rows(Graph& g, VariableId x, std::size_t rows, const Result& resu
   return total;
 }
 
-VariableId linear(Graph& g, VariableId x, const std::vector<double>& a, ParameterValue b, const Result& result) {
+VariableId linear(Graph& g, VariableId x, const std::vector<double>& a, ParameterValue b, const Destination& result) {
   const std::size_t columns = g[x].size;
   if (a.empty() || a.size() % columns != 0)
     fail("linear: a matrix of {} numbers makes no rows of {} for '{}'", a.size(), columns, g[x].name);
@@ -81,7 +81,7 @@ VariableId linear(Graph& g, VariableId x, const std::vector<double>& a, Paramete
   return y;
 }
 
-VariableId matrix_product(Graph& g, VariableId w, VariableId x, const Result& result) {
+VariableId matrix_product(Graph& g, VariableId w, VariableId x, const Destination& result) {
   const std::size_t columns = g[x].size;
   if (g[w].size % columns != 0)
     fail("matrix_product: '{}' has {} elements, which make no rows of {} for '{}'", g[w].name, g[w].size, columns, g[x].name);

@@ -20,11 +20,11 @@
 namespace dma {
 
 // Where a result goes: into a new variable with a number or a name, or into one that is there already.
-struct Result {
-  Result() = default;
-  Result(const char* new_name) : name(new_name) {}           // NOLINT: product(g, w, x, "p")
-  Result(std::string new_name) : name(std::move(new_name)) {}  // NOLINT
-  Result(VariableId there) : variable(there) {}              // NOLINT: gaussian_noise(g, z, 0.04, y)
+struct Destination {
+  Destination() = default;
+  Destination(const char* new_name) : name(new_name) {}           // NOLINT: product(g, w, x, "p")
+  Destination(std::string new_name) : name(std::move(new_name)) {}  // NOLINT
+  Destination(VariableId there) : variable(there) {}              // NOLINT: gaussian_noise(g, z, 0.04, y)
   std::string name;
   std::optional<VariableId> variable;
 };
@@ -32,31 +32,31 @@ struct Result {
 // A factor of any kind whose last port is its one output: `apply(g, "softplus", {x})`. A new result has one element for
 // each slot of the plate that the inputs agree on (row(a) and column(b): rows x columns), and the inputs' family.
 VariableId apply(Graph& g, std::string_view kind, std::initializer_list<Connection> inputs, ParameterList parameters = {},
-                 const Result& result = {});
+                 const Destination& result = {});
 
 // x itself, now with the prior N(mean, variance).
 VariableId gaussian_prior(Graph& g, VariableId x, ParameterValue mean, ParameterValue variance);
 // N(x, variance).
-VariableId gaussian_noise(Graph& g, const Connection& x, ParameterValue variance, const Result& result = {});
+VariableId gaussian_noise(Graph& g, const Connection& x, ParameterValue variance, const Destination& result = {});
 
 // x y, x + y, x^2, element by element.
-VariableId product(Graph& g, const Connection& x, const Connection& y, const Result& result = {});
-VariableId add(Graph& g, const Connection& x, const Connection& y, const Result& result = {});
-VariableId square(Graph& g, const Connection& x, const Result& result = {});
+VariableId product(Graph& g, const Connection& x, const Connection& y, const Destination& result = {});
+VariableId add(Graph& g, const Connection& x, const Connection& y, const Destination& result = {});
+VariableId square(Graph& g, const Connection& x, const Destination& result = {});
 // a x + b, exp(x), the larger of two.
-VariableId affine(Graph& g, const Connection& x, ParameterValue a, ParameterValue b, const Result& result = {});
-VariableId exponential(Graph& g, const Connection& x, const Result& result = {});
-VariableId max(Graph& g, const Connection& x1, const Connection& x2, const Result& result = {});
+VariableId affine(Graph& g, const Connection& x, ParameterValue a, ParameterValue b, const Destination& result = {});
+VariableId exponential(Graph& g, const Connection& x, const Destination& result = {});
+VariableId max(Graph& g, const Connection& x1, const Connection& x2, const Destination& result = {});
 // max(0, x) + slope min(0, x).
-VariableId leaky_relu(Graph& g, const Connection& x, ParameterValue slope, const Result& result = {});
+VariableId leaky_relu(Graph& g, const Connection& x, ParameterValue slope, const Destination& result = {});
 
 // The sum of all elements of x.
-VariableId sum(Graph& g, VariableId x, const Result& result = {});
+VariableId sum(Graph& g, VariableId x, const Destination& result = {});
 // The sums of the rows of x, which holds `rows` of them one after the other.
-VariableId sum_rows(Graph& g, VariableId x, std::size_t rows, const Result& result = {});
+VariableId sum_rows(Graph& g, VariableId x, std::size_t rows, const Destination& result = {});
 // A x + b: the numbers of the matrix row after row, and b one number or one for each row.
-VariableId linear(Graph& g, VariableId x, const std::vector<double>& a, ParameterValue b = 0.0, const Result& result = {});
+VariableId linear(Graph& g, VariableId x, const std::vector<double>& a, ParameterValue b = 0.0, const Destination& result = {});
 // The matrix w, row after row, times the vector x: size of w / size of x elements.
-VariableId matrix_product(Graph& g, VariableId w, VariableId x, const Result& result = {});
+VariableId matrix_product(Graph& g, VariableId w, VariableId x, const Destination& result = {});
 
 }  // namespace dma

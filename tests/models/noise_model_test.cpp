@@ -81,7 +81,12 @@ bool is_inside(double share, double least, double most) { return share >= least 
 TEST_CASE("noise model: intervals that depend on the inputs hold where noise is small and where it is large") {
   for (const Law& law : {kLoudAtOneEnd, kConstant, kPureNoise}) {
     const Honesty found = honesty_of(law, NoiseModel::inputs);
-    CAPTURE(law.slope), CAPTURE(law.signal), CAPTURE(found.all), CAPTURE(found.quiet), CAPTURE(found.loud), CAPTURE(found.rmse);
+    CAPTURE(law.slope);
+    CAPTURE(law.signal);
+    CAPTURE(found.all);
+    CAPTURE(found.quiet);
+    CAPTURE(found.loud);
+    CAPTURE(found.rmse);
     CHECK(is_inside(found.all, 0.9, 0.99));
     CHECK(is_inside(found.quiet, 0.85, 1));
     CHECK(is_inside(found.loud, 0.85, 1));
@@ -92,7 +97,9 @@ TEST_CASE("noise model: intervals that depend on the inputs hold where noise is 
 TEST_CASE("noise model: constant noise is honest where noise is constant, and misses the loud rows where it is not") {
   for (const Law& law : {kConstant, kPureNoise}) {
     const Honesty found = honesty_of(law, NoiseModel::constant);
-    CAPTURE(found.all), CAPTURE(found.quiet), CAPTURE(found.loud);
+    CAPTURE(found.all);
+    CAPTURE(found.quiet);
+    CAPTURE(found.loud);
     CHECK(is_inside(found.all, 0.9, 0.99));
     CHECK(is_inside(found.quiet, 0.85, 1));
     CHECK(is_inside(found.loud, 0.85, 1));

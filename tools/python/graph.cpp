@@ -42,7 +42,7 @@ Connection connection_of(py::handle end) {
       std::string(py::repr(end)));
 }
 
-Result result_of(const py::object& into) {
+Destination result_of(const py::object& into) {
   if (into.is_none()) return {};
   if (py::isinstance<py::str>(into)) return into.cast<std::string>();
   if (py::isinstance<VariableHandle>(into)) return into.cast<const VariableHandle&>().id;
@@ -82,7 +82,7 @@ VariableHandle apply_kind(const Shared& g, const std::string& kind, const py::ob
                           const py::kwargs& parameters) {
   const auto ends = connections_of(inputs);
   ParameterList list = parameters_of(parameters);
-  const Result into = result_of(result);
+  const Destination into = result_of(result);
   switch (ends.size()) {
     case 1:
       return {g, apply(*g, kind, {ends[0]}, std::move(list), into)};

@@ -53,7 +53,7 @@ FactorId factor_of(const PlanHandle& plan, const py::object& factor);
 // A variable, or an index map of one.
 Connection connection_of(py::handle end);
 // Where a result goes: None, the name of a new variable, or one that is there.
-Result result_of(const py::object& into);
+Destination result_of(const py::object& into);
 
 // A number or an array of them as the value of a parameter.
 ParameterValue parameter_of(const std::string& name, py::handle value);
