@@ -25,7 +25,8 @@ std::string installed_browser() {
 bool Seen::nothing_missing() const { return dom.find("data-missing=\"0\"") != dom.npos; }
 bool Seen::complains() const { return log.find("CONSOLE") != log.npos; }
 
-Seen look_at(const TemporaryFolder& folder, const std::string& browser, const std::string& page, const std::string& script) {
+Seen look_at(const TemporaryFolder& folder, const std::string& browser, const std::string& page,
+             const std::string& script) {
   folder.write("page.html", page + "<script>addEventListener('load', () => {" + kInspection + script + "});</script>");
   const std::string command =
       "cd '" + folder.path().string() + "' && timeout 120 " + browser +

@@ -19,6 +19,7 @@ struct Seen {
 };
 
 // `script` runs in the page once it is loaded; what it leaves in the document is in `dom`.
-Seen look_at(const TemporaryFolder& folder, const std::string& browser, const std::string& page, const std::string& script = "");
+Seen look_at(const TemporaryFolder& folder, const std::string& browser, const std::string& page,
+             const std::string& script = "");
 
 }  // namespace dma::testing

@@ -27,11 +27,13 @@ std::string numbers_table(int rows, const std::string& header = "first,idle,y,z"
   const Eigen::MatrixXd x = dma::oracle::random_matrix(rows, 4, 11);
   std::string text = header + "\n";
   for (int n = 0; n < rows; ++n)
-    text += fmt::format("{},{},{},{}\n", x(n, 0), 10 * x(n, 1), 50 + 7 * x(n, 0) + 2 * x(n, 2), x(n, 0) - x(n, 1) + x(n, 3));
+    text += fmt::format("{},{},{},{}\n", x(n, 0), 10 * x(n, 1), 50 + 7 * x(n, 0) + 2 * x(n, 2),
+                        x(n, 0) - x(n, 1) + x(n, 3));
   return text;
 }
 
-std::string classes_table(int rows, const std::string& header = "first,idle,kind", const std::vector<std::string>& names = {"a", "b", "c"}) {
+std::string classes_table(int rows, const std::string& header = "first,idle,kind",
+                          const std::vector<std::string>& names = {"a", "b", "c"}) {
   const Eigen::MatrixXd x = dma::oracle::random_matrix(rows, 2, 12);
   std::string text = header + "\n";
   for (int n = 0; n < rows; ++n)
@@ -54,7 +56,8 @@ ReportJson fit_with_report(const TemporaryFolder& folder, const std::string& arg
   return json;
 }
 
-// Every number on the page against the place in the JSON that it names, to the digits shown; and a note under the pointer.
+// Every number on the page against the place in the JSON that it names, to the digits shown; and a note under the
+// pointer.
 constexpr const char* kCheckNumbers = R"(
 const json = JSON.parse(document.getElementById('report').textContent);
 const wrong = [];
@@ -75,10 +78,19 @@ const note = document.getElementById('note');
 document.body.setAttribute('data-shown', shown.length);
 document.body.setAttribute('data-wrong', wrong.join('; ') || 'none');
 document.body.setAttribute('data-note-seen', note.style.display === 'block' && note.textContent === mark.dataset.note);
-document.body.setAttribute('data-too-wide', document.documentElement.scrollWidth > innerWidth);
+document.body.setAttribute('data-dots', document.querySelectorAll('circle.dot').length);
+const too_wide = [document.documentElement.scrollWidth > innerWidth];
+note.style.display = 'none';
+document.body.style.margin = '0';
+document.body.style.width = '390px';
+for (const part of document.querySelectorAll('body > *, figure, figure h4, .key span')) {
+  const box = part.closest('.full') || part;
+  too_wide.push(box.getBoundingClientRect().right > 391);
+}
+document.body.setAttribute('data-too-wide', too_wide.includes(true));
 )";
 
-void check_in_browser(const TemporaryFolder& folder) {
+void check_in_browser(const TemporaryFolder& folder, const std::string& expected = "<svg") {
   const std::string browser = installed_browser();
   if (browser.empty()) {
     MESSAGE("no chromium is installed: skipped");
@@ -92,12 +104,15 @@ void check_in_browser(const TemporaryFolder& folder) {
   CHECK_MESSAGE(has_part(seen.dom, "data-wrong=\"none\""), seen.dom.substr(at == seen.dom.npos ? 0 : at, 500));
   CHECK(!has_part(seen.dom, "data-shown=\"0\""));
   CHECK(has_part(seen.dom, "data-note-seen=\"true\""));
+  CHECK(has_part(seen.dom, expected));
   CHECK(has_part(seen.dom, "data-too-wide=\"false\""));
 }
 
 }  // namespace
 
-TEST_CASE("report: the page of a regression holds what --json prints, is judged by left-out rows, and knows the column that matters") {
+TEST_CASE(
+    "report: the page of a regression holds what --json prints, is judged by left-out rows, and knows the column that "
+    "matters") {
   const TemporaryFolder folder;
   folder.write("data.csv", numbers_table(80));
   const ReportJson json = fit_with_report(folder, "data.csv --target y --features first,idle");
@@ -105,21 +120,26 @@ TEST_CASE("report: the page of a regression holds what --json prints, is judged 
   CHECK(report["judged_by"] == "left_out");
   const ReportJson& target = report["targets"][0];
   CHECK(target["scores"]["left_out"]["rmse"] == json["left_out"]["y"]["rmse"]);
-  CHECK(target["coverage"][18]["found"].get<double>() == doctest::Approx(json["left_out"]["y"]["coverage_95"].get<double>()).epsilon(1e-5));
+  CHECK(target["coverage"][18]["found"].get<double>() ==
+        doctest::Approx(json["left_out"]["y"]["coverage_95"].get<double>()).epsilon(1e-5));
   CHECK(target["points"]["observed"].size() == 80);
   CHECK(target["importance"]["inputs"][0]["name"] == "first");
   CHECK(target["importance"]["inputs"][0]["rise"] > 3.0);
   CHECK(target["importance"]["inputs"][1]["rise"].get<double>() < 0.5);
   const ReportJson& curve = target["dependence"][0];
   CHECK(curve["mean"].back().get<double>() - curve["mean"][0].get<double>() > 10);
-  for (std::size_t i = 0; i < curve["x"].size(); ++i) CHECK((curve["low"][i] < curve["mean"][i] && curve["mean"][i] < curve["high"][i]));
+  for (std::size_t i = 0; i < curve["x"].size(); ++i)
+    CHECK((curve["low"][i] < curve["mean"][i] && curve["mean"][i] < curve["high"][i]));
   CHECK(json["files"] == ReportJson::array({"report.html"}));
   const std::string page = folder.read("report.html");
-  for (const char* part : {"as if it had been left out", "These are rows that were learned", "--report report.html", "digraph"})
+  for (const char* part :
+       {"as if it had been left out", "These are rows that were learned", "--report report.html", "digraph"})
     CHECK_MESSAGE(has_part(page, part), part);
   CHECK(!has_part(page, "http:"));
   CHECK(!has_part(page, "https:"));
-  check_in_browser(folder);
+  // Every row in two pictures, 20 intervals, 19 quantiles, and the epochs.
+  const std::size_t epochs = report["training"][0]["epoch"].size();
+  check_in_browser(folder, fmt::format("data-dots=\"{}\"", 2 * 80 + 20 + 19 + epochs));
 }
 
 TEST_CASE("report: one seed gives one page, and the model is the same with and without it") {
@@ -148,18 +168,21 @@ TEST_CASE("report: several targets have a section each; rows kept aside come fir
     CHECK(target["points"]["rows"] == 36);
   }
   const std::string page = folder.read("report.html");
-  for (const char* part : {"y: how good it is", "z: how good it is", "z: which inputs matter", "nothing was learned from them"})
+  for (const char* part :
+       {"y: how good it is", "z: how good it is", "z: which inputs matter", "nothing was learned from them"})
     CHECK_MESSAGE(has_part(page, part), part);
   check_in_browser(folder);
 }
 
-TEST_CASE("report: a method without left-out rows says that its scores are of learned rows, unless some are kept aside") {
+TEST_CASE(
+    "report: a method without left-out rows says that its scores are of learned rows, unless some are kept aside") {
   const TemporaryFolder folder;
   folder.write("data.csv", numbers_table(30));
   const ReportJson json = fit_with_report(folder, "data.csv --target y --method hybrid");
   CHECK(json["report"]["judged_by"] == "learned");
   CHECK(has_part(folder.read("report.html"), "scores are of the rows that were learned"));
-  CHECK(fit_with_report(folder, "data.csv --target y --method hybrid --holdout 0.2")["report"]["judged_by"] == "held_out");
+  CHECK(fit_with_report(folder, "data.csv --target y --method hybrid --holdout 0.2")["report"]["judged_by"] ==
+        "held_out");
 }
 
 TEST_CASE("report: the page of a classifier has accuracy, log-loss, calibration, confusion and importance") {
@@ -172,7 +195,8 @@ TEST_CASE("report: the page of a classifier has accuracy, log-loss, calibration,
   CHECK(report["scores"]["left_out"]["log_loss"] == json["left_out"]["log_loss"]);
   int all = 0, right = 0;
   for (std::size_t k = 0; k < 3; ++k)
-    for (std::size_t l = 0; l < 3; ++l) all += report["confusion"][k][l].get<int>(), right += k == l ? report["confusion"][k][l].get<int>() : 0;
+    for (std::size_t l = 0; l < 3; ++l)
+      all += report["confusion"][k][l].get<int>(), right += k == l ? report["confusion"][k][l].get<int>() : 0;
   CHECK(all == 90);
   CHECK(right / 90.0 == doctest::Approx(json["left_out"]["accuracy"].get<double>()));
   CHECK(report["importance"]["inputs"][0]["name"] == "first");
@@ -185,7 +209,8 @@ TEST_CASE("report: names that look like code stay names") {
   const TemporaryFolder folder;
   const std::string bad = "</script><script>bad()</script>", image = "<img src=x onerror=bad()>";
   folder.write("<i>'&.csv", numbers_table(40, bad + ",it's & \u00fc," + image + ",z"));
-  const auto outcome = run_dma(folder, "fit \"<i>'&.csv\" --target '" + image + "'" + kQuick + "--quiet --report report.html");
+  const auto outcome =
+      run_dma(folder, "fit \"<i>'&.csv\" --target '" + image + "'" + kQuick + "--quiet --report report.html");
   REQUIRE_MESSAGE(outcome.exit_code == 0, outcome.errors);
   const auto check_page = [&] {
     const std::string page = folder.read("report.html");
@@ -195,8 +220,10 @@ TEST_CASE("report: names that look like code stay names") {
     check_in_browser(folder);
   };
   check_page();
-  folder.write("data.csv", classes_table(60, bad + "," + image + ",kind", {bad, image, "a & b"}));
-  REQUIRE(run_dma(folder, "fit data.csv --target kind --hidden 2 --members 1 --quiet --report report.html").exit_code == 0);
+  const std::string endless(300, 'W');
+  folder.write("data.csv", classes_table(60, bad + "," + endless + ",kind", {bad + image, endless, "a & b"}));
+  REQUIRE(run_dma(folder, "fit data.csv --target kind --hidden 2 --members 1 --quiet --report report.html").exit_code ==
+          0);
   check_page();
 }
 

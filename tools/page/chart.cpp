@@ -20,7 +20,9 @@ constexpr double kWidth = 420, kHeight = 290, kTop = 26, kRight = 14, kBottom = 
 
 struct Extent {
   double low = 0, high = 0;
-  bool is_drawable() const { return std::isfinite(low) && std::isfinite(high) && std::isfinite(high - low) && low < high; }
+  bool is_drawable() const {
+    return std::isfinite(low) && std::isfinite(high) && std::isfinite(high - low) && low < high;
+  }
 };
 
 // What the axis asks for; otherwise all finite values, and a little room.
@@ -115,8 +117,10 @@ std::string stripes(const Canvas& at, const Series& s) {
     const double from = i == 0 ? here - 6 : 0.5 * (at.x(s.x[i - 1]) + here);
     const double to = i + 1 == s.x.size() ? here + 6 : 0.5 * (at.x(s.x[i + 1]) + here);
     if (std::isfinite(from) && std::isfinite(to) && from < to)
-      out += with_note("rect", fmt::format("class=\"hit\" x=\"{:.1f}\" y=\"0\" width=\"{:.1f}\" height=\"{:.1f}\"", from, to - from,
-                                           at.along()), s, i);
+      out += with_note("rect",
+                       fmt::format("class=\"hit\" x=\"{:.1f}\" y=\"0\" width=\"{:.1f}\" height=\"{:.1f}\"", from,
+                                   to - from, at.along()),
+                       s, i);
   }
   return out;
 }
@@ -148,19 +152,24 @@ std::string axes(const Canvas& at, const plot::Panel& panel, const std::vector<d
   std::string out;
   for (const double tick : y_ticks) {
     const double y = kTop + at.y(tick);
-    out += fmt::format("<path class=\"grid\" d=\"M{:.1f} {:.1f}H{:.1f}\"/><text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"end\">{}</text>",
-                       at.left(), y, right, at.left() - 6, y + 4, tick_text(tick));
+    out += fmt::format(
+        "<path class=\"grid\" d=\"M{:.1f} {:.1f}H{:.1f}\"/><text x=\"{:.1f}\" y=\"{:.1f}\" "
+        "text-anchor=\"end\">{}</text>",
+        at.left(), y, right, at.left() - 6, y + 4, tick_text(tick));
   }
   for (const double tick : x_ticks) {
     const double x = at.left() + at.x(tick);
-    out += fmt::format("<path class=\"grid\" d=\"M{:.1f} {:.1f}V{:.1f}\"/><text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"middle\">{}</text>",
-                       x, kTop, bottom, x, bottom + 16, tick_text(tick));
+    out += fmt::format(
+        "<path class=\"grid\" d=\"M{:.1f} {:.1f}V{:.1f}\"/><text x=\"{:.1f}\" y=\"{:.1f}\" "
+        "text-anchor=\"middle\">{}</text>",
+        x, kTop, bottom, x, bottom + 16, tick_text(tick));
   }
   out += fmt::format("<path class=\"axis\" d=\"M{:.1f} {:.1f}V{:.1f}H{:.1f}\"/>", at.left(), kTop, bottom, right);
   constexpr std::size_t kMostOfLabel = 52;
   out += fmt::format("<text class=\"name\" x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"end\">{}</text>", right, kHeight - 8,
                      escaped(shortened(panel.x.label, kMostOfLabel)));
-  out += fmt::format("<text class=\"name\" x=\"4\" y=\"14\">{}</text>", escaped(shortened(panel.y.label, kMostOfLabel)));
+  out +=
+      fmt::format("<text class=\"name\" x=\"4\" y=\"14\">{}</text>", escaped(shortened(panel.y.label, kMostOfLabel)));
   return out;
 }
 
@@ -183,11 +192,12 @@ std::string picture(const plot::Panel& panel) {
   std::size_t longest_x = 1;
   for (const double tick : ticks(x.low, x.high, 6)) longest_x = std::max(longest_x, tick_text(tick).size());
   const int room = static_cast<int>(at.across() / (kDigit * static_cast<double>(longest_x) + 14));
-  std::string out = fmt::format("<svg class=\"chart\" viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"{}\">", kWidth, kHeight,
-                                escaped(panel.title));
+  std::string out = fmt::format("<svg class=\"chart\" viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"{}\">", kWidth,
+                                kHeight, escaped(panel.title));
   out += axes(at, panel, ticks(x.low, x.high, std::clamp(room, 2, 6)), y_ticks);
   // An inner picture, which cuts off what lies outside the field.
-  out += fmt::format("<svg x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\">", at.left(), kTop, at.across(), at.along());
+  out += fmt::format("<svg x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\">", at.left(), kTop, at.across(),
+                     at.along());
   for (const Series& s : panel.series) out += drawn(at, s) + "\n";
   return out + "</svg></svg>\n";
 }
@@ -233,8 +243,8 @@ std::string_view name_of(plot::Colour colour) {
 }
 
 std::string figure(const plot::Panel& panel, std::string_view caption) {
-  return fmt::format("<figure><h4>{}</h4>{}{}<figcaption>{}</figcaption></figure>\n", escaped(panel.title), picture(panel), key(panel),
-                     caption);
+  return fmt::format("<figure><h4>{}</h4>{}{}<figcaption>{}</figcaption></figure>\n", escaped(panel.title),
+                     picture(panel), key(panel), caption);
 }
 
 }  // namespace dma::page

@@ -17,8 +17,8 @@ std::string shortened(std::string_view text, std::size_t most);
 
 std::string_view name_of(plot::Colour colour);  // of the page's classes: f-blue fills, s-blue strokes
 
-// The heading is the panel's title; texts of the panel are text, the caption is HTML. Linear axes; lines, points, bands and bars. Where
-// no number can be drawn it says so.
+// The heading is the panel's title; texts of the panel are text, the caption is HTML. Linear axes; lines, points, bands
+// and bars. Where no number can be drawn it says so.
 std::string figure(const plot::Panel& panel, std::string_view caption);
 
 }  // namespace dma::page

@@ -38,9 +38,8 @@ std::string prose(std::string_view text) {
 }
 
 std::string html(const Table& table) {
-  std::string text = table.css_class.empty()
-                         ? "<div class=\"wide\"><table>"
-                         : fmt::format("<div class=\"wide\"><table class=\"{}\">", table.css_class);
+  std::string text = table.css_class.empty() ? "<div class=\"wide\"><table>"
+                                             : fmt::format("<div class=\"wide\"><table class=\"{}\">", table.css_class);
   if (!table.caption.empty()) text += fmt::format("<caption>{}</caption>", table.caption);
   if (!table.columns.empty()) {
     text += "<thead><tr>";

@@ -27,7 +27,8 @@ std::string html(const Table& table);
 // Data for scripts and programs, as an element that is not shown: nothing in it ends the element.
 std::string json_element(std::string_view id, const Json& json);
 
-// A whole document, which a browser does not let load anything; `title` is text, `body` HTML. With `script` what is pointed at says its value (own_script()).
+// A whole document, which a browser does not let load anything; `title` is text, `body` HTML. With `script` what is
+// pointed at says its value (own_script()).
 std::string document(std::string_view title, std::string_view body, bool script);
 
 // Light and dark, on paper and on a phone.

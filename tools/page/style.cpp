@@ -10,9 +10,9 @@ std::string_view style() {
 @media screen and (prefers-color-scheme:dark){:root{--back:#14171b;--card:#1b1f25;--text:#e4e8ed;--soft:#9aa4b1;--rule:#323943;--good:#4fcf9f;--bad:#ff9a62;
 --black:#e4e8ed;--orange:#f0b440;--sky:#3f8fc4;--green:#2fc295;--yellow:#f0e442;--blue:#58b6f0;--vermillion:#ff8340;--purple:#e493bd;--grey:#7d8894;--white:#14171b}}
 *{box-sizing:border-box}
-body{font:15px/1.55 system-ui,sans-serif;max-width:1120px;margin:0 auto;padding:1.5em 1em 4em;background:var(--back);color:var(--text)}
-h1,h2,h3{line-height:1.25;overflow-wrap:anywhere}h1{font-size:1.7em;margin:.4em 0 .2em}h2{font-size:1.3em;margin:2.2em 0 .6em;padding-bottom:.25em;border-bottom:1px solid var(--rule)}
-h3{font-size:1.05em;margin:1.6em 0 .4em}p{overflow-wrap:anywhere;max-width:75ch}.soft{color:var(--soft)}.lead{font-size:1.15em;margin:.3em 0}
+body{overflow-wrap:anywhere;font:15px/1.55 system-ui,sans-serif;max-width:1120px;margin:0 auto;padding:1.5em 1em 4em;background:var(--back);color:var(--text)}
+h1,h2,h3{line-height:1.25}h1{font-size:1.7em;margin:.4em 0 .2em}h2{font-size:1.3em;margin:2.2em 0 .6em;padding-bottom:.25em;border-bottom:1px solid var(--rule)}
+h3{font-size:1.05em;margin:1.6em 0 .4em}p{max-width:75ch}.soft{color:var(--soft)}.lead{font-size:1.15em;margin:.3em 0}
 nav a{margin-right:1em}a{color:var(--blue)}code,pre{font:13px/1.5 ui-monospace,monospace}
 pre{background:var(--card);border:1px solid var(--rule);border-radius:6px;padding:.7em 1em;white-space:pre-wrap;overflow-wrap:anywhere}
 .wide{overflow-x:auto}table{border-collapse:collapse;font-size:14px;margin:.8em 0;font-variant-numeric:tabular-nums}
@@ -20,7 +20,7 @@ th,td{border-bottom:1px solid var(--rule);padding:4px 14px 4px 0;text-align:left
 .yes{color:var(--good)}.no,.warning{color:var(--bad);font-weight:600}figcaption,caption{color:var(--soft);text-align:left;caption-side:top;font-size:13px}
 .cards{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,150px),1fr));gap:.7em;margin:1.1em 0}
 .card{background:var(--card);border:1px solid var(--rule);border-radius:8px;padding:.6em .9em}.card b{display:block;font-size:1.45em;line-height:1.3;font-weight:600;font-variant-numeric:tabular-nums}
-.card>span{color:var(--soft);font-size:13px}
+.key span{min-width:0}.card>span{color:var(--soft);font-size:13px}
 .charts{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(100%,330px),1fr));gap:1.4em 1.6em;margin:1em 0}.charts.two{grid-template-columns:repeat(auto-fill,minmax(min(100%,420px),1fr))}figure.half{max-width:620px}figcaption{margin-top:.35em}
 figure{margin:0;min-width:0}figure svg{display:block;width:100%;max-width:100%;height:auto}figure.full{margin:1em 0;overflow-x:auto}
 figure.drawn{margin:1.5em 0}figure.drawn svg{width:auto;background:#fff}

@@ -15,7 +15,8 @@ StatedShare with_chance(double stated, double found, std::size_t rows) {
   StatedShare share{stated, found, stated, stated, rows};
   if (rows == 0 || !(stated > 0 && stated < 1)) return share;
   // A quantile is the least count that is reached with that probability, below as above.
-  using Least = boost::math::policies::policy<boost::math::policies::discrete_quantile<boost::math::policies::integer_round_up>>;
+  using Least =
+      boost::math::policies::policy<boost::math::policies::discrete_quantile<boost::math::policies::integer_round_up>>;
   const boost::math::binomial_distribution<double, Least> chance(static_cast<double>(rows), stated);
   share.low = quantile(chance, 0.025) / static_cast<double>(rows);
   share.high = quantile(chance, 0.975) / static_cast<double>(rows);
@@ -53,7 +54,8 @@ std::vector<StatedShare> quantile_curve(const Eigen::VectorXd& below) {
   return curve;
 }
 
-std::vector<StatedShare> reliability_curve(const Eigen::MatrixXd& probabilities, std::span<const Eigen::Index> classes) {
+std::vector<StatedShare> reliability_curve(const Eigen::MatrixXd& probabilities,
+                                           std::span<const Eigen::Index> classes) {
   constexpr std::size_t kBins = 10;
   struct Bin {
     double confidence = 0, hits = 0;

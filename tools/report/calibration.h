@@ -7,21 +7,21 @@
 
 namespace dma::report {
 
-// A probability that was stated for `rows` rows, the share of them for which it came true, and where this share lies in 95 of 100 tables of so
-// many rows if the statement is right (binomial).
+// A probability that was stated for `rows` rows, the share of them for which it came true, and where this share lies in
+// 95 of 100 tables of so many rows if the statement is right (binomial).
 struct StatedShare {
   double stated = 0, found = 0, low = 0, high = 0;
   std::size_t rows = 0;
 };
 
-// Of central intervals that should hold 5, 10, ..., 95 and 99 % of the observations. `below`: the predictive probability mass below every
-// observation.
+// Of central intervals that should hold 5, 10, ..., 95 and 99 % of the observations. `below`: the predictive
+// probability mass below every observation.
 std::vector<StatedShare> coverage_curve(const Eigen::VectorXd& below);
 // Of values that 5, 10, ..., 95 % of the observations should lie below.
 std::vector<StatedShare> quantile_curve(const Eigen::VectorXd& below);
 
-// Of classifiers: rows in ten bins by the probability of their most probable class, without the empty ones; `stated` is its mean there, `found`
-// the accuracy. The mean of |stated - found| over rows is ClassScores::calibration_error.
+// Of classifiers: rows in ten bins by the probability of their most probable class, without the empty ones; `stated` is
+// its mean there, `found` the accuracy. The mean of |stated - found| over rows is ClassScores::calibration_error.
 std::vector<StatedShare> reliability_curve(const Eigen::MatrixXd& probabilities, std::span<const Eigen::Index> classes);
 
 // Rows of every class (row) by the class that is most probable (column).

@@ -51,7 +51,8 @@ Json confusion_json(const Eigen::MatrixX<Eigen::Index>& counts) {
 double class_products_per_row(const FittedClassifier& fit) {
   double products = 0;
   for (const Classifier::Part& part : fit.saved.memory.parts)
-    products += std::pow(static_cast<double>(part.mean.size()), 2) * static_cast<double>(fit.saved.memory.classes.size());
+    products +=
+        std::pow(static_cast<double>(part.mean.size()), 2) * static_cast<double>(fit.saved.memory.classes.size());
   return products;
 }
 
@@ -66,8 +67,9 @@ Matters what_matters_for_classes(const FittedClassifier& fit) {
       return Eigen::VectorXd::Constant(1, class_scores_of(fit.model.predict(inputs), classes).log_loss).eval();
     };
   };
-  return what_matters(data, effort, fit.saved.options.seed, loss_of,
-                      [&](const Eigen::MatrixXd& inputs) { return Response{fit.model.predict(inputs), {}}; });
+  return what_matters(data, effort, fit.saved.options.seed, loss_of, [&](const Eigen::MatrixXd& inputs) {
+    return Response{fit.model.predict(inputs), {}};
+  });
 }
 
 // The most frequent classes have a curve.

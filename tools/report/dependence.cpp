@@ -7,7 +7,8 @@
 
 namespace dma::report {
 
-Dependence partial_dependence(const Eigen::MatrixXd& rows, Eigen::Index column, const Eigen::VectorXd& x, const Model& model) {
+Dependence partial_dependence(const Eigen::MatrixXd& rows, Eigen::Index column, const Eigen::VectorXd& x,
+                              const Model& model) {
   const Eigen::Index count = rows.rows();
   Eigen::MatrixXd all = rows.replicate(x.size(), 1);
   for (Eigen::Index i = 0; i < x.size(); ++i) all.col(column).segment(i * count, count).setConstant(x(i));
@@ -32,7 +33,7 @@ double quantile_of(std::vector<double> values, double p) {
 Eigen::VectorXd dependence_grid(const Eigen::VectorXd& values, Eigen::Index most) {
   std::vector<double> distinct(values.begin(), values.end());
   std::ranges::sort(distinct);
-  distinct.erase(std::ranges::unique(distinct).begin(), distinct.end());
+  distinct.erase(std::unique(distinct.begin(), distinct.end()), distinct.end());
   if (static_cast<Eigen::Index>(distinct.size()) <= most)
     return Eigen::Map<const Eigen::VectorXd>(distinct.data(), static_cast<Eigen::Index>(distinct.size()));
   const std::vector<double> all(values.begin(), values.end());

@@ -7,8 +7,8 @@
 
 namespace dma::report {
 
-// Rows x outputs: what is predicted, and a standard deviation of what is not known about it (none: no columns). Many threads
-// may ask at once.
+// Rows x outputs: what is predicted, and a standard deviation of what is not known about it (none: no columns). Many
+// threads may ask at once.
 struct Response {
   Eigen::MatrixXd mean, sd;
 };
@@ -19,13 +19,14 @@ struct Dependence {
   Eigen::MatrixXd mean, sd;  // x's x outputs
 };
 
-// Partial dependence (Friedman 2001): at every value of `x`, the mean over the rows of what the model predicts when their column has that
-// value. `sd` is the mean of the rows' standard deviations: that of the mean is this where rows err together, and never more
-// (the standard deviation of a sum is at most the sum of standard deviations).
-Dependence partial_dependence(const Eigen::MatrixXd& rows, Eigen::Index column, const Eigen::VectorXd& x, const Model& model);
+// Partial dependence (Friedman 2001): at every value of `x`, the mean over the rows of what the model predicts when
+// their column has that value. `sd` is the mean of the rows' standard deviations: that of the mean is this where rows
+// err together, and never more (the standard deviation of a sum is at most the sum of standard deviations).
+Dependence partial_dependence(const Eigen::MatrixXd& rows, Eigen::Index column, const Eigen::VectorXd& x,
+                              const Model& model);
 
-// Where to look: the values themselves where a column has no more than `most` of them, otherwise evenly from its 1 % to its 99 % quantile,
-// so that one stray value does not flatten the picture.
+// Where to look: the values themselves where a column has no more than `most` of them, otherwise evenly from its 1 % to
+// its 99 % quantile, so that one stray value does not flatten the picture.
 Eigen::VectorXd dependence_grid(const Eigen::VectorXd& values, Eigen::Index most);
 
 // The value below which a share p of the values lies, between neighbours linearly; of at least one value.

@@ -17,15 +17,17 @@ Effort effort_for(double products_per_row, Eigen::Index rows, Eigen::Index colum
   Effort effort;
   const double per_row = effort.shuffles * static_cast<double>(columns) * cost;
   effort.rows = std::min(rows, whole_number<Eigen::Index>(kProducts / per_row, kLeastRows, kMostRows));
-  effort.columns =
-      whole_number<Eigen::Index>(kMostProducts / (effort.shuffles * static_cast<double>(effort.rows) * cost), 1, columns);
+  effort.columns = whole_number<Eigen::Index>(
+      kMostProducts / (effort.shuffles * static_cast<double>(effort.rows) * cost), 1, columns);
   if (outputs > 1) effort.dependences = std::max<Eigen::Index>(2, 6 / outputs);
   const double curves = static_cast<double>(std::min(columns, effort.dependences * outputs) * effort.grid);
-  effort.dependence_rows = std::min(rows, whole_number<Eigen::Index>(kProducts / (curves * cost), kLeastAveraged, kMostAveraged));
+  effort.dependence_rows =
+      std::min(rows, whole_number<Eigen::Index>(kProducts / (curves * cost), kLeastAveraged, kMostAveraged));
   return effort;
 }
 
-std::vector<Eigen::Index> columns_to_shuffle(const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& predicted, Eigen::Index most) {
+std::vector<Eigen::Index> columns_to_shuffle(const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& predicted,
+                                             Eigen::Index most) {
   std::vector<Eigen::Index> order(static_cast<std::size_t>(inputs.cols()));
   std::iota(order.begin(), order.end(), Eigen::Index{0});
   if (inputs.cols() <= most) return order;

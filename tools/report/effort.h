@@ -15,12 +15,13 @@ struct Effort {
   Eigen::Index grid = 21;        // values on a curve
 };
 
-// For predictions that cost so many products a row: a few seconds' worth, or what 50 rows of every column cost if that is
-// less than a minute's; beyond, fewer columns.
+// For predictions that cost so many products a row: a few seconds' worth, or what 50 rows of every column cost if that
+// is less than a minute's; beyond, fewer columns.
 Effort effort_for(double products_per_row, Eigen::Index rows, Eigen::Index columns, Eigen::Index outputs);
 
-// The columns to look at where they cannot all be: those that go most with what is predicted (largest correlation with any output), in
-// their order.
-std::vector<Eigen::Index> columns_to_shuffle(const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& predicted, Eigen::Index most);
+// The columns to look at where they cannot all be: those that go most with what is predicted (largest correlation with
+// any output), in their order.
+std::vector<Eigen::Index> columns_to_shuffle(const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& predicted,
+                                             Eigen::Index most);
 
 }  // namespace dma::report

@@ -7,7 +7,8 @@
 
 namespace dma::report {
 
-PermutationImportance permutation_importance(const Eigen::MatrixXd& inputs, const Loss& loss, int shuffles, std::uint64_t seed) {
+PermutationImportance permutation_importance(const Eigen::MatrixXd& inputs, const Loss& loss, int shuffles,
+                                             std::uint64_t seed) {
   PermutationImportance found{loss(inputs), {}};
   const Eigen::Index outputs = found.before.size();
   constexpr std::uint64_t kPurpose = 0x8cb92ba72f3d8dd7;  // its own stream, apart from the seed's other uses

@@ -8,8 +8,8 @@
 
 namespace dma::report {
 
-// How badly a model predicts rows with these inputs, one number per output; the rows' targets are its own business. Many threads may call
-// it at once.
+// How badly a model predicts rows with these inputs, one number per output; the rows' targets are its own business.
+// Many threads may call it at once.
 using Loss = std::function<Eigen::VectorXd(const Eigen::MatrixXd& inputs)>;
 
 struct Importance {
@@ -21,9 +21,10 @@ struct PermutationImportance {
   std::vector<std::vector<Importance>> inputs;  // [column][output]
 };
 
-// Permutation importance (Breiman 2001): how much the loss rises when the values of one column are handed to other rows, mean
-// and standard deviation over `shuffles` orders. A column that the model does not look at has 0; of two columns that say the same each may
-// have little, since the other remains. Calls the loss 1 + columns * shuffles times.
-PermutationImportance permutation_importance(const Eigen::MatrixXd& inputs, const Loss& loss, int shuffles, std::uint64_t seed);
+// Permutation importance (Breiman 2001): how much the loss rises when the values of one column are handed to other
+// rows, mean and standard deviation over `shuffles` orders. A column that the model does not look at has 0; of two
+// columns that say the same each may have little, since the other remains. Calls the loss 1 + columns * shuffles times.
+PermutationImportance permutation_importance(const Eigen::MatrixXd& inputs, const Loss& loss, int shuffles,
+                                             std::uint64_t seed);
 
 }  // namespace dma::report

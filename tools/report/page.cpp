@@ -20,7 +20,9 @@ std::string names_of_targets(const Shown& shown) {
 
 std::string summary_lines(const Shown& shown) {
   std::string text;
-  const auto line = [&](const std::string& sentence) { text += fmt::format("<p class=\"lead\">{}</p>\n", escaped(sentence)); };
+  const auto line = [&](const std::string& sentence) {
+    text += fmt::format("<p class=\"lead\">{}</p>\n", escaped(sentence));
+  };
   if (shown.has("/summary")) {
     if (const Json& summary = shown.at("/summary"); summary.is_array())
       for (const Json& sentence : summary) line(sentence.get<std::string>());
@@ -44,18 +46,21 @@ std::string page_of(const Json& whole) {
   std::string body = fmt::format("<h1>{}</h1>\n", escaped(title));
   body += summary_lines(shown);
   body += "<nav>";
-  for (const auto& [id, name] : std::initializer_list<std::pair<const char*, const char*>>{{"learned", "What was learned"},
-                                                                                          {"good", "How good it is"},
-                                                                                          {"matters", "Which inputs matter"},
-                                                                                          {"training", "Training"},
-                                                                                          {"graph", "The graph"},
-                                                                                          {"again", "Do it again"}})
+  for (const auto& [id, name] :
+       std::initializer_list<std::pair<const char*, const char*>>{{"learned", "What was learned"},
+                                                                  {"good", "How good it is"},
+                                                                  {"matters", "Which inputs matter"},
+                                                                  {"training", "Training"},
+                                                                  {"graph", "The graph"},
+                                                                  {"again", "Do it again"}})
     body += fmt::format("<a href=\"#{}\">{}</a> ", id, name);
   body += "</nav>\n";
   body += shown.at("/report/kind") == "classifier" ? classifier_body(shown) : regression_body(shown);
-  body += fmt::format("<h2 id=\"again\">Do it again</h2>\n<pre>{}</pre>\n<p class=\"soft\">{}; one seed gives one model and one report. All numbers "
-                      "of this page, and more, are JSON in its last element, as <code>--json</code> prints them.</p>\n",
-                      escaped(shown.at("/report/command").get<std::string>()), escaped(shown.at("/report/made_by").get<std::string>()));
+  body += fmt::format(
+      "<h2 id=\"again\">Do it again</h2>\n<pre>{}</pre>\n<p class=\"soft\">{}; one seed gives one model and one "
+      "report. All numbers "
+      "of this page, and more, are JSON in its last element, as <code>--json</code> prints them.</p>\n",
+      escaped(shown.at("/report/command").get<std::string>()), escaped(shown.at("/report/made_by").get<std::string>()));
   return page::document(title, body + page::json_element("report", whole), true);
 }
 

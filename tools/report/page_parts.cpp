@@ -29,7 +29,8 @@ std::string option_value(const Shown& shown, const std::string& pointer) {
   if (value.empty()) return "none";
   std::string all;
   for (const auto& [key, element] : value.items())
-    all += (all.empty() ? "" : ", ") + (value.is_object() ? escaped(key) + " " : "") + option_value(shown, pointer + "/" + key);
+    all += (all.empty() ? "" : ", ") + (value.is_object() ? escaped(key) + " " : "") +
+           option_value(shown, pointer + "/" + key);
   return all;
 }
 
@@ -49,13 +50,18 @@ std::string name_of_rows(const std::string& judged_by) {
 std::string about_judged_rows(const Shown& shown) {
   const auto by = shown.at("/report/judged_by").get<std::string>();
   if (by == "held_out")
-    return "<p>Pictures show the <em>rows kept aside</em> (<code>--holdout</code>): nothing was learned from them.</p>\n";
+    return "<p>Pictures show the <em>rows kept aside</em> (<code>--holdout</code>): nothing was learned from "
+           "them.</p>\n";
   if (by == "left_out")
-    return "<p>Pictures show the learned rows, <em>each predicted as if it had been left out</em>: what it alone taught is taken out of the "
-           "fitted Gaussian again, without a new fit. The noise, the prior's scale and the place around which the network is linearised "
-           "have seen the row, so where weights are many and rows few this flatters; <code>--holdout 0.2</code> keeps rows aside for "
+    return "<p>Pictures show the learned rows, <em>each predicted as if it had been left out</em>: what it alone "
+           "taught is taken out of the "
+           "fitted Gaussian again, without a new fit. The noise, the prior's scale and the place around which the "
+           "network is linearised "
+           "have seen the row, so where weights are many and rows few this flatters; <code>--holdout 0.2</code> keeps "
+           "rows aside for "
            "good.</p>\n";
-  return "<p class=\"warning\">Pictures and scores are of the rows that were learned: unseen rows will be predicted worse. This method knows no "
+  return "<p class=\"warning\">Pictures and scores are of the rows that were learned: unseen rows will be predicted "
+         "worse. This method knows no "
          "left-out rows; --holdout 0.2 keeps some aside.</p>\n";
 }
 
@@ -71,21 +77,28 @@ std::string importance_section(const Shown& shown, const std::string& pointer) {
   const std::size_t inputs = shown.at(pointer + "/inputs").size(), all = shown.at("/report/data/inputs").size();
   const auto loss = escaped(shown.at("/report/matters/loss").get<std::string>());
   std::string text = fmt::format(
-      "<p><em>Permutation importance</em>: how much the {0} of {1} learned rows, predicted by the fitted model, rises from {2} when one "
-      "column is handed to other rows; mean and standard deviation of {3} shuffles. These are rows that were learned: it says what the "
+      "<p><em>Permutation importance</em>: how much the {0} of {1} learned rows, predicted by the fitted model, rises "
+      "from {2} when one "
+      "column is handed to other rows; mean and standard deviation of {3} shuffles. These are rows that were learned: "
+      "it says what the "
       "model looks at, not what would help on unseen rows. Columns that say the same share their importance.</p>\n",
-      loss, shown.whole_number("/report/matters/rows"), shown.number(pointer + "/before"), shown.whole_number("/report/matters/shuffles"));
+      loss, shown.whole_number("/report/matters/rows"), shown.number(pointer + "/before"),
+      shown.whole_number("/report/matters/shuffles"));
   if (inputs < all)
-    text += fmt::format("<p>Of {} columns, the {} that go most with what is predicted were shuffled: all would have taken too long.</p>\n", all,
-                        inputs);
-  text += fmt::format("<figure class=\"half\">{}<figcaption>Rise of the {}.{}</figcaption></figure>\n", importance_picture(shown, pointer, kMost),
-                      loss, inputs > kMost ? fmt::format(" The first {} of {}; all are in the JSON.", kMost, inputs) : "");
+    text += fmt::format(
+        "<p>Of {} columns, the {} that go most with what is predicted were shuffled: all would have taken too "
+        "long.</p>\n",
+        all, inputs);
+  text += fmt::format("<figure class=\"half\">{}<figcaption>Rise of the {}.{}</figcaption></figure>\n",
+                      importance_picture(shown, pointer, kMost), loss,
+                      inputs > kMost ? fmt::format(" The first {} of {}; all are in the JSON.", kMost, inputs) : "");
   return text;
 }
 
 std::string averaged_sentence(const Shown& shown) {
-  return fmt::format("averaged over {} learned rows, whose column has the value below while their other columns stay as they are",
-                     shown.whole_number("/report/matters/averaged_rows"));
+  return fmt::format(
+      "averaged over {} learned rows, whose column has the value below while their other columns stay as they are",
+      shown.whole_number("/report/matters/averaged_rows"));
 }
 
 std::string columns_table(const Shown& shown) {
@@ -101,7 +114,8 @@ std::string columns_table(const Shown& shown) {
         ++left;
       else
         table.rows.push_back({escaped(shown.at(one + "/name").get<std::string>()), kind[0] == 't' ? "target" : "input",
-                              shown.number(one + "/lowest"), shown.number(one + "/mean"), shown.number(one + "/highest")});
+                              shown.number(one + "/lowest"), shown.number(one + "/mean"),
+                              shown.number(one + "/highest")});
     }
   }
   return page::html(table) + (left > 0 ? fmt::format("<p class=\"soft\">and {} more</p>\n", left) : "");

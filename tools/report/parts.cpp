@@ -22,7 +22,8 @@ Json column_facts(const std::vector<std::string>& names, const Eigen::MatrixXd& 
   Json all = Json::array();
   for (Eigen::Index i = 0; i < values.cols(); ++i) {
     const Eigen::ArrayXd column = values.col(i).array();
-    const double mean = (column / static_cast<double>(column.size())).sum();  // the sum may be beyond the largest double
+    const double mean =
+        (column / static_cast<double>(column.size())).sum();  // the sum may be beyond the largest double
     all.push_back({{"name", names[static_cast<std::size_t>(i)]},
                    {"lowest", json_number(column.minCoeff())},
                    {"mean", json_number(mean)},
@@ -36,7 +37,8 @@ Places ranked(const PermutationImportance& found, std::size_t output) {
   Places order(found.inputs.size());
   std::iota(order.begin(), order.end(), Eigen::Index{0});
   std::ranges::stable_sort(order, [&](Eigen::Index a, Eigen::Index b) {
-    return found.inputs[static_cast<std::size_t>(a)][output].mean > found.inputs[static_cast<std::size_t>(b)][output].mean;
+    return found.inputs[static_cast<std::size_t>(a)][output].mean >
+           found.inputs[static_cast<std::size_t>(b)][output].mean;
   });
   return order;
 }
@@ -78,7 +80,9 @@ Json json_of(const std::vector<StatedShare>& curve) {
 }
 
 Json about(const Origin& origin, const TrainingData& data) {
-  Json json = {{"made_by", "dma " + version()}, {"command", printable(origin.command)}, {"warning", printable(origin.warning)}};
+  Json json = {{"made_by", "dma " + version()},
+               {"command", printable(origin.command)},
+               {"warning", printable(origin.warning)}};
   json["data"] = {{"file", printable(origin.file)},
                   {"rows", data.rows()},
                   {"held_out_rows", data.held_out_rows()},
@@ -126,13 +130,14 @@ Matters what_matters(const TrainingData& data, const Effort& effort, std::uint64
     any_curve.insert(with_curve.back().begin(), with_curve.back().end());
   }
 
-  const Eigen::MatrixXd averaged = data.inputs(sample_rows(data.inputs.rows(), effort.dependence_rows, seed + 1), Eigen::all);
+  const Eigen::MatrixXd averaged =
+      data.inputs(sample_rows(data.inputs.rows(), effort.dependence_rows, seed + 1), Eigen::all);
   std::vector<Dependence> curves(columns.size());
   const Places places(any_curve.begin(), any_curve.end());
   parallel_for(places.size(), all_processors(), [&](std::size_t task) {
     const auto place = static_cast<std::size_t>(places[task]);
-    curves[place] =
-        partial_dependence(averaged, columns[place], dependence_grid(data.inputs.col(columns[place]), effort.grid), model);
+    curves[place] = partial_dependence(averaged, columns[place],
+                                       dependence_grid(data.inputs.col(columns[place]), effort.grid), model);
   });
   const Eigen::Index outputs = curves[static_cast<std::size_t>(*any_curve.begin())].mean.cols();
   for (Eigen::Index j = 0; j < outputs; ++j) {

@@ -15,7 +15,8 @@ using plot::Panel;
 using plot::Style;
 using Numbers = std::vector<double>;
 
-constexpr std::array kColours = {Colour::blue, Colour::vermillion, Colour::green, Colour::orange, Colour::purple, Colour::grey};
+constexpr std::array kColours = {Colour::blue,   Colour::vermillion, Colour::green,
+                                 Colour::orange, Colour::purple,     Colour::grey};
 
 struct Span {
   double low = HUGE_VAL, high = -HUGE_VAL;
@@ -48,8 +49,9 @@ Panel shares_panel(const Json& curve, const std::string& title, const std::strin
                 high = column(curve, "chance_high");
   std::vector<std::string> notes;
   for (std::size_t i = 0; i < stated.size(); ++i)
-    notes.push_back(fmt::format("stated {}\nfound {}\nby chance {} to {}\n{} rows", percent_text(stated[i]), percent_text(found[i]),
-                                percent_text(low[i]), percent_text(high[i]), curve[i].at("rows").get<std::size_t>()));
+    notes.push_back(fmt::format("stated {}\nfound {}\nby chance {} to {}\n{} rows", percent_text(stated[i]),
+                                percent_text(found[i]), percent_text(low[i]), percent_text(high[i]),
+                                curve[i].at("rows").get<std::size_t>()));
   return {.title = title,
           .x = {.label = x, .low = 0, .high = 100},
           .y = {.label = y, .low = 0, .high = 100},
@@ -73,8 +75,8 @@ std::vector<std::string> notes_of(const Json& points) {
   std::vector<std::string> notes;
   for (std::size_t i = 0; i < points.at("observed").size(); ++i) {
     const auto number = [&](const char* key) { return four_digits(json_number(points.at(key)[i])); };
-    notes.push_back(fmt::format("observed {}\npredicted {}\n95 %: {} to {}", number("observed"), number("predicted"), number("low"),
-                                number("high")));
+    notes.push_back(fmt::format("observed {}\npredicted {}\n95 %: {} to {}", number("observed"), number("predicted"),
+                                number("low"), number("high")));
   }
   return notes;
 }
@@ -88,20 +90,21 @@ Panel agreement_panel(const Json& points, const std::string& target) {
   return {.title = "Predicted against observed",
           .x = {.label = "observed " + target, .low = span.low, .high = span.high},
           .y = {.label = "predicted " + target, .low = span.low, .high = span.high},
-          .series = {{.title = "95 % interval",
-                      .style = Style::bars,
-                      .colour = Colour::sky,
-                      .x = observed,
-                      .y = numbers_of(points.at("low")),
-                      .y_high = numbers_of(points.at("high"))},
-                     {.style = Style::dashed, .colour = Colour::grey, .x = {span.low, span.high}, .y = {span.low, span.high}},
-                     {.title = "row",
-                      .style = Style::points,
-                      .colour = Colour::blue,
-                      .x = observed,
-                      .y = predicted,
-                      .width = 1,
-                      .notes = notes_of(points)}}};
+          .series = {
+              {.title = "95 % interval",
+               .style = Style::bars,
+               .colour = Colour::sky,
+               .x = observed,
+               .y = numbers_of(points.at("low")),
+               .y_high = numbers_of(points.at("high"))},
+              {.style = Style::dashed, .colour = Colour::grey, .x = {span.low, span.high}, .y = {span.low, span.high}},
+              {.title = "row",
+               .style = Style::points,
+               .colour = Colour::blue,
+               .x = observed,
+               .y = predicted,
+               .width = 1,
+               .notes = notes_of(points)}}};
 }
 
 Panel residual_panel(const Json& points, const std::string& target) {
@@ -111,12 +114,15 @@ Panel residual_panel(const Json& points, const std::string& target) {
   Span span;
   span.include(predicted), span.widen(0.05);
   std::vector<std::string> notes = notes_of(points);
-  for (std::size_t i = 0; i < notes.size(); ++i) notes[i] = fmt::format("off by {}\n", four_digits(residual[i])) + notes[i];
-  return {.title = "Residuals",
-          .x = {.label = "predicted " + target, .low = span.low, .high = span.high},
-          .y = {.label = "observed − predicted"},
-          .series = {{.style = Style::dashed, .colour = Colour::grey, .x = {span.low, span.high}, .y = {0, 0}},
-                     {.style = Style::points, .colour = Colour::blue, .x = predicted, .y = residual, .width = 1, .notes = notes}}};
+  for (std::size_t i = 0; i < notes.size(); ++i)
+    notes[i] = fmt::format("off by {}\n", four_digits(residual[i])) + notes[i];
+  return {
+      .title = "Residuals",
+      .x = {.label = "predicted " + target, .low = span.low, .high = span.high},
+      .y = {.label = "observed − predicted"},
+      .series = {
+          {.style = Style::dashed, .colour = Colour::grey, .x = {span.low, span.high}, .y = {0, 0}},
+          {.style = Style::points, .colour = Colour::blue, .x = predicted, .y = residual, .width = 1, .notes = notes}}};
 }
 
 Panel coverage_panel(const Json& curve) {
@@ -128,7 +134,8 @@ Panel calibration_panel(const Json& curve) {
 }
 
 Panel reliability_panel(const Json& curve) {
-  Panel panel = shares_panel(curve, "Calibration curve", "% stated for the most probable class", "% of rows it is right for");
+  Panel panel =
+      shares_panel(curve, "Calibration curve", "% stated for the most probable class", "% of rows it is right for");
   panel.series[0].style = Style::bars;
   return panel;
 }
@@ -145,24 +152,21 @@ std::vector<Panel> dependence_panels(const Json& curves, const std::string& targ
     const auto name = curve.at("name").get<std::string>();
     std::vector<std::string> notes;
     for (std::size_t i = 0; i < x.size(); ++i)
-      notes.push_back(fmt::format("{} = {}\n{}: {}\n95 %: {} to {}", name, four_digits(x[i]), target, four_digits(mean[i]),
-                                  four_digits(low[i]), four_digits(high[i])));
-    panels.push_back({.title = name,
-                      .x = {.label = name},
-                      .y = {.label = target, .low = span.low, .high = span.high},
-                      .series = {{.title = "95 %, at most",
-                                  .style = Style::band,
-                                  .colour = Colour::sky,
-                                  .x = x,
-                                  .y = low,
-                                  .y_high = high},
-                                 {.title = "tenths of the rows",
-                                  .style = Style::bars,
-                                  .colour = Colour::grey,
-                                  .x = deciles,
-                                  .y = Numbers(deciles.size(), span.low),
-                                  .y_high = Numbers(deciles.size(), span.low + 0.04 * (span.high - span.low))},
-                                 {.title = "mean prediction", .colour = Colour::blue, .x = x, .y = mean, .notes = notes}}});
+      notes.push_back(fmt::format("{} = {}\n{}: {}\n95 %: {} to {}", name, four_digits(x[i]), target,
+                                  four_digits(mean[i]), four_digits(low[i]), four_digits(high[i])));
+    panels.push_back(
+        {.title = name,
+         .x = {.label = name},
+         .y = {.label = target, .low = span.low, .high = span.high},
+         .series = {
+             {.title = "95 %, at most", .style = Style::band, .colour = Colour::sky, .x = x, .y = low, .y_high = high},
+             {.title = "tenths of the rows",
+              .style = Style::bars,
+              .colour = Colour::grey,
+              .x = deciles,
+              .y = Numbers(deciles.size(), span.low),
+              .y_high = Numbers(deciles.size(), span.low + 0.04 * (span.high - span.low))},
+             {.title = "mean prediction", .colour = Colour::blue, .x = x, .y = mean, .notes = notes}}});
   }
   return panels;
 }
@@ -177,7 +181,9 @@ std::vector<Panel> class_dependence_panels(const Json& classes, const std::strin
     const Json& first = classes[0].at("inputs")[i];
     const auto name = first.at("name").get<std::string>();
     const Numbers x = numbers_of(first.at("x"));
-    Panel panel{.title = name, .x = {.label = name}, .y = {.label = "% of " + target, .low = 0, .high = std::min(100.0, 1.1 * most)}};
+    Panel panel{.title = name,
+                .x = {.label = name},
+                .y = {.label = "% of " + target, .low = 0, .high = std::min(100.0, 1.1 * most)}};
     std::vector<std::string> notes;
     for (const double value : x) notes.push_back(fmt::format("{} = {}", name, four_digits(value)));
     for (std::size_t k = 0; k < classes.size(); ++k) {

@@ -21,7 +21,8 @@ plot::Panel training_panel(const Json& members, const std::string& quantity, con
 // Bars with whiskers; `pointer` is the place of the importance in the JSON. At most `most` inputs.
 std::string importance_picture(const Shown& shown, const std::string& pointer, std::size_t most);
 
-// The factor graph of one row: widths of the layers, inputs first; what stands behind the last layer ("noise"), and its variable.
+// The factor graph of one row: widths of the layers, inputs first; what stands behind the last layer ("noise"), and its
+// variable.
 struct NetworkGraph {
   std::vector<std::size_t> layers;
   bool bias = true;

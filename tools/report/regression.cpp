@@ -21,8 +21,11 @@ Eigen::MatrixXd some_rows(const Eigen::MatrixXd& all, const Places& rows) {
 }
 
 Prediction some_rows(const Prediction& all, const Places& rows) {
-  Prediction some{some_rows(all.mean, rows), some_rows(all.sd, rows), some_rows(all.epistemic_sd, rows),
-                  some_rows(all.noise_sd, rows), {}};
+  Prediction some{some_rows(all.mean, rows),
+                  some_rows(all.sd, rows),
+                  some_rows(all.epistemic_sd, rows),
+                  some_rows(all.noise_sd, rows),
+                  {}};
   for (const PredictionComponent& c : all.components)
     some.components.push_back({some_rows(c.mean, rows), some_rows(c.epistemic_sd, rows), some_rows(c.noise_sd, rows),
                                some_rows(c.weight, rows), c.tails});
@@ -48,7 +51,8 @@ Judged judged_rows(const FittedRegression& fit) {
 
 double share_explained(double rmse, const Eigen::VectorXd& targets) {
   const double middle = (targets / static_cast<double>(targets.size())).sum();
-  const double spread = (targets.array() - middle).matrix().stableNorm() / std::sqrt(static_cast<double>(targets.size()));
+  const double spread =
+      (targets.array() - middle).matrix().stableNorm() / std::sqrt(static_cast<double>(targets.size()));
   return 1 - (rmse / spread) * (rmse / spread);
 }
 
@@ -59,21 +63,24 @@ Json scores_json(const Scores& scores, double explained, std::size_t rows) {
   return json;
 }
 
-Json all_scores(const FittedRegression& fit, const Judged& judged, const std::vector<Scores>& of_judged, Eigen::Index target) {
+Json all_scores(const FittedRegression& fit, const Judged& judged, const std::vector<Scores>& of_judged,
+                Eigen::Index target) {
   const auto j = static_cast<std::size_t>(target);
   const TrainingRecord& t = fit.saved.training;
   Json json;
   if (j < t.held_out.size())
-    json["held_out"] = scores_json(t.held_out[j], share_explained(t.held_out[j].rmse, fit.data.held_out_outputs.col(target)),
-                                   fit.data.held_out_rows());
+    json["held_out"] =
+        scores_json(t.held_out[j], share_explained(t.held_out[j].rmse, fit.data.held_out_outputs.col(target)),
+                    fit.data.held_out_rows());
   if (j < t.left_out.size()) json["left_out"] = scores_json(t.left_out[j].scores, t.left_out[j].explained, t.rows);
   if (judged.by == "learned")
-    json["learned"] = scores_json(of_judged[j], share_explained(of_judged[j].rmse, fit.data.outputs.col(target)), t.rows);
+    json["learned"] =
+        scores_json(of_judged[j], share_explained(of_judged[j].rmse, fit.data.outputs.col(target)), t.rows);
   return json;
 }
 
-Json points_json(const Judged& judged, const Places& shown, const Prediction& p, const Eigen::MatrixXd& low, const Eigen::MatrixXd& high,
-                 Eigen::Index target) {
+Json points_json(const Judged& judged, const Places& shown, const Prediction& p, const Eigen::MatrixXd& low,
+                 const Eigen::MatrixXd& high, Eigen::Index target) {
   const Eigen::VectorXd observed = judged.targets->col(target)(shown);
   return {{"shown", shown.size()},
           {"rows", judged.targets->rows()},
@@ -106,15 +113,15 @@ double products_per_row(const FittedRegression& fit) {
   const double members = linear ? 1 : static_cast<double>(fit.saved.memory.members.size());
   double weights = linear ? outputs * static_cast<double>(fit.data.features.size() + 1) : 0;
   if (!linear)
-    for (const LayerPrior& prior : fit.saved.memory.members.at(0).priors) weights += static_cast<double>(prior.mean.size());
+    for (const LayerPrior& prior : fit.saved.memory.members.at(0).priors)
+      weights += static_cast<double>(prior.mean.size());
   if (!fit.saved.memory.joint) return 100 * members * weights;  // one sweep of messages
   return 2 * members * outputs * weights * std::min(weights, outputs * static_cast<double>(fit.data.rows()));
 }
 
 Matters matters_of(const FittedRegression& fit) {
   const TrainingData& data = fit.data;
-  const Effort effort =
-      effort_for(products_per_row(fit), data.inputs.rows(), data.inputs.cols(), data.outputs.cols());
+  const Effort effort = effort_for(products_per_row(fit), data.inputs.rows(), data.inputs.cols(), data.outputs.cols());
   const auto loss_of = [&](const Places& rows) -> Loss {
     return [&fit, targets = data.outputs(rows, Eigen::all).eval()](const Eigen::MatrixXd& inputs) {
       const Eigen::MatrixXd miss = fit.model.predict(inputs).mean - targets;
@@ -140,8 +147,8 @@ Json report_of(const FittedRegression& fit, const Origin& origin) {
   const std::vector<Scores> of_judged = scores_of(judged.prediction, *judged.targets);
   const Eigen::MatrixXd below = judged.prediction.cumulative(*judged.targets);
   const auto targets = static_cast<Eigen::Index>(fit.data.targets.size());
-  const Places shown = sample_rows(judged.targets->rows(), std::clamp(kPointsOfAll / targets, kLeastPoints, kMostPoints),
-                                   fit.saved.options.seed);
+  const Places shown = sample_rows(
+      judged.targets->rows(), std::clamp(kPointsOfAll / targets, kLeastPoints, kMostPoints), fit.saved.options.seed);
   const Prediction of_shown = some_rows(judged.prediction, shown);
   const Eigen::MatrixXd low = of_shown.quantile(0.025), high = of_shown.quantile(0.975);
   const Matters matters = matters_of(fit);

@@ -1,6 +1,7 @@
 // What a fit has learned, how good it is, what it looks at: as JSON, and as a page made of nothing but that JSON.
 //
-// The JSON of `dma fit --json` gets an object "report"; every number on the page stands somewhere in that JSON, and the page carries it along.
+// The JSON of `dma fit --json` gets an object "report"; every number on the page stands somewhere in that JSON, and the
+// page carries it along.
 #pragma once
 
 #include <optional>

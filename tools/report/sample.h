@@ -8,7 +8,8 @@
 
 namespace dma::report {
 
-// `most` of the rows 0, ..., rows - 1 in their order, each subset as likely as any other; all of them if they are no more.
+// `most` of the rows 0, ..., rows - 1 in their order, each subset as likely as any other; all of them if they are no
+// more.
 std::vector<Eigen::Index> sample_rows(Eigen::Index rows, Eigen::Index most, std::uint64_t seed);
 
 // An order of the numbers 0, ..., count - 1, each as likely as any other.

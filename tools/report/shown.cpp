@@ -19,9 +19,10 @@ std::vector<double> numbers_of(const Json& array) {
   return all;
 }
 
-std::string Shown::element(std::string_view name, const std::string& pointer, double times, const std::string& text) const {
-  return fmt::format("<{} data-at=\"{}\"{}>{}</{}>", name, page::escaped(pointer), times == 1 ? "" : fmt::format(" data-times=\"{}\"", times),
-                     page::escaped(text), name);
+std::string Shown::element(std::string_view name, const std::string& pointer, double times,
+                           const std::string& text) const {
+  return fmt::format("<{} data-at=\"{}\"{}>{}</{}>", name, page::escaped(pointer),
+                     times == 1 ? "" : fmt::format(" data-times=\"{}\"", times), page::escaped(text), name);
 }
 
 std::string Shown::number(const std::string& pointer) const {
@@ -38,7 +39,8 @@ std::string Shown::percent(const std::string& pointer, int decimals) const {
 
 std::string Shown::whole_number(const std::string& pointer) const {
   const Json& value = at(pointer);  // not by way of a double, which would round a large seed
-  return element("span", pointer, 1, value.is_number_integer() ? value.dump() : fmt::format("{:.0f}", json_number(value)));
+  return element("span", pointer, 1,
+                 value.is_number_integer() ? value.dump() : fmt::format("{:.0f}", json_number(value)));
 }
 
 }  // namespace dma::report

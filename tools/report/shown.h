@@ -1,4 +1,5 @@
-// Numbers on the page, each with the place in the JSON that it comes from: whoever doubts one can look it up, and so does a test.
+// Numbers on the page, each with the place in the JSON that it comes from: whoever doubts one can look it up, and so
+// does a test.
 #pragma once
 
 #include <string>
@@ -14,7 +15,7 @@ class Shown {
   explicit Shown(const Json& whole) : whole_(whole) {}
 
   // HTML of the number at a JSON pointer such as "/report/targets/0/noise".
-  std::string number(const std::string& pointer) const;                                // four digits
+  std::string number(const std::string& pointer) const;  // four digits
   std::string percent(const std::string& pointer, int decimals = 1) const;
   std::string whole_number(const std::string& pointer) const;
   // The same inside an SVG text.

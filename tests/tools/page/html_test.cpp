@@ -57,7 +57,8 @@ TEST_CASE("page: names are cut between characters") {
 
 TEST_CASE("page: a chart shows finite marks, says what they are, and says so where there are none") {
   dma::plot::Panel panel{.title = "<t>", .x = {"<x>"}, .y = {"y"}};
-  panel.series = {{.style = dma::plot::Style::points, .x = {1, 2, NAN}, .y = {3, HUGE_VAL, 5}, .notes = {"<one>", "two", "three"}}};
+  panel.series = {
+      {.style = dma::plot::Style::points, .x = {1, 2, NAN}, .y = {3, HUGE_VAL, 5}, .notes = {"<one>", "two", "three"}}};
   const std::string text = dma::page::figure(panel, "caption");
   CHECK(text.find("&lt;one&gt;") != text.npos);
   CHECK(text.find("two") == text.npos);

@@ -16,7 +16,8 @@ namespace {
 double binomial_below(int k, int n, double p) {
   double sum = 0;
   for (int i = 0; i <= k; ++i)
-    sum += std::exp(std::lgamma(n + 1.0) - std::lgamma(i + 1.0) - std::lgamma(n - i + 1.0) + i * std::log(p) + (n - i) * std::log1p(-p));
+    sum += std::exp(std::lgamma(n + 1.0) - std::lgamma(i + 1.0) - std::lgamma(n - i + 1.0) + i * std::log(p) +
+                    (n - i) * std::log1p(-p));
   return sum;
 }
 
@@ -32,7 +33,7 @@ TEST_CASE("calibration: intervals and quantiles are counted, by hand") {
   CHECK(coverage[18].found == doctest::Approx(0.75));  // 95 %: all but 0.02
   CHECK(coverage[19].found == 1);                      // 99 %
   CHECK(quantiles[0].found == doctest::Approx(0.25));
-  CHECK(quantiles[7].found == doctest::Approx(0.5));   // 40 %
+  CHECK(quantiles[7].found == doctest::Approx(0.5));  // 40 %
   CHECK(quantiles[18].found == doctest::Approx(0.75));
   for (const StatedShare& share : coverage) CHECK(share.rows == 4);
 }
@@ -40,8 +41,10 @@ TEST_CASE("calibration: intervals and quantiles are counted, by hand") {
 TEST_CASE("calibration: what chance allows holds 95 % of all tables, term by term") {
   const Eigen::VectorXd below = Eigen::VectorXd::LinSpaced(40, 0.01, 0.99);
   for (const StatedShare& share : dma::report::quantile_curve(below)) {
-    const int low = static_cast<int>(std::lround(40 * share.low)), high = static_cast<int>(std::lround(40 * share.high));
-    const double inside = binomial_below(high, 40, share.stated) - (low > 0 ? binomial_below(low - 1, 40, share.stated) : 0);
+    const int low = static_cast<int>(std::lround(40 * share.low)),
+              high = static_cast<int>(std::lround(40 * share.high));
+    const double inside =
+        binomial_below(high, 40, share.stated) - (low > 0 ? binomial_below(low - 1, 40, share.stated) : 0);
     CHECK(inside >= 0.95);
     CHECK(inside < 0.995);
   }

@@ -23,7 +23,8 @@ TEST_CASE("dependence: the mean over rows, by hand") {
   const auto found = partial_dependence(rows, 1, grid, model);
   for (Eigen::Index i = 0; i < 3; ++i) {
     double products = 0, first = 0, size = 0;
-    for (Eigen::Index n = 0; n < 30; ++n) products += rows(n, 0) * rows(n, 2) / 30, first += rows(n, 0) / 30, size += std::abs(rows(n, 0)) / 30;
+    for (Eigen::Index n = 0; n < 30; ++n)
+      products += rows(n, 0) * rows(n, 2) / 30, first += rows(n, 0) / 30, size += std::abs(rows(n, 0)) / 30;
     CHECK(found.mean(i, 0) == doctest::Approx(grid(i) * grid(i) + products));
     CHECK(found.mean(i, 1) == doctest::Approx(grid(i) * first));
     CHECK(found.sd(i, 0) == doctest::Approx(size));

@@ -27,7 +27,8 @@ Eigen::VectorXd loss_of(const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& be
 TEST_CASE("importance: mean and deviation are those of all orders, enumerated") {
   const Eigen::MatrixXd x = dma::oracle::random_matrix(4, 3, 7);
   constexpr int kShuffles = 20'000;
-  const auto found = permutation_importance(x, [&](const Eigen::MatrixXd& some) { return loss_of(some, x); }, kShuffles, 5);
+  const auto found = permutation_importance(
+      x, [&](const Eigen::MatrixXd& some) { return loss_of(some, x); }, kShuffles, 5);
   CHECK(found.before(0) == doctest::Approx(0.1));
   for (Eigen::Index column = 0; column < 2; ++column)
     for (Eigen::Index output = 0; output < 2; ++output) {
@@ -38,7 +39,7 @@ TEST_CASE("importance: mean and deviation are those of all orders, enumerated") 
         for (Eigen::Index n = 0; n < 4; ++n) changed(n, column) = x(order[static_cast<std::size_t>(n)], column);
         const double rise = loss_of(changed, x)(output) - found.before(output);
         sum += rise, squares += rise * rise;
-      } while (std::ranges::next_permutation(order).found);
+      } while (std::next_permutation(order.begin(), order.end()));
       const double mean = sum / 24, sd = std::sqrt(squares / 24 - mean * mean);
       const auto& one = found.inputs[static_cast<std::size_t>(column)][static_cast<std::size_t>(output)];
       CHECK(std::abs(one.mean - mean) <= 5 * sd / std::sqrt(kShuffles));
@@ -78,7 +79,8 @@ TEST_CASE("importance: where columns are too many, those that go with the predic
   const Eigen::MatrixXd predicted = 1e200 * (x.col(7) - 0.5 * x.col(3));
   CHECK(dma::report::columns_to_shuffle(x, predicted, 2) == std::vector<Eigen::Index>{3, 7});
   CHECK(dma::report::columns_to_shuffle(x, predicted, 20).size() == 20);
-  const auto small = effort_for(1e5, 150, 4, 1), wide = effort_for(1e9, 1000, 5000, 1), huge = effort_for(1e300, 100'000, 10, 3);
+  const auto small = effort_for(1e5, 150, 4, 1), wide = effort_for(1e9, 1000, 5000, 1),
+             huge = effort_for(1e300, 100'000, 10, 3);
   CHECK((small.rows == 150 && small.columns == 4 && small.dependence_rows == 100));
   CHECK((wide.rows == 50 && wide.columns >= 1 && wide.columns < 5000));
   CHECK((huge.rows == 50 && huge.columns == 1 && huge.dependence_rows == 20));
