@@ -83,6 +83,10 @@ TEST_CASE("manual: commands are listed in the overview, each with its page; the 
     CHECK(folder.read("pages/dma-" + command.last_name() + ".1") == manual_page(command, version()));
   }
   CHECK(run_dma(folder, "man fit").output == folder.read("pages/dma-fit.1"));
+  folder.write("file", "");
+  const auto no_folder = run_dma(folder, "man --out file/pages");
+  CHECK(no_folder.exit_code == 2);
+  CHECK(has(no_folder.errors, "file/pages"));
   const auto wrong = run_dma(folder, "man fti");
   CHECK(wrong.exit_code == 2);
   CHECK(has(wrong.errors, "there is no command 'fti'"));

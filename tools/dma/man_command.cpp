@@ -20,7 +20,6 @@ struct ManRequest {
 };
 
 void write_all(const CommandHelp& program, const std::filesystem::path& folder) {
-  std::filesystem::create_directories(folder);
   write_file(folder / manual_file(program), manual_overview(program, version()));
   for (const CommandHelp& command : program.commands) write_file(folder / manual_file(command), manual_page(command, version()));
 }
