@@ -9,7 +9,7 @@ namespace {
 
 constexpr int kMostLinearisations = 50;
 // Changes of the belief, in its standard deviations and relative to its variances, that end the iteration.
-constexpr double kSettled = 1e-9;
+constexpr double kBeliefSettled = 1e-9;
 
 struct Arrivals {
   InputVector mean, variance;
@@ -114,8 +114,8 @@ class Iteration {
   static bool is_near(const Belief& a, const Belief& b) {
     for (Eigen::Index i = 0; i < a.mean.size(); ++i) {
       const double variance = b.covariance(i, i), change = std::abs(a.mean(i) - b.mean(i));
-      if (change > kSettled * std::sqrt(std::max(0.0, variance)) + 1e-14 * std::abs(b.mean(i))) return false;
-      if (std::abs(a.covariance(i, i) - variance) > kSettled * variance) return false;
+      if (change > kBeliefSettled * std::sqrt(std::max(0.0, variance)) + 1e-14 * std::abs(b.mean(i))) return false;
+      if (std::abs(a.covariance(i, i) - variance) > kBeliefSettled * variance) return false;
     }
     return true;
   }

@@ -5,6 +5,7 @@
 #include "factors/beta.h"
 #include "factors/categorical.h"
 #include "factors/dirichlet.h"
+#include "factors/draws.h"
 #include "factors/gamma.h"
 #include "factors/gaussian_precision.h"
 #include "factors/log_normal.h"
@@ -59,6 +60,27 @@ void add_kinds_of_families(Registry& registry) {
                .output("x", "categorical")
                .table_parameter("probability", &CategoricalPrior::prepare, at_least(0))
                .message<&CategoricalPrior::to_x>(kExact, "x"))
+      .add(kind("categorical_draw", "the outcome is category k with probability k, which is unknown")
+               .input("probabilities", "dirichlet")
+               .output("outcome", "categorical")
+               .same_terms("probabilities", "outcome")
+               .log_integral([](Lanes m, std::span<const double>) { return CategoricalDraw::log_integral(m); })
+               .message<&CategoricalDraw::to_outcome>(kExact, "outcome")
+               .message<&CategoricalDraw::to_probabilities>(kExact, "probabilities")
+               .only_if_observed("outcome")
+               .message<&CategoricalDraw::Ep::to_probabilities>("ep", "probabilities", from("probabilities", "outcome"))
+               .message<&CategoricalDraw::Vmp::to_outcome>("vmp", "outcome", from("probabilities", "outcome"))
+               .message<&CategoricalDraw::Vmp::to_probabilities>("vmp", "probabilities", from("probabilities", "outcome")))
+      .add(kind("bernoulli_draw", "the outcome is 1 with the probability, which is unknown")
+               .input("probability", "beta")
+               .output("outcome", "bernoulli")
+               .log_integral([](Lanes m, std::span<const double>) { return BernoulliDraw::log_integral(m); })
+               .message<&BernoulliDraw::to_outcome>(kExact, "outcome")
+               .message<&BernoulliDraw::to_probability>(kExact, "probability")
+               .only_if_observed("outcome")
+               .message<&BernoulliDraw::Ep::to_probability>("ep", "probability", from("probability", "outcome"))
+               .message<&BernoulliDraw::Vmp::to_outcome>("vmp", "outcome", from("probability", "outcome"))
+               .message<&BernoulliDraw::Vmp::to_probability>("vmp", "probability", from("probability", "outcome")))
       .add(kind("table", "P(child | parents), the child's categories innermost")
                .variadic_input("parents", "categorical")
                .output("child", "categorical")
