@@ -20,7 +20,7 @@ std::uint32_t plate_of(const Graph& g, std::string_view kind, std::initializer_l
   PlateShape shape(factor);
   for (const bool is_shifted : {true, false})
     for (const Connection& input : inputs)
-      if ((input.reach == Reach::shift) == is_shifted) shape.add(input, g[input.variable].name, g[input.variable].size);
+      if ((input.reach == Reach::shift) == is_shifted) shape.add(input, g.name(input.variable), g[input.variable].size);
   return shape.slots();
 }
 
@@ -30,7 +30,7 @@ VariableId apply(Graph& g, std::string_view kind, std::initializer_list<Connecti
                  const Destination& result) {
   if (inputs.size() == 0) fail("apply: a factor of kind '{}' needs an input; use g.factor for one that has none", kind);
   const std::uint32_t slots = plate_of(g, kind, inputs);
-  const VariableId out = result_in(g, result, slots, g[inputs.begin()->variable].family.get());
+  const VariableId out = result_in(g, result, slots, g[inputs.begin()->variable].family);
   std::vector<Connection> ends(inputs);
   ends.emplace_back(out);
   g.factor(kind, std::move(ends), std::move(parameters));
@@ -67,7 +67,7 @@ VariableId sum(Graph& g, VariableId x, const Destination& result) { return sum_r
 VariableId sum_rows(Graph& g, VariableId x, std::size_t rows, const Destination& result) {
   const Graph::Variable& terms = g[x];
   if (rows == 0 || terms.size % rows != 0) fail("sum_rows: '{}' has {} elements, which make no {} rows", terms.name, terms.size, rows);
-  const VariableId total = result_in(g, result, rows, terms.family.get());
+  const VariableId total = result_in(g, result, rows, terms.family);
   g.factor("sum", {x, total});
   return total;
 }
@@ -76,7 +76,7 @@ VariableId linear(Graph& g, VariableId x, const std::vector<double>& a, Paramete
   const std::size_t columns = g[x].size;
   if (a.empty() || a.size() % columns != 0)
     fail("linear: a matrix of {} numbers makes no rows of {} for '{}'", a.size(), columns, g[x].name);
-  const VariableId y = result_in(g, result, a.size() / columns, g[x].family.get());
+  const VariableId y = result_in(g, result, a.size() / columns, g[x].family);
   g.factor("linear", {column(x), y}, {{"A", a}, {"b", std::move(b)}});
   return y;
 }

@@ -236,7 +236,7 @@ std::string graph_text(const GraphFile& file) {
   for (const Graph::Variable& variable : file.graph.variables()) {
     Json& entry = json["variables"][variable.name] = Json::object();
     if (variable.size != 1) entry["size"] = variable.size;
-    if (!variable.family.empty()) entry["family"] = variable.family.get();
+    if (!variable.family.empty()) entry["family"] = variable.family;
     if (variable.shared) entry["shared"] = true;
     if (variable.observed) entry["observed"] = variable.size == 1 ? Json() : Json(std::vector<Json>(variable.size));  // no value yet
   }
@@ -247,8 +247,8 @@ std::string graph_text(const GraphFile& file) {
   }
   for (const Graph::Factor& factor : file.graph.factors()) {
     Json entry{{"kind", factor.kind}};
-    if (!factor.given_name.empty()) entry["name"] = factor.given_name.get();
-    if (!factor.method.empty()) entry["method"] = factor.method.get();
+    if (!factor.given_name.empty()) entry["name"] = factor.given_name;
+    if (!factor.method.empty()) entry["method"] = factor.method;
     if (factor.damping != kDampedBySchedule) entry["damping"] = json_number(factor.damping);
     entry["connects"] = Json::array();
     for (const Connection& connection : factor.connections) entry["connects"].push_back(connection_json(connection, file.graph));

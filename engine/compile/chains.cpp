@@ -14,9 +14,10 @@ namespace {
 // worth the search.
 constexpr std::size_t kMostNeeds = 10000000;
 
-// Slot s reaches element base + s of one variable.
-bool is_along(const Resolved::Port& port) {
-  return port.terms == 1 && port.variables.size() == 1 && port.elements.is_identical();
+// Slot s reaches the element s further on than slot 0, of one variable.
+bool is_along(const Resolved& graph, const Resolved::Port& port) {
+  return port.variables.size() == 1 && port.elements.is_identical() &&
+         port.terms == graph.variables[port.variables[0].value].family.lanes();
 }
 
 // Its slots may need each other: a plate, or what is left of one along a chain that has a single step.
@@ -25,20 +26,20 @@ bool is_plate(const Resolved::Factor& factor) { return factor.slots > 1 || facto
 // A plate with an end that does not begin where its variable does: only such plates make chains.
 bool is_shifted(const Resolved& graph, const Resolved::Factor& factor) {
   return is_plate(factor) && std::ranges::any_of(factor.ports, [&](const Resolved::Port& port) {
-    return is_along(port) && port.elements.base != graph.variables[port.variables[0].value].first_element;
+    return is_along(graph, port) && port.elements.base != graph.variables[port.variables[0].value].first_element;
   });
 }
 
 bool has_chain(const Resolved& graph) {
-  return std::ranges::any_of(graph.factors, [&](const auto& factor) { return is_shifted(graph, factor); });
+  return graph.has_plates && std::ranges::any_of(graph.factors, [&](const auto& factor) { return is_shifted(graph, factor); });
 }
 
 bool overlap(const Resolved::Factor& f, const Resolved::Port& a, const Resolved::Factor& g, const Resolved::Port& b) {
-  return a.elements.base < std::uint64_t{b.elements.base} + g.slots && b.elements.base < std::uint64_t{a.elements.base} + f.slots;
+  return a.elements.base < b.elements.base + std::uint64_t{g.slots} * b.terms && b.elements.base < a.elements.base + std::uint64_t{f.slots} * a.terms;
 }
 
 std::int64_t distance_between(const Resolved::Port& reading, const Resolved::Port& sending) {
-  return std::int64_t{sending.elements.base} - reading.elements.base;
+  return (std::int64_t{sending.elements.base} - reading.elements.base) / reading.terms;
 }
 
 template <class Visit>
@@ -88,7 +89,7 @@ void ChainFinder::list_chains() {
   for (std::uint32_t f = 0; f < graph_.factors.size(); ++f)
     for_each_bit(flow_.targets(f), [&](std::uint32_t p) {
       const Resolved::Port& port = graph_.factors[f].ports[p];
-      const bool is_single = graph_.factors[f].slots == 1 && is_along(port);
+      const bool is_single = graph_.factors[f].slots == 1 && is_along(graph_, port);
       for (const VariableId v : port.variables)
         (is_single ? senders_[v.value].single : senders_[v.value].others).push_back({f, p});
     });
@@ -103,11 +104,11 @@ void ChainFinder::for_each_sender(const Resolved::Factor& factor, const Resolved
   const Senders& senders = senders_[reading.variables[0].value];
   for (const MessageId other : senders.others) {
     const Resolved::Port& sending = graph_.factors[other.factor].ports[other.port];
-    if (!is_along(sending) || overlap(factor, reading, graph_.factors[other.factor], sending)) visit(other);
+    if (!is_along(graph_, sending) || overlap(factor, reading, graph_.factors[other.factor], sending)) visit(other);
   }
   const auto key = [&](MessageId m) { return first_element(m); };
   auto next = std::ranges::lower_bound(senders.single, reading.elements.base, {}, key);
-  for (; next != senders.single.end() && first_element(*next) - reading.elements.base < factor.slots; ++next) visit(*next);
+  for (; next != senders.single.end() && first_element(*next) - reading.elements.base < std::uint64_t{factor.slots} * reading.terms; ++next) visit(*next);
 }
 
 std::vector<MessageWalk> ChainFinder::next(const std::vector<std::uint32_t>& sent) {
@@ -118,8 +119,8 @@ std::vector<MessageWalk> ChainFinder::next(const std::vector<std::uint32_t>& sen
   for (std::uint32_t f = 0; f < graph_.factors.size(); ++f) {
     const auto& ports = graph_.factors[f].ports;
     for_each_bit(flow_.targets(f) & ~sent[f], [&](std::uint32_t p) {
-      bool is_regular = is_along(ports[p]);
-      for_each_bit(flow_.reads(f, p), [&](std::uint32_t r) { is_regular &= is_along(ports[r]); });
+      bool is_regular = is_along(graph_, ports[p]);
+      for_each_bit(flow_.reads(f, p), [&](std::uint32_t r) { is_regular &= is_along(graph_, ports[r]); });
       if (!is_regular) return;
       number_of[{f, p}] = static_cast<std::uint32_t>(messages.size());
       messages.push_back({f, p});
@@ -148,12 +149,7 @@ std::vector<MessageWalk> ChainFinder::next(const std::vector<std::uint32_t>& sen
     const auto is_blocked = [&](std::uint32_t m) { return blocked[m]; };
     const auto cannot_walk = [&](std::uint32_t m) {
       const Resolved::Factor& factor = graph_.factors[messages[m].factor];
-      // A walk adds messages as those of Gaussians are added.
-      const auto is_other = [&](const Resolved::Port& port) {
-        return !graph_.variables[port.variables[0].value].family->is_like_gaussian;
-      };
-      return !is_plate(factor) || factor.ports[messages[m].port].message->walk == nullptr ||
-             std::ranges::any_of(factor.ports, is_other);
+      return !is_plate(factor) || factor.ports[messages[m].port].message->walk == nullptr;
     };
     if (part.needs_others || std::ranges::any_of(part.values, is_blocked)) continue;
     if (part.needs.empty()) {
@@ -183,8 +179,9 @@ bool flows_along_chains(const Resolved& graph) {
   for (std::uint32_t f = 0; f < graph.factors.size(); ++f)
     for (std::size_t p = 0; p < graph.factors[f].ports.size(); ++p) {
       const Resolved::Port& port = graph.factors[f].ports[p];
-      const bool is_output = graph.factors[f].kind->ports()[p].output, is_regular = is_along(port) && is_plate(graph.factors[f]);
-      const std::int64_t base = port.elements.base, distance = !is_regular ? kIrregular : is_output ? base : -base;
+      const bool is_output = graph.factors[f].kind->ports()[p].output, is_regular = is_along(graph, port) && is_plate(graph.factors[f]);
+      const Resolved::Variable& variable = graph.variables[port.variables[0].value];
+      const std::int64_t base = (std::int64_t{port.elements.base} - variable.first_element) / variable.family.lanes(), distance = !is_regular ? kIrregular : is_output ? base : -base;
       for (const VariableId v : port.variables)
         needs.push_back(is_output ? Need{v.value, first_factor + f, distance} : Need{first_factor + f, v.value, distance});
     }

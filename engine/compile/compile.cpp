@@ -18,7 +18,7 @@ void check(const Iteration& iteration) {
 
 bool has_something_to_fuse(const Resolved& graph, const Registry& registry) {
   return std::ranges::any_of(registry.fusions(), [&](const Fusion& fusion) {
-    return std::ranges::find(graph.factors, &registry.kind(fusion.producer), &Resolved::Factor::kind) != graph.factors.end();
+    return std::ranges::find(graph.kinds, &registry.kind(fusion.producer)) != graph.kinds.end();
   });
 }
 
@@ -30,6 +30,10 @@ void fuse_if_exact(Resolved& graph, const Registry& registry) {
   fuse(fused, registry);
   if (fused.factors.size() == graph.factors.size()) return;
   if (Flow(fused).exact_order() || !Flow(graph).exact_order()) graph = std::move(fused);
+}
+
+bool forms_totals(const PlanData& plan) {
+  return std::ranges::any_of(plan.operations, [](const Operation& op) { return std::holds_alternative<GatherOthers>(op); });
 }
 
 bool has_exact_messages(const PlanData& plan) {
@@ -58,6 +62,8 @@ Plan compile(const Graph& graph, const Scheduler& scheduler, const Registry& reg
   index_memberships(graph.factors().size(), plan);
   lower(flow, group_slots, plan);
   plan.has_exact_messages = has_exact_messages(plan);
+  plan.forms_totals = forms_totals(plan);
+  plan.graph.reset();  // the largest part, and all that a run needs is elsewhere
   return Plan(data);
 }
 

@@ -42,8 +42,9 @@ class Flow {
 
   std::size_t factors() const { return graph_->factors.size(); }
   std::string name(std::size_t factor) const { return graph_->factors[factor].name(); }
+  const Kind& kind(std::size_t factor) const { return *graph_->factors[factor].kind; }
   const std::string& port_name(std::size_t factor, std::size_t port) const {
-    return graph_->factors[factor].kind->ports()[port].name;
+    return kind(factor).ports()[port].name;
   }
   std::uint32_t inputs(std::size_t factor) const { return input_ports_[factor]; }    // bit p: port p is an input
   std::uint32_t outputs(std::size_t factor) const { return output_ports_[factor]; }  // bit p: port p is an output

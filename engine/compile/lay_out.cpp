@@ -98,10 +98,9 @@ std::vector<GroupSlot> lay_out(const Flow& flow, bool constants_in_context, Plan
   const Resolved& graph = *plan.graph;
   auto group_slots = form_groups(flow, plan);
   // Values and contexts first: at their element they are then found before all other messages.
-  plan.variables.reserve(graph.variables.size());
+  VariableTableBuilder variables(plan.variables, graph.variables.size(), graph.names);
   for (const auto& v : graph.variables) {
-    PlanData::Variable& variable = plan.variables.emplace_back();
-    variable.name = v.name;
+    PlanData::Variable variable;
     variable.first_element = v.first_element, variable.size = v.size;
     variable.family = v.family;
     variable.observed = v.observed, variable.shared = v.shared, variable.cuts = v.cuts;
@@ -111,6 +110,7 @@ std::vector<GroupSlot> lay_out(const Flow& flow, bool constants_in_context, Plan
         return fmt::format("variable '{}': the values of the graph up to it", v.name);
       });
     }
+    variables.add(variable);
   }
   plan.first_message = plan.slots;
   for (Group& group : plan.groups) {
@@ -134,21 +134,23 @@ std::vector<GroupSlot> lay_out(const Flow& flow, bool constants_in_context, Plan
     for (std::uint16_t p = 0; p < factor.ports.size(); ++p) {
       const MessageFunction* const message = factor.ports[p].message;
       const bool in_context = constants_in_context && of_model && message != nullptr && message->reads.empty();
-      const PlanData::Variable::End end{group_slots[f].group, p, of_model, in_context};
-      const auto is_same = [&](const PlanData::Variable::End& e) { return e.group == end.group && e.port == end.port; };
       for (const VariableId v : factor.ports[p].variables)
-        if (auto& ends = plan.variables[v.value].ends; std::ranges::none_of(ends, is_same)) ends.push_back(end);
+        variables.add_end(v.value, {group_slots[f].group, p, of_model, in_context});
     }
   }
-  for (auto& variable : plan.variables) variable.eliminated = variable.ends.empty();
+  variables.finish();
+  plan.factors = FactorTable(graph);
+  plan.mark = graph.mark;
   return group_slots;
 }
 
 void index_memberships(std::size_t factors, PlanData& plan) {
   plan.memberships.resize(factors);
+  const bool are_all_of_graph = plan.factors.are_all_of_graph();
   for (std::uint32_t g = 0; g < plan.groups.size(); ++g)
     for (std::uint32_t m = 0; m < plan.groups[g].members.size(); ++m)
-      for (const FactorId origin : plan.graph->factors[plan.groups[g].members[m]].origins)
+      if (are_all_of_graph) plan.memberships[plan.groups[g].members[m]] = {g, m};
+      else for (const FactorId origin : plan.graph->factors[plan.groups[g].members[m]].origins)
         plan.memberships[origin.value] = {g, m};
 }
 
@@ -188,14 +190,17 @@ void index_visits(PlanData& plan) {
     plan.first_send.push_back(sends);
   }
   plan.visits_at.assign(plan.variables.size(), {});
+  plan.informed_by.assign(plan.schedule.visits.size(), {});
   plan.reaches_an_element_twice.clear();
   for (std::uint32_t i = 0; i < plan.schedule.visits.size(); ++i) {
     const Visit& visit = plan.schedule.visits[i];
     const auto& factor = plan.graph->factors[visit.factor];
     plan.reaches_an_element_twice.push_back(reaches_an_element_twice(factor));
     for (std::size_t p = 0; p < factor.ports.size(); ++p)
-      if (visit.refresh & (1u << p))
-        for (const VariableId v : factor.ports[p].variables) plan.visits_at[v.value].push_back(i);
+      for (const VariableId v : factor.ports[p].variables) {
+        if (visit.refresh & (1u << p)) plan.visits_at[v.value].push_back(i);
+        if (visit.send & (1u << p)) plan.informed_by[i].push_back(v.value);
+      }
   }
 }
 

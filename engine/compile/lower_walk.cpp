@@ -16,7 +16,8 @@ using Arriving = std::vector<Reaching>;  // on one port
 struct Message {
   std::uint32_t group, port;
   std::int64_t offset, slots;
-  std::vector<Arriving> reads;  // by argument
+  std::vector<Arriving> reads = {};  // by argument
+  bool remembers = true;             // see Walk::Part
 };
 
 class WalkLowering {
@@ -27,11 +28,13 @@ class WalkLowering {
     for (std::size_t i = 0; i < chain.offsets.size(); ++i) {
       const Visit& visit = plan_.schedule.visits[chain.first + i];
       const std::uint32_t g = group_slots[visit.factor].group;
-      messages_.push_back({g, static_cast<std::uint32_t>(__builtin_ctz(visit.send)), chain.offsets[i], plan_.groups[g].slots, {}});
+      messages_.push_back({g, static_cast<std::uint32_t>(__builtin_ctz(visit.send)), chain.offsets[i], plan_.groups[g].slots});
     }
-    for (Message& m : messages_)
+    for (Message& m : messages_) {
       for (const std::size_t r : plan_.groups[m.group].ports[m.port].message->reads)
         m.reads.push_back(arriving(m.group, static_cast<std::uint32_t>(r)));
+      m.remembers = variable_of(m.group, m.port).family->is_like_gaussian;
+    }
     for (const Message& m : messages_) arrivals_.note_sent(m.group, m.port);
     const bool is_next_to_walk = !plan_.operations.empty() && std::holds_alternative<Walk>(plan_.operations.back());
     Walk walk{chain.step, chain.is_beside_last && is_next_to_walk, stretches(chain.step)};
@@ -47,7 +50,7 @@ class WalkLowering {
   Arriving arriving(std::uint32_t g, std::uint32_t r) {
     const Group& group = plan_.groups[g];
     const Group::Port& port = group.ports[r];
-    const auto& variable = plan_.variables[plan_.graph->factors[group.members[0]].ports[r].variables[0].value];
+    const PlanData::Variable variable = variable_of(g, r);
     Arriving walked, before;
     if (variable.first_slot != kNowhere)
       add(before, port, group.slots, variable.first_slot, variable.first_element, variable.size);
@@ -57,7 +60,7 @@ class WalkLowering {
       const Group::Port& sending = other.ports[end.port];
       if (variable.cuts || (end.group == g && end.port == r) || sending.message == nullptr || end.in_context) continue;
       if (is_walked(end.group, end.port))
-        add(walked, port, group.slots, sending.first_slot, sending.elements.base, other.slots);
+        add(walked, port, group.slots, sending.first_slot, sending.elements.base, std::int64_t{other.slots} * sending.terms);
       else if (arrivals_.is_sent(end.group, end.port))
         is_few &= add_all(before, port, group.slots, variable, other, sending);
     }
@@ -70,20 +73,25 @@ class WalkLowering {
     return before;
   }
 
-  // Messages first_slot, first_slot + 1, ... (count of them) to elements first_element, first_element + 1, ...
+  PlanData::Variable variable_of(std::uint32_t g, std::uint32_t p) const {
+    return plan_.variables[plan_.graph->factors[plan_.groups[g].members[0]].ports[p].variables[0].value];
+  }
+
+  // Messages first_slot, first_slot + 1, ... (count of them) to elements first_element, first_element + 1, ...; all of
+  // these, but not `slots`, count lanes.
   static void add(Arriving& to, const Group::Port& port, std::int64_t slots, std::int64_t first_slot, std::int64_t first_element,
                   std::int64_t count) {
-    const std::int64_t ahead = first_element - port.elements.base;
-    const std::int64_t first = std::max<std::int64_t>(0, ahead), last = std::min(slots, ahead + count);
+    const std::int64_t ahead = first_element - port.elements.base, lanes = port.terms;
+    const std::int64_t first = std::max<std::int64_t>(0, ahead / lanes), last = std::min(slots, (ahead + count) / lanes);
     if (first < last) to.push_back({{first_slot - ahead, false}, first, last});
   }
 
   // All messages of a port that was sent before; false if they are too many single ones.
   static bool add_all(Arriving& to, const Group::Port& port, std::uint32_t slots, const PlanData::Variable& variable,
                       const Group& other, const Group::Port& sending) {
-    if (sending.terms == 1 && sending.elements.is_identical())
-      return add(to, port, slots, sending.first_slot, sending.elements.base, other.slots), true;
-    if (sending.elements.is_given) return false;
+    if (sending.terms == variable.family.lanes() && sending.elements.is_identical())
+      return add(to, port, slots, sending.first_slot, sending.elements.base, std::int64_t{other.slots} * sending.terms), true;
+    if (sending.elements.is_given || variable.family.lanes() > 1) return false;
     constexpr int kFew = 16;
     int found = 0;
     for (std::uint32_t q = 0; q < other.slots * sending.terms; ++q)
@@ -116,7 +124,7 @@ class WalkLowering {
   }
 
   static Walk::Part part(const Message& m, std::int64_t slot) {
-    Walk::Part part{m.group, m.port, slot, {}};
+    Walk::Part part{m.group, m.port, slot, {}, m.remembers};
     for (const Arriving& read : m.reads) {
       auto& sources = part.reads.emplace_back();
       for (const Reaching& r : read)

@@ -288,4 +288,11 @@ void check_repetitions(const Variables& variables, const Graph::Factor& factor, 
   if (!resolved.has_given_table && may_repeat(resolved)) refuse_repetitions(variables, factor, resolved);
 }
 
+void refuse_given_tables(const Resolved& graph, std::string_view who) {
+  for (const auto& factor : graph.factors)
+    if (factor.has_given_table)
+      fail("{}: factor '{}' has a table that is given later, but all tables are needed here; use gather(...) with the table, or "
+           "sweeps", who, factor.name());
+}
+
 }  // namespace dma

@@ -17,8 +17,7 @@ std::size_t bytes_of(const std::vector<T>& v) {
 }
 
 std::string describe(const PlanData& plan, const Combine& op) {
-  const auto v = std::ranges::upper_bound(plan.variables, op.first_element, {}, &PlanData::Variable::first_element) - 1;
-  return fmt::format("combine   {} messages at {}", op.sources.size(), v->name);
+  return fmt::format("combine   {} messages at {}", op.sources.size(), plan.variables.at_element(op.first_element).name);
 }
 std::string describe(const PlanData& plan, const GatherOthers& op) {
   const Group& group = plan.groups[op.group];
@@ -31,7 +30,7 @@ std::string describe(const PlanData& plan, const Send& op) {
   const MessageFunction& message = *group.ports[op.port].message;
   for (const std::size_t p : message.reads) reads.push_back(ports[p].name);
   return fmt::format("{} {}{} -> {} from ({}), {} slots, {}", op.is_sequence ? "sequence " : "send     ",
-                     plan.graph->factors[group.members[0]].name(),
+                     plan.factors.name(group.members[0]),
                      group.members.size() > 1 ? fmt::format(" and {} more", group.members.size() - 1) : "",
                      op.joint == nullptr ? ports[op.port].name : ports[op.port].name + ", " + ports[op.joint->second].name,
                      fmt::join(reads, ", "), op.count, message.method);
@@ -43,7 +42,7 @@ std::string describe(const PlanData& plan, const Walk& op) {
   for (const Walk::Stretch& stretch : op.stretches)
     for (const Walk::Part& part : stretch.parts) {
       const Group& group = plan.groups[part.group];
-      const std::string name = fmt::format("{} -> {}", plan.graph->factors[group.members[0]].name(), group.kind->ports()[part.port].name);
+      const std::string name = fmt::format("{} -> {}", plan.factors.name(group.members[0]), group.kind->ports()[part.port].name);
       if (std::ranges::find(parts, name) == parts.end()) parts.push_back(name);
       messages += stretch.count;
     }
@@ -58,15 +57,15 @@ std::size_t messages_of(const Walk& walk) {
 
 }  // namespace
 
-const PlanData::Variable& PlanData::variable(VariableId id) const {
-  if (id.value >= variables.size() || !id.is_of(graph->mark))
+PlanData::Variable PlanData::variable(VariableId id) const {
+  if (id.value >= variables.size() || !id.is_of(mark))
     fail("variable {} is not of the graph of this plan, which has {}; use the ids that this graph gave", id.value,
          variables.size());
   return variables[id.value];
 }
 
 PlanData::Membership PlanData::membership(FactorId id) const {
-  if (id.value >= memberships.size() || !id.is_of(graph->mark))
+  if (id.value >= memberships.size() || !id.is_of(mark))
     fail("factor {} is not of the graph of this plan, which has {}; use the ids that this graph gave", id.value, memberships.size());
   return memberships[id.value];
 }
@@ -78,7 +77,7 @@ std::size_t PlanData::bytes() const {
     for (const auto& port : group.ports) tables += bytes_of(port.elements.table);
   tables += variables.size() * sizeof(ValueSlots);
   return tables + 2 * sizeof(double) * (std::size_t{slots} + arrivals) + bytes_of(parameters) + (std::size_t{scratch} + memory) * sizeof(double) +
-         elements * (!gathers_by_element ? sizeof(double) : 3 * sizeof(double) + sizeof(std::uint32_t));
+         elements * (!forms_totals ? sizeof(double) : 3 * sizeof(double) + sizeof(std::uint32_t));
 }
 
 std::size_t PlanData::messages_per_sweep() const {
@@ -91,19 +90,20 @@ std::size_t PlanData::messages_per_sweep() const {
   return count;
 }
 
-std::string PlanData::schedule_text() const { return describe(schedule, Flow(*graph)); }
+std::string PlanData::schedule_text() const {
+  return describe(schedule, [&](std::size_t factor) { return VisitedFactor{factors.name(factor), factors[factor].kind}; });
+}
 
 std::string PlanData::slot_name(std::uint32_t group, std::uint64_t slot) const {
   const Group& g = groups[group];
   const auto member = static_cast<std::size_t>(std::ranges::upper_bound(g.first_slot, slot) - g.first_slot.begin()) - 1;
-  const auto& factor = graph->factors[g.members[member]];
-  return factor.slots == 1 ? factor.name() : fmt::format("{}[{}]", factor.name(), slot - g.first_slot[member]);
+  const std::string name = factors.name(g.members[member]);
+  return g.slots_of(member) == 1 ? name : fmt::format("{}[{}]", name, slot - g.first_slot[member]);
 }
 
 Plan::Plan() {
   static const auto empty = [] {
     PlanData data;
-    data.graph = std::make_shared<const Resolved>();
     data.registry = std::make_shared<const Registry>();
     return std::make_shared<const PlanData>(std::move(data));
   }();
@@ -113,11 +113,11 @@ Plan::Plan() {
 std::string describe(const Plan& handle) {
   const PlanData& plan = *handle;
   if (plan.solver != nullptr)
-    return fmt::format("plan: {} variables, {} factors in {} groups\n{}\n", plan.variables.size(), plan.graph->factors.size(),
+    return fmt::format("plan: {} variables, {} factors in {} groups\n{}\n", plan.variables.size(), plan.factors.size(),
                        plan.groups.size(), plan.solver_text);
   std::string text = fmt::format(
       "plan: {} variables, {} factors in {} groups, {} edge slots, {} messages a sweep, {:.1f} bytes per edge slot\n",
-      plan.variables.size(), plan.graph->factors.size(), plan.groups.size(), plan.slots, plan.messages_per_sweep(),
+      plan.variables.size(), plan.factors.size(), plan.groups.size(), plan.slots, plan.messages_per_sweep(),
       static_cast<double>(plan.bytes()) / std::max(plan.slots, 1u));
   if (!plan.schedule.approximate.empty()) text += fmt::format("{}\n", plan.schedule.approximate);
   const auto list = [&](std::string_view title, const std::vector<Operation>& operations) {

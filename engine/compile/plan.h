@@ -10,14 +10,14 @@
 
 #include "engine/graph/graph.h"
 #include "engine/graph/index_map.h"
+#include "engine/compile/factor_table.h"
 #include "engine/compile/resolve.h"
 #include "engine/compile/schedule.h"
+#include "engine/compile/variable_table.h"
 #include "engine/kinds/incidence.h"
 #include "engine/support/short_list.h"
 
 namespace dma {
-
-inline constexpr std::uint32_t kNowhere = 0xffffffffu;
 
 // Factors whose messages are computed together: one factor of the graph, or many scalar ones of the same kind merged into
 // one plate. Slots count through all members.
@@ -44,6 +44,10 @@ struct Group {
   double damping = 0;                     // of its messages, where they are sent again
   std::vector<Port> ports;
   std::vector<Parameter> parameters;
+
+  std::uint32_t slots_of(std::size_t member) const {
+    return (member + 1 < first_slot.size() ? first_slot[member + 1] : slots) - first_slot[member];
+  }
 };
 
 // arrivals[i] = product of the sources' messages at element first_element + i: the message of a variable to all factors
@@ -85,7 +89,7 @@ struct Send {
 
 // Messages of a chain: at each time, the next slot of every part in turn, each reading what those before it wrote.
 struct Walk {
-  // What slot 0 of a port would read; slot s reads the one s further on.
+  // What slot 0 of a port would read; slot s reads the one s further on, counted in lanes if there are several.
   struct Source {
     std::int64_t at;
     bool is_arrival;  // a gathered arrival, otherwise a message
@@ -94,6 +98,7 @@ struct Walk {
     std::uint32_t group, port;
     std::int64_t first;                      // its slot at the first time
     std::vector<std::vector<Source>> reads;  // by argument of the message function
+    bool remembers = true;                   // a slot may be told what the one before has sent: it is Gaussian
   };
   // Consecutive times at which the same parts read the same sources.
   struct Stretch {
@@ -123,29 +128,13 @@ class Solver;
 
 // Everything here is public to read, through a Plan; compile() fills it.
 struct PlanData {
-  struct Variable {
-    std::string_view name;  // kept by `graph`
-    std::uint32_t first_element = 0, size = 1;  // in lanes
-    Family family = {};
-    bool observed = false, shared = false;
-    bool cuts = false;                      // observed and never missing
-    bool eliminated = false;                // fused away: it has no messages
-    std::uint32_t first_slot = kNowhere;    // of the value of an observed or the context of a shared variable
-    struct End {
-      std::uint32_t group;
-      std::uint16_t port;
-      bool of_model;     // its factor connects shared variables alone: it belongs to no example
-      bool in_context;   // and its messages are part of the context
-    };
-    ShortList<End, 3> ends = {};
+  using Variable = VariableTable::Variable;
 
-    std::uint32_t elements() const { return family.lanes() == 1 ? size : size / family.lanes(); }
-    std::uint32_t values() const { return elements() * family.values(); }  // numbers of an observation
-  };
-
-  std::shared_ptr<const Resolved> graph;
+  std::shared_ptr<const Resolved> graph;  // while the plan is made; nothing afterwards
+  std::uint16_t mark = 0;                 // of the user's graph
   std::shared_ptr<const Registry> registry;  // keeps kinds and message functions alive
-  std::vector<Variable> variables;
+  VariableTable variables;
+  FactorTable factors;  // of the graph as it was fused
   std::vector<Group> groups;
   struct Membership {
     std::uint32_t group = kNowhere, member = 0;
@@ -161,6 +150,7 @@ struct PlanData {
   // For residual order: the operations and sends of each visit (one more at the end), the visits that read a variable.
   std::vector<std::uint32_t> first_operation, first_send;
   std::vector<std::vector<std::uint32_t>> visits_at;
+  std::vector<std::vector<std::uint32_t>> informed_by;     // visit -> the variables it sends to
   std::vector<std::uint8_t> reaches_an_element_twice;  // visits of factors that reach an element more than once
   std::vector<SlotRange> resets;           // messages to be uniform when a run starts
   std::vector<SlotRange> arrival_resets;   // arrivals likewise
@@ -173,11 +163,12 @@ struct PlanData {
   // engine/kinds/incidence.h, where operations gather by element or a port has no affine map; empty otherwise.
   std::vector<std::uint32_t> element_of_slot, first_incident, incident_slots;
   bool gathers_by_element = false;
+  bool forms_totals = false;  // some operation adds up all messages at an element
   std::uint32_t given_tables = 0;  // ports whose tables are data: a State has its own incidence then
 
   Incidence incidence() const { return {first_incident.data(), incident_slots.data(), element_of_slot.data()}; }
   // An id that is not of this plan's graph is an Error.
-  const Variable& variable(VariableId id) const;
+  Variable variable(VariableId id) const;
   Membership membership(FactorId id) const;
   std::size_t bytes() const;                 // of a State and of the index tables it reads
   std::size_t messages_per_sweep() const;

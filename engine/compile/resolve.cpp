@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "engine/compile/informed.h"
 #include "engine/compile/match_ports.h"
 #include "engine/support/sizes.h"
 
@@ -74,7 +75,7 @@ const MessageFunction* find_method(const Kind& kind, std::string_view method) {
 
 // The method as the kind spells it; `place` says in words where it was asked for.
 template <class Place>
-std::string_view method_of(const Kind& kind, const std::string& method, const Place& place) {
+std::string_view method_of(const Kind& kind, std::string_view method, const Place& place) {
   if (const MessageFunction* known = find_method(kind, method)) return known->method;
   fail("{}: no method '{}'{}", place(), method, suggestion(method, kind.methods()));
 }
@@ -119,12 +120,25 @@ const Kind& kind_of(const Graph::Factor& factor, const Registry& registry) {
   }
 }
 
-Family family_of(const Graph::Variable& variable, const Registry& registry) {
+std::shared_ptr<const GivenNames> given_names(const Graph& graph) {
+  auto names = std::make_shared<GivenNames>();
+  const auto count = static_cast<std::uint32_t>(graph.variables().size());
+  for (std::uint32_t v = 0; v < count; ++v) {
+    const std::string* const given = graph.given_name(VariableId{v});
+    if (given == nullptr) continue;
+    names->list.push_back(*given);
+    names->of_variable.resize(count);
+    names->of_variable[v] = static_cast<std::uint32_t>(names->list.size());
+  }
+  return names;
+}
+
+Family family_of(const Graph::Nameless& variable, const NodeName& name, const Registry& registry) {
   if (variable.family.empty()) return {};
   try {
-    return registry.family(variable.family.get());
+    return registry.family(variable.family);
   } catch (const Error& error) {
-    fail("variable '{}': {}", variable.name, error.what());
+    fail("variable '{}': {}", name, error.what());
   }
 }
 
@@ -148,7 +162,7 @@ class FactorResolver {
     resolved.is_along_chain = Lags(factor).any();
     resolved.has_given_table =
         std::ranges::any_of(factor.connections, [](const Connection& c) { return c.reach == Reach::given; });
-    resolved.given_name = factor.given_name;
+    if (!factor.given_name.empty()) resolved.given_name = std::string(factor.given_name);
     resolved.method =
         factor.method.empty() ? known_->method : method_of(kind, factor.method, [&] { return where(factor); });
     resolved.damping = factor.damping;
@@ -166,6 +180,14 @@ class FactorResolver {
     if (known_->messages.empty()) known_->messages = messages_of(resolved);
     send_where_wanted(so_far_, known_->messages, resolved);
   }
+
+  std::vector<const Kind*> kinds() const {
+    std::vector<const Kind*> met;
+    for (const auto& [kind, known] : all_known_) met.push_back(kind);
+    return met;
+  }
+  // Of any kind that was met.
+  bool has_message_for_observed() const { return is_for_observed_; }
 
   void check_all_connected() const {
     const auto lonely = std::ranges::find(connected_, false);
@@ -185,7 +207,9 @@ class FactorResolver {
     const Kind& kind = kind_of(factor, registry_);
     const auto own = kind_methods_.find(&kind);
     const std::string_view method = own == kind_methods_.end() ? method_of_run_ : own->second;
-    known_ = &all_known_.try_emplace(&kind, Known{&kind, method}).first->second;
+    const auto [entry, is_new] = all_known_.try_emplace(&kind, Known{&kind, method});
+    known_ = &entry->second;
+    if (is_new) is_for_observed_ |= std::ranges::any_of(kind.messages(), [](const auto& m) { return m.observed.has_value(); });
   }
 
   // Returns the largest number of terms.
@@ -207,6 +231,7 @@ class FactorResolver {
   std::map<const Kind*, std::string_view> kind_methods_;
   std::map<const Kind*, Known> all_known_;
   Known* known_ = nullptr;       // the kind of the factor before
+  bool is_for_observed_ = false;
   PortEnds ports_;               // of the factor at hand
   std::vector<bool> connected_;  // by variable
 };
@@ -223,22 +248,19 @@ bool connects_shared_alone(const Resolved& graph, const Resolved::Factor& factor
   });
 }
 
-void refuse_given_tables(const Resolved& graph, std::string_view who) {
-  for (const auto& factor : graph.factors)
-    if (factor.has_given_table)
-      fail("{}: factor '{}' has a table that is given later, but all tables are needed here; use gather(...) with the table, or "
-           "sweeps", who, factor.name());
-}
-
 Resolved resolve(const Graph& graph, const Registry& registry, const CompileOptions& options) {
   Resolved resolved;
   resolved.mark = graph.mark();
   resolved.variables.reserve(graph.variables().size());
-  for (const auto& variable : graph.variables()) {
-    const auto what = [&] { return fmt::format("variable '{}': the elements of the graph up to it", variable.name); };
-    const Family family = family_of(variable, registry);
+  resolved.names = given_names(graph);
+  const auto variables = static_cast<std::uint32_t>(graph.variables().size());
+  for (std::uint32_t v = 0; v < variables; ++v) {
+    const Graph::Nameless variable = graph.without_name(VariableId{v});
+    const NodeName name = resolved.names->name(v);
+    const auto what = [&] { return fmt::format("variable '{}': the elements of the graph up to it", name); };
+    const Family family = family_of(variable, name, registry);
     const std::uint32_t size = multiply_sizes(variable.size, family.lanes(), what);
-    resolved.variables.push_back({variable.name, resolved.elements, size, family, variable.observed, variable.shared});
+    resolved.variables.push_back({name, resolved.elements, size, family, variable.observed, variable.shared});
     resolved.elements = add_sizes(resolved.elements, size, what);
   }
   const auto named_in = [&](std::string_view option, VariableId v) -> Resolved::Variable& {
@@ -255,15 +277,20 @@ Resolved resolve(const Graph& graph, const Registry& registry, const CompileOpti
     variable.cuts = false;
   }
   for (const VariableId v : options.predicted) named_in("predicted", v).wants_messages = true;
-  std::uint32_t id = 0;
-  resolved.factors.reserve(graph.factors().size());
+  const auto factors = static_cast<std::uint32_t>(graph.factors().size());
+  resolved.factors.reserve(factors);
   FactorResolver resolver(registry, options, resolved);
-  for (const auto& factor : graph.factors()) {
+  Graph::Factor factor;
+  for (std::uint32_t f = 0; f < factors; ++f) {
+    graph.read(f, factor);
     Resolved::Factor& last = resolved.factors.emplace_back();
     resolver.resolve(factor, last);
-    last.origins.push_back(FactorId{id++});
+    resolved.has_plates |= last.slots > 1 || last.is_along_chain;
+    last.origins.push_back(FactorId{f});
   }
+  resolved.kinds = resolver.kinds();
   resolver.check_all_connected();
+  if (resolver.has_message_for_observed()) refuse_if_informed(resolved);
   return resolved;
 }
 

@@ -3,10 +3,12 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "engine/compile/variable_table.h"
 #include "engine/graph/graph.h"
 #include "engine/graph/index_map.h"
 #include "engine/kinds/registry.h"
@@ -35,7 +37,7 @@ struct CompileOptions {
 // A graph after resolution: factors as plates over the elements of all variables laid side by side.
 struct Resolved {
   struct Variable {
-    std::string name;
+    NodeName name;  // kept by `names`
     std::uint32_t first_element = 0, size = 1;  // in lanes: a variable of a family with several has that many times its elements
     Family family = {};
     bool observed = false, shared = false;
@@ -69,12 +71,15 @@ struct Resolved {
     std::string_view method;         // as the registry spells it, which outlives the graph
     double damping = kDampedBySchedule;
 
-    std::string name() const { return name_or_number(given_name, kind->name(), number); }
+    std::string name() const { return name_or_number(given_name.get(), kind->name(), number); }
   };
   std::vector<Variable> variables;
   std::vector<Factor> factors;
+  std::shared_ptr<const GivenNames> names = std::make_shared<const GivenNames>();
   std::uint32_t elements = 0;
   std::uint16_t mark = 0;  // of the user's graph
+  std::vector<const Kind*> kinds = {};  // those of its factors, before they are fused
+  bool has_plates = false;              // of more than one slot, or along a chain
 };
 
 Resolved resolve(const Graph& graph, const Registry& registry, const CompileOptions& options);

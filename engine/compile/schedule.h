@@ -54,6 +54,11 @@ struct Scheduler {
 };
 
 // One line per visit: "forward  product1: refresh x, y; send z".
+struct VisitedFactor {
+  std::string name;
+  const Kind* kind;
+};
+std::string describe(const Schedule& schedule, const std::function<VisitedFactor(std::size_t)>& factor);
 std::string describe(const Schedule& schedule, const Flow& flow);
 
 }  // namespace dma

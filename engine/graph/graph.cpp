@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <atomic>
-#include <optional>
+#include <bit>
+#include <limits>
 
 #include "engine/support/sizes.h"
 
@@ -14,36 +16,6 @@ namespace {
 
 // A variable has messages to and from several factors, and all of them are counted together.
 constexpr std::size_t kLargestVariable = kLargestSize / 4;
-
-const std::string& name_of(const Graph::Variable& variable) { return variable.name; }
-std::string name_of(const Graph::Factor& factor) { return factor.name(); }
-
-std::string_view stem_of(const Graph::Variable&) { return "v"; }
-std::string_view stem_of(const Graph::Factor& factor) { return factor.kind; }
-
-void rename(Graph::Variable& variable, std::string name) { variable.name = std::move(name); }
-void rename(Graph::Factor& factor, std::string name) { factor.given_name = std::move(name); }
-
-// The position of the item of that name. Numbered names end in it ("v17", "product3"), and so need no entry in `names`.
-template <class Names, class Items>
-std::optional<std::uint32_t> position(const Names& names, const Items& items, const std::string& wanted) {
-  if (const auto found = names.find(wanted); found != names.end()) return found->second.position;
-  std::uint64_t number = 0, power = 1;
-  for (std::size_t i = wanted.size(); i-- > 0 && wanted[i] >= '0' && wanted[i] <= '9' && power <= items.size();
-       power *= 10) {
-    number += power * static_cast<std::uint64_t>(wanted[i] - '0');
-    if (number < items.size() && name_of(items[number]) == wanted) return static_cast<std::uint32_t>(number);
-  }
-  return {};
-}
-
-template <class Names, class Items>
-std::uint32_t find(const Names& names, const Items& items, std::string_view wanted, std::string_view what) {
-  if (const auto found = position(names, items, std::string(wanted))) return *found;
-  std::vector<std::string> known;
-  for (const auto& item : items) known.push_back(name_of(item));
-  fail("no {} '{}' in this graph{}", what, wanted, suggestion(wanted, known));
-}
 
 // A stem that ends in a digit is set apart: number 2 of "log1" is not number 12 of "log".
 std::string numbered(std::string_view stem, std::uint64_t number) {
@@ -64,6 +36,21 @@ std::string name_by_number(std::string_view stem, std::uint32_t id, Names& names
   return name;
 }
 
+// Where a text stands in a table of few, and now does.
+std::uint32_t number_in(std::deque<std::string>& table, std::string_view text) {
+  for (std::uint32_t i = 0; i < table.size(); ++i)
+    if (table[i] == text) return i;
+  table.emplace_back(text);
+  return static_cast<std::uint32_t>(table.size() - 1);
+}
+
+// To the bit; of lists of one number each.
+bool is_same(const ParameterList& a, const ParameterList& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const auto& x, const auto& y) {
+    return std::bit_cast<std::uint64_t>(x.second.numbers[0]) == std::bit_cast<std::uint64_t>(y.second.numbers[0]) && x.first == y.first;
+  });
+}
+
 std::string_view name(Reach reach) {
   constexpr std::string_view kNames[] = {"", "row ", "column ", "all_to_one ", "gather ", "shift ", "given "};
   return kNames[static_cast<std::size_t>(reach)];
@@ -71,22 +58,61 @@ std::string_view name(Reach reach) {
 
 }  // namespace
 
+std::string Graph::name_at(bool of_variables, std::uint32_t i) const {
+  return of_variables ? name(VariableId{i}).text() : factor_at(i).name();
+}
+
+void Graph::rename(bool of_variables, std::uint32_t i, std::string name) {
+  if (of_variables) {
+    names_.push_back(std::move(name));
+    variables_[i].name = static_cast<std::uint32_t>(names_.size());
+    return;
+  }
+  FactorRecord& factor = factors_[i];
+  if (!factor.is_special) read_plain(i, specials_[i].connections);
+  factor.is_special = 1;
+  specials_[i].given_name = std::move(name);
+}
+
+// The position of the node of that name. Numbered names end in it ("v17", "product3"), and so need no entry among the names.
+std::optional<std::uint32_t> Graph::position(bool of_variables, const std::string& wanted) const {
+  const Names& names = of_variables ? variable_names_ : factor_names_;
+  if (const auto found = names.find(wanted); found != names.end()) return found->second.position;
+  const std::size_t nodes = count(of_variables);
+  std::uint64_t number = 0, power = 1;
+  for (std::size_t i = wanted.size(); i-- > 0 && wanted[i] >= '0' && wanted[i] <= '9' && power <= nodes; power *= 10) {
+    number += power * static_cast<std::uint64_t>(wanted[i] - '0');
+    if (number < nodes && name_at(of_variables, static_cast<std::uint32_t>(number)) == wanted)
+      return static_cast<std::uint32_t>(number);
+  }
+  return {};
+}
+
+std::uint32_t Graph::find(bool of_variables, std::string_view wanted) const {
+  if (const auto found = position(of_variables, std::string(wanted))) return *found;
+  std::vector<std::string> known;
+  for (std::uint32_t i = 0; i < count(of_variables); ++i) known.push_back(name_at(of_variables, i));
+  fail("no {} '{}' in this graph{}", of_variables ? "variable" : "factor", wanted, suggestion(wanted, known));
+}
+
 // A name the user gives to two things is an Error. One that was only a number so far makes way, for a number nobody
 // has.
-template <class Items>
-void Graph::take_name(const std::string& name, Names& names, Items& items, std::string_view what) {
-  const auto holder = position(names, items, name);
+void Graph::take_name(bool of_variables, const std::string& name) {
+  Names& names = of_variables ? variable_names_ : factor_names_;
+  const auto holder = position(of_variables, name);
   const auto entry = names.find(name);
   if (holder && entry != names.end() && !entry->second.by_number)
-    fail("two {} are named '{}'; give each its own name, or an empty one to have it numbered", what, name);
-  names.insert_or_assign(name, Named{static_cast<std::uint32_t>(items.size())});
+    fail("two {} are named '{}'; give each its own name, or an empty one to have it numbered",
+         of_variables ? "variables" : "factors", name);
+  const std::size_t nodes = count(of_variables);
+  names.insert_or_assign(name, Named{static_cast<std::uint32_t>(nodes)});
   if (!holder) return;
-  auto& item = items[*holder];
-  std::uint64_t number = items.size() + 1;  // the name of a later position would be taken from it in turn
-  std::string free = numbered(stem_of(item), number);
-  while (position(names, items, free)) free = numbered(stem_of(item), ++number);
+  const std::string_view stem = of_variables ? std::string_view("v") : kinds_[factors_[*holder].kind];
+  std::uint64_t number = nodes + 1;  // the name of a later position would be taken from it in turn
+  std::string free = numbered(stem, number);
+  while (position(of_variables, free)) free = numbered(stem, ++number);
   names.emplace(free, Named{*holder, true});
-  rename(item, std::move(free));
+  rename(of_variables, *holder, std::move(free));
 }
 
 // Marks may come again after 65,535 graphs: two of them may then be taken for one, never one for two.
@@ -95,21 +121,60 @@ std::uint16_t Graph::next_mark() {
   return static_cast<std::uint16_t>(made++ % 0xffff + 1);
 }
 
-const Graph::Variable& Graph::operator[](VariableId id) const {
+Graph::Variable Graph::operator[](VariableId id) const {
   if (id.value >= variables_.size() || !id.is_of(mark_))
     fail("variable {} is not of this graph, which has {}{}", id.value, variables_.size(),
          id.is_of(mark_) ? "" : ": another one gave this id");
-  return variables_[id.value];
+  return variable_at(id.value);
 }
-const Graph::Factor& Graph::operator[](FactorId id) const {
+Graph::Factor Graph::operator[](FactorId id) const {
   if (id.value >= factors_.size() || !id.is_of(mark_))
     fail("factor {} is not of this graph, which has {}{}", id.value, factors_.size(),
          id.is_of(mark_) ? "" : ": another one gave this id");
-  return factors_[id.value];
+  return factor_at(id.value);
 }
 
-std::string name_or_number(const std::string& given, std::string_view stem, std::uint32_t number) {
-  return given.empty() ? numbered(stem, number) : given;
+std::string name_or_number(std::string_view given, std::string_view stem, std::uint32_t number) {
+  return given.empty() ? numbered(stem, number) : std::string(given);
+}
+
+Graph::Variable Graph::variable_at(std::size_t i) const {
+  const VariableId id{static_cast<std::uint32_t>(i)};
+  return {without_name(id), name(id)};
+}
+
+Graph::Nameless Graph::without_name(VariableId id) const {
+  const VariableRecord& v = variables_[id.value];
+  return {v.size, v.family == 0 ? std::string_view() : families_[v.family - 1], v.observed, v.shared};
+}
+
+void Graph::read_plain(std::size_t factor, ShortList<Connection, 2>& connections) const {
+  const std::size_t end = factor + 1 < factors_.size() ? factors_[factor + 1].first_end : ends_.size();
+  connections.clear();
+  for (std::size_t i = factors_[factor].first_end; i < end; ++i) connections.emplace_back(VariableId{ends_[i], mark_});
+}
+
+Graph::Factor Graph::factor_at(std::size_t i) const {
+  Factor factor;
+  read(i, factor);
+  return factor;
+}
+
+void Graph::read(std::size_t i, Factor& factor) const {
+  const FactorRecord& f = factors_[i];
+  factor.kind = kinds_[f.kind];
+  factor.number = static_cast<std::uint32_t>(i);
+  factor.parameters = {};
+  if (f.parameters != 0) factor.parameters = {parameters_[f.parameters - 1].begin(), parameters_[f.parameters - 1].size()};
+  factor.given_name = factor.method = {};
+  factor.damping = kDampedBySchedule;
+  factor.connections.elsewhere_ = nullptr;
+  if (!f.is_special) return read_plain(i, factor.connections.own_);
+  const Special& special = specials_.at(static_cast<std::uint32_t>(i));
+  factor.given_name = special.given_name;
+  factor.method = special.method;
+  factor.damping = special.damping;
+  factor.connections.elsewhere_ = &special.connections;
 }
 
 Connection given(VariableId v, std::size_t entries) {
@@ -132,12 +197,22 @@ Connection gather(VariableId v, std::vector<std::uint32_t> table) {
 
 VariableId Graph::add(std::string_view name, std::size_t size, std::string_view family, bool observed, bool shared) {
   const auto id = static_cast<std::uint32_t>(variables_.size());
-  std::string own = name.empty() ? name_by_number("v", id, variable_names_) : std::string(name);
+  std::string own(name);
+  if (name.empty() && !variable_names_.empty()) {
+    own = name_by_number("v", id, variable_names_);
+    if (own == numbered("v", id)) own.clear();
+  }
   if (size == 0 || size > kLargestVariable)
-    fail("variable '{}' has size {}; a size from 1 to {} is expected", own, size, kLargestVariable);
-  if (!name.empty()) take_name(own, variable_names_, variables_, "variables");
-  variables_.push_back({std::move(own), static_cast<std::uint32_t>(size), {}, observed, shared});
-  if (!family.empty()) variables_.back().family = std::string(family);
+    fail("variable '{}' has size {}; a size from 1 to {} is expected", name_or_number(own, "v", id), size, kLargestVariable);
+  const std::uint32_t of_family = family.empty() ? 0 : number_in(families_, family) + 1;
+  if (of_family > std::numeric_limits<std::uint16_t>::max())
+    fail("variable '{}': a graph has at most {} families", name_or_number(own, "v", id), std::numeric_limits<std::uint16_t>::max());
+  if (!name.empty()) take_name(true, own);
+  VariableRecord& added = variables_.emplace_back();
+  added.size = static_cast<std::uint32_t>(size);
+  added.family = static_cast<std::uint16_t>(of_family);
+  added.observed = observed, added.shared = shared;
+  if (!own.empty()) rename(true, id, std::move(own));
   return {id, mark_};
 }
 
@@ -151,40 +226,60 @@ VariableId Graph::shared(std::string_view name, std::size_t size, std::string_vi
   return add(name, size, family, false, true);
 }
 
+// The number of a list of parameters, from 1. In a model of many nodes most have the one of a node just before, and share it.
+std::uint32_t Graph::number_of(ParameterList&& parameters) {
+  if (parameters.empty()) return 0;
+  std::uint64_t hash = parameters.size();
+  for (const auto& [name, value] : parameters) {
+    if (value.numbers.size() != 1) hash = 0;  // it is kept as it is
+    else if (hash != 0) hash = (hash ^ std::bit_cast<std::uint64_t>(value.numbers[0])) * 0x9e3779b97f4a7c15u + name.size();
+  }
+  std::uint32_t& recent = recent_parameters_[hash >> 58];
+  if (hash != 0 && recent != 0 && is_same(parameters_[recent - 1], parameters)) return recent;
+  parameters_.push_back(std::move(parameters));
+  const auto number = static_cast<std::uint32_t>(parameters_.size());
+  if (hash != 0) recent = number;
+  return number;
+}
+
 FactorId Graph::add(std::string_view kind, ShortList<Connection, 2>&& connections, ParameterList&& parameters,
                     FactorOptions&& options) {
   const auto id = static_cast<std::uint32_t>(factors_.size());
-  for (const Connection& connection : connections)
+  bool is_plain = true;
+  for (const Connection& connection : connections) {
     if (connection.variable.value >= variables_.size() || !connection.variable.is_of(mark_))
       fail("factor {} ({}) is connected to a variable that is not of this graph", id, kind);
+    is_plain &= connection.reach == Reach::identical && connection.port.empty();
+  }
+  const std::uint32_t of_kind = number_in(kinds_, kind);
   if (!options.name.empty())
-    take_name(options.name, factor_names_, factors_, "factors");
+    take_name(false, options.name);
   else if (!factor_names_.empty()) {
     std::string own = name_by_number(kind, id, factor_names_);
     if (own != numbered(kind, id)) options.name = std::move(own);
   }
-  Factor& added = factors_.emplace_back();
-  added.kind = kind;
-  added.number = id;
-  added.given_name = std::move(options.name);
-  added.method = std::move(options.method);
-  if (options.damping) added.damping = *options.damping;
-  added.connections = std::move(connections);
-  added.parameters = std::move(parameters);
+  FactorRecord added;
+  added.first_end = checked_size(ends_.size(), [] { return std::string("the connections of the graph"); });
+  added.kind = of_kind & 0x7fffffffu;
+  added.parameters = number_of(std::move(parameters));
+  if (is_plain && options.name.empty() && options.method.empty() && !options.damping) {
+    for (const Connection& connection : connections) ends_.push_back(connection.variable.value);
+  } else {
+    added.is_special = 1;
+    specials_[id] = {std::move(options.name), std::move(options.method), options.damping.value_or(kDampedBySchedule),
+                     std::move(connections)};
+  }
+  factors_.push_back(added);
   return {id, mark_};
 }
 
-VariableId Graph::find_variable(std::string_view name) const {
-  return {find(variable_names_, variables_, name, "variable"), mark_};
-}
-FactorId Graph::find_factor(std::string_view name) const {
-  return {find(factor_names_, factors_, name, "factor"), mark_};
-}
+VariableId Graph::find_variable(std::string_view name) const { return {find(true, name), mark_}; }
+FactorId Graph::find_factor(std::string_view name) const { return {find(false, name), mark_}; }
 
 std::string describe(const Graph& graph) {
   std::string text = fmt::format("{} variables, {} factors\n", graph.variables().size(), graph.factors().size());
   for (const auto& v : graph.variables())
-    text += fmt::format("  {}[{}] {}{}{}\n", v.name, v.size, v.family.empty() ? "gaussian" : v.family.get(), v.observed ? ", observed" : "",
+    text += fmt::format("  {}[{}] {}{}{}\n", v.name, v.size, v.family.empty() ? std::string_view("gaussian") : v.family, v.observed ? ", observed" : "",
                         v.shared ? ", shared" : "");
   for (const auto& f : graph.factors()) {
     std::vector<std::string> ends;

@@ -4,18 +4,23 @@
 // against a registry and nothing is computed here; compile() does that.
 #pragma once
 
+#include <array>
 #include <boost/container/deque.hpp>
 #include <cstdint>
+#include <deque>
 #include <initializer_list>
 #include <iterator>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
+#include "engine/graph/node_name.h"
 #include "engine/support/mostly_empty.h"
+#include "engine/support/on_demand.h"
 #include "engine/support/short_list.h"
 
 namespace dma {
@@ -92,34 +97,49 @@ struct FactorOptions {
 };
 inline constexpr double kDampedBySchedule = -1;  // of a factor that says nothing of its own
 
-// The name somebody gave, or the stem and the number: "product3", "log2_3". Put into words when it is read, not when a
-// model of many nodes is built.
-std::string name_or_number(const std::string& given, std::string_view stem, std::uint32_t number);
+// The connections of a factor. Most are plain, and of those a graph keeps the numbers of the variables alone.
+class Connections {
+ public:
+  Connections() = default;
+  Connections(ShortList<Connection, 2> own) : own_(std::move(own)) {}                    // NOLINT: {x, shift(y)}
+
+  const Connection* begin() const { return list().begin(); }
+  const Connection* end() const { return list().end(); }
+  std::size_t size() const { return list().size(); }
+  bool empty() const { return list().empty(); }
+  const Connection& operator[](std::size_t i) const { return list()[i]; }
+
+ private:
+  friend class Graph;
+  const ShortList<Connection, 2>& list() const { return elsewhere_ != nullptr ? *elsewhere_ : own_; }
+
+  ShortList<Connection, 2> own_;
+  const ShortList<Connection, 2>* elsewhere_ = nullptr;
+};
 
 class Graph {
  public:
-  struct Variable {
-    std::string name;
+  // Variables and factors as they are looked at. What they point to lives as long as the graph, until it is added to.
+  struct Nameless {
     std::uint32_t size = 1;
-    MostlyEmpty<std::string> family;  // as the registry names it: "gamma", "categorical(3)"; empty: Gaussian
+    std::string_view family;  // as the registry names it: "gamma", "categorical(3)"; empty: Gaussian
     bool observed = false;
     bool shared = false;
   };
+  struct Variable : Nameless {
+    std::string name;
+  };
   struct Factor {
-    std::string kind;
+    std::string_view kind;
     std::uint32_t number = 0;
-    MostlyEmpty<std::string> given_name;  // empty: the kind and the number
-    MostlyEmpty<std::string> method;
-    ShortList<Connection, 2> connections;
-    ParameterList parameters;
+    std::string_view given_name;  // empty: the kind and the number
+    std::string_view method;
+    Connections connections;
+    std::span<const ParameterList::value_type> parameters;
     double damping = kDampedBySchedule;
 
     std::string name() const { return name_or_number(given_name, kind, number); }
   };
-  // Grow by blocks: nothing is moved when a model of many nodes is built one by one.
-  using BlockSize = boost::container::deque_options<boost::container::block_size<64u>>::type;
-  using Variables = boost::container::deque<Variable, void, BlockSize>;
-  using Factors = boost::container::deque<Factor, void, BlockSize>;
 
   // An array of `size` independent variables of one family, which the registry of compile() must know. An empty name is replaced by a number, and by another one should
   // somebody later give that name to something else.
@@ -139,35 +159,86 @@ class Graph {
                std::move(parameters), std::move(options));
   }
 
-  const Variables& variables() const { return variables_; }
-  const Factors& factors() const { return factors_; }
-  const Variable& operator[](VariableId id) const;  // an id of another graph is an Error
-  const Factor& operator[](FactorId id) const;
+ private:
+  Variable variable_at(std::size_t i) const;
+  Factor factor_at(std::size_t i) const;
+
+ public:
+  using Variables = OnDemand<Graph, Variable, &Graph::variable_at>;
+  using Factors = OnDemand<Graph, Factor, &Graph::factor_at>;
+  Variables variables() const { return {*this, variables_.size()}; }
+  Factors factors() const { return {*this, factors_.size()}; }
+  Variable operator[](VariableId id) const;  // an id of another graph is an Error
+  Factor operator[](FactorId id) const;
 
   // By name; an unknown name is an Error that offers the nearest one.
   VariableId find_variable(std::string_view name) const;
   FactorId find_factor(std::string_view name) const;
+  // Null where a variable has nothing but its number for a name.
+  const std::string* given_name(VariableId id) const {
+    const std::uint32_t name = variables_[id.value].name;
+    return name == 0 ? nullptr : &names_[name - 1];
+  }
+  NodeName name(VariableId id) const { return {given_name(id), id.value}; }
+  // For those who look at millions: without making up a name for it; and into one place, again and again.
+  Nameless without_name(VariableId id) const;
+  void read(std::size_t i, Factor& factor) const;
 
   // In every id it gives; copies of a graph have the same, so that ids mean the same in them.
   std::uint16_t mark() const { return mark_; }
 
  private:
-  static std::uint16_t next_mark();
-  VariableId add(std::string_view name, std::size_t size, std::string_view family, bool observed, bool shared);
-  FactorId add(std::string_view kind, ShortList<Connection, 2>&& connections, ParameterList&& parameters,
-               FactorOptions&& options);
-
-  Variables variables_;
-  Factors factors_;
+  // As they are kept: numbers in tables of the graph, from 1, where 0 is the usual.
+  struct VariableRecord {
+    std::uint32_t size = 1;
+    std::uint32_t name = 0;
+    std::uint16_t family = 0;
+    bool observed = false, shared = false;
+  };
+  struct FactorRecord {
+    std::uint32_t first_end = 0;  // in ends_: where the variables of plain connections begin
+    std::uint32_t parameters = 0;
+    std::uint32_t kind : 31 = 0;
+    std::uint32_t is_special : 1 = 0;
+  };
+  // What few factors have: a name, a method or a damping of their own, or connections that are not plain.
+  struct Special {
+    std::string given_name, method;
+    double damping = kDampedBySchedule;
+    ShortList<Connection, 2> connections;
+  };
   // Names the user gave, and numbered ones that are not simply the stem and the position.
   struct Named {
     std::uint32_t position;
     bool by_number = false;
   };
   using Names = std::unordered_map<std::string, Named>;
-  template <class Items>
-  static void take_name(const std::string& name, Names& names, Items& items, std::string_view what);
+  // Grow by blocks: nothing is moved when a model of many nodes is built one by one.
+  using BlockSize = boost::container::deque_options<boost::container::block_size<512u>>::type;
+  template <class Item>
+  using Blocks = boost::container::deque<Item, void, BlockSize>;
 
+  static std::uint16_t next_mark();
+  VariableId add(std::string_view name, std::size_t size, std::string_view family, bool observed, bool shared);
+  FactorId add(std::string_view kind, ShortList<Connection, 2>&& connections, ParameterList&& parameters,
+               FactorOptions&& options);
+  std::uint32_t number_of(ParameterList&& parameters);
+  void read_plain(std::size_t factor, ShortList<Connection, 2>& connections) const;
+  std::size_t count(bool of_variables) const { return of_variables ? variables_.size() : factors_.size(); }
+  std::string name_at(bool of_variables, std::uint32_t i) const;
+  void rename(bool of_variables, std::uint32_t i, std::string name);
+  std::optional<std::uint32_t> position(bool of_variables, const std::string& wanted) const;
+  std::uint32_t find(bool of_variables, std::string_view wanted) const;
+  void take_name(bool of_variables, const std::string& name);
+
+  Blocks<VariableRecord> variables_;
+  Blocks<FactorRecord> factors_;
+  Blocks<std::uint32_t> ends_;
+  std::unordered_map<std::uint32_t, Special> specials_;  // by factor
+  std::deque<std::string> names_;                        // of variables
+  std::deque<std::string> kinds_, families_;
+  std::deque<ParameterList> parameters_;
+  std::array<std::uint32_t, 64> recent_parameters_ = {};  // which lists of one number each were given last, by their hash
   Names variable_names_, factor_names_;
   std::uint16_t mark_ = next_mark();
 };

@@ -19,13 +19,13 @@ Lags::Lags(const Graph::Factor& factor) {
 }
 
 // The slots of a plate along a chain of that many elements.
-std::uint32_t PlateShape::slots_of_chain(std::string_view name, std::uint32_t size) const {
+std::uint32_t PlateShape::slots_of_chain(const NodeName& name, std::uint32_t size) const {
   if (std::uint64_t{lags_.before} + lags_.after < size) return size - lags_.in_all();
   fail("{}: '{}' has {} elements, too few for a shift over {}; give it at least {}", where(factor_), name, size,
        std::uint64_t{lags_.before} + lags_.after, std::uint64_t{lags_.before} + lags_.after + 1);
 }
 
-void PlateShape::agree(Side& side, std::string_view name, std::uint32_t size) {
+void PlateShape::agree(Side& side, const NodeName& name, std::uint32_t size) {
   if (side.size == 0) side = {size, name};
   if (size == side.size) return;
   if (&side == &whole_)
@@ -37,7 +37,7 @@ void PlateShape::agree(Side& side, std::string_view name, std::uint32_t size) {
        where(factor_), way, side.name, side.size, way, name, size, way);
 }
 
-void PlateShape::add(const Connection& end, std::string_view name, std::uint32_t size) {
+void PlateShape::add(const Connection& end, const NodeName& name, std::uint32_t size) {
   largest_ = std::max(largest_, size);
   switch (end.reach) {
     case Reach::shift: return agree(whole_, name, slots_of_chain(name, size));

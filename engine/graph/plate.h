@@ -20,10 +20,11 @@ class PlateShape {
  public:
   // `factor` names the factor in errors, and must outlive the shape.
   explicit PlateShape(const Graph::Factor& factor) : factor_(factor), lags_(factor) {}
+  explicit PlateShape(Graph::Factor&&) = delete;
 
   // The end reaches a variable of that name and size. Ends that contradict each other are an Error. Shifted ends, which
   // say how long the chain is, come first.
-  void add(const Connection& end, std::string_view name, std::uint32_t size);
+  void add(const Connection& end, const NodeName& name, std::uint32_t size);
   // What the identical, shifted and gathered ends agree on, which must be rows x columns; without such ends, rows x
   // columns, or the largest variable.
   std::uint32_t slots() const;
@@ -31,11 +32,11 @@ class PlateShape {
  private:
   struct Side {
     std::uint32_t size = 0;  // 0: nobody has asked yet
-    std::string_view name;
+    NodeName name;
   };
-  void agree(Side& side, std::string_view name, std::uint32_t size);
+  void agree(Side& side, const NodeName& name, std::uint32_t size);
 
-  std::uint32_t slots_of_chain(std::string_view name, std::uint32_t size) const;
+  std::uint32_t slots_of_chain(const NodeName& name, std::uint32_t size) const;
 
   const Graph::Factor& factor_;
   const Lags lags_;

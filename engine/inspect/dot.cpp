@@ -62,7 +62,7 @@ Resolved connected(const Graph& graph, const Registry& registry) {
   for (const Graph::Factor& factor : graph.factors()) {
     const std::vector<std::string> methods = registry.kind(factor.kind).methods();
     if (!methods.empty() && std::ranges::find(methods, options.method) == methods.end())
-      options.kind_methods.try_emplace(factor.kind, methods.front());
+      options.kind_methods.try_emplace(std::string(factor.kind), methods.front());
   }
   return resolve(graph, registry, options);
 }

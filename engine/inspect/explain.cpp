@@ -16,7 +16,7 @@ namespace {
 std::vector<FactorId> origins(const Plan& plan, const Group& group, std::uint32_t slot) {
   const auto next = std::ranges::upper_bound(group.first_slot, slot);
   const auto member = static_cast<std::size_t>(next - group.first_slot.begin()) - 1;
-  const auto& all = plan->graph->factors[group.members[member]].origins;
+  const auto all = plan->factors[group.members[member]].origins;
   return {all.begin(), all.end()};
 }
 

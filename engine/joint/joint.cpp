@@ -72,6 +72,7 @@ Plan compile(const Graph& graph, const Joint& joint, const Registry& registry, c
       "joint: {} roots, {} derived, {} rows, {} EP sites; {}\n{}", system->element_of.size(),
       std::ranges::count(system->role, joint_system::Role::derived), system->rows, system->site_elements.size(),
       system->is_linear() ? "linear, one solve" : "Gauss-Newton steps", system->elimination.text());
+  plan.graph.reset();
   plan.solver = std::make_shared<joint_system::JointSolver>(std::move(system), joint.options);
   return Plan(data);
 }

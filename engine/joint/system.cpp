@@ -41,8 +41,7 @@ std::vector<std::uint32_t> all_slots(std::uint32_t count) {
 }  // namespace
 
 std::string element_name(const PlanData& plan, std::uint32_t element) {
-  const auto after = std::ranges::upper_bound(plan.variables, element, {}, &PlanData::Variable::first_element);
-  const PlanData::Variable& v = *(after - 1);
+  const PlanData::Variable v = plan.variables.at_element(element);
   return v.size == 1 ? std::string(v.name) : fmt::format("{}[{}]", v.name, element - v.first_element);
 }
 

@@ -121,6 +121,12 @@ WalkPairKernel Kind::find_walk_pair(const MessageFunction& first, const MessageF
   return nullptr;
 }
 
+Kind& Kind::only_if_observed(std::string_view port_name) {
+  if (messages_.empty()) fail("kind '{}': only_if_observed(\"{}\") comes after the message it is about", name_, port_name);
+  messages_.back().observed = port(port_name);
+  return *this;
+}
+
 Kind& Kind::memory(std::size_t numbers) {
   memory_ = numbers;
   return *this;

@@ -77,6 +77,7 @@ struct MessageFunction {
   SequenceKernel sequence = nullptr, sequence_tracked = nullptr;  // null: such factors are never merged
   WalkKernel walk = nullptr;                                      // null: such factors are never part of a chain
   std::shared_ptr<const void> callable;
+  std::optional<std::size_t> observed = {};  // a port whose variables must be observed for it to hold
 };
 
 // Computes the messages of two message functions of the same kind, method and reads in one pass.
@@ -177,6 +178,9 @@ class Kind {
     messages_.push_back(std::move(m));
     return *this;
   }
+  // Of the message registered last: it holds only where the variables of that port are observed, or nothing is known of them.
+  // Others are told to choose another method.
+  Kind& only_if_observed(std::string_view port_name);
   // The messages of two ports, one along a chain and one back, side by side (walk.h); both were registered by message().
   template <auto kFirst, auto kSecond>
   Kind& walk_pair(std::string_view method, std::string_view first, std::string_view second) {

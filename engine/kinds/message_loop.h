@@ -141,7 +141,7 @@ class MessageLoop {
     });
   }
 
-  // Of ports with one term each; never tracked.
+  // Of ports with one variable each; never tracked.
   static void walk(const Call& call, const WalkRun& run, Outcome& outcome) {
     knowing_if_parameters_vary(call, [&](auto vary) {
       ChainWalk<vary.value> walk(call, run, outcome);
@@ -339,7 +339,7 @@ class MessageLoop<F>::ChainWalk {
 
  public:
   ChainWalk(const Call& call, const WalkRun& run, const Outcome& outcome)
-      : scratch_(call.scratch), room_(make_room(scratch_, Reads())), visit_(call, scratch_, outcome),
+      : scratch_(call.scratch), room_(make_room(scratch_, run, Reads())), visit_(call, scratch_, outcome),
         out_column_(call.out_column), slot_(run.first), step_(run.step) {
     for (std::size_t r = 0; r < kReads; ++r) {
       reads_[r] = run.reads[r];
@@ -353,19 +353,27 @@ class MessageLoop<F>::ChainWalk {
   using Reads = std::make_index_sequence<kReads>;
 
   template <std::size_t... i>
-  static auto make_room(ScratchArrays& scratch, std::index_sequence<i...>) {
-    return std::tuple{scratch.template take<Argument<i>>(1)...};
+  static auto make_room([[maybe_unused]] ScratchArrays& scratch, [[maybe_unused]] const WalkRun& run, std::index_sequence<i...>) {
+    return std::tuple{scratch.template take<Argument<i>>(run.reads[i].terms)...};
+  }
+  template <class A>
+  [[gnu::always_inline]] A arriving(const WalkRead& read, typename MessageOf<A>::type* room) const {
+    if constexpr (detail::IsSpan<A>::value)
+      return argument<A>(room, read.terms, [&](std::size_t t) {
+        return read.product(slot_ * static_cast<std::ptrdiff_t>(read.terms) + static_cast<std::ptrdiff_t>(t));
+      });
+    else
+      return argument<A>(room, 1, [&](std::size_t) { return read.product_after(sent_, slot_); });
   }
   template <std::size_t... i>
   [[gnu::always_inline]] void next(std::index_sequence<i...>) {
     sent_ = visit_(0, static_cast<std::size_t>(slot_), slot_ * out_column_, static_cast<std::uint64_t>(slot_),
-                   argument<Argument<i>>(std::get<i>(room_), 1,
-                                         [&](std::size_t) { return reads_[i].product_after(sent_, slot_); })...);
+                   arriving<Argument<i>>(reads_[i], std::get<i>(room_))...);
     slot_ += step_;
   }
 
   ScratchArrays scratch_;
-  decltype(make_room(std::declval<ScratchArrays&>(), Reads())) room_;
+  decltype(make_room(std::declval<ScratchArrays&>(), std::declval<const WalkRun&>(), Reads())) room_;
   SlotWalk<false, kParametersVary> visit_;
   std::array<WalkRead, kReads> reads_{};
   Natural sent_;

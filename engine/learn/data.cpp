@@ -35,7 +35,7 @@ std::vector<double> without_missing(std::span<const double> values, std::span<co
 }
 
 const Group& group_of(const Plan& plan, const Tables& table) {
-  if (table.factor.value >= plan->memberships.size() || !table.factor.is_of(plan->graph->mark))
+  if (table.factor.value >= plan->memberships.size() || !table.factor.is_of(plan->mark))
     fail("the data give a table to factor {}, but the graph has {}; use the ids that this graph gave", table.factor.value,
          plan->memberships.size());
   return plan->groups[plan->memberships[table.factor.value].group];
@@ -49,7 +49,7 @@ void check_tables(const Plan& plan, const Data& data, std::size_t examples) {
   std::size_t given = 0;
   for (auto table = data.tables.begin(); table != data.tables.end(); ++table) {
     const Group& group = group_of(plan, *table);
-    const auto& factor = plan->graph->factors[group.members[0]];
+    const FactorTable::Factor factor = plan->factors[group.members[0]];
     if (!port_of(group, *table).elements.is_given)
       fail("the data give a table to port '{}' of factor '{}', which has none to be given; connect it by given(variable, "
            "entries)", table->port, factor.name());
@@ -61,7 +61,7 @@ void check_tables(const Plan& plan, const Data& data, std::size_t examples) {
     if (table->elements.size() != entries * examples)
       fail("the table of port '{}' of factor '{}' has {} entries in all; {} examples of {} are expected", table->port,
            factor.name(), table->elements.size(), examples, entries);
-    const auto& variable = plan->variables[factor.ports[group.kind->port(table->port)].variables[0].value];
+    const auto& variable = plan->variables.at_element(port_of(group, *table).elements(0));
     for (std::size_t k = 0; k < table->elements.size(); ++k)
       if (table->elements[k] >= variable.size)
         fail("example {}: entry {} of the table of port '{}' of factor '{}' is {}, but '{}' has {} elements (0 to {})",
@@ -79,7 +79,7 @@ std::size_t check_data(const Plan& plan, const Data& data, std::span<const Varia
   if (data.empty()) fail("no data: give the values of at least one observed variable");
   std::vector<bool> given(plan->variables.size());
   std::size_t examples = 0;
-  std::string_view first;
+  std::string first;
   for (const auto& [variable, values, is_missing] : data) {
     const auto& v = plan->variable(variable);
     if (!v.observed) fail("the data give values to '{}', which is not observed; declare it with graph.observed(...)", v.name);

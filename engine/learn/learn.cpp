@@ -20,13 +20,6 @@ void check_targets(const Graph& graph, const std::vector<VariableId>& targets) {
   }
 }
 
-// Sites are taken out and put back by the rules of a Gaussian's two numbers.
-void check_family(const PlanData::Variable& v) {
-  if (!v.family->is_like_gaussian)
-    fail("the learner learns and predicts gaussian and log_normal variables, but '{}' is {}; run a graph of all examples instead",
-         v.name, v.family.text());
-}
-
 }  // namespace
 
 Learner::Learner(const Graph& graph, const Registry& registry, const Scheduler& schedule, const Scheduler& predict,
@@ -46,15 +39,15 @@ Learner::Learner(const Graph& graph, const Registry& registry, const Scheduler& 
   state_ = std::make_unique<State>(plan_);
   predict_state_ = std::make_unique<State>(predict_plan_);
   std::uint32_t scalars = 0;
+  std::vector<bool> any_sign;
   for (std::uint32_t v = 0; v < plan_->variables.size(); ++v)
-    if (plan_->variables[v].shared) {
-      check_family(plan_->variables[v]);
-      shared_.push_back({{v}, {scalars, plan_->variables[v].size}});
-      scalars += plan_->variables[v].size;
+    if (const auto variable = plan_->variables[v]; variable.shared) {
+      shared_.push_back({{v}, {scalars, variable.size}});
+      scalars += variable.size;
+      any_sign.resize(scalars, !variable.family->is_like_gaussian);
     }
-  for (const VariableId target : options_.targets) check_family(plan_->variable(target));
   if (shared_.empty()) fail("the graph has no shared variable to learn; declare one with graph.shared(...)");
-  sites_ = Sites(scalars, options_.evidence_weight);
+  sites_ = Sites(scalars, options_.evidence_weight, std::move(any_sign));
   said_tau_.resize(scalars);
   said_rho_.resize(scalars);
   take_constants();

@@ -47,10 +47,8 @@ void Learner::read_moments(std::span<const Natural> messages, std::span<double> 
   for (std::size_t k = 0; k < messages.size();)
     for (const VariableId target : options_.targets) {
       const auto& v = plan_->variables[target.value];
-      for (std::uint32_t i = 0; i < v.size; ++i, ++k) {
-        means[k] = mean(v.family, messages[k]);
-        variances[k] = variance(v.family, messages[k]);
-      }
+      v.family->moments(messages.subspan(k, v.size), v.family.lanes(), means.data() + k, variances.data() + k);
+      k += v.size;
     }
 }
 
@@ -107,10 +105,11 @@ double Learner::log_likelihood(const Data& data) {
       for (const VariableId target : options_.targets) {
         const auto& v = plan_->variables[target.value];
         const Observations own = observations_of(data, target);
-        for (std::size_t i = n * v.size; i < (n + 1) * v.size; ++i, ++k) {
+        const std::size_t lanes = v.family.lanes(), numbers = v.family.values();
+        for (std::size_t i = n * v.values(); i < (n + 1) * v.values(); i += numbers, k += lanes) {
           if (!own.is_missing.empty() && own.is_missing[i] != 0) continue;
           ++count;
-          sum += log_density(v.family, fitted_[k], own.values[i]);
+          sum += v.family->log_density(std::span(fitted_).subspan(k, lanes), own.values.subspan(i, numbers));
         }
       }
   }

@@ -27,12 +27,12 @@ SharedFactors::SharedFactors(const Graph& graph, const Registry& registry, const
     for (Connection& c : connections) {
       auto& own = own_variables_[c.variable.value];
       const auto& v = graph[c.variable];
-      if (!own) own = part.shared(v.name, v.size, v.family.get());
+      if (!own) own = part.shared(v.name, v.size, v.family);
       c.variable = *own;
     }
-    own_factors_[k] = part.factor(f.kind, std::move(connections), f.parameters,
+    own_factors_[k] = part.factor(f.kind, std::move(connections), {f.parameters.begin(), f.parameters.end()},
                                   {.name = f.name(),
-                                   .method = f.method.get(),
+                                   .method = std::string(f.method),
                                    .damping = f.damping == kDampedBySchedule ? std::nullopt : std::optional(f.damping)});
   }
   if (part.factors().empty()) return;

@@ -9,14 +9,21 @@
 
 namespace dma {
 
-Sites::Sites(std::uint32_t scalars, double weight)
+Sites::Sites(std::uint32_t scalars, double weight, std::vector<bool> any_sign)
     : scalars_(scalars),
       weight_(weight),
       copies_(std::min(1.0, weight)),
       prior_tau_(scalars),
       prior_rho_(scalars),
       cavity_tau_(scalars),
-      cavity_rho_(scalars) {}
+      cavity_rho_(scalars),
+      any_sign_(std::move(any_sign)) {
+  any_sign_.resize(scalars);
+}
+
+bool Sites::may_be(std::size_t scalar, const Natural& site) const {
+  return std::isfinite(site.tau) && (site.rho >= 0 || (any_sign_[scalar] && std::isfinite(site.rho)));
+}
 
 void Sites::start(std::size_t batches) {
   memory_.tau.assign(batches, std::vector<double>(scalars_));
@@ -34,7 +41,7 @@ void Sites::restore(LearnMemory memory) {
       fail("the stored messages of batch {} do not fit: {} and {} numbers, but {} shared scalars", b, memory.tau[b].size(),
            memory.rho[b].size(), scalars_);
     for (std::uint32_t i = 0; i < scalars_; ++i)
-      if (!std::isfinite(memory.tau[b][i]) || !(memory.rho[b][i] >= 0))
+      if (!may_be(i, {memory.tau[b][i], memory.rho[b][i]}))
         fail("the stored message of batch {} to shared scalar {} has tau {} and precision {}; a finite number and one that is "
              "not negative are expected",
              b, i, memory.tau[b][i], memory.rho[b][i]);
@@ -44,7 +51,7 @@ void Sites::restore(LearnMemory memory) {
     fail("the stored messages of added examples do not fit: {} and {} numbers, but {} shared scalars", added,
          memory.added_rho.size(), scalars_);
   for (std::size_t i = 0; i < added; ++i)
-    if (!std::isfinite(memory.added_tau[i]) || !(memory.added_rho[i] >= 0))
+    if (!may_be(i, {memory.added_tau[i], memory.added_rho[i]}))
       fail("the stored message of added examples to shared scalar {} has tau {} and precision {}; a finite number and one "
            "that is not negative are expected",
            i, memory.added_tau[i], memory.added_rho[i]);
@@ -135,7 +142,8 @@ void Sites::take_out(Range range, std::size_t batch, const MessageArrays& contex
   subtract(old.tau, context.tau, cavity.tau);
   subtract(old.rho, context.rho, cavity.rho);
   // What is left is a sum of non-negative precisions, up to rounding.
-  for (std::uint32_t i = 0; i < range.size; ++i) assert(context.rho[i] >= -1e-9 * weight_ * old.rho[i]);
+  for (std::uint32_t i = 0; i < range.size; ++i)
+    assert(any_sign_[range.first + i] || context.rho[i] >= -1e-9 * weight_ * old.rho[i]);
 }
 
 void Sites::put_back(Range range, std::size_t batch, double step, const MessageArrays& context, const MessageArrays& said,

@@ -2,8 +2,9 @@
 //
 //   context = prior * product over mini-batches b of site_b ^ weight * added ^ weight
 //
-// A mini-batch is learned anew from its cavity: the context without what it taught. Sites are products of messages of
-// factors, so their precisions are not negative and every cavity is as proper as the prior.
+// A mini-batch is learned anew from its cavity: the context without what it taught. Products are sums of natural
+// parameters in every family, so sites are added and subtracted whatever it is. Those of Gaussians are products of messages
+// of factors: their precisions are not negative and every cavity is as proper as the prior.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +28,8 @@ struct LearnMemory {
 class Sites {
  public:
   Sites() = default;
-  Sites(std::uint32_t scalars, double weight);
+  // any_sign: which scalars are of a family whose second number may be negative, as a precision may not.
+  Sites(std::uint32_t scalars, double weight, std::vector<bool> any_sign = {});
 
   const LearnMemory& memory() const { return memory_; }
   std::size_t batches() const { return memory_.tau.size(); }
@@ -66,12 +68,15 @@ class Sites {
   void multiply_sites(Range range, const MessageArrays& out) const;
   Natural product(std::size_t scalar, Natural product, std::optional<std::size_t> without = {}) const;
 
+  bool may_be(std::size_t scalar, const Natural& site) const;
+
   std::uint32_t scalars_ = 0;
   double weight_ = 1;
   double copies_ = 1;  // of a site that its mini-batch takes out of the context
   LearnMemory memory_;
   std::vector<double> prior_tau_, prior_rho_;
   std::vector<double> cavity_tau_, cavity_rho_;
+  std::vector<bool> any_sign_;
 };
 
 }  // namespace dma

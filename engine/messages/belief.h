@@ -20,8 +20,8 @@ double log_density(const Family& family, const Natural& message, double x);
 class Belief {
  public:
   // The lanes of all elements, one after the other.
-  Belief(std::string_view name, Family family, std::vector<Natural> lanes)
-      : name_(name), family_(family), lanes_(std::move(lanes)) {}
+  Belief(std::string name, Family family, std::vector<Natural> lanes)
+      : name_(std::move(name)), family_(family), lanes_(std::move(lanes)) {}
 
   std::size_t size() const { return lanes_.size() / family_.lanes(); }
   const Family& family() const { return family_; }

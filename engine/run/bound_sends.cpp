@@ -113,17 +113,22 @@ BoundWalk BoundSends::bind(const PlanData& plan, const Walk& op) {
       to.kernel = plan.groups[part.group].ports[part.port].message->walk;
       to.run = {part.first, op.step, stretch.count, nullptr};
       to.first_read = static_cast<std::uint32_t>(walk_reads_.size());
-      const std::int64_t sent_last = std::int64_t{plan.groups[part.group].ports[part.port].first_slot} - op.step;
-      for (const auto& sources : part.reads) {
+      const Group::Port& port = plan.groups[part.group].ports[part.port];
+      const std::int64_t sent_last = std::int64_t{port.first_slot} - op.step;
+      for (std::size_t argument = 0; argument < part.reads.size(); ++argument) {
+        const auto& sources = part.reads[argument];
+        const std::uint32_t terms = plan.groups[part.group].ports[port.message->reads[argument]].terms;
         const auto add = [&](const Walk::Source& source) {
           const MessageArrays& from = source.is_arrival ? memory_.arrivals : memory_.messages;
           walk_sources_.push_back({from.tau, from.rho, static_cast<std::ptrdiff_t>(source.at)});
         };
-        const auto own = std::ranges::find_if(sources, [&](const Walk::Source& s) { return !s.is_arrival && s.at == sent_last; });
+        const auto own = std::ranges::find_if(sources, [&](const Walk::Source& s) {
+          return part.remembers && !s.is_arrival && s.at == sent_last;
+        });
         for (auto source = sources.begin(); source != sources.end(); ++source)
           if (source != own) add(*source);
         if (own != sources.end()) add(*own);
-        walk_reads_.push_back({nullptr, sources.size(), own != sources.end()});
+        walk_reads_.push_back({nullptr, sources.size(), own != sources.end(), terms});
       }
     }
   }

@@ -20,7 +20,7 @@ State::State(Plan of, const State &before) : State(std::move(of)) {
     std::copy_n(before.rho_.begin() + from, count, rho_.begin() + to);
   };
   for (std::uint32_t v = 0; v < then.variables.size(); ++v) {
-    const PlanData::Variable &old = then.variables[v], &same = now.variables[v];
+    const PlanData::Variable old = then.variables[v], same = now.variables[v];
     if (old.observed && same.observed && before.values_[v].given) {
       take(old.first_slot, same.first_slot, old.size);
       if (!values_[v].given) --missing_;
@@ -34,11 +34,8 @@ State::State(Plan of, const State &before) : State(std::move(of)) {
     const auto [group, member] = now.memberships[f];
     if (old_group == kNowhere || group == kNowhere) continue;  // fused with another
     const Group &old = then.groups[old_group], &same = now.groups[group];
-    const auto slots_of = [](const Group &g, std::uint32_t m) {
-      return (m + 1 < g.first_slot.size() ? g.first_slot[m + 1] : g.slots) - g.first_slot[m];
-    };
-    const std::uint32_t slots = slots_of(old, old_member);
-    if (old.kind->name() != same.kind->name() || slots != slots_of(same, member)) continue;
+    const std::uint32_t slots = old.slots_of(old_member);
+    if (old.kind->name() != same.kind->name() || slots != same.slots_of(member)) continue;
     for (std::size_t p = 0; p < old.ports.size(); ++p)
       if (const std::uint32_t terms = old.ports[p].terms; terms == same.ports[p].terms)
         take(old.ports[p].first_slot + old.first_slot[old_member] * terms,

@@ -20,7 +20,7 @@ bool sends_nothing(const Group& group) {
 
 }  // namespace
 
-Contradiction contradiction(std::string_view variable, std::uint32_t element, double known, double found) {
+Contradiction contradiction(const std::string& variable, std::uint32_t element, double known, double found) {
   return Contradiction(fmt::format(
       "variable '{}', element {}: it is exactly {} and exactly {} at the same time; change an observation, or give one of its "
       "factors a positive variance",

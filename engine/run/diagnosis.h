@@ -10,7 +10,7 @@
 namespace dma {
 
 // Two different point masses at one element.
-Contradiction contradiction(std::string_view variable, std::uint32_t element, double known, double found);
+Contradiction contradiction(const std::string& variable, std::uint32_t element, double known, double found);
 
 class Diagnosis {
  public:

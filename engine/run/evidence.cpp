@@ -38,7 +38,7 @@ class BetheEnergy {
  public:
   BetheEnergy(const PlanData& plan, const State& state)
       : plan_(plan), state_(state), variable_of_(plan.elements), at_(plan.elements),
-        of_factor_(plan.graph->factors.size()), of_variable_(plan.variables.size()) {
+        of_factor_(plan.factors.size()), of_variable_(plan.variables.size()) {
     for (std::uint32_t v = 0; v < plan.variables.size(); ++v)
       for (std::uint32_t i = 0; i < plan.variables[v].size; ++i) variable_of_[plan.variables[v].first_element + i] = v;
     for (const Group& group : plan.groups)
@@ -66,7 +66,7 @@ class BetheEnergy {
   }
 
  private:
-  const PlanData::Variable& variable_at(std::uint32_t e) const { return plan_.variables[variable_of_[e]]; }
+  PlanData::Variable variable_at(std::uint32_t e) const { return plan_.variables[variable_of_[e]]; }
 
   Natural product_at(std::uint32_t e, std::uint32_t without = kNowhere) const {
     Natural product;
@@ -88,7 +88,7 @@ class BetheEnergy {
   void add_factor(std::uint32_t g, std::uint32_t s, std::size_t node, Forest& forest) {
     const Group& group = plan_.groups[g];
     const auto member = static_cast<std::size_t>(std::ranges::upper_bound(group.first_slot, s) - group.first_slot.begin()) - 1;
-    const Resolved::Factor& factor = plan_.graph->factors[group.members[member]];
+    const FactorTable::Factor factor = plan_.factors[group.members[member]];
     Arrivals arrivals;
     std::vector<Family> families;
     for (const Group::Port& port : group.ports) {
@@ -169,10 +169,10 @@ class BetheEnergy {
 
   Evidence result() const {
     Evidence out;
-    for (std::size_t f = 0; f < of_factor_.size(); ++f) out.factors.push_back({plan_.graph->factors[f].name(), of_factor_[f]});
+    for (std::size_t f = 0; f < of_factor_.size(); ++f) out.factors.push_back({plan_.factors.name(f), of_factor_[f]});
     for (std::size_t v = 0; v < of_variable_.size(); ++v)
       if (!plan_.variables[v].eliminated && (!plan_.variables[v].observed || of_variable_[v] != 0))  // 0: nothing is missing
-        out.variables.push_back({std::string(plan_.variables[v].name), of_variable_[v]});
+        out.variables.push_back({plan_.variables[v].name, of_variable_[v]});
     for (const auto* parts : {&out.factors, &out.variables})
       for (const Evidence::Part& part : *parts) out.log_value += part.value;
     // What cannot be leaves nothing to be normalised elsewhere either.

@@ -39,7 +39,7 @@ void Executor::refresh_tables() {
       const Group& group = plan_.groups[table.group];
       const std::string port = group.kind->ports()[table.port].name;
       fail("factor '{}': the table of port '{}' is not given; call state.set_table({}, \"{}\", ...) before run",
-           plan_.slot_name(table.group, 0), port, plan_.graph->factors[group.members[0]].name(), port);
+           plan_.slot_name(table.group, 0), port, plan_.factors.name(group.members[0]), port);
     }
   if (!state_.tables_stale_) return;
   state_.check_repetitions();
@@ -218,13 +218,9 @@ std::uint64_t Executor::sweep_by_urgency(double tolerance, std::uint64_t limit, 
 
 // A factor is not informed by its own message, unless it reaches the element by another slot as well.
 void Executor::inform_readers(std::uint32_t now, double change, UrgencyQueue& queue) const {
-  const Visit& visit = plan_.schedule.visits[now];
-  const auto& factor = plan_.graph->factors[visit.factor];
-  for (std::size_t p = 0; p < factor.ports.size(); ++p)
-    if (visit.send & (1u << p))
-      for (const VariableId v : factor.ports[p].variables)
-        for (const std::uint32_t reader : plan_.visits_at[v.value])
-          if (reader != now || plan_.reaches_an_element_twice[now]) queue.raise(reader, change);
+  for (const std::uint32_t variable : plan_.informed_by[now])
+    for (const std::uint32_t reader : plan_.visits_at[variable])
+      if (reader != now || plan_.reaches_an_element_twice[now]) queue.raise(reader, change);
 }
 
 Natural Executor::prediction(VariableId variable, std::uint32_t element) const {

@@ -102,7 +102,6 @@ void Executor::send_around_frozen(const BoundSend& op, std::ptrdiff_t first, std
   total.messages += in_all - held;
   if (held > 0) {
     const Group& group = plan_.groups[op.group];
-    const Resolved::Factor& factor = plan_.graph->factors[group.members[0]];
     const Natural* before = frozen.before.data();
     outcome.change = 0;
     for (std::size_t k = 0; k < sent.size(); ++k) {
@@ -110,7 +109,7 @@ void Executor::send_around_frozen(const BoundSend& op, std::ptrdiff_t first, std
       for (std::size_t i = 0; i < sent[k].count; ++i)
         if (frozen.is_frozen[sent[k].first + i]) state_.messages().set(sent[k].first + i, before[i]);
       const std::size_t port = k == 0 ? op.port : port_at(group, sent[k].first);
-      const Family& family = plan_.variables[factor.ports[port].variables[0].value].family;
+      const Family family = plan_.variables.at_element(group.ports[port].elements(0)).family;
       outcome.change = std::max(outcome.change, change_of_others(state_, family, sent[k], before, frozen));
       before += sent[k].count;
     }

@@ -14,7 +14,7 @@ namespace dma {
 
 State::State(Plan of)
     : plan_(std::move(of)),
-      mark_(plan_->graph->mark),
+      mark_(plan_->mark),
       tau_(plan_->slots),
       rho_(plan_->slots),
       arrival_tau_(plan_->arrivals),
@@ -30,7 +30,7 @@ State::State(Plan of)
              parameters_) {
   const PlanData& plan = *plan_;
   total_tau_.resize(plan.elements);
-  if (plan.gathers_by_element) {
+  if (plan.forms_totals) {
     total_rho_.resize(plan.elements);
     total_abs_.resize(plan.elements);
     total_stamp_.resize(plan.elements);
@@ -148,7 +148,8 @@ void State::set_parameter(FactorId factor, std::string_view parameter, std::span
   const Group& group = plan_->groups[membership.group];
   const auto& specs = group.kind->parameters();
   const auto found = std::ranges::find(specs, parameter, &ParameterSpec::name);
-  const Resolved::Factor& owner = plan_->graph->factors[group.members[membership.member]];
+  const FactorTable::Factor owner = plan_->factors[group.members[membership.member]];
+  const std::uint32_t slots = group.slots_of(membership.member);
   if (found == specs.end()) {
     if (owner.origins.size() > 1)
       fail("factor '{}' is fused and has no parameter '{}'; compile with {{.fuse = false}} to set it", owner.name(),
@@ -165,7 +166,7 @@ void State::set_parameter(FactorId factor, std::string_view parameter, std::span
       fail("factor '{}': parameter '{}' is {}, but must be in {}", owner.name(), parameter, value,
            describe(found->domain));
   const auto i = static_cast<std::size_t>(found - specs.begin());
-  const std::size_t terms = group.parameters[i].terms, in_all = owner.slots * terms;
+  const std::size_t terms = group.parameters[i].terms, in_all = slots * terms;
   if (values.size() != 1 && values.size() != terms && values.size() != in_all)
     fail("factor '{}': parameter '{}' takes 1{}{} value{}, not {}", owner.name(), parameter,
          terms == 1 ? "" : fmt::format(" or {}", terms), in_all == terms ? "" : fmt::format(" or {}", in_all),
@@ -175,7 +176,7 @@ void State::set_parameter(FactorId factor, std::string_view parameter, std::span
     parameters_.separate(*plan_, membership.group, i);
     sends_.rebind(membership.group, i, this->parameter(membership.group, i));
   }
-  const auto numbers = parameters_.numbers(membership.group, i, group.first_slot[membership.member], owner.slots);
+  const auto numbers = parameters_.numbers(membership.group, i, group.first_slot[membership.member], slots);
   for (std::size_t k = 0; k < numbers.size(); ++k) numbers[k] = values[k % values.size()];
   constants_stale_ = true;
   ended_.reset();
@@ -197,13 +198,13 @@ Belief State::belief(VariableId variable) const {
 std::vector<Gaussian> State::messages(FactorId factor, std::string_view port_name) const {
   const PlanData::Membership membership = plan_->membership(factor);
   const Group& group = plan_->groups[membership.group];
-  const Resolved::Factor& resolved = plan_->graph->factors[group.members[membership.member]];
+  const FactorTable::Factor resolved = plan_->factors[group.members[membership.member]];
   const bool is_fused = resolved.origins.size() > 1;
   if (is_fused && std::ranges::find(group.kind->ports(), port_name, &PortSpec::name) == group.kind->ports().end())
     fail("factor '{}' is fused and has no port '{}'; compile with {{.fuse = false}} to see its messages",
          resolved.name(), port_name);
   const Group::Port& port = group.ports[group.kind->port(port_name)];
-  const std::uint32_t slots = resolved.slots;
+  const std::uint32_t slots = group.slots_of(membership.member);
   std::vector<Gaussian> out;
   for (std::uint32_t q = 0; q < slots * port.terms; ++q) {
     const std::size_t slot = port.first_slot + std::size_t{group.first_slot[membership.member]} * port.terms + q;

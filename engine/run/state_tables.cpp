@@ -20,10 +20,10 @@ void State::set_table(FactorId factor, std::string_view port_name, std::span<con
   const auto table = std::ranges::find_if(tables_, [&](const GivenTable& t) { return t.group == g && t.port == p; });
   if (table == tables_.end())
     fail("factor '{}': port '{}' has no table to be given; connect it by given(variable, entries)",
-         plan_->graph->factors[plan_->groups[g].members[0]].name(), port_name);
+         plan_->factors.name(plan_->groups[g].members[0]), port_name);
   check_table(*table, elements);
   const Group::Port& port = plan_->groups[g].ports[p];
-  const auto& variable = plan_->variables[plan_->graph->factors[plan_->groups[g].members[0]].ports[p].variables[0].value];
+  const auto& variable = plan_->variables.at_element(port.elements(0));
   for (std::uint32_t q = 0; q < elements.size(); ++q)
     element_of_slot_[port.first_slot + q] = variable.first_element + elements[q];
   table->is_given = tables_stale_ = true;
@@ -33,9 +33,9 @@ void State::set_table(FactorId factor, std::string_view port_name, std::span<con
 void State::check_table(const GivenTable& table, std::span<const std::uint32_t> elements) const {
   const Group& group = plan_->groups[table.group];
   const Group::Port& port = group.ports[table.port];
-  const std::string name = plan_->graph->factors[group.members[0]].name();
+  const std::string name = plan_->factors.name(group.members[0]);
   const std::string& port_name = group.kind->ports()[table.port].name;
-  const auto& variable = plan_->variables[plan_->graph->factors[group.members[0]].ports[table.port].variables[0].value];
+  const auto& variable = plan_->variables.at_element(port.elements(0));
   if (elements.size() != std::size_t{group.slots} * port.terms)
     fail("factor '{}': the table of port '{}' has {} entries, {} are expected", name, port_name, elements.size(),
          std::size_t{group.slots} * port.terms);
@@ -50,7 +50,7 @@ void State::check_repetitions() const {
   for (const GivenTable& table : tables_) {
     const Group& group = plan_->groups[table.group];
     const Group::Port& port = group.ports[table.port];
-    const auto& variable = plan_->variables[plan_->graph->factors[group.members[0]].ports[table.port].variables[0].value];
+    const auto& variable = plan_->variables.at_element(port.elements(0));
     if (variable.cuts) continue;
     for (std::uint32_t q = 0; q < group.slots * port.terms; ++q) {
       const std::uint32_t slot = q / port.terms, own = element(port, q);

@@ -1,9 +1,11 @@
 #include "factors/table.h"
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include <array>
 #include <cmath>
+#include <numeric>
 #include <random>
 #include <vector>
 
@@ -116,6 +118,53 @@ TEST_CASE("table: a hidden Markov model equals forward-backward to 1e-12, and it
     CHECK(found.is_exact);
     CHECK(found.log_value == doctest::Approx(log_likelihood).epsilon(1e-11));
   }
+}
+
+TEST_CASE("table: a hidden Markov model as one plate is exact in one sweep, whatever its length, lag and missing symbols") {
+  const auto build = [](const Hmm& h, std::int32_t lag, Graph& g) {
+    const std::size_t length = h.seen.size();
+    const auto z = g.variable("z", length, fmt::format("categorical({})", h.states));
+    const auto x = g.observed("x", length, fmt::format("categorical({})", h.symbols));
+    std::vector<std::uint32_t> first(static_cast<std::size_t>(lag));
+    std::iota(first.begin(), first.end(), 0u);
+    g.factor("categorical_prior", {gather(z, first)}, {{"probability", h.start}});
+    g.factor("table", {shift(z, lag), z}, {{"probability", h.step}});
+    g.factor("table", {z, x}, {{"probability", h.emit}});
+    return std::pair(z, x);
+  };
+  for (const auto& [states, symbols, length] : {std::array<std::size_t, 3>{4, 3, 60}, {2, 5, 2}, {3, 2, 500}}) {
+    const Hmm h = Hmm::random(states, symbols, length, static_cast<unsigned>(length));
+    const auto [exact, log_likelihood] = h.forward_backward();
+    Graph g;
+    const auto [z, x] = build(h, 1, g);
+    const Plan plan = compile(g, forward_backward(), standard_registry());
+    State state(plan);
+    state.observe(x, h.seen);
+    const Report report = run(plan, state);
+    CHECK(report.stop == Report::Stop::exact);
+    CHECK(report.sweeps == 1);
+    double worst = 0;
+    for (std::size_t t = 0; t < length; ++t)
+      for (std::size_t k = 0; k < states; ++k) worst = std::max(worst, std::abs(state.belief(z).mean(t, k) - exact[t][k]));
+    CHECK(worst < 1e-12);
+    const Evidence found = evidence(plan, state);
+    CHECK(found.is_exact);
+    CHECK(found.log_value == doctest::Approx(log_likelihood).epsilon(1e-11));
+  }
+  // A lag of two is two chains; what one of them has missing does not reach the other.
+  Hmm h = Hmm::random(3, 2, 41, 9), even = h;
+  even.seen.clear();
+  for (std::size_t t = 0; t < h.seen.size(); t += 2) even.seen.push_back(h.seen[t]);
+  const auto exact = even.forward_backward().first;
+  Graph g;
+  const auto [z, x] = build(h, 2, g);
+  const Plan plan = compile(g, forward_backward(), standard_registry());
+  State state(plan);
+  state.observe(x, h.seen);
+  for (const std::size_t t : {1u, 7u, 39u}) state.observe_missing(x, t);
+  CHECK(run(plan, state).stop == Report::Stop::exact);
+  for (std::size_t t = 0; t < exact.size(); ++t)
+    for (std::size_t k = 0; k < 3; ++k) CHECK(std::abs(state.belief(z).mean(2 * t, k) - exact[t][k]) < 1e-12);
 }
 
 TEST_CASE("table: plates share a parent and have parents of their own") {

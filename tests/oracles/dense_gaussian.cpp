@@ -59,7 +59,7 @@ void add_factor(const Graph::Factor& factor, const std::map<std::uint32_t, doubl
     const std::size_t known = observed.contains(at(0)) ? 0 : 1;
     system.add_constraint({{at(1 - known), observed.at(at(known))}, {at(2), -1.0}}, 0);
   } else {
-    throw std::logic_error("dense_posterior knows no kind " + factor.kind);
+    throw std::logic_error("dense_posterior knows no kind " + std::string(factor.kind));
   }
 }
 

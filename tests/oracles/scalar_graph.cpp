@@ -67,9 +67,9 @@ ScalarGraph written_out(const Graph& graph, const std::vector<std::size_t>& slot
     out.elements.emplace_back();
     for (std::uint32_t i = 0; i < v.size; ++i) {
       const std::string name = fmt::format("{}.{}", v.name, i);
-      out.elements.back().push_back(v.observed ? out.graph.observed(name, 1, v.family.get())
-                                    : v.shared ? out.graph.shared(name, 1, v.family.get())
-                                               : out.graph.variable(name, 1, v.family.get()));
+      out.elements.back().push_back(v.observed ? out.graph.observed(name, 1, v.family)
+                                    : v.shared ? out.graph.shared(name, 1, v.family)
+                                               : out.graph.variable(name, 1, v.family));
     }
   }
   for (std::size_t f = 0; f < graph.factors().size(); ++f) {
@@ -81,7 +81,7 @@ ScalarGraph written_out(const Graph& graph, const std::vector<std::size_t>& slot
         parameters.emplace_back(name, per_slot ? ParameterValue(value.numbers[s]) : value);
       }
       out.graph.factor(factor.kind, connections_of(graph, factor, s, slots[f], out.elements), std::move(parameters),
-                       {fmt::format("{}.{}", factor.name(), s), factor.method});
+                       {fmt::format("{}.{}", factor.name(), s), std::string(factor.method)});
     }
   }
   return out;

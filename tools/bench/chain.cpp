@@ -1,5 +1,7 @@
 // The random walk of smoother.cpp with 10^6 steps: as one plate, next to a Kalman filter with Rauch-Tung-Striebel
 // smoothing, and as scalar nodes one by one.
+#include <malloc.h>
+
 #include <memory>
 
 #include "engine/compile/compile.h"
@@ -68,8 +70,14 @@ void compile_plate(benchmark::State& bench, Table& table) {
       [&] { plan.reset(); });
 }
 
+double bytes_held() {
+  const auto memory = mallinfo2();
+  return static_cast<double>(memory.uordblks + memory.hblkhd);
+}
+
 void compile_nodes(benchmark::State& bench, Table& table) {
   const Registry registry = standard_registry();
+  const double before = bytes_held();
   Graph graph;
   VariableId x = graph.variable("");
   graph.factor("gaussian_prior", {x}, {{"mean", 0.0}, {"variance", kFirstVariance}});
@@ -84,6 +92,12 @@ void compile_nodes(benchmark::State& bench, Table& table) {
   time_alone(
       bench, table, {.name = "chain of 10^6 scalar nodes: compile", .bound = 1000},
       [&] { plan = std::make_unique<Plan>(compile(graph, forward_backward(), registry)); }, [&] { plan.reset(); });
+  plan = std::make_unique<Plan>(compile(graph, forward_backward(), registry));
+  const State state(*plan);
+  table.set({.name = "chain of 10^6 scalar nodes: memory per step, graph, plan and state",
+             .value = (bytes_held() - before) / kPlateSteps,
+             .bound = 400,
+             .unit = "B"});
 }
 
 }  // namespace

@@ -53,7 +53,7 @@ std::map<std::string, std::string> methods_of_kinds(const Graph& graph, const Re
   for (const Graph::Factor& factor : graph.factors()) {
     const std::vector<std::string> known = registry.kind(factor.kind).methods();
     const auto has = [&](std::string_view method) { return std::ranges::find(known, method) != known.end(); };
-    if (!known.empty() && !has(usual) && !has(kExact)) methods[factor.kind] = has("ep") ? "ep" : known.front();
+    if (!known.empty() && !has(usual) && !has(kExact)) methods[std::string(factor.kind)] = has("ep") ? "ep" : known.front();
   }
   return methods;
 }

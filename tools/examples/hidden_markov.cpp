@@ -19,21 +19,18 @@ int main() {
   const std::vector<double> faces{1. / 6, 1. / 6, 1. / 6, 1. / 6, 1. / 6, 1. / 6, 0.1, 0.1, 0.1, 0.1, 0.1, 0.5};
 
   const auto model = [&](const std::vector<double>& of_faces) {
-    Graph g;
-    std::vector<VariableId> die, seen;
-    for (std::size_t t = 0; t < throws.size(); ++t) {
-      die.push_back(g.variable(fmt::format("die{}", t), 1, "categorical(2)"));
-      seen.push_back(g.observed(fmt::format("throw{}", t), 1, "categorical(6)"));
-      if (t == 0) g.factor("categorical_prior", {die[0]}, {{"probability", {0.5, 0.5}}});
-      else g.factor("table", {die[t - 1], die[t]}, {{"probability", stay}});
-      g.factor("table", {die[t], seen[t]}, {{"probability", of_faces}});
-    }
+    Graph g;  // as plates: slot t of the second factor leads from throw t - 1 to throw t
+    const auto die = g.variable("die", throws.size(), "categorical(2)");
+    const auto seen = g.observed("throws", throws.size(), "categorical(6)");
+    g.factor("categorical_prior", {gather(die, {0})}, {{"probability", {0.5, 0.5}}});
+    g.factor("table", {shift(die), die}, {{"probability", stay}});
+    g.factor("table", {die, seen}, {{"probability", of_faces}});
     const Plan plan = compile(g, forward_backward(), standard_registry());
     State state(plan);
-    for (std::size_t t = 0; t < throws.size(); ++t) state.observe(seen[t], throws[t]);
+    state.observe(seen, throws);
     const Report report = run(plan, state);
     fmt::print("{}\nloaded:", report.stop == Report::Stop::exact ? "exact" : report.line());
-    for (const VariableId d : die) fmt::print(" {:.2f}", state.belief(d).mean(0, 1));
+    for (std::size_t t = 0; t < throws.size(); ++t) fmt::print(" {:.2f}", state.belief(die).mean(t, 1));
     fmt::print("\n{}\n", evidence(plan, state));
     return log_evidence(plan, state);
   };

@@ -115,7 +115,7 @@ void bind_handles(py::module_& module) {
       .def_property_readonly("size", [](const VariableHandle& v) { return (*v.graph)[v.id].size; })
       .def_property_readonly("family",
                              [](const VariableHandle& v) {
-                               const std::string family = (*v.graph)[v.id].family.get();
+                               const std::string family((*v.graph)[v.id].family);
                                return family.empty() ? std::string(kGaussian) : family;
                              })
       .def_property_readonly("observed", [](const VariableHandle& v) { return (*v.graph)[v.id].observed; })

@@ -36,7 +36,7 @@ TEST_CASE("resolve: a plate of rows and columns is no larger because one of its 
   for (const auto v : {a, b}) g.factor("gaussian_prior", {v}, {{"mean", 1.0}, {"variance", 1.0}});
   g.factor("product", {row(a), column(b), gather(c, {5, 0, 3, 1})});
   const Plan plan = compile(g, flooding(), standard_registry());
-  CHECK(plan->graph->factors.back().slots == 4);
+  CHECK(plan->groups.back().slots == 4);
   State state(plan);
   CHECK(run(plan, state).faults == 0);
 }

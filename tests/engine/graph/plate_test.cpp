@@ -8,14 +8,18 @@ using namespace dma;
 
 namespace {
 
+NodeName named(const std::string& name) { return {&name, 0}; }
+const std::string kA = "a", kB = "b", kC = "c", kN = "n", kR = "r";
+
 // The slots that row(r), column(c) and a plain variable of n elements agree on; a size of 0 leaves one out.
 std::uint32_t slots(std::uint32_t r, std::uint32_t c, std::uint32_t n) {
   Graph g;
   const auto v = g.variable("v");
-  PlateShape shape(g[g.factor("product", {v})]);
-  if (r > 0) shape.add(row(v), "r", r);
-  if (c > 0) shape.add(column(v), "c", c);
-  if (n > 0) shape.add(v, "n", n);
+  const Graph::Factor factor = g[g.factor("product", {v})];
+  PlateShape shape(factor);
+  if (r > 0) shape.add(row(v), named(kR), r);
+  if (c > 0) shape.add(column(v), named(kC), c);
+  if (n > 0) shape.add(v, named(kN), n);
   return shape.slots();
 }
 
@@ -37,16 +41,16 @@ TEST_CASE("plate: rows x columns must be all its slots") {
 TEST_CASE("plate: it has one number of rows and one of columns") {
   Graph g;
   const auto v = g.variable("v");
-  const auto& factor = g[g.factor("product", {v})];
+  const Graph::Factor factor = g[g.factor("product", {v})];
   PlateShape rows(factor), columns(factor);
-  rows.add(row(v), "a", 3);
-  CHECK_THROWS_WITH_AS(rows.add(row(v), "b", 6),
+  rows.add(row(v), named(kA), 3);
+  CHECK_THROWS_WITH_AS(rows.add(row(v), named(kB), 6),
                        "factor 'product0' (product): row(a) has 3 elements but row(b) has 6; a plate has one number of rows, "
                        "use gather() for another shape",
                        Error);
-  columns.add(column(v), "a", 3);
-  columns.add(column(v), "b", 3);
-  CHECK_THROWS_AS(columns.add(column(v), "c", 6), Error);
+  columns.add(column(v), named(kA), 3);
+  columns.add(column(v), named(kB), 3);
+  CHECK_THROWS_AS(columns.add(column(v), named(kC), 6), Error);
 }
 
 TEST_CASE("plate: rows x columns that 32 bits cannot count are an error") {

@@ -19,7 +19,7 @@ namespace {
 
 using namespace dma;
 
-constexpr std::size_t kSteps = 7, kHeld = 3;
+constexpr std::size_t kFrozenSteps = 7, kHeld = 3;
 constexpr double kFrozenError = 1e-9;
 
 double series(std::size_t t, int turn) { return static_cast<double>((5 * t + 3) % 7) - 2.0 + 1.7 * turn; }
@@ -32,15 +32,15 @@ struct Walked {
   FactorId prior;
 
   Walked() {
-    for (std::size_t t = 0; t < kSteps; ++t) x.push_back(g.variable("")), y.push_back(g.observed(""));
+    for (std::size_t t = 0; t < kFrozenSteps; ++t) x.push_back(g.variable("")), y.push_back(g.observed(""));
     prior = g.factor("gaussian_prior", {x[0]}, {{"mean", 0.5}, {"variance", 2.0}});
-    for (std::size_t t = 0; t < kSteps; ++t) {
+    for (std::size_t t = 0; t < kFrozenSteps; ++t) {
       if (t > 0) steps.push_back(g.factor("gaussian_noise", {x[t - 1], x[t]}, {{"variance", 0.4}}));
       seen.push_back(g.factor("gaussian_noise", {x[t], y[t]}, {{"variance", 0.3}}));
     }
   }
   void observe(State& state, int turn) const {
-    for (std::size_t t = 0; t < kSteps; ++t) state.observe(y[t], series(t, turn));
+    for (std::size_t t = 0; t < kFrozenSteps; ++t) state.observe(y[t], series(t, turn));
   }
 };
 
@@ -48,7 +48,7 @@ struct Walked {
 std::vector<Gaussian> beliefs_when_cut(const Walked& w, const State& frozen, int turn) {
   const Gaussian before = frozen.messages(w.steps[kHeld - 1], "y")[0], own = frozen.messages(w.seen[kHeld], "x")[0],
                  after = frozen.messages(w.steps[kHeld], "x")[0];
-  std::vector<Gaussian> beliefs(kSteps);
+  std::vector<Gaussian> beliefs(kFrozenSteps);
   const auto side = [&](std::size_t first, std::size_t last, const Natural& told, bool is_left) {
     Graph g;
     std::vector<VariableId> x, y;
@@ -73,7 +73,7 @@ std::vector<Gaussian> beliefs_when_cut(const Walked& w, const State& frozen, int
       if (t != kHeld) beliefs[t] = state.belief(x[t - first])[0];
   };
   side(0, kHeld, multiply(own, after), true);
-  side(kHeld, kSteps - 1, multiply(own, before), false);
+  side(kHeld, kFrozenSteps - 1, multiply(own, before), false);
   beliefs[kHeld] = Gaussian(multiply(multiply(own, before), after));
   return beliefs;
 }
@@ -98,7 +98,7 @@ TEST_CASE("frozen: the others are as if the graph were cut there, by every sched
       const Report report = run(plan, state);
       CHECK(report.stop == (plan->schedule.order == Schedule::Order::once ? Report::Stop::approximate : Report::Stop::converged));
       CHECK(state.belief(w.x[kHeld])[0] == held);
-      for (std::size_t t = 0; t < kSteps; ++t) {
+      for (std::size_t t = 0; t < kFrozenSteps; ++t) {
         CAPTURE(t);
         CHECK(oracle::distance(state.belief(w.x[t])[0], expected[t]) < kFrozenError);
       }
@@ -109,14 +109,14 @@ TEST_CASE("frozen: the others are as if the graph were cut there, by every sched
     State fresh(plan);
     w.observe(fresh, 1);
     run(plan, fresh);
-    for (std::size_t t = 0; t < kSteps; ++t)
+    for (std::size_t t = 0; t < kFrozenSteps; ++t)
       CHECK(oracle::distance(state.belief(w.x[t])[0], fresh.belief(w.x[t])[0]) < kFrozenError);
   }
 }
 
 TEST_CASE("frozen: a chain written as one plate hears nothing, and what hangs on it goes on") {
   Graph g;
-  const auto x = g.variable("x", kSteps), y = g.observed("y", kSteps), z = g.variable("z", kSteps), s = g.observed("s", kSteps);
+  const auto x = g.variable("x", kFrozenSteps), y = g.observed("y", kFrozenSteps), z = g.variable("z", kFrozenSteps), s = g.observed("s", kFrozenSteps);
   g.factor("gaussian_prior", {gather(x, {0})}, {{"mean", 0.5}, {"variance", 2.0}});
   g.factor("gaussian_noise", {shift(x), x}, {{"variance", 0.4}});
   g.factor("gaussian_noise", {x, y}, {{"variance", 0.3}});
@@ -124,9 +124,9 @@ TEST_CASE("frozen: a chain written as one plate hears nothing, and what hangs on
   const FactorId says = g.factor("gaussian_noise", {z, s}, {{"variance", 0.1}});
   const Plan plan = compile(g, forward_backward(), standard_registry());
   State state(plan);
-  std::vector<double> values(kSteps);
+  std::vector<double> values(kFrozenSteps);
   const auto observe = [&](VariableId v, int turn) {
-    for (std::size_t t = 0; t < kSteps; ++t) values[t] = series(t, turn);
+    for (std::size_t t = 0; t < kFrozenSteps; ++t) values[t] = series(t, turn);
     state.observe(v, values);
   };
   observe(y, 0), observe(s, 1);
@@ -137,7 +137,7 @@ TEST_CASE("frozen: a chain written as one plate hears nothing, and what hangs on
   observe(y, 2), observe(s, 3);
   run(plan, state);
   const auto says_now = state.messages(says, "x");
-  for (std::size_t t = 0; t < kSteps; ++t) {
+  for (std::size_t t = 0; t < kFrozenSteps; ++t) {
     CHECK(state.belief(x)[t] == x_before[t]);
     // What x told z stays; what s says is new.
     const Natural told = divide(z_before[t], said[t]);
@@ -184,7 +184,7 @@ TEST_CASE("frozen: a grown graph's state keeps it; what cannot be frozen is said
   CHECK_THROWS_WITH_AS(state.freeze(w.y[0]), doctest::Contains("is observed"), Error);
   CHECK_THROWS_WITH_AS(state.thaw(w.x[2]), doctest::Contains("is not frozen"), Error);
   const VariableId y = w.g.observed("again");
-  w.g.factor("gaussian_noise", {w.x[kSteps - 1], y}, {{"variance", 0.2}});
+  w.g.factor("gaussian_noise", {w.x[kFrozenSteps - 1], y}, {{"variance", 0.2}});
   const Plan grown = compile(w.g, flooding(), standard_registry());
   State next(grown, state);
   next.observe(y, 2.0);

@@ -1,0 +1,43 @@
+#include "engine/compile/factor_table.h"
+
+#include <algorithm>
+
+namespace dma {
+
+FactorTable::FactorTable(const Resolved& graph) {
+  sort_of_.reserve(graph.factors.size());
+  bool are_in_order = true;
+  for (std::uint32_t i = 0; i < graph.factors.size(); ++i) {
+    const Resolved::Factor& factor = graph.factors[i];
+    are_in_order &= factor.number == i;
+    // Kinds times methods: few, and mostly that of the factor before.
+    const Sort sort{factor.kind, factor.method};
+    if (sort_of_.empty() || !(sorts_[sort_of_.back()] == sort)) {
+      const auto found = std::ranges::find(sorts_, sort);
+      sort_of_.push_back(static_cast<std::uint16_t>(found - sorts_.begin()));
+      if (found == sorts_.end()) sorts_.push_back(sort);
+    } else {
+      sort_of_.push_back(sort_of_.back());
+    }
+    fused_ += factor.origins.size() != 1 || factor.origins[0].value != i;
+    if (!factor.given_name.empty() || factor.origins.size() != 1 || factor.origins[0].value != factor.number)
+      specials_[i] = {factor.given_name, factor.origins};
+  }
+  if (are_in_order) return;
+  for (const Resolved::Factor& factor : graph.factors) numbers_.push_back(factor.number);
+}
+
+FactorTable::Factor FactorTable::operator[](std::size_t i) const {
+  const Sort& sort = sorts_[sort_of_[i]];
+  const auto position = static_cast<std::uint32_t>(i);
+  Factor factor{sort.kind, numbers_.empty() ? position : numbers_[i], {}, sort.method, {}};
+  if (const auto special = specials_.find(position); special != specials_.end()) {
+    factor.given_name = special->second.given_name;
+    factor.origins = special->second.origins;
+  } else {
+    factor.origins.push_back(FactorId{factor.number});
+  }
+  return factor;
+}
+
+}  // namespace dma

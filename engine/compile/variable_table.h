@@ -1,0 +1,120 @@
+// The variables of a plan. A model of a million scalar nodes has few sorts of them: what those of one sort have in common is
+// kept once, and so is each list of factors that variables meet, which leaves 16 bytes for one of them.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "engine/graph/node_name.h"
+#include "engine/messages/family.h"
+#include "engine/support/on_demand.h"
+
+namespace dma {
+
+inline constexpr std::uint32_t kNowhere = 0xffffffffu;
+
+// The names that were given to variables.
+struct GivenNames {
+  std::vector<std::string> list;
+  std::vector<std::uint32_t> of_variable;  // in the list, from 1; 0 where there is none, empty where there are none at all
+
+  NodeName name(std::uint32_t variable) const {
+    const std::uint32_t given = of_variable.empty() ? 0 : of_variable[variable];
+    return {given == 0 ? nullptr : &list[given - 1], variable};
+  }
+};
+
+class VariableTable {
+ public:
+  struct End {
+    std::uint32_t group;
+    std::uint16_t port;
+    bool of_model;    // its factor connects shared variables alone: it belongs to no example
+    bool in_context;  // and its messages are part of the context
+    friend bool operator==(const End&, const End&) = default;
+  };
+  struct Variable {
+    using End = VariableTable::End;
+    NodeName name;  // kept by the table
+    std::uint32_t first_element = 0, size = 1;  // in lanes
+    Family family = {};
+    bool observed = false, shared = false;
+    bool cuts = false;                    // observed and never missing
+    bool eliminated = false;              // fused away: it has no messages
+    std::uint32_t first_slot = kNowhere;  // of the value of an observed or the context of a shared variable
+    std::span<const End> ends = {};
+
+    std::uint32_t elements() const { return family.lanes() == 1 ? size : size / family.lanes(); }
+    std::uint32_t values() const { return elements() * family.values(); }  // numbers of an observation
+  };
+
+  Variable operator[](std::size_t i) const;
+  std::size_t size() const { return records_.size(); }
+  bool empty() const { return records_.empty(); }
+  auto begin() const { return items().begin(); }
+  auto end() const { return items().end(); }
+  // The variable that an element of all of them side by side belongs to.
+  Variable at_element(std::uint32_t element) const;
+
+ private:
+  friend class VariableTableBuilder;
+  OnDemand<VariableTable, Variable, &VariableTable::operator[]> items() const { return {*this, size()}; }
+
+  struct Record {
+    std::uint32_t first_element, first_slot, sort, ends;
+  };
+  struct Sort {
+    std::uint32_t size;
+    Family family;
+    bool observed, shared, cuts;
+    friend bool operator==(const Sort&, const Sort&) = default;
+  };
+  struct List {
+    std::uint32_t first, size;  // in ends_
+  };
+  std::vector<Record> records_;
+  std::vector<Sort> sorts_;
+  std::vector<List> lists_;
+  std::vector<End> ends_;
+  std::shared_ptr<const GivenNames> names_;
+};
+
+// Makes a table: all variables in order, then the ends, then finish().
+class VariableTableBuilder {
+ public:
+  VariableTableBuilder(VariableTable& table, std::size_t variables, std::shared_ptr<const GivenNames> names);
+  void add(const VariableTable::Variable& variable);  // its ends come later
+  void add_end(std::uint32_t variable, const VariableTable::End& end);
+  void finish();
+
+ private:
+  // A list is the one before it and one more end: lists that begin alike share their beginnings.
+  struct Node {
+    std::uint32_t before;
+    VariableTable::End end;
+  };
+  // What the list `from` becomes with one more end; looked up for every end of the graph, and most often found here.
+  struct Step {
+    std::uint32_t from = 0, to = 0;
+    VariableTable::End end = {};
+  };
+  struct Hash {
+    std::size_t operator()(const std::pair<std::uint32_t, VariableTable::End>& step) const {
+      const auto& [list, end] = step;
+      return std::hash<std::uint64_t>()((std::uint64_t{list} << 32 | end.group) * 0x9e3779b97f4a7c15u + end.port);
+    }
+  };
+  std::uint32_t extended(std::uint32_t list, const VariableTable::End& end);
+
+  VariableTable& table_;
+  std::vector<Node> nodes_;
+  std::vector<Step> recent_;
+  std::unordered_map<std::pair<std::uint32_t, VariableTable::End>, std::uint32_t, Hash> extensions_;  // all of them
+};
+
+}  // namespace dma

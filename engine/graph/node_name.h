@@ -1,0 +1,37 @@
+// The name of a node: the one somebody gave it, or a stem and its number ("v3", "product3", "log2_3"). It is put into words
+// when it is read, not when a model of a million nodes is built.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace dma {
+
+std::string name_or_number(std::string_view given, std::string_view stem, std::uint32_t number);
+
+// Of a variable. It points to the name that was given, if there is one.
+class NodeName {
+ public:
+  NodeName() = default;
+  NodeName(const std::string* given, std::uint32_t number) : given_(given), number_(number) {}
+
+  std::string text() const { return name_or_number(given_ == nullptr ? std::string_view() : *given_, "v", number_); }
+  operator std::string() const { return text(); }  // NOLINT: to be read as the name itself
+  friend bool operator==(const NodeName& a, std::string_view b) { return a.text() == b; }
+
+ private:
+  const std::string* given_ = nullptr;
+  std::uint32_t number_ = 0;
+};
+
+}  // namespace dma
+
+template <>
+struct fmt::formatter<dma::NodeName> : fmt::formatter<std::string> {
+  auto format(const dma::NodeName& name, fmt::format_context& context) const {
+    return fmt::formatter<std::string>::format(name.text(), context);
+  }
+};
