@@ -122,10 +122,12 @@ std::uint16_t Graph::next_mark() {
 }
 
 Graph::Variable Graph::operator[](VariableId id) const {
-  if (id.value >= variables_.size() || !id.is_of(mark_))
-    fail("variable {} is not of this graph, which has {}{}", id.value, variables_.size(),
-         id.is_of(mark_) ? "" : ": another one gave this id");
+  check(id);
   return variable_at(id.value);
+}
+void Graph::refuse(VariableId id) const {
+  fail("variable {} is not of this graph, which has {}{}", id.value, variables_.size(),
+       id.is_of(mark_) ? "" : ": another one gave this id");
 }
 Graph::Factor Graph::operator[](FactorId id) const {
   if (id.value >= factors_.size() || !id.is_of(mark_))
@@ -144,6 +146,7 @@ Graph::Variable Graph::variable_at(std::size_t i) const {
 }
 
 Graph::Nameless Graph::without_name(VariableId id) const {
+  check(id);
   const VariableRecord& v = variables_[id.value];
   return {v.size, v.family == 0 ? std::string_view() : families_[v.family - 1], v.observed, v.shared};
 }

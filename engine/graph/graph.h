@@ -176,6 +176,7 @@ class Graph {
   FactorId find_factor(std::string_view name) const;
   // Null where a variable has nothing but its number for a name.
   const std::string* given_name(VariableId id) const {
+    check(id);
     const std::uint32_t name = variables_[id.value].name;
     return name == 0 ? nullptr : &names_[name - 1];
   }
@@ -218,6 +219,10 @@ class Graph {
   template <class Item>
   using Blocks = boost::container::deque<Item, void, BlockSize>;
 
+  void check(VariableId id) const {  // that it is one of its own; in line, for those who look at millions
+    if (id.value >= variables_.size() || !id.is_of(mark_)) refuse(id);
+  }
+  [[noreturn]] void refuse(VariableId id) const;
   static std::uint16_t next_mark();
   VariableId add(std::string_view name, std::size_t size, std::string_view family, bool observed, bool shared);
   FactorId add(std::string_view kind, ShortList<Connection, 2>&& connections, ParameterList&& parameters,

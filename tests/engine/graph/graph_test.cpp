@@ -81,3 +81,15 @@ TEST_CASE("graph: describes itself with sizes, families and index maps") {
         "  s[1] gaussian, shared\n"
         "  product0: product(row x, all_to_one s, y)\n");
 }
+
+TEST_CASE("graph: whatever is asked of a variable, the id of another graph is refused") {
+  Graph g, other;
+  g.variable("x");
+  const VariableId foreign = other.variable("a"), beyond{7};
+  for (const VariableId id : {foreign, beyond}) {
+    CHECK_THROWS_WITH_AS((void)g[id], doctest::Contains("is not of this graph"), Error);
+    CHECK_THROWS_WITH_AS((void)g.name(id), doctest::Contains("is not of this graph"), Error);
+    CHECK_THROWS_WITH_AS((void)g.given_name(id), doctest::Contains("is not of this graph"), Error);
+    CHECK_THROWS_WITH_AS((void)g.without_name(id), doctest::Contains("is not of this graph"), Error);
+  }
+}
