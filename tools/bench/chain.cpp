@@ -83,8 +83,8 @@ void compile_nodes(benchmark::State& bench, Table& table) {
   graph.factor("gaussian_prior", {x}, {{"mean", 0.0}, {"variance", kFirstVariance}});
   for (std::size_t t = 0; t < kPlateSteps; ++t) {
     if (t > 0) {
-      const VariableId before = std::exchange(x, graph.variable(""));
-      graph.factor("gaussian_noise", {before, x}, {{"variance", kStepVariance}});
+      const VariableId last = std::exchange(x, graph.variable(""));
+      graph.factor("gaussian_noise", {last, x}, {{"variance", kStepVariance}});
     }
     graph.factor("gaussian_noise", {x, graph.observed("")}, {{"variance", kReadingVariance}});
   }

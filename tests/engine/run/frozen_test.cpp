@@ -225,3 +225,38 @@ TEST_CASE("frozen: one side of a fused product and sum, as of the two factors ap
   State fused(compile(g, forward_backward(), standard_registry()));
   CHECK_THROWS_WITH_AS(fused.freeze(p), doctest::Contains("was fused away"), Error);
 }
+
+TEST_CASE("frozen: one of many categorical nodes, whose messages have several lanes") {
+  Graph g;
+  std::vector<VariableId> z, seen;
+  for (int t = 0; t < 4; ++t) z.push_back(g.variable("", 1, "categorical(3)")), seen.push_back(g.observed("", 1, "categorical(2)"));
+  g.factor("categorical_prior", {z[0]}, {{"probability", {0.5, 0.3, 0.2}}});
+  const ParameterValue steps{0.8, 0.1, 0.1, 0.1, 0.8, 0.1, 0.1, 0.1, 0.8}, symbols{0.9, 0.1, 0.5, 0.5, 0.2, 0.8};
+  for (std::size_t t = 1; t < 4; ++t) g.factor("table", {z[t - 1], z[t]}, {{"probability", steps}});
+  for (std::size_t t = 0; t < 4; ++t) g.factor("table", {z[t], seen[t]}, {{"probability", symbols}});
+  const auto beliefs = [&](const Scheduler& rule, bool freeze) {
+    const Plan plan = compile(g, rule, standard_registry());
+    State state(plan);
+    for (const VariableId v : seen) state.observe(v, 0.0);
+    run(plan, state);
+    if (freeze) state.freeze(z[1]);
+    state.observe(seen[3], 1.0);
+    run(plan, state);
+    std::vector<std::vector<double>> out;
+    for (const VariableId v : z) out.push_back(state.belief(v).means());
+    return out;
+  };
+  for (const Scheduler& rule : {forward_backward(), flooding({.tolerance = 1e-14})}) {
+    const auto held = beliefs(rule, true), free = beliefs(rule, false);
+    // What is new comes from the right: z[2] and z[3] hear what z[1] always told them, z[0] and z[1] hear nothing.
+    const auto apart = [&](std::size_t t) {
+      double most = 0;
+      for (std::size_t k = 0; k < 3; ++k) most = std::max(most, std::abs(held[t][k] - free[t][k]));
+      return most;
+    };
+    CHECK(apart(0) > 1e-3);
+    CHECK(apart(1) > 1e-3);
+    CHECK(apart(2) < 1e-12);
+    CHECK(apart(3) < 1e-12);
+  }
+}
