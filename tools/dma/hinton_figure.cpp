@@ -74,7 +74,7 @@ plot::Figure figure_of(const std::vector<Layer>& layers, std::string title) {
   const bool wide = std::ranges::any_of(layers, [](const Layer& l) { return std::max(l.units, l.inputs) > kWide; });
   plot::Figure figure{.title = std::move(title),
                       .columns = wide ? 1 : std::min<std::size_t>(3, layers.size()),
-                      .panel_width = wide ? 960.0 : 480.0,
+                      .panel_width = wide ? 960.0 : layers.size() == 1 ? 760.0 : 480.0,  // the title is to have room
                       .panel_height = wide ? 320.0 : 380.0};
   for (std::size_t layer = 0; layer < layers.size(); ++layer) figure.panels.push_back(layer_panel(layers[layer], layer));
   return figure;
