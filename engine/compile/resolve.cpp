@@ -150,7 +150,7 @@ class FactorResolver {
         method_of_run_(method_of_run(registry, options.method)), connected_(so_far.variables.size()) {
     for (const auto& [kind_name, method] : options.kind_methods) {
       const Kind& kind = registry.kind(kind_name);
-      kind_methods_[&kind] = method_of(kind, method, [&] { return fmt::format("kind '{}'", kind_name); });
+      kind_methods_[&kind] = method_of(kind, method, [&name = kind_name] { return fmt::format("kind '{}'", name); });
     }
   }
 
