@@ -26,9 +26,7 @@ struct Season::Solved {
 
 namespace {
 
-// Sweeps that go on and on are damped: nearly sure results of games in a circle make the messages of one swing.
-constexpr Iteration kUntilTheSeasonSettles[] = {{.tolerance = 1e-8, .limit = 3000},
-                                                {.tolerance = 1e-8, .limit = 10000, .damping = 0.5}};
+constexpr Iteration kUntilTheSeasonSettles{.tolerance = 1e-8, .limit = 10000};
 constexpr double kMostJointWork = 3e8;  // half a minute at most, of one core
 
 // Products of numbers in one factorisation, about: what elimination leaves is a dense block of the players.
@@ -54,24 +52,12 @@ bool are_balanced(std::span<const Game> games) {
 }
 
 std::shared_ptr<const Season::Solved> solve(std::span<const Game> games, std::size_t players,
-                                            const RatingOptions& options, const Iteration* sweeps) {
+                                            const RatingOptions& options, bool jointly) {
   RatingGraph graph(games, players, options);
-  Plan plan = sweeps == nullptr ? compile(graph.graph, joint(), standard_registry())
-                                : compile(graph.graph, season_sweeps(*sweeps), standard_registry(), {.method = "ep"});
+  Plan plan = jointly
+                  ? compile(graph.graph, joint(), standard_registry())
+                  : compile(graph.graph, season_sweeps(kUntilTheSeasonSettles), standard_registry(), {.method = "ep"});
   return std::make_shared<Season::Solved>(std::move(graph), std::move(plan), players);
-}
-
-// Jointly, by sweeps, by damped sweeps: the first that settles, or else the last that was tried.
-std::shared_ptr<const Season::Solved> solve(std::span<const Game> games, std::size_t players,
-                                            const RatingOptions& options, SeasonSolver solver) {
-  const bool is_small = joint_work(games, players, options) <= kMostJointWork;
-  if (solver == SeasonSolver::jointly || (solver == SeasonSolver::best && is_small))
-    if (auto solved = solve(games, players, options, nullptr); solved->report.converged() || solver == SeasonSolver::jointly)
-      return solved;
-  std::shared_ptr<const Season::Solved> solved;
-  for (const Iteration& sweeps : kUntilTheSeasonSettles)
-    if (solved = solve(games, players, options, &sweeps); solved->report.converged()) break;
-  return solved;
 }
 
 }  // namespace
@@ -91,7 +77,11 @@ Season rate_season(std::span<const Game> games, std::size_t players, const Ratin
   // A mean that is large beside the standard deviations costs digits.
   RatingOptions around = options;
   if (are_balanced(games)) around.mean = 0;
-  season.solved = solve(games, players, around, solver);
+  const bool is_small = joint_work(games, players, options) <= kMostJointWork;
+  const bool jointly = solver == SeasonSolver::jointly || (solver == SeasonSolver::best && is_small);
+  season.solved = solve(games, players, around, jointly);
+  if (solver == SeasonSolver::best && jointly && !season.solved->report.converged())
+    if (auto sweeps = solve(games, players, around, false); sweeps->report.converged()) season.solved = sweeps;
   season.report = season.solved->report;
   const Belief belief = season.solved->state.belief(season.solved->graph.skill);
   for (const RatingGraph::Appearance& a : season.solved->graph.appearances) {

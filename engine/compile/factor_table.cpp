@@ -1,6 +1,9 @@
 #include "engine/compile/factor_table.h"
 
 #include <algorithm>
+#include <limits>
+
+#include "engine/support/error.h"
 
 namespace dma {
 
@@ -14,6 +17,8 @@ FactorTable::FactorTable(const Resolved& graph) {
     const Sort sort{factor.kind, factor.method};
     if (sort_of_.empty() || !(sorts_[sort_of_.back()] == sort)) {
       const auto found = std::ranges::find(sorts_, sort);
+      if (found == sorts_.end() && sorts_.size() > std::numeric_limits<std::uint16_t>::max())
+        fail("factor '{}': a plan has at most {} kinds with their methods", factor.name(), sorts_.size());
       sort_of_.push_back(static_cast<std::uint16_t>(found - sorts_.begin()));
       if (found == sorts_.end()) sorts_.push_back(sort);
     } else {

@@ -76,34 +76,30 @@ Honesty honesty_of(const Law& law, NoiseModel model) {
 
 bool is_inside(double share, double least, double most) { return share >= least && share <= most; }
 
+void check_honest(const Law& law, const Honesty& found) {
+  CAPTURE(law.slope);
+  CAPTURE(law.signal);
+  CAPTURE(found.all);
+  CAPTURE(found.quiet);
+  CAPTURE(found.loud);
+  CAPTURE(found.rmse);
+  CHECK(is_inside(found.all, 0.9, 0.99));
+  CHECK(is_inside(found.quiet, 0.85, 1));
+  CHECK(is_inside(found.loud, 0.85, 1));
+  CHECK(found.rmse <= 1.05 * found.simple);
+}
+
 }  // namespace
 
 TEST_CASE("noise model: intervals that depend on the inputs hold where noise is small and where it is large") {
   for (const Law& law : {kLoudAtOneEnd, kConstant, kPureNoise}) {
-    const Honesty found = honesty_of(law, NoiseModel::inputs);
-    CAPTURE(law.slope);
-    CAPTURE(law.signal);
-    CAPTURE(found.all);
-    CAPTURE(found.quiet);
-    CAPTURE(found.loud);
-    CAPTURE(found.rmse);
-    CHECK(is_inside(found.all, 0.9, 0.99));
-    CHECK(is_inside(found.quiet, 0.85, 1));
-    CHECK(is_inside(found.loud, 0.85, 1));
-    CHECK(found.rmse <= 1.05 * found.simple);
+    check_honest(law, honesty_of(law, NoiseModel::inputs));
   }
 }
 
 TEST_CASE("noise model: constant noise is honest where noise is constant, and misses the loud rows where it is not") {
   for (const Law& law : {kConstant, kPureNoise}) {
-    const Honesty found = honesty_of(law, NoiseModel::constant);
-    CAPTURE(found.all);
-    CAPTURE(found.quiet);
-    CAPTURE(found.loud);
-    CHECK(is_inside(found.all, 0.9, 0.99));
-    CHECK(is_inside(found.quiet, 0.85, 1));
-    CHECK(is_inside(found.loud, 0.85, 1));
-    CHECK(found.rmse <= 1.05 * found.simple);
+    check_honest(law, honesty_of(law, NoiseModel::constant));
   }
   const Honesty wrong = honesty_of(kLoudAtOneEnd, NoiseModel::constant);
   CAPTURE(wrong.loud);
