@@ -80,8 +80,9 @@ Season rate_season(std::span<const Game> games, std::size_t players, const Ratin
   const bool is_small = joint_work(games, players, options) <= kMostJointWork;
   const bool jointly = solver == SeasonSolver::jointly || (solver == SeasonSolver::best && is_small);
   season.solved = solve(games, players, around, jointly);
+  // What elimination cannot settle is near the end of what a double can hold; sweeps that do not end say less, and truly.
   if (solver == SeasonSolver::best && jointly && !season.solved->report.converged())
-    if (auto sweeps = solve(games, players, around, false); sweeps->report.converged()) season.solved = sweeps;
+    season.solved = solve(games, players, around, false);
   season.report = season.solved->report;
   const Belief belief = season.solved->state.belief(season.solved->graph.skill);
   for (const RatingGraph::Appearance& a : season.solved->graph.appearances) {
