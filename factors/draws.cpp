@@ -52,7 +52,7 @@ void weigh_by_counts(Numbers counts, Numbers weights, std::span<double> shares) 
 //
 //   r_k - (a_k + r_k) (s + 2) / (s + 1) d,   d = R / ((s + 1) G + R)
 //
-// False where that leaves the range of what a double can tell from a point mass.
+// False where the product with what arrived would not be a density in the digits of a double.
 bool project(Numbers counts, Numbers shares, std::span<double> more) {
   const double s = sum_of(counts);
   const auto largest = static_cast<std::size_t>(std::ranges::max_element(counts) - counts.begin());
@@ -66,7 +66,7 @@ bool project(Numbers counts, Numbers shares, std::span<double> more) {
   const double d = doubt / ((s + 1) * spread + doubt) * ((s + 2) / (s + 1));
   for (std::size_t k = 0; k < counts.size(); ++k) {
     more[k] = shares[k] - (counts[k] + shares[k]) * d;
-    if (!(counts[k] + more[k] > 0)) return false;
+    if (!((counts[k] - 1) + more[k] > -1)) return false;  // as messages are multiplied
   }
   return true;
 }
@@ -99,8 +99,15 @@ void put_logs(std::span<double> logs, std::span<CategoricalLane> out) {
     out[k] = logs[k] == -kInfinity ? CategoricalLane::forbidden() : CategoricalLane(logs[k] - largest, 0);
 }
 
-void put_counts(Numbers numbers, std::span<DirichletLane> out) {
-  for (std::size_t k = 0; k < out.size(); ++k) out[k] = {numbers[k], 0};
+template <class Lane>
+void put_counts(Numbers numbers, std::span<Lane> out) {
+  for (std::size_t k = 0; k < out.size(); ++k) out[k] = Lane(DirichletLane(numbers[k], 0));
+}
+
+// Of the category that is observed; of none if none is.
+template <class Lane>
+void one_more_of(std::span<const CategoricalLane> outcome, std::span<Lane> out) {
+  for (std::size_t k = 0; k < out.size(); ++k) out[k] = Lane(DirichletLane(outcome[k].is_point() ? outcome[k].tau : 0.0, 0));
 }
 
 // Beta and Bernoulli messages as those of two categories, no and yes.
@@ -136,18 +143,19 @@ void CategoricalDraw::to_outcome(Probabilities p, std::span<CategoricalLane> out
 
 // Whoever reads what is not observed is refused when the graph is compiled.
 void CategoricalDraw::to_probabilities(Outcome outcome, std::span<DirichletLane> p) {
-  for (std::size_t k = 0; k < p.size(); ++k) p[k] = {outcome[k].is_point() ? outcome[k].tau : 0.0, 0};
+  one_more_of(outcome, p);
 }
 
-void CategoricalDraw::Ep::to_probabilities(Probabilities p, Outcome outcome, std::span<DirichletLane> out) {
+void CategoricalDraw::Ep::to_probabilities(Probabilities p, Outcome outcome, std::span<OrFallback<DirichletLane>> out) {
   DrawMemory& memory = draw_memory(p.size());
-  if (outcome[0].is_point() || says_nothing(outcome)) return CategoricalDraw::to_probabilities(outcome, out);
-  std::ranges::fill(out, DirichletLane());
+  std::ranges::fill(out, OrFallback<DirichletLane>());
+  if (outcome[0].is_point() || says_nothing(outcome)) return one_more_of(outcome, out);
   Categorical::weights(outcome, memory.weights.data());
   if (!counts_of(p, memory.counts.data()) || sum_of(memory.weights) == 0) return;
   weigh_by_counts(memory.counts, memory.weights, memory.shares);
   const bool is_projected = project(memory.counts, memory.shares, memory.found);
   put_counts(is_projected ? memory.found : memory.shares, out);
+  out[0].replaced = !is_projected;  // one message of several lanes
 }
 
 void CategoricalDraw::Vmp::to_outcome(Probabilities p, Outcome outcome, std::span<CategoricalLane> out) {
@@ -197,11 +205,11 @@ Beta BernoulliDraw::to_probability(const Bernoulli& outcome) {
   return beta_of(out);
 }
 
-Beta BernoulliDraw::Ep::to_probability(const Beta& p, const Bernoulli& outcome) {
+OrFallback<Beta> BernoulliDraw::Ep::to_probability(const Beta& p, const Bernoulli& outcome) {
   const AsCategories as(p, outcome);
-  DirichletLane out[2];
+  OrFallback<DirichletLane> out[2];
   CategoricalDraw::Ep::to_probabilities(as.p, as.outcome, out);
-  return beta_of(out);
+  return {Beta(out[1].tau, out[0].tau), out[0].replaced};
 }
 
 Bernoulli BernoulliDraw::Vmp::to_outcome(const Beta& p, const Bernoulli& outcome) {

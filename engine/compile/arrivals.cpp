@@ -10,6 +10,11 @@ namespace dma {
 
 namespace {
 
+std::vector<std::uint32_t> relative_to(std::uint32_t first, std::vector<std::uint32_t> elements) {
+  for (auto& e : elements) e -= first;
+  return elements;
+}
+
 ReadView whole_port(ReadView::From from, std::uint32_t first, const Group& group, const Group::Port& port) {
   return {from, first, group.columns * port.terms, port.terms};
 }
@@ -93,7 +98,7 @@ ArrivalPlanner::Sources ArrivalPlanner::sources_of(std::uint32_t g, std::uint32_
       sources.usable = false;
     IndexMap elements = port.elements;
     if (elements.is_affine()) elements.base -= variable.first_element;
-    else for (auto& e : elements.table) e -= variable.first_element;
+    else elements.table = relative_to(variable.first_element, elements.table);
     sources.list.push_back({port.first_slot, slots, std::move(elements)});
     sources.versions.push_back({{end.group, end.port}, version_[end.group][end.port]});
   }

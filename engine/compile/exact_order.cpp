@@ -15,9 +15,7 @@ namespace {
 // an element, its own message counts among the others.
 class Readiness {
  public:
-  explicit Readiness(const Resolved& graph) : graph_(graph), missing_(graph.variables.size()) {
-    std::size_t ports = 0;
-    for (const auto& factor : graph.factors) ports += factor.ports.size();
+  Readiness(const Resolved& graph, std::size_t ports) : graph_(graph), missing_(graph.variables.size()) {
     edges_.reserve(ports);
     first_port_.reserve(graph.factors.size());
     waiting_.reserve(ports);
@@ -135,7 +133,7 @@ class Readiness {
 class Ordering {
  public:
   Ordering(const Resolved& graph, const Flow& flow)
-      : flow_(flow), readiness_(graph), ready_ports_(flow.factors()), done_(flow.factors()), chains_(graph, flow) {}
+      : flow_(flow), readiness_(graph, flow.ports()), ready_ports_(flow.factors()), done_(flow.factors()), chains_(graph, flow) {}
 
   std::optional<ExactOrder> order() {
     std::size_t wanted = 0;

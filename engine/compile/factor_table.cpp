@@ -14,7 +14,7 @@ FactorTable::FactorTable(const Resolved& graph) {
     const Resolved::Factor& factor = graph.factors[i];
     are_in_order &= factor.number == i;
     // Kinds times methods: few, and mostly that of the factor before.
-    const Sort sort{factor.kind, factor.method};
+    const Sort sort{factor.kind, *factor.method};
     if (sort_of_.empty() || !(sorts_[sort_of_.back()] == sort)) {
       const auto found = std::ranges::find(sorts_, sort);
       if (found == sorts_.end() && sorts_.size() > std::numeric_limits<std::uint16_t>::max())
@@ -24,9 +24,8 @@ FactorTable::FactorTable(const Resolved& graph) {
     } else {
       sort_of_.push_back(sort_of_.back());
     }
-    fused_ += factor.origins.size() != 1 || factor.origins[0].value != i;
-    if (!factor.given_name.empty() || factor.origins.size() != 1 || factor.origins[0].value != factor.number)
-      specials_[i] = {factor.given_name, factor.origins};
+    fused_ += !factor.fused_from.empty() || factor.number != i;
+    if (!factor.given_name.empty() || !factor.fused_from.empty()) specials_[i] = {factor.given_name, factor.origins()};
   }
   if (are_in_order) return;
   for (const Resolved::Factor& factor : graph.factors) numbers_.push_back(factor.number);

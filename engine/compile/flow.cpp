@@ -84,19 +84,6 @@ std::vector<std::size_t> reversed_order(const Resolved& graph, const Directed& g
   return reversed;
 }
 
-// Whether each factor leads from variables to others that were declared after them, as in most graphs written down from
-// causes to effects: there is no cycle then, and nothing to search.
-bool flows_to_later_variables(const Resolved& graph) {
-  return std::ranges::all_of(graph.factors, [](const Resolved::Factor& factor) {
-    std::uint32_t last_input = 0, first_output = std::numeric_limits<std::uint32_t>::max();
-    for (std::size_t p = 0; p < factor.ports.size(); ++p)
-      for (const VariableId v : factor.ports[p].variables)
-        if (factor.kind->ports()[p].output) first_output = std::min(first_output, v.value + 1);
-        else last_input = std::max(last_input, v.value + 1);
-    return last_input < first_output;
-  });
-}
-
 // Of the variables of a port with several terms; there is just one where there is one term.
 std::uintptr_t lanes_of(const Resolved& graph, const Resolved::Port& port) {
   return port.terms == 1 ? 1 : graph.variables[port.variables[0].value].family.lanes();
@@ -109,7 +96,7 @@ void for_each_trait(const Resolved& graph, const Resolved::Factor& factor, const
   visit(reinterpret_cast<std::uintptr_t>(factor.kind));
   visit((factor.slots == 1 ? 0u : 1u) + (connects_shared_alone(graph, factor) ? 2u : 0u));
   for (const auto& port : factor.ports) visit(reinterpret_cast<std::uintptr_t>(port.message)), visit(port.terms | lanes_of(graph, port) << 32);
-  for (const auto& parameter : factor.parameters) visit(parameter.terms);
+  for (const auto& parameter : *factor.parameters) visit(parameter.terms);
   if (factor.damping == kDampedBySchedule) return;
   const auto bits = std::bit_cast<std::uint64_t>(factor.damping);
   visit(static_cast<std::uint32_t>(bits)), visit(static_cast<std::uint32_t>(bits >> 32));
@@ -164,10 +151,17 @@ Flow::Flow(const Resolved& graph) : graph_(&graph) {
   for (auto* const masks : {&input_ports_, &output_ports_, &target_ports_, &class_}) masks->reserve(count);
   for (const auto& factor : graph.factors) {
     std::uint32_t inputs = 0, outputs = 0, targets = 0;
+    std::uint32_t last_input = 0, first_output = std::numeric_limits<std::uint32_t>::max();
     for (std::size_t p = 0; p < factor.ports.size(); ++p) {
-      (factor.kind->ports()[p].output ? outputs : inputs) |= 1u << p;
+      const bool is_output = factor.kind->ports()[p].output;
+      (is_output ? outputs : inputs) |= 1u << p;
       if (factor.ports[p].message != nullptr) targets |= 1u << p;
+      for (const VariableId v : factor.ports[p].variables)
+        if (is_output) first_output = std::min(first_output, v.value + 1);
+        else last_input = std::max(last_input, v.value + 1);
     }
+    ports_ += factor.ports.size();
+    leads_to_later_variables_ &= last_input < first_output;
     input_ports_.push_back(inputs);
     output_ports_.push_back(outputs);
     target_ports_.push_back(targets);
@@ -196,7 +190,7 @@ bool Flow::is_acyclic() const {
 }
 
 void Flow::refuse_cycles() const {
-  if (flows_to_later_variables(*graph_) || flows_along_chains(*graph_)) return;
+  if (leads_to_later_variables_ || flows_along_chains(*graph_)) return;
   (void)reversed_order(*graph_, bipartite(*graph_));
 }
 

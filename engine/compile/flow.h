@@ -41,6 +41,7 @@ class Flow {
   explicit Flow(const Resolved& graph);
 
   std::size_t factors() const { return graph_->factors.size(); }
+  std::size_t ports() const { return ports_; }  // of all of them
   std::string name(std::size_t factor) const { return graph_->factors[factor].name(); }
   const Kind& kind(std::size_t factor) const { return *graph_->factors[factor].kind; }
   const std::string& port_name(std::size_t factor, std::size_t port) const {
@@ -71,6 +72,10 @@ class Flow {
   const Resolved* graph_;
   std::vector<std::uint32_t> input_ports_, output_ports_, target_ports_;
   std::vector<std::uint32_t> class_;
+  std::size_t ports_ = 0;
+  // Each factor leads from variables to others that were declared after them, as in most graphs written down from causes
+  // to effects: there is no cycle then, and nothing to search.
+  bool leads_to_later_variables_ = true;
   std::vector<PortMasks> class_reads_;  // by class
 };
 

@@ -16,7 +16,7 @@ struct End {
 // Each message, by whatever method it is to be had, is by this one.
 bool has_messages_by(const Resolved::Factor& factor, std::string_view method) {
   for (std::size_t p = 0; p < factor.ports.size(); ++p)
-    if (const MessageFunction* m = factor.kind->find_message(factor.method, p); m != nullptr && m->method != method)
+    if (const MessageFunction* m = factor.kind->find_message(*factor.method, p); m != nullptr && m->method != method)
       return false;
   return true;
 }
@@ -51,39 +51,40 @@ std::optional<End> matching_consumer(const Resolved& graph, const std::vector<st
 const Resolved::Parameter* find_parameter(const Resolved::Factor& factor, std::string_view name) {
   const auto& specs = factor.kind->parameters();
   const auto found = std::ranges::find(specs, name, &ParameterSpec::name);
-  return found == specs.end() ? nullptr : &factor.parameters[static_cast<std::size_t>(found - specs.begin())];
+  return found == specs.end() ? nullptr : &(*factor.parameters)[static_cast<std::size_t>(found - specs.begin())];
 }
 
 // Every parameter that the fused kind does not take over has its default.
 bool others_have_defaults(const Resolved::Factor& factor, const Kind& fused) {
-  for (std::size_t i = 0; i < factor.parameters.size(); ++i) {
+  for (std::size_t i = 0; i < factor.parameters->size(); ++i) {
     const ParameterSpec& spec = factor.kind->parameters()[i];
     if (std::ranges::find(fused.parameters(), spec.name, &ParameterSpec::name) != fused.parameters().end()) continue;
-    if (!spec.fallback || !std::ranges::all_of(factor.parameters[i].values, [&](double v) { return v == *spec.fallback; }))
+    if (!spec.fallback || !std::ranges::all_of((*factor.parameters)[i].values, [&](double v) { return v == *spec.fallback; }))
       return false;
   }
   return true;
 }
 
-// Sets the parameters of the fused factor; false if one of them, or of the pair, has no counterpart.
-bool take_parameters(const Resolved::Factor& producer, const Resolved::Factor& consumer, std::uint32_t terms,
-                     Resolved::Factor& both) {
-  if (!others_have_defaults(producer, *both.kind) || !others_have_defaults(consumer, *both.kind)) return false;
-  for (const ParameterSpec& spec : both.kind->parameters()) {
+// The parameters of the fused factor; nothing if one of them, or of the pair, has no counterpart.
+std::optional<Resolved::Parameters> parameters_of_both(const Resolved::Factor& producer, const Resolved::Factor& consumer,
+                                                       std::uint32_t terms, const Kind& kind) {
+  if (!others_have_defaults(producer, kind) || !others_have_defaults(consumer, kind)) return {};
+  Resolved::Parameters parameters;
+  for (const ParameterSpec& spec : kind.parameters()) {
     const Resolved::Parameter *of_consumer = find_parameter(consumer, spec.name), *of_producer = find_parameter(producer, spec.name);
-    if (of_consumer != nullptr && of_producer != nullptr) return false;
-    Resolved::Parameter& parameter = both.parameters.emplace_back();
+    if (of_consumer != nullptr && of_producer != nullptr) return {};
+    Resolved::Parameter& parameter = parameters.emplace_back();
     parameter.terms = spec.per_term ? terms : 1;
     if (of_consumer != nullptr) {
-      if (of_consumer->terms != parameter.terms) return false;
+      if (of_consumer->terms != parameter.terms) return {};
       parameter = *of_consumer;
     } else if (of_producer != nullptr ? of_producer->values.size() == 1 : spec.fallback.has_value()) {
       parameter.values = ShortList<double>(parameter.terms, of_producer != nullptr ? of_producer->values[0] : *spec.fallback);
     } else {
-      return false;
+      return {};
     }
   }
-  return true;
+  return parameters;
 }
 
 // Nothing where the pair has what the fused kind cannot express.
@@ -94,8 +95,10 @@ std::optional<Resolved::Factor> fused(const Resolved& graph, const Resolved::Fac
   both.kind = &kind;
   both.method = producer.method;
   both.slots = consumer.slots;
-  both.origins = producer.origins;
-  both.origins.append(consumer.origins.begin(), consumer.origins.end());
+  auto origins = producer.origins();
+  const auto more = consumer.origins();
+  origins.append(more.begin(), more.end());
+  both.fused_from = std::vector<FactorId>(origins.begin(), origins.end());
   const std::size_t via = producer.kind->port(rule.via), into = consumer.kind->port(rule.into);
   for (std::size_t p = 0; p < producer.ports.size(); ++p)
     if (p != via) {
@@ -105,11 +108,13 @@ std::optional<Resolved::Factor> fused(const Resolved& graph, const Resolved::Fac
   for (std::size_t p = 0; p < consumer.ports.size(); ++p)
     if (p != into) both.ports.push_back(consumer.ports[p]);
   // The fused messages must be by the method the producer would use, not by one that merely serves.
-  const MessageFunction* const through = producer.kind->find_message(producer.method, via);
+  const MessageFunction* const through = producer.kind->find_message(*producer.method, via);
   if (through == nullptr || !has_messages_by(producer, through->method) || !has_messages_by(both, through->method)) return {};
   for (std::size_t p = 0; p < both.ports.size(); ++p)
-    if (kind.find_message(both.method, p) == nullptr) return {};
-  if (!take_parameters(producer, consumer, consumer.ports[into].terms, both)) return {};
+    if (kind.find_message(*both.method, p) == nullptr) return {};
+  auto parameters = parameters_of_both(producer, consumer, consumer.ports[into].terms, kind);
+  if (!parameters) return {};
+  both.parameters = &graph.parameters->emplace_back(std::move(*parameters));
   resolve_messages(graph, both);
   return both;
 }

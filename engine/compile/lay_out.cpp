@@ -10,6 +10,13 @@ namespace dma {
 
 namespace {
 
+// Of merged factors, which have one slot each. Those of a chain that are visited last to first stand first to last then, as
+// their neighbours do.
+void reverse_members(Group& group, std::vector<GroupSlot>& group_slots) {
+  std::ranges::reverse(group.members);
+  for (std::uint32_t slot = 0; slot < group.members.size(); ++slot) group_slots[group.members[slot]].first_slot = slot;
+}
+
 std::vector<GroupSlot> form_groups(const Flow& flow, PlanData& plan) {
   const Resolved& graph = *plan.graph;
   std::vector<GroupSlot> group_slots(graph.factors.size(), {kNowhere, 0});
@@ -38,11 +45,30 @@ std::vector<GroupSlot> form_groups(const Flow& flow, PlanData& plan) {
   };
   for (const Visit& visit : plan.schedule.visits) join(visit.factor);
   for (std::uint32_t f = 0; f < graph.factors.size(); ++f) join(f);
+  for (Group& group : plan.groups)
+    if (group.members.front() > group.members.back()) reverse_members(group, group_slots);
   return group_slots;
+}
+
+// Port by port, of the members of a group, which have one slot each.
+std::vector<IndexMap> merged_elements(const Resolved& graph, const Group& group) {
+  const auto& first = graph.factors[group.members[0]];
+  std::vector<std::vector<std::uint32_t>> tables(first.ports.size());
+  for (std::size_t p = 0; p < tables.size(); ++p) tables[p].reserve(std::size_t{group.slots} * first.ports[p].terms);
+  for (const std::uint32_t f : group.members)
+    for (std::size_t p = 0; p < tables.size(); ++p) {
+      const Resolved::Port& port = graph.factors[f].ports[p];
+      for (std::uint32_t t = 0; t < port.terms; ++t) tables[p].push_back(port.elements(t));
+    }
+  std::vector<IndexMap> maps;
+  for (auto& table : tables) maps.push_back(simplified({.table = std::move(table)}));
+  return maps;
 }
 
 void lay_out_ports(const Resolved& graph, Group& group, std::uint32_t& next_slot) {
   const auto& first = graph.factors[group.members[0]];
+  std::vector<IndexMap> merged;
+  if (group.members.size() > 1) merged = merged_elements(graph, group);
   for (std::size_t p = 0; p < first.ports.size(); ++p) {
     Group::Port port;
     port.terms = first.ports[p].terms;
@@ -50,14 +76,7 @@ void lay_out_ports(const Resolved& graph, Group& group, std::uint32_t& next_slot
     port.first_slot = next_slot;
     const auto messages = [&] { return fmt::format("factor '{}': the messages of the graph up to it", first.name()); };
     next_slot = add_sizes(next_slot, multiply_sizes(group.slots, port.terms, messages), messages);
-    if (group.members.size() == 1) {
-      port.elements = first.ports[p].elements;
-    } else {
-      port.elements.table.reserve(std::size_t{group.slots} * port.terms);
-      for (const std::uint32_t f : group.members)
-        for (std::uint32_t t = 0; t < port.terms; ++t) port.elements.table.push_back(graph.factors[f].ports[p].elements(t));
-      port.elements = simplified(std::move(port.elements));
-    }
+    port.elements = group.members.size() == 1 ? first.ports[p].elements : std::move(merged[p]);
     group.ports.push_back(std::move(port));
   }
   // A plate with row or column maps is walked as rows of that many columns; one with a variadic port as a single row.
@@ -75,14 +94,17 @@ void lay_out_ports(const Resolved& graph, Group& group, std::uint32_t& next_slot
 // Factors that were merged share a number if they have the same; a state separates them when one is told another.
 void lay_out_parameters(const Resolved& graph, Group& group, std::vector<double>& store) {
   const auto& first = graph.factors[group.members[0]];
-  for (std::size_t i = 0; i < first.parameters.size(); ++i) {
-    Group::Parameter parameter{static_cast<std::uint32_t>(store.size()), first.parameters[i].per_slot,
-                               first.parameters[i].terms};
-    const auto differs = [&](std::uint32_t f) { return graph.factors[f].parameters[i].values != first.parameters[i].values; };
+  const Resolved::Parameters& parameters = *first.parameters;
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    Group::Parameter parameter{static_cast<std::uint32_t>(store.size()), parameters[i].per_slot, parameters[i].terms};
+    const auto differs = [&](std::uint32_t f) {
+      const Resolved::Parameters* const own = graph.factors[f].parameters;
+      return own != &parameters && (*own)[i].values != parameters[i].values;
+    };
     if (std::ranges::any_of(group.members, differs)) parameter.per_slot = true;
     const std::size_t copies = parameter.per_slot ? group.members.size() : 1;
     for (std::size_t m = 0; m < copies; ++m) {
-      const auto& values = graph.factors[group.members[m]].parameters[i].values;
+      const auto& values = (*graph.factors[group.members[m]].parameters)[i].values;
       store.insert(store.end(), values.begin(), values.end());
     }
     group.parameters.push_back(parameter);
@@ -150,7 +172,7 @@ void index_memberships(std::size_t factors, PlanData& plan) {
   for (std::uint32_t g = 0; g < plan.groups.size(); ++g)
     for (std::uint32_t m = 0; m < plan.groups[g].members.size(); ++m)
       if (are_all_of_graph) plan.memberships[plan.groups[g].members[m]] = {g, m};
-      else for (const FactorId origin : plan.graph->factors[plan.groups[g].members[m]].origins)
+      else for (const FactorId origin : plan.graph->factors[plan.groups[g].members[m]].origins())
         plan.memberships[origin.value] = {g, m};
 }
 

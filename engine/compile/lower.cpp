@@ -4,6 +4,7 @@
 
 #include "engine/compile/arrivals.h"
 #include "engine/compile/lower_walk.h"
+#include "engine/compile/straighten.h"
 #include "engine/compile/stretches.h"
 
 namespace dma {
@@ -202,6 +203,7 @@ void lower(const Flow& flow, const std::vector<GroupSlot>& group_slots, PlanData
     if (fresh && left == from_last_sweep) {
       plan.gathers_by_element = lowering.arrivals().uses_incidence();
       if (plan.gathers_by_element || has_table(plan)) index_incidence(plan);
+      if (plan.gathers_by_element && plan.schedule.order == Schedule::Order::once) straighten(plan);
       if (plan.schedule.order == Schedule::Order::residual) index_visits(plan);
       return;
     }

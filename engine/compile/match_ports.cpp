@@ -53,20 +53,19 @@ IndexMap map_of(const Variables& variables, const Graph::Factor& factor, const C
              variable.name, variable.elements());
       return {variable.first_element, 1, 1};
     case Reach::gather: {
-      IndexMap map;
+      std::vector<std::uint32_t> table;
       for (const std::uint32_t index : c.table) {
         if (index >= variable.elements())
           fail("{}: gather({}) asks for element {} but '{}' has {} elements", where(factor), variable.name, index,
                variable.name, variable.elements());
-        map.table.push_back(variable.first_element + index);
+        table.push_back(variable.first_element + index);
       }
-      return simplified(std::move(map));
+      return simplified({.table = std::move(table)});
     }
     case Reach::given: {
-      IndexMap map;
-      map.is_given = true;
-      for (std::uint32_t q = 0; q < count; ++q) map.table.push_back(variable.first_element + q % variable.elements());
-      return map;
+      std::vector<std::uint32_t> table;
+      for (std::uint32_t q = 0; q < count; ++q) table.push_back(variable.first_element + q % variable.elements());
+      return {.is_given = true, .table = std::move(table)};
     }
   }
   return {};
@@ -84,11 +83,11 @@ IndexMap widened(IndexMap map, const Resolved::Variable& variable, std::uint32_t
     if (map.modulus != IndexMap::kWhole) map.modulus *= lanes;
     return map;
   }
-  IndexMap wide;
+  std::vector<std::uint32_t> wide;
   for (std::uint32_t q = 0; q < count; ++q)
     for (std::uint32_t lane = 0; lane < lanes; ++lane)
-      wide.table.push_back(variable.first_element + (map(q) - variable.first_element) * lanes + lane);
-  return simplified(std::move(wide));
+      wide.push_back(variable.first_element + (map(q) - variable.first_element) * lanes + lane);
+  return simplified({.table = std::move(wide)});
 }
 
 // The terms per slot that one end of a variadic port brings.
@@ -125,10 +124,11 @@ Resolved::Port variadic_port(const Variables& variables, const Graph::Factor& fa
     port.elements = maps[0];
     return port;
   }
+  std::vector<std::uint32_t> table;
   for (std::uint32_t s = 0; s < slots; ++s)
     for (std::size_t i = 0; i < ends.size(); ++i)
-      for (std::uint32_t t = 0; t < terms[i]; ++t) port.elements.table.push_back(maps[i](s * terms[i] + t));
-  port.elements = simplified(std::move(port.elements));
+      for (std::uint32_t t = 0; t < terms[i]; ++t) table.push_back(maps[i](s * terms[i] + t));
+  port.elements = simplified({.table = std::move(table)});
   return port;
 }
 

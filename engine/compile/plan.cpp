@@ -74,7 +74,7 @@ std::size_t PlanData::bytes() const {
   std::size_t tables = bytes_of(element_of_slot) + bytes_of(first_incident) + bytes_of(incident_slots);
   if (given_tables > 0) tables *= 2;
   for (const Group& group : groups)
-    for (const auto& port : group.ports) tables += bytes_of(port.elements.table);
+    for (const auto& port : group.ports) tables += bytes_of(port.elements.table.get());
   tables += variables.size() * sizeof(ValueSlots);
   return tables + 2 * sizeof(double) * (std::size_t{slots} + arrivals) + bytes_of(parameters) + (std::size_t{scratch} + memory) * sizeof(double) +
          elements * (!forms_totals ? sizeof(double) : 3 * sizeof(double) + sizeof(std::uint32_t));

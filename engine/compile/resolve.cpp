@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 #include "engine/compile/informed.h"
 #include "engine/compile/match_ports.h"
@@ -31,7 +32,7 @@ ShortList<double> prepared(const Graph::Factor& factor, const ParameterSpec& spe
 // `lanes` gives the lanes of the ends of each port, for those that are to be prepared.
 template <class LanesOf>
 void resolve_parameters(const Graph::Factor& factor, const Kind& kind, std::uint32_t slots, std::uint32_t terms,
-                        const LanesOf& lanes, ShortList<Resolved::Parameter>& resolved) {
+                        const LanesOf& lanes, Resolved::Parameters& resolved) {
   const auto& known = kind.parameters();
   for (std::size_t i = 0; i < factor.parameters.size(); ++i) {
     const std::string& given = factor.parameters[i].first;
@@ -75,15 +76,15 @@ const MessageFunction* find_method(const Kind& kind, std::string_view method) {
 
 // The method as the kind spells it; `place` says in words where it was asked for.
 template <class Place>
-std::string_view method_of(const Kind& kind, std::string_view method, const Place& place) {
-  if (const MessageFunction* known = find_method(kind, method)) return known->method;
+const std::string* method_of(const Kind& kind, std::string_view method, const Place& place) {
+  if (const MessageFunction* known = find_method(kind, method)) return &known->method;
   fail("{}: no method '{}'{}", place(), method, suggestion(method, kind.methods()));
 }
 
 // A method no kind has would otherwise pass unseen on a graph whose messages are all exact.
-std::string_view method_of_run(const Registry& registry, const std::string& method) {
+const std::string* method_of_run(const Registry& registry, const std::string& method) {
   for (const auto& [kind_name, kind] : registry.kinds())
-    if (const MessageFunction* known = find_method(kind, method)) return known->method;
+    if (const MessageFunction* known = find_method(kind, method)) return &known->method;
   std::vector<std::string> known;
   for (const auto& [kind_name, kind] : registry.kinds())
     for (const std::string& of_kind : kind.methods())
@@ -91,12 +92,14 @@ std::string_view method_of_run(const Registry& registry, const std::string& meth
   fail("compile: no method '{}'{}", method, suggestion(method, known));
 }
 
+constexpr std::uint32_t kLargestNumber = 0x3fffffffu;  // of a factor, which has 30 bits for it
+
 // The message functions of a factor, port by port, whoever wants them; null where its method has none.
 using Messages = ShortList<const MessageFunction*, 4>;
 
 Messages messages_of(const Resolved::Factor& factor) {
   Messages messages;
-  for (std::size_t p = 0; p < factor.ports.size(); ++p) messages.push_back(factor.kind->find_message(factor.method, p));
+  for (std::size_t p = 0; p < factor.ports.size(); ++p) messages.push_back(factor.kind->find_message(*factor.method, p));
   return messages;
 }
 
@@ -108,7 +111,7 @@ void send_where_wanted(const Resolved& graph, const Messages& messages, Resolved
     port.message = wanting == port.variables.end() ? nullptr : messages[p];
     if (wanting != port.variables.end() && port.message == nullptr)
       fail("factor '{}' ({}) has no message to port '{}', which leads to '{}'; {}", factor.name(), factor.kind->name(),
-           factor.kind->ports()[p].name, graph.variables[wanting->value].name, missing_message(*factor.kind, factor.method, p));
+           factor.kind->ports()[p].name, graph.variables[wanting->value].name, missing_message(*factor.kind, *factor.method, p));
   }
 }
 
@@ -154,11 +157,40 @@ class FactorResolver {
     }
   }
 
+  // Scalar factors come by the million, each like one before it but for its variables: there is nothing to be checked
+  // anew then. False if this is not such a factor.
+  bool resolve_like_one_before(const Graph::PlainFactor& factor, std::uint32_t number, Resolved::Factor& resolved) {
+    const Pattern& pattern = pattern_of(factor);
+    if (pattern.kind != factor.kind || pattern.given != factor.parameters || !fits(pattern, factor.variables)) return false;
+    resolved.kind = pattern.known->kind;
+    resolved.method = pattern.known->method;
+    resolved.number = number & kLargestNumber;
+    resolved.parameters = pattern.parameters;
+    for (std::size_t p = 0; p < factor.variables.size(); ++p) {
+      const auto& variable = so_far_.variables[factor.variables[p]];
+      Resolved::Port& port = resolved.ports.emplace_back();
+      port.message = variable.wants_messages ? pattern.known->messages[p] : nullptr;
+      port.variables.push_back(VariableId{factor.variables[p], so_far_.mark});
+      port.elements.base = variable.first_element;
+      connected_[factor.variables[p]] = true;
+    }
+    return true;
+  }
+
+  // That the factor, which has been resolved, may serve those after it as a pattern.
+  void remember(const Graph::PlainFactor& factor, const Resolved::Factor& resolved) {
+    Pattern& pattern = pattern_of(factor);
+    pattern = {factor.kind, factor.parameters, known_, resolved.parameters};
+    const bool is_scalar = resolved.ports.size() == factor.variables.size() &&
+                           std::ranges::all_of(resolved.ports, [](const auto& port) { return port.terms == 1; });
+    if (!is_scalar || !fits(pattern, factor.variables)) pattern = {};
+  }
+
   void resolve(const Graph::Factor& factor, Resolved::Factor& resolved) {
     if (known_ == nullptr || known_->kind->name() != factor.kind) turn_to(factor);
     const Kind& kind = *known_->kind;
     resolved.kind = &kind;
-    resolved.number = factor.number & 0x3fffffffu;
+    resolved.number = factor.number & kLargestNumber;
     resolved.is_along_chain = Lags(factor).any();
     resolved.has_given_table =
         std::ranges::any_of(factor.connections, [](const Connection& c) { return c.reach == Reach::given; });
@@ -175,7 +207,8 @@ class FactorResolver {
     check_terms(factor, kind, resolved);
     check_repetitions(so_far_.variables, factor, resolved);
     resolve_parameters(factor, kind, resolved.slots, terms, [&] { return lanes_of_ends(so_far_.variables, factor, kind, resolved.slots, ports_); },
-                       resolved.parameters);
+                       so_far_.parameters->emplace_back());
+    resolved.parameters = &so_far_.parameters->back();
     if (!factor.method.empty()) return resolve_messages(so_far_, resolved);
     if (known_->messages.empty()) known_->messages = messages_of(resolved);
     send_where_wanted(so_far_, known_->messages, resolved);
@@ -199,14 +232,38 @@ class FactorResolver {
  private:
   struct Known {
     const Kind* kind;
-    std::string_view method;  // that a factor of this kind has unless it names another
-    Messages messages = {};   // by that method; empty until a factor needs them
+    const std::string* method;  // that a factor of this kind has unless it names another
+    Messages messages = {};     // by that method; empty until a factor needs them
   };
+
+  // Of plain factors: what those have in common that differ in nothing but their scalar variables.
+  struct Pattern {
+    const std::string* kind = nullptr;  // as the graph keeps it, as are
+    const ParameterList* given = nullptr;
+    const Known* known = nullptr;
+    const Resolved::Parameters* parameters = nullptr;
+  };
+
+  Pattern& pattern_of(const Graph::PlainFactor& factor) {
+    const auto bits = reinterpret_cast<std::uintptr_t>(factor.kind) ^ reinterpret_cast<std::uintptr_t>(factor.parameters) * 3;
+    return patterns_[bits / alignof(ParameterList) % patterns_.size()];
+  }
+
+  bool fits(const Pattern& pattern, const Graph::PlainFactor::Variables& variables) const {
+    if (variables.size() != pattern.known->kind->ports().size()) return false;
+    for (std::size_t p = 0; p < variables.size(); ++p) {
+      const auto& variable = so_far_.variables[variables[p]];
+      if (variable.size != 1 || variable.family != Family()) return false;
+      if (variable.wants_messages && pattern.known->messages[p] == nullptr) return false;
+      if (std::find(variables.begin(), variables.begin() + p, variables[p]) != variables.begin() + p) return false;
+    }
+    return true;
+  }
 
   void turn_to(const Graph::Factor& factor) {
     const Kind& kind = kind_of(factor, registry_);
     const auto own = kind_methods_.find(&kind);
-    const std::string_view method = own == kind_methods_.end() ? method_of_run_ : own->second;
+    const std::string* const method = own == kind_methods_.end() ? method_of_run_ : own->second;
     const auto [entry, is_new] = all_known_.try_emplace(&kind, Known{&kind, method});
     known_ = &entry->second;
     if (is_new) is_for_observed_ |= std::ranges::any_of(kind.messages(), [](const auto& m) { return m.observed.has_value(); });
@@ -227,16 +284,22 @@ class FactorResolver {
 
   const Registry& registry_;
   const Resolved& so_far_;
-  const std::string_view method_of_run_;
-  std::map<const Kind*, std::string_view> kind_methods_;
+  const std::string* const method_of_run_;
+  std::map<const Kind*, const std::string*> kind_methods_;
   std::map<const Kind*, Known> all_known_;
   Known* known_ = nullptr;       // the kind of the factor before
   bool is_for_observed_ = false;
+  std::array<Pattern, 64> patterns_ = {};  // the last ones, by a hash
   PortEnds ports_;               // of the factor at hand
   std::vector<bool> connected_;  // by variable
 };
 
 }  // namespace
+
+ShortList<FactorId> Resolved::Factor::origins() const {
+  if (fused_from.empty()) return {FactorId{number}};
+  return {fused_from.begin(), fused_from.end()};
+}
 
 void resolve_messages(const Resolved& graph, Resolved::Factor& factor) {
   send_where_wanted(graph, messages_of(factor), factor);
@@ -281,12 +344,15 @@ Resolved resolve(const Graph& graph, const Registry& registry, const CompileOpti
   resolved.factors.reserve(factors);
   FactorResolver resolver(registry, options, resolved);
   Graph::Factor factor;
+  Graph::PlainFactor plain;
   for (std::uint32_t f = 0; f < factors; ++f) {
-    graph.read(f, factor);
     Resolved::Factor& last = resolved.factors.emplace_back();
+    const bool is_plain = graph.read(f, plain);
+    if (is_plain && resolver.resolve_like_one_before(plain, f, last)) continue;
+    graph.read(f, factor);
     resolver.resolve(factor, last);
+    if (is_plain) resolver.remember(plain, last);
     resolved.has_plates |= last.slots > 1 || last.is_along_chain;
-    last.origins.push_back(FactorId{f});
   }
   resolved.kinds = resolver.kinds();
   resolver.check_all_connected();

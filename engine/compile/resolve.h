@@ -2,6 +2,7 @@
 // parameters with their domains, its targets with their message functions. All errors of a model are found here.
 #pragma once
 
+#include <deque>
 #include <map>
 #include <memory>
 #include <string>
@@ -57,6 +58,7 @@ struct Resolved {
     std::uint32_t terms = 1;
     bool per_slot = false;
   };
+  using Parameters = ShortList<Parameter>;
   struct Factor {
     // What every pass of compile looks at comes first.
     const Kind* kind = nullptr;
@@ -65,16 +67,18 @@ struct Resolved {
     std::uint32_t is_along_chain : 1 = 0;   // one of its ends is shifted
     std::uint32_t has_given_table : 1 = 0;  // one of its ends has a table that is data
     ShortList<Port, 2> ports;
-    ShortList<Parameter> parameters;
-    ShortList<FactorId> origins;  // the factors of the graph it stands for
-    MostlyEmpty<std::string> given_name;  // empty: the kind and the number
-    std::string_view method;         // as the registry spells it, which outlives the graph
+    const Parameters* parameters = nullptr;  // kept by `parameters` of the graph; many factors have the same
+    const std::string* method = nullptr;     // as the registry spells it, which outlives the graph
     double damping = kDampedBySchedule;
+    MostlyEmpty<std::string> given_name;           // empty: the kind and the number
+    MostlyEmpty<std::vector<FactorId>> fused_from;  // the factors of the graph it stands for; empty: the one of its number
 
     std::string name() const { return name_or_number(given_name.get(), kind->name(), number); }
+    ShortList<FactorId> origins() const;
   };
   std::vector<Variable> variables;
   std::vector<Factor> factors;
+  std::shared_ptr<std::deque<Parameters>> parameters = std::make_shared<std::deque<Parameters>>();
   std::shared_ptr<const GivenNames> names = std::make_shared<const GivenNames>();
   std::uint32_t elements = 0;
   std::uint16_t mark = 0;  // of the user's graph

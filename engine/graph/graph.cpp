@@ -163,6 +163,17 @@ Graph::Factor Graph::factor_at(std::size_t i) const {
   return factor;
 }
 
+bool Graph::read(std::size_t i, PlainFactor& factor) const {
+  const FactorRecord& f = factors_[i];
+  if (f.is_special) return false;
+  factor.kind = &kinds_[f.kind];
+  factor.parameters = f.parameters == 0 ? nullptr : &parameters_[f.parameters - 1];
+  factor.variables.clear();
+  const std::size_t end = i + 1 < factors_.size() ? factors_[i + 1].first_end : ends_.size();
+  for (std::size_t e = f.first_end; e < end; ++e) factor.variables.push_back(ends_[e]);
+  return true;
+}
+
 void Graph::read(std::size_t i, Factor& factor) const {
   const FactorRecord& f = factors_[i];
   factor.kind = kinds_[f.kind];

@@ -184,6 +184,15 @@ class Graph {
   // For those who look at millions: without making up a name for it; and into one place, again and again.
   Nameless without_name(VariableId id) const;
   void read(std::size_t i, Factor& factor) const;
+  // Of a factor with nothing of its own but a kind, parameters and the variables at its ports, each the identical map on the
+  // next port. Equal lists of parameters are mostly one.
+  struct PlainFactor {
+    using Variables = ShortList<std::uint32_t, 4>;
+    const std::string* kind = nullptr;
+    const ParameterList* parameters = nullptr;  // null: none
+    Variables variables;
+  };
+  bool read(std::size_t i, PlainFactor& factor) const;  // false, and nothing is read, if it is not such a factor
 
   // In every id it gives; copies of a graph have the same, so that ids mean the same in them.
   std::uint16_t mark() const { return mark_; }

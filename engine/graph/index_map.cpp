@@ -16,7 +16,7 @@ bool equals(const std::vector<std::uint32_t>& table, const IndexMap& affine) {
 
 IndexMap simplified(IndexMap map) {
   if (map.is_affine() || map.is_given) return map;
-  const auto& table = map.table;
+  const std::vector<std::uint32_t>& table = map.table;
   const std::uint32_t base = table[0];
   if (table.size() == 1) return {base, 1, IndexMap::kWhole};
   // The length of the first constant run is the divisor; the first return to the base is the modulus.

@@ -3,7 +3,10 @@
 
 #include <cstdint>
 #include <limits>
+#include <utility>
 #include <vector>
+
+#include "engine/support/mostly_empty.h"
 
 namespace dma {
 
@@ -14,7 +17,7 @@ struct IndexMap {
   std::uint32_t divisor = 1;
   std::uint32_t modulus = kWhole;
   bool is_given = false;  // the table is data: what stands in it is only a place for it
-  std::vector<std::uint32_t> table = {};
+  MostlyEmpty<std::vector<std::uint32_t>> table = {};
 
   bool is_affine() const { return table.empty(); }
   bool is_identical() const { return is_affine() && divisor == 1 && modulus == kWhole; }

@@ -51,7 +51,8 @@ void combine(const Combine& op, const MessageArrays& messages, const MessageArra
     } else if (map.is_affine()) {
       add_affine(out, source, messages);
     } else {
-      for (std::uint32_t q = 0; q < source.slots; ++q) out.set(map.table[q], multiply(out[map.table[q]], messages[source.first_slot + q]));
+      const std::vector<std::uint32_t>& table = map.table;
+      for (std::uint32_t q = 0; q < source.slots; ++q) out.set(table[q], multiply(out[table[q]], messages[source.first_slot + q]));
     }
   }
 }

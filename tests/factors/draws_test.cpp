@@ -4,7 +4,9 @@
 
 #include <boost/math/special_functions/beta.hpp>
 #include <cmath>
+#include <functional>
 #include <numeric>
+#include <random>
 #include <vector>
 
 #include "engine/compile/compile.h"
@@ -127,12 +129,18 @@ TEST_CASE("draws: uniform in, uniform out; a known probability is passed on; wha
   const std::vector<DirichletLane> flat(3), known = {{0.2, kInfinity}, {0.3, kInfinity}, {0.5, kInfinity}};
   const std::vector<CategoricalLane> unknown(3), second = {{0, kInfinity}, {1, kInfinity}, {0, kInfinity}};
   std::vector<CategoricalLane> outcome(3);
+  std::vector<OrFallback<DirichletLane>> by_ep(3);
   std::vector<DirichletLane> p(3);
+  const auto ep = [&](CategoricalDraw::Probabilities from, CategoricalDraw::Outcome x, std::span<DirichletLane> to) {
+    CategoricalDraw::Ep::to_probabilities(from, x, by_ep);
+    std::ranges::copy(by_ep, to.begin());
+  };
+  using ToProbabilities = std::function<void(CategoricalDraw::Probabilities, CategoricalDraw::Outcome, std::span<DirichletLane>)>;
   CategoricalDraw::to_outcome(flat, outcome);
   for (const auto& lane : outcome) CHECK(lane.is_uniform());
   CategoricalDraw::to_outcome(known, outcome);
   CHECK(outcome[0].tau - outcome[2].tau == doctest::Approx(std::log(0.4)).epsilon(1e-14));
-  for (const auto to_p : {&CategoricalDraw::Ep::to_probabilities, &CategoricalDraw::Vmp::to_probabilities}) {
+  for (const ToProbabilities& to_p : {ToProbabilities(ep), ToProbabilities(&CategoricalDraw::Vmp::to_probabilities)}) {
     to_p(flat, unknown, p);
     for (const auto& lane : p) CHECK(lane.is_uniform());
     to_p(flat, second, p);
@@ -153,13 +161,42 @@ TEST_CASE("draws: extreme counts and weights give valid messages") {
       for (const double odds : {-700.0, -1.0, 0.0, 30.0, 1e5}) {
         const Beta p(tau, other);
         const Bernoulli x(odds, 0);
-        for (const Beta& m : {BernoulliDraw::Ep::to_probability(p, x), BernoulliDraw::Vmp::to_probability(p, x)}) {
+        for (const Beta& m : {Beta(BernoulliDraw::Ep::to_probability(p, x)), BernoulliDraw::Vmp::to_probability(p, x)}) {
           CHECK(Beta::is_message(m));
           CHECK(Beta(multiply(p, m)).is_proper());
         }
         CHECK(Bernoulli::is_message(BernoulliDraw::to_outcome(p)));
         CHECK(Bernoulli::is_message(BernoulliDraw::Vmp::to_outcome(p, x)));
       }
+}
+
+TEST_CASE("draws: where the projection of ep is no message the shares are sent, and counted") {
+  // Counts that differ from zero in the last digits of their messages.
+  Graph g;
+  const auto p = g.variable("p", 1, "dirichlet(3)"), z = g.variable("z", 1, "categorical(3)");
+  g.factor("dirichlet_prior", {p}, {{"concentration", {2.2715e-13, 3.17047e-7, 9.49708e-7}}});
+  g.factor("categorical_draw", {p, z}, {}, {.method = "ep"});
+  g.factor("categorical_prior", {z}, {{"probability", {2.3e-5, 0.339, 0.660977}}});
+  const Plan plan = compile(g, forward_backward(), standard_registry());
+  State state(plan);
+  CHECK(run(plan, state).replaced == 1);
+  const auto means = state.belief(p).means();
+  CHECK(means[0] + means[1] + means[2] == doctest::Approx(1).epsilon(1e-12));
+
+  std::mt19937 random(7);
+  std::uniform_real_distribution<double> unit(0, 1);
+  for (int i = 0; i < 20000; ++i) {
+    const std::size_t categories = 2 + random() % 4;
+    std::vector<DirichletLane> counts(categories);
+    std::vector<CategoricalLane> outcome(categories);
+    for (std::size_t k = 0; k < categories; ++k) {
+      counts[k] = {std::pow(10, 25 * unit(random) - 15) - 1, 0};
+      outcome[k] = {20 * unit(random), 0};
+    }
+    std::vector<OrFallback<DirichletLane>> out(categories);
+    CategoricalDraw::Ep::to_probabilities(counts, outcome, out);
+    for (std::size_t k = 0; k < categories; ++k) CHECK((counts[k].tau <= -1 || counts[k].tau + out[k].tau > -1));
+  }
 }
 
 TEST_CASE("draws: an outcome that something else tells of needs another method than exact, and is told which") {

@@ -13,7 +13,7 @@ namespace {
 class SlotParameters {
  public:
   SlotParameters(const Resolved::Factor& factor, std::uint32_t slot) {
-    for (const Resolved::Parameter& p : factor.parameters)
+    for (const Resolved::Parameter& p : *factor.parameters)
       views_.push_back({p.values.data() + (p.per_slot ? std::size_t{slot} * p.terms : 0), 0, 0, p.terms});
   }
   const ParameterView* data() const { return views_.data(); }

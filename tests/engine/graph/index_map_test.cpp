@@ -36,6 +36,6 @@ TEST_CASE("index_map: the maps that need no table lose it") {
   CHECK(is({0, 0, 1, 1, 2, 2}, 0, 2, IndexMap::kWhole));
   CHECK(is({1, 2, 1, 2}, 1, 1, 2));
   CHECK(is({7, 7, 7}, 7, 1, 1));
-  CHECK(!simplified({.table = {1, 0}}).is_affine());
-  CHECK(!simplified({.table = {0, 0, 1, 0}}).is_affine());
+  CHECK(!simplified({.table = std::vector<std::uint32_t>{1, 0}}).is_affine());
+  CHECK(!simplified({.table = std::vector<std::uint32_t>{0, 0, 1, 0}}).is_affine());
 }

@@ -1,0 +1,133 @@
+#include "engine/compile/straighten.h"
+
+#include <algorithm>
+#include <optional>
+
+namespace dma {
+
+namespace {
+
+// Places of the messages that arrive on one port, counted from the slot that reads them.
+using Places = std::vector<std::int64_t>;
+
+// What the slots of one sequence read.
+class Neighbours {
+ public:
+  Neighbours(const PlanData& plan, const Send& op) : plan_(plan), group_(plan.groups[op.group]), reads_(group_.ports[op.port].message->reads) {}
+
+  void find(std::int64_t slot, std::vector<Places>& places) const {
+    places.resize(reads_.size());
+    for (std::size_t i = 0; i < reads_.size(); ++i) {
+      places[i].clear();
+      const auto own = static_cast<std::uint32_t>(group_.ports[reads_[i]].first_slot + slot);
+      for (const std::uint32_t other : plan_.incidence().at(plan_.element_of_slot[own]))
+        if (other != own) places[i].push_back(other - slot);
+    }
+  }
+
+ private:
+  const PlanData& plan_;
+  const Group& group_;
+  const std::vector<std::size_t>& reads_;
+};
+
+bool has_one_message_each(const PlanData& plan, const Send& op) {
+  const Group& group = plan.groups[op.group];
+  const auto& reads = group.ports[op.port].message->reads;
+  return group.ports[op.port].terms == 1 && std::ranges::all_of(reads, [&](std::size_t r) { return group.ports[r].terms == 1; });
+}
+
+// Each argument is gathered when it is used, and by nobody else.
+bool gathers_all(const PlanData& plan, const Send& op) {
+  const std::size_t reads = plan.groups[op.group].ports[op.port].message->reads.size();
+  return op.keep == 0 && op.refresh == (1u << reads) - 1;
+}
+
+bool is_like_gaussian(const PlanData& plan, const Send& op) {
+  const std::uint32_t slot = plan.groups[op.group].ports[op.port].first_slot + op.first;
+  return plan.variables.at_element(plan.element_of_slot[slot]).family->is_like_gaussian;
+}
+
+Walk::Part part_of(const Send& op, std::int64_t slot, const std::vector<Places>& places, bool remembers) {
+  Walk::Part part{op.group, op.port, slot, {}, remembers};
+  for (const Places& of_argument : places) {
+    auto& sources = part.reads.emplace_back();
+    for (const std::int64_t at : of_argument) sources.push_back({at, false});
+  }
+  return part;
+}
+
+// A value, beside which no other message counts: a sequence finds that out without adding anything up.
+bool has_value(const PlanData& plan, std::int64_t slot, const std::vector<Places>& places) {
+  return std::ranges::any_of(places, [&](const Places& of_argument) {
+    return std::ranges::any_of(of_argument, [&](std::int64_t at) {
+      const auto source = static_cast<std::uint32_t>(at + slot);
+      return source < plan.first_message && plan.variables.at_element(plan.element_of_slot[source]).observed;
+    });
+  });
+}
+
+// Nothing where neighbours stand at constant places for too few slots at a time.
+std::optional<Walk> walk_of(const PlanData& plan, const Send& op) {
+  constexpr std::uint32_t kEnds = 4, kLeastLength = 64;  // of stretches: at the ends of a chain they are short
+  const bool has_walk = plan.groups[op.group].ports[op.port].message->walk != nullptr;
+  if (!op.is_sequence || !has_walk || !has_one_message_each(plan, op) || !gathers_all(plan, op)) return {};
+  const bool remembers = is_like_gaussian(plan, op);
+  const Neighbours neighbours(plan, op);
+  std::vector<Places> places, before;
+  Walk walk{op.step, false, {}};
+  std::int64_t slot = op.first;
+  for (std::uint32_t k = 0; k < op.count; ++k, slot += op.step) {
+    neighbours.find(slot, places);
+    if (k == 0 || places != before) {
+      if (walk.stretches.size() > kEnds + k / kLeastLength || has_value(plan, slot, places)) return {};
+      walk.stretches.push_back({0, {part_of(op, slot, places, remembers)}});
+      std::swap(places, before);
+    }
+    ++walk.stretches.back().count;
+  }
+  return walk;
+}
+
+struct SlotInterval {
+  std::int64_t first, last;
+  bool overlaps(const SlotInterval& other) const { return first <= other.last && other.first <= last; }
+};
+
+// From `at` on, where the slots of a stretch stand that begin with `first`.
+SlotInterval interval(std::int64_t at, std::int64_t first, std::int64_t count, int step) {
+  const std::int64_t last = first + (count - 1) * step;
+  return {at + std::min(first, last), at + std::max(first, last)};
+}
+
+bool reads_from(const PlanData& plan, const Walk& reader, const Walk& writer) {
+  for (const Walk::Stretch& reading : reader.stretches)
+    for (const Walk::Part& part : reading.parts)
+      for (const auto& sources : part.reads)
+        for (const Walk::Source& source : sources) {
+          if (source.is_arrival) continue;
+          const SlotInterval read = interval(source.at, part.first, reading.count, reader.step);
+          for (const Walk::Stretch& writing : writer.stretches)
+            for (const Walk::Part& sender : writing.parts) {
+              const std::int64_t at = plan.groups[sender.group].ports[sender.port].first_slot;
+              if (interval(at, sender.first, writing.count, writer.step).overlaps(read)) return true;
+            }
+        }
+  return false;
+}
+
+}  // namespace
+
+void straighten(PlanData& plan) {
+  for (std::size_t i = 0; i < plan.operations.size(); ++i) {
+    const Send* const send = std::get_if<Send>(&plan.operations[i]);
+    if (send == nullptr) continue;
+    auto walk = walk_of(plan, *send);
+    if (!walk) continue;
+    const Walk* const before = i == 0 ? nullptr : std::get_if<Walk>(&plan.operations[i - 1]);
+    walk->is_beside_last = before != nullptr && !reads_from(plan, *walk, *before) && !reads_from(plan, *before, *walk);
+    plan.operations[i] = std::move(*walk);
+  }
+}
+
+}  // namespace dma

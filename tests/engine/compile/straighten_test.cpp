@@ -1,0 +1,150 @@
+#include "engine/compile/straighten.h"
+
+#include <doctest/doctest.h>
+
+#include <Eigen/Dense>
+#include <algorithm>
+#include <random>
+#include <vector>
+
+#include "engine/compile/compile.h"
+#include "engine/run/run.h"
+#include "factors/standard_registry.h"
+#include "schedules/forward_backward.h"
+
+namespace {
+
+using namespace dma;
+
+std::size_t walks(const Plan& plan) {
+  return static_cast<std::size_t>(std::ranges::count_if(plan->operations, [](const Operation& op) { return std::holds_alternative<Walk>(op); }));
+}
+
+std::size_t sequences(const Plan& plan) {
+  return static_cast<std::size_t>(std::ranges::count_if(plan->operations, [](const Operation& op) {
+    const Send* const send = std::get_if<Send>(&op);
+    return send != nullptr && send->is_sequence;
+  }));
+}
+
+// A chain of scalar nodes with steps and readings of their own variances, and the same as equations.
+struct NodeChain {
+  explicit NodeChain(int length) : information(Eigen::MatrixXd::Zero(length, length)), shift(Eigen::VectorXd::Zero(length)) {
+    for (int t = 0; t < length; ++t) x.push_back(graph.variable(""));
+    graph.factor("gaussian_prior", {x[0]}, {{"mean", 1.0}, {"variance", 4.0}});
+    information(0, 0) += 1 / 4.0, shift(0) += 1 / 4.0;
+  }
+  void step(int t, double variance) {
+    steps.push_back(graph.factor("gaussian_noise", {x[at(t)], x[at(t + 1)]}, {{"variance", variance}}));
+    information(t, t) += 1 / variance, information(t + 1, t + 1) += 1 / variance;
+    information(t, t + 1) -= 1 / variance, information(t + 1, t) -= 1 / variance;
+  }
+  void read(int t, double value, double variance) {
+    y.push_back(graph.observed(""));
+    values.push_back(value);
+    graph.factor("gaussian_noise", {x[at(t)], y.back()}, {{"variance", variance}});
+    information(t, t) += 1 / variance, shift(t) += value / variance;
+  }
+  State observed(const Plan& plan) const {
+    State state(plan);
+    for (std::size_t i = 0; i < y.size(); ++i) state.observe(y[i], values[i]);
+    return state;
+  }
+  void check(const State& state) const {
+    const Eigen::MatrixXd covariance = information.inverse();
+    const Eigen::VectorXd mean = covariance * shift;
+    for (Eigen::Index t = 0; t < mean.size(); ++t) {
+      const Belief belief = state.belief(x[static_cast<std::size_t>(t)]);
+      CHECK(belief.means()[0] == doctest::Approx(mean(t)).epsilon(1e-9));
+      CHECK(belief.variances()[0] == doctest::Approx(covariance(t, t)).epsilon(1e-9));
+    }
+  }
+  static std::size_t at(int t) { return static_cast<std::size_t>(t); }
+
+  Graph graph;
+  std::vector<VariableId> x, y;
+  std::vector<double> values;
+  std::vector<FactorId> steps;
+  Eigen::MatrixXd information;
+  Eigen::VectorXd shift;
+};
+
+}  // namespace
+
+TEST_CASE("straighten: a chain built node by node is walked, forward and backward side by side") {
+  constexpr int kSteps = 200;
+  NodeChain chain(kSteps);
+  for (int t = 0; t < kSteps; ++t) {
+    if (t > 0) chain.step(t - 1, 0.1 + 0.01 * t);
+    chain.read(t, std::sin(0.1 * t), 0.5);
+  }
+  const Plan plan = compile(chain.graph, forward_backward(), standard_registry());
+  CHECK(walks(plan) == 2);
+  CHECK(sequences(plan) == 0);
+  CHECK(std::ranges::any_of(plan->operations, [](const Operation& op) {
+    const Walk* const walk = std::get_if<Walk>(&op);
+    return walk != nullptr && walk->is_beside_last;
+  }));
+  State state = chain.observed(plan);
+  const Report report = run(plan, state);
+  CHECK(report.messages == plan.messages_per_sweep());
+  chain.check(state);
+
+  SUBCASE("again, with other values and another parameter") {
+    chain.values[7] = 3;
+    chain.shift(7) += (3 - std::sin(0.7)) / 0.5;
+    state.observe(chain.y[7], 3);
+    const double before = 1 / (0.1 + 0.01 * 51), after = 1 / 2.0;
+    state.set_parameter(chain.steps[50], "variance", 2.0);
+    for (const auto& [i, j, sign] : {std::tuple(50, 50, 1), std::tuple(51, 51, 1), std::tuple(50, 51, -1), std::tuple(51, 50, -1)})
+      chain.information(i, j) += sign * (after - before);
+    run(plan, state);
+    chain.check(state);
+  }
+}
+
+TEST_CASE("straighten: irregular chains equal a dense solve, walked or not") {
+  std::size_t walked = 0, in_sequence = 0;
+  for (unsigned seed = 0; seed < 30; ++seed) {
+    std::mt19937 random(seed);
+    std::uniform_real_distribution<double> unit(0, 1);
+    const int steps = 70 + static_cast<int>(random() % 200);
+    // From no gap in the readings to one in every second.
+    const double gaps = seed % 3 == 0 ? 0 : seed % 3 == 1 ? 0.01 : 0.5;
+    NodeChain chain(steps);
+    for (int t = 0; t < steps; ++t) {
+      if (t > 0) chain.step(t - 1, 0.1 + unit(random));
+      while (unit(random) < gaps) chain.read(t, 2 * unit(random) - 1, 0.2 + unit(random));
+      if (unit(random) >= gaps) chain.read(t, 2 * unit(random) - 1, 0.2 + unit(random));
+    }
+    const Plan plan = compile(chain.graph, forward_backward(), standard_registry());
+    walked += walks(plan), in_sequence += sequences(plan);
+    State state = chain.observed(plan);
+    run(plan, state);
+    chain.check(state);
+  }
+  CHECK(walked > 0);
+  CHECK(in_sequence > 0);
+}
+
+TEST_CASE("straighten: what reads a value looks it up as before") {
+  Graph g;
+  std::vector<VariableId> coefficients;
+  VariableId x = g.variable("");
+  g.factor("gaussian_prior", {x}, {{"mean", 1.0}, {"variance", 1.0}});
+  double mean = 1, variance = 1;
+  for (int t = 0; t < 100; ++t) {
+    const VariableId next = g.variable("");
+    coefficients.push_back(g.observed(""));
+    g.factor("product", {x, coefficients.back(), next});
+    x = next;
+    mean *= 1 + 0.01 * t, variance *= (1 + 0.01 * t) * (1 + 0.01 * t);
+  }
+  const Plan plan = compile(g, forward_backward(), standard_registry());
+  CHECK(walks(plan) == 0);
+  State state(plan);
+  for (int t = 0; t < 100; ++t) state.observe(coefficients[static_cast<std::size_t>(t)], 1 + 0.01 * t);
+  run(plan, state);
+  CHECK(state.belief(x).means()[0] == doctest::Approx(mean).epsilon(1e-12));
+  CHECK(state.belief(x).variances()[0] == doctest::Approx(variance).epsilon(1e-12));
+}
