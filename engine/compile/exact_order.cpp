@@ -78,7 +78,8 @@ class Readiness {
   void add_edges(std::uint32_t f, std::uint32_t p) {
     const auto& factor = graph_.factors[f];
     const auto& port = factor.ports[p];
-    const bool shares_elements = !is_injective(port.elements, factor.slots * port.terms);
+    const std::uint32_t messages = factor.slots * port.terms;
+    const bool shares_elements = messages > 1 && !is_injective(port.elements, messages);
     first_edge_.push_back(static_cast<std::uint32_t>(edges_.size()));
     waiting_.push_back(static_cast<std::uint32_t>(port.variables.size()));
     for (const VariableId v : port.variables) {
@@ -151,7 +152,10 @@ class Ordering {
 
  private:
   using QueueKey = std::pair<std::uint32_t, std::uint32_t>;  // class and target
-  using Queue = std::deque<MessageId>;
+  struct Queue {
+    std::vector<MessageId> messages = {};
+    std::size_t next = 0;
+  };
 
   void progress(std::uint32_t f, std::uint32_t p) {
     if (flow_.reads(f, p) & (1u << p)) early_.push_back({f, p});
@@ -167,7 +171,7 @@ class Ordering {
       if (open == bit) early_.push_back({f, p});
       if (open != 0) continue;
       done_[f] |= bit;
-      queue_of({flow_.kernel_class(f), p}).push_back({f, p});
+      queue_of({flow_.kernel_class(f), p}).messages.push_back({f, p});
     }
   }
   // Messages that become ready one after the other are mostly of one queue.
@@ -178,9 +182,8 @@ class Ordering {
   // Stays with one kernel as long as it has work: a chain then becomes one long run.
   void send_all_ready() {
     for (auto queue = ready_.begin(); queue != ready_.end(); queue = ready_.begin()) {
-      while (!queue->second.empty()) {
-        order_.messages.push_back(queue->second.front());
-        queue->second.pop_front();
+      while (queue->second.next < queue->second.messages.size()) {
+        order_.messages.push_back(queue->second.messages[queue->second.next++]);
         ++finished_;
         readiness_.send(order_.messages.back(), on_progress_);
       }

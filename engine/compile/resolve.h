@@ -2,7 +2,7 @@
 // parameters with their domains, its targets with their message functions. All errors of a model are found here.
 #pragma once
 
-#include <deque>
+#include <list>
 #include <map>
 #include <memory>
 #include <string>
@@ -78,7 +78,7 @@ struct Resolved {
   };
   std::vector<Variable> variables;
   std::vector<Factor> factors;
-  std::shared_ptr<std::deque<Parameters>> parameters = std::make_shared<std::deque<Parameters>>();
+  std::shared_ptr<std::list<Parameters>> parameters = std::make_shared<std::list<Parameters>>();
   std::shared_ptr<const GivenNames> names = std::make_shared<const GivenNames>();
   std::uint32_t elements = 0;
   std::uint16_t mark = 0;  // of the user's graph
