@@ -91,7 +91,7 @@ void regression(benchmark::State& bench, Table& table) {
   PlainRegression plain(points);
   const auto messages = static_cast<double>(run(plan, state).messages);
   compare(
-      bench, table, {.name = "regression: 20 loopy sweeps, 10,000 points", .bound = 3, .messages = messages},
+      bench, table, {.name = "regression: 20 loopy sweeps, 10,000 points", .bound = 2, .messages = messages},
       [&] { run(plan, state); }, [&] { plain.sweep(kSweeps); });
   const Belief belief = state.belief(w);
   for (std::size_t j = 0; j < kCoefficients; ++j)

@@ -53,7 +53,7 @@ void first_result(benchmark::State& bench, Table& table) {
   std::unique_ptr<Plan> plan;
   std::unique_ptr<State> state;
   time_alone(
-      bench, table, {.name = "smoother: build, compile, first result", .bound = 20},
+      bench, table, {.name = "smoother: build, compile, first result", .bound = 8},
       [&] {
         walk = std::make_unique<RandomWalk>();
         plan = std::make_unique<Plan>(compile(walk->graph, forward_backward(), registry));
@@ -75,7 +75,7 @@ void repeated_run(benchmark::State& bench, Table& table) {
   compare(
       bench, table,
       {.name = "smoother: observe and run again",
-       .bound = 3,
+       .bound = 2,
        .messages = static_cast<double>(plan.messages_per_sweep())},
       [&] {
         walk.observe(state, data[turn]);
