@@ -1,8 +1,25 @@
+#include <string_view>
+
 #include "engine/support/error.h"
 #include "tools/dma/version.h"
 #include "tools/python/bindings.h"
 
 namespace dma::python {
+
+Array numbers_in(py::handle values) {
+  const py::array given = py::array::ensure(values);
+  if (given && std::string_view("biufO").find(given.dtype().kind()) != std::string_view::npos)
+    if (const Array numbers = Array::ensure(given)) return numbers;
+  PyErr_Clear();
+  return py::reinterpret_steal<Array>(py::handle());
+}
+
+std::string shown(py::handle object) {
+  constexpr std::size_t kMost = 120;
+  const py::str whole = py::repr(object);
+  if (py::len(whole) <= kMost) return whole;
+  return std::string(py::str(whole[py::slice(0, kMost, 1)])) + "...";
+}
 
 std::string html_of(const std::string& text) {
   std::string html = "<pre>";

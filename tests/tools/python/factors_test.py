@@ -157,6 +157,14 @@ def test_functions_that_cannot_be_factors_are_refused(make: Any, words: str) -> 
         make()
 
 
+def test_a_function_that_is_nowhere_a_number_is_certified_as_such() -> None:
+    @dma.factor
+    def nowhere(x: float) -> float:
+        return float("nan")
+
+    assert "nowhere" in repr(dma.certify(nowhere, quick=True))
+
+
 def test_functions_are_released_with_their_plan() -> None:
     import sys
 
