@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import pickle
 import shutil
 import signal
 import threading
@@ -326,3 +327,13 @@ def test_a_size_that_is_none_is_refused(size: Any) -> None:
     with pytest.raises(dma.Error, match="text is expected"):
         dma.Graph().variable(None)
     assert dma.Graph().variable("w", np.int32(3)).size == 3
+
+
+@pytest.mark.parametrize("protocol", range(6))
+def test_what_cannot_be_pickled_says_so(protocol: int) -> None:
+    g = dma.Graph()
+    g.gaussian_prior(g.variable("x"), 0, 1)
+    plan = dma.compile(g)
+    for thing in (g, g["x"], plan, dma.State(plan), dma.State(plan).belief("x"), dma.run(plan, dma.State(plan)), dma.joint()):
+        with pytest.raises(TypeError, match="pickle"):
+            pickle.dumps(thing, protocol)
