@@ -34,16 +34,16 @@ class Iteration {
 
   struct Fitted {
     InputVector at;
-    LinearFit fit;
+    LinearisedFunction fit;
   };
 
   Fitted run() const {
     Belief belief = most_probable();
-    LinearFit fit = fit_(belief.mean, belief.covariance);
+    LinearisedFunction fit = fit_(belief.mean, belief.covariance);
     for (int i = 0; i < kMostLinearisations; ++i) {
       const Belief next = update(belief.mean, fit);
       if (!next.mean.allFinite() || !next.covariance.allFinite()) break;
-      const LinearFit next_fit = fit_(next.mean, next.covariance);
+      const LinearisedFunction next_fit = fit_(next.mean, next.covariance);
       if (!std::isfinite(next_fit.value) || !std::isfinite(next_fit.noise) || !next_fit.gains.allFinite()) break;
       const bool has_arrived = is_near(belief, next);
       belief = next, fit = next_fit;
@@ -67,7 +67,7 @@ class Iteration {
 
  private:
   // The belief that the linear factor of a fit at `at` gives.
-  Belief update(const InputVector& at, const LinearFit& fit) const {
+  Belief update(const InputVector& at, const LinearisedFunction& fit) const {
     const InputVector spread = x_.variance.cwiseProduct(fit.gains);
     const double total = spread.dot(fit.gains) + noise_ + fit.noise;
     if (!(total > 0)) return {at, InputMatrix::Zero(at.size(), at.size())};
@@ -87,7 +87,7 @@ class Iteration {
     const InputMatrix none = InputMatrix::Zero(x_.mean.size(), x_.mean.size());
     Belief belief{x_.mean, x_.covariance()};
     InputVector at = x_.mean;
-    LinearFit fit = fit_(at, none);
+    LinearisedFunction fit = fit_(at, none);
     for (int i = 0; i < kMostLinearisations; ++i) {
       if (!std::isfinite(fit.value) || !fit.gains.allFinite()) break;
       const Belief next = update(at, fit);
@@ -98,7 +98,7 @@ class Iteration {
       const double noise = std::max({noise_, least, std::numeric_limits<double>::min()}),
                    now = objective(at, fit.value, noise);
       InputVector moved = next.mean;
-      LinearFit moved_fit = fit_(moved, none);
+      LinearisedFunction moved_fit = fit_(moved, none);
       for (int k = 0; k < kMostLinearisations && !(objective(moved, moved_fit.value, noise) < now) && moved != at; ++k) {
         moved = 0.5 * (moved + at);
         moved_fit = fit_(moved, none);
@@ -138,7 +138,7 @@ bool any_uniform(std::span<const Gaussian> x) {
 Gaussian fitted_to_output(const FitOfFunction& fit, std::span<const Gaussian> x) {
   if (any_uniform(x)) return Gaussian::uniform();
   const Arrivals arrived(x);
-  const LinearFit f = fit(arrived.mean, arrived.covariance());
+  const LinearisedFunction f = fit(arrived.mean, arrived.covariance());
   if (std::isnan(f.value)) return refused();
   return Gaussian::from_moments(f.value, f.noise + f.gains.cwiseAbs2().dot(arrived.variance));
 }

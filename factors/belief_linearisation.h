@@ -23,7 +23,7 @@ using InputVector = Eigen::Matrix<double, Eigen::Dynamic, 1, 0, kMostInputs, 1>;
 using InputMatrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, 0, kMostInputs, kMostInputs>;
 
 // y = value + gains (x - m) + e, Var e = noise.
-struct LinearFit {
+struct LinearisedFunction {
   double value = 0, noise = 0;
   InputVector gains;
 };
@@ -36,13 +36,13 @@ class FitOfFunction {
       : object_(&f), call_([](const void* object, const InputVector& mean, const InputMatrix& covariance) {
           return (*static_cast<const F*>(object))(mean, covariance);
         }) {}
-  LinearFit operator()(const InputVector& mean, const InputMatrix& covariance) const {
+  LinearisedFunction operator()(const InputVector& mean, const InputMatrix& covariance) const {
     return call_(object_, mean, covariance);
   }
 
  private:
   const void* object_;
-  LinearFit (*call_)(const void*, const InputVector&, const InputMatrix&);
+  LinearisedFunction (*call_)(const void*, const InputVector&, const InputMatrix&);
 };
 
 // Moments of g under the arriving messages.

@@ -14,7 +14,7 @@ double excess(double v) {
   return v < kSmall ? 0.5 * v * v * (1 + v / 3 * (1 + v / 4 * (1 + v / 5 * (1 + v / 6)))) : std::expm1(v) - v;
 }
 
-LinearFit fit(const InputVector& mean, const InputMatrix& covariance) {
+LinearisedFunction fit(const InputVector& mean, const InputMatrix& covariance) {
   const double v = covariance(0, 0), e = std::exp(mean(0) + 0.5 * v);
   return {.value = e, .noise = e * e * excess(v), .gains = InputVector::Constant(1, e)};
 }

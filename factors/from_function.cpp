@@ -24,7 +24,7 @@ class QuadratureFit {
  public:
   QuadratureFit(const Kind::Function& g, std::span<const double> parameters) : g_(g), parameters_(parameters) {}
 
-  LinearFit operator()(const InputVector& mean, const InputMatrix& covariance) const {
+  LinearisedFunction operator()(const InputVector& mean, const InputMatrix& covariance) const {
     boost::container::static_vector<Eigen::Index, kMostInputs> open, known;
     for (Eigen::Index i = 0; i < mean.size(); ++i)
       (std::sqrt(std::max(0.0, covariance(i, i))) > kKnown * (1 + std::abs(mean(i))) ? open : known).push_back(i);
@@ -41,7 +41,7 @@ class QuadratureFit {
                                              : InputMatrix(root.diagonal().cwiseSqrt().asDiagonal());
     }
     const std::span<const Eigen::Index> free(open.data(), open.size());
-    LinearFit fit{.value = expected(mean, free, root), .noise = 0, .gains = InputVector::Zero(mean.size())};
+    LinearisedFunction fit{.value = expected(mean, free, root), .noise = 0, .gains = InputVector::Zero(mean.size())};
     if (count > 0) {
       InputVector slopes = InputVector::Zero(count);  // by standard coordinate
       double variance = 0;

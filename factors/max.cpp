@@ -22,7 +22,7 @@ Larger larger(double first, double second, double variance) {
   return {std::max(first, second) + std::max(0.0, beyond), gain, density / s};
 }
 
-LinearFit fit_max(const InputVector& m, const InputMatrix& c) {
+LinearisedFunction fit_max(const InputVector& m, const InputMatrix& c) {
   const double spread = c(0, 0) + c(1, 1) - 2 * c(0, 1);
   const Larger y = larger(m(0), m(1), spread);
   const double p = y.gain, q = 1 - p;

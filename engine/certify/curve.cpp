@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <iterator>
 
 #include "engine/support/quadrature.h"
 
@@ -44,7 +45,7 @@ class Tracer {
     std::vector<Part> parts;
     for (const Panel& panel : panels) parts.push_back({panel, largest_error(panel), depth});
     std::ranges::make_heap(parts, is_better);
-    for (int halvings = 0; halvings < kMostHalvings && parts.front().error > options_.tolerance * whole;) {
+    for (int halvings = 0; halvings < kMostHalvings && !parts.empty() && parts.front().error > options_.tolerance * whole;) {
       std::ranges::pop_heap(parts, is_better);
       const Part worst = parts.back();
       parts.pop_back();
@@ -165,7 +166,15 @@ double Curve::kl(const Gaussian& q) const {
   return sum / mass;
 }
 
-Curve trace(const std::function<double(double)>& f, const std::vector<Hint>& hints, const TraceOptions& options) {
+Curve trace(const std::function<double(double)>& f, const std::vector<Hint>& given, const TraceOptions& options) {
+  std::vector<Hint> hints;  // a function that is nowhere a number has no place to look at
+  std::ranges::copy_if(given, std::back_inserter(hints),
+                       [](const Hint& h) { return std::isfinite(h.centre) && std::isfinite(h.scale); });
+  if (hints.empty()) {
+    Curve nothing;
+    nothing.proper = false;
+    return nothing;
+  }
   const std::vector<double> ends = panel_ends(hints, options.weights);
   const Hint& main = hints.front();
   const Tracer tracer(f, main, options);

@@ -93,6 +93,26 @@ TEST_CASE("docs/models: other models from C++") {
   (void)clusters;
 }
 
+TEST_CASE("docs/message: the operations of the README's program") {
+  const std::string shown = R"(
+//   once:
+//     send      gaussian_prior0 -> x from (), 3 slots, exact
+//   sweep:
+//     send      product1+sum2 -> total from (x, y), 1 slots, dma
+//     send      gaussian_noise3 -> x from (y), 1 slots, exact
+//     send      product1+sum2 -> x from (x, y, total), 1 slots, dma
+)";
+  Graph g;
+  auto w = gaussian_prior(g, g.variable("w", 3), 0.0, 1.0), x = g.observed("x", 3), y = g.observed("y");
+  gaussian_noise(g, sum(g, product(g, w, x)), 0.04, y);
+  std::string expected;
+  for (std::size_t at = 0; (at = shown.find("//   ", at)) != shown.npos;) {
+    at += 5;
+    expected += shown.substr(at, shown.find('\n', at) + 1 - at);
+  }
+  CHECK(describe(compile(g, forward_backward(), standard_registry())).find(expected) != std::string::npos);
+}
+
 TEST_CASE("docs/factors: three ways in") {
   Registry registry = standard_registry();
   registry.add(factor_from_function("softplus", [](double x) { return std::log1p(std::exp(x)); }));

@@ -3,8 +3,11 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <map>
+#include <regex>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "tests/structure/source_tree.h"
 
@@ -35,17 +38,45 @@ TEST_CASE("tree: no file of code is longer than 400 lines") {
   }
 }
 
+// Two types of one name in two files need not be seen by the compiler: the linker keeps one of their functions for
+// both.
+TEST_CASE("tree: no two files give one name to two types of a namespace") {
+  const std::regex space("(?:inline )?namespace ?([\\w:]*) ?\\{");
+  const std::regex type("(?:struct|class|enum class) (\\w+)(?: final)?(?: : .*)? \\{.*");
+  std::map<std::string, std::string> file_of;
+  for (const auto& file : dma::structure::read_sources()) {
+    std::vector<std::string> spaces;
+    for (const std::string& line : file.lines) {
+      if (line.empty() || line.front() == ' ' || line.front() == '#' || line.front() == '/') continue;
+      std::smatch part;
+      if (std::regex_match(line, part, space))
+        spaces.push_back(part[1].length() > 0 ? part[1].str() : file.path);  // a nameless one is the file's own
+      else if (line.starts_with("}  // namespace") && !spaces.empty())
+        spaces.pop_back();
+      else if (std::regex_match(line, part, type)) {
+        std::string name = part[1];
+        for (const std::string& one : spaces) name = one + "::" + name;
+        const auto [known, is_new] = file_of.emplace(name, file.path);
+        CHECK_MESSAGE((is_new || known->second == file.path), name, " is in ", known->second, " and in ", file.path);
+      }
+    }
+  }
+  CHECK(file_of.size() > 300);
+}
+
 // What CMakeLists.txt leaves out of the headers compiled alone rests on this.
 TEST_CASE("tree: a header can be included twice, and its own .cpp includes it before anything else") {
   const auto files = dma::structure::read_sources();
   for (const auto& file : files) {
     if (file.path.ends_with(".h")) {
-      CHECK_MESSAGE(std::ranges::find(file.lines, "#pragma once") != file.lines.end(), file.path, " lacks #pragma once");
+      CHECK_MESSAGE(std::ranges::find(file.lines, "#pragma once") != file.lines.end(), file.path,
+                    " lacks #pragma once");
       continue;
     }
     const std::string header = file.path.substr(0, file.path.rfind('.')) + ".h";
     if (std::ranges::find(files, header, &dma::structure::SourceFile::path) == files.end()) continue;
     const auto includes = dma::structure::includes_of(file);
-    CHECK_MESSAGE((!includes.empty() && includes.front().name == header), file.path, " does not include ", header, " first");
+    CHECK_MESSAGE((!includes.empty() && includes.front().name == header), file.path, " does not include ", header,
+                  " first");
   }
 }

@@ -44,7 +44,7 @@ TEST_CASE("classifier command: a target of text is fitted, predicted and inspect
   const auto fit = run_dma(folder, kFitFlowers + "--holdout 0.2 --model model.json");
   REQUIRE_MESSAGE(fit.exit_code == 0, fit.errors);
   for (const char* part : {"target    kind: lily", "left out  ", "held out  24 rows: accuracy", "wrote     model.json",
-                           "kind: classifies 9", "of unseen rows", "probabilities are off by"})
+                           "kind: classifies 9", "of the 24 rows kept aside", "probabilities are off by"})
     CHECK_MESSAGE(fit.output.find(part) != std::string::npos, part, fit.output);
 
   const auto predicted = run_dma(folder, "predict model.json data.csv");

@@ -87,11 +87,13 @@ std::string honest_sentence(const SavedClassifier& saved) {
     return fmt::format(
         "{}: no structure found: predicts the class frequencies ({:.0f} % are of the most frequent class)",
         saved.target, 100 * r.frequencies.accuracy);
+  const ClassScores& judge = saved.training.held_out ? *saved.training.held_out : r.left_out;
   return fmt::format(
-      "{}: classifies {:.{}f} % of unseen rows, where {:.0f} % are of the most frequent class; probabilities are off "
+      "{}: classifies {:.{}f} % of {}, where {:.0f} % are of the most frequent class; probabilities are off "
       "by {:.1f} % on average",
-      saved.target, 100 * r.left_out.accuracy, r.left_out.accuracy > 0.99 ? 1 : 0, 100 * r.frequencies.accuracy,
-      100 * r.left_out.calibration_error);
+      saved.target, 100 * judge.accuracy, judge.accuracy > 0.99 ? 1 : 0,
+      saved.training.held_out ? fmt::format("the {} rows kept aside", saved.training.held_out_rows) : "unseen rows",
+      100 * r.frequencies.accuracy, 100 * judge.calibration_error);
 }
 
 Json summary_json(const SavedClassifier& saved) {

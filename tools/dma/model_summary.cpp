@@ -145,11 +145,17 @@ std::vector<std::string> honest_sentences(const SavedBnn& saved) {
     const LeftOut& one = saved.training.left_out[j];
     // So much of the variance a useless feature or two explain by chance.
     const double chance = std::min(0.5, 0.01 + 4 / static_cast<double>(std::max<std::size_t>(1, saved.training.rows)));
-    const std::string coverage = fmt::format("95 % intervals cover {:.0f} %", 100 * one.scores.coverage_95);
+    // Rows kept aside have the last word: they were not learned by anything, not even by the noise.
+    const bool kept_aside = j < saved.training.held_out.size();
+    const Scores& judge = kept_aside ? saved.training.held_out[j] : one.scores;
+    const std::string coverage = fmt::format("95 % intervals cover {:.0f} %", 100 * judge.coverage_95);
+    const std::string rows = kept_aside ? fmt::format("rows left out in turn; of the {} rows kept aside the RMSE is {:.4g} (left out: {:.4g}) and",
+                                                      saved.training.held_out_rows, judge.rmse, one.scores.rmse)
+                                        : "unseen rows;";
     sentences.push_back(one.explained < chance
                             ? fmt::format("{}: no structure found: predicts the mean; {}", saved.targets[j], coverage)
-                            : fmt::format("{}: explains {:.{}f} % of the variance of unseen rows; {}", saved.targets[j], 100 * one.explained,
-                                          one.explained > 0.99 ? 2 : 0, coverage));
+                            : fmt::format("{}: explains {:.{}f} % of the variance of {} {}", saved.targets[j], 100 * one.explained,
+                                          one.explained > 0.99 ? 2 : 0, rows, coverage));
   }
   return sentences;
 }

@@ -21,11 +21,12 @@ th,td{border-bottom:1px solid var(--rule);padding:4px 14px 4px 0;text-align:left
 .cards{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,150px),1fr));gap:.7em;margin:1.1em 0}
 .card{background:var(--card);border:1px solid var(--rule);border-radius:8px;padding:.6em .9em}.card b{display:block;font-size:1.45em;line-height:1.3;font-weight:600;font-variant-numeric:tabular-nums}
 .key span{min-width:0}.card>span{color:var(--soft);font-size:13px}
-.charts{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(100%,330px),1fr));gap:1.4em 1.6em;margin:1em 0}.charts.two{grid-template-columns:repeat(auto-fill,minmax(min(100%,420px),1fr))}figure.half{max-width:620px}figcaption{margin-top:.35em}
+.charts{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(100%,330px),1fr));gap:1.4em 1.6em;margin:1em 0}.charts.two{grid-template-columns:repeat(auto-fill,minmax(min(100%,420px),1fr))}figure.half{max-width:520px}figcaption{margin-top:.35em}
 figure{margin:0;min-width:0}figure svg{display:block;width:100%;max-width:100%;height:auto}figure.full{margin:1em 0;overflow-x:auto}
 figure.drawn{margin:1.5em 0}figure.drawn svg{width:auto;background:#fff}
 figure h4{margin:0 0 .1em;font-size:14px}
-svg.chart{font:12px system-ui,sans-serif}svg.chart text{fill:var(--soft)}svg.chart .name{fill:var(--text)}.axis{stroke:var(--grey);fill:none}.grid{stroke:var(--rule);fill:none}
+/* One size of letters on the page, though pictures are drawn larger and smaller than they are written. */
+svg.chart{font:13.5px system-ui,sans-serif}.two svg.chart,.half svg.chart{font-size:10.5px}@media(max-width:600px){svg.chart,.two svg.chart,.half svg.chart{font-size:13px}}svg.chart text{fill:var(--soft)}svg.chart .name{fill:var(--text)}.axis{stroke:var(--grey);fill:none}.grid{stroke:var(--rule);fill:none}
 .line{fill:none;stroke-width:2;stroke-linejoin:round}.dashed{stroke-dasharray:5 4}.dotted{stroke-dasharray:1 4}.whisker{stroke-width:1.2;opacity:.5}.area{opacity:.28;stroke:none}.dot{stroke:none;opacity:.72}.hit{fill:transparent;stroke:none}
 .hit:hover{fill:var(--text);fill-opacity:.08}.dot:hover{opacity:1;stroke:var(--text);stroke-width:1.5}.box{fill:var(--card);stroke:var(--grey)}
 .s-black{stroke:var(--black)}.s-orange{stroke:var(--orange)}.s-sky{stroke:var(--sky)}.s-green{stroke:var(--green)}.s-yellow{stroke:var(--yellow)}.s-blue{stroke:var(--blue)}.s-vermillion{stroke:var(--vermillion)}.s-purple{stroke:var(--purple)}.s-grey{stroke:var(--grey)}.s-white{stroke:var(--white)}
@@ -37,7 +38,7 @@ table.confusion td{text-align:right;padding:4px 10px;border:1px solid var(--rule
 details{margin:.8em 0}summary{cursor:pointer;color:var(--soft)}
 #note{position:fixed;z-index:9;pointer-events:none;max-width:min(320px,90vw);background:var(--text);color:var(--back);font-size:12.5px;line-height:1.4;padding:5px 9px;border-radius:5px;white-space:pre-line;overflow-wrap:anywhere;display:none}
 @media print{body{max-width:none;padding:0;font-size:11pt}nav,#note{display:none!important}figure,.card,table{break-inside:avoid}h2,h3{break-after:avoid}*{print-color-adjust:exact;-webkit-print-color-adjust:exact}
-.charts,.charts.two{grid-template-columns:1fr 1fr}}
+.charts,.charts.two{grid-template-columns:1fr 1fr}svg.chart,.two svg.chart,.half svg.chart{font-size:12px}}
 )";
 }
 

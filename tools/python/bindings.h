@@ -42,6 +42,13 @@ auto without_lock(const Work& work) {
   return work();
 }
 
+// Numbers side by side. Empty, without an error, where there are none: text, dates and complex numbers are not turned
+// into some.
+Array numbers_in(py::handle values);
+
+// As Python writes it, for a sentence: the beginning of what is long.
+std::string shown(py::handle object);
+
 // Text as it stands, in a notebook.
 std::string html_of(const std::string& text);
 

@@ -1,6 +1,7 @@
 """`pip install ./tools/python`: builds the module with CMake and packs it. Needs no other package and no network.
 
-DMA_BUILD_DIR names a build folder to use and to keep; without it a temporary one is made.
+DMA_BUILD_DIR names a build folder to use and to keep, below the source tree unless it begins with /; without it a temporary one
+is made.
 """
 
 from __future__ import annotations
@@ -49,6 +50,14 @@ def tag() -> str:
     return f"{python}-{python}-{sysconfig.get_platform().replace('-', '_').replace('.', '_')}"
 
 
+def prepare_metadata_for_build_wheel(metadata_directory: str, config_settings: Optional[dict[str, Any]] = None) -> str:
+    """What pip asks first; without it the answer is a whole build."""
+    info = Path(metadata_directory) / f"dma-{version()}.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text(metadata())
+    return info.name
+
+
 def build_wheel(
     wheel_directory: str, config_settings: Optional[dict[str, Any]] = None, metadata_directory: Optional[str] = None
 ) -> str:
@@ -64,7 +73,7 @@ def build_wheel(
             records.append(f"{path},sha256={digest},{len(content)}")
             wheel.writestr(path, content)
 
-        module = compiled(Path(os.environ.get("DMA_BUILD_DIR") or temporary))
+        module = compiled(SOURCE / (os.environ.get("DMA_BUILD_DIR") or temporary))
         add(f"dma/{module.name}", module.read_bytes())
         for file in sorted((HERE / "dma").iterdir()):
             if file.suffix in (".py", ".pyi", ".typed"):

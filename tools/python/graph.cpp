@@ -12,12 +12,9 @@
 namespace dma::python {
 
 ParameterValue parameter_of(const std::string& name, py::handle value) {
-  const Array numbers = Array::ensure(value);
-  if (!numbers) {
-    PyErr_Clear();
-    fail("parameter '{}': {} is given; a number, or an array of numbers, is expected", name,
-         std::string(py::repr(value)));
-  }
+  const Array numbers = numbers_in(value);
+  if (!numbers)
+    fail("parameter '{}': {} is given; a number, or an array of numbers, is expected", name, shown(value));
   if (numbers.ndim() == 0) return *numbers.data();
   return std::vector<double>(numbers.data(), numbers.data() + numbers.size());
 }
@@ -39,14 +36,14 @@ Connection connection_of(py::handle end) {
   fail(
       "{} is given where a variable is expected, or row(v), column(v), all_to_one(v), gather(v, table), shift(v) of "
       "one",
-      std::string(py::repr(end)));
+      shown(end));
 }
 
 Destination result_of(const py::object& into) {
   if (into.is_none()) return {};
   if (py::isinstance<py::str>(into)) return into.cast<std::string>();
   if (py::isinstance<VariableHandle>(into)) return into.cast<const VariableHandle&>().id;
-  fail("{} is given as a result; a variable, or the name of a new one, is expected", std::string(py::repr(into)));
+  fail("{} is given as a result; a variable, or the name of a new one, is expected", shown(into));
 }
 
 namespace {
@@ -73,7 +70,7 @@ std::vector<Connection> connections_of(const py::object& ends) {
   } else if (py::isinstance<py::iterable>(ends)) {
     for (const py::handle end : ends) connections.push_back(connection_of(end));
   } else {
-    fail("{} is given; a variable, a list of them, or a dictionary by ports is expected", std::string(py::repr(ends)));
+    fail("{} is given; a variable, a list of them, or a dictionary by ports is expected", shown(ends));
   }
   return connections;
 }
@@ -93,6 +90,19 @@ VariableHandle apply_kind(const Shared& g, const std::string& kind, const py::ob
     default:
       fail("apply: {} inputs are given; 1 to 3 are expected, use factor() for others", ends.size());
   }
+}
+
+std::string name_of_new(const py::object& name) {
+  if (!py::isinstance<py::str>(name)) fail("{} is given as the name of a variable; text is expected", shown(name));
+  return name.cast<std::string>();
+}
+
+std::size_t size_of_new(const std::string& name, const py::object& size) {
+  const bool is_whole = PyIndex_Check(size.ptr()) != 0;
+  const long long number = is_whole ? PyLong_AsLongLong(py::int_(size).ptr()) : -1;
+  if (number >= 0) return static_cast<std::size_t>(number);
+  PyErr_Clear();
+  fail("variable '{}' has size {}; a whole number of elements, 1 at least, is expected", name, shown(size));
 }
 
 std::string text_of(const VariableHandle& v) {
@@ -182,8 +192,9 @@ void bind_files(py::module_& module) {
 void bind_graph(py::module_& module) {
   bind_handles(module);
   const auto adding = [](auto method) {
-    return [method](const Shared& g, const std::string& name, std::size_t size, const std::string& family) {
-      return VariableHandle{g, ((*g).*method)(name, size, family)};
+    return [method](const Shared& g, const py::object& name, const py::object& size, const std::string& family) {
+      const std::string text = name_of_new(name);
+      return VariableHandle{g, ((*g).*method)(text, size_of_new(text, size), family)};
     };
   };
   py::class_<Graph, Shared> graph(module, "Graph",

@@ -143,6 +143,8 @@ void bind_kinds(py::module_& module) {
              for (const auto& [name, kind] : registry.kinds()) names.append(name);
              return py::iter(names);
            })
+      .def("__repr__",
+           [](const Registry& registry) { return fmt::format("<dma.Registry of {} kinds>", registry.kinds().size()); })
       .def("__len__", [](const Registry& registry) { return registry.kinds().size(); });
   module.def("standard_registry", [] { return built_in_kinds(); });
 

@@ -1,8 +1,26 @@
+#include <algorithm>
+#include <string_view>
+
 #include "engine/support/error.h"
 #include "tools/dma/version.h"
 #include "tools/python/bindings.h"
 
 namespace dma::python {
+
+Array numbers_in(py::handle values) {
+  const py::array given = py::array::ensure(values);
+  if (given && std::string_view("biufO").find(given.dtype().kind()) != std::string_view::npos)
+    if (const Array numbers = Array::ensure(given)) return numbers;
+  PyErr_Clear();
+  return py::reinterpret_steal<Array>(py::handle());
+}
+
+std::string shown(py::handle object) {
+  constexpr std::size_t kMost = 120;
+  const py::str whole = py::repr(object);
+  if (py::len(whole) <= kMost) return whole;
+  return std::string(py::str(whole[py::slice(0, kMost, 1)])) + "...";
+}
 
 std::string html_of(const std::string& text) {
   std::string html = "<pre>";
@@ -24,6 +42,21 @@ void throw_pending_signal() {
   if (PyErr_CheckSignals() != 0) throw py::error_already_set();
 }
 
+// pybind11 ends the process where the oldest two protocols of pickle ask for an object without its class: they are told
+// of a later one, which every reader of pickles knows.
+void give_old_pickles_a_new_protocol(const py::module_& module) {
+  const py::object plain = py::module_::import("builtins").attr("object").attr("__reduce_ex__");
+  for (const auto& [name, value] : py::dict(module.attr("__dict__"))) {
+    if (!py::isinstance<py::type>(value) || PyType_IsSubtype(reinterpret_cast<PyTypeObject*>(value.ptr()),
+                                                             reinterpret_cast<PyTypeObject*>(PyExc_BaseException)) != 0)
+      continue;
+    py::setattr(
+        value, "__reduce_ex__",
+        py::cpp_function([plain](const py::object& self, int protocol) { return plain(self, std::max(protocol, 2)); },
+                         py::is_method(value), py::name("__reduce_ex__")));
+  }
+}
+
 }  // namespace dma::python
 
 PYBIND11_MODULE(_dma, module) {
@@ -39,4 +72,5 @@ PYBIND11_MODULE(_dma, module) {
   bind_graph(module);
   bind_results(module);
   bind_run(module);
+  give_old_pickles_a_new_protocol(module);
 }

@@ -31,12 +31,12 @@ Alone::Alone(StateHandle& handle) : handle_(handle) {
 VariableId id_of(const PlanHandle& plan, const py::object& variable) {
   if (py::isinstance<VariableHandle>(variable)) return variable.cast<const VariableHandle&>().id;
   if (py::isinstance<py::str>(variable)) return plan.graph->find_variable(variable.cast<std::string>());
-  fail("{} is given; a variable or its name is expected", std::string(py::repr(variable)));
+  fail("{} is given; a variable or its name is expected", shown(variable));
 }
 FactorId factor_of(const PlanHandle& plan, const py::object& factor) {
   if (py::isinstance<FactorHandle>(factor)) return factor.cast<const FactorHandle&>().id;
   if (py::isinstance<py::str>(factor)) return plan.graph->find_factor(factor.cast<std::string>());
-  fail("{} is given; a factor or its name is expected", std::string(py::repr(factor)));
+  fail("{} is given; a factor or its name is expected", shown(factor));
 }
 
 namespace {
@@ -56,7 +56,7 @@ std::variant<Scheduler, Joint> rule_of(const py::object& schedule) {
   if (py::isinstance<Joint>(schedule)) return schedule.cast<const Joint&>();
   if (!py::isinstance<py::str>(schedule))
     fail("{} is given as a schedule; forward_backward(), flooding(), sequential(), residual() or joint() is expected",
-         std::string(py::repr(schedule)));
+         shown(schedule));
   const auto name = schedule.cast<std::string>();
   const std::vector<std::string> known{"forward_backward", "forward", "flooding", "sequential", "residual", "joint"};
   if (std::ranges::find(known, name) == known.end()) fail("there is no schedule '{}'{}", name, suggestion(name, known));
@@ -85,19 +85,24 @@ PlanHandle compile_graph(const Graph& graph, const py::object& schedule, const p
 void observe_values(StateHandle& s, VariableId variable, const py::object& values) {
   if (values.is_none()) return s.state.observe(variable, std::nullopt);
   // Where an element is None, or masked, it is missing; a NaN is a mistake.
+  const auto refuse = [&] {
+    fail("observe: {} is given; a number, an array of numbers, or None for what is missing is expected", shown(values));
+  };
   const bool is_masked = py::hasattr(values, "mask") && py::hasattr(values, "filled");
   bool has_none = false;
   if (py::isinstance<py::list>(values) || py::isinstance<py::tuple>(values))
     for (const py::handle value : values) has_none |= value.is_none();
-  if (has_none)
-    return s.state.observe(variable,
-                           std::span<const std::optional<double>>(values.cast<std::vector<std::optional<double>>>()));
-  const Array numbers = Array::ensure(is_masked ? values.attr("filled")(0.0) : values);
-  if (!numbers) {
-    PyErr_Clear();
-    fail("observe: {} is given; a number, an array of numbers, or None for what is missing is expected",
-         std::string(py::repr(values)));
+  if (has_none) {
+    std::vector<std::optional<double>> known;
+    try {
+      known = values.cast<std::vector<std::optional<double>>>();
+    } catch (const py::cast_error&) {
+      refuse();
+    }
+    return s.state.observe(variable, std::span<const std::optional<double>>(known));
   }
+  const Array numbers = numbers_in(is_masked ? values.attr("filled")(0.0) : values);
+  if (!numbers) refuse();
   if (!is_masked) return s.state.observe(variable, span_of(numbers));
   const py::array_t<bool, py::array::c_style | py::array::forcecast> mask =
       py::module_::import("numpy.ma").attr("getmaskarray")(values);
@@ -292,6 +297,15 @@ void bind_state(py::module_& module) {
              return std::make_shared<StateHandle>(s.plan, s.state.copy());
            })
       .def_property_readonly("plan", [](const StateHandle& s) { return s.plan; })
+      .def("__copy__",
+           [](StateHandle& s) {
+             const Alone alone(s);
+             return std::make_shared<StateHandle>(s.plan, s.state.copy());
+           })
+      .def("__repr__",
+           [](const StateHandle& s) {
+             return fmt::format("<dma.State of {} variables>", s.plan.plan->variables.size());
+           })
       .def("dot",
            [](StateHandle& s) {
              const Alone alone(s);

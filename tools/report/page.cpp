@@ -28,7 +28,8 @@ std::string summary_lines(const Shown& shown) {
       for (const Json& sentence : summary) line(sentence.get<std::string>());
     else
       line(summary.get<std::string>());
-    text += "<p class=\"soft\">So foretold by the learned rows, each left out in turn.</p>\n";
+    if (!shown.has("/held_out"))
+      text += "<p class=\"soft\">So foretold by the learned rows, each left out in turn.</p>\n";
   }
   if (const auto warning = shown.at("/report/warning").get<std::string>(); !warning.empty())
     text += fmt::format("<p class=\"warning\">Warning: {}</p>\n", escaped(warning));

@@ -1,6 +1,8 @@
 // Densities by a method that matches moments are judged by the moments of the marginal.
 #include <doctest/doctest.h>
 
+#include <cmath>
+#include <limits>
 #include <numbers>
 
 #include "engine/certify/certify.h"
@@ -76,6 +78,17 @@ TEST_CASE("certify: a curve with noise of its own is halved to a limit, and its 
   CHECK(calls < 150'000);  // 19 million without the limit
   CHECK(curve.mass == doctest::Approx(std::sqrt(2 * std::numbers::pi)).epsilon(1e-4));
   CHECK(curve.error > 1e-9);
+}
+
+TEST_CASE("certify: a curve without a place to look at, and one that is nowhere a number, have no mass") {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const auto bell = [](double x) { return std::exp(-0.5 * x * x); };
+  for (const Hint hint : {Hint{nan, 1}, Hint{0, nan}, Hint{HUGE_VAL, 1}}) {
+    const Curve nothing = trace(bell, {hint});
+    CHECK((!nothing.proper && nothing.mass == 0));
+    CHECK(trace(bell, {hint, {}}).mass == doctest::Approx(std::sqrt(2 * std::numbers::pi)));
+  }
+  CHECK(!trace([nan](double) { return nan; }, {{}}).proper);
 }
 
 TEST_CASE("certify: somebody who listens is told how far it is") {

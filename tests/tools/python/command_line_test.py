@@ -73,7 +73,7 @@ def test_columns_that_say_nothing_are_ignored_by_both(table: pd.DataFrame, tmp_p
 def test_pickled_and_copied_models_predict_the_same_numbers(table: pd.DataFrame) -> None:
     X = table[["a", "b"]]
     model = dma.Regressor(members=1).fit(X, table["y"])
-    for other in (pickle.loads(pickle.dumps(model)), copy.deepcopy(model)):
+    for other in (*(pickle.loads(pickle.dumps(model, protocol)) for protocol in range(6)), copy.deepcopy(model)):
         np.testing.assert_array_equal(model.predict(X), other.predict(X))
         assert other.model_.text() == model.model_.text() and list(other.feature_names_in_) == ["a", "b"]
     unfitted = pickle.loads(pickle.dumps(dma.Regressor(hidden=(3,))))

@@ -151,10 +151,20 @@ def test_a_result_beyond_all_numbers_is_outside_of_the_domain() -> None:
     (lambda: dma.factor_from_function("f", lambda *a: 1.0), r"\*a is no port"),
     (lambda: dma.factor_from_function("f", lambda x: x, scale=dma.above(0)), "no keyword-only argument"),
     (lambda: dma.likelihood_from_log_density("f", lambda x: 1.0), "1 arguments is given"),
+    (lambda: dma.factor(3), "3 is given; a function is expected"),  # type: ignore[call-overload]
+    (lambda: dma.factor(np.sin), r"sin: the names of its arguments are not known; wrap it, as in lambda x: sin\(x\)"),
 ])  # fmt: skip
 def test_functions_that_cannot_be_factors_are_refused(make: Any, words: str) -> None:
     with pytest.raises(dma.Error, match=words):
         make()
+
+
+def test_a_function_that_is_nowhere_a_number_is_certified_as_such() -> None:
+    @dma.factor
+    def nowhere(x: float) -> float:
+        return float("nan")
+
+    assert "nowhere" in repr(dma.certify(nowhere, quick=True))
 
 
 def test_functions_are_released_with_their_plan() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import pickle
 import shutil
 import signal
 import threading
@@ -300,3 +301,39 @@ def test_a_frozen_variable_keeps_its_belief_and_a_factor_its_damping() -> None:
     g.factor("gaussian_noise", [x, z], damping=1.5, variance=1.0)
     with pytest.raises(dma.Error, match="damping is 1.5"):
         dma.compile(g, dma.flooding())
+
+
+@pytest.mark.parametrize("values", [
+    [1j, 2, 3], ["1", "2", "3"], np.array(["2020-01-01"] * 3, "M8[D]"), np.array([1, "a", 3], object), [10**400, 1, 1], {1, 2, 3}, [None, "a", 1],
+])  # fmt: skip
+def test_what_is_no_number_is_not_observed(values: Any) -> None:
+    g = dma.Graph()
+    x = g.gaussian_prior(g.variable("x", 3), 0, 1)
+    g.gaussian_noise(x, 1, y := g.observed("y", 3))
+    state = dma.State(dma.compile(g))
+    with pytest.raises(dma.Error, match="a number, an array of numbers, or None") as error:
+        state.observe(y, values)
+    assert len(str(error.value)) < 300
+    for same in (np.arange(6.0)[::2], np.arange(3.0)[::-1], np.arange(3.0).astype(">f8"), np.ones((3, 3), order="F")[:, 1], range(3)):
+        state.observe(y, same)
+        dma.run(state.plan, state)
+        np.testing.assert_allclose(state.belief(x).mean, np.asarray(same) / 2)
+
+
+@pytest.mark.parametrize("size", [-1, 2.5, 10**40, "3", None])
+def test_a_size_that_is_none_is_refused(size: Any) -> None:
+    with pytest.raises(dma.Error, match="variable 'w' has size .*; a whole number"):
+        dma.Graph().variable("w", size)
+    with pytest.raises(dma.Error, match="text is expected"):
+        dma.Graph().variable(None)
+    assert dma.Graph().variable("w", np.int32(3)).size == 3
+
+
+@pytest.mark.parametrize("protocol", range(6))
+def test_what_cannot_be_pickled_says_so(protocol: int) -> None:
+    g = dma.Graph()
+    g.gaussian_prior(g.variable("x"), 0, 1)
+    plan = dma.compile(g)
+    for thing in (g, g["x"], plan, dma.State(plan), dma.State(plan).belief("x"), dma.run(plan, dma.State(plan)), dma.joint()):
+        with pytest.raises(TypeError, match="pickle"):
+            pickle.dumps(thing, protocol)

@@ -24,7 +24,7 @@ def test_pip_installs_the_module(tmp_path: Path) -> None:
     before = sorted(path.name for path in (SOURCE / "tools/python").iterdir())
     run(sys.executable, "-m", "pip", "install", "--no-index", "--no-deps", "--no-build-isolation", "--no-cache-dir", "--quiet",
         "--disable-pip-version-check", "--root-user-action=ignore", "--target", tmp_path, SOURCE / "tools/python",
-        DMA_BUILD_DIR=str(BUILD))  # fmt: skip
+        DMA_BUILD_DIR=os.path.relpath(BUILD, SOURCE))  # fmt: skip
     program = "import dma; print(dma.__file__, dma.Regressor(hidden=(2,), members=1).fit([[1], [2], [4]], [1, 2, 3]).predict([[3]]).shape)"
     told = run(sys.executable, "-c", program, PYTHONPATH=str(tmp_path))
     assert told.split() == [str(tmp_path / "dma/__init__.py"), "(1,)"]

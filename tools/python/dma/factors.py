@@ -33,7 +33,13 @@ def _arguments(name: str, function: Function, domains: dict[str, _dma.Domain]) -
     """The names of the ports; name, domain and default of every parameter."""
     ports: list[str] = []
     parameters: list[Any] = []
-    for argument in inspect.signature(function).parameters.values():
+    if not callable(function):
+        raise _dma.Error(f"{name}: {function!r} is given; a function is expected")
+    try:
+        signature = inspect.signature(function)
+    except ValueError:  # a function of C that does not tell
+        raise _dma.Error(f"{name}: the names of its arguments are not known; wrap it, as in lambda x: {name}(x)") from None
+    for argument in signature.parameters.values():
         if argument.kind is argument.KEYWORD_ONLY:
             default = None if argument.default is argument.empty else float(argument.default)
             parameters.append((argument.name, domains.get(argument.name, _dma.finite()), default))
@@ -45,6 +51,10 @@ def _arguments(name: str, function: Function, domains: dict[str, _dma.Domain]) -
     if unknown:
         raise _dma.Error(f"{name}: a domain is given for '{unknown[0]}', which is no keyword-only argument of the function")
     return ports, parameters
+
+
+def _name(function: Function) -> str:
+    return str(getattr(function, "__name__", repr(function)))
 
 
 def _summary(function: Function) -> str:
@@ -79,7 +89,7 @@ def factor(function: Union[Function, None] = None, **domains: _dma.Domain) -> Un
     """A decorator: the kind of factor that a function is, under its name."""
 
     def make(given: Function) -> _dma.Kind:
-        return factor_from_function(given.__name__, given, "", **domains)
+        return factor_from_function(_name(given), given, "", **domains)
 
     return make if function is None else make(function)
 
@@ -92,6 +102,6 @@ def likelihood(function: Union[Function, None] = None, **domains: _dma.Domain) -
     """A decorator: the likelihood that a log density is, under its name."""
 
     def make(given: Function) -> _dma.Kind:
-        return likelihood_from_log_density(given.__name__, given, "", **domains)
+        return likelihood_from_log_density(_name(given), given, "", **domains)
 
     return make if function is None else make(function)
