@@ -144,59 +144,34 @@ FitReport Bnn::fit(const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& targets
   } else if (!resuming) {
     input_standardiser_ = Standardiser::identity(inputs.cols());
   }
-  check_rows(inputs, targets);
   report_ = {};
   if (options_.is_joint()) {
     fit_joint(inputs, targets, options, on_epoch);
     return report_;
   }
+  const RowMajor x = features_.apply(input_standardiser_.apply(inputs)), y = target_standardiser_.apply(targets);
+  check_prepared(x, y, options_.layers.front());
   for (std::size_t k = 0; k < members_.size() && !report_.interrupted; ++k) {
     if (!members_[k]->is_fitted()) {
       members_[k]->noise_variance.clear();
       make_member(k, options);
     }
-    report_.members.push_back(fit_member(k, inputs, targets, options, on_epoch));
+    report_.members.push_back(fit_member(k, x, y, options, on_epoch));
     report_.interrupted = report_.members.back().stop == LearnReport::Stop::interrupted;
   }
   noise_variance_ = members_[0]->noise_variance;
-  if (options_.learn_noise) choose_prediction_noise(inputs, targets);
+  if (options_.learn_noise) choose_prediction_noise(x, y);
   report_.noise = noise();
   return report_;
 }
 
-// Rows in the units and features of the network, block by block: nothing is large but what is asked for.
-template <class Use>
-void Bnn::for_prepared(const Eigen::MatrixXd& inputs, std::span<const Eigen::Index> order, const Use& use) const {
-  constexpr std::size_t kRows = 1 << 14;
-  for (std::size_t begin = 0; begin < order.size(); begin += kRows) {
-    const std::span<const Eigen::Index> some = order.subspan(begin, std::min(kRows, order.size() - begin));
-    use(static_cast<Eigen::Index>(begin), features_.apply(input_standardiser_.apply(inputs(some, Eigen::all))));
-  }
-}
-
-void Bnn::check_rows(const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& targets) const {
-  bool is_finite = target_standardiser_.apply(targets).allFinite();
-  for_prepared(inputs, row_order(inputs.rows(), false, 0), [&](Eigen::Index, const Eigen::MatrixXd& x) {
-    if (static_cast<std::size_t>(x.cols()) != options_.layers.front())
-      fail("fit: the inputs make {} features but the first layer has {}", x.cols(), options_.layers.front());
-    is_finite = is_finite && x.allFinite();
-  });
-  if (!is_finite) fail("fit: the data lie too far from those that were learned to be told in numbers");
-}
-
-Bnn::RowMajor Bnn::prepared(const Eigen::MatrixXd& inputs, std::span<const Eigen::Index> order) const {
-  RowMajor x(inputs.rows(), static_cast<Eigen::Index>(options_.layers.front()));
-  for_prepared(inputs, order, [&](Eigen::Index begin, const Eigen::MatrixXd& some) { x.middleRows(begin, some.rows()) = some; });
-  return x;
-}
-
-LearnReport Bnn::fit_member(std::size_t index, const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& targets,
-                            const LearnOptions& options, const BnnCallback& on_epoch) {
+LearnReport Bnn::fit_member(std::size_t index, const RowMajor& x, const RowMajor& y, const LearnOptions& options,
+                            const BnnCallback& on_epoch) {
   Member& member = *members_[index];
   member.learner->set_stopping(options);
   if (const auto stop = member.learner->finished()) return {*stop, member.learner->memory().epochs, 0};
-  const auto order = row_order(inputs.rows(), options_.shuffle, seed_of(options_.seed, index, 2));
-  const RowMajor own_x = prepared(inputs, order), own_y = target_standardiser_.apply(targets)(order, Eigen::all);
+  const auto order = row_order(x.rows(), options_.shuffle, seed_of(options_.seed, index, 2));
+  const RowMajor own_x = x(order, Eigen::all), own_y = y(order, Eigen::all);
   const std::span<const double> y_values(own_y.data(), static_cast<std::size_t>(own_y.size()));
   const Data data{{member.net.inputs, {own_x.data(), static_cast<std::size_t>(own_x.size())}}, {member.net.outputs, y_values}};
   return member.learner->fit(data, [&](const EpochRecord& record) {
@@ -257,15 +232,14 @@ void Bnn::update_priors(Member& member) {
   }
 }
 
-void Bnn::choose_prediction_noise(const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& own_targets) {
-  const Eigen::MatrixXd y = target_standardiser_.apply(own_targets);
+void Bnn::choose_prediction_noise(const RowMajor& x, const RowMajor& y) {
   const auto outputs = static_cast<std::size_t>(y.cols()), rows = static_cast<std::size_t>(y.rows());
   std::vector<std::vector<ComponentPredictions>> components(outputs);
   for (std::size_t k = 0; k < members_.size(); ++k) {
     Member& member = *members_[k];
     if (!member.is_fitted()) continue;
-    const auto order = row_order(inputs.rows(), options_.shuffle, seed_of(options_.seed, k, 2));
-    const RowMajor own_x = prepared(inputs, order);
+    const auto order = row_order(x.rows(), options_.shuffle, seed_of(options_.seed, k, 2));
+    const RowMajor own_x = x(order, Eigen::all);
     std::vector<double> means(rows * outputs), variances(rows * outputs);
     member.learner->predict_left_out({{member.net.inputs, {own_x.data(), static_cast<std::size_t>(own_x.size())}}}, means,
                                      variances);

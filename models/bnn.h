@@ -15,7 +15,6 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -141,15 +140,11 @@ class Bnn {
   struct Member;
   using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
   void make_member(std::size_t index, const LearnOptions& options);
-  template <class Use>
-  void for_prepared(const Eigen::MatrixXd& inputs, std::span<const Eigen::Index> order, const Use& use) const;
-  void check_rows(const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& targets) const;
-  RowMajor prepared(const Eigen::MatrixXd& inputs, std::span<const Eigen::Index> order) const;
-  LearnReport fit_member(std::size_t index, const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& targets,
-                         const LearnOptions& options, const BnnCallback& on_epoch);
+  LearnReport fit_member(std::size_t index, const RowMajor& x, const RowMajor& y, const LearnOptions& options,
+                         const BnnCallback& on_epoch);
   void update_noise(Member& member, std::span<const double> targets);
   void update_priors(Member& member);
-  void choose_prediction_noise(const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& own_targets);
+  void choose_prediction_noise(const RowMajor& x, const RowMajor& y);
   void make_joint();
   void fit_joint(const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& targets, const LearnOptions& options,
                  const BnnCallback& on_epoch);

@@ -50,6 +50,8 @@ void Bnn::make_joint() {
 
 void Bnn::fit_joint(const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& targets, const LearnOptions& options,
                     const BnnCallback& on_epoch) {
+  RowData data{features_.apply(input_standardiser_.apply(inputs)), target_standardiser_.apply(targets)};
+  check_prepared(data.rows, data.targets, options_.layers.front());
   if (options_.members == 0) {
     Index weights = 0;
     for (const LayerPrior& prior : members_[0]->priors) weights += static_cast<Index>(prior.mean.size());
@@ -81,8 +83,7 @@ void Bnn::fit_joint(const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& target
       sds.push_back(std::sqrt(progress.noise[j]) * target_standardiser_.scale(static_cast<Eigen::Index>(j)));
     return !on_epoch || on_epoch({progress.member, record, std::move(sds)});
   };
-  const JointRegressionReport found = joint_->fit(
-      {features_.apply(input_standardiser_.apply(inputs)), target_standardiser_.apply(targets)}, on_joint_epoch);
+  const JointRegressionReport found = joint_->fit(std::move(data), on_joint_epoch);
   report_.interrupted = found.interrupted;
   report_.regime = found.regime.reason;
   report_.network_share = found.network_share;
