@@ -144,15 +144,13 @@ FitReport Bnn::fit(const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& targets
   } else if (!resuming) {
     input_standardiser_ = Standardiser::identity(inputs.cols());
   }
-  const RowMajor x = features_.apply(input_standardiser_.apply(inputs)), y = target_standardiser_.apply(targets);
-  if (!x.allFinite() || !y.allFinite()) fail("fit: the data lie too far from those that were learned to be told in numbers");
-  if (static_cast<std::size_t>(x.cols()) != options_.layers.front())
-    fail("fit: the inputs make {} features but the first layer has {}", x.cols(), options_.layers.front());
   report_ = {};
   if (options_.is_joint()) {
-    fit_joint(x, y, options, on_epoch);
+    fit_joint(inputs, targets, options, on_epoch);
     return report_;
   }
+  const RowMajor x = features_.apply(input_standardiser_.apply(inputs)), y = target_standardiser_.apply(targets);
+  check_prepared(x, y, options_.layers.front());
   for (std::size_t k = 0; k < members_.size() && !report_.interrupted; ++k) {
     if (!members_[k]->is_fitted()) {
       members_[k]->noise_variance.clear();

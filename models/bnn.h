@@ -146,7 +146,8 @@ class Bnn {
   void update_priors(Member& member);
   void choose_prediction_noise(const RowMajor& x, const RowMajor& y);
   void make_joint();
-  void fit_joint(const RowMajor& x, const RowMajor& y, const LearnOptions& options, const BnnCallback& on_epoch);
+  void fit_joint(const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& targets, const LearnOptions& options,
+                 const BnnCallback& on_epoch);
   bool joint_is_fitted() const;
   void describe_joint_members();
 

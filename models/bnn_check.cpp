@@ -37,7 +37,11 @@ void check_usable(const Bnn& net, const Eigen::MatrixXd& inputs) {
 
 std::string doubts_about(const Bnn& net, const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& targets) {
   const Prediction p = net.predict(inputs);
-  const Eigen::ArrayXXd deviations = (targets - p.mean).array() / p.sd.array();
+  return doubts_about(p.mean, p.sd, targets);
+}
+
+std::string doubts_about(const Eigen::MatrixXd& means, const Eigen::MatrixXd& sds, const Eigen::MatrixXd& targets) {
+  const Eigen::ArrayXXd deviations = (targets - means).array() / sds.array();
   for (Eigen::Index j = 0; j < deviations.cols(); ++j) {
     const double off = deviations.col(j).matrix().stableNorm() / std::sqrt(static_cast<double>(deviations.rows()));
     if (!(off <= kDoubtful))

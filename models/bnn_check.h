@@ -15,5 +15,7 @@ void check_usable(const Bnn& net, const Eigen::MatrixXd& inputs);
 // One line about predictions of these rows that their own uncertainty does not explain by far, as when the numbers are beyond
 // what the priors can reach; empty if there is nothing to say.
 std::string doubts_about(const Bnn& net, const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& targets);
+// The same of what was predicted already.
+std::string doubts_about(const Eigen::MatrixXd& means, const Eigen::MatrixXd& sds, const Eigen::MatrixXd& targets);
 
 }  // namespace dma

@@ -48,11 +48,14 @@ void Bnn::make_joint() {
   joint_ = std::make_unique<JointRegression>(std::move(joint));
 }
 
-void Bnn::fit_joint(const RowMajor& x, const RowMajor& y, const LearnOptions& options, const BnnCallback& on_epoch) {
+void Bnn::fit_joint(const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& targets, const LearnOptions& options,
+                    const BnnCallback& on_epoch) {
+  RowData data{features_.apply(input_standardiser_.apply(inputs)), target_standardiser_.apply(targets)};
+  check_prepared(data.rows, data.targets, options_.layers.front());
   if (options_.members == 0) {
     Index weights = 0;
     for (const LayerPrior& prior : members_[0]->priors) weights += static_cast<Index>(prior.mean.size());
-    options_.members = affordable_members(x.rows(), y.cols(), weights);
+    options_.members = affordable_members(inputs.rows(), targets.cols(), weights);
     while (members_.size() < options_.members) {
       members_.push_back(std::make_unique<Member>());
       members_.back()->priors = members_[0]->priors;
@@ -72,7 +75,7 @@ void Bnn::fit_joint(const RowMajor& x, const RowMajor& y, const LearnOptions& op
     Member& member = *members_[progress.member];
     EpochRecord record;
     record.epoch = static_cast<int>(member.joint_epochs.size()) + 1;
-    record.log_likelihood = progress.epoch.log_evidence / static_cast<double>(y.size());
+    record.log_likelihood = progress.epoch.log_evidence / static_cast<double>(targets.size());
     record.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     member.joint_epochs.push_back(record);
     std::vector<double> sds;
@@ -80,7 +83,7 @@ void Bnn::fit_joint(const RowMajor& x, const RowMajor& y, const LearnOptions& op
       sds.push_back(std::sqrt(progress.noise[j]) * target_standardiser_.scale(static_cast<Eigen::Index>(j)));
     return !on_epoch || on_epoch({progress.member, record, std::move(sds)});
   };
-  const JointRegressionReport found = joint_->fit(x, y, on_joint_epoch);
+  const JointRegressionReport found = joint_->fit(std::move(data), on_joint_epoch);
   report_.interrupted = found.interrupted;
   report_.regime = found.regime.reason;
   report_.network_share = found.network_share;
@@ -94,10 +97,13 @@ void Bnn::fit_joint(const RowMajor& x, const RowMajor& y, const LearnOptions& op
     members_[k]->joint_weights.clear();
   }
   describe_joint_members();
-  noise_variance_ = joint_->noise(x);
+  noise_variance_ = found.noise;
   report_.noise = noise();
-  const Eigen::MatrixXd targets = target_standardiser_.undo(y);
-  const std::vector<Scores> scores = scores_of(*left_out(), targets);
+  const std::vector<Scores> scores = scores_of(
+      [&](Index first, Index rows) {
+        return Prediction::mix(rows_of(joint_->left_out(), first, rows)).in_units_before(target_standardiser_);
+      },
+      targets);
   for (std::size_t j = 0; j < scores.size(); ++j) {
     const auto column = targets.col(static_cast<Eigen::Index>(j));
     const double variance = (column.array() - column.mean()).square().mean();

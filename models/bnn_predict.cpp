@@ -13,10 +13,11 @@ Prediction Bnn::predict(const Eigen::MatrixXd& inputs) const {
   if (inputs.cols() != input_standardiser_.shift.size())
     fail("predict: the inputs have {} columns but the network was made for {}", inputs.cols(), input_standardiser_.shift.size());
   if (!inputs.allFinite()) fail("predict: the inputs hold a value that is not a finite number");
-  const Eigen::MatrixXd standardised = input_standardiser_.apply(inputs);
+  Eigen::MatrixXd standardised = input_standardiser_.apply(inputs);
   if (!standardised.allFinite()) fail("predict: an input lies too far from those that were learned to be told in numbers");
-  const RowMajor x = features_.apply(standardised);
-  if (joint_is_fitted()) return Prediction::mix(joint_->predict(x)).in_units_before(target_standardiser_);
+  if (joint_is_fitted())
+    return Prediction::mix(joint_->predict(features_.apply(std::move(standardised)))).in_units_before(target_standardiser_);
+  const RowMajor x = features_.apply(std::move(standardised));
   const auto outputs = static_cast<Eigen::Index>(options_.layers.back());
   std::vector<Eigen::MatrixXd> means, epistemic, noise;
   const bool any_fitted = std::ranges::any_of(members_, [](const auto& m) { return m->is_fitted(); });

@@ -47,7 +47,7 @@ std::size_t FeatureMap::outputs(std::size_t inputs) const {
   return centres_.size() + 3;
 }
 
-Eigen::MatrixXd FeatureMap::apply(const Eigen::MatrixXd& inputs) const {
+Eigen::MatrixXd FeatureMap::apply(Eigen::MatrixXd inputs) const {
   if (name_ == "none") return inputs;
   Eigen::MatrixXd features(inputs.rows(), static_cast<Eigen::Index>(outputs(static_cast<std::size_t>(inputs.cols()))));
   for (Eigen::Index i = 0; i < inputs.rows(); ++i) {

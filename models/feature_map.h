@@ -18,7 +18,7 @@ class FeatureMap {
 
   // How many features the given number of inputs makes; an Error if the map does not take so many.
   std::size_t outputs(std::size_t inputs) const;
-  Eigen::MatrixXd apply(const Eigen::MatrixXd& inputs) const;
+  Eigen::MatrixXd apply(Eigen::MatrixXd inputs) const;
 
  private:
   std::string name_;

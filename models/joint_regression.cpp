@@ -45,12 +45,21 @@ void learn_noise_function(const RowData& data, Curvature& curvature, SharedState
   }
 }
 
-PredictionComponent component(const RowBeliefs& beliefs, const SharedPosterior& posterior, Matrix weight) {
-  return {beliefs.mean, beliefs.variance.cwiseSqrt(), beliefs.noise.cwiseSqrt(), std::move(weight), posterior.tails};
+PredictionComponent component(RowBeliefs beliefs, const SharedPosterior& posterior, Matrix weight) {
+  beliefs.variance = beliefs.variance.cwiseSqrt();
+  beliefs.noise = beliefs.noise.cwiseSqrt();
+  return {std::move(beliefs.mean), std::move(beliefs.variance), std::move(beliefs.noise), std::move(weight), posterior.tails};
 }
 
-double score_of(std::vector<PredictionComponent> components, const Matrix& targets) {
-  return Prediction::mix(std::move(components)).log_density(targets).sum();
+// Log density of all targets, a block of rows after the other: of a million rows a mixture is larger than the table.
+double score_of(const std::vector<PredictionComponent>& components, const Matrix& targets) {
+  constexpr Index kRows = 1 << 14;
+  double sum = 0;
+  for (Index begin = 0; begin < targets.rows(); begin += kRows) {
+    const Index rows = std::min(kRows, targets.rows() - begin);
+    sum += Prediction::mix(rows_of(components, begin, rows)).log_density(targets.middleRows(begin, rows)).sum();
+  }
+  return sum;
 }
 
 // Of the fit with weighted rows; by noise: s0^2 / (s0^2 + s^2) at noise s where constant noise is s0.
@@ -65,12 +74,13 @@ Matrix weighted_share(JointRegressionOptions::Share kind, const SharedState& pla
   return share;
 }
 
-void add_network(JointRegressionOptions::Share kind, const RowBeliefs& plain, const RowBeliefs* weighted,
+// The beliefs are taken over.
+void add_network(JointRegressionOptions::Share kind, RowBeliefs& plain, RowBeliefs* weighted,
                  const JointRegression::Member& member, double share, std::vector<PredictionComponent>& all) {
   const Matrix own = weighted != nullptr ? weighted_share(kind, member.plain, weighted->noise)
                                          : Matrix::Zero(plain.mean.rows(), plain.mean.cols());
-  all.push_back(component(plain, *member.plain_posterior, share * (1 - own.array())));
-  if (weighted != nullptr) all.push_back(component(*weighted, *member.weighted_posterior, share * own));
+  all.push_back(component(std::move(plain), *member.plain_posterior, share * (1 - own.array())));
+  if (weighted != nullptr) all.push_back(component(std::move(*weighted), *member.weighted_posterior, share * own));
 }
 
 }  // namespace
@@ -96,12 +106,13 @@ JointRegression::JointRegression(JointRegressionOptions options)
   if (options_.shape.layers.size() < 3) options_.linear_rival = false;
 }
 
-JointRegressionReport JointRegression::fit(const Matrix& rows, const Matrix& targets,
-                                           const std::function<bool(const Progress&)>& on_epoch) {
-  Fitting fitting{
-      {rows, targets}, choose_regime(rows.rows(), targets.cols(), network_.scalars()), on_epoch, {}, {}, {}, 0, 0};
+JointRegressionReport JointRegression::fit(RowData data, const std::function<bool(const Progress&)>& on_epoch) {
+  const JointRegime regime = choose_regime(data.rows.rows(), data.targets.cols(), network_.scalars());
+  Fitting fitting{std::move(data), regime, on_epoch, {}, {}, {}, 0, 0};
+  Matrix& rows = fitting.data.rows;
+  const Matrix& targets = fitting.data.targets;
   if (fitting.regime.form == JointRegime::Form::none) fail("fit: {}", fitting.regime.reason);
-  JointRegressionReport report{fitting.regime, {}, {}, 1, false};
+  JointRegressionReport report{fitting.regime, {}, {}, 1, false, {}};
   memory_.members.resize(options_.members > 0 ? options_.members
                                               : affordable_members(rows.rows(), targets.cols(), network_.scalars()));
   memory_.lowest = rows.colwise().minCoeff(), memory_.highest = rows.colwise().maxCoeff();
@@ -114,6 +125,8 @@ JointRegressionReport JointRegression::fit(const Matrix& rows, const Matrix& tar
     report.settled.push_back(member.plain.is_settled() && (!member.weighted_posterior || member.weighted.is_settled()));
     ++fitted;
   }
+  const std::vector<double> noise_of_networks = noise_of(rows, 1), noise_of_rival = noise_of(rows, 0);
+  rows.resize(0, 0);  // what follows is as large as they are
   left_out_.clear();
   const double each = 1 / static_cast<double>(fitted);
   for (std::size_t k = 0; k < fitted; ++k)
@@ -130,9 +143,10 @@ JointRegressionReport JointRegression::fit(const Matrix& rows, const Matrix& tar
     if (share == 0) left_out_.clear();
     if (share < 1)
       left_out_.push_back(
-          component(fitting.rival, *memory_.rival, Matrix::Constant(rows.rows(), targets.cols(), 1 - share)));
+          component(std::move(fitting.rival), *memory_.rival, Matrix::Constant(targets.rows(), targets.cols(), 1 - share)));
   }
   report.network_share = memory_.network_share;
+  report.noise = memory_.network_share < 0.5 ? noise_of_rival : noise_of_networks;
   return report;
 }
 
@@ -256,8 +270,10 @@ void JointRegression::set_limits(int epochs, int weighted_epochs, double least_g
   if (least_gain > 0) options_.least_gain = least_gain;
 }
 
-std::vector<double> JointRegression::noise(const Matrix& rows) const {
-  const SharedPosterior* posterior = memory_.rival && memory_.network_share < 0.5 ? &*memory_.rival : nullptr;
+std::vector<double> JointRegression::noise(const Matrix& rows) const { return noise_of(rows, memory_.network_share); }
+
+std::vector<double> JointRegression::noise_of(const Matrix& rows, double network_share) const {
+  const SharedPosterior* posterior = memory_.rival && network_share < 0.5 ? &*memory_.rival : nullptr;
   if (posterior == nullptr) {
     const Member& first = memory_.members.at(0);
     posterior = first.weighted_posterior ? &*first.weighted_posterior : &*first.plain_posterior;

@@ -49,6 +49,7 @@ struct JointRegressionReport {
   std::vector<bool> settled;  // whether every stage of its learning ended because nothing more was gained
   double network_share = 1;  // of the mixture of network and linear model
   bool interrupted = false;
+  std::vector<double> noise;  // of the learned rows, see JointRegression::noise()
 };
 
 class JointRegression {
@@ -61,7 +62,7 @@ class JointRegression {
     std::vector<double> noise;  // geometric mean of the variance over rows, per output
   };
   // Goes on where an interrupted fit stopped.
-  JointRegressionReport fit(const Matrix& rows, const Matrix& targets, const std::function<bool(const Progress&)>& on_epoch = {});
+  JointRegressionReport fit(RowData data, const std::function<bool(const Progress&)>& on_epoch = {});
 
   // Learns more rows on top of what `known` rows taught, without those: every Gaussian is the prior of its update. The level of
   // the noise, unless it was given, and the shares of network and linear model follow the new rows too; how noise depends on
@@ -110,6 +111,7 @@ class JointRegression {
   bool fit_member(Fitting& fitting, std::size_t index);
   bool noise_by_inputs() const { return options_.noise_model != NoiseModel::constant; }
   JointRegressionOptions::Share share() const;
+  std::vector<double> noise_of(const Matrix& rows, double network_share) const;
   void doubt_extrapolation(const SharedPosterior& posterior, const Matrix& rows, RowBeliefs& beliefs) const;
 
   JointRegressionOptions options_;

@@ -94,6 +94,15 @@ double quantile_of(const std::vector<Piece>& pieces, double probability) {
 
 }  // namespace
 
+std::vector<PredictionComponent> rows_of(const std::vector<PredictionComponent>& components, Eigen::Index begin, Eigen::Index rows) {
+  std::vector<PredictionComponent> some;
+  for (const PredictionComponent& c : components) {
+    some.push_back({c.mean.middleRows(begin, rows), c.epistemic_sd.middleRows(begin, rows), c.noise_sd.middleRows(begin, rows), {}, c.tails});
+    if (c.weight.size() > 0) some.back().weight = c.weight.middleRows(begin, rows);
+  }
+  return some;
+}
+
 Prediction Prediction::mix(std::vector<PredictionComponent> components) {
   Prediction p;
   const Eigen::Index rows = components[0].mean.rows(), columns = components[0].mean.cols();

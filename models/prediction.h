@@ -19,6 +19,9 @@ struct PredictionComponent {
   std::vector<StudentTails> tails = {};  // of the noise, per output; empty: Gaussian
 };
 
+// Of some rows alone.
+std::vector<PredictionComponent> rows_of(const std::vector<PredictionComponent>& components, Eigen::Index begin, Eigen::Index rows);
+
 struct Prediction {
   Eigen::MatrixXd mean, sd;      // of the mixture, rows x outputs; sd includes the noise
   Eigen::MatrixXd epistemic_sd;  // without the noise: what more data could remove

@@ -1,6 +1,7 @@
 // How well predictions agree with what was observed.
 #pragma once
 
+#include <functional>
 #include <vector>
 
 #include "models/prediction.h"
@@ -16,5 +17,8 @@ struct Scores {
 };
 
 std::vector<Scores> scores_of(const Prediction& prediction, const Eigen::MatrixXd& targets);
+// The same of predictions that are made as they are needed, of `rows` rows from `begin` on.
+using PredictedRows = std::function<Prediction(Eigen::Index begin, Eigen::Index rows)>;
+std::vector<Scores> scores_of(const PredictedRows& predicted, const Eigen::MatrixXd& targets);
 
 }  // namespace dma

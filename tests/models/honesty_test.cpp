@@ -79,7 +79,7 @@ TEST_CASE("honesty: with more weights than rows, left-out rows alone do not make
     const HonestyTable t = honesty_table("200 features x 100", seed);
     const Standardiser of_inputs = Standardiser::of(t.inputs), of_targets = Standardiser::of(t.targets);
     JointRegression net({.shape = {.layers = {200, 50, 1}, .slopes = {0.1}}, .seed = seed});
-    CHECK(net.fit(of_inputs.apply(t.inputs), of_targets.apply(t.targets)).network_share < 0.5);
+    CHECK(net.fit({of_inputs.apply(t.inputs), of_targets.apply(t.targets)}).network_share < 0.5);
   }
 }
 

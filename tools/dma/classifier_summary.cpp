@@ -8,7 +8,7 @@
 #include <iterator>
 
 #include "engine/support/error.h"
-#include "tools/dma/csv.h"
+#include "tools/dma/csv_text.h"
 
 namespace dma {
 

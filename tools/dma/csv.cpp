@@ -4,59 +4,24 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
-#include <charconv>
-#include <cmath>
 #include <cstring>
 #include <limits>
 
 #include "engine/support/error.h"
+#include "engine/support/parallel.h"
 #include "engine/support/text.h"
+#include "tools/dma/csv_text.h"
 
 namespace dma {
 
 namespace {
 
-constexpr std::size_t kBufferSize = 1 << 20;
+constexpr std::size_t kBufferSize = 1 << 22;
+// Of lines that are given to one processor, and that are tried after one that was not plain: what was read behind such a line
+// by other processors is lost.
+constexpr std::size_t kPiece = 1 << 20, kFirstStretch = 1 << 16;
 constexpr std::size_t kLongestLine = 1 << 30;  // what has no line ends, like /dev/zero, must not fill the memory
-
-std::string_view trimmed(std::string_view text) {
-  const auto first = text.find_first_not_of(" \t");
-  if (first == text.npos) return {};
-  return text.substr(first, text.find_last_not_of(" \t") - first + 1);
-}
-
-// The text of a cell without its quotes; a doubled quote inside stands for one.
-std::string unquoted(std::string_view cell) {
-  if (cell.size() < 2 || cell.front() != '"' || cell.back() != '"') return std::string(cell);
-  std::string text;
-  for (std::size_t i = 1; i + 1 < cell.size(); ++i) {
-    text += cell[i];
-    if (cell[i] == '"' && i + 2 < cell.size() && cell[i + 1] == '"') ++i;
-  }
-  return std::string(trimmed(text));
-}
-
-bool is_quoted(std::string_view cell) { return cell.size() >= 2 && cell.front() == '"' && cell.back() == '"'; }
-
-bool parse_number(std::string_view cell, double& value) {
-  if (is_quoted(cell)) cell = trimmed(cell.substr(1, cell.size() - 2));
-  if (cell.starts_with('+')) cell.remove_prefix(1);
-  const auto [end, code] = std::from_chars(cell.data(), cell.data() + cell.size(), value);
-  return end == cell.data() + cell.size() && code == std::errc{} && std::isfinite(value);
-}
-
-bool is_missing(std::string_view cell) {
-  constexpr std::array<std::string_view, 9> kMissing = {"", "NA", "N/A", "NaN", "nan", "NAN", "null", "NULL", "?"};
-  return std::ranges::find(kMissing, unquoted(cell)) != kMissing.end();
-}
-
-// As much of a cell as fits in an error of one line.
-std::string shown(std::string_view cell) {
-  const std::string text = printable(unquoted(cell.substr(0, 40)));
-  return cell.size() > 40 ? text + "..." : text;
-}
 
 }  // namespace
 
@@ -65,6 +30,7 @@ CsvReader::CsvReader(std::filesystem::path path) : path_(std::move(path)), file_
   if (std::filesystem::is_directory(path_, ignored)) fail("'{}' is a folder; a CSV file is expected", path_.string());
   file_.reset(std::fopen(path_.c_str(), "rb"));
   if (!file_) fail("cannot read '{}': {}", path_.string(), std::strerror(errno));
+  if (const auto size = std::filesystem::file_size(path_, ignored); !ignored) size_ = size;
   read_header();
 }
 
@@ -97,17 +63,33 @@ bool CsvReader::next_line(std::string_view& line) {
     }
     if (at_end_) return false;
     searched = end_ - begin_;
-    if (searched > 0) std::memmove(buffer_.data(), start, searched);
-    begin_ = 0;
-    end_ = searched;
-    if (end_ > kLongestLine)
+    if (searched > kLongestLine)
       fail("'{}', line {}: it goes on for more than {} bytes; a table of text is expected", path_.string(), line_ + 1, kLongestLine);
-    if (end_ == buffer_.size()) buffer_.resize(std::max(kBufferSize, 2 * buffer_.size()));
-    const std::size_t got = std::fread(buffer_.data() + end_, 1, buffer_.size() - end_, file_.get());
-    if (got == 0 && std::ferror(file_.get())) fail("cannot read '{}': {}", path_.string(), std::strerror(errno));
-    at_end_ = got == 0;
-    end_ += got;
+    fill();
   }
+}
+
+// More of the file behind what is in the buffer and not yet read.
+void CsvReader::fill() {
+  const std::size_t kept = end_ - begin_;
+  if (kept > 0 && begin_ > 0) std::memmove(buffer_.data(), buffer_.data() + begin_, kept);
+  passed_ += begin_;
+  begin_ = 0;
+  end_ = kept;
+  if (end_ == buffer_.size()) buffer_.resize(std::max(kBufferSize, 2 * buffer_.size()));
+  const std::size_t got = std::fread(buffer_.data() + end_, 1, buffer_.size() - end_, file_.get());
+  if (got == 0 && std::ferror(file_.get())) fail("cannot read '{}': {}", path_.string(), std::strerror(errno));
+  at_end_ = got == 0;
+  end_ += got;
+  if (watch_ && size_ > 0) watch_(std::min(1.0, static_cast<double>(passed_) / static_cast<double>(size_)));
+}
+
+// Of what is in the buffer: lines with their ends, of together no more bytes than these, or the first.
+std::string_view CsvReader::whole_lines(std::size_t most) const {
+  const std::string_view all(buffer_.data() + begin_, end_ - begin_);
+  auto last = all.substr(0, most).rfind('\n');
+  if (last == all.npos) last = all.find('\n');
+  return last == all.npos ? std::string_view() : all.substr(0, last + 1);
 }
 
 // Column names stand on one line, so the first line with anything on it is the header.
@@ -192,13 +174,42 @@ std::size_t CsvReader::column(std::string_view name) const {
 }
 
 Eigen::MatrixXd CsvReader::read(std::span<const std::size_t> columns, Missing missing, ClassColumn* classes) {
-  std::vector<double> values;
-  while (next_record()) read_row(columns, missing, classes, values);
-  if (values.empty())
+  NumberRows rows(columns.size());
+  const PlainReader plain(cells_.separator(), names_.size(), columns);
+  stretch_ = kFirstStretch;
+  while (next_record()) {
+    read_row(columns, missing, classes, rows.empty(), rows.add_row());
+    if (classes == nullptr || classes->cells.empty()) read_plain_rows(plain, rows);
+  }
+  if (rows.empty())
     fail("'{}' has column names but no rows; at least one row of numbers is expected", path_.string());
-  const auto width = static_cast<Eigen::Index>(columns.size()), rows = static_cast<Eigen::Index>(values.size()) / width;
-  return Eigen::Map<const Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>>(values.data(), rows,
-                                                                                                  width);
+  return rows.take();
+}
+
+// Rows up to the next that is not plain, or to the end of all whole lines. The buffer is cut between lines, so that what is
+// read does not depend on how many processors there are.
+void CsvReader::read_plain_rows(const PlainReader& reader, NumberRows& rows) {
+  for (;;) {
+    if (!at_end_ && end_ - begin_ < stretch_) fill();
+    const std::string_view lines = whole_lines(stretch_);
+    if (lines.empty()) return;
+    std::vector<std::string_view> pieces;
+    for (std::size_t begin = 0; begin < lines.size(); begin += pieces.back().size()) {
+      const std::size_t target = begin + std::min(kPiece, lines.size() - begin) - 1;
+      pieces.push_back(lines.substr(begin, lines.find('\n', target) + 1 - begin));
+    }
+    std::vector<PlainRows> found(pieces.size());
+    parallel_for(pieces.size(), all_processors(), [&](std::size_t i) { found[i] = reader.read(pieces[i]); });
+    for (std::size_t i = 0; i < pieces.size(); ++i) {
+      begin_ += found[i].bytes;
+      line_ += found[i].lines;
+      rows.add_rows(std::move(found[i].values));
+      if (found[i].bytes == pieces[i].size()) continue;
+      stretch_ = kFirstStretch;
+      return;
+    }
+    stretch_ = std::min(2 * stretch_, kBufferSize);
+  }
 }
 
 std::vector<CsvReader::TextRow> CsvReader::read_text(std::span<const std::size_t> columns) {
@@ -224,12 +235,13 @@ void CsvReader::check_width() const {
          path_.string(), line_, cells_.size(), names_.size());
 }
 
-void CsvReader::read_row(std::span<const std::size_t> columns, Missing missing, ClassColumn* classes, std::vector<double>& values) {
+void CsvReader::read_row(std::span<const std::size_t> columns, Missing missing, ClassColumn* classes, bool is_first,
+                         std::vector<double>& values) {
   check_width();
   for (const std::size_t column : columns) {
     double value = 0;
-    const bool is_class = classes != nullptr && column == classes->column && (!classes->cells.empty() || values.size() < columns.size()) &&
-                          read_class(*classes);
+    const bool is_class =
+        classes != nullptr && column == classes->column && (!classes->cells.empty() || is_first) && read_class(*classes);
     if (is_class)
       value = 0;
     else if (missing == Missing::is_nan && is_missing(cells_[column]))
@@ -278,13 +290,6 @@ void CsvReader::refuse_cell(std::span<const std::size_t> columns, std::size_t co
       others.push_back("'" + names_[other] + "'");
   fail("{}: text ('{}') where a number is expected{}; leave such columns out, or code them as numbers", where, text,
        others.empty() ? "" : fmt::format(", and also in {}", fmt::join(others, ", ")));
-}
-
-std::string csv_cell(std::string_view text) {
-  if (text.find_first_of(",;\"\n\t ") == text.npos) return std::string(text);
-  std::string quoted = "\"";
-  for (const char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return quoted + '"';
 }
 
 }  // namespace dma

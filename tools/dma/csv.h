@@ -1,6 +1,7 @@
 // Tables of numbers from text: a header with column names, then one row per line. Comma, semicolon, tab or white space
 // between cells is detected from the header. Names are UTF-8 without control characters: they go into files, pictures and
-// terminals. Rows are read through one buffer of fixed size, so memory grows with the numbers kept, not with the text.
+// terminals. Rows are read through one buffer of fixed size, so memory grows with the numbers kept, not with the text; those in
+// plain form (csv_plain.h) many at a time, on all processors.
 #pragma once
 
 #include <Eigen/Dense>
@@ -15,6 +16,8 @@
 #include <vector>
 
 #include "tools/dma/csv_cells.h"
+#include "tools/dma/csv_plain.h"
+#include "tools/dma/csv_rows.h"
 
 namespace dma {
 
@@ -26,6 +29,9 @@ class CsvReader {
   // A table that is in memory already; errors call it by this name.
   CsvReader(std::filesystem::path name, std::string text);
   ~CsvReader();
+
+  // Is told, while rows are read, the share of the file's bytes that were; nothing of what is no file with a size.
+  void watch(std::function<void(double)> share_read) { watch_ = std::move(share_read); }
 
   const std::filesystem::path& path() const { return path_; }
   const std::vector<std::string>& names() const { return names_; }  // a column may have none
@@ -55,12 +61,16 @@ class CsvReader {
 
  private:
   bool next_line(std::string_view& line);
+  void fill();
+  std::string_view whole_lines(std::size_t most) const;
+  void read_plain_rows(const PlainReader& reader, NumberRows& rows);
   void read_header();
   void choose_separator(std::string_view header);
   void read_names();
   bool next_record();
   void check_width() const;
-  void read_row(std::span<const std::size_t> columns, Missing missing, ClassColumn* classes, std::vector<double>& values);
+  void read_row(std::span<const std::size_t> columns, Missing missing, ClassColumn* classes, bool is_first,
+                std::vector<double>& values);
   bool read_class(ClassColumn& classes) const;
   [[noreturn]] void refuse_quote(std::size_t line, CsvCells::End end) const;
   [[noreturn]] void refuse_cell(std::span<const std::size_t> columns, std::size_t column, const ClassColumn* classes) const;
@@ -70,14 +80,14 @@ class CsvReader {
   std::vector<char> buffer_;
   std::size_t begin_ = 0, end_ = 0;  // of what is in the buffer and not yet read
   bool at_end_ = false;
+  std::size_t size_ = 0, passed_ = 0;  // of the file, if it has one; of what has left the buffer
+  std::size_t stretch_ = 0;            // bytes of plain rows to be tried at once
+  std::function<void(double)> watch_;
   std::size_t line_ = 0;  // of the last line read, counting from 1
   std::string joined_;    // a record whose quoted cell spans lines
   CsvCells cells_;        // of the last record
   std::vector<std::string> names_;
   std::map<std::string, std::size_t, std::less<>> columns_;
 };
-
-// A name as a cell: quoted where it must be.
-std::string csv_cell(std::string_view text);
 
 }  // namespace dma

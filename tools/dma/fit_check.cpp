@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "engine/support/error.h"
@@ -23,11 +24,19 @@ double root_mean_square(const Eigen::ArrayXd& values) {
 std::string check_fit(const Bnn& model, const TrainingData& data) {
   constexpr const char* kAdvice = "let columns be standardised (--standardise), use other units, or widen --prior-scale";
   check_usable(model, data.inputs.topRows(1));
-  const Prediction p = model.predict(data.inputs);
-  check_prediction(p, data.targets);
+  // Block by block: of a million rows a prediction is larger than the table.
+  constexpr Eigen::Index kRows = 1 << 14;
+  Eigen::MatrixXd means(data.outputs.rows(), data.outputs.cols()), sds = means;
+  for (Eigen::Index begin = 0; begin < means.rows(); begin += kRows) {
+    const Eigen::Index rows = std::min(kRows, means.rows() - begin);
+    const Prediction some = model.predict(data.inputs.middleRows(begin, rows));
+    check_prediction(some, data.targets, begin);
+    means.middleRows(begin, rows) = some.mean;
+    sds.middleRows(begin, rows) = some.sd;
+  }
   std::string warning;
   for (Eigen::Index j = 0; j < data.outputs.cols(); ++j) {
-    const Eigen::ArrayXd y = data.outputs.col(j).array(), mean = p.mean.col(j).array();
+    const Eigen::ArrayXd y = data.outputs.col(j).array(), mean = means.col(j).array();
     const double middle = (y / static_cast<double>(y.size())).sum();
     const double miss = root_mean_square(mean - y), spread = root_mean_square(y - middle);
     const std::string& name = data.targets[static_cast<std::size_t>(j)];
@@ -41,7 +50,7 @@ std::string check_fit(const Bnn& model, const TrainingData& data) {
                             "the column: numbers are beyond what the priors can reach; {}",
                             name, miss, miss / spread, kAdvice);
   }
-  return warning.empty() ? doubts_about(model, data.inputs, data.outputs) : warning;
+  return warning.empty() ? doubts_about(means, sds, data.outputs) : warning;
 }
 
 }  // namespace dma

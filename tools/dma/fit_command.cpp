@@ -140,7 +140,9 @@ void fit(const FitRequest& request) {
   }
   if (!data.ignored.empty() && !request.quiet) say(data.ignored);
   if (data.held_out_rows() > 0)
-    saved.training.held_out = scores_of(model.predict(data.held_out_inputs), data.held_out_outputs);
+    saved.training.held_out = scores_of(
+        [&](Eigen::Index begin, Eigen::Index rows) { return model.predict(data.held_out_inputs.middleRows(begin, rows)); },
+        data.held_out_outputs);
   if (!request.model.empty()) write_file(request.model, bnn_to_text(saved));
 
   std::vector<std::string> files, skipped;

@@ -6,7 +6,7 @@
 #include <iterator>
 
 #include "engine/support/error.h"
-#include "tools/dma/csv.h"
+#include "tools/dma/csv_text.h"
 
 namespace dma {
 
@@ -28,7 +28,7 @@ std::vector<Column> columns_of(const Prediction& p) {
 
 }  // namespace
 
-void check_prediction(const Prediction& p, const std::vector<std::string>& targets) {
+void check_prediction(const Prediction& p, const std::vector<std::string>& targets, Eigen::Index before) {
   // Quantiles are looked for within 40 standard deviations of every component.
   Eigen::ArrayXXd reach = p.mean.array().abs() + p.sd.array() + p.epistemic_sd.array();
   for (const PredictionComponent& c : p.components)
@@ -38,7 +38,7 @@ void check_prediction(const Prediction& p, const std::vector<std::string>& targe
       if (!std::isfinite(reach(i, j)) || !(p.sd(i, j) > 0))
         fail("the prediction of '{}' in row {} is {} with standard deviation {}: numbers of this size leave the range of double "
              "precision; use other units, or leave the row out",
-             targets[static_cast<std::size_t>(j)], i + 1, p.mean(i, j), p.sd(i, j));
+             targets[static_cast<std::size_t>(j)], before + i + 1, p.mean(i, j), p.sd(i, j));
 }
 
 std::string prediction_csv(const Prediction& prediction, const std::vector<std::string>& targets) {

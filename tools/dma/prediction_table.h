@@ -9,8 +9,9 @@
 
 namespace dma {
 
-// An Error that names the first row and target whose prediction is not a finite number with a finite spread above 0.
-void check_prediction(const Prediction& prediction, const std::vector<std::string>& targets);
+// An Error that names the first row and target whose prediction is not a finite number with a finite spread above 0;
+// rows are counted behind those `before`.
+void check_prediction(const Prediction& prediction, const std::vector<std::string>& targets, Eigen::Index before = 0);
 
 // One row per row of the input: mean, deviations and the central 95 % interval of every target.
 std::string prediction_csv(const Prediction& prediction, const std::vector<std::string>& targets);

@@ -8,6 +8,7 @@
 
 #include "engine/support/error.h"
 #include "tools/dma/csv.h"
+#include "tools/dma/csv_text.h"
 
 namespace dma {
 

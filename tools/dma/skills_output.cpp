@@ -5,7 +5,7 @@
 #include <iterator>
 #include <numeric>
 
-#include "tools/dma/csv.h"
+#include "tools/dma/csv_text.h"
 #include "tools/dma/games_table.h"
 
 namespace dma {

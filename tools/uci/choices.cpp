@@ -95,7 +95,7 @@ ChoiceScore score_choice(const Choice& choice, const ScoredTable& table, std::ui
   const double start = thread_seconds();
   JointRegression model(options);
   const Matrix targets = of_targets.apply(table.targets);
-  model.fit(of_inputs.apply(table.inputs), targets);
+  model.fit({of_inputs.apply(table.inputs), targets});
   const auto predict = [&](std::vector<PredictionComponent> components) {
     return Prediction::mix(std::move(components)).in_units_before(of_targets);
   };

@@ -15,15 +15,27 @@ Vector logarithms(const Vector& beta, const Matrix& rows) {
   return (rows * beta.tail(rows.cols())).array() + beta(0);
 }
 
-Matrix with_ones(const Matrix& rows) {
-  Matrix phi(rows.rows(), rows.cols() + 1);
-  phi << Vector::Ones(rows.rows()), rows;
+Matrix with_ones(const Matrix& rows, Index begin, Index n) {
+  Matrix phi(n, rows.cols() + 1);
+  phi << Vector::Ones(n), rows.middleRows(begin, n);
   return phi;
 }
 
+template <class Use>
+void for_row_blocks(const Matrix& rows, const Use& use) {
+  constexpr Index kRows = 1 << 14;  // copies of more would fill memory rather than save time
+  for (Index begin = 0; begin < rows.rows(); begin += kRows) {
+    const Index n = std::min(kRows, rows.rows() - begin);
+    use(begin, n, with_ones(rows, begin, n));
+  }
+}
+
 // Phi^T O Phi / 2, the Fisher information of beta, with the slopes' prior.
-Matrix information(const Matrix& phi, const Vector& shares, double precision) {
-  Matrix f = 0.5 * (phi.transpose() * shares.asDiagonal() * phi);
+Matrix information(const Matrix& rows, const Vector& shares, double precision) {
+  Matrix f = Matrix::Zero(rows.cols() + 1, rows.cols() + 1);
+  for_row_blocks(rows, [&](Index begin, Index n, const Matrix& phi) {
+    f += 0.5 * (phi.transpose() * shares.segment(begin, n).asDiagonal() * phi);
+  });
   f.diagonal().tail(f.rows() - 1).array() += precision;
   return f;
 }
@@ -42,16 +54,16 @@ Vector LogLinearNoise::variances(const Matrix& rows) const {
 // (h near 1) so has no say; dividing its residual by a bounded 1 - h instead takes it for evidence of little noise, and where
 // all rows are fitted closely the noise then falls from step to step without end.
 void LogLinearNoise::learn(const Matrix& rows, const Vector& squares, const Vector& shares) {
-  const Matrix phi = with_ones(rows);
   const Vector u = squares.array() / variances(rows).array() - shares.array();
-  Matrix f = information(phi, shares, precision);
+  Matrix f = information(rows, shares, precision);
   f(0, 0) += 0.5 * kAwayFromZero;
   const Eigen::LLT<Matrix> factor(f);
-  Vector slope = 0.5 * (phi.transpose() * u);
+  Vector slope = Vector::Zero(f.rows());
+  for_row_blocks(rows, [&](Index begin, Index n, const Matrix& phi) { slope += 0.5 * (phi.transpose() * u.segment(begin, n)); });
   slope(0) += 0.5 * kAwayFromZero;
   slope.tail(rows.cols()) -= precision * beta.tail(rows.cols());
   const Vector delta = factor.solve(slope);
-  const double largest = (phi * delta).cwiseAbs().maxCoeff();
+  const double largest = logarithms(delta, rows).cwiseAbs().maxCoeff();
   beta += delta * std::min(1.0, 1 / std::max(largest, 1e-300));
   const Matrix inverse = factor.solve(Matrix::Identity(f.rows(), f.cols()));
   const double determined = static_cast<double>(rows.cols()) - precision * inverse.diagonal().tail(rows.cols()).sum();
@@ -60,7 +72,7 @@ void LogLinearNoise::learn(const Matrix& rows, const Vector& squares, const Vect
 
 double LogLinearNoise::log_evidence(const Matrix& rows) const {
   if (!depends_on_inputs()) return 0;
-  const Matrix f = information(with_ones(rows), Vector::Ones(rows.rows()), precision);
+  const Matrix f = information(rows, Vector::Ones(rows.rows()), precision);
   const Eigen::LLT<Matrix> factor(f);
   const auto slopes = static_cast<double>(rows.cols());
   // The intercept's own determinant, N / 2, is the constant model's too and is left out.

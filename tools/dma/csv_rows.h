@@ -1,0 +1,49 @@
+// Rows of numbers whose count is not known beforehand. They are kept in blocks, so that nothing is copied while they grow, and
+// the matrix takes them over one by one: no moment needs much more than their own size.
+#pragma once
+
+#include <Eigen/Dense>
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+namespace dma {
+
+class NumberRows {
+ public:
+  explicit NumberRows(std::size_t width) : width_(width) {}
+
+  bool empty() const { return rows_ == 0; }
+  // Where the numbers of one more row are to be put, behind those that are there.
+  std::vector<double>& add_row() {
+    constexpr std::size_t kBlock = 1 << 17;
+    if (blocks_.empty() || blocks_.back().size() > kBlock) blocks_.emplace_back();
+    ++rows_;
+    return blocks_.back();
+  }
+  void add_rows(std::vector<double> values) {
+    rows_ += values.size() / width_;
+    if (!values.empty()) blocks_.push_back(std::move(values));
+  }
+
+  Eigen::MatrixXd take() {
+    using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+    Eigen::MatrixXd matrix(static_cast<Eigen::Index>(rows_), static_cast<Eigen::Index>(width_));
+    Eigen::Index first = 0;
+    for (std::vector<double>& block : blocks_) {
+      const auto rows = static_cast<Eigen::Index>(block.size() / width_);
+      matrix.middleRows(first, rows) = Eigen::Map<const RowMajor>(block.data(), rows, matrix.cols());
+      first += rows;
+      std::vector<double>().swap(block);
+    }
+    blocks_.clear();
+    rows_ = 0;
+    return matrix;
+  }
+
+ private:
+  std::size_t width_, rows_ = 0;
+  std::vector<std::vector<double>> blocks_;
+};
+
+}  // namespace dma

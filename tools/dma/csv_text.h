@@ -1,0 +1,22 @@
+// What the text of one cell says, and how one is written.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace dma {
+
+std::string_view trimmed(std::string_view text);  // without spaces and tabs around it
+bool is_quoted(std::string_view cell);
+// The text of a cell without its quotes; a doubled quote inside stands for one.
+std::string unquoted(std::string_view cell);
+// A finite number and nothing else.
+bool parse_number(std::string_view cell, double& value);
+bool is_missing(std::string_view cell);  // empty, NA or the like
+// As much of a cell as fits in an error of one line.
+std::string shown(std::string_view cell);
+
+// A name as a cell: quoted where it must be.
+std::string csv_cell(std::string_view text);
+
+}  // namespace dma
