@@ -12,6 +12,7 @@
 #include <span>
 
 #include "engine/kinds/call.h"
+#include "engine/kinds/held.h"
 #include "engine/kinds/linear_view.h"
 
 namespace dma {
@@ -30,6 +31,11 @@ struct InnerProduct {
   enum class Rule { direct, linearised };
   template <Rule kRule, bool kTracked, bool kToX, bool kToY>
   static void to_terms(const Call& call, Outcome& outcome);
+
+  // The same with x held as moments, by Prop. 3.2: see inner_product/held.cpp.
+  static void held_to_total(const Call& call, HeldContext& x, Outcome& outcome);
+  template <bool kToY>
+  static void held_to_terms(const Call& call, HeldContext& x, Outcome& outcome);
 };
 
 }  // namespace dma

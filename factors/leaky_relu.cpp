@@ -117,36 +117,45 @@ bool chunk(const double* tau, const double* rho, std::size_t count, const Moment
   return others == 0;
 }
 
-// All chunks of a block; what a chunk cannot do, `one` does message by message.
+// All of them by chunks; what a chunk cannot do, `one` does message by message.
 template <class MomentsOf>
-bool block_by_chunks(const SlotBlock& block, Gaussian (*one)(const Gaussian&, LeakyRelu::Parameters),
-                     const MomentsOf& moments) {
-  const double slope = *block.parameter(0, 0);
-  if (block.call.parameters[0].column != 0 || slope == 1 || slope < LeakyRelu::kTinySlope) return false;
-  const double *const tau = block.tau_of(0), *const rho = block.rho_of(0);
-  by_chunks(block.slots, [&](std::size_t first, std::size_t count) {
-    if (chunk(tau + first, rho + first, count, moments, block.tau + first, block.rho + first)) return;
-    for (std::size_t i = first; i < first + count; ++i) {
+void all_chunks(const double* tau, const double* rho, std::size_t count, double slope,
+                Gaussian (*one)(const Gaussian&, LeakyRelu::Parameters), const MomentsOf& moments, double* to_tau, double* to_rho) {
+  by_chunks(count, [&](std::size_t first, std::size_t some) {
+    if (slope >= LeakyRelu::kTinySlope && chunk(tau + first, rho + first, some, moments, to_tau + first, to_rho + first)) return;
+    for (std::size_t i = first; i < first + some; ++i) {
       const Gaussian message = one({tau[i], rho[i]}, {slope});
-      block.tau[i] = message.tau;
-      block.rho[i] = message.rho;
+      to_tau[i] = message.tau;
+      to_rho[i] = message.rho;
     }
   });
-  return true;
 }
+
+bool is_for_blocks(const SlotBlock& block) { return block.call.parameters[0].column == 0 && *block.parameter(0, 0) != 1; }
 
 }  // namespace
 
+void LeakyRelu::many_to_y(const double* tau, const double* rho, std::size_t count, double slope, double* to_tau, double* to_rho) {
+  all_chunks(tau, rho, count, slope, &to_y,
+             [=](double u, const normal::Tail& beyond) { return moments_of_y(u, beyond, slope); }, to_tau, to_rho);
+}
+
+void LeakyRelu::many_to_x(const double* tau, const double* rho, std::size_t count, double slope, double* to_tau, double* to_rho) {
+  const double inverse = 1 / slope;
+  all_chunks(tau, rho, count, slope, &to_x,
+             [=](double w, const normal::Tail& beyond) { return moments_of_x(w, beyond, slope, inverse); }, to_tau, to_rho);
+}
+
 bool LeakyRelu::block_to_y(const SlotBlock& block) {
-  const double a = *block.parameter(0, 0);
-  return block_by_chunks(block, &to_y,
-                         [a](double u, const normal::Tail& beyond) { return moments_of_y(u, beyond, a); });
+  if (!is_for_blocks(block)) return false;
+  many_to_y(block.tau_of(0), block.rho_of(0), block.slots, *block.parameter(0, 0), block.tau, block.rho);
+  return true;
 }
 
 bool LeakyRelu::block_to_x(const SlotBlock& block) {
-  const double a = *block.parameter(0, 0), inverse_a = 1 / a;
-  return block_by_chunks(block, &to_x,
-                         [=](double w, const normal::Tail& beyond) { return moments_of_x(w, beyond, a, inverse_a); });
+  if (!is_for_blocks(block)) return false;
+  many_to_x(block.tau_of(0), block.rho_of(0), block.slots, *block.parameter(0, 0), block.tau, block.rho);
+  return true;
 }
 
 }  // namespace dma

@@ -27,7 +27,10 @@ struct LeakyRelu {
   // nothing that a division by the slope cubed could restore, unless the slope is tiny.
   static constexpr double kTinySlope = 1e-10;
 
-  // The same for blocks; slopes that differ from slot to slot are declined.
+  // The same for many messages that share a slope.
+  static void many_to_y(const double* tau, const double* rho, std::size_t count, double slope, double* to_tau, double* to_rho);
+  static void many_to_x(const double* tau, const double* rho, std::size_t count, double slope, double* to_tau, double* to_rho);
+  // ... and for blocks; slopes that differ from slot to slot are declined.
   static bool block_to_y(const SlotBlock& block);
   static bool block_to_x(const SlotBlock& block);
 };

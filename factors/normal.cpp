@@ -44,7 +44,7 @@ MillsTable::MillsTable() {
     const auto integrals = x < kDownwardsFrom ? integrals_upwards(x) : integrals_downwards(x);
     double factor = 1;
     for (std::size_t n = 0; n < kTerms; ++n) {
-      nodes_[i].ratio[n] = factor * integrals[n];
+      nodes_[i].ratio[n / 2][n % 2] = factor * integrals[n];
       factor /= -static_cast<double>(n + 1);
     }
     nodes_[i].exponential = std::exp(-0.5 * x * x);

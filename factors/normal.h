@@ -12,7 +12,10 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <limits>
+
+#include "engine/support/pair.h"
 
 namespace dma::normal {
 
@@ -41,33 +44,49 @@ class MillsTable {
  public:
   static const MillsTable& get();  // made at the first call
 
+  // p(h) = even(h^2) + h odd(h^2), both halves side by side by Horner's rule, and their derivatives by the same:
+  // p'(h) = odd(h^2) + 2 h (even'(h^2) + h odd'(h^2)).
   Mills at(double x) const {
     const std::size_t node = nearest(x);
-    const double h = x - static_cast<double>(node) / kNodesPerUnit;
+    const double h = x - static_cast<double>(node) / kNodesPerUnit, square = h * h;
     const auto& c = nodes_[node].ratio;
-    // Horner's rule for the polynomial and its derivative at once.
-    double ratio = c[kTerms - 1], derivative = 0;
-    for (std::size_t n = kTerms - 1; n-- > 0;) {
-      derivative = derivative * h + ratio;
-      ratio = ratio * h + c[n];
+    Pair ratio = c[kPairs - 1], derivative{};
+    for (std::size_t n = kPairs - 1; n-- > 0;) {
+      derivative = derivative * square + ratio;
+      ratio = ratio * square + c[n];
     }
-    return {ratio, derivative};
+    return {ratio[0] + h * ratio[1], ratio[1] + 2 * h * (derivative[0] + h * derivative[1])};
   }
   // exp(-x^2/2) = exp(-node^2/2) exp(d), d = -h (node + h/2), |d| <= 1/4.
   double exponential(double x) const {
     const std::size_t node = nearest(x);
-    const double at = static_cast<double>(node) / kNodesPerUnit, h = x - at, d = -h * (at + 0.5 * h);
-    double sum = kInverseFactorials.back();
-    for (std::size_t n = kInverseFactorials.size() - 1; n-- > 0;) sum = sum * d + kInverseFactorials[n];
-    return nodes_[node].exponential * sum;
+    const double at = static_cast<double>(node) / kNodesPerUnit, h = x - at, d = -h * (at + 0.5 * h), square = d * d;
+    Pair sum{kInverseFactorials[12], 0};
+    for (std::size_t n = 12; n > 0;) {
+      n -= 2;
+      sum = sum * square + Pair{kInverseFactorials[n], kInverseFactorials[n + 1]};
+    }
+    return nodes_[node].exponential * (sum[0] + d * sum[1]);
   }
-  // Both at |u| for many u. Beyond the table's end the exponential is 0, and the ratio just any.
+  // Both at |u| for many u. Beyond the table's end, where half of a network's messages may be, the exponential is 0 and the
+  // ratio just any. Which are inside is listed first: a choice for each would be guessed wrong as often as not.
   void look_up(const double* u, std::size_t count, Mills* mills, double* exponentials) const {
+    constexpr std::size_t kAtOnce = 64;
+    for (; count > kAtOnce; count -= kAtOnce, u += kAtOnce, mills += kAtOnce, exponentials += kAtOnce)
+      look_up(u, kAtOnce, mills, exponentials);
+    std::array<std::uint32_t, kAtOnce> inside;
+    std::size_t number = 0;
     for (std::size_t i = 0; i < count; ++i) {
-      const bool is_inside = std::abs(u[i]) < kMillsEnd;
-      const double x = is_inside ? std::abs(u[i]) : 0;
+      inside[number] = static_cast<std::uint32_t>(i);
+      number += std::abs(u[i]) < kMillsEnd ? 1 : 0;
+      mills[i] = {1, 0};
+      exponentials[i] = 0;
+    }
+    for (std::size_t k = 0; k < number; ++k) {
+      const std::size_t i = inside[k];
+      const double x = std::abs(u[i]);
       mills[i] = at(x);
-      exponentials[i] = is_inside ? exponential(x) : 0;
+      exponentials[i] = exponential(x);
     }
   }
 
@@ -75,6 +94,7 @@ class MillsTable {
   static constexpr int kNodesPerUnit = 32;
   static constexpr std::size_t kNodes = static_cast<std::size_t>(kMillsEnd) * kNodesPerUnit + 1;
   static constexpr std::size_t kTerms = 10;  // |h| <= 1/64: the first term left out is below 1e-19 of R and 1e-17 of R'
+  static constexpr std::size_t kPairs = kTerms / 2;
   static constexpr auto kInverseFactorials = [] {
     std::array<double, 13> inverse{1};  // 4^-13 / 13! < 1e-17
     for (std::size_t n = 1; n < inverse.size(); ++n) inverse[n] = inverse[n - 1] / static_cast<double>(n);
@@ -87,7 +107,7 @@ class MillsTable {
   static std::array<double, kTerms> integrals_upwards(double x);
 
   struct Node {
-    std::array<double, kTerms> ratio;
+    std::array<Pair, kPairs> ratio;  // Taylor coefficients of even and odd order
     double exponential;
   };
   std::array<Node, kNodes> nodes_;

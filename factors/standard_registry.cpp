@@ -218,13 +218,14 @@ Registry standard_registry() {
                .function([](Values v, Values) { return InnerProduct::value(v); })
                .linear_view(&InnerProduct::linear_view, &InnerProduct::linear_in)
                .watch_signal_to_noise()
-               .kernel("dma", "total", from("x", "y"), &InnerProduct::to_total<false>, &InnerProduct::to_total<true>)
+               .kernel("dma", "total", from("x", "y"), &InnerProduct::to_total<false>, &InnerProduct::to_total<true>,
+                       &InnerProduct::held_to_total)
                .kernel("dma", "x", from("x", "y", "total"), &InnerProduct::to_terms<kDirect, false, true, false>,
-                       &InnerProduct::to_terms<kDirect, true, true, false>)
+                       &InnerProduct::to_terms<kDirect, true, true, false>, &InnerProduct::held_to_terms<false>)
                .kernel("dma", "y", from("x", "y", "total"), &InnerProduct::to_terms<kDirect, false, false, true>,
                        &InnerProduct::to_terms<kDirect, true, false, true>)
                .joint_kernel("dma", "x", "y", &InnerProduct::to_terms<kDirect, false, true, true>,
-                             &InnerProduct::to_terms<kDirect, true, true, true>)
+                             &InnerProduct::to_terms<kDirect, true, true, true>, &InnerProduct::held_to_terms<true>)
                .kernel("linearised", "total", from("x", "y"), &InnerProduct::to_total<false>, &InnerProduct::to_total<true>)
                .kernel("linearised", "x", from("x", "y", "total"), &InnerProduct::to_terms<kLinearised, false, true, false>,
                        &InnerProduct::to_terms<kLinearised, true, true, false>)

@@ -87,17 +87,18 @@ Kind& Kind::watch_signal_to_noise() {
 }
 
 Kind& Kind::kernel(std::string_view method, std::string_view target, const from& reads, Kernel plate,
-                   Kernel plate_tracked) {
+                   Kernel plate_tracked, HeldKernel held) {
   MessageFunction m = describe_message(method, target, reads, reads.ports.size(), 0);
   m.plate = plate;
   m.plate_tracked = plate_tracked;
+  m.held = held;
   messages_.push_back(std::move(m));
   return *this;
 }
 
 Kind& Kind::joint_kernel(std::string_view method, std::string_view first, std::string_view second, Kernel plate,
-                         Kernel plate_tracked) {
-  joint_kernels_.push_back({std::string(method), port(first), port(second), plate, plate_tracked});
+                         Kernel plate_tracked, HeldKernel held) {
+  joint_kernels_.push_back({std::string(method), port(first), port(second), plate, plate_tracked, held});
   return *this;
 }
 

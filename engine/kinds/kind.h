@@ -16,6 +16,7 @@
 
 #include "engine/kinds/block_loop.h"
 #include "engine/graph/graph.h"
+#include "engine/kinds/held.h"
 #include "engine/kinds/linear_view.h"
 #include "engine/kinds/message_loop.h"
 
@@ -78,6 +79,7 @@ struct MessageFunction {
   WalkKernel walk = nullptr;                                      // null: such factors are never part of a chain
   std::shared_ptr<const void> callable;
   std::optional<std::size_t> observed = {};  // a port whose variables must be observed for it to hold
+  HeldKernel held = nullptr;                 // null: the first port it reads is never held as moments
 };
 
 // Computes the messages of two message functions of the same kind, method and reads in one pass.
@@ -85,6 +87,7 @@ struct JointKernel {
   std::string method;
   std::size_t first = 0, second = 0;  // target ports
   Kernel plate = nullptr, plate_tracked = nullptr;
+  HeldKernel held = nullptr;
 };
 
 struct WalkPair {
@@ -190,10 +193,11 @@ class Kind {
   Kind& memory(std::size_t numbers);
 
   // An array kernel, where speed matters; gets the same Call.
-  Kind& kernel(std::string_view method, std::string_view target, const from& reads, Kernel plate, Kernel plate_tracked);
+  Kind& kernel(std::string_view method, std::string_view target, const from& reads, Kernel plate, Kernel plate_tracked,
+               HeldKernel held = nullptr);
   // One that serves a visit which sends to both of two ports that have array kernels with the same reads.
   Kind& joint_kernel(std::string_view method, std::string_view first, std::string_view second, Kernel plate,
-                     Kernel plate_tracked);
+                     Kernel plate_tracked, HeldKernel held = nullptr);
 
   const std::string& name() const { return name_; }
   const std::string& summary() const { return summary_; }

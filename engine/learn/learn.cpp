@@ -108,6 +108,9 @@ void Learner::learn_batch(const Data& data, std::size_t batch, Executor& executo
     std::ranges::fill(said_tau_, 0.0);
     std::ranges::fill(said_rho_, 0.0);
   }
+  const Executor::Holding holding(executor);
+  for (const auto& [id, scalars, is_frozen] : shared_)
+    if (!is_frozen && !compares_nothing) executor.hold(id);
   const std::size_t end = first_example(batch + 1, sites_.batches(), examples_);
   for (std::size_t n = first_example(batch, sites_.batches(), examples_); n < end; ++n) {
     observe_example(data, n, *state_);
@@ -119,6 +122,7 @@ void Learner::learn_batch(const Data& data, std::size_t batch, Executor& executo
       if (compares_nothing) executor.multiply_by_example(id, said.from(scalars.first));
     }
   }
+  has_points_ |= executor.release();
   const double step = memory().epochs.empty() ? options_.first_step : options_.step;
   for (const auto& [id, scalars, is_frozen] : shared_)
     if (!is_frozen)

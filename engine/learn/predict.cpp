@@ -28,6 +28,8 @@ void Learner::give_contexts(State& predictor, std::optional<std::size_t> without
 void Learner::predict_examples(State& predictor, const Data& inputs, std::size_t begin, std::size_t end,
                                std::span<Natural> messages) const {
   Executor executor(predictor);
+  const Executor::Holding holding(executor);
+  for (const auto& shared : shared_) executor.hold(shared.id);
   for (std::size_t n = begin; n < end; ++n) {
     observe_example(inputs, n, predictor);
     EpochRecord record;

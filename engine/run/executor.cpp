@@ -72,6 +72,19 @@ void Executor::send(const BoundSend& op, Total& total) {
   note(op, outcome, total);
 }
 
+void Executor::send(const BoundSend& op, HeldContexts::Use& held, Total& total) {
+  Outcome outcome;
+  held.kernel(op.call, *held.context, outcome);
+  total.messages += op.messages;
+  note(op, outcome, total);
+}
+
+void Executor::hold(VariableId shared_variable) {
+  if (!state_.frozen_.any()) state_.held_.hold(shared_variable, state_.messages());
+}
+
+bool Executor::release() { return state_.held_.release(); }
+
 // How far a walk has come.
 struct WalkPosition {
   const BoundWalk& walk;
@@ -161,8 +174,9 @@ void Executor::execute(std::size_t first, std::size_t last, std::size_t first_se
       if (next_walk == done_walks) done_walks += walk(std::span(state_.sends_.walks()).subspan(next_walk), total);
       ++next_walk;
     } else if (std::holds_alternative<Send>(op)) {
-      const BoundSend& next = state_.sends_.of_sweep()[first_send++];
-      if (!(again && next.reads_given_alone)) send(next, total);
+      const BoundSend& next = state_.sends_.of_sweep()[first_send];
+      if (HeldContexts::Use* const held = state_.held_.use(first_send++)) send(next, *held, total);
+      else if (!(again && next.reads_given_alone)) send(next, total);
     } else if (const Combine* c = std::get_if<Combine>(&op)) {
       combine(*c, messages, {state_.arrival_tau_.data() + c->first_arrival, state_.arrival_rho_.data() + c->first_arrival});
     } else {
@@ -233,6 +247,7 @@ Natural Executor::prediction(VariableId variable, std::uint32_t element) const {
 }
 
 bool Executor::absorb(VariableId shared_variable, bool has_points) {
+  if (state_.held_.is_held(shared_variable)) return has_points;
   const auto& v = plan_.variables[shared_variable.value];
   const MessageArrays messages = state_.messages(), context = messages.from(v.first_slot);
   for (const auto& end : v.ends) {

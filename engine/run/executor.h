@@ -41,6 +41,13 @@ class Executor {
 
   // The product of all messages of factors at an element, without a value observed or a context learned elsewhere.
   Natural prediction(VariableId variable, std::uint32_t element) const;
+  // From here on the context of a shared variable is held as moments, if it can be (see held_contexts.h): it learns from
+  // every sweep by itself. release() ends that for all; returns whether a point mass is in one of them now. Without it they
+  // have learned nothing when the Holding ends.
+  class Holding;
+  void hold(VariableId shared_variable);
+  bool release();
+
   // context of a shared variable *= messages of the example's factors to it. `has_points`: a point mass may be in the context
   // already; returns whether one may be there now. Throws Contradiction where two different ones meet.
   bool absorb(VariableId shared_variable, bool has_points);
@@ -54,6 +61,7 @@ class Executor {
  private:
   void execute(std::size_t first, std::size_t last, std::size_t first_send, bool again, Total& total);
   void send(const BoundSend& op, Total& total);
+  void send(const BoundSend& op, HeldContexts::Use& held, Total& total);
   // The same where some variables are frozen (frozen.cpp): slower, and apart from the usual case.
   template <class Compute>
   void send_around_frozen(const BoundSend& op, std::ptrdiff_t first, std::size_t count, const Compute& compute, Total& total);
@@ -69,6 +77,17 @@ class Executor {
 
   State& state_;
   const PlanData& plan_;
+};
+
+class Executor::Holding {
+ public:
+  explicit Holding(Executor& executor) : executor_(executor) {}
+  ~Holding() { executor_.state_.held_.drop(); }
+  Holding(const Holding&) = delete;
+  Holding& operator=(const Holding&) = delete;
+
+ private:
+  Executor& executor_;
 };
 
 }  // namespace dma

@@ -27,7 +27,8 @@ State::State(Plan of)
       first_incident_(tables_.empty() ? std::vector<std::uint32_t>() : plan_->first_incident),
       incident_slots_(tables_.empty() ? std::vector<std::uint32_t>() : plan_->incident_slots),
       sends_(*plan_, {messages(), {arrival_tau_.data(), arrival_rho_.data()}, scratch_.data(), memory_.data(), incidence()},
-             parameters_) {
+             parameters_),
+      held_(*plan_) {
   const PlanData& plan = *plan_;
   total_tau_.resize(plan.elements);
   if (plan.forms_totals) {

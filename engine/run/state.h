@@ -13,6 +13,7 @@
 #include "engine/run/bound_sends.h"
 #include "engine/run/frozen.h"
 #include "engine/run/growth.h"
+#include "engine/run/held_contexts.h"
 #include "engine/run/parameters.h"
 #include "engine/run/report.h"
 
@@ -148,6 +149,7 @@ class State {
   std::size_t missing_ = 0;         // observed variables that have no value
   bool constants_stale_ = true;
   FrozenMessages frozen_;
+  HeldContexts held_;
   std::optional<Report::Stop> ended_;
   struct Refused {
     std::uint64_t faults = 0;

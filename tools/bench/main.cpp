@@ -1,23 +1,78 @@
-// dma_bench: every promise about speed and memory, measured in one run. Takes Google Benchmark's options.
+// dma_bench: every promise about speed and memory, measured in one run. Takes Google Benchmark's options, and
+//   --networks    only the table of networks
+//   --json        the same as JSON
+//   --gate FILE   ... compared with a committed baseline: returns 1 if something got worse by more than its tolerance
+//   --epochs NAME one network: a first epoch of the engine's fused plan and two more, for who counts instructions
 #include <fmt/format.h>
 
-#include "tools/bench/comparison.h"
-#include "tools/bench/paper_medians.h"
+#include <exception>
+#include <fstream>
+#include <string_view>
 
-int main(int argc, char** argv) {
-  benchmark::Initialize(&argc, argv);
-  if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 1;
-  dma::bench::Table table;
-  dma::bench::register_smoother(table);
-  dma::bench::register_chain(table);
-  dma::bench::register_regression(table);
-  dma::bench::register_plates(table);
-  dma::bench::register_network(table);
-  dma::bench::register_joint(table);
-  dma::bench::register_rating(table);
+#include "tools/bench/comparison.h"
+#include "tools/bench/network_table.h"
+#include "tools/bench/paper_medians.h"
+#include "tools/bench/to_the_end.h"
+
+namespace {
+
+using namespace dma::bench;
+
+std::vector<NetworkRow> measure_networks() {
+  const PeakRates peaks = measure_peaks();
+  std::vector<NetworkRow> rows;
+  for (const std::string& name : network_names()) rows.push_back(measure_network(name, peaks, 1));
+  return rows;
+}
+
+int gate(const std::string& file) {
+  std::ifstream stream(file);
+  if (!stream) {
+    fmt::print(stderr, "dma_bench: cannot read the baseline '{}'\n", file);
+    return 2;
+  }
+  const std::vector<NetworkRow> rows = measure_networks();
+  const std::vector<std::string> worse = worse_than(nlohmann::json::parse(stream), rows);
+  fmt::print("{}", text(rows));
+  for (const std::string& line : worse) fmt::print(stderr, "worse: {}\n", line);
+  return worse.empty() ? 0 : 1;
+}
+
+void run_epochs(const std::string& name) {
+  const NetworkCase network = network_case(name);
+  NetworkEpochs epochs(network);
+  for (int i = 0; i < 3; ++i) epochs.run(NetworkEpochs::Way::fused);
+}
+
+void everything() {
+  Table table;
+  register_smoother(table);
+  register_chain(table);
+  register_regression(table);
+  register_plates(table);
+  register_network(table);
+  register_joint(table);
+  register_rating(table);
   benchmark::RunSpecifiedBenchmarks();
   benchmark::Shutdown();
   // Twenty seeds, as the paper has, and enough that chance has left the quartiles.
-  fmt::print("\n{}\n{}\n{}", dma::bench::paper_medians(20), dma::bench::paper_medians(400), table.text());
+  fmt::print("\n{}\n{}\n{}", paper_medians(20), paper_medians(400), table.text());
+  fmt::print("\n{}\n{}", text(measure_networks()), to_the_end());
+}
+
+}  // namespace
+
+int main(int argc, char** argv) try {
+  const std::string_view option = argc > 1 ? argv[1] : "";
+  if (option == "--gate") return gate(argc > 2 ? argv[2] : "tools/bench/baseline.json");
+  if (option == "--json") return fmt::print("{}\n", to_json(measure_networks()).dump(2)), 0;
+  if (option == "--networks") return fmt::print("{}\n{}", text(measure_networks()), to_the_end()), 0;
+  if (option == "--epochs" && argc > 2) return run_epochs(argv[2]), 0;
+  benchmark::Initialize(&argc, argv);
+  if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 1;
+  everything();
   return 0;
+} catch (const std::exception& error) {
+  fmt::print(stderr, "dma_bench: {}\n", error.what());
+  return 1;
 }

@@ -1,0 +1,39 @@
+// A context held as moments: what a shared variable knows, as means and variances, while one example after the other is
+// learned from. A kernel that reads it needs no division for it, and one that sends to it changes it in place.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+
+#include "engine/messages/arrays.h"
+
+namespace dma {
+
+struct Outcome;
+struct Call;
+
+// Doubles that all kernels of the factors at a held context may keep for one another, for each slot and each term.
+inline constexpr std::size_t kHeldPerSlot = 5, kHeldPerTerm = 2;
+
+// Moments as a message again, given what it was before something was learned: where nothing was, it is that to the last digit,
+// and a precision does not shrink by rounding.
+inline Natural learned(const Natural& before, double mean, double variance) {
+  const double variance_before = 1 / before.rho;
+  if (variance == variance_before && mean == before.tau * variance_before) return before;
+  const double rho = std::max(before.rho, 1 / variance);
+  return {rho == kInfinity ? mean : mean * rho, rho};
+}
+
+struct HeldContext {
+  double *mean = nullptr, *variance = nullptr;
+  // The same in natural parameters when it was taken up; free to be used for messages that are done the usual way.
+  MessageArrays natural;
+  double* per_slot = nullptr;
+  double* per_term = nullptr;
+  bool is_remembered = false;  // the two above were filled from these moments
+};
+
+// Like a Kernel, with the first port that is read held. What is sent there is multiplied into the moments at once.
+using HeldKernel = void (*)(const Call&, HeldContext&, Outcome&);
+
+}  // namespace dma

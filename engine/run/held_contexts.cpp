@@ -1,0 +1,130 @@
+#include "engine/run/held_contexts.h"
+
+#include <algorithm>
+
+namespace dma {
+
+namespace {
+
+bool overlap(std::uint32_t first, std::uint32_t count, std::uint32_t other_first, std::uint32_t other_count) {
+  return first < other_first + other_count && other_first < first + count;
+}
+
+}  // namespace
+
+// Whether the sends of one group are all that reads the context, each whole and as its first argument; notes them.
+bool HeldContexts::reads_alone(const PlanData& plan, std::uint32_t g, std::uint32_t p, Candidate& candidate) {
+  const Group& group = plan.groups[g];
+  std::uint32_t number = 0;  // of the next send
+  for (const Operation& operation : plan.operations) {
+    if (std::holds_alternative<Walk>(operation)) return false;
+    if (const auto* gather = std::get_if<GatherOthers>(&operation)) {
+      if (gather->group == g && gather->port == p) return false;
+    } else if (const auto* combine = std::get_if<Combine>(&operation)) {
+      for (const Combine::Source& source : combine->sources)
+        if (overlap(source.first_slot, source.slots, candidate.first_slot, candidate.size)) return false;
+    } else {
+      const Send& send = std::get<Send>(operation);
+      const std::uint32_t own = number++;
+      if (send.is_sequence) return false;
+      const bool writes = send.group == g && (send.port == p || (send.joint != nullptr && send.joint->second == p));
+      bool reads = false;
+      for (std::size_t i = 0; i < send.reads.size(); ++i) {
+        const ReadView& read = send.reads[i];
+        if (read.from != ReadView::From::messages) continue;
+        // What a send of this group reads elsewhere is no context: a port has one variable.
+        if (!overlap(read.first, 1, candidate.first_slot, candidate.size)) continue;
+        const bool is_whole = i == 0 && send.group == g && send.first == 0 && send.count == group.slots &&
+                              read.first == candidate.first_slot && read.column == candidate.terms;
+        if (!is_whole) return false;
+        reads = true;
+      }
+      if (!reads && !writes) continue;
+      const HeldKernel kernel = send.joint != nullptr ? send.joint->held : group.ports[send.port].message->held;
+      if (!reads || kernel == nullptr || (writes && send.port != p)) return false;
+      candidate.sends.push_back({own, kernel});
+    }
+  }
+  return !candidate.sends.empty();
+}
+
+HeldContexts::HeldContexts(const PlanData& plan) {
+  if (plan.schedule.order != Schedule::Order::once) return;
+  for (std::uint32_t v = 0; v < plan.variables.size(); ++v) {
+    const auto variable = plan.variables[v];
+    if (!variable.shared || variable.observed || variable.family.lanes() != 1 || !variable.family->is_like_gaussian) continue;
+    const PlanData::Variable::End* only = nullptr;
+    std::size_t others = 0;
+    for (const auto& end : variable.ends) {
+      if (end.in_context) continue;
+      only = &end;
+      ++others;
+    }
+    if (others != 1 || only->of_model) continue;
+    const Group& group = plan.groups[only->group];
+    const Group::Port& port = group.ports[only->port];
+    const bool is_whole = port.elements.is_identical() && port.elements.base == variable.first_element &&
+                          group.slots * port.terms == variable.size && group.columns == group.slots;
+    // A single term may learn a point mass, and so that two of them contradict each other.
+    if (!is_whole || port.terms < 2) continue;
+    Candidate candidate{v, variable.first_slot, variable.size, group.slots, port.terms, {}};
+    if (reads_alone(plan, only->group, only->port, candidate)) candidates_.push_back(std::move(candidate));
+  }
+  if (!candidates_.empty())
+    uses_.resize(static_cast<std::size_t>(
+        std::ranges::count_if(plan.operations, [](const Operation& op) { return std::holds_alternative<Send>(op); })));
+}
+
+bool HeldContexts::hold(VariableId variable, const MessageArrays& messages) {
+  const auto found = std::ranges::find(candidates_, variable.value, &Candidate::variable);
+  if (found == candidates_.end() || found->is_held) return false;
+  Candidate& c = *found;
+  c.memory.resize(2 * std::size_t{c.size} + kHeldPerSlot * c.slots + kHeldPerTerm * c.terms);
+  c.context = {c.memory.data(), c.memory.data() + c.size, messages.from(c.first_slot), c.memory.data() + 2 * std::size_t{c.size}};
+  c.context.per_term = c.context.per_slot + kHeldPerSlot * c.slots;
+  constexpr double kLargest = 1e50;  // far enough from the ends of a double's range for powers of eight
+  std::int64_t far = 0;
+  for (std::size_t i = 0; i < c.size; ++i) {
+    const double rho = c.context.natural.rho[i], v = 1 / rho, m = c.context.natural.tau[i] * v;
+    c.context.variance[i] = v;
+    c.context.mean[i] = m;
+    far += ((v > 1 / kLargest) & (v < kLargest) & (std::abs(m) < kLargest)) ? 0 : 1;
+  }
+  if (far > 0) return false;
+  c.is_held = true;
+  ++held_;
+  for (const auto& [send, kernel] : c.sends) uses_[send] = {kernel, &c.context};
+  return true;
+}
+
+bool HeldContexts::is_held(VariableId variable) const {
+  if (held_ == 0) return false;
+  const auto found = std::ranges::find(candidates_, variable.value, &Candidate::variable);
+  return found != candidates_.end() && found->is_held;
+}
+
+void HeldContexts::let_go(Candidate& candidate) {
+  if (!candidate.is_held) return;
+  for (const auto& [send, kernel] : candidate.sends) uses_[send] = {};
+  candidate.is_held = false;
+  --held_;
+}
+
+void HeldContexts::drop() {
+  for (Candidate& candidate : candidates_) let_go(candidate);
+}
+
+bool HeldContexts::release() {
+  bool has_points = false;
+  for (Candidate& c : candidates_) {
+    if (!c.is_held) continue;
+    const MessageArrays& natural = c.context.natural;
+    for (std::size_t i = 0; i < c.size; ++i)
+      natural.set(i, learned(natural[i], c.context.mean[i], c.context.variance[i]));
+    has_points |= has_point(c.context.natural, c.size);
+    let_go(c);
+  }
+  return has_points;
+}
+
+}  // namespace dma

@@ -1,0 +1,51 @@
+// The contexts of a state that are held as moments for a while (see kinds/held.h): those of shared variables that the
+// kernels of one group alone read, and that all of these kernels know how to read so.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "engine/compile/plan.h"
+#include "engine/kinds/held.h"
+
+namespace dma {
+
+class HeldContexts {
+ public:
+  // What a send of the sweep (by its number) does while the context is held.
+  struct Use {
+    HeldKernel kernel = nullptr;
+    HeldContext* context = nullptr;
+  };
+
+  explicit HeldContexts(const PlanData& plan);
+
+  // False, and nothing is done, if this context cannot be held: because of the plan, or because it holds a message that is
+  // not proper or is far from 1.
+  bool hold(VariableId variable, const MessageArrays& messages);
+  bool is_held(VariableId variable) const;
+  // What was learned goes back to the natural parameters; a precision does not lose by it. Whether one is a point mass now.
+  bool release();
+  // Whatever is held is given up without that.
+  void drop();
+
+  // Of a send whose context is held.
+  Use* use(std::size_t send) { return held_ == 0 || uses_[send].context == nullptr ? nullptr : &uses_[send]; }
+
+ private:
+  struct Candidate {
+    std::uint32_t variable, first_slot, size, slots, terms;
+    std::vector<std::pair<std::uint32_t, HeldKernel>> sends;
+    bool is_held = false;
+    HeldContext context = {};
+    std::vector<double> memory = {};
+  };
+  static bool reads_alone(const PlanData& plan, std::uint32_t group, std::uint32_t port, Candidate& candidate);
+  void let_go(Candidate& candidate);
+
+  std::vector<Candidate> candidates_;
+  std::vector<Use> uses_;  // by send of the sweep
+  std::size_t held_ = 0;
+};
+
+}  // namespace dma
