@@ -1,14 +1,12 @@
 // A Bnn whose weights are learned by sweeps of messages.
 #include <algorithm>
-#include <atomic>
 #include <boost/random/mersenne_twister.hpp>
 #include <boost/random/uniform_int_distribution.hpp>
 #include <cmath>
-#include <mutex>
 #include <numeric>
-#include <shared_mutex>
 
 #include "models/bnn_member.h"
+#include "models/member_gate.h"
 #include "models/noise.h"
 
 namespace dma {
@@ -41,27 +39,18 @@ void Bnn::fit_members(const RowMajor& x, const RowMajor& y, const TeamSum& sum, 
   LearnOptions own = options;
   own.jobs = std::max<std::size_t>(1, options.jobs / at_once);
   std::vector<std::optional<LearnReport>> reports(members_.size());
-  std::atomic<bool> stopped = false;
-  std::shared_mutex learning;
+  MemberGate gate;
   parallel_for(members_.size(), at_once, [&](std::size_t k) {
-    std::shared_lock working(learning);
-    if (stopped) return;
+    MemberGate::Pass learning(gate);
+    if (gate.is_closed()) return;
     if (!members_[k]->is_fitted()) {
       members_[k]->noise_variance.clear();
       make_member(k, own);
     }
     reports[k] = fit_member(k, x, y, sum, own, [&](const BnnEpoch& epoch) {
-      working.unlock();
-      bool go_on = true;
-      {
-        const std::lock_guard alone(learning);  // whoever is called may look at all members
-        go_on = (!on_epoch || on_epoch(epoch)) && !stopped;
-        if (!go_on) stopped = true;
-      }
-      working.lock();
-      return go_on;
+      return learning.ask([&] { return !on_epoch || on_epoch(epoch); });
     });
-    if (reports[k]->stop == LearnReport::Stop::interrupted) stopped = true;
+    if (reports[k]->stop == LearnReport::Stop::interrupted) gate.close();
   });
   for (const auto& report : reports) {
     if (!report) break;

@@ -139,7 +139,7 @@ void Learner::learn_batch(const Data& data, std::size_t batch, Worker& worker) {
       if (compares_nothing) executor.multiply_by_example(id, said.from(scalars.first));
     }
   }
-  const double step = memory().epochs.empty() ? options_.first_step : options_.step;
+  const double step = step_of_batch();
   for (const auto& [id, scalars, is_frozen] : shared_)
     if (!is_frozen)
       sites_.put_back(scalars, batch, step, state.context(id), cavity.from(scalars.first), said.from(scalars.first),

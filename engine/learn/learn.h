@@ -117,6 +117,7 @@ class Learner {
   void contexts_changed();
   LearnReport run_epochs(const Data& data, const Callback& callback);
   void learn_batch(const Data& data, std::size_t batch, Worker& worker);
+  double step_of_batch() const;
   void learn_in_rounds(const Data& data, EpochRecord& record);
   void learn_from_contexts(const Data& data, std::size_t batch, Worker& worker, std::span<double> change);
   void sum_sites(std::span<double> total) const;

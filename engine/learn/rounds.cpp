@@ -17,6 +17,15 @@ void Learner::sum_sites(std::span<double> total) const {
   team_->sum(parts, total);
 }
 
+// Mini-batches of one round do not know of each other, and all correct the same fault: what they say together is too much if
+// they are a large share of all. Measured (tools/SCALING.md): a twentieth is no risk by any method, a fifth diverges without
+// damping.
+double Learner::step_of_batch() const {
+  const double step = memory().epochs.empty() ? options_.first_step : options_.step;
+  constexpr double kShareAtOnce = 0.05;
+  return team_->size() == 1 ? step : std::min(step, kShareAtOnce * static_cast<double>(shares_.rounds()));
+}
+
 // Every worker learns one of its mini-batches from the contexts as they are now; then they gain the changes of all, added in
 // the order of the workers. Stored precisions are not negative, so whatever is added, the contexts stay proper.
 void Learner::learn_in_rounds(const Data& data, EpochRecord& record) {
