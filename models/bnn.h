@@ -90,7 +90,10 @@ class Bnn {
   ~Bnn();
 
   // Learns from rows of inputs and targets. Called again on the same data after an interruption it goes on. The options'
-  // targets are the network's outputs, whatever they name; the limits hold for every member.
+  // targets are the network's outputs, whatever they name; the limits hold for every member. With several jobs members are
+  // learned at the same time, and on_epoch is called by one of them at a time while no other is learning.
+  // Several workers: rows are dealt to them (deal_rows). In a team of several processes the rows are those dealt to the
+  // workers of this one, one worker after the other.
   FitReport fit(const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& targets, const LearnOptions& options = {},
                 const BnnCallback& on_epoch = {});
 
@@ -139,12 +142,16 @@ class Bnn {
  private:
   struct Member;
   using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+  FitReport fit_dealt(const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& targets, WorkerTeam& team, const LearnOptions& options,
+                      const BnnCallback& on_epoch);
   void make_member(std::size_t index, const LearnOptions& options);
-  LearnReport fit_member(std::size_t index, const RowMajor& x, const RowMajor& y, const LearnOptions& options,
+  LearnReport fit_member(std::size_t index, const RowMajor& x, const RowMajor& y, const TeamSum& sum, const LearnOptions& options,
                          const BnnCallback& on_epoch);
+  std::vector<Eigen::Index> learning_order(std::size_t member, const std::vector<Shares::Range>& shares, std::size_t first_worker) const;
+  void fit_members(const RowMajor& x, const RowMajor& y, const TeamSum& sum, const LearnOptions& options, const BnnCallback& on_epoch);
   void update_noise(Member& member, std::span<const double> targets);
   void update_priors(Member& member);
-  void choose_prediction_noise(const RowMajor& x, const RowMajor& y);
+  void choose_prediction_noise(const RowMajor& x, const RowMajor& y, const TeamSum& sum);
   void make_joint();
   void fit_joint(const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& targets, const LearnOptions& options,
                  const BnnCallback& on_epoch);

@@ -102,6 +102,7 @@ LearnOptions fit_options_from(const Json& json) {
   o.epochs = whole<int>(json, "epochs");
   o.tolerance = json_number(json.at("tolerance"));
   o.patience = whole<int>(json, "patience");
+  if (json.contains("workers")) o.workers = whole<std::size_t>(json, "workers");  // left out where there is one
   if (json.contains("least_gain")) o.least_gain = json_number(json.at("least_gain"));  // younger than the format
   o.evidence_weight = json_number(json.at("evidence_weight"));
   o.first_step = json_number(json.at("first_step"));
@@ -206,7 +207,7 @@ Json to_json(const BnnOptions& o) {
 }
 
 Json to_json(const LearnOptions& o) {
-  return {{"batches", o.batches},
+  Json json = {{"batches", o.batches},
           {"batch_size", o.batch_size},
           {"epochs", o.epochs},
           {"tolerance", json_number(o.tolerance)},
@@ -216,6 +217,8 @@ Json to_json(const LearnOptions& o) {
           {"first_step", json_number(o.first_step)},
           {"step", json_number(o.step)},
           {"likelihood_while_sweeping", o.likelihood == LearnOptions::Likelihood::while_sweeping}};
+  if (o.workers > 1) json["workers"] = o.workers;
+  return json;
 }
 
 Json to_json(const Scores& s) {

@@ -51,12 +51,13 @@ void check_options(const SavedBnn& saved) {
 // The batches that a member of a checkpoint has, or will have.
 std::size_t batch_count(const TrainingRecord& training) {
   const LearnOptions& o = training.options;
-  return o.batch_size == 0 ? o.batches : training.rows / o.batch_size + (training.rows % o.batch_size > 0 ? 1 : 0);
+  return o.batch_size == 0 ? o.batches : count_batches(o, training.rows);
 }
 
 void check_training(const SavedBnn& saved) {
   const TrainingRecord& t = saved.training;
   const LearnOptions& o = t.options;
+  expect(o.workers >= 1 && (!saved.is_checkpoint() || o.workers <= t.rows), "the number of workers is not usable");
   expect(!saved.is_checkpoint() || (t.rows >= 1 && o.batches >= 1 && batch_count(t) >= 1 && batch_count(t) <= t.rows),
          "the number of rows or batches is not usable");
   expect(o.evidence_weight > 0 && std::isfinite(o.evidence_weight) && o.first_step > 0 && o.first_step <= 1 && o.step > 0 &&

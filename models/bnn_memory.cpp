@@ -47,7 +47,7 @@ Bnn::Memory Bnn::memory(bool condensed) const {
   if (joint_) memory.joint = joint_->memory();
   for (const auto& member : members_)
     memory.members.push_back({member->noise_variance,
-                              condensed ? member->learner->condensed_memory() : member->learner->memory(), member->priors});
+                              condensed ? member->learner->condensed_memory() : member->learner->whole_memory(), member->priors});
   for (std::size_t k = 0; k < members_.size() && joint_; ++k) memory.members[k].learner.epochs = members_[k]->joint_epochs;
   if (condensed && memory.joint)  // where learning stands is of no use to who only predicts
     for (auto& member : memory.joint->members) member.plain = member.plain.condensed(), member.weighted = {};

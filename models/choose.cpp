@@ -1,8 +1,10 @@
 #include "models/choose.h"
 
 #include <algorithm>
+#include <mutex>
 
 #include "engine/support/error.h"
+#include "engine/support/parallel.h"
 #include "models/regression.h"
 #include "models/scores.h"
 
@@ -40,17 +42,21 @@ std::vector<Candidate> choose_settings(const Eigen::MatrixXd& inputs, const Eige
     options.learn_prior = c.learn_prior;
     set_tempering(fit_options, c.tempering);
   };
-  for (std::size_t k = 0; k < all.size(); ++k) {
+  std::mutex telling;
+  std::size_t done = 0;
+  parallel_for(all.size(), fit.jobs, [&](std::size_t k) {
     BnnOptions own = network;
     LearnOptions own_fit = fit;
+    own_fit.jobs = 1;
     own_fit.batches = std::min(own_fit.batches, learned.size());
     apply(all[k], own, own_fit);
     Bnn net(own);
     net.fit(inputs(learned, Eigen::all), targets(learned, Eigen::all), own_fit);
     const auto scores = scores_of(net.predict(inputs(held_back, Eigen::all)), targets(held_back, Eigen::all));
     for (const Scores& s : scores) all[k].log_likelihood += s.log_likelihood / static_cast<double>(scores.size());
-    if (tried) tried(k + 1, all.size());
-  }
+    const std::lock_guard lock(telling);
+    if (tried) tried(++done, all.size());
+  });
   apply(*std::ranges::max_element(all, {}, &Candidate::log_likelihood), network, fit);
   return all;
 }

@@ -116,7 +116,7 @@ ClassifierReport Classifier::fit(const Eigen::MatrixXd& inputs, const ClassLabel
     const NetworkRows rows = rows_of(part);
     Vector start;
     const ClassPrior prior = prior_of(part, rows, start, options_.seed + k - 1);
-    ClassFitOptions options{.epochs = options_.epochs};
+    ClassFitOptions options{.epochs = options_.epochs, .jobs = options_.jobs};
     options.on_epoch = [&](const ClassEpoch& epoch) {
       return !on_epoch || on_epoch({k, parts, options_.epochs, epoch});
     };
@@ -200,7 +200,8 @@ Classifier::Weights Classifier::weights(const Part& part) const {
               .variance = Vector(part.mean.size()),
               .prior_variance = prior.at(part.scale).cwiseInverse(),
               .first = {0}};
-  all.variance(unit_order(rows, width())) = triangular_inverse(part.factor).colwise().squaredNorm().transpose();
+  Crew alone(1);
+  all.variance(unit_order(rows, width())) = triangular_inverse(part.factor, alone).colwise().squaredNorm().transpose();
   const auto& layers = rows.shape().layers;
   for (std::size_t l = 0; l + 1 < layers.size(); ++l)
     all.first.push_back(all.first.back() + layers[l + 1] * (layers[l] + 1));

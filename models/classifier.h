@@ -34,6 +34,7 @@ struct ClassifierOptions {
   std::size_t members = 0;          // networks from different draws, mixed; 0: as many as are quick, up to four
   int epochs = 40;                  // limit, for every part
   std::uint64_t seed = 1;
+  std::size_t jobs = 1;             // threads; no result depends on them
 };
 
 struct ClassifierEpoch {

@@ -37,11 +37,13 @@ JointRegime choose_regime(Index rows, Index outputs, Index scalars, double memor
     return {JointRegime::Form::none,
             fmt::format("{}: an epoch of one Gaussian would take {:.0g} products, more than {:.0g}; message sweeps instead", sizes, products,
                         kMostProducts)};
-  if (dual) return {JointRegime::Form::dual, fmt::format("{}: one Gaussian over all weights, by a matrix over rows (dual)", sizes)};
+  const auto at_once = static_cast<std::size_t>(std::clamp(memory_limit_bytes / std::max(bytes, 1.0), 1.0, 1000.0));
+  if (dual)
+    return {JointRegime::Form::dual, fmt::format("{}: one Gaussian over all weights, by a matrix over rows (dual)", sizes), at_once};
   if (worth_growing(rows, outputs, scalars))
     return {JointRegime::Form::growing,
-            fmt::format("{}: one Gaussian over all weights (primal), first on growing subsets of the rows", sizes)};
-  return {JointRegime::Form::primal, fmt::format("{}: one Gaussian over all weights (primal)", sizes)};
+            fmt::format("{}: one Gaussian over all weights (primal), first on growing subsets of the rows", sizes), at_once};
+  return {JointRegime::Form::primal, fmt::format("{}: one Gaussian over all weights (primal)", sizes), at_once};
 }
 
 }  // namespace dma

@@ -11,6 +11,7 @@ namespace dma {
 struct JointRegime {
   enum class Form { dual, primal, growing, none } form = Form::primal;
   std::string reason;  // one line
+  std::size_t members_at_once = 1;  // that there is memory for
 
   std::unique_ptr<Curvature> curvature() const;
 };

@@ -2,9 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <deque>
+#include <latch>
 
 #include "engine/learn/joint/growing.h"
 #include "engine/support/error.h"
+#include "engine/support/parallel.h"
+#include "models/member_gate.h"
 
 namespace dma {
 
@@ -93,6 +97,24 @@ struct JointRegression::Fitting {
   RowBeliefs rival;
   double rival_score = 0;     // log density of all rows, each left out
   double rival_evidence = 0;  // with constant noise
+  std::size_t jobs = 1;       // of every member
+  MemberGate gate = {};
+  std::deque<std::latch> plain_ended = {};  // of every member
+};
+
+// One member while it is learned.
+struct JointRegression::Learning {
+  Learning(MemberGate& gate, std::latch& its_end) : pass(gate), plain_ended(its_end) {}
+  ~Learning() { end_plain(); }  // whoever waits for it must not wait for ever
+  Learning(const Learning&) = delete;
+  Learning& operator=(const Learning&) = delete;
+  void end_plain() {
+    if (!ended) plain_ended.count_down();
+    ended = true;
+  }
+  MemberGate::Pass pass;
+  std::latch& plain_ended;
+  bool ended = false;
 };
 
 JointRegression::JointRegression(JointRegressionOptions options)
@@ -108,7 +130,7 @@ JointRegression::JointRegression(JointRegressionOptions options)
 
 JointRegressionReport JointRegression::fit(RowData data, const std::function<bool(const Progress&)>& on_epoch) {
   const JointRegime regime = choose_regime(data.rows.rows(), data.targets.cols(), network_.scalars());
-  Fitting fitting{std::move(data), regime, on_epoch, {}, {}, {}, 0, 0};
+  Fitting fitting{.data = std::move(data), .regime = regime, .on_epoch = on_epoch};
   Matrix& rows = fitting.data.rows;
   const Matrix& targets = fitting.data.targets;
   if (fitting.regime.form == JointRegime::Form::none) fail("fit: {}", fitting.regime.reason);
@@ -117,9 +139,20 @@ JointRegressionReport JointRegression::fit(RowData data, const std::function<boo
                                               : affordable_members(rows.rows(), targets.cols(), network_.scalars()));
   memory_.lowest = rows.colwise().minCoeff(), memory_.highest = rows.colwise().maxCoeff();
   if (options_.linear_rival) fit_rival(fitting);
+  const std::size_t members = memory_.members.size(), at_once = members_at_once(fitting.regime);
+  fitting.plain.resize(members), fitting.weighted.resize(members);
+  for (std::size_t k = 0; k < members; ++k) fitting.plain_ended.emplace_back(1);
+  fitting.jobs = std::max<std::size_t>(1, options_.jobs / at_once);
+  std::vector<char> begun(members), whole(members);
+  parallel_for(members, at_once, [&](std::size_t k) {
+    Learning learning(fitting.gate, fitting.plain_ended[k]);
+    if (fitting.gate.is_closed()) return;
+    begun[k] = 1;
+    whole[k] = fit_member(fitting, k, learning);
+  });
   std::size_t fitted = 0;
-  for (std::size_t k = 0; k < memory_.members.size() && !report.interrupted; ++k) {
-    report.interrupted = !fit_member(fitting, k);
+  for (std::size_t k = 0; k < members && begun[k]; ++k) {
+    report.interrupted = report.interrupted || !whole[k];
     const Member& member = memory_.members[k];
     report.epochs.push_back(std::max(member.plain.epoch, member.weighted.epoch));
     report.settled.push_back(member.plain.is_settled() && (!member.weighted_posterior || member.weighted.is_settled()));
@@ -134,7 +167,7 @@ JointRegressionReport JointRegression::fit(RowData data, const std::function<boo
                 memory_.members[k], each, left_out_);
   memory_.network_share = 1;
   if (options_.linear_rival) {
-    const double ahead = nats_ahead(fitting, score_of(left_out_, targets));
+    const double ahead = nats_ahead(fitting, score_of(left_out_, targets), members);
     double& share = memory_.network_share;
     share = 1 / (1 + std::exp(-ahead));
     if (share < kLeastMember) share = 0;
@@ -150,15 +183,21 @@ JointRegressionReport JointRegression::fit(RowData data, const std::function<boo
   return report;
 }
 
+// Each has matrices of its own, and processes of a team must all do the same thing next.
+std::size_t JointRegression::members_at_once(const JointRegime& regime) const {
+  if (options_.team && !options_.team->is_whole()) return 1;
+  return std::clamp<std::size_t>(regime.members_at_once, 1, std::max<std::size_t>(1, std::min(options_.jobs, memory_.members.size())));
+}
+
 // Of the network, whose left-out rows have this log density; evidences are those of constant noise. Left-out rows are
 // predicted with hidden units that have seen them: with more weights than rows they flatter, and the network must have
 // the better evidence too. With fewer weights the evidence is too strict instead: on wine it prefers the linear model
 // by 49 nats that left-out rows do not confirm.
-double JointRegression::nats_ahead(const Fitting& fitting, double score) const {
+double JointRegression::nats_ahead(const Fitting& fitting, double score, std::size_t members) const {
   using RivalBy = JointRegressionOptions::RivalBy;
   double evidence = -1e300;
-  for (const Member& member : memory_.members)
-    if (member.plain_posterior) evidence = std::max(evidence, member.plain_evidence);
+  for (std::size_t k = 0; k < members; ++k)
+    if (memory_.members[k].plain_posterior) evidence = std::max(evidence, memory_.members[k].plain_evidence);
   const double by_rows = score - fitting.rival_score - kBenefitOfDoubt,
                by_evidence = evidence - fitting.rival_evidence - kBenefitOfDoubt;
   if (options_.rival_by == RivalBy::evidence) return by_evidence;
@@ -175,6 +214,7 @@ void JointRegression::fit_rival(Fitting& fitting) {
   SharedState state{.mean = Vector::Zero(linear_.scalars()), .noise = {}};
   for (Index k = 0; k < data.targets.cols(); ++k) state.noise.push_back(LogLinearNoise::constant(kFirstNoise));
   const auto curvature = data.count() <= linear_.scalars() ? make_dual() : make_primal();
+  curvature->share(options_.jobs, options_.team);
   SharedFitOptions joint{.epochs = kRivalEpochs, .least_gain = kRivalGain};
   double evidence = fitting.rival_evidence = fit_shared(linear_, data, linear_prior_, joint, state, *curvature);
   if (noise_by_inputs()) {
@@ -195,7 +235,7 @@ void JointRegression::fit_rival(Fitting& fitting) {
   fitting.rival_score = score_of({component(fitting.rival, *memory_.rival, {})}, data.targets);
 }
 
-bool JointRegression::fit_member(Fitting& fitting, std::size_t index) {
+bool JointRegression::fit_member(Fitting& fitting, std::size_t index, Learning& learning) {
   const RowData& data = fitting.data;
   Member& member = memory_.members[index];
   member.plain_posterior.reset();  // of an earlier fit; this one may stop before it has new ones
@@ -206,13 +246,16 @@ bool JointRegression::fit_member(Fitting& fitting, std::size_t index) {
   SharedFitOptions joint{.epochs = options_.epochs,
                          .learn_noise = options_.noise.empty(),
                          .learn_scale = options_.learn_scale,
-                         .least_gain = options_.least_gain};
+                         .least_gain = options_.least_gain,
+                         .jobs = fitting.jobs,
+                         .team = options_.team};
   joint.on_epoch = [&](const SharedEpoch& epoch) {
     const SharedState& state = member.weighted.epoch > 0 ? member.weighted : member.plain;
     std::vector<double> noise;
     for (const LogLinearNoise& own : state.noise)
       noise.push_back(std::exp(own.variances(data.rows).array().log().mean()));
-    if (fitting.on_epoch) going_on = fitting.on_epoch({index, epoch, std::move(noise)});
+    going_on = learning.pass.ask([&] { return !fitting.on_epoch || fitting.on_epoch({index, epoch, std::move(noise)}); });
+    if (options_.team) going_on = !options_.team->any(!going_on);
     return going_on;
   };
   SharedState& plain = member.plain;
@@ -225,6 +268,7 @@ bool JointRegression::fit_member(Fitting& fitting, std::size_t index) {
           LogLinearNoise::constant(options_.noise.empty() ? kFirstNoise : options_.noise[static_cast<std::size_t>(k)]));
   }
   const auto curvature = fitting.regime.curvature();
+  curvature->share(fitting.jobs, options_.team);
   if (growing && starts) {
     learn_on_subsets(network_, data, prior, joint, plain, options_.seed + index);
     plain.epoch = std::max(0, options_.epochs - kFullEpochs);
@@ -242,12 +286,17 @@ bool JointRegression::fit_member(Fitting& fitting, std::size_t index) {
   }
   Fitted fitted = finish(data, noisy, *curvature, evidence, options_.tails);
   member.plain_posterior = std::move(fitted.posterior);
-  fitting.plain.push_back(std::move(fitted.left_out));
-  fitting.weighted.emplace_back();
+  fitting.plain[index] = std::move(fitted.left_out);
+  learning.end_plain();
   // A network that has lost to the linear model needs no finer noise.
+  // The evidence is the best of this member and those before it, however many are learned at once.
+  if (options_.linear_rival)
+    learning.pass.wait([&] {
+      for (std::size_t k = 0; k < index; ++k) fitting.plain_ended[k].wait();
+    });
   const bool lost = options_.linear_rival &&
-                    nats_ahead(fitting, score_of({component(fitting.plain.back(), *member.plain_posterior, {})}, data.targets)) <
-                        std::log(kLeastMember);
+                    nats_ahead(fitting, score_of({component(fitting.plain[index], *member.plain_posterior, {})}, data.targets),
+                               index + 1) < std::log(kLeastMember);
   if (!going_on || lost || !noise_by_inputs()) return going_on;
 
   if (member.weighted.epoch == 0) {
@@ -260,7 +309,7 @@ bool JointRegression::fit_member(Fitting& fitting, std::size_t index) {
   evidence = fit_shared(network_, data, prior, joint, member.weighted, *curvature);
   fitted = finish(data, member.weighted, *curvature, evidence, options_.tails);
   member.weighted_posterior = std::move(fitted.posterior);
-  fitting.weighted.back() = std::move(fitted.left_out);
+  fitting.weighted[index] = std::move(fitted.left_out);
   return going_on;
 }
 

@@ -41,6 +41,8 @@ struct JointRegressionOptions {
   enum class RivalBy { left_out, evidence, both } rival_by = RivalBy::both;
   std::size_t members = 0;  // networks from different draws, mixed; 0: as many as take little time, up to four
   std::uint64_t seed = 1;
+  std::size_t jobs = 1;                        // threads; no result depends on them
+  std::shared_ptr<WorkerTeam> team = nullptr;  // see Curvature::share(); the rows are those of all workers
 };
 
 struct JointRegressionReport {
@@ -61,7 +63,8 @@ class JointRegression {
     SharedEpoch epoch;
     std::vector<double> noise;  // geometric mean of the variance over rows, per output
   };
-  // Goes on where an interrupted fit stopped.
+  // Goes on where an interrupted fit stopped. With several jobs members are learned at the same time, and on_epoch is called
+  // by one of them at a time while no other is learning.
   JointRegressionReport fit(RowData data, const std::function<bool(const Progress&)>& on_epoch = {});
 
   // Learns more rows on top of what `known` rows taught, without those: every Gaussian is the prior of its update. The level of
@@ -72,6 +75,7 @@ class JointRegression {
 
   // The limits of the next fit; a gain of 0 leaves the default.
   void set_limits(int epochs, int weighted_epochs, double least_gain);
+  void share(std::size_t jobs, std::shared_ptr<WorkerTeam> team) { options_.jobs = jobs, options_.team = std::move(team); }
 
   std::vector<PredictionComponent> predict(const Matrix& rows) const;
   // Geometric mean of the noise variance of these rows, per output, tails left aside.
@@ -107,8 +111,10 @@ class JointRegression {
  private:
   struct Fitting;
   void fit_rival(Fitting& fitting);
-  double nats_ahead(const Fitting& fitting, double score) const;
-  bool fit_member(Fitting& fitting, std::size_t index);
+  double nats_ahead(const Fitting& fitting, double score, std::size_t members) const;
+  struct Learning;
+  bool fit_member(Fitting& fitting, std::size_t index, Learning& learning);
+  std::size_t members_at_once(const JointRegime& regime) const;
   bool noise_by_inputs() const { return options_.noise_model != NoiseModel::constant; }
   JointRegressionOptions::Share share() const;
   std::vector<double> noise_of(const Matrix& rows, double network_share) const;

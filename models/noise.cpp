@@ -14,14 +14,15 @@ namespace dma {
 namespace {
 
 // Up to a constant.
-double log_likelihood(std::span<const ComponentPredictions> components, std::span<const double> targets, double b) {
+double log_likelihood(std::span<const ComponentPredictions> components, std::span<const double> targets, double b,
+                      std::size_t begin, std::size_t end) {
   const auto log_density = [&](const ComponentPredictions& c, std::size_t n) {
     const double variance = c.variances[n] + b, off = targets[n] - c.means[n];
     return -0.5 * (std::log(variance) + off * off / variance);
   };
   double sum = 0;
   std::vector<double> logs(components.size());
-  for (std::size_t n = 0; n < targets.size(); ++n) {
+  for (std::size_t n = begin; n < end; ++n) {
     for (std::size_t k = 0; k < components.size(); ++k) logs[k] = log_density(components[k], n);
     sum += components.size() == 1 ? logs[0] : log_sum_exp(logs);
   }
@@ -31,12 +32,17 @@ double log_likelihood(std::span<const ComponentPredictions> components, std::spa
 }  // namespace
 
 double most_likely_noise(std::span<const ComponentPredictions> components, std::span<const double> targets, double smallest,
-                         double largest) {
+                         double largest, const TeamSum* sum) {
   constexpr double kGridStep = 0.7;  // log 2
   const double low = std::log(smallest), width = std::log(largest) - low;
   const auto steps = whole_number(std::ceil(width / kGridStep), 1, 3000);  // doubles span 2100
   const auto place = [&](int i) { return low + width * std::clamp(i, 0, steps) / steps; };
-  const auto cost = [&](double log_b) { return -log_likelihood(components, targets, std::exp(log_b)); };
+  const auto cost = [&](double log_b) {
+    const auto part = [&](std::size_t begin, std::size_t end) {
+      return -log_likelihood(components, targets, std::exp(log_b), begin, end);
+    };
+    return sum != nullptr ? (*sum)(part) : part(0, targets.size());
+  };
   int best = 0;
   double least = cost(place(0));
   for (int i = 1; i <= steps; ++i)

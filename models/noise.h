@@ -4,6 +4,8 @@
 #include <span>
 #include <vector>
 
+#include "engine/learn/worker_team.h"
+
 namespace dma {
 
 // Predictions of one network for all examples, without noise.
@@ -17,8 +19,9 @@ struct ComponentPredictions {
 //
 // With predictions of different variances this may have several maxima, even for one component. A grid in log b, fine enough
 // to tell apart what more than a factor of 2 separates, finds the highest; Brent's method the place between its neighbours.
-// At least one component and one target are expected, and 0 < smallest <= largest < inf.
+// At least one component and one target are expected, and 0 < smallest <= largest < inf. `sum` adds over the examples of all
+// workers, of which those here are some; none: there are no others.
 double most_likely_noise(std::span<const ComponentPredictions> components, std::span<const double> targets, double smallest,
-                         double largest);
+                         double largest, const TeamSum* sum = nullptr);
 
 }  // namespace dma

@@ -9,9 +9,18 @@ namespace {
 
 // The power of two at or below the largest magnitude: dividing by it rounds nothing, and squares and sums of what is left
 // stay in range. 1 if all are 0.
-double unit_of(const Eigen::ArrayXd& values) {
-  const double largest = values.size() == 0 ? 0.0 : values.abs().maxCoeff();
+double unit_of(const Eigen::ArrayXd& values, const TeamSum& sum) {
+  double largest = values.size() == 0 ? 0.0 : values.abs().maxCoeff();
+  sum.team().largest({&largest, 1});
   return largest > 0 && std::isfinite(largest) ? std::ldexp(1.0, std::ilogb(largest)) : 1.0;
+}
+
+double mean_of(const Eigen::ArrayXd& values, const TeamSum& sum) {
+  if (sum.team().size() == 1) return values.mean();
+  const double total = sum([&](std::size_t begin, std::size_t end) {
+    return values.segment(static_cast<Eigen::Index>(begin), static_cast<Eigen::Index>(end - begin)).sum();
+  });
+  return total / sum([](std::size_t begin, std::size_t end) { return static_cast<double>(end - begin); });
 }
 
 }  // namespace
@@ -21,14 +30,19 @@ Standardiser Standardiser::identity(Eigen::Index columns) {
 }
 
 Standardiser Standardiser::of(const Eigen::MatrixXd& data) {
+  const auto alone = local_team(1);
+  return of(data, TeamSum(*alone, {{0, static_cast<std::size_t>(data.rows())}}));
+}
+
+Standardiser Standardiser::of(const Eigen::MatrixXd& data, const TeamSum& sum) {
   Standardiser s = identity(data.cols());
   for (Eigen::Index j = 0; j < data.cols(); ++j) {
     const Eigen::ArrayXd column = data.col(j);
-    const double unit = unit_of(column);
+    const double unit = unit_of(column, sum);
     const Eigen::ArrayXd scaled = column / unit;
-    const double mean = scaled.mean();
+    const double mean = mean_of(scaled, sum);
     const Eigen::ArrayXd deviations = scaled - mean;
-    const double spread = unit_of(deviations), sd = spread * std::sqrt((deviations / spread).square().mean());
+    const double spread = unit_of(deviations, sum), sd = spread * std::sqrt(mean_of((deviations / spread).square(), sum));
     s.shift(j) = mean * unit;
     // Rounding gives a constant column a spread of a few ulps of its value. Below the smallest normal number a deviation has
     // no digits left.

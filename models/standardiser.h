@@ -4,6 +4,8 @@
 
 #include <Eigen/Dense>
 
+#include "engine/learn/worker_team.h"
+
 namespace dma {
 
 struct Standardiser {
@@ -11,6 +13,7 @@ struct Standardiser {
 
   static Standardiser identity(Eigen::Index columns);
   static Standardiser of(const Eigen::MatrixXd& data);
+  static Standardiser of(const Eigen::MatrixXd& data, const TeamSum& sum);  // of the rows of all workers
 
   Eigen::MatrixXd apply(const Eigen::MatrixXd& data) const;
   Eigen::MatrixXd undo(const Eigen::MatrixXd& data) const;

@@ -116,7 +116,7 @@ std::vector<Certificate> certify_all_methods(const Kind& kind, const CertifyOpti
   return certificates;
 }
 
-std::vector<Certificate> certify_all_methods(const Registry& registry, const CertifyOptions& options) {
+std::vector<Certificate> certify_all_methods(const Registry& registry, const CertifyOptions& options, std::size_t jobs) {
   struct Task {
     const Kind* kind;
     std::string method;
@@ -125,14 +125,14 @@ std::vector<Certificate> certify_all_methods(const Registry& registry, const Cer
   for (const auto& [name, kind] : registry.kinds())
     for (const std::string& method : registry.is_like_gaussian(kind) ? methods_to_certify(kind) : std::vector<std::string>{}) tasks.push_back({&kind, method});
   std::vector<Certificate> certificates(tasks.size());
-  parallel_for(tasks.size(), all_processors(),
+  parallel_for(tasks.size(), jobs,
                [&](std::size_t i) { certificates[i] = certify(*tasks[i].kind, tasks[i].method, options); });
   return certificates;
 }
 
-std::string describe_with_bands(const Registry& registry, const CertifyOptions& options) {
+std::string describe_with_bands(const Registry& registry, const CertifyOptions& options, std::size_t jobs) {
   std::string text = describe(registry) + "\nearned quality:\n";
-  for (const Certificate& certificate : certify_all_methods(registry, options))
+  for (const Certificate& certificate : certify_all_methods(registry, options, jobs))
     text += "  " + certificate.line() + "\n";
   return text;
 }

@@ -13,6 +13,7 @@
 #include "engine/certify/certificate.h"
 #include "engine/certify/checks.h"
 #include "engine/kinds/registry.h"
+#include "engine/support/parallel.h"
 
 namespace dma {
 
@@ -22,10 +23,12 @@ Certificate certify(const Kind& kind, std::string_view method, const CertifyOpti
 // One certificate for each method that a kind has messages of its own for; a kind whose messages are all exact has one.
 std::vector<Certificate> certify_all_methods(const Kind& kind, const CertifyOptions& options = {});
 
-// The same for every kind of a registry, in its order; on all processors.
-std::vector<Certificate> certify_all_methods(const Registry& registry, const CertifyOptions& options = {});
+// The same for every kind of a registry, in its order; on so many threads.
+std::vector<Certificate> certify_all_methods(const Registry& registry, const CertifyOptions& options = {},
+                                             std::size_t jobs = all_processors());
 
 // The registry's table, and a line for each kind and method with the band it has just earned.
-std::string describe_with_bands(const Registry& registry, const CertifyOptions& options = quick_certification());
+std::string describe_with_bands(const Registry& registry, const CertifyOptions& options = quick_certification(),
+                                std::size_t jobs = all_processors());
 
 }  // namespace dma

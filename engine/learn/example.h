@@ -7,11 +7,6 @@
 
 namespace dma {
 
-// Examples are split into mini-batches in their order, as evenly as possible.
-inline std::size_t first_example(std::size_t batch, std::size_t batches, std::size_t examples) {
-  return batch * examples / batches;
-}
-
 // One run of the schedule on the observed values, counted in the record. A single sweep, the common case, needs nothing of
 // what run() does besides.
 inline void solve_example(State& state, Executor& executor, EpochRecord& record) {

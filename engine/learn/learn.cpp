@@ -38,18 +38,17 @@ Learner::Learner(const Graph& graph, const Registry& registry, const Scheduler& 
       fail("the learner keeps messages of single factors, which this solver does not make; give it a schedule");
   state_ = std::make_unique<State>(plan_);
   predict_state_ = std::make_unique<State>(predict_plan_);
-  std::uint32_t scalars = 0;
+  team_ = options_.team ? options_.team : local_team(options_.workers);
+  crew_ = std::make_unique<Crew>(options_.jobs);
   std::vector<bool> any_sign;
   for (std::uint32_t v = 0; v < plan_->variables.size(); ++v)
     if (const auto variable = plan_->variables[v]; variable.shared) {
-      shared_.push_back({{v}, {scalars, variable.size}});
-      scalars += variable.size;
-      any_sign.resize(scalars, !variable.family->is_like_gaussian);
+      shared_.push_back({{v}, {scalars_, variable.size}});
+      scalars_ += variable.size;
+      any_sign.resize(scalars_, !variable.family->is_like_gaussian);
     }
   if (shared_.empty()) fail("the graph has no shared variable to learn; declare one with graph.shared(...)");
-  sites_ = Sites(scalars, options_.evidence_weight, std::move(any_sign));
-  said_tau_.resize(scalars);
-  said_rho_.resize(scalars);
+  sites_ = Sites(scalars_, options_.evidence_weight, std::move(any_sign));
   take_constants();
   rebuild_context();
 }
@@ -60,8 +59,8 @@ void Learner::take_constants() {
   for (State* const state : {predict_state_.get(), state_.get()}) {
     Executor executor(*state);
     executor.refresh_constants();
-    std::fill_n(prior.tau, said_tau_.size(), 0.0);
-    std::fill_n(prior.rho, said_tau_.size(), 0.0);
+    std::fill_n(prior.tau, scalars_, 0.0);
+    std::fill_n(prior.rho, scalars_, 0.0);
     for (const auto& [id, scalars, is_frozen] : shared_) executor.take_constants(id, prior.from(scalars.first));
   }
 }
@@ -69,11 +68,13 @@ void Learner::take_constants() {
 void Learner::prepare(std::size_t examples) {
   if (examples_ != 0 && examples_ != examples)
     fail("the learner was fitted on {} examples and is now given {}; make a new one", examples_, examples);
-  const std::size_t batches = count_batches(options_, examples);
+  shares_ = Shares(*team_, options_, examples);
+  const std::size_t batches = shares_.batches();
+  divide_batches(shares_.all_batches(), nullptr);
   if (sites_.batches() == 0) sites_.start(batches);
   if (sites_.batches() != batches)
     fail("the restored messages are those of {} batches, but {} examples make {}", sites_.batches(), examples, batches);
-  if (std::ranges::none_of(memory().active, [](bool active) { return active; }))
+  if (!team_->any(std::ranges::any_of(memory().active, [](bool active) { return active; })))
     fail("every batch was forgotten; nothing is left to learn from");
   examples_ = examples;
   fitted_.resize(examples * target_size());
@@ -84,12 +85,25 @@ void Learner::prepare(std::size_t examples) {
 void Learner::restore(Memory memory) {
   if (options_.batch_size == 0 && memory.tau.size() != options_.batches)
     fail("the stored messages are those of {} batches, but {} are expected", memory.tau.size(), options_.batches);
+  const std::size_t batches = memory.tau.size();
+  if (team_->size() > 1 && batches < team_->size())
+    fail("the stored messages are those of {} batches, but there are {} workers; each has at least one", batches, team_->size());
+  if (!team_->is_whole()) divide_batches(batches, &memory);
   sites_.restore(std::move(memory));
+  divide_batches(batches, nullptr);
   rebuild_context();
 }
 
 void Learner::rebuild_context() {
-  for (const auto& [id, scalars, is_frozen] : shared_) sites_.form_context(scalars, state_->context(id));
+  if (team_->size() == 1) {
+    for (const auto& [id, scalars, is_frozen] : shared_) sites_.form_context(scalars, state_->context(id));
+  } else {
+    std::vector<double> total(2 * std::size_t{scalars_});
+    sum_sites(total);
+    const MessageArrays sum{total.data(), total.data() + scalars_};
+    for (const auto& [id, scalars, is_frozen] : shared_)
+      sites_.form_context_of(scalars, sum.from(scalars.first), state_->context(id));
+  }
   contexts_changed();
 }
 
@@ -99,34 +113,41 @@ void Learner::contexts_changed() {
   shared_factors_.update(*state_);
 }
 
-void Learner::learn_batch(const Data& data, std::size_t batch, Executor& executor, EpochRecord& record) {
-  const MessageArrays said{said_tau_.data(), said_rho_.data()};
+Learner::Worker::Worker(State& its_state) : state(its_state) {}
+Learner::Worker::Worker(State&& its_own) : own(std::make_unique<State>(std::move(its_own))), state(*own) {}
+
+void Learner::learn_batch(const Data& data, std::size_t batch, Worker& worker) {
+  State& state = worker.state;
+  for (auto* array : {&worker.cavity_tau, &worker.cavity_rho, &worker.said_tau, &worker.said_rho}) array->resize(scalars_);
+  const MessageArrays said{worker.said_tau.data(), worker.said_rho.data()}, cavity{worker.cavity_tau.data(), worker.cavity_rho.data()};
   for (const auto& [id, scalars, is_frozen] : shared_)
-    if (!is_frozen) sites_.take_out(scalars, batch, state_->context(id), has_points_);
-  const bool compares_nothing = has_points_;  // with what is known exactly
+    if (!is_frozen) sites_.take_out(scalars, batch, state.context(id), cavity.from(scalars.first), worker.has_points);
+  const bool compares_nothing = worker.has_points;  // with what is known exactly
   if (compares_nothing) {
-    std::ranges::fill(said_tau_, 0.0);
-    std::ranges::fill(said_rho_, 0.0);
+    std::ranges::fill(worker.said_tau, 0.0);
+    std::ranges::fill(worker.said_rho, 0.0);
   }
+  Executor executor(state);
   const Executor::Holding holding(executor);
   for (const auto& [id, scalars, is_frozen] : shared_)
     if (!is_frozen && !compares_nothing) executor.hold(id);
-  const std::size_t end = first_example(batch + 1, sites_.batches(), examples_);
-  for (std::size_t n = first_example(batch, sites_.batches(), examples_); n < end; ++n) {
-    observe_example(data, n, *state_);
-    solve_example(*state_, executor, record);
+  const auto [begin, end] = shares_.examples_of_batch(batch);
+  for (std::size_t n = begin; n < end; ++n) {
+    observe_example(data, n, state);
+    solve_example(state, executor, worker.record);
     if (options_.likelihood == LearnOptions::Likelihood::while_sweeping) read_predictions(executor, n, fitted_);
     for (const auto& [id, scalars, is_frozen] : shared_) {
       if (is_frozen) continue;
-      has_points_ = executor.absorb(id, has_points_);
+      worker.has_points = executor.absorb(id, worker.has_points);
       if (compares_nothing) executor.multiply_by_example(id, said.from(scalars.first));
     }
   }
-  has_points_ |= executor.release();
-  const double step = memory().epochs.empty() ? options_.first_step : options_.step;
+  worker.has_points |= executor.release();
+  const double step = step_of_batch();
   for (const auto& [id, scalars, is_frozen] : shared_)
     if (!is_frozen)
-      sites_.put_back(scalars, batch, step, state_->context(id), said.from(scalars.first), has_points_);
+      sites_.put_back(scalars, batch, step, state.context(id), cavity.from(scalars.first), said.from(scalars.first),
+                      worker.has_points);
 }
 
 LearnReport Learner::fit(const Data& data, const Callback& callback) {
@@ -147,12 +168,13 @@ Learner::Added Learner::add(const Data& examples) {
   const std::size_t count = check_data(plan_, examples);
   Executor executor(*state_);
   EpochRecord record;
-  const MessageArrays said{said_tau_.data(), said_rho_.data()};
+  std::vector<double> tau(scalars_), rho(scalars_);
+  const MessageArrays said{tau.data(), rho.data()};
   for (std::size_t n = 0; n < count; ++n) {
     observe_example(examples, n, *state_);
     solve_example(*state_, executor, record);
-    std::ranges::fill(said_tau_, 0.0);
-    std::ranges::fill(said_rho_, 0.0);
+    std::ranges::fill(tau, 0.0);
+    std::ranges::fill(rho, 0.0);
     for (const auto& [id, scalars, is_frozen] : shared_)
       if (!is_frozen) executor.multiply_by_example(id, said.from(scalars.first));
     sites_.add(said);
@@ -168,23 +190,30 @@ Learner::Added Learner::learn_one(const Data& example) {
 }
 
 LearnReport Learner::run_epochs(const Data& data, const Callback& callback) {
-  Executor executor(*state_);
   const auto start = std::chrono::steady_clock::now();
   const double before = memory().epochs.empty() ? 0.0 : memory().epochs.back().seconds;
   LearnReport report;
+  Worker alone(*state_);
   while (static_cast<int>(memory().epochs.size()) < options_.epochs) {
     rebuild_context();  // once an epoch, so that rounding cannot drift
     EpochRecord record;
     record.epoch = static_cast<int>(memory().epochs.size()) + 1;
-    for (std::size_t b = 0; b < sites_.batches(); ++b)
-      if (sites_.is_active(b)) learn_batch(data, b, executor, record);
+    if (team_->size() == 1) {
+      alone.has_points = has_points_;
+      alone.record = record;
+      for (std::size_t b = 0; b < sites_.batches(); ++b)
+        if (sites_.is_active(b)) learn_batch(data, b, alone);
+      record = alone.record;
+    } else {
+      learn_in_rounds(data, record);
+    }
     contexts_changed();
     record.log_likelihood = log_likelihood(data);
     record.seconds = before + std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     sites_.add_epoch(record);
     report.faults += record.faults;
     report.replaced += record.replaced;
-    const bool go_on = !callback || callback(record);
+    const bool go_on = !team_->any(callback && !callback(record));
     if (const auto reason = finished()) {
       report.stop = *reason;
       break;
@@ -234,7 +263,7 @@ void Learner::set_parameter(FactorId factor, std::string_view parameter, std::sp
   predict_state_->set_parameter(factor, parameter, values);
   shared_factors_.set_parameter(factor, parameter, values);
   const MessageArrays prior = sites_.prior();
-  const std::vector<double> tau_before(prior.tau, prior.tau + said_tau_.size()), rho_before(prior.rho, prior.rho + said_tau_.size());
+  const std::vector<double> tau_before(prior.tau, prior.tau + scalars_), rho_before(prior.rho, prior.rho + scalars_);
   take_constants();
   for (const auto& [id, scalars, is_frozen] : shared_) {
     const MessageArrays context = state_->context(id);

@@ -5,7 +5,7 @@
 // The graph describes one example. Its shared variables (weights, skills) keep what they learned from all examples in their
 // context (State::context): their prior times one stored message per mini-batch (sites.h). A mini-batch is learned anew by
 // dividing its stored message out of the context, running the schedule on its examples one after the other, each adding its
-// messages, and storing what the context gained.
+// messages, and storing what the context gained. Several workers do so at the same time, in rounds (LearnOptions::workers).
 #pragma once
 
 #include <functional>
@@ -19,7 +19,9 @@
 #include "engine/learn/report.h"
 #include "engine/learn/shared_factors.h"
 #include "engine/learn/sites.h"
+#include "engine/learn/worker_team.h"
 #include "engine/run/run.h"
+#include "engine/support/parallel.h"
 
 namespace dma {
 
@@ -69,13 +71,18 @@ class Learner {
   // The same for the learned examples themselves, each as if its mini-batch had never been learned.
   void predict_left_out(const Data& data, std::span<double> means, std::span<double> variances) const;
   std::size_t target_size() const;  // elements of all targets
+  // Sums over the fitted examples of all workers.
+  TeamSum sum_over_examples() const;
 
   void set_parameter(FactorId factor, std::string_view parameter, std::span<const double> values);
 
   const Memory& memory() const { return sites_.memory(); }
+  // Of a team of several processes, whose memories are each that of their own mini-batches: all of them, for the first
+  // process; all processes call it.
+  Memory whole_memory() const;
   // All stored messages as those of one mini-batch: enough to predict.
-  Memory condensed_memory() const { return sites_.condensed(); }
-  // Of a learner of the same graph and options. Throws Error, and changes nothing, if the memory cannot be that.
+  Memory condensed_memory() const;
+  // Of a learner of the same graph and options, all of it. Throws Error, and changes nothing, if the memory cannot be that.
   void restore(Memory memory);
 
   // Means and variances of the targets of all examples, from which the last log-likelihood was computed.
@@ -92,15 +99,37 @@ class Learner {
     bool is_frozen = false;
   };
   SharedVariable& learned(VariableId id);  // throws if it is not shared
+  // What a worker changes while it learns a mini-batch.
+  struct Worker {
+    explicit Worker(State& its_state);
+    explicit Worker(State&& its_own);
+    std::unique_ptr<State> own = nullptr;
+    State& state;
+    bool has_points = false;                      // a context is known exactly somewhere
+    std::vector<double> cavity_tau, cavity_rho;   // of the mini-batch
+    std::vector<double> said_tau, said_rho;       // by the mini-batch, where contexts are known exactly
+    EpochRecord record;
+  };
 
   void prepare(std::size_t examples);
   void take_constants();
   void rebuild_context();
   void contexts_changed();
   LearnReport run_epochs(const Data& data, const Callback& callback);
-  void learn_batch(const Data& data, std::size_t batch, Executor& executor, EpochRecord& record);
+  void learn_batch(const Data& data, std::size_t batch, Worker& worker);
+  double step_of_batch() const;
+  void learn_in_rounds(const Data& data, EpochRecord& record);
+  void learn_from_contexts(const Data& data, std::size_t batch, Worker& worker, std::span<double> change);
+  void sum_sites(std::span<double> total) const;
+  void divide_batches(std::size_t all, Memory* memory);
   double log_likelihood(const Data& data);
+  struct SumAndCount {
+    double sum = 0;
+    std::size_t count = 0;
+  };
+  SumAndCount log_likelihood_of(const Data& data, Shares::Range batches) const;
   void give_contexts(State& predictor, std::optional<std::size_t> without_batch = {}) const;
+  void predict_fitted(const Data& data);
   void predict_examples(State& predictor, const Data& inputs, std::size_t begin, std::size_t end,
                         std::span<Natural> messages) const;
   void read_predictions(const Executor& executor, std::size_t example, std::span<Natural> messages) const;
@@ -113,11 +142,15 @@ class Learner {
   SharedFactors shared_factors_;
   std::vector<SharedVariable> shared_;
   Sites sites_;
-  bool has_points_ = false;               // a context is known exactly somewhere
-  std::vector<double> said_tau_, said_rho_;  // by the mini-batch, where contexts are known exactly
-  std::vector<Natural> fitted_;           // messages to the targets of all examples
+  std::uint32_t scalars_ = 0;    // shared
+  bool has_points_ = false;      // a context is known exactly somewhere
+  std::vector<Natural> fitted_;  // messages to the targets of all examples
   std::vector<double> means_, variances_;
   std::size_t examples_ = 0;
+  std::shared_ptr<WorkerTeam> team_;
+  Shares shares_;                              // of the fitted examples
+  std::vector<Shares::Range> local_batches_;  // of the local workers
+  std::unique_ptr<Crew> crew_;
 };
 
 }  // namespace dma

@@ -2,11 +2,14 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <vector>
 
 #include "engine/graph/graph.h"
 
 namespace dma {
+
+class WorkerTeam;
 
 struct LearnOptions {
   std::vector<VariableId> targets = {};  // observed variables to predict; the log-likelihood is theirs. A model sets them
@@ -29,12 +32,19 @@ struct LearnOptions {
   // Where the log-likelihood of an epoch comes from: a pass over all examples after it, or the predictions that the sweeps
   // make anyway, each before its example is learned (anew).
   enum class Likelihood { after_epoch, while_sweeping } likelihood = Likelihood::after_epoch;
+  // Workers that learn at the same time, each its own examples: in a round every worker learns one of its mini-batches from
+  // the same context, which then gains what all of them learned. Fewer rounds an epoch, each a little staler: the result
+  // depends on how many workers there are, and on nothing else. Steps are shortened where a round is more than a twentieth of
+  // all mini-batches. 1: one mini-batch after the other.
+  std::size_t workers = 1;
+  std::size_t jobs = 1;                  // threads; no result depends on them
+  std::shared_ptr<WorkerTeam> team = nullptr;  // the workers, if they are not all of this process
 };
 
 // Throws Error for a number outside its range, by the option's name.
 void check(const LearnOptions& options);
 
-// How many mini-batches so many examples make.
+// How many mini-batches so many examples of all workers make.
 std::size_t count_batches(const LearnOptions& options, std::size_t examples);
 
 }  // namespace dma

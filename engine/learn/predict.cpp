@@ -73,35 +73,62 @@ void Learner::predict(const Data& inputs, std::span<double> means, std::span<dou
 
 void Learner::predict_left_out(const Data& data, std::span<double> means, std::span<double> variances) const {
   const std::size_t examples = check_data(plan_, data, options_.targets), batches = sites_.batches();
+  const Shares shares(*team_, options_, examples);
   check_spans(examples, means, variances);
   if (batches == 0) fail("predict_left_out: nothing has been learned yet; call fit first");
   if (examples_ != 0 && examples_ != examples)
     fail("the learner was fitted on {} examples and is now given {}", examples_, examples);
-  if (count_batches(options_, examples) != batches)
-    fail("the restored messages are those of {} batches, but {} examples make {}", batches, examples,
-         count_batches(options_, examples));
-  State predictor = predict_state_->copy();
+  if (shares.batches() != batches)
+    fail("the restored messages are those of {} batches, but {} examples make {}", batches, examples, shares.batches());
   std::vector<Natural> messages(means.size());
-  for (std::size_t b = 0; b < batches; ++b) {
-    give_contexts(predictor, b);
-    predict_examples(predictor, data, first_example(b, batches, examples), first_example(b + 1, batches, examples), messages);
-  }
+  const std::size_t parts = std::min(crew_->jobs(), batches);
+  crew_->run(parts, [&](std::size_t part) {
+    State predictor = predict_state_->copy();
+    for (std::size_t b = part * batches / parts; b < (part + 1) * batches / parts; ++b) {
+      give_contexts(predictor, b);
+      const auto [begin, end] = shares.examples_of_batch(b);
+      predict_examples(predictor, data, begin, end, messages);
+    }
+  });
   read_moments(messages, means, variances);
+}
+
+void Learner::predict_fitted(const Data& data) {
+  give_contexts(*predict_state_);
+  const std::size_t parts = std::min(crew_->jobs(), examples_);
+  if (parts == 1) return predict_examples(*predict_state_, data, 0, examples_, fitted_);
+  crew_->run(parts, [&](std::size_t part) {
+    State predictor = predict_state_->copy();
+    predict_examples(predictor, data, part * examples_ / parts, (part + 1) * examples_ / parts, fitted_);
+  });
+}
+
+TeamSum Learner::sum_over_examples() const {
+  std::vector<Shares::Range> rows;
+  for (std::size_t w = 0; w < shares_.workers(); ++w) rows.push_back(shares_.examples(w));
+  return {*team_, std::move(rows)};
 }
 
 // Of the examples that are learned, not those of forgotten mini-batches.
 double Learner::log_likelihood(const Data& data) {
-  if (options_.likelihood == LearnOptions::Likelihood::after_epoch) {
-    give_contexts(*predict_state_);
-    predict_examples(*predict_state_, data, 0, examples_, fitted_);
-  }
+  if (options_.likelihood == LearnOptions::Likelihood::after_epoch) predict_fitted(data);
   read_moments(fitted_, means_, variances_);
+  std::vector<double> parts;  // a sum and a count of every worker
+  for (std::size_t w = 0; w < shares_.workers(); ++w) {
+    const auto [sum, count] = log_likelihood_of(data, shares_.batches(w));
+    parts.insert(parts.end(), {sum, static_cast<double>(count)});
+  }
+  double total[2];
+  team_->sum(parts, total);
+  return total[1] == 0 ? 0 : total[0] / total[1];
+}
+
+Learner::SumAndCount Learner::log_likelihood_of(const Data& data, Shares::Range batches) const {
   double sum = 0;
   std::size_t count = 0;
-  for (std::size_t b = 0; b < sites_.batches(); ++b) {
+  for (std::size_t b = batches.begin; b < batches.end; ++b) {
     if (!sites_.is_active(b)) continue;
-    const std::size_t begin = first_example(b, sites_.batches(), examples_);
-    const std::size_t end = first_example(b + 1, sites_.batches(), examples_);
+    const auto [begin, end] = shares_.examples_of_batch(b);
     std::size_t k = begin * target_size();
     for (std::size_t n = begin; n < end; ++n)
       for (const VariableId target : options_.targets) {
@@ -115,7 +142,7 @@ double Learner::log_likelihood(const Data& data) {
         }
       }
   }
-  return count == 0 ? 0 : sum / static_cast<double>(count);
+  return {sum, count};
 }
 
 }  // namespace dma

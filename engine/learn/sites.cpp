@@ -15,8 +15,6 @@ Sites::Sites(std::uint32_t scalars, double weight, std::vector<bool> any_sign)
       copies_(std::min(1.0, weight)),
       prior_tau_(scalars),
       prior_rho_(scalars),
-      cavity_tau_(scalars),
-      cavity_rho_(scalars),
       any_sign_(std::move(any_sign)) {
   any_sign_.resize(scalars);
 }
@@ -77,6 +75,13 @@ LearnMemory Sites::condensed() const {
   return memory;
 }
 
+LearnMemory Sites::condensed_of(const MessageArrays& sum) const {
+  LearnMemory memory{{std::vector<double>(scalars_)}, {std::vector<double>(scalars_)}, {true}, {}, {}, memory_.epochs};
+  const MessageArrays all{memory.tau[0].data(), memory.rho[0].data()};
+  for (std::uint32_t i = 0; i < scalars_; ++i) all.set(i, multiply(power(added_at(i), weight_), sum[i]));
+  return memory;
+}
+
 // One scalar's prior, or whatever it starts from, times its sites.
 Natural Sites::product(std::size_t scalar, Natural product, std::optional<std::size_t> without) const {
   product = multiply(product, power(added_at(scalar), weight_));
@@ -100,6 +105,24 @@ void Sites::multiply_sites(Range range, const MessageArrays& out) const {
     if (out.rho[i] == kInfinity) out.set(i, product(range.first + i, {}));
 }
 
+void Sites::sum_sites(Range range, std::size_t first, std::size_t last, const MessageArrays& sum) const {
+  std::fill_n(sum.tau, range.size, 0.0);
+  std::fill_n(sum.rho, range.size, 0.0);
+  for (std::size_t b = first; b < last; ++b)
+    for (std::uint32_t i = 0; i < range.size; ++i) {
+      const Natural own = site_at(b, range.first + i);
+      sum.tau[i] += weight_ * own.tau;
+      sum.rho[i] += weight_ * own.rho;
+    }
+}
+
+void Sites::form_context_of(Range range, const MessageArrays& sum, const MessageArrays& context) const {
+  for (std::uint32_t i = 0; i < range.size; ++i) {
+    const std::uint32_t k = range.first + i;
+    context.set(i, multiply({prior_tau_[k], prior_rho_[k]}, multiply(power(added_at(k), weight_), sum[i])));
+  }
+}
+
 void Sites::form_context(Range range, const MessageArrays& context) const {
   multiply_sites(range, context);
   for (std::uint32_t i = 0; i < range.size; ++i)
@@ -117,9 +140,9 @@ void Sites::form_cavity(Range range, std::size_t without_batch, const MessageArr
   }
 }
 
-void Sites::take_out(Range range, std::size_t batch, const MessageArrays& context, bool has_points) {
+void Sites::take_out(Range range, std::size_t batch, const MessageArrays& context, const MessageArrays& cavity,
+                     bool has_points) {
   const MessageArrays old = site(batch).from(range.first);
-  const MessageArrays cavity = MessageArrays{cavity_tau_.data(), cavity_rho_.data()}.from(range.first);
   if (has_points) {
     for (std::uint32_t i = 0; i < range.size; ++i) {
       const std::uint32_t k = range.first + i;
@@ -146,10 +169,9 @@ void Sites::take_out(Range range, std::size_t batch, const MessageArrays& contex
     assert(any_sign_[range.first + i] || context.rho[i] >= -1e-9 * weight_ * old.rho[i]);
 }
 
-void Sites::put_back(Range range, std::size_t batch, double step, const MessageArrays& context, const MessageArrays& said,
-                     bool has_points) {
+void Sites::put_back(Range range, std::size_t batch, double step, const MessageArrays& context, const MessageArrays& cavity,
+                     const MessageArrays& said, bool has_points) {
   const MessageArrays stored = site(batch).from(range.first);
-  const MessageArrays cavity = MessageArrays{cavity_tau_.data(), cavity_rho_.data()}.from(range.first);
   // The old site counts `weight` times in the context, and `copies` of it were taken out; so with the new one.
   const double weight = weight_, copies = copies_;
   if (!has_points) {

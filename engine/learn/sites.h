@@ -42,6 +42,7 @@ class Sites {
   void forget(std::size_t batch);
   void add(const MessageArrays& said);  // of all scalars, to what was added
   LearnMemory condensed() const;  // all sites as the one of a single mini-batch of weight 1
+  LearnMemory condensed_of(const MessageArrays& sum) const;  // ... of which this is the sum, see sum_sites()
 
   MessageArrays prior() { return {prior_tau_.data(), prior_rho_.data()}; }
 
@@ -52,12 +53,16 @@ class Sites {
   // The context, or without one mini-batch the cavity of that.
   void form_context(Range range, const MessageArrays& context) const;
   void form_cavity(Range range, std::size_t without_batch, const MessageArrays& context, const MessageArrays& cavity) const;
+  // The sites of the mini-batches [first, last) alone, as often as they count, and the context made of such sums over all.
+  void sum_sites(Range range, std::size_t first, std::size_t last, const MessageArrays& sum) const;
+  void form_context_of(Range range, const MessageArrays& sum, const MessageArrays& context) const;
   // A copy of the site leaves the context, which then is the cavity, kept to be compared with later.
-  void take_out(Range range, std::size_t batch, const MessageArrays& context, bool has_points);
+  void take_out(Range range, std::size_t batch, const MessageArrays& context, const MessageArrays& cavity, bool has_points);
   // The cavity has become `context` by what the mini-batch now says. Its site goes `step` of the way there, and the context
-  // follows. `said` is the same by itself, for what the cavity knew exactly and nothing can be compared with.
-  void put_back(Range range, std::size_t batch, double step, const MessageArrays& context, const MessageArrays& said,
-                bool has_points);
+  // follows. `said` is the same by itself, for what the cavity knew exactly and nothing can be compared with. Different
+  // mini-batches may be taken out of different contexts, and put back, at the same time.
+  void put_back(Range range, std::size_t batch, double step, const MessageArrays& context, const MessageArrays& cavity,
+                const MessageArrays& said, bool has_points);
 
  private:
   MessageArrays site(std::size_t batch) { return {memory_.tau[batch].data(), memory_.rho[batch].data()}; }
@@ -75,7 +80,6 @@ class Sites {
   double copies_ = 1;  // of a site that its mini-batch takes out of the context
   LearnMemory memory_;
   std::vector<double> prior_tau_, prior_rho_;
-  std::vector<double> cavity_tau_, cavity_rho_;
   std::vector<bool> any_sign_;
 };
 

@@ -9,30 +9,107 @@
 
 namespace dma {
 
+namespace {
+
+// One loop: threads take its tasks in their order until none is left.
+class Loop {
+ public:
+  Loop(std::size_t count, const std::function<void(std::size_t)>& f) : count_(count), failed_(count), f_(f) {}
+
+  void work() {
+    for (std::size_t i; (i = next_++) < count_;) try {
+        f_(i);
+      } catch (...) {
+        const std::lock_guard lock(mutex_);
+        next_ = count_;  // tasks before this one are begun already
+        if (i > failed_) continue;
+        failed_ = i;
+        failure_ = std::current_exception();
+      }
+  }
+  void finish() const {
+    if (failure_) std::rethrow_exception(failure_);
+  }
+
+ private:
+  const std::size_t count_;
+  std::atomic<std::size_t> next_ = 0;
+  std::mutex mutex_;
+  std::size_t failed_;
+  std::exception_ptr failure_;
+  const std::function<void(std::size_t)>& f_;
+};
+
+// Waits until the value is another. Loops of a crew follow each other within microseconds, sooner than a sleeping thread
+// is woken; whoever waits longer than that gives the processor away.
+template <class T>
+void wait_while(const std::atomic<T>& value, T old) {
+  constexpr int kLooks = 2000;
+  for (int look = 0; look < kLooks; ++look)
+    if (value.load(std::memory_order_acquire) != old) return;
+  value.wait(old, std::memory_order_acquire);
+}
+
+}  // namespace
+
 std::size_t all_processors() { return std::max(1u, std::thread::hardware_concurrency()); }
 
 void parallel_for(std::size_t count, std::size_t jobs, const std::function<void(std::size_t)>& f) {
-  std::atomic<std::size_t> next = 0;
-  std::mutex mutex;
-  std::exception_ptr failure;
-  std::size_t failed = count;
-  const auto work = [&] {
-    for (std::size_t i; (i = next++) < count;) try {
-        f(i);
-      } catch (...) {
-        const std::lock_guard lock(mutex);
-        next = count;  // tasks before this one are begun already
-        if (i > failed) continue;
-        failed = i;
-        failure = std::current_exception();
-      }
-  };
+  Loop loop(count, f);
   {
     std::vector<std::jthread> others;
-    for (std::size_t j = 1; j < std::min(jobs, count); ++j) others.emplace_back(work);
-    work();
+    for (std::size_t j = 1; j < std::min(jobs, count); ++j) others.emplace_back([&] { loop.work(); });
+    loop.work();
   }
-  if (failure) std::rethrow_exception(failure);
+  loop.finish();
+}
+
+struct Crew::Threads {
+  std::atomic<std::uint32_t> begun = 0;  // loops
+  std::atomic<bool> ended = false;       // no more of them
+  std::atomic<Loop*> loop = nullptr;
+  std::atomic<std::size_t> working = 0;  // of the others
+  std::vector<std::jthread> others;
+
+  void follow() {
+    for (std::uint32_t seen = 0;;) {
+      wait_while(begun, seen);
+      seen = begun.load(std::memory_order_acquire);
+      if (ended) return;
+      loop.load()->work();
+      if (working.fetch_sub(1, std::memory_order_acq_rel) == 1) working.notify_one();
+    }
+  }
+  void begin() {
+    begun.fetch_add(1, std::memory_order_acq_rel);
+    begun.notify_all();
+  }
+};
+
+Crew::Crew(std::size_t jobs) : threads_(std::make_unique<Threads>()) {
+  for (std::size_t j = 1; j < jobs; ++j) threads_->others.emplace_back([t = threads_.get()] { t->follow(); });
+}
+
+Crew::~Crew() {
+  threads_->ended = true;
+  threads_->begin();
+}
+
+std::size_t Crew::jobs() const { return threads_->others.size() + 1; }
+
+void Crew::run(std::size_t count, const std::function<void(std::size_t)>& f) {
+  Loop loop(count, f);
+  if (threads_->others.empty() || count < 2) {
+    loop.work();
+    return loop.finish();
+  }
+  threads_->loop = &loop;
+  threads_->working = threads_->others.size();
+  threads_->begin();
+  loop.work();
+  for (std::size_t left; (left = threads_->working.load(std::memory_order_acquire)) != 0;)
+    wait_while(threads_->working, left);
+  loop.finish();
 }
 
 }  // namespace dma

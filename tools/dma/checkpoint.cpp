@@ -9,10 +9,12 @@ namespace dma {
 namespace {
 
 void check_same(const std::filesystem::path& path, const Json& saved, const Json& now) {
-  for (const auto& [key, value] : saved.items())
-    if (key != "epochs" && key != "tolerance" && key != "patience" && key != "least_gain" && value != now.at(key))
-      fail("'{}' was made with {} = {}, but {} is given now; repeat the command that made it", path.string(), key,
-           value.dump(), now.at(key).dump());
+  const auto given = [](const Json& options, const std::string& key) { return options.value(key, Json(1)); };  // workers
+  for (const Json* options : {&saved, &now})
+    for (const auto& [key, value] : options->items())
+      if (key != "epochs" && key != "tolerance" && key != "patience" && key != "least_gain" && given(saved, key) != given(now, key))
+        fail("'{}' was made with {} = {}, but {} is given now; repeat the command that made it", path.string(), key,
+             given(saved, key).dump(), given(now, key).dump());
 }
 
 // Learned noise is an option that the network sets for itself when none is given.

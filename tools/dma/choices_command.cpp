@@ -19,7 +19,7 @@ namespace {
 
 struct ChoicesRequest {
   std::filesystem::path folder;
-  std::size_t splits = 3, jobs = 1;
+  std::size_t splits = 3, jobs = all_processors();
   std::uint64_t seed = 101;
   std::vector<std::string> only, tables;
 };
@@ -84,7 +84,7 @@ void add_choices_command(Command app) {
   command.add_option("folder", request->folder,
                      "UCI layout: every tenth training row is scored, test rows are not looked at; without one: made tables").value("FOLDER");
   command.add_option("--splits", request->splits, "splits of a folder, or made tables of every kind").capture_default_str().between(1, 1000);
-  command.add_option("--jobs", request->jobs, "fits at the same time; the results do not depend on it").capture_default_str().between(1, 256);
+  command.add_option("--jobs", request->jobs, "fits at the same time (default: all processors); the results do not depend on it").between(1, 256);
   command.add_option("--seed", request->seed, "of the first fit, and of the first made table").capture_default_str();
   command.add_option("--only", request->only, "one of the choices; may be given several times (default: all)").allow_extra_args(false);
   command.add_option("--tables", request->tables, "one of the tables; may be given several times (default: all)").allow_extra_args(false);

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "engine/support/error.h"
+#include "engine/support/parallel.h"
 #include "engine/support/text.h"
 #include "tools/classify/report.h"
 #include "tools/dma/commands.h"
@@ -22,7 +23,7 @@ struct ClassifyRequest {
   std::filesystem::path data, out;
   std::string target;
   std::vector<std::string> hidden;
-  std::size_t folds = 10, jobs = 1, members = 0;
+  std::size_t folds = 10, jobs = all_processors(), members = 0;
   std::uint64_t seed = 1;
   bool held_back = false, json = false, quiet = false;
 };
@@ -76,7 +77,7 @@ void add_classify_command(Command app) {
   command.add_option("--members", request->members, "networks that are mixed (default: 1 to 4, as many as are quick)");
   command.add_flag("--held-back", request->held_back, "predict the next fold instead, by the rest: to choose settings");
   command.add_option("--seed", request->seed, "decides the draws that networks start from").capture_default_str();
-  command.add_option("--jobs", request->jobs, "folds at the same time").above_zero().capture_default_str();
+  command.add_option("--jobs", request->jobs, "folds at the same time (default: all processors); the results do not depend on it").above_zero();
   command.add_option("--out", request->out, "file for the table of scores, Markdown");
   command.add_flag("--json", request->json, "print JSON");
   command.add_flag("--quiet", request->quiet, "show no progress");

@@ -36,20 +36,22 @@ Json to_json(const Kind& kind) {
 void add_factors_command(Command app) {
   auto json = std::make_shared<bool>(false);
   auto bands = std::make_shared<bool>(false);
+  auto jobs = std::make_shared<std::size_t>(all_processors());
   const Command command = app.add_subcommand("factors", "List the kinds of factors with ports, parameters and methods");
   command.footer("Example:\n  dma factors --bands");
   command.add_flag("--json", *json,
                    "print JSON: ports, parameters with domains, methods with the ports they send to");
   command.add_flag("--bands", *bands, "certify every kind and method quickly, and add the band of quality it earns: takes seconds");
-  command.callback([json, bands] {
+  command.add_option("--jobs", *jobs, "threads, for --bands (default: all processors)").between(1, 1024);
+  command.callback([json, bands, jobs] {
     const Registry registry = standard_registry();
     if (!*json) {
-      fmt::print("{}", *bands ? describe_with_bands(registry) : describe(registry));
+      fmt::print("{}", *bands ? describe_with_bands(registry, quick_certification(), *jobs) : describe(registry));
       return;
     }
     std::map<std::string, Json> quality;
     if (*bands)
-      for (const Certificate& c : certify_all_methods(registry, quick_certification())) quality[c.kind][c.method] = name(c.band);
+      for (const Certificate& c : certify_all_methods(registry, quick_certification(), *jobs)) quality[c.kind][c.method] = name(c.band);
     Json all = Json::array();
     for (const auto& [kind_name, kind] : registry.kinds()) {
       all.push_back(to_json(kind));

@@ -1,10 +1,12 @@
 // The settings of a fit as options of the command line. Apart from fit_settings.cpp, because other callers have settings too.
+#include "engine/support/parallel.h"
 #include "tools/dma/command_line.h"
 #include "tools/dma/fit_settings.h"
 
 namespace dma {
 
 void add_fit_settings(Command command, FitSettings& s) {
+  s.jobs = all_processors();
   const auto list = [](Option option) { return option.allow_extra_args(false); };
   const std::string network = "Network", learning = "Learning";
   command
@@ -82,6 +84,14 @@ void add_fit_settings(Command command, FitSettings& s) {
       .group(learning);
   command.add_option("--seed", s.seed, "decides prior draws, batches and held-out rows")
       .capture_default_str()
+      .group(learning);
+  command
+      .add_option("--workers", s.workers,
+                  "workers that learn at the same time, each its own rows; the model depends on how many (default: 1)")
+      .between(1, 100'000)
+      .group(learning);
+  command.add_option("--jobs", s.jobs, "threads (default: all processors); the model does not depend on them")
+      .between(1, 1024)
       .group(learning);
 }
 

@@ -112,6 +112,15 @@ void check_size(const Model& model, std::size_t rows) {
         weights, model.network.members, batches, stored * 8e-9);
 }
 
+// Every worker needs a mini-batch, and every mini-batch a row.
+void check_workers(const FitSettings& s, LearnOptions& fit, std::size_t rows) {
+  if (fit.workers > rows) fail("--workers: {} is given, but there are {} rows to learn from; at most one for each is expected", fit.workers, rows);
+  if (fit.batch_size > 0) return;
+  if (!s.batches) fit.batches = std::max(fit.batches, fit.workers);
+  if (fit.batches < fit.workers)
+    fail("--workers: {} is given, but --batches makes {} mini-batches; every worker needs at least one", fit.workers, fit.batches);
+}
+
 // An option that only sweeps of messages know; none: nullptr.
 const char* option_of_messages(const FitSettings& s) {
   for (const auto& [option, given] :
@@ -185,6 +194,9 @@ Model model_for(const FitSettings& s, std::size_t inputs, std::size_t targets, s
   fit.patience = s.patience.value_or(fit.patience);
   fit.least_gain = s.least_gain.value_or(fit.least_gain);
   if (s.tempering) set_tempering(fit, *s.tempering);
+  fit.workers = s.workers;
+  fit.jobs = s.jobs;
+  if (network.method != "joint" && fit.workers > 1) check_workers(s, fit, rows);
   check_size(model, rows);
   return model;
 }
@@ -198,6 +210,7 @@ ClassifierOptions classifier_for(const FitSettings& s) {
   if (s.noise_model) refuse("--noise-model", "classes have no noise");
   if (s.method && *s.method != "joint") refuse("--method", kJointly);
   if (const char* const option = option_of_messages(s)) refuse(option, kJointly);
+  if (s.workers > 1) refuse("--workers", "a classifier is learned by one");
   if (s.least_gain) refuse("--least-gain", "a classifier stops when its evidence no longer changes");
   if (s.preset != "table") refuse("--preset", "the paper has no classifier");
   if (s.feature_map != "none") refuse("--features-map", "a classifier takes columns as they are");
@@ -217,6 +230,7 @@ ClassifierOptions classifier_for(const FitSettings& s) {
   options.members = s.members.value_or(0);
   options.epochs = s.epochs.value_or(options.epochs);
   options.seed = s.seed;
+  options.jobs = s.jobs;
   return options;
 }
 

@@ -30,6 +30,8 @@ struct FitSettings {
   std::optional<double> tolerance = {}, least_gain = {};
   bool choose = false;  // what of tempering and learned priors is not given, by held-back rows
   std::uint64_t seed = 1;
+  std::size_t workers = 1;  // see LearnOptions
+  std::size_t jobs = 1;     // threads; of the command line: all processors
 };
 
 // Of --hidden: "50", or "6,5", or "none".

@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 
+#include "engine/support/parallel.h"
 #include "engine/support/whole_number.h"
 #include "tools/dma/commands.h"
 #include "tools/dma/interrupt.h"
@@ -45,7 +46,7 @@ void add_validation(Command reproduce) {
 struct ExperimentRequest {
   std::optional<int> seeds;
   std::uint64_t seed = 1;
-  int jobs = 2;
+  int jobs = static_cast<int>(all_processors());
   std::string out = "out/reproduce";
   bool quick = false, json = false;
 };
@@ -110,9 +111,8 @@ void add_experiment(Command reproduce, const std::string& name, const std::strin
                   name));
   command.add_option("--seeds", request->seeds, "data sets (default: 20, with --quick 4)").between(1, 10'000);
   command.add_option("--seed", request->seed, "the first of them; pictures show it").capture_default_str();
-  command.add_option("--jobs", request->jobs, "threads; the results do not depend on them")
-      .between(1, 1024)
-      .capture_default_str();
+  command.add_option("--jobs", request->jobs, "threads (default: all processors); the results do not depend on them")
+      .between(1, 1024);
   command.add_option("--out", request->out, "folder for report.md, report.html, pictures and tables")
       .value("FOLDER")
       .capture_default_str();

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <memory>
 
+#include "engine/support/parallel.h"
 #include "engine/support/text.h"
 #include "tools/dma/commands.h"
 #include "tools/dma/standard_streams.h"
@@ -20,7 +21,7 @@ namespace {
 
 struct UciRequest {
   fs::path folder, out = "out/uci";
-  std::size_t splits = 20, jobs = 1, members = 0;
+  std::size_t splits = 20, jobs = all_processors(), members = 0;
   int epochs = 0;
   double tempering = 0;
   bool learn_prior = false, choose = false;
@@ -82,8 +83,7 @@ void add_uci_command(Command app) {
   const Command command = app.add_subcommand("uci", "The standard protocol on UCI regression data: RMSE, log-likelihood, coverage");
   command.add_option("folder", request->folder, "A folder with data.txt and index files, or a folder of such folders").value("FOLDER").required();
   command.add_option("--splits", request->splits, "How many of the splits").capture_default_str().between(1, 1000);
-  command.add_option("--jobs", request->jobs, "Splits at the same time; the results do not depend on it")
-      .capture_default_str()
+  command.add_option("--jobs", request->jobs, "Splits at the same time (default: all processors); the results do not depend on it")
       .between(1, 256);
   command.add_option("--members", request->members, "Networks whose predictions are mixed (default: as the method has it)");
   command.add_option("--epochs", request->epochs, "Instead of the default number");
@@ -97,7 +97,7 @@ void add_uci_command(Command app) {
   command.add_flag("--held-back", request->held_back, "Score on every tenth training row instead of the test rows");
   command.add_flag("--json", request->json, "Machine-readable results on standard output");
   command.add_flag("--quiet", request->quiet, "No progress");
-  command.footer("Example:\n  dma uci data/uci --splits 20 --jobs 2 --out out/uci");
+  command.footer("Example:\n  dma uci data/uci --splits 20 --out out/uci");
   command.callback([request] { run(*request); });
 }
 

@@ -27,6 +27,7 @@ struct ClassFitOptions {
   bool learn_scale = true;
   // Settled when the log evidence has changed by less than this many nats a row in three epochs in a row.
   double least_change = 2e-4;
+  std::size_t jobs = 1;  // threads; no result depends on them
   std::function<bool(const ClassEpoch&)> on_epoch = {};  // false stops
 };
 

@@ -21,8 +21,8 @@ std::vector<Index> unit_order(const RowModel& model, Index inputs) {
   return order;
 }
 
-ClassInformation::ClassInformation(const RowModel& model, const ClassData& data, const Vector& m)
-    : information_(Matrix::Zero(m.size(), m.size())), gradient_(Vector::Zero(m.size())) {
+ClassInformation::ClassInformation(const RowModel& model, const ClassData& data, const Vector& m, Crew& crew)
+    : crew_(&crew), information_(Matrix::Zero(m.size(), m.size())), gradient_(Vector::Zero(m.size())) {
   Matrix logits;
   for (Index begin = 0; begin < data.rows.rows(); begin += kLabelledRowsPerBlock) {
     const Index n = std::min(kLabelledRowsPerBlock, data.rows.rows() - begin);
@@ -42,10 +42,12 @@ void ClassInformation::add(const std::vector<UnitGains>& units, const Matrix& lo
     gradient_(unit.scalars) += unit.inputs.transpose() * pull;
   }
   const Index n = logits.rows(), size = information_.rows();
-  Matrix below;
-  for (std::size_t i = 0, first = 0; i < units.size(); ++i) {
-    const auto begin = static_cast<Index>(first);
-    below.resize(n, size - begin);
+  std::vector<Index> firsts;
+  for (std::size_t i = 0, first = 0; i < units.size(); first += units[i++].scalars.size())
+    firsts.push_back(static_cast<Index>(first));
+  crew_->run(units.size(), [&](std::size_t i) {
+    const Index begin = firsts[i];
+    Matrix below(n, size - begin);
     Index at = 0;
     for (std::size_t j = i; j < units.size(); ++j) {
       const Vector products = ups[i].cwiseProduct(ups[j]).rowwise().sum();
@@ -55,8 +57,7 @@ void ClassInformation::add(const std::vector<UnitGains>& units, const Matrix& lo
     }
     information_.block(begin, begin, size - begin, units[i].inputs.cols()).noalias() +=
         below.transpose() * units[i].inputs;
-    first += units[i].scalars.size();
-  }
+  });
 }
 
 Matrix ClassInformation::with(const Vector& lambda) const {
@@ -67,7 +68,9 @@ Matrix ClassInformation::with(const Vector& lambda) const {
 
 Vector ClassInformation::step(const Vector& lambda, const Vector& g) const {
   Matrix precision = with(lambda);
-  const Vector solved = Eigen::LLT<Eigen::Ref<Matrix>>(precision).solve(g(order_));
+  factorise(precision, *crew_);
+  Vector solved = precision.triangularView<Eigen::Lower>().solve(g(order_));
+  precision.triangularView<Eigen::Lower>().transpose().solveInPlace(solved);
   Vector by_scalar(g.size());
   by_scalar(order_) = solved;
   return by_scalar;
@@ -75,7 +78,7 @@ Vector ClassInformation::step(const Vector& lambda, const Vector& g) const {
 
 ClassFactor ClassInformation::factor(const Vector& lambda) const {
   ClassFactor factor{with(lambda), order_};
-  const Eigen::LLT<Eigen::Ref<Matrix>> in_place(factor.lower);
+  factorise(factor.lower, *crew_);
   factor.lower.triangularView<Eigen::StrictlyUpper>().setZero();
   return factor;
 }

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "engine/learn/joint/softmax.h"
+#include "engine/learn/joint/tiles.h"
 
 namespace dma {
 
@@ -25,7 +26,8 @@ std::vector<Index> unit_order(const RowModel& model, Index inputs);
 
 class ClassInformation {
  public:
-  ClassInformation(const RowModel& model, const ClassData& data, const Vector& m);
+  // No result depends on how many threads the crew has.
+  ClassInformation(const RowModel& model, const ClassData& data, const Vector& m, Crew& crew);
 
   double log_likelihood() const { return log_likelihood_; }
   const Vector& gradient() const { return gradient_; }  // of the log-likelihood, by scalar
@@ -37,6 +39,7 @@ class ClassInformation {
   void add(const std::vector<UnitGains>& units, const Matrix& logits, std::span<const Index> classes);
   Matrix with(const Vector& lambda) const;
 
+  Crew* crew_;
   Matrix information_;  // lower triangle, in the order of the units
   std::vector<Index> order_;
   Vector gradient_;

@@ -6,7 +6,8 @@
 #include <memory>
 #include <vector>
 
-#include "engine/learn/joint/row_model.h"
+#include "engine/learn/joint/tiles.h"
+#include "engine/learn/worker_team.h"
 
 namespace dma {
 
@@ -20,11 +21,15 @@ struct RowData {
 // What a row's prediction owes to the other rows is never less than this share: the rest is rounding.
 inline constexpr double kLeastShare = 1e-14;
 // Rows that are linearised at once: their gains stay in the cache's reach, a product with them runs at full speed.
-inline constexpr Index kRowsPerBlock = 2048;
+inline constexpr Index kRowsPerBlock = 512;
 
 class Curvature {
  public:
   virtual ~Curvature() = default;
+
+  // Threads, on which no result depends, and workers that share the rows, each its own blocks of them; by default there is
+  // one of each. All processes of a team have all rows: they are small beside the matrices made of them.
+  void share(std::size_t jobs, std::shared_ptr<WorkerTeam> team = nullptr);
 
   // Linearises at m. Afterwards residuals() and gradient() = J^T S^-1 r are of this m.
   virtual void assemble(const RowModel& model, const RowData& data, const Vector& m, const Vector& lambda,
@@ -46,13 +51,13 @@ class Curvature {
   virtual Matrix precision_factor() { return {}; }
 
  protected:
+  Crew& crew() { return *crew_; }
   Vector residuals_, gradient_;
+  std::shared_ptr<Crew> crew_ = std::make_shared<Crew>(1);
+  std::shared_ptr<WorkerTeam> team_ = local_team(1);
 };
 
 std::unique_ptr<Curvature> make_primal();
 std::unique_ptr<Curvature> make_dual();
-
-// C^-1 for lower triangular C: a third of P^3 products.
-Matrix triangular_inverse(const Matrix& lower);
 
 }  // namespace dma

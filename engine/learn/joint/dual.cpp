@@ -27,20 +27,21 @@ class DualCurvature final : public Curvature {
     const Vector u = variance_.cwiseProduct(g);
     Vector e = weight_.cwiseProduct(gains_->forward(u));
     if (mu == 0) {
-      factor().solveInPlace(e);
+      solve_in_place(factor(), e);
     } else {
       Matrix damped = kernel_;
       damped.diagonal().array() += 1 + mu;
-      Eigen::LLT<Eigen::Ref<Matrix>>(damped).solveInPlace(e);
+      factorise(damped, crew());
+      solve_in_place(damped, e);
     }
     return (u - variance_.cwiseProduct(gains_->backward(weight_.cwiseProduct(e)))) / (1 + mu);
   }
 
-  double log_determinant_gain() override { return 2 * factor().matrixLLT().diagonal().array().log().sum(); }
+  double log_determinant_gain() override { return 2 * factor().diagonal().array().log().sum(); }
   double effective_scalars() override { return (1 - shares_of_others().array()).sum(); }
 
   Vector shares_of_others() override {
-    if (!inverted_) shares_ = triangular_inverse(factor().matrixLLT()).colwise().squaredNorm();
+    if (!inverted_) shares_ = triangular_inverse(factor(), crew()).colwise().squaredNorm();
     inverted_ = true;
     return shares_;
   }
@@ -50,16 +51,21 @@ class DualCurvature final : public Curvature {
     const auto other = model_->gains(m_, rows, variance_, f);
     Matrix cross = weight_.asDiagonal() * gains_->kernel_with(*other, variance_);
     const Vector prior = other->kernel_diagonal(variance_);
-    factor().matrixL().solveInPlace(cross);
+    factor().triangularView<Eigen::Lower>().solveInPlace(cross);
     return (prior - cross.colwise().squaredNorm().transpose()).cwiseMax(0.0);
   }
 
  private:
-  const Eigen::LLT<Matrix>& factor() {
+  static void solve_in_place(const Matrix& lower, Vector& e) {
+    lower.triangularView<Eigen::Lower>().solveInPlace(e);
+    lower.triangularView<Eigen::Lower>().transpose().solveInPlace(e);
+  }
+
+  const Matrix& factor() {
     if (factored_) return factor_;
-    Matrix shifted = kernel_;
-    shifted.diagonal().array() += 1;
-    factor_.compute(shifted);
+    factor_ = kernel_;
+    factor_.diagonal().array() += 1;
+    factorise(factor_, crew());
     factored_ = true;
     return factor_;
   }
@@ -67,8 +73,7 @@ class DualCurvature final : public Curvature {
   const RowModel* model_ = nullptr;
   Vector m_, lambda_, variance_, weight_, shares_;
   std::unique_ptr<Gains> gains_;
-  Matrix kernel_;
-  Eigen::LLT<Matrix> factor_;
+  Matrix kernel_, factor_;
   bool factored_ = false, inverted_ = false;
 };
 

@@ -35,6 +35,7 @@ void learn_on_subsets(const RowModel& model, const RowData& data, const SharedPr
     const std::vector<Index> some(order.begin(), order.begin() + size);
     const RowData subset{data.rows(some, Eigen::all), data.targets(some, Eigen::all)};
     const auto curvature = make_primal();
+    curvature->share(options.jobs, options.team);
     options.epochs = state.epoch + epochs;
     state.begin_stage();
     fit_shared(model, subset, prior, options, state, *curvature);

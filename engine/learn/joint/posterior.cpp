@@ -45,7 +45,8 @@ SharedPosterior SharedPosterior::of(const RowData& data, SharedState state, Curv
 }
 
 Vector SharedPosterior::marginal_variances(const RowModel& model, const SharedPrior& prior) const {
-  return triangular_inverse(precision_factor(model, prior)).colwise().squaredNorm();
+  Crew alone(1);
+  return triangular_inverse(precision_factor(model, prior), alone).colwise().squaredNorm();
 }
 
 Matrix SharedPosterior::precision_factor(const RowModel& model, const SharedPrior& prior) const {

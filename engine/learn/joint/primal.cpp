@@ -9,6 +9,9 @@ namespace {
 
 constexpr Index kLargestKeptGains = Index{1} << 25;  // 256 MB; above, rows are linearised again
 
+// Blocks of rows whose gains are there at once while they are added up.
+constexpr Index kBlocksAtOnce = 8;
+
 class PrimalCurvature final : public Curvature {
  public:
   void assemble(const RowModel& model, const RowData& data, const Vector& m, const Vector& lambda,
@@ -17,103 +20,161 @@ class PrimalCurvature final : public Curvature {
     factored_ = false;
     information_.setZero(m.size(), m.size());
     gradient_.setZero(m.size());
-    residuals_.resize(data.count());
+    residuals_.setZero(data.count());
     keep_ = data.count() * m.size() <= kLargestKeptGains;
-    kept_.clear();
-    for_blocks([&](Index begin, const Matrix& f, Matrix& gains) {
-      const Index n = f.rows(), all = data_->rows.rows();
-      Vector scaled(n * f.cols());
-      for (Index k = 0; k < f.cols(); ++k) {
-        residuals_.segment(k * all + begin, n) = data.targets.col(k).segment(begin, n) - f.col(k);
-        const auto s = noise.segment(k * all + begin, n).array().sqrt();
-        scaled.segment(k * n, n) = residuals_.segment(k * all + begin, n).array() / s;
-        gains.middleRows(k * n, n).array().colwise() /= s;
-      }
-      information_.selfadjointView<Eigen::Lower>().rankUpdate(gains.transpose());
-      gradient_.noalias() += gains.transpose() * scaled;
-      if (keep_) kept_.push_back(std::move(gains));
-    });
+    kept_.assign(keep_ ? static_cast<std::size_t>(blocks()) : 0, Matrix());
+    if (team_->size() == 1)
+      add_blocks(0, blocks(), information_, gradient_);
+    else
+      add_blocks_of_workers();
     information_.diagonal() += lambda;
   }
 
   Vector step(const Vector& g, double mu) override {
-    if (mu == 0) return factor().solve(g);
+    if (mu == 0) return solve(factor(), g);
     Matrix damped = information_;
     damped.diagonal() += mu * lambda_;
-    return Eigen::LLT<Eigen::Ref<Matrix>>(damped).solve(g);
+    factorise(damped, crew());
+    return solve(damped, g);
   }
 
   double log_determinant_gain() override {
-    return 2 * factor().matrixLLT().diagonal().array().log().sum() - lambda_.array().log().sum();
+    return 2 * factor().diagonal().array().log().sum() - lambda_.array().log().sum();
   }
 
   double effective_scalars() override {
-    const Matrix inverse = triangular_inverse(factor().matrixLLT());
+    const Matrix inverse = triangular_inverse(factor(), crew());
     return static_cast<double>(lambda_.size()) - (inverse * lambda_.cwiseSqrt().asDiagonal()).squaredNorm();
   }
 
   Vector shares_of_others() override {
-    Vector all(data_->count());
-    const auto put = [&](Index begin, Index n, const Matrix& scaled_gains) {
-      const Vector share = (1 - squared_solutions(scaled_gains).array()).max(1e-12);
-      for (Index k = 0; k * n < share.size(); ++k)
-        all.segment(k * data_->rows.rows() + begin, n) = share.segment(k * n, n);
-    };
-    const Index outputs = data_->targets.cols();
-    if (keep_) {
-      Index begin = 0;
-      for (const Matrix& gains : kept_) {
-        put(begin, gains.rows() / outputs, gains);
-        begin += gains.rows() / outputs;
-      }
-      return all;
+    Vector all = Vector::Zero(data_->count());
+    (void)factor();
+    for (std::size_t w = 0; w < team_->local(); ++w) {
+      const auto [first, last] = blocks_of(w);
+      crew().run(static_cast<std::size_t>(last - first), [&](std::size_t i) {
+        const Index block = first + static_cast<Index>(i);
+        Matrix again;
+        if (!keep_) again = scaled_gains(block);
+        const Matrix& gains = keep_ ? kept_[static_cast<std::size_t>(block)] : again;
+        const Vector share = (1 - squared_solutions(gains).array()).max(1e-12);
+        const Index n = rows_of(block);
+        for (Index k = 0; k * n < share.size(); ++k)
+          all.segment(k * data_->rows.rows() + block * kRowsPerBlock, n) = share.segment(k * n, n);
+      });
     }
-    for_blocks([&](Index begin, const Matrix& f, Matrix& gains) {
-      for (Index k = 0; k < f.cols(); ++k)
-        gains.middleRows(k * f.rows(), f.rows()).array().colwise() /=
-            noise_.segment(k * data_->rows.rows() + begin, f.rows()).array().sqrt();
-      put(begin, f.rows(), gains);
-    });
-    return all;
+    return of_all_workers(std::move(all));
   }
 
   Vector variances(const Matrix& rows) override {
     Matrix f, gains;
     model_->linearise(m_, rows, f, gains);
+    (void)factor();
     return squared_solutions(gains);
   }
 
-  Matrix precision_factor() override { return factor().matrixL(); }
+  Matrix precision_factor() override { return factor().triangularView<Eigen::Lower>(); }
 
  private:
-  template <class Use>
-  void for_blocks(const Use& use) const {
+  struct Blocks {
+    Index first, last;
+  };
+  Index blocks() const { return (data_->rows.rows() + kRowsPerBlock - 1) / kRowsPerBlock; }
+  Index rows_of(Index block) const { return std::min(kRowsPerBlock, data_->rows.rows() - block * kRowsPerBlock); }
+  Blocks blocks_of(std::size_t local_worker) const {
+    const auto w = static_cast<Index>(team_->first() + local_worker), workers = static_cast<Index>(team_->size());
+    return {w * blocks() / workers, (w + 1) * blocks() / workers};
+  }
+
+  // S^(-1/2) J of a block; its residuals too if there is a place for them.
+  Matrix scaled_gains(Index block, Vector* residuals = nullptr) const {
     Matrix f, gains;
-    const Index all = data_->rows.rows();
-    for (Index begin = 0; begin < all; begin += kRowsPerBlock) {
-      model_->linearise(m_, data_->rows.middleRows(begin, std::min(kRowsPerBlock, all - begin)), f, gains);
-      use(begin, f, gains);
+    const Index begin = block * kRowsPerBlock, n = rows_of(block), all = data_->rows.rows();
+    model_->linearise(m_, data_->rows.middleRows(begin, n), f, gains);
+    for (Index k = 0; k < f.cols(); ++k) {
+      if (residuals != nullptr)
+        residuals->segment(k * all + begin, n) = data_->targets.col(k).segment(begin, n) - f.col(k);
+      gains.middleRows(k * n, n).array().colwise() /= noise_.segment(k * all + begin, n).array().sqrt();
+    }
+    return gains;
+  }
+
+  void add_blocks(Index first, Index last, Matrix& information, Vector& gradient) {
+    for (Index begin = first; begin < last; begin += kBlocksAtOnce) {
+      const auto count = static_cast<std::size_t>(std::min(kBlocksAtOnce, last - begin));
+      std::vector<Matrix> gains(count);
+      crew().run(count, [&](std::size_t i) { gains[i] = scaled_gains(begin + static_cast<Index>(i), &residuals_); });
+      add_gram(gains, information, crew());
+      for (std::size_t i = 0; i < count; ++i) {
+        const Index block = begin + static_cast<Index>(i), n = rows_of(block), all = data_->rows.rows();
+        Vector scaled(gains[i].rows());
+        for (Index k = 0; k * n < scaled.size(); ++k) {
+          const auto own = [&](const Vector& stacked) { return stacked.segment(k * all + block * kRowsPerBlock, n).array(); };
+          scaled.segment(k * n, n) = own(residuals_) / own(noise_).sqrt();
+        }
+        gradient.noalias() += gains[i].transpose() * scaled;
+        if (keep_) kept_[static_cast<std::size_t>(block)] = std::move(gains[i]);
+      }
     }
   }
 
-  const Eigen::LLT<Matrix>& factor() {
-    if (!factored_) factor_.compute(information_);
+  // The lower triangles of all workers, and their gradients, added in the order of the workers.
+  void add_blocks_of_workers() {
+    const Index size = m_.size();
+    const auto each = static_cast<std::size_t>(size * (size + 1) / 2 + size);
+    std::vector<double> parts, total(each);
+    parts.reserve(each * team_->local());
+    for (std::size_t w = 0; w < team_->local(); ++w) {
+      Matrix information = Matrix::Zero(size, size);
+      Vector gradient = Vector::Zero(size);
+      const auto [first, last] = blocks_of(w);
+      add_blocks(first, last, information, gradient);
+      for (Index j = 0; j < size; ++j) parts.insert(parts.end(), &information(j, j), &information(j, j) + (size - j));
+      parts.insert(parts.end(), gradient.begin(), gradient.end());
+    }
+    team_->sum(parts, total);
+    const double* at = total.data();
+    for (Index j = 0; j < size; at += size - j, ++j) std::copy_n(at, size - j, &information_(j, j));
+    gradient_ = Eigen::Map<const Vector>(at, size);
+    residuals_ = of_all_workers(std::move(residuals_));
+  }
+
+  // Numbers of rows, 0 for rows of other processes.
+  Vector of_all_workers(Vector own) const {
+    if (team_->is_whole()) return own;
+    const auto size = static_cast<std::size_t>(own.size());
+    std::vector<double> parts(team_->local() * size, 0.0);
+    std::copy(own.begin(), own.end(), parts.begin());
+    team_->sum(parts, {own.data(), size});
+    return own;
+  }
+
+  const Matrix& factor() {
+    if (!factored_) {
+      factor_ = information_;
+      factorise(factor_, crew());
+    }
     factored_ = true;
     return factor_;
   }
 
-  // |C^-1 a|^2 for every row a.
-  Vector squared_solutions(const Matrix& gains) {
+  static Vector solve(const Matrix& lower, const Vector& g) {
+    Vector x = lower.triangularView<Eigen::Lower>().solve(g);
+    lower.triangularView<Eigen::Lower>().transpose().solveInPlace(x);
+    return x;
+  }
+
+  // |C^-1 a|^2 for every row a; the factor is there.
+  Vector squared_solutions(const Matrix& gains) const {
     Matrix solved = gains.transpose();
-    factor().matrixL().solveInPlace(solved);
+    factor_.triangularView<Eigen::Lower>().solveInPlace(solved);
     return solved.colwise().squaredNorm();
   }
 
   const RowModel* model_ = nullptr;
   const RowData* data_ = nullptr;
   Vector m_, lambda_, noise_;
-  Matrix information_;
-  Eigen::LLT<Matrix> factor_;
+  Matrix information_, factor_;
   bool factored_ = false, keep_ = false;
   std::vector<Matrix> kept_;
 };
@@ -122,17 +183,9 @@ class PrimalCurvature final : public Curvature {
 
 std::unique_ptr<Curvature> make_primal() { return std::make_unique<PrimalCurvature>(); }
 
-Matrix triangular_inverse(const Matrix& lower) {
-  constexpr Index kColumns = 64;
-  const Index size = lower.rows();
-  Matrix inverse = Matrix::Zero(size, size);
-  for (Index j = 0; j < size; j += kColumns) {
-    const Index columns = std::min(kColumns, size - j), rows = size - j;
-    auto part = inverse.block(j, j, rows, columns);
-    part.topRows(columns).setIdentity();
-    lower.bottomRightCorner(rows, rows).triangularView<Eigen::Lower>().solveInPlace(part);
-  }
-  return inverse;
+void Curvature::share(std::size_t jobs, std::shared_ptr<WorkerTeam> team) {
+  crew_ = std::make_shared<Crew>(jobs);
+  team_ = team ? std::move(team) : local_team(1);
 }
 
 }  // namespace dma

@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <stdexcept>
 #include <string>
@@ -35,5 +36,30 @@ TEST_CASE("parallel_for: of several failures the first is thrown, and all tasks 
       CHECK(calls.back() == 0);
       if (jobs == 1) CHECK(failed == 7);
     }
+  }
+}
+
+TEST_CASE("crew: many loops, one after the other, do every task once and throw what the first failure threw") {
+  for (const std::size_t jobs : {1u, 2u, 5u}) {
+    Crew crew(jobs);
+    CHECK(crew.jobs() == jobs);
+    std::size_t sum = 0;
+    for (std::size_t loop = 0; loop < 200; ++loop) {
+      std::vector<std::size_t> calls(loop % 7);
+      crew.run(calls.size(), [&](std::size_t i) { calls[i] += i + 1; });
+      for (std::size_t i = 0; i < calls.size(); ++i) sum += calls[i] == i + 1 ? 0 : 1;
+    }
+    CHECK(sum == 0);
+    std::vector<int> begun(40);
+    CHECK_THROWS_WITH(crew.run(begun.size(),
+                               [&](std::size_t i) {
+                                 begun[i] = 1;
+                                 if (i >= 20) throw std::runtime_error(std::to_string(i));
+                               }),
+                      "20");
+    CHECK(std::count(begun.begin(), begun.begin() + 21, 1) == 21);
+    std::atomic<int> after = 0;
+    crew.run(10, [&](std::size_t) { ++after; });
+    CHECK(after == 10);
   }
 }

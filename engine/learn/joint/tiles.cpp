@@ -1,0 +1,73 @@
+#include "engine/learn/joint/tiles.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace dma {
+
+namespace {
+
+// Wide enough that a product with a tile runs at the speed of a large one, narrow enough that threads end together.
+Index tile_width(Index size) { return size <= 1024 ? 64 : 128; }
+
+void for_tiles(Index size, Index width, Crew& crew, const std::function<void(Index begin, Index count)>& f) {
+  const Index tiles = (size + width - 1) / width;
+  crew.run(static_cast<std::size_t>(tiles), [&](std::size_t tile) {
+    const Index begin = static_cast<Index>(tile) * width;
+    f(begin, std::min(width, size - begin));
+  });
+}
+
+}  // namespace
+
+void add_gram(std::span<const Matrix> gains, Matrix& sum, Crew& crew) {
+  const Index size = sum.rows();
+  for_tiles(size, tile_width(size), crew, [&](Index begin, Index count) {
+    const Index below = size - begin - count;
+    auto diagonal = sum.block(begin, begin, count, count);
+    auto rest = sum.block(begin + count, begin, below, count);
+    for (const Matrix& block : gains) {
+      const auto own = block.middleCols(begin, count);
+      diagonal.selfadjointView<Eigen::Lower>().rankUpdate(own.transpose());
+      if (below > 0) rest.noalias() += block.rightCols(below).transpose() * own;
+    }
+  });
+}
+
+// Right-looking: a panel of columns is factorised, then what lies below and right of it loses the panel's products.
+void factorise(Eigen::Ref<Matrix> matrix, Crew& crew) {
+  const Index size = matrix.rows(), width = tile_width(size);
+  for (Index k = 0; k < size; k += width) {
+    const Index count = std::min(width, size - k), below = size - k - count;
+    auto diagonal = matrix.block(k, k, count, count);
+    if (Eigen::internal::llt_inplace<double, Eigen::Lower>::blocked(diagonal) >= 0)
+      diagonal(0, 0) = std::nan("");  // whoever solves with it finds no number
+    if (below == 0) break;
+    auto panel = matrix.block(k + count, k, below, count);
+    for_tiles(below, 2 * width, crew, [&](Index begin, Index rows) {
+      auto part = panel.middleRows(begin, rows);
+      diagonal.template triangularView<Eigen::Lower>().transpose().template solveInPlace<Eigen::OnTheRight>(part);
+    });
+    for_tiles(below, width, crew, [&](Index begin, Index columns) {
+      const auto own = panel.middleRows(begin, columns);
+      auto corner = matrix.block(k + count + begin, k + count + begin, columns, columns);
+      corner.template selfadjointView<Eigen::Lower>().rankUpdate(own, -1.0);
+      const Index rest = below - begin - columns;
+      if (rest > 0)
+        matrix.block(size - rest, k + count + begin, rest, columns).noalias() -= panel.bottomRows(rest) * own.transpose();
+    });
+  }
+}
+
+Matrix triangular_inverse(const Matrix& lower, Crew& crew) {
+  const Index size = lower.rows();
+  Matrix inverse = Matrix::Zero(size, size);
+  for_tiles(size, 64, crew, [&](Index j, Index columns) {
+    auto part = inverse.block(j, j, size - j, columns);
+    part.topRows(columns).setIdentity();
+    lower.bottomRightCorner(size - j, size - j).triangularView<Eigen::Lower>().solveInPlace(part);
+  });
+  return inverse;
+}
+
+}  // namespace dma

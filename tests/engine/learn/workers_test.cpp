@@ -1,0 +1,223 @@
+#include <doctest/doctest.h>
+
+#include <Eigen/Dense>
+#include <barrier>
+#include <boost/random/mersenne_twister.hpp>
+#include <boost/random/normal_distribution.hpp>
+#include <cmath>
+#include <functional>
+#include <thread>
+
+#include "engine/learn/learn.h"
+#include "engine/support/error.h"
+#include "factors/standard_registry.h"
+#include "schedules/forward_backward.h"
+
+namespace {
+
+using namespace dma;
+
+constexpr double kNoise = 0.3;
+constexpr std::size_t kInputs = 3;
+constexpr std::uint64_t kSeed = 11;
+
+// y = w . x + noise, one example.
+struct Line {
+  Line() : w(g.shared("w", kInputs)), x(g.observed("x", kInputs)), y(g.observed("y")) {
+    const VariableId p = g.variable("p", kInputs), z = g.variable("z");
+    g.factor("gaussian_prior", {w}, {{"mean", 0.0}, {"variance", 2.0}});
+    g.factor("product", {w, x, p});
+    g.factor("sum", {p, z});
+    g.factor("gaussian_noise", {z, y}, {{"variance", kNoise}});
+  }
+  Learner learner(LearnOptions options) const {
+    options.targets = {y};
+    options.tolerance = 0;
+    return {g, standard_registry(), forward_backward(), forward(), std::move(options)};
+  }
+  Graph g;
+  VariableId w, x, y;
+};
+
+struct Rows {
+  std::vector<double> x, y;
+  explicit Rows(std::size_t rows) {
+    boost::random::mt19937_64 random(kSeed);
+    boost::random::normal_distribution<double> normal;
+    for (std::size_t n = 0; n < rows; ++n) {
+      double sum = 0;
+      for (std::size_t j = 0; j < kInputs; ++j) {
+        x.push_back(normal(random));
+        sum += (1.0 + static_cast<double>(j)) * x.back();
+      }
+      y.push_back(sum + std::sqrt(kNoise) * normal(random));
+    }
+  }
+  Data data(const Line& model) const { return {{model.x, x}, {model.y, y}}; }
+};
+
+bool same_bytes(const LearnMemory& a, const LearnMemory& b) {
+  for (std::size_t e = 0; e < std::min(a.epochs.size(), b.epochs.size()); ++e)
+    if (a.epochs[e].log_likelihood != b.epochs[e].log_likelihood) return false;
+  return a.tau == b.tau && a.rho == b.rho && a.active == b.active && a.epochs.size() == b.epochs.size();
+}
+
+// A process of a team, all of whose processes are threads of this one: each waits for the others whenever they add numbers.
+class MeetingTeam final : public WorkerTeam {
+ public:
+  struct Place {
+    explicit Place(std::size_t count) : parts(count), met(static_cast<std::ptrdiff_t>(count)) {}
+    std::vector<std::vector<double>> parts;
+    std::barrier<> met;
+  };
+  MeetingTeam(Place& place, std::size_t rank) : place_(place), rank_(rank) {}
+  std::size_t size() const override { return place_.parts.size(); }
+  std::size_t first() const override { return rank_; }
+  std::size_t local() const override { return 1; }
+  void sum(std::span<const double> parts, std::span<double> total) override {
+    std::ranges::fill(total, 0.0);
+    meet(parts, [&](std::size_t w) {
+      for (std::size_t i = 0; i < total.size(); ++i) total[i] = w == 0 ? place_.parts[w][i] : total[i] + place_.parts[w][i];
+    });
+  }
+  void largest(std::span<double> values) override {
+    meet(values, [&](std::size_t w) {
+      for (std::size_t i = 0; i < values.size(); ++i) values[i] = std::max(values[i], place_.parts[w][i]);
+    });
+  }
+  std::vector<double> gather(std::span<const double> own) override {
+    std::vector<double> all;
+    meet(own, [&](std::size_t w) { all.insert(all.end(), place_.parts[w].begin(), place_.parts[w].end()); });
+    return rank_ == 0 ? all : std::vector<double>();
+  }
+
+ private:
+  void meet(std::span<const double> own, const std::function<void(std::size_t)>& hear) {
+    place_.parts[rank_] = {own.begin(), own.end()};
+    place_.met.arrive_and_wait();
+    for (std::size_t w = 0; w < size(); ++w) hear(w);
+    place_.met.arrive_and_wait();
+  }
+  Place& place_;
+  std::size_t rank_;
+};
+
+}  // namespace
+
+TEST_CASE("workers: the means are those of one worker, and exact, for any number of them") {
+  const Line model;
+  const Rows rows(60);
+  const Eigen::Map<const Eigen::Matrix<double, -1, -1, Eigen::RowMajor>> x(rows.x.data(), 60, kInputs);
+  const Eigen::Map<const Eigen::VectorXd> y(rows.y.data(), 60);
+  const Eigen::MatrixXd precision = x.transpose() * x / kNoise + Eigen::MatrixXd::Identity(kInputs, kInputs) / 2.0;
+  const Eigen::VectorXd mean = precision.ldlt().solve(x.transpose() * y / kNoise);
+  for (const std::size_t workers : {1u, 2u, 3u, 7u, 20u}) {
+    CAPTURE(workers);
+    Learner learner = model.learner({.batches = 60, .epochs = 400, .workers = workers});
+    learner.fit(rows.data(model));
+    const Belief w = learner.belief(model.w);
+    for (std::size_t j = 0; j < kInputs; ++j) CHECK(w[j].mean() == doctest::Approx(mean(static_cast<Eigen::Index>(j))).epsilon(1e-6));
+  }
+}
+
+TEST_CASE("workers: no byte depends on the number of threads, nor changes from run to run") {
+  const Line model;
+  const Rows rows(50);
+  for (const std::size_t workers : {1u, 2u, 5u})
+    for (const auto likelihood : {LearnOptions::Likelihood::after_epoch, LearnOptions::Likelihood::while_sweeping}) {
+      CAPTURE(workers);
+      const LearnOptions options{.batches = 10, .epochs = 4, .likelihood = likelihood, .workers = workers};
+      Learner first = model.learner(options);
+      first.fit(rows.data(model));
+      for (const std::size_t jobs : {1u, 2u, 4u, 4u}) {
+        LearnOptions own = options;
+        own.jobs = jobs;
+        Learner again = model.learner(own);
+        again.fit(rows.data(model));
+        CHECK(same_bytes(first.memory(), again.memory()));
+        CHECK(first.belief(model.w).mean() == again.belief(model.w).mean());
+      }
+    }
+}
+
+TEST_CASE("workers: restored memory goes on with the same bytes") {
+  const Line model;
+  const Rows rows(41);
+  LearnOptions options{.batch_size = 3, .epochs = 6, .workers = 3};
+  Learner whole = model.learner(options);
+  whole.fit(rows.data(model));
+  options.epochs = 2;
+  Learner begun = model.learner(options);
+  begun.fit(rows.data(model));
+  options.epochs = 6;
+  Learner resumed = model.learner(options);
+  resumed.restore(begun.memory());
+  CHECK(resumed.belief(model.w).mean() == begun.belief(model.w).mean());
+  resumed.fit(rows.data(model));
+  CHECK(same_bytes(whole.memory(), resumed.memory()));
+}
+
+TEST_CASE("workers: a team of processes learns what as many workers of one process do, byte for byte") {
+  const Line model;
+  const Rows rows(31);
+  constexpr std::size_t kWorkers = 3;
+  const LearnOptions options{.batches = 9, .epochs = 5, .workers = kWorkers};
+  Learner together = model.learner(options);
+  together.fit(rows.data(model));
+  std::vector<double> left_out(31), ignored(31), means(31);
+  together.predict_left_out(rows.data(model), left_out, ignored);
+
+  MeetingTeam::Place place(kWorkers);
+  std::vector<LearnMemory> whole(kWorkers), condensed(kWorkers);
+  {
+    std::vector<std::jthread> processes;
+    for (std::size_t rank = 0; rank < kWorkers; ++rank)
+      processes.emplace_back([&, rank] {
+        std::size_t first = 0;
+        for (std::size_t w = 0; w < rank; ++w) first += Shares::count_examples(w, kWorkers, 31);
+        const std::size_t count = Shares::count_examples(rank, kWorkers, 31);
+        LearnOptions own = options;
+        own.team = std::make_shared<MeetingTeam>(place, rank);
+        Learner learner = model.learner(own);
+        const std::span<const double> x = std::span(rows.x).subspan(first * kInputs, count * kInputs),
+                                      y = std::span(rows.y).subspan(first, count);
+        learner.fit({{model.x, x}, {model.y, y}});
+        std::vector<double> variances(count);
+        learner.predict_left_out({{model.x, x}}, std::span(means).subspan(first, count), variances);
+        whole[rank] = learner.whole_memory();
+        condensed[rank] = learner.condensed_memory();
+        Learner resumed = model.learner(own);
+        resumed.restore(together.memory());  // all of it, of which it keeps its own
+        CHECK(resumed.memory().tau == learner.memory().tau);
+      });
+  }
+  CHECK(same_bytes(whole[0], together.memory()));
+  for (const LearnMemory& memory : condensed) CHECK(memory.tau == together.condensed_memory().tau);
+  CHECK(means == left_out);
+}
+
+TEST_CASE("workers: a weight that the prior knows exactly stays what it is; the others learn") {
+  Graph g;
+  const VariableId w = g.shared("w", 2), x = g.observed("x", 2), y = g.observed("y"), p = g.variable("p", 2), z = g.variable("z");
+  g.factor("gaussian_prior", {w}, {{"mean", {1.0, 0.0}}, {"variance", {0.0, 1.0}}});
+  g.factor("product", {w, x, p});
+  g.factor("sum", {p, z});
+  g.factor("gaussian_noise", {z, y}, {{"variance", kNoise}});
+  Learner learner(g, standard_registry(), forward_backward(), forward(),
+                  {.targets = {y}, .batches = 4, .epochs = 30, .tolerance = 0, .workers = 2});
+  const std::vector<double> inputs = {1, 1, 1, 2, 1, 3, 1, 4}, outputs = {3, 5, 7, 9};  // y = 1 + 2 x
+  learner.fit({{x, inputs}, {y, outputs}});
+  CHECK(learner.belief(w)[0].mean() == 1);
+  CHECK(learner.belief(w)[0].variance() == 0);
+  CHECK(learner.belief(w)[1].mean() == doctest::Approx(60 / kNoise / (30 / kNoise + 1)).epsilon(1e-6));
+}
+
+TEST_CASE("workers: what cannot be is refused with a clear line") {
+  const Line model;
+  const Rows rows(10);
+  CHECK_THROWS_WITH_AS(model.learner({.workers = 0}), doctest::Contains("number of workers is 0"), Error);
+  CHECK_THROWS_WITH_AS(model.learner({.jobs = 0}), doctest::Contains("jobs is 0"), Error);
+  CHECK_THROWS_WITH_AS(model.learner({.batches = 2, .workers = 3}).fit(rows.data(model)),
+                       doctest::Contains("2 batches for 3 workers"), Error);
+  CHECK_THROWS_WITH_AS(model.learner({.workers = 3, .team = local_team(2)}), doctest::Contains("the team has 2"), Error);
+}
