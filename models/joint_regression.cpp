@@ -93,8 +93,8 @@ struct JointRegression::Fitting {
   RowData data;
   JointRegime regime;
   std::function<bool(const Progress&)> on_epoch;
-  std::vector<RowBeliefs> plain, weighted;  // left out, of every member
-  RowBeliefs rival;
+  std::vector<RowBeliefs> plain = {}, weighted = {};  // left out, of every member
+  RowBeliefs rival = {};
   double rival_score = 0;     // log density of all rows, each left out
   double rival_evidence = 0;  // with constant noise
   std::size_t jobs = 1;       // of every member

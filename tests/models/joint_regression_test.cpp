@@ -16,10 +16,10 @@ TEST_CASE("joint regression: a network that won before and loses now leaves no t
     straight(i, 0) = x + 0.01 * std::sin(37 * x);
   }
   JointRegression net({.shape = {.layers = {1, 8, 1}, .slopes = {0.1}}, .epochs = 30, .members = 2});
-  CHECK(net.fit(rows, bent, {}).network_share > 0.99);
+  CHECK(net.fit({rows, bent}).network_share > 0.99);
   CHECK(net.memory().members[0].weighted_posterior.has_value());
 
-  const JointRegressionReport report = net.fit(rows, straight, {});  // its first stage is done: the weights stay
+  const JointRegressionReport report = net.fit({rows, straight});  // its first stage is done: the weights stay
   CHECK(report.network_share < 0.01);
   CHECK_FALSE(net.memory().members[0].weighted_posterior.has_value());
   const Prediction p = Prediction::mix(net.predict(rows));
@@ -31,7 +31,7 @@ TEST_CASE("joint regression: the linear rival learns noise that depends on the i
   const Matrix rows = oracle::random_matrix(kRows, 2, 1), noise = oracle::random_matrix(kRows, 1, 2);
   const auto slopes_of = [&](const Matrix& targets) {
     JointRegression net({.shape = {.layers = {2, 3, 1}, .slopes = {0.1}}, .epochs = 10, .members = 1});
-    net.fit(rows, targets);
+    net.fit({rows, targets});
     const Vector& beta = net.memory().rival->state.noise.at(0).beta;
     return beta.size() > 1 ? Vector(beta.tail(2)) : Vector(Vector::Zero(2));
   };

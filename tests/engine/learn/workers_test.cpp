@@ -17,18 +17,18 @@ namespace {
 
 using namespace dma;
 
-constexpr double kNoise = 0.3;
-constexpr std::size_t kInputs = 3;
-constexpr std::uint64_t kSeed = 11;
+constexpr double kLineNoise = 0.3;
+constexpr std::size_t kLineInputs = 3;
+constexpr std::uint64_t kLineSeed = 11;
 
 // y = w . x + noise, one example.
 struct Line {
-  Line() : w(g.shared("w", kInputs)), x(g.observed("x", kInputs)), y(g.observed("y")) {
-    const VariableId p = g.variable("p", kInputs), z = g.variable("z");
+  Line() : w(g.shared("w", kLineInputs)), x(g.observed("x", kLineInputs)), y(g.observed("y")) {
+    const VariableId p = g.variable("p", kLineInputs), z = g.variable("z");
     g.factor("gaussian_prior", {w}, {{"mean", 0.0}, {"variance", 2.0}});
     g.factor("product", {w, x, p});
     g.factor("sum", {p, z});
-    g.factor("gaussian_noise", {z, y}, {{"variance", kNoise}});
+    g.factor("gaussian_noise", {z, y}, {{"variance", kLineNoise}});
   }
   Learner learner(LearnOptions options) const {
     options.targets = {y};
@@ -42,15 +42,15 @@ struct Line {
 struct Rows {
   std::vector<double> x, y;
   explicit Rows(std::size_t rows) {
-    boost::random::mt19937_64 random(kSeed);
+    boost::random::mt19937_64 random(kLineSeed);
     boost::random::normal_distribution<double> normal;
     for (std::size_t n = 0; n < rows; ++n) {
       double sum = 0;
-      for (std::size_t j = 0; j < kInputs; ++j) {
+      for (std::size_t j = 0; j < kLineInputs; ++j) {
         x.push_back(normal(random));
         sum += (1.0 + static_cast<double>(j)) * x.back();
       }
-      y.push_back(sum + std::sqrt(kNoise) * normal(random));
+      y.push_back(sum + std::sqrt(kLineNoise) * normal(random));
     }
   }
   Data data(const Line& model) const { return {{model.x, x}, {model.y, y}}; }
@@ -107,16 +107,16 @@ class MeetingTeam final : public WorkerTeam {
 TEST_CASE("workers: the means are those of one worker, and exact, for any number of them") {
   const Line model;
   const Rows rows(60);
-  const Eigen::Map<const Eigen::Matrix<double, -1, -1, Eigen::RowMajor>> x(rows.x.data(), 60, kInputs);
+  const Eigen::Map<const Eigen::Matrix<double, -1, -1, Eigen::RowMajor>> x(rows.x.data(), 60, kLineInputs);
   const Eigen::Map<const Eigen::VectorXd> y(rows.y.data(), 60);
-  const Eigen::MatrixXd precision = x.transpose() * x / kNoise + Eigen::MatrixXd::Identity(kInputs, kInputs) / 2.0;
-  const Eigen::VectorXd mean = precision.ldlt().solve(x.transpose() * y / kNoise);
+  const Eigen::MatrixXd precision = x.transpose() * x / kLineNoise + Eigen::MatrixXd::Identity(kLineInputs, kLineInputs) / 2.0;
+  const Eigen::VectorXd mean = precision.ldlt().solve(x.transpose() * y / kLineNoise);
   for (const std::size_t workers : {1u, 2u, 3u, 7u, 20u}) {
     CAPTURE(workers);
     Learner learner = model.learner({.batches = 60, .epochs = 400, .workers = workers});
     learner.fit(rows.data(model));
     const Belief w = learner.belief(model.w);
-    for (std::size_t j = 0; j < kInputs; ++j) CHECK(w[j].mean() == doctest::Approx(mean(static_cast<Eigen::Index>(j))).epsilon(1e-6));
+    for (std::size_t j = 0; j < kLineInputs; ++j) CHECK(w[j].mean() == doctest::Approx(mean(static_cast<Eigen::Index>(j))).epsilon(1e-6));
   }
 }
 
@@ -179,7 +179,7 @@ TEST_CASE("workers: a team of processes learns what as many workers of one proce
         LearnOptions own = options;
         own.team = std::make_shared<MeetingTeam>(place, rank);
         Learner learner = model.learner(own);
-        const std::span<const double> x = std::span(rows.x).subspan(first * kInputs, count * kInputs),
+        const std::span<const double> x = std::span(rows.x).subspan(first * kLineInputs, count * kLineInputs),
                                       y = std::span(rows.y).subspan(first, count);
         learner.fit({{model.x, x}, {model.y, y}});
         std::vector<double> variances(count);
@@ -202,14 +202,14 @@ TEST_CASE("workers: a weight that the prior knows exactly stays what it is; the 
   g.factor("gaussian_prior", {w}, {{"mean", {1.0, 0.0}}, {"variance", {0.0, 1.0}}});
   g.factor("product", {w, x, p});
   g.factor("sum", {p, z});
-  g.factor("gaussian_noise", {z, y}, {{"variance", kNoise}});
+  g.factor("gaussian_noise", {z, y}, {{"variance", kLineNoise}});
   Learner learner(g, standard_registry(), forward_backward(), forward(),
                   {.targets = {y}, .batches = 4, .epochs = 30, .tolerance = 0, .workers = 2});
   const std::vector<double> inputs = {1, 1, 1, 2, 1, 3, 1, 4}, outputs = {3, 5, 7, 9};  // y = 1 + 2 x
   learner.fit({{x, inputs}, {y, outputs}});
   CHECK(learner.belief(w)[0].mean() == 1);
   CHECK(learner.belief(w)[0].variance() == 0);
-  CHECK(learner.belief(w)[1].mean() == doctest::Approx(60 / kNoise / (30 / kNoise + 1)).epsilon(1e-6));
+  CHECK(learner.belief(w)[1].mean() == doctest::Approx(60 / kLineNoise / (30 / kLineNoise + 1)).epsilon(1e-6));
 }
 
 TEST_CASE("workers: what cannot be is refused with a clear line") {
