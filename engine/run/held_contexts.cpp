@@ -43,6 +43,7 @@ bool HeldContexts::reads_alone(const PlanData& plan, std::uint32_t g, std::uint3
       const HeldKernel kernel = send.joint != nullptr ? send.joint->held : group.ports[send.port].message->held;
       if (!reads || kernel == nullptr || (writes && send.port != p)) return false;
       candidate.sends.push_back({own, kernel});
+      candidate.learns |= writes;
     }
   }
   return !candidate.sends.empty();
@@ -82,13 +83,14 @@ bool HeldContexts::hold(VariableId variable, const MessageArrays& messages) {
   c.memory.resize(2 * std::size_t{c.size} + kHeldPerSlot * c.slots + kHeldPerTerm * c.terms);
   c.context = {c.memory.data(), c.memory.data() + c.size, messages.from(c.first_slot), c.memory.data() + 2 * std::size_t{c.size}};
   c.context.per_term = c.context.per_slot + kHeldPerSlot * c.slots;
-  constexpr double kLargest = 1e50;  // far enough from the ends of a double's range for powers of eight
+  c.context.learns = c.learns;
+  constexpr double kLargest = 1e25, kLargestMean = 1e12;  // kernels take eighth powers
   std::int64_t far = 0;
   for (std::size_t i = 0; i < c.size; ++i) {
     const double rho = c.context.natural.rho[i], v = 1 / rho, m = c.context.natural.tau[i] * v;
     c.context.variance[i] = v;
     c.context.mean[i] = m;
-    far += ((v > 1 / kLargest) & (v < kLargest) & (std::abs(m) < kLargest)) ? 0 : 1;
+    far += ((v > 1 / kLargest) & (v < kLargest) & (std::abs(m) < kLargestMean)) ? 0 : 1;
   }
   if (far > 0) return false;
   c.is_held = true;

@@ -25,75 +25,27 @@ namespace {
 
 using namespace inner_product;
 
-// Sums over the products of a row, from which all that its messages need to be ordinary can be told.
-template <class Number>
-struct RowSums {
-  Number mean{}, variance{}, mean_squares{}, variance_squares{}, second{};  // m_t, v_t, m_t^2, v_t^2 and mx^2 + vx
-
-  [[gnu::always_inline]] void add(const Number& mx, const Number& vx, const Number& my, const Number& vy) {
-    const Number u = mx * mx + vx, m = mx * my, v = u * vy + my * my * vx;
-    mean += m;
-    variance += v;
-    mean_squares += m * m;
-    variance_squares += v * v;
-    second += u;
-  }
-  template <class Other>
-  void add(const RowSums<Other>& o) {
-    mean += total(o.mean), variance += total(o.variance), mean_squares += total(o.mean_squares);
-    variance_squares += total(o.variance_squares), second += total(o.second);
-  }
-
-  void write(double* to) const {
-    const double numbers[kHeldPerSlot] = {mean, variance, mean_squares, variance_squares, second};
-    std::copy_n(numbers, kHeldPerSlot, to);
-  }
-  static RowSums read(const double* from) { return {from[0], from[1], from[2], from[3], from[4]}; }
-};
-
-RowSums<double> sums_of_row(const double* mx, const double* vx, const double* my, const double* vy, std::size_t terms) {
-  RowSums<Pair> first, second;  // additions wait for each other
-  RowSums<double> all;
-  std::size_t t = 0;
-  for (; t + 4 <= terms; t += 4) {
-    first.add(load_pair(mx + t), load_pair(vx + t), load_pair(my + t), load_pair(vy + t));
-    second.add(load_pair(mx + t + 2), load_pair(vx + t + 2), load_pair(my + t + 2), load_pair(vy + t + 2));
-  }
-  for (; t < terms; ++t) all.add(mx[t], vx[t], my[t], vy[t]);
-  all.add(first);
-  all.add(second);
-  return all;
-}
-
-// What is left of the total without the sum over all products, and whether every term is ordinary: none dominates the rest
-// of them (see cavities.h), and no power below leaves the range of double.
-struct HeldRest {
-  double mean, variance;
-  bool is_ordinary;
-  bool has_small_means;  // asked for where they are added to a cavity
-
-  HeldRest(const RowSums<double>& sums, const Natural& total) {
-    constexpr double kMuch = 256, kFar = 1e60;
-    const double total_variance = 1 / total.rho;
-    mean = (total.is_point() ? total.tau : total.tau * total_variance) - sums.mean;
-    variance = total_variance + sums.variance;
-    const double least = variance - std::sqrt(sums.variance_squares);  // of the variances of all cavities
-    is_ordinary = (kMuch * least >= variance) & (variance > 1 / kFar) & (variance + mean * mean + sums.second < kFar);
-    has_small_means = kMuch * kMuch * least >= sums.mean_squares;
-  }
-};
-
 // The other side of every row.
 class HeldOther {
  public:
   HeldOther(const Call& call, bool with_signal) : view_(call.reads[1]), block_(call), side_(block_.y()) {
+    constexpr double kFar = 1e15;
     is_shared_ = view_.column == 0 && side_.read(view_, 0, view_.terms, with_signal);
-    for (std::size_t t = 0; is_shared_ && t < view_.terms; ++t) is_known_ &= side_.variance[t] == 0;
+    std::int64_t unknown = 0, far = 0;
+    for (std::size_t t = 0; is_shared_ && t < view_.terms; ++t) {
+      const double m = side_.mean[t], v = side_.variance[t];
+      squares()[t] = m * m;
+      unknown += v == 0 ? 0 : 1;
+      far += ((std::abs(m) < kFar) & (v < kFar)) ? 0 : 1;
+    }
+    is_known_ = unknown == 0;
+    is_shared_ &= far == 0;
   }
-  bool is_shared() const { return is_shared_; }  // and its moments are in the range of double
+  bool is_shared() const { return is_shared_; }  // and its moments are not out of range
   bool is_known() const { return is_known_; }
   const Side& side() const { return side_; }
-  double* spare() const { return block_.mean(); }
+  double* squares() const { return block_.mean(); }
+  double* spare() const { return block_.variance(); }
 
   // The numbers themselves, so that it can be seen whether they are still the same.
   void remember(double* numbers) const {
@@ -109,7 +61,85 @@ class HeldOther {
   const PortView& view_;
   const Block block_;
   const Side side_;
-  bool is_shared_ = false, is_known_ = true;
+  bool is_shared_ = false, is_known_ = false;
+};
+
+// Sums over the products of a row: m_t, v_t and m_t^2.
+template <class Number>
+struct RowSums {
+  Number mean{}, variance{}, mean_squares{};
+
+  // `square` is my^2.
+  template <bool kKnown, bool kSquares>
+  [[gnu::always_inline]] void add(const Number& mx, const Number& vx, const Number& my, const Number& vy, const Number& square) {
+    const Number m = mx * my;
+    mean += m;
+    if constexpr (kSquares) mean_squares += m * m;
+    if constexpr (!kKnown) variance += (mx * mx + vx) * vy;
+    variance += square * vx;
+  }
+  template <class Other>
+  void add(const RowSums<Other>& o) {
+    mean += total(o.mean), variance += total(o.variance), mean_squares += total(o.mean_squares);
+  }
+
+  void write(double* to) const { to[0] = mean, to[1] = variance, to[2] = mean_squares; }
+  static RowSums read(const double* from) { return {from[0], from[1], from[2]}; }
+};
+
+// y is known: vy = 0. Squares are wanted if the row is to learn, and then if y is not known.
+template <bool kKnown, bool kSquares>
+RowSums<double> sums_of_row(const double* mx, const double* vx, const HeldOther& y, std::size_t terms) {
+  const double *const my = y.side().mean, *const vy = y.side().variance, *const square = y.squares();
+  RowSums<Pair> sums[2];  // additions wait for each other
+  RowSums<double> all;
+  std::size_t t = 0;
+  for (; t + 4 <= terms; t += 4)
+    for (std::size_t i = 0; i < 2; ++i) {
+      const std::size_t at = t + 2 * i;
+      sums[i].template add<kKnown, kSquares>(load_pair(mx + at), load_pair(vx + at), load_pair(my + at),
+                                             kKnown ? Pair{} : load_pair(vy + at), load_pair(square + at));
+    }
+  for (; t < terms; ++t) all.template add<kKnown, kSquares>(mx[t], vx[t], my[t], vy[t], square[t]);
+  all.add(sums[0]);
+  all.add(sums[1]);
+  return all;
+}
+RowSums<double> sums_of_row(const double* mx, const double* vx, const HeldOther& y, std::size_t terms, bool squares) {
+  if (y.is_known()) return sums_of_row<true, false>(mx, vx, y, terms);
+  return squares ? sums_of_row<false, true>(mx, vx, y, terms) : sums_of_row<false, false>(mx, vx, y, terms);
+}
+
+double largest_variance(const double* mx, const double* vx, const HeldOther& y, std::size_t terms) {
+  double largest = 0;
+  for (std::size_t t = 0; t < terms; ++t)
+    largest = std::max(largest, (mx[t] * mx[t] + vx[t]) * y.side().variance[t] + y.squares()[t] * vx[t]);
+  return largest;
+}
+
+// What is left of the total without the sum over all products.
+struct HeldRest {
+  double mean, variance;
+  double without_products;  // of that variance, what the total brings
+  double mean_squares;
+
+  HeldRest(const RowSums<double>& sums, const Natural& total)
+      : without_products(1 / total.rho), mean_squares(sums.mean_squares) {
+    mean = (total.is_point() ? total.tau : total.tau * without_products) - sums.mean;
+    variance = without_products + sums.variance;
+  }
+  // No power below leaves the range of double, and no term dominates the others (see cavities.h), if `least` is the least
+  // variance of a cavity.
+  bool is_ordinary(double least, bool known) const {
+    constexpr double kMuch = 256, kFar = 1e30, kManyDeviations = 1e20;
+    return (kMuch * least >= variance) & (known | (kMuch * kMuch * least >= mean_squares)) & (variance > 1 / kFar) &
+           (variance < kFar) & (mean * mean < kManyDeviations * variance);
+  }
+  // The total alone mostly is variance enough; otherwise the terms are looked at.
+  bool is_ordinary(const double* mx, const double* vx, const HeldOther& y, std::size_t terms) const {
+    return is_ordinary(without_products, y.is_known()) ||
+           is_ordinary(variance - largest_variance(mx, vx, y, terms), y.is_known());
+  }
 };
 
 // One row by natural parameters; what it sends to x is multiplied into the moments if it `learns`.
@@ -168,10 +198,10 @@ void learn_row(double* mx, double* vx, const Side& y, const double* rho_gain, st
     to_y_rho[t] = rho;
     mx[t] = (m * d + v * (tau_gain[t] * c)) * by_q;
     vx[t] = v * d * by_q;
-    silent += rho > 0 ? 0 : 1;
+    silent += rho == 0 ? 1 : 0;
   }
   for (std::size_t t = 0; silent > 0 && t < terms; ++t)
-    if (!(to_y_rho[t] > 0)) to_y_tau[t] = to_y_rho[t] = 0;
+    if (to_y_rho[t] == 0) to_y_tau[t] = 0;
 }
 
 }  // namespace
@@ -179,12 +209,12 @@ void learn_row(double* mx, double* vx, const Side& y, const double* rho_gain, st
 void InnerProduct::held_to_total(const Call& call, HeldContext& x, Outcome& outcome) {
   const HeldOther y(call, false);
   const std::size_t terms = call.reads[0].terms;
-  x.is_remembered = y.is_shared();
+  x.is_remembered = x.learns && y.is_shared();
   if (x.is_remembered) y.remember(x.per_term);
   for (std::size_t c = 0; c < call.columns; ++c) {
     if (y.is_shared()) {
-      const RowSums<double> sums = sums_of_row(x.mean + c * terms, x.variance + c * terms, y.side().mean, y.side().variance, terms);
-      sums.write(x.per_slot + c * kHeldPerSlot);
+      const RowSums<double> sums = sums_of_row(x.mean + c * terms, x.variance + c * terms, y, terms, x.learns);
+      if (x.is_remembered) sums.write(x.per_slot + c * kHeldPerSlot);
       if (std::abs(sums.mean) < kInfinity && sums.variance < kInfinity && sums.variance > 0) {
         call.sink.store<false>(call.out_offset(0, c), Gaussian::from_moments(sums.mean, sums.variance), c, outcome);
         continue;
@@ -207,10 +237,8 @@ void InnerProduct::held_to_terms(const Call& call, HeldContext& x, Outcome& outc
     double *const mx = x.mean + c * terms, *const vx = x.variance + c * terms;
     const Natural total = call.reads[2].at(0, c);
     if (is_quick && !total.is_uniform()) {
-      const RowSums<double> sums = sums_are_known ? RowSums<double>::read(x.per_slot + c * kHeldPerSlot)
-                                                  : sums_of_row(mx, vx, y.side().mean, y.side().variance, terms);
-      const HeldRest rest(sums, total);
-      if (rest.is_ordinary && (!kToY || rest.has_small_means)) {
+      const HeldRest rest(sums_are_known ? RowSums<double>::read(x.per_slot + c * kHeldPerSlot) : sums_of_row(mx, vx, y, terms, true), total);
+      if (rest.is_ordinary(mx, vx, y, terms)) {
         const std::ptrdiff_t out = call.out_offset(0, c);
         if constexpr (kToY) learn_row(mx, vx, y.side(), rho_gain, terms, rest, call.second_sink.tau + out, call.second_sink.rho + out);
         else learn_from_known(mx, vx, y.side().mean, terms, rest);

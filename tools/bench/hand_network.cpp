@@ -14,13 +14,15 @@ struct ProductSum {
   double mean, variance;
 };
 
-// Several sums at a time: additions wait for each other.
+// Several sums at a time: additions wait for each other. Of inputs that are known, v is 0 and not read.
+template <bool kKnown>
 ProductSum sum_of_products(const double* w_mean, const double* w_variance, const double* m, const double* v, std::size_t count) {
   Pair mean[2] = {}, variance[2] = {};
   ProductSum last{0, 0};
   const auto add = [](const auto& wm, const auto& wv, const auto& x, const auto& xv, auto& to_mean, auto& to_variance) {
     to_mean += wm * x;
-    to_variance += (wv + wm * wm) * xv + x * x * wv;
+    if constexpr (!kKnown) to_variance += (wv + wm * wm) * xv;
+    to_variance += x * x * wv;
   };
   std::size_t j = 0;
   for (; j + 4 <= count; j += 4)
@@ -82,8 +84,9 @@ void HandNetwork::forward(const double* input) {
   for (std::size_t l = 0; l < layers_.size(); ++l) {
     Layer& layer = layers_[l];
     for (std::size_t i = 0; i < layer.rows; ++i) {
-      const ProductSum sum = sum_of_products(layer.mean.data() + i * layer.columns, layer.variance.data() + i * layer.columns,
-                                          layer.in_mean.data(), layer.in_variance.data(), layer.columns);
+      const auto sum_of = l == 0 ? &sum_of_products<true> : &sum_of_products<false>;
+      const ProductSum sum = sum_of(layer.mean.data() + i * layer.columns, layer.variance.data() + i * layer.columns,
+                                    layer.in_mean.data(), layer.in_variance.data(), layer.columns);
       layer.sum_mean[i] = sum.mean;
       layer.sum_variance[i] = sum.variance;
     }
