@@ -82,10 +82,14 @@ struct RowSums {
   void add(const RowSums<Other>& o) {
     mean += total(o.mean), variance += total(o.variance), mean_squares += total(o.mean_squares);
   }
-
-  void write(double* to) const { to[0] = mean, to[1] = variance, to[2] = mean_squares; }
-  static RowSums read(const double* from) { return {from[0], from[1], from[2]}; }
 };
+
+// One number for each row: its sums and later, in their places, what is left of the total without them.
+struct OfRows {
+  OfRows(const HeldContext& x, std::size_t rows) : mean(x.per_slot), variance(mean + rows), squares(variance + rows) {}
+  double *mean, *variance, *squares;
+};
+static_assert(kHeldPerSlot == 3);
 
 // y is known: vy = 0. Squares are wanted if the row is to learn, and then if y is not known.
 template <bool kKnown, bool kSquares>
@@ -105,9 +109,17 @@ RowSums<double> sums_of_row(const double* mx, const double* vx, const HeldOther&
   all.add(sums[1]);
   return all;
 }
-RowSums<double> sums_of_row(const double* mx, const double* vx, const HeldOther& y, std::size_t terms, bool squares) {
-  if (y.is_known()) return sums_of_row<true, false>(mx, vx, y, terms);
-  return squares ? sums_of_row<false, true>(mx, vx, y, terms) : sums_of_row<false, false>(mx, vx, y, terms);
+template <bool kKnown, bool kSquares>
+void sums_of_rows(const HeldContext& x, const HeldOther& y, std::size_t rows, std::size_t terms, const OfRows& to) {
+  for (std::size_t c = 0; c < rows; ++c) {
+    const RowSums<double> sums = sums_of_row<kKnown, kSquares>(x.mean + c * terms, x.variance + c * terms, y, terms);
+    to.mean[c] = sums.mean, to.variance[c] = sums.variance, to.squares[c] = sums.mean_squares;
+  }
+}
+void sums_of_rows(const HeldContext& x, const HeldOther& y, std::size_t rows, std::size_t terms, const OfRows& to) {
+  if (y.is_known()) sums_of_rows<true, false>(x, y, rows, terms, to);
+  else if (x.learns) sums_of_rows<false, true>(x, y, rows, terms, to);
+  else sums_of_rows<false, false>(x, y, rows, terms, to);
 }
 
 double largest_variance(const double* mx, const double* vx, const HeldOther& y, std::size_t terms) {
@@ -117,30 +129,13 @@ double largest_variance(const double* mx, const double* vx, const HeldOther& y, 
   return largest;
 }
 
-// What is left of the total without the sum over all products.
-struct HeldRest {
-  double mean, variance;
-  double without_products;  // of that variance, what the total brings
-  double mean_squares;
-
-  HeldRest(const RowSums<double>& sums, const Natural& total)
-      : without_products(1 / total.rho), mean_squares(sums.mean_squares) {
-    mean = (total.is_point() ? total.tau : total.tau * without_products) - sums.mean;
-    variance = without_products + sums.variance;
-  }
-  // No power below leaves the range of double, and no term dominates the others (see cavities.h), if `least` is the least
-  // variance of a cavity.
-  bool is_ordinary(double least, bool known) const {
-    constexpr double kMuch = 256, kFar = 1e30, kManyDeviations = 1e20;
-    return (kMuch * least >= variance) & (known | (kMuch * kMuch * least >= mean_squares)) & (variance > 1 / kFar) &
-           (variance < kFar) & (mean * mean < kManyDeviations * variance);
-  }
-  // The total alone mostly is variance enough; otherwise the terms are looked at.
-  bool is_ordinary(const double* mx, const double* vx, const HeldOther& y, std::size_t terms) const {
-    return is_ordinary(without_products, y.is_known()) ||
-           is_ordinary(variance - largest_variance(mx, vx, y, terms), y.is_known());
-  }
-};
+// Whether no power below leaves the range of double and no term dominates the others (see cavities.h), given what is left
+// of the total without the sum over all products, the squares of their means, and the least variance of a cavity.
+bool is_ordinary(double rest_mean, double rest_variance, double squares, double least) {
+  constexpr double kMuch = 256, kFar = 1e30, kManyDeviations = 1e20;
+  return (kMuch * least >= rest_variance) & (kMuch * kMuch * least >= squares) & (rest_variance > 1 / kFar) &
+         (rest_variance < kFar) & (rest_mean * rest_mean < kManyDeviations * rest_variance);
+}
 
 // One row by natural parameters; what it sends to x is multiplied into the moments if it `learns`.
 void one_row(const Call& call, HeldContext& x, std::size_t slot, Kernel kernel, bool learns, Outcome& outcome) {
@@ -170,8 +165,8 @@ void one_row(const Call& call, HeldContext& x, std::size_t slot, Kernel kernel, 
 }
 
 // y is known: s = 1, and with R the variance of what is left, mx moves by vx y (rest) / R and vx shrinks by (vx y)^2 / R.
-void learn_from_known(double* mx, double* vx, const double* y, std::size_t terms, const HeldRest& rest) {
-  const double inverse = 1 / rest.variance, scaled = rest.mean * inverse;
+void learn_from_known(double* mx, double* vx, const double* y, std::size_t terms, double rest_mean, double rest_variance) {
+  const double inverse = 1 / rest_variance, scaled = rest_mean * inverse;
   DMA_INDEPENDENT
   for (std::size_t t = 0; t < terms; ++t) {
     const double gain = vx[t] * y[t];
@@ -181,10 +176,9 @@ void learn_from_known(double* mx, double* vx, const double* y, std::size_t terms
 }
 
 // As above. A precision to y that underflows tells nothing. `rho_gain` is s^3 my^2.
-void learn_row(double* mx, double* vx, const Side& y, const double* rho_gain, std::size_t terms, const HeldRest& rest, double* to_y_tau,
-               double* to_y_rho) {
+void learn_row(double* mx, double* vx, const Side& y, const double* rho_gain, std::size_t terms, double rest_mean,
+               double rest_variance, double* to_y_tau, double* to_y_rho) {
   const double *const my = y.mean, *const vy = y.variance, *const tau_gain = y.weight, *const one_minus_s = y.rest;
-  const double rest_mean = rest.mean, rest_variance = rest.variance;
   std::int64_t silent = 0;
   DMA_INDEPENDENT
   for (std::size_t t = 0; t < terms; ++t) {
@@ -208,45 +202,75 @@ void learn_row(double* mx, double* vx, const Side& y, const double* rho_gain, st
 
 void InnerProduct::held_to_total(const Call& call, HeldContext& x, Outcome& outcome) {
   const HeldOther y(call, false);
-  const std::size_t terms = call.reads[0].terms;
-  x.is_remembered = x.learns && y.is_shared();
-  if (x.is_remembered) y.remember(x.per_term);
-  for (std::size_t c = 0; c < call.columns; ++c) {
-    if (y.is_shared()) {
-      const RowSums<double> sums = sums_of_row(x.mean + c * terms, x.variance + c * terms, y, terms, x.learns);
-      if (x.is_remembered) sums.write(x.per_slot + c * kHeldPerSlot);
-      if (std::abs(sums.mean) < kInfinity && sums.variance < kInfinity && sums.variance > 0) {
-        call.sink.store<false>(call.out_offset(0, c), Gaussian::from_moments(sums.mean, sums.variance), c, outcome);
-        continue;
-      }
-    }
-    one_row(call, x, c, &to_total<false>, false, outcome);
+  const std::size_t rows = call.columns, terms = call.reads[0].terms;
+  const auto by_natural_parameters = [&](std::size_t row) { one_row(call, x, row, &to_total<false>, false, outcome); };
+  x.is_remembered = y.is_shared();
+  if (!y.is_shared()) {
+    for (std::size_t c = 0; c < rows; ++c) by_natural_parameters(c);
+    return;
   }
+  if (x.learns) y.remember(x.per_term);
+  const OfRows sums(x, rows);
+  sums_of_rows(x, y, rows, terms, sums);
+  double *const tau = call.sink.tau, *const rho = call.sink.rho;
+  std::int64_t bad = 0;
+  const auto is_bad = [&](std::size_t c) {
+    return ((rho[c] > 0) & (rho[c] < kInfinity) & (std::abs(tau[c]) < kInfinity)) ? 0 : 1;
+  };
+  DMA_INDEPENDENT
+  for (std::size_t c = 0; c < rows; ++c) {
+    rho[c] = 1 / sums.variance[c];
+    tau[c] = sums.mean[c] * rho[c];
+    bad += is_bad(c);
+  }
+  for (std::size_t c = 0; bad > 0 && c < rows; ++c)
+    if (is_bad(c)) by_natural_parameters(c);
 }
 
 template <bool kToY>
 void InnerProduct::held_to_terms(const Call& call, HeldContext& x, Outcome& outcome) {
   const HeldOther y(call, true);
-  const std::size_t terms = call.reads[0].terms;
+  const std::size_t rows = call.columns, terms = call.reads[0].terms;
+  const auto by_natural_parameters = [&](std::size_t row) {
+    one_row(call, x, row, &to_terms<Rule::direct, false, true, kToY>, true, outcome);
+  };
   const bool sums_are_known = x.is_remembered && y.is_remembered(x.per_term);
   x.is_remembered = false;
-  const bool is_quick = y.is_shared() && (kToY || y.is_known());
-  double* const rho_gain = y.spare();
-  for (std::size_t t = 0; is_quick && t < terms; ++t) rho_gain[t] = y.side().weight[t] * y.side().gain[t];
-  for (std::size_t c = 0; c < call.columns; ++c) {
-    double *const mx = x.mean + c * terms, *const vx = x.variance + c * terms;
-    const Natural total = call.reads[2].at(0, c);
-    if (is_quick && !total.is_uniform()) {
-      const HeldRest rest(sums_are_known ? RowSums<double>::read(x.per_slot + c * kHeldPerSlot) : sums_of_row(mx, vx, y, terms, true), total);
-      if (rest.is_ordinary(mx, vx, y, terms)) {
-        const std::ptrdiff_t out = call.out_offset(0, c);
-        if constexpr (kToY) learn_row(mx, vx, y.side(), rho_gain, terms, rest, call.second_sink.tau + out, call.second_sink.rho + out);
-        else learn_from_known(mx, vx, y.side().mean, terms, rest);
-        continue;
-      }
-    }
-    one_row(call, x, c, &to_terms<Rule::direct, false, true, kToY>, true, outcome);
+  if (!y.is_shared() || (!kToY && !y.is_known())) {
+    for (std::size_t c = 0; c < rows; ++c) by_natural_parameters(c);
+    return;
   }
+  const OfRows rest(x, rows);
+  if (!sums_are_known) sums_of_rows(x, y, rows, terms, rest);
+  double* const rho_gain = y.spare();
+  for (std::size_t t = 0; t < terms; ++t) rho_gain[t] = y.side().weight[t] * y.side().gain[t];
+  const PortView& total = call.reads[2];
+  for (std::size_t c = 0; c < rows; ++c) {
+    const Natural message = total.at(0, c);
+    const double variance = 1 / message.rho;
+    rest.mean[c] = (message.is_point() ? message.tau : message.tau * variance) - rest.mean[c];
+    rest.variance[c] += variance;
+  }
+  constexpr double kLater = -1;  // in place of squares: the other kernels use the memory that y is in
+  std::size_t left = 0;
+  for (std::size_t c = 0; c < rows; ++c) {
+    double *const mx = x.mean + c * terms, *const vx = x.variance + c * terms;
+    const double mean = rest.mean[c], variance = rest.variance[c], squares = rest.squares[c];
+    // The total alone mostly is variance enough; otherwise the terms are looked at. Of a uniform one it is infinite.
+    if (is_ordinary(mean, variance, squares, 1 / total.at(0, c).rho) ||
+        is_ordinary(mean, variance, squares, variance - largest_variance(mx, vx, y, terms))) {
+      const std::ptrdiff_t out = call.out_offset(0, c);
+      if constexpr (kToY)
+        learn_row(mx, vx, y.side(), rho_gain, terms, mean, variance, call.second_sink.tau + out, call.second_sink.rho + out);
+      else
+        learn_from_known(mx, vx, y.side().mean, terms, mean, variance);
+    } else {
+      rest.squares[c] = kLater;
+      ++left;
+    }
+  }
+  for (std::size_t c = 0; left > 0 && c < rows; ++c)
+    if (rest.squares[c] == kLater) by_natural_parameters(c);
 }
 
 template void InnerProduct::held_to_terms<false>(const Call&, HeldContext&, Outcome&);

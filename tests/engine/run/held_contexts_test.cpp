@@ -1,0 +1,117 @@
+#include "engine/run/held_contexts.h"
+
+#include <doctest/doctest.h>
+
+#include <boost/random/mersenne_twister.hpp>
+#include <boost/random/normal_distribution.hpp>
+
+#include "engine/compile/compile.h"
+#include "engine/learn/learn.h"
+#include "factors/standard_registry.h"
+#include "schedules/flooding.h"
+#include "schedules/forward_backward.h"
+
+namespace {
+
+using namespace dma;
+
+// y = w . x + noise, one example.
+struct HeldRegression {
+  explicit HeldRegression(std::size_t inputs, bool prior = true)
+      : w(g.shared("w", inputs)), x(g.observed("x", inputs)), y(g.observed("y")) {
+    const VariableId p = g.variable("p", inputs), z = g.variable("z");
+    if (prior) g.factor("gaussian_prior", {w}, {{"mean", 0.5}, {"variance", 2}});
+    g.factor("product", {w, x, p});
+    g.factor("sum", {p, z});
+    g.factor("gaussian_noise", {z, y}, {{"variance", 0.3}});
+  }
+  Plan plan(const Scheduler& schedule = forward_backward(), bool fuse = true) const {
+    return compile(g, schedule, standard_registry(), {.fuse = fuse, .constants_in_context = true});
+  }
+  Learner learner(bool fuse) const {
+    return {g, standard_registry(), forward_backward(), forward(), {.targets = {y}, .batches = 7, .epochs = 3, .tolerance = 0}, {.fuse = fuse}};
+  }
+  Graph g;
+  VariableId w, x, y;
+};
+
+struct ContextsOf {
+  explicit ContextsOf(const Plan& plan) : tau(plan->slots, 0.7), rho(plan->slots, 1.3) {}
+  MessageArrays messages() { return {tau.data(), rho.data()}; }
+  std::vector<double> tau, rho;
+};
+
+struct Examples {
+  Examples(std::size_t rows, std::size_t inputs, std::size_t silent) {
+    boost::random::mt19937_64 random(3);
+    boost::random::normal_distribution<double> normal;
+    for (std::size_t n = 0; n < rows; ++n) {
+      for (std::size_t j = 0; j < inputs; ++j) x.push_back(j == silent ? 0 : normal(random));
+      y.push_back(normal(random) + x[n * inputs]);
+    }
+  }
+  Data data(const HeldRegression& model) const { return {{model.x, x}, {model.y, y}}; }
+  std::vector<double> x, y;
+};
+
+}  // namespace
+
+TEST_CASE("held contexts: proper ones of a fused plan that is swept once, and no others") {
+  const HeldRegression model(3);
+  const auto is_held = [&](const Plan& plan, double rho) {
+    HeldContexts held(*plan);
+    ContextsOf contexts(plan);
+    contexts.rho[plan->variable(model.w).first_slot + 1] = rho;
+    return held.hold(model.w, contexts.messages());
+  };
+  CHECK(is_held(model.plan(), 1.0));
+  CHECK_FALSE(is_held(model.plan(), kInfinity));
+  CHECK_FALSE(is_held(model.plan(), 0.0));
+  CHECK_FALSE(is_held(model.plan(), 1e-200));
+  CHECK_FALSE(is_held(model.plan(forward_backward(), false), 1.0));
+  CHECK_FALSE(is_held(model.plan(flooding({.tolerance = 1e-9, .limit = 10})), 1.0));
+  const HeldRegression single(1);
+  HeldContexts one_term(*single.plan());
+  CHECK_FALSE(one_term.hold(single.w, ContextsOf(single.plan()).messages()));
+}
+
+TEST_CASE("held contexts: released without anything learned they are what they were, to the last digit") {
+  const HeldRegression model(3);
+  const Plan plan = model.plan();
+  HeldContexts held(*plan);
+  ContextsOf contexts(plan);
+  for (std::size_t i = 0; i < contexts.rho.size(); ++i) contexts.rho[i] = 0.1 + 0.37 * static_cast<double>(i);
+  const ContextsOf before = contexts;
+  CHECK(held.hold(model.w, contexts.messages()));
+  CHECK(held.is_held(model.w));
+  CHECK_FALSE(held.release());
+  CHECK_FALSE(held.is_held(model.w));
+  CHECK(contexts.tau == before.tau);
+  CHECK(contexts.rho == before.rho);
+}
+
+TEST_CASE("held contexts: learned moments are released as natural parameters, and a precision never shrinks") {
+  CHECK(learned({2, 4}, 0.75, 0.125) == Natural{6, 8});
+  CHECK(learned({2, 4}, 0.5, 0.25) == Natural{2, 4});
+  CHECK(learned({2, 4}, 0.5, 0.25 * (1 + 1e-15)).rho == 4);
+  CHECK(learned({2, 4}, 0.75, 0) == Natural{0.75, kInfinity});
+}
+
+TEST_CASE("held contexts: a learner that holds them learns what one that does not learns") {
+  for (const bool prior : {true, false}) {
+    const HeldRegression model(4, prior);
+    const Examples examples(50, 4, 2);
+    Learner held = model.learner(true), natural = model.learner(false);
+    held.fit(examples.data(model));
+    natural.fit(examples.data(model));
+    const Belief a = held.belief(model.w), b = natural.belief(model.w);
+    for (std::size_t i = 0; i < 4; ++i) {
+      CAPTURE(i);
+      CHECK(a[i].tau == doctest::Approx(b[i].tau).epsilon(1e-11));
+      CHECK(a[i].rho == doctest::Approx(b[i].rho).epsilon(1e-11));
+    }
+    // The weight of an input that is always 0 has learned nothing at all.
+    for (const auto& site : held.memory().rho) CHECK(site[2] == 0);
+    for (const auto& site : held.memory().tau) CHECK(site[2] == 0);
+  }
+}
