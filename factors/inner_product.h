@@ -32,9 +32,9 @@ struct InnerProduct {
   template <Rule kRule, bool kTracked, bool kToX, bool kToY>
   static void to_terms(const Call& call, Outcome& outcome);
 
-  // The same with x held as moments, by Prop. 3.2: see inner_product/held.cpp.
+  // The same with x held as moments: see inner_product/held.cpp.
   static void held_to_total(const Call& call, HeldContext& x, Outcome& outcome);
-  template <bool kToY>
+  template <Rule kRule, bool kToY>
   static void held_to_terms(const Call& call, HeldContext& x, Outcome& outcome);
 };
 

@@ -221,18 +221,19 @@ Registry standard_registry() {
                .kernel("dma", "total", from("x", "y"), &InnerProduct::to_total<false>, &InnerProduct::to_total<true>,
                        &InnerProduct::held_to_total)
                .kernel("dma", "x", from("x", "y", "total"), &InnerProduct::to_terms<kDirect, false, true, false>,
-                       &InnerProduct::to_terms<kDirect, true, true, false>, &InnerProduct::held_to_terms<false>)
+                       &InnerProduct::to_terms<kDirect, true, true, false>, &InnerProduct::held_to_terms<kDirect, false>)
                .kernel("dma", "y", from("x", "y", "total"), &InnerProduct::to_terms<kDirect, false, false, true>,
                        &InnerProduct::to_terms<kDirect, true, false, true>)
                .joint_kernel("dma", "x", "y", &InnerProduct::to_terms<kDirect, false, true, true>,
-                             &InnerProduct::to_terms<kDirect, true, true, true>, &InnerProduct::held_to_terms<true>)
-               .kernel("linearised", "total", from("x", "y"), &InnerProduct::to_total<false>, &InnerProduct::to_total<true>)
+                             &InnerProduct::to_terms<kDirect, true, true, true>, &InnerProduct::held_to_terms<kDirect, true>)
+               .kernel("linearised", "total", from("x", "y"), &InnerProduct::to_total<false>, &InnerProduct::to_total<true>,
+                       &InnerProduct::held_to_total)
                .kernel("linearised", "x", from("x", "y", "total"), &InnerProduct::to_terms<kLinearised, false, true, false>,
-                       &InnerProduct::to_terms<kLinearised, true, true, false>)
+                       &InnerProduct::to_terms<kLinearised, true, true, false>, &InnerProduct::held_to_terms<kLinearised, false>)
                .kernel("linearised", "y", from("x", "y", "total"), &InnerProduct::to_terms<kLinearised, false, false, true>,
                        &InnerProduct::to_terms<kLinearised, true, false, true>)
                .joint_kernel("linearised", "x", "y", &InnerProduct::to_terms<kLinearised, false, true, true>,
-                             &InnerProduct::to_terms<kLinearised, true, true, true>))
+                             &InnerProduct::to_terms<kLinearised, true, true, true>, &InnerProduct::held_to_terms<kLinearised, true>))
       .fuse({.producer = "product", .via = "z", .consumer = "sum", .into = "terms", .fused = "inner_product"});
   return registry;
 }

@@ -9,133 +9,20 @@
 //
 //   tau = mx^5 c / (u e)    rho = mx^8 / (u^2 e)
 //
-// so that 1 / (q u e) serves both. Where y is known, q is the same for all terms, and a row costs one division.
+// so that 1 / (q u e) serves both; by linearisation (product_linearised.h) d and these are simpler. Where y is known, q is the same for all terms, and a row costs one division.
 // A row that holds anything out of the ordinary is done by the kernels of natural parameters.
 #include <array>
 #include <cmath>
-#include <cstring>
+#include <type_traits>
 
 #include "factors/inner_product.h"
-#include "factors/inner_product/block.h"
-#include "engine/support/pair.h"
+#include "factors/inner_product/held_rows.h"
 
 namespace dma {
 
 namespace {
 
 using namespace inner_product;
-
-// The other side of every row.
-class HeldOther {
- public:
-  HeldOther(const Call& call, bool with_signal) : view_(call.reads[1]), block_(call), side_(block_.y()) {
-    constexpr double kFar = 1e15;
-    is_shared_ = view_.column == 0 && side_.read(view_, 0, view_.terms, with_signal);
-    std::int64_t unknown = 0, far = 0;
-    for (std::size_t t = 0; is_shared_ && t < view_.terms; ++t) {
-      const double m = side_.mean[t], v = side_.variance[t];
-      squares()[t] = m * m;
-      unknown += v == 0 ? 0 : 1;
-      far += ((std::abs(m) < kFar) & (v < kFar)) ? 0 : 1;
-    }
-    is_known_ = unknown == 0;
-    is_shared_ &= far == 0;
-  }
-  bool is_shared() const { return is_shared_; }  // and its moments are not out of range
-  bool is_known() const { return is_known_; }
-  const Side& side() const { return side_; }
-  double* squares() const { return block_.mean(); }
-  double* spare() const { return block_.variance(); }
-
-  // The numbers themselves, so that it can be seen whether they are still the same.
-  void remember(double* numbers) const {
-    std::memcpy(numbers, view_.tau, view_.terms * sizeof(double));
-    std::memcpy(numbers + view_.terms, view_.rho, view_.terms * sizeof(double));
-  }
-  bool is_remembered(const double* numbers) const {
-    return std::memcmp(numbers, view_.tau, view_.terms * sizeof(double)) == 0 &&
-           std::memcmp(numbers + view_.terms, view_.rho, view_.terms * sizeof(double)) == 0;
-  }
-
- private:
-  const PortView& view_;
-  const Block block_;
-  const Side side_;
-  bool is_shared_ = false, is_known_ = false;
-};
-
-// Sums over the products of a row: m_t, v_t and m_t^2.
-template <class Number>
-struct RowSums {
-  Number mean{}, variance{}, mean_squares{};
-
-  // `square` is my^2.
-  template <bool kKnown, bool kSquares>
-  [[gnu::always_inline]] void add(const Number& mx, const Number& vx, const Number& my, const Number& vy, const Number& square) {
-    const Number m = mx * my;
-    mean += m;
-    if constexpr (kSquares) mean_squares += m * m;
-    if constexpr (!kKnown) variance += (mx * mx + vx) * vy;
-    variance += square * vx;
-  }
-  template <class Other>
-  void add(const RowSums<Other>& o) {
-    mean += total(o.mean), variance += total(o.variance), mean_squares += total(o.mean_squares);
-  }
-};
-
-// One number for each row: its sums and later, in their places, what is left of the total without them.
-struct OfRows {
-  OfRows(const HeldContext& x, std::size_t rows) : mean(x.per_slot), variance(mean + rows), squares(variance + rows) {}
-  double *mean, *variance, *squares;
-};
-static_assert(kHeldPerSlot == 3);
-
-// y is known: vy = 0. Squares are wanted if the row is to learn, and then if y is not known.
-template <bool kKnown, bool kSquares>
-RowSums<double> sums_of_row(const double* mx, const double* vx, const HeldOther& y, std::size_t terms) {
-  const double *const my = y.side().mean, *const vy = y.side().variance, *const square = y.squares();
-  RowSums<Pair> sums[2];  // additions wait for each other
-  RowSums<double> all;
-  std::size_t t = 0;
-  for (; t + 4 <= terms; t += 4)
-    for (std::size_t i = 0; i < 2; ++i) {
-      const std::size_t at = t + 2 * i;
-      sums[i].template add<kKnown, kSquares>(load_pair(mx + at), load_pair(vx + at), load_pair(my + at),
-                                             kKnown ? Pair{} : load_pair(vy + at), load_pair(square + at));
-    }
-  for (; t < terms; ++t) all.template add<kKnown, kSquares>(mx[t], vx[t], my[t], vy[t], square[t]);
-  all.add(sums[0]);
-  all.add(sums[1]);
-  return all;
-}
-template <bool kKnown, bool kSquares>
-void sums_of_rows(const HeldContext& x, const HeldOther& y, std::size_t rows, std::size_t terms, const OfRows& to) {
-  for (std::size_t c = 0; c < rows; ++c) {
-    const RowSums<double> sums = sums_of_row<kKnown, kSquares>(x.mean + c * terms, x.variance + c * terms, y, terms);
-    to.mean[c] = sums.mean, to.variance[c] = sums.variance, to.squares[c] = sums.mean_squares;
-  }
-}
-void sums_of_rows(const HeldContext& x, const HeldOther& y, std::size_t rows, std::size_t terms, const OfRows& to) {
-  if (y.is_known()) sums_of_rows<true, false>(x, y, rows, terms, to);
-  else if (x.learns) sums_of_rows<false, true>(x, y, rows, terms, to);
-  else sums_of_rows<false, false>(x, y, rows, terms, to);
-}
-
-double largest_variance(const double* mx, const double* vx, const HeldOther& y, std::size_t terms) {
-  double largest = 0;
-  for (std::size_t t = 0; t < terms; ++t)
-    largest = std::max(largest, (mx[t] * mx[t] + vx[t]) * y.side().variance[t] + y.squares()[t] * vx[t]);
-  return largest;
-}
-
-// Whether no power below leaves the range of double and no term dominates the others (see cavities.h), given what is left
-// of the total without the sum over all products, the squares of their means, and the least variance of a cavity.
-bool is_ordinary(double rest_mean, double rest_variance, double squares, double least) {
-  constexpr double kMuch = 256, kFar = 1e30, kManyDeviations = 1e20;
-  return (kMuch * least >= rest_variance) & (kMuch * kMuch * least >= squares) & (rest_variance > 1 / kFar) &
-         (rest_variance < kFar) & (rest_mean * rest_mean < kManyDeviations * rest_variance);
-}
 
 // One row by natural parameters; what it sends to x is multiplied into the moments if it `learns`.
 void one_row(const Call& call, HeldContext& x, std::size_t slot, Kernel kernel, bool learns, Outcome& outcome) {
@@ -175,19 +62,40 @@ void learn_from_known(double* mx, double* vx, const double* y, std::size_t terms
   }
 }
 
-// As above. A precision to y that underflows tells nothing. `rho_gain` is s^3 my^2.
-void learn_row(double* mx, double* vx, const Side& y, const double* rho_gain, std::size_t terms, double rest_mean,
-               double rest_variance, double* to_y_tau, double* to_y_rho) {
-  const double *const my = y.mean, *const vy = y.variance, *const tau_gain = y.weight, *const one_minus_s = y.rest;
+// What a rule makes of one product: d, and what y learns as a weight and a gain: tau = weight c, rho = weight gain, with all
+// fractions taken from r = 1 / (q * below()).
+struct HeldDirect {
+  double m, v, vy, one_minus_s, c, k;
+  double u = m * m + v, e = k * u + v * (c * c);
+  double d() const { return k + one_minus_s * (c * c); }
+  double below() const { return u * e; }
+  double weight(double by_below) const { return m * m * m * (m * m) * by_below; }
+  double gain(double by_below) const { return m * m * m * (by_below * e); }
+};
+// See product_linearised.h: d = k + vy u towards x, k + vx (my^2 + vy) towards y.
+struct HeldLinearised {
+  double m, v, vy, my_square, c, k;
+  double d() const { return k + vy * (m * m + v); }
+  double below() const { return k + v * (my_square + vy); }
+  double weight(double by_below) const { return m * by_below; }
+  double gain(double) const { return m; }
+};
+
+// As above. A precision to y that underflows tells nothing. `last` is 1 - s or my^2, as the rule wants; tau_gain and rho_gain
+// are what x learns of c / d and 1 / d.
+template <class Rule>
+void learn_row(double* mx, double* vx, const HeldOther& y, const double* last, const double* tau_gain, const double* rho_gain,
+               std::size_t terms, double rest_mean, double rest_variance, double* to_y_tau, double* to_y_rho) {
+  const double *const my = y.side().mean, *const vy = y.side().variance;
   std::int64_t silent = 0;
   DMA_INDEPENDENT
   for (std::size_t t = 0; t < terms; ++t) {
-    const double m = mx[t], v = vx[t], square = m * m, u = square + v, cube = square * m;
+    const double m = mx[t], v = vx[t], u = m * m + v;
     const double c = rest_mean + m * my[t], k = rest_variance - (u * vy[t] + my[t] * my[t] * v);
-    const double d = k + one_minus_s[t] * (c * c), q = d + v * rho_gain[t];
-    const double e = k * u + v * (c * c), ue = u * e;
-    const double r = 1 / (q * ue), by_q = r * ue, by_ue = r * q;
-    const double weight = cube * square * by_ue, rho = weight * cube * (by_ue * e);
+    const Rule rule{m, v, vy[t], last[t], c, k};
+    const double d = rule.d(), q = d + v * rho_gain[t], below = rule.below();
+    const double r = 1 / (q * below), by_q = r * below, by_below = r * q;
+    const double weight = rule.weight(by_below), rho = weight * rule.gain(by_below);
     to_y_tau[t] = weight * c;
     to_y_rho[t] = rho;
     mx[t] = (m * d + v * (tau_gain[t] * c)) * by_q;
@@ -227,12 +135,13 @@ void InnerProduct::held_to_total(const Call& call, HeldContext& x, Outcome& outc
     if (is_bad(c)) by_natural_parameters(c);
 }
 
-template <bool kToY>
+template <InnerProduct::Rule kRule, bool kToY>
 void InnerProduct::held_to_terms(const Call& call, HeldContext& x, Outcome& outcome) {
-  const HeldOther y(call, true);
+  constexpr bool kDirect = kRule == Rule::direct;
+  const HeldOther y(call, kDirect);
   const std::size_t rows = call.columns, terms = call.reads[0].terms;
   const auto by_natural_parameters = [&](std::size_t row) {
-    one_row(call, x, row, &to_terms<Rule::direct, false, true, kToY>, true, outcome);
+    one_row(call, x, row, &to_terms<kRule, false, true, kToY>, true, outcome);
   };
   const bool sums_are_known = x.is_remembered && y.is_remembered(x.per_term);
   x.is_remembered = false;
@@ -242,8 +151,10 @@ void InnerProduct::held_to_terms(const Call& call, HeldContext& x, Outcome& outc
   }
   const OfRows rest(x, rows);
   if (!sums_are_known) sums_of_rows(x, y, rows, terms, rest);
-  double* const rho_gain = y.spare();
-  for (std::size_t t = 0; t < terms; ++t) rho_gain[t] = y.side().weight[t] * y.side().gain[t];
+  const Side& side = y.side();
+  for (std::size_t t = 0; kDirect && t < terms; ++t) y.spare()[t] = side.weight[t] * side.gain[t];
+  const double *const last = kDirect ? side.rest : y.squares(), *const tau_gain = kDirect ? side.weight : side.mean;
+  const double* const rho_gain = kDirect ? y.spare() : y.squares();
   const PortView& total = call.reads[2];
   for (std::size_t c = 0; c < rows; ++c) {
     const Natural message = total.at(0, c);
@@ -260,10 +171,12 @@ void InnerProduct::held_to_terms(const Call& call, HeldContext& x, Outcome& outc
     if (is_ordinary(mean, variance, squares, 1 / total.at(0, c).rho) ||
         is_ordinary(mean, variance, squares, variance - largest_variance(mx, vx, y, terms))) {
       const std::ptrdiff_t out = call.out_offset(0, c);
+      using Learns = std::conditional_t<kDirect, HeldDirect, HeldLinearised>;
       if constexpr (kToY)
-        learn_row(mx, vx, y.side(), rho_gain, terms, mean, variance, call.second_sink.tau + out, call.second_sink.rho + out);
+        learn_row<Learns>(mx, vx, y, last, tau_gain, rho_gain, terms, mean, variance, call.second_sink.tau + out,
+                          call.second_sink.rho + out);
       else
-        learn_from_known(mx, vx, y.side().mean, terms, mean, variance);
+        learn_from_known(mx, vx, side.mean, terms, mean, variance);
     } else {
       rest.squares[c] = kLater;
       ++left;
@@ -273,7 +186,9 @@ void InnerProduct::held_to_terms(const Call& call, HeldContext& x, Outcome& outc
     if (rest.squares[c] == kLater) by_natural_parameters(c);
 }
 
-template void InnerProduct::held_to_terms<false>(const Call&, HeldContext&, Outcome&);
-template void InnerProduct::held_to_terms<true>(const Call&, HeldContext&, Outcome&);
+template void InnerProduct::held_to_terms<InnerProduct::Rule::direct, false>(const Call&, HeldContext&, Outcome&);
+template void InnerProduct::held_to_terms<InnerProduct::Rule::direct, true>(const Call&, HeldContext&, Outcome&);
+template void InnerProduct::held_to_terms<InnerProduct::Rule::linearised, false>(const Call&, HeldContext&, Outcome&);
+template void InnerProduct::held_to_terms<InnerProduct::Rule::linearised, true>(const Call&, HeldContext&, Outcome&);
 
 }  // namespace dma

@@ -2,9 +2,9 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
-#include <limits>
 #include <boost/random/mersenne_twister.hpp>
 #include <boost/random/uniform_real_distribution.hpp>
+#include <type_traits>
 #include <vector>
 
 #include "factors/inner_product.h"
@@ -64,13 +64,15 @@ struct HeldCall {
   Call forward, backward;
 };
 
-template <bool kToY>
+using Rule = InnerProduct::Rule;
+
+template <Rule kRule, bool kToY>
 Learned by_natural_parameters(HeldLayer layer) {
   Learned learned;
   HeldCall calls(layer, learned);
   Outcome outcome;
   InnerProduct::to_total<false>(calls.forward, outcome);
-  InnerProduct::to_terms<InnerProduct::Rule::direct, false, true, kToY>(calls.backward, outcome);
+  InnerProduct::to_terms<kRule, false, true, kToY>(calls.backward, outcome);
   for (std::size_t i = 0; i < learned.tau.size(); ++i) {
     const Natural belief = multiply({learned.tau[i], learned.rho[i]}, {calls.to_x_tau[i], calls.to_x_rho[i]});
     learned.tau[i] = belief.tau, learned.rho[i] = belief.rho;
@@ -79,7 +81,7 @@ Learned by_natural_parameters(HeldLayer layer) {
   return learned;
 }
 
-template <bool kToY>
+template <Rule kRule, bool kToY>
 Learned by_moments(HeldLayer layer, bool remembers = true) {
   Learned learned;
   HeldCall calls(layer, learned);
@@ -90,7 +92,7 @@ Learned by_moments(HeldLayer layer, bool remembers = true) {
   Outcome outcome;
   InnerProduct::held_to_total(calls.forward, context, outcome);
   context.is_remembered &= remembers;
-  InnerProduct::held_to_terms<kToY>(calls.backward, context, outcome);
+  InnerProduct::held_to_terms<kRule, kToY>(calls.backward, context, outcome);
   for (std::size_t i = 0; i < mean.size(); ++i) {
     const Natural belief = dma::learned({learned.tau[i], learned.rho[i]}, mean[i], variance[i]);
     learned.tau[i] = belief.tau, learned.rho[i] = belief.rho;
@@ -119,17 +121,20 @@ void check_same(const Learned& a, const Learned& b) {
 
 }  // namespace
 
-TEST_CASE("held inner_product: weights and activations learn what natural parameters tell them, for every length of a row") {
+TEST_CASE_TEMPLATE_DEFINE("held inner_product: weights and activations learn what natural parameters tell them", Of, held_rules) {
   for (const std::size_t terms : {2, 3, 4, 5, 8, 13, 48}) {
     CAPTURE(terms);
     const HeldLayer layer(terms, static_cast<unsigned>(terms));
-    check_same(by_natural_parameters<true>(layer), by_moments<true>(layer));
-    check_same(by_natural_parameters<true>(layer), by_moments<true>(layer, false));
-    check_same(by_natural_parameters<false>(layer), by_moments<false>(layer));
+    check_same(by_natural_parameters<Of::value, true>(layer), by_moments<Of::value, true>(layer));
+    check_same(by_natural_parameters<Of::value, true>(layer), by_moments<Of::value, true>(layer, false));
+    check_same(by_natural_parameters<Of::value, false>(layer), by_moments<Of::value, false>(layer));
     const HeldLayer known(terms, static_cast<unsigned>(terms), true);
-    check_same(by_natural_parameters<false>(known), by_moments<false>(known));
+    check_same(by_natural_parameters<Of::value, false>(known), by_moments<Of::value, false>(known));
   }
 }
+using Direct = std::integral_constant<Rule, Rule::direct>;
+using Linearised = std::integral_constant<Rule, Rule::linearised>;
+TEST_CASE_TEMPLATE_INVOKE(held_rules, Direct, Linearised);
 
 TEST_CASE("held inner_product: rows out of the ordinary are done by natural parameters") {
   HeldLayer layer(6, 7);
@@ -142,12 +147,13 @@ TEST_CASE("held inner_product: rows out of the ordinary are done by natural para
   SUBCASE("an activation known to be nothing") { layer.input_tau[3] = 0, layer.input_rho[3] = kInfinity; }
   SUBCASE("a mean of zero") { layer.weight_tau[9] = 0; }
   SUBCASE("a mean whose powers underflow") { layer.weight_tau[9] = 1e-45; }
-  check_same(by_natural_parameters<true>(layer), by_moments<true>(layer));
+  check_same(by_natural_parameters<Rule::direct, true>(layer), by_moments<Rule::direct, true>(layer));
+  check_same(by_natural_parameters<Rule::linearised, true>(layer), by_moments<Rule::linearised, true>(layer));
 }
 
 TEST_CASE("held inner_product: a weight of an input that is zero is left as it was, to the last digit") {
   const HeldLayer known(6, 11, true);
-  const Learned learned = by_moments<false>(known);
+  const Learned learned = by_moments<Rule::direct, false>(known);
   for (std::size_t r = 0; r < kRows; ++r) {
     CHECK(learned.tau[r * 6 + 1] == known.weight_tau[r * 6 + 1]);
     CHECK(learned.rho[r * 6 + 1] == known.weight_rho[r * 6 + 1]);
