@@ -13,15 +13,15 @@ struct Outcome;
 struct Call;
 
 // Doubles that all kernels of the factors at a held context may keep for one another, for each slot and each term.
-inline constexpr std::size_t kHeldPerSlot = 3, kHeldPerTerm = 2;
+inline constexpr std::size_t kHeldPerSlot = 5, kHeldPerTerm = 2;
 
 // Moments as a message again, given what it was before something was learned: where nothing was, it is that to the last digit,
 // and a precision does not shrink by rounding.
 inline Natural learned(const Natural& before, double mean, double variance) {
-  const double variance_before = 1 / before.rho, more = std::max(before.rho, 1 / variance);
-  const bool is_same = (variance == variance_before) & (mean == before.tau * variance_before);
-  const double rho = is_same ? before.rho : more, tau = rho == kInfinity ? mean : mean * rho;
-  return {is_same ? before.tau : tau, rho};
+  const double variance_before = 1 / before.rho;
+  if (variance == variance_before && mean == before.tau * variance_before) return before;
+  const double rho = std::max(before.rho, 1 / variance);
+  return {rho == kInfinity ? mean : mean * rho, rho};
 }
 
 struct HeldContext {
@@ -30,7 +30,6 @@ struct HeldContext {
   MessageArrays natural;
   double* per_slot = nullptr;
   double* per_term = nullptr;
-  bool learns = true;          // some kernel will send to it
   bool is_remembered = false;  // the two above were filled from these moments
 };
 

@@ -43,7 +43,6 @@ bool HeldContexts::reads_alone(const PlanData& plan, std::uint32_t g, std::uint3
       const HeldKernel kernel = send.joint != nullptr ? send.joint->held : group.ports[send.port].message->held;
       if (!reads || kernel == nullptr || (writes && send.port != p)) return false;
       candidate.sends.push_back({own, kernel});
-      candidate.learns |= writes;
     }
   }
   return !candidate.sends.empty();
@@ -82,8 +81,8 @@ bool HeldContexts::hold(VariableId variable, const MessageArrays& messages) {
   Candidate& c = *found;
   c.memory.resize(2 * std::size_t{c.size} + kHeldPerSlot * c.slots + kHeldPerTerm * c.terms);
   c.context = {c.memory.data(), c.memory.data() + c.size, messages.from(c.first_slot), c.memory.data() + 2 * std::size_t{c.size}};
-  c.context.per_term = c.context.per_slot + kHeldPerSlot * c.slots;
-  c.context.learns = c.learns;
+  // A single kernel has nobody to keep anything for.
+  c.context.per_term = c.sends.size() > 1 ? c.context.per_slot + kHeldPerSlot * c.slots : nullptr;
   constexpr double kLargest = 1e25, kLargestMean = 1e12;  // kernels take eighth powers
   std::int64_t far = 0;
   for (std::size_t i = 0; i < c.size; ++i) {

@@ -36,7 +36,7 @@ class HeldContexts {
   struct Candidate {
     std::uint32_t variable, first_slot, size, slots, terms;
     std::vector<std::pair<std::uint32_t, HeldKernel>> sends;
-    bool learns = false, is_held = false;
+    bool is_held = false;
     HeldContext context = {};
     std::vector<double> memory = {};
   };

@@ -112,12 +112,12 @@ void InnerProduct::held_to_total(const Call& call, HeldContext& x, Outcome& outc
   const HeldOther y(call, false);
   const std::size_t rows = call.columns, terms = call.reads[0].terms;
   const auto by_natural_parameters = [&](std::size_t row) { one_row(call, x, row, &to_total<false>, false, outcome); };
-  x.is_remembered = y.is_shared();
+  x.is_remembered = y.is_shared() && x.per_term != nullptr;
   if (!y.is_shared()) {
     for (std::size_t c = 0; c < rows; ++c) by_natural_parameters(c);
     return;
   }
-  if (x.learns) y.remember(x.per_term);
+  if (x.is_remembered) y.remember(x.per_term);
   const OfRows sums(x, rows);
   sums_of_rows(x, y, rows, terms, sums);
   double *const tau = call.sink.tau, *const rho = call.sink.rho;

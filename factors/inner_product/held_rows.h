@@ -75,7 +75,7 @@ struct OfRows {
   OfRows(const HeldContext& x, std::size_t rows) : mean(x.per_slot), variance(mean + rows), squares(variance + rows) {}
   double *mean, *variance, *squares;
 };
-static_assert(kHeldPerSlot == 3);
+static_assert(kHeldPerSlot >= 3);
 
 // y is known: vy = 0. Squares are wanted if the row is to learn, and then if y is not known.
 template <bool kKnown, bool kSquares>
@@ -104,7 +104,7 @@ void sums_of_rows(const HeldContext& x, const HeldOther& y, std::size_t rows, st
 }
 inline void sums_of_rows(const HeldContext& x, const HeldOther& y, std::size_t rows, std::size_t terms, const OfRows& to) {
   if (y.is_known()) sums_of_rows<true, false>(x, y, rows, terms, to);
-  else if (x.learns) sums_of_rows<false, true>(x, y, rows, terms, to);
+  else if (x.per_term != nullptr) sums_of_rows<false, true>(x, y, rows, terms, to);
   else sums_of_rows<false, false>(x, y, rows, terms, to);
 }
 
