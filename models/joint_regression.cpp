@@ -389,17 +389,22 @@ std::vector<PredictionComponent> JointRegression::predict(const Matrix& rows) co
   std::size_t fitted = 0;
   for (const Member& member : memory_.members) fitted += member.plain_posterior ? 1 : 0;
   const double each = memory_.network_share / static_cast<double>(std::max<std::size_t>(1, fitted));
-  for (std::size_t k = 0; k < memory_.members.size(); ++k) {
+  // A posterior that is kept as rows is solved anew for every question: all of them at the same time.
+  const std::size_t members = each == 0 ? 0 : memory_.members.size();
+  std::vector<RowBeliefs> plain(members), weighted(members);
+  parallel_for(2 * members, all_processors(), [&](std::size_t task) {
+    const std::size_t k = task / 2;
     const Member& member = memory_.members[k];
-    if (!member.plain_posterior || each == 0) continue;
-    const SharedPrior prior = prior_of(k);
-    RowBeliefs plain = member.plain_posterior->predict(network_, prior, rows), weighted;
-    if (options_.doubt_extrapolation) doubt_extrapolation(*member.plain_posterior, rows, plain);
-    if (member.weighted_posterior) {
-      weighted = member.weighted_posterior->predict(network_, prior, rows);
-      if (options_.doubt_extrapolation) doubt_extrapolation(*member.weighted_posterior, rows, weighted);
-    }
-    add_network(share(), plain, member.weighted_posterior ? &weighted : nullptr, member, each, all);
+    const auto& posterior = task % 2 == 0 ? member.plain_posterior : member.weighted_posterior;
+    if (!member.plain_posterior || !posterior) return;
+    RowBeliefs& beliefs = task % 2 == 0 ? plain[k] : weighted[k];
+    beliefs = posterior->predict(network_, prior_of(k), rows);
+    if (options_.doubt_extrapolation) doubt_extrapolation(*posterior, rows, beliefs);
+  });
+  for (std::size_t k = 0; k < members; ++k) {
+    const Member& member = memory_.members[k];
+    if (member.plain_posterior)
+      add_network(share(), plain[k], member.weighted_posterior ? &weighted[k] : nullptr, member, each, all);
   }
   if (memory_.rival && memory_.network_share < 1)
     all.push_back(component(memory_.rival->predict(linear_, linear_prior_, rows), *memory_.rival,

@@ -4,8 +4,10 @@
 
 #include <filesystem>
 #include <memory>
+#include <optional>
 
 #include "engine/support/error.h"
+#include "engine/support/text.h"
 #include "models/bnn_file.h"
 #include "models/choose.h"
 #include "tools/dma/checkpoint.h"
@@ -90,7 +92,7 @@ Learned learn(Bnn& net, const TrainingData& data, const LearnOptions& options, c
   const bool regularly = !request.checkpoint.empty() || !request.resume.empty();
   const double log_scale = net.options().standardise ? mean_log_scale(Standardiser::of(data.outputs)) : 0;
   InterruptWatch interrupt;
-  ProgressBar bar(!request.quiet && !request.json, net.options().members, options.epochs, log_scale);
+  ProgressBar bar(!request.quiet && !request.json, {net.options().members, options, log_scale, !net.options().is_joint()});
   const auto on_epoch = [&](const BnnEpoch& epoch) {
     bar.show(epoch);
     if (regularly && epoch.record.epoch % request.checkpoint_every == 0) try_checkpoint(request, net, data, options);
@@ -112,14 +114,22 @@ void say_how_to_resume(const FitRequest& request) {
                     request.resume.empty() ? " --resume " + shell_quoted(file.string()) : ""));
 }
 
+TrainingData read_rows_to_fit(const FitRequest& request) {
+  std::optional<ProgressLine> line;
+  if (!request.quiet && !request.json) line.emplace();
+  return read_training_data(request.data, request.targets, request.features, request.holdout, request.settings.seed,
+                            request.numbers_are_classes, [&](double share) {
+                              if (line) line->show(fmt::format("reading {}: {:.0f} %", printable(request.data), 100 * share));
+                            });
+}
+
 void fit(const FitRequest& request) {
   if (request.checkpoint_every < 1)
     fail("--checkpoint-every: {} is given; at least 1 is expected", request.checkpoint_every);
   if (!request.update.empty()) return fit_update(request);
   if (request.targets.empty()) fail("--target is missing: name the column to predict, as in --target price");
   check_files(request);
-  const TrainingData data = read_training_data(request.data, request.targets, request.features, request.holdout, request.settings.seed,
-                                               request.numbers_are_classes);
+  const TrainingData data = read_rows_to_fit(request);
   if (data.has_classes()) return fit_classifier(request, data);
   auto [network, options, method_reason] =
       model_for(request.settings, data.features.size(), data.targets.size(), data.rows());

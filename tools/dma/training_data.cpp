@@ -128,10 +128,12 @@ std::string TrainingData::fingerprint() const {
 }
 
 TrainingData read_training_data(const std::filesystem::path& path, const std::vector<std::string>& targets,
-                                const std::vector<std::string>& features, double holdout, std::uint64_t seed, bool numbers_are_names) {
+                                const std::vector<std::string>& features, double holdout, std::uint64_t seed, bool numbers_are_names,
+                                const std::function<void(double)>& share_read) {
   if (!(holdout >= 0 && holdout < 1))
     fail("--holdout: {} is given; a share of the rows of at least 0 and below 1 is expected", holdout);
   CsvReader reader(path);
+  reader.watch(share_read);
   std::vector<std::size_t> columns = columns_named(reader, targets);
   const std::size_t target_count = columns.size();
   const auto inputs = features.empty() ? all_columns_but(reader, columns) : columns_named(reader, features);

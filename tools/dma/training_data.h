@@ -4,6 +4,7 @@
 #include <Eigen/Dense>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -30,9 +31,9 @@ struct TrainingData {
 
 // Names are given one by one or as a list with commas. No features: all columns but the targets. The share `holdout` of
 // the rows, chosen by the seed, is kept aside. A single target whose first cell is text holds classes; with `numbers_are_names` it does
-// in any case.
+// in any case. `share_read` is told how much of the file was read.
 TrainingData read_training_data(const std::filesystem::path& path, const std::vector<std::string>& targets,
                                 const std::vector<std::string>& features, double holdout, std::uint64_t seed,
-                                bool numbers_are_names = false);
+                                bool numbers_are_names = false, const std::function<void(double)>& share_read = {});
 
 }  // namespace dma
