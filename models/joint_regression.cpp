@@ -8,6 +8,7 @@
 #include "engine/learn/joint/growing.h"
 #include "engine/support/error.h"
 #include "engine/support/parallel.h"
+#include "models/joint_components.h"
 #include "models/member_gate.h"
 
 namespace dma {
@@ -47,44 +48,6 @@ void learn_noise_function(const RowData& data, Curvature& curvature, SharedState
       state.noise[k].learn(data.rows, squares.segment(static_cast<Index>(k) * n, n),
                            shares.segment(static_cast<Index>(k) * n, n));
   }
-}
-
-PredictionComponent component(RowBeliefs beliefs, const SharedPosterior& posterior, Matrix weight) {
-  beliefs.variance = beliefs.variance.cwiseSqrt();
-  beliefs.noise = beliefs.noise.cwiseSqrt();
-  return {std::move(beliefs.mean), std::move(beliefs.variance), std::move(beliefs.noise), std::move(weight), posterior.tails};
-}
-
-// Log density of all targets, a block of rows after the other: of a million rows a mixture is larger than the table.
-double score_of(const std::vector<PredictionComponent>& components, const Matrix& targets) {
-  constexpr Index kRows = 1 << 14;
-  double sum = 0;
-  for (Index begin = 0; begin < targets.rows(); begin += kRows) {
-    const Index rows = std::min(kRows, targets.rows() - begin);
-    sum += Prediction::mix(rows_of(components, begin, rows)).log_density(targets.middleRows(begin, rows)).sum();
-  }
-  return sum;
-}
-
-// Of the fit with weighted rows; by noise: s0^2 / (s0^2 + s^2) at noise s where constant noise is s0.
-Matrix weighted_share(JointRegressionOptions::Share kind, const SharedState& plain, const Matrix& noise) {
-  using Share = JointRegressionOptions::Share;
-  Matrix share(noise.rows(), noise.cols());
-  if (kind != Share::by_noise) return share.setConstant(kind == Share::half ? 0.5 : kind == Share::weighted ? 1 : 0);
-  for (Index k = 0; k < noise.cols(); ++k) {
-    const double constant = std::exp(plain.noise[static_cast<std::size_t>(k)].beta(0));
-    share.col(k) = 1 / (1 + (noise.col(k).array() / constant).square());
-  }
-  return share;
-}
-
-// The beliefs are taken over.
-void add_network(JointRegressionOptions::Share kind, RowBeliefs& plain, RowBeliefs* weighted,
-                 const JointRegression::Member& member, double share, std::vector<PredictionComponent>& all) {
-  const Matrix own = weighted != nullptr ? weighted_share(kind, member.plain, weighted->noise)
-                                         : Matrix::Zero(plain.mean.rows(), plain.mean.cols());
-  all.push_back(component(std::move(plain), *member.plain_posterior, share * (1 - own.array())));
-  if (weighted != nullptr) all.push_back(component(std::move(*weighted), *member.weighted_posterior, share * own));
 }
 
 }  // namespace
@@ -391,21 +354,17 @@ std::vector<PredictionComponent> JointRegression::predict(const Matrix& rows) co
   const double each = memory_.network_share / static_cast<double>(std::max<std::size_t>(1, fitted));
   // A posterior that is kept as rows is solved anew for every question: all of them at the same time.
   const std::size_t members = each == 0 ? 0 : memory_.members.size();
-  std::vector<RowBeliefs> plain(members), weighted(members);
-  parallel_for(2 * members, all_processors(), [&](std::size_t task) {
-    const std::size_t k = task / 2;
-    const Member& member = memory_.members[k];
+  std::vector<RowBeliefs> found(2 * members);  // of each the plain, then the weighted
+  parallel_for(found.size(), all_processors(), [&](std::size_t task) {
+    const Member& member = memory_.members[task / 2];
     const auto& posterior = task % 2 == 0 ? member.plain_posterior : member.weighted_posterior;
     if (!member.plain_posterior || !posterior) return;
-    RowBeliefs& beliefs = task % 2 == 0 ? plain[k] : weighted[k];
-    beliefs = posterior->predict(network_, prior_of(k), rows);
-    if (options_.doubt_extrapolation) doubt_extrapolation(*posterior, rows, beliefs);
+    found[task] = posterior->predict(network_, prior_of(task / 2), rows);
+    if (options_.doubt_extrapolation) doubt_extrapolation(*posterior, rows, found[task]);
   });
-  for (std::size_t k = 0; k < members; ++k) {
-    const Member& member = memory_.members[k];
-    if (member.plain_posterior)
-      add_network(share(), plain[k], member.weighted_posterior ? &weighted[k] : nullptr, member, each, all);
-  }
+  for (std::size_t k = 0; k < members; ++k)
+    if (const Member& member = memory_.members[k]; member.plain_posterior)
+      add_network(share(), found[2 * k], member.weighted_posterior ? &found[2 * k + 1] : nullptr, member, each, all);
   if (memory_.rival && memory_.network_share < 1)
     all.push_back(component(memory_.rival->predict(linear_, linear_prior_, rows), *memory_.rival,
                             Matrix::Constant(rows.rows(), linear_.outputs(), 1 - memory_.network_share)));
