@@ -12,10 +12,12 @@ bool overlap(std::uint32_t first, std::uint32_t count, std::uint32_t other_first
 
 }  // namespace
 
-// Whether the sends of one group are all that reads the context, each whole and as its first argument; notes them.
+// Whether the sends of one group are all that reads the context, each whole and as its first argument, and the one that
+// sends to it is the last: nobody then sees it change within a sweep. Notes them.
 bool HeldContexts::reads_alone(const PlanData& plan, std::uint32_t g, std::uint32_t p, Candidate& candidate) {
   const Group& group = plan.groups[g];
   std::uint32_t number = 0;  // of the next send
+  bool has_learned = false;
   for (const Operation& operation : plan.operations) {
     if (std::holds_alternative<Walk>(operation)) return false;
     if (const auto* gather = std::get_if<GatherOthers>(&operation)) {
@@ -41,7 +43,8 @@ bool HeldContexts::reads_alone(const PlanData& plan, std::uint32_t g, std::uint3
       }
       if (!reads && !writes) continue;
       const HeldKernel kernel = send.joint != nullptr ? send.joint->held : group.ports[send.port].message->held;
-      if (!reads || kernel == nullptr || (writes && send.port != p)) return false;
+      if (!reads || kernel == nullptr || (writes && send.port != p) || has_learned) return false;
+      has_learned = writes;
       candidate.sends.push_back({own, kernel});
     }
   }

@@ -75,6 +75,19 @@ TEST_CASE("held contexts: proper ones of a fused plan that is swept once, and no
   CHECK_FALSE(one_term.hold(single.w, ContextsOf(single.plan()).messages()));
 }
 
+TEST_CASE("held contexts: not where a message is read from it after it has learned") {
+  const HeldRegression model(3);
+  const Scheduler again{"again", [](const Flow& flow) {
+                          Schedule schedule = forward_backward().make(flow);
+                          const Schedule forward_again = forward().make(flow);
+                          schedule.visits.insert(schedule.visits.end(), forward_again.visits.begin(), forward_again.visits.end());
+                          return schedule;
+                        }, true};
+  const Plan plan = model.plan(again);
+  HeldContexts held(*plan);
+  CHECK_FALSE(held.hold(model.w, ContextsOf(plan).messages()));
+}
+
 TEST_CASE("held contexts: released without anything learned they are what they were, to the last digit") {
   const HeldRegression model(3);
   const Plan plan = model.plan();
