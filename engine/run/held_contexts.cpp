@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "engine/support/independent.h"
+
 namespace dma {
 
 namespace {
@@ -122,10 +124,20 @@ bool HeldContexts::release() {
   bool has_points = false;
   for (Candidate& c : candidates_) {
     if (!c.is_held) continue;
-    const MessageArrays& natural = c.context.natural;
-    for (std::size_t i = 0; i < c.size; ++i)
-      natural.set(i, learned(natural[i], c.context.mean[i], c.context.variance[i]));
-    has_points |= has_point(c.context.natural, c.size);
+    // learned() for all of them, by selections in place of its choice.
+    double *const tau = c.context.natural.tau, *const rho = c.context.natural.rho;
+    const double *const mean = c.context.mean, *const variance = c.context.variance;
+    std::int64_t points = 0;
+    DMA_INDEPENDENT
+    for (std::size_t i = 0; i < c.size; ++i) {
+      const double m = mean[i], v = variance[i], t = tau[i], r = rho[i], before = 1 / r, now = 1 / v;
+      const double more = now > r ? now : r, moved = more == kInfinity ? m : m * more;
+      const bool is_same = (v == before) & (m == t * before);
+      tau[i] = is_same ? t : moved;
+      rho[i] = is_same ? r : more;
+      points += v == 0 ? 1 : 0;
+    }
+    has_points |= points > 0;
     let_go(c);
   }
   return has_points;
