@@ -51,7 +51,8 @@ class PrimalCurvature final : public Curvature {
     Vector all = Vector::Zero(data_->count());
     (void)factor();
     for (std::size_t w = 0; w < team_->local(); ++w) {
-      const auto [first, last] = blocks_of(w);
+      const auto [begin, last] = blocks_of(w);
+      const Index first = begin;  // clang 14 captures no structured binding
       crew().run(static_cast<std::size_t>(last - first), [&](std::size_t i) {
         const Index block = first + static_cast<Index>(i);
         Matrix again;
