@@ -24,7 +24,7 @@ ClassLabels ClassLabels::of(const std::vector<std::string>& labels) {
   ClassLabels found;
   found.names = labels;
   std::ranges::sort(found.names);
-  found.names.erase(std::ranges::unique(found.names).begin(), found.names.end());
+  found.names.erase(std::unique(found.names.begin(), found.names.end()), found.names.end());
   found.of_rows.reserve(labels.size());
   const bool numbers = std::ranges::all_of(found.names, [](const std::string& name) {
     double ignored = 0;
