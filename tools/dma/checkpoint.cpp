@@ -27,11 +27,13 @@ Json options_as_made(BnnOptions options) {
 
 void save_checkpoint(const std::filesystem::path& path, const Bnn& net, const TrainingData& data,
                      const LearnOptions& options) {
+  Bnn::Memory memory = net.memory(false);  // of all processes, which all come here
+  if (path.empty()) return;
   write_file(path,
              bnn_to_text({.features = data.features,
                           .targets = data.targets,
                           .options = net.options(),
-                          .memory = net.memory(false),
+                          .memory = std::move(memory),
                           .training = {.rows = data.rows(), .held_out_rows = data.held_out_rows(), .options = options},
                           .data_fingerprint = data.fingerprint()}));
 }

@@ -9,6 +9,7 @@
 
 namespace dma {
 
+// Without a path nothing is written: what other processes of a team do.
 void save_checkpoint(const std::filesystem::path& path, const Bnn& net, const TrainingData& data,
                      const LearnOptions& options);
 

@@ -17,6 +17,7 @@
 #include "tools/dma/fit_figures.h"
 #include "tools/dma/fit_report.h"
 #include "tools/dma/fit_request.h"
+#include "tools/dma/fit_team.h"
 #include "tools/dma/fit_update.h"
 #include "tools/dma/interrupt.h"
 #include "tools/dma/model_summary.h"
@@ -53,6 +54,10 @@ std::filesystem::path checkpoint_path(const FitRequest& request) {
   return request.model.string() + ".checkpoint";
 }
 
+std::string resume_line(const FitRequest& request) {
+  return request.command_line + (request.resume.empty() ? " --resume " + shell_quoted(checkpoint_path(request).string()) : "");
+}
+
 std::vector<Candidate> choose(const FitRequest& request, const TrainingData& data, BnnOptions& network,
                               LearnOptions& options) {
   const bool shown = !request.quiet && !request.json && isatty(STDERR_FILENO) != 0;
@@ -74,7 +79,7 @@ std::string described(const Candidate& c) {
 // written.
 bool try_checkpoint(const FitRequest& request, const Bnn& net, const TrainingData& data, const LearnOptions& options) {
   try {
-    save_checkpoint(checkpoint_path(request), net, data, options);
+    save_checkpoint(request.writes ? checkpoint_path(request) : std::filesystem::path(), net, data, options);
     return true;
   } catch (const Error& e) {
     say(fmt::format("no checkpoint is written: {}", e.what()));
@@ -88,10 +93,11 @@ struct Learned {
   bool has_checkpoint = true;  // after an interruption
 };
 
-Learned learn(Bnn& net, const TrainingData& data, const LearnOptions& options, const FitRequest& request) {
-  const bool regularly = !request.checkpoint.empty() || !request.resume.empty();
+Learned learn(Bnn& net, const TrainingData& data, const LearnOptions& options, const FitRequest& request, const FitTeam& team) {
+  const bool regularly = !request.checkpoint.empty() || !request.resume.empty() || (team.is_shared() && !checkpoint_path(request).empty());
   const double log_scale = net.options().standardise ? mean_log_scale(Standardiser::of(data.outputs)) : 0;
   InterruptWatch interrupt;
+  const auto warning = team.warn_when_stopped(interrupt, resume_line(request));
   ProgressBar bar(!request.quiet && !request.json, {net.options().members, options, log_scale, !net.options().is_joint()});
   const auto on_epoch = [&](const BnnEpoch& epoch) {
     bar.show(epoch);
@@ -99,19 +105,17 @@ Learned learn(Bnn& net, const TrainingData& data, const LearnOptions& options, c
     return !interrupt.requested();
   };
   Learned learned{net.fit(data.inputs, data.outputs, options, on_epoch)};
-  learned.signal = interrupt.signal();
+  learned.signal = team.largest(interrupt.signal());
   if (learned.report.interrupted && !checkpoint_path(request).empty())
     learned.has_checkpoint = try_checkpoint(request, net, data, options);
   return learned;
 }
 
 void say_how_to_resume(const FitRequest& request) {
-  const auto file = checkpoint_path(request);
-  if (file.empty())
+  if (checkpoint_path(request).empty())
     say("interrupted; nothing is saved, because neither --model nor --checkpoint is given");
   else
-    say(fmt::format("interrupted; go on with: {}{}", request.command_line,
-                    request.resume.empty() ? " --resume " + shell_quoted(file.string()) : ""));
+    say("interrupted; go on with: " + resume_line(request));
 }
 
 TrainingData read_rows_to_fit(const FitRequest& request) {
@@ -123,23 +127,29 @@ TrainingData read_rows_to_fit(const FitRequest& request) {
                             });
 }
 
-void fit(const FitRequest& request) {
+void fit(FitRequest request) {
+  FitTeam team(request);
   if (request.checkpoint_every < 1)
     fail("--checkpoint-every: {} is given; at least 1 is expected", request.checkpoint_every);
   if (!request.update.empty()) return fit_update(request);
   if (request.targets.empty()) fail("--target is missing: name the column to predict, as in --target price");
   check_files(request);
-  const TrainingData data = read_rows_to_fit(request);
-  if (data.has_classes()) return fit_classifier(request, data);
+  TrainingData data = read_rows_to_fit(request);
+  if (data.has_classes()) {
+    team.refuse("a classifier");
+    return fit_classifier(request, data);
+  }
   auto [network, options, method_reason] =
       model_for(request.settings, data.features.size(), data.targets.size(), data.rows());
   const std::vector<Candidate> candidates =
       request.settings.choose ? choose(request, data, network, options) : std::vector<Candidate>{};
+  team.share(request, network, options, data);
   Bnn net = request.resume.empty() ? Bnn(network) : resume_from(request.resume, data, network, options);
 
-  const Learned learned = learn(net, data, options, request);
+  const Learned learned = learn(net, data, options, request, team);
   const FitReport& report = learned.report;
   SavedBnn saved = saved_fit(net, data, options, report);
+  if (!request.writes) return team.leave();
   Bnn model = make_bnn(saved);
   std::string warning;
   try {
@@ -192,6 +202,7 @@ void fit(const FitRequest& request) {
   if (!request.json)
     for (const std::string& line : skipped) say("skipped " + line);
   if (!warning.empty()) say("warning: " + warning);
+  team.leave();
   if (report.interrupted) {
     if (learned.has_checkpoint) say_how_to_resume(request);
     throw Exit{kExitBySignal + learned.signal};

@@ -17,6 +17,7 @@ struct FitRequest {
   std::filesystem::path model, plot, plot_training, report, checkpoint, resume, update;
   int checkpoint_every = 10;
   bool quiet = false, json = false;
+  bool writes = true;  // files; of several processes the first does
   FitSettings settings;
   std::string command_line;
 };

@@ -2,13 +2,17 @@
 
 #include <fmt/format.h>
 
+#include <chrono>
 #include <cstdio>
 #include <new>
 #include <stdexcept>
+#include <string>
 #include <system_error>
+#include <thread>
 
 #include "engine/support/error.h"
 #include "tools/dma/commands.h"
+#include "tools/dma/processes.h"
 #include "tools/dma/shell_quoted.h"
 #include "tools/dma/standard_streams.h"
 #include "tools/dma/version.h"
@@ -55,8 +59,12 @@ int run(int count, char** arguments) {
   return code;
 }
 
+// A process of several that fails ends them all, and one of them says why: where all fail alike, the first.
 int refuse(std::string_view why, int code) {
-  say(why);
+  const std::string name = name_of_process();
+  if (!name.empty()) std::this_thread::sleep_for(std::chrono::milliseconds(500));
+  say(name + std::string(why));
+  end_processes(code);
   return code;
 }
 

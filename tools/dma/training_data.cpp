@@ -117,7 +117,7 @@ ClassLabels labels_of(const std::vector<std::string>& names, const Eigen::Matrix
 ClassLabels TrainingData::labels() const { return labels_of(classes, outputs); }
 ClassLabels TrainingData::held_out_labels() const { return labels_of(classes, held_out_outputs); }
 
-std::string TrainingData::fingerprint() const {
+std::string TrainingData::compute_fingerprint() const {
   Checksum sum;
   for (const auto* names : {&features, &targets})
     for (const std::string& name : *names) sum.add(std::string_view(name.c_str(), name.size() + 1));

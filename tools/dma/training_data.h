@@ -20,13 +20,17 @@ struct TrainingData {
 
   std::string ignored = {};  // one line about columns that say nothing, or nothing new; empty if there are none
 
-  std::size_t rows() const { return static_cast<std::size_t>(inputs.rows()); }
+  std::size_t rows_elsewhere = 0;  // rows to learn from that other processes have
+
+  std::size_t rows() const { return static_cast<std::size_t>(inputs.rows()) + rows_elsewhere; }
   std::size_t held_out_rows() const { return static_cast<std::size_t>(held_out_inputs.rows()); }
   bool has_classes() const { return !classes.empty(); }
   ClassLabels labels() const;
   ClassLabels held_out_labels() const;
   // Of names and numbers, to recognise the same data again.
-  std::string fingerprint() const;
+  std::string fingerprint() const { return known_fingerprint.empty() ? compute_fingerprint() : known_fingerprint; }
+  std::string compute_fingerprint() const;
+  std::string known_fingerprint = {};  // of all rows, where some are elsewhere
 };
 
 // Names are given one by one or as a list with commas. No features: all columns but the targets. The share `holdout` of

@@ -1,0 +1,89 @@
+// Real processes, started by mpirun, where the build found MPI.
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+#include <utility>
+
+#include "tests/tools/run_dma.h"
+
+namespace {
+
+using dma::testing::run_dma;
+using dma::testing::TemporaryFolder;
+
+bool has_mpi() {
+  return std::filesystem::exists(DMA_BINARY_DIR "/libdma_mpi.so") && std::system("command -v mpirun >/dev/null") == 0;
+}
+
+std::string mpirun(int processes) {
+  return "OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1 "
+         "OMPI_MCA_mpi_yield_when_idle=1 mpirun -n " + std::to_string(processes);
+}
+
+std::string table(int rows) {
+  std::string text = "a,b,y\n";
+  for (int n = 0; n < rows; ++n) {
+    const double a = std::sin(1.3 * n), b = std::cos(0.7 * n * n);
+    text += std::to_string(a) + "," + std::to_string(b) + "," + std::to_string(a * b + 0.3 * a + 0.05 * std::sin(31.0 * n)) + "\n";
+  }
+  return text;
+}
+
+}  // namespace
+
+TEST_CASE("mpi: processes fit the model that as many workers of one process do, byte for byte") {
+  if (!has_mpi()) return;
+  const TemporaryFolder folder;
+  folder.write("t.csv", table(203));
+  for (const std::string method : {"hybrid --hidden 6 --epochs 4 --holdout 0.1", "joint --hidden 6 --epochs 5 --members 2"})
+    for (const int processes : {2, 4}) {
+      const std::string fit = "fit t.csv --target y --quiet --method " + method;
+      const auto alone = run_dma(folder, fit + " --workers " + std::to_string(processes) + " --model alone.json");
+      CHECK_MESSAGE(alone.exit_code == 0, alone.errors);
+      const auto together = run_dma(folder, fit + " --model together.json", mpirun(processes));
+      CHECK_MESSAGE(together.exit_code == 0, together.errors);
+      CHECK(folder.read("together.json") == folder.read("alone.json"));
+      CHECK(folder.read("alone.json").size() > 100);
+    }
+}
+
+TEST_CASE("mpi: a fit whose process was killed goes on from its checkpoint to the same bytes") {
+  if (!has_mpi()) return;
+  const TemporaryFolder folder;
+  folder.write("t.csv", table(400));
+  // The second process dies when there is something to go on from.
+  folder.write("second_dies.sh",
+               "if [ \"$OMPI_COMM_WORLD_RANK\" != 1 ]; then exec \"$@\"; fi\n"
+               "\"$@\" & while [ ! -e part.json.checkpoint ]; do sleep 0.02; done; kill -9 $!; wait $!\n");
+  const std::string fit = "fit t.csv --target y --method hybrid --hidden 8 --least-gain 0 --epochs 300 --checkpoint-every 5 --model ";
+  const auto whole = run_dma(folder, fit + "whole.json --quiet", mpirun(2));
+  REQUIRE_MESSAGE(whole.exit_code == 0, whole.errors);
+  const auto stopped = run_dma(folder, fit + "part.json", mpirun(2) + " sh second_dies.sh");
+  CHECK(stopped.exit_code != 0);
+  CHECK_MESSAGE(stopped.errors.find("go on from the last checkpoint: mpirun -n 2") != std::string::npos, stopped.errors);
+  CHECK(folder.read("part.json").empty());
+  const auto resumed = run_dma(folder, fit + "part.json --quiet --resume part.json.checkpoint", mpirun(2));
+  CHECK_MESSAGE(resumed.exit_code == 0, resumed.errors);
+  CHECK(folder.read("part.json") == folder.read("whole.json"));
+}
+
+TEST_CASE("mpi: what one process must do alone, and wrong input, is refused by one line of dma") {
+  if (!has_mpi()) return;
+  const TemporaryFolder folder;
+  folder.write("t.csv", table(50));
+  folder.write("bad.csv", "a,y\n1,2\n3,x4\n5,6\n");
+  for (const auto& [arguments, expected] :
+       {std::pair{"fit t.csv --target y --method hybrid --choose", "the work of one process"},
+        std::pair{"fit t.csv --target y --method hybrid --workers 3", "--workers: 3 is given for 2 processes"},
+        std::pair{"fit bad.csv --target y", "bad.csv"}}) {
+    const auto outcome = run_dma(folder, arguments, mpirun(2));
+    CHECK(outcome.exit_code != 0);
+    CHECK_MESSAGE(outcome.errors.find(expected) != std::string::npos, outcome.errors);
+    std::size_t lines = 0;
+    for (std::size_t at = 0; (at = outcome.errors.find("dma: ", at)) != std::string::npos; ++at) ++lines;
+    CHECK_MESSAGE(lines == 1, outcome.errors);
+  }
+}

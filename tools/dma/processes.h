@@ -1,0 +1,35 @@
+// The processes that mpirun started, as a team of workers that fit one model together.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "engine/learn/worker_team.h"
+
+namespace dma {
+
+// Of a program that was not started by mpirun, there is one process and nothing is loaded.
+class ProcessGroup {
+ public:
+  // Meets the others. An Error if this program cannot.
+  static ProcessGroup join();
+  // All processes have come to the end. Without it, whatever ends this process ends the others.
+  void leave();
+
+  std::size_t size() const;
+  bool is_first() const;  // the one that speaks and writes
+  // So many workers of all processes, as many in each. An Error if they cannot be split so.
+  std::shared_ptr<WorkerTeam> team(std::size_t workers) const;
+  int largest(int value) const;  // of all processes
+
+ private:
+  struct Loaded;
+  std::shared_ptr<Loaded> loaded_;  // none: alone
+};
+
+// A process that fails ends all of them. Does nothing where there are no others.
+void end_processes(int code);
+// Whether this is one of several processes, and for its messages which: "process 3 of 4: ", empty for the first.
+std::string name_of_process();
+
+}  // namespace dma

@@ -1,0 +1,28 @@
+// What `dma fit` asks of MPI. Apart from it, in a module that is loaded only by processes that mpirun started: whoever starts
+// dma alone neither needs MPI nor waits for it.
+#pragma once
+
+#include <cstddef>
+
+namespace dma::mpi {
+
+class Processes {
+ public:
+  virtual ~Processes() = default;
+  virtual std::size_t rank() const = 0;
+  virtual std::size_t size() const = 0;
+  // Adds `count` arrays of every process, those of the first process first, each of `size` numbers.
+  virtual void sum(const double* parts, std::size_t count, double* total, std::size_t size) = 0;
+  virtual void largest(double* values, std::size_t size) = 0;
+  // Sizes of all processes, and then their numbers one after the other, in the first process; `all` may be null in others.
+  virtual void gather_sizes(std::size_t own, std::size_t* sizes) = 0;
+  virtual void gather(const double* own, std::size_t size, double* all, const std::size_t* sizes) = 0;
+  virtual void finish() = 0;  // all processes come here
+  virtual void end_all(int code) = 0;  // the others are stopped where they are
+};
+
+// The one function of the module.
+using Start = Processes* (*)();
+inline constexpr const char* kStart = "dma_start_mpi";
+
+}  // namespace dma::mpi
