@@ -73,11 +73,11 @@ void Learner::predict(const Data& inputs, std::span<double> means, std::span<dou
 
 void Learner::predict_left_out(const Data& data, std::span<double> means, std::span<double> variances) const {
   const std::size_t examples = check_data(plan_, data, options_.targets), batches = sites_.batches();
-  const Shares shares(*team_, options_, examples);
   check_spans(examples, means, variances);
   if (batches == 0) fail("predict_left_out: nothing has been learned yet; call fit first");
   if (examples_ != 0 && examples_ != examples)
     fail("the learner was fitted on {} examples and is now given {}", examples_, examples);
+  const Shares shares(*team_, options_, examples);
   if (shares.batches() != batches)
     fail("the restored messages are those of {} batches, but {} examples make {}", batches, examples, shares.batches());
   std::vector<Natural> messages(means.size());
