@@ -48,7 +48,7 @@ void Bnn::fit_members(const RowMajor& x, const RowMajor& y, const TeamSum& sum, 
       make_member(k, own);
     }
     reports[k] = fit_member(k, x, y, sum, own, [&](const BnnEpoch& epoch) {
-      return learning.ask([&] { return !on_epoch || on_epoch(epoch); });
+      return on_epoch ? learning.ask([&] { return on_epoch(epoch); }) : !gate.is_closed();
     });
     if (reports[k]->stop == LearnReport::Stop::interrupted) gate.close();
   });

@@ -97,8 +97,8 @@ void leave_out_idle_columns(const CsvReader& reader, Eigen::MatrixXd& values, st
 std::vector<Eigen::Index> split_rows(Eigen::Index rows, Eigen::Index held_out, std::uint64_t seed) {
   std::vector<Eigen::Index> order(static_cast<std::size_t>(rows));
   std::iota(order.begin(), order.end(), Eigen::Index{0});
-  constexpr std::uint64_t kPurpose = 0x9e3779b97f4a7c15;  // its own stream, apart from the seed's other uses
-  boost::random::mt19937_64 random(seed ^ kPurpose);
+  constexpr std::uint64_t kHeldOutRows = 0x9e3779b97f4a7c15;  // its own stream, apart from the seed's other uses
+  boost::random::mt19937_64 random(seed ^ kHeldOutRows);
   for (std::size_t i = order.size(); i > order.size() - static_cast<std::size_t>(held_out); --i)
     std::swap(order[i - 1], order[boost::random::uniform_int_distribution<std::size_t>(0, i - 1)(random)]);
   std::ranges::sort(order.begin(), order.end() - held_out);
