@@ -38,7 +38,8 @@ bool WorkerTeam::any(bool here) {
 std::shared_ptr<WorkerTeam> local_team(std::size_t workers) { return std::make_shared<LocalTeam>(workers); }
 
 Shares::Range Shares::batches_of(std::size_t worker, std::size_t workers, std::size_t batches) {
-  return {worker * batches / workers, (worker + 1) * batches / workers};
+  const std::size_t begin = worker * (batches / workers) + std::min(worker, batches % workers);  // as examples are split
+  return {begin, begin + count_examples(worker, workers, batches)};
 }
 
 std::size_t Shares::count_examples(std::size_t worker, std::size_t workers, std::size_t examples) {

@@ -58,14 +58,27 @@ TEST_CASE("mpi: a fit whose process was killed goes on from its checkpoint to th
   folder.write("second_dies.sh",
                "if [ \"$OMPI_COMM_WORLD_RANK\" != 1 ]; then exec \"$@\"; fi\n"
                "\"$@\" & while [ ! -e part.json.checkpoint ]; do sleep 0.02; done; kill -9 $!; wait $!\n");
-  const std::string fit = "fit t.csv --target y --method hybrid --hidden 8 --least-gain 0 --epochs 300 --checkpoint-every 5 --model ";
-  const auto whole = run_dma(folder, fit + "whole.json --quiet", mpirun(2));
+  const std::string fit =
+      "fit t.csv --target y --method hybrid --hidden 8 --batch-size 20 --least-gain 0 --epochs 2000 --checkpoint-every 5 --model ";
+  const auto whole = run_dma(folder, fit + "whole.json --quiet --workers 2");
   REQUIRE_MESSAGE(whole.exit_code == 0, whole.errors);
   const auto stopped = run_dma(folder, fit + "part.json", mpirun(2) + " sh second_dies.sh");
   CHECK(stopped.exit_code != 0);
-  CHECK_MESSAGE(stopped.errors.find("go on from the last checkpoint: mpirun -n 2") != std::string::npos, stopped.errors);
+  CHECK_MESSAGE(stopped.errors.find("checkpoint: mpirun -n 2") != std::string::npos, stopped.errors);
   CHECK(folder.read("part.json").empty());
-  const auto resumed = run_dma(folder, fit + "part.json --quiet --resume part.json.checkpoint", mpirun(2));
+  const auto resumed = run_dma(folder, fit + "part.json --quiet --workers 2 --resume part.json.checkpoint");
+  CHECK_MESSAGE(resumed.exit_code == 0, resumed.errors);
+  CHECK(folder.read("part.json") == folder.read("whole.json"));
+}
+
+TEST_CASE("mpi: processes go on from their checkpoint to the same bytes") {
+  if (!has_mpi()) return;
+  const TemporaryFolder folder;
+  folder.write("t.csv", table(100));
+  const std::string fit = "fit t.csv --target y --quiet --method hybrid --hidden 6 --batch-size 10 --least-gain 0 --model ";
+  CHECK(run_dma(folder, fit + "whole.json --workers 2 --epochs 4").exit_code == 0);
+  CHECK(run_dma(folder, fit + "part.json --epochs 2 --checkpoint-every 2", mpirun(2)).exit_code == 0);
+  const auto resumed = run_dma(folder, fit + "part.json --epochs 4 --resume part.json.checkpoint", mpirun(2));
   CHECK_MESSAGE(resumed.exit_code == 0, resumed.errors);
   CHECK(folder.read("part.json") == folder.read("whole.json"));
 }

@@ -204,7 +204,7 @@ TEST_CASE("workers: a weight that the prior knows exactly stays what it is; the 
   g.factor("sum", {p, z});
   g.factor("gaussian_noise", {z, y}, {{"variance", kLineNoise}});
   Learner learner(g, standard_registry(), forward_backward(), forward(),
-                  {.targets = {y}, .batches = 4, .epochs = 30, .tolerance = 0, .workers = 2});
+                  {.targets = {y}, .batches = 4, .epochs = 300, .tolerance = 0, .workers = 2});
   const std::vector<double> inputs = {1, 1, 1, 2, 1, 3, 1, 4}, outputs = {3, 5, 7, 9};  // y = 1 + 2 x
   learner.fit({{x, inputs}, {y, outputs}});
   CHECK(learner.belief(w)[0].mean() == 1);
