@@ -75,17 +75,16 @@ TEST_CASE("bnn workers: whoever is told of an epoch may look at all members, and
   }
 }
 
-TEST_CASE("bnn workers: several workers fit as well as one") {
+TEST_CASE("bnn workers: several workers fit a curve, of spread 0.7, as one does") {
   const Curve curve(200);
   const auto off = [&](std::size_t workers) {
     Bnn net({.layers = {1, 12, 1}, .method = "hybrid"});
     net.fit(curve.x, curve.y, {.batch_size = 3, .epochs = 80, .tolerance = 0, .step = 0.5, .workers = workers});
     return std::sqrt((net.predict(curve.x).mean - curve.y).squaredNorm() / 200);
   };
-  const double alone = off(1);
-  for (const std::size_t workers : {2u, 4u}) {
+  for (const std::size_t workers : {1u, 2u, 4u}) {
     CAPTURE(workers);
-    CHECK(off(workers) < 1.5 * alone + 0.02);
+    CHECK(off(workers) < 0.25);
   }
 }
 
