@@ -40,9 +40,9 @@ plot::Panel predictive_panel(const Task& task, const Json& result, const std::st
   for (Eigen::Index n = 0; n < column.size(); n += every)
     data_x.push_back(task.data.raw_inputs(n)), data_y.push_back(column(n));
   // The window follows the data and the truth: a band may leave it, so that methods can be compared side by side.
-  auto [least, most] = std::ranges::minmax(data_y);
+  const auto [data_least, data_most] = std::ranges::minmax(data_y);
   const auto [truth_least, truth_most] = std::ranges::minmax(function);
-  least = std::min(least, truth_least), most = std::max(most, truth_most);
+  const double least = std::min(data_least, truth_least), most = std::max(data_most, truth_most);
   const double room = 0.35 * (most - least);
   constexpr double kShort = 0.99;  // gnuplot drops a line whose ends are rounded out of the window
   const auto vertical = [&](double at) {
