@@ -75,7 +75,7 @@ TEST_CASE("honesty: y = |x| does not collapse") {
 }
 
 TEST_CASE("honesty: with more weights than rows, left-out rows alone do not make a network believed") {
-  for (const std::uint64_t seed : {102, 104}) {  // linear data; here left-out rows prefer networks whose error is 20 % larger
+  for (const std::uint64_t seed : {102u, 104u}) {  // linear data; here left-out rows prefer networks whose error is 20 % larger
     const HonestyTable t = honesty_table("200 features x 100", seed);
     const Standardiser of_inputs = Standardiser::of(t.inputs), of_targets = Standardiser::of(t.targets);
     JointRegression net({.shape = {.layers = {200, 50, 1}, .slopes = {0.1}}, .seed = seed});

@@ -82,7 +82,7 @@ MatrixXd alternating_least_squares(const MatrixXd& values, Eigen::Index rank, do
 TEST_CASE("matrix factorisation: gaps are filled as well as by alternating least squares, with honest intervals") {
   double inside = 0, gaps = 0;
   for (const double noise : {0.1, 0.5})
-    for (const std::uint64_t seed : {1, 2}) {
+    for (const std::uint64_t seed : {1u, 2u}) {
       CAPTURE(noise);
       CAPTURE(seed);
       const Problem problem(30, 20, 2, noise, 0.6, seed);

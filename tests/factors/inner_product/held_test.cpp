@@ -122,7 +122,7 @@ void check_same(const Learned& a, const Learned& b) {
 }  // namespace
 
 TEST_CASE_TEMPLATE_DEFINE("held inner_product: weights and activations learn what natural parameters tell them", Of, held_rules) {
-  for (const std::size_t terms : {2, 3, 4, 5, 8, 13, 48}) {
+  for (const std::size_t terms : {2u, 3u, 4u, 5u, 8u, 13u, 48u}) {
     CAPTURE(terms);
     const HeldLayer layer(terms, static_cast<unsigned>(terms));
     check_same(by_natural_parameters<Of::value, true>(layer), by_moments<Of::value, true>(layer));
