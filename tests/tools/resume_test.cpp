@@ -75,6 +75,25 @@ TEST_CASE("resume: Ctrl-C finishes the epoch, saves, says how to go on, and goin
   CHECK(folder.read("model.json") == expected);
 }
 
+TEST_CASE("resume: a second Ctrl-C ends the fit at once and loses nothing that a checkpoint had") {
+  const std::string expected = undisturbed_model();
+  const TemporaryFolder folder;
+  REQUIRE(run_dma(folder, "generate regression --out data.csv").exit_code == 0);
+  for (unsigned milliseconds = 0; milliseconds < 16; milliseconds += 3) {  // while it learns, writes, or is gone
+    std::filesystem::remove(folder.path() / "c");
+    const pid_t process = start_dma(folder, kResumedFit);
+    while (!std::filesystem::exists(folder.path() / "c")) usleep(1000);
+    kill(process, SIGINT);
+    usleep(1000 * milliseconds);
+    kill(process, SIGINT);
+    CHECK(finish(process) == 130);
+    CHECK(folder.read("c") != "");
+    for (const std::string& file : folder.files()) CHECK(file.find(".part") == std::string::npos);
+  }
+  REQUIRE(finish(start_dma(folder, resumed())) == 0);
+  CHECK(folder.read("model.json") == expected);
+}
+
 TEST_CASE("resume: a finished fit can be given more epochs") {
   const TemporaryFolder folder;
   REQUIRE(run_dma(folder, "generate regression --out data.csv").exit_code == 0);
