@@ -1,5 +1,8 @@
 #include "engine/support/parallel.h"
 
+#include <pthread.h>
+#include <signal.h>
+
 #include <algorithm>
 #include <atomic>
 #include <exception>
@@ -50,6 +53,24 @@ void wait_while(const std::atomic<T>& value, T old) {
   value.wait(old, std::memory_order_acquire);
 }
 
+// Threads begun while it lives get no signal that ends the program: those are for who called, who knows where they would do
+// harm, such as in the middle of a file.
+class SignalsForCaller {
+ public:
+  SignalsForCaller() {
+    sigset_t ending;
+    sigemptyset(&ending);
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE}) sigaddset(&ending, signal);
+    pthread_sigmask(SIG_BLOCK, &ending, &before_);
+  }
+  ~SignalsForCaller() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  SignalsForCaller(const SignalsForCaller&) = delete;
+  SignalsForCaller& operator=(const SignalsForCaller&) = delete;
+
+ private:
+  sigset_t before_ = {};
+};
+
 }  // namespace
 
 std::size_t all_processors() { return std::max(1u, std::thread::hardware_concurrency()); }
@@ -58,7 +79,10 @@ void parallel_for(std::size_t count, std::size_t jobs, const std::function<void(
   Loop loop(count, f);
   {
     std::vector<std::jthread> others;
-    for (std::size_t j = 1; j < std::min(jobs, count); ++j) others.emplace_back([&] { loop.work(); });
+    {
+      const SignalsForCaller threads_get_none;
+      for (std::size_t j = 1; j < std::min(jobs, count); ++j) others.emplace_back([&] { loop.work(); });
+    }
     loop.work();
   }
   loop.finish();
@@ -87,6 +111,7 @@ struct Crew::Threads {
 };
 
 Crew::Crew(std::size_t jobs) : threads_(std::make_unique<Threads>()) {
+  const SignalsForCaller threads_get_none;
   for (std::size_t j = 1; j < jobs; ++j) threads_->others.emplace_back([t = threads_.get()] { t->follow(); });
 }
 
