@@ -8,6 +8,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 #include <optional>
 #include <utility>
 
@@ -83,21 +84,29 @@ class Descriptor {
   int value_;
 };
 
-// While it lives, signals that would end the program wait: a file beside its name is never left by Ctrl-C.
+volatile std::sig_atomic_t waiting_signal = 0;  // the last that came while it had to wait
+
+// While it lives, signals that would end the program wait, whichever thread they come to: a file beside its name is never left by
+// Ctrl-C.
 class SignalsHeld {
  public:
   SignalsHeld() {
-    sigset_t ending;
-    sigemptyset(&ending);
-    for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE}) sigaddset(&ending, signal);
-    pthread_sigmask(SIG_BLOCK, &ending, &before_);
+    waiting_signal = 0;
+    struct sigaction note = {};
+    note.sa_handler = [](int signal) { waiting_signal = signal; };
+    note.sa_flags = SA_RESTART;
+    for (std::size_t i = 0; i < std::size(kEnding); ++i) sigaction(kEnding[i], &note, &before_[i]);
   }
-  ~SignalsHeld() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  ~SignalsHeld() {
+    for (std::size_t i = 0; i < std::size(kEnding); ++i) sigaction(kEnding[i], &before_[i], nullptr);
+    if (waiting_signal != 0) ::kill(::getpid(), waiting_signal);
+  }
   SignalsHeld(const SignalsHeld&) = delete;
   SignalsHeld& operator=(const SignalsHeld&) = delete;
 
  private:
-  sigset_t before_ = {};
+  static constexpr int kEnding[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE};
+  struct sigaction before_[std::size(kEnding)] = {};
 };
 
 // The six X become what makes the name new; a name of the greatest length is cut to make room for them.
