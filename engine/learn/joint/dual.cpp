@@ -29,10 +29,7 @@ class DualCurvature final : public Curvature {
     if (mu == 0) {
       solve_in_place(factor(), e);
     } else {
-      Matrix damped = kernel_;
-      damped.diagonal().array() += 1 + mu;
-      factorise(damped, crew());
-      solve_in_place(damped, e);
+      solve_in_place(safe_factor(kernel_, Vector::Constant(kernel_.rows(), 1 + mu), crew()), e);
     }
     return (u - variance_.cwiseProduct(gains_->backward(weight_.cwiseProduct(e)))) / (1 + mu);
   }
@@ -63,9 +60,7 @@ class DualCurvature final : public Curvature {
 
   const Matrix& factor() {
     if (factored_) return factor_;
-    factor_ = kernel_;
-    factor_.diagonal().array() += 1;
-    factorise(factor_, crew());
+    factor_ = safe_factor(kernel_, Vector::Ones(kernel_.rows()), crew());
     factored_ = true;
     return factor_;
   }

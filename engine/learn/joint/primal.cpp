@@ -32,10 +32,7 @@ class PrimalCurvature final : public Curvature {
 
   Vector step(const Vector& g, double mu) override {
     if (mu == 0) return solve(factor(), g);
-    Matrix damped = information_;
-    damped.diagonal() += mu * lambda_;
-    factorise(damped, crew());
-    return solve(damped, g);
+    return solve(safe_factor(information_, mu * lambda_, crew()), g);
   }
 
   double log_determinant_gain() override {
@@ -151,10 +148,7 @@ class PrimalCurvature final : public Curvature {
   }
 
   const Matrix& factor() {
-    if (!factored_) {
-      factor_ = information_;
-      factorise(factor_, crew());
-    }
+    if (!factored_) factor_ = safe_factor(information_, Vector::Zero(information_.rows()), crew());
     factored_ = true;
     return factor_;
   }

@@ -59,6 +59,19 @@ void factorise(Eigen::Ref<Matrix> matrix, Crew& crew) {
   }
 }
 
+Matrix safe_factor(const Matrix& matrix, const Vector& shift, Crew& crew) {
+  constexpr double kFirstShare = 1e-15, kLastShare = 1e-3;
+  Matrix factor;
+  for (double share = 0; share < kLastShare; share = share == 0 ? kFirstShare : 10 * share) {
+    factor = matrix;
+    factor.diagonal() += shift;
+    if (share > 0) factor.diagonal() *= 1 + share * static_cast<double>(matrix.rows());
+    factorise(factor, crew);
+    if (factor.diagonal().allFinite()) break;
+  }
+  return factor;
+}
+
 Matrix triangular_inverse(const Matrix& lower, Crew& crew) {
   const Index size = lower.rows();
   Matrix inverse = Matrix::Zero(size, size);

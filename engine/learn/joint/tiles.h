@@ -16,6 +16,10 @@ void add_gram(std::span<const Matrix> gains, Matrix& sum, Crew& crew);
 // Not a number where there is none.
 void factorise(Eigen::Ref<Matrix> matrix, Crew& crew);
 
+// The factor of matrix + diag(shift), whose eigenvalues are at least those of the shift. Where rows repeat and noise is tiny,
+// entries are so large that rounding makes it indefinite: then as much as rounding may have taken is added to the diagonal.
+Matrix safe_factor(const Matrix& matrix, const Vector& shift, Crew& crew);
+
 // C^-1 for lower triangular C: a third of P^3 products.
 Matrix triangular_inverse(const Matrix& lower, Crew& crew);
 

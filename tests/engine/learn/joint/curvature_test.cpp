@@ -122,3 +122,16 @@ TEST_CASE("curvature: noise and prior scale are learned by evidence") {
   CHECK(std::exp(state.noise[0].beta(0)) == doctest::Approx(0.09).epsilon(0.2));
   CHECK(1 / state.scale == doctest::Approx(w.squaredNorm() / 31).epsilon(0.05));
 }
+
+TEST_CASE("curvature: rows that repeat, seen through almost no noise, leave finite numbers") {
+  const LinearRows model(4, 1);
+  const RowData data{random_matrix(20, 4, 6).replicate(10, 1), random_matrix(20, 1, 7).replicate(10, 1)};
+  const Vector m = Vector::Zero(model.scalars()), lambda = Vector::Ones(model.scalars()), noise = Vector::Constant(200, 1e-17);
+  for (const auto& curvature : {make_primal(), make_dual()}) {
+    curvature->assemble(model, data, m, lambda, noise);
+    CHECK(curvature->step(curvature->gradient(), 0).allFinite());
+    CHECK(curvature->step(curvature->gradient(), 1).allFinite());
+    CHECK(std::isfinite(curvature->log_determinant_gain()));
+    CHECK(curvature->shares_of_others().allFinite());
+  }
+}
