@@ -39,12 +39,7 @@ PortsRead ports_read(const Flow& flow, const std::vector<GroupSlot>& group_slots
 
 StretchFinder::StretchFinder(const Flow& flow, const std::vector<GroupSlot>& group_slots, const PlanData& plan,
                              const PortsRead& read)
-    : flow_(flow), group_slots_(group_slots), plan_(plan), read_(read), written_(plan.graph->variables.size()),
-      degree_(plan.graph->variables.size()) {
-  for (const auto& factor : plan.graph->factors)
-    for (const auto& port : factor.ports)
-      for (const VariableId u : port.variables) ++degree_[u.value];
-}
+    : flow_(flow), group_slots_(group_slots), plan_(plan), read_(read), written_(plan.graph->variables.size()) {}
 
 bool StretchFinder::is_chainable(const Visit& v) const {
   const Group& group = group_of(v);
@@ -57,7 +52,7 @@ bool StretchFinder::is_chainable(const Visit& v) const {
 
 bool StretchFinder::has_high_degree(const Visit& v) const {
   return any_variable(plan_.graph->factors[v.factor], v.refresh,
-                      [&](VariableId u) { return degree_[u.value] > kHighDegree; });
+                      [&](VariableId u) { return plan_.variables[u.value].ends.size() > kHighDegree; });
 }
 
 bool StretchFinder::reads_what_was_written(const Visit& v) const {

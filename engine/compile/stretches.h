@@ -46,7 +46,6 @@ class StretchFinder {
   const PlanData& plan_;
   const PortsRead& read_;
   std::vector<std::uint32_t> written_;  // variable -> the last stretch that wrote to it
-  std::vector<std::uint32_t> degree_;   // variable -> ends
   std::uint32_t stretch_ = 0;
 };
 
