@@ -14,6 +14,13 @@ namespace dma {
 
 namespace {
 
+// Of a factor whose connections are plain.
+template <class Factors, class Ends, class Use>
+void for_each_end(const Factors& factors, const Ends& ends, std::size_t factor, const Use& use) {
+  const std::size_t end = factor + 1 < factors.size() ? factors[factor + 1].first_end : ends.size();
+  for (std::size_t i = factors[factor].first_end; i < end; ++i) use(ends[i]);
+}
+
 // A variable has messages to and from several factors, and all of them are counted together.
 constexpr std::size_t kLargestVariable = kLargestSize / 4;
 
@@ -152,9 +159,8 @@ Graph::Nameless Graph::without_name(VariableId id) const {
 }
 
 void Graph::read_plain(std::size_t factor, ShortList<Connection, 2>& connections) const {
-  const std::size_t end = factor + 1 < factors_.size() ? factors_[factor + 1].first_end : ends_.size();
   connections.clear();
-  for (std::size_t i = factors_[factor].first_end; i < end; ++i) connections.emplace_back(VariableId{ends_[i], mark_});
+  for_each_end(factors_, ends_, factor, [&](std::uint32_t variable) { connections.emplace_back(VariableId{variable, mark_}); });
 }
 
 Graph::Factor Graph::factor_at(std::size_t i) const {
@@ -169,8 +175,7 @@ bool Graph::read(std::size_t i, PlainFactor& factor) const {
   factor.kind = &kinds_[f.kind];
   factor.parameters = f.parameters == 0 ? nullptr : &parameters_[f.parameters - 1];
   factor.variables.clear();
-  const std::size_t end = i + 1 < factors_.size() ? factors_[i + 1].first_end : ends_.size();
-  for (std::size_t e = f.first_end; e < end; ++e) factor.variables.push_back(ends_[e]);
+  for_each_end(factors_, ends_, i, [&](std::uint32_t variable) { factor.variables.push_back(variable); });
   return true;
 }
 

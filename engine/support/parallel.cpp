@@ -1,14 +1,13 @@
 #include "engine/support/parallel.h"
 
-#include <pthread.h>
-#include <signal.h>
-
 #include <algorithm>
 #include <atomic>
 #include <exception>
 #include <mutex>
 #include <thread>
 #include <vector>
+
+#include "engine/support/signals.h"
 
 namespace dma {
 
@@ -52,24 +51,6 @@ void wait_while(const std::atomic<T>& value, T old) {
     if (value.load(std::memory_order_acquire) != old) return;
   value.wait(old, std::memory_order_acquire);
 }
-
-// Threads begun while it lives get no signal that ends the program: those are for who called, who knows where they would do
-// harm, such as in the middle of a file.
-class SignalsForCaller {
- public:
-  SignalsForCaller() {
-    sigset_t ending;
-    sigemptyset(&ending);
-    for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE}) sigaddset(&ending, signal);
-    pthread_sigmask(SIG_BLOCK, &ending, &before_);
-  }
-  ~SignalsForCaller() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-  SignalsForCaller(const SignalsForCaller&) = delete;
-  SignalsForCaller& operator=(const SignalsForCaller&) = delete;
-
- private:
-  sigset_t before_ = {};
-};
 
 }  // namespace
 

@@ -62,6 +62,12 @@ std::string on_terminal(const TemporaryFolder& folder, const std::string& argume
 
 }  // namespace
 
+TEST_CASE("progress: where no rule will ever fire the limit is the end that is expected, however far away") {
+  const LearnOptions options{.epochs = 2'000'000'000, .tolerance = 0};
+  CHECK(expected_end(options, rising(20, 0.9)) == 2'000'000'000);
+  CHECK(expected_end(options, rising(20, 1.0)) == 2'000'000'000);
+}
+
 TEST_CASE("progress: the end that is told is the expected one, not the limit") {
   const LearnOptions options{.epochs = 200, .tolerance = 0, .least_gain = 0.001};
   FitProgress progress(1, options, 0, true);

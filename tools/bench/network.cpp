@@ -4,18 +4,12 @@
 #include "models/bnn.h"
 #include "tools/bench/comparison.h"
 #include "tools/validation/paper_tasks.h"
+#include "tools/bench/network_case.h"
 #include "tools/bench/plain_network.h"
 
 namespace dma::bench {
 
 namespace {
-
-std::vector<double> row_by_row(const Eigen::MatrixXd& m) {
-  std::vector<double> out;
-  for (Eigen::Index i = 0; i < m.rows(); ++i)
-    for (Eigen::Index j = 0; j < m.cols(); ++j) out.push_back(m(i, j));
-  return out;
-}
 
 bool agree(const Bnn& net, const PlainNetwork& plain) {
   for (std::size_t l = 0; l < plain.layers().size(); ++l) {

@@ -12,11 +12,6 @@ namespace {
 
 constexpr double kTimingNoise = 0.5;
 
-std::vector<double> rows_of(const Eigen::MatrixXd& m) {
-  const Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor> by_row = m;
-  return {by_row.data(), by_row.data() + by_row.size()};
-}
-
 // How long an epoch takes does not depend on what there is to learn.
 validation::PaperTask random_task(std::vector<std::size_t> layers, Eigen::Index rows) {
   boost::random::mt19937_64 random(1);
@@ -41,6 +36,11 @@ std::unique_ptr<Bnn> make_network(const NetworkCase& c, bool fuse) {
 
 }  // namespace
 
+std::vector<double> row_by_row(const Eigen::MatrixXd& m) {
+  const Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor> by_row = m;
+  return {by_row.data(), by_row.data() + by_row.size()};
+}
+
 std::size_t NetworkCase::weights() const {
   std::size_t count = 0;
   for (std::size_t l = 0; l + 1 < task.layers.size(); ++l) count += task.layers[l] * task.layers[l + 1];
@@ -59,7 +59,7 @@ NetworkCase network_case(const std::string& name) {
 }
 
 NetworkEpochs::NetworkEpochs(const NetworkCase& c)
-    : network_(c), inputs_(rows_of(c.task.inputs)), targets_(rows_of(c.task.targets)),
+    : network_(c), inputs_(row_by_row(c.task.inputs)), targets_(row_by_row(c.task.targets)),
       energy_({c.task.layers, c.task.slopes}, c.task.inputs, c.task.targets, c.task.noise,
               baselines::WeightPrior::centred({c.task.layers, c.task.slopes}, 1)) {
   boost::random::mt19937_64 random(1);

@@ -27,6 +27,8 @@ struct NetworkCase {
 std::vector<std::string> network_names();
 NetworkCase network_case(const std::string& name);
 
+std::vector<double> row_by_row(const Eigen::MatrixXd& m);
+
 class NetworkEpochs {
  public:
   enum class Way { fused, unfused, hand, adam };

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "factors/leaky_relu.h"
+#include "tools/bench/mean_log_density.h"
 
 namespace dma::bench {
 
@@ -137,16 +138,7 @@ void PlainNetwork::epoch(const std::vector<double>& inputs, const std::vector<do
 }
 
 double PlainNetwork::log_likelihood(const std::vector<double>& inputs, const std::vector<double>& targets) {
-  const std::size_t in = layers_.front().columns, out = layers_.back().rows;
-  double sum = 0;
-  for (std::size_t n = 0; n < rows_; ++n) {
-    forward(inputs.data() + n * in);
-    for (std::size_t i = 0; i < out; ++i) {
-      const double variance = layers_.back().sum_variance[i] + noise_variance_;
-      sum += log_density(Gaussian::from_moments(layers_.back().sum_mean[i], variance), targets[n * out + i]);
-    }
-  }
-  return sum / static_cast<double>(rows_ * out);
+  return mean_log_density(layers_, noise_variance_, inputs, targets, [this](const double* input) { forward(input); });
 }
 
 }  // namespace dma::bench

@@ -99,7 +99,9 @@ bool PlainReader::read_line(const char* at, const char* end, double* row) const 
 PlainRows PlainReader::read(std::string_view lines) const {
   PlainRows rows;
   std::vector<double> row(is_number_.size());
-  rows.values.reserve(columns_.size() * (lines.size() / (lines.find('\n') + 1) + 1));  // if all are as long as the first
+  // If all lines are as long as the first, unless that is shorter than a row can be.
+  const std::size_t first_line = std::min(lines.find('\n'), lines.size()) + 1;
+  rows.values.reserve(columns_.size() * (lines.size() / std::max(first_line, 2 * is_number_.size()) + 1));
   const char *at = lines.data(), *const end = at + lines.size();
   while (at != end) {
     const char* const newline = static_cast<const char*>(std::memchr(at, '\n', static_cast<std::size_t>(end - at)));

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <cmath>
 #include <condition_variable>
-#include <csignal>
 
+#include "engine/support/signals.h"
 #include "engine/support/whole_number.h"
 #include "tools/dma/standard_streams.h"
 
@@ -26,6 +26,7 @@ std::string duration(double seconds) {
 std::optional<int> expected_end(const LearnOptions& options, std::vector<EpochRecord> epochs) {
   constexpr std::size_t kGainsCompared = 8;          // at most: the course of long ago is no guide
   constexpr double kFastest = 0.3, kSlowest = 0.98;  // factors on the gain of an epoch
+  constexpr std::size_t kLookAhead = 2000;           // epochs: a gain shrunk that often is 0 to every rule that has a limit
   if (stop_reason(options, epochs)) return static_cast<int>(epochs.size());
   if (epochs.size() < 3) return {};
   const std::size_t size = epochs.size(), half = std::min(kGainsCompared, size - 1) / 2;
@@ -38,6 +39,7 @@ std::optional<int> expected_end(const LearnOptions& options, std::vector<EpochRe
   factor = std::min(factor, kSlowest);
   // The mean is that of the epoch in the middle of them.
   for (double gain = later * std::pow(factor, 0.5 * static_cast<double>(half - 1)); !stop_reason(options, epochs);) {
+    if (epochs.size() == size + kLookAhead) return options.epochs;
     gain *= factor;
     EpochRecord next = epochs.back();
     ++next.epoch;
@@ -89,7 +91,7 @@ std::string FitProgress::line(double seconds) const {
   const std::vector<EpochRecord>& epochs = members_[last_].epochs;
   const int done = epochs.empty() ? 0 : epochs.back().epoch;
   const double share = ends_by_rule_ ? share_done() : static_cast<double>(done) / options_.epochs;
-  const int filled = std::clamp(static_cast<int>(kWidth * share), 0, kWidth);
+  const int filled = whole_number(kWidth * share, 0, kWidth);
   std::string text = fmt::format("[{:#<{}}{:.<{}}] ", "", filled, "", kWidth - filled);
   if (members_.size() > 1) text += fmt::format("network {}/{}, ", last_ + 1, members_.size());
   text += epochs.empty() ? std::string("first epoch") : fmt::format("epoch {}", done);
@@ -119,10 +121,7 @@ ProgressBar::ProgressBar(bool shown, FitProgress progress) : progress_(std::move
   using namespace std::chrono_literals;
   if (!shown || isatty(STDERR_FILENO) == 0) return;
   draw();
-  // Signals are for the thread that works, which holds them back where they would do harm.
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
+  const SignalsForCaller clock_gets_none;
   clock_.emplace([this](const std::stop_token& stop) {
     std::mutex waiting;
     std::condition_variable_any sooner;
@@ -132,7 +131,6 @@ ProgressBar::ProgressBar(bool shown, FitProgress progress) : progress_(std::move
       draw();
     }
   });
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
 ProgressBar::~ProgressBar() {

@@ -24,8 +24,9 @@ class MpiProcesses final : public Processes {
   // Every process adds its own slice of all arrays, in their order, and then all have all slices: two messages of one array
   // for each process, however many there are, and the same bits whoever comes first.
   void sum(const double* parts, std::size_t count, double* total, std::size_t size) override {
-    for (std::size_t begin = 0; begin < size; begin += kMostAtOnce)
-      sum_piece(parts + begin, size, count, total + begin, std::min(kMostAtOnce, size - begin));
+    const std::size_t piece = std::max<std::size_t>(1, kMostAtOnce / count);  // MPI counts the numbers of all parts in ints
+    for (std::size_t begin = 0; begin < size; begin += piece)
+      sum_piece(parts + begin, size, count, total + begin, std::min(piece, size - begin));
   }
 
   void largest(double* values, std::size_t size) override {

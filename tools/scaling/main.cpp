@@ -133,7 +133,7 @@ void extrapolate() {
              1e9 * work, 32.0, 1e6 * kLatency, 1e-9 * kBytesPerSecond);
   for (const auto& [p, n] : {std::pair{2e3, 1e6}, std::pair{1e5, 1e6}, std::pair{1e6, 1e8}})
     for (const double w : {1.0, 8.0, 64.0, 512.0}) {
-      constexpr double kBatches = 20 * 512;  // so that a round is a twentieth of all for any number of processes
+      constexpr double kBatches = 20 * 512;  // mini-batches: 20 rounds for the most processes
       const double rounds = std::ceil(kBatches / w);
       const double compute = work * p * n / w;
       const double messages = w == 1 ? 0 : rounds * (2 * (w - 1) * kLatency + 32 * p * (w - 1) / w / kBytesPerSecond);
