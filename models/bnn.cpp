@@ -27,7 +27,7 @@ void check(const BnnOptions& o) {
   for (const double v : o.activation_prior.values)
     if (!(v > 0)) fail("activation_prior is {}; a positive variance is expected", v);
   if (o.members > 1000) fail("members is {}; at most 1000 is expected", o.members);
-  if (!(o.jitter >= 0) || !std::isfinite(o.jitter)) fail("jitter is {}; 0 or more is expected", o.jitter);
+  if (o.jitter && (!(*o.jitter >= 0) || !std::isfinite(*o.jitter))) fail("jitter is {}; 0 or more is expected", *o.jitter);
   if (o.is_joint() && !o.activation_prior.empty()) fail("activation_prior: joint learning knows none; use method \"dma\" or \"hybrid\"");
   if (o.noise_model == NoiseModel::inputs && !o.is_joint())
     fail("noise_model: noise that depends on the inputs is known to joint learning only; use method \"joint\", or constant noise");

@@ -49,7 +49,7 @@ struct BnnOptions {
   std::uint64_t seed = 1;
   bool shuffle = true;              // rows into mini-batches at random, by the seed; otherwise in their order
   bool fuse = true;                 // see CompileOptions
-  double jitter = 0.5;              // of the inputs of every layer, standardised: smooths the kinks (joint)
+  std::optional<double> jitter = {};  // of the inputs of every layer, standardised: smooths the kinks (joint); none: chosen by evidence
 
   bool is_joint() const { return method == "joint"; }
 };
@@ -79,6 +79,7 @@ struct FitReport {
   std::string regime = {};             // of joint learning, and why
   double network_share = 1;            // of the mixture of networks and linear model (joint)
   std::vector<LeftOut> left_out = {};  // joint
+  std::size_t copies = 0;              // rows left aside because they repeat others (joint, distinct_rows.h)
   std::string line() const;
 };
 
@@ -166,6 +167,7 @@ class Bnn {
   std::vector<double> noise_variance_;  // of predictions, standardised
   FitReport report_;
   std::unique_ptr<JointRegression> joint_;
+  std::vector<Index> learned_as_;  // of every row, the number of the distinct one it repeats; empty: no row repeats another
 };
 
 // Throws Error for a memory that cannot be one of a network with these options: sizes, signs, numbers that are not finite. The

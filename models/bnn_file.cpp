@@ -91,7 +91,7 @@ BnnOptions bnn_options_from(const Json& json) {
   o.kind_methods = json.at("kind_methods").get<std::map<std::string, std::string>>();
   o.members = whole<std::size_t>(json, "members");
   o.seed = whole<std::uint64_t>(json, "seed");
-  if (json.contains("jitter")) o.jitter = json_number(json.at("jitter"));  // younger than the format
+  if (json.contains("jitter")) o.jitter = json_number(json.at("jitter"));  // none: chosen by evidence
   return o;
 }
 
@@ -185,7 +185,7 @@ void check_format(const Json& json, std::string_view source) {
 std::string_view name_of(LearnReport::Stop stop) { return kStops[static_cast<std::size_t>(stop)]; }
 
 Json to_json(const BnnOptions& o) {
-  return {{"layers", o.layers},
+  Json json = {{"layers", o.layers},
           {"slopes", numbers(o.slopes.values)},
           {"noise", numbers(o.noise.values)},
           {"learn_noise", o.learn_noise},
@@ -202,8 +202,9 @@ Json to_json(const BnnOptions& o) {
           {"members", o.members},
           {"seed", o.seed},
           {"shuffle", o.shuffle},
-          {"fuse", o.fuse},
-          {"jitter", json_number(o.jitter)}};
+          {"fuse", o.fuse}};
+  if (o.jitter) json["jitter"] = json_number(*o.jitter);
+  return json;
 }
 
 Json to_json(const LearnOptions& o) {

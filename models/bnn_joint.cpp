@@ -5,6 +5,7 @@
 
 #include "engine/support/error.h"
 #include "models/bnn_member.h"
+#include "models/distinct_rows.h"
 
 namespace dma {
 
@@ -14,6 +15,15 @@ namespace {
 constexpr int kMostEpochs = 100;
 constexpr double kPlainShare = 0.6;
 
+// Predictions of distinct rows as those of all rows that repeat them; no numbers: of the rows themselves.
+std::vector<PredictionComponent> of_all_rows(std::vector<PredictionComponent> distinct, const std::vector<Index>& numbers) {
+  if (numbers.empty()) return distinct;
+  for (PredictionComponent& own : distinct)
+    for (Eigen::MatrixXd* values : {&own.mean, &own.epistemic_sd, &own.noise_sd, &own.weight})
+      if (values->size() > 0) *values = (*values)(numbers, Eigen::all).eval();
+  return distinct;
+}
+
 }  // namespace
 
 bool Bnn::joint_is_fitted() const {
@@ -22,7 +32,9 @@ bool Bnn::joint_is_fitted() const {
 
 void Bnn::make_joint() {
   JointRegressionOptions joint{
-      .shape = {.layers = {}, .slopes = shape_.slopes, .bias = options_.bias, .jitter = options_.jitter}};
+      .shape = {.layers = {}, .slopes = shape_.slopes, .bias = options_.bias}};
+  joint.choose_jitter = !options_.jitter;
+  if (options_.jitter) joint.shape.jitter = *options_.jitter;
   for (const std::size_t width : options_.layers) joint.shape.layers.push_back(static_cast<Index>(width));
   joint.members = options_.members;
   joint.seed = options_.seed;
@@ -84,6 +96,13 @@ void Bnn::fit_joint(const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& target
       sds.push_back(std::sqrt(progress.noise[j]) * target_standardiser_.scale(static_cast<Eigen::Index>(j)));
     return !on_epoch || on_epoch({progress.member, record, std::move(sds)});
   };
+  DistinctRows distinct = distinct_rows(data.rows, data.targets);
+  report_.copies = distinct.copies();
+  learned_as_.clear();
+  if (report_.copies > 0) {
+    data = {data.rows(distinct.first, Eigen::all).eval(), data.targets(distinct.first, Eigen::all).eval()};
+    learned_as_ = std::move(distinct.number);
+  }
   const JointRegressionReport found = joint_->fit(std::move(data), on_joint_epoch);
   report_.interrupted = found.interrupted;
   report_.regime = found.regime.reason;
@@ -100,9 +119,12 @@ void Bnn::fit_joint(const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& target
   describe_joint_members();
   noise_variance_ = found.noise;
   report_.noise = noise();
+  std::vector<PredictionComponent> repeated;
+  if (!learned_as_.empty()) repeated = of_all_rows(joint_->left_out(), learned_as_);
+  const auto& left_out_rows = learned_as_.empty() ? joint_->left_out() : repeated;
   const std::vector<Scores> scores = scores_of(
       [&](Index first, Index rows) {
-        return Prediction::mix(rows_of(joint_->left_out(), first, rows)).in_units_before(target_standardiser_);
+        return Prediction::mix(rows_of(left_out_rows, first, rows)).in_units_before(target_standardiser_);
       },
       targets);
   for (std::size_t j = 0; j < scores.size(); ++j) {
@@ -114,7 +136,7 @@ void Bnn::fit_joint(const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& target
 
 std::optional<Prediction> Bnn::left_out() const {
   if (!joint_ || joint_->left_out().empty()) return {};
-  return Prediction::mix(joint_->left_out()).in_units_before(target_standardiser_);
+  return Prediction::mix(of_all_rows(joint_->left_out(), learned_as_)).in_units_before(target_standardiser_);
 }
 
 bool Bnn::update(const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& targets, std::size_t known) {

@@ -89,6 +89,7 @@ void check_posterior(const SharedPosterior& p, Index scalars, std::size_t output
 Json to_json(const JointRegression::Memory& memory) {
   Json json = {{"network_share", json_number(memory.network_share)}, {"lowest_inputs", packed_vector(memory.lowest.transpose())},
                {"highest_inputs", packed_vector(memory.highest.transpose())}, {"members", Json::array()}};
+  if (memory.jitter >= 0) json["jitter"] = json_number(memory.jitter);
   if (memory.rival) json["linear"] = to_json(*memory.rival);
   for (const auto& member : memory.members) {
     Json one = {{"plain", to_json(member.plain)}, {"plain_done", member.plain_done}, {"weighted", to_json(member.weighted)}};
@@ -104,6 +105,7 @@ JointRegression::Memory joint_memory_from(const Json& json) {
   memory.network_share = json_number(json.at("network_share"));
   memory.lowest = packed_vector_from(json.at("lowest_inputs")).transpose();
   memory.highest = packed_vector_from(json.at("highest_inputs")).transpose();
+  if (json.contains("jitter")) memory.jitter = json_number(json.at("jitter"));  // younger than the format
   if (json.contains("linear")) memory.rival = posterior_from(json.at("linear"));
   for (const Json& one : json.at("members")) {
     JointRegression::Member member{.plain = state_from(one.at("plain")), .weighted = state_from(one.at("weighted")),
@@ -121,6 +123,7 @@ void check_joint_memory(const BnnOptions& options, const JointRegression::Memory
     scalars += static_cast<Index>(options.layers[l + 1] * (options.layers[l] + (options.bias ? 1 : 0)));
   const std::size_t outputs = options.layers.back();
   const auto inputs = static_cast<Index>(options.layers.front());
+  expect(memory.jitter == -1 || (memory.jitter >= 0 && std::isfinite(memory.jitter)), "the jitter is not usable");
   expect(memory.network_share >= 0 && memory.network_share <= 1, "the network's share is not in [0, 1]");
   expect(memory.members.size() == std::max<std::size_t>(1, options.members), "the number of jointly learned members is contradictory");
   expect(memory.lowest.size() == inputs && memory.highest.size() == inputs && memory.lowest.allFinite() && memory.highest.allFinite(),

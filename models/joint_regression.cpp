@@ -8,6 +8,7 @@
 #include "engine/learn/joint/growing.h"
 #include "engine/support/error.h"
 #include "engine/support/parallel.h"
+#include "models/jitter_choice.h"
 #include "models/joint_components.h"
 #include "models/member_gate.h"
 
@@ -100,6 +101,9 @@ JointRegressionReport JointRegression::fit(RowData data, const std::function<boo
   JointRegressionReport report{fitting.regime, {}, {}, 1, false, {}};
   memory_.members.resize(options_.members > 0 ? options_.members
                                               : affordable_members(rows.rows(), targets.cols(), network_.scalars()));
+  if (memory_.members[0].plain.mean.size() == 0 && options_.choose_jitter)
+    set_jitter(choose_jitter(options_.shape, prior_of(0), first_state(0, targets.cols()), fitting.data,
+                             {.learn_noise = options_.noise.empty(), .learn_scale = options_.learn_scale, .jobs = options_.jobs}, options_.seed));
   memory_.lowest = rows.colwise().minCoeff(), memory_.highest = rows.colwise().maxCoeff();
   if (options_.linear_rival) fit_rival(fitting);
   const std::size_t members = memory_.members.size(), at_once = members_at_once(fitting.regime);
@@ -143,6 +147,7 @@ JointRegressionReport JointRegression::fit(RowData data, const std::function<boo
   }
   report.network_share = memory_.network_share;
   report.noise = memory_.network_share < 0.5 ? noise_of_rival : noise_of_networks;
+  if (options_.tails) widen_to_cover(targets);
   return report;
 }
 
@@ -225,10 +230,7 @@ bool JointRegression::fit_member(Fitting& fitting, std::size_t index, Learning& 
   const bool starts = plain.mean.size() == 0;  // or a model without what a checkpoint has
   if (starts) {
     member = {};
-    plain.mean = options_.prior.mean + network_.draw(options_.seed + index);
-    for (Index k = 0; k < data.targets.cols(); ++k)
-      plain.noise.push_back(
-          LogLinearNoise::constant(options_.noise.empty() ? kFirstNoise : options_.noise[static_cast<std::size_t>(k)]));
+    plain = first_state(index, data.targets.cols());
   }
   const auto curvature = fitting.regime.curvature();
   curvature->share(fitting.jobs, options_.team);
@@ -294,6 +296,24 @@ std::vector<double> JointRegression::noise_of(const Matrix& rows, double network
   for (const LogLinearNoise& own : posterior->state.noise)
     all.push_back(std::exp(own.variances(rows).array().log().mean()));
   return all;
+}
+
+void JointRegression::set_jitter(double jitter) {
+  memory_.jitter = options_.shape.jitter = jitter;
+  network_ = NetworkRows(options_.shape);
+}
+
+void JointRegression::restore(Memory memory) {
+  memory_ = std::move(memory);
+  if (memory_.jitter >= 0) set_jitter(memory_.jitter);
+}
+
+SharedState JointRegression::first_state(std::size_t member, Index outputs) const {
+  SharedState state{.mean = options_.prior.mean + network_.draw(options_.seed + member), .noise = {}};
+  for (Index k = 0; k < outputs; ++k)
+    state.noise.push_back(
+        LogLinearNoise::constant(options_.noise.empty() ? kFirstNoise : options_.noise[static_cast<std::size_t>(k)]));
+  return state;
 }
 
 SharedPrior JointRegression::prior_of(std::size_t member) const {

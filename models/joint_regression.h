@@ -39,6 +39,7 @@ struct JointRegressionOptions {
   // What the network must be ahead of the linear model in to be believed; both: in left-out rows, and in evidence too where there are more
   // weights than rows, since left-out rows are predicted with hidden units that have seen them.
   enum class RivalBy { left_out, evidence, both } rival_by = RivalBy::both;
+  bool choose_jitter = true;  // the shape's is where to start from: jitter_choice.h
   std::size_t members = 0;  // networks from different draws, mixed; 0: as many as take little time, up to four
   std::uint64_t seed = 1;
   std::size_t jobs = 1;                        // threads; no result depends on them
@@ -101,15 +102,18 @@ class JointRegression {
     std::vector<Member> members;
     std::optional<SharedPosterior> rival;
     double network_share = 1;
+    double jitter = -1;                  // of all networks; below 0: the shape's
     Eigen::RowVectorXd lowest, highest;  // of every column of the learned rows
   };
   const Memory& memory() const { return memory_; }
-  void restore(Memory memory) { memory_ = std::move(memory); }
+  void restore(Memory memory);
   const JointRegressionOptions& options() const { return options_; }
   const NetworkRows& network() const { return network_; }
 
  private:
   struct Fitting;
+  void set_jitter(double jitter);
+  SharedState first_state(std::size_t member, Index outputs) const;
   void fit_rival(Fitting& fitting);
   double nats_ahead(const Fitting& fitting, double score, std::size_t members) const;
   struct Learning;
@@ -117,6 +121,7 @@ class JointRegression {
   std::size_t members_at_once(const JointRegime& regime) const;
   bool noise_by_inputs() const { return options_.noise_model != NoiseModel::constant; }
   JointRegressionOptions::Share share() const;
+  void widen_to_cover(const Matrix& targets);
   std::vector<double> noise_of(const Matrix& rows, double network_share) const;
   void doubt_extrapolation(const SharedPosterior& posterior, const Matrix& rows, RowBeliefs& beliefs) const;
 

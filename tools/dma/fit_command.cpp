@@ -159,6 +159,8 @@ void fit(FitRequest request) {
     warning = e.what();  // more epochs may mend it
   }
   if (!data.ignored.empty() && !request.quiet) say(data.ignored);
+  if (report.copies > 0 && !request.quiet)
+    say(fmt::format("{} of {} rows are copies of others, target and all: each is learned once", report.copies, data.rows()));
   if (data.held_out_rows() > 0)
     saved.training.held_out = scores_of(
         [&](Eigen::Index begin, Eigen::Index rows) { return model.predict(data.held_out_inputs.middleRows(begin, rows)); },

@@ -152,6 +152,11 @@ std::vector<std::string> honest_sentences(const SavedBnn& saved) {
     const std::string rows = kept_aside ? fmt::format("rows left out in turn; of the {} rows kept aside the RMSE is {:.4g} (left out: {:.4g}) and",
                                                       saved.training.held_out_rows, judge.rmse, one.scores.rmse)
                                         : "unseen rows;";
+    if (one.explained < -chance) {  // what it follows among the learned rows leads astray, as lines through far outliers do
+      sentences.push_back(fmt::format("{}: no structure found that holds for unseen rows: their RMSE is {:.3g} times that of the mean; {}",
+                                      saved.targets[j], std::sqrt(1 - one.explained), coverage));
+      continue;
+    }
     sentences.push_back(one.explained < chance
                             ? fmt::format("{}: no structure found: predicts the mean; {}", saved.targets[j], coverage)
                             : fmt::format("{}: explains {:.{}f} % of the variance of {} {}", saved.targets[j], 100 * one.explained,

@@ -45,8 +45,8 @@ std::vector<Choice> make_choices() {
       {"four members", [](Options& o) { o.members = 4; }},
       {"not anchored", [](Options& o) { o.anchored = false; }},
   };
-  for (const double jitter : {0.2, 1.0})
-    all.push_back({fmt::format("jitter {}", jitter), [jitter](Options& o) { o.shape.jitter = jitter; }});
+  for (const double jitter : {0.5, 0.2, 1.0})
+    all.push_back({fmt::format("jitter {}", jitter), [jitter](Options& o) { o.choose_jitter = false, o.shape.jitter = jitter; }});
   all.push_back({"hidden 50,50", [](Options& o) { set_layers(o, {kUnits, kUnits}); }});
   return all;
 }
@@ -59,8 +59,8 @@ struct Selection {
 
 const std::vector<Selection>& selections() {
   static const std::vector<Selection> kAll = {
-      {"jitter by evidence", {"default", "jitter 0.2", "jitter 1"}, true},
-      {"jitter by left-out rows", {"default", "jitter 0.2", "jitter 1"}, false},
+      {"jitter by evidence", {"jitter 0.5", "jitter 0.2", "jitter 1"}, true},
+      {"jitter by left-out rows", {"jitter 0.5", "jitter 0.2", "jitter 1"}, false},
       {"depth by evidence", {"default", "hidden 50,50"}, true},
       {"depth by left-out rows", {"default", "hidden 50,50"}, false},
   };

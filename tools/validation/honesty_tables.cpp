@@ -28,9 +28,18 @@ struct Source {
     for (int k = 0; k < degrees; ++k) squares += std::pow(normal(), 2);
     return top / std::sqrt(squares / degrees);
   }
+  int poisson(double mean) {
+    int count = 0;
+    for (double product = uniform(0, 1); product > std::exp(-mean); product *= uniform(0, 1)) ++count;
+    return count;
+  }
   boost::random::mt19937_64 random;
   boost::random::normal_distribution<double> gaussian;
 };
+
+// Columns of tables that no setting was made for.
+double far(double z) { return std::sinh(1.5 * z); }                       // heavy tails
+double code(double z) { return std::floor(5 * 0.5 * std::erfc(-z / std::numbers::sqrt2)); }  // 0 to 4
 
 // Friedman's laws are of columns uniform on [0, 1]: standard normal ones through their own distribution function.
 double uniform_of(double z) { return 0.5 * std::erfc(-z / std::numbers::sqrt2); }
@@ -100,6 +109,21 @@ const std::map<std::string, Law>& laws() {
       {"sparse, 100 features x 300", {100, 300, 0.5, [](const Row& x, Source& s) { return x(3) - 2 * x(17) + x(58) + 0.5 * s.normal(); }}},
       {"interactions, 10 x 1000",
        {10, 1000, 0.3, [](const Row& x, Source& s) { return x(0) * x(1) + std::sin(x(2)) + std::abs(x(3)) + 0.3 * s.normal(); }}},
+      {"counts", {4, 400, 0, [](const Row& x, Source& s) { return static_cast<double>(s.poisson(std::exp(0.5 + 0.6 * x(0) + 0.3 * x(1)))); }}},
+      {"yes or no, as 1 and 0",
+       {4, 400, 0, [](const Row& x, Source& s) { return s.uniform(0, 1) < 1 / (1 + std::exp(-2 * x(0) - x(1) * x(2))) ? 1.0 : 0.0; }}},
+      {"codes",
+       {3, 600, 0.5,
+        [](const Row& x, Source& s) { return (code(x(0)) == 2 ? 4 : -code(x(0))) + (code(x(1)) > 2 ? x(2) : 0) + 0.5 * s.normal(); },
+        [](MatrixXd& x, Source&) { x.leftCols(2) = x.leftCols(2).unaryExpr(&code).eval(); }}},
+      {"heavy-tailed inputs",
+       {4, 400, 0.2, [](const Row& x, Source& s) { return std::atan(far(x(0))) + 0.3 * far(x(1)) + 0.2 * s.normal(); },
+        [](MatrixXd& x, Source&) { x = x.unaryExpr(&far).eval(); }}},
+      {"one row in ten shifted",
+       {3, 500, 0.3, [](const Row& x, Source& s) { return x(0) + (s.uniform(0, 1) < 0.1 ? 3 : 0) + 0.3 * s.normal(); }}},
+      {"product, 10 x 500", {10, 500, 0.1, [](const Row& x, Source& s) { return x(0) * x(1) + 0.1 * s.normal(); }}},
+      {"sin(3x), 50 rows", {1, 50, 0.03, [](const Row& x, Source& s) { return std::sin(3 * x(0)) + 0.03 * s.normal(); }}},
+      {"noise, 150 features x 60", {150, 60, 1, noise_only}},
       {"heteroscedastic",
        {3, 800, 0, [](const Row& x, Source& s) { return signal(x) + std::exp(-1 + x(0)) * s.normal(); }}},
   };

@@ -13,6 +13,8 @@ namespace {
 constexpr int kFirstEpochs = 40;  // a subset costs little, and some data need steps rather than rows
 constexpr int kEpochsPerSubset = 10;
 
+}  // namespace
+
 std::vector<Index> random_order(Index rows, std::uint64_t seed) {
   std::vector<Index> order(static_cast<std::size_t>(rows));
   std::iota(order.begin(), order.end(), Index{0});
@@ -21,8 +23,6 @@ std::vector<Index> random_order(Index rows, std::uint64_t seed) {
     std::swap(order[i - 1], order[boost::random::uniform_int_distribution<std::size_t>(0, i - 1)(random)]);
   return order;
 }
-
-}  // namespace
 
 bool worth_growing(Index rows, Index outputs, Index scalars) { return rows * outputs > 8 * scalars; }
 
