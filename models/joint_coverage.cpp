@@ -1,4 +1,4 @@
-// Intervals of joint learning against what left-out rows say.
+// Intervals of joint learning where left-out rows say that they are too narrow; the smoothing of its networks.
 #include <algorithm>
 #include <cmath>
 
@@ -37,6 +37,16 @@ void JointRegression::widen_to_cover(const Matrix& targets) {
       if (member.weighted_posterior) widen(member.weighted_posterior->tails);
     }
   }
+}
+
+void JointRegression::set_jitter(double jitter) {
+  memory_.jitter = options_.shape.jitter = jitter;
+  network_ = NetworkRows(options_.shape);
+}
+
+void JointRegression::restore(Memory memory) {
+  memory_ = std::move(memory);
+  if (memory_.jitter >= 0) set_jitter(memory_.jitter);
 }
 
 }  // namespace dma

@@ -298,16 +298,6 @@ std::vector<double> JointRegression::noise_of(const Matrix& rows, double network
   return all;
 }
 
-void JointRegression::set_jitter(double jitter) {
-  memory_.jitter = options_.shape.jitter = jitter;
-  network_ = NetworkRows(options_.shape);
-}
-
-void JointRegression::restore(Memory memory) {
-  memory_ = std::move(memory);
-  if (memory_.jitter >= 0) set_jitter(memory_.jitter);
-}
-
 SharedState JointRegression::first_state(std::size_t member, Index outputs) const {
   SharedState state{.mean = options_.prior.mean + network_.draw(options_.seed + member), .noise = {}};
   for (Index k = 0; k < outputs; ++k)
