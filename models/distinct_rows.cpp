@@ -19,7 +19,7 @@ int compared(const Eigen::MatrixXd& m, Index a, Index b) {
 Index distinct_values(const Eigen::VectorXd& column) {
   std::vector<double> values(column.begin(), column.end());
   std::ranges::sort(values);
-  return static_cast<Index>(std::ranges::unique(values).begin() - values.begin());
+  return static_cast<Index>(std::unique(values.begin(), values.end()) - values.begin());
 }
 
 }  // namespace
