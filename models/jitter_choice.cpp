@@ -10,9 +10,9 @@ namespace dma {
 
 namespace {
 
-constexpr double kTrialProducts = 3e7, kMostTrialledProducts = 4e8;  // of an epoch: some 4 ms, and some 50
+constexpr double kTrialProducts = 1e7, kMostTrialledProducts = 4e8;  // of an epoch: some 2 ms, and some 50
 constexpr Index kFewestTrialRows = 30;
-constexpr int kTrialEpochs = 40;
+constexpr int kFirstTrialEpochs = 15, kTrialEpochs = 40;
 constexpr double kClearTrialNats = 5, kClearTrialNatsPerRow = 0.05;
 constexpr Index kInputsOfSteepFunctions = 2;
 
@@ -37,22 +37,35 @@ double choose_jitter(const NetworkShape& shape, const SharedPrior& prior, const 
   const RowData subset{data.rows(some, Eigen::all), data.targets(some, Eigen::all)};
   std::vector<double> jitters = {1, 0.5, 0.2};
   if (shape.layers.front() <= kInputsOfSteepFunctions) jitters.push_back(0.07);
-  const auto evidence = [&](double jitter) {
+  struct Trial {
+    double jitter, evidence;
+    SharedState state;
+  };
+  const auto learn = [&](Trial& trial, int epochs) {
     NetworkShape own = shape;
-    own.jitter = jitter;
-    SharedState state = start;
+    own.jitter = trial.jitter;
     const auto curvature = subset.count() <= scalars ? make_dual() : make_primal();
     const NetworkRows network(own);  // which the curvature refers to
     curvature->share(options.jobs, nullptr);
-    options.epochs = kTrialEpochs;
-    return fit_shared(network, subset, prior, options, state, *curvature);
+    options.epochs = epochs;
+    trial.evidence = fit_shared(network, subset, prior, options, trial.state, *curvature);
   };
-  double best = shape.jitter;
-  double least = evidence(best) + std::max(kClearTrialNats, kClearTrialNatsPerRow * static_cast<double>(subset.count()));
+  const double clear = std::max(kClearTrialNats, kClearTrialNatsPerRow * static_cast<double>(subset.count()));
+  Trial own{shape.jitter, 0, start};
+  learn(own, kFirstTrialEpochs);
+  std::vector<Trial> rivals;
   for (const double jitter : jitters) {
     if (jitter == shape.jitter) continue;
-    const double found = evidence(jitter);
-    if (found > least) best = jitter, least = found;
+    Trial rival{jitter, 0, start};
+    learn(rival, kFirstTrialEpochs);
+    if (rival.evidence > own.evidence - clear) rivals.push_back(std::move(rival));  // others will not get ahead
+  }
+  if (rivals.empty()) return shape.jitter;
+  learn(own, kTrialEpochs);
+  double best = shape.jitter, least = own.evidence + clear;
+  for (Trial& rival : rivals) {
+    learn(rival, kTrialEpochs);
+    if (rival.evidence > least) best = rival.jitter, least = rival.evidence;
   }
   return best;
 }
