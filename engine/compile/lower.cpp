@@ -40,8 +40,17 @@ class Lowering {
       const bool is_merged = plan_.groups[group_slots_[visits[i].factor].group].members.size() > 1;
       Stretch stretch{i, i + 1};
       if (plan_.schedule.order != Schedule::Order::residual) stretch = stretches_.from(i);
-      if (is_merged) lower_stretch(stretch);
-      else lower_visit(visits[i]);
+      if (is_merged) {
+        lower_stretch(stretch);
+      } else {
+        Visit visit = visits[i];
+        while (stretch.end < visits.size() && !(chain != plan_.schedule.chains.end() && chain->first == stretch.end) &&
+               may_join(visit, visits[stretch.end])) {
+          visit.refresh |= visits[stretch.end].refresh;
+          visit.send |= visits[stretch.end++].send;
+        }
+        lower_visit(visit);
+      }
       i = stretch.end;
     }
     plan_.first_operation.push_back(static_cast<std::uint32_t>(plan_.operations.size()));
@@ -132,6 +141,26 @@ class Lowering {
           op.reads.push_back(arrivals_.gathered(g, static_cast<std::uint32_t>(r)));
         plan_.operations.push_back(std::move(op));
       }
+  }
+
+  // Whether two visits of a single sweep may be made as one: a joint kernel serves both, and what the first one sends does
+  // not come back to the second.
+  bool may_join(const Visit& a, const Visit& b) const {
+    if (!once_ || a.factor != b.factor || (a.send & b.send) != 0) return false;
+    const Group& group = plan_.groups[group_slots_[a.factor].group];
+    const auto& ports = plan_.graph->factors[a.factor].ports;
+    bool is_served = false;
+    for (std::uint32_t p = 0; p < group.ports.size(); ++p) {
+      if (!(a.send & (1u << p))) continue;
+      for (std::uint32_t q = 0; q < group.ports.size(); ++q) {
+        if ((b.send & (1u << q)) != 0)
+          is_served |= group.kind->find_joint(*group.ports[std::min(p, q)].message, *group.ports[std::max(p, q)].message) != nullptr;
+        if (!(b.refresh & (1u << q))) continue;
+        if (p == q && !is_injective(group.ports[q].elements, group.slots * group.ports[q].terms)) return false;
+        if (p != q && std::ranges::find_first_of(ports[p].variables, ports[q].variables) != ports[p].variables.end()) return false;
+      }
+    }
+    return is_served;
   }
 
   // One factor, plate or scalar.

@@ -18,6 +18,8 @@ class NodeName {
   NodeName() = default;
   NodeName(const std::string* given, std::uint32_t number) : given_(given), number_(number) {}
 
+  bool is_given() const { return given_ != nullptr; }
+  std::uint32_t number() const { return number_; }
   std::string text() const { return name_or_number(given_ == nullptr ? std::string_view() : *given_, "v", number_); }
   operator std::string() const { return text(); }  // NOLINT: to be read as the name itself
   friend bool operator==(const NodeName& a, std::string_view b) { return a.text() == b; }

@@ -34,14 +34,19 @@ class BlockLoop {
     for (std::size_t i = 0; i < MessageLoop<F>::kReads; ++i) widest = std::max<std::size_t>(widest, call.reads[i].terms);
     const std::size_t capacity = std::max<std::size_t>(1, kBlockTerms / widest), results = capacity * call.out_terms;
     double* const memory = call.scratch;
+    // Messages that are not tracked need not be compared with those before them, and are put where they belong at once.
+    const bool in_place = !kTracked && is_apart(call);
     for (std::size_t first = 0; first < call.columns; first += capacity) {
-      const SlotBlock block{call,  first, std::min(capacity, call.columns - first),
-                            memory, memory + results, memory + 2 * results, outcome.replaced};
-      if (kBlock(block))
-        call.sink.template store_all<kTracked>(call.out_offset(0, first), block.tau, block.rho, block.slots * call.out_terms,
-                                                first, call.out_terms, outcome);
-      else
+      const std::ptrdiff_t out = call.out_offset(0, first);
+      const SlotBlock block{call, first, std::min(capacity, call.columns - first), in_place ? call.sink.tau + out : memory,
+                            in_place ? call.sink.rho + out : memory + results, memory + 2 * results, outcome.replaced};
+      if (!kBlock(block))
         MessageLoop<F>::template columns<kTracked>(call, first, first + block.slots, outcome);
+      else if (in_place)
+        call.sink.check_stored(out, block.slots * call.out_terms, first, call.out_terms, outcome);
+      else
+        call.sink.template store_all<kTracked>(out, block.tau, block.rho, block.slots * call.out_terms, first, call.out_terms,
+                                                outcome);
     }
   }
 
@@ -53,6 +58,16 @@ class BlockLoop {
     bool all = call.rows == 1 && call.out_column == static_cast<std::ptrdiff_t>(call.out_terms);
     for (std::size_t i = 0; i < MessageLoop<F>::kReads; ++i)
       all &= call.reads[i].column == static_cast<std::ptrdiff_t>(call.reads[i].terms);
+    return all;
+  }
+  // A factor at the same variable twice may read what it writes.
+  static bool is_apart(const Call& call) {
+    const double *const begin = call.sink.tau, *const end = begin + call.columns * call.out_terms;
+    bool all = true;
+    for (std::size_t i = 0; i < MessageLoop<F>::kReads; ++i) {
+      const PortView& read = call.reads[i];
+      all &= (read.tau >= end) | (read.tau + call.columns * read.terms <= begin);
+    }
     return all;
   }
 };

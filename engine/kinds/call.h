@@ -163,6 +163,14 @@ struct Sink {
       store<kTracked>(first + static_cast<std::ptrdiff_t>(i), {new_tau[i], new_rho[i]}, first_slot + i / terms, noted);
     outcome = noted;
   }
+  // Messages that are not tracked and stand in their places already.
+  void check_stored(std::ptrdiff_t first, std::size_t count, std::uint64_t first_slot, std::uint32_t terms, Outcome& outcome) const {
+    if (are_ordinary<false>(first, tau + first, rho + first, count, outcome)) return;
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::ptrdiff_t at = first + static_cast<std::ptrdiff_t>(i);
+      store<false>(at, {tau[at], rho[at]}, first_slot + i / terms, outcome);
+    }
+  }
 
  private:
   template <bool kTracked>

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 
 #include "engine/messages/arrays.h"
 
@@ -13,7 +14,7 @@ struct Outcome;
 struct Call;
 
 // Doubles that all kernels of the factors at a held context may keep for one another, for each slot and each term.
-inline constexpr std::size_t kHeldPerSlot = 5, kHeldPerTerm = 2;
+inline constexpr std::size_t kHeldPerSlot = 3, kHeldPerTerm = 7;
 
 // Moments as a message again, given what it was before something was learned: where nothing was, it is that to the last digit,
 // and a precision does not shrink by rounding.
@@ -30,10 +31,18 @@ struct HeldContext {
   MessageArrays natural;
   double* per_slot = nullptr;
   double* per_term = nullptr;
-  bool is_remembered = false;  // the two above were filled from these moments
+  // Where a kernel that sends to a second port shared by all slots leaves the product of what it sends there, for whoever
+  // combines these messages. None: it is not wanted.
+  MessageArrays product = {};
+  // What a kernel reads on its second port is the same for the next one at this context, in the same sweep.
+  bool second_stays = false;
+  // What the kernel before this one has found there, while it stays; 0: there was none before this one.
+  std::uint8_t found = 0;
 };
 
-// Like a Kernel, with the first port that is read held. What is sent there is multiplied into the moments at once.
+// Like a Kernel, with the first port that is read held. What is sent there is multiplied into the moments at once. What is
+// sent to a second port that all slots share may all be in the message of the first slot, those of the others uniform: its
+// product is what counts.
 using HeldKernel = void (*)(const Call&, HeldContext&, Outcome&);
 
 }  // namespace dma

@@ -9,9 +9,22 @@
 
 namespace dma {
 
+Registry::Registry(const Registry& other) : contents_(other.contents_) {
+  if (!contents_->is_open) return;
+  contents_ = std::make_shared<Contents>(*other.contents_);
+  contents_->is_open = false;
+}
+
+Registry& Registry::operator=(const Registry& other) { return contents_ = Registry(other).contents_, *this; }
+
+Registry::Contents& Registry::own() {
+  if (contents_.use_count() > 1) contents_ = std::make_shared<Contents>(*contents_);
+  return *contents_;
+}
+
 Registry& Registry::add(Kind kind) {
   const std::string name = kind.name();
-  if (!kinds_.emplace(name, std::move(kind)).second)
+  if (!own().kinds.emplace(name, std::move(kind)).second)
     fail("a factor kind '{}' is registered already; use extend(\"{}\") to add messages to it", name, name);
   return *this;
 }
@@ -30,12 +43,12 @@ Registry& Registry::fuse(Fusion fusion) {
   if (!std::ranges::equal(fused.ports(), variadic, {}, &PortSpec::variadic))
     fail("fusion of '{}' and '{}': '{}' must have the other ports of the one, made variadic, and then those of the other",
          fusion.producer, fusion.consumer, fusion.fused);
-  fusions_.push_back(std::move(fusion));
+  own().fusions.push_back(std::move(fusion));
   return *this;
 }
 
 Registry& Registry::add(const FamilyOperations& family) {
-  const auto [known, is_new] = families_.emplace(std::string(family.name), &family);
+  const auto [known, is_new] = own().families.emplace(std::string(family.name), &family);
   if (!is_new && known->second != &family) fail("a family '{}' is registered already; give yours another name", family.name);
   return *this;
 }
@@ -43,10 +56,10 @@ Registry& Registry::add(const FamilyOperations& family) {
 Family Registry::family(std::string_view text) const {
   if (text.empty()) return {};
   const FamilyName wanted = parse_family(text);
-  const auto found = families_.find(std::string(wanted.name));
-  if (found == families_.end()) {
+  const auto found = families().find(std::string(wanted.name));
+  if (found == families().end()) {
     std::vector<std::string> known;
-    for (const auto& [name, operations] : families_) known.push_back(name);
+    for (const auto& [name, operations] : families()) known.push_back(name);
     fail("no family '{}'{}", wanted.name, suggestion(wanted.name, known));
   }
   const FamilyOperations& family = *found->second;
@@ -58,22 +71,23 @@ Family Registry::family(std::string_view text) const {
 }
 
 const Kind& Registry::kind(std::string_view name) const {
-  if (const auto found = kinds_.find(std::string(name)); found != kinds_.end()) return found->second;
+  if (const auto found = kinds().find(std::string(name)); found != kinds().end()) return found->second;
   std::vector<std::string> known;
-  for (const auto& [known_name, kind] : kinds_) known.push_back(known_name);
+  for (const auto& [known_name, kind] : kinds()) known.push_back(known_name);
   fail("no factor kind '{}'{}", name, suggestion(name, known));
 }
 
 bool Registry::is_like_gaussian(const Kind& kind) const {
   return std::ranges::all_of(kind.ports(), [&](const PortSpec& port) {
-    const auto family = families_.find(port.family.value_or(std::string(kGaussian)));
-    return family != families_.end() && family->second->is_like_gaussian;
+    const auto family = families().find(port.family.value_or(std::string(kGaussian)));
+    return family != families().end() && family->second->is_like_gaussian;
   });
 }
 
 Kind& Registry::extend(std::string_view name) {
   (void)kind(name);
-  return kinds_.find(std::string(name))->second;
+  own().is_open = true;
+  return contents_->kinds.find(std::string(name))->second;
 }
 
 std::string describe(const Kind& kind) {

@@ -1,8 +1,9 @@
 // Kind x method -> message functions: a value that lists what a graph may be made of. standard_registry() (factors/) has
-// the built-in kinds; a user adds to a copy.
+// the built-in kinds; a user adds to a copy. Copies share what they list until one of them is changed: every plan has one.
 #pragma once
 
 #include <map>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,6 +27,10 @@ struct Fusion {
 
 class Registry {
  public:
+  Registry() : contents_(std::make_shared<Contents>()) {}
+  Registry(const Registry& other);
+  Registry& operator=(const Registry& other);
+
   Registry& add(Kind kind);
   Registry& fuse(Fusion fusion);
   // A family made from the type of its messages (family_from.h): `registry.add_family<VonMises>()`.
@@ -37,20 +42,26 @@ class Registry {
   Kind& extend(std::string_view kind);
 
   const Kind& kind(std::string_view name) const;  // an unknown name is an Error that offers the nearest one
-  bool contains(std::string_view name) const { return kinds_.contains(std::string(name)); }
-  const std::map<std::string, Kind>& kinds() const { return kinds_; }
+  bool contains(std::string_view name) const { return kinds().contains(std::string(name)); }
+  const std::map<std::string, Kind>& kinds() const { return contents_->kinds; }
   Family family(std::string_view text) const;  // "gamma", "categorical(3)"; empty: Gaussian; likewise an Error
   // All its ports take messages whose two numbers obey the rules of a Gaussian's.
   bool is_like_gaussian(const Kind& kind) const;
-  const std::map<std::string, const FamilyOperations*>& families() const { return families_; }
-  const std::vector<Fusion>& fusions() const { return fusions_; }
+  const std::map<std::string, const FamilyOperations*>& families() const { return contents_->families; }
+  const std::vector<Fusion>& fusions() const { return contents_->fusions; }
 
  private:
   Registry& add(const FamilyOperations& family);
 
-  std::map<std::string, Kind> kinds_;
-  std::map<std::string, const FamilyOperations*> families_ = {{std::string(kGaussian), Family().operator->()}};
-  std::vector<Fusion> fusions_;
+  struct Contents {
+    std::map<std::string, Kind> kinds = {};
+    std::map<std::string, const FamilyOperations*> families = {{std::string(kGaussian), Family().operator->()}};
+    std::vector<Fusion> fusions = {};
+    bool is_open = false;  // somebody may hold a reference that extend() gave: not to be shared
+  };
+  Contents& own();  // to be changed
+
+  std::shared_ptr<Contents> contents_;
 };
 
 // One row per kind: what it is, ports, parameters with domains, methods per target port.

@@ -104,6 +104,7 @@ void Learner::rebuild_context() {
     for (const auto& [id, scalars, is_frozen] : shared_)
       sites_.form_context_of(scalars, sum.from(scalars.first), state_->context(id));
   }
+  is_rebuilt_ = true;
   contexts_changed();
 }
 
@@ -118,15 +119,16 @@ Learner::Worker::Worker(State&& its_own) : own(std::make_unique<State>(std::move
 
 void Learner::learn_batch(const Data& data, std::size_t batch, Worker& worker) {
   State& state = worker.state;
-  for (auto* array : {&worker.cavity_tau, &worker.cavity_rho, &worker.said_tau, &worker.said_rho}) array->resize(scalars_);
-  const MessageArrays said{worker.said_tau.data(), worker.said_rho.data()}, cavity{worker.cavity_tau.data(), worker.cavity_rho.data()};
+  for (auto* array : {&worker.cavity_tau, &worker.cavity_rho}) array->resize(scalars_);
+  const MessageArrays cavity{worker.cavity_tau.data(), worker.cavity_rho.data()};
   for (const auto& [id, scalars, is_frozen] : shared_)
     if (!is_frozen) sites_.take_out(scalars, batch, state.context(id), cavity.from(scalars.first), worker.has_points);
   const bool compares_nothing = worker.has_points;  // with what is known exactly
-  if (compares_nothing) {
-    std::ranges::fill(worker.said_tau, 0.0);
-    std::ranges::fill(worker.said_rho, 0.0);
-  }
+  if (compares_nothing)
+    for (auto* array : {&worker.said_tau, &worker.said_rho}) array->assign(scalars_, 0.0);
+  const auto said = [&](const Sites::Range& scalars) {
+    return compares_nothing ? MessageArrays{worker.said_tau.data(), worker.said_rho.data()}.from(scalars.first) : MessageArrays{};
+  };
   Executor executor(state);
   const Executor::Holding holding(executor);
   for (const auto& [id, scalars, is_frozen] : shared_)
@@ -135,19 +137,19 @@ void Learner::learn_batch(const Data& data, std::size_t batch, Worker& worker) {
   for (std::size_t n = begin; n < end; ++n) {
     observe_example(data, n, state);
     solve_example(state, executor, worker.record);
-    if (options_.likelihood == LearnOptions::Likelihood::while_sweeping) read_predictions(executor, n, fitted_);
+    if (options_.likelihood == LearnOptions::Likelihood::while_sweeping)
+      read_predictions(executor, std::span(fitted_).subspan(n * target_size(), target_size()));
     for (const auto& [id, scalars, is_frozen] : shared_) {
       if (is_frozen) continue;
       worker.has_points = executor.absorb(id, worker.has_points);
-      if (compares_nothing) executor.multiply_by_example(id, said.from(scalars.first));
+      if (compares_nothing) executor.multiply_by_example(id, said(scalars));
     }
   }
   worker.has_points |= executor.release();
   const double step = step_of_batch();
   for (const auto& [id, scalars, is_frozen] : shared_)
     if (!is_frozen)
-      sites_.put_back(scalars, batch, step, state.context(id), cavity.from(scalars.first), said.from(scalars.first),
-                      worker.has_points);
+      sites_.put_back(scalars, batch, step, state.context(id), cavity.from(scalars.first), said(scalars), worker.has_points);
 }
 
 LearnReport Learner::fit(const Data& data, const Callback& callback) {
@@ -195,7 +197,8 @@ LearnReport Learner::run_epochs(const Data& data, const Callback& callback) {
   LearnReport report;
   Worker alone(*state_);
   while (static_cast<int>(memory().epochs.size()) < options_.epochs) {
-    rebuild_context();  // once an epoch, so that rounding cannot drift
+    if (!is_rebuilt_) rebuild_context();  // once an epoch, so that rounding cannot drift
+    is_rebuilt_ = false;
     EpochRecord record;
     record.epoch = static_cast<int>(memory().epochs.size()) + 1;
     if (team_->size() == 1) {
@@ -262,6 +265,7 @@ void Learner::set_parameter(FactorId factor, std::string_view parameter, std::sp
   state_->set_parameter(factor, parameter, values);
   predict_state_->set_parameter(factor, parameter, values);
   shared_factors_.set_parameter(factor, parameter, values);
+  is_rebuilt_ = false;
   const MessageArrays prior = sites_.prior();
   const std::vector<double> tau_before(prior.tau, prior.tau + scalars_), rho_before(prior.rho, prior.rho + scalars_);
   take_constants();

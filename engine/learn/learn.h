@@ -132,7 +132,7 @@ class Learner {
   void predict_fitted(const Data& data);
   void predict_examples(State& predictor, const Data& inputs, std::size_t begin, std::size_t end,
                         std::span<Natural> messages) const;
-  void read_predictions(const Executor& executor, std::size_t example, std::span<Natural> messages) const;
+  void read_predictions(const Executor& executor, std::span<Natural> of_example) const;
   void read_moments(std::span<const Natural> messages, std::span<double> means, std::span<double> variances) const;
   void check_spans(std::size_t examples, std::span<const double> means, std::span<const double> variances) const;
 
@@ -144,6 +144,7 @@ class Learner {
   Sites sites_;
   std::uint32_t scalars_ = 0;    // shared
   bool has_points_ = false;      // a context is known exactly somewhere
+  bool is_rebuilt_ = false;      // contexts are products of sites as these are, and not what learning has made of them
   std::vector<Natural> fitted_;  // messages to the targets of all examples
   std::vector<double> means_, variances_;
   std::size_t examples_ = 0;

@@ -30,19 +30,22 @@ void Learner::predict_examples(State& predictor, const Data& inputs, std::size_t
   Executor executor(predictor);
   const Executor::Holding holding(executor);
   for (const auto& shared : shared_) executor.hold(shared.id);
+  const std::size_t size = target_size();
   for (std::size_t n = begin; n < end; ++n) {
     observe_example(inputs, n, predictor);
     EpochRecord record;
     solve_example(predictor, executor, record);
-    read_predictions(executor, n, messages);
+    read_predictions(executor, messages.subspan(n * size, size));
   }
 }
 
-void Learner::read_predictions(const Executor& executor, std::size_t example, std::span<Natural> messages) const {
-  std::size_t k = example * target_size();
-  for (const VariableId target : options_.targets)
-    for (std::uint32_t i = 0; i < plan_->variables[target.value].size; ++i, ++k)
-      messages[k] = executor.prediction(target, i);
+void Learner::read_predictions(const Executor& executor, std::span<Natural> of_example) const {
+  std::size_t k = 0;
+  for (const VariableId target : options_.targets) {
+    const std::uint32_t size = plan_->variables[target.value].size;
+    executor.predict(target, of_example.subspan(k, size));
+    k += size;
+  }
 }
 
 void Learner::read_moments(std::span<const Natural> messages, std::span<double> means, std::span<double> variances) const {

@@ -46,16 +46,16 @@ std::vector<double> Belief::means() const { return Moments(family_, lanes_).mean
 std::vector<double> Belief::variances() const { return Moments(family_, lanes_).variances; }
 
 void Belief::refuse(std::size_t i) const {
-  fail("belief of '{}': there is no element {}; it has {}", name_, i, size());
+  fail("belief of '{}': there is no element {}; it has {}", name(), i, size());
 }
 void Belief::check_lane(std::size_t k) const {
-  if (k >= family_.lanes()) fail("belief of '{}': there is no category {}; {} has {}", name_, k, family_.text(), family_.lanes());
+  if (k >= family_.lanes()) fail("belief of '{}': there is no category {}; {} has {}", name(), k, family_.text(), family_.lanes());
 }
 
 std::string Belief::text() const {
   std::vector<std::string> parts;
   for (std::size_t i = 0; i < size(); ++i) parts.push_back(family_->text(message(i)));
-  return fmt::format("{} ~ {}", name_, fmt::join(parts, ", "));
+  return fmt::format("{} ~ {}", name(), fmt::join(parts, ", "));
 }
 
 }  // namespace dma

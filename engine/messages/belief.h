@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,6 +23,9 @@ class Belief {
   // The lanes of all elements, one after the other.
   Belief(std::string name, Family family, std::vector<Natural> lanes)
       : name_(std::move(name)), family_(family), lanes_(std::move(lanes)) {}
+  // Of variable `number`, which has no name: "v3". It is put into words when it is read, not for every belief.
+  Belief(std::uint32_t number, Family family, std::vector<Natural> lanes)
+      : number_(number), family_(family), lanes_(std::move(lanes)) {}
 
   std::size_t size() const { return lanes_.size() / family_.lanes(); }
   const Family& family() const { return family_; }
@@ -51,7 +55,10 @@ class Belief {
   [[noreturn]] void refuse(std::size_t i) const;
   void check_lane(std::size_t k) const;
 
+  std::string name() const { return name_.empty() ? fmt::format("v{}", number_) : name_; }
+
   std::string name_;
+  std::uint32_t number_ = 0;
   Family family_;
   std::vector<Natural> lanes_;
 };

@@ -80,7 +80,7 @@ void Executor::send(const BoundSend& op, HeldContexts::Use& held, Total& total) 
 }
 
 void Executor::hold(VariableId shared_variable) {
-  if (!state_.frozen_.any()) state_.held_.hold(shared_variable, state_.messages());
+  if (!state_.frozen_.any()) state_.held_.hold(shared_variable, state_.messages(), {state_.arrival_tau_.data(), state_.arrival_rho_.data()});
 }
 
 bool Executor::release() { return state_.held_.release(); }
@@ -175,9 +175,11 @@ void Executor::execute(std::size_t first, std::size_t last, std::size_t first_se
       ++next_walk;
     } else if (std::holds_alternative<Send>(op)) {
       const BoundSend& next = state_.sends_.of_sweep()[first_send];
-      if (HeldContexts::Use* const held = state_.held_.use(first_send++)) send(next, *held, total);
+      ++first_send;
+      if (HeldContexts::Use* const held = state_.held_.use(i)) send(next, *held, total);
       else if (!(again && next.reads_given_alone)) send(next, total);
     } else if (const Combine* c = std::get_if<Combine>(&op)) {
+      if (state_.held_.use(i) != nullptr) continue;
       combine(*c, messages, {state_.arrival_tau_.data() + c->first_arrival, state_.arrival_rho_.data() + c->first_arrival});
     } else {
       const auto& gather = std::get<GatherOthers>(op);
@@ -237,13 +239,13 @@ void Executor::inform_readers(std::uint32_t now, double change, UrgencyQueue& qu
       if (reader != now || plan_.reaches_an_element_twice[now]) queue.raise(reader, change);
 }
 
-Natural Executor::prediction(VariableId variable, std::uint32_t element) const {
+void Executor::predict(VariableId variable, std::span<Natural> of_elements) const {
   const auto& v = plan_.variables[variable.value];
-  Natural product;
+  std::ranges::fill(of_elements, Natural());
   for (const auto& end : v.ends)
-    for_each_message_at(plan_, state_.incidence(), v, end, element,
-                        [&](std::uint32_t slot) { product = multiply(product, state_.message(slot)); });
-  return product;
+    for_each_message(plan_, state_.incidence(), v, end, [&](std::uint32_t i, std::uint32_t slot) {
+      of_elements[i] = multiply(of_elements[i], state_.message(slot));
+    });
 }
 
 bool Executor::absorb(VariableId shared_variable, bool has_points) {

@@ -39,8 +39,8 @@ class Executor {
                                  Report& report);
   Growth watch_growth();  // of the messages of a run that begins
 
-  // The product of all messages of factors at an element, without a value observed or a context learned elsewhere.
-  Natural prediction(VariableId variable, std::uint32_t element) const;
+  // The product of all messages of factors at every element, without a value observed or a context learned elsewhere.
+  void predict(VariableId variable, std::span<Natural> of_elements) const;
   // From here on the context of a shared variable is held as moments, if it can be (see held_contexts.h): it learns from
   // every sweep by itself. release() ends that for all; returns whether a point mass is in one of them now. Without it they
   // have learned nothing when the Holding ends.

@@ -18,9 +18,9 @@ bool overlap(std::uint32_t first, std::uint32_t count, std::uint32_t other_first
 // sends to it is the last: nobody then sees it change within a sweep. Notes them.
 bool HeldContexts::reads_alone(const PlanData& plan, std::uint32_t g, std::uint32_t p, Candidate& candidate) {
   const Group& group = plan.groups[g];
-  std::uint32_t number = 0;  // of the next send
   bool has_learned = false;
-  for (const Operation& operation : plan.operations) {
+  for (std::uint32_t own = 0; own < plan.operations.size(); ++own) {
+    const Operation& operation = plan.operations[own];
     if (std::holds_alternative<Walk>(operation)) return false;
     if (const auto* gather = std::get_if<GatherOthers>(&operation)) {
       if (gather->group == g && gather->port == p) return false;
@@ -29,7 +29,6 @@ bool HeldContexts::reads_alone(const PlanData& plan, std::uint32_t g, std::uint3
         if (overlap(source.first_slot, source.slots, candidate.first_slot, candidate.size)) return false;
     } else {
       const Send& send = std::get<Send>(operation);
-      const std::uint32_t own = number++;
       if (send.is_sequence) return false;
       const bool writes = send.group == g && (send.port == p || (send.joint != nullptr && send.joint->second == p));
       bool reads = false;
@@ -47,10 +46,45 @@ bool HeldContexts::reads_alone(const PlanData& plan, std::uint32_t g, std::uint3
       const HeldKernel kernel = send.joint != nullptr ? send.joint->held : group.ports[send.port].message->held;
       if (!reads || kernel == nullptr || (writes && send.port != p) || has_learned) return false;
       has_learned = writes;
-      candidate.sends.push_back({own, kernel});
+      candidate.uses.push_back({own, kernel});
     }
   }
-  return !candidate.sends.empty();
+  return !candidate.uses.empty();
+}
+
+// What the kernels read, or send, on their second port: whether it is written between the first and the last of them, and
+// whether one operation does nothing but combine what they send there.
+void HeldContexts::find_second(const PlanData& plan, const Group& group, Candidate& candidate) {
+  const std::uint32_t last = candidate.uses.back().first;
+  const Send& learns = std::get<Send>(plan.operations[last]);
+  if (learns.reads.size() < 2 || (learns.reads[1].column != 0 && candidate.slots > 1)) return;
+  const ReadView& second = learns.reads[1];
+  const auto writes_second = [&](const Send& send) {
+    const Group& sender = plan.groups[send.group];
+    const auto covers = [&](std::size_t port) {
+      return overlap(second.first, 1, sender.ports[port].first_slot, sender.slots * sender.ports[port].terms);
+    };
+    return covers(send.port) || (send.joint != nullptr && covers(send.joint->second));
+  };
+  if (candidate.uses.size() == 2 && second.from == ReadView::From::messages) {
+    const std::uint32_t first = candidate.uses.front().first;
+    candidate.second_stays = std::get<Send>(plan.operations[first]).reads[1] == second;
+    for (std::uint32_t i = first; i < last; ++i)
+      if (const Send* send = std::get_if<Send>(&plan.operations[i])) candidate.second_stays &= !writes_second(*send);
+  }
+  if (learns.joint == nullptr) return;
+  candidate.second_slots = group.ports[learns.joint->second].first_slot;
+  if (last + 1 == plan.operations.size()) return;
+  const Combine* const combine = std::get_if<Combine>(&plan.operations[last + 1]);
+  if (combine == nullptr || combine->sources.size() != 1) return;
+  const Combine::Source& source = combine->sources[0];
+  const IndexMap& map = source.elements;
+  // A single slot: its terms are all there is.
+  const bool is_by_rows = map.is_affine() && map.divisor == 1 && map.base == 0 && (map.modulus == candidate.terms || candidate.slots == 1);
+  if (is_by_rows && source.first_slot == candidate.second_slots && source.slots == candidate.size && combine->size == candidate.terms) {
+    candidate.combined = combine->first_arrival;
+    candidate.uses.push_back({last + 1, nullptr});
+  }
 }
 
 HeldContexts::HeldContexts(const PlanData& plan) {
@@ -73,21 +107,22 @@ HeldContexts::HeldContexts(const PlanData& plan) {
     // A single term may learn a point mass, and so that two of them contradict each other.
     if (!is_whole || port.terms < 2) continue;
     Candidate candidate{v, variable.first_slot, variable.size, group.slots, port.terms, {}};
-    if (reads_alone(plan, only->group, only->port, candidate)) candidates_.push_back(std::move(candidate));
+    if (!reads_alone(plan, only->group, only->port, candidate)) continue;
+    find_second(plan, group, candidate);
+    candidates_.push_back(std::move(candidate));
   }
-  if (!candidates_.empty())
-    uses_.resize(static_cast<std::size_t>(
-        std::ranges::count_if(plan.operations, [](const Operation& op) { return std::holds_alternative<Send>(op); })));
+  if (!candidates_.empty()) uses_.resize(plan.operations.size());
 }
 
-bool HeldContexts::hold(VariableId variable, const MessageArrays& messages) {
+bool HeldContexts::hold(VariableId variable, const MessageArrays& messages, const MessageArrays& arrivals) {
   const auto found = std::ranges::find(candidates_, variable.value, &Candidate::variable);
   if (found == candidates_.end() || found->is_held) return false;
   Candidate& c = *found;
   c.memory.resize(2 * std::size_t{c.size} + kHeldPerSlot * c.slots + kHeldPerTerm * c.terms);
   c.context = {c.memory.data(), c.memory.data() + c.size, messages.from(c.first_slot), c.memory.data() + 2 * std::size_t{c.size}};
-  // A single kernel has nobody to keep anything for.
-  c.context.per_term = c.sends.size() > 1 ? c.context.per_slot + kHeldPerSlot * c.slots : nullptr;
+  c.context.per_term = c.context.per_slot + kHeldPerSlot * c.slots;
+  c.context.second_stays = c.second_stays;
+  if (c.combined != kNowhere) c.context.product = arrivals.from(c.combined);
   constexpr double kLargest = 1e25, kLargestMean = 1e12;  // kernels take eighth powers
   std::int64_t far = 0;
   for (std::size_t i = 0; i < c.size; ++i) {
@@ -99,7 +134,13 @@ bool HeldContexts::hold(VariableId variable, const MessageArrays& messages) {
   if (far > 0) return false;
   c.is_held = true;
   ++held_;
-  for (const auto& [send, kernel] : c.sends) uses_[send] = {kernel, &c.context};
+  for (const auto& [operation, kernel] : c.uses) uses_[operation] = {kernel, &c.context};
+  // Kernels then write the message of the first slot alone.
+  if (c.second_slots != kNowhere && c.slots > 1) {
+    const MessageArrays others = messages.from(c.second_slots + c.terms);
+    std::fill_n(others.tau, c.size - c.terms, 0.0);
+    std::fill_n(others.rho, c.size - c.terms, 0.0);
+  }
   return true;
 }
 
@@ -111,7 +152,7 @@ bool HeldContexts::is_held(VariableId variable) const {
 
 void HeldContexts::let_go(Candidate& candidate) {
   if (!candidate.is_held) return;
-  for (const auto& [send, kernel] : candidate.sends) uses_[send] = {};
+  for (const auto& [operation, kernel] : candidate.uses) uses_[operation] = {};
   candidate.is_held = false;
   --held_;
 }

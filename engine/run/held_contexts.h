@@ -12,7 +12,8 @@ namespace dma {
 
 class HeldContexts {
  public:
-  // What a send of the sweep (by its number) does while the context is held.
+  // What an operation of the sweep (by its number) does while the context is held; without a kernel, nothing: what it would
+  // combine is combined already.
   struct Use {
     HeldKernel kernel = nullptr;
     HeldContext* context = nullptr;
@@ -22,29 +23,33 @@ class HeldContexts {
 
   // False, and nothing is done, if this context cannot be held: because of the plan, or because it holds a message that is
   // not proper or is far from 1.
-  bool hold(VariableId variable, const MessageArrays& messages);
+  bool hold(VariableId variable, const MessageArrays& messages, const MessageArrays& arrivals);
   bool is_held(VariableId variable) const;
   // What was learned goes back to the natural parameters; a precision does not lose by it. Whether one is a point mass now.
   bool release();
   // Whatever is held is given up without that.
   void drop();
 
-  // Of a send whose context is held.
-  Use* use(std::size_t send) { return held_ == 0 || uses_[send].context == nullptr ? nullptr : &uses_[send]; }
+  // Of an operation whose context is held.
+  Use* use(std::size_t operation) { return held_ == 0 || uses_[operation].context == nullptr ? nullptr : &uses_[operation]; }
 
  private:
   struct Candidate {
     std::uint32_t variable, first_slot, size, slots, terms;
-    std::vector<std::pair<std::uint32_t, HeldKernel>> sends;
+    std::vector<std::pair<std::uint32_t, HeldKernel>> uses;  // by operations
+    std::uint32_t second_slots = kNowhere;                   // messages to a second port that all slots share
+    std::uint32_t combined = kNowhere;                       // where their product is read
+    bool second_stays = false;                               // see HeldContext
     bool is_held = false;
     HeldContext context = {};
     std::vector<double> memory = {};
   };
   static bool reads_alone(const PlanData& plan, std::uint32_t group, std::uint32_t port, Candidate& candidate);
+  static void find_second(const PlanData& plan, const Group& group, Candidate& candidate);
   void let_go(Candidate& candidate);
 
   std::vector<Candidate> candidates_;
-  std::vector<Use> uses_;  // by send of the sweep
+  std::vector<Use> uses_;  // by operation of the sweep
   std::size_t held_ = 0;
 };
 

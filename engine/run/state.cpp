@@ -193,6 +193,7 @@ Belief State::belief(VariableId variable) const {
     for (std::uint32_t i = 0; i < v.size; ++i) absorb(i, v.first_slot + i);
   for_each_message(*plan_, incidence(), v, absorb);
   v.family->close(elements);
+  if (!v.name.is_given()) return {v.name.number(), v.family, std::move(elements)};
   return {v.name, v.family, std::move(elements)};
 }
 

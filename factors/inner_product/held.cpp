@@ -24,8 +24,10 @@ namespace {
 
 using namespace inner_product;
 
-// One row by natural parameters; what it sends to x is multiplied into the moments if it `learns`.
-void one_row(const Call& call, HeldContext& x, std::size_t slot, Kernel kernel, bool learns, Outcome& outcome) {
+// One row by natural parameters; what it sends to x is multiplied into the moments if it `learns`, and what it sends to y goes
+// to `to_y` if that is given.
+void one_row(const Call& call, HeldContext& x, std::size_t slot, Kernel kernel, bool learns, const MessageArrays& to_y,
+             Outcome& outcome) {
   const std::size_t terms = call.reads[0].terms, first = slot * terms;
   const MessageArrays row = x.natural.from(first);
   double *const mean = x.mean + first, *const variance = x.variance + first;
@@ -41,6 +43,7 @@ void one_row(const Call& call, HeldContext& x, std::size_t slot, Kernel kernel, 
   one.reads = reads.data();
   for (Sink* sink : {&one.sink, &one.second_sink})
     if (sink->tau != nullptr) sink->tau += call.out_offset(0, slot), sink->rho += call.out_offset(0, slot);
+  if (to_y.tau != nullptr) one.second_sink.tau = to_y.tau, one.second_sink.rho = to_y.rho;
   Outcome own;
   kernel(one, own);
   for (std::uint64_t i = 0; i < own.faults; ++i) outcome.fault(slot);
@@ -81,13 +84,12 @@ struct HeldLinearised {
   double gain(double) const { return m; }
 };
 
-// As above. A precision to y that underflows tells nothing. `last` is 1 - s or my^2, as the rule wants; tau_gain and rho_gain
-// are what x learns of c / d and 1 / d.
+// As above; what is sent to y is added to what the rows before have sent.
 template <class Rule>
-void learn_row(double* mx, double* vx, const HeldOther& y, const double* last, const double* tau_gain, const double* rho_gain,
-               std::size_t terms, double rest_mean, double rest_variance, double* to_y_tau, double* to_y_rho) {
-  const double *const my = y.side().mean, *const vy = y.side().variance;
-  std::int64_t silent = 0;
+[[gnu::always_inline]] inline void learn_row(double* mx, double* vx, const HeldOther& y, std::size_t terms, double rest_mean,
+                                             double rest_variance, double* to_y_tau, double* to_y_rho) {
+  const double *const my = y.mean, *const vy = y.variance;
+  const double *const tau_gain = y.tau_gain, *const rho_gain = y.rho_gain, *const last = y.last;
   DMA_INDEPENDENT
   for (std::size_t t = 0; t < terms; ++t) {
     const double m = mx[t], v = vx[t], u = m * m + v;
@@ -95,95 +97,97 @@ void learn_row(double* mx, double* vx, const HeldOther& y, const double* last, c
     const Rule rule{m, v, vy[t], last[t], c, k};
     const double d = rule.d(), q = d + v * rho_gain[t], below = rule.below();
     const double r = 1 / (q * below), by_q = r * below, by_below = r * q;
-    const double weight = rule.weight(by_below), rho = weight * rule.gain(by_below);
-    to_y_tau[t] = weight * c;
-    to_y_rho[t] = rho;
+    const double weight = rule.weight(by_below);
+    to_y_tau[t] += weight * c;
+    to_y_rho[t] += weight * rule.gain(by_below);
     mx[t] = (m * d + v * (tau_gain[t] * c)) * by_q;
     vx[t] = v * d * by_q;
-    silent += rho == 0 ? 1 : 0;
   }
-  for (std::size_t t = 0; silent > 0 && t < terms; ++t)
-    if (to_y_rho[t] == 0) to_y_tau[t] = 0;
 }
+
+bool is_usable(double tau, double rho) { return (rho > 0) & (rho < kInfinity) & (std::abs(tau) < kInfinity); }
 
 }  // namespace
 
 void InnerProduct::held_to_total(const Call& call, HeldContext& x, Outcome& outcome) {
-  const HeldOther y(call, false);
+  const HeldOther y(call, x);
   const std::size_t rows = call.columns, terms = call.reads[0].terms;
-  const auto by_natural_parameters = [&](std::size_t row) { one_row(call, x, row, &to_total<false>, false, outcome); };
-  x.is_remembered = y.is_shared() && x.per_term != nullptr;
-  if (!y.is_shared()) {
+  const auto by_natural_parameters = [&](std::size_t row) { one_row(call, x, row, &to_total<false>, false, {}, outcome); };
+  const Found found = y.read();
+  x.found = found;
+  if (found == kUnusual) {
     for (std::size_t c = 0; c < rows; ++c) by_natural_parameters(c);
     return;
   }
-  if (x.is_remembered) y.remember(x.per_term);
   const OfRows sums(x, rows);
-  sums_of_rows(x, y, rows, terms, sums);
+  sums_of_rows(x, y, found == kValues, x.second_stays, rows, terms, sums);
   double *const tau = call.sink.tau, *const rho = call.sink.rho;
   std::int64_t bad = 0;
-  const auto is_bad = [&](std::size_t c) {
-    return ((rho[c] > 0) & (rho[c] < kInfinity) & (std::abs(tau[c]) < kInfinity)) ? 0 : 1;
-  };
   DMA_INDEPENDENT
   for (std::size_t c = 0; c < rows; ++c) {
     rho[c] = 1 / sums.variance[c];
     tau[c] = sums.mean[c] * rho[c];
-    bad += is_bad(c);
+    bad += is_usable(tau[c], rho[c]) ? 0 : 1;
   }
   for (std::size_t c = 0; bad > 0 && c < rows; ++c)
-    if (is_bad(c)) by_natural_parameters(c);
+    if (!is_usable(tau[c], rho[c])) by_natural_parameters(c);
 }
 
 template <InnerProduct::Rule kRule, bool kToY>
 void InnerProduct::held_to_terms(const Call& call, HeldContext& x, Outcome& outcome) {
   constexpr bool kDirect = kRule == Rule::direct;
-  const HeldOther y(call, kDirect);
+  const HeldOther y(call, x);
   const std::size_t rows = call.columns, terms = call.reads[0].terms;
+  // The product of all messages to y is in the first of them.
+  const MessageArrays all{call.second_sink.tau, call.second_sink.rho};
   const auto by_natural_parameters = [&](std::size_t row) {
-    one_row(call, x, row, &to_terms<kRule, false, true, kToY>, true, outcome);
+    const MessageArrays to_y = kToY && y.is_shared ? y.spare : MessageArrays{};
+    one_row(call, x, row, &to_terms<kRule, false, true, kToY>, true, to_y, outcome);
+    for (std::size_t t = 0; to_y.tau != nullptr && t < terms; ++t) all.set(t, multiply(all[t], to_y[t]));
   };
-  const bool sums_are_known = x.is_remembered && y.is_remembered(x.per_term);
-  x.is_remembered = false;
-  if (!y.is_shared() || (!kToY && !y.is_known())) {
-    for (std::size_t c = 0; c < rows; ++c) by_natural_parameters(c);
-    return;
+  const bool was_read = x.second_stays && x.found != kNotRead;
+  const Found found = was_read ? static_cast<Found>(x.found) : y.read();
+  x.found = kNotRead;
+  // Towards y it is a message like others that it is known.
+  const bool sums_are_known = was_read && !(kToY && found == kValues);
+  if constexpr (kToY) {
+    if (y.is_shared) std::fill_n(all.tau, terms, 0.0), std::fill_n(all.rho, terms, 0.0);
+    if (found == kValues) std::fill_n(y.variance, terms, 0.0);
   }
+  std::size_t left = rows;
   const OfRows rest(x, rows);
-  if (!sums_are_known) sums_of_rows(x, y, rows, terms, rest);
-  const Side& side = y.side();
-  for (std::size_t t = 0; kDirect && t < terms; ++t) y.spare()[t] = side.weight[t] * side.gain[t];
-  const double *const last = kDirect ? side.rest : y.squares(), *const tau_gain = kDirect ? side.weight : side.mean;
-  const double* const rho_gain = kDirect ? y.spare() : y.squares();
-  const PortView& total = call.reads[2];
-  for (std::size_t c = 0; c < rows; ++c) {
-    const Natural message = total.at(0, c);
-    const double variance = 1 / message.rho;
-    rest.mean[c] = (message.is_point() ? message.tau : message.tau * variance) - rest.mean[c];
-    rest.variance[c] += variance;
-  }
-  constexpr double kLater = -1;  // in place of squares: the other kernels use the memory that y is in
-  std::size_t left = 0;
-  for (std::size_t c = 0; c < rows; ++c) {
-    double *const mx = x.mean + c * terms, *const vx = x.variance + c * terms;
-    const double mean = rest.mean[c], variance = rest.variance[c], squares = rest.squares[c];
-    // The total alone mostly is variance enough; otherwise the terms are looked at. Of a uniform one it is infinite.
-    if (is_ordinary(mean, variance, squares, 1 / total.at(0, c).rho) ||
-        is_ordinary(mean, variance, squares, variance - largest_variance(mx, vx, y, terms))) {
-      const std::ptrdiff_t out = call.out_offset(0, c);
-      using Learns = std::conditional_t<kDirect, HeldDirect, HeldLinearised>;
-      if constexpr (kToY)
-        learn_row<Learns>(mx, vx, y, last, tau_gain, rho_gain, terms, mean, variance, call.second_sink.tau + out,
-                          call.second_sink.rho + out);
-      else
-        learn_from_known(mx, vx, side.mean, terms, mean, variance);
-    } else {
-      rest.squares[c] = kLater;
-      ++left;
+  constexpr double kLater = -1;  // in place of squares: sums of ordinary messages first, then whatever else there is
+  if (found == (kToY ? kMoments : kValues) || (kToY && found == kValues)) {
+    if (!sums_are_known) sums_of_rows(x, y, !kToY, kToY, rows, terms, rest);
+    if constexpr (kToY) y.signal<kDirect>();
+    const PortView& total = call.reads[2];
+    left = 0;
+    double *mx = x.mean, *vx = x.variance;
+    for (std::size_t c = 0; c < rows; ++c, mx += terms, vx += terms) {
+      const Natural message = total.at(0, c);
+      const double total_variance = 1 / message.rho, squares = rest.squares[c];
+      const double mean = (message.is_point() ? message.tau : message.tau * total_variance) - rest.mean[c];
+      const double variance = rest.variance[c] + total_variance;
+      // The total alone mostly is variance enough; otherwise the terms are looked at. Of a uniform one it is infinite.
+      if (is_ordinary(mean, variance, squares, total_variance) ||
+          is_ordinary(mean, variance, squares, variance - largest_variance(mx, vx, y, !kToY, terms))) {
+        using Learns = std::conditional_t<kDirect, HeldDirect, HeldLinearised>;
+        if constexpr (kToY) learn_row<Learns>(mx, vx, y, terms, mean, variance, all.tau, all.rho);
+        else learn_from_known(mx, vx, y.mean, terms, mean, variance);
+      } else {
+        rest.squares[c] = kLater;
+        ++left;
+      }
     }
   }
   for (std::size_t c = 0; left > 0 && c < rows; ++c)
-    if (rest.squares[c] == kLater) by_natural_parameters(c);
+    if (left == rows || rest.squares[c] == kLater) by_natural_parameters(c);
+  if constexpr (kToY) {
+    if (!y.is_shared) return;
+    // A precision that underflows tells nothing.
+    for (std::size_t t = 0; t < terms; ++t) all.tau[t] = all.rho[t] == 0 ? 0 : all.tau[t];
+    if (x.product.tau != nullptr) std::copy_n(all.tau, terms, x.product.tau), std::copy_n(all.rho, terms, x.product.rho);
+  }
 }
 
 template void InnerProduct::held_to_terms<InnerProduct::Rule::direct, false>(const Call&, HeldContext&, Outcome&);

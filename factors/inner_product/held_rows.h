@@ -3,70 +3,84 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
+#include <cstdint>
 
+#include "engine/kinds/call.h"
 #include "engine/kinds/held.h"
+#include "engine/support/independent.h"
 #include "engine/support/pair.h"
-#include "factors/inner_product/block.h"
 
 namespace dma::inner_product {
 
-// The other side of every row.
-class HeldOther {
- public:
-  HeldOther(const Call& call, bool with_signal) : view_(call.reads[1]), block_(call), side_(block_.y()) {
+// What is known of the other side as a whole: nothing yet; its values; moments within range; something else, which is left
+// to the kernels of natural parameters.
+enum Found : std::uint8_t { kNotRead = 0, kValues, kMoments, kUnusual };
+
+// The other side of every row, in the memory that the kernels of a context share.
+struct HeldOther {
+  HeldOther(const Call& call, const HeldContext& x) : HeldOther(call.reads[1], call.columns, x) {}
+  HeldOther(const PortView& y, std::size_t rows, const HeldContext& x)
+      : view(y), is_shared(y.column == 0 || rows == 1), mean(x.per_term), variance(mean + y.terms), tau_gain(variance + y.terms), rho_gain(tau_gain + y.terms),
+        last(rho_gain + y.terms), spare{last + y.terms, last + 2 * y.terms} {
+    static_assert(kHeldPerTerm >= 7);
+  }
+
+  Found read() const {
     constexpr double kFar = 1e15;
-    is_shared_ = view_.column == 0 && side_.read(view_, 0, view_.terms, with_signal);
-    std::int64_t unknown = 0, far = 0;
-    for (std::size_t t = 0; is_shared_ && t < view_.terms; ++t) {
-      const double m = side_.mean[t], v = side_.variance[t];
-      squares()[t] = m * m;
-      unknown += v == 0 ? 0 : 1;
+    const double *const tau = view.tau, *const rho = view.rho;
+    const std::size_t terms = view.terms;
+    std::int64_t points = 0, far = 0;
+    if (!is_shared) return kUnusual;
+    if (rho[0] == kInfinity) {
+      for (std::size_t t = 0; t < terms; ++t) {
+        mean[t] = tau[t];
+        points += rho[t] == kInfinity ? 1 : 0;
+        far += std::abs(tau[t]) < kFar ? 0 : 1;
+      }
+      if (points == static_cast<std::int64_t>(terms)) return far == 0 ? kValues : kUnusual;
+      far = 0;
+    }
+    DMA_INDEPENDENT
+    for (std::size_t t = 0; t < terms; ++t) {
+      const double v = 1 / rho[t], product = tau[t] * v, m = rho[t] == kInfinity ? tau[t] : product;
+      variance[t] = v;
+      mean[t] = m;
       far += ((std::abs(m) < kFar) & (v < kFar)) ? 0 : 1;
     }
-    is_known_ = unknown == 0;
-    is_shared_ &= far == 0;
+    return far == 0 ? kMoments : kUnusual;
   }
-  bool is_shared() const { return is_shared_; }  // and its moments are not out of range
-  bool is_known() const { return is_known_; }
-  const Side& side() const { return side_; }
-  double* squares() const { return block_.mean(); }
-  double* spare() const { return block_.variance(); }
-
-  // The numbers themselves, so that it can be seen whether they are still the same.
-  void remember(double* numbers) const {
-    std::memcpy(numbers, view_.tau, view_.terms * sizeof(double));
-    std::memcpy(numbers + view_.terms, view_.rho, view_.terms * sizeof(double));
-  }
-  bool is_remembered(const double* numbers) const {
-    return std::memcmp(numbers, view_.tau, view_.terms * sizeof(double)) == 0 &&
-           std::memcmp(numbers + view_.terms, view_.rho, view_.terms * sizeof(double)) == 0;
+  // What x learns of c / d and 1 / d, and what else d is made of: by Prop. 3.2 with s = m^2 / (m^2 + v), which is 0 for a
+  // known 0, or by linearisation.
+  template <bool kDirect>
+  void signal() const {
+    DMA_INDEPENDENT
+    for (std::size_t t = 0; t < view.terms; ++t) {
+      const double m = mean[t], v = variance[t], square = m * m, sum = square + v, r = sum > 0 ? 1 / sum : 0;
+      const double s = square * r, gain = s * m, weight = s * gain;
+      tau_gain[t] = kDirect ? weight : m;
+      rho_gain[t] = kDirect ? weight * gain : square;
+      last[t] = kDirect ? (sum > 0 ? v * r : 1) : square;
+    }
   }
 
- private:
-  const PortView& view_;
-  const Block block_;
-  const Side side_;
-  bool is_shared_ = false, is_known_ = false;
+  const PortView& view;
+  const bool is_shared;
+  double *const mean, *const variance, *const tau_gain, *const rho_gain, *const last;
+  const MessageArrays spare;
 };
 
 // Sums over the products of a row: m_t, v_t and m_t^2.
 template <class Number>
 struct RowSums {
-  Number mean{}, variance{}, mean_squares{};
+  Number mean{}, variance{}, squares{};
 
-  // `square` is my^2.
   template <bool kKnown, bool kSquares>
-  [[gnu::always_inline]] void add(const Number& mx, const Number& vx, const Number& my, const Number& vy, const Number& square) {
+  [[gnu::always_inline]] void add(const Number& mx, const Number& vx, const Number& my, const Number& vy) {
     const Number m = mx * my;
     mean += m;
-    if constexpr (kSquares) mean_squares += m * m;
+    if constexpr (kSquares) squares += m * m;
     if constexpr (!kKnown) variance += (mx * mx + vx) * vy;
-    variance += square * vx;
-  }
-  template <class Other>
-  void add(const RowSums<Other>& o) {
-    mean += total(o.mean), variance += total(o.variance), mean_squares += total(o.mean_squares);
+    variance += my * my * vx;
   }
 };
 
@@ -79,39 +93,43 @@ static_assert(kHeldPerSlot >= 3);
 
 // y is known: vy = 0. Squares are wanted if the row is to learn, and then if y is not known.
 template <bool kKnown, bool kSquares>
-RowSums<double> sums_of_row(const double* mx, const double* vx, const HeldOther& y, std::size_t terms) {
-  const double *const my = y.side().mean, *const vy = y.side().variance, *const square = y.squares();
-  RowSums<Pair> sums[2];  // additions wait for each other
+[[gnu::always_inline]] inline RowSums<double> sums_of_row(const double* mx, const double* vx, const double* my, const double* vy,
+                                                          std::size_t terms) {
+  RowSums<Pair> even, odd;  // additions wait for each other
   RowSums<double> all;
   std::size_t t = 0;
-  for (; t + 4 <= terms; t += 4)
-    for (std::size_t i = 0; i < 2; ++i) {
-      const std::size_t at = t + 2 * i;
-      sums[i].template add<kKnown, kSquares>(load_pair(mx + at), load_pair(vx + at), load_pair(my + at),
-                                             kKnown ? Pair{} : load_pair(vy + at), load_pair(square + at));
-    }
-  for (; t < terms; ++t) all.template add<kKnown, kSquares>(mx[t], vx[t], my[t], vy[t], square[t]);
-  all.add(sums[0]);
-  all.add(sums[1]);
-  return all;
+  const auto vy_at = [&](std::size_t at) { return kKnown ? Pair{} : load_pair(vy + at); };
+  for (; t + 4 <= terms; t += 4) {
+    even.template add<kKnown, kSquares>(load_pair(mx + t), load_pair(vx + t), load_pair(my + t), vy_at(t));
+    odd.template add<kKnown, kSquares>(load_pair(mx + t + 2), load_pair(vx + t + 2), load_pair(my + t + 2), vy_at(t + 2));
+  }
+  if (t + 2 <= terms) {
+    even.template add<kKnown, kSquares>(load_pair(mx + t), load_pair(vx + t), load_pair(my + t), vy_at(t));
+    t += 2;
+  }
+  if (t < terms) all.template add<kKnown, kSquares>(mx[t], vx[t], my[t], kKnown ? 0 : vy[t]);
+  return {all.mean + total(even.mean + odd.mean), all.variance + total(even.variance + odd.variance),
+          all.squares + total(even.squares + odd.squares)};
 }
 template <bool kKnown, bool kSquares>
 void sums_of_rows(const HeldContext& x, const HeldOther& y, std::size_t rows, std::size_t terms, const OfRows& to) {
-  for (std::size_t c = 0; c < rows; ++c) {
-    const RowSums<double> sums = sums_of_row<kKnown, kSquares>(x.mean + c * terms, x.variance + c * terms, y, terms);
-    to.mean[c] = sums.mean, to.variance[c] = sums.variance, to.squares[c] = sums.mean_squares;
+  const double *mx = x.mean, *vx = x.variance, *const my = y.mean, *const vy = y.variance;
+  for (std::size_t c = 0; c < rows; ++c, mx += terms, vx += terms) {
+    const RowSums<double> sums = sums_of_row<kKnown, kSquares>(mx, vx, my, vy, terms);
+    to.mean[c] = sums.mean, to.variance[c] = sums.variance, to.squares[c] = sums.squares;
   }
 }
-inline void sums_of_rows(const HeldContext& x, const HeldOther& y, std::size_t rows, std::size_t terms, const OfRows& to) {
-  if (y.is_known()) sums_of_rows<true, false>(x, y, rows, terms, to);
-  else if (x.per_term != nullptr) sums_of_rows<false, true>(x, y, rows, terms, to);
+inline void sums_of_rows(const HeldContext& x, const HeldOther& y, bool is_known, bool learns, std::size_t rows, std::size_t terms,
+                         const OfRows& to) {
+  if (is_known) sums_of_rows<true, false>(x, y, rows, terms, to);
+  else if (learns) sums_of_rows<false, true>(x, y, rows, terms, to);
   else sums_of_rows<false, false>(x, y, rows, terms, to);
 }
 
-inline double largest_variance(const double* mx, const double* vx, const HeldOther& y, std::size_t terms) {
+inline double largest_variance(const double* mx, const double* vx, const HeldOther& y, bool is_known, std::size_t terms) {
   double largest = 0;
   for (std::size_t t = 0; t < terms; ++t)
-    largest = std::max(largest, (mx[t] * mx[t] + vx[t]) * y.side().variance[t] + y.squares()[t] * vx[t]);
+    largest = std::max(largest, (is_known ? 0 : (mx[t] * mx[t] + vx[t]) * y.variance[t]) + y.mean[t] * y.mean[t] * vx[t]);
   return largest;
 }
 

@@ -1,17 +1,25 @@
 // dma_bench: every promise about speed and memory, measured in one run. Takes Google Benchmark's options, and
 //   --networks    only the table of networks
+//   --sizes       networks from 2 thousand weights to 2 million
+//   --start-up    how long dma --help and dma predict take
+//   --numbers     what small networks learn, with all digits (tools/bench/native)
 //   --json        the same as JSON
 //   --gate FILE   ... compared with a committed baseline: returns 1 if something got worse by more than its tolerance
-//   --epochs NAME one network: a first epoch of the engine's fused plan and two more, for who counts instructions
+//   --epochs NAME [COUNT [WAY]]  one network: 3 or COUNT epochs of the engine's fused plan (or of the WAY unfused, hand or
+//                 adam), for who counts instructions or profiles
 #include <fmt/format.h>
 
 #include <exception>
+#include <filesystem>
 #include <fstream>
 #include <string_view>
 
 #include "tools/bench/comparison.h"
 #include "tools/bench/network_table.h"
 #include "tools/bench/paper_medians.h"
+#include "tools/bench/numbers.h"
+#include "tools/bench/sizes.h"
+#include "tools/bench/start_up.h"
 #include "tools/bench/to_the_end.h"
 
 namespace {
@@ -38,13 +46,18 @@ int gate(const std::string& file) {
   return worse.empty() ? 0 : 1;
 }
 
-void run_epochs(const std::string& name) {
+void run_epochs(const std::string& name, int count, const std::string& way) {
+  using Way = NetworkEpochs::Way;
   const NetworkCase network = network_case(name);
   NetworkEpochs epochs(network);
-  for (int i = 0; i < 3; ++i) epochs.run(NetworkEpochs::Way::fused);
+  for (int i = 0; i < count; ++i)
+    epochs.run(way == "hand" ? Way::hand : way == "unfused" ? Way::unfused : way == "adam" ? Way::adam : Way::fused);
 }
 
-void everything() {
+// dma is built next to this program.
+std::string beside(const char* self) { return std::filesystem::path(self).replace_filename("dma"); }
+
+void everything(const std::string& program) {
   Table table;
   register_smoother(table);
   register_chain(table);
@@ -57,7 +70,8 @@ void everything() {
   benchmark::Shutdown();
   // Twenty seeds, as the paper has, and enough that chance has left the quartiles.
   fmt::print("\n{}\n{}\n{}", paper_medians(20), paper_medians(400), table.text());
-  fmt::print("\n{}\n{}", text(measure_networks()), to_the_end());
+  fmt::print("\n{}\n{}\n{}", text(measure_networks()), to_the_end(), sizes());
+  if (std::filesystem::exists(program)) fmt::print("\n{}", start_up(program));
 }
 
 }  // namespace
@@ -67,10 +81,14 @@ int main(int argc, char** argv) try {
   if (option == "--gate") return gate(argc > 2 ? argv[2] : "tools/bench/baseline.json");
   if (option == "--json") return fmt::print("{}\n", to_json(measure_networks()).dump(2)), 0;
   if (option == "--networks") return fmt::print("{}\n{}", text(measure_networks()), to_the_end()), 0;
-  if (option == "--epochs" && argc > 2) return run_epochs(argv[2]), 0;
+  if (option == "--sizes") return fmt::print("{}", sizes()), 0;
+  if (option == "--start-up") return fmt::print("{}", start_up(beside(argv[0]))), 0;
+  if (option == "--numbers") return fmt::print("{}", numbers()), 0;
+  if (option == "--epochs" && argc > 2) 
+    return run_epochs(argv[2], argc > 3 ? std::stoi(argv[3]) : 3, argc > 4 ? argv[4] : "fused"), 0;
   benchmark::Initialize(&argc, argv);
   if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 1;
-  everything();
+  everything(beside(argv[0]));
   return 0;
 } catch (const std::exception& error) {
   fmt::print(stderr, "dma_bench: {}\n", error.what());

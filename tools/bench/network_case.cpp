@@ -58,6 +58,10 @@ NetworkCase network_case(const std::string& name) {
   fail("no network '{}' to time; known: {}", name, fmt::join(network_names(), ", "));
 }
 
+NetworkCase square_case(std::size_t width) {
+  return {fmt::format("{0}-{0}-1", width), random_task({width, width, 1}, 2 * kRowsOfSizes), 2};
+}
+
 NetworkEpochs::NetworkEpochs(const NetworkCase& c)
     : network_(c), inputs_(row_by_row(c.task.inputs)), targets_(row_by_row(c.task.targets)),
       energy_({c.task.layers, c.task.slopes}, c.task.inputs, c.task.targets, c.task.noise,

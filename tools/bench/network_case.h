@@ -26,6 +26,9 @@ struct NetworkCase {
 // 8-6-5-1 and 6-6-12-48-24-4 of the paper; 13-50-1, 784-100-10 and 1024-1024-1 on random numbers. Made when asked for.
 std::vector<std::string> network_names();
 NetworkCase network_case(const std::string& name);
+// One hidden layer as wide as the inputs, two mini-batches.
+inline constexpr int kRowsOfSizes = 100;  // in each of them
+NetworkCase square_case(std::size_t width);
 
 std::vector<double> row_by_row(const Eigen::MatrixXd& m);
 

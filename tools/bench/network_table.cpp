@@ -25,14 +25,6 @@ double middle_ratio(const std::vector<double>& above, const std::vector<double>&
   return middle(ratios);
 }
 
-struct Ratio {
-  const char* name;
-  double NetworkRow::*value;
-};
-constexpr Ratio kRatios[] = {{"fused/hand", &NetworkRow::fused_by_hand},
-                             {"unfused/fused", &NetworkRow::unfused_by_fused},
-                             {"fused/adam", &NetworkRow::fused_by_adam}};
-
 }  // namespace
 
 NetworkRow measure_network(const std::string& name, const PeakRates& peaks, double seconds) {
@@ -73,28 +65,10 @@ nlohmann::json to_json(const std::vector<NetworkRow>& rows) {
   for (const NetworkRow& r : rows) {
     nlohmann::json one{{"network", r.name}, {"weights", r.weights}, {"rows", r.rows}, {"difference", r.difference}};
     one["ns"] = {{"fused", r.fused}, {"unfused", r.unfused}, {"hand", r.hand}, {"adam", r.adam}, {"bound", r.least}};
-    for (const Ratio& ratio : kRatios) one["ratios"][ratio.name] = r.*ratio.value;
+    for (const NetworkRatio& ratio : kNetworkRatios) one["ratios"][ratio.name] = r.*ratio.value;
     all.push_back(std::move(one));
   }
   return all;
-}
-
-std::vector<std::string> worse_than(const nlohmann::json& baseline, const std::vector<NetworkRow>& rows) {
-  std::vector<std::string> worse;
-  const double tolerance = baseline.at("ratio_tolerance").get<double>();
-  constexpr double kSameAnswers = 1e-9;
-  for (const NetworkRow& r : rows) {
-    if (!(r.difference < kSameAnswers))
-      worse.push_back(fmt::format("{}: the engine and the loop by hand differ by {:.1e}", r.name, r.difference));
-    const nlohmann::json& ratios = baseline.at("networks").at(r.name);
-    for (const Ratio& ratio : kRatios) {
-      const double committed = ratios.at(ratio.name).get<double>(), found = r.*ratio.value;
-      if (found > committed * (1 + tolerance))
-        worse.push_back(fmt::format("{}: {} is {:.2f}, more than {:.0f} % above the {:.2f} of the baseline", r.name, ratio.name,
-                                    found, 100 * tolerance, committed));
-    }
-  }
-  return worse;
 }
 
 }  // namespace dma::bench

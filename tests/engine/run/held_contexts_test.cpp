@@ -62,7 +62,7 @@ TEST_CASE("held contexts: proper ones of a fused plan that is swept once, and no
     HeldContexts held(*plan);
     ContextsOf contexts(plan);
     contexts.rho[plan->variable(model.w).first_slot + 1] = rho;
-    return held.hold(model.w, contexts.messages());
+    return held.hold(model.w, contexts.messages(), {});
   };
   CHECK(is_held(model.plan(), 1.0));
   CHECK_FALSE(is_held(model.plan(), kInfinity));
@@ -72,7 +72,7 @@ TEST_CASE("held contexts: proper ones of a fused plan that is swept once, and no
   CHECK_FALSE(is_held(model.plan(flooding({.tolerance = 1e-9, .limit = 10})), 1.0));
   const HeldRegression single(1);
   HeldContexts one_term(*single.plan());
-  CHECK_FALSE(one_term.hold(single.w, ContextsOf(single.plan()).messages()));
+  CHECK_FALSE(one_term.hold(single.w, ContextsOf(single.plan()).messages(), {}));
 }
 
 TEST_CASE("held contexts: not where a message is read from it after it has learned") {
@@ -85,7 +85,7 @@ TEST_CASE("held contexts: not where a message is read from it after it has learn
                         }, true};
   const Plan plan = model.plan(again);
   HeldContexts held(*plan);
-  CHECK_FALSE(held.hold(model.w, ContextsOf(plan).messages()));
+  CHECK_FALSE(held.hold(model.w, ContextsOf(plan).messages(), {}));
 }
 
 TEST_CASE("held contexts: released without anything learned they are what they were, to the last digit") {
@@ -95,7 +95,7 @@ TEST_CASE("held contexts: released without anything learned they are what they w
   ContextsOf contexts(plan);
   for (std::size_t i = 0; i < contexts.rho.size(); ++i) contexts.rho[i] = 0.1 + 0.37 * static_cast<double>(i);
   const ContextsOf before = contexts;
-  CHECK(held.hold(model.w, contexts.messages()));
+  CHECK(held.hold(model.w, contexts.messages(), {}));
   CHECK(held.is_held(model.w));
   CHECK_FALSE(held.release());
   CHECK_FALSE(held.is_held(model.w));

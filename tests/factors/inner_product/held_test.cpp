@@ -66,6 +66,16 @@ struct HeldCall {
 
 using Rule = InnerProduct::Rule;
 
+// The product over all rows takes the place of the first, and uniform messages those of the others.
+void multiply_to_y(Learned& learned, std::size_t terms) {
+  for (std::size_t i = terms; i < learned.to_y_tau.size(); ++i) {
+    const std::size_t t = i % terms;
+    const Natural product = multiply({learned.to_y_tau[t], learned.to_y_rho[t]}, {learned.to_y_tau[i], learned.to_y_rho[i]});
+    learned.to_y_tau[t] = product.tau, learned.to_y_rho[t] = product.rho;
+    learned.to_y_tau[i] = learned.to_y_rho[i] = 0;
+  }
+}
+
 template <Rule kRule, bool kToY>
 Learned by_natural_parameters(HeldLayer layer) {
   Learned learned;
@@ -78,21 +88,28 @@ Learned by_natural_parameters(HeldLayer layer) {
     learned.tau[i] = belief.tau, learned.rho[i] = belief.rho;
   }
   learned.faults = outcome.faults;
+  multiply_to_y(learned, layer.count);
   return learned;
 }
 
 template <Rule kRule, bool kToY>
-Learned by_moments(HeldLayer layer, bool remembers = true) {
+Learned by_moments(HeldLayer layer, bool stays = true) {
   Learned learned;
   HeldCall calls(layer, learned);
   std::vector<double> mean, variance, per_slot(kRows * kHeldPerSlot), per_term(layer.count * kHeldPerTerm);
   for (std::size_t i = 0; i < learned.tau.size(); ++i)
     variance.push_back(1 / learned.rho[i]), mean.push_back(learned.tau[i] / learned.rho[i]);
+  std::vector<double> product_tau(layer.count), product_rho(layer.count);
   HeldContext context{mean.data(), variance.data(), {learned.tau.data(), learned.rho.data()}, per_slot.data(), per_term.data()};
+  context.second_stays = stays;
+  if (kToY) context.product = {product_tau.data(), product_rho.data()};
   Outcome outcome;
   InnerProduct::held_to_total(calls.forward, context, outcome);
-  context.is_remembered &= remembers;
   InnerProduct::held_to_terms<kRule, kToY>(calls.backward, context, outcome);
+  for (std::size_t t = 0; kToY && t < layer.count; ++t) {
+    CHECK(product_tau[t] == learned.to_y_tau[t]);
+    CHECK(product_rho[t] == learned.to_y_rho[t]);
+  }
   for (std::size_t i = 0; i < mean.size(); ++i) {
     const Natural belief = dma::learned({learned.tau[i], learned.rho[i]}, mean[i], variance[i]);
     learned.tau[i] = belief.tau, learned.rho[i] = belief.rho;
@@ -130,6 +147,7 @@ TEST_CASE_TEMPLATE_DEFINE("held inner_product: weights and activations learn wha
     check_same(by_natural_parameters<Of::value, false>(layer), by_moments<Of::value, false>(layer));
     const HeldLayer known(terms, static_cast<unsigned>(terms), true);
     check_same(by_natural_parameters<Of::value, false>(known), by_moments<Of::value, false>(known));
+    check_same(by_natural_parameters<Of::value, true>(known), by_moments<Of::value, true>(known));
   }
 }
 using Direct = std::integral_constant<Rule, Rule::direct>;
