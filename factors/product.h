@@ -46,7 +46,8 @@ struct Product {
   // One of the two is known.
   static bool linear_in(std::span<const std::uint8_t> free) { return !free[0] || !free[1]; }
 
-  // The same for blocks of slots whose messages are all within some 20 powers of ten of 1.
+  // The same for blocks of slots whose messages are all within some 20 powers of ten of 1, or of which one factor is known
+  // in all of them.
   static bool block_to_z(const SlotBlock& block);       // reads x, y
   static bool block_to_factor(const SlotBlock& block);  // reads other, z
 };

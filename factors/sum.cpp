@@ -1,7 +1,10 @@
 #include "factors/sum.h"
 
+#include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 #include "engine/support/independent.h"
 #include "engine/messages/leave_one_out.h"
@@ -134,6 +137,52 @@ bool read_terms(const SlotBlock& block, Terms terms, double* mean, double* varia
   return bad == 0;
 }
 
+// Several sums at a time: additions wait for each other.
+struct LongSum {
+  double sum = 0, magnitude = 0, largest = 0;
+};
+LongSum long_sum(const double* term, std::size_t count) {
+  constexpr std::size_t kTogether = 4;
+  double sum[kTogether] = {}, magnitude[kTogether] = {}, largest[kTogether] = {};
+  std::size_t t = 0;
+  for (; t + kTogether <= count; t += kTogether)
+    for (std::size_t i = 0; i < kTogether; ++i) {
+      const double size = std::abs(term[t + i]);
+      sum[i] += term[t + i];
+      magnitude[i] += size;
+      largest[i] = largest[i] > size ? largest[i] : size;
+    }
+  LongSum all;
+  for (; t < count; ++t) sum[0] += term[t], magnitude[0] += std::abs(term[t]), largest[0] = std::max(largest[0], std::abs(term[t]));
+  for (std::size_t i = 0; i < kTogether; ++i) {
+    all.sum += sum[i];
+    all.magnitude += magnitude[i];
+    all.largest = std::max(all.largest, largest[i]);
+  }
+  return all;
+}
+
+// sums_of_others; in long rows, where no term is more than half of all, by the total without it (leave_one_out.h).
+template <class Terms>
+void sums_without_own(const double* term, Terms terms, double* __restrict sums) {
+  if constexpr (std::is_same_v<Terms, std::size_t>) {
+    const LongSum all = long_sum(term, terms);
+    if (LeaveOneOut::may_subtract(all.largest, all.magnitude)) {
+      for (std::size_t t = 0; t < terms; ++t) sums[t] = all.sum - term[t];
+      return;
+    }
+  }
+  sums_of_others(term, terms, sums);
+}
+
+template <class Terms>
+double sum_of_all(const double* term, Terms terms) {
+  if constexpr (std::is_same_v<Terms, std::size_t>) return long_sum(term, terms).sum;
+  double sum = 0;
+  for (std::size_t t = 0; t < terms; ++t) sum += term[t];
+  return sum;
+}
+
 }  // namespace
 
 bool Sum::block_to_total(const SlotBlock& block) {
@@ -141,10 +190,8 @@ bool Sum::block_to_total(const SlotBlock& block) {
     const double *mean = block.spare, *variance = block.spare + block.slots * terms;
     if (!read_terms(block, terms, block.spare, block.spare + block.slots * terms)) return false;
     for (std::size_t slot = 0; slot < block.slots; ++slot, mean += terms, variance += terms) {
-      double total_mean = 0, total_variance = 0;
-      for (std::size_t t = 0; t < terms; ++t) total_mean += mean[t], total_variance += variance[t];
-      block.tau[slot] = total_mean;
-      block.rho[slot] = total_variance;
+      block.tau[slot] = sum_of_all(mean, terms);
+      block.rho[slot] = sum_of_all(variance, terms);
     }
     if (!reciprocals(block.rho, block.slots, block.rho)) return false;
     std::int64_t bad = 0;
@@ -166,8 +213,8 @@ bool Sum::block_to_terms(const SlotBlock& block) {
     for (std::size_t slot = 0; slot < block.slots; ++slot) {
       const double z_variance = 1 / total_rho[slot];
       const double z_mean = total_rho[slot] == kInfinity ? total_tau[slot] : total_tau[slot] * z_variance;
-      sums_of_others(mean, terms, tau);
-      sums_of_others(variance, terms, rho);
+      sums_without_own(mean, terms, tau);
+      sums_without_own(variance, terms, rho);
       for (std::size_t t = 0; t < terms; ++t) tau[t] = z_mean - tau[t], rho[t] += z_variance;
       mean += terms, variance += terms, tau += terms, rho += terms;
     }

@@ -29,9 +29,61 @@ class BlockLoop {
  public:
   template <bool kTracked>
   static void plate(const Call& call, Outcome& outcome) {
+    constexpr std::size_t kLeastColumns = 4;  // for shorter rows it costs more to begin than to go on
     if (!is_side_by_side(call)) return MessageLoop<F>::template plate<kTracked>(call, outcome);
+    if (call.rows == 1) return row<kTracked>(call, outcome);
+    if (MessageLoop<F>::binds_itself()) return MessageLoop<F>::template plate<kTracked>(call, outcome);
+    if (is_one_long_row(call)) {
+      Part part(call, 0);
+      part.call.columns = call.rows * call.columns;
+      return row<kTracked>(part.call, outcome);
+    }
+    if (call.columns < kLeastColumns) return MessageLoop<F>::template plate<kTracked>(call, outcome);
+    for (std::size_t r = 0; r < call.rows; ++r) {
+      Outcome own = outcome;
+      own.faults = 0, own.first_fault = Outcome::kNone;
+      row<kTracked>(Part(call, r).call, own);
+      if (own.faults > 0) own.first_fault += r * call.columns;
+      own.faults += outcome.faults;
+      own.first_fault = std::min(own.first_fault, outcome.first_fault);
+      outcome = own;
+    }
+  }
+
+ private:
+  static constexpr std::size_t kReads = MessageLoop<F>::kReads;
+
+  // One row of a plate as a plate of its own.
+  struct Part {
+    Part(const Call& whole, std::size_t r) : call(whole) {
+      for (std::size_t i = 0; i < kReads; ++i) {
+        reads[i] = whole.reads[i];
+        reads[i].tau += whole.reads[i].offset(r, 0);
+        reads[i].rho += whole.reads[i].offset(r, 0);
+      }
+      for (std::size_t i = 0; i < MessageLoop<F>::parameter_count(); ++i) {
+        parameters[i] = whole.parameters[i];
+        parameters[i].values = whole.parameters[i].at(r, 0);
+      }
+      call.rows = 1;
+      call.reads = reads;
+      call.parameters = parameters;
+      call.sink.tau += whole.out_offset(r, 0);
+      call.sink.rho += whole.out_offset(r, 0);
+      if (call.memory != nullptr) call.memory += r * whole.columns * whole.memory_size;
+    }
+    Part(const Part&) = delete;
+    Part& operator=(const Part&) = delete;
+
+    PortView reads[kReads + 1];
+    ParameterView parameters[kMaxParameters];
+    Call call;
+  };
+
+  template <bool kTracked>
+  static void row(const Call& call, Outcome& outcome) {
     std::size_t widest = call.out_terms;
-    for (std::size_t i = 0; i < MessageLoop<F>::kReads; ++i) widest = std::max<std::size_t>(widest, call.reads[i].terms);
+    for (std::size_t i = 0; i < kReads; ++i) widest = std::max<std::size_t>(widest, call.reads[i].terms);
     const std::size_t capacity = std::max<std::size_t>(1, kBlockTerms / widest), results = capacity * call.out_terms;
     double* const memory = call.scratch;
     // Messages that are not tracked need not be compared with those before them, and are put where they belong at once.
@@ -50,21 +102,29 @@ class BlockLoop {
     }
   }
 
- private:
   static constexpr std::size_t kBlockTerms = 128;
   static_assert(4 * kBlockTerms <= kLeastScratch && 4 <= kScratchPerTerm);
 
   static bool is_side_by_side(const Call& call) {
-    bool all = call.rows == 1 && call.out_column == static_cast<std::ptrdiff_t>(call.out_terms);
-    for (std::size_t i = 0; i < MessageLoop<F>::kReads; ++i)
+    bool all = call.out_column == static_cast<std::ptrdiff_t>(call.out_terms);
+    for (std::size_t i = 0; i < kReads; ++i)
       all &= call.reads[i].column == static_cast<std::ptrdiff_t>(call.reads[i].terms);
+    return all;
+  }
+  // No row has anything in common with another, and they follow one another.
+  static bool is_one_long_row(const Call& call) {
+    const auto columns = static_cast<std::ptrdiff_t>(call.columns);
+    bool all = call.out_row == columns * call.out_column;
+    for (std::size_t i = 0; i < kReads; ++i) all &= call.reads[i].row == columns * call.reads[i].column;
+    for (std::size_t i = 0; i < MessageLoop<F>::parameter_count(); ++i)
+      all &= call.parameters[i].row == columns * call.parameters[i].column;
     return all;
   }
   // A factor at the same variable twice may read what it writes.
   static bool is_apart(const Call& call) {
     const double *const begin = call.sink.tau, *const end = begin + call.columns * call.out_terms;
     bool all = true;
-    for (std::size_t i = 0; i < MessageLoop<F>::kReads; ++i) {
+    for (std::size_t i = 0; i < kReads; ++i) {
       const PortView& read = call.reads[i];
       all &= (read.tau >= end) | (read.tau + call.columns * read.terms <= begin);
     }

@@ -131,18 +131,18 @@ void Learner::learn_batch(const Data& data, std::size_t batch, Worker& worker) {
   };
   Executor executor(state);
   const Executor::Holding holding(executor);
-  for (const auto& [id, scalars, is_frozen] : shared_)
-    if (!is_frozen && !compares_nothing) executor.hold(id);
+  std::vector<const SharedVariable*> absorbing;  // what is held learns by itself
+  for (const SharedVariable& variable : shared_)
+    if (!variable.is_frozen && (compares_nothing || !executor.hold(variable.id))) absorbing.push_back(&variable);
   const auto [begin, end] = shares_.examples_of_batch(batch);
   for (std::size_t n = begin; n < end; ++n) {
     observe_example(data, n, state);
     solve_example(state, executor, worker.record);
     if (options_.likelihood == LearnOptions::Likelihood::while_sweeping)
       read_predictions(executor, std::span(fitted_).subspan(n * target_size(), target_size()));
-    for (const auto& [id, scalars, is_frozen] : shared_) {
-      if (is_frozen) continue;
-      worker.has_points = executor.absorb(id, worker.has_points);
-      if (compares_nothing) executor.multiply_by_example(id, said(scalars));
+    for (const SharedVariable* const variable : absorbing) {
+      worker.has_points = executor.absorb(variable->id, worker.has_points);
+      if (compares_nothing) executor.multiply_by_example(variable->id, said(variable->scalars));
     }
   }
   worker.has_points |= executor.release();
@@ -195,7 +195,8 @@ LearnReport Learner::run_epochs(const Data& data, const Callback& callback) {
   const auto start = std::chrono::steady_clock::now();
   const double before = memory().epochs.empty() ? 0.0 : memory().epochs.back().seconds;
   LearnReport report;
-  Worker alone(*state_);
+  if (alone_ == nullptr) alone_ = std::make_unique<Worker>(*state_);
+  Worker& alone = *alone_;
   while (static_cast<int>(memory().epochs.size()) < options_.epochs) {
     if (!is_rebuilt_) rebuild_context();  // once an epoch, so that rounding cannot drift
     is_rebuilt_ = false;

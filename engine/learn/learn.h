@@ -152,6 +152,7 @@ class Learner {
   Shares shares_;                              // of the fitted examples
   std::vector<Shares::Range> local_batches_;  // of the local workers
   std::unique_ptr<Crew> crew_;
+  std::unique_ptr<Worker> alone_;  // where there is one; its memory is used by every epoch
 };
 
 }  // namespace dma

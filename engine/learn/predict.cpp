@@ -41,11 +41,7 @@ void Learner::predict_examples(State& predictor, const Data& inputs, std::size_t
 
 void Learner::read_predictions(const Executor& executor, std::span<Natural> of_example) const {
   std::size_t k = 0;
-  for (const VariableId target : options_.targets) {
-    const std::uint32_t size = plan_->variables[target.value].size;
-    executor.predict(target, of_example.subspan(k, size));
-    k += size;
-  }
+  for (const VariableId target : options_.targets) k += executor.predict(target, of_example.subspan(k));
 }
 
 void Learner::read_moments(std::span<const Natural> messages, std::span<double> means, std::span<double> variances) const {

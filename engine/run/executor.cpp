@@ -79,8 +79,8 @@ void Executor::send(const BoundSend& op, HeldContexts::Use& held, Total& total) 
   note(op, outcome, total);
 }
 
-void Executor::hold(VariableId shared_variable) {
-  if (!state_.frozen_.any()) state_.held_.hold(shared_variable, state_.messages(), {state_.arrival_tau_.data(), state_.arrival_rho_.data()});
+bool Executor::hold(VariableId shared_variable) {
+  return !state_.frozen_.any() && state_.held_.hold(shared_variable, state_.messages(), {state_.arrival_tau_.data(), state_.arrival_rho_.data()});
 }
 
 bool Executor::release() { return state_.held_.release(); }
@@ -239,13 +239,14 @@ void Executor::inform_readers(std::uint32_t now, double change, UrgencyQueue& qu
       if (reader != now || plan_.reaches_an_element_twice[now]) queue.raise(reader, change);
 }
 
-void Executor::predict(VariableId variable, std::span<Natural> of_elements) const {
+std::size_t Executor::predict(VariableId variable, std::span<Natural> of_elements) const {
   const auto& v = plan_.variables[variable.value];
-  std::ranges::fill(of_elements, Natural());
+  std::ranges::fill(of_elements.first(v.size), Natural());
   for (const auto& end : v.ends)
     for_each_message(plan_, state_.incidence(), v, end, [&](std::uint32_t i, std::uint32_t slot) {
       of_elements[i] = multiply(of_elements[i], state_.message(slot));
     });
+  return v.size;
 }
 
 bool Executor::absorb(VariableId shared_variable, bool has_points) {

@@ -40,12 +40,13 @@ class Executor {
   Growth watch_growth();  // of the messages of a run that begins
 
   // The product of all messages of factors at every element, without a value observed or a context learned elsewhere.
-  void predict(VariableId variable, std::span<Natural> of_elements) const;
+  // Fills as much of the span as there are of them, and returns that.
+  std::size_t predict(VariableId variable, std::span<Natural> of_elements) const;
   // From here on the context of a shared variable is held as moments, if it can be (see held_contexts.h): it learns from
   // every sweep by itself. release() ends that for all; returns whether a point mass is in one of them now. Without it they
   // have learned nothing when the Holding ends.
   class Holding;
-  void hold(VariableId shared_variable);
+  bool hold(VariableId shared_variable);  // whether it is
   bool release();
 
   // context of a shared variable *= messages of the example's factors to it. `has_points`: a point mass may be in the context

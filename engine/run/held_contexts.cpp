@@ -1,6 +1,7 @@
 #include "engine/run/held_contexts.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "engine/support/independent.h"
 
@@ -125,10 +126,13 @@ bool HeldContexts::hold(VariableId variable, const MessageArrays& messages, cons
   if (c.combined != kNowhere) c.context.product = arrivals.from(c.combined);
   constexpr double kLargest = 1e25, kLargestMean = 1e12;  // kernels take eighth powers
   std::int64_t far = 0;
+  const double *const tau = c.context.natural.tau, *const rho = c.context.natural.rho;
+  double *const mean = c.context.mean, *const variance = c.context.variance;
+  DMA_INDEPENDENT
   for (std::size_t i = 0; i < c.size; ++i) {
-    const double rho = c.context.natural.rho[i], v = 1 / rho, m = c.context.natural.tau[i] * v;
-    c.context.variance[i] = v;
-    c.context.mean[i] = m;
+    const double v = 1 / rho[i], m = tau[i] * v;
+    variance[i] = v;
+    mean[i] = m;
     far += ((v > 1 / kLargest) & (v < kLargest) & (std::abs(m) < kLargestMean)) ? 0 : 1;
   }
   if (far > 0) return false;
@@ -165,15 +169,17 @@ bool HeldContexts::release() {
   bool has_points = false;
   for (Candidate& c : candidates_) {
     if (!c.is_held) continue;
-    // learned() for all of them, by selections in place of its choice.
+    // learned() for all of them, by selections in place of its choice. A variance is what it was if it differs from 1 / rho by
+    // no more than that was rounded, and a mean if it belongs to that: no division is needed to see it.
+    constexpr double kRounding = 2.3e-16;
     double *const tau = c.context.natural.tau, *const rho = c.context.natural.rho;
     const double *const mean = c.context.mean, *const variance = c.context.variance;
     std::int64_t points = 0;
     DMA_INDEPENDENT
     for (std::size_t i = 0; i < c.size; ++i) {
-      const double m = mean[i], v = variance[i], t = tau[i], r = rho[i], before = 1 / r, now = 1 / v;
+      const double m = mean[i], v = variance[i], t = tau[i], r = rho[i], now = 1 / v;
       const double more = now > r ? now : r, moved = more == kInfinity ? m : m * more;
-      const bool is_same = (v == before) & (m == t * before);
+      const bool is_same = (std::abs(v * r - 1) < kRounding) & (m == t * v);
       tau[i] = is_same ? t : moved;
       rho[i] = is_same ? r : more;
       points += v == 0 ? 1 : 0;

@@ -86,9 +86,9 @@ struct HeldLinearised {
 
 // As above; what is sent to y is added to what the rows before have sent.
 template <class Rule>
-[[gnu::always_inline]] inline void learn_row(double* mx, double* vx, const HeldOther& y, std::size_t terms, double rest_mean,
+[[gnu::always_inline]] inline void learn_row(double* mx, double* vx, const HeldOther& y, const double* my, std::size_t terms, double rest_mean,
                                              double rest_variance, double* to_y_tau, double* to_y_rho) {
-  const double *const my = y.mean, *const vy = y.variance;
+  const double* const vy = y.variance;
   const double *const tau_gain = y.tau_gain, *const rho_gain = y.rho_gain, *const last = y.last;
   DMA_INDEPENDENT
   for (std::size_t t = 0; t < terms; ++t) {
@@ -120,7 +120,7 @@ void InnerProduct::held_to_total(const Call& call, HeldContext& x, Outcome& outc
     return;
   }
   const OfRows sums(x, rows);
-  sums_of_rows(x, y, found == kValues, x.second_stays, rows, terms, sums);
+  sums_of_rows(x, y.mean(found), y.variance, found == kValues, x.second_stays, rows, terms, sums);
   double *const tau = call.sink.tau, *const rho = call.sink.rho;
   std::int64_t bad = 0;
   DMA_INDEPENDENT
@@ -158,8 +158,9 @@ void InnerProduct::held_to_terms(const Call& call, HeldContext& x, Outcome& outc
   const OfRows rest(x, rows);
   constexpr double kLater = -1;  // in place of squares: sums of ordinary messages first, then whatever else there is
   if (found == (kToY ? kMoments : kValues) || (kToY && found == kValues)) {
-    if (!sums_are_known) sums_of_rows(x, y, !kToY, kToY, rows, terms, rest);
-    if constexpr (kToY) y.signal<kDirect>();
+    const double* const my = y.mean(found);
+    if (!sums_are_known) sums_of_rows(x, my, y.variance, !kToY, kToY, rows, terms, rest);
+    if constexpr (kToY) y.signal<kDirect>(my);
     const PortView& total = call.reads[2];
     left = 0;
     double *mx = x.mean, *vx = x.variance;
@@ -170,10 +171,10 @@ void InnerProduct::held_to_terms(const Call& call, HeldContext& x, Outcome& outc
       const double variance = rest.variance[c] + total_variance;
       // The total alone mostly is variance enough; otherwise the terms are looked at. Of a uniform one it is infinite.
       if (is_ordinary(mean, variance, squares, total_variance) ||
-          is_ordinary(mean, variance, squares, variance - largest_variance(mx, vx, y, !kToY, terms))) {
+          is_ordinary(mean, variance, squares, variance - largest_variance(mx, vx, my, y.variance, !kToY, terms))) {
         using Learns = std::conditional_t<kDirect, HeldDirect, HeldLinearised>;
-        if constexpr (kToY) learn_row<Learns>(mx, vx, y, terms, mean, variance, all.tau, all.rho);
-        else learn_from_known(mx, vx, y.mean, terms, mean, variance);
+        if constexpr (kToY) learn_row<Learns>(mx, vx, y, my, terms, mean, variance, all.tau, all.rho);
+        else learn_from_known(mx, vx, my, terms, mean, variance);
       } else {
         rest.squares[c] = kLater;
         ++left;

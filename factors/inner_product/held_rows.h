@@ -20,7 +20,7 @@ enum Found : std::uint8_t { kNotRead = 0, kValues, kMoments, kUnusual };
 struct HeldOther {
   HeldOther(const Call& call, const HeldContext& x) : HeldOther(call.reads[1], call.columns, x) {}
   HeldOther(const PortView& y, std::size_t rows, const HeldContext& x)
-      : view(y), is_shared(y.column == 0 || rows == 1), mean(x.per_term), variance(mean + y.terms), tau_gain(variance + y.terms), rho_gain(tau_gain + y.terms),
+      : view(y), is_shared(y.column == 0 || rows == 1), own_mean(x.per_term), variance(own_mean + y.terms), tau_gain(variance + y.terms), rho_gain(tau_gain + y.terms),
         last(rho_gain + y.terms), spare{last + y.terms, last + 2 * y.terms} {
     static_assert(kHeldPerTerm >= 7);
   }
@@ -33,7 +33,6 @@ struct HeldOther {
     if (!is_shared) return kUnusual;
     if (rho[0] == kInfinity) {
       for (std::size_t t = 0; t < terms; ++t) {
-        mean[t] = tau[t];
         points += rho[t] == kInfinity ? 1 : 0;
         far += std::abs(tau[t]) < kFar ? 0 : 1;
       }
@@ -44,15 +43,17 @@ struct HeldOther {
     for (std::size_t t = 0; t < terms; ++t) {
       const double v = 1 / rho[t], product = tau[t] * v, m = rho[t] == kInfinity ? tau[t] : product;
       variance[t] = v;
-      mean[t] = m;
+      own_mean[t] = m;
       far += ((std::abs(m) < kFar) & (v < kFar)) ? 0 : 1;
     }
     return far == 0 ? kMoments : kUnusual;
   }
   // What x learns of c / d and 1 / d, and what else d is made of: by Prop. 3.2 with s = m^2 / (m^2 + v), which is 0 for a
   // known 0, or by linearisation.
+  // Values stay where they are.
+  const double* mean(Found found) const { return found == kValues ? view.tau : own_mean; }
   template <bool kDirect>
-  void signal() const {
+  void signal(const double* mean) const {
     DMA_INDEPENDENT
     for (std::size_t t = 0; t < view.terms; ++t) {
       const double m = mean[t], v = variance[t], square = m * m, sum = square + v, r = sum > 0 ? 1 / sum : 0;
@@ -65,7 +66,7 @@ struct HeldOther {
 
   const PortView& view;
   const bool is_shared;
-  double *const mean, *const variance, *const tau_gain, *const rho_gain, *const last;
+  double *const own_mean, *const variance, *const tau_gain, *const rho_gain, *const last;
   const MessageArrays spare;
 };
 
@@ -112,24 +113,25 @@ template <bool kKnown, bool kSquares>
           all.squares + total(even.squares + odd.squares)};
 }
 template <bool kKnown, bool kSquares>
-void sums_of_rows(const HeldContext& x, const HeldOther& y, std::size_t rows, std::size_t terms, const OfRows& to) {
-  const double *mx = x.mean, *vx = x.variance, *const my = y.mean, *const vy = y.variance;
+void sums_of_rows(const HeldContext& x, const double* my, const double* vy, std::size_t rows, std::size_t terms, const OfRows& to) {
+  const double *mx = x.mean, *vx = x.variance;
   for (std::size_t c = 0; c < rows; ++c, mx += terms, vx += terms) {
     const RowSums<double> sums = sums_of_row<kKnown, kSquares>(mx, vx, my, vy, terms);
     to.mean[c] = sums.mean, to.variance[c] = sums.variance, to.squares[c] = sums.squares;
   }
 }
-inline void sums_of_rows(const HeldContext& x, const HeldOther& y, bool is_known, bool learns, std::size_t rows, std::size_t terms,
-                         const OfRows& to) {
-  if (is_known) sums_of_rows<true, false>(x, y, rows, terms, to);
-  else if (learns) sums_of_rows<false, true>(x, y, rows, terms, to);
-  else sums_of_rows<false, false>(x, y, rows, terms, to);
+inline void sums_of_rows(const HeldContext& x, const double* my, const double* vy, bool is_known, bool learns, std::size_t rows,
+                         std::size_t terms, const OfRows& to) {
+  if (is_known) sums_of_rows<true, false>(x, my, vy, rows, terms, to);
+  else if (learns) sums_of_rows<false, true>(x, my, vy, rows, terms, to);
+  else sums_of_rows<false, false>(x, my, vy, rows, terms, to);
 }
 
-inline double largest_variance(const double* mx, const double* vx, const HeldOther& y, bool is_known, std::size_t terms) {
+inline double largest_variance(const double* mx, const double* vx, const double* my, const double* vy, bool is_known,
+                               std::size_t terms) {
   double largest = 0;
   for (std::size_t t = 0; t < terms; ++t)
-    largest = std::max(largest, (is_known ? 0 : (mx[t] * mx[t] + vx[t]) * y.variance[t]) + y.mean[t] * y.mean[t] * vx[t]);
+    largest = std::max(largest, (is_known ? 0 : (mx[t] * mx[t] + vx[t]) * vy[t]) + my[t] * my[t] * vx[t]);
   return largest;
 }
 

@@ -3,12 +3,14 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <vector>
 
 #include "factors/add.h"
 #include "factors/copy.h"
+#include "factors/leaky_relu.h"
 #include "factors/log_copy.h"
 #include "factors/product.h"
 #include "factors/sum.h"
@@ -134,6 +136,77 @@ TEST_CASE("block loop: product by blocks is product slot by slot") {
     check_same<Fixed<&Product::to_factor>, &Product::block_to_factor, false>(call, random_port(random, slots, 1, 0));
     check_same<Fixed<&Product::to_factor>, &Product::block_to_factor, true>(call, random_port(random, slots, 1, 0));
   });
+}
+
+TEST_CASE("block loop: product of what is known by blocks is product slot by slot") {
+  oracle::RandomMessages random(20261116);
+  for (const bool has_zero : {false, true})
+    for (const bool has_other : {false, true}) {
+      constexpr std::size_t kSlots = 200;
+      Messages known = random_port(random, kSlots, 1, 0);
+      for (std::size_t i = 0; i < kSlots; ++i) known.rho[i] = kInfinity;
+      if (has_zero) known.tau[150] = 0;
+      if (has_other) known.rho[3] = 2;
+      const Messages other = random_port(random, kSlots, 1, 0);
+      const PortView reads[] = {known.view(), other.view()}, reversed[] = {other.view(), known.view()};
+      const Call call = batch_of(kSlots, reads), back = batch_of(kSlots, reversed);
+      check_same<Fixed<&Product::to_z>, &Product::block_to_z, false>(call, random_port(random, kSlots, 1, 0));
+      check_same<Fixed<&Product::to_z>, &Product::block_to_z, true>(back, random_port(random, kSlots, 1, 0));
+      check_same<Fixed<&Product::to_factor>, &Product::block_to_factor, false>(call, random_port(random, kSlots, 1, 0));
+      check_same<Fixed<&Product::to_factor>, &Product::block_to_factor, true>(call, random_port(random, kSlots, 1, 0));
+    }
+}
+
+TEST_CASE("block loop: a plate of several rows is its slots, whether they share messages along a direction or not") {
+  oracle::RandomMessages random(20261117);
+  for (const std::size_t columns : {2u, 6u, 150u})
+    for (const bool shares_a_row : {false, true})
+      for (const double oddity : {0.0, 0.02}) {
+        CAPTURE(columns);
+        CAPTURE(shares_a_row);
+        constexpr std::size_t kRows = 5;
+        const auto stride = static_cast<std::ptrdiff_t>(columns);
+        const Messages own = random_port(random, kRows * columns, 1, oddity), row = random_port(random, kRows * columns, 1, oddity);
+        const PortView reads[] = {{own.tau.data(), own.rho.data(), stride, 1, 1},
+                                  {row.tau.data(), row.rho.data(), shares_a_row ? 0 : stride, 1, 1}};
+        Call call = batch_of(columns, reads);
+        call.rows = kRows;
+        call.out_row = stride;
+        check_same<Fixed<&Product::to_z>, &Product::block_to_z, false>(call, random_port(random, kRows * columns, 1, 0));
+        check_same<Fixed<&Product::to_z>, &Product::block_to_z, true>(call, random_port(random, kRows * columns, 1, 0));
+        std::vector<double> slopes(kRows, 0.1);
+        for (std::size_t r = 0; r < kRows; ++r) slopes[r] += 0.1 * static_cast<double>(r);
+        const ParameterView by_row{slopes.data(), 1, 0, 1}, same{slopes.data(), 0, 0, 1};
+        for (const ParameterView& slope : {by_row, same}) {
+          call.parameters = &slope;
+          check_same<Fixed<&LeakyRelu::to_y>, &LeakyRelu::block_to_y, false>(call, random_port(random, kRows * columns, 1, 0));
+        }
+      }
+}
+
+namespace {
+
+Gaussian same_message(const Gaussian& x) { return x; }
+// What no message function sends, from a block that should have declined.
+bool block_of_nonsense(const SlotBlock& block) {
+  std::copy_n(block.tau_of(0), block.slots, block.tau);
+  std::fill_n(block.rho, block.slots, -1.0);
+  return true;
+}
+
+}  // namespace
+
+TEST_CASE("block loop: what a block sends in place is looked at all the same") {
+  Messages x(3, 1), out(3, 1);
+  std::vector<double> scratch(kLeastScratch);
+  const PortView reads[] = {x.view()};
+  Call call = batch_of(3, reads);
+  call.scratch = scratch.data();
+  call.sink = {out.tau.data(), out.rho.data()};
+  Outcome outcome;
+  BlockLoop<Fixed<&same_message>, &block_of_nonsense>::plate<false>(call, outcome);
+  CHECK(outcome.faults == 3);
+  CHECK(out.rho == std::vector<double>(3, 0.0));
 }
 
 TEST_CASE("block loop: add by blocks is add slot by slot") {

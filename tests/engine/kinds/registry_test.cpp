@@ -66,6 +66,25 @@ TEST_CASE("registry: is a value; a user's additions stay in the user's copy") {
   CHECK_THROWS_AS(mine.kind("nine"), Error);
 }
 
+TEST_CASE("registry: copies share what they list until one of them is changed, and never a kind that is being extended") {
+  Registry mine = standard_registry();
+  const Registry copy = mine;
+  CHECK(&copy.kind("sum") == &mine.kind("sum"));
+  mine.add(kind("mine").input("x").output("y").message("dma", "y", pass).message("dma", "x", pass));
+  CHECK(!copy.contains("mine"));
+  CHECK(&copy.kind("sum") != &mine.kind("sum"));
+  Kind& open = mine.extend("mine");
+  Registry later = mine;
+  open.message("other", "y", pass);
+  CHECK(mine.kind("mine").methods() == std::vector<std::string>{"dma", "other"});
+  CHECK(later.kind("mine").methods() == std::vector<std::string>{"dma"});
+  const Registry shared = later;
+  CHECK(&shared.kind("mine") == &later.kind("mine"));
+  later = mine;
+  CHECK(later.kind("mine").methods() == std::vector<std::string>{"dma", "other"});
+  CHECK(shared.kind("mine").methods() == std::vector<std::string>{"dma"});
+}
+
 TEST_CASE("registry: its table has a row for every kind with ports, parameters and methods") {
   const Registry registry = standard_registry();
   const std::string table = describe(registry);

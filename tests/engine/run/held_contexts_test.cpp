@@ -75,6 +75,47 @@ TEST_CASE("held contexts: proper ones of a fused plan that is swept once, and no
   CHECK_FALSE(one_term.hold(single.w, ContextsOf(single.plan()).messages(), {}));
 }
 
+// y = v . relu(W x) + noise: a tree, as W and v are shared and x and y known. Its messages are ordered one by one.
+struct HeldTree {
+  HeldTree() {
+    g.factor("product", {w, column(x), p});
+    g.factor("sum", {p, z});
+    g.factor("leaky_relu", {z, h}, {{"slope", 0.1}});
+    g.factor("product", {v, h, q});
+    g.factor("sum", {q, total});
+    g.factor("gaussian_noise", {total, y}, {{"variance", 0.3}});
+    for (const VariableId shared : {w, v}) g.factor("gaussian_prior", {shared}, {{"mean", 0.3}, {"variance", 2}});
+  }
+  Learner learner(bool fuse) const {
+    return {g, standard_registry(), forward_backward(), forward(), {.targets = {y}, .batches = 5, .epochs = 3, .tolerance = 0}, {.fuse = fuse}};
+  }
+  Graph g;
+  VariableId w = g.shared("w", 12), v = g.shared("v", 4), x = g.observed("x", 3), p = g.variable("p", 12), z = g.variable("z", 4),
+             h = g.variable("h", 4), q = g.variable("q", 4), total = g.variable("total"), y = g.observed("y");
+};
+
+TEST_CASE("held contexts: the one output of a tree as well, for what it sends to weights and activations is one message") {
+  const HeldTree model;
+  const Plan plan = compile(model.g, forward_backward(), standard_registry(), {.constants_in_context = true});
+  CHECK(describe(plan).find("-> x, y from (x, y, total), 1 slots") != std::string::npos);
+  HeldContexts held(*plan);
+  ContextsOf contexts(plan), arrivals(plan);
+  CHECK(held.hold(model.v, contexts.messages(), arrivals.messages()));
+  CHECK(held.hold(model.w, contexts.messages(), arrivals.messages()));
+  const Examples examples(30, 3, 2);
+  const Data data{{model.x, examples.x}, {model.y, examples.y}};
+  Learner one = model.learner(true), other = model.learner(false);
+  one.fit(data);
+  other.fit(data);
+  for (const VariableId shared : {model.w, model.v}) {
+    const Belief a = one.belief(shared), b = other.belief(shared);
+    for (std::size_t i = 0; i < a.size(); ++i) {
+      CHECK(a[i].tau == doctest::Approx(b[i].tau).epsilon(1e-10));
+      CHECK(a[i].rho == doctest::Approx(b[i].rho).epsilon(1e-10));
+    }
+  }
+}
+
 TEST_CASE("held contexts: not where a message is read from it after it has learned") {
   const HeldRegression model(3);
   const Scheduler again{"again", [](const Flow& flow) {
