@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <tuple>
+#include <type_traits>
 
 #include "engine/kinds/message_loop.h"
 
@@ -32,7 +34,7 @@ class BlockLoop {
     constexpr std::size_t kLeastColumns = 4;  // for shorter rows it costs more to begin than to go on
     if (!is_side_by_side(call)) return MessageLoop<F>::template plate<kTracked>(call, outcome);
     if (call.rows == 1) return row<kTracked>(call, outcome);
-    if (MessageLoop<F>::binds_itself()) return MessageLoop<F>::template plate<kTracked>(call, outcome);
+    if (binds_itself(std::type_identity<typename detail::Signature<F>::Arguments>())) return MessageLoop<F>::template plate<kTracked>(call, outcome);
     if (is_one_long_row(call)) {
       Part part(call, 0);
       part.call.columns = call.rows * call.columns;
@@ -52,6 +54,12 @@ class BlockLoop {
 
  private:
   static constexpr std::size_t kReads = MessageLoop<F>::kReads;
+
+  // Its parameters look at all views by themselves, and a part does not have them.
+  template <class... A>
+  static constexpr bool binds_itself(std::type_identity<std::tuple<A...>>) {
+    return (requires(const ParameterRow& row) { A::bind(row); } || ...);
+  }
 
   // One row of a plate as a plate of its own.
   struct Part {

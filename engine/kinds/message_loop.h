@@ -123,9 +123,6 @@ class MessageLoop {
     return 0;
   }
 
-  // They look at all views of parameters by themselves.
-  static constexpr bool binds_itself() { return has_parameters() && parameter_count() == 0; }
-
   template <bool kTracked>
   static void plate(const Call& call, Outcome& outcome) {
     columns<kTracked>(call, 0, call.columns, outcome);

@@ -80,7 +80,8 @@ void Executor::send(const BoundSend& op, HeldContexts::Use& held, Total& total) 
 }
 
 bool Executor::hold(VariableId shared_variable) {
-  return !state_.frozen_.any() && state_.held_.hold(shared_variable, state_.messages(), {state_.arrival_tau_.data(), state_.arrival_rho_.data()});
+  const MessageArrays arrivals{state_.arrival_tau_.data(), state_.arrival_rho_.data()};
+  return !state_.frozen_.any() && state_.held_.hold(shared_variable, state_.messages(), arrivals);
 }
 
 bool Executor::release() { return state_.held_.release(); }

@@ -81,8 +81,10 @@ void HeldContexts::find_second(const PlanData& plan, const Group& group, Candida
   const Combine::Source& source = combine->sources[0];
   const IndexMap& map = source.elements;
   // A single slot: its terms are all there is.
-  const bool is_by_rows = map.is_affine() && map.divisor == 1 && map.base == 0 && (map.modulus == candidate.terms || candidate.slots == 1);
-  if (is_by_rows && source.first_slot == candidate.second_slots && source.slots == candidate.size && combine->size == candidate.terms) {
+  const bool is_by_rows = map.is_affine() && map.divisor == 1 && map.base == 0 &&
+                          (map.modulus == candidate.terms || candidate.slots == 1);
+  if (is_by_rows && source.first_slot == candidate.second_slots && source.slots == candidate.size &&
+      combine->size == candidate.terms) {
     candidate.combined = combine->first_arrival;
     candidate.uses.push_back({last + 1, nullptr});
   }
