@@ -31,20 +31,21 @@ class BlockLoop {
  public:
   template <bool kTracked>
   static void plate(const Call& call, Outcome& outcome) {
-    constexpr std::size_t kLeastColumns = 4;  // for shorter rows it costs more to begin than to go on
+    constexpr std::size_t kLeastColumns = 16;  // for shorter rows it costs more to begin than to go on
     if (!is_side_by_side(call)) return MessageLoop<F>::template plate<kTracked>(call, outcome);
     if (call.rows == 1) return row<kTracked>(call, outcome);
     if (binds_itself(std::type_identity<typename detail::Signature<F>::Arguments>())) return MessageLoop<F>::template plate<kTracked>(call, outcome);
     if (is_one_long_row(call)) {
-      Part part(call, 0);
+      Part part(call);
       part.call.columns = call.rows * call.columns;
       return row<kTracked>(part.call, outcome);
     }
     if (call.columns < kLeastColumns) return MessageLoop<F>::template plate<kTracked>(call, outcome);
-    for (std::size_t r = 0; r < call.rows; ++r) {
+    Part part(call);
+    for (std::size_t r = 0; r < call.rows; ++r, part.go_on(call)) {
       Outcome own = outcome;
       own.faults = 0, own.first_fault = Outcome::kNone;
-      row<kTracked>(Part(call, r).call, own);
+      row<kTracked>(part.call, own);
       if (own.faults > 0) own.first_fault += r * call.columns;
       own.faults += outcome.faults;
       own.first_fault = std::min(own.first_fault, outcome.first_fault);
@@ -61,30 +62,29 @@ class BlockLoop {
     return (requires(const ParameterRow& row) { A::bind(row); } || ...);
   }
 
-  // One row of a plate as a plate of its own.
+  // One row of a plate as a plate of its own, the first at first.
   struct Part {
-    Part(const Call& whole, std::size_t r) : call(whole) {
-      for (std::size_t i = 0; i < kReads; ++i) {
-        reads[i] = whole.reads[i];
-        reads[i].tau += whole.reads[i].offset(r, 0);
-        reads[i].rho += whole.reads[i].offset(r, 0);
-      }
-      for (std::size_t i = 0; i < MessageLoop<F>::parameter_count(); ++i) {
-        parameters[i] = whole.parameters[i];
-        parameters[i].values = whole.parameters[i].at(r, 0);
-      }
+    explicit Part(const Call& whole) : call(whole) {
+      std::copy_n(whole.reads, kReads, reads);
+      std::copy_n(whole.parameters, kParameters, parameters);
       call.rows = 1;
       call.reads = reads;
       call.parameters = parameters;
-      call.sink.tau += whole.out_offset(r, 0);
-      call.sink.rho += whole.out_offset(r, 0);
-      if (call.memory != nullptr) call.memory += r * whole.columns * whole.memory_size;
     }
     Part(const Part&) = delete;
     Part& operator=(const Part&) = delete;
 
+    void go_on(const Call& whole) {
+      for (std::size_t i = 0; i < kReads; ++i) reads[i].tau += reads[i].row, reads[i].rho += reads[i].row;
+      for (std::size_t i = 0; i < kParameters; ++i) parameters[i].values += parameters[i].row;
+      call.sink.tau += whole.out_row;
+      call.sink.rho += whole.out_row;
+      if (call.memory != nullptr) call.memory += whole.columns * whole.memory_size;
+    }
+
+    static constexpr std::size_t kParameters = MessageLoop<F>::parameter_count();
     PortView reads[kReads + 1];
-    ParameterView parameters[kMaxParameters];
+    ParameterView parameters[kParameters + 1];
     Call call;
   };
 

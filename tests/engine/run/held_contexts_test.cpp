@@ -78,13 +78,13 @@ TEST_CASE("held contexts: proper ones of a fused plan that is swept once, and no
 // y = v . relu(W x) + noise: a tree, as W and v are shared and x and y known. Its messages are ordered one by one.
 struct HeldTree {
   HeldTree() {
+    for (const VariableId shared : {w, v}) g.factor("gaussian_prior", {shared}, {{"mean", 0.3}, {"variance", 2}});
     g.factor("product", {w, column(x), p});
     g.factor("sum", {p, z});
     g.factor("leaky_relu", {z, h}, {{"slope", 0.1}});
     g.factor("product", {v, h, q});
     g.factor("sum", {q, total});
     g.factor("gaussian_noise", {total, y}, {{"variance", 0.3}});
-    for (const VariableId shared : {w, v}) g.factor("gaussian_prior", {shared}, {{"mean", 0.3}, {"variance", 2}});
   }
   Learner learner(bool fuse) const {
     return {g, standard_registry(), forward_backward(), forward(), {.targets = {y}, .batches = 5, .epochs = 3, .tolerance = 0}, {.fuse = fuse}};
