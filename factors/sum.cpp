@@ -162,10 +162,12 @@ LongSum long_sum(const double* term, std::size_t count) {
   return all;
 }
 
+constexpr std::size_t kLongRow = 32;  // in shorter ones it costs more to look for the largest term than to add twice
+
 // sums_of_others; in long rows, where no term is more than half of all, by the total without it (leave_one_out.h).
 template <class Terms>
 void sums_without_own(const double* term, Terms terms, double* __restrict sums) {
-  if constexpr (std::is_same_v<Terms, std::size_t>) {
+  if (std::is_same_v<Terms, std::size_t> && terms >= kLongRow) {
     const LongSum all = long_sum(term, terms);
     if (LeaveOneOut::may_subtract(all.largest, all.magnitude)) {
       for (std::size_t t = 0; t < terms; ++t) sums[t] = all.sum - term[t];
@@ -177,7 +179,7 @@ void sums_without_own(const double* term, Terms terms, double* __restrict sums) 
 
 template <class Terms>
 double sum_of_all(const double* term, Terms terms) {
-  if constexpr (std::is_same_v<Terms, std::size_t>) return long_sum(term, terms).sum;
+  if (std::is_same_v<Terms, std::size_t> && terms >= kLongRow) return long_sum(term, terms).sum;
   double sum = 0;
   for (std::size_t t = 0; t < terms; ++t) sum += term[t];
   return sum;
