@@ -133,7 +133,14 @@ FitReport Bnn::fit_dealt(const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& t
     fit_joint(inputs, targets, options, on_epoch);
     return report_;
   }
-  const RowMajor x = features_.apply(input_standardiser_.apply(inputs)), y = target_standardiser_.apply(targets);
+  // Block by block: a large table is then there twice, not three times.
+  constexpr Eigen::Index kBlock = 8192;
+  RowMajor x(inputs.rows(), static_cast<Eigen::Index>(features_.outputs(static_cast<std::size_t>(inputs.cols()))));
+  for (Eigen::Index begin = 0; begin < x.rows(); begin += kBlock) {
+    const Eigen::Index n = std::min(kBlock, x.rows() - begin);
+    x.middleRows(begin, n) = features_.apply(input_standardiser_.apply(inputs.middleRows(begin, n)));
+  }
+  const RowMajor y = target_standardiser_.apply(targets);
   check_prepared(x, y, options_.layers.front());
   fit_members(x, y, sum, options, on_epoch);
   noise_variance_ = members_[0]->noise_variance;

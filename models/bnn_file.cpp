@@ -99,6 +99,7 @@ LearnOptions fit_options_from(const Json& json) {
   LearnOptions o;
   o.batches = whole<std::size_t>(json, "batches");
   o.batch_size = whole<std::size_t>(json, "batch_size");
+  if (json.contains("parts")) o.parts = whole<std::size_t>(json, "parts");  // younger than the format
   o.epochs = whole<int>(json, "epochs");
   o.tolerance = json_number(json.at("tolerance"));
   o.patience = whole<int>(json, "patience");
@@ -210,6 +211,7 @@ Json to_json(const BnnOptions& o) {
 Json to_json(const LearnOptions& o) {
   Json json = {{"batches", o.batches},
           {"batch_size", o.batch_size},
+          {"parts", o.parts},
           {"epochs", o.epochs},
           {"tolerance", json_number(o.tolerance)},
           {"patience", o.patience},

@@ -82,7 +82,7 @@ void Bnn::fit_joint(const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& target
   const int epochs = std::min(options.epochs, kMostEpochs);
   const int plain = std::max(1, static_cast<int>(std::lround(kPlainShare * epochs)));
   joint_->set_limits(plain, epochs - plain, options.least_gain);
-  joint_->share(options.jobs, options.team ? options.team : local_team(options.workers));
+  joint_->share(options.jobs, options.team ? options.team : local_team(options.workers), options.on_stage);
   const auto begin = std::chrono::steady_clock::now();
   const auto on_joint_epoch = [&](const JointRegression::Progress& progress) {
     Member& member = *members_[progress.member];

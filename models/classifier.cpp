@@ -5,8 +5,10 @@
 
 #include "engine/learn/joint/curvature.h"
 #include "engine/support/error.h"
+#include "engine/support/parallel.h"
 #include "engine/support/text.h"
 #include "models/classifier_size.h"
+#include "models/member_gate.h"
 
 namespace dma {
 
@@ -109,18 +111,27 @@ ClassifierReport Classifier::fit(const Eigen::MatrixXd& inputs, const ClassLabel
   ClassifierReport report;
   report.reason = size.reason;
 
-  std::vector<FittedPart> fitted;
   const std::size_t parts = 1 + size.members;
-  for (std::size_t k = 0; k < parts && !report.interrupted; ++k) {
+  std::vector<std::optional<FittedPart>> found_parts(parts);
+  std::vector<ClassFit> found_fits(parts);
+  MemberGate gate;
+  // Each has three matrices over its weights.
+  constexpr double kMostBytesAtOnce = 2e9;
+  const auto weights = static_cast<double>(rows_of({.hidden = size.hidden, .mean = {}, .factor = {}}).scalars());
+  const auto by_memory = static_cast<std::size_t>(std::clamp(kMostBytesAtOnce / (3 * 8 * weights * weights), 1.0, 1000.0));
+  const std::size_t at_once = std::min({std::max<std::size_t>(1, options_.jobs), parts, by_memory});
+  parallel_for(parts, at_once, [&](std::size_t k) {
+    MemberGate::Pass learning(gate);
+    if (k > 0 && gate.is_closed()) return;  // the linear model is always there
     Part part{.hidden = k == 0 ? std::vector<std::size_t>{} : size.hidden, .mean = {}, .factor = {}};
     const NetworkRows rows = rows_of(part);
     Vector start;
     const ClassPrior prior = prior_of(part, rows, start, options_.seed + k - 1);
-    ClassFitOptions options{.epochs = options_.epochs, .jobs = options_.jobs};
+    ClassFitOptions options{.epochs = options_.epochs, .jobs = std::max<std::size_t>(1, options_.jobs / at_once)};
     options.on_epoch = [&](const ClassEpoch& epoch) {
-      return !on_epoch || on_epoch({k, parts, options_.epochs, epoch});
+      return on_epoch ? learning.ask([&] { return on_epoch({k, parts, options_.epochs, epoch}); }) : !gate.is_closed();
     };
-    ClassFit found = fit_classes(rows, data, prior, std::move(start), options);
+    ClassFit& found = found_fits[k] = fit_classes(rows, data, prior, std::move(start), options);
     const LogitBeliefs left_out = leave_one_out(rows, found.mean, found.factor, data);
     part.scale = found.scale;
     part.stretch = most_likely_stretch(left_out, data.classes);
@@ -128,10 +139,15 @@ ClassifierReport Classifier::fit(const Eigen::MatrixXd& inputs, const ClassLabel
     part.factor = std::move(found.factor.lower);
     Matrix p = class_probabilities(left_out, part.stretch);
     const double score = log_score(p, data.classes);
-    fitted.push_back({std::move(part), std::move(p), score, found.log_evidence});
-    report.epochs.push_back(found.epochs);
-    report.settled.push_back(found.settled);
-    report.interrupted = found.interrupted;
+    found_parts[k] = FittedPart{std::move(part), std::move(p), score, found.log_evidence};
+    if (found.interrupted) gate.close();
+  });
+  std::vector<FittedPart> fitted;
+  for (std::size_t k = 0; k < parts && found_parts[k]; ++k) {
+    fitted.push_back(std::move(*found_parts[k]));
+    report.epochs.push_back(found_fits[k].epochs);
+    report.settled.push_back(found_fits[k].settled);
+    report.interrupted = report.interrupted || found_fits[k].interrupted;
   }
 
   // Nats of the frequencies, the linear model and the networks together; every step up in complexity must earn its

@@ -23,20 +23,24 @@ Json to_json(const SharedState& s) {
   Json json = {{"epoch", s.epoch}, {"mean", packed_vector(s.mean)}, {"scale", json_number(s.scale)}, {"damping", json_number(s.damping)},
                {"noise", Json::array()}};
   for (const LogLinearNoise& n : s.noise) json["noise"].push_back(to_json(n));
-  if (s.watch.best.empty()) return json;
+  if (s.subset > 0) json["subset"] = s.subset;
+  if (s.watch.best.empty() && s.watch.flat == 0) return json;
   json["watch"] = {{"first", s.watch.first}, {"flat", s.watch.flat}, {"reference", json_number(s.watch.reference)},
-                   {"best_score", json_number(s.watch.best_score)}, {"best", to_json(s.watch.best[0])}};
+                   {"best_score", json_number(s.watch.best_score)}};
+  if (!s.watch.best.empty()) json["watch"]["best"] = to_json(s.watch.best[0]);
   return json;
 }
 SharedState state_from(const Json& json) {
   SharedState s{.mean = packed_vector_from(json.at("mean")), .scale = json_number(json.at("scale")), .damping = json_number(json.at("damping")),
                 .noise = {}, .epoch = json.at("epoch").get<int>()};
   for (const Json& n : json.at("noise")) s.noise.push_back(noise_from(n));
+  s.subset = json.value("subset", Index{0});
   s.begin_stage();
   if (!json.contains("watch")) return s;
   const Json& watch = json.at("watch");
   s.watch = {watch.at("first").get<int>(), watch.at("flat").get<int>(), json_number(watch.at("reference")),
-             json_number(watch.at("best_score")), {state_from(watch.at("best"))}};
+             json_number(watch.at("best_score"))};
+  if (watch.contains("best")) s.watch.best = {state_from(watch.at("best"))};
   return s;
 }
 
@@ -63,7 +67,8 @@ void expect(bool holds, const char* what) {
 
 void check_state(const SharedState& s, Index scalars, std::size_t outputs, Index inputs) {
   expect(s.mean.size() == 0 || s.mean.size() == scalars, "the means of the weights do not fit the layers");
-  expect(s.mean.allFinite() && s.scale > 0 && std::isfinite(s.scale) && s.damping > 0 && std::isfinite(s.damping) && s.epoch >= 0,
+  expect(s.mean.allFinite() && s.scale > 0 && std::isfinite(s.scale) && s.damping > 0 && std::isfinite(s.damping) && s.epoch >= 0 &&
+             s.subset >= 0,
          "a number of the learned state is not usable");
   expect(s.noise.size() == outputs || (s.noise.empty() && s.mean.size() == 0), "the noise does not fit the targets");
   for (const LogLinearNoise& n : s.noise)

@@ -177,12 +177,17 @@ JointRegressionOptions::Share JointRegression::share() const {
   return options_.noise_model == NoiseModel::inputs ? JointRegressionOptions::Share::weighted : options_.share;
 }
 
+void JointRegression::watch(Curvature& curvature, const char* what) const {
+  if (options_.on_stage) curvature.watch([this, what](double share) { options_.on_stage({what, share}); });
+}
+
 void JointRegression::fit_rival(Fitting& fitting) {
   const RowData& data = fitting.data;
   SharedState state{.mean = Vector::Zero(linear_.scalars()), .noise = {}};
   for (Index k = 0; k < data.targets.cols(); ++k) state.noise.push_back(LogLinearNoise::constant(kFirstNoise));
   const auto curvature = data.count() <= linear_.scalars() ? make_dual() : make_primal();
   curvature->share(options_.jobs, options_.team);
+  watch(*curvature, "linear model");
   SharedFitOptions joint{.epochs = kRivalEpochs, .least_gain = kRivalGain};
   double evidence = fitting.rival_evidence = fit_shared(linear_, data, linear_prior_, joint, state, *curvature);
   if (noise_by_inputs()) {
@@ -216,7 +221,8 @@ bool JointRegression::fit_member(Fitting& fitting, std::size_t index, Learning& 
                          .learn_scale = options_.learn_scale,
                          .least_gain = options_.least_gain,
                          .jobs = fitting.jobs,
-                         .team = options_.team};
+                         .team = options_.team,
+                         .on_stage = options_.on_stage};
   joint.on_epoch = [&](const SharedEpoch& epoch) {
     const SharedState& state = member.weighted.epoch > 0 ? member.weighted : member.plain;
     std::vector<double> noise;
@@ -234,12 +240,12 @@ bool JointRegression::fit_member(Fitting& fitting, std::size_t index, Learning& 
   }
   const auto curvature = fitting.regime.curvature();
   curvature->share(fitting.jobs, options_.team);
-  if (growing && starts) {
-    learn_on_subsets(network_, data, prior, joint, plain, options_.seed + index);
+  watch(*curvature, "all rows");
+  if (growing && (starts || plain.subset > 0) && learn_on_subsets(network_, data, prior, joint, plain, options_.seed + index)) {
     plain.epoch = std::max(0, options_.epochs - kFullEpochs);
     plain.begin_stage();
   }
-  if (member.plain_done) joint.epochs = plain.epoch;
+  if (member.plain_done || plain.subset > 0) joint.epochs = plain.epoch;
   member.plain_evidence = fit_shared(network_, data, prior, joint, plain, *curvature);
   member.plain_done = going_on;
   SharedState noisy = plain;

@@ -44,6 +44,7 @@ struct JointRegressionOptions {
   std::uint64_t seed = 1;
   std::size_t jobs = 1;                        // threads; no result depends on them
   std::shared_ptr<WorkerTeam> team = nullptr;  // see Curvature::share(); the rows are those of all workers
+  StageWatch on_stage = {};
 };
 
 struct JointRegressionReport {
@@ -76,7 +77,9 @@ class JointRegression {
 
   // The limits of the next fit; a gain of 0 leaves the default.
   void set_limits(int epochs, int weighted_epochs, double least_gain);
-  void share(std::size_t jobs, std::shared_ptr<WorkerTeam> team) { options_.jobs = jobs, options_.team = std::move(team); }
+  void share(std::size_t jobs, std::shared_ptr<WorkerTeam> team, StageWatch on_stage = {}) {
+    options_.jobs = jobs, options_.team = std::move(team), options_.on_stage = std::move(on_stage);
+  }
 
   std::vector<PredictionComponent> predict(const Matrix& rows) const;
   // Geometric mean of the noise variance of these rows, per output, tails left aside.
@@ -114,6 +117,7 @@ class JointRegression {
   struct Fitting;
   void set_jitter(double jitter);
   SharedState first_state(std::size_t member, Index outputs) const;
+  void watch(Curvature& curvature, const char* what) const;
   void fit_rival(Fitting& fitting);
   double nats_ahead(const Fitting& fitting, double score, std::size_t members) const;
   struct Learning;

@@ -157,7 +157,33 @@ class NetworkRows::LayerGains final : public Gains {
     }
   }
 
-  Matrix kernel(const Vector& variance) const override { return kernel_with(*this, variance); }
+  // The lower triangle by products of half the work, then mirrored: Z D^T + D Z^T + D diag |w|^2 D^T = B D^T + D B^T with
+  // B = Z + D diag |w|^2 / 2.
+  Matrix kernel(const Vector& variance) const override {
+    const Index outputs = model_.outputs(), n = last_h_.rows();
+    if (outputs > 1) return kernel_with(*this, variance);
+    const double one = model_.shape_.bias ? 1 : 0;
+    Matrix all = Matrix::Zero(n, n), inner, more;
+    for (std::size_t l = 0; l < layers_.size(); ++l) {
+      const Layer& a = layers_[l];
+      const double v = variance(model_.first_[l]);
+      inner.setConstant(n, n, one);
+      inner.selfadjointView<Eigen::Lower>().rankUpdate(a.h);
+      if (l > 0) more.setZero(n, n);
+      Matrix& gg = l == 0 ? all : more;  // memory that was never touched takes longer to get than to fill
+      gg.selfadjointView<Eigen::Lower>().rankUpdate(a.g[0], v);
+      gg.triangularView<Eigen::Lower>() = gg.cwiseProduct(inner);
+      if (l > 0) all.triangularView<Eigen::Lower>() += more;
+      if (model_.shape_.jitter == 0) continue;
+      const Matrix b = v * (a.gz[0] + a.d[0] * (0.5 * a.w.rowwise().squaredNorm()).asDiagonal());
+      all.triangularView<Eigen::Lower>() += b * a.d[0].transpose();
+      all.triangularView<Eigen::Lower>() += a.d[0] * b.transpose();
+    }
+    all.selfadjointView<Eigen::Lower>().rankUpdate(last_h_, variance(model_.first_.back()));
+    all.array() += variance(model_.first_.back()) * one;
+    all.triangularView<Eigen::StrictlyUpper>() = all.transpose();
+    return all;
+  }
 
   Matrix kernel_with(const Gains& others, const Vector& variance) const override {
     const auto& other = dynamic_cast<const LayerGains&>(others);

@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "engine/support/error.h"
+#include "engine/support/whole_number.h"
 
 namespace dma {
 
@@ -21,7 +23,6 @@ constexpr double kStep = 0.5;
 constexpr int kEpochs = 200;
 constexpr double kLeastGain = 0.001;  // nats an epoch, see LearnOptions
 constexpr std::size_t kRowsPerBatch = 3;
-// Every batch stores a message per weight: this bounds the memory on large tables.
 constexpr std::size_t kMostBatches = 2000;
 
 void learn_jointly(std::size_t rows, Index weights, RegressionSettings& settings) {
@@ -72,6 +73,20 @@ RegressionSettings regression_settings(std::size_t inputs, std::vector<std::size
   else
     learn_by_messages(rows, "hybrid", settings);
   return settings;
+}
+
+std::string bound_stored_messages(const BnnOptions& network, std::size_t rows, LearnOptions& fit) {
+  if (fit.batch_size == 0) return {};
+  double weights = 0;
+  for (std::size_t l = 0; l + 1 < network.layers.size(); ++l)
+    weights += static_cast<double>(network.layers[l] + (network.bias ? 1 : 0)) * static_cast<double>(network.layers[l + 1]);
+  const std::size_t batches = (rows + fit.batch_size - 1) / fit.batch_size;
+  const double bytes = 16 * weights * static_cast<double>(batches * std::max<std::size_t>(1, network.members));
+  if (bytes <= kMostStoredBytes) return {};
+  fit.parts = whole_number<std::size_t>(std::ceil(bytes / kMostStoredBytes), 1, batches);
+  fit.batch_size *= fit.parts;
+  return fmt::format("{} mini-batches share one stored message, so that messages take {:.2g} GB rather than {:.2g} (--parts)", fit.parts,
+                     1e-9 * bytes / static_cast<double>(fit.parts), 1e-9 * bytes);
 }
 
 void set_tempering(LearnOptions& fit, double times) {

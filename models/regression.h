@@ -20,6 +20,11 @@ struct RegressionSettings {
 RegressionSettings regression_settings(std::size_t inputs, std::vector<std::size_t> hidden, std::size_t outputs,
                                        std::size_t rows, const std::string& method = {});
 
+// Mini-batches store a message for every weight, 16 bytes, in each member. Where all of them would take more than this, several share one
+// (LearnOptions::parts), as few as keep to it. For options with a batch_size, that of a part; says so, or nothing.
+inline constexpr double kMostStoredBytes = 5e8;
+std::string bound_stored_messages(const BnnOptions& network, std::size_t rows, LearnOptions& fit);
+
 // Every row's evidence counts that many times, in the first epoch once.
 void set_tempering(LearnOptions& fit, double times);
 

@@ -105,10 +105,13 @@ std::size_t check_data(const Plan& plan, const Data& data, std::span<const Varia
            plan->variables[v].name);
   if (examples == 0) fail("no data: there are no examples");
   check_tables(plan, data, examples);
-  return examples;
+  for (const std::uint32_t place : data.order)
+    if (place >= examples) fail("the order of the data names example {}, but there are {} (0 to {})", place, examples, examples - 1);
+  return data.order.empty() ? examples : data.order.size();
 }
 
-void observe_example(const Data& data, std::size_t example, State& state) {
+void observe_example(const Data& data, std::size_t ordered, State& state) {
+  const std::size_t example = data.place(ordered);
   for (const Tables& table : data.tables) {
     const std::size_t entries = entries_of(group_of(state.plan(), table), table);
     state.set_table(table.factor, table.port, table.elements.subspan(example * entries, entries));

@@ -118,11 +118,32 @@ Learner::Worker::Worker(State& its_state) : state(its_state) {}
 Learner::Worker::Worker(State&& its_own) : own(std::make_unique<State>(std::move(its_own))), state(*own) {}
 
 void Learner::learn_batch(const Data& data, std::size_t batch, Worker& worker) {
+  const auto [begin, end] = shares_.examples_of_batch(batch);
+  const std::size_t size = end - begin, parts = std::min(options_.parts, size);
+  if (parts <= 1) return learn_examples(data, begin, end, {batch, sites_.site(batch)}, worker);
+  worker.part_tau.resize(scalars_), worker.part_rho.resize(scalars_);
+  const MessageArrays share{worker.part_tau.data(), worker.part_rho.data()};
+  for (const auto& [id, scalars, is_frozen] : shared_)
+    if (!is_frozen) sites_.begin_parts(scalars, batch, parts, share.from(scalars.first));
+  for (std::size_t p = 0; p < parts; ++p) {
+    learn_examples(data, begin + p * size / parts, begin + (p + 1) * size / parts, {batch, share, true}, worker);
+    if (team_->size() == 1) tell(static_cast<double>(batch) + static_cast<double>(p + 1) / static_cast<double>(parts), sites_.batches());
+  }
+}
+
+void Learner::tell(double done, std::size_t of) const {
+  if (options_.on_stage) options_.on_stage({{}, done / static_cast<double>(of)});
+}
+
+void Learner::learn_examples(const Data& data, std::size_t begin, std::size_t end, const Sites::Learned& learned, Worker& worker) {
+  const auto of = [&](const Sites::Range& scalars) {
+    return Sites::Learned{learned.batch, learned.old.from(scalars.first), learned.is_part};
+  };
   State& state = worker.state;
   for (auto* array : {&worker.cavity_tau, &worker.cavity_rho}) array->resize(scalars_);
   const MessageArrays cavity{worker.cavity_tau.data(), worker.cavity_rho.data()};
   for (const auto& [id, scalars, is_frozen] : shared_)
-    if (!is_frozen) sites_.take_out(scalars, batch, state.context(id), cavity.from(scalars.first), worker.has_points);
+    if (!is_frozen) sites_.take_out(scalars, of(scalars), state.context(id), cavity.from(scalars.first), worker.has_points);
   const bool compares_nothing = worker.has_points;  // with what is known exactly
   if (compares_nothing)
     for (auto* array : {&worker.said_tau, &worker.said_rho}) array->assign(scalars_, 0.0);
@@ -134,7 +155,6 @@ void Learner::learn_batch(const Data& data, std::size_t batch, Worker& worker) {
   std::vector<const SharedVariable*> absorbing;  // what is held learns by itself
   for (const SharedVariable& variable : shared_)
     if (!variable.is_frozen && (compares_nothing || !executor.hold(variable.id))) absorbing.push_back(&variable);
-  const auto [begin, end] = shares_.examples_of_batch(batch);
   for (std::size_t n = begin; n < end; ++n) {
     observe_example(data, n, state);
     solve_example(state, executor, worker.record);
@@ -149,7 +169,7 @@ void Learner::learn_batch(const Data& data, std::size_t batch, Worker& worker) {
   const double step = step_of_batch();
   for (const auto& [id, scalars, is_frozen] : shared_)
     if (!is_frozen)
-      sites_.put_back(scalars, batch, step, state.context(id), cavity.from(scalars.first), said(scalars), worker.has_points);
+      sites_.put_back(scalars, of(scalars), step, state.context(id), cavity.from(scalars.first), said(scalars), worker.has_points);
 }
 
 LearnReport Learner::fit(const Data& data, const Callback& callback) {
@@ -162,6 +182,7 @@ LearnReport Learner::fit(const Data& data, const Callback& callback) {
     throw;
   }
   rebuild_context();
+  std::vector<Natural>().swap(fitted_);  // of a large table it is as much as two columns
   report.epochs = memory().epochs;
   return report;
 }
@@ -205,8 +226,10 @@ LearnReport Learner::run_epochs(const Data& data, const Callback& callback) {
     if (team_->size() == 1) {
       alone.has_points = has_points_;
       alone.record = record;
-      for (std::size_t b = 0; b < sites_.batches(); ++b)
+      for (std::size_t b = 0; b < sites_.batches(); ++b) {
+        tell(static_cast<double>(b), sites_.batches());
         if (sites_.is_active(b)) learn_batch(data, b, alone);
+      }
       record = alone.record;
     } else {
       learn_in_rounds(data, record);
@@ -237,6 +260,7 @@ void Learner::set_stopping(const LearnOptions& rules) {
   changed.floor = rules.floor;
   changed.patience = rules.patience;
   changed.least_gain = rules.least_gain;
+  changed.on_stage = rules.on_stage;
   check(changed);
   options_ = std::move(changed);
 }

@@ -52,7 +52,7 @@ class Learner {
 
   // The rule that has fired, if one has; fit() may still be called to go on.
   std::optional<LearnReport::Stop> finished() const { return stop_reason(options_, memory().epochs); }
-  // Of these options, those that say when to stop: epochs, tolerance, floor, patience and least_gain.
+  // Of these options, those that say when to stop: epochs, tolerance, floor, patience and least_gain; and who watches.
   void set_stopping(const LearnOptions& rules);
 
   // What a mini-batch taught is taken back: the belief is then the prior times the other stored messages, and further
@@ -68,7 +68,7 @@ class Learner {
   // What is known of the targets given inputs, example by example (targets in `inputs` are ignored): mean and variance of
   // every element of every target, one example after the other.
   void predict(const Data& inputs, std::span<double> means, std::span<double> variances) const;
-  // The same for the learned examples themselves, each as if its mini-batch had never been learned.
+  // The same for the learned examples themselves, each as if its mini-batch, or its part of it, had never been learned.
   void predict_left_out(const Data& data, std::span<double> means, std::span<double> variances) const;
   std::size_t target_size() const;  // elements of all targets
   // Sums over the fitted examples of all workers.
@@ -107,6 +107,7 @@ class Learner {
     State& state;
     bool has_points = false;                      // a context is known exactly somewhere
     std::vector<double> cavity_tau, cavity_rho;   // of the mini-batch
+    std::vector<double> part_tau, part_rho;       // of its stored message, what one of its parts stands for
     std::vector<double> said_tau, said_rho;       // by the mini-batch, where contexts are known exactly
     EpochRecord record;
   };
@@ -117,6 +118,8 @@ class Learner {
   void contexts_changed();
   LearnReport run_epochs(const Data& data, const Callback& callback);
   void learn_batch(const Data& data, std::size_t batch, Worker& worker);
+  void learn_examples(const Data& data, std::size_t begin, std::size_t end, const Sites::Learned& learned, Worker& worker);
+  void tell(double done, std::size_t of) const;  // who watches
   double step_of_batch() const;
   void learn_in_rounds(const Data& data, EpochRecord& record);
   void learn_from_contexts(const Data& data, std::size_t batch, Worker& worker, std::span<double> change);
@@ -128,7 +131,7 @@ class Learner {
     std::size_t count = 0;
   };
   SumAndCount log_likelihood_of(const Data& data, Shares::Range batches) const;
-  void give_contexts(State& predictor, std::optional<std::size_t> without_batch = {}) const;
+  void give_contexts(State& predictor, std::optional<std::size_t> without_batch = {}, double share = 1) const;
   void predict_fitted(const Data& data);
   void predict_examples(State& predictor, const Data& inputs, std::size_t begin, std::size_t end,
                         std::span<Natural> messages) const;

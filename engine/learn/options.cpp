@@ -9,6 +9,7 @@ namespace dma {
 
 void check(const LearnOptions& o) {
   if (o.batches == 0) fail("the number of batches is 0; at least 1 is expected");
+  if (o.parts == 0) fail("the number of parts of a mini-batch is 0; at least 1 is expected");
   if (o.epochs < 0) fail("epochs is {}; 0 or more is expected", o.epochs);
   if (o.patience < 0) fail("patience is {}; 0 or more is expected", o.patience);
   if (!(o.tolerance >= 0)) fail("tolerance is {}; 0 or more is expected", o.tolerance);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "engine/graph/graph.h"
+#include "engine/learn/stage.h"
 
 namespace dma {
 
@@ -15,6 +16,10 @@ struct LearnOptions {
   std::vector<VariableId> targets = {};  // observed variables to predict; the log-likelihood is theirs. A model sets them
   std::size_t batches = 10;              // mini-batches, at most one per example
   std::size_t batch_size = 0;            // if given, instead of batches: at most this many examples in each
+  // A mini-batch is learned in this many parts, one after the other, each from what is known without its share of what
+  // the mini-batch said before: 1 / parts of it, as in averaged and stochastic expectation propagation. One stored message,
+  // 16 bytes for every shared scalar, then serves so many times more examples.
+  std::size_t parts = 1;
   int epochs = 200;                      // the limit
   // Stop when |L_e - L_(e-1)| / max(floor, |L_(e-1)|) < tolerance, L_e the mean log predictive density after epoch e.
   double tolerance = 0.1;
@@ -39,6 +44,7 @@ struct LearnOptions {
   std::size_t workers = 1;
   std::size_t jobs = 1;                  // threads; no result depends on them
   std::shared_ptr<WorkerTeam> team = nullptr;  // the workers, if they are not all of this process
+  StageWatch on_stage = {};
 };
 
 // Throws Error for a number outside its range, by the option's name.

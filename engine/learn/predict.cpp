@@ -13,11 +13,11 @@ std::size_t Learner::target_size() const {
   return size;
 }
 
-void Learner::give_contexts(State& predictor, std::optional<std::size_t> without_batch) const {
+void Learner::give_contexts(State& predictor, std::optional<std::size_t> without_batch, double share) const {
   for (const auto& [id, scalars, is_frozen] : shared_) {
     const MessageArrays from = state_->context(id), to = predictor.context(id);
     if (without_batch) {
-      sites_.form_cavity(scalars, *without_batch, from, to);
+      sites_.form_cavity(scalars, *without_batch, share, from, to);
     } else {
       std::copy_n(from.tau, scalars.size, to.tau);
       std::copy_n(from.rho, scalars.size, to.rho);
@@ -84,8 +84,8 @@ void Learner::predict_left_out(const Data& data, std::span<double> means, std::s
   crew_->run(parts, [&](std::size_t part) {
     State predictor = predict_state_->copy();
     for (std::size_t b = part * batches / parts; b < (part + 1) * batches / parts; ++b) {
-      give_contexts(predictor, b);
       const auto [begin, end] = shares.examples_of_batch(b);
+      give_contexts(predictor, b, 1 / static_cast<double>(std::max<std::size_t>(1, std::min(options_.parts, end - begin))));
       predict_examples(predictor, data, begin, end, messages);
     }
   });
@@ -134,7 +134,8 @@ Learner::SumAndCount Learner::log_likelihood_of(const Data& data, Shares::Range 
         const auto& v = plan_->variables[target.value];
         const Observations own = observations_of(data, target);
         const std::size_t lanes = v.family.lanes(), numbers = v.family.values();
-        for (std::size_t i = n * v.values(); i < (n + 1) * v.values(); i += numbers, k += lanes) {
+        const std::size_t first = data.place(n) * v.values();
+        for (std::size_t i = first; i < first + v.values(); i += numbers, k += lanes) {
           if (!own.is_missing.empty() && own.is_missing[i] != 0) continue;
           ++count;
           sum += v.family->log_density(std::span(fitted_).subspan(k, lanes), own.values.subspan(i, numbers));

@@ -32,6 +32,7 @@ void Learner::learn_in_rounds(const Data& data, EpochRecord& record) {
   std::vector<std::unique_ptr<Worker>> workers(local);
   crew_->run(local, [&](std::size_t w) { workers[w] = std::make_unique<Worker>(state_->copy()); });
   for (std::size_t round = 0; round < shares_.rounds(); ++round) {
+    tell(static_cast<double>(round), shares_.rounds());
     crew_->run(local, [&](std::size_t w) {
       const auto [first, last] = shares_.batches(w);
       const std::span<double> change(changes.data() + w * each, each);

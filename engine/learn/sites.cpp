@@ -136,25 +136,36 @@ void Sites::form_context(Range range, const MessageArrays& context) const {
     context.set(i, multiply({prior_tau_[range.first + i], prior_rho_[range.first + i]}, context[i]));
 }
 
-void Sites::form_cavity(Range range, std::size_t without_batch, const MessageArrays& context, const MessageArrays& cavity) const {
+void Sites::form_cavity(Range range, std::size_t without_batch, double share, const MessageArrays& context,
+                        const MessageArrays& cavity) const {
   for (std::uint32_t i = 0; i < range.size; ++i) {
     const std::uint32_t k = range.first + i;
     const Natural known = context[i];
     if (known.is_point())
       cavity.set(i, product(k, {prior_tau_[k], prior_rho_[k]}, without_batch));
     else
-      cavity.set(i, divide(known, power(site_at(without_batch, k), weight_)));
+      cavity.set(i, divide(known, power(site_at(without_batch, k), weight_ * share)));
   }
 }
 
-void Sites::take_out(Range range, std::size_t batch, const MessageArrays& context, const MessageArrays& cavity,
+void Sites::begin_parts(Range range, std::size_t batch, std::size_t parts, const MessageArrays& share) {
+  const MessageArrays whole = site(batch).from(range.first);
+  for (std::uint32_t i = 0; i < range.size; ++i) {
+    share.set(i, power(whole[i], 1 / static_cast<double>(parts)));
+    whole.set(i, {});
+  }
+}
+
+void Sites::take_out(Range range, const Learned& learned, const MessageArrays& context, const MessageArrays& cavity,
                      bool has_points) {
-  const MessageArrays old = site(batch).from(range.first);
+  const MessageArrays& old = learned.old;
   if (has_points) {
+    // A site of parts holds those that were learned already.
+    const auto without = learned.is_part ? std::nullopt : std::optional(learned.batch);
     for (std::uint32_t i = 0; i < range.size; ++i) {
       const std::uint32_t k = range.first + i;
       // What a point mass covered is not to be had by division.
-      const Natural left = old[i].is_point() ? product(k, {prior_tau_[k], prior_rho_[k]}, batch)
+      const Natural left = old[i].is_point() ? product(k, {prior_tau_[k], prior_rho_[k]}, without)
                                              : divide(context[i], power(old[i], copies_));
       cavity.set(i, left);
       context.set(i, left);
@@ -176,35 +187,42 @@ void Sites::take_out(Range range, std::size_t batch, const MessageArrays& contex
     assert(any_sign_[range.first + i] || context.rho[i] >= -1e-9 * weight_ * old.rho[i]);
 }
 
-void Sites::put_back(Range range, std::size_t batch, double step, const MessageArrays& context, const MessageArrays& cavity,
+void Sites::put_back(Range range, const Learned& learned, double step, const MessageArrays& context, const MessageArrays& cavity,
                      const MessageArrays& said, bool has_points) {
-  const MessageArrays stored = site(batch).from(range.first);
-  // The old site counts `weight` times in the context, and `copies` of it were taken out; so with the new one.
+  const MessageArrays stored = site(learned.batch).from(range.first);
+  // The old message counts `weight` times in the context, and `copies` of it were taken out; so with the new one.
   const double weight = weight_, copies = copies_;
   if (!has_points) {
-    const auto replace = [&](double* site, double* in_context, const double* left) {
+    const auto replace = [&](double* site, const double* before, double* in_context, const double* left, const auto& store) {
       DMA_INDEPENDENT
       for (std::size_t i = 0; i < range.size; ++i) {
-        const double old = site[i], gained = in_context[i] - left[i], change = step * (gained - old);
+        const double old = before[i], gained = in_context[i] - left[i], change = step * (gained - old);
         in_context[i] = left[i] + copies * old + weight * change;
-        site[i] = old + change;
+        store(site[i], old + change);
       }
     };
-    replace(stored.tau, context.tau, cavity.tau);
-    replace(stored.rho, context.rho, cavity.rho);
+    const auto replace_both = [&](const auto& store) {
+      replace(stored.tau, learned.old.tau, context.tau, cavity.tau, store);
+      replace(stored.rho, learned.old.rho, context.rho, cavity.rho, store);
+    };
+    if (learned.is_part)
+      replace_both([](double& site, double value) { site += value; });
+    else
+      replace_both([](double& site, double value) { site = value; });
     return;
   }
   for (std::uint32_t i = 0; i < range.size; ++i) {
-    const Natural old = stored[i], left = cavity[i];
+    const Natural old = learned.old[i], left = cavity[i];
     const Natural gained = left.is_point() ? said[i] : divide(context[i], left);
+    Natural now = gained;
     if (left.is_point() || old.is_point() || gained.is_point()) {  // there is nothing between a point mass and a message
-      stored.set(i, gained);
       context.set(i, multiply(left, power(gained, weight)));
     } else {
       const Natural change{step * (gained.tau - old.tau), step * (gained.rho - old.rho)};
-      stored.set(i, {old.tau + change.tau, old.rho + change.rho});
+      now = {old.tau + change.tau, old.rho + change.rho};
       context.set(i, {left.tau + copies * old.tau + weight * change.tau, left.rho + copies * old.rho + weight * change.rho});
     }
+    stored.set(i, learned.is_part ? multiply(stored[i], now) : now);
   }
 }
 

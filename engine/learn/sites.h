@@ -44,28 +44,37 @@ class Sites {
   LearnMemory condensed() const;  // all sites as the one of a single mini-batch of weight 1
   LearnMemory condensed_of(const MessageArrays& sum) const;  // ... of which this is the sum, see sum_sites()
 
+  MessageArrays site(std::size_t batch) { return {memory_.tau[batch].data(), memory_.rho[batch].data()}; }
   MessageArrays prior() { return {prior_tau_.data(), prior_rho_.data()}; }
 
   // Below, a range of scalars is that of one shared variable.
   struct Range {
     std::uint32_t first = 0, size = 0;
   };
-  // The context, or without one mini-batch the cavity of that.
+  // The context, or without one mini-batch, or this share of it, the cavity of that.
   void form_context(Range range, const MessageArrays& context) const;
-  void form_cavity(Range range, std::size_t without_batch, const MessageArrays& context, const MessageArrays& cavity) const;
+  void form_cavity(Range range, std::size_t without_batch, double share, const MessageArrays& context, const MessageArrays& cavity) const;
   // The sites of the mini-batches [first, last) alone, as often as they count, and the context made of such sums over all.
   void sum_sites(Range range, std::size_t first, std::size_t last, const MessageArrays& sum) const;
   void form_context_of(Range range, const MessageArrays& sum, const MessageArrays& context) const;
-  // A copy of the site leaves the context, which then is the cavity, kept to be compared with later.
-  void take_out(Range range, std::size_t batch, const MessageArrays& context, const MessageArrays& cavity, bool has_points);
-  // The cavity has become `context` by what the mini-batch now says. Its site goes `step` of the way there, and the context
+  // A mini-batch in parts: the share of the site that each of them stands for. The site is then uniform, and gains what
+  // put_back() says of them.
+  void begin_parts(Range range, std::size_t batch, std::size_t parts, const MessageArrays& share);
+  // What is learned anew: a mini-batch, by its site, or one of its parts, by its share. Of the scalars of a range.
+  struct Learned {
+    std::size_t batch = 0;
+    MessageArrays old;
+    bool is_part = false;
+  };
+  // A copy of the old message leaves the context, which then is the cavity, kept to be compared with later.
+  void take_out(Range range, const Learned& learned, const MessageArrays& context, const MessageArrays& cavity, bool has_points);
+  // The cavity has become `context` by what is said now. The old message goes `step` of the way there, and the context
   // follows. `said` is the same by itself, for what the cavity knew exactly and nothing can be compared with. Different
   // mini-batches may be taken out of different contexts, and put back, at the same time.
-  void put_back(Range range, std::size_t batch, double step, const MessageArrays& context, const MessageArrays& cavity,
+  void put_back(Range range, const Learned& learned, double step, const MessageArrays& context, const MessageArrays& cavity,
                 const MessageArrays& said, bool has_points);
 
  private:
-  MessageArrays site(std::size_t batch) { return {memory_.tau[batch].data(), memory_.rho[batch].data()}; }
   Natural site_at(std::size_t batch, std::size_t scalar) const { return {memory_.tau[batch][scalar], memory_.rho[batch][scalar]}; }
   Natural added_at(std::size_t scalar) const {
     return memory_.added_tau.empty() ? Natural() : Natural{memory_.added_tau[scalar], memory_.added_rho[scalar]};

@@ -108,6 +108,30 @@ TEST_CASE("classifier: the same seed gives the same bits, and far from all rows 
   CHECK(p.row(1).maxCoeff() < 0.9);
 }
 
+TEST_CASE("classifier: members that are learned at the same time are the same bits, and stop together") {
+  const Matrix x = random_matrix(80, 2, 5);
+  const auto fitted = [&](std::size_t jobs, int most_epochs) {
+    Classifier c({.hidden = std::vector<std::size_t>{6}, .members = 3, .seed = 4, .jobs = jobs});
+    std::vector<int> told(4);
+    int inside = 0;
+    const ClassifierReport report = c.fit(x, ClassLabels::of(quadrants(x)), [&](const ClassifierEpoch& e) {
+      CHECK(++inside == 1);  // one at a time
+      --inside;
+      return ++told.at(e.part) < most_epochs;
+    });
+    return std::pair{c.predict(x), report};
+  };
+  const auto [alone, one] = fitted(1, 1000);
+  const auto [together, four] = fitted(4, 1000);
+  CHECK(alone == together);
+  CHECK(one.epochs == four.epochs);
+  CHECK(!four.interrupted);
+  const auto [stopped, report] = fitted(4, 2);
+  CHECK(report.interrupted);
+  CHECK(stopped.allFinite());
+  for (const int epochs : report.epochs) CHECK(epochs <= 2);
+}
+
 TEST_CASE("classifier: wrong options and data are refused") {
   const Matrix x = random_matrix(4, 2, 1);
   const std::vector<std::string> labels{"a", "b", "a", "b"};

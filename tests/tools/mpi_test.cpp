@@ -71,6 +71,25 @@ TEST_CASE("mpi: a fit whose process was killed goes on from its checkpoint to th
   CHECK(folder.read("part.json") == folder.read("whole.json"));
 }
 
+TEST_CASE("mpi: Ctrl-C to mpirun leaves a checkpoint and one line with the command that goes on, to the same bytes") {
+  if (!has_mpi()) return;
+  const TemporaryFolder folder;
+  folder.write("t.csv", table(400));
+  folder.write("interrupted.sh", "\"$@\" & while [ ! -e part.json.checkpoint ] && kill -0 $!; do sleep 0.02; done; kill -INT $!; wait $!\n");
+  std::string started = mpirun(2);
+  started.insert(started.find("mpirun -n"), "sh interrupted.sh ");
+  const std::string fit =
+      "fit t.csv --target y --method hybrid --hidden 8 --batch-size 20 --least-gain 0 --epochs 1000 --checkpoint-every 5 --model ";
+  const auto whole = run_dma(folder, fit + "whole.json --quiet --workers 2");
+  REQUIRE_MESSAGE(whole.exit_code == 0, whole.errors);
+  const auto stopped = run_dma(folder, fit + "part.json", started);
+  CHECK(stopped.exit_code != 0);
+  CHECK_MESSAGE(stopped.errors.find("checkpoint: mpirun -n 2") != std::string::npos, stopped.errors);
+  const auto resumed = run_dma(folder, fit + "part.json --quiet --workers 2 --resume part.json.checkpoint");
+  CHECK_MESSAGE(resumed.exit_code == 0, resumed.errors);
+  CHECK(folder.read("part.json") == folder.read("whole.json"));
+}
+
 TEST_CASE("mpi: processes go on from their checkpoint to the same bytes") {
   if (!has_mpi()) return;
   const TemporaryFolder folder;

@@ -105,6 +105,16 @@ TEST_CASE("progress: members at the same time, members to come and a resumed fit
   CHECK(joint.line(12) == "[####################] epoch 12  log-likelihood 12.0000  faults 0  0:12 so far");
 }
 
+TEST_CASE("progress: what runs inside an epoch is shown until the epoch has ended") {
+  FitProgress progress(1, {.epochs = 10, .tolerance = 0}, 0, false);
+  progress.set({"linear model", 0.25});
+  CHECK(progress.line(1) == "[....................] first epoch: linear model 25 %  0:01 so far");
+  progress.add(epoch_of(0, 1, 1), 1);
+  CHECK(progress.line(1).find("epoch 1  log-likelihood") != std::string::npos);
+  progress.set({"", 0.5});
+  CHECK(progress.line(2).find("epoch 1, next: 50 %  log-likelihood") != std::string::npos);
+}
+
 TEST_CASE("progress: gains that shrink by a constant factor are followed to the epoch at which the rule fires") {
   for (const double factor : {0.5, 0.8, 0.9, 0.95}) {
     const LearnOptions by_gain{.epochs = 500, .tolerance = 0, .least_gain = 0.001};

@@ -74,6 +74,17 @@ std::string complaint_about_number(const std::string& text) {
 }
 std::string complaint_about_file(const std::string& text) { return text.empty() ? "an empty name is given; a file is expected" : ""; }
 
+// "--season: 1 required UINT:INT in [2 - 10000] missing", in words.
+std::string complaint_about_missing(const std::string& text) {
+  const auto count = text.find(": 1 required ");
+  if (count == text.npos || !text.ends_with(" missing")) return text;
+  const auto bounds = text.find('[', count), to = text.find(" - ", bounds), end = text.find(']', to);
+  const std::string option = text.substr(0, count);
+  if (end == text.npos) return fmt::format("{}: nothing is given; a value is expected after it", option);
+  return fmt::format("{}: nothing is given; a whole number from {} to {} is expected after it", option,
+                     text.substr(bounds + 1, to - bounds - 1), text.substr(to + 3, end - to - 3));
+}
+
 }  // namespace
 
 Option Option::required() const { return Option(option_->required()); }
@@ -137,7 +148,7 @@ int CommandLine::run(int count, char** arguments) const {
   } catch (const CLI::ParseError& e) {
     if (e.get_exit_code() == 0) return app_->exit(e);  // --help, --version
     const std::string name = app_->get_name();
-    fail("{} ({} --help, or {} <command> --help, shows what is expected)", e.what(), name, name);
+    fail("{} ({} --help, or {} <command> --help, shows what is expected)", complaint_about_missing(e.what()), name, name);
   } catch (const Exit& e) {
     return e.code;
   }

@@ -10,6 +10,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -51,6 +52,11 @@ class CsvReader {
     std::vector<std::string> cells = {};
   };
   Eigen::MatrixXd read(std::span<const std::size_t> columns, Missing missing = Missing::is_error, ClassColumn* classes = nullptr);
+
+  // Of a file whose rows are all plain (csv_plain.h): those of one of so many shards of about as many bytes each, which together
+  // are all rows in their order; the bytes of the others are not read. Nothing where the shard holds a line that is not plain, or
+  // what is no file. Instead of read().
+  std::optional<Eigen::MatrixXd> read_shard(std::span<const std::size_t> columns, std::size_t shard, std::size_t shards);
 
   // The same as text without quotes, empty where a cell is. Control characters are an Error.
   struct TextRow {

@@ -1,5 +1,8 @@
 // dma fit: from a table of numbers to a network with honest uncertainty.
 #include <fmt/format.h>
+#if __has_include(<malloc.h>)
+#include <malloc.h>
+#endif
 #include <unistd.h>
 
 #include <filesystem>
@@ -24,6 +27,7 @@
 #include "tools/dma/picture.h"
 #include "tools/dma/progress.h"
 #include "tools/dma/saved_fit.h"
+#include "tools/dma/shared_table.h"
 #include "tools/dma/shell_quoted.h"
 #include "tools/dma/standard_streams.h"
 #include "tools/dma/training_data.h"
@@ -104,7 +108,9 @@ Learned learn(Bnn& net, const TrainingData& data, const LearnOptions& options, c
     if (regularly && epoch.record.epoch % request.checkpoint_every == 0) try_checkpoint(request, net, data, options);
     return !interrupt.requested();
   };
-  Learned learned{net.fit(data.inputs, data.outputs, options, on_epoch)};
+  LearnOptions watched = options;
+  watched.on_stage = bar.stage_watch();
+  Learned learned{net.fit(data.inputs, data.outputs, watched, on_epoch)};
   learned.signal = team.largest(interrupt.signal());
   if (learned.report.interrupted && !checkpoint_path(request).empty())
     learned.has_checkpoint = try_checkpoint(request, net, data, options);
@@ -118,13 +124,23 @@ void say_how_to_resume(const FitRequest& request) {
     say("interrupted; go on with: " + resume_line(request));
 }
 
-TrainingData read_rows_to_fit(const FitRequest& request) {
+TrainingData read_rows_to_fit(const FitRequest& request, const FitTeam& team) {
   std::optional<ProgressLine> line;
   if (!request.quiet && !request.json) line.emplace();
+  const auto show = [&](double share) {
+    if (line) line->show(fmt::format("reading {}: {:.0f} %", printable(request.data), 100 * share));
+  };
+  if (team.is_shared())
+    if (auto shared = read_shared_table(request, team.group(), show)) return std::move(*shared);
   return read_training_data(request.data, request.targets, request.features, request.holdout, request.settings.seed,
-                            request.numbers_are_classes, [&](double share) {
-                              if (line) line->show(fmt::format("reading {}: {:.0f} %", printable(request.data), 100 * share));
-                            });
+                            request.numbers_are_classes, show);
+}
+
+// What was read in pieces leaves gaps among what is kept, and these are as large as the table.
+void return_free_memory() {
+#ifdef __GLIBC__
+  malloc_trim(0);
+#endif
 }
 
 void fit(FitRequest request) {
@@ -134,7 +150,8 @@ void fit(FitRequest request) {
   if (!request.update.empty()) return fit_update(request);
   if (request.targets.empty()) fail("--target is missing: name the column to predict, as in --target price");
   check_files(request);
-  TrainingData data = read_rows_to_fit(request);
+  TrainingData data = read_rows_to_fit(request, team);
+  return_free_memory();
   if (data.has_classes()) {
     team.refuse("a classifier");
     return fit_classifier(request, data);

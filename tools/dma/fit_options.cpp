@@ -72,6 +72,11 @@ void add_fit_settings(Command command, FitSettings& s) {
   command.add_option("--batch-size", s.batch_size, "rows in a mini-batch, instead of --batches")
       .excludes(batches)
       .group(learning);
+  command
+      .add_option("--parts", s.parts,
+                  "mini-batches that share one stored message of 16 bytes a weight: less memory (default: 1, more where messages "
+                  "would take over 0.5 GB)")
+      .group(learning);
   command.add_option("--epochs", s.epochs, "most passes over the data").group(learning);
   command
       .add_option("--tolerance", s.tolerance, "stop when the train log-likelihood changes relatively by less than this")

@@ -88,6 +88,8 @@ void check(const FitSettings& s, const std::vector<double>& slopes, const std::v
   for (const auto& [option, value] : {std::pair{"--batches", s.batches}, std::pair{"--batch-size", s.batch_size}})
     if (value && (*value < 1 || *value > rows))
       fail("{}: {} is given, but there are {} rows to learn from; 1 to {} is expected", option, *value, rows, rows);
+  if (s.parts && (*s.parts < 1 || *s.parts > rows))
+    fail("--parts: {} is given, but there are {} rows to learn from; 1 to {} is expected", *s.parts, rows, rows);
   if (s.epochs && *s.epochs < 1) fail("--epochs: {} is given; at least 1 is expected", *s.epochs);
   if (s.patience && *s.patience < 0) fail("--patience: {} is given; 0 or more is expected", *s.patience);
   if (s.least_gain && !(*s.least_gain >= 0)) fail("--least-gain: {} is given; 0 or more is expected", *s.least_gain);
@@ -107,8 +109,7 @@ void check_size(const Model& model, std::size_t rows) {
   if (stored > kMostStored)
     fail(
         "{:.3g} weights in each of {} members with {:.3g} batches need {:.3g} GB; choose a smaller --hidden, fewer "
-        "--batches "
-        "or fewer --members",
+        "--batches, more --parts or fewer --members",
         weights, model.network.members, batches, stored * 8e-9);
 }
 
@@ -125,7 +126,7 @@ void check_workers(const FitSettings& s, LearnOptions& fit, std::size_t rows) {
 const char* option_of_messages(const FitSettings& s) {
   for (const auto& [option, given] :
        {std::pair{"--tempering", s.tempering.has_value()}, std::pair{"--choose", s.choose}, std::pair{"--batches", s.batches.has_value()},
-        std::pair{"--batch-size", s.batch_size.has_value()}, std::pair{"--learn-prior", s.learn_prior.has_value()},
+        std::pair{"--batch-size", s.batch_size.has_value()}, std::pair{"--parts", s.parts.has_value()}, std::pair{"--learn-prior", s.learn_prior.has_value()},
         std::pair{"--tolerance", s.tolerance.has_value()}, std::pair{"--patience", s.patience.has_value()}})
     if (given) return option;
   return nullptr;
@@ -196,6 +197,14 @@ Model model_for(const FitSettings& s, std::size_t inputs, std::size_t targets, s
   if (s.tempering) set_tempering(fit, *s.tempering);
   fit.workers = s.workers;
   fit.jobs = s.jobs;
+  if (s.parts) {
+    const std::size_t batches = fit.batch_size > 0 ? (rows + fit.batch_size - 1) / fit.batch_size : fit.batches;
+    fit.parts = std::min(*s.parts, batches);
+    fit.batches = (batches + fit.parts - 1) / fit.parts;
+    fit.batch_size *= fit.parts;
+  } else if (const std::string shared = network.is_joint() ? "" : bound_stored_messages(network, rows, fit); !shared.empty()) {
+    model.reason += "; " + shared;
+  }
   if (network.method != "joint" && fit.workers > 1) check_workers(s, fit, rows);
   check_size(model, rows);
   return model;

@@ -25,7 +25,7 @@ struct FitSettings {
   std::optional<std::size_t> members = {};
   std::optional<std::string> method = {};
   std::optional<double> tempering = {};
-  std::optional<std::size_t> batches = {}, batch_size = {};
+  std::optional<std::size_t> batches = {}, batch_size = {}, parts = {};
   std::optional<int> epochs = {}, patience = {};
   std::optional<double> tolerance = {}, least_gain = {};
   bool choose = false;  // what of tempering and learned priors is not given, by held-back rows

@@ -34,6 +34,7 @@ void FitTeam::share(const FitRequest& request, const BnnOptions& network, LearnO
   for (const auto& [option, file] : {std::pair{"--plot", &request.plot}, std::pair{"--report", &request.report}})
     if (!file->empty())
       fail("{}: every process has some of the rows, and the picture is of all; make it without mpirun", option);
+  if (!data.known_fingerprint.empty()) return;  // they were read that way
   data.known_fingerprint = data.compute_fingerprint();
   const std::size_t rows = data.rows(), workers = options.workers;
   const auto order = deal_rows(rows, workers, network.seed);

@@ -19,12 +19,13 @@ class FitTeam {
 
   bool is_shared() const { return group_.size() > 1; }
   void refuse(const char* what) const;  // an Error where the fit is shared
-  // The options get their team. Sweeps need no rows but those of the workers of this process, so the others are dropped; joint
-  // learning keeps all.
+  // The options get their team. Sweeps need no rows but those of the workers of this process, so the others, if they are there
+  // (see read_shared_table), are dropped; joint learning keeps all.
   void share(const FitRequest& request, const BnnOptions& network, LearnOptions& options, TrainingData& data) const;
   // While it lives, the first process says how to go on should it be stopped: mpirun stops all when one of them died.
   std::unique_ptr<std::jthread> warn_when_stopped(const InterruptWatch& interrupt, const std::string& resume_line) const;
   int largest(int value) const { return group_.largest(value); }
+  const ProcessGroup& group() const { return group_; }
   void leave() { group_.leave(); }
 
  private:

@@ -2,8 +2,11 @@
 #pragma once
 
 #include <Eigen/Dense>
+#include <memory>
 #include <string>
 #include <vector>
+
+#include "engine/learn/worker_team.h"
 
 namespace dma {
 
@@ -12,7 +15,9 @@ struct IdleColumns {
   std::string text;                // one line about those left out; empty if there are none
 };
 
-// Features that are constant, or copies of earlier ones up to shift and scale: they say nothing, or nothing new.
-IdleColumns idle_columns(const Eigen::MatrixXd& features, const std::vector<std::string>& names);
+// Features that are constant, or copies of earlier ones up to shift and scale: they say nothing, or nothing new. Of a team of
+// processes with one worker each, every one gives the rows it has and gets the same answer.
+IdleColumns idle_columns(const Eigen::Ref<const Eigen::MatrixXd>& features, const std::vector<std::string>& names,
+                         const std::shared_ptr<WorkerTeam>& team = local_team(1));
 
 }  // namespace dma

@@ -89,6 +89,22 @@ std::shared_ptr<WorkerTeam> ProcessGroup::team(std::size_t workers) const {
   return std::make_shared<ProcessTeam>(loaded_->processes, workers / size());
 }
 
+std::size_t ProcessGroup::rank() const { return loaded_ ? loaded_->processes.rank() : 0; }
+
+std::vector<double> ProcessGroup::exchange(const std::vector<std::vector<double>>& for_each) const {
+  std::vector<std::size_t> sizes, heard_sizes(size());
+  std::vector<double> own;
+  for (const std::vector<double>& numbers : for_each) {
+    sizes.push_back(numbers.size());
+    own.insert(own.end(), numbers.begin(), numbers.end());
+  }
+  if (!loaded_) return own;
+  loaded_->processes.exchange_sizes(sizes.data(), heard_sizes.data());
+  std::vector<double> heard(std::accumulate(heard_sizes.begin(), heard_sizes.end(), std::size_t{0}));
+  loaded_->processes.exchange(own.data(), sizes.data(), heard.data(), heard_sizes.data());
+  return heard;
+}
+
 int ProcessGroup::largest(int value) const {
   if (!loaded_) return value;
   double found = value;

@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "engine/learn/worker_team.h"
 
@@ -21,6 +22,9 @@ class ProcessGroup {
   // So many workers of all processes, as many in each. An Error if they cannot be split so.
   std::shared_ptr<WorkerTeam> team(std::size_t workers) const;
   int largest(int value) const;  // of all processes
+  std::size_t rank() const;      // from 0
+  // Numbers for every process; what all have for this one, those of the first process first. All processes call it.
+  std::vector<double> exchange(const std::vector<std::vector<double>>& for_each) const;
 
  private:
   struct Loaded;

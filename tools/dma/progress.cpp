@@ -54,6 +54,7 @@ FitProgress::FitProgress(std::size_t members, const LearnOptions& options, doubl
 
 void FitProgress::add(const BnnEpoch& epoch, double seconds) {
   last_ = epoch.member;
+  stage_ = {};
   if (last_ >= members_.size()) members_.resize(last_ + 1);
   Member& member = members_[last_];
   member.epochs.push_back(epoch.record);
@@ -95,6 +96,8 @@ std::string FitProgress::line(double seconds) const {
   std::string text = fmt::format("[{:#<{}}{:.<{}}] ", "", filled, "", kWidth - filled);
   if (members_.size() > 1) text += fmt::format("network {}/{}, ", last_ + 1, members_.size());
   text += epochs.empty() ? std::string("first epoch") : fmt::format("epoch {}", done);
+  if (!stage_.what.empty() || stage_.share > 0)
+    text += fmt::format("{} {}{}{:.0f} %", epochs.empty() ? ":" : ", next:", stage_.what, stage_.what.empty() ? "" : " ", 100 * stage_.share);
   if (!epochs.empty()) text += fmt::format("  log-likelihood {:.4f}  faults {}", epochs.back().log_likelihood - log_scale_, faults_);
   text += fmt::format("  {} so far", duration(seconds));
   if (const auto left = seconds_left(seconds)) text += fmt::format(", about {} left", duration(*left));
@@ -141,6 +144,14 @@ ProgressBar::~ProgressBar() {
 
 void ProgressBar::draw() {
   dma::show(kClearLine + progress_.line(std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count()));
+}
+
+StageWatch ProgressBar::stage_watch() {
+  if (!clock_) return {};
+  return [this](const LearnStage& stage) {
+    const std::lock_guard drawing(mutex_);
+    progress_.set(stage);
+  };
 }
 
 void ProgressBar::show(const BnnEpoch& epoch) {

@@ -27,6 +27,7 @@ class FitProgress {
   FitProgress(std::size_t members, const LearnOptions& options, double log_scale, bool ends_by_rule);
 
   void add(const BnnEpoch& epoch, double seconds);  // since the fit began
+  void set(LearnStage stage) { stage_ = std::move(stage); }
   std::string line(double seconds) const;
   std::optional<double> seconds_left(double seconds) const;
 
@@ -42,6 +43,7 @@ class FitProgress {
   LearnOptions options_;
   double log_scale_;
   bool ends_by_rule_;
+  LearnStage stage_;  // of the epoch that is running
   std::uint64_t faults_ = 0;
   double told_ = 0;  // seconds at the last epoch
   // A resumed fit goes on from here: what was done before took no time in this run.
@@ -58,6 +60,7 @@ class ProgressBar {
   ProgressBar& operator=(const ProgressBar&) = delete;
 
   void show(const BnnEpoch& epoch);
+  StageWatch stage_watch();  // to be shown with the next drawing; it may be called as long as the bar is there
 
  private:
   void draw();

@@ -93,7 +93,24 @@ void leave_out_idle_columns(const CsvReader& reader, Eigen::MatrixXd& values, st
   ignored = idle.text;
 }
 
-// The rows to learn from in their order, then the held-out ones in theirs.
+}  // namespace
+
+TableColumns table_columns(const CsvReader& reader, const std::vector<std::string>& targets, const std::vector<std::string>& features) {
+  TableColumns columns{columns_named(reader, targets)};
+  columns.targets = columns.places.size();
+  const auto inputs = features.empty() ? all_columns_but(reader, columns.places) : columns_named(reader, features);
+  if (inputs.empty())
+    fail("'{}' has no column beside the target; at least one to learn from is expected", reader.path().string());
+  columns.places.insert(columns.places.end(), inputs.begin(), inputs.end());
+  check_no_repetition(reader, columns.places, columns.targets);
+  return columns;
+}
+
+Eigen::Index count_held_out(double holdout, Eigen::Index rows) {
+  const auto held_out = whole_number<Eigen::Index>(holdout * static_cast<double>(rows) + 0.5, 0, rows);
+  return holdout > 0 ? std::clamp<Eigen::Index>(held_out, 1, rows - 1) : held_out;
+}
+
 std::vector<Eigen::Index> split_rows(Eigen::Index rows, Eigen::Index held_out, std::uint64_t seed) {
   std::vector<Eigen::Index> order(static_cast<std::size_t>(rows));
   std::iota(order.begin(), order.end(), Eigen::Index{0});
@@ -105,6 +122,8 @@ std::vector<Eigen::Index> split_rows(Eigen::Index rows, Eigen::Index held_out, s
   std::ranges::sort(order.end() - held_out, order.end());
   return order;
 }
+
+namespace {
 
 ClassLabels labels_of(const std::vector<std::string>& names, const Eigen::MatrixXd& outputs) {
   ClassLabels labels{names, {}};
@@ -118,13 +137,34 @@ ClassLabels TrainingData::labels() const { return labels_of(classes, outputs); }
 ClassLabels TrainingData::held_out_labels() const { return labels_of(classes, held_out_outputs); }
 
 std::string TrainingData::compute_fingerprint() const {
+  std::uint64_t sum = 0;
+  std::vector<double> row(static_cast<std::size_t>(inputs.cols() + outputs.cols()));
+  const auto add = [&](const Eigen::MatrixXd& x, const Eigen::MatrixXd& y, bool is_held_out) {
+    for (Eigen::Index n = 0; n < x.rows(); ++n) {
+      Eigen::Map<Eigen::RowVectorXd>(row.data(), x.cols()) = x.row(n);
+      Eigen::Map<Eigen::RowVectorXd>(row.data() + x.cols(), y.cols()) = y.row(n);
+      sum += fingerprint_of_row(static_cast<std::uint64_t>(n), is_held_out, row);
+    }
+  };
+  add(inputs, outputs, false);
+  add(held_out_inputs, held_out_outputs, true);
+  return fingerprint_of(static_cast<std::size_t>(inputs.rows()), sum);
+}
+
+std::uint64_t TrainingData::fingerprint_of_row(std::uint64_t place, bool is_held_out, std::span<const double> values) {
   Checksum sum;
+  const std::uint64_t where[] = {place, is_held_out ? std::uint64_t{1} : std::uint64_t{0}};
+  sum.add({reinterpret_cast<const unsigned char*>(where), sizeof where});
+  sum.add({reinterpret_cast<const unsigned char*>(values.data()), values.size_bytes()});
+  return sum.value();
+}
+
+std::string TrainingData::fingerprint_of(std::size_t all_rows, std::uint64_t sum) const {
+  Checksum names_too;
   for (const auto* names : {&features, &targets})
-    for (const std::string& name : *names) sum.add(std::string_view(name.c_str(), name.size() + 1));
-  for (const auto* matrix : {&inputs, &outputs, &held_out_inputs, &held_out_outputs})
-    sum.add({reinterpret_cast<const unsigned char*>(matrix->data()),
-             static_cast<std::size_t>(matrix->size()) * sizeof(double)});
-  return fmt::format("{}x{}+{}:{:016x}", inputs.rows(), inputs.cols(), outputs.cols(), sum.value());
+    for (const std::string& name : *names) names_too.add(std::string_view(name.c_str(), name.size() + 1));
+  names_too.add({reinterpret_cast<const unsigned char*>(&sum), sizeof sum});
+  return fmt::format("{}x{}+{}:{:016x}", all_rows, features.size(), targets.size(), names_too.value());
 }
 
 TrainingData read_training_data(const std::filesystem::path& path, const std::vector<std::string>& targets,
@@ -134,13 +174,7 @@ TrainingData read_training_data(const std::filesystem::path& path, const std::ve
     fail("--holdout: {} is given; a share of the rows of at least 0 and below 1 is expected", holdout);
   CsvReader reader(path);
   reader.watch(share_read);
-  std::vector<std::size_t> columns = columns_named(reader, targets);
-  const std::size_t target_count = columns.size();
-  const auto inputs = features.empty() ? all_columns_but(reader, columns) : columns_named(reader, features);
-  if (inputs.empty())
-    fail("'{}' has no column beside the target; at least one to learn from is expected", path.string());
-  columns.insert(columns.end(), inputs.begin(), inputs.end());
-  check_no_repetition(reader, columns, target_count);
+  auto [columns, target_count] = table_columns(reader, targets, features);
   if (numbers_are_names && target_count > 1) fail("--classes: {} targets are given; a classifier has one", target_count);
   CsvReader::ClassColumn classes{columns[0], numbers_are_names};
   Eigen::MatrixXd values = reader.read(columns, CsvReader::Missing::is_error, target_count == 1 ? &classes : nullptr);
@@ -157,8 +191,7 @@ TrainingData read_training_data(const std::filesystem::path& path, const std::ve
   leave_out_idle_columns(reader, values, columns, target_count, data.ignored);
   for (std::size_t i = 0; i < columns.size(); ++i)
     (i < target_count ? data.targets : data.features).push_back(reader.names()[columns[i]]);
-  auto held_out = whole_number<Eigen::Index>(holdout * static_cast<double>(values.rows()) + 0.5, 0, values.rows());
-  if (holdout > 0) held_out = std::clamp<Eigen::Index>(held_out, 1, values.rows() - 1);
+  const Eigen::Index held_out = count_held_out(holdout, values.rows());
   const auto order = split_rows(values.rows(), held_out, seed);
   const auto first = static_cast<Eigen::Index>(target_count), rest = values.cols() - first;
   const Eigen::Index rows = values.rows() - held_out;

@@ -5,10 +5,12 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "models/class_labels.h"
+#include "tools/dma/csv.h"
 
 namespace dma {
 
@@ -31,7 +33,20 @@ struct TrainingData {
   std::string fingerprint() const { return known_fingerprint.empty() ? compute_fingerprint() : known_fingerprint; }
   std::string compute_fingerprint() const;
   std::string known_fingerprint = {};  // of all rows, where some are elsewhere
+  // The same from a sum over all rows, in any order, of what each of them is by itself.
+  std::string fingerprint_of(std::size_t all_rows, std::uint64_t sum) const;
+  static std::uint64_t fingerprint_of_row(std::uint64_t place, bool is_held_out, std::span<const double> values);  // inputs, then outputs
 };
+
+// Where the rows of a table lie in `dma fit`: columns of the targets, then of the features.
+struct TableColumns {
+  std::vector<std::size_t> places;
+  std::size_t targets = 0;
+};
+TableColumns table_columns(const CsvReader& reader, const std::vector<std::string>& targets, const std::vector<std::string>& features);
+// The rows to learn from in their order, then the held-out ones in theirs; how many are held out.
+std::vector<Eigen::Index> split_rows(Eigen::Index rows, Eigen::Index held_out, std::uint64_t seed);
+Eigen::Index count_held_out(double holdout, Eigen::Index rows);
 
 // Names are given one by one or as a list with commas. No features: all columns but the targets. The share `holdout` of
 // the rows, chosen by the seed, is kept aside. A single target whose first cell is text holds classes; with `numbers_are_names` it does

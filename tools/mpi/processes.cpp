@@ -55,6 +55,28 @@ class MpiProcesses final : public Processes {
     }
   }
 
+  void exchange_sizes(const std::size_t* sizes, std::size_t* heard_sizes) override {
+    MPI_Alltoall(sizes, sizeof *sizes, MPI_BYTE, heard_sizes, sizeof *heard_sizes, MPI_BYTE, MPI_COMM_WORLD);
+  }
+
+  void exchange(const double* own, const std::size_t* sizes, double* heard, const std::size_t* heard_sizes) override {
+    constexpr int kTag = 2;
+    std::vector<MPI_Request> pending;
+    const auto each_piece = [&](const std::size_t* numbers, const auto& use) {
+      std::size_t first = 0;
+      for (std::size_t p = 0; p < size_; first += numbers[p], ++p)
+        for (std::size_t begin = 0; begin < numbers[p]; begin += kMostAtOnce)
+          use(first + begin, static_cast<int>(std::min(kMostAtOnce, numbers[p] - begin)), static_cast<int>(p), &pending.emplace_back());
+    };
+    each_piece(heard_sizes, [&](std::size_t at, int count, int from, MPI_Request* request) {
+      MPI_Irecv(heard + at, count, MPI_DOUBLE, from, kTag, MPI_COMM_WORLD, request);
+    });
+    each_piece(sizes, [&](std::size_t at, int count, int to, MPI_Request* request) {
+      MPI_Isend(own + at, count, MPI_DOUBLE, to, kTag, MPI_COMM_WORLD, request);
+    });
+    MPI_Waitall(static_cast<int>(pending.size()), pending.data(), MPI_STATUSES_IGNORE);
+  }
+
   void finish() override { MPI_Finalize(); }
   void end_all(int code) override { MPI_Abort(MPI_COMM_WORLD, code); }
 

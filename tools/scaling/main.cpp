@@ -2,6 +2,7 @@
 // (tools/SCALING.md).
 //
 //   build/dma_scaling                  quality of 1, 2, 4, 8 and 16 workers, method by method
+//   build/dma_scaling --parts          quality where 1, 4, 16 or all mini-batches share a stored message, and its memory
 //   build/dma_scaling --time           seconds of 1 and 2 workers, of members and of joint learning, on this machine
 //   build/dma_scaling --extrapolate    epochs of 8, 64 and 512 processes, from the work and the messages measured here
 #include <fmt/format.h>
@@ -89,6 +90,26 @@ void compare_quality() {
       }
 }
 
+// As many mini-batches whatever they share: only what is divided out before one is learned anew differs.
+void compare_parts() {
+  const Setting settings[] = {{"8-6-5-1, 200 rows", validation::small_task(2), 64, 40, {"dma", "hybrid"}},
+                              {"6-6-12-48-24-4, 1500 rows", validation::large_task(1), 128, 12, {"dma", "hybrid"}}};
+  fmt::print("| network | method | mini-batches | share a message | bytes a weight | log-likelihood after 2 | 10 | last epoch | off the truth |\n"
+             "|---|---|---|---|---|---|---|---|---|\n");
+  for (const Setting& setting : settings)
+    for (const std::string& method : setting.methods)
+      for (const std::size_t parts : {std::size_t{1}, std::size_t{4}, std::size_t{16}, setting.batches}) {
+        Bnn net(network_of(setting.task, method));
+        const FitReport report =
+            net.fit(setting.task.inputs, setting.task.targets,
+                    {.batches = setting.batches / parts, .parts = parts, .epochs = setting.epochs, .tolerance = 0});
+        const auto& all = report.members[0].epochs;
+        fmt::print("| {} | {} | {} | {} | {} | {:.3f} | {:.3f} | {:.3f} | {:.3f} |\n", setting.name, method, setting.batches, parts,
+                   16 * setting.batches / parts, all[1].log_likelihood, all[std::min<std::size_t>(all.size(), 10) - 1].log_likelihood,
+                   all.back().log_likelihood, distance_to_truth(net, setting.task));
+      }
+}
+
 void compare_times() {
   const validation::PaperTask task = validation::large_task(1);
   fmt::print("| what | threads | wall ms | processor ms | faster |\n|---|---|---|---|---|\n");
@@ -147,9 +168,10 @@ void extrapolate() {
 int main(int count, char** arguments) try {
   const std::string_view mode = count == 2 ? arguments[1] : "";
   if (count == 1) compare_quality();
+  else if (mode == "--parts") compare_parts();
   else if (mode == "--time") compare_times();
   else if (mode == "--extrapolate") extrapolate();
-  else fail("usage: dma_scaling [--time | --extrapolate]");
+  else fail("usage: dma_scaling [--parts | --time | --extrapolate]");
   return 0;
 } catch (const dma::Error& e) {
   fmt::print(stderr, "dma_scaling: {}\n", e.what());

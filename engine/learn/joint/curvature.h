@@ -3,6 +3,7 @@
 // both are exact.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -30,6 +31,8 @@ class Curvature {
   // Threads, on which no result depends, and workers that share the rows, each its own blocks of them; by default there is
   // one of each. All processes of a team have all rows: they are small beside the matrices made of them.
   void share(std::size_t jobs, std::shared_ptr<WorkerTeam> team = nullptr);
+  // Told of the share of the rows that is done, in every pass over them.
+  void watch(std::function<void(double)> told) { told_ = std::move(told); }
 
   // Linearises at m. Afterwards residuals() and gradient() = J^T S^-1 r are of this m.
   virtual void assemble(const RowModel& model, const RowData& data, const Vector& m, const Vector& lambda,
@@ -55,6 +58,7 @@ class Curvature {
   Vector residuals_, gradient_;
   std::shared_ptr<Crew> crew_ = std::make_shared<Crew>(1);
   std::shared_ptr<WorkerTeam> team_ = local_team(1);
+  std::function<void(double)> told_ = {};
 };
 
 std::unique_ptr<Curvature> make_primal();

@@ -18,7 +18,8 @@ class DualCurvature final : public Curvature {
     Matrix f;
     gains_ = model.gains(m, data.rows, variance_, f);
     residuals_ = (data.targets - f).reshaped();
-    kernel_ = weight_.asDiagonal() * gains_->kernel(variance_) * weight_.asDiagonal();
+    kernel_ = gains_->kernel(variance_);
+    for (Index j = 0; j < kernel_.cols(); ++j) kernel_.col(j) = weight_.cwiseProduct(kernel_.col(j)) * weight_(j);
     gradient_ = gains_->backward(weight_.cwiseAbs2().cwiseProduct(residuals_));
     factored_ = inverted_ = false;
   }

@@ -138,7 +138,8 @@ double fit_shared(const RowModel& model, const RowData& data, const SharedPrior&
                 .scale = state.scale,
                 .damping = state.damping,
                 .noise = state.noise,
-                .epoch = state.epoch};
+                .epoch = state.epoch,
+                .subset = state.subset};
     const double score = due ? left_out_score(noise, curvature.residuals(), others) : 0;
     record.effective_scalars = by_rows || due ? (1 - others.array()).sum() : curvature.effective_scalars();
     const Step step = proximal_step(model, data, prior, state, noise, curvature);

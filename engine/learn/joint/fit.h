@@ -21,6 +21,7 @@ struct SharedState {
   double damping = 1;                 // mu of the next proximal step
   std::vector<LogLinearNoise> noise;  // per output
   int epoch = 0;
+  Index subset = 0;  // rows that it is learning from, of growing subsets; 0: all
 
   // How left-out rows have been predicted since epoch `first` (see SharedFitOptions::least_gain).
   struct Watch {
@@ -60,6 +61,7 @@ struct SharedFitOptions {
   // For curvatures that are made on the way, see Curvature::share().
   std::size_t jobs = 1;
   std::shared_ptr<WorkerTeam> team = nullptr;
+  StageWatch on_stage = {};
 };
 
 // Runs epochs on `state`; the curvature is then assembled at the final state, with full weights. Returns the log evidence there.

@@ -1,5 +1,7 @@
 #include "engine/learn/joint/growing.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <boost/random/mersenne_twister.hpp>
 #include <boost/random/uniform_int_distribution.hpp>
@@ -26,21 +28,29 @@ std::vector<Index> random_order(Index rows, std::uint64_t seed) {
 
 bool worth_growing(Index rows, Index outputs, Index scalars) { return rows * outputs > 8 * scalars; }
 
-void learn_on_subsets(const RowModel& model, const RowData& data, const SharedPrior& prior, SharedFitOptions options, SharedState& state,
+bool learn_on_subsets(const RowModel& model, const RowData& data, const SharedPrior& prior, SharedFitOptions options, SharedState& state,
                       std::uint64_t seed) {
   const Index rows = data.rows.rows(), outputs = data.targets.cols();
   const auto order = random_order(rows, seed);
-  int epochs = kFirstEpochs;
-  for (Index size = std::max<Index>(1, model.scalars() / outputs); size <= rows / 2; size *= 2) {
+  bool going_on = true;
+  options.on_epoch = [&going_on, asked = options.on_epoch](const SharedEpoch& epoch) { return going_on = !asked || asked(epoch); };
+  const Index first = std::max<Index>(1, model.scalars() / outputs);
+  for (Index size = first; size <= rows / 2; size *= 2) {
+    if (size < state.subset) continue;
     const std::vector<Index> some(order.begin(), order.begin() + size);
     const RowData subset{data.rows(some, Eigen::all), data.targets(some, Eigen::all)};
     const auto curvature = make_primal();
     curvature->share(options.jobs, options.team);
-    options.epochs = state.epoch + epochs;
-    state.begin_stage();
+    if (options.on_stage)
+      curvature->watch([&](double share) { options.on_stage({fmt::format("{} of {} rows", size, rows), share}); });
+    if (size != state.subset) state.begin_stage();
+    state.subset = size;
+    options.epochs = state.watch.first + (size == first ? kFirstEpochs : kEpochsPerSubset);
     fit_shared(model, subset, prior, options, state, *curvature);
-    epochs = kEpochsPerSubset;
+    if (!going_on) return false;
   }
+  state.subset = 0;
+  return true;
 }
 
 }  // namespace dma

@@ -7,7 +7,7 @@ namespace dma {
 
 namespace {
 
-constexpr Index kLargestKeptGains = Index{1} << 25;  // 256 MB; above, rows are linearised again
+constexpr Index kLargestKeptGains = Index{1} << 22;  // 32 MB; above, rows are linearised again, which is little beside their products
 
 // Blocks of rows whose gains are there at once while they are added up.
 constexpr Index kBlocksAtOnce = 8;
@@ -103,6 +103,7 @@ class PrimalCurvature final : public Curvature {
       std::vector<Matrix> gains(count);
       crew().run(count, [&](std::size_t i) { gains[i] = scaled_gains(begin + static_cast<Index>(i), &residuals_); });
       add_gram(gains, information, crew());
+      if (told_) told_(static_cast<double>(begin - first) / static_cast<double>(last - first));
       for (std::size_t i = 0; i < count; ++i) {
         const Index block = begin + static_cast<Index>(i), n = rows_of(block), all = data_->rows.rows();
         Vector scaled(gains[i].rows());

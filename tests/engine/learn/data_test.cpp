@@ -149,3 +149,27 @@ TEST_CASE("learn data: batch_size makes the mini-batches, whatever batches says"
   other.restore(learner.memory());
   CHECK_THROWS_WITH_AS(other.fit(data), "the restored messages are those of 2 batches, but 4 examples make 4", Error);
 }
+
+TEST_CASE("learn data: examples by an order are those examples in that order, learned, left out and scored") {
+  const TwoInputs model;
+  const std::vector<std::uint32_t> order = {3, 0, 2};
+  std::vector<double> x, u, y;
+  for (const std::uint32_t n : order) x.push_back(kX[n]), u.push_back(kU[n]), y.push_back(kY[n]);
+  Learner by_order = model.learner(), copied = model.learner();
+  Data data{{model.x, kX}, {model.u, kU}, {model.y, kY}};
+  data.order = order;
+  by_order.fit(data);
+  const Data copy{{model.x, x}, {model.u, u}, {model.y, y}};
+  copied.fit(copy);
+  CHECK(by_order.memory().tau == copied.memory().tau);
+  CHECK(by_order.memory().rho == copied.memory().rho);
+  CHECK(by_order.memory().epochs[1].log_likelihood == copied.memory().epochs[1].log_likelihood);
+  std::vector<double> means(3), variances(3), others(3), spreads(3);
+  by_order.predict_left_out(data, means, variances);
+  copied.predict_left_out(copy, others, spreads);
+  CHECK(means == others);
+  CHECK(variances == spreads);
+  const std::vector<std::uint32_t> outside = {0, 4};
+  data.order = outside;
+  CHECK(error_of([&] { model.learner().fit(data); }).find("names example 4, but there are 4 (0 to 3)") != std::string::npos);
+}

@@ -1,0 +1,17 @@
+// Where learning stands between the epochs that it reports: for who watches. No result depends on it.
+#pragma once
+
+#include <functional>
+#include <string>
+
+namespace dma {
+
+struct LearnStage {
+  std::string what;  // is being done; may be empty
+  double share = 0;  // of the epoch, or of the pass over all rows, that is running
+};
+
+// May be called from any thread, some thousand times a second.
+using StageWatch = std::function<void(const LearnStage&)>;
+
+}  // namespace dma
