@@ -1,4 +1,4 @@
-"""Many changes in one build: the expression around each becomes (mutated(7) ? (changed) : (as it was)), and the environment
+"""Many changes in one build: the expression around each becomes (mutant_is_on(7) ? (changed) : (as it was)), and the environment
 variable DMA_MUTANT=7 chooses. Building takes longer than testing by far, so one build for all is most of the time saved."""
 
 import re
@@ -13,8 +13,10 @@ inline int mutant_of_this_process() {
   static const int chosen = [] { const char* text = std::getenv("DMA_MUTANT"); return text ? std::atoi(text) : -1; }();
   return chosen;
 }
-constexpr bool mutated(int which) { return !std::is_constant_evaluated() && mutant_of_this_process() == which; }
+constexpr bool mutant_is_on(int which) { return !std::is_constant_evaluated() && mutant_of_this_process() == which; }
 """
+
+SWITCH = "mutant_is_on"
 
 # What an expression does not reach across, to either side.
 STOPS = r"[;,?]|(?<!:):(?!:)|(?<![=<>!])=(?!=)|<<|>>|\b(?:return|else|case|throw|do|co_return)\b|\}\s*\n"
@@ -99,11 +101,11 @@ def with_switches(text, numbered):
         now = plain[left:change["start"]] + change["put"] + plain[change["end"]:right]
         now = now.replace("\n", " ")
         if change["found"] in ("+=", "-=", "*=", "/="):
-            piece = f"if (mutated({number})) {now}; else {was}"
-        elif change["found"] == "if":
-            piece = f"mutated({number}) ? {now} : static_cast<bool>({was})"
+            piece = f"if ({SWITCH}({number})) {now}; else {was}"
+        elif change["found"] in ("if", "!"):
+            piece = f"({SWITCH}({number}) ? static_cast<bool>({now}) : static_cast<bool>({was}))"
         else:
-            piece = f"(mutated({number}) ? ({now}) : ({was}))"
+            piece = f"({SWITCH}({number}) ? ({now}) : ({was}))"
         taken.append(region)
         pieces[number] = (left, right, piece)
     for left, right, piece in sorted(pieces.values(), reverse=True):
