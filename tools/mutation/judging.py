@@ -40,6 +40,6 @@ def verdict(site, folder, suite, number=None):
         if code is None:
             return "caught: it does not end"
         if code != 0:
-            found = re.search(r"TEST CASE:\s*(.*)", output)
-            return "caught: " + (found.group(1).strip() if found else f"exit code {code}")
+            found = re.findall(r"TEST CASE:\s*(.*)", output[:output.find("ERROR:")])  # messages name their case too
+            return "caught: " + (found[-1].strip() if found else f"exit code {code}")
     return "SURVIVED"
