@@ -144,8 +144,13 @@ FitReport Bnn::fit_dealt(const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& t
   check_prepared(x, y, options_.layers.front());
   fit_members(x, y, sum, options, on_epoch);
   noise_variance_ = members_[0]->noise_variance;
-  if (options_.learn_noise) choose_prediction_noise(x, y, sum);
+  // Workers, who have rows of their own each, are for tables so large that no line competes.
+  const bool has_rival = options_.linear_rival && team.size() == 1;
+  std::vector<PredictionComponent> left_out;
+  if (options_.learn_noise || has_rival) left_out = left_out_of_members(x, sum);
+  if (options_.learn_noise) choose_prediction_noise(left_out, y, sum);
   report_.noise = noise();
+  if (has_rival) mix_with_rival(std::move(left_out), x, y, options.jobs);
   return report_;
 }
 

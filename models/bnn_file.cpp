@@ -89,6 +89,7 @@ BnnOptions bnn_options_from(const Json& json) {
   o.features = json.at("feature_map").get<std::string>();
   o.method = json.at("method").get<std::string>();
   o.kind_methods = json.at("kind_methods").get<std::map<std::string, std::string>>();
+  o.linear_rival = json.value("linear_rival", false);  // younger than the format
   o.members = whole<std::size_t>(json, "members");
   o.seed = whole<std::uint64_t>(json, "seed");
   if (json.contains("jitter")) o.jitter = json_number(json.at("jitter"));  // none: chosen by evidence
@@ -200,6 +201,7 @@ Json to_json(const BnnOptions& o) {
           {"feature_map", o.features},
           {"method", o.method},
           {"kind_methods", Json(o.kind_methods)},
+          {"linear_rival", o.linear_rival},
           {"members", o.members},
           {"seed", o.seed},
           {"shuffle", o.shuffle},

@@ -42,7 +42,8 @@ void check_options(const SavedBnn& saved) {
   expect(all_finite_above(o.noise.values, 0), "a given noise is not a positive number");
   for (const double variance : o.activation_prior.values) expect(variance > 0, "an activation prior is not positive");
   expect(!o.jitter || (*o.jitter >= 0 && std::isfinite(*o.jitter)), "the jitter is not usable");
-  expect(saved.options.is_joint() || !saved.memory.joint, "a network of another method has jointly learned weights");
+  expect(saved.options.is_joint() || saved.options.linear_rival || !saved.memory.joint,
+         "a network of another method has jointly learned weights");
   expect(o.prior_mean_scale >= 0 && std::isfinite(o.prior_mean_scale) && o.prior_variance_scale > 0 &&
              std::isfinite(o.prior_variance_scale),
          "a scale of the priors is not usable");

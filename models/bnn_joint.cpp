@@ -27,7 +27,7 @@ std::vector<PredictionComponent> of_all_rows(std::vector<PredictionComponent> di
 }  // namespace
 
 bool Bnn::joint_is_fitted() const {
-  return joint_ && !joint_->memory().members.empty() && joint_->memory().members[0].plain_posterior.has_value();
+  return options_.is_joint() && joint_ && !joint_->memory().members.empty() && joint_->memory().members[0].plain_posterior.has_value();
 }
 
 void Bnn::make_joint() {
@@ -119,14 +119,12 @@ void Bnn::fit_joint(const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& target
   describe_joint_members();
   noise_variance_ = found.noise;
   report_.noise = noise();
-  std::vector<PredictionComponent> repeated;
-  if (!learned_as_.empty()) repeated = of_all_rows(joint_->left_out(), learned_as_);
-  const auto& left_out_rows = learned_as_.empty() ? joint_->left_out() : repeated;
+  report_left_out(learned_as_.empty() ? joint_->left_out() : of_all_rows(joint_->left_out(), learned_as_), targets);
+}
+
+void Bnn::report_left_out(const std::vector<PredictionComponent>& left_out, const Eigen::MatrixXd& targets) {
   const std::vector<Scores> scores = scores_of(
-      [&](Index first, Index rows) {
-        return Prediction::mix(rows_of(left_out_rows, first, rows)).in_units_before(target_standardiser_);
-      },
-      targets);
+      [&](Index first, Index rows) { return Prediction::mix(rows_of(left_out, first, rows)).in_units_before(target_standardiser_); }, targets);
   for (std::size_t j = 0; j < scores.size(); ++j) {
     const auto column = targets.col(static_cast<Eigen::Index>(j));
     const double variance = (column.array() - column.mean()).square().mean();
@@ -135,7 +133,8 @@ void Bnn::fit_joint(const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& target
 }
 
 std::optional<Prediction> Bnn::left_out() const {
-  if (!joint_ || joint_->left_out().empty()) return {};
+  if (!options_.is_joint() && !left_out_.empty()) return Prediction::mix(left_out_).in_units_before(target_standardiser_);
+  if (!options_.is_joint() || !joint_ || joint_->left_out().empty()) return {};
   return Prediction::mix(of_all_rows(joint_->left_out(), learned_as_)).in_units_before(target_standardiser_);
 }
 

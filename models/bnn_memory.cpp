@@ -1,6 +1,7 @@
 // What a Bnn has learned, taken out and put back.
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "engine/support/error.h"
 #include "models/bnn_member.h"
@@ -45,10 +46,12 @@ void check_memory(const BnnOptions& options, const Bnn::Memory& memory) {
 Bnn::Memory Bnn::memory(bool condensed) const {
   Memory memory{input_standardiser_, target_standardiser_, noise_variance_, {}, {}};
   if (joint_) memory.joint = joint_->memory();
+  if (joint_ && !options_.is_joint()) memory.joint->network_share = network_share_;
   for (const auto& member : members_)
     memory.members.push_back({member->noise_variance,
                               condensed ? member->learner->condensed_memory() : member->learner->whole_memory(), member->priors});
-  for (std::size_t k = 0; k < members_.size() && joint_; ++k) memory.members[k].learner.epochs = members_[k]->joint_epochs;
+  for (std::size_t k = 0; k < members_.size() && options_.is_joint() && joint_; ++k)
+    memory.members[k].learner.epochs = members_[k]->joint_epochs;
   if (condensed && memory.joint)  // where learning stands is of no use to who only predicts
     for (auto& member : memory.joint->members) member.plain = member.plain.condensed(), member.weighted = {};
   return memory;
@@ -60,7 +63,12 @@ void Bnn::restore(Memory memory, const LearnOptions& fit_options) {
   target_standardiser_ = std::move(memory.targets);
   noise_variance_ = std::move(memory.noise_variance);
   if (memory.joint) {
-    make_joint();
+    if (options_.is_joint()) {
+      make_joint();
+    } else {
+      make_rival();
+      network_share_ = std::exchange(memory.joint->network_share, 1);
+    }
     joint_->restore(std::move(*memory.joint));
   }
   for (std::size_t k = 0; k < members_.size(); ++k) {
@@ -69,7 +77,7 @@ void Bnn::restore(Memory memory, const LearnOptions& fit_options) {
     members_[k]->priors = std::move(saved.priors);
     make_member(k, fit_options);
     members_[k]->joint_weights.clear();
-    if (joint_) {
+    if (options_.is_joint() && joint_) {
       members_[k]->joint_epochs = std::move(saved.learner.epochs);
       continue;
     }

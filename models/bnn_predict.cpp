@@ -6,6 +6,7 @@
 
 #include "engine/support/error.h"
 #include "models/bnn_member.h"
+#include "models/bnn_rival.h"
 
 namespace dma {
 
@@ -19,7 +20,7 @@ Prediction Bnn::predict(const Eigen::MatrixXd& inputs) const {
     return Prediction::mix(joint_->predict(features_.apply(std::move(standardised)))).in_units_before(target_standardiser_);
   const RowMajor x = features_.apply(std::move(standardised));
   const auto outputs = static_cast<Eigen::Index>(options_.layers.back());
-  std::vector<Eigen::MatrixXd> means, epistemic, noise;
+  std::vector<PredictionComponent> components;
   const bool any_fitted = std::ranges::any_of(members_, [](const auto& m) { return m->is_fitted(); });
   const Eigen::RowVectorXd prediction_noise = Eigen::Map<const Eigen::RowVectorXd>(noise_variance_.data(), outputs);
   for (const auto& member : members_) {
@@ -29,11 +30,11 @@ Prediction Bnn::predict(const Eigen::MatrixXd& inputs) const {
     member->learner->predict({{member->net.inputs, {x.data(), static_cast<std::size_t>(x.size())}}}, {mean.data(), size},
                              {variance.data(), size});
     const Eigen::RowVectorXd own_noise = Eigen::Map<const Eigen::RowVectorXd>(member->noise_variance.data(), outputs);
-    means.push_back(mean);
-    noise.push_back(prediction_noise.replicate(x.rows(), 1));
-    epistemic.push_back((variance.rowwise() - own_noise).cwiseMax(0.0));
+    components.push_back({mean, (variance.rowwise() - own_noise).cwiseMax(0.0).cwiseSqrt(),
+                          prediction_noise.cwiseSqrt().replicate(x.rows(), 1)});
   }
-  return Prediction::mix(std::move(means), epistemic, noise).in_units_before(target_standardiser_);
+  if (network_share_ < 1) add_rival(joint_->predict(x), network_share_, components);
+  return Prediction::mix(std::move(components)).in_units_before(target_standardiser_);
 }
 
 const Graph& Bnn::graph(std::size_t member) const { return members_.at(member)->net.graph; }

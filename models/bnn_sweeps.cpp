@@ -143,30 +143,39 @@ void Bnn::update_priors(Member& member) {
   }
 }
 
-void Bnn::choose_prediction_noise(const RowMajor& x, const RowMajor& y, const TeamSum& sum) {
-  const auto outputs = static_cast<std::size_t>(y.cols()), rows = static_cast<std::size_t>(y.rows());
-  std::vector<std::vector<ComponentPredictions>> components(outputs);
+std::vector<PredictionComponent> Bnn::left_out_of_members(const RowMajor& x, const TeamSum& sum) const {
+  const auto outputs = static_cast<Eigen::Index>(options_.layers.back());
+  std::vector<PredictionComponent> all;
   for (std::size_t k = 0; k < members_.size(); ++k) {
-    Member& member = *members_[k];
+    const Member& member = *members_[k];
     if (!member.is_fitted()) continue;
     const auto order = as_places(learning_order(k, sum.rows(), sum.team().first()));
     Data data{{member.net.inputs, {x.data(), static_cast<std::size_t>(x.size())}}};
     data.order = order;
-    std::vector<double> means(rows * outputs), variances(rows * outputs);
-    member.learner->predict_left_out(data, means, variances);
-    for (std::size_t j = 0; j < outputs; ++j) {
-      ComponentPredictions component{std::vector<double>(rows), std::vector<double>(rows)};
-      for (std::size_t n = 0; n < rows; ++n) {
-        const auto row = static_cast<std::size_t>(order[n]);
-        component.means[row] = means[n * outputs + j];
-        component.variances[row] = std::max(0.0, variances[n * outputs + j] - member.noise_variance[j]);
-      }
-      components[j].push_back(std::move(component));
-    }
+    RowMajor means(x.rows(), outputs), variances(x.rows(), outputs);
+    const auto size = static_cast<std::size_t>(means.size());
+    member.learner->predict_left_out(data, {means.data(), size}, {variances.data(), size});
+    const Eigen::RowVectorXd own_noise = Eigen::Map<const Eigen::RowVectorXd>(member.noise_variance.data(), outputs);
+    PredictionComponent& component = all.emplace_back();
+    component.mean.resize(x.rows(), outputs);
+    component.epistemic_sd.resize(x.rows(), outputs);
+    component.mean(order, Eigen::all) = means;
+    component.epistemic_sd(order, Eigen::all) = (variances.rowwise() - own_noise).cwiseMax(0.0).cwiseSqrt();
   }
-  for (std::size_t j = 0; j < outputs; ++j) {
-    const Eigen::VectorXd targets = y.col(static_cast<Eigen::Index>(j));
-    noise_variance_[j] = most_likely_noise(components[j], {targets.data(), rows}, kSmallestNoiseVariance, kLargestNoiseVariance, &sum);
+  return all;
+}
+
+void Bnn::choose_prediction_noise(const std::vector<PredictionComponent>& left_out, const RowMajor& y, const TeamSum& sum) {
+  const auto rows = static_cast<std::size_t>(y.rows());
+  for (Eigen::Index j = 0; j < y.cols(); ++j) {
+    std::vector<ComponentPredictions> components;
+    for (const PredictionComponent& own : left_out) {
+      const Eigen::VectorXd mean = own.mean.col(j), variance = own.epistemic_sd.col(j).cwiseAbs2();
+      components.push_back({{mean.begin(), mean.end()}, {variance.begin(), variance.end()}});
+    }
+    const Eigen::VectorXd targets = y.col(j);
+    noise_variance_[static_cast<std::size_t>(j)] =
+        most_likely_noise(components, {targets.data(), rows}, kSmallestNoiseVariance, kLargestNoiseVariance, &sum);
   }
 }
 

@@ -123,14 +123,17 @@ JointRegression::Memory joint_memory_from(const Json& json) {
 }
 
 void check_joint_memory(const BnnOptions& options, const JointRegression::Memory& memory) {
+  const bool whole = options.is_joint();  // otherwise the linear rival of a network with messages
+  const std::vector<std::size_t> layers = whole ? options.layers : std::vector{options.layers.front(), options.layers.back()};
   Index scalars = 0;
-  for (std::size_t l = 0; l + 1 < options.layers.size(); ++l)
-    scalars += static_cast<Index>(options.layers[l + 1] * (options.layers[l] + (options.bias ? 1 : 0)));
+  for (std::size_t l = 0; l + 1 < layers.size(); ++l)
+    scalars += static_cast<Index>(layers[l + 1] * (layers[l] + (options.bias || !whole ? 1 : 0)));
   const std::size_t outputs = options.layers.back();
   const auto inputs = static_cast<Index>(options.layers.front());
   expect(memory.jitter == -1 || (memory.jitter >= 0 && std::isfinite(memory.jitter)), "the jitter is not usable");
   expect(memory.network_share >= 0 && memory.network_share <= 1, "the network's share is not in [0, 1]");
-  expect(memory.members.size() == std::max<std::size_t>(1, options.members), "the number of jointly learned members is contradictory");
+  expect(memory.members.size() == (whole ? std::max<std::size_t>(1, options.members) : 1),
+         "the number of jointly learned members is contradictory");
   expect(memory.lowest.size() == inputs && memory.highest.size() == inputs && memory.lowest.allFinite() && memory.highest.allFinite(),
          "the range of the inputs does not fit the first layer");
   for (const auto& member : memory.members) {
@@ -143,7 +146,7 @@ void check_joint_memory(const BnnOptions& options, const JointRegression::Memory
     if (member.weighted_posterior) check_posterior(*member.weighted_posterior, scalars, outputs, inputs);
   }
   if (memory.rival) check_posterior(*memory.rival, static_cast<Index>(outputs) * (inputs + 1), outputs, inputs);
-  expect(memory.network_share == 1 || memory.rival, "the linear model is missing");
+  expect(memory.network_share == 1 || memory.rival || (!whole && memory.members[0].plain_posterior), "the linear model is missing");
 }
 
 }  // namespace dma

@@ -24,6 +24,9 @@ constexpr double kLeastMember = 1e-6;  // of a mixture
 // Nats that the linear model is given: ten to one. Ten rows cannot tell, and then the simpler is the safer.
 constexpr double kBenefitOfDoubt = 2.3;
 
+// Of left-out rows, that the linear model may lose by weights.
+constexpr double kWeightedSquares = 1.03;
+
 struct Fitted {
   SharedPosterior posterior;
   RowBeliefs left_out;
@@ -191,15 +194,28 @@ void JointRegression::fit_rival(Fitting& fitting) {
   SharedFitOptions joint{.epochs = kRivalEpochs, .least_gain = kRivalGain};
   double evidence = fitting.rival_evidence = fit_shared(linear_, data, linear_prior_, joint, state, *curvature);
   if (noise_by_inputs()) {
+    const auto return_to = [&](SharedState before) {
+      state = std::move(before);
+      curvature->assemble(linear_, data, state.mean, state.scale * linear_prior_.precision, row_noise(state, data.rows));
+    };
+    const auto left_out_squares = [&] {
+      return (leave_one_out(data, row_noise(state, data.rows), *curvature).mean - data.targets).squaredNorm();
+    };
     SharedState constant = state;
+    const double squares = left_out_squares();
     state.begin_stage();
     joint.epochs = state.epoch + kRivalWeightedEpochs;
     joint.noise_depends_on_inputs = true;
     evidence = fit_shared(linear_, data, linear_prior_, joint, state, *curvature);
     if (options_.noise_model == NoiseModel::choose && evidence < fitting.rival_evidence) {
-      state = std::move(constant), evidence = fitting.rival_evidence;
-      curvature->assemble(linear_, data, state.mean, state.scale * linear_prior_.precision,
-                          row_noise(state, data.rows));
+      return_to(std::move(constant));
+      evidence = fitting.rival_evidence;
+    } else if (left_out_squares() > kWeightedSquares * squares) {
+      // What is skewed is loud where it is high: weights by noise then follow the low rows. The line stays, its noise follows the inputs.
+      return_to(std::move(constant));
+      learn_noise_function(data, *curvature, state);
+      return_to(SharedState(state));
+      evidence = log_evidence(linear_prior_, state, data, *curvature);
     }
   }
   Fitted fitted = finish(data, state, *curvature, evidence, options_.tails);

@@ -37,6 +37,7 @@ void learn_by_messages(std::size_t rows, const std::string& method, RegressionSe
   BnnOptions& network = settings.network;
   network.method = method;
   network.members = 1;
+  network.linear_rival = method == "hybrid" && network.layers.size() > 2;
   network.prior_mean_scale = kPriorMeanScale;
   network.prior_variance_scale = kPriorVariance * static_cast<double>(network.layers.size() - 1);
   LearnOptions& fit = settings.fit;

@@ -182,7 +182,7 @@ Json summary_json(const SavedBnn& saved) {
   if (saved.memory.joint) {
     json["network_share"] = json_number(saved.memory.joint->network_share);
     for (const auto& posterior : {saved.memory.joint->members.at(0).weighted_posterior, saved.memory.joint->members.at(0).plain_posterior}) {
-      if (!posterior || json.contains("noise_function")) continue;
+      if (!posterior || json.contains("noise_function") || !saved.options.is_joint()) continue;
       for (std::size_t j = 0; j < saved.targets.size(); ++j) {
         const LogLinearNoise& noise = posterior->state.noise[j];
         Json slopes = Json::array();

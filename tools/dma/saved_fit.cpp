@@ -13,7 +13,7 @@ SavedBnn saved_fit(const Bnn& net, const TrainingData& data, const LearnOptions&
                  .training = {.rows = data.rows(), .held_out_rows = data.held_out_rows(), .options = options}};
   saved.options.members = report.members.size();
   saved.memory.members.resize(report.members.size());
-  if (saved.memory.joint) saved.memory.joint->members.resize(report.members.size());
+  if (saved.options.is_joint() && saved.memory.joint) saved.memory.joint->members.resize(report.members.size());
   saved.training.regime = report.regime;
   saved.training.left_out = report.left_out;
   for (const LearnReport& member : report.members) saved.training.stops.push_back(member.stop);
