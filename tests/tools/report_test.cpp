@@ -178,10 +178,10 @@ TEST_CASE(
     "report: a method without left-out rows says that its scores are of learned rows, unless some are kept aside") {
   const TemporaryFolder folder;
   folder.write("data.csv", numbers_table(30));
-  const ReportJson json = fit_with_report(folder, "data.csv --target y --method hybrid");
+  const ReportJson json = fit_with_report(folder, "data.csv --target y --method dma");
   CHECK(json["report"]["judged_by"] == "learned");
   CHECK(has_part(folder.read("report.html"), "scores are of the rows that were learned"));
-  CHECK(fit_with_report(folder, "data.csv --target y --method hybrid --holdout 0.2")["report"]["judged_by"] ==
+  CHECK(fit_with_report(folder, "data.csv --target y --method dma --holdout 0.2")["report"]["judged_by"] ==
         "held_out");
 }
 
