@@ -4,8 +4,11 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <boost/random/mersenne_twister.hpp>
+#include <boost/random/uniform_real_distribution.hpp>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 #include "engine/support/text.h"
 
@@ -69,32 +72,75 @@ double distance(const Columns& features, const ColumnUnits& units, std::size_t a
   return std::min(apart, mirrored);
 }
 
+using Group = std::vector<std::size_t>;
+
+// Columns that may be copies of one another, each list in order: products with one random vector are then the same but for
+// their sign, and comparing all pairs of many columns is avoided.
+std::vector<Group> possible_copies(const Columns& features, const ColumnUnits& units, WorkerTeam& team) {
+  boost::random::mt19937_64 random(team.first());
+  boost::random::uniform_real_distribution<double> between(-1, 1);
+  Eigen::VectorXd weights(features.rows());
+  for (double& w : weights) w = between(random);
+  const std::size_t columns = units.mean.size();
+  std::vector<double> products(columns + 1);
+  for (std::size_t j = 0; j < columns; ++j)
+    if (!units.is_constant[j])
+      products[j] = ((features.col(static_cast<Eigen::Index>(j)).array() - units.mean[j]) / units.norm[j]).matrix().dot(weights);
+  products[columns] = weights.squaredNorm();
+  products = summed(std::move(products), team);
+  std::ranges::replace_if(products, [](double p) { return !std::isfinite(p); }, 0.0);  // a norm that underflows
+  const double tolerance = 2 * kRounding * std::sqrt(products[columns]);
+  std::vector<std::size_t> order;
+  for (std::size_t j = 0; j < columns; ++j)
+    if (!units.is_constant[j]) order.push_back(j);
+  std::ranges::stable_sort(order, {}, [&](std::size_t j) { return std::abs(products[j]); });
+  std::vector<Group> groups;
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    if (i == 0 || std::abs(products[order[i]]) - std::abs(products[order[i - 1]]) > tolerance) groups.emplace_back();
+    groups.back().push_back(order[i]);
+  }
+  std::erase_if(groups, [](const Group& group) { return group.size() == 1; });
+  for (Group& group : groups) std::ranges::sort(group);
+  return groups;
+}
+
+// Of every column the earlier one that it is a copy of, or itself. Processes ask each other once a round; a group with k
+// columns that are not copies takes k of them.
+std::vector<std::size_t> originals(const Columns& features, const ColumnUnits& units, WorkerTeam& team) {
+  std::vector<std::size_t> original(units.mean.size());
+  std::iota(original.begin(), original.end(), std::size_t{0});
+  for (std::vector<Group> groups = possible_copies(features, units, team); !groups.empty();) {
+    std::vector<double> distances;
+    for (const Group& group : groups)
+      for (std::size_t i = 1; i < group.size(); ++i) distances.push_back(distance(features, units, group[0], group[i]));
+    distances = summed(std::move(distances), team);
+    auto next = distances.begin();
+    for (Group& group : groups) {
+      const std::size_t first = group[0];
+      std::erase_if(group, [&](std::size_t j) {
+        if (j == first) return true;
+        if (!(*next++ < kFarApart)) return false;
+        original[j] = first;
+        return true;
+      });
+    }
+    std::erase_if(groups, [](const Group& group) { return group.size() < 2; });
+  }
+  return original;
+}
+
 }  // namespace
 
 IdleColumns idle_columns(const Columns& features, const std::vector<std::string>& names, const std::shared_ptr<WorkerTeam>& team) {
   const auto name = [&](std::size_t column) { return printable(names[column]); };
-  const auto columns = static_cast<std::size_t>(features.cols());
   const ColumnUnits units = units_of(features, *team);
-  std::vector<double> distances;  // of all pairs, so that processes ask each other once
-  for (std::size_t i = 0; i < columns; ++i)
-    for (std::size_t k = 0; k < i; ++k)
-      distances.push_back(units.is_constant[i] || units.is_constant[k] ? 1.0 : distance(features, units, i, k));
-  distances = summed(std::move(distances), *team);
+  const std::vector<std::size_t> original = originals(features, units, *team);
   IdleColumns found;
   std::vector<std::string> reasons;
-  for (std::size_t i = 0; i < columns; ++i) {
-    std::string reason;
-    if (units.is_constant[i]) reason = fmt::format("'{}' (constant)", name(i));
-    for (const Eigen::Index kept : found.kept) {
-      const auto k = static_cast<std::size_t>(kept);
-      if (!reason.empty() || !(distances[i * (i - 1) / 2 + k] < kFarApart)) continue;
-      reason = fmt::format("'{}' (as '{}')", name(i), name(k));
-    }
-    if (reason.empty())
-      found.kept.push_back(static_cast<Eigen::Index>(i));
-    else
-      reasons.push_back(std::move(reason));
-  }
+  for (std::size_t i = 0; i < original.size(); ++i)
+    if (units.is_constant[i]) reasons.push_back(fmt::format("'{}' (constant)", name(i)));
+    else if (original[i] != i) reasons.push_back(fmt::format("'{}' (as '{}')", name(i), name(original[i])));
+    else found.kept.push_back(static_cast<Eigen::Index>(i));
   if (!reasons.empty())
     found.text = fmt::format("columns ignored, because they say nothing new: {}", fmt::join(reasons, ", "));
   return found;
