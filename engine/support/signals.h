@@ -4,6 +4,8 @@
 #include <pthread.h>
 #include <signal.h>
 
+#include <initializer_list>
+
 namespace dma {
 
 // Threads begun while it lives get no signal that ends the program: those are for who called, who knows where they would do
