@@ -115,7 +115,7 @@ double products_per_row(const FittedRegression& fit) {
   if (!linear)
     for (const LayerPrior& prior : fit.saved.memory.members.at(0).priors)
       weights += static_cast<double>(prior.mean.size());
-  if (!fit.saved.memory.joint) return 100 * members * weights;  // one sweep of messages
+  if (!fit.saved.options.is_joint()) return 100 * members * weights;  // one sweep of messages
   return 2 * members * outputs * weights * std::min(weights, outputs * static_cast<double>(fit.data.rows()));
 }
 
