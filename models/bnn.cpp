@@ -144,7 +144,7 @@ FitReport Bnn::fit_dealt(const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& t
   check_prepared(x, y, options_.layers.front());
   fit_members(x, y, sum, options, on_epoch);
   noise_variance_ = members_[0]->noise_variance;
-  // Workers, who have rows of their own each, are for tables so large that no line competes.
+  // Not with several workers: as processes each has rows of its own, and what is learned does not depend on where they run.
   const bool has_rival = options_.linear_rival && team.size() == 1;
   std::vector<PredictionComponent> left_out;
   if (options_.learn_noise || has_rival) left_out = left_out_of_members(x, sum);

@@ -1,19 +1,9 @@
 #include "models/bnn_rival.h"
 
-#include <algorithm>
-#include <cmath>
-
 #include "models/bnn_member.h"
+#include "models/rival_share.h"
 
 namespace dma {
-
-namespace {
-
-// Nats that the linear model is given, as in joint learning: ten to one.
-constexpr double kRivalsBenefit = 2.3;
-constexpr double kLeastRivalShare = 1e-6;
-
-}  // namespace
 
 void add_rival(std::vector<PredictionComponent> linear, double network_share, std::vector<PredictionComponent>& networks) {
   const double each = network_share / static_cast<double>(networks.size());
@@ -51,9 +41,7 @@ void Bnn::mix_with_rival(std::vector<PredictionComponent> left_out, const RowMaj
     joint_->share(jobs, nullptr);
     joint_->fit({x, y});
     const double ahead = Prediction::mix(left_out_).log_density(y).sum() - Prediction::mix(joint_->left_out()).log_density(y).sum();
-    network_share_ = 1 / (1 + std::exp(kRivalsBenefit - ahead));
-    if (network_share_ < kLeastRivalShare) network_share_ = 0;
-    if (network_share_ > 1 - kLeastRivalShare) network_share_ = 1;
+    network_share_ = share_of_network(ahead - kBenefitOfDoubt);
     if (network_share_ < 1) add_rival(joint_->left_out(), network_share_, left_out_);
   }
   report_.network_share = network_share_;

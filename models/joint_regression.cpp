@@ -11,6 +11,7 @@
 #include "models/jitter_choice.h"
 #include "models/joint_components.h"
 #include "models/member_gate.h"
+#include "models/rival_share.h"
 
 namespace dma {
 
@@ -20,9 +21,6 @@ constexpr double kFirstNoise = 0.3;  // a good part of the target's variance is 
 constexpr int kRivalEpochs = 100, kRivalWeightedEpochs = 20;
 constexpr double kRivalGain = 1e-4;
 constexpr int kFullEpochs = 5;         // on all rows, after growing subsets; twice
-constexpr double kLeastMember = 1e-6;  // of a mixture
-// Nats that the linear model is given: ten to one. Ten rows cannot tell, and then the simpler is the safer.
-constexpr double kBenefitOfDoubt = 2.3;
 
 // Of left-out rows, that the linear model may lose by weights.
 constexpr double kWeightedSquares = 1.03;
@@ -138,10 +136,7 @@ JointRegressionReport JointRegression::fit(RowData data, const std::function<boo
   memory_.network_share = 1;
   if (options_.linear_rival) {
     const double ahead = nats_ahead(fitting, score_of(left_out_, targets), members);
-    double& share = memory_.network_share;
-    share = 1 / (1 + std::exp(-ahead));
-    if (share < kLeastMember) share = 0;
-    if (share > 1 - kLeastMember) share = 1;
+    const double share = memory_.network_share = share_of_network(ahead);
     for (PredictionComponent& own : left_out_) own.weight *= share;
     if (share == 0) left_out_.clear();
     if (share < 1)
@@ -283,7 +278,7 @@ bool JointRegression::fit_member(Fitting& fitting, std::size_t index, Learning& 
     });
   const bool lost = options_.linear_rival &&
                     nats_ahead(fitting, score_of({component(fitting.plain[index], *member.plain_posterior, {})}, data.targets),
-                               index + 1) < std::log(kLeastMember);
+                               index + 1) < std::log(kLeastNetworkShare);
   if (!going_on || lost || !noise_by_inputs()) return going_on;
 
   if (member.weighted.epoch == 0) {

@@ -1,10 +1,10 @@
 // Tables that are read in shards, and what is known of all of them together.
 #include <doctest/doctest.h>
 
-#include <barrier>
 #include <cmath>
 #include <thread>
 
+#include "tests/oracles/meeting_team.h"
 #include "tests/tools/run_dma.h"
 #include "tools/dma/csv.h"
 #include "tools/dma/idle_columns.h"
@@ -28,38 +28,6 @@ Eigen::MatrixXd of_shards(const std::filesystem::path& path, std::size_t shards)
   }
   return all;
 }
-
-// Two workers of two threads, as if they were processes.
-class TwoThreads final : public WorkerTeam {
- public:
-  struct Shared {
-    std::barrier<> all{2};
-    std::vector<double> numbers[2];
-  };
-  TwoThreads(Shared& shared, std::size_t rank) : shared_(shared), rank_(rank) {}
-  std::size_t size() const override { return 2; }
-  std::size_t first() const override { return rank_; }
-  std::size_t local() const override { return 1; }
-  void sum(std::span<const double> parts, std::span<double> total) override {
-    meet({parts.begin(), parts.end()});
-    for (std::size_t i = 0; i < total.size(); ++i) total[i] = shared_.numbers[0][i] + shared_.numbers[1][i];
-    shared_.all.arrive_and_wait();
-  }
-  void largest(std::span<double> values) override {
-    meet({values.begin(), values.end()});
-    for (std::size_t i = 0; i < values.size(); ++i) values[i] = std::max(shared_.numbers[0][i], shared_.numbers[1][i]);
-    shared_.all.arrive_and_wait();
-  }
-  std::vector<double> gather(std::span<const double>) override { return {}; }
-
- private:
-  void meet(std::vector<double> own) {
-    shared_.numbers[rank_] = std::move(own);
-    shared_.all.arrive_and_wait();
-  }
-  Shared& shared_;
-  std::size_t rank_;
-};
 
 }  // namespace
 
@@ -98,14 +66,14 @@ TEST_CASE("idle columns: constants and copies are left out, however large the nu
   const IdleColumns alone = idle_columns(x, names);
   CHECK(alone.kept == std::vector<Eigen::Index>{0, 3, 4, 6});
   CHECK(alone.text == "columns ignored, because they say nothing new: 'five' (constant), 'mirror' (as 'a'), 'shifted' (as 'large')");
-  TwoThreads::Shared shared;
+  oracle::MeetingTeam::Place place(2);
   std::vector<IdleColumns> found(2);
   {
     std::vector<std::jthread> threads;
     for (std::size_t rank = 0; rank < 2; ++rank)
       threads.emplace_back([&, rank] {
         const Eigen::MatrixXd own = rank == 0 ? x.topRows(1) : x.bottomRows(199);  // constant by itself
-        found[rank] = idle_columns(own, names, std::make_shared<TwoThreads>(shared, rank));
+        found[rank] = idle_columns(own, names, std::make_shared<oracle::MeetingTeam>(place, rank));
       });
   }
   for (const IdleColumns& own : found) {

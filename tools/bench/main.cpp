@@ -85,7 +85,7 @@ int main(int argc, char** argv) try {
   if (option == "--sizes") return fmt::print("{}", sizes()), 0;
   if (option == "--start-up") return fmt::print("{}", start_up(beside(argv[0]))), 0;
   if (option == "--numbers") return fmt::print("{}", numbers()), 0;
-  if (option == "--epochs" && argc > 2) 
+  if (option == "--epochs" && argc > 2)
     return run_epochs(argv[2], argc > 3 ? std::stoi(argv[3]) : 3, argc > 4 ? argv[4] : "fused"), 0;
   const bool is_part = option.starts_with("--benchmark_filter");  // then nothing but that is wanted
   benchmark::Initialize(&argc, argv);

@@ -8,7 +8,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <boost/random/mersenne_twister.hpp>
+#include <boost/random/normal_distribution.hpp>
 #include <chrono>
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <vector>
@@ -44,17 +47,32 @@ double median_of(const std::string& program, const std::vector<std::string>& arg
   return times[times.size() / 2];
 }
 
+// As large as boston, with something for networks to learn: the model then is four of them, each with its rows.
+void write_tables(const std::string& data, const std::string& row) {
+  constexpr std::size_t kRows = 455, kColumns = 13;
+  boost::random::mt19937_64 random(1);
+  boost::random::normal_distribution<double> normal;
+  std::vector<double> x(kColumns);
+  std::vector<std::string> names;
+  for (std::size_t j = 0; j < kColumns; ++j) names.push_back(fmt::format("x{}", j));
+  const std::string header = fmt::format("{}", fmt::join(names, ","));
+  std::ofstream table(data);
+  table << header << ",y\n";
+  for (std::size_t n = 0; n < kRows; ++n) {
+    std::ranges::generate(x, [&] { return normal(random); });
+    const double y = x[0] + std::sin(2 * x[1]) + x[2] * x[3] + 0.3 * normal(random);
+    table << fmt::format("{},{}\n", fmt::join(x, ","), y);
+  }
+  std::ofstream(row) << fmt::format("{}\n{}\n", header, fmt::join(x, ","));
+}
+
 }  // namespace
 
 std::string start_up(const std::string& program) {
   const auto folder = std::filesystem::temp_directory_path() / fmt::format("dma_start_up_{}", getpid());
   std::filesystem::create_directories(folder);
   const std::string data = folder / "data.csv", row = folder / "row.csv", model = folder / "model.json";
-  std::ofstream table(data);
-  table << "a,b,y\n";
-  for (int i = 0; i < 40; ++i) table << i % 7 << ',' << i % 5 << ',' << 2 * (i % 7) - i % 5 << '\n';
-  table.close();
-  std::ofstream(row) << "a,b\n3,2\n";
+  write_tables(data, row);
   milliseconds_of(program, {"fit", data, "--target", "y", "--model", model});
   const double help = median_of(program, {"--help"}), predict = median_of(program, {"predict", model, row});
   std::filesystem::remove_all(folder);

@@ -9,7 +9,6 @@
 #include <limits>
 
 #include "engine/support/error.h"
-#include "engine/support/parallel.h"
 #include "engine/support/text.h"
 #include "tools/dma/csv_text.h"
 
@@ -18,9 +17,8 @@ namespace dma {
 namespace {
 
 constexpr std::size_t kBufferSize = 1 << 22;
-// Of lines that are given to one processor, and that are tried after one that was not plain: what was read behind such a line
-// by other processors is lost.
-constexpr std::size_t kPiece = 1 << 20, kFirstStretch = 1 << 16;
+// Of lines that are tried after one that was not plain: what was read behind such a line by other processors is lost.
+constexpr std::size_t kFirstStretch = 1 << 16;
 constexpr std::size_t kLongestLine = 1 << 30;  // what has no line ends, like /dev/zero, must not fill the memory
 
 }  // namespace
@@ -193,18 +191,13 @@ void CsvReader::read_plain_rows(const PlainReader& reader, NumberRows& rows) {
     if (!at_end_ && end_ - begin_ < stretch_) fill();
     const std::string_view lines = whole_lines(stretch_);
     if (lines.empty()) return;
-    std::vector<std::string_view> pieces;
-    for (std::size_t begin = 0; begin < lines.size(); begin += pieces.back().size()) {
-      const std::size_t target = begin + std::min(kPiece, lines.size() - begin) - 1;
-      pieces.push_back(lines.substr(begin, lines.find('\n', target) + 1 - begin));
+    const std::size_t whole = begin_ + lines.size();
+    for (PlainRows& piece : reader.read_in_pieces(lines)) {
+      begin_ += piece.bytes;
+      line_ += piece.lines;
+      rows.add_rows(std::move(piece.values));
     }
-    std::vector<PlainRows> found(pieces.size());
-    parallel_for(pieces.size(), all_processors(), [&](std::size_t i) { found[i] = reader.read(pieces[i]); });
-    for (std::size_t i = 0; i < pieces.size(); ++i) {
-      begin_ += found[i].bytes;
-      line_ += found[i].lines;
-      rows.add_rows(std::move(found[i].values));
-      if (found[i].bytes == pieces[i].size()) continue;
+    if (begin_ < whole) {
       stretch_ = kFirstStretch;
       return;
     }

@@ -8,6 +8,8 @@
 #include <cstdint>
 #include <cstring>
 
+#include "engine/support/parallel.h"
+
 namespace dma {
 
 namespace {
@@ -117,6 +119,23 @@ PlainRows PlainReader::read(std::string_view lines) const {
   }
   rows.bytes = static_cast<std::size_t>(at - lines.data());
   return rows;
+}
+
+std::vector<PlainRows> PlainReader::read_in_pieces(std::string_view lines) const {
+  constexpr std::size_t kPiece = 1 << 20;
+  std::vector<std::string_view> pieces;
+  for (std::size_t begin = 0; begin < lines.size(); begin += pieces.back().size()) {
+    const std::size_t target = begin + std::min(kPiece, lines.size() - begin) - 1;
+    pieces.push_back(lines.substr(begin, lines.find('\n', target) + 1 - begin));
+  }
+  std::vector<PlainRows> found(pieces.size());
+  parallel_for(pieces.size(), all_processors(), [&](std::size_t i) { found[i] = read(pieces[i]); });
+  for (std::size_t i = 0; i < pieces.size(); ++i)
+    if (found[i].bytes < pieces[i].size()) {
+      found.resize(i + 1);
+      break;
+    }
+  return found;
 }
 
 }  // namespace dma

@@ -21,6 +21,9 @@ class PlainReader {
 
   // The rows of whole lines, each with its end, up to the first that is not plain: that is where `bytes` end.
   PlainRows read(std::string_view lines) const;
+  // The same by all processors, piece after piece; the last is the one with a line that is not plain, if there is one. Where the
+  // text is cut depends on nothing but the text.
+  std::vector<PlainRows> read_in_pieces(std::string_view lines) const;
 
  private:
   bool read_line(const char* at, const char* end, double* row) const;

@@ -3,14 +3,13 @@
 #include <cstdio>
 #include <cstring>
 
-#include "engine/support/parallel.h"
 #include "tools/dma/csv.h"
 
 namespace dma {
 
 namespace {
 
-constexpr std::size_t kShardBuffer = 1 << 22, kShardPiece = 1 << 20;
+constexpr std::size_t kShardBuffer = 1 << 22;
 
 }  // namespace
 
@@ -54,17 +53,12 @@ std::optional<Eigen::MatrixXd> CsvReader::read_shard(std::span<const std::size_t
       if (newline != all.npos) end = newline + 1, is_end = true;
     }
     const std::string_view lines = all.substr(begin, end - begin);
-    std::vector<std::string_view> pieces;
-    for (std::size_t from = 0; from < lines.size(); from += pieces.back().size()) {
-      const std::size_t target = from + std::min(kShardPiece, lines.size() - from) - 1;
-      pieces.push_back(lines.substr(from, lines.find('\n', target) + 1 - from));
+    std::size_t bytes = 0;
+    for (PlainRows& piece : plain.read_in_pieces(lines)) {
+      bytes += piece.bytes;
+      rows.add_rows(std::move(piece.values));
     }
-    std::vector<PlainRows> found(pieces.size());
-    parallel_for(pieces.size(), all_processors(), [&](std::size_t i) { found[i] = plain.read(pieces[i]); });
-    for (std::size_t i = 0; i < pieces.size(); ++i) {
-      if (found[i].bytes != pieces[i].size()) return {};
-      rows.add_rows(std::move(found[i].values));
-    }
+    if (bytes < lines.size()) return {};
     text.erase(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(end));
   }
   return rows.take();

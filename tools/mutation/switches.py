@@ -27,9 +27,9 @@ def expression_around(code, start, end, logical):
     """The smallest piece around code[start:end] that can stand in brackets."""
     stops = STOPS if logical else f"{STOPS}|{LOGICAL}"
     left, depth = start, 0
-    tokens = [match for match in re.finditer(rf"[(\[{{)\]}}]|{stops}", code[max(0, start - 2000):start])]
+    tokens = rf"{stops}|[(\[{{)\]}}]"
     offset = max(0, start - 2000)
-    for match in reversed(tokens):
+    for match in reversed(list(re.finditer(tokens, code[offset:start]))):
         token = match.group()
         if depth == 0 and re.fullmatch(stops, token, re.S):
             left = offset + match.end()
@@ -44,7 +44,7 @@ def expression_around(code, start, end, logical):
     else:
         return None
     depth = 0
-    for match in re.finditer(rf"[(\[{{)\]}}]|{stops}", code[end:end + 2000]):
+    for match in re.finditer(tokens, code[end:end + 2000]):
         token = match.group()
         if token in "([{":
             depth += 1

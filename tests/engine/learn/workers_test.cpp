@@ -1,17 +1,16 @@
 #include <doctest/doctest.h>
 
 #include <Eigen/Dense>
-#include <barrier>
 #include <boost/random/mersenne_twister.hpp>
 #include <boost/random/normal_distribution.hpp>
 #include <cmath>
-#include <functional>
 #include <thread>
 
 #include "engine/learn/learn.h"
 #include "engine/support/error.h"
 #include "factors/standard_registry.h"
 #include "schedules/forward_backward.h"
+#include "tests/oracles/meeting_team.h"
 
 namespace {
 
@@ -61,46 +60,6 @@ bool same_bytes(const LearnMemory& a, const LearnMemory& b) {
     if (a.epochs[e].log_likelihood != b.epochs[e].log_likelihood) return false;
   return a.tau == b.tau && a.rho == b.rho && a.active == b.active && a.epochs.size() == b.epochs.size();
 }
-
-// A process of a team, all of whose processes are threads of this one: each waits for the others whenever they add numbers.
-class MeetingTeam final : public WorkerTeam {
- public:
-  struct Place {
-    explicit Place(std::size_t count) : parts(count), met(static_cast<std::ptrdiff_t>(count)) {}
-    std::vector<std::vector<double>> parts;
-    std::barrier<> met;
-  };
-  MeetingTeam(Place& place, std::size_t rank) : place_(place), rank_(rank) {}
-  std::size_t size() const override { return place_.parts.size(); }
-  std::size_t first() const override { return rank_; }
-  std::size_t local() const override { return 1; }
-  void sum(std::span<const double> parts, std::span<double> total) override {
-    std::ranges::fill(total, 0.0);
-    meet(parts, [&](std::size_t w) {
-      for (std::size_t i = 0; i < total.size(); ++i) total[i] = w == 0 ? place_.parts[w][i] : total[i] + place_.parts[w][i];
-    });
-  }
-  void largest(std::span<double> values) override {
-    meet(values, [&](std::size_t w) {
-      for (std::size_t i = 0; i < values.size(); ++i) values[i] = std::max(values[i], place_.parts[w][i]);
-    });
-  }
-  std::vector<double> gather(std::span<const double> own) override {
-    std::vector<double> all;
-    meet(own, [&](std::size_t w) { all.insert(all.end(), place_.parts[w].begin(), place_.parts[w].end()); });
-    return rank_ == 0 ? all : std::vector<double>();
-  }
-
- private:
-  void meet(std::span<const double> own, const std::function<void(std::size_t)>& hear) {
-    place_.parts[rank_] = {own.begin(), own.end()};
-    place_.met.arrive_and_wait();
-    for (std::size_t w = 0; w < size(); ++w) hear(w);
-    place_.met.arrive_and_wait();
-  }
-  Place& place_;
-  std::size_t rank_;
-};
 
 }  // namespace
 
@@ -167,7 +126,7 @@ TEST_CASE("workers: a team of processes learns what as many workers of one proce
   std::vector<double> left_out(31), ignored(31), means(31);
   together.predict_left_out(rows.data(model), left_out, ignored);
 
-  MeetingTeam::Place place(kWorkers);
+  oracle::MeetingTeam::Place place(kWorkers);
   std::vector<LearnMemory> whole(kWorkers), condensed(kWorkers);
   {
     std::vector<std::jthread> processes;
@@ -177,7 +136,7 @@ TEST_CASE("workers: a team of processes learns what as many workers of one proce
         for (std::size_t w = 0; w < rank; ++w) first += Shares::count_examples(w, kWorkers, 31);
         const std::size_t count = Shares::count_examples(rank, kWorkers, 31);
         LearnOptions own = options;
-        own.team = std::make_shared<MeetingTeam>(place, rank);
+        own.team = std::make_shared<oracle::MeetingTeam>(place, rank);
         Learner learner = model.learner(own);
         const std::span<const double> x = std::span(rows.x).subspan(first * kLineInputs, count * kLineInputs),
                                       y = std::span(rows.y).subspan(first, count);
