@@ -118,6 +118,7 @@ TEST_CASE("bnn: an interrupted fit goes on to the bytes of an undisturbed one") 
 
 TEST_CASE("bnn: wrong options are refused") {
   CHECK_THROWS_WITH_AS(Bnn({.layers = {3}}), "layers: at least inputs and outputs are expected, 1 given", Error);
+  CHECK_THROWS_WITH_AS(Bnn({.layers = {1, 100001, 1}}), "layers: a width of 100001 is given; 1 to 100000 is expected", Error);
   CHECK_THROWS_WITH_AS(Bnn({.layers = {3, 1}, .noise = -1.0}), "noise is -1; a positive standard deviation is expected", Error);
   CHECK_THROWS_AS(Bnn({.layers = {3, 4, 4, 1}, .slopes = {0.1, 0.2, 0.3}}), Error);
   CHECK_THROWS_AS(Bnn({.layers = {2, 4, 1}, .slopes = 0.0}), Error);

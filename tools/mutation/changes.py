@@ -1,5 +1,6 @@
 """Where the sources can be changed, and into what: operators, constants and conditions."""
 
+import hashlib
 import re
 
 # A pattern of code as clang-format writes it (spaces around binary operators tell them from pointers, references and
@@ -93,3 +94,8 @@ def changes_of(path, text):
 
 def key_of(site):
     return (site["file"], site["before"], site["after"], site["column"])
+
+
+def number_of(site, seed):
+    """Switches a change on, and is its place in the draw."""
+    return int(hashlib.sha256(repr((seed, key_of(site))).encode()).hexdigest()[:7], 16)

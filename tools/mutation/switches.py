@@ -1,5 +1,5 @@
 """Many changes in one build: the expression around each becomes (mutant_is_on(7) ? (changed) : (as it was)), and the environment
-variable DMA_MUTANT=7 chooses. Building takes longer than testing by far, so one build for all is most of the time saved."""
+variable DMA_MUTANT=7 chooses; the file that DMA_MUTANT_REACHED names exists when it made a difference once. Building takes longer than testing by far, so one build for all is most of the time saved."""
 
 import re
 
@@ -7,13 +7,24 @@ from changes import code_of, without_comments
 
 # Included before every file. In constants that the compiler computes nothing is ever changed.
 HEADER = """#pragma once
+#include <cstdio>
 #include <cstdlib>
 #include <type_traits>
 inline int mutant_of_this_process() {
   static const int chosen = [] { const char* text = std::getenv("DMA_MUTANT"); return text ? std::atoi(text) : -1; }();
   return chosen;
 }
-constexpr bool mutant_is_on(int which) { return !std::is_constant_evaluated() && mutant_of_this_process() == which; }
+inline bool mutant_was_reached() {
+  static const bool told = [] {
+    const char* path = std::getenv("DMA_MUTANT_REACHED");
+    if (std::FILE* file = path ? std::fopen(path, "w") : nullptr) std::fclose(file);
+    return true;
+  }();
+  return told;
+}
+constexpr bool mutant_is_on(int which) {
+  return !std::is_constant_evaluated() && mutant_of_this_process() == which && mutant_was_reached();
+}
 """
 
 SWITCH = "mutant_is_on"

@@ -60,7 +60,7 @@ def run(command, seconds=None, folder=None, **variables):
     def limited():
         if seconds:
             resource.setrlimit(resource.RLIMIT_CPU, (int(seconds) + 1, int(seconds) + 1))
-            resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+            resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))  # not of addresses: browsers reserve terabytes
             resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
     before = resource.getrusage(resource.RUSAGE_CHILDREN)

@@ -71,4 +71,12 @@ TEST_CASE("histogram: samples that are all equal fill one bin") {
   CHECK(h.share.front() == 1);
 }
 
+TEST_CASE("histogram: it is that of its samples, whatever stood behind them") {
+  WeightedSamples samples;
+  samples.x = {0, 1, 2, 3, 1.5}, samples.weight = {1, 1, 1, 1, 100};
+  samples.x.pop_back(), samples.weight.pop_back();
+  const Histogram h = histogram(samples, 4);
+  for (const double share : h.share) CHECK(share == 0.25);
+}
+
 }  // namespace dma

@@ -290,3 +290,23 @@ TEST_CASE("joint: a function that leaves the range of a double has diverged, and
   CHECK(run(plan, state).stop == Report::Stop::converged);
   CHECK(std::abs(state.belief(x).mean()) < 1e-4);
 }
+
+TEST_CASE("joint steps: where another start led to something worse, the covariance is that of the first solution") {
+  // Solved where it starts, at 3 or -3. The prior is so wide that the second start is on the other side for one of them.
+  for (const double start : {3.0, -3.0}) {
+    Graph g;
+    const VariableId x = g.variable("x"), square = g.variable("square"), seen = g.observed("seen");
+    g.factor("gaussian_prior", {x}, {{"mean", start}, {"variance", 1e4}});
+    g.factor("square", {x, square});
+    g.factor("gaussian_noise", {square, seen}, {{"variance", 0.01}});
+    const Plan plan = compile(g, joint(), standard_registry());
+    State state(plan);
+    state.observe(seen, 9.0);
+    CHECK(run(plan, state).converged());
+    const JointPosterior posterior(state);
+    const double variance = 1 / (1e-4 + 4 * start * start / 0.01);
+    CHECK(posterior.mean(x)(0) == doctest::Approx(start).epsilon(1e-9));
+    CHECK(posterior.covariance(x, 0, x, 0) == doctest::Approx(variance).epsilon(1e-9));
+    CHECK(posterior.covariance(x, 0, square, 0) == doctest::Approx(2 * start * variance).epsilon(1e-9));
+  }
+}
