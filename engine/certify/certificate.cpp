@@ -27,8 +27,9 @@ Rate fit_rate(const std::vector<double>& x, const std::vector<double>& values) {
     const double a = std::log(x[i]), b = std::log(values[i]);
     n += 1, sx += a, sy += b, sxx += a * a, sxy += a * b, syy += b * b;
   }
+  constexpr double kRounding = 1e-12;
   const double spread = sxx - sx * sx / n;
-  if (n < 2 || !(spread > 0)) return {};
+  if (n < 2 || !(spread > kRounding * sxx)) return {};
   Rate rate;
   rate.exponent = (sxy - sx * sy / n) / spread;
   rate.constant = std::exp((sy - rate.exponent * sx) / n);

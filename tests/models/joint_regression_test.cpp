@@ -42,11 +42,12 @@ TEST_CASE("joint regression: the linear rival learns noise that depends on the i
 
 TEST_CASE("joint regression: with fewer rows than weights a network needs the better evidence too") {
   // Pure noise: left-out rows that helped to place the kinks speak for the network now and then, the evidence does not.
-  double share = 0;
-  for (const std::uint64_t seed : {1u, 2u, 3u, 4u}) {
-    const Matrix rows = oracle::random_matrix(30, 3, seed), noise = oracle::random_matrix(30, 1, seed + 100);
-    JointRegression net({.shape = {.layers = {3, 12, 1}, .slopes = {0.1}}, .epochs = 30, .members = 1});
-    share = std::max(share, net.fit({rows, noise}).network_share);
+  for (const std::uint64_t seed : {1u, 2u, 3u}) {
+    CAPTURE(seed);
+    const Matrix rows = oracle::random_matrix(40, 30, seed), noise = oracle::random_matrix(40, 1, seed + 100);
+    JointRegression net({.shape = {.layers = {30, 20, 1}, .slopes = {0.1}}, .epochs = 30, .members = 2});
+    const double share = net.fit({rows, noise}).network_share;
+    CAPTURE(share);
+    CHECK(share < 0.1);
   }
-  CHECK(share < 0.5);
 }

@@ -36,6 +36,7 @@ TEST_CASE("standardiser: columns of any magnitude") {
   const double largest = 0.99 * std::numeric_limits<double>::max();
   check_column(Eigen::VectorXd{{largest, -largest, largest, -largest}});
   check_column(Eigen::VectorXd{{largest, largest, largest, -largest}});
+  check_column(Eigen::VectorXd{{largest, largest, -largest, -largest, -largest}});  // a mean that is not large itself
 }
 
 TEST_CASE("standardiser: one huge outlier") {
