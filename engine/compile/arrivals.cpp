@@ -68,8 +68,11 @@ void ArrivalPlanner::reserve(std::uint32_t g, std::uint32_t p) {
 
 void ArrivalPlanner::gather(std::uint32_t g, std::uint32_t p, std::uint32_t first, std::uint32_t count) {
   reserve(g, p);
-  const std::uint32_t terms = plan_.groups[g].ports[p].terms;
-  plan_.operations.push_back(GatherOthers{g, p, first * terms, count * terms});
+  const Group::Port& port = plan_.groups[g].ports[p];
+  const std::uint32_t begin = first * port.terms;
+  const bool is_rows = port.elements.is_affine() && port.elements.divisor == 1 && begin % port.elements.modulus == 0;
+  const bool is_repeated = is_rows && port.elements.modulus != IndexMap::kWhole;
+  plan_.operations.push_back(GatherOthers{g, p, begin, count * port.terms, is_repeated ? port.elements.modulus : 0});
   uses_incidence_ = true;
 }
 

@@ -65,6 +65,7 @@ struct Combine {
 struct GatherOthers {
   std::uint32_t group = 0, port = 0;
   std::uint32_t first = 0, count = 0;  // in (slot, term) units
+  std::uint32_t row = 0;               // of neighbouring elements, if the slots meet the same ones again and again
 };
 
 // Where a kernel finds what arrives on a port.

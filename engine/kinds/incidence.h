@@ -13,6 +13,7 @@ struct Incidence {
   const std::uint32_t* slots = nullptr;    // slots, grouped by element
   const std::uint32_t* element = nullptr;  // slot -> element
 
+  std::uint32_t count_at(std::size_t e) const { return first[e + 1] - first[e]; }
   std::span<const std::uint32_t> at(std::size_t e) const { return {slots + first[e], slots + first[e + 1]}; }
 };
 

@@ -187,8 +187,7 @@ void Executor::execute(std::size_t first, std::size_t last, std::size_t first_se
       const Group::Port& port = plan_.groups[gather.group].ports[gather.port];
       const ElementTotals totals{state_.total_tau_.data(), state_.total_rho_.data(), state_.total_abs_.data(),
                                  state_.total_stamp_.data(), ++state_.stamp_};
-      leave_one_out(port.first_slot + gather.first, gather.count,
-                    state_.incidence(), messages, totals,
+      leave_one_out(port.first_slot + gather.first, gather.count, gather.row, state_.incidence(), messages, totals,
                     {state_.arrival_tau_.data() + port.first_arrival + gather.first,
                      state_.arrival_rho_.data() + port.first_arrival + gather.first});
     }

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "engine/messages/leave_one_out.h"
+#include "engine/support/independent.h"
 
 namespace dma {
 
@@ -93,23 +95,70 @@ Natural all_but_own(std::uint32_t own, const Incidence& incidence, const Message
   return all_but(incidence, messages, own);
 }
 
-}  // namespace
+constexpr std::uint32_t kFewMessages = 4;  // summing them anew is cheaper than keeping totals
 
-void leave_one_out(std::uint32_t first_slot, std::uint32_t count, const Incidence& incidence, const MessageArrays& messages,
-                   const ElementTotals& totals, const MessageArrays& out) {
+void leave_out_one_by_one(std::uint32_t first_slot, std::uint32_t count, const Incidence& incidence, const MessageArrays& messages,
+                          const ElementTotals& totals, const MessageArrays& out) {
   for (std::uint32_t k = 0; k < count; ++k) {
     const std::uint32_t own = first_slot + k;
     const std::uint32_t e = incidence.element[own];
-    Natural arrival;
-    constexpr std::uint32_t kFewMessages = 4;  // summing them anew is cheaper than keeping totals
-    if (incidence.first[e + 1] - incidence.first[e] <= kFewMessages) {
-      arrival = all_but(incidence, messages, own);
+    if (incidence.count_at(e) <= kFewMessages) {
+      out.set(k, all_but(incidence, messages, own));
     } else {
       if (totals.stamp[e] != totals.current) form_totals(e, incidence, messages, totals);
-      arrival = all_but_own(own, incidence, messages, totals);
+      out.set(k, all_but_own(own, incidence, messages, totals));
     }
-    out.tau[k] = arrival.tau;
-    out.rho[k] = arrival.rho;
+  }
+}
+
+// The totals of neighbouring elements, again and again until a loop over them is worth its start.
+class RepeatedTotals {
+ public:
+  RepeatedTotals(const ElementTotals& totals, std::uint32_t first, std::uint32_t elements)
+      : size_(elements * std::max(1u, kRoom / elements)), tau_(totals.tau + first), rho_(totals.rho + first),
+        magnitude_(totals.magnitude + first) {
+    if (elements > kRoom / 2) return;
+    for (auto [from, room] : {std::pair{&tau_, repeated_[0]}, {&rho_, repeated_[1]}, {&magnitude_, repeated_[2]}}) {
+      for (std::uint32_t i = 0; i < size_; ++i) room[i] = (*from)[i % elements];
+      *from = room;
+    }
+  }
+  std::uint32_t size() const { return size_; }
+
+  // out = total - own, and whether that is right for all of them (see all_but_own).
+  bool subtract(const MessageArrays& own, std::uint32_t count, const MessageArrays& out) const {
+    std::int64_t bad = 0;
+    DMA_INDEPENDENT
+    for (std::uint32_t i = 0; i < count; ++i) {
+      const double tau = own.tau[i], rho = own.rho[i];
+      const bool good = LeaveOneOut::may_subtract(rho, rho_[i]) & LeaveOneOut::may_subtract(tau, magnitude_[i]) & (rho_[i] < kInfinity);
+      out.tau[i] = tau_[i] - tau;
+      out.rho[i] = rho_[i] - rho;
+      bad += good ? 0 : 1;
+    }
+    return bad == 0;
+  }
+
+ private:
+  static constexpr std::uint32_t kRoom = 64;
+  double repeated_[3][kRoom];
+  std::uint32_t size_;
+  const double *tau_, *rho_, *magnitude_;
+};
+
+}  // namespace
+
+void leave_one_out(std::uint32_t first_slot, std::uint32_t count, std::uint32_t row, const Incidence& incidence,
+                   const MessageArrays& messages, const ElementTotals& totals, const MessageArrays& out) {
+  if (row == 0 || count / row <= kFewMessages) return leave_out_one_by_one(first_slot, count, incidence, messages, totals, out);
+  const std::uint32_t first = incidence.element[first_slot];
+  for (std::uint32_t e = first; e < first + row; ++e)
+    if (totals.stamp[e] != totals.current) form_totals(e, incidence, messages, totals);
+  const RepeatedTotals repeated(totals, first, row);
+  for (std::uint32_t k = 0; k < count; k += repeated.size()) {
+    const std::uint32_t size = std::min(repeated.size(), count - k);
+    if (!repeated.subtract(messages.from(first_slot + k), size, out.from(k)))
+      leave_out_one_by_one(first_slot + k, size, incidence, messages, totals, out.from(k));
   }
 }
 

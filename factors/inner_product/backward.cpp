@@ -119,17 +119,17 @@ class Backward {
   bool try_block(std::size_t first, std::size_t slots) {
     if (!sides_.read(first, slots)) return false;
     form_products(block_, slots);
-    const bool all_informed = with_row_length(block_.terms, [&](const auto terms) {
-      bool informed = true;
+    const PortView& totals = call_.reads[2];
+    std::int64_t uninformed = 0;
+    with_row_length(block_.terms, [&](const auto terms) {
       for (std::size_t s = 0; s < slots; ++s) {
-        const Natural total = call_.reads[2].at(0, first + s);
+        const Natural total = totals.at(0, first + s);
         const double variance = 1 / total.rho;
         form_cavities(block_, terms, s, total.is_point() ? total.tau : total.tau * variance, variance);
-        informed &= !total.is_uniform();
+        uninformed += total.is_uniform() ? 1 : 0;
       }
-      return informed;
     });
-    if (!all_informed) return false;
+    if (uninformed > 0) return false;
     const std::size_t count = slots * block_.terms;
     if (!backward_block<Rule, kToX, kToY>(block_, count, results_of(x_sink_, 0, first), results_of(y_sink_, 1, first))) return false;
     if constexpr (kTracked && kToX) store_results(x_sink_, 0, first, count);

@@ -95,22 +95,23 @@ void short_to_total(const Call& call, Outcome& outcome) {
     if (!sides.read(first, slots)) return false;
     form_products(block, slots);
     double *const mean = block.tau(0), *const variance = block.rho(0);
-    bool good = true;
     with_row_length(block.terms, [&](const auto terms) {
       for (std::size_t s = 0; s < slots; ++s) {
         const SumOfProducts sum = sum_of_products(block, terms, s);
         mean[s] = sum.mean;
         variance[s] = sum.variance;
-        good &= (std::abs(sum.mean) < kInfinity) & (sum.variance < kInfinity);
       }
     });
-    if (!good) return false;
     double *const tau = block.tau(1), *const rho = block.rho(1);
+    std::int64_t bad = 0;  // not a flag: loops that count are computed several slots at once
+    DMA_INDEPENDENT
     for (std::size_t s = 0; s < slots; ++s) {
       rho[s] = 1 / variance[s];
       tau[s] = rho[s] * mean[s];
-      good &= (rho[s] < kInfinity) & (std::abs(tau[s]) < kInfinity);
+      const bool is_proper = (variance[s] < kInfinity) & (rho[s] < kInfinity);
+      bad += (is_proper & (std::abs(mean[s]) < kInfinity) & (std::abs(tau[s]) < kInfinity)) ? 0 : 1;
     }
+    const bool good = bad == 0;
     if (good) call.sink.store_all<kTracked>(call.out_offset(0, first), tau, rho, slots, first, 1, outcome);
     return good;
   };

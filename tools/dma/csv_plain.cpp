@@ -98,12 +98,22 @@ bool PlainReader::read_line(const char* at, const char* end, double* row) const 
   return at == end;
 }
 
-PlainRows PlainReader::read(std::string_view lines) const {
+PlainRows PlainReader::room_for(std::string_view lines) const {
+  std::size_t count = 0;
+  for (std::size_t at = 0; (at = lines.find('\n', at)) != lines.npos; ++at) ++count;
   PlainRows rows;
+  rows.values.reserve(columns_.size() * count);
+  return rows;
+}
+
+PlainRows PlainReader::read(std::string_view lines) const {
+  PlainRows rows = room_for(lines);
+  read_into(lines, rows);
+  return rows;
+}
+
+void PlainReader::read_into(std::string_view lines, PlainRows& rows) const {
   std::vector<double> row(is_number_.size());
-  // If all lines are as long as the first, unless that is shorter than a row can be.
-  const std::size_t first_line = std::min(lines.find('\n'), lines.size()) + 1;
-  rows.values.reserve(columns_.size() * (lines.size() / std::max(first_line, 2 * is_number_.size()) + 1));
   const char *at = lines.data(), *const end = at + lines.size();
   while (at != end) {
     const char* const newline = static_cast<const char*>(std::memchr(at, '\n', static_cast<std::size_t>(end - at)));
@@ -118,7 +128,6 @@ PlainRows PlainReader::read(std::string_view lines) const {
     ++rows.lines;
   }
   rows.bytes = static_cast<std::size_t>(at - lines.data());
-  return rows;
 }
 
 std::vector<PlainRows> PlainReader::read_in_pieces(std::string_view lines) const {
@@ -128,8 +137,10 @@ std::vector<PlainRows> PlainReader::read_in_pieces(std::string_view lines) const
     const std::size_t target = begin + std::min(kPiece, lines.size() - begin) - 1;
     pieces.push_back(lines.substr(begin, lines.find('\n', target) + 1 - begin));
   }
-  std::vector<PlainRows> found(pieces.size());
-  parallel_for(pieces.size(), all_processors(), [&](std::size_t i) { found[i] = read(pieces[i]); });
+  // Memory that the threads allocate would be kept for them when all is read.
+  std::vector<PlainRows> found;
+  for (const std::string_view piece : pieces) found.push_back(room_for(piece));
+  parallel_for(pieces.size(), all_processors(), [&](std::size_t i) { read_into(pieces[i], found[i]); });
   for (std::size_t i = 0; i < pieces.size(); ++i)
     if (found[i].bytes < pieces[i].size()) {
       found.resize(i + 1);

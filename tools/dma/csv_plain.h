@@ -26,6 +26,8 @@ class PlainReader {
   std::vector<PlainRows> read_in_pieces(std::string_view lines) const;
 
  private:
+  PlainRows room_for(std::string_view lines) const;
+  void read_into(std::string_view lines, PlainRows& rows) const;
   bool read_line(const char* at, const char* end, double* row) const;
   bool is_blank(char c) const { return c == ' ' || (c == '\t' && separator_ != '\t'); }
   bool is_separator(char c) const { return c == separator_ || (separator_ == ' ' && c == '\t'); }

@@ -4,8 +4,12 @@
 
 #include <Eigen/Dense>
 #include <cstddef>
+#include <cstdlib>
 #include <utility>
 #include <vector>
+#if defined(__GLIBC__)
+#include <malloc.h>
+#endif
 
 namespace dma {
 
@@ -38,10 +42,18 @@ class NumberRows {
     }
     blocks_.clear();
     rows_ = 0;
+    give_back_memory();
     return matrix;
   }
 
  private:
+  // What the blocks leave behind would stay with the process, unused.
+  static void give_back_memory() {
+#if defined(__GLIBC__)
+    malloc_trim(0);
+#endif
+  }
+
   std::size_t width_, rows_ = 0;
   std::vector<std::vector<double>> blocks_;
 };
