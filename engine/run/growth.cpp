@@ -1,6 +1,7 @@
 #include "engine/run/growth.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 
@@ -10,8 +11,10 @@ namespace {
 
 constexpr std::int16_t kNoLevel = std::numeric_limits<std::int16_t>::min();
 
-std::int16_t level(double mean, int per_bit) {
-  return mean > 0 && mean < kInfinity ? static_cast<std::int16_t>(std::lround(std::log2(mean) * per_bit)) : kNoLevel;
+// The exponent and the first bits behind the point: a logarithm as good as is needed, of every message at a glance.
+std::int16_t level(double mean, int bits) {
+  constexpr int kMantissa = 52;
+  return mean > 0 && mean < kInfinity ? static_cast<std::int16_t>(std::bit_cast<std::uint64_t>(mean) >> (kMantissa - bits)) : kNoLevel;
 }
 
 }  // namespace
@@ -36,7 +39,7 @@ void Growth::look() {
     const Natural m = messages_[i];
     GrowthRecord& record = records_[i];
     const double mean = m.is_proper() ? std::abs(m.tau / m.rho) : 0;
-    const std::int16_t now = level(mean, kBit);
+    const std::int16_t now = level(mean, kBitsOfLevel);
     int gain = is_first_ || now == kNoLevel || record.level == kNoLevel ? 0 : now - record.level;
     // What stays within a standard deviation is noise around zero.
     if (gain < kGrows || mean * (1 - std::exp2(-gain / double{kBit})) * std::sqrt(m.rho) < 1) gain = 0;

@@ -33,7 +33,7 @@ class Growth {
   bool was_growing() const { return most_gained_ >= kGrowing; }
 
  private:
-  static constexpr int kBit = 8;                // level() counts eighths
+  static constexpr int kBitsOfLevel = 3, kBit = 1 << kBitsOfLevel;  // level() counts eighths
   static constexpr int kGrows = 3;              // least gain of an interval: a factor 1.3
   static constexpr int kCountedAtOnce = 4 * kBit;  // at least ten intervals must agree
   static constexpr int kRunsAway = 40 * kBit;   // 1e12: unscaled data may take a message up by 1e9 while it converges

@@ -80,7 +80,7 @@ template <class Rule, bool kTracked, bool kToX, bool kToY>
 class Backward {
  public:
   Backward(const Call& call, Outcome& outcome)
-      : call_(call), outcome_(outcome), block_(call), sides_(call, block_, Rule::kUsesSignal && kToY, Rule::kUsesSignal && kToX),
+      : call_(call), outcome_(outcome), block_(call), sides_(call, block_, Rule::kUsesSignal && kToY, Rule::kUsesSignal && kToX, kToX && !kToY),
         x_sink_(call.sink), y_sink_(kToX ? call.second_sink : call.sink) {}
 
   void all() {
@@ -118,23 +118,43 @@ class Backward {
 
   bool try_block(std::size_t first, std::size_t slots) {
     if (!sides_.read(first, slots)) return false;
-    form_products(block_, slots);
-    const PortView& totals = call_.reads[2];
-    std::int64_t uninformed = 0;
+    sides_.form_products(slots);
+    if (!read_totals(first, slots)) return false;
     with_row_length(block_.terms, [&](const auto terms) {
-      for (std::size_t s = 0; s < slots; ++s) {
-        const Natural total = totals.at(0, first + s);
-        const double variance = 1 / total.rho;
-        form_cavities(block_, terms, s, total.is_point() ? total.tau : total.tau * variance, variance);
-        uninformed += total.is_uniform() ? 1 : 0;
-      }
+      for (std::size_t s = 0; s < slots; ++s) form_cavities(block_, terms, s, total_mean()[s], total_variance()[s]);
     });
-    if (uninformed > 0) return false;
     const std::size_t count = slots * block_.terms;
-    if (!backward_block<Rule, kToX, kToY>(block_, count, results_of(x_sink_, 0, first), results_of(y_sink_, 1, first))) return false;
+    const Results to_x = results_of(x_sink_, 0, first), to_y = results_of(y_sink_, 1, first);
+    const double* const known = sides_.known();
+    const bool is_good = known != nullptr
+                             ? block_of_known(known, block_.cavity_mean(), block_.cavity_variance(), count, to_x.tau, to_x.rho)
+                             : backward_block<Rule, kToX, kToY>(block_, count, to_x, to_y);
+    if (!is_good) return false;
     if constexpr (kTracked && kToX) store_results(x_sink_, 0, first, count);
     if constexpr (kTracked && kToY) store_results(y_sink_, 1, first, count);
     return true;
+  }
+
+  // Of the slots of a block; where the results will be, there is room until there are any.
+  double* total_mean() const { return block_.tau(0); }
+  double* total_variance() const { return block_.rho(0); }
+  // False if one of them is uniform.
+  bool read_totals(std::size_t first, std::size_t slots) const {
+    const PortView& totals = call_.reads[2];
+    double *const mean = total_mean(), *const variance = total_variance();
+    const auto read = [&](const auto step) {
+      const double *const tau = totals.tau + totals.offset(0, first), *const rho = totals.rho + totals.offset(0, first);
+      std::int64_t uniform = 0;
+      DMA_INDEPENDENT
+      for (std::ptrdiff_t s = 0; s < static_cast<std::ptrdiff_t>(slots); ++s) {
+        const double t = tau[s * step], r = rho[s * step], v = 1 / r, m = t * v;
+        mean[s] = r == kInfinity ? t : m;
+        variance[s] = v;
+        uniform += r == 0 ? 1 : 0;
+      }
+      return uniform == 0;
+    };
+    return totals.column == 1 ? read(std::integral_constant<std::ptrdiff_t, 1>()) : read(totals.column);
   }
 
   // Untracked messages need no comparison with the old ones: they go straight to their place.

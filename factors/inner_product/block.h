@@ -14,7 +14,7 @@ namespace dma::inner_product {
 // The arrays of one block, cut from the call's scratch memory: as many slots as make up kBlockTerms, or one.
 struct Block {
   static constexpr std::size_t kArrays = 18;
-  static constexpr std::size_t kBlockTerms = 32;
+  static constexpr std::size_t kBlockTerms = 128;  // every loop over a block has a beginning and an end to be paid for
   // The unfused way needs 4 more for each term of one slot.
   static_assert(kArrays * kBlockTerms + 4 * kBlockTerms <= kLeastScratch);
 
@@ -54,11 +54,12 @@ struct Unfused {
   std::span<Gaussian> products, cavities;
 };
 
-// Moments of both sides for the slots of a block; a side that all slots share is read once.
+// Moments of both sides for the slots of a block, and of their products; a side that all slots share is read once.
 class Sides {
  public:
-  Sides(const Call& call, const Block& block, bool x_signal, bool y_signal)
-      : x_{call.reads[0], block.x(), x_signal}, y_{call.reads[1], block.y(), y_signal}, block_(block) {
+  // With `knows_y`, a second side of observed values is left where it stands: see known().
+  Sides(const Call& call, const Block& block, bool x_signal, bool y_signal, bool knows_y)
+      : x_{call.reads[0], block.x(), x_signal}, y_{call.reads[1], block.y(), y_signal}, block_(block), knows_y_(knows_y) {
     for (Source* source : {&x_, &y_})
       if (source->view.column == 0) {
         source->usable = source->side.read(source->view, 0, block.terms, source->with_signal);
@@ -66,10 +67,34 @@ class Sides {
       }
   }
   bool read(std::size_t first_slot, std::size_t slots) {
-    for (Source* source : {&x_, &y_})
-      if (source->view.column != 0)
-        source->usable = source->side.read(source->view, first_slot, slots * block_.terms, source->with_signal);
-    return x_.usable && y_.usable;
+    const std::size_t count = slots * block_.terms;
+    known_ = knows_y_ ? known_values(y_.view, first_slot, count) : nullptr;
+    if (x_.view.column != 0) x_.read(first_slot, count);
+    if (y_.view.column != 0 && known_ == nullptr) y_.read(first_slot, count);
+    return x_.usable && (known_ != nullptr || y_.usable);
+  }
+  // The values of the second side of the slots that were read, if all of them are known exactly and nobody needs more of them.
+  const double* known() const { return known_; }
+
+  // m_t and v_t of every product.
+  void form_products(std::size_t slots) const {
+    const Side x = x_.side, y = y_.side;
+    const double* const known = known_;
+    double *const mean = block_.mean(), *const variance = block_.variance();
+    if (known != nullptr) {
+      DMA_INDEPENDENT
+      for (std::size_t t = 0; t < slots * block_.terms; ++t) {
+        mean[t] = x.mean[t] * known[t];
+        variance[t] = known[t] * known[t] * x.variance[t];
+      }
+      return;
+    }
+    DMA_INDEPENDENT
+    for (std::size_t t = 0; t < slots * block_.terms; ++t) {
+      const double mx = x.mean[t], vx = x.variance[t], my = y.mean[t], vy = y.variance[t];
+      mean[t] = mx * my;
+      variance[t] = (vx + mx * mx) * vy + my * my * vx;
+    }
   }
 
  private:
@@ -77,21 +102,20 @@ class Sides {
     const PortView& view;
     Side side;
     bool with_signal, usable = false;
+    void read(std::size_t first_slot, std::size_t count) { usable = side.read(view, first_slot, count, with_signal); }
   };
+  static const double* known_values(const PortView& view, std::size_t first_slot, std::size_t count) {
+    if (view.column == 0) return nullptr;
+    const double* const rho = view.rho + view.offset(0, first_slot);
+    std::int64_t others = 0;
+    for (std::size_t t = 0; t < count; ++t) others += rho[t] == kInfinity ? 0 : 1;
+    return others == 0 ? view.tau + view.offset(0, first_slot) : nullptr;
+  }
+
   Source x_, y_;
   const Block& block_;
+  const bool knows_y_;
+  const double* known_ = nullptr;
 };
-
-// m_t and v_t of every product.
-inline void form_products(const Block& block, std::size_t slots) {
-  const Side x = block.x(), y = block.y();
-  double *const mean = block.mean(), *const variance = block.variance();
-  DMA_INDEPENDENT
-  for (std::size_t t = 0; t < slots * block.terms; ++t) {
-    const double mx = x.mean[t], vx = x.variance[t], my = y.mean[t], vy = y.variance[t];
-    mean[t] = mx * my;
-    variance[t] = (vx + mx * mx) * vy + my * my * vx;
-  }
-}
 
 }  // namespace dma::inner_product

@@ -90,10 +90,10 @@ class Terms {
 template <bool kTracked>
 void short_to_total(const Call& call, Outcome& outcome) {
   const Block block(call);
-  Sides sides(call, block, false, false);
+  Sides sides(call, block, false, false, true);
   const auto some = [&](std::size_t first, std::size_t slots) {
     if (!sides.read(first, slots)) return false;
-    form_products(block, slots);
+    sides.form_products(slots);
     double *const mean = block.tau(0), *const variance = block.rho(0);
     with_row_length(block.terms, [&](const auto terms) {
       for (std::size_t s = 0; s < slots; ++s) {

@@ -1,5 +1,5 @@
-// Messages to x where y is known exactly and the same for all slots, as in the first layer of a network. With Var y = 0 and
-// s = 1 both rules of backward.cpp are one: from the cavity N(c, k) of its product,
+// Messages to x where y is known exactly, as in a regression, and perhaps the same for all slots, as in the first layer of a
+// network. With Var y = 0 and s = 1 both rules of backward.cpp are one: from the cavity N(c, k) of its product,
 //
 //   tau_t = y_t c / k      rho_t = y_t^2 / k
 #pragma once
@@ -17,7 +17,20 @@ inline bool all_points(const PortView& view) {
   return true;
 }
 
-// One row; `m` and `v` are room for the products. False where a message is not proper, or a term dominates the others.
+// A block of short rows, from their cavities. False where a message is not proper.
+inline bool block_of_known(const double* y, const double* c, const double* k, std::size_t count, double* to_tau, double* to_rho) {
+  std::int64_t bad = 0;
+  DMA_INDEPENDENT
+  for (std::size_t t = 0; t < count; ++t) {
+    const double weight = y[t] / k[t], tau = weight * c[t], rho = weight * y[t];
+    bad += ((std::abs(tau) + rho < kInfinity) & (k[t] < kInfinity) & ((rho > 0) | (tau == 0))) ? 0 : 1;
+    to_tau[t] = tau;
+    to_rho[t] = rho;
+  }
+  return bad == 0;
+}
+
+// One row of values that all slots share; `m` and `v` are room for the products. False where a message is not proper, or a term dominates the others.
 inline bool row_of_known(const double* x_tau, const double* x_rho, const double* y, std::size_t terms, const Natural& total,
                          double* m, double* v, double* to_tau, double* to_rho) {
   if (!total.is_proper()) return false;
