@@ -44,7 +44,7 @@ Sites::Sites(const System& system)
     for (const SitePlate::Port& port : plate.ports) of_plate += port.terms;
     terms = std::max(terms, of_plate);
   }
-  scratch_.resize(std::max<std::size_t>(kLeastScratch, 2 * kScratchPerTerm * terms));
+  scratch_.resize(std::max<std::size_t>(kScratchOfMany, 2 * kScratchPerTerm * terms));
 }
 
 void Sites::apply(Numbers& numbers) const {

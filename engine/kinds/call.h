@@ -17,8 +17,8 @@ inline constexpr std::size_t kMaxPorts = 8;
 inline constexpr std::size_t kMaxParameters = 8;
 // Doubles of working memory a kernel has for each term of each port.
 inline constexpr std::uint32_t kScratchPerTerm = 16;
-// ... and at least, so that it can work on several slots of few terms at once.
-inline constexpr std::uint32_t kLeastScratch = 2816;
+// ... and at least, so that it can work on several slots of few terms at once; more where a plate has that many of them.
+inline constexpr std::uint32_t kLeastScratch = 704, kManyTerms = 128, kScratchOfMany = 2816;
 
 // Messages of one port: slot (r, c) starts at offset r * row + c * column and holds `terms` consecutive messages
 // (1 unless the port is variadic). A stride of 0 shares one message along that direction.

@@ -11,15 +11,17 @@
 
 namespace dma::inner_product {
 
-// The arrays of one block, cut from the call's scratch memory: as many slots as make up kBlockTerms, or one.
+// The arrays of one block, cut from the call's scratch memory: several slots of few terms, or one.
 struct Block {
   static constexpr std::size_t kArrays = 18;
-  static constexpr std::size_t kBlockTerms = 128;  // every loop over a block has a beginning and an end to be paid for
+  // Every loop over a block has a beginning and an end to be paid for: where there are many terms, it has as many as there is room.
+  static constexpr std::size_t kFewTerms = 32;
   // The unfused way needs 4 more for each term of one slot.
-  static_assert(kArrays * kBlockTerms + 4 * kBlockTerms <= kLeastScratch);
+  static_assert((kArrays + 4) * kFewTerms <= kLeastScratch && (kArrays + 4) * kManyTerms <= kScratchOfMany);
 
   explicit Block(const Call& call)
-      : terms(call.reads[0].terms), capacity(std::max<std::size_t>(1, kBlockTerms / terms)), memory(call.scratch) {}
+      : terms(call.reads[0].terms), capacity(std::max<std::size_t>(1, (call.columns * terms < kManyTerms ? kFewTerms : kManyTerms) / terms)),
+        memory(call.scratch) {}
 
   double* array(std::size_t i) const { return memory + i * capacity * terms; }
   Side x() const { return {array(0), array(1), array(2), array(3), array(4)}; }

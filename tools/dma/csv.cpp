@@ -74,6 +74,7 @@ void CsvReader::fill() {
   passed_ += begin_;
   begin_ = 0;
   end_ = kept;
+  if (buffer_.empty() && size_ > 0) buffer_.resize(std::min(kBufferSize, size_ + 1));  // a small file needs no more than its size
   if (end_ == buffer_.size()) buffer_.resize(std::max(kBufferSize, 2 * buffer_.size()));
   const std::size_t got = std::fread(buffer_.data() + end_, 1, buffer_.size() - end_, file_.get());
   if (got == 0 && std::ferror(file_.get())) fail("cannot read '{}': {}", path_.string(), std::strerror(errno));
