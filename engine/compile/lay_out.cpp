@@ -144,7 +144,8 @@ std::vector<GroupSlot> lay_out(const Flow& flow, bool constants_in_context, Plan
     };
     std::uint32_t scratch = 0;
     for (const Group::Port& port : group.ports) scratch = add_sizes(scratch, multiply_sizes(kScratchPerTerm, port.terms, room), room);
-    const bool has_many = std::ranges::any_of(group.ports, [&](const Group::Port& port) { return std::uint64_t{group.slots} * port.terms >= kManyTerms; });
+    const bool has_many = std::ranges::any_of(
+        group.ports, [&](const Group::Port& port) { return std::uint64_t{group.slots} * port.terms >= kManyTerms; });
     plan.scratch = std::max({plan.scratch, scratch, has_many ? kScratchOfMany : kLeastScratch});
     group.first_memory = plan.memory;
     const auto kept = [&] { return fmt::format("factor '{}': the numbers that kinds keep up to it", graph.factors[group.members[0]].name()); };

@@ -90,7 +90,7 @@ std::size_t fuzz_plate(const Subject& s, std::size_t slots, Choices& choices) {
     tau = before.tau;
     rho = before.rho;
   }
-  std::vector<double> scratch(std::max<std::size_t>(kLeastScratch, kScratchPerTerm * (all_terms + out_terms)));
+  std::vector<double> scratch(std::max<std::size_t>(kScratchOfMany, kScratchPerTerm * (all_terms + out_terms)));
   const Call call{.rows = 1,
                   .columns = slots,
                   .reads = views.data(),
