@@ -179,6 +179,15 @@ TEST_CASE("csv_plain: reading ends at the first line that is not plain") {
   }
 }
 
+TEST_CASE("csv_plain: lines without cells ask for no room") {
+  const std::vector<std::size_t> columns = {0, 1, 2, 3};
+  const std::string blank(10000, '\n');
+  const dma::PlainRows rows = dma::PlainReader(',', columns.size(), columns).read(blank);
+  CHECK(rows.lines == blank.size());
+  CHECK(rows.values.empty());
+  CHECK(rows.values.capacity() <= blank.size() + columns.size());
+}
+
 TEST_CASE("csv: the share of the bytes that were read is told, and never falls") {
   std::string text = "x\n";
   while (text.size() < 20'000'000) text += "1.2345678901234567\n";

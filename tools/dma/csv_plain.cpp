@@ -101,6 +101,7 @@ bool PlainReader::read_line(const char* at, const char* end, double* row) const 
 PlainRows PlainReader::room_for(std::string_view lines) const {
   std::size_t count = 0;
   for (std::size_t at = 0; (at = lines.find('\n', at)) != lines.npos; ++at) ++count;
+  count = std::min(count, lines.size() / is_number_.size() + 1);  // every cell is followed by something: other lines are blank
   PlainRows rows;
   rows.values.reserve(columns_.size() * count);
   return rows;
