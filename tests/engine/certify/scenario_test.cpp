@@ -8,8 +8,9 @@ using namespace dma;
 
 TEST_CASE("scenario: parameters are within their domains, the extreme ones too") {
   const Registry registry = standard_registry();
-  for (const auto& [name, kind] : registry.kinds()) {
-    CAPTURE(name);
+  for (const auto& entry : registry.kinds()) {
+    const Kind& kind = entry.second;
+    CAPTURE(kind.name());
     Scenarios scenarios(kind, 3, 7);
     for (int i = 0; i < 100; ++i)
       for (const Scenario& scenario : {scenarios.ordinary(), scenarios.extreme()}) {
