@@ -16,7 +16,7 @@ namespace dma {
 
 // What is remembered of every message.
 struct GrowthRecord {
-  std::int16_t level = 0;    // of |mean|, in eighths of a bit; kNoLevel: nothing to compare with
+  std::int16_t level = 0;    // of |mean|, in eighths of a power of 2; kNoLevel: nothing to compare with
   std::uint16_t gained = 0;  // eighths of a bit without a pause
 };
 
@@ -34,7 +34,7 @@ class Growth {
 
  private:
   static constexpr int kBitsOfLevel = 3, kBit = 1 << kBitsOfLevel;  // level() counts eighths
-  static constexpr int kGrows = 3;              // least gain of an interval: a factor 1.3
+  static constexpr int kGrows = 3;              // least gain of an interval: a factor of 1.15 to 1.37, by where eighths begin
   static constexpr int kCountedAtOnce = 4 * kBit;  // at least ten intervals must agree
   static constexpr int kRunsAway = 40 * kBit;   // 1e12: unscaled data may take a message up by 1e9 while it converges
   static constexpr int kGrowing = 6 * kBit;

@@ -40,9 +40,9 @@ class NumberRows {
       first += rows;
       std::vector<double>().swap(block);
     }
+    if (blocks_.size() > 1) give_back_memory();
     blocks_.clear();
     rows_ = 0;
-    give_back_memory();
     return matrix;
   }
 

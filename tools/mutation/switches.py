@@ -1,5 +1,6 @@
 """Many changes in one build: the expression around each becomes (mutant_is_on(7) ? (changed) : (as it was)), and the environment
-variable DMA_MUTANT=7 chooses; the file that DMA_MUTANT_REACHED names exists when it made a difference once. Building takes longer than testing by far, so one build for all is most of the time saved."""
+variable DMA_MUTANT=7 chooses; the file that DMA_MUTANT_REACHED names is there when the switch was reached. Building takes longer
+than testing by far, so one build for all is most of the time saved."""
 
 import re
 
