@@ -23,7 +23,8 @@ TEST_CASE("gaussian_noise: always a valid message") {
         return GaussianNoise::to_y(random.any(), {variance});
       },
       [](auto& random) {
-        return GaussianNoise::to_y(random.proper(oracle::kOrdinary), {random.log_uniform(oracle::kOrdinary.variance)});
+        const Gaussian x = random.proper(oracle::kOrdinary);
+        return GaussianNoise::to_y(x, {random.log_uniform(oracle::kOrdinary.variance)});
       });
 }
 

@@ -123,7 +123,8 @@ TEST_CASE("leaky_relu hybrid: equals ep where that is proper, linearised elsewhe
     fallen_back += ep.rho <= 0;
   }
   for (int i = 0; i < 1'000'000; ++i) {
-    const Gaussian message = LeakyReluEp::to_x_or_linearised(random.any(), random.any(), {random.slope()});
+    const Gaussian x = random.any(), y = random.any();
+    const Gaussian message = LeakyReluEp::to_x_or_linearised(x, y, {random.slope()});
     if (!is_valid(message)) FAIL("not valid: tau ", message.tau, " rho ", message.rho);
   }
   MESSAGE(fallen_back, " of 100000 fell back; largest difference ", worst);

@@ -74,11 +74,25 @@ TEST_CASE("leaky_relu: message to x has the moments of N(value(x); m, v) by quad
 
 TEST_CASE("leaky_relu: always a valid message") {
   oracle::check_totality(
-      "leaky_relu to y", [](auto& random) { return LeakyRelu::to_y(random.any(), {random.slope()}); },
-      [](auto& random) { return LeakyRelu::to_y(random.proper(oracle::kOrdinary), {random.slope()}); });
+      "leaky_relu to y",
+      [](auto& random) {
+        const Gaussian message = random.any();
+        return LeakyRelu::to_y(message, {random.slope()});
+      },
+      [](auto& random) {
+        const Gaussian message = random.proper(oracle::kOrdinary);
+        return LeakyRelu::to_y(message, {random.slope()});
+      });
   oracle::check_totality(
-      "leaky_relu to x", [](auto& random) { return LeakyRelu::to_x(random.any(), {random.slope()}); },
-      [](auto& random) { return LeakyRelu::to_x(random.proper(oracle::kOrdinary), {random.slope()}); });
+      "leaky_relu to x",
+      [](auto& random) {
+        const Gaussian message = random.any();
+        return LeakyRelu::to_x(message, {random.slope()});
+      },
+      [](auto& random) {
+        const Gaussian message = random.proper(oracle::kOrdinary);
+        return LeakyRelu::to_x(message, {random.slope()});
+      });
 }
 
 TEST_CASE("leaky_relu: slope 1 is the identity, bit for bit") {

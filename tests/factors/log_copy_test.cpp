@@ -32,7 +32,8 @@ TEST_CASE("log_copy: message to x has the mean and variance of the log-normal") 
 TEST_CASE("log_copy: message to x has the moments of the pushforward by quadrature") {
   oracle::RandomMessages random(oracle::kSeed);
   for (int i = 0; i < 300; ++i) {
-    const Gaussian log_x = Gaussian::from_moments(4 * random.uniform() - 2, random.log_uniform({0.01, 1}));
+    const double mean = 4 * random.uniform() - 2;
+    const Gaussian log_x = Gaussian::from_moments(mean, random.log_uniform({0.01, 1}));
     const LogCopy::Parameters p{random.sign()};
     // exp(2 l) shifts the mass by two variances, at most two of the twelve deviations integrated over.
     const double mean = oracle::expectation([&](double l) { return LogCopy::value(l, p); }, log_x);
@@ -53,11 +54,22 @@ TEST_CASE("log_copy: there and back is the identity") {
 
 TEST_CASE("log_copy: always a valid message") {
   oracle::check_totality(
-      "log_copy to log", [](auto& random) { return LogCopy::to_log(random.any(), {random.sign()}); },
+      "log_copy to log",
+      [](auto& random) {
+        const Gaussian x = random.any();
+        return LogCopy::to_log(x, {random.sign()});
+      },
       [](auto& random) { return log_of(random.proper(oracle::kOrdinary)); });
   oracle::check_totality(
-      "log_copy to x", [](auto& random) { return LogCopy::to_x(LogNormal(random.any()), {random.sign()}); },
-      [](auto& random) { return LogCopy::to_x(log_of(random.proper(oracle::kOrdinary)), {random.sign()}); });
+      "log_copy to x",
+      [](auto& random) {
+        const LogNormal log_x(random.any());
+        return LogCopy::to_x(log_x, {random.sign()});
+      },
+      [](auto& random) {
+        const LogNormal log_x = log_of(random.proper(oracle::kOrdinary));
+        return LogCopy::to_x(log_x, {random.sign()});
+      });
 }
 
 TEST_CASE("log_copy: v/m^2 of 1e-24 and of 1e20 keep their digits") {

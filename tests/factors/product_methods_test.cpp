@@ -44,7 +44,8 @@ TEST_CASE("product linearised: gradients and residual are those of the best line
 TEST_CASE("product linearised: proper on 10^6 random messages") {
   oracle::RandomMessages random(kProductSeed);
   for (int i = 0; i < 1'000'000; ++i) {
-    const Gaussian message = ProductLinearised::to_factor(random.any(), random.any(), random.any());
+    const Gaussian x = random.any(), y = random.any();
+    const Gaussian message = ProductLinearised::to_factor(x, y, random.any());
     if (!is_valid(message)) FAIL("not valid: tau ", message.tau, " rho ", message.rho);
   }
   MESSAGE("1000000 messages, none invalid");

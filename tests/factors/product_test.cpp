@@ -77,12 +77,24 @@ TEST_CASE("product: message to a factor equals copy to log-normal, difference in
 
 TEST_CASE("product: always a valid message") {
   oracle::check_totality(
-      "product to z", [](auto& random) { return Product::to_z(random.any(), random.any()); },
-      [](auto& random) { return Product::to_z(random.proper(oracle::kOrdinary), random.proper(oracle::kOrdinary)); });
-  oracle::check_totality(
-      "product to factor", [](auto& random) { return Product::to_factor(random.any(), random.any()); },
+      "product to z",
       [](auto& random) {
-        return Product::to_factor(random.proper(oracle::kOrdinary), random.proper(oracle::kOrdinary));
+        const Gaussian x = random.any();
+        return Product::to_z(x, random.any());
+      },
+      [](auto& random) {
+        const Gaussian x = random.proper(oracle::kOrdinary);
+        return Product::to_z(x, random.proper(oracle::kOrdinary));
+      });
+  oracle::check_totality(
+      "product to factor",
+      [](auto& random) {
+        const Gaussian y = random.any();
+        return Product::to_factor(y, random.any());
+      },
+      [](auto& random) {
+        const Gaussian y = random.proper(oracle::kOrdinary);
+        return Product::to_factor(y, random.proper(oracle::kOrdinary));
       });
 }
 

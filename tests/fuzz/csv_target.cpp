@@ -70,7 +70,8 @@ std::size_t fuzz_csv(Choices& choices) {
     round_trip(choices);
     return 1;
   }
-  const std::string text = choices.one_in(3) ? soup(choices) : mutated(std::string(choices.any_of(kSeeds)), choices);
+  const std::string seed(choices.any_of(kSeeds));
+  const std::string text = choices.one_in(3) ? soup(choices) : mutated(seed, choices);
   try {
     CsvReader reader("table.csv", text);
     for (const std::string& name : reader.names()) promise(is_plain_text(name), "a name with control characters: {}", printable(name));

@@ -149,13 +149,13 @@ void check_beliefs(const Graph& graph, const State& state, const Report& report)
 }  // namespace
 
 std::size_t fuzz_graph(Choices& choices) {
-  RandomGraph random(choices);
+  RandomGraph drawn(choices);
   try {
-    const Plan plan = compile(random.graph(), random.schedule(), registry(), {.method = random.method(), .fuse = !choices.one_in(3)});
+    const Plan plan = compile(drawn.graph(), drawn.schedule(), registry(), {.method = drawn.method(), .fuse = !choices.one_in(3)});
     State state(plan);
     for (int runs = choices.one_in(4) ? 2 : 1; runs > 0; --runs) {
-      random.observe(state);
-      check_beliefs(random.graph(), state, run(plan, state));
+      drawn.observe(state);
+      check_beliefs(drawn.graph(), state, run(plan, state));
     }
   } catch (const Error& e) {
     promise_one_line(e.what());

@@ -116,12 +116,14 @@ std::size_t fuzz_plate(const Subject& s, std::size_t slots, Choices& choices) {
 
 std::size_t fuzz_messages(Choices& choices) {
   static const std::vector<Subject> subjects = subjects_that(false);
-  return fuzz_plate(choices.any_of(subjects), 256, choices);
+  const Subject& subject = choices.any_of(subjects);
+  return fuzz_plate(subject, 256, choices);
 }
 
 std::size_t fuzz_integrals(Choices& choices) {
   static const std::vector<Subject> subjects = subjects_that(true);
-  return fuzz_plate(choices.any_of(subjects), 8, choices);
+  const Subject& subject = choices.any_of(subjects);
+  return fuzz_plate(subject, 8, choices);
 }
 
 }  // namespace dma::fuzz

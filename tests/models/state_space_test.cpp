@@ -105,8 +105,10 @@ TEST_CASE("state space: intervals of forecasts from a few values hold as often a
     for (int s = 0; s < kSeries; ++s) {
       std::vector<std::optional<double>> values;
       double level = 0;
-      for (std::size_t t = 0; t < seen + kAhead; ++t)
-        values.push_back((level += 0.5 * normal(random)) + normal(random));
+      for (std::size_t t = 0; t < seen + kAhead; ++t) {
+        level += 0.5 * normal(random);
+        values.push_back(level + normal(random));
+      }
       const double last = *values.back();
       values.resize(seen);
       StateSpace model({random_walk()});

@@ -177,7 +177,8 @@ Eigen::MatrixXd CsvReader::read(std::span<const std::size_t> columns, Missing mi
   const PlainReader plain(cells_.separator(), names_.size(), columns);
   stretch_ = kFirstStretch;
   while (next_record()) {
-    read_row(columns, missing, classes, rows.empty(), rows.add_row());
+    const bool is_first = rows.empty();
+    read_row(columns, missing, classes, is_first, rows.add_row());
     if (classes == nullptr || classes->cells.empty()) read_plain_rows(plain, rows);
   }
   if (rows.empty())

@@ -22,8 +22,10 @@ PaperTask make(std::vector<std::size_t> layers, std::vector<double> slopes, doub
   for (std::size_t l = 0; l + 1 < task.layers.size(); ++l) {
     const auto fan_in = static_cast<double>(task.layers[l]);
     Eigen::MatrixXd w(task.layers[l + 1], task.layers[l]);
-    for (double& value : w.reshaped())
-      value = normal(random) / std::sqrt(fan_in) + normal(random) / std::sqrt(learnable * fan_in);
+    for (double& value : w.reshaped()) {
+      value = normal(random) / std::sqrt(fan_in);
+      value += normal(random) / std::sqrt(learnable * fan_in);
+    }
     weights.push_back(w);
   }
   const auto feature_map = std::make_shared<FeatureMap>(map);

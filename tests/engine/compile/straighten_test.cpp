@@ -114,8 +114,12 @@ TEST_CASE("straighten: irregular chains equal a dense solve, walked or not") {
     NodeChain chain(steps);
     for (int t = 0; t < steps; ++t) {
       if (t > 0) chain.step(t - 1, 0.1 + unit(random));
-      while (unit(random) < gaps) chain.read(t, 2 * unit(random) - 1, 0.2 + unit(random));
-      if (unit(random) >= gaps) chain.read(t, 2 * unit(random) - 1, 0.2 + unit(random));
+      const auto read = [&] {
+        const double value = 2 * unit(random) - 1;
+        chain.read(t, value, 0.2 + unit(random));
+      };
+      while (unit(random) < gaps) read();
+      if (unit(random) >= gaps) read();
     }
     const Plan plan = compile(chain.graph, forward_backward(), standard_registry());
     walked += walks(plan), in_sequence += sequences(plan);

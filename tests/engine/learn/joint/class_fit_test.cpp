@@ -195,7 +195,8 @@ TEST_CASE("class posterior: logits have the covariance of the dense posterior") 
   const ClassData data = labelled(40, 3, 3, 51);
   const NetworkRows model({.layers = {3, 4, 3}, .slopes = {0.1}});
   const ClassPrior prior = wide_prior(model);
-  const ClassFit fit = fit_classes(model, data, prior, model.draw(1), {.epochs = 10});
+  const Vector start = model.draw(1);
+  const ClassFit fit = fit_classes(model, data, prior, start, {.epochs = 10});
   const Matrix others = random_matrix(5, 3, 52);
   const LogitBeliefs found = logits(model, fit.mean, fit.factor, others);
   Matrix precision = dense(model, data, fit.mean).information, f, gains;
