@@ -32,8 +32,8 @@ TEST_CASE("log_copy: message to x has the mean and variance of the log-normal") 
 TEST_CASE("log_copy: message to x has the moments of the pushforward by quadrature") {
   oracle::RandomMessages random(oracle::kSeed);
   for (int i = 0; i < 300; ++i) {
-    const double mean = 4 * random.uniform() - 2;
-    const Gaussian log_x = Gaussian::from_moments(mean, random.log_uniform({0.01, 1}));
+    const double log_mean = 4 * random.uniform() - 2;
+    const Gaussian log_x = Gaussian::from_moments(log_mean, random.log_uniform({0.01, 1}));
     const LogCopy::Parameters p{random.sign()};
     // exp(2 l) shifts the mass by two variances, at most two of the twelve deviations integrated over.
     const double mean = oracle::expectation([&](double l) { return LogCopy::value(l, p); }, log_x);
