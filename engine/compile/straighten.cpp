@@ -17,10 +17,11 @@ class Neighbours {
 
   void find(std::int64_t slot, std::vector<Places>& places) const {
     places.resize(reads_.size());
+    const Incidence incidence = plan_.incidence();
     for (std::size_t i = 0; i < reads_.size(); ++i) {
       places[i].clear();
       const auto own = static_cast<std::uint32_t>(group_.ports[reads_[i]].first_slot + slot);
-      for (const std::uint32_t other : plan_.incidence().at(plan_.element_of_slot[own]))
+      for (const std::uint32_t other : incidence.at(plan_.element_of_slot[own]))
         if (other != own) places[i].push_back(other - slot);
     }
   }

@@ -65,8 +65,9 @@ LinearView numerical_linear_view(std::function<double(std::span<const double>, s
     for (std::size_t s = 0; s < call.slots; ++s) {
       for (std::size_t i = 0; i < call.inputs; ++i) x[i] = call.input(i)[s];
       p.clear();
+      const auto row = call.parameter_row(s);
       for (std::size_t k = 0; k < call.parameter_count; ++k)
-        for (const double number : call.parameter_row(s).terms(k)) p.push_back(number);
+        for (const double number : row.terms(k)) p.push_back(number);
       const double at_mean = g(x, p);
       call.value[s] = at_mean;
       for (std::size_t i = 0; i < call.inputs; ++i) {

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <regex>
 #include <string>
 #include <vector>
 
@@ -49,6 +50,11 @@ std::string output_of(const fs::path& program) {
   return text;
 }
 
+// The digits of what rounding leaves of zero are those of one processor.
+std::string without_rounding(const std::string& text) {
+  return std::regex_replace(text, std::regex(R"(\b\d(\.\d+)?e-1[4-9]\b)"), "(rounding)");
+}
+
 }  // namespace
 
 TEST_CASE("examples: each has at most 60 lines and prints what it states") {
@@ -64,7 +70,7 @@ TEST_CASE("examples: each has at most 60 lines and prints what it states") {
       MESSAGE(program.string(), " is not built");
       continue;
     }
-    CHECK(output_of(program) == stated);
+    CHECK(without_rounding(output_of(program)) == without_rounding(stated));
   }
 }
 

@@ -235,7 +235,7 @@ Drawing draw(const Figure& figure, const std::filesystem::path& stem, const std:
   std::vector<std::string> pictures;
   drawing.skipped = run_gnuplot(figure, endings, pictures);
   if (!drawing.skipped.empty()) {
-    drawing.skipped += fmt::format("; later: gnuplot {}", drawing.script.string());
+    drawing.skipped += fmt::format("; later, in its folder: gnuplot {}", drawing.script.filename().string());
     return drawing;
   }
   for (std::size_t i = 0; i < endings.size(); ++i) {

@@ -6,8 +6,8 @@
 
 namespace dma::reproduce {
 
-const Json& result_of(const Results& results, const std::string& task, const std::string& method, std::uint64_t seed) {
-  const std::string name = fit_name(task, method, seed);
+const Json& result_of(const Results& results, std::string_view task, std::string_view method, std::uint64_t seed) {
+  const std::string name = fit_name(std::string(task), std::string(method), seed);
   const auto found = results.find(name);
   if (found == results.end()) fail("the result of unit '{}' is missing", name);
   return found->second;

@@ -44,7 +44,7 @@ Claim median_claim(std::string where, std::string claim, double paper, const std
 Claim claim(std::string where, std::string text, std::string paper, std::string ours, bool holds, std::string why);
 
 // The unit's result; fails in words if it is missing.
-const Json& result_of(const Results& results, const std::string& task, const std::string& method, std::uint64_t seed);
+const Json& result_of(const Results& results, std::string_view task, std::string_view method, std::uint64_t seed);
 double value_of(const Json& json, const char* key);
 std::vector<double> values_of(const Json& json);
 // "dma" and the other own methods, then the names given.
