@@ -1,13 +1,17 @@
 // Everything that a fuzz target leaves to chance: drawn from a seed, or from the bytes that a fuzzer thought of.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
+#include <numeric>
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "engine/kinds/kind.h"
 
@@ -54,6 +58,22 @@ class Choices {
     return (b & 16 ? 1 : -1) * std::exp(13.8 * static_cast<double>(b >> 11) * 0x1p-53 - 6.9);
   }
   double number() { return one_in(4) ? extreme() : ordinary(); }
+
+  // K numbers that sum to one, some of them 0 unless all must be positive.
+  std::vector<double> probabilities(std::size_t categories, bool positive) {
+    std::vector<double> numbers(categories);
+    for (double& number : numbers) number = !positive && one_in(5) ? 0 : std::exp(-8 * unit());
+    double sum = std::accumulate(numbers.begin(), numbers.end(), 0.0);
+    if (sum == 0) sum = numbers[below(categories)] = 1;
+    for (double& number : numbers) number /= sum;
+    return numbers;
+  }
+  // So many rows of them.
+  std::vector<double> table(std::size_t rows, std::size_t categories, bool positive) {
+    std::vector<double> numbers;
+    for (; rows > 0; --rows) std::ranges::copy(probabilities(categories, positive), std::back_inserter(numbers));
+    return numbers;
+  }
 
   // Anything an edge may carry.
   Natural message() {

@@ -1,6 +1,12 @@
+// Graphs of all kinds, families, methods, schedules, maps and solvers, with extreme numbers among them. Where sweeps
+// and the joint solver both call an answer exact, it is the same one.
+#include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "engine/compile/compile.h"
+#include "engine/joint/joint.h"
+#include "engine/run/evidence.h"
 #include "engine/run/run.h"
 #include "engine/support/error.h"
 #include "factors/standard_registry.h"
@@ -8,26 +14,32 @@
 #include "schedules/forward_backward.h"
 #include "schedules/residual.h"
 #include "schedules/sequential.h"
+#include "tests/fuzz/graphs.h"
 #include "tests/fuzz/targets.h"
 
 namespace dma::fuzz {
-
-namespace {
 
 const Registry& registry() {
   static const Registry all = standard_registry();
   return all;
 }
 
+namespace {
+
 class RandomGraph {
  public:
-  explicit RandomGraph(Choices& choices) : choices_(choices), wild_(choices.one_in(3)) {
-    for (std::size_t i = choices.between(1, 5); i > 0; --i) add_variable(choices_.one_in(2) ? 1 : choices_.between(1, 6), family());
+  explicit RandomGraph(Choices& choices)
+      : choices_(choices),
+        wild_(choices.one_in(3)),
+        categories_(choices.one_in(12) ? choices.between(1, 40) : choices.between(2, 4)) {
+    for (std::size_t i = choices.between(1, 5); i > 0; --i) {
+      const std::size_t size = choices_.one_in(2) ? 1 : choices_.between(1, 6);
+      add_variable(size, family());
+    }
     for (std::size_t i = choices.between(1, 6); i > 0; --i) add_factor();
     // Most models have priors; some of the attacks below go through only where everything is proper.
     for (const VariableId v : std::vector(variables_))
-      if (!graph_[v].observed && !choices_.one_in(3) && graph_[v].family.empty())
-        graph_.factor("gaussian_prior", {v}, {{"mean", number()}, {"variance", std::abs(number())}});
+      if (!graph_[v].observed && !choices_.one_in(4)) add_prior(v);
   }
 
   const Graph& graph() const { return graph_; }
@@ -35,18 +47,31 @@ class RandomGraph {
   void observe(State& state) {
     for (const VariableId v : variables_) {
       if (!graph_[v].observed) continue;
-      std::vector<double> values(graph_[v].size);
-      for (double& value : values) {
-        value = choices_.one_in(8) ? 0 : number();
-        if (graph_[v].family == "log_normal") value = std::abs(value) + 1e-300;
-      }
+      std::vector<double> values;
+      for (std::size_t i = 0; i < graph_[v].size; ++i)
+        for (const double value : observation(registry().family(graph_[v].family))) values.push_back(value);
       state.observe(v, values);
+      if (choices_.one_in(12)) state.observe_missing(v, choices_.below(graph_[v].size));
     }
   }
 
  private:
   double number() { return wild_ ? choices_.number() : choices_.ordinary(); }
+  // One that a sum or a copy takes.
   std::string family() { return choices_.one_in(8) ? "log_normal" : ""; }
+  std::string with_dimension(const std::string& name) const {
+    if (name == kGaussian || name.empty()) return "";
+    return registry().families().at(name)->has_dimension ? fmt::format("{}({})", name, categories_) : name;
+  }
+
+  std::vector<double> observation(const Family& of) {
+    if (of.name() == "categorical") return {static_cast<double>(choices_.below(of.lanes() + choices_.one_in(100)))};
+    if (of.name() == "bernoulli") return {static_cast<double>(choices_.below(2))};
+    if (of.name() == "dirichlet") return choices_.probabilities(of.lanes(), !choices_.one_in(20));
+    if (of.name() == "beta") return {choices_.unit()};
+    const double value = choices_.one_in(8) ? 0 : number();
+    return {of.name() == kGaussian ? value : std::abs(value) + 1e-300};
+  }
 
   VariableId add_variable(std::size_t size, const std::string& f) {
     const bool observed = choices_.one_in(3);
@@ -54,17 +79,32 @@ class RandomGraph {
     return variables_.back();
   }
 
+  void add_prior(VariableId v) {
+    static const std::map<std::string, std::string, std::less<>> priors = {
+        {"gaussian", "gaussian_prior"},   {"gamma", "gamma_prior"},             {"beta", "beta_prior"},
+        {"bernoulli", "bernoulli_prior"}, {"categorical", "categorical_prior"}, {"dirichlet", "dirichlet_prior"}};
+    const auto found = priors.find(registry().family(graph_[v].family).name());
+    if (found == priors.end()) return;
+    const Kind& kind = registry().kind(found->second);
+    ParameterList parameters = parameters_of(kind, 1, 1);
+    graph_.factor(kind.name(), {v}, std::move(parameters));
+  }
+
   // A variable of this family for a plate of so many slots, as a rule through a map that fits.
   Connection connection(std::size_t slots, std::size_t terms, const std::string& f) {
     const std::size_t wanted = slots * terms;
-    if (choices_.one_in(32)) return {choices_.any_of(variables_), static_cast<Reach>(choices_.below(4))};
+    if (choices_.one_in(32)) {
+      const VariableId any = choices_.any_of(variables_);
+      return {any, static_cast<Reach>(choices_.below(4))};
+    }
     for (int attempt = 0; attempt < 3; ++attempt) {
       const VariableId v = choices_.any_of(variables_);
       const std::size_t size = graph_[v].size;
       if (!(graph_[v].family == f)) continue;
       if (choices_.one_in(4)) {
         std::vector<std::uint32_t> table(wanted);
-        for (auto& entry : table) entry = static_cast<std::uint32_t>(choices_.below(size + (choices_.one_in(200) ? 1 : 0)));
+        const std::size_t bound = size + (choices_.one_in(200) ? 1 : 0);
+        for (auto& entry : table) entry = static_cast<std::uint32_t>(choices_.below(bound));
         return gather(v, table);
       }
       if (size == wanted) return v;
@@ -74,23 +114,18 @@ class RandomGraph {
     return add_variable(wanted, f);
   }
 
-  void add_factor() {
-    static const std::vector<const Kind*> kinds = [] {
-      std::vector<const Kind*> list;
-      for (const auto& [name, kind] : registry().kinds())
-        if (registry().is_like_gaussian(kind)) list.push_back(&kind);
-      return list;
-    }();
-    const Kind& kind = *choices_.any_of(kinds);
-    const std::size_t slots = choices_.one_in(2) ? 1 : choices_.between(1, 6), terms = choices_.between(1, 3);
-    const std::string free = family();
-    std::vector<Connection> connections;
-    for (const PortSpec& port : kind.ports())
-      for (std::size_t ends = port.variadic ? choices_.between(1, 2) : 1; ends > 0; --ends)
-        connections.emplace_back(port.name, connection(slots, port.variadic ? terms : 1, port.family.value_or(free) == kGaussian ? "" : port.family.value_or(free)));
+  // `dimensioned`: how many variables with categories a slot meets; a table has a number for each combination.
+  ParameterList parameters_of(const Kind& kind, std::size_t slots, std::size_t dimensioned) {
     ParameterList parameters;
     for (const ParameterSpec& spec : kind.parameters()) {
       if (spec.fallback && choices_.one_in(2)) continue;
+      if (spec.prepare) {
+        std::size_t rows = 1;
+        for (std::size_t d = 1; d < dimensioned; ++d) rows *= categories_;
+        if (choices_.one_in(50)) ++rows;
+        parameters.push_back({spec.name, choices_.table(rows, categories_, !spec.domain.contains(0))});
+        continue;
+      }
       double value = choices_.inside(spec.domain);
       if (!wild_ && !spec.domain.contains(value = std::abs(choices_.ordinary()))) value = choices_.inside(spec.domain);
       if (choices_.one_in(4)) {
@@ -101,6 +136,35 @@ class RandomGraph {
         parameters.push_back({spec.name, value});
       }
     }
+    return parameters;
+  }
+
+  void add_factor() {
+    static const std::vector<const Kind*> kinds = [] {
+      std::vector<const Kind*> list;
+      for (const auto& [name, kind] : registry().kinds()) list.push_back(&kind);
+      return list;
+    }();
+    const Kind& kind = *choices_.any_of(kinds);
+    const auto has_dimension = [&](const PortSpec& port) {
+      return port.family && registry().families().at(*port.family)->has_dimension;
+    };
+    const bool by_category = !kind.same_terms().empty() && std::ranges::any_of(kind.ports(), has_dimension);
+    const std::size_t slots = choices_.one_in(2) ? 1 : choices_.between(1, 6);
+    const std::size_t most_terms = kind.name() == "table" ? (categories_ > 4 ? 1 : 2) : 3;
+    const std::size_t terms = by_category ? categories_ : choices_.between(1, most_terms);
+    const std::string free = family();
+    std::vector<Connection> connections;
+    std::size_t dimensioned = 0;
+    for (const PortSpec& port : kind.ports()) {
+      const std::size_t ends = port.variadic && !by_category ? choices_.between(1, 2) : 1;
+      for (std::size_t e = 0; e < ends; ++e) {
+        const std::string f = with_dimension(port.family.value_or(free));
+        connections.emplace_back(port.name, connection(slots, port.variadic ? terms : 1, f));
+        if (has_dimension(port)) dimensioned += port.variadic ? terms : 1;
+      }
+    }
+    ParameterList parameters = parameters_of(kind, slots, std::min<std::size_t>(dimensioned, 5));
     FactorOptions options;
     if (choices_.one_in(6)) options.method = method();
     graph_.factor(kind.name(), std::move(connections), std::move(parameters), options);
@@ -112,9 +176,10 @@ class RandomGraph {
     return choices_.any_of(methods);
   }
   Scheduler schedule() {
-    const Iteration iteration{.tolerance = choices_.one_in(4) ? 0 : 1e-9,
-                              .limit = static_cast<int>(choices_.between(1, 60)),
-                              .damping = choices_.one_in(2) ? 0 : 0.99 * choices_.unit()};
+    const double tolerance = choices_.one_in(4) ? 0 : 1e-9;
+    const int limit = static_cast<int>(choices_.between(1, 60));
+    const double damping = choices_.one_in(2) ? 0 : 0.99 * choices_.unit();
+    const Iteration iteration{.tolerance = tolerance, .limit = limit, .damping = damping};
     switch (choices_.below(6)) {
       case 0: return flooding(iteration);
       case 1: return sequential(iteration);
@@ -123,13 +188,17 @@ class RandomGraph {
       default: return forward_backward();
     }
   }
+  bool is_tame() const { return !wild_; }
 
  private:
   Choices& choices_;
-  bool wild_;  // numbers of all sizes, not only those of models
+  bool wild_;               // numbers of all sizes, not only those of models
+  std::size_t categories_;  // of every variable that has any
   Graph graph_;
   std::vector<VariableId> variables_;
 };
+
+}  // namespace
 
 void check_beliefs(const Graph& graph, const State& state, const Report& report) {
   for (std::uint32_t v = 0; v < graph.variables().size(); ++v) {
@@ -140,26 +209,91 @@ void check_beliefs(const Graph& graph, const State& state, const Report& report)
       continue;
     }
     for (std::size_t i = 0; i < found->size(); ++i)
-      promise(is_valid((*found)[i]), "belief {} of variable {}[{}] after '{}' of\n{}", found->text(), graph[VariableId{v}].name, i,
-              report.line(), describe(graph));
+      promise(found->family()->are_valid(found->message(i)), "belief {} of variable {}[{}] after '{}' of\n{}",
+              found->text(), graph[VariableId{v}].name, i, report.line(), describe(graph));
   }
-  promise(!report.converged() || std::isfinite(report.change), "'{}' with a change of {}", report.line(), report.change);
+  promise(!report.converged() || std::isfinite(report.change), "'{}' with a change of {}", report.line(),
+          report.change);
+}
+
+std::optional<double> exact_evidence(const Plan& plan, const State& state, const Graph& graph) {
+  std::optional<Evidence> found;
+  try {
+    found = evidence(plan, state);
+  } catch (const Error& e) {
+    promise_one_line(e.what());
+    return {};
+  }
+  if (!found->is_exact) return {};
+  promise(found->log_value < kInfinity, "'{}' of\n{}", found->line(), describe(graph));
+  return found->log_value;
+}
+
+namespace {
+
+void compare(const Graph& graph, const State& sweeps, const State& joint) {
+  constexpr double kTolerance = 1e-5;  // the joint solver's conditioning, on numbers from 1e-3 to 1e3
+  for (std::uint32_t v = 0; v < graph.variables().size(); ++v) {
+    std::optional<Belief> a, b;
+    try {
+      a = sweeps.belief({v});
+      b = joint.belief({v});
+    } catch (const Error&) {
+      continue;
+    }
+    for (std::size_t i = 0; i < a->size(); ++i) {
+      if (a->is_uninformed(i) || b->is_uninformed(i)) continue;
+      const double scale = std::max({a->sd(i), 1e-6 * std::abs(a->mean(i)), 1e-9});
+      const double error = std::max(std::abs(a->mean(i) - b->mean(i)), std::abs(a->sd(i) - b->sd(i)));
+      promise(error <= kTolerance * scale, "by sweeps {}, by joint {} of\n{}", a->text(), b->text(), describe(graph));
+    }
+  }
 }
 
 }  // namespace
 
 std::size_t fuzz_graph(Choices& choices) {
   RandomGraph drawn(choices);
-  try {
-    const Plan plan = compile(drawn.graph(), drawn.schedule(), registry(), {.method = drawn.method(), .fuse = !choices.one_in(3)});
-    State state(plan);
-    for (int runs = choices.one_in(4) ? 2 : 1; runs > 0; --runs) {
-      drawn.observe(state);
-      check_beliefs(drawn.graph(), state, run(plan, state));
+  const Choices before = choices;
+  const Graph& graph = drawn.graph();
+  std::optional<Plan> plan;
+  std::optional<State> state;
+  std::optional<Report> report;
+  std::optional<double> exact;
+  const auto attempt = [&](auto&& part) {
+    try {
+      part();
+    } catch (const Error& e) {
+      promise_one_line(e.what());
     }
-  } catch (const Error& e) {
-    promise_one_line(e.what());
-  }
+  };
+  attempt([&] {
+    const Scheduler schedule = drawn.schedule();
+    const std::string method = drawn.method();
+    plan = compile(graph, schedule, registry(), {.method = method, .fuse = !choices.one_in(3)});
+    state.emplace(*plan);
+    for (int runs = choices.one_in(4) ? 2 : 1; runs > 0; --runs) {
+      choices = before;  // the same values every time
+      drawn.observe(*state);
+      report = run(*plan, *state);
+      check_beliefs(graph, *state, *report);
+    }
+    exact = exact_evidence(*plan, *state, graph);
+  });
+  attempt([&] {
+    const Plan solved = compile(graph, joint({.limit = 50, .refreshes = 20}), registry());
+    State other(solved);
+    choices = before;
+    drawn.observe(other);
+    const Report found = run(solved, other);
+    check_beliefs(graph, other, found);
+    const std::optional<double> evidence_of_joint = exact_evidence(solved, other, graph);
+    if (!drawn.is_tame() || !report || report->stop != Report::Stop::exact || found.stop != Report::Stop::exact) return;
+    compare(graph, *state, other);
+    if (exact && evidence_of_joint && *exact != *evidence_of_joint)  // both may be -inf
+      promise(std::abs(*exact - *evidence_of_joint) <= 1e-6 * (1 + std::abs(*exact)),
+              "evidence {} by sweeps, {} by joint of\n{}", *exact, *evidence_of_joint, describe(graph));
+  });
   return 1;
 }
 

@@ -11,6 +11,7 @@ std::span<const Target> targets() {
                                         {"checkpoint", "files", &fuzz_checkpoint},
                                         {"command", "commands", &fuzz_command},
                                         {"graph", "graphs", &fuzz_graph},
+                                        {"network", "graphs", &fuzz_network},
                                         {"messages", "messages", &fuzz_messages},
                                         {"integrals", "messages", &fuzz_integrals}};
   return kTargets;

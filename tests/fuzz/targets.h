@@ -38,7 +38,8 @@ std::size_t fuzz_model(Choices& choices);       // damaged model files
 std::size_t fuzz_checkpoint(Choices& choices);  // damaged checkpoints, and fits that go on from them
 std::size_t fuzz_classifier(Choices& choices);  // damaged files of classifiers
 std::size_t fuzz_command(Choices& choices);     // the whole command line, in this process
-std::size_t fuzz_graph(Choices& choices);       // graphs of all kinds, methods, schedules, maps and extreme numbers
+std::size_t fuzz_graph(Choices& choices);       // graphs of all kinds, families, methods, schedules, solvers and maps
+std::size_t fuzz_network(Choices& choices);     // networks of tables, compared with enumeration
 std::size_t fuzz_messages(Choices& choices);    // message functions of all kinds, in closed form
 std::size_t fuzz_integrals(Choices& choices);   // and by quadrature
 

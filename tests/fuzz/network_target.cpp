@@ -1,0 +1,87 @@
+// Networks of tables over a few variables: what is called exact is what counting all combinations gives.
+#include <cmath>
+
+#include "engine/support/error.h"
+#include "schedules/forward_backward.h"
+#include "schedules/sequential.h"
+#include "tests/fuzz/graphs.h"
+#include "tests/fuzz/targets.h"
+
+namespace dma::fuzz {
+
+std::size_t fuzz_network(Choices& choices) {
+  const std::size_t n = choices.between(1, 6);
+  Graph graph;
+  std::vector<VariableId> variables;
+  std::vector<std::size_t> categories;
+  struct Cell {
+    std::vector<std::size_t> of;  // parents, then the child
+    std::vector<double> numbers;
+  };
+  std::vector<Cell> tables;
+  std::vector<double> seen(n, -1);
+  for (std::size_t v = 0; v < n; ++v) {
+    categories.push_back(choices.between(1, 4));
+    const std::string family = fmt::format("categorical({})", categories[v]);
+    const bool observed = choices.one_in(4);
+    variables.push_back(observed ? graph.observed("", 1, family) : graph.variable("", 1, family));
+    if (observed) seen[v] = static_cast<double>(choices.below(categories[v]));
+    Cell cell;
+    std::size_t rows = 1;
+    std::vector<Connection> connections;
+    for (std::size_t parent = 0; parent < v; ++parent) {
+      if (!choices.one_in(v) || cell.of.size() == 3) continue;
+      cell.of.push_back(parent);
+      rows *= categories[parent];
+      connections.emplace_back("parents", variables[parent]);
+    }
+    cell.of.push_back(v);
+    cell.numbers = choices.table(rows, categories[v], choices.one_in(2));
+    connections.emplace_back(cell.of.size() == 1 ? "x" : "child", variables[v]);
+    const char* const kind = cell.of.size() == 1 ? "categorical_prior" : "table";
+    graph.factor(kind, std::move(connections), {{"probability", cell.numbers}});
+    tables.push_back(std::move(cell));
+  }
+  std::vector<std::vector<double>> counted(n);
+  for (std::size_t v = 0; v < n; ++v) counted[v].assign(categories[v], 0);
+  double total = 0;
+  for (std::vector<std::size_t> at(n, 0);;) {
+    double weight = 1;
+    for (std::size_t v = 0; v < n; ++v) weight *= seen[v] < 0 || static_cast<std::size_t>(seen[v]) == at[v];
+    for (const Cell& cell : tables) {
+      std::size_t place = 0;
+      for (const std::size_t v : cell.of) place = place * categories[v] + at[v];
+      weight *= cell.numbers[place];
+    }
+    total += weight;
+    for (std::size_t v = 0; v < n; ++v) counted[v][at[v]] += weight;
+    std::size_t v = 0;
+    while (v < n && ++at[v] == categories[v]) at[v++] = 0;
+    if (v == n) break;
+  }
+  try {
+    const Plan plan = compile(graph, choices.one_in(2) ? forward_backward() : sequential(), registry());
+    State state(plan);
+    for (std::size_t v = 0; v < n; ++v)
+      if (seen[v] >= 0) state.observe(variables[v], seen[v]);
+    const Report report = run(plan, state);
+    check_beliefs(graph, state, report);
+    const std::optional<double> exact = exact_evidence(plan, state, graph);
+    if (exact && *exact != std::log(total))  // both are -inf where the observations contradict the tables
+      promise(std::abs(*exact - std::log(total)) < 1e-9 * (1 + std::abs(*exact)), "evidence {}, counted {} of\n{}",
+              *exact, std::log(total), describe(graph));
+    if (report.stop != Report::Stop::exact || !(total > 0)) return 1;
+    for (std::size_t u = 0; u < n; ++u)
+      for (std::size_t k = 0; k < categories[u]; ++k) {
+        const double found = state.belief(variables[u]).mean(0, k);
+        const double truth = counted[u][k] / total;
+        promise(std::abs(found - truth) < 1e-9, "probability {} of category {} of v{}, counted {}, '{}', of\n{}", found, k,
+                u, truth, report.line(), describe(graph));
+      }
+  } catch (const Error& e) {
+    promise_one_line(e.what());
+  }
+  return 1;
+}
+
+}  // namespace dma::fuzz
