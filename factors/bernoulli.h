@@ -13,6 +13,7 @@ namespace dma {
 
 struct Bernoulli : AnyNatural {
   static constexpr std::string_view kName = "bernoulli", kValues = "0 or 1";
+  static constexpr bool kHasProbabilities = true;
 
   using AnyNatural::AnyNatural;
   // With this probability of x = 1.

@@ -8,15 +8,30 @@
 #include <numeric>
 #include <vector>
 
+#include "engine/support/log_sum_exp.h"
+
 namespace dma {
 
 namespace {
 
+std::vector<double> logs_of(Lanes message) {
+  std::vector<double> logs(message.size());
+  Categorical::logs(message, logs.data());
+  return logs;
+}
+
+// All -inf where every category is forbidden.
+std::vector<double> log_probabilities(Lanes message) {
+  std::vector<double> logs = logs_of(message);
+  if (const double sum = log_sum_exp(logs); sum > -kInfinity)
+    for (double& x : logs) x -= sum;
+  return logs;
+}
+
 std::vector<double> probabilities(Lanes message) {
-  std::vector<double> p(message.size());
-  Categorical::weights(message, p.data());
-  const double sum = std::accumulate(p.begin(), p.end(), 0.0);
-  for (double& x : p) x = sum > 0 ? x / sum : 0.0;
+  std::vector<double> p = logs_of(message);
+  if (std::ranges::max(p) == -kInfinity) std::ranges::fill(p, 0.0);
+  else to_shares(p);
   return p;
 }
 
@@ -43,20 +58,16 @@ void Categorical::moments(Lanes messages, std::size_t lanes, double* means, doub
 double Categorical::log_density(Lanes message, std::span<const double> value) {
   const double x = value[0];
   if (!(x >= 0 && x < static_cast<double>(message.size())) || x != std::floor(x)) return -kInfinity;
-  return std::log(probabilities(message)[static_cast<std::size_t>(x)]);
+  return log_probabilities(message)[static_cast<std::size_t>(x)];
 }
 
-double Categorical::log_normaliser(Lanes message) {
-  std::vector<double> w(message.size());
-  const double scale = weights(message, w.data());
-  return scale == -kInfinity ? -kInfinity : scale + std::log(std::accumulate(w.begin(), w.end(), 0.0));
-}
+double Categorical::log_normaliser(Lanes message) { return log_sum_exp(logs_of(message)); }
 
 double Categorical::kl(Lanes p, Lanes q) {
-  const auto a = probabilities(p), b = probabilities(q);
+  const auto a = log_probabilities(p), b = log_probabilities(q);
   double sum = 0;
   for (std::size_t k = 0; k < a.size(); ++k)
-    if (a[k] > 0) sum += a[k] * (std::log(a[k]) - std::log(b[k]));
+    if (const double share = std::exp(a[k]); share > 0) sum += share * (a[k] - b[k]);
   return sum;
 }
 

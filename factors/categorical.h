@@ -23,10 +23,9 @@ struct Categorical {
   static constexpr std::string_view kName = "categorical", kValues = "a category: a whole number from 0 to one below their number";
   static constexpr bool kObservesLanes = false;
 
-  // The weight of every category, the largest being 1 (all 0 where every category is forbidden); returns the log of what
-  // they were divided by.
+  // The log of the weight of every category; -inf where it is forbidden.
   template <class Message>
-  static double weights(std::span<const Message> message, double* out);
+  static void logs(std::span<const Message> message, double* out);
 
   static std::size_t observe(std::span<const double> values, std::size_t lanes, double* tau, double* rho);
   static void moments(Lanes messages, std::size_t lanes, double* means, double* variances);
@@ -37,15 +36,11 @@ struct Categorical {
 };
 
 template <class Message>
-double Categorical::weights(std::span<const Message> message, double* out) {
-  double largest = -kInfinity;
+void Categorical::logs(std::span<const Message> message, double* out) {
   for (std::size_t k = 0; k < message.size(); ++k) {
     const Natural& m = message[k];
     out[k] = m.is_point() ? (m.tau > 0.5 ? 0.0 : -kInfinity) : m.rho == 0 ? m.tau : -kInfinity;
-    largest = std::max(largest, out[k]);
   }
-  for (std::size_t k = 0; k < message.size(); ++k) out[k] = largest == -kInfinity ? 0.0 : std::exp(out[k] - largest);
-  return largest;
 }
 
 }  // namespace dma

@@ -4,7 +4,10 @@
 #include <boost/math/special_functions/digamma.hpp>
 #include <cmath>
 #include <numeric>
+#include <utility>
 #include <vector>
+
+#include "engine/support/log_sum_exp.h"
 
 namespace dma {
 
@@ -14,12 +17,12 @@ using Numbers = std::span<const double>;
 
 // Working memory that is kept: after the first messages of a thread nothing is allocated.
 struct DrawMemory {
-  std::vector<double> counts, weights, shares, found;
+  std::vector<double> counts, logs, shares, found;  // logs: of the weights of the outcomes
 };
 
 DrawMemory& draw_memory(std::size_t categories) {
   thread_local DrawMemory memory;
-  for (auto* const numbers : {&memory.counts, &memory.weights, &memory.shares, &memory.found}) numbers->resize(categories);
+  for (auto* const numbers : {&memory.counts, &memory.logs, &memory.shares, &memory.found}) numbers->resize(categories);
   return memory;
 }
 
@@ -40,11 +43,10 @@ bool says_nothing(std::span<const Lane> message) {
   return std::ranges::all_of(message, [](const Lane& lane) { return lane.is_uniform(); });
 }
 
-// r_k ~ w_k a_k.
-void weigh_by_counts(Numbers counts, Numbers weights, std::span<double> shares) {
-  for (std::size_t k = 0; k < counts.size(); ++k) shares[k] = weights[k] * counts[k];
-  const double sum = sum_of(shares);
-  for (double& share : shares) share /= sum;
+// r_k ~ w_k a_k, from log w_k.
+void weigh_by_counts(Numbers counts, Numbers logs, std::span<double> shares) {
+  for (std::size_t k = 0; k < counts.size(); ++k) shares[k] = logs[k] + std::log(counts[k]);
+  to_shares(shares);
 }
 
 // The parameters of the projected mixture less the counts. With m_k = (a_k + r_k) / (s + 1), G = sum of m_k (1 - m_k) and
@@ -73,21 +75,18 @@ bool project(Numbers counts, Numbers shares, std::span<double> more) {
 
 // The shares of vmp, from those of exact inference on: they settle within a few steps, because digamma is flat where there
 // are counts.
-void settle(Numbers counts, Numbers weights, std::span<double> shares) {
+void settle(Numbers counts, Numbers logs, std::span<double> shares) {
   constexpr int kMostSteps = 200;
   constexpr double kSettled = 1e-15;
-  weigh_by_counts(counts, weights, shares);
+  weigh_by_counts(counts, logs, shares);
   for (int i = 0; i < kMostSteps; ++i) {
-    double sum = 0, change = 0;
     std::vector<double>& found = draw_memory(counts.size()).found;
-    const double largest = boost::math::digamma(std::ranges::max(counts) + 1);
     for (std::size_t k = 0; k < counts.size(); ++k)
-      sum += found[k] = weights[k] > 0 ? weights[k] * std::exp(boost::math::digamma(counts[k] + shares[k]) - largest) : 0.0;
-    if (!(sum > 0)) return;  // counts so small that no exponential tells them apart
-    for (std::size_t k = 0; k < counts.size(); ++k) {
-      change = std::max(change, std::abs(found[k] / sum - shares[k]));
-      shares[k] = found[k] / sum;
-    }
+      found[k] = logs[k] > -kInfinity ? logs[k] + boost::math::digamma(counts[k] + shares[k]) : -kInfinity;
+    to_shares(found);
+    double change = 0;
+    for (std::size_t k = 0; k < counts.size(); ++k)
+      change = std::max(change, std::abs(found[k] - std::exchange(shares[k], found[k])));
     if (change <= kSettled) return;
   }
 }
@@ -150,9 +149,9 @@ void CategoricalDraw::Ep::to_probabilities(Probabilities p, Outcome outcome, std
   DrawMemory& memory = draw_memory(p.size());
   std::ranges::fill(out, OrFallback<DirichletLane>());
   if (outcome[0].is_point() || says_nothing(outcome)) return one_more_of(outcome, out);
-  Categorical::weights(outcome, memory.weights.data());
-  if (!counts_of(p, memory.counts.data()) || sum_of(memory.weights) == 0) return;
-  weigh_by_counts(memory.counts, memory.weights, memory.shares);
+  Categorical::logs(outcome, memory.logs.data());
+  if (!counts_of(p, memory.counts.data()) || std::ranges::max(memory.logs) == -kInfinity) return;
+  weigh_by_counts(memory.counts, memory.logs, memory.shares);
   const bool is_projected = project(memory.counts, memory.shares, memory.found);
   put_counts(is_projected ? memory.found : memory.shares, out);
   out[0].replaced = !is_projected;  // one message of several lanes
@@ -162,9 +161,9 @@ void CategoricalDraw::Vmp::to_outcome(Probabilities p, Outcome outcome, std::spa
   DrawMemory& memory = draw_memory(p.size());
   if (p[0].is_point() || outcome[0].is_point() || says_nothing(outcome)) return CategoricalDraw::to_outcome(p, out);
   std::ranges::fill(out, CategoricalLane());
-  Categorical::weights(outcome, memory.weights.data());
-  if (!counts_of(p, memory.counts.data()) || sum_of(memory.weights) == 0) return;
-  settle(memory.counts, memory.weights, memory.shares);
+  Categorical::logs(outcome, memory.logs.data());
+  if (!counts_of(p, memory.counts.data()) || std::ranges::max(memory.logs) == -kInfinity) return;
+  settle(memory.counts, memory.logs, memory.shares);
   for (std::size_t k = 0; k < p.size(); ++k) memory.found[k] = boost::math::digamma(memory.counts[k] + memory.shares[k]);
   put_logs(memory.found, out);
 }
@@ -173,9 +172,9 @@ void CategoricalDraw::Vmp::to_probabilities(Probabilities p, Outcome outcome, st
   DrawMemory& memory = draw_memory(p.size());
   if (outcome[0].is_point() || says_nothing(outcome)) return CategoricalDraw::to_probabilities(outcome, out);
   std::ranges::fill(out, DirichletLane());
-  Categorical::weights(outcome, memory.weights.data());
-  if (!counts_of(p, memory.counts.data()) || sum_of(memory.weights) == 0) return;
-  settle(memory.counts, memory.weights, memory.shares);
+  Categorical::logs(outcome, memory.logs.data());
+  if (!counts_of(p, memory.counts.data()) || std::ranges::max(memory.logs) == -kInfinity) return;
+  settle(memory.counts, memory.logs, memory.shares);
   put_counts(memory.shares, out);
 }
 
@@ -185,10 +184,11 @@ double CategoricalDraw::log_integral(Lanes arrivals) {
   const Lanes p = arrivals.first(categories), outcome = arrivals.subspan(categories);
   if (p[0].is_point()) std::ranges::transform(p, memory.counts.begin(), &Natural::tau);
   else if (!counts_of(p, memory.counts.data())) return std::nan("");
-  Categorical::weights(outcome, memory.weights.data());
-  double sum = 0;
-  for (std::size_t k = 0; k < categories; ++k) sum += memory.counts[k] * memory.weights[k];
-  return std::log(sum) - std::log(sum_of(memory.counts)) - std::log(sum_of(memory.weights));
+  Categorical::logs(outcome, memory.logs.data());
+  const double in_all = log_sum_exp(memory.logs);
+  if (in_all == -kInfinity) return in_all;
+  for (std::size_t k = 0; k < categories; ++k) memory.found[k] = memory.logs[k] + std::log(memory.counts[k]);
+  return log_sum_exp(memory.found) - std::log(sum_of(memory.counts)) - in_all;
 }
 
 Bernoulli BernoulliDraw::to_outcome(const Beta& p) {

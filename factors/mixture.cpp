@@ -4,6 +4,8 @@
 #include <cmath>
 #include <vector>
 
+#include "engine/support/log_sum_exp.h"
+
 namespace dma {
 
 namespace {
@@ -22,30 +24,19 @@ bool log_masses(Mixture::Means means, const Gaussian& y, Mixture::Parameters p, 
   return comparable;
 }
 
-// exp of the numbers over the sum of them; in place.
-void normalise(std::span<double> logs) {
-  const double largest = std::ranges::max(logs);
-  double sum = 0;
-  for (double& x : logs) {
-    x = largest == kInfinity ? (x == kInfinity ? 1.0 : 0.0) : largest == -kInfinity ? 1.0 : std::exp(x - largest);
-    sum += x;
-  }
-  for (double& x : logs) x /= sum;
-}
-
 struct MixtureMemory {
-  std::vector<double> shares, weights;
+  std::vector<double> shares, logs;
 };
 
 // r_k = w_k Z_k / sum; kept until the next call in this thread.
 std::span<double> shares(Mixture::Selector selector, Mixture::Means means, const Gaussian& y, Mixture::Parameters p) {
   thread_local MixtureMemory memory;
   memory.shares.resize(means.size());
-  memory.weights.resize(means.size());
+  memory.logs.resize(means.size());
   (void)log_masses(means, y, p, memory.shares.data());
-  Categorical::weights(selector, memory.weights.data());
-  for (std::size_t k = 0; k < means.size(); ++k) memory.shares[k] += std::log(memory.weights[k]);
-  normalise(memory.shares);
+  Categorical::logs(selector, memory.logs.data());
+  for (std::size_t k = 0; k < means.size(); ++k) memory.shares[k] += memory.logs[k];
+  to_shares(memory.shares);
   return memory.shares;
 }
 
@@ -120,17 +111,17 @@ void Mixture::to_means(Selector selector, Means means, const Gaussian& y, Parame
 
 double Mixture::log_integral(Lanes arrivals, Parameters p) {
   const std::size_t count = p.variances.size();
-  std::vector<double> weights(count), logs(count);
-  Categorical::weights(arrivals.first(count), weights.data());
+  std::vector<double> weights(count), logs(count);  // both as logarithms
+  Categorical::logs(arrivals.first(count), weights.data());
   std::vector<Gaussian> means;
   for (const Natural& m : arrivals.subspan(count, count)) means.emplace_back(m);
   const Gaussian y(arrivals[2 * count]);
   if (y.is_uniform()) return 0;  // every component has the integral 1
   if (!log_masses(means, y, p, logs.data())) return std::nan("");
-  double sum = 0, in_all = 0;
-  const double largest = std::ranges::max(logs);
-  for (std::size_t k = 0; k < count; ++k) sum += weights[k] * std::exp(logs[k] - largest), in_all += weights[k];
-  return largest + std::log(sum / in_all);
+  const double in_all = log_sum_exp(weights);
+  if (in_all == -kInfinity) return in_all;
+  for (std::size_t k = 0; k < count; ++k) logs[k] += weights[k];
+  return log_sum_exp(logs) - in_all;
 }
 
 }  // namespace dma

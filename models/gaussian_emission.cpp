@@ -25,7 +25,8 @@ void refit(GaussianEmission& emission, const Eigen::MatrixXd& probability,
     }
   if (prior > 0) squares += prior, count += 1;
   emission.mean = mean;
-  emission.variance = (count > 0).select(squares / count, emission.variance.array()).max(kLeastWidth * spread);
+  const Array least = emission.variance.array().min(kLeastWidth * spread);
+  emission.variance = (count > 0).select(squares / count, emission.variance.array()).max(least);
 }
 
 }  // namespace dma

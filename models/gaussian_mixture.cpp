@@ -6,7 +6,9 @@
 #include <boost/random/mersenne_twister.hpp>
 #include <boost/random/uniform_01.hpp>
 #include <cmath>
+#include <numbers>
 #include <numeric>
+#include <utility>
 
 #include "engine/compile/compile.h"
 #include "engine/run/evidence.h"
@@ -53,22 +55,40 @@ double solve_mixture(const Eigen::MatrixXd& x, MixtureFit& fit) {
   return log_evidence(plan, state);
 }
 
+// The same by Bayes' rule for all rows at once, which is what the thousands of steps of learning take.
+double share_out(const Eigen::MatrixXd& x, MixtureFit& fit) {
+  for (Eigen::Index k = 0; k < fit.weight.size(); ++k) {
+    auto logs = fit.probability.col(k).array();
+    logs = std::log(fit.weight[k]);
+    for (Eigen::Index j = 0; j < x.cols(); ++j)
+      logs -= (x.col(j).array() - fit.mean(k, j)).square() / (2 * fit.variance(k, j)) +
+              0.5 * std::log(2 * std::numbers::pi * fit.variance(k, j));
+  }
+  const Eigen::VectorXd largest = fit.probability.rowwise().maxCoeff();
+  for (Eigen::Index k = 0; k < fit.weight.size(); ++k)
+    for (Eigen::Index i = 0; i < x.rows(); ++i) fit.probability(i, k) = std::exp(fit.probability(i, k) - largest[i]);
+  const Eigen::VectorXd sum = fit.probability.rowwise().sum();
+  fit.probability.array().colwise() /= sum.array();
+  return (largest.array() + sum.array().log()).sum();
+}
+
 class MixtureLearner {
  public:
   MixtureLearner(const Eigen::MatrixXd& x, const MixtureOptions& options) : x_(x), options_(options) {
     for (Eigen::Index j = 0; j < x.cols(); ++j) columns_.emplace_back(x.col(j).begin(), x.col(j).end());
     spread_ = (x.rowwise() - x.colwise().mean()).array().square().colwise().mean();
+    if (!spread_.allFinite()) fail("mixture: the squares of the numbers overflow; divide them by a power of ten");
     for (double& variance : spread_) variance = variance > 0 ? variance : 1;
   }
 
   MixtureFit best_of_starts(std::size_t components) const {
     boost::random::mt19937_64 random(options_.seed);
-    MixtureFit best;
-    best.log_likelihood = -std::numeric_limits<double>::infinity();
-    for (std::size_t s = 0; s < (components == 1 ? 1 : options_.starts); ++s) {
+    MixtureFit best = learned(started(components, random));
+    for (std::size_t s = 1; s < (components == 1 ? 1 : options_.starts); ++s) {
       MixtureFit fit = learned(started(components, random));
-      if (fit.log_likelihood > best.log_likelihood) best = std::move(fit);
+      if (fit.log_likelihood > best.log_likelihood || std::isnan(best.log_likelihood)) best = std::move(fit);
     }
+    best.log_likelihood = solve_mixture(x_, best);
     const auto k = static_cast<double>(components), columns = static_cast<double>(x_.cols());
     best.log_evidence =
         best.log_likelihood - 0.5 * (2 * k * columns + k - 1) * std::log(static_cast<double>(x_.rows()));
@@ -97,7 +117,7 @@ class MixtureLearner {
   }
 
   MixtureFit learned(MixtureFit fit) const {
-    fit.log_likelihood = solve_mixture(x_, fit);
+    fit.log_likelihood = share_out(x_, fit);
     for (int i = 0; i < options_.limit && !fit.converged; ++i) {
       fit.weight = fit.probability.colwise().mean().transpose();
       fit.weight /= fit.weight.sum();
@@ -106,7 +126,7 @@ class MixtureLearner {
         refit(column, fit.probability, columns_[static_cast<std::size_t>(j)], kPriorShare * spread_[j]);
         fit.mean.col(j) = column.mean, fit.variance.col(j) = column.variance;
       }
-      const double before = std::exchange(fit.log_likelihood, solve_mixture(x_, fit));
+      const double before = std::exchange(fit.log_likelihood, share_out(x_, fit));
       fit.converged = std::abs(fit.log_likelihood - before) < options_.tolerance;
     }
     return fit;

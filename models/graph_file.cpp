@@ -88,13 +88,22 @@ class Node {
   std::string pointer_;
 };
 
+// An element is a number or null, or a list of numbers where it has several.
 std::vector<std::optional<double>> observed_values(const Node& node) {
   const auto one = [](const Node& value) {
     return value.json().is_null() ? std::nullopt : std::optional(value.number());
   };
   if (!node.json().is_array()) return {one(node)};
+  std::size_t each = 1;
+  for (const Json& element : node.json())
+    if (element.is_array()) each = std::max<std::size_t>(1, element.size());
   std::vector<std::optional<double>> values;
-  for (std::size_t i = 0; i < node.json().size(); ++i) values.push_back(one(node.at(i)));
+  for (std::size_t i = 0; i < node.json().size(); ++i) {
+    const Node element = node.at(i);
+    if (element.json().is_null()) values.insert(values.end(), each, std::nullopt);
+    else if (!element.json().is_array()) values.push_back(one(element));
+    else for (std::size_t k = 0; k < element.json().size(); ++k) values.push_back(one(element.at(k)));
+  }
   return values;
 }
 
@@ -210,7 +219,11 @@ Json numbers_json(const ParameterValue& value) {
 }  // namespace
 
 void GraphFile::observe(State& state) const {
-  for (const Observation& observation : observations) state.observe(observation.variable, observation.values);
+  for (const auto& [variable, values] : observations) {
+    const bool is_missing = std::ranges::none_of(values, [](const auto& value) { return value.has_value(); });
+    if (is_missing && values.size() == state.plan()->variable(variable).elements()) state.observe(variable, std::nullopt);
+    else state.observe(variable, values);
+  }
 }
 
 GraphFile parse_graph(std::string_view text) {

@@ -4,7 +4,8 @@
 //     "variables": {
 //       "skill": {"size": 3},
 //       "rain": {"family": "bernoulli"},
-//       "seen": {"size": 2, "observed": [1.5, null]}                 null: missing
+//       "seen": {"size": 2, "observed": [1.5, null]},                null: missing
+//       "dice": {"family": "dirichlet(2)", "observed": [0.4, 0.6]}   of several elements: a list of such lists
 //     },
 //     "factors": [
 //       {"kind": "gaussian_prior", "connects": ["skill"], "parameters": {"mean": 0, "variance": 4}},

@@ -94,11 +94,20 @@ HiddenMarkov::Learned HiddenMarkov::learn(Values values, const LearnOptions& opt
     fail("hidden Markov model: no value is there to learn from; at least one is expected");
   Decoded found = decode(values);
   Learned learned{found.log_evidence, 0, false};
+  constexpr double kRounding = 1e-9;  // of the log evidence, which no step of EM lets fall
   while (learned.iterations < options.limit && !learned.converged) {
+    const HiddenMarkov before = *this;
     take(found, values);
     found = decode(values);
     ++learned.iterations;
-    learned.converged = found.log_evidence - learned.log_evidence < options.tolerance;
+    const double gain = found.log_evidence - learned.log_evidence;
+    if (!(gain >= -kRounding * (1 + std::abs(learned.log_evidence)))) {
+      learned.fault = fmt::format("step {} took the log evidence from {} to {}", learned.iterations, learned.log_evidence,
+                                  found.log_evidence);
+      *this = before;
+      return learned;
+    }
+    learned.converged = gain < options.tolerance;
     learned.log_evidence = found.log_evidence;
   }
   return learned;

@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <optional>
 #include <span>
+#include <string>
 #include <variant>
 
 #include "models/gaussian_emission.h"
@@ -45,6 +46,7 @@ class HiddenMarkov {
     double log_evidence = 0;
     int iterations = 0;
     bool converged = false;
+    std::string fault = {};  // the log evidence fell, or was no number: how, in words; the model is the one before
   };
   // Moves all probabilities, means and variances to where the values are more probable, until nothing is gained (EM).
   // What it finds depends on where it begins: states that are equal stay equal.

@@ -57,10 +57,14 @@ HiddenMarkov::Decoded MarkovGraph::solve(HiddenMarkov::Values values) const {
     else
       state.observe(seen_[t], std::nullopt);
   const Report report = run(plan, state);
+  const double evidence = log_evidence(plan, state);
+  if (evidence == -kInfinity)
+    fail("hidden Markov model: the values are impossible: no sequence of states allows them; give what was seen a probability "
+         "above 0 in the transitions or the emission");
   if (!report.converged()) fail("hidden Markov model: {}", report.line());
   const auto count = static_cast<Eigen::Index>(states_);
   HiddenMarkov::Decoded found{Eigen::MatrixXd(static_cast<Eigen::Index>(values.size()), count),
-                              Eigen::MatrixXd::Zero(count, count), log_evidence(plan, state)};
+                              Eigen::MatrixXd::Zero(count, count), evidence};
   for (Eigen::Index i = 0; i < count; ++i) {
     for (std::size_t t = 0; t < values.size(); ++t)
       found.probability(static_cast<Eigen::Index>(t), i) =

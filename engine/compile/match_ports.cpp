@@ -90,19 +90,6 @@ IndexMap widened(IndexMap map, const Resolved::Variable& variable, std::uint32_t
   return simplified({.table = std::move(wide)});
 }
 
-// The terms per slot that one end of a variadic port brings.
-std::uint32_t terms_of(const Variables& variables, const Graph::Factor& factor, const Connection& c, std::uint32_t slots) {
-  const bool has_table = c.reach == Reach::gather || c.reach == Reach::given;
-  const auto size = has_table ? static_cast<std::uint32_t>(c.entries()) : variables[c.variable.value].elements();
-  if (c.reach == Reach::all_to_one || c.reach == Reach::column) return size;
-  if (c.reach == Reach::row || c.reach == Reach::shift) return 1;
-  if (const Lags lags(factor); lags.any() && c.reach == Reach::identical && size == slots + lags.in_all()) return 1;
-  if (size % slots != 0)
-    fail("{}: plate sizes do not fit: '{}' has {} elements, which do not divide among {} slots", where(factor),
-         variables[c.variable.value].name, size, slots);
-  return size / slots;
-}
-
 Resolved::Port variadic_port(const Variables& variables, const Graph::Factor& factor, const Ends& ends,
                              std::uint32_t slots) {
   Resolved::Port port;
@@ -238,6 +225,19 @@ void check_families(const Variables& variables, const Graph::Factor& factor, con
         fail("{}: its variables must be of one family, but '{}' is {} and '{}' is {}", where(factor), first->name,
              first->family.text(), variable.name, variable.family.text());
     }
+}
+
+std::uint32_t terms_of(const Variables& variables, const Graph::Factor& factor, const Connection& c, std::uint32_t slots) {
+  const bool has_table = c.reach == Reach::gather || c.reach == Reach::given;
+  const auto what = [&] { return fmt::format("{}: the entries of the table of '{}'", where(factor), variables[c.variable.value].name); };
+  const std::uint32_t size = has_table ? checked_size(c.entries(), what) : variables[c.variable.value].elements();
+  if (c.reach == Reach::all_to_one || c.reach == Reach::column) return size;
+  if (c.reach == Reach::row || c.reach == Reach::shift) return 1;
+  if (const Lags lags(factor); lags.any() && c.reach == Reach::identical && size == slots + lags.in_all()) return 1;
+  if (size % slots != 0)
+    fail("{}: plate sizes do not fit: '{}' has {} elements, which do not divide among {} slots", where(factor),
+         variables[c.variable.value].name, size, slots);
+  return size / slots;
 }
 
 PortLanes lanes_of_ends(const Variables& variables, const Graph::Factor& factor, const Kind& kind, std::uint32_t slots,

@@ -25,6 +25,13 @@ void check_families(const std::vector<Resolved::Variable>& variables, const Grap
 std::uint32_t plate_size(const std::vector<Resolved::Variable>& variables, const Graph::Factor& factor, const Kind& kind,
                          const PortEnds& ports);
 
+// The variables of a graph, their elements side by side: the first step of resolve().
+Resolved resolve_variables(const Graph& graph, const Registry& registry);
+
+// The terms of one slot that a connection brings to a variadic port, each of as many lanes as its family has.
+std::uint32_t terms_of(const std::vector<Resolved::Variable>& variables, const Graph::Factor& factor, const Connection& c,
+                       std::uint32_t slots);
+
 // The lanes of the variables of one slot, port by port.
 PortLanes lanes_of_ends(const std::vector<Resolved::Variable>& variables, const Graph::Factor& factor, const Kind& kind,
                         std::uint32_t slots, const PortEnds& ports);

@@ -311,7 +311,7 @@ bool connects_shared_alone(const Resolved& graph, const Resolved::Factor& factor
   });
 }
 
-Resolved resolve(const Graph& graph, const Registry& registry, const CompileOptions& options) {
+Resolved resolve_variables(const Graph& graph, const Registry& registry) {
   Resolved resolved;
   resolved.mark = graph.mark();
   resolved.variables.reserve(graph.variables().size());
@@ -326,6 +326,11 @@ Resolved resolve(const Graph& graph, const Registry& registry, const CompileOpti
     resolved.variables.push_back({name, resolved.elements, size, family, variable.observed, variable.shared});
     resolved.elements = add_sizes(resolved.elements, size, what);
   }
+  return resolved;
+}
+
+Resolved resolve(const Graph& graph, const Registry& registry, const CompileOptions& options) {
+  Resolved resolved = resolve_variables(graph, registry);
   const auto named_in = [&](std::string_view option, VariableId v) -> Resolved::Variable& {
     if (v.value >= resolved.variables.size() || !v.is_of(graph.mark()))
       fail("compile: {} names a variable that is not of this graph (number {} of {})", option, v.value,

@@ -20,12 +20,12 @@ IndexMap simplified(IndexMap map) {
   const std::uint32_t base = table[0];
   if (table.size() == 1) return {base, 1, IndexMap::kWhole};
   // The length of the first constant run is the divisor; the first return to the base is the modulus.
-  std::uint32_t run = 1, period = 1;
+  std::uint64_t run = 1, period = 1;  // their product may be twice the size
   const auto size = static_cast<std::uint32_t>(table.size());
   while (run < size && table[run] == base) ++run;
   while (period * run < size && table[period * run] != base) ++period;
-  const std::uint32_t modulus = period * run >= size && run < size ? IndexMap::kWhole : period;
-  const IndexMap affine{base, run == size ? 1 : run, run == size ? 1 : modulus};
+  const std::uint32_t modulus = period * run >= size && run < size ? IndexMap::kWhole : static_cast<std::uint32_t>(period);
+  const IndexMap affine{base, run == size ? 1 : static_cast<std::uint32_t>(run), run == size ? 1 : modulus};
   return equals(table, affine) ? affine : map;
 }
 

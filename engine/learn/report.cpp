@@ -10,7 +10,7 @@ namespace dma {
 std::string LearnReport::line() const {
   constexpr std::string_view kReasons[] = {"the log-likelihood settled", "the log-likelihood no longer improved",
                                            "the limit of epochs was reached", "it was interrupted",
-                                           "the log-likelihood hardly rose any more"};
+                                           "the log-likelihood hardly rose any more", "the log-likelihood is not a number"};
   const EpochRecord last = epochs.empty() ? EpochRecord{} : epochs.back();
   std::string text =
       fmt::format("stopped after epoch {} because {}: train log-likelihood {:.4f}, {} messages refused, {} replaced",
@@ -20,6 +20,7 @@ std::string LearnReport::line() const {
 }
 
 std::optional<LearnReport::Stop> stop_reason(const LearnOptions& options, const std::vector<EpochRecord>& epochs) {
+  if (!epochs.empty() && std::isnan(epochs.back().log_likelihood)) return LearnReport::Stop::diverged;
   if (epochs.size() >= 2) {
     const double before = epochs[epochs.size() - 2].log_likelihood, now = epochs.back().log_likelihood;
     if (std::abs(now - before) / std::max(options.floor, std::abs(before)) < options.tolerance)

@@ -20,7 +20,7 @@ struct EpochRecord {
 };
 
 struct LearnReport {
-  enum class Stop { tolerance, patience, limit, interrupted, least_gain } stop = Stop::limit;
+  enum class Stop { tolerance, patience, limit, interrupted, least_gain, diverged } stop = Stop::limit;
   std::vector<EpochRecord> epochs;
   std::uint64_t faults = 0, replaced = 0;
   std::string line() const;

@@ -8,6 +8,7 @@
 //   std::array<double, 2> expected() const;                  of a proper one: E[t(x)], the gradient of the former
 //   double mean() const, variance() const;                   of a proper one
 //   std::string text() const;                                of a proper one
+//   static constexpr bool kHasProbabilities = true;          if a value has a probability, not a density
 //
 // A message of K lanes is a struct of static functions on all its lanes: see categorical.h.
 #pragma once
@@ -78,7 +79,8 @@ struct OneLane {
       return m.log_density_at(x);
     } else {
       if (std::isnan(T::location(x))) return -kInfinity;
-      if (m.is_point()) return T::location(x) == m.tau ? kInfinity : -kInfinity;
+      constexpr bool kIsProbability = requires { T::kHasProbabilities; };
+      if (m.is_point()) return T::location(x) == m.tau ? (kIsProbability ? 0.0 : kInfinity) : -kInfinity;
       if (!m.is_proper()) return m.tau == 0 && m.rho == 0 ? 0.0 : -kInfinity;
       return dot(m, T::statistics(x)) - m.log_normaliser();
     }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <utility>
 
 #include "engine/run/factor_mass.h"
 #include "engine/run/messages_at.h"
@@ -156,15 +157,19 @@ class BetheEnergy {
     add_normaliser(v, belief, 1, "the belief");
     add_normaliser(v, context, -1, "the context");
   }
-  // Of an element that one factor fixes, each other message m counts with -log m(location).
+  // Of an element that one factor fixes, each other message m counts with -log m(location). Where several factors fix it,
+  // each hears the point mass of another, and a value that has a probability needs nothing more.
   void add_point(std::uint32_t v, std::uint32_t e, const Natural& point) {
     const auto& variable = plan_.variables[v];
     const auto points = std::ranges::count_if(at_[e], [&](std::uint32_t slot) { return state_.message(slot).is_point(); });
-    if (points > 1 || !variable.family->is_like_gaussian)
+    const bool has_probability = !variable.family->has_dimension &&
+                                 variable.family->log_density(Lanes(&point, 1), std::span(&point.tau, 1)) == 0;
+    if (has_probability && points > 1) return;
+    if (points > 1 || !(variable.family->is_like_gaussian || has_probability))
       fail("no evidence: '{}' is known exactly though it is not observed; put gaussian_noise between", variable.name);
     for (const std::uint32_t slot : at_[e])
       if (const Natural m = state_.message(slot); !m.is_point())
-        of_variable_[v] -= point.tau * (m.tau - 0.5 * m.rho * point.tau);
+        of_variable_[v] -= point.tau * (m.tau - 0.5 * m.rho * point.tau);  // rho is 0 in a family of yes and no
   }
 
   Evidence result() const {
@@ -178,12 +183,12 @@ class BetheEnergy {
     // What cannot be leaves nothing to be normalised elsewhere either.
     const auto is_none = [](const Evidence::Part& part) { return part.value == -kInfinity; };
     if (std::ranges::any_of(out.factors, is_none)) out.log_value = -kInfinity;
-    if (std::isnan(out.log_value)) fail("no evidence: a part of it is not a number; give every variable a proper prior");
     const Stop ended = *state_.ended();
     if (has_loops_) out.why = "the graph has loops: the Bethe approximation";
     else if (!plan_.has_exact_messages) out.why = "some messages are projections: EP's estimate";
-    if (ended != Stop::exact && ended != Stop::converged) out.why = "the messages of the run have not settled";
-    out.is_exact = out.why.empty();
+    // A factor that allows nothing is proof enough, however far the run came: messages forbid only what cannot be.
+    if (ended != Stop::exact && ended != Stop::converged && out.log_value != -kInfinity)
+      out.why = "the messages of the run have not settled";
     return out;
   }
 
@@ -196,6 +201,15 @@ class BetheEnergy {
   bool has_loops_ = false;
 };
 
+// Exact is what is a number and has no reason not to be; -inf is one only if an impossible observation `may_be_impossible`.
+Evidence checked(Evidence found, bool may_be_impossible) {
+  if (std::isnan(found.log_value)) fail("no evidence: a part of it is not a number; give every variable a proper prior");
+  if (found.log_value == kInfinity) found.why = "infinite: a variable is known exactly where only a density is asked for";
+  if (found.log_value == -kInfinity && !may_be_impossible) found.why = "it is below the range of a double";
+  found.is_exact = found.why.empty();
+  return found;
+}
+
 }  // namespace
 
 Evidence evidence(const Plan& handle, const State& state) {
@@ -207,12 +221,11 @@ Evidence evidence(const Plan& handle, const State& state) {
   if (handle->solver != nullptr) {
     Evidence out;
     out.log_value = handle->solver->log_evidence(state);
-    out.is_exact = *state.ended() == Stop::exact;
-    if (!out.is_exact)
+    if (*state.ended() != Stop::exact)
       out.why = *state.ended() == Stop::converged ? "Laplace's method, with EP's energy for sites" : "the run has not converged";
-    return out;
+    return checked(std::move(out), false);
   }
-  return BetheEnergy(*handle, state).sum();
+  return checked(BetheEnergy(*handle, state).sum(), true);
 }
 
 double Solver::log_evidence(const State&) const {

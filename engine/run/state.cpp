@@ -97,16 +97,23 @@ void State::observe(VariableId variable, std::span<const double> values) {
 
 void State::observe(VariableId variable, std::span<const std::optional<double>> values) {
   const auto& v = plan_->variable(variable);
-  if (values.size() != v.elements() || v.family.values() != 1)
+  const std::size_t each = v.family.values();
+  if (values.size() != v.values())
     fail("variable '{}' was given {} values but has {} elements{}", v.name, values.size(), v.elements(),
-         v.family.values() == 1 ? "" : fmt::format(" of {} numbers; give all of them, or std::nullopt alone", v.family.values()));
+         each == 1 ? "" : fmt::format(" of {} numbers", each));
   const auto there = std::ranges::find_if(values, [](const auto& value) { return value.has_value(); });
   if (there == values.end()) return observe(variable, std::nullopt);
+  const auto first = static_cast<std::size_t>(there - values.begin()) / each * each;  // of an element that is there
   std::vector<double> numbers;
-  for (const auto& value : values) numbers.push_back(value.value_or(**there));  // one that the variable can have
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const std::size_t element = i / each;
+    if (values[i].has_value() != values[element * each].has_value())
+      fail("variable '{}', element {}: some of its {} numbers are missing; give all of them, or none", v.name, element, each);
+    numbers.push_back((values[i] ? values[i] : values[first + i % each]).value_or(0));  // one that the variable can have
+  }
   observe(variable, numbers);
-  for (std::size_t i = 0; i < values.size(); ++i)
-    if (!values[i]) observe_missing(variable, i);
+  for (std::size_t i = 0; i < values.size(); i += each)
+    if (!values[i]) observe_missing(variable, i / each);
 }
 
 void State::observe(VariableId variable, std::nullopt_t) {

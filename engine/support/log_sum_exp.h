@@ -1,4 +1,4 @@
-// log of a sum of exponentials, without leaving the range of a double on the way.
+// Sums of exponentials, without leaving the range of a double on the way.
 #pragma once
 
 #include <algorithm>
@@ -15,6 +15,14 @@ inline double log_sum_exp(std::span<const double> logs) {
   double sum = 0;
   for (const double l : logs) sum += std::exp(l - largest);
   return largest + std::log(sum);
+}
+
+// exp(log) over the sum of all of them, in place. What is infinitely larger than the rest shares the whole.
+inline void to_shares(std::span<double> logs) {
+  const double largest = *std::ranges::max_element(logs);
+  double sum = 0;
+  for (double& x : logs) sum += x = x == largest ? 1.0 : std::exp(x - largest);
+  for (double& x : logs) x /= sum;
 }
 
 }  // namespace dma

@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <random>
 #include <vector>
@@ -13,6 +14,7 @@
 #include "factors/standard_registry.h"
 #include "schedules/flooding.h"
 #include "schedules/forward_backward.h"
+#include "tests/oracles/quadrature.h"
 
 namespace {
 
@@ -138,4 +140,77 @@ TEST_CASE("argmax: three classes of points in a plane are learned and told apart
     right += best == i % kClasses;
   }
   CHECK(right >= 28);
+}
+
+TEST_CASE("argmax: scores of very different widths: of two classes the probit's probability and moments") {
+  for (const double narrow : {1e-8, 1e-4, 1.0})
+    for (const double wide : {1.0, 1e4, 1e10})
+      for (const double mean : {-1.7, 0.0, 0.6, 40.0}) {
+        CAPTURE(narrow);
+        CAPTURE(wide);
+        CAPTURE(mean);
+        // u_1 - u_0 is N(distance, spread^2), and the class is 1 where it is positive.
+        constexpr double kNoise = 1e-8;
+        const std::vector<Gaussian> scores = {Gaussian::from_moments(0.2, narrow), Gaussian::from_moments(mean, wide)};
+        const double v[] = {scores[0].variance(), scores[1].variance()}, spread = std::sqrt(v[0] + v[1] + 2 * kNoise),
+                     t = (scores[1].mean() - scores[0].mean()) / spread;
+        std::vector<CategoricalLane> out(2);
+        Argmax::to_class(scores, {kNoise}, out);
+        const double log_odds = normal::log_distribution(t) - normal::log_distribution(-t);
+        CHECK(std::abs(out[1].tau - out[0].tau - log_odds) < 1e-10 * (1 + std::abs(log_odds)));
+        const std::vector<CategoricalLane> seen = {{0, kInfinity}, {1, kInfinity}};
+        std::vector<GaussianOrFallback> said(2);
+        Argmax::to_scores(scores, seen, {kNoise}, said);
+        const double hazard = normal::hazard(t);
+        for (std::size_t k = 0; k < 2; ++k) {
+          const double gain = v[k] / spread;
+          const Gaussian belief = scores[k] * said[k];
+          CHECK(std::abs(belief.mean() - (scores[k].mean() + (k == 1 ? 1 : -1) * gain * hazard)) < 1e-9 * (scores[k].sd() + std::abs(belief.mean())));
+          CHECK(belief.variance() == doctest::Approx(v[k] - gain * gain * hazard * (hazard + t)).epsilon(1e-7));
+        }
+      }
+}
+
+TEST_CASE("argmax: scores of very different widths: of three classes the integral, cut where each score is") {
+  const std::vector<Gaussian> scores = {Gaussian::from_moments(0.3, 1e4), Gaussian::from_moments(5, 1), Gaussian::from_moments(4.5, 1e-3)};
+  constexpr double kNoise = 1e-3;
+  std::vector<CategoricalLane> out(3);
+  Argmax::to_class(scores, {kNoise}, out);
+  double mass[3], sum = 0;
+  for (std::size_t c = 0; c < 3; ++c) {
+    std::vector<double> cuts;
+    for (const Gaussian& x : scores)
+      for (double z = -10; z <= 10; z += 0.5) cuts.push_back(x.mean() + z * std::sqrt(x.variance() + kNoise));
+    std::ranges::sort(cuts);
+    mass[c] = 0;
+    for (std::size_t i = 0; i + 1 < cuts.size(); ++i)
+      mass[c] += oracle::integral(
+          [&](double u) {
+            double p = 1;
+            for (std::size_t k = 0; k < 3; ++k) {
+              const double sd = std::sqrt(scores[k].variance() + kNoise), t = (u - scores[k].mean()) / sd;
+              p *= k == c ? normal::density(t) / sd : normal::distribution(t);
+            }
+            return p;
+          },
+          cuts[i], cuts[i + 1]);
+    sum += mass[c];
+  }
+  CHECK(sum == doctest::Approx(1).epsilon(1e-11));
+  for (std::size_t c = 0; c < 3; ++c)
+    CHECK(out[c].tau - out[0].tau == doctest::Approx(std::log(mass[c] / mass[0])).epsilon(1e-10));
+}
+
+TEST_CASE("argmax: classes that differ by more than a double can hold have a finite evidence") {
+  // Score 1 is 100 below score 0 with a variance of 1 together: about -5000 nats.
+  const std::vector<Gaussian> scores = {Gaussian::from_moments(100, 0.25), Gaussian::from_moments(0, 0.25)};
+  const double t = -100 / std::sqrt(0.5 + 0.5), tail = normal::log_distribution(t);
+  CHECK(tail < -5000);
+  const auto evidence_of = [&](const Natural& no, const Natural& yes) {
+    const std::vector<Natural> arrivals = {scores[0], scores[1], no, yes};
+    return Argmax::log_integral(arrivals, {0.25});
+  };
+  CHECK(evidence_of({0, kInfinity}, {1, kInfinity}) == doctest::Approx(tail).epsilon(1e-12));
+  CHECK(evidence_of({-6000, 0}, {0, 0}) == doctest::Approx(tail).epsilon(1e-12));
+  CHECK(evidence_of({-4000, 0}, {0, 0}) == doctest::Approx(-4000).epsilon(1e-12));
 }

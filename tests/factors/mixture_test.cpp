@@ -124,3 +124,32 @@ TEST_CASE("mixture: a message to a mean that EP cannot send is replaced, and the
   state.observe(y, 0.1);
   CHECK(run(plan, state).replaced == 0);
 }
+
+TEST_CASE("mixture: categories whose weights differ by more than a double can hold are still told apart, by Bayes' rule") {
+  // The first number is for category 0 by 900 nats, the second for category 1 by 2500: each alone underflows.
+  const double apart = std::sqrt(1800.0);
+  Graph g;
+  const auto z = g.variable("z", 1, "categorical(2)"), known = g.observed("known", 2), first = g.observed("first"),
+             m = g.variable("m", 2), second = g.observed("second");
+  g.factor("categorical_prior", {z}, {{"probability", {0.5, 0.5}}});
+  g.factor("mixture", {z, known, first}, {{"variance", 1.0}}, {.method = "ep"});
+  g.factor("gaussian_prior", {m}, {{"mean", {0.0, 100.0}}, {"variance", 1.0}});
+  g.factor("mixture", {z, m, second}, {{"variance", 1.0}}, {.method = "ep"});
+  const Plan plan = compile(g, flooding({.limit = 20}), standard_registry());
+  State state(plan);
+  state.observe(known, {0.0, apart});
+  state.observe(first, 0.0);
+  state.observe(second, 100.0);
+  CHECK(run(plan, state).converged());
+  const auto log_of = [&](double of_first, double prior) {
+    return std::log(0.5) + log_density(Gaussian::from_moments(of_first, 1), 0) + log_density(Gaussian::from_moments(prior, 2), 100);
+  };
+  const double zero = log_of(0, 0), one = log_of(apart, 100);  // category 1, by 1600 nats
+  CHECK(one - zero > 1500);
+  CHECK(state.belief(z).mean(0, 1) == 1);
+  CHECK(state.belief(m).mean(0) == doctest::Approx(0).epsilon(1e-12));
+  CHECK(state.belief(m).variance(0) == doctest::Approx(1).epsilon(1e-12));
+  CHECK(state.belief(m).mean(1) == doctest::Approx(100).epsilon(1e-12));
+  CHECK(state.belief(m).variance(1) == doctest::Approx(0.5).epsilon(1e-12));
+  CHECK(log_evidence(plan, state) == doctest::Approx(one).epsilon(1e-12));
+}

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <numeric>
@@ -13,6 +14,7 @@
 #include "engine/run/evidence.h"
 #include "engine/run/run.h"
 #include "engine/support/error.h"
+#include "engine/support/log_sum_exp.h"
 #include "factors/standard_registry.h"
 #include "schedules/flooding.h"
 #include "schedules/forward_backward.h"
@@ -259,7 +261,52 @@ TEST_CASE("table: two tables that share a parent and have one of their own each 
   CHECK(log_evidence(plan, state) == doctest::Approx(std::log(total)).epsilon(1e-12));
 }
 
-TEST_CASE("table: what cannot have been observed is a counted fault, not a number") {
+TEST_CASE("table: weights beyond the range of a double are no zeros, and zeros of the table are, by enumeration") {
+  // Logs of what arrives at two parents of three categories and a child of two; forbidden where -inf.
+  std::mt19937 random(11);
+  std::uniform_real_distribution<double> far(-3000, 0);
+  for (int round = 0; round < 200; ++round) {
+    std::vector<double> table, logs;
+    for (std::size_t r = 0; r < 9; ++r) {
+      const double p = std::array{0.0, 1.0, 0.3, 1e-300}[random() % 4];
+      table.push_back(p), table.push_back(1 - p);
+    }
+    for (std::size_t k = 0; k < 8; ++k) logs.push_back(random() % 6 == 0 ? -kInfinity : far(random));
+    std::vector<CategoricalLane> lanes;
+    for (const double log : logs) lanes.push_back(log == -kInfinity ? CategoricalLane::forbidden() : CategoricalLane(log, 0));
+    const auto prepared = Table::prepare(table, {{3, 3}, {2}});
+    std::vector<double> to[3] = {std::vector<double>(3, -kInfinity), std::vector<double>(3, -kInfinity), std::vector<double>(2, -kInfinity)};
+    double in_all = -kInfinity, of_messages[3] = {-kInfinity, -kInfinity, -kInfinity};
+    const auto add = [](double& sum, double log) { const double pair[] = {sum, log}; sum = log_sum_exp(pair); };
+    for (std::size_t a = 0; a < 3; ++a)
+      for (std::size_t b = 0; b < 3; ++b)
+        for (std::size_t k = 0; k < 2; ++k) {
+          const double p = std::log(table[(a * 3 + b) * 2 + k]);
+          add(to[0][a], p + logs[3 + b] + logs[6 + k]), add(to[1][b], p + logs[a] + logs[6 + k]), add(to[2][k], p + logs[a] + logs[3 + b]);
+          add(in_all, p + logs[a] + logs[3 + b] + logs[6 + k]);
+        }
+    for (std::size_t k = 0; k < 8; ++k) add(of_messages[k < 3 ? 0 : k < 6 ? 1 : 2], logs[k]);
+    std::vector<CategoricalLane> out(8);
+    const std::span<const CategoricalLane> all(lanes);
+    Table::to_parents(all.first(6), all.last(2), {prepared}, std::span(out).first(6));
+    Table::to_child(all.first(6), {prepared}, std::span(out).last(2));
+    for (std::size_t target = 0; target < 3; ++target) {
+      const double largest = std::ranges::max(to[target]);
+      for (std::size_t k = 0; k < to[target].size(); ++k) {
+        const CategoricalLane& lane = out[3 * target + k];
+        if (largest == -kInfinity) CHECK(std::isnan(lane.tau));
+        else if (to[target][k] == -kInfinity) CHECK(lane == CategoricalLane::forbidden());
+        else CHECK(lane.tau == doctest::Approx(to[target][k] - largest).epsilon(1e-12));
+      }
+    }
+    const std::vector<Natural> arrivals(lanes.begin(), lanes.end());
+    const double found = Table::log_integral(arrivals, {prepared}), expected = in_all - of_messages[0] - of_messages[1] - of_messages[2];
+    if (in_all == -kInfinity) CHECK(found == -kInfinity);
+    else CHECK(found == doctest::Approx(expected).epsilon(1e-12));
+  }
+}
+
+TEST_CASE("table: what cannot have been observed is a counted fault, not a number, and has the probability zero") {
   Graph g;
   const auto a = g.variable("a", 1, "categorical(2)"), c = g.observed("c", 1, "categorical(2)");
   g.factor("categorical_prior", {a}, {{"probability", {0.5, 0.5}}});
@@ -268,6 +315,28 @@ TEST_CASE("table: what cannot have been observed is a counted fault, not a numbe
   State state(plan);
   state.observe(c, 1);
   CHECK(run(plan, state).faults == 2);
+  CHECK(evidence(plan, state).line() == "log evidence -inf, exact");
+}
+
+TEST_CASE("table: a number of combinations that no computer counts is refused, whatever it is modulo 2^64") {
+  const auto refused = [](const std::vector<std::size_t>& parents, std::vector<double> numbers) {
+    Graph g;
+    std::vector<Connection> ends;
+    for (const std::size_t categories : parents) ends.emplace_back(g.variable("", 1, fmt::format("categorical({})", categories)));
+    ends.emplace_back(g.variable("", 1, "categorical(2)"));
+    g.factor("table", ends, {{"probability", std::move(numbers)}}, {.name = "f"});
+    try {
+      (void)compile(g, flooding(), standard_registry());
+    } catch (const Error& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  // The product is 2^64 + 230.
+  CHECK(refused({2, 3, 19, 41, 97, 7103, 69341, 82609}, std::vector<double>(460, 0.5)) ==
+        "factor 'f' (table): parameter 'probability': the numbers for parents of 2, 3, 19, 41, 97, 7103, 69341, 82609 categories "
+        "and a child of 2 number 223301868727494, more than the 4294967294 a plan can count; make it smaller, or split the model");
+  CHECK(refused(std::vector<std::size_t>(64, 2), {}).find("more than the 4294967294 a plan can count") != std::string::npos);
 }
 
 TEST_CASE("table: numbers that do not fit are refused by the name of the factor") {

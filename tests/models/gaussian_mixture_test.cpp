@@ -84,6 +84,18 @@ TEST_CASE("mixture of Gaussians: the seed fixes everything; equal rows and const
   CHECK(one.variance.minCoeff() > 0);
 }
 
+TEST_CASE("mixture of Gaussians: a row far from all others leaves components, a finite likelihood and shares with sum one") {
+  Eigen::MatrixXd x = clusters(40, (Eigen::MatrixXd(2, 1) << -2, 2).finished(), 0.01, 3);
+  x(7, 0) = 1e9;
+  for (const std::size_t components : {0u, 1u, 2u, 3u}) {
+    const MixtureFit fit = gaussian_mixture(x, {.components = components});
+    CHECK(fit.components() >= 1);
+    CHECK(std::isfinite(fit.log_likelihood));
+    CHECK(fit.probability.allFinite());
+    CHECK((fit.probability.rowwise().sum().array() - 1).abs().maxCoeff() < 1e-12);
+  }
+}
+
 TEST_CASE("mixture of Gaussians: wrong tables are one clear line") {
   CHECK_THROWS_WITH_AS(gaussian_mixture(Eigen::MatrixXd(1, 2)),
                        "mixture: the table is 1 x 2; at least two rows of one number are expected", Error);
@@ -92,4 +104,6 @@ TEST_CASE("mixture of Gaussians: wrong tables are one clear line") {
   CHECK_THROWS_WITH_AS(gaussian_mixture(holes), "mixture: a number of the table is not finite", Error);
   CHECK_THROWS_WITH_AS(gaussian_mixture(Eigen::MatrixXd::Zero(3, 1), {.components = 4}),
                        doctest::Contains("at most one for each row"), Error);
+  CHECK_THROWS_WITH_AS(gaussian_mixture(Eigen::Vector3d(0, 1, 1e200)),
+                       "mixture: the squares of the numbers overflow; divide them by a power of ten", Error);
 }

@@ -2,11 +2,18 @@
 
 #include <doctest/doctest.h>
 
+#include <array>
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
 
+#include "engine/compile/compile.h"
+#include "engine/run/evidence.h"
+#include "engine/run/run.h"
 #include "engine/support/error.h"
+#include "factors/standard_registry.h"
+#include "schedules/forward_backward.h"
 
 using namespace dma;
 
@@ -61,4 +68,39 @@ TEST_CASE("graph file: a key that stands twice is refused with its place") {
   CHECK_THROWS_WITH_AS(parse_graph(R"({"variables": {"x": {}}, "factors": [)" + factor + R"(, {"kind": "sum", "connects": [1, {"a~": [], "a~": 2}]}]})"),
                        "/factors/1/connects/1/a~0: the key stands twice in one object; leave one of them out", Error);
   CHECK(parse_graph(R"({"variables": {"x": {}}, "factors": [)" + factor + "," + factor + "]}").graph.factors().size() == 2);
+}
+
+TEST_CASE("graph file: the probabilities of a Dirichlet variable are observed as lists, and null where they are missing") {
+  const auto solved = [](const std::string& size, const std::string& observed) {
+    const GraphFile file = parse_graph(R"json({"variables": {"z": {"family": "categorical(3)", "size": )json" + size +
+                                       R"json(}, "p": {"family": "dirichlet(3)", "size": )json" + size + R"json(, "observed": )json" + observed +
+                                       R"json(}}, "factors": [
+      {"kind": "dirichlet_prior", "connects": ["p"], "parameters": {"concentration": [1, 2, 3]}},
+      {"kind": "categorical_draw", "connects": ["p", "z"]}]})json");
+    CHECK(graph_text(parse_graph(graph_text(file))) == graph_text(file));
+    const VariableId p = file.graph.find_variable("p");
+    const Plan plan = compile(file.graph, forward_backward(), standard_registry(), {.may_be_missing = {p}});
+    State state(plan);
+    file.observe(state);
+    (void)run(plan, state);
+    std::vector<double> out;
+    if (observed.find("null") == std::string::npos) out.push_back(log_evidence(plan, state));
+    const Belief z = state.belief(file.graph.find_variable("z"));
+    for (std::size_t i = 0; i < z.size(); ++i)
+      for (std::size_t k = 0; k < 3; ++k) out.push_back(z.mean(i, k));
+    return out;
+  };
+  const double density = std::log(60 * 0.3 * 0.5 * 0.5);  // of dirichlet(1, 2, 3) at (0.2, 0.3, 0.5)
+  const auto one = solved("1", "[0.2, 0.3, 0.5]");
+  CHECK(one[0] == doctest::Approx(density).epsilon(1e-12));
+  for (const std::size_t k : {0u, 1u, 2u}) CHECK(one[1 + k] == doctest::Approx(std::array{0.2, 0.3, 0.5}[k]).epsilon(1e-12));
+  const auto two = solved("2", "[null, [0.2, 0.3, 0.5]]");
+  for (const std::size_t k : {0u, 1u, 2u}) {
+    CHECK(two[k] == doctest::Approx(std::array{1, 2, 3}[k] / 6.0).epsilon(1e-12));  // the mean of the prior
+    CHECK(two[3 + k] == doctest::Approx(std::array{0.2, 0.3, 0.5}[k]).epsilon(1e-12));
+  }
+  CHECK_THROWS_WITH_AS(solved("1", "[0.2, null, 0.5]"),
+                       "variable 'p', element 0: some of its 3 numbers are missing; give all of them, or none", Error);
+  CHECK_THROWS_WITH_AS(solved("1", "[0.2, 0.8]"),
+                       "variable 'p' was given 2 values but has 1 elements of 3 numbers", Error);
 }

@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <array>
 #include <boost/random/mersenne_twister.hpp>
 #include <boost/random/normal_distribution.hpp>
 #include <boost/random/uniform_01.hpp>
@@ -143,6 +145,78 @@ TEST_CASE("hidden Markov model: two regimes are found, and symbols that nobody s
   CHECK(seen.col(2).norm() == 0);
   CHECK(seen(0, 0) > 0.7);
   CHECK(seen(1, 0) < 0.4);
+}
+
+TEST_CASE("hidden Markov model: from left to right, narrow emissions: all paths one by one, whatever their probability") {
+  // Values anywhere, with states 1 apart and a standard deviation of 0.05: paths differ by thousands of nats.
+  constexpr Eigen::Index kStates = 5;
+  constexpr std::size_t kSteps = 9;
+  constexpr double kSd = 0.05;
+  Eigen::MatrixXd transition = Eigen::MatrixXd::Zero(kStates, kStates);
+  for (Eigen::Index i = 0; i < kStates; ++i) {
+    transition(i, i) = i + 1 < kStates ? 0.6 : 1.0;
+    if (i + 1 < kStates) transition(i, i + 1) = 0.4;
+  }
+  const Eigen::VectorXd start = Eigen::VectorXd::Unit(kStates, 0);
+  const GaussianEmission emission{Eigen::VectorXd::LinSpaced(kStates, 0, kStates - 1), Eigen::VectorXd::Constant(kStates, kSd * kSd)};
+  boost::random::mt19937_64 random(3);
+  boost::random::uniform_01<double> uniform;
+  for (int series = 0; series < 40; ++series) {
+    MarkovValues values;
+    for (std::size_t t = 0; t < kSteps; ++t) values.push_back((kStates - 1) * uniform(random));
+    std::vector<double> logs;
+    std::vector<std::array<Eigen::Index, kSteps>> paths;
+    for (unsigned steps = 0; steps < 1u << (kSteps - 1); ++steps) {  // a bit for each step: whether it goes on
+      std::array<Eigen::Index, kSteps> path{};
+      double log = 0;
+      for (std::size_t t = 0; t < kSteps && log > -HUGE_VAL; ++t) {
+        if (t > 0) path[t] = path[t - 1] + (steps >> (t - 1) & 1);
+        if (path[t] >= kStates) log = -HUGE_VAL;
+        if (log == -HUGE_VAL) break;
+        if (t > 0) log += std::log(transition(path[t - 1], path[t]));
+        log += -0.5 * std::pow((*values[t] - emission.mean[path[t]]) / kSd, 2) - 0.5 * std::log(2 * std::numbers::pi * kSd * kSd);
+      }
+      if (log > -HUGE_VAL) logs.push_back(log), paths.push_back(path);
+    }
+    const double largest = *std::ranges::max_element(logs);
+    Eigen::MatrixXd probability = Eigen::MatrixXd::Zero(kSteps, kStates);
+    double sum = 0;
+    for (std::size_t p = 0; p < logs.size(); ++p) {
+      const double weight = std::exp(logs[p] - largest);
+      sum += weight;
+      for (std::size_t t = 0; t < kSteps; ++t) probability(static_cast<Eigen::Index>(t), paths[p][t]) += weight;
+    }
+    const auto found = HiddenMarkov(start, transition, emission).decode(values);
+    CHECK(found.log_evidence == doctest::Approx(largest + std::log(sum)).epsilon(1e-12));
+    CHECK((found.probability - probability / sum).cwiseAbs().maxCoeff() < 1e-9);
+  }
+}
+
+TEST_CASE("hidden Markov model: no step of learning lets the evidence fall, and what is impossible is called so") {
+  boost::random::mt19937_64 random(8);
+  boost::random::normal_distribution<double> normal;
+  MarkovValues values;
+  for (int t = 0; t < 60; ++t) values.push_back(t / 12 + 0.02 * normal(random));  // five plateaus
+  Eigen::MatrixXd transition = Eigen::MatrixXd::Zero(5, 5);
+  for (Eigen::Index i = 0; i < 5; ++i) transition(i, i) = i < 4 ? 0.9 : 1, transition(i, std::min<Eigen::Index>(i + 1, 4)) += i < 4 ? 0.1 : 0;
+  // Too narrow at the wrong places, and one narrower than learning makes any.
+  Eigen::VectorXd variance = Eigen::VectorXd::Constant(5, 4e-4);
+  variance[2] = 1e-9;
+  HiddenMarkov model(Eigen::VectorXd::Unit(5, 0), transition, GaussianEmission{(Eigen::VectorXd(5) << -1, 0.3, 1.1, 2, 6).finished(), variance});
+  const double at_first = model.decode(values).log_evidence;
+  double before = at_first;
+  for (int step = 0; step < 30; ++step) {
+    const auto learned = model.learn(values, {.limit = 1});
+    CHECK(learned.fault.empty());
+    CHECK(learned.log_evidence >= before - 1e-9 * std::abs(before));
+    CHECK(model.decode(values).log_evidence == doctest::Approx(learned.log_evidence).epsilon(1e-12));
+    before = learned.log_evidence;
+  }
+  CHECK(before > at_first + 1000);
+  const HiddenMarkov forward(Eigen::Vector2d(1, 0), (Eigen::Matrix2d() << 0.5, 0.5, 0, 1).finished(), SymbolEmission{Eigen::Matrix2d::Identity()});
+  CHECK(forward.decode(MarkovValues{0.0, 1.0, 1.0}).log_evidence == doctest::Approx(std::log(0.5)));
+  CHECK_THROWS_WITH_AS(forward.decode(MarkovValues{0.0, 1.0, 0.0}),
+                       doctest::Contains("hidden Markov model: the values are impossible: no sequence of states allows them"), Error);
 }
 
 TEST_CASE("hidden Markov model: wrong numbers are one clear line") {

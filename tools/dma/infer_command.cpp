@@ -2,10 +2,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <map>
 #include <memory>
 #include <optional>
 
+#include "engine/compile/memory_need.h"
 #include "engine/inspect/dot.h"
 #include "engine/joint/joint.h"
 #include "engine/run/evidence.h"
@@ -30,20 +32,28 @@ constexpr std::size_t kShownElements = 12;
 
 struct InferRequest {
   std::filesystem::path graph, dot, plot;
-  std::string method, schedule;
+  std::string method, schedule, memory = "1GB";
   bool evidence = false, json = false;
 };
 
-// Beyond this a table of beliefs is not what anybody reads, and a typing error in a size would take all memory.
-constexpr std::size_t kMostElements = 20'000'000;
+// "500MB", "8GB", "1e9": in bytes.
+double bytes_of(const std::string& text) {
+  constexpr std::pair<std::string_view, double> kUnits[] = {{"", 1}, {"B", 1}, {"kB", 1e3}, {"MB", 1e6}, {"GB", 1e9}, {"TB", 1e12}};
+  char* end = nullptr;
+  const double number = std::strtod(text.c_str(), &end);
+  const auto* const unit = std::ranges::find(kUnits, std::string_view(end), &std::pair<std::string_view, double>::first);
+  if (end == text.c_str() || unit == std::end(kUnits) || !(number > 0 && number < kInfinity))
+    fail("--memory-limit is '{}'; a size such as 500MB or 8GB is expected", text);
+  return number * unit->second;
+}
 
-void check_size(const Graph& graph) {
-  std::size_t elements = 0;
-  for (const Graph::Variable& variable : graph.variables()) {
-    elements += variable.size;
-    if (elements > kMostElements)
-      fail("variable '{}' has {} elements; {} in all variables together are the most", variable.name, variable.size, kMostElements);
-  }
+std::string in_gigabytes(double bytes) { return fmt::format("{:.3g}GB", bytes / 1e9); }
+
+void check_memory(const Graph& graph, const Registry& registry, double limit) {
+  const MemoryNeed need = memory_need(graph, registry);
+  if (need.bytes > limit)
+    fail("the graph would take about {}, more than the limit of {}, most of it for {}; make it smaller, or raise --memory-limit",
+         in_gigabytes(need.bytes), in_gigabytes(limit), need.largest);
 }
 
 // Kinds without messages by the default method have them by another: nobody needs to ask for it.
@@ -72,7 +82,7 @@ Solved solve(const GraphFile& file, Plan plan) {
 }
 
 // One sweep where that is exact; otherwise all at once where everything is Gaussian, and repeated sweeps where it is not.
-Solved solve_best(const GraphFile& file, const Registry& registry, const CompileOptions& options) {
+Solved solve_best(const GraphFile& file, const Joint& whole_graph, const Registry& registry, const CompileOptions& options) {
   std::string refusal;
   const auto compiled = [&](const auto& rule) -> std::optional<Plan> {
     try {
@@ -86,15 +96,15 @@ Solved solve_best(const GraphFile& file, const Registry& registry, const Compile
     Solved solved = solve(file, *once);
     if (solved.report.stop == Report::Stop::exact) return solved;
   }
-  if (const auto whole = compiled(joint())) return solve(file, *whole);
+  if (const auto whole = compiled(whole_graph)) return solve(file, *whole);
   if (const auto sweeps = compiled(flooding({.limit = 1000}))) return solve(file, *sweeps);
   fail("{}", refusal);
 }
 
-Solved solve_as_asked(const GraphFile& file, const std::string& schedule, const Registry& registry,
+Solved solve_as_asked(const GraphFile& file, const std::string& schedule, const Joint& whole_graph, const Registry& registry,
                       const CompileOptions& options) {
-  if (schedule.empty() || schedule == "auto") return solve_best(file, registry, options);
-  if (schedule == "joint") return solve(file, compile(file.graph, joint(), registry, options));
+  if (schedule.empty() || schedule == "auto") return solve_best(file, whole_graph, registry, options);
+  if (schedule == "joint") return solve(file, compile(file.graph, whole_graph, registry, options));
   const std::pair<std::string, Scheduler> known[] = {{"forward_backward", forward_backward()},
                                                      {"flooding", flooding({.limit = 1000})},
                                                      {"sequential", sequential({.limit = 1000})},
@@ -173,7 +183,10 @@ Json beliefs_json(const Graph& graph, const State& state) {
 void infer(const InferRequest& request) {
   check_picture(request.plot);
   check_outputs({{"--dot", request.dot}, {"--plot", request.plot}}, {{"graph", request.graph}});
-  const std::string text = read_file(request.graph, "a graph file");
+  const double limit = bytes_of(request.memory);
+  constexpr double kBytesPerCharacter = 16;  // "0," is a value of JSON and an observation
+  const auto longest = static_cast<std::size_t>(std::min(limit / kBytesPerCharacter, 1e18));
+  const std::string text = read_file(request.graph, "a graph file", longest, "; or raise --memory-limit, 16 times as large");
   const GraphFile file = [&] {
     try {
       return parse_graph(text);
@@ -186,12 +199,16 @@ void infer(const InferRequest& request) {
   const std::string method = request.method.empty() ? file.method : request.method;
   const Solved solved = [&] {
     try {
-      check_size(file.graph);
+      check_memory(file.graph, registry, limit);
       if (method.empty()) options.kind_methods = methods_of_kinds(file.graph, registry);
       else options.method = method;
-      return solve_as_asked(file, request.schedule.empty() ? file.schedule : request.schedule, registry, options);
+      return solve_as_asked(file, request.schedule.empty() ? file.schedule : request.schedule,
+                            joint({.memory = static_cast<std::uint64_t>(std::min(limit, 1e18))}), registry, options);
     } catch (const Error& error) {
-      fail("'{}': {}", request.graph.string(), located(file, error.what()));
+      std::string complaint = error.what();
+      constexpr std::string_view kOption = "joint({.memory = ...})";  // as a program would say it
+      if (const auto at = complaint.find(kOption); at != std::string::npos) complaint.replace(at, kOption.size(), "--memory-limit");
+      fail("'{}': {}", request.graph.string(), located(file, complaint));
     }
   }();
   const FoundEvidence found = evidence_of(solved);
@@ -214,7 +231,9 @@ void infer(const InferRequest& request) {
   }
   print_beliefs(file.graph, solved.state);
   fmt::print("{}: {}\n", schedule_name(solved.plan), solved.report.line());
-  if (!open.empty()) fmt::print("nothing informs {}\n", fmt::join(open, ", "));
+  if (const std::size_t shown = std::min(open.size(), kShownElements); shown > 0)
+    fmt::print("nothing informs {}{}\n", fmt::join(open.begin(), open.begin() + static_cast<std::ptrdiff_t>(shown), ", "),
+               shown < open.size() ? fmt::format(" and {} more", open.size() - shown) : "");
   fmt::print("{}\n", request.evidence && !found.parts.empty() ? found.parts.substr(0, found.parts.find_last_not_of('\n') + 1) : found.line);
   if (found.value == -kInfinity) fmt::print("what is observed is impossible under this graph\n");
   if (!request.dot.empty()) fmt::print("graph    {}\n", request.dot.string());
@@ -240,6 +259,7 @@ void add_infer_command(Command app) {
   command.add_option("--dot", request->dot, "file for the graph in Graphviz's language, with beliefs");
   command.add_option("--plot", request->plot, "picture of it, .svg or .png; needs Graphviz");
   command.add_flag("--json", request->json, "JSON instead of text");
+  command.add_option("--memory-limit", request->memory, "refuse a graph that would take more").value("SIZE");
   command.callback([request] { infer(*request); });
 }
 

@@ -54,6 +54,8 @@ std::string_view how_stopped(LearnReport::Stop stop) {
       return "interrupted";
     case least_gain:
       return "stopped when little more was gained";
+    case diverged:
+      return "stopped because the log-likelihood was not a number";
   }
   return "";
 }

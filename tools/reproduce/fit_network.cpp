@@ -69,7 +69,7 @@ Fitted fit_network(const Task& task, std::uint64_t seed, const Effort& effort, c
     if (k == 0)
       for (const EpochRecord& record : learned.epochs) fitted.curve.push_back(-record.log_likelihood);
     refused += static_cast<double>(learned.faults), replaced += static_cast<double>(learned.replaced);
-    stopped = stopped && learned.stop != LearnReport::Stop::limit;
+    stopped = stopped && learned.stop != LearnReport::Stop::limit && learned.stop != LearnReport::Stop::diverged;
   }
   fitted.predict = [nets](const Eigen::MatrixXd& features) {
     if (nets.size() == 1) return nets[0]->predict(features);

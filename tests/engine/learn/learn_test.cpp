@@ -229,6 +229,15 @@ TEST_CASE("learn: each rule for stopping fires and is named") {
   CHECK(interrupted.line().find("interrupted") != std::string::npos);
 }
 
+TEST_CASE("learn: a log-likelihood that is not a number is never called settled") {
+  std::vector<EpochRecord> epochs(12);
+  for (EpochRecord& record : epochs) record.log_likelihood = std::nan("");
+  for (const LearnOptions& options : {LearnOptions{.patience = 3}, LearnOptions{.tolerance = 1}, LearnOptions{.least_gain = 1}})
+    CHECK(stop_reason(options, epochs) == LearnReport::Stop::diverged);
+  LearnReport report{LearnReport::Stop::diverged, epochs};
+  CHECK(report.line().find("because the log-likelihood is not a number") != std::string::npos);
+}
+
 TEST_CASE("learn: predictions while sweeping are made before their example is learned") {
   const LinearRegression model(1);
   const Sample sample(10, 1);

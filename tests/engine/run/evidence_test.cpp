@@ -193,3 +193,40 @@ TEST_CASE("evidence: gamma and beta priors of what is observed are their densiti
   const double dirichlet_at = std::log(std::tgamma(6.0) / (1 * 1 * 2) * 0.3 * 0.25);
   CHECK(log_evidence(plan, state) == doctest::Approx(gamma_at + beta_at + dirichlet_at + std::log(0.3)).epsilon(1e-12));
 }
+
+TEST_CASE("evidence: what is certain has the probability one, and what is infinite is not called exact") {
+  for (const double seen : {0.0, 1.0}) {
+    Graph g;
+    const auto c = g.observed("c", 1, "bernoulli");
+    g.factor("bernoulli_prior", {c}, {{"probability", 1.0}});
+    const Plan plan = compile(g, forward_backward(), standard_registry());
+    State state(plan);
+    state.observe(c, seen);
+    (void)run(plan, state);
+    CHECK(evidence(plan, state).line() == (seen == 1 ? "log evidence 0, exact" : "log evidence -inf, exact"));
+  }
+  // Certain, and told of by another: p(x) q(x) at the one value there is.
+  for (const bool twice : {false, true}) {
+    Graph g;
+    const auto x = g.variable("x", 1, "bernoulli");
+    g.factor("bernoulli_prior", {x}, {{"probability", 1.0}});
+    g.factor("bernoulli_prior", {x}, {{"probability", 0.3}});
+    g.factor("bernoulli_prior", {x}, {{"probability", 0.6}});
+    if (twice) g.factor("bernoulli_prior", {x}, {{"probability", 1.0}});
+    const Plan plan = compile(g, forward_backward(), standard_registry());
+    State state(plan);
+    (void)run(plan, state);
+    CHECK(log_evidence(plan, state) == doctest::Approx(std::log(0.3 * 0.6)).epsilon(1e-13));
+  }
+  Graph g;
+  const auto x = g.observed("x");
+  g.factor("gaussian_prior", {x}, {{"mean", 2.0}, {"variance", 0.0}});
+  const Plan plan = compile(g, forward_backward(), standard_registry());
+  State state(plan);
+  state.observe(x, 2);
+  (void)run(plan, state);
+  const Evidence found = evidence(plan, state);
+  CHECK(found.log_value == kInfinity);
+  CHECK(!found.is_exact);
+  CHECK(found.line().find("approximate: infinite") != std::string::npos);
+}

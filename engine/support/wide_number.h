@@ -1,0 +1,45 @@
+// A number that is not negative, with the digits of a double and an exponent that never overflows or underflows: what sums of
+// products of many probabilities need.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <utility>
+
+namespace dma {
+
+struct WideNumber {
+  double mantissa = 0, exponent = 0;  // mantissa * 2^exponent, the exponent a whole number
+
+  WideNumber() = default;
+  explicit WideNumber(double number) {
+    int binary = 0;
+    mantissa = std::frexp(number, &binary);
+    exponent = binary;
+  }
+  // exp(log), whatever its size; 0 of -inf.
+  static WideNumber from_log(double log) {
+    if (log == -HUGE_VAL) return {};
+    WideNumber out;
+    out.exponent = std::floor(log / std::numbers::ln2);
+    out.mantissa = std::exp(log - out.exponent * std::numbers::ln2);
+    return out;
+  }
+  double log() const { return mantissa == 0 ? -HUGE_VAL : std::log(mantissa) + exponent * std::numbers::ln2; }
+
+  friend WideNumber operator*(WideNumber a, const WideNumber& b) {
+    a.mantissa *= b.mantissa, a.exponent += b.exponent;
+    return a;
+  }
+  WideNumber& operator+=(WideNumber other) {
+    if (other.mantissa == 0) return *this;
+    if (mantissa == 0) return *this = other;
+    if (other.exponent > exponent) std::swap(*this, other);
+    constexpr double kNothing = -1100;  // beyond this distance no digit of the sum is touched
+    if (const double below = other.exponent - exponent; below > kNothing) mantissa += std::ldexp(other.mantissa, static_cast<int>(below));
+    return *this;
+  }
+};
+
+}  // namespace dma
