@@ -37,11 +37,13 @@ bool read_scores(Argmax::Scores scores, double noise, std::vector<Score>& out) {
 }
 
 class Largest {
+  static constexpr int kMostSteps = 2000;  // past every double
+
  public:
   Largest(const std::vector<Score>& scores, std::size_t which) : scores_(scores), which_(which) {
     // The slope at the score's own mean is positive, and falls.
     double step = scores[which].sd, low = scores[which].mean, high = low + step;
-    while (slope(high) > 0) low = high, high += step *= 2;
+    for (int i = 0; i < kMostSteps && slope(high) > 0; ++i) low = high, high += step *= 2;
     mode_ = low;
     if (slope(low) > 0 && slope(high) < 0) {  // numbers, that is: a score may be as wide as a double allows
       std::uintmax_t most = 60;
@@ -59,7 +61,7 @@ class Largest {
     constexpr int kPoints = 120;
     const auto reach = [&](double direction) {
       double d = scores_[which_].sd;
-      while (log_weight(mode_ + direction * d) > top_ - kBelow) d *= 1.5;
+      for (int i = 0; i < kMostSteps && log_weight(mode_ + direction * d) > top_ - kBelow; ++i) d *= 1.5;
       double near = 0;
       for (int i = 0; i < 12; ++i) {
         const double middle = 0.5 * (near + d);
