@@ -270,6 +270,13 @@ OrFallback<Gamma> GaussianPrecision::Ep::to_precision(const Gaussian& mean, cons
   return {Vmp::to_precision(mean, precision, value), precision.is_proper() && !are_known};
 }
 
+double GaussianPrecision::expected_log(Lanes beliefs) {
+  const Gaussian mean(beliefs[0]), value(beliefs[2]);
+  const Gamma precision(beliefs[1]);
+  const double apart = value.mean() - mean.mean(), square = apart * apart + mean.variance() + value.variance();
+  return 0.5 * (precision.mean_log() - precision.mean() * square) - kHalfLogTwoPi;
+}
+
 double GaussianPrecision::log_integral(Lanes arrivals) {
   const Gaussian mean(arrivals[0]), value(arrivals[2]);
   const Gamma precision(arrivals[1]);
