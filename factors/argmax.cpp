@@ -41,11 +41,13 @@ bool read_scores(Argmax::Scores scores, double noise, std::vector<Score>& out) {
 // The integrand of Z_c as a function of t = (u - m_c) / s_c; log-concave, and by -t^2 / 2 so strongly that it falls by
 // d^2 / 2 at the distance d from its mode.
 class Largest {
+  static constexpr int kMostSteps = 2000;  // past every double
+
  public:
   Largest(const std::vector<Score>& scores, std::size_t which) : scores_(scores), which_(which) {
     // The slope at the score's own mean is not negative, and falls.
     double low = 0, high = 1;
-    while (slope(high) > 0) low = high, high *= 2;
+    for (int i = 0; i < kMostSteps && slope(high) > 0; ++i) low = high, high *= 2;
     mode_ = low;
     if (slope(low) > 0 && slope(high) < 0) {  // numbers, that is: a score may be as wide as a double allows
       std::uintmax_t most = 100;

@@ -1,6 +1,7 @@
 #include "factors/draws.h"
 
 #include <algorithm>
+#include <array>
 #include <boost/math/special_functions/digamma.hpp>
 #include <cmath>
 #include <numeric>
@@ -191,6 +192,22 @@ double CategoricalDraw::log_integral(Lanes arrivals) {
   return log_sum_exp(memory.found) - std::log(sum_of(memory.counts)) - in_all;
 }
 
+double CategoricalDraw::expected_log(Lanes beliefs) {
+  const std::size_t categories = beliefs.size() / 2;
+  DrawMemory& memory = draw_memory(categories);
+  const Lanes p = beliefs.first(categories);
+  const bool is_known = p[0].is_point();
+  if (is_known) std::ranges::transform(p, memory.counts.begin(), &Natural::tau);
+  else if (!counts_of(p, memory.counts.data())) return std::nan("");
+  Categorical::weights(beliefs.subspan(categories), memory.weights.data());
+  const double all = is_known ? 0 : boost::math::digamma(sum_of(memory.counts));
+  double sum = 0;
+  for (std::size_t k = 0; k < categories; ++k)
+    if (const double c = memory.counts[k], w = memory.weights[k]; w > 0)
+      sum += w * (is_known ? std::log(c) : boost::math::digamma(c) - all);
+  return sum / sum_of(memory.weights);
+}
+
 Bernoulli BernoulliDraw::to_outcome(const Beta& p) {
   const AsCategories as(p, {});
   CategoricalLane out[2];
@@ -227,11 +244,12 @@ Beta BernoulliDraw::Vmp::to_probability(const Beta& p, const Bernoulli& outcome)
 }
 
 double BernoulliDraw::log_integral(Lanes arrivals) {
-  const Beta p(arrivals[0]);
-  const Bernoulli outcome(arrivals[1]);
-  const AsCategories as(p, outcome);
-  const Natural both[] = {as.p[0], as.p[1], as.outcome[0], as.outcome[1]};
-  return CategoricalDraw::log_integral(both);
+  const AsCategories as(Beta(arrivals[0]), Bernoulli(arrivals[1]));
+  return CategoricalDraw::log_integral(std::array<Natural, 4>{as.p[0], as.p[1], as.outcome[0], as.outcome[1]});
+}
+double BernoulliDraw::expected_log(Lanes beliefs) {
+  const AsCategories as(Beta(beliefs[0]), Bernoulli(beliefs[1]));
+  return CategoricalDraw::expected_log(std::array<Natural, 4>{as.p[0], as.p[1], as.outcome[0], as.outcome[1]});
 }
 
 }  // namespace dma

@@ -36,6 +36,7 @@ struct CategoricalDraw {
   };
   // In the order probabilities, outcome.
   static double log_integral(Lanes arrivals);
+  static double expected_log(Lanes beliefs);  // E[log of the probability of the outcome]
 };
 
 struct BernoulliDraw {
@@ -49,6 +50,7 @@ struct BernoulliDraw {
     static Beta to_probability(const Beta& p, const Bernoulli& outcome);
   };
   static double log_integral(Lanes arrivals);
+  static double expected_log(Lanes beliefs);  // E[log of the probability of the outcome]
 };
 
 }  // namespace dma

@@ -8,18 +8,21 @@ namespace dma {
 
 namespace {
 
-// exp(v) - 1 - v
-double excess(double v) {
-  constexpr double kSmall = 1e-2;  // below it, three terms of the series; above it, at most 4 digits cancel
-  return v < kSmall ? 0.5 * v * v * (1 + v / 3 * (1 + v / 4 * (1 + v / 5 * (1 + v / 6)))) : std::expm1(v) - v;
-}
-
 LinearisedFunction fit(const InputVector& mean, const InputMatrix& covariance) {
   const double v = covariance(0, 0), e = std::exp(mean(0) + 0.5 * v);
-  return {.value = e, .noise = e * e * excess(v), .gains = InputVector::Constant(1, e)};
+  return {.value = e, .noise = e * e * Exponential::excess(v), .gains = InputVector::Constant(1, e)};
 }
 
 }  // namespace
+
+double Exponential::excess(double v) {
+  constexpr double kSmall = 0.3;  // above it less than one digit cancels, below it the series is at 1e-17 by this term
+  constexpr int kTerms = 14;
+  if (std::abs(v) > kSmall) return std::expm1(v) - v;
+  double sum = 1;
+  for (int n = kTerms; n > 2; --n) sum = 1 + v / n * sum;
+  return 0.5 * v * v * sum;
+}
 
 Gaussian Exponential::to_y(const Gaussian& x) { return fitted_to_output(&fit, {&x, 1}); }
 // Known to be 0 or less, y has no x: a message that is not a number, which the engine refuses and counts.

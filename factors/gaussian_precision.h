@@ -33,6 +33,7 @@ struct GaussianPrecision {
   };
   // In the order mean, precision, value.
   static double log_integral(Lanes arrivals);
+  static double expected_log(Lanes beliefs);  // E[log density], all independent
 };
 
 }  // namespace dma

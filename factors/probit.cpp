@@ -51,10 +51,10 @@ GaussianOrFallback Probit::to_y(const Gaussian& x, const Gaussian& y) {
 double Probit::log_density(double x, double y) { return normal::log_distribution(y > 0 ? x : -x); }
 
 double Probit::log_integral(const Gaussian& x, const Gaussian& y) {
+  if (y.is_uniform()) return 0;  // one of the two outcomes, whichever
   const double u = x.is_uniform() ? 0 : x.mean() / std::sqrt(1 + x.variance());
   if (y.is_point()) return normal::log_distribution(y.tau > 0 ? u : -u);
-  const double p = y.is_uniform() ? 0.5 : positive(y);
-  return std::log((1 - p) + (2 * p - 1) * normal::distribution(u));
+  return std::log(negative(y) + (positive(y) - negative(y)) * normal::distribution(u));
 }
 
 }  // namespace dma

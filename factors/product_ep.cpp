@@ -1,112 +1,109 @@
 #include "factors/product_ep.h"
 
 #include <algorithm>
-#include <array>
 
-#include "engine/support/whole_number.h"
+#include "factors/peaks.h"
 
 namespace dma {
 
 namespace {
 
-constexpr int kMostPoints = 4096;
-// The window reaches this many standard deviations of x's message to each side: what is cut off is below 1e-15.
-constexpr double kReach = 9;
-// Points per length scale. The trapezoid rule's error on a Gaussian of standard deviation s is exp(-2 (pi s / step)^2).
-constexpr double kPointsPerScale = 4;
-constexpr int kMostZooms = 60;
-
-struct Averaged {
-  double mean, variance;
-};
-
-// w(x) on points x = c sinh(t), t evenly spaced, c^2 = vz / vy. The variance vz + x^2 vy = vz cosh(t)^2 then varies on
-// the scale 1 in t; the location of the likelihood on the scale sd_y / |my|; x's own message on that of its standard
-// deviation.
-class Weight {
+// The marginal of x in s = x / c, c^2 = vz / vy: with k = c^2 / vx, m = mx / c, e = my / sd_y and f = mz / sd_z,
+//
+//   log w = -k (s - m)^2 / 2 - r^2 / 2 - log C,    r = (f - e s) / C,    C^2 = 1 + s^2.
+//
+// It is integrated in t = asinh(s), where dx/dt = c C cancels the last term and r varies on the scale 1 or that of
+// 1 / |e|. The tops there are roots of a polynomial: C^3 times the slope is -k (s - m) C^4 + (f - e s) (f s + e). What is
+// kept of s and r are differences from the highest top: however sharp it is, no digits cancel.
+class ProductMarginal {
  public:
-  Weight(const Gaussian& x, const Gaussian& y, const Gaussian& z)
-      : mx_(x.mean()),
-        rx_(x.rho),
-        my_(y.mean()),
-        vy_(y.variance()),
-        mz_(z.mean()),
-        vz_(z.variance()),
-        c_(std::sqrt(vz_ / vy_)) {
-    const double smallest_scale = std::min(1.0, std::sqrt(y.rho) / (std::abs(y.tau) + std::sqrt(y.rho)));
-    double low = std::asinh((mx_ - kReach * x.sd()) / c_), high = std::asinh((mx_ + kReach * x.sd()) / c_);
-    for (int zoom = 0; zoom < kMostZooms; ++zoom) {
-      fill(low, high, smallest_scale);
-      double mean = 0, spread = 0;
-      for (std::size_t i = 0; i < count_; ++i) mean += weight_[i] * t(i);
-      for (std::size_t i = 0; i < count_; ++i) spread += weight_[i] * (t(i) - mean) * (t(i) - mean);
-      const double sd = std::sqrt(spread);
-      if (sd >= kPointsPerScale * step_ || step_ == 0) break;
-      // Narrower than the grid sees: look closer, where the weight is.
-      const double half = std::max(kReach * sd, 4 * step_);
-      low = mean - half;
-      high = mean + half;
-    }
+  ProductMarginal(const Gaussian& x, const Gaussian& y, const Gaussian& z)
+      : unit_(std::sqrt(y.rho / z.rho)),
+        k_(x.rho * y.rho / z.rho),
+        m_(x.mean() / unit_),
+        e_(y.tau / std::sqrt(y.rho)),
+        f_(z.tau / std::sqrt(z.rho)) {
+    const double both = e_ * f_, centre = k_ * m_;
+    const double slope[] = {centre + both, f_ * f_ - e_ * e_ - k_, 2 * centre - both, -2 * k_, centre, -k_};
+    // |(f - e s) (f s + e)| <= (e^2 + f^2) C^2: beyond the reach, the slope has the sign of m - s.
+    const double reach = 2 * std::abs(m_) + std::cbrt((e_ * e_ + f_ * f_) / k_) + 1;
+    const Tops tops = falling_roots(slope, -reach, reach);
+    if (tops.empty()) return;
+    move_to(*std::ranges::max_element(tops, {}, [&](double s) { return log_height(s); }));
+    const auto weight = [this](double t) { return at(t).log_weight; };
+    const LogFactor log_weight(weight);
+    Peaks peaks;
+    for (const double s : tops) peaks.push_back(peak_at(log_weight, s == top_ ? 0 : std::asinh(s) - t_));
+    keep_visible(peaks);
+    PeakedIntegral integral(log_weight, peaks);
+    double mass = 0, second = 0, pull_square = 0;
+    integral.for_each_node([&](double t, double share) {
+      const Point p = at(t);
+      const double pull = p.pull - pull_;
+      mass += share;
+      step_ += share * p.step, second += share * p.step * p.step;
+      mean_pull_ += share * pull, pull_square += share * pull * pull;
+      lost_ += share * p.lost, kept_ += share * p.kept;
+    });
+    for (double* sum : {&step_, &second, &mean_pull_, &pull_square, &lost_, &kept_}) *sum /= mass;
+    variance_ = second - step_ * step_;
+    const double between = pull_square - mean_pull_ * mean_pull_;
+    lost_ -= between, kept_ += between;
+    mean_pull_ += pull_;
   }
 
-  // Mean and variance of a quantity with these moments given x.
-  template <class Given>
-  Averaged average(const Given& given) const {
-    double mean = 0, spread = 0;
-    for (std::size_t i = 0; i < count_; ++i) mean += weight_[i] * given(point(i)).mean;
-    for (std::size_t i = 0; i < count_; ++i) {
-      const Averaged m = given(point(i));
-      spread += weight_[i] * (m.variance + (m.mean - mean) * (m.mean - mean));
-    }
-    return {mean, spread};
+  // The quotients of the marginals and what arrived; not numbers where there is no mass.
+  Gaussian to_x(const Gaussian& x) const {
+    const double variance = unit_ * unit_ * variance_, rho = 1 / variance - x.rho;
+    const double mean = unit_ * (top_ + step_), moved = unit_ * (top_ - m_ + step_);
+    // The smaller numbers are subtracted.
+    return {std::abs(mean) < std::abs(moved) ? mean / variance - x.tau : x.mean() * rho + moved / variance, rho};
+  }
+  // Given x, z = mz - sd_z r / C with variance vz (1 - 1 / C^2).
+  Gaussian to_z(const Gaussian& z) const {
+    const double rho = z.rho * lost_ / kept_;
+    return {z.mean() * rho - std::sqrt(z.rho) * mean_pull_ / kept_, rho};
   }
 
  private:
-  double t(std::size_t i) const { return first_ + static_cast<double>(i) * step_; }
-  double point(std::size_t i) const { return c_ * std::sinh(t(i)); }
+  struct Point {
+    double step, pull, lost, kept, log_weight;  // s - top, r / C, 1 / C^2, s^2 / C^2, log (w C) less its value at the top
+  };
 
-  // log of w(x) dx/dt; the variance under the root and dx/dt = c cosh t cancel but for constants.
-  double log_weight(double x) const {
-    const double off = mz_ - x * my_;
-    return -0.5 * ((x - mx_) * (x - mx_) * rx_ + off * off / (vz_ + x * x * vy_));
+  double log_height(double s) const {
+    const double r = (f_ - e_ * s) / std::sqrt(1 + s * s);
+    return -0.5 * (k_ * (s - m_) * (s - m_) + r * r);
   }
-  void fill(double low, double high, double smallest_scale) {
-    const double wanted = kPointsPerScale * (high - low) / smallest_scale;
-    count_ = whole_number<std::size_t>(wanted, 257, kMostPoints);
-    first_ = low;
-    step_ = (high - low) / static_cast<double>(count_ - 1);
-    double largest = -kInfinity, sum = 0;
-    for (std::size_t i = 0; i < count_; ++i) largest = std::max(largest, weight_[i] = log_weight(point(i)));
-    for (std::size_t i = 0; i < count_; ++i) sum += weight_[i] = std::exp(weight_[i] - largest);
-    for (std::size_t i = 0; i < count_; ++i) weight_[i] /= sum;
+  void move_to(double s) {
+    top_ = s, t_ = std::asinh(s), cosh_ = std::sqrt(1 + s * s), miss_ = f_ - e_ * s;
+    pull_ = miss_ / cosh_ / cosh_;
+  }
+  Point at(double t) const {
+    constexpr double kNear = 0.5;
+    const double half = std::sinh(0.5 * t);
+    const double step = std::abs(t) < kNear ? 2 * half * (top_ * half + cosh_ * std::sqrt(1 + half * half))
+                                            : std::sinh(t_ + t) - top_;
+    const double s = std::abs(t) < kNear ? top_ + step : std::sinh(t_ + t);
+    const double square = 1 + s * s, c = std::sqrt(square), r = (miss_ - e_ * step) / c, r_top = miss_ / cosh_;
+    return {step, r / c, 1 / square, s * s / square, -k_ * step * (top_ - m_ + 0.5 * step) - 0.5 * (r - r_top) * (r + r_top)};
   }
 
-  double mx_, rx_, my_, vy_, mz_, vz_, c_;
-  double first_ = 0, step_ = 0;
-  std::size_t count_ = 0;
-  std::array<double, kMostPoints> weight_;
+  double unit_, k_, m_, e_, f_;
+  double top_ = 0, t_ = 0, cosh_ = 1, miss_ = 0, pull_ = 0;  // s, t, C, f - e s, r / C at the highest top
+  double step_ = 0, variance_ = std::nan("");                // mean of s - top, variance of s
+  double mean_pull_ = 0, lost_ = 0, kept_ = 0;               // mean of r / C; 1 - kept and kept = Var[z] / vz
 };
-
-Gaussian quotient(const Averaged& marginal, const Gaussian& arrived) {
-  return {marginal.mean / marginal.variance - arrived.tau, 1 / marginal.variance - arrived.rho};
-}
 
 }  // namespace
 
 Gaussian ProductEp::to_z(const Gaussian& x, const Gaussian& y, const Gaussian& z) {
   if (!x.is_proper() || !y.is_proper() || !z.is_proper()) return Product::to_z(x, y);
-  const Weight weight(x, y, z);
-  const double my = y.mean(), vy = y.variance(), mz = z.mean(), vz = z.variance();
-  const Averaged marginal = weight.average([&](double at) {
-    const double v = at * at * vy, share = v / (v + vz);  // of z's own message
-    return Averaged{at * my + share * (mz - at * my), share * vz};
-  });
-  return quotient(marginal, z);
+  return ProductMarginal(x, y, z).to_z(z);
 }
 
 Gaussian ProductEp::to_factor(const Gaussian& own, const Gaussian& other, const Gaussian& z) {
   if (!own.is_proper() || !other.is_proper() || !z.is_proper()) return Product::to_factor(other, z);
-  return quotient(Weight(own, other, z).average([](double at) { return Averaged{at, 0}; }), own);
+  return ProductMarginal(own, other, z).to_x(own);
 }
 
 }  // namespace dma

@@ -1,27 +1,20 @@
 #include "factors/tilted.h"
 
 #include <algorithm>
-#include <array>
 #include <boost/container/static_vector.hpp>
 #include <cmath>
 #include <limits>
 #include <optional>
 
-#include "engine/support/quadrature.h"
 #include "factors/normal.h"
 
 namespace dma {
 
 namespace {
 
-// Relative to the highest peak, exp(-40) = 4e-18 is below rounding.
-constexpr double kNegligible = 40;
 // A top is known well enough once the weight falls by no more than this (in logarithms) to the ends of its bracket.
 constexpr double kResolved = 0.02;
-// The panels next to a top end where the weight has fallen by two standard deviations' worth.
-constexpr double kShoulder = 2;
-constexpr std::size_t kMostPeaks = 6, kMostPanels = 96;
-constexpr int kMostSteps = 200, kDepth = 40, kMostSplits = 300;
+constexpr int kMostSteps = 200;
 // The scan: t = sinh(u) for u up to 12, that is 80,000 standard deviations out.
 constexpr int kScanSide = 24;
 constexpr double kScanStep = 0.5;
@@ -31,10 +24,6 @@ constexpr std::size_t kMostHints = 8;
 constexpr double kLooks[] = {1, 3, 8}, kWeak = 1e-7;
 // Of the precision that arrives: what a message has whose own would be negative.
 constexpr double kLeastShare = 1e-6;
-
-struct Peak {
-  double at, height, left, right;  // the bracket of its top
-};
 
 class TiltedWeight {
  public:
@@ -66,8 +55,6 @@ class TiltedWeight {
  private:
   const LogFactor& f_;
 };
-
-using Peaks = boost::container::static_vector<Peak, kMostPeaks>;
 
 Peaks find_peaks(const TiltedWeight& weight, std::span<const double> hints) {
   boost::container::static_vector<double, 2 * kScanSide + 1 + 3 * kMostHints> points;
@@ -102,97 +89,9 @@ Peaks find_peaks(const TiltedWeight& weight, std::span<const double> hints) {
     }
     peaks.push_back(peak);
   }
-  double top = -kInfinity;
-  for (const Peak& peak : peaks) top = std::max(top, peak.height);
-  peaks.erase(
-      std::remove_if(peaks.begin(), peaks.end(), [&](const Peak& peak) { return peak.height < top - kNegligible; }),
-      peaks.end());
+  keep_visible(peaks);
   return peaks;
 }
-
-using Breaks = boost::container::static_vector<double, kMostPanels + 1>;
-
-// Where f ends between a point inside of its support and one outside: a panel that reached beyond might miss it.
-double end_of_support(const TiltedWeight& weight, double inside, double outside) {
-  constexpr int kHalvings = 60;
-  for (int i = 0; i < kHalvings; ++i) {
-    const double middle = 0.5 * (inside + outside);
-    (weight(middle) == -kInfinity ? outside : inside) = middle;
-  }
-  return inside;
-}
-
-// The ends of the panels on one side of a peak, up to where nothing is left or the next peak's begin.
-void add_breaks(const TiltedWeight& weight, const Peak& peak, double step, double top, double limit, Breaks& breaks) {
-  const double side = step < 0 ? -1 : 1;
-  const double least = 1e-15 * (1 + std::abs(peak.at));
-  if (std::abs(step) < least) step = side * least;
-  bool is_shoulder = false;
-  double inside = peak.at;
-  for (int i = 0; i < kMostSteps && breaks.size() < breaks.capacity(); ++i) {
-    const double at = peak.at + step;
-    if (side * at >= side * limit) return;
-    const double height = weight(at);
-    if (height == -kInfinity) return breaks.push_back(end_of_support(weight, inside, at));
-    inside = at;
-    is_shoulder |= height < peak.height - kShoulder;
-    if (is_shoulder) breaks.push_back(at);
-    if (height < top - kNegligible) return;
-    step *= is_shoulder ? 4 : 2;
-  }
-}
-
-struct Sums {
-  double mass = 0, first = 0, second = 0;
-  void add(const quadrature::Panel& panel, double centre) {
-    for (const auto& p : panel.points) {
-      const double share = p.kronrod * p.value, off = p.x - centre;
-      mass += share, first += share * off, second += share * off * off;
-    }
-  }
-};
-
-class Integral {
- public:
-  Integral(const TiltedWeight& weight, const Peak& highest, double tolerance)
-      : weight_(weight), top_(highest.height), tolerance_(tolerance), centre_(highest.at) {}
-
-  auto value() const {
-    return [this](double t) { return std::exp(weight_(t) - top_); };
-  }
-  // What is to be known well: the mass, and how it spreads.
-  auto size() const {
-    return [this](double t) { return 1 + (t - centre_) * (t - centre_) * per_square_; };
-  }
-
-  Sums over(const Breaks& breaks) {
-    boost::container::static_vector<quadrature::Panel, kMostPanels> panels;
-    for (std::size_t i = 0; i + 1 < breaks.size(); ++i) panels.emplace_back(value(), breaks[i], breaks[i + 1]);
-    Sums rough;
-    for (const auto& panel : panels) rough.add(panel, centre_);
-    const double off = rough.first / rough.mass, square = rough.second / rough.mass - off * off;
-    centre_ += off;
-    per_square_ = square > 0 ? 1 / square : 0;
-    for (const auto& panel : panels) whole_ += panel.estimate(size()).value;
-    for (const auto& panel : panels) refine(panel, kDepth);
-    return sums_;
-  }
-  double centre() const { return centre_; }
-
- private:
-  void refine(const quadrature::Panel& panel, int depth) {
-    if (panel.estimate(size()).error <= tolerance_ * whole_ || depth == 0 || ++splits_ > kMostSplits)
-      return sums_.add(panel, centre_);
-    const double middle = 0.5 * (panel.low + panel.high);
-    refine(quadrature::Panel(value(), panel.low, middle), depth - 1);
-    refine(quadrature::Panel(value(), middle, panel.high), depth - 1);
-  }
-
-  const TiltedWeight& weight_;
-  double top_, tolerance_, centre_, per_square_ = 0, whole_ = 0;
-  int splits_ = 0;
-  Sums sums_;
-};
 
 // log f from a step to either side, and how much it varies over it.
 struct Differences {
@@ -237,24 +136,21 @@ Tilted tilt(const LogFactor& log_f, std::span<const double> hints, double tolera
   const TiltedWeight weight(log_f);
   const Peaks peaks = find_peaks(weight, hints);
   if (peaks.empty()) return {};
-  const Peak highest = *std::ranges::max_element(peaks, {}, &Peak::height);
-  const double top = highest.height;
+  const LogFactor log_weight(weight);
+  PeakedIntegral integral(log_weight, peaks, tolerance);
+  const Peak& highest = integral.highest();
+  const double top = highest.height, centre = integral.centre();
   if (!std::isfinite(top)) return {};
-  Breaks breaks;
-  for (std::size_t i = 0; i < peaks.size(); ++i) {
-    const Peak& peak = peaks[i];
-    if (breaks.size() < breaks.capacity()) breaks.push_back(peak.at);
-    add_breaks(weight, peak, peak.left - peak.at, top, i > 0 ? peaks[i - 1].at : -kInfinity, breaks);
-    add_breaks(weight, peak, peak.right - peak.at, top, i + 1 < peaks.size() ? peaks[i + 1].at : kInfinity, breaks);
-  }
-  std::ranges::sort(breaks);
-  Integral integral(weight, highest, tolerance);
-  const Sums sums = integral.over(breaks);
-  const double off = sums.first / sums.mass;
-  double mean = integral.centre() + off, variance = sums.second / sums.mass - off * off;
+  double mass = 0, first = 0, second = 0;
+  integral.for_each_node([&](double t, double share) {
+    const double off = t - centre;
+    mass += share, first += share * off, second += share * off * off;
+  });
+  const double off = first / mass;
+  double mean = centre + off, variance = second / mass - off * off;
   // Narrower than numbers of its size can tell: at the top, as narrow as they can.
   const double finest = 4 * std::numeric_limits<double>::epsilon() * std::abs(highest.at);
-  double log_mass = top + std::log(sums.mass * normal::kInverseSqrtTwoPi);
+  double log_mass = top + std::log(mass * normal::kInverseSqrtTwoPi);
   if (!(variance > finest * finest) || !std::isfinite(variance) || !std::isfinite(mean)) {
     if (finest == 0) return {};
     mean = highest.at, variance = finest * finest, log_mass = top + std::log(finest);

@@ -5,30 +5,16 @@
 //   rho_t = 1 / V - 1     tau_t = M / V            rho = rho_t / v     tau = tau_t / sqrt(v) + m rho
 //
 // f may be narrow, heavy-tailed, cut off, or have several peaks: peaks are looked for on a grid that is even near 0 and
-// geometric far out, every one is followed to its top, and panels that widen with the distance from a top are halved
-// until Gauss's and Kronrod's rules agree. Where f hardly varies within the width of what arrives, 1 / V - 1 would be
+// geometric far out, every one is followed to its top, and the weight is integrated from there (peaks.h). Where f hardly varies within the width of what arrives, 1 / V - 1 would be
 // rounding; the derivatives of log f say the same then.
 #pragma once
 
 #include <span>
 
 #include "engine/kinds/message_loop.h"
+#include "factors/peaks.h"
 
 namespace dma {
-
-// log f(t), by reference. NaN: outside of f's domain.
-class LogFactor {
- public:
-  template <class F>
-  LogFactor(const F& f)
-      : object_(&f),
-        call_([](const void* object, double t) -> double { return (*static_cast<const F*>(object))(t); }) {}
-  double operator()(double t) const { return call_(object_, t); }
-
- private:
-  const void* object_;
-  double (*call_)(const void*, double);
-};
 
 struct Tilted {
   bool found = false;                 // false: no finite mass

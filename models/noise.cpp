@@ -4,6 +4,7 @@
 #include <boost/math/tools/minima.hpp>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <limits>
 
 #include "engine/support/log_sum_exp.h"
@@ -34,6 +35,7 @@ double log_likelihood(std::span<const ComponentPredictions> components, std::spa
 double most_likely_noise(std::span<const ComponentPredictions> components, std::span<const double> targets, double smallest,
                          double largest, const TeamSum* sum) {
   constexpr double kGridStep = 0.7;  // log 2
+  largest = std::min(largest, std::numeric_limits<double>::max());
   const double low = std::log(smallest), width = std::log(largest) - low;
   const auto steps = whole_number(std::ceil(width / kGridStep), 1, 3000);  // doubles span 2100
   const auto place = [&](int i) { return low + width * std::clamp(i, 0, steps) / steps; };
@@ -48,7 +50,8 @@ double most_likely_noise(std::span<const ComponentPredictions> components, std::
   for (int i = 1; i <= steps; ++i)
     if (const double here = cost(place(i)); here < least) best = i, least = here;
   constexpr int kBits = std::numeric_limits<double>::digits / 2;  // more cannot be told from the values of a smooth function
-  const auto [log_b, found] = boost::math::tools::brent_find_minima(cost, place(best - 1), place(best + 1), kBits);
+  std::uintmax_t limit = 200;  // also where what is predicted is not a number
+  const auto [log_b, found] = boost::math::tools::brent_find_minima(cost, place(best - 1), place(best + 1), kBits, limit);
   if (found < least) return std::clamp(std::exp(log_b), smallest, largest);
   return best == 0 ? smallest : best == steps ? largest : std::exp(place(best));
 }

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "engine/support/error.h"
 
@@ -12,13 +13,15 @@ namespace dma {
 bool Domain::contains(double value) const {
   if (std::isnan(value)) return false;
   if (!only.empty()) return std::ranges::find(only, value) != only.end();
-  return (low_open ? value > low : value >= low) && (high_open ? value < high : value <= high);
+  return (low_open ? value > low : value >= low) && (high_open ? value < high : value <= high) &&
+         (!whole || value == std::floor(value));
 }
 
 Domain Domain::operator&(const Domain& other) const {
   Domain both = *this;
   if (other.low > low || (other.low == low && other.low_open)) both.low = other.low, both.low_open = other.low_open;
   if (other.high < high || (other.high == high && other.high_open)) both.high = other.high, both.high_open = other.high_open;
+  both.whole |= other.whole;
   if (!other.only.empty()) both.only = other.only;
   if (!other.advice.empty()) both.advice = other.advice;
   return both;
@@ -26,7 +29,8 @@ Domain Domain::operator&(const Domain& other) const {
 
 std::string describe(const Domain& domain) {
   if (!domain.only.empty()) return fmt::format("one of {}", fmt::join(domain.only, ", "));
-  return fmt::format("{}{}, {}{}", domain.low_open ? '(' : '[', domain.low, domain.high, domain.high_open ? ')' : ']');
+  return fmt::format("{}{}{}, {}{}", domain.whole ? "a whole number in " : "", domain.low_open ? '(' : '[', domain.low, domain.high,
+                     domain.high_open ? ')' : ']');
 }
 
 Kind& Kind::add(PortSpec port) {
@@ -79,6 +83,14 @@ Kind& Kind::gaussian_row(RowView row) {
 }
 Kind& Kind::log_integral(LogIntegral integral) {
   log_integral_ = std::move(integral);
+  return *this;
+}
+Kind& Kind::expected_log(LogIntegral expectation) {
+  expected_log_ = std::move(expectation);
+  return *this;
+}
+Kind& Kind::observes(std::string_view port_name, const Domain& domain) {
+  ports_[port(port_name)].observed = domain;
   return *this;
 }
 Kind& Kind::watch_signal_to_noise() {

@@ -22,10 +22,11 @@
 
 namespace dma {
 
-// The numbers a parameter may take; intersected when several are given.
+// The numbers a parameter may take, or an observation; intersected when several are given.
 struct Domain {
   double low = -kInfinity, high = kInfinity;
   bool low_open = false, high_open = false;
+  bool whole = false;             // whole numbers alone
   std::vector<double> only = {};  // not empty: just these
   std::string advice = {};        // added to the error when a value is refused
 
@@ -40,6 +41,7 @@ inline Domain finite() {
   return {.low = -kInfinity, .high = kInfinity, .low_open = true, .high_open = true};
 }
 inline Domain one_of(std::vector<double> values) { return {.only = std::move(values)}; }
+inline Domain whole() { return {.whole = true}; }
 inline Domain advice(std::string text) { return {.advice = std::move(text)}; }
 std::string describe(const Domain& domain);  // "(0, 1]"
 
@@ -53,6 +55,7 @@ struct PortSpec {
   // same on all such ports of the factor.
   std::optional<std::string> family = std::string(kGaussian);
   bool is_gaussian = true;  // that family is the Gaussian's; kept by Kind
+  std::optional<Domain> observed = {};  // of what the family allows, what may be observed there; none: all
 };
 
 // Of each port, how many lanes each of the variables of one slot has.
@@ -120,6 +123,9 @@ class Kind {
   Kind& variadic_input(std::string name, std::optional<std::string> family = std::string(kGaussian));
   Kind& variadic_output(std::string name, std::optional<std::string> family = std::string(kGaussian));
 
+  // What may be observed on a port, where that is less than its family allows.
+  Kind& observes(std::string_view port, const Domain& domain);
+
   // Two variadic ports that must have equally many terms, as message functions may rely on.
   Kind& same_terms(std::string_view first, std::string_view second);
 
@@ -150,6 +156,8 @@ class Kind {
   Kind& gaussian_row(RowView row);
   // What the evidence of a model takes from a factor that is neither: in closed form, or else by quadrature of the density.
   Kind& log_integral(LogIntegral integral);
+  // E[log f] under independent beliefs, in the same order: what the evidence takes from a factor with variational messages.
+  Kind& expected_log(LogIntegral expectation);
   // The Report then names the smallest |mean| / sd that arrives at this kind (the paper's r).
   Kind& watch_signal_to_noise();
 
@@ -210,6 +218,7 @@ class Kind {
   const LinearView& linear_view() const { return linear_view_; }  // empty: not a function
   const LinearIn& linear_in() const { return linear_in_; }
   const LogIntegral& log_integral() const { return log_integral_; }
+  const LogIntegral& expected_log() const { return expected_log_; }
   const RowView& gaussian_row() const { return gaussian_row_; }   // empty: not a Gaussian density
   bool watches_signal_to_noise() const { return watches_signal_to_noise_; }
   std::size_t memory() const { return memory_; }  // numbers for each slot
@@ -245,7 +254,7 @@ class Kind {
   LinearView linear_view_;
   LinearIn linear_in_;
   RowView gaussian_row_;
-  LogIntegral log_integral_;
+  LogIntegral log_integral_, expected_log_;
   bool watches_signal_to_noise_ = false;
 };
 
@@ -257,5 +266,7 @@ inline Kind kind(std::string name, std::string summary = {}) { return Kind(std::
 // Messages registered under these methods serve every method the kind has none for.
 inline constexpr std::string_view kExact = "exact";
 inline constexpr std::string_view kLinearisedMethod = "linearised";
+// Messages exp(E[log f]) are registered under this one: beliefs that meet at such a factor count as independent there.
+inline constexpr std::string_view kVariational = "vmp";
 
 }  // namespace dma

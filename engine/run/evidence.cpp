@@ -67,6 +67,9 @@ class BetheEnergy {
   }
 
  private:
+  // Summing all others anew loses no digits; where there are more messages, dividing costs less.
+  static constexpr std::size_t kFew = 32;
+
   PlanData::Variable variable_at(std::uint32_t e) const { return plan_.variables[variable_of_[e]]; }
 
   Natural product_at(std::uint32_t e, std::uint32_t without = kNowhere) const {
@@ -75,34 +78,46 @@ class BetheEnergy {
       if (slot != without) product = multiply(product, state_.message(slot));
     return product;
   }
-  // Summing all others anew loses no digits; where there are many, dividing costs less.
+  // Of a variable that is not observed.
+  Natural belief_at(std::uint32_t e) {
+    if (at_[e].size() <= kFew) return product_at(e);
+    if (belief_.empty()) belief_.assign(plan_.elements, {std::nan(""), 0});
+    if (std::isnan(belief_[e].tau)) belief_[e] = product_at(e);
+    return belief_[e];
+  }
   Natural arrival(std::uint32_t e, std::uint32_t own) {
     const auto& v = variable_at(e);
     if (v.observed) return state_.message(v.first_slot + e - v.first_element);
-    constexpr std::size_t kFew = 32;
     if (at_[e].size() <= kFew) return product_at(e, own);
-    if (belief_.empty()) belief_.assign(plan_.elements, {std::nan(""), 0});
-    if (std::isnan(belief_[e].tau)) belief_[e] = product_at(e);
-    return belief_[e].is_point() ? product_at(e, own) : divide(belief_[e], state_.message(own));
+    const Natural belief = belief_at(e);
+    return belief.is_point() ? product_at(e, own) : divide(belief, state_.message(own));
   }
 
   void add_factor(std::uint32_t g, std::uint32_t s, std::size_t node, Forest& forest) {
     const Group& group = plan_.groups[g];
     const auto member = static_cast<std::size_t>(std::ranges::upper_bound(group.first_slot, s) - group.first_slot.begin()) - 1;
     const FactorTable::Factor factor = plan_.factors[group.members[member]];
-    Arrivals arrivals;
+    const bool is_variational = std::ranges::any_of(
+        group.ports, [](const Group::Port& port) { return port.message != nullptr && port.message->method == kVariational; });
+    has_bound_ |= is_variational;
+    bool is_missing = false;
+    Arrivals arrivals, beliefs;
     std::vector<Family> families;
     for (const Group::Port& port : group.ports) {
       auto& list = arrivals.emplace_back();
+      auto& believed = beliefs.emplace_back();
       for (std::uint32_t t = 0; t < port.terms; ++t) {
         const std::uint32_t q = s * port.terms + t, e = state_.element(port, q);
         list.push_back(arrival(e, port.first_slot + q));
+        if (is_variational) believed.push_back(variable_at(e).observed ? list.back() : belief_at(e));
       }
       families.push_back(variable_at(state_.element(port, s * port.terms)).family);
       for (std::uint32_t t = 0; t < port.terms;) {
         const std::uint32_t e = state_.element(port, s * port.terms + t), lanes = variable_at(e).family.lanes();
         note_arrival(variable_of_[e], Lanes(list).subspan(t, lanes));
-        if (!variable_at(e).observed && !forest.join(e, node)) has_loops_ = true;
+        is_missing |= variable_at(e).observed && is_flat(Lanes(list).subspan(t, lanes));
+        // Beliefs that are independent at a factor close no loop through it.
+        if (!variable_at(e).observed && !is_variational && !forest.join(e, node)) has_loops_ = true;
         t += lanes;
       }
     }
@@ -113,7 +128,9 @@ class BetheEnergy {
       parameters.insert(parameters.end(), first, first + view.terms);
     }
     try {
-      of_factor_[group.members[member]] += log_mass(*group.kind, factor.method, arrivals, parameters, families);
+      of_factor_[group.members[member]] +=
+          is_variational && !is_missing ? log_variational_mass(*group.kind, beliefs, arrivals, parameters, families)
+                                        : log_mass(*group.kind, factor.method, arrivals, parameters, families);
     } catch (const Error& error) {
       fail("no evidence: factor '{}': {}", plan_.slot_name(g, s), error.what());
     }
@@ -172,6 +189,14 @@ class BetheEnergy {
         of_variable_[v] -= point.tau * (m.tau - 0.5 * m.rho * point.tau);  // rho is 0 in a family of yes and no
   }
 
+  // All messages but variational ones.
+  bool are_others_exact() const {
+    const auto is_fine = [](const Group::Port& port) {
+      return port.message == nullptr || port.message->method == kExact || port.message->method == kVariational;
+    };
+    return std::ranges::all_of(plan_.groups, [&](const Group& group) { return std::ranges::all_of(group.ports, is_fine); });
+  }
+
   Evidence result() const {
     Evidence out;
     for (std::size_t f = 0; f < of_factor_.size(); ++f) out.factors.push_back({plan_.factors.name(f), of_factor_[f]});
@@ -185,6 +210,7 @@ class BetheEnergy {
     if (std::ranges::any_of(out.factors, is_none)) out.log_value = -kInfinity;
     const Stop ended = *state_.ended();
     if (has_loops_) out.why = "the graph has loops: the Bethe approximation";
+    else if (has_bound_ && are_others_exact()) out.why = "a lower bound: some messages are variational";
     else if (!plan_.has_exact_messages) out.why = "some messages are projections: EP's estimate";
     // A factor that allows nothing is proof enough, however far the run came: messages forbid only what cannot be.
     if (ended != Stop::exact && ended != Stop::converged && out.log_value != -kInfinity)
@@ -198,7 +224,7 @@ class BetheEnergy {
   std::vector<std::vector<std::uint32_t>> at_;     // the slots of the messages at each element
   std::vector<Natural> belief_;                    // by element, NaN until it is asked for
   std::vector<double> of_factor_, of_variable_;
-  bool has_loops_ = false;
+  bool has_loops_ = false, has_bound_ = false;
 };
 
 // Exact is what is a number and has no reason not to be; -inf is one only if an impossible observation `may_be_impossible`.

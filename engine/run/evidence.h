@@ -4,6 +4,7 @@
 //   log Z = sum over factors  log of the integral of f prod m
 //         + sum over elements (sum of A(arrivals from it) + (1 - d_v) A(belief))
 //
+// A factor with variational messages has its part of the variational bound instead (factor_mass.h).
 // It is exact on a tree of exact factors, EP's estimate where messages are projections, and an approximation without a bound
 // on a graph with loops.
 #pragma once

@@ -39,6 +39,12 @@ const MessageFunction* forward_message(const Kind& kind, std::string_view method
   return found;
 }
 
+std::vector<Natural> laid_out(const Arrivals& ports) {
+  std::vector<Natural> flat;
+  for (const auto& port : ports) flat.insert(flat.end(), port.begin(), port.end());
+  return flat;
+}
+
 }  // namespace
 
 double log_normaliser_or_flat(const Family& family, Lanes message) {
@@ -50,9 +56,7 @@ double log_normaliser_or_flat(const Family& family, Lanes message) {
 double log_mass(const Kind& kind, std::string_view method, const Arrivals& arrivals, std::span<const double> parameters,
                 const std::vector<Family>& families) {
   if (kind.log_integral()) {
-    std::vector<Natural> flat;
-    for (const auto& port : arrivals) flat.insert(flat.end(), port.begin(), port.end());
-    const double found = kind.log_integral()(flat, parameters);
+    const double found = kind.log_integral()(laid_out(arrivals), parameters);
     if (std::isnan(found)) fail("too little is known of what it reads for its integral to be a number; give its variables priors");
     return found;
   }
@@ -79,6 +83,22 @@ double log_mass(const Kind& kind, std::string_view method, const Arrivals& arriv
   if (made.is_point() && arrives.is_point())
     fail("all its variables are known exactly, and its density there is not finite; put gaussian_noise between");
   return arrives.is_point() ? log_density_at(family, *density, arrivals[out]) : log_overlap(made, arrives);
+}
+
+double log_variational_mass(const Kind& kind, const Arrivals& beliefs, const Arrivals& arrivals, std::span<const double> parameters,
+                            const std::vector<Family>& families) {
+  if (!kind.expected_log())
+    fail("kind '{}' gives no part of the variational bound; choose another method for its evidence, or register "
+         "kind.expected_log(...)", kind.name());
+  double sum = kind.expected_log()(laid_out(beliefs), parameters);
+  for (std::size_t p = 0; p < arrivals.size(); ++p)
+    for (std::size_t t = 0; t < arrivals[p].size(); t += families[p].lanes()) {
+      const Lanes belief = Lanes(beliefs[p]).subspan(t, families[p].lanes());
+      if (!belief[0].is_point()) sum -= families[p]->kl(belief, Lanes(arrivals[p]).subspan(t, families[p].lanes()));
+    }
+  if (!std::isfinite(sum))
+    fail("too little is known of what it reads for a variational bound; give its variables proper priors");
+  return sum;
 }
 
 }  // namespace dma

@@ -12,6 +12,29 @@
 
 namespace dma {
 
+namespace {
+
+const std::optional<Domain>& observed_at(const PlanData& plan, const PlanData::Variable::End& end) {
+  return plan.groups[end.group].kind->ports()[end.port].observed;
+}
+
+// A factor of it takes fewer values than its family.
+bool observes_less(const PlanData& plan, const PlanData::Variable& v) {
+  return std::ranges::any_of(v.ends, [&](const auto& end) { return observed_at(plan, end).has_value(); });
+}
+void check_observed(const PlanData& plan, const Incidence& incidence, const PlanData::Variable& v, std::span<const double> values) {
+  for (const auto& end : v.ends)
+    if (const std::optional<Domain>& domain = observed_at(plan, end))
+      for_each_message(plan, incidence, v, end, [&](std::uint32_t i, std::uint32_t slot) {
+        if (domain->contains(values[i])) return;
+        const Group::Port& port = plan.groups[end.group].ports[end.port];
+        fail("variable '{}', element {}: the observed value is {}; factor '{}' expects {}{}", v.name, i, values[i],
+             plan.slot_name(end.group, (slot - port.first_slot) / port.terms), describe(*domain), domain->advice);
+      });
+}
+
+}  // namespace
+
 State::State(Plan of)
     : plan_(std::move(of)),
       mark_(plan_->mark),
@@ -44,7 +67,7 @@ State::State(Plan of)
   }
   values_.reserve(plan.variables.size());
   for (const auto& v : plan.variables) {
-    const bool keeps = v.family->keeps_values;
+    const bool keeps = v.family->keeps_values && !(v.observed && observes_less(plan, v));
     values_.push_back({v.first_slot, v.size, v.observed, false, keeps, keeps && v.observed && v.size == 1});
     missing_ += v.observed;
   }
@@ -64,7 +87,7 @@ void State::refuse_values(VariableId variable, std::span<const double> values) c
          v.family.values() == 1 ? "" : fmt::format(" of {} numbers", v.family.values()));
   std::vector<double> tau(v.size), rho(v.size);
   const std::size_t i = v.family->observe(values, v.family.lanes(), tau.data(), rho.data());
-  if (i == v.elements()) return;
+  if (i == v.elements()) return check_observed(*plan_, incidence(), v, values);
   fail("variable '{}', element {}: the observed value is {}; {} is expected{}", v.name, i,
        fmt::join(values.subspan(i * v.family.values(), v.family.values()), ", "), v.family->values,
        v.family->keeps_values ? "" : fmt::format(" of a {} variable", v.family.text()));
@@ -88,6 +111,7 @@ void State::observe(VariableId variable, std::span<const double> values) {
     std::vector<double> tau(v.size), rho(v.size);
     if (v.family->observe(values, v.family.lanes(), tau.data(), rho.data()) != v.elements())
       return refuse_values(variable, values);
+    check_observed(*plan_, incidence(), v, values);
     std::ranges::copy(tau, tau_.begin() + target.first_slot);
     std::ranges::copy(rho, rho_.begin() + target.first_slot);
   }

@@ -1,6 +1,9 @@
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <boost/math/quadrature/gauss.hpp>
 #include <cmath>
+#include <vector>
 
 #include "factors/product_ep.h"
 #include "factors/product_linearised.h"
@@ -15,7 +18,92 @@ using namespace dma;
 constexpr std::uint64_t kProductSeed = 11;
 const oracle::Range kModerate{"moderate", {0.1, 5}, {1e-1, 1e1}, 0};
 
+// The marginal of x, wherever it lies: its logarithm is looked at on points around the means of x and z / y and around 0,
+// at distances from 1e-9 to 1e9 of every scale there is; every top among them is climbed and has such points as well.
+struct WideMarginal {
+  std::vector<double> points;
+  Gaussian x, y, z;
+  double top = -kInfinity;
+
+  double log_weight(double a) const {
+    const double v = z.variance() + a * a * y.variance(), off = z.mean() - a * y.mean();
+    return -0.5 * ((a - x.mean()) * (a - x.mean()) * x.rho + std::log(v) + off * off / v);
+  }
+  void add_around(double centre) {
+    points.push_back(centre);
+    for (const double scale : {x.sd(), std::sqrt(z.variance() / y.variance()), std::abs(centre)})
+      for (int k = -90; k <= 90; ++k)
+        for (const int side : {-1, 1})
+          if (scale > 0) points.push_back(centre + side * scale * std::pow(10, 0.1 * k));
+  }
+  WideMarginal(const Gaussian& from_x, const Gaussian& from_y, const Gaussian& from_z) : x(from_x), y(from_y), z(from_z) {
+    for (const double centre : {x.mean(), z.mean() / y.mean(), 0.0}) add_around(centre);
+    std::ranges::sort(points);
+    std::vector<double> tops;
+    for (std::size_t i = 1; i + 1 < points.size(); ++i) {
+      if (log_weight(points[i]) < std::max(log_weight(points[i - 1]), log_weight(points[i + 1]))) continue;
+      double low = points[i - 1], high = points[i + 1];
+      for (int k = 0; k < 200; ++k) {
+        const double a = low + 0.381966 * (high - low), b = low + 0.618034 * (high - low);
+        (log_weight(a) > log_weight(b) ? high : low) = log_weight(a) > log_weight(b) ? b : a;
+      }
+      tops.push_back(low);
+      top = std::max(top, log_weight(low));
+    }
+    for (const double at : tops) add_around(at);
+    std::ranges::sort(points);
+  }
+  template <class F>
+  double integral(const F& f) const {
+    double sum = 0;
+    for (std::size_t i = 0; i + 1 < points.size(); ++i) {
+      if (std::max(log_weight(points[i]), log_weight(points[i + 1])) < top - 60 || points[i] == points[i + 1]) continue;
+      const auto g = [&](double a) { return f(a) * std::exp(log_weight(a) - top); };
+      sum += boost::math::quadrature::gauss<double, 30>::integrate(g, points[i], points[i + 1]);
+    }
+    return sum;
+  }
+};
+
 }  // namespace
+
+TEST_CASE("product ep: the marginal is found where it is, far from what arrives and with several tops") {
+  constexpr double kError = 1e-9;  // of the belief, in its own standard deviations
+  const auto check = [&](const Gaussian& x, const Gaussian& y, const Gaussian& z) {
+    CAPTURE(x.mean());
+    CAPTURE(x.variance());
+    CAPTURE(y.mean());
+    CAPTURE(y.variance());
+    CAPTURE(z.mean());
+    CAPTURE(z.variance());
+    const WideMarginal marginal(x, y, z);
+    const double mass = marginal.integral([](double) { return 1.0; });
+    const double mean = marginal.integral([](double a) { return a; }) / mass;
+    const double variance = marginal.integral([&](double a) { return (a - mean) * (a - mean); }) / mass;
+    const Gaussian message = ProductEp::to_factor(x, y, z), belief(message.tau + x.tau, message.rho + x.rho);
+    CHECK(std::abs(belief.variance() / variance - 1) < kError);
+    CHECK(std::abs(belief.mean() - mean) < kError * std::sqrt(variance) + 1e-13 * std::abs(mean));
+    const auto z_given = [&](double a) { return z * Gaussian::from_moments(a * y.mean(), a * a * y.variance()); };
+    const double z_mean = marginal.integral([&](double a) { return z_given(a).mean(); }) / mass;
+    const double z_variance = marginal.integral([&](double a) {
+      const Gaussian g = z_given(a);
+      return g.variance() + (g.mean() - z_mean) * (g.mean() - z_mean);
+    }) / mass;
+    const Gaussian to_z = ProductEp::to_z(x, y, z), z_belief(to_z.tau + z.tau, to_z.rho + z.rho);
+    CHECK(std::abs(z_belief.variance() / z_variance - 1) < kError);
+    CHECK(std::abs(z_belief.mean() - z_mean) < kError * std::sqrt(z_variance) + 1e-13 * std::abs(z_mean));
+  };
+  const Gaussian one = Gaussian::from_moments(1, 0.01);
+  check(one, one, Gaussian::from_moments(6, 0.01));
+  const Gaussian far = ProductEp::to_factor(one, one, Gaussian::from_moments(6, 0.01));
+  CHECK((far * one).mean() == doctest::Approx(2.330).epsilon(0.001));
+  CHECK((far * one).sd() == doctest::Approx(0.060).epsilon(0.01));
+  check(Gaussian::from_moments(0.01, 4), Gaussian::from_moments(0.02, 4), Gaussian::from_moments(30, 0.1));  // two tops
+  check(Gaussian::from_moments(-3, 1), Gaussian::from_moments(5, 0.01), Gaussian::from_moments(40, 0.01));
+  oracle::RandomMessages random(kProductSeed);
+  const oracle::Range wide{"wide", {1e-2, 1e3}, {1e-4, 1e4}, 0};
+  for (int i = 0; i < 300; ++i) check(random.proper(wide), random.proper(wide), random.proper(wide));
+}
 
 TEST_CASE("product linearised: the message to x is that of the linear factor, by its moments") {
   // z = mx my + my (x - mx) + mx (y - my) + e with Var e = vx vy, solved for x.

@@ -36,6 +36,13 @@ TEST_CASE("noise: with equal variances it is what the residuals have beyond them
   CHECK(most_likely_noise({&exact, 1}, y, 3, 3) == 3);
 }
 
+TEST_CASE("noise: bounds beyond every double and predictions that are not numbers come to an end") {
+  const std::vector<double> y = {1, -2};
+  const ComponentPredictions exact{{0, 0}, {0, 0}}, wrong{{std::nan(""), 0}, {0, 0}};
+  CHECK(most_likely_noise({&exact, 1}, y, 1e307, HUGE_VAL) == doctest::Approx(1e307).epsilon(1e-9));
+  CHECK(most_likely_noise({&wrong, 1}, y, 1e-8, 10) == 1e-8);
+}
+
 TEST_CASE("noise: of several maxima the highest is found") {
   // Two rows that fit almost exactly and are almost certain, four that are far off and unsure: the derivative by b changes
   // its sign three times.

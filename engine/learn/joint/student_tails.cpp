@@ -43,9 +43,10 @@ struct Scored {
 
 Scored best_scale(const Vector& errors, const Vector& variances, const Vector& noise, double degrees) {
   constexpr int kBits = 8;  // of the logarithm: the scale to less than a hundredth, far below what rows can tell
+  std::uintmax_t limit = 100;
   const auto [log_scale, loss] = boost::math::tools::brent_find_minima(
       [&](double x) { return -log_likelihood(errors, variances, noise, {degrees, std::exp(x)}); }, std::log(kLeastScale), std::log(kMostScale),
-      kBits);
+      kBits, limit);
   return {std::exp(log_scale), -loss};
 }
 

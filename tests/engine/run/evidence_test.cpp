@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <boost/math/special_functions/digamma.hpp>
 #include <cmath>
 #include <vector>
 
@@ -229,4 +230,80 @@ TEST_CASE("evidence: what is certain has the probability one, and what is infini
   CHECK(found.log_value == kInfinity);
   CHECK(!found.is_exact);
   CHECK(found.line().find("approximate: infinite") != std::string::npos);
+}
+
+TEST_CASE("evidence: variational messages give the variational bound, which lies below the exact evidence") {
+  const std::vector<double> data = {1.2, 0.7, 2.1, 1.6, 0.9};
+  Graph g;
+  const auto m = g.variable("m"), w = g.variable("w", 1, "gamma"), y = g.observed("y", data.size());
+  g.factor("gaussian_prior", {m}, {{"mean", 0.0}, {"variance", 100.0}});
+  g.factor("gamma_prior", {w}, {{"shape", 1.5}, {"rate", 0.5}});
+  g.factor("gaussian_precision", {all_to_one(m), all_to_one(w), y}, {}, {.method = "vmp"});
+  const Plan plan = compile(g, flooding({.tolerance = 1e-13, .limit = 2000, .damping = 0.2}), standard_registry());
+  State state(plan);
+  state.observe(y, data);
+  CHECK(run(plan, state).converged());
+  const Evidence found = evidence(plan, state);
+  CHECK_FALSE(found.is_exact);
+  CHECK(found.why == "a lower bound: some messages are variational");
+  // Coordinate ascent on q(m) = N(mean, variance), q(w) = gamma(a, b), and the bound by its definition.
+  const double log_two_pi = std::log(2 * M_PI), a = 1.5 + 2.5;
+  double mean = 0, variance = 1, b = 1, sum = 0, squares = 0;
+  for (const double x : data) sum += x;
+  for (int i = 0; i < 2000; ++i) {
+    variance = 1 / (0.01 + 5 * a / b), mean = variance * a / b * sum, squares = 0;
+    for (const double x : data) squares += (x - mean) * (x - mean) + variance;
+    b = 0.5 + 0.5 * squares;
+  }
+  const double log_w = boost::math::digamma(a) - std::log(b);
+  const double bound = 2.5 * (log_w - log_two_pi) - 0.5 * a / b * squares                              // E[log likelihood]
+                       - 0.5 * (log_two_pi + std::log(100)) - (mean * mean + variance) / 200           // E[log p(m)]
+                       + 1.5 * std::log(0.5) - std::lgamma(1.5) + 0.5 * log_w - 0.5 * a / b            // E[log p(w)]
+                       + 0.5 * (1 + log_two_pi + std::log(variance))                                   // H(m)
+                       + a - std::log(b) + std::lgamma(a) + (1 - a) * boost::math::digamma(a);         // H(w)
+  CHECK(found.log_value == doctest::Approx(bound).epsilon(1e-9));
+  double exact = 0, square = 0;
+  for (const double x : data) square += x * x;
+  for (double u = -20; u < 10; u += 0.001) {  // given w = exp(u) the mean is Gaussian
+    const double v = std::exp(u), rho = 0.01 + 5 * v;
+    exact += 0.001 * std::exp(1.5 * std::log(0.5) - std::lgamma(1.5) + 1.5 * u - 0.5 * v + 2.5 * (u - log_two_pi) -
+                              0.5 * v * square + 0.5 * v * v * sum * sum / rho - 0.5 * std::log(100 * rho));
+  }
+  CHECK(found.log_value < std::log(exact));
+  CHECK(found.log_value > std::log(exact) - 0.2);
+}
+
+TEST_CASE("evidence: the variational bound of an outcome that is itself uncertain") {
+  Graph g;
+  const auto p = g.variable("p", 1, "beta"), o = g.variable("o", 1, "bernoulli");
+  g.factor("beta_prior", {p}, {{"a", 2.0}, {"b", 3.0}});
+  g.factor("bernoulli_draw", {p, o}, {}, {.method = "vmp"});
+  g.factor("bernoulli_prior", {o}, {{"probability", 0.7}});
+  const Plan plan = compile(g, flooding({.tolerance = 1e-13}), standard_registry());
+  State state(plan);
+  CHECK(run(plan, state).converged());
+  const auto digamma = [](double x) { return boost::math::digamma(x); };
+  const auto log_beta = [](double a, double b) { return std::lgamma(a) + std::lgamma(b) - std::lgamma(a + b); };
+  double r = 0.5;
+  for (int i = 0; i < 1000; ++i) {
+    const double one = 0.7 * std::exp(digamma(2 + r)), none = 0.3 * std::exp(digamma(4 - r));
+    r = one / (one + none);
+  }
+  const double yes = digamma(2 + r) - digamma(6), no = digamma(4 - r) - digamma(6);
+  const double kl = log_beta(2, 3) - log_beta(2 + r, 4 - r) + r * yes + (1 - r) * no;
+  const double bound = r * (std::log(0.7) + yes - std::log(r)) + (1 - r) * (std::log(0.3) + no - std::log(1 - r)) - kl;
+  CHECK(log_evidence(plan, state) == doctest::Approx(bound).epsilon(1e-9));
+  CHECK(log_evidence(plan, state) < std::log(0.7 * 0.4 + 0.3 * 0.6));
+}
+
+TEST_CASE("evidence: a function with variational messages has no part of the bound, and says so") {
+  Graph g;
+  const auto x = g.variable("x"), z = g.variable("z"), y = g.observed("y");
+  g.factor("gaussian_prior", {x}, {{"mean", 1.0}, {"variance", 1.0}});
+  g.factor("leaky_relu", {x, z}, {{"slope", 0.1}}, {.method = "vmp"});
+  g.factor("gaussian_noise", {z, y}, {{"variance", 1.0}});
+  const Plan plan = compile(g, forward_backward(), standard_registry());
+  State state(plan);
+  state.observe(y, 2);
+  CHECK(refusal(plan, state).find("kind 'leaky_relu' gives no part of the variational bound") != std::string::npos);
 }

@@ -128,3 +128,48 @@ TEST_CASE("missing: it takes nothing from the evidence") {
   (void)run(plan, state);
   CHECK(log_evidence(plan, state) == doctest::Approx(log_density(Gaussian::from_moments(1, 4.5), 2)));
 }
+
+TEST_CASE("missing: an outcome that is missing takes nothing from the evidence of any likelihood") {
+  const auto found = [](const char* kind, ParameterList parameters, std::vector<std::optional<double>> outcomes) {
+    Graph g;
+    const auto x = g.variable("x"), y = g.observed("y", outcomes.size());
+    g.factor("gaussian_prior", {x}, {{"mean", 0.3}, {"variance", 2.0}});
+    g.factor(kind, {all_to_one(x), y}, std::move(parameters), {.method = "ep"});
+    const Plan plan = compile(g, flooding({.tolerance = 1e-12}), standard_registry());
+    State state(plan);
+    state.observe(y, outcomes);
+    CHECK(run(plan, state).converged());
+    return log_evidence(plan, state);
+  };
+  const std::vector<std::pair<const char*, ParameterList>> likelihoods = {
+      {"probit", {}}, {"logistic", {}}, {"poisson", {}}, {"gaussian_noise", {{"variance", 0.7}}},
+      {"student_t_noise", {{"scale", 0.8}, {"degrees", 4.0}}}};
+  for (const auto& [kind, parameters] : likelihoods) {
+    CAPTURE(kind);
+    const double alone = found(kind, parameters, {1.0});
+    CHECK(found(kind, parameters, {1.0, std::nullopt, std::nullopt}) == doctest::Approx(alone).epsilon(1e-10));
+    CHECK(std::abs(found(kind, parameters, {std::nullopt})) < 1e-12);
+  }
+}
+
+TEST_CASE("missing: a category and a yes or no that are missing take nothing from the evidence") {
+  const auto found = [](const char* prior, const char* family, const char* draw, const char* outcome, ParameterList parameters,
+                        const std::string& method, std::vector<std::optional<double>> values) {
+    Graph g;
+    const auto p = g.variable("p", 1, family), y = g.observed("y", values.size(), outcome);
+    g.factor(prior, {p}, std::move(parameters));
+    g.factor(draw, {all_to_one(p), y}, {}, {.method = method});
+    const Plan plan = compile(g, flooding(), standard_registry());
+    State state(plan);
+    state.observe(y, values);
+    (void)run(plan, state);
+    return log_evidence(plan, state);
+  };
+  for (const std::string method : {"exact", "ep", "vmp"}) {
+    CAPTURE(method);
+    CHECK(found("beta_prior", "beta", "bernoulli_draw", "bernoulli", {{"a", 2.0}, {"b", 3.0}}, method, {1.0, std::nullopt}) ==
+          doctest::Approx(std::log(0.4)));
+    CHECK(found("dirichlet_prior", "dirichlet(3)", "categorical_draw", "categorical(3)", {{"concentration", {1.0, 2.0, 5.0}}},
+                method, {std::nullopt, 1.0}) == doctest::Approx(std::log(0.25)));
+  }
+}

@@ -296,3 +296,56 @@ TEST_CASE("state: numbers set one by one reach every call of every schedule") {
     }
   }
 }
+
+TEST_CASE("state: a value that a likelihood cannot have is refused by name, and leaves the state as it was") {
+  const auto refused = [](const char* kind, std::vector<double> values) -> std::string {
+    Graph g;
+    const auto x = g.variable("x", values.size()), y = g.observed("y", values.size());
+    g.factor("gaussian_prior", {x}, {{"mean", 0.0}, {"variance", 1.0}});
+    g.factor(kind, {x, y}, {}, {.name = "seen"});
+    const Plan plan = compile(g, flooding(), standard_registry());
+    State state(plan);
+    try {
+      state.observe(y, values);
+    } catch (const Error& error) {
+      CHECK_THROWS_WITH(run(plan, state), doctest::Contains("'y'"));  // it has no value
+      return error.what();
+    }
+    return {};
+  };
+  CHECK(refused("poisson", {3, -1}) ==
+        "variable 'y', element 1: the observed value is -1; factor 'seen[1]' expects a whole number in [0, inf)");
+  CHECK(refused("poisson", {1.5}) ==
+        "variable 'y', element 0: the observed value is 1.5; factor 'seen' expects a whole number in [0, inf)");
+  CHECK(refused("poisson", {0, 7}).empty());
+  CHECK(refused("probit", {1, 0, 2}) ==
+        "variable 'y', element 2: the observed value is 2; factor 'seen[2]' expects one of -1, 0, 1");
+  CHECK(refused("logistic", {0.5}) ==
+        "variable 'y', element 0: the observed value is 0.5; factor 'seen' expects one of -1, 0, 1");
+  CHECK(refused("logistic", {-1, 1, 0}).empty());
+}
+
+TEST_CASE("state: a value that a family cannot have is refused by name") {
+  const auto refused = [](const char* family, double value) -> std::string {
+    Graph g;
+    const auto y = g.observed("y", 2, family);
+    const std::string name = family;
+    if (name == "gamma") g.factor("gamma_prior", {y}, {{"shape", 1.0}, {"rate", 1.0}});
+    if (name == "beta") g.factor("beta_prior", {y}, {{"a", 1.0}, {"b", 1.0}});
+    if (name == "bernoulli") g.factor("bernoulli_prior", {y}, {{"probability", 0.5}});
+    if (name == "categorical(3)") g.factor("categorical_prior", {y}, {{"probability", {0.2, 0.3, 0.5}}});
+    const Plan plan = compile(g, flooding(), standard_registry());
+    State state(plan);
+    try {
+      state.observe(y, {name == "beta" ? 0.5 : 1.0, value});
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return {};
+  };
+  CHECK(refused("gamma", -2).find("variable 'y', element 1: the observed value is -2; a positive number is expected") == 0);
+  CHECK(refused("beta", 1.5).find("variable 'y', element 1: the observed value is 1.5; a number between 0 and 1 is expected") == 0);
+  CHECK(refused("bernoulli", 0.5).find("variable 'y', element 1: the observed value is 0.5; 0 or 1 is expected") == 0);
+  CHECK(refused("categorical(3)", 3).find("variable 'y', element 1: the observed value is 3; ") == 0);
+  CHECK(refused("categorical(3)", 1.5).find("variable 'y', element 1: the observed value is 1.5; ") == 0);
+}

@@ -1,0 +1,100 @@
+// Integrals over t of exp(log_weight(t)), a weight that may be narrow, skewed, cut off, or have several peaks far apart.
+// Panels that widen with the distance from the top of a peak are halved until Gauss's and Kronrod's rules agree.
+#pragma once
+
+#include <array>
+#include <boost/container/static_vector.hpp>
+#include <cmath>
+#include <span>
+
+#include "engine/messages/gaussian.h"
+#include "engine/support/quadrature.h"
+
+namespace dma {
+
+// log f(t), by reference. NaN: outside of f's domain.
+class LogFactor {
+ public:
+  template <class F>
+  LogFactor(const F& f)
+      : object_(&f),
+        call_([](const void* object, double t) -> double { return (*static_cast<const F*>(object))(t); }) {}
+  double operator()(double t) const { return call_(object_, t); }
+
+ private:
+  const void* object_;
+  double (*call_)(const void*, double);
+};
+
+struct Peak {
+  double at, height, left, right;  // a bracket of its top, to whose ends the weight falls by little
+};
+
+inline constexpr std::size_t kMostPeaks = 6;
+using Peaks = boost::container::static_vector<Peak, kMostPeaks>;
+
+// The peak with its top at this point.
+Peak peak_at(const LogFactor& log_weight, double at);
+// Those that a double can tell from nothing beside the highest.
+void keep_visible(Peaks& peaks);
+
+// Where the polynomial sum_k c_k s^k falls through 0 between low and high: the tops of a density whose logarithm has a
+// slope of its sign. Between two neighbouring roots of its derivative it has at most one root.
+inline constexpr std::size_t kHighestDegree = 5;
+using Tops = boost::container::static_vector<double, kHighestDegree + 1>;
+Tops falling_roots(std::span<const double> coefficients, double low, double high);
+
+class PeakedIntegral {
+ public:
+  // `peaks` in order, at least one. `tolerance`: of the mass and of the second moment, relative.
+  PeakedIntegral(const LogFactor& log_weight, const Peaks& peaks, double tolerance = 1e-12);
+
+  const Peak& highest() const { return highest_; }
+  // A first estimate of the mean; 0 mass or none that is finite: not a number.
+  double centre() const { return centre_; }
+
+  // visit(t, share): the shares sum to the integral of exp(log_weight - highest().height).
+  template <class Visit>
+  void for_each_node(const Visit& visit) {
+    splits_ = 0;
+    for (const quadrature::Panel& panel : panels_) refine(panel, kDepth, visit);
+  }
+
+ private:
+  static constexpr std::size_t kMostPanels = 96;
+  static constexpr int kDepth = 40, kMostSplits = 300;
+  using Breaks = boost::container::static_vector<double, kMostPanels + 1>;
+
+  void add_breaks(const Peak& peak, double step, double limit, Breaks& breaks) const;
+  double end_of_support(double inside, double outside) const;
+
+  double log_weight(double t) const {
+    const double log = log_weight_(t);
+    return std::isnan(log) ? -kInfinity : log;
+  }
+  auto value() const {
+    return [this](double t) { return std::exp(log_weight(t) - highest_.height); };
+  }
+  // What is to be known well: the mass, and how it spreads.
+  auto size() const {
+    return [this](double t) { return 1 + (t - centre_) * (t - centre_) * per_square_; };
+  }
+  template <class Visit>
+  void refine(const quadrature::Panel& panel, int depth, const Visit& visit) {
+    if (panel.estimate(size()).error <= tolerance_ * whole_ || depth == 0 || ++splits_ > kMostSplits) {
+      for (const auto& p : panel.points) visit(p.x, p.kronrod * p.value);
+      return;
+    }
+    const double middle = 0.5 * (panel.low + panel.high);
+    refine(quadrature::Panel(value(), panel.low, middle), depth - 1, visit);
+    refine(quadrature::Panel(value(), middle, panel.high), depth - 1, visit);
+  }
+
+  const LogFactor& log_weight_;
+  Peak highest_;
+  double tolerance_, centre_, per_square_ = 0, whole_ = 0;
+  int splits_ = 0;
+  boost::container::static_vector<quadrature::Panel, kMostPanels> panels_;
+};
+
+}  // namespace dma
