@@ -110,6 +110,10 @@ FitReport Bnn::fit(const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& targets
     fail("fit: the targets have {} columns but the network {} outputs", targets.cols(), options_.layers.back());
   if (!inputs.allFinite() || !targets.allFinite()) fail("fit: the data hold a value that is not a finite number");
   check(options);
+  const std::uint64_t given = checksum_of(inputs, targets);
+  if (is_fitted() && learned_rows_.value_or(given) != given)
+    fail("fit: this network has learned other rows than these {}; make a new one for them, or add them with update()", rows);
+  learned_rows_ = given;
   const auto team = options_.is_joint() ? local_team(1) : options.team ? options.team : local_team(options.workers);
   if (team->is_whole() && team->size() > 1) {
     const auto dealt = deal_rows(static_cast<std::size_t>(rows), team->size(), options_.seed);
@@ -121,7 +125,7 @@ FitReport Bnn::fit(const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& targets
 FitReport Bnn::fit_dealt(const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& targets, WorkerTeam& team, const LearnOptions& options,
                          const BnnCallback& on_epoch) {
   const TeamSum sum(team, Shares::split(team, static_cast<std::size_t>(inputs.rows())));
-  const bool resuming = std::ranges::any_of(members_, [](const auto& m) { return m->is_fitted(); });
+  const bool resuming = is_fitted();
   if (!resuming && options_.standardise) {
     input_standardiser_ = Standardiser::of(inputs, sum);
     target_standardiser_ = Standardiser::of(targets, sum);

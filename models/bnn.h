@@ -92,7 +92,8 @@ class Bnn {
   Bnn& operator=(Bnn&&) noexcept;
   ~Bnn();
 
-  // Learns from rows of inputs and targets. Called again on the same data after an interruption it goes on. The options'
+  // Learns from rows of inputs and targets. Called again with the same rows it goes on, after an interruption or with more epochs;
+  // an Error for other rows than those it has learned (after restore() the caller knows that they are the same). The options'
   // targets are the network's outputs, whatever they name; the limits hold for every member. With several jobs members are
   // learned at the same time, and on_epoch is called by one of them at a time while no other is learning.
   // Several workers: rows are dealt to them (deal_rows). In a team of several processes the rows are those dealt to the
@@ -105,6 +106,7 @@ class Bnn {
   // at the limit of steps.
   bool update(const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& targets, std::size_t known);
 
+  // Const members may be called by several threads at once.
   Prediction predict(const Eigen::MatrixXd& inputs) const;
   // The learned rows, each as if it had not been learned. Only joint learning knows them, and only after fit().
   std::optional<Prediction> left_out() const;
@@ -163,6 +165,7 @@ class Bnn {
   void make_joint();
   void fit_joint(const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& targets, const LearnOptions& options,
                  const BnnCallback& on_epoch);
+  bool is_fitted() const;  // some of it
   bool joint_is_fitted() const;
   void describe_joint_members();
 
@@ -176,6 +179,7 @@ class Bnn {
   std::unique_ptr<JointRegression> joint_;     // or, of other methods, the linear rival
   double network_share_ = 1;                   // of other methods
   std::vector<PredictionComponent> left_out_;  // of other methods, standardised
+  std::optional<std::uint64_t> learned_rows_;  // their checksum; none: nothing is learned, or it was restored
   std::vector<Index> learned_as_;  // of every row, the number of the distinct one it repeats; empty: no row repeats another
 };
 

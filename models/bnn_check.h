@@ -3,10 +3,14 @@
 
 #include <Eigen/Dense>
 #include <string>
+#include <string_view>
 
 #include "models/bnn.h"
 
 namespace dma {
+
+// What to do where numbers are beyond what the priors can reach, as the end of a sentence.
+std::string_view repair_of_numbers(bool standardised);
 
 // Throws Error if a belief of a weight is not proper, the noise not a positive number, or a prediction of the given rows not
 // finite: such a network would be refused later, or answer nonsense.
@@ -16,6 +20,6 @@ void check_usable(const Bnn& net, const Eigen::MatrixXd& inputs);
 // what the priors can reach; empty if there is nothing to say.
 std::string doubts_about(const Bnn& net, const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& targets);
 // The same of what was predicted already.
-std::string doubts_about(const Eigen::MatrixXd& means, const Eigen::MatrixXd& sds, const Eigen::MatrixXd& targets);
+std::string doubts_about(const Eigen::MatrixXd& means, const Eigen::MatrixXd& sds, const Eigen::MatrixXd& targets, bool standardised);
 
 }  // namespace dma

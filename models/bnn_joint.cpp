@@ -125,11 +125,8 @@ void Bnn::fit_joint(const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& target
 void Bnn::report_left_out(const std::vector<PredictionComponent>& left_out, const Eigen::MatrixXd& targets) {
   const std::vector<Scores> scores = scores_of(
       [&](Index first, Index rows) { return Prediction::mix(rows_of(left_out, first, rows)).in_units_before(target_standardiser_); }, targets);
-  for (std::size_t j = 0; j < scores.size(); ++j) {
-    const auto column = targets.col(static_cast<Eigen::Index>(j));
-    const double variance = (column.array() - column.mean()).square().mean();
-    report_.left_out.push_back({scores[j], 1 - scores[j].rmse * scores[j].rmse / variance});
-  }
+  for (std::size_t j = 0; j < scores.size(); ++j)
+    report_.left_out.push_back({scores[j], share_explained(scores[j].rmse, targets.col(static_cast<Eigen::Index>(j)))});
 }
 
 std::optional<Prediction> Bnn::left_out() const {
@@ -154,6 +151,7 @@ bool Bnn::update(const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& targets, 
   const Eigen::MatrixXd mapped = features_.apply(x);
   const bool settled = joint_->update(mapped, y, static_cast<Index>(known));
   for (const auto& member : members_) member->joint_weights.clear();
+  learned_rows_ = checksum_of(inputs, targets) ^ learned_rows_.value_or(known);  // of old and new ones
   noise_variance_ = joint_->noise(mapped);
   return settled;
 }

@@ -3,10 +3,12 @@
 
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <vector>
 
 #include "engine/support/error.h"
 #include "models/bnn.h"
+#include "models/checksum.h"
 
 namespace dma {
 
@@ -24,11 +26,24 @@ struct Bnn::Member {
   std::vector<double> noise_variance;  // per output, standardised
   std::unique_ptr<Learner> learner;
 
-  std::vector<EpochRecord> joint_epochs;         // where all weights are learned jointly
-  mutable std::vector<Gaussian> joint_weights;  // their marginals, once somebody asked
+  std::vector<EpochRecord> joint_epochs;  // where all weights are learned jointly
+  // Their marginals, once somebody asked; several threads may ask at once.
+  mutable std::mutex asking;
+  mutable std::vector<Gaussian> joint_weights;
 
   bool is_fitted() const { return !learner->memory().epochs.empty() || !joint_epochs.empty(); }
 };
+
+// By which the same rows are recognised.
+inline std::uint64_t checksum_of(const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& targets) {
+  Checksum sum;
+  for (const Eigen::MatrixXd* matrix : {&inputs, &targets}) {
+    const Eigen::Index shape[] = {matrix->rows(), matrix->cols()};
+    sum.add({reinterpret_cast<const unsigned char*>(shape), sizeof shape});
+    sum.add({reinterpret_cast<const unsigned char*>(matrix->data()), static_cast<std::size_t>(matrix->size()) * sizeof(double)});
+  }
+  return sum.value();
+}
 
 // Of rows in the units and features of a network.
 inline void check_prepared(const auto& x, const auto& y, std::size_t features) {

@@ -16,8 +16,13 @@ void check_memory(const BnnOptions& options, const Bnn::Memory& memory) {
     return std::ranges::all_of(values, [=](double value) { return value > bound && std::isfinite(value); });
   };
   const auto& layers = options.layers;
-  const auto is_noise = [&](const std::vector<double>& variances) {
-    return variances.size() == layers.back() && all_above(variances, 0);
+  // Of standardised targets, or of targets as they are: a fit that goes on squares, divides and multiplies it.
+  constexpr double kLeastNoise = 1e-300, kMostNoise = 1e300;
+  const auto check_noise = [&](const std::vector<double>& variances) {
+    expect(variances.size() == layers.back(), "noise_variance has not one number for each output");
+    for (const double variance : variances)
+      if (!(variance >= kLeastNoise && variance <= kMostNoise))
+        fail("noise_variance holds {}; a variance from {} to {} is expected", variance, kLeastNoise, kMostNoise);
   };
   for (const Standardiser* s : {&memory.inputs, &memory.targets}) {
     expect(s->shift.size() == s->scale.size(), "shifts and scales do not fit the columns");
@@ -27,10 +32,10 @@ void check_memory(const BnnOptions& options, const Bnn::Memory& memory) {
          "the shifts of the inputs do not fit the first layer");
   expect(static_cast<std::size_t>(memory.targets.shift.size()) == layers.back(),
          "the shifts of the targets do not fit the last layer");
-  expect(is_noise(memory.noise_variance), "the noise variances are not usable");
+  check_noise(memory.noise_variance);
   expect(memory.members.size() == std::max<std::size_t>(1, options.members), "the number of members is contradictory");
   for (const auto& member : memory.members) {
-    expect(is_noise(member.noise_variance), "the noise variances of a member are not usable");
+    check_noise(member.noise_variance);
     expect(member.priors.size() == layers.size() - 1, "the number of priors is not the number of layers");
     for (std::size_t l = 0; l + 1 < layers.size(); ++l) {
       const std::size_t expected = layers[l + 1] * (layers[l] + (options.bias ? 1 : 0));
@@ -62,6 +67,7 @@ void Bnn::restore(Memory memory, const LearnOptions& fit_options) {
   input_standardiser_ = std::move(memory.inputs);
   target_standardiser_ = std::move(memory.targets);
   noise_variance_ = std::move(memory.noise_variance);
+  learned_rows_.reset();
   if (memory.joint) {
     if (options_.is_joint()) {
       make_joint();

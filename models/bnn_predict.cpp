@@ -21,7 +21,7 @@ Prediction Bnn::predict(const Eigen::MatrixXd& inputs) const {
   const RowMajor x = features_.apply(std::move(standardised));
   const auto outputs = static_cast<Eigen::Index>(options_.layers.back());
   std::vector<PredictionComponent> components;
-  const bool any_fitted = std::ranges::any_of(members_, [](const auto& m) { return m->is_fitted(); });
+  const bool any_fitted = is_fitted();
   const Eigen::RowVectorXd prediction_noise = Eigen::Map<const Eigen::RowVectorXd>(noise_variance_.data(), outputs);
   for (const auto& member : members_) {
     if (any_fitted && !member->is_fitted()) continue;  // an interrupted fit did not reach it
@@ -37,6 +37,10 @@ Prediction Bnn::predict(const Eigen::MatrixXd& inputs) const {
   return Prediction::mix(std::move(components)).in_units_before(target_standardiser_);
 }
 
+bool Bnn::is_fitted() const {
+  return std::ranges::any_of(members_, [](const auto& member) { return member->is_fitted(); });
+}
+
 const Graph& Bnn::graph(std::size_t member) const { return members_.at(member)->net.graph; }
 Learner& Bnn::learner(std::size_t member) { return *members_.at(member)->learner; }
 const Learner& Bnn::learner(std::size_t member) const { return *members_.at(member)->learner; }
@@ -46,6 +50,7 @@ std::vector<Gaussian> Bnn::weights(std::size_t layer, std::size_t member) const 
   const Member& m = *members_.at(member);
   std::vector<Gaussian> all;
   if (joint_is_fitted()) {
+    const std::lock_guard lock(m.asking);
     if (m.joint_weights.empty()) {
       const auto [means, variances] = joint_->weights(member);
       for (Eigen::Index i = 0; i < means.size(); ++i) m.joint_weights.push_back(Gaussian::from_moments(means(i), variances(i)));

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "engine/support/error.h"
+#include "engine/support/text.h"
 
 namespace dma {
 
@@ -14,8 +15,11 @@ bool fits_one_line(const Json& json) {
   return std::ranges::none_of(json, [](const Json& element) { return element.is_structured() && !element.empty(); });
 }
 
-// Names of files may be of any encoding; JSON is UTF-8.
-std::string text_of(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
+// Names of files may be of any encoding; JSON is UTF-8. What a terminal should not get is written as \u202e.
+std::string text_of(const Json& json) {
+  std::string text = json.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return is_plain_text(text) ? text : json.dump(-1, ' ', true, Json::error_handler_t::replace);
+}
 
 void write(const Json& json, std::size_t depth, std::string& out) {
   if (!json.is_structured() || json.empty() || (json.is_array() && fits_one_line(json))) {

@@ -26,6 +26,18 @@ std::vector<Scores> scores_from(const Eigen::MatrixXd& density, const Eigen::Mat
 
 }  // namespace
 
+// In units of the largest target, where no square leaves the range of a double.
+double share_explained(double rmse, const Eigen::VectorXd& targets) {
+  const double unit = targets.size() == 0 ? 0.0 : targets.cwiseAbs().maxCoeff();
+  if (unit == 0) return 0;
+  const Eigen::ArrayXd scaled = targets.array() / unit;
+  const double spread = std::sqrt((scaled - scaled.mean()).square().mean());
+  constexpr double kRounding = 1e-15;
+  if (!(spread > kRounding)) return 0;
+  const double share = rmse / unit / spread;
+  return 1 - share * share;
+}
+
 std::vector<Scores> scores_of(const Prediction& prediction, const Eigen::MatrixXd& targets) {
   return scores_from(prediction.log_density(targets), prediction.cumulative(targets), targets - prediction.mean);
 }

@@ -16,6 +16,9 @@ struct Scores {
   double coverage_50 = 0, coverage_90 = 0, coverage_95 = 0;
 };
 
+// Of the variance of the targets, by predictions with this error: 1 - rmse^2 / variance. 0 where the targets are all the same.
+double share_explained(double rmse, const Eigen::VectorXd& targets);
+
 std::vector<Scores> scores_of(const Prediction& prediction, const Eigen::MatrixXd& targets);
 // The same of predictions that are made as they are needed, of `rows` rows from `begin` on.
 using PredictedRows = std::function<Prediction(Eigen::Index begin, Eigen::Index rows)>;

@@ -19,6 +19,7 @@
 
 namespace dma {
 
+// Belongs to one thread: it calculates in memory of its own.
 class ExactMessage {
  public:
   // Nothing where there is no density to integrate: the kind has neither function nor density, an arrival that matters

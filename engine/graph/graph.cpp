@@ -9,6 +9,7 @@
 #include <limits>
 
 #include "engine/support/sizes.h"
+#include "engine/support/text.h"
 
 namespace dma {
 
@@ -106,6 +107,8 @@ std::uint32_t Graph::find(bool of_variables, std::string_view wanted) const {
 // has.
 void Graph::take_name(bool of_variables, const std::string& name) {
   Names& names = of_variables ? variable_names_ : factor_names_;
+  if (!is_plain_text(name)) fail("the name of a {}, '{}', holds control characters; rename it", of_variables ? "variable" : "factor",
+                                 printable(name));
   const auto holder = position(of_variables, name);
   const auto entry = names.find(name);
   if (holder && entry != names.end() && !entry->second.by_number)

@@ -4,6 +4,7 @@
 #include "engine/learn/learn.h"
 #include "engine/learn/example.h"
 #include "engine/support/error.h"
+#include "engine/support/parallel.h"
 
 namespace dma {
 
@@ -81,7 +82,7 @@ void Learner::predict_left_out(const Data& data, std::span<double> means, std::s
     fail("the restored messages are those of {} batches, but {} examples make {}", batches, examples, shares.batches());
   std::vector<Natural> messages(means.size());
   const std::size_t parts = std::min(crew_->jobs(), batches);
-  crew_->run(parts, [&](std::size_t part) {
+  parallel_for(parts, parts, [&](std::size_t part) {
     State predictor = predict_state_->copy();
     for (std::size_t b = part * batches / parts; b < (part + 1) * batches / parts; ++b) {
       const auto [begin, end] = shares.examples_of_batch(b);

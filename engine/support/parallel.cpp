@@ -4,7 +4,9 @@
 #include <atomic>
 #include <exception>
 #include <mutex>
+#include <optional>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "engine/support/signals.h"
@@ -52,6 +54,16 @@ void wait_while(const std::atomic<T>& value, T old) {
   value.wait(old, std::memory_order_acquire);
 }
 
+// So many threads that work, or as many as the system grants.
+template <class Work>
+void begin_threads(std::size_t count, std::vector<std::jthread>& threads, const Work& work) {
+  while (threads.size() < count) {
+    std::optional<std::jthread> next = begin_thread(work);
+    if (!next) return;
+    threads.push_back(std::move(*next));
+  }
+}
+
 }  // namespace
 
 std::size_t all_processors() { return std::max(1u, std::thread::hardware_concurrency()); }
@@ -60,10 +72,7 @@ void parallel_for(std::size_t count, std::size_t jobs, const std::function<void(
   Loop loop(count, f);
   {
     std::vector<std::jthread> others;
-    {
-      const SignalsForCaller threads_get_none;
-      for (std::size_t j = 1; j < std::min(jobs, count); ++j) others.emplace_back([&] { loop.work(); });
-    }
+    if (std::min(jobs, count) > 1) begin_threads(std::min(jobs, count) - 1, others, [&] { loop.work(); });
     loop.work();
   }
   loop.finish();
@@ -76,6 +85,10 @@ struct Crew::Threads {
   std::atomic<std::size_t> working = 0;  // of the others
   std::vector<std::jthread> others;
 
+  ~Threads() {  // before they are joined, even by a constructor that fails
+    ended = true;
+    begin();
+  }
   void follow() {
     for (std::uint32_t seen = 0;;) {
       wait_while(begun, seen);
@@ -92,14 +105,10 @@ struct Crew::Threads {
 };
 
 Crew::Crew(std::size_t jobs) : threads_(std::make_unique<Threads>()) {
-  const SignalsForCaller threads_get_none;
-  for (std::size_t j = 1; j < jobs; ++j) threads_->others.emplace_back([t = threads_.get()] { t->follow(); });
+  if (jobs > 1) begin_threads(jobs - 1, threads_->others, [t = threads_.get()] { t->follow(); });
 }
 
-Crew::~Crew() {
-  threads_->ended = true;
-  threads_->begin();
-}
+Crew::~Crew() = default;
 
 std::size_t Crew::jobs() const { return threads_->others.size() + 1; }
 

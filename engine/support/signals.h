@@ -1,10 +1,14 @@
-// Whose signals are.
+// Threads beside the one that gets the signals.
 #pragma once
 
 #include <pthread.h>
 #include <signal.h>
 
 #include <initializer_list>
+#include <optional>
+#include <system_error>
+#include <thread>
+#include <utility>
 
 namespace dma {
 
@@ -25,5 +29,16 @@ class SignalsForCaller {
  private:
   sigset_t before_ = {};
 };
+
+// A thread that does the work and gets no such signal; none where the system grants no more (ulimit -u, a container).
+template <class Work>
+std::optional<std::jthread> begin_thread(Work&& work) {
+  const SignalsForCaller thread_gets_none;
+  try {
+    return std::jthread(std::forward<Work>(work));
+  } catch (const std::system_error&) {
+    return std::nullopt;
+  }
+}
 
 }  // namespace dma

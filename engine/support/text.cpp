@@ -9,6 +9,11 @@ namespace dma {
 
 namespace {
 
+// Marks by which text is shown in another order than it is read, and the two separators that end a line.
+bool turns_or_ends_line(std::uint32_t code) {
+  return code == 0x061c || code == 0x200e || code == 0x200f || (code >= 0x2028 && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069);
+}
+
 // Bytes of the plain character that the text begins with; 0 if it begins with none. Overlong forms, surrogates and code
 // points beyond U+10FFFF are not UTF-8.
 std::size_t plain_character(std::string_view text) {
@@ -24,7 +29,7 @@ std::size_t plain_character(std::string_view text) {
   }
   constexpr std::uint32_t kLeast[] = {0, 0, 0xa0, 0x800, 0x10000};  // U+0080 to U+009F are control characters
   if (code < kLeast[length] || code > 0x10ffff || (code >= 0xd800 && code < 0xe000)) return 0;
-  return length;
+  return turns_or_ends_line(code) ? 0 : length;
 }
 
 }  // namespace

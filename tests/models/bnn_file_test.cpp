@@ -2,9 +2,13 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
+#include <functional>
 #include <limits>
+
+#include "models/packed_numbers.h"
 
 namespace {
 
@@ -163,4 +167,65 @@ TEST_CASE("bnn_file: a changed digit is named by the checksum, a file without on
   none.erase(none.find("  \"checksum\""), none.find('\n', none.find("\"checksum\"")) + 1 - none.find("  \"checksum\""));
   CHECK(none.find("checksum") == none.npos);
   CHECK(refusal(none) == "none");
+}
+
+namespace {
+
+// Sets every number of a file in turn, those that are packed too, calls `changed`, and puts it back.
+void for_each_number(dma::Json& json, double value, const std::function<void()>& changed) {
+  if (json.is_structured()) {
+    for (dma::Json& element : json) for_each_number(element, value, changed);
+    return;
+  }
+  const dma::Json before = json;
+  if (json.is_number()) {
+    json = dma::json_number(value);
+  } else if (json.is_string()) {
+    std::vector<double> numbers;
+    try {
+      numbers = dma::unpacked(json.get<std::string>());
+    } catch (const dma::Error&) {
+    }
+    if (numbers.empty()) return;
+    numbers.back() = value;
+    json = dma::packed(numbers);
+  } else {
+    return;
+  }
+  changed();
+  json = before;
+}
+
+}  // namespace
+
+TEST_CASE("bnn_file: a checkpoint in which any number was replaced is refused in one line, or goes on to finite predictions") {
+  const Eigen::MatrixXd x = Eigen::VectorXd::LinSpaced(12, -2, 2), y = x.array().sin();
+  for (const char* method : {"joint", "hybrid"}) {
+    const dma::LearnOptions fit{.batches = 2, .epochs = 2, .tolerance = 0};
+    dma::Bnn net({.layers = {1, 2, 1}, .method = method, .members = 1});
+    net.fit(x, y, fit);
+    dma::Json file = dma::Json::parse(dma::bnn_to_text({.features = {"x"}, .targets = {"y"}, .options = net.options(), .memory = net.memory(false),
+                                                        .training = {.rows = 12, .options = fit}, .data_fingerprint = "12x1"}));
+    file.erase("checksum");
+    std::size_t tried = 0, went_on = 0;
+    for (const double value : {1e308, -1e308, kNotANumber, 0.0, -1.0, 1e-308})
+      for_each_number(file, value, [&] {
+        ++tried;
+        try {
+          dma::SavedBnn saved = dma::bnn_from_text(file.dump(), "c");
+          dma::LearnOptions more = saved.training.options;
+          more.epochs = std::min(more.epochs, 3) + 1;
+          dma::Bnn resumed = dma::make_bnn(std::move(saved));
+          resumed.fit(x, y, more);
+          const dma::Prediction p = resumed.predict(x);
+          went_on += p.mean.allFinite() && p.sd.allFinite() ? 1 : 0;
+        } catch (const dma::Error& error) {
+          CHECK(std::string_view(error.what()).find('\n') == std::string_view::npos);
+        }
+      });
+    CHECK(tried > 100);
+    CHECK(went_on > 0);
+    file["noise_variance"] = {1e308};
+    CHECK(refusal(file.dump()).find("noise_variance holds 1e+308; a variance from 1e-300 to 1e+300 is expected") != std::string::npos);
+  }
 }

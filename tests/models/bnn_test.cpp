@@ -6,6 +6,7 @@
 
 #include "engine/inspect/dot.h"
 #include "engine/support/error.h"
+#include "engine/support/parallel.h"
 #include "factors/standard_registry.h"
 #include "models/regression.h"
 #include "models/scores.h"
@@ -114,6 +115,50 @@ TEST_CASE("bnn: an interrupted fit goes on to the bytes of an undisturbed one") 
   parts.fit(data.x, data.y, fit);
   CHECK(parts.predict(data.x).mean == whole.predict(data.x).mean);
   CHECK(parts.noise() == whole.noise());
+}
+
+TEST_CASE("bnn: a network that has learned some rows refuses others and goes on with its own") {
+  const Sine data(40);
+  const Eigen::MatrixXd other = -data.y;
+  for (const char* method : {"joint", "hybrid"}) {
+    Bnn net({.layers = {1, 3, 1}, .method = method, .members = 1});
+    const LearnOptions fit{.batches = 2, .epochs = 3};
+    net.fit(data.x, data.y, fit);
+    const Eigen::MatrixXd learned = net.predict(data.x).mean;
+    CHECK_THROWS_WITH_AS(net.fit(data.x, other, fit),
+                         "fit: this network has learned other rows than these 40; make a new one for them, or add them with update()", Error);
+    CHECK_THROWS_AS(net.fit(data.x.topRows(20), data.y.topRows(20), fit), Error);
+    CHECK(net.predict(data.x).mean == learned);
+    net.fit(data.x, data.y, fit);
+  }
+  Bnn updated({.layers = {1, 3, 1}, .members = 1});
+  updated.fit(data.x, data.y, {.epochs = 3});
+  updated.update(data.x, other, 40);
+  CHECK_THROWS_AS(updated.fit(data.x, data.y), Error);
+}
+
+TEST_CASE("bnn: many threads may ask a network at once, and all hear the same") {
+  const Sine data(30);
+  for (const char* method : {"joint", "hybrid"}) {
+    Bnn net({.layers = {1, 4, 1}, .method = method, .members = 2});
+    net.fit(data.x, data.y, {.batches = 2, .epochs = 2, .jobs = 2});
+    const Bnn& asked = net;
+    constexpr std::size_t kThreads = 4;
+    std::vector<Eigen::MatrixXd> means(kThreads), draws(kThreads);
+    std::vector<std::vector<Gaussian>> weights(kThreads);
+    parallel_for(kThreads, kThreads, [&](std::size_t k) {
+      weights[k] = asked.weights(1, 1);
+      means[k] = asked.predict(data.x).mean;
+      draws[k] = asked.sample_weights(3, 1);
+      (void)asked.noise();
+      (void)asked.left_out();
+    });
+    for (std::size_t k = 1; k < kThreads; ++k) {
+      CHECK(means[k] == means[0]);
+      CHECK(draws[k] == draws[0]);
+      CHECK(weights[k] == weights[0]);
+    }
+  }
 }
 
 TEST_CASE("bnn: wrong options are refused") {

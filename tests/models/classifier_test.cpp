@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "engine/support/error.h"
+#include "engine/support/parallel.h"
 #include "models/classifier_size.h"
 #include "tests/oracles/random_matrices.h"
 
@@ -130,6 +131,22 @@ TEST_CASE("classifier: members that are learned at the same time are the same bi
   CHECK(report.interrupted);
   CHECK(stopped.allFinite());
   for (const int epochs : report.epochs) CHECK(epochs <= 2);
+}
+
+TEST_CASE("classifier: many threads may ask at once, and all hear the same") {
+  const Matrix x = random_matrix(60, 2, 4);
+  Classifier net({.hidden = std::vector<std::size_t>{4}, .members = 2, .epochs = 5});
+  net.fit(x, quadrants(x));
+  const Classifier& asked = net;
+  std::vector<Matrix> heard(4), variances(4);
+  parallel_for(4, 4, [&](std::size_t k) {
+    heard[k] = asked.predict(x);
+    variances[k] = asked.weights(asked.memory().parts[0]).variance;
+  });
+  for (std::size_t k = 1; k < 4; ++k) {
+    CHECK(heard[k] == heard[0]);
+    CHECK(variances[k] == variances[0]);
+  }
 }
 
 TEST_CASE("classifier: wrong options and data are refused") {

@@ -1,8 +1,11 @@
 // What the learned rows would have been predicted as: the rows behind the scores of a fit.
 #include <doctest/doctest.h>
 
+#include <cmath>
+
 #include "models/bnn.h"
 #include "models/classifier.h"
+#include "tests/oracles/high_precision.h"
 #include "tests/oracles/random_matrices.h"
 
 TEST_CASE("left out: the rows of a joint fit have the scores that it reports; other methods know none") {
@@ -33,4 +36,31 @@ TEST_CASE("left out: the rows of a classifier have the scores that it reports, a
   CHECK(scores.accuracy == report.left_out.accuracy);
   net.restore(net.memory());
   CHECK(net.left_out().rows() == 0);
+}
+
+TEST_CASE("left out: the share of the variance that is explained is right for targets of any size") {
+  using dma::oracle::Real;
+  const Eigen::VectorXd noise = dma::oracle::random_matrix(50, 1, 5).col(0);
+  for (const double unit : {1e-300, 1e-160, 1.0, 1e154, 1e155, 1e300}) {
+    const Eigen::VectorXd y = unit * (noise.array() + 0.3);
+    const double rmse = 0.7 * unit;
+    Real mean = 0, variance = 0;
+    for (const double value : y) mean += Real(value) / 50;
+    for (const double value : y) variance += (Real(value) - mean) * (Real(value) - mean) / 50;
+    const Real truth = 1 - Real(rmse) * Real(rmse) / variance;
+    CHECK(dma::oracle::relative_error(dma::share_explained(rmse, y), truth) < 1e-12);
+  }
+  CHECK(dma::share_explained(0, Eigen::VectorXd::Constant(7, 0.1)) == 0);
+  CHECK(dma::share_explained(0, Eigen::VectorXd::Zero(3)) == 0);
+}
+
+TEST_CASE("left out: pure noise explains as little in units of 1e154 and 1e155 as in units of 1") {
+  const Eigen::MatrixXd x = dma::oracle::random_matrix(60, 2, 8), y = dma::oracle::random_matrix(60, 1, 9);
+  const auto explained = [&](double unit) {
+    dma::Bnn net({.layers = {2, 3, 1}, .members = 1});
+    return net.fit(x, unit * y, {.epochs = 10}).left_out[0].explained;
+  };
+  const double here = explained(1);
+  CHECK(here < 0.1);
+  for (const double unit : {1e154, 1e155}) CHECK(std::abs(explained(unit) - here) < 1e-6);
 }

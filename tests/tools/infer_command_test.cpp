@@ -167,3 +167,16 @@ TEST_CASE("infer: a small file of a graph that is too large is refused before an
   check_refused(folder, "infer /dev/zero", "'/dev/zero' is not text: it has a byte 0; a graph file is expected");
   check_refused(folder, "predict /dev/zero g.json", "'/dev/zero' is not text: it has a byte 0; a model file is expected");
 }
+
+TEST_CASE("infer: no name in a graph file reaches the terminal as a command to it") {
+  for (const char* name : {"\\u001b[2J", "a\\nstatus exact", "\\u009b2J", "\\u202ecba", "\\u200f", "\\u2066x\\u2069", "\\u007f"}) {
+    const std::string x = std::string("\"") + name + "\"";
+    check_infer_refused("{\"variables\": {" + x + ": {}}, \"factors\": []}", "holds control characters; rename it");
+    check_infer_refused(R"({"variables": {"x": {}}, "factors": [{"kind": "gaussian_prior", "connects": ["x"], "name": )" + x +
+                            R"(, "parameters": {"mean": 0, "variance": 1}}]})",
+                        "holds control characters; rename it");
+    for (const char* key : {"kind", "method"})
+      check_infer_refused(fmt::format(R"({{"variables": {{"x": {{}}}}, "factors": [{{"kind": "gaussian_prior", "connects": ["x"], "{}": {}}}]}})",
+                                      key, x), "/factors/0");
+  }
+}

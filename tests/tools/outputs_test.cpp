@@ -1,9 +1,13 @@
 // What the real program does where output, signals or numbers are against it.
 #include <doctest/doctest.h>
 #include <fmt/format.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
+#include <sstream>
 
 #include "tests/tools/run_dma.h"
 
@@ -72,6 +76,20 @@ TEST_CASE("outputs: onto an input is refused, a device stays a device, a pipe is
   CHECK(run_dma(folder, "predict model.json data.csv --out /dev/stdout").output == run_dma(folder, "predict model.json data.csv").output);
 }
 
+TEST_CASE("outputs: the name of a file is written out where it would command the terminal") {
+  const TemporaryFolder folder;
+  folder.write("data.csv", kGood);
+  for (const char* name : {"m\x1b[2J", "m\nwrote     n", "m\xc2\x9b", "m\u202e"})
+    for (const char* json : {"", " --json"}) {
+      const auto outcome = run_dma(folder, kFit + "--model '" + name + "'" + json);
+      REQUIRE(outcome.exit_code == 0);
+      for (const std::string& printed : {outcome.output, outcome.errors}) CHECK(printed.find(name) == std::string::npos);
+      CHECK(outcome.output.find(json[0] == '\0' ? "wrote     m\\x" : "\"files\"") != std::string::npos);
+    }
+  check_one_line(run_dma(folder, kFit + "--model missing/m.json"), 2, "--model 'missing/m.json': there is no folder 'missing'; make it");
+  check_one_line(run_dma(folder, "fit 'a\x1b[2J' --target y"), 2, "\\x1b");
+}
+
 TEST_CASE("outputs: a checkpoint that cannot be written is a warning, and the fit goes on") {
   const TemporaryFolder folder;
   folder.write("data.csv", kGood);
@@ -90,6 +108,33 @@ TEST_CASE("outputs: a signal ends with its number, and the command to go on can 
     CHECK_MESSAGE(outcome.errors.ends_with("--model 'my '\\''model'\\''.json' --resume 'my '\\''model'\\''.json.checkpoint'\n"),
                   outcome.errors);
   }
+}
+
+TEST_CASE("outputs: one SIGTERM ends every command, with its number and nothing left behind") {
+  const TemporaryFolder folder, temporary;
+  folder.write("data.csv", kGood);
+  REQUIRE(run_dma(folder, kFit + "--quiet --model model.json").exit_code == 0);
+  REQUIRE(mkfifo((folder.path() / "never").c_str(), 0600) == 0);  // a file that nobody writes
+  const auto before = folder.files();
+  REQUIRE(setenv("TMPDIR", temporary.path().c_str(), 1) == 0);
+  for (const std::string command :
+       {"fit never --target y", "fit never --target y --update model.json", "predict model.json never", "predict never data.csv", "infer never",
+        "smooth never", "rate never", "inspect never", "classify never", "generate regression --out never", "honesty", "compare",
+        "certify all --quick", "certify product --out certificates", "reproduce regression --out paper", "reproduce validation --out paper",
+        "fit data.csv --target y --hidden 2 --epochs 100000000 --tolerance 0 --patience 0 --least-gain 0"}) {
+    INFO(command);
+    std::vector<std::string> arguments;
+    std::istringstream words(command);
+    for (std::string word; words >> word;) arguments.push_back(word);
+    const pid_t process = dma::testing::start_dma(folder, arguments);
+    usleep(300'000);
+    kill(process, SIGTERM);
+    CHECK(dma::testing::finish(process) == 143);
+    for (const char* made : {"certificates", "paper"}) std::filesystem::remove_all(folder.path() / made);
+    CHECK(folder.files() == before);
+    CHECK(temporary.files().empty());
+  }
+  unsetenv("TMPDIR");
 }
 
 TEST_CASE("outputs: numbers of any size end in a model that predicts, or in one line and no model") {

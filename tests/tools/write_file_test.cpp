@@ -5,8 +5,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <csignal>
+#include <memory>
+
 #include "engine/support/error.h"
 #include "tests/tools/run_dma.h"
+#include "tools/dma/interrupt.h"
 
 using dma::testing::TemporaryFolder;
 
@@ -111,9 +115,26 @@ TEST_CASE("write_file: many writers of one file leave one of their texts, whole,
   CHECK(folder.files() == std::vector<std::string>{"a"});
 }
 
-TEST_CASE("write_file: a check before the work makes no folders") {
+TEST_CASE("write_file: signals wait until the last of several writers has ended, and are then what they were") {
+  static volatile std::sig_atomic_t heard = 0;
+  struct sigaction count = {}, before = {}, after = {};
+  count.sa_handler = [](int) { heard = heard + 1; };
+  sigaction(SIGTERM, &count, &before);
+  auto first = std::make_unique<dma::SignalsHeld>(), second = std::make_unique<dma::SignalsHeld>();
+  raise(SIGTERM);
+  first.reset();
+  CHECK(heard == 0);
+  CHECK(dma::SignalsHeld::is_waiting());
+  second.reset();
+  CHECK(heard == 1);
+  sigaction(SIGTERM, &before, &after);
+  CHECK((after.sa_handler == count.sa_handler));
+}
+
+TEST_CASE("write_file: a check before the work makes no folders, and a file needs one that is there") {
   const TemporaryFolder folder;
   dma::check_writable(folder.path() / "new/deep/a");
+  CHECK_THROWS_WITH_AS(dma::check_outputs({{"--model", folder.path() / "new/m.json"}}, {}), doctest::Contains("there is no folder '"), dma::Error);
   CHECK(folder.files().empty());
 }
 

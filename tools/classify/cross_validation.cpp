@@ -7,6 +7,7 @@
 
 #include "engine/support/error.h"
 #include "engine/support/parallel.h"
+#include "engine/support/text.h"
 #include "tools/dma/csv.h"
 #include "tools/validation/thread_seconds.h"
 
@@ -25,7 +26,7 @@ Table read_table(const fs::path& path, const std::string& target) {
   columns.push_back(last);
   CsvReader::ClassColumn classes{last, true};
   const Eigen::MatrixXd values = reader.read(columns, CsvReader::Missing::is_error, &classes);
-  Table table{path.stem().string(), values.leftCols(values.cols() - 1), ClassLabels::of(classes.cells)};
+  Table table{printable(path.stem().string()), values.leftCols(values.cols() - 1), ClassLabels::of(classes.cells)};
   check_classes(table.labels, fmt::format("'{}', column '{}'", path.string(), reader.names()[last]));
   return table;
 }

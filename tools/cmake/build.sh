@@ -3,6 +3,8 @@
 #
 #   build_dma <folder> "<target>..." [cmake option...]   leaves the targets built in <folder>; to be sourced in the source
 #                                                        directory
+#   cpu_seconds                                          sets $seconds, user and system, of all commands so far
+#   warn_above <who> <limit>                             a line on standard error if they are more
 
 # Runs a command; shows what it printed only when it fails.
 quietly() {
@@ -10,6 +12,14 @@ quietly() {
     cat "$log" >&2
     return 1
   fi
+}
+
+cpu_seconds() {
+  times >"$build/times"  # not in a subshell, which has other children
+  seconds=$(tr , . <"$build/times" | awk -F '[ms ]+' '{ sum += 60 * ($1 + $3) + $2 + $4 } END { printf "%.0f", sum }')
+}
+warn_above() {
+  [ "$seconds" -le "$2" ] || echo "$1: warning: $seconds CPU seconds are more than the $2 allowed" >&2
 }
 
 build_dma() {

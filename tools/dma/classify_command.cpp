@@ -29,7 +29,7 @@ struct ClassifyRequest {
 };
 
 void classify_tables(const ClassifyRequest& request) {
-  if (!request.out.empty()) check_writable(request.out);
+  check_outputs({{"--out", request.out}}, {{"data", request.data}});
   classify::CrossValidationOptions options{
       .folds = request.folds, .jobs = request.jobs, .held_back = request.held_back};
   if (!request.hidden.empty()) options.classifier.hidden = hidden_widths(request.hidden);
@@ -41,7 +41,7 @@ void classify_tables(const ClassifyRequest& request) {
     const classify::Table table = classify::read_table(path, request.target);
     std::size_t done = 0;
     options.on_fold = [&](const classify::FoldResult&) {
-      if (terminal) show(fmt::format("\r{}: {} of {} folds", printable(table.name), ++done, request.folds));
+      if (terminal) show(fmt::format("\r{}: {} of {} folds", table.name, ++done, request.folds));
     };
     results.push_back(classify::cross_validate(table, options));
     if (terminal) show(kClearLine);

@@ -22,7 +22,8 @@ double root_mean_square(const Eigen::ArrayXd& values) {
 }  // namespace
 
 std::string check_fit(const Bnn& model, const TrainingData& data) {
-  constexpr const char* kAdvice = "let columns be standardised (--standardise), use other units, or widen --prior-scale";
+  const bool standardised = model.options().standardise;
+  const std::string_view repair = repair_of_numbers(standardised);
   check_usable(model, data.inputs.topRows(1));
   // Block by block: of a million rows a prediction is larger than the table.
   constexpr Eigen::Index kRows = 1 << 14;
@@ -44,13 +45,13 @@ std::string check_fit(const Bnn& model, const TrainingData& data) {
     if (miss > kNonsense * y.abs().maxCoeff())
       fail("the fit failed: predictions of '{}' miss the rows they were learned from by {:.3g}, which no value there comes near "
            "(largest: {:.3g}); {}",
-           name, miss, y.abs().maxCoeff(), kAdvice);
+           name, miss, y.abs().maxCoeff(), repair);
     if (miss > kPoor * spread && warning.empty())
       warning = fmt::format("predictions of '{}' miss the rows they were learned from by {:.3g}, {:.3g} times the spread of "
                             "the column: numbers are beyond what the priors can reach; {}",
-                            name, miss, miss / spread, kAdvice);
+                            name, miss, miss / spread, repair);
   }
-  return warning.empty() ? doubts_about(means, sds, data.outputs) : warning;
+  return warning.empty() ? doubts_about(means, sds, data.outputs, standardised) : warning;
 }
 
 }  // namespace dma

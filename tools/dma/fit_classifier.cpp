@@ -5,6 +5,8 @@
 #include <algorithm>
 
 #include "engine/support/error.h"
+#include "engine/support/text.h"
+#include "models/bnn_check.h"
 #include "models/classifier_file.h"
 #include "tools/dma/classifier_summary.h"
 #include "tools/dma/command_line.h"
@@ -71,13 +73,14 @@ void fit_classifier(const FitRequest& request, const TrainingData& data) {
     check_saved(saved);  // as whoever reads the file will
     check_probabilities(learned.classifier.predict(data.inputs));
   } catch (const Error& e) {
-    fail("the fit failed: {}; let columns be standardised, or use other units", e.what());
+    fail("the fit failed: {}; {}", e.what(), repair_of_numbers(options.standardise));
   }
   if (data.held_out_rows() > 0)
     saved.training.held_out =
         class_scores_of(learned.classifier.predict(data.held_out_inputs), data.held_out_labels().of_rows);
   if (!data.ignored.empty() && !request.quiet) say(data.ignored);
   if (!request.model.empty()) write_file(request.model, classifier_to_text(saved));
+  if (learned.signal != 0 && !learned.report.interrupted) std::raise(learned.signal);  // it came when nothing was left to learn
 
   Json json = summary_json(saved);
   json["files"] = Json::array();
@@ -92,7 +95,7 @@ void fit_classifier(const FitRequest& request, const TrainingData& data) {
   } else if (!request.quiet) {
     fmt::print("{}", summary_text(saved));
     for (const auto* file : {&request.model, &request.report})
-      if (!file->empty()) fmt::print("wrote     {}\n", file->string());
+      if (!file->empty()) fmt::print("wrote     {}\n", printable(file->string()));
     fmt::print("{}\n", honest_sentence(saved));
   }
   if (learned.report.interrupted) {

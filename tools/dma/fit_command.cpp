@@ -183,6 +183,10 @@ void fit(FitRequest request) {
         [&](Eigen::Index begin, Eigen::Index rows) { return model.predict(data.held_out_inputs.middleRows(begin, rows)); },
         data.held_out_outputs);
   if (!request.model.empty()) write_file(request.model, bnn_to_text(saved));
+  if (learned.signal != 0 && !report.interrupted) {  // it came when nothing was left to learn
+    team.leave();
+    std::raise(learned.signal);
+  }
 
   std::vector<std::string> files, skipped;
   if (!request.model.empty()) files.push_back(request.model.string());
@@ -215,7 +219,7 @@ void fit(FitRequest request) {
   } else if (!request.quiet) {
     fmt::print("reason    {}\n{}", method_reason, summary_text(saved));
     for (const Candidate& c : candidates) fmt::print("tried     {}\n", described(c));
-    for (const std::string& file : files) fmt::print("wrote     {}\n", file);
+    for (const std::string& file : files) fmt::print("wrote     {}\n", printable(file));
     for (const std::string& line : honest_sentences(saved)) fmt::print("{}\n", line);
   }
   if (!request.json)

@@ -8,6 +8,7 @@
 
 #include "engine/support/error.h"
 #include "factors/standard_registry.h"
+#include "models/joint_regime.h"
 #include "models/regression.h"
 
 namespace dma {
@@ -96,11 +97,15 @@ void check(const FitSettings& s, const std::vector<double>& slopes, const std::v
   if (s.tolerance && !(*s.tolerance >= 0)) fail("--tolerance: {} is given; 0 or more is expected", *s.tolerance);
 }
 
+double weights_of(const std::vector<std::size_t>& layers) {
+  double weights = 0;
+  for (std::size_t l = 0; l + 1 < layers.size(); ++l) weights += static_cast<double>(layers[l] + 1) * static_cast<double>(layers[l + 1]);
+  return weights;
+}
+
 // With a stored message for every weight and batch.
 void check_size(const Model& model, std::size_t rows) {
-  double weights = 0;
-  for (std::size_t l = 0; l + 1 < model.network.layers.size(); ++l)
-    weights += static_cast<double>(model.network.layers[l] + 1) * static_cast<double>(model.network.layers[l + 1]);
+  const double weights = weights_of(model.network.layers);
   const double batches = model.fit.batch_size > 0
                              ? static_cast<double>(rows) / static_cast<double>(model.fit.batch_size)
                              : static_cast<double>(model.fit.batches);
@@ -205,7 +210,11 @@ Model model_for(const FitSettings& s, std::size_t inputs, std::size_t targets, s
   } else if (const std::string shared = network.is_joint() ? "" : bound_stored_messages(network, rows, fit); !shared.empty()) {
     model.reason += "; " + shared;
   }
-  if (network.method != "joint" && fit.workers > 1) check_workers(s, fit, rows);
+  if (!network.is_joint() && fit.workers > 1) check_workers(s, fit, rows);
+  if (network.is_joint() && fit.workers > 1 &&
+      choose_regime(static_cast<Index>(rows), static_cast<Index>(targets), static_cast<Index>(weights_of(network.layers))).form ==
+          JointRegime::Form::dual)
+    model.reason += "; --workers changes nothing, a matrix over rows is the work of one";
   check_size(model, rows);
   return model;
 }

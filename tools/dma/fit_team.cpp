@@ -6,6 +6,7 @@
 #include <chrono>
 
 #include "engine/support/error.h"
+#include "engine/support/signals.h"
 #include "models/deal_rows.h"
 #include "tools/dma/standard_streams.h"
 
@@ -48,9 +49,9 @@ void FitTeam::share(const FitRequest& request, const BnnOptions& network, LearnO
   data.rows_elsewhere = rows - count;
 }
 
-std::unique_ptr<std::jthread> FitTeam::warn_when_stopped(const InterruptWatch& interrupt, const std::string& resume_line) const {
-  if (!is_shared() || !group_.is_first()) return nullptr;
-  return std::make_unique<std::jthread>([&interrupt, resume_line, count = group_.size()](const std::stop_token& stop) {
+std::optional<std::jthread> FitTeam::warn_when_stopped(const InterruptWatch& interrupt, const std::string& resume_line) const {
+  if (!is_shared() || !group_.is_first()) return {};
+  return begin_thread([&interrupt, resume_line, count = group_.size()](const std::stop_token& stop) {
     while (!stop.stop_requested() && !interrupt.requested()) std::this_thread::sleep_for(std::chrono::milliseconds(20));
     if (interrupt.requested())
       say(fmt::format("stopped, by a signal or because one of {} processes died; if the epoch cannot be finished, go on from the last "

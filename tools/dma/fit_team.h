@@ -1,7 +1,7 @@
 // A fit that several processes share: what each of them reads, keeps, says and writes.
 #pragma once
 
-#include <memory>
+#include <optional>
 #include <thread>
 
 #include "tools/dma/fit_request.h"
@@ -23,7 +23,7 @@ class FitTeam {
   // (see read_shared_table), are dropped; joint learning keeps all.
   void share(const FitRequest& request, const BnnOptions& network, LearnOptions& options, TrainingData& data) const;
   // While it lives, the first process says how to go on should it be stopped: mpirun stops all when one of them died.
-  std::unique_ptr<std::jthread> warn_when_stopped(const InterruptWatch& interrupt, const std::string& resume_line) const;
+  std::optional<std::jthread> warn_when_stopped(const InterruptWatch& interrupt, const std::string& resume_line) const;
   int largest(int value) const { return group_.largest(value); }
   const ProcessGroup& group() const { return group_; }
   void leave() { group_.leave(); }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "engine/support/error.h"
+#include "engine/support/text.h"
 #include "models/bnn_file.h"
 #include "tools/dma/csv.h"
 #include "tools/dma/model_file.h"
@@ -78,7 +79,7 @@ void fit_update(const FitRequest& request) {
       fmt::print(
           "{}: before that, these rows were predicted with an RMSE of {:.4g}, and 95 % intervals held {:.0f} %\n",
           saved.targets[j], before[j].rmse, 100 * before[j].coverage_95);
-    fmt::print("wrote     {}\n", file.string());
+    fmt::print("wrote     {}\n", printable(file.string()));
   }
 }
 

@@ -12,6 +12,7 @@
 #include "engine/joint/joint.h"
 #include "engine/run/evidence.h"
 #include "engine/support/error.h"
+#include "engine/support/text.h"
 #include "factors/standard_registry.h"
 #include "models/graph_file.h"
 #include "schedules/flooding.h"
@@ -236,8 +237,8 @@ void infer(const InferRequest& request) {
                shown < open.size() ? fmt::format(" and {} more", open.size() - shown) : "");
   fmt::print("{}\n", request.evidence && !found.parts.empty() ? found.parts.substr(0, found.parts.find_last_not_of('\n') + 1) : found.line);
   if (found.value == -kInfinity) fmt::print("what is observed is impossible under this graph\n");
-  if (!request.dot.empty()) fmt::print("graph    {}\n", request.dot.string());
-  if (!request.plot.empty()) fmt::print("picture  {}\n", skipped.empty() ? request.plot.string() : skipped);
+  if (!request.dot.empty()) fmt::print("graph    {}\n", printable(request.dot.string()));
+  if (!request.plot.empty()) fmt::print("picture  {}\n", printable(skipped.empty() ? request.plot.string() : skipped));
 }
 
 }  // namespace

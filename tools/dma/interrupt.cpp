@@ -1,9 +1,13 @@
 #include "tools/dma/interrupt.h"
 
 #include <time.h>
+#include <unistd.h>
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
+#include <iterator>
+#include <mutex>
 
 namespace dma {
 
@@ -34,6 +38,20 @@ void note_interrupt(int signal) {
   }
 }
 
+constexpr int kEnding[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE};
+volatile std::sig_atomic_t waiting_signal = 0;  // the last that came while it had to wait
+
+// Who holds signals now, and what becomes of them after the last.
+struct Holders {
+  std::mutex mutex;
+  std::size_t count = 0;
+  struct sigaction before[std::size(kEnding)] = {};
+};
+Holders& holders() {
+  static Holders all;
+  return all;
+}
+
 }  // namespace
 
 InterruptWatch::InterruptWatch() {
@@ -51,5 +69,28 @@ InterruptWatch::~InterruptWatch() {
 }
 
 int InterruptWatch::signal() const { return interrupted; }
+
+SignalsHeld::SignalsHeld() {
+  Holders& all = holders();
+  const std::lock_guard lock(all.mutex);
+  if (all.count++ > 0) return;
+  waiting_signal = 0;
+  struct sigaction note = {};
+  note.sa_handler = [](int signal) { waiting_signal = signal; };
+  note.sa_flags = SA_RESTART;
+  for (std::size_t i = 0; i < std::size(kEnding); ++i) sigaction(kEnding[i], &note, &all.before[i]);
+}
+
+SignalsHeld::~SignalsHeld() {
+  Holders& all = holders();
+  const std::lock_guard lock(all.mutex);
+  if (--all.count > 0) return;
+  for (std::size_t i = 0; i < std::size(kEnding); ++i) sigaction(kEnding[i], &all.before[i], nullptr);
+  const int signal = waiting_signal;
+  waiting_signal = 0;
+  if (signal != 0) ::kill(::getpid(), signal);
+}
+
+bool SignalsHeld::is_waiting() { return waiting_signal != 0; }
 
 }  // namespace dma

@@ -1,4 +1,4 @@
-// Ctrl-C as a question that work asks when it can stop cleanly.
+// Signals that end the program, where that would do harm: they wait, or are a question that work asks when it can stop cleanly.
 #pragma once
 
 #include <csignal>
@@ -20,6 +20,17 @@ class InterruptWatch {
 
  private:
   struct sigaction old_interrupt_ = {}, old_terminate_ = {};
+};
+
+// While one lives, in whichever thread, signals that would end the program wait: nothing half made is left by Ctrl-C.
+class SignalsHeld {
+ public:
+  SignalsHeld();
+  ~SignalsHeld();
+  SignalsHeld(const SignalsHeld&) = delete;
+  SignalsHeld& operator=(const SignalsHeld&) = delete;
+
+  static bool is_waiting();  // one of them
 };
 
 }  // namespace dma

@@ -145,11 +145,15 @@ std::vector<std::string> honest_sentences(const SavedBnn& saved) {
   std::vector<std::string> sentences;
   for (std::size_t j = 0; j < saved.training.left_out.size(); ++j) {
     const LeftOut& one = saved.training.left_out[j];
-    // So much of the variance a useless feature or two explain by chance.
-    const double chance = std::min(0.5, 0.01 + 4 / static_cast<double>(std::max<std::size_t>(1, saved.training.rows)));
     // Rows kept aside have the last word: they were not learned by anything, not even by the noise.
     const bool kept_aside = j < saved.training.held_out.size();
     const Scores& judge = kept_aside ? saved.training.held_out[j] : one.scores;
+    if (!std::isfinite(one.explained) || !std::isfinite(one.scores.rmse) || !std::isfinite(judge.rmse)) {
+      sentences.push_back(fmt::format("{}: its errors are too large for a number: use other units to have it scored", saved.targets[j]));
+      continue;
+    }
+    // So much of the variance a useless feature or two explain by chance.
+    const double chance = std::min(0.5, 0.01 + 4 / static_cast<double>(std::max<std::size_t>(1, saved.training.rows)));
     const std::string coverage = fmt::format("95 % intervals cover {:.0f} %", 100 * judge.coverage_95);
     const std::string rows = kept_aside ? fmt::format("rows left out in turn; of the {} rows kept aside the RMSE is {:.4g} (left out: {:.4g}) and",
                                                       saved.training.held_out_rows, judge.rmse, one.scores.rmse)

@@ -27,6 +27,8 @@ bool started_by_mpirun() {
 mpi::Processes& load() {
   std::error_code ignored;
   const auto folder = std::filesystem::read_symlink("/proc/self/exe", ignored).parent_path();
+  // Of a relative path the loader would take whatever lies in the current folder.
+  if (!folder.is_absolute()) fail("mpirun started this program, which finds its MPI module by /proc/self/exe; mount /proc, or start it without mpirun");
   constexpr const char* kModule = "libdma_mpi.so";
   for (const auto& path : {folder / kModule, folder.parent_path() / "lib" / kModule})
     if (void* const module = dlopen(path.c_str(), RTLD_NOW | RTLD_GLOBAL); module != nullptr)

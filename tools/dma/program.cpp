@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cstdio>
+#include <filesystem>
 #include <new>
 #include <stdexcept>
 #include <string>
@@ -49,6 +50,7 @@ void add_commands(Command root, const std::string& line) {
   add_completion_command(root);
 }
 
+constexpr std::string_view kNoMemory = "there is not enough memory for this; use fewer rows, a smaller network or fewer batches";
 const char* const kPurpose = "Factor-graph inference by message passing: Bayesian neural networks from tables of numbers";
 
 int run(int count, char** arguments) {
@@ -69,14 +71,13 @@ int refuse(std::string_view why, int code) {
 }
 
 // Output that did not get through comes as whatever the printing library throws: it is said as what it is.
-int answer_unforeseen(std::string_view what) {
+int answer(std::string_view what, int code) {
   try {
     flush_output();
   } catch (const Error& e) {
     return refuse(e.what(), kExitWrongInput);
   }
-  return refuse(fmt::format("{}; dma did not foresee this error: please report it with the command and its files", what),
-                kExitUnforeseen);
+  return refuse(what, code);
 }
 
 }  // namespace
@@ -93,11 +94,15 @@ int run_program(int count, char** arguments) {
   } catch (const Error& e) {
     return refuse(e.what(), kExitWrongInput);
   } catch (const std::bad_alloc&) {
-    return refuse("there is not enough memory for this; use fewer rows, a smaller network or fewer batches", kExitWrongInput);
-  } catch (const std::exception& e) {
-    return answer_unforeseen(e.what());
+    return refuse(kNoMemory, kExitWrongInput);
+  } catch (const std::length_error&) {  // more than there could be
+    return refuse(kNoMemory, kExitWrongInput);
+  } catch (const std::filesystem::filesystem_error& e) {
+    return refuse(fmt::format("cannot use '{}': {}", e.path1().string(), e.code().message()), kExitWrongInput);
+  } catch (const std::system_error& e) {
+    return answer(fmt::format("the system refuses: {}", e.code().message()), kExitWrongInput);
   } catch (...) {
-    return answer_unforeseen("something that is no exception was thrown");
+    return answer("dma did not foresee this error: please report it with the command and its files", kExitUnforeseen);
   }
 }
 

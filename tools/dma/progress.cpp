@@ -123,9 +123,7 @@ void ProgressLine::show(const std::string& text) {
 ProgressBar::ProgressBar(bool shown, FitProgress progress) : progress_(std::move(progress)) {
   using namespace std::chrono_literals;
   if (!shown || isatty(STDERR_FILENO) == 0) return;
-  draw();
-  const SignalsForCaller clock_gets_none;
-  clock_.emplace([this](const std::stop_token& stop) {
+  clock_ = begin_thread([this](const std::stop_token& stop) {
     std::mutex waiting;
     std::condition_variable_any sooner;
     std::unique_lock lock(waiting);
@@ -134,6 +132,9 @@ ProgressBar::ProgressBar(bool shown, FitProgress progress) : progress_(std::move
       draw();
     }
   });
+  if (!clock_) return;
+  const std::lock_guard drawing(mutex_);
+  draw();
 }
 
 ProgressBar::~ProgressBar() {

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "engine/support/error.h"
+#include "engine/support/text.h"
 #include "models/rating.h"
 #include "tools/dma/commands.h"
 #include "tools/dma/games_table.h"
@@ -163,8 +164,8 @@ void rate(const RateRequest& request) {
   for (const PairOfSides& pair : pairs)
     fmt::print("{} against {}: wins {:.3f}, draws {:.3f}, loses {:.3f}\n", pair.first, pair.second, pair.chances.win,
                pair.chances.draw, pair.chances.loss);
-  if (!request.out.empty()) fmt::print("table    {}\n", request.out.string());
-  if (!request.plot.empty()) fmt::print("picture  {}\n", skipped.empty() ? request.plot.string() : skipped);
+  if (!request.out.empty()) fmt::print("table    {}\n", printable(request.out.string()));
+  if (!request.plot.empty()) fmt::print("picture  {}\n", printable(skipped.empty() ? request.plot.string() : skipped));
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "engine/support/parallel.h"
+#include "engine/support/text.h"
 #include "engine/support/whole_number.h"
 #include "tools/dma/commands.h"
 #include "tools/dma/interrupt.h"
@@ -39,7 +40,7 @@ void add_validation(Command reproduce) {
     for (const validation::Claim& c : findings.claims)
       fmt::print("{:<5} {}  {}: paper {}, ours {}\n", c.figure, c.holds ? "holds" : "FAILS", c.claim, c.paper, c.ours);
     for (const std::string& reason : findings.skipped) say(reason);
-    fmt::print("written: {}/validation.md and {} other files\n", request->out, findings.files.size() - 1);
+    fmt::print("written: {}/validation.md and {} other files\n", printable(request->out), findings.files.size() - 1);
   });
 }
 
@@ -86,19 +87,19 @@ void run(const std::string& name, const ExperimentRequest& request) {
       reproduce::reproduce(whole, [&](const reproduce::Progress& p) { return show_progress(p, interrupt); });
   if (isatty(STDERR_FILENO)) std::fputs(kClearLine, stderr);
   if (!report) {
-    fmt::print(stderr, "dma: interrupted; finished units are in {}/units, and the same command goes on from there\n",
-               request.out);
-    throw Exit{kExitBySignal + SIGINT};
+    say(fmt::format("interrupted; finished units are in {}/units, and the same command goes on from there", request.out));
+    throw Exit{kExitBySignal + interrupt.signal()};
   }
-  for (const std::string& reason : report->skipped) fmt::print(stderr, "dma: {}\n", reason);
+  for (const std::string& reason : report->skipped) say(reason);
   if (request.json) {
     fmt::print("{}", readable(reproduce::to_json(*report)));
-    return;
+  } else {
+    for (const reproduce::Section& section : report->sections) print_claims(section);
+    print_claims(report->times);
+    fmt::print("{} of {} claims of the paper hold; written: {}/report.md, report.html and a CSV file per table\n", report->holding(),
+               report->claims(), printable(request.out));
   }
-  for (const reproduce::Section& section : report->sections) print_claims(section);
-  print_claims(report->times);
-  fmt::print("{} of {} claims of the paper hold; written: {}/report.md, report.html and a CSV file per table\n", report->holding(),
-             report->claims(), request.out);
+  if (interrupt.requested()) throw Exit{kExitBySignal + interrupt.signal()};  // after the last unit
 }
 
 void add_experiment(Command reproduce, const std::string& name, const std::string& title) {

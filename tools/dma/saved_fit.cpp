@@ -1,6 +1,7 @@
 #include "tools/dma/saved_fit.h"
 
 #include "engine/support/error.h"
+#include "models/bnn_check.h"
 #include "tools/dma/prediction_table.h"
 
 namespace dma {
@@ -20,7 +21,7 @@ SavedBnn saved_fit(const Bnn& net, const TrainingData& data, const LearnOptions&
   try {
     check_saved(saved);  // as whoever reads the file will
   } catch (const Error& e) {
-    fail("the fit failed: {}; let columns be standardised, use other units, or another --method or --noise", e.what());
+    fail("the fit failed: {}; {}, or another --method or --noise", e.what(), repair_of_numbers(saved.options.standardise));
   }
   return saved;
 }

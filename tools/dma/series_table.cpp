@@ -6,6 +6,7 @@
 #include <cmath>
 #include <iterator>
 
+#include "engine/messages/gaussian.h"
 #include "engine/support/error.h"
 #include "tools/dma/csv.h"
 #include "tools/dma/csv_text.h"

@@ -7,9 +7,9 @@
 #include <memory>
 
 #include "engine/support/error.h"
+#include "engine/support/text.h"
 #include "models/state_space.h"
 #include "tools/dma/commands.h"
-#include "tools/dma/interrupt.h"
 #include "tools/dma/picture.h"
 #include "tools/dma/progress.h"
 #include "tools/dma/series_table.h"
@@ -82,13 +82,11 @@ struct SolvedSeries {
   Smoothed found;
 };
 
-// On a terminal it says how far it has come. Ctrl-C ends it before anything is written.
+// On a terminal it says how far it has come.
 SolvedSeries solve_series(std::vector<Process> processes, const SeriesTable& table, std::size_t forecast) {
-  const InterruptWatch interrupt;
   ProgressLine progress;
   const char* doing = "learning how much it wanders";
   const auto on_solve = [&](int solves, double log_evidence) {
-    if (interrupt.requested()) throw Exit{kExitBySignal + interrupt.signal()};
     progress.show(fmt::format("{} values, {}: {} times solved, log evidence {:.2f}", table.values.size(), doing, solves, log_evidence));
   };
   StateSpace model(std::move(processes), {.on_solve = on_solve});
@@ -116,8 +114,8 @@ void smooth(const SmoothRequest& request) {
     return;
   }
   print_found(table, model, learned, found);
-  if (!request.out.empty()) fmt::print("table    {}\n", request.out.string());
-  if (!request.plot.empty()) fmt::print("picture  {}\n", skipped.empty() ? request.plot.string() : skipped);
+  if (!request.out.empty()) fmt::print("table    {}\n", printable(request.out.string()));
+  if (!request.plot.empty()) fmt::print("picture  {}\n", printable(skipped.empty() ? request.plot.string() : skipped));
 }
 
 }  // namespace

@@ -53,7 +53,7 @@ void run(const UciRequest& request) {
       for (int epochs = 20; epochs <= 200; epochs += 20) options.curve_epochs.push_back(epochs);
     std::size_t done = 0;
     options.on_split = [&](const uci::SplitResult&) {
-      if (terminal) show(fmt::format("\r{}: {} of {} splits", printable(data.name), ++done, data.train.size()));
+      if (terminal) show(fmt::format("\r{}: {} of {} splits", data.name, ++done, data.train.size()));
     };
     results.push_back({data.name, uci::run_protocol(data, request.seed, options)});
     if (terminal) show("\r\033[K");
@@ -71,9 +71,9 @@ void run(const UciRequest& request) {
   }
   fmt::print("\n{}\n", tables);
   if (drawing.skipped.empty())
-    fmt::print("written: {0}/uci.md, {0}/uci.csv, {0}/uci.svg, {0}/uci.png{1}\n", request.out.string(),
-               request.curve ? fmt::format(", {0}/curve.svg, {0}/curve.png", request.out.string()) : "");
-  else fmt::print("written: {0}/uci.md, {0}/uci.csv; {1}\n", request.out.string(), drawing.skipped);
+    fmt::print("written: {0}/uci.md, {0}/uci.csv, {0}/uci.svg, {0}/uci.png{1}\n", printable(request.out.string()),
+               request.curve ? fmt::format(", {0}/curve.svg, {0}/curve.png", printable(request.out.string())) : "");
+  else fmt::print("written: {0}/uci.md, {0}/uci.csv; {1}\n", printable(request.out.string()), printable(drawing.skipped));
 }
 
 }  // namespace

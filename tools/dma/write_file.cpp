@@ -5,14 +5,13 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <csignal>
 #include <cstdlib>
 #include <cstring>
-#include <iterator>
 #include <optional>
 #include <utility>
 
 #include "engine/support/error.h"
+#include "tools/dma/interrupt.h"
 
 namespace dma {
 
@@ -82,31 +81,6 @@ class Descriptor {
 
  private:
   int value_;
-};
-
-volatile std::sig_atomic_t waiting_signal = 0;  // the last that came while it had to wait
-
-// While it lives, signals that would end the program wait, whichever thread they come to: a file beside its name is never left by
-// Ctrl-C.
-class SignalsHeld {
- public:
-  SignalsHeld() {
-    waiting_signal = 0;
-    struct sigaction note = {};
-    note.sa_handler = [](int signal) { waiting_signal = signal; };
-    note.sa_flags = SA_RESTART;
-    for (std::size_t i = 0; i < std::size(kEnding); ++i) sigaction(kEnding[i], &note, &before_[i]);
-  }
-  ~SignalsHeld() {
-    for (std::size_t i = 0; i < std::size(kEnding); ++i) sigaction(kEnding[i], &before_[i], nullptr);
-    if (waiting_signal != 0) ::kill(::getpid(), waiting_signal);
-  }
-  SignalsHeld(const SignalsHeld&) = delete;
-  SignalsHeld& operator=(const SignalsHeld&) = delete;
-
- private:
-  static constexpr int kEnding[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE};
-  struct sigaction before_[std::size(kEnding)] = {};
 };
 
 // The six X become what makes the name new; a name of the greatest length is cut to make room for them.
@@ -224,6 +198,9 @@ void check_outputs(const std::vector<NamedFile>& outputs, const std::vector<Name
     if (outputs[i].path.empty()) continue;
     for (const NamedFile& input : inputs) refuse_same(outputs[i], input, fmt::format("the file that is read as {}", input.option));
     for (std::size_t j = 0; j < i; ++j) refuse_same(outputs[i], outputs[j], fmt::format("also the file for {}", outputs[j].option));
+    std::error_code unknown;
+    if (const fs::path folder = folder_of(outputs[i].path); !fs::exists(folder, unknown) && !unknown)
+      fail("{} '{}': there is no folder '{}'; make it, or name another place", outputs[i].option, outputs[i].path.string(), folder.string());
     check_writable(outputs[i].path);
   }
 }

@@ -26,7 +26,7 @@ struct NamedFile {
   std::filesystem::path path;  // empty: not given
 };
 
-// An Error if an output is one of the files that are read, or another output, or cannot be written.
+// An Error if an output is one of the files that are read, or another output, or in no folder that is there, or cannot be written.
 void check_outputs(const std::vector<NamedFile>& outputs, const std::vector<NamedFile>& inputs);
 
 }  // namespace dma

@@ -5,10 +5,13 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
+#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <sstream>
+#include <thread>
 
 #include "engine/support/error.h"
 
@@ -50,8 +53,12 @@ int run_in(const fs::path& folder, const std::vector<std::string>& arguments) {
     _exit(kNoSuchProgram);
   }
   int status = 0;
-  while (waitpid(process, &status, 0) < 0)
-    if (errno != EINTR) return kNoSuchProgram;
+  bool is_killed = false;
+  for (pid_t ended = 0; (ended = waitpid(process, &status, is_killed ? 0 : WNOHANG)) != process;) {
+    if (ended < 0 && errno != EINTR) return kNoSuchProgram;
+    if (SignalsHeld::is_waiting()) is_killed = kill(process, SIGKILL) == 0;
+    else std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 

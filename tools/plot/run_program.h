@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "tools/dma/interrupt.h"
+
 namespace dma::plot {
 
 // A fresh folder for temporary files that disappears with the object.
@@ -19,12 +21,13 @@ class ScratchFolder {
   std::string read(const std::string& file) const;  // empty if there is none
 
  private:
+  SignalsHeld held_;  // first made, last gone: no signal leaves the folder behind
   std::filesystem::path path_;
 };
 
 inline constexpr int kNoSuchProgram = 127;
 
-// The exit code of the program, whose output goes nowhere; kNoSuchProgram if it cannot be started.
+// The exit code of the program, whose output goes nowhere; kNoSuchProgram if it cannot be started. A signal that waits ends it.
 int run_in(const std::filesystem::path& folder, const std::vector<std::string>& arguments);
 
 }  // namespace dma::plot

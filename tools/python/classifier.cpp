@@ -5,6 +5,7 @@
 
 #include "engine/support/error.h"
 #include "engine/support/text.h"
+#include "models/bnn_check.h"
 #include "models/classifier_file.h"
 #include "tools/dma/classifier_summary.h"
 #include "tools/dma/fit_settings.h"
@@ -58,7 +59,7 @@ void learn(TrainingData& data, const std::vector<std::string>& labels, const Fit
     outcome.model = std::make_shared<FittedClasses>(std::move(saved));
     (void)outcome.model->predict(data.inputs);
   } catch (const Error& e) {
-    fail("the fit failed: {}; let columns be standardised, or use other units", e.what());
+    fail("the fit failed: {}; {}", e.what(), repair_of_numbers(options.standardise));
   }
   outcome.reason = report.reason;
   outcome.line = honest_sentence(outcome.model->saved());

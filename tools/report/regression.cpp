@@ -49,13 +49,6 @@ Judged judged_rows(const FittedRegression& fit) {
   return {"learned", fit.model.predict(fit.data.inputs), &fit.data.outputs};
 }
 
-double share_explained(double rmse, const Eigen::VectorXd& targets) {
-  const double middle = (targets / static_cast<double>(targets.size())).sum();
-  const double spread =
-      (targets.array() - middle).matrix().stableNorm() / std::sqrt(static_cast<double>(targets.size()));
-  return 1 - (rmse / spread) * (rmse / spread);
-}
-
 Json scores_json(const Scores& scores, double explained, std::size_t rows) {
   Json json = to_json(scores);
   json["explained"] = json_number(explained);

@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "engine/support/error.h"
+#include "engine/support/text.h"
 #include "engine/support/whole_number.h"
 
 namespace dma::uci {
@@ -57,7 +58,7 @@ bool is_data_folder(const fs::path& folder) { return fs::is_regular_file(folder 
 
 DataFolder read_data_folder(const fs::path& folder, std::size_t splits) {
   DataFolder data;
-  data.name = fs::weakly_canonical(folder).filename().string();
+  data.name = printable(fs::weakly_canonical(folder).filename().string());
   const auto lines = read_numbers(folder / "data.txt");
   if (lines.empty()) fail("{}: the file holds no numbers", (folder / "data.txt").string());
   Eigen::MatrixXd table(lines.size(), lines[0].size());

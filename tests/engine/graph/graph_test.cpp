@@ -93,3 +93,13 @@ TEST_CASE("graph: whatever is asked of a variable, the id of another graph is re
     CHECK_THROWS_WITH_AS((void)g.without_name(id), doctest::Contains("is not of this graph"), Error);
   }
 }
+
+TEST_CASE("graph: a name that would change what a terminal shows is refused, and its error shows it") {
+  Graph g;
+  const auto x = g.variable("größe");
+  CHECK_THROWS_WITH_AS(g.variable("\x1b[31mred"), "the name of a variable, '\\x1b[31mred', holds control characters; rename it", Error);
+  CHECK_THROWS_WITH_AS(g.observed("a\nb"), doctest::Contains("'a\\x0ab'"), Error);
+  CHECK_THROWS_WITH_AS(g.shared("\u202eabc"), doctest::Contains("control characters"), Error);
+  CHECK_THROWS_WITH_AS(g.factor("copy", {x, x}, {}, {.name = "\x9b"}), doctest::Contains("the name of a factor"), Error);
+  CHECK(g.variables().size() == 1);
+}

@@ -1,9 +1,12 @@
 #include "engine/support/parallel.h"
 
 #include <doctest/doctest.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
+#include <fstream>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -63,3 +66,29 @@ TEST_CASE("crew: many loops, one after the other, do every task once and throw w
     CHECK(after == 10);
   }
 }
+
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // whose own memory would run out
+TEST_CASE("parallel: where the system grants only some threads, they do all of the work") {
+  constexpr std::size_t kAsked = 64, kTasks = 1000;
+  constexpr rlim_t kRoom = 100 << 20;  // for the stacks of a few threads, 8 MiB each
+  std::size_t pages = 0;
+  std::ifstream("/proc/self/statm") >> pages;
+  REQUIRE(pages > 0);
+  rlimit before = {};
+  REQUIRE(getrlimit(RLIMIT_AS, &before) == 0);
+  std::vector<int> alone(kTasks), crewed(kTasks);
+  const rlimit less = {pages * static_cast<rlim_t>(sysconf(_SC_PAGESIZE)) + kRoom, before.rlim_max};
+  REQUIRE(setrlimit(RLIMIT_AS, &less) == 0);
+  parallel_for(kTasks, kAsked, [&](std::size_t i) { ++alone[i]; });
+  std::size_t granted = 0;
+  {
+    Crew crew(kAsked);
+    granted = crew.jobs();
+    crew.run(kTasks, [&](std::size_t i) { ++crewed[i]; });
+  }
+  setrlimit(RLIMIT_AS, &before);
+  CHECK(granted < kAsked);
+  CHECK(alone == std::vector<int>(kTasks, 1));
+  CHECK(crewed == std::vector<int>(kTasks, 1));
+}
+#endif
