@@ -244,11 +244,11 @@ Beta BernoulliDraw::Vmp::to_probability(const Beta& p, const Bernoulli& outcome)
 }
 
 double BernoulliDraw::log_integral(Lanes arrivals) {
-  const AsCategories as(Beta(arrivals[0]), Bernoulli(arrivals[1]));
+  const AsCategories as{Beta(arrivals[0]), Bernoulli(arrivals[1])};
   return CategoricalDraw::log_integral(std::array<Natural, 4>{as.p[0], as.p[1], as.outcome[0], as.outcome[1]});
 }
 double BernoulliDraw::expected_log(Lanes beliefs) {
-  const AsCategories as(Beta(beliefs[0]), Bernoulli(beliefs[1]));
+  const AsCategories as{Beta(beliefs[0]), Bernoulli(beliefs[1])};
   return CategoricalDraw::expected_log(std::array<Natural, 4>{as.p[0], as.p[1], as.outcome[0], as.outcome[1]});
 }
 

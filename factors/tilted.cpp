@@ -6,6 +6,7 @@
 #include <limits>
 #include <optional>
 
+#include "factors/gauss_hermite.h"
 #include "factors/normal.h"
 
 namespace dma {
@@ -19,8 +20,8 @@ constexpr int kMostSteps = 200;
 constexpr int kScanSide = 24;
 constexpr double kScanStep = 0.5;
 constexpr std::size_t kMostHints = 8;
-// How far f is looked at to tell whether it varies at all, and the variation of log f below which rounding would exceed
-// the error of derivatives by differences (both are then about 1e-8 of the message).
+// How far f is looked at to tell whether it varies at all, and the variation of log f below which 1 / V - 1 would be mostly
+// rounding.
 constexpr double kLooks[] = {1, 3, 8}, kWeak = 1e-7;
 // Of the precision that arrives: what a message has whose own would be negative.
 constexpr double kLeastShare = 1e-6;
@@ -93,40 +94,30 @@ Peaks find_peaks(const TiltedWeight& weight, std::span<const double> hints) {
   return peaks;
 }
 
-// log f from a step to either side, and how much it varies over it.
-struct Differences {
-  double step, slope, bend, variation;
-  bool is_finite;
-  Differences(const LogFactor& f, double at_0, double s) : step(s) {
-    const double above = f(s), below = f(-s), odd = 0.5 * (above - below), even = above - 2 * at_0 + below;
-    slope = odd / s, bend = even / (s * s);
-    variation = odd * odd + std::abs(even);
-    is_finite = std::isfinite(above) && std::isfinite(below);
-  }
-};
-
-// Where log f is linear or quadratic to within rounding over the width of phi. The step is widened until f varies
-// visibly.
+// Where log f hardly varies within the width of phi: with g = f / f(0) - 1, M = E[t g] and 1 - V = M^2 - E[(t^2 - 1) g], both
+// over 1 + E[g].
 std::optional<Tilted> weak_tilt(const LogFactor& f) {
-  constexpr int kWidenings = 40;
   const double at_0 = f(0);
   if (!std::isfinite(at_0)) return {};
-  std::optional<Differences> d;
   for (const double look : kLooks) {
-    d.emplace(f, at_0, look);
-    if (!d->is_finite || !(d->variation < kWeak)) return {};
+    const double above = f(look) - at_0, below = f(-look) - at_0, odd = 0.5 * (above - below);
+    if (!(odd * odd + std::abs(above + below) < kWeak)) return {};
   }
-  for (int i = 0; i < kWidenings && d->variation < kWeak; ++i) {
-    const Differences wider(f, at_0, 4 * d->step);
-    if (!wider.is_finite) break;
-    d = wider;
+  const GaussHermite& rule = GaussHermite::coarse(2);  // its nodes lie within the looks
+  double mass = 1, first = 0, bent = 0;
+  for (std::size_t i = 0; i < rule.size(); ++i) {
+    const double t = rule.node(i), g = rule.weight(i) * std::expm1(f(t) - at_0);
+    mass += g, first += g * t, bent += g * (t * t - 1);
   }
-  if (d->variation < kWeak) d->slope = d->bend = 0;
+  double mean = first / mass, lost = mean * mean - bent / mass;
+  const double rounding = 16 * std::numeric_limits<double>::epsilon() * std::abs(at_0);
+  if (std::abs(mean) <= rounding) mean = 0;
+  if (std::abs(lost) <= rounding) lost = 0;
   return Tilted{.found = true,
-                .log_mass = at_0 - 0.5 * std::log1p(-d->bend) + 0.5 * d->slope * d->slope / (1 - d->bend),
-                .mean = d->slope / (1 - d->bend),
-                .tau = d->slope,
-                .rho = -d->bend};
+                .log_mass = at_0 + std::log(mass),
+                .mean = mean,
+                .tau = mean / (1 - lost),
+                .rho = lost / (1 - lost)};
 }
 
 }  // namespace

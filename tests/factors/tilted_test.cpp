@@ -70,6 +70,24 @@ TEST_CASE(
   CHECK_FALSE(is_valid(tilted_message(tilt([](double) { return -kInfinity; }), arrived)));
 }
 
+TEST_CASE("tilted: far out in its flat part a factor says next to nothing") {
+  // The logistic likelihood of x ~ N(m, v): log f is -exp(-x) there, and E[t (f - f(0))] = -sd exp(-m + v / 2).
+  for (const double m : {20.0, 51.7, 483.0, 163'127.0})
+    for (const double sd : {0.05, 0.6, 1.5}) {
+      CAPTURE(m);
+      CAPTURE(sd);
+      const auto log_f = [&](double t) { return -std::log1p(std::exp(-(m + t * sd))); };
+      const Tilted t = tilt(log_f);
+      const double exact = sd * std::exp(-m + 0.5 * sd * sd);
+      CHECK(t.found);
+      CHECK(t.mean == doctest::Approx(exact).epsilon(1e-6));
+      CHECK(t.log_mass == doctest::Approx(-std::exp(-m + 0.5 * sd * sd)).epsilon(1e-6));
+      CHECK(t.rho == doctest::Approx(exact * sd).epsilon(1e-5));
+      const Tilted moved = tilt([&](double u) { return log_f(u) - 1e5; });  // a large constant drowns it
+      CHECK(std::abs(moved.mean) < 1e-9 + 2 * exact);
+    }
+}
+
 TEST_CASE("tilted: a linear log f moves the mean and counts nothing") {
   for (const double slope : {1e-5, 0.3, 4.0}) {
     const GaussianOrFallback message = tilted_message(tilt([=](double t) { return slope * t; }), kStandard);

@@ -302,7 +302,7 @@ TEST_CASE("state: a value that a likelihood cannot have is refused by name, and 
     Graph g;
     const auto x = g.variable("x", values.size()), y = g.observed("y", values.size());
     g.factor("gaussian_prior", {x}, {{"mean", 0.0}, {"variance", 1.0}});
-    g.factor(kind, {x, y}, {}, {.name = "seen"});
+    g.factor(kind, {x, y}, {}, {.name = "seen", .method = "ep"});
     const Plan plan = compile(g, flooding(), standard_registry());
     State state(plan);
     try {
