@@ -58,13 +58,15 @@ class Largest {
     top_ = log_weight(mode_);
   }
 
-  // visit(t, weight) over the range that matters; the weights have the integral exp(the result). A panel is halved until its
-  // mass is known, and with `of_others` how much of it each other score feels: a narrow one is a step within a wide panel.
+  // visit(t, weight) over the range that matters; the weights have the integral exp(the result). A panel is halved
+  // until its mass is known, and with `of_others` how much of it each other score feels: a narrow one is a step within
+  // a wide panel.
   template <class Visit>
   double integrate(bool of_others, const Visit& visit) const {
     const std::vector<double>& ends = cut();
     double whole = 0, mass = 0;
-    for (std::size_t i = 0; i + 1 < ends.size(); ++i) whole += quadrature::Panel(weight(), ends[i], ends[i + 1]).estimate().value;
+    for (std::size_t i = 0; i + 1 < ends.size(); ++i)
+      whole += quadrature::Panel(weight(), ends[i], ends[i + 1]).estimate().value;
     std::size_t halvings = kHalvingsPerScore * scores_.size();
     for (std::size_t i = 0; i + 1 < ends.size(); ++i)
       mass += refine(quadrature::Panel(weight(), ends[i], ends[i + 1]), whole, of_others, visit, halvings);
@@ -78,8 +80,8 @@ class Largest {
   }
 
  private:
-  // The range that matters, cut at the mode and on both sides of every score that is much narrower than this one: the points
-  // of a panel do not see the end of a step that hides beyond the last of them.
+  // The range that matters, cut at the mode and on both sides of every score that is much narrower than this one: the
+  // points of a panel do not see the end of a step that hides beyond the last of them.
   const std::vector<double>& cut() const {
     constexpr double kNarrow = 0.2, kWidth = 9;  // beyond nine standard deviations 1e-19 of a step is left
     thread_local std::vector<double> ends;
@@ -99,7 +101,8 @@ class Largest {
   static constexpr std::size_t kHalvingsPerScore = 200;
 
   template <class Visit>
-  double refine(const quadrature::Panel& panel, double whole, bool of_others, const Visit& visit, std::size_t& halvings) const {
+  double refine(const quadrature::Panel& panel, double whole, bool of_others, const Visit& visit,
+                std::size_t& halvings) const {
     if (halvings > 0 && !is_known(panel, whole, of_others)) {
       --halvings;
       const double middle = 0.5 * (panel.low + panel.high);
@@ -199,7 +202,8 @@ void Argmax::to_scores(Scores scores, std::span<const CategoricalLane> of_class,
   std::vector<double>& shares = memory.logs;
   shares.resize(count);
   Categorical::logs(of_class, shares.data());
-  if (std::ranges::count(shares, shares[0]) == static_cast<std::ptrdiff_t>(count)) return;  // nothing is known of the class
+  if (std::ranges::count(shares, shares[0]) == static_cast<std::ptrdiff_t>(count))
+    return;  // nothing is known of the class
   for (std::size_t c = 0; c < count; ++c)
     if (shares[c] > -kInfinity) shares[c] += log_mass_of(memory.scores, c);
   if (std::ranges::max(shares) == -kInfinity) return;

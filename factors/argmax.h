@@ -1,5 +1,5 @@
-// K classes: the class is the largest of u_k = x_k + N(0, noise), the multinomial probit. Given the largest, u_c, the others
-// are independent and below it, so that with N(m_k, v_k) arriving on the scores and s_k^2 = v_k + noise
+// K classes: the class is the largest of u_k = x_k + N(0, noise), the multinomial probit. Given the largest, u_c, the
+// others are independent and below it, so that with N(m_k, v_k) arriving on the scores and s_k^2 = v_k + noise
 //
 //   Z_c = integral of N(u; m_c, s_c^2) prod_{j != c} Phi((u - m_j) / s_j) du
 //
@@ -7,8 +7,8 @@
 // that are halved until all is known to rounding, however different the widths s_k are.
 //
 //   to class   log Z_c: exact
-//   to scores  the moments of sum_c w_c Z_c tilted_c, w what arrives from the class, divided by what arrives (EP). With the
-//              class known they are always proper; where they are not, nothing is said, which is counted.
+//   to scores  the moments of sum_c w_c Z_c tilted_c, w what arrives from the class, divided by what arrives (EP). With
+//              the class known they are always proper; where they are not, nothing is said, which is counted.
 #pragma once
 
 #include <span>

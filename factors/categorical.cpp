@@ -30,8 +30,10 @@ std::vector<double> log_probabilities(Lanes message) {
 
 std::vector<double> probabilities(Lanes message) {
   std::vector<double> p = logs_of(message);
-  if (std::ranges::max(p) == -kInfinity) std::ranges::fill(p, 0.0);
-  else to_shares(p);
+  if (std::ranges::max(p) == -kInfinity)
+    std::ranges::fill(p, 0.0);
+  else
+    to_shares(p);
   return p;
 }
 

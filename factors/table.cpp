@@ -17,8 +17,8 @@ namespace dma {
 namespace {
 
 // Sums of products of weights are formed in doubles, the largest weight of each message being 1. What comes out below
-// kSmallest may have lost terms to underflow, or all of it; it is formed again in wide numbers, so that 0 is a true zero. Above
-// it, what is lost of 2^32 terms is less than 1e-20 of the sum.
+// kSmallest may have lost terms to underflow, or all of it; it is formed again in wide numbers, so that 0 is a true
+// zero. Above it, what is lost of 2^32 terms is less than 1e-20 of the sum.
 constexpr double kSmallest = 1e-290;
 
 // Working memory that is kept: after the first messages of a thread nothing is allocated.
@@ -36,14 +36,16 @@ TableMemory<Number>& table_memory() {
 void put_weight(double log, double& out) { out = std::exp(log); }
 void put_weight(double log, WideNumber& out) { out = WideNumber::from_log(log); }
 
-// The weights of a message from its logarithms, the largest being 1. Returns the log of their sum, -inf where all is forbidden.
+// The weights of a message from its logarithms, the largest being 1. Returns the log of their sum, -inf where all is
+// forbidden.
 template <class Lane, class Number>
 double weigh(std::span<const Lane> message, Number* out) {
   thread_local std::vector<double> logs;
   logs.resize(message.size());
   Categorical::logs(message, logs.data());
   const double largest = std::ranges::max(logs);
-  for (std::size_t k = 0; k < message.size(); ++k) put_weight(largest == -kInfinity ? largest : logs[k] - largest, out[k]);
+  for (std::size_t k = 0; k < message.size(); ++k)
+    put_weight(largest == -kInfinity ? largest : logs[k] - largest, out[k]);
   return log_sum_exp(logs) - (largest == -kInfinity ? 0 : largest);
 }
 
@@ -109,7 +111,7 @@ std::span<const double> logs_of(const Sum& sum) {
 void put_into_lanes(std::span<const double> logs, std::span<CategoricalLane> out) {
   const double largest = std::ranges::max(logs);
   for (std::size_t k = 0; k < out.size(); ++k)
-    out[k] = logs[k] > -kInfinity      ? CategoricalLane(logs[k] - largest, 0)
+    out[k] = logs[k] > -kInfinity   ? CategoricalLane(logs[k] - largest, 0)
              : largest > -kInfinity ? CategoricalLane::forbidden()
                                     : CategoricalLane(std::nan(""), 0);
 }
@@ -135,8 +137,10 @@ std::vector<double> Table::prepare(std::span<const double> given, const PortLane
   std::uint32_t rows = 1;
   for (const std::uint32_t categories : parents) rows = multiply_sizes(rows, categories, what);
   if (const std::uint32_t expected = multiply_sizes(rows, child, what); given.size() != expected)
-    fail("{} numbers are given; {} are expected: {} combinations of the parents, and for each the {} categories of the child",
-         given.size(), expected, rows, child);
+    fail(
+        "{} numbers are given; {} are expected: {} combinations of the parents, and for each the {} categories of the "
+        "child",
+        given.size(), expected, rows, child);
   for (std::size_t r = 0; r < rows; ++r) try {
       check_probabilities(given.subspan(r * child, child), child);
     } catch (const Error& error) {

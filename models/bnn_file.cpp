@@ -18,7 +18,8 @@ namespace {
 
 constexpr std::string_view kModelFormat = "dma-bnn", kCheckpointFormat = "dma-bnn-checkpoint";
 constexpr std::uint64_t kVersion = 1;
-constexpr std::array<std::string_view, 6> kStops = {"tolerance", "patience", "limit", "interrupted", "least_gain", "diverged"};
+constexpr std::array<std::string_view, 6> kStops = {"tolerance",   "patience",   "limit",
+                                                    "interrupted", "least_gain", "diverged"};
 
 template <class Values>
 Json numbers(const Values& values) {

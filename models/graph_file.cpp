@@ -100,9 +100,12 @@ std::vector<std::optional<double>> observed_values(const Node& node) {
   std::vector<std::optional<double>> values;
   for (std::size_t i = 0; i < node.json().size(); ++i) {
     const Node element = node.at(i);
-    if (element.json().is_null()) values.insert(values.end(), each, std::nullopt);
-    else if (!element.json().is_array()) values.push_back(one(element));
-    else for (std::size_t k = 0; k < element.json().size(); ++k) values.push_back(one(element.at(k)));
+    if (element.json().is_null())
+      values.insert(values.end(), each, std::nullopt);
+    else if (!element.json().is_array())
+      values.push_back(one(element));
+    else
+      for (std::size_t k = 0; k < element.json().size(); ++k) values.push_back(one(element.at(k)));
   }
   return values;
 }
@@ -221,8 +224,10 @@ Json numbers_json(const ParameterValue& value) {
 void GraphFile::observe(State& state) const {
   for (const auto& [variable, values] : observations) {
     const bool is_missing = std::ranges::none_of(values, [](const auto& value) { return value.has_value(); });
-    if (is_missing && values.size() == state.plan()->variable(variable).elements()) state.observe(variable, std::nullopt);
-    else state.observe(variable, values);
+    if (is_missing && values.size() == state.plan()->variable(variable).elements())
+      state.observe(variable, std::nullopt);
+    else
+      state.observe(variable, values);
   }
 }
 

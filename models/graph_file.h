@@ -15,8 +15,8 @@
 //     "schedule": "flooding", "method": "ep"
 //   }
 //
-// A connection is the name of a variable, or an object with "variable" and, if wanted, "port" and "reach": identical, row,
-// column, all_to_one, gather (with "table"), shift (with "lag"). A factor may have a "name", a "method" and a
+// A connection is the name of a variable, or an object with "variable" and, if wanted, "port" and "reach": identical,
+// row, column, all_to_one, gather (with "table"), shift (with "lag"). A factor may have a "name", a "method" and a
 // "damping" of its own; a variable may be "shared"; "description" is free text.
 #pragma once
 

@@ -102,8 +102,8 @@ HiddenMarkov::Learned HiddenMarkov::learn(Values values, const LearnOptions& opt
     ++learned.iterations;
     const double gain = found.log_evidence - learned.log_evidence;
     if (!(gain >= -kRounding * (1 + std::abs(learned.log_evidence)))) {
-      learned.fault = fmt::format("step {} took the log evidence from {} to {}", learned.iterations, learned.log_evidence,
-                                  found.log_evidence);
+      learned.fault = fmt::format("step {} took the log evidence from {} to {}", learned.iterations,
+                                  learned.log_evidence, found.log_evidence);
       *this = before;
       return learned;
     }

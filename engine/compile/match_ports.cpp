@@ -227,9 +227,12 @@ void check_families(const Variables& variables, const Graph::Factor& factor, con
     }
 }
 
-std::uint32_t terms_of(const Variables& variables, const Graph::Factor& factor, const Connection& c, std::uint32_t slots) {
+std::uint32_t terms_of(const Variables& variables, const Graph::Factor& factor, const Connection& c,
+                       std::uint32_t slots) {
   const bool has_table = c.reach == Reach::gather || c.reach == Reach::given;
-  const auto what = [&] { return fmt::format("{}: the entries of the table of '{}'", where(factor), variables[c.variable.value].name); };
+  const auto what = [&] {
+    return fmt::format("{}: the entries of the table of '{}'", where(factor), variables[c.variable.value].name);
+  };
   const std::uint32_t size = has_table ? checked_size(c.entries(), what) : variables[c.variable.value].elements();
   if (c.reach == Reach::all_to_one || c.reach == Reach::column) return size;
   if (c.reach == Reach::row || c.reach == Reach::shift) return 1;

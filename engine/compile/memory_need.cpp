@@ -10,9 +10,10 @@ namespace dma {
 namespace {
 
 // As measured with `dma infer`, whose graphs keep all their messages and are asked for beliefs and evidence.
-constexpr double kBytesPerElement = 150, kBytesPerMessage = 90, kBytesPerParameter = 40, kBytesPerNode = 500;
+constexpr double kBytesPerElement = 150, kBytesPerMessage = 120, kBytesPerParameter = 40, kBytesPerNode = 500;
 
-double messages_of_slot(const Resolved& graph, const Graph::Factor& factor, const Kind& kind, std::uint32_t slots, const PortEnds& ports) {
+double messages_of_slot(const Resolved& graph, const Graph::Factor& factor, const Kind& kind, std::uint32_t slots,
+                        const PortEnds& ports) {
   double messages = 0;
   for (std::size_t p = 0; p < ports.size(); ++p)
     for (const Connection* c : ports[p]) {
@@ -33,7 +34,8 @@ MemoryNeed memory_need(const Graph& graph, const Registry& registry) {
   };
   const Resolved resolved = resolve_variables(graph, registry);
   for (const auto& v : resolved.variables)
-    add(kBytesPerElement * v.size, [&] { return fmt::format("variable '{}': {} elements of {}", v.name, v.elements(), v.family.text()); });
+    add(kBytesPerElement * v.size,
+        [&] { return fmt::format("variable '{}': {} elements of {}", v.name, v.elements(), v.family.text()); });
   PortEnds ports;
   for (const Graph::Factor& factor : graph.factors()) {
     const Kind& kind = registry.kind(factor.kind);

@@ -24,7 +24,8 @@ IndexMap simplified(IndexMap map) {
   const auto size = static_cast<std::uint32_t>(table.size());
   while (run < size && table[run] == base) ++run;
   while (period * run < size && table[period * run] != base) ++period;
-  const std::uint32_t modulus = period * run >= size && run < size ? IndexMap::kWhole : static_cast<std::uint32_t>(period);
+  const std::uint32_t modulus =
+      period * run >= size && run < size ? IndexMap::kWhole : static_cast<std::uint32_t>(period);
   const IndexMap affine{base, run == size ? 1 : static_cast<std::uint32_t>(run), run == size ? 1 : modulus};
   return equals(table, affine) ? affine : map;
 }

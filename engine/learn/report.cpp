@@ -8,9 +8,9 @@
 namespace dma {
 
 std::string LearnReport::line() const {
-  constexpr std::string_view kReasons[] = {"the log-likelihood settled", "the log-likelihood no longer improved",
-                                           "the limit of epochs was reached", "it was interrupted",
-                                           "the log-likelihood hardly rose any more", "the log-likelihood is not a number"};
+  constexpr std::string_view kReasons[] = {
+      "the log-likelihood settled", "the log-likelihood no longer improved",   "the limit of epochs was reached",
+      "it was interrupted",         "the log-likelihood hardly rose any more", "the log-likelihood is not a number"};
   const EpochRecord last = epochs.empty() ? EpochRecord{} : epochs.back();
   std::string text =
       fmt::format("stopped after epoch {} because {}: train log-likelihood {:.4f}, {} messages refused, {} replaced",

@@ -174,8 +174,8 @@ class BetheEnergy {
     add_normaliser(v, belief, 1, "the belief");
     add_normaliser(v, context, -1, "the context");
   }
-  // Of an element that one factor fixes, each other message m counts with -log m(location). Where several factors fix it,
-  // each hears the point mass of another, and a value that has a probability needs nothing more.
+  // Of an element that one factor fixes, each other message m counts with -log m(location). Where several factors fix
+  // it, each hears the point mass of another, and a value that has a probability needs nothing more.
   void add_point(std::uint32_t v, std::uint32_t e, const Natural& point) {
     const auto& variable = plan_.variables[v];
     const auto points = std::ranges::count_if(at_[e], [&](std::uint32_t slot) { return state_.message(slot).is_point(); });
@@ -227,10 +227,13 @@ class BetheEnergy {
   bool has_loops_ = false, has_bound_ = false;
 };
 
-// Exact is what is a number and has no reason not to be; -inf is one only if an impossible observation `may_be_impossible`.
+// Exact is what is a number and has no reason not to be; -inf is one only if an impossible observation
+// `may_be_impossible`.
 Evidence checked(Evidence found, bool may_be_impossible) {
-  if (std::isnan(found.log_value)) fail("no evidence: a part of it is not a number; give every variable a proper prior");
-  if (found.log_value == kInfinity) found.why = "infinite: a variable is known exactly where only a density is asked for";
+  if (std::isnan(found.log_value))
+    fail("no evidence: a part of it is not a number; give every variable a proper prior");
+  if (found.log_value == kInfinity)
+    found.why = "infinite: a variable is known exactly where only a density is asked for";
   if (found.log_value == -kInfinity && !may_be_impossible) found.why = "it is below the range of a double";
   found.is_exact = found.why.empty();
   return found;

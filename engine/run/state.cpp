@@ -132,8 +132,10 @@ void State::observe(VariableId variable, std::span<const std::optional<double>> 
   for (std::size_t i = 0; i < values.size(); ++i) {
     const std::size_t element = i / each;
     if (values[i].has_value() != values[element * each].has_value())
-      fail("variable '{}', element {}: some of its {} numbers are missing; give all of them, or none", v.name, element, each);
-    numbers.push_back((values[i] ? values[i] : values[first + i % each]).value_or(0));  // one that the variable can have
+      fail("variable '{}', element {}: some of its {} numbers are missing; give all of them, or none", v.name, element,
+           each);
+    numbers.push_back(
+        (values[i] ? values[i] : values[first + i % each]).value_or(0));  // one that the variable can have
   }
   observe(variable, numbers);
   for (std::size_t i = 0; i < values.size(); i += each)

@@ -1,5 +1,5 @@
-// A number that is not negative, with the digits of a double and an exponent that never overflows or underflows: what sums of
-// products of many probabilities need.
+// A number that is not negative, with the digits of a double and an exponent that never overflows or underflows: what
+// sums of products of many probabilities need.
 #pragma once
 
 #include <algorithm>
@@ -37,7 +37,8 @@ struct WideNumber {
     if (mantissa == 0) return *this = other;
     if (other.exponent > exponent) std::swap(*this, other);
     constexpr double kNothing = -1100;  // beyond this distance no digit of the sum is touched
-    if (const double below = other.exponent - exponent; below > kNothing) mantissa += std::ldexp(other.mantissa, static_cast<int>(below));
+    if (const double below = other.exponent - exponent; below > kNothing)
+      mantissa += std::ldexp(other.mantissa, static_cast<int>(below));
     return *this;
   }
 };

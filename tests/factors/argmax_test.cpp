@@ -165,14 +165,16 @@ TEST_CASE("argmax: scores of very different widths: of two classes the probit's 
         for (std::size_t k = 0; k < 2; ++k) {
           const double gain = v[k] / spread;
           const Gaussian belief = scores[k] * said[k];
-          CHECK(std::abs(belief.mean() - (scores[k].mean() + (k == 1 ? 1 : -1) * gain * hazard)) < 1e-9 * (scores[k].sd() + std::abs(belief.mean())));
+          CHECK(std::abs(belief.mean() - (scores[k].mean() + (k == 1 ? 1 : -1) * gain * hazard)) <
+                1e-9 * (scores[k].sd() + std::abs(belief.mean())));
           CHECK(belief.variance() == doctest::Approx(v[k] - gain * gain * hazard * (hazard + t)).epsilon(1e-7));
         }
       }
 }
 
 TEST_CASE("argmax: scores of very different widths: of three classes the integral, cut where each score is") {
-  const std::vector<Gaussian> scores = {Gaussian::from_moments(0.3, 1e4), Gaussian::from_moments(5, 1), Gaussian::from_moments(4.5, 1e-3)};
+  const std::vector<Gaussian> scores = {Gaussian::from_moments(0.3, 1e4), Gaussian::from_moments(5, 1),
+                                        Gaussian::from_moments(4.5, 1e-3)};
   constexpr double kNoise = 1e-3;
   std::vector<CategoricalLane> out(3);
   Argmax::to_class(scores, {kNoise}, out);

@@ -125,7 +125,8 @@ TEST_CASE("mixture: a message to a mean that EP cannot send is replaced, and the
   CHECK(run(plan, state).replaced == 0);
 }
 
-TEST_CASE("mixture: categories whose weights differ by more than a double can hold are still told apart, by Bayes' rule") {
+TEST_CASE(
+    "mixture: categories whose weights differ by more than a double can hold are still told apart, by Bayes' rule") {
   // The first number is for category 0 by 900 nats, the second for category 1 by 2500: each alone underflows.
   const double apart = std::sqrt(1800.0);
   Graph g;
@@ -142,7 +143,8 @@ TEST_CASE("mixture: categories whose weights differ by more than a double can ho
   state.observe(second, 100.0);
   CHECK(run(plan, state).converged());
   const auto log_of = [&](double of_first, double prior) {
-    return std::log(0.5) + log_density(Gaussian::from_moments(of_first, 1), 0) + log_density(Gaussian::from_moments(prior, 2), 100);
+    return std::log(0.5) + log_density(Gaussian::from_moments(of_first, 1), 0) +
+           log_density(Gaussian::from_moments(prior, 2), 100);
   };
   const double zero = log_of(0, 0), one = log_of(apart, 100);  // category 1, by 1600 nats
   CHECK(one - zero > 1500);

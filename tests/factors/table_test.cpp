@@ -273,16 +273,22 @@ TEST_CASE("table: weights beyond the range of a double are no zeros, and zeros o
     }
     for (std::size_t k = 0; k < 8; ++k) logs.push_back(random() % 6 == 0 ? -kInfinity : far(random));
     std::vector<CategoricalLane> lanes;
-    for (const double log : logs) lanes.push_back(log == -kInfinity ? CategoricalLane::forbidden() : CategoricalLane(log, 0));
+    for (const double log : logs)
+      lanes.push_back(log == -kInfinity ? CategoricalLane::forbidden() : CategoricalLane(log, 0));
     const auto prepared = Table::prepare(table, {{3, 3}, {2}});
-    std::vector<double> to[3] = {std::vector<double>(3, -kInfinity), std::vector<double>(3, -kInfinity), std::vector<double>(2, -kInfinity)};
+    std::vector<double> to[3] = {std::vector<double>(3, -kInfinity), std::vector<double>(3, -kInfinity),
+                                 std::vector<double>(2, -kInfinity)};
     double in_all = -kInfinity, of_messages[3] = {-kInfinity, -kInfinity, -kInfinity};
-    const auto add = [](double& sum, double log) { const double pair[] = {sum, log}; sum = log_sum_exp(pair); };
+    const auto add = [](double& sum, double log) {
+      const double pair[] = {sum, log};
+      sum = log_sum_exp(pair);
+    };
     for (std::size_t a = 0; a < 3; ++a)
       for (std::size_t b = 0; b < 3; ++b)
         for (std::size_t k = 0; k < 2; ++k) {
           const double p = std::log(table[(a * 3 + b) * 2 + k]);
-          add(to[0][a], p + logs[3 + b] + logs[6 + k]), add(to[1][b], p + logs[a] + logs[6 + k]), add(to[2][k], p + logs[a] + logs[3 + b]);
+          add(to[0][a], p + logs[3 + b] + logs[6 + k]), add(to[1][b], p + logs[a] + logs[6 + k]),
+              add(to[2][k], p + logs[a] + logs[3 + b]);
           add(in_all, p + logs[a] + logs[3 + b] + logs[6 + k]);
         }
     for (std::size_t k = 0; k < 8; ++k) add(of_messages[k < 3 ? 0 : k < 6 ? 1 : 2], logs[k]);
@@ -294,15 +300,21 @@ TEST_CASE("table: weights beyond the range of a double are no zeros, and zeros o
       const double largest = std::ranges::max(to[target]);
       for (std::size_t k = 0; k < to[target].size(); ++k) {
         const CategoricalLane& lane = out[3 * target + k];
-        if (largest == -kInfinity) CHECK(std::isnan(lane.tau));
-        else if (to[target][k] == -kInfinity) CHECK(lane == CategoricalLane::forbidden());
-        else CHECK(lane.tau == doctest::Approx(to[target][k] - largest).epsilon(1e-12));
+        if (largest == -kInfinity)
+          CHECK(std::isnan(lane.tau));
+        else if (to[target][k] == -kInfinity)
+          CHECK(lane == CategoricalLane::forbidden());
+        else
+          CHECK(lane.tau == doctest::Approx(to[target][k] - largest).epsilon(1e-12));
       }
     }
     const std::vector<Natural> arrivals(lanes.begin(), lanes.end());
-    const double found = Table::log_integral(arrivals, {prepared}), expected = in_all - of_messages[0] - of_messages[1] - of_messages[2];
-    if (in_all == -kInfinity) CHECK(found == -kInfinity);
-    else CHECK(found == doctest::Approx(expected).epsilon(1e-12));
+    const double found = Table::log_integral(arrivals, {prepared}),
+                 expected = in_all - of_messages[0] - of_messages[1] - of_messages[2];
+    if (in_all == -kInfinity)
+      CHECK(found == -kInfinity);
+    else
+      CHECK(found == doctest::Approx(expected).epsilon(1e-12));
   }
 }
 
@@ -322,7 +334,8 @@ TEST_CASE("table: a number of combinations that no computer counts is refused, w
   const auto refused = [](const std::vector<std::size_t>& parents, std::vector<double> numbers) {
     Graph g;
     std::vector<Connection> ends;
-    for (const std::size_t categories : parents) ends.emplace_back(g.variable("", 1, fmt::format("categorical({})", categories)));
+    for (const std::size_t categories : parents)
+      ends.emplace_back(g.variable("", 1, fmt::format("categorical({})", categories)));
     ends.emplace_back(g.variable("", 1, "categorical(2)"));
     g.factor("table", ends, {{"probability", std::move(numbers)}}, {.name = "f"});
     try {
@@ -334,9 +347,12 @@ TEST_CASE("table: a number of combinations that no computer counts is refused, w
   };
   // The product is 2^64 + 230.
   CHECK(refused({2, 3, 19, 41, 97, 7103, 69341, 82609}, std::vector<double>(460, 0.5)) ==
-        "factor 'f' (table): parameter 'probability': the numbers for parents of 2, 3, 19, 41, 97, 7103, 69341, 82609 categories "
-        "and a child of 2 number 223301868727494, more than the 4294967294 a plan can count; make it smaller, or split the model");
-  CHECK(refused(std::vector<std::size_t>(64, 2), {}).find("more than the 4294967294 a plan can count") != std::string::npos);
+        "factor 'f' (table): parameter 'probability': the numbers for parents of 2, 3, 19, 41, 97, 7103, 69341, 82609 "
+        "categories "
+        "and a child of 2 number 223301868727494, more than the 4294967294 a plan can count; make it smaller, or split "
+        "the model");
+  CHECK(refused(std::vector<std::size_t>(64, 2), {}).find("more than the 4294967294 a plan can count") !=
+        std::string::npos);
 }
 
 TEST_CASE("table: numbers that do not fit are refused by the name of the factor") {

@@ -84,7 +84,8 @@ TEST_CASE("mixture of Gaussians: the seed fixes everything; equal rows and const
   CHECK(one.variance.minCoeff() > 0);
 }
 
-TEST_CASE("mixture of Gaussians: a row far from all others leaves components, a finite likelihood and shares with sum one") {
+TEST_CASE(
+    "mixture of Gaussians: a row far from all others leaves components, a finite likelihood and shares with sum one") {
   Eigen::MatrixXd x = clusters(40, (Eigen::MatrixXd(2, 1) << -2, 2).finished(), 0.01, 3);
   x(7, 0) = 1e9;
   for (const std::size_t components : {0u, 1u, 2u, 3u}) {

@@ -70,10 +70,12 @@ TEST_CASE("graph file: a key that stands twice is refused with its place") {
   CHECK(parse_graph(R"({"variables": {"x": {}}, "factors": [)" + factor + "," + factor + "]}").graph.factors().size() == 2);
 }
 
-TEST_CASE("graph file: the probabilities of a Dirichlet variable are observed as lists, and null where they are missing") {
+TEST_CASE(
+    "graph file: the probabilities of a Dirichlet variable are observed as lists, and null where they are missing") {
   const auto solved = [](const std::string& size, const std::string& observed) {
     const GraphFile file = parse_graph(R"json({"variables": {"z": {"family": "categorical(3)", "size": )json" + size +
-                                       R"json(}, "p": {"family": "dirichlet(3)", "size": )json" + size + R"json(, "observed": )json" + observed +
+                                       R"json(}, "p": {"family": "dirichlet(3)", "size": )json" + size +
+                                       R"json(, "observed": )json" + observed +
                                        R"json(}}, "factors": [
       {"kind": "dirichlet_prior", "connects": ["p"], "parameters": {"concentration": [1, 2, 3]}},
       {"kind": "categorical_draw", "connects": ["p", "z"]}]})json");
@@ -93,7 +95,8 @@ TEST_CASE("graph file: the probabilities of a Dirichlet variable are observed as
   const double density = std::log(60 * 0.3 * 0.5 * 0.5);  // of dirichlet(1, 2, 3) at (0.2, 0.3, 0.5)
   const auto one = solved("1", "[0.2, 0.3, 0.5]");
   CHECK(one[0] == doctest::Approx(density).epsilon(1e-12));
-  for (const std::size_t k : {0u, 1u, 2u}) CHECK(one[1 + k] == doctest::Approx(std::array{0.2, 0.3, 0.5}[k]).epsilon(1e-12));
+  for (const std::size_t k : {0u, 1u, 2u})
+    CHECK(one[1 + k] == doctest::Approx(std::array{0.2, 0.3, 0.5}[k]).epsilon(1e-12));
   const auto two = solved("2", "[null, [0.2, 0.3, 0.5]]");
   for (const std::size_t k : {0u, 1u, 2u}) {
     CHECK(two[k] == doctest::Approx(std::array{1, 2, 3}[k] / 6.0).epsilon(1e-12));  // the mean of the prior
@@ -101,6 +104,6 @@ TEST_CASE("graph file: the probabilities of a Dirichlet variable are observed as
   }
   CHECK_THROWS_WITH_AS(solved("1", "[0.2, null, 0.5]"),
                        "variable 'p', element 0: some of its 3 numbers are missing; give all of them, or none", Error);
-  CHECK_THROWS_WITH_AS(solved("1", "[0.2, 0.8]"),
-                       "variable 'p' was given 2 values but has 1 elements of 3 numbers", Error);
+  CHECK_THROWS_WITH_AS(solved("1", "[0.2, 0.8]"), "variable 'p' was given 2 values but has 1 elements of 3 numbers",
+                       Error);
 }

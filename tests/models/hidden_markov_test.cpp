@@ -147,7 +147,8 @@ TEST_CASE("hidden Markov model: two regimes are found, and symbols that nobody s
   CHECK(seen(1, 0) < 0.4);
 }
 
-TEST_CASE("hidden Markov model: from left to right, narrow emissions: all paths one by one, whatever their probability") {
+TEST_CASE(
+    "hidden Markov model: from left to right, narrow emissions: all paths one by one, whatever their probability") {
   // Values anywhere, with states 1 apart and a standard deviation of 0.05: paths differ by thousands of nats.
   constexpr Eigen::Index kStates = 5;
   constexpr std::size_t kSteps = 9;
@@ -158,7 +159,8 @@ TEST_CASE("hidden Markov model: from left to right, narrow emissions: all paths 
     if (i + 1 < kStates) transition(i, i + 1) = 0.4;
   }
   const Eigen::VectorXd start = Eigen::VectorXd::Unit(kStates, 0);
-  const GaussianEmission emission{Eigen::VectorXd::LinSpaced(kStates, 0, kStates - 1), Eigen::VectorXd::Constant(kStates, kSd * kSd)};
+  const GaussianEmission emission{Eigen::VectorXd::LinSpaced(kStates, 0, kStates - 1),
+                                  Eigen::VectorXd::Constant(kStates, kSd * kSd)};
   boost::random::mt19937_64 random(3);
   boost::random::uniform_01<double> uniform;
   for (int series = 0; series < 40; ++series) {
@@ -174,7 +176,8 @@ TEST_CASE("hidden Markov model: from left to right, narrow emissions: all paths 
         if (path[t] >= kStates) log = -HUGE_VAL;
         if (log == -HUGE_VAL) break;
         if (t > 0) log += std::log(transition(path[t - 1], path[t]));
-        log += -0.5 * std::pow((*values[t] - emission.mean[path[t]]) / kSd, 2) - 0.5 * std::log(2 * std::numbers::pi * kSd * kSd);
+        log += -0.5 * std::pow((*values[t] - emission.mean[path[t]]) / kSd, 2) -
+               0.5 * std::log(2 * std::numbers::pi * kSd * kSd);
       }
       if (log > -HUGE_VAL) logs.push_back(log), paths.push_back(path);
     }
@@ -198,11 +201,13 @@ TEST_CASE("hidden Markov model: no step of learning lets the evidence fall, and 
   MarkovValues values;
   for (int t = 0; t < 60; ++t) values.push_back(t / 12 + 0.02 * normal(random));  // five plateaus
   Eigen::MatrixXd transition = Eigen::MatrixXd::Zero(5, 5);
-  for (Eigen::Index i = 0; i < 5; ++i) transition(i, i) = i < 4 ? 0.9 : 1, transition(i, std::min<Eigen::Index>(i + 1, 4)) += i < 4 ? 0.1 : 0;
+  for (Eigen::Index i = 0; i < 5; ++i)
+    transition(i, i) = i < 4 ? 0.9 : 1, transition(i, std::min<Eigen::Index>(i + 1, 4)) += i < 4 ? 0.1 : 0;
   // Too narrow at the wrong places, and one narrower than learning makes any.
   Eigen::VectorXd variance = Eigen::VectorXd::Constant(5, 4e-4);
   variance[2] = 1e-9;
-  HiddenMarkov model(Eigen::VectorXd::Unit(5, 0), transition, GaussianEmission{(Eigen::VectorXd(5) << -1, 0.3, 1.1, 2, 6).finished(), variance});
+  HiddenMarkov model(Eigen::VectorXd::Unit(5, 0), transition,
+                     GaussianEmission{(Eigen::VectorXd(5) << -1, 0.3, 1.1, 2, 6).finished(), variance});
   const double at_first = model.decode(values).log_evidence;
   double before = at_first;
   for (int step = 0; step < 30; ++step) {
@@ -213,10 +218,12 @@ TEST_CASE("hidden Markov model: no step of learning lets the evidence fall, and 
     before = learned.log_evidence;
   }
   CHECK(before > at_first + 1000);
-  const HiddenMarkov forward(Eigen::Vector2d(1, 0), (Eigen::Matrix2d() << 0.5, 0.5, 0, 1).finished(), SymbolEmission{Eigen::Matrix2d::Identity()});
+  const HiddenMarkov forward(Eigen::Vector2d(1, 0), (Eigen::Matrix2d() << 0.5, 0.5, 0, 1).finished(),
+                             SymbolEmission{Eigen::Matrix2d::Identity()});
   CHECK(forward.decode(MarkovValues{0.0, 1.0, 1.0}).log_evidence == doctest::Approx(std::log(0.5)));
-  CHECK_THROWS_WITH_AS(forward.decode(MarkovValues{0.0, 1.0, 0.0}),
-                       doctest::Contains("hidden Markov model: the values are impossible: no sequence of states allows them"), Error);
+  CHECK_THROWS_WITH_AS(
+      forward.decode(MarkovValues{0.0, 1.0, 0.0}),
+      doctest::Contains("hidden Markov model: the values are impossible: no sequence of states allows them"), Error);
 }
 
 TEST_CASE("hidden Markov model: wrong numbers are one clear line") {

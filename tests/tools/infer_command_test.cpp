@@ -110,8 +110,9 @@ TEST_CASE("infer: errors point into the file") {
   check_infer_refused("", "not JSON");
   check_infer_refused("{\"variables\": {},\n \"factors\": [}", "not JSON near line 2");
   check_infer_refused(R"({"variables": {"x": {"observed": 1e400}}, "factors": []})", "beyond the range of a double");
-  check_infer_refused(R"({"variables": {"x": {"size": 100000000}, "y": {"observed": 1}}, "factors": [{"kind": "gaussian_prior", "connects": ["x"], "parameters": {"mean": 0, "variance": 1}}, {"kind": "gaussian_prior", "connects": ["y"], "parameters": {"mean": 0, "variance": 1}}]})",
-                      "/variables/x: the graph would take about 2");
+  check_infer_refused(
+      R"({"variables": {"x": {"size": 100000000}, "y": {"observed": 1}}, "factors": [{"kind": "gaussian_prior", "connects": ["x"], "parameters": {"mean": 0, "variance": 1}}, {"kind": "gaussian_prior", "connects": ["y"], "parameters": {"mean": 0, "variance": 1}}]})",
+      "/variables/x: the graph would take about 2");
   check_infer_refused("[]", "the file: array is found; an object is expected");
   check_infer_refused("{}", "the key 'variables' is missing");
   check_infer_refused(R"({"variables": {"x": {"siz": 2}}, "factors": []})", "/variables/x: there is no key 'siz' here; did you mean 'size'");
@@ -146,26 +147,35 @@ TEST_CASE("infer: counts that are none are called impossible, and a square says 
   CHECK(answer("exponential", -1).find("refused") != std::string::npos);
 }
 
-TEST_CASE("infer: a small file of a graph that is too large is refused before anything of it exists, and told how to be allowed") {
+TEST_CASE(
+    "infer: a small file of a graph that is too large is refused before anything of it exists, and told how to be "
+    "allowed") {
   const std::string way_out = "; make it smaller, or raise --memory-limit";
-  const auto prior = [](const std::string& kind) { return R"({"kind": ")" + kind + R"(", "connects": ["x"], "parameters": {)"; };
+  const auto prior = [](const std::string& kind) {
+    return R"({"kind": ")" + kind + R"(", "connects": ["x"], "parameters": {)";
+  };
   check_infer_refused(R"json({"variables": {"x": {"size": 1000000, "family": "categorical(1000)"}}, "factors": [)json" +
-                          prior("categorical_prior") + R"("probability": 1}}]})", "variable 'x': 1000000 elements of categorical(1000)" + way_out);
+                          prior("categorical_prior") + R"("probability": 1}}]})",
+                      "variable 'x': 1000000 elements of categorical(1000)" + way_out);
   check_infer_refused(R"({"variables": {"x": {"size": 50000}, "y": {"size": 50000}, "z": {}}, "factors": [
     {"kind": "sum", "connects": [{"variable": "x", "reach": "row"}, {"variable": "y", "reach": "column"}, "z"]}]})",
                       "/factors/0: ");
   check_infer_refused(R"({"variables": {"x": {"size": 60000}, "y": {"size": 60000}, "z": {}}, "factors": [
     {"kind": "gaussian_noise", "connects": [{"variable": "x", "reach": "row"}, {"variable": "y", "reach": "column"}], "parameters": {"variance": 1}}]})",
                       "factor 'gaussian_noise0' (gaussian_noise): 7.2e+09 messages");
-  const std::string small = R"({"variables": {"x": {"size": 20000}}, "factors": [)" + prior("gaussian_prior") + R"("mean": 0, "variance": 1}}]})";
+  const std::string small = R"({"variables": {"x": {"size": 20000}}, "factors": [)" + prior("gaussian_prior") +
+                            R"("mean": 0, "variance": 1}}]})";
   check_infer_refused(small, "the graph would take about 0.00", "--memory-limit 1MB");
-  check_infer_refused(small, "--memory-limit is '8 elephants'; a size such as 500MB or 8GB is expected", "--memory-limit '8 elephants'");
+  check_infer_refused(small, "--memory-limit is '8 elephants'; a size such as 500MB or 8GB is expected",
+                      "--memory-limit '8 elephants'");
   const TemporaryFolder folder;
   folder.write("g.json", small);
   CHECK(run_dma(folder, "infer g.json").exit_code == 0);
-  check_refused(folder, "infer g.json --memory-limit 1kB", "'g.json' is larger than 6.2e-05 MB; a graph file is expected, of no more");
+  check_refused(folder, "infer g.json --memory-limit 1kB",
+                "'g.json' is larger than 6.2e-05 MB; a graph file is expected, of no more");
   check_refused(folder, "infer /dev/zero", "'/dev/zero' is not text: it has a byte 0; a graph file is expected");
-  check_refused(folder, "predict /dev/zero g.json", "'/dev/zero' is not text: it has a byte 0; a model file is expected");
+  check_refused(folder, "predict /dev/zero g.json",
+                "'/dev/zero' is not text: it has a byte 0; a model file is expected");
 }
 
 TEST_CASE("infer: no name in a graph file reaches the terminal as a command to it") {

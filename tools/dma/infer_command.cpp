@@ -39,10 +39,12 @@ struct InferRequest {
 
 // "500MB", "8GB", "1e9": in bytes.
 double bytes_of(const std::string& text) {
-  constexpr std::pair<std::string_view, double> kUnits[] = {{"", 1}, {"B", 1}, {"kB", 1e3}, {"MB", 1e6}, {"GB", 1e9}, {"TB", 1e12}};
+  constexpr std::pair<std::string_view, double> kUnits[] = {{"", 1},     {"B", 1},    {"kB", 1e3},
+                                                            {"MB", 1e6}, {"GB", 1e9}, {"TB", 1e12}};
   char* end = nullptr;
   const double number = std::strtod(text.c_str(), &end);
-  const auto* const unit = std::ranges::find(kUnits, std::string_view(end), &std::pair<std::string_view, double>::first);
+  const auto* const unit =
+      std::ranges::find(kUnits, std::string_view(end), &std::pair<std::string_view, double>::first);
   if (end == text.c_str() || unit == std::end(kUnits) || !(number > 0 && number < kInfinity))
     fail("--memory-limit is '{}'; a size such as 500MB or 8GB is expected", text);
   return number * unit->second;
@@ -53,8 +55,10 @@ std::string in_gigabytes(double bytes) { return fmt::format("{:.3g}GB", bytes / 
 void check_memory(const Graph& graph, const Registry& registry, double limit) {
   const MemoryNeed need = memory_need(graph, registry);
   if (need.bytes > limit)
-    fail("the graph would take about {}, more than the limit of {}, most of it for {}; make it smaller, or raise --memory-limit",
-         in_gigabytes(need.bytes), in_gigabytes(limit), need.largest);
+    fail(
+        "the graph would take about {}, more than the limit of {}, most of it for {}; make it smaller, or raise "
+        "--memory-limit",
+        in_gigabytes(need.bytes), in_gigabytes(limit), need.largest);
 }
 
 // Kinds without messages by the default method have them by another: nobody needs to ask for it.
@@ -83,7 +87,8 @@ Solved solve(const GraphFile& file, Plan plan) {
 }
 
 // One sweep where that is exact; otherwise all at once where everything is Gaussian, and repeated sweeps where it is not.
-Solved solve_best(const GraphFile& file, const Joint& whole_graph, const Registry& registry, const CompileOptions& options) {
+Solved solve_best(const GraphFile& file, const Joint& whole_graph, const Registry& registry,
+                  const CompileOptions& options) {
   std::string refusal;
   const auto compiled = [&](const auto& rule) -> std::optional<Plan> {
     try {
@@ -102,8 +107,8 @@ Solved solve_best(const GraphFile& file, const Joint& whole_graph, const Registr
   fail("{}", refusal);
 }
 
-Solved solve_as_asked(const GraphFile& file, const std::string& schedule, const Joint& whole_graph, const Registry& registry,
-                      const CompileOptions& options) {
+Solved solve_as_asked(const GraphFile& file, const std::string& schedule, const Joint& whole_graph,
+                      const Registry& registry, const CompileOptions& options) {
   if (schedule.empty() || schedule == "auto") return solve_best(file, whole_graph, registry, options);
   if (schedule == "joint") return solve(file, compile(file.graph, whole_graph, registry, options));
   const std::pair<std::string, Scheduler> known[] = {{"forward_backward", forward_backward()},
@@ -187,7 +192,8 @@ void infer(const InferRequest& request) {
   const double limit = bytes_of(request.memory);
   constexpr double kBytesPerCharacter = 16;  // "0," is a value of JSON and an observation
   const auto longest = static_cast<std::size_t>(std::min(limit / kBytesPerCharacter, 1e18));
-  const std::string text = read_file(request.graph, "a graph file", longest, "; or raise --memory-limit, 16 times as large");
+  const std::string text =
+      read_file(request.graph, "a graph file", longest, "; or raise --memory-limit, 16 times as large");
   const GraphFile file = [&] {
     try {
       return parse_graph(text);
@@ -208,7 +214,8 @@ void infer(const InferRequest& request) {
     } catch (const Error& error) {
       std::string complaint = error.what();
       constexpr std::string_view kOption = "joint({.memory = ...})";  // as a program would say it
-      if (const auto at = complaint.find(kOption); at != std::string::npos) complaint.replace(at, kOption.size(), "--memory-limit");
+      if (const auto at = complaint.find(kOption); at != std::string::npos)
+        complaint.replace(at, kOption.size(), "--memory-limit");
       fail("'{}': {}", request.graph.string(), located(file, complaint));
     }
   }();
@@ -233,7 +240,8 @@ void infer(const InferRequest& request) {
   print_beliefs(file.graph, solved.state);
   fmt::print("{}: {}\n", schedule_name(solved.plan), solved.report.line());
   if (const std::size_t shown = std::min(open.size(), kShownElements); shown > 0)
-    fmt::print("nothing informs {}{}\n", fmt::join(open.begin(), open.begin() + static_cast<std::ptrdiff_t>(shown), ", "),
+    fmt::print("nothing informs {}{}\n",
+               fmt::join(open.begin(), open.begin() + static_cast<std::ptrdiff_t>(shown), ", "),
                shown < open.size() ? fmt::format(" and {} more", open.size() - shown) : "");
   fmt::print("{}\n", request.evidence && !found.parts.empty() ? found.parts.substr(0, found.parts.find_last_not_of('\n') + 1) : found.line);
   if (found.value == -kInfinity) fmt::print("what is observed is impossible under this graph\n");

@@ -232,7 +232,8 @@ TEST_CASE("learn: each rule for stopping fires and is named") {
 TEST_CASE("learn: a log-likelihood that is not a number is never called settled") {
   std::vector<EpochRecord> epochs(12);
   for (EpochRecord& record : epochs) record.log_likelihood = std::nan("");
-  for (const LearnOptions& options : {LearnOptions{.patience = 3}, LearnOptions{.tolerance = 1}, LearnOptions{.least_gain = 1}})
+  for (const LearnOptions& options :
+       {LearnOptions{.patience = 3}, LearnOptions{.tolerance = 1}, LearnOptions{.least_gain = 1}})
     CHECK(stop_reason(options, epochs) == LearnReport::Stop::diverged);
   LearnReport report{LearnReport::Stop::diverged, epochs};
   CHECK(report.line().find("because the log-likelihood is not a number") != std::string::npos);
