@@ -44,6 +44,9 @@ struct JointOptions {
   std::uint64_t start_seed = 0;
   // Bytes that the factor and its inverse may take; a covariance or a set of draws likewise.
   std::uint64_t memory = std::uint64_t{8} << 30;
+  // Where the graph is not linear, so many draws from the Gaussian are weighted by the graph's own density, and the
+  // Report says whether it fits (JointReport::Fit). 0: none.
+  int check_draws = 400;
   // Called after every solve; false stops the run.
   std::function<bool(const JointReport&)> callback = {};
 };

@@ -210,6 +210,12 @@ Evidence evidence(const Plan& handle, const State& state) {
     out.is_exact = *state.ended() == Stop::exact;
     if (!out.is_exact)
       out.why = *state.ended() == Stop::converged ? "Laplace's method, with EP's energy for sites" : "the run has not converged";
+    if (std::isnan(out.log_value)) fail("no evidence: a part of it is not a number; give every variable a proper prior");
+    if (std::isinf(out.log_value)) {
+      out.is_exact = false;
+      out.why = out.log_value < 0 ? "what was observed is impossible, or leaves the range of a double"
+                                  : "a density is infinite at what was observed";
+    }
     return out;
   }
   return BetheEnergy(*handle, state).sum();
