@@ -67,12 +67,13 @@ JointReport::Fit fit_of(std::vector<double> logs) {
   const double draws = static_cast<double>(logs.size());
   const auto tail = static_cast<std::size_t>(std::min(0.2 * draws, 3 * std::sqrt(draws)));
   const double cut = logs[logs.size() - tail - 1];
-  std::vector<double> excesses;
   constexpr double kRounding = 1e-9;  // weights that differ by less are equal
+  if (1 - cut < kRounding) return fit;
+  std::vector<double> excesses;
   for (std::size_t i = logs.size() - tail; i < logs.size(); ++i)
-    if (logs[i] - cut > kRounding) excesses.push_back(logs[i] - cut);
-  constexpr std::size_t kFew = 5;  // a tail of fewer is no tail
-  if (excesses.size() >= kFew) fit.k = pareto_shape(excesses);
+    if (logs[i] > cut) excesses.push_back(logs[i] - cut);
+  constexpr std::size_t kFew = 5;  // where fewer are left, the others are nothing beside them
+  fit.k = excesses.size() < kFew ? kInfinity : pareto_shape(excesses);
   return fit;
 }
 

@@ -12,10 +12,11 @@ namespace dma::joint_system {
 
 namespace {
 
-// MATH: gain ratio above which damping falls, below which it grows; factors; steps tried before giving up.
-constexpr double kGoodGain = 0.6, kPoorGain = 0.25, kLess = 1.0 / 3, kMore = 2, kMuchMore = 4;
-// After a rejection there is some damping, even if there was none.
-constexpr double kLeastDamping = 1e-12, kMostDamping = 1e12, kSomeDamping = 1e-5;
+// Gain ratio above which damping falls, below which it grows; factors; steps tried before giving up. Damping that falls
+// slowly creeps along curved valleys, such as those of poses, where undamped steps cross them. After a rejection there is
+// some.
+constexpr double kGoodGain = 0.25, kPoorGain = 0.1, kLess = 0.1, kMore = 2, kMuchMore = 10;
+constexpr double kLeastDamping = 1e-12, kSomeDamping = 1e-5;
 constexpr int kTries = 40;
 // A fall of the objective below this share of it is rounding.
 constexpr double kRounding = 1e-13;
@@ -139,10 +140,10 @@ JointSolver::Step JointSolver::step(Memory& memory, JointReport& report, double&
       if (!is_rounding && gain > kGoodGain)
         damping = std::max(kLess * damping, kLeastDamping);
       else if (!is_rounding && gain < kPoorGain)
-        damping = std::min(kMore * damping, kMostDamping);
+        damping *= kMore;
     } else {
       ++report.rejected;
-      damping = std::min(kMostDamping, std::max(kMuchMore * damping, kSomeDamping));
+      damping = std::max(kMuchMore * damping, kSomeDamping);
       (void)n.evaluate(n.x, true);
       (void)n.trace();
       n.find_gradient();
@@ -174,19 +175,33 @@ JointSolver::End JointSolver::step_to_the_end(Memory& memory, JointReport& repor
   }
 }
 
-// Where nothing pulls from the start on, as between two factors of a product at 0, other starts may lead lower.
-JointSolver::End JointSolver::leave_stationary_start(Memory& memory, JointReport& report) const {
+// A point where nothing pulls may be a maximum or a saddle, as that between two factors of a product at 0: Gauss-Newton's
+// information has no word for that, but some steps from it then lead down. They are as long as the Gaussian is wide, and
+// a hundredth of that.
+JointSolver::End JointSolver::leave_saddle(Memory& memory, JointReport& report) const {
   Numbers& n = memory.numbers;
-  if (memory.system->has_constant_gains || options_.start_seed != 0 || !memory.start.empty()) return End::converged;
-  const std::vector<double> kept = n.x;
-  const double objective = report.objective, gradient = report.gradient;
-  begin(memory, 1);
-  const End end = step_to_the_end(memory, report);
-  if (end != End::converged || report.objective < objective) return end;
-  n.x = kept;
-  report.objective = n.evaluate(n.x, true);
-  report.gradient = gradient;
-  return End::converged;
+  if (memory.system->has_constant_gains) return End::converged;
+  constexpr int kDirections = 8;
+  boost::random::mt19937_64 random(1);
+  boost::random::normal_distribution<double> normal;
+  std::vector<double> lowest;
+  double objective = report.objective - kRounding * std::abs(report.objective);
+  (void)n.trace();
+  (void)n.factorise(0);
+  for (int d = 0; d < kDirections; ++d) {
+    for (double& z : n.step) z = normal(random);
+    n.fronts.solve_upper(n.step, n.room);
+    for (const double length : {1.0, -1.0, 0.01, -0.01}) {
+      for (std::size_t u = 0; u < n.x.size(); ++u) n.trial[u] = n.x[u] + length * n.step[u];
+      if (const double found = n.evaluate(n.trial, false); found < objective) objective = found, lowest = n.trial;
+    }
+  }
+  if (lowest.empty()) {
+    (void)n.evaluate(n.x, true);
+    return End::converged;
+  }
+  n.x = std::move(lowest);
+  return step_to_the_end(memory, report);
 }
 
 bool JointSolver::goes_on(const Memory& memory, const JointReport& report) const {
@@ -207,7 +222,7 @@ Report JointSolver::run(State& state, const RunOptions& options) const {
   Report report;
   JointReport& joint = report.joint.emplace();
   End end = step_to_the_end(memory, joint);
-  if (is_fresh && end == End::converged && joint.iterations == 1) end = leave_stationary_start(memory, joint);
+  if (is_fresh && end == End::converged) end = leave_saddle(memory, joint);
   double damping = 0, last = kInfinity;
   int grown = 0;
   const bool has_sites = !memory.system->site_elements.empty();

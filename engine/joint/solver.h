@@ -49,7 +49,7 @@ class JointSolver : public Solver {
 
   void read(const State& state, Memory& memory) const;
   void begin(Memory& memory, std::uint64_t seed) const;
-  End leave_stationary_start(Memory& memory, JointReport& report) const;
+  End leave_saddle(Memory& memory, JointReport& report) const;
   Step step(Memory& memory, JointReport& report, double& damping, int& solves) const;
   End step_to_the_end(Memory& memory, JointReport& report) const;
   End solve_linear(Memory& memory, JointReport& report) const;
