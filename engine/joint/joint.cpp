@@ -13,10 +13,14 @@ namespace dma {
 
 namespace {
 
+constexpr int kLeastDraws = 100;  // fewer leave no tail to look at
+
 void check(const JointOptions& o) {
   if (!(o.tolerance > 0)) fail("joint: tolerance is {}; it must be above 0", o.tolerance);
   if (!(o.site_tolerance > 0)) fail("joint: site_tolerance is {}; it must be above 0", o.site_tolerance);
   if (o.limit < 1) fail("joint: the limit is {} solves; at least 1 is expected", o.limit);
+  if (o.check_draws != 0 && o.check_draws < kLeastDraws)
+    fail("joint: check_draws is {}; 0 or at least {} are expected", o.check_draws, kLeastDraws);
   if (o.refreshes < 1) fail("joint: the limit is {} refreshes; at least 1 is expected", o.refreshes);
   if (!(o.damping >= 0 && o.damping < kInfinity))
     fail("joint: damping is {}; it must be 0 or more, and finite", o.damping);
@@ -79,19 +83,18 @@ Plan compile(const Graph& graph, const Joint& joint, const Registry& registry, c
 
 void set_start(State& state, VariableId variable, std::span<const double> values) {
   const joint_system::System& system = joint_system::solver_of(state).system();
-  auto& numbers = static_cast<joint_system::Memory&>(*state.solver_memory()).numbers;
+  auto& start = static_cast<joint_system::Memory&>(*state.solver_memory()).start;
   const auto& v = state.plan()->variable(variable);
   if (values.size() != v.size)
     fail("variable '{}' was given {} values but has {} elements", v.name, values.size(), v.size);
-  numbers.start.resize(numbers.x.size(), std::nan(""));
+  start.resize(system.role.size(), std::nan(""));
   for (std::uint32_t i = 0; i < v.size; ++i) {
-    const std::uint32_t u = system.unknown_of[v.first_element + i];
-    if (u == joint_system::kNone)
+    if (system.role[v.first_element + i] != joint_system::Role::root)
       fail("variable '{}' is {}; only a variable that nothing computes has a start", v.name,
            v.observed ? "observed" : "the output of a deterministic factor");
     if (!std::isfinite(values[i]))
       fail("variable '{}', element {}: the start is {}; a finite number is expected", v.name, i, values[i]);
-    numbers.start[u] = values[i];
+    start[v.first_element + i] = values[i];
   }
 }
 

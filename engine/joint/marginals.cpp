@@ -10,12 +10,12 @@ namespace dma::joint_system {
 
 namespace {
 
-std::string names(const PlanData& plan, const System& system, std::span<const std::uint32_t> unknowns) {
+std::string names(const PlanData& plan, std::span<const std::uint32_t> elements) {
   constexpr std::size_t kNamed = 8;
   std::string text;
-  for (std::size_t i = 0; i < std::min(kNamed, unknowns.size()); ++i)
-    text += fmt::format("{}'{}'", i == 0 ? "" : ", ", element_name(plan, system.element_of[unknowns[i]]));
-  if (unknowns.size() > kNamed) text += fmt::format(" and {} more", unknowns.size() - kNamed);
+  for (std::size_t i = 0; i < std::min(kNamed, elements.size()); ++i)
+    text += fmt::format("{}'{}'", i == 0 ? "" : ", ", element_name(plan, elements[i]));
+  if (elements.size() > kNamed) text += fmt::format(" and {} more", elements.size() - kNamed);
   return text;
 }
 
@@ -71,11 +71,20 @@ void JointSolver::find_lonely_sites(const State& state, Memory& memory, Report& 
 }
 
 void JointSolver::name_open(const State& state, const Memory& memory, Report& report) const {
-  std::vector<std::uint32_t> unknowns;
+  std::vector<std::uint32_t> elements;
   for (std::uint32_t u = 0; u < memory.is_undetermined.size(); ++u)
-    if (memory.is_undetermined[u]) unknowns.push_back(u);
+    if (memory.is_undetermined[u]) elements.push_back(memory.system->element_of[u]);
   report.stop = Report::Stop::singular;
-  report.joint->undetermined = names(*state.plan(), *system_, unknowns);
+  report.joint->undetermined = names(*state.plan(), elements);
+}
+
+void JointSolver::name_unpredicted(const State& state, const Memory& memory, Report& report) const {
+  std::vector<std::uint32_t> elements;
+  for (const SitePlate& plate : memory.system->sites)
+    for (const SitePlate::Port& port : plate.ports)
+      for (std::size_t q = 0; q < port.elements.size(); ++q)
+        if (port.rows[q] == kNone && memory.numbers.missing[port.elements[q]]) elements.push_back(port.elements[q]);
+  report.joint->unpredicted = names(*state.plan(), elements);
 }
 
 Gaussian marginal(const State&, const Memory& memory, std::uint32_t element, Numbers::Reader& reader,
@@ -83,7 +92,9 @@ Gaussian marginal(const State&, const Memory& memory, std::uint32_t element, Num
   const Numbers& n = memory.numbers;
   const System& system = *n.system;
   const double mean = n.values[element];
-  if (system.role[element] == Role::known) return n.missing[element] ? Gaussian::uniform() : Gaussian::point(mean);
+  const bool is_predicted = n.prediction_of(element) != nullptr;
+  if (system.role[element] == Role::known && !is_predicted)
+    return n.missing[element] ? Gaussian::uniform() : Gaussian::point(mean);
   if (const std::uint32_t u = system.unknown_of[element]; u != kNone)
     return memory.is_singular() && memory.is_undetermined[u] ? Gaussian::uniform()
                                                              : moments(mean, n.fronts.variance(u));
@@ -92,7 +103,7 @@ Gaussian marginal(const State&, const Memory& memory, std::uint32_t element, Num
   const std::uint32_t front = n.fronts.common_front(row.unknowns, reader.roots);
   double variance = front == kNone ? std::nan("") : n.fronts.quadratic(front, reader.roots, row.values);
   if (std::isnan(variance)) variance = n.fronts.quadratic(row.unknowns, row.values);
-  return moments(mean, variance);
+  return moments(mean, variance + row.noise);
 }
 
 Belief JointSolver::belief(const State& state, VariableId variable) const {

@@ -37,7 +37,8 @@ Numbers::Numbers(const System& s)
       coefficients_(s.coefficient_count),
       traced_gains_(s.gain_count),
       adjoint_(s.role.size()),
-      conditional_variance_(x.size()) {
+      conditional_variance_(x.size()),
+      row_variances_(s.first_context_row) {
   coefficients_[0] = 1;
   std::size_t widest = 0, longest = 0;
   for (const Batch& b : s.batches) {
@@ -71,7 +72,12 @@ void Numbers::place(std::span<const double> at, bool with_gains) {
 
 double Numbers::evaluate(std::span<const double> at, bool with_gains) {
   place(at, with_gains);
-  return objective();
+  return objective(system->rows);
+}
+
+double Numbers::evaluate_rows(std::span<const double> at) {
+  place(at, false);
+  return objective(system->first_site_row);
 }
 
 void Numbers::sum_plate(const RowPlate& plate, const std::vector<double>& from, std::vector<double>& out) const {
@@ -85,14 +91,14 @@ void Numbers::sum_plate(const RowPlate& plate, const std::vector<double>& from, 
   }
 }
 
-double Numbers::objective() {
+double Numbers::objective(std::uint32_t rows) {
   for (const RowPlate& plate : system->plates) sum_plate(plate, values, sums);
   for (std::uint32_t r = system->first_context_row; r < system->first_site_row; ++r)
     sums[r] = values[system->context_elements[r - system->first_context_row]];
-  for (std::uint32_t r = system->first_site_row; r < system->rows; ++r)
+  for (std::uint32_t r = system->first_site_row; r < rows; ++r)
     sums[r] = values[system->site_elements[r - system->first_site_row]];
   double total = 0;
-  for (std::uint32_t r = 0; r < system->rows; ++r) total += (0.5 * weights[r] * sums[r] - taus[r]) * sums[r];
+  for (std::uint32_t r = 0; r < rows; ++r) total += (0.5 * weights[r] * sums[r] - taus[r]) * sums[r];
   return total;
 }
 
@@ -241,14 +247,46 @@ double Numbers::rounding_left() {
   return std::numeric_limits<double>::epsilon() * largest;
 }
 
+template <class Visit>
+void Numbers::for_others(const Prediction& of, const Visit& visit) const {
+  const RowPlate& plate = system->plates[of.plate];
+  for (std::size_t q = of.slot; q < plate.arguments.size(); q += plate.slots)
+    if (plate.arguments[q] != of.element)
+      visit(plate.arguments[q], -coefficients_[plate.coefficients + q] / of.coefficient);
+}
+
+void Numbers::predict() {
+  for (const Prediction& p : predictions_) {
+    double mean = offsets[system->plates[p.plate].first_row + p.slot] / p.coefficient;
+    for_others(p, [&](std::uint32_t e, double number) { mean += number * values[e]; });
+    values[p.element] = mean;
+  }
+}
+
+const Numbers::Prediction* Numbers::prediction_of(std::uint32_t element) const {
+  const auto found = std::ranges::lower_bound(predictions_, element, {}, &Prediction::element);
+  return found != predictions_.end() && found->element == element ? &*found : nullptr;
+}
+
 void Numbers::gradient_of(std::uint32_t element, Reader& reader, Sparse& out) const {
   out.unknowns.clear();
   out.values.clear();
-  if (system->role[element] == Role::known) return;
+  out.noise = 0;
+  reader.from.clear();
+  const auto begin_at = [&](std::uint32_t e, double number) {
+    if (system->role[e] == Role::known) return;
+    reader.from.push_back(e);
+    reader.adjoint[e] += number;
+  };
+  if (const Prediction* const p = prediction_of(element)) {
+    out.noise = p->noise;
+    for_others(*p, begin_at);
+  } else {
+    begin_at(element, 1);
+  }
   reader.derived.clear();
   reader.roots.clear();
-  system->ancestors({&element, 1}, reader.mark, reader.stamp++, reader.derived, reader.roots);
-  reader.adjoint[element] = 1;
+  system->ancestors(reader.from, reader.mark, reader.stamp++, reader.derived, reader.roots);
   for (const std::uint32_t e : reader.derived) {
     const double weight = std::exchange(reader.adjoint[e], 0.0);
     for (const System::Edge& edge : system->edges_of(e)) reader.adjoint[edge.element] += weight * gains_[edge.gain];

@@ -17,12 +17,18 @@ class Numbers {
   explicit Numbers(const System& system);
 
   // Values that were observed, parameters, contexts; what did not change since the last time is left alone. Throws
-  // Error for what has no place in a Gaussian system.
-  void read(const State& state);
+  // Error for what has no place in a Gaussian system. False: the elements that are missing need another system, one
+  // in which inferred() are unknowns.
+  bool read(const State& state);
+  const std::vector<std::uint8_t>& inferred() const { return inferred_; }
+  // The values of missing elements that rows predict, at the values of the others.
+  void predict();
   // All elements with the roots at x.
   void place(std::span<const double> x, bool with_gains);
   // All elements and residuals with the roots at x; returns the objective.
   double evaluate(std::span<const double> x, bool with_gains);
+  // Minus the log density of rows and contexts with the roots at x, without their normalisers; sites have no part in it.
+  double evaluate_rows(std::span<const double> x);
   // The rows over the roots, from the gains evaluated last. False if they are what they were.
   bool trace();
   // Minus the derivative of the objective, by unknown, into `gradient`.
@@ -51,19 +57,29 @@ class Numbers {
   bool is_finite() const { return is_finite_; }
   bool is_factor_of(double damping) const { return factored_ && damping == factored_damping_; }
 
-  // The numbers of one element over the roots at the gains evaluated last.
+  // The numbers of one element over the roots at the gains evaluated last, and the variance of noise of its own.
   struct Sparse {
     std::vector<std::uint32_t> unknowns;
     std::vector<double> values;
+    double noise = 0;
   };
   // Memory of a reader: many may ask at a time.
   struct Reader {
     explicit Reader(const Numbers& of) : mark(of.values.size(), kNone), adjoint(of.values.size()) {}
-    std::vector<std::uint32_t> mark, derived, roots;
+    std::vector<std::uint32_t> mark, derived, roots, from;
     std::vector<double> adjoint;
     std::uint32_t stamp = 0;
   };
   void gradient_of(std::uint32_t element, Reader& reader, Sparse& out) const;
+
+  // A missing element that one row alone knows: integrated over, it takes the row with it, and the row predicts it,
+  // element = (offset - sum of coefficient_i x_i) / coefficient + N(0, noise).
+  struct Prediction {
+    std::uint32_t element, plate, slot;
+    double coefficient, noise;
+  };
+  const std::vector<Prediction>& predictions() const { return predictions_; }
+  const Prediction* prediction_of(std::uint32_t element) const;
 
   const System* system;
   std::vector<double> values;  // by element
@@ -72,21 +88,21 @@ class Numbers {
   std::vector<double> sums;        // by row: s
   std::vector<double> row_values;  // parallel to the pattern's columns
   std::vector<double> x, trial, gradient, step, room;  // by unknown
-  std::vector<double> start;                           // by unknown, NaN: none; empty: none at all
   std::vector<double> site_tau, site_rho;              // by site message
   std::vector<std::uint8_t> missing;                   // by element
-  bool any_missing = false;
   Fronts fronts;
 
  private:
   void set_views(const State& state);
   void read_values(const State& state);
   void read_plate(std::size_t plate);
-  void drop_missing(const PlanData& plan);
+  void place_missing();
+  template <class Visit>
+  void for_others(const Prediction& of, const Visit& visit) const;  // element, number in the prediction
   // Whether the numbers behind `count` views are those of last time; they are kept.
   bool keep_parameters(std::size_t first_view, std::size_t count, std::size_t slots, std::vector<double>& kept);
   void sum_plate(const RowPlate& plate, const std::vector<double>& from, std::vector<double>& out) const;
-  double objective();
+  double objective(std::uint32_t rows);
 
   const PlanData* plan_ = nullptr;
   std::vector<double> gains_, coefficients_, traced_gains_;
@@ -100,7 +116,10 @@ class Numbers {
   std::vector<double> new_coefficients_;     // of a plate
   std::vector<std::uint8_t> plate_changed_;  // by the last read
   std::vector<double> at_zero_, base_;       // constant gains: elements and sums with all roots at 0
-  bool is_read_ = false, missing_changed_ = false, gains_stale_ = true, gains_evaluated_ = false,
+  std::vector<double> row_variances_;        // of plates
+  std::vector<Prediction> predictions_;      // by element
+  std::vector<std::uint8_t> inferred_;       // by element; empty: none
+  bool is_read_ = false, any_missing_ = false, missing_changed_ = false, gains_stale_ = true, gains_evaluated_ = false,
        coefficients_changed_ = false;
   bool traced_ = false, factored_ = false, inverted_ = false, whole_ = true, is_finite_ = true;
   double factored_damping_ = 0, spread_ = 1;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "engine/joint/numbers.h"
 #include "engine/support/error.h"
@@ -77,28 +78,53 @@ void Numbers::read_values(const State& state) {
       const std::uint8_t is_missing = !m.is_point();
       is_any_missing |= is_missing != 0;
       is_missing_changed |= is_missing != missing[e];
+      missing[e] = is_missing;
+      if (system->role[e] != Role::known) continue;
       is_stale |= (values[e] != m.tau) & (system->feeds_function[e] != 0);
       values[e] = at_zero[e] = m.tau;
-      missing[e] = is_missing;
     }
   }
-  any_missing = is_any_missing;
+  any_missing_ = is_any_missing;
   missing_changed_ = is_missing_changed;
   gains_stale_ |= is_stale;
 }
 
-// Integrated over, a value that only one Gaussian row knows takes that row with it.
-void Numbers::drop_missing(const PlanData& plan) {
+// Which missing elements rows predict, and which are unknowns of the system: all that a function or several factors
+// depend on. A likelihood that is no row integrates to 1 over its output.
+void Numbers::place_missing() {
+  predictions_.clear();
+  inferred_.clear();
+  if (!any_missing_) return;
+  inferred_.resize(missing.size());
+  bool is_any = false;
+  const auto infer = [&](std::uint32_t e) { inferred_[e] = 1, is_any = true; };
+  const auto is_leaf = [&](std::uint32_t e) { return missing[e] && !inferred_[e]; };
   for (std::uint32_t e = 0; e < missing.size(); ++e)
-    if (missing[e] && (system->feeds_function[e] || system->factors_at[e] > 1))
-      fail(
-          "joint: '{}' is missing, but more than one factor or a function depends on it; compile with {{.unobserved = "
-          "{{...}}}} to "
-          "infer it",
-          element_name(plan, e));
-  for (const RowPlate& plate : system->plates)
-    for (std::uint32_t q = 0; q < plate.arguments.size(); ++q)
-      if (missing[plate.arguments[q]]) weights[plate.first_row + q % plate.slots] = 0;
+    if (missing[e] && (system->feeds_function[e] || system->factors_at[e] != 1)) infer(e);
+  for (const SitePlate& plate : system->sites)
+    for (std::size_t p = 0; p < plate.ports.size(); ++p)
+      for (const std::uint32_t e : plate.ports[p].elements)
+        if (is_leaf(e) && !plan_->groups[plate.group].kind->ports()[p].output) infer(e);
+  for (std::uint32_t i = 0; i < system->plates.size(); ++i) {
+    const RowPlate& plate = system->plates[i];
+    for (std::uint32_t s = 0; s < plate.slots; ++s) {
+      bool is_taken = false;  // a row predicts one element, that of its last port
+      for (std::size_t q = plate.arguments.size() - plate.slots + s; q < plate.arguments.size(); q -= plate.slots) {
+        const std::uint32_t e = plate.arguments[q];
+        if (!is_leaf(e)) continue;
+        const double c = coefficients_[plate.coefficients + q];
+        const std::uint32_t r = plate.first_row + s;
+        if (std::exchange(is_taken, true) || c == 0) {
+          infer(e);
+          continue;
+        }
+        weights[r] = 0;
+        predictions_.push_back({e, i, s, c, row_variances_[r] / (c * c)});
+      }
+    }
+  }
+  std::ranges::sort(predictions_, {}, &Prediction::element);
+  if (!is_any) inferred_.clear();
 }
 
 void Numbers::read_plate(std::size_t i) {
@@ -120,6 +146,7 @@ void Numbers::read_plate(std::size_t i) {
           "or declare "
           "its variable observed",
           plan_->slot_name(plate.group, s), variances[s]);
+    row_variances_[plate.first_row + s] = variances[s];
     variances[s] = 1 / variances[s];
   }
   double* const own = coefficients_.data() + plate.coefficients;
@@ -128,7 +155,7 @@ void Numbers::read_plate(std::size_t i) {
   coefficients_changed_ = true;
 }
 
-void Numbers::read(const State& state) {
+bool Numbers::read(const State& state) {
   plan_ = &*state.plan();
   const bool is_fresh = !is_read_;
   is_read_ = false;  // until all of it is: what is refused half-way is read again
@@ -160,9 +187,10 @@ void Numbers::read(const State& state) {
     if (double& weight = weights[system->first_context_row + k]; weight != m.rho) weight = m.rho, weights_changed();
     taus[system->first_context_row + k] = m.tau;
   }
-  if (any_missing) drop_missing(*plan_);
+  place_missing();
   if (is_fresh) gains_stale_ = true;
-  is_read_ = true;
+  is_read_ = inferred_ == system->inferred;
+  return is_read_;
 }
 
 }  // namespace dma::joint_system

@@ -16,10 +16,21 @@ namespace {
 using joint_system::Memory;
 using joint_system::Numbers;
 
+// What is missing below a likelihood that is no Gaussian row.
+bool is_unpredicted(const Numbers& n, std::uint32_t element) {
+  return n.missing[element] && n.system->role[element] == joint_system::Role::known && !n.prediction_of(element);
+}
+void refuse_unpredicted(const Memory& memory, const PlanData::Variable& v, std::uint32_t element) {
+  if (is_unpredicted(memory.numbers, element))
+    fail("joint: '{}' is missing, and its likelihood predicts no Gaussian; ask for the variable that it reads", v.name);
+}
+
 // One element over the roots.
 Numbers::Sparse row_of(const Memory& memory, const PlanData::Variable& v, std::size_t i, Numbers::Reader& reader) {
   Numbers::Sparse row;
-  memory.numbers.gradient_of(v.first_element + static_cast<std::uint32_t>(i), reader, row);
+  const std::uint32_t element = v.first_element + static_cast<std::uint32_t>(i);
+  refuse_unpredicted(memory, v, element);
+  memory.numbers.gradient_of(element, reader, row);
   if (memory.is_open(row)) fail("joint: nothing determines '{}'; it has no covariance", v.name);
   return row;
 }
@@ -36,6 +47,15 @@ double along(const Numbers::Sparse& row, std::span<const double> solved) {
   double sum = 0;
   for (std::size_t k = 0; k < row.unknowns.size(); ++k) sum += row.values[k] * solved[row.unknowns[k]];
   return sum;
+}
+
+// What makes a context a density: the objective counts exp(tau x - rho x^2 / 2).
+double log_scale_of_context(const State& state, const Numbers& n, std::uint32_t r) {
+  const double rho = n.weights[r], tau = n.taus[r];
+  if (rho > 0) return 0.5 * (std::log(rho / (2 * std::numbers::pi)) - tau * (tau / rho));
+  if (rho == 0 && tau == 0) return 0;
+  fail("no evidence: the context of shared '{}' has precision {} and cannot be normalised; give it one above 0",
+       joint_system::element_name(*state.plan(), n.system->context_elements[r - n.system->first_context_row]), rho);
 }
 
 void check_memory(const State& state, const std::string& what, std::size_t rows, std::size_t columns,
@@ -55,8 +75,9 @@ JointPosterior::JointPosterior(const State& state) : state_(&state) { (void)join
 
 Eigen::VectorXd JointPosterior::mean(VariableId variable) const {
   const auto& v = state_->plan()->variable(variable);
-  return Eigen::Map<const Eigen::VectorXd>(joint_system::solved_memory(*state_).numbers.values.data() + v.first_element,
-                                           v.size);
+  const Memory& memory = joint_system::solved_memory(*state_);
+  for (std::uint32_t i = 0; i < v.size; ++i) refuse_unpredicted(memory, v, v.first_element + i);
+  return Eigen::Map<const Eigen::VectorXd>(memory.numbers.values.data() + v.first_element, v.size);
 }
 
 Eigen::MatrixXd JointPosterior::covariance(VariableId a, VariableId b) const {
@@ -72,7 +93,8 @@ Eigen::MatrixXd JointPosterior::covariance(VariableId a, VariableId b) const {
   Eigen::MatrixXd out(va.size, vb.size);
   for (std::uint32_t j = 0; j < vb.size; ++j) {  // one solve for each element of the shorter one
     solve_for(memory, row_of(memory, vb, j, reader), solved, room);
-    for (std::uint32_t i = 0; i < va.size; ++i) out(i, j) = along(rows[i], solved);
+    for (std::uint32_t i = 0; i < va.size; ++i)
+      out(i, j) = along(rows[i], solved) + (va.first_element + i == vb.first_element + j ? rows[i].noise : 0);
   }
   return out;
 }
@@ -85,7 +107,8 @@ double JointPosterior::covariance(VariableId a, std::size_t i, VariableId b, std
   Numbers::Reader reader(memory.numbers);
   std::vector<double> solved(memory.numbers.x.size()), room(solved.size());
   solve_for(memory, row_of(memory, vb, j, reader), solved, room);
-  return along(row_of(memory, va, i, reader), solved);
+  const Numbers::Sparse row = row_of(memory, va, i, reader);
+  return along(row, solved) + (va.first_element + i == vb.first_element + j ? row.noise : 0);
 }
 
 JointSamples JointPosterior::sample(std::size_t draws, std::uint64_t seed) const {
@@ -94,17 +117,23 @@ JointSamples JointPosterior::sample(std::size_t draws, std::uint64_t seed) const
   const Numbers& n = memory.numbers;
   check_memory(*state_, "draws of all elements", draws, n.values.size(), "draw fewer at a time");
   Numbers work(*n.system);
-  work.read(*state_);
+  (void)work.read(*state_);
   JointSamples out;
   out.plan_ = state_->plan();
   out.values_.resize(static_cast<Eigen::Index>(draws), static_cast<Eigen::Index>(n.values.size()));
+  std::vector<std::uint32_t> unpredicted;
+  for (std::uint32_t e = 0; e < n.values.size(); ++e)
+    if (is_unpredicted(n, e)) unpredicted.push_back(e);
   boost::random::mt19937_64 random(seed);
   boost::random::normal_distribution<double> normal;
   for (std::size_t d = 0; d < draws; ++d) {
     for (double& z : work.x) z = normal(random);
     n.fronts.solve_upper(work.x, work.room);
     for (std::size_t u = 0; u < work.x.size(); ++u) work.x[u] += n.x[u];
-    (void)work.evaluate(work.x, false);
+    work.place(work.x, false);
+    work.predict();
+    for (const Numbers::Prediction& p : work.predictions()) work.values[p.element] += std::sqrt(p.noise) * normal(random);
+    for (const std::uint32_t e : unpredicted) work.values[e] = std::nan("");
     out.values_.row(static_cast<Eigen::Index>(d)) =
         Eigen::Map<const Eigen::RowVectorXd>(work.values.data(), static_cast<Eigen::Index>(work.values.size()));
   }
@@ -116,7 +145,10 @@ double JointSamples::operator()(std::size_t draw, VariableId variable, std::size
   if (draw >= size() || element >= v.size)
     fail("samples: there is no element {} of variable '{}' in draw {}; {} elements and {} draws exist", element, v.name,
          draw, v.size, size());
-  return values_(static_cast<Eigen::Index>(draw), static_cast<Eigen::Index>(v.first_element + element));
+  const double value = values_(static_cast<Eigen::Index>(draw), static_cast<Eigen::Index>(v.first_element + element));
+  if (v.observed && std::isnan(value))
+    fail("samples: '{}' is missing, and its likelihood predicts no Gaussian; ask for the variable that it reads", v.name);
+  return value;
 }
 
 double joint_system::JointSolver::log_evidence(const State& state) const { return JointPosterior(state).log_evidence(); }
@@ -130,6 +162,9 @@ double JointPosterior::log_evidence() const {
       -memory.objective + 0.5 * static_cast<double>(n.x.size()) * std::log(kTwoPi) - 0.5 * n.fronts.log_determinant();
   for (std::uint32_t r = 0; r < n.system->first_context_row; ++r)
     if (n.weights[r] > 0) sum += 0.5 * std::log(n.weights[r] / kTwoPi);
+  for (std::uint32_t r = n.system->first_context_row; r < n.system->first_site_row; ++r)
+    sum += log_scale_of_context(*state_, n, r);
+  for (const Numbers::Prediction& p : n.predictions()) sum -= std::log(std::abs(p.coefficient));
   return sum + memory.sites.log_scales(*state_, n);
 }
 

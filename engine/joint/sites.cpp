@@ -94,7 +94,7 @@ void Sites::refresh(const State& state, Numbers& numbers, double damping, Outcom
     append_views(state, plate.group, views_);
     memory_.resize(std::max(memory_.size(), first_memory + plate.slots * group.kind->memory()));
     for (std::size_t p = 0; p < plate.ports.size(); ++p) {
-      const MessageFunction* const message = group.ports[p].message;
+      const MessageFunction* const message = plate.ports[p].message;
       if (message == nullptr) continue;
       reads_.clear();
       for (const std::size_t read : message->reads) {
@@ -138,6 +138,34 @@ std::vector<std::uint32_t> Sites::refused_elements() const {
   return out;
 }
 
+const Kind* Sites::without_density(const PlanData& plan) const {
+  for (const SitePlate& plate : system_->sites)
+    if (const Kind* const kind = plan.groups[plate.group].kind; !kind->log_density()) return kind;
+  return nullptr;
+}
+
+double Sites::log_density(const State& state, const Numbers& numbers) {
+  double total = 0;
+  for (const SitePlate& plate : system_->sites) {
+    const Kind& kind = *state.plan()->groups[plate.group].kind;
+    views_.clear();
+    append_views(state, plate.group, views_);
+    for (std::uint32_t s = 0; s < plate.slots; ++s) {
+      arguments_.clear(), parameters_.clear();
+      bool is_missing = false;  // integrated over its missing argument, a likelihood is 1
+      for (const SitePlate::Port& port : plate.ports)
+        for (std::size_t q = std::size_t{s} * port.terms; q < (s + std::size_t{1}) * port.terms; ++q) {
+          arguments_.push_back(numbers.values[port.elements[q]]);
+          is_missing |= port.rows[q] == kNone && numbers.missing[port.elements[q]] != 0;
+        }
+      for (const ParameterView& view : views_)
+        parameters_.insert(parameters_.end(), view.at(0, s), view.at(0, s) + view.terms);
+      if (!is_missing) total += kind.log_density()(arguments_, parameters_);
+    }
+  }
+  return total;
+}
+
 double Sites::log_scales(const State& state, const Numbers& numbers) const {
   double total = 0;
   std::vector<double> arguments, parameters;
@@ -154,12 +182,13 @@ double Sites::log_scales(const State& state, const Numbers& numbers) const {
       for (const SitePlate::Port& port : plate.ports)
         for (std::uint32_t t = 0; t < port.terms; ++t) {
           const std::size_t q = std::size_t{s} * port.terms + t, at = port.first + q;
-          const Natural arrival{tau_[at], rho_[at]};
-          if (port.rows[q] != kNone) {
+          const bool is_known = port.rows[q] == kNone;  // no refresh looks at sites that reach nothing else
+          const Natural arrival = is_known ? Gaussian::point(numbers.values[port.elements[q]]) : Gaussian(tau_[at], rho_[at]);
+          if (!is_known) {
             unknown = arguments.size(), ++unknowns;
             if (!refused_[at]) total -= log_site_integral(arrival, {numbers.site_tau[at], numbers.site_rho[at]});
           }
-          is_missing |= numbers.missing[port.elements[q]] != 0;
+          is_missing |= is_known && numbers.missing[port.elements[q]] != 0;
           arrivals.push_back(arrival);
           arguments.push_back(Gaussian(arrival).mean());
         }

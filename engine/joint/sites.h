@@ -19,6 +19,10 @@ class Sites {
   void refresh(const State& state, Numbers& numbers, double damping, Outcome& outcome);
   // Elements whose site was left as it was by the last refresh, because nothing else is known of them.
   std::vector<std::uint32_t> refused_elements() const;
+  // The first kind that has no density; null: all have one.
+  const Kind* without_density(const PlanData& plan) const;
+  // Sum over factors of their log density at the values of all elements.
+  double log_density(const State& state, const Numbers& numbers);
   // Sum over factors of log (integral of cavity times factor / integral of cavity times site).
   double log_scales(const State& state, const Numbers& numbers) const;
 
@@ -32,6 +36,7 @@ class Sites {
   std::vector<double> scratch_, memory_;  // the second of kinds
   std::vector<PortView> reads_;
   std::vector<ParameterView> views_;
+  std::vector<double> arguments_, parameters_;  // of a factor
 };
 
 }  // namespace dma::joint_system

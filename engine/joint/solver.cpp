@@ -12,10 +12,11 @@ namespace dma::joint_system {
 
 namespace {
 
-// MATH: gain ratio above which damping falls, below which it grows; factors; steps tried before giving up.
-constexpr double kGoodGain = 0.6, kPoorGain = 0.25, kLess = 1.0 / 3, kMore = 2, kMuchMore = 4;
-// After a rejection there is some damping, even if there was none.
-constexpr double kLeastDamping = 1e-12, kMostDamping = 1e12, kSomeDamping = 1e-5;
+// Gain ratio above which damping falls, below which it grows; factors; steps tried before giving up. Damping that falls
+// slowly creeps along curved valleys, such as those of poses, where undamped steps cross them. After a rejection there is
+// some.
+constexpr double kGoodGain = 0.25, kPoorGain = 0.1, kLess = 0.1, kMore = 2, kMuchMore = 10;
+constexpr double kLeastDamping = 1e-12, kSomeDamping = 1e-5;
 constexpr int kTries = 40;
 // A fall of the objective below this share of it is rounding.
 constexpr double kRounding = 1e-13;
@@ -32,7 +33,24 @@ double dot(const std::vector<double>& a, const std::vector<double>& b) {
 }  // namespace
 
 std::unique_ptr<SolverMemory> JointSolver::make_memory(const PlanData&) const {
-  return std::make_unique<Memory>(*system_);
+  return std::make_unique<Memory>(system_);
+}
+
+void Memory::change(std::shared_ptr<const System> to) {
+  const std::vector<double> before = std::move(numbers.values);
+  numbers = Numbers(*to);
+  sites = Sites(*to);
+  system = std::move(to);
+  for (std::size_t u = 0; u < numbers.x.size(); ++u) numbers.x[u] = before[system->element_of[u]];
+}
+
+void JointSolver::read(const State& state, Memory& memory) const {
+  if (memory.numbers.read(state)) return;
+  const std::vector<std::uint8_t>& inferred = memory.numbers.inferred();
+  memory.change(inferred.empty() ? system_
+                                 : std::make_shared<const System>(
+                                       *state.plan(), EliminationLimits{.bytes = options_.memory}, inferred));
+  (void)memory.numbers.read(state);
 }
 
 // At the priors' means, at draws from them, or where somebody asked.
@@ -42,15 +60,16 @@ void JointSolver::begin(Memory& memory, std::uint64_t seed) const {
   std::ranges::fill(n.site_rho, 0.0);
   memory.sites.apply(n);
   std::ranges::fill(n.x, 0.0);
-  if (!system_->has_constant_gains) {
+  const System& system = *memory.system;
+  if (!system.has_constant_gains) {
     // Rows of one root alone; gradient and step are free to hold sums.
     std::ranges::fill(n.gradient, 0.0);
     std::ranges::fill(n.step, 0.0);
     (void)n.evaluate(n.x, true);
     (void)n.trace();
-    for (std::uint32_t r = 0; r < system_->first_site_row; ++r) {
-      if (system_->pattern.row(r).size() != 1 || system_->first_program[r] != system_->first_program[r + 1]) continue;
-      const std::uint32_t k = system_->pattern.first[r], u = system_->pattern.columns[k];
+    for (std::uint32_t r = 0; r < system.first_site_row; ++r) {
+      if (system.pattern.row(r).size() != 1 || system.first_program[r] != system.first_program[r + 1]) continue;
+      const std::uint32_t k = system.pattern.first[r], u = system.pattern.columns[k];
       n.gradient[u] += n.row_values[k] * (n.taus[r] - n.weights[r] * n.sums[r]);
       n.step[u] += n.weights[r] * n.row_values[k] * n.row_values[k];
     }
@@ -61,8 +80,8 @@ void JointSolver::begin(Memory& memory, std::uint64_t seed) const {
       if (seed != 0) n.x[u] += normal(random) * (n.step[u] > 0 ? 1 / std::sqrt(n.step[u]) : 1.0);
     }
   }
-  for (std::size_t u = 0; u < n.start.size(); ++u)
-    if (!std::isnan(n.start[u])) n.x[u] = n.start[u];
+  for (std::size_t u = 0; u < n.x.size() && !memory.start.empty(); ++u)
+    if (const double at = memory.start[system.element_of[u]]; !std::isnan(at)) n.x[u] = at;
 }
 
 JointSolver::End JointSolver::solve_linear(Memory& memory, JointReport& report) const {
@@ -121,10 +140,10 @@ JointSolver::Step JointSolver::step(Memory& memory, JointReport& report, double&
       if (!is_rounding && gain > kGoodGain)
         damping = std::max(kLess * damping, kLeastDamping);
       else if (!is_rounding && gain < kPoorGain)
-        damping = std::min(kMore * damping, kMostDamping);
+        damping *= kMore;
     } else {
       ++report.rejected;
-      damping = std::min(kMostDamping, std::max(kMuchMore * damping, kSomeDamping));
+      damping = std::max(kMuchMore * damping, kSomeDamping);
       (void)n.evaluate(n.x, true);
       (void)n.trace();
       n.find_gradient();
@@ -136,7 +155,7 @@ JointSolver::Step JointSolver::step(Memory& memory, JointReport& report, double&
 }
 
 JointSolver::End JointSolver::step_to_the_end(Memory& memory, JointReport& report) const {
-  if (system_->has_constant_gains) return solve_linear(memory, report);
+  if (memory.system->has_constant_gains) return solve_linear(memory, report);
   Numbers& n = memory.numbers;
   double damping = options_.damping;
   report.objective = n.evaluate(n.x, true);
@@ -156,19 +175,33 @@ JointSolver::End JointSolver::step_to_the_end(Memory& memory, JointReport& repor
   }
 }
 
-// Where nothing pulls from the start on, as between two factors of a product at 0, other starts may lead lower.
-JointSolver::End JointSolver::leave_stationary_start(Memory& memory, JointReport& report) const {
+// A point where nothing pulls may be a maximum or a saddle, as that between two factors of a product at 0: Gauss-Newton's
+// information has no word for that, but some steps from it then lead down. They are as long as the Gaussian is wide, and
+// a hundredth of that.
+JointSolver::End JointSolver::leave_saddle(Memory& memory, JointReport& report) const {
   Numbers& n = memory.numbers;
-  if (system_->has_constant_gains || options_.start_seed != 0 || !n.start.empty()) return End::converged;
-  const std::vector<double> kept = n.x;
-  const double objective = report.objective, gradient = report.gradient;
-  begin(memory, 1);
-  const End end = step_to_the_end(memory, report);
-  if (end != End::converged || report.objective < objective) return end;
-  n.x = kept;
-  report.objective = n.evaluate(n.x, true);
-  report.gradient = gradient;
-  return End::converged;
+  if (memory.system->has_constant_gains) return End::converged;
+  constexpr int kDirections = 8;
+  boost::random::mt19937_64 random(1);
+  boost::random::normal_distribution<double> normal;
+  std::vector<double> lowest;
+  double objective = report.objective - kRounding * std::abs(report.objective);
+  (void)n.trace();
+  (void)n.factorise(0);
+  for (int d = 0; d < kDirections; ++d) {
+    for (double& z : n.step) z = normal(random);
+    n.fronts.solve_upper(n.step, n.room);
+    for (const double length : {1.0, -1.0, 0.01, -0.01}) {
+      for (std::size_t u = 0; u < n.x.size(); ++u) n.trial[u] = n.x[u] + length * n.step[u];
+      if (const double found = n.evaluate(n.trial, false); found < objective) objective = found, lowest = n.trial;
+    }
+  }
+  if (lowest.empty()) {
+    (void)n.evaluate(n.x, true);
+    return End::converged;
+  }
+  n.x = std::move(lowest);
+  return step_to_the_end(memory, report);
 }
 
 bool JointSolver::goes_on(const Memory& memory, const JointReport& report) const {
@@ -179,7 +212,7 @@ bool JointSolver::goes_on(const Memory& memory, const JointReport& report) const
 Report JointSolver::run(State& state, const RunOptions& options) const {
   Memory& memory = static_cast<Memory&>(*state.solver_memory());
   Numbers& n = memory.numbers;
-  n.read(state);
+  read(state, memory);
   const bool is_fresh = !options.warm || !memory.is_solved;
   if (is_fresh) begin(memory, options_.start_seed), memory.sites.forget();
   memory.is_solved = false;
@@ -189,10 +222,10 @@ Report JointSolver::run(State& state, const RunOptions& options) const {
   Report report;
   JointReport& joint = report.joint.emplace();
   End end = step_to_the_end(memory, joint);
-  if (is_fresh && end == End::converged && joint.iterations == 1) end = leave_stationary_start(memory, joint);
+  if (is_fresh && end == End::converged) end = leave_saddle(memory, joint);
   double damping = 0, last = kInfinity;
   int grown = 0;
-  const bool has_sites = !system_->site_elements.empty();
+  const bool has_sites = !memory.system->site_elements.empty();
   while (has_sites && end == End::converged) {
     (void)n.trace();
     (void)n.factorise(0);
@@ -211,7 +244,7 @@ Report JointSolver::run(State& state, const RunOptions& options) const {
     if (grown == 3) damping = 0.5 + 0.5 * damping, grown = 0;
     last = outcome.change;
   }
-  report.stop = end == End::converged ? (system_->is_linear() ? Report::Stop::exact : Report::Stop::converged)
+  report.stop = end == End::converged ? (memory.system->is_linear() ? Report::Stop::exact : Report::Stop::converged)
                 : end == End::interrupted                                           ? Report::Stop::interrupted
                                           : Report::Stop::limit;
   finish(state, memory, report);
@@ -225,6 +258,7 @@ void JointSolver::finish(const State& state, Memory& memory, Report& report) con
   (void)n.trace();
   const bool whole = n.factorise(0);
   n.invert();
+  n.predict();
   memory.objective = joint.objective;
   memory.is_undetermined.clear();
   if (!std::isfinite(joint.objective) || !std::isfinite(joint.gradient) || !n.is_finite())
@@ -233,6 +267,8 @@ void JointSolver::finish(const State& state, Memory& memory, Report& report) con
     find_open(state, memory, report);
   else if (report.converged())
     find_lonely_sites(state, memory, report);
+  if (report.stop == Report::Stop::converged && options_.check_draws > 0) check_fit(state, memory, report);
+  name_unpredicted(state, memory, report);
   memory.is_solved = true;
 }
 
@@ -246,6 +282,7 @@ const Memory& solved_memory(const State& state) {
   (void)solver_of(state);
   const Memory& memory = static_cast<const Memory&>(*state.solver_memory());
   if (!memory.is_solved) fail("this state has not been run; call run(plan, state) first");
+  if (!state.ended()) fail("this state was given something since it was run; call run(plan, state) again");
   return memory;
 }
 

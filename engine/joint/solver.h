@@ -10,9 +10,14 @@ namespace dma::joint_system {
 
 class Memory : public SolverMemory {
  public:
-  explicit Memory(const System& system) : numbers(system), sites(system) {}
+  explicit Memory(std::shared_ptr<const System> of) : system(std::move(of)), numbers(*system), sites(*system) {}
+  // Another system of the same plan; the roots stay where they are.
+  void change(std::shared_ptr<const System> to);
+
+  std::shared_ptr<const System> system;  // the plan's, or one of this state's own, where what is missing is inferred
   Numbers numbers;
   Sites sites;
+  std::vector<double> start;  // by element, NaN: none; empty: none at all
   // Whether nothing determines a sum over unknowns.
   bool is_open(const Numbers::Sparse& row) const;
   bool is_singular() const { return !is_undetermined.empty(); }
@@ -42,25 +47,28 @@ class JointSolver : public Solver {
   enum class End { converged, limit, interrupted };
   enum class Step { moved, arrived, stuck, interrupted };
 
+  void read(const State& state, Memory& memory) const;
   void begin(Memory& memory, std::uint64_t seed) const;
-  End leave_stationary_start(Memory& memory, JointReport& report) const;
+  End leave_saddle(Memory& memory, JointReport& report) const;
   Step step(Memory& memory, JointReport& report, double& damping, int& solves) const;
   End step_to_the_end(Memory& memory, JointReport& report) const;
   End solve_linear(Memory& memory, JointReport& report) const;
   void find_open(const State& state, Memory& memory, Report& report) const;
   void find_lonely_sites(const State& state, Memory& memory, Report& report) const;
   void name_open(const State& state, const Memory& memory, Report& report) const;
+  void name_unpredicted(const State& state, const Memory& memory, Report& report) const;
   void finish(const State& state, Memory& memory, Report& report) const;
+  void check_fit(const State& state, Memory& memory, Report& report) const;
   bool goes_on(const Memory& memory, const JointReport& report) const;
 
   std::shared_ptr<const System> system_;
   JointOptions options_;
 };
 
-// Of a state that joint has run; an Error for any other.
+// Of a state that joint has run as it is; an Error for any other.
 const Memory& solved_memory(const State& state);
 const JointSolver& solver_of(const State& state);
-// Mean and variance of one element; variance inf where nothing determines it.
+// Mean and variance of one element; variance inf where nothing determines it, or no Gaussian predicts it.
 Gaussian marginal(const State& state, const Memory& memory, std::uint32_t element, Numbers::Reader& reader,
                   Numbers::Sparse& row);
 

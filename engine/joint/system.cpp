@@ -45,7 +45,8 @@ std::string element_name(const PlanData& plan, std::uint32_t element) {
   return v.size == 1 ? std::string(v.name) : fmt::format("{}[{}]", v.name, element - v.first_element);
 }
 
-System::System(const PlanData& plan, const EliminationLimits& limits) {
+System::System(const PlanData& plan, const EliminationLimits& limits, std::vector<std::uint8_t> are_inferred)
+    : inferred(std::move(are_inferred)) {
   assign_roles(plan);
   form_batches(plan);
   for (std::uint32_t e = 0; e < plan.elements; ++e)
@@ -72,7 +73,8 @@ void System::assign_roles(const PlanData& plan) {
   level.assign(plan.elements, 0);
   unknown_of.assign(plan.elements, kNone);
   for (const auto& v : plan.variables)
-    if (v.observed) std::fill_n(role.begin() + v.first_element, v.size, Role::known);
+    for (std::uint32_t e = v.first_element; v.observed && e < v.first_element + v.size; ++e)
+      if (inferred.empty() || !inferred[e]) role[e] = Role::known;
   std::vector<std::uint32_t> producer(plan.elements, kNone);
   for (std::uint32_t g = 0; g < plan.groups.size(); ++g) {
     const Group& group = plan.groups[g];
@@ -245,14 +247,22 @@ void System::form_rows(const PlanData& plan) {
     SitePlate& plate = sites.emplace_back();
     plate.group = g;
     plate.slots = group.slots;
-    for (const Group::Port& port : group.ports) {
+    const std::string_view method = plan.factors[group.members[0]].method;
+    for (std::size_t p = 0; p < group.ports.size(); ++p) {
+      const Group::Port& port = group.ports[p];
       SitePlate::Port& out = plate.ports.emplace_back();
       out.terms = port.terms;
       out.first = site_messages;
       site_messages += std::uint64_t{group.slots} * port.terms;
       for (std::uint32_t q = 0; q < group.slots * port.terms; ++q) {
         const std::uint32_t e = port.elements(q);
-        const bool takes_part = role[e] != Role::known && port.message != nullptr;
+        const bool takes_part = role[e] != Role::known;
+        if (takes_part && out.message == nullptr) {
+          out.message = port.message != nullptr ? port.message : group.kind->find_message(method, p);
+          if (out.message == nullptr)
+            fail("joint: '{}' is missing, and factor '{}' cannot send it a message: {}", element_name(plan, e),
+                 plan.slot_name(g, q / port.terms), missing_message(*group.kind, method, p));
+        }
         out.elements.push_back(e);
         take_part(e);
         if (takes_part) site_elements.push_back(e);

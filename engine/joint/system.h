@@ -2,7 +2,7 @@
 // numbers.
 //
 //   known    observed, or a function of known elements
-//   root     an unknown of the information matrix
+//   root     an unknown of the information matrix; an observed element that is missing, unless one factor predicts it
 //   derived  the output of a deterministic factor: eliminated by substitution
 //
 // A row is a Gaussian density, the context of a shared variable, or what an EP site says of one element. Its numbers
@@ -47,6 +47,7 @@ struct SitePlate {
     std::vector<std::uint32_t> elements;  // by slot and term
     std::vector<std::uint32_t> rows;      // likewise; kNone where the element is known
     std::uint64_t first = 0;              // of its messages among those of all sites
+    const MessageFunction* message = nullptr;  // null: all its elements are known
   };
   std::uint32_t group = 0;
   std::uint32_t slots = 0;
@@ -54,7 +55,8 @@ struct SitePlate {
 };
 
 struct System {
-  explicit System(const PlanData& plan, const EliminationLimits& limits);
+  // `inferred`, by element: observed ones that are unknowns all the same; empty: none.
+  System(const PlanData& plan, const EliminationLimits& limits, std::vector<std::uint8_t> inferred = {});
 
   // What an element that is not known depends on, directly: free inputs with the positions of their gains.
   struct Edge {
@@ -68,6 +70,7 @@ struct System {
   void ancestors(std::span<const std::uint32_t> seeds, std::vector<std::uint32_t>& mark, std::uint32_t stamp,
                  std::vector<std::uint32_t>& derived, std::vector<std::uint32_t>& roots) const;
 
+  std::vector<std::uint8_t> inferred;     // by element, as given
   std::vector<Role> role;                 // by element
   std::vector<std::uint32_t> level;       // by element: 0, or how many factors lie between it and the roots at most
   std::vector<std::uint32_t> unknown_of;  // by element; kNone if it is no root

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
+
 #include "engine/compile/plan.h"
 
 namespace dma {
@@ -9,6 +12,13 @@ namespace dma {
 std::string Place::text() const {
   if (plan == nullptr) return "nowhere";
   return fmt::format("{}.{}", plan->slot_name(group, slot), plan->groups[group].kind->ports()[port].name);
+}
+
+// Above this k, a mean over so many draws may be far off (Vehtari, Simpson, Gelman, Yao and Gabry 2024); and where few
+// draws count, the Gaussian is far too wide.
+bool JointReport::Fit::is_good() const {
+  constexpr double kMostK = 0.7, kLeastShare = 0.1;
+  return draws > 0 && k <= std::min(kMostK, 1 - 1 / std::log10(draws)) && effective >= kLeastShare * draws;
 }
 
 namespace {
@@ -52,6 +62,13 @@ std::string joint_reason(const Report& report) {
   return fmt::format("stopped after {}, not converged", solves);
 }
 
+std::string fit_line(const JointReport::Fit& fit) {
+  if (fit.draws == 0) return fmt::format("not checked whether the Gaussian fits the posterior: {}", fit.why_not);
+  const std::string numbers = fmt::format("k {:.2g}, {:.0f} of {} draws effective", fit.k, fit.effective, fit.draws);
+  if (fit.is_good()) return fmt::format("the Gaussian fits the posterior: {}", numbers);
+  return fmt::format("the Gaussian does not fit the posterior: {}, see \"Does the Gaussian fit?\" in docs/methods.md", numbers);
+}
+
 std::string joint_line(const Report& report) {
   const JointReport& j = *report.joint;
   std::string text = fmt::format("{}: objective {:.6g}, gradient {:.2g}", joint_reason(report), j.objective, j.gradient);
@@ -60,6 +77,8 @@ std::string joint_line(const Report& report) {
     text += fmt::format(", sites refreshed {} times, last change {:.2g}", j.refreshes, j.site_change);
   if (report.faults > 0) text += fmt::format(", {} refused", plural(report.faults, "message"));
   if (report.replaced > 0) text += fmt::format(", {} replaced", plural(report.replaced, "message"));
+  if (!j.unpredicted.empty()) text += fmt::format(", no Gaussian predicts {}", j.unpredicted);
+  if (j.fit) text += "; " + fit_line(*j.fit);
   return text;
 }
 
@@ -70,6 +89,8 @@ std::string joint_text(const Report& report) {
   if (j.refreshes > 0)
     text += fmt::format("sites: refreshed {} times, last change {:.3g}, {} refused, {} replaced\n", j.refreshes, j.site_change,
                         plural(report.faults, "message"), report.replaced);
+  if (!j.unpredicted.empty()) text += fmt::format("missing: no Gaussian predicts {}\n", j.unpredicted);
+  if (j.fit) text += fmt::format("fit: {}\n", fit_line(*j.fit));
   return text;
 }
 

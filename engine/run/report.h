@@ -30,6 +30,17 @@ struct JointReport {
   double gradient = 0;     // of the objective, the largest in units of the standard deviation each unknown has given the others
   double site_change = 0;  // the largest at the last refresh
   std::string undetermined = {};  // variables that nothing determines: "x[3], z"
+  std::string unpredicted = {};   // missing ones below a likelihood that predicts no Gaussian
+
+  // Whether the Gaussian is the posterior, by importance weights of draws from it (tools/docs/methods.md).
+  struct Fit {
+    int draws = 0;            // 0: the check was not made
+    double k = 0;             // shape of the largest weights' generalised Pareto distribution: below 1/2 their variance is finite
+    double effective = 0;     // draws
+    std::string why_not = {};
+    bool is_good() const;
+  };
+  std::optional<Fit> fit = {};  // none: the Gaussian is exact, the run did not converge, or nobody asked
 };
 
 struct Report {

@@ -184,11 +184,11 @@ void bind_schedules(py::module_& module) {
   const JointOptions usual;
   module.def(
       "joint",
-      [](double tolerance, int limit, std::uint64_t start_seed) {
-        return joint({.tolerance = tolerance, .limit = limit, .start_seed = start_seed});
+      [](double tolerance, int limit, std::uint64_t start_seed, int check_draws) {
+        return joint({.tolerance = tolerance, .limit = limit, .start_seed = start_seed, .check_draws = check_draws});
       },
       py::kw_only(), py::arg("tolerance") = usual.tolerance, py::arg("limit") = usual.limit,
-      py::arg("start_seed") = usual.start_seed);
+      py::arg("start_seed") = usual.start_seed, py::arg("check_draws") = usual.check_draws);
 }
 
 void bind_plan(py::module_& module) {

@@ -46,6 +46,13 @@ class RandomLinear {
     std::map<std::uint32_t, std::vector<Real>> mean, variance, terms;  // terms: sum of |coefficient * mean of root|
     std::map<std::uint32_t, std::vector<bool>> determined;
     Real log_evidence;
+    struct Predicted {
+      VariableId variable;
+      std::uint32_t element;
+      bool is_determined;
+      Real mean, variance, terms;
+    };
+    std::vector<Predicted> predicted;  // missing values
   };
   Posterior solve() const;
 
@@ -127,6 +134,13 @@ class RandomLinear {
   std::vector<std::pair<VariableId, std::vector<double>>> given_;
   std::map<std::uint32_t, std::vector<std::uint32_t>> missing_;
   std::vector<RowOf> rows_;
+  struct Missing {
+    VariableId variable;
+    std::uint32_t element;
+    Form form;
+    Real variance;  // of the noise
+  };
+  std::vector<Missing> predicted_;
 };
 
 inline void RandomLinear::add_function() {
@@ -172,6 +186,7 @@ inline void RandomLinear::add_noise() {
   for (std::uint32_t s = 0; s < slots; ++s) {
     if (is_observed && below(5) == 0) {
       missing_[y.value].push_back(s);
+      predicted_.push_back({y, s, forms_[x.value][at_x[s]], Real(v[s])});
       continue;
     }
     Form form = forms_[x.value][at_x[s]];
@@ -244,19 +259,29 @@ inline RandomLinear::Posterior RandomLinear::solve() const {
   Posterior out;
   std::vector<Real> mean(n);
   for (std::size_t i = 0; i < n; ++i) mean[i] = done[i] ? a[i][n] : Real(0);
+  struct Moments {
+    Real mean, variance = 0, terms = 0;
+  };
+  const auto moments_of = [&](const Form& form) {
+    Moments m{form.constant};
+    for (const auto& [u, c] : form.terms) {
+      m.mean += c * mean[u], m.terms += abs(c * mean[u]);
+      for (const auto& [w, d] : form.terms) m.variance += done[u] && done[w] ? c * d * a[u][n + 1 + w] : Real(0);
+    }
+    return m;
+  };
   for (const VariableId v : latent_)
     for (const Form& form : forms_.at(v.value)) {
-      const bool known = is_determined(form);
-      Real m = form.constant, var = 0, terms = 0;
-      for (const auto& [u, c] : form.terms) {
-        m += c * mean[u], terms += abs(c * mean[u]);
-        for (const auto& [w, d] : form.terms) var += done[u] && done[w] ? c * d * a[u][n + 1 + w] : Real(0);
-      }
-      out.determined[v.value].push_back(known);
-      out.mean[v.value].push_back(m);
-      out.variance[v.value].push_back(var);
-      out.terms[v.value].push_back(terms);
+      const Moments m = moments_of(form);
+      out.determined[v.value].push_back(is_determined(form));
+      out.mean[v.value].push_back(m.mean);
+      out.variance[v.value].push_back(m.variance);
+      out.terms[v.value].push_back(m.terms);
     }
+  for (const Missing& y : predicted_) {
+    const Moments m = moments_of(y.form);
+    out.predicted.push_back({y.variable, y.element, is_determined(y.form), m.mean, m.variance + y.variance, m.terms});
+  }
   for (const VariableId v : roots_)
     for (std::size_t i = 0; i < graph[v].size; ++i)
       if (!out.determined[v.value][i])

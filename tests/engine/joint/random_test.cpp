@@ -39,6 +39,14 @@ void check_beliefs(const RandomLinear& model, const State& state, const RandomLi
       variance_error = std::max(variance_error, oracle::relative_error(belief.variance(i), variance));
     }
   }
+  for (const auto& y : truth.predicted) {
+    const Gaussian belief = state.belief(y.variable)[y.element];
+    REQUIRE(belief.is_uniform() == !y.is_determined);
+    if (belief.is_uniform()) continue;
+    const Real scale = sqrt(y.variance) + abs(y.mean) + Real(kLastDigits / kRandomError) * y.terms;
+    mean_error = std::max(mean_error, static_cast<double>(abs(belief.mean() - y.mean) / scale));
+    variance_error = std::max(variance_error, oracle::relative_error(belief.variance(), y.variance));
+  }
   CHECK(mean_error < kRandomError);
   CHECK(variance_error < kRandomError);
 }

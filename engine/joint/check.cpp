@@ -1,0 +1,114 @@
+// Is the Gaussian the posterior? Draws from it are weighted by the graph's own density,
+//
+//   log w = log p(x, observed) - log N(x; solution),
+//
+// constant if it is. How heavy the tail of the weights is says how far off it may be: the shape k of a generalised Pareto
+// distribution of the largest of them, as in Pareto-smoothed importance sampling (Vehtari, Simpson, Gelman, Yao and
+// Gabry 2024).
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <boost/random/mersenne_twister.hpp>
+#include <boost/random/normal_distribution.hpp>
+#include <cmath>
+#include <numeric>
+
+#include "engine/joint/solver.h"
+
+namespace dma::joint_system {
+
+namespace {
+
+constexpr std::uint64_t kSeed = 1;
+// Numbers touched by all draws together: a fraction of a second.
+constexpr double kMostWork = 2e8;
+// What calling a function or a density costs, in numbers of a triangular solve.
+constexpr double kCall = 20;
+
+// Shape of a generalised Pareto distribution (1 + k x / sigma)^(-1 / k - 1) / sigma, from its excesses x > 0, ascending.
+// For t = k / sigma the likelihood is largest at k = mean log(1 + t x), and is n (log(t / k) - k - 1) there; its mean over
+// a grid of t that is dense where the data are (Zhang and Stephens 2009) needs no search. Ten more excesses of shape 1/2
+// steady what few of them leave open.
+double pareto_shape(std::span<const double> x) {
+  const auto n = static_cast<double>(x.size());
+  const double largest = x.back(), quarter = x[static_cast<std::size_t>(0.25 * n + 0.5) - 1];
+  const int grid = 30 + static_cast<int>(std::sqrt(n));
+  const auto shape_at = [&](double t) {
+    double sum = 0;
+    for (const double xi : x) sum += std::log1p(t * xi);
+    return sum / n;
+  };
+  std::vector<double> ts, logs;
+  for (int j = 1; j <= grid; ++j) {
+    const double t = (std::sqrt(grid / (j - 0.5)) - 1) / (3 * quarter) - 1 / largest, k = shape_at(t);
+    if (!(t / k > 0)) continue;  // 0 / 0
+    ts.push_back(t);
+    logs.push_back(n * (std::log(t / k) - k - 1));
+  }
+  const double most = *std::ranges::max_element(logs);
+  double sum = 0, mean = 0;
+  for (std::size_t j = 0; j < ts.size(); ++j) {
+    const double weight = std::exp(logs[j] - most);
+    sum += weight, mean += weight * ts[j];
+  }
+  constexpr double kSteady = 10;
+  return (n * shape_at(mean / sum) + 0.5 * kSteady) / (n + kSteady);
+}
+
+// log w, in any order.
+JointReport::Fit fit_of(std::vector<double> logs) {
+  JointReport::Fit fit{.draws = static_cast<int>(logs.size())};
+  std::ranges::sort(logs);
+  const double largest = logs.back();
+  if (!(largest > -kInfinity)) return fit.k = kInfinity, fit;
+  double sum = 0, squares = 0;
+  for (double& w : logs) w = std::exp(w - largest), sum += w, squares += w * w;
+  fit.effective = sum * sum / squares;
+  const double draws = static_cast<double>(logs.size());
+  const auto tail = static_cast<std::size_t>(std::min(0.2 * draws, 3 * std::sqrt(draws)));
+  const double cut = logs[logs.size() - tail - 1];
+  constexpr double kRounding = 1e-9;  // weights that differ by less are equal
+  if (1 - cut < kRounding) return fit;
+  std::vector<double> excesses;
+  for (std::size_t i = logs.size() - tail; i < logs.size(); ++i)
+    if (logs[i] > cut) excesses.push_back(logs[i] - cut);
+  constexpr std::size_t kFew = 5;  // where fewer are left, the others are nothing beside them
+  fit.k = excesses.size() < kFew ? kInfinity : pareto_shape(excesses);
+  return fit;
+}
+
+}  // namespace
+
+void JointSolver::check_fit(const State& state, Memory& memory, Report& report) const {
+  Numbers& n = memory.numbers;
+  const System& system = *memory.system;
+  JointReport::Fit& fit = report.joint->fit.emplace();
+  if (const Kind* const kind = memory.sites.without_density(*state.plan())) {
+    fit.why_not = fmt::format("kind '{}' has no log_density", kind->name());
+    return;
+  }
+  double numbers = static_cast<double>(system.elimination.panels + system.role.size());
+  for (const Batch& batch : system.batches) numbers += kCall * static_cast<double>(batch.arguments.size());
+  for (const SitePlate& plate : system.sites) numbers += kCall * plate.slots;
+  if (options_.check_draws * numbers > kMostWork) {
+    fit.why_not = fmt::format("{} draws of a graph of this size are too much work", options_.check_draws);
+    return;
+  }
+  boost::random::mt19937_64 random(kSeed);
+  boost::random::normal_distribution<double> normal;
+  std::vector<double> logs;
+  for (int d = 0; d < options_.check_draws; ++d) {
+    double squares = 0;
+    for (double& z : n.trial) z = normal(random), squares += z * z;
+    n.fronts.solve_upper(n.trial, n.room);
+    for (std::size_t u = 0; u < n.x.size(); ++u) n.trial[u] += n.x[u];
+    const double log_rows = -n.evaluate_rows(n.trial);
+    const double log_weight = log_rows + memory.sites.log_density(state, n) + 0.5 * squares;
+    logs.push_back(std::isnan(log_weight) ? -kInfinity : log_weight);  // outside of the domain of some function
+  }
+  fit = fit_of(std::move(logs));
+  n.place(n.x, false);
+  n.predict();
+}
+
+}  // namespace dma::joint_system

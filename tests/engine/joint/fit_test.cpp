@@ -1,0 +1,182 @@
+// Whether the Gaussian fits the posterior, by weights of its own draws.
+#include <doctest/doctest.h>
+
+#include <boost/random/mersenne_twister.hpp>
+#include <boost/random/normal_distribution.hpp>
+
+#include "engine/support/error.h"
+#include "factors/from_function.h"
+#include "factors/from_log_density.h"
+#include "tests/engine/joint/joint_models.h"
+
+namespace {
+
+using namespace dma;
+using namespace dma::joint_test;
+
+// Rubin's eight schools: y_j ~ N(theta_j, sigma_j^2), theta_j = mu + tau eta_j, mu ~ N(0, 25), tau ~ half-Cauchy(0, 5).
+constexpr double kEffects[] = {28, 8, -3, 7, -1, 1, 18, 12}, kErrors[] = {15, 10, 16, 11, 9, 11, 10, 18};
+
+constexpr double kWide = 100;
+
+double log_half_cauchy(double log_tau) { return log_tau - std::log1p(std::pow(std::exp(log_tau) / 5, 2)); }
+
+// E[mu | y] and its standard deviation: given tau, mu and y are jointly Gaussian; tau by a sum over log tau.
+std::pair<double, double> mu_by_quadrature() {
+  double mass = 0, first = 0, second = 0;
+  for (double log_tau = -12; log_tau < 8; log_tau += 1e-3) {
+    double precision = 1 / 25.0, pull = 0, log_likelihood = 0;
+    const double between = std::exp(2 * log_tau);
+    for (int j = 0; j < 8; ++j) {
+      const double variance = kErrors[j] * kErrors[j] + between;
+      precision += 1 / variance, pull += kEffects[j] / variance;
+      log_likelihood -= 0.5 * (std::log(variance) + kEffects[j] * kEffects[j] / variance);
+    }
+    const double mean = pull / precision;
+    log_likelihood += 0.5 * (pull * mean - std::log(precision));
+    const double weight = std::exp(log_likelihood + log_half_cauchy(log_tau) + 20);
+    mass += weight, first += weight * mean, second += weight * (mean * mean + 1 / precision);
+  }
+  return {first / mass, std::sqrt(second / mass - std::pow(first / mass, 2))};
+}
+
+// One unknown x ~ "flat" and an observation 0 = f(x) + N(0, 1), f(x) = x near 0 and of slope c farther out: the Gaussian
+// at 0 is N(0, 1), the posterior is about N(0, 1 / c^2), and P(w > t) falls as t^(-1 / k) with k = 1 - c^2.
+Report run_bent(double slope, int draws) {
+  constexpr double kBend = 0.02;
+  Registry registry = standard_registry();
+  registry.add(factor_from_function("bent", [slope](double x) {
+    return std::abs(x) < kBend ? x : std::copysign(kBend + slope * (std::abs(x) - kBend), x);
+  }));
+  Graph g;
+  const VariableId x = g.variable("x"), f = g.variable("f"), y = g.observed("y");
+  g.factor("bent", {x, f});
+  g.factor("gaussian_noise", {f, y}, {{"variance", 1.0}});
+  const Plan plan = compile(g, joint({.check_draws = draws}), registry);
+  State state(plan);
+  state.observe(y, 0.0);
+  return run(plan, state);
+}
+
+}  // namespace
+
+TEST_CASE("joint: the Report says that Laplace's Gaussian does not fit eight schools") {
+  Registry registry = standard_registry();
+  registry.add(factor_from_log_density("half_cauchy", {"x"}, 1, [](std::span<const double> v, std::span<const double>) {
+    return log_half_cauchy(v[0]) + v[0] * v[0] / (2 * kWide);  // the Gaussian that it meets divided out
+  }));
+  Graph g;
+  const VariableId mu = g.variable("mu"), log_tau = g.variable("log_tau"), tau = g.variable("tau"), eta = g.variable("eta", 8),
+                   shift = g.variable("shift", 8), theta = g.variable("theta", 8), y = g.observed("y", 8);
+  g.factor("gaussian_prior", {mu}, {{"mean", 0.0}, {"variance", 25.0}});
+  g.factor("gaussian_prior", {eta}, {{"mean", 0.0}, {"variance", 1.0}});
+  g.factor("gaussian_prior", {log_tau}, {{"mean", 0.0}, {"variance", kWide}});
+  g.factor("half_cauchy", {log_tau});
+  g.factor("exponential", {log_tau, tau});
+  g.factor("product", {all_to_one(tau), eta, shift});
+  g.factor("add", {all_to_one(mu), shift, theta});
+  std::vector<double> variances;
+  for (const double error : kErrors) variances.push_back(error * error);
+  g.factor("gaussian_noise", {theta, y}, {{"variance", variances}});
+  const auto solved = [&](JointOptions options) {
+    const Plan plan = compile(g, joint(std::move(options)), registry);
+    State state(plan);
+    state.observe(y, std::span(kEffects));
+    return std::pair(run(plan, state), state.belief(mu));
+  };
+  const auto [report, belief] = solved({});
+  CAPTURE(report.line());
+  REQUIRE(report.joint->fit.has_value());
+  const auto [mean, sd] = mu_by_quadrature();
+  CHECK(mean == doctest::Approx(4.4).epsilon(0.03));
+  CHECK(sd == doctest::Approx(3.3).epsilon(0.03));
+  CHECK(std::abs(belief.mean() - mean) > 0.25 * sd);  // the answer is off ...
+  CHECK(!report.joint->fit->is_good());               // ... and says so
+  CHECK(report.line().find("; the Gaussian does not fit the posterior: k ") != std::string::npos);
+  CHECK(report.text().find("fit: the Gaussian does not fit") != std::string::npos);
+  CHECK(solved({}).first.joint->fit->k == report.joint->fit->k);  // seeded
+  CHECK(!solved({.check_draws = 0}).first.joint->fit.has_value());
+}
+
+TEST_CASE("joint: the shape of the weights is the one that two Gaussians have") {
+  for (const double slope : {0.9, 0.7, 0.5}) {
+    CAPTURE(slope);
+    const Report report = run_bent(slope, 20'000);
+    REQUIRE(report.joint->fit.has_value());
+    CHECK(std::abs(report.joint->fit->k - (1 - slope * slope)) < 0.12);
+    // E[w]^2 / E[w^2] = c sqrt(2 - c^2) / c^2 ... for w = exp((1 - c^2) z^2 / 2), where the second moment exists.
+    const double c = slope * slope;
+    if (c > 0.5) CHECK(report.joint->fit->effective / 20'000 == doctest::Approx(std::sqrt(2 * c - 1) / c).epsilon(0.15));
+  }
+  CHECK(run_bent(0.95, 400).joint->fit->is_good());
+  const Report wide = run_bent(0.1, 400);
+  CAPTURE(wide.line());
+  CHECK(!wide.joint->fit->is_good());
+}
+
+TEST_CASE("joint: where the Gaussian is the posterior the weights are equal") {
+  // A graph that is linear after all, behind a function that does not say so.
+  Registry registry = standard_registry();
+  registry.add(factor_from_function("twice", [](double x) { return 2 * x; }));
+  Graph g;
+  const VariableId x = g.variable("x", 5), f = g.variable("f", 5), y = g.observed("y", 5);
+  g.factor("gaussian_prior", {x}, {{"mean", 1.0}, {"variance", 2.0}});
+  g.factor("twice", {x, f});
+  g.factor("gaussian_noise", {f, y}, {{"variance", 0.5}});
+  const Plan plan = compile(g, joint(), registry);
+  State state(plan);
+  state.observe(y, {0.0, 1.0, 2.0, 3.0, 4.0});
+  const Report report = run(plan, state);
+  CHECK(report.joint->fit->k < 0.1);
+  CHECK(report.joint->fit->effective == doctest::Approx(400).epsilon(1e-6));
+  CHECK(report.line().find("; the Gaussian fits the posterior: k ") != std::string::npos);
+  CHECK(state.belief(x).mean(2) == doctest::Approx((0.5 + 8) / 8.5));  // the check leaves the answer alone
+}
+
+TEST_CASE("joint: a check that is not made says why, and linear graphs need none") {
+  Graph g;
+  const VariableId x = g.variable("x"), s = g.variable("s"), y = g.observed("y");
+  g.factor("gaussian_prior", {x}, {{"mean", 1.0}, {"variance", 1.0}});
+  g.factor("square", {x, s});
+  g.factor("gaussian_noise", {s, y}, {{"variance", 1.0}});
+  const auto solved = [&](JointOptions options, const Registry& registry) {
+    const Plan plan = compile(g, joint(std::move(options)), registry);
+    State state(plan);
+    state.observe(y, 1.1);
+    return run(plan, state);
+  };
+  CHECK(solved({.check_draws = 100'000'000}, standard_registry()).line().find(
+            "; not checked whether the Gaussian fits the posterior: 100000000 draws of a graph of this size are too much work") !=
+        std::string::npos);
+  CHECK_THROWS_WITH_AS(solved({.check_draws = 7}, standard_registry()),
+                       "joint: check_draws is 7; 0 or at least 100 are expected", Error);
+  Registry opaque = standard_registry();
+  opaque.add(kind("opaque").input("x").message("ep", "x", [](const Gaussian&) { return Gaussian(0.1, 0.2); }, from("x")));
+  g.factor("opaque", {x});
+  CHECK(solved({}, opaque).line().find("fits the posterior: kind 'opaque' has no log_density") != std::string::npos);
+  Graph linear;
+  const VariableId v = linear.variable("v");
+  linear.factor("gaussian_prior", {v}, {{"mean", 1.0}, {"variance", 1.0}});
+  const Plan plan = compile(linear, joint(), standard_registry());
+  State state(plan);
+  CHECK(!run(plan, state).joint->fit.has_value());
+}
+
+TEST_CASE("joint: the minimum between two modes is left, and one of two is not called a fit") {
+  Graph g;
+  const VariableId x = g.variable("x"), s = g.variable("s"), y = g.observed("y");
+  g.factor("gaussian_prior", {x}, {{"mean", 0.0}, {"variance", 100.0}});
+  g.factor("square", {x, s});
+  g.factor("gaussian_noise", {s, y}, {{"variance", 0.01}});
+  const Plan plan = compile(g, joint(), standard_registry());
+  for (const bool is_told : {false, true}) {
+    State state(plan);
+    state.observe(y, 4.0);
+    const double zero[] = {0.0};
+    if (is_told) set_start(state, x, zero);
+    const Report report = run(plan, state);
+    CAPTURE(is_told);
+    CAPTURE(report.line());
+    CHECK(std::abs(state.belief(x).mean()) == doctest::Approx(2).epsilon(1e-3));
+  }
+}
