@@ -276,9 +276,10 @@ struct OneByOne {
 
 }  // namespace
 
-std::optional<ExactOrder> Flow::exact_order() const {
+std::optional<ExactOrder> Flow::exact_order(bool slot_by_slot) const {
   if (auto order = Ordering(*graph_, *this).order()) return order;
-  if (std::ranges::none_of(graph_->variables, [](const auto& v) { return v.elements() > 1; }) || has_loops()) return {};
+  const auto is_array = [](const Resolved::Variable& v) { return v.elements() > 1; };
+  if (!slot_by_slot || std::ranges::none_of(graph_->variables, is_array) || has_loops()) return {};
   const OneByOne scalar(*graph_);
   auto order = Ordering(scalar.graph, Flow(scalar.graph)).order();
   if (order)

@@ -70,8 +70,8 @@ class Flow {
 
   // An order in which every message comes after all it depends on: it exists when the graph, cut at observed variables,
   // has no loops; then one pass computes exact sum-product. Empty otherwise. Plates as wholes where that is possible;
-  // otherwise slot by slot.
-  std::optional<ExactOrder> exact_order() const;
+  // otherwise slot by slot, if that is wanted.
+  std::optional<ExactOrder> exact_order(bool slot_by_slot = true) const;
 
  private:
   const Resolved* graph_;
