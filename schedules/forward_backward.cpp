@@ -11,15 +11,17 @@ Scheduler forward_backward() {
             flow.refuse_cycles();  // even where the messages could be ordered
             if (auto order = flow.exact_order()) {
               schedule.visits.reserve(order->messages.size());
-              for (const auto& [factor, port] : order->messages)
-                schedule.visits.push_back({factor, flow.reads(factor, port), 1u << port});
+              for (const auto& [factor, port, slot] : order->messages)
+                schedule.visits.push_back({factor, flow.reads(factor, port), 1u << port, slot});
               schedule.chains = std::move(order->chains);
             } else {
               const auto levels = flow.levels();
               append_forward(flow, levels, schedule.visits);
               append_backward(flow, levels, schedule.visits);
               schedule.approximate =
-                  "one sweep of a graph with loops: approximate; iterate with flooding, sequential or residual";
+                  flow.has_loops()
+                      ? "one sweep of a graph with loops: approximate; iterate with flooding, sequential or residual"
+                      : "one sweep of messages that need each other: approximate; iterate with flooding, sequential or residual";
             }
             return schedule;
           },

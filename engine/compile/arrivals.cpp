@@ -112,8 +112,9 @@ void ArrivalPlanner::refresh(std::uint32_t f, std::uint32_t g, std::uint32_t p) 
   const Group& group = plan_.groups[g];
   const auto& variables = plan_.graph->factors[f].ports[p].variables;
   const auto view = strides(group, group.ports[p]);
-  if (variables.size() == 1 && view) {
-    const PlanData::Variable& variable = plan_.variables[variables[0].value];
+  const PlanData::Variable variable = plan_.variables[variables[0].value];
+  // Naming all others once for each of very many plates would take more than the messages themselves.
+  if (variables.size() == 1 && view && (variable.cuts || variable.ends.size() <= kManyMessages)) {
     Sources sources = sources_of(g, p, variable);
     if (sources.usable) {
       arrival_[g][p] = from_sources(g, p, variable, std::move(sources), *view);

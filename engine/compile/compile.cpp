@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "engine/support/error.h"
+#include "engine/compile/loops.h"
 #include "engine/compile/lower.h"
 
 namespace dma {
@@ -23,25 +24,73 @@ bool has_something_to_fuse(const Resolved& graph, const Registry& registry) {
 }
 
 // Fuses unless that would cost a graph without loops its exact order of messages: a fused factor sends to all its inputs
-// at once, and so waits for each of them.
+// at once, and so waits for each of them. Plates as wholes cost less than slots one by one, fused or not.
 void fuse_if_exact(Resolved& graph, const Registry& registry) {
   if (!has_something_to_fuse(graph, registry)) return;
   Resolved fused = graph;
   fuse(fused, registry);
   if (fused.factors.size() == graph.factors.size()) return;
-  if (Flow(fused).exact_order() || !Flow(graph).exact_order()) graph = std::move(fused);
+  if (Flow(fused).exact_order(false) || !Flow(graph).exact_order()) graph = std::move(fused);
 }
 
 bool forms_totals(const PlanData& plan) {
   return std::ranges::any_of(plan.operations, [](const Operation& op) { return std::holds_alternative<GatherOthers>(op); });
 }
 
-bool has_exact_messages(const PlanData& plan) {
-  return std::ranges::all_of(plan.groups, [](const Group& group) {
-    return std::ranges::all_of(group.ports, [](const Group::Port& port) {
-      return port.message == nullptr || port.message->method == kExact;
-    });
+// Those to observed variables too, which are asked for where a value is missing.
+bool has_exact_messages(const Resolved& graph) {
+  const Kind* kind = nullptr;
+  const std::string* method = nullptr;
+  const auto is_exact = [&](const Resolved::Factor& factor) {
+    if (factor.kind == kind && factor.method == method) return true;  // as the one before
+    kind = factor.kind, method = factor.method;
+    for (std::size_t p = 0; p < factor.ports.size(); ++p) {
+      const MessageFunction* const message = kind->find_message(*method, p);
+      if (message != nullptr && message->method != kExact) return false;
+    }
+    return true;
+  };
+  return std::ranges::all_of(graph.factors, is_exact);
+}
+
+// Of a function that is linear in what varies, these methods compute the exact messages.
+bool is_exact_where_linear(const MessageFunction& message) {
+  return message.method == kExact || message.method == kLinearisedMethod || message.method == "dma";
+}
+
+// Whether the function of a factor is linear in all inputs of a slot that no value fixes.
+bool is_linear_given_values(const Resolved& graph, const Resolved::Factor& factor, std::uint32_t slot, std::vector<std::uint8_t>& free) {
+  free.clear();
+  for (std::size_t p = 0; p < factor.ports.size(); ++p) {
+    const Resolved::Port& port = factor.ports[p];
+    for (std::uint32_t t = 0; t < port.terms && !factor.kind->ports()[p].output; ++t) {
+      const auto cuts = [&](VariableId v) { return graph.variables[v.value].cuts; };
+      const auto is_at = [&](VariableId v) { return port.elements(slot * port.terms + t) - graph.variables[v.value].first_element < graph.variables[v.value].size; };
+      const bool is_fixed = port.variables.size() == 1 || port.elements.is_given ? std::ranges::all_of(port.variables, cuts)
+                                                                              : cuts(*std::ranges::find_if(port.variables, is_at));
+      free.push_back(!is_fixed || port.message != nullptr);
+    }
+  }
+  return factor.kind->linear_in() && factor.kind->linear_in()(free);
+}
+
+bool is_exact_given_values(const Resolved& graph) {
+  std::vector<std::uint8_t> free;
+  return std::ranges::all_of(graph.factors, [&](const Resolved::Factor& factor) {
+    const auto sent = [](const Resolved::Port& port) { return port.message != nullptr; };
+    const auto is_exact = [&](const Resolved::Port& port) { return !sent(port) || port.message->method == kExact; };
+    const auto may_be_exact = [&](const Resolved::Port& port) { return !sent(port) || is_exact_where_linear(*port.message); };
+    if (std::ranges::all_of(factor.ports, is_exact)) return true;
+    if (!std::ranges::all_of(factor.ports, may_be_exact)) return false;
+    const bool are_alike = std::ranges::all_of(factor.ports, [](const Resolved::Port& port) { return port.variables.size() == 1; });
+    for (std::uint32_t s = 0; s < (are_alike ? 1 : factor.slots); ++s)
+      if (!is_linear_given_values(graph, factor, s, free)) return false;
+    return true;
   });
+}
+
+bool is_gaussian(const Resolved& graph) {
+  return std::ranges::all_of(graph.variables, [](const Resolved::Variable& v) { return v.family == Family(); });
 }
 
 }  // namespace
@@ -61,7 +110,10 @@ Plan compile(const Graph& graph, const Scheduler& scheduler, const Registry& reg
   const auto group_slots = lay_out(flow, options.constants_in_context, plan);
   index_memberships(graph.factors().size(), plan);
   lower(flow, group_slots, plan);
-  plan.has_exact_messages = has_exact_messages(plan);
+  plan.has_exact_messages = has_exact_messages(*resolved);
+  plan.is_exact_given_values = plan.has_exact_messages || is_exact_given_values(*resolved);
+  plan.is_gaussian = is_gaussian(*resolved);
+  if (plan.schedule.order != Schedule::Order::once) plan.loop = find_loop(*resolved);
   plan.forms_totals = forms_totals(plan);
   plan.graph.reset();  // the largest part, and all that a run needs is elsewhere
   return Plan(data);

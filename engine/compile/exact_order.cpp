@@ -1,4 +1,5 @@
 // The order of messages on a graph without loops: Flow::exact_order.
+#include <algorithm>
 #include <deque>
 #include <map>
 #include <numeric>
@@ -241,8 +242,49 @@ class Ordering {
   std::deque<MessageId> early_;  // messages that may wait for nothing but one arrival on their own port
 };
 
+// The same graph with a factor for each slot and a variable for each element.
+struct OneByOne {
+  explicit OneByOne(const Resolved& plates) {
+    std::vector<std::uint32_t> variable_of(plates.elements);
+    for (const Resolved::Variable& v : plates.variables)
+      for (std::uint32_t i = 0; i < v.size; i += v.family.lanes()) {
+        std::fill_n(variable_of.begin() + v.first_element + i, v.family.lanes(), static_cast<std::uint32_t>(graph.variables.size()));
+        graph.variables.push_back(v);
+        graph.variables.back().first_element = v.first_element + i;
+        graph.variables.back().size = v.family.lanes();
+      }
+    graph.elements = plates.elements;
+    for (std::uint32_t f = 0; f < plates.factors.size(); ++f)
+      for (std::uint32_t s = 0; s < plates.factors[f].slots; ++s) {
+        factor.push_back(f), slot.push_back(s);
+        Resolved::Factor& one = graph.factors.emplace_back(plates.factors[f]);
+        one.slots = 1, one.is_along_chain = 0;
+        for (Resolved::Port& port : one.ports) {
+          std::vector<std::uint32_t> elements;
+          port.variables = {};
+          for (std::uint32_t t = 0; t < port.terms; ++t) {
+            elements.push_back(port.elements(s * port.terms + t));
+            if (const VariableId v{variable_of[elements.back()]}; t == 0 || port.variables.back() != v) port.variables.push_back(v);
+          }
+          port.elements = simplified({.table = std::move(elements)});
+        }
+      }
+  }
+  Resolved graph;
+  std::vector<std::uint32_t> factor, slot;  // of the plates
+};
+
 }  // namespace
 
-std::optional<ExactOrder> Flow::exact_order() const { return Ordering(*graph_, *this).order(); }
+std::optional<ExactOrder> Flow::exact_order(bool slot_by_slot) const {
+  if (auto order = Ordering(*graph_, *this).order()) return order;
+  const auto is_array = [](const Resolved::Variable& v) { return v.elements() > 1; };
+  if (!slot_by_slot || std::ranges::none_of(graph_->variables, is_array) || has_loops()) return {};
+  const OneByOne scalar(*graph_);
+  auto order = Ordering(scalar.graph, Flow(scalar.graph)).order();
+  if (order)
+    for (MessageId& m : order->messages) m = {scalar.factor[m.factor], m.port, scalar.slot[m.factor]};
+  return order;
+}
 
 }  // namespace dma

@@ -14,6 +14,7 @@
 #include <tuple>
 
 #include "engine/compile/chains.h"
+#include "engine/compile/loops.h"
 #include "engine/support/error.h"
 
 namespace dma {
@@ -189,9 +190,11 @@ bool Flow::is_acyclic() const {
   return cycle.empty();
 }
 
+bool Flow::has_loops() const { return !find_loop(*graph_).empty(); }
+
 void Flow::refuse_cycles() const {
-  if (leads_to_later_variables_ || flows_along_chains(*graph_)) return;
-  (void)reversed_order(*graph_, bipartite(*graph_));
+  if (leads_to_later_variables_ || flows_along_chains(*graph_) || is_acyclic() || !has_loops()) return;
+  fail_on_cycle(*graph_, bipartite(*graph_));
 }
 
 std::vector<std::vector<std::uint32_t>> Flow::levels() const {

@@ -12,10 +12,13 @@
 
 namespace dma {
 
-// A message from a factor to one of its ports.
+inline constexpr std::uint32_t kAllSlots = 0xffffffffu;
+
+// A message from a factor to one of its ports, of all its slots or of one.
 struct MessageId {
   std::uint32_t factor;
   std::uint32_t port;
+  std::uint32_t slot = kAllSlots;
 };
 
 // Consecutive messages of plates that are computed together, slot after slot: message first + i is at slot time -
@@ -56,6 +59,7 @@ class Flow {
   // Equal for factors whose messages one kernel call can compute.
   std::uint32_t kernel_class(std::size_t factor) const { return class_[factor]; }
   bool is_acyclic() const;
+  bool has_loops() const;      // slot by slot, cut at observed variables
   void refuse_cycles() const;  // a directed cycle of slots is an Error that names it
   // All factors, equal kernel classes together.
   std::vector<std::uint32_t> by_class() const;
@@ -65,8 +69,9 @@ class Flow {
   std::vector<std::vector<std::uint32_t>> levels() const;
 
   // An order in which every message comes after all it depends on: it exists when the graph, cut at observed variables,
-  // has no loops; then one pass computes exact sum-product. Empty otherwise.
-  std::optional<ExactOrder> exact_order() const;
+  // has no loops; then one pass computes exact sum-product. Empty otherwise. Plates as wholes where that is possible;
+  // otherwise slot by slot, if that is wanted.
+  std::optional<ExactOrder> exact_order(bool slot_by_slot = true) const;
 
  private:
   const Resolved* graph_;

@@ -222,7 +222,8 @@ void index_visits(PlanData& plan) {
     plan.reaches_an_element_twice.push_back(reaches_an_element_twice(factor));
     for (std::size_t p = 0; p < factor.ports.size(); ++p)
       for (const VariableId v : factor.ports[p].variables) {
-        if (visit.refresh & (1u << p)) plan.visits_at[v.value].push_back(i);
+        auto& readers = plan.visits_at[v.value];
+        if ((visit.refresh & (1u << p)) != 0 && (readers.empty() || readers.back() != i)) readers.push_back(i);
         if (visit.send & (1u << p)) plan.informed_by[i].push_back(v.value);
       }
   }

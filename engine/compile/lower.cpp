@@ -37,9 +37,10 @@ class Lowering {
         continue;
       }
       plan_.first_operation.push_back(static_cast<std::uint32_t>(plan_.operations.size()));
-      const bool is_merged = plan_.groups[group_slots_[visits[i].factor].group].members.size() > 1;
+      const bool is_merged = visits[i].slot != kAllSlots || plan_.groups[group_slots_[visits[i].factor].group].members.size() > 1;
       Stretch stretch{i, i + 1};
       if (plan_.schedule.order != Schedule::Order::residual) stretch = stretches_.from(i);
+      else if (is_merged) stretch.has_hub = stretches_.reads_hub(visits[i]);
       if (is_merged) {
         lower_stretch(stretch);
       } else {
@@ -75,17 +76,16 @@ class Lowering {
     const std::uint32_t g = group_slots_[v.factor].group;
     const Group& group = plan_.groups[g];
     const std::uint32_t send = changing(group, v.send);
-    const std::uint32_t a = group_slots_[v.factor].first_slot;
-    const std::uint32_t b = group_slots_[plan_.schedule.visits[stretch.end - 1].factor].first_slot;
+    const std::uint32_t a = stretches_.slot_of(v), b = stretches_.slot_of(plan_.schedule.visits[stretch.end - 1]);
     const std::uint32_t low = std::min(a, b), count = std::max(a, b) - low + 1;
     const bool chainable = stretches_.is_chainable(v);
     const auto port = static_cast<std::uint32_t>(chainable ? __builtin_ctz(send) : 0);
     std::vector<ReadView> values;
-    if (chainable && count == group.slots) values = observed_values(g, port);
+    if (chainable && count == group.slots && group.members.size() == count) values = observed_values(g, port);
     if (!values.empty())
       plan_.operations.push_back(Send{g, port, 0, count, std::move(values)});
-    else if (chainable && (stretch.is_dependent || !stretches_.has_high_degree(v)))
-      send_in_sequence(v, Send{g, port, a, count, {}}, a <= b ? 1 : -1);
+    else if (chainable && (stretch.is_dependent || !stretch.has_hub))
+      send_in_sequence(v, Send{g, port, a, count, {}}, a <= b ? 1 : -1, stretch.has_hub);
     else
       gather_and_send(v, g, send, low, count);
     for (std::uint32_t p = 0; p < group.ports.size(); ++p)
@@ -112,16 +112,17 @@ class Lowering {
   }
 
   // Slot after slot, each gathering its arguments just before use.
-  void send_in_sequence(const Visit& v, Send op, int step) {
+  void send_in_sequence(const Visit& v, Send op, int step, bool at_hubs) {
     op.is_sequence = true;
     op.step = step;
+    op.at_hubs = at_hubs;
     const auto& reads = plan_.groups[op.group].ports[op.port].message->reads;
     for (std::size_t i = 0; i < reads.size(); ++i) {
       const std::uint32_t bit = 1u << reads[i];
       // What was never gathered is looked up all the same where the message does not depend on it.
       if (v.refresh & bit || !(flow_.reads(v.factor, op.port) & bit)) op.refresh |= 1u << i;
-      if ((read_.kept[op.group] & bit) != 0) {
-        op.keep |= 1u << i;
+      if ((read_.kept[op.group] & bit) != 0) op.keep |= 1u << i;
+      if (at_hubs || (read_.kept[op.group] & bit) != 0) {
         arrivals_.reserve(op.group, static_cast<std::uint32_t>(reads[i]));
       }
     }
@@ -213,6 +214,21 @@ class Lowering {
   const bool once_;
 };
 
+// Few slots that read elements where very many meet do not form the totals of those for themselves alone.
+void mark_hubs(PlanData& plan) {
+  for (Operation& op : plan.operations)
+    if (auto* const gather = std::get_if<GatherOthers>(&op)) {
+      const Group::Port& port = plan.groups[gather->group].ports[gather->port];
+      std::uint32_t most = 0;
+      for (std::uint32_t q = gather->first; q < gather->first + gather->count; ++q)
+        most = std::max(most, plan.incidence().count_at(plan.element_of_slot[port.first_slot + q]));
+      gather->at_hubs = most > kManyMessages && most / 4 > gather->count;
+      plan.has_hubs |= gather->at_hubs;
+    } else if (const auto* const send = std::get_if<Send>(&op)) {
+      plan.has_hubs |= send->at_hubs;
+    }
+}
+
 // Slots of a port without an affine map are found by element only through an index.
 bool has_table(const PlanData& plan) {
   return std::ranges::any_of(plan.groups, [](const Group& group) {
@@ -232,6 +248,7 @@ void lower(const Flow& flow, const std::vector<GroupSlot>& group_slots, PlanData
     if (fresh && left == from_last_sweep) {
       plan.gathers_by_element = lowering.arrivals().uses_incidence();
       if (plan.gathers_by_element || has_table(plan)) index_incidence(plan);
+      if (plan.gathers_by_element) mark_hubs(plan);
       if (plan.gathers_by_element && plan.schedule.order == Schedule::Order::once) straighten(plan);
       if (plan.schedule.order == Schedule::Order::residual) index_visits(plan);
       return;

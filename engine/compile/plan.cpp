@@ -76,6 +76,7 @@ std::size_t PlanData::bytes() const {
   for (const Group& group : groups)
     for (const auto& port : group.ports) tables += bytes_of(port.elements.table.get());
   tables += variables.size() * sizeof(ValueSlots);
+  if (has_hubs) tables += 2 * sizeof(double) * std::size_t{slots} + sizeof(std::uint32_t) * std::size_t{elements};
   return tables + 2 * sizeof(double) * (std::size_t{slots} + arrivals) + bytes_of(parameters) + (std::size_t{scratch} + memory) * sizeof(double) +
          elements * (!forms_totals ? sizeof(double) : 3 * sizeof(double) + sizeof(std::uint32_t));
 }
@@ -99,6 +100,11 @@ std::string PlanData::slot_name(std::uint32_t group, std::uint64_t slot) const {
   const auto member = static_cast<std::size_t>(std::ranges::upper_bound(g.first_slot, slot) - g.first_slot.begin()) - 1;
   const std::string name = factors.name(g.members[member]);
   return g.slots_of(member) == 1 ? name : fmt::format("{}[{}]", name, slot - g.first_slot[member]);
+}
+
+std::string PlanData::element_name(std::uint32_t element) const {
+  const Variable v = variables.at_element(element);
+  return v.elements() == 1 ? v.name.text() : fmt::format("{}[{}]", v.name, (element - v.first_element) / v.family.lanes());
 }
 
 Plan::Plan() {

@@ -19,6 +19,9 @@
 
 namespace dma {
 
+// More messages at one element than this are not added up anew for each of them.
+inline constexpr std::uint32_t kManyMessages = 32;
+
 // Factors whose messages are computed together: one factor of the graph, or many scalar ones of the same kind merged into
 // one plate. Slots count through all members.
 struct Group {
@@ -66,6 +69,7 @@ struct GatherOthers {
   std::uint32_t group = 0, port = 0;
   std::uint32_t first = 0, count = 0;  // in (slot, term) units
   std::uint32_t row = 0;               // of neighbouring elements, if the slots meet the same ones again and again
+  bool at_hubs = false;                // few slots, at elements where very many meet: see hubs.h
 };
 
 // Where a kernel finds what arrives on a port.
@@ -86,6 +90,7 @@ struct Send {
   bool is_sequence = false;
   int step = 1;
   std::uint32_t refresh = 0, keep = 0;
+  bool at_hubs = false;  // some at elements where very many meet: each slot then keeps what arrives at it
 };
 
 // Messages of a chain: at each time, the next slot of every part in turn, each reading what those before it wrote.
@@ -123,6 +128,7 @@ struct ValueSlots {
   bool observed = false, given = false;
   bool keeps_values = false;     // a value is stored as it is
   bool is_plain_number = false;  // observed, of one element, and keeps values
+  bool has_missing = false;      // some elements have no value in this run
 };
 
 class Solver;
@@ -142,13 +148,17 @@ struct PlanData {
   };
   std::vector<Membership> memberships;  // of every factor of the user's graph
   Schedule schedule;
-  bool has_exact_messages = false;  // all of them by message functions registered as exact
+  // All messages, those to missing values included, by message functions registered as exact; or exact as long as no value
+  // is missing, because values make linear what else is not.
+  bool has_exact_messages = false, is_exact_given_values = false;
+  bool is_gaussian = false;  // all variables are
+  std::string loop;          // of a schedule that iterates: the variables on a loop of the graph (loops.h); empty: it is a tree
   std::shared_ptr<const Solver> solver;  // engine/run/solver.h; none: sweeps of messages by the schedule
   std::string solver_text;               // what it is, for describe()
 
   std::vector<Operation> constants;   // messages that depend on parameters alone
   std::vector<Operation> operations;  // one sweep
-  // For residual order: the operations and sends of each visit (one more at the end), the visits that read a variable.
+  // For residual order: the operations and sends of each visit (one more at the end), the visits that read a variable, each once.
   std::vector<std::uint32_t> first_operation, first_send;
   std::vector<std::vector<std::uint32_t>> visits_at;
   std::vector<std::vector<std::uint32_t>> informed_by;     // visit -> the variables it sends to
@@ -164,6 +174,7 @@ struct PlanData {
   // engine/kinds/incidence.h, where operations gather by element or a port has no affine map; empty otherwise.
   std::vector<std::uint32_t> element_of_slot, first_incident, incident_slots;
   bool gathers_by_element = false;
+  bool has_hubs = false;      // some operation is at hubs
   bool forms_totals = false;  // some operation adds up all messages at an element
   std::uint32_t given_tables = 0;  // ports whose tables are data: a State has its own incidence then
 
@@ -176,6 +187,7 @@ struct PlanData {
   std::string schedule_text() const;         // the schedule in words
   // "product3[17]": the factor and the slot within it that slot of a group is.
   std::string slot_name(std::uint32_t group, std::uint64_t slot) const;
+  std::string element_name(std::uint32_t element) const;  // "x[3]"
 };
 
 class Plan {

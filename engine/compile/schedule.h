@@ -11,11 +11,13 @@
 
 namespace dma {
 
-// One visit of one factor: refresh what arrives on some ports, then send to some ports. Bit p stands for port p.
+// One visit of one factor, or of one of its slots: refresh what arrives on some ports, then send to some ports. Bit p
+// stands for port p.
 struct Visit {
   std::uint32_t factor;
   std::uint32_t refresh;
   std::uint32_t send;
+  std::uint32_t slot = kAllSlots;
   friend bool operator==(const Visit&, const Visit&) = default;
 };
 

@@ -72,7 +72,7 @@ bool has_value(const PlanData& plan, std::int64_t slot, const std::vector<Places
 std::optional<Walk> walk_of(const PlanData& plan, const Send& op) {
   constexpr std::uint32_t kEnds = 4, kLeastLength = 64;  // of stretches: at the ends of a chain they are short
   const bool has_walk = plan.groups[op.group].ports[op.port].message->walk != nullptr;
-  if (!op.is_sequence || !has_walk || !has_one_message_each(plan, op) || !gathers_all(plan, op)) return {};
+  if (!op.is_sequence || op.at_hubs || !has_walk || !has_one_message_each(plan, op) || !gathers_all(plan, op)) return {};
   const bool remembers = is_like_gaussian(plan, op);
   const Neighbours neighbours(plan, op);
   std::vector<Places> places, before;

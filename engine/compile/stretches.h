@@ -23,6 +23,7 @@ PortsRead ports_read(const Flow& flow, const std::vector<GroupSlot>& group_slots
 struct Stretch {
   std::size_t begin = 0, end = 0;  // visits
   bool is_dependent = false;       // one of them reads a variable that an earlier one wrote to
+  bool has_hub = false;            // one of them reads an element where many messages meet
 };
 
 class StretchFinder {
@@ -33,8 +34,13 @@ class StretchFinder {
   Stretch from(std::size_t visit);
   // The visit has one target, whose arguments are gathered slot by slot just before use.
   bool is_chainable(const Visit& visit) const;
-  // From a certain degree on, summing all other messages anew for each slot costs more than one pass that forms totals.
-  bool has_high_degree(const Visit& visit) const;
+  // It reads an element where so many messages meet that summing all others anew for each slot costs more than one pass that
+  // forms totals.
+  bool reads_hub(const Visit& visit) const;
+  // The slot of its group that it concerns, the first of all.
+  std::uint32_t slot_of(const Visit& visit) const {
+    return group_slots_[visit.factor].first_slot + (visit.slot == kAllSlots ? 0 : visit.slot);
+  }
 
  private:
   const Group& group_of(const Visit& visit) const { return plan_.groups[group_slots_[visit.factor].group]; }
@@ -45,6 +51,7 @@ class StretchFinder {
   const std::vector<GroupSlot>& group_slots_;
   const PlanData& plan_;
   const PortsRead& read_;
+  std::vector<std::uint32_t> degree_;   // by element, if there are factors that are visited slot by slot
   std::vector<std::uint32_t> written_;  // variable -> the last stretch that wrote to it
   std::uint32_t stretch_ = 0;
 };

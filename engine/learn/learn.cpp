@@ -191,19 +191,31 @@ Learner::Added Learner::add(const Data& examples) {
   const std::size_t count = check_data(plan_, examples);
   Executor executor(*state_);
   EpochRecord record;
-  std::vector<double> tau(scalars_), rho(scalars_);
-  const MessageArrays said{tau.data(), rho.data()};
+  said_tau_.resize(scalars_), said_rho_.resize(scalars_);
   for (std::size_t n = 0; n < count; ++n) {
     observe_example(examples, n, *state_);
     solve_example(*state_, executor, record);
-    std::ranges::fill(tau, 0.0);
-    std::ranges::fill(rho, 0.0);
-    for (const auto& [id, scalars, is_frozen] : shared_)
-      if (!is_frozen) executor.multiply_by_example(id, said.from(scalars.first));
-    sites_.add(said);
-    rebuild_context();
+    for (const SharedVariable& variable : shared_)
+      if (!variable.is_frozen) add_messages(variable, executor);
+    if (team_->size() > 1) rebuild_context();
   }
+  shared_factors_.update(*state_);
   return {count, record.faults, record.replaced, record.unfinished};
+}
+
+// What an example says of a few of very many scalars concerns the contexts of these alone.
+void Learner::add_messages(const SharedVariable& variable, const Executor& executor) {
+  const std::uint32_t first = variable.scalars.first;
+  const MessageArrays said{said_tau_.data() + first, said_rho_.data() + first}, context = state_->context(variable.id);
+  met_.clear();
+  executor.multiply_by_example(variable.id, said, &met_);
+  for (const std::uint32_t i : met_) {
+    sites_.add(first + i, said[i]);
+    said.set(i, {});
+    if (team_->size() > 1) continue;
+    sites_.form_context({first + i, 1}, context.from(i));
+    has_points_ |= context[i].is_point();
+  }
 }
 
 Learner::Added Learner::learn_one(const Data& example) {

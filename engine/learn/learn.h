@@ -114,6 +114,7 @@ class Learner {
 
   void prepare(std::size_t examples);
   void take_constants();
+  void add_messages(const SharedVariable& variable, const Executor& executor);
   void rebuild_context();
   void contexts_changed();
   LearnReport run_epochs(const Data& data, const Callback& callback);
@@ -148,6 +149,8 @@ class Learner {
   std::uint32_t scalars_ = 0;    // shared
   bool has_points_ = false;      // a context is known exactly somewhere
   bool is_rebuilt_ = false;      // contexts are products of sites as these are, and not what learning has made of them
+  std::vector<double> said_tau_, said_rho_;  // by an example that is added, uniform between two of them; scalars
+  std::vector<std::uint32_t> met_;           // elements of a variable it speaks of
   std::vector<Natural> fitted_;  // messages to the targets of all examples
   std::vector<double> means_, variances_;
   std::size_t examples_ = 0;

@@ -56,10 +56,10 @@ void Sites::restore(LearnMemory memory) {
   memory_ = std::move(memory);
 }
 
-void Sites::add(const MessageArrays& said) {
+void Sites::add(std::uint32_t scalar, const Natural& said) {
   memory_.added_tau.resize(scalars_), memory_.added_rho.resize(scalars_);
   const MessageArrays added{memory_.added_tau.data(), memory_.added_rho.data()};
-  for (std::uint32_t i = 0; i < scalars_; ++i) added.set(i, multiply(added[i], said[i]));
+  added.set(scalar, multiply(added[scalar], said));
 }
 
 void Sites::forget(std::size_t batch) {

@@ -40,7 +40,7 @@ class Sites {
   // Throws Error, and changes nothing, if the memory is not that of this many scalars, or holds what is no message.
   void restore(LearnMemory memory);
   void forget(std::size_t batch);
-  void add(const MessageArrays& said);  // of all scalars, to what was added
+  void add(std::uint32_t scalar, const Natural& said);  // to what was added
   LearnMemory condensed() const;  // all sites as the one of a single mini-batch of weight 1
   LearnMemory condensed_of(const MessageArrays& sum) const;  // ... of which this is the sum, see sum_sites()
 

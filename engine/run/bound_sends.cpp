@@ -140,10 +140,11 @@ void BoundSends::bind_sequence(const PlanData& plan, const Send& op, bool tracke
   const MessageFunction& message = *group.ports[op.port].message;
   bound.sequence_kernel = tracked ? message.sequence_tracked : message.sequence;
   bound.first_read = static_cast<std::uint32_t>(sequence_reads_.size());
+  bound.at_hubs = op.at_hubs, bound.refresh = op.refresh;
   for (std::size_t i = 0; i < message.reads.size(); ++i) {
     const Group::Port& read = group.ports[message.reads[i]];
     sequence_reads_.push_back(
-        {read.first_slot, read.first_arrival, read.terms, (op.refresh >> i & 1) != 0, (op.keep >> i & 1) != 0});
+        {read.first_slot, read.first_arrival, read.terms, !op.at_hubs && (op.refresh >> i & 1) != 0, (op.keep >> i & 1) != 0});
   }
   bound.sequence = {op.first, op.step, op.count, memory_.incidence, memory_.messages, memory_.arrivals};
 }

@@ -21,6 +21,8 @@ struct BoundSend {
   std::uint32_t first_parameter = 0;  // in the list of parameter views
   std::uint32_t group = 0, port = 0, first = 0;
   std::uint64_t messages = 0;
+  bool at_hubs = false;            // what a slot reads is gathered before it, where that is due
+  std::uint32_t refresh = 0;       // of a sequence at hubs: bit i, argument i is
   bool reads_given_alone = false;  // sends the same in every sweep of a run
 };
 

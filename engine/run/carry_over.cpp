@@ -25,6 +25,7 @@ State::State(Plan of, const State &before) : State(std::move(of)) {
       take(old.first_slot, same.first_slot, old.size);
       if (!values_[v].given) --missing_;
       values_[v].given = true;
+      values_[v].has_missing = before.values_[v].has_missing;
     }
     if (old.shared && same.shared && !same.observed) take(old.first_slot, same.first_slot, old.size);
   }

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <utility>
 
 #include "engine/run/messages_at.h"
 #include "engine/support/error.h"
@@ -143,6 +145,119 @@ void Diagnosis::find_signal_to_noise(Report& report) const {
   if (smallest == kInfinity) return;
   report.signal_to_noise = std::sqrt(smallest);
   report.signal_to_noise_at.plan = state_.plan_.data();
+}
+
+// Of up to kMost elements.
+struct Diagnosis::Information {
+  static constexpr std::size_t kMost = 16;
+  using Matrix = std::array<std::array<double, kMost>, kMost>;
+
+  std::size_t size = 0;
+  std::array<std::uint32_t, kMost> element = {};
+  std::array<Natural, kMost> belief = {};
+  Matrix matrix = {};
+
+  // kMost: there is no room for it.
+  std::size_t place_of(std::uint32_t e) const {
+    return static_cast<std::size_t>(std::find(element.begin(), element.begin() + size, e) - element.begin());
+  }
+
+  // In place, by Gauss and Jordan; false if it is not positive definite.
+  bool invert() {
+    for (std::size_t k = 0; k < size; ++k) {
+      const double pivot = matrix[k][k];
+      if (!(pivot > 0 && pivot < kInfinity)) return false;
+      matrix[k][k] = 1;
+      for (std::size_t j = 0; j < size; ++j) matrix[k][j] /= pivot;
+      for (std::size_t i = 0; i < size; ++i) {
+        if (i == k) continue;
+        const double factor = std::exchange(matrix[i][k], 0.0);
+        for (std::size_t j = 0; j < size; ++j) matrix[i][j] -= factor * matrix[k][j];
+      }
+    }
+    return true;
+  }
+};
+
+Natural Diagnosis::product_at(std::uint32_t element, std::uint32_t without) const {
+  const PlanData::Variable v = plan_.variables.at_element(element);
+  Natural product;
+  if (v.first_slot != kNowhere) product = state_.message(v.first_slot + element - v.first_element);
+  for (const auto& end : v.ends)
+    for_each_message_at(plan_, state_.incidence(), v, end, element - v.first_element, [&](std::uint32_t slot) {
+      if (slot != without) product = multiply(product, state_.message(slot));
+    });
+  return product;
+}
+
+// False: it does not fit.
+bool Diagnosis::add_slot(std::uint32_t g, std::uint32_t slot, Information& information) const {
+  const Group& group = plan_.groups[g];
+  std::array<double, Information::kMost> values, gains;
+  std::array<std::size_t, Information::kMost> place;  // kMost: fixed
+  std::array<ParameterView, kMaxParameters> parameters;
+  const Group::Port* output = nullptr;
+  std::uint32_t inputs = 0;
+  for (std::size_t p = 0; p < group.ports.size(); ++p) {
+    const Group::Port& port = group.ports[p];
+    if (group.kind->ports()[p].output) {
+      output = &port;
+      continue;
+    }
+    for (std::uint32_t t = 0; t < port.terms; ++t, ++inputs) {
+      const std::uint32_t q = slot * port.terms + t, e = state_.element(port, q);
+      const PlanData::Variable v = plan_.variables.at_element(e);
+      std::size_t at = information.place_of(e);
+      if (!(v.family == Family()) || inputs == Information::kMost || (at == information.size && at == Information::kMost)) return false;
+      const bool is_new = at == information.size;
+      if (is_new) information.element[at] = e, information.belief[at] = product_at(e);
+      const Natural belief = information.belief[at];
+      values[inputs] = Gaussian(belief).mean();
+      if (belief.is_point()) {
+        place[inputs] = Information::kMost;
+        continue;
+      }
+      information.size += is_new;
+      place[inputs] = at;
+      if (is_new) information.matrix[at][at] = belief.rho;
+      information.matrix[at][at] -= state_.message(port.first_slot + q).rho;  // what it says by itself
+    }
+  }
+  if (output == nullptr || output->terms != 1) return false;
+  for (std::size_t i = 0; i < group.parameters.size(); ++i) {
+    const ParameterView view = state_.parameter(g, i);
+    parameters[i] = {view.at(0, slot), 0, 0, view.terms};
+  }
+  double value = 0;
+  group.kind->linear_view()({1, inputs, values.data(), nullptr, parameters.data(), group.parameters.size(), &value, gains.data()});
+  const double precision = product_at(state_.element(*output, slot), output->first_slot + slot).rho;
+  if (!(precision < kInfinity)) return false;
+  for (std::uint32_t i = 0; i < inputs; ++i)
+    for (std::uint32_t j = 0; j < inputs; ++j)
+      if (place[i] != Information::kMost && place[j] != Information::kMost)
+        information.matrix[place[i]][place[j]] += precision * gains[i] * gains[j];
+  return true;
+}
+
+bool Diagnosis::collect(std::uint32_t g, Information& information) const {
+  for (std::uint32_t slot = 0; slot < plan_.groups[g].slots; ++slot)
+    if (!add_slot(g, slot, information)) return false;
+  return information.size > 1 && information.invert();
+}
+
+void Diagnosis::find_correlation(Report& report) const {
+  for (std::uint32_t g = 0; g < plan_.groups.size(); ++g) {
+    Information information;
+    if (!plan_.groups[g].kind->linear_view() || !collect(g, information)) continue;
+    const auto& covariance = information.matrix;
+    for (std::size_t i = 0; i < information.size; ++i)
+      for (std::size_t j = 0; j < i; ++j) {
+        const double correlation = covariance[i][j] / std::sqrt(covariance[i][i] * covariance[j][j]);
+        if (!(std::abs(correlation) > std::max(Report::kStrong, std::abs(report.correlation)))) continue;
+        report.correlation = correlation;
+        report.correlated = {information.element[j], information.element[i]};
+      }
+  }
 }
 
 }  // namespace dma

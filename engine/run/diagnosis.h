@@ -19,6 +19,11 @@ class Diagnosis {
   // Throws Contradiction where two different point masses meet at a variable, or where all that a deterministic factor
   // connects is known exactly and does not fit its function. Linear in the number of messages; allocates nothing.
   void check_contradictions();
+  // The strongest correlation that messages leave out, of a fixed point on a graph with loops (Report::correlation): of a
+  // group of factors y = g(x_1, ..., x_k) over a few variables, under its linear view at the beliefs, the information
+  // matrix of these variables is made of what all its slots say of them together and what others say of each. Allocates
+  // nothing.
+  void find_correlation(Report& report) const;
   // The smallest |mean| / sd that the last sweep's message functions of watching kinds were given.
   void find_signal_to_noise(Report& report) const;
 
@@ -26,6 +31,10 @@ class Diagnosis {
   void locate_points(const PlanData::Variable& variable);
   void check_function(std::uint32_t group) const;
   void check_function_at(std::uint32_t group, std::uint32_t slot) const;
+  struct Information;
+  bool collect(std::uint32_t group, Information& information) const;
+  bool add_slot(std::uint32_t group, std::uint32_t slot, Information& information) const;
+  Natural product_at(std::uint32_t element, std::uint32_t without = kNowhere) const;
 
   State& state_;
   const PlanData& plan_;

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <utility>
 
+#include "engine/compile/loops.h"
 #include "engine/run/factor_mass.h"
 #include "engine/run/messages_at.h"
 #include "engine/run/solver.h"
@@ -15,25 +15,6 @@ namespace dma {
 namespace {
 
 using Stop = Report::Stop;
-
-// Whether a graph that grows by edges has a loop.
-class Forest {
- public:
-  explicit Forest(std::size_t nodes) : parent_(nodes) { std::iota(parent_.begin(), parent_.end(), 0u); }
-  // False: the two were connected already.
-  bool join(std::size_t a, std::size_t b) {
-    const std::size_t x = root(a), y = root(b);
-    parent_[x] = y;
-    return x != y;
-  }
-
- private:
-  std::size_t root(std::size_t i) {
-    while (parent_[i] != i) i = parent_[i] = parent_[parent_[i]];
-    return i;
-  }
-  std::vector<std::size_t> parent_;
-};
 
 class BetheEnergy {
  public:
@@ -58,7 +39,7 @@ class BetheEnergy {
     std::size_t slots = 0;
     for (const Group& group : plan_.groups) slots += group.slots;
     Forest forest(plan_.elements + slots);
-    std::size_t node = plan_.elements;
+    std::uint32_t node = plan_.elements;
     for (std::uint32_t g = 0; g < plan_.groups.size(); ++g)
       for (std::uint32_t s = 0; s < plan_.groups[g].slots; ++s) add_factor(g, s, node++, forest);
     for (std::uint32_t v = 0; v < plan_.variables.size(); ++v)
@@ -93,7 +74,7 @@ class BetheEnergy {
     return belief.is_point() ? product_at(e, own) : divide(belief, state_.message(own));
   }
 
-  void add_factor(std::uint32_t g, std::uint32_t s, std::size_t node, Forest& forest) {
+  void add_factor(std::uint32_t g, std::uint32_t s, std::uint32_t node, Forest& forest) {
     const Group& group = plan_.groups[g];
     const auto member = static_cast<std::size_t>(std::ranges::upper_bound(group.first_slot, s) - group.first_slot.begin()) - 1;
     const FactorTable::Factor factor = plan_.factors[group.members[member]];
@@ -211,7 +192,7 @@ class BetheEnergy {
     const Stop ended = *state_.ended();
     if (has_loops_) out.why = "the graph has loops: the Bethe approximation";
     else if (has_bound_ && are_others_exact()) out.why = "a lower bound: some messages are variational";
-    else if (!plan_.has_exact_messages) out.why = "some messages are projections: EP's estimate";
+    else if (!state_.has_exact_messages()) out.why = "some messages are projections: EP's estimate";
     // A factor that allows nothing is proof enough, however far the run came: messages forbid only what cannot be.
     if (ended != Stop::exact && ended != Stop::converged && out.log_value != -kInfinity)
       out.why = "the messages of the run have not settled";

@@ -1,6 +1,7 @@
 #include "engine/run/executor.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "engine/support/error.h"
 #include "engine/run/diagnosis.h"
@@ -33,6 +34,7 @@ Executor::Total Executor::refused_constants() const {
 }
 
 void Executor::refresh_tables() {
+  state_.hubs_.forget();
   if (state_.tables_.empty()) return;
   for (std::size_t i = 0; i < state_.tables_.size(); ++i)
     if (const GivenTable& table = state_.tables_[i]; !table.is_given) {
@@ -63,11 +65,53 @@ void Executor::start_fresh() {
 
 void Executor::send(const BoundSend& op, Total& total) {
   if (state_.frozen_.any()) [[unlikely]] return send_around_frozen(op, total);
+  if (op.at_hubs) return send_at_hubs(op, total);
   Outcome outcome;
   if (op.sequence_kernel != nullptr)
     op.sequence_kernel(op.call, op.sequence, op.sequence_reads, outcome);
   else
     op.kernel(op.call, outcome);
+  total.messages += op.messages;
+  note(op, outcome, total);
+  if (state_.hubs_.any()) update_hubs(op);
+}
+
+// After all its messages have been sent.
+void Executor::update_hubs(const BoundSend& op) {
+  std::int64_t first = 0;
+  if (op.sequence_kernel != nullptr)
+    first = std::min(op.sequence.first, op.sequence.first + op.sequence.step * (static_cast<std::int64_t>(op.sequence.count) - 1));
+  const std::size_t count = op.messages / (op.call.second_sink.tau == nullptr ? 1 : 2);
+  for (const Sink* const sink : {&op.call.sink, &op.call.second_sink})
+    if (sink->tau != nullptr) update_hubs(*sink, first * op.call.out_column, count);
+}
+
+// What arrives at one slot, put where its kernel reads it.
+void Executor::gather_at_hubs(const BoundSend& op, std::int64_t slot) {
+  const auto& reads = plan_.groups[op.group].ports[op.port].message->reads;
+  for (std::size_t i = 0; i < reads.size(); ++i) {
+    const Sequence::Read& read = op.sequence_reads[i];
+    const auto first = static_cast<std::uint32_t>(slot) * read.terms;
+    for (std::uint32_t q = first; (op.refresh >> i & 1) != 0 && q < first + read.terms; ++q)
+      op.sequence.arrivals.set(read.first_arrival + q, state_.hubs_.all_but(state_.incidence(), state_.messages(), read.first_slot + q));
+  }
+}
+
+void Executor::update_hubs(const Sink& sink, std::ptrdiff_t first, std::size_t count) {
+  const auto slot = static_cast<std::uint32_t>(sink.tau - state_.tau_.data() + first);
+  for (std::size_t i = 0; i < count; ++i) state_.hubs_.update(state_.incidence(), state_.messages(), slot + static_cast<std::uint32_t>(i));
+}
+
+// Slot by slot, as each may read what the one before it wrote.
+void Executor::send_at_hubs(const BoundSend& op, Total& total) {
+  Sequence one = op.sequence;
+  one.count = 1;
+  Outcome outcome;
+  for (std::uint64_t k = 0; k < op.sequence.count; ++k, one.first += one.step) {
+    gather_at_hubs(op, one.first);
+    op.sequence_kernel(op.call, one, op.sequence_reads, outcome);
+    update_hubs(op.call.sink, one.first * op.call.out_column, op.call.out_terms);
+  }
   total.messages += op.messages;
   note(op, outcome, total);
 }
@@ -146,6 +190,7 @@ void Executor::walk(const BoundWalk& first, const BoundWalk& second, WalkPairKer
 
 // Returns how many of the walks were made.
 std::size_t Executor::walk(std::span<const BoundWalk> walks, Total& total) {
+  state_.hubs_.forget();
   if (state_.frozen_.any()) return walk_around_frozen(walks[0], total), 1;
   if (walks.size() < 2 || walks[1].pair == nullptr) return walk(walks[0], total), 1;
   if (walks[1].is_first_of_pair) walk(walks[1], walks[0], walks[1].pair, total);
@@ -154,7 +199,8 @@ std::size_t Executor::walk(std::span<const BoundWalk> walks, Total& total) {
 }
 
 void Executor::note(const BoundSend& op, const Outcome& outcome, Total& total) {
-  total.change = std::max(total.change, outcome.change);
+  // A damped message goes 1 - damping of its way: the fixed point is as far as it would go undamped.
+  total.change = std::max(total.change, outcome.change / (1 - op.call.sink.damping));
   total.replaced += outcome.replaced;
   total.overflowed |= outcome.overflowed;
   if (outcome.faults == 0) return;
@@ -166,10 +212,15 @@ void Executor::note(const BoundSend& op, const Outcome& outcome, Total& total) {
   total.faults += outcome.faults;
 }
 
-void Executor::execute(std::size_t first, std::size_t last, std::size_t first_send, bool again, Total& total) {
+bool Executor::execute(std::size_t first, std::size_t last, std::size_t first_send, bool again, Total& total, const Watch* watch) {
   const MessageArrays messages = state_.messages();
+  std::uint64_t next_look = total.messages + Watch::kMessagesBetweenLooks;
   std::size_t next_walk = 0, done_walks = 0;  // only a sweep from the first operation on has any
   for (std::size_t i = first; i < last; ++i) {
+    if (watch != nullptr && total.messages >= next_look) {
+      if (!watch->has_time()) return false;
+      next_look = total.messages + Watch::kMessagesBetweenLooks;
+    }
     const Operation& op = plan_.operations[i];
     if (std::holds_alternative<Walk>(op)) {
       if (next_walk == done_walks) done_walks += walk(std::span(state_.sends_.walks()).subspan(next_walk), total);
@@ -185,6 +236,12 @@ void Executor::execute(std::size_t first, std::size_t last, std::size_t first_se
     } else {
       const auto& gather = std::get<GatherOthers>(op);
       const Group::Port& port = plan_.groups[gather.group].ports[gather.port];
+      if (gather.at_hubs) {
+        for (std::uint32_t q = gather.first; q < gather.first + gather.count; ++q)
+          MessageArrays{state_.arrival_tau_.data(), state_.arrival_rho_.data()}.set(
+              port.first_arrival + q, state_.hubs_.all_but(state_.incidence(), messages, port.first_slot + q));
+        continue;
+      }
       const ElementTotals totals{state_.total_tau_.data(), state_.total_rho_.data(), state_.total_abs_.data(),
                                  state_.total_stamp_.data(), ++state_.stamp_};
       leave_one_out(port.first_slot + gather.first, gather.count, gather.row, state_.incidence(), messages, totals,
@@ -192,34 +249,47 @@ void Executor::execute(std::size_t first, std::size_t last, std::size_t first_se
                      state_.arrival_rho_.data() + port.first_arrival + gather.first});
     }
   }
+  return true;
 }
 
 Growth Executor::watch_growth() {
   return Growth(state_.growth_, state_.messages().from(plan_.first_message));
 }
 
-void Executor::sweep(Total& total, bool again) { execute(0, plan_.operations.size(), 0, again, total); }
+bool Executor::sweep(Total& total, bool again, const Watch* watch) {
+  return execute(0, plan_.operations.size(), 0, again, total, watch);
+}
 
 std::uint64_t Executor::sweep_by_urgency(double tolerance, std::uint64_t limit, Total& total, Growth& growth,
-                                         const Watch& watch, Report& report) {
-  UrgencyQueue queue(state_.priority_, state_.heap_, state_.position_);
+                                         const Watch& watch, Report& report, std::uint64_t& refused_before) {
+  UrgencyQueue& queue = *state_.urgency_;
+  queue.start();
+  std::uint64_t next_look = total.messages + Watch::kMessagesBetweenLooks;
   const std::size_t round = plan_.schedule.visits.size();
   std::uint64_t visits = 0;
   double largest_change = 0;
+  std::uint64_t refused = total.faults;
   while (visits < limit && queue.largest() > tolerance && !total.overflowed) {
     const std::uint32_t now = queue.take();
     const bool clean = total.faults == 0;
     total.change = 0;
     execute(plan_.first_operation[now], plan_.first_operation[now + 1], plan_.first_send[now], false, total);
     inform_readers(now, total.change, queue);
-    // A damped message went 1 - damping of its way; the rest of it is still to be done.
+    // A damped message goes 1 - damping of its way; the rest of it is still to be done.
     const bool sends = plan_.first_send[now] < plan_.first_send[now + 1];
     const double damping = sends ? state_.sends_.of_sweep()[plan_.first_send[now]].call.sink.damping : 0;
-    if (damping > 0) queue.raise(now, total.change * damping / (1 - damping));
+    if (damping > 0) queue.raise(now, total.change * damping);
     const int sweep = static_cast<int>(visits++ / round) + 1;
     if (clean && total.faults > 0) report.first_fault_sweep = sweep;
     largest_change = std::max(largest_change, total.change);
-    if (visits % round != 0) continue;
+    if (visits % round != 0) {
+      if (visits < round || total.messages < next_look) continue;
+      next_look = total.messages + Watch::kMessagesBetweenLooks;
+      if (watch.has_time()) continue;
+      report.stop = Report::Stop::interrupted;
+      break;
+    }
+    refused_before = std::exchange(refused, total.faults);
     report.sweeps = sweep, report.change = std::exchange(largest_change, 0.0), report.stop = Report::Stop::interrupted;
     if (growth.runs_away(sweep, report.change)) {
       report.stop = Report::Stop::diverged;
@@ -234,9 +304,8 @@ std::uint64_t Executor::sweep_by_urgency(double tolerance, std::uint64_t limit, 
 
 // A factor is not informed by its own message, unless it reaches the element by another slot as well.
 void Executor::inform_readers(std::uint32_t now, double change, UrgencyQueue& queue) const {
-  for (const std::uint32_t variable : plan_.informed_by[now])
-    for (const std::uint32_t reader : plan_.visits_at[variable])
-      if (reader != now || plan_.reaches_an_element_twice[now]) queue.raise(reader, change);
+  for (const std::uint32_t variable : plan_.informed_by[now]) queue.inform(variable, change);
+  if (plan_.reaches_an_element_twice[now]) queue.raise(now, change);
 }
 
 std::size_t Executor::predict(VariableId variable, std::span<Natural> of_elements) const {
@@ -273,12 +342,13 @@ bool Executor::absorb(VariableId shared_variable, bool has_points) {
   return has_points;
 }
 
-void Executor::multiply_by_example(VariableId shared_variable, const MessageArrays& to) const {
+void Executor::multiply_by_example(VariableId shared_variable, const MessageArrays& to, std::vector<std::uint32_t>* met) const {
   const auto& v = plan_.variables[shared_variable.value];
   for (const auto& end : v.ends)
     if (!end.of_model)
       for_each_message(plan_, state_.incidence(), v, end, [&](std::uint32_t i, std::uint32_t slot) {
         to.set(i, multiply(to[i], state_.message(slot)));
+        if (met != nullptr && state_.message(slot) != Natural()) met->push_back(i);
       });
 }
 

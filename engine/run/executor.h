@@ -6,7 +6,6 @@
 #include "engine/run/report.h"
 #include "engine/run/state.h"
 #include "engine/run/growth.h"
-#include "engine/run/urgency.h"
 
 namespace dma {
 
@@ -32,11 +31,13 @@ class Executor {
   void refresh_tables();         // which slots meet, if tables that are data changed
   void start_fresh();            // uniform, as far as a sweep may read them
   // All operations once; `again`: without those that would send what they sent in the sweep before.
-  void sweep(Total& total, bool again = false);
+  // False: the watch, if there is one, said that the time is over before all were done.
+  bool sweep(Total& total, bool again = false, const Watch* watch = nullptr);
   // Visits in order of urgency until the most urgent is at most `tolerance`, `limit` visits are done, the messages run
   // away or the watch says so (then report.stop is interrupted); returns their number. total.change is then the urgency that is left.
+  // `refused_before`: how many messages had been refused before the last whole round of visits.
   std::uint64_t sweep_by_urgency(double tolerance, std::uint64_t limit, Total& total, Growth& growth, const Watch& watch,
-                                 Report& report);
+                                 Report& report, std::uint64_t& refused_before);
   Growth watch_growth();  // of the messages of a run that begins
 
   // The product of all messages of factors at every element, without a value observed or a context learned elsewhere.
@@ -52,15 +53,15 @@ class Executor {
   // context of a shared variable *= messages of the example's factors to it. `has_points`: a point mass may be in the context
   // already; returns whether one may be there now. Throws Contradiction where two different ones meet.
   bool absorb(VariableId shared_variable, bool has_points);
-  // to *= messages of the example's factors to a shared variable.
-  void multiply_by_example(VariableId shared_variable, const MessageArrays& to) const;
+  // to *= messages of the example's factors to a shared variable. `met`, if given, gains the elements they are for.
+  void multiply_by_example(VariableId shared_variable, const MessageArrays& to, std::vector<std::uint32_t>* met = nullptr) const;
   // The constant messages to a shared variable that belong to its context move to `to`, which is multiplied by them.
   void take_constants(VariableId shared_variable, const MessageArrays& to);
   // elements *= messages of the model's own factors to a shared variable.
   void multiply_by_model(VariableId shared_variable, std::span<Natural> elements) const;
 
  private:
-  void execute(std::size_t first, std::size_t last, std::size_t first_send, bool again, Total& total);
+  bool execute(std::size_t first, std::size_t last, std::size_t first_send, bool again, Total& total, const Watch* watch = nullptr);
   void send(const BoundSend& op, Total& total);
   void send(const BoundSend& op, HeldContexts::Use& held, Total& total);
   // The same where some variables are frozen (frozen.cpp): slower, and apart from the usual case.
@@ -75,6 +76,10 @@ class Executor {
   void finish_stretch(WalkPosition& at, Total& total);
   static void note(const BoundSend& op, const Outcome& outcome, Total& total);
   void inform_readers(std::uint32_t now, double change, UrgencyQueue& queue) const;
+  void gather_at_hubs(const BoundSend& op, std::int64_t slot);
+  void send_at_hubs(const BoundSend& op, Total& total);
+  void update_hubs(const BoundSend& op);
+  void update_hubs(const Sink& sink, std::ptrdiff_t first, std::size_t count);
 
   State& state_;
   const PlanData& plan_;

@@ -127,14 +127,19 @@ void Executor::send_around_frozen(const BoundSend& op, Total& total) {
   const Call& call = op.call;
   if (op.sequence_kernel == nullptr) {
     const std::size_t count = op.messages / (call.second_sink.tau == nullptr ? 1 : 2);
-    return send_around_frozen(op, 0, count, [&](Outcome& outcome) { op.kernel(call, outcome); }, total);
+    send_around_frozen(op, 0, count, [&](Outcome& outcome) { op.kernel(call, outcome); }, total);
+    if (state_.hubs_.any()) update_hubs(op);
+    return;
   }
   // Each slot may read what the one before it wrote, so what is frozen is put back after each.
   Sequence one = op.sequence;
   one.count = 1;
-  for (std::uint64_t k = 0; k < op.sequence.count; ++k, one.first += one.step)
+  for (std::uint64_t k = 0; k < op.sequence.count; ++k, one.first += one.step) {
+    if (op.at_hubs) gather_at_hubs(op, one.first);
     send_around_frozen(op, static_cast<std::ptrdiff_t>(one.first) * call.out_column, call.out_terms,
                        [&](Outcome& outcome) { op.sequence_kernel(call, one, op.sequence_reads, outcome); }, total);
+    if (state_.hubs_.any()) update_hubs(call.sink, static_cast<std::ptrdiff_t>(one.first) * call.out_column, call.out_terms);
+  }
 }
 
 void Executor::walk_around_frozen(const BoundWalk& op, Total& total) {

@@ -32,7 +32,10 @@ std::string reason(const Report& report) {
   switch (report.stop) {
     case Report::Stop::exact: return fmt::format("exact after {}", sweeps);
     case Report::Stop::approximate: return std::string(report.why);
-    case Report::Stop::converged: return fmt::format("converged after {}", sweeps);
+    case Report::Stop::converged:
+      if (report.looped == nullptr) return fmt::format("converged after {}", sweeps);
+      return fmt::format("converged after {}, {}: {}", sweeps,
+                         report.has_exact_means ? "means exact, variances approximate" : "approximate", report.caveat());
     case Report::Stop::limit: return fmt::format("stopped at the limit of {}, not converged", sweeps);
     case Report::Stop::interrupted: return fmt::format("interrupted after {}, not converged", sweeps);
     case Report::Stop::diverged: return fmt::format("diverged, stopped after {}", sweeps);
@@ -95,6 +98,15 @@ std::string joint_text(const Report& report) {
 }
 
 }  // namespace
+
+std::string Report::caveat() const {
+  if (looped == nullptr) return std::string(why);
+  std::string text = fmt::format("the graph has loops ({})", looped->loop);
+  if (correlation != 0)
+    text += fmt::format(", and {} and {} are correlated by {:.3f}, which sweeps leave out; solve it by joint()",
+                        looped->element_name(correlated[0]), looped->element_name(correlated[1]), correlation);
+  return text;
+}
 
 std::string Report::line() const {
   if (joint) return joint_line(*this);

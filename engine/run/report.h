@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -48,7 +49,8 @@ struct Report {
   enum class Stop {
     exact,        // one sweep, each message after all it depends on and by an exact message function: the posterior
     approximate,  // one sweep whose messages are not those that iterating would end with; `why` says why
-    converged,    // no message changes by more than the tolerance any more (a single sweep: by anything at all)
+    converged,    // no message changes by more than the tolerance any more (a single sweep: by anything at all); approximate on
+                  // a graph with loops, which line() then says
     limit,        // of sweeps, with messages still changing
     interrupted,  // by the caller (RunOptions), with messages still changing
     diverged,     // messages grew without end, left the range of a double, or were refused until the limit
@@ -62,12 +64,21 @@ struct Report {
   std::uint64_t replaced = 0;       // messages that a method computed another way, because its own was not valid
   Place first_fault;
   int first_fault_sweep = 0;
+  // Of a fixed point on a graph with loops: the plan, which names one of them. Means are exact if all is linear and Gaussian.
+  std::shared_ptr<const PlanData> looped = nullptr;
+  bool has_exact_means = false;
+  // The strongest correlation above kStrong between two elements that one kind of factor joins, which the messages of such a
+  // fixed point leave out; 0: there is none.
+  static constexpr double kStrong = 0.9;
+  double correlation = 0;
+  std::array<std::uint32_t, 2> correlated = {};
   double signal_to_noise = -1;      // smallest |mean| / sd arriving at a kind that watches it; -1: there is none
   Place signal_to_noise_at;
 
   std::optional<JointReport> joint;  // none: by sweeps
 
   bool converged() const { return stop == Stop::exact || stop == Stop::converged; }
+  std::string caveat() const;  // why the answer is not the posterior, as far as it is known; empty: nothing is
   std::string line() const;  // everything that matters, in one line
   std::string text() const;  // one item a line
 };

@@ -19,23 +19,33 @@ Stop stop_of_single_sweep(const PlanData& plan, const State& state, const Execut
   if (!state.frozen().empty()) report.why = "one sweep around frozen variables: approximate";
   if (total.faults > 0) report.why = "one sweep with refused messages: approximate";
   if (!report.why.empty()) return Stop::approximate;
-  return plan.has_exact_messages ? Stop::exact : Stop::converged;
+  return state.has_exact_messages() ? Stop::exact : Stop::converged;
 }
 
-Stop stop_at_limit(const Executor::Total& total, const Growth& growth) {
-  return growth.was_growing() || total.faults > 0 ? Stop::diverged : Stop::limit;
+Stop stop_at_limit(std::uint64_t refused_last, const Growth& growth) {
+  return growth.was_growing() || refused_last > 0 ? Stop::diverged : Stop::limit;
+}
+
+// On a graph with loops a fixed point is approximate; of a linear Gaussian one the means are exact.
+void note_loops(const Plan& plan, const State& state, Report& report) {
+  if (report.stop != Stop::converged || plan->loop.empty()) return;
+  report.looped = plan.data();
+  report.has_exact_means = plan->is_gaussian && state.has_exact_messages() && state.frozen().empty() && report.faults == 0;
 }
 
 Report iterate(const PlanData& plan, Executor& executor, Executor::Total& total, const Watch& watch) {
   const Iteration& iteration = plan.schedule.iteration;
   Report report;
   Growth growth = executor.watch_growth();
+  std::uint64_t refused_before = 0;  // the last sweep
   while (report.sweeps < iteration.limit) {
     total.change = 0;
+    refused_before = total.faults;
     const bool clean = total.faults == 0;
-    executor.sweep(total, report.sweeps > 0);
+    const bool is_whole = executor.sweep(total, report.sweeps > 0, report.sweeps > 0 ? &watch : nullptr);
     ++report.sweeps;
     if (clean && total.faults > 0) report.first_fault_sweep = report.sweeps;
+    if (!is_whole) return report.stop = Stop::interrupted, report;
     report.stop = Stop::diverged;
     if (total.overflowed) return report;
     if (total.change <= iteration.tolerance) return report.stop = Stop::converged, report;
@@ -44,7 +54,7 @@ Report iterate(const PlanData& plan, Executor& executor, Executor::Total& total,
     report.stop = Stop::interrupted;
     if (!watch.goes_on(report)) return report;
   }
-  report.stop = stop_at_limit(total, growth);
+  report.stop = stop_at_limit(total.faults - refused_before, growth);
   return report;
 }
 
@@ -53,13 +63,14 @@ Report iterate_by_urgency(const PlanData& plan, Executor& executor, Executor::To
   const std::uint64_t round = plan.schedule.visits.size(), limit = static_cast<std::uint64_t>(iteration.limit) * round;
   Report report;
   Growth growth = executor.watch_growth();
-  const std::uint64_t visits = executor.sweep_by_urgency(iteration.tolerance, limit, total, growth, watch, report);
+  std::uint64_t refused_before = total.faults;  // the last round
+  const std::uint64_t visits = executor.sweep_by_urgency(iteration.tolerance, limit, total, growth, watch, report, refused_before);
   report.sweeps = static_cast<int>((visits + round - 1) / round);
   report.stop = total.overflowed                           ? Stop::diverged
                 : total.change <= iteration.tolerance      ? Stop::converged
                 : report.stop == Stop::interrupted         ? Stop::interrupted
                 : visits < limit                      ? Stop::diverged
-                                                      : stop_at_limit(total, growth);
+                                                      : stop_at_limit(total.faults - refused_before, growth);
   return report;
 }
 
@@ -102,10 +113,12 @@ Report run(const Plan& handle, State& state, const RunOptions& options) {
     report.first_fault = {handle.data(), total.fault_group, total.fault_port, total.fault_slot};
     report.first_fault_sweep = std::max(1, report.first_fault_sweep);
   }
+  note_loops(handle, state, report);
   if (options.diagnose) {
     Diagnosis diagnosis(state);
     diagnosis.check_contradictions();
     diagnosis.find_signal_to_noise(report);
+    if (report.looped != nullptr) diagnosis.find_correlation(report);
   }
   state.ended_ = report.stop;
   return report;

@@ -51,7 +51,8 @@ State::State(Plan of)
       incident_slots_(tables_.empty() ? std::vector<std::uint32_t>() : plan_->incident_slots),
       sends_(*plan_, {messages(), {arrival_tau_.data(), arrival_rho_.data()}, scratch_.data(), memory_.data(), incidence()},
              parameters_),
-      held_(*plan_) {
+      held_(*plan_),
+      hubs_(*plan_) {
   const PlanData& plan = *plan_;
   total_tau_.resize(plan.elements);
   if (plan.forms_totals) {
@@ -60,11 +61,7 @@ State::State(Plan of)
     total_stamp_.resize(plan.elements);
   }
   if (plan.schedule.order != Schedule::Order::once) growth_.resize(plan.slots - plan.first_message);
-  if (plan.schedule.order == Schedule::Order::residual) {
-    priority_.resize(plan.schedule.visits.size());
-    heap_.resize(priority_.size());
-    position_.resize(priority_.size());
-  }
+  if (plan.schedule.order == Schedule::Order::residual) urgency_.emplace(plan.visits_at, plan.schedule.visits.size());
   values_.reserve(plan.variables.size());
   for (const auto& v : plan.variables) {
     const bool keeps = v.family->keeps_values && !(v.observed && observes_less(plan, v));
@@ -117,64 +114,7 @@ void State::observe(VariableId variable, std::span<const double> values) {
   }
   if (!target.given) --missing_;
   target.given = true;
-}
-
-void State::observe(VariableId variable, std::span<const std::optional<double>> values) {
-  const auto& v = plan_->variable(variable);
-  const std::size_t each = v.family.values();
-  if (values.size() != v.values())
-    fail("variable '{}' was given {} values but has {} elements{}", v.name, values.size(), v.elements(),
-         each == 1 ? "" : fmt::format(" of {} numbers", each));
-  const auto there = std::ranges::find_if(values, [](const auto& value) { return value.has_value(); });
-  if (there == values.end()) return observe(variable, std::nullopt);
-  const auto first = static_cast<std::size_t>(there - values.begin()) / each * each;  // of an element that is there
-  std::vector<double> numbers;
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    const std::size_t element = i / each;
-    if (values[i].has_value() != values[element * each].has_value())
-      fail("variable '{}', element {}: some of its {} numbers are missing; give all of them, or none", v.name, element,
-           each);
-    numbers.push_back(
-        (values[i] ? values[i] : values[first + i % each]).value_or(0));  // one that the variable can have
-  }
-  observe(variable, numbers);
-  for (std::size_t i = 0; i < values.size(); i += each)
-    if (!values[i]) observe_missing(variable, i / each);
-}
-
-void State::observe(VariableId variable, std::nullopt_t) {
-  const auto& v = plan_->variable(variable);
-  for (std::uint32_t i = 0; i < v.elements(); ++i) check_may_be_missing(v, i);
-  if (v.observed && !std::exchange(values_[variable.value].given, true)) --missing_;
-  for (std::size_t i = 0; i < v.elements(); ++i) observe_missing(variable, i);
-}
-
-// Where several factors meet, each would have to hear what the others say: a plan that takes the value for granted has no
-// messages for that.
-void State::check_may_be_missing(const PlanData::Variable& v, std::uint32_t element) const {
-  if (plan_->solver != nullptr || !v.cuts) return;
-  std::size_t met = 0;
-  for (const auto& end : v.ends) for_each_message_at(*plan_, incidence(), v, end, element * v.family.lanes(), [&](std::uint32_t) { ++met; });
-  if (met > 1)
-    fail("variable '{}', element {}: it joins {} factors and cannot be missing in this plan; compile with "
-         "{{.may_be_missing = {{{}}}}}", v.name, element, met, v.name);
-}
-
-void State::observe_missing(VariableId variable, std::size_t element) {
-  const auto& v = plan_->variable(variable);
-  if (!v.observed) fail("variable '{}' is not observed; declare it with graph.observed(...)", v.name);
-  if (element >= v.elements())
-    fail("variable '{}' has {} elements, there is no element {}", v.name, v.elements(), element);
-  check_may_be_missing(v, static_cast<std::uint32_t>(element));
-  ValueSlots& target = values_[variable.value];
-  if (!target.given && v.elements() > 1)
-    fail("variable '{}' has no value yet; observe all its elements before one is declared missing", v.name);
-  ended_.reset();
-  const std::size_t lanes = v.family.lanes(), first = target.first_slot + element * lanes;
-  std::fill_n(tau_.begin() + static_cast<std::ptrdiff_t>(first), lanes, 0.0);
-  std::fill_n(rho_.begin() + static_cast<std::ptrdiff_t>(first), lanes, 0.0);
-  if (!target.given) --missing_;
-  target.given = true;
+  target.has_missing = false;
 }
 
 void State::set_parameter(FactorId factor, std::string_view parameter, std::span<const double> values) {
@@ -225,6 +165,7 @@ Belief State::belief(VariableId variable) const {
   if (v.first_slot != kNowhere)
     for (std::uint32_t i = 0; i < v.size; ++i) absorb(i, v.first_slot + i);
   for_each_message(*plan_, incidence(), v, absorb);
+  if (values_[variable.value].has_missing) predict_missing(v, elements);
   v.family->close(elements);
   if (!v.name.is_given()) return {v.name.number(), v.family, std::move(elements)};
   return {v.name, v.family, std::move(elements)};

@@ -14,8 +14,10 @@
 #include "engine/run/frozen.h"
 #include "engine/run/growth.h"
 #include "engine/run/held_contexts.h"
+#include "engine/run/hubs.h"
 #include "engine/run/parameters.h"
 #include "engine/run/report.h"
+#include "engine/run/urgency.h"
 
 namespace dma {
 
@@ -57,6 +59,7 @@ class State {
   void observe(VariableId variable, std::nullopt_t);  // all its elements
   // One element; the others must have been given.
   void observe_missing(VariableId variable, std::size_t element = 0);
+  bool is_missing(VariableId variable, std::size_t element = 0) const;
   bool is_given(VariableId variable) const {
     if (!knows(variable)) (void)plan_->variable(variable);  // throws
     return values_[variable.value].given;
@@ -75,7 +78,7 @@ class State {
     set_table(factor, port, std::span(elements.begin(), elements.size()));
   }
 
-  // The product of all messages at a variable.
+  // The product of all messages at a variable. Of an observed one whose value is missing: what is predicted of it.
   Belief belief(VariableId variable) const;
   // The messages of a factor to one of its ports, slot by slot.
   std::vector<Gaussian> messages(FactorId factor, std::string_view port) const;
@@ -97,6 +100,8 @@ class State {
   State copy() const;
 
   const Plan& plan() const { return plan_; }
+  // Whether all message functions of a run on the values given now are exact.
+  bool has_exact_messages() const;
   // How the last run ended; nothing before the first, and once anything was given to the state since.
   std::optional<Report::Stop> ended() const { return ended_; }
   // What the plan's solver keeps here; none if it is solved by sweeps.
@@ -128,6 +133,7 @@ class State {
   void keep_frozen();
   void restore_frozen();
   void check_may_be_missing(const PlanData::Variable& variable, std::uint32_t element) const;
+  void predict_missing(const PlanData::Variable& variable, std::span<Natural> elements) const;
 
   Plan plan_;
   std::uint16_t mark_;  // of its graph
@@ -150,6 +156,7 @@ class State {
   bool constants_stale_ = true;
   FrozenMessages frozen_;
   HeldContexts held_;
+  Hubs hubs_;
   std::optional<Report::Stop> ended_;
   struct Refused {
     std::uint64_t faults = 0;
@@ -158,9 +165,7 @@ class State {
   } refused_constants_;  // when the constants were computed last
 
   std::vector<GrowthRecord> growth_;  // of all messages, for schedules that iterate
-  // For residual order: a heap of the visits.
-  std::vector<double> priority_;
-  std::vector<std::uint32_t> heap_, position_;
+  std::optional<UrgencyQueue> urgency_;  // for residual order
 };
 
 // A series of scalar variables is observed number by number: the common case has no loop and no call.
@@ -171,6 +176,7 @@ inline void State::observe(VariableId variable, double value) {
   ValueSlots& target = values_[variable.value];
   tau_[target.first_slot] = value;
   rho_[target.first_slot] = kInfinity;  // it may have been missing
+  target.has_missing = false;
   if (target.given) return;
   target.given = true;
   --missing_;

@@ -1,6 +1,14 @@
-// A priority queue of visits on memory given to it: an indexed binary heap, ties by number.
+// The order of visits by urgency: how much what arrives at them has changed since they were made last; of equals, the visit
+// made longest ago.
+//
+// Where very many visits read one variable, a change there concerns them all, and nothing may be done for each of them. So
+// every variable has a line of its readers, the one visited longest ago first: it has missed most, and is the most urgent
+// there. What it has missed is known from a few of the last changes, the largest ones. A heap holds the variables, each with
+// the urgency of its first reader, and the visits that are urgent by themselves.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
 #include <numeric>
 #include <utility>
@@ -12,36 +20,138 @@ namespace dma {
 
 class UrgencyQueue {
  public:
-  // Everything starts infinitely urgent, so that all visits are made once, in order.
-  UrgencyQueue(std::vector<double>& priority, std::vector<std::uint32_t>& heap, std::vector<std::uint32_t>& position)
-      : priority_(priority), heap_(heap), position_(position) {
-    std::fill(priority_.begin(), priority_.end(), kInfinity);
-    std::iota(heap_.begin(), heap_.end(), 0u);
-    std::iota(position_.begin(), position_.end(), 0u);
+  using Lists = std::vector<std::vector<std::uint32_t>>;
+
+  // readers[v]: the visits that read variable v, each once.
+  UrgencyQueue(const Lists& readers, std::size_t visits) : lines_(readers.size()), visits_(visits) {
+    std::vector<std::uint32_t> edges(visits + 1);
+    for (const auto& line : readers)
+      for (const std::uint32_t visit : line) ++edges[visit + 1];
+    std::partial_sum(edges.begin(), edges.end(), edges.begin());
+    for (std::size_t i = 0; i < visits; ++i) visits_[i].first_edge = edges[i], visits_[i].end_edge = edges[i + 1];
+    edges_.resize(edges.back());
+    for (std::uint32_t v = 0; v < readers.size(); ++v)
+      for (const std::uint32_t visit : readers[v]) edges_[edges[visit]++] = {v, visit};
+    heap_.resize(readers.size() + visits);
+    entries_.resize(heap_.size());
   }
 
-  double largest() const { return heap_.empty() ? 0.0 : priority_[heap_[0]]; }
-  // The most urgent visit, which is then not urgent at all.
-  std::uint32_t take() {
-    const std::uint32_t top = heap_[0];
-    priority_[top] = 0;
-    sink(0);
-    return top;
+  // Everything is infinitely urgent, so that all visits are made once, in order.
+  void start() {
+    now_ = visits_.size();
+    lines_.assign(lines_.size(), {});
+    for (std::uint32_t i = 0; i < visits_.size(); ++i) {
+      visits_[i].made = i;
+      for (std::uint32_t e = visits_[i].first_edge; e < visits_[i].end_edge; ++e) append(e);
+    }
+    std::iota(heap_.begin(), heap_.end(), 0u);
+    for (std::uint32_t i = 0; i < entries_.size(); ++i) {
+      const bool is_visit = i >= lines_.size();
+      entries_[i] = {is_visit ? kInfinity : 0.0, is_visit ? i - lines_.size() : 0, i};
+    }
+    for (std::size_t i = heap_.size() / 2; i-- > 0;) sink(i);
   }
+
+  double largest() const { return heap_.empty() ? 0.0 : entries_[heap_[0]].priority; }
+  // The most urgent visit, which is then made and not urgent at all.
+  std::uint32_t take() {
+    const std::uint32_t top = heap_[0], visit = top < lines_.size() ? edges_[lines_[top].first].visit : top - own(0);
+    visits_[visit].made = ++now_;
+    set(own(visit), 0, now_);
+    for (std::uint32_t e = visits_[visit].first_edge; e < visits_[visit].end_edge; ++e) {
+      remove(e), append(e);
+      reconsider(edges_[e].variable);
+    }
+    return visit;
+  }
+  // The visit taken last has changed what arrives at all other readers of a variable.
+  void inform(std::uint32_t variable, double change) {
+    if (!(change > 0) || lines_[variable].first == kNone) return;
+    lines_[variable].note(now_, change);
+    reconsider(variable);
+  }
+  // One visit is urgent by itself.
   void raise(std::uint32_t visit, double priority) {
-    if (!(priority > priority_[visit])) return;
-    priority_[visit] = priority;
-    rise(position_[visit]);
+    if (priority > entries_[own(visit)].priority) set(own(visit), priority, visits_[visit].made);
   }
 
  private:
+  static constexpr std::uint32_t kNone = 0xffffffffu;
+  static constexpr std::uint32_t kMostChanges = 8;
+
+  struct Change {
+    std::uint64_t time = 0;
+    double size = 0;
+  };
+  struct Line {
+    std::uint32_t first = kNone, last = kNone;  // edges
+    // Those that are larger than all after them. If there are too many, the last stands for those that follow it as well:
+    // a reader may then be visited for nothing, and none is missed.
+    std::array<Change, kMostChanges> changes = {};
+    std::uint32_t count = 0;
+
+    void note(std::uint64_t time, double size) {
+      while (count > 0 && changes[count - 1].size <= size) --count;
+      if (count == kMostChanges) changes[count - 1].time = time;
+      else changes[count++] = {time, size};
+    }
+    // The largest after a time, before which nobody asks again.
+    double missed_since(std::uint64_t time) {
+      std::uint32_t seen = 0;
+      while (seen < count && changes[seen].time <= time) ++seen;
+      std::move(changes.begin() + seen, changes.begin() + count, changes.begin());
+      count -= seen;
+      return count == 0 ? 0 : changes[0].size;
+    }
+  };
+  struct Edge {
+    std::uint32_t variable = 0, visit = 0;
+    std::uint32_t before = kNone, after = kNone;  // in the line of the variable
+  };
+  struct Made {
+    std::uint32_t first_edge = 0, end_edge = 0;
+    std::uint64_t made = 0;  // when
+  };
+  struct Entry {
+    double priority = 0;
+    std::uint64_t made = 0;  // when its visit was, if it is urgent
+    std::uint32_t position = 0;
+  };
+
+  std::uint32_t own(std::uint32_t visit) const { return static_cast<std::uint32_t>(lines_.size()) + visit; }
+
+  void append(std::uint32_t e) {
+    Line& line = lines_[edges_[e].variable];
+    edges_[e].before = line.last, edges_[e].after = kNone;
+    (line.last == kNone ? line.first : edges_[line.last].after) = e;
+    line.last = e;
+  }
+  void remove(std::uint32_t e) {
+    Line& line = lines_[edges_[e].variable];
+    const auto [variable, visit, before, after] = edges_[e];
+    (before == kNone ? line.first : edges_[before].after) = after;
+    (after == kNone ? line.last : edges_[after].before) = before;
+  }
+  void reconsider(std::uint32_t variable) {
+    Line& line = lines_[variable];
+    const std::uint64_t made = visits_[edges_[line.first].visit].made;
+    set(variable, line.missed_since(made), made);
+  }
+
+  void set(std::uint32_t entry, double priority, std::uint64_t made) {
+    entries_[entry].priority = priority;
+    entries_[entry].made = made;
+    rise(entries_[entry].position);
+    sink(entries_[entry].position);
+  }
   bool before(std::uint32_t a, std::uint32_t b) const {
-    return priority_[a] > priority_[b] || (priority_[a] == priority_[b] && a < b);
+    const Entry &x = entries_[a], &y = entries_[b];
+    return x.priority > y.priority || (x.priority == y.priority && x.made < y.made);
   }
   void swap(std::size_t i, std::size_t j) {
     std::swap(heap_[i], heap_[j]);
-    position_[heap_[i]] = static_cast<std::uint32_t>(i);
-    position_[heap_[j]] = static_cast<std::uint32_t>(j);
+    entries_[heap_[i]].position = static_cast<std::uint32_t>(i);
+    entries_[heap_[j]].position = static_cast<std::uint32_t>(j);
   }
   void rise(std::size_t i) {
     for (; i > 0 && before(heap_[i], heap_[(i - 1) / 2]); i = (i - 1) / 2) swap(i, (i - 1) / 2);
@@ -57,9 +167,12 @@ class UrgencyQueue {
     }
   }
 
-  std::vector<double>& priority_;
-  std::vector<std::uint32_t>& heap_;
-  std::vector<std::uint32_t>& position_;
+  std::vector<Line> lines_;    // by variable
+  std::vector<Made> visits_;
+  std::vector<Edge> edges_;    // visit after visit
+  std::vector<Entry> entries_;  // the variables, then the visits by themselves
+  std::vector<std::uint32_t> heap_;
+  std::uint64_t now_ = 0;
 };
 
 }  // namespace dma

@@ -10,9 +10,11 @@ class Watch {
   explicit Watch(const RunOptions& options) : options_(options) {
     if (options.time) end_ = std::chrono::steady_clock::now() + *options.time;
   }
-  bool goes_on(const Report& so_far) const {
-    return (!options_.callback || options_.callback(so_far)) && (!end_ || std::chrono::steady_clock::now() < *end_);
-  }
+  // Within a sweep the clock is looked at after so many messages.
+  static constexpr std::uint64_t kMessagesBetweenLooks = 4096;
+
+  bool goes_on(const Report& so_far) const { return (!options_.callback || options_.callback(so_far)) && has_time(); }
+  bool has_time() const { return !end_ || std::chrono::steady_clock::now() < *end_; }
 
  private:
   const RunOptions& options_;

@@ -164,9 +164,10 @@ void print_beliefs(const Graph& graph, const State& state) {
   for (std::size_t v = 0; v < graph.variables().size(); ++v) {
     const Graph::Variable& variable = graph.variables()[v];
     const Belief belief = state.belief(VariableId{static_cast<std::uint32_t>(v)});
+    const auto is_missing = [&](std::size_t i) { return state.is_missing(VariableId{static_cast<std::uint32_t>(v)}, i); };
     for (std::size_t i = 0; i < std::min(belief.size(), kShownElements); ++i)
-      fmt::print("  {:<{}}  {}\n", element_name(belief, variable.name, i), width,
-                 variable.observed && belief.is_uninformed(i) ? "missing" : belief.family()->text(belief.message(i)));
+      fmt::print("  {:<{}}  {}{}\n", element_name(belief, variable.name, i), width, belief.family()->text(belief.message(i)),
+                 is_missing(i) ? ", missing" : "");
     if (belief.size() > kShownElements)
       fmt::print("  {:<{}}  {} more; --json prints them all\n", "", width, belief.size() - kShownElements);
   }

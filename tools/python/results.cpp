@@ -87,7 +87,7 @@ void bind_belief(py::module_& module) {
 void bind_reports(py::module_& module) {
   py::class_<Report>(module, "Report", "What a run did and what its answer is worth.")
       .def_property_readonly("stop", [](const Report& r) { return name_of_stop(r.stop); })
-      .def_property_readonly("why", [](const Report& r) { return std::string(r.why); })
+      .def_property_readonly("why", &Report::caveat)
       .def_property_readonly("converged", &Report::converged)
       .def_readonly("sweeps", &Report::sweeps)
       .def_readonly("messages", &Report::messages)

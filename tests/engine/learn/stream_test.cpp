@@ -99,3 +99,36 @@ TEST_CASE("stream: one means one, and wrong rows teach nothing") {
   CHECK_THROWS_AS(learner.add(Data{{model.x, one}}), Error);  // without y
   model.check_posterior(learner, {});
 }
+
+TEST_CASE("stream: an example that speaks of two of many scalars changes these alone, to the same bytes as all formed anew") {
+  constexpr std::uint32_t kPlayers = 50;
+  Graph g;
+  const VariableId skill = g.shared("skill", kPlayers), lead = g.variable("lead"), points = g.observed("points");
+  g.factor("gaussian_prior", {skill}, {{"mean", 1.0}, {"variance", 2.0}});
+  const FactorId game = g.factor("sum", {given(skill, 2), lead}, {{"coefficients", std::vector<double>{1, -1}}});
+  g.factor("gaussian_noise", {lead, points}, {{"variance", 0.5}});
+  const auto make = [&] { return Learner(g, standard_registry(), forward_backward(), forward(), {.targets = {points}, .batches = 1}); };
+  Learner learner = make(), again = make();
+  std::vector<double> mean(kPlayers, 1.0), variance(kPlayers, 2.0);
+  for (std::uint32_t n = 0; n < 40; ++n) {
+    const std::uint32_t a = n % 7, b = 7 + n % 5;
+    const std::vector<std::uint32_t> players{a, b};
+    const std::vector<double> seen{0.3 * n - 2};
+    Data example{{points, seen}};
+    example.tables = {{game, "terms", players}};
+    (void)learner.learn_one(example);
+    // Two independent Gaussians and their difference, by hand.
+    const double all = variance[a] + variance[b] + 0.5, surprise = (seen[0] - (mean[a] - mean[b])) / all;
+    mean[a] += variance[a] * surprise, mean[b] -= variance[b] * surprise;
+    variance[a] -= variance[a] * variance[a] / all, variance[b] -= variance[b] * variance[b] / all;
+  }
+  const Belief found = learner.belief(skill);
+  for (std::uint32_t i = 0; i < kPlayers; ++i) {
+    CHECK(found.mean(i) == doctest::Approx(mean[i]).epsilon(1e-10));
+    CHECK(found.variance(i) == doctest::Approx(variance[i]).epsilon(1e-10));
+  }
+  LearnMemory memory = learner.memory();
+  memory.tau.assign(1, std::vector<double>(kPlayers)), memory.rho.assign(1, std::vector<double>(kPlayers)), memory.active.assign(1, true);
+  again.restore(std::move(memory));
+  for (std::uint32_t i = 0; i < kPlayers; ++i) CHECK(again.belief(skill)[i] == found[i]);
+}

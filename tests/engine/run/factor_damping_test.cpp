@@ -1,6 +1,7 @@
 // Damping that a factor has of its own. The oracle for one sweep is the formula: old share of the old message.
 #include <doctest/doctest.h>
 
+#include <cmath>
 #include <limits>
 
 #include "engine/compile/compile.h"
@@ -11,6 +12,7 @@
 #include "schedules/flooding.h"
 #include "schedules/forward_backward.h"
 #include "schedules/residual.h"
+#include "schedules/sequential.h"
 #include "tests/oracles/messages_agree.h"
 
 namespace {
@@ -98,4 +100,23 @@ TEST_CASE("damping of a factor: a share that is none is refused by name") {
     CHECK_THROWS_WITH_AS(compile(g, flooding(), standard_registry()), doctest::Contains("factor 'start'"), Error);
     CHECK_THROWS_WITH_AS(compile(g, flooding(), standard_registry()), doctest::Contains("it must be in [0, 1)"), Error);
   }
+}
+
+TEST_CASE("damping: what is left of the way when a run has converged is what the tolerance says, however strong it is") {
+  constexpr double kTolerance = 1e-4, kExact = 2;
+  for (const auto& rule : {flooding, sequential, residual})
+    for (const double damping : {0.0, 0.5, 0.9, 0.99, 0.999}) {
+      Graph g;
+      const auto x = g.variable("x"), y = g.observed("y");
+      g.factor("gaussian_prior", {x}, {{"mean", 0.0}, {"variance", 1.0}});
+      g.factor("gaussian_noise", {x, y}, {{"variance", 1.0}});
+      const Plan plan = compile(g, rule({.tolerance = kTolerance, .limit = 100000, .damping = damping}), standard_registry());
+      State state(plan);
+      state.observe(y, 2 * kExact);
+      const Report report = run(plan, state);
+      CAPTURE(plan->schedule.name);
+      CAPTURE(damping);
+      CHECK(report.converged());
+      CHECK(std::abs(state.belief(x).mean() - kExact) < 2 * kTolerance);
+    }
 }

@@ -53,7 +53,9 @@ TEST_CASE("given tables: they mean what the same tables mean in the graph") {
       (void)run(known_plan, known_state);
       state.set_table(open.difference, "terms", players);
       (void)run(plan, state);
-      CHECK(oracle::distance(state.belief(open.skill), known_state.belief(known.skill)) < 1e-9);
+      // Of tables that are known when they are compiled, one sweep may be exact: the season is then a tree.
+      if (rule.name != "forward_backward" || !known_plan->schedule.approximate.empty())
+        CHECK(oracle::distance(state.belief(open.skill), known_state.belief(known.skill)) < 1e-9);
       State copied = state.copy();
       (void)run(plan, copied);
       CHECK(oracle::distance(copied.belief(open.skill), state.belief(open.skill)) == 0);

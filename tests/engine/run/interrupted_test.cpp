@@ -1,6 +1,9 @@
 // Runs that their caller ends, and states that go on where another ended.
 #include <doctest/doctest.h>
 
+#include <chrono>
+#include <thread>
+
 #include "engine/compile/compile.h"
 #include "engine/joint/joint.h"
 #include "engine/run/run.h"
@@ -9,6 +12,7 @@
 #include "schedules/flooding.h"
 #include "schedules/forward_backward.h"
 #include "schedules/residual.h"
+#include "schedules/sequential.h"
 #include "tests/oracles/messages_agree.h"
 #include "tests/oracles/random_graphs.h"
 
@@ -77,6 +81,36 @@ TEST_CASE("interrupted: a run has at least one sweep in any time, and all it nee
   State single(once);
   single.observe(walk.y[0], 1);
   CHECK(run_for(once, single, 0ns).stop == Report::Stop::exact);
+}
+
+TEST_CASE("interrupted: the time is looked at within a sweep, from the second one on") {
+  static int computed;
+  computed = 0;
+  Registry registry = standard_registry();
+  constexpr int kLength = 20000;
+  // Two kinds in turn, so that every message is an operation of its own; beyond the first sweep each takes its time.
+  const auto pass = [](const Gaussian& x) {
+    if (++computed > 4 * kLength) std::this_thread::sleep_for(std::chrono::microseconds(100));
+    return Gaussian(0.9 * x.tau, 0.9 * x.rho);
+  };
+  for (const char* const name : {"this", "that"})
+    registry.add(kind(name).input("x").output("y").message("dma", "x", pass).message("dma", "y", pass));
+  Graph g;
+  VariableId last = g.variable("");
+  g.factor("gaussian_prior", {last}, {{"mean", 1.0}, {"variance", 1.0}});
+  for (int t = 0; t < kLength; ++t) {
+    const VariableId next = g.variable("");
+    g.factor(t % 2 == 0 ? "this" : "that", {last, next});
+    last = next;
+  }
+  for (const Scheduler& rule : {sequential({.tolerance = 0}), residual({.tolerance = 0})}) {
+    computed = 2 * kLength;  // the first sweep is quick
+    State state(compile(g, rule, registry));
+    const Report report = run_for(state.plan(), state, std::chrono::milliseconds(50));
+    CAPTURE(rule.name);
+    CHECK(report.stop == Report::Stop::interrupted);
+    CHECK(computed < 6 * kLength);  // not to the end of the second
+  }
 }
 
 TEST_CASE("carry over: a graph that has grown begins with what was known") {

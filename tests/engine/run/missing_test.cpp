@@ -1,7 +1,9 @@
 // Observations that are missing in a run: the variable is then unknown, without a new plan.
 #include <doctest/doctest.h>
 
+#include <cmath>
 #include <optional>
+#include <vector>
 
 #include "engine/compile/compile.h"
 #include "engine/run/evidence.h"
@@ -172,4 +174,72 @@ TEST_CASE("missing: a category and a yes or no that are missing take nothing fro
     CHECK(found("dirichlet_prior", "dirichlet(3)", "categorical_draw", "categorical(3)", {{"concentration", {1.0, 2.0, 5.0}}},
                 method, {std::nullopt, 1.0}) == doctest::Approx(std::log(0.25)));
   }
+}
+
+TEST_CASE("missing: what has no value is predicted, by every schedule") {
+  for (const Scheduler& rule : {forward_backward(), flooding(), sequential(), residual()}) {
+    CAPTURE(rule.name);
+    Graph g;
+    const auto x = g.variable("x"), y = g.observed("y");
+    g.factor("gaussian_prior", {x}, {{"mean", 3.0}, {"variance", 1.0}});
+    g.factor("gaussian_noise", {x, y}, {{"variance", 1.0}});
+    State state(compile(g, rule, standard_registry()));
+    state.observe(y, std::nullopt);
+    CHECK(run(state.plan(), state).converged());
+    CHECK(state.is_missing(y));
+    CHECK(oracle::distance(state.belief(y)[0], Gaussian::from_moments(3, 2)) < kMissingError);
+    CHECK(oracle::distance(state.belief(x)[0], Gaussian::from_moments(3, 1)) < kMissingError);
+    state.observe(y, 5.0);
+    CHECK(run(state.plan(), state).converged());
+    CHECK(!state.is_missing(y));
+    CHECK(state.belief(y)[0].is_point());
+  }
+}
+
+TEST_CASE("missing: two coins, whether both show heads is not known") {
+  Graph g;
+  const auto a = g.variable("a", 1, "categorical(2)"), b = g.variable("b", 1, "categorical(2)"), both = g.observed("both", 1, "categorical(2)");
+  for (const VariableId coin : {a, b}) g.factor("categorical_prior", {coin}, {{"probability", {0.5, 0.5}}});
+  g.factor("table", {a, b, both}, {{"probability", {1, 0, 1, 0, 1, 0, 0, 1}}});
+  for (const Scheduler& rule : {forward_backward(), flooding()}) {
+    State state(compile(g, rule, standard_registry()));
+    state.observe(both, std::nullopt);
+    (void)run(state.plan(), state);
+    CHECK(state.belief(both).mean(0, 1) == doctest::Approx(0.25).epsilon(1e-12));
+  }
+}
+
+TEST_CASE("missing: some elements of an array, at a variable that many factors share") {
+  // y_i = x + noise: what is seen of three says what the others would be.
+  constexpr double kPrior = 4, kNoise = 0.5;
+  Graph g;
+  const auto x = g.variable("x"), y = g.observed("y", 50);
+  g.factor("gaussian_prior", {x}, {{"mean", 1.0}, {"variance", kPrior}});
+  g.factor("gaussian_noise", {all_to_one(x), y}, {{"variance", kNoise}});
+  State state(compile(g, forward_backward(), standard_registry()));
+  std::vector<std::optional<double>> values(50);
+  values[7] = 2.0, values[20] = 3.0, values[49] = -1.0;
+  state.observe(y, values);
+  CHECK(run(state.plan(), state).stop == Report::Stop::exact);
+  const double precision = 1 / kPrior + 3 / kNoise, mean = (1 / kPrior + 4 / kNoise) / precision;
+  for (std::size_t i = 0; i < values.size(); ++i)
+    if (values[i]) CHECK(state.belief(y).mean(i) == *values[i]);
+    else CHECK(oracle::distance(state.belief(y)[i], Gaussian::from_moments(mean, 1 / precision + kNoise)) < kMissingError);
+}
+
+TEST_CASE("missing: an input without a value makes a product of unknowns, which is not exact") {
+  Graph g;
+  const auto w = g.variable("w"), x = g.observed("x"), z = g.variable("z"), y = g.observed("y");
+  g.factor("gaussian_prior", {w}, {{"mean", 1.0}, {"variance", 1.0}});
+  g.factor("product", {w, x, z});
+  g.factor("gaussian_noise", {z, y}, {{"variance", 0.1}});
+  State state(compile(g, forward_backward(), standard_registry(), {.fuse = false}));
+  state.observe(x, 2.0), state.observe(y, 3.0);
+  CHECK(run(state.plan(), state).stop == Report::Stop::exact);
+  const double precision = 1 + 4 / 0.1;
+  CHECK(state.belief(w).mean() == doctest::Approx((1 + 2 * 3 / 0.1) / precision));
+  CHECK(state.belief(w).sd() == doctest::Approx(1 / std::sqrt(precision)));
+  state.observe(x, std::nullopt);
+  CHECK(run(state.plan(), state).stop == Report::Stop::converged);
+  CHECK(state.belief(x)[0].is_proper());  // y / w, roughly
 }

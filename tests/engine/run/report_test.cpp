@@ -2,7 +2,10 @@
 
 #include <doctest/doctest.h>
 
+#include <cmath>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "engine/compile/compile.h"
 #include "engine/run/run.h"
@@ -10,6 +13,7 @@
 #include "factors/standard_registry.h"
 #include "schedules/flooding.h"
 #include "schedules/forward_backward.h"
+#include "tests/oracles/dense_gaussian.h"
 #include "tests/oracles/random_graphs.h"
 
 namespace {
@@ -49,7 +53,7 @@ TEST_CASE("report: says what one sweep did") {
   state.observe(x, {1.0, 2.0});
   state.observe(y, {0.5, 4.0});
   const Report report = run(plan, state);
-  CHECK(report.stop == Report::Stop::converged);
+  CHECK(report.stop == Report::Stop::exact);  // what is observed makes the product linear
   CHECK(report.converged());
   CHECK(report.sweeps == 1);
   CHECK(report.messages == 6);  // product to z, noise to x, product to w; two slots each
@@ -58,7 +62,7 @@ TEST_CASE("report: says what one sweep did") {
   CHECK(report.change == 0);
   // Arriving at the products: w = N(3, 1) twice, z = N(0.5, 0.25) and N(4, 0.25): |mean| / sd = 3, 1, 8.
   CHECK(report.signal_to_noise == doctest::Approx(1.0));
-  CHECK(report.line() == "converged after 1 sweep: 6 messages, no faults");
+  CHECK(report.line() == "exact after 1 sweep: 6 messages, no faults");
   CHECK(report.text().find("1 at times[0].z (the concentrated-input theorem needs 2)") != std::string::npos);
 }
 
@@ -79,6 +83,91 @@ TEST_CASE("report: a single sweep of a graph with loops is approximate, in the r
   const Report report = model.solve(state);
   CHECK(report.stop == Report::Stop::converged);
   CHECK(report.line().starts_with("converged after"));
+  CHECK(report.line().find(" sweeps, means exact, variances approximate: the graph has loops (") != std::string::npos);
+  CHECK(report.caveat().find("w[1]") != std::string::npos);
+  CHECK(report.text().find("the graph has loops (") != std::string::npos);
+}
+
+TEST_CASE("report: of a product with an observed input the exact messages are named exact, by methods that compute them") {
+  for (const auto& [method, is_exact] : {std::pair{"dma", true}, {"linearised", true}, {"vmp", false}, {"ep", false}})
+    for (const bool fuse : {true, false}) {
+      oracle::GivenGraph given;
+      Graph& g = given.graph;
+      std::vector<Connection> terms;
+      for (int i = 0; i < 3; ++i) {
+        const auto w = g.variable(""), x = g.observed(""), p = g.variable("");
+        g.factor("gaussian_prior", {w}, {{"mean", 0.5 * i}, {"variance", 1.0 + i}});
+        g.factor("product", {w, x, p});
+        given.observed[x.value] = 1.5 - i;
+        terms.emplace_back(p);
+      }
+      const auto z = g.variable("z"), y = g.observed("y");
+      terms.emplace_back(z);
+      g.factor("sum", terms);
+      g.factor("gaussian_noise", {z, y}, {{"variance", 0.04}});
+      given.observed[y.value] = 1.3;
+      State state(compile(g, forward_backward(), standard_registry(), {.method = method, .fuse = fuse}));
+      given.observe_in(state);
+      CAPTURE(method);
+      CHECK(state.has_exact_messages() == is_exact);
+      if (!is_exact) continue;
+      CHECK(run(state.plan(), state).stop == Report::Stop::exact);
+      const auto truth = oracle::dense_posterior(g, given.observed);
+      for (const std::uint32_t w : {0u, 3u, 6u}) {
+        CHECK(state.belief(VariableId{w}).mean() == doctest::Approx(truth.mean[w]).epsilon(1e-10));
+        CHECK(state.belief(VariableId{w}).sd() == doctest::Approx(std::sqrt(truth.variance[w])).epsilon(1e-10));
+      }
+    }
+}
+
+TEST_CASE("report: messages refused on the way, and not in the last sweep, are no divergence") {
+  // A fixed point far away: the approach takes more sweeps than there are, and is refused once at its beginning.
+  Registry registry = standard_registry();
+  registry.add(kind("slow").input("x").output("y").message("dma", "x", [](const Gaussian&) { return Gaussian::uniform(); }).message(
+      "dma", "y", [](const Gaussian& x) { return x.rho < 2 ? Gaussian{0.0, -1.0} : x; }));
+  Graph g;
+  VariableId last = g.variable("");
+  g.factor("gaussian_prior", {last}, {{"mean", 1.0}, {"variance", 1.0}});
+  const VariableId seen = g.observed("seen"), far = g.variable("far");
+  g.factor("slow", {last, far});
+  for (int t = 0; t < 20; ++t) {
+    const VariableId next = g.variable("");
+    g.factor("gaussian_noise", {last, next}, {{"variance", 0.01}});
+    last = next;
+  }
+  g.factor("gaussian_noise", {last, seen}, {{"variance", 0.01}});
+  const auto solved = [&](int limit) {
+    State state(compile(g, flooding({.limit = limit}), registry));
+    state.observe(seen, 1.0);
+    return run(state.plan(), state);
+  };
+  CHECK(solved(10).stop == Report::Stop::diverged);  // still refused
+  const Report report = solved(22);
+  CHECK(report.faults > 10);
+  CHECK(report.stop == Report::Stop::limit);
+  CHECK(solved(60).stop == Report::Stop::converged);
+}
+
+TEST_CASE("report: correlations that sweeps leave out are named, and those of another design are not") {
+  // A line far from the origin: its height there and its slope are all but one number.
+  const auto solved = [](double from) {
+    Graph g;
+    const auto height = g.variable("height"), slope = g.variable("slope"), tau = g.variable("tau", 1, "gamma"), z = g.variable("z", 12), y = g.observed("y", 12);
+    for (const VariableId w : {height, slope}) g.factor("gaussian_prior", {w}, {{"mean", 0.0}, {"variance", 100.0}});
+    g.factor("gamma_prior", {tau}, {{"shape", 2.0}, {"rate", 2.0}});
+    std::vector<double> rows, seen;
+    for (int i = 0; i < 12; ++i) rows.push_back(1), rows.push_back(from + i), seen.push_back(2 + 0.5 * (from + i) + (i % 3 - 1));
+    g.factor("linear", {all_to_one(height), all_to_one(slope), z}, {{"A", rows}});
+    g.factor("gaussian_precision", {z, all_to_one(tau), y});
+    State state(compile(g, flooding({.limit = 5000, .damping = 0.5}), standard_registry(), {.kind_methods = {{"gaussian_precision", "vmp"}}}));
+    state.observe(y, seen);
+    return run(state.plan(), state);
+  };
+  const Report far = solved(20);
+  CHECK(std::abs(far.correlation) > 0.95);
+  CHECK(far.line().find("height and slope are correlated by -0.9") != std::string::npos);
+  CHECK(far.line().find("solve it by joint()") != std::string::npos);
+  CHECK(solved(-5.5).correlation == 0);
 }
 
 TEST_CASE("report: a single sweep of a tree is exact by exact messages, and converged by others") {

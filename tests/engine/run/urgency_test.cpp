@@ -15,24 +15,51 @@
 
 using namespace dma;
 
-TEST_CASE("urgency: takes the largest first, ties by number, as a plain search does") {
-  constexpr std::size_t kVisits = 37;
-  std::vector<double> priority(kVisits), plain(kVisits, kInfinity);
-  std::vector<std::uint32_t> heap(kVisits), position(kVisits);
-  UrgencyQueue queue(priority, heap, position);
+TEST_CASE("urgency: takes the largest first, of equals the one made longest ago, as a plain search does") {
+  constexpr std::uint32_t kVisits = 37, kVariables = 9;
   oracle::RandomMessages random(8);
-  for (int step = 0; step < 5000; ++step) {
-    const auto largest = std::ranges::max_element(plain);  // the first of equals
-    REQUIRE(queue.largest() == *largest);
-    REQUIRE(queue.take() == static_cast<std::uint32_t>(largest - plain.begin()));
-    *largest = 0;
-    for (int raises = 0; raises < 3; ++raises) {
-      const auto visit = static_cast<std::uint32_t>(random.uniform() * kVisits);
-      const double to = std::floor(10 * random.uniform());
-      queue.raise(visit, to);
-      plain[visit] = std::max(plain[visit], to);
+  UrgencyQueue::Lists readers(kVariables);
+  for (std::uint32_t visit = 0; visit < kVisits; ++visit)
+    for (std::uint32_t v = 0; v < kVariables; ++v)
+      if (v == 0 || random.uniform() < 0.2) readers[v].push_back(visit);  // all read the first
+  UrgencyQueue queue(readers, kVisits);
+  for (int run = 0; run < 2; ++run) {
+    queue.start();
+    std::vector<double> plain(kVisits, kInfinity);
+    std::vector<int> made(kVisits);
+    for (int i = 0; i < static_cast<int>(kVisits); ++i) made[static_cast<std::size_t>(i)] = i - static_cast<int>(kVisits);
+    for (int step = 1; step < 5000; ++step) {
+      std::uint32_t first = 0;
+      for (std::uint32_t visit = 1; visit < kVisits; ++visit)
+        if (plain[visit] > plain[first] || (plain[visit] == plain[first] && made[visit] < made[first])) first = visit;
+      REQUIRE(queue.largest() == plain[first]);
+      if (plain[first] == 0) break;
+      REQUIRE(queue.take() == first);
+      plain[first] = 0, made[first] = step;
+      // Of so few sizes that a line remembers all changes it must.
+      const auto variable = static_cast<std::uint32_t>(random.uniform() * kVariables);
+      const double change = std::floor(6 * random.uniform()), itself = std::floor(6 * random.uniform()) - 4;
+      queue.inform(variable, change);
+      for (const std::uint32_t reader : readers[variable])
+        if (reader != first) plain[reader] = std::max(plain[reader], change);
+      queue.raise(first, itself);
+      plain[first] = std::max(plain[first], itself);
     }
   }
+}
+
+TEST_CASE("urgency: of more changes than a line remembers, none that matters is lost") {
+  UrgencyQueue queue({{0, 1, 2}}, 3);
+  queue.start();
+  for (std::uint32_t i = 0; i < 3; ++i) REQUIRE(queue.take() == i);
+  for (int k = 0; k < 30; ++k) queue.inform(0, 100 - k);
+  CHECK(queue.largest() == 100);
+  CHECK(queue.take() == 0);
+  CHECK(queue.take() == 1);
+  for (int k = 30; k < 60; ++k) queue.inform(0, 100 - k);  // by visit 1
+  CHECK(queue.largest() >= 70);
+  CHECK(queue.take() == 2);
+  CHECK(queue.take() == 0);
 }
 
 TEST_CASE("residual: after the first round the factor behind the largest change is visited first") {

@@ -1,0 +1,197 @@
+// The part of State that concerns observed values which are missing in a run: they are unknown, and predicted.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "engine/run/messages_at.h"
+#include "engine/run/state.h"
+#include "engine/support/error.h"
+
+namespace dma {
+
+void State::observe(VariableId variable, std::span<const std::optional<double>> values) {
+  const auto& v = plan_->variable(variable);
+  const std::size_t each = v.family.values();
+  if (values.size() != v.values())
+    fail("variable '{}' was given {} values but has {} elements{}", v.name, values.size(), v.elements(),
+         each == 1 ? "" : fmt::format(" of {} numbers", each));
+  const auto there = std::ranges::find_if(values, [](const auto& value) { return value.has_value(); });
+  if (there == values.end()) return observe(variable, std::nullopt);
+  const auto first = static_cast<std::size_t>(there - values.begin()) / each * each;  // of an element that is there
+  std::vector<double> numbers;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const std::size_t element = i / each;
+    if (values[i].has_value() != values[element * each].has_value())
+      fail("variable '{}', element {}: some of its {} numbers are missing; give all of them, or none", v.name, element,
+           each);
+    const std::optional<double>& number = values[i] ? values[i] : values[first + i % each];
+    numbers.push_back(number.value_or(0));  // one that the variable can have
+  }
+  observe(variable, numbers);
+  for (std::size_t i = 0; i < values.size(); i += each)
+    if (!values[i]) observe_missing(variable, i / each);
+}
+
+void State::observe(VariableId variable, std::nullopt_t) {
+  const auto& v = plan_->variable(variable);
+  for (std::uint32_t i = 0; i < v.elements(); ++i) check_may_be_missing(v, i);
+  if (v.observed && !std::exchange(values_[variable.value].given, true)) --missing_;
+  for (std::size_t i = 0; i < v.elements(); ++i) observe_missing(variable, i);
+}
+
+// Where several factors meet, each would have to hear what the others say: a plan that takes the value for granted has no
+// messages for that.
+void State::check_may_be_missing(const PlanData::Variable& v, std::uint32_t element) const {
+  if (plan_->solver != nullptr || !v.cuts) return;
+  std::size_t met = 0;
+  for (const auto& end : v.ends) for_each_message_at(*plan_, incidence(), v, end, element * v.family.lanes(), [&](std::uint32_t) { ++met; });
+  if (met > 1)
+    fail("variable '{}', element {}: it joins {} factors and cannot be missing in this plan; compile with "
+         "{{.may_be_missing = {{{}}}}}", v.name, element, met, v.name);
+}
+
+void State::observe_missing(VariableId variable, std::size_t element) {
+  const auto& v = plan_->variable(variable);
+  if (!v.observed) fail("variable '{}' is not observed; declare it with graph.observed(...)", v.name);
+  if (element >= v.elements())
+    fail("variable '{}' has {} elements, there is no element {}", v.name, v.elements(), element);
+  check_may_be_missing(v, static_cast<std::uint32_t>(element));
+  ValueSlots& target = values_[variable.value];
+  if (!target.given && v.elements() > 1)
+    fail("variable '{}' has no value yet; observe all its elements before one is declared missing", v.name);
+  ended_.reset();
+  const std::size_t lanes = v.family.lanes(), first = target.first_slot + element * lanes;
+  std::fill_n(tau_.begin() + static_cast<std::ptrdiff_t>(first), lanes, 0.0);
+  std::fill_n(rho_.begin() + static_cast<std::ptrdiff_t>(first), lanes, 0.0);
+  if (!target.given) --missing_;
+  target.given = target.has_missing = true;
+}
+
+bool State::is_missing(VariableId variable, std::size_t element) const {
+  const auto& v = plan_->variable(variable);
+  if (!values_[variable.value].has_missing || element >= v.elements()) return false;
+  const std::size_t lanes = v.family.lanes(), first = v.first_slot + element * lanes;
+  for (std::size_t k = first; k < first + lanes; ++k)
+    if (message(k) != Natural()) return false;
+  return true;
+}
+
+namespace {
+
+// Messages that a plan has no place for, as their variables are observed: each computed from what arrives at its factor now.
+class UnsentMessages {
+ public:
+  explicit UnsentMessages(const State& state) : state_(state), plan_(*state.plan()), scratch_(plan_.scratch) {}
+
+  // Those of one slot to a port, term by term; uniform where they are refused.
+  std::span<const Natural> to(std::uint32_t g, std::uint32_t p, std::uint32_t slot) {
+    const Group& group = plan_.groups[g];
+    const MessageFunction* const message = function(group, p, slot);
+    sent_.assign(group.ports[p].terms, {});
+    if (message == nullptr) return sent_;
+    gather(group, *message, slot);
+    parameters_.clear();
+    for (std::size_t i = 0; i < group.parameters.size(); ++i) {
+      const ParameterView view = state_.parameter(g, i);
+      parameters_.push_back({view.at(0, slot), 0, 0, view.terms});
+    }
+    std::vector<double> tau(sent_.size()), rho(sent_.size()), memory(group.kind->memory());
+    Call call;
+    call.columns = 1;
+    call.reads = views_.data();
+    call.parameters = parameters_.data();
+    call.sink = {tau.data(), rho.data()};
+    call.out_terms = group.ports[p].terms;
+    call.out_row = call.out_column = group.ports[p].terms;
+    call.scratch = scratch_.data();
+    call.callable = message->callable.get();
+    call.memory = memory.data(), call.memory_size = memory.size();
+    Outcome outcome;
+    message->plate(call, outcome);
+    for (std::size_t t = 0; t < sent_.size(); ++t) sent_[t] = {tau[t], rho[t]};
+    return sent_;
+  }
+
+ private:
+  const MessageFunction* function(const Group& group, std::uint32_t p, std::uint32_t slot) const {
+    const auto member = static_cast<std::size_t>(std::ranges::upper_bound(group.first_slot, slot) - group.first_slot.begin()) - 1;
+    return group.kind->find_message(plan_.factors[group.members[member]].method, p);
+  }
+
+  void gather(const Group& group, const MessageFunction& message, std::uint32_t slot) {
+    arrived_.resize(message.reads.size());
+    views_.clear();
+    for (std::size_t i = 0; i < message.reads.size(); ++i) {
+      const Group::Port& port = group.ports[message.reads[i]];
+      Arrived& arrived = arrived_[i];
+      arrived.tau.resize(port.terms), arrived.rho.resize(port.terms);
+      for (std::uint32_t t = 0; t < port.terms; ++t) {
+        const Natural m = arrival(port, slot * port.terms + t, arrived.at_last_element);
+        arrived.tau[t] = m.tau, arrived.rho[t] = m.rho;
+      }
+      views_.push_back({arrived.tau.data(), arrived.rho.data(), port.terms, port.terms, port.terms});
+    }
+  }
+
+  struct AtElement {
+    std::uint32_t element = kNowhere;
+    Natural product;  // of all messages
+  };
+  // The product of all messages at the element of a slot but its own. Many slots that meet at one element and say nothing of
+  // it, as a factor does whose output is unknown, share it.
+  Natural arrival(const Group::Port& port, std::uint32_t q, AtElement& last) const {
+    const std::uint32_t e = state_.element(port, q), own = port.first_slot + q;
+    const bool says_nothing = state_.message(own) == Natural();
+    if (says_nothing && last.element == e) return last.product;
+    const PlanData::Variable v = plan_.variables.at_element(e);
+    Natural product;
+    if (v.first_slot != kNowhere) product = state_.message(v.first_slot + e - v.first_element);
+    for (const auto& end : v.ends)
+      if (!v.cuts)
+        for_each_message_at(plan_, state_.incidence(), v, end, e - v.first_element, [&](std::uint32_t slot) {
+          if (slot != own) product = multiply(product, state_.message(slot));
+        });
+    if (says_nothing) last = {e, product};
+    return product;
+  }
+
+  struct Arrived {
+    std::vector<double> tau, rho;
+    AtElement at_last_element = {};
+  };
+  const State& state_;
+  const PlanData& plan_;
+  std::vector<double> scratch_;
+  std::vector<Arrived> arrived_;  // by argument
+  std::vector<PortView> views_;
+  std::vector<ParameterView> parameters_;
+  std::vector<Natural> sent_;
+};
+
+}  // namespace
+
+// Where a plan takes a value for granted, a missing one meets one factor alone: see check_may_be_missing.
+void State::predict_missing(const PlanData::Variable& v, std::span<Natural> elements) const {
+  UnsentMessages unsent(*this);
+  const std::uint32_t lanes = v.family.lanes();
+  for (std::uint32_t i = 0; i < v.size; i += lanes) {
+    if (!is_flat(Lanes(elements).subspan(i, lanes))) continue;
+    for (const auto& end : v.ends) {
+      const Group::Port& port = plan_->groups[end.group].ports[end.port];
+      if (port.message != nullptr) continue;  // it was sent
+      for_each_message_at(*plan_, incidence(), v, end, i, [&](std::uint32_t slot) {
+        const std::uint32_t q = slot - port.first_slot;
+        const auto sent = unsent.to(end.group, end.port, q / port.terms);
+        for (std::uint32_t k = 0; k < lanes; ++k) elements[i + k] = multiply(elements[i + k], sent[q % port.terms + k]);
+      });
+    }
+  }
+}
+
+bool State::has_exact_messages() const {
+  if (plan_->has_exact_messages || !plan_->is_exact_given_values) return plan_->has_exact_messages;
+  return std::ranges::none_of(values_, &ValueSlots::has_missing);
+}
+
+}  // namespace dma

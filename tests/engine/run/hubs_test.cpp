@@ -1,0 +1,156 @@
+// Variables with very many factors: each message from one leaves one out of all, in little time and without losing digits.
+#include "engine/run/hubs.h"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <vector>
+
+#include "engine/compile/compile.h"
+#include "engine/run/run.h"
+#include "factors/standard_registry.h"
+#include "schedules/flooding.h"
+#include "schedules/forward_backward.h"
+#include "schedules/residual.h"
+#include "schedules/sequential.h"
+#include "tests/oracles/allocations.h"
+#include "tests/oracles/dense_gaussian.h"
+#include "tests/oracles/random_graphs.h"
+#include "tests/oracles/random_messages.h"
+
+namespace {
+
+using namespace dma;
+using oracle::GivenGraph;
+
+// A hub with many leaves, each with a prior of its own; one of them is itself a hub.
+GivenGraph two_hubs(std::size_t leaves, double smallest_variance) {
+  GivenGraph given;
+  Graph& g = given.graph;
+  const VariableId hub = g.variable("");
+  g.factor("gaussian_prior", {hub}, {{"mean", 0.5}, {"variance", 3.0}});
+  VariableId second = hub;
+  for (std::size_t i = 0; i < leaves; ++i) {
+    const VariableId leaf = g.variable(""), seen = g.observed("");
+    g.factor("gaussian_noise", {hub, leaf}, {{"variance", i == 7 ? smallest_variance : 1.0}});
+    g.factor("gaussian_noise", {leaf, seen}, {{"variance", i == 7 ? smallest_variance : 0.5}});
+    given.observed[seen.value] = 0.1 * static_cast<double>(i % 11);
+    second = leaf;
+  }
+  for (std::size_t i = 0; i < leaves; ++i) {
+    const VariableId leaf = g.variable(""), seen = g.observed("");
+    g.factor("gaussian_noise", {second, leaf}, {{"variance", 2.0}});
+    g.factor("gaussian_noise", {leaf, seen}, {{"variance", 0.5}});
+    given.observed[seen.value] = 0.2 * static_cast<double>(i % 7);
+  }
+  return given;
+}
+
+std::vector<Scheduler> all_rules() {
+  return {forward_backward(), flooding({.tolerance = 1e-13}), sequential({.tolerance = 1e-13}), residual({.tolerance = 1e-13})};
+}
+
+}  // namespace
+
+TEST_CASE("hubs: all but one is what adding up the others gives, whatever changes and however much one outweighs the rest") {
+  constexpr std::uint32_t kSlots = 100;
+  PlanData plan;
+  plan.has_hubs = true, plan.slots = kSlots + 3, plan.elements = 2;
+  std::vector<std::uint32_t> element(plan.slots), first(3), slots(plan.slots);
+  for (std::uint32_t s = 0; s < plan.slots; ++s) element[s] = s % 34 == 0 ? 1 : 0;  // few at the other element
+  sort_by_element(element, first, slots);
+  const Incidence incidence{first.data(), slots.data(), element.data()};
+  std::vector<double> tau(plan.slots), rho(plan.slots);
+  const MessageArrays messages{tau.data(), rho.data()};
+  oracle::RandomMessages random(5);
+  Hubs hubs(plan);
+  for (int step = 0; step < 2000; ++step) {
+    const auto slot = static_cast<std::uint32_t>(random.uniform() * plan.slots);
+    rho[slot] = step % 5 == 0 ? 1e12 : random.uniform(), tau[slot] = rho[slot] * (random.uniform() - 0.5);
+    if (step % 97 == 0) hubs.forget();
+    else hubs.update(incidence, messages, slot);
+    const auto own = static_cast<std::uint32_t>(random.uniform() * plan.slots);
+    long double others_tau = 0, others_rho = 0, size = 0;
+    for (std::uint32_t s = 0; s < plan.slots; ++s)
+      if (s != own && element[s] == element[own]) others_tau += tau[s], others_rho += rho[s], size += std::abs(tau[s]);
+    const Natural found = hubs.all_but(incidence, messages, own);
+    REQUIRE(std::abs(found.rho - static_cast<double>(others_rho)) <= 4e-15 * static_cast<double>(others_rho));
+    REQUIRE(std::abs(found.tau - static_cast<double>(others_tau)) <= 4e-15 * static_cast<double>(size));
+    if (step % 5 == 0) rho[slot] = 1, tau[slot] = 0.5, hubs.update(incidence, messages, slot);
+  }
+  rho[1] = kInfinity, tau[1] = 3;
+  hubs.update(incidence, messages, 1);
+  CHECK(hubs.all_but(incidence, messages, 2) == Natural{3, kInfinity});
+  CHECK(hubs.all_but(incidence, messages, 1).rho < kInfinity);
+}
+
+TEST_CASE("hubs: a star of stars is exact by every schedule, with a leaf that outweighs all others") {
+  for (const double smallest : {1.0, 1e-6}) {
+    const GivenGraph given = two_hubs(50, smallest);
+    const auto truth = oracle::dense_posterior(given.graph, given.observed);
+    for (const Scheduler& rule : all_rules()) {
+      State state(compile(given.graph, rule, standard_registry()));
+      given.observe_in(state);
+      const Report report = run(state.plan(), state);
+      CAPTURE(rule.name);
+      CHECK_MESSAGE(report.converged(), report.line());
+      for (std::uint32_t v = 0; v < given.graph.variables().size(); ++v) {
+        const Belief belief = state.belief(VariableId{v});
+        if (belief[0].is_point()) continue;
+        CHECK(belief.mean() == doctest::Approx(truth.mean[v]).epsilon(1e-8));
+        CHECK(belief.variance() == doctest::Approx(truth.variance[v]).epsilon(1e-7));
+      }
+    }
+  }
+}
+
+TEST_CASE("hubs: a run allocates nothing, and a star of ten thousand leaves takes few visits") {
+  Graph g;
+  const auto x = g.variable("x");
+  g.factor("gaussian_prior", {x}, {{"mean", 0.0}, {"variance", 1.0}});
+  constexpr int kLeaves = 10000;
+  double precision = 1, sum = 0;
+  for (int i = 0; i < kLeaves; ++i) {
+    const auto leaf = g.variable("");
+    g.factor("gaussian_noise", {x, leaf}, {{"variance", 1.0}});
+    g.factor("gaussian_prior", {leaf}, {{"mean", i % 7 * 1.0}, {"variance", 2.0}});
+    precision += 1 / 3.0, sum += i % 7 / 3.0;
+  }
+  for (const Scheduler& rule : all_rules()) {
+    State state(compile(g, rule, standard_registry()));
+    (void)run(state.plan(), state);
+    const std::uint64_t before = oracle::allocations();
+    const Report report = run(state.plan(), state);
+    CHECK(oracle::allocations() == before);
+    CAPTURE(rule.name);
+    CHECK(report.converged());
+    CHECK(report.messages <= 8u * kLeaves);
+    CHECK(state.belief(x).mean() == doctest::Approx(sum / precision).epsilon(1e-12));
+    CHECK(state.belief(x)[0].rho == doctest::Approx(precision).epsilon(1e-12));
+  }
+}
+
+TEST_CASE("hubs: many plates at one array, each with a visit of its own") {
+  constexpr std::size_t kPlates = 60;
+  Graph g;
+  const auto x = g.variable("x", 3);
+  g.factor("gaussian_prior", {x}, {{"mean", 0.0}, {"variance", 1.0}});
+  std::vector<VariableId> leaves;
+  for (std::size_t k = 0; k < kPlates; ++k) {
+    leaves.push_back(g.variable("", 3));
+    g.factor("gaussian_noise", {x, leaves.back()}, {{"variance", 1.0}});
+    g.factor("gaussian_prior", {leaves.back()}, {{"mean", static_cast<double>(k)}, {"variance", 2.0}});
+  }
+  const double precision = 1 + kPlates / 3.0, sum = kPlates * (kPlates - 1) / 6.0;
+  for (const Scheduler& rule : all_rules()) {
+    State state(compile(g, rule, standard_registry()));
+    CAPTURE(rule.name);
+    CHECK(run(state.plan(), state).converged());
+    for (std::size_t i = 0; i < 3; ++i) {
+      CHECK(state.belief(x).mean(i) == doctest::Approx(sum / precision).epsilon(1e-10));
+      // A leaf hears of all others.
+      const double others = precision - 1 / 3.0, mean = (sum - 5 / 3.0) / others, variance = 1 / others + 1;
+      CHECK(state.belief(leaves[5]).mean(i) == doctest::Approx((mean / variance + 5 / 2.0) / (1 / variance + 0.5)).epsilon(1e-10));
+    }
+  }
+}
