@@ -16,7 +16,7 @@
 #include "engine/support/text.h"
 #include "tests/fuzz/targets.h"
 #include "tools/dma/program.h"
-#include "tools/plot/run_program.h"
+#include "tools/dma/pictures/run_program.h"
 
 namespace dma::fuzz {
 

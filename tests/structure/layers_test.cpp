@@ -80,8 +80,8 @@ TEST_CASE("layers: the check names file, line and arrow") {
   const std::string turned = "#include \"schedules/flooding.h\"";
   CHECK(turned_arrows({"factors/a.h", {"", "  # include <engine/b.h>", turned}}) ==
         std::vector<std::string>{"factors/a.h:3: factors -> schedules (schedules/flooding.h)"});
-  CHECK(turned_arrows({"engine/a.cpp", {"#include <models/bnn.h>  // no"}}) ==
-        std::vector<std::string>{"engine/a.cpp:1: engine -> models (models/bnn.h)"});
+  CHECK(turned_arrows({"engine/a.cpp", {"#include <models/network/bnn.h>  // no"}}) ==
+        std::vector<std::string>{"engine/a.cpp:1: engine -> models (models/network/bnn.h)"});
   CHECK(turned_arrows({"engine/a.cpp", {"#include \"b.h\""}}) ==
         std::vector<std::string>{"engine/a.cpp:1: \"b.h\" is not written from the source root"});
   CHECK(turned_arrows({"engine/run/a.cpp", {"#include \"engine/certify/certify.h\""}}) ==

@@ -9,7 +9,7 @@
 namespace dma::structure {
 
 struct SourceFile {
-  std::string path;  // "factors/product.h"
+  std::string path;  // "factors/arithmetic/product.h"
   std::vector<std::string> lines;
 };
 
@@ -20,7 +20,7 @@ struct Include {
   bool quoted;
 };
 
-// "factors" of "factors/product.h"; empty when there is no folder.
+// "factors" of "factors/arithmetic/product.h"; empty when there is no folder.
 std::string_view top_folder(std::string_view path);
 
 std::vector<Include> includes_of(const SourceFile& file);

@@ -6,7 +6,7 @@
 #include <csignal>
 
 #include "tools/dma/program.h"
-#include "tools/dma/standard_streams.h"
+#include "tools/dma/io/standard_streams.h"
 
 int main(int count, char** arguments) {
   std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow any more is an error like a full disk

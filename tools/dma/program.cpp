@@ -11,11 +11,11 @@
 #include <thread>
 
 #include "engine/support/error.h"
-#include "tools/dma/commands.h"
-#include "tools/dma/processes.h"
-#include "tools/dma/shell_quoted.h"
-#include "tools/dma/standard_streams.h"
-#include "tools/dma/version.h"
+#include "tools/dma/commands/commands.h"
+#include "tools/dma/io/processes.h"
+#include "tools/dma/io/shell_quoted.h"
+#include "tools/dma/io/standard_streams.h"
+#include "tools/dma/help/version.h"
 
 namespace dma {
 

@@ -1,7 +1,7 @@
 // The whole program, for main() and for those who attack it in their own process.
 #pragma once
 
-#include "tools/dma/command_help.h"
+#include "tools/dma/help/command_help.h"
 
 namespace dma {
 

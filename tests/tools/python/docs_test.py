@@ -1,4 +1,4 @@
-"""What the pages show besides C++ (tests/docs_test.cpp has that): Python runs, graphs can be read, commands exist and run, paths lead
+"""What the pages show besides C++ (tests/tools/docs/docs_test.cpp has that): Python runs, graphs can be read, commands exist and run, paths lead
 somewhere, and the site is built."""
 
 from __future__ import annotations
