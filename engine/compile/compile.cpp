@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "engine/support/error.h"
 #include "engine/compile/lower.h"
+#include "engine/support/error.h"
 
 namespace dma {
 

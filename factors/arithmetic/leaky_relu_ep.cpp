@@ -4,8 +4,8 @@
 
 #include "engine/support/independent.h"
 #include "factors/arithmetic/leaky_relu_linearised.h"
-#include "factors/authoring/normal.h"
 #include "factors/authoring/chunks.h"
+#include "factors/authoring/normal.h"
 
 namespace dma {
 

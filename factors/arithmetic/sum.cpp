@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "engine/support/independent.h"
 #include "engine/messages/leave_one_out.h"
+#include "engine/support/independent.h"
 
 namespace dma {
 

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "engine/kinds/kind.h"
-#include "factors/families/beta.h"
 #include "factors/families/bernoulli.h"
+#include "factors/families/beta.h"
 #include "factors/families/categorical.h"
 #include "factors/families/dirichlet.h"
 #include "factors/families/gamma.h"

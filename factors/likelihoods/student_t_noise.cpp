@@ -3,8 +3,8 @@
 #include <cmath>
 #include <numbers>
 
-#include "factors/families/log_gamma.h"
 #include "factors/authoring/tilted.h"
+#include "factors/families/log_gamma.h"
 
 namespace dma {
 

@@ -15,9 +15,9 @@
 #include <vector>
 
 #include "engine/learn/joint/class_posterior.h"
+#include "models/network/network_rows.h"
 #include "models/table/class_labels.h"
 #include "models/table/class_scores.h"
-#include "models/network/network_rows.h"
 #include "models/table/principal_directions.h"
 #include "models/table/standardiser.h"
 

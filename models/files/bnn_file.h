@@ -11,8 +11,8 @@
 #include <string_view>
 #include <vector>
 
-#include "models/network/bnn.h"
 #include "models/files/readable_json.h"
+#include "models/network/bnn.h"
 #include "models/table/scores.h"
 
 namespace dma {

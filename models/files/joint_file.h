@@ -2,8 +2,8 @@
 // the rival and its weight.
 #pragma once
 
-#include "models/network/bnn.h"
 #include "models/files/readable_json.h"
+#include "models/network/bnn.h"
 
 namespace dma {
 

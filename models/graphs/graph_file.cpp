@@ -7,8 +7,8 @@
 #include <limits>
 
 #include "engine/support/error.h"
-#include "models/graphs/distinct_keys.h"
 #include "models/files/sealed_json.h"
+#include "models/graphs/distinct_keys.h"
 
 namespace dma {
 

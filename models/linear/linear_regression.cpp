@@ -7,8 +7,8 @@
 #include "engine/support/error.h"
 #include "engine/support/maximise.h"
 #include "factors/standard_registry.h"
-#include "models/table/standardiser.h"
 #include "models/series/weighted_points.h"
+#include "models/table/standardiser.h"
 
 namespace dma {
 

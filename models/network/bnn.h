@@ -20,8 +20,8 @@
 
 #include "engine/learn/learn.h"
 #include "models/network/bnn_graph.h"
-#include "models/table/feature_map.h"
 #include "models/network/joint_regression.h"
+#include "models/table/feature_map.h"
 #include "models/table/numbers.h"
 #include "models/table/prediction.h"
 #include "models/table/scores.h"

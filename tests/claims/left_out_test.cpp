@@ -1,8 +1,8 @@
 // What the learned rows would have been predicted as: the rows behind the scores of a fit.
 #include <doctest/doctest.h>
 
-#include "models/network/bnn.h"
 #include "models/classifier/classifier.h"
+#include "models/network/bnn.h"
 #include "tests/oracles/random_matrices.h"
 
 TEST_CASE("left out: the rows of a joint fit have the scores that it reports; other methods know none") {

@@ -15,8 +15,8 @@
 
 #include "engine/support/text.h"
 #include "tests/fuzz/targets.h"
-#include "tools/dma/program.h"
 #include "tools/dma/pictures/run_program.h"
+#include "tools/dma/program.h"
 
 namespace dma::fuzz {
 

@@ -3,9 +3,9 @@
 
 #include "models/network/bnn.h"
 #include "tools/bench/comparison.h"
-#include "tools/dma/io/paper_tasks.h"
 #include "tools/bench/network_case.h"
 #include "tools/bench/plain_network.h"
+#include "tools/dma/io/paper_tasks.h"
 
 namespace dma::bench {
 

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "models/network/bnn.h"
-#include "tools/experiments/baselines/adam.h"
 #include "tools/bench/hand_network.h"
 #include "tools/dma/io/paper_tasks.h"
+#include "tools/experiments/baselines/adam.h"
 
 namespace dma::bench {
 

@@ -5,8 +5,8 @@
 
 #include <csignal>
 
-#include "tools/dma/program.h"
 #include "tools/dma/io/standard_streams.h"
+#include "tools/dma/program.h"
 
 int main(int count, char** arguments) {
   std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow any more is an error like a full disk

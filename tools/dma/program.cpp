@@ -12,10 +12,10 @@
 
 #include "engine/support/error.h"
 #include "tools/dma/commands/commands.h"
+#include "tools/dma/help/version.h"
 #include "tools/dma/io/processes.h"
 #include "tools/dma/io/shell_quoted.h"
 #include "tools/dma/io/standard_streams.h"
-#include "tools/dma/help/version.h"
 
 namespace dma {
 

@@ -8,8 +8,8 @@
 #include "tools/dma/fit/fit_settings.h"
 #include "tools/dma/fit/model_summary.h"
 #include "tools/dma/fit/prediction_table.h"
-#include "tools/dma/io/read_file.h"
 #include "tools/dma/fit/saved_fit.h"
+#include "tools/dma/io/read_file.h"
 #include "tools/dma/io/write_file.h"
 #include "tools/python/tables.h"
 

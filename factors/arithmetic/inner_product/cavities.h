@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "factors/arithmetic/inner_product/block.h"
 #include "engine/messages/leave_one_out.h"
+#include "factors/arithmetic/inner_product/block.h"
 
 namespace dma::inner_product {
 

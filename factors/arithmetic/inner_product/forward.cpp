@@ -2,9 +2,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "engine/messages/leave_one_out.h"
 #include "factors/arithmetic/inner_product.h"
 #include "factors/arithmetic/inner_product/block.h"
-#include "engine/messages/leave_one_out.h"
 
 namespace dma {
 

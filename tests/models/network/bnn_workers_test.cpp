@@ -6,8 +6,8 @@
 #include <cmath>
 #include <set>
 
-#include "models/network/bnn.h"
 #include "models/files/bnn_file.h"
+#include "models/network/bnn.h"
 #include "models/table/deal_rows.h"
 
 namespace {

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "engine/support/error.h"
-#include "models/network/bnn.h"
 #include "models/files/bnn_file.h"
+#include "models/network/bnn.h"
 #include "tests/oracles/random_matrices.h"
 
 using namespace dma;

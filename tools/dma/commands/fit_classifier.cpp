@@ -6,9 +6,9 @@
 
 #include "engine/support/error.h"
 #include "models/files/classifier_file.h"
+#include "tools/dma/commands/fit_report.h"
 #include "tools/dma/fit/classifier_summary.h"
 #include "tools/dma/help/command_line.h"
-#include "tools/dma/commands/fit_report.h"
 #include "tools/dma/io/interrupt.h"
 #include "tools/dma/io/progress.h"
 #include "tools/dma/io/standard_streams.h"

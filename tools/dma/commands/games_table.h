@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "models/games/rating.h"
 #include "models/files/readable_json.h"
+#include "models/games/rating.h"
 #include "tools/dma/pictures/gnuplot.h"
 
 namespace dma {

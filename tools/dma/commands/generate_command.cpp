@@ -7,8 +7,8 @@
 
 #include "models/files/readable_json.h"
 #include "tools/dma/commands/commands.h"
-#include "tools/dma/io/write_file.h"
 #include "tools/dma/io/paper_tasks.h"
+#include "tools/dma/io/write_file.h"
 
 namespace dma {
 

@@ -17,10 +17,10 @@
 #include "schedules/residual.h"
 #include "schedules/sequential.h"
 #include "tools/dma/commands/commands.h"
-#include "tools/dma/pictures/picture.h"
 #include "tools/dma/io/read_file.h"
 #include "tools/dma/io/write_file.h"
 #include "tools/dma/pictures/graphviz.h"
+#include "tools/dma/pictures/picture.h"
 
 namespace dma {
 

@@ -6,15 +6,15 @@
 #include <optional>
 
 #include "engine/support/error.h"
-#include "tools/dma/fit/classifier_summary.h"
 #include "tools/dma/commands/commands.h"
-#include "tools/dma/pictures/fit_figures.h"
-#include "tools/dma/pictures/hinton_figure.h"
-#include "tools/dma/io/model_file.h"
+#include "tools/dma/fit/classifier_summary.h"
 #include "tools/dma/fit/model_summary.h"
-#include "tools/dma/pictures/picture.h"
+#include "tools/dma/io/model_file.h"
 #include "tools/dma/io/standard_streams.h"
 #include "tools/dma/io/write_file.h"
+#include "tools/dma/pictures/fit_figures.h"
+#include "tools/dma/pictures/hinton_figure.h"
+#include "tools/dma/pictures/picture.h"
 
 namespace dma {
 

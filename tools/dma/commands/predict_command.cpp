@@ -7,11 +7,11 @@
 #include <variant>
 
 #include "engine/support/error.h"
-#include "tools/dma/fit/classifier_summary.h"
 #include "tools/dma/commands/commands.h"
+#include "tools/dma/fit/classifier_summary.h"
+#include "tools/dma/fit/prediction_table.h"
 #include "tools/dma/io/csv.h"
 #include "tools/dma/io/model_file.h"
-#include "tools/dma/fit/prediction_table.h"
 #include "tools/dma/io/write_file.h"
 
 namespace dma {

@@ -10,8 +10,8 @@
 #include "models/games/rating.h"
 #include "tools/dma/commands/commands.h"
 #include "tools/dma/commands/games_table.h"
-#include "tools/dma/pictures/picture.h"
 #include "tools/dma/io/write_file.h"
+#include "tools/dma/pictures/picture.h"
 
 namespace dma {
 

@@ -5,8 +5,8 @@
 #include <iterator>
 #include <numeric>
 
-#include "tools/dma/io/csv_text.h"
 #include "tools/dma/commands/games_table.h"
+#include "tools/dma/io/csv_text.h"
 
 namespace dma {
 

@@ -9,11 +9,11 @@
 #include "engine/support/error.h"
 #include "models/series/state_space.h"
 #include "tools/dma/commands/commands.h"
-#include "tools/dma/io/interrupt.h"
-#include "tools/dma/pictures/picture.h"
-#include "tools/dma/io/progress.h"
 #include "tools/dma/commands/series_table.h"
+#include "tools/dma/io/interrupt.h"
+#include "tools/dma/io/progress.h"
 #include "tools/dma/io/write_file.h"
+#include "tools/dma/pictures/picture.h"
 
 namespace dma {
 

@@ -1,7 +1,7 @@
 // The settings of a fit as options of the command line. Apart from fit_settings.cpp, because other callers have settings too.
 #include "engine/support/parallel.h"
-#include "tools/dma/help/command_line.h"
 #include "tools/dma/fit/fit_settings.h"
+#include "tools/dma/help/command_line.h"
 
 namespace dma {
 

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "models/network/bnn.h"
 #include "models/classifier/classifier.h"
+#include "models/network/bnn.h"
 
 namespace dma {
 

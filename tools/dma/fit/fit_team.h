@@ -5,9 +5,9 @@
 #include <thread>
 
 #include "tools/dma/fit/fit_request.h"
+#include "tools/dma/fit/training_data.h"
 #include "tools/dma/io/interrupt.h"
 #include "tools/dma/io/processes.h"
-#include "tools/dma/fit/training_data.h"
 
 namespace dma {
 

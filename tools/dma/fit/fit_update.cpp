@@ -4,10 +4,10 @@
 
 #include "engine/support/error.h"
 #include "models/files/bnn_file.h"
-#include "tools/dma/io/csv.h"
-#include "tools/dma/io/model_file.h"
 #include "tools/dma/fit/prediction_table.h"
 #include "tools/dma/fit/saved_fit.h"
+#include "tools/dma/io/csv.h"
+#include "tools/dma/io/model_file.h"
 #include "tools/dma/io/write_file.h"
 
 namespace dma {

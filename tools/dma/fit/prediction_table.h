@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "models/table/prediction.h"
 #include "models/files/readable_json.h"
+#include "models/table/prediction.h"
 
 namespace dma {
 

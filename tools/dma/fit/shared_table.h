@@ -6,8 +6,8 @@
 #include <optional>
 
 #include "tools/dma/fit/fit_request.h"
-#include "tools/dma/io/processes.h"
 #include "tools/dma/fit/training_data.h"
+#include "tools/dma/io/processes.h"
 
 namespace dma {
 

@@ -14,8 +14,8 @@
 #include "engine/support/error.h"
 #include "engine/support/whole_number.h"
 #include "models/files/checksum.h"
-#include "tools/dma/io/csv.h"
 #include "tools/dma/fit/idle_columns.h"
+#include "tools/dma/io/csv.h"
 
 namespace dma {
 

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "tools/dma/pictures/gnuplot.h"
 #include "tools/dma/page/shown.h"
+#include "tools/dma/pictures/gnuplot.h"
 
 namespace dma::report {
 

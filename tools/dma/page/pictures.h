@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "tools/dma/pictures/gnuplot.h"
 #include "tools/dma/page/shown.h"
+#include "tools/dma/pictures/gnuplot.h"
 
 namespace dma::report {
 

@@ -1,8 +1,8 @@
 // The Hinton diagram of a network or a classifier.
 #pragma once
 
-#include "models/network/bnn.h"
 #include "models/classifier/classifier.h"
+#include "models/network/bnn.h"
 #include "tools/dma/pictures/gnuplot.h"
 
 namespace dma {

@@ -8,12 +8,12 @@
 #include "engine/support/error.h"
 #include "engine/support/parallel.h"
 #include "engine/support/text.h"
-#include "tools/experiments/tables/classify_report.h"
 #include "tools/dma/commands/commands.h"
 #include "tools/dma/fit/fit_settings.h"
 #include "tools/dma/io/progress.h"
 #include "tools/dma/io/standard_streams.h"
 #include "tools/dma/io/write_file.h"
+#include "tools/experiments/tables/classify_report.h"
 
 namespace dma {
 

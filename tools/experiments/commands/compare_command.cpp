@@ -6,8 +6,8 @@
 
 #include "engine/support/error.h"
 #include "factors/standard_registry.h"
-#include "tools/experiments/compare/measure.h"
 #include "tools/dma/commands/commands.h"
+#include "tools/experiments/compare/measure.h"
 #include "tools/experiments/paper/paper_run.h"
 
 namespace dma {

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "engine/messages/gaussian.h"
 #include "engine/graph/graph.h"
+#include "engine/messages/gaussian.h"
 
 namespace dma::compare {
 

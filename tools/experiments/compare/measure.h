@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "engine/messages/gaussian.h"
 #include "engine/kinds/registry.h"
+#include "engine/messages/gaussian.h"
 #include "tools/experiments/compare/cases.h"
 
 namespace dma::compare {

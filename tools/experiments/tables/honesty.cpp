@@ -10,8 +10,8 @@
 #include "models/table/scores.h"
 #include "tools/experiments/paper/methods.h"
 #include "tools/experiments/paper/scores.h"
-#include "tools/experiments/tables/honesty_tables.h"
 #include "tools/experiments/paper/thread_seconds.h"
+#include "tools/experiments/tables/honesty_tables.h"
 
 namespace dma::validation {
 

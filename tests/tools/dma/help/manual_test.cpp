@@ -10,8 +10,8 @@
 
 #include "tests/tools/run_dma.h"
 #include "tools/dma/help/completion.h"
-#include "tools/dma/program.h"
 #include "tools/dma/help/version.h"
+#include "tools/dma/program.h"
 
 using namespace dma;
 using dma::testing::run_dma;

@@ -6,9 +6,9 @@
 
 #include "tests/oracles/meeting_team.h"
 #include "tests/tools/run_dma.h"
-#include "tools/dma/io/csv.h"
 #include "tools/dma/fit/idle_columns.h"
 #include "tools/dma/fit/training_data.h"
+#include "tools/dma/io/csv.h"
 
 namespace {
 
