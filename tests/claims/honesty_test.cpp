@@ -1,4 +1,4 @@
-// The default is honest before it is sharp. A few small tables here; all of them: dma honesty.
+// The default is honest before it is sharp. A few small tables here; all of them: dma-lab honesty.
 #include <doctest/doctest.h>
 
 #include "models/network/regression.h"

@@ -46,7 +46,7 @@ set(bash_file ${root}/usr/share/bash-completion/completions/dma)
 set(zsh_file ${root}/usr/share/zsh/vendor-completions/_dma)
 set(fish_file ${root}/usr/share/fish/vendor_completions.d/dma.fish)
 set(lines "dma pred" predict "dma fit --pres" --preset "dma fit --preset pa" paper "dma fit hou" houses.csv
-          "dma reproduce valid" validation "dma generate regression --gri" --grid "dma certify leaky" leaky_relu)
+          "dma generate regression --gri" --grid "dma certify leaky" leaky_relu)
 foreach(shell bash zsh fish)
   set(rest ${lines})
   while(rest)

@@ -4,9 +4,12 @@
 
 #include <string>
 
-#include "tools/dma/help/command_line.h"
+#include "tools/dma/help/program.h"
 
 namespace dma {
+
+// All of them.
+Program dma_program();
 
 // `command_line` is what the user typed, to be offered again when a fit was interrupted.
 void add_fit_command(Command app, const std::string& command_line);
@@ -18,12 +21,6 @@ void add_inspect_command(Command app);
 void add_generate_command(Command app);
 void add_factors_command(Command app);
 void add_certify_command(Command app);
-void add_reproduce_command(Command app);
-void add_classify_command(Command app);
-void add_uci_command(Command app);
-void add_honesty_command(Command app);
-void add_choices_command(Command app);
-void add_compare_command(Command app);
 // Both print what --help of all commands says, in the languages of others.
 void add_man_command(Command app);
 void add_completion_command(Command app);

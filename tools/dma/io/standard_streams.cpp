@@ -13,6 +13,17 @@
 
 namespace dma {
 
+namespace {
+
+std::string& program_name() {
+  static std::string name = "dma";
+  return name;
+}
+
+}  // namespace
+
+void say_as(std::string_view program) { program_name() = program; }
+
 void open_standard_streams() {
   for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
     if (::fcntl(stream, F_GETFD) != -1) continue;
@@ -26,7 +37,7 @@ void open_standard_streams() {
 }
 
 void say(std::string_view text) {
-  const std::string line = "dma: " + printable(text) + "\n";
+  const std::string line = program_name() + ": " + printable(text) + "\n";
   static_cast<void>(std::fwrite(line.data(), 1, line.size(), stderr));
 }
 

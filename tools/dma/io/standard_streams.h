@@ -9,6 +9,9 @@ namespace dma {
 // printed would land in it. Before any file is opened.
 void open_standard_streams();
 
+// The program whose name stands before every line that is said: dma, unless this is called.
+void say_as(std::string_view program);
+
 // One line on standard error, "dma: " and what a terminal can show of the text. What cannot be said is not said.
 void say(std::string_view text);
 

@@ -1,4 +1,4 @@
-// dma choices: the default's settings beside their runner-ups, on rows no setting was chosen by.
+// dma-lab choices: the default's settings beside their runner-ups, on rows no setting was chosen by.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 
 #include "engine/support/error.h"
 #include "engine/support/parallel.h"
-#include "tools/dma/commands/commands.h"
+#include "tools/experiments/commands/commands.h"
 #include "tools/experiments/tables/choices.h"
 #include "tools/experiments/tables/data_folder.h"
 #include "tools/experiments/tables/honesty_tables.h"
@@ -88,7 +88,7 @@ void add_choices_command(Command app) {
   command.add_option("--seed", request->seed, "of the first fit, and of the first made table").capture_default_str();
   command.add_option("--only", request->only, "one of the choices; may be given several times (default: all)").allow_extra_args(false);
   command.add_option("--tables", request->tables, "one of the tables; may be given several times (default: all)").allow_extra_args(false);
-  command.footer("Example:\n  dma choices data/uci --splits 3");
+  command.footer("Example:\n  dma-lab choices data/uci --splits 3");
   command.callback([request] { run(*request); });
 }
 

@@ -1,4 +1,4 @@
-// dma classify: how well classes of unseen rows are predicted, by folds of tables whose classes are known.
+// dma-lab classify: how well classes of unseen rows are predicted, by folds of tables whose classes are known.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -8,11 +8,11 @@
 #include "engine/support/error.h"
 #include "engine/support/parallel.h"
 #include "engine/support/text.h"
-#include "tools/dma/commands/commands.h"
 #include "tools/dma/fit/fit_settings.h"
 #include "tools/dma/io/progress.h"
 #include "tools/dma/io/standard_streams.h"
 #include "tools/dma/io/write_file.h"
+#include "tools/experiments/commands/commands.h"
 #include "tools/experiments/tables/classify_report.h"
 
 namespace dma {
@@ -63,7 +63,7 @@ void add_classify_command(Command app) {
       app.add_subcommand("classify", "Score classifiers on tables with known classes, by stratified folds");
   command.footer(
       "Example:\n"
-      "  dma classify tables --folds 10\n"
+      "  dma-lab classify tables --folds 10\n"
       "A table is a CSV file with a header; its last column names the class of each row, all others are numbers. A "
       "row's fold is its\n"
       "number within its class, modulo the number of folds. Scores are of rows that the classifier has not seen.");

@@ -1,4 +1,4 @@
-// dma compare: the message methods side by side.
+// dma-lab compare: the message methods side by side.
 #include <fmt/format.h>
 
 #include <memory>
@@ -6,7 +6,7 @@
 
 #include "engine/support/error.h"
 #include "factors/standard_registry.h"
-#include "tools/dma/commands/commands.h"
+#include "tools/experiments/commands/commands.h"
 #include "tools/experiments/compare/measure.h"
 #include "tools/experiments/paper/paper_run.h"
 
@@ -141,7 +141,7 @@ void add_compare_command(Command app) {
   command.add_option("--seed", request->seed, "The first of them").capture_default_str();
   command.add_flag("--networks,!--no-networks", request->networks, "Also fit the paper's two networks with every method");
   command.add_flag("--json", request->json, "Machine-readable results on standard output");
-  command.footer("Example:\n  dma compare --seeds 20");
+  command.footer("Example:\n  dma-lab compare --seeds 20");
   command.callback([request] { run(*request); });
 }
 

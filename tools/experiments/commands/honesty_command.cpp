@@ -1,12 +1,12 @@
-// dma honesty: the promises of the default, each beside what is measured.
+// dma-lab honesty: the promises of the default, each beside what is measured.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cstdio>
 #include <memory>
 
-#include "tools/dma/commands/commands.h"
 #include "tools/dma/fit/fit_settings.h"
+#include "tools/experiments/commands/commands.h"
 #include "tools/experiments/tables/honesty.h"
 #include "tools/experiments/tables/honesty_tables.h"
 
@@ -30,7 +30,7 @@ void extrapolation(const HonestyRequest& request) {
   constexpr double kMostNll = 0.20, kLeastCoverage = 0.95, kAsGood = 0.01;
   const Seeds seeds{request.no_data_seeds, request.first};
   const ExtrapolationResult network = measure_extrapolation("joint", seeds), linear = measure_extrapolation("joint-linear", seeds);
-  fmt::print("8-6-5-1 beyond the data, seeds {} to {}, as dma reproduce scores it: negative log-likelihood {:.3f} (promised {:.2f}), coverage "
+  fmt::print("8-6-5-1 beyond the data, seeds {} to {}, as dma-lab reproduce scores it: negative log-likelihood {:.3f} (promised {:.2f}), coverage "
              "{:.2f} ({:.2f}); with slopes 1 {:.3f}, {:.2f}",
              seeds.first, seeds.first + seeds.count - 1, network.nll, kMostNll, network.coverage, kLeastCoverage, linear.nll, linear.coverage);
   double most = kMostNll;
@@ -83,7 +83,7 @@ void add_honesty_command(Command app) {
   command.add_option("--tables", request->tables, "one of the tables alone; may be given several times").allow_extra_args(false);
   command.add_flag("--exact", request->exact, "also the exact posterior of 8-6-5-1, by Hamiltonian Monte Carlo (minutes)");
   command.add_option("--largest", request->largest, "rows of the largest table of the growing ones").capture_default_str();
-  command.footer("Example:\n  dma honesty --seeds 3");
+  command.footer("Example:\n  dma-lab honesty --seeds 3");
   command.callback([request] { run(*request); });
 }
 

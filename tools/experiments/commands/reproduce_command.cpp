@@ -1,4 +1,4 @@
-// dma reproduce: the paper's figures and tables, with its numbers beside ours.
+// dma-lab reproduce: the paper's figures and tables, with its numbers beside ours.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -9,10 +9,10 @@
 
 #include "engine/support/parallel.h"
 #include "engine/support/whole_number.h"
-#include "tools/dma/commands/commands.h"
 #include "tools/dma/io/interrupt.h"
 #include "tools/dma/io/progress.h"
 #include "tools/dma/io/standard_streams.h"
+#include "tools/experiments/commands/commands.h"
 #include "tools/experiments/paper/reproduce.h"
 #include "tools/experiments/paper/validation/appendix_c.h"
 
@@ -28,7 +28,7 @@ struct ValidationRequest {
 void add_validation(Command reproduce) {
   auto request = std::make_shared<ValidationRequest>();
   const Command command = reproduce.add_subcommand("validation", "Appendix C: how good the message approximations are");
-  command.footer("Example:\n  dma reproduce validation --out validation");
+  command.footer("Example:\n  dma-lab reproduce validation --out validation");
   command.add_option("--out", request->out, "folder for pictures, CSV files and validation.md").value("FOLDER").required();
   command.add_option("--samples", request->options.samples, "samples of each importance-sampling reference")
       .above_zero()
@@ -79,18 +79,18 @@ void run(const std::string& name, const ExperimentRequest& request) {
                    .seed = request.seed,
                    .jobs = request.jobs,
                    .quick = request.quick};
-  whole.command = fmt::format("dma reproduce {} --seeds {} --seed {}{}", name, whole.options.seeds, request.seed,
+  whole.command = fmt::format("dma-lab reproduce {} --seeds {} --seed {}{}", name, whole.options.seeds, request.seed,
                               request.quick ? " --quick" : "");
   const InterruptWatch interrupt;
   const auto report =
       reproduce::reproduce(whole, [&](const reproduce::Progress& p) { return show_progress(p, interrupt); });
   if (isatty(STDERR_FILENO)) std::fputs(kClearLine, stderr);
   if (!report) {
-    fmt::print(stderr, "dma: interrupted; finished units are in {}/units, and the same command goes on from there\n",
+    fmt::print(stderr, "dma-lab: interrupted; finished units are in {}/units, and the same command goes on from there\n",
                request.out);
     throw Exit{kExitBySignal + SIGINT};
   }
-  for (const std::string& reason : report->skipped) fmt::print(stderr, "dma: {}\n", reason);
+  for (const std::string& reason : report->skipped) fmt::print(stderr, "dma-lab: {}\n", reason);
   if (request.json) {
     fmt::print("{}", readable(reproduce::to_json(*report)));
     return;
@@ -105,7 +105,7 @@ void add_experiment(Command reproduce, const std::string& name, const std::strin
   auto request = std::make_shared<ExperimentRequest>();
   const Command command = reproduce.add_subcommand(name, title);
   command.footer(
-      fmt::format("Example:\n  dma reproduce {} --out out/reproduce\n"
+      fmt::format("Example:\n  dma-lab reproduce {} --out out/reproduce\n"
                   "Finished parts are kept in FOLDER/units: a run that was stopped goes on; after a change of the program use "
                   "another FOLDER.",
                   name));
@@ -125,7 +125,7 @@ void add_experiment(Command reproduce, const std::string& name, const std::strin
 
 void add_reproduce_command(Command app) {
   const Command command = app.add_subcommand("reproduce", "Reproduce the paper, or a part of it, with its baselines");
-  command.footer("Example:\n  dma reproduce all --quick --out out/reproduce");
+  command.footer("Example:\n  dma-lab reproduce all --quick --out out/reproduce");
   add_experiment(command, "all", "Every table and figure");
   for (const reproduce::Experiment& e : reproduce::experiments())
     if (e.name != "validation") add_experiment(command, e.name, e.title);  // it has options of its own

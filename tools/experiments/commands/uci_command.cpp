@@ -1,4 +1,4 @@
-// dma uci: the standard protocol on folders of the UCI regression layout.
+// dma-lab uci: the standard protocol on folders of the UCI regression layout.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -7,9 +7,9 @@
 
 #include "engine/support/parallel.h"
 #include "engine/support/text.h"
-#include "tools/dma/commands/commands.h"
 #include "tools/dma/io/standard_streams.h"
 #include "tools/dma/io/write_file.h"
+#include "tools/experiments/commands/commands.h"
 #include "tools/experiments/tables/curve.h"
 #include "tools/experiments/tables/uci_report.h"
 
@@ -97,7 +97,7 @@ void add_uci_command(Command app) {
   command.add_flag("--held-back", request->held_back, "Score on every tenth training row instead of the test rows");
   command.add_flag("--json", request->json, "Machine-readable results on standard output");
   command.add_flag("--quiet", request->quiet, "No progress");
-  command.footer("Example:\n  dma uci data/uci --splits 20 --out out/uci");
+  command.footer("Example:\n  dma-lab uci data/uci --splits 20 --out out/uci");
   command.callback([request] { run(*request); });
 }
 

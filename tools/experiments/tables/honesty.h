@@ -34,7 +34,7 @@ NoDataResult measure_beyond(Seeds seeds, const std::vector<std::size_t>& hidden 
 // RMSE on a smooth function of 10 inputs with noise 0.3, learned from so many rows.
 double measure_growth(std::size_t rows, std::uint64_t seed, double& seconds);
 
-// Beyond the data of the paper's 8-6-5-1 task by a method of `dma reproduce` ("joint", "joint-linear", "exact", ...) and by its protocol:
+// Beyond the data of the paper's 8-6-5-1 task by a method of `dma-lab reproduce` ("joint", "joint-linear", "exact", ...) and by its protocol:
 // means over seeds of the negative log density of the true function, and of the share of it inside 95 % intervals.
 struct ExtrapolationResult {
   double nll = 0, coverage = 0;

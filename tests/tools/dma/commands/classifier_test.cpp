@@ -1,4 +1,4 @@
-// Classes through the real program: fit, predict, inspect, classify, and what they refuse.
+// Classes through the real program: fit, predict, inspect, and what they refuse.
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
@@ -8,7 +8,6 @@
 
 #include "tests/oracles/random_matrices.h"
 #include "tests/tools/run_dma.h"
-#include "tools/experiments/tables/cross_validation.h"
 
 namespace {
 
@@ -138,24 +137,4 @@ TEST_CASE("classifier command: a classifier's file in the wrong place, and table
   check_refused(folder, kFitFlowers + "--resume model.json", "--resume: a classifier is learned in one go");
   folder.write("model.json", folder.read("model.json").substr(0, 2000));
   check_refused(folder, "predict model.json data.csv", "'model.json'");
-}
-
-TEST_CASE("classify command: folds are by number within the class, and every row is predicted once") {
-  const dma::ClassLabels labels = dma::ClassLabels::of({"a", "b", "a", "a", "b", "b"});
-  CHECK(dma::classify::stratified_folds(labels, 2) == std::vector<std::size_t>{0, 0, 1, 0, 1, 0});
-  const TemporaryFolder folder;
-  folder.write("flowers.csv", flowers(60));
-  const auto outcome = run_dma(folder, "classify . --folds 3 --hidden 3 --members 1 --out scores.md");
-  CHECK_MESSAGE(outcome.exit_code == 0, outcome.errors);
-  CHECK(outcome.output.find("| flowers | 60 | 3 | 3 | 3 |") != std::string::npos);
-  CHECK(folder.read("scores.md").find("| flowers |") != std::string::npos);
-  const auto json =
-      nlohmann::json::parse(run_dma(folder, "classify flowers.csv --folds 3 --hidden none --json").output);
-  CHECK(json[0].at("folds").size() == 3);
-  CHECK(json[0].at("accuracy").at("mean").get<double>() > 0.9);
-  check_refused(folder, "classify flowers.csv --folds 1", "--folds: 1 is given");
-  check_refused(folder, "classify flowers.csv --folds 21", "has 20 rows");
-  check_refused(folder, "classify nowhere", "nowhere");
-  const TemporaryFolder empty;
-  check_refused(empty, "classify .", "holds no .csv file");
 }

@@ -1,4 +1,4 @@
-// `dma reproduce` as a whole, small: bytes, resuming, the report, wrong names.
+// `dma-lab reproduce` as a whole, small: bytes, resuming, the report, wrong names.
 #include <doctest/doctest.h>
 #include <signal.h>
 #include <unistd.h>
@@ -14,9 +14,9 @@ namespace {
 using dma::testing::finish;
 using dma::testing::installed_browser;
 using dma::testing::look_at;
-using dma::testing::run_dma;
+using dma::testing::run_lab;
 using dma::testing::Seen;
-using dma::testing::start_dma;
+using dma::testing::start_lab;
 using dma::testing::TemporaryFolder;
 
 const std::string kSmall = "reproduce laplace --quick --seeds 2 ";
@@ -36,8 +36,8 @@ std::size_t count(const std::string& text, const std::string& part) {
 
 TEST_CASE("reproduce: one seed gives the same bytes for any number of jobs") {
   const TemporaryFolder folder;
-  REQUIRE(run_dma(folder, kSmall + "--jobs 1 --out a").exit_code == 0);
-  REQUIRE(run_dma(folder, kSmall + "--jobs 3 --out b").exit_code == 0);
+  REQUIRE(run_lab(folder, kSmall + "--jobs 1 --out a").exit_code == 0);
+  REQUIRE(run_lab(folder, kSmall + "--jobs 3 --out b").exit_code == 0);
   std::size_t compared = 0;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(folder.path() / "a")) {
     if (!entry.is_regular_file()) continue;
@@ -52,7 +52,7 @@ TEST_CASE("reproduce: one seed gives the same bytes for any number of jobs") {
 
 TEST_CASE("reproduce: killed in the middle it goes on with what was finished, to the same bytes") {
   const TemporaryFolder folder;
-  REQUIRE(run_dma(folder, kSmall + "--out whole").exit_code == 0);
+  REQUIRE(run_lab(folder, kSmall + "--out whole").exit_code == 0);
   const std::vector<std::string> arguments = {"reproduce", "laplace", "--quick", "--seeds", "2",
                                               "--jobs",    "1",       "--out",   "killed"};
   const auto finished = [&] {
@@ -61,7 +61,7 @@ TEST_CASE("reproduce: killed in the middle it goes on with what was finished, to
     return std::ranges::count_if(std::filesystem::directory_iterator(units),
                                  [](const auto& e) { return e.path().extension() == ".json"; });
   };
-  const pid_t process = start_dma(folder, arguments);
+  const pid_t process = start_lab(folder, arguments);
   while (finished() < 2) usleep(500);
   kill(process, SIGKILL);
   finish(process);
@@ -69,7 +69,7 @@ TEST_CASE("reproduce: killed in the middle it goes on with what was finished, to
   // The oldest finished unit is not computed again: a mark left in it survives.
   const auto kept = *std::filesystem::directory_iterator(folder.path() / "killed" / "units");
   const auto written = std::filesystem::last_write_time(kept.path());
-  REQUIRE(finish(start_dma(folder, arguments)) == 0);
+  REQUIRE(finish(start_lab(folder, arguments)) == 0);
   if (kept.path().extension() == ".json") CHECK(std::filesystem::last_write_time(kept.path()) == written);
   CHECK(decided(folder.read("killed/report.md")) == decided(folder.read("whole/report.md")));
   CHECK(folder.read("killed/laplace.csv") == folder.read("whole/laplace.csv"));
@@ -77,7 +77,7 @@ TEST_CASE("reproduce: killed in the middle it goes on with what was finished, to
 
 TEST_CASE("reproduce: the report has claims, tables, pictures and the run; the page needs nothing else") {
   const TemporaryFolder folder;
-  const auto outcome = run_dma(folder, kSmall + "--out r");
+  const auto outcome = run_lab(folder, kSmall + "--out r");
   REQUIRE(outcome.exit_code == 0);
   CHECK(has(outcome.output, "claims of the paper hold; written: r/report.md"));
   const std::string text = folder.read("r/report.md"), page = folder.read("r/report.html");
@@ -98,7 +98,7 @@ TEST_CASE("reproduce: the report has claims, tables, pictures and the run; the p
 
 TEST_CASE("reproduce: JSON holds claims and tables") {
   const TemporaryFolder folder;
-  const auto outcome = run_dma(folder, "reproduce coverage --quick --json --out r");
+  const auto outcome = run_lab(folder, "reproduce coverage --quick --json --out r");
   REQUIRE(outcome.exit_code == 0);
   CHECK(has(outcome.output, "\"table2\""));
   CHECK(has(outcome.output, "\"holds\": true"));
@@ -106,11 +106,11 @@ TEST_CASE("reproduce: JSON holds claims and tables") {
 
 TEST_CASE("reproduce: a wrong name is answered with the nearest") {
   const TemporaryFolder folder;
-  const auto outcome = run_dma(folder, "reproduce laplase");
+  const auto outcome = run_lab(folder, "reproduce laplase");
   CHECK(outcome.exit_code == 2);
   CHECK(has(outcome.errors, "there is no command 'laplase'; did you mean 'laplace'?"));
   CHECK(has(outcome.errors, "laplace"));
-  CHECK(run_dma(folder, "reproduce laplace --seeds 0").exit_code == 2);
+  CHECK(run_lab(folder, "reproduce laplace --seeds 0").exit_code == 2);
   CHECK(folder.files().empty());
 }
 
@@ -121,7 +121,7 @@ TEST_CASE("reproduce: a headless browser shows every picture and has no complain
     return;
   }
   const TemporaryFolder folder;
-  REQUIRE(run_dma(folder, kSmall + "--out r").exit_code == 0);
+  REQUIRE(run_lab(folder, kSmall + "--out r").exit_code == 0);
   const std::string page = folder.read("r/report.html");
   const Seen report = look_at(folder, browser, page);
   CHECK(has(report.dom, "diagonal Laplace"));

@@ -36,7 +36,7 @@ TEST_CASE(
   };
   const std::string shown = between(document("tools/experiments/results/RESULTS.md"), "experiments"),
                     summary = between(document("tools/docs/numbers.md"), "results");
-  CHECK(shown.find("`dma reproduce all --seeds 20 --seed 1`, 20") != shown.npos);
+  CHECK(shown.find("`dma-lab reproduce all --seeds 20 --seed 1`, 20") != shown.npos);
   const auto count_end = shown.find(" claims of the paper hold");
   REQUIRE(count_end != shown.npos);
   const std::string count =

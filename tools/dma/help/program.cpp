@@ -1,9 +1,12 @@
-#include "tools/dma/program.h"
+#include "tools/dma/help/program.h"
 
 #include <fmt/format.h>
+#if __has_include(<malloc.h>)
+#include <malloc.h>
+#endif
 
 #include <chrono>
-#include <cstdio>
+#include <csignal>
 #include <new>
 #include <stdexcept>
 #include <string>
@@ -11,7 +14,6 @@
 #include <thread>
 
 #include "engine/support/error.h"
-#include "tools/dma/commands/commands.h"
 #include "tools/dma/help/version.h"
 #include "tools/dma/io/processes.h"
 #include "tools/dma/io/shell_quoted.h"
@@ -27,34 +29,10 @@ std::string command_line(int count, char** arguments) {
   return line;
 }
 
-// `line` is what the user typed.
-void add_commands(Command root, const std::string& line) {
-  root.footer("Example:\n  dma fit data.csv --target y --model model.json --plot fit.svg\nMore: dma fit --help, or man dma-fit");
-  add_fit_command(root, line);
-  add_predict_command(root);
-  add_infer_command(root);
-  add_smooth_command(root);
-  add_rate_command(root);
-  add_inspect_command(root);
-  add_generate_command(root);
-  add_factors_command(root);
-  add_certify_command(root);
-  add_reproduce_command(root);
-  add_classify_command(root);
-  add_uci_command(root);
-  add_honesty_command(root);
-  add_choices_command(root);
-  add_compare_command(root);
-  add_man_command(root);
-  add_completion_command(root);
-}
-
-const char* const kPurpose = "Factor-graph inference by message passing: Bayesian neural networks from tables of numbers";
-
-int run(int count, char** arguments) {
-  const CommandLine program("dma", kPurpose, fmt::format("dma {} ({})", version(), build_options()));
-  add_commands(program.root(), command_line(count, arguments));
-  const int code = program.run(count, arguments);
+int run(const Program& program, int count, char** arguments) {
+  const CommandLine line(program.name, program.purpose, fmt::format("{} {} ({})", program.name, version(), build_options()));
+  program.add_commands(line.root(), command_line(count, arguments));
+  const int code = line.run(count, arguments);
   flush_output();
   return code;
 }
@@ -81,15 +59,27 @@ int answer_unforeseen(std::string_view what) {
 
 }  // namespace
 
-CommandHelp program_help() {
-  const CommandLine program("dma", kPurpose, version());
-  add_commands(program.root(), "dma");
-  return program.root().help();
+void prepare_process() {
+  std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow any more is an error like a full disk
+#ifdef M_MMAP_THRESHOLD
+  // The matrices of every epoch are returned and asked for again: pages that go back to the system in between must be cleared anew, an
+  // eighth of the time of a small table.
+  mallopt(M_MMAP_THRESHOLD, 32 << 20);
+  mallopt(M_TRIM_THRESHOLD, 128 << 20);
+#endif
+  open_standard_streams();
 }
 
-int run_program(int count, char** arguments) {
+CommandHelp program_help(const Program& program) {
+  const CommandLine line(program.name, program.purpose, version());
+  program.add_commands(line.root(), program.name);
+  return line.root().help();
+}
+
+int run_program(const Program& program, int count, char** arguments) {
+  say_as(program.name);
   try {
-    return run(count, arguments);
+    return run(program, count, arguments);
   } catch (const Error& e) {
     return refuse(e.what(), kExitWrongInput);
   } catch (const std::bad_alloc&) {
