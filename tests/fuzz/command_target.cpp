@@ -15,8 +15,8 @@
 
 #include "engine/support/text.h"
 #include "tests/fuzz/targets.h"
-#include "tools/dma/pictures/run_program.h"
 #include "tools/dma/commands/commands.h"
+#include "tools/dma/pictures/run_program.h"
 
 namespace dma::fuzz {
 
