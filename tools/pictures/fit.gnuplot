@@ -6,13 +6,14 @@ set datafile separator ","
 set grid lc rgb "#dddddd"
 set key below samplen 2
 set xlabel "x"
+set ylabel "y"
 stats "data.csv" using 1 name "x" nooutput
 stats "data.csv" using 2 name "y" nooutput
 stats "grid.csv" using 2 name "truth" nooutput
 least = y_min < truth_min ? y_min : truth_min
 most = y_max > truth_max ? y_max : truth_max
 room = 0.35 * (most - least)
-set xrange [-5:5]
+set xrange [-4:3]
 set yrange [least - room : most + room]  # a band may leave it, so that methods can be compared side by side
 do for [at in sprintf("%g %g", x_min, x_max)] { set arrow from at, graph 0 to at, graph 1 nohead dt 3 lw 2 lc rgb "#999999" }
 set multiplot layout 1,2 title "The same 200 points, two methods"
