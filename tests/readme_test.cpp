@@ -44,7 +44,7 @@ TEST_CASE("readme: its first program is the example that is built") {
   std::size_t at = 0;
   const std::string program = block(read(kSource + "/README.md"), "cpp", at);
   REQUIRE(!program.empty());
-  CHECK(program == read(kSource + "/tools/example/readme.cpp"));
+  CHECK(program == read(kSource + "/tools/examples/readme.cpp"));
 }
 
 TEST_CASE("readme: the output it states is what the example prints") {

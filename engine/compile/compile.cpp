@@ -2,9 +2,10 @@
 
 #include <algorithm>
 
-#include "engine/support/error.h"
 #include "engine/compile/loops.h"
 #include "engine/compile/lower.h"
+#include "engine/support/error.h"
+#include "engine/support/error.h"
 
 namespace dma {
 

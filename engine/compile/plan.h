@@ -8,12 +8,12 @@
 #include <variant>
 #include <vector>
 
-#include "engine/graph/graph.h"
-#include "engine/graph/index_map.h"
 #include "engine/compile/factor_table.h"
 #include "engine/compile/resolve.h"
 #include "engine/compile/schedule.h"
 #include "engine/compile/variable_table.h"
+#include "engine/graph/graph.h"
+#include "engine/graph/index_map.h"
 #include "engine/kinds/incidence.h"
 #include "engine/support/short_list.h"
 

@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "engine/inspect/explain.h"
 #include "engine/graph/graph.h"
+#include "engine/inspect/explain.h"
 #include "engine/kinds/registry.h"
 
 namespace dma {

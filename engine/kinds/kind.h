@@ -14,8 +14,8 @@
 #include <utility>
 #include <vector>
 
-#include "engine/kinds/block_loop.h"
 #include "engine/graph/graph.h"
+#include "engine/kinds/block_loop.h"
 #include "engine/kinds/held.h"
 #include "engine/kinds/linear_view.h"
 #include "engine/kinds/message_loop.h"

@@ -1,8 +1,8 @@
 // The half of Learner that only reads what was learned.
 #include <algorithm>
 
-#include "engine/learn/learn.h"
 #include "engine/learn/example.h"
+#include "engine/learn/learn.h"
 #include "engine/support/error.h"
 #include "engine/support/parallel.h"
 

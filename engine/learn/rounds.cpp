@@ -18,7 +18,7 @@ void Learner::sum_sites(std::span<double> total) const {
 }
 
 // Mini-batches of one round do not know of each other, and all correct the same fault. The contexts gain no more than the mean
-// of what they say: of what was measured (tools/SCALING.md) nothing diverges then, and with longer steps deep networks do.
+// of what they say: of what was measured (tools/experiments/results/SCALING.md) nothing diverges then, and with longer steps deep networks do.
 double Learner::step_of_batch() const {
   const double step = memory().epochs.empty() ? options_.first_step : options_.step;
   return std::min(step, 1 / static_cast<double>(team_->size()));

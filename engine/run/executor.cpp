@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <utility>
 
-#include "engine/support/error.h"
 #include "engine/run/diagnosis.h"
 #include "engine/run/gather.h"
 #include "engine/run/messages_at.h"
 #include "engine/run/urgency.h"
 #include "engine/run/watch.h"
+#include "engine/support/error.h"
 
 namespace dma {
 

@@ -3,9 +3,10 @@
 
 #include <cstdint>
 
+#include "engine/run/growth.h"
+#include "engine/run/growth.h"
 #include "engine/run/report.h"
 #include "engine/run/state.h"
-#include "engine/run/growth.h"
 
 namespace dma {
 

@@ -1,8 +1,8 @@
 // Products of messages at variables: what arrives at a factor. Plain loops over arrays; no allocation.
 #pragma once
 
-#include "engine/kinds/incidence.h"
 #include "engine/compile/plan.h"
+#include "engine/kinds/incidence.h"
 
 namespace dma {
 

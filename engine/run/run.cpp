@@ -2,11 +2,11 @@
 
 #include <algorithm>
 
-#include "engine/support/error.h"
 #include "engine/run/diagnosis.h"
 #include "engine/run/executor.h"
 #include "engine/run/solver.h"
 #include "engine/run/watch.h"
+#include "engine/support/error.h"
 
 namespace dma {
 

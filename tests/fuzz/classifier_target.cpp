@@ -1,7 +1,7 @@
 #include "engine/support/error.h"
-#include "models/classifier_file.h"
+#include "models/files/classifier_file.h"
 #include "tests/fuzz/targets.h"
-#include "tools/dma/classifier_summary.h"
+#include "tools/dma/fit/classifier_summary.h"
 
 namespace dma::fuzz {
 

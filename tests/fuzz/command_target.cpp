@@ -15,8 +15,8 @@
 
 #include "engine/support/text.h"
 #include "tests/fuzz/targets.h"
-#include "tools/dma/program.h"
-#include "tools/plot/run_program.h"
+#include "tools/dma/commands/commands.h"
+#include "tools/dma/pictures/run_program.h"
 
 namespace dma::fuzz {
 
@@ -138,7 +138,7 @@ Ended run(std::vector<std::string> arguments) {
   for (std::string& argument : arguments) pointers.push_back(argument.data());
   pointers.push_back(nullptr);
   const Captured output(stdout), errors(stderr);
-  const int code = run_program(static_cast<int>(arguments.size()), pointers.data());
+  const int code = run_program(dma_program(), static_cast<int>(arguments.size()), pointers.data());
   return {code, output.text(), errors.text()};
 }
 

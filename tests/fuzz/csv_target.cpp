@@ -4,7 +4,7 @@
 #include "engine/support/error.h"
 #include "engine/support/text.h"
 #include "tests/fuzz/targets.h"
-#include "tools/dma/csv.h"
+#include "tools/dma/io/csv.h"
 
 namespace dma::fuzz {
 

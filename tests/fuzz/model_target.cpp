@@ -1,7 +1,7 @@
 #include "engine/support/error.h"
-#include "models/bnn_file.h"
+#include "models/files/bnn_file.h"
 #include "tests/fuzz/targets.h"
-#include "tools/dma/prediction_table.h"
+#include "tools/dma/fit/prediction_table.h"
 
 namespace dma::fuzz {
 

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <span>
 
-#include "factors/log_normal.h"
+#include "factors/families/log_normal.h"
 #include "tests/oracles/high_precision.h"
 
 namespace dma::oracle {

@@ -1,8 +1,10 @@
-// The arrows between the layers: engine <- factors, schedules <- models <- tools <- tests.
+// The arrows between the layers, engine <- factors, schedules <- models <- tools <- tests, and between the rooms of each, which the
+// README.md of every folder states.
 #include <doctest/doctest.h>
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,7 +13,10 @@
 
 namespace {
 
+using dma::structure::Folder;
+using dma::structure::folder_of;
 using dma::structure::includes_of;
+using dma::structure::read_folders;
 using dma::structure::read_sources;
 using dma::structure::SourceFile;
 using dma::structure::top_folder;
@@ -26,25 +31,9 @@ const std::map<std::string_view, std::vector<std::string_view>> kMayInclude = {
     {"tests", {"engine", "factors", "schedules", "models", "tools", "tests"}},
 };
 
-// The rooms of engine/, in the order in which a model walks through them; what a file of each may include of the engine.
-const std::map<std::string_view, std::vector<std::string_view>> kRoomMayInclude = {
-    {"support", {"support"}},
-    {"messages", {"support", "messages"}},
-    {"graph", {"support", "messages", "graph"}},
-    {"kinds", {"support", "messages", "graph", "kinds"}},
-    {"compile", {"support", "messages", "graph", "kinds", "compile"}},
-    {"run", {"support", "messages", "graph", "kinds", "compile", "run"}},
-    {"joint", {"support", "messages", "graph", "kinds", "compile", "run", "joint"}},
-    {"learn", {"support", "messages", "graph", "kinds", "compile", "run", "joint", "learn"}},
-    {"inspect", {"support", "messages", "graph", "kinds", "compile", "run", "inspect"}},
-    {"certify", {"support", "messages", "graph", "kinds", "compile", "run", "certify"}},
-};
-
-// "run" of "engine/run/state.h"; empty outside the engine.
-std::string_view room(std::string_view path) {
-  if (!path.starts_with("engine/")) return {};
-  path.remove_prefix(std::string_view("engine/").size());
-  return path.substr(0, path.find('/') == path.npos ? 0 : path.find('/'));
+// `folder`, or something below it.
+bool is_within(std::string_view path, std::string_view folder) {
+  return path.starts_with(folder) && (path.size() == folder.size() || path[folder.size()] == '/');
 }
 
 // One line per broken rule, "file:line: what".
@@ -59,17 +48,43 @@ std::vector<std::string> turned_arrows(const SourceFile& file) {
       if (include.quoted) found.push_back(where + "\"" + include.name + "\" is not written from the source root");
     } else if (std::ranges::find(allowed, to) == allowed.end()) {
       found.push_back(where + std::string(from) + " -> " + std::string(to) + " (" + include.name + ")");
-    } else if (from == "engine" && to == "engine") {
-      const auto room_of_file = kRoomMayInclude.find(room(file.path));
-      const std::string_view other = room(include.name);
-      if (room_of_file == kRoomMayInclude.end())
-        found.push_back(where + "not in a room of the engine");
-      else if (std::ranges::find(room_of_file->second, other) == room_of_file->second.end())
-        found.push_back(where + "engine/" + std::string(room_of_file->first) + " -> engine/" + std::string(other) + " (" +
-                        include.name + ")");
     }
   }
   return found;
+}
+
+// The same of what the folder of the file may include by its README.md.
+std::vector<std::string> against_readme(const SourceFile& file, const Folder& folder) {
+  std::vector<std::string> found;
+  for (const auto& include : includes_of(file)) {
+    const auto to = folder_of(include.name);
+    if (!kMayInclude.contains(top_folder(include.name)) || to == folder.path) continue;
+    if (std::ranges::none_of(folder.may_include, [&](const std::string& allowed) { return is_within(to, allowed); }))
+      found.push_back(file.path + ":" + std::to_string(include.line) + ": " + folder.path + "/README.md does not allow " +
+                      std::string(to) + " (" + include.name + ")");
+  }
+  return found;
+}
+
+// Folders that include each other in a circle, in its order; empty if there is none.
+std::vector<std::string> circle(std::map<std::string, std::set<std::string>> arrows) {
+  while (!arrows.empty()) {
+    const auto ground = std::ranges::find_if(arrows, [&](const auto& room) {  // includes nothing that is still there
+      return std::ranges::none_of(room.second, [&](const std::string& to) { return arrows.contains(to); });
+    });
+    if (ground != arrows.end()) {
+      arrows.erase(ground);
+      continue;
+    }
+    std::vector<std::string> path{arrows.begin()->first};
+    while (true) {
+      const auto& next = arrows.at(path.back());
+      path.push_back(*std::ranges::find_if(next, [&](const std::string& to) { return arrows.contains(to); }));
+      const auto met = std::find(path.begin(), path.end() - 1, path.back());
+      if (met != path.end() - 1) return {met, path.end()};
+    }
+  }
+  return {};
 }
 
 bool is_layer(std::string_view folder) { return folder != "tools" && folder != "tests"; }
@@ -80,17 +95,55 @@ TEST_CASE("layers: the check names file, line and arrow") {
   const std::string turned = "#include \"schedules/flooding.h\"";
   CHECK(turned_arrows({"factors/a.h", {"", "  # include <engine/b.h>", turned}}) ==
         std::vector<std::string>{"factors/a.h:3: factors -> schedules (schedules/flooding.h)"});
-  CHECK(turned_arrows({"engine/a.cpp", {"#include <models/bnn.h>  // no"}}) ==
-        std::vector<std::string>{"engine/a.cpp:1: engine -> models (models/bnn.h)"});
+  CHECK(turned_arrows({"engine/a.cpp", {"#include <models/network/bnn.h>  // no"}}) ==
+        std::vector<std::string>{"engine/a.cpp:1: engine -> models (models/network/bnn.h)"});
   CHECK(turned_arrows({"engine/a.cpp", {"#include \"b.h\""}}) ==
         std::vector<std::string>{"engine/a.cpp:1: \"b.h\" is not written from the source root"});
-  CHECK(turned_arrows({"engine/run/a.cpp", {"#include \"engine/certify/certify.h\""}}) ==
-        std::vector<std::string>{"engine/run/a.cpp:1: engine/run -> engine/certify (engine/certify/certify.h)"});
-  CHECK(turned_arrows({"engine/a.cpp", {"#include \"engine/run/run.h\""}}) ==
-        std::vector<std::string>{"engine/a.cpp:1: not in a room of the engine"});
   CHECK(turned_arrows(
             {"models/a.cpp", {turned, "#include <vector>", "#include <boost/graph/a.hpp>", "// #include \"x\""}})
             .empty());
+}
+
+TEST_CASE("layers: the check of a folder's README names file, line and folder") {
+  const Folder run{"engine/run", 1, true, {"engine/support", "factors"}};
+  const std::string certify = "#include \"engine/certify/certify.h\"";
+  CHECK(against_readme({"engine/run/a.cpp", {certify}}, run) ==
+        std::vector<std::string>{
+            "engine/run/a.cpp:1: engine/run/README.md does not allow engine/certify (engine/certify/certify.h)"});
+  CHECK(against_readme({"engine/run/a.cpp",
+                        {"#include \"engine/run/b.h\"", "#include <factors/arithmetic/sum.h>", "#include <vector>"}},
+                       run)
+            .empty());
+  CHECK(against_readme({"engine/run/a.cpp", {"#include \"factors_of_mine/a.h\""}}, run).empty());  // turned_arrows has it
+  CHECK(circle({{"a", {"b"}}, {"b", {"c"}}, {"c", {}}}).empty());
+  CHECK(circle({{"a", {"b"}}, {"b", {"c"}}, {"c", {"b"}}}) == std::vector<std::string>{"b", "c", "b"});
+}
+
+TEST_CASE("layers: every folder has a README whose last line says what it may include, and includes nothing else") {
+  std::map<std::string, Folder> folders;
+  for (Folder& folder : read_folders()) {
+    CHECK_MESSAGE(folder.has_line, folder.path, "/README.md: the last line is not \"May include: ... .\"");
+    folders.emplace(folder.path, folder);
+  }
+  for (const auto& [path, folder] : folders)
+    for (const std::string& allowed : folder.may_include)
+      CHECK_MESSAGE(folders.contains(allowed), path, "/README.md allows ", allowed, ", which is no folder");
+  for (const auto& file : read_sources())
+    for (const auto& broken : against_readme(file, folders.at(std::string(folder_of(file.path))))) FAIL_CHECK(broken);
+}
+
+TEST_CASE("layers: no folders include each other in a circle") {
+  std::map<std::string, std::set<std::string>> arrows;
+  for (const auto& file : read_sources()) {
+    const std::string from(folder_of(file.path));
+    for (const auto& include : includes_of(file)) {
+      const std::string to(folder_of(include.name));
+      if (kMayInclude.contains(top_folder(include.name)) && to != from) arrows[from].insert(to);
+    }
+  }
+  std::string found;
+  for (const std::string& folder : circle(arrows)) found += (found.empty() ? "" : " -> ") + folder;
+  CHECK(found == "");
 }
 
 TEST_CASE("layers: no include turns an arrow") {

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <set>
 
 namespace dma::structure {
@@ -16,6 +17,20 @@ SourceFile read(const fs::path& path, const fs::path& root) {
   std::ifstream stream(path);
   for (std::string line; std::getline(stream, line);) file.lines.push_back(line);
   return file;
+}
+
+constexpr const char* kFolders[] = {"engine", "factors", "schedules", "models", "tests", "tools"};
+
+// "a, b." and, for "nothing.", no names.
+std::vector<std::string> listed(std::string_view names) {
+  std::vector<std::string> found;
+  while (!names.empty()) {
+    const auto end = std::min(names.find_first_of(",."), names.size());
+    if (end > 0 && names.substr(0, end) != "nothing") found.emplace_back(names.substr(0, end));
+    names.remove_prefix(std::min(names.size(), end + 1));
+    if (names.starts_with(' ')) names.remove_prefix(1);
+  }
+  return found;
 }
 
 // First components of the paths git tracks; empty when there is no git, no repository, or nothing tracked.
@@ -49,6 +64,11 @@ std::string_view top_folder(std::string_view path) {
   return slash == path.npos ? std::string_view{} : path.substr(0, slash);
 }
 
+std::string_view folder_of(std::string_view path) {
+  const auto slash = path.rfind('/');
+  return slash == path.npos ? std::string_view{} : path.substr(0, slash);
+}
+
 std::vector<Include> includes_of(const SourceFile& file) {
   constexpr auto kBlank = " \t";
   std::vector<Include> includes;
@@ -70,7 +90,7 @@ std::vector<Include> includes_of(const SourceFile& file) {
 std::vector<SourceFile> read_sources() {
   const fs::path root(DMA_SOURCE_DIR);
   std::vector<SourceFile> files;
-  for (const char* folder : {"engine", "factors", "schedules", "models", "tests", "tools"}) {
+  for (const char* folder : kFolders) {
     if (!fs::exists(root / folder)) continue;
     for (const auto& entry : fs::recursive_directory_iterator(root / folder)) {
       const auto extension = entry.path().extension();
@@ -81,6 +101,31 @@ std::vector<SourceFile> read_sources() {
   }
   std::ranges::sort(files, {}, &SourceFile::path);
   return files;
+}
+
+std::vector<Folder> read_folders() {
+  constexpr std::string_view kLine = "May include: ";
+  const fs::path root(DMA_SOURCE_DIR);
+  std::map<std::string, Folder> folders;
+  for (const char* top : kFolders) {
+    if (!fs::exists(root / top)) continue;
+    for (const auto& entry : fs::recursive_directory_iterator(root / top)) {  // git keeps no empty folder: they are none here
+      const std::string path = entry.path().lexically_relative(root).generic_string();
+      if (!entry.is_regular_file() || path.find("__pycache__") != path.npos) continue;
+      ++folders[std::string(folder_of(path))].files;
+      for (std::string_view folder = folder_of(path); !folder.empty(); folder = folder_of(folder)) folders[std::string(folder)].path = folder;
+    }
+  }
+  std::vector<Folder> all;
+  for (auto& [path, folder] : folders) {
+    const SourceFile readme = read(root / path / "README.md", root);
+    if (!readme.lines.empty() && readme.lines.back().starts_with(kLine) && readme.lines.back().ends_with('.')) {
+      folder.has_line = true;
+      folder.may_include = listed(std::string_view(readme.lines.back()).substr(kLine.size()));
+    }
+    all.push_back(std::move(folder));
+  }
+  return all;
 }
 
 std::vector<std::string> top_level_names() {

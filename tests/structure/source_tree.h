@@ -9,7 +9,7 @@
 namespace dma::structure {
 
 struct SourceFile {
-  std::string path;  // "factors/product.h"
+  std::string path;  // "factors/arithmetic/product.h"
   std::vector<std::string> lines;
 };
 
@@ -20,13 +20,28 @@ struct Include {
   bool quoted;
 };
 
-// "factors" of "factors/product.h"; empty when there is no folder.
+// "factors" of "factors/arithmetic/product.h"; empty when there is no folder.
 std::string_view top_folder(std::string_view path);
+
+// "factors/arithmetic" of "factors/arithmetic/product.h".
+std::string_view folder_of(std::string_view path);
 
 std::vector<Include> includes_of(const SourceFile& file);
 
 // Every .h and .cpp below the six folders of the project, sorted by path.
 std::vector<SourceFile> read_sources();
+
+// A folder below the six of the project: what lies in it, and which folders the last line of its README.md, "May include: a, b.",
+// allows besides itself, each with all that is below it.
+struct Folder {
+  std::string path;
+  std::size_t files = 0;
+  bool has_line = false;
+  std::vector<std::string> may_include;
+};
+
+// Sorted by path.
+std::vector<Folder> read_folders();
 
 // The names at the top level: those git tracks, or, outside a repository, all but dot-files, build* and out.
 std::vector<std::string> top_level_names();

@@ -1,4 +1,4 @@
-// The shape of the tree: what lies at the top level, and how long a file may grow.
+// The shape of the tree: what lies at the top level, how many files a folder holds and how long one may grow.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -15,6 +15,7 @@ namespace {
 
 constexpr std::size_t kMostLines = 400;  // longer fails: it holds two subjects
 constexpr std::size_t kManyLines = 300;  // longer is listed
+constexpr std::size_t kMostFiles = 40;   // more, and nobody finds anything
 
 }  // namespace
 
@@ -36,6 +37,11 @@ TEST_CASE("tree: no file of code is longer than 400 lines") {
     if (length > kManyLines && length <= kMostLines) MESSAGE(file.path, " has ", length, " lines; consider splitting");
     CHECK_MESSAGE(length <= kMostLines, file.path, " has ", length, " lines; split it");
   }
+}
+
+TEST_CASE("tree: no folder holds more than 40 files") {
+  for (const auto& folder : dma::structure::read_folders())
+    CHECK_MESSAGE(folder.files <= kMostFiles, folder.path, " holds ", folder.files, " files; give it rooms");
 }
 
 // Two types of one name in two files need not be seen by the compiler: the linker keeps one of their functions for

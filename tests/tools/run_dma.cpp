@@ -30,6 +30,44 @@ int exit_code_of(int status) { return WIFSIGNALED(status) ? 128 + WTERMSIG(statu
 // run hundreds of times here, and searched for leaks where it runs in the test's own process (tests/fuzz).
 [[maybe_unused]] const int kNoLeakCheckInChildren = setenv("ASAN_OPTIONS", "detect_leaks=0", 0);
 
+Outcome run_named(const std::string& program, const TemporaryFolder& folder, const std::string& arguments, const std::string& environment) {
+  const TemporaryFolder printed;
+  const std::string out = (printed.path() / "out").string(), err = (printed.path() / "err").string();
+  const std::string command = "cd '" + folder.path().string() + "' && " + environment +
+                              " " DMA_EMULATOR " '" DMA_BINARY_DIR "/" + program + "' " + arguments + " >'" + out + "' 2>'" + err +
+                              "' </dev/null";
+  const int status = std::system(command.c_str());
+  return {exit_code_of(status), contents(out), contents(err)};
+}
+
+void check_named_refused(const std::string& program, const TemporaryFolder& folder, const std::string& arguments, const std::string& expected) {
+  INFO(arguments);
+  const auto before = folder.files();
+  const auto outcome = run_named(program, folder, arguments, "");
+  CHECK(outcome.exit_code == 2);
+  CHECK(outcome.output == "");
+  CHECK_MESSAGE(outcome.errors.find(expected) != std::string::npos, outcome.errors);
+  CHECK(outcome.errors.starts_with(program + ": "));
+  CHECK(std::ranges::count(outcome.errors, '\n') == 1);
+  CHECK(outcome.errors.ends_with('\n'));
+  CHECK(folder.files() == before);
+}
+
+pid_t start_named(const char* program, const TemporaryFolder& folder, const std::vector<std::string>& arguments) {
+  const pid_t process = fork();
+  if (process != 0) return process;
+  if (chdir(folder.path().c_str()) != 0) _exit(127);
+  const int nowhere = open("/dev/null", O_RDWR);
+  for (const int stream : {0, 1, 2}) dup2(nowhere, stream);
+  std::vector<char*> pointers;
+  if (DMA_EMULATOR[0] != '\0') pointers.push_back(const_cast<char*>(DMA_EMULATOR));
+  pointers.push_back(const_cast<char*>(program));
+  for (const std::string& argument : arguments) pointers.push_back(const_cast<char*>(argument.c_str()));
+  pointers.push_back(nullptr);
+  execvp(pointers[0], pointers.data());
+  _exit(127);
+}
+
 }  // namespace
 
 TemporaryFolder::TemporaryFolder() {
@@ -56,41 +94,22 @@ std::vector<std::string> TemporaryFolder::files() const {
 }
 
 Outcome run_dma(const TemporaryFolder& folder, const std::string& arguments, const std::string& environment) {
-  const TemporaryFolder printed;
-  const std::string out = (printed.path() / "out").string(), err = (printed.path() / "err").string();
-  const std::string command = "cd '" + folder.path().string() + "' && " + environment +
-                              " " DMA_EMULATOR " '" DMA_BINARY_DIR "/dma' " + arguments + " >'" + out + "' 2>'" + err +
-                              "' </dev/null";
-  const int status = std::system(command.c_str());
-  return {exit_code_of(status), contents(out), contents(err)};
+  return run_named("dma", folder, arguments, environment);
 }
+Outcome run_lab(const TemporaryFolder& folder, const std::string& arguments) { return run_named("dma-lab", folder, arguments, ""); }
 
 void check_refused(const TemporaryFolder& folder, const std::string& arguments, const std::string& expected) {
-  INFO(arguments);
-  const auto before = folder.files();
-  const auto outcome = run_dma(folder, arguments);
-  CHECK(outcome.exit_code == 2);
-  CHECK(outcome.output == "");
-  CHECK_MESSAGE(outcome.errors.find(expected) != std::string::npos, outcome.errors);
-  CHECK(outcome.errors.starts_with("dma: "));
-  CHECK(std::ranges::count(outcome.errors, '\n') == 1);
-  CHECK(outcome.errors.ends_with('\n'));
-  CHECK(folder.files() == before);
+  check_named_refused("dma", folder, arguments, expected);
+}
+void check_lab_refused(const TemporaryFolder& folder, const std::string& arguments, const std::string& expected) {
+  check_named_refused("dma-lab", folder, arguments, expected);
 }
 
 pid_t start_dma(const TemporaryFolder& folder, const std::vector<std::string>& arguments) {
-  const pid_t process = fork();
-  if (process != 0) return process;
-  if (chdir(folder.path().c_str()) != 0) _exit(127);
-  const int nowhere = open("/dev/null", O_RDWR);
-  for (const int stream : {0, 1, 2}) dup2(nowhere, stream);
-  std::vector<char*> pointers;
-  if (DMA_EMULATOR[0] != '\0') pointers.push_back(const_cast<char*>(DMA_EMULATOR));
-  pointers.push_back(const_cast<char*>(DMA_BINARY_DIR "/dma"));
-  for (const std::string& argument : arguments) pointers.push_back(const_cast<char*>(argument.c_str()));
-  pointers.push_back(nullptr);
-  execvp(pointers[0], pointers.data());
-  _exit(127);
+  return start_named(DMA_BINARY_DIR "/dma", folder, arguments);
+}
+pid_t start_lab(const TemporaryFolder& folder, const std::vector<std::string>& arguments) {
+  return start_named(DMA_BINARY_DIR "/dma-lab", folder, arguments);
 }
 
 int finish(pid_t process) {

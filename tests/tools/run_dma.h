@@ -35,11 +35,16 @@ struct Outcome {
 // Runs `dma <arguments>` in the folder; the arguments are read by a shell. What it prints does not stay in the folder.
 Outcome run_dma(const TemporaryFolder& folder, const std::string& arguments, const std::string& environment = "");
 
+// The same of `dma-lab`.
+Outcome run_lab(const TemporaryFolder& folder, const std::string& arguments);
+
 // Refused as a wrong request is: exit code 2, one line on the error stream that says this, and no file more or less.
 void check_refused(const TemporaryFolder& folder, const std::string& arguments, const std::string& expected);
+void check_lab_refused(const TemporaryFolder& folder, const std::string& arguments, const std::string& expected);
 
 // Starts it without waiting, printing nowhere; finish() waits for the exit code.
 pid_t start_dma(const TemporaryFolder& folder, const std::vector<std::string>& arguments);
+pid_t start_lab(const TemporaryFolder& folder, const std::vector<std::string>& arguments);
 int finish(pid_t process);
 
 }  // namespace dma::testing

@@ -4,7 +4,7 @@
 
 #include "engine/support/independent.h"
 #include "engine/support/pair.h"
-#include "factors/leaky_relu.h"
+#include "factors/arithmetic/leaky_relu.h"
 #include "tools/bench/mean_log_density.h"
 
 namespace dma::bench {

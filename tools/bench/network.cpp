@@ -1,11 +1,11 @@
 // One epoch of Bayesian neural networks, with the log-likelihood of all rows after it on both sides, next to plain loops.
 #include <cmath>
 
-#include "models/bnn.h"
+#include "models/network/bnn.h"
 #include "tools/bench/comparison.h"
-#include "tools/validation/paper_tasks.h"
 #include "tools/bench/network_case.h"
 #include "tools/bench/plain_network.h"
+#include "tools/dma/io/paper_tasks.h"
 
 namespace dma::bench {
 

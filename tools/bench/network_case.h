@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "models/bnn.h"
-#include "tools/baselines/adam.h"
+#include "models/network/bnn.h"
 #include "tools/bench/hand_network.h"
-#include "tools/validation/paper_tasks.h"
+#include "tools/dma/io/paper_tasks.h"
+#include "tools/experiments/baselines/adam.h"
 
 namespace dma::bench {
 

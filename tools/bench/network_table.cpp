@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "tools/validation/thread_seconds.h"
+#include "tools/experiments/paper/thread_seconds.h"
 
 namespace dma::bench {
 

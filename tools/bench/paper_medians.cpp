@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "tools/validation/paper_run.h"
+#include "tools/experiments/paper/paper_run.h"
 
 namespace dma::bench {
 

@@ -5,7 +5,7 @@
 
 #include "engine/support/independent.h"
 #include "engine/support/pair.h"
-#include "tools/validation/thread_seconds.h"
+#include "tools/experiments/paper/thread_seconds.h"
 
 namespace dma::bench {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "factors/leaky_relu.h"
+#include "factors/arithmetic/leaky_relu.h"
 #include "tools/bench/mean_log_density.h"
 
 namespace dma::bench {
@@ -69,7 +69,7 @@ void PlainNetwork::forward(const double* input) {
   }
 }
 
-// Prop. 3.2 for a row of weights and the activations it meets: see factors/inner_product.h.
+// Prop. 3.2 for a row of weights and the activations it meets: see factors/arithmetic/inner_product.h.
 void PlainNetwork::backward_row(Layer& layer, std::size_t i, bool first_layer) {
   const std::size_t first = i * layer.columns;
   const double *const w_mean = layer.mean.data() + first, *const w_variance = layer.variance.data() + first;

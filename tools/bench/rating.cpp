@@ -7,7 +7,7 @@
 #include "engine/compile/compile.h"
 #include "engine/run/run.h"
 #include "factors/standard_registry.h"
-#include "models/rating_graph.h"
+#include "models/games/rating_graph.h"
 #include "tools/bench/comparison.h"
 
 namespace dma::bench {

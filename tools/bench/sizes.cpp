@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "tools/bench/network_case.h"
-#include "tools/validation/thread_seconds.h"
+#include "tools/experiments/paper/thread_seconds.h"
 
 namespace dma::bench {
 

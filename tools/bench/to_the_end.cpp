@@ -8,7 +8,7 @@
 #include <optional>
 
 #include "tools/bench/network_case.h"
-#include "tools/validation/thread_seconds.h"
+#include "tools/experiments/paper/thread_seconds.h"
 
 namespace dma::bench {
 

@@ -5,10 +5,10 @@
 
 #include "engine/support/error.h"
 #include "engine/support/text.h"
-#include "models/bnn_check.h"
-#include "models/classifier_file.h"
-#include "tools/dma/classifier_summary.h"
-#include "tools/dma/fit_settings.h"
+#include "models/files/classifier_file.h"
+#include "models/network/bnn_check.h"
+#include "tools/dma/fit/classifier_summary.h"
+#include "tools/dma/fit/fit_settings.h"
 #include "tools/python/tables.h"
 
 namespace dma::python {

@@ -1,4 +1,4 @@
-// Models written as expressions (models/expressions.h), as methods of Graph: g.product(x, y).
+// Models written as expressions (models/graphs/expressions.h), as methods of Graph: g.product(x, y).
 #include "tools/python/handles.h"
 
 namespace dma::python {

@@ -5,8 +5,8 @@
 #include "engine/inspect/dot.h"
 #include "engine/support/error.h"
 #include "factors/standard_registry.h"
-#include "models/expressions.h"
-#include "models/graph_file.h"
+#include "models/graphs/expressions.h"
+#include "models/graphs/graph_file.h"
 #include "tools/python/handles.h"
 
 namespace dma::python {

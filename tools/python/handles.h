@@ -7,7 +7,7 @@
 #include "engine/graph/graph.h"
 #include "engine/kinds/registry.h"
 #include "engine/run/state.h"
-#include "models/expressions.h"
+#include "models/graphs/expressions.h"
 #include "tools/python/bindings.h"
 
 namespace dma::python {

@@ -8,8 +8,8 @@
 
 #include "engine/certify/certify.h"
 #include "engine/support/error.h"
-#include "factors/from_function.h"
-#include "factors/from_log_density.h"
+#include "factors/authoring/from_function.h"
+#include "factors/authoring/from_log_density.h"
 #include "tools/python/handles.h"
 
 namespace dma::python {

@@ -2,7 +2,7 @@
 #include <string_view>
 
 #include "engine/support/error.h"
-#include "tools/dma/version.h"
+#include "tools/dma/help/version.h"
 #include "tools/python/bindings.h"
 
 namespace dma::python {

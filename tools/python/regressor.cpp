@@ -2,15 +2,15 @@
 #include <pybind11/stl.h>
 
 #include "engine/support/error.h"
-#include "models/bnn_file.h"
-#include "models/choose.h"
-#include "tools/dma/fit_check.h"
-#include "tools/dma/fit_settings.h"
-#include "tools/dma/model_summary.h"
-#include "tools/dma/prediction_table.h"
-#include "tools/dma/read_file.h"
-#include "tools/dma/saved_fit.h"
-#include "tools/dma/write_file.h"
+#include "models/files/bnn_file.h"
+#include "models/network/choose.h"
+#include "tools/dma/fit/fit_check.h"
+#include "tools/dma/fit/fit_settings.h"
+#include "tools/dma/fit/model_summary.h"
+#include "tools/dma/fit/prediction_table.h"
+#include "tools/dma/fit/saved_fit.h"
+#include "tools/dma/io/read_file.h"
+#include "tools/dma/io/write_file.h"
 #include "tools/python/tables.h"
 
 namespace dma::python {

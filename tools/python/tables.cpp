@@ -7,7 +7,7 @@
 
 #include "engine/support/error.h"
 #include "engine/support/text.h"
-#include "tools/dma/idle_columns.h"
+#include "tools/dma/fit/idle_columns.h"
 
 namespace dma::python {
 

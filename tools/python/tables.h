@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "tools/dma/training_data.h"
+#include "tools/dma/fit/training_data.h"
 #include "tools/python/bindings.h"
 
 namespace dma::python {

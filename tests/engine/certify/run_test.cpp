@@ -9,7 +9,7 @@
 #include "engine/certify/run_certificate.h"
 #include "engine/compile/compile.h"
 #include "engine/run/run.h"
-#include "factors/leaky_relu.h"
+#include "factors/arithmetic/leaky_relu.h"
 #include "factors/standard_registry.h"
 #include "schedules/forward_backward.h"
 

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <functional>
 
-#include "factors/leaky_relu.h"
+#include "factors/arithmetic/leaky_relu.h"
 #include "factors/standard_registry.h"
 
 namespace dma {

@@ -7,8 +7,8 @@
 
 #include "engine/certify/certify.h"
 #include "engine/certify/curve.h"
-#include "factors/from_function.h"
-#include "factors/greater_than.h"
+#include "factors/authoring/from_function.h"
+#include "factors/likelihoods/greater_than.h"
 #include "factors/standard_registry.h"
 
 namespace dma {

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "engine/compile/compile.h"
-#include "engine/support/error.h"
 #include "engine/run/run.h"
+#include "engine/support/error.h"
 #include "factors/standard_registry.h"
 #include "schedules/flooding.h"
 #include "schedules/forward_backward.h"

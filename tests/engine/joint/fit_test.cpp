@@ -5,8 +5,8 @@
 #include <boost/random/normal_distribution.hpp>
 
 #include "engine/support/error.h"
-#include "factors/from_function.h"
-#include "factors/from_log_density.h"
+#include "factors/authoring/from_function.h"
+#include "factors/authoring/from_log_density.h"
 #include "tests/engine/joint/joint_models.h"
 
 namespace {

@@ -3,7 +3,7 @@
 
 #include "engine/run/evidence.h"
 #include "engine/support/error.h"
-#include "factors/from_function.h"
+#include "factors/authoring/from_function.h"
 #include "tests/engine/joint/joint_models.h"
 #include "tests/oracles/dense_rows.h"
 

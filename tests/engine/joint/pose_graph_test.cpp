@@ -6,7 +6,7 @@
 #include <boost/random/normal_distribution.hpp>
 #include <numbers>
 
-#include "factors/from_function.h"
+#include "factors/authoring/from_function.h"
 #include "tests/engine/joint/joint_models.h"
 
 namespace {

@@ -3,7 +3,7 @@
 
 #include <Eigen/Dense>
 
-#include "factors/normal.h"
+#include "factors/authoring/normal.h"
 #include "tests/engine/joint/joint_models.h"
 #include "tests/oracles/quadrature.h"
 

@@ -3,7 +3,7 @@
 
 #include <Eigen/Dense>
 
-#include "factors/from_function.h"
+#include "factors/authoring/from_function.h"
 #include "tests/engine/joint/joint_models.h"
 
 namespace {

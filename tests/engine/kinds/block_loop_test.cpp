@@ -8,12 +8,12 @@
 #include <limits>
 #include <vector>
 
-#include "factors/add.h"
-#include "factors/copy.h"
-#include "factors/leaky_relu.h"
-#include "factors/log_copy.h"
-#include "factors/product.h"
-#include "factors/sum.h"
+#include "factors/arithmetic/add.h"
+#include "factors/arithmetic/copy.h"
+#include "factors/arithmetic/leaky_relu.h"
+#include "factors/arithmetic/log_copy.h"
+#include "factors/arithmetic/product.h"
+#include "factors/arithmetic/sum.h"
 #include "tests/oracles/messages_agree.h"
 #include "tests/oracles/random_messages.h"
 

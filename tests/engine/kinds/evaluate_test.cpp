@@ -3,7 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "engine/support/error.h"
-#include "factors/product.h"
+#include "factors/arithmetic/product.h"
 #include "factors/standard_registry.h"
 
 namespace dma {

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <vector>
 
-#include "factors/from_function.h"
+#include "factors/authoring/from_function.h"
 #include "factors/standard_registry.h"
 
 namespace {

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "engine/learn/learn.h"
-#include "factors/log_normal.h"
 #include "engine/support/error.h"
+#include "factors/families/log_normal.h"
 #include "factors/standard_registry.h"
 #include "schedules/forward_backward.h"
 

@@ -4,7 +4,7 @@
 
 #include "engine/compile/compile.h"
 #include "engine/run/run.h"
-#include "factors/product.h"
+#include "factors/arithmetic/product.h"
 #include "factors/standard_registry.h"
 #include "schedules/forward_backward.h"
 #include "tests/oracles/messages_agree.h"

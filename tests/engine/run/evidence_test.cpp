@@ -10,7 +10,7 @@
 #include "engine/joint/joint.h"
 #include "engine/run/run.h"
 #include "engine/support/error.h"
-#include "factors/normal.h"
+#include "factors/authoring/normal.h"
 #include "factors/standard_registry.h"
 #include "schedules/flooding.h"
 #include "schedules/forward_backward.h"

@@ -11,8 +11,9 @@ import pandas as pd
 import pytest
 
 
-def run_dma(*arguments: object) -> str:
-    done = subprocess.run([os.environ["DMA_PROGRAM"], *map(str, arguments)], capture_output=True, text=True)
+def run_dma(*arguments: object, program: str = "dma") -> str:
+    path = os.environ["DMA_PROGRAM" if program == "dma" else "DMA_LAB"]
+    done = subprocess.run([path, *map(str, arguments)], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     return done.stdout
 

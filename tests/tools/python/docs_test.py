@@ -1,4 +1,4 @@
-"""What the pages show besides C++ (tests/docs_test.cpp has that): Python runs, graphs can be read, commands exist and run, paths lead
+"""What the pages show besides C++ (tests/tools/docs/docs_test.cpp has that): Python runs, graphs can be read, commands exist and run, paths lead
 somewhere, and the site is built."""
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from conftest import run_dma
 
 SOURCE = Path(os.environ["DMA_SOURCE_DIR"])
 PAGES = [SOURCE / "README.md", *sorted((SOURCE / "tools/docs").glob("*.md"))]
-MINUTES = {"reproduce", "certify", "classify", "uci"}  # commands that are not run, only looked up
+MINUTES = {"certify"}  # not run, only looked up; so is all of dma-lab
 
 
 def fences(language: str) -> list[tuple[str, str]]:
@@ -60,14 +60,14 @@ def shell_commands() -> list[list[str]]:
 
 
 @functools.cache
-def help_of(*command: str) -> str:
-    return run_dma(*command, "--help")
+def help_of(program: str, *command: str) -> str:
+    return run_dma(*command, "--help", program=program)
 
 
 def check_command(line: str) -> None:
     """Every command and every option of a line is one that its --help lists."""
-    words = words_of(line)[1:]
-    command: list[str] = []
+    program, *words = words_of(line)
+    command: list[str] = [program.removeprefix("build/")]
     while words and "SUBCOMMAND" in help_of(*command) and not words[0].startswith("-"):
         assert re.search(rf"^  {re.escape(words[0])} ", help_of(*command), flags=re.MULTILINE), f"{line}: no command {words[0]}"
         command.append(words.pop(0))
@@ -101,24 +101,25 @@ def test_graphs_in_json_can_be_read_and_solved() -> None:
 
 def test_commands_and_options_exist() -> None:
     shown = [shlex.join(words) for words in shell_commands()]
-    lines = [line for line in [*shown, *inline(r"(build/)?dma [a-z]")] if re.match(r"(build/)?dma ", line)]
+    lines = [line for line in [*shown, *inline(r"(build/)?dma(-lab)? [a-z]")] if re.match(r"(build/)?dma(-lab)? ", line)]
     assert len(lines) > 20
     for line in lines:
         check_command(line)
 
 
 def test_examples_of_the_help_name_options_that_exist() -> None:
-    names = re.findall(r"^  ([a-z]+) ", help_of().split("Subcommands:")[1].split("Example:")[0], flags=re.MULTILINE)
-    assert len(names) >= 17
-    for name in names:
-        examples = re.findall(r"^  (dma .*)$", help_of(name), flags=re.MULTILINE)
-        assert examples, name
-        for example in examples:
-            check_command(example.split(" | ")[0].split(" > ")[0])
+    for program, least in ("dma", 11), ("dma-lab", 6):
+        names = re.findall(r"^  ([a-z]+) ", help_of(program).split("Subcommands:")[1].split("Example:")[0], flags=re.MULTILINE)
+        assert len(names) >= least
+        for name in names:
+            examples = re.findall(rf"^  ({program} .*)$", help_of(program, name), flags=re.MULTILINE)
+            assert examples, name
+            for example in examples:
+                check_command(example.split(" | ")[0].split(" > ")[0])
 
 
 def test_scripts_exist_and_know_their_options() -> None:
-    for words in [*shell_commands(), *map(str.split, inline(r"tools/[a-z]+( |$)"))]:
+    for words in [*shell_commands(), *map(str.split, inline(r"tools/[a-z/]+( |$)"))]:
         if not words[0].startswith("tools/") or (SOURCE / words[0]).is_dir():
             continue
         assert os.access(SOURCE / words[0], os.X_OK), words

@@ -6,7 +6,7 @@
 #include <numbers>
 
 #include "engine/learn/joint/class_posterior.h"
-#include "models/network_rows.h"
+#include "models/network/network_rows.h"
 #include "tests/oracles/random_matrices.h"
 
 namespace {

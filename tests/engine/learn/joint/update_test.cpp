@@ -6,7 +6,7 @@
 
 #include "engine/learn/joint/posterior.h"
 #include "engine/support/error.h"
-#include "models/network_rows.h"
+#include "models/network/network_rows.h"
 
 namespace {
 

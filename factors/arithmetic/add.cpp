@@ -1,0 +1,42 @@
+#include "factors/arithmetic/add.h"
+
+#include "engine/support/independent.h"
+
+namespace dma {
+
+namespace {
+
+// N(mean_b + sign mean_a, variance_a + variance_b) with one division:
+//
+//   rho = rho_a rho_b / (rho_a + rho_b)      tau = (rho_a tau_b + sign rho_b tau_a) / (rho_a + rho_b)
+//
+// False if a message is not proper, or a product leaves the range of double.
+bool combine(const SlotBlock& block, double sign) {
+  const double *const a_tau = block.tau_of(0), *const a_rho = block.rho_of(0), *const b_tau = block.tau_of(1),
+               *const b_rho = block.rho_of(1);
+  double *const tau = block.tau, *const rho = block.rho;
+  std::int64_t bad = 0;
+  DMA_INDEPENDENT
+  for (std::size_t i = 0; i < block.slots; ++i) {
+    const double inverse = 1 / (a_rho[i] + b_rho[i]), share = a_rho[i] * inverse;
+    const double t = share * b_tau[i] + sign * (b_rho[i] * inverse) * a_tau[i], r = share * b_rho[i];
+    tau[i] = t;
+    rho[i] = r;
+    bad += ((r > 0) & (r < kInfinity) & (std::abs(t) < kInfinity)) ? 0 : 1;
+  }
+  return bad == 0;
+}
+
+}  // namespace
+
+bool Add::block_to_z(const SlotBlock& block) { return combine(block, 1); }
+bool Add::block_to_term(const SlotBlock& block) { return combine(block, -1); }
+
+void Add::linear_view(const LinearCall& call) {
+  const double *const x = call.input(0), *const y = call.input(1);
+  for (std::size_t s = 0; s < call.slots; ++s) call.value[s] = x[s] + y[s];
+  call.no_variance_gains();
+  if (call.gains != nullptr) std::fill_n(call.gains, 2 * call.slots, 1.0);
+}
+
+}  // namespace dma

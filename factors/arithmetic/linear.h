@@ -1,0 +1,35 @@
+// y = A x + b between arrays, with numbers A and b: one slot for each y, its terms all of x. Messages are those of a
+// weighted sum (sum.h), exact; the matrix stands row after row.
+//
+//   g.factor("linear", {column(x), y}, {{"A", {1.0, 2.0, 0.0, 3.0}}, {"b", {0.5, -0.5}}});      // two x, two y
+#pragma once
+
+#include "factors/arithmetic/affine.h"
+#include "factors/arithmetic/sum.h"
+
+namespace dma {
+
+struct Linear {
+  struct Parameters {
+    std::span<const double> row;
+    double b;
+    static Parameters bind(const ParameterRow& p) { return {p.terms(0), p.number(1)}; }
+  };
+
+  // The row's numbers, and b as the last one.
+  static double value(std::span<const double> x, std::span<const double> parameters) {
+    return Sum::value(x, parameters.first(x.size())) + parameters.back();
+  }
+
+  static Gaussian to_y(std::span<const Gaussian> x, Parameters p) { return shifted(Sum::to_total(x, p.row), p.b); }
+  static void to_x(std::span<const Gaussian> x, const Gaussian& y, Parameters p, std::span<Gaussian> out) {
+    Sum::to_terms(x, shifted(y, -p.b), p.row, out);
+  }
+
+  static void linear_view(const LinearCall& call) {
+    Sum::linear_view(call);
+    for (std::size_t s = 0; s < call.slots; ++s) call.value[s] += call.parameter_row(s).number(1);
+  }
+};
+
+}  // namespace dma

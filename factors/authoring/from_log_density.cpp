@@ -1,0 +1,139 @@
+#include "factors/authoring/from_log_density.h"
+
+#include <algorithm>
+#include <array>
+#include <boost/container/static_vector.hpp>
+
+#include "engine/support/error.h"
+#include "factors/authoring/slot_parameters.h"
+#include "factors/authoring/tilted_product.h"
+
+namespace dma {
+
+namespace {
+
+constexpr std::size_t kMostValues = 4;
+
+// A density whose values are known on some ports and Gaussian on others, the free ones.
+class DensityOfArrivals {
+ public:
+  DensityOfArrivals(const PortDensity& density, std::span<const Gaussian> arrivals, std::span<const double> parameters)
+      : density_(density), arrivals_(arrivals), parameters_(parameters) {
+    for (std::size_t p = 0; p < arrivals.size(); ++p) {
+      values_[p] = arrivals[p].mean();
+      if (!arrivals[p].is_point()) free_.push_back(p);
+    }
+  }
+
+  // Of the free port `target`, which comes first.
+  Tilted tilt_towards(std::size_t target) {
+    for (std::size_t i = 0; i < free_.size(); ++i)
+      if (free_[i] == target) std::swap(free_[i], free_[0]);
+    std::array<std::array<double, kMostValues>, kMostFree> hints;
+    std::array<std::span<const double>, kMostFree> hint_spans;
+    for (std::size_t i = 0; i < free_.size(); ++i) hint_spans[i] = find_hints(arrivals_[free_[i]], hints[i]);
+    const auto log_density = [&](const double* t) {
+      for (std::size_t i = 0; i < free_.size(); ++i) {
+        const Gaussian& g = arrivals_[free_[i]];
+        values_[free_[i]] = g.mean() + t[i] * g.sd();
+      }
+      return at_values();
+    };
+    if (free_.size() > 1) return tilt_first(log_density, free_.size(), hint_spans.data());
+    return tilt([&](double t) { return log_density(&t); }, hint_spans[0]);
+  }
+  double at_values() const { return density_({values_.data(), arrivals_.size()}, parameters_); }
+
+  bool any_uniform() const {
+    return std::ranges::any_of(arrivals_, [](const Gaussian& g) { return g.is_uniform(); });
+  }
+  std::span<const std::size_t> free() const { return {free_.data(), free_.size()}; }
+
+ private:
+  // What is known elsewhere is often near: y itself for an additive noise; and 0.
+  std::span<const double> find_hints(const Gaussian& g, std::array<double, kMostValues>& hints) const {
+    std::size_t count = 0;
+    hints[count++] = -g.mean() / g.sd();
+    for (const Gaussian& other : arrivals_)
+      if (other.is_point() && count < hints.size()) hints[count++] = (other.mean() - g.mean()) / g.sd();
+    return {hints.data(), count};
+  }
+
+  const PortDensity& density_;
+  std::span<const Gaussian> arrivals_;
+  std::span<const double> parameters_;
+  std::array<double, kMostValues> values_{};
+  boost::container::static_vector<std::size_t, kMostValues> free_;
+};
+
+struct TiltedMessage {
+  std::shared_ptr<const PortDensity> density;
+  std::size_t latent, target, parameter_count;
+
+  GaussianOrFallback operator()(std::span<const Gaussian> arrivals, const SlotParameters& p) const {
+    const ParameterNumbers parameters(p, parameter_count);
+    DensityOfArrivals arrived(*density, arrivals, parameters.span());
+    const bool is_unknown = std::ranges::any_of(arrived.free(), [&](std::size_t port) { return port >= latent; });
+    if (arrived.any_uniform() || is_unknown || !arrivals[target].is_proper())
+      return GaussianOrFallback(Gaussian::uniform());
+    return tilted_message(arrived.tilt_towards(target), arrivals[target]);
+  }
+};
+
+template <std::size_t... i>
+void add_message(Kind& kind, const TiltedMessage& message, std::index_sequence<i...>) {
+  kind.message(
+      "ep", kind.ports()[message.target].name,
+      [message](const GaussianAt<i>&... g, SlotParameters p) {
+        return message(std::array<Gaussian, sizeof...(i)>{g...}, p);
+      },
+      from(kind.ports()[i].name...));
+}
+
+}  // namespace
+
+Kind factor_from_log_density(std::string name, const std::vector<std::string>& ports, std::size_t latent,
+                             PortDensity log_density, std::string summary, std::vector<ParameterSpec> parameters) {
+  if (ports.empty() || ports.size() > kMostValues || latent < 1 || latent > std::min(ports.size(), kMostFree))
+    fail(
+        "kind '{}': a log density of {} ports, {} of them latent; one to {} ports are expected, one to {} of them "
+        "latent",
+        name, ports.size(), latent, kMostValues, kMostFree);
+  Kind kind(std::move(name), std::move(summary));
+  for (std::size_t p = 0; p < ports.size(); ++p)
+    if (p + 1 < ports.size() || p == 0)
+      kind.input(ports[p]);
+    else
+      kind.output(ports[p]);
+  add_parameters(kind, parameters);
+  const auto density = std::make_shared<const PortDensity>(std::move(log_density));
+  kind.log_density(*density);
+  kind.log_integral([density](std::span<const Natural> arrivals, std::span<const double> p) {
+    std::array<Gaussian, kMostValues> gaussians;
+    for (std::size_t i = 0; i < arrivals.size(); ++i) gaussians[i] = Gaussian(arrivals[i]);
+    DensityOfArrivals arrived(*density, {gaussians.data(), arrivals.size()}, p);
+    if (arrived.any_uniform()) return 0.0;
+    if (arrived.free().empty()) return arrived.at_values();
+    const Tilted tilted = arrived.tilt_towards(arrived.free().front());
+    return tilted.found ? tilted.log_mass : -kInfinity;
+  });
+  for (std::size_t target = 0; target < latent; ++target) {
+    const TiltedMessage message{density, latent, target, parameters.size()};
+    switch (ports.size()) {
+      case 1:
+        add_message(kind, message, std::make_index_sequence<1>());
+        break;
+      case 2:
+        add_message(kind, message, std::make_index_sequence<2>());
+        break;
+      case 3:
+        add_message(kind, message, std::make_index_sequence<3>());
+        break;
+      default:
+        add_message(kind, message, std::make_index_sequence<4>());
+    }
+  }
+  return kind;
+}
+
+}  // namespace dma

@@ -1,0 +1,125 @@
+#include "factors/authoring/peaks.h"
+
+#include <algorithm>
+
+namespace dma {
+
+namespace {
+
+// Relative to the highest peak, exp(-40) = 4e-18 is below rounding.
+constexpr double kNegligible = 40;
+// The panels next to a top end where the weight has fallen by two standard deviations' worth.
+constexpr double kShoulder = 2;
+constexpr int kMostSteps = 200;
+
+}  // namespace
+
+Peak peak_at(const LogFactor& log_weight, double at) {
+  constexpr double kResolved = 0.1, kFirstStep = 1, kShorter = 0.25;
+  constexpr int kShortenings = 30;  // to 1e-18
+  const double height = log_weight(at);
+  const auto bracket = [&](double side) {
+    double step = kFirstStep;
+    for (int i = 0; i < kShortenings && !(log_weight(at + side * step) > height - kResolved); ++i) step *= kShorter;
+    return at + side * step;
+  };
+  return {at, height, bracket(-1), bracket(1)};
+}
+
+void keep_visible(Peaks& peaks) {
+  double top = -kInfinity;
+  for (const Peak& peak : peaks) top = std::max(top, peak.height);
+  const auto is_nothing = [&](const Peak& peak) { return peak.height < top - kNegligible; };
+  peaks.erase(std::remove_if(peaks.begin(), peaks.end(), is_nothing), peaks.end());
+}
+
+Tops falling_roots(std::span<const double> coefficients, double low, double high) {
+  constexpr int kHalvings = 70;
+  Tops ends, roots;
+  // From the last derivative but one, which is linear, up to the polynomial itself.
+  for (std::size_t degree = 1; degree < coefficients.size(); ++degree) {
+    const std::size_t order = coefficients.size() - 1 - degree;  // of the derivative
+    const auto value = [&](double s) {
+      double sum = 0;
+      for (std::size_t k = coefficients.size(); k-- > order;) {
+        double c = coefficients[k];
+        for (std::size_t i = 0; i < order; ++i) c *= static_cast<double>(k - i);
+        sum = sum * s + c;
+      }
+      return sum;
+    };
+    ends.assign(roots.begin(), roots.end());
+    ends.insert(ends.begin(), low);
+    ends.push_back(high);
+    roots.clear();
+    for (std::size_t i = 0; i + 1 < ends.size(); ++i) {
+      double a = std::asinh(ends[i]), b = std::asinh(ends[i + 1]);
+      const bool is_falling = value(ends[i]) > 0;
+      if (is_falling == (value(ends[i + 1]) > 0)) continue;
+      // Numbers of whatever size and sign are halved in the coordinate asinh(s).
+      for (int halving = 0; halving < kHalvings; ++halving) {
+        const double middle = 0.5 * (a + b);
+        ((value(std::sinh(middle)) > 0) == is_falling ? a : b) = middle;
+      }
+      if (is_falling || order > 0) roots.push_back(std::sinh(0.5 * (a + b)));
+    }
+  }
+  return roots;
+}
+
+PeakedIntegral::PeakedIntegral(const LogFactor& log_weight, const Peaks& peaks, double tolerance)
+    : log_weight_(log_weight),
+      highest_(*std::ranges::max_element(peaks, {}, &Peak::height)),
+      tolerance_(tolerance),
+      centre_(highest_.at) {
+  Breaks breaks;
+  for (std::size_t i = 0; i < peaks.size(); ++i) {
+    const Peak& peak = peaks[i];
+    if (breaks.size() < breaks.capacity()) breaks.push_back(peak.at);
+    add_breaks(peak, peak.left - peak.at, i > 0 ? peaks[i - 1].at : -kInfinity, breaks);
+    add_breaks(peak, peak.right - peak.at, i + 1 < peaks.size() ? peaks[i + 1].at : kInfinity, breaks);
+  }
+  std::ranges::sort(breaks);
+  double mass = 0, first = 0, second = 0;
+  for (std::size_t i = 0; i + 1 < breaks.size(); ++i)
+    for (const auto& p : panels_.emplace_back(value(), breaks[i], breaks[i + 1]).points) {
+      const double share = p.kronrod * p.value, off = p.x - highest_.at;
+      mass += share, first += share * off, second += share * off * off;
+    }
+  const double off = first / mass, square = second / mass - off * off;
+  centre_ += off;
+  per_square_ = square > 0 ? 1 / square : 0;
+  for (const auto& panel : panels_) whole_ += panel.estimate(size()).value;
+}
+
+// Where the weight ends between a point inside of its support and one outside: a panel that reached beyond might miss it.
+double PeakedIntegral::end_of_support(double inside, double outside) const {
+  constexpr int kHalvings = 60;
+  for (int i = 0; i < kHalvings; ++i) {
+    const double middle = 0.5 * (inside + outside);
+    (log_weight(middle) == -kInfinity ? outside : inside) = middle;
+  }
+  return inside;
+}
+
+// The ends of the panels on one side of a peak, up to where nothing is left or the next peak's begin.
+void PeakedIntegral::add_breaks(const Peak& peak, double step, double limit, Breaks& breaks) const {
+  const double side = step < 0 ? -1 : 1;
+  const double least = 1e-15 * (1 + std::abs(peak.at));
+  if (std::abs(step) < least) step = side * least;
+  bool is_shoulder = false;
+  double inside = peak.at;
+  for (int i = 0; i < kMostSteps && breaks.size() < breaks.capacity(); ++i) {
+    const double at = peak.at + step;
+    if (side * at >= side * limit) return;
+    const double height = log_weight(at);
+    if (height == -kInfinity) return breaks.push_back(end_of_support(inside, at));
+    inside = at;
+    is_shoulder |= height < peak.height - kShoulder;
+    if (is_shoulder) breaks.push_back(at);
+    if (height < highest_.height - kNegligible) return;
+    step *= is_shoulder ? 4 : 2;
+  }
+}
+
+}  // namespace dma

@@ -1,0 +1,163 @@
+#include "factors/authoring/tilted.h"
+
+#include <algorithm>
+#include <boost/container/static_vector.hpp>
+#include <cmath>
+#include <limits>
+#include <optional>
+
+#include "factors/authoring/gauss_hermite.h"
+#include "factors/authoring/normal.h"
+
+namespace dma {
+
+namespace {
+
+// A top is known well enough once the weight falls by no more than this (in logarithms) to the ends of its bracket.
+constexpr double kResolved = 0.02;
+constexpr int kMostSteps = 200;
+// The scan: t = sinh(u) for u up to 12, that is 80,000 standard deviations out.
+constexpr int kScanSide = 24;
+constexpr double kScanStep = 0.5;
+constexpr std::size_t kMostHints = 8;
+// How far f is looked at to tell whether it varies at all, and the variation of log f below which 1 / V - 1 would be mostly
+// rounding.
+constexpr double kLooks[] = {1, 3, 8}, kWeak = 1e-7;
+// Of the precision that arrives: what a message has whose own would be negative.
+constexpr double kLeastShare = 1e-6;
+
+class TiltedWeight {
+ public:
+  explicit TiltedWeight(const LogFactor& f) : f_(f) {}
+  double operator()(double t) const {
+    const double log = f_(t) - 0.5 * t * t;
+    return std::isnan(log) ? -kInfinity : log;
+  }
+
+  // From a point no lower than its neighbours at left and right: to the top, by golden section.
+  Peak climb(double left, double at, double right) const {
+    constexpr double kGolden = 0.38196601125010515;
+    double height = (*this)(at), left_height = (*this)(left), right_height = (*this)(right);
+    for (int i = 0; i < kMostSteps && height - std::min(left_height, right_height) > kResolved; ++i) {
+      const bool is_right = right - at > at - left;
+      const double next = is_right ? at + kGolden * (right - at) : at - kGolden * (at - left);
+      if (next == at || next == left || next == right) break;
+      const double next_height = (*this)(next);
+      if (next_height > height) {
+        (is_right ? left : right) = at, (is_right ? left_height : right_height) = height;
+        at = next, height = next_height;
+      } else {
+        (is_right ? right : left) = next, (is_right ? right_height : left_height) = next_height;
+      }
+    }
+    return {at, height, left, right};
+  }
+
+ private:
+  const LogFactor& f_;
+};
+
+Peaks find_peaks(const TiltedWeight& weight, std::span<const double> hints) {
+  boost::container::static_vector<double, 2 * kScanSide + 1 + 3 * kMostHints> points;
+  for (int i = -kScanSide; i <= kScanSide; ++i) points.push_back(std::sinh(kScanStep * i));
+  for (const double hint : hints.first(std::min(hints.size(), kMostHints)))
+    // Far out, one side of it may be cut off, and rounding decides on which side it comes to lie.
+    for (const double beside : {1 - 1e-9, 1.0, 1 + 1e-9})
+      if (std::abs(hint) < 1e150) points.push_back(beside * hint);
+  std::ranges::sort(points);
+  points.erase(std::unique(points.begin(), points.end()), points.end());
+  boost::container::static_vector<double, points.static_capacity> heights;
+  for (const double t : points) heights.push_back(weight(t));
+  Peaks peaks;
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    const bool rises = i == 0 || heights[i] > heights[i - 1],
+               falls = i + 1 == points.size() || heights[i] >= heights[i + 1];
+    if (!rises || !falls || heights[i] == -kInfinity) continue;
+    // Beyond the ends of the scan: as far as it goes up.
+    double left = i > 0 ? points[i - 1] : 2 * points[i] - 1,
+           right = i + 1 < points.size() ? points[i + 1] : 2 * points[i] + 1;
+    double at = points[i];
+    for (int k = 0; i == 0 && k < kMostSteps && weight(left) > weight(at); ++k) right = at, at = left, left *= 2;
+    for (int k = 0; i + 1 == points.size() && k < kMostSteps && weight(right) > weight(at); ++k)
+      left = at, at = right, right *= 2;
+    const Peak peak = weight.climb(left, at, right);
+    if (peaks.size() == kMostPeaks) {
+      const auto lowest = std::ranges::min_element(peaks, {}, &Peak::height);
+      if (lowest->height < peak.height)
+        peaks.erase(lowest);
+      else
+        continue;
+    }
+    peaks.push_back(peak);
+  }
+  keep_visible(peaks);
+  return peaks;
+}
+
+// Where log f hardly varies within the width of phi: with g = f / f(0) - 1, M = E[t g] and 1 - V = M^2 - E[(t^2 - 1) g], both
+// over 1 + E[g].
+std::optional<Tilted> weak_tilt(const LogFactor& f) {
+  const double at_0 = f(0);
+  if (!std::isfinite(at_0)) return {};
+  for (const double look : kLooks) {
+    const double above = f(look) - at_0, below = f(-look) - at_0, odd = 0.5 * (above - below);
+    if (!(odd * odd + std::abs(above + below) < kWeak)) return {};
+  }
+  const GaussHermite& rule = GaussHermite::coarse(2);  // its nodes lie within the looks
+  double mass = 1, first = 0, bent = 0;
+  for (std::size_t i = 0; i < rule.size(); ++i) {
+    const double t = rule.node(i), g = rule.weight(i) * std::expm1(f(t) - at_0);
+    mass += g, first += g * t, bent += g * (t * t - 1);
+  }
+  double mean = first / mass, lost = mean * mean - bent / mass;
+  const double rounding = 16 * std::numeric_limits<double>::epsilon() * std::abs(at_0);
+  if (std::abs(mean) <= rounding) mean = 0;
+  if (std::abs(lost) <= rounding) lost = 0;
+  return Tilted{.found = true,
+                .log_mass = at_0 + std::log(mass),
+                .mean = mean,
+                .tau = mean / (1 - lost),
+                .rho = lost / (1 - lost)};
+}
+
+}  // namespace
+
+Tilted tilt(const LogFactor& log_f, std::span<const double> hints, double tolerance) {
+  if (const auto weak = weak_tilt(log_f)) return *weak;
+  const TiltedWeight weight(log_f);
+  const Peaks peaks = find_peaks(weight, hints);
+  if (peaks.empty()) return {};
+  const LogFactor log_weight(weight);
+  PeakedIntegral integral(log_weight, peaks, tolerance);
+  const Peak& highest = integral.highest();
+  const double top = highest.height, centre = integral.centre();
+  if (!std::isfinite(top)) return {};
+  double mass = 0, first = 0, second = 0;
+  integral.for_each_node([&](double t, double share) {
+    const double off = t - centre;
+    mass += share, first += share * off, second += share * off * off;
+  });
+  const double off = first / mass;
+  double mean = centre + off, variance = second / mass - off * off;
+  // Narrower than numbers of its size can tell: at the top, as narrow as they can.
+  const double finest = 4 * std::numeric_limits<double>::epsilon() * std::abs(highest.at);
+  double log_mass = top + std::log(mass * normal::kInverseSqrtTwoPi);
+  if (!(variance > finest * finest) || !std::isfinite(variance) || !std::isfinite(mean)) {
+    if (finest == 0) return {};
+    mean = highest.at, variance = finest * finest, log_mass = top + std::log(finest);
+  }
+  return {.found = true, .log_mass = log_mass, .mean = mean, .tau = mean / variance, .rho = (1 - variance) / variance};
+}
+
+GaussianOrFallback tilted_message(const Tilted& tilted, const Gaussian& arrived) {
+  constexpr double kRounding = 1e-13;
+  if (!tilted.found) return GaussianOrFallback(Gaussian(std::nan(""), std::nan("")));
+  double tau_t = tilted.tau, rho_t = tilted.rho;
+  if (std::abs(rho_t) <= kRounding && std::abs(tau_t) <= kRounding) return GaussianOrFallback(Gaussian::uniform());
+  const bool widens = rho_t < -kRounding;
+  if (!(rho_t > 0)) rho_t = kLeastShare, tau_t = tilted.mean * (1 + kLeastShare);
+  const double rho = rho_t * arrived.rho, tau = tau_t * std::sqrt(arrived.rho) + arrived.mean() * rho;
+  return {closed(tau, rho, [&] { return tau / rho; }), widens};
+}
+
+}  // namespace dma

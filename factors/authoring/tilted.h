@@ -1,0 +1,34 @@
+// What a factor f adds to a Gaussian that arrives, by quadrature: mass, mean and variance of N(x; m, v) f(x), and the
+// message that gives the product of both that mean and variance (expectation propagation's). In the coordinate t = (x -
+// m) / sqrt(v) of what arrives, with moments M and V of phi(t) f(t),
+//
+//   rho_t = 1 / V - 1     tau_t = M / V            rho = rho_t / v     tau = tau_t / sqrt(v) + m rho
+//
+// f may be narrow, heavy-tailed, cut off, or have several peaks: peaks are looked for on a grid that is even near 0 and
+// geometric far out, every one is followed to its top, and the weight is integrated from there (peaks.h). Where f hardly
+// varies within the width of what arrives, 1 / V - 1 would be rounding; what f has more than its value at 0 is integrated
+// instead.
+#pragma once
+
+#include <span>
+
+#include "engine/kinds/message_loop.h"
+#include "factors/authoring/peaks.h"
+
+namespace dma {
+
+struct Tilted {
+  bool found = false;                 // false: no finite mass
+  double log_mass = 0;                // log of the integral of phi f
+  double mean = 0, tau = 0, rho = 0;  // M, tau_t, rho_t; rho < 0 where f widens
+};
+
+// `hints`: where else f may have a peak. `tolerance`: of the mass and of the second moment, relative.
+Tilted tilt(const LogFactor& log_f, std::span<const double> hints = {}, double tolerance = 1e-12);
+
+// The message of a factor to a proper arrival. Where f widens there is no proper one with both moments: the mean is
+// kept, with as little precision as numbers allow, and counted as replaced. A mass that was not found is no valid
+// message.
+GaussianOrFallback tilted_message(const Tilted& tilted, const Gaussian& arrived);
+
+}  // namespace dma

@@ -1,0 +1,36 @@
+// The beta message: x^(a - 1) (1 - x)^(b - 1), tau = a - 1, rho = b - 1. Probabilities are beta.
+#pragma once
+
+#include <fmt/core.h>
+
+#include <array>
+#include <boost/math/special_functions/digamma.hpp>
+#include <string>
+#include <string_view>
+
+#include "engine/messages/any_natural.h"
+#include "factors/families/log_gamma.h"
+
+namespace dma {
+
+struct Beta : AnyNatural {
+  static constexpr std::string_view kName = "beta", kValues = "a number between 0 and 1";
+
+  using AnyNatural::AnyNatural;
+  double a() const { return tau + 1; }
+  double b() const { return rho + 1; }
+
+  static double location(double x) { return x > 0 && x < 1 ? x : std::nan(""); }
+  static std::array<double, 2> statistics(double x) { return {std::log(x), std::log1p(-x)}; }
+  bool is_proper() const { return tau > -1 && rho > -1 && rho < kInfinity; }
+  double log_normaliser() const { return log_gamma(a()) + log_gamma(b()) - log_gamma(a() + b()); }
+  std::array<double, 2> expected() const {
+    const double both = boost::math::digamma(a() + b());
+    return {boost::math::digamma(a()) - both, boost::math::digamma(b()) - both};
+  }
+  double mean() const { return a() / (a() + b()); }
+  double variance() const { return mean() * (1 - mean()) / (a() + b() + 1); }
+  std::string text() const { return fmt::format("beta({:.4g}, {:.4g})", a(), b()); }
+};
+
+}  // namespace dma

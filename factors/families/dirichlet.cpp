@@ -1,0 +1,94 @@
+#include "factors/families/dirichlet.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <boost/math/special_functions/digamma.hpp>
+#include <vector>
+
+#include "factors/families/log_gamma.h"
+
+namespace dma {
+
+namespace {
+
+double total(Lanes message) {
+  double sum = 0;
+  for (const Natural& m : message) sum += m.tau + 1;
+  return sum;
+}
+
+bool are_probabilities(std::span<const double> values) {
+  constexpr double kRounding = 1e-9;
+  double sum = 0;
+  for (const double x : values) {
+    if (!(x > 0)) return false;
+    sum += x;
+  }
+  return std::abs(sum - 1) <= kRounding;
+}
+
+}  // namespace
+
+bool Dirichlet::is_proper(Lanes message) {
+  return std::ranges::all_of(message, [](const Natural& m) { return m.rho == 0 && m.tau > -1; });
+}
+
+std::size_t Dirichlet::observe(std::span<const double> values, std::size_t lanes, double* tau, double* rho) {
+  for (std::size_t i = 0; i < values.size(); i += lanes) {
+    if (!are_probabilities(values.subspan(i, lanes))) return i / lanes;
+    std::ranges::copy(values.subspan(i, lanes), tau + i);
+    std::fill_n(rho + i, lanes, kInfinity);
+  }
+  return values.size() / lanes;
+}
+
+void Dirichlet::moments(Lanes messages, std::size_t lanes, double* means, double* variances) {
+  for (std::size_t i = 0; i < messages.size(); i += lanes) {
+    const Lanes message = messages.subspan(i, lanes);
+    const double sum = total(message);
+    for (std::size_t k = 0; k < lanes; ++k) {
+      const bool proper = is_proper(message), point = message[k].is_point();
+      const double mean = (message[k].tau + 1) / sum;
+      means[i + k] = point ? message[k].tau : proper ? mean : 0.0;
+      variances[i + k] = point ? 0.0 : proper ? mean * (1 - mean) / (sum + 1) : kInfinity;
+    }
+  }
+}
+
+double Dirichlet::log_density(Lanes message, std::span<const double> value) {
+  if (!are_probabilities(value)) return -kInfinity;
+  if (message[0].is_point())
+    return std::ranges::equal(message, value, {}, &Natural::tau) ? kInfinity : -kInfinity;
+  if (!is_proper(message)) return -kInfinity;
+  double sum = -log_normaliser(message);
+  for (std::size_t k = 0; k < value.size(); ++k) sum += message[k].tau * std::log(value[k]);
+  return sum;
+}
+
+double Dirichlet::log_normaliser(Lanes message) {
+  if (!is_proper(message)) return kInfinity;
+  double sum = -log_gamma(total(message));
+  for (const Natural& m : message) sum += log_gamma(m.tau + 1);
+  return sum;
+}
+
+double Dirichlet::kl(Lanes p, Lanes q) {
+  if (std::ranges::equal(p, q)) return 0;
+  if (!is_proper(p) || !is_proper(q)) return kInfinity;
+  const double of_total = boost::math::digamma(total(p));
+  double sum = log_normaliser(q) - log_normaliser(p);
+  for (std::size_t k = 0; k < p.size(); ++k)
+    sum += (p[k].tau - q[k].tau) * (boost::math::digamma(p[k].tau + 1) - of_total);
+  return sum;
+}
+
+std::string Dirichlet::text(Lanes message) {
+  std::vector<double> numbers;
+  for (const Natural& m : message) numbers.push_back(m.is_point() ? m.tau : m.tau + 1);
+  if (message[0].is_point()) return fmt::format("= ({:.4g})", fmt::join(numbers, ", "));
+  return fmt::format("dirichlet({:.4g})", fmt::join(numbers, ", "));
+}
+
+}  // namespace dma

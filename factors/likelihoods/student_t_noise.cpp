@@ -1,0 +1,70 @@
+#include "factors/likelihoods/student_t_noise.h"
+
+#include <cmath>
+#include <numbers>
+
+#include "factors/authoring/tilted.h"
+#include "factors/families/log_gamma.h"
+
+namespace dma {
+
+namespace {
+
+using Parameters = StudentTNoise::Parameters;
+
+double log_normaliser(Parameters p) {
+  const double d = p.degrees;
+  // The difference of the two is rounding for large d, where it tends to log(d / 2) / 2.
+  constexpr double kMany = 1e6;
+  const double ratio = d > kMany ? 0.5 * std::log(0.5 * d) : log_gamma(0.5 * (d + 1)) - log_gamma(0.5 * d);
+  return ratio - 0.5 * std::log(std::numbers::pi * d) - std::log(p.scale);
+}
+double log_shape(double u, Parameters p) {
+  constexpr double kSquarable = 1e100;
+  const double r = std::abs(u) / p.scale / std::sqrt(p.degrees);
+  return -0.5 * (p.degrees + 1) * (r < kSquarable ? std::log1p(r * r) : 2 * std::log(r));
+}
+
+Gaussian difference(const Gaussian& x, const Gaussian& y) {
+  const auto variance = [](const Gaussian& g) { return g.is_point() ? 0 : g.variance(); };
+  return Gaussian::from_moments(y.mean() - x.mean(), variance(x) + variance(y));
+}
+
+Tilted tilted(const Gaussian& u, Parameters p) {
+  const double hints[] = {-u.mean() / u.sd()};
+  return tilt([&](double t) { return log_shape(u.mean() + t * u.sd(), p); }, hints);
+}
+
+// The message to y - x.
+GaussianOrFallback to_difference(const Gaussian& x, const Gaussian& y, Parameters p) {
+  const Gaussian u = x.is_uniform() || y.is_uniform() ? Gaussian::uniform() : difference(x, y);
+  return u.is_proper() ? tilted_message(tilted(u, p), u) : GaussianOrFallback(Gaussian::uniform());
+}
+
+// known + sign u, u's message being given.
+GaussianOrFallback moved(const Gaussian& known, const GaussianOrFallback& u, double sign) {
+  if (!is_valid(u) || u.is_uniform()) return u;
+  const double variance = u.variance() + (known.is_point() ? 0 : known.variance());
+  return {Gaussian::from_moments(known.mean() + sign * u.mean(), variance), u.replaced};
+}
+
+}  // namespace
+
+GaussianOrFallback StudentTNoise::to_x(const Gaussian& x, const Gaussian& y, Parameters p) {
+  return moved(y, to_difference(x, y, p), -1);
+}
+GaussianOrFallback StudentTNoise::to_y(const Gaussian& x, const Gaussian& y, Parameters p) {
+  return moved(x, to_difference(x, y, p), 1);
+}
+
+double StudentTNoise::log_density(double x, double y, Parameters p) { return log_normaliser(p) + log_shape(y - x, p); }
+
+double StudentTNoise::log_integral(const Gaussian& x, const Gaussian& y, Parameters p) {
+  if (x.is_uniform() || y.is_uniform()) return 0;
+  const Gaussian u = difference(x, y);
+  if (u.is_point()) return log_normaliser(p) + log_shape(u.tau, p);
+  const Tilted t = tilted(u, p);
+  return t.found ? log_normaliser(p) + t.log_mass : -kInfinity;
+}
+
+}  // namespace dma

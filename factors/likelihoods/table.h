@@ -1,0 +1,42 @@
+// P(child | parents) of categorical variables, by enumeration: exact. The numbers stand in the order of a loop over the
+// first parent, within it over the second, ..., and innermost over the child.
+//
+//   to child(k)       sum over a of  P(k | a) prod_j m_j(a_j)
+//   to parent i(a_i)  sum over the other a and k of  P(k | a) m_child(k) prod_{j != i} m_j(a_j)
+//
+// Cost: the size of the table times the number of parents. What no combination allows is sent as forbidden, not as small.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "engine/kinds/kind.h"
+#include "factors/families/categorical.h"
+
+namespace dma {
+
+// Numbers for that many categories, none negative, with sum 1; otherwise an Error.
+void check_probabilities(std::span<const double> numbers, std::size_t categories);
+
+struct Table {
+  // As prepared: the number of parents, the categories of each and of the child, the probabilities.
+  struct Parameters {
+    std::span<const double> numbers;
+    static Parameters bind(const ParameterRow& row) { return {row.terms(0)}; }
+
+    std::size_t parents() const { return static_cast<std::size_t>(numbers[0]); }
+    std::size_t categories(std::size_t parent) const { return static_cast<std::size_t>(numbers[1 + parent]); }
+    std::size_t child() const { return categories(parents()); }
+    const double* probabilities() const { return numbers.data() + parents() + 2; }
+  };
+  static std::vector<double> prepare(std::span<const double> given, const PortLanes& lanes);
+
+  using Message = std::span<const CategoricalLane>;
+  // The lanes of all parents one after the other.
+  static void to_child(Message parents, Parameters p, std::span<CategoricalLane> child);
+  static void to_parents(Message parents, Message child, Parameters p, std::span<CategoricalLane> out);
+  // log of the sum of P times the messages as probabilities: those of the parents, then those of the child.
+  static double log_integral(Lanes arrivals, Parameters p);
+};
+
+}  // namespace dma

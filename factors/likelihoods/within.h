@@ -1,0 +1,25 @@
+// A draw: f(x) = 1 if |x| <= margin, 0 otherwise, for a difference that was too small to see. EP message (method "ep"):
+// with the arriving x ~ N(m, v), a = (-margin - m) / sqrt(v), b = (margin - m) / sqrt(v) and Z = Phi(b) - Phi(a), the
+// Gaussian cut on both sides has, in units of sqrt(v) from m,
+//
+//   mean (phi(a) - phi(b)) / Z        variance 1 - mean^2 - (b phi(b) - a phi(a)) / Z
+//
+// always narrower than what arrives, so that the message is proper. Where the window is narrow or far out, those
+// differences cancel; the few remaining decades of the density are then integrated from its nearer end. Evidence: Z.
+#pragma once
+
+#include "factors/authoring/tilted.h"
+
+namespace dma {
+
+struct Within {
+  struct Parameters {
+    double margin;
+  };
+
+  static Gaussian to_x(const Gaussian& x, Parameters p);
+  static double log_density(double x, Parameters p) { return std::abs(x) <= p.margin ? 0 : -kInfinity; }
+  static double log_integral(const Gaussian& x, Parameters p);
+};
+
+}  // namespace dma

@@ -1,0 +1,227 @@
+#include "models/classifier/classifier.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "engine/learn/joint/curvature.h"
+#include "engine/support/error.h"
+#include "engine/support/parallel.h"
+#include "engine/support/text.h"
+#include "models/classifier/classifier_size.h"
+#include "models/network/member_gate.h"
+
+namespace dma {
+
+namespace {
+
+constexpr double kBiasPrecision = 0.04;  // of the logits' biases: frequencies from 1 to 1000 are within two deviations
+constexpr double kLeastPart = 1e-6;      // of the mixture
+// Nats that the simpler of two models is given: ten to one.
+constexpr double kBenefitOfSimplicity = 2.3;
+// No row ever has probability 0: the frequencies keep this share, over the number of rows.
+constexpr double kLeastFrequenciesShare = 0.1;
+
+// A part with what is known of the learned rows, each left out.
+struct FittedPart {
+  Classifier::Part part;
+  Matrix left_out;  // probabilities
+  double score = 0, log_evidence = 0;
+};
+
+double log_score(const Matrix& p, const std::vector<Index>& classes) {
+  double sum = 0;
+  for (Index n = 0; n < p.rows(); ++n) sum += std::log(std::max(p(n, classes[static_cast<std::size_t>(n)]), 1e-300));
+  return sum;
+}
+
+// Half a row of every class is added: no class is impossible. With `without`, one row less.
+Vector frequencies_of(const std::vector<std::size_t>& counts, std::optional<Index> without = {}) {
+  Vector p(static_cast<Index>(counts.size()));
+  for (Index k = 0; k < p.size(); ++k)
+    p(k) = static_cast<double>(counts[static_cast<std::size_t>(k)]) + 0.5 - (without == k ? 1 : 0);
+  return p / p.sum();
+}
+
+void check_inputs(const Matrix& inputs, const ClassLabels& labels) {
+  if (static_cast<std::size_t>(inputs.rows()) != labels.of_rows.size())
+    fail("classifier: {} rows of inputs, but {} labels; one label per row is expected", inputs.rows(),
+         labels.of_rows.size());
+  if (inputs.cols() == 0) fail("classifier: the rows have no columns; at least one is expected");
+  if (!inputs.allFinite()) fail("classifier: an input is not a finite number; leave such rows out");
+  check_classes(labels, "classifier");
+}
+
+}  // namespace
+
+Classifier::Classifier(ClassifierOptions options) : options_(std::move(options)) {
+  const ClassifierOptions& o = options_;
+  if (!(o.slope > 0 && o.slope <= 1))
+    fail("classifier: the slope is {}; a number above 0 and at most 1 is expected", o.slope);
+  if (!(o.jitter >= 0 && std::isfinite(o.jitter)))
+    fail("classifier: the jitter is {}; 0 or more is expected", o.jitter);
+  if (!(o.prior_variance_scale > 0 && std::isfinite(o.prior_variance_scale)))
+    fail("classifier: the scale of the prior is {}; a number above 0 is expected", o.prior_variance_scale);
+  if (o.epochs < 1) fail("classifier: {} epochs are given; at least 1 is expected", o.epochs);
+  for (const std::size_t width : o.hidden.value_or(std::vector<std::size_t>{}))
+    if (width < 1) fail("classifier: a hidden layer of width 0 is given; at least 1 is expected");
+}
+
+NetworkRows Classifier::rows_of(const Part& part) const {
+  NetworkShape shape{.layers = {width()},
+                     .slopes = std::vector<double>(part.hidden.size(), options_.slope),
+                     .jitter = options_.jitter};
+  for (const std::size_t width : part.hidden) shape.layers.push_back(static_cast<Index>(width));
+  shape.layers.push_back(logits_for(static_cast<Index>(memory_.classes.size())));
+  return NetworkRows(std::move(shape));
+}
+
+Matrix Classifier::prepared(const Eigen::MatrixXd& inputs) const {
+  const Matrix standardised = memory_.inputs.apply(inputs);
+  return memory_.directions.used() ? memory_.directions.apply(standardised) : standardised;
+}
+
+// Hidden weights have their prior means where they start: units that the rows do not need stay as they were drawn.
+ClassPrior Classifier::prior_of(const Part& part, const NetworkRows& rows, Vector& start, std::uint64_t seed) const {
+  const SharedPrior plain = rows.prior();
+  ClassPrior prior{plain.mean, plain.precision / options_.prior_variance_scale, Vector::Zero(rows.scalars())};
+  const Index logits = rows.outputs();
+  const Index last = logits * (rows.shape().layers[rows.shape().layers.size() - 2] + 1), hidden = rows.scalars() - last;
+  prior.precision.tail(logits).setZero();
+  prior.fixed.tail(logits).setConstant(kBiasPrecision);
+  start = Vector::Zero(rows.scalars());
+  if (part.hidden.empty()) return prior;
+  start = rows.draw(seed);
+  start.tail(logits).setZero();
+  prior.mean.head(hidden) = start.head(hidden);
+  return prior;
+}
+
+ClassifierReport Classifier::fit(const Eigen::MatrixXd& inputs, const ClassLabels& labels,
+                                 const ClassifierCallback& on_epoch) {
+  check_inputs(inputs, labels);
+  const auto size = classifier_size(static_cast<std::size_t>(inputs.rows()), static_cast<std::size_t>(inputs.cols()),
+                                    labels.names.size(), options_.hidden, options_.members);
+  memory_ = {.inputs = options_.standardise ? Standardiser::of(inputs) : Standardiser::identity(inputs.cols()),
+             .classes = labels.names,
+             .frequencies = frequencies_of(labels.counts()),
+             .parts = {}};
+  if (size.directions > 0)
+    memory_.directions = PrincipalDirections::of(memory_.inputs.apply(inputs), static_cast<Index>(size.directions));
+  const ClassData data{prepared(inputs), labels.of_rows};
+  ClassifierReport report;
+  report.reason = size.reason;
+
+  const std::size_t parts = 1 + size.members;
+  std::vector<std::optional<FittedPart>> found_parts(parts);
+  std::vector<ClassFit> found_fits(parts);
+  MemberGate gate;
+  // Each has three matrices over its weights.
+  constexpr double kMostBytesAtOnce = 2e9;
+  const auto weights = static_cast<double>(rows_of({.hidden = size.hidden, .mean = {}, .factor = {}}).scalars());
+  const auto by_memory = static_cast<std::size_t>(std::clamp(kMostBytesAtOnce / (3 * 8 * weights * weights), 1.0, 1000.0));
+  const std::size_t at_once = std::min({std::max<std::size_t>(1, options_.jobs), parts, by_memory});
+  parallel_for(parts, at_once, [&](std::size_t k) {
+    MemberGate::Pass learning(gate);
+    if (k > 0 && gate.is_closed()) return;  // the linear model is always there
+    Part part{.hidden = k == 0 ? std::vector<std::size_t>{} : size.hidden, .mean = {}, .factor = {}};
+    const NetworkRows rows = rows_of(part);
+    Vector start;
+    const ClassPrior prior = prior_of(part, rows, start, options_.seed + k - 1);
+    ClassFitOptions options{.epochs = options_.epochs, .jobs = std::max<std::size_t>(1, options_.jobs / at_once)};
+    options.on_epoch = [&](const ClassEpoch& epoch) {
+      return on_epoch ? learning.ask([&] { return on_epoch({k, parts, options_.epochs, epoch}); }) : !gate.is_closed();
+    };
+    ClassFit& found = found_fits[k] = fit_classes(rows, data, prior, std::move(start), options);
+    const LogitBeliefs left_out = leave_one_out(rows, found.mean, found.factor, data);
+    part.scale = found.scale;
+    part.stretch = most_likely_stretch(left_out, data.classes);
+    part.mean = std::move(found.mean);
+    part.factor = std::move(found.factor.lower);
+    Matrix p = class_probabilities(left_out, part.stretch);
+    const double score = log_score(p, data.classes);
+    found_parts[k] = FittedPart{std::move(part), std::move(p), score, found.log_evidence};
+    if (found.interrupted) gate.close();
+  });
+  std::vector<FittedPart> fitted;
+  for (std::size_t k = 0; k < parts && found_parts[k]; ++k) {
+    fitted.push_back(std::move(*found_parts[k]));
+    report.epochs.push_back(found_fits[k].epochs);
+    report.settled.push_back(found_fits[k].settled);
+    report.interrupted = report.interrupted || found_fits[k].interrupted;
+  }
+
+  // Nats of the frequencies, the linear model and the networks together; every step up in complexity must earn its
+  // place. Left-out rows are predicted with hidden units that have seen them: with more weights than rows they flatter,
+  // and the network must have the better evidence too.
+  const Index n = data.rows.rows();
+  Matrix frequencies(n, memory_.frequencies.size()), networks = Matrix::Zero(n, memory_.frequencies.size());
+  for (Index i = 0; i < n; ++i)
+    frequencies.row(i) = frequencies_of(labels.counts(), data.classes[static_cast<std::size_t>(i)]).transpose();
+  double evidence = -1e300;
+  for (std::size_t k = 1; k < fitted.size(); ++k) {
+    networks += fitted[k].left_out / static_cast<double>(fitted.size() - 1);
+    evidence = std::max(evidence, fitted[k].log_evidence);
+  }
+  const double linear = fitted[0].score - kBenefitOfSimplicity;
+  Eigen::Array3d nats(log_score(frequencies, data.classes), linear, -1e300);
+  if (fitted.size() > 1) {
+    nats(2) = log_score(networks, data.classes) - 2 * kBenefitOfSimplicity;
+    const bool few_rows = n * rows_of(fitted[1].part).outputs() <= fitted[1].part.mean.size();
+    if (few_rows) nats(2) = std::min(nats(2), linear + evidence - fitted[0].log_evidence - kBenefitOfSimplicity);
+  }
+  Eigen::Array3d shares = (nats - nats.maxCoeff()).exp();
+  shares /= shares.sum();
+  shares = (shares < kLeastPart).select(0, shares);
+  shares(0) = std::max(shares(0), kLeastFrequenciesShare / static_cast<double>(n));
+  shares /= shares.sum();
+
+  memory_.frequencies_share = report.frequencies_share = shares(0);
+  report.linear_share = shares(1), report.network_share = shares(2);
+  left_out_ = shares(0) * frequencies + shares(1) * fitted[0].left_out + shares(2) * networks;
+  for (std::size_t k = 0; k < fitted.size(); ++k) {
+    fitted[k].part.share = k == 0 ? shares(1) : shares(2) / static_cast<double>(fitted.size() - 1);
+    if (fitted[k].part.share > 0) memory_.parts.push_back(std::move(fitted[k].part));
+  }
+  report.left_out = class_scores_of(left_out_, data.classes);
+  report.frequencies = class_scores_of(memory_.frequencies.transpose().replicate(n, 1), data.classes);
+  report.frequencies.log_loss = -nats(0) / static_cast<double>(n);
+  return report;
+}
+
+Eigen::MatrixXd Classifier::predict(const Eigen::MatrixXd& inputs) const {
+  if (memory_.classes.empty()) fail("classifier: predict() before fit(); there is nothing to predict with");
+  if (inputs.cols() != memory_.inputs.shift.size())
+    fail("classifier: rows of {} columns are given, but it was fitted on {}", inputs.cols(),
+         memory_.inputs.shift.size());
+  const Matrix rows = prepared(inputs);
+  Matrix p = memory_.frequencies_share * memory_.frequencies.transpose().replicate(rows.rows(), 1);
+  for (const Part& part : memory_.parts) {
+    const NetworkRows model = rows_of(part);
+    p += part.share *
+         class_probabilities(logits(model, part.mean, {part.factor, unit_order(model, width())}, rows), part.stretch);
+  }
+  return p;
+}
+
+void Classifier::restore(Memory memory) {
+  memory_ = std::move(memory);
+  left_out_.resize(0, 0);
+}
+
+Classifier::Weights Classifier::weights(const Part& part) const {
+  const NetworkRows rows = rows_of(part);
+  Vector ignored;
+  const ClassPrior prior = prior_of(part, rows, ignored, options_.seed);
+  Weights all{.mean = part.mean,
+              .variance = Vector(part.mean.size()),
+              .prior_variance = prior.at(part.scale).cwiseInverse(),
+              .first = {0}};
+  Crew alone(1);
+  all.variance(unit_order(rows, width())) = triangular_inverse(part.factor, alone).colwise().squaredNorm().transpose();
+  const auto& layers = rows.shape().layers;
+  for (std::size_t l = 0; l + 1 < layers.size(); ++l)
+    all.first.push_back(all.first.back() + layers[l + 1] * (layers[l] + 1));
+  return all;
+}
+
+}  // namespace dma

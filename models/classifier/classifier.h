@@ -1,0 +1,114 @@
+// Classes from a table of numbers: a network whose outputs are the logits of the classes, with honest probabilities.
+//
+//   dma::Classifier net;
+//   net.fit(X, labels);                         // labels: one text per row
+//   Eigen::MatrixXd p = net.predict(X_new);     // rows x classes, named by net.classes()
+//
+// All weights are one Gaussian, learned jointly (engine/learn/joint/class_fit.h); the frequencies of the classes and
+// the linear model are rivals, and who predicts left-out rows best is believed. So labels that have nothing to do with
+// the inputs get the frequencies.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/learn/joint/class_posterior.h"
+#include "models/network/network_rows.h"
+#include "models/table/class_labels.h"
+#include "models/table/class_scores.h"
+#include "models/table/principal_directions.h"
+#include "models/table/standardiser.h"
+
+namespace dma {
+
+struct ClassifierOptions {
+  // Widths of the hidden layers; empty: the linear model alone. Not given: one layer, as wide as is quick
+  // (classifier_size.h).
+  std::optional<std::vector<std::size_t>> hidden = {};
+  double slope = 0.1;               // of the leaky ReLU, in (0, 1]
+  double jitter = 0.5;              // of the inputs of every layer: smooths the kinks
+  double prior_variance_scale = 1;  // times 1 / fan-in, before the learned scale
+  bool standardise = true;          // inputs
+  std::size_t members = 0;          // networks from different draws, mixed; 0: as many as are quick, up to four
+  int epochs = 40;                  // limit, for every part
+  std::uint64_t seed = 1;
+  std::size_t jobs = 1;             // threads; no result depends on them
+};
+
+struct ClassifierEpoch {
+  std::size_t part = 0, parts = 1;  // counting from 0: the linear model, then the networks
+  int epochs = 0;                   // their limit
+  ClassEpoch epoch;
+};
+using ClassifierCallback = std::function<bool(const ClassifierEpoch&)>;  // false stops; what was learned so far stays
+
+struct ClassifierReport {
+  std::string reason;  // for the size of the network, one line
+  double frequencies_share = 0, linear_share = 0, network_share = 0;
+  std::vector<int> epochs;    // of every part
+  std::vector<bool> settled;  // whether it stopped because nothing changed any more
+  bool interrupted = false;
+  ClassScores left_out;     // of the learned rows, each as if it had been left out
+  ClassScores frequencies;  // had the classes' frequencies been predicted; its log-loss is of left-out rows too
+};
+
+class Classifier {
+ public:
+  explicit Classifier(ClassifierOptions options = {});
+
+  ClassifierReport fit(const Eigen::MatrixXd& inputs, const ClassLabels& labels,
+                       const ClassifierCallback& on_epoch = {});
+  ClassifierReport fit(const Eigen::MatrixXd& inputs, const std::vector<std::string>& labels) {
+    return fit(inputs, ClassLabels::of(labels));
+  }
+
+  Eigen::MatrixXd predict(const Eigen::MatrixXd& inputs) const;
+  // The same of the learned rows, each as if it had been left out; after fit() only.
+  const Eigen::MatrixXd& left_out() const { return left_out_; }
+  const std::vector<std::string>& classes() const { return memory_.classes; }
+  const ClassifierOptions& options() const { return options_; }
+
+  // One of the models that are mixed.
+  struct Part {
+    std::vector<std::size_t> hidden;  // none: the linear model
+    double share = 0;                 // of the mixture
+    double scale = 1, stretch = 1;    // of the prior's precision; of the logits (most_likely_stretch)
+    Vector mean;                      // of the weights
+    Matrix factor;                    // ClassFactor::lower
+  };
+  // All that was learned, to be saved and given back (classifier_file.h).
+  struct Memory {
+    Standardiser inputs;
+    PrincipalDirections directions = {};  // of the standardised inputs, where these are many
+    std::vector<std::string> classes;
+    Vector frequencies;
+    double frequencies_share = 1;
+    std::vector<Part> parts;
+  };
+  const Memory& memory() const { return memory_; }
+  void restore(Memory memory);
+
+  NetworkRows rows_of(const Part& part) const;
+  // Mean, variance, and variance of the prior of the weights of a part, layer after layer; a layer's matrix row by row,
+  // then its biases.
+  struct Weights {
+    Vector mean, variance, prior_variance;
+    std::vector<Index> first;  // of every layer, and one past the last
+  };
+  Weights weights(const Part& part) const;
+
+ private:
+  Index width() const {
+    return memory_.directions.used() ? memory_.directions.basis.cols() + 1 : memory_.inputs.shift.size();
+  }
+  Matrix prepared(const Eigen::MatrixXd& inputs) const;
+  ClassPrior prior_of(const Part& part, const NetworkRows& rows, Vector& start, std::uint64_t seed) const;
+
+  ClassifierOptions options_;
+  Memory memory_;
+  Eigen::MatrixXd left_out_;
+};
+
+}  // namespace dma

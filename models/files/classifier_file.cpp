@@ -1,0 +1,170 @@
+#include "models/files/classifier_file.h"
+
+#include "engine/support/error.h"
+#include "engine/support/text.h"
+#include "models/files/packed_matrices.h"
+#include "models/files/sealed_json.h"
+#include "models/files/whole_json.h"
+
+namespace dma {
+
+namespace {
+
+constexpr std::uint64_t kClassifierVersion = 1;
+
+std::vector<std::size_t> widths_from(const Json& json) {
+  std::vector<std::size_t> widths;
+  for (std::size_t i = 0; i < json.size(); ++i) widths.push_back(whole<std::size_t>(json, i));
+  return widths;
+}
+
+ClassifierOptions classifier_options_from(const Json& json) {
+  ClassifierOptions o;
+  if (!json.at("hidden").is_null()) o.hidden = widths_from(json.at("hidden"));
+  o.slope = json_number(json.at("slope"));
+  o.jitter = json_number(json.at("jitter"));
+  o.prior_variance_scale = json_number(json.at("prior_variance_scale"));
+  o.standardise = json.at("standardise").get<bool>();
+  o.members = whole<std::size_t>(json, "members");
+  o.epochs = whole<int>(json, "epochs");
+  o.seed = whole<std::uint64_t>(json, "seed");
+  return o;
+}
+
+ClassScores class_scores_from(const Json& json) {
+  return {json_number(json.at("accuracy")), json_number(json.at("log_loss")),
+          json_number(json.at("calibration_error"))};
+}
+
+Json to_json(const ClassifierTraining& t) {
+  Json json = {{"rows", t.rows},
+               {"held_out_rows", t.held_out_rows},
+               {"rows_of_classes", t.counts},
+               {"reason", t.report.reason},
+               {"epochs", t.report.epochs},
+               {"settled", t.report.settled},
+               {"interrupted", t.report.interrupted}};
+  json["shares"] = {{"frequencies", json_number(t.report.frequencies_share)},
+                    {"linear", json_number(t.report.linear_share)},
+                    {"network", json_number(t.report.network_share)}};
+  json["left_out"] = dma::to_json(t.report.left_out);
+  json["frequencies"] = dma::to_json(t.report.frequencies);
+  if (t.held_out) json["held_out"] = dma::to_json(*t.held_out);
+  return json;
+}
+
+ClassifierTraining classifier_training_from(const Json& json) {
+  ClassifierTraining t{.rows = whole<std::size_t>(json, "rows"),
+                       .held_out_rows = whole<std::size_t>(json, "held_out_rows"),
+                       .counts = widths_from(json.at("rows_of_classes"))};
+  t.report.reason = json.at("reason").get<std::string>();
+  for (std::size_t i = 0; i < json.at("epochs").size(); ++i)
+    t.report.epochs.push_back(whole<int>(json.at("epochs"), i));
+  t.report.settled = json.at("settled").get<std::vector<bool>>();
+  t.report.interrupted = json.at("interrupted").get<bool>();
+  t.report.frequencies_share = json_number(json.at("shares").at("frequencies"));
+  t.report.linear_share = json_number(json.at("shares").at("linear"));
+  t.report.network_share = json_number(json.at("shares").at("network"));
+  t.report.left_out = class_scores_from(json.at("left_out"));
+  t.report.frequencies = class_scores_from(json.at("frequencies"));
+  if (json.contains("held_out")) t.held_out = class_scores_from(json.at("held_out"));
+  return t;
+}
+
+Json to_json(const Classifier::Part& part) {
+  return {{"hidden", part.hidden},
+          {"share", json_number(part.share)},
+          {"scale", json_number(part.scale)},
+          {"stretch", json_number(part.stretch)},
+          {"mean", packed_vector(part.mean)},
+          {"factor", packed_triangle(part.factor)}};
+}
+
+Classifier::Part part_from(const Json& json) {
+  return {.hidden = widths_from(json.at("hidden")),
+          .share = json_number(json.at("share")),
+          .scale = json_number(json.at("scale")),
+          .stretch = json_number(json.at("stretch")),
+          .mean = packed_vector_from(json.at("mean")),
+          .factor = packed_triangle_from(json.at("factor"))};
+}
+
+SavedClassifier saved_classifier_from(const Json& json, std::string_view source) {
+  const std::string format = json.is_object() && json.contains("format") ? json.at("format").get<std::string>() : "";
+  if (format != kClassifierFormat)
+    fail("'{}' is not a classifier of dma: its \"format\" is {}", source,
+         format.empty() ? "missing" : "'" + printable(format) + "'");
+  const auto version = whole<std::uint64_t>(json, "version");
+  if (version > kClassifierVersion || version < 1)
+    fail("'{}' has version {} of the format; this program reads versions up to {}: use a newer dma", source, version,
+         kClassifierVersion);
+  SavedClassifier saved;
+  saved.features = json.at("features").get<std::vector<std::string>>();
+  saved.target = json.at("target").get<std::string>();
+  saved.options = classifier_options_from(json.at("options"));
+  saved.training = classifier_training_from(json.at("training"));
+  saved.memory.classes = json.at("classes").get<std::vector<std::string>>();
+  saved.memory.inputs = standardiser_from(json.at("inputs"));
+  if (json.contains("directions")) saved.memory.directions.basis = packed_matrix_from(json.at("directions"));
+  saved.memory.frequencies = packed_vector_from(json.at("frequencies"));
+  saved.memory.frequencies_share = json_number(json.at("frequencies_share"));
+  for (const Json& part : json.at("parts")) saved.memory.parts.push_back(part_from(part));
+  return saved;
+}
+
+}  // namespace
+
+Json to_json(const ClassScores& s) {
+  return {{"accuracy", json_number(s.accuracy)},
+          {"log_loss", json_number(s.log_loss)},
+          {"calibration_error", json_number(s.calibration_error)}};
+}
+
+Json to_json(const ClassifierOptions& o) {
+  return {{"hidden", o.hidden ? Json(*o.hidden) : Json()},
+          {"slope", json_number(o.slope)},
+          {"jitter", json_number(o.jitter)},
+          {"prior_variance_scale", json_number(o.prior_variance_scale)},
+          {"standardise", o.standardise},
+          {"members", o.members},
+          {"epochs", o.epochs},
+          {"seed", o.seed}};
+}
+
+bool is_classifier_text(std::string_view text) {
+  constexpr std::size_t kBeginning = 200;  // the format is the first key
+  return text.substr(0, kBeginning).find(kClassifierFormat) != text.npos;
+}
+
+std::string classifier_to_text(const SavedClassifier& saved) {
+  Json json = {{"format", kClassifierFormat}, {"version", kClassifierVersion}, {kChecksumKey, ""}};
+  json["features"] = saved.features;
+  json["target"] = saved.target;
+  json["classes"] = saved.memory.classes;
+  json["options"] = to_json(saved.options);
+  json["training"] = to_json(saved.training);
+  json["inputs"] = to_json(saved.memory.inputs);
+  if (saved.memory.directions.used()) json["directions"] = packed_matrix(saved.memory.directions.basis);
+  json["frequencies"] = packed_vector(saved.memory.frequencies);
+  json["frequencies_share"] = json_number(saved.memory.frequencies_share);
+  json["parts"] = Json::array();
+  for (const Classifier::Part& part : saved.memory.parts) json["parts"].push_back(to_json(part));
+  return sealed(json);
+}
+
+SavedClassifier classifier_from_text(std::string_view text, std::string_view source) {
+  SavedClassifier saved;
+  read_sealed(text, source, [&](const Json& json) {
+    saved = saved_classifier_from(json, source);
+    check_saved(saved);
+  });
+  return saved;
+}
+
+Classifier make_classifier(const SavedClassifier& saved) {
+  Classifier classifier(saved.options);
+  classifier.restore(saved.memory);
+  return classifier;
+}
+
+}  // namespace dma

@@ -1,0 +1,16 @@
+// What joint learning knows, as JSON and back: means, factor of the precision (or the rows it comes from), noise function, tails,
+// the rival and its weight.
+#pragma once
+
+#include "models/files/readable_json.h"
+#include "models/network/bnn.h"
+
+namespace dma {
+
+Json to_json(const JointRegression::Memory& memory);
+JointRegression::Memory joint_memory_from(const Json& json);
+
+// An Error unless the memory fits a network with these options: every size, and numbers that can be used.
+void check_joint_memory(const BnnOptions& options, const JointRegression::Memory& memory);
+
+}  // namespace dma

@@ -1,0 +1,62 @@
+#include "models/files/readable_json.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "engine/support/error.h"
+#include "engine/support/text.h"
+
+namespace dma {
+
+namespace {
+
+bool fits_one_line(const Json& json) {
+  return std::ranges::none_of(json, [](const Json& element) { return element.is_structured() && !element.empty(); });
+}
+
+// Names of files may be of any encoding; JSON is UTF-8. What a terminal should not get is written as \u202e.
+std::string text_of(const Json& json) {
+  std::string text = json.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return is_plain_text(text) ? text : json.dump(-1, ' ', true, Json::error_handler_t::replace);
+}
+
+void write(const Json& json, std::size_t depth, std::string& out) {
+  if (!json.is_structured() || json.empty() || (json.is_array() && fits_one_line(json))) {
+    out += text_of(json);
+    return;
+  }
+  const std::string indent(2 * (depth + 1), ' ');
+  const char* separator = "\n";
+  out += json.is_array() ? "[" : "{";
+  for (const auto& [key, value] : json.items()) {
+    out += separator + indent;
+    if (json.is_object()) out += text_of(key) + ": ";
+    write(value, depth + 1, out);
+    separator = ",\n";
+  }
+  out += "\n" + std::string(2 * depth, ' ') + (json.is_array() ? "]" : "}");
+}
+
+}  // namespace
+
+Json json_number(double value) {
+  if (std::isfinite(value)) return value;
+  return std::isnan(value) ? "nan" : value > 0 ? "inf" : "-inf";
+}
+
+double json_number(const Json& json) {
+  if (json.is_number()) return json.get<double>();
+  if (json == "inf") return std::numeric_limits<double>::infinity();
+  if (json == "-inf") return -std::numeric_limits<double>::infinity();
+  if (json == "nan") return std::numeric_limits<double>::quiet_NaN();
+  fail("{} stands where a number is expected", text_of(json).substr(0, 40));
+}
+
+std::string readable(const Json& json) {
+  std::string out;
+  write(json, 0, out);
+  return out += '\n';
+}
+
+}  // namespace dma

@@ -1,0 +1,131 @@
+#include "models/games/rating.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "engine/compile/compile.h"
+#include "engine/run/run.h"
+#include "engine/support/error.h"
+#include "factors/authoring/normal.h"
+#include "factors/standard_registry.h"
+#include "models/games/rating_graph.h"
+#include "schedules/forward_backward.h"
+#include "schedules/sequential.h"
+
+namespace dma {
+
+namespace {
+
+constexpr Iteration kUntilTheGameSettles{.tolerance = 1e-8, .limit = 10000};
+constexpr std::size_t kMostForms = 1000;  // of games that are kept compiled
+
+Skill skill_at(const Belief& belief, std::size_t i) { return {belief.mean(i), belief.sd(i)}; }
+
+// What makes the graph of a game: ranks from 0 without gaps, and who takes how large a part.
+std::vector<double> form_of(const Game& game) {
+  std::vector<double> form, ranks;
+  for (const Team& team : game.teams) ranks.push_back(team.rank);
+  std::ranges::sort(ranks);
+  for (const Team& team : game.teams) {
+    form.push_back(static_cast<double>(std::ranges::lower_bound(ranks, team.rank) - ranks.begin()));
+    form.push_back(static_cast<double>(team.players.size()));
+    for (std::size_t i = 0; i < team.players.size(); ++i) form.push_back(team.shares.empty() ? 1 : team.shares[i]);
+  }
+  return form;
+}
+
+// The same game of players 0, 1, 2, ...
+Game renumbered(Game game) {
+  std::uint32_t next = 0;
+  for (Team& team : game.teams)
+    for (std::uint32_t& player : team.players) player = next++;
+  return game;
+}
+
+// Of players whose skills are ahead by this much together, with this variance.
+Chances chances_of(double ahead, double variance, std::size_t players, const RatingOptions& options) {
+  check_rating_options(options);
+  const auto count = static_cast<double>(players);
+  const double noise = count * options.performance_sd * options.performance_sd,
+               drift = count * options.drift_sd * options.drift_sd;
+  const double margin = draw_margin(noise, options), sd = std::sqrt(variance + noise + drift);
+  const double win = normal::distribution((ahead - margin) / sd), loss = normal::distribution((-ahead - margin) / sd);
+  return {win, std::max(0.0, 1 - win - loss), loss};
+}
+
+RatingOptions without_drift(RatingOptions options) {
+  options.drift_sd = 0;
+  return options;
+}
+
+}  // namespace
+
+struct Rating::Solver {
+  explicit Solver(const Game& game, std::size_t players, const RatingOptions& options)
+      : graph(std::span(&game, 1), players, options),
+        plan(compile(graph.graph, game.teams.size() == 2 ? forward_backward() : sequential(kUntilTheGameSettles),
+                     standard_registry(), {.method = "ep"})),
+        state(plan) {}
+  RatingGraph graph;
+  Plan plan;
+  State state;
+};
+
+Rating::Rating(std::size_t players, const RatingOptions& options)
+    : Rating(std::vector<Skill>(players, {options.mean, options.sd}), options) {}
+Rating::Rating(std::vector<Skill> skills, const RatingOptions& options)
+    : options_(options), skills_(std::move(skills)) {
+  check_rating_options(options);
+  for (const Skill& skill : skills_)
+    if (!std::isfinite(skill.mean) || !(skill.sd > 0 && std::isfinite(skill.sd)))
+      fail("rating: a skill of {} +- {} is given; a finite mean and a standard deviation above 0 are expected",
+           skill.mean, skill.sd);
+}
+Rating::~Rating() = default;
+
+Report Rating::play(const Game& game) {
+  check_game(game, ++played_, skills_.size(), options_);
+  if (solvers_.size() > kMostForms) solvers_.clear();
+  std::vector<std::uint32_t> players;
+  std::vector<double> means, variances;
+  for (const Team& team : game.teams)
+    for (const std::uint32_t player : team.players) {
+      const Skill& skill = skills_[player];
+      players.push_back(player);
+      means.push_back(skill.mean);
+      variances.push_back(skill.sd * skill.sd + options_.drift_sd * options_.drift_sd);
+    }
+  auto& solver = solvers_[form_of(game)];
+  if (!solver) solver = std::make_unique<Solver>(renumbered(game), players.size(), without_drift(options_));
+  solver->state.set_parameter(solver->graph.prior, "mean", means);
+  solver->state.set_parameter(solver->graph.prior, "variance", variances);
+  const Report report = run(solver->plan, solver->state);
+  const Belief belief = solver->state.belief(solver->graph.skill);
+  for (std::size_t i = 0; i < players.size(); ++i) skills_[players[i]] = skill_at(belief, i);
+  return report;
+}
+
+Chances chances(std::span<const Skill> first, std::span<const Skill> second, const RatingOptions& options) {
+  double ahead = 0, variance = 0;
+  for (const Skill& skill : first) ahead += skill.mean, variance += skill.sd * skill.sd;
+  for (const Skill& skill : second) ahead -= skill.mean, variance += skill.sd * skill.sd;
+  return chances_of(ahead, variance, first.size() + second.size(), options);
+}
+
+Chances chances(const Season& season, std::span<const std::uint32_t> first, std::span<const std::uint32_t> second,
+                const RatingOptions& options) {
+  std::vector<std::pair<std::uint32_t, double>> all;
+  for (const std::uint32_t player : first) all.push_back({player, 1});
+  for (const std::uint32_t player : second) all.push_back({player, -1});
+  double ahead = 0, variance = 0;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const auto [player, sign] = all[i];
+    const Skill& skill = season.skills.at(player);
+    ahead += sign * skill.mean, variance += skill.sd * skill.sd;
+    for (std::size_t j = 0; j < i; ++j) variance += 2 * sign * all[j].second * season.covariance(player, all[j].first);
+  }
+  return chances_of(ahead, std::max(0.0, variance), all.size(), options);
+}
+
+}  // namespace dma

@@ -1,0 +1,60 @@
+// What games and options of a rating may be.
+#include <boost/math/special_functions/erf.hpp>
+#include <cmath>
+#include <set>
+
+#include "engine/support/error.h"
+#include "models/games/rating_graph.h"
+
+namespace dma {
+
+namespace {
+
+void check_number(const char* name, double value, bool is_right, const char* expected) {
+  if (!is_right || !std::isfinite(value)) fail("rating: {} is {}; {} is expected", name, value, expected);
+}
+
+}  // namespace
+
+void check_rating_options(const RatingOptions& options) {
+  check_number("the mean of a skill", options.mean, true, "a finite number");
+  check_number("the standard deviation of a skill", options.sd, options.sd > 0, "a finite number above 0");
+  check_number("the standard deviation of a performance", options.performance_sd, options.performance_sd > 0,
+               "a finite number above 0");
+  check_number("the standard deviation of the drift", options.drift_sd, options.drift_sd >= 0,
+               "a finite number, 0 or above");
+  check_number("the probability of a draw", options.draw_probability,
+               options.draw_probability >= 0 && options.draw_probability < 1, "a number from 0 to below 1");
+}
+
+void check_game(const Game& game, std::size_t number, std::size_t players, const RatingOptions& options) {
+  if (game.teams.size() < 2)
+    fail("game {}: {} is given; at least two teams are expected", number,
+         game.teams.empty() ? "no team" : "a single team");
+  std::set<std::uint32_t> seen;
+  std::set<double> ranks;
+  for (const Team& team : game.teams) {
+    if (team.players.empty()) fail("game {}: a team has no players; at least one is expected", number);
+    if (!std::isfinite(team.rank)) fail("game {}: a team has rank {}; a finite number is expected", number, team.rank);
+    if (!ranks.insert(team.rank).second && options.draw_probability == 0)
+      fail("game {}: it ends in a draw (rank {} twice), but the probability of a draw is 0; give one above 0", number,
+           team.rank);
+    if (!team.shares.empty() && team.shares.size() != team.players.size())
+      fail("game {}: {} shares for {} players; one for each is expected, or none where all take part in full", number,
+           team.shares.size(), team.players.size());
+    for (const double share : team.shares)
+      if (!(share > 0 && share <= 1))
+        fail("game {}: a player's share is {}; a number above 0 and up to 1 is expected", number, share);
+    for (const std::uint32_t player : team.players) {
+      if (player >= players) fail("game {}: player {} is not among the {} there are", number, player, players);
+      if (!seen.insert(player).second)
+        fail("game {}: player {} appears twice; a player is in one team, once", number, player);
+    }
+  }
+}
+
+double draw_margin(double variance, const RatingOptions& options) {
+  return std::sqrt(2 * variance) * boost::math::erf_inv(options.draw_probability);
+}
+
+}  // namespace dma

@@ -1,0 +1,157 @@
+#include "models/games/rating_graph.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <numeric>
+
+namespace dma {
+
+namespace {
+
+// Where the elements of one player end and those of the next begin, a drift of this variance, in units of the prior's,
+// lets nothing through; the prior of elements that have none is as wide.
+constexpr double kForgetsAll = 1e30;
+
+constexpr const char* kDrift = "drift";
+
+double share_of(const Team& team, std::size_t i) { return team.shares.empty() ? 1 : team.shares[i]; }
+
+double squared_shares(const Team& team) {
+  double sum = 0;
+  for (std::size_t i = 0; i < team.players.size(); ++i) sum += share_of(team, i) * share_of(team, i);
+  return sum;
+}
+
+bool is_whole_player(const Team& team) { return team.players.size() == 1 && share_of(team, 0) == 1; }
+
+// The teams of a game by their numbers, the first first.
+std::vector<std::size_t> by_rank(const Game& game) {
+  std::vector<std::size_t> order(game.teams.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, {}, [&](std::size_t i) { return game.teams[i].rank; });
+  return order;
+}
+
+}  // namespace
+
+// The factors are there in the order of the data flow. The messages of a walk are functions of those that others send
+// to the skills, so that nothing has changed where those have not: each skill has one message of every other factor, at
+// a constant place.
+Scheduler season_sweeps(Iteration iteration) {
+  const auto make = [iteration](const Flow& flow) {
+    Schedule schedule{"season_sweeps", {}, Schedule::Order::repeated, iteration};
+    const auto factors = static_cast<std::uint32_t>(flow.factors());
+    const auto visit = [&](std::uint32_t f, std::uint32_t refresh, std::uint32_t send, int step) {
+      if (flow.name(f) == kDrift)
+        schedule.chains.push_back({static_cast<std::uint32_t>(schedule.visits.size()), step, false, {0}});
+      schedule.visits.push_back({f, refresh, send & flow.targets(f)});
+    };
+    for (std::uint32_t f = 0; f < factors; ++f) visit(f, flow.inputs(f), flow.outputs(f), 1);
+    for (std::uint32_t f = factors; f-- > 0;) visit(f, flow.outputs(f), flow.inputs(f), -1);
+    return schedule;
+  };
+  return {"season_sweeps", make, iteration.damping == 0};
+}
+
+RatingGraph::RatingGraph(std::span<const Game> games, std::size_t players, const RatingOptions& options) {
+  for (std::size_t g = 0; g < games.size(); ++g)
+    for (const Team& team : games[g].teams)
+      for (const std::uint32_t player : team.players) appearances.push_back({g, player, 0, 0});
+  add_skills(players, options);
+  add_teams(games);
+  add_results(games, options);
+}
+
+void RatingGraph::add_skills(std::size_t players, const RatingOptions& options) {
+  const std::size_t count = appearances.size();
+  std::vector<std::uint32_t> order(count), player_of;
+  std::iota(order.begin(), order.end(), 0u);
+  std::ranges::stable_sort(order, {}, [&](std::uint32_t i) { return appearances[i].player; });
+  const bool drifts = options.drift_sd > 0;
+  for (std::uint32_t k = 0; k < count; ++k) {
+    Appearance& a = appearances[order[k]];
+    a.performance = k, a.skill = drifts ? k : a.player;
+    player_of.push_back(a.player);
+  }
+  performance_ = graph.variable("performance", count);
+  const double variance = options.sd * options.sd, drift = options.drift_sd * options.drift_sd,
+               noise = options.performance_sd * options.performance_sd;
+  if (!drifts) {
+    skill = graph.variable("skill", players);
+    prior = graph.factor("gaussian_prior", {skill}, {{"mean", options.mean}, {"variance", variance}});
+    graph.factor("gaussian_noise", {gather(skill, player_of), performance_}, {{"variance", noise}});
+    return;
+  }
+  std::vector<double> widths(count, kForgetsAll * variance), steps;
+  for (std::size_t k = 0; k < count; ++k) {
+    const bool is_first = k == 0 || player_of[k] != player_of[k - 1];
+    if (is_first) widths[k] = variance + drift;
+    if (k > 0) steps.push_back(is_first ? kForgetsAll * variance : drift);
+  }
+  skill = graph.variable("skill", count);
+  prior = graph.factor("gaussian_prior", {skill}, {{"mean", options.mean}, {"variance", widths}});
+  if (count > 1) graph.factor("gaussian_noise", {shift(skill), skill}, {{"variance", steps}}, {.name = kDrift});
+  graph.factor("gaussian_noise", {skill, performance_}, {{"variance", noise}});
+}
+
+void RatingGraph::add_teams(std::span<const Game> games) {
+  struct OfOneSize {
+    std::vector<std::uint32_t> players, sums;
+    std::vector<double> shares;
+  };
+  std::map<std::size_t, OfOneSize> sizes;
+  std::uint32_t sums = 0;
+  auto next = appearances.begin();
+  for (const Game& game : games)
+    for (const Team& team : game.teams) {
+      teams_.push_back({!is_whole_player(team), is_whole_player(team) ? next->performance : sums});
+      if (is_whole_player(team)) {
+        ++next;
+        continue;
+      }
+      OfOneSize& plate = sizes[team.players.size()];
+      plate.sums.push_back(sums++);
+      for (std::size_t i = 0; i < team.players.size(); ++i, ++next)
+        plate.players.push_back(next->performance), plate.shares.push_back(share_of(team, i));
+    }
+  if (sums == 0) return;
+  sums_ = graph.variable("team", sums);
+  for (const auto& [size, plate] : sizes)
+    graph.factor("sum", {gather(performance_, plate.players), gather(sums_, plate.sums)},
+                 {{"coefficients", plate.shares}});
+}
+
+// Between neighbours in the order of ranks: who of them is ahead, or that it is nobody.
+void RatingGraph::add_results(std::span<const Game> games, const RatingOptions& options) {
+  struct Results {
+    std::vector<std::uint32_t> ahead, behind;
+    std::vector<double> margins;
+  };
+  std::map<std::array<bool, 3>, Results> plates;  // is_sum of both, is_draw
+  std::size_t first = 0;
+  for (const Game& game : games) {
+    const auto order = by_rank(game);
+    for (std::size_t i = 0; i + 1 < order.size(); ++i) {
+      const Team &a = game.teams[order[i]], &b = game.teams[order[i + 1]];
+      const Performance &ahead = teams_[first + order[i]], &behind = teams_[first + order[i + 1]];
+      Results& plate = plates[{ahead.is_sum, behind.is_sum, a.rank == b.rank}];
+      plate.ahead.push_back(ahead.element), plate.behind.push_back(behind.element);
+      const double noise = options.performance_sd * options.performance_sd;
+      plate.margins.push_back(draw_margin(noise * (squared_shares(a) + squared_shares(b)), options));
+    }
+    first += order.size();
+  }
+  for (const auto& [form, plate] : plates) {
+    const VariableId lead = graph.variable("", plate.ahead.size());
+    const auto of = [&](bool is_sum) { return is_sum ? sums_ : performance_; };
+    graph.factor("sum", {gather(of(form[0]), plate.ahead), gather(of(form[1]), plate.behind), lead},
+                 {{"coefficients", std::vector<double>{1, -1}}});
+    if (form[2])
+      graph.factor("within", {lead}, {{"margin", plate.margins}});
+    else
+      graph.factor("greater_than", {lead}, {{"threshold", plate.margins}});
+  }
+}
+
+}  // namespace dma

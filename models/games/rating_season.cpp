@@ -1,0 +1,95 @@
+// All games at once: rate_season.
+#include <algorithm>
+#include <numeric>
+#include <optional>
+#include <utility>
+
+#include "engine/compile/compile.h"
+#include "engine/joint/joint.h"
+#include "engine/run/run.h"
+#include "factors/standard_registry.h"
+#include "models/games/rating_graph.h"
+
+namespace dma {
+
+struct Season::Solved {
+  Solved(RatingGraph games, Plan by, std::size_t players)
+      : graph(std::move(games)), plan(std::move(by)), state(plan), report(run(plan, state)), last(players) {
+    for (const RatingGraph::Appearance& a : graph.appearances) last[a.player] = a.skill;
+  }
+  RatingGraph graph;
+  Plan plan;
+  State state;
+  Report report;
+  std::vector<std::optional<std::uint32_t>> last;  // of each player's elements
+};
+
+namespace {
+
+constexpr Iteration kUntilTheSeasonSettles{.tolerance = 1e-8, .limit = 10000};
+constexpr double kMostJointWork = 3e8;  // half a minute at most, of one core
+
+// Products of numbers in one factorisation, about: what elimination leaves is a dense block of the players.
+double joint_work(std::span<const Game> games, std::size_t players, const RatingOptions& options) {
+  const double width = static_cast<double>(players);
+  double appearances = 0;
+  for (const Game& game : games)
+    for (const Team& team : game.teams) appearances += static_cast<double>(team.players.size());
+  return width * width * (options.drift_sd > 0 ? appearances : width);
+}
+
+double total_share(const Team& team) {
+  return team.shares.empty() ? static_cast<double>(team.players.size())
+                             : std::accumulate(team.shares.begin(), team.shares.end(), 0.0);
+}
+
+// Whether all teams of each game are equally strong if all skills are equal: their common mean then has no part in it.
+bool are_balanced(std::span<const Game> games) {
+  return std::ranges::all_of(games, [](const Game& game) {
+    return std::ranges::all_of(game.teams,
+                               [&](const Team& team) { return total_share(team) == total_share(game.teams[0]); });
+  });
+}
+
+std::shared_ptr<const Season::Solved> solve(std::span<const Game> games, std::size_t players,
+                                            const RatingOptions& options, bool jointly) {
+  RatingGraph graph(games, players, options);
+  Plan plan = jointly
+                  ? compile(graph.graph, joint(), standard_registry())
+                  : compile(graph.graph, season_sweeps(kUntilTheSeasonSettles), standard_registry(), {.method = "ep"});
+  return std::make_shared<Season::Solved>(std::move(graph), std::move(plan), players);
+}
+
+}  // namespace
+
+double Season::covariance(std::uint32_t a, std::uint32_t b) const {
+  if (!solved || !report.joint || !solved->last.at(a) || !solved->last.at(b)) return 0;
+  const VariableId skill = solved->graph.skill;
+  return JointPosterior(solved->state).covariance(skill, *solved->last[a], skill, *solved->last[b]);
+}
+
+Season rate_season(std::span<const Game> games, std::size_t players, const RatingOptions& options,
+                   SeasonSolver solver) {
+  check_rating_options(options);
+  for (std::size_t g = 0; g < games.size(); ++g) check_game(games[g], g + 1, players, options);
+  Season season{std::vector<Skill>(players, {options.mean, options.sd}), {}, {}, {}};
+  if (games.empty()) return season;
+  // A mean that is large beside the standard deviations costs digits.
+  RatingOptions around = options;
+  if (are_balanced(games)) around.mean = 0;
+  const bool is_small = joint_work(games, players, options) <= kMostJointWork;
+  const bool jointly = solver == SeasonSolver::jointly || (solver == SeasonSolver::best && is_small);
+  season.solved = solve(games, players, around, jointly);
+  // What elimination cannot settle is near the end of what a double can hold; sweeps that do not end say less, and truly.
+  if (solver == SeasonSolver::best && jointly && !season.solved->report.converged())
+    season.solved = solve(games, players, around, false);
+  season.report = season.solved->report;
+  const Belief belief = season.solved->state.belief(season.solved->graph.skill);
+  for (const RatingGraph::Appearance& a : season.solved->graph.appearances) {
+    season.skills[a.player] = {options.mean - around.mean + belief.mean(a.skill), belief.sd(a.skill)};
+    season.history.push_back({a.game, a.player, season.skills[a.player]});
+  }
+  return season;
+}
+
+}  // namespace dma

@@ -1,0 +1,302 @@
+#include "models/graphs/graph_file.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "engine/support/error.h"
+#include "models/files/sealed_json.h"
+#include "models/graphs/distinct_keys.h"
+
+namespace dma {
+
+namespace {
+
+constexpr std::pair<Reach, std::string_view> kReaches[] = {
+    {Reach::identical, "identical"}, {Reach::row, "row"},       {Reach::column, "column"},
+    {Reach::all_to_one, "all_to_one"}, {Reach::gather, "gather"}, {Reach::shift, "shift"}};
+
+// A value and where it stands, so that every complaint can say it.
+class Node {
+ public:
+  Node(const Json& json, std::string pointer) : json_(&json), pointer_(std::move(pointer)) {}
+
+  template <class... Arguments>
+  [[noreturn]] void refuse(fmt::format_string<Arguments...> format, Arguments&&... arguments) const {
+    fail("{}: {}", pointer_.empty() ? "the file" : pointer_, fmt::format(format, std::forward<Arguments>(arguments)...));
+  }
+  [[noreturn]] void refuse_type(std::string_view expected) const {
+    std::string found = json_->is_structured() ? std::string(json_->type_name()) : json_->dump();
+    if (found.size() > 40) found = found.substr(0, 37) + "...";
+    refuse("{} is found; {} is expected", found, expected);
+  }
+
+  const Json& json() const { return *json_; }
+  Node at(const std::string& key) const { return {json_->at(key), pointer_ + "/" + escaped_key(key)}; }
+  Node at(std::size_t i) const { return {(*json_)[i], fmt::format("{}/{}", pointer_, i)}; }
+  bool has(const std::string& key) const { return json_->contains(key); }
+
+  // An object that holds no other keys than these.
+  const Node& object(std::initializer_list<std::string> keys) const {
+    if (!json_->is_object()) refuse_type("an object");
+    for (const auto& [key, value] : json_->items())
+      if (std::find(keys.begin(), keys.end(), key) == keys.end())
+        refuse("there is no key '{}' here{}", key, suggestion(key, std::vector<std::string>(keys)));
+    return *this;
+  }
+  const Node& array() const {
+    if (!json_->is_array()) refuse_type("a list");
+    return *this;
+  }
+  std::string text() const {
+    if (!json_->is_string()) refuse_type("text");
+    return json_->get<std::string>();
+  }
+  std::string text_of(const std::string& key) const { return has(key) ? at(key).text() : std::string(); }
+  double number() const {
+    if (!json_->is_number() && !json_->is_string()) refuse_type("a number");
+    try {
+      return json_number(*json_);
+    } catch (const std::exception&) {
+      refuse_type("a number, \"inf\" or \"-inf\"");
+    }
+  }
+  std::int64_t whole(std::int64_t least, std::int64_t most) const {
+    const double found = json_->is_number() ? json_->get<double>() : std::numeric_limits<double>::quiet_NaN();
+    if (!(found >= static_cast<double>(least) && found <= static_cast<double>(most) && found == std::floor(found)))
+      refuse_type(fmt::format("a whole number from {} to {}", least, most));
+    return static_cast<std::int64_t>(found);
+  }
+  bool flag() const {
+    if (!json_->is_boolean()) refuse_type("true or false");
+    return json_->get<bool>();
+  }
+  // Everything that the graph itself refuses is said with the place.
+  template <class Work>
+  auto checked(const Work& work) const {
+    try {
+      return work();
+    } catch (const Error& error) {
+      refuse("{}", error.what());
+    }
+  }
+
+ private:
+  const Json* json_;
+  std::string pointer_;
+};
+
+// An element is a number or null, or a list of numbers where it has several.
+std::vector<std::optional<double>> observed_values(const Node& node) {
+  const auto one = [](const Node& value) {
+    return value.json().is_null() ? std::nullopt : std::optional(value.number());
+  };
+  if (!node.json().is_array()) return {one(node)};
+  std::size_t each = 1;
+  for (const Json& element : node.json())
+    if (element.is_array()) each = std::max<std::size_t>(1, element.size());
+  std::vector<std::optional<double>> values;
+  for (std::size_t i = 0; i < node.json().size(); ++i) {
+    const Node element = node.at(i);
+    if (element.json().is_null())
+      values.insert(values.end(), each, std::nullopt);
+    else if (!element.json().is_array())
+      values.push_back(one(element));
+    else
+      for (std::size_t k = 0; k < element.json().size(); ++k) values.push_back(one(element.at(k)));
+  }
+  return values;
+}
+
+void read_variable(const std::string& name, const Node& node, GraphFile& file) {
+  node.object({"size", "family", "observed", "shared"});
+  const auto size = static_cast<std::size_t>(node.has("size") ? node.at("size").whole(1, std::numeric_limits<std::int32_t>::max()) : 1);
+  const std::string family = node.text_of("family");
+  const bool is_shared = node.has("shared") && node.at("shared").flag();
+  if (name.empty()) node.refuse("a variable without a name; give it one");
+  if (!node.has("observed")) {
+    node.checked([&] { return is_shared ? file.graph.shared(name, size, family) : file.graph.variable(name, size, family); });
+    return;
+  }
+  if (is_shared) node.refuse("'{}' is both observed and shared; leave one of them out", name);
+  auto values = observed_values(node.at("observed"));
+  const VariableId id = node.checked([&] { return file.graph.observed(name, size, family); });
+  file.observations.push_back({id, std::move(values)});
+}
+
+Connection read_connection(const Node& node, const Graph& graph) {
+  if (node.json().is_string()) return node.checked([&] { return Connection(graph.find_variable(node.text())); });
+  node.object({"variable", "port", "reach", "table", "lag"});
+  if (!node.has("variable")) node.refuse("the key 'variable' is missing");
+  const Node named = node.at("variable");
+  const VariableId variable = named.checked([&] { return graph.find_variable(named.text()); });
+  const std::string word = node.has("reach") ? node.at("reach").text() : "identical";
+  const auto* const reach = std::ranges::find(kReaches, std::string_view(word), &std::pair<Reach, std::string_view>::second);
+  if (reach == std::end(kReaches)) {
+    std::vector<std::string> known;
+    for (const auto& [value, name] : kReaches) known.emplace_back(name);
+    node.at("reach").refuse("there is no reach '{}'{}", word, suggestion(word, known));
+  }
+  Connection connection(variable, reach->first);
+  if ((reach->first == Reach::gather) != node.has("table"))
+    node.refuse("a table belongs to reach 'gather', and to no other");
+  if (node.has("lag") && reach->first != Reach::shift) node.refuse("a lag belongs to reach 'shift', and to no other");
+  if (reach->first == Reach::gather) {
+    const Node table = node.at("table").array();
+    std::vector<std::uint32_t> elements;
+    for (std::size_t i = 0; i < table.json().size(); ++i)
+      elements.push_back(static_cast<std::uint32_t>(table.at(i).whole(0, std::int64_t{graph[variable].size} - 1)));
+    connection = table.checked([&] { return gather(variable, std::move(elements)); });
+  } else if (reach->first == Reach::shift) {
+    constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
+    connection = shift(variable, node.has("lag") ? static_cast<std::int32_t>(node.at("lag").whole(-kMost, kMost)) : 1);
+  }
+  return node.has("port") ? Connection(node.at("port").text(), std::move(connection)) : connection;
+}
+
+ParameterValue read_parameter(const Node& node) {
+  if (!node.json().is_array()) return node.number();
+  std::vector<double> numbers;
+  for (std::size_t i = 0; i < node.json().size(); ++i) numbers.push_back(node.at(i).number());
+  if (numbers.empty()) node.refuse("an empty list; one number, or one for each slot, is expected");
+  return numbers;
+}
+
+void read_factor(const Node& node, Graph& graph) {
+  node.object({"kind", "name", "method", "damping", "connects", "parameters"});
+  for (const char* const key : {"kind", "connects"})
+    if (!node.has(key)) node.refuse("the key '{}' is missing", key);
+  const Node ends = node.at("connects").array();
+  std::vector<Connection> connections;
+  for (std::size_t i = 0; i < ends.json().size(); ++i) connections.push_back(read_connection(ends.at(i), graph));
+  ParameterList parameters;
+  if (node.has("parameters")) {
+    const Node list = node.at("parameters");
+    if (!list.json().is_object()) list.refuse_type("an object");
+    for (const auto& [name, value] : list.json().items()) parameters.push_back({name, read_parameter(list.at(name))});
+  }
+  node.checked([&] {
+    return graph.factor(node.at("kind").text(), std::move(connections), std::move(parameters),
+                        {node.text_of("name"), node.text_of("method"),
+                         node.has("damping") ? std::optional(node.at("damping").number()) : std::nullopt});
+  });
+}
+
+Json parsed(std::string_view text) {
+  check_nesting(text);
+  try {
+    return parse_distinct(text);
+  } catch (const nlohmann::json::parse_error& error) {
+    const auto lines = 1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(std::min(error.byte, text.size())), '\n');
+    fail("not JSON near line {}: look for a missing comma, quote or bracket", lines);
+  } catch (const nlohmann::json::out_of_range& error) {
+    fail("a number is beyond the range of a double: {}", std::string_view(error.what()).substr(std::string_view(error.what()).find("] ") + 2));
+  }
+}
+
+Json connection_json(const Connection& c, const Graph& graph) {
+  const std::string& name = graph[c.variable].name;
+  if (c.reach == Reach::identical && c.port.empty()) return name;
+  Json json{{"variable", name}};
+  if (!c.port.empty()) json["port"] = c.port.get();
+  if (c.reach != Reach::identical) {
+    const auto* const reach = std::ranges::find(kReaches, c.reach, &std::pair<Reach, std::string_view>::first);
+    if (reach == std::end(kReaches))
+      fail("the connection to '{}' has a table that is given to every State; a graph file holds tables of its own alone", name);
+    json["reach"] = reach->second;
+  }
+  if (c.reach == Reach::gather) json["table"] = c.table.get();
+  if (c.reach == Reach::shift) json["lag"] = c.lag();
+  return json;
+}
+
+Json numbers_json(const ParameterValue& value) {
+  if (value.numbers.size() == 1) return json_number(value.numbers[0]);
+  Json list = Json::array();
+  for (const double number : value.numbers) list.push_back(json_number(number));
+  return list;
+}
+
+}  // namespace
+
+void GraphFile::observe(State& state) const {
+  for (const auto& [variable, values] : observations) {
+    const bool is_missing = std::ranges::none_of(values, [](const auto& value) { return value.has_value(); });
+    if (is_missing && values.size() == state.plan()->variable(variable).elements())
+      state.observe(variable, std::nullopt);
+    else
+      state.observe(variable, values);
+  }
+}
+
+GraphFile parse_graph(std::string_view text) {
+  const Json json = parsed(text);
+  const Node root(json, "");
+  root.object({"description", "variables", "factors", "schedule", "method"});
+  GraphFile file;
+  for (const char* const key : {"variables", "factors"})
+    if (!root.has(key)) root.refuse("the key '{}' is missing", key);
+  file.description = root.text_of("description"), file.schedule = root.text_of("schedule"), file.method = root.text_of("method");
+  const Node variables = root.at("variables");
+  if (!variables.json().is_object()) variables.refuse_type("an object");
+  for (const auto& [name, value] : variables.json().items()) read_variable(name, variables.at(name), file);
+  const Node factors = root.at("factors").array();
+  for (std::size_t i = 0; i < factors.json().size(); ++i) read_factor(factors.at(i), file.graph);
+  return file;
+}
+
+std::string graph_text(const GraphFile& file) {
+  Json json;
+  if (!file.description.empty()) json["description"] = file.description;
+  json["variables"] = Json::object(), json["factors"] = Json::array();
+  for (const Graph::Variable& variable : file.graph.variables()) {
+    Json& entry = json["variables"][variable.name] = Json::object();
+    if (variable.size != 1) entry["size"] = variable.size;
+    if (!variable.family.empty()) entry["family"] = variable.family;
+    if (variable.shared) entry["shared"] = true;
+    if (variable.observed) entry["observed"] = variable.size == 1 ? Json() : Json(std::vector<Json>(variable.size));  // no value yet
+  }
+  for (const GraphFile::Observation& observation : file.observations) {
+    Json list = Json::array();
+    for (const auto& value : observation.values) list.push_back(value ? json_number(*value) : Json());
+    json["variables"][file.graph[observation.variable].name]["observed"] = list.size() == 1 ? list[0] : list;
+  }
+  for (const Graph::Factor& factor : file.graph.factors()) {
+    Json entry{{"kind", factor.kind}};
+    if (!factor.given_name.empty()) entry["name"] = factor.given_name;
+    if (!factor.method.empty()) entry["method"] = factor.method;
+    if (factor.damping != kDampedBySchedule) entry["damping"] = json_number(factor.damping);
+    entry["connects"] = Json::array();
+    for (const Connection& connection : factor.connections) entry["connects"].push_back(connection_json(connection, file.graph));
+    for (const auto& [name, value] : factor.parameters) entry["parameters"][name] = numbers_json(value);
+    json["factors"].push_back(std::move(entry));
+  }
+  if (!file.schedule.empty()) json["schedule"] = file.schedule;
+  if (!file.method.empty()) json["method"] = file.method;
+  return readable(json);
+}
+
+std::string located(const GraphFile& file, const std::string& complaint) {
+  for (std::size_t open = complaint.find('\''); open != std::string::npos; open = complaint.find('\'', open + 1)) {
+    const std::size_t close = complaint.find('\'', open + 1);
+    if (close == std::string::npos) break;
+    const std::string name = complaint.substr(open + 1, close - open - 1);
+    std::size_t i = 0;
+    for (const Graph::Factor& factor : file.graph.factors()) {
+      if (factor.name() == name) return fmt::format("/factors/{}: {}", i, complaint);
+      ++i;
+    }
+    for (const Graph::Variable& variable : file.graph.variables())
+      if (variable.name == name) return fmt::format("/variables/{}: {}", escaped_key(name), complaint);
+    // Of a kind that nobody knows.
+    const auto& factors = file.graph.factors();
+    const auto of_kind = std::ranges::find(factors, name, [](const Graph::Factor& factor) { return std::string(factor.kind); });
+    if (of_kind != factors.end() && complaint.starts_with("no factor kind"))
+      return fmt::format("/factors/{}/kind: {}", of_kind - factors.begin(), complaint);
+  }
+  return complaint;
+}
+
+}  // namespace dma

@@ -1,0 +1,122 @@
+#include "models/mixtures/hidden_markov.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string_view>
+
+#include "engine/support/error.h"
+#include "models/mixtures/markov_graph.h"
+
+namespace dma {
+
+namespace {
+
+void check_rows(std::string_view what, const Eigen::MatrixXd& p, Eigen::Index rows, Eigen::Index columns) {
+  constexpr double kRounding = 1e-9;
+  if (p.rows() != rows || p.cols() != columns || columns == 0)
+    fail("hidden Markov model: the {} is {} x {}; {} x {} is expected", what, p.rows(), p.cols(), rows,
+         std::max<Eigen::Index>(columns, 1));
+  for (Eigen::Index i = 0; i < p.rows(); ++i)
+    if (!(p.row(i).minCoeff() >= 0 && std::abs(p.row(i).sum() - 1) < kRounding))
+      fail("hidden Markov model: row {} of the {} is [{}]; probabilities with sum 1 are expected", i + 1, what,
+           fmt::join(p.row(i).begin(), p.row(i).end(), ", "));
+}
+
+// Each row divided by its sum; a row of nothing stays as it was before.
+Eigen::MatrixXd shares(const Eigen::MatrixXd& counts, const Eigen::MatrixXd& before) {
+  Eigen::MatrixXd out = before;
+  for (Eigen::Index i = 0; i < counts.rows(); ++i)
+    if (const double sum = counts.row(i).sum(); sum > 0) out.row(i) = counts.row(i) / sum;
+  return out;
+}
+
+// Counts of what was seen in each state, as the emission they make most probable.
+void refit(SymbolEmission& emission, const Eigen::MatrixXd& probability, HiddenMarkov::Values values) {
+  Eigen::MatrixXd counts = Eigen::MatrixXd::Zero(emission.probability.rows(), emission.probability.cols());
+  for (std::size_t t = 0; t < values.size(); ++t)
+    if (values[t])
+      counts.col(static_cast<Eigen::Index>(*values[t])) += probability.row(static_cast<Eigen::Index>(t)).transpose();
+  emission.probability = shares(counts, emission.probability);
+}
+void check_emission(const SymbolEmission& emission, Eigen::Index states) {
+  check_rows("emission", emission.probability, states, emission.probability.cols());
+}
+void check_emission(const GaussianEmission& emission, Eigen::Index states) {
+  if (emission.mean.size() != states || emission.variance.size() != states)
+    fail("hidden Markov model: the emission has {} means and {} variances; one for each of {} states is expected",
+         emission.mean.size(), emission.variance.size(), states);
+  if (!emission.mean.allFinite() || !emission.variance.allFinite() || !(emission.variance.minCoeff() > 0))
+    fail("hidden Markov model: finite means and variances above 0 are expected in the emission");
+}
+
+void check_values(HiddenMarkov::Values values, const HiddenMarkov::Emission& emission) {
+  if (values.empty()) fail("hidden Markov model: there are no values; at least one is expected");
+  const auto* const symbols = std::get_if<SymbolEmission>(&emission);
+  for (std::size_t t = 0; t < values.size(); ++t) {
+    if (!values[t]) continue;
+    if (symbols == nullptr && !std::isfinite(*values[t]))
+      fail("hidden Markov model: value {} is {}; a finite number is expected, or nothing where it is missing", t + 1,
+           *values[t]);
+    if (symbols != nullptr && !(*values[t] >= 0 && *values[t] < static_cast<double>(symbols->probability.cols()) &&
+                                *values[t] == std::floor(*values[t])))
+      fail("hidden Markov model: value {} is {}; a symbol from 0 to {} is expected, or nothing where it is missing",
+           t + 1, *values[t], symbols->probability.cols() - 1);
+  }
+}
+
+}  // namespace
+
+HiddenMarkov::HiddenMarkov(Eigen::VectorXd start, Eigen::MatrixXd transition, Emission emission)
+    : start_(std::move(start)), transition_(std::move(transition)), emission_(std::move(emission)) {
+  check_rows("start", start_.transpose(), 1, start_.size());
+  check_rows("transition", transition_, start_.size(), start_.size());
+  std::visit([&](const auto& of_state) { check_emission(of_state, start_.size()); }, emission_);
+}
+
+HiddenMarkov::Decoded HiddenMarkov::decode(Values values) const {
+  check_values(values, emission_);
+  // Two tables of states^3 numbers for every step, from a state into a pair and out of it.
+  constexpr double kMostNumbers = 5e7;  // 0.4 GB
+  const double wide = static_cast<double>(states()),
+               numbers = 2 * wide * wide * wide * static_cast<double>(values.size());
+  if (numbers > kMostNumbers)
+    fail(
+        "hidden Markov model: {} states over {} steps take {:.2g} numbers; at most {:.2g} are possible, with fewer of "
+        "either",
+        states(), values.size(), numbers, kMostNumbers);
+  return MarkovGraph(*this, values.size()).solve(values);
+}
+
+HiddenMarkov::Learned HiddenMarkov::learn(Values values, const LearnOptions& options) {
+  if (std::ranges::none_of(values, [](const auto& value) { return value.has_value(); }))
+    fail("hidden Markov model: no value is there to learn from; at least one is expected");
+  Decoded found = decode(values);
+  Learned learned{found.log_evidence, 0, false};
+  constexpr double kRounding = 1e-9;  // of the log evidence, which no step of EM lets fall
+  while (learned.iterations < options.limit && !learned.converged) {
+    const HiddenMarkov before = *this;
+    take(found, values);
+    found = decode(values);
+    ++learned.iterations;
+    const double gain = found.log_evidence - learned.log_evidence;
+    if (!(gain >= -kRounding * (1 + std::abs(learned.log_evidence)))) {
+      learned.fault = fmt::format("step {} took the log evidence from {} to {}", learned.iterations,
+                                  learned.log_evidence, found.log_evidence);
+      *this = before;
+      return learned;
+    }
+    learned.converged = gain < options.tolerance;
+    learned.log_evidence = found.log_evidence;
+  }
+  return learned;
+}
+
+void HiddenMarkov::take(const Decoded& found, Values values) {
+  start_ = found.probability.row(0).transpose() / found.probability.row(0).sum();
+  transition_ = shares(found.transitions, transition_);
+  std::visit([&](auto& of_state) { refit(of_state, found.probability, values); }, emission_);
+}
+
+}  // namespace dma

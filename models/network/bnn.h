@@ -1,0 +1,190 @@
+// A Bayesian neural network for regression: layers of weights with Gaussian beliefs, leaky-ReLU activations, Gaussian noise.
+//
+//   auto net = dma::Bnn({.layers = {13, 50, 1}});
+//   auto fit = net.fit(X, y);
+//   auto [mean, sd] = net.predict(X_new);
+//
+// The default learns all weights as one Gaussian (method "joint", joint_regression.h); other methods sweep messages. The
+// published settings of the paper are paper_options().
+//
+// Matrices have one row per example. All numbers are in the units of the data; standardisation happens inside.
+#pragma once
+
+#include <Eigen/Dense>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/learn/learn.h"
+#include "models/network/bnn_graph.h"
+#include "models/network/joint_regression.h"
+#include "models/table/feature_map.h"
+#include "models/table/numbers.h"
+#include "models/table/prediction.h"
+#include "models/table/scores.h"
+#include "models/table/standardiser.h"
+
+namespace dma {
+
+struct BnnOptions {
+  std::vector<std::size_t> layers;  // widths: features, hidden layers, outputs
+  Numbers slopes = 0.1;             // in (0, 1], one per hidden layer or one for all
+  Numbers noise = {};               // standard deviation per output or one for all; none: learned from the data
+  bool learn_noise = false;         // start from `noise` and learn it (always so when `noise` is not given)
+  NoiseModel noise_model = NoiseModel::choose;  // of learned noise (joint_regression.h); messages know constant noise only
+  bool bias = true;                 // a bias in every layer
+  bool standardise = true;          // inputs and targets, undone in predictions
+  Numbers activation_prior = {};    // variance of N(0, .) on pre-activations, per layer; none: no such prior
+  double prior_mean_scale = 1;      // prior means are drawn from N(0, scale^2 / fan_in)
+  double prior_variance_scale = 1;  // prior variances are scale / (layers * fan_in)
+  bool learn_prior = false;         // start from these and learn one factor on the variances of every layer
+  std::vector<LayerPrior> priors = {};  // given explicitly instead, for a single member
+  std::string features = "none";    // fixed feature map in front, by name (feature_map.h)
+  std::string method = "joint";     // "joint", or how messages are computed: "dma", "hybrid", ...
+  std::map<std::string, std::string> kind_methods = {};  // ... for single kinds of factors
+  // A linear model learned beside the network and mixed with it by how well each predicts left-out rows. Joint learning has one in any case.
+  bool linear_rival = false;
+  std::size_t members = 0;          // networks with their own prior draws, predictions mixed; 0: as many as are quick (joint), or 1
+  std::uint64_t seed = 1;
+  bool shuffle = true;              // rows into mini-batches at random, by the seed; otherwise in their order
+  bool fuse = true;                 // see CompileOptions
+  std::optional<double> jitter = {};  // of the inputs of every layer, standardised: smooths the kinks (joint); none: chosen by evidence
+
+  bool is_joint() const { return method == "joint"; }
+};
+
+// The paper's: no biases, columns as they are, messages by its own rules, one network.
+BnnOptions paper_options(std::vector<std::size_t> layers);
+
+struct BnnEpoch {
+  std::size_t member = 0;  // counting from 0
+  EpochRecord record;
+  std::vector<double> noise;  // standard deviations after the epoch
+};
+
+// Called after every epoch of every member; false stops (what was learned so far stays).
+using BnnCallback = std::function<bool(const BnnEpoch&)>;
+
+// How well the learned rows were predicted, each as if it had been left out; of one output.
+struct LeftOut {
+  Scores scores;
+  double explained = 0;  // share of the target's variance
+};
+
+struct FitReport {
+  std::vector<LearnReport> members;
+  std::vector<double> noise;  // standard deviation per output (mean over members)
+  bool interrupted = false;
+  std::string regime = {};             // of joint learning, and why
+  double network_share = 1;            // of the mixture of networks and linear model
+  std::vector<LeftOut> left_out = {};  // joint, or with a linear rival
+  std::size_t copies = 0;              // rows left aside because they repeat others (joint, distinct_rows.h)
+  std::string line() const;
+};
+
+class Bnn {
+ public:
+  explicit Bnn(BnnOptions options);
+  Bnn(Bnn&&) noexcept;
+  Bnn& operator=(Bnn&&) noexcept;
+  ~Bnn();
+
+  // Learns from rows of inputs and targets. Called again with the same rows it goes on, after an interruption or with more epochs;
+  // an Error for other rows than those it has learned (after restore() the caller knows that they are the same). The options'
+  // targets are the network's outputs, whatever they name; the limits hold for every member. With several jobs members are
+  // learned at the same time, and on_epoch is called by one of them at a time while no other is learning.
+  // Several workers: rows are dealt to them (deal_rows). In a team of several processes the rows are those dealt to the
+  // workers of this one, one worker after the other.
+  FitReport fit(const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& targets, const LearnOptions& options = {},
+                const BnnCallback& on_epoch = {});
+
+  // Learns more rows on top of a finished fit to `known` rows, which need not be of this process: what is known of the weights
+  // is the prior, and the old rows are not needed. Units stay those of the fit. Joint learning only. False: something was still changing
+  // at the limit of steps.
+  bool update(const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& targets, std::size_t known);
+
+  // Const members may be called by several threads at once.
+  Prediction predict(const Eigen::MatrixXd& inputs) const;
+  // The learned rows, each as if it had not been learned. Only joint learning knows them, and only after fit().
+  std::optional<Prediction> left_out() const;
+
+  // The factor graph of one example, and the beliefs of its weights: a layer's matrix row by row, then its biases.
+  const Graph& graph(std::size_t member = 0) const;
+  std::vector<Gaussian> weights(std::size_t layer, std::size_t member = 0) const;
+  const LayerPrior& prior(std::size_t layer, std::size_t member = 0) const;
+  // `count` draws of all weights of a member from the factorised posterior, layer after layer, one draw per row.
+  Eigen::MatrixXd sample_weights(std::size_t count, std::uint64_t seed, std::size_t member = 0) const;
+  // Standard deviation per output, in the units of the targets. Learned noise is the one that explains the training rows
+  // best, each predicted as if its batch had not been learned.
+  std::vector<double> noise() const;
+
+  const BnnOptions& options() const { return options_; }
+  const FitReport& last_fit() const { return report_; }
+  Learner& learner(std::size_t member = 0);
+  const Learner& learner(std::size_t member = 0) const;
+
+  // All that was learned, to be saved and given back (bnn_file.h).
+  struct Memory {
+    Standardiser inputs, targets;
+    std::vector<double> noise_variance;  // of predictions, per output, in standardised units
+    struct Member {
+      std::vector<double> noise_variance;  // of training
+      Learner::Memory learner;
+      std::vector<LayerPrior> priors;
+    };
+    std::vector<Member> members;
+    std::optional<JointRegression::Memory> joint = {};
+  };
+  // With `condensed`, the stored batch messages are replaced by their product: enough to predict, not to go on fitting.
+  Memory memory(bool condensed) const;
+  // Puts back what memory() gave, into a network made with the same options. To go on fitting, give the options of that fit
+  // too; a condensed memory needs none.
+  void restore(Memory memory, const LearnOptions& fit_options = {.batches = 1});
+
+ private:
+  struct Member;
+  using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+  FitReport fit_dealt(const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& targets, WorkerTeam& team, const LearnOptions& options,
+                      const BnnCallback& on_epoch);
+  void make_member(std::size_t index, const LearnOptions& options);
+  LearnReport fit_member(std::size_t index, const RowMajor& x, const RowMajor& y, const TeamSum& sum, const LearnOptions& options,
+                         const BnnCallback& on_epoch);
+  std::vector<Eigen::Index> learning_order(std::size_t member, const std::vector<Shares::Range>& shares, std::size_t first_worker) const;
+  void fit_members(const RowMajor& x, const RowMajor& y, const TeamSum& sum, const LearnOptions& options, const BnnCallback& on_epoch);
+  void update_noise(Member& member, std::span<const double> targets);
+  void update_priors(Member& member);
+  // Means and sds without noise of the learned rows, each as if its batch had not been learned, of every fitted member.
+  std::vector<PredictionComponent> left_out_of_members(const RowMajor& x, const TeamSum& sum) const;
+  void choose_prediction_noise(const std::vector<PredictionComponent>& left_out, const RowMajor& y, const TeamSum& sum);
+  void make_rival();
+  void mix_with_rival(std::vector<PredictionComponent> left_out, const RowMajor& x, const RowMajor& y, std::size_t jobs);
+  void report_left_out(const std::vector<PredictionComponent>& left_out, const Eigen::MatrixXd& targets);
+  void make_joint();
+  void fit_joint(const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& targets, const LearnOptions& options,
+                 const BnnCallback& on_epoch);
+  bool is_fitted() const;  // some of it
+  bool joint_is_fitted() const;
+  void describe_joint_members();
+
+  BnnOptions options_;
+  BnnShape shape_;
+  FeatureMap features_;
+  Standardiser input_standardiser_, target_standardiser_;
+  std::vector<std::unique_ptr<Member>> members_;
+  std::vector<double> noise_variance_;  // of predictions, standardised
+  FitReport report_;
+  std::unique_ptr<JointRegression> joint_;     // or, of other methods, the linear rival
+  double network_share_ = 1;                   // of other methods
+  std::vector<PredictionComponent> left_out_;  // of other methods, standardised
+  std::optional<std::uint64_t> learned_rows_;  // their checksum; none: nothing is learned, or it was restored
+  std::vector<Index> learned_as_;  // of every row, the number of the distinct one it repeats; empty: no row repeats another
+};
+
+// Throws Error for a memory that cannot be one of a network with these options: sizes, signs, numbers that are not finite. The
+// messages in it are checked by Learner::restore().
+void check_memory(const BnnOptions& options, const Bnn::Memory& memory);
+
+}  // namespace dma

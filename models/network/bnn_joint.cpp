@@ -1,0 +1,176 @@
+// A Bnn whose weights are learned as one Gaussian.
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+#include "engine/support/error.h"
+#include "models/network/bnn_member.h"
+#include "models/table/distinct_rows.h"
+
+namespace dma {
+
+namespace {
+
+// Epochs of joint learning, and the share of them with constant noise.
+constexpr int kMostEpochs = 100;
+constexpr double kPlainShare = 0.6;
+
+// Predictions of distinct rows as those of all rows that repeat them; no numbers: of the rows themselves.
+std::vector<PredictionComponent> of_all_rows(std::vector<PredictionComponent> distinct, const std::vector<Index>& numbers) {
+  if (numbers.empty()) return distinct;
+  for (PredictionComponent& own : distinct)
+    for (Eigen::MatrixXd* values : {&own.mean, &own.epistemic_sd, &own.noise_sd, &own.weight})
+      if (values->size() > 0) *values = (*values)(numbers, Eigen::all).eval();
+  return distinct;
+}
+
+}  // namespace
+
+bool Bnn::joint_is_fitted() const {
+  return options_.is_joint() && joint_ && !joint_->memory().members.empty() && joint_->memory().members[0].plain_posterior.has_value();
+}
+
+void Bnn::make_joint() {
+  JointRegressionOptions joint{
+      .shape = {.layers = {}, .slopes = shape_.slopes, .bias = options_.bias}};
+  joint.choose_jitter = !options_.jitter;
+  if (options_.jitter) joint.shape.jitter = *options_.jitter;
+  for (const std::size_t width : options_.layers) joint.shape.layers.push_back(static_cast<Index>(width));
+  joint.members = options_.members;
+  joint.seed = options_.seed;
+  joint.noise_model = options_.noise_model;
+  if (!options_.learn_noise)
+    for (const double variance : members_[0]->noise_variance) joint.noise.push_back(variance);
+  if (!options_.priors.empty()) {
+    // Somebody knows the prior: nothing is learned of it or added to it.
+    joint.prior = NetworkRows(joint.shape).prior();
+    Index i = 0;
+    for (const LayerPrior& layer : options_.priors)
+      for (std::size_t e = 0; e < layer.mean.size(); ++e, ++i) {
+        if (!(layer.variance[e] > 0 && std::isfinite(layer.variance[e])))
+          fail("priors: joint learning needs variances above 0 and below infinity, {} is given", layer.variance[e]);
+        joint.prior.mean(i) = layer.mean[e];
+        joint.prior.precision(i) = 1 / layer.variance[e];
+      }
+    joint.learn_scale = joint.anchored = joint.doubt_extrapolation = joint.linear_rival = false;
+  } else if (options_.prior_variance_scale != 1) {
+    joint.prior = NetworkRows(joint.shape).prior();
+    joint.prior.precision /= options_.prior_variance_scale;
+  }
+  joint_ = std::make_unique<JointRegression>(std::move(joint));
+}
+
+void Bnn::fit_joint(const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& targets, const LearnOptions& options,
+                    const BnnCallback& on_epoch) {
+  RowData data{features_.apply(input_standardiser_.apply(inputs)), target_standardiser_.apply(targets)};
+  check_prepared(data.rows, data.targets, options_.layers.front());
+  if (options_.members == 0) {
+    Index weights = 0;
+    for (const LayerPrior& prior : members_[0]->priors) weights += static_cast<Index>(prior.mean.size());
+    options_.members = affordable_members(inputs.rows(), targets.cols(), weights);
+    while (members_.size() < options_.members) {
+      members_.push_back(std::make_unique<Member>());
+      members_.back()->priors = members_[0]->priors;
+      make_member(members_.size() - 1, {.batches = 1});
+    }
+  }
+  if (!joint_) {
+    members_[0]->noise_variance.clear();
+    make_member(0, {.batches = 1});  // a given noise in units of the standardised targets
+    make_joint();
+  }
+  const int epochs = std::min(options.epochs, kMostEpochs);
+  const int plain = std::max(1, static_cast<int>(std::lround(kPlainShare * epochs)));
+  joint_->set_limits(plain, epochs - plain, options.least_gain);
+  joint_->share(options.jobs, options.team ? options.team : local_team(options.workers), options.on_stage);
+  const auto begin = std::chrono::steady_clock::now();
+  const auto on_joint_epoch = [&](const JointRegression::Progress& progress) {
+    Member& member = *members_[progress.member];
+    EpochRecord record;
+    record.epoch = static_cast<int>(member.joint_epochs.size()) + 1;
+    record.log_likelihood = progress.epoch.log_evidence / static_cast<double>(targets.size());
+    record.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    member.joint_epochs.push_back(record);
+    std::vector<double> sds;
+    for (std::size_t j = 0; j < progress.noise.size(); ++j)
+      sds.push_back(std::sqrt(progress.noise[j]) * target_standardiser_.scale(static_cast<Eigen::Index>(j)));
+    return !on_epoch || on_epoch({progress.member, record, std::move(sds)});
+  };
+  DistinctRows distinct = distinct_rows(data.rows, data.targets);
+  report_.copies = distinct.copies();
+  learned_as_.clear();
+  if (report_.copies > 0) {
+    data = {data.rows(distinct.first, Eigen::all).eval(), data.targets(distinct.first, Eigen::all).eval()};
+    learned_as_ = std::move(distinct.number);
+  }
+  const JointRegressionReport found = joint_->fit(std::move(data), on_joint_epoch);
+  report_.interrupted = found.interrupted;
+  report_.regime = found.regime.reason;
+  report_.network_share = found.network_share;
+  for (std::size_t k = 0; k < found.epochs.size(); ++k) {
+    const auto& learned = members_[k]->joint_epochs;
+    const bool last = k + 1 == found.epochs.size();
+    const auto stop = found.interrupted && last ? LearnReport::Stop::interrupted
+                      : found.settled[k]        ? LearnReport::Stop::least_gain
+                                                : LearnReport::Stop::limit;
+    report_.members.push_back({stop, learned, 0});
+    members_[k]->joint_weights.clear();
+  }
+  describe_joint_members();
+  noise_variance_ = found.noise;
+  report_.noise = noise();
+  report_left_out(learned_as_.empty() ? joint_->left_out() : of_all_rows(joint_->left_out(), learned_as_), targets);
+}
+
+void Bnn::report_left_out(const std::vector<PredictionComponent>& left_out, const Eigen::MatrixXd& targets) {
+  const std::vector<Scores> scores = scores_of(
+      [&](Index first, Index rows) { return Prediction::mix(rows_of(left_out, first, rows)).in_units_before(target_standardiser_); }, targets);
+  for (std::size_t j = 0; j < scores.size(); ++j)
+    report_.left_out.push_back({scores[j], share_explained(scores[j].rmse, targets.col(static_cast<Eigen::Index>(j)))});
+}
+
+std::optional<Prediction> Bnn::left_out() const {
+  if (!options_.is_joint() && !left_out_.empty()) return Prediction::mix(left_out_).in_units_before(target_standardiser_);
+  if (!options_.is_joint() || !joint_ || joint_->left_out().empty()) return {};
+  return Prediction::mix(of_all_rows(joint_->left_out(), learned_as_)).in_units_before(target_standardiser_);
+}
+
+bool Bnn::update(const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& targets, std::size_t known) {
+  if (!joint_is_fitted())
+    fail(
+        "update: more rows are learned on top of a joint fit; this network has none, fit it by method \"joint\" first");
+  if (inputs.cols() != input_standardiser_.shift.size() || targets.cols() != target_standardiser_.shift.size())
+    fail("update: {} inputs and {} targets are given; {} and {} are expected", inputs.cols(), targets.cols(),
+         input_standardiser_.shift.size(), target_standardiser_.shift.size());
+  if (inputs.rows() != targets.rows() || inputs.rows() == 0)
+    fail("update: there are {} rows of inputs and {} of targets; as many are expected, and at least one", inputs.rows(),
+         targets.rows());
+  const Eigen::MatrixXd x = input_standardiser_.apply(inputs), y = target_standardiser_.apply(targets);
+  if (!x.allFinite() || !y.allFinite())
+    fail("update: a value is not a finite number, or too far from those that were learned");
+  const Eigen::MatrixXd mapped = features_.apply(x);
+  const bool settled = joint_->update(mapped, y, static_cast<Index>(known));
+  for (const auto& member : members_) member->joint_weights.clear();
+  learned_rows_ = checksum_of(inputs, targets) ^ learned_rows_.value_or(known);  // of old and new ones
+  noise_variance_ = joint_->noise(mapped);
+  return settled;
+}
+
+// The prior a member ended with, in the words of the other methods.
+void Bnn::describe_joint_members() {
+  for (std::size_t k = 0; k < joint_->members(); ++k) {
+    const SharedPrior prior = joint_->prior_of(k);
+    const double scale = joint_->memory().members[k].plain.scale;
+    Index i = 0;
+    for (LayerPrior& layer : members_[k]->priors)
+      for (std::size_t e = 0; e < layer.mean.size(); ++e, ++i) {
+        layer.mean[e] = prior.mean(i);
+        layer.variance[e] = 1 / (scale * prior.precision(i));
+      }
+    members_[k]->noise_variance.assign(options_.layers.back(), 1);
+    const auto& noise = joint_->memory().members[k].plain.noise;
+    for (std::size_t j = 0; j < noise.size(); ++j) members_[k]->noise_variance[j] = std::exp(noise[j].beta(0));
+  }
+}
+
+}  // namespace dma

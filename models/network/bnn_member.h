@@ -1,0 +1,55 @@
+// One network of a Bnn, for the files that implement it.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "engine/support/error.h"
+#include "models/files/checksum.h"
+#include "models/network/bnn.h"
+
+namespace dma {
+
+// Different streams of randomness from one seed.
+inline std::uint64_t seed_of(std::uint64_t seed, std::uint64_t member, std::uint64_t purpose) {
+  std::uint64_t x = seed * 0x9e3779b97f4a7c15ull + member * 0xbf58476d1ce4e5b9ull + purpose * 0x94d049bb133111ebull;
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111ebull;
+  return x ^ (x >> 31);
+}
+
+struct Bnn::Member {
+  std::vector<LayerPrior> priors;
+  BnnGraph net;
+  std::vector<double> noise_variance;  // per output, standardised
+  std::unique_ptr<Learner> learner;
+
+  std::vector<EpochRecord> joint_epochs;  // where all weights are learned jointly
+  // Their marginals, once somebody asked; several threads may ask at once.
+  mutable std::mutex asking;
+  mutable std::vector<Gaussian> joint_weights;
+
+  bool is_fitted() const { return !learner->memory().epochs.empty() || !joint_epochs.empty(); }
+};
+
+// By which the same rows are recognised.
+inline std::uint64_t checksum_of(const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& targets) {
+  Checksum sum;
+  for (const Eigen::MatrixXd* matrix : {&inputs, &targets}) {
+    const Eigen::Index shape[] = {matrix->rows(), matrix->cols()};
+    sum.add({reinterpret_cast<const unsigned char*>(shape), sizeof shape});
+    sum.add({reinterpret_cast<const unsigned char*>(matrix->data()), static_cast<std::size_t>(matrix->size()) * sizeof(double)});
+  }
+  return sum.value();
+}
+
+// Of rows in the units and features of a network.
+inline void check_prepared(const auto& x, const auto& y, std::size_t features) {
+  if (!x.allFinite() || !y.allFinite()) fail("fit: the data lie too far from those that were learned to be told in numbers");
+  if (static_cast<std::size_t>(x.cols()) != features)
+    fail("fit: the inputs make {} features but the first layer has {}", x.cols(), features);
+}
+
+}  // namespace dma

@@ -1,0 +1,95 @@
+// What a Bnn says: predictions, beliefs, noise.
+#include <algorithm>
+#include <boost/random/mersenne_twister.hpp>
+#include <boost/random/normal_distribution.hpp>
+#include <cmath>
+
+#include "engine/support/error.h"
+#include "models/network/bnn_member.h"
+#include "models/network/bnn_rival.h"
+
+namespace dma {
+
+Prediction Bnn::predict(const Eigen::MatrixXd& inputs) const {
+  if (inputs.cols() != input_standardiser_.shift.size())
+    fail("predict: the inputs have {} columns but the network was made for {}", inputs.cols(), input_standardiser_.shift.size());
+  if (!inputs.allFinite()) fail("predict: the inputs hold a value that is not a finite number");
+  Eigen::MatrixXd standardised = input_standardiser_.apply(inputs);
+  if (!standardised.allFinite()) fail("predict: an input lies too far from those that were learned to be told in numbers");
+  if (joint_is_fitted())
+    return Prediction::mix(joint_->predict(features_.apply(std::move(standardised)))).in_units_before(target_standardiser_);
+  const RowMajor x = features_.apply(std::move(standardised));
+  const auto outputs = static_cast<Eigen::Index>(options_.layers.back());
+  std::vector<PredictionComponent> components;
+  const bool any_fitted = is_fitted();
+  const Eigen::RowVectorXd prediction_noise = Eigen::Map<const Eigen::RowVectorXd>(noise_variance_.data(), outputs);
+  for (const auto& member : members_) {
+    if (any_fitted && !member->is_fitted()) continue;  // an interrupted fit did not reach it
+    RowMajor mean(x.rows(), outputs), variance(x.rows(), outputs);
+    const auto size = static_cast<std::size_t>(mean.size());
+    member->learner->predict({{member->net.inputs, {x.data(), static_cast<std::size_t>(x.size())}}}, {mean.data(), size},
+                             {variance.data(), size});
+    const Eigen::RowVectorXd own_noise = Eigen::Map<const Eigen::RowVectorXd>(member->noise_variance.data(), outputs);
+    components.push_back({mean, (variance.rowwise() - own_noise).cwiseMax(0.0).cwiseSqrt(),
+                          prediction_noise.cwiseSqrt().replicate(x.rows(), 1)});
+  }
+  if (network_share_ < 1) add_rival(joint_->predict(x), network_share_, components);
+  return Prediction::mix(std::move(components)).in_units_before(target_standardiser_);
+}
+
+bool Bnn::is_fitted() const {
+  return std::ranges::any_of(members_, [](const auto& member) { return member->is_fitted(); });
+}
+
+const Graph& Bnn::graph(std::size_t member) const { return members_.at(member)->net.graph; }
+Learner& Bnn::learner(std::size_t member) { return *members_.at(member)->learner; }
+const Learner& Bnn::learner(std::size_t member) const { return *members_.at(member)->learner; }
+const LayerPrior& Bnn::prior(std::size_t layer, std::size_t member) const { return members_.at(member)->priors.at(layer); }
+
+std::vector<Gaussian> Bnn::weights(std::size_t layer, std::size_t member) const {
+  const Member& m = *members_.at(member);
+  std::vector<Gaussian> all;
+  if (joint_is_fitted()) {
+    const std::lock_guard lock(m.asking);
+    if (m.joint_weights.empty()) {
+      const auto [means, variances] = joint_->weights(member);
+      for (Eigen::Index i = 0; i < means.size(); ++i) m.joint_weights.push_back(Gaussian::from_moments(means(i), variances(i)));
+    }
+    std::size_t first = 0;
+    for (std::size_t l = 0; l < layer; ++l) first += m.priors[l].mean.size();
+    const auto begin = m.joint_weights.begin() + static_cast<std::ptrdiff_t>(first);
+    return {begin, begin + static_cast<std::ptrdiff_t>(m.priors.at(layer).mean.size())};
+  }
+  const auto append = [&](VariableId v) {
+    const Belief belief = m.learner->belief(v);
+    for (std::size_t i = 0; i < belief.size(); ++i) all.push_back(belief[i]);
+  };
+  for (const auto& learned : m.net.learned(layer)) append(learned.variable);
+  return all;
+}
+
+Eigen::MatrixXd Bnn::sample_weights(std::size_t count, std::uint64_t seed, std::size_t member) const {
+  std::vector<Gaussian> all;
+  for (std::size_t l = 0; l + 1 < options_.layers.size(); ++l) {
+    const auto layer = weights(l, member);
+    all.insert(all.end(), layer.begin(), layer.end());
+  }
+  boost::random::mt19937_64 random(seed);
+  boost::random::normal_distribution<double> normal;
+  Eigen::MatrixXd draws(static_cast<Eigen::Index>(count), static_cast<Eigen::Index>(all.size()));
+  for (Eigen::Index i = 0; i < draws.rows(); ++i)
+    for (Eigen::Index j = 0; j < draws.cols(); ++j) {
+      const Gaussian& w = all[static_cast<std::size_t>(j)];
+      draws(i, j) = w.mean() + w.sd() * normal(random);
+    }
+  return draws;
+}
+
+std::vector<double> Bnn::noise() const {
+  std::vector<double> sds(options_.layers.back());
+  for (std::size_t j = 0; j < sds.size(); ++j)
+    sds[j] = std::sqrt(noise_variance_[j]) * target_standardiser_.scale(static_cast<Eigen::Index>(j));
+  return sds;
+}
+
+}  // namespace dma

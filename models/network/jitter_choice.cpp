@@ -1,0 +1,73 @@
+#include "models/network/jitter_choice.h"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "engine/learn/joint/growing.h"
+
+namespace dma {
+
+namespace {
+
+constexpr double kTrialProducts = 1e7, kMostTrialledProducts = 4e8;  // of an epoch: some 2 ms, and some 50
+constexpr Index kFewestTrialRows = 30;
+constexpr int kFirstTrialEpochs = 15, kTrialEpochs = 40;
+constexpr double kClearTrialNats = 5, kClearTrialNatsPerRow = 0.05;
+constexpr Index kInputsOfSteepFunctions = 2;
+
+double products_of_epoch(double rows, double scalars) { return rows <= scalars ? rows * rows * rows : rows * scalars * scalars; }
+
+Index trial_rows(Index rows, Index outputs, Index scalars) {
+  const auto p = static_cast<double>(scalars);
+  const double most = std::max(std::cbrt(kTrialProducts), kTrialProducts / (p * p)) / static_cast<double>(outputs);
+  return std::min(rows, static_cast<Index>(most));
+}
+
+}  // namespace
+
+double choose_jitter(const NetworkShape& shape, const SharedPrior& prior, const SharedState& start, const RowData& data,
+                     SharedFitOptions options, std::uint64_t seed) {
+  const Index rows = data.rows.rows(), outputs = data.targets.cols(), scalars = prior.mean.size();
+  const bool dear = products_of_epoch(static_cast<double>(data.count()), static_cast<double>(scalars)) > kMostTrialledProducts;
+  const Index tried = trial_rows(rows, outputs, scalars);
+  if (tried < kFewestTrialRows || (dear && !worth_growing(rows, outputs, scalars))) return shape.jitter;
+  std::vector<Index> some = random_order(rows, seed);
+  some.resize(static_cast<std::size_t>(tried));
+  const RowData subset{data.rows(some, Eigen::all), data.targets(some, Eigen::all)};
+  std::vector<double> jitters = {1, 0.5, 0.2};
+  if (shape.layers.front() <= kInputsOfSteepFunctions) jitters.push_back(0.07);
+  struct Trial {
+    double jitter, evidence;
+    SharedState state;
+  };
+  const auto learn = [&](Trial& trial, int epochs) {
+    NetworkShape own = shape;
+    own.jitter = trial.jitter;
+    const auto curvature = subset.count() <= scalars ? make_dual() : make_primal();
+    const NetworkRows network(own);  // which the curvature refers to
+    curvature->share(options.jobs, nullptr);
+    options.epochs = epochs;
+    trial.evidence = fit_shared(network, subset, prior, options, trial.state, *curvature);
+  };
+  const double clear = std::max(kClearTrialNats, kClearTrialNatsPerRow * static_cast<double>(subset.count()));
+  Trial own{shape.jitter, 0, start};
+  learn(own, kFirstTrialEpochs);
+  std::vector<Trial> rivals;
+  for (const double jitter : jitters) {
+    if (jitter == shape.jitter) continue;
+    Trial rival{jitter, 0, start};
+    learn(rival, kFirstTrialEpochs);
+    if (rival.evidence > own.evidence - clear) rivals.push_back(std::move(rival));  // others will not get ahead
+  }
+  if (rivals.empty()) return shape.jitter;
+  learn(own, kTrialEpochs);
+  double best = shape.jitter, least = own.evidence + clear;
+  for (Trial& rival : rivals) {
+    learn(rival, kTrialEpochs);
+    if (rival.evidence > least) best = rival.jitter, least = rival.evidence;
+  }
+  return best;
+}
+
+}  // namespace dma

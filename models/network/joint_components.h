@@ -1,0 +1,51 @@
+// What networks and the linear model of a joint fit say of rows, as parts of one mixture.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+#include <vector>
+
+#include "models/network/joint_regression.h"
+
+namespace dma {
+
+inline PredictionComponent component(RowBeliefs beliefs, const SharedPosterior& posterior, Matrix weight) {
+  beliefs.variance = beliefs.variance.cwiseSqrt();
+  beliefs.noise = beliefs.noise.cwiseSqrt();
+  return {std::move(beliefs.mean), std::move(beliefs.variance), std::move(beliefs.noise), std::move(weight), posterior.tails};
+}
+
+// Log density of all targets, a block of rows after the other: of a million rows a mixture is larger than the table.
+inline double score_of(const std::vector<PredictionComponent>& components, const Matrix& targets) {
+  constexpr Index kRows = 1 << 14;
+  double sum = 0;
+  for (Index begin = 0; begin < targets.rows(); begin += kRows) {
+    const Index rows = std::min(kRows, targets.rows() - begin);
+    sum += Prediction::mix(rows_of(components, begin, rows)).log_density(targets.middleRows(begin, rows)).sum();
+  }
+  return sum;
+}
+
+// Of the fit with weighted rows; by noise: s0^2 / (s0^2 + s^2) at noise s where constant noise is s0.
+inline Matrix weighted_share(JointRegressionOptions::Share kind, const SharedState& plain, const Matrix& noise) {
+  using Share = JointRegressionOptions::Share;
+  Matrix share(noise.rows(), noise.cols());
+  if (kind != Share::by_noise) return share.setConstant(kind == Share::half ? 0.5 : kind == Share::weighted ? 1 : 0);
+  for (Index k = 0; k < noise.cols(); ++k) {
+    const double constant = std::exp(plain.noise[static_cast<std::size_t>(k)].beta(0));
+    share.col(k) = 1 / (1 + (noise.col(k).array() / constant).square());
+  }
+  return share;
+}
+
+// The beliefs are taken over.
+inline void add_network(JointRegressionOptions::Share kind, RowBeliefs& plain, RowBeliefs* weighted,
+                        const JointRegression::Member& member, double share, std::vector<PredictionComponent>& all) {
+  const Matrix own = weighted != nullptr ? weighted_share(kind, member.plain, weighted->noise)
+                                         : Matrix::Zero(plain.mean.rows(), plain.mean.cols());
+  all.push_back(component(std::move(plain), *member.plain_posterior, share * (1 - own.array())));
+  if (weighted != nullptr) all.push_back(component(std::move(*weighted), *member.weighted_posterior, share * own));
+}
+
+}  // namespace dma

@@ -1,0 +1,359 @@
+#include "models/network/joint_regression.h"
+
+#include <algorithm>
+#include <cmath>
+#include <deque>
+#include <latch>
+
+#include "engine/learn/joint/growing.h"
+#include "engine/support/error.h"
+#include "engine/support/parallel.h"
+#include "models/network/jitter_choice.h"
+#include "models/network/joint_components.h"
+#include "models/network/member_gate.h"
+#include "models/network/rival_share.h"
+
+namespace dma {
+
+namespace {
+
+constexpr double kFirstNoise = 0.3;  // a good part of the target's variance is still unexplained
+constexpr int kRivalEpochs = 100, kRivalWeightedEpochs = 20;
+constexpr double kRivalGain = 1e-4;
+constexpr int kFullEpochs = 5;         // on all rows, after growing subsets; twice
+
+// Of left-out rows, that the linear model may lose by weights.
+constexpr double kWeightedSquares = 1.03;
+
+struct Fitted {
+  SharedPosterior posterior;
+  RowBeliefs left_out;
+};
+
+// Posterior, tails and left-out predictions where a curvature stands.
+Fitted finish(const RowData& data, const SharedState& state, Curvature& curvature, double evidence, bool tails) {
+  Fitted fitted{SharedPosterior::of(data, state, curvature, evidence),
+                leave_one_out(data, row_noise(state, data.rows), curvature)};
+  fitted.posterior.tails.resize(static_cast<std::size_t>(data.targets.cols()));
+  if (tails) fitted.posterior.tails = tails_of(data, fitted.left_out);
+  return fitted;
+}
+
+// The noise function learned at a mean that stays: from residuals and leverages at constant noise.
+void learn_noise_function(const RowData& data, Curvature& curvature, SharedState& state) {
+  constexpr int kSteps = 30;
+  const Index n = data.rows.rows();
+  const Vector squares = curvature.residuals().cwiseAbs2(), shares = curvature.shares_of_others();
+  for (std::size_t k = 0; k < state.noise.size(); ++k) {
+    state.noise[k].add_slopes(data.rows.cols());
+    for (int step = 0; step < kSteps; ++step)
+      state.noise[k].learn(data.rows, squares.segment(static_cast<Index>(k) * n, n),
+                           shares.segment(static_cast<Index>(k) * n, n));
+  }
+}
+
+}  // namespace
+
+struct JointRegression::Fitting {
+  RowData data;
+  JointRegime regime;
+  std::function<bool(const Progress&)> on_epoch;
+  std::vector<RowBeliefs> plain = {}, weighted = {};  // left out, of every member
+  RowBeliefs rival = {};
+  double rival_score = 0;     // log density of all rows, each left out
+  double rival_evidence = 0;  // with constant noise
+  std::size_t jobs = 1;       // of every member
+  MemberGate gate = {};
+  std::deque<std::latch> plain_ended = {};  // of every member
+};
+
+// One member while it is learned.
+struct JointRegression::Learning {
+  Learning(MemberGate& gate, std::latch& its_end) : pass(gate), plain_ended(its_end) {}
+  ~Learning() { end_plain(); }  // whoever waits for it must not wait for ever
+  Learning(const Learning&) = delete;
+  Learning& operator=(const Learning&) = delete;
+  void end_plain() {
+    if (!ended) plain_ended.count_down();
+    ended = true;
+  }
+  MemberGate::Pass pass;
+  std::latch& plain_ended;
+  bool ended = false;
+};
+
+JointRegression::JointRegression(JointRegressionOptions options)
+    : options_(std::move(options)),
+      network_(options_.shape),
+      linear_(options_.shape.layers.front(), options_.shape.layers.back()) {
+  if (options_.prior.mean.size() == 0) options_.prior = network_.prior();
+  linear_prior_ = {Vector::Zero(linear_.scalars()),
+                   Vector::Constant(linear_.scalars(), static_cast<double>(options_.shape.layers.front() + 1))};
+  if (!options_.noise.empty()) options_.noise_model = NoiseModel::constant, options_.tails = false;
+  if (options_.shape.layers.size() < 3) options_.linear_rival = false;
+}
+
+JointRegressionReport JointRegression::fit(RowData data, const std::function<bool(const Progress&)>& on_epoch) {
+  const JointRegime regime = choose_regime(data.rows.rows(), data.targets.cols(), network_.scalars());
+  Fitting fitting{.data = std::move(data), .regime = regime, .on_epoch = on_epoch};
+  Matrix& rows = fitting.data.rows;
+  const Matrix& targets = fitting.data.targets;
+  if (fitting.regime.form == JointRegime::Form::none) fail("fit: {}", fitting.regime.reason);
+  JointRegressionReport report{fitting.regime, {}, {}, 1, false, {}};
+  memory_.members.resize(options_.members > 0 ? options_.members
+                                              : affordable_members(rows.rows(), targets.cols(), network_.scalars()));
+  if (memory_.members[0].plain.mean.size() == 0 && options_.choose_jitter)
+    set_jitter(choose_jitter(options_.shape, prior_of(0), first_state(0, targets.cols()), fitting.data,
+                             {.learn_noise = options_.noise.empty(), .learn_scale = options_.learn_scale, .jobs = options_.jobs}, options_.seed));
+  memory_.lowest = rows.colwise().minCoeff(), memory_.highest = rows.colwise().maxCoeff();
+  if (options_.linear_rival) fit_rival(fitting);
+  const std::size_t members = memory_.members.size(), at_once = members_at_once(fitting.regime);
+  fitting.plain.resize(members), fitting.weighted.resize(members);
+  for (std::size_t k = 0; k < members; ++k) fitting.plain_ended.emplace_back(1);
+  fitting.jobs = std::max<std::size_t>(1, options_.jobs / at_once);
+  std::vector<char> begun(members), whole(members);
+  parallel_for(members, at_once, [&](std::size_t k) {
+    Learning learning(fitting.gate, fitting.plain_ended[k]);
+    if (fitting.gate.is_closed()) return;
+    begun[k] = 1;
+    whole[k] = fit_member(fitting, k, learning);
+  });
+  std::size_t fitted = 0;
+  for (std::size_t k = 0; k < members && begun[k]; ++k) {
+    report.interrupted = report.interrupted || !whole[k];
+    const Member& member = memory_.members[k];
+    report.epochs.push_back(std::max(member.plain.epoch, member.weighted.epoch));
+    report.settled.push_back(member.plain.is_settled() && (!member.weighted_posterior || member.weighted.is_settled()));
+    ++fitted;
+  }
+  const std::vector<double> noise_of_networks = noise_of(rows, 1), noise_of_rival = noise_of(rows, 0);
+  rows.resize(0, 0);  // what follows is as large as they are
+  left_out_.clear();
+  const double each = 1 / static_cast<double>(fitted);
+  for (std::size_t k = 0; k < fitted; ++k)
+    add_network(share(), fitting.plain[k], memory_.members[k].weighted_posterior ? &fitting.weighted[k] : nullptr,
+                memory_.members[k], each, left_out_);
+  memory_.network_share = 1;
+  if (options_.linear_rival) {
+    const double ahead = nats_ahead(fitting, score_of(left_out_, targets), members);
+    const double share = memory_.network_share = share_of_network(ahead);
+    for (PredictionComponent& own : left_out_) own.weight *= share;
+    if (share == 0) left_out_.clear();
+    if (share < 1)
+      left_out_.push_back(
+          component(std::move(fitting.rival), *memory_.rival, Matrix::Constant(targets.rows(), targets.cols(), 1 - share)));
+  }
+  report.network_share = memory_.network_share;
+  report.noise = memory_.network_share < 0.5 ? noise_of_rival : noise_of_networks;
+  if (options_.tails) widen_to_cover(targets);
+  return report;
+}
+
+// Each has matrices of its own, and processes of a team must all do the same thing next.
+std::size_t JointRegression::members_at_once(const JointRegime& regime) const {
+  if (options_.team && !options_.team->is_whole()) return 1;
+  return std::clamp<std::size_t>(regime.members_at_once, 1, std::max<std::size_t>(1, std::min(options_.jobs, memory_.members.size())));
+}
+
+// Of the network, whose left-out rows have this log density; evidences are those of constant noise. Left-out rows are
+// predicted with hidden units that have seen them: with more weights than rows they flatter, and the network must have
+// the better evidence too. With fewer weights the evidence is too strict instead: on wine it prefers the linear model
+// by 49 nats that left-out rows do not confirm.
+double JointRegression::nats_ahead(const Fitting& fitting, double score, std::size_t members) const {
+  using RivalBy = JointRegressionOptions::RivalBy;
+  double evidence = -1e300;
+  for (std::size_t k = 0; k < members; ++k)
+    if (memory_.members[k].plain_posterior) evidence = std::max(evidence, memory_.members[k].plain_evidence);
+  const double by_rows = score - fitting.rival_score - kBenefitOfDoubt,
+               by_evidence = evidence - fitting.rival_evidence - kBenefitOfDoubt;
+  if (options_.rival_by == RivalBy::evidence) return by_evidence;
+  const bool few_rows = fitting.regime.form == JointRegime::Form::dual;
+  return options_.rival_by == RivalBy::both && few_rows ? std::min(by_rows, by_evidence) : by_rows;
+}
+
+JointRegressionOptions::Share JointRegression::share() const {
+  return options_.noise_model == NoiseModel::inputs ? JointRegressionOptions::Share::weighted : options_.share;
+}
+
+void JointRegression::watch(Curvature& curvature, const char* what) const {
+  if (options_.on_stage) curvature.watch([this, what](double share) { options_.on_stage({what, share}); });
+}
+
+void JointRegression::fit_rival(Fitting& fitting) {
+  const RowData& data = fitting.data;
+  SharedState state{.mean = Vector::Zero(linear_.scalars()), .noise = {}};
+  for (Index k = 0; k < data.targets.cols(); ++k) state.noise.push_back(LogLinearNoise::constant(kFirstNoise));
+  const auto curvature = data.count() <= linear_.scalars() ? make_dual() : make_primal();
+  curvature->share(options_.jobs, options_.team);
+  watch(*curvature, "linear model");
+  SharedFitOptions joint{.epochs = kRivalEpochs, .least_gain = kRivalGain};
+  double evidence = fitting.rival_evidence = fit_shared(linear_, data, linear_prior_, joint, state, *curvature);
+  if (noise_by_inputs()) {
+    const auto return_to = [&](SharedState before) {
+      state = std::move(before);
+      curvature->assemble(linear_, data, state.mean, state.scale * linear_prior_.precision, row_noise(state, data.rows));
+    };
+    const auto left_out_squares = [&] {
+      return (leave_one_out(data, row_noise(state, data.rows), *curvature).mean - data.targets).squaredNorm();
+    };
+    SharedState constant = state;
+    const double squares = left_out_squares();
+    state.begin_stage();
+    joint.epochs = state.epoch + kRivalWeightedEpochs;
+    joint.noise_depends_on_inputs = true;
+    evidence = fit_shared(linear_, data, linear_prior_, joint, state, *curvature);
+    if (options_.noise_model == NoiseModel::choose && evidence < fitting.rival_evidence) {
+      return_to(std::move(constant));
+      evidence = fitting.rival_evidence;
+    } else if (left_out_squares() > kWeightedSquares * squares) {
+      // What is skewed is loud where it is high: weights by noise then follow the low rows. The line stays, its noise follows the inputs.
+      return_to(std::move(constant));
+      learn_noise_function(data, *curvature, state);
+      return_to(SharedState(state));
+      evidence = log_evidence(linear_prior_, state, data, *curvature);
+    }
+  }
+  Fitted fitted = finish(data, state, *curvature, evidence, options_.tails);
+  memory_.rival = std::move(fitted.posterior);
+  fitting.rival = std::move(fitted.left_out);
+  fitting.rival_score = score_of({component(fitting.rival, *memory_.rival, {})}, data.targets);
+}
+
+bool JointRegression::fit_member(Fitting& fitting, std::size_t index, Learning& learning) {
+  const RowData& data = fitting.data;
+  Member& member = memory_.members[index];
+  member.plain_posterior.reset();  // of an earlier fit; this one may stop before it has new ones
+  member.weighted_posterior.reset();
+  const SharedPrior prior = prior_of(index);
+  bool going_on = true;
+  const bool growing = fitting.regime.form == JointRegime::Form::growing;
+  SharedFitOptions joint{.epochs = options_.epochs,
+                         .learn_noise = options_.noise.empty(),
+                         .learn_scale = options_.learn_scale,
+                         .least_gain = options_.least_gain,
+                         .jobs = fitting.jobs,
+                         .team = options_.team,
+                         .on_stage = options_.on_stage};
+  joint.on_epoch = [&](const SharedEpoch& epoch) {
+    const SharedState& state = member.weighted.epoch > 0 ? member.weighted : member.plain;
+    std::vector<double> noise;
+    for (const LogLinearNoise& own : state.noise)
+      noise.push_back(std::exp(own.variances(data.rows).array().log().mean()));
+    going_on = learning.pass.ask([&] { return !fitting.on_epoch || fitting.on_epoch({index, epoch, std::move(noise)}); });
+    if (options_.team) going_on = !options_.team->any(!going_on);
+    return going_on;
+  };
+  SharedState& plain = member.plain;
+  const bool starts = plain.mean.size() == 0;  // or a model without what a checkpoint has
+  if (starts) {
+    member = {};
+    plain = first_state(index, data.targets.cols());
+  }
+  const auto curvature = fitting.regime.curvature();
+  curvature->share(fitting.jobs, options_.team);
+  watch(*curvature, "all rows");
+  if (growing && (starts || plain.subset > 0) && learn_on_subsets(network_, data, prior, joint, plain, options_.seed + index)) {
+    plain.epoch = std::max(0, options_.epochs - kFullEpochs);
+    plain.begin_stage();
+  }
+  if (member.plain_done || plain.subset > 0) joint.epochs = plain.epoch;
+  member.plain_evidence = fit_shared(network_, data, prior, joint, plain, *curvature);
+  member.plain_done = going_on;
+  SharedState noisy = plain;
+  double evidence = member.plain_evidence;
+  if (noise_by_inputs()) {
+    learn_noise_function(data, *curvature, noisy);
+    curvature->assemble(network_, data, noisy.mean, noisy.scale * prior.precision, row_noise(noisy, data.rows));
+    evidence = log_evidence(prior, noisy, data, *curvature);
+  }
+  Fitted fitted = finish(data, noisy, *curvature, evidence, options_.tails);
+  member.plain_posterior = std::move(fitted.posterior);
+  fitting.plain[index] = std::move(fitted.left_out);
+  learning.end_plain();
+  // A network that has lost to the linear model needs no finer noise.
+  // The evidence is the best of this member and those before it, however many are learned at once.
+  if (options_.linear_rival)
+    learning.pass.wait([&] {
+      for (std::size_t k = 0; k < index; ++k) fitting.plain_ended[k].wait();
+    });
+  const bool lost = options_.linear_rival &&
+                    nats_ahead(fitting, score_of({component(fitting.plain[index], *member.plain_posterior, {})}, data.targets),
+                               index + 1) < std::log(kLeastNetworkShare);
+  if (!going_on || lost || !noise_by_inputs()) return going_on;
+
+  if (member.weighted.epoch == 0) {
+    member.weighted = plain;
+    member.weighted.begin_stage();
+  }
+  joint.epochs = plain.epoch + (growing ? kFullEpochs : options_.weighted_epochs);
+  joint.noise_depends_on_inputs = true;
+  joint.weight_exponent = options_.weight_exponent;
+  evidence = fit_shared(network_, data, prior, joint, member.weighted, *curvature);
+  fitted = finish(data, member.weighted, *curvature, evidence, options_.tails);
+  member.weighted_posterior = std::move(fitted.posterior);
+  fitting.weighted[index] = std::move(fitted.left_out);
+  return going_on;
+}
+
+void JointRegression::set_limits(int epochs, int weighted_epochs, double least_gain) {
+  options_.epochs = epochs;
+  options_.weighted_epochs = weighted_epochs;
+  if (least_gain > 0) options_.least_gain = least_gain;
+}
+
+std::vector<double> JointRegression::noise(const Matrix& rows) const { return noise_of(rows, memory_.network_share); }
+
+std::vector<double> JointRegression::noise_of(const Matrix& rows, double network_share) const {
+  const SharedPosterior* posterior = memory_.rival && network_share < 0.5 ? &*memory_.rival : nullptr;
+  if (posterior == nullptr) {
+    const Member& first = memory_.members.at(0);
+    posterior = first.weighted_posterior ? &*first.weighted_posterior : &*first.plain_posterior;
+  }
+  std::vector<double> all;
+  for (const LogLinearNoise& own : posterior->state.noise)
+    all.push_back(std::exp(own.variances(rows).array().log().mean()));
+  return all;
+}
+
+SharedState JointRegression::first_state(std::size_t member, Index outputs) const {
+  SharedState state{.mean = options_.prior.mean + network_.draw(options_.seed + member), .noise = {}};
+  for (Index k = 0; k < outputs; ++k)
+    state.noise.push_back(
+        LogLinearNoise::constant(options_.noise.empty() ? kFirstNoise : options_.noise[static_cast<std::size_t>(k)]));
+  return state;
+}
+
+SharedPrior JointRegression::prior_of(std::size_t member) const {
+  SharedPrior prior = options_.prior;
+  const Index hidden =
+      network_.scalars() -
+      network_.outputs() * (options_.shape.layers[options_.shape.layers.size() - 2] + (options_.shape.bias ? 1 : 0));
+  if (options_.anchored) prior.mean.head(hidden) += network_.draw(options_.seed + member).head(hidden);
+  return prior;
+}
+
+std::vector<PredictionComponent> JointRegression::predict(const Matrix& rows) const {
+  std::vector<PredictionComponent> all;
+  std::size_t fitted = 0;
+  for (const Member& member : memory_.members) fitted += member.plain_posterior ? 1 : 0;
+  const double each = memory_.network_share / static_cast<double>(std::max<std::size_t>(1, fitted));
+  // A posterior that is kept as rows is solved anew for every question: all of them at the same time.
+  const std::size_t members = each == 0 ? 0 : memory_.members.size();
+  std::vector<RowBeliefs> found(2 * members);  // of each the plain, then the weighted
+  parallel_for(found.size(), all_processors(), [&](std::size_t task) {
+    const Member& member = memory_.members[task / 2];
+    const auto& posterior = task % 2 == 0 ? member.plain_posterior : member.weighted_posterior;
+    if (!member.plain_posterior || !posterior) return;
+    found[task] = posterior->predict(network_, prior_of(task / 2), rows);
+    if (options_.doubt_extrapolation) doubt_extrapolation(*posterior, rows, found[task]);
+  });
+  for (std::size_t k = 0; k < members; ++k)
+    if (const Member& member = memory_.members[k]; member.plain_posterior)
+      add_network(share(), found[2 * k], member.weighted_posterior ? &found[2 * k + 1] : nullptr, member, each, all);
+  if (memory_.rival && memory_.network_share < 1)
+    all.push_back(component(memory_.rival->predict(linear_, linear_prior_, rows), *memory_.rival,
+                            Matrix::Constant(rows.rows(), linear_.outputs(), 1 - memory_.network_share)));
+  return all;
+}
+
+}  // namespace dma

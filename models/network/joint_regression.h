@@ -1,0 +1,140 @@
+// A table learned jointly: networks whose weights are one Gaussian, noise that depends on the inputs and has tails, and the linear
+// model as a rival. All numbers in standardised units.
+//
+// Every network is learned twice over: with constant noise, then on with rows weighted by their own noise. The first has the
+// smaller squared error where noise is large, the second is far sharper where it is small; a row's prediction mixes them by
+// its noise. Network and linear model are mixed by how well each predicts left-out rows and, where there are more weights than
+// rows, by their evidence, so that data without structure get a linear or constant answer.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/learn/joint/posterior.h"
+#include "models/network/joint_regime.h"
+#include "models/network/network_rows.h"
+#include "models/table/noise_model.h"
+#include "models/table/prediction.h"
+
+namespace dma {
+
+struct JointRegressionOptions {
+  NetworkShape shape;
+  SharedPrior prior = {};             // of the network; empty: N(0, 1 / fan-in)
+  bool learn_scale = true;           // one factor on all prior variances
+  // Prior means of hidden weights are where a member starts instead of 0: units the data do not need stay as they were drawn, and
+  // with them the uncertainty where there are no data.
+  bool anchored = true;
+  std::vector<double> noise = {};    // variance per output where it is known; empty: learned
+  NoiseModel noise_model = NoiseModel::choose;  // where noise is learned
+  bool tails = true, linear_rival = true, doubt_extrapolation = true;
+  int epochs = 60, weighted_epochs = 40;  // limits
+  double least_gain = 0.0003;             // see SharedFitOptions
+  double weight_exponent = 0.7;           // of the second fit, see SharedFitOptions
+  // How a row's prediction is shared between the first fit and the second where NoiseModel is `choose`: by its noise, or the same
+  // for all rows.
+  enum class Share { by_noise, half, plain, weighted } share = Share::by_noise;
+  // What the network must be ahead of the linear model in to be believed; both: in left-out rows, and in evidence too where there are more
+  // weights than rows, since left-out rows are predicted with hidden units that have seen them.
+  enum class RivalBy { left_out, evidence, both } rival_by = RivalBy::both;
+  bool choose_jitter = true;  // the shape's is where to start from: jitter_choice.h
+  std::size_t members = 0;  // networks from different draws, mixed; 0: as many as take little time, up to four
+  std::uint64_t seed = 1;
+  std::size_t jobs = 1;                        // threads; no result depends on them
+  std::shared_ptr<WorkerTeam> team = nullptr;  // see Curvature::share(); the rows are those of all workers
+  StageWatch on_stage = {};
+};
+
+struct JointRegressionReport {
+  JointRegime regime;
+  std::vector<int> epochs;    // of every member
+  std::vector<bool> settled;  // whether every stage of its learning ended because nothing more was gained
+  double network_share = 1;  // of the mixture of network and linear model
+  bool interrupted = false;
+  std::vector<double> noise;  // of the learned rows, see JointRegression::noise()
+};
+
+class JointRegression {
+ public:
+  explicit JointRegression(JointRegressionOptions options);
+
+  struct Progress {
+    std::size_t member = 0;
+    SharedEpoch epoch;
+    std::vector<double> noise;  // geometric mean of the variance over rows, per output
+  };
+  // Goes on where an interrupted fit stopped. With several jobs members are learned at the same time, and on_epoch is called
+  // by one of them at a time while no other is learning.
+  JointRegressionReport fit(RowData data, const std::function<bool(const Progress&)>& on_epoch = {});
+
+  // Learns more rows on top of what `known` rows taught, without those: every Gaussian is the prior of its update. The level of
+  // the noise, unless it was given, and the shares of network and linear model follow the new rows too; how noise depends on
+  // inputs, and its tails, stay. False: something was still changing at the limit of steps. An Error before any fit, or where a
+  // matrix over all weights would be too large.
+  bool update(const Matrix& rows, const Matrix& targets, Index known);
+
+  // The limits of the next fit; a gain of 0 leaves the default.
+  void set_limits(int epochs, int weighted_epochs, double least_gain);
+  void share(std::size_t jobs, std::shared_ptr<WorkerTeam> team, StageWatch on_stage = {}) {
+    options_.jobs = jobs, options_.team = std::move(team), options_.on_stage = std::move(on_stage);
+  }
+
+  std::vector<PredictionComponent> predict(const Matrix& rows) const;
+  // Geometric mean of the noise variance of these rows, per output, tails left aside.
+  std::vector<double> noise(const Matrix& rows) const;
+  // The learned rows, each as if it had not been learned; after fit() only.
+  const std::vector<PredictionComponent>& left_out() const { return left_out_; }
+
+  // Mean and variance of every weight of a member.
+  struct Marginals {
+    Vector mean, variance;
+  };
+  Marginals weights(std::size_t member) const;
+  SharedPrior prior_of(std::size_t member) const;
+  std::size_t members() const { return memory_.members.size(); }
+
+  struct Member {
+    SharedState plain, weighted;  // to go on from
+    bool plain_done = false;
+    std::optional<SharedPosterior> plain_posterior, weighted_posterior;
+    double plain_evidence = 0;  // with constant noise
+  };
+  struct Memory {
+    std::vector<Member> members;
+    std::optional<SharedPosterior> rival;
+    double network_share = 1;
+    double jitter = -1;                  // of all networks; below 0: the shape's
+    Eigen::RowVectorXd lowest, highest;  // of every column of the learned rows
+  };
+  const Memory& memory() const { return memory_; }
+  void restore(Memory memory);
+  const JointRegressionOptions& options() const { return options_; }
+  const NetworkRows& network() const { return network_; }
+
+ private:
+  struct Fitting;
+  void set_jitter(double jitter);
+  SharedState first_state(std::size_t member, Index outputs) const;
+  void watch(Curvature& curvature, const char* what) const;
+  void fit_rival(Fitting& fitting);
+  double nats_ahead(const Fitting& fitting, double score, std::size_t members) const;
+  struct Learning;
+  bool fit_member(Fitting& fitting, std::size_t index, Learning& learning);
+  std::size_t members_at_once(const JointRegime& regime) const;
+  bool noise_by_inputs() const { return options_.noise_model != NoiseModel::constant; }
+  JointRegressionOptions::Share share() const;
+  void widen_to_cover(const Matrix& targets);
+  std::vector<double> noise_of(const Matrix& rows, double network_share) const;
+  void doubt_extrapolation(const SharedPosterior& posterior, const Matrix& rows, RowBeliefs& beliefs) const;
+
+  JointRegressionOptions options_;
+  NetworkRows network_;
+  LinearRows linear_;
+  SharedPrior linear_prior_;
+  Memory memory_;
+  std::vector<PredictionComponent> left_out_;
+};
+
+}  // namespace dma

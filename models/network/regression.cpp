@@ -1,0 +1,98 @@
+#include "models/network/regression.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "engine/support/error.h"
+#include "engine/support/whole_number.h"
+
+namespace dma {
+
+namespace {
+
+constexpr int kJointEpochs = 100;
+constexpr double kJointLeastGain = 0.0003;  // nats a left-out row and epoch, see SharedFitOptions
+
+constexpr double kPriorMeanScale = 0.5;
+// Prior variance of a weight times its fan-in.
+constexpr double kPriorVariance = 0.5;
+// The share of each change that is made at once.
+constexpr double kStep = 0.5;
+constexpr int kEpochs = 200;
+constexpr double kLeastGain = 0.001;  // nats an epoch, see LearnOptions
+constexpr std::size_t kRowsPerBatch = 3;
+constexpr std::size_t kMostBatches = 2000;
+
+void learn_jointly(std::size_t rows, Index weights, RegressionSettings& settings) {
+  settings.network.members = affordable_members(static_cast<Index>(rows), static_cast<Index>(settings.network.layers.back()), weights);
+  settings.fit.batches = 1;
+  settings.fit.epochs = kJointEpochs;
+  settings.fit.tolerance = 0;
+  settings.fit.least_gain = kJointLeastGain;
+}
+
+void learn_by_messages(std::size_t rows, const std::string& method, RegressionSettings& settings) {
+  BnnOptions& network = settings.network;
+  network.method = method;
+  network.members = 1;
+  network.linear_rival = method == "hybrid" && network.layers.size() > 2;
+  network.prior_mean_scale = kPriorMeanScale;
+  network.prior_variance_scale = kPriorVariance * static_cast<double>(network.layers.size() - 1);
+  LearnOptions& fit = settings.fit;
+  fit.batch_size = std::max(kRowsPerBatch, (rows + kMostBatches - 1) / kMostBatches);
+  fit.epochs = kEpochs;
+  fit.tolerance = 0;
+  fit.least_gain = kLeastGain;
+  fit.step = kStep;
+  fit.likelihood = LearnOptions::Likelihood::while_sweeping;
+}
+
+}  // namespace
+
+RegressionSettings regression_settings(std::size_t inputs, std::vector<std::size_t> hidden, std::size_t outputs,
+                                       std::size_t rows, const std::string& method) {
+  RegressionSettings settings;
+  settings.network.layers = {inputs};
+  settings.network.layers.insert(settings.network.layers.end(), hidden.begin(), hidden.end());
+  settings.network.layers.push_back(outputs);
+  if (!method.empty() && method != "joint") {
+    learn_by_messages(rows, method, settings);
+    settings.reason = fmt::format("method {}, as asked for", method);
+    return settings;
+  }
+  Index weights = 0;
+  for (std::size_t l = 0; l + 1 < settings.network.layers.size(); ++l)
+    weights += static_cast<Index>(settings.network.layers[l + 1] * (settings.network.layers[l] + 1));
+  const JointRegime regime = choose_regime(static_cast<Index>(rows), static_cast<Index>(outputs), weights);
+  settings.reason = regime.reason;
+  if (regime.form != JointRegime::Form::none)
+    learn_jointly(rows, weights, settings);
+  else if (method == "joint")
+    fail("method joint: {}", regime.reason);
+  else
+    learn_by_messages(rows, "hybrid", settings);
+  return settings;
+}
+
+std::string bound_stored_messages(const BnnOptions& network, std::size_t rows, LearnOptions& fit) {
+  if (fit.batch_size == 0) return {};
+  double weights = 0;
+  for (std::size_t l = 0; l + 1 < network.layers.size(); ++l)
+    weights += static_cast<double>(network.layers[l] + (network.bias ? 1 : 0)) * static_cast<double>(network.layers[l + 1]);
+  const std::size_t batches = (rows + fit.batch_size - 1) / fit.batch_size;
+  const double bytes = 16 * weights * static_cast<double>(batches * std::max<std::size_t>(1, network.members));
+  if (bytes <= kMostStoredBytes) return {};
+  fit.parts = whole_number<std::size_t>(std::ceil(bytes / kMostStoredBytes), 1, batches);
+  fit.batch_size *= fit.parts;
+  return fmt::format("{} mini-batches share one stored message, so that messages take {:.2g} GB rather than {:.2g} (--parts)", fit.parts,
+                     1e-9 * bytes / static_cast<double>(fit.parts), 1e-9 * bytes);
+}
+
+void set_tempering(LearnOptions& fit, double times) {
+  fit.evidence_weight = times;
+  fit.first_step = std::min(1.0, 1 / times);
+}
+
+}  // namespace dma

@@ -1,0 +1,128 @@
+#include "models/series/series_graph.h"
+
+#include <algorithm>
+
+#include "engine/support/error.h"
+#include "factors/standard_registry.h"
+
+namespace dma {
+
+namespace {
+
+std::vector<std::uint32_t> steps(std::size_t first, std::size_t last) {
+  std::vector<std::uint32_t> list;
+  for (std::size_t t = first; t < last; ++t) list.push_back(static_cast<std::uint32_t>(t));
+  return list;
+}
+
+double excess(double mean, double variance, double expected) { return (mean * mean + variance) / expected - 1; }
+
+}  // namespace
+
+SeriesGraph::SeriesGraph(const StateSpace& model, SeriesValues values, std::size_t length)
+    : values_(values.begin(), values.end()), length_(length) {
+  StateSpace::Start start = model.start(values);
+  for (std::size_t k = model.processes().size(); k-- > 0;)
+    if (model.processes()[k].has_level) leading_level_ = k;
+  if (leading_level_) shift_ = start.mean;
+  for (std::optional<double>& value : values_)
+    if (value) *value -= shift_;
+  std::vector<Connection> shares;
+  for (std::size_t k = 0; k < model.processes().size(); ++k) {
+    add(model, k, start);
+    shares.push_back(states_[k].front());
+  }
+  signal_ = graph_.variable("signal", length);
+  y_ = graph_.observed("y", length);
+  shares.push_back(signal_);
+  graph_.factor("sum", std::move(shares));
+  noise_ = graph_.factor("gaussian_noise", {signal_, y_}, {{"variance", model.observation_variance()}});
+  // Of thousands of unknowns together the default of 1e-9 standard deviations is below their rounding.
+  plan_.emplace(compile(graph_, joint({.tolerance = 1e-6}), standard_registry()));
+  state_.emplace(*plan_);
+  std::vector<std::optional<double>> given = values_;
+  given.resize(length);
+  state_->observe(y_, given);
+}
+
+void SeriesGraph::add(const StateSpace& model, std::size_t k, const StateSpace::Start& start) {
+  const Process& process = model.processes()[k];
+  const std::size_t before = std::min(process.longest_lag(), length_);
+  std::vector<VariableId>& states = states_.emplace_back();
+  for (std::size_t s = 0; s < process.states.size(); ++s) {
+    states.push_back(graph_.variable("", length_));
+    const double mean = s == 0 && process.has_level ? start.mean - (k == leading_level_ ? shift_ : 0) : 0;
+    graph_.factor("gaussian_prior", {gather(states[s], steps(0, before))},
+                  {{"mean", mean}, {"variance", start.variance}});
+  }
+  if (length_ == before) return;
+  for (const Process::Rule& rule : process.rules) {
+    std::vector<Connection> terms;
+    std::vector<double> coefficients;
+    for (const Process::Term& term : rule.terms) {
+      terms.push_back(gather(states[term.state], steps(before - term.lag, length_ - term.lag)));
+      coefficients.push_back(term.coefficient);
+    }
+    const VariableId rest = graph_.variable("", length_ - before);
+    terms.push_back(rest);
+    graph_.factor("sum", std::move(terms), {{"coefficients", coefficients}});
+    const FactorId prior = graph_.factor("gaussian_prior", {rest},
+                                         {{"mean", 0.0}, {"variance", rule.scale * model.variance(k, rule.noise)}});
+    rests_.push_back({rest, prior, model.position(k, rule.noise), rule.scale});
+  }
+}
+
+double SeriesGraph::solve() {
+  const Report report = run(*plan_, *state_);
+  if (!report.converged()) fail("series: {}", report.line());
+  return JointPosterior(*state_).log_evidence();
+}
+
+SeriesGraph::Window SeriesGraph::last(std::size_t steps) const {
+  struct Element {
+    VariableId variable;
+    std::size_t element;
+  };
+  std::vector<Element> places;
+  for (const auto& states : states_)
+    for (const VariableId state : states)
+      for (std::size_t lag = 0; lag < steps; ++lag) places.push_back({state, length_ - 1 - lag});
+  const JointPosterior posterior(*state_);
+  const auto size = static_cast<Eigen::Index>(places.size());
+  Window window{Eigen::VectorXd(size), Eigen::MatrixXd(size, size)};
+  for (Eigen::Index i = 0; i < size; ++i) {
+    const Element& a = places[static_cast<std::size_t>(i)];
+    const bool is_level = leading_level_ && a.variable == states_[*leading_level_].front();
+    window.mean[i] = state_->belief(a.variable).mean(a.element) + (is_level ? shift_ : 0);
+    for (Eigen::Index j = 0; j <= i; ++j) {
+      const Element& b = places[static_cast<std::size_t>(j)];
+      window.covariance(i, j) = window.covariance(j, i) =
+          posterior.covariance(a.variable, a.element, b.variable, b.element);
+    }
+  }
+  return window;
+}
+
+void SeriesGraph::set_variance(std::size_t which, double variance) {
+  if (which == 0) state_->set_parameter(noise_, "variance", variance);
+  for (const Rest& rest : rests_)
+    if (rest.variance == which) state_->set_parameter(rest.prior, "variance", rest.scale * variance);
+}
+
+double SeriesGraph::slope(std::size_t which, double variance) const {
+  double sum = 0;
+  if (which == 0) {
+    const Belief found = signal();
+    for (std::size_t t = 0; t < values_.size(); ++t)
+      if (values_[t]) sum += excess(*values_[t] - found.mean(t), found.variance(t), variance);
+  }
+  for (const Rest& rest : rests_) {
+    if (rest.variance != which) continue;
+    const Belief found = state_->belief(rest.variable);
+    for (std::size_t i = 0; i < found.size(); ++i)
+      sum += excess(found.mean(i), found.variance(i), rest.scale * variance);
+  }
+  return 0.5 * sum;
+}
+
+}  // namespace dma

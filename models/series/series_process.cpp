@@ -1,0 +1,76 @@
+#include "models/series/series_process.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "engine/support/error.h"
+
+namespace dma {
+
+namespace {
+
+void check_variance(const Process& process) {
+  for (const Process::Noise& noise : process.noises)
+    if (noise.variance && !(*noise.variance > 0 && std::isfinite(*noise.variance)))
+      fail("{}: the variance of its {} is {}; a finite number above 0 is expected, or none to have it learned",
+           process.name, noise.name, *noise.variance);
+}
+
+}  // namespace
+
+std::size_t Process::longest_lag() const {
+  std::size_t longest = 0;
+  for (const Rule& rule : rules)
+    for (const Term& term : rule.terms) longest = std::max(longest, term.lag);
+  return longest;
+}
+
+Process random_walk(std::optional<double> variance) {
+  Process walk{"walk", {"level"}, {{{{0, 0, 1}, {0, 1, -1}}, 0}}, {{"level", variance}}, true};
+  check_variance(walk);
+  return walk;
+}
+
+Process local_trend(std::optional<double> level_variance, std::optional<double> slope_variance) {
+  Process trend{"trend",
+                {"level", "slope"},
+                {{{{0, 0, 1}, {0, 1, -1}, {1, 1, -1}}, 0}, {{{1, 0, 1}, {1, 1, -1}}, 1}},
+                {{"level", level_variance}, {"slope", slope_variance}},
+                true};
+  check_variance(trend);
+  return trend;
+}
+
+// An integral over one step of white accelerations: the velocity gains e of variance q, and the position, beside the
+// mean of the old and the new velocity, something of variance q / 12 that is independent of e.
+Process motion(std::optional<double> intensity) {
+  Process moving{"motion",
+                 {"position", "velocity"},
+                 {{{{0, 0, 1}, {0, 1, -1}, {1, 0, -0.5}, {1, 1, -0.5}}, 0, 1.0 / 12}, {{{1, 0, 1}, {1, 1, -1}}, 0}},
+                 {{"acceleration", intensity}},
+                 true};
+  check_variance(moving);
+  return moving;
+}
+
+Process seasonal(std::size_t period, std::optional<double> variance) {
+  if (period < 2) fail("seasonal: the period is {}; at least 2 steps are expected", period);
+  Process season{"season", {"season"}, {{{}, 0}}, {{"season", variance}}};
+  for (std::size_t lag = 0; lag < period; ++lag) season.rules[0].terms.push_back({0, lag, 1});
+  check_variance(season);
+  return season;
+}
+
+Process autoregressive(std::vector<double> coefficients, std::optional<double> variance) {
+  if (coefficients.empty()) fail("autoregressive: there are no coefficients; at least one is expected");
+  Process process{"autoregressive", {"deviation"}, {{{{0, 0, 1}}, 0}}, {{"deviation", variance}}};
+  for (std::size_t lag = 1; lag <= coefficients.size(); ++lag) {
+    if (!std::isfinite(coefficients[lag - 1]))
+      fail("autoregressive: coefficient {} is {}; a finite number is expected", lag, coefficients[lag - 1]);
+    process.rules[0].terms.push_back({0, lag, -coefficients[lag - 1]});
+  }
+  check_variance(process);
+  return process;
+}
+
+}  // namespace dma

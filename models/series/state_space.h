@@ -1,0 +1,93 @@
+// A series as a sum of processes in time and noise, all of it solved jointly: smoothed, forecast, with values missing,
+// and with the variances of its noises learned by evidence.
+//
+//   StateSpace model({local_trend(), seasonal(12)});
+//   model.learn(values);                               // std::nullopt: missing
+//   const Smoothed series = model.smooth(values, 24);  // and 24 steps beyond the end
+//
+// A series that arrives one value at a time: see series_filter.h.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "models/series/series_process.h"
+#include "models/series/weighted_points.h"
+
+namespace dma {
+
+using SeriesValues = std::span<const std::optional<double>>;
+
+struct StateSpaceOptions {
+  std::optional<double> observation_variance = {};  // none: to be learned
+  // Of the states before the first rule applies; none: wide beside what is observed.
+  std::optional<double> start_mean = {}, start_variance = {};
+  // Called after every solve of the whole series, of which learning needs some dozens: how many there were, and the log evidence. What
+  // it throws ends the work.
+  std::function<void(int solves, double log_evidence)> on_solve = {};
+};
+
+// One series of means and standard deviations.
+struct Track {
+  std::string name;
+  std::vector<double> mean, sd;
+};
+
+struct Smoothed {
+  Track signal;               // the sum of the processes, without the observation's noise
+  std::vector<double> sd;     // of a value observed there
+  std::vector<Track> states;  // "trend.level", "trend.slope", "season"
+  double log_evidence = 0;    // of the values observed
+};
+
+class StateSpace {
+ public:
+  explicit StateSpace(std::vector<Process> processes, StateSpaceOptions options = {});
+
+  struct Variance {
+    std::string name;  // "observation", "trend.slope"
+    double value = 0;
+    bool learned = false;
+  };
+  struct Learned {
+    double log_evidence = 0;
+    int evaluations = 0;
+    bool converged = false;
+  };
+  // Finds the variances that were not given: those under which the values are most probable. At least three values. A
+  // series that is not long leaves them uncertain, so that other variances with their weights are kept beside them.
+  Learned learn(SeriesValues values);
+  // Beliefs at every step of the series and of `horizon` more, averaged over the variances that may be. An Error where
+  // a variance is neither given nor learned.
+  Smoothed smooth(SeriesValues values, std::size_t horizon = 0) const;
+
+  const std::vector<Process>& processes() const { return processes_; }
+  const std::vector<Variance>& variances() const { return variances_; }
+  double variance(std::size_t process, std::size_t noise) const;
+  // Of that noise among variances().
+  std::size_t position(std::size_t process, std::size_t noise) const { return first_variance_[process] + noise; }
+  double observation_variance() const { return variances_.front().value; }
+  // Mean and variance of the states that come before the rules, for a series of these values.
+  struct Start {
+    double mean = 0, variance = 0;
+  };
+  Start start(SeriesValues values) const;
+
+ private:
+  void check_known() const;
+  const std::optional<double>& given(std::size_t variance) const;
+
+  std::vector<Process> processes_;
+  StateSpaceOptions options_;
+  std::vector<Variance> variances_;          // the observation's, then those of the processes
+  std::vector<std::size_t> first_variance_;  // process -> its first
+  std::vector<std::size_t> learned_;         // variances
+  std::vector<WeightedPoint> may_be_;        // logarithms of the learned ones; none: they are known well enough
+};
+
+}  // namespace dma

@@ -1,0 +1,59 @@
+#include "models/table/noise.h"
+
+#include <algorithm>
+#include <boost/math/tools/minima.hpp>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+
+#include "engine/support/log_sum_exp.h"
+#include "engine/support/whole_number.h"
+
+namespace dma {
+
+namespace {
+
+// Up to a constant.
+double log_likelihood(std::span<const ComponentPredictions> components, std::span<const double> targets, double b,
+                      std::size_t begin, std::size_t end) {
+  const auto log_density = [&](const ComponentPredictions& c, std::size_t n) {
+    const double variance = c.variances[n] + b, off = targets[n] - c.means[n];
+    return -0.5 * (std::log(variance) + off * off / variance);
+  };
+  double sum = 0;
+  std::vector<double> logs(components.size());
+  for (std::size_t n = begin; n < end; ++n) {
+    for (std::size_t k = 0; k < components.size(); ++k) logs[k] = log_density(components[k], n);
+    sum += components.size() == 1 ? logs[0] : log_sum_exp(logs);
+  }
+  return sum;
+}
+
+}  // namespace
+
+double most_likely_noise(std::span<const ComponentPredictions> components, std::span<const double> targets, double smallest,
+                         double largest, const TeamSum* sum) {
+  constexpr double kGridStep = 0.7;  // log 2
+  largest = std::min(largest, std::numeric_limits<double>::max());
+  const double low = std::log(smallest), width = std::log(largest) - low;
+  const auto steps = whole_number(std::ceil(width / kGridStep), 1, 3000);  // doubles span 2100
+  const auto place = [&](int i) { return low + width * std::clamp(i, 0, steps) / steps; };
+  const auto cost = [&](double log_b) {
+    const auto part = [&](std::size_t begin, std::size_t end) {
+      return -log_likelihood(components, targets, std::exp(log_b), begin, end);
+    };
+    return sum != nullptr ? (*sum)(part) : part(0, targets.size());
+  };
+  int best = 0;
+  double least = cost(place(0));
+  for (int i = 1; i <= steps; ++i)
+    if (const double here = cost(place(i)); here < least) best = i, least = here;
+  constexpr int kBits = std::numeric_limits<double>::digits / 2;  // more cannot be told from the values of a smooth function
+  std::uintmax_t limit = 200;  // also where what is predicted is not a number
+  const auto [log_b, found] = boost::math::tools::brent_find_minima(cost, place(best - 1), place(best + 1), kBits, limit);
+  if (found < least) return std::clamp(std::exp(log_b), smallest, largest);
+  return best == 0 ? smallest : best == steps ? largest : std::exp(place(best));
+}
+
+}  // namespace dma

@@ -1,0 +1,168 @@
+#include "models/table/prediction.h"
+
+#include <algorithm>
+#include <boost/math/special_functions/erf.hpp>
+#include <boost/math/tools/toms748_solve.hpp>
+#include <cmath>
+#include <cstdint>
+#include <numbers>
+
+#include "engine/support/error.h"
+#include "engine/support/log_sum_exp.h"
+#include "factors/authoring/normal.h"
+
+namespace dma {
+
+namespace {
+
+double log_normal_density(double x, double mean, double sd) {
+  constexpr double kHalfLogTwoPi = 0.91893853320467274178;
+  if (sd == 0) return x == mean ? HUGE_VAL : -HUGE_VAL;
+  const double t = (x - mean) / sd;
+  return -0.5 * t * t - std::log(sd) - kHalfLogTwoPi;
+}
+
+// One Gaussian of the mixture at one row and output.
+struct Piece {
+  double probability, mean, sd;
+};
+
+// The Gaussians that make up one output of all components.
+class Pieces {
+ public:
+  Pieces(const std::vector<PredictionComponent>& components, Eigen::Index output) : components_(components), output_(output) {
+    for (const auto& c : components)
+      widths_.push_back(c.tails.empty() ? StudentTails{}.widths() : c.tails[static_cast<std::size_t>(output)].widths());
+  }
+
+  const std::vector<Piece>& at(Eigen::Index row) {
+    pieces_.clear();
+    for (std::size_t k = 0; k < components_.size(); ++k) {
+      const PredictionComponent& c = components_[k];
+      const double weight = c.weight.size() > 0 ? c.weight(row, output_) : 1 / static_cast<double>(components_.size());
+      if (weight == 0) continue;
+      for (const auto& [probability, variance] : widths_[k])
+        pieces_.push_back({weight * probability, c.mean(row, output_),
+                           std::hypot(c.epistemic_sd(row, output_), std::sqrt(variance) * c.noise_sd(row, output_))});
+    }
+    return pieces_;
+  }
+
+ private:
+  const std::vector<PredictionComponent>& components_;
+  Eigen::Index output_;
+  std::vector<std::vector<StudentTails::Width>> widths_;
+  std::vector<Piece> pieces_;
+};
+
+template <class Value>
+Eigen::MatrixXd for_each_element(const Prediction& p, const Value& value) {
+  Eigen::MatrixXd result(p.mean.rows(), p.mean.cols());
+  for (Eigen::Index j = 0; j < result.cols(); ++j) {
+    Pieces pieces(p.components, j);
+    for (Eigen::Index i = 0; i < result.rows(); ++i) result(i, j) = value(pieces.at(i), i, j);
+  }
+  return result;
+}
+
+double mass_below(const std::vector<Piece>& pieces, double x) {
+  double mass = 0;
+  for (const Piece& p : pieces) mass += p.probability * normal::distribution((x - p.mean) / p.sd);
+  return mass;
+}
+
+double quantile_of(const std::vector<Piece>& pieces, double probability) {
+  // Every Gaussian's own quantile lies at this many of its standard deviations; that of the mixture between the lowest and
+  // the highest of them.
+  const double deviations = -std::numbers::sqrt2 * boost::math::erfc_inv(2 * probability);
+  double low = HUGE_VAL, high = -HUGE_VAL;
+  for (const Piece& p : pieces) {
+    const double own = p.mean + deviations * p.sd;
+    low = std::min(low, own), high = std::max(high, own);
+  }
+  const auto excess = [&](double x) { return mass_below(pieces, x) - probability; };
+  // Rounding may leave the bracket without a change of sign at one of its ends, which then is the answer.
+  if (!(low < high) || excess(low) >= 0) return low;
+  if (excess(high) <= 0) return high;
+  // Solved on [0, 1] between them: the solver forms products that values of 1e300 would take out of range.
+  std::uintmax_t steps = 100;
+  const auto between = [&](double share) { return (1 - share) * low + share * high; };
+  const auto bracket = boost::math::tools::toms748_solve([&](double share) { return excess(between(share)); }, 0.0, 1.0,
+                                                         boost::math::tools::eps_tolerance<double>(), steps);
+  return between(0.5 * (bracket.first + bracket.second));
+}
+
+}  // namespace
+
+std::vector<PredictionComponent> rows_of(const std::vector<PredictionComponent>& components, Eigen::Index begin, Eigen::Index rows) {
+  std::vector<PredictionComponent> some;
+  for (const PredictionComponent& c : components) {
+    some.push_back({c.mean.middleRows(begin, rows), c.epistemic_sd.middleRows(begin, rows), c.noise_sd.middleRows(begin, rows), {}, c.tails});
+    if (c.weight.size() > 0) some.back().weight = c.weight.middleRows(begin, rows);
+  }
+  return some;
+}
+
+Prediction Prediction::mix(std::vector<PredictionComponent> components) {
+  Prediction p;
+  const Eigen::Index rows = components[0].mean.rows(), columns = components[0].mean.cols();
+  const double equal = 1 / static_cast<double>(components.size());
+  const auto weighted = [&](const PredictionComponent& c, const Eigen::MatrixXd& values) -> Eigen::MatrixXd {
+    if (c.weight.size() == 0) return equal * values;
+    return c.weight.cwiseProduct(values);
+  };
+  p.mean = Eigen::MatrixXd::Zero(rows, columns);
+  Eigen::MatrixXd epistemic = p.mean, noise = p.mean;
+  for (const auto& c : components) p.mean += weighted(c, c.mean);
+  for (const auto& c : components) {
+    epistemic += weighted(c, c.epistemic_sd.cwiseAbs2() + (c.mean - p.mean).cwiseAbs2());
+    Eigen::MatrixXd own = c.noise_sd.cwiseAbs2();
+    for (std::size_t k = 0; k < c.tails.size(); ++k) own.col(static_cast<Eigen::Index>(k)) *= c.tails[k].variance();
+    noise += weighted(c, own);
+  }
+  p.epistemic_sd = epistemic.cwiseSqrt();
+  p.noise_sd = noise.cwiseSqrt();
+  p.sd = (epistemic + noise).cwiseSqrt();
+  p.components = std::move(components);
+  return p;
+}
+
+Prediction Prediction::mix(std::vector<Eigen::MatrixXd> means, const std::vector<Eigen::MatrixXd>& epistemic_variances,
+                           const std::vector<Eigen::MatrixXd>& noise_variances) {
+  std::vector<PredictionComponent> components;
+  for (std::size_t k = 0; k < means.size(); ++k)
+    components.push_back({std::move(means[k]), epistemic_variances[k].cwiseSqrt(), noise_variances[k].cwiseSqrt()});
+  return mix(std::move(components));
+}
+
+Prediction Prediction::in_units_before(const Standardiser& standardiser) const {
+  Prediction p;
+  p.mean = standardiser.undo(mean);
+  p.sd = standardiser.undo_scale(sd);
+  p.epistemic_sd = standardiser.undo_scale(epistemic_sd);
+  p.noise_sd = standardiser.undo_scale(noise_sd);
+  for (const PredictionComponent& c : components)
+    p.components.push_back({standardiser.undo(c.mean), standardiser.undo_scale(c.epistemic_sd), standardiser.undo_scale(c.noise_sd),
+                            c.weight, c.tails});
+  return p;
+}
+
+Eigen::MatrixXd Prediction::cumulative(const Eigen::MatrixXd& targets) const {
+  return for_each_element(*this, [&](const auto& pieces, auto i, auto j) { return mass_below(pieces, targets(i, j)); });
+}
+
+Eigen::MatrixXd Prediction::log_density(const Eigen::MatrixXd& targets) const {
+  std::vector<double> logs;
+  return for_each_element(*this, [&](const auto& pieces, auto i, auto j) {
+    logs.clear();
+    for (const Piece& p : pieces) logs.push_back(std::log(p.probability) + log_normal_density(targets(i, j), p.mean, p.sd));
+    return log_sum_exp(logs);
+  });
+}
+
+Eigen::MatrixXd Prediction::quantile(double probability) const {
+  if (!(probability > 0 && probability < 1)) fail("quantile: a probability of {} is given; it must be in (0, 1)", probability);
+  return for_each_element(*this, [&](const auto& pieces, auto, auto) { return quantile_of(pieces, probability); });
+}
+
+}  // namespace dma

@@ -1,0 +1,61 @@
+// What a regression model says about new rows: for every row and output a mixture of Gaussians, whose noise may have the tails of
+// Student's t.
+#pragma once
+
+#include <Eigen/Dense>
+#include <tuple>
+#include <vector>
+
+#include "engine/learn/joint/student_tails.h"
+#include "models/table/standardiser.h"
+
+namespace dma {
+
+// What one model says; all rows x outputs.
+struct PredictionComponent {
+  Eigen::MatrixXd mean, epistemic_sd;
+  Eigen::MatrixXd noise_sd;              // before the tails
+  Eigen::MatrixXd weight = {};           // in the mixture; empty: the same for all components
+  std::vector<StudentTails> tails = {};  // of the noise, per output; empty: Gaussian
+};
+
+// Of some rows alone.
+std::vector<PredictionComponent> rows_of(const std::vector<PredictionComponent>& components, Eigen::Index begin, Eigen::Index rows);
+
+struct Prediction {
+  Eigen::MatrixXd mean, sd;      // of the mixture, rows x outputs; sd includes the noise
+  Eigen::MatrixXd epistemic_sd;  // without the noise: what more data could remove
+  Eigen::MatrixXd noise_sd;      // rows x outputs
+  std::vector<PredictionComponent> components;
+
+  static Prediction mix(std::vector<PredictionComponent> components);
+  // Mixes equally weighted components: means, variances without noise, noise variances.
+  static Prediction mix(std::vector<Eigen::MatrixXd> means, const std::vector<Eigen::MatrixXd>& epistemic_variances,
+                        const std::vector<Eigen::MatrixXd>& noise_variances);
+  // The same of outputs that were standardised, in the units they had before. No variance is formed in those: its square may
+  // be out of range where the standard deviation is not.
+  Prediction in_units_before(const Standardiser& standardiser) const;
+
+  // The value that the output stays below with this probability, 0 < probability < 1.
+  Eigen::MatrixXd quantile(double probability) const;
+  // log density of observed outputs.
+  Eigen::MatrixXd log_density(const Eigen::MatrixXd& targets) const;
+  // Probability mass below the observed outputs.
+  Eigen::MatrixXd cumulative(const Eigen::MatrixXd& targets) const;
+
+  // auto [mean, sd] = net.predict(X);
+  template <std::size_t i>
+  const Eigen::MatrixXd& get() const {
+    static_assert(i < 2);
+    return i == 0 ? mean : sd;
+  }
+};
+
+}  // namespace dma
+
+template <>
+struct std::tuple_size<dma::Prediction> : std::integral_constant<std::size_t, 2> {};
+template <std::size_t i>
+struct std::tuple_element<i, dma::Prediction> {
+  using type = const Eigen::MatrixXd;
+};

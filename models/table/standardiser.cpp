@@ -1,0 +1,83 @@
+#include "models/table/standardiser.h"
+
+#include <cmath>
+#include <limits>
+
+namespace dma {
+
+namespace {
+
+// The power of two at or below the largest magnitude: dividing by it rounds nothing, and squares and sums of what is left
+// stay in range. 1 if all are 0.
+double unit_of(const Eigen::ArrayXd& values, const TeamSum& sum) {
+  double largest = values.size() == 0 ? 0.0 : values.abs().maxCoeff();
+  sum.team().largest({&largest, 1});
+  return largest > 0 && std::isfinite(largest) ? std::ldexp(1.0, std::ilogb(largest)) : 1.0;
+}
+
+double mean_of(const Eigen::ArrayXd& values, const TeamSum& sum) {
+  if (sum.team().size() == 1) return values.mean();
+  const double total = sum([&](std::size_t begin, std::size_t end) {
+    return values.segment(static_cast<Eigen::Index>(begin), static_cast<Eigen::Index>(end - begin)).sum();
+  });
+  return total / sum([](std::size_t begin, std::size_t end) { return static_cast<double>(end - begin); });
+}
+
+}  // namespace
+
+Standardiser Standardiser::identity(Eigen::Index columns) {
+  return {Eigen::RowVectorXd::Zero(columns), Eigen::RowVectorXd::Ones(columns)};
+}
+
+Standardiser Standardiser::of(const Eigen::MatrixXd& data) {
+  const auto alone = local_team(1);
+  return of(data, TeamSum(*alone, {{0, static_cast<std::size_t>(data.rows())}}));
+}
+
+Standardiser Standardiser::of(const Eigen::MatrixXd& data, const TeamSum& sum) {
+  Standardiser s = identity(data.cols());
+  for (Eigen::Index j = 0; j < data.cols(); ++j) {
+    const Eigen::ArrayXd column = data.col(j);
+    const double unit = unit_of(column, sum);
+    const Eigen::ArrayXd scaled = column / unit;
+    const double mean = mean_of(scaled, sum);
+    const Eigen::ArrayXd deviations = scaled - mean;
+    const double spread = unit_of(deviations, sum), sd = spread * std::sqrt(mean_of((deviations / spread).square(), sum));
+    s.shift(j) = mean * unit;
+    // Rounding gives a constant column a spread of a few ulps of its value. Below the smallest normal number a deviation has
+    // no digits left.
+    constexpr double kConstant = 1e-12;
+    if (sd > kConstant * std::abs(mean) && sd * unit >= std::numeric_limits<double>::min()) s.scale(j) = sd * unit;
+  }
+  return s;
+}
+
+Eigen::MatrixXd Standardiser::apply(const Eigen::MatrixXd& data) const {
+  Eigen::MatrixXd result(data.rows(), data.cols());
+  for (Eigen::Index j = 0; j < data.cols(); ++j) {
+    const auto column = data.col(j).array();
+    // Differences of the largest numbers leave the range of a double; a quarter of each does not.
+    constexpr double kLarge = std::numeric_limits<double>::max() / 4;
+    const bool is_large = std::abs(shift(j)) > kLarge || (column.abs() > kLarge).any();
+    const double unit = is_large ? 0.25 : 1.0;
+    result.col(j) = (column * unit - shift(j) * unit) / (scale(j) * unit);
+  }
+  return result;
+}
+
+Eigen::MatrixXd Standardiser::undo(const Eigen::MatrixXd& data) const {
+  // In smaller units where a product may leave the range that its sum with the shift is back in.
+  constexpr double kLarge = 0x1p+960, kSmaller = 0x1p-60;
+  Eigen::MatrixXd result(data.rows(), data.cols());
+  for (Eigen::Index j = 0; j < data.cols(); ++j) {
+    const double unit = scale(j) > kLarge ? kSmaller : 1.0;
+    result.col(j) = (data.col(j).array() * (scale(j) * unit) + shift(j) * unit) / unit;
+  }
+  return result;
+}
+
+Eigen::MatrixXd Standardiser::undo_scale(const Eigen::MatrixXd& deviations) const {
+  return deviations.array().rowwise() * scale.array();
+}
+
+}  // namespace dma

@@ -1,0 +1,66 @@
+// What the learned rows would have been predicted as: the rows behind the scores of a fit.
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+#include "models/classifier/classifier.h"
+#include "models/network/bnn.h"
+#include "tests/oracles/high_precision.h"
+#include "tests/oracles/random_matrices.h"
+
+TEST_CASE("left out: the rows of a joint fit have the scores that it reports; other methods know none") {
+  const Eigen::MatrixXd x = dma::oracle::random_matrix(40, 2, 1), noise = dma::oracle::random_matrix(40, 1, 2);
+  const Eigen::MatrixXd y = 100 + 30 * (x.col(0).array() + 0.3 * noise.col(0).array());
+  dma::Bnn net({.layers = {2, 3, 1}, .members = 1});
+  CHECK(!net.left_out());
+  const dma::FitReport report = net.fit(x, y);
+  REQUIRE(net.left_out());
+  const dma::Scores scores = dma::scores_of(*net.left_out(), y)[0];
+  CHECK(scores.rmse == doctest::Approx(report.left_out[0].scores.rmse).epsilon(1e-12));
+  CHECK(scores.coverage_90 == report.left_out[0].scores.coverage_90);
+  CHECK((net.left_out()->mean - y).norm() > (net.predict(x).mean - y).norm());  // the row itself has not helped
+  dma::Bnn messages({.layers = {2, 2, 1}, .method = "hybrid"});
+  messages.fit(x, y, {.batches = 4, .epochs = 1});
+  CHECK(!messages.left_out());
+}
+
+TEST_CASE("left out: the rows of a classifier have the scores that it reports, and are forgotten with it") {
+  const Eigen::MatrixXd x = dma::oracle::random_matrix(60, 2, 3);
+  std::vector<std::string> labels;
+  for (Eigen::Index n = 0; n < 60; ++n) labels.push_back(x(n, 0) + 0.5 * x(n, 1) > 0.2 ? "up" : "down");
+  dma::Classifier net({.hidden = std::vector<std::size_t>{3}, .members = 1});
+  const dma::ClassifierReport report = net.fit(x, labels);
+  REQUIRE(net.left_out().rows() == 60);
+  const dma::ClassScores scores = dma::class_scores_of(net.left_out(), dma::ClassLabels::of(labels).of_rows);
+  CHECK(scores.log_loss == report.left_out.log_loss);
+  CHECK(scores.accuracy == report.left_out.accuracy);
+  net.restore(net.memory());
+  CHECK(net.left_out().rows() == 0);
+}
+
+TEST_CASE("left out: the share of the variance that is explained is right for targets of any size") {
+  using dma::oracle::Real;
+  const Eigen::VectorXd noise = dma::oracle::random_matrix(50, 1, 5).col(0);
+  for (const double unit : {1e-300, 1e-160, 1.0, 1e154, 1e155, 1e300}) {
+    const Eigen::VectorXd y = unit * (noise.array() + 0.3);
+    const double rmse = 0.7 * unit;
+    Real mean = 0, variance = 0;
+    for (const double value : y) mean += Real(value) / 50;
+    for (const double value : y) variance += (Real(value) - mean) * (Real(value) - mean) / 50;
+    const Real truth = 1 - Real(rmse) * Real(rmse) / variance;
+    CHECK(dma::oracle::relative_error(dma::share_explained(rmse, y), truth) < 1e-12);
+  }
+  CHECK(dma::share_explained(0, Eigen::VectorXd::Constant(7, 0.1)) == 0);
+  CHECK(dma::share_explained(0, Eigen::VectorXd::Zero(3)) == 0);
+}
+
+TEST_CASE("left out: pure noise explains as little in units of 1e154 and 1e155 as in units of 1") {
+  const Eigen::MatrixXd x = dma::oracle::random_matrix(60, 2, 8), y = dma::oracle::random_matrix(60, 1, 9);
+  const auto explained = [&](double unit) {
+    dma::Bnn net({.layers = {2, 3, 1}, .members = 1});
+    return net.fit(x, unit * y, {.epochs = 10}).left_out[0].explained;
+  };
+  const double here = explained(1);
+  CHECK(here < 0.1);
+  for (const double unit : {1e154, 1e155}) CHECK(std::abs(explained(unit) - here) < 1e-6);
+}

@@ -1,0 +1,71 @@
+#include "factors/arithmetic/affine.h"
+
+#include <doctest/doctest.h>
+
+#include <Eigen/Dense>
+
+#include "engine/compile/compile.h"
+#include "engine/joint/joint.h"
+#include "engine/run/run.h"
+#include "factors/standard_registry.h"
+#include "models/graphs/expressions.h"
+#include "schedules/flooding.h"
+#include "schedules/forward_backward.h"
+
+namespace {
+
+using namespace dma;
+
+}  // namespace
+
+TEST_CASE("affine: messages are exact both ways, points and a = 0 included") {
+  const Gaussian x = Gaussian::from_moments(1.5, 0.7), y = Gaussian::from_moments(-2, 3);
+  CHECK(Affine::to_y(x, {-2, 0.5}).mean() == doctest::Approx(-2.5));
+  CHECK(Affine::to_y(x, {-2, 0.5}).variance() == doctest::Approx(2.8));
+  CHECK(Affine::to_x(y, {-2, 0.5}).mean() == doctest::Approx(1.25));
+  CHECK(Affine::to_x(y, {-2, 0.5}).variance() == doctest::Approx(0.75));
+  CHECK(Affine::to_y(Gaussian::point(3), {2, 1}) == Gaussian::point(7));
+  CHECK(Affine::to_x(Gaussian::point(7), {2, 1}) == Gaussian::point(3));
+  CHECK(Affine::to_y(x, {0, 4}) == Gaussian::point(4));
+  CHECK(Affine::to_x(y, {0, 4}).is_uniform());
+  CHECK(Affine::to_y(Gaussian::uniform(), {2, 1}).is_uniform());
+}
+
+TEST_CASE(
+    "affine, linear: a chain of both is the dense Gaussian, by sweeps on a tree and by the joint solver on a loop") {
+  const std::vector<double> a{1.0, 2.0, -0.5, 0.3, 0.0, 1.5}, b{0.5, -1.0};
+  const Eigen::Matrix<double, 2, 3, Eigen::RowMajor> matrix(a.data());
+  for (const bool by_joint : {false, true}) {
+    // One y is a tree; two share x, a loop.
+    const std::size_t rows = by_joint ? 2 : 1;
+    Graph g;
+    const VariableId x = gaussian_prior(g, g.variable("x", 3), 0.2, 2.0), seen = g.observed("seen", rows);
+    const VariableId y = linear(g, x, {a.begin(), a.begin() + static_cast<std::ptrdiff_t>(3 * rows)},
+                                std::vector<double>(b.begin(), b.begin() + static_cast<std::ptrdiff_t>(rows)));
+    gaussian_noise(g, affine(g, y, -2.0, 1.0), 0.4, seen);
+    const Plan plan =
+        by_joint ? compile(g, joint(), standard_registry()) : compile(g, forward_backward(), standard_registry());
+    State state(plan);
+    state.observe(seen, by_joint ? std::vector<double>{1.0, -0.7} : std::vector<double>{1.0});
+    const Report report = run(plan, state);
+    if (by_joint) CHECK(report.stop == Report::Stop::exact);
+    const auto n = static_cast<Eigen::Index>(rows);
+    const Eigen::MatrixXd gain = -2 * matrix.topRows(n);
+    Eigen::VectorXd off(n);
+    for (Eigen::Index i = 0; i < n; ++i) off(i) = (i == 0 ? 1.0 : -0.7) - 1 + 2 * b[static_cast<std::size_t>(i)];
+    const Eigen::MatrixXd covariance = (Eigen::MatrixXd::Identity(3, 3) / 2 + gain.transpose() * gain / 0.4).inverse();
+    const Eigen::VectorXd mean = covariance * (Eigen::VectorXd::Constant(3, 0.1) + gain.transpose() * off / 0.4);
+    for (std::size_t i = 0; i < 3; ++i) {
+      CHECK(state.belief(x).mean(i) == doctest::Approx(mean(static_cast<Eigen::Index>(i))).epsilon(1e-9));
+      CHECK(state.belief(x).variance(i) ==
+            doctest::Approx(covariance(static_cast<Eigen::Index>(i), static_cast<Eigen::Index>(i))).epsilon(1e-9));
+    }
+  }
+}
+
+TEST_CASE("linear: a matrix that makes no rows is an Error that names the variable") {
+  Graph g;
+  const VariableId x = g.variable("x", 3);
+  CHECK_THROWS_WITH_AS(static_cast<void>(linear(g, x, {1, 2})), doctest::Contains("no rows of 3 for 'x'"),
+                       std::runtime_error);
+}

@@ -1,0 +1,67 @@
+#include "factors/arithmetic/exponential.h"
+
+#include <doctest/doctest.h>
+
+#include "engine/compile/compile.h"
+#include "engine/joint/joint.h"
+#include "engine/kinds/evaluate.h"
+#include "engine/run/run.h"
+#include "factors/authoring/from_function.h"
+#include "factors/standard_registry.h"
+#include "models/graphs/expressions.h"
+#include "schedules/forward_backward.h"
+#include "tests/oracles/matched.h"
+
+namespace {
+
+using namespace dma;
+
+}  // namespace
+
+TEST_CASE("exponential: the closed form is the fit of the plain function by quadrature, both ways") {
+  const Kind plain = factor_from_function("plain", [](double x) { return std::exp(x); });
+  for (const double mean : {-1.0, 0.3, 2.0})
+    for (const double variance : {1e-4, 0.1, 1.0}) {
+      const Gaussian x = Gaussian::from_moments(mean, variance), y = Gaussian::from_moments(3, 0.5);
+      for (const std::size_t target : {0u, 1u}) {
+        const Gaussian expected(evaluate(plain, "linearised", target, {{x}, {y}}).value()[0]);
+        const Gaussian found = target == 0 ? Exponential::to_x(x, y) : Exponential::to_y(x);
+        CHECK(found.mean() == doctest::Approx(expected.mean()).epsilon(1e-6));
+        CHECK(found.variance() == doctest::Approx(expected.variance()).epsilon(1e-6));
+      }
+    }
+}
+
+TEST_CASE("exponential: exp(x) = 3 +- 0.1 under N(0, 4) is found by sweeps and by the joint solver") {
+  Graph g;
+  const VariableId x = gaussian_prior(g, g.variable("x"), 0.0, 4.0), seen = g.observed("seen");
+  gaussian_noise(g, exponential(g, x), 0.01, seen);
+  const auto exact = oracle::matched([](double t) { return std::exp(-50 * (std::exp(t) - 3) * (std::exp(t) - 3)); },
+                                     Gaussian::from_moments(0, 4), std::log(3.0));
+  for (const bool by_joint : {false, true}) {
+    const Plan plan =
+        by_joint ? compile(g, joint(), standard_registry()) : compile(g, forward_backward(), standard_registry());
+    State state(plan);
+    state.observe(seen, 3.0);
+    (void)run(plan, state);
+    CHECK(std::abs(state.belief(x).mean() - exact.mean) < 0.06 * std::sqrt(exact.variance));
+    CHECK(state.belief(x).variance() == doctest::Approx(exact.variance).epsilon(0.01));
+  }
+}
+
+TEST_CASE("exponential: points, unknowns and extremes stay in the closed set") {
+  CHECK(Exponential::to_y(Gaussian::point(0)) == Gaussian::point(1));
+  CHECK(Exponential::to_y(Gaussian::uniform()).is_uniform());
+  CHECK(Exponential::to_x(Gaussian::from_moments(0, 1), Gaussian::uniform()).is_uniform());
+  for (const double mean : {-1e3, 1e3, 1e200})
+    for (const double variance : {1e-200, 1.0, 1e200}) {
+      const Gaussian x = Gaussian::from_moments(mean, variance);
+      CHECK(is_valid(Exponential::to_y(x)));
+      CHECK(is_valid(Exponential::to_x(x, Gaussian::from_moments(-3, 1))));
+    }
+}
+
+TEST_CASE("exponential: what is known to be 0 or less has no logarithm, and its message is refused") {
+  for (const double y : {-1.0, 0.0}) CHECK_FALSE(is_valid(Exponential::to_x(Gaussian::from_moments(0, 1), Gaussian::point(y))));
+  CHECK(is_valid(Exponential::to_x(Gaussian::from_moments(0, 1), Gaussian::point(0.5))));
+}

@@ -1,0 +1,193 @@
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <boost/math/quadrature/gauss.hpp>
+#include <cmath>
+#include <vector>
+
+#include "factors/arithmetic/product_ep.h"
+#include "factors/arithmetic/product_linearised.h"
+#include "factors/arithmetic/vmp.h"
+#include "tests/oracles/quadrature.h"
+#include "tests/oracles/random_messages.h"
+
+namespace {
+
+using namespace dma;
+
+constexpr std::uint64_t kProductSeed = 11;
+const oracle::Range kModerate{"moderate", {0.1, 5}, {1e-1, 1e1}, 0};
+
+// The marginal of x, wherever it lies: its logarithm is looked at on points around the means of x and z / y and around 0,
+// at distances from 1e-9 to 1e9 of every scale there is; every top among them is climbed and has such points as well.
+struct WideMarginal {
+  std::vector<double> points;
+  Gaussian x, y, z;
+  double top = -kInfinity;
+
+  double log_weight(double a) const {
+    const double v = z.variance() + a * a * y.variance(), off = z.mean() - a * y.mean();
+    return -0.5 * ((a - x.mean()) * (a - x.mean()) * x.rho + std::log(v) + off * off / v);
+  }
+  void add_around(double centre) {
+    points.push_back(centre);
+    for (const double scale : {x.sd(), std::sqrt(z.variance() / y.variance()), std::abs(centre)})
+      for (int k = -90; k <= 90; ++k)
+        for (const int side : {-1, 1})
+          if (scale > 0) points.push_back(centre + side * scale * std::pow(10, 0.1 * k));
+  }
+  WideMarginal(const Gaussian& from_x, const Gaussian& from_y, const Gaussian& from_z) : x(from_x), y(from_y), z(from_z) {
+    for (const double centre : {x.mean(), z.mean() / y.mean(), 0.0}) add_around(centre);
+    std::ranges::sort(points);
+    std::vector<double> tops;
+    for (std::size_t i = 1; i + 1 < points.size(); ++i) {
+      if (log_weight(points[i]) < std::max(log_weight(points[i - 1]), log_weight(points[i + 1]))) continue;
+      double low = points[i - 1], high = points[i + 1];
+      for (int k = 0; k < 200; ++k) {
+        const double a = low + 0.381966 * (high - low), b = low + 0.618034 * (high - low);
+        (log_weight(a) > log_weight(b) ? high : low) = log_weight(a) > log_weight(b) ? b : a;
+      }
+      tops.push_back(low);
+      top = std::max(top, log_weight(low));
+    }
+    for (const double at : tops) add_around(at);
+    std::ranges::sort(points);
+  }
+  template <class F>
+  double integral(const F& f) const {
+    double sum = 0;
+    for (std::size_t i = 0; i + 1 < points.size(); ++i) {
+      if (std::max(log_weight(points[i]), log_weight(points[i + 1])) < top - 60 || points[i] == points[i + 1]) continue;
+      const auto g = [&](double a) { return f(a) * std::exp(log_weight(a) - top); };
+      sum += boost::math::quadrature::gauss<double, 30>::integrate(g, points[i], points[i + 1]);
+    }
+    return sum;
+  }
+};
+
+}  // namespace
+
+TEST_CASE("product ep: the marginal is found where it is, far from what arrives and with several tops") {
+  constexpr double kError = 1e-9;  // of the belief, in its own standard deviations
+  const auto check = [&](const Gaussian& x, const Gaussian& y, const Gaussian& z) {
+    CAPTURE(x.mean());
+    CAPTURE(x.variance());
+    CAPTURE(y.mean());
+    CAPTURE(y.variance());
+    CAPTURE(z.mean());
+    CAPTURE(z.variance());
+    const WideMarginal marginal(x, y, z);
+    const double mass = marginal.integral([](double) { return 1.0; });
+    const double mean = marginal.integral([](double a) { return a; }) / mass;
+    const double variance = marginal.integral([&](double a) { return (a - mean) * (a - mean); }) / mass;
+    const Gaussian message = ProductEp::to_factor(x, y, z), belief(message.tau + x.tau, message.rho + x.rho);
+    CHECK(std::abs(belief.variance() / variance - 1) < kError);
+    CHECK(std::abs(belief.mean() - mean) < kError * std::sqrt(variance) + 1e-13 * std::abs(mean));
+    const auto z_given = [&](double a) { return z * Gaussian::from_moments(a * y.mean(), a * a * y.variance()); };
+    const double z_mean = marginal.integral([&](double a) { return z_given(a).mean(); }) / mass;
+    const double z_variance = marginal.integral([&](double a) {
+      const Gaussian g = z_given(a);
+      return g.variance() + (g.mean() - z_mean) * (g.mean() - z_mean);
+    }) / mass;
+    const Gaussian to_z = ProductEp::to_z(x, y, z), z_belief(to_z.tau + z.tau, to_z.rho + z.rho);
+    CHECK(std::abs(z_belief.variance() / z_variance - 1) < kError);
+    CHECK(std::abs(z_belief.mean() - z_mean) < kError * std::sqrt(z_variance) + 1e-13 * std::abs(z_mean));
+  };
+  const Gaussian one = Gaussian::from_moments(1, 0.01);
+  check(one, one, Gaussian::from_moments(6, 0.01));
+  const Gaussian far = ProductEp::to_factor(one, one, Gaussian::from_moments(6, 0.01));
+  CHECK((far * one).mean() == doctest::Approx(2.330).epsilon(0.001));
+  CHECK((far * one).sd() == doctest::Approx(0.060).epsilon(0.01));
+  check(Gaussian::from_moments(0.01, 4), Gaussian::from_moments(0.02, 4), Gaussian::from_moments(30, 0.1));  // two tops
+  check(Gaussian::from_moments(-3, 1), Gaussian::from_moments(5, 0.01), Gaussian::from_moments(40, 0.01));
+  oracle::RandomMessages random(kProductSeed);
+  const oracle::Range wide{"wide", {1e-2, 1e3}, {1e-4, 1e4}, 0};
+  for (int i = 0; i < 300; ++i) check(random.proper(wide), random.proper(wide), random.proper(wide));
+}
+
+TEST_CASE("product linearised: the message to x is that of the linear factor, by its moments") {
+  // z = mx my + my (x - mx) + mx (y - my) + e with Var e = vx vy, solved for x.
+  oracle::RandomMessages random(kProductSeed);
+  for (int i = 0; i < 10'000; ++i) {
+    const Gaussian x = random.proper(oracle::kOrdinary), y = random.proper(oracle::kOrdinary),
+                   z = random.proper(oracle::kOrdinary);
+    const double noise = z.variance() + x.mean() * x.mean() * y.variance() + x.variance() * y.variance();
+    const Gaussian message = ProductLinearised::to_factor(x, y, z);
+    const double variance = noise / (y.mean() * y.mean()), mean = z.mean() / y.mean();
+    CHECK(std::abs(message.variance() / variance - 1) < 1e-12);
+    CHECK(std::abs(message.mean() - mean) < 1e-12 * (std::abs(mean) + std::sqrt(variance)));
+  }
+}
+
+TEST_CASE("product linearised: gradients and residual are those of the best linear fit, by quadrature") {
+  const Gaussian x(0.8, 2.0), y(-0.9, 1.5);
+  const auto over = [&](const auto& f) {
+    return oracle::expectation([&](double a) { return oracle::expectation([&](double b) { return f(a, b); }, y); }, x);
+  };
+  const double mean = over([](double a, double b) { return a * b; });
+  const double gradient = over([&](double a, double b) { return (a - x.mean()) * (a * b - mean); }) / x.variance();
+  CHECK(gradient == doctest::Approx(y.mean()).epsilon(1e-10));
+}
+
+TEST_CASE("product linearised: proper on 10^6 random messages") {
+  oracle::RandomMessages random(kProductSeed);
+  for (int i = 0; i < 1'000'000; ++i) {
+    const Gaussian x = random.any(), y = random.any();
+    const Gaussian message = ProductLinearised::to_factor(x, y, random.any());
+    if (!is_valid(message)) FAIL("not valid: tau ", message.tau, " rho ", message.rho);
+  }
+  MESSAGE("1000000 messages, none invalid");
+}
+
+TEST_CASE("product ep: message times arrival has the moments of the marginal, by adaptive quadrature") {
+  oracle::RandomMessages random(kProductSeed);
+  int negative = 0;
+  constexpr double kQuadratureError = 1e-8;  // two layers of quadrature on the oracle's side
+  for (int i = 0; i < 300; ++i) {
+    const Gaussian x = random.proper(kModerate), y = random.proper(kModerate), z = random.proper(kModerate);
+    // The weight of x after y and z are integrated out; the weight of z by adaptive quadrature over x, y given x.
+    const auto likelihood = [&](double a) {
+      return std::exp(log_density(Gaussian::from_moments(a * y.mean(), z.variance() + a * a * y.variance()), z.mean()));
+    };
+    const auto marginal = [&](const auto& mean_given, const auto& variance_given) {
+      // Split at 0, where the likelihood is sharpest.
+      const double mass = oracle::expectation(likelihood, x, 0.0);
+      const double mean = oracle::expectation([&](double a) { return likelihood(a) * mean_given(a); }, x, 0.0) / mass;
+      const double variance = oracle::expectation(
+                                  [&](double a) {
+                                    const double off = mean_given(a) - mean;
+                                    return likelihood(a) * (variance_given(a) + off * off);
+                                  },
+                                  x, 0.0) /
+                              mass;
+      return Gaussian::from_moments(mean, variance);
+    };
+    const auto check = [&](const Gaussian& message, const Gaussian& arrived, const Gaussian& truth) {
+      CHECK(std::abs(message.rho + arrived.rho - truth.rho) < kQuadratureError * truth.rho);
+      CHECK(std::abs(message.tau + arrived.tau - truth.tau) <
+            kQuadratureError * (std::abs(truth.tau) + std::sqrt(truth.rho)));
+      negative += message.rho < 0;
+    };
+    check(ProductEp::to_factor(x, y, z), x, marginal([](double a) { return a; }, [](double) { return 0.0; }));
+    const auto z_given = [&](double a) { return z * Gaussian::from_moments(a * y.mean(), a * a * y.variance()); };
+    check(ProductEp::to_z(x, y, z), z,
+          marginal([&](double a) { return z_given(a).mean(); }, [&](double a) { return z_given(a).variance(); }));
+  }
+  MESSAGE(negative, " of 600 messages have negative precision");
+  CHECK(negative > 0);
+}
+
+TEST_CASE("product ep: resolves a marginal a thousand times narrower than the arriving message") {
+  const Gaussian x = Gaussian::from_moments(0, 1), y = Gaussian::from_moments(2, 1e-10),
+                 z = Gaussian::from_moments(0.6, 1e-6);
+  const Gaussian message = ProductEp::to_factor(x, y, z);
+  CHECK(message.mean() == doctest::Approx(0.3).epsilon(1e-6));
+  CHECK(message.variance() == doctest::Approx(1e-6 / 4).epsilon(1e-4));
+}
+
+TEST_CASE("product vmp: every message is a point mass") {
+  const Gaussian y = Gaussian::from_moments(2, 1), z = Gaussian::from_moments(6, 3);
+  CHECK(ProductVmp::to_z(y, z) == Gaussian::point(12));
+  CHECK(ProductVmp::to_factor(y, z) == Gaussian::point(6 * 2 / 5.0));
+  CHECK(ProductVmp::to_factor({}, z).is_uniform());
+}

@@ -1,0 +1,147 @@
+#include "factors/arithmetic/product.h"
+
+#include <array>
+#include <vector>
+
+#include "factors/arithmetic/log_copy.h"
+#include "factors/arithmetic/sum.h"
+#include "tests/oracles/accuracy.h"
+#include "tests/oracles/paper_messages.h"
+#include "tests/oracles/quadrature.h"
+
+namespace dma {
+
+TEST_CASE("product: message to z has the moments of Prop. 3.1") {
+  oracle::check_accuracy("product to z", [](auto& random, const auto& range, auto& accuracy) {
+    const Gaussian x = random.proper(range), y = random.proper(range);
+    accuracy.compare(Product::to_z(x, y), oracle::product_to_z(x, y));
+  });
+}
+
+TEST_CASE("product: message to a factor is that of Prop. 3.2") {
+  oracle::check_accuracy("product to factor", [](auto& random, const auto& range, auto& accuracy) {
+    const Gaussian other = random.proper(range), z = random.proper(range);
+    accuracy.compare(Product::to_factor(other, z), oracle::product_to_factor(other, z));
+  });
+}
+
+TEST_CASE("product: both messages are accurate at the corners of the far range, where some precisions underflow") {
+  std::vector<Gaussian> corners;
+  for (const double signal : {oracle::kFar.signal.low, 1.0, oracle::kFar.signal.high})
+    for (const double variance : {oracle::kFar.variance.low, 1.0, oracle::kFar.variance.high})
+      corners.emplace_back(signal / std::sqrt(variance), 1 / variance);
+  oracle::Accuracy to_z, to_factor;
+  for (const Gaussian& a : corners)
+    for (const Gaussian& b : corners) {
+      to_z.compare(Product::to_z(a, b), oracle::product_to_z(a, b));
+      to_factor.compare(Product::to_factor(a, b), oracle::product_to_factor(a, b));
+    }
+  MESSAGE("worst errors: to z ", to_z.mean, " and ", to_z.variance, "; to factor ", to_factor.mean, " and ",
+          to_factor.variance, ", ", to_factor.out_of_range, " below the double range");
+  CHECK(std::max({to_z.mean, to_z.variance, to_factor.mean, to_factor.variance}) <= oracle::kFar.tolerance);
+  CHECK(to_factor.out_of_range > 0);
+}
+
+TEST_CASE("product: message to z has the moments of x y by quadrature") {
+  oracle::RandomMessages random(oracle::kSeed);
+  for (int i = 0; i < 50; ++i) {
+    const oracle::Range moderate{"moderate", {0.1, 5}, {0.1, 10}, 1e-10};
+    const Gaussian x = random.proper(moderate), y = random.proper(moderate);
+    const auto moment = [&](auto power) {
+      return oracle::expectation(
+          [&](double a) { return oracle::expectation([&](double b) { return power(Product::value(a, b)); }, y); }, x);
+    };
+    const double mean = moment([](double t) { return t; });
+    const double variance = moment([&](double t) { return (t - mean) * (t - mean); });
+    const Gaussian message = Product::to_z(x, y);
+    CHECK(std::abs(message.mean() - mean) <= moderate.tolerance * message.sd());
+    CHECK(message.variance() == doctest::Approx(variance).epsilon(moderate.tolerance));
+  }
+}
+
+TEST_CASE("product: message to a factor equals copy to log-normal, difference in log space, copy back") {
+  oracle::RandomMessages random(oracle::kSeed);
+  oracle::Accuracy accuracy;
+  for (int i = 0; i < oracle::kAccuracyTrials; ++i) {
+    const Gaussian y = random.proper(oracle::kOrdinary), z = random.proper(oracle::kOrdinary);
+    const double sign_y = std::copysign(1, y.tau), sign_z = std::copysign(1, z.tau);
+    const std::array logs{LogCopy::to_log(z, {sign_z}).log(), LogCopy::to_log(y, {sign_y}).log()};
+    const Gaussian log_x = Sum::to_total(logs, std::array{1.0, -1.0});
+    const Gaussian by_path = LogCopy::to_x(LogNormal(log_x), {sign_y * sign_z});
+    accuracy.compare(Product::to_factor(y, z), oracle::exact(by_path));
+  }
+  MESSAGE("worst mean difference ", accuracy.mean, ", variance difference ", accuracy.variance);
+  CHECK(accuracy.mean <= 1e-12);
+  CHECK(accuracy.variance <= 1e-12);
+}
+
+TEST_CASE("product: always a valid message") {
+  oracle::check_totality(
+      "product to z",
+      [](auto& random) {
+        const Gaussian x = random.any();
+        return Product::to_z(x, random.any());
+      },
+      [](auto& random) {
+        const Gaussian x = random.proper(oracle::kOrdinary);
+        return Product::to_z(x, random.proper(oracle::kOrdinary));
+      });
+  oracle::check_totality(
+      "product to factor",
+      [](auto& random) {
+        const Gaussian y = random.any();
+        return Product::to_factor(y, random.any());
+      },
+      [](auto& random) {
+        const Gaussian y = random.proper(oracle::kOrdinary);
+        return Product::to_factor(y, random.proper(oracle::kOrdinary));
+      });
+}
+
+TEST_CASE("product: uniform messages and point masses to z") {
+  const Gaussian proper = Gaussian::from_moments(3, 2), uniform, zero = Gaussian::point(0), two = Gaussian::point(2);
+  CHECK(Product::to_z(uniform, zero) == zero);
+  CHECK(Product::to_z(zero, uniform) == zero);
+  CHECK(Product::to_z(uniform, two) == uniform);
+  CHECK(Product::to_z(uniform, proper) == uniform);
+  CHECK(Product::to_z(proper, uniform) == uniform);
+  CHECK(Product::to_z(uniform, uniform) == uniform);
+  CHECK(Product::to_z(proper, zero) == zero);
+  CHECK(Product::to_z(two, two) == Gaussian::point(4));
+  CHECK(Product::to_z(proper, two) == Product::to_z(two, proper));
+  CHECK(Product::to_z(proper, two).mean() == doctest::Approx(6).epsilon(1e-15));
+  CHECK(Product::to_z(proper, two).variance() == doctest::Approx(8).epsilon(1e-15));
+}
+
+TEST_CASE("product: uniform messages and point masses to a factor") {
+  const Gaussian proper = Gaussian::from_moments(3, 2), uniform, zero = Gaussian::point(0), two = Gaussian::point(2);
+  CHECK(Product::to_factor(zero, proper) == uniform);
+  CHECK(Product::to_factor(zero, zero) == uniform);
+  CHECK(Product::to_factor(uniform, proper) == uniform);
+  CHECK(Product::to_factor(uniform, two) == uniform);
+  CHECK(Product::to_factor(uniform, uniform) == uniform);
+  CHECK(Product::to_factor(proper, uniform) == uniform);
+  CHECK(Product::to_factor(two, uniform) == uniform);
+  CHECK(Product::to_factor(Gaussian(0, 1), proper) == uniform);
+  CHECK(Product::to_factor(two, Gaussian::point(3)) == Gaussian::point(1.5));
+  CHECK(Product::to_factor(two, zero) == zero);
+  CHECK(Product::to_factor(proper, zero) == zero);
+  CHECK(Product::to_factor(two, proper).mean() == doctest::Approx(1.5).epsilon(1e-15));
+  CHECK(Product::to_factor(two, proper).variance() == doctest::Approx(0.5).epsilon(1e-15));
+}
+
+TEST_CASE("product: a point mass is the limit of narrow Gaussians, in either place") {
+  const Gaussian proper = Gaussian::from_moments(3, 2);
+  const auto close = [](const Gaussian& a, const Gaussian& b) {
+    return a.mean() == doctest::Approx(b.mean()).epsilon(1e-9) && a.rho == doctest::Approx(b.rho).epsilon(1e-9);
+  };
+  for (const double location : {2.0, -0.3}) {
+    const Gaussian narrow = Gaussian::from_moments(location, 1e-11 * location * location);
+    const Gaussian point = Gaussian::point(location);
+    CHECK(close(Product::to_z(narrow, proper), Product::to_z(point, proper)));
+    CHECK(close(Product::to_factor(narrow, proper), Product::to_factor(point, proper)));
+    CHECK(close(Product::to_factor(proper, narrow), Product::to_factor(proper, point)));
+  }
+}
+
+}  // namespace dma

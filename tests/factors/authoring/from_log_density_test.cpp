@@ -1,0 +1,191 @@
+#include "factors/authoring/from_log_density.h"
+
+#include <doctest/doctest.h>
+
+#include "engine/compile/compile.h"
+#include "engine/joint/joint.h"
+#include "engine/kinds/evaluate.h"
+#include "engine/run/run.h"
+#include "engine/support/error.h"
+#include "factors/authoring/from_function.h"
+#include "factors/likelihoods/greater_than.h"
+#include "factors/likelihoods/probit.h"
+#include "factors/standard_registry.h"
+#include "schedules/forward_backward.h"
+#include "tests/oracles/allocations.h"
+#include "tests/oracles/matched.h"
+
+namespace {
+
+using namespace dma;
+using Values = std::span<const double>;
+
+Gaussian message_of(const Kind& kind, std::size_t target, const std::vector<Gaussian>& arrivals,
+                 const std::vector<double>& parameters = {}) {
+  Arrivals all;
+  for (const Gaussian& a : arrivals) all.push_back({a});
+  return Gaussian(evaluate(kind, "ep", target, all, parameters).value()[0]);
+}
+
+void check_close(const Gaussian& a, const Gaussian& b, double tolerance) {
+  CHECK(a.rho == doctest::Approx(b.rho).epsilon(tolerance));
+  CHECK(a.tau == doctest::Approx(b.tau).epsilon(tolerance));
+}
+
+Kind poisson_log() {
+  return likelihood_from_log_density("poisson_log", [](double x, double y) { return y * x - std::exp(x); });
+}
+
+const std::vector<Gaussian> kDensityArrivals = {Gaussian::from_moments(0, 1), Gaussian::from_moments(1.5, 0.3),
+                                         Gaussian::from_moments(-2, 4), Gaussian::from_moments(-6, 2),
+                                         Gaussian::from_moments(3, 1e-4)};
+
+}  // namespace
+
+TEST_CASE("from_log_density: closed forms are what the quadrature of their densities gives") {
+  const Kind probit = likelihood_from_log_density("probit", &Probit::log_density);
+  const Kind greater = factor_from_log_density(
+      "greater", {"x"}, 1, [](Values v, Values p) { return GreaterThan::log_density(v[0], {p[0]}); }, "",
+      {{"threshold", finite(), 0.0}});
+  for (const Gaussian& x : kDensityArrivals) {
+    CAPTURE(x.mean());
+    for (const double y : {-1.0, 1.0}) {
+      const Gaussian exact = Probit::to_x(x, Gaussian::point(y)), found = message_of(probit, 0, {x, Gaussian::point(y)});
+      check_close(x * found, x * exact, 1e-9);
+      const std::vector<Natural> arrivals{x, Gaussian::point(y)};
+      CHECK(probit.log_integral()(arrivals, {}) ==
+            doctest::Approx(Probit::log_integral(x, Gaussian::point(y))).epsilon(1e-8));
+    }
+    check_close(x * message_of(greater, 0, {x}, {-1.0}), x * GreaterThan::to_x(x, {-1.0}), 1e-8);
+  }
+}
+
+TEST_CASE("from_log_density: a likelihood from a lambda runs in a tree and gives the posterior's moments") {
+  Registry registry = standard_registry();
+  registry.add(poisson_log());
+  Graph g;
+  const VariableId x = g.variable("x", 3), y = g.observed("y", 3);
+  g.factor("gaussian_prior", {x}, {{"mean", 0.5}, {"variance", 2.0}});
+  g.factor("poisson_log", {x, y});
+  const Plan plan = compile(g, forward_backward(), registry, {.method = "ep"});
+  State state(plan);
+  const std::vector<double> counts{0, 2, 9};
+  state.observe(y, counts);
+  const Report report = run(plan, state);
+  CHECK(report.faults == 0);
+  CHECK(report.replaced == 0);
+  for (std::size_t i = 0; i < 3; ++i) {
+    const auto exact = oracle::matched([&](double t) { return std::exp(counts[i] * t - std::exp(t)); },
+                                       Gaussian::from_moments(0.5, 2));
+    CHECK(state.belief(x).mean(i) == doctest::Approx(exact.mean).epsilon(1e-9));
+    CHECK(state.belief(x).variance(i) == doctest::Approx(exact.variance).epsilon(1e-9));
+  }
+}
+
+TEST_CASE("from_log_density: a site of the joint solver, parameters by slot, and its evidence") {
+  Registry registry = standard_registry();
+  registry.add(likelihood_from_log_density(
+      "scaled", [](double x, double y, Values p) { return y * p[0] * x - std::exp(p[0] * x); }, "a test",
+      {{"scale", above(0)}, {"unused", finite(), 1.0}}));
+  Graph g;
+  const VariableId x = g.variable("x", 2), y = g.observed("y", 2);
+  g.factor("gaussian_prior", {x}, {{"mean", 0.5}, {"variance", 2.0}});
+  g.factor("scaled", {x, y}, {{"scale", std::vector<double>{0.5, 1.5}}});
+  const Plan plan = compile(g, joint(), registry);
+  State state(plan);
+  state.observe(y, {3.0, 1.0});
+  CHECK(run(plan, state).stop == Report::Stop::converged);
+  const double scales[] = {0.5, 1.5}, counts[] = {3, 1};
+  double evidence = 0;
+  for (std::size_t i = 0; i < 2; ++i) {
+    const auto exact =
+        oracle::matched([&](double t) { return std::exp(counts[i] * scales[i] * t - std::exp(scales[i] * t)); },
+                        Gaussian::from_moments(0.5, 2));
+    CHECK(state.belief(x).mean(i) == doctest::Approx(exact.mean).epsilon(1e-8));
+    CHECK(state.belief(x).variance(i) == doctest::Approx(exact.variance).epsilon(1e-8));
+    evidence += std::log(exact.mass);
+  }
+  CHECK(JointPosterior(state).log_evidence() == doctest::Approx(evidence).epsilon(1e-9));
+}
+
+TEST_CASE("from_log_density: two inputs share what their sum says") {
+  const Kind kind =
+      likelihood_from_log_density("counts", [](double a, double b, double y) { return y * (a + b) - std::exp(a + b); });
+  const Gaussian a = Gaussian::from_moments(0.2, 1), b = Gaussian::from_moments(0.5, 0.6);
+  const auto exact =
+      oracle::matched([](double s) { return std::exp(5 * s - std::exp(s)); }, Gaussian::from_moments(0.7, 1.6));
+  const Gaussian to_a = a * message_of(kind, 0, {a, b, Gaussian::point(5)}),
+                 to_b = b * message_of(kind, 1, {a, b, Gaussian::point(5)});
+  CHECK(to_a.mean() == doctest::Approx(0.2 + (exact.mean - 0.7) / 1.6).epsilon(1e-5));
+  CHECK(to_a.variance() == doctest::Approx(1 - (1.6 - exact.variance) / (1.6 * 1.6)).epsilon(1e-5));
+  CHECK(to_b.mean() == doctest::Approx(0.5 + 0.6 * (exact.mean - 0.7) / 1.6).epsilon(1e-5));
+  // One of them known: the other one's quadrature in one dimension.
+  const Gaussian alone = a * message_of(kind, 0, {a, Gaussian::point(0.5), Gaussian::point(5)});
+  const auto one = oracle::matched([](double t) { return std::exp(5 * t - std::exp(t + 0.5)); }, a);
+  CHECK(alone.mean() == doctest::Approx(one.mean).epsilon(1e-9));
+}
+
+TEST_CASE("from_log_density: an outlier's message is replaced by a proper one, and the Report counts it") {
+  Graph g;
+  const VariableId x = g.variable("x"), y = g.observed("y", 3);
+  g.factor("gaussian_prior", {x}, {{"mean", 0.0}, {"variance", 4.0}});
+  g.factor("student_t_noise", {all_to_one(x), y}, {{"scale", 0.3}, {"degrees", 2.0}});
+  for (const bool by_joint : {false, true}) {
+    const Plan plan = by_joint ? compile(g, joint(), standard_registry())
+                               : compile(g, forward_backward(), standard_registry(), {.method = "ep"});
+    State state(plan);
+    state.observe(y, {1.0, 1.2, 30.0});
+    const Report report = run(plan, state);
+    CHECK(report.replaced == 1);
+    CHECK(report.faults == 0);
+    CHECK(report.line().find("1 message replaced") != std::string::npos);
+    if (by_joint) CHECK(state.belief(x).mean() == doctest::Approx(1.1).epsilon(0.1));
+  }
+}
+
+TEST_CASE("from_log_density: what is unknown says nothing, what is impossible is a counted fault") {
+  const Kind kind = poisson_log();
+  const Gaussian x = Gaussian::from_moments(1, 1);
+  CHECK(message_of(kind, 0, {x, Gaussian::uniform()}).is_uniform());
+  CHECK(message_of(kind, 0, {Gaussian::uniform(), Gaussian::point(1)}).is_uniform());
+  CHECK(message_of(kind, 0, {Gaussian::point(2), Gaussian::point(1)}).is_uniform());
+  const Kind never = likelihood_from_log_density("never", [](double, double) { return -kInfinity; });
+  CHECK_FALSE(evaluate(never, "ep", 0, {{x}, {Gaussian::point(1)}}));
+}
+
+TEST_CASE("from_log_density: wrong ports and an outcome that is not observed are Errors that say what to do") {
+  CHECK_THROWS_WITH_AS(
+      static_cast<void>(factor_from_log_density("f", {"x", "y"}, 3, [](Values, Values) { return 0.0; })),
+      doctest::Contains("one to"), Error);
+  Registry registry = standard_registry();
+  registry.add(poisson_log());
+  Graph g;
+  const VariableId x = g.variable("x"), y = g.variable("y");
+  g.factor("gaussian_prior", {x}, {{"mean", 0.0}, {"variance", 1.0}});
+  g.factor("poisson_log", {x, y});
+  CHECK_THROWS_WITH_AS(static_cast<void>(compile(g, forward_backward(), registry, {.method = "ep"})),
+                       doctest::Contains("observe"), Error);
+}
+
+TEST_CASE("from_log_density, from_function: a run allocates nothing, cubature included") {
+  Registry registry = standard_registry();
+  registry.add(likelihood_from_log_density("counts",
+                                           [](double a, double b, double y) { return y * (a + b) - std::exp(a + b); }));
+  registry.add(factor_from_function("softplus", [](double x) { return std::log1p(std::exp(x)); }));
+  Graph g;
+  const VariableId a = g.variable("a"), b = g.variable("b"), s = g.variable("s"), y = g.observed("y"),
+                   z = g.observed("z");
+  g.factor("gaussian_prior", {a}, {{"mean", 0.5}, {"variance", 2.0}});
+  g.factor("gaussian_prior", {b}, {{"mean", 0.0}, {"variance", 1.0}});
+  g.factor("counts", {a, b, y});
+  g.factor("softplus", {a, s});
+  g.factor("student_t_noise", {s, z}, {{"scale", 0.5}, {"degrees", 4.0}});
+  const Plan plan = compile(g, forward_backward(), registry, {.method = "ep"});
+  State state(plan);
+  state.observe(y, 3.0);
+  state.observe(z, 1.0);
+  (void)run(plan, state);
+  const std::uint64_t before = oracle::allocations();
+  (void)run(plan, state);
+  CHECK(oracle::allocations() == before);
+}

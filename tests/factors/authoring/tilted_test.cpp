@@ -1,0 +1,127 @@
+#include "factors/authoring/tilted.h"
+
+#include <doctest/doctest.h>
+
+#include "factors/authoring/normal.h"
+#include "factors/authoring/tilted_product.h"
+#include "tests/oracles/matched.h"
+
+namespace {
+
+using namespace dma;
+
+const Gaussian kStandard = Gaussian::from_moments(0, 1);
+
+// A quadratic log f is a Gaussian: phi f has precision 1 + rho, and the message is f itself.
+void check_quadratic(double at, double rho, double tolerance) {
+  CAPTURE(at);
+  CAPTURE(rho);
+  const Tilted t = tilt([=](double x) { return -0.5 * rho * (x - at) * (x - at); });
+  REQUIRE(t.found);
+  CHECK(t.rho == doctest::Approx(rho).epsilon(tolerance));
+  CHECK(t.tau == doctest::Approx(rho * at).epsilon(tolerance));
+  CHECK(t.log_mass == doctest::Approx(-0.5 * std::log1p(rho) - 0.5 * at * at * rho / (1 + rho)).epsilon(tolerance));
+}
+
+}  // namespace
+
+TEST_CASE("tilted: a Gaussian factor comes back, however narrow, wide or far away") {
+  for (const double at : {0.0, 0.7, -3.0, 40.0})
+    for (const double rho : {1e-3, 0.1, 1.0, 50.0, 1e6, 1e12}) check_quadratic(at, rho, 1e-6);
+  check_quadratic(1e3, 1e8, 1e-6);
+  check_quadratic(-2e4, 1.0, 1e-6);
+  for (const double rho : {1e-6, 1e-9, 1e-12, 1e-15}) check_quadratic(3, rho, 1e-3);
+}
+
+TEST_CASE("tilted: cut, skewed and heavy-tailed factors have the moments of the definition") {
+  const auto check = [](const auto& log_f, double kink) {
+    const Tilted t = tilt(log_f);
+    const auto exact =
+        oracle::matched([&](double x) { return std::isnan(log_f(x)) ? 0.0 : std::exp(log_f(x)); }, kStandard, kink);
+    REQUIRE(t.found);
+    CHECK(t.log_mass == doctest::Approx(std::log(exact.mass)).epsilon(1e-9));
+    CHECK(t.mean == doctest::Approx(exact.mean).epsilon(1e-9));
+    CHECK(1 / (1 + t.rho) == doctest::Approx(exact.variance).epsilon(1e-9));
+  };
+  check([](double x) { return x > 1.234 ? 0.0 : -kInfinity; }, 1.234);
+  check([](double x) { return 7 * 2 * x - std::exp(2 * x); }, 0.9);
+  check([](double x) { return -std::exp(4 * x); }, 0);
+  check([](double x) { return -std::log1p(100 * (x - 3) * (x - 3)); }, 3);
+  check([](double x) { return -2.5 * std::log1p(1e4 * (x + 5) * (x + 5) / 4); }, -5);
+  check([](double x) { return 3 * std::log(x) - x; }, 0);  // NaN below 0
+  check([](double x) { return std::log(std::exp(-200 * (x - 2) * (x - 2)) + std::exp(-200 * (x + 1.5) * (x + 1.5))); },
+        0);
+}
+
+TEST_CASE(
+    "tilted: a factor that widens keeps the mean and is counted, one that says nothing is uniform, none at all no "
+    "message") {
+  const Gaussian arrived = Gaussian::from_moments(2, 9);
+  const auto outlier = [](double t) { return -2.5 * std::log1p((t - 6) * (t - 6)); };
+  const Tilted widened = tilt(outlier);
+  CHECK(widened.rho < 0);
+  const GaussianOrFallback message = tilted_message(widened, arrived);
+  CHECK(message.replaced);
+  CHECK(message.is_proper());
+  const Gaussian belief = arrived * Gaussian(message);
+  CHECK(belief.mean() == doctest::Approx(2 + 3 * widened.mean).epsilon(1e-6));
+  CHECK(belief.variance() == doctest::Approx(9).epsilon(1e-5));
+  CHECK(tilted_message(tilt([](double) { return -4.0; }), arrived).is_uniform());
+  CHECK_FALSE(is_valid(tilted_message(tilt([](double) { return -kInfinity; }), arrived)));
+}
+
+TEST_CASE("tilted: far out in its flat part a factor says next to nothing") {
+  // The logistic likelihood of x ~ N(m, v): log f is -exp(-x) there, and E[t (f - f(0))] = -sd exp(-m + v / 2).
+  for (const double m : {20.0, 51.7, 483.0, 163'127.0})
+    for (const double sd : {0.05, 0.6, 1.5}) {
+      CAPTURE(m);
+      CAPTURE(sd);
+      const auto log_f = [&](double t) { return -std::log1p(std::exp(-(m + t * sd))); };
+      const Tilted t = tilt(log_f);
+      const double exact = sd * std::exp(-m + 0.5 * sd * sd);
+      CHECK(t.found);
+      CHECK(t.mean == doctest::Approx(exact).epsilon(1e-6));
+      CHECK(t.log_mass == doctest::Approx(-std::exp(-m + 0.5 * sd * sd)).epsilon(1e-6));
+      CHECK(t.rho == doctest::Approx(exact * sd).epsilon(1e-5));
+      const Tilted moved = tilt([&](double u) { return log_f(u) - 1e5; });  // a large constant drowns it
+      CHECK(std::abs(moved.mean) < 1e-9 + 2 * exact);
+    }
+}
+
+TEST_CASE("tilted: a linear log f moves the mean and counts nothing") {
+  for (const double slope : {1e-5, 0.3, 4.0}) {
+    const GaussianOrFallback message = tilted_message(tilt([=](double t) { return slope * t; }), kStandard);
+    CHECK_FALSE(message.replaced);
+    CHECK((kStandard * Gaussian(message)).mean() == doctest::Approx(slope).epsilon(1e-5));
+  }
+}
+
+TEST_CASE("tilted: several variables, of which f sees the sum, are the one variable that the sum is") {
+  const double scales[] = {1, 0.5, 0.7};
+  const auto of_sum = [](double x) { return 4 * x - std::exp(x); };
+  for (const std::size_t count : {2u, 3u}) {
+    double square = 0;
+    for (std::size_t i = 0; i < count; ++i) square += scales[i] * scales[i];
+    const auto f = [&](const double* t) {
+      double x = 1;
+      for (std::size_t i = 0; i < count; ++i) x += scales[i] * t[i];
+      return of_sum(x);
+    };
+    const std::span<const double> none[kMostFree] = {};
+    const Tilted t = tilt_first(f, count, none);
+    const auto exact =
+        oracle::matched([&](double x) { return std::exp(of_sum(x)); }, Gaussian::from_moments(1, square));
+    CHECK(t.log_mass == doctest::Approx(std::log(exact.mass)).epsilon(1e-5));
+    CHECK(t.mean == doctest::Approx((exact.mean - 1) / square).epsilon(1e-4));
+    CHECK(1 / (1 + t.rho) == doctest::Approx(1 - (1 - exact.variance / square) / square).epsilon(1e-4));
+  }
+}
+
+TEST_CASE("tilted: a factor that is cut off along a diagonal is integrated one variable inside the other") {
+  const std::span<const double> none[kMostFree] = {};
+  const Tilted t = tilt_first([](const double* x) { return x[0] > x[1] ? 0.0 : -kInfinity; }, 2, none);
+  // x1 - x2 ~ N(0, 2) above 0.
+  CHECK(t.log_mass == doctest::Approx(std::log(0.5)).epsilon(1e-6));
+  CHECK(t.mean == doctest::Approx(1 / std::sqrt(std::numbers::pi)).epsilon(1e-6));
+  CHECK(1 / (1 + t.rho) == doctest::Approx(1 - 1 / std::numbers::pi).epsilon(1e-6));
+}

@@ -1,0 +1,315 @@
+#include "factors/likelihoods/gaussian_precision.h"
+
+#include <doctest/doctest.h>
+
+#include <boost/math/special_functions/bernoulli.hpp>
+#include <cmath>
+#include <functional>
+#include <random>
+#include <vector>
+
+#include "engine/compile/compile.h"
+#include "engine/run/evidence.h"
+#include "engine/run/run.h"
+#include "factors/standard_registry.h"
+#include "schedules/flooding.h"
+#include "schedules/sequential.h"
+#include "tests/oracles/high_precision.h"
+
+namespace {
+
+using namespace dma;
+
+struct Moments1 {
+  double mass = 0, mean = 0, variance = 0, mean_log = 0;
+};
+
+// Of exp(log_f(w)), w > 0, by the trapezoidal rule in log w.
+Moments1 moments_of(const std::function<double(double)>& log_f) {
+  Moments1 m;
+  double square = 0;
+  for (double u = -25; u < 25; u += 0.005) {
+    const double w = std::exp(u), p = std::exp(log_f(w)) * w * 0.005;
+    m.mass += p, m.mean += p * w, square += p * w * w, m.mean_log += p * u;
+  }
+  m.mean /= m.mass, m.mean_log /= m.mass;
+  m.variance = square / m.mass - m.mean * m.mean;
+  return m;
+}
+
+using oracle::Real;
+
+Real digamma(Real x) {
+  Real sum = 0;
+  for (; x < 60; x += 1) sum -= 1 / x;
+  sum += log(x) - 1 / (2 * x);
+  Real power = 1;
+  for (unsigned k = 1; k <= 40; ++k) sum -= boost::math::bernoulli_b2n<Real>(static_cast<int>(k)) / (2 * k * (power *= x * x));
+  return sum;
+}
+
+// What EP's messages are, by the trapezoidal rule in log w and sixty digits: on the range found in double arithmetic
+// where the integrand is within exp(-100) of its largest value.
+struct ExactTilt {
+  Real shape, rate, log_mass;                // of the precision's message; log of the integral
+  Real end_tau, end_rho;                     // of the message to `mean`
+  ExactTilt(const Gaussian& mean, const Gamma& precision, const Gaussian& value) {
+    const Real a = Real(precision.tau) + 1, b = precision.rho, m = oracle::exact(mean).mean, v = 1 / Real(mean.rho);
+    const Real o = value.is_point() ? Real(value.tau) : oracle::exact(value).mean;
+    const Real ov = value.is_point() ? Real(0) : 1 / Real(value.rho), square = (m - o) * (m - o);
+    const auto log_weight = [&](const Real& u) -> Real {
+      const Real spread = v + ov + exp(-u);
+      return a * u - b * exp(u) - (log(spread) + square / spread) / 2;
+    };
+    // Tops lie between a / (b + d^2 / 2) and (a + 1/2) / b, and the weight has the width 1 / sqrt(a + 1/2) at least.
+    Real low = log(a / (b + square / 2)), high = log((a + 0.5) / b), best = -1e300, at = low;
+    for (int i = 0; i <= 400; ++i)
+      if (const Real u = low + (high - low) * i / 400, l = log_weight(u); l > best) best = l, at = u;
+    Real width = 0.5 / sqrt(a + 1);
+    for (const Real& start : {low, at, high})
+      for (const int side : {-1, 1}) {
+        Real d = width, u = start;
+        while (log_weight(u) > best - 100) u += side * d, d *= 1.2;
+        low = std::min(low, u), high = std::max(high, u);
+      }
+    constexpr int kPoints = 1200;
+    const Real h = (high - low) / kPoints;
+    Real mass = 0, first = 0, logs = 0, end = 0, end_square = 0;
+    for (int i = 0; i <= kPoints; ++i) {
+      const Real u = low + i * h, l = log_weight(u) - best;
+      if (l < -110) continue;
+      const Real w = exp(u), p = exp(l) * h, k = 1 / (v + ov + 1 / w), given = m + v * k * (o - m);
+      mass += p, first += p * w, logs += p * u;
+      end += p * given, end_square += p * (given * given + v * (1 - v * k));
+    }
+    const Real gap = log(first / mass) - logs / mass;
+    Real less = 1e-3, more = 1e20;
+    for (int i = 0; i < 230; ++i) {
+      const Real middle = sqrt(less * more);
+      (log(middle) - digamma(middle) > gap ? less : more) = middle;
+    }
+    shape = less - a, rate = less / (first / mass) - b;
+    Real gamma_log = 0, x = a;
+    for (; x < 60; x += 1) gamma_log -= log(x);
+    gamma_log += (x - 0.5) * log(x) - x + log(2 * oracle::pi()) / 2;
+    Real power = x;
+    for (unsigned k = 1; k <= 40; ++k, power *= x * x)
+      gamma_log += boost::math::bernoulli_b2n<Real>(static_cast<int>(k)) / (2 * k * (2 * k - 1) * power);
+    log_mass = log(mass) + best - gamma_log + a * log(b) - log(2 * oracle::pi()) / 2;
+    const Real variance = end_square / mass - (end / mass) * (end / mass);
+    end_rho = 1 / variance - Real(mean.rho), end_tau = end / mass / variance - Real(mean.tau);
+  }
+};
+
+}  // namespace
+
+TEST_CASE("gaussian_precision: the messages of EP and the log integral are those of sixty digits, at every shape") {
+  double worst = 0, worst_end = 0, worst_mass = 0;
+  const auto check = [&](const Gaussian& mean, const Gamma& precision, const Gaussian& value) {
+    CAPTURE(mean.mean());
+    CAPTURE(mean.variance());
+    CAPTURE(precision.shape());
+    CAPTURE(precision.rate());
+    CAPTURE(value.mean());
+    CAPTURE(value.variance());
+    const ExactTilt exact(mean, precision, value);
+    const auto own = GaussianPrecision::Ep::to_precision(mean, precision, value);
+    CHECK_FALSE(own.replaced);
+    // The scale of what one observation says: a shape of 1/2, a rate of that times the scale of 1 / w.
+    const double shape = std::abs(static_cast<double>(Real(own.tau) - exact.shape)) / std::max(0.5, std::abs(own.tau));
+    const double rate = std::abs(static_cast<double>(Real(own.rho) - exact.rate)) /
+                        std::max(0.5 * precision.rate() / precision.shape(), std::abs(own.rho));
+    CHECK(shape < 1e-9);
+    CHECK(rate < 1e-9);
+    const double mass = static_cast<double>(abs(Real(GaussianPrecision::log_integral(std::vector<Natural>{mean, precision, value})) - exact.log_mass));
+    CHECK(mass < 1e-11 * (1 + std::abs(static_cast<double>(exact.log_mass))));
+    const auto to_mean = GaussianPrecision::Ep::to_mean(mean, precision, value);
+    double end = 0;
+    if (exact.end_rho > 0) {
+      CHECK_FALSE(to_mean.replaced);
+      end = std::max(oracle::relative_error(to_mean.rho, exact.end_rho),
+                     static_cast<double>(abs(Real(to_mean.tau) - exact.end_tau) / (abs(exact.end_tau) + sqrt(exact.end_rho))));
+      CHECK(end < 1e-9);
+    } else {
+      CHECK(to_mean.replaced);
+    }
+    worst = std::max({worst, shape, rate}), worst_end = std::max(worst_end, end), worst_mass = std::max(worst_mass, mass);
+  };
+  for (const double shape : {0.01, 0.7, 30.0, 1e4, 1e6, 1e8})
+    for (const double residual : {0.3, 2.5, 40.0}) {
+      const Gamma precision = Gamma::from_shape_and_rate(shape, 2 * shape);  // w about 1/2
+      check(Gaussian::from_moments(0, 1 / (shape + 1)), precision, Gaussian::point(residual));
+      check(Gaussian::from_moments(0, 3), precision, Gaussian::from_moments(residual, 0.2));
+    }
+  // Two tops, far apart and close; a shelf between 1 / s and the top.
+  check(Gaussian::from_moments(0, 1e-4), Gamma::from_shape_and_rate(12, 1e-5), Gaussian::point(0.15));
+  check(Gaussian::from_moments(0, 1), Gamma::from_shape_and_rate(100, 12.5), Gaussian::point(std::sqrt(54 * 12.5)));
+  check(Gaussian::from_moments(0, 1e8), Gamma::from_shape_and_rate(0.02, 1e-3), Gaussian::point(1));
+  MESSAGE("worst errors: to the precision ", worst, ", to an end ", worst_end, ", log integral ", worst_mass);
+}
+
+TEST_CASE("gaussian_precision: one value gives the precision its exact mean and mean log, and the exact evidence") {
+  const Gaussian mean = Gaussian::from_moments(0.5, 0.3), value = Gaussian::point(2.0);
+  const Gamma prior = Gamma::from_shape_and_rate(2.5, 1.5);
+  const auto exact = moments_of([&](double w) {
+    return log_density(Gaussian::from_moments(0.5, 0.3 + 1 / w), 2.0) + 1.5 * std::log(w) - 1.5 * w - prior.log_normaliser();
+  });
+  const Gamma own = GaussianPrecision::Ep::to_precision(mean, prior, value);
+  const Gamma belief(own.tau + prior.tau, own.rho + prior.rho);
+  CHECK(belief.mean() == doctest::Approx(exact.mean).epsilon(1e-9));
+  CHECK(belief.mean_log() == doctest::Approx(exact.mean_log).epsilon(1e-9));
+  const std::vector<Natural> arrivals = {mean, prior, value};
+  CHECK(GaussianPrecision::log_integral(arrivals) == doctest::Approx(std::log(exact.mass)).epsilon(1e-9));
+  // The mean, given a value: the tilted moments by a sum over w of Gaussians.
+  const Gaussian to_mean = GaussianPrecision::Ep::to_mean(mean, prior, value);
+  double mass = 0, first = 0, second = 0;
+  for (double u = -25; u < 25; u += 0.005) {
+    const double w = std::exp(u);
+    const Gaussian given = mean * Gaussian::from_moments(2.0, 1 / w);
+    const double p = std::exp(log_density(Gaussian::from_moments(0.5, 0.3 + 1 / w), 2.0) + 2.5 * u - 1.5 * w);
+    mass += p, first += p * given.mean(), second += p * (given.variance() + given.mean() * given.mean());
+  }
+  CHECK((to_mean * mean).mean() == doctest::Approx(first / mass).epsilon(1e-9));
+  CHECK((to_mean * mean).variance() == doctest::Approx(second / mass - first * first / mass / mass).epsilon(1e-9));
+}
+
+TEST_CASE("gaussian_precision: known precision is gaussian_noise, and nothing known says nothing") {
+  const Gaussian x = Gaussian::from_moments(1, 2), y = Gaussian::from_moments(3, 0.5);
+  const Gamma known(4.0, kInfinity);
+  const Gaussian ep = GaussianPrecision::Ep::to_value(x, known, y);
+  CHECK(ep.mean() == doctest::Approx(1));
+  CHECK(ep.variance() == doctest::Approx(2.25));
+  CHECK(GaussianPrecision::Ep::to_value(Gaussian::uniform(), known, y).is_uniform());
+  CHECK(GaussianPrecision::Vmp::to_value(Gaussian::uniform(), known, y).is_uniform());
+  CHECK(GaussianPrecision::Vmp::to_value(x, Gamma(), Gaussian::uniform()).is_uniform());
+  CHECK(GaussianPrecision::Ep::to_precision(x, Gamma(2, 3), Gaussian::uniform()).is_uniform());
+}
+
+TEST_CASE("gaussian_precision: vmp of a sample with unknown mean and precision reaches the textbook's fixed point") {
+  const std::vector<double> data = {1.2, 0.7, 2.1, 1.6, 0.9};
+  Graph g;
+  const auto m = g.variable("m"), w = g.variable("w", 1, "gamma"), y = g.observed("y", data.size());
+  g.factor("gaussian_prior", {m}, {{"mean", 0.0}, {"variance", 100.0}});
+  g.factor("gamma_prior", {w}, {{"shape", 1.0}, {"rate", 0.5}});
+  g.factor("gaussian_precision", {all_to_one(m), all_to_one(w), y}, {}, {.method = "vmp"});
+  const Plan plan = compile(g, flooding({.tolerance = 1e-12, .limit = 2000, .damping = 0.2}), standard_registry());
+  State state(plan);
+  state.observe(y, data);
+  CHECK(run(plan, state).converged());
+  double mean = 0, variance = 1, precision = 1;  // coordinate ascent, Bishop (10.26) to (10.33)
+  for (int i = 0; i < 2000; ++i) {
+    double sum = 0, squares = 0;
+    for (const double x : data) sum += x;
+    variance = 1 / (0.01 + 5 * precision), mean = variance * precision * sum;
+    for (const double x : data) squares += (x - mean) * (x - mean) + variance;
+    precision = (1 + 2.5) / (0.5 + 0.5 * squares);
+  }
+  CHECK(state.belief(m).mean() == doctest::Approx(mean).epsilon(1e-8));
+  CHECK(state.belief(m).variance() == doctest::Approx(variance).epsilon(1e-8));
+  CHECK(state.belief(w).mean() == doctest::Approx(precision).epsilon(1e-8));
+}
+
+TEST_CASE("gaussian_precision: regression with unknown precision: means and variances within 2 % of quadrature") {
+  std::mt19937 random(3);
+  std::normal_distribution<double> normal;
+  const std::size_t n = 30;
+  std::vector<double> x, y;
+  for (std::size_t i = 0; i < n; ++i) x.push_back(normal(random)), y.push_back(1.5 * x[i] + 0.7 * normal(random));
+  Graph g;
+  const auto slope = g.variable("slope"), w = g.variable("w", 1, "gamma"), xs = g.observed("x", n);
+  const auto line = g.variable("line", n), ys = g.observed("y", n);
+  g.factor("gaussian_prior", {slope}, {{"mean", 0.0}, {"variance", 4.0}});
+  g.factor("gamma_prior", {w}, {{"shape", 2.0}, {"rate", 1.0}});
+  g.factor("product", {all_to_one(slope), xs, line});
+  g.factor("gaussian_precision", {line, all_to_one(w), ys});
+  const Plan plan = compile(g, flooding({.tolerance = 1e-8, .limit = 500, .damping = 0.5}), standard_registry(),
+                            {.kind_methods = {{"gaussian_precision", "ep"}}});
+  State state(plan);
+  state.observe(xs, x);
+  state.observe(ys, y);
+  CHECK(run(plan, state).converged());
+  // Given w the slope is Gaussian; then one integral over w.
+  double xx = 0, xy = 0, yy = 0;
+  for (std::size_t i = 0; i < n; ++i) xx += x[i] * x[i], xy += x[i] * y[i], yy += y[i] * y[i];
+  const auto log_p = [&](double v) {
+    const double rho = 0.25 + v * xx, tau = v * xy;
+    return std::log(v) - v + 15 * std::log(v / (2 * M_PI)) - 0.5 * v * yy + 0.5 * tau * tau / rho - 0.5 * std::log(4 * rho);
+  };
+  const Moments1 exact = moments_of(log_p);
+  double mean = 0, square = 0;
+  for (double u = -25; u < 25; u += 0.005) {
+    const double v = std::exp(u), p = std::exp(log_p(v)) * v * 0.005 / exact.mass, rho = 0.25 + v * xx, m = v * xy / rho;
+    mean += p * m, square += p * (1 / rho + m * m);
+  }
+  CHECK(state.belief(slope).mean() == doctest::Approx(mean).epsilon(0.02));
+  CHECK(state.belief(slope).variance() == doctest::Approx(square - mean * mean).epsilon(0.02));
+  CHECK(state.belief(w).mean() == doctest::Approx(exact.mean).epsilon(0.02));
+  CHECK(state.belief(w).variance() == doctest::Approx(exact.variance).epsilon(0.02));
+  CHECK(std::abs(log_evidence(plan, state) - std::log(exact.mass)) < 0.05);
+}
+
+TEST_CASE("gaussian_precision: many observations of one mean and one precision settle at the default tolerance, on the exact answer") {
+  for (const std::size_t n : {100u, 6'000u}) {
+    CAPTURE(n);
+    std::mt19937 random(5);
+    std::normal_distribution<double> normal;
+    std::vector<double> data;
+    double sum = 0, squares = 0;
+    for (std::size_t i = 0; i < n; ++i) data.push_back(1 + 2 * normal(random)), sum += data[i], squares += data[i] * data[i];
+    Graph g;
+    const auto m = g.variable("m"), w = g.variable("w", 1, "gamma"), y = g.observed("y", n);
+    g.factor("gaussian_prior", {m}, {{"mean", 0.0}, {"variance", 100.0}});
+    g.factor("gamma_prior", {w}, {{"shape", 1.0}, {"rate", 1.0}});
+    g.factor("gaussian_precision", {all_to_one(m), all_to_one(w), y}, {}, {.method = "ep"});
+    const Plan plan = compile(g, sequential(), standard_registry());
+    State state(plan);
+    state.observe(y, data);
+    const Report report = run(plan, state);
+    CHECK(report.converged());
+    // Given w the mean is Gaussian; one integral over w is left.
+    const double count = static_cast<double>(n);
+    const auto log_p = [&](double v) {
+      const double rho = 0.01 + v * count, tau = v * sum;
+      return -v + 0.5 * count * std::log(v / (2 * M_PI)) - 0.5 * v * squares + 0.5 * tau * tau / rho - 0.5 * std::log(100 * rho);
+    };
+    const double centre = count / (squares - sum * sum / count), top = log_p(centre), width = centre * std::sqrt(2 / count);
+    double mass = 0, first = 0, second = 0, mean = 0, square = 0;
+    for (int i = -4000; i <= 4000; ++i) {
+      const double v = centre + i * 0.005 * width;
+      if (v <= 0) continue;
+      const double p = std::exp(log_p(v) - top), rho = 0.01 + v * count, at = v * sum / rho;
+      mass += p, first += p * v, second += p * v * v, mean += p * at, square += p * (at * at + 1 / rho);
+    }
+    first /= mass, mean /= mass;
+    // EP's own error in the precision falls with the number of observations.
+    CHECK(state.belief(w).mean() == doctest::Approx(first).epsilon(0.1 / count));
+    CHECK(state.belief(w).variance() == doctest::Approx(second / mass - first * first).epsilon(1 / count));
+    CHECK(state.belief(m).mean() == doctest::Approx(mean).epsilon(0.1 / count));
+    CHECK(state.belief(m).variance() == doctest::Approx(square / mass - mean * mean).epsilon(1 / count));
+    CHECK(std::abs(log_evidence(plan, state) - (std::log(mass * 0.005 * width) + top)) < 1 / count);
+  }
+}
+
+TEST_CASE("gaussian_precision: every message and the log integral of extreme and improper gammas is a number or a counted fallback") {
+  const double numbers[] = {1e-300, 1e-150, 1e-16, 1e-3, 1, 1e8, 1e150, 1e290};
+  int replaced = 0, messages = 0;
+  for (const double shape : numbers)
+    for (const double rate : numbers)
+      for (const double residual : numbers)
+        for (const double variance : numbers) {
+          const Gamma precision(shape - 1, rate);
+          const Gaussian mean = Gaussian::from_moments(residual, variance), value = Gaussian::point(0);
+          const auto own = GaussianPrecision::Ep::to_precision(mean, precision, value);
+          const auto to_mean = GaussianPrecision::Ep::to_mean(mean, precision, value);
+          CHECK(Gamma::is_message(own));
+          CHECK((is_valid(to_mean)));
+          replaced += own.replaced + to_mean.replaced, messages += 2;
+        }
+  MESSAGE(replaced, " of ", messages, " are replaced");
+  const Gaussian mean = Gaussian::from_moments(0, 1), value = Gaussian::point(2);
+  for (const Gamma& improper : {Gamma(), Gamma(-2, 1), Gamma(3, -1)}) {
+    CHECK(std::isnan(GaussianPrecision::log_integral(std::vector<Natural>{mean, improper, value})));
+    CHECK(is_valid(GaussianPrecision::Ep::to_mean(mean, improper, value)));
+    CHECK(Gamma::is_message(GaussianPrecision::Ep::to_precision(mean, improper, value)));
+  }
+}

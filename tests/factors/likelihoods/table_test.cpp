@@ -1,0 +1,392 @@
+#include "factors/likelihoods/table.h"
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numeric>
+#include <random>
+#include <vector>
+
+#include "engine/compile/compile.h"
+#include "engine/run/evidence.h"
+#include "engine/run/run.h"
+#include "engine/support/error.h"
+#include "engine/support/log_sum_exp.h"
+#include "factors/standard_registry.h"
+#include "schedules/flooding.h"
+#include "schedules/forward_backward.h"
+
+namespace {
+
+using namespace dma;
+
+// A hidden Markov model: K states, L symbols, T steps.
+struct Hmm {
+  std::vector<double> start, step, emit;
+  std::size_t states, symbols;
+  std::vector<double> seen;
+
+  static Hmm random(std::size_t states, std::size_t symbols, std::size_t length, unsigned seed) {
+    std::mt19937 random(seed);
+    const auto rows = [&](std::size_t n, std::size_t m) {
+      std::vector<double> numbers(n * m);
+      for (std::size_t i = 0; i < n; ++i) {
+        double sum = 0;
+        for (std::size_t j = 0; j < m; ++j) sum += numbers[i * m + j] = 0.05 + static_cast<double>(random() % 1000) / 1000;
+        for (std::size_t j = 0; j < m; ++j) numbers[i * m + j] /= sum;
+      }
+      return numbers;
+    };
+    Hmm h{rows(1, states), rows(states, states), rows(states, symbols), states, symbols, {}};
+    for (std::size_t t = 0; t < length; ++t) h.seen.push_back(static_cast<double>(random() % symbols));
+    return h;
+  }
+  double emission(std::size_t k, std::size_t t) const { return emit[k * symbols + static_cast<std::size_t>(seen[t])]; }
+
+  // The textbook's scaled recursions: the state's probabilities at each step, and log p(seen).
+  std::pair<std::vector<std::vector<double>>, double> forward_backward() const {
+    const std::size_t length = seen.size();
+    std::vector<std::vector<double>> a(length, std::vector<double>(states)), b(length, std::vector<double>(states, 1));
+    double log_evidence = 0;
+    for (std::size_t t = 0; t < length; ++t) {
+      double sum = 0;
+      for (std::size_t k = 0; k < states; ++k) {
+        double before = t == 0 ? start[k] : 0;
+        for (std::size_t j = 0; t > 0 && j < states; ++j) before += a[t - 1][j] * step[j * states + k];
+        sum += a[t][k] = before * emission(k, t);
+      }
+      for (double& x : a[t]) x /= sum;
+      log_evidence += std::log(sum);
+    }
+    for (std::size_t t = length - 1; t-- > 0;) {
+      double sum = 0;
+      for (std::size_t j = 0; j < states; ++j) {
+        b[t][j] = 0;
+        for (std::size_t k = 0; k < states; ++k) b[t][j] += step[j * states + k] * emission(k, t + 1) * b[t + 1][k];
+        sum += b[t][j];
+      }
+      for (double& x : b[t]) x /= sum;
+    }
+    for (std::size_t t = 0; t < length; ++t) {
+      double sum = 0;
+      for (std::size_t k = 0; k < states; ++k) sum += a[t][k] *= b[t][k];
+      for (double& x : a[t]) x /= sum;
+    }
+    return {a, log_evidence};
+  }
+};
+
+struct Sprinkler {
+  Graph g;
+  VariableId cloudy = g.variable("cloudy", 1, "categorical(2)"), sprinkler = g.variable("sprinkler", 1, "categorical(2)"),
+             rain = g.variable("rain", 1, "categorical(2)"), wet = g.observed("wet", 1, "categorical(2)");
+  static constexpr std::array<double, 2> kSprinkler = {0.5, 0.1}, kRain = {0.2, 0.8};  // of being on, by cloudy
+  static constexpr std::array<double, 4> kWet = {0.0, 0.9, 0.9, 0.99};                 // by sprinkler and rain
+
+  Sprinkler() {
+    g.factor("categorical_prior", {cloudy}, {{"probability", {0.5, 0.5}}});
+    g.factor("table", {cloudy, sprinkler}, {{"probability", {0.5, 0.5, 0.9, 0.1}}});
+    g.factor("table", {cloudy, rain}, {{"probability", {0.8, 0.2, 0.2, 0.8}}});
+    g.factor("table", {sprinkler, rain, wet}, {{"probability", {1, 0, 0.1, 0.9, 0.1, 0.9, 0.01, 0.99}}});
+  }
+};
+
+}  // namespace
+
+TEST_CASE("table: a hidden Markov model equals forward-backward to 1e-12, and its evidence the forward algorithm") {
+  const Hmm h = Hmm::random(4, 3, 60, 1);
+  const auto [exact, log_likelihood] = h.forward_backward();
+  Graph g;
+  std::vector<VariableId> z, x;
+  for (std::size_t t = 0; t < h.seen.size(); ++t) {
+    z.push_back(g.variable("", 1, "categorical(4)"));
+    x.push_back(g.observed("", 1, "categorical(3)"));
+    if (t == 0) g.factor("categorical_prior", {z[0]}, {{"probability", h.start}});
+    else g.factor("table", {z[t - 1], z[t]}, {{"probability", h.step}});
+    g.factor("table", {z[t], x[t]}, {{"probability", h.emit}});
+  }
+  for (const Plan& plan : {compile(g, forward_backward(), standard_registry()),
+                           compile(g, flooding({.tolerance = 1e-14, .limit = 200}), standard_registry())}) {
+    State state(plan);
+    for (std::size_t t = 0; t < x.size(); ++t) state.observe(x[t], h.seen[t]);
+    const Report report = run(plan, state);
+    CHECK(report.converged());
+    for (std::size_t t = 0; t < z.size(); ++t)
+      for (std::size_t k = 0; k < 4; ++k) CHECK(std::abs(state.belief(z[t]).mean(0, k) - exact[t][k]) < 1e-12);
+    const Evidence found = evidence(plan, state);
+    CHECK(found.is_exact);
+    CHECK(found.log_value == doctest::Approx(log_likelihood).epsilon(1e-11));
+  }
+}
+
+TEST_CASE("table: a hidden Markov model as one plate is exact in one sweep, whatever its length, lag and missing symbols") {
+  const auto build = [](const Hmm& h, std::int32_t lag, Graph& g) {
+    const std::size_t length = h.seen.size();
+    const auto z = g.variable("z", length, fmt::format("categorical({})", h.states));
+    const auto x = g.observed("x", length, fmt::format("categorical({})", h.symbols));
+    std::vector<std::uint32_t> first(static_cast<std::size_t>(lag));
+    std::iota(first.begin(), first.end(), 0u);
+    g.factor("categorical_prior", {gather(z, first)}, {{"probability", h.start}});
+    g.factor("table", {shift(z, lag), z}, {{"probability", h.step}});
+    g.factor("table", {z, x}, {{"probability", h.emit}});
+    return std::pair(z, x);
+  };
+  for (const auto& [states, symbols, length] : {std::array<std::size_t, 3>{4, 3, 60}, {2, 5, 2}, {3, 2, 500}}) {
+    const Hmm h = Hmm::random(states, symbols, length, static_cast<unsigned>(length));
+    const auto [exact, log_likelihood] = h.forward_backward();
+    Graph g;
+    const auto [z, x] = build(h, 1, g);
+    const Plan plan = compile(g, forward_backward(), standard_registry());
+    State state(plan);
+    state.observe(x, h.seen);
+    const Report report = run(plan, state);
+    CHECK(report.stop == Report::Stop::exact);
+    CHECK(report.sweeps == 1);
+    double worst = 0;
+    for (std::size_t t = 0; t < length; ++t)
+      for (std::size_t k = 0; k < states; ++k) worst = std::max(worst, std::abs(state.belief(z).mean(t, k) - exact[t][k]));
+    CHECK(worst < 1e-12);
+    const Evidence found = evidence(plan, state);
+    CHECK(found.is_exact);
+    CHECK(found.log_value == doctest::Approx(log_likelihood).epsilon(1e-11));
+  }
+  // A lag of two is two chains; what one of them has missing does not reach the other.
+  Hmm h = Hmm::random(3, 2, 41, 9), even = h;
+  even.seen.clear();
+  for (std::size_t t = 0; t < h.seen.size(); t += 2) even.seen.push_back(h.seen[t]);
+  const auto exact = even.forward_backward().first;
+  Graph g;
+  const auto [z, x] = build(h, 2, g);
+  const Plan plan = compile(g, forward_backward(), standard_registry());
+  State state(plan);
+  state.observe(x, h.seen);
+  for (const std::size_t t : {1u, 7u, 39u}) state.observe_missing(x, t);
+  CHECK(run(plan, state).stop == Report::Stop::exact);
+  for (std::size_t t = 0; t < exact.size(); ++t)
+    for (std::size_t k = 0; k < 3; ++k) CHECK(std::abs(state.belief(z).mean(2 * t, k) - exact[t][k]) < 1e-12);
+}
+
+TEST_CASE("table: plates share a parent and have parents of their own") {
+  const Hmm h = Hmm::random(3, 2, 5, 2);
+  Graph g;
+  const auto one = g.variable("one", 1, "categorical(3)"), many = g.variable("many", 5, "categorical(3)");
+  const auto seen = g.observed("seen", 5, "categorical(2)");
+  g.factor("categorical_prior", {one}, {{"probability", h.start}});
+  g.factor("table", {all_to_one(one), many}, {{"probability", h.step}});
+  g.factor("table", {many, seen}, {{"probability", h.emit}});
+  const Plan plan = compile(g, forward_backward(), standard_registry());
+  State state(plan);
+  state.observe(seen, h.seen);
+  CHECK(run(plan, state).stop == Report::Stop::exact);
+  std::vector<double> weight(3);
+  double total = 0;
+  for (std::size_t j = 0; j < 3; ++j) {
+    weight[j] = h.start[j];
+    for (std::size_t i = 0; i < 5; ++i) {
+      double sum = 0;
+      for (std::size_t k = 0; k < 3; ++k) sum += h.step[j * 3 + k] * h.emission(k, i);
+      weight[j] *= sum;
+    }
+    total += weight[j];
+  }
+  for (std::size_t j = 0; j < 3; ++j) CHECK(state.belief(one).mean(0, j) == doctest::Approx(weight[j] / total).epsilon(1e-12));
+  CHECK(log_evidence(plan, state) == doctest::Approx(std::log(total)).epsilon(1e-12));
+}
+
+TEST_CASE("table: two parents; on the loop of the sprinkler network the evidence is named approximate") {
+  Sprinkler s;
+  const Plan plan = compile(s.g, flooding({.tolerance = 1e-12}), standard_registry());
+  State state(plan);
+  state.observe(s.wet, 1);
+  CHECK(run(plan, state).converged());
+  const Evidence found = evidence(plan, state);
+  CHECK(!found.is_exact);
+  CHECK(found.line().find("loops") != std::string::npos);
+}
+
+// Without `cloudy` the two causes are independent: a tree, with explaining away.
+TEST_CASE("table: causes of one effect by enumeration, and a certain effect forbids what cannot be") {
+  for (const double seen : {0.0, 1.0}) {
+    Graph g;
+    const auto a = g.variable("a", 1, "categorical(2)"), b = g.variable("b", 1, "categorical(3)");
+    const auto c = g.observed("c", 1, "categorical(2)");
+    const std::vector<double> pa = {0.3, 0.7}, pb = {0.2, 0.5, 0.3}, t = {1, 0, 0.4, 0.6, 1, 0, 0.25, 0.75, 1, 0, 0.9, 0.1};
+    g.factor("categorical_prior", {a}, {{"probability", pa}});
+    g.factor("categorical_prior", {b}, {{"probability", pb}});
+    g.factor("table", {a, b, c}, {{"probability", t}});
+    const Plan plan = compile(g, forward_backward(), standard_registry());
+    State state(plan);
+    state.observe(c, seen);
+    CHECK(run(plan, state).stop == Report::Stop::exact);
+    double total = 0;
+    std::vector<double> wa(2), wb(3);
+    for (std::size_t i = 0; i < 2; ++i)
+      for (std::size_t j = 0; j < 3; ++j) {
+        const double p = pa[i] * pb[j] * t[(i * 3 + j) * 2 + static_cast<std::size_t>(seen)];
+        total += p, wa[i] += p, wb[j] += p;
+      }
+    for (std::size_t i = 0; i < 2; ++i) CHECK(state.belief(a).mean(0, i) == doctest::Approx(wa[i] / total).epsilon(1e-13));
+    for (std::size_t j = 0; j < 3; ++j) CHECK(state.belief(b).mean(0, j) == doctest::Approx(wb[j] / total).epsilon(1e-13));
+    CHECK(log_evidence(plan, state) == doctest::Approx(std::log(total)).epsilon(1e-12));
+  }
+}
+
+TEST_CASE("table: two tables that share a parent and have one of their own each are still a tree") {
+  Graph g;
+  std::vector<VariableId> v;
+  const std::vector<double> p = {0.3, 0.7}, t = {0.9, 0.1, 0.4, 0.6, 0.2, 0.8, 0.75, 0.25};
+  for (const char* name : {"a", "b", "c"}) {
+    v.push_back(g.variable(name, 1, "categorical(2)"));
+    g.factor("categorical_prior", {v.back()}, {{"probability", p}});
+  }
+  const auto x = g.observed("x", 1, "categorical(2)"), y = g.observed("y", 1, "categorical(2)");
+  g.factor("table", {v[0], v[1], x}, {{"probability", t}});
+  g.factor("table", {v[0], v[2], y}, {{"probability", t}});
+  const Plan plan = compile(g, forward_backward(), standard_registry());
+  State state(plan);
+  state.observe(x, 1);
+  state.observe(y, 0);
+  CHECK(run(plan, state).stop == Report::Stop::exact);
+  double total = 0, on[3] = {};
+  for (std::size_t a = 0; a < 2; ++a)
+    for (std::size_t b = 0; b < 2; ++b)
+      for (std::size_t c = 0; c < 2; ++c) {
+        const double w = p[a] * p[b] * p[c] * t[(a * 2 + b) * 2 + 1] * t[(a * 2 + c) * 2];
+        total += w, on[0] += a ? w : 0, on[1] += b ? w : 0, on[2] += c ? w : 0;
+      }
+  for (std::size_t i = 0; i < 3; ++i) CHECK(state.belief(v[i]).mean(0, 1) == doctest::Approx(on[i] / total).epsilon(1e-13));
+  CHECK(log_evidence(plan, state) == doctest::Approx(std::log(total)).epsilon(1e-12));
+}
+
+TEST_CASE("table: weights beyond the range of a double are no zeros, and zeros of the table are, by enumeration") {
+  // Logs of what arrives at two parents of three categories and a child of two; forbidden where -inf.
+  std::mt19937 random(11);
+  std::uniform_real_distribution<double> far(-3000, 0);
+  for (int round = 0; round < 200; ++round) {
+    std::vector<double> table, logs;
+    for (std::size_t r = 0; r < 9; ++r) {
+      const double p = std::array{0.0, 1.0, 0.3, 1e-300}[random() % 4];
+      table.push_back(p), table.push_back(1 - p);
+    }
+    for (std::size_t k = 0; k < 8; ++k) logs.push_back(random() % 6 == 0 ? -kInfinity : far(random));
+    std::vector<CategoricalLane> lanes;
+    for (const double log : logs)
+      lanes.push_back(log == -kInfinity ? CategoricalLane::forbidden() : CategoricalLane(log, 0));
+    const auto prepared = Table::prepare(table, {{3, 3}, {2}});
+    std::vector<double> to[3] = {std::vector<double>(3, -kInfinity), std::vector<double>(3, -kInfinity),
+                                 std::vector<double>(2, -kInfinity)};
+    double in_all = -kInfinity, of_messages[3] = {-kInfinity, -kInfinity, -kInfinity};
+    const auto add = [](double& sum, double log) {
+      const double pair[] = {sum, log};
+      sum = log_sum_exp(pair);
+    };
+    for (std::size_t a = 0; a < 3; ++a)
+      for (std::size_t b = 0; b < 3; ++b)
+        for (std::size_t k = 0; k < 2; ++k) {
+          const double p = std::log(table[(a * 3 + b) * 2 + k]);
+          add(to[0][a], p + logs[3 + b] + logs[6 + k]), add(to[1][b], p + logs[a] + logs[6 + k]),
+              add(to[2][k], p + logs[a] + logs[3 + b]);
+          add(in_all, p + logs[a] + logs[3 + b] + logs[6 + k]);
+        }
+    for (std::size_t k = 0; k < 8; ++k) add(of_messages[k < 3 ? 0 : k < 6 ? 1 : 2], logs[k]);
+    std::vector<CategoricalLane> out(8);
+    const std::span<const CategoricalLane> all(lanes);
+    Table::to_parents(all.first(6), all.last(2), {prepared}, std::span(out).first(6));
+    Table::to_child(all.first(6), {prepared}, std::span(out).last(2));
+    for (std::size_t target = 0; target < 3; ++target) {
+      const double largest = std::ranges::max(to[target]);
+      for (std::size_t k = 0; k < to[target].size(); ++k) {
+        const CategoricalLane& lane = out[3 * target + k];
+        if (largest == -kInfinity)
+          CHECK(std::isnan(lane.tau));
+        else if (to[target][k] == -kInfinity)
+          CHECK(lane == CategoricalLane::forbidden());
+        else
+          CHECK(lane.tau == doctest::Approx(to[target][k] - largest).epsilon(1e-12));
+      }
+    }
+    const std::vector<Natural> arrivals(lanes.begin(), lanes.end());
+    const double found = Table::log_integral(arrivals, {prepared}),
+                 expected = in_all - of_messages[0] - of_messages[1] - of_messages[2];
+    if (in_all == -kInfinity)
+      CHECK(found == -kInfinity);
+    else
+      CHECK(found == doctest::Approx(expected).epsilon(1e-12));
+  }
+}
+
+TEST_CASE("table: what cannot have been observed is a counted fault, not a number, and has the probability zero") {
+  Graph g;
+  const auto a = g.variable("a", 1, "categorical(2)"), c = g.observed("c", 1, "categorical(2)");
+  g.factor("categorical_prior", {a}, {{"probability", {0.5, 0.5}}});
+  g.factor("table", {a, c}, {{"probability", {1, 0, 1, 0}}});
+  const Plan plan = compile(g, forward_backward(), standard_registry());
+  State state(plan);
+  state.observe(c, 1);
+  CHECK(run(plan, state).faults == 2);
+  CHECK(evidence(plan, state).line() == "log evidence -inf, exact");
+}
+
+TEST_CASE("table: a number of combinations that no computer counts is refused, whatever it is modulo 2^64") {
+  const auto refused = [](const std::vector<std::size_t>& parents, std::vector<double> numbers) {
+    Graph g;
+    std::vector<Connection> ends;
+    for (const std::size_t categories : parents)
+      ends.emplace_back(g.variable("", 1, fmt::format("categorical({})", categories)));
+    ends.emplace_back(g.variable("", 1, "categorical(2)"));
+    g.factor("table", ends, {{"probability", std::move(numbers)}}, {.name = "f"});
+    try {
+      (void)compile(g, flooding(), standard_registry());
+    } catch (const Error& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  // The product is 2^64 + 230.
+  CHECK(refused({2, 3, 19, 41, 97, 7103, 69341, 82609}, std::vector<double>(460, 0.5)) ==
+        "factor 'f' (table): parameter 'probability': the numbers for parents of 2, 3, 19, 41, 97, 7103, 69341, 82609 "
+        "categories "
+        "and a child of 2 number 223301868727494, more than the 4294967294 a plan can count; make it smaller, or split "
+        "the model");
+  CHECK(refused(std::vector<std::size_t>(64, 2), {}).find("more than the 4294967294 a plan can count") !=
+        std::string::npos);
+}
+
+TEST_CASE("table: numbers that do not fit are refused by the name of the factor") {
+  const auto refused = [](std::vector<double> numbers) {
+    Graph g;
+    const auto a = g.variable("a", 1, "categorical(2)"), c = g.variable("c", 1, "categorical(3)");
+    g.factor("table", {a, c}, {{"probability", numbers}}, {.name = "f"});
+    try {
+      (void)compile(g, flooding(), standard_registry());
+    } catch (const Error& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  CHECK(refused({0.5, 0.5, 0, 1, 0, 0}).empty());
+  CHECK(refused({0.5, 0.5}) ==
+        "factor 'f' (table): parameter 'probability': 2 numbers are given; 6 are expected: 2 combinations of the parents, and "
+        "for each the 3 categories of the child");
+  CHECK(refused({0.5, 0.5, 0, 1, 1, 0}) ==
+        "factor 'f' (table): parameter 'probability': combination 1 of the parents: the probabilities have the sum 2; it must be 1");
+  CHECK(refused({0.5, 0.5, 0, 2, -1, 0}).find("but must be in [0, inf]") != std::string::npos);
+  Graph g;
+  const auto a = g.variable("a"), c = g.variable("c", 1, "categorical(3)");
+  g.factor("table", {a, c}, {{"probability", 1.0}});
+  CHECK_THROWS_WITH_AS((void)compile(g, flooding(), standard_registry()),
+                       "factor 'table0' (table): port 'parents' wants a categorical variable but 'a' is gaussian", Error);
+  Graph h;
+  const auto z = h.observed("z", 2, "categorical(3)");
+  h.factor("categorical_prior", {z}, {{"probability", {0.2, 0.3, 0.5}}});
+  const Plan plan = compile(h, flooding(), standard_registry());
+  State state(plan);
+  CHECK_THROWS_WITH_AS(state.observe(z, {0.0, 3.0}), doctest::Contains("variable 'z', element 1: the observed value is 3; a category"), Error);
+  state.observe(z, {0.0, 2.0});
+  CHECK(state.belief(z).text() == "z ~ = 0, = 2");
+  (void)run(plan, state);
+  CHECK(log_evidence(plan, state) == doctest::Approx(std::log(0.2 * 0.5)));
+}

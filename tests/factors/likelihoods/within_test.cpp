@@ -1,0 +1,57 @@
+#include "factors/likelihoods/within.h"
+
+#include <doctest/doctest.h>
+
+#include "tests/oracles/matched.h"
+
+namespace {
+
+using namespace dma;
+
+// The window alone, so that a narrow one is seen.
+oracle::Matched cut(const Gaussian& x, double margin) {
+  const double height = log_density(x, std::clamp(x.mean(), -margin, margin));
+  const auto part = [&](auto h) {
+    return oracle::integral([&](double t) { return h(t) * std::exp(log_density(x, t) - height); }, -margin, margin);
+  };
+  const double mass = part([](double) { return 1.0; }), mean = part([](double t) { return t; }) / mass;
+  return {std::log(mass) + height, mean, part([&](double t) { return (t - mean) * (t - mean); }) / mass};
+}
+
+}  // namespace
+
+TEST_CASE("within: the marginal has the moments of the Gaussian cut on both sides, the evidence its mass") {
+  for (const double mean : {0.0, 0.4, -1.5, 3.0, -8.0, 30.0})
+    for (const double sd : {0.2, 1.0, 5.0})
+      for (const double margin : {0.05, 0.7, 3.0}) {
+        CAPTURE(mean);
+        CAPTURE(sd);
+        CAPTURE(margin);
+        const Gaussian x = Gaussian::from_moments(mean, sd * sd), belief = x * Within::to_x(x, {margin});
+        const auto exact = cut(x, margin);
+        CHECK(belief.mean() == doctest::Approx(exact.mean).epsilon(1e-9));
+        CHECK(belief.variance() == doctest::Approx(exact.variance).epsilon(1e-9));
+        CHECK(Within::log_integral(x, {margin}) == doctest::Approx(exact.mass).epsilon(1e-9));
+      }
+}
+
+TEST_CASE("within: the closed form is what the quadrature of its density gives") {
+  for (const double mean : {0.0, -2.0, 6.0})
+    for (const double margin : {0.3, 2.0}) {
+      const Gaussian x = Gaussian::from_moments(mean, 1.5);
+      const Tilted t = tilt([&](double s) { return Within::log_density(mean + std::sqrt(1.5) * s, {margin}); },
+                            std::vector{-mean / std::sqrt(1.5)});
+      const Gaussian closed_form = Within::to_x(x, {margin}), by_quadrature = tilted_message(t, x);
+      CHECK(closed_form.rho == doctest::Approx(by_quadrature.rho).epsilon(1e-8));
+      CHECK(closed_form.tau == doctest::Approx(by_quadrature.tau).epsilon(1e-8));
+    }
+}
+
+TEST_CASE("within: extremes stay valid") {
+  CHECK(Within::to_x(Gaussian::uniform(), {1}).is_uniform());
+  CHECK(Within::to_x(Gaussian::point(3), {1}).is_uniform());
+  for (const double mean : {1e-3, 1e3, -1e9, 1e60})
+    for (const double variance : {1e-80, 1e-6, 1e6, 1e80})
+      for (const double margin : {1e-9, 1.0, 1e9})
+        CHECK(is_valid(Within::to_x(Gaussian::from_moments(mean, variance), {margin})));
+}

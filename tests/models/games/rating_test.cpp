@@ -1,0 +1,293 @@
+// Skills from games against published numbers and quadrature.
+#include "models/games/rating.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <boost/math/distributions/normal.hpp>
+#include <boost/random/mersenne_twister.hpp>
+#include <boost/random/normal_distribution.hpp>
+#include <boost/random/uniform_int_distribution.hpp>
+#include <cmath>
+
+#include "engine/support/error.h"
+#include "tests/models/games/exact_games.h"
+
+using namespace dma;
+using namespace dma::oracle;
+
+namespace {
+
+const double kMargin = draw_window({});
+
+void check_same(const Skill& found, const Skill& expected, double tolerance) {
+  CHECK(std::abs(found.mean - expected.mean) < tolerance * expected.sd);
+  CHECK(std::abs(found.sd - expected.sd) < tolerance * expected.sd);
+}
+
+Game duel(std::uint32_t winner, std::uint32_t loser, bool is_draw = false) {
+  return {{{{winner}, 1}, {{loser}, is_draw ? 1.0 : 2.0}}};
+}
+
+std::vector<Game> random_duels(std::size_t players, std::size_t games, std::uint64_t seed) {
+  boost::random::mt19937_64 random(seed);
+  boost::random::normal_distribution<double> normal;
+  boost::random::uniform_int_distribution<std::uint32_t> any(0, static_cast<std::uint32_t>(players - 1));
+  std::vector<double> skills;
+  for (std::size_t i = 0; i < players; ++i) skills.push_back(25 + 25.0 / 3 * normal(random));
+  std::vector<Game> season;
+  while (season.size() < games) {
+    const std::uint32_t a = any(random), b = any(random);
+    if (a == b) continue;
+    const double ahead = skills[a] - skills[b] + std::sqrt(2.0) * 25 / 6 * normal(random);
+    season.push_back(std::abs(ahead) < kMargin ? duel(a, b, true) : ahead > 0 ? duel(a, b) : duel(b, a));
+  }
+  return season;
+}
+
+}  // namespace
+
+TEST_CASE("rating: one win and one draw move skills as published") {
+  const Game win = duel(0, 1), draw = duel(0, 1, true);
+  for (const Game& game : {win, draw}) {
+    Rating rating(2);
+    CHECK(rating.play(game).faults == 0);
+    for (const auto& skills : {rating.skills(), rate_season(std::span(&game, 1), 2).skills,
+                               rate_season(std::span(&game, 1), 2, {}, SeasonSolver::by_sweeps).skills}) {
+      const bool is_win = game.teams[0].rank != game.teams[1].rank;
+      CHECK(std::abs(skills[0].mean - (is_win ? 29.396 : 25.0)) < 0.0005);
+      CHECK(std::abs(skills[1].mean - (is_win ? 20.604 : 25.0)) < 0.0005);
+      for (const Skill& skill : skills) CHECK(std::abs(skill.sd - (is_win ? 7.171 : 6.458)) < 0.0005);
+    }
+  }
+}
+
+TEST_CASE("rating: games of two teams, with draws and shares, are exact") {
+  constexpr double kTolerance = 1e-7;  // of the sums in the oracle
+  const std::vector<Skill> before{{25, 8}, {31, 5}, {20, 7}, {28, 2}, {22, 6}};
+  const RatingOptions options{.draw_probability = 0.2};
+  const std::vector<Game> games{
+      {{{{0, 1}, 1}, {{2, 3, 4}, 2}}},                   // sizes differ
+      {{{{0, 1}, 2}, {{2, 3, 4}, 1}}},                   // the second wins
+      {{{{0}, 1}, {{1, 2}, 1}}},                         // a draw
+      {{{{0, 1}, 1, {1, 0.3}}, {{2, 3}, 2, {0.5, 1}}}},  // parts of the game
+      {{{{4}, 1, {0.25}}, {{1}, 1}}},                    // one player for a quarter of it, and a draw
+      {{{{2}, -3.5}, {{1}, 7}}},                         // any numbers are ranks
+  };
+  for (const Game& game : games) {
+    Rating rating(before, options);
+    rating.play(game);
+    const auto expected = after_two_teams(before, game, options);
+    for (std::size_t i = 0; i < before.size(); ++i) check_same(rating.skills()[i], expected[i], kTolerance);
+  }
+}
+
+TEST_CASE("rating: several players and ties are near the exact posterior") {
+  constexpr double kTolerance = 0.02;  // of EP, in standard deviations
+  for (const auto& draws : std::vector<std::vector<bool>>{
+           {false, false}, {true, false}, {true, true}, {false, true, false}, std::vector<bool>(7, false)}) {
+    std::vector<Skill> before;
+    Game game;
+    double rank = 0;
+    for (std::size_t i = 0; i <= draws.size(); ++i) {
+      before.push_back({25 + 2.0 * std::sin(3.0 * static_cast<double>(i)), 7 + std::cos(static_cast<double>(i))});
+      rank += i > 0 && !draws[i - 1] ? 1 : 0;
+      game.teams.push_back({{static_cast<std::uint32_t>(i)}, rank});
+    }
+    const auto expected = after_chain(before, draws, {});
+    std::ranges::reverse(game.teams);  // the order in which they are listed says nothing
+    Rating rating(before);
+    const Report report = rating.play(game);
+    CHECK(report.converged());
+    for (std::size_t i = 0; i < before.size(); ++i) check_same(rating.skills()[i], expected[i], kTolerance);
+  }
+}
+
+TEST_CASE("rating: a season of two players is near the exact posterior") {
+  // Of the difference of skills alone; their sum is as before.
+  const std::vector<Game> games{duel(0, 1), duel(0, 1), duel(1, 0), duel(0, 1, true), duel(0, 1)};
+  const RatingOptions options{.drift_sd = 0};
+  const boost::math::normal standard;
+  double mass = 0, first = 0, second = 0;
+  for (double d = -80; d <= 80; d += 0.01) {
+    const double noise = std::sqrt(2.0) * options.performance_sd;
+    const auto below = [&](double at) { return boost::math::cdf(standard, at / noise); };
+    const double win = below(d - kMargin), loss = below(-d - kMargin), draw = below(kMargin - d) - below(-kMargin - d);
+    const double density = std::exp(-0.25 * d * d / (options.sd * options.sd)) * win * win * win * loss * draw;
+    mass += density, first += density * d, second += density * d * d;
+  }
+  const double mean = first / mass, variance = second / mass - mean * mean;
+  const Season season = rate_season(games, 2, options);
+  CHECK(season.report.converged());
+  CHECK(std::abs(season.skills[0].mean - season.skills[1].mean - mean) < 0.005 * std::sqrt(variance));
+  const double found = season.skills[0].sd * season.skills[0].sd + season.skills[1].sd * season.skills[1].sd -
+                       2 * season.covariance(0, 1);
+  CHECK(found == doctest::Approx(variance).epsilon(0.01));
+  CHECK(season.skills[0].mean + season.skills[1].mean == doctest::Approx(50).epsilon(1e-9));
+}
+
+TEST_CASE("rating: without loops, sweeps along drifting skills and the joint solution agree") {
+  const std::vector<Game> games{duel(0, 1), duel(0, 2), duel(3, 0, true), duel(3, 4), duel(0, 5), duel(6, 4)};
+  const RatingOptions options{.drift_sd = 2};
+  const Season sweeps = rate_season(games, 7, options, SeasonSolver::by_sweeps);
+  const Season joint = rate_season(games, 7, options, SeasonSolver::jointly);
+  CHECK(sweeps.report.converged());
+  CHECK(joint.report.converged());
+  REQUIRE(sweeps.history.size() == 12);
+  for (std::size_t i = 0; i < sweeps.history.size(); ++i) {
+    CHECK(sweeps.history[i].player == joint.history[i].player);
+    CHECK(sweeps.history[i].game == i / 2);
+    check_same(sweeps.history[i].skill, joint.history[i].skill, 1e-6);
+  }
+  // What came later is known of the past, and has no part in it when games are taken one by one.
+  Rating rating(7, options);
+  rating.play(games[0]);
+  CHECK(sweeps.history[0].skill.sd < rating.skills()[0].sd);
+}
+
+TEST_CASE("rating: a sweep reaches all games of a drifting skill, however many there are") {
+  // One player against a hundred others, each of them once: no loops.
+  std::vector<Game> games;
+  for (std::uint32_t i = 1; i <= 100; ++i) games.push_back(i % 3 == 0 ? duel(i, 0) : duel(0, i));
+  const RatingOptions options{.drift_sd = 0.5};
+  const Season sweeps = rate_season(games, 101, options, SeasonSolver::by_sweeps);
+  const Season joint = rate_season(games, 101, options, SeasonSolver::jointly);
+  CHECK(sweeps.report.converged());
+  CHECK(sweeps.report.sweeps < 60);  // one game a sweep would be a hundred to get from one end to the other
+  for (std::size_t i = 0; i < sweeps.history.size(); ++i)
+    check_same(sweeps.history[i].skill, joint.history[i].skill, 1e-5);
+}
+
+TEST_CASE("rating: a season with loops by sweeps is near the joint solution") {
+  for (const double drift : {0.0, 0.5}) {
+    const auto games = random_duels(40, 400, 7);
+    const RatingOptions options{.drift_sd = drift};
+    const Season sweeps = rate_season(games, 40, options, SeasonSolver::by_sweeps);
+    const Season joint = rate_season(games, 40, options);
+    CHECK(sweeps.report.converged());
+    CHECK(joint.report.joint.has_value());
+    CHECK(joint.report.converged());
+    for (std::uint32_t a = 0; a < 40; ++a) {
+      CHECK(std::abs(sweeps.skills[a].mean - joint.skills[a].mean) < 0.05 * joint.skills[a].sd);
+      CHECK(sweeps.skills[a].sd <= 1.001 * joint.skills[a].sd);
+      const std::uint32_t first[] = {a}, second[] = {(a + 1) % 40};
+      const Chances one = chances(sweeps, first, second, options), other = chances(joint, first, second, options);
+      CHECK(std::abs(one.win - other.win) < 0.02);
+      CHECK(one.win + one.draw + one.loss == doctest::Approx(1).epsilon(1e-12));
+    }
+  }
+}
+
+TEST_CASE("rating: equal and certain players draw as often as is said") {
+  const RatingOptions options{.drift_sd = 0, .draw_probability = 0.3};
+  const Skill sure{30, 0};
+  CHECK(chances(sure, sure, options).draw == doctest::Approx(0.3).epsilon(1e-12));
+  const std::vector<Skill> team(3, sure);
+  CHECK(chances(team, team, options).draw == doctest::Approx(0.3).epsilon(1e-12));
+  const Chances uneven = chances({40, 3}, {25, 2}, {.draw_probability = 0});
+  const double sd = std::sqrt(9 + 4 + 2 * (25.0 / 6 * 25 / 6 + 25.0 / 300 * 25 / 300));
+  CHECK(uneven.win == doctest::Approx(boost::math::cdf(boost::math::normal(), 15 / sd)).epsilon(1e-12));
+  CHECK(uneven.draw < 1e-15);
+}
+
+TEST_CASE("rating: upsets that nobody expects stay finite") {
+  for (const double distance : {30.0, 1000.0, 1e6})
+    for (const bool is_draw : {false, true}) {
+      Rating rating(std::vector<Skill>{{distance, 1}, {0, 1}, {0, 1}});
+      const Report duel_report = rating.play(duel(1, 0, is_draw));
+      CHECK(duel_report.faults == 0);
+      rating.play({{{{1, 2}, 1}, {{0}, 2}}});
+      rating.play({{{{2}, 1}, {{1}, 2}, {{0}, 3}}});
+      for (const Skill& skill : rating.skills()) {
+        CHECK(std::isfinite(skill.mean));
+        CHECK(skill.sd > 0);
+        CHECK(skill.sd <= 1.2);
+      }
+      CHECK(rating.skills()[0].mean < distance);
+      const Chances odds = chances(rating.skills()[0], rating.skills()[1]);
+      CHECK(odds.win >= 0);
+      CHECK(odds.win <= 1);
+    }
+  // A season in which the same player wins a thousand times, and then loses.
+  std::vector<Game> games(300, duel(0, 1));
+  games.push_back(duel(1, 0));
+  const Season season = rate_season(games, 2);
+  CHECK(season.report.converged());
+  for (const Skill& skill : season.skills) CHECK(std::isfinite(skill.mean));
+}
+
+TEST_CASE("rating: scales and means far from 0 change nothing else") {
+  const auto games = random_duels(10, 60, 3);
+  const Season plain = rate_season(games, 10);
+  for (const double mean : {0.0, 1e6})
+    for (const double scale : {1e-3, 1.0, 1e4}) {
+      const Season other = rate_season(
+          games, 10,
+          {.mean = mean, .sd = 25.0 / 3 * scale, .performance_sd = 25.0 / 6 * scale, .drift_sd = 25.0 / 300 * scale});
+      CHECK(other.report.converged());
+      for (std::size_t i = 0; i < 10; ++i)
+        CHECK((other.skills[i].mean - mean) / scale == doctest::Approx(plain.skills[i].mean - 25).epsilon(1e-5));
+    }
+}
+
+TEST_CASE("rating: where the joint solution does not settle, sweeps do") {
+  // Draws that next to never happen, of players whose performances hardly vary.
+  std::vector<Game> games;
+  for (int i = 0; i < 12; ++i) games.push_back(duel(i % 2 == 0 ? 0 : 1, i % 2 == 0 ? 1 : 0, i % 3 == 0));
+  const Season season =
+      rate_season(games, 2, {.sd = 2.66, .performance_sd = 0.0029, .drift_sd = 0.72, .draw_probability = 1e-6});
+  CHECK(season.report.converged());
+  for (const SkillThen& then : season.history) CHECK(std::isfinite(then.skill.mean));
+}
+
+TEST_CASE("rating: who never played has the prior, and no games are a season") {
+  const std::vector<Game> games{duel(0, 2)};
+  for (const double drift : {0.0, 0.1}) {
+    const Season season = rate_season(games, 4, {.drift_sd = drift});
+    CHECK(season.skills[3].mean == 25);
+    CHECK(season.skills[3].sd == doctest::Approx(25.0 / 3).epsilon(1e-12));
+    CHECK(season.covariance(0, 3) == doctest::Approx(0));
+  }
+  CHECK(rate_season({}, 3).skills.size() == 3);
+}
+
+TEST_CASE("rating: wrong games and options are refused") {
+  const auto refused = [](const Game& game, const RatingOptions& options, const char* why) {
+    CHECK_THROWS_WITH_AS(rate_season(std::span(&game, 1), 3, options), doctest::Contains(why), Error);
+    Rating rating(3);
+    if (options.draw_probability == 0.1 && options.sd > 0)
+      CHECK_THROWS_WITH_AS(rating.play(game), doctest::Contains(why), Error);
+  };
+  refused({}, {}, "no team");
+  refused({{{{0}, 1}}}, {}, "a single team");
+  refused({{{{0}, 1}, {{}, 2}}}, {}, "has no players");
+  refused({{{{0}, 1}, {{3}, 2}}}, {}, "player 3 is not among the 3");
+  refused({{{{0}, 1}, {{0}, 2}}}, {}, "appears twice");
+  refused({{{{0, 1}, 1, {1}}, {{2}, 2}}}, {}, "1 shares for 2 players");
+  refused({{{{0}, 1, {0.0}}, {{2}, 2}}}, {}, "share is 0");
+  refused({{{{0}, std::nan("")}, {{2}, 2}}}, {}, "rank nan");
+  refused({{{{0}, 1}, {{2}, 1}}}, {.draw_probability = 0}, "ends in a draw");
+  refused({{{{0}, 1}, {{2}, 2}}}, {.draw_probability = 1}, "probability of a draw is 1");
+  refused({{{{0}, 1}, {{2}, 2}}}, {.sd = 0}, "standard deviation of a skill is 0");
+  CHECK_THROWS_WITH_AS(Rating(std::vector<Skill>{{25, -1}}), doctest::Contains("25 +- -1"), Error);
+}
+
+TEST_CASE("rating: a season whose results are nearly contradictions is not called settled when it is not") {
+  // Hardly any noise: of duels in circles and draws hardly any season is possible.
+  std::vector<Game> games = random_duels(8, 60, 3);
+  for (std::size_t g = 0; g < games.size(); g += 5) games[g].teams[1].rank = games[g].teams[0].rank;
+  const std::pair<RatingOptions, bool> seasons[] = {{{.performance_sd = 1e-6, .draw_probability = 1e-9}, false},
+                                                    {{.performance_sd = 1e-3}, true}};
+  for (const auto& [options, settles] : seasons) {
+    const Season season = rate_season(games, 8, options);
+    CAPTURE(season.report.line());
+    for (const Skill& skill : season.skills) {
+      CHECK(std::isfinite(skill.mean));
+      CHECK(skill.sd <= 25.0 / 3 * 1.01);
+    }
+    const std::uint32_t sides[] = {0, 1};
+    const Chances next = chances(season, std::span(sides, 1), std::span(sides + 1, 1), options);
+    CHECK(next.win + next.draw + next.loss == doctest::Approx(1));
+    CHECK(season.report.converged() == settles);
+  }
+}

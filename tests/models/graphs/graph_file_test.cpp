@@ -1,0 +1,109 @@
+#include "models/graphs/graph_file.h"
+
+#include <doctest/doctest.h>
+
+#include <array>
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "engine/compile/compile.h"
+#include "engine/run/evidence.h"
+#include "engine/run/run.h"
+#include "engine/support/error.h"
+#include "factors/standard_registry.h"
+#include "schedules/forward_backward.h"
+
+using namespace dma;
+
+TEST_CASE("graph file: written and read again, nothing changes") {
+  for (const auto& entry : std::filesystem::directory_iterator(DMA_SOURCE_DIR "/tools/examples/graphs")) {
+    std::ifstream stream(entry.path());
+    std::ostringstream text;
+    text << stream.rdbuf();
+    CAPTURE(entry.path().string());
+    const std::string written = graph_text(parse_graph(text.str()));
+    CHECK(graph_text(parse_graph(written)) == written);
+    CHECK(Json::parse(written) == Json::parse(text.str()));
+  }
+}
+
+TEST_CASE("graph file: every number, name and connection survives") {
+  GraphFile file;
+  Graph& g = file.graph;
+  const auto a = g.variable("a/b~c \"quoted\"", 4), p = g.variable("p", 2, "gamma"), w = g.shared("w", 2), y = g.observed("y", 2);
+  g.factor("gaussian_prior", {a}, {{"mean", std::vector<double>{0.1, 1e-300, -5e300, 1.0 / 3}}, {"variance", kInfinity}});
+  g.factor("sum", {Connection("terms", gather(a, {3, 0, 1, 1})), row(w), column(w), all_to_one(w), shift(a, -2), y}, {},
+           {.name = "s", .method = "ep", .damping = 0.3});
+  g.factor("gamma_prior", {p}, {{"shape", 2.0}, {"rate", 0.1}});
+  file.observations.push_back({y, {0.1 + 0.2, std::nullopt}});
+  file.schedule = "flooding", file.method = "ep", file.description = "text";
+  const std::string text = graph_text(file);
+  const GraphFile again = parse_graph(text);
+  CHECK(graph_text(again) == text);
+  CHECK(again.graph.factors()[0].parameters[0].second.numbers[3] == 1.0 / 3);
+  CHECK(again.graph.factors()[0].parameters[1].second.numbers[0] == kInfinity);
+  CHECK(*again.observations[0].values[0] == 0.1 + 0.2);
+  CHECK(!again.observations[0].values[1]);
+  CHECK(again.graph.factors()[1].connections[4].lag() == -2);
+  CHECK(again.graph.factors()[1].damping == 0.3);
+  CHECK(again.graph[again.graph.find_variable("w")].shared);
+}
+
+TEST_CASE("graph file: an observed variable without a value stays an observed one") {
+  GraphFile file;
+  const auto x = file.graph.variable("x", 2), y = file.graph.observed("y", 2);
+  file.graph.factor("gaussian_noise", {x, y}, {{"variance", 1.0}});
+  const GraphFile again = parse_graph(graph_text(file));
+  CHECK(again.graph[again.graph.find_variable("y")].observed);
+  CHECK(again.observations.size() == 1);
+  CHECK(again.observations[0].values == std::vector<std::optional<double>>(2));
+}
+
+TEST_CASE("graph file: a key that stands twice is refused with its place") {
+  const std::string factor = R"({"kind": "gaussian_prior", "connects": ["x"], "parameters": {"mean": 0, "variance": 1}})";
+  CHECK_THROWS_WITH_AS(parse_graph(R"({"variables": {"x": {}, "x": {"size": 2}}, "factors": [)" + factor + "]}"),
+                       "/variables/x: the key stands twice in one object; leave one of them out", Error);
+  CHECK_THROWS_WITH_AS(parse_graph(R"({"variables": {"x": {}}, "factors": [)" + factor + R"(, {"kind": "sum", "connects": [1, {"a~": [], "a~": 2}]}]})"),
+                       "/factors/1/connects/1/a~0: the key stands twice in one object; leave one of them out", Error);
+  CHECK(parse_graph(R"({"variables": {"x": {}}, "factors": [)" + factor + "," + factor + "]}").graph.factors().size() == 2);
+}
+
+TEST_CASE(
+    "graph file: the probabilities of a Dirichlet variable are observed as lists, and null where they are missing") {
+  const auto solved = [](const std::string& size, const std::string& observed) {
+    const GraphFile file = parse_graph(R"json({"variables": {"z": {"family": "categorical(3)", "size": )json" + size +
+                                       R"json(}, "p": {"family": "dirichlet(3)", "size": )json" + size +
+                                       R"json(, "observed": )json" + observed +
+                                       R"json(}}, "factors": [
+      {"kind": "dirichlet_prior", "connects": ["p"], "parameters": {"concentration": [1, 2, 3]}},
+      {"kind": "categorical_draw", "connects": ["p", "z"]}]})json");
+    CHECK(graph_text(parse_graph(graph_text(file))) == graph_text(file));
+    const VariableId p = file.graph.find_variable("p");
+    const Plan plan = compile(file.graph, forward_backward(), standard_registry(), {.may_be_missing = {p}});
+    State state(plan);
+    file.observe(state);
+    (void)run(plan, state);
+    std::vector<double> out;
+    if (observed.find("null") == std::string::npos) out.push_back(log_evidence(plan, state));
+    const Belief z = state.belief(file.graph.find_variable("z"));
+    for (std::size_t i = 0; i < z.size(); ++i)
+      for (std::size_t k = 0; k < 3; ++k) out.push_back(z.mean(i, k));
+    return out;
+  };
+  const double density = std::log(60 * 0.3 * 0.5 * 0.5);  // of dirichlet(1, 2, 3) at (0.2, 0.3, 0.5)
+  const auto one = solved("1", "[0.2, 0.3, 0.5]");
+  CHECK(one[0] == doctest::Approx(density).epsilon(1e-12));
+  for (const std::size_t k : {0u, 1u, 2u})
+    CHECK(one[1 + k] == doctest::Approx(std::array{0.2, 0.3, 0.5}[k]).epsilon(1e-12));
+  const auto two = solved("2", "[null, [0.2, 0.3, 0.5]]");
+  for (const std::size_t k : {0u, 1u, 2u}) {
+    CHECK(two[k] == doctest::Approx(std::array{1, 2, 3}[k] / 6.0).epsilon(1e-12));  // the mean of the prior
+    CHECK(two[3 + k] == doctest::Approx(std::array{0.2, 0.3, 0.5}[k]).epsilon(1e-12));
+  }
+  CHECK_THROWS_WITH_AS(solved("1", "[0.2, null, 0.5]"),
+                       "variable 'p', element 0: some of its 3 numbers are missing; give all of them, or none", Error);
+  CHECK_THROWS_WITH_AS(solved("1", "[0.2, 0.8]"), "variable 'p' was given 2 values but has 1 elements of 3 numbers",
+                       Error);
+}

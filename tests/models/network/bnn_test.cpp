@@ -1,0 +1,174 @@
+#include "models/network/bnn.h"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+#include "engine/inspect/dot.h"
+#include "engine/support/error.h"
+#include "engine/support/parallel.h"
+#include "factors/standard_registry.h"
+#include "models/network/regression.h"
+#include "models/table/scores.h"
+
+namespace {
+
+using namespace dma;
+
+struct Sine {
+  Eigen::MatrixXd x, y;
+  explicit Sine(int rows) : x(rows, 1), y(rows, 1) {
+    for (int i = 0; i < rows; ++i) {
+      x(i, 0) = -3 + 6.0 * i / (rows - 1);
+      y(i, 0) = 10 + 5 * std::sin(x(i, 0)) + 0.3 * std::cos(37.0 * i);  // a fixed wiggle of sd 0.2 for noise
+    }
+  }
+};
+
+Bnn fitted(std::size_t members = 1) {
+  const Sine data(80);
+  RegressionSettings settings = regression_settings(1, {20}, 1, 80);
+  settings.network.members = members;
+  settings.fit.epochs = 40;
+  Bnn net(settings.network);
+  net.fit(data.x, data.y, settings.fit);
+  return net;
+}
+
+}  // namespace
+
+TEST_CASE("bnn: the regression settings fit a curve, learn its noise, and widen beyond the data") {
+  Bnn net = fitted();
+  const Sine data(80);
+  const auto [mean, sd] = net.predict(data.x);
+  CHECK(std::sqrt((mean - data.y).array().square().mean()) < 0.6);
+  CHECK(net.noise()[0] > 0.05);
+  CHECK(net.noise()[0] < 1.0);
+  const Prediction far = net.predict(Eigen::MatrixXd::Constant(1, 1, 12.0));
+  CHECK(far.epistemic_sd(0, 0) > 2 * net.predict(Eigen::MatrixXd::Zero(1, 1)).epistemic_sd(0, 0));
+}
+
+TEST_CASE("bnn: predictions split into epistemic and noise variance and have monotone quantiles") {
+  Bnn net = fitted(3);
+  const Prediction p = net.predict(Sine(11).x);
+  const Eigen::MatrixXd sum = (p.epistemic_sd.array().square() + p.noise_sd.array().square()).sqrt();
+  CHECK((sum - p.sd).cwiseAbs().maxCoeff() < 1e-12 * p.sd.maxCoeff());
+  CHECK(p.components.size() >= 3);
+  const Eigen::MatrixXd low = p.quantile(0.025), middle = p.quantile(0.5), high = p.quantile(0.975);
+  CHECK(((low.array() < middle.array()) && (middle.array() < high.array())).all());
+  CHECK((p.cumulative(low).array() - 0.025).abs().maxCoeff() < 1e-12);
+  CHECK((p.cumulative(high).array() - 0.975).abs().maxCoeff() < 1e-12);
+}
+
+TEST_CASE("bnn: the same seed gives the same bytes, another seed another network") {
+  const Eigen::MatrixXd x = Sine(7).x;
+  Bnn a = fitted(), b = fitted();
+  CHECK(a.predict(x).mean == b.predict(x).mean);
+  CHECK(a.predict(x).sd == b.predict(x).sd);
+  const auto draw = [](std::uint64_t seed) { return Bnn({.layers = {2, 3, 1}, .seed = seed}).prior(0).mean; };
+  CHECK(draw(1) == draw(1));
+  CHECK(draw(1) != draw(2));
+}
+
+TEST_CASE("bnn: posterior draws have the moments of the beliefs") {
+  const Bnn net = fitted();
+  constexpr Eigen::Index kDraws = 4000;
+  const Eigen::MatrixXd draws = net.sample_weights(kDraws, 1);
+  const auto weights = net.weights(0);
+  for (std::size_t k = 0; k < weights.size(); ++k) {
+    const Eigen::VectorXd own = draws.col(static_cast<Eigen::Index>(k));
+    CHECK(std::abs(own.mean() - weights[k].mean()) < 5 * weights[k].sd() / std::sqrt(kDraws));
+    CHECK((own.array() - own.mean()).square().mean() == doctest::Approx(weights[k].variance()).epsilon(0.15));
+  }
+}
+
+TEST_CASE("bnn: several outputs, biases and activation priors make the graph they should") {
+  const Bnn net({.layers = {3, 4, 2}, .noise = {0.1, 0.2}, .bias = true, .activation_prior = 10.0, .method = "dma"});
+  CHECK(net.weights(0).size() == 3 * 4 + 4);
+  CHECK(net.weights(1).size() == 4 * 2 + 2);
+  CHECK(net.noise() == std::vector<double>{0.1, 0.2});
+  CHECK(net.graph().find_variable("W1").value < net.graph().variables().size());
+  CHECK(net.graph()[net.graph().find_factor("activation_prior2")].kind == "gaussian_prior");
+  const std::string dot = to_dot(net.graph(), standard_registry());
+  CHECK(dot.find("W1 [12]") != std::string::npos);
+  CHECK(dot.find("leaky_relu [4]") != std::string::npos);
+}
+
+TEST_CASE("bnn: the paper's prior: means of variance 1/fan_in, variances 1/(layers fan_in)") {
+  const Bnn net(paper_options({400, 50, 1}));
+  const LayerPrior& prior = net.prior(0);
+  double square = 0;
+  for (const double m : prior.mean) square += m * m / static_cast<double>(prior.mean.size());
+  CHECK(square * 400 == doctest::Approx(1).epsilon(0.05));  // 20000 draws: standard error 0.01
+  CHECK(prior.variance[0] == doctest::Approx(1.0 / (2 * 400)));
+}
+
+TEST_CASE("bnn: an interrupted fit goes on to the bytes of an undisturbed one") {
+  const Sine data(40);
+  const RegressionSettings settings = regression_settings(1, {8}, 1, 40);
+  LearnOptions fit = settings.fit;
+  fit.epochs = 6;
+  Bnn whole(settings.network);
+  whole.fit(data.x, data.y, fit);
+  Bnn parts(settings.network);
+  CHECK(parts.fit(data.x, data.y, fit, [](const BnnEpoch& e) { return e.record.epoch < 3; }).interrupted);
+  parts.fit(data.x, data.y, fit);
+  CHECK(parts.predict(data.x).mean == whole.predict(data.x).mean);
+  CHECK(parts.noise() == whole.noise());
+}
+
+TEST_CASE("bnn: a network that has learned some rows refuses others and goes on with its own") {
+  const Sine data(40);
+  const Eigen::MatrixXd other = -data.y;
+  for (const char* method : {"joint", "hybrid"}) {
+    Bnn net({.layers = {1, 3, 1}, .method = method, .members = 1});
+    const LearnOptions fit{.batches = 2, .epochs = 3};
+    net.fit(data.x, data.y, fit);
+    const Eigen::MatrixXd learned = net.predict(data.x).mean;
+    CHECK_THROWS_WITH_AS(net.fit(data.x, other, fit),
+                         "fit: this network has learned other rows than these 40; make a new one for them, or add them with update()", Error);
+    CHECK_THROWS_AS(net.fit(data.x.topRows(20), data.y.topRows(20), fit), Error);
+    CHECK(net.predict(data.x).mean == learned);
+    net.fit(data.x, data.y, fit);
+  }
+  Bnn updated({.layers = {1, 3, 1}, .members = 1});
+  updated.fit(data.x, data.y, {.epochs = 3});
+  updated.update(data.x, other, 40);
+  CHECK_THROWS_AS(updated.fit(data.x, data.y), Error);
+}
+
+TEST_CASE("bnn: many threads may ask a network at once, and all hear the same") {
+  const Sine data(30);
+  for (const char* method : {"joint", "hybrid"}) {
+    Bnn net({.layers = {1, 4, 1}, .method = method, .members = 2});
+    net.fit(data.x, data.y, {.batches = 2, .epochs = 2, .jobs = 2});
+    const Bnn& asked = net;
+    constexpr std::size_t kThreads = 4;
+    std::vector<Eigen::MatrixXd> means(kThreads), draws(kThreads);
+    std::vector<std::vector<Gaussian>> weights(kThreads);
+    parallel_for(kThreads, kThreads, [&](std::size_t k) {
+      weights[k] = asked.weights(1, 1);
+      means[k] = asked.predict(data.x).mean;
+      draws[k] = asked.sample_weights(3, 1);
+      (void)asked.noise();
+      (void)asked.left_out();
+    });
+    for (std::size_t k = 1; k < kThreads; ++k) {
+      CHECK(means[k] == means[0]);
+      CHECK(draws[k] == draws[0]);
+      CHECK(weights[k] == weights[0]);
+    }
+  }
+}
+
+TEST_CASE("bnn: wrong options are refused") {
+  CHECK_THROWS_WITH_AS(Bnn({.layers = {3}}), "layers: at least inputs and outputs are expected, 1 given", Error);
+  CHECK_THROWS_WITH_AS(Bnn({.layers = {1, 100001, 1}}), "layers: a width of 100001 is given; 1 to 100000 is expected", Error);
+  CHECK_THROWS_WITH_AS(Bnn({.layers = {3, 1}, .noise = -1.0}), "noise is -1; a positive standard deviation is expected", Error);
+  CHECK_THROWS_AS(Bnn({.layers = {3, 4, 4, 1}, .slopes = {0.1, 0.2, 0.3}}), Error);
+  CHECK_THROWS_AS(Bnn({.layers = {2, 4, 1}, .slopes = 0.0}), Error);
+  Bnn net({.layers = {2, 1}, .noise = 1.0});
+  CHECK_THROWS_WITH_AS(net.fit(Eigen::MatrixXd::Zero(3, 2), Eigen::MatrixXd::Zero(2, 1)),
+                       "fit: 3 rows of inputs but 2 of targets", Error);
+  CHECK_THROWS_AS(net.predict(Eigen::MatrixXd::Zero(3, 5)), Error);
+}

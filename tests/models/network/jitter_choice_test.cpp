@@ -1,0 +1,44 @@
+#include "models/network/jitter_choice.h"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+#include "models/network/bnn.h"
+#include "models/table/scores.h"
+#include "tests/oracles/random_matrices.h"
+
+using namespace dma;
+
+namespace {
+
+double chosen(const Matrix& x, const Matrix& y) {
+  const NetworkShape shape{.layers = {x.cols(), 50, 1}, .slopes = {0.1}};
+  const NetworkRows network(shape);
+  const SharedState start{.mean = network.draw(1), .noise = {LogLinearNoise::constant(0.3)}};
+  return choose_jitter(shape, network.prior(), start, {x, y}, {}, 1);
+}
+
+}  // namespace
+
+TEST_CASE("jitter: a steep function of one input gets less, a product of two among many more, what is too small to tell its own") {
+  const Matrix line = Vector::LinSpaced(50, -1.7, 1.7);
+  const Matrix wave = (3.5 * line.array()).sin() + 0.03 * oracle::random_matrix(50, 1, 1).array();
+  CHECK(chosen(line, wave) < 0.5);
+  const Matrix many = oracle::random_matrix(300, 8, 2);
+  const Matrix product = many.col(0).cwiseProduct(many.col(1)) + 0.1 * oracle::random_matrix(300, 1, 3);
+  CHECK(chosen(many, product) == 1);
+  CHECK(chosen(line.topRows(20), wave.topRows(20)) == 0.5);
+}
+
+TEST_CASE("jitter: fifty rows of a sine are learned, and the model that is put back predicts as the one that learned") {
+  const Eigen::MatrixXd x = Eigen::VectorXd::LinSpaced(50, -2, 2), noise = oracle::random_matrix(50, 1, 4);
+  const Eigen::MatrixXd y = (3 * x.array()).sin() + 0.03 * noise.array();
+  Bnn net({.layers = {1, 50, 1}, .members = 1});
+  net.fit(x, y);
+  const Eigen::MatrixXd fresh = Eigen::VectorXd::LinSpaced(37, -1.9, 1.9), truth = (3 * fresh.array()).sin();
+  CHECK(std::sqrt((net.predict(fresh).mean - truth).array().square().mean()) < 0.1);
+  Bnn again(net.options());
+  again.restore(net.memory(true));
+  CHECK(again.predict(fresh).mean == net.predict(fresh).mean);
+}

@@ -1,0 +1,16 @@
+#include "models/network/regression.h"
+
+#include <doctest/doctest.h>
+
+using namespace dma;
+
+TEST_CASE("regression settings: mini-batches share stored messages where these would take too much room, and it is said") {
+  BnnOptions network{.layers = {99, 100, 1}};  // with its biases 10,101 weights
+  LearnOptions fit{.batch_size = 10};
+  CHECK(bound_stored_messages(network, 1000, fit).empty());  // 100 messages of 0.16 MB
+  CHECK(fit.parts == 1);
+  CHECK(bound_stored_messages(network, 100000, fit) ==
+        "4 mini-batches share one stored message, so that messages take 0.4 GB rather than 1.6 (--parts)");
+  CHECK(fit.parts == 4);
+  CHECK(fit.batch_size == 40);
+}

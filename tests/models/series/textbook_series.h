@@ -1,0 +1,24 @@
+// Series of each kind, as processes and as the matrices a textbook would write.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "models/series/series_process.h"
+#include "tests/oracles/kalman.h"
+
+namespace dma::oracle {
+
+struct TextbookSeries {
+  std::string name;
+  std::vector<Process> processes;
+  KalmanModel model;  // observation variance 0.5; a level starts at 0.3, everything else at 0, with variance 20
+};
+
+std::vector<TextbookSeries> textbook_series();
+
+// Numbers that look like a series, every seventh missing.
+std::vector<std::optional<double>> series_with_gaps(std::size_t length);
+
+}  // namespace dma::oracle

@@ -1,0 +1,140 @@
+// Classes through the real program: fit, predict, inspect, and what they refuse.
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "tests/oracles/random_matrices.h"
+#include "tests/tools/run_dma.h"
+
+namespace {
+
+using dma::testing::check_refused;
+using dma::testing::run_dma;
+using dma::testing::TemporaryFolder;
+
+// Three kinds of flower by the two numbers that tell them apart, and one that does not.
+std::string flowers(int rows, bool chance = false) {
+  const Eigen::MatrixXd x = dma::oracle::random_matrix(rows, 3, 1);
+  std::string text = "length,width,idle,kind\n";
+  const char* names[] = {"lily", "ox eye", "rose"};
+  for (int n = 0; n < rows; ++n) {
+    const double length = chance ? 0 : n % 3 == 0 ? -2 : 2, width = chance ? 0 : n % 3 == 1 ? 2 : -1;
+    text += fmt::format("{},{},{},{}\n", 5 + length + 0.7 * x(n, 0), 3 + width + 0.7 * x(n, 1), x(n, 2), names[n % 3]);
+  }
+  return text;
+}
+
+const std::string kFitFlowers = "fit data.csv --target kind --hidden 6 --members 1 ";
+
+void check_table_refused(const std::string& csv, const std::string& expected, const std::string& options = "") {
+  const TemporaryFolder folder;
+  folder.write("data.csv", csv);
+  check_refused(folder, "fit data.csv --target y --model model.json " + options, expected);
+}
+
+}  // namespace
+
+TEST_CASE("classifier command: a target of text is fitted, predicted and inspected") {
+  const TemporaryFolder folder;
+  folder.write("data.csv", flowers(120));
+  const auto fit = run_dma(folder, kFitFlowers + "--holdout 0.2 --model model.json");
+  REQUIRE_MESSAGE(fit.exit_code == 0, fit.errors);
+  for (const char* part : {"target    kind: lily", "left out  ", "held out  24 rows: accuracy", "wrote     model.json",
+                           "kind: classifies 100.0 % of the 24 rows kept aside", "probabilities are off by"})
+    CHECK_MESSAGE(fit.output.find(part) != std::string::npos, part, fit.output);
+
+  const auto predicted = run_dma(folder, "predict model.json data.csv");
+  CHECK(predicted.exit_code == 0);
+  CHECK(predicted.output.starts_with("kind_class,kind_p_lily,\"kind_p_ox eye\",kind_p_rose\n"));
+  CHECK(std::ranges::count(predicted.output, '\n') == 121);
+  const auto json = nlohmann::json::parse(run_dma(folder, "predict model.json data.csv --json").output);
+  const auto& own = json.at("predictions").at("kind");
+  int hits = 0;
+  for (std::size_t n = 0; n < 120; ++n) {
+    double sum = 0, most = 0;
+    std::string name;
+    for (const auto& [of, values] : own.at("probabilities").items()) {
+      sum += values[n].get<double>();
+      if (values[n].get<double>() > most) most = values[n], name = of;
+    }
+    CHECK(sum == doctest::Approx(1).epsilon(1e-12));
+    CHECK(own.at("class")[n] == name);
+    hits += name == (n % 3 == 0 ? "lily" : n % 3 == 1 ? "ox eye" : "rose");
+  }
+  CHECK(hits > 110);
+
+  const auto inspected = run_dma(folder, "inspect model.json");
+  CHECK(inspected.output.find("clear sign") != std::string::npos);
+  CHECK(inspected.output.find("kind: classifies ") != std::string::npos);
+  const auto summary = nlohmann::json::parse(run_dma(folder, "inspect model.json --json").output);
+  CHECK(summary.at("classes").size() == 3);
+  CHECK(summary.at("layers").size() >= 1);
+  CHECK(summary.at("held_out").at("rows") == 24);
+  const auto drawn = run_dma(folder, "inspect model.json --plot weights.svg");
+  CHECK(drawn.exit_code == 0);
+  const bool skipped = drawn.errors.find("skipped weights.svg") != std::string::npos;  // without gnuplot
+  CHECK((skipped || folder.read("weights.svg").find("of the mixture: area is |posterior mean|") != std::string::npos));
+}
+
+TEST_CASE("classifier command: the same seed gives the same file; labels of chance are called what they are") {
+  const TemporaryFolder folder;
+  folder.write("data.csv", flowers(90, true));
+  const auto fit = run_dma(folder, kFitFlowers + "--model a.json");
+  CHECK_MESSAGE(fit.output.find("kind: no structure found: predicts the class frequencies") != std::string::npos,
+                fit.output);
+  REQUIRE(run_dma(folder, kFitFlowers + "--quiet --model b.json").output == "");
+  CHECK(folder.read("a.json") == folder.read("b.json"));
+  const auto json = nlohmann::json::parse(run_dma(folder, kFitFlowers + "--json").output);
+  CHECK(json.at("left_out").at("log_loss").get<double>() < 1.12);
+}
+
+TEST_CASE("classifier command: numbers are classes only if that is said") {
+  const TemporaryFolder folder;
+  std::string table = "x,y\n";
+  for (int n = 0; n < 40; ++n) table += fmt::format("{},{}\n", n, n < 20 ? 0 : 1);
+  folder.write("data.csv", table);
+  const std::string fit = "fit data.csv --target y --hidden 3 --members 1 ";
+  CHECK(run_dma(folder, fit + "--epochs 3").output.find("noise sd") != std::string::npos);
+  CHECK(run_dma(folder, fit + "--classes").output.find("target    y: 0 (20 rows), 1 (20 rows)") != std::string::npos);
+}
+
+TEST_CASE("classifier command: tables that hold no classes to learn are refused") {
+  check_table_refused("x,y\n1,a\n2,a\n3,b\n", "column 'y': the class 'b' has one row");
+  check_table_refused("x,y\n1,a\n2,a\n", "all rows have the class 'a'");
+  check_table_refused("x,y\n1,a\n2,\n3,a\n", "line 3, column 'y': an empty cell where a class is expected");
+  check_table_refused("x,y\n1,a\n2,NA\n3,a\n", "line 3, column 'y': a missing value ('NA')");
+  check_table_refused("x,y\n1,a\n2,7\n3,a\n", "line 3, column 'y': a number ('7') among classes");
+  check_table_refused("x,y\n1,7\n2,a\n3,8\n",
+                      "line 3, column 'y': text ('a') among numbers; correct it, or give --classes");
+  check_table_refused("x,y\n1,a\nred,b\n3,a\n2,b\n", "line 3, column 'x': text ('red')");
+  check_table_refused("x,y\n1,a\n2,b\n3,a\n4,b\n", "without the rows of --holdout", "--holdout 0.7");
+  check_table_refused("x,y,z\n1,2,3\n2,1,3\n", "--classes: 2 targets are given", "--target z --classes");
+}
+
+TEST_CASE("classifier command: options that say nothing about classes are refused") {
+  const std::string table = "x,y\n1,a\n2,b\n3,a\n4,b\n";
+  for (const char* option :
+       {"--noise 0.1", "--noise-model inputs", "--method dma", "--tempering 2", "--batches 2", "--choose", "--learn-prior", "--least-gain 0.1",
+        "--preset paper", "--features-map bumps3", "--no-bias", "--plot fit.svg", "--plot-training t.svg",
+        "--checkpoint c.json", "--slopes 0.1,0.2", "--members 0", "--epochs 0", "--hidden 0"})
+    check_table_refused(table, std::string(option).substr(0, std::string(option).find(' ')) + ":", option);
+}
+
+TEST_CASE("classifier command: a classifier's file in the wrong place, and tables without its columns, are refused") {
+  const TemporaryFolder folder;
+  folder.write("data.csv", flowers(60));
+  folder.write("numbers.csv", "x,y\n1,2\n2,3\n3,5\n4,7\n");
+  folder.write("other.csv", "length,breadth,idle\n1,2,3\n");
+  REQUIRE(run_dma(folder, kFitFlowers + "--quiet --model model.json").exit_code == 0);
+  check_refused(folder, "fit numbers.csv --target y --resume model.json", "'model.json' is a classifier");
+  check_refused(folder, "predict model.json other.csv",
+                        "has no column 'width', which 'model.json' was fitted on");
+  check_refused(folder, "inspect model.json --plot-training w.svg", "is a classifier, which keeps no curve");
+  check_refused(folder, "fit data.csv --update model.json", "--update: 'model.json' is a classifier, to which no rows can be added");
+  check_refused(folder, kFitFlowers + "--resume model.json", "--resume: a classifier is learned in one go");
+  folder.write("model.json", folder.read("model.json").substr(0, 2000));
+  check_refused(folder, "predict model.json data.csv", "'model.json'");
+}

@@ -1,0 +1,186 @@
+// dma fit, predict and inspect: the real program, from a table to predictions.
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <numeric>
+
+#include "models/files/bnn_file.h"
+#include "tests/tools/run_dma.h"
+#include "tools/dma/io/csv.h"
+
+namespace {
+
+using dma::testing::run_dma;
+using dma::testing::TemporaryFolder;
+
+// 60 rows of two inputs and two targets, in an order of columns that is not the model's.
+std::string two_targets() {
+  std::string csv = "name,b,a,target two,\"target, one\"\n";
+  for (int i = 0; i < 60; ++i) {
+    const double a = 0.1 * i - 3, b = (i * 7) % 11 - 5.0;
+    csv += fmt::format("row{},{},{},{},{}\n", i, b, a, 10 + 3 * b - a, 0.5 * a * a + 0.01 * ((i * 13) % 7));
+  }
+  return csv;
+}
+
+const std::string kTwoTargets = "fit data.csv --target 'target, one' --target 'target two' --features a,b ";
+
+Eigen::MatrixXd read_table(const TemporaryFolder& folder, const std::string& file, std::vector<std::string>& names) {
+  dma::CsvReader reader(folder.path() / file);
+  names = reader.names();
+  std::vector<std::size_t> columns(names.size());
+  std::iota(columns.begin(), columns.end(), std::size_t{0});
+  return reader.read(columns);
+}
+
+}  // namespace
+
+TEST_CASE("dma fit: predictions of the program are those of the library, columns matched by name") {
+  const TemporaryFolder folder;
+  folder.write("data.csv", two_targets());
+  REQUIRE(run_dma(folder, kTwoTargets + "--hidden 8 --members 2 --epochs 20 --model model.json").exit_code == 0);
+  folder.write("new.csv", "b;c;a\n2;text;1\n-3;;0.5\n");
+  REQUIRE(run_dma(folder, "predict model.json new.csv --out predictions.csv").exit_code == 0);
+  std::vector<std::string> names;
+  const Eigen::MatrixXd predictions = read_table(folder, "predictions.csv", names);
+  CHECK(names == std::vector<std::string>{"target, one_mean", "target, one_sd", "target, one_epistemic_sd",
+                                          "target, one_q2.5", "target, one_q97.5", "target two_mean", "target two_sd",
+                                          "target two_epistemic_sd", "target two_q2.5", "target two_q97.5"});
+  dma::Bnn net = dma::make_bnn(dma::bnn_from_text(folder.read("model.json"), "model.json"));
+  const auto expected = net.predict(Eigen::MatrixXd{{1, 2}, {0.5, -3}});
+  for (Eigen::Index j = 0; j < 2; ++j) {
+    CHECK(predictions.col(5 * j) == expected.mean.col(j));
+    CHECK(predictions.col(5 * j + 1) == expected.sd.col(j));
+    CHECK(predictions.col(5 * j + 2) == expected.epistemic_sd.col(j));
+    CHECK(predictions.col(5 * j + 3) == expected.quantile(0.025).col(j));
+    CHECK(predictions.col(5 * j + 4) == expected.quantile(0.975).col(j));
+  }
+  const auto json = nlohmann::json::parse(run_dma(folder, "predict model.json new.csv --json").output);
+  CHECK(json["rows"] == 2);
+  CHECK(json["predictions"]["target two"]["mean"][1] == expected.mean(1, 1));
+  CHECK(run_dma(folder, "predict model.json new.csv").output == folder.read("predictions.csv"));
+}
+
+TEST_CASE("dma fit: the same seed gives the same bytes, another seed others") {
+  const TemporaryFolder folder;
+  folder.write("data.csv", two_targets());
+  const std::string fit = kTwoTargets + "--hidden 5 --epochs 5 --holdout 0.2 --quiet ";
+  for (const char* run : {"--model 1.json", "--model 2.json", "--model 3.json --seed 2"})
+    REQUIRE(run_dma(folder, fit + run).exit_code == 0);
+  CHECK(folder.read("1.json") == folder.read("2.json"));
+  CHECK(folder.read("1.json") != folder.read("3.json"));
+}
+
+TEST_CASE("dma fit: a report for programs, and one for people that --quiet silences") {
+  const TemporaryFolder folder;
+  folder.write("data.csv", two_targets());
+  const std::string fit = kTwoTargets + "--hidden 5 --epochs 5 --holdout 0.25 --model model.json ";
+  const auto json = nlohmann::json::parse(run_dma(folder, fit + "--json").output);
+  CHECK(json["held_out"]["rows"] == 15);
+  CHECK(json["training"]["rows"] == 45);
+  CHECK(json["held_out"]["target two"]["rmse"].is_number());
+  CHECK(json["held_out"]["target two"]["coverage_90"].is_number());
+  CHECK(json["files"] == nlohmann::json::array({"model.json"}));
+  const auto people = run_dma(folder, fit);
+  CHECK(people.output.find("held out  15 rows, target two: RMSE") != std::string::npos);
+  CHECK(people.output.find("wrote     model.json") != std::string::npos);
+  CHECK(people.errors == "");  // no progress bar where nobody watches
+  const auto quiet = run_dma(folder, fit + "--quiet");
+  CHECK(quiet.output + quiet.errors == "");
+}
+
+TEST_CASE("dma fit: pictures where gnuplot is, and a word about them where it is not") {
+  const TemporaryFolder folder;
+  folder.write("data.csv", two_targets());
+  const std::string fit = kTwoTargets + "--hidden 5 --epochs 5 --quiet --model model.json --plot fit.svg ";
+  const auto without = run_dma(folder, fit, "PATH=/nowhere");
+  CHECK(without.exit_code == 0);
+  CHECK(without.errors.find("skipped fit.svg: gnuplot is not installed") != std::string::npos);
+  CHECK(folder.files() == std::vector<std::string>{"data.csv", "fit.gnuplot", "model.json"});
+  std::filesystem::remove(folder.path() / "fit.gnuplot");
+  if (std::system("command -v gnuplot >/dev/null") != 0) return;
+  CHECK(run_dma(folder, fit + "--plot-training curve.png").errors == "");
+  CHECK(run_dma(folder, "inspect model.json --plot hinton.svg").errors == "");
+  CHECK(folder.files() == std::vector<std::string>{"curve.png", "data.csv", "fit.svg", "hinton.svg", "model.json"});
+  CHECK(folder.read("fit.svg").find("predicted = observed") != std::string::npos);
+  CHECK(folder.read("hinton.svg").find("</svg>") != std::string::npos);
+}
+
+TEST_CASE("dma inspect: layers, noise and training record") {
+  const TemporaryFolder folder;
+  folder.write("data.csv", two_targets());
+  REQUIRE(run_dma(folder, kTwoTargets + "--hidden 5 --epochs 3 --tolerance 0 --noise 0.5,2 --quiet --model model.json")
+              .exit_code == 0);
+  const auto json = nlohmann::json::parse(run_dma(folder, "inspect model.json --json").output);
+  CHECK(json["layers"].size() == 2);
+  CHECK(json["layers"][0]["weights"] == 15);
+  CHECK(json["training"]["epochs"] == nlohmann::json::array({3}));
+  CHECK(json["noise"]["target two"].get<double>() == doctest::Approx(2));
+  const auto people = run_dma(folder, "inspect model.json");
+  CHECK(people.output.find("network   2-5-2 with biases, 27 weights") != std::string::npos);
+  CHECK(people.output.find("stopped by the limit") != std::string::npos);
+}
+
+TEST_CASE("dma: every command explains itself with an example") {
+  const TemporaryFolder folder;
+  for (const char* command : {"", "fit", "predict", "infer", "smooth", "rate", "inspect", "generate", "generate regression", "factors"}) {
+    const auto help = run_dma(folder, std::string(command) + " --help");
+    CHECK(help.exit_code == 0);
+    CHECK(help.output.find("Example:\n  dma ") != std::string::npos);
+  }
+  CHECK(run_dma(folder, "--version").exit_code == 0);
+}
+
+TEST_CASE("dma factors: the table and its JSON list the same kinds") {
+  const TemporaryFolder folder;
+  const auto table = run_dma(folder, "factors");
+  const auto json = nlohmann::json::parse(run_dma(folder, "factors --json").output);
+  CHECK(json.size() > 5);
+  CHECK(table.output.find("earned quality") == std::string::npos);  // seconds of computing, for those who ask: --bands
+  for (const auto& kind : json) {
+    CHECK(table.output.find(kind["kind"].get<std::string>()) != std::string::npos);
+    CHECK(!kind["ports"].empty());
+    CHECK(!kind["methods"].empty());
+  }
+}
+
+TEST_CASE("dma generate regression: deterministic rows of the paper's task") {
+  const TemporaryFolder folder;
+  REQUIRE(run_dma(folder, "generate regression --seed 3 --out data.csv --grid grid.csv").exit_code == 0);
+  CHECK(run_dma(folder, "generate regression --seed 3").output == folder.read("data.csv"));
+  CHECK(run_dma(folder, "generate regression --seed 4").output != folder.read("data.csv"));
+  std::vector<std::string> names;
+  const Eigen::MatrixXd data = read_table(folder, "data.csv", names), grid = read_table(folder, "grid.csv", names);
+  CHECK(data.rows() == 200);
+  CHECK(data.col(0).minCoeff() >= -2.5);
+  CHECK(data.col(0).maxCoeff() <= 1.5);
+  CHECK(grid.rows() == 401);
+  CHECK(grid(0, 0) == -5);
+  CHECK(grid(400, 0) == 5);
+}
+
+TEST_CASE("dma fit: what noise is taken for is an option, kept in the file, and refused where it means nothing") {
+  const TemporaryFolder folder;
+  std::string csv = "x,y\n";
+  for (int i = 0; i < 60; ++i) csv += fmt::format("{},{}\n", 0.1 * i, 0.1 * i + 0.02 * i * std::sin(37.0 * i * i));
+  folder.write("data.csv", csv);
+  const std::string fit = "fit data.csv --target y --hidden 4 --members 1 ";
+  for (const char* name : {"constant", "inputs"}) {
+    REQUIRE(run_dma(folder, fit + fmt::format("--noise-model {0} --model {0}.json", name)).exit_code == 0);
+    CHECK(run_dma(folder, fmt::format("inspect {}.json", name)).output.find(fmt::format("(learned, {})", name)) != std::string::npos);
+    CHECK(nlohmann::json::parse(folder.read(fmt::format("{}.json", name)))["options"]["noise_model"] == name);
+  }
+  REQUIRE(run_dma(folder, fit + "--model default.json --quiet").exit_code == 0);
+  REQUIRE(run_dma(folder, fit + "--noise-model choose --model same.json --quiet").exit_code == 0);
+  CHECK(folder.read("default.json") == folder.read("same.json"));
+  const auto refused = [&](const std::string& options, const std::string& why) {
+    const auto outcome = run_dma(folder, fit + options);
+    CHECK(outcome.exit_code == 2);
+    CHECK_MESSAGE(outcome.errors.find(why) != std::string::npos, outcome.errors);
+  };
+  refused("--noise-model input", "--noise-model: there is no 'input'; did you mean 'inputs'?");
+  refused("--noise-model inputs --noise 0.1", "leave one of them away");
+  refused("--noise-model inputs --method hybrid", "--noise-model: inputs is known to joint learning only");
+}

@@ -1,0 +1,88 @@
+// dma fit --update: rows added to a model, without the old ones.
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "models/files/bnn_file.h"
+#include "tests/tools/run_dma.h"
+
+namespace {
+
+using dma::testing::check_refused;
+using dma::testing::run_dma;
+using dma::testing::TemporaryFolder;
+
+std::string rows_between(int first, int last) {
+  std::string csv = "x,z,y\n";
+  for (int i = first; i < last; ++i) {
+    const double x = 3 * std::sin(12.9898 * i * i), z = std::cos(78.233 * i);
+    csv += fmt::format("{},{},{}\n", x, z, std::sin(x) + 0.3 * z + 0.1 * std::sin(37.7 * i * i));
+  }
+  return csv;
+}
+
+}  // namespace
+
+TEST_CASE("dma fit --update: more rows make the model better, as if they had been there") {
+  const TemporaryFolder folder;
+  folder.write("first.csv", rows_between(0, 80));
+  folder.write("more.csv", rows_between(80, 160));
+  folder.write("all.csv", rows_between(0, 160));
+  folder.write("fresh.csv", rows_between(160, 360));
+  REQUIRE(run_dma(folder, "fit first.csv --target y --model first.json --quiet").exit_code == 0);
+  REQUIRE(run_dma(folder, "fit all.csv --target y --model all.json --quiet").exit_code == 0);
+  const auto outcome = run_dma(folder, "fit --update first.json more.csv --model updated.json --json");
+  REQUIRE_MESSAGE(outcome.exit_code == 0, outcome.errors);
+  const auto json = nlohmann::json::parse(outcome.output);
+  CHECK(json["rows"] == 160);
+  CHECK(json["new_rows"] == 80);
+  CHECK(json["before"]["y"]["rmse"].get<double>() > 0);
+  const auto error = [&](const std::string& model) {
+    const dma::Bnn net = dma::make_bnn(dma::bnn_from_text(folder.read(model), model));
+    Eigen::MatrixXd x(200, 2), y(200, 1);
+    for (int i = 160; i < 360; ++i) {
+      x(i - 160, 0) = 3 * std::sin(12.9898 * i * i), x(i - 160, 1) = std::cos(78.233 * i);
+      y(i - 160, 0) = std::sin(x(i - 160, 0)) + 0.3 * x(i - 160, 1) + 0.1 * std::sin(37.7 * i * i);
+    }
+    return dma::scores_of(net.predict(x), y)[0];
+  };
+  const auto first = error("first.json"), updated = error("updated.json"), all = error("all.json");
+  MESSAGE("RMSE " << first.rmse << " before, " << updated.rmse << " updated, " << all.rmse << " of all rows; coverage "
+                  << first.coverage_95 << ", " << updated.coverage_95 << ", " << all.coverage_95);
+  CHECK(updated.rmse < first.rmse);
+  CHECK(updated.rmse < 1.3 * all.rmse);
+  CHECK(updated.coverage_95 > 0.9);
+  // In place, and once more; the file says how many rows it has seen.
+  REQUIRE(run_dma(folder, "fit --update updated.json fresh.csv").exit_code == 0);
+  CHECK(dma::bnn_from_text(folder.read("updated.json"), "updated.json").training.rows == 360);
+  CHECK(run_dma(folder, "inspect updated.json").exit_code == 0);
+}
+
+TEST_CASE("dma fit --update: wrong requests are one line, and the model stays as it was") {
+  const TemporaryFolder folder;
+  folder.write("data.csv", rows_between(0, 30));
+  REQUIRE(run_dma(folder, "fit data.csv --target y --hidden 3 --epochs 3 --model m.json --quiet").exit_code == 0);
+  REQUIRE(run_dma(folder, "fit data.csv --target y --hidden 3 --epochs 3 --method hybrid --model h.json --quiet")
+              .exit_code == 0);
+  folder.write("header.csv", "x,z,y\n");
+  folder.write("other.csv", "x,zz,y\n1,2,3\n");
+  folder.write("far.csv", "x,z,y\n1,1e300,3\n");
+  folder.write("text.csv", "x,z,y\n1,red,3\n");
+  const std::string model = folder.read("m.json");
+  const auto refused = [&](const std::string& arguments, const std::string& expected) {
+    check_refused(folder, "fit " + arguments, expected);
+    CHECK(folder.read("m.json") == model);
+  };
+  refused("--update m.json header.csv", "rows");
+  refused("--update m.json other.csv", "no column 'z'");
+  refused("--update m.json far.csv", "too far");
+  refused("--update m.json text.csv", "red");
+  refused("--update m.json data.csv --target y", "the model knows its targets");
+  refused("--update m.json data.csv --holdout 0.1", "--holdout is given with --update");
+  refused("--update nothing.json data.csv", "nothing.json");
+  refused("--update data.csv data.csv", "data.csv");
+  refused("--update h.json data.csv", "on top of a joint fit");
+  refused("data.csv", "--target is missing");
+}

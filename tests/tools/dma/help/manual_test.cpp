@@ -1,0 +1,139 @@
+// Manual pages and completions say what --help says: every command, option and choice, and nothing of roff or a shell breaks on it.
+#include "tools/dma/help/manual.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cctype>
+#include <functional>
+#include <regex>
+
+#include "tests/tools/run_dma.h"
+#include "tools/dma/commands/commands.h"
+#include "tools/dma/help/completion.h"
+#include "tools/dma/help/version.h"
+
+using namespace dma;
+using dma::testing::run_dma;
+using dma::testing::TemporaryFolder;
+
+namespace {
+
+void visit(const CommandHelp& command, const std::function<void(const CommandHelp&)>& work) {
+  work(command);
+  for (const CommandHelp& below : command.commands) visit(below, work);
+}
+
+bool has(const std::string& text, const std::string& part) { return text.find(part) != text.npos; }
+
+std::string without_backslashes(std::string text) {
+  std::erase(text, '\\');
+  return text;
+}
+
+// What bash offers when Tab is pressed at the end of the words.
+std::string offered(const std::string& words) {
+  const TemporaryFolder folder;
+  folder.write("dma.bash", bash_completion(program_help(dma_program())));
+  folder.write("houses.csv", "");
+  folder.write("ask.bash", "source dma.bash\nCOMP_WORDS=(" + words + ")\nCOMP_CWORD=$((${#COMP_WORDS[@]} - 1))\n_dma\necho \"${COMPREPLY[*]}\" > out\n");
+  CHECK(std::system(("cd '" + folder.path().string() + "' && bash ask.bash").c_str()) == 0);
+  std::string line = folder.read("out");
+  while (line.ends_with('\n')) line.pop_back();
+  return line;
+}
+
+}  // namespace
+
+TEST_CASE("manual: every option of every --help is in its page and in the completions") {
+  const TemporaryFolder folder;
+  const CommandHelp program = program_help(dma_program());
+  const std::string bash = bash_completion(program), zsh = zsh_completion(program), fish = fish_completion(program);
+  const std::regex option("--[a-z][-a-z]*");
+  for (const CommandHelp& top : program.commands) {
+    const std::string page = without_backslashes(manual_page(top, version()));
+    visit(top, [&](const CommandHelp& command) {
+      const std::string help = run_dma(folder, command.name.substr(4) + " --help").output;
+      const std::string listed = help.substr(0, help.find("\nExample:"));
+      std::size_t options = 0;
+      for (std::sregex_iterator at(listed.begin(), listed.end(), option), end; at != end; ++at, ++options) {
+        const std::string name = at->str();
+        CAPTURE(command.name);
+        CAPTURE(name);
+        CHECK(has(page, name));
+        CHECK(has(bash, name));
+        CHECK(has(zsh, name));
+        CHECK(has(fish, " -l " + name.substr(2) + " "));
+      }
+      CHECK(options > 0);
+      CHECK(has(help, "Example:\n  dma "));
+    });
+  }
+}
+
+TEST_CASE("manual: commands are listed in the overview, each with its page; the program writes all of them") {
+  const TemporaryFolder folder;
+  const CommandHelp program = program_help(dma_program());
+  CHECK(program.commands.size() >= 11);
+  const std::string overview = manual_overview(program, version());
+  REQUIRE(run_dma(folder, "man --out pages").exit_code == 0);
+  CHECK(folder.read("pages/dma.1") == overview);
+  for (const CommandHelp& command : program.commands) {
+    CHECK(has(overview, ".BR dma\\-" + command.last_name() + " (1)"));
+    CHECK(folder.read("pages/dma-" + command.last_name() + ".1") == manual_page(command, version()));
+  }
+  CHECK(run_dma(folder, "man fit").output == folder.read("pages/dma-fit.1"));
+  folder.write("file", "");
+  const auto no_folder = run_dma(folder, "man --out file/pages");
+  CHECK(no_folder.exit_code == 2);
+  CHECK(has(no_folder.errors, "file/pages"));
+  const auto wrong = run_dma(folder, "man fti");
+  CHECK(wrong.exit_code == 2);
+  CHECK(has(wrong.errors, "there is no command 'fti'"));
+}
+
+TEST_CASE("manual: text that roff would read as its own stays text") {
+  CommandHelp command;
+  command.name = "dma x";
+  command.help = ".so /etc/passwd";
+  command.footer = "Example:\n  dma x\n'quoted\n.TH evil\na\\b";
+  const std::string page = manual_page(command, "1");
+  CHECK(!has(page, "\n.so"));
+  CHECK(!has(page, "\n.TH evil"));
+  CHECK(!has(page, "\n'quoted"));
+  CHECK(has(page, "a\\eb"));
+}
+
+TEST_CASE("completion: bash offers commands, options, choices and files where they belong") {
+  CHECK(has(offered("dma ''"), "fit predict infer"));
+  CHECK(offered("dma pred") == "predict");
+  CHECK(offered("dma fit --pres") == "--preset");
+  CHECK(offered("dma fit --preset ''") == "table paper");
+  CHECK(offered("dma fit --preset = p") == "paper");
+  CHECK(has(offered("dma fit --method ''"), "joint"));
+  CHECK(has(offered("dma fit --method ''"), "hybrid"));
+  CHECK(offered("dma fit ho") == "houses.csv");
+  CHECK(offered("dma fit houses.csv --model ho") == "houses.csv");
+  CHECK(offered("dma fit --seed ''").empty());
+  CHECK(offered("dma generate regression --gr") == "--grid");
+  CHECK(offered("dma fit generate --gr").empty());  // a file of that name is no command
+  CHECK(offered("dma certify leaky") == "leaky_relu");
+  CHECK(has(offered("dma infer x.json --schedule fl"), "flooding"));
+  CHECK(offered("dma nothing").empty());
+}
+
+TEST_CASE("completion: a shell that nobody knows is refused") {
+  const TemporaryFolder folder;
+  for (const char* shell : {"bash", "zsh", "fish"}) CHECK(run_dma(folder, std::string("completion ") + shell).exit_code == 0);
+  const auto wrong = run_dma(folder, "completion basch");
+  CHECK(wrong.exit_code == 2);
+  CHECK(has(wrong.errors, "there is no completion for 'basch'; did you mean 'bash'"));
+}
+
+TEST_CASE("dma --version: the version, the compiler and the build's options in one line") {
+  const TemporaryFolder folder;
+  const std::string line = run_dma(folder, "--version").output;
+  CHECK(line == "dma " + version() + " (" + build_options() + ")\n");
+  CHECK(std::regex_match(version(), std::regex(R"([0-9]+\.[0-9]+\.[0-9]+)")));
+  CHECK(std::regex_search(line, std::regex(R"((g|clang)\+\+ [0-9]+\.[0-9]+\.[0-9]+, [A-Za-z ]+, for (any|the building machine's) )")));
+}

@@ -1,0 +1,123 @@
+// The pages of tools/docs and the README: what they show is built and run, and their links lead somewhere.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <regex>
+#include <sstream>
+#include <string>
+#include <vector>
+
+namespace {
+
+namespace fs = std::filesystem;
+
+const fs::path kRoot = DMA_SOURCE_DIR;
+
+std::string text_of(const fs::path& path) {
+  std::ifstream stream(path);
+  std::ostringstream text;
+  text << stream.rdbuf();
+  return text.str();
+}
+
+// Every line without its indentation: a page shows the inside of a function from the margin on.
+std::string without_indentation(const std::string& text) {
+  std::istringstream lines(text);
+  std::string out;
+  for (std::string line; std::getline(lines, line);) {
+    const auto first = line.find_first_not_of(' ');
+    if (first != line.npos) out += line.substr(first) + "\n";
+  }
+  return out;
+}
+
+std::vector<fs::path> pages() {
+  std::vector<fs::path> found{kRoot / "README.md"};
+  for (const auto& entry : fs::directory_iterator(kRoot / "tools/docs"))
+    if (entry.path().extension() == ".md") found.push_back(entry.path());
+  return found;
+}
+
+std::vector<std::string> fenced(const std::string& page, const std::string& language) {
+  std::vector<std::string> found;
+  const std::string open = "```" + language + "\n";
+  for (auto at = page.find(open); at != page.npos; at = page.find(open, at)) {
+    at += open.size();
+    found.push_back(page.substr(at, page.find("```", at) - at));
+  }
+  return found;
+}
+
+// The programs that are built and run, and what they state to print (examples_test compares that with what they do).
+std::string all_programs(const std::string& before_line) {
+  std::string text;
+  for (const fs::path folder : {"tools/examples", "tests"})
+    for (const auto& entry : fs::recursive_directory_iterator(kRoot / folder))
+      if (entry.path().extension() == ".cpp") {
+        std::istringstream lines(text_of(entry.path()));
+        for (std::string line; std::getline(lines, line);)
+          if (line.starts_with(before_line)) text += line.substr(before_line.size()) + "\n";
+      }
+  return without_indentation(text);
+}
+
+}  // namespace
+
+TEST_CASE("docs: every piece of code is part of a program that is built and run") {
+  const std::string programs = all_programs("");
+  for (const fs::path& page : pages())
+    for (const std::string& code : fenced(text_of(page), "cpp"))
+      CHECK_MESSAGE(programs.find(without_indentation(code)) != programs.npos, page.string(), ": no program has\n",
+                    code);
+}
+
+TEST_CASE("docs: every output is what a program prints") {
+  const std::string outputs = all_programs("//   ");
+  for (const fs::path& page : pages())
+    if (page.filename() != "README.md")  // readme_test runs its program
+      for (const std::string& output : fenced(text_of(page), "text"))
+        CHECK_MESSAGE(outputs.find(without_indentation(output)) != outputs.npos, page.string(), ": no program prints\n",
+                      output);
+}
+
+TEST_CASE("docs: every block is fenced with a language, so that a test knows what to do with it") {
+  const std::vector<std::string> run{"cpp", "text", "sh", "python", "json"};        // here and in tests/tools/python/docs_test.py
+  const std::vector<std::string> others{"csharp", "julia", "c++", "stan"};  // of other systems, on the page of vocabulary
+  for (const fs::path& page : pages()) {
+    std::istringstream lines(text_of(page));
+    bool inside = false;
+    std::string before = "x";
+    for (std::string line; std::getline(lines, line); before = line) {
+      const auto first = line.find_first_not_of(' ');
+      if (first != line.npos && line.compare(first, 3, "```") == 0) {
+        const std::string language = line.substr(first + 3);
+        const bool known = std::ranges::find(run, language) != run.end() ||
+                           (page.filename() == "vocabulary.md" && std::ranges::find(others, language) != others.end());
+        CHECK_MESSAGE((inside ? language.empty() : known), page.string(), ": ", line);
+        inside = !inside;
+      } else if (!inside && before.empty()) {
+        CHECK_MESSAGE(!line.starts_with("    "), page.string(), ": code without a fence: ", line);
+      }
+    }
+    CHECK_MESSAGE(!inside, page.string(), ": a fence is not closed");
+  }
+}
+
+TEST_CASE("docs: every link to a file leads to one, and every page is linked") {
+  const std::regex link(R"(\]\(([^)#\s]+)[^)\s]*\))");
+  std::string all;
+  for (const fs::path& page : pages()) {
+    const std::string text = text_of(page);
+    all += text;
+    for (std::sregex_iterator at(text.begin(), text.end(), link), end; at != end; ++at) {
+      const std::string target = (*at)[1];
+      if (target.find("://") == target.npos)
+        CHECK_MESSAGE(fs::exists(page.parent_path() / target), page.string(), " links to ", target);
+    }
+  }
+  for (const fs::path& page : pages())
+    CHECK_MESSAGE((page.filename() == "README.md" || all.find(page.filename().string() + ")") != all.npos),
+                  "no page links to ", page.string());
+}

@@ -1,0 +1,129 @@
+// The pieces of code on the pages of tools/docs that are no part of a program in tools/examples: they stand here line by line as
+// they stand there (tests/tools/docs/docs_test.cpp compares), and run.
+#include <dma.h>
+#include <doctest/doctest.h>
+#include <fmt/core.h>
+
+#include <cmath>
+#include <limits>
+#include <optional>
+
+#include "engine/certify/certify.h"
+
+using namespace dma;
+
+namespace {
+
+// A parabola of the first column, and something of the others.
+Eigen::MatrixXd some_inputs(Eigen::Index rows, Eigen::Index columns) {
+  return Eigen::MatrixXd::NullaryExpr(rows, columns, [](Eigen::Index i, Eigen::Index j) { return std::sin(1.7 * static_cast<double>(i * (j + 1)) + 0.3 * static_cast<double>(j)); });
+}
+Eigen::MatrixXd some_targets(const Eigen::MatrixXd& x) { return x.col(0).array().square().matrix() + 0.5 * x.col(x.cols() - 1); }
+
+std::vector<std::optional<double>> a_series(int length) {
+  std::vector<std::optional<double>> values;
+  for (int t = 0; t < length; ++t) values.push_back(0.1 * t + std::sin(0.5236 * t) + 0.2 * std::sin(12.9898 * t * t));
+  return values;
+}
+
+struct Shift {                                             // y = x + offset
+  struct Parameters { double offset; };
+  static Gaussian to_y(const Gaussian& x, Parameters p) { return Gaussian::from_moments(x.mean() + p.offset, x.variance()); }
+  static Gaussian to_x(const Gaussian& y, Parameters p) { return Gaussian::from_moments(y.mean() - p.offset, y.variance()); }
+};
+
+}  // namespace
+
+TEST_CASE("docs/tables: a network from C++") {
+  const Eigen::MatrixXd X = some_inputs(40, 8), y = some_targets(X), X_new = X.topRows(5);
+  auto net = dma::Bnn({.layers = {8, 6, 5, 1}, .slopes = {0.4, 0.8}, .noise = 0.2, .seed = 1});
+  auto fit = net.fit(X, y, {.batches = 10});
+  auto [mean, sd] = net.predict(X_new);
+  CHECK(!fit.members.empty());
+  CHECK(mean.allFinite());
+  CHECK(sd.minCoeff() > 0);
+}
+
+TEST_CASE("docs/tables: classes from C++") {
+  const Eigen::MatrixXd X = some_inputs(30, 2), X_new = X.topRows(4);
+  std::vector<std::string> labels;
+  for (Eigen::Index i = 0; i < X.rows(); ++i) labels.push_back(X(i, 0) > 0 ? "right" : "left");
+  dma::Classifier net;
+  net.fit(X, labels);                      // one text per row
+  Eigen::MatrixXd p = net.predict(X_new);  // rows x net.classes()
+  CHECK(p.rowwise().sum().isApproxToConstant(1));
+}
+
+TEST_CASE("docs/models: a series from C++") {
+  const auto values = a_series(60);
+  StateSpace model({local_trend(), seasonal(12)});
+  model.learn(values);                               // std::nullopt: missing
+  const Smoothed series = model.smooth(values, 24);  // and 24 steps beyond the end
+  CHECK(series.sd.size() == 84);
+}
+
+TEST_CASE("docs/models: games from C++") {
+  const std::vector<Game> games{{{{{0}, 1}, {{1}, 2}}}, {{{{1}, 1}, {{2}, 2}}}};
+  const std::size_t players = 3;
+  const std::uint32_t ann[] = {0}, ben[] = {2};
+  const Season season = rate_season(games, players);
+  const Chances next = chances(season, ann, ben);
+  CHECK(next.win > 0.5);
+}
+
+TEST_CASE("docs/models: other models from C++") {
+  const Eigen::MatrixXd x = some_inputs(30, 2);
+  const Eigen::VectorXd y = some_targets(x);
+  const Eigen::Vector2d start(0.5, 0.5), mean(0, 3), variance(1, 1);
+  const Eigen::Matrix2d transition = (Eigen::Matrix2d() << 0.9, 0.1, 0.1, 0.9).finished();
+  const auto series = a_series(40);
+  Eigen::MatrixXd with_gaps = x;
+  with_gaps(3, 1) = std::numeric_limits<double>::quiet_NaN();
+
+  const LinearFit fit = linear_regression(x, y);     // weights together, noise and size of weights inferred
+  HiddenMarkov model(start, transition, GaussianEmission{mean, variance});   // or SymbolEmission{probability}
+  model.learn(series);                               // std::nullopt: missing
+  const auto states = model.decode(series);          // the probability of each state at each step; exact
+  const Factorisation table = factorise(with_gaps, {.rank = 2});             // NaN: missing; mean and sd of every entry
+  const MixtureFit clusters = gaussian_mixture(x);   // as many as the evidence is for
+
+  CHECK(states.probability.rows() == 40);
+  CHECK(std::isfinite(table.mean(3, 1)));
+  (void)fit;
+  (void)clusters;
+}
+
+TEST_CASE("docs/message: the operations of the README's program") {
+  const std::string shown = R"(
+//   once:
+//     send      gaussian_prior0 -> x from (), 3 slots, exact
+//   sweep:
+//     send      product1+sum2 -> total from (x, y), 1 slots, dma
+//     send      gaussian_noise3 -> x from (y), 1 slots, exact
+//     send      product1+sum2 -> x from (x, y, total), 1 slots, dma
+)";
+  Graph g;
+  auto w = gaussian_prior(g, g.variable("w", 3), 0.0, 1.0), x = g.observed("x", 3), y = g.observed("y");
+  gaussian_noise(g, sum(g, product(g, w, x)), 0.04, y);
+  std::string expected;
+  for (std::size_t at = 0; (at = shown.find("//   ", at)) != shown.npos;) {
+    at += 5;
+    expected += shown.substr(at, shown.find('\n', at) + 1 - at);
+  }
+  CHECK(describe(compile(g, forward_backward(), standard_registry())).find(expected) != std::string::npos);
+}
+
+TEST_CASE("docs/factors: three ways in") {
+  Registry registry = standard_registry();
+  registry.add(factor_from_function("softplus", [](double x) { return std::log1p(std::exp(x)); }));
+  registry.add(likelihood_from_log_density("poisson_log", [](double x, double y) { return y * x - std::exp(x); }));
+  registry.add(likelihood_from_log_density(
+      "laplace", [](double x, double y, std::span<const double> p) { return -std::abs(y - x) / p[0]; },
+      "y = x and noise with outliers", {{"scale", above(0)}}));
+  registry.add(kind("shift", "y = x + offset").input("x").output("y").parameter("offset", finite())
+                   .function([](auto x, auto p) { return x[0] + p[0]; })
+                   .message<&Shift::to_y>("dma", "y").message<&Shift::to_x>("dma", "x"));
+  const Certificate certificate = certify(registry.kind("shift"), "dma", quick_certification());
+  fmt::print("shift: {}\n", name(certificate.band));
+  CHECK(certificate.band != Band::unbounded);
+}

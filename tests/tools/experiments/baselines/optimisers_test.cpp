@@ -1,0 +1,110 @@
+// Adam, AdamW and IVON where the answer is known: quadratic energies, which linear models have.
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+#include "tools/experiments/baselines/adam.h"
+#include "tools/experiments/baselines/ivon.h"
+#include "tools/experiments/baselines/laplace.h"
+#include "tools/experiments/baselines/random_normal.h"
+
+namespace dma::baselines {
+
+namespace {
+
+// y = w.x + noise: E is quadratic, its minimum and its inverse Hessian are known.
+struct LinearProblem {
+  Network network{{3, 1}, {}};
+  double noise = 0.5;
+  Eigen::MatrixXd inputs, targets, hessian;
+  WeightPrior prior = WeightPrior::centred(network, 3);
+  Eigen::VectorXd minimum;
+
+  explicit LinearProblem(bool orthogonal) {
+    RandomNormal normal(2);
+    inputs = normal.vector(120).reshaped(40, 3);
+    if (orthogonal)
+      inputs = Eigen::HouseholderQR<Eigen::MatrixXd>(inputs).householderQ() * Eigen::MatrixXd::Identity(40, 3);
+    targets = inputs * Eigen::Vector3d(1, -2, 0.5) + noise * normal.vector(40);
+    prior.mean << 0.1, 0.2, 0.3;
+    hessian = inputs.transpose() * inputs / (noise * noise);
+    hessian.diagonal() += prior.precision;
+    const Eigen::VectorXd right =
+        inputs.transpose() * targets / (noise * noise) + prior.precision.cwiseProduct(prior.mean);
+    minimum = hessian.llt().solve(right);
+  }
+  Energy energy() const { return {network, inputs, targets, noise, prior}; }
+};
+
+}  // namespace
+
+TEST_CASE("adam: reaches the minimum of a quadratic") {
+  const LinearProblem p(false);
+  Eigen::VectorXd weights = Eigen::VectorXd::Zero(3);
+  minimise(p.energy(), {.rate = 0.02}, 3000, weights);
+  CHECK((weights - p.minimum).norm() < 1e-6);
+}
+
+TEST_CASE("adam: the first steps are those of the paper's formulas") {
+  Adam adam(1, {.rate = 0.1, .weight_decay = 0.5});
+  Eigen::VectorXd w = Eigen::VectorXd::Constant(1, 2.0);
+  double m = 0, v = 0, expected = 2;
+  for (int t = 1; t <= 5; ++t) {
+    const double g = 0.3 * t;
+    adam.step(Eigen::VectorXd::Constant(1, g), w);
+    m = 0.9 * m + 0.1 * g, v = 0.999 * v + 0.001 * g * g;
+    expected -= 0.1 * 0.5 * expected;
+    expected -= 0.1 * (m / (1 - std::pow(0.9, t))) / (std::sqrt(v / (1 - std::pow(0.999, t))) + 1e-8);
+    CHECK(w(0) == doctest::Approx(expected).epsilon(1e-13));
+  }
+}
+
+TEST_CASE("adam: mini-batches reach the minimum of the whole, and a callback can stop") {
+  const LinearProblem p(false);
+  Eigen::VectorXd weights = Eigen::VectorXd::Zero(3);
+  int epochs = 0;
+  minimise(p.energy(), {.rate = 0.002}, 5000, weights, 10,
+           [&](int epoch, const Eigen::VectorXd&) { return (epochs = epoch) < 3000; });
+  CHECK(epochs == 3000);
+  CHECK((weights - p.minimum).norm() < 0.02);  // the noise of single batches at this rate
+}
+
+TEST_CASE("laplace: equals the exact posterior of a linear model") {
+  // The diagonal of the Hessian is the whole Hessian where the columns of the inputs are orthogonal.
+  const LinearProblem p(true);
+  const DiagonalGaussian q = laplace(p.energy(), p.minimum);
+  const Eigen::MatrixXd covariance = p.hessian.inverse();
+  CHECK((covariance - Eigen::MatrixXd(covariance.diagonal().asDiagonal())).norm() < 1e-12);
+  for (Eigen::Index j = 0; j < 3; ++j) CHECK(q.sd(j) == doctest::Approx(std::sqrt(covariance(j, j))).epsilon(1e-12));
+  const auto draws = q.sample(4000, 1);
+  Eigen::Vector3d mean = Eigen::Vector3d::Zero(), square = mean;
+  for (const auto& w : draws) mean += w / 4000, square += (w - q.mean).cwiseAbs2() / 4000;
+  for (Eigen::Index j = 0; j < 3; ++j) {
+    CHECK(std::abs(mean(j) - q.mean(j)) < 4 * q.sd(j) / std::sqrt(4000.0));
+    CHECK(square(j) == doctest::Approx(q.sd(j) * q.sd(j)).epsilon(0.1));
+  }
+}
+
+TEST_CASE("ivon: finds mean and variances of a linear model with orthogonal inputs") {
+  LinearProblem p(true);
+  // IVON's own prior: precision rows * damping around 0.
+  const IvonOptions options{.rate = 0.1, .second_decay = 0.999, .damping = 0.05};
+  const Energy energy(p.network, p.inputs, p.targets, p.noise, WeightPrior::none(p.network));
+  const IvonState state = ivon(energy, options, 30000, Eigen::VectorXd::Zero(3), 3);
+  REQUIRE(state.finite);
+  const double precision = 1 / (p.noise * p.noise) + 40 * 0.05;
+  const Eigen::VectorXd mean = p.inputs.transpose() * p.targets / (p.noise * p.noise) / precision;
+  CHECK((state.mean - mean).norm() < 0.2);
+  for (const double sd : state.sd(40, 0.05)) CHECK(sd == doctest::Approx(1 / std::sqrt(precision)).epsilon(0.1));
+}
+
+TEST_CASE("ivon: a run that leaves the numbers says so and stops") {
+  const LinearProblem p(false);
+  int epochs = 0;
+  const IvonState state = ivon(p.energy(), {.rate = 1e200, .rescale_rate = false}, 100, Eigen::VectorXd::Ones(3), 1,
+                               [&](int epoch, const IvonState&) { return (epochs = epoch) > 0; });
+  CHECK(!state.finite);
+  CHECK(epochs < 100);
+}
+
+}  // namespace dma::baselines

@@ -1,0 +1,48 @@
+// dma-lab classify: folds, scores, and what it refuses.
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "tests/oracles/random_matrices.h"
+#include "tests/tools/run_dma.h"
+#include "tools/experiments/tables/cross_validation.h"
+
+namespace {
+
+using dma::testing::check_lab_refused;
+using dma::testing::run_lab;
+using dma::testing::TemporaryFolder;
+
+// Sixty rows of three classes that two of the columns tell apart.
+std::string flowers() {
+  const Eigen::MatrixXd x = dma::oracle::random_matrix(60, 3, 1);
+  std::string text = "length,width,idle,kind\n";
+  const char* names[] = {"lily", "ox eye", "rose"};
+  for (int n = 0; n < 60; ++n)
+    text += fmt::format("{},{},{},{}\n", (n % 3 == 0 ? 3 : 7) + 0.7 * x(n, 0), (n % 3 == 1 ? 5 : 2) + 0.7 * x(n, 1), x(n, 2), names[n % 3]);
+  return text;
+}
+
+}  // namespace
+
+TEST_CASE("classify command: folds are by number within the class, and every row is predicted once") {
+  const dma::ClassLabels labels = dma::ClassLabels::of({"a", "b", "a", "a", "b", "b"});
+  CHECK(dma::classify::stratified_folds(labels, 2) == std::vector<std::size_t>{0, 0, 1, 0, 1, 0});
+  const TemporaryFolder folder;
+  folder.write("flowers.csv", flowers());
+  const auto outcome = run_lab(folder, "classify . --folds 3 --hidden 3 --members 1 --out scores.md");
+  CHECK_MESSAGE(outcome.exit_code == 0, outcome.errors);
+  CHECK(outcome.output.find("| flowers | 60 | 3 | 3 | 3 |") != std::string::npos);
+  CHECK(folder.read("scores.md").find("| flowers |") != std::string::npos);
+  const auto json =
+      nlohmann::json::parse(run_lab(folder, "classify flowers.csv --folds 3 --hidden none --json").output);
+  CHECK(json[0].at("folds").size() == 3);
+  CHECK(json[0].at("accuracy").at("mean").get<double>() > 0.9);
+  check_lab_refused(folder, "classify flowers.csv --folds 1", "--folds: 1 is given");
+  check_lab_refused(folder, "classify flowers.csv --folds 21", "has 20 rows");
+  check_lab_refused(folder, "classify nowhere", "nowhere");
+  const TemporaryFolder empty;
+  check_lab_refused(empty, "classify .", "holds no .csv file");
+}

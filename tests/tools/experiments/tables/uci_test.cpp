@@ -1,0 +1,83 @@
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+
+#include "engine/support/error.h"
+#include "tools/experiments/tables/protocol.h"
+
+namespace {
+
+using namespace dma;
+namespace fs = std::filesystem;
+
+// A small folder of the layout, with a trailing empty line as some of the real ones have.
+struct Folder {
+  fs::path path = fs::temp_directory_path() / "dma_uci_test" / "waves";
+  Folder() {
+    fs::remove_all(path.parent_path());
+    fs::create_directories(path);
+    std::ofstream data(path / "data.txt");
+    for (int i = 0; i < 60; ++i) data << std::sin(0.7 * i) << "  " << 0.1 * i << " " << std::sin(0.7 * i) + 0.01 * i << "\n";
+    data << "\n";
+    write("index_features.txt", "0\n1\n");
+    write("index_target.txt", "2\n");
+    for (int split = 0; split < 2; ++split) {
+      std::string train, test;
+      for (int i = 0; i < 60; ++i) (i % 10 == split ? test : train) += std::to_string(i) + "\n";
+      write("index_train_" + std::to_string(split) + ".txt", train);
+      write("index_test_" + std::to_string(split) + ".txt", test);
+    }
+  }
+  ~Folder() { fs::remove_all(path.parent_path()); }
+  void write(const std::string& name, const std::string& text) const { std::ofstream(path / name) << text; }
+};
+
+}  // namespace
+
+TEST_CASE("uci: a folder is read as its layout says") {
+  const Folder folder;
+  const uci::DataFolder data = uci::read_data_folder(folder.path, 20);
+  CHECK(data.name == "waves");
+  CHECK(data.inputs.rows() == 60);
+  CHECK(data.inputs.cols() == 2);
+  CHECK(data.targets(3, 0) == doctest::Approx(std::sin(2.1) + 0.03).epsilon(1e-4));
+  CHECK(data.train.size() == 2);
+  CHECK(data.test[1].size() == 6);
+}
+
+TEST_CASE("uci: the results do not depend on the number of jobs, and the fit is better than the mean") {
+  const Folder folder;
+  const uci::DataFolder data = uci::read_data_folder(folder.path, 2);
+  const auto run = [&](std::size_t jobs) {
+    uci::ProtocolOptions options;
+    options.jobs = jobs;
+    options.adjust = [](RegressionSettings& s) { s.fit.epochs = 20; };
+    return uci::run_protocol(data, 1, options);
+  };
+  const auto one = run(1), two = run(2);
+  for (std::size_t i = 0; i < 2; ++i) {
+    CHECK(one[i].scores.rmse == two[i].scores.rmse);
+    CHECK(one[i].scores.log_likelihood == two[i].scores.log_likelihood);
+    CHECK(one[i].scores.rmse < 0.4);  // the target's own deviation is 0.7
+  }
+}
+
+TEST_CASE("uci: what is wrong with a folder is said with its file") {
+  const Folder folder;
+  const auto message = [&] {
+    try {
+      (void)uci::read_data_folder(folder.path, 1);
+    } catch (const Error& e) {
+      return std::string(e.what());
+    }
+    return std::string();
+  };
+  folder.write("index_train_0.txt", "0\n60\n");
+  CHECK(message().find("index_train_0.txt: index 60 is not a whole number from 0 to 59") != std::string::npos);
+  folder.write("data.txt", "1 2 3\n4 five 6\n");
+  CHECK(message().find("data.txt, line 2: 'five 6' is not a number") != std::string::npos);
+  folder.write("data.txt", "1 2 3\n4 5\n");
+  CHECK(message().find("row 1 has 2 numbers but the first has 3") != std::string::npos);
+}

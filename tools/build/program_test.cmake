@@ -1,0 +1,57 @@
+# The part of package_test.cmake that needs the program: it fits and predicts from the unpacked root, as the Python module does;
+# manual pages have no fault, and shells complete.
+set(program ${root}/usr/bin/dma)
+step(${program} --version)
+expect("dma ${VERSION} (")
+step(${program} generate regression --out data.csv)
+step(${program} fit data.csv --target y --hidden 5 --members 1 --model model.json --quiet)
+step(${program} predict model.json data.csv --out predictions.csv)
+
+file(GLOB module ${root}/usr/lib/python3*/dist-packages/dma/_dma.pyi)
+if(module)
+  cmake_path(GET module PARENT_PATH module)
+  cmake_path(GET module PARENT_PATH module)
+  file(WRITE ${root}/try.py "
+import dma, numpy
+assert dma.__version__ == '${VERSION}' and dma.__file__.startswith('${root}'), dma.__file__
+x, y = numpy.loadtxt('data.csv', delimiter=',', skiprows=1, unpack=True)
+model = dma.Regressor(hidden=(5,), members=1).fit(x[:, None], y)
+told = numpy.loadtxt('predictions.csv', delimiter=',', skiprows=1)
+assert (model.predict(x[:, None]) == told[:, 0]).all()
+")
+  step(${CMAKE_COMMAND} -E env PYTHONPATH=${module} PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 try.py)
+endif()
+
+foreach(needed groff bash zsh fish)
+  find_program(${needed} ${needed})
+  if(NOT ${needed})
+    message(FATAL_ERROR "package: ${needed} is missing; tools/build/setup --python installs what the tests need")
+  endif()
+endforeach()
+file(GLOB pages ${root}/usr/share/man/man1/dma*)
+list(LENGTH pages count)
+if(count LESS 10)
+  message(FATAL_ERROR "package: ${count} manual pages are installed; one of every command is expected")
+endif()
+foreach(page IN LISTS pages)
+  step(sh -c "gzip -dcf \"$1\" | groff -man -ww -z -Tutf8" sh ${page})
+  if(NOT output STREQUAL "")
+    message(FATAL_ERROR "package: groff complains about ${page}:\n${output}")
+  endif()
+endforeach()
+
+# One line typed to every shell, and what it must offer.
+file(WRITE ${root}/houses.csv "a,y\n")
+set(bash_file ${root}/usr/share/bash-completion/completions/dma)
+set(zsh_file ${root}/usr/share/zsh/vendor-completions/_dma)
+set(fish_file ${root}/usr/share/fish/vendor_completions.d/dma.fish)
+set(lines "dma pred" predict "dma fit --pres" --preset "dma fit --preset pa" paper "dma fit hou" houses.csv
+          "dma generate regression --gri" --grid "dma certify leaky" leaky_relu)
+foreach(shell bash zsh fish)
+  set(rest ${lines})
+  while(rest)
+    list(POP_FRONT rest line offered)
+    step(${${shell}} ${SOURCE_DIR}/tests/tools/dma/help/completion/ask.${shell} ${${shell}_file} ${line})
+    expect(${offered})
+  endwhile()
+endforeach()

@@ -1,0 +1,287 @@
+// dma fit: from a table of numbers to a network with honest uncertainty.
+#include <fmt/format.h>
+#if __has_include(<malloc.h>)
+#include <malloc.h>
+#endif
+#include <unistd.h>
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+
+#include "engine/support/error.h"
+#include "engine/support/text.h"
+#include "models/files/bnn_file.h"
+#include "models/network/choose.h"
+#include "tools/dma/commands/commands.h"
+#include "tools/dma/commands/fit_classifier.h"
+#include "tools/dma/commands/fit_report.h"
+#include "tools/dma/fit/checkpoint.h"
+#include "tools/dma/fit/fit_check.h"
+#include "tools/dma/fit/fit_request.h"
+#include "tools/dma/fit/fit_team.h"
+#include "tools/dma/fit/fit_update.h"
+#include "tools/dma/fit/model_summary.h"
+#include "tools/dma/fit/saved_fit.h"
+#include "tools/dma/fit/shared_table.h"
+#include "tools/dma/fit/training_data.h"
+#include "tools/dma/io/interrupt.h"
+#include "tools/dma/io/progress.h"
+#include "tools/dma/io/shell_quoted.h"
+#include "tools/dma/io/standard_streams.h"
+#include "tools/dma/io/write_file.h"
+#include "tools/dma/page/report.h"
+#include "tools/dma/pictures/fit_figures.h"
+#include "tools/dma/pictures/picture.h"
+
+namespace dma {
+
+namespace {
+
+void check_files(const FitRequest& request) {
+  for (const auto* picture : {&request.plot, &request.plot_training}) check_picture(*picture);
+  check_outputs({{"--model", request.model},
+                 {"--checkpoint", request.checkpoint},
+                 {"--plot", request.plot},
+                 {"--plot-training", request.plot_training},
+                 {"--report", request.report}},
+                {{"data", request.data}});
+  for (const auto* file : {&request.model, &request.plot, &request.plot_training, &request.report})  // --checkpoint may go on in it
+    if (!file->empty()) check_outputs({{"output", *file}}, {{"--resume", request.resume}});
+}
+
+// A checkpoint lies where it was asked for, or where the fit was resumed from, or beside the model.
+std::filesystem::path checkpoint_path(const FitRequest& request) {
+  if (!request.checkpoint.empty()) return request.checkpoint;
+  if (!request.resume.empty()) return request.resume;
+  if (request.model.empty()) return {};
+  return request.model.string() + ".checkpoint";
+}
+
+std::string resume_line(const FitRequest& request) {
+  return request.command_line + (request.resume.empty() ? " --resume " + shell_quoted(checkpoint_path(request).string()) : "");
+}
+
+std::vector<Candidate> choose(const FitRequest& request, const TrainingData& data, BnnOptions& network,
+                              LearnOptions& options) {
+  const bool shown = !request.quiet && !request.json && isatty(STDERR_FILENO) != 0;
+  const Freedom freedom{!request.settings.tempering.has_value(), !request.settings.learn_prior.has_value()};
+  auto candidates =
+      choose_settings(data.inputs, data.outputs, freedom, network, options, [&](std::size_t done, std::size_t all) {
+        if (shown) show(fmt::format("\rchoosing: {} of {} tried", done, all));
+      });
+  if (shown) show("\r\033[K");
+  return candidates;
+}
+
+std::string described(const Candidate& c) {
+  return fmt::format("tempering {:g}{}: {:.4f}", c.tempering, c.learn_prior ? ", learned priors" : "",
+                     c.log_likelihood);
+}
+
+// Hours of work do not end because a disk is full for a while: the fit goes on with the last checkpoint that was
+// written.
+bool try_checkpoint(const FitRequest& request, const Bnn& net, const TrainingData& data, const LearnOptions& options) {
+  try {
+    save_checkpoint(request.writes ? checkpoint_path(request) : std::filesystem::path(), net, data, options);
+    return true;
+  } catch (const Error& e) {
+    say(fmt::format("no checkpoint is written: {}", e.what()));
+    return false;
+  }
+}
+
+struct Learned {
+  FitReport report;
+  int signal = 0;              // that interrupted it
+  bool has_checkpoint = true;  // after an interruption
+};
+
+Learned learn(Bnn& net, const TrainingData& data, const LearnOptions& options, const FitRequest& request, const FitTeam& team) {
+  const bool regularly = !request.checkpoint.empty() || !request.resume.empty() || (team.is_shared() && !checkpoint_path(request).empty());
+  const double log_scale = net.options().standardise ? mean_log_scale(Standardiser::of(data.outputs)) : 0;
+  InterruptWatch interrupt;
+  const auto warning = team.warn_when_stopped(interrupt, resume_line(request));
+  ProgressBar bar(!request.quiet && !request.json, {net.options().members, options, log_scale, !net.options().is_joint()});
+  const auto on_epoch = [&](const BnnEpoch& epoch) {
+    bar.show(epoch);
+    if (regularly && epoch.record.epoch % request.checkpoint_every == 0) try_checkpoint(request, net, data, options);
+    return !interrupt.requested();
+  };
+  LearnOptions watched = options;
+  watched.on_stage = bar.stage_watch();
+  Learned learned{net.fit(data.inputs, data.outputs, watched, on_epoch)};
+  learned.signal = team.largest(interrupt.signal());
+  if (learned.report.interrupted && !checkpoint_path(request).empty())
+    learned.has_checkpoint = try_checkpoint(request, net, data, options);
+  return learned;
+}
+
+void say_how_to_resume(const FitRequest& request) {
+  if (checkpoint_path(request).empty())
+    say("interrupted; nothing is saved, because neither --model nor --checkpoint is given");
+  else
+    say("interrupted; go on with: " + resume_line(request));
+}
+
+TrainingData read_rows_to_fit(const FitRequest& request, const FitTeam& team) {
+  std::optional<ProgressLine> line;
+  if (!request.quiet && !request.json) line.emplace();
+  const auto show = [&](double share) {
+    if (line) line->show(fmt::format("reading {}: {:.0f} %", printable(request.data), 100 * share));
+  };
+  if (team.is_shared())
+    if (auto shared = read_shared_table(request, team.group(), show)) return std::move(*shared);
+  return read_training_data(request.data, request.targets, request.features, request.holdout, request.settings.seed,
+                            request.numbers_are_classes, show);
+}
+
+// What was read in pieces leaves gaps among what is kept, and these are as large as the table.
+void return_free_memory() {
+#ifdef __GLIBC__
+  malloc_trim(0);
+#endif
+}
+
+void fit(FitRequest request) {
+  FitTeam team(request);
+  if (request.checkpoint_every < 1)
+    fail("--checkpoint-every: {} is given; at least 1 is expected", request.checkpoint_every);
+  if (!request.update.empty()) return fit_update(request);
+  if (request.targets.empty()) fail("--target is missing: name the column to predict, as in --target price");
+  check_files(request);
+  TrainingData data = read_rows_to_fit(request, team);
+  return_free_memory();
+  if (data.has_classes()) {
+    team.refuse("a classifier");
+    return fit_classifier(request, data);
+  }
+  auto [network, options, method_reason] =
+      model_for(request.settings, data.features.size(), data.targets.size(), data.rows());
+  const std::vector<Candidate> candidates =
+      request.settings.choose ? choose(request, data, network, options) : std::vector<Candidate>{};
+  team.share(request, network, options, data);
+  Bnn net = request.resume.empty() ? Bnn(network) : resume_from(request.resume, data, network, options);
+
+  const Learned learned = learn(net, data, options, request, team);
+  const FitReport& report = learned.report;
+  SavedBnn saved = saved_fit(net, data, options, report);
+  if (!request.writes) return team.leave();
+  Bnn model = make_bnn(saved);
+  std::string warning;
+  try {
+    warning = check_fit(model, data);
+  } catch (const Error& e) {
+    if (!report.interrupted) throw;
+    warning = e.what();  // more epochs may mend it
+  }
+  if (!data.ignored.empty() && !request.quiet) say(data.ignored);
+  if (report.copies > 0 && !request.quiet)
+    say(fmt::format("{} of {} rows are copies of others, target and all: each is learned once", report.copies, data.rows()));
+  if (data.held_out_rows() > 0)
+    saved.training.held_out = scores_of(
+        [&](Eigen::Index begin, Eigen::Index rows) { return model.predict(data.held_out_inputs.middleRows(begin, rows)); },
+        data.held_out_outputs);
+  if (!request.model.empty()) write_file(request.model, bnn_to_text(saved));
+  if (learned.signal != 0 && !report.interrupted) {  // it came when nothing was left to learn
+    team.leave();
+    std::raise(learned.signal);
+  }
+
+  std::vector<std::string> files, skipped;
+  if (!request.model.empty()) files.push_back(request.model.string());
+  const auto draw = [&](const std::filesystem::path& path, const auto& figure) {
+    if (path.empty()) return;
+    const std::string reason = plot::draw_picture(figure(), path);
+    if (reason.empty())
+      files.push_back(path.string());
+    else
+      skipped.push_back(fmt::format("{}: {}", path.string(), reason));
+  };
+  draw(request.plot, [&] { return fit_figure(model, data); });
+  draw(request.plot_training, [&] { return training_figure(saved); });
+
+  Json json = summary_json(saved);
+  json["reason"] = method_reason;
+  for (const Candidate& c : candidates)
+    json["candidates"].push_back({{"tempering", c.tempering},
+                                  {"learn_prior", c.learn_prior},
+                                  {"held_back_log_likelihood", json_number(c.log_likelihood)}});
+  if (!request.report.empty()) files.push_back(request.report.string());
+  json["files"] = files;
+  json["skipped"] = skipped;
+  write_report(request, json, [&] {
+    return report::report_of({saved, model, data, net.left_out()}, {request.command_line, request.data, warning});
+  });
+
+  if (request.json) {
+    fmt::print("{}", readable(json));
+  } else if (!request.quiet) {
+    fmt::print("reason    {}\n{}", method_reason, summary_text(saved));
+    for (const Candidate& c : candidates) fmt::print("tried     {}\n", described(c));
+    for (const std::string& file : files) fmt::print("wrote     {}\n", printable(file));
+    for (const std::string& line : honest_sentences(saved)) fmt::print("{}\n", line);
+  }
+  if (!request.json)
+    for (const std::string& line : skipped) say("skipped " + line);
+  if (!warning.empty()) say("warning: " + warning);
+  team.leave();
+  if (report.interrupted) {
+    if (learned.has_checkpoint) say_how_to_resume(request);
+    throw Exit{kExitBySignal + learned.signal};
+  }
+}
+
+}  // namespace
+
+void add_fit_command(Command app, const std::string& command_line) {
+  auto request = std::make_shared<FitRequest>();
+  request->command_line = command_line;
+  const Command command = app.add_subcommand("fit", "Learn a Bayesian neural network from a table: numbers, or classes of rows");
+  command.footer(
+      "Example:\n"
+      "  dma fit houses.csv --target price --holdout 0.1 --model model.json --plot fit.svg\n"
+      "The table has a line of column names, then rows of numbers, with comma, semicolon, tab or white space between "
+      "them.\n"
+      "A target column of text holds classes: a classifier is fitted, and predict gives their probabilities. Numbers such as 0 and 1 "
+      "stay\n"
+      "numbers unless --classes is given.\n"
+      "dma fit --update model.json new.csv adds rows to a fitted model; units, and how noise depends on inputs, stay as they were.\n"
+      "Ctrl-C finishes the epoch, saves, and says how to resume.");
+  const std::string data = "Data", output = "Output";
+  command.add_option("data", request->data, "CSV file with a header").value("FILE").required();
+  command.add_option("--target", request->targets, "column to predict; may be given several times")
+      .allow_extra_args(false)
+      .group(data);
+  command.add_flag("--classes", request->numbers_are_classes, "the target's values are names of classes, even if they are numbers")
+      .group(data);
+  command.add_option("--features", request->features, "columns to learn from: a,b,c (default: all but the targets)")
+      .allow_extra_args(false)
+      .group(data);
+  command.add_option("--holdout", request->holdout, "share of rows kept aside to score the model, such as 0.1")
+      .group(data);
+  add_fit_settings(command, request->settings);
+  command.add_option("--model", request->model, "file for the fitted model, such as model.json").group(output);
+  command.add_option("--plot", request->plot, "picture of the fit, .svg or .png").group(output);
+  command.add_option("--plot-training", request->plot_training, "picture of the training curve, .svg or .png")
+      .group(output);
+  command
+      .add_option("--report", request->report,
+                  "page about the fit, such as report.html: scores, pictures, which inputs matter; it needs nothing else")
+      .group(output);
+  command.add_option("--checkpoint", request->checkpoint, "file to save the unfinished fit in while it runs")
+      .group(output);
+  command.add_option("--checkpoint-every", request->checkpoint_every, "epochs between checkpoints")
+      .capture_default_str()
+      .group(output);
+  command
+      .add_option("--update", request->update,
+                  "add the rows to this model, which then is that of old and new rows, without the old ones; into --model if given")
+      .group(data);
+  command.add_option("--resume", request->resume, "go on from this checkpoint; repeat all other options").group(output);
+  command.add_flag("--quiet", request->quiet, "print errors only").group(output);
+  command.add_flag("--json", request->json, "print the report as JSON").group(output);
+  command.callback([request] { fit(*request); });
+}
+
+}  // namespace dma

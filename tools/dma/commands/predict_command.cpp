@@ -1,0 +1,89 @@
+// dma predict: what a fitted network says about new rows.
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <memory>
+#include <type_traits>
+#include <variant>
+
+#include "engine/support/error.h"
+#include "tools/dma/commands/commands.h"
+#include "tools/dma/fit/classifier_summary.h"
+#include "tools/dma/fit/prediction_table.h"
+#include "tools/dma/io/csv.h"
+#include "tools/dma/io/model_file.h"
+#include "tools/dma/io/write_file.h"
+
+namespace dma {
+
+namespace {
+
+struct PredictRequest {
+  std::filesystem::path model, data, out;
+  bool json = false;
+};
+
+Eigen::MatrixXd read_inputs(const PredictRequest& request, const std::vector<std::string>& features) {
+  CsvReader reader(request.data);
+  std::vector<std::size_t> columns;
+  for (const std::string& feature : features) {
+    if (!reader.has(feature))
+      fail("'{}' has no column '{}', which '{}' was fitted on{}", request.data.string(), feature,
+           request.model.string(), suggestion(feature, reader.names()));
+    columns.push_back(reader.column(feature));
+  }
+  return reader.read(columns);
+}
+
+std::string numbers_predicted(const PredictRequest& request, SavedBnn saved) {
+  const Eigen::MatrixXd inputs = read_inputs(request, saved.features);
+  const std::vector<std::string> targets = saved.targets;
+  Bnn net = make_bnn(std::move(saved));
+  const Prediction prediction = net.predict(inputs);
+  check_prediction(prediction, targets);
+  return request.json ? readable(prediction_json(prediction, targets)) : prediction_csv(prediction, targets);
+}
+
+std::string classes_predicted(const PredictRequest& request, const SavedClassifier& saved) {
+  const Eigen::MatrixXd p = make_classifier(saved).predict(read_inputs(request, saved.features));
+  check_probabilities(p);
+  return request.json ? readable(probabilities_json(p, saved)) : probabilities_csv(p, saved);
+}
+
+void predict(const PredictRequest& request) {
+  check_outputs({{"--out", request.out}}, {{"model", request.model}, {"data", request.data}});
+  const std::string text = std::visit(
+      [&](auto&& saved) {
+        if constexpr (std::is_same_v<std::decay_t<decltype(saved)>, SavedBnn>)
+          return numbers_predicted(request, std::move(saved));
+        else
+          return classes_predicted(request, saved);
+      },
+      load_model(request.model));
+  if (request.out.empty())
+    fmt::print("{}", text);
+  else
+    write_file(request.out, text);
+}
+
+}  // namespace
+
+void add_predict_command(Command app) {
+  auto request = std::make_shared<PredictRequest>();
+  const Command command = app.add_subcommand("predict", "Predict new rows with a fitted model");
+  command.footer(
+      "Example:\n"
+      "  dma predict model.json new.csv --out predictions.csv\n"
+      "One row per row of the input. For a target y: y_mean, y_sd (noise included), y_epistemic_sd (without the "
+      "noise), and the\n"
+      "bounds y_q2.5 and y_q97.5 of the central 95 % interval. For a target of classes: y_class, the most probable "
+      "one, and a\n"
+      "probability y_p_NAME for each. Columns are matched by name; others are ignored.");
+  command.add_option("model", request->model, "model file of dma fit").required();
+  command.add_option("data", request->data, "CSV file with the columns that the model was fitted on").required();
+  command.add_option("--out", request->out, "file for the predictions (default: standard output)");
+  command.add_flag("--json", request->json, "JSON instead of CSV");
+  command.callback([request] { predict(*request); });
+}
+
+}  // namespace dma

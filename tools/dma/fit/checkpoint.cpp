@@ -1,0 +1,57 @@
+#include "tools/dma/fit/checkpoint.h"
+
+#include "engine/support/error.h"
+#include "tools/dma/io/model_file.h"
+#include "tools/dma/io/write_file.h"
+
+namespace dma {
+
+namespace {
+
+void check_same(const std::filesystem::path& path, const Json& saved, const Json& now) {
+  const auto given = [](const Json& options, const std::string& key) { return options.value(key, Json(1)); };  // workers
+  for (const Json* options : {&saved, &now})
+    for (const auto& [key, value] : options->items())
+      if (key != "epochs" && key != "tolerance" && key != "patience" && key != "least_gain" && given(saved, key) != given(now, key))
+        fail("'{}' was made with {} = {}, but {} is given now; repeat the command that made it", path.string(), key,
+             given(saved, key).dump(), given(now, key).dump());
+}
+
+// Learned noise is an option that the network sets for itself when none is given.
+Json options_as_made(BnnOptions options) {
+  if (options.noise.empty()) options.learn_noise = true;
+  return to_json(options);
+}
+
+}  // namespace
+
+void save_checkpoint(const std::filesystem::path& path, const Bnn& net, const TrainingData& data,
+                     const LearnOptions& options) {
+  Bnn::Memory memory = net.memory(false);  // of all processes, which all come here
+  if (path.empty()) return;
+  write_file(path,
+             bnn_to_text({.features = data.features,
+                          .targets = data.targets,
+                          .options = net.options(),
+                          .memory = std::move(memory),
+                          .training = {.rows = data.rows(), .held_out_rows = data.held_out_rows(), .options = options},
+                          .data_fingerprint = data.fingerprint()}));
+}
+
+Bnn resume_from(const std::filesystem::path& path, const TrainingData& data, const BnnOptions& network,
+                const LearnOptions& options) {
+  SavedBnn saved = load_bnn(path);
+  if (!saved.is_checkpoint())
+    fail("'{}' is a finished model, not a checkpoint; --resume takes a file written by --checkpoint", path.string());
+  if (saved.data_fingerprint != data.fingerprint())
+    fail(
+        "'{}' belongs to other data, columns or held-out rows; repeat the command that made it, or start without "
+        "--resume",
+        path.string());
+  check_same(path, to_json(saved.options), options_as_made(network));
+  check_same(path, to_json(saved.training.options), to_json(options));
+  saved.training.options = options;
+  return make_bnn(std::move(saved));
+}
+
+}  // namespace dma

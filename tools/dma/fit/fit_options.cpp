@@ -1,0 +1,103 @@
+// The settings of a fit as options of the command line. Apart from fit_settings.cpp, because other callers have settings too.
+#include "engine/support/parallel.h"
+#include "tools/dma/fit/fit_settings.h"
+#include "tools/dma/help/command_line.h"
+
+namespace dma {
+
+void add_fit_settings(Command command, FitSettings& s) {
+  s.jobs = all_processors();
+  const auto list = [](Option option) { return option.allow_extra_args(false); };
+  const std::string network = "Network", learning = "Learning";
+  command
+      .add_option("--preset", s.preset,
+                  "what is not given below: table (for tables of measurements) or paper (as published)")
+      .value("table|paper")
+      .capture_default_str()
+      .group(network);
+  list(command.add_option("--hidden", s.hidden,
+                          "widths of the hidden layers: 50, or 6,5, or none for a linear model (default: 50; of a classifier: up to 50, "
+                          "as wide as is quick)"))
+      .group(network);
+  list(command.add_option("--slopes", s.slopes,
+                          "slopes of the leaky ReLU for negative inputs, in (0, 1]: one, or one per layer"))
+      .group(network);
+  list(command.add_option("--noise", s.noise,
+                          "standard deviation of the noise, in the units of the target: one, or one per target "
+                          "(default: learned from the data)"))
+      .group(network);
+  command
+      .add_option("--noise-model", s.noise_model,
+                  "what learned noise is taken for: constant, inputs (its logarithm linear in the inputs), or choose (a fit of each, "
+                  "shared row by row; the default)")
+      .value("choose|constant|inputs")
+      .group(network);
+  command.add_flag("--bias,!--no-bias", s.bias, "a bias in every layer (default of table: yes)").group(network);
+  command
+      .add_flag("--standardise,!--no-standardise", s.standardise,
+                "work with columns of mean 0 and deviation 1, undone in predictions (default of table: yes)")
+      .group(network);
+  command
+      .add_option("--features-map", s.feature_map,
+                  "fixed map in front: none; or, of one input column, bumps5 or bumps3")
+      .value("none|bumps5|bumps3")
+      .capture_default_str()
+      .group(network);
+  command
+      .add_flag("--learn-prior,!--no-learn-prior", s.learn_prior,
+                "one factor on the prior variances of every layer is learned from the data (default: no)")
+      .group(network);
+  command.add_option("--prior-scale", s.prior_scale, "factor on the prior variances of all weights")
+      .capture_default_str()
+      .group(network);
+  command.add_option("--members", s.members,
+                     "networks with their own prior draws, predictions mixed (default: 1 to 4, as many as take about two seconds)")
+      .group(network);
+
+  command
+      .add_option("--method", s.method,
+                  "joint: all weights as one Gaussian (default, wherever it fits into memory and time); or how messages are computed: "
+                  "hybrid (default beyond), dma (the paper's), ... (dma factors lists them)")
+      .value("joint|METHOD")
+      .group(learning);
+  command.add_option("--tempering", s.tempering, "times that each row's evidence counts; 1 is the posterior")
+      .group(learning);
+  command
+      .add_flag(
+          "--choose", s.choose,
+          "try several temperings, with and without learned priors, on one held-back row of ten each, and take the "
+          "best; what is given stays (about six times as long)")
+      .group(learning);
+  const Option batches = command.add_option("--batches", s.batches, "number of mini-batches").group(learning);
+  command.add_option("--batch-size", s.batch_size, "rows in a mini-batch, instead of --batches")
+      .excludes(batches)
+      .group(learning);
+  command
+      .add_option("--parts", s.parts,
+                  "mini-batches that share one stored message of 16 bytes a weight: less memory (default: 1, more where messages "
+                  "would take over 0.5 GB)")
+      .group(learning);
+  command.add_option("--epochs", s.epochs, "most passes over the data").group(learning);
+  command
+      .add_option("--tolerance", s.tolerance, "stop when the train log-likelihood changes relatively by less than this")
+      .group(learning);
+  command.add_option("--patience", s.patience, "stop after this many epochs without a better log-likelihood; 0: never")
+      .group(learning);
+  command
+      .add_option("--least-gain", s.least_gain,
+                  "stop when the train log-likelihood rises by less than this an epoch, over ten epochs; 0: never")
+      .group(learning);
+  command.add_option("--seed", s.seed, "decides prior draws, batches and held-out rows")
+      .capture_default_str()
+      .group(learning);
+  command
+      .add_option("--workers", s.workers,
+                  "workers that learn at the same time, each its own rows; the model depends on how many (default: 1)")
+      .between(1, 100'000)
+      .group(learning);
+  command.add_option("--jobs", s.jobs, "threads (default: all processors); the model does not depend on them")
+      .between(1, 1024)
+      .group(learning);
+}
+
+}  // namespace dma

@@ -1,0 +1,35 @@
+// A fit that several processes share: what each of them reads, keeps, says and writes.
+#pragma once
+
+#include <optional>
+#include <thread>
+
+#include "tools/dma/fit/fit_request.h"
+#include "tools/dma/fit/training_data.h"
+#include "tools/dma/io/interrupt.h"
+#include "tools/dma/io/processes.h"
+
+namespace dma {
+
+class FitTeam {
+ public:
+  // Meets the other processes, if mpirun started any. All but the first are then quiet and write nothing, and there is a worker
+  // in each unless the request has more. An Error for a request that only one process can fulfil.
+  explicit FitTeam(FitRequest& request);
+
+  bool is_shared() const { return group_.size() > 1; }
+  void refuse(const char* what) const;  // an Error where the fit is shared
+  // The options get their team. Sweeps need no rows but those of the workers of this process, so the others, if they are there
+  // (see read_shared_table), are dropped; joint learning keeps all.
+  void share(const FitRequest& request, const BnnOptions& network, LearnOptions& options, TrainingData& data) const;
+  // While it lives, the first process says how to go on should it be stopped: mpirun stops all when one of them died.
+  std::optional<std::jthread> warn_when_stopped(const InterruptWatch& interrupt, const std::string& resume_line) const;
+  int largest(int value) const { return group_.largest(value); }
+  const ProcessGroup& group() const { return group_; }
+  void leave() { group_.leave(); }
+
+ private:
+  ProcessGroup group_;
+};
+
+}  // namespace dma

@@ -1,0 +1,240 @@
+#include "tools/dma/fit/model_summary.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace dma {
+
+namespace {
+
+std::size_t weight_count(const SavedBnn& saved) {
+  std::size_t count = 0;
+  for (const LayerPrior& prior : saved.memory.members.at(0).priors) count += prior.mean.size();
+  return count;
+}
+
+std::uint64_t count(const SavedBnn& saved, std::uint64_t EpochRecord::* what) {
+  std::uint64_t sum = 0;
+  for (const auto& member : saved.memory.members)
+    for (const EpochRecord& epoch : member.learner.epochs) sum += epoch.*what;
+  return sum;
+}
+
+// Mean over members, in the units of the data.
+double train_log_likelihood(const SavedBnn& saved) {
+  double sum = 0;
+  for (const auto& member : saved.memory.members)
+    sum += member.learner.epochs.empty() ? 0 : member.learner.epochs.back().log_likelihood;
+  return sum / static_cast<double>(saved.memory.members.size()) - mean_log_scale(saved.memory.targets);
+}
+
+double noise_sd(const SavedBnn& saved, std::size_t target) {
+  return std::sqrt(saved.memory.noise_variance[target]) * saved.memory.targets.scale(static_cast<Eigen::Index>(target));
+}
+
+std::vector<std::size_t> epochs_of_members(const SavedBnn& saved) {
+  std::vector<std::size_t> epochs;
+  for (const auto& member : saved.memory.members) epochs.push_back(member.learner.epochs.size());
+  return epochs;
+}
+
+std::string_view how_stopped(LearnReport::Stop stop) {
+  using enum LearnReport::Stop;
+  switch (stop) {
+    case tolerance:
+      return "stopped by the tolerance";
+    case patience:
+      return "stopped by the patience";
+    case limit:
+      return "stopped by the limit of epochs";
+    case interrupted:
+      return "interrupted";
+    case least_gain:
+      return "stopped when little more was gained";
+    case diverged:
+      return "stopped because the log-likelihood was not a number";
+  }
+  return "";
+}
+
+std::vector<std::string> stops_of_members(const SavedBnn& saved) {
+  std::vector<std::string> stops;
+  for (const auto stop : saved.training.stops)
+    if (stops.empty() || stops.back() != how_stopped(stop)) stops.emplace_back(how_stopped(stop));
+  return stops;
+}
+
+struct WeightStatistics {
+  double mean_size = 0, sd = 0, prior_sd = 0;  // root mean squares
+  double clear = 0;                            // share of weights more than two of their standard deviations from 0
+};
+
+WeightStatistics statistics(const Bnn& net, std::size_t layer, std::size_t member) {
+  const auto weights = net.weights(layer, member);
+  const LayerPrior& prior = net.prior(layer, member);
+  const auto count = static_cast<double>(weights.size());
+  WeightStatistics s;
+  for (std::size_t i = 0; i < weights.size(); ++i) {
+    s.mean_size += weights[i].mean() * weights[i].mean() / count;
+    s.sd += weights[i].variance() / count;
+    s.prior_sd += prior.variance[i] / count;
+    s.clear += (std::abs(weights[i].mean()) > 2 * weights[i].sd()) / count;
+  }
+  return {std::sqrt(s.mean_size), std::sqrt(s.sd), std::sqrt(s.prior_sd), s.clear};
+}
+
+template <class Visit>
+void for_each_layer(const Bnn& net, const Visit& visit) {
+  for (std::size_t member = 0; member < net.options().members; ++member)
+    for (std::size_t layer = 0; layer + 1 < net.options().layers.size(); ++layer)
+      visit(member, layer, statistics(net, layer, member));
+}
+
+}  // namespace
+
+double mean_log_scale(const Standardiser& targets) { return targets.scale.array().log().mean(); }
+
+std::string summary_text(const SavedBnn& saved) {
+  const BnnOptions& o = saved.options;
+  const TrainingRecord& t = saved.training;
+  std::string text = fmt::format(
+      "network   {}{}, {} weights{}; method {}{}{}, seed {}\n", fmt::join(o.layers, "-"), o.bias ? " with biases" : "",
+      weight_count(saved), o.members > 1 ? fmt::format(" in each of {} members", o.members) : "", o.method,
+      t.options.evidence_weight == 1 ? "" : fmt::format(", tempered {:g} times", t.options.evidence_weight),
+      o.learn_prior ? ", learned priors" : "", o.seed);
+  text += fmt::format("inputs    {}{}{}\n", fmt::join(saved.features, ", "), o.standardise ? " (standardised)" : "",
+                      o.features == "none" ? "" : fmt::format(" (feature map {})", o.features));
+  for (std::size_t j = 0; j < saved.targets.size(); ++j)
+    text += fmt::format("target    {}, noise sd {:.4g} ({})\n", saved.targets[j], noise_sd(saved, j),
+                        !o.learn_noise ? "given" : o.noise_model == NoiseModel::choose ? "learned" : fmt::format("learned, {}", name_of(o.noise_model)));
+  const std::string stops = t.stops.empty() ? "" : fmt::format(", {}", fmt::join(stops_of_members(saved), "/"));
+  if (o.is_joint())
+    text += fmt::format("training  {} rows, {} epochs{}: log evidence {:.4f} a row\n", t.rows, fmt::join(epochs_of_members(saved), "/"),
+                        stops, train_log_likelihood(saved));
+  else
+    text += fmt::format("training  {} rows, {} epochs{}: train log-likelihood {:.4f}, {} messages refused, {} replaced\n", t.rows,
+                        fmt::join(epochs_of_members(saved), "/"), stops, train_log_likelihood(saved),
+                        count(saved, &EpochRecord::faults), count(saved, &EpochRecord::replaced));
+  if (saved.memory.joint) {
+    const double share = saved.memory.joint->network_share;
+    if (share < 1)
+      text += fmt::format("linear    the linear model predicts left-out rows {}: it has {:.3g} % of the mixture\n",
+                          share < 0.5 ? "better" : "nearly as well", 100 * (1 - share));
+  }
+  for (std::size_t j = 0; j < t.left_out.size(); ++j) {
+    const Scores& s = t.left_out[j].scores;
+    text += fmt::format("left out  {}, each row predicted by the others: RMSE {:.4g}, log-likelihood {:.4f}, inside 50/90/95 % intervals: "
+                        "{:.1f}/{:.1f}/{:.1f} %\n",
+                        saved.targets[j], s.rmse, s.log_likelihood, 100 * s.coverage_50, 100 * s.coverage_90, 100 * s.coverage_95);
+  }
+  for (std::size_t j = 0; j < t.held_out.size(); ++j) {
+    const Scores& s = t.held_out[j];
+    text += fmt::format(
+        "held out  {} rows, {}: RMSE {:.4g}, log-likelihood {:.4f}, inside 50/90/95 % intervals: {:.1f}/{:.1f}/{:.1f} "
+        "%\n",
+        t.held_out_rows, saved.targets[j], s.rmse, s.log_likelihood, 100 * s.coverage_50, 100 * s.coverage_90,
+        100 * s.coverage_95);
+  }
+  return text;
+}
+
+std::vector<std::string> honest_sentences(const SavedBnn& saved) {
+  std::vector<std::string> sentences;
+  for (std::size_t j = 0; j < saved.training.left_out.size(); ++j) {
+    const LeftOut& one = saved.training.left_out[j];
+    // Rows kept aside have the last word: they were not learned by anything, not even by the noise.
+    const bool kept_aside = j < saved.training.held_out.size();
+    const Scores& judge = kept_aside ? saved.training.held_out[j] : one.scores;
+    if (!std::isfinite(one.explained) || !std::isfinite(one.scores.rmse) || !std::isfinite(judge.rmse)) {
+      sentences.push_back(fmt::format("{}: its errors are too large for a number: use other units to have it scored", saved.targets[j]));
+      continue;
+    }
+    // So much of the variance a useless feature or two explain by chance.
+    const double chance = std::min(0.5, 0.01 + 4 / static_cast<double>(std::max<std::size_t>(1, saved.training.rows)));
+    const std::string coverage = fmt::format("95 % intervals cover {:.0f} %", 100 * judge.coverage_95);
+    const std::string rows = kept_aside ? fmt::format("rows left out in turn; of the {} rows kept aside the RMSE is {:.4g} (left out: {:.4g}) and",
+                                                      saved.training.held_out_rows, judge.rmse, one.scores.rmse)
+                                        : "unseen rows;";
+    if (one.explained < -chance) {  // what it follows among the learned rows leads astray, as lines through far outliers do
+      sentences.push_back(fmt::format("{}: no structure found that holds for unseen rows: their RMSE is {:.3g} times that of the mean; {}",
+                                      saved.targets[j], std::sqrt(1 - one.explained), coverage));
+      continue;
+    }
+    sentences.push_back(one.explained < chance
+                            ? fmt::format("{}: no structure found: predicts the mean; {}", saved.targets[j], coverage)
+                            : fmt::format("{}: explains {:.{}f} % of the variance of {} {}", saved.targets[j], 100 * one.explained,
+                                          one.explained > 0.99 ? 2 : 0, rows, coverage));
+  }
+  return sentences;
+}
+
+Json summary_json(const SavedBnn& saved) {
+  Json json = {{"features", saved.features}, {"targets", saved.targets}, {"options", to_json(saved.options)}};
+  json["weights"] = weight_count(saved);
+  for (std::size_t j = 0; j < saved.targets.size(); ++j)
+    json["noise"][saved.targets[j]] = json_number(noise_sd(saved, j));
+  json["training"] = {{"rows", saved.training.rows},
+                      {"options", to_json(saved.training.options)},
+                      {"epochs", epochs_of_members(saved)},
+                      {"stopped_by", Json::array()},
+                      {"log_likelihood", json_number(train_log_likelihood(saved))},
+                      {"refused_messages", count(saved, &EpochRecord::faults)},
+                      {"replaced_messages", count(saved, &EpochRecord::replaced)}};
+  for (const auto stop : saved.training.stops) json["training"]["stopped_by"].push_back(name_of(stop));
+  if (!saved.training.regime.empty()) json["training"]["regime"] = saved.training.regime;
+  if (saved.memory.joint) {
+    json["network_share"] = json_number(saved.memory.joint->network_share);
+    for (const auto& posterior : {saved.memory.joint->members.at(0).weighted_posterior, saved.memory.joint->members.at(0).plain_posterior}) {
+      if (!posterior || json.contains("noise_function") || !saved.options.is_joint()) continue;
+      for (std::size_t j = 0; j < saved.targets.size(); ++j) {
+        const LogLinearNoise& noise = posterior->state.noise[j];
+        Json slopes = Json::array();
+        for (Eigen::Index i = 1; i < noise.beta.size(); ++i) slopes.push_back(json_number(noise.beta(i)));
+        json["noise_function"][saved.targets[j]] = {{"log_variance", json_number(noise.beta(0))}, {"slopes", slopes},
+                                                    {"degrees_of_freedom", json_number(posterior->tails[j].degrees)},
+                                                    {"tail_scale", json_number(posterior->tails[j].scale)}};
+      }
+    }
+  }
+  for (std::size_t j = 0; j < saved.training.left_out.size(); ++j) {
+    json["left_out"][saved.targets[j]] = to_json(saved.training.left_out[j].scores);
+    json["left_out"][saved.targets[j]]["explained"] = json_number(saved.training.left_out[j].explained);
+  }
+  for (const std::string& sentence : honest_sentences(saved)) json["summary"].push_back(sentence);
+  if (!saved.training.held_out.empty()) json["held_out"]["rows"] = saved.training.held_out_rows;
+  for (std::size_t j = 0; j < saved.training.held_out.size(); ++j)
+    json["held_out"][saved.targets[j]] = to_json(saved.training.held_out[j]);
+  return json;
+}
+
+std::string weights_text(const Bnn& net) {
+  const auto& o = net.options();
+  std::string text = fmt::format("{:<24}{:>8}{:>12}{:>12}{:>12}{:>12}\n", "layer", "weights", "rms mean", "rms sd",
+                                 "prior sd", "clear sign");
+  for_each_layer(net, [&](std::size_t member, std::size_t layer, const WeightStatistics& s) {
+    const std::string name = fmt::format("{}{}: {} -> {}", o.members > 1 ? fmt::format("network {}, ", member + 1) : "",
+                                         layer + 1, o.layers[layer], o.layers[layer + 1]);
+    text += fmt::format("{:<24}{:>8}{:>12.4g}{:>12.4g}{:>12.4g}{:>10.1f} %\n", name,
+                        net.prior(layer, member).mean.size(), s.mean_size, s.sd, s.prior_sd, 100 * s.clear);
+  });
+  return text;
+}
+
+Json weights_json(const Bnn& net) {
+  Json all = Json::array();
+  for_each_layer(net, [&](std::size_t member, std::size_t layer, const WeightStatistics& s) {
+    all.push_back({{"member", member + 1},
+                   {"layer", layer + 1},
+                   {"weights", net.prior(layer, member).mean.size()},
+                   {"rms_mean", s.mean_size},
+                   {"rms_sd", s.sd},
+                   {"prior_sd", s.prior_sd},
+                   {"share_with_clear_sign", s.clear}});
+  });
+  return all;
+}
+
+}  // namespace dma

@@ -1,0 +1,79 @@
+#include "tools/dma/fit/prediction_table.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <iterator>
+
+#include "engine/support/error.h"
+#include "tools/dma/io/csv_text.h"
+
+namespace dma {
+
+namespace {
+
+// The numbers given for every target of every row.
+struct Column {
+  const char* name;
+  Eigen::MatrixXd values;  // rows x targets
+};
+
+std::vector<Column> columns_of(const Prediction& p) {
+  return {{"mean", p.mean},
+          {"sd", p.sd},
+          {"epistemic_sd", p.epistemic_sd},
+          {"q2.5", p.quantile(0.025)},
+          {"q97.5", p.quantile(0.975)}};
+}
+
+}  // namespace
+
+void check_prediction(const Prediction& p, const std::vector<std::string>& targets, Eigen::Index before) {
+  // Quantiles are looked for within 40 standard deviations of every component.
+  Eigen::ArrayXXd reach = p.mean.array().abs() + p.sd.array() + p.epistemic_sd.array();
+  for (const PredictionComponent& c : p.components)
+    reach += c.mean.array().abs() + 100 * (c.epistemic_sd.array() + c.noise_sd.array());
+  for (Eigen::Index j = 0; j < reach.cols(); ++j)
+    for (Eigen::Index i = 0; i < reach.rows(); ++i)
+      if (!std::isfinite(reach(i, j)) || !(p.sd(i, j) > 0))
+        fail("the prediction of '{}' in row {} is {} with standard deviation {}: numbers of this size leave the range of double "
+             "precision; use other units, or leave the row out",
+             targets[static_cast<std::size_t>(j)], before + i + 1, p.mean(i, j), p.sd(i, j));
+}
+
+std::string prediction_csv(const Prediction& prediction, const std::vector<std::string>& targets) {
+  const std::vector<Column> columns = columns_of(prediction);
+  fmt::memory_buffer out;
+  const auto append = std::back_inserter(out);
+  const char* separator = "";
+  for (const std::string& target : targets)
+    for (const Column& column : columns) {
+      fmt::format_to(append, "{}{}", separator, csv_cell(fmt::format("{}_{}", target, column.name)));
+      separator = ",";
+    }
+  for (Eigen::Index i = 0; i < columns[0].values.rows(); ++i) {
+    separator = "\n";
+    for (Eigen::Index j = 0; j < columns[0].values.cols(); ++j)
+      for (const Column& column : columns) {
+        fmt::format_to(append, "{}{}", separator, column.values(i, j));
+        separator = ",";
+      }
+  }
+  out.push_back('\n');
+  return fmt::to_string(out);
+}
+
+Json prediction_json(const Prediction& prediction, const std::vector<std::string>& targets) {
+  const std::vector<Column> columns = columns_of(prediction);
+  Json json;
+  json["rows"] = columns[0].values.rows();
+  for (std::size_t j = 0; j < targets.size(); ++j)
+    for (const Column& column : columns) {
+      Json values = Json::array();
+      for (const double value : column.values.col(static_cast<Eigen::Index>(j))) values.push_back(json_number(value));
+      json["predictions"][targets[j]][column.name] = std::move(values);
+    }
+  return json;
+}
+
+}  // namespace dma

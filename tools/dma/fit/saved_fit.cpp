@@ -1,0 +1,38 @@
+#include "tools/dma/fit/saved_fit.h"
+
+#include "engine/support/error.h"
+#include "models/network/bnn_check.h"
+#include "tools/dma/fit/prediction_table.h"
+
+namespace dma {
+
+SavedBnn saved_fit(const Bnn& net, const TrainingData& data, const LearnOptions& options, const FitReport& report) {
+  SavedBnn saved{.features = data.features,
+                 .targets = data.targets,
+                 .options = net.options(),
+                 .memory = net.memory(true),
+                 .training = {.rows = data.rows(), .held_out_rows = data.held_out_rows(), .options = options}};
+  saved.options.members = report.members.size();
+  saved.memory.members.resize(report.members.size());
+  if (saved.options.is_joint() && saved.memory.joint) saved.memory.joint->members.resize(report.members.size());
+  saved.training.regime = report.regime;
+  saved.training.left_out = report.left_out;
+  for (const LearnReport& member : report.members) saved.training.stops.push_back(member.stop);
+  try {
+    check_saved(saved);  // as whoever reads the file will
+  } catch (const Error& e) {
+    fail("the fit failed: {}; {}, or another --method or --noise", e.what(), repair_of_numbers(saved.options.standardise));
+  }
+  return saved;
+}
+
+bool learn_more(Bnn& net, SavedBnn& saved, const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& outputs) {
+  const bool settled = net.update(inputs, outputs, saved.training.rows);
+  check_prediction(net.predict(inputs), saved.targets);
+  saved.memory = net.memory(true);
+  saved.training.rows += static_cast<std::size_t>(inputs.rows());
+  saved.training.left_out.clear();  // of the old rows alone
+  return settled;
+}
+
+}  // namespace dma

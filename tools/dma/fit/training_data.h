@@ -1,0 +1,58 @@
+// The columns that `dma fit` learns from, checked, and the rows it keeps aside.
+#pragma once
+
+#include <Eigen/Dense>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "models/table/class_labels.h"
+#include "tools/dma/io/csv.h"
+
+namespace dma {
+
+struct TrainingData {
+  std::vector<std::string> features, targets;
+  Eigen::MatrixXd inputs, outputs;                    // rows to learn from
+  Eigen::MatrixXd held_out_inputs, held_out_outputs;  // rows kept aside, perhaps none
+  std::vector<std::string> classes = {};              // of a target with names: the output is a place among them
+
+  std::string ignored = {};  // one line about columns that say nothing, or nothing new; empty if there are none
+
+  std::size_t rows_elsewhere = 0;  // rows to learn from that other processes have
+
+  std::size_t rows() const { return static_cast<std::size_t>(inputs.rows()) + rows_elsewhere; }
+  std::size_t held_out_rows() const { return static_cast<std::size_t>(held_out_inputs.rows()); }
+  bool has_classes() const { return !classes.empty(); }
+  ClassLabels labels() const;
+  ClassLabels held_out_labels() const;
+  // Of names and numbers, to recognise the same data again.
+  std::string fingerprint() const { return known_fingerprint.empty() ? compute_fingerprint() : known_fingerprint; }
+  std::string compute_fingerprint() const;
+  std::string known_fingerprint = {};  // of all rows, where some are elsewhere
+  // The same from a sum over all rows, in any order, of what each of them is by itself.
+  std::string fingerprint_of(std::size_t all_rows, std::uint64_t sum) const;
+  static std::uint64_t fingerprint_of_row(std::uint64_t place, bool is_held_out, std::span<const double> values);  // inputs, then outputs
+};
+
+// Where the rows of a table lie in `dma fit`: columns of the targets, then of the features.
+struct TableColumns {
+  std::vector<std::size_t> places;
+  std::size_t targets = 0;
+};
+TableColumns table_columns(const CsvReader& reader, const std::vector<std::string>& targets, const std::vector<std::string>& features);
+// The rows to learn from in their order, then the held-out ones in theirs; how many are held out.
+std::vector<Eigen::Index> split_rows(Eigen::Index rows, Eigen::Index held_out, std::uint64_t seed);
+Eigen::Index count_held_out(double holdout, Eigen::Index rows);
+
+// Names are given one by one or as a list with commas. No features: all columns but the targets. The share `holdout` of
+// the rows, chosen by the seed, is kept aside. A single target whose first cell is text holds classes; with `numbers_are_names` it does
+// in any case. `share_read` is told how much of the file was read.
+TrainingData read_training_data(const std::filesystem::path& path, const std::vector<std::string>& targets,
+                                const std::vector<std::string>& features, double holdout, std::uint64_t seed,
+                                bool numbers_are_names = false, const std::function<void(double)>& share_read = {});
+
+}  // namespace dma

@@ -1,0 +1,170 @@
+#include "tools/dma/help/command_line.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <charconv>
+#include <cstdint>
+#include <filesystem>
+#include <limits>
+#include <type_traits>
+
+#include "engine/support/error.h"
+
+namespace dma {
+
+namespace {
+
+// The parser would only say that a subcommand is required.
+void check_command(const CLI::App& app, int count, char** arguments) {
+  std::vector<std::string> known;
+  for (const CLI::App* command : app.get_subcommands(nullptr)) known.push_back(command->get_name());
+  const std::string first = count > 0 ? arguments[0] : "";
+  if (known.empty() || first.empty() || first.starts_with('-')) return;
+  if (std::ranges::find(known, first) == known.end())
+    fail("there is no command '{}'{}", first, suggestion(first, known));
+  check_command(*app.get_subcommand(first), count - 1, arguments + 1);
+}
+
+// The parser reads "-1" as 2^64 - 1, and an empty name as one that was not given.
+std::string complaint_about_whole(const std::string& text) {
+  std::uint64_t value = 0;
+  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (code == std::errc{} && end == text.data() + text.size()) return {};
+  return fmt::format("'{}' is given; a whole number from 0 to {} is expected", text, std::numeric_limits<std::uint64_t>::max());
+}
+// The parser's "UINT:INT in [2 - 10000]" is the name UINT and bounds.
+void split_type(std::string type, OptionHelp& help) {
+  const auto colon = type.find('|') == type.npos ? type.find(':') : type.npos;
+  help.value = type.substr(0, colon);
+  if (const auto bounds = type.find('['); colon != type.npos && bounds != type.npos) help.help += " " + type.substr(bounds);
+}
+
+OptionHelp help_of(const CLI::Option& option) {
+  OptionHelp help;
+  help.by_place = !option.nonpositional();
+  help.required = option.get_required();
+  help.help = option.get_description();
+  help.repeated = option.get_items_expected_max() > 1;
+  help.group = option.get_group();
+  help.initial = option.get_default_str();
+  if (help.by_place) help.names.push_back(option.get_name(true));
+  for (const std::string& name : option.get_snames()) help.names.push_back("-" + name);
+  for (const std::string& name : option.get_lnames()) help.names.push_back("--" + name);
+  if (option.get_items_expected_max() > 0) split_type(option.get_type_name(), help);
+  return help;
+}
+
+CommandHelp help_of(const CLI::App& app, const std::string& above) {
+  CommandHelp help;
+  help.name = above + app.get_name();
+  help.help = app.get_description();
+  help.footer = app.get_footer();
+  for (const CLI::Option* option : app.get_options()) help.options.push_back(help_of(*option));
+  for (const CLI::App* command : app.get_subcommands(nullptr)) help.commands.push_back(help_of(*command, help.name + " "));
+  return help;
+}
+
+std::string complaint_about_number(const std::string& text) {
+  double value = 0;
+  const char* const begin = text.data() + (text.starts_with('+') ? 1 : 0);
+  const auto [end, code] = std::from_chars(begin, text.data() + text.size(), value);
+  return code == std::errc{} && end == text.data() + text.size() ? "" : fmt::format("'{}' is given; a number is expected", text);
+}
+std::string complaint_about_file(const std::string& text) { return text.empty() ? "an empty name is given; a file is expected" : ""; }
+
+// "--season: 1 required UINT:INT in [2 - 10000] missing", in words.
+std::string complaint_about_missing(const std::string& text) {
+  const auto count = text.find(": 1 required ");
+  if (count == text.npos || !text.ends_with(" missing")) return text;
+  const auto bounds = text.find('[', count), to = text.find(" - ", bounds), end = text.find(']', to);
+  const std::string option = text.substr(0, count);
+  if (end == text.npos) return fmt::format("{}: nothing is given; a value is expected after it", option);
+  return fmt::format("{}: nothing is given; a whole number from {} to {} is expected after it", option,
+                     text.substr(bounds + 1, to - bounds - 1), text.substr(to + 3, end - to - 3));
+}
+
+}  // namespace
+
+Option Option::required() const { return Option(option_->required()); }
+Option Option::group(const std::string& heading) const { return Option(option_->group(heading)); }
+Option Option::capture_default_str() const { return Option(option_->capture_default_str()); }
+Option Option::allow_extra_args(bool allow) const { return Option(option_->allow_extra_args(allow)); }
+Option Option::value(const std::string& name) const { return Option(option_->type_name(name)); }
+// In front of the other checks, which know of wider ranges only.
+Option Option::between(int low, int high) const {
+  const auto check = [low, high](std::string& text) {
+    int value = 0;
+    const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
+    const bool is_inside = code == std::errc{} && end == text.data() + text.size() && value >= low && value <= high;
+    return is_inside ? std::string() : fmt::format("'{}' is given; a whole number from {} to {} is expected", text, low, high);
+  };
+  return Option(option_->transform(CLI::Validator(check, fmt::format("INT in [{} - {}]", low, high))));
+}
+Option Option::above_zero() const { return Option(option_->check(CLI::PositiveNumber)); }
+Option Option::pairs() const { return Option(option_->type_size(2)->allow_extra_args(false)); }
+Option Option::excludes(Option other) const { return Option(option_->excludes(other.option_)); }
+
+Command Command::add_subcommand(const std::string& name, const std::string& help) const {
+  return Command(app_->add_subcommand(name, help));
+}
+void Command::require_subcommand() const { app_->require_subcommand(1); }
+void Command::footer(const std::string& text) const { app_->footer(text); }
+CommandHelp Command::help() const { return help_of(*app_, ""); }
+void Command::callback(std::function<void()> work) const { app_->callback(std::move(work)); }
+
+template <typename Value>
+Option Command::add_option(const std::string& name, Value& value, const std::string& help) const {
+  CLI::Option* const option = app_->add_option(name, value, help);
+  if constexpr (std::is_same_v<Value, std::size_t> || std::is_same_v<Value, std::optional<std::size_t>>)
+    option->check(&complaint_about_whole);
+  if constexpr (std::is_same_v<Value, std::filesystem::path>) option->check(&complaint_about_file)->type_name("FILE");
+  if constexpr (std::is_same_v<Value, double> || std::is_same_v<Value, std::optional<double>>) option->check(&complaint_about_number);
+  if constexpr (std::is_same_v<Value, std::filesystem::path>) option->check(&complaint_about_file);
+  return Option(option);
+}
+Option Command::add_flag(const std::string& names, bool& value, const std::string& help) const {
+  return Option(app_->add_flag(names, value, help));
+}
+Option Command::add_flag(const std::string& names, std::optional<bool>& value, const std::string& help) const {
+  return Option(app_->add_flag_function(
+      names, [&value](std::int64_t count) { value = count > 0; }, help));
+}
+
+CommandLine::CommandLine(const std::string& program, const std::string& help, const std::string& version)
+    : app_(new CLI::App(help)) {
+  app_->name(program);
+  app_->set_version_flag("--version", version);
+  app_->require_subcommand(1);
+}
+
+CommandLine::~CommandLine() { delete app_; }
+
+int CommandLine::run(int count, char** arguments) const {
+  check_command(*app_, count - 1, arguments + 1);
+  try {
+    app_->parse(count, arguments);
+  } catch (const CLI::ParseError& e) {
+    if (e.get_exit_code() == 0) return app_->exit(e);  // --help, --version
+    const std::string name = app_->get_name();
+    fail("{} ({} --help, or {} <command> --help, shows what is expected)", complaint_about_missing(e.what()), name, name);
+  } catch (const Exit& e) {
+    return e.code;
+  }
+  return 0;
+}
+
+template Option Command::add_option(const std::string&, int&, const std::string&) const;
+template Option Command::add_option(const std::string&, double&, const std::string&) const;
+template Option Command::add_option(const std::string&, std::size_t&, const std::string&) const;  // and std::uint64_t
+template Option Command::add_option(const std::string&, std::string&, const std::string&) const;
+template Option Command::add_option(const std::string&, std::filesystem::path&, const std::string&) const;
+template Option Command::add_option(const std::string&, std::optional<int>&, const std::string&) const;
+template Option Command::add_option(const std::string&, std::optional<double>&, const std::string&) const;
+template Option Command::add_option(const std::string&, std::optional<std::size_t>&, const std::string&) const;
+template Option Command::add_option(const std::string&, std::optional<std::string>&, const std::string&) const;
+template Option Command::add_option(const std::string&, std::vector<double>&, const std::string&) const;
+template Option Command::add_option(const std::string&, std::vector<std::string>&, const std::string&) const;
+
+}  // namespace dma

@@ -1,0 +1,80 @@
+// Commands and their options. Only command_line.cpp knows the parser behind them (CLI11), whose templates would
+// otherwise be compiled again in the file of every command.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "tools/dma/help/command_help.h"
+
+namespace CLI {
+class App;
+class Option;
+}  // namespace CLI
+
+namespace dma {
+
+// Handles: cheap to copy, valid as long as their CommandLine.
+class Option {
+ public:
+  explicit Option(CLI::Option* option) : option_(option) {}
+
+  Option required() const;
+  Option group(const std::string& heading) const;
+  Option capture_default_str() const;         // --help shows the value that the variable has now
+  Option allow_extra_args(bool allow) const;  // false: one argument each time the option is given
+  // What --help calls the argument: FOLDER, METHOD, or all it may be, a|b|c. Shells complete by it. A path is a FILE by itself.
+  Option value(const std::string& name) const;
+  Option between(int low, int high) const;
+  Option above_zero() const;
+  Option excludes(Option other) const;
+  Option pairs() const;  // two arguments each time the option is given
+
+ private:
+  CLI::Option* option_;
+};
+
+class Command {
+ public:
+  explicit Command(CLI::App* app) : app_(app) {}
+
+  Command add_subcommand(const std::string& name, const std::string& help) const;
+  void require_subcommand() const;
+  void footer(const std::string& text) const;
+  CommandHelp help() const;  // with all commands below it
+  void callback(std::function<void()> work) const;
+
+  // "--name", or "name" for an argument that is known by its place. Value is one of those listed at the end of
+  // command_line.cpp.
+  template <typename Value>
+  Option add_option(const std::string& name, Value& value, const std::string& help) const;
+  // "--name", or "--name,!--no-name".
+  Option add_flag(const std::string& names, bool& value, const std::string& help) const;
+  Option add_flag(const std::string& names, std::optional<bool>& value, const std::string& help) const;
+
+ private:
+  CLI::App* app_;
+};
+
+// Thrown by a command that has said itself why it ends.
+struct Exit {
+  int code;
+};
+
+class CommandLine {
+ public:
+  CommandLine(const std::string& program, const std::string& help, const std::string& version);
+  ~CommandLine();
+  CommandLine(const CommandLine&) = delete;
+
+  Command root() const { return Command(app_); }
+  // Runs the command that is asked for, or prints the help or version that is; the exit code. An Error when the
+  // arguments make no sense.
+  int run(int count, char** arguments) const;
+
+ private:
+  CLI::App* app_;
+};
+
+}  // namespace dma

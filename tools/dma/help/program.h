@@ -1,0 +1,29 @@
+// A program of commands, from its arguments to its exit code; for main() and for those who attack it in their own process.
+#pragma once
+
+#include <string>
+
+#include "tools/dma/help/command_help.h"
+#include "tools/dma/help/command_line.h"
+
+namespace dma {
+
+inline constexpr int kExitWrongInput = 2;   // one line on standard error says what is wrong
+inline constexpr int kExitUnforeseen = 1;   // so does one here: an error of ours
+
+struct Program {
+  std::string name, purpose;
+  // `line` is what the user typed, to be offered again when a fit was interrupted.
+  void (*add_commands)(Command root, const std::string& line);
+};
+
+// Once, at the start of a process: closed streams, files that may not grow, memory.
+void prepare_process();
+
+// The exit code of the program with these arguments. Throws nothing.
+int run_program(const Program& program, int count, char** arguments);
+
+// All commands and options, as --help has them.
+CommandHelp program_help(const Program& program);
+
+}  // namespace dma

@@ -1,0 +1,290 @@
+#include "tools/dma/io/csv.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <limits>
+
+#include "engine/support/error.h"
+#include "engine/support/text.h"
+#include "tools/dma/io/csv_text.h"
+
+namespace dma {
+
+namespace {
+
+constexpr std::size_t kBufferSize = 1 << 22;
+// Of lines that are tried after one that was not plain: what was read behind such a line by other processors is lost.
+constexpr std::size_t kFirstStretch = 1 << 16;
+constexpr std::size_t kLongestLine = 1 << 30;  // what has no line ends, like /dev/zero, must not fill the memory
+
+}  // namespace
+
+CsvReader::CsvReader(std::filesystem::path path) : path_(std::move(path)), file_(nullptr, &std::fclose) {
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path_, ignored)) fail("'{}' is a folder; a CSV file is expected", path_.string());
+  file_.reset(std::fopen(path_.c_str(), "rb"));
+  if (!file_) fail("cannot read '{}': {}", path_.string(), std::strerror(errno));
+  if (const auto size = std::filesystem::file_size(path_, ignored); !ignored) size_ = size;
+  read_header();
+}
+
+CsvReader::CsvReader(std::filesystem::path name, std::string text)
+    : path_(std::move(name)),
+      file_(nullptr, &std::fclose),
+      buffer_(text.begin(), text.end()),
+      end_(buffer_.size()),
+      at_end_(true) {
+  read_header();
+}
+
+CsvReader::~CsvReader() = default;
+
+// The next line without its end; false after the last. A line longer than the buffer makes the buffer grow.
+bool CsvReader::next_line(std::string_view& line) {
+  std::size_t searched = 0;
+  for (;;) {
+    char* const start = buffer_.data() + begin_;
+    const void* newline =
+        end_ > begin_ + searched ? std::memchr(start + searched, '\n', end_ - begin_ - searched) : nullptr;
+    if (newline || (at_end_ && begin_ < end_)) {
+      const std::size_t length =
+          newline ? static_cast<std::size_t>(static_cast<const char*>(newline) - start) : end_ - begin_;
+      line = {start, length};
+      begin_ = std::min(end_, begin_ + length + 1);
+      if (line.ends_with('\r')) line.remove_suffix(1);
+      ++line_;
+      return true;
+    }
+    if (at_end_) return false;
+    searched = end_ - begin_;
+    if (searched > kLongestLine)
+      fail("'{}', line {}: it goes on for more than {} bytes; a table of text is expected", path_.string(), line_ + 1, kLongestLine);
+    fill();
+  }
+}
+
+// More of the file behind what is in the buffer and not yet read.
+void CsvReader::fill() {
+  const std::size_t kept = end_ - begin_;
+  if (kept > 0 && begin_ > 0) std::memmove(buffer_.data(), buffer_.data() + begin_, kept);
+  passed_ += begin_;
+  begin_ = 0;
+  end_ = kept;
+  if (buffer_.empty() && size_ > 0) buffer_.resize(std::min(kBufferSize, size_ + 1));  // a small file needs no more than its size
+  if (end_ == buffer_.size()) buffer_.resize(std::max(kBufferSize, 2 * buffer_.size()));
+  const std::size_t got = std::fread(buffer_.data() + end_, 1, buffer_.size() - end_, file_.get());
+  if (got == 0 && std::ferror(file_.get())) fail("cannot read '{}': {}", path_.string(), std::strerror(errno));
+  at_end_ = got == 0;
+  end_ += got;
+  if (watch_ && size_ > 0) watch_(std::min(1.0, static_cast<double>(passed_) / static_cast<double>(size_)));
+}
+
+// Of what is in the buffer: lines with their ends, of together no more bytes than these, or the first.
+std::string_view CsvReader::whole_lines(std::size_t most) const {
+  const std::string_view all(buffer_.data() + begin_, end_ - begin_);
+  auto last = all.substr(0, most).rfind('\n');
+  if (last == all.npos) last = all.find('\n');
+  return last == all.npos ? std::string_view() : all.substr(0, last + 1);
+}
+
+// Column names stand on one line, so the first line with anything on it is the header.
+void CsvReader::read_header() {
+  std::string_view header;
+  do {
+    if (!next_line(header))
+      fail("'{}' is empty; a line of column names and rows of numbers are expected", path_.string());
+    if (line_ == 1 && header.starts_with("\xef\xbb\xbf")) header.remove_prefix(3);  // byte order mark
+    if (line_ == 1 && (header.starts_with("\xff\xfe") || header.starts_with("\xfe\xff")))
+      fail("'{}' is UTF-16 text; save it as UTF-8", path_.string());
+    if (header.find('\0') != header.npos)
+      fail("'{}', line {}: a byte of value 0, which no text holds; save the table as UTF-8 text", path_.string(), line_);
+  } while (trimmed(header).empty());
+  choose_separator(header);
+  if (const auto end = cells_.split(header); end != CsvCells::End::whole) refuse_quote(line_, end);
+  read_names();
+}
+
+// What separates most cells; white space only where nothing else does.
+void CsvReader::choose_separator(std::string_view header) {
+  char best = ' ';
+  std::size_t most = 1;
+  for (const char candidate : {',', ';', '\t'}) {
+    cells_ = CsvCells(candidate);
+    const bool whole = cells_.split(header) == CsvCells::End::whole;
+    const std::size_t count = cells_.size() + (whole ? 0 : 1);
+    if (count > most) most = count, best = candidate;
+  }
+  cells_ = CsvCells(best);
+}
+
+// A line, or several where a quoted cell goes on; false after the last. Its cells are then in cells_.
+bool CsvReader::next_record() {
+  std::string_view line;
+  do {
+    if (!next_line(line)) return false;
+  } while (trimmed(line).empty());
+  const std::size_t first = line_;
+  auto end = cells_.split(line);
+  if (end == CsvCells::End::open) joined_ = line;
+  while (end == CsvCells::End::open) {
+    if (!next_line(line)) refuse_quote(first, end);
+    (joined_ += '\n') += line;
+    end = cells_.go_on(joined_);
+  }
+  if (end != CsvCells::End::whole) refuse_quote(first, end);
+  return true;
+}
+
+void CsvReader::refuse_quote(std::size_t line, CsvCells::End end) const {
+  fail("'{}', line {}: the quote that opens cell {} {}; close it, or write \"\" for a quote inside quotes", path_.string(),
+       line, cells_.size() + 1,
+       end == CsvCells::End::open ? "is never closed" : "is closed before the end of the cell");
+}
+
+void CsvReader::read_names() {
+  double number = 0;
+  bool all_numbers = true;
+  for (std::size_t i = 0; i < cells_.size(); ++i)
+    all_numbers = all_numbers && !is_quoted(cells_[i]) && parse_number(cells_[i], number);
+  if (all_numbers)
+    fail("'{}', line {}: numbers ('{}'...) where column names are expected; put a line of names first", path_.string(),
+         line_, shown(cells_[0]));
+  for (std::size_t i = 0; i < cells_.size(); ++i) {
+    names_.push_back(unquoted(cells_[i]));
+    if (!is_plain_text(names_[i]))
+      fail("'{}', line {}: the name of column {}, '{}', holds control characters or is not UTF-8; rename it, or save the "
+           "table as UTF-8",
+           path_.string(), line_, i + 1, shown(cells_[i]));
+    if (names_[i].empty()) continue;
+    if (const auto [other, is_new] = columns_.emplace(names_[i], i); !is_new)
+      fail("'{}', line {}: columns {} and {} are both named '{}'; rename one of them", path_.string(), line_,
+           other->second + 1, i + 1, names_[i]);
+  }
+}
+
+std::size_t CsvReader::column(std::string_view name) const {
+  const auto found = columns_.find(name);
+  if (found == columns_.end()) fail("'{}' has no column '{}'{}", path_.string(), name, suggestion(name, names_));
+  return found->second;
+}
+
+Eigen::MatrixXd CsvReader::read(std::span<const std::size_t> columns, Missing missing, ClassColumn* classes) {
+  NumberRows rows(columns.size());
+  const PlainReader plain(cells_.separator(), names_.size(), columns);
+  stretch_ = kFirstStretch;
+  while (next_record()) {
+    const bool is_first = rows.empty();
+    read_row(columns, missing, classes, is_first, rows.add_row());
+    if (classes == nullptr || classes->cells.empty()) read_plain_rows(plain, rows);
+  }
+  if (rows.empty())
+    fail("'{}' has column names but no rows; at least one row of numbers is expected", path_.string());
+  return rows.take();
+}
+
+// Rows up to the next that is not plain, or to the end of all whole lines. The buffer is cut between lines, so that what is
+// read does not depend on how many processors there are.
+void CsvReader::read_plain_rows(const PlainReader& reader, NumberRows& rows) {
+  for (;;) {
+    if (!at_end_ && end_ - begin_ < stretch_) fill();
+    const std::string_view lines = whole_lines(stretch_);
+    if (lines.empty()) return;
+    const std::size_t whole = begin_ + lines.size();
+    for (PlainRows& piece : reader.read_in_pieces(lines)) {
+      begin_ += piece.bytes;
+      line_ += piece.lines;
+      rows.add_rows(std::move(piece.values));
+    }
+    if (begin_ < whole) {
+      stretch_ = kFirstStretch;
+      return;
+    }
+    stretch_ = std::min(2 * stretch_, kBufferSize);
+  }
+}
+
+std::vector<CsvReader::TextRow> CsvReader::read_text(std::span<const std::size_t> columns) {
+  std::vector<TextRow> rows;
+  while (next_record()) {
+    check_width();
+    TextRow& row = rows.emplace_back(TextRow{line_, {}});
+    for (const std::size_t column : columns) {
+      row.cells.push_back(unquoted(cells_[column]));
+      if (!is_plain_text(row.cells.back()))
+        fail("'{}', line {}, column '{}': '{}' holds control characters or is not UTF-8; rename it, or save the table as "
+             "UTF-8",
+             path_.string(), line_, names_[column], shown(cells_[column]));
+    }
+  }
+  if (rows.empty()) fail("'{}' has column names but no rows; at least one row is expected", path_.string());
+  return rows;
+}
+
+void CsvReader::check_width() const {
+  if (cells_.size() != names_.size())
+    fail("'{}', line {}: {} cells, but the header names {} columns; every row needs one cell per column",
+         path_.string(), line_, cells_.size(), names_.size());
+}
+
+void CsvReader::read_row(std::span<const std::size_t> columns, Missing missing, ClassColumn* classes, bool is_first,
+                         std::vector<double>& values) {
+  check_width();
+  for (const std::size_t column : columns) {
+    double value = 0;
+    const bool is_class =
+        classes != nullptr && column == classes->column && (!classes->cells.empty() || is_first) && read_class(*classes);
+    if (is_class)
+      value = 0;
+    else if (missing == Missing::is_nan && is_missing(cells_[column]))
+      value = std::numeric_limits<double>::quiet_NaN();
+    else if (!parse_number(cells_[column], value))
+      refuse_cell(columns, column, classes);
+    values.push_back(value);
+  }
+}
+
+// Whether the column holds classes.
+bool CsvReader::read_class(ClassColumn& classes) const {
+  const std::string_view cell = cells_[classes.column];
+  double number = 0;
+  const bool is_number = parse_number(cell, number);
+  if (classes.cells.empty() && !classes.numbers_are_names && (is_number || is_missing(cell))) return false;
+  const std::string where = fmt::format("'{}', line {}, column '{}'", path_.string(), line_, names_[classes.column]);
+  if (is_missing(cell))
+    fail("{}: {} where a class is expected; fill in the cell, or delete the row", where,
+         cell.empty() ? "an empty cell" : fmt::format("a missing value ('{}')", shown(cell)));
+  if (is_number && !classes.numbers_are_names)
+    fail("{}: a number ('{}') among classes with names; correct it, or give --classes if it is the name of a class too", where, shown(cell));
+  classes.cells.push_back(unquoted(cell));
+  if (!is_plain_text(classes.cells.back()))
+    fail("{}: the class '{}' holds control characters or is not UTF-8; rename it, or save the table as UTF-8", where, shown(cell));
+  return true;
+}
+
+void CsvReader::refuse_cell(std::span<const std::size_t> columns, std::size_t column, const ClassColumn* classes) const {
+  const std::string_view cell = cells_[column];
+  const std::string where = fmt::format("'{}', line {}, column '{}'", path_.string(), line_, names_[column]);
+  if (is_missing(cell))
+    fail("{}: {} where a number is expected; fill in the cell, or delete the row or the column", where,
+         cell.empty() ? "an empty cell" : fmt::format("a missing value ('{}')", shown(cell)));
+  const std::string text = shown(cell);
+  char* end = nullptr;
+  std::strtod(text.c_str(), &end);
+  if (*end == '\0') fail("{}: '{}' is not a number that a double can hold", where, text);
+  if (*end == ',' && cells_.separator() != ',') fail("{}: '{}' has a decimal comma; write a decimal point", where, text);
+  if (classes != nullptr && column == classes->column)
+    fail("{}: text ('{}') among numbers; correct it, or give --classes if the column holds names of classes", where, text);
+  std::vector<std::string> others;
+  double number = 0;
+  for (const std::size_t other : columns)
+    if (other != column && !is_missing(cells_[other]) && !parse_number(cells_[other], number))
+      others.push_back("'" + names_[other] + "'");
+  fail("{}: text ('{}') where a number is expected{}; leave such columns out, or code them as numbers", where, text,
+       others.empty() ? "" : fmt::format(", and also in {}", fmt::join(others, ", ")));
+}
+
+}  // namespace dma

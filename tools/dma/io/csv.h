@@ -1,0 +1,99 @@
+// Tables of numbers from text: a header with column names, then one row per line. Comma, semicolon, tab or white space
+// between cells is detected from the header. Names are UTF-8 without control characters: they go into files, pictures and
+// terminals. Rows are read through one buffer of fixed size, so memory grows with the numbers kept, not with the text; those in
+// plain form (csv_plain.h) many at a time, on all processors.
+#pragma once
+
+#include <Eigen/Dense>
+#include <cstdio>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tools/dma/io/csv_cells.h"
+#include "tools/dma/io/csv_plain.h"
+#include "tools/dma/io/csv_rows.h"
+
+namespace dma {
+
+class CsvReader {
+ public:
+  // Opens the file and reads its header. Every Error of this class is one line that names the file, the line, the
+  // column, and what to do.
+  explicit CsvReader(std::filesystem::path path);
+  // A table that is in memory already; errors call it by this name.
+  CsvReader(std::filesystem::path name, std::string text);
+  ~CsvReader();
+
+  // Is told, while rows are read, the share of the file's bytes that were; nothing of what is no file with a size.
+  void watch(std::function<void(double)> share_read) { watch_ = std::move(share_read); }
+
+  const std::filesystem::path& path() const { return path_; }
+  const std::vector<std::string>& names() const { return names_; }  // a column may have none
+
+  bool has(std::string_view name) const { return columns_.contains(name); }
+  // The position of a column; an Error that offers the nearest name if there is none.
+  std::size_t column(std::string_view name) const;
+
+  // All rows of these columns, in this order; the other columns may hold anything. Once per reader. An empty cell, or one
+  // that says NA or the like, is an Error, or becomes NaN.
+  enum class Missing { is_error, is_nan };
+  // A column that may hold names of classes. Its first cell decides: where it is text, or numbers are names too, all cells are
+  // kept in `cells` and the numbers of the column are 0; otherwise it is a column of numbers like any other.
+  struct ClassColumn {
+    std::size_t column = 0;
+    bool numbers_are_names = false;
+    std::vector<std::string> cells = {};
+  };
+  Eigen::MatrixXd read(std::span<const std::size_t> columns, Missing missing = Missing::is_error, ClassColumn* classes = nullptr);
+
+  // Of a file whose rows are all plain (csv_plain.h): those of one of so many shards of about as many bytes each, which together
+  // are all rows in their order; the bytes of the others are not read. Nothing where the shard holds a line that is not plain, or
+  // what is no file. Instead of read().
+  std::optional<Eigen::MatrixXd> read_shard(std::span<const std::size_t> columns, std::size_t shard, std::size_t shards);
+
+  // The same as text without quotes, empty where a cell is. Control characters are an Error.
+  struct TextRow {
+    std::size_t line;
+    std::vector<std::string> cells;
+  };
+  std::vector<TextRow> read_text(std::span<const std::size_t> columns);
+
+ private:
+  bool next_line(std::string_view& line);
+  void fill();
+  std::string_view whole_lines(std::size_t most) const;
+  void read_plain_rows(const PlainReader& reader, NumberRows& rows);
+  void read_header();
+  void choose_separator(std::string_view header);
+  void read_names();
+  bool next_record();
+  void check_width() const;
+  void read_row(std::span<const std::size_t> columns, Missing missing, ClassColumn* classes, bool is_first,
+                std::vector<double>& values);
+  bool read_class(ClassColumn& classes) const;
+  [[noreturn]] void refuse_quote(std::size_t line, CsvCells::End end) const;
+  [[noreturn]] void refuse_cell(std::span<const std::size_t> columns, std::size_t column, const ClassColumn* classes) const;
+
+  std::filesystem::path path_;
+  std::unique_ptr<std::FILE, int (*)(std::FILE*)> file_;
+  std::vector<char> buffer_;
+  std::size_t begin_ = 0, end_ = 0;  // of what is in the buffer and not yet read
+  bool at_end_ = false;
+  std::size_t size_ = 0, passed_ = 0;  // of the file, if it has one; of what has left the buffer
+  std::size_t stretch_ = 0;            // bytes of plain rows to be tried at once
+  std::function<void(double)> watch_;
+  std::size_t line_ = 0;  // of the last line read, counting from 1
+  std::string joined_;    // a record whose quoted cell spans lines
+  CsvCells cells_;        // of the last record
+  std::vector<std::string> names_;
+  std::map<std::string, std::size_t, std::less<>> columns_;
+};
+
+}  // namespace dma

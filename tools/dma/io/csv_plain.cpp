@@ -1,0 +1,153 @@
+#include "tools/dma/io/csv_plain.h"
+
+#include <algorithm>
+#include <bit>
+#include <cfloat>
+#include <charconv>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+
+#include "engine/support/parallel.h"
+
+namespace dma {
+
+namespace {
+
+constexpr double kTens[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
+                            1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+
+constexpr bool kRoundsOnce = FLT_EVAL_METHOD == 0;  // not in wider registers first
+
+// Eight digits at once, first digit in the lowest byte; pairs of neighbours are joined, then pairs of those.
+bool read_eight_digits(const char* at, std::uint64_t& number) {
+  std::uint64_t bytes = 0;
+  std::memcpy(&bytes, at, sizeof bytes);
+  const std::uint64_t values = bytes - 0x3030303030303030;
+  if (((values | (bytes + 0x4646464646464646)) & 0x8080808080808080) != 0) return false;
+  const std::uint64_t pairs = values * 10 + (values >> 8);
+  constexpr std::uint64_t kMask = 0x000000ff000000ff;
+  number = ((pairs & kMask) * 0x000f424000000064 + ((pairs >> 16) & kMask) * 0x0000271000000001) >> 32;
+  return true;
+}
+
+const char* read_digits(const char* at, const char* end, std::uint64_t& digits) {
+  if constexpr (std::endian::native == std::endian::little)
+    for (std::uint64_t eight = 0; end - at >= 8 && read_eight_digits(at, eight); at += 8) digits = 100'000'000 * digits + eight;
+  for (; at != end && *at >= '0' && *at <= '9'; ++at) digits = 10 * digits + static_cast<std::uint64_t>(*at - '0');
+  return at;
+}
+
+// What from_chars would give, and where it would stop; nullptr: no finite number. Digits that make a whole number below
+// 2^53, and a power of ten that a double holds exactly, leave one rounding: their quotient is the nearest double.
+const char* read_number(const char* at, const char* end, double& value) {
+  const char* const begin = at;
+  const bool is_negative = at != end && *at == '-';
+  if (is_negative) ++at;
+  std::uint64_t digits = 0;
+  const char* const first = at;
+  at = read_digits(at, end, digits);
+  const std::ptrdiff_t whole = at - first;
+  std::ptrdiff_t behind = 0;
+  if (at != end && *at == '.') {
+    const char* const point = ++at;
+    at = read_digits(at, end, digits);
+    behind = at - point;
+  }
+  constexpr std::ptrdiff_t kDigitsThatFit = 19;  // in 64 bits
+  const bool goes_on = at != end && (*at | 0x20) >= 'a' && (*at | 0x20) <= 'z';  // an exponent, or inf
+  if (kRoundsOnce && whole + behind > 0 && whole + behind <= kDigitsThatFit && digits < (std::uint64_t{1} << 53) && !goes_on) {
+    const double size = static_cast<double>(digits) / kTens[behind];
+    value = is_negative ? -size : size;
+    return at;
+  }
+  const auto [stop, code] = std::from_chars(begin, end, value);
+  return code == std::errc{} && std::isfinite(value) ? stop : nullptr;
+}
+
+}  // namespace
+
+PlainReader::PlainReader(char separator, std::size_t width, std::span<const std::size_t> columns)
+    : separator_(separator), columns_(columns.begin(), columns.end()), is_number_(width) {
+  for (const std::size_t column : columns_) is_number_[column] = true;
+}
+
+bool PlainReader::read_line(const char* at, const char* end, double* row) const {
+  const std::size_t width = is_number_.size();
+  while (at != end && is_blank(*at)) ++at;
+  for (std::size_t cell = 0; cell < width; ++cell) {
+    if (at == end && (separator_ == ' ' || is_number_[cell])) return false;
+    if (is_number_[cell]) {
+      if (*at == '+') ++at;
+      at = read_number(at, end, row[cell]);
+      if (at == nullptr) return false;
+    } else {
+      if (at != end && *at == '"') return false;
+      while (at != end && !is_separator(*at)) ++at;
+    }
+    const char* const cell_end = at;
+    while (at != end && is_blank(*at)) ++at;
+    if (separator_ == ' ') {
+      if (at == cell_end && at != end) return false;
+    } else if (cell + 1 < width) {
+      if (at == end || *at != separator_) return false;
+      ++at;
+      while (at != end && is_blank(*at)) ++at;
+    }
+  }
+  return at == end;
+}
+
+PlainRows PlainReader::room_for(std::string_view lines) const {
+  std::size_t count = 0;
+  for (std::size_t at = 0; (at = lines.find('\n', at)) != lines.npos; ++at) ++count;
+  count = std::min(count, lines.size() / is_number_.size() + 1);  // every cell is followed by something: other lines are blank
+  PlainRows rows;
+  rows.values.reserve(columns_.size() * count);
+  return rows;
+}
+
+PlainRows PlainReader::read(std::string_view lines) const {
+  PlainRows rows = room_for(lines);
+  read_into(lines, rows);
+  return rows;
+}
+
+void PlainReader::read_into(std::string_view lines, PlainRows& rows) const {
+  std::vector<double> row(is_number_.size());
+  const char *at = lines.data(), *const end = at + lines.size();
+  while (at != end) {
+    const char* const newline = static_cast<const char*>(std::memchr(at, '\n', static_cast<std::size_t>(end - at)));
+    if (newline == nullptr) break;
+    const char* const line_end = newline != at && newline[-1] == '\r' ? newline - 1 : newline;
+    const bool has_cells = std::find_if(at, line_end, [](char c) { return c != ' ' && c != '\t'; }) != line_end;
+    if (has_cells) {
+      if (!read_line(at, line_end, row.data())) break;
+      for (const std::size_t column : columns_) rows.values.push_back(row[column]);
+    }
+    at = newline + 1;
+    ++rows.lines;
+  }
+  rows.bytes = static_cast<std::size_t>(at - lines.data());
+}
+
+std::vector<PlainRows> PlainReader::read_in_pieces(std::string_view lines) const {
+  constexpr std::size_t kPiece = 1 << 20;
+  std::vector<std::string_view> pieces;
+  for (std::size_t begin = 0; begin < lines.size(); begin += pieces.back().size()) {
+    const std::size_t target = begin + std::min(kPiece, lines.size() - begin) - 1;
+    pieces.push_back(lines.substr(begin, lines.find('\n', target) + 1 - begin));
+  }
+  // Memory that the threads allocate would be kept for them when all is read.
+  std::vector<PlainRows> found;
+  for (const std::string_view piece : pieces) found.push_back(room_for(piece));
+  parallel_for(pieces.size(), all_processors(), [&](std::size_t i) { read_into(pieces[i], found[i]); });
+  for (std::size_t i = 0; i < pieces.size(); ++i)
+    if (found[i].bytes < pieces[i].size()) {
+      found.resize(i + 1);
+      break;
+    }
+  return found;
+}
+
+}  // namespace dma

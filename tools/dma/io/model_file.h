@@ -1,0 +1,16 @@
+// Model files on the disk.
+#pragma once
+
+#include <filesystem>
+#include <variant>
+
+#include "models/files/bnn_file.h"
+#include "models/files/classifier_file.h"
+
+namespace dma {
+
+SavedBnn load_bnn(const std::filesystem::path& path);
+// Whichever it is.
+std::variant<SavedBnn, SavedClassifier> load_model(const std::filesystem::path& path);
+
+}  // namespace dma

@@ -1,0 +1,88 @@
+#include "tools/dma/page/calibration.h"
+
+#include <algorithm>
+#include <array>
+#include <boost/math/distributions/binomial.hpp>
+
+#include "engine/support/whole_number.h"
+#include "models/table/class_scores.h"
+
+namespace dma::report {
+
+namespace {
+
+StatedShare with_chance(double stated, double found, std::size_t rows) {
+  StatedShare share{stated, found, stated, stated, rows};
+  if (rows == 0 || !(stated > 0 && stated < 1)) return share;
+  // A quantile is the least count that is reached with that probability, below as above.
+  using Least =
+      boost::math::policies::policy<boost::math::policies::discrete_quantile<boost::math::policies::integer_round_up>>;
+  const boost::math::binomial_distribution<double, Least> chance(static_cast<double>(rows), stated);
+  share.low = quantile(chance, 0.025) / static_cast<double>(rows);
+  share.high = quantile(chance, 0.975) / static_cast<double>(rows);
+  return share;
+}
+
+template <class IsTrue>
+StatedShare counted(double stated, const Eigen::VectorXd& below, const IsTrue& is_true) {
+  std::size_t hits = 0;
+  for (const double mass : below) hits += is_true(mass) ? 1 : 0;
+  const auto rows = static_cast<std::size_t>(below.size());
+  return with_chance(stated, static_cast<double>(hits) / static_cast<double>(rows), rows);
+}
+
+std::vector<double> levels() {
+  std::vector<double> all;
+  for (int percent = 5; percent <= 95; percent += 5) all.push_back(percent / 100.0);
+  return all;
+}
+
+}  // namespace
+
+std::vector<StatedShare> coverage_curve(const Eigen::VectorXd& below) {
+  std::vector<StatedShare> curve;
+  std::vector<double> masses = levels();
+  masses.push_back(0.99);
+  for (const double mass : masses)
+    curve.push_back(counted(mass, below, [&](double b) { return std::abs(b - 0.5) <= 0.5 * mass; }));
+  return curve;
+}
+
+std::vector<StatedShare> quantile_curve(const Eigen::VectorXd& below) {
+  std::vector<StatedShare> curve;
+  for (const double p : levels()) curve.push_back(counted(p, below, [&](double b) { return b <= p; }));
+  return curve;
+}
+
+std::vector<StatedShare> reliability_curve(const Eigen::MatrixXd& probabilities,
+                                           std::span<const Eigen::Index> classes) {
+  constexpr std::size_t kBins = 10;
+  struct Bin {
+    double confidence = 0, hits = 0;
+    std::size_t rows = 0;
+  };
+  std::array<Bin, kBins> bins{};
+  const std::vector<Eigen::Index> found = most_probable(probabilities);
+  for (std::size_t n = 0; n < found.size(); ++n) {
+    const double confidence = probabilities(static_cast<Eigen::Index>(n), found[n]);
+    Bin& bin = bins[whole_number<std::size_t>(confidence * kBins, 0, kBins - 1)];
+    bin.confidence += confidence;
+    bin.hits += found[n] == classes[n] ? 1 : 0;
+    ++bin.rows;
+  }
+  std::vector<StatedShare> curve;
+  for (const Bin& bin : bins)
+    if (bin.rows > 0)
+      curve.push_back(with_chance(std::min(1.0, bin.confidence / static_cast<double>(bin.rows)),
+                                  bin.hits / static_cast<double>(bin.rows), bin.rows));
+  return curve;
+}
+
+Eigen::MatrixX<Eigen::Index> confusion(const Eigen::MatrixXd& probabilities, std::span<const Eigen::Index> classes) {
+  Eigen::MatrixX<Eigen::Index> counts = Eigen::MatrixX<Eigen::Index>::Zero(probabilities.cols(), probabilities.cols());
+  const std::vector<Eigen::Index> found = most_probable(probabilities);
+  for (std::size_t n = 0; n < found.size(); ++n) ++counts(classes[n], found[n]);
+  return counts;
+}
+
+}  // namespace dma::report

@@ -1,0 +1,80 @@
+#include "tools/dma/page/html.h"
+
+#include <fmt/format.h>
+
+namespace dma::page {
+
+std::string escaped(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    if (c == '&')
+      out += "&amp;";
+    else if (c == '<')
+      out += "&lt;";
+    else if (c == '>')
+      out += "&gt;";
+    else if (c == '"')
+      out += "&quot;";
+    else if (c == '\'')
+      out += "&#39;";
+    else
+      out += c;
+  }
+  return out;
+}
+
+std::string prose(std::string_view text) {
+  std::string out;
+  bool code = false, emphasis = false;
+  for (const char c : escaped(text)) {
+    if (c == '`')
+      out += code ? "</code>" : "<code>", code = !code;
+    else if (c == '*' && !code)
+      out += emphasis ? "</em>" : "<em>", emphasis = !emphasis;
+    else
+      out += c;
+  }
+  return out;
+}
+
+std::string html(const Table& table) {
+  std::string text = table.css_class.empty() ? "<div class=\"wide\"><table>"
+                                             : fmt::format("<div class=\"wide\"><table class=\"{}\">", table.css_class);
+  if (!table.caption.empty()) text += fmt::format("<caption>{}</caption>", table.caption);
+  if (!table.columns.empty()) {
+    text += "<thead><tr>";
+    for (const std::string& column : table.columns) text += fmt::format("<th>{}</th>", column);
+    text += "</tr></thead>\n";
+  }
+  text += "<tbody>";
+  for (const auto& row : table.rows) {
+    text += "<tr>";
+    for (const std::string& cell : row) text += fmt::format("<td>{}</td>", cell);
+    text += "</tr>\n";
+  }
+  return text + "</tbody></table></div>\n";
+}
+
+// In JSON a < stands inside texts only, where its number means the same.
+std::string json_element(std::string_view id, const Json& json) {
+  std::string text = fmt::format("<script type=\"application/json\" id=\"{}\">\n", escaped(id));
+  for (const char c : readable(json)) {
+    if (c == '<')
+      text += "\\u003c";
+    else
+      text += c;
+  }
+  return text + "</script>\n";
+}
+
+std::string document(std::string_view title, std::string_view body, bool script) {
+  return fmt::format(
+      "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta http-equiv=\"Content-Security-Policy\" "
+      "content=\"default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'unsafe-inline'\"><meta "
+      "name=\"viewport\" "
+      "content=\"width=device-width, initial-scale=1\"><meta name=\"color-scheme\" content=\"light dark\"><link "
+      "rel=\"icon\" href=\"data:,\"><title>{}</title>\n<style>{}</style></head>\n<body>\n{}{}</body></html>\n",
+      escaped(title), style(), body, script ? fmt::format("<script>{}</script>\n", own_script()) : "");
+}
+
+}  // namespace dma::page

@@ -1,0 +1,40 @@
+// Pages that need nothing but themselves: text made safe, tables, the frame with its styles. They load nothing.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "models/files/readable_json.h"
+
+namespace dma::page {
+
+// Text of anybody's, as the content of an element or of a quoted attribute.
+std::string escaped(std::string_view text);
+
+// Our own texts, with Markdown's marks: `code` and *emphasis*.
+std::string prose(std::string_view text);
+
+// Cells are HTML; so is the caption.
+struct Table {
+  std::string caption = {};
+  std::vector<std::string> columns = {};  // none: no head
+  std::vector<std::vector<std::string>> rows = {};
+  std::string css_class = {};
+};
+std::string html(const Table& table);
+
+// Data for scripts and programs, as an element that is not shown: nothing in it ends the element.
+std::string json_element(std::string_view id, const Json& json);
+
+// A whole document, which a browser does not let load anything; `title` is text, `body` HTML. With `script` what is
+// pointed at says its value (own_script()).
+std::string document(std::string_view title, std::string_view body, bool script);
+
+// Light and dark, on paper and on a phone.
+std::string_view style();
+
+// Turns the <title> of a mark into a note beside the pointer, or under the finger.
+std::string_view own_script();
+
+}  // namespace dma::page

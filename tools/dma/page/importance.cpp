@@ -1,0 +1,37 @@
+#include "tools/dma/page/importance.h"
+
+#include <cmath>
+
+#include "engine/support/parallel.h"
+#include "tools/dma/page/sample.h"
+
+namespace dma::report {
+
+PermutationImportance permutation_importance(const Eigen::MatrixXd& inputs, const Loss& loss, int shuffles,
+                                             std::uint64_t seed) {
+  PermutationImportance found{loss(inputs), {}};
+  const Eigen::Index outputs = found.before.size();
+  constexpr std::uint64_t kPurpose = 0x8cb92ba72f3d8dd7;  // its own stream, apart from the seed's other uses
+  boost::random::mt19937_64 random(seed ^ kPurpose);
+  // Drawn before any thread begins, so that their number changes nothing.
+  std::vector<std::vector<Eigen::Index>> orders;
+  for (Eigen::Index i = 0; i < inputs.cols() * shuffles; ++i) orders.push_back(shuffled(inputs.rows(), random));
+  Eigen::MatrixXd rises(inputs.cols() * shuffles, outputs);
+  parallel_for(orders.size(), all_processors(), [&](std::size_t task) {
+    const auto place = static_cast<Eigen::Index>(task);
+    Eigen::MatrixXd changed = inputs;
+    changed.col(place / shuffles) = inputs.col(place / shuffles)(orders[task]);
+    rises.row(place) = (loss(changed) - found.before).transpose();
+  });
+  for (Eigen::Index column = 0; column < inputs.cols(); ++column) {
+    found.inputs.emplace_back();
+    for (Eigen::Index j = 0; j < outputs; ++j) {
+      const auto rise = rises.col(j).segment(column * shuffles, shuffles);
+      const double mean = rise.mean(), squares = (rise.array() - mean).square().sum();
+      found.inputs.back().push_back({mean, shuffles > 1 ? std::sqrt(squares / (shuffles - 1)) : 0});
+    }
+  }
+  return found;
+}
+
+}  // namespace dma::report

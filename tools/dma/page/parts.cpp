@@ -1,0 +1,153 @@
+#include "tools/dma/page/parts.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <numeric>
+#include <set>
+
+#include "engine/support/parallel.h"
+#include "engine/support/text.h"
+#include "tools/dma/help/version.h"
+#include "tools/dma/page/sample.h"
+
+namespace dma::report {
+
+namespace {
+
+using Places = std::vector<Eigen::Index>;
+
+Json column_facts(const std::vector<std::string>& names, const Eigen::MatrixXd& values) {
+  Json all = Json::array();
+  for (Eigen::Index i = 0; i < values.cols(); ++i) {
+    const Eigen::ArrayXd column = values.col(i).array();
+    const double mean =
+        (column / static_cast<double>(column.size())).sum();  // the sum may be beyond the largest double
+    all.push_back({{"name", names[static_cast<std::size_t>(i)]},
+                   {"lowest", json_number(column.minCoeff())},
+                   {"mean", json_number(mean)},
+                   {"highest", json_number(column.maxCoeff())}});
+  }
+  return all;
+}
+
+// Places in `found.inputs`, most important for this output first.
+Places ranked(const PermutationImportance& found, std::size_t output) {
+  Places order(found.inputs.size());
+  std::iota(order.begin(), order.end(), Eigen::Index{0});
+  std::ranges::stable_sort(order, [&](Eigen::Index a, Eigen::Index b) {
+    return found.inputs[static_cast<std::size_t>(a)][output].mean >
+           found.inputs[static_cast<std::size_t>(b)][output].mean;
+  });
+  return order;
+}
+
+Json curve_of(const Dependence& curve, Eigen::Index output, const std::string& name, const Eigen::VectorXd& values) {
+  Json json = {{"name", name}, {"x", short_numbers(curve.x)}, {"mean", short_numbers(curve.mean.col(output))}};
+  if (curve.sd.cols() > 0) {
+    constexpr double kNinetyFive = 1.959964;
+    json["low"] = short_numbers(curve.mean.col(output) - kNinetyFive * curve.sd.col(output));
+    json["high"] = short_numbers(curve.mean.col(output) + kNinetyFive * curve.sd.col(output));
+  }
+  const std::vector<double> all(values.begin(), values.end());
+  json["deciles"] = Json::array();
+  for (int tenth = 1; tenth < 10; ++tenth) json["deciles"].push_back(short_number(quantile_of(all, tenth / 10.0)));
+  return json;
+}
+
+}  // namespace
+
+Json short_number(double value) {
+  return json_number(std::isfinite(value) ? std::strtod(fmt::format("{:.6g}", value).c_str(), nullptr) : value);
+}
+
+Json short_numbers(const Eigen::VectorXd& values) {
+  Json all = Json::array();
+  for (const double value : values) all.push_back(short_number(value));
+  return all;
+}
+
+Json json_of(const std::vector<StatedShare>& curve) {
+  Json all = Json::array();
+  for (const StatedShare& share : curve)
+    all.push_back({{"stated", short_number(share.stated)},
+                   {"found", short_number(share.found)},
+                   {"rows", share.rows},
+                   {"chance_low", short_number(share.low)},
+                   {"chance_high", short_number(share.high)}});
+  return all;
+}
+
+Json about(const Origin& origin, const TrainingData& data) {
+  Json json = {{"made_by", "dma " + version()},
+               {"command", printable(origin.command)},
+               {"warning", printable(origin.warning)}};
+  json["data"] = {{"file", printable(origin.file)},
+                  {"rows", data.rows()},
+                  {"held_out_rows", data.held_out_rows()},
+                  {"ignored", printable(data.ignored)},
+                  {"inputs", column_facts(data.features, data.inputs)}};
+  if (!data.has_classes()) json["data"]["targets"] = column_facts(data.targets, data.outputs);
+  return json;
+}
+
+Matters what_matters(const TrainingData& data, const Effort& effort, std::uint64_t seed,
+                     const std::function<Loss(const Places& rows)>& loss_of, const Model& model) {
+  const Places rows = sample_rows(data.inputs.rows(), effort.rows, seed);
+  const Eigen::MatrixXd inputs = data.inputs(rows, Eigen::all);
+  Places columns(data.features.size());
+  std::iota(columns.begin(), columns.end(), Eigen::Index{0});
+  if (effort.columns < data.inputs.cols()) columns = columns_to_shuffle(inputs, model(inputs).mean, effort.columns);
+  const Loss all_columns = loss_of(rows);
+  const Loss loss = [&](const Eigen::MatrixXd& some) {
+    Eigen::MatrixXd whole = inputs;
+    whole(Eigen::all, columns) = some;
+    return all_columns(whole);
+  };
+  const PermutationImportance found = permutation_importance(inputs(Eigen::all, columns), loss, effort.shuffles, seed);
+
+  Matters matters;
+  matters.how = {{"rows", rows.size()},
+                 {"shuffles", effort.shuffles},
+                 {"columns", columns.size()},
+                 {"averaged_rows", effort.dependence_rows}};
+  const auto name = [&](Eigen::Index place) -> const std::string& {
+    return data.features[static_cast<std::size_t>(columns[static_cast<std::size_t>(place)])];
+  };
+  std::vector<Places> with_curve;
+  std::set<Eigen::Index> any_curve;
+  for (std::size_t j = 0; j < static_cast<std::size_t>(found.before.size()); ++j) {
+    const Places order = ranked(found, j);
+    Json json = {{"before", json_number(found.before(static_cast<Eigen::Index>(j)))}, {"inputs", Json::array()}};
+    for (const Eigen::Index place : order) {
+      const Importance& one = found.inputs[static_cast<std::size_t>(place)][j];
+      json["inputs"].push_back({{"name", name(place)}, {"rise", json_number(one.mean)}, {"sd", json_number(one.sd)}});
+    }
+    matters.importance.push_back(std::move(json));
+    const auto most = std::min<std::size_t>(order.size(), static_cast<std::size_t>(effort.dependences));
+    with_curve.emplace_back(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(most));
+    any_curve.insert(with_curve.back().begin(), with_curve.back().end());
+  }
+
+  const Eigen::MatrixXd averaged =
+      data.inputs(sample_rows(data.inputs.rows(), effort.dependence_rows, seed + 1), Eigen::all);
+  std::vector<Dependence> curves(columns.size());
+  const Places places(any_curve.begin(), any_curve.end());
+  parallel_for(places.size(), all_processors(), [&](std::size_t task) {
+    const auto place = static_cast<std::size_t>(places[task]);
+    curves[place] = partial_dependence(averaged, columns[place],
+                                       dependence_grid(data.inputs.col(columns[place]), effort.grid), model);
+  });
+  const Eigen::Index outputs = curves[static_cast<std::size_t>(*any_curve.begin())].mean.cols();
+  for (Eigen::Index j = 0; j < outputs; ++j) {
+    Json json = Json::array();
+    for (const Eigen::Index place : with_curve[std::min(static_cast<std::size_t>(j), with_curve.size() - 1)])
+      json.push_back(curve_of(curves[static_cast<std::size_t>(place)], j, name(place),
+                              data.inputs.col(columns[static_cast<std::size_t>(place)])));
+    matters.dependence.push_back(std::move(json));
+  }
+  return matters;
+}
+
+}  // namespace dma::report

@@ -1,0 +1,34 @@
+// Parts of a report's JSON that regressions and classifiers share.
+#pragma once
+
+#include <functional>
+
+#include "tools/dma/page/calibration.h"
+#include "tools/dma/page/dependence.h"
+#include "tools/dma/page/effort.h"
+#include "tools/dma/page/importance.h"
+#include "tools/dma/page/report.h"
+
+namespace dma::report {
+
+// Six digits: what a picture shows, in a fraction of the bytes.
+Json short_number(double value);
+Json short_numbers(const Eigen::VectorXd& values);
+
+Json json_of(const std::vector<StatedShare>& curve);
+
+// Version, command, file, rows, columns.
+Json about(const Origin& origin, const TrainingData& data);
+
+struct Matters {
+  Json how = {};                      // rows, shuffles, columns
+  std::vector<Json> importance = {};  // of every output: what it was before, and the inputs, most important first
+  std::vector<Json> dependence = {};  // of every output: curves of its most important inputs
+};
+
+// On the learned rows, or a sample of them. `loss_of` makes the loss of rows with these places. Outputs of the loss are
+// those of the model, or it has one and the model many, which then share the choice of curves.
+Matters what_matters(const TrainingData& data, const Effort& effort, std::uint64_t seed,
+                     const std::function<Loss(const std::vector<Eigen::Index>& rows)>& loss_of, const Model& model);
+
+}  // namespace dma::report

@@ -1,0 +1,154 @@
+#include "tools/dma/pictures/fit_figures.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "tools/dma/fit/model_summary.h"
+
+namespace dma {
+
+namespace {
+
+using plot::Colour;
+using plot::Style;
+using Numbers = std::vector<double>;
+
+constexpr Eigen::Index kMostPoints = 2000;  // more would only blacken the picture
+
+Numbers numbers(const Eigen::VectorXd& v) { return {v.begin(), v.end()}; }
+
+// Every so many rows, so that at most kMostPoints are left.
+std::vector<Eigen::Index> shown_rows(Eigen::Index rows) {
+  std::vector<Eigen::Index> shown;
+  const Eigen::Index count = std::min(rows, kMostPoints);
+  for (Eigen::Index i = 0; i < count; ++i) shown.push_back(i * rows / count);
+  return shown;
+}
+
+// Well beyond the data on both sides, where the uncertainty should grow.
+Eigen::MatrixXd grid_around(double low, double high) {
+  constexpr double kBeyond = 0.6;
+  constexpr Eigen::Index kPoints = 401;
+  const double margin = kBeyond * (high - low);
+  return Eigen::VectorXd::LinSpaced(kPoints, low - margin, high + margin);
+}
+
+// What the predictive itself says: with the tails of Student's t, two standard deviations would be far too wide.
+struct Interval {
+  Eigen::VectorXd low, high;
+};
+constexpr const char* kIntervalTitle = "95 % interval";
+Interval interval(const Prediction& p, Eigen::Index target) {
+  return {p.quantile(0.025).col(target), p.quantile(0.975).col(target)};
+}
+
+plot::Panel curve_panel(const Prediction& p, const Eigen::MatrixXd& grid, const TrainingData& data,
+                        Eigen::Index target) {
+  const auto rows = shown_rows(data.inputs.rows());
+  const Eigen::VectorXd x = data.inputs(rows, 0), y = data.outputs(rows, target);
+  const Eigen::VectorXd mean = p.mean.col(target);
+  const Interval band = interval(p, target);
+  const double low = data.inputs.minCoeff(), high = data.inputs.maxCoeff();
+  const double bottom = std::min(y.minCoeff(), band.low.minCoeff());
+  const double top = std::max(y.maxCoeff(), band.high.maxCoeff());
+  const std::string& name = data.targets[static_cast<std::size_t>(target)];
+  const auto vertical = [&](double at, std::string title) {
+    return plot::Series{.title = std::move(title),
+                        .style = Style::dashed,
+                        .colour = Colour::grey,
+                        .x = {at, at},
+                        .y = {bottom, top},
+                        .width = 1.5};
+  };
+  return {.title = fmt::format("{} given {}", name, data.features[0]),
+          .x = {data.features[0], plot::Scale::linear, grid(0, 0), grid(grid.rows() - 1, 0)},
+          .y = {name, plot::Scale::linear, bottom - 0.05 * (top - bottom), top + 0.05 * (top - bottom)},
+          .series = {{.title = kIntervalTitle,
+                      .style = Style::band,
+                      .colour = Colour::sky,
+                      .x = numbers(grid.col(0)),
+                      .y = numbers(band.low),
+                      .y_high = numbers(band.high)},
+                     {.title = "data",
+                      .style = Style::points,
+                      .colour = Colour::vermillion,
+                      .x = numbers(x),
+                      .y = numbers(y),
+                      .width = 1.2},
+                     {.title = "predictive mean", .style = Style::line, .x = numbers(grid.col(0)), .y = numbers(mean)},
+                     vertical(low, "training range"),
+                     vertical(high, "")},
+          .key = "below"};
+}
+
+plot::Panel agreement_panel(const Prediction& p, const Eigen::MatrixXd& observed, const std::string& name,
+                            const std::string& which, Eigen::Index target) {
+  const Eigen::VectorXd y = observed.col(target), mean = p.mean.col(target);
+  const Interval bars = interval(p, target);
+  const double low = y.minCoeff(), high = y.maxCoeff();
+  return {.title = fmt::format("{}, {}", name, which),
+          .x = {"observed " + name},
+          .y = {"predicted " + name},
+          .series = {{.title = kIntervalTitle,
+                      .style = Style::bars,
+                      .colour = Colour::sky,
+                      .x = numbers(y),
+                      .y = numbers(bars.low),
+                      .y_high = numbers(bars.high),
+                      .width = 1},
+                     {.style = Style::points, .x = numbers(y), .y = numbers(mean), .width = 1.2},
+                     {.title = "predicted = observed",
+                      .style = Style::dashed,
+                      .colour = Colour::black,
+                      .x = {low, high},
+                      .y = {low, high},
+                      .width = 1.5}},
+          .key = "below"};
+}
+
+}  // namespace
+
+plot::Figure fit_figure(Bnn& net, const TrainingData& data) {
+  plot::Figure figure{
+      .columns = std::min<std::size_t>(3, data.targets.size()), .panel_width = 720, .panel_height = 480};
+  if (data.features.size() == 1) {
+    const Eigen::MatrixXd grid = grid_around(data.inputs.minCoeff(), data.inputs.maxCoeff());
+    const Prediction p = net.predict(grid);
+    for (Eigen::Index j = 0; j < data.outputs.cols(); ++j) figure.panels.push_back(curve_panel(p, grid, data, j));
+    return figure;
+  }
+  const bool held_out = data.held_out_rows() > 0;
+  const Eigen::MatrixXd& inputs = held_out ? data.held_out_inputs : data.inputs;
+  const Eigen::MatrixXd& outputs = held_out ? data.held_out_outputs : data.outputs;
+  const auto rows = shown_rows(inputs.rows());
+  const Prediction p = net.predict(inputs(rows, Eigen::all));
+  const std::string which = fmt::format("{} {} rows", rows.size(), held_out ? "held-out" : "training");
+  for (Eigen::Index j = 0; j < outputs.cols(); ++j)
+    figure.panels.push_back(
+        agreement_panel(p, outputs(rows, Eigen::all), data.targets[static_cast<std::size_t>(j)], which, j));
+  return figure;
+}
+
+plot::Figure training_figure(const SavedBnn& saved) {
+  constexpr std::array kColours = {Colour::blue,   Colour::vermillion, Colour::green,
+                                   Colour::orange, Colour::purple,     Colour::sky};
+  plot::Panel panel{.title = "Training",
+                    .x = {"epoch"},
+                    .y = {"train log-likelihood per row"},
+                    .key = saved.memory.members.size() > 1 ? "bottom right" : "off"};
+  for (std::size_t k = 0; k < saved.memory.members.size(); ++k) {
+    plot::Series series{.title = fmt::format("network {}", k + 1),
+                        .style = Style::line_points,
+                        .colour = kColours[k % kColours.size()]};
+    for (const EpochRecord& e : saved.memory.members[k].learner.epochs) {
+      series.x.push_back(e.epoch);
+      series.y.push_back(e.log_likelihood - mean_log_scale(saved.memory.targets));
+    }
+    panel.series.push_back(std::move(series));
+  }
+  return {.panels = {std::move(panel)}, .panel_width = 640, .panel_height = 420};
+}
+
+}  // namespace dma

@@ -1,0 +1,87 @@
+// dma-lab classify: how well classes of unseen rows are predicted, by folds of tables whose classes are known.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <memory>
+
+#include "engine/support/error.h"
+#include "engine/support/parallel.h"
+#include "engine/support/text.h"
+#include "tools/dma/fit/fit_settings.h"
+#include "tools/dma/io/progress.h"
+#include "tools/dma/io/standard_streams.h"
+#include "tools/dma/io/write_file.h"
+#include "tools/experiments/commands/commands.h"
+#include "tools/experiments/tables/classify_report.h"
+
+namespace dma {
+
+namespace {
+
+struct ClassifyRequest {
+  std::filesystem::path data, out;
+  std::string target;
+  std::vector<std::string> hidden;
+  std::size_t folds = 10, jobs = all_processors(), members = 0;
+  std::uint64_t seed = 1;
+  bool held_back = false, json = false, quiet = false;
+};
+
+void classify_tables(const ClassifyRequest& request) {
+  check_outputs({{"--out", request.out}}, {{"data", request.data}});
+  classify::CrossValidationOptions options{
+      .folds = request.folds, .jobs = request.jobs, .held_back = request.held_back};
+  if (!request.hidden.empty()) options.classifier.hidden = hidden_widths(request.hidden);
+  options.classifier.members = request.members;
+  options.classifier.seed = request.seed;
+  const bool terminal = isatty(STDERR_FILENO) != 0 && !request.quiet;
+  std::vector<classify::TableResult> results;
+  for (const auto& path : classify::tables_in(request.data)) {
+    const classify::Table table = classify::read_table(path, request.target);
+    std::size_t done = 0;
+    options.on_fold = [&](const classify::FoldResult&) {
+      if (terminal) show(fmt::format("\r{}: {} of {} folds", table.name, ++done, request.folds));
+    };
+    results.push_back(classify::cross_validate(table, options));
+    if (terminal) show(kClearLine);
+    if (!request.json) fmt::print("{}\n", classify::line(results.back()));
+  }
+  const std::string text = classify::markdown(results, request.held_back);
+  if (!request.out.empty()) write_file(request.out, text);
+  if (request.json)
+    fmt::print("{}", readable(classify::json(results)));
+  else
+    fmt::print("\n{}", text);
+}
+
+}  // namespace
+
+void add_classify_command(Command app) {
+  auto request = std::make_shared<ClassifyRequest>();
+  const Command command =
+      app.add_subcommand("classify", "Score classifiers on tables with known classes, by stratified folds");
+  command.footer(
+      "Example:\n"
+      "  dma-lab classify tables --folds 10\n"
+      "A table is a CSV file with a header; its last column names the class of each row, all others are numbers. A "
+      "row's fold is its\n"
+      "number within its class, modulo the number of folds. Scores are of rows that the classifier has not seen.");
+  command.add_option("data", request->data, "CSV file, or a folder of them").required();
+  command.add_option("--target", request->target, "column of the classes (default: the last)");
+  command.add_option("--folds", request->folds, "number of folds").capture_default_str();
+  command
+      .add_option("--hidden", request->hidden,
+                  "widths of the hidden layers: 20, or 20,10, or none (default: as wide as is quick)")
+      .allow_extra_args(false);
+  command.add_option("--members", request->members, "networks that are mixed (default: 1 to 4, as many as are quick)");
+  command.add_flag("--held-back", request->held_back, "predict the next fold instead, by the rest: to choose settings");
+  command.add_option("--seed", request->seed, "decides the draws that networks start from").capture_default_str();
+  command.add_option("--jobs", request->jobs, "folds at the same time (default: all processors); the results do not depend on it").above_zero();
+  command.add_option("--out", request->out, "file for the table of scores, Markdown");
+  command.add_flag("--json", request->json, "print JSON");
+  command.add_flag("--quiet", request->quiet, "show no progress");
+  command.callback([request] { classify_tables(*request); });
+}
+
+}  // namespace dma

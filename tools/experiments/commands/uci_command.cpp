@@ -1,0 +1,104 @@
+// dma-lab uci: the standard protocol on folders of the UCI regression layout.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <memory>
+
+#include "engine/support/parallel.h"
+#include "engine/support/text.h"
+#include "tools/dma/io/standard_streams.h"
+#include "tools/dma/io/write_file.h"
+#include "tools/experiments/commands/commands.h"
+#include "tools/experiments/tables/curve.h"
+#include "tools/experiments/tables/uci_report.h"
+
+namespace dma {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+struct UciRequest {
+  fs::path folder, out = "out/uci";
+  std::size_t splits = 20, jobs = all_processors(), members = 0;
+  int epochs = 0;
+  double tempering = 0;
+  bool learn_prior = false, choose = false;
+  std::string method;
+  std::uint64_t seed = 1;
+  bool curve = false, held_back = false, json = false, quiet = false;
+};
+
+void run(const UciRequest& request) {
+  const auto folders = uci::data_folders(request.folder);
+  check_writable(request.out / "uci.md");
+  const bool terminal = isatty(STDERR_FILENO) != 0 && !request.quiet;
+  std::vector<uci::SetResult> results;
+  for (const fs::path& folder : folders) {
+    uci::DataFolder data = uci::read_data_folder(folder, request.splits);
+    if (request.held_back) uci::hold_back(data);
+    uci::ProtocolOptions options;
+    options.jobs = request.jobs;
+    options.choose = request.choose;
+    const bool messages = request.choose || request.tempering > 0 || request.learn_prior || request.curve;
+    options.method = request.method.empty() && messages ? "hybrid" : request.method;
+    options.adjust = [&](RegressionSettings& s) {
+      if (request.members > 0) s.network.members = request.members;
+      if (request.epochs > 0) s.fit.epochs = request.epochs;
+      if (request.tempering > 0) set_tempering(s.fit, request.tempering);
+      s.network.learn_prior |= request.learn_prior;
+    };
+    if (request.curve)
+      for (int epochs = 20; epochs <= 200; epochs += 20) options.curve_epochs.push_back(epochs);
+    std::size_t done = 0;
+    options.on_split = [&](const uci::SplitResult&) {
+      if (terminal) show(fmt::format("\r{}: {} of {} splits", data.name, ++done, data.train.size()));
+    };
+    results.push_back({data.name, uci::run_protocol(data, request.seed, options)});
+    if (terminal) show("\r\033[K");
+    if (!request.json) fmt::print("{}\n", uci::line(results.back()));
+  }
+  std::string tables = uci::markdown(results, request.held_back ? "held-back training" : "test");
+  if (request.curve) tables += "\n" + uci::curve_markdown(results);
+  write_file(request.out / "uci.md", tables);
+  write_file(request.out / "uci.csv", uci::csv(results));
+  plot::Drawing drawing = plot::draw(uci::figure(results), request.out / "uci");
+  if (request.curve) drawing = plot::draw(uci::curve_figure(results), request.out / "curve");
+  if (request.json) {
+    fmt::print("{}\n", uci::json(results).dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+    return;
+  }
+  fmt::print("\n{}\n", tables);
+  if (drawing.skipped.empty())
+    fmt::print("written: {0}/uci.md, {0}/uci.csv, {0}/uci.svg, {0}/uci.png{1}\n", printable(request.out.string()),
+               request.curve ? fmt::format(", {0}/curve.svg, {0}/curve.png", printable(request.out.string())) : "");
+  else fmt::print("written: {0}/uci.md, {0}/uci.csv; {1}\n", printable(request.out.string()), printable(drawing.skipped));
+}
+
+}  // namespace
+
+void add_uci_command(Command app) {
+  auto request = std::make_shared<UciRequest>();
+  const Command command = app.add_subcommand("uci", "The standard protocol on UCI regression data: RMSE, log-likelihood, coverage");
+  command.add_option("folder", request->folder, "A folder with data.txt and index files, or a folder of such folders").value("FOLDER").required();
+  command.add_option("--splits", request->splits, "How many of the splits").capture_default_str().between(1, 1000);
+  command.add_option("--jobs", request->jobs, "Splits at the same time (default: all processors); the results do not depend on it")
+      .between(1, 256);
+  command.add_option("--members", request->members, "Networks whose predictions are mixed (default: as the method has it)");
+  command.add_option("--epochs", request->epochs, "Instead of the default number");
+  command.add_option("--tempering", request->tempering, "Instead of the default: times that each row's evidence counts");
+  command.add_flag("--choose", request->choose, "Choose tempering and learned priors by held-back training rows, split by split");
+  command.add_flag("--learn-prior", request->learn_prior, "Also learn one factor on the prior variances of every layer");
+  command.add_option("--method", request->method, "Instead of the default, joint: dma, linearised, hybrid, ...").value("joint|METHOD");
+  command.add_option("--out", request->out, "Where Markdown, CSV and pictures go").value("FOLDER").capture_default_str();
+  command.add_option("--seed", request->seed, "Fixes everything").capture_default_str();
+  command.add_flag("--curve", request->curve, "Also score every 20 epochs up to 200");
+  command.add_flag("--held-back", request->held_back, "Score on every tenth training row instead of the test rows");
+  command.add_flag("--json", request->json, "Machine-readable results on standard output");
+  command.add_flag("--quiet", request->quiet, "No progress");
+  command.footer("Example:\n  dma-lab uci data/uci --splits 20 --out out/uci");
+  command.callback([request] { run(*request); });
+}
+
+}  // namespace dma

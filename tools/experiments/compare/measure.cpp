@@ -1,0 +1,142 @@
+#include "tools/experiments/compare/measure.h"
+
+#include <boost/random/mersenne_twister.hpp>
+#include <boost/random/normal_distribution.hpp>
+#include <boost/random/uniform_01.hpp>
+#include <chrono>
+#include <cmath>
+#include <functional>
+
+#include "engine/compile/compile.h"
+#include "engine/joint/joint.h"
+#include "engine/kinds/evaluate.h"
+#include "engine/run/run.h"
+#include "schedules/forward_backward.h"
+#include "schedules/sequential.h"
+
+namespace dma::compare {
+
+namespace {
+
+// Moments and entropy of the exact marginal on a fine grid around the prior.
+struct Exact {
+  std::vector<double> x, density;
+  double step = 0;
+};
+
+Exact tabulate(const Case& c) {
+  constexpr int kPoints = 20001;
+  constexpr double kReach = 12;
+  Exact e;
+  const double low = c.prior.mean() - kReach * c.prior.sd();
+  e.step = 2 * kReach * c.prior.sd() / (kPoints - 1);
+  double largest = -kInfinity, sum = 0;
+  for (int i = 0; i < kPoints; ++i) {
+    e.x.push_back(low + i * e.step);
+    e.density.push_back(c.log_posterior(e.x.back()));
+    largest = std::max(largest, e.density.back());
+  }
+  for (double& d : e.density) sum += d = std::exp(d - largest);
+  for (double& d : e.density) d /= sum * e.step;
+  return e;
+}
+
+State prepared(const Plan& plan, const Case& c) {
+  State state(plan);
+  for (const auto& [variable, value] : c.observations) state.observe(variable, value);
+  return state;
+}
+
+std::string message_method(const std::string& method) { return method == "adf" ? "dma" : method; }
+
+}  // namespace
+
+std::vector<std::string> methods() { return {"adf", "dma", "linearised", "ep", "hybrid", "vmp"}; }
+
+std::vector<std::string> solvers() {
+  std::vector<std::string> all = methods();
+  all.emplace_back("joint");
+  return all;
+}
+
+Gaussian exact_marginal(const Case& c) {
+  const Exact e = tabulate(c);
+  double mean = 0, variance = 0;
+  for (std::size_t i = 0; i < e.x.size(); ++i) mean += e.x[i] * e.density[i] * e.step;
+  for (std::size_t i = 0; i < e.x.size(); ++i) variance += (e.x[i] - mean) * (e.x[i] - mean) * e.density[i] * e.step;
+  return Gaussian::from_moments(mean, variance);
+}
+
+namespace {
+
+Plan compiled(const Case& c, const std::string& method, const Registry& registry) {
+  if (method == "joint") return compile(c.graph, joint(), registry);
+  const CompileOptions options{.method = message_method(method)};
+  return method == "adf" ? compile(c.graph, forward(), registry, options)
+                         : compile(c.graph, sequential({.limit = 200}), registry, options);
+}
+
+}  // namespace
+
+Measurement measure(const Case& c, const std::string& method, const Registry& registry) {
+  const Plan plan = compiled(c, method, registry);
+  State state = prepared(plan, c);
+  Measurement m;
+  const auto start = std::chrono::steady_clock::now();
+  constexpr int kRepetitions = 100;
+  Report report;
+  for (int i = 0; i < kRepetitions; ++i) report = run(plan, state, {.diagnose = false});
+  m.microseconds = std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count() / kRepetitions;
+  m.refused = report.faults;
+  m.replaced = report.replaced;
+  m.sweeps = report.joint ? report.joint->iterations : report.sweeps;
+  if (!report.joint) m.message = state.messages(c.factor, c.port)[0];
+  m.marginal = state.belief(c.variable)[0];
+  if (m.marginal.is_point()) {
+    m.kl = kInfinity;
+    return m;
+  }
+  const Exact e = tabulate(c);
+  for (std::size_t i = 0; i < e.x.size(); ++i)
+    if (e.density[i] > 0) m.kl += e.density[i] * (std::log(e.density[i]) - log_density(m.marginal, e.x[i])) * e.step;
+  return m;
+}
+
+Habits habits_of(const std::string& method, const Registry& registry) {
+  Habits h{.method = method};
+  if (method == "adf") return h;  // forward only: no message to an input at all
+  h.sends_back = true;
+  boost::random::mt19937_64 random(1);
+  boost::random::uniform_01<double> unit;
+  const auto message = [&] {
+    const double variance = std::pow(10.0, -1 + 2 * unit(random));
+    return Natural{(4 * unit(random) - 2) / std::sqrt(variance), 1 / variance};
+  };
+  constexpr int kTrials = 10'000;
+  int improper = 0, tried = 0;
+  const auto try_kind = [&](const char* name, std::size_t target, const std::vector<double>& parameters) {
+    const Kind& kind = registry.kind(name);
+    for (int i = 0; i < kTrials; ++i) {
+      Arrivals arrivals(kind.ports().size());
+      for (auto& port : arrivals) port = {message()};
+      const auto one = evaluate(kind, method, target, arrivals, parameters);
+      arrivals[target] = {message()};
+      const auto other = evaluate(kind, method, target, arrivals, parameters);
+      ++tried;
+      improper += !one;
+      if (one && other && !((*one)[0] == (*other)[0])) h.divides = true;
+    }
+  };
+  try_kind("product", 0, {});
+  try_kind("leaky_relu", 0, {0.1});
+  h.improper_share = static_cast<double>(improper) / tried;
+  for (const Case& c : cases()) {
+    if (c.has_loop) continue;
+    const Measurement m = measure(c, method, registry);
+    h.collapses |= m.marginal.is_point();
+    h.iterates |= m.sweeps > 2;  // the second sweep finds that nothing changed
+  }
+  return h;
+}
+
+}  // namespace dma::compare

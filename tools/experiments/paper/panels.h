@@ -1,0 +1,28 @@
+// Panels that several experiments draw.
+#pragma once
+
+#include "tools/dma/pictures/gnuplot.h"
+#include "tools/experiments/paper/methods.h"
+
+namespace dma::reproduce {
+
+// Data, true function (dashed), mean and two standard deviations of a unit that kept its picture; verticals at the ends
+// of the data.
+plot::Panel predictive_panel(const Task& task, const Json& result, const std::string& title, std::size_t output = 0);
+
+// Of a panel in a figure where one key has this many entries, one below the other.
+double height_for_key(std::size_t entries);
+
+// Training NLL against epochs of units that kept their curve; values above `clip` are drawn at it (the paper's pictures
+// clip at 8, where the curves cannot be told apart).
+plot::Panel training_panel(const std::string& title, const std::vector<std::pair<std::string, const Json*>>& runs,
+                           double clip = 3);
+
+// Coverage against level of units, with the diagonal.
+plot::Panel coverage_panel(const std::string& title, const std::vector<std::pair<std::string, const Json*>>& runs,
+                           const std::string& where);
+
+// One colour per line, in a fixed order.
+plot::Colour colour(std::size_t index);
+
+}  // namespace dma::reproduce

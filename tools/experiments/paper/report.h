@@ -1,0 +1,42 @@
+// The report in all its forms: Markdown, one HTML page that needs nothing else, a CSV file per table.
+#pragma once
+
+#include <filesystem>
+
+#include "tools/experiments/paper/experiment.h"
+
+namespace dma::reproduce {
+
+// What differs between two runs of one seed.
+struct RunFacts {
+  std::string command, version, compiler, machine, date;
+  int threads = 1;
+  double seconds = 0, unit_seconds = 0;  // of this call, and of all units that this folder holds
+};
+
+struct Report {
+  std::string title;
+  std::vector<Section> sections;  // those that one seed decides
+  Section times;
+  RunFacts facts;
+  std::vector<std::string> skipped = {};  // pictures that could not be drawn, and why
+
+  std::size_t claims() const, holding() const;  // of the paper
+};
+
+// With `pictures` a document with links to the files beside it; without, a part of another.
+std::string markdown(const Report& report, bool pictures);
+// Reads the SVG files from the folder and puts them into the page.
+std::string html(const Report& report, const std::filesystem::path& folder);
+std::string csv(const Table& table);
+Table claims_table(const Report& report);
+
+// Draws every picture, writes every file; fills in `skipped`.
+void write_report(Report& report, const std::filesystem::path& folder);
+
+// The part of the README that a full run writes: the main picture and one table.
+std::string readme_summary(const Report& report);
+
+RunFacts facts_of_this_machine();
+
+}  // namespace dma::reproduce

@@ -1,0 +1,45 @@
+// The standard protocol: fit on the training rows of each split, score on its test rows in the target's units.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "models/network/regression.h"
+#include "models/table/scores.h"
+#include "tools/experiments/tables/data_folder.h"
+
+namespace dma::uci {
+
+struct SplitResult {
+  std::size_t split = 0;
+  Scores scores;
+  double seconds = 0, epochs = 0;  // of the processor; mean over members
+  std::uint64_t messages_refused = 0, messages_replaced = 0;
+  std::vector<std::pair<int, Scores>> curve;  // epochs, test scores
+};
+
+struct ProtocolOptions {
+  std::size_t jobs = 1;
+  std::function<void(RegressionSettings&)> adjust = {};  // changes to the default settings
+  std::string method = {};                               // empty: the default
+  bool choose = false;                                   // tempering and learned priors by held-back training rows
+  std::vector<int> curve_epochs = {};                    // also score a network that learns for these many, come what may
+  std::function<void(const SplitResult&)> on_split = {};  // called from one thread at a time
+};
+
+// Results in the order of the splits, whatever the number of jobs.
+std::vector<SplitResult> run_protocol(const DataFolder& data, std::uint64_t seed, const ProtocolOptions& options);
+
+struct Summary {
+  double mean = 0, standard_error = 0;
+};
+Summary summarise(const std::vector<SplitResult>& results, const std::function<double(const SplitResult&)>& value);
+
+// RMSE and log-likelihood as published; none for sets the tables do not have.
+struct Published {
+  std::string system;
+  double rmse, log_likelihood;
+};
+std::vector<Published> published(const std::string& set);
+
+}  // namespace dma::uci
