@@ -67,7 +67,8 @@ class ProductMarginal {
 
  private:
   struct Point {
-    double step, pull, lost, kept, log_weight;  // s - top, r / C, 1 / C^2, s^2 / C^2, log (w C) less its value at the top
+    double step, pull, lost, kept;  // s - top, r / C, 1 / C^2, s^2 / C^2
+    double log_weight;              // log (w C) less its value at the top
   };
 
   double log_height(double s) const {
@@ -85,7 +86,8 @@ class ProductMarginal {
                                             : std::sinh(t_ + t) - top_;
     const double s = std::abs(t) < kNear ? top_ + step : std::sinh(t_ + t);
     const double square = 1 + s * s, c = std::sqrt(square), r = (miss_ - e_ * step) / c, r_top = miss_ / cosh_;
-    return {step, r / c, 1 / square, s * s / square, -k_ * step * (top_ - m_ + 0.5 * step) - 0.5 * (r - r_top) * (r + r_top)};
+    const double log_weight = -k_ * step * (top_ - m_ + 0.5 * step) - 0.5 * (r - r_top) * (r + r_top);
+    return {step, r / c, 1 / square, s * s / square, log_weight};
   }
 
   double unit_, k_, m_, e_, f_;

@@ -116,7 +116,8 @@ class TiltedPrecision {
   double log_integral() const {
     const double share = -rest_ / a_;  // b w / a - 1
     const double below = std::abs(share) < 0.5 ? boost::math::log1pmx(share) : std::log(b_ / a_ * top_) - share;
-    return log_peak(a_) - log_peak(shape_) + a_ * below - 0.5 * (std::log(variance_) + z_) + std::log(mass_) - kHalfLogTwoPi;
+    const double at_top = a_ * below - 0.5 * (std::log(variance_) + z_) - kHalfLogTwoPi;
+    return log_peak(a_) - log_peak(shape_) + at_top + std::log(mass_);
   }
   // The message to an end with N(m, v), `apart` from the other: given w it is N(m + apart, V - v), and with k = 1 / V the
   // marginal has mean m + v apart E[k] and variance v (E[1 - v k] + v apart^2 Var[k]).
@@ -206,7 +207,8 @@ class TiltedPrecision {
     varied_ = square / all - weakened_ * weakened_;
   }
 
-  static constexpr double kTolerance = 1e-10, kSharp = 20;  // from this shape on a difference of integrals has more digits
+  static constexpr double kTolerance = 1e-10;
+  static constexpr double kSharp = 20;  // from this shape on a difference of integrals has more digits
   double a_, b_, s_, square_;           // what arrives; square_ is d^2
   double top_, variance_, p_, z_, rest_, slope_, more_shape_, shape_;  // w, V, p, z, a - b w, l', D and A
   bool has_reference_ = false;

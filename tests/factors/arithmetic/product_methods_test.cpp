@@ -36,7 +36,8 @@ struct WideMarginal {
         for (const int side : {-1, 1})
           if (scale > 0) points.push_back(centre + side * scale * std::pow(10, 0.1 * k));
   }
-  WideMarginal(const Gaussian& from_x, const Gaussian& from_y, const Gaussian& from_z) : x(from_x), y(from_y), z(from_z) {
+  WideMarginal(const Gaussian& from_x, const Gaussian& from_y, const Gaussian& from_z)
+      : x(from_x), y(from_y), z(from_z) {
     for (const double centre : {x.mean(), z.mean() / y.mean(), 0.0}) add_around(centre);
     std::ranges::sort(points);
     std::vector<double> tops;

@@ -44,7 +44,7 @@ Real digamma(Real x) {
   for (; x < 60; x += 1) sum -= 1 / x;
   sum += log(x) - 1 / (2 * x);
   Real power = 1;
-  for (unsigned k = 1; k <= 40; ++k) sum -= boost::math::bernoulli_b2n<Real>(static_cast<int>(k)) / (2 * k * (power *= x * x));
+  for (int k = 1; k <= 40; ++k) sum -= boost::math::bernoulli_b2n<Real>(k) / (2 * k * (power *= x * x));
   return sum;
 }
 
@@ -93,8 +93,8 @@ struct ExactTilt {
     for (; x < 60; x += 1) gamma_log -= log(x);
     gamma_log += (x - 0.5) * log(x) - x + log(2 * oracle::pi()) / 2;
     Real power = x;
-    for (unsigned k = 1; k <= 40; ++k, power *= x * x)
-      gamma_log += boost::math::bernoulli_b2n<Real>(static_cast<int>(k)) / (2 * k * (2 * k - 1) * power);
+    for (int k = 1; k <= 40; ++k, power *= x * x)
+      gamma_log += boost::math::bernoulli_b2n<Real>(k) / (2 * k * (2 * k - 1) * power);
     log_mass = log(mass) + best - gamma_log + a * log(b) - log(2 * oracle::pi()) / 2;
     const Real variance = end_square / mass - (end / mass) * (end / mass);
     end_rho = 1 / variance - Real(mean.rho), end_tau = end / mass / variance - Real(mean.tau);
@@ -121,19 +121,21 @@ TEST_CASE("gaussian_precision: the messages of EP and the log integral are those
                         std::max(0.5 * precision.rate() / precision.shape(), std::abs(own.rho));
     CHECK(shape < 1e-9);
     CHECK(rate < 1e-9);
-    const double mass = static_cast<double>(abs(Real(GaussianPrecision::log_integral(std::vector<Natural>{mean, precision, value})) - exact.log_mass));
+    const double found = GaussianPrecision::log_integral(std::vector<Natural>{mean, precision, value});
+    const double mass = static_cast<double>(abs(Real(found) - exact.log_mass));
     CHECK(mass < 1e-11 * (1 + std::abs(static_cast<double>(exact.log_mass))));
     const auto to_mean = GaussianPrecision::Ep::to_mean(mean, precision, value);
     double end = 0;
     if (exact.end_rho > 0) {
       CHECK_FALSE(to_mean.replaced);
-      end = std::max(oracle::relative_error(to_mean.rho, exact.end_rho),
-                     static_cast<double>(abs(Real(to_mean.tau) - exact.end_tau) / (abs(exact.end_tau) + sqrt(exact.end_rho))));
+      const Real off = abs(Real(to_mean.tau) - exact.end_tau) / (abs(exact.end_tau) + sqrt(exact.end_rho));
+      end = std::max(oracle::relative_error(to_mean.rho, exact.end_rho), static_cast<double>(off));
       CHECK(end < 1e-9);
     } else {
       CHECK(to_mean.replaced);
     }
-    worst = std::max({worst, shape, rate}), worst_end = std::max(worst_end, end), worst_mass = std::max(worst_mass, mass);
+    worst = std::max({worst, shape, rate});
+    worst_end = std::max(worst_end, end), worst_mass = std::max(worst_mass, mass);
   };
   for (const double shape : {0.01, 0.7, 30.0, 1e4, 1e6, 1e8})
     for (const double residual : {0.3, 2.5, 40.0}) {
@@ -248,14 +250,17 @@ TEST_CASE("gaussian_precision: regression with unknown precision: means and vari
   CHECK(std::abs(log_evidence(plan, state) - std::log(exact.mass)) < 0.05);
 }
 
-TEST_CASE("gaussian_precision: many observations of one mean and one precision settle at the default tolerance, on the exact answer") {
+TEST_CASE("gaussian_precision: many observations settle at the default tolerance, on the exact answer") {
   for (const std::size_t n : {100u, 6'000u}) {
     CAPTURE(n);
     std::mt19937 random(5);
     std::normal_distribution<double> normal;
     std::vector<double> data;
     double sum = 0, squares = 0;
-    for (std::size_t i = 0; i < n; ++i) data.push_back(1 + 2 * normal(random)), sum += data[i], squares += data[i] * data[i];
+    for (std::size_t i = 0; i < n; ++i) {
+      data.push_back(1 + 2 * normal(random));
+      sum += data[i], squares += data[i] * data[i];
+    }
     Graph g;
     const auto m = g.variable("m"), w = g.variable("w", 1, "gamma"), y = g.observed("y", n);
     g.factor("gaussian_prior", {m}, {{"mean", 0.0}, {"variance", 100.0}});
@@ -270,9 +275,11 @@ TEST_CASE("gaussian_precision: many observations of one mean and one precision s
     const double count = static_cast<double>(n);
     const auto log_p = [&](double v) {
       const double rho = 0.01 + v * count, tau = v * sum;
-      return -v + 0.5 * count * std::log(v / (2 * M_PI)) - 0.5 * v * squares + 0.5 * tau * tau / rho - 0.5 * std::log(100 * rho);
+      return -v + 0.5 * count * std::log(v / (2 * M_PI)) - 0.5 * v * squares + 0.5 * tau * tau / rho -
+             0.5 * std::log(100 * rho);
     };
-    const double centre = count / (squares - sum * sum / count), top = log_p(centre), width = centre * std::sqrt(2 / count);
+    const double centre = count / (squares - sum * sum / count), top = log_p(centre);
+    const double width = centre * std::sqrt(2 / count);
     double mass = 0, first = 0, second = 0, mean = 0, square = 0;
     for (int i = -4000; i <= 4000; ++i) {
       const double v = centre + i * 0.005 * width;
@@ -290,7 +297,7 @@ TEST_CASE("gaussian_precision: many observations of one mean and one precision s
   }
 }
 
-TEST_CASE("gaussian_precision: every message and the log integral of extreme and improper gammas is a number or a counted fallback") {
+TEST_CASE("gaussian_precision: extreme and improper gammas give a message, a counted fallback or no integral") {
   const double numbers[] = {1e-300, 1e-150, 1e-16, 1e-3, 1, 1e8, 1e150, 1e290};
   int replaced = 0, messages = 0;
   for (const double shape : numbers)
