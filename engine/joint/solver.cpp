@@ -205,7 +205,9 @@ JointSolver::End JointSolver::leave_saddle(Memory& memory, JointReport& report) 
 }
 
 bool JointSolver::goes_on(const Memory& memory, const JointReport& report) const {
-  Report so_far{.stop = Report::Stop::interrupted, .why = {}, .first_fault = {}, .signal_to_noise_at = {}, .joint = report};
+  Report so_far;
+  so_far.stop = Report::Stop::interrupted;
+  so_far.joint = report;
   return (!options_.callback || options_.callback(report)) && memory.watch->goes_on(so_far);
 }
 

@@ -15,7 +15,7 @@ namespace {
 
 // A top is known well enough once the weight falls by no more than this (in logarithms) to the ends of its bracket.
 constexpr double kResolved = 0.02;
-constexpr int kMostSteps = 200;
+constexpr int kMostBisections = 200;
 // The scan: t = sinh(u) for u up to 12, that is 80,000 standard deviations out.
 constexpr int kScanSide = 24;
 constexpr double kScanStep = 0.5;
@@ -38,7 +38,7 @@ class TiltedWeight {
   Peak climb(double left, double at, double right) const {
     constexpr double kGolden = 0.38196601125010515;
     double height = (*this)(at), left_height = (*this)(left), right_height = (*this)(right);
-    for (int i = 0; i < kMostSteps && height - std::min(left_height, right_height) > kResolved; ++i) {
+    for (int i = 0; i < kMostBisections && height - std::min(left_height, right_height) > kResolved; ++i) {
       const bool is_right = right - at > at - left;
       const double next = is_right ? at + kGolden * (right - at) : at - kGolden * (at - left);
       if (next == at || next == left || next == right) break;
@@ -77,8 +77,8 @@ Peaks find_peaks(const TiltedWeight& weight, std::span<const double> hints) {
     double left = i > 0 ? points[i - 1] : 2 * points[i] - 1,
            right = i + 1 < points.size() ? points[i + 1] : 2 * points[i] + 1;
     double at = points[i];
-    for (int k = 0; i == 0 && k < kMostSteps && weight(left) > weight(at); ++k) right = at, at = left, left *= 2;
-    for (int k = 0; i + 1 == points.size() && k < kMostSteps && weight(right) > weight(at); ++k)
+    for (int k = 0; i == 0 && k < kMostBisections && weight(left) > weight(at); ++k) right = at, at = left, left *= 2;
+    for (int k = 0; i + 1 == points.size() && k < kMostBisections && weight(right) > weight(at); ++k)
       left = at, at = right, right *= 2;
     const Peak peak = weight.climb(left, at, right);
     if (peaks.size() == kMostPeaks) {

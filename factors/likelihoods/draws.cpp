@@ -199,13 +199,15 @@ double CategoricalDraw::expected_log(Lanes beliefs) {
   const bool is_known = p[0].is_point();
   if (is_known) std::ranges::transform(p, memory.counts.begin(), &Natural::tau);
   else if (!counts_of(p, memory.counts.data())) return std::nan("");
-  Categorical::weights(beliefs.subspan(categories), memory.weights.data());
+  Categorical::logs(beliefs.subspan(categories), memory.logs.data());
+  memory.shares = memory.logs;
+  to_shares(memory.shares);
   const double all = is_known ? 0 : boost::math::digamma(sum_of(memory.counts));
   double sum = 0;
   for (std::size_t k = 0; k < categories; ++k)
-    if (const double c = memory.counts[k], w = memory.weights[k]; w > 0)
+    if (const double c = memory.counts[k], w = memory.shares[k]; w > 0)
       sum += w * (is_known ? std::log(c) : boost::math::digamma(c) - all);
-  return sum / sum_of(memory.weights);
+  return sum;
 }
 
 Bernoulli BernoulliDraw::to_outcome(const Beta& p) {

@@ -23,8 +23,8 @@ using namespace dma;
 
 // p^(a - 1) (1 - p)^(b - 1) (l1 p + l0 (1 - p)) on (0, 1): its integral, mean and variance, by Simpson's rule in t with
 // p = 3 t^2 - 2 t^3, which flattens both ends.
-struct Tilted {
-  Tilted(double a, double b, double l0, double l1) {
+struct TiltedBeta {
+  TiltedBeta(double a, double b, double l0, double l1) {
     constexpr int kPanels = 20000;
     double square = 0;
     for (int i = 1; i < kPanels; ++i) {
@@ -95,7 +95,7 @@ TEST_CASE("draws: an outcome that is only likely leaves the moments of the tilte
     State state(plan);
     const Report report = run(plan, state);
     CHECK(report.stop == Report::Stop::converged);
-    const Tilted exact(a, b, l0, l1);
+    const TiltedBeta exact(a, b, l0, l1);
     CHECK(state.belief(p).mean() == doctest::Approx(exact.mean).epsilon(1e-9));
     CHECK(state.belief(p).variance() == doctest::Approx(exact.variance).epsilon(1e-9));
     const double yes = l1 * a / (l1 * a + l0 * b);

@@ -6,6 +6,7 @@
 #endif
 
 #include <chrono>
+#include <csignal>
 #include <cstdio>
 #include <filesystem>
 #include <new>
