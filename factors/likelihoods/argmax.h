@@ -3,8 +3,8 @@
 //
 //   Z_c = integral of N(u; m_c, s_c^2) prod_{j != c} Phi((u - m_j) / s_j) du
 //
-// and all moments under it are integrals over one u, whose integrand is log-concave: by Gauss-Kronrod rules on panels
-// that are halved until all is known to rounding, however different the widths s_k are.
+// and all moments under it are integrals over one u, whose integrand is log-concave: by the trapezoidal rule around
+// its mode, or, where a score is much narrower than the largest, by Gauss-Kronrod rules on panels cut where it is.
 //
 //   to class   log Z_c: exact
 //   to scores  the moments of sum_c w_c Z_c tilted_c, w what arrives from the class, divided by what arrives (EP). With

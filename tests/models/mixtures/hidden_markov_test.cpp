@@ -218,6 +218,15 @@ TEST_CASE("hidden Markov model: no step of learning lets the evidence fall, and 
     before = learned.log_evidence;
   }
   CHECK(before > at_first + 1000);
+  // Values at the means, in states narrower than learning makes any: there is nothing to gain, and nothing to lose.
+  MarkovValues plateaus;
+  for (int t = 0; t < 12; ++t) plateaus.push_back(t / 4);
+  const Eigen::MatrixXd to_the_right = (Eigen::MatrixXd(3, 3) << 0.75, 0.25, 0, 0, 0.75, 0.25, 0, 0, 1).finished();
+  HiddenMarkov narrow(Eigen::VectorXd::Unit(3, 0), to_the_right,
+                      GaussianEmission{Eigen::Vector3d(0, 1, 2), Eigen::Vector3d::Constant(1e-9)});
+  const double of_narrow = narrow.decode(plateaus).log_evidence;
+  CHECK(narrow.learn(plateaus).converged);
+  CHECK(narrow.decode(plateaus).log_evidence >= of_narrow - 1e-9 * of_narrow);
   const HiddenMarkov forward(Eigen::Vector2d(1, 0), (Eigen::Matrix2d() << 0.5, 0.5, 0, 1).finished(),
                              SymbolEmission{Eigen::Matrix2d::Identity()});
   CHECK(forward.decode(MarkovValues{0.0, 1.0, 1.0}).log_evidence == doctest::Approx(std::log(0.5)));
