@@ -60,16 +60,19 @@ bool is_exact_where_linear(const MessageFunction& message) {
 }
 
 // Whether the function of a factor is linear in all inputs of a slot that no value fixes.
-bool is_linear_given_values(const Resolved& graph, const Resolved::Factor& factor, std::uint32_t slot, std::vector<std::uint8_t>& free) {
+bool is_linear_given_values(const Resolved& graph, const Resolved::Factor& factor, std::uint32_t slot,
+                            std::vector<std::uint8_t>& free) {
   free.clear();
+  const auto varies = [&](VariableId v) { return !graph.variables[v.value].cuts; };
   for (std::size_t p = 0; p < factor.ports.size(); ++p) {
     const Resolved::Port& port = factor.ports[p];
     for (std::uint32_t t = 0; t < port.terms && !factor.kind->ports()[p].output; ++t) {
-      const auto cuts = [&](VariableId v) { return graph.variables[v.value].cuts; };
-      const auto is_at = [&](VariableId v) { return port.elements(slot * port.terms + t) - graph.variables[v.value].first_element < graph.variables[v.value].size; };
-      const bool is_fixed = port.variables.size() == 1 || port.elements.is_given ? std::ranges::all_of(port.variables, cuts)
-                                                                              : cuts(*std::ranges::find_if(port.variables, is_at));
-      free.push_back(!is_fixed || port.message != nullptr);
+      const std::uint32_t e = port.elements(slot * port.terms + t);
+      const auto may_be_there = [&](VariableId v) {
+        const Resolved::Variable& variable = graph.variables[v.value];
+        return varies(v) && (port.elements.is_given || e - variable.first_element < variable.size);
+      };
+      free.push_back(port.message != nullptr || std::ranges::any_of(port.variables, may_be_there));
     }
   }
   return factor.kind->linear_in() && factor.kind->linear_in()(free);
@@ -80,11 +83,14 @@ bool is_exact_given_values(const Resolved& graph) {
   return std::ranges::all_of(graph.factors, [&](const Resolved::Factor& factor) {
     const auto sent = [](const Resolved::Port& port) { return port.message != nullptr; };
     const auto is_exact = [&](const Resolved::Port& port) { return !sent(port) || port.message->method == kExact; };
-    const auto may_be_exact = [&](const Resolved::Port& port) { return !sent(port) || is_exact_where_linear(*port.message); };
+    const auto may_be_exact = [&](const Resolved::Port& port) {
+      return !sent(port) || is_exact_where_linear(*port.message);
+    };
     if (std::ranges::all_of(factor.ports, is_exact)) return true;
     if (!std::ranges::all_of(factor.ports, may_be_exact)) return false;
-    const bool are_alike = std::ranges::all_of(factor.ports, [](const Resolved::Port& port) { return port.variables.size() == 1; });
-    for (std::uint32_t s = 0; s < (are_alike ? 1 : factor.slots); ++s)
+    const auto has_one_variable = [](const Resolved::Port& port) { return port.variables.size() == 1; };
+    const std::uint32_t slots = std::ranges::all_of(factor.ports, has_one_variable) ? 1 : factor.slots;  // the others are alike
+    for (std::uint32_t s = 0; s < slots; ++s)
       if (!is_linear_given_values(graph, factor, s, free)) return false;
     return true;
   });

@@ -248,7 +248,8 @@ struct OneByOne {
     std::vector<std::uint32_t> variable_of(plates.elements);
     for (const Resolved::Variable& v : plates.variables)
       for (std::uint32_t i = 0; i < v.size; i += v.family.lanes()) {
-        std::fill_n(variable_of.begin() + v.first_element + i, v.family.lanes(), static_cast<std::uint32_t>(graph.variables.size()));
+        std::fill_n(variable_of.begin() + v.first_element + i, v.family.lanes(),
+                    static_cast<std::uint32_t>(graph.variables.size()));
         graph.variables.push_back(v);
         graph.variables.back().first_element = v.first_element + i;
         graph.variables.back().size = v.family.lanes();
@@ -264,7 +265,8 @@ struct OneByOne {
           port.variables = {};
           for (std::uint32_t t = 0; t < port.terms; ++t) {
             elements.push_back(port.elements(s * port.terms + t));
-            if (const VariableId v{variable_of[elements.back()]}; t == 0 || port.variables.back() != v) port.variables.push_back(v);
+            const VariableId v{variable_of[elements.back()]};
+            if (t == 0 || port.variables.back() != v) port.variables.push_back(v);
           }
           port.elements = simplified({.table = std::move(elements)});
         }

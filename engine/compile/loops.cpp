@@ -67,7 +67,8 @@ std::string names_of(const Resolved& graph, const std::vector<std::uint32_t>& lo
       break;
     }
     const auto& v = *(std::ranges::upper_bound(graph.variables, node, {}, &Resolved::Variable::first_element) - 1);
-    names.push_back(v.elements() == 1 ? v.name.text() : fmt::format("{}[{}]", v.name, (node - v.first_element) / v.family.lanes()));
+    const std::uint32_t element = (node - v.first_element) / v.family.lanes();
+    names.push_back(v.elements() == 1 ? v.name.text() : fmt::format("{}[{}]", v.name, element));
   }
   return fmt::format("{}", fmt::join(names, ", "));
 }
@@ -91,8 +92,8 @@ std::string find_loop(const Resolved& graph) {
           const auto number = static_cast<std::size_t>(&v - graph.variables.data());
           if (port.elements.is_given && !is_whole[number]) {
             is_whole[number] = true;
-            for (std::uint32_t i = v.family.lanes(); i < v.size; i += v.family.lanes())
-              if (!forest.join(v.first_element, v.first_element + i)) return names_of(graph, forest.path(v.first_element, v.first_element + i));
+            for (std::uint32_t other = v.first_element; other < v.first_element + v.size; other += v.family.lanes())
+              if (other != e && !forest.join(e, other)) return names_of(graph, forest.path(e, other));
           }
           if (!forest.join(e, node)) return names_of(graph, forest.path(e, node));
         }

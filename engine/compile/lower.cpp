@@ -37,7 +37,8 @@ class Lowering {
         continue;
       }
       plan_.first_operation.push_back(static_cast<std::uint32_t>(plan_.operations.size()));
-      const bool is_merged = visits[i].slot != kAllSlots || plan_.groups[group_slots_[visits[i].factor].group].members.size() > 1;
+      const Group& group = plan_.groups[group_slots_[visits[i].factor].group];
+      const bool is_merged = visits[i].slot != kAllSlots || group.members.size() > 1;
       Stretch stretch{i, i + 1};
       if (plan_.schedule.order != Schedule::Order::residual) stretch = stretches_.from(i);
       else if (is_merged) stretch.has_hub = stretches_.reads_hub(visits[i]);

@@ -207,8 +207,8 @@ bool Diagnosis::add_slot(std::uint32_t g, std::uint32_t slot, Information& infor
     for (std::uint32_t t = 0; t < port.terms; ++t, ++inputs) {
       const std::uint32_t q = slot * port.terms + t, e = state_.element(port, q);
       const PlanData::Variable v = plan_.variables.at_element(e);
-      std::size_t at = information.place_of(e);
-      if (!(v.family == Family()) || inputs == Information::kMost || (at == information.size && at == Information::kMost)) return false;
+      const std::size_t at = information.place_of(e);
+      if (!(v.family == Family()) || inputs == Information::kMost || at == Information::kMost) return false;
       const bool is_new = at == information.size;
       if (is_new) information.element[at] = e, information.belief[at] = product_at(e);
       const Natural belief = information.belief[at];
@@ -229,7 +229,8 @@ bool Diagnosis::add_slot(std::uint32_t g, std::uint32_t slot, Information& infor
     parameters[i] = {view.at(0, slot), 0, 0, view.terms};
   }
   double value = 0;
-  group.kind->linear_view()({1, inputs, values.data(), nullptr, parameters.data(), group.parameters.size(), &value, gains.data()});
+  group.kind->linear_view()(
+      {1, inputs, values.data(), nullptr, parameters.data(), group.parameters.size(), &value, gains.data()});
   const double precision = product_at(state_.element(*output, slot), output->first_slot + slot).rho;
   if (!(precision < kInfinity)) return false;
   for (std::uint32_t i = 0; i < inputs; ++i)

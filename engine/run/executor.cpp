@@ -6,7 +6,6 @@
 #include "engine/run/diagnosis.h"
 #include "engine/run/gather.h"
 #include "engine/run/messages_at.h"
-#include "engine/run/urgency.h"
 #include "engine/run/watch.h"
 #include "engine/support/error.h"
 
@@ -74,46 +73,6 @@ void Executor::send(const BoundSend& op, Total& total) {
   total.messages += op.messages;
   note(op, outcome, total);
   if (state_.hubs_.any()) update_hubs(op);
-}
-
-// After all its messages have been sent.
-void Executor::update_hubs(const BoundSend& op) {
-  std::int64_t first = 0;
-  if (op.sequence_kernel != nullptr)
-    first = std::min(op.sequence.first, op.sequence.first + op.sequence.step * (static_cast<std::int64_t>(op.sequence.count) - 1));
-  const std::size_t count = op.messages / (op.call.second_sink.tau == nullptr ? 1 : 2);
-  for (const Sink* const sink : {&op.call.sink, &op.call.second_sink})
-    if (sink->tau != nullptr) update_hubs(*sink, first * op.call.out_column, count);
-}
-
-// What arrives at one slot, put where its kernel reads it.
-void Executor::gather_at_hubs(const BoundSend& op, std::int64_t slot) {
-  const auto& reads = plan_.groups[op.group].ports[op.port].message->reads;
-  for (std::size_t i = 0; i < reads.size(); ++i) {
-    const Sequence::Read& read = op.sequence_reads[i];
-    const auto first = static_cast<std::uint32_t>(slot) * read.terms;
-    for (std::uint32_t q = first; (op.refresh >> i & 1) != 0 && q < first + read.terms; ++q)
-      op.sequence.arrivals.set(read.first_arrival + q, state_.hubs_.all_but(state_.incidence(), state_.messages(), read.first_slot + q));
-  }
-}
-
-void Executor::update_hubs(const Sink& sink, std::ptrdiff_t first, std::size_t count) {
-  const auto slot = static_cast<std::uint32_t>(sink.tau - state_.tau_.data() + first);
-  for (std::size_t i = 0; i < count; ++i) state_.hubs_.update(state_.incidence(), state_.messages(), slot + static_cast<std::uint32_t>(i));
-}
-
-// Slot by slot, as each may read what the one before it wrote.
-void Executor::send_at_hubs(const BoundSend& op, Total& total) {
-  Sequence one = op.sequence;
-  one.count = 1;
-  Outcome outcome;
-  for (std::uint64_t k = 0; k < op.sequence.count; ++k, one.first += one.step) {
-    gather_at_hubs(op, one.first);
-    op.sequence_kernel(op.call, one, op.sequence_reads, outcome);
-    update_hubs(op.call.sink, one.first * op.call.out_column, op.call.out_terms);
-  }
-  total.messages += op.messages;
-  note(op, outcome, total);
 }
 
 void Executor::send(const BoundSend& op, HeldContexts::Use& held, Total& total) {
@@ -212,7 +171,8 @@ void Executor::note(const BoundSend& op, const Outcome& outcome, Total& total) {
   total.faults += outcome.faults;
 }
 
-bool Executor::execute(std::size_t first, std::size_t last, std::size_t first_send, bool again, Total& total, const Watch* watch) {
+bool Executor::execute(std::size_t first, std::size_t last, std::size_t first_send, bool again, Total& total,
+                       const Watch* watch) {
   const MessageArrays messages = state_.messages();
   std::uint64_t next_look = total.messages + Watch::kMessagesBetweenLooks;
   std::size_t next_walk = 0, done_walks = 0;  // only a sweep from the first operation on has any
@@ -260,54 +220,6 @@ bool Executor::sweep(Total& total, bool again, const Watch* watch) {
   return execute(0, plan_.operations.size(), 0, again, total, watch);
 }
 
-std::uint64_t Executor::sweep_by_urgency(double tolerance, std::uint64_t limit, Total& total, Growth& growth,
-                                         const Watch& watch, Report& report, std::uint64_t& refused_before) {
-  UrgencyQueue& queue = *state_.urgency_;
-  queue.start();
-  std::uint64_t next_look = total.messages + Watch::kMessagesBetweenLooks;
-  const std::size_t round = plan_.schedule.visits.size();
-  std::uint64_t visits = 0;
-  double largest_change = 0;
-  std::uint64_t refused = total.faults;
-  while (visits < limit && queue.largest() > tolerance && !total.overflowed) {
-    const std::uint32_t now = queue.take();
-    const bool clean = total.faults == 0;
-    total.change = 0;
-    execute(plan_.first_operation[now], plan_.first_operation[now + 1], plan_.first_send[now], false, total);
-    inform_readers(now, total.change, queue);
-    // A damped message goes 1 - damping of its way; the rest of it is still to be done.
-    const bool sends = plan_.first_send[now] < plan_.first_send[now + 1];
-    const double damping = sends ? state_.sends_.of_sweep()[plan_.first_send[now]].call.sink.damping : 0;
-    if (damping > 0) queue.raise(now, total.change * damping);
-    const int sweep = static_cast<int>(visits++ / round) + 1;
-    if (clean && total.faults > 0) report.first_fault_sweep = sweep;
-    largest_change = std::max(largest_change, total.change);
-    if (visits % round != 0) {
-      if (visits < round || total.messages < next_look) continue;
-      next_look = total.messages + Watch::kMessagesBetweenLooks;
-      if (watch.has_time()) continue;
-      report.stop = Report::Stop::interrupted;
-      break;
-    }
-    refused_before = std::exchange(refused, total.faults);
-    report.sweeps = sweep, report.change = std::exchange(largest_change, 0.0), report.stop = Report::Stop::interrupted;
-    if (growth.runs_away(sweep, report.change)) {
-      report.stop = Report::Stop::diverged;
-      break;
-    }
-    if (!watch.goes_on(report)) break;
-    report.stop = Report::Stop::limit;
-  }
-  total.change = queue.largest();
-  return visits;
-}
-
-// A factor is not informed by its own message, unless it reaches the element by another slot as well.
-void Executor::inform_readers(std::uint32_t now, double change, UrgencyQueue& queue) const {
-  for (const std::uint32_t variable : plan_.informed_by[now]) queue.inform(variable, change);
-  if (plan_.reaches_an_element_twice[now]) queue.raise(now, change);
-}
-
 std::size_t Executor::predict(VariableId variable, std::span<Natural> of_elements) const {
   const auto& v = plan_.variables[variable.value];
   std::ranges::fill(of_elements.first(v.size), Natural());
@@ -342,7 +254,8 @@ bool Executor::absorb(VariableId shared_variable, bool has_points) {
   return has_points;
 }
 
-void Executor::multiply_by_example(VariableId shared_variable, const MessageArrays& to, std::vector<std::uint32_t>* met) const {
+void Executor::multiply_by_example(VariableId shared_variable, const MessageArrays& to,
+                                   std::vector<std::uint32_t>* met) const {
   const auto& v = plan_.variables[shared_variable.value];
   for (const auto& end : v.ends)
     if (!end.of_model)

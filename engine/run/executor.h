@@ -55,14 +55,16 @@ class Executor {
   // already; returns whether one may be there now. Throws Contradiction where two different ones meet.
   bool absorb(VariableId shared_variable, bool has_points);
   // to *= messages of the example's factors to a shared variable. `met`, if given, gains the elements they are for.
-  void multiply_by_example(VariableId shared_variable, const MessageArrays& to, std::vector<std::uint32_t>* met = nullptr) const;
+  void multiply_by_example(VariableId shared_variable, const MessageArrays& to,
+                           std::vector<std::uint32_t>* met = nullptr) const;
   // The constant messages to a shared variable that belong to its context move to `to`, which is multiplied by them.
   void take_constants(VariableId shared_variable, const MessageArrays& to);
   // elements *= messages of the model's own factors to a shared variable.
   void multiply_by_model(VariableId shared_variable, std::span<Natural> elements) const;
 
  private:
-  bool execute(std::size_t first, std::size_t last, std::size_t first_send, bool again, Total& total, const Watch* watch = nullptr);
+  bool execute(std::size_t first, std::size_t last, std::size_t first_send, bool again, Total& total,
+               const Watch* watch = nullptr);
   void send(const BoundSend& op, Total& total);
   void send(const BoundSend& op, HeldContexts::Use& held, Total& total);
   // The same where some variables are frozen (frozen.cpp): slower, and apart from the usual case.

@@ -64,7 +64,8 @@ Report iterate_by_urgency(const PlanData& plan, Executor& executor, Executor::To
   Report report;
   Growth growth = executor.watch_growth();
   std::uint64_t refused_before = total.faults;  // the last round
-  const std::uint64_t visits = executor.sweep_by_urgency(iteration.tolerance, limit, total, growth, watch, report, refused_before);
+  const std::uint64_t visits =
+      executor.sweep_by_urgency(iteration.tolerance, limit, total, growth, watch, report, refused_before);
   report.sweeps = static_cast<int>((visits + round - 1) / round);
   report.stop = total.overflowed                           ? Stop::diverged
                 : total.change <= iteration.tolerance      ? Stop::converged

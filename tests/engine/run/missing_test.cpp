@@ -198,7 +198,8 @@ TEST_CASE("missing: what has no value is predicted, by every schedule") {
 
 TEST_CASE("missing: two coins, whether both show heads is not known") {
   Graph g;
-  const auto a = g.variable("a", 1, "categorical(2)"), b = g.variable("b", 1, "categorical(2)"), both = g.observed("both", 1, "categorical(2)");
+  const auto a = g.variable("a", 1, "categorical(2)"), b = g.variable("b", 1, "categorical(2)"),
+             both = g.observed("both", 1, "categorical(2)");
   for (const VariableId coin : {a, b}) g.factor("categorical_prior", {coin}, {{"probability", {0.5, 0.5}}});
   g.factor("table", {a, b, both}, {{"probability", {1, 0, 1, 0, 1, 0, 0, 1}}});
   for (const Scheduler& rule : {forward_backward(), flooding()}) {

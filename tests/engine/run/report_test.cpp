@@ -123,8 +123,11 @@ TEST_CASE("report: of a product with an observed input the exact messages are na
 TEST_CASE("report: messages refused on the way, and not in the last sweep, are no divergence") {
   // A fixed point far away: the approach takes more sweeps than there are, and is refused once at its beginning.
   Registry registry = standard_registry();
-  registry.add(kind("slow").input("x").output("y").message("dma", "x", [](const Gaussian&) { return Gaussian::uniform(); }).message(
-      "dma", "y", [](const Gaussian& x) { return x.rho < 2 ? Gaussian{0.0, -1.0} : x; }));
+  registry.add(kind("slow")
+                   .input("x")
+                   .output("y")
+                   .message("dma", "x", [](const Gaussian&) { return Gaussian::uniform(); })
+                   .message("dma", "y", [](const Gaussian& x) { return x.rho < 2 ? Gaussian{0.0, -1.0} : x; }));
   Graph g;
   VariableId last = g.variable("");
   g.factor("gaussian_prior", {last}, {{"mean", 1.0}, {"variance", 1.0}});
@@ -152,14 +155,19 @@ TEST_CASE("report: correlations that sweeps leave out are named, and those of an
   // A line far from the origin: its height there and its slope are all but one number.
   const auto solved = [](double from) {
     Graph g;
-    const auto height = g.variable("height"), slope = g.variable("slope"), tau = g.variable("tau", 1, "gamma"), z = g.variable("z", 12), y = g.observed("y", 12);
+    const auto height = g.variable("height"), slope = g.variable("slope"), tau = g.variable("tau", 1, "gamma"),
+               z = g.variable("z", 12), y = g.observed("y", 12);
     for (const VariableId w : {height, slope}) g.factor("gaussian_prior", {w}, {{"mean", 0.0}, {"variance", 100.0}});
     g.factor("gamma_prior", {tau}, {{"shape", 2.0}, {"rate", 2.0}});
     std::vector<double> rows, seen;
-    for (int i = 0; i < 12; ++i) rows.push_back(1), rows.push_back(from + i), seen.push_back(2 + 0.5 * (from + i) + (i % 3 - 1));
+    for (int i = 0; i < 12; ++i) {
+      rows.insert(rows.end(), {1, from + i});
+      seen.push_back(2 + 0.5 * (from + i) + (i % 3 - 1));
+    }
     g.factor("linear", {all_to_one(height), all_to_one(slope), z}, {{"A", rows}});
     g.factor("gaussian_precision", {z, all_to_one(tau), y});
-    State state(compile(g, flooding({.limit = 5000, .damping = 0.5}), standard_registry(), {.kind_methods = {{"gaussian_precision", "vmp"}}}));
+    State state(compile(g, flooding({.limit = 5000, .damping = 0.5}), standard_registry(),
+                        {.kind_methods = {{"gaussian_precision", "vmp"}}}));
     state.observe(y, seen);
     return run(state.plan(), state);
   };

@@ -1,0 +1,48 @@
+// The part of Executor that concerns elements where very many messages meet: see hubs.h.
+#include "engine/run/executor.h"
+
+namespace dma {
+
+// After all its messages have been sent.
+void Executor::update_hubs(const BoundSend& op) {
+  std::int64_t first = 0;
+  if (op.sequence_kernel != nullptr)
+    first = op.sequence.step > 0 ? op.sequence.first : op.sequence.first - (static_cast<std::int64_t>(op.sequence.count) - 1);
+  const std::size_t count = op.messages / (op.call.second_sink.tau == nullptr ? 1 : 2);
+  for (const Sink* const sink : {&op.call.sink, &op.call.second_sink})
+    if (sink->tau != nullptr) update_hubs(*sink, first * op.call.out_column, count);
+}
+
+// What arrives at one slot, put where its kernel reads it.
+void Executor::gather_at_hubs(const BoundSend& op, std::int64_t slot) {
+  const auto& reads = plan_.groups[op.group].ports[op.port].message->reads;
+  for (std::size_t i = 0; i < reads.size(); ++i) {
+    const Sequence::Read& read = op.sequence_reads[i];
+    const auto first = static_cast<std::uint32_t>(slot) * read.terms;
+    for (std::uint32_t q = first; (op.refresh >> i & 1) != 0 && q < first + read.terms; ++q)
+      op.sequence.arrivals.set(read.first_arrival + q,
+                               state_.hubs_.all_but(state_.incidence(), state_.messages(), read.first_slot + q));
+  }
+}
+
+void Executor::update_hubs(const Sink& sink, std::ptrdiff_t first, std::size_t count) {
+  const auto begin = static_cast<std::uint32_t>(sink.tau - state_.tau_.data() + first);
+  for (std::uint32_t slot = begin; slot < begin + count; ++slot)
+    state_.hubs_.update(state_.incidence(), state_.messages(), slot);
+}
+
+// Slot by slot, as each may read what the one before it wrote.
+void Executor::send_at_hubs(const BoundSend& op, Total& total) {
+  Sequence one = op.sequence;
+  one.count = 1;
+  Outcome outcome;
+  for (std::uint64_t k = 0; k < op.sequence.count; ++k, one.first += one.step) {
+    gather_at_hubs(op, one.first);
+    op.sequence_kernel(op.call, one, op.sequence_reads, outcome);
+    update_hubs(op.call.sink, one.first * op.call.out_column, op.call.out_terms);
+  }
+  total.messages += op.messages;
+  note(op, outcome, total);
+}
+
+}  // namespace dma
