@@ -3,8 +3,6 @@
 #include <algorithm>
 
 #include "engine/compile/arrivals.h"
-#include "engine/compile/lower_walk.h"
-#include "engine/compile/straighten.h"
 #include "engine/compile/stretches.h"
 
 namespace dma {

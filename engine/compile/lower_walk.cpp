@@ -1,4 +1,4 @@
-#include "engine/compile/lower_walk.h"
+#include "engine/compile/lower.h"
 
 #include <algorithm>
 

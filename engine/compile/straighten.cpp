@@ -1,4 +1,4 @@
-#include "engine/compile/straighten.h"
+#include "engine/compile/lower.h"
 
 #include <algorithm>
 #include <optional>

@@ -2,9 +2,9 @@
 
 #include <fmt/format.h>
 
+#include "engine/support/checksum.h"
 #include "engine/support/error.h"
 #include "engine/support/text.h"
-#include "models/files/checksum.h"
 #include "models/files/long_strings.h"
 
 namespace dma {

@@ -6,8 +6,8 @@
 #include <mutex>
 #include <vector>
 
+#include "engine/support/checksum.h"
 #include "engine/support/error.h"
-#include "models/files/checksum.h"
 #include "models/network/bnn.h"
 
 namespace dma {

@@ -1,4 +1,4 @@
-#include "engine/compile/straighten.h"
+#include "engine/compile/lower.h"
 
 #include <doctest/doctest.h>
 

@@ -103,7 +103,10 @@ TEST_CASE("product ep: the marginal is found where it is, far from what arrives 
   check(Gaussian::from_moments(-3, 1), Gaussian::from_moments(5, 0.01), Gaussian::from_moments(40, 0.01));
   oracle::RandomMessages random(kProductSeed);
   const oracle::Range wide{"wide", {1e-2, 1e3}, {1e-4, 1e4}, 0};
-  for (int i = 0; i < 300; ++i) check(random.proper(wide), random.proper(wide), random.proper(wide));
+  for (int i = 0; i < 300; ++i) {
+    const Gaussian x = random.proper(wide), y = random.proper(wide), z = random.proper(wide);
+    check(x, y, z);
+  }
 }
 
 TEST_CASE("product linearised: the message to x is that of the linear factor, by its moments") {

@@ -11,9 +11,9 @@
 #include <set>
 #include <span>
 
+#include "engine/support/checksum.h"
 #include "engine/support/error.h"
 #include "engine/support/whole_number.h"
-#include "models/files/checksum.h"
 #include "tools/dma/fit/idle_columns.h"
 #include "tools/dma/io/csv.h"
 

@@ -118,15 +118,18 @@ TEST_CASE("outputs: one SIGTERM ends every command, with its number and nothing 
   const auto before = folder.files();
   REQUIRE(setenv("TMPDIR", temporary.path().c_str(), 1) == 0);
   for (const std::string command :
-       {"fit never --target y", "fit never --target y --update model.json", "predict model.json never", "predict never data.csv", "infer never",
-        "smooth never", "rate never", "inspect never", "classify never", "generate regression --out never", "honesty", "compare",
-        "certify all --quick", "certify product --out certificates", "reproduce regression --out paper", "reproduce validation --out paper",
-        "fit data.csv --target y --hidden 2 --epochs 100000000 --tolerance 0 --patience 0 --least-gain 0"}) {
+       {"fit never --target y", "fit never --target y --update model.json", "predict model.json never", "predict never data.csv",
+        "infer never", "smooth never", "rate never", "inspect never", "generate regression --out never", "certify all --quick",
+        "certify product --out certificates",
+        "fit data.csv --target y --hidden 2 --epochs 100000000 --tolerance 0 --patience 0 --least-gain 0", "lab classify never",
+        "lab honesty", "lab compare", "lab reproduce regression --out paper", "lab reproduce validation --out paper"}) {
     INFO(command);
     std::vector<std::string> arguments;
     std::istringstream words(command);
     for (std::string word; words >> word;) arguments.push_back(word);
-    const pid_t process = dma::testing::start_dma(folder, arguments);
+    const bool in_lab = arguments[0] == "lab";
+    if (in_lab) arguments.erase(arguments.begin());
+    const pid_t process = in_lab ? dma::testing::start_lab(folder, arguments) : dma::testing::start_dma(folder, arguments);
     usleep(300'000);
     kill(process, SIGTERM);
     CHECK(dma::testing::finish(process) == 143);
