@@ -12,6 +12,7 @@ std::span<const Target> targets() {
                                         {"command", "commands", &fuzz_command},
                                         {"graph", "graphs", &fuzz_graph},
                                         {"network", "graphs", &fuzz_network},
+                                        {"graph_file", "files", &fuzz_graph_file},
                                         {"messages", "messages", &fuzz_messages},
                                         {"integrals", "messages", &fuzz_integrals}};
   return kTargets;

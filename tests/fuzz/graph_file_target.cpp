@@ -1,0 +1,70 @@
+// Damaged graph files: refused in one line, or a graph that is written and read again as it is, and runs.
+#include <string_view>
+
+#include "engine/compile/memory_need.h"
+#include "engine/joint/joint.h"
+#include "engine/support/error.h"
+#include "models/graphs/graph_file.h"
+#include "schedules/flooding.h"
+#include "schedules/forward_backward.h"
+#include "tests/fuzz/graphs.h"
+#include "tests/fuzz/targets.h"
+
+namespace dma::fuzz {
+
+namespace {
+
+constexpr double kMostBytes = 64e6;
+
+constexpr std::string_view kSeeds[] = {
+    R"({"variables": {"x": {"size": 3}, "y": {"size": 2, "observed": [1.5, null]}}, "factors": [
+      {"kind": "gaussian_prior", "connects": ["x"], "parameters": {"mean": 0, "variance": [1, 2, 3]}},
+      {"kind": "gaussian_noise", "connects": [{"variable": "x", "reach": "gather", "table": [0, 2]}, "y"],
+       "parameters": {"variance": 1}}], "schedule": "flooding"})",
+    R"json({"variables": {"rain": {"family": "categorical(2)"}, "mood": {"family": "categorical(3)"},
+      "wet": {"family": "categorical(2)", "observed": 1}}, "factors": [
+      {"kind": "categorical_prior", "connects": ["rain"], "parameters": {"probability": [0.8, 0.2]}},
+      {"kind": "categorical_prior", "connects": ["mood"], "parameters": {"probability": [0.5, 0, 0.5]}},
+      {"kind": "table", "connects": ["rain", "mood", "wet"],
+       "parameters": {"probability": [0.9, 0.1, 1, 0, 0.5, 0.5, 0.2, 0.8, 0, 1, 0.3, 0.7]}}]})json",
+    R"json({"variables": {"t": {"family": "gamma"}, "m": {}, "y": {"size": 3, "observed": [1, 2, 4]},
+      "p": {"family": "dirichlet(3)"}, "k": {"size": 2, "family": "categorical(3)", "observed": [0, 2]}}, "factors": [
+      {"kind": "gamma_prior", "connects": ["t"], "parameters": {"shape": 2, "rate": 1}},
+      {"kind": "gaussian_prior", "connects": ["m"], "parameters": {"mean": 0, "variance": 10}},
+      {"kind": "gaussian_precision", "connects": [{"variable": "m", "reach": "all_to_one"},
+       {"variable": "t", "reach": "all_to_one"}, "y"], "method": "ep", "damping": 0.1},
+      {"kind": "dirichlet_prior", "connects": ["p"], "parameters": {"concentration": 1}},
+      {"kind": "categorical_draw", "connects": [{"variable": "p", "reach": "all_to_one"}, "k"]}], "method": "ep"})json",
+    R"({"variables": {"x": {"size": 5}, "y": {"size": 5, "observed": [1, 2, 3, 4, 5]}}, "factors": [
+      {"kind": "gaussian_prior", "connects": [{"variable": "x", "reach": "gather", "table": [0]}],
+       "parameters": {"mean": 0, "variance": 1}},
+      {"kind": "gaussian_noise", "connects": [{"variable": "x", "reach": "shift", "lag": 1}, "x"],
+       "parameters": {"variance": 0.5}},
+      {"kind": "poisson", "connects": ["x", "y"]}], "schedule": "joint"})"};
+
+}  // namespace
+
+std::size_t fuzz_graph_file(Choices& choices) {
+  const std::string seed(choices.any_of(kSeeds));
+  const std::string text = mutated(seed, choices);
+  try {
+    const GraphFile file = parse_graph(text);
+    const std::string written = graph_text(file);
+    promise(graph_text(parse_graph(written)) == written, "a graph is read as another than was written:\n{}", written);
+    if (memory_need(file.graph, registry()).bytes > kMostBytes) return 1;
+    const CompileOptions options{.method = file.method.empty() ? "ep" : file.method};
+    const Plan plan = file.schedule == "joint"      ? compile(file.graph, joint({.limit = 50}), registry(), options)
+                      : file.schedule == "flooding" ? compile(file.graph, flooding({.limit = 50}), registry(), options)
+                                                    : compile(file.graph, forward_backward(), registry(), options);
+    State state(plan);
+    file.observe(state);
+    const Report report = run(plan, state);
+    check_beliefs(file.graph, state, report);
+    (void)exact_evidence(plan, state, file.graph);
+  } catch (const Error& e) {
+    promise_one_line(e.what());
+  }
+  return 1;
+}
+
+}  // namespace dma::fuzz
