@@ -1,22 +1,21 @@
 #include <dma.h>
 #include <fmt/core.h>
 
-#include <filesystem>
-#include <fstream>
-
 int main() {
   using namespace dma;
+  // Three parcels, each weighed on two scales; each scale has an offset that nobody knows.
   Graph g;
-  auto w = gaussian_prior(g, g.variable("w", 3), 0.0, 1.0), x = g.observed("x", 3), y = g.observed("y");
-  auto z = sum(g, product(g, w, x));
-  gaussian_noise(g, z, 0.04, y);
-  Plan plan = compile(g, forward_backward(), standard_registry());
-  State state(plan);
-  state.observe(x, {1.0, 2.0, 0.5});
-  state.observe(y, 1.3);
-  Report report = run(plan, state);
-  fmt::print("{}\n{}\n", report, state.belief(w));
+  auto weight = gaussian_prior(g, g.variable("weight", 3), 4.0, 9.0);
+  auto offset = gaussian_prior(g, g.variable("offset", 2), 0.0, 0.25);
+  auto shown = g.variable("shown", 6), seen = g.observed("seen", 6);
+  g.factor("sum", {gather(weight, {0, 1, 2, 0, 1, 2}), gather(offset, {0, 0, 0, 1, 1, 1}), shown});
+  g.factor("gaussian_noise", {shown, seen}, {{"variance", 0.04}});
 
-  std::filesystem::create_directories("out");
-  std::ofstream("out/graph.dot") << to_dot(g, standard_registry());
+  Registry registry = standard_registry();
+  for (Plan plan : {compile(g, flooding(), registry), compile(g, joint(), registry)}) {
+    State state(plan);
+    state.observe(seen, {2.1, 3.0, 5.2, 2.6, 3.4, 8.9});
+    Report report = run(plan, state);
+    fmt::print("{}\n  {}\n", report, state.belief(weight));
+  }
 }
