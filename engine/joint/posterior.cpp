@@ -164,6 +164,7 @@ double JointPosterior::log_evidence() const {
     if (n.weights[r] > 0) sum += 0.5 * std::log(n.weights[r] / kTwoPi);
   for (std::uint32_t r = n.system->first_context_row; r < n.system->first_site_row; ++r)
     sum += log_scale_of_context(*state_, n, r);
+  sum += n.log_gains_of_noise();
   for (const Numbers::Prediction& p : n.predictions()) sum -= std::log(std::abs(p.coefficient));
   return sum + memory.sites.log_scales(*state_, n);
 }

@@ -47,10 +47,12 @@ void Memory::change(std::shared_ptr<const System> to) {
 void JointSolver::read(const State& state, Memory& memory) const {
   if (memory.numbers.read(state)) return;
   const std::vector<std::uint8_t>& inferred = memory.numbers.inferred();
-  memory.change(inferred.empty() ? system_
-                                 : std::make_shared<const System>(
-                                       *state.plan(), EliminationLimits{.bytes = options_.memory}, inferred));
-  (void)memory.numbers.read(state);
+  const bool may_solve = memory.numbers.can_be_solved_for_noise();
+  memory.change(inferred.empty() && may_solve
+                    ? system_
+                    : std::make_shared<const System>(*state.plan(), EliminationLimits{.bytes = options_.memory}, inferred,
+                                                     may_solve));
+  if (!memory.numbers.read(state)) read(state, memory);  // noise that could be solved for before, and cannot now
 }
 
 // At the priors' means, at draws from them, or where somebody asked.
