@@ -44,9 +44,7 @@ class Functions {
   void order();
   bool are_linear(const std::vector<Role>& role);
   bool solve_for_noise(std::vector<Role>& role);
-  std::uint32_t depth() const {
-    return nodes.empty() ? 0 : std::ranges::max(nodes, {}, &Node::level).level;
-  }
+  std::uint32_t depth() const { return nodes.empty() ? 0 : std::ranges::max(nodes, {}, &Node::level).level; }
 
   std::vector<Node> nodes;
   std::vector<std::uint32_t> ready;  // nodes, each after those it reads from
@@ -129,9 +127,8 @@ bool Functions::solve_for_noise(std::vector<Role>& role) {
       path.push_back(e);
       e = outputs(nodes[reader[e]])[0];
     } while (uses[e] == 1 && priors[e] + others[e] == 0);
-    const bool is_free = std::ranges::all_of(path, [&](std::uint32_t p) {
-      return nodes[reader[p]].solved_for == kNone && nodes[reader[p]].outputs == 1;
-    });
+    const bool is_free = std::ranges::all_of(
+        path, [&](std::uint32_t p) { return nodes[reader[p]].solved_for == kNone && nodes[reader[p]].outputs == 1; });
     if (!is_free || uses[e] + priors[e] + others[e] == 0) continue;
     for (const std::uint32_t p : path) {
       Node& node = nodes[reader[p]];
@@ -172,8 +169,8 @@ void System::form_batches(const PlanData& plan, bool may_solve) {
     batch.inputs = list_arguments(group, is_input, batch.slot, batch.arguments);
     batch.outputs = list_arguments(group, is_output, batch.slot, batch.results);
     if (batch.solved_for != kNone)
-      std::ranges::swap_ranges(batch.results,
-                               std::span(batch.arguments).subspan(std::size_t{batch.solved_for} * batch.slots, batch.slots));
+      std::ranges::swap_ranges(
+          batch.results, std::span(batch.arguments).subspan(std::size_t{batch.solved_for} * batch.slots, batch.slots));
     if (batch.slots == group.slots) batch.slot.clear();
     batch.gains = gain_count;
     gain_count += std::uint64_t{batch.inputs} * batch.slots;

@@ -82,7 +82,8 @@ void Numbers::solve_batch(const Batch& batch) {
     results_[s] = (values[y[s]] - results_[s]) * own[s];
   }
   for (std::uint32_t i = 0; i < batch.inputs; ++i)
-    for (std::uint32_t s = 0; s < batch.slots && i != batch.solved_for; ++s) gains[std::size_t{i} * batch.slots + s] *= -own[s];
+    for (std::uint32_t s = 0; s < batch.slots && i != batch.solved_for; ++s)
+      gains[std::size_t{i} * batch.slots + s] *= -own[s];
 }
 
 double Numbers::log_gains_of_noise() const {

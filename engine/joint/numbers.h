@@ -17,8 +17,8 @@ class Numbers {
   explicit Numbers(const System& system);
 
   // Values that were observed, parameters, contexts; what did not change since the last time is left alone. Throws
-  // Error for what has no place in a Gaussian system. False: the state needs another system, one in which inferred() are
-  // unknowns, and no function is solved for its noise unless it can be.
+  // Error for what has no place in a Gaussian system. False: the state needs another system, one in which inferred()
+  // are unknowns, and no function is solved for its noise unless it can be.
   bool read(const State& state);
   const std::vector<std::uint8_t>& inferred() const { return inferred_; }
   bool can_be_solved_for_noise() const { return can_be_solved_for_noise_; }
@@ -30,7 +30,8 @@ class Numbers {
   void place(std::span<const double> x, bool with_gains);
   // All elements and residuals with the roots at x; returns the objective.
   double evaluate(std::span<const double> x, bool with_gains);
-  // Minus the log density of rows and contexts with the roots at x, without their normalisers; sites have no part in it.
+  // Minus the log density of rows and contexts with the roots at x, without their normalisers; sites have no part in
+  // it.
   double evaluate_rows(std::span<const double> x);
   // The rows over the roots, from the gains evaluated last. False if they are what they were.
   bool trace();

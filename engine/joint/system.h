@@ -5,9 +5,9 @@
 //   root     an unknown of the information matrix; an observed element that is missing, unless one factor predicts it
 //   derived  the output of a deterministic factor: eliminated by substitution
 //
-// Substituted all the way, a series x = a x' + b e has its noise e as roots, and the last x depends on all of them. Where
-// functions stand so deep, such a factor is solved for the noise instead: x is the root, e = (x - a x') / b is derived,
-// and the prior of e is a row over neighbours.
+// Substituted all the way, a series x = a x' + b e has its noise e as roots, and the last x depends on all of them.
+// Where functions stand so deep, such a factor is solved for the noise instead: x is the root, e = (x - a x') / b is
+// derived, and the prior of e is a row over neighbours.
 //
 // A row is a Gaussian density, the context of a shared variable, or what an EP site says of one element. Its numbers
 // over the roots are found by one reverse sweep of gains from its arguments through the derived elements it depends on.
@@ -50,9 +50,9 @@ struct RowPlate {
 struct SitePlate {
   struct Port {
     std::uint32_t terms = 1;
-    std::vector<std::uint32_t> elements;  // by slot and term
-    std::vector<std::uint32_t> rows;      // likewise; kNone where the element is known
-    std::uint64_t first = 0;              // of its messages among those of all sites
+    std::vector<std::uint32_t> elements;       // by slot and term
+    std::vector<std::uint32_t> rows;           // likewise; kNone where the element is known
+    std::uint64_t first = 0;                   // of its messages among those of all sites
     const MessageFunction* message = nullptr;  // null: all its elements are known
   };
   std::uint32_t group = 0;
@@ -61,8 +61,8 @@ struct SitePlate {
 };
 
 struct System {
-  // `inferred`, by element: observed ones that are unknowns all the same; empty: none. Functions may be solved for their
-  // noise where `may_solve`.
+  // `inferred`, by element: observed ones that are unknowns all the same; empty: none. Functions may be solved for
+  // their noise where `may_solve`.
   System(const PlanData& plan, const EliminationLimits& limits, std::vector<std::uint8_t> inferred = {},
          bool may_solve = true);
 
