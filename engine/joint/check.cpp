@@ -2,9 +2,9 @@
 //
 //   log w = log p(x, observed) - log N(x; solution),
 //
-// constant if it is. How heavy the tail of the weights is says how far off it may be: the shape k of a generalised Pareto
-// distribution of the largest of them, as in Pareto-smoothed importance sampling (Vehtari, Simpson, Gelman, Yao and
-// Gabry 2024).
+// constant if it is. How heavy the tail of the weights is says how far off it may be: the shape k of a generalised
+// Pareto distribution of the largest of them, as in Pareto-smoothed importance sampling (Vehtari, Simpson, Gelman, Yao
+// and Gabry 2024).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -25,10 +25,10 @@ constexpr double kMostWork = 2e8;
 // What calling a function or a density costs, in numbers of a triangular solve.
 constexpr double kCall = 20;
 
-// Shape of a generalised Pareto distribution (1 + k x / sigma)^(-1 / k - 1) / sigma, from its excesses x > 0, ascending.
-// For t = k / sigma the likelihood is largest at k = mean log(1 + t x), and is n (log(t / k) - k - 1) there; its mean over
-// a grid of t that is dense where the data are (Zhang and Stephens 2009) needs no search. Ten more excesses of shape 1/2
-// steady what few of them leave open.
+// Shape of a generalised Pareto distribution (1 + k x / sigma)^(-1 / k - 1) / sigma, from its excesses x > 0,
+// ascending. For t = k / sigma the likelihood is largest at k = mean log(1 + t x), and is n (log(t / k) - k - 1) there;
+// its mean over a grid of t that is dense where the data are (Zhang and Stephens 2009) needs no search. Ten more
+// excesses of shape 1/2 steady what few of them leave open.
 double pareto_shape(std::span<const double> x) {
   const auto n = static_cast<double>(x.size());
   const double largest = x.back(), quarter = x[static_cast<std::size_t>(0.25 * n + 0.5) - 1];

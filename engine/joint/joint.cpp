@@ -89,7 +89,7 @@ void set_start(State& state, VariableId variable, std::span<const double> values
     fail("variable '{}' was given {} values but has {} elements", v.name, values.size(), v.size);
   start.resize(system.role.size(), std::nan(""));
   for (std::uint32_t i = 0; i < v.size; ++i) {
-    if (system.role[v.first_element + i] != joint_system::Role::root)
+    if (v.observed || system.is_computed[v.first_element + i])
       fail("variable '{}' is {}; only a variable that nothing computes has a start", v.name,
            v.observed ? "observed" : "the output of a deterministic factor");
     if (!std::isfinite(values[i]))

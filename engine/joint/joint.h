@@ -32,15 +32,15 @@ struct JointOptions {
   double tolerance = 1e-9;
   // ... or this many linear systems are solved for one set of sites.
   int limit = 200;
-  // The first Levenberg-Marquardt damping, in units of the information's diagonal: next to none. Steps that do not lower
-  // the objective are taken back and damped more; graphs with constant gains need none.
+  // The first Levenberg-Marquardt damping, in units of the information's diagonal: next to none. Steps that do not
+  // lower the objective are taken back and damped more; graphs with constant gains need none.
   double damping = 1e-12;
   // EP sites are refreshed until no message changes by more than this (call.h, change_between).
   double site_tolerance = 1e-10;
   // ... or this often. Sites are damped only when they do not settle.
   int refreshes = 500;
-  // Not 0: unknowns start at a draw from their own priors instead of at the priors' means (or 0). A maximum or a saddle,
-  // such as 0 between the two factors of a product, is left for something lower in any case.
+  // Not 0: unknowns start at a draw from their own priors instead of at the priors' means (or 0). A maximum or a
+  // saddle, such as 0 between the two factors of a product, is left for something lower in any case.
   std::uint64_t start_seed = 0;
   // Bytes that the factor and its inverse may take; a covariance or a set of draws likewise.
   std::uint64_t memory = std::uint64_t{8} << 30;

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <utility>
 
 #include "engine/support/error.h"
 
@@ -58,16 +57,41 @@ void Numbers::place(std::span<const double> at, bool with_gains) {
     const Batch& batch = system->batches[i];
     const Group& group = plan_->groups[batch.group];
     for (std::size_t q = 0; q < batch.arguments.size(); ++q) inputs_[q] = values[batch.arguments[q]];
+    const bool is_solved = batch.solved_for != kNone;
+    if (is_solved) std::fill_n(inputs_.data() + std::size_t{batch.solved_for} * batch.slots, batch.slots, 0.0);
     group.kind->linear_view()({.slots = batch.slots,
                                .inputs = batch.inputs,
                                .values = inputs_.data(),
                                .parameters = views_.data() + batch_views_[i],
                                .parameter_count = group.parameters.size(),
                                .value = results_.data(),
-                               .gains = with_gains ? gains_.data() + batch.gains : nullptr});
+                               .gains = with_gains || is_solved ? gains_.data() + batch.gains : nullptr});
+    if (is_solved) solve_batch(batch);
     for (std::size_t q = 0; q < batch.results.size(); ++q) values[batch.results[q]] = results_[q % batch.slots];
   }
   gains_evaluated_ |= with_gains;
+}
+
+// y = f(x, e) is linear: e = (y - f(x, 0)) / g, and the gains by y and x are 1 / g and -f' / g.
+void Numbers::solve_batch(const Batch& batch) {
+  double* const gains = gains_.data() + batch.gains;
+  double* const own = gains + std::size_t{batch.solved_for} * batch.slots;
+  const std::uint32_t* const y = batch.arguments.data() + std::size_t{batch.solved_for} * batch.slots;
+  for (std::uint32_t s = 0; s < batch.slots; ++s) {
+    own[s] = 1 / own[s];
+    results_[s] = (values[y[s]] - results_[s]) * own[s];
+  }
+  for (std::uint32_t i = 0; i < batch.inputs; ++i)
+    for (std::uint32_t s = 0; s < batch.slots && i != batch.solved_for; ++s)
+      gains[std::size_t{i} * batch.slots + s] *= -own[s];
+}
+
+double Numbers::log_gains_of_noise() const {
+  double sum = 0;
+  for (const Batch& batch : system->batches)
+    for (std::uint32_t s = 0; batch.solved_for != kNone && s < batch.slots; ++s)
+      sum += std::log(std::abs(gains_[batch.gains + std::size_t{batch.solved_for} * batch.slots + s]));
+  return sum;
 }
 
 double Numbers::evaluate(std::span<const double> at, bool with_gains) {
@@ -245,56 +269,6 @@ double Numbers::rounding_left() {
   double largest = 0;
   for (std::uint32_t u = 0; u < step.size(); ++u) largest = std::max(largest, step[u] * std::sqrt(fronts.variance(u)));
   return std::numeric_limits<double>::epsilon() * largest;
-}
-
-template <class Visit>
-void Numbers::for_others(const Prediction& of, const Visit& visit) const {
-  const RowPlate& plate = system->plates[of.plate];
-  for (std::size_t q = of.slot; q < plate.arguments.size(); q += plate.slots)
-    if (plate.arguments[q] != of.element)
-      visit(plate.arguments[q], -coefficients_[plate.coefficients + q] / of.coefficient);
-}
-
-void Numbers::predict() {
-  for (const Prediction& p : predictions_) {
-    double mean = offsets[system->plates[p.plate].first_row + p.slot] / p.coefficient;
-    for_others(p, [&](std::uint32_t e, double number) { mean += number * values[e]; });
-    values[p.element] = mean;
-  }
-}
-
-const Numbers::Prediction* Numbers::prediction_of(std::uint32_t element) const {
-  const auto found = std::ranges::lower_bound(predictions_, element, {}, &Prediction::element);
-  return found != predictions_.end() && found->element == element ? &*found : nullptr;
-}
-
-void Numbers::gradient_of(std::uint32_t element, Reader& reader, Sparse& out) const {
-  out.unknowns.clear();
-  out.values.clear();
-  out.noise = 0;
-  reader.from.clear();
-  const auto begin_at = [&](std::uint32_t e, double number) {
-    if (system->role[e] == Role::known) return;
-    reader.from.push_back(e);
-    reader.adjoint[e] += number;
-  };
-  if (const Prediction* const p = prediction_of(element)) {
-    out.noise = p->noise;
-    for_others(*p, begin_at);
-  } else {
-    begin_at(element, 1);
-  }
-  reader.derived.clear();
-  reader.roots.clear();
-  system->ancestors(reader.from, reader.mark, reader.stamp++, reader.derived, reader.roots);
-  for (const std::uint32_t e : reader.derived) {
-    const double weight = std::exchange(reader.adjoint[e], 0.0);
-    for (const System::Edge& edge : system->edges_of(e)) reader.adjoint[edge.element] += weight * gains_[edge.gain];
-  }
-  for (const std::uint32_t e : reader.roots) {
-    out.unknowns.push_back(system->unknown_of[e]);
-    out.values.push_back(std::exchange(reader.adjoint[e], 0.0));
-  }
 }
 
 }  // namespace dma::joint_system

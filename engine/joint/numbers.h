@@ -17,17 +17,21 @@ class Numbers {
   explicit Numbers(const System& system);
 
   // Values that were observed, parameters, contexts; what did not change since the last time is left alone. Throws
-  // Error for what has no place in a Gaussian system. False: the elements that are missing need another system, one
-  // in which inferred() are unknowns.
+  // Error for what has no place in a Gaussian system. False: the state needs another system, one in which inferred()
+  // are unknowns, and no function is solved for its noise unless it can be.
   bool read(const State& state);
   const std::vector<std::uint8_t>& inferred() const { return inferred_; }
+  bool can_be_solved_for_noise() const { return can_be_solved_for_noise_; }
+  // Sum of log |dx / dy| over noise x that functions of output y are solved for: what it costs to integrate over y.
+  double log_gains_of_noise() const;
   // The values of missing elements that rows predict, at the values of the others.
   void predict();
   // All elements with the roots at x.
   void place(std::span<const double> x, bool with_gains);
   // All elements and residuals with the roots at x; returns the objective.
   double evaluate(std::span<const double> x, bool with_gains);
-  // Minus the log density of rows and contexts with the roots at x, without their normalisers; sites have no part in it.
+  // Minus the log density of rows and contexts with the roots at x, without their normalisers; sites have no part in
+  // it.
   double evaluate_rows(std::span<const double> x);
   // The rows over the roots, from the gains evaluated last. False if they are what they were.
   bool trace();
@@ -97,6 +101,7 @@ class Numbers {
   void read_values(const State& state);
   void read_plate(std::size_t plate);
   void place_missing();
+  void solve_batch(const Batch& batch);
   template <class Visit>
   void for_others(const Prediction& of, const Visit& visit) const;  // element, number in the prediction
   // Whether the numbers behind `count` views are those of last time; they are kept.
@@ -119,6 +124,7 @@ class Numbers {
   std::vector<double> row_variances_;        // of plates
   std::vector<Prediction> predictions_;      // by element
   std::vector<std::uint8_t> inferred_;       // by element; empty: none
+  bool can_be_solved_for_noise_ = true;
   bool is_read_ = false, any_missing_ = false, missing_changed_ = false, gains_stale_ = true, gains_evaluated_ = false,
        coefficients_changed_ = false;
   bool traced_ = false, factored_ = false, inverted_ = false, whole_ = true, is_finite_ = true;

@@ -10,6 +10,12 @@
 
 namespace dma::joint_system {
 
+namespace {
+
+constexpr double kLargestGain = 1e100;  // its square is far from the end of the doubles
+
+}  // namespace
+
 void append_views(const State& state, std::uint32_t group, std::vector<ParameterView>& views) {
   for (std::size_t i = 0; i < state.plan()->groups[group].parameters.size(); ++i) {
     views.push_back(state.parameter(group, i));
@@ -189,7 +195,14 @@ bool Numbers::read(const State& state) {
   }
   place_missing();
   if (is_fresh) gains_stale_ = true;
-  is_read_ = inferred_ == system->inferred;
+  if (system->is_solved_for_noise && gains_stale_) {
+    std::ranges::fill(trial, 0.0);
+    place(trial, true);
+    // A factor of 0 hides the noise, and one near it makes too little of it.
+    can_be_solved_for_noise_ = std::abs(log_gains_of_noise()) < kInfinity &&
+                               std::ranges::all_of(gains_, [](double g) { return std::abs(g) < kLargestGain; });
+  }
+  is_read_ = inferred_ == system->inferred && can_be_solved_for_noise_;
   return is_read_;
 }
 

@@ -132,7 +132,8 @@ JointSamples JointPosterior::sample(std::size_t draws, std::uint64_t seed) const
     for (std::size_t u = 0; u < work.x.size(); ++u) work.x[u] += n.x[u];
     work.place(work.x, false);
     work.predict();
-    for (const Numbers::Prediction& p : work.predictions()) work.values[p.element] += std::sqrt(p.noise) * normal(random);
+    for (const Numbers::Prediction& p : work.predictions())
+      work.values[p.element] += std::sqrt(p.noise) * normal(random);
     for (const std::uint32_t e : unpredicted) work.values[e] = std::nan("");
     out.values_.row(static_cast<Eigen::Index>(d)) =
         Eigen::Map<const Eigen::RowVectorXd>(work.values.data(), static_cast<Eigen::Index>(work.values.size()));
@@ -147,11 +148,14 @@ double JointSamples::operator()(std::size_t draw, VariableId variable, std::size
          draw, v.size, size());
   const double value = values_(static_cast<Eigen::Index>(draw), static_cast<Eigen::Index>(v.first_element + element));
   if (v.observed && std::isnan(value))
-    fail("samples: '{}' is missing, and its likelihood predicts no Gaussian; ask for the variable that it reads", v.name);
+    fail("samples: '{}' is missing, and its likelihood predicts no Gaussian; ask for the variable that it reads",
+         v.name);
   return value;
 }
 
-double joint_system::JointSolver::log_evidence(const State& state) const { return JointPosterior(state).log_evidence(); }
+double joint_system::JointSolver::log_evidence(const State& state) const {
+  return JointPosterior(state).log_evidence();
+}
 
 double JointPosterior::log_evidence() const {
   const Memory& memory = joint_system::solved_memory(*state_);
@@ -164,6 +168,7 @@ double JointPosterior::log_evidence() const {
     if (n.weights[r] > 0) sum += 0.5 * std::log(n.weights[r] / kTwoPi);
   for (std::uint32_t r = n.system->first_context_row; r < n.system->first_site_row; ++r)
     sum += log_scale_of_context(*state_, n, r);
+  sum += n.log_gains_of_noise();
   for (const Numbers::Prediction& p : n.predictions()) sum -= std::log(std::abs(p.coefficient));
   return sum + memory.sites.log_scales(*state_, n);
 }

@@ -183,7 +183,8 @@ double Sites::log_scales(const State& state, const Numbers& numbers) const {
         for (std::uint32_t t = 0; t < port.terms; ++t) {
           const std::size_t q = std::size_t{s} * port.terms + t, at = port.first + q;
           const bool is_known = port.rows[q] == kNone;  // no refresh looks at sites that reach nothing else
-          const Natural arrival = is_known ? Gaussian::point(numbers.values[port.elements[q]]) : Gaussian(tau_[at], rho_[at]);
+          const Natural arrival =
+              is_known ? Gaussian::point(numbers.values[port.elements[q]]) : Gaussian(tau_[at], rho_[at]);
           if (!is_known) {
             unknown = arguments.size(), ++unknowns;
             if (!refused_[at]) total -= log_site_integral(arrival, {numbers.site_tau[at], numbers.site_rho[at]});

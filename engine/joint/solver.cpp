@@ -13,8 +13,8 @@ namespace dma::joint_system {
 namespace {
 
 // Gain ratio above which damping falls, below which it grows; factors; steps tried before giving up. Damping that falls
-// slowly creeps along curved valleys, such as those of poses, where undamped steps cross them. After a rejection there is
-// some.
+// slowly creeps along curved valleys, such as those of poses, where undamped steps cross them. After a rejection there
+// is some.
 constexpr double kGoodGain = 0.25, kPoorGain = 0.1, kLess = 0.1, kMore = 2, kMuchMore = 10;
 constexpr double kLeastDamping = 1e-12, kSomeDamping = 1e-5;
 constexpr int kTries = 40;
@@ -47,10 +47,12 @@ void Memory::change(std::shared_ptr<const System> to) {
 void JointSolver::read(const State& state, Memory& memory) const {
   if (memory.numbers.read(state)) return;
   const std::vector<std::uint8_t>& inferred = memory.numbers.inferred();
-  memory.change(inferred.empty() ? system_
-                                 : std::make_shared<const System>(
-                                       *state.plan(), EliminationLimits{.bytes = options_.memory}, inferred));
-  (void)memory.numbers.read(state);
+  const bool may_solve = memory.numbers.can_be_solved_for_noise();
+  memory.change(inferred.empty() && may_solve
+                    ? system_
+                    : std::make_shared<const System>(*state.plan(), EliminationLimits{.bytes = options_.memory},
+                                                     inferred, may_solve));
+  if (!memory.numbers.read(state)) read(state, memory);  // noise that could be solved for before, and cannot now
 }
 
 // At the priors' means, at draws from them, or where somebody asked.
@@ -175,9 +177,9 @@ JointSolver::End JointSolver::step_to_the_end(Memory& memory, JointReport& repor
   }
 }
 
-// A point where nothing pulls may be a maximum or a saddle, as that between two factors of a product at 0: Gauss-Newton's
-// information has no word for that, but some steps from it then lead down. They are as long as the Gaussian is wide, and
-// a hundredth of that.
+// A point where nothing pulls may be a maximum or a saddle, as that between two factors of a product at 0:
+// Gauss-Newton's information has no word for that, but some steps from it then lead down. They are as long as the
+// Gaussian is wide, and a hundredth of that.
 JointSolver::End JointSolver::leave_saddle(Memory& memory, JointReport& report) const {
   Numbers& n = memory.numbers;
   if (memory.system->has_constant_gains) return End::converged;
@@ -246,8 +248,8 @@ Report JointSolver::run(State& state, const RunOptions& options) const {
     if (grown == 3) damping = 0.5 + 0.5 * damping, grown = 0;
     last = outcome.change;
   }
-  report.stop = end == End::converged ? (memory.system->is_linear() ? Report::Stop::exact : Report::Stop::converged)
-                : end == End::interrupted                                           ? Report::Stop::interrupted
+  report.stop = end == End::converged     ? (memory.system->is_linear() ? Report::Stop::exact : Report::Stop::converged)
+                : end == End::interrupted ? Report::Stop::interrupted
                                           : Report::Stop::limit;
   finish(state, memory, report);
   return report;

@@ -5,50 +5,21 @@
 #include <algorithm>
 #include <numeric>
 
+#include "engine/joint/arguments.h"
 #include "engine/support/error.h"
 
 namespace dma::joint_system {
-
-namespace {
-
-bool is_function(const Kind& kind) { return static_cast<bool>(kind.linear_view()); }
-bool is_density(const Kind& kind) { return !is_function(kind) && kind.gaussian_row(); }
-
-// Elements of one argument after the other, each by slot; a variadic port gives one argument per term.
-template <class Keep>
-std::uint32_t list_arguments(const Group& group, const Keep& keep, std::span<const std::uint32_t> slots,
-                             std::vector<std::uint32_t>& out) {
-  std::uint32_t count = 0;
-  for (std::size_t p = 0; p < group.ports.size(); ++p) {
-    if (!keep(group.kind->ports()[p])) continue;
-    const Group::Port& port = group.ports[p];
-    for (std::uint32_t t = 0; t < port.terms; ++t, ++count)
-      for (const std::uint32_t s : slots) out.push_back(port.elements(s * port.terms + t));
-  }
-  return count;
-}
-
-bool is_input(const PortSpec& port) { return !port.output; }
-bool is_output(const PortSpec& port) { return port.output; }
-bool is_any(const PortSpec&) { return true; }
-
-std::vector<std::uint32_t> all_slots(std::uint32_t count) {
-  std::vector<std::uint32_t> slots(count);
-  std::iota(slots.begin(), slots.end(), 0u);
-  return slots;
-}
-
-}  // namespace
 
 std::string element_name(const PlanData& plan, std::uint32_t element) {
   const PlanData::Variable v = plan.variables.at_element(element);
   return v.size == 1 ? std::string(v.name) : fmt::format("{}[{}]", v.name, element - v.first_element);
 }
 
-System::System(const PlanData& plan, const EliminationLimits& limits, std::vector<std::uint8_t> are_inferred)
+System::System(const PlanData& plan, const EliminationLimits& limits, std::vector<std::uint8_t> are_inferred,
+               bool may_solve)
     : inferred(std::move(are_inferred)) {
   assign_roles(plan);
-  form_batches(plan);
+  form_batches(plan, may_solve);
   for (std::uint32_t e = 0; e < plan.elements; ++e)
     if (role[e] == Role::root) {
       unknown_of[e] = static_cast<std::uint32_t>(element_of.size());
@@ -72,6 +43,7 @@ void System::assign_roles(const PlanData& plan) {
   role.assign(plan.elements, Role::root);
   level.assign(plan.elements, 0);
   unknown_of.assign(plan.elements, kNone);
+  is_computed.assign(plan.elements, 0);
   for (const auto& v : plan.variables)
     for (std::uint32_t e = v.first_element; v.observed && e < v.first_element + v.size; ++e)
       if (inferred.empty() || !inferred[e]) role[e] = Role::known;
@@ -98,106 +70,10 @@ void System::assign_roles(const PlanData& plan) {
               element_name(plan, e), factor());
         producer[e] = g;
         role[e] = Role::derived;
+        is_computed[e] = 1;
       }
     }
   }
-}
-
-// Slots in the order of their levels, by Kahn's algorithm on single slots.
-void System::form_batches(const PlanData& plan) {
-  struct Node {
-    std::uint32_t group, slot, waits = 0, level = 0;
-  };
-  std::vector<Node> nodes;
-  std::vector<std::uint32_t> node_of(plan.elements, kNone);  // of derived elements
-  std::vector<std::uint32_t> all, slot(1);
-  for (std::uint32_t g = 0; g < plan.groups.size(); ++g) {
-    const Group& group = plan.groups[g];
-    if (!is_function(*group.kind)) continue;
-    for (slot[0] = 0; slot[0] < group.slots; ++slot[0]) {
-      all.clear();
-      list_arguments(group, is_output, slot, all);
-      for (const std::uint32_t e : all) node_of[e] = static_cast<std::uint32_t>(nodes.size());
-      nodes.push_back({g, slot[0]});
-    }
-  }
-  // Who waits for whom.
-  std::vector<std::uint32_t> first(nodes.size() + 1), waiting;
-  const auto for_inputs = [&](std::uint32_t n, const auto& visit) {
-    all.clear();
-    slot[0] = nodes[n].slot;
-    list_arguments(plan.groups[nodes[n].group], is_input, slot, all);
-    for (const std::uint32_t e : all)
-      if (node_of[e] != kNone) visit(node_of[e]);
-  };
-  for (std::uint32_t n = 0; n < nodes.size(); ++n)
-    for_inputs(n, [&](std::uint32_t m) { ++first[m + 1], ++nodes[n].waits; });
-  std::partial_sum(first.begin(), first.end(), first.begin());
-  waiting.resize(first.back());
-  auto next = first;
-  for (std::uint32_t n = 0; n < nodes.size(); ++n) for_inputs(n, [&](std::uint32_t m) { waiting[next[m]++] = n; });
-  std::vector<std::uint32_t> ready;
-  for (std::uint32_t n = 0; n < nodes.size(); ++n)
-    if (nodes[n].waits == 0) nodes[n].level = 1, ready.push_back(n);
-  for (std::size_t k = 0; k < ready.size(); ++k)
-    for (std::uint32_t i = first[ready[k]]; i < first[ready[k] + 1]; ++i) {
-      Node& node = nodes[waiting[i]];
-      node.level = std::max(node.level, nodes[ready[k]].level + 1);
-      if (--node.waits == 0) ready.push_back(waiting[i]);
-    }
-  if (ready.size() < nodes.size()) {
-    const auto stuck = std::ranges::find_if(nodes, [](const Node& n) { return n.waits > 0; });
-    fail("joint: factor '{}' lies on a directed cycle of deterministic factors; put gaussian_noise somewhere on it",
-         plan.slot_name(stuck->group, stuck->slot));
-  }
-  std::ranges::sort(ready, {},
-                    [&](std::uint32_t n) { return std::tuple(nodes[n].level, nodes[n].group, nodes[n].slot); });
-  for (std::size_t k = 0; k < ready.size();) {
-    const Node& head = nodes[ready[k]];
-    Batch& batch = batches.emplace_back();
-    batch.group = head.group;
-    for (; k < ready.size() && nodes[ready[k]].level == head.level && nodes[ready[k]].group == head.group; ++k)
-      batch.slot.push_back(nodes[ready[k]].slot);
-    const Group& group = plan.groups[head.group];
-    batch.slots = static_cast<std::uint32_t>(batch.slot.size());
-    batch.inputs = list_arguments(group, is_input, batch.slot, batch.arguments);
-    batch.outputs = list_arguments(group, is_output, batch.slot, batch.results);
-    if (batch.slots == group.slots) batch.slot.clear();
-    batch.gains = gain_count;
-    gain_count += std::uint64_t{batch.inputs} * batch.slots;
-    for (const std::uint32_t e : batch.results) level[e] = head.level;
-  }
-  // What follows from known elements alone is known; edges of the rest.
-  first_edge.assign(plan.elements + 1, 0);
-  feeds_function.assign(plan.elements, 0);
-  std::vector<std::uint8_t> free;
-  for (const Batch& batch : batches)
-    for (std::uint32_t s = 0; s < batch.slots; ++s) {
-      free.clear();
-      for (std::uint32_t i = 0; i < batch.inputs; ++i) {
-        const std::uint32_t e = batch.arguments[i * batch.slots + s];
-        free.push_back(role[e] != Role::known);
-        feeds_function[e] = 1;
-      }
-      const auto count = static_cast<std::uint32_t>(std::ranges::count(free, 1));
-      const LinearIn& linear_in = plan.groups[batch.group].kind->linear_in();
-      if (count > 0 && !(linear_in && linear_in(free))) has_constant_gains = false;
-      for (std::uint32_t o = 0; o < batch.outputs; ++o) {
-        const std::uint32_t e = batch.results[o * batch.slots + s];
-        if (count == 0) role[e] = Role::known;
-        first_edge[e + 1] = count;
-      }
-    }
-  std::partial_sum(first_edge.begin(), first_edge.end(), first_edge.begin());
-  edges.resize(first_edge.back());
-  for (const Batch& batch : batches)
-    for (std::uint32_t s = 0; s < batch.slots; ++s)
-      for (std::uint32_t o = 0; o < batch.outputs; ++o) {
-        std::uint32_t at = first_edge[batch.results[o * batch.slots + s]];
-        for (std::uint32_t i = 0; i < batch.inputs; ++i)
-          if (const std::uint32_t e = batch.arguments[i * batch.slots + s]; role[e] != Role::known)
-            edges[at++] = {e, static_cast<std::uint32_t>(batch.gains + i * batch.slots + s)};
-      }
 }
 
 void System::form_rows(const PlanData& plan) {

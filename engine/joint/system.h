@@ -5,6 +5,10 @@
 //   root     an unknown of the information matrix; an observed element that is missing, unless one factor predicts it
 //   derived  the output of a deterministic factor: eliminated by substitution
 //
+// Substituted all the way, a series x = a x' + b e has its noise e as roots, and the last x depends on all of them.
+// Where functions stand so deep, such a factor is solved for the noise instead: x is the root, e = (x - a x') / b is
+// derived, and the prior of e is a row over neighbours.
+//
 // A row is a Gaussian density, the context of a shared variable, or what an EP site says of one element. Its numbers
 // over the roots are found by one reverse sweep of gains from its arguments through the derived elements it depends on.
 #pragma once
@@ -28,6 +32,8 @@ struct Batch {
   std::vector<std::uint32_t> arguments;  // elements, by input and slot
   std::vector<std::uint32_t> results;    // elements, by output and slot
   std::uint64_t gains = 0;               // of its first input
+  // Solved for this input: it and the output have changed places in the two lists, and gains are those of the solution.
+  std::uint32_t solved_for = kNone;
 };
 
 // The slots of a Gaussian group: consecutive rows.
@@ -44,9 +50,9 @@ struct RowPlate {
 struct SitePlate {
   struct Port {
     std::uint32_t terms = 1;
-    std::vector<std::uint32_t> elements;  // by slot and term
-    std::vector<std::uint32_t> rows;      // likewise; kNone where the element is known
-    std::uint64_t first = 0;              // of its messages among those of all sites
+    std::vector<std::uint32_t> elements;       // by slot and term
+    std::vector<std::uint32_t> rows;           // likewise; kNone where the element is known
+    std::uint64_t first = 0;                   // of its messages among those of all sites
     const MessageFunction* message = nullptr;  // null: all its elements are known
   };
   std::uint32_t group = 0;
@@ -55,8 +61,10 @@ struct SitePlate {
 };
 
 struct System {
-  // `inferred`, by element: observed ones that are unknowns all the same; empty: none.
-  System(const PlanData& plan, const EliminationLimits& limits, std::vector<std::uint8_t> inferred = {});
+  // `inferred`, by element: observed ones that are unknowns all the same; empty: none. Functions may be solved for
+  // their noise where `may_solve`.
+  System(const PlanData& plan, const EliminationLimits& limits, std::vector<std::uint8_t> inferred = {},
+         bool may_solve = true);
 
   // What an element that is not known depends on, directly: free inputs with the positions of their gains.
   struct Edge {
@@ -97,14 +105,15 @@ struct System {
   Elimination elimination;
   std::vector<std::uint32_t> factors_at;     // by element: densities and sites it takes part in, as far as 2
   std::vector<std::uint8_t> feeds_function;  // by element: an input of a deterministic factor
-  bool has_constant_gains = true;
+  std::vector<std::uint8_t> is_computed;     // by element: the output of a deterministic factor
+  bool has_constant_gains = true, is_solved_for_noise = false;
 
   // One solve is exact.
   bool is_linear() const { return has_constant_gains && site_elements.empty(); }
 
  private:
   void assign_roles(const PlanData& plan);
-  void form_batches(const PlanData& plan);
+  void form_batches(const PlanData& plan, bool may_solve);
   void form_rows(const PlanData& plan);
   void trace_rows();
 

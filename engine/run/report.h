@@ -36,7 +36,7 @@ struct JointReport {
   // Whether the Gaussian is the posterior, by importance weights of draws from it (tools/docs/methods.md).
   struct Fit {
     int draws = 0;            // 0: the check was not made
-    double k = 0;             // shape of the largest weights' generalised Pareto distribution: below 1/2 their variance is finite
+    double k = 0;             // shape of the tail of the weights: below 1/2 their variance is finite
     double effective = 0;     // draws
     std::string why_not = {};
     bool is_good() const;

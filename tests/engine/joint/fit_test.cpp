@@ -40,8 +40,8 @@ std::pair<double, double> mu_by_quadrature() {
   return {first / mass, std::sqrt(second / mass - std::pow(first / mass, 2))};
 }
 
-// One unknown x ~ "flat" and an observation 0 = f(x) + N(0, 1), f(x) = x near 0 and of slope c farther out: the Gaussian
-// at 0 is N(0, 1), the posterior is about N(0, 1 / c^2), and P(w > t) falls as t^(-1 / k) with k = 1 - c^2.
+// One unknown x ~ "flat" and an observation 0 = f(x) + N(0, 1), f(x) = x near 0 and of slope c farther out: the
+// Gaussian at 0 is N(0, 1), the posterior is about N(0, 1 / c^2), and P(w > t) falls as t^(-1 / k) with k = 1 - c^2.
 Report run_bent(double slope, int draws) {
   constexpr double kBend = 0.02;
   Registry registry = standard_registry();
@@ -66,8 +66,9 @@ TEST_CASE("joint: the Report says that Laplace's Gaussian does not fit eight sch
     return log_half_cauchy(v[0]) + v[0] * v[0] / (2 * kWide);  // the Gaussian that it meets divided out
   }));
   Graph g;
-  const VariableId mu = g.variable("mu"), log_tau = g.variable("log_tau"), tau = g.variable("tau"), eta = g.variable("eta", 8),
-                   shift = g.variable("shift", 8), theta = g.variable("theta", 8), y = g.observed("y", 8);
+  const VariableId mu = g.variable("mu"), log_tau = g.variable("log_tau"), tau = g.variable("tau"),
+                   eta = g.variable("eta", 8), shift = g.variable("shift", 8), theta = g.variable("theta", 8),
+                   y = g.observed("y", 8);
   g.factor("gaussian_prior", {mu}, {{"mean", 0.0}, {"variance", 25.0}});
   g.factor("gaussian_prior", {eta}, {{"mean", 0.0}, {"variance", 1.0}});
   g.factor("gaussian_prior", {log_tau}, {{"mean", 0.0}, {"variance", kWide}});
@@ -106,7 +107,8 @@ TEST_CASE("joint: the shape of the weights is the one that two Gaussians have") 
     CHECK(std::abs(report.joint->fit->k - (1 - slope * slope)) < 0.12);
     // E[w]^2 / E[w^2] = c sqrt(2 - c^2) / c^2 ... for w = exp((1 - c^2) z^2 / 2), where the second moment exists.
     const double c = slope * slope;
-    if (c > 0.5) CHECK(report.joint->fit->effective / 20'000 == doctest::Approx(std::sqrt(2 * c - 1) / c).epsilon(0.15));
+    if (c > 0.5)
+      CHECK(report.joint->fit->effective / 20'000 == doctest::Approx(std::sqrt(2 * c - 1) / c).epsilon(0.15));
   }
   CHECK(run_bent(0.95, 400).joint->fit->is_good());
   const Report wide = run_bent(0.1, 400);
@@ -145,13 +147,15 @@ TEST_CASE("joint: a check that is not made says why, and linear graphs need none
     state.observe(y, 1.1);
     return run(plan, state);
   };
-  CHECK(solved({.check_draws = 100'000'000}, standard_registry()).line().find(
-            "; not checked whether the Gaussian fits the posterior: 100000000 draws of a graph of this size are too much work") !=
-        std::string::npos);
+  CHECK(solved({.check_draws = 100'000'000}, standard_registry())
+            .line()
+            .find("; not checked whether the Gaussian fits the posterior: 100000000 draws of a graph of this size are "
+                  "too much work") != std::string::npos);
   CHECK_THROWS_WITH_AS(solved({.check_draws = 7}, standard_registry()),
                        "joint: check_draws is 7; 0 or at least 100 are expected", Error);
   Registry opaque = standard_registry();
-  opaque.add(kind("opaque").input("x").message("ep", "x", [](const Gaussian&) { return Gaussian(0.1, 0.2); }, from("x")));
+  opaque.add(kind("opaque").input("x").message(
+      "ep", "x", [](const Gaussian&) { return Gaussian(0.1, 0.2); }, from("x")));
   g.factor("opaque", {x});
   CHECK(solved({}, opaque).line().find("fits the posterior: kind 'opaque' has no log_density") != std::string::npos);
   Graph linear;

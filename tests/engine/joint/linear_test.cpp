@@ -241,3 +241,58 @@ TEST_CASE("joint: a second run with other values, parameters or none of them giv
     CHECK(state.belief(axis.v).variance(t) == fresh.belief(axis.v).variance(t));
   }
 }
+
+TEST_CASE("joint: a series whose noise is a variable is solved step by step, noise and evidence included") {
+  // x_t = a x_(t-1) + b e_t by affine and add, e_t ~ N(0.1, 0.5), y_t = x_t + noise.
+  constexpr Eigen::Index n = 60;
+  Graph g;
+  const VariableId x = g.variable("x", n), e = g.variable("e", n - 1), ax = g.variable("ax", n - 1),
+                   be = g.variable("be", n - 1), y = g.observed("y", n);
+  g.factor("gaussian_prior", {gather(x, {0})}, {{"mean", 0.3}, {"variance", 2.0}});
+  g.factor("gaussian_prior", {e}, {{"mean", 0.1}, {"variance", 0.5}});
+  g.factor("affine", {gather(x, steps(0, n - 1)), ax}, {{"a", 0.9}, {"b", 0.05}});
+  const FactorId scale = g.factor("affine", {e, be}, {{"a", -0.4}});
+  g.factor("add", {ax, be, gather(x, steps(1, n))});
+  g.factor("gaussian_noise", {x, y}, {{"variance", 0.2}});
+  std::vector<double> values;
+  for (std::size_t t = 0; t < n; ++t) values.push_back(series(t));
+  const Plan plan = compile(g, joint(), standard_registry());
+  CAPTURE(describe(plan));
+  CHECK(describe(plan).find("60 unknowns in 10 fronts of at most 8") != std::string::npos);  // not one of 60
+  State state(plan);
+  state.observe(y, values);
+  state.observe_missing(y, 17);
+  CHECK_NOTHROW(set_start(state, e, std::vector<double>(n - 1, 1.0)));
+  CHECK_THROWS(set_start(state, x, std::vector<double>(n, 1.0)));  // functions compute it
+  for (const double b : {-0.4, 0.7, 0.0, 0.2}) {
+    CAPTURE(b);
+    state.set_parameter(scale, "a", b);
+    CHECK(run(plan, state).stop == Report::Stop::exact);
+    DenseRows dense(n);  // over x_0 and the noise
+    dense.add({{0, 1}}, 0.3, 2);
+    for (Eigen::Index t = 1; t < n; ++t) dense.add({{t, 1}}, 0.1, 0.5);
+    Eigen::MatrixXd of_x = Eigen::MatrixXd::Zero(n, n);
+    Eigen::VectorXd constant = Eigen::VectorXd::Zero(n);
+    of_x(0, 0) = 1;
+    for (Eigen::Index t = 1; t < n; ++t) {
+      of_x.row(t) = 0.9 * of_x.row(t - 1);
+      of_x(t, t) = b;
+      constant[t] = 0.9 * constant[t - 1] + 0.05;
+    }
+    for (Eigen::Index t = 0; t < n; ++t) {
+      if (t == 17) continue;
+      std::vector<std::pair<Eigen::Index, double>> terms;
+      for (Eigen::Index i = 0; i <= t; ++i) terms.emplace_back(i, of_x(t, i));
+      dense.add(terms, values[static_cast<std::size_t>(t)] - constant[t], 0.2);
+    }
+    const Eigen::VectorXd mean = dense.mean(), mean_of_x = of_x * mean + constant;
+    const Eigen::MatrixXd covariance = dense.covariance(), covariance_of_x = of_x * covariance * of_x.transpose();
+    const JointPosterior posterior(state);
+    CHECK((posterior.mean(x) - mean_of_x).cwiseAbs().maxCoeff() < kLinearError);
+    CHECK((posterior.mean(e) - mean.tail(n - 1)).cwiseAbs().maxCoeff() < kLinearError);
+    CHECK((posterior.covariance(x, x) - covariance_of_x).cwiseAbs().maxCoeff() < kLinearError);
+    CHECK((posterior.covariance(x, e) - (of_x * covariance).rightCols(n - 1)).cwiseAbs().maxCoeff() < kLinearError);
+    CHECK(state.belief(y).variance(17) == doctest::Approx(covariance_of_x(17, 17) + 0.2).epsilon(kLinearError));
+    CHECK(posterior.log_evidence() == doctest::Approx(dense.log_evidence()).epsilon(kLinearError));
+  }
+}

@@ -85,8 +85,10 @@ TEST_CASE("joint: missing readings of a series are correlated as the dense Gauss
   dense.add({{0, 1}}, 0.5, Axis::kPrior), dense.add({{n, 1}}, 0, Axis::kPrior);
   for (Eigen::Index t = 0; t < n; ++t) {
     const auto at = std::ranges::find(missing, t);
-    if (at == missing.end()) dense.add({{t, 1}}, values[static_cast<std::size_t>(t)], Axis::kNoise);
-    else dense.add({{t, 1}, {2 * n + (at - missing.begin()), -1}}, 0, Axis::kNoise);
+    if (at == missing.end())
+      dense.add({{t, 1}}, values[static_cast<std::size_t>(t)], Axis::kNoise);
+    else
+      dense.add({{t, 1}, {2 * n + (at - missing.begin()), -1}}, 0, Axis::kNoise);
     if (t == 0) continue;
     dense.add({{t, 1}, {t - 1, -1}, {n + t - 1, -1}}, 0, Axis::kPosition);
     dense.add({{n + t, 1}, {n + t - 1, -1}}, 0, Axis::kVelocity);
@@ -144,8 +146,8 @@ TEST_CASE("joint: what is missing between several factors, or below a function, 
 
 TEST_CASE("joint: a missing input of a product has the posterior of a latent one") {
   const auto build = [](Graph& g, bool is_latent) {
-    const VariableId w = g.variable("w"), x = is_latent ? g.variable("x", 3) : g.observed("x", 3), p = g.variable("p", 3),
-                     y = g.observed("y", 3);
+    const VariableId w = g.variable("w"), x = is_latent ? g.variable("x", 3) : g.observed("x", 3),
+                     p = g.variable("p", 3), y = g.observed("y", 3);
     g.factor("gaussian_prior", {w}, {{"mean", 1.0}, {"variance", 1.0}});
     g.factor("gaussian_prior", {x}, {{"mean", 0.5}, {"variance", 2.0}});
     g.factor("product", {all_to_one(w), x, p});
@@ -207,14 +209,15 @@ TEST_CASE("joint: a likelihood that predicts no Gaussian says so for what is mis
   CHECK(report.line().find(", no Gaussian predicts 'y[1]'") != std::string::npos);
   CHECK(state.belief(y)[1].is_uniform());
   const JointPosterior posterior(state);
-  CHECK_THROWS_WITH_AS((void)posterior.mean(y),
-                       "joint: 'y' is missing, and its likelihood predicts no Gaussian; ask for the variable that it reads",
-                       Error);
+  CHECK_THROWS_WITH_AS(
+      (void)posterior.mean(y),
+      "joint: 'y' is missing, and its likelihood predicts no Gaussian; ask for the variable that it reads", Error);
   CHECK_THROWS_AS((void)posterior.covariance(x, y), Error);
   CHECK_THROWS_AS((void)posterior.sample(2, 1)(0, y, 1), Error);
   CHECK(posterior.sample(2, 1)(0, y, 0) == 1);
   // The other outcome alone: Phi(0.4 / sqrt(1 + 2)).
-  CHECK(posterior.log_evidence() == doctest::Approx(std::log(0.5 * std::erfc(-0.4 / std::sqrt(3.0) / std::sqrt(2.0)))).epsilon(1e-9));
+  CHECK(posterior.log_evidence() ==
+        doctest::Approx(std::log(0.5 * std::erfc(-0.4 / std::sqrt(3.0) / std::sqrt(2.0)))).epsilon(1e-9));
 }
 
 TEST_CASE("joint: the posterior of a state is refused once something was given to it") {
@@ -267,9 +270,13 @@ TEST_CASE("joint: an evidence that is no finite number is not called exact") {
   g.factor("gaussian_noise", {x, y}, {{"variance", 1.0}});
   g.factor("odd", {z});
   Registry registry = standard_registry();
-  registry.add(kind("odd").input("x").log_density([](std::span<const double> v, std::span<const double>) {
-    return v[0] == 0 ? std::nan("") : v[0] * kInfinity;
-  }).message(kExact, "x", [](const Gaussian& of) { return of; }, from("x")));
+  registry.add(kind("odd")
+                   .input("x")
+                   .log_density([](std::span<const double> v, std::span<const double>) {
+                     return v[0] == 0 ? std::nan("") : v[0] * kInfinity;
+                   })
+                   .message(
+                       kExact, "x", [](const Gaussian& of) { return of; }, from("x")));
   const Plan plan = compile(g, joint(), registry);
   State state(plan);
   for (const double sign : {-1.0, 1.0}) {

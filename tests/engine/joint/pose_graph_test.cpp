@@ -31,7 +31,8 @@ struct PoseWalk {
     boost::random::mt19937_64 random(3);
     boost::random::normal_distribution<double> normal;
     const auto measure = [&](std::uint32_t from, std::uint32_t to, double dx, double dy, double turn) {
-      edges.push_back({from, to, dx + kSd * normal(random), dy + kSd * normal(random), wrap(turn + kAngleSd * normal(random))});
+      edges.push_back(
+          {from, to, dx + kSd * normal(random), dy + kSd * normal(random), wrap(turn + kAngleSd * normal(random))});
     };
     for (std::uint32_t t = 0; t + 1 < kPoses; ++t) {
       measure(t, t + 1, 1, 0, (t + 1) % kSide == 0 ? std::numbers::pi / 2 : 0);
@@ -50,7 +51,8 @@ struct PoseWalk {
     by << -c, -s, -s * dx + c * dy, c, s, 0,  //
         s, -c, -c * dx - s * dy, -s, c, 0,    //
         0, 0, -1, 0, 0, 1;
-    Eigen::Vector3d r(c * dx + s * dy - e.x, -s * dx + c * dy - e.y, wrap(p[3 * e.to + 2] - p[3 * e.from + 2] - e.angle));
+    Eigen::Vector3d r(c * dx + s * dy - e.x, -s * dx + c * dy - e.y,
+                      wrap(p[3 * e.to + 2] - p[3 * e.from + 2] - e.angle));
     const Eigen::Vector3d scale(1 / kSd, 1 / kSd, 1 / kAngleSd);
     by = scale.asDiagonal() * by;
     return r.cwiseProduct(scale);
@@ -72,7 +74,8 @@ struct PoseWalk {
       for (const Edge& e : edges) {
         Eigen::Matrix<double, 3, 6> by;
         const Eigen::Vector3d r = residuals(e, p, by);
-        const Eigen::Index places[] = {3 * e.from, 3 * e.from + 1, 3 * e.from + 2, 3 * e.to, 3 * e.to + 1, 3 * e.to + 2};
+        const Eigen::Index places[] = {3 * e.from, 3 * e.from + 1, 3 * e.from + 2,
+                                       3 * e.to,   3 * e.to + 1,   3 * e.to + 2};
         for (int i = 0; i < 6; ++i) {
           pull[places[i]] -= by.col(i).dot(r);
           for (int j = 0; j < 6; ++j) information(places[i], places[j]) += by.col(i).dot(by.col(j));
@@ -96,13 +99,17 @@ struct PoseWalk {
 TEST_CASE("joint: a pose graph from odometry ends where Levenberg-Marquardt with wrapped angles does, in few solves") {
   const PoseWalk walk;
   Registry registry = standard_registry();
-  registry.add(factor_from_function("ahead", [](double dx, double dy, double a) { return std::cos(a) * dx + std::sin(a) * dy; }));
-  registry.add(factor_from_function("aside", [](double dx, double dy, double a) { return std::cos(a) * dy - std::sin(a) * dx; }));
+  registry.add(factor_from_function(
+      "ahead", [](double dx, double dy, double a) { return std::cos(a) * dx + std::sin(a) * dy; }));
+  registry.add(factor_from_function(
+      "aside", [](double dx, double dy, double a) { return std::cos(a) * dy - std::sin(a) * dx; }));
   registry.add(factor_from_function("turn", [](double a, double b, double seen) { return wrap(b - a - seen); }));
   Graph g;
   const std::size_t edges = walk.edges.size();
-  const VariableId x = g.variable("x", PoseWalk::kPoses), y = g.variable("y", PoseWalk::kPoses), angle = g.variable("angle", PoseWalk::kPoses);
-  for (const VariableId v : {x, y, angle}) g.factor("gaussian_prior", {gather(v, {0})}, {{"mean", 0.0}, {"variance", PoseWalk::kPrior}});
+  const VariableId x = g.variable("x", PoseWalk::kPoses), y = g.variable("y", PoseWalk::kPoses),
+                   angle = g.variable("angle", PoseWalk::kPoses);
+  for (const VariableId v : {x, y, angle})
+    g.factor("gaussian_prior", {gather(v, {0})}, {{"mean", 0.0}, {"variance", PoseWalk::kPrior}});
   std::vector<std::uint32_t> from, to, pairs;
   std::vector<double> seen_x, seen_y, seen_angle;
   for (const PoseWalk::Edge& e : walk.edges) {
@@ -139,5 +146,6 @@ TEST_CASE("joint: a pose graph from odometry ends where Levenberg-Marquardt with
   CHECK(report.stop == Report::Stop::converged);
   CHECK(report.joint->objective == doctest::Approx(objective).epsilon(1e-8));
   CHECK(report.joint->iterations < 40);
-  for (std::size_t t = 0; t < PoseWalk::kPoses; ++t) CHECK(std::abs(state.belief(x).mean(t) - p[3 * static_cast<Eigen::Index>(t)]) < 1e-5);
+  for (std::size_t t = 0; t < PoseWalk::kPoses; ++t)
+    CHECK(std::abs(state.belief(x).mean(t) - p[3 * static_cast<Eigen::Index>(t)]) < 1e-5);
 }
