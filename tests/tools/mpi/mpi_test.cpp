@@ -119,3 +119,15 @@ TEST_CASE("mpi: what one process must do alone, and wrong input, is refused by o
     CHECK_MESSAGE(lines == 1, outcome.errors);
   }
 }
+
+TEST_CASE("mpi: a module in the current folder is never loaded, not even where there is no /proc") {
+  const std::string hidden = "unshare -m sh -c 'umount -l /proc && OMPI_COMM_WORLD_SIZE=2 exec \"$0\" \"$@\"'";
+  if (std::system("unshare -m umount -l /proc 2>/dev/null") != 0) return;  // only root may
+  const TemporaryFolder folder;
+  folder.write("t.csv", table(20));
+  std::filesystem::create_directory(folder.path() / "lib");
+  folder.write("lib/libdma_mpi.so", "no module");
+  const auto outcome = run_dma(folder, "fit t.csv --target y", hidden);
+  CHECK(outcome.exit_code == 2);
+  CHECK_MESSAGE(outcome.errors.find("finds its MPI module by /proc/self/exe") != std::string::npos, outcome.errors);
+}

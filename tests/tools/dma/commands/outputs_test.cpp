@@ -118,7 +118,7 @@ TEST_CASE("outputs: one SIGTERM ends every command, with its number and nothing 
   const auto before = folder.files();
   REQUIRE(setenv("TMPDIR", temporary.path().c_str(), 1) == 0);
   for (const std::string command :
-       {"fit never --target y", "fit never --target y --update model.json", "predict model.json never", "predict never data.csv",
+       {"fit never --target y", "fit never --update model.json", "predict model.json never", "predict never data.csv",
         "infer never", "smooth never", "rate never", "inspect never", "generate regression --out never", "certify all --quick",
         "certify product --out certificates",
         "fit data.csv --target y --hidden 2 --epochs 100000000 --tolerance 0 --patience 0 --least-gain 0", "lab classify never",
@@ -137,6 +137,25 @@ TEST_CASE("outputs: one SIGTERM ends every command, with its number and nothing 
     CHECK(folder.files() == before);
     CHECK(temporary.files().empty());
   }
+  unsetenv("TMPDIR");
+}
+
+TEST_CASE("outputs: a signal while a picture is drawn ends the drawing too and leaves no folder of temporary files") {
+  const TemporaryFolder folder, temporary, programs;
+  folder.write("data.csv", kGood);
+  programs.write("gnuplot", "#!/bin/sh\ntouch \"${0%/*}/drawing\"\nexec sleep 1000\n");
+  std::filesystem::permissions(programs.path() / "gnuplot", std::filesystem::perms::owner_all);
+  const std::string path = std::getenv("PATH");
+  setenv("PATH", (programs.path().string() + ":" + path).c_str(), 1);
+  setenv("TMPDIR", temporary.path().c_str(), 1);
+  const pid_t process = dma::testing::start_dma(folder, {"fit", "data.csv", "--target", "y", "--hidden", "2", "--epochs", "2", "--plot", "p.svg"});
+  while (!std::filesystem::exists(programs.path() / "drawing")) usleep(1000);
+  CHECK(!temporary.files().empty());
+  kill(process, SIGTERM);
+  CHECK(dma::testing::finish(process) == 143);
+  CHECK(temporary.files().empty());
+  CHECK(folder.files() == std::vector<std::string>{"data.csv"});
+  setenv("PATH", path.c_str(), 1);
   unsetenv("TMPDIR");
 }
 
