@@ -1,4 +1,4 @@
-// The built-in kinds.
+// The built-in families and kinds. Each kind is defined at the end of its own .cpp (arithmetic/product.cpp).
 #pragma once
 
 #include "engine/kinds/registry.h"

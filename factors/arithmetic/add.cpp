@@ -1,5 +1,6 @@
 #include "factors/arithmetic/add.h"
 
+#include "engine/kinds/kind.h"
 #include "engine/support/independent.h"
 
 namespace dma {
@@ -37,6 +38,18 @@ void Add::linear_view(const LinearCall& call) {
   for (std::size_t s = 0; s < call.slots; ++s) call.value[s] = x[s] + y[s];
   call.no_variance_gains();
   if (call.gains != nullptr) std::fill_n(call.gains, 2 * call.slots, 1.0);
+}
+
+Kind add_kind() {
+  return kind("add", "z = x + y")
+      .input("x")
+      .input("y")
+      .output("z")
+      .function([](auto v, auto) { return Add::value(v[0], v[1]); })
+      .linear_view(&Add::linear_view, linear_in_all)
+      .message<&Add::to_z, &Add::block_to_z>(kExact, "z")
+      .message<&Add::to_term, &Add::block_to_term>(kExact, "x", from("y", "z"))
+      .message<&Add::to_term, &Add::block_to_term>(kExact, "y", from("x", "z"));
 }
 
 }  // namespace dma

@@ -6,6 +6,8 @@
 
 namespace dma {
 
+class Kind;
+
 struct Add {
   static double value(double x, double y) { return x + y; }
 
@@ -23,5 +25,7 @@ struct Add {
   static bool block_to_z(const SlotBlock& block);
   static bool block_to_term(const SlotBlock& block);  // reads other, z
 };
+
+Kind add_kind();
 
 }  // namespace dma

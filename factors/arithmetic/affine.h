@@ -7,6 +7,8 @@
 
 namespace dma {
 
+class Kind;
+
 // The message of x + by, given that of x.
 inline Gaussian shifted(const Gaussian& x, double by) {
   if (x.is_uniform()) return x;
@@ -29,14 +31,9 @@ struct Affine {
     return closed(p.a * ax.tau, p.a * ax.rho * p.a, [&] { return ax.mean() / p.a; });
   }
 
-  static void linear_view(const LinearCall& call) {
-    for (std::size_t s = 0; s < call.slots; ++s) {
-      const ParameterRow p = call.parameter_row(s);
-      call.value[s] = value(call.input(0)[s], {p.number(0), p.number(1)});
-      if (call.gains != nullptr) call.gain(0)[s] = p.number(0);
-    }
-    call.no_variance_gains();
-  }
+  static void linear_view(const LinearCall& call);
 };
+
+Kind affine_kind();
 
 }  // namespace dma

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "engine/kinds/kind.h"
 #include "engine/messages/leave_one_out.h"
 
 namespace dma {
@@ -105,6 +106,17 @@ void Copy::linear_view(const LinearCall& call) {
   std::copy_n(call.values, call.slots, call.value);
   call.no_variance_gains();
   if (call.gains != nullptr) std::fill_n(call.gains, call.slots, 1.0);
+}
+
+Kind copy_kind() {
+  return kind("copy", "all copies equal x")
+      .input("x", std::nullopt)
+      .variadic_output("copies", std::nullopt)
+      .function([](auto v, auto) { return v[0]; })
+      .linear_view(&Copy::linear_view, linear_in_all)
+      .log_integral([](auto m, auto) { return Copy::log_integral(m); })
+      .message<&Copy::to_x, &Copy::block_to_x>(kExact, "x")
+      .message<&Copy::to_copies, &Copy::block_to_copies>(kExact, "copies", from("x", "copies"));
 }
 
 }  // namespace dma

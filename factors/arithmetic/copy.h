@@ -10,6 +10,8 @@
 
 namespace dma {
 
+class Kind;
+
 struct Copy {
   // out[j] = product of in[k] over k != j, all in O(k), allocating nothing. `out` has the size of `in` and does not
   // overlap it. A point mass decides every message it enters; of several, the first one does.
@@ -27,5 +29,7 @@ struct Copy {
   static bool block_to_x(const SlotBlock& block);       // reads copies
   static bool block_to_copies(const SlotBlock& block);  // reads x, copies
 };
+
+Kind copy_kind();
 
 }  // namespace dma

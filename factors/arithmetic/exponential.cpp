@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "engine/kinds/kind.h"
 #include "factors/authoring/belief_linearisation.h"
 
 namespace dma {
@@ -38,6 +39,16 @@ void Exponential::linear_view(const LinearCall& call) {
     if (call.gains != nullptr) call.gain(0)[s] = e;
     if (call.variance_gains != nullptr) call.variance_gains[s] = 0.5 * e;
   }
+}
+
+Kind exponential_kind() {
+  return kind("exponential", "y = exp(x)")
+      .input("x")
+      .output("y")
+      .function([](auto v, auto) { return Exponential::value(v[0]); })
+      .linear_view(&Exponential::linear_view)
+      .message<&Exponential::to_y>(kLinearisedMethod, "y")
+      .message<&Exponential::to_x>(kLinearisedMethod, "x", from("x", "y"));
 }
 
 }  // namespace dma

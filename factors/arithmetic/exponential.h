@@ -12,6 +12,8 @@
 
 namespace dma {
 
+class Kind;
+
 struct Exponential {
   static double value(double x) { return std::exp(x); }
   static double excess(double v);  // exp(v) - 1 - v, to the last digits
@@ -19,5 +21,7 @@ struct Exponential {
   static Gaussian to_x(const Gaussian& x, const Gaussian& y);
   static void linear_view(const LinearCall& call);
 };
+
+Kind exponential_kind();
 
 }  // namespace dma

@@ -17,6 +17,8 @@
 
 namespace dma {
 
+class Kind;
+
 // Array kernels; ports x (terms), y (terms), total.
 struct InnerProduct {
   static double value(std::span<const double> xs_then_ys);
@@ -37,5 +39,7 @@ struct InnerProduct {
   template <Rule kRule, bool kToY>
   static void held_to_terms(const Call& call, HeldContext& x, Outcome& outcome);
 };
+
+Kind inner_product_kind();
 
 }  // namespace dma

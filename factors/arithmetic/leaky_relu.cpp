@@ -1,6 +1,10 @@
 #include "factors/arithmetic/leaky_relu.h"
 
+#include "engine/kinds/kind.h"
 #include "engine/support/independent.h"
+#include "factors/arithmetic/leaky_relu_ep.h"
+#include "factors/arithmetic/leaky_relu_linearised.h"
+#include "factors/arithmetic/vmp.h"
 #include "factors/authoring/chunks.h"
 #include "factors/authoring/normal.h"
 
@@ -156,6 +160,27 @@ bool LeakyRelu::block_to_x(const SlotBlock& block) {
   if (!is_for_blocks(block)) return false;
   many_to_x(block.tau_of(0), block.rho_of(0), block.slots, *block.parameter(0, 0), block.tau, block.rho);
   return true;
+}
+
+Kind leaky_relu_kind() {
+  return kind("leaky_relu", "y = max(0, x) + slope min(0, x)")
+      .input("x")
+      .output("y")
+      .parameter("slope", above(0), at_most(1),
+                 advice("at slope 0 the message to x is improper (every x <= 0 gives y = 0); a small positive slope "
+                        "such as 0.01 is the way out"))
+      .function([](auto v, auto p) { return LeakyRelu::value(v[0], {p[0]}); })
+      .linear_view(&LeakyReluLinearised::linear_view)
+      .message<&LeakyRelu::to_y, &LeakyRelu::block_to_y>("dma", "y")
+      .message<&LeakyRelu::to_x, &LeakyRelu::block_to_x>("dma", "x")
+      .message<&LeakyRelu::to_y, &LeakyRelu::block_to_y>("linearised", "y")
+      .message<&LeakyReluLinearised::to_x>("linearised", "x", from("x", "y"))
+      .message<&LeakyReluEp::to_y>("ep", "y", from("x", "y"))
+      .message<&LeakyReluEp::to_x>("ep", "x", from("x", "y"))
+      .message<&LeakyRelu::to_y, &LeakyRelu::block_to_y>("hybrid", "y")
+      .message<&LeakyReluEp::to_x_or_linearised, &LeakyReluEp::block_to_x_or_linearised>("hybrid", "x", from("x", "y"))
+      .message<&LeakyReluVmp::to_y>("vmp", "y")
+      .message<&LeakyReluVmp::to_x>("vmp", "x");
 }
 
 }  // namespace dma

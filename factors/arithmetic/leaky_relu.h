@@ -10,6 +10,8 @@
 
 namespace dma {
 
+class Kind;
+
 struct LeakyRelu {
   struct Parameters {
     double slope;
@@ -34,5 +36,7 @@ struct LeakyRelu {
   static bool block_to_y(const SlotBlock& block);
   static bool block_to_x(const SlotBlock& block);
 };
+
+Kind leaky_relu_kind();
 
 }  // namespace dma

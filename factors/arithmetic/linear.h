@@ -9,6 +9,8 @@
 
 namespace dma {
 
+class Kind;
+
 struct Linear {
   struct Parameters {
     std::span<const double> row;
@@ -26,10 +28,9 @@ struct Linear {
     Sum::to_terms(x, shifted(y, -p.b), p.row, out);
   }
 
-  static void linear_view(const LinearCall& call) {
-    Sum::linear_view(call);
-    for (std::size_t s = 0; s < call.slots; ++s) call.value[s] += call.parameter_row(s).number(1);
-  }
+  static void linear_view(const LinearCall& call);
 };
+
+Kind linear_kind();
 
 }  // namespace dma

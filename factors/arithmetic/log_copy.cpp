@@ -2,6 +2,8 @@
 
 #include <cstdint>
 
+#include "engine/kinds/kind.h"
+
 namespace dma {
 
 // v/m^2 = 1/(m tau), and log1p keeps its relative accuracy whether it is 1e-24 or 1e20.
@@ -82,6 +84,17 @@ void LogCopy::linear_view(const LinearCall& call) {
     if (call.gains != nullptr) call.gains[s] = call.value[s];
     if (call.variance_gains != nullptr) call.variance_gains[s] = 0.5 * call.value[s];
   }
+}
+
+Kind log_copy_kind() {
+  return kind("log_copy", "x = sign exp(log)")
+      .input("log", "log_normal")
+      .output("x")
+      .optional_parameter("sign", 1.0, one_of({-1, 1}))
+      .function([](auto v, auto p) { return LogCopy::value(v[0], {p[0]}); })
+      .linear_view(&LogCopy::linear_view)
+      .message<&LogCopy::to_x, &LogCopy::block_to_x>("dma", "x")
+      .message<&LogCopy::to_log, &LogCopy::block_to_log>("dma", "log");
 }
 
 }  // namespace dma

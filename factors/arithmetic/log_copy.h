@@ -17,6 +17,8 @@
 
 namespace dma {
 
+class Kind;
+
 struct LogCopy {
   struct Parameters {
     double sign;  // +1 or -1: the half-line x lives on
@@ -38,5 +40,7 @@ struct LogCopy {
   static bool block_to_log(const SlotBlock& block);  // reads x
   static bool block_to_x(const SlotBlock& block);    // reads log
 };
+
+Kind log_copy_kind();
 
 }  // namespace dma

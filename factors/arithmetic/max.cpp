@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "engine/kinds/kind.h"
 #include "factors/authoring/belief_linearisation.h"
 #include "factors/authoring/normal.h"
 
@@ -59,6 +60,18 @@ void Max::linear_view(const LinearCall& call) {
     if (call.gains != nullptr) call.gain(0)[s] = y.gain, call.gain(1)[s] = 1 - y.gain;
     if (call.variance_gains != nullptr) call.variance_gains[s] = call.variance_gains[call.slots + s] = 0.5 * y.density;
   }
+}
+
+Kind max_kind() {
+  return kind("max", "y = max(x1, x2)")
+      .input("x1")
+      .input("x2")
+      .output("y")
+      .function([](auto v, auto) { return Max::value(v[0], v[1]); })
+      .linear_view(&Max::linear_view)
+      .message<&Max::to_y>(kLinearisedMethod, "y")
+      .message<&Max::to_x>(kLinearisedMethod, "x1", from("x1", "x2", "y"))
+      .message<&Max::to_x>(kLinearisedMethod, "x2", from("x2", "x1", "y"));
 }
 
 }  // namespace dma

@@ -3,7 +3,11 @@
 #include <cmath>
 #include <cstdint>
 
+#include "engine/kinds/kind.h"
 #include "engine/support/independent.h"
+#include "factors/arithmetic/product_ep.h"
+#include "factors/arithmetic/product_linearised.h"
+#include "factors/arithmetic/vmp.h"
 
 namespace dma {
 
@@ -97,6 +101,28 @@ void Product::linear_view(const LinearCall& call) {
   if (call.gains == nullptr) return;
   std::copy_n(y, call.slots, call.gain(0));
   std::copy_n(x, call.slots, call.gain(1));
+}
+
+Kind product_kind() {
+  return kind("product", "z = x y")
+      .input("x")
+      .input("y")
+      .output("z")
+      .function([](auto v, auto) { return Product::value(v[0], v[1]); })
+      .linear_view(&Product::linear_view, &Product::linear_in)
+      .watch_signal_to_noise()
+      .message<&Product::to_z, &Product::block_to_z>("dma", "z")
+      .message<&Product::to_factor, &Product::block_to_factor>("dma", "x", from("y", "z"))
+      .message<&Product::to_factor, &Product::block_to_factor>("dma", "y", from("x", "z"))
+      .message<&ProductLinearised::to_z, &Product::block_to_z>("linearised", "z")
+      .message<&ProductLinearised::to_factor>("linearised", "x", from("x", "y", "z"))
+      .message<&ProductLinearised::to_factor>("linearised", "y", from("y", "x", "z"))
+      .message<&ProductEp::to_z>("ep", "z", from("x", "y", "z"))
+      .message<&ProductEp::to_factor>("ep", "x", from("x", "y", "z"))
+      .message<&ProductEp::to_factor>("ep", "y", from("y", "x", "z"))
+      .message<&ProductVmp::to_z>("vmp", "z")
+      .message<&ProductVmp::to_factor>("vmp", "x", from("y", "z"))
+      .message<&ProductVmp::to_factor>("vmp", "y", from("x", "z"));
 }
 
 }  // namespace dma

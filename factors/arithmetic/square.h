@@ -12,6 +12,8 @@
 
 namespace dma {
 
+class Kind;
+
 struct Square {
   static double value(double x) { return x * x; }
 
@@ -32,5 +34,7 @@ struct Square {
   }
   static Gaussian to_x(const Gaussian& x, const Gaussian& y);
 };
+
+Kind square_kind();
 
 }  // namespace dma

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "engine/kinds/kind.h"
 #include "engine/messages/leave_one_out.h"
 #include "engine/support/independent.h"
 
@@ -247,6 +248,17 @@ void Sum::linear_view(const LinearCall& call) {
     for (std::size_t s = 0; s < call.slots; ++s) gain[s] = coefficients.at(0, s)[i];
   }
   call.no_variance_gains();
+}
+
+Kind sum_kind() {
+  return kind("sum", "total = sum of coefficient * term (of logarithms on log_normal variables)")
+      .variadic_input("terms", std::nullopt)
+      .output("total", std::nullopt)
+      .per_term_parameter("coefficients", 1.0, finite())
+      .function([](auto v, auto c) { return Sum::value(v, c); })
+      .linear_view(&Sum::linear_view, linear_in_all)
+      .message<&Sum::message_to_total, &Sum::block_to_total>(kExact, "total")
+      .message<&Sum::message_to_terms, &Sum::block_to_terms>(kExact, "terms", from("terms", "total"));
 }
 
 }  // namespace dma

@@ -15,6 +15,8 @@
 
 namespace dma {
 
+class Kind;
+
 struct Sum {
   // Empty coefficients stand for all 1, here and below.
   static double value(std::span<const double> terms, std::span<const double> coefficients);
@@ -41,5 +43,7 @@ struct Sum {
   static bool block_to_total(const SlotBlock& block);  // reads terms
   static bool block_to_terms(const SlotBlock& block);  // reads terms, total
 };
+
+Kind sum_kind();
 
 }  // namespace dma

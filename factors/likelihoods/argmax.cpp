@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "engine/kinds/kind.h"
 #include "engine/support/log_sum_exp.h"
 #include "engine/support/quadrature.h"
 #include "factors/authoring/normal.h"
@@ -253,6 +254,17 @@ double Argmax::log_integral(Lanes arrivals, Parameters p) {
   for (std::size_t c = 0; c < count; ++c)
     if (logs[c] > -kInfinity) logs[c] += log_mass_of(read, c);
   return log_sum_exp(logs) - in_all;
+}
+
+Kind argmax_kind() {
+  return kind("argmax", "the class is the largest of score + N(0, noise)")
+      .variadic_input("scores")
+      .output("class", "categorical")
+      .same_terms("scores", "class")
+      .optional_parameter("noise", 1.0, above(0), finite())
+      .log_integral([](auto m, auto p) { return Argmax::log_integral(m, {p[0]}); })
+      .message<&Argmax::to_class>("ep", "class", from("scores"))
+      .message<&Argmax::to_scores>("ep", "scores", from("scores", "class"));
 }
 
 }  // namespace dma

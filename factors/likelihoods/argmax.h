@@ -19,6 +19,8 @@
 
 namespace dma {
 
+class Kind;
+
 struct Argmax {
   struct Parameters {
     double noise;
@@ -30,5 +32,7 @@ struct Argmax {
   // log of the sum over c of w_c Z_c: the scores, then the class. NaN if nothing is known of a score.
   static double log_integral(Lanes arrivals, Parameters p);
 };
+
+Kind argmax_kind();
 
 }  // namespace dma

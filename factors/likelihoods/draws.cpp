@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/kinds/kind.h"
 #include "engine/support/log_sum_exp.h"
 
 namespace dma {
@@ -252,6 +253,35 @@ double BernoulliDraw::log_integral(Lanes arrivals) {
 double BernoulliDraw::expected_log(Lanes beliefs) {
   const AsCategories as{Beta(beliefs[0]), Bernoulli(beliefs[1])};
   return CategoricalDraw::expected_log(std::array<Natural, 4>{as.p[0], as.p[1], as.outcome[0], as.outcome[1]});
+}
+
+Kind categorical_draw_kind() {
+  return kind("categorical_draw", "the outcome is category k with probability k, which is unknown")
+      .input("probabilities", "dirichlet")
+      .output("outcome", "categorical")
+      .same_terms("probabilities", "outcome")
+      .log_integral([](auto m, auto) { return CategoricalDraw::log_integral(m); })
+      .expected_log([](auto q, auto) { return CategoricalDraw::expected_log(q); })
+      .message<&CategoricalDraw::to_outcome>(kExact, "outcome")
+      .message<&CategoricalDraw::to_probabilities>(kExact, "probabilities")
+      .only_if_observed("outcome")
+      .message<&CategoricalDraw::Ep::to_probabilities>("ep", "probabilities", from("probabilities", "outcome"))
+      .message<&CategoricalDraw::Vmp::to_outcome>("vmp", "outcome", from("probabilities", "outcome"))
+      .message<&CategoricalDraw::Vmp::to_probabilities>("vmp", "probabilities", from("probabilities", "outcome"));
+}
+
+Kind bernoulli_draw_kind() {
+  return kind("bernoulli_draw", "the outcome is 1 with the probability, which is unknown")
+      .input("probability", "beta")
+      .output("outcome", "bernoulli")
+      .log_integral([](auto m, auto) { return BernoulliDraw::log_integral(m); })
+      .expected_log([](auto q, auto) { return BernoulliDraw::expected_log(q); })
+      .message<&BernoulliDraw::to_outcome>(kExact, "outcome")
+      .message<&BernoulliDraw::to_probability>(kExact, "probability")
+      .only_if_observed("outcome")
+      .message<&BernoulliDraw::Ep::to_probability>("ep", "probability", from("probability", "outcome"))
+      .message<&BernoulliDraw::Vmp::to_outcome>("vmp", "outcome", from("probability", "outcome"))
+      .message<&BernoulliDraw::Vmp::to_probability>("vmp", "probability", from("probability", "outcome"));
 }
 
 }  // namespace dma

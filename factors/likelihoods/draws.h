@@ -21,6 +21,8 @@
 
 namespace dma {
 
+class Kind;
+
 struct CategoricalDraw {
   using Probabilities = std::span<const DirichletLane>;
   using Outcome = std::span<const CategoricalLane>;
@@ -52,5 +54,8 @@ struct BernoulliDraw {
   static double log_integral(Lanes arrivals);
   static double expected_log(Lanes beliefs);  // E[log of the probability of the outcome]
 };
+
+Kind categorical_draw_kind();
+Kind bernoulli_draw_kind();
 
 }  // namespace dma

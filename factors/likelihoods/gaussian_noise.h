@@ -11,6 +11,8 @@
 
 namespace dma {
 
+class Kind;
+
 struct GaussianNoise {
   struct Parameters {
     double variance;  // in [0, inf]
@@ -19,15 +21,7 @@ struct GaussianNoise {
   static Gaussian to_y(const Gaussian& x, Parameters p) { return blurred(x, p.variance); }
   static Gaussian to_x(const Gaussian& y, Parameters p) { return blurred(y, p.variance); }
 
-  // y - x
-  static void row(const RowCall& call) {
-    for (std::size_t s = 0; s < call.slots; ++s) {
-      call.coefficient(0)[s] = -1;
-      call.coefficient(1)[s] = 1;
-      call.offset[s] = 0;
-      call.variance[s] = call.parameter_row(s).number(0);
-    }
-  }
+  static void row(const RowCall& call);  // y - x
 
  private:
   // Once rho variance overflows, as for a point mass, v + variance equals variance to every digit.
@@ -38,5 +32,7 @@ struct GaussianNoise {
     return closed(g.tau * share, g.rho * share, [&] { return g.mean(); });
   }
 };
+
+Kind gaussian_noise_kind();
 
 }  // namespace dma

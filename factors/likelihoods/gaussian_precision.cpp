@@ -5,6 +5,7 @@
 #include <boost/math/special_functions/trigamma.hpp>
 #include <cmath>
 
+#include "engine/kinds/kind.h"
 #include "factors/arithmetic/exponential.h"
 #include "factors/authoring/peaks.h"
 #include "factors/families/log_gamma.h"
@@ -289,6 +290,22 @@ double GaussianPrecision::log_integral(Lanes arrivals) {
   if (!precision.is_proper()) return std::nan("");
   const TiltedPrecision tilted(mean, precision, value);
   return tilted.is_found() ? tilted.log_integral() : std::nan("");
+}
+
+Kind gaussian_precision_kind() {
+  return kind("gaussian_precision", "N(value; mean, 1 / precision)")
+      .input("mean")
+      .input("precision", "gamma")
+      .output("value")
+      .log_density([](auto v, auto) { return GaussianPrecision::log_density(v[0], v[1], v[2]); })
+      .log_integral([](auto m, auto) { return GaussianPrecision::log_integral(m); })
+      .expected_log([](auto q, auto) { return GaussianPrecision::expected_log(q); })
+      .message<&GaussianPrecision::Ep::to_value>("ep", "value", from("mean", "precision", "value"))
+      .message<&GaussianPrecision::Ep::to_mean>("ep", "mean", from("mean", "precision", "value"))
+      .message<&GaussianPrecision::Ep::to_precision>("ep", "precision", from("mean", "precision", "value"))
+      .message<&GaussianPrecision::Vmp::to_value>("vmp", "value", from("mean", "precision", "value"))
+      .message<&GaussianPrecision::Vmp::to_mean>("vmp", "mean", from("mean", "precision", "value"))
+      .message<&GaussianPrecision::Vmp::to_precision>("vmp", "precision", from("mean", "precision", "value"));
 }
 
 }  // namespace dma

@@ -18,6 +18,8 @@
 
 namespace dma {
 
+class Kind;
+
 struct GaussianPrecision {
   static double log_density(double mean, double precision, double value);
 
@@ -35,5 +37,7 @@ struct GaussianPrecision {
   static double log_integral(Lanes arrivals);
   static double expected_log(Lanes beliefs);  // E[log density], all independent
 };
+
+Kind gaussian_precision_kind();
 
 }  // namespace dma

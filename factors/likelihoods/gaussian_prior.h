@@ -6,6 +6,8 @@
 
 namespace dma {
 
+class Kind;
+
 struct GaussianPrior {
   struct Parameters {
     double mean;
@@ -14,15 +16,9 @@ struct GaussianPrior {
 
   static Gaussian to_x(Parameters p) { return Gaussian::from_moments(p.mean, p.variance); }
 
-  // x - mean
-  static void row(const RowCall& call) {
-    for (std::size_t s = 0; s < call.slots; ++s) {
-      const ParameterRow p = call.parameter_row(s);
-      call.coefficients[s] = 1;
-      call.offset[s] = p.number(0);
-      call.variance[s] = p.number(1);
-    }
-  }
+  static void row(const RowCall& call);  // x - mean
 };
+
+Kind gaussian_prior_kind();
 
 }  // namespace dma

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "engine/kinds/kind.h"
 #include "factors/authoring/normal.h"
 
 namespace dma {
@@ -18,6 +19,15 @@ double GreaterThan::log_integral(const Gaussian& x, Parameters p) {
   if (x.is_uniform()) return std::log(0.5);
   if (x.is_point()) return log_density(x.tau, p);
   return normal::log_distribution((x.mean() - p.threshold) / x.sd());
+}
+
+Kind greater_than_kind() {
+  return kind("greater_than", "x > threshold")
+      .input("x")
+      .optional_parameter("threshold", 0.0, finite())
+      .log_density([](auto v, auto p) { return GreaterThan::log_density(v[0], {p[0]}); })
+      .log_integral([](auto m, auto p) { return GreaterThan::log_integral(Gaussian(m[0]), {p[0]}); })
+      .message<&GreaterThan::to_x>("ep", "x", from("x"));
 }
 
 }  // namespace dma

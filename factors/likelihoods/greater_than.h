@@ -13,6 +13,8 @@
 
 namespace dma {
 
+class Kind;
+
 struct GreaterThan {
   struct Parameters {
     double threshold;
@@ -22,5 +24,7 @@ struct GreaterThan {
   static double log_density(double x, Parameters p) { return x > p.threshold ? 0 : -kInfinity; }
   static double log_integral(const Gaussian& x, Parameters p);
 };
+
+Kind greater_than_kind();
 
 }  // namespace dma

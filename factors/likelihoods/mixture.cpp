@@ -4,6 +4,7 @@
 #include <cmath>
 #include <vector>
 
+#include "engine/kinds/kind.h"
 #include "engine/support/log_sum_exp.h"
 
 namespace dma {
@@ -122,6 +123,19 @@ double Mixture::log_integral(Lanes arrivals, Parameters p) {
   if (in_all == -kInfinity) return in_all;
   for (std::size_t k = 0; k < count; ++k) logs[k] += weights[k];
   return log_sum_exp(logs) - in_all;
+}
+
+Kind mixture_kind() {
+  return kind("mixture", "N(y; mean k, variance k), k the selector's category")
+      .input("selector", "categorical")
+      .variadic_input("means")
+      .same_terms("selector", "means")
+      .output("y")
+      .per_term_parameter("variance", 1.0, above(0), finite())
+      .log_integral([](auto m, auto p) { return Mixture::log_integral(m, {p}); })
+      .message<&Mixture::to_selector>("ep", "selector", from("means", "y"))
+      .message<&Mixture::to_means>("ep", "means", from("selector", "means", "y"))
+      .message<&Mixture::to_y>("ep", "y", from("selector", "means", "y"));
 }
 
 }  // namespace dma

@@ -16,6 +16,8 @@
 
 namespace dma {
 
+class Kind;
+
 struct Mixture {
   struct Parameters {
     std::span<const double> variances;  // of each component
@@ -30,5 +32,7 @@ struct Mixture {
   // log of the sum over k of w_k Z_k, w as probabilities. In the order of the ports.
   static double log_integral(Lanes arrivals, Parameters p);
 };
+
+Kind mixture_kind();
 
 }  // namespace dma

@@ -9,6 +9,8 @@
 
 namespace dma {
 
+class Kind;
+
 struct Poisson {
   static double log_density(double x, double y, std::span<const double> exposure) {
     if (!(y >= 0) || y != std::floor(y)) return -std::numeric_limits<double>::infinity();  // no count
@@ -16,5 +18,7 @@ struct Poisson {
     return y * log_rate - std::exp(log_rate) - log_gamma(y + 1);
   }
 };
+
+Kind poisson_kind();
 
 }  // namespace dma

@@ -29,4 +29,41 @@ void DirichletPrior::to_x(NumbersOfCategories p, std::span<DirichletLane> x) {
   for (std::size_t k = 0; k < x.size(); ++k) x[k] = {p.numbers[k] - 1, 0};
 }
 
+Kind gamma_prior_kind() {
+  return kind("gamma_prior", "gamma(x; shape, rate)")
+      .output("x", "gamma")
+      .parameter("shape", above(0), finite())
+      .parameter("rate", above(0), finite())
+      .message<&GammaPrior::to_x>(kExact, "x");
+}
+
+Kind beta_prior_kind() {
+  return kind("beta_prior", "beta(x; a, b)")
+      .output("x", "beta")
+      .parameter("a", above(0), finite())
+      .parameter("b", above(0), finite())
+      .message<&BetaPrior::to_x>(kExact, "x");
+}
+
+Kind bernoulli_prior_kind() {
+  return kind("bernoulli_prior", "x = 1 with the probability")
+      .output("x", "bernoulli")
+      .parameter("probability", at_least(0), at_most(1))
+      .message<&BernoulliPrior::to_x>(kExact, "x");
+}
+
+Kind dirichlet_prior_kind() {
+  return kind("dirichlet_prior", "dirichlet(x; concentration)")
+      .output("x", "dirichlet")
+      .table_parameter("concentration", &DirichletPrior::prepare, above(0) & finite())
+      .message<&DirichletPrior::to_x>(kExact, "x");
+}
+
+Kind categorical_prior_kind() {
+  return kind("categorical_prior", "x = k with probability k")
+      .output("x", "categorical")
+      .table_parameter("probability", &CategoricalPrior::prepare, at_least(0))
+      .message<&CategoricalPrior::to_x>(kExact, "x");
+}
+
 }  // namespace dma

@@ -50,4 +50,10 @@ struct DirichletPrior {
   static void to_x(NumbersOfCategories p, std::span<DirichletLane> x);
 };
 
+Kind gamma_prior_kind();
+Kind beta_prior_kind();
+Kind bernoulli_prior_kind();
+Kind dirichlet_prior_kind();
+Kind categorical_prior_kind();
+
 }  // namespace dma

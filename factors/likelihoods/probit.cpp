@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "engine/kinds/kind.h"
 #include "factors/authoring/normal.h"
 #include "factors/authoring/tilted.h"
 
@@ -55,6 +56,17 @@ double Probit::log_integral(const Gaussian& x, const Gaussian& y) {
   const double u = x.is_uniform() ? 0 : x.mean() / std::sqrt(1 + x.variance());
   if (y.is_point()) return normal::log_distribution(y.tau > 0 ? u : -u);
   return std::log(negative(y) + (positive(y) - negative(y)) * normal::distribution(u));
+}
+
+Kind probit_kind() {
+  return kind("probit", "y > 0 with probability Phi(x)")
+      .input("x")
+      .output("y")
+      .log_density([](auto v, auto) { return Probit::log_density(v[0], v[1]); })
+      .log_integral([](auto m, auto) { return Probit::log_integral(Gaussian(m[0]), Gaussian(m[1])); })
+      .observes("y", one_of({-1, 0, 1}))
+      .message<&Probit::to_x>("ep", "x", from("x", "y"))
+      .message<&Probit::to_y>("ep", "y", from("x", "y"));
 }
 
 }  // namespace dma

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "engine/kinds/kind.h"
 #include "factors/authoring/tilted.h"
 #include "factors/families/log_gamma.h"
 
@@ -65,6 +66,20 @@ double StudentTNoise::log_integral(const Gaussian& x, const Gaussian& y, Paramet
   if (u.is_point()) return log_normaliser(p) + log_shape(u.tau, p);
   const Tilted t = tilted(u, p);
   return t.found ? log_normaliser(p) + t.log_mass : -kInfinity;
+}
+
+Kind student_t_noise_kind() {
+  return kind("student_t_noise", "y = x + scale T, T of Student's distribution")
+      .input("x")
+      .output("y")
+      .parameter("scale", above(0), finite())
+      .parameter("degrees", above(0), finite())
+      .log_density([](auto v, auto p) { return StudentTNoise::log_density(v[0], v[1], {p[0], p[1]}); })
+      .log_integral([](auto m, auto p) {
+        return StudentTNoise::log_integral(Gaussian(m[0]), Gaussian(m[1]), {p[0], p[1]});
+      })
+      .message<&StudentTNoise::to_x>("ep", "x", from("x", "y"))
+      .message<&StudentTNoise::to_y>("ep", "y", from("x", "y"));
 }
 
 }  // namespace dma

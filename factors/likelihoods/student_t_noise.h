@@ -11,6 +11,8 @@
 
 namespace dma {
 
+class Kind;
+
 struct StudentTNoise {
   struct Parameters {
     double scale, degrees;
@@ -22,5 +24,7 @@ struct StudentTNoise {
   static double log_density(double x, double y, Parameters p);
   static double log_integral(const Gaussian& x, const Gaussian& y, Parameters p);
 };
+
+Kind student_t_noise_kind();
 
 }  // namespace dma

@@ -202,4 +202,14 @@ double Table::log_integral(Lanes arrivals, Parameters p) {
   return logs[0] == -kInfinity ? logs[0] : logs[0] - log_scale;
 }
 
+Kind table_kind() {
+  return kind("table", "P(child | parents), the child's categories innermost")
+      .variadic_input("parents", "categorical")
+      .output("child", "categorical")
+      .table_parameter("probability", &Table::prepare, at_least(0))
+      .log_integral([](auto m, auto p) { return Table::log_integral(m, {p}); })
+      .message<&Table::to_child>(kExact, "child")
+      .message<&Table::to_parents>(kExact, "parents", from("parents", "child"));
+}
+
 }  // namespace dma

@@ -39,4 +39,6 @@ struct Table {
   static double log_integral(Lanes arrivals, Parameters p);
 };
 
+Kind table_kind();
+
 }  // namespace dma

@@ -1,5 +1,6 @@
 #include "factors/likelihoods/within.h"
 
+#include "engine/kinds/kind.h"
 #include "engine/support/quadrature.h"
 #include "factors/authoring/normal.h"
 
@@ -60,6 +61,15 @@ Gaussian Within::to_x(const Gaussian& x, Parameters p) {
 double Within::log_integral(const Gaussian& x, Parameters p) {
   if (x.is_point()) return log_density(x.tau, p);
   return x.is_uniform() ? 0 : tilted(x, p.margin).log_mass;
+}
+
+Kind within_kind() {
+  return kind("within", "|x| <= margin")
+      .input("x")
+      .parameter("margin", above(0), finite())
+      .log_density([](auto v, auto p) { return Within::log_density(v[0], {p[0]}); })
+      .log_integral([](auto m, auto p) { return Within::log_integral(Gaussian(m[0]), {p[0]}); })
+      .message<&Within::to_x>("ep", "x", from("x"));
 }
 
 }  // namespace dma

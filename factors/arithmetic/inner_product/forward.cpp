@@ -1,4 +1,4 @@
-// The function itself, and the message to the total: moments of the products, added up.
+// The message to the total: moments of the products, added up.
 #include <algorithm>
 #include <cmath>
 
@@ -7,32 +7,6 @@
 #include "factors/arithmetic/inner_product/block.h"
 
 namespace dma {
-
-double InnerProduct::value(std::span<const double> v) {
-  double sum = 0;
-  for (std::size_t t = 0; t < v.size() / 2; ++t) sum += v[t] * v[v.size() / 2 + t];
-  return sum;
-}
-
-void InnerProduct::linear_view(const LinearCall& call) {
-  const std::size_t terms = call.inputs / 2;
-  std::fill_n(call.value, call.slots, 0.0);
-  for (std::size_t t = 0; t < terms; ++t) {
-    const double *const x = call.input(t), *const y = call.input(terms + t);
-    for (std::size_t s = 0; s < call.slots; ++s) call.value[s] += x[s] * y[s];
-  }
-  call.no_variance_gains();
-  if (call.gains == nullptr) return;
-  std::copy_n(call.input(terms), terms * call.slots, call.gain(0));
-  std::copy_n(call.input(0), terms * call.slots, call.gain(terms));
-}
-
-bool InnerProduct::linear_in(std::span<const std::uint8_t> free) {
-  const std::size_t terms = free.size() / 2;
-  for (std::size_t t = 0; t < terms; ++t)
-    if (free[t] && free[terms + t]) return false;
-  return true;
-}
 
 namespace {
 

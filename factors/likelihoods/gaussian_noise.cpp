@@ -1,0 +1,28 @@
+#include "factors/likelihoods/gaussian_noise.h"
+
+#include "engine/kinds/kind.h"
+
+namespace dma {
+
+void GaussianNoise::row(const RowCall& call) {
+  for (std::size_t s = 0; s < call.slots; ++s) {
+    call.coefficient(0)[s] = -1;
+    call.coefficient(1)[s] = 1;
+    call.offset[s] = 0;
+    call.variance[s] = call.parameter_row(s).number(0);
+  }
+}
+
+Kind gaussian_noise_kind() {
+  return kind("gaussian_noise", "N(y; x, variance)")
+      .input("x")
+      .output("y")
+      .parameter("variance", at_least(0), finite())
+      .log_density([](auto v, auto p) { return log_density(Gaussian::from_moments(v[0], p[0]), v[1]); })
+      .gaussian_row(&GaussianNoise::row)
+      .message<&GaussianNoise::to_y>(kExact, "y")
+      .message<&GaussianNoise::to_x>(kExact, "x")
+      .walk_pair<&GaussianNoise::to_y, &GaussianNoise::to_x>(kExact, "y", "x");
+}
+
+}  // namespace dma

@@ -1,0 +1,12 @@
+#include "factors/likelihoods/logistic.h"
+
+#include "factors/authoring/from_log_density.h"
+
+namespace dma {
+
+Kind logistic_kind() {
+  return likelihood_from_log_density("logistic", &Logistic::log_density, "y > 0 with probability 1 / (1 + exp(-x))")
+      .observes("y", one_of({-1, 0, 1}));
+}
+
+}  // namespace dma
