@@ -21,6 +21,7 @@ constexpr double kFirstNoise = 0.3;  // a good part of the target's variance is 
 constexpr int kRivalEpochs = 100, kRivalWeightedEpochs = 20;
 constexpr double kRivalGain = 1e-4;
 constexpr int kFullEpochs = 5;         // on all rows, after growing subsets; twice
+constexpr double kWeightExponent = 0.7;  // of the fit with weighted rows, see SharedFitOptions
 
 // Of left-out rows, that the linear model may lose by weights.
 constexpr double kWeightedSquares = 1.03;
@@ -131,7 +132,7 @@ JointRegressionReport JointRegression::fit(RowData data, const std::function<boo
   left_out_.clear();
   const double each = 1 / static_cast<double>(fitted);
   for (std::size_t k = 0; k < fitted; ++k)
-    add_network(share(), fitting.plain[k], memory_.members[k].weighted_posterior ? &fitting.weighted[k] : nullptr,
+    add_network(options_.noise_model, fitting.plain[k], memory_.members[k].weighted_posterior ? &fitting.weighted[k] : nullptr,
                 memory_.members[k], each, left_out_);
   memory_.network_share = 1;
   if (options_.linear_rival) {
@@ -160,19 +161,13 @@ std::size_t JointRegression::members_at_once(const JointRegime& regime) const {
 // the better evidence too. With fewer weights the evidence is too strict instead: on wine it prefers the linear model
 // by 49 nats that left-out rows do not confirm.
 double JointRegression::nats_ahead(const Fitting& fitting, double score, std::size_t members) const {
-  using RivalBy = JointRegressionOptions::RivalBy;
   double evidence = -1e300;
   for (std::size_t k = 0; k < members; ++k)
     if (memory_.members[k].plain_posterior) evidence = std::max(evidence, memory_.members[k].plain_evidence);
   const double by_rows = score - fitting.rival_score - kBenefitOfDoubt,
                by_evidence = evidence - fitting.rival_evidence - kBenefitOfDoubt;
-  if (options_.rival_by == RivalBy::evidence) return by_evidence;
   const bool few_rows = fitting.regime.form == JointRegime::Form::dual;
-  return options_.rival_by == RivalBy::both && few_rows ? std::min(by_rows, by_evidence) : by_rows;
-}
-
-JointRegressionOptions::Share JointRegression::share() const {
-  return options_.noise_model == NoiseModel::inputs ? JointRegressionOptions::Share::weighted : options_.share;
+  return few_rows ? std::min(by_rows, by_evidence) : by_rows;
 }
 
 void JointRegression::watch(Curvature& curvature, const char* what) const {
@@ -287,7 +282,7 @@ bool JointRegression::fit_member(Fitting& fitting, std::size_t index, Learning& 
   }
   joint.epochs = plain.epoch + (growing ? kFullEpochs : options_.weighted_epochs);
   joint.noise_depends_on_inputs = true;
-  joint.weight_exponent = options_.weight_exponent;
+  joint.weight_exponent = kWeightExponent;
   evidence = fit_shared(network_, data, prior, joint, member.weighted, *curvature);
   fitted = finish(data, member.weighted, *curvature, evidence, options_.tails);
   member.weighted_posterior = std::move(fitted.posterior);
@@ -349,7 +344,7 @@ std::vector<PredictionComponent> JointRegression::predict(const Matrix& rows) co
   });
   for (std::size_t k = 0; k < members; ++k)
     if (const Member& member = memory_.members[k]; member.plain_posterior)
-      add_network(share(), found[2 * k], member.weighted_posterior ? &found[2 * k + 1] : nullptr, member, each, all);
+      add_network(options_.noise_model, found[2 * k], member.weighted_posterior ? &found[2 * k + 1] : nullptr, member, each, all);
   if (memory_.rival && memory_.network_share < 1)
     all.push_back(component(memory_.rival->predict(linear_, linear_prior_, rows), *memory_.rival,
                             Matrix::Constant(rows.rows(), linear_.outputs(), 1 - memory_.network_share)));

@@ -32,13 +32,6 @@ struct JointRegressionOptions {
   bool tails = true, linear_rival = true, doubt_extrapolation = true;
   int epochs = 60, weighted_epochs = 40;  // limits
   double least_gain = 0.0003;             // see SharedFitOptions
-  double weight_exponent = 0.7;           // of the second fit, see SharedFitOptions
-  // How a row's prediction is shared between the first fit and the second where NoiseModel is `choose`: by its noise, or the same
-  // for all rows.
-  enum class Share { by_noise, half, plain, weighted } share = Share::by_noise;
-  // What the network must be ahead of the linear model in to be believed; both: in left-out rows, and in evidence too where there are more
-  // weights than rows, since left-out rows are predicted with hidden units that have seen them.
-  enum class RivalBy { left_out, evidence, both } rival_by = RivalBy::both;
   bool choose_jitter = true;  // the shape's is where to start from: jitter_choice.h
   std::size_t members = 0;  // networks from different draws, mixed; 0: as many as take little time, up to four
   std::uint64_t seed = 1;
@@ -124,7 +117,6 @@ class JointRegression {
   bool fit_member(Fitting& fitting, std::size_t index, Learning& learning);
   std::size_t members_at_once(const JointRegime& regime) const;
   bool noise_by_inputs() const { return options_.noise_model != NoiseModel::constant; }
-  JointRegressionOptions::Share share() const;
   void widen_to_cover(const Matrix& targets);
   std::vector<double> noise_of(const Matrix& rows, double network_share) const;
   void doubt_extrapolation(const SharedPosterior& posterior, const Matrix& rows, RowBeliefs& beliefs) const;
