@@ -95,7 +95,7 @@ class Bnn {
   // Learns from rows of inputs and targets. Called again with the same rows it goes on, after an interruption or with more epochs;
   // an Error for other rows than those it has learned (after restore() the caller knows that they are the same). The options'
   // targets are the network's outputs, whatever they name; the limits hold for every member. With several jobs members are
-  // learned at the same time, and on_epoch is called by one of them at a time while no other is learning.
+  // learned at the same time, and on_epoch is called by one of them at a time; it may look at all members.
   // Several workers: rows are dealt to them (deal_rows). In a team of several processes the rows are those dealt to the
   // workers of this one, one worker after the other.
   FitReport fit(const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& targets, const LearnOptions& options = {},

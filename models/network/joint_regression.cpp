@@ -2,15 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
-#include <deque>
-#include <latch>
+#include <mutex>
+#include <utility>
 
 #include "engine/learn/joint/growing.h"
 #include "engine/support/error.h"
 #include "engine/support/parallel.h"
 #include "models/network/jitter_choice.h"
 #include "models/network/joint_components.h"
-#include "models/network/member_gate.h"
 #include "models/network/rival_share.h"
 
 namespace dma {
@@ -64,23 +63,13 @@ struct JointRegression::Fitting {
   double rival_score = 0;     // log density of all rows, each left out
   double rival_evidence = 0;  // with constant noise
   std::size_t jobs = 1;       // of every member
-  MemberGate gate = {};
-  std::deque<std::latch> plain_ended = {};  // of every member
-};
+  std::mutex mutex = {};      // of memory_, on_epoch and stopped, while members are learned
+  bool stopped = false;
 
-// One member while it is learned.
-struct JointRegression::Learning {
-  Learning(MemberGate& gate, std::latch& its_end) : pass(gate), plain_ended(its_end) {}
-  ~Learning() { end_plain(); }  // whoever waits for it must not wait for ever
-  Learning(const Learning&) = delete;
-  Learning& operator=(const Learning&) = delete;
-  void end_plain() {
-    if (!ended) plain_ended.count_down();
-    ended = true;
+  bool is_stopped() {
+    const std::lock_guard lock(mutex);
+    return stopped;
   }
-  MemberGate::Pass pass;
-  std::latch& plain_ended;
-  bool ended = false;
 };
 
 JointRegression::JointRegression(JointRegressionOptions options)
@@ -110,18 +99,19 @@ JointRegressionReport JointRegression::fit(RowData data, const std::function<boo
   if (options_.linear_rival) fit_rival(fitting);
   const std::size_t members = memory_.members.size(), at_once = members_at_once(fitting.regime);
   fitting.plain.resize(members), fitting.weighted.resize(members);
-  for (std::size_t k = 0; k < members; ++k) fitting.plain_ended.emplace_back(1);
   fitting.jobs = std::max<std::size_t>(1, options_.jobs / at_once);
-  std::vector<char> begun(members), whole(members);
+  std::vector<char> begun(members);
   parallel_for(members, at_once, [&](std::size_t k) {
-    Learning learning(fitting.gate, fitting.plain_ended[k]);
-    if (fitting.gate.is_closed()) return;
-    begun[k] = 1;
-    whole[k] = fit_member(fitting, k, learning);
+    begun[k] = !fitting.is_stopped();
+    if (begun[k]) fit_plain(fitting, k);
   });
+  if (noise_by_inputs())
+    parallel_for(members, at_once, [&](std::size_t k) {
+      if (!fitting.is_stopped()) fit_weighted(fitting, k);
+    });
+  report.interrupted = fitting.stopped;
   std::size_t fitted = 0;
   for (std::size_t k = 0; k < members && begun[k]; ++k) {
-    report.interrupted = report.interrupted || !whole[k];
     const Member& member = memory_.members[k];
     report.epochs.push_back(std::max(member.plain.epoch, member.weighted.epoch));
     report.settled.push_back(member.plain.is_settled() && (!member.weighted_posterior || member.weighted.is_settled()));
@@ -214,80 +204,98 @@ void JointRegression::fit_rival(Fitting& fitting) {
   fitting.rival_score = score_of({component(fitting.rival, *memory_.rival, {})}, data.targets);
 }
 
-bool JointRegression::fit_member(Fitting& fitting, std::size_t index, Learning& learning) {
-  const RowData& data = fitting.data;
-  Member& member = memory_.members[index];
-  member.plain_posterior.reset();  // of an earlier fit; this one may stop before it has new ones
-  member.weighted_posterior.reset();
-  const SharedPrior prior = prior_of(index);
-  bool going_on = true;
-  const bool growing = fitting.regime.form == JointRegime::Form::growing;
-  SharedFitOptions joint{.epochs = options_.epochs,
-                         .learn_noise = options_.noise.empty(),
-                         .learn_scale = options_.learn_scale,
-                         .least_gain = options_.least_gain,
-                         .jobs = fitting.jobs,
-                         .team = options_.team,
-                         .on_stage = options_.on_stage};
-  joint.on_epoch = [&](const SharedEpoch& epoch) {
-    const SharedState& state = member.weighted.epoch > 0 ? member.weighted : member.plain;
+// Of a stage of a member's learning, whose state is told with every epoch. After one no, every answer is no.
+SharedFitOptions JointRegression::fit_options(Fitting& fitting, std::size_t index, SharedState Member::*stage,
+                                              const SharedState& state) {
+  const auto on_epoch = [this, &fitting, index, stage, &state](const SharedEpoch& epoch) {
     std::vector<double> noise;
     for (const LogLinearNoise& own : state.noise)
-      noise.push_back(std::exp(own.variances(data.rows).array().log().mean()));
-    going_on = learning.pass.ask([&] { return !fitting.on_epoch || fitting.on_epoch({index, epoch, std::move(noise)}); });
-    if (options_.team) going_on = !options_.team->any(!going_on);
-    return going_on;
+      noise.push_back(std::exp(own.variances(fitting.data.rows).array().log().mean()));
+    const std::lock_guard lock(fitting.mutex);
+    memory_.members[index].*stage = state;
+    const bool was_stopped = std::exchange(fitting.stopped, true);  // as it stays if the call throws
+    const bool yes = !fitting.on_epoch || fitting.on_epoch({index, epoch, std::move(noise)});
+    bool stops = was_stopped || !yes;
+    if (options_.team) stops = options_.team->any(stops);
+    fitting.stopped = stops;
+    return !stops;
   };
-  SharedState& plain = member.plain;
-  const bool starts = plain.mean.size() == 0;  // or a model without what a checkpoint has
-  if (starts) {
-    member = {};
-    plain = first_state(index, data.targets.cols());
-  }
-  const auto curvature = fitting.regime.curvature();
+  return {.epochs = options_.epochs,
+          .learn_noise = options_.noise.empty(),
+          .learn_scale = options_.learn_scale,
+          .least_gain = options_.least_gain,
+          .on_epoch = on_epoch,
+          .jobs = fitting.jobs,
+          .team = options_.team,
+          .on_stage = options_.on_stage};
+}
+
+std::unique_ptr<Curvature> JointRegression::curvature_for(const Fitting& fitting) const {
+  auto curvature = fitting.regime.curvature();
   curvature->share(fitting.jobs, options_.team);
   watch(*curvature, "all rows");
+  return curvature;
+}
+
+void JointRegression::fit_plain(Fitting& fitting, std::size_t index) {
+  const RowData& data = fitting.data;
+  Member& member = memory_.members[index];
+  const bool starts = member.plain.mean.size() == 0;  // or a model without what a checkpoint has
+  SharedState plain = starts ? first_state(index, data.targets.cols()) : member.plain;
+  {
+    const std::lock_guard lock(fitting.mutex);
+    if (starts) member = {}, member.plain = plain;
+    member.plain_posterior.reset();  // of an earlier fit; this one may stop before it has new ones
+    member.weighted_posterior.reset();
+  }
+  const SharedPrior prior = prior_of(index);
+  SharedFitOptions joint = fit_options(fitting, index, &Member::plain, plain);
+  bool going_on = true;
+  joint.on_epoch = [&going_on, asked = joint.on_epoch](const SharedEpoch& epoch) { return going_on = asked(epoch); };
+  const auto curvature = curvature_for(fitting);
+  const bool growing = fitting.regime.form == JointRegime::Form::growing;
   if (growing && (starts || plain.subset > 0) && learn_on_subsets(network_, data, prior, joint, plain, options_.seed + index)) {
     plain.epoch = std::max(0, options_.epochs - kFullEpochs);
     plain.begin_stage();
   }
   if (member.plain_done || plain.subset > 0) joint.epochs = plain.epoch;
-  member.plain_evidence = fit_shared(network_, data, prior, joint, plain, *curvature);
-  member.plain_done = going_on;
+  const double plain_evidence = fit_shared(network_, data, prior, joint, plain, *curvature);
   SharedState noisy = plain;
-  double evidence = member.plain_evidence;
+  double evidence = plain_evidence;
   if (noise_by_inputs()) {
     learn_noise_function(data, *curvature, noisy);
     curvature->assemble(network_, data, noisy.mean, noisy.scale * prior.precision, row_noise(noisy, data.rows));
     evidence = log_evidence(prior, noisy, data, *curvature);
   }
   Fitted fitted = finish(data, noisy, *curvature, evidence, options_.tails);
-  member.plain_posterior = std::move(fitted.posterior);
   fitting.plain[index] = std::move(fitted.left_out);
-  learning.end_plain();
-  // A network that has lost to the linear model needs no finer noise.
-  // The evidence is the best of this member and those before it, however many are learned at once.
-  if (options_.linear_rival)
-    learning.pass.wait([&] {
-      for (std::size_t k = 0; k < index; ++k) fitting.plain_ended[k].wait();
-    });
-  const bool lost = options_.linear_rival &&
-                    nats_ahead(fitting, score_of({component(fitting.plain[index], *member.plain_posterior, {})}, data.targets),
-                               index + 1) < std::log(kLeastNetworkShare);
-  if (!going_on || lost || !noise_by_inputs()) return going_on;
+  const std::lock_guard lock(fitting.mutex);
+  member.plain = std::move(plain);
+  member.plain_evidence = plain_evidence;
+  member.plain_done = going_on;
+  member.plain_posterior = std::move(fitted.posterior);
+}
 
-  if (member.weighted.epoch == 0) {
-    member.weighted = plain;
-    member.weighted.begin_stage();
-  }
-  joint.epochs = plain.epoch + (growing ? kFullEpochs : options_.weighted_epochs);
+void JointRegression::fit_weighted(Fitting& fitting, std::size_t index) {
+  const RowData& data = fitting.data;
+  Member& member = memory_.members[index];
+  // A network that has lost to the linear model needs no finer noise. The evidence is the best of this member and those before it.
+  const auto score = [&] { return score_of({component(fitting.plain[index], *member.plain_posterior, {})}, data.targets); };
+  if (options_.linear_rival && nats_ahead(fitting, score(), index + 1) < std::log(kLeastNetworkShare)) return;
+  SharedState weighted = member.weighted.epoch == 0 ? member.plain : member.weighted;
+  if (member.weighted.epoch == 0) weighted.begin_stage();
+  SharedFitOptions joint = fit_options(fitting, index, &Member::weighted, weighted);
+  const bool growing = fitting.regime.form == JointRegime::Form::growing;
+  joint.epochs = member.plain.epoch + (growing ? kFullEpochs : options_.weighted_epochs);
   joint.noise_depends_on_inputs = true;
   joint.weight_exponent = kWeightExponent;
-  evidence = fit_shared(network_, data, prior, joint, member.weighted, *curvature);
-  fitted = finish(data, member.weighted, *curvature, evidence, options_.tails);
-  member.weighted_posterior = std::move(fitted.posterior);
+  const auto curvature = curvature_for(fitting);
+  const double evidence = fit_shared(network_, data, prior_of(index), joint, weighted, *curvature);
+  Fitted fitted = finish(data, weighted, *curvature, evidence, options_.tails);
   fitting.weighted[index] = std::move(fitted.left_out);
-  return going_on;
+  const std::lock_guard lock(fitting.mutex);
+  member.weighted = std::move(weighted);
+  member.weighted_posterior = std::move(fitted.posterior);
 }
 
 void JointRegression::set_limits(int epochs, int weighted_epochs, double least_gain) {

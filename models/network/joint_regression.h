@@ -58,8 +58,9 @@ class JointRegression {
     SharedEpoch epoch;
     std::vector<double> noise;  // geometric mean of the variance over rows, per output
   };
-  // Goes on where an interrupted fit stopped. With several jobs members are learned at the same time, and on_epoch is called
-  // by one of them at a time while no other is learning.
+  // Goes on where an interrupted fit stopped. All members are learned with constant noise, then those that the linear model has not
+  // beaten with weighted rows; with several jobs at the same time. on_epoch is called by one of them at a time, and memory() then has
+  // every member as its last epoch left it.
   JointRegressionReport fit(RowData data, const std::function<bool(const Progress&)>& on_epoch = {});
 
   // Learns more rows on top of what `known` rows taught, without those: every Gaussian is the prior of its update. The level of
@@ -113,8 +114,10 @@ class JointRegression {
   void watch(Curvature& curvature, const char* what) const;
   void fit_rival(Fitting& fitting);
   double nats_ahead(const Fitting& fitting, double score, std::size_t members) const;
-  struct Learning;
-  bool fit_member(Fitting& fitting, std::size_t index, Learning& learning);
+  SharedFitOptions fit_options(Fitting& fitting, std::size_t index, SharedState Member::*stage, const SharedState& state);
+  std::unique_ptr<Curvature> curvature_for(const Fitting& fitting) const;
+  void fit_plain(Fitting& fitting, std::size_t index);
+  void fit_weighted(Fitting& fitting, std::size_t index);
   std::size_t members_at_once(const JointRegime& regime) const;
   bool noise_by_inputs() const { return options_.noise_model != NoiseModel::constant; }
   void widen_to_cover(const Matrix& targets);
