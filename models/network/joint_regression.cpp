@@ -10,7 +10,6 @@
 #include "engine/support/parallel.h"
 #include "models/network/jitter_choice.h"
 #include "models/network/joint_components.h"
-#include "models/network/rival_share.h"
 
 namespace dma {
 
@@ -304,20 +303,6 @@ void JointRegression::set_limits(int epochs, int weighted_epochs, double least_g
   if (least_gain > 0) options_.least_gain = least_gain;
 }
 
-std::vector<double> JointRegression::noise(const Matrix& rows) const { return noise_of(rows, memory_.network_share); }
-
-std::vector<double> JointRegression::noise_of(const Matrix& rows, double network_share) const {
-  const SharedPosterior* posterior = memory_.rival && network_share < 0.5 ? &*memory_.rival : nullptr;
-  if (posterior == nullptr) {
-    const Member& first = memory_.members.at(0);
-    posterior = first.weighted_posterior ? &*first.weighted_posterior : &*first.plain_posterior;
-  }
-  std::vector<double> all;
-  for (const LogLinearNoise& own : posterior->state.noise)
-    all.push_back(std::exp(own.variances(rows).array().log().mean()));
-  return all;
-}
-
 SharedState JointRegression::first_state(std::size_t member, Index outputs) const {
   SharedState state{.mean = options_.prior.mean + network_.draw(options_.seed + member), .noise = {}};
   for (Index k = 0; k < outputs; ++k)
@@ -333,30 +318,6 @@ SharedPrior JointRegression::prior_of(std::size_t member) const {
       network_.outputs() * (options_.shape.layers[options_.shape.layers.size() - 2] + (options_.shape.bias ? 1 : 0));
   if (options_.anchored) prior.mean.head(hidden) += network_.draw(options_.seed + member).head(hidden);
   return prior;
-}
-
-std::vector<PredictionComponent> JointRegression::predict(const Matrix& rows) const {
-  std::vector<PredictionComponent> all;
-  std::size_t fitted = 0;
-  for (const Member& member : memory_.members) fitted += member.plain_posterior ? 1 : 0;
-  const double each = memory_.network_share / static_cast<double>(std::max<std::size_t>(1, fitted));
-  // A posterior that is kept as rows is solved anew for every question: all of them at the same time.
-  const std::size_t members = each == 0 ? 0 : memory_.members.size();
-  std::vector<RowBeliefs> found(2 * members);  // of each the plain, then the weighted
-  parallel_for(found.size(), all_processors(), [&](std::size_t task) {
-    const Member& member = memory_.members[task / 2];
-    const auto& posterior = task % 2 == 0 ? member.plain_posterior : member.weighted_posterior;
-    if (!member.plain_posterior || !posterior) return;
-    found[task] = posterior->predict(network_, prior_of(task / 2), rows);
-    if (options_.doubt_extrapolation) doubt_extrapolation(*posterior, rows, found[task]);
-  });
-  for (std::size_t k = 0; k < members; ++k)
-    if (const Member& member = memory_.members[k]; member.plain_posterior)
-      add_network(options_.noise_model, found[2 * k], member.weighted_posterior ? &found[2 * k + 1] : nullptr, member, each, all);
-  if (memory_.rival && memory_.network_share < 1)
-    all.push_back(component(memory_.rival->predict(linear_, linear_prior_, rows), *memory_.rival,
-                            Matrix::Constant(rows.rows(), linear_.outputs(), 1 - memory_.network_share)));
-  return all;
 }
 
 }  // namespace dma

@@ -15,7 +15,7 @@
 #include "engine/learn/joint/posterior.h"
 #include "models/network/joint_regime.h"
 #include "models/network/network_rows.h"
-#include "models/table/noise_model.h"
+#include "models/table/noise.h"
 #include "models/table/prediction.h"
 
 namespace dma {
