@@ -30,14 +30,14 @@
 #include "tools/dma/io/write_file.h"
 #include "tools/dma/page/report.h"
 #include "tools/dma/pictures/fit_figures.h"
-#include "tools/dma/pictures/picture.h"
+#include "tools/dma/pictures/gnuplot.h"
 
 namespace dma {
 
 namespace {
 
 void check_files(const FitRequest& request) {
-  for (const auto* picture : {&request.plot, &request.plot_training}) check_picture(*picture);
+  for (const auto* picture : {&request.plot, &request.plot_training}) plot::check_picture(*picture);
   check_outputs({{"--model", request.model},
                  {"--checkpoint", request.checkpoint},
                  {"--plot", request.plot},
