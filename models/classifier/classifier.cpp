@@ -2,13 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <mutex>
+#include <utility>
 
 #include "engine/learn/joint/curvature.h"
 #include "engine/support/error.h"
 #include "engine/support/parallel.h"
 #include "engine/support/text.h"
 #include "models/classifier/classifier_size.h"
-#include "models/network/member_gate.h"
 
 namespace dma {
 
@@ -114,22 +115,29 @@ ClassifierReport Classifier::fit(const Eigen::MatrixXd& inputs, const ClassLabel
   const std::size_t parts = 1 + size.members;
   std::vector<std::optional<FittedPart>> found_parts(parts);
   std::vector<ClassFit> found_fits(parts);
-  MemberGate gate;
+  std::mutex mutex;  // of on_epoch and stopped
+  bool stopped = false;
+  // After one no, every answer is no.
+  const auto ask = [&](const auto& question) {
+    const std::lock_guard lock(mutex);
+    const bool was_stopped = std::exchange(stopped, true);  // as it stays if the question throws
+    stopped = !question() || was_stopped;
+    return !stopped;
+  };
   // Each has three matrices over its weights.
   constexpr double kMostBytesAtOnce = 2e9;
   const auto weights = static_cast<double>(rows_of({.hidden = size.hidden, .mean = {}, .factor = {}}).scalars());
   const auto by_memory = static_cast<std::size_t>(std::clamp(kMostBytesAtOnce / (3 * 8 * weights * weights), 1.0, 1000.0));
   const std::size_t at_once = std::min({std::max<std::size_t>(1, options_.jobs), parts, by_memory});
   parallel_for(parts, at_once, [&](std::size_t k) {
-    MemberGate::Pass learning(gate);
-    if (k > 0 && gate.is_closed()) return;  // the linear model is always there
+    if (k > 0 && !ask([] { return true; })) return;  // the linear model is always there
     Part part{.hidden = k == 0 ? std::vector<std::size_t>{} : size.hidden, .mean = {}, .factor = {}};
     const NetworkRows rows = rows_of(part);
     Vector start;
     const ClassPrior prior = prior_of(part, rows, start, options_.seed + k - 1);
     ClassFitOptions options{.epochs = options_.epochs, .jobs = std::max<std::size_t>(1, options_.jobs / at_once)};
     options.on_epoch = [&](const ClassEpoch& epoch) {
-      return on_epoch ? learning.ask([&] { return on_epoch({k, parts, options_.epochs, epoch}); }) : !gate.is_closed();
+      return ask([&] { return !on_epoch || on_epoch({k, parts, options_.epochs, epoch}); });
     };
     ClassFit& found = found_fits[k] = fit_classes(rows, data, prior, std::move(start), options);
     const LogitBeliefs left_out = leave_one_out(rows, found.mean, found.factor, data);
@@ -140,7 +148,6 @@ ClassifierReport Classifier::fit(const Eigen::MatrixXd& inputs, const ClassLabel
     Matrix p = class_probabilities(left_out, part.stretch);
     const double score = log_score(p, data.classes);
     found_parts[k] = FittedPart{std::move(part), std::move(p), score, found.log_evidence};
-    if (found.interrupted) gate.close();
   });
   std::vector<FittedPart> fitted;
   for (std::size_t k = 0; k < parts && found_parts[k]; ++k) {

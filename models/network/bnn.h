@@ -12,22 +12,41 @@
 
 #include <Eigen/Dense>
 #include <functional>
+#include <initializer_list>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "engine/learn/learn.h"
+#include "engine/support/error.h"
 #include "models/network/bnn_graph.h"
 #include "models/network/joint_regression.h"
 #include "models/table/feature_map.h"
-#include "models/table/numbers.h"
 #include "models/table/prediction.h"
 #include "models/table/scores.h"
 #include "models/table/standardiser.h"
 
 namespace dma {
+
+// One number for everything, or one for each: how options that may differ per layer or per output are written.
+struct Numbers {
+  Numbers() = default;
+  Numbers(double one) : values{one} {}                                        // NOLINT: .noise = 0.2
+  Numbers(std::initializer_list<double> each) : values(each) {}               // NOLINT: .slopes = {0.4, 0.8}
+  Numbers(std::vector<double> each) : values(std::move(each)) {}              // NOLINT
+
+  bool empty() const { return values.empty(); }
+  // As many as wanted, a single one repeated.
+  std::vector<double> expanded(std::size_t count, std::string_view what) const {
+    if (values.size() == 1) return std::vector<double>(count, values[0]);
+    if (values.size() != count) fail("{}: {} numbers are given, but 1 or {} expected", what, values.size(), count);
+    return values;
+  }
+  std::vector<double> values;
+};
 
 struct BnnOptions {
   std::vector<std::size_t> layers;  // widths: features, hidden layers, outputs
@@ -95,7 +114,7 @@ class Bnn {
   // Learns from rows of inputs and targets. Called again with the same rows it goes on, after an interruption or with more epochs;
   // an Error for other rows than those it has learned (after restore() the caller knows that they are the same). The options'
   // targets are the network's outputs, whatever they name; the limits hold for every member. With several jobs members are
-  // learned at the same time, and on_epoch is called by one of them at a time while no other is learning.
+  // learned at the same time, and on_epoch is called by one of them at a time; it may look at all members.
   // Several workers: rows are dealt to them (deal_rows). In a team of several processes the rows are those dealt to the
   // workers of this one, one worker after the other.
   FitReport fit(const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& targets, const LearnOptions& options = {},

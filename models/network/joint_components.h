@@ -1,4 +1,4 @@
-// What networks and the linear model of a joint fit say of rows, as parts of one mixture.
+// What networks and the linear model say of rows, as parts of one mixture, and how much of it each gets.
 #pragma once
 
 #include <algorithm>
@@ -9,6 +9,17 @@
 #include "models/network/joint_regression.h"
 
 namespace dma {
+
+// Nats that the linear model is given: ten to one. Ten rows cannot tell, and then the simpler is the safer.
+inline constexpr double kBenefitOfDoubt = 2.3;
+inline constexpr double kLeastNetworkShare = 1e-6;  // less is none
+
+// Of a network that is so many nats ahead, the benefit of the doubt taken off: the probability of it against the linear model.
+inline double share_of_network(double nats_ahead) {
+  const double share = 1 / (1 + std::exp(-nats_ahead));
+  if (share < kLeastNetworkShare) return 0;
+  return share > 1 - kLeastNetworkShare ? 1 : share;
+}
 
 inline PredictionComponent component(RowBeliefs beliefs, const SharedPosterior& posterior, Matrix weight) {
   beliefs.variance = beliefs.variance.cwiseSqrt();
@@ -27,11 +38,10 @@ inline double score_of(const std::vector<PredictionComponent>& components, const
   return sum;
 }
 
-// Of the fit with weighted rows; by noise: s0^2 / (s0^2 + s^2) at noise s where constant noise is s0.
-inline Matrix weighted_share(JointRegressionOptions::Share kind, const SharedState& plain, const Matrix& noise) {
-  using Share = JointRegressionOptions::Share;
+// The weight of the fit with weighted rows: s0^2 / (s0^2 + s^2) at noise s where constant noise is s0; 1 for NoiseModel::inputs.
+inline Matrix weighted_share(NoiseModel model, const SharedState& plain, const Matrix& noise) {
+  if (model == NoiseModel::inputs) return Matrix::Ones(noise.rows(), noise.cols());
   Matrix share(noise.rows(), noise.cols());
-  if (kind != Share::by_noise) return share.setConstant(kind == Share::half ? 0.5 : kind == Share::weighted ? 1 : 0);
   for (Index k = 0; k < noise.cols(); ++k) {
     const double constant = std::exp(plain.noise[static_cast<std::size_t>(k)].beta(0));
     share.col(k) = 1 / (1 + (noise.col(k).array() / constant).square());
@@ -40,9 +50,9 @@ inline Matrix weighted_share(JointRegressionOptions::Share kind, const SharedSta
 }
 
 // The beliefs are taken over.
-inline void add_network(JointRegressionOptions::Share kind, RowBeliefs& plain, RowBeliefs* weighted,
+inline void add_network(NoiseModel model, RowBeliefs& plain, RowBeliefs* weighted,
                         const JointRegression::Member& member, double share, std::vector<PredictionComponent>& all) {
-  const Matrix own = weighted != nullptr ? weighted_share(kind, member.plain, weighted->noise)
+  const Matrix own = weighted != nullptr ? weighted_share(model, member.plain, weighted->noise)
                                          : Matrix::Zero(plain.mean.rows(), plain.mean.cols());
   all.push_back(component(std::move(plain), *member.plain_posterior, share * (1 - own.array())));
   if (weighted != nullptr) all.push_back(component(std::move(*weighted), *member.weighted_posterior, share * own));

@@ -2,16 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
-#include <deque>
-#include <latch>
+#include <mutex>
+#include <utility>
 
 #include "engine/learn/joint/growing.h"
 #include "engine/support/error.h"
 #include "engine/support/parallel.h"
 #include "models/network/jitter_choice.h"
 #include "models/network/joint_components.h"
-#include "models/network/member_gate.h"
-#include "models/network/rival_share.h"
 
 namespace dma {
 
@@ -21,6 +19,7 @@ constexpr double kFirstNoise = 0.3;  // a good part of the target's variance is 
 constexpr int kRivalEpochs = 100, kRivalWeightedEpochs = 20;
 constexpr double kRivalGain = 1e-4;
 constexpr int kFullEpochs = 5;         // on all rows, after growing subsets; twice
+constexpr double kWeightExponent = 0.7;  // of the fit with weighted rows, see SharedFitOptions
 
 // Of left-out rows, that the linear model may lose by weights.
 constexpr double kWeightedSquares = 1.03;
@@ -63,23 +62,13 @@ struct JointRegression::Fitting {
   double rival_score = 0;     // log density of all rows, each left out
   double rival_evidence = 0;  // with constant noise
   std::size_t jobs = 1;       // of every member
-  MemberGate gate = {};
-  std::deque<std::latch> plain_ended = {};  // of every member
-};
+  std::mutex mutex = {};      // of memory_, on_epoch and stopped, while members are learned
+  bool stopped = false;
 
-// One member while it is learned.
-struct JointRegression::Learning {
-  Learning(MemberGate& gate, std::latch& its_end) : pass(gate), plain_ended(its_end) {}
-  ~Learning() { end_plain(); }  // whoever waits for it must not wait for ever
-  Learning(const Learning&) = delete;
-  Learning& operator=(const Learning&) = delete;
-  void end_plain() {
-    if (!ended) plain_ended.count_down();
-    ended = true;
+  bool is_stopped() {
+    const std::lock_guard lock(mutex);
+    return stopped;
   }
-  MemberGate::Pass pass;
-  std::latch& plain_ended;
-  bool ended = false;
 };
 
 JointRegression::JointRegression(JointRegressionOptions options)
@@ -109,18 +98,19 @@ JointRegressionReport JointRegression::fit(RowData data, const std::function<boo
   if (options_.linear_rival) fit_rival(fitting);
   const std::size_t members = memory_.members.size(), at_once = members_at_once(fitting.regime);
   fitting.plain.resize(members), fitting.weighted.resize(members);
-  for (std::size_t k = 0; k < members; ++k) fitting.plain_ended.emplace_back(1);
   fitting.jobs = std::max<std::size_t>(1, options_.jobs / at_once);
-  std::vector<char> begun(members), whole(members);
+  std::vector<char> begun(members);
   parallel_for(members, at_once, [&](std::size_t k) {
-    Learning learning(fitting.gate, fitting.plain_ended[k]);
-    if (fitting.gate.is_closed()) return;
-    begun[k] = 1;
-    whole[k] = fit_member(fitting, k, learning);
+    begun[k] = !fitting.is_stopped();
+    if (begun[k]) fit_plain(fitting, k);
   });
+  if (noise_by_inputs())
+    parallel_for(members, at_once, [&](std::size_t k) {
+      if (!fitting.is_stopped()) fit_weighted(fitting, k);
+    });
+  report.interrupted = fitting.stopped;
   std::size_t fitted = 0;
   for (std::size_t k = 0; k < members && begun[k]; ++k) {
-    report.interrupted = report.interrupted || !whole[k];
     const Member& member = memory_.members[k];
     report.epochs.push_back(std::max(member.plain.epoch, member.weighted.epoch));
     report.settled.push_back(member.plain.is_settled() && (!member.weighted_posterior || member.weighted.is_settled()));
@@ -131,7 +121,7 @@ JointRegressionReport JointRegression::fit(RowData data, const std::function<boo
   left_out_.clear();
   const double each = 1 / static_cast<double>(fitted);
   for (std::size_t k = 0; k < fitted; ++k)
-    add_network(share(), fitting.plain[k], memory_.members[k].weighted_posterior ? &fitting.weighted[k] : nullptr,
+    add_network(options_.noise_model, fitting.plain[k], memory_.members[k].weighted_posterior ? &fitting.weighted[k] : nullptr,
                 memory_.members[k], each, left_out_);
   memory_.network_share = 1;
   if (options_.linear_rival) {
@@ -160,19 +150,13 @@ std::size_t JointRegression::members_at_once(const JointRegime& regime) const {
 // the better evidence too. With fewer weights the evidence is too strict instead: on wine it prefers the linear model
 // by 49 nats that left-out rows do not confirm.
 double JointRegression::nats_ahead(const Fitting& fitting, double score, std::size_t members) const {
-  using RivalBy = JointRegressionOptions::RivalBy;
   double evidence = -1e300;
   for (std::size_t k = 0; k < members; ++k)
     if (memory_.members[k].plain_posterior) evidence = std::max(evidence, memory_.members[k].plain_evidence);
   const double by_rows = score - fitting.rival_score - kBenefitOfDoubt,
                by_evidence = evidence - fitting.rival_evidence - kBenefitOfDoubt;
-  if (options_.rival_by == RivalBy::evidence) return by_evidence;
   const bool few_rows = fitting.regime.form == JointRegime::Form::dual;
-  return options_.rival_by == RivalBy::both && few_rows ? std::min(by_rows, by_evidence) : by_rows;
-}
-
-JointRegressionOptions::Share JointRegression::share() const {
-  return options_.noise_model == NoiseModel::inputs ? JointRegressionOptions::Share::weighted : options_.share;
+  return few_rows ? std::min(by_rows, by_evidence) : by_rows;
 }
 
 void JointRegression::watch(Curvature& curvature, const char* what) const {
@@ -219,100 +203,104 @@ void JointRegression::fit_rival(Fitting& fitting) {
   fitting.rival_score = score_of({component(fitting.rival, *memory_.rival, {})}, data.targets);
 }
 
-bool JointRegression::fit_member(Fitting& fitting, std::size_t index, Learning& learning) {
-  const RowData& data = fitting.data;
-  Member& member = memory_.members[index];
-  member.plain_posterior.reset();  // of an earlier fit; this one may stop before it has new ones
-  member.weighted_posterior.reset();
-  const SharedPrior prior = prior_of(index);
-  bool going_on = true;
-  const bool growing = fitting.regime.form == JointRegime::Form::growing;
-  SharedFitOptions joint{.epochs = options_.epochs,
-                         .learn_noise = options_.noise.empty(),
-                         .learn_scale = options_.learn_scale,
-                         .least_gain = options_.least_gain,
-                         .jobs = fitting.jobs,
-                         .team = options_.team,
-                         .on_stage = options_.on_stage};
-  joint.on_epoch = [&](const SharedEpoch& epoch) {
-    const SharedState& state = member.weighted.epoch > 0 ? member.weighted : member.plain;
+// Of a stage of a member's learning, whose state is told with every epoch. After one no, every answer is no.
+SharedFitOptions JointRegression::fit_options(Fitting& fitting, std::size_t index, SharedState Member::*stage,
+                                              const SharedState& state) {
+  const auto on_epoch = [this, &fitting, index, stage, &state](const SharedEpoch& epoch) {
     std::vector<double> noise;
     for (const LogLinearNoise& own : state.noise)
-      noise.push_back(std::exp(own.variances(data.rows).array().log().mean()));
-    going_on = learning.pass.ask([&] { return !fitting.on_epoch || fitting.on_epoch({index, epoch, std::move(noise)}); });
-    if (options_.team) going_on = !options_.team->any(!going_on);
-    return going_on;
+      noise.push_back(std::exp(own.variances(fitting.data.rows).array().log().mean()));
+    const std::lock_guard lock(fitting.mutex);
+    memory_.members[index].*stage = state;
+    const bool was_stopped = std::exchange(fitting.stopped, true);  // as it stays if the call throws
+    const bool yes = !fitting.on_epoch || fitting.on_epoch({index, epoch, std::move(noise)});
+    bool stops = was_stopped || !yes;
+    if (options_.team) stops = options_.team->any(stops);
+    fitting.stopped = stops;
+    return !stops;
   };
-  SharedState& plain = member.plain;
-  const bool starts = plain.mean.size() == 0;  // or a model without what a checkpoint has
-  if (starts) {
-    member = {};
-    plain = first_state(index, data.targets.cols());
-  }
-  const auto curvature = fitting.regime.curvature();
+  return {.epochs = options_.epochs,
+          .learn_noise = options_.noise.empty(),
+          .learn_scale = options_.learn_scale,
+          .least_gain = options_.least_gain,
+          .on_epoch = on_epoch,
+          .jobs = fitting.jobs,
+          .team = options_.team,
+          .on_stage = options_.on_stage};
+}
+
+std::unique_ptr<Curvature> JointRegression::curvature_for(const Fitting& fitting) const {
+  auto curvature = fitting.regime.curvature();
   curvature->share(fitting.jobs, options_.team);
   watch(*curvature, "all rows");
+  return curvature;
+}
+
+void JointRegression::fit_plain(Fitting& fitting, std::size_t index) {
+  const RowData& data = fitting.data;
+  Member& member = memory_.members[index];
+  const bool starts = member.plain.mean.size() == 0;  // or a model without what a checkpoint has
+  SharedState plain = starts ? first_state(index, data.targets.cols()) : member.plain;
+  {
+    const std::lock_guard lock(fitting.mutex);
+    if (starts) member = {}, member.plain = plain;
+    member.plain_posterior.reset();  // of an earlier fit; this one may stop before it has new ones
+    member.weighted_posterior.reset();
+  }
+  const SharedPrior prior = prior_of(index);
+  SharedFitOptions joint = fit_options(fitting, index, &Member::plain, plain);
+  bool going_on = true;
+  joint.on_epoch = [&going_on, asked = joint.on_epoch](const SharedEpoch& epoch) { return going_on = asked(epoch); };
+  const auto curvature = curvature_for(fitting);
+  const bool growing = fitting.regime.form == JointRegime::Form::growing;
   if (growing && (starts || plain.subset > 0) && learn_on_subsets(network_, data, prior, joint, plain, options_.seed + index)) {
     plain.epoch = std::max(0, options_.epochs - kFullEpochs);
     plain.begin_stage();
   }
   if (member.plain_done || plain.subset > 0) joint.epochs = plain.epoch;
-  member.plain_evidence = fit_shared(network_, data, prior, joint, plain, *curvature);
-  member.plain_done = going_on;
+  const double plain_evidence = fit_shared(network_, data, prior, joint, plain, *curvature);
   SharedState noisy = plain;
-  double evidence = member.plain_evidence;
+  double evidence = plain_evidence;
   if (noise_by_inputs()) {
     learn_noise_function(data, *curvature, noisy);
     curvature->assemble(network_, data, noisy.mean, noisy.scale * prior.precision, row_noise(noisy, data.rows));
     evidence = log_evidence(prior, noisy, data, *curvature);
   }
   Fitted fitted = finish(data, noisy, *curvature, evidence, options_.tails);
-  member.plain_posterior = std::move(fitted.posterior);
   fitting.plain[index] = std::move(fitted.left_out);
-  learning.end_plain();
-  // A network that has lost to the linear model needs no finer noise.
-  // The evidence is the best of this member and those before it, however many are learned at once.
-  if (options_.linear_rival)
-    learning.pass.wait([&] {
-      for (std::size_t k = 0; k < index; ++k) fitting.plain_ended[k].wait();
-    });
-  const bool lost = options_.linear_rival &&
-                    nats_ahead(fitting, score_of({component(fitting.plain[index], *member.plain_posterior, {})}, data.targets),
-                               index + 1) < std::log(kLeastNetworkShare);
-  if (!going_on || lost || !noise_by_inputs()) return going_on;
+  const std::lock_guard lock(fitting.mutex);
+  member.plain = std::move(plain);
+  member.plain_evidence = plain_evidence;
+  member.plain_done = going_on;
+  member.plain_posterior = std::move(fitted.posterior);
+}
 
-  if (member.weighted.epoch == 0) {
-    member.weighted = plain;
-    member.weighted.begin_stage();
-  }
-  joint.epochs = plain.epoch + (growing ? kFullEpochs : options_.weighted_epochs);
+void JointRegression::fit_weighted(Fitting& fitting, std::size_t index) {
+  const RowData& data = fitting.data;
+  Member& member = memory_.members[index];
+  // A network that has lost to the linear model needs no finer noise. The evidence is the best of this member and those before it.
+  const auto score = [&] { return score_of({component(fitting.plain[index], *member.plain_posterior, {})}, data.targets); };
+  if (options_.linear_rival && nats_ahead(fitting, score(), index + 1) < std::log(kLeastNetworkShare)) return;
+  SharedState weighted = member.weighted.epoch == 0 ? member.plain : member.weighted;
+  if (member.weighted.epoch == 0) weighted.begin_stage();
+  SharedFitOptions joint = fit_options(fitting, index, &Member::weighted, weighted);
+  const bool growing = fitting.regime.form == JointRegime::Form::growing;
+  joint.epochs = member.plain.epoch + (growing ? kFullEpochs : options_.weighted_epochs);
   joint.noise_depends_on_inputs = true;
-  joint.weight_exponent = options_.weight_exponent;
-  evidence = fit_shared(network_, data, prior, joint, member.weighted, *curvature);
-  fitted = finish(data, member.weighted, *curvature, evidence, options_.tails);
-  member.weighted_posterior = std::move(fitted.posterior);
+  joint.weight_exponent = kWeightExponent;
+  const auto curvature = curvature_for(fitting);
+  const double evidence = fit_shared(network_, data, prior_of(index), joint, weighted, *curvature);
+  Fitted fitted = finish(data, weighted, *curvature, evidence, options_.tails);
   fitting.weighted[index] = std::move(fitted.left_out);
-  return going_on;
+  const std::lock_guard lock(fitting.mutex);
+  member.weighted = std::move(weighted);
+  member.weighted_posterior = std::move(fitted.posterior);
 }
 
 void JointRegression::set_limits(int epochs, int weighted_epochs, double least_gain) {
   options_.epochs = epochs;
   options_.weighted_epochs = weighted_epochs;
   if (least_gain > 0) options_.least_gain = least_gain;
-}
-
-std::vector<double> JointRegression::noise(const Matrix& rows) const { return noise_of(rows, memory_.network_share); }
-
-std::vector<double> JointRegression::noise_of(const Matrix& rows, double network_share) const {
-  const SharedPosterior* posterior = memory_.rival && network_share < 0.5 ? &*memory_.rival : nullptr;
-  if (posterior == nullptr) {
-    const Member& first = memory_.members.at(0);
-    posterior = first.weighted_posterior ? &*first.weighted_posterior : &*first.plain_posterior;
-  }
-  std::vector<double> all;
-  for (const LogLinearNoise& own : posterior->state.noise)
-    all.push_back(std::exp(own.variances(rows).array().log().mean()));
-  return all;
 }
 
 SharedState JointRegression::first_state(std::size_t member, Index outputs) const {
@@ -330,30 +318,6 @@ SharedPrior JointRegression::prior_of(std::size_t member) const {
       network_.outputs() * (options_.shape.layers[options_.shape.layers.size() - 2] + (options_.shape.bias ? 1 : 0));
   if (options_.anchored) prior.mean.head(hidden) += network_.draw(options_.seed + member).head(hidden);
   return prior;
-}
-
-std::vector<PredictionComponent> JointRegression::predict(const Matrix& rows) const {
-  std::vector<PredictionComponent> all;
-  std::size_t fitted = 0;
-  for (const Member& member : memory_.members) fitted += member.plain_posterior ? 1 : 0;
-  const double each = memory_.network_share / static_cast<double>(std::max<std::size_t>(1, fitted));
-  // A posterior that is kept as rows is solved anew for every question: all of them at the same time.
-  const std::size_t members = each == 0 ? 0 : memory_.members.size();
-  std::vector<RowBeliefs> found(2 * members);  // of each the plain, then the weighted
-  parallel_for(found.size(), all_processors(), [&](std::size_t task) {
-    const Member& member = memory_.members[task / 2];
-    const auto& posterior = task % 2 == 0 ? member.plain_posterior : member.weighted_posterior;
-    if (!member.plain_posterior || !posterior) return;
-    found[task] = posterior->predict(network_, prior_of(task / 2), rows);
-    if (options_.doubt_extrapolation) doubt_extrapolation(*posterior, rows, found[task]);
-  });
-  for (std::size_t k = 0; k < members; ++k)
-    if (const Member& member = memory_.members[k]; member.plain_posterior)
-      add_network(share(), found[2 * k], member.weighted_posterior ? &found[2 * k + 1] : nullptr, member, each, all);
-  if (memory_.rival && memory_.network_share < 1)
-    all.push_back(component(memory_.rival->predict(linear_, linear_prior_, rows), *memory_.rival,
-                            Matrix::Constant(rows.rows(), linear_.outputs(), 1 - memory_.network_share)));
-  return all;
 }
 
 }  // namespace dma

@@ -15,7 +15,7 @@
 #include "engine/learn/joint/posterior.h"
 #include "models/network/joint_regime.h"
 #include "models/network/network_rows.h"
-#include "models/table/noise_model.h"
+#include "models/table/noise.h"
 #include "models/table/prediction.h"
 
 namespace dma {
@@ -32,13 +32,6 @@ struct JointRegressionOptions {
   bool tails = true, linear_rival = true, doubt_extrapolation = true;
   int epochs = 60, weighted_epochs = 40;  // limits
   double least_gain = 0.0003;             // see SharedFitOptions
-  double weight_exponent = 0.7;           // of the second fit, see SharedFitOptions
-  // How a row's prediction is shared between the first fit and the second where NoiseModel is `choose`: by its noise, or the same
-  // for all rows.
-  enum class Share { by_noise, half, plain, weighted } share = Share::by_noise;
-  // What the network must be ahead of the linear model in to be believed; both: in left-out rows, and in evidence too where there are more
-  // weights than rows, since left-out rows are predicted with hidden units that have seen them.
-  enum class RivalBy { left_out, evidence, both } rival_by = RivalBy::both;
   bool choose_jitter = true;  // the shape's is where to start from: jitter_choice.h
   std::size_t members = 0;  // networks from different draws, mixed; 0: as many as take little time, up to four
   std::uint64_t seed = 1;
@@ -65,8 +58,9 @@ class JointRegression {
     SharedEpoch epoch;
     std::vector<double> noise;  // geometric mean of the variance over rows, per output
   };
-  // Goes on where an interrupted fit stopped. With several jobs members are learned at the same time, and on_epoch is called
-  // by one of them at a time while no other is learning.
+  // Goes on where an interrupted fit stopped. All members are learned with constant noise, then those that the linear model has not
+  // beaten with weighted rows; with several jobs at the same time. on_epoch is called by one of them at a time, and memory() then has
+  // every member as its last epoch left it.
   JointRegressionReport fit(RowData data, const std::function<bool(const Progress&)>& on_epoch = {});
 
   // Learns more rows on top of what `known` rows taught, without those: every Gaussian is the prior of its update. The level of
@@ -120,11 +114,12 @@ class JointRegression {
   void watch(Curvature& curvature, const char* what) const;
   void fit_rival(Fitting& fitting);
   double nats_ahead(const Fitting& fitting, double score, std::size_t members) const;
-  struct Learning;
-  bool fit_member(Fitting& fitting, std::size_t index, Learning& learning);
+  SharedFitOptions fit_options(Fitting& fitting, std::size_t index, SharedState Member::*stage, const SharedState& state);
+  std::unique_ptr<Curvature> curvature_for(const Fitting& fitting) const;
+  void fit_plain(Fitting& fitting, std::size_t index);
+  void fit_weighted(Fitting& fitting, std::size_t index);
   std::size_t members_at_once(const JointRegime& regime) const;
   bool noise_by_inputs() const { return options_.noise_model != NoiseModel::constant; }
-  JointRegressionOptions::Share share() const;
   void widen_to_cover(const Matrix& targets);
   std::vector<double> noise_of(const Matrix& rows, double network_share) const;
   void doubt_extrapolation(const SharedPosterior& posterior, const Matrix& rows, RowBeliefs& beliefs) const;

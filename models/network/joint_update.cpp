@@ -1,8 +1,10 @@
-// What a fitted JointRegression learns from more rows, and what it says beyond those it has seen.
+// What a fitted JointRegression says of rows and learns from more of them; its intervals where left-out rows say that they are too narrow.
 #include <algorithm>
 #include <cmath>
 
 #include "engine/support/error.h"
+#include "engine/support/parallel.h"
+#include "models/network/joint_components.h"
 #include "models/network/joint_regression.h"
 
 namespace dma {
@@ -73,6 +75,87 @@ JointRegression::Marginals JointRegression::weights(std::size_t member) const {
   if (network_.scalars() > kMostScalars)
     return {posterior.state.mean, (posterior.state.scale * options_.prior.precision).cwiseInverse()};
   return {posterior.state.mean, posterior.marginal_variances(network_, prior_of(member))};
+}
+
+std::vector<PredictionComponent> JointRegression::predict(const Matrix& rows) const {
+  std::vector<PredictionComponent> all;
+  std::size_t fitted = 0;
+  for (const Member& member : memory_.members) fitted += member.plain_posterior ? 1 : 0;
+  const double each = memory_.network_share / static_cast<double>(std::max<std::size_t>(1, fitted));
+  // A posterior that is kept as rows is solved anew for every question: all of them at the same time.
+  const std::size_t members = each == 0 ? 0 : memory_.members.size();
+  std::vector<RowBeliefs> found(2 * members);  // of each the plain, then the weighted
+  parallel_for(found.size(), all_processors(), [&](std::size_t task) {
+    const Member& member = memory_.members[task / 2];
+    const auto& posterior = task % 2 == 0 ? member.plain_posterior : member.weighted_posterior;
+    if (!member.plain_posterior || !posterior) return;
+    found[task] = posterior->predict(network_, prior_of(task / 2), rows);
+    if (options_.doubt_extrapolation) doubt_extrapolation(*posterior, rows, found[task]);
+  });
+  for (std::size_t k = 0; k < members; ++k)
+    if (const Member& member = memory_.members[k]; member.plain_posterior)
+      add_network(options_.noise_model, found[2 * k], member.weighted_posterior ? &found[2 * k + 1] : nullptr, member, each, all);
+  if (memory_.rival && memory_.network_share < 1)
+    all.push_back(component(memory_.rival->predict(linear_, linear_prior_, rows), *memory_.rival,
+                            Matrix::Constant(rows.rows(), linear_.outputs(), 1 - memory_.network_share)));
+  return all;
+}
+
+std::vector<double> JointRegression::noise(const Matrix& rows) const { return noise_of(rows, memory_.network_share); }
+
+std::vector<double> JointRegression::noise_of(const Matrix& rows, double network_share) const {
+  const SharedPosterior* posterior = memory_.rival && network_share < 0.5 ? &*memory_.rival : nullptr;
+  if (posterior == nullptr) {
+    const Member& first = memory_.members.at(0);
+    posterior = first.weighted_posterior ? &*first.weighted_posterior : &*first.plain_posterior;
+  }
+  std::vector<double> all;
+  for (const LogLinearNoise& own : posterior->state.noise)
+    all.push_back(std::exp(own.variances(rows).array().log().mean()));
+  return all;
+}
+
+// Where noise has another shape than the tails can take, as one row in ten that is shifted, the likeliest tails may leave too many rows
+// outside: the noise of all models is widened until 95 % intervals hold as many left-out rows as they promise.
+void JointRegression::widen_to_cover(const Matrix& targets) {
+  constexpr double kLevel = 0.95, kSlack = 0.01, kWidest = 100;
+  constexpr int kSteps = 12;
+  constexpr Index kEnoughRows = 20000;  // to tell such a share
+  const Index rows = std::min(targets.rows(), kEnoughRows);
+  const std::vector<PredictionComponent> some = rows_of(left_out_, 0, rows);
+  const Matrix observed = targets.topRows(rows);
+  const double chance = std::sqrt(kLevel * (1 - kLevel) / static_cast<double>(rows));
+  const auto coverage = [&](double factor, Index output) {
+    std::vector<PredictionComponent> own = some;
+    for (PredictionComponent& component : own) component.tails.at(static_cast<std::size_t>(output)).scale *= factor;
+    const Eigen::ArrayXd below = Prediction::mix(std::move(own)).cumulative(observed).col(output);
+    return (below >= (1 - kLevel) / 2 && below <= (1 + kLevel) / 2).cast<double>().mean();
+  };
+  for (Index k = 0; k < targets.cols(); ++k) {
+    if (coverage(1, k) >= kLevel - kSlack - 2 * chance) continue;
+    double low = 0, high = std::log(kWidest);
+    for (int step = 0; step < kSteps; ++step) {
+      const double middle = 0.5 * (low + high);
+      (coverage(std::exp(middle), k) < kLevel ? low : high) = middle;
+    }
+    const auto widen = [&](std::vector<StudentTails>& tails) { tails.at(static_cast<std::size_t>(k)).scale *= std::exp(high); };
+    for (PredictionComponent& component : left_out_) widen(component.tails);
+    if (memory_.rival) widen(memory_.rival->tails);
+    for (Member& member : memory_.members) {
+      if (member.plain_posterior) widen(member.plain_posterior->tails);
+      if (member.weighted_posterior) widen(member.weighted_posterior->tails);
+    }
+  }
+}
+
+void JointRegression::set_jitter(double jitter) {
+  memory_.jitter = options_.shape.jitter = jitter;
+  network_ = NetworkRows(options_.shape);
+}
+
+void JointRegression::restore(Memory memory) {
+  memory_ = std::move(memory);
+  if (memory_.jitter >= 0) set_jitter(memory_.jitter);
 }
 
 }  // namespace dma

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <limits>
 
+#include "engine/support/error.h"
 #include "engine/support/log_sum_exp.h"
 #include "engine/support/whole_number.h"
 
@@ -54,6 +55,19 @@ double most_likely_noise(std::span<const ComponentPredictions> components, std::
   const auto [log_b, found] = boost::math::tools::brent_find_minima(cost, place(best - 1), place(best + 1), kBits, limit);
   if (found < least) return std::clamp(std::exp(log_b), smallest, largest);
   return best == 0 ? smallest : best == steps ? largest : std::exp(place(best));
+}
+
+const std::vector<std::string>& noise_models() {
+  static const std::vector<std::string> names = {"choose", "constant", "inputs"};
+  return names;
+}
+
+const std::string& name_of(NoiseModel model) { return noise_models()[static_cast<std::size_t>(model)]; }
+
+NoiseModel noise_model_named(std::string_view name) {
+  const auto found = std::ranges::find(noise_models(), name);
+  if (found == noise_models().end()) fail("there is no noise model '{}'{}", name, suggestion(name, noise_models()));
+  return static_cast<NoiseModel>(found - noise_models().begin());
 }
 
 }  // namespace dma

@@ -1,12 +1,21 @@
-// The noise variance that explains observations best.
+// What the noise of a table is taken for, and the variance that explains observations best.
 #pragma once
 
 #include <span>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "engine/learn/worker_team.h"
 
 namespace dma {
+
+// The same in all rows; its logarithm linear in the inputs; or, with `choose`, a fit of each kind, shared row by row.
+enum class NoiseModel { choose, constant, inputs };
+
+const std::vector<std::string>& noise_models();  // the names, in the order of the values
+const std::string& name_of(NoiseModel model);
+NoiseModel noise_model_named(std::string_view name);  // an Error lists the names
 
 // Predictions of one network for all examples, without noise.
 struct ComponentPredictions {

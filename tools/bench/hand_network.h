@@ -1,5 +1,5 @@
-// The paper's Algorithm 1 (App. D) for a network without biases, as fast as we can write it by hand. Against
-// plain_network.h, which follows the formulas and is its oracle:
+// The paper's Algorithm 1 (App. D) for a network without biases, as fast as we can write it by hand. Beside
+// tests/oracles/algorithm1.h, which follows the formulas:
 //
 //   - inside a mini-batch a weight is its mean and its variance; natural parameters appear where it begins and ends;
 //   - what a weight is told and what it tells its input share one division;

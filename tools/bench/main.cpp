@@ -16,11 +16,7 @@
 
 #include "tools/bench/comparison.h"
 #include "tools/bench/network_table.h"
-#include "tools/bench/numbers.h"
-#include "tools/bench/paper_medians.h"
-#include "tools/bench/sizes.h"
-#include "tools/bench/start_up.h"
-#include "tools/bench/to_the_end.h"
+#include "tools/bench/reports.h"
 
 namespace {
 

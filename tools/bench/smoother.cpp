@@ -1,16 +1,67 @@
-// The 1-D random walk x_t = x_(t-1) + noise, y_t = x_t + noise, as 10,000 scalar nodes built one by one, next to a
-// Kalman filter with Rauch-Tung-Striebel smoothing.
+// The random walk x_0 ~ N(0, kFirstVariance), x_t = x_(t-1) + noise, y_t = x_t + noise by hand: what chains and smoothers
+// are measured against.
+#include <malloc.h>
+
+#include <cmath>
+#include <cstddef>
 #include <memory>
+#include <vector>
 
 #include "engine/compile/compile.h"
 #include "engine/run/run.h"
 #include "factors/standard_registry.h"
 #include "schedules/forward_backward.h"
 #include "tools/bench/comparison.h"
-#include "tools/bench/plain_smoother.h"
 
 namespace dma::bench {
 
+namespace {
+
+constexpr double kFirstVariance = 4, kStepVariance = 0.01, kReadingVariance = 0.25;
+
+// Deterministic, and another phase gives other numbers everywhere.
+std::vector<double> readings(std::size_t steps, double phase) {
+  std::vector<double> y;
+  for (std::size_t t = 0; t < steps; ++t)
+    y.push_back(std::sin(0.01 * static_cast<double>(t) + phase) + 0.3 * std::cos(7.0 * static_cast<double>(t)));
+  return y;
+}
+
+struct Moments {
+  std::vector<double> mean, variance;
+
+  explicit Moments(std::size_t steps) : mean(steps), variance(steps) {}
+};
+
+bool agree(const Moments& a, const Moments& b) {
+  constexpr double kError = 1e-9;
+  for (std::size_t t = 0; t < a.mean.size(); ++t)
+    if (!(std::abs(a.mean[t] - b.mean[t]) <= kError && std::abs(a.variance[t] - b.variance[t]) <= kError)) return false;
+  return true;
+}
+
+// Filter forward, keeping the filtered moments; then smooth backward in place: two divisions a step in all.
+void smooth_plainly(const std::vector<double>& y, Moments& out) {
+  double m = 0, v = kFirstVariance;
+  for (std::size_t t = 0; t < y.size(); ++t) {
+    if (t > 0) v += kStepVariance;
+    const double gain = v / (v + kReadingVariance);
+    m += gain * (y[t] - m);
+    v *= 1 - gain;
+    out.mean[t] = m;
+    out.variance[t] = v;
+  }
+  for (std::size_t t = y.size() - 1; t-- > 0;) {
+    const double predicted = out.variance[t] + kStepVariance, gain = out.variance[t] / predicted;
+    m = out.mean[t] += gain * (m - out.mean[t]);
+    v = out.variance[t] += gain * gain * (v - predicted);
+  }
+}
+
+}  // namespace
+
+// The 1-D random walk x_t = x_(t-1) + noise, y_t = x_t + noise, as 10,000 scalar nodes built one by one, next to a
+// Kalman filter with Rauch-Tung-Striebel smoothing.
 namespace {
 
 constexpr std::size_t kChainSteps = 10000;
@@ -104,6 +155,103 @@ void register_smoother(Table& table) {
   benchmark::RegisterBenchmark("smoother/repeated_run", [&](benchmark::State& s) {
     repeated_run(s, table);
   })->UseManualTime();
+}
+
+// The random walk with 10^6 steps: as one plate, next to a Kalman filter with Rauch-Tung-Striebel
+// smoothing, and as scalar nodes one by one.
+namespace {
+
+constexpr std::size_t kPlateSteps = 1000000;
+
+struct PlateChain {
+  Graph graph;
+  VariableId x = graph.variable("x", kPlateSteps), y = graph.observed("y", kPlateSteps);
+
+  PlateChain() {
+    graph.factor("gaussian_prior", {gather(x, {0})}, {{"mean", 0.0}, {"variance", kFirstVariance}});
+    graph.factor("gaussian_noise", {shift(x), x}, {{"variance", kStepVariance}});
+    graph.factor("gaussian_noise", {x, y}, {{"variance", kReadingVariance}});
+  }
+};
+
+void one_plate(benchmark::State& bench, Table& table) {
+  const PlateChain chain;
+  const Plan plan = compile(chain.graph, forward_backward(), standard_registry());
+  State state(plan);
+  const std::vector<double> data[2] = {readings(kPlateSteps, 0), readings(kPlateSteps, 1)};
+  std::size_t turn = 0;
+  Moments plain(kPlateSteps), engine(kPlateSteps);
+  compare(
+      bench, table,
+      {.name = "chain of 10^6 as one plate: observe and run again",
+       .bound = 2,
+       .messages = static_cast<double>(plan.messages_per_sweep())},
+      [&] {
+        state.observe(chain.y, data[turn]);
+        run(plan, state);
+      },
+      [&] { smooth_plainly(data[turn ^= 1], plain); });
+  turn ^= 1;
+  state.observe(chain.y, data[turn]);
+  run(plan, state);
+  smooth_plainly(data[turn], plain);
+  const Belief belief = state.belief(chain.x);
+  engine.mean = belief.means(), engine.variance = belief.variances();
+  if (!agree(engine, plain)) return bench.SkipWithError("the engine and the plain smoother disagree");
+  table.set({.name = "chain of 10^6 as one plate: memory per step",
+             .value = static_cast<double>(plan.bytes()) / kPlateSteps,
+             .bound = 100,
+             .unit = "B"});
+}
+
+void compile_plate(benchmark::State& bench, Table& table) {
+  const Registry registry = standard_registry();
+  std::unique_ptr<Plan> plan;
+  time_alone(
+      bench, table, {.name = "chain of 10^6 as one plate: build and compile", .bound = 50},
+      [&] {
+        const PlateChain chain;
+        plan = std::make_unique<Plan>(compile(chain.graph, forward_backward(), registry));
+      },
+      [&] { plan.reset(); });
+}
+
+double bytes_held() {
+  const auto memory = mallinfo2();
+  return static_cast<double>(memory.uordblks + memory.hblkhd);
+}
+
+void compile_nodes(benchmark::State& bench, Table& table) {
+  const Registry registry = standard_registry();
+  const double before = bytes_held();
+  Graph graph;
+  VariableId x = graph.variable("");
+  graph.factor("gaussian_prior", {x}, {{"mean", 0.0}, {"variance", kFirstVariance}});
+  for (std::size_t t = 0; t < kPlateSteps; ++t) {
+    if (t > 0) {
+      const VariableId last = std::exchange(x, graph.variable(""));
+      graph.factor("gaussian_noise", {last, x}, {{"variance", kStepVariance}});
+    }
+    graph.factor("gaussian_noise", {x, graph.observed("")}, {{"variance", kReadingVariance}});
+  }
+  std::unique_ptr<Plan> plan;
+  time_alone(
+      bench, table, {.name = "chain of 10^6 scalar nodes: compile", .bound = 1000},
+      [&] { plan = std::make_unique<Plan>(compile(graph, forward_backward(), registry)); }, [&] { plan.reset(); });
+  plan = std::make_unique<Plan>(compile(graph, forward_backward(), registry));
+  const State state(*plan);
+  table.set({.name = "chain of 10^6 scalar nodes: memory per step, graph, plan and state",
+             .value = (bytes_held() - before) / kPlateSteps,
+             .bound = 400,
+             .unit = "B"});
+}
+
+}  // namespace
+
+void register_chain(Table& table) {
+  benchmark::RegisterBenchmark("chain/one_plate", [&](benchmark::State& s) { one_plate(s, table); })->UseManualTime();
+  benchmark::RegisterBenchmark("chain/compile_plate", [&](benchmark::State& s) { compile_plate(s, table); })->UseManualTime();
+  benchmark::RegisterBenchmark("chain/compile_nodes", [&](benchmark::State& s) { compile_nodes(s, table); })->UseManualTime();
 }
 
 }  // namespace dma::bench

@@ -28,7 +28,7 @@ if(TARGET dma)
   set(CPACK_DEBIAN_PROGRAM_PACKAGE_NAME dma)
   set(CPACK_DEBIAN_PROGRAM_PACKAGE_SHLIBDEPS ON)
   set(CPACK_DEBIAN_PROGRAM_PACKAGE_RECOMMENDS "gnuplot-nox, graphviz")
-  set(CPACK_DEBIAN_PROGRAM_DESCRIPTION "The command line\n\n${about}\n\nWith manual pages and the completion of bash, zsh and fish.")
+  set(CPACK_DEBIAN_PROGRAM_DESCRIPTION "The command line\n\n${about}\n\nWith manual pages and the completion of bash.")
 endif()
 
 get_property(python GLOBAL PROPERTY DMA_PYTHON)

@@ -3,7 +3,6 @@
 
 #include "engine/support/error.h"
 #include "models/files/bnn_file.h"
-#include "models/network/choose.h"
 #include "tools/dma/fit/fit_check.h"
 #include "tools/dma/fit/fit_settings.h"
 #include "tools/dma/fit/model_summary.h"
@@ -71,10 +70,6 @@ void learn(TrainingData& data, const FitSettings& settings, Listener& listener, 
   check_targets(data);
   leave_out_idle(data, outcome);
   Model model = model_for(settings, data.features.size(), data.targets.size(), data.rows());
-  if (settings.choose)
-    (void)choose_settings(data.inputs, data.outputs,
-                          {!settings.tempering.has_value(), !settings.learn_prior.has_value()}, model.network,
-                          model.fit);
   Bnn net(model.network);
   const FitReport report = net.fit(data.inputs, data.outputs, model.fit, [&](const BnnEpoch& e) {
     return listener.hear(e.member, e.record.epoch, e.record.log_likelihood, e.record.seconds);
@@ -177,7 +172,6 @@ void bind_regressor(py::module_& module) {
       .def_readwrite("patience", &FitSettings::patience)
       .def_readwrite("tolerance", &FitSettings::tolerance)
       .def_readwrite("least_gain", &FitSettings::least_gain)
-      .def_readwrite("choose", &FitSettings::choose)
       .def_readwrite("seed", &FitSettings::seed);
 
   bind_prediction(module);

@@ -1,4 +1,4 @@
-#include "models/network/bnn_rival.h"
+#include "models/network/bnn_member.h"
 
 #include <doctest/doctest.h>
 

@@ -172,3 +172,32 @@ TEST_CASE("bnn: wrong options are refused") {
                        "fit: 3 rows of inputs but 2 of targets", Error);
   CHECK_THROWS_AS(net.predict(Eigen::MatrixXd::Zero(3, 5)), Error);
 }
+
+TEST_CASE("bnn: learned priors follow the beliefs of their layer") {
+  constexpr Eigen::Index kRows = 60;
+  Eigen::MatrixXd inputs(kRows, 2), targets(kRows, 1);
+  for (Eigen::Index n = 0; n < kRows; ++n) {
+    const auto t = static_cast<double>(n);
+    inputs.row(n) << std::sin(0.7 * t), std::cos(1.3 * t);
+    targets(n, 0) = inputs(n, 0) * inputs(n, 1) + 0.1 * std::sin(5.1 * t);
+  }
+  RegressionSettings settings = regression_settings(2, {6}, 1, kRows, "hybrid");
+  settings.network.learn_prior = true;
+  settings.fit.epochs = 60;
+  settings.fit.least_gain = 0;
+  Bnn net(settings.network);
+  const double before = net.prior(0).variance[0];
+  net.fit(inputs, targets, settings.fit);
+  for (std::size_t layer : {0u, 1u}) {
+    const LayerPrior& prior = net.prior(layer);
+    const auto beliefs = net.weights(layer);
+    double mean_square = 0;
+    for (std::size_t i = 0; i < beliefs.size(); ++i) {
+      const double off = beliefs[i].mean() - prior.mean[i];
+      mean_square += (off * off + beliefs[i].variance()) / static_cast<double>(beliefs.size());
+    }
+    CHECK(prior.variance.front() == prior.variance.back());
+    CHECK(prior.variance[0] == doctest::Approx(mean_square).epsilon(0.05));  // the last step of a converging iteration
+  }
+  CHECK(net.prior(0).variance[0] != before);
+}

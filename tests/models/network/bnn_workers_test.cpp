@@ -6,6 +6,7 @@
 #include <cmath>
 #include <set>
 
+#include "engine/support/error.h"
 #include "models/files/bnn_file.h"
 #include "models/network/bnn.h"
 #include "models/table/deal_rows.h"
@@ -60,18 +61,33 @@ TEST_CASE("bnn workers: whoever is told of an epoch may look at all members, and
     const BnnOptions network{.layers = {1, 5, 1}, .method = method, .members = 3};
     LearnOptions options{.batches = method == std::string("joint") ? 1u : 10u, .epochs = 12, .tolerance = 0, .jobs = 3};
     const std::string whole = learned(curve, network, options);
-    Bnn net(network);
+    for (const int stop_at : {1, 7, 20, 25}) {  // joint learning has its second stage after 21 epochs
+      CAPTURE(stop_at);
+      Bnn net(network);
+      int calls = 0;
+      std::string saved;
+      options.jobs = 3;
+      const FitReport report = net.fit(curve.x, curve.y, options, [&](const BnnEpoch&) {
+        saved = text_of(net, false);
+        return ++calls < stop_at;
+      });
+      CHECK(report.interrupted);
+      options.jobs = 2;
+      net.fit(curve.x, curve.y, options);
+      CHECK(text_of(net, false) == whole);
+      CHECK(saved.size() > 100);
+    }
+  }
+}
+
+TEST_CASE("bnn workers: what a caller throws when told of an epoch comes out of the fit, and the members stop") {
+  const Curve curve(40);
+  for (const char* method : {"hybrid", "joint"}) {
+    Bnn net({.layers = {1, 5, 1}, .method = method, .members = 3});
     int calls = 0;
-    std::string saved;
-    const FitReport report = net.fit(curve.x, curve.y, options, [&](const BnnEpoch&) {
-      saved = text_of(net, false);
-      return ++calls < 7;
-    });
-    CHECK(report.interrupted);
-    options.jobs = 2;
-    net.fit(curve.x, curve.y, options);
-    CHECK(text_of(net, false) == whole);
-    CHECK(saved.size() > 100);
+    const auto throws_first = [&](const BnnEpoch&) { return ++calls > 1 ? true : throw Error("enough"); };
+    CHECK_THROWS_WITH_AS(net.fit(curve.x, curve.y, {.batches = 1, .epochs = 12, .jobs = 3}, throws_first), "enough", Error);
+    CHECK(calls <= 3);  // each of the others was in its first epoch
   }
 }
 

@@ -1,4 +1,4 @@
-// Intervals that left-out rows find too narrow are widened: models/network/joint_coverage.cpp.
+// Intervals that left-out rows find too narrow are widened.
 #include <doctest/doctest.h>
 
 #include "models/network/bnn.h"

@@ -1,5 +1,5 @@
 // Each of the noise models on fresh rows of made tables: intervals hold what they promise, where noise is small and where it is large.
-#include "models/table/noise_model.h"
+#include "models/table/noise.h"
 
 #include <doctest/doctest.h>
 

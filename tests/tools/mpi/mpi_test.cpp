@@ -108,7 +108,7 @@ TEST_CASE("mpi: what one process must do alone, and wrong input, is refused by o
   folder.write("t.csv", table(50));
   folder.write("bad.csv", "a,y\n1,2\n3,x4\n5,6\n");
   for (const auto& [arguments, expected] :
-       {std::pair{"fit t.csv --target y --method hybrid --choose", "the work of one process"},
+       {std::pair{"fit t.csv --update m.json", "the work of one process"},
         std::pair{"fit t.csv --target y --method hybrid --workers 3", "--workers: 3 is given for 2 processes"},
         std::pair{"fit bad.csv --target y", "bad.csv"}}) {
     const auto outcome = run_dma(folder, arguments, mpirun(2));

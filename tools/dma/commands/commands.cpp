@@ -15,7 +15,6 @@ void add_commands(Command root, const std::string& line) {
   add_generate_command(root);
   add_factors_command(root);
   add_certify_command(root);
-  add_man_command(root);
   add_completion_command(root);
 }
 

@@ -3,7 +3,6 @@
 #if __has_include(<malloc.h>)
 #include <malloc.h>
 #endif
-#include <unistd.h>
 
 #include <filesystem>
 #include <memory>
@@ -12,7 +11,6 @@
 #include "engine/support/error.h"
 #include "engine/support/text.h"
 #include "models/files/bnn_file.h"
-#include "models/network/choose.h"
 #include "tools/dma/commands/commands.h"
 #include "tools/dma/commands/fit_classifier.h"
 #include "tools/dma/commands/fit_report.h"
@@ -32,14 +30,14 @@
 #include "tools/dma/io/write_file.h"
 #include "tools/dma/page/report.h"
 #include "tools/dma/pictures/fit_figures.h"
-#include "tools/dma/pictures/picture.h"
+#include "tools/dma/pictures/gnuplot.h"
 
 namespace dma {
 
 namespace {
 
 void check_files(const FitRequest& request) {
-  for (const auto* picture : {&request.plot, &request.plot_training}) check_picture(*picture);
+  for (const auto* picture : {&request.plot, &request.plot_training}) plot::check_picture(*picture);
   check_outputs({{"--model", request.model},
                  {"--checkpoint", request.checkpoint},
                  {"--plot", request.plot},
@@ -60,23 +58,6 @@ std::filesystem::path checkpoint_path(const FitRequest& request) {
 
 std::string resume_line(const FitRequest& request) {
   return request.command_line + (request.resume.empty() ? " --resume " + shell_quoted(checkpoint_path(request).string()) : "");
-}
-
-std::vector<Candidate> choose(const FitRequest& request, const TrainingData& data, BnnOptions& network,
-                              LearnOptions& options) {
-  const bool shown = !request.quiet && !request.json && isatty(STDERR_FILENO) != 0;
-  const Freedom freedom{!request.settings.tempering.has_value(), !request.settings.learn_prior.has_value()};
-  auto candidates =
-      choose_settings(data.inputs, data.outputs, freedom, network, options, [&](std::size_t done, std::size_t all) {
-        if (shown) show(fmt::format("\rchoosing: {} of {} tried", done, all));
-      });
-  if (shown) show("\r\033[K");
-  return candidates;
-}
-
-std::string described(const Candidate& c) {
-  return fmt::format("tempering {:g}{}: {:.4f}", c.tempering, c.learn_prior ? ", learned priors" : "",
-                     c.log_likelihood);
 }
 
 // Hours of work do not end because a disk is full for a while: the fit goes on with the last checkpoint that was
@@ -158,8 +139,6 @@ void fit(FitRequest request) {
   }
   auto [network, options, method_reason] =
       model_for(request.settings, data.features.size(), data.targets.size(), data.rows());
-  const std::vector<Candidate> candidates =
-      request.settings.choose ? choose(request, data, network, options) : std::vector<Candidate>{};
   team.share(request, network, options, data);
   Bnn net = request.resume.empty() ? Bnn(network) : resume_from(request.resume, data, network, options);
 
@@ -203,10 +182,6 @@ void fit(FitRequest request) {
 
   Json json = summary_json(saved);
   json["reason"] = method_reason;
-  for (const Candidate& c : candidates)
-    json["candidates"].push_back({{"tempering", c.tempering},
-                                  {"learn_prior", c.learn_prior},
-                                  {"held_back_log_likelihood", json_number(c.log_likelihood)}});
   if (!request.report.empty()) files.push_back(request.report.string());
   json["files"] = files;
   json["skipped"] = skipped;
@@ -218,7 +193,6 @@ void fit(FitRequest request) {
     fmt::print("{}", readable(json));
   } else if (!request.quiet) {
     fmt::print("reason    {}\n{}", method_reason, summary_text(saved));
-    for (const Candidate& c : candidates) fmt::print("tried     {}\n", described(c));
     for (const std::string& file : files) fmt::print("wrote     {}\n", printable(file));
     for (const std::string& line : honest_sentences(saved)) fmt::print("{}\n", line);
   }

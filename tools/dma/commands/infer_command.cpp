@@ -22,8 +22,8 @@
 #include "tools/dma/commands/commands.h"
 #include "tools/dma/io/read_file.h"
 #include "tools/dma/io/write_file.h"
+#include "tools/dma/pictures/gnuplot.h"
 #include "tools/dma/pictures/graphviz.h"
-#include "tools/dma/pictures/picture.h"
 
 namespace dma {
 
@@ -188,7 +188,7 @@ Json beliefs_json(const Graph& graph, const State& state) {
 }
 
 void infer(const InferRequest& request) {
-  check_picture(request.plot);
+  plot::check_picture(request.plot);
   check_outputs({{"--dot", request.dot}, {"--plot", request.plot}}, {{"graph", request.graph}});
   const double limit = bytes_of(request.memory);
   constexpr double kBytesPerCharacter = 16;  // "0," is a value of JSON and an observation

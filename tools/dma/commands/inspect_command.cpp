@@ -13,8 +13,8 @@
 #include "tools/dma/io/standard_streams.h"
 #include "tools/dma/io/write_file.h"
 #include "tools/dma/pictures/fit_figures.h"
+#include "tools/dma/pictures/gnuplot.h"
 #include "tools/dma/pictures/hinton_figure.h"
-#include "tools/dma/pictures/picture.h"
 
 namespace dma {
 
@@ -26,7 +26,7 @@ struct InspectRequest {
 };
 
 void check_inspect_files(const InspectRequest& request) {
-  for (const auto* picture : {&request.plot, &request.plot_training}) check_picture(*picture);
+  for (const auto* picture : {&request.plot, &request.plot_training}) plot::check_picture(*picture);
   check_outputs({{"--plot", request.plot}, {"--plot-training", request.plot_training}}, {{"model", request.model}});
 }
 

@@ -12,7 +12,7 @@
 #include "tools/dma/commands/commands.h"
 #include "tools/dma/commands/games_table.h"
 #include "tools/dma/io/write_file.h"
-#include "tools/dma/pictures/picture.h"
+#include "tools/dma/pictures/gnuplot.h"
 
 namespace dma {
 
@@ -135,7 +135,7 @@ Json pairs_json(const std::vector<PairOfSides>& pairs) {
 }
 
 void rate(const RateRequest& request) {
-  check_picture(request.plot);
+  plot::check_picture(request.plot);
   check_outputs({{"--out", request.out}, {"--plot", request.plot}}, {{"data", request.data}});
   const RatingOptions options = options_of(request);
   const GamesTable table = read_games(request.data);

@@ -13,7 +13,7 @@
 #include "tools/dma/commands/series_table.h"
 #include "tools/dma/io/progress.h"
 #include "tools/dma/io/write_file.h"
-#include "tools/dma/pictures/picture.h"
+#include "tools/dma/pictures/gnuplot.h"
 
 namespace dma {
 
@@ -97,7 +97,7 @@ SolvedSeries solve_series(std::vector<Process> processes, const SeriesTable& tab
 }
 
 void smooth(const SmoothRequest& request) {
-  check_picture(request.plot);
+  plot::check_picture(request.plot);
   check_outputs({{"--out", request.out}, {"--plot", request.plot}}, {{"data", request.data}});
   std::vector<Process> processes{process_named(request.model)};
   if (request.season != 0) processes.push_back(seasonal(request.season));

@@ -62,12 +62,6 @@ void add_fit_settings(Command command, FitSettings& s) {
       .group(learning);
   command.add_option("--tempering", s.tempering, "times that each row's evidence counts; 1 is the posterior")
       .group(learning);
-  command
-      .add_flag(
-          "--choose", s.choose,
-          "try several temperings, with and without learned priors, on one held-back row of ten each, and take the "
-          "best; what is given stays (about six times as long)")
-      .group(learning);
   const Option batches = command.add_option("--batches", s.batches, "number of mini-batches").group(learning);
   command.add_option("--batch-size", s.batch_size, "rows in a mini-batch, instead of --batches")
       .excludes(batches)

@@ -130,7 +130,7 @@ void check_workers(const FitSettings& s, LearnOptions& fit, std::size_t rows) {
 // An option that only sweeps of messages know; none: nullptr.
 const char* option_of_messages(const FitSettings& s) {
   for (const auto& [option, given] :
-       {std::pair{"--tempering", s.tempering.has_value()}, std::pair{"--choose", s.choose}, std::pair{"--batches", s.batches.has_value()},
+       {std::pair{"--tempering", s.tempering.has_value()}, std::pair{"--batches", s.batches.has_value()},
         std::pair{"--batch-size", s.batch_size.has_value()}, std::pair{"--parts", s.parts.has_value()}, std::pair{"--learn-prior", s.learn_prior.has_value()},
         std::pair{"--tolerance", s.tolerance.has_value()}, std::pair{"--patience", s.patience.has_value()}})
     if (given) return option;

@@ -28,7 +28,6 @@ struct FitSettings {
   std::optional<std::size_t> batches = {}, batch_size = {}, parts = {};
   std::optional<int> epochs = {}, patience = {};
   std::optional<double> tolerance = {}, least_gain = {};
-  bool choose = false;  // what of tempering and learned priors is not given, by held-back rows
   std::uint64_t seed = 1;
   std::size_t workers = 1;  // see LearnOptions
   std::size_t jobs = 1;     // threads; of the command line: all processors

@@ -35,32 +35,23 @@ std::string complaint_about_whole(const std::string& text) {
   return fmt::format("'{}' is given; a whole number from 0 to {} is expected", text, std::numeric_limits<std::uint64_t>::max());
 }
 // The parser's "UINT:INT in [2 - 10000]" is the name UINT and bounds.
-void split_type(std::string type, OptionHelp& help) {
-  const auto colon = type.find('|') == type.npos ? type.find(':') : type.npos;
-  help.value = type.substr(0, colon);
-  if (const auto bounds = type.find('['); colon != type.npos && bounds != type.npos) help.help += " " + type.substr(bounds);
+std::string name_of_type(const std::string& type) {
+  return type.find('|') == type.npos ? type.substr(0, type.find(':')) : type;
 }
 
 OptionHelp help_of(const CLI::Option& option) {
   OptionHelp help;
   help.by_place = !option.nonpositional();
-  help.required = option.get_required();
-  help.help = option.get_description();
-  help.repeated = option.get_items_expected_max() > 1;
-  help.group = option.get_group();
-  help.initial = option.get_default_str();
   if (help.by_place) help.names.push_back(option.get_name(true));
   for (const std::string& name : option.get_snames()) help.names.push_back("-" + name);
   for (const std::string& name : option.get_lnames()) help.names.push_back("--" + name);
-  if (option.get_items_expected_max() > 0) split_type(option.get_type_name(), help);
+  if (option.get_items_expected_max() > 0) help.value = name_of_type(option.get_type_name());
   return help;
 }
 
 CommandHelp help_of(const CLI::App& app, const std::string& above) {
   CommandHelp help;
   help.name = above + app.get_name();
-  help.help = app.get_description();
-  help.footer = app.get_footer();
   for (const CLI::Option* option : app.get_options()) help.options.push_back(help_of(*option));
   for (const CLI::App* command : app.get_subcommands(nullptr)) help.commands.push_back(help_of(*command, help.name + " "));
   return help;

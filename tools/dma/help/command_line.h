@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "tools/dma/help/command_help.h"
+#include "tools/dma/help/completion.h"
 
 namespace CLI {
 class App;

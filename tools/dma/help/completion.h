@@ -1,17 +1,28 @@
-// What shells offer when Tab is pressed: commands, options, the words that an option may be, files.
+// What bash offers when Tab is pressed: commands, options, the words that an option may be, files.
 #pragma once
 
 #include <string>
-
-#include "tools/dma/help/command_help.h"
+#include <vector>
 
 namespace dma {
 
-std::string bash_completion(const CommandHelp& program);
-std::string zsh_completion(const CommandHelp& program);
-std::string fish_completion(const CommandHelp& program);
+struct OptionHelp {
+  std::vector<std::string> names;  // "--bias", "--no-bias"; "data" for an argument that is known by its place
+  bool by_place = false;
+  std::string value;  // of the argument: FILE, FOLDER, UINT, a|b|c; empty if there is none
 
-// 'text' as all of these shells read it.
-std::string single_quoted(const std::string& text);
+  // The words that the value may be; none where it may be any, or a file.
+  std::vector<std::string> choices() const;
+};
+
+struct CommandHelp {
+  std::string name;  // "dma fit"
+  std::vector<OptionHelp> options;
+  std::vector<CommandHelp> commands;
+
+  std::string last_name() const { return name.substr(name.rfind(' ') + 1); }
+};
+
+std::string bash_completion(const CommandHelp& program);
 
 }  // namespace dma

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "tools/dma/help/command_help.h"
+#include "tools/dma/help/completion.h"
 #include "tools/dma/help/command_line.h"
 
 namespace dma {

@@ -246,6 +246,12 @@ Drawing draw(const Figure& figure, const std::filesystem::path& stem, const std:
   return drawing;
 }
 
+void check_picture(const std::filesystem::path& path) {
+  const std::string ending = path.extension().string();
+  if (!path.empty() && ending != ".svg" && ending != ".png")
+    fail("'{}' does not name a picture; a name that ends in .svg or .png is expected", path.string());
+}
+
 std::string draw_picture(const Figure& figure, const std::filesystem::path& picture) {
   const std::string ending = picture.extension().string();
   std::vector<std::string> pictures;

@@ -93,6 +93,9 @@ std::string script(const Figure& figure, const std::string& name, const std::vec
 Drawing draw(const Figure& figure, const std::filesystem::path& stem,
              const std::vector<std::string>& endings = {".svg", ".png"});
 
+// An Error unless the name, if there is one, ends in .svg or .png.
+void check_picture(const std::filesystem::path& path);
+
 // Only the picture, whose name must end in .svg or .png: empty, or why there is none. A script to draw it later is left in
 // that case, unless a file of its name is there already.
 std::string draw_picture(const Figure& figure, const std::filesystem::path& picture);

@@ -11,7 +11,6 @@ void add_lab_commands(Command root, const std::string&) {
   add_classify_command(root);
   add_honesty_command(root);
   add_compare_command(root);
-  add_choices_command(root);
 }
 
 }  // namespace

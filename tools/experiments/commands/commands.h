@@ -12,6 +12,5 @@ void add_uci_command(Command app);
 void add_classify_command(Command app);
 void add_honesty_command(Command app);
 void add_compare_command(Command app);
-void add_choices_command(Command app);
 
 }  // namespace dma

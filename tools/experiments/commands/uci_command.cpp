@@ -24,7 +24,7 @@ struct UciRequest {
   std::size_t splits = 20, jobs = all_processors(), members = 0;
   int epochs = 0;
   double tempering = 0;
-  bool learn_prior = false, choose = false;
+  bool learn_prior = false;
   std::string method;
   std::uint64_t seed = 1;
   bool curve = false, held_back = false, json = false, quiet = false;
@@ -40,8 +40,7 @@ void run(const UciRequest& request) {
     if (request.held_back) uci::hold_back(data);
     uci::ProtocolOptions options;
     options.jobs = request.jobs;
-    options.choose = request.choose;
-    const bool messages = request.choose || request.tempering > 0 || request.learn_prior || request.curve;
+    const bool messages = request.tempering > 0 || request.learn_prior || request.curve;
     options.method = request.method.empty() && messages ? "hybrid" : request.method;
     options.adjust = [&](RegressionSettings& s) {
       if (request.members > 0) s.network.members = request.members;
@@ -88,7 +87,6 @@ void add_uci_command(Command app) {
   command.add_option("--members", request->members, "Networks whose predictions are mixed (default: as the method has it)");
   command.add_option("--epochs", request->epochs, "Instead of the default number");
   command.add_option("--tempering", request->tempering, "Instead of the default: times that each row's evidence counts");
-  command.add_flag("--choose", request->choose, "Choose tempering and learned priors by held-back training rows, split by split");
   command.add_flag("--learn-prior", request->learn_prior, "Also learn one factor on the prior variances of every layer");
   command.add_option("--method", request->method, "Instead of the default, joint: dma, linearised, hybrid, ...").value("joint|METHOD");
   command.add_option("--out", request->out, "Where Markdown, CSV and pictures go").value("FOLDER").capture_default_str();

@@ -7,7 +7,6 @@
 #include <mutex>
 
 #include "engine/support/parallel.h"
-#include "models/network/choose.h"
 #include "tools/experiments/paper/thread_seconds.h"
 
 namespace dma::uci {
@@ -26,7 +25,6 @@ SplitResult run_split(const DataFolder& data, std::size_t split, std::uint64_t s
   SplitResult result;
   result.split = split;
   const double start = thread_seconds();
-  if (options.choose) choose_settings(inputs, targets, {}, settings.network, settings.fit);
   Bnn net(settings.network);
   const FitReport report = net.fit(inputs, targets, settings.fit);
   for (const LearnReport& member : report.members) {

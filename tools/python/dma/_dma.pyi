@@ -31,7 +31,6 @@ class FitSettings:
     patience: Optional[int]
     tolerance: Optional[float]
     least_gain: Optional[float]
-    choose: bool
     seed: int
 
 class Prediction:

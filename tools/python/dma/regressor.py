@@ -55,7 +55,6 @@ class Regressor(RegressorMixin, TableEstimator):
         members: int | None = None,
         method: str | None = None,
         tempering: float | None = None,
-        choose: bool = False,
         batches: int | None = None,
         batch_size: int | None = None,
         epochs: int | None = None,
@@ -78,7 +77,6 @@ class Regressor(RegressorMixin, TableEstimator):
         self.members = members
         self.method = method
         self.tempering = tempering
-        self.choose = choose
         self.batches = batches
         self.batch_size = batch_size
         self.epochs = epochs

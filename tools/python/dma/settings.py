@@ -73,7 +73,7 @@ def seed(random_state: Any) -> int:
 _READERS = {
     "preset": word, "features_map": word, "method": word, "noise_model": word,
     "slopes": numbers, "noise": numbers,
-    "bias": truth, "standardise": truth, "learn_prior": truth, "choose": truth,
+    "bias": truth, "standardise": truth, "learn_prior": truth,
     "prior_scale": number, "tempering": number, "tolerance": number, "least_gain": number,
     "members": whole, "batches": whole, "batch_size": whole, "epochs": whole, "patience": whole,
 }  # fmt: skip

@@ -117,7 +117,7 @@ TEST_CASE("classifier command: tables that hold no classes to learn are refused"
 TEST_CASE("classifier command: options that say nothing about classes are refused") {
   const std::string table = "x,y\n1,a\n2,b\n3,a\n4,b\n";
   for (const char* option :
-       {"--noise 0.1", "--noise-model inputs", "--method dma", "--tempering 2", "--batches 2", "--choose", "--learn-prior", "--least-gain 0.1",
+       {"--noise 0.1", "--noise-model inputs", "--method dma", "--tempering 2", "--batches 2", "--learn-prior", "--least-gain 0.1",
         "--preset paper", "--features-map bumps3", "--no-bias", "--plot fit.svg", "--plot-training t.svg",
         "--checkpoint c.json", "--slopes 0.1,0.2", "--members 0", "--epochs 0", "--hidden 0"})
     check_table_refused(table, std::string(option).substr(0, std::string(option).find(' ')) + ":", option);

@@ -1,5 +1,6 @@
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
@@ -62,6 +63,15 @@ TEST_CASE("uci: the results do not depend on the number of jobs, and the fit is 
     CHECK(one[i].scores.log_likelihood == two[i].scores.log_likelihood);
     CHECK(one[i].scores.rmse < 0.4);  // the target's own deviation is 0.7
   }
+}
+
+TEST_CASE("uci: rows held back are training rows") {
+  uci::DataFolder data{"made", {}, {}, {{}}, {{100, 101}}};
+  for (Eigen::Index n = 0; n < 40; ++n) data.train[0].push_back(n);
+  uci::hold_back(data);
+  CHECK(data.test[0] == std::vector<Eigen::Index>{0, 10, 20, 30});
+  CHECK(data.train[0].size() == 36);
+  CHECK(std::ranges::find(data.train[0], 100) == data.train[0].end());
 }
 
 TEST_CASE("uci: what is wrong with a folder is said with its file") {

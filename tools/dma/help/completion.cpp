@@ -1,12 +1,39 @@
+#include "tools/dma/help/completion.h"
+
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <functional>
+#include <sstream>
 
-#include "tools/dma/help/completion.h"
+#include "factors/standard_registry.h"
 
 namespace dma {
 
 namespace {
+
+// Every method that some kind of factor knows.
+std::vector<std::string> methods_of_kinds() {
+  std::vector<std::string> methods;
+  const Registry registry = standard_registry();
+  for (const auto& [name, kind] : registry.kinds())
+    for (const std::string& method : kind.methods())
+      if (method != kExact && std::ranges::find(methods, method) == methods.end()) methods.push_back(method);
+  return methods;
+}
+
+std::vector<std::string> names_of_kinds() {
+  std::vector<std::string> names = {"all"};
+  const Registry registry = standard_registry();
+  for (const auto& [name, unused] : registry.kinds()) names.push_back(name);
+  return names;
+}
+
+std::string single_quoted(const std::string& text) {
+  std::string out = "'";
+  for (const char c : text) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return out + "'";
+}
 
 // "dma/generate/regression": one word, so that it can be a pattern.
 std::string bash_path(const CommandHelp& command) {
@@ -61,6 +88,22 @@ std::string words_of(const CommandHelp& command) {
 }
 
 }  // namespace
+
+std::vector<std::string> OptionHelp::choices() const {
+  if (value == "KIND") return names_of_kinds();
+  std::vector<std::string> words;
+  if (value.find('|') == value.npos && value != "METHOD") return words;
+  std::istringstream text(value);
+  for (std::string word; std::getline(text, word, '|');) {
+    if (word != "METHOD") {
+      words.push_back(word);
+    } else {
+      const std::vector<std::string> methods = methods_of_kinds();
+      words.insert(words.end(), methods.begin(), methods.end());
+    }
+  }
+  return words;
+}
 
 std::string bash_completion(const CommandHelp& program) {
   std::string commands, values, words;
