@@ -14,9 +14,9 @@ namespace dma::fuzz {
 
 namespace {
 
-constexpr double kMostBytes = 64e6;
+constexpr double kMostGraphBytes = 64e6;
 
-constexpr std::string_view kSeeds[] = {
+constexpr std::string_view kGraphFiles[] = {
     R"({"variables": {"x": {"size": 3}, "y": {"size": 2, "observed": [1.5, null]}}, "factors": [
       {"kind": "gaussian_prior", "connects": ["x"], "parameters": {"mean": 0, "variance": [1, 2, 3]}},
       {"kind": "gaussian_noise", "connects": [{"variable": "x", "reach": "gather", "table": [0, 2]}, "y"],
@@ -45,13 +45,13 @@ constexpr std::string_view kSeeds[] = {
 }  // namespace
 
 std::size_t fuzz_graph_file(Choices& choices) {
-  const std::string seed(choices.any_of(kSeeds));
+  const std::string seed(choices.any_of(kGraphFiles));
   const std::string text = mutated(seed, choices);
   try {
     const GraphFile file = parse_graph(text);
     const std::string written = graph_text(file);
     promise(graph_text(parse_graph(written)) == written, "a graph is read as another than was written:\n{}", written);
-    if (memory_need(file.graph, registry()).bytes > kMostBytes) return 1;
+    if (memory_need(file.graph, registry()).bytes > kMostGraphBytes) return 1;
     const CompileOptions options{.method = file.method.empty() ? "ep" : file.method};
     const Plan plan = file.schedule == "joint"      ? compile(file.graph, joint({.limit = 50}), registry(), options)
                       : file.schedule == "flooding" ? compile(file.graph, flooding({.limit = 50}), registry(), options)
