@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <regex>
 #include <sstream>
 #include <string>
 
@@ -38,6 +39,11 @@ std::string output_of(const std::string& program) {
   return text;
 }
 
+// The digits of what rounding leaves of zero are those of one processor.
+std::string without_rounding(const std::string& text) {
+  return std::regex_replace(text, std::regex(R"(\b\d(\.\d+)?e-1[4-9]\b)"), "(rounding)");
+}
+
 }  // namespace
 
 TEST_CASE("readme: its first program is the example that is built") {
@@ -58,5 +64,5 @@ TEST_CASE("readme: the output it states is what the example prints") {
     MESSAGE("the example is not built (DMA_BUILD_TOOLS=OFF)");
     return;
   }
-  CHECK(output_of(example) == stated);
+  CHECK(without_rounding(output_of(example)) == without_rounding(stated));
 }
