@@ -1,5 +1,7 @@
 #include "engine/certify/certificate.h"
 
+#include <fmt/format.h>
+
 #include <cmath>
 
 namespace dma {

@@ -2,14 +2,13 @@
 // they earn. A value: it prints itself in one line and in full.
 #pragma once
 
-#include <fmt/format.h>
-
 #include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "engine/messages/gaussian.h"
+#include "engine/support/text.h"
 
 namespace dma {
 
@@ -123,8 +122,6 @@ struct Certificate {
 }  // namespace dma
 
 template <>
-struct fmt::formatter<dma::Certificate> : fmt::formatter<std::string_view> {
-  auto format(const dma::Certificate& certificate, format_context& context) const {
-    return fmt::formatter<std::string_view>::format(certificate.line(), context);
-  }
+struct fmt::formatter<dma::Certificate> : dma::TextFormatter {
+  auto format(const dma::Certificate& certificate, format_context& context) const { return write(certificate.line(), context); }
 };

@@ -5,14 +5,13 @@
 // whole marginal where a single message into it is approximate.
 #pragma once
 
-#include <fmt/format.h>
-
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "engine/run/report.h"
 #include "engine/run/state.h"
+#include "engine/support/text.h"
 
 namespace dma {
 
@@ -54,8 +53,6 @@ RunCertificate certificate(const Plan& plan, const State& state, const RunCertif
 }  // namespace dma
 
 template <>
-struct fmt::formatter<dma::RunCertificate> : fmt::formatter<std::string_view> {
-  auto format(const dma::RunCertificate& certificate, format_context& context) const {
-    return fmt::formatter<std::string_view>::format(certificate.line(), context);
-  }
+struct fmt::formatter<dma::RunCertificate> : dma::TextFormatter {
+  auto format(const dma::RunCertificate& certificate, format_context& context) const { return write(certificate.line(), context); }
 };

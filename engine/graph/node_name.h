@@ -2,11 +2,11 @@
 // when it is read, not when a model of a million nodes is built.
 #pragma once
 
-#include <fmt/format.h>
-
 #include <cstdint>
 #include <string>
 #include <string_view>
+
+#include "engine/support/text.h"
 
 namespace dma {
 
@@ -32,8 +32,6 @@ class NodeName {
 }  // namespace dma
 
 template <>
-struct fmt::formatter<dma::NodeName> : fmt::formatter<std::string> {
-  auto format(const dma::NodeName& name, fmt::format_context& context) const {
-    return fmt::formatter<std::string>::format(name.text(), context);
-  }
+struct fmt::formatter<dma::NodeName> : dma::TextFormatter {
+  auto format(const dma::NodeName& name, format_context& context) const { return write(name.text(), context); }
 };

@@ -4,13 +4,12 @@
 // (or what a shared variable has stored) contributed.
 #pragma once
 
-#include <fmt/format.h>
-
 #include <string>
 #include <vector>
 
 #include "engine/compile/plan.h"
 #include "engine/run/state.h"
+#include "engine/support/text.h"
 
 namespace dma {
 
@@ -43,8 +42,6 @@ Explanation explain(const Plan& plan, const State& state, VariableId variable);
 }  // namespace dma
 
 template <>
-struct fmt::formatter<dma::Explanation> : fmt::formatter<std::string_view> {
-  auto format(const dma::Explanation& explanation, format_context& context) const {
-    return fmt::formatter<std::string_view>::format(explanation.text(), context);
-  }
+struct fmt::formatter<dma::Explanation> : dma::TextFormatter {
+  auto format(const dma::Explanation& explanation, format_context& context) const { return write(explanation.text(), context); }
 };

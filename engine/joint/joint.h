@@ -13,7 +13,6 @@
 //   posterior.covariance(x, v);
 #pragma once
 
-#include <Eigen/Core>
 #include <functional>
 #include <memory>
 #include <span>
@@ -23,6 +22,12 @@
 #include "engine/compile/compile.h"
 #include "engine/compile/resolve.h"
 #include "engine/run/run.h"
+
+// Programs that ask for vectors and matrices include <Eigen/Core>; others do not wait for it.
+namespace Eigen {
+template <typename Scalar, int Rows, int Columns, int Options, int MostRows, int MostColumns>
+class Matrix;
+}
 
 namespace dma {
 
@@ -67,12 +72,13 @@ void set_start(State& state, VariableId variable, std::span<const double> values
 class JointSamples {
  public:
   double operator()(std::size_t draw, VariableId variable, std::size_t element = 0) const;
-  std::size_t size() const { return static_cast<std::size_t>(values_.rows()); }
+  std::size_t size() const { return draws_; }
 
  private:
   friend class JointPosterior;
   Plan plan_;
-  Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor> values_;  // draws x elements
+  std::size_t draws_ = 0, elements_ = 0;
+  std::vector<double> values_;  // all elements of the first draw, then of the next
 };
 
 // What a joint run found, read from its state. Deterministic variables are linearised at the solution.
@@ -80,9 +86,12 @@ class JointPosterior {
  public:
   explicit JointPosterior(const State& state);  // Error unless the state was run by joint
 
-  Eigen::VectorXd mean(VariableId variable) const;
+  using Vector = Eigen::Matrix<double, -1, 1, 0, -1, 1>;   // Eigen::VectorXd
+  using Matrix = Eigen::Matrix<double, -1, -1, 0, -1, -1>;  // Eigen::MatrixXd
+
+  Vector mean(VariableId variable) const;
   // Between all elements of a and all of b, or between one element of each.
-  Eigen::MatrixXd covariance(VariableId a, VariableId b) const;
+  Matrix covariance(VariableId a, VariableId b) const;
   double covariance(VariableId a, std::size_t element_of_a, VariableId b, std::size_t element_of_b) const;
   // Roots from the Gaussian; deterministic variables by their functions.
   JointSamples sample(std::size_t draws, std::uint64_t seed) const;

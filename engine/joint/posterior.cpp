@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <Eigen/Core>
 #include <algorithm>
 #include <boost/random/mersenne_twister.hpp>
 #include <boost/random/normal_distribution.hpp>
@@ -120,7 +121,9 @@ JointSamples JointPosterior::sample(std::size_t draws, std::uint64_t seed) const
   (void)work.read(*state_);
   JointSamples out;
   out.plan_ = state_->plan();
-  out.values_.resize(static_cast<Eigen::Index>(draws), static_cast<Eigen::Index>(n.values.size()));
+  out.draws_ = draws;
+  out.elements_ = n.values.size();
+  out.values_.reserve(draws * out.elements_);
   std::vector<std::uint32_t> unpredicted;
   for (std::uint32_t e = 0; e < n.values.size(); ++e)
     if (is_unpredicted(n, e)) unpredicted.push_back(e);
@@ -135,8 +138,7 @@ JointSamples JointPosterior::sample(std::size_t draws, std::uint64_t seed) const
     for (const Numbers::Prediction& p : work.predictions())
       work.values[p.element] += std::sqrt(p.noise) * normal(random);
     for (const std::uint32_t e : unpredicted) work.values[e] = std::nan("");
-    out.values_.row(static_cast<Eigen::Index>(d)) =
-        Eigen::Map<const Eigen::RowVectorXd>(work.values.data(), static_cast<Eigen::Index>(work.values.size()));
+    out.values_.insert(out.values_.end(), work.values.begin(), work.values.end());
   }
   return out;
 }
@@ -146,7 +148,7 @@ double JointSamples::operator()(std::size_t draw, VariableId variable, std::size
   if (draw >= size() || element >= v.size)
     fail("samples: there is no element {} of variable '{}' in draw {}; {} elements and {} draws exist", element, v.name,
          draw, v.size, size());
-  const double value = values_(static_cast<Eigen::Index>(draw), static_cast<Eigen::Index>(v.first_element + element));
+  const double value = values_[draw * elements_ + v.first_element + element];
   if (v.observed && std::isnan(value))
     fail("samples: '{}' is missing, and its likelihood predicts no Gaussian; ask for the variable that it reads",
          v.name);

@@ -1,8 +1,6 @@
 // What is known of a variable: the product of all messages that reach it, element by element.
 #pragma once
 
-#include <fmt/format.h>
-
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -10,6 +8,7 @@
 
 #include "engine/messages/family.h"
 #include "engine/messages/gaussian.h"
+#include "engine/support/text.h"
 
 namespace dma {
 
@@ -55,7 +54,7 @@ class Belief {
   [[noreturn]] void refuse(std::size_t i) const;
   void check_lane(std::size_t k) const;
 
-  std::string name() const { return name_.empty() ? fmt::format("v{}", number_) : name_; }
+  std::string name() const { return name_.empty() ? "v" + std::to_string(number_) : name_; }
 
   std::string name_;
   std::uint32_t number_ = 0;
@@ -66,8 +65,6 @@ class Belief {
 }  // namespace dma
 
 template <>
-struct fmt::formatter<dma::Belief> : fmt::formatter<std::string_view> {
-  auto format(const dma::Belief& belief, format_context& context) const {
-    return fmt::formatter<std::string_view>::format(belief.text(), context);
-  }
+struct fmt::formatter<dma::Belief> : dma::TextFormatter {
+  auto format(const dma::Belief& belief, format_context& context) const { return write(belief.text(), context); }
 };

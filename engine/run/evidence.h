@@ -9,12 +9,11 @@
 // on a graph with loops.
 #pragma once
 
-#include <fmt/format.h>
-
 #include <string>
 #include <vector>
 
 #include "engine/run/state.h"
+#include "engine/support/text.h"
 
 namespace dma {
 
@@ -41,8 +40,6 @@ double log_evidence(const Plan& plan, const State& state);
 }  // namespace dma
 
 template <>
-struct fmt::formatter<dma::Evidence> : fmt::formatter<std::string_view> {
-  auto format(const dma::Evidence& evidence, format_context& context) const {
-    return fmt::formatter<std::string_view>::format(evidence.line(), context);
-  }
+struct fmt::formatter<dma::Evidence> : dma::TextFormatter {
+  auto format(const dma::Evidence& evidence, format_context& context) const { return write(evidence.line(), context); }
 };

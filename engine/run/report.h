@@ -1,14 +1,14 @@
 // What a run did and why it stopped.
 #pragma once
 
-#include <fmt/format.h>
-
 #include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+
+#include "engine/support/text.h"
 
 namespace dma {
 
@@ -86,8 +86,6 @@ struct Report {
 }  // namespace dma
 
 template <>
-struct fmt::formatter<dma::Report> : fmt::formatter<std::string_view> {
-  auto format(const dma::Report& report, format_context& context) const {
-    return fmt::formatter<std::string_view>::format(report.line(), context);
-  }
+struct fmt::formatter<dma::Report> : dma::TextFormatter {
+  auto format(const dma::Report& report, format_context& context) const { return write(report.line(), context); }
 };

@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "engine/support/text.h"
+
 namespace dma {
 
 namespace {
@@ -26,6 +28,8 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 }
 
 }  // namespace
+
+Error::Error(std::string_view message) : std::runtime_error(printable(message)) {}
 
 std::string suggestion(std::string_view found, std::span<const std::string> known) {
   std::string text;

@@ -15,7 +15,8 @@ namespace dma {
 // A wrong model, wrong data or wrong options, found before anything runs.
 class Error : public std::runtime_error {
  public:
-  using std::runtime_error::runtime_error;
+  // Whatever names of the user's it holds, a terminal can show it: control characters are written out.
+  explicit Error(std::string_view message);
 };
 
 // The data contradict the model: two different point masses met on one variable.

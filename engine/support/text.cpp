@@ -1,6 +1,6 @@
 #include "engine/support/text.h"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <cstddef>
 #include <cstdint>
@@ -54,6 +54,10 @@ std::string printable(std::string_view text) {
     text.remove_prefix(length == 0 ? 1 : length);
   }
   return out;
+}
+
+fmt::format_context::iterator TextFormatter::write(std::string_view text, fmt::format_context& context) const {
+  return format(text, context);
 }
 
 }  // namespace dma

@@ -1,5 +1,7 @@
 #include "models/files/classifier_file.h"
 
+#include <nlohmann/json.hpp>
+
 #include "engine/support/error.h"
 #include "engine/support/text.h"
 #include "models/files/packed_matrices.h"

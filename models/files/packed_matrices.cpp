@@ -1,6 +1,7 @@
 #include "models/files/packed_matrices.h"
 
 #include <cmath>
+#include <nlohmann/json.hpp>
 
 #include "engine/support/error.h"
 #include "models/files/packed_numbers.h"

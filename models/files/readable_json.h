@@ -1,7 +1,7 @@
 // JSON for people: keys in the order they were set, one per line, arrays of numbers on one line.
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 
 namespace dma {

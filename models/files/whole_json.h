@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <nlohmann/json.hpp>
 
 #include "engine/support/error.h"
 #include "models/files/readable_json.h"

@@ -1,4 +1,5 @@
 // All games at once: rate_season.
+#include <Eigen/Core>
 #include <algorithm>
 #include <numeric>
 #include <optional>

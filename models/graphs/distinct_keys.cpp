@@ -1,5 +1,6 @@
 #include "models/graphs/distinct_keys.h"
 
+#include <nlohmann/json.hpp>
 #include <set>
 #include <string>
 #include <vector>

@@ -27,7 +27,6 @@
 
 #include "engine/graph/graph.h"
 #include "engine/run/state.h"
-#include "models/files/readable_json.h"
 
 namespace dma {
 

@@ -1,5 +1,7 @@
 #include "tools/bench/network_case.h"
 
+#include <fmt/format.h>
+
 #include <boost/random/mersenne_twister.hpp>
 #include <boost/random/normal_distribution.hpp>
 #include <cmath>

@@ -8,7 +8,7 @@
 //   (1.3, 0): inside with probability 0.39
 //   (2, 2): inside with probability 0.00
 //   chance: 0.01 for the network, log-loss 0.65, of the frequencies 0.65
-#include <dma.h>
+#include <dma_models.h>
 #include <fmt/core.h>
 
 #include <cmath>

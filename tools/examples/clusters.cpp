@@ -9,7 +9,7 @@
 //   cluster of 34 % around (-0.2, 4.9)
 //   cluster of 33 % around (3.4, 1.1)
 //   cluster of 33 % around (-2.9, -0.1)
-#include <dma.h>
+#include <dma_models.h>
 #include <fmt/core.h>
 
 #include <cmath>

@@ -7,7 +7,7 @@
 //   weight 3: -0.09 +- 0.09
 //   noise 0.29, log evidence -18.61
 //   at (0.5, 0.5, 0): 4.77 +- 0.30, of the line 0.08
-#include <dma.h>
+#include <dma_models.h>
 #include <fmt/core.h>
 
 #include <cmath>

@@ -7,7 +7,7 @@
 //   reader 4 and book 3: 2.5 +- 0.5
 //   reader 6 and book 4: 7.6 +- 0.6
 //   reader 8 and book 3: 4.8 +- 0.3
-#include <dma.h>
+#include <dma_models.h>
 #include <fmt/core.h>
 
 #include <cmath>

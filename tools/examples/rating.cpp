@@ -8,7 +8,7 @@
 //   Dan   19.2 +- 5.4
 //   Ada against Cleo: wins 0.35, draws 0.08
 //   after every game: Ada 31.4
-#include <dma.h>
+#include <dma_models.h>
 #include <fmt/core.h>
 
 int main() {

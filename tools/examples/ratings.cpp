@@ -12,6 +12,7 @@
 #include <dma.h>
 #include <fmt/core.h>
 
+#include <Eigen/Core>
 #include <cmath>
 
 int main() {

@@ -11,7 +11,7 @@
 //   day  31: wild with probability 1.00
 //   day  45: wild with probability 1.00
 //   day 100: wild with probability 1.00
-#include <dma.h>
+#include <dma_models.h>
 #include <fmt/core.h>
 
 #include <cmath>

@@ -9,7 +9,7 @@
 //   quarter 42: 39.0 +- 0.4
 //   quarter 43: 39.2 +- 0.4
 //   expected 42.8, and after a surprise 41.9
-#include <dma.h>
+#include <dma_models.h>
 #include <fmt/core.h>
 
 #include <cmath>

@@ -14,7 +14,6 @@
 //   log evidence -25.1009, approximate: Laplace's method, with EP's energy for sites
 //   laplace: matched
 #include <dma.h>
-#include <engine/certify/certify.h>
 #include <fmt/core.h>
 
 int main() {

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <pybind11/stl.h>
 
+#include <Eigen/Core>
 #include <algorithm>
 #include <cmath>
 

@@ -14,7 +14,7 @@ namespace {
 Natural normal(double mean, double sd) { return Gaussian::from_moments(mean, sd * sd); }
 
 // The tracing tolerance, with room for the accumulation over panels.
-constexpr double kTolerance = 1e-7;
+constexpr double kIntegralTolerance = 1e-7;
 
 }  // namespace
 
@@ -25,10 +25,10 @@ TEST_CASE("exact message: a sum of Gaussians, both ways") {
   const std::vector<double> coefficients = {1, 2};
   const Curve total = trace_exact(sum, 1, 0, arrivals, coefficients).value();
   CHECK(total.proper);
-  CHECK(total.mass == doctest::Approx(1).epsilon(kTolerance));
-  CHECK(total.kl(Gaussian::from_moments(5, 1 + 4 * 0.25)) == doctest::Approx(0).epsilon(kTolerance));
+  CHECK(total.mass == doctest::Approx(1).epsilon(kIntegralTolerance));
+  CHECK(total.kl(Gaussian::from_moments(5, 1 + 4 * 0.25)) == doctest::Approx(0).epsilon(kIntegralTolerance));
   const Curve term = trace_exact(sum, 0, 0, arrivals, coefficients).value();
-  CHECK(term.kl(Gaussian::from_moments(3 - 4, 0.09 + 4 * 0.25)) == doctest::Approx(0).epsilon(kTolerance));
+  CHECK(term.kl(Gaussian::from_moments(3 - 4, 0.09 + 4 * 0.25)) == doctest::Approx(0).epsilon(kIntegralTolerance));
 }
 
 TEST_CASE("exact message: the product's is proper forward and improper backward") {
@@ -37,8 +37,8 @@ TEST_CASE("exact message: the product's is proper forward and improper backward"
   const Arrivals arrivals = {{normal(3, 1)}, {normal(4, 1)}, {normal(10, 2)}};
   const Curve forward = trace_exact(product, 2, 0, arrivals, {}).value();
   CHECK(forward.proper);
-  CHECK(forward.mean() == doctest::Approx(12).epsilon(kTolerance));
-  CHECK(forward.variance() == doctest::Approx(1 + 9 + 16).epsilon(kTolerance));
+  CHECK(forward.mean() == doctest::Approx(12).epsilon(kIntegralTolerance));
+  CHECK(forward.variance() == doctest::Approx(1 + 9 + 16).epsilon(kIntegralTolerance));
   CHECK_FALSE(trace_exact(product, 0, 0, arrivals, {})->proper);
 }
 
@@ -48,7 +48,7 @@ TEST_CASE("exact message: the leaky rectifier's backward mass is P + Q / slope")
   const Arrivals arrivals = {{Natural{}}, {normal(0.4, 1)}};
   const Curve x = trace_exact(registry.kind("leaky_relu"), 0, 0, arrivals, std::vector{slope}).value();
   CHECK(x.proper);
-  CHECK(x.mass == doctest::Approx(p + (1 - p) / slope).epsilon(kTolerance));
+  CHECK(x.mass == doctest::Approx(p + (1 - p) / slope).epsilon(kIntegralTolerance));
 }
 
 TEST_CASE("exact message: a known output turns into a density of the input that is left") {

@@ -15,7 +15,7 @@ namespace {
 using namespace dma;
 
 constexpr double kNoise = 0.3, kPriorVariance = 2.0;
-constexpr std::uint64_t kSeed = 5;
+constexpr std::uint64_t kDataSeed = 5;
 
 // y = w . x + noise, one example.
 struct LinearRegression {
@@ -37,7 +37,7 @@ struct LinearRegression {
 struct Sample {
   std::vector<double> x, y;
   Sample(std::size_t rows, std::size_t inputs) {
-    boost::random::mt19937_64 random(kSeed);
+    boost::random::mt19937_64 random(kDataSeed);
     boost::random::normal_distribution<double> normal;
     for (std::size_t n = 0; n < rows; ++n) {
       double sum = 0;

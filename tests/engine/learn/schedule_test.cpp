@@ -18,10 +18,10 @@ using namespace dma;
 constexpr double kScheduledNoise = 0.3, kScheduledPrior = 2;
 
 // y = w x + noise through two more variables, so that flooding needs several sweeps.
-struct Chain {
+struct PlainChain {
   Graph g;
   VariableId w = g.shared("w"), x = g.observed("x"), y = g.observed("y");
-  Chain() {
+  PlainChain() {
     const VariableId p = g.variable("p"), q = g.variable("q");
     g.factor("gaussian_prior", {w}, {{"mean", 0.5}, {"variance", kScheduledPrior}});
     g.factor("product", {w, x, p});
@@ -38,7 +38,7 @@ TEST_CASE("learn: every order of a schedule gives the exact posterior of a tree"
   double rho = 1 / kScheduledPrior, tau = 0.5 / kScheduledPrior;
   for (std::size_t n = 0; n < kScheduledX.size(); ++n)
     rho += kScheduledX[n] * kScheduledX[n] / kScheduledNoise, tau += kScheduledX[n] * kScheduledY[n] / kScheduledNoise;
-  const Chain chain;
+  const PlainChain chain;
   for (const Scheduler& rule :
        {forward_backward(), flooding({.limit = 100}), sequential({.limit = 100}), residual({.limit = 100})}) {
     CAPTURE(rule.name);
@@ -59,7 +59,7 @@ TEST_CASE("learn: every order of a schedule gives the exact posterior of a tree"
 }
 
 TEST_CASE("learn: examples that the limit cut short are counted and named") {
-  const Chain chain;
+  const PlainChain chain;
   Learner learner(chain.g, standard_registry(), flooding({.limit = 2}), forward(),
                   {.targets = {chain.y}, .batches = 2, .epochs = 1, .tolerance = 0});
   const LearnReport report = learner.fit({{chain.x, kScheduledX}, {chain.y, kScheduledY}});

@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include <nlohmann/json.hpp>
+
 using namespace dma;
 
 TEST_CASE("long strings: parsed as the parser itself does, escapes, marks and keys included") {

@@ -1,14 +1,12 @@
 // The pieces of code on the pages of tools/docs that are no part of a program in tools/examples: they stand here line by line as
 // they stand there (tests/tools/docs/docs_test.cpp compares), and run.
-#include <dma.h>
+#include <dma_models.h>
 #include <doctest/doctest.h>
 #include <fmt/core.h>
 
 #include <cmath>
 #include <limits>
 #include <optional>
-
-#include "engine/certify/certify.h"
 
 using namespace dma;
 

@@ -1,4 +1,4 @@
-// A program of somebody else: knows only the installed package and its one header.
+// A program of somebody else: knows only the installed package and its headers.
 #include <dma.h>
 
 #include <cmath>

@@ -3,6 +3,7 @@
 
 #include <map>
 #include <memory>
+#include <nlohmann/json.hpp>
 
 #include "engine/certify/certify.h"
 #include "factors/standard_registry.h"

@@ -1,5 +1,6 @@
 #include "tools/dma/commands/fit_report.h"
 
+#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "tools/dma/io/progress.h"

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <iterator>
 #include <memory>
+#include <nlohmann/json.hpp>
 
 #include "models/files/readable_json.h"
 #include "tools/dma/commands/commands.h"

@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cmath>
 #include <memory>
+#include <nlohmann/json.hpp>
 
 #include "engine/support/error.h"
 #include "engine/support/text.h"

@@ -1,5 +1,7 @@
 #include "tools/dma/fit/checkpoint.h"
 
+#include <nlohmann/json.hpp>
+
 #include "engine/support/error.h"
 #include "tools/dma/io/model_file.h"
 #include "tools/dma/io/write_file.h"

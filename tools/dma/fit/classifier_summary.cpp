@@ -6,6 +6,7 @@
 #include <cmath>
 #include <functional>
 #include <iterator>
+#include <nlohmann/json.hpp>
 
 #include "engine/support/error.h"
 #include "tools/dma/io/csv_text.h"

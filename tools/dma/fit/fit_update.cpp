@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <nlohmann/json.hpp>
+
 #include "engine/support/error.h"
 #include "engine/support/text.h"
 #include "models/files/bnn_file.h"

@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <iterator>
+#include <nlohmann/json.hpp>
 
 #include "engine/support/error.h"
 #include "tools/dma/io/csv_text.h"

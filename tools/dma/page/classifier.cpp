@@ -1,6 +1,7 @@
 // The report of a classifier.
 #include <algorithm>
 #include <cmath>
+#include <nlohmann/json.hpp>
 
 #include "tools/dma/page/parts.h"
 

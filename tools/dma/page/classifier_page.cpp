@@ -2,6 +2,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "tools/dma/page/chart.h"
 #include "tools/dma/page/html.h"

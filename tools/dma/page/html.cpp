@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <nlohmann/json.hpp>
+
 namespace dma::page {
 
 std::string escaped(std::string_view text) {

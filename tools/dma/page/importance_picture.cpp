@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <nlohmann/json.hpp>
 
 #include "tools/dma/page/chart.h"
 #include "tools/dma/page/html.h"

@@ -2,6 +2,7 @@
 #include <fmt/ranges.h>
 
 #include <filesystem>
+#include <nlohmann/json.hpp>
 
 #include "tools/dma/page/html.h"
 #include "tools/dma/page/page_parts.h"

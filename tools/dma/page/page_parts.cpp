@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "tools/dma/page/html.h"
 #include "tools/dma/page/pictures.h"

@@ -1,6 +1,7 @@
 // The report of a regression, one part for every target.
 #include <algorithm>
 #include <cmath>
+#include <nlohmann/json.hpp>
 
 #include "engine/inspect/dot.h"
 #include "factors/standard_registry.h"

@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <nlohmann/json.hpp>
+
 #include "tools/dma/page/chart.h"
 #include "tools/dma/page/html.h"
 #include "tools/dma/page/page_parts.h"

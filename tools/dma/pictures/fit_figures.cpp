@@ -15,14 +15,14 @@ using plot::Colour;
 using plot::Style;
 using Numbers = std::vector<double>;
 
-constexpr Eigen::Index kMostPoints = 2000;  // more would only blacken the picture
+constexpr Eigen::Index kMostPointsDrawn = 2000;  // more would only blacken the picture
 
 Numbers numbers(const Eigen::VectorXd& v) { return {v.begin(), v.end()}; }
 
-// Every so many rows, so that at most kMostPoints are left.
+// Every so many rows, so that at most kMostPointsDrawn are left.
 std::vector<Eigen::Index> shown_rows(Eigen::Index rows) {
   std::vector<Eigen::Index> shown;
-  const Eigen::Index count = std::min(rows, kMostPoints);
+  const Eigen::Index count = std::min(rows, kMostPointsDrawn);
   for (Eigen::Index i = 0; i < count; ++i) shown.push_back(i * rows / count);
   return shown;
 }

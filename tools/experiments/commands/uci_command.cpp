@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <memory>
+#include <nlohmann/json.hpp>
 
 #include "engine/support/parallel.h"
 #include "engine/support/text.h"

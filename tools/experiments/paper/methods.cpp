@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "engine/support/error.h"
 #include "tools/experiments/paper/fit_baseline.h"

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <nlohmann/json.hpp>
 
 #include "tools/experiments/paper/scores.h"
 #include "tools/experiments/paper/summary.h"

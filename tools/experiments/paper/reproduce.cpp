@@ -6,6 +6,7 @@
 #include <chrono>
 #include <fstream>
 #include <functional>
+#include <nlohmann/json.hpp>
 
 #include "engine/support/error.h"
 #include "tools/dma/io/write_file.h"

@@ -2,6 +2,7 @@
 
 #include <boost/math/quadrature/gauss.hpp>
 #include <cmath>
+#include <nlohmann/json.hpp>
 #include <numbers>
 
 namespace dma::reproduce {

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <nlohmann/json.hpp>
+
 #include "tools/experiments/paper/scores.h"
 #include "tools/experiments/paper/summary.h"
 

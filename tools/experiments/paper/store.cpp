@@ -1,6 +1,7 @@
 #include "tools/experiments/paper/store.h"
 
 #include <fstream>
+#include <nlohmann/json.hpp>
 
 #include "tools/dma/io/write_file.h"
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "tools/experiments/paper/summary.h"
 #include "tools/experiments/paper/thread_seconds.h"

@@ -1,7 +1,7 @@
 // The results of the protocol on several data sets, as text, Markdown, CSV, JSON and a picture.
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 

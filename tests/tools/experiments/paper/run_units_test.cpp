@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include <atomic>
+#include <nlohmann/json.hpp>
 
 #include "engine/support/error.h"
 #include "tests/tools/run_dma.h"

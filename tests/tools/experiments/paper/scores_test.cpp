@@ -5,6 +5,7 @@
 
 #include <boost/math/distributions/normal.hpp>
 #include <cmath>
+#include <nlohmann/json.hpp>
 #include <numbers>
 
 #include "tools/experiments/baselines/random_normal.h"

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "tools/experiments/paper/panels.h"
 #include "tools/experiments/paper/summary.h"

@@ -1,6 +1,8 @@
 // App. E.3, Table 3: AdamW at five settings.
 #include <fmt/format.h>
 
+#include <nlohmann/json.hpp>
+
 #include "tools/experiments/paper/panels.h"
 #include "tools/experiments/paper/summary.h"
 

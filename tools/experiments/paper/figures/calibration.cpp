@@ -1,6 +1,8 @@
 // App. E.7, Table 4: coverage of central intervals, inside and outside the data.
 #include <fmt/format.h>
 
+#include <nlohmann/json.hpp>
+
 #include "tools/experiments/paper/panels.h"
 #include "tools/experiments/paper/summary.h"
 

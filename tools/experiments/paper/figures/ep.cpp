@@ -2,6 +2,8 @@
 // counted.
 #include <fmt/format.h>
 
+#include <nlohmann/json.hpp>
+
 #include "tools/experiments/paper/summary.h"
 
 namespace dma::reproduce {

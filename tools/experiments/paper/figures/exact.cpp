@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <nlohmann/json.hpp>
 
 #include "tools/experiments/paper/panels.h"
 #include "tools/experiments/paper/scores.h"

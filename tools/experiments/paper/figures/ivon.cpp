@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <nlohmann/json.hpp>
 
 #include "tools/experiments/paper/fit_baseline.h"
 #include "tools/experiments/paper/fit_network.h"

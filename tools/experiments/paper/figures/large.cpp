@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "tools/dma/pictures/hinton_figure.h"
 #include "tools/experiments/paper/fit_network.h"

@@ -1,6 +1,8 @@
 // Section 4.3 and App. E.1: the task, the fit, Figure 2.
 #include <fmt/format.h>
 
+#include <nlohmann/json.hpp>
+
 #include "tools/dma/pictures/hinton_figure.h"
 #include "tools/experiments/paper/fit_network.h"
 #include "tools/experiments/paper/panels.h"

@@ -1,6 +1,8 @@
 // App. C as a part of the whole: tools/experiments/paper/validation computes and draws it.
 #include <fmt/format.h>
 
+#include <nlohmann/json.hpp>
+
 #include "tools/experiments/paper/experiment.h"
 #include "tools/experiments/paper/validation/appendix_c.h"
 

@@ -1,0 +1,20 @@
+// The models, and the engine below them (<dma.h>): #include <dma_models.h>, link dma::dma.
+//
+//   a table       Bnn, a neural network, and regression_settings; Classifier, class_scores_of
+//   linear        linear_regression, factorise
+//   mixtures      gaussian_mixture, HiddenMarkov
+//   series        StateSpace of random_walk, local_trend, motion, seasonal, autoregressive; SeriesFilter
+//   games         rate_season, Rating, chances
+#pragma once
+
+#include "models/classifier/classifier.h"
+#include "models/games/rating.h"
+#include "models/linear/linear_regression.h"
+#include "models/linear/matrix_factorisation.h"
+#include "models/mixtures/gaussian_mixture.h"
+#include "models/mixtures/hidden_markov.h"
+#include "models/network/bnn.h"
+#include "models/network/regression.h"
+#include "models/public/dma.h"
+#include "models/series/series_filter.h"
+#include "models/series/state_space.h"
