@@ -143,6 +143,7 @@ Gaussian marginal(const State&, const Memory& memory, std::uint32_t element, Num
   const Numbers& n = memory.numbers;
   const System& system = *n.system;
   const double mean = n.values[element];
+  if (!std::isfinite(mean)) return Gaussian::uniform();  // beyond a double: nothing can be said of it
   const bool is_predicted = n.prediction_of(element) != nullptr;
   if (system.role[element] == Role::known && !is_predicted)
     return n.missing[element] ? Gaussian::uniform() : Gaussian::point(mean);

@@ -129,6 +129,7 @@ class BetheEnergy {
       fail("no evidence: {} from '{}' is {} and cannot be normalised; give it a proper prior", what, variable.name,
            variable.family->text(message));
     of_variable_[v] += times * a;
+    largest_ = std::max(largest_, std::abs(a));
   }
 
   void add_variable(std::uint32_t v) {
@@ -196,6 +197,10 @@ class BetheEnergy {
     // A factor that allows nothing is proof enough, however far the run came: messages forbid only what cannot be.
     if (ended != Stop::exact && ended != Stop::converged && out.log_value != -kInfinity)
       out.why = "the messages of the run have not settled";
+    // A variable that is known to 1e-40 has normalisers of 1e80, whose sum is asked to be about 1.
+    constexpr double kRounding = 1e-15, kAllowed = 1e-8;
+    if (out.why.empty() && kRounding * largest_ > kAllowed * (1 + std::abs(out.log_value)))
+      out.why = fmt::format("parts of {:.0e} cancel, and with them its digits", largest_);
     return out;
   }
 
@@ -205,6 +210,7 @@ class BetheEnergy {
   std::vector<std::vector<std::uint32_t>> at_;     // the slots of the messages at each element
   std::vector<Natural> belief_;                    // by element, NaN until it is asked for
   std::vector<double> of_factor_, of_variable_;
+  double largest_ = 0;  // normaliser of a message
   bool has_loops_ = false, has_bound_ = false;
 };
 

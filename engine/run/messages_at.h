@@ -25,6 +25,9 @@ void for_each_message_at(const PlanData& plan, const Incidence& incidence, const
     for (std::uint64_t first = std::uint64_t{beyond_base} * map.divisor; first < count; first += round)
       for (std::uint64_t q = first; q < std::min<std::uint64_t>(first + map.divisor, count); ++q)
         visit(port.first_slot + static_cast<std::uint32_t>(q));
+  } else if (plan.incident_slots.empty()) {  // another solver's plan: nothing but the map says who meets whom
+    for (std::uint32_t q = 0; q < count; ++q)
+      if (map(q) == e) visit(port.first_slot + q);
   } else {
     for (const std::uint32_t slot : incidence.at(e))
       if (slot - port.first_slot < count) visit(slot);

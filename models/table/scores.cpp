@@ -30,8 +30,9 @@ std::vector<Scores> scores_from(const Eigen::MatrixXd& density, const Eigen::Mat
 double share_explained(double rmse, const Eigen::VectorXd& targets) {
   const double unit = targets.size() == 0 ? 0.0 : targets.cwiseAbs().maxCoeff();
   if (unit == 0) return 0;
-  const Eigen::ArrayXd scaled = targets.array() / unit;
-  const double spread = std::sqrt((scaled - scaled.mean()).square().mean());
+  const auto rows = static_cast<double>(targets.size());
+  const double mean = (targets / unit).sum() / rows;
+  const double spread = (targets / unit - Eigen::VectorXd::Constant(targets.size(), mean)).norm() / std::sqrt(rows);
   constexpr double kRounding = 1e-15;
   if (!(spread > kRounding)) return 0;
   const double share = rmse / unit / spread;

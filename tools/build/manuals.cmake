@@ -5,7 +5,7 @@ if(NOT PROGRAM)
   set(manuals ${PROJECT_BINARY_DIR}/manuals)
   execute_process(COMMAND git log -1 --format=%ct WORKING_DIRECTORY ${PROJECT_SOURCE_DIR} OUTPUT_VARIABLE date ERROR_QUIET
                   OUTPUT_STRIP_TRAILING_WHITESPACE)
-  install(CODE "execute_process(COMMAND \"${CMAKE_COMMAND}\" -DPROGRAM=$<TARGET_FILE:dma> -DFOLDER=${manuals}
+  install(CODE "execute_process(COMMAND \"${CMAKE_COMMAND}\" \"-DPROGRAM=$<TARGET_FILE:dma>\" \"-DFOLDER=${manuals}\"
                 -DVERSION=${PROJECT_VERSION} -DDATE=${date} -P \"${CMAKE_CURRENT_LIST_FILE}\" COMMAND_ERROR_IS_FATAL ANY)"
           COMPONENT program)
   install(DIRECTORY ${manuals}/man1 DESTINATION ${CMAKE_INSTALL_MANDIR} COMPONENT program)

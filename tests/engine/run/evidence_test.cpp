@@ -305,3 +305,15 @@ TEST_CASE("evidence: a function with variational messages has no part of the bou
   State state(plan);
   CHECK(refusal(plan, state).find("kind 'leaky_relu' gives no part of the variational bound") != std::string::npos);
 }
+
+TEST_CASE("evidence: where its parts cancel to the last digit it is not called exact") {
+  Graph g;
+  const auto x = g.variable("x"), z = g.variable("z");
+  g.factor("gaussian_prior", {x}, {{"mean", 0.1}, {"variance", 3e-85}});
+  g.factor("sum", {x, z}, {{"coefficients", 310.0}});
+  g.factor("gaussian_prior", {z}, {{"mean", 77.0}, {"variance", 0.07}});
+  const Plan plan = compile(g, forward_backward(), standard_registry());
+  State state(plan);
+  (void)run(plan, state);
+  CHECK_FALSE(evidence(plan, state).is_exact);
+}

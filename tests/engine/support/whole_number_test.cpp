@@ -9,7 +9,7 @@
 using dma::whole_number;
 
 namespace {
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN(), kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN(), kUnbounded = std::numeric_limits<double>::infinity();
 }
 
 TEST_CASE("whole_number: truncates towards 0 within the bounds") {
@@ -21,8 +21,8 @@ TEST_CASE("whole_number: truncates towards 0 within the bounds") {
 
 TEST_CASE("whole_number: what is no number of the range becomes one of its ends, on every processor") {
   CHECK(whole_number<std::size_t>(kNan, 257, 4096) == 257);
-  CHECK(whole_number<std::size_t>(kInfinity, 257, 4096) == 4096);
-  CHECK(whole_number<std::size_t>(-kInfinity, 257, 4096) == 257);
+  CHECK(whole_number<std::size_t>(kUnbounded, 257, 4096) == 4096);
+  CHECK(whole_number<std::size_t>(-kUnbounded, 257, 4096) == 257);
   CHECK(whole_number<std::size_t>(-0.5, 0, 4096) == 0);
   constexpr auto kLeast = std::numeric_limits<std::int64_t>::min(), kMost = std::numeric_limits<std::int64_t>::max();
   CHECK(whole_number(1e300, kLeast, kMost) == kMost);

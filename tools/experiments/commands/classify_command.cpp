@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <memory>
+#include <nlohmann/json.hpp>
 
 #include "engine/support/error.h"
 #include "engine/support/parallel.h"
