@@ -254,7 +254,9 @@ void Diagnosis::find_correlation(Report& report) const {
     for (std::size_t i = 0; i < information.size; ++i)
       for (std::size_t j = 0; j < i; ++j) {
         const double correlation = covariance[i][j] / std::sqrt(covariance[i][i] * covariance[j][j]);
-        if (!(std::abs(correlation) > std::max(Report::kStrong, std::abs(report.correlation)))) continue;
+        // Of equal ones the first: rounding does not choose.
+        constexpr double kMore = 1e-6;
+        if (!(std::abs(correlation) > std::max(Report::kStrong, std::abs(report.correlation) + kMore))) continue;
         report.correlation = correlation;
         report.correlated = {information.element[j], information.element[i]};
       }

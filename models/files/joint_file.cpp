@@ -6,6 +6,7 @@
 
 #include "engine/support/error.h"
 #include "models/files/packed_matrices.h"
+#include "models/files/whole_json.h"
 
 namespace dma {
 
@@ -33,13 +34,13 @@ Json to_json(const SharedState& s) {
 }
 SharedState state_from(const Json& json) {
   SharedState s{.mean = packed_vector_from(json.at("mean")), .scale = json_number(json.at("scale")), .damping = json_number(json.at("damping")),
-                .noise = {}, .epoch = json.at("epoch").get<int>()};
+                .noise = {}, .epoch = whole<int>(json, "epoch")};
   for (const Json& n : json.at("noise")) s.noise.push_back(noise_from(n));
-  s.subset = json.value("subset", Index{0});
+  if (json.contains("subset")) s.subset = whole<Index>(json, "subset");
   s.begin_stage();
   if (!json.contains("watch")) return s;
   const Json& watch = json.at("watch");
-  s.watch = {watch.at("first").get<int>(), watch.at("flat").get<int>(), json_number(watch.at("reference")),
+  s.watch = {whole<int>(watch, "first"), whole<int>(watch, "flat"), json_number(watch.at("reference")),
              json_number(watch.at("best_score"))};
   if (watch.contains("best")) s.watch.best = {state_from(watch.at("best"))};
   return s;
