@@ -108,7 +108,7 @@ def test_commands_and_options_exist() -> None:
 
 
 def test_examples_of_the_help_name_options_that_exist() -> None:
-    for program, least in ("dma", 11), ("dma-lab", 6):
+    for program, least in ("dma", 10), ("dma-lab", 5):
         names = re.findall(r"^  ([a-z]+) ", help_of(program).split("Subcommands:")[1].split("Example:")[0], flags=re.MULTILINE)
         assert len(names) >= least
         for name in names:
