@@ -10,7 +10,7 @@ namespace dma::fuzz {
 
 const Registry& registry();
 
-// Every belief is one that an edge may carry, and a run that has settled knows by how much it last changed.
+// Every belief is made of numbers, and a run that has settled knows by how much it last changed.
 void check_beliefs(const Graph& graph, const State& state, const Report& report);
 
 // The log evidence if it is called exact; it is then a number, or -inf.
