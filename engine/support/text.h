@@ -16,7 +16,7 @@ bool is_plain_text(std::string_view text);
 std::string printable(std::string_view text);
 
 // The formatter of a type that has a text: fmt::print("{:>40}", report). Reading <fmt/format.h> is left to text.cpp.
-struct TextFormatter : fmt::formatter<std::string_view> {
+struct TextFormatter : fmt::formatter<fmt::string_view> {
   fmt::format_context::iterator write(std::string_view text, fmt::format_context& context) const;
 };
 
