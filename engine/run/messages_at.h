@@ -25,9 +25,6 @@ void for_each_message_at(const PlanData& plan, const Incidence& incidence, const
     for (std::uint64_t first = std::uint64_t{beyond_base} * map.divisor; first < count; first += round)
       for (std::uint64_t q = first; q < std::min<std::uint64_t>(first + map.divisor, count); ++q)
         visit(port.first_slot + static_cast<std::uint32_t>(q));
-  } else if (plan.incident_slots.empty()) {  // another solver's plan: nothing but the map says who meets whom
-    for (std::uint32_t q = 0; q < count; ++q)
-      if (map(q) == e) visit(port.first_slot + q);
   } else {
     for (const std::uint32_t slot : incidence.at(e))
       if (slot - port.first_slot < count) visit(slot);
@@ -41,7 +38,11 @@ void for_each_message(const PlanData& plan, const Incidence& incidence, const Pl
   const Group& group = plan.groups[end.group];
   const Group::Port& port = group.ports[end.port];
   const IndexMap& map = port.elements;
-  if (map.is_identical()) {  // the slots that reach this variable are consecutive
+  if (!map.is_affine() && !map.is_given && plan.incident_slots.empty()) {
+    // Another solver's plan: the map alone says who meets whom.
+    for (std::uint32_t q = 0; q < group.slots * port.terms; ++q)
+      if (const std::uint32_t i = map(q) - variable.first_element; i < variable.size) visit(i, port.first_slot + q);
+  } else if (map.is_identical()) {  // the slots that reach this variable are consecutive
     const std::uint32_t first = std::max(map.base, variable.first_element);
     const std::uint32_t last = std::min(map.base + group.slots * port.terms, variable.first_element + variable.size);
     for (std::uint32_t e = first; e < last; ++e) visit(e - variable.first_element, port.first_slot + e - map.base);
