@@ -17,14 +17,14 @@ using quadrature::Panel;
 constexpr std::array kNear = {0.5, 1.0, 2.0, 3.0, 4.5, 6.0, 8.0, 11.0, 15.0, 25.0, 40.0};
 // Decades beyond them in which to look for a tail that does not end.
 constexpr int kDecades = 9;
-// A tail is endless if a decade of distance holds more than this share of the mass of the one before: 1/|x| gives 1,
+// A tail is endless if a decade of distance holds more than this fraction of the mass of the one before: 1/|x| gives 1,
 // and 1/|x|^1.3, a density that still has a mass, gives 0.5.
 constexpr double kEndless = 0.5;
 constexpr int kTailDepth = 8;
 // Halvings of one curve: a density with noise of its own (a derivative by differences, near a pole) would go on for ever. What
 // they leave is in the curve's error.
 constexpr int kMostHalvings = 3000;
-// Below this share of the mass a decade counts as empty.
+// Below this fraction of the mass a decade counts as empty.
 constexpr double kNothing = 1e-60;
 
 class Tracer {

@@ -14,7 +14,7 @@ struct Hint {
 };
 
 struct TraceOptions {
-  // Each panel is halved until its estimated error is below this share of the whole mass.
+  // Each panel is halved until its estimated error is below this fraction of the whole mass.
   double tolerance = 1e-9;
   int depth = 16;
   // The mass of f * weight is resolved as well as that of f, for each of these.

@@ -91,10 +91,10 @@ Histogram histogram(const WeightedSamples& samples, std::size_t bins) {
   double total = 0;
   for (std::size_t i = 0; i < samples.x.size(); ++i) {
     if (!(samples.x[i] >= h.low && samples.x[i] <= h.high)) continue;
-    h.share[whole_number<std::size_t>((samples.x[i] - h.low) / h.width(), 0, bins - 1)] += samples.weight[i];
+    h.fraction[whole_number<std::size_t>((samples.x[i] - h.low) / h.width(), 0, bins - 1)] += samples.weight[i];
     total += samples.weight[i];
   }
-  for (double& share : h.share) share /= total;
+  for (double& fraction : h.fraction) fraction /= total;
   return h;
 }
 
@@ -106,8 +106,8 @@ double kl(const Histogram& histogram, const Gaussian& q) {
   };
   const double whole = mass(histogram.low, histogram.high);
   double sum = 0;
-  for (std::size_t i = 0; i < histogram.share.size(); ++i) {
-    const double p = histogram.share[i], a = histogram.low + static_cast<double>(i) * histogram.width();
+  for (std::size_t i = 0; i < histogram.fraction.size(); ++i) {
+    const double p = histogram.fraction[i], a = histogram.low + static_cast<double>(i) * histogram.width();
     if (p > 0) sum += p * (std::log(p) - std::log(mass(a, a + histogram.width()) / whole));
   }
   return sum;

@@ -90,7 +90,7 @@ ArrivalPlanner::Sources ArrivalPlanner::sources_of(std::uint32_t g, std::uint32_
   for (const auto& end : variable.ends) {
     const Group& other = plan_.groups[end.group];
     const auto& port = other.ports[end.port];
-    if (end.in_context || port.message == nullptr || (once_ && version_[end.group][end.port] == 0)) continue;  // uniform
+    if (end.in_cavity || port.message == nullptr || (once_ && version_[end.group][end.port] == 0)) continue;  // uniform
     const std::uint32_t slots = other.slots * port.terms;
     if (end.group == g && end.port == p) {
       if (is_injective(port.elements, slots)) continue;  // its own message

@@ -17,7 +17,7 @@ constexpr std::size_t kMostNeeds = 10000000;
 // Slot s reaches the element s further on than slot 0, of one variable.
 bool is_along(const Resolved& graph, const Resolved::Port& port) {
   return port.variables.size() == 1 && port.elements.is_identical() &&
-         port.terms == graph.variables[port.variables[0].value].family.lanes();
+         port.terms == graph.variables[port.variables[0].value].family.components();
 }
 
 // Its slots may need each other: a plate, or what is left of one along a chain that has a single step.
@@ -181,7 +181,7 @@ bool flows_along_chains(const Resolved& graph) {
       const Resolved::Port& port = graph.factors[f].ports[p];
       const bool is_output = graph.factors[f].kind->ports()[p].output, is_regular = is_along(graph, port) && is_plate(graph.factors[f]);
       const Resolved::Variable& variable = graph.variables[port.variables[0].value];
-      const std::int64_t base = (std::int64_t{port.elements.base} - variable.first_element) / variable.family.lanes(), distance = !is_regular ? kIrregular : is_output ? base : -base;
+      const std::int64_t base = (std::int64_t{port.elements.base} - variable.first_element) / variable.family.components(), distance = !is_regular ? kIrregular : is_output ? base : -base;
       for (const VariableId v : port.variables)
         needs.push_back(is_output ? Need{v.value, first_factor + f, distance} : Need{first_factor + f, v.value, distance});
     }

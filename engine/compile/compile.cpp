@@ -114,7 +114,7 @@ Plan compile(const Graph& graph, const Scheduler& scheduler, const Registry& reg
   const Flow flow(*resolved);
   plan.schedule = scheduler.make(flow);
   check(plan.schedule.iteration);
-  const auto group_slots = lay_out(flow, options.constants_in_context, plan);
+  const auto group_slots = lay_out(flow, options.constants_in_cavity, plan);
   index_memberships(graph.factors().size(), plan);
   lower(flow, group_slots, plan);
   plan.has_exact_messages = has_exact_messages(*resolved);

@@ -57,7 +57,7 @@ class Readiness {
     const auto& port = graph_.factors[message.factor].ports[message.port];
     if (waiting(message) != 1) return false;
     std::uint32_t one_of_each = 0;
-    for (const VariableId v : port.variables) one_of_each += graph_.variables[v.value].family.lanes();
+    for (const VariableId v : port.variables) one_of_each += graph_.variables[v.value].family.components();
     if (one_of_each != port.terms) return false;
     const Edge& e = edges_[incomplete_edge(message)];
     return e.sends && !e.sent && !e.waits_for_own;
@@ -247,12 +247,12 @@ struct OneByOne {
   explicit OneByOne(const Resolved& plates) {
     std::vector<std::uint32_t> variable_of(plates.elements);
     for (const Resolved::Variable& v : plates.variables)
-      for (std::uint32_t i = 0; i < v.size; i += v.family.lanes()) {
-        std::fill_n(variable_of.begin() + v.first_element + i, v.family.lanes(),
+      for (std::uint32_t i = 0; i < v.size; i += v.family.components()) {
+        std::fill_n(variable_of.begin() + v.first_element + i, v.family.components(),
                     static_cast<std::uint32_t>(graph.variables.size()));
         graph.variables.push_back(v);
         graph.variables.back().first_element = v.first_element + i;
-        graph.variables.back().size = v.family.lanes();
+        graph.variables.back().size = v.family.components();
       }
     graph.elements = plates.elements;
     for (std::uint32_t f = 0; f < plates.factors.size(); ++f)

@@ -86,8 +86,8 @@ std::vector<std::size_t> reversed_order(const Resolved& graph, const Directed& g
 }
 
 // Of the variables of a port with several terms; there is just one where there is one term.
-std::uintptr_t lanes_of(const Resolved& graph, const Resolved::Port& port) {
-  return port.terms == 1 ? 1 : graph.variables[port.variables[0].value].family.lanes();
+std::uintptr_t components_of(const Resolved& graph, const Resolved::Port& port) {
+  return port.terms == 1 ? 1 : graph.variables[port.variables[0].value].family.components();
 }
 
 // What must be equal for two factors' messages to be computed by one kernel call: visit(number) for each such number.
@@ -96,7 +96,7 @@ template <class Visit>
 void for_each_trait(const Resolved& graph, const Resolved::Factor& factor, const Visit& visit) {
   visit(reinterpret_cast<std::uintptr_t>(factor.kind));
   visit((factor.slots == 1 ? 0u : 1u) + (connects_shared_alone(graph, factor) ? 2u : 0u));
-  for (const auto& port : factor.ports) visit(reinterpret_cast<std::uintptr_t>(port.message)), visit(port.terms | lanes_of(graph, port) << 32);
+  for (const auto& port : factor.ports) visit(reinterpret_cast<std::uintptr_t>(port.message)), visit(port.terms | components_of(graph, port) << 32);
   for (const auto& parameter : *factor.parameters) visit(parameter.terms);
   if (factor.damping == kDampedBySchedule) return;
   const auto bits = std::bit_cast<std::uint64_t>(factor.damping);
@@ -129,9 +129,9 @@ class Classes {
   std::uint32_t last_ = 0;
 };
 
-// An exact message reads a port of several lanes for the other variables there alone: not at all where there is just one.
+// An exact message reads a port of several components for the other variables there alone: not at all where there is just one.
 bool reads_itself_for_nothing(const Resolved& graph, const Resolved::Port& port) {
-  return port.message->method == kExact && port.terms > 1 && port.terms == lanes_of(graph, port);
+  return port.message->method == kExact && port.terms > 1 && port.terms == components_of(graph, port);
 }
 
 // Bit q of entry p: the message to port p reads port q.

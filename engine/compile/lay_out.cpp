@@ -116,10 +116,10 @@ void lay_out_parameters(const Resolved& graph, Group& group, std::vector<double>
 
 }  // namespace
 
-std::vector<GroupSlot> lay_out(const Flow& flow, bool constants_in_context, PlanData& plan) {
+std::vector<GroupSlot> lay_out(const Flow& flow, bool constants_in_cavity, PlanData& plan) {
   const Resolved& graph = *plan.graph;
   auto group_slots = form_groups(flow, plan);
-  // Values and contexts first: at their element they are then found before all other messages.
+  // Values and cavities first: at their element they are then found before all other messages.
   VariableTableBuilder variables(plan.variables, graph.variables.size(), graph.names);
   for (const auto& v : graph.variables) {
     PlanData::Variable variable;
@@ -157,9 +157,9 @@ std::vector<GroupSlot> lay_out(const Flow& flow, bool constants_in_context, Plan
     const bool of_model = connects_shared_alone(graph, factor);
     for (std::uint16_t p = 0; p < factor.ports.size(); ++p) {
       const MessageFunction* const message = factor.ports[p].message;
-      const bool in_context = constants_in_context && of_model && message != nullptr && message->reads.empty();
+      const bool in_cavity = constants_in_cavity && of_model && message != nullptr && message->reads.empty();
       for (const VariableId v : factor.ports[p].variables)
-        variables.add_end(v.value, {group_slots[f].group, p, of_model, in_context});
+        variables.add_end(v.value, {group_slots[f].group, p, of_model, in_cavity});
     }
   }
   variables.finish();

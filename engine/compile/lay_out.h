@@ -12,7 +12,7 @@ struct GroupSlot {
 
 // Scalar factors of one kernel class form one group, in the order of their first visit (so that consecutive visits are
 // consecutive slots); every other factor is a group of its own. Returns where every factor is.
-std::vector<GroupSlot> lay_out(const Flow& flow, bool constants_in_context, PlanData& plan);
+std::vector<GroupSlot> lay_out(const Flow& flow, bool constants_in_cavity, PlanData& plan);
 
 // Where each of the user's factors has gone.
 void index_memberships(std::size_t factors, PlanData& plan);

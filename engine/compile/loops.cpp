@@ -67,7 +67,7 @@ std::string names_of(const Resolved& graph, const std::vector<std::uint32_t>& lo
       break;
     }
     const auto& v = *(std::ranges::upper_bound(graph.variables, node, {}, &Resolved::Variable::first_element) - 1);
-    const std::uint32_t element = (node - v.first_element) / v.family.lanes();
+    const std::uint32_t element = (node - v.first_element) / v.family.components();
     names.push_back(v.elements() == 1 ? v.name.text() : fmt::format("{}[{}]", v.name, element));
   }
   return fmt::format("{}", fmt::join(names, ", "));
@@ -87,12 +87,12 @@ std::string find_loop(const Resolved& graph) {
         for (std::uint32_t t = 0; t < port.terms;) {
           const std::uint32_t e = port.elements(s * port.terms + t);
           const Resolved::Variable& v = variable_at(graph, port, e);
-          t += v.family.lanes();
+          t += v.family.components();
           if (v.cuts) continue;
           const auto number = static_cast<std::size_t>(&v - graph.variables.data());
           if (port.elements.is_given && !is_whole[number]) {
             is_whole[number] = true;
-            for (std::uint32_t other = v.first_element; other < v.first_element + v.size; other += v.family.lanes())
+            for (std::uint32_t other = v.first_element; other < v.first_element + v.size; other += v.family.components())
               if (other != e && !forest.join(e, other)) return names_of(graph, forest.path(e, other));
           }
           if (!forest.join(e, node)) return names_of(graph, forest.path(e, node));

@@ -58,7 +58,7 @@ class WalkLowering {
     for (const auto& end : variable.ends) {
       const Group& other = plan_.groups[end.group];
       const Group::Port& sending = other.ports[end.port];
-      if (variable.cuts || (end.group == g && end.port == r) || sending.message == nullptr || end.in_context) continue;
+      if (variable.cuts || (end.group == g && end.port == r) || sending.message == nullptr || end.in_cavity) continue;
       if (is_walked(end.group, end.port))
         add(walked, port, group.slots, sending.first_slot, sending.elements.base, std::int64_t{other.slots} * sending.terms);
       else if (arrivals_.is_sent(end.group, end.port))
@@ -78,20 +78,20 @@ class WalkLowering {
   }
 
   // Messages first_slot, first_slot + 1, ... (count of them) to elements first_element, first_element + 1, ...; all of
-  // these, but not `slots`, count lanes.
+  // these, but not `slots`, count components.
   static void add(Arriving& to, const Group::Port& port, std::int64_t slots, std::int64_t first_slot, std::int64_t first_element,
                   std::int64_t count) {
-    const std::int64_t ahead = first_element - port.elements.base, lanes = port.terms;
-    const std::int64_t first = std::max<std::int64_t>(0, ahead / lanes), last = std::min(slots, (ahead + count) / lanes);
+    const std::int64_t ahead = first_element - port.elements.base, components = port.terms;
+    const std::int64_t first = std::max<std::int64_t>(0, ahead / components), last = std::min(slots, (ahead + count) / components);
     if (first < last) to.push_back({{first_slot - ahead, false}, first, last});
   }
 
   // All messages of a port that was sent before; false if they are too many single ones.
   static bool add_all(Arriving& to, const Group::Port& port, std::uint32_t slots, const PlanData::Variable& variable,
                       const Group& other, const Group::Port& sending) {
-    if (sending.terms == variable.family.lanes() && sending.elements.is_identical())
+    if (sending.terms == variable.family.components() && sending.elements.is_identical())
       return add(to, port, slots, sending.first_slot, sending.elements.base, std::int64_t{other.slots} * sending.terms), true;
-    if (sending.elements.is_given || variable.family.lanes() > 1) return false;
+    if (sending.elements.is_given || variable.family.components() > 1) return false;
     constexpr int kFew = 16;
     int found = 0;
     for (std::uint32_t q = 0; q < other.slots * sending.terms; ++q)

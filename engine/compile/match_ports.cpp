@@ -71,22 +71,22 @@ IndexMap map_of(const Variables& variables, const Graph::Factor& factor, const C
   return {};
 }
 
-// The map of `count` elements as one of their lanes: (slot, term, lane) -> lane of its variable.
+// The map of `count` elements as one of their components: (slot, term, component) -> component of its variable.
 IndexMap widened(IndexMap map, const Resolved::Variable& variable, std::uint32_t count) {
-  const std::uint32_t lanes = variable.family.lanes();
-  if (lanes == 1) return map;
+  const std::uint32_t components = variable.family.components();
+  if (components == 1) return map;
   if (map.is_given)
     fail("variable '{}' is {}; tables that are given are for families of one number pair, such as gaussian", variable.name,
          variable.family.text());
   if (map.is_affine() && map.divisor == 1) {
-    map.base = variable.first_element + (map.base - variable.first_element) * lanes;
-    if (map.modulus != IndexMap::kWhole) map.modulus *= lanes;
+    map.base = variable.first_element + (map.base - variable.first_element) * components;
+    if (map.modulus != IndexMap::kWhole) map.modulus *= components;
     return map;
   }
   std::vector<std::uint32_t> wide;
   for (std::uint32_t q = 0; q < count; ++q)
-    for (std::uint32_t lane = 0; lane < lanes; ++lane)
-      wide.push_back(variable.first_element + (map(q) - variable.first_element) * lanes + lane);
+    for (std::uint32_t component = 0; component < components; ++component)
+      wide.push_back(variable.first_element + (map(q) - variable.first_element) * components + component);
   return simplified({.table = std::move(wide)});
 }
 
@@ -100,7 +100,7 @@ Resolved::Port variadic_port(const Variables& variables, const Graph::Factor& fa
     const auto what = [&] { return fmt::format("{}: its terms up to '{}'", where(factor), variables[c->variable.value].name); };
     const auto& variable = variables[c->variable.value];
     const std::uint32_t elements = terms_of(variables, factor, *c, slots);
-    terms.push_back(multiply_sizes(elements, variable.family.lanes(), what));
+    terms.push_back(multiply_sizes(elements, variable.family.components(), what));
     port.terms = add_sizes(port.terms, terms.back(), what);
     (void)multiply_sizes(slots, port.terms, what);
     maps.push_back(widened(map_of(variables, factor, *c, slots * elements), variable, slots * elements));
@@ -123,9 +123,9 @@ void connect_one(const Variables& variables, const Graph::Factor& factor, const 
                  Resolved::Port& port) {
   const auto& variable = variables[c.variable.value];
   port.elements = map_of(variables, factor, c, slots);
-  port.terms = variable.family.lanes();
+  port.terms = variable.family.components();
   if (port.terms == 1) return;
-  (void)multiply_sizes(slots, port.terms, [&] { return fmt::format("{}: the lanes of '{}'", where(factor), variable.name); });
+  (void)multiply_sizes(slots, port.terms, [&] { return fmt::format("{}: the components of '{}'", where(factor), variable.name); });
   port.elements = widened(std::move(port.elements), variable, slots);
 }
 
@@ -159,7 +159,7 @@ void refuse_repetitions(const Variables& variables, const Graph::Factor& factor,
       fail("{}: '{}' stands on two of its ports{}, and would count as two independent variables; use a kind that takes it "
            "once: square for a product with itself, a coefficient of 2 for a sum",
            where(factor), variable->name,
-           variable->elements() == 1 ? "" : fmt::format(" (element {} in slot {})", (*e - variable->first_element) / variable->family.lanes(), s));
+           variable->elements() == 1 ? "" : fmt::format(" (element {} in slot {})", (*e - variable->first_element) / variable->family.components(), s));
     }
   }
 }
@@ -243,14 +243,14 @@ std::uint32_t terms_of(const Variables& variables, const Graph::Factor& factor, 
   return size / slots;
 }
 
-PortLanes lanes_of_ends(const Variables& variables, const Graph::Factor& factor, const Kind& kind, std::uint32_t slots,
+PortComponents components_of_ends(const Variables& variables, const Graph::Factor& factor, const Kind& kind, std::uint32_t slots,
                         const PortEnds& ports) {
-  PortLanes lanes(ports.size());
+  PortComponents components(ports.size());
   for (std::size_t p = 0; p < ports.size(); ++p)
     for (const Connection* c : ports[p])
-      lanes[p].insert(lanes[p].end(), kind.ports()[p].variadic ? terms_of(variables, factor, *c, slots) : 1,
-                      variables[c->variable.value].family.lanes());
-  return lanes;
+      components[p].insert(components[p].end(), kind.ports()[p].variadic ? terms_of(variables, factor, *c, slots) : 1,
+                      variables[c->variable.value].family.components());
+  return components;
 }
 
 std::uint32_t plate_size(const Variables& variables, const Graph::Factor& factor, const Kind& kind,

@@ -28,12 +28,12 @@ std::uint32_t plate_size(const std::vector<Resolved::Variable>& variables, const
 // The variables of a graph, their elements side by side: the first step of resolve().
 Resolved resolve_variables(const Graph& graph, const Registry& registry);
 
-// The terms of one slot that a connection brings to a variadic port, each of as many lanes as its family has.
+// The terms of one slot that a connection brings to a variadic port, each of as many components as its family has.
 std::uint32_t terms_of(const std::vector<Resolved::Variable>& variables, const Graph::Factor& factor,
                        const Connection& c, std::uint32_t slots);
 
-// The lanes of the variables of one slot, port by port.
-PortLanes lanes_of_ends(const std::vector<Resolved::Variable>& variables, const Graph::Factor& factor, const Kind& kind,
+// The components of the variables of one slot, port by port.
+PortComponents components_of_ends(const std::vector<Resolved::Variable>& variables, const Graph::Factor& factor, const Kind& kind,
                         std::uint32_t slots, const PortEnds& ports);
 
 // Sets the elements, terms and variables of a port.

@@ -18,7 +18,7 @@ double messages_of_slot(const Resolved& graph, const Graph::Factor& factor, cons
   for (std::size_t p = 0; p < ports.size(); ++p)
     for (const Connection* c : ports[p]) {
       const double terms = kind.ports()[p].variadic ? terms_of(graph.variables, factor, *c, slots) : 1;
-      messages += terms * graph.variables[c->variable.value].family.lanes();
+      messages += terms * graph.variables[c->variable.value].family.components();
     }
   return messages;
 }

@@ -104,7 +104,7 @@ std::string PlanData::slot_name(std::uint32_t group, std::uint64_t slot) const {
 
 std::string PlanData::element_name(std::uint32_t element) const {
   const Variable v = variables.at_element(element);
-  return v.elements() == 1 ? v.name.text() : fmt::format("{}[{}]", v.name, (element - v.first_element) / v.family.lanes());
+  return v.elements() == 1 ? v.name.text() : fmt::format("{}[{}]", v.name, (element - v.first_element) / v.family.components());
 }
 
 Plan::Plan() {

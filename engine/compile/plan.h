@@ -85,7 +85,7 @@ struct Send {
   std::uint32_t group = 0, port = 0;
   std::uint32_t first = 0, count = 0;
   std::vector<ReadView> reads;  // of a plate
-  const JointKernel* joint = nullptr;  // also sends to its second port
+  const PairKernel* joint = nullptr;  // also sends to its second port
   // Of a sequence: each slot may read what the one before it wrote; bit i of refresh: argument i is gathered first.
   bool is_sequence = false;
   int step = 1;
@@ -95,7 +95,7 @@ struct Send {
 
 // Messages of a chain: at each time, the next slot of every part in turn, each reading what those before it wrote.
 struct Walk {
-  // What slot 0 of a port would read; slot s reads the one s further on, counted in lanes if there are several.
+  // What slot 0 of a port would read; slot s reads the one s further on, counted in components if there are several.
   struct Source {
     std::int64_t at;
     bool is_arrival;  // a gathered arrival, otherwise a message
@@ -167,7 +167,7 @@ struct PlanData {
   std::vector<SlotRange> arrival_resets;   // arrivals likewise
 
   std::uint32_t slots = 0, arrivals = 0, elements = 0;
-  std::uint32_t first_message = 0;    // the slots before it hold values and contexts
+  std::uint32_t first_message = 0;    // the slots before it hold values and cavities
   std::uint32_t scratch = 0;          // doubles a kernel may need
   std::uint32_t memory = 0;           // doubles that kinds keep
   std::vector<double> parameters;

@@ -20,19 +20,19 @@ std::vector<std::string> names_of(const std::vector<ParameterSpec>& parameters) 
 }
 
 ShortList<double> prepared(const Graph::Factor& factor, const ParameterSpec& spec, const ShortList<double>& given,
-                           const PortLanes& lanes) {
+                           const PortComponents& components) {
   try {
-    const auto numbers = spec.prepare(std::span(given.begin(), given.size()), lanes);
+    const auto numbers = spec.prepare(std::span(given.begin(), given.size()), components);
     return {numbers.begin(), numbers.end()};
   } catch (const Error& error) {
     fail("{}: parameter '{}': {}", where(factor), spec.name, error.what());
   }
 }
 
-// `lanes` gives the lanes of the ends of each port, for those that are to be prepared.
-template <class LanesOf>
+// `components` gives the components of the ends of each port, for those that are to be prepared.
+template <class ComponentsOf>
 void resolve_parameters(const Graph::Factor& factor, const Kind& kind, std::uint32_t slots, std::uint32_t terms,
-                        const LanesOf& lanes, Resolved::Parameters& resolved) {
+                        const ComponentsOf& components, Resolved::Parameters& resolved) {
   const auto& known = kind.parameters();
   for (std::size_t i = 0; i < factor.parameters.size(); ++i) {
     const std::string& given = factor.parameters[i].first;
@@ -55,7 +55,7 @@ void resolve_parameters(const Graph::Factor& factor, const Kind& kind, std::uint
         fail("{}: parameter '{}' is {}, but must be in {}{}{}", where(factor), spec.name, value, describe(spec.domain),
              spec.domain.advice.empty() ? "" : "; ", spec.domain.advice);
     if (spec.prepare) {
-      parameter.values = prepared(factor, spec, parameter.values, lanes());
+      parameter.values = prepared(factor, spec, parameter.values, components());
       parameter.terms = checked_size(parameter.values.size(), [&] { return fmt::format("{}: parameter '{}'", where(factor), spec.name); });
       continue;
     }
@@ -206,7 +206,7 @@ class FactorResolver {
     const std::uint32_t terms = resolve_ports(factor, resolved);
     check_terms(factor, kind, resolved);
     check_repetitions(so_far_.variables, factor, resolved);
-    resolve_parameters(factor, kind, resolved.slots, terms, [&] { return lanes_of_ends(so_far_.variables, factor, kind, resolved.slots, ports_); },
+    resolve_parameters(factor, kind, resolved.slots, terms, [&] { return components_of_ends(so_far_.variables, factor, kind, resolved.slots, ports_); },
                        so_far_.parameters->emplace_back());
     resolved.parameters = &so_far_.parameters->back();
     if (!factor.method.empty()) return resolve_messages(so_far_, resolved);
@@ -223,10 +223,10 @@ class FactorResolver {
   bool has_message_for_observed() const { return is_for_observed_; }
 
   void check_all_connected() const {
-    const auto lonely = std::ranges::find(connected_, false);
-    if (lonely == connected_.end()) return;
+    const auto isolated = std::ranges::find(connected_, false);
+    if (isolated == connected_.end()) return;
     fail("variable '{}' is connected to nothing; connect a factor to it or remove it",
-         so_far_.variables[static_cast<std::size_t>(lonely - connected_.begin())].name);
+         so_far_.variables[static_cast<std::size_t>(isolated - connected_.begin())].name);
   }
 
  private:
@@ -322,7 +322,7 @@ Resolved resolve_variables(const Graph& graph, const Registry& registry) {
     const NodeName name = resolved.names->name(v);
     const auto what = [&] { return fmt::format("variable '{}': the elements of the graph up to it", name); };
     const Family family = family_of(variable, name, registry);
-    const std::uint32_t size = multiply_sizes(variable.size, family.lanes(), what);
+    const std::uint32_t size = multiply_sizes(variable.size, family.components(), what);
     resolved.variables.push_back({name, resolved.elements, size, family, variable.observed, variable.shared});
     resolved.elements = add_sizes(resolved.elements, size, what);
   }

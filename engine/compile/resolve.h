@@ -31,21 +31,21 @@ struct CompileOptions {
   // Observed variables that join several factors and may have no value in some runs (State::observe_missing): these
   // factors hear of each other then, and a plan of them costs what it would cost if they were unknown.
   std::vector<VariableId> may_be_missing = {};
-  // What constant messages say to shared variables is already in their contexts: sweeps read those alone. See Learner.
-  bool constants_in_context = false;
+  // What constant messages say to shared variables is already in their cavities: sweeps read those alone. See Learner.
+  bool constants_in_cavity = false;
 };
 
 // A graph after resolution: factors as plates over the elements of all variables laid side by side.
 struct Resolved {
   struct Variable {
     NodeName name;  // kept by `names`
-    std::uint32_t first_element = 0, size = 1;  // in lanes: a variable of a family with several has that many times its elements
+    std::uint32_t first_element = 0, size = 1;  // in components: a variable of a family with several has that many times its elements
     Family family = {};
     bool observed = false, shared = false;
     bool wants_messages = true;  // not observed, or observed and to be predicted or maybe missing
     bool cuts = false;           // observed and never missing: what factors say of it reaches no other factor
 
-    std::uint32_t elements() const { return family.lanes() == 1 ? size : size / family.lanes(); }
+    std::uint32_t elements() const { return family.components() == 1 ? size : size / family.components(); }
   };
   struct Port {
     const MessageFunction* message = nullptr;  // null: nothing behind it wants a message (all observed)

@@ -26,7 +26,7 @@ struct Iteration {
   double tolerance = 1e-10;
   // ... or this many sweeps are done.
   int limit = 1000;
-  // 0 <= damping < 1: the share of the old message that stays in the new one.
+  // 0 <= damping < 1: the fraction of the old message that stays in the new one.
   double damping = 0;
 };
 

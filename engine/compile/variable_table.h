@@ -35,21 +35,21 @@ class VariableTable {
     std::uint32_t group;
     std::uint16_t port;
     bool of_model;    // its factor connects shared variables alone: it belongs to no example
-    bool in_context;  // and its messages are part of the context
+    bool in_cavity;  // and its messages are part of the cavity
     friend bool operator==(const End&, const End&) = default;
   };
   struct Variable {
     using End = VariableTable::End;
     NodeName name;  // kept by the table
-    std::uint32_t first_element = 0, size = 1;  // in lanes
+    std::uint32_t first_element = 0, size = 1;  // in components
     Family family = {};
     bool observed = false, shared = false;
     bool cuts = false;                    // observed and never missing
     bool eliminated = false;              // fused away: it has no messages
-    std::uint32_t first_slot = kNowhere;  // of the value of an observed or the context of a shared variable
+    std::uint32_t first_slot = kNowhere;  // of the value of an observed or the cavity of a shared variable
     std::span<const End> ends = {};
 
-    std::uint32_t elements() const { return family.lanes() == 1 ? size : size / family.lanes(); }
+    std::uint32_t elements() const { return family.components() == 1 ? size : size / family.components(); }
     std::uint32_t values() const { return elements() * family.values(); }  // numbers of an observation
   };
 

@@ -91,7 +91,7 @@ using ParameterList = ShortList<std::pair<std::string, ParameterValue>>;
 struct FactorOptions {
   std::string name = {};    // empty: the kind and a number
   std::string method = {};  // empty: the method of the run
-  // The share of a message's old value that stays in the new one, in [0, 1), where messages are sent again and again;
+  // The fraction of a message's old value that stays in the new one, in [0, 1), where messages are sent again and again;
   // nothing: as the schedule says.
   std::optional<double> damping = {};
 };

@@ -41,12 +41,12 @@ bool is_uninformed(const Belief& belief) {
 }
 
 // Attributes of the edge between a factor and the explained variable.
-std::string share_attributes(const Explanation* explanation, std::uint32_t factor, VariableId variable) {
+std::string fraction_attributes(const Explanation* explanation, std::uint32_t factor, VariableId variable) {
   if (explanation == nullptr || !(explanation->variable == variable)) return {};
   constexpr double kWidest = 8;
-  const double share = explanation->share(FactorId{factor});
-  return fmt::format(" [penwidth={:.2f}, color=\"#0072B2\", label=\"{:.0f}%\"]", 0.5 + (kWidest - 0.5) * share,
-                     100 * share);
+  const double fraction = explanation->share(FactorId{factor});
+  return fmt::format(" [penwidth={:.2f}, color=\"#0072B2\", label=\"{:.0f}%\"]", 0.5 + (kWidest - 0.5) * fraction,
+                     100 * fraction);
 }
 
 std::string highlight(const Explanation* explanation, VariableId variable) {
@@ -87,7 +87,7 @@ std::string draw(const Graph& graph, const Registry& registry, const Explanation
                         label(factor.kind->name(), factor.slots));
     for (std::size_t p = 0; p < factor.ports.size(); ++p)
       for (const VariableId v : factor.ports[p].variables) {
-        const std::string attributes = share_attributes(explanation, static_cast<std::uint32_t>(f), v);
+        const std::string attributes = fraction_attributes(explanation, static_cast<std::uint32_t>(f), v);
         text += factor.kind->ports()[p].output ? fmt::format("  f{} -> v{}{};\n", f, v.value, attributes)
                                                : fmt::format("  v{} -> f{}{};\n", v.value, f, attributes);
       }

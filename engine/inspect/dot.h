@@ -12,7 +12,7 @@ namespace dma {
 // Edges point along the data flow, which the registry knows.
 std::string to_dot(const Graph& graph, const Registry& registry);
 
-// The same with one variable explained: the edges to it are as wide as their factors' share of its precision, and say
+// The same with one variable explained: the edges to it are as wide as their factors' fraction of its precision, and say
 // it; a variable that nothing informs is drawn dashed.
 std::string to_dot(const Graph& graph, const Registry& registry, const Explanation& explanation);
 

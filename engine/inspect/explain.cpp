@@ -20,16 +20,16 @@ std::vector<FactorId> origins(const Plan& plan, const Group& group, std::uint32_
   return {all.begin(), all.end()};
 }
 
-void settle_shares(Explanation::Element& element) {
+void settle_fractions(Explanation::Element& element) {
   const bool point = element.belief.is_point();
   bool taken = false;  // of several point masses the first decides
   for (auto& source : element.sources) {
     if (!point)
-      source.share = source.message.rho / element.belief.rho;
+      source.fraction = source.message.rho / element.belief.rho;
     else if (source.message.is_point() && !std::exchange(taken, true))
-      source.share = 1;
+      source.fraction = 1;
   }
-  std::ranges::stable_sort(element.sources, std::ranges::greater{}, &Explanation::Source::share);
+  std::ranges::stable_sort(element.sources, std::ranges::greater{}, &Explanation::Source::fraction);
 }
 
 }  // namespace
@@ -43,7 +43,7 @@ Explanation explain(const Plan& plan, const State& state, VariableId variable) {
         v.name);
   if (v.eliminated) fail("variable '{}' was fused away; compile with {{.fuse = false}} to explain it", v.name);
   if (!v.family->is_like_gaussian)
-    fail("explain: '{}' is {}; shares of the precision are those of a gaussian variable", v.name, v.family.text());
+    fail("explain: '{}' is {}; fractions of the precision are those of a gaussian variable", v.name, v.family.text());
   Explanation out{std::string(v.name), variable, v.family};
   out.elements.resize(v.size);
   const auto add = [&](std::uint32_t i, std::string name, std::vector<FactorId> factors, const Natural& message) {
@@ -53,7 +53,7 @@ Explanation explain(const Plan& plan, const State& state, VariableId variable) {
   };
   if (v.first_slot != kNowhere)
     for (std::uint32_t i = 0; i < v.size; ++i)
-      add(i, v.observed ? "observed value" : "stored context", {}, state.message(v.first_slot + i));
+      add(i, v.observed ? "observed value" : "stored cavity", {}, state.message(v.first_slot + i));
   for (const auto& end : v.ends) {
     const Group& group = plan->groups[end.group];
     const Group::Port& port = group.ports[end.port];
@@ -62,17 +62,17 @@ Explanation explain(const Plan& plan, const State& state, VariableId variable) {
       add(i, Place{plan.data(), end.group, end.port, slot}.text(), origins(plan, group, slot), state.message(message));
     });
   }
-  for (auto& element : out.elements) settle_shares(element);
+  for (auto& element : out.elements) settle_fractions(element);
   return out;
 }
 
-double Explanation::share(FactorId factor) const {
+double Explanation::fraction(FactorId factor) const {
   double sum = 0, informed = 0;
   for (const Element& element : elements) {
     if (!element.informed()) continue;
     informed += 1;
     for (const Source& source : element.sources)
-      if (std::ranges::find(source.factors, factor) != source.factors.end()) sum += source.share;
+      if (std::ranges::find(source.factors, factor) != source.factors.end()) sum += source.fraction;
   }
   return informed > 0 ? sum / informed : 0.0;
 }
@@ -83,7 +83,7 @@ std::string Explanation::line() const {
   std::map<std::string, double> totals;
   for (const Element& element : elements)
     for (const Source& source : element.sources)
-      totals[source.name.substr(0, source.name.find_first_of("[."))] += source.share;
+      totals[source.name.substr(0, source.name.find_first_of("[."))] += source.fraction;
   const auto largest = std::ranges::max_element(totals, {}, [](const auto& entry) { return entry.second; });
   std::string text = fmt::format("{}: most of the precision from {} ({:.0f}%)", name, largest->first,
                                  100 * largest->second / static_cast<double>(informed));
@@ -101,7 +101,7 @@ std::string Explanation::text() const {
     if (!elements[i].informed()) text += "         nothing informs it\n";
     for (const Source& source : elements[i].sources)
       text +=
-          fmt::format("  {:5.1f}%  {:<28} {}\n", 100 * source.share, source.name, message_text(source.message, family));
+          fmt::format("  {:5.1f}%  {:<28} {}\n", 100 * source.fraction, source.name, message_text(source.message, family));
   }
   return text;
 }

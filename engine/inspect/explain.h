@@ -15,14 +15,14 @@ namespace dma {
 
 struct Explanation {
   struct Source {
-    std::string name;               // "product3[17].x", "stored context", "observed value"
-    std::vector<FactorId> factors;  // of the user's graph; empty for a context or a value
+    std::string name;               // "product3[17].x", "stored cavity", "observed value"
+    std::vector<FactorId> factors;  // of the user's graph; empty for a cavity or a value
     Natural message;
-    double share = 0;  // of the belief's precision; a point mass has all of it
+    double fraction = 0;  // of the belief's precision; a point mass has all of it
   };
   struct Element {
     Natural belief;
-    std::vector<Source> sources;  // those that say anything, largest share first
+    std::vector<Source> sources;  // those that say anything, largest fraction first
     bool informed() const { return !belief.is_uniform(); }
   };
   std::string name;
@@ -30,8 +30,8 @@ struct Explanation {
   Family family = {};
   std::vector<Element> elements = {};
 
-  // The average share of a factor over the informed elements.
-  double share(FactorId factor) const;
+  // The average fraction of a factor over the informed elements.
+  double fraction(FactorId factor) const;
   std::string line() const;  // "w: 3 elements, most of the precision from gaussian_noise1 (62%)"
   std::string text() const;  // a table, one row for each element and source
 };

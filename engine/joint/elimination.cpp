@@ -13,7 +13,7 @@ namespace dma::joint_system {
 namespace {
 
 // A sparse factor that holds more of the triangle than this takes longer than a dense one.
-constexpr double kDenseShare = 0.4;
+constexpr double kDenseFraction = 0.4;
 // So few unknowns are not worth an order.
 constexpr std::uint32_t kFew = 24;
 
@@ -44,12 +44,12 @@ class Analysis {
     std::size_t widest = 0;
     for (const std::uint32_t r : different) widest = std::max(widest, rows_.row(r).size());
     // A row of k numbers alone fills a triangle of k.
-    if (n_ <= kFew || triangle(static_cast<double>(widest)) >= kDenseShare * triangle(n_)) {
+    if (n_ <= kFew || triangle(static_cast<double>(widest)) >= kDenseFraction * triangle(n_)) {
       be_dense();
     } else {
       graph_ = neighbours(rows_, different);
       order_and_form();
-      if (static_cast<double>(fill_) > kDenseShare * triangle(n_)) be_dense();
+      if (static_cast<double>(fill_) > kDenseFraction * triangle(n_)) be_dense();
     }
     lay_out();
     place_rows();
@@ -210,11 +210,11 @@ class Analysis {
 Elimination eliminate(RowPattern& rows, const EliminationLimits& limits) { return Analysis(rows, limits).run(); }
 
 std::string Elimination::text() const {
-  const double share = unknowns == 0 ? 0 : static_cast<double>(panels) / triangle(unknowns);
+  const double fraction = unknowns == 0 ? 0 : static_cast<double>(panels) / triangle(unknowns);
   if (fronts.size() <= 2)
     return fmt::format("dense Cholesky: {} unknowns, {:.3g} MB", unknowns, static_cast<double>(bytes()) / 1e6);
   return fmt::format("sparse Cholesky: {} unknowns in {} fronts of at most {}, {:.3g} % of a dense factor, {:.3g} MB",
-                     unknowns, fronts.size() - 1, largest, 100 * share, static_cast<double>(bytes()) / 1e6);
+                     unknowns, fronts.size() - 1, largest, 100 * fraction, static_cast<double>(bytes()) / 1e6);
 }
 
 }  // namespace dma::joint_system

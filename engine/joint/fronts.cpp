@@ -186,7 +186,7 @@ void Fronts::eliminate_front(const Elimination::Front& shape, double* front) {
 
 bool Fronts::factorise(const Rows& rows, double damping) {
   if (waiting_.empty()) take_memory();
-  is_careful_ = false;
+  is_by_qr_ = false;
   lost_.clear();
   std::ranges::fill(diagonal_, 0.0);
   double* top = stack_.data();

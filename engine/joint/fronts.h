@@ -27,8 +27,8 @@ class Fronts {
   bool factorise(const Rows& rows, double damping = 0);
   // The same, after a factorise() of the same rows, by orthogonal transformations of the rows themselves: for matrices
   // of so many scales that their sum of squares has lost digits. Slower.
-  bool factorise_carefully(const Rows& rows);
-  bool is_careful() const { return is_careful_; }
+  bool factorise_by_qr(const Rows& rows);
+  bool is_by_qr() const { return is_by_qr_; }
   // front = the part of that sum whose rows lie in front f, lower triangle.
   void assemble(const Rows& rows, std::uint32_t f, double* front);
   // x <- L^-1 x, in the order of unknowns. `room` holds as many numbers as x.
@@ -72,7 +72,7 @@ class Fronts {
   void note_diagonal(const Elimination::Front& shape, const double* front);
   void take_children(std::uint32_t f, double* front, double*& top, std::size_t& waiting) const;
   void eliminate_front(const Elimination::Front& shape, double* front);
-  void invert_carefully();
+  void invert_by_qr();
   bool eliminate_in_blocks(const Elimination::Front& shape, double* front);
   // y <- U^-1 y and y <- U^-T y, by position.
   void forward(double* y) const;
@@ -85,7 +85,7 @@ class Fronts {
   std::vector<double> variance_;                   // by unknown
   std::vector<std::uint32_t> waiting_;             // fronts whose parent has not taken what they left
   std::vector<std::uint32_t> lost_;                // positions of pivots
-  bool is_careful_ = false;
+  bool is_by_qr_ = false;
 };
 
 }  // namespace dma::joint_system

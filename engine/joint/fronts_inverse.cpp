@@ -17,7 +17,7 @@ using Index = Eigen::Index;
 }  // namespace
 
 void Fronts::invert() {
-  if (is_careful_) return invert_carefully();
+  if (is_by_qr_) return invert_by_qr();
   for (std::size_t f = e_->fronts.size() - 1; f-- > 0;) {
     const Elimination::Front& shape = e_->fronts[f];
     const std::size_t size = shape.size, own = shape.columns, below = shape.below();

@@ -12,7 +12,7 @@ namespace {
 
 using Index = Eigen::Index;
 
-// A front and its share of the numbers that are solved for.
+// A front and its fraction of the numbers that are solved for.
 struct Solving {
   const Elimination::Front& shape;
   std::size_t size = shape.size, own = shape.columns;

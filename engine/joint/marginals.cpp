@@ -25,7 +25,7 @@ Gaussian moments(double mean, double variance) {
   return std::isfinite(mean) && std::isfinite(variance) ? Gaussian::from_moments(mean, variance) : Gaussian::uniform();
 }
 
-// A direction moves a sum if it does by more than this share of what the sum could move.
+// A direction moves a sum if it does by more than this fraction of what the sum could move.
 constexpr double kMoved = 1e-9;
 
 }  // namespace
@@ -107,7 +107,7 @@ void JointSolver::find_open(const State& state, Memory& memory, Report& report) 
 }
 
 // What only one site knows has no cavity to refresh it against: an inequality alone is no distribution.
-void JointSolver::find_lonely_sites(const State& state, Memory& memory, Report& report) const {
+void JointSolver::find_isolated_sites(const State& state, Memory& memory, Report& report) const {
   const std::vector<std::uint32_t> elements = memory.sites.refused_elements();
   if (elements.empty()) return;
   memory.has_all_directions = false;

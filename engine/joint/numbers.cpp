@@ -37,7 +37,7 @@ Numbers::Numbers(const System& s)
       traced_gains_(s.gain_count),
       adjoint_(s.role.size()),
       conditional_variance_(x.size()),
-      row_variances_(s.first_context_row) {
+      row_variances_(s.first_cavity_row) {
   coefficients_[0] = 1;
   std::size_t widest = 0, longest = 0;
   for (const Batch& b : s.batches) {
@@ -117,8 +117,8 @@ void Numbers::sum_plate(const RowPlate& plate, const std::vector<double>& from, 
 
 double Numbers::objective(std::uint32_t rows) {
   for (const RowPlate& plate : system->plates) sum_plate(plate, values, sums);
-  for (std::uint32_t r = system->first_context_row; r < system->first_site_row; ++r)
-    sums[r] = values[system->context_elements[r - system->first_context_row]];
+  for (std::uint32_t r = system->first_cavity_row; r < system->first_site_row; ++r)
+    sums[r] = values[system->cavity_elements[r - system->first_cavity_row]];
   for (std::uint32_t r = system->first_site_row; r < rows; ++r)
     sums[r] = values[system->site_elements[r - system->first_site_row]];
   double total = 0;
@@ -236,7 +236,7 @@ bool Numbers::factorise(double damping) {
     if (inverted_) spread_ = std::max(spread_, diagonal[p] * fronts.variance(u));
   }
   if (damping == 0 && is_finite_ && !(whole_ && spread_ < kWide)) {
-    whole_ = fronts.factorise_carefully(rows);
+    whole_ = fronts.factorise_by_qr(rows);
     inverted_ = false;
     spread_ = kInfinity;
   }

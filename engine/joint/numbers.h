@@ -16,7 +16,7 @@ class Numbers {
  public:
   explicit Numbers(const System& system);
 
-  // Values that were observed, parameters, contexts; what did not change since the last time is left alone. Throws
+  // Values that were observed, parameters, cavities; what did not change since the last time is left alone. Throws
   // Error for what has no place in a Gaussian system. False: the state needs another system, one in which inferred()
   // are unknowns, and no function is solved for its noise unless it can be.
   bool read(const State& state);
@@ -30,7 +30,7 @@ class Numbers {
   void place(std::span<const double> x, bool with_gains);
   // All elements and residuals with the roots at x; returns the objective.
   double evaluate(std::span<const double> x, bool with_gains);
-  // Minus the log density of rows and contexts with the roots at x, without their normalisers; sites have no part in
+  // Minus the log density of rows and cavities with the roots at x, without their normalisers; sites have no part in
   // it.
   double evaluate_rows(std::span<const double> x);
   // The rows over the roots, from the gains evaluated last. False if they are what they were.

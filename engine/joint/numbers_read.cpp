@@ -185,13 +185,13 @@ bool Numbers::read(const State& state) {
     read_plate(i);
     weights_changed();
   }
-  for (std::uint32_t k = 0; k < system->context_slots.size(); ++k) {
-    const Natural m = state.message(system->context_slots[k]);
+  for (std::uint32_t k = 0; k < system->cavity_slots.size(); ++k) {
+    const Natural m = state.message(system->cavity_slots[k]);
     if (m.is_point())
       fail("joint: what shared '{}' learned elsewhere is a point mass; declare it observed",
-           element_name(*plan_, system->context_elements[k]));
-    if (double& weight = weights[system->first_context_row + k]; weight != m.rho) weight = m.rho, weights_changed();
-    taus[system->first_context_row + k] = m.tau;
+           element_name(*plan_, system->cavity_elements[k]));
+    if (double& weight = weights[system->first_cavity_row + k]; weight != m.rho) weight = m.rho, weights_changed();
+    taus[system->first_cavity_row + k] = m.tau;
   }
   place_missing();
   if (is_fresh) gains_stale_ = true;

@@ -50,13 +50,13 @@ double along(const Numbers::Sparse& row, std::span<const double> solved) {
   return sum;
 }
 
-// What makes a context a density: the objective counts exp(tau x - rho x^2 / 2).
-double log_scale_of_context(const State& state, const Numbers& n, std::uint32_t r) {
+// What makes a cavity a density: the objective counts exp(tau x - rho x^2 / 2).
+double log_scale_of_cavity(const State& state, const Numbers& n, std::uint32_t r) {
   const double rho = n.weights[r], tau = n.taus[r];
   if (rho > 0) return 0.5 * (std::log(rho / (2 * std::numbers::pi)) - tau * (tau / rho));
   if (rho == 0 && tau == 0) return 0;
-  fail("no evidence: the context of shared '{}' has precision {} and cannot be normalised; give it one above 0",
-       joint_system::element_name(*state.plan(), n.system->context_elements[r - n.system->first_context_row]), rho);
+  fail("no evidence: the cavity of shared '{}' has precision {} and cannot be normalised; give it one above 0",
+       joint_system::element_name(*state.plan(), n.system->cavity_elements[r - n.system->first_cavity_row]), rho);
 }
 
 void check_memory(const State& state, const std::string& what, std::size_t rows, std::size_t columns,
@@ -166,10 +166,10 @@ double JointPosterior::log_evidence() const {
   constexpr double kTwoPi = 2 * std::numbers::pi;
   double sum =
       -memory.objective + 0.5 * static_cast<double>(n.x.size()) * std::log(kTwoPi) - 0.5 * n.fronts.log_determinant();
-  for (std::uint32_t r = 0; r < n.system->first_context_row; ++r)
+  for (std::uint32_t r = 0; r < n.system->first_cavity_row; ++r)
     if (n.weights[r] > 0) sum += 0.5 * std::log(n.weights[r] / kTwoPi);
-  for (std::uint32_t r = n.system->first_context_row; r < n.system->first_site_row; ++r)
-    sum += log_scale_of_context(*state_, n, r);
+  for (std::uint32_t r = n.system->first_cavity_row; r < n.system->first_site_row; ++r)
+    sum += log_scale_of_cavity(*state_, n, r);
   sum += n.log_gains_of_noise();
   for (const Numbers::Prediction& p : n.predictions()) sum -= std::log(std::abs(p.coefficient));
   return sum + memory.sites.log_scales(*state_, n);

@@ -10,7 +10,7 @@
 namespace dma::joint_system {
 
 constexpr std::uint32_t kSmallFront = 8;
-// A pivot below this share of its diagonal is rounding.
+// A pivot below this fraction of its diagonal is rounding.
 constexpr double kLostPivot = 1e-13;
 
 struct SmallFront {

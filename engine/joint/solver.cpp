@@ -18,7 +18,7 @@ namespace {
 constexpr double kGoodGain = 0.25, kPoorGain = 0.1, kLess = 0.1, kMore = 2, kMuchMore = 10;
 constexpr double kLeastDamping = 1e-12, kSomeDamping = 1e-5;
 constexpr int kTries = 40;
-// A fall of the objective below this share of it is rounding.
+// A fall of the objective below this fraction of it is rounding.
 constexpr double kRounding = 1e-13;
 // What rounding may move a mean by, in standard deviations, in an answer that is called exact.
 constexpr double kRoundingLeft = 1e-8;
@@ -106,7 +106,7 @@ JointSolver::End JointSolver::solve_linear(Memory& memory, JointReport& report) 
     if (!goes_on(memory, report)) end = End::interrupted;
   }
   // Residuals of thousands of standard deviations leave a rounding that a matrix of many scales makes large.
-  if (end == End::converged && n.fronts.is_careful() && n.rounding_left() > kRoundingLeft) end = End::limit;
+  if (end == End::converged && n.fronts.is_by_qr() && n.rounding_left() > kRoundingLeft) end = End::limit;
   n.place(n.x, false);
   return end;
 }
@@ -270,7 +270,7 @@ void JointSolver::finish(const State& state, Memory& memory, Report& report) con
   else if (!whole)
     find_open(state, memory, report);
   else if (report.converged())
-    find_lonely_sites(state, memory, report);
+    find_isolated_sites(state, memory, report);
   if (report.stop == Report::Stop::converged && options_.check_draws > 0) check_fit(state, memory, report);
   name_unpredicted(state, memory, report);
   memory.is_solved = true;

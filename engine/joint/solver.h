@@ -54,7 +54,7 @@ class JointSolver : public Solver {
   End step_to_the_end(Memory& memory, JointReport& report) const;
   End solve_linear(Memory& memory, JointReport& report) const;
   void find_open(const State& state, Memory& memory, Report& report) const;
-  void find_lonely_sites(const State& state, Memory& memory, Report& report) const;
+  void find_isolated_sites(const State& state, Memory& memory, Report& report) const;
   void name_open(const State& state, const Memory& memory, Report& report) const;
   void name_unpredicted(const State& state, const Memory& memory, Report& report) const;
   void finish(const State& state, Memory& memory, Report& report) const;

@@ -108,12 +108,12 @@ void System::form_rows(const PlanData& plan) {
     first_seed.push_back(static_cast<std::uint32_t>(seeds.size()));
     return rows++;
   };
-  first_context_row = rows;
+  first_cavity_row = rows;
   for (const auto& v : plan.variables)
     for (std::uint32_t i = 0; v.shared && !v.observed && i < v.size; ++i)
       if (role[v.first_element + i] != Role::known) {
-        context_slots.push_back(v.first_slot + i);
-        context_elements.push_back(v.first_element + i);
+        cavity_slots.push_back(v.first_slot + i);
+        cavity_elements.push_back(v.first_element + i);
         add_unit_row(v.first_element + i);
       }
   first_site_row = rows;

@@ -9,7 +9,7 @@
 // Where functions stand so deep, such a factor is solved for the noise instead: x is the root, e = (x - a x') / b is
 // derived, and the prior of e is a row over neighbours.
 //
-// A row is a Gaussian density, the context of a shared variable, or what an EP site says of one element. Its numbers
+// A row is a Gaussian density, the cavity of a shared variable, or what an EP site says of one element. Its numbers
 // over the roots are found by one reverse sweep of gains from its arguments through the derived elements it depends on.
 #pragma once
 
@@ -87,9 +87,9 @@ struct System {
   std::vector<RowPlate> plates;
   std::vector<SitePlate> sites;
   std::vector<std::uint32_t> site_elements;  // by row - first_site_row
-  std::vector<std::uint32_t> context_slots;  // by row - first_context_row: the place of the message in a State
-  std::vector<std::uint32_t> context_elements;
-  std::uint32_t first_context_row = 0, first_site_row = 0, rows = 0;
+  std::vector<std::uint32_t> cavity_slots;  // by row - first_cavity_row: the place of the message in a State
+  std::vector<std::uint32_t> cavity_elements;
+  std::uint32_t first_cavity_row = 0, first_site_row = 0, rows = 0;
   std::uint64_t gain_count = 0, coefficient_count = 1, site_messages = 0;
 
   // Rows as sums over elements: a coefficient (position 0 holds 1) for every argument that is not known.

@@ -1,4 +1,4 @@
-// A context held as moments: what a shared variable knows, as means and variances, while one example after the other is
+// A cavity held as moments: what a shared variable knows, as means and variances, while one example after the other is
 // learned from. A kernel that reads it needs no division for it, and one that sends to it changes it in place.
 #pragma once
 
@@ -13,7 +13,7 @@ namespace dma {
 struct Outcome;
 struct Call;
 
-// Doubles that all kernels of the factors at a held context may keep for one another, for each slot and each term.
+// Doubles that all kernels of the factors at a held cavity may keep for one another, for each slot and each term.
 inline constexpr std::size_t kHeldPerSlot = 3, kHeldPerTerm = 7;
 
 // Moments as a message again, given what it was before something was learned: where nothing was, it is that to the last digit,
@@ -25,7 +25,7 @@ inline Natural learned(const Natural& before, double mean, double variance) {
   return {rho == kInfinity ? mean : mean * rho, rho};
 }
 
-struct HeldContext {
+struct HeldCavity {
   double *mean = nullptr, *variance = nullptr;
   // The same in natural parameters when it was taken up; free to be used for messages that are done the usual way.
   MessageArrays natural;
@@ -34,7 +34,7 @@ struct HeldContext {
   // Where a kernel that sends to a second port shared by all slots leaves the product of what it sends there, for whoever
   // combines these messages. None: it is not wanted.
   MessageArrays product = {};
-  // What a kernel reads on its second port is the same for the next one at this context, in the same sweep.
+  // What a kernel reads on its second port is the same for the next one at this cavity, in the same sweep.
   bool second_stays = false;
   // What the kernel before this one has found there, while it stays; 0: there was none before this one.
   std::uint8_t found = 0;
@@ -43,6 +43,6 @@ struct HeldContext {
 // Like a Kernel, with the first port that is read held. What is sent there is multiplied into the moments at once. What is
 // sent to a second port that all slots share may all be in the message of the first slot, those of the others uniform: its
 // product is what counts.
-using HeldKernel = void (*)(const Call&, HeldContext&, Outcome&);
+using HeldKernel = void (*)(const Call&, HeldCavity&, Outcome&);
 
 }  // namespace dma

@@ -114,8 +114,8 @@ Kind& Kind::joint_kernel(std::string_view method, std::string_view first, std::s
   return *this;
 }
 
-const JointKernel* Kind::find_joint(const MessageFunction& first, const MessageFunction& second) const {
-  for (const JointKernel& joint : joint_kernels_)
+const PairKernel* Kind::find_joint(const MessageFunction& first, const MessageFunction& second) const {
+  for (const PairKernel& joint : joint_kernels_)
     if (joint.method == first.method && joint.method == second.method && joint.first == first.target &&
         joint.second == second.target)
       return &joint;

@@ -58,10 +58,10 @@ struct PortSpec {
   std::optional<Domain> observed = {};  // of what the family allows, what may be observed there; none: all
 };
 
-// Of each port, how many lanes each of the variables of one slot has.
-using PortLanes = std::vector<std::vector<std::uint32_t>>;
+// Of each port, how many components each of the variables of one slot has.
+using PortComponents = std::vector<std::vector<std::uint32_t>>;
 // What a kernel reads, from the numbers given for a parameter; an Error says what is wrong with them.
-using Prepare = std::function<std::vector<double>(std::span<const double> given, const PortLanes& lanes)>;
+using Prepare = std::function<std::vector<double>(std::span<const double> given, const PortComponents& components)>;
 
 struct ParameterSpec {
   std::string name;
@@ -86,7 +86,7 @@ struct MessageFunction {
 };
 
 // Computes the messages of two message functions of the same kind, method and reads in one pass.
-struct JointKernel {
+struct PairKernel {
   std::string method;
   std::size_t first = 0, second = 0;  // target ports
   Kernel plate = nullptr, plate_tracked = nullptr;
@@ -230,7 +230,7 @@ class Kind {
   // which is always proper. Null if there is none of these either.
   const MessageFunction* find_message(std::string_view method, std::size_t target) const;
   // The joint kernel for two message functions of this kind; null if there is none.
-  const JointKernel* find_joint(const MessageFunction& first, const MessageFunction& second) const;
+  const PairKernel* find_joint(const MessageFunction& first, const MessageFunction& second) const;
   WalkPairKernel find_walk_pair(const MessageFunction& first, const MessageFunction& second) const;  // likewise
 
  private:
@@ -246,7 +246,7 @@ class Kind {
   std::vector<std::pair<std::size_t, std::size_t>> same_terms_;
   std::vector<ParameterSpec> parameters_;
   std::vector<MessageFunction> messages_;
-  std::vector<JointKernel> joint_kernels_;
+  std::vector<PairKernel> joint_kernels_;
   std::vector<WalkPair> walk_pairs_;
   std::size_t memory_ = 0;
   Function function_;

@@ -1,6 +1,6 @@
 // Where a message function meets its slots: turns one scalar function into the loops the engine calls, with one indirect
 // call for a whole plate. The function takes, in this order: for each port it reads a message (Gaussian, Gamma) or, for a
-// variadic port or one of several lanes, a std::span of them; then its Parameters, if it has any: an aggregate of doubles in the order of
+// variadic port or one of several components, a std::span of them; then its Parameters, if it has any: an aggregate of doubles in the order of
 // declaration, or a type with `static Parameters bind(const ParameterRow&)`; then a SlotMemory, if its kind asks for memory.
 // It returns the message, or, when the target port is variadic, takes a std::span for the results as its last argument.
 #pragma once

@@ -14,7 +14,7 @@ struct Call;
 struct WalkSource {
   const double* tau = nullptr;
   const double* rho = nullptr;
-  std::ptrdiff_t at = 0;  // slot s reads message at + s; of several lanes, those from at + s lanes on
+  std::ptrdiff_t at = 0;  // slot s reads message at + s; of several components, those from at + s components on
 
   Natural message(std::ptrdiff_t slot) const { return {tau[at + slot], rho[at + slot]}; }
 };
@@ -23,7 +23,7 @@ struct WalkSource {
 struct WalkRead {
   const WalkSource* sources = nullptr;
   std::size_t count = 0;
-  bool follows = false;  // the last source is the message, of one lane, that the slot before has sent
+  bool follows = false;  // the last source is the message, of one component, that the slot before has sent
   std::uint32_t terms = 1;
 
   Natural product(std::ptrdiff_t slot) const { return product_with({}, slot, count); }

@@ -17,7 +17,7 @@ void check_values(const PlanData::Variable& v, std::span<const double> values) {
   std::vector<double> tau(v.size), rho(v.size);
   for (std::size_t first = 0; first < values.size(); first += v.values()) {
     const auto example = values.subspan(first, v.values());
-    const std::size_t i = v.family->observe(example, v.family.lanes(), tau.data(), rho.data());
+    const std::size_t i = v.family->observe(example, v.family.components(), tau.data(), rho.data());
     if (i == v.elements()) continue;
     fail("variable '{}', example {}, element {}: the value is {}; {} is expected", v.name, first / v.values(), i,
          fmt::join(example.subspan(i * each, each), ", "), v.family->values);

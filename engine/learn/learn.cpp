@@ -27,7 +27,7 @@ Learner::Learner(const Graph& graph, const Registry& registry, const Scheduler& 
     : options_(std::move(options)), shared_factors_(graph, registry, schedule, compile_options) {
   check_targets(graph, options_.targets);
   check(options_);
-  compile_options.constants_in_context = true;
+  compile_options.constants_in_cavity = true;
   if (options_.likelihood == LearnOptions::Likelihood::while_sweeping) compile_options.predicted = options_.targets;
   plan_ = compile(graph, schedule, registry, compile_options);
   compile_options.predicted.clear();
@@ -39,7 +39,7 @@ Learner::Learner(const Graph& graph, const Registry& registry, const Scheduler& 
   state_ = std::make_unique<State>(plan_);
   predict_state_ = std::make_unique<State>(predict_plan_);
   team_ = options_.team ? options_.team : local_team(options_.workers);
-  crew_ = std::make_unique<Crew>(options_.jobs);
+  pool_ = std::make_unique<ThreadPool>(options_.jobs);
   std::vector<bool> any_sign;
   for (std::uint32_t v = 0; v < plan_->variables.size(); ++v)
     if (const auto variable = plan_->variables[v]; variable.shared) {
@@ -50,7 +50,7 @@ Learner::Learner(const Graph& graph, const Registry& registry, const Scheduler& 
   if (shared_.empty()) fail("the graph has no shared variable to learn; declare one with graph.shared(...)");
   sites_ = Sites(scalars_, options_.evidence_weight, std::move(any_sign));
   take_constants();
-  rebuild_context();
+  rebuild_cavity();
 }
 
 // A sweep then reads one message for every shared scalar, and nothing is combined anew for every example.
@@ -68,9 +68,9 @@ void Learner::take_constants() {
 void Learner::prepare(std::size_t examples) {
   if (examples_ != 0 && examples_ != examples)
     fail("the learner was fitted on {} examples and is now given {}; make a new one", examples_, examples);
-  shares_ = Shares(*team_, options_, examples);
-  const std::size_t batches = shares_.batches();
-  divide_batches(shares_.all_batches(), nullptr);
+  partition_ = Partition(*team_, options_, examples);
+  const std::size_t batches = partition_.batches();
+  divide_batches(partition_.all_batches(), nullptr);
   if (sites_.batches() == 0) sites_.start(batches);
   if (sites_.batches() != batches)
     fail("the restored messages are those of {} batches, but {} examples make {}", sites_.batches(), examples, batches);
@@ -91,26 +91,26 @@ void Learner::restore(Memory memory) {
   if (!team_->is_whole()) divide_batches(batches, &memory);
   sites_.restore(std::move(memory));
   divide_batches(batches, nullptr);
-  rebuild_context();
+  rebuild_cavity();
 }
 
-void Learner::rebuild_context() {
+void Learner::rebuild_cavity() {
   if (team_->size() == 1) {
-    for (const auto& [id, scalars, is_frozen] : shared_) sites_.form_context(scalars, state_->context(id));
+    for (const auto& [id, scalars, is_frozen] : shared_) sites_.form_product(scalars, state_->cavity(id));
   } else {
     std::vector<double> total(2 * std::size_t{scalars_});
     sum_sites(total);
     const MessageArrays sum{total.data(), total.data() + scalars_};
     for (const auto& [id, scalars, is_frozen] : shared_)
-      sites_.form_context_of(scalars, sum.from(scalars.first), state_->context(id));
+      sites_.form_cavity_of(scalars, sum.from(scalars.first), state_->cavity(id));
   }
   is_rebuilt_ = true;
-  contexts_changed();
+  cavities_changed();
 }
 
-void Learner::contexts_changed() {
+void Learner::cavities_changed() {
   has_points_ = std::ranges::any_of(
-      shared_, [&](const SharedVariable& s) { return has_point(state_->context(s.id), s.scalars.size); });
+      shared_, [&](const SharedVariable& s) { return has_point(state_->cavity(s.id), s.scalars.size); });
   shared_factors_.update(*state_);
 }
 
@@ -118,15 +118,15 @@ Learner::Worker::Worker(State& its_state) : state(its_state) {}
 Learner::Worker::Worker(State&& its_own) : own(std::make_unique<State>(std::move(its_own))), state(*own) {}
 
 void Learner::learn_batch(const Data& data, std::size_t batch, Worker& worker) {
-  const auto [begin, end] = shares_.examples_of_batch(batch);
+  const auto [begin, end] = partition_.examples_of_batch(batch);
   const std::size_t size = end - begin, parts = std::min(options_.parts, size);
   if (parts <= 1) return learn_examples(data, begin, end, {batch, sites_.site(batch)}, worker);
   worker.part_tau.resize(scalars_), worker.part_rho.resize(scalars_);
-  const MessageArrays share{worker.part_tau.data(), worker.part_rho.data()};
+  const MessageArrays fraction{worker.part_tau.data(), worker.part_rho.data()};
   for (const auto& [id, scalars, is_frozen] : shared_)
-    if (!is_frozen) sites_.begin_parts(scalars, batch, parts, share.from(scalars.first));
+    if (!is_frozen) sites_.begin_parts(scalars, batch, parts, fraction.from(scalars.first));
   for (std::size_t p = 0; p < parts; ++p) {
-    learn_examples(data, begin + p * size / parts, begin + (p + 1) * size / parts, {batch, share, true}, worker);
+    learn_examples(data, begin + p * size / parts, begin + (p + 1) * size / parts, {batch, fraction, true}, worker);
     if (team_->size() == 1) tell(static_cast<double>(batch) + static_cast<double>(p + 1) / static_cast<double>(parts), sites_.batches());
   }
 }
@@ -143,7 +143,7 @@ void Learner::learn_examples(const Data& data, std::size_t begin, std::size_t en
   for (auto* array : {&worker.cavity_tau, &worker.cavity_rho}) array->resize(scalars_);
   const MessageArrays cavity{worker.cavity_tau.data(), worker.cavity_rho.data()};
   for (const auto& [id, scalars, is_frozen] : shared_)
-    if (!is_frozen) sites_.take_out(scalars, of(scalars), state.context(id), cavity.from(scalars.first), worker.has_points);
+    if (!is_frozen) sites_.take_out(scalars, of(scalars), state.cavity(id), cavity.from(scalars.first), worker.has_points);
   const bool compares_nothing = worker.has_points;  // with what is known exactly
   if (compares_nothing)
     for (auto* array : {&worker.said_tau, &worker.said_rho}) array->assign(scalars_, 0.0);
@@ -169,7 +169,7 @@ void Learner::learn_examples(const Data& data, std::size_t begin, std::size_t en
   const double step = step_of_batch();
   for (const auto& [id, scalars, is_frozen] : shared_)
     if (!is_frozen)
-      sites_.put_back(scalars, of(scalars), step, state.context(id), cavity.from(scalars.first), said(scalars), worker.has_points);
+      sites_.put_back(scalars, of(scalars), step, state.cavity(id), cavity.from(scalars.first), said(scalars), worker.has_points);
 }
 
 LearnReport Learner::fit(const Data& data, const Callback& callback) {
@@ -178,10 +178,10 @@ LearnReport Learner::fit(const Data& data, const Callback& callback) {
   try {
     report = run_epochs(data, callback);
   } catch (...) {
-    rebuild_context();  // without the mini-batch that was being learned
+    rebuild_cavity();  // without the mini-batch that was being learned
     throw;
   }
-  rebuild_context();
+  rebuild_cavity();
   std::vector<Natural>().swap(fitted_);  // of a large table it is as much as two columns
   report.epochs = memory().epochs;
   return report;
@@ -197,24 +197,24 @@ Learner::Added Learner::add(const Data& examples) {
     solve_example(*state_, executor, record);
     for (const SharedVariable& variable : shared_)
       if (!variable.is_frozen) add_messages(variable, executor);
-    if (team_->size() > 1) rebuild_context();
+    if (team_->size() > 1) rebuild_cavity();
   }
   shared_factors_.update(*state_);
   return {count, record.faults, record.replaced, record.unfinished};
 }
 
-// What an example says of a few of very many scalars concerns the contexts of these alone.
+// What an example says of a few of very many scalars concerns the cavities of these alone.
 void Learner::add_messages(const SharedVariable& variable, const Executor& executor) {
   const std::uint32_t first = variable.scalars.first;
-  const MessageArrays said{said_tau_.data() + first, said_rho_.data() + first}, context = state_->context(variable.id);
+  const MessageArrays said{said_tau_.data() + first, said_rho_.data() + first}, cavity = state_->cavity(variable.id);
   met_.clear();
   executor.multiply_by_example(variable.id, said, &met_);
   for (const std::uint32_t i : met_) {
     sites_.add(first + i, said[i]);
     said.set(i, {});
     if (team_->size() > 1) continue;
-    sites_.form_context({first + i, 1}, context.from(i));
-    has_points_ |= context[i].is_point();
+    sites_.form_product({first + i, 1}, cavity.from(i));
+    has_points_ |= cavity[i].is_point();
   }
 }
 
@@ -231,7 +231,7 @@ LearnReport Learner::run_epochs(const Data& data, const Callback& callback) {
   if (alone_ == nullptr) alone_ = std::make_unique<Worker>(*state_);
   Worker& alone = *alone_;
   while (static_cast<int>(memory().epochs.size()) < options_.epochs) {
-    if (!is_rebuilt_) rebuild_context();  // once an epoch, so that rounding cannot drift
+    if (!is_rebuilt_) rebuild_cavity();  // once an epoch, so that rounding cannot drift
     is_rebuilt_ = false;
     EpochRecord record;
     record.epoch = static_cast<int>(memory().epochs.size()) + 1;
@@ -246,7 +246,7 @@ LearnReport Learner::run_epochs(const Data& data, const Callback& callback) {
     } else {
       learn_in_rounds(data, record);
     }
-    contexts_changed();
+    cavities_changed();
     record.log_likelihood = log_likelihood(data);
     record.seconds = before + std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     sites_.add_epoch(record);
@@ -287,15 +287,15 @@ Belief Learner::belief(VariableId shared_variable) const {
   const auto& v = plan_->variable(shared_variable);
   if (!v.shared) fail("variable '{}' is not shared", v.name);
   std::vector<Natural> elements(v.size);
-  const MessageArrays context = state_->context(shared_variable);
-  for (std::uint32_t i = 0; i < v.size; ++i) elements[i] = context[i];
+  const MessageArrays cavity = state_->cavity(shared_variable);
+  for (std::uint32_t i = 0; i < v.size; ++i) elements[i] = cavity[i];
   shared_factors_.multiply_into(shared_variable, elements);
   return {v.name, v.family, std::move(elements)};
 }
 
 void Learner::forget(std::size_t batch) {
   sites_.forget(batch);
-  rebuild_context();
+  rebuild_cavity();
 }
 
 void Learner::set_parameter(FactorId factor, std::string_view parameter, std::span<const double> values) {
@@ -307,16 +307,16 @@ void Learner::set_parameter(FactorId factor, std::string_view parameter, std::sp
   const std::vector<double> tau_before(prior.tau, prior.tau + scalars_), rho_before(prior.rho, prior.rho + scalars_);
   take_constants();
   for (const auto& [id, scalars, is_frozen] : shared_) {
-    const MessageArrays context = state_->context(id);
+    const MessageArrays cavity = state_->cavity(id);
     for (std::uint32_t i = 0; i < scalars.size; ++i) {
       const std::uint32_t k = scalars.first + i;
       const Natural was{tau_before[k], rho_before[k]}, now = prior[k];
       if (now == was) continue;
-      if (context[i].is_point() || now.is_point()) return rebuild_context();
-      context.set(i, multiply(context[i], divide(now, was)));
+      if (cavity[i].is_point() || now.is_point()) return rebuild_cavity();
+      cavity.set(i, multiply(cavity[i], divide(now, was)));
     }
   }
-  contexts_changed();
+  cavities_changed();
 }
 
 }  // namespace dma

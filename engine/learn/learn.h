@@ -3,9 +3,9 @@
 // Learning shared variables from many examples: the outer loop of the paper's Algorithm 1, for any graph.
 //
 // The graph describes one example. Its shared variables (weights, skills) keep what they learned from all examples in their
-// context (State::context): their prior times one stored message per mini-batch (sites.h). A mini-batch is learned anew by
-// dividing its stored message out of the context, running the schedule on its examples one after the other, each adding its
-// messages, and storing what the context gained. Several workers do so at the same time, in rounds (LearnOptions::workers).
+// cavity (State::cavity): their prior times one stored message per mini-batch (sites.h). A mini-batch is learned anew by
+// dividing its stored message out of the cavity, running the schedule on its examples one after the other, each adding its
+// messages, and storing what the cavity gained. Several workers do so at the same time, in rounds (LearnOptions::workers).
 #pragma once
 
 #include <functional>
@@ -63,7 +63,7 @@ class Learner {
   void freeze(VariableId shared_variable) { learned(shared_variable).is_frozen = true; }
   void thaw(VariableId shared_variable) { learned(shared_variable).is_frozen = false; }
 
-  // The belief of a shared variable: its context, times what factors between shared variables say.
+  // The belief of a shared variable: its cavity, times what factors between shared variables say.
   Belief belief(VariableId shared_variable) const;
   // What is known of the targets given inputs, example by example (targets in `inputs` are ignored): mean and variance of
   // every element of every target, one example after the other.
@@ -105,25 +105,25 @@ class Learner {
     explicit Worker(State&& its_own);
     std::unique_ptr<State> own = nullptr;
     State& state;
-    bool has_points = false;                      // a context is known exactly somewhere
+    bool has_points = false;                      // a cavity is known exactly somewhere
     std::vector<double> cavity_tau, cavity_rho;   // of the mini-batch
     std::vector<double> part_tau, part_rho;       // of its stored message, what one of its parts stands for
-    std::vector<double> said_tau, said_rho;       // by the mini-batch, where contexts are known exactly
+    std::vector<double> said_tau, said_rho;       // by the mini-batch, where cavities are known exactly
     EpochRecord record;
   };
 
   void prepare(std::size_t examples);
   void take_constants();
   void add_messages(const SharedVariable& variable, const Executor& executor);
-  void rebuild_context();
-  void contexts_changed();
+  void rebuild_cavity();
+  void cavities_changed();
   LearnReport run_epochs(const Data& data, const Callback& callback);
   void learn_batch(const Data& data, std::size_t batch, Worker& worker);
   void learn_examples(const Data& data, std::size_t begin, std::size_t end, const Sites::Learned& learned, Worker& worker);
   void tell(double done, std::size_t of) const;  // who watches
   double step_of_batch() const;
   void learn_in_rounds(const Data& data, EpochRecord& record);
-  void learn_from_contexts(const Data& data, std::size_t batch, Worker& worker, std::span<double> change);
+  void learn_from_cavities(const Data& data, std::size_t batch, Worker& worker, std::span<double> change);
   void sum_sites(std::span<double> total) const;
   void divide_batches(std::size_t all, Memory* memory);
   double log_likelihood(const Data& data);
@@ -131,8 +131,8 @@ class Learner {
     double sum = 0;
     std::size_t count = 0;
   };
-  SumAndCount log_likelihood_of(const Data& data, Shares::Range batches) const;
-  void give_contexts(State& predictor, std::optional<std::size_t> without_batch = {}, double share = 1) const;
+  SumAndCount log_likelihood_of(const Data& data, Partition::Range batches) const;
+  void give_cavities(State& predictor, std::optional<std::size_t> without_batch = {}, double fraction = 1) const;
   void predict_fitted(const Data& data);
   void predict_examples(State& predictor, const Data& inputs, std::size_t begin, std::size_t end,
                         std::span<Natural> messages) const;
@@ -147,17 +147,17 @@ class Learner {
   std::vector<SharedVariable> shared_;
   Sites sites_;
   std::uint32_t scalars_ = 0;    // shared
-  bool has_points_ = false;      // a context is known exactly somewhere
-  bool is_rebuilt_ = false;      // contexts are products of sites as these are, and not what learning has made of them
+  bool has_points_ = false;      // a cavity is known exactly somewhere
+  bool is_rebuilt_ = false;      // cavities are products of sites as these are, and not what learning has made of them
   std::vector<double> said_tau_, said_rho_;  // by an example that is added, uniform between two of them; scalars
   std::vector<std::uint32_t> met_;           // elements of a variable it speaks of
   std::vector<Natural> fitted_;  // messages to the targets of all examples
   std::vector<double> means_, variances_;
   std::size_t examples_ = 0;
   std::shared_ptr<WorkerTeam> team_;
-  Shares shares_;                              // of the fitted examples
-  std::vector<Shares::Range> local_batches_;  // of the local workers
-  std::unique_ptr<Crew> crew_;
+  Partition partition_;                              // of the fitted examples
+  std::vector<Partition::Range> local_batches_;  // of the local workers
+  std::unique_ptr<ThreadPool> pool_;
   std::unique_ptr<Worker> alone_;  // where there is one; its memory is used by every epoch
 };
 

@@ -14,11 +14,11 @@ std::size_t Learner::target_size() const {
   return size;
 }
 
-void Learner::give_contexts(State& predictor, std::optional<std::size_t> without_batch, double share) const {
+void Learner::give_cavities(State& predictor, std::optional<std::size_t> without_batch, double fraction) const {
   for (const auto& [id, scalars, is_frozen] : shared_) {
-    const MessageArrays from = state_->context(id), to = predictor.context(id);
+    const MessageArrays from = state_->cavity(id), to = predictor.cavity(id);
     if (without_batch) {
-      sites_.form_cavity(scalars, *without_batch, share, from, to);
+      sites_.form_cavity(scalars, *without_batch, fraction, from, to);
     } else {
       std::copy_n(from.tau, scalars.size, to.tau);
       std::copy_n(from.rho, scalars.size, to.rho);
@@ -49,7 +49,7 @@ void Learner::read_moments(std::span<const Natural> messages, std::span<double> 
   for (std::size_t k = 0; k < messages.size();)
     for (const VariableId target : options_.targets) {
       const auto& v = plan_->variables[target.value];
-      v.family->moments(messages.subspan(k, v.size), v.family.lanes(), means.data() + k, variances.data() + k);
+      v.family->moments(messages.subspan(k, v.size), v.family.components(), means.data() + k, variances.data() + k);
       k += v.size;
     }
 }
@@ -65,7 +65,7 @@ void Learner::predict(const Data& inputs, std::span<double> means, std::span<dou
   const std::size_t examples = check_data(plan_, inputs, options_.targets);
   check_spans(examples, means, variances);
   State predictor = predict_state_->copy();  // so that many predictions may be made at the same time
-  give_contexts(predictor);
+  give_cavities(predictor);
   std::vector<Natural> messages(means.size());
   predict_examples(predictor, inputs, 0, examples, messages);
   read_moments(messages, means, variances);
@@ -77,16 +77,16 @@ void Learner::predict_left_out(const Data& data, std::span<double> means, std::s
   if (batches == 0) fail("predict_left_out: nothing has been learned yet; call fit first");
   if (examples_ != 0 && examples_ != examples)
     fail("the learner was fitted on {} examples and is now given {}", examples_, examples);
-  const Shares shares(*team_, options_, examples);
-  if (shares.batches() != batches)
-    fail("the restored messages are those of {} batches, but {} examples make {}", batches, examples, shares.batches());
+  const Partition partition(*team_, options_, examples);
+  if (partition.batches() != batches)
+    fail("the restored messages are those of {} batches, but {} examples make {}", batches, examples, partition.batches());
   std::vector<Natural> messages(means.size());
-  const std::size_t parts = std::min(crew_->jobs(), batches);
+  const std::size_t parts = std::min(pool_->jobs(), batches);
   parallel_for(parts, parts, [&](std::size_t part) {
     State predictor = predict_state_->copy();
     for (std::size_t b = part * batches / parts; b < (part + 1) * batches / parts; ++b) {
-      const auto [begin, end] = shares.examples_of_batch(b);
-      give_contexts(predictor, b, 1 / static_cast<double>(std::max<std::size_t>(1, std::min(options_.parts, end - begin))));
+      const auto [begin, end] = partition.examples_of_batch(b);
+      give_cavities(predictor, b, 1 / static_cast<double>(std::max<std::size_t>(1, std::min(options_.parts, end - begin))));
       predict_examples(predictor, data, begin, end, messages);
     }
   });
@@ -94,18 +94,18 @@ void Learner::predict_left_out(const Data& data, std::span<double> means, std::s
 }
 
 void Learner::predict_fitted(const Data& data) {
-  give_contexts(*predict_state_);
-  const std::size_t parts = std::min(crew_->jobs(), examples_);
+  give_cavities(*predict_state_);
+  const std::size_t parts = std::min(pool_->jobs(), examples_);
   if (parts == 1) return predict_examples(*predict_state_, data, 0, examples_, fitted_);
-  crew_->run(parts, [&](std::size_t part) {
+  pool_->run(parts, [&](std::size_t part) {
     State predictor = predict_state_->copy();
     predict_examples(predictor, data, part * examples_ / parts, (part + 1) * examples_ / parts, fitted_);
   });
 }
 
 TeamSum Learner::sum_over_examples() const {
-  std::vector<Shares::Range> rows;
-  for (std::size_t w = 0; w < shares_.workers(); ++w) rows.push_back(shares_.examples(w));
+  std::vector<Partition::Range> rows;
+  for (std::size_t w = 0; w < partition_.workers(); ++w) rows.push_back(partition_.examples(w));
   return {*team_, std::move(rows)};
 }
 
@@ -114,8 +114,8 @@ double Learner::log_likelihood(const Data& data) {
   if (options_.likelihood == LearnOptions::Likelihood::after_epoch) predict_fitted(data);
   read_moments(fitted_, means_, variances_);
   std::vector<double> parts;  // a sum and a count of every worker
-  for (std::size_t w = 0; w < shares_.workers(); ++w) {
-    const auto [sum, count] = log_likelihood_of(data, shares_.batches(w));
+  for (std::size_t w = 0; w < partition_.workers(); ++w) {
+    const auto [sum, count] = log_likelihood_of(data, partition_.batches(w));
     parts.insert(parts.end(), {sum, static_cast<double>(count)});
   }
   double total[2];
@@ -123,23 +123,23 @@ double Learner::log_likelihood(const Data& data) {
   return total[1] == 0 ? 0 : total[0] / total[1];
 }
 
-Learner::SumAndCount Learner::log_likelihood_of(const Data& data, Shares::Range batches) const {
+Learner::SumAndCount Learner::log_likelihood_of(const Data& data, Partition::Range batches) const {
   double sum = 0;
   std::size_t count = 0;
   for (std::size_t b = batches.begin; b < batches.end; ++b) {
     if (!sites_.is_active(b)) continue;
-    const auto [begin, end] = shares_.examples_of_batch(b);
+    const auto [begin, end] = partition_.examples_of_batch(b);
     std::size_t k = begin * target_size();
     for (std::size_t n = begin; n < end; ++n)
       for (const VariableId target : options_.targets) {
         const auto& v = plan_->variables[target.value];
         const Observations own = observations_of(data, target);
-        const std::size_t lanes = v.family.lanes(), numbers = v.family.values();
+        const std::size_t components = v.family.components(), numbers = v.family.values();
         const std::size_t first = data.place(n) * v.values();
-        for (std::size_t i = first; i < first + v.values(); i += numbers, k += lanes) {
+        for (std::size_t i = first; i < first + v.values(); i += numbers, k += components) {
           if (!own.is_missing.empty() && own.is_missing[i] != 0) continue;
           ++count;
-          sum += v.family->log_density(std::span(fitted_).subspan(k, lanes), own.values.subspan(i, numbers));
+          sum += v.family->log_density(std::span(fitted_).subspan(k, components), own.values.subspan(i, numbers));
         }
       }
   }

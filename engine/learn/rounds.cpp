@@ -10,42 +10,42 @@ namespace dma {
 void Learner::sum_sites(std::span<double> total) const {
   const std::size_t each = total.size();
   std::vector<double> parts(team_->local() * each);
-  crew_->run(local_batches_.size(), [&](std::size_t w) {  // none: nothing has been learned yet
+  pool_->run(local_batches_.size(), [&](std::size_t w) {  // none: nothing has been learned yet
     const MessageArrays part{parts.data() + w * each, parts.data() + w * each + scalars_};
     sites_.sum_sites({0, scalars_}, local_batches_[w].begin, local_batches_[w].end, part);
   });
   team_->sum(parts, total);
 }
 
-// Mini-batches of one round do not know of each other, and all correct the same fault. The contexts gain no more than the mean
+// Mini-batches of one round do not know of each other, and all correct the same fault. The cavities gain no more than the mean
 // of what they say: of what was measured (tools/experiments/results/SCALING.md) nothing diverges then, and with longer steps deep networks do.
 double Learner::step_of_batch() const {
   const double step = memory().epochs.empty() ? options_.first_step : options_.step;
   return std::min(step, 1 / static_cast<double>(team_->size()));
 }
 
-// Every worker learns one of its mini-batches from the contexts as they are now; then they gain the changes of all, added in
-// the order of the workers. Stored precisions are not negative, so whatever is added, the contexts stay proper.
+// Every worker learns one of its mini-batches from the cavities as they are now; then they gain the changes of all, added in
+// the order of the workers. Stored precisions are not negative, so whatever is added, the cavities stay proper.
 void Learner::learn_in_rounds(const Data& data, EpochRecord& record) {
   const std::size_t each = 2 * std::size_t{scalars_}, local = team_->local();
   std::vector<double> changes(local * each), total(each);
   std::vector<std::unique_ptr<Worker>> workers(local);
-  crew_->run(local, [&](std::size_t w) { workers[w] = std::make_unique<Worker>(state_->copy()); });
-  for (std::size_t round = 0; round < shares_.rounds(); ++round) {
-    tell(static_cast<double>(round), shares_.rounds());
-    crew_->run(local, [&](std::size_t w) {
-      const auto [first, last] = shares_.batches(w);
+  pool_->run(local, [&](std::size_t w) { workers[w] = std::make_unique<Worker>(state_->copy()); });
+  for (std::size_t round = 0; round < partition_.rounds(); ++round) {
+    tell(static_cast<double>(round), partition_.rounds());
+    pool_->run(local, [&](std::size_t w) {
+      const auto [first, last] = partition_.batches(w);
       const std::span<double> change(changes.data() + w * each, each);
       std::ranges::fill(change, 0.0);
       if (first + round < last && sites_.is_active(first + round))
-        learn_from_contexts(data, first + round, *workers[w], change);
+        learn_from_cavities(data, first + round, *workers[w], change);
     });
     team_->sum(changes, total);
     for (const auto& [id, scalars, is_frozen] : shared_) {
-      const MessageArrays context = state_->context(id);
+      const MessageArrays cavity = state_->cavity(id);
       for (std::uint32_t i = 0; i < scalars.size; ++i) {
-        context.tau[i] += total[scalars.first + i];
-        context.rho[i] += total[scalars_ + scalars.first + i];
+        cavity.tau[i] += total[scalars.first + i];
+        cavity.rho[i] += total[scalars_ + scalars.first + i];
       }
     }
   }
@@ -60,16 +60,16 @@ void Learner::learn_in_rounds(const Data& data, EpochRecord& record) {
   record.unfinished = static_cast<std::uint64_t>(all[2]);
 }
 
-void Learner::learn_from_contexts(const Data& data, std::size_t batch, Worker& worker, std::span<double> change) {
+void Learner::learn_from_cavities(const Data& data, std::size_t batch, Worker& worker, std::span<double> change) {
   for (const auto& [id, scalars, is_frozen] : shared_) {
-    const MessageArrays from = state_->context(id), to = worker.state.context(id);
+    const MessageArrays from = state_->cavity(id), to = worker.state.cavity(id);
     std::copy_n(from.tau, scalars.size, to.tau);
     std::copy_n(from.rho, scalars.size, to.rho);
   }
   worker.has_points = has_points_;
   learn_batch(data, batch, worker);
   for (const auto& [id, scalars, is_frozen] : shared_) {
-    const MessageArrays before = state_->context(id), after = worker.state.context(id);
+    const MessageArrays before = state_->cavity(id), after = worker.state.cavity(id);
     for (std::uint32_t i = 0; i < scalars.size; ++i) {
       if (before.rho[i] == kInfinity) continue;  // known exactly, whatever examples say
       if (after.rho[i] == kInfinity)
@@ -112,9 +112,9 @@ Learner::Memory Learner::whole_memory() const {
 void Learner::divide_batches(std::size_t all, Memory* memory) {
   local_batches_.clear();
   if (all < team_->size()) return;
-  const std::size_t first = Shares::batches_of(team_->first(), team_->size(), all).begin;
+  const std::size_t first = Partition::batches_of(team_->first(), team_->size(), all).begin;
   for (std::size_t w = team_->first(); w < team_->first() + team_->local(); ++w) {
-    const auto [begin, end] = Shares::batches_of(w, team_->size(), all);
+    const auto [begin, end] = Partition::batches_of(w, team_->size(), all);
     local_batches_.push_back({begin - first, end - first});
   }
   if (memory == nullptr || team_->is_whole()) return;

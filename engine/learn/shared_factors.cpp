@@ -8,9 +8,9 @@ namespace dma {
 
 namespace {
 
-bool depends_on_contexts(const Plan& plan) {
+bool depends_on_cavities(const Plan& plan) {
   return std::ranges::any_of(plan->variables, [](const PlanData::Variable& v) {
-    return std::ranges::any_of(v.ends, [](const PlanData::Variable::End& end) { return end.of_model && !end.in_context; });
+    return std::ranges::any_of(v.ends, [](const PlanData::Variable::End& end) { return end.of_model && !end.in_cavity; });
   });
 }
 
@@ -36,11 +36,11 @@ SharedFactors::SharedFactors(const Graph& graph, const Registry& registry, const
                                    .damping = f.damping == kDampedBySchedule ? std::nullopt : std::optional(f.damping)});
   }
   if (part.factors().empty()) return;
-  options.constants_in_context = true;
+  options.constants_in_cavity = true;
   options.predicted.clear();
   options.unobserved.clear();
   const Plan plan = compile(part, schedule, registry, options);
-  if (!depends_on_contexts(plan)) return;
+  if (!depends_on_cavities(plan)) return;
   state_ = std::make_unique<State>(plan);
   drop_constants();
 }
@@ -61,11 +61,11 @@ void SharedFactors::set_parameter(FactorId factor, std::string_view parameter, s
   drop_constants();
 }
 
-void SharedFactors::update(State& contexts) {
+void SharedFactors::update(State& cavities) {
   if (state_ == nullptr) return;
   for (std::uint32_t v = 0; v < own_variables_.size(); ++v)
     if (own_variables_[v]) {
-      const MessageArrays from = contexts.context({v}), to = state_->context(*own_variables_[v]);
+      const MessageArrays from = cavities.cavity({v}), to = state_->cavity(*own_variables_[v]);
       const std::uint32_t size = state_->plan()->variables[own_variables_[v]->value].size;
       std::copy_n(from.tau, size, to.tau);
       std::copy_n(from.rho, size, to.rho);

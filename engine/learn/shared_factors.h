@@ -1,5 +1,5 @@
 // Factors that join shared variables and belong to no example, as a graph of their own: what they say depends on the
-// contexts alone, and is found whenever those change, not when an example happens to be swept.
+// cavities alone, and is found whenever those change, not when an example happens to be swept.
 #pragma once
 
 #include <memory>
@@ -18,11 +18,11 @@ class SharedFactors {
   // Runs them by the same schedule as the examples.
   SharedFactors(const Graph& graph, const Registry& registry, const Scheduler& schedule, CompileOptions options);
 
-  // Their constant messages to a variable leave their state, which is what a context holds already.
+  // Their constant messages to a variable leave their state, which is what a cavity holds already.
   void drop_constants();
   void set_parameter(FactorId factor, std::string_view parameter, std::span<const double> values);
-  // Their messages, given the contexts of a state of the whole graph.
-  void update(State& contexts);
+  // Their messages, given the cavities of a state of the whole graph.
+  void update(State& cavities);
   // elements *= those to a variable.
   void multiply_into(VariableId shared_variable, std::span<Natural> elements) const;
 

@@ -123,40 +123,40 @@ void Sites::sum_sites(Range range, std::size_t first, std::size_t last, const Me
     }
 }
 
-void Sites::form_context_of(Range range, const MessageArrays& sum, const MessageArrays& context) const {
+void Sites::form_product_of(Range range, const MessageArrays& sum, const MessageArrays& product) const {
   for (std::uint32_t i = 0; i < range.size; ++i) {
     const std::uint32_t k = range.first + i;
-    context.set(i, multiply({prior_tau_[k], prior_rho_[k]}, multiply(power(added_at(k), weight_), sum[i])));
+    product.set(i, multiply({prior_tau_[k], prior_rho_[k]}, multiply(power(added_at(k), weight_), sum[i])));
   }
 }
 
-void Sites::form_context(Range range, const MessageArrays& context) const {
-  multiply_sites(range, context);
+void Sites::form_product(Range range, const MessageArrays& product) const {
+  multiply_sites(range, product);
   for (std::uint32_t i = 0; i < range.size; ++i)
-    context.set(i, multiply({prior_tau_[range.first + i], prior_rho_[range.first + i]}, context[i]));
+    product.set(i, multiply({prior_tau_[range.first + i], prior_rho_[range.first + i]}, product[i]));
 }
 
-void Sites::form_cavity(Range range, std::size_t without_batch, double share, const MessageArrays& context,
+void Sites::form_cavity(Range range, std::size_t without_batch, double fraction, const MessageArrays& product,
                         const MessageArrays& cavity) const {
   for (std::uint32_t i = 0; i < range.size; ++i) {
     const std::uint32_t k = range.first + i;
-    const Natural known = context[i];
+    const Natural known = product[i];
     if (known.is_point())
       cavity.set(i, product(k, {prior_tau_[k], prior_rho_[k]}, without_batch));
     else
-      cavity.set(i, divide(known, power(site_at(without_batch, k), weight_ * share)));
+      cavity.set(i, divide(known, power(site_at(without_batch, k), weight_ * fraction)));
   }
 }
 
-void Sites::begin_parts(Range range, std::size_t batch, std::size_t parts, const MessageArrays& share) {
+void Sites::begin_parts(Range range, std::size_t batch, std::size_t parts, const MessageArrays& fraction) {
   const MessageArrays whole = site(batch).from(range.first);
   for (std::uint32_t i = 0; i < range.size; ++i) {
-    share.set(i, power(whole[i], 1 / static_cast<double>(parts)));
+    fraction.set(i, power(whole[i], 1 / static_cast<double>(parts)));
     whole.set(i, {});
   }
 }
 
-void Sites::take_out(Range range, const Learned& learned, const MessageArrays& context, const MessageArrays& cavity,
+void Sites::take_out(Range range, const Learned& learned, const MessageArrays& product, const MessageArrays& cavity,
                      bool has_points) {
   const MessageArrays& old = learned.old;
   if (has_points) {
@@ -166,44 +166,44 @@ void Sites::take_out(Range range, const Learned& learned, const MessageArrays& c
       const std::uint32_t k = range.first + i;
       // What a point mass covered is not to be had by division.
       const Natural left = old[i].is_point() ? product(k, {prior_tau_[k], prior_rho_[k]}, without)
-                                             : divide(context[i], power(old[i], copies_));
+                                             : divide(product[i], power(old[i], copies_));
       cavity.set(i, left);
-      context.set(i, left);
+      product.set(i, left);
     }
     return;
   }
-  const auto subtract = [&](const double* stored, double* in_context, double* left) {
+  const auto subtract = [&](const double* stored, double* in_product, double* left) {
     DMA_INDEPENDENT
     for (std::size_t i = 0; i < range.size; ++i) {
-      const double value = in_context[i] - copies_ * stored[i];
-      in_context[i] = value;
+      const double value = in_product[i] - copies_ * stored[i];
+      in_product[i] = value;
       left[i] = value;
     }
   };
-  subtract(old.tau, context.tau, cavity.tau);
-  subtract(old.rho, context.rho, cavity.rho);
+  subtract(old.tau, product.tau, cavity.tau);
+  subtract(old.rho, product.rho, cavity.rho);
   // What is left is a sum of non-negative precisions, up to rounding.
   for (std::uint32_t i = 0; i < range.size; ++i)
-    assert(any_sign_[range.first + i] || context.rho[i] >= -1e-9 * weight_ * old.rho[i]);
+    assert(any_sign_[range.first + i] || product.rho[i] >= -1e-9 * weight_ * old.rho[i]);
 }
 
-void Sites::put_back(Range range, const Learned& learned, double step, const MessageArrays& context, const MessageArrays& cavity,
+void Sites::put_back(Range range, const Learned& learned, double step, const MessageArrays& product, const MessageArrays& cavity,
                      const MessageArrays& said, bool has_points) {
   const MessageArrays stored = site(learned.batch).from(range.first);
-  // The old message counts `weight` times in the context, and `copies` of it were taken out; so with the new one.
+  // The old message counts `weight` times in the product, and `copies` of it were taken out; so with the new one.
   const double weight = weight_, copies = copies_;
   if (!has_points) {
-    const auto replace = [&](double* site, const double* before, double* in_context, const double* left, const auto& store) {
+    const auto replace = [&](double* site, const double* before, double* in_product, const double* left, const auto& store) {
       DMA_INDEPENDENT
       for (std::size_t i = 0; i < range.size; ++i) {
-        const double old = before[i], gained = in_context[i] - left[i], change = step * (gained - old);
-        in_context[i] = left[i] + copies * old + weight * change;
+        const double old = before[i], gained = in_product[i] - left[i], change = step * (gained - old);
+        in_product[i] = left[i] + copies * old + weight * change;
         store(site[i], old + change);
       }
     };
     const auto replace_both = [&](const auto& store) {
-      replace(stored.tau, learned.old.tau, context.tau, cavity.tau, store);
-      replace(stored.rho, learned.old.rho, context.rho, cavity.rho, store);
+      replace(stored.tau, learned.old.tau, product.tau, cavity.tau, store);
+      replace(stored.rho, learned.old.rho, product.rho, cavity.rho, store);
     };
     if (learned.is_part)
       replace_both([](double& site, double value) { site += value; });
@@ -213,14 +213,14 @@ void Sites::put_back(Range range, const Learned& learned, double step, const Mes
   }
   for (std::uint32_t i = 0; i < range.size; ++i) {
     const Natural old = learned.old[i], left = cavity[i];
-    const Natural gained = left.is_point() ? said[i] : divide(context[i], left);
+    const Natural gained = left.is_point() ? said[i] : divide(product[i], left);
     Natural now = gained;
     if (left.is_point() || old.is_point() || gained.is_point()) {  // there is nothing between a point mass and a message
-      context.set(i, multiply(left, power(gained, weight)));
+      product.set(i, multiply(left, power(gained, weight)));
     } else {
       const Natural change{step * (gained.tau - old.tau), step * (gained.rho - old.rho)};
       now = {old.tau + change.tau, old.rho + change.rho};
-      context.set(i, {left.tau + copies * old.tau + weight * change.tau, left.rho + copies * old.rho + weight * change.rho});
+      product.set(i, {left.tau + copies * old.tau + weight * change.tau, left.rho + copies * old.rho + weight * change.rho});
     }
     stored.set(i, learned.is_part ? multiply(stored[i], now) : now);
   }

@@ -8,7 +8,7 @@ namespace dma {
 
 struct LearnStage {
   std::string what;  // is being done; may be empty
-  double share = 0;  // of the epoch, or of the pass over all rows, that is running
+  double fraction = 0;  // of the epoch, or of the pass over all rows, that is running
 };
 
 // May be called from any thread, some thousand times a second.

@@ -37,12 +37,12 @@ bool WorkerTeam::any(bool here) {
 
 std::shared_ptr<WorkerTeam> local_team(std::size_t workers) { return std::make_shared<LocalTeam>(workers); }
 
-Shares::Range Shares::batches_of(std::size_t worker, std::size_t workers, std::size_t batches) {
+Partition::Range Partition::batches_of(std::size_t worker, std::size_t workers, std::size_t batches) {
   const std::size_t begin = worker * (batches / workers) + std::min(worker, batches % workers);  // as examples are split
   return {begin, begin + count_examples(worker, workers, batches)};
 }
 
-std::size_t Shares::count_examples(std::size_t worker, std::size_t workers, std::size_t examples) {
+std::size_t Partition::count_examples(std::size_t worker, std::size_t workers, std::size_t examples) {
   return examples / workers + (worker < examples % workers ? 1 : 0);
 }
 
@@ -59,7 +59,7 @@ std::size_t examples_of_team(WorkerTeam& team, std::size_t here) {
 
 }  // namespace
 
-std::vector<Shares::Range> Shares::split(WorkerTeam& team, std::size_t examples) {
+std::vector<Partition::Range> Partition::split(WorkerTeam& team, std::size_t examples) {
   const std::size_t all = examples_of_team(team, examples);
   std::vector<Range> own;
   std::size_t first = 0;
@@ -69,29 +69,29 @@ std::vector<Shares::Range> Shares::split(WorkerTeam& team, std::size_t examples)
     first += count;
   }
   if (first != examples)
-    fail("this process has {} of {} examples, but its share is {}: workers have as many as each other, the first ones one more",
+    fail("this process has {} of {} examples, but its fraction is {}: workers have as many as each other, the first ones one more",
          examples, all, first);
   return own;
 }
 
-Shares::Shares(WorkerTeam& team, const LearnOptions& options, std::size_t examples) : examples_(split(team, examples)) {
+Partition::Partition(WorkerTeam& team, const LearnOptions& options, std::size_t examples) : examples_(split(team, examples)) {
   const std::size_t all = examples_of_team(team, examples);
   const std::size_t batches = all_batches_ = count_batches(options, all);
   if (batches < team.size())
     fail("there are {} batches for {} workers; give every worker at least one", batches, team.size());
   std::size_t first_batch = 0;
   for (std::size_t w = 0; w < team.size(); ++w) {
-    const std::size_t own = count_examples(w, team.size(), all), share = batches_of(w, team.size(), batches).size();
-    if (own < share)
-      fail("a worker has {} examples for {} batches; use fewer workers, or fewer batches", own, share);
-    rounds_ = std::max(rounds_, share);
+    const std::size_t own = count_examples(w, team.size(), all), fraction = batches_of(w, team.size(), batches).size();
+    if (own < fraction)
+      fail("a worker has {} examples for {} batches; use fewer workers, or fewer batches", own, fraction);
+    rounds_ = std::max(rounds_, fraction);
     if (w < team.first() || w >= team.first() + team.local()) continue;
-    batches_.push_back({first_batch, first_batch + share});
-    first_batch += share;
+    batches_.push_back({first_batch, first_batch + fraction});
+    first_batch += fraction;
   }
 }
 
-Shares::Range Shares::examples_of_batch(std::size_t batch) const {
+Partition::Range Partition::examples_of_batch(std::size_t batch) const {
   std::size_t w = 0;
   while (batch >= batches_[w].end) ++w;
   const std::size_t k = batch - batches_[w].begin, of = batches_[w].size(), first = examples_[w].begin,
@@ -101,7 +101,7 @@ Shares::Range Shares::examples_of_batch(std::size_t batch) const {
 
 double TeamSum::operator()(const std::function<double(std::size_t, std::size_t)>& part) const {
   std::vector<double> parts;
-  for (const Shares::Range& own : rows_) parts.push_back(part(own.begin, own.end));
+  for (const Partition::Range& own : rows_) parts.push_back(part(own.begin, own.end));
   if (parts.size() == 1 && team_->is_whole()) return parts[0];
   double total = 0;
   team_->sum(parts, {&total, 1});

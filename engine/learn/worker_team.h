@@ -38,16 +38,16 @@ class WorkerTeam {
 std::shared_ptr<WorkerTeam> local_team(std::size_t workers);
 
 // Examples and mini-batches of the local workers, counted in this process: each worker's in a row.
-class Shares {
+class Partition {
  public:
   struct Range {
     std::size_t begin = 0, end = 0;
     std::size_t size() const { return end - begin; }
   };
-  Shares() = default;
+  Partition() = default;
   // `examples` are those of this process. An Error where a worker has no mini-batch, or fewer examples than mini-batches,
   // or the examples are not split evenly between processes.
-  Shares(WorkerTeam& team, const LearnOptions& options, std::size_t examples);
+  Partition(WorkerTeam& team, const LearnOptions& options, std::size_t examples);
 
   std::size_t workers() const { return examples_.size(); }
   Range examples(std::size_t worker) const { return examples_[worker]; }
@@ -72,14 +72,14 @@ class Shares {
 // A sum over all rows of a team, from the sums over the rows [begin, end) of each worker.
 class TeamSum {
  public:
-  TeamSum(WorkerTeam& team, std::vector<Shares::Range> rows) : team_(&team), rows_(std::move(rows)) {}
+  TeamSum(WorkerTeam& team, std::vector<Partition::Range> rows) : team_(&team), rows_(std::move(rows)) {}
   double operator()(const std::function<double(std::size_t begin, std::size_t end)>& part) const;
-  const std::vector<Shares::Range>& rows() const { return rows_; }
+  const std::vector<Partition::Range>& rows() const { return rows_; }
   WorkerTeam& team() const { return *team_; }
 
  private:
   WorkerTeam* team_;
-  std::vector<Shares::Range> rows_;  // of the local workers
+  std::vector<Partition::Range> rows_;  // of the local workers
 };
 
 }  // namespace dma

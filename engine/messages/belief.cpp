@@ -10,8 +10,8 @@ namespace dma {
 namespace {
 
 struct Moments {
-  explicit Moments(const Family& family, Lanes message) : means(message.size()), variances(message.size()) {
-    family->moments(message, family.lanes(), means.data(), variances.data());
+  explicit Moments(const Family& family, Components message) : means(message.size()), variances(message.size()) {
+    family->moments(message, family.components(), means.data(), variances.data());
   }
   std::vector<double> means, variances;
 };
@@ -33,23 +33,23 @@ double log_density(const Family& family, const Natural& message, double x) {
 }
 
 double Belief::mean(std::size_t i, std::size_t k) const {
-  if (family_.lanes() == 1 && k == 0) return dma::mean(family_, message(i)[0]);
-  check_lane(k);
+  if (family_.components() == 1 && k == 0) return dma::mean(family_, message(i)[0]);
+  check_component(k);
   return Moments(family_, message(i)).means[k];
 }
 double Belief::variance(std::size_t i, std::size_t k) const {
-  if (family_.lanes() == 1 && k == 0) return dma::variance(family_, message(i)[0]);
-  check_lane(k);
+  if (family_.components() == 1 && k == 0) return dma::variance(family_, message(i)[0]);
+  check_component(k);
   return Moments(family_, message(i)).variances[k];
 }
-std::vector<double> Belief::means() const { return Moments(family_, lanes_).means; }
-std::vector<double> Belief::variances() const { return Moments(family_, lanes_).variances; }
+std::vector<double> Belief::means() const { return Moments(family_, components_).means; }
+std::vector<double> Belief::variances() const { return Moments(family_, components_).variances; }
 
 void Belief::refuse(std::size_t i) const {
   fail("belief of '{}': there is no element {}; it has {}", name(), i, size());
 }
-void Belief::check_lane(std::size_t k) const {
-  if (k >= family_.lanes()) fail("belief of '{}': there is no category {}; {} has {}", name(), k, family_.text(), family_.lanes());
+void Belief::check_component(std::size_t k) const {
+  if (k >= family_.components()) fail("belief of '{}': there is no category {}; {} has {}", name(), k, family_.text(), family_.components());
 }
 
 std::string Belief::text() const {

@@ -19,26 +19,26 @@ double log_density(const Family& family, const Natural& message, double x);
 
 class Belief {
  public:
-  // The lanes of all elements, one after the other.
-  Belief(std::string name, Family family, std::vector<Natural> lanes)
-      : name_(std::move(name)), family_(family), lanes_(std::move(lanes)) {}
+  // The components of all elements, one after the other.
+  Belief(std::string name, Family family, std::vector<Natural> components)
+      : name_(std::move(name)), family_(family), components_(std::move(components)) {}
   // Of variable `number`, which has no name: "v3". It is put into words when it is read, not for every belief.
-  Belief(std::uint32_t number, Family family, std::vector<Natural> lanes)
-      : number_(number), family_(family), lanes_(std::move(lanes)) {}
+  Belief(std::uint32_t number, Family family, std::vector<Natural> components)
+      : number_(number), family_(family), components_(std::move(components)) {}
 
-  std::size_t size() const { return lanes_.size() / family_.lanes(); }
+  std::size_t size() const { return components_.size() / family_.components(); }
   const Family& family() const { return family_; }
   // The two natural parameters as a Gaussian: of the variable, or of its logarithm if it is log-normal.
   // An element that is not there is an Error, here and below.
   Gaussian operator[](std::size_t i) const { return Gaussian(message(i)[0]); }
-  Lanes message(std::size_t i) const {
-    const std::size_t lanes = family_.lanes(), first = i * lanes;
-    if (first >= lanes_.size()) refuse(i);
-    return Lanes(lanes_).subspan(first, lanes);
+  Components message(std::size_t i) const {
+    const std::size_t components = family_.components(), first = i * components;
+    if (first >= components_.size()) refuse(i);
+    return Components(components_).subspan(first, components);
   }
   // Nothing is known of the element: every message that reaches it is uniform.
   bool is_uninformed(std::size_t i = 0) const { return is_flat(message(i)); }
-  // Moments of the variable itself, of one element or of all; those of a family with K lanes are of the probability of
+  // Moments of the variable itself, of one element or of all; those of a family with K components are of the probability of
   // each category, k.
   double mean(std::size_t i = 0, std::size_t k = 0) const;
   double variance(std::size_t i = 0, std::size_t k = 0) const;
@@ -52,14 +52,14 @@ class Belief {
 
  private:
   [[noreturn]] void refuse(std::size_t i) const;
-  void check_lane(std::size_t k) const;
+  void check_component(std::size_t k) const;
 
   std::string name() const { return name_.empty() ? "v" + std::to_string(number_) : name_; }
 
   std::string name_;
   std::uint32_t number_ = 0;
   Family family_;
-  std::vector<Natural> lanes_;
+  std::vector<Natural> components_;
 };
 
 }  // namespace dma

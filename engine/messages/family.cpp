@@ -11,7 +11,7 @@ namespace dma {
 constinit const FamilyOperations kGaussianOperations = make_family_operations<GaussianFamily>();
 
 std::string Family::text() const {
-  return operations_->has_dimension ? fmt::format("{}({})", name(), lanes_) : std::string(name());
+  return operations_->has_dimension ? fmt::format("{}({})", name(), components_) : std::string(name());
 }
 
 FamilyName parse_family(std::string_view text) {

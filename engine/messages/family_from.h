@@ -1,4 +1,4 @@
-// A family from the type of its messages. A message of one lane is a struct that derives from AnyNatural and says
+// A family from the type of its messages. A message of one component is a struct that derives from AnyNatural and says
 //
 //   static constexpr std::string_view kName, kValues;        "gamma", "a positive number"
 //   static double location(double x);                        what a point mass at x keeps; NaN if x is not a value
@@ -10,7 +10,7 @@
 //   std::string text() const;                                of a proper one
 //   static constexpr bool kHasProbabilities = true;          if a value has a probability, not a density
 //
-// A message of K lanes is a struct of static functions on all its lanes: see categorical.h.
+// A message of K components is a struct of static functions on all its components: see categorical.h.
 #pragma once
 
 #include <array>
@@ -25,22 +25,22 @@
 
 namespace dma {
 
-// Families of one lane. Uniform and point messages are the same in all of them, and are treated here.
+// Families of one component. Uniform and point messages are the same in all of them, and are treated here.
 template <class T>
-struct OneLane {
+struct OneComponent {
   static constexpr double kUndefined = std::numeric_limits<double>::quiet_NaN();
 
-  static bool are_valid(Lanes messages) {
+  static bool are_valid(Components messages) {
     bool all = true;
     for (const Natural& m : messages) all &= T::is_message(m);
     return all;
   }
-  static double change(Lanes before, Lanes after) {
+  static double change(Components before, Components after) {
     double largest = 0;
     for (std::size_t i = 0; i < before.size(); ++i) largest = std::max(largest, T::change(before[i], after[i]));
     return largest;
   }
-  static void damp(Lanes before, std::span<Natural> after, double damping) {
+  static void damp(Components before, std::span<Natural> after, double damping) {
     for (std::size_t i = 0; i < before.size(); ++i) {
       if (before[i].is_point() || after[i].is_point()) continue;
       const Natural mixed{after[i].tau + damping * (before[i].tau - after[i].tau),
@@ -61,7 +61,7 @@ struct OneLane {
     return values.size();
   }
   // A message that cannot be normalised has no moments: mean 0 like a uniform Gaussian's, variance +inf.
-  static void moments(Lanes messages, std::size_t, double* means, double* variances) {
+  static void moments(Components messages, std::size_t, double* means, double* variances) {
     for (std::size_t i = 0; i < messages.size(); ++i) {
       const T m(messages[i]);
       if constexpr (T::kIsLikeGaussian) {
@@ -72,7 +72,7 @@ struct OneLane {
       }
     }
   }
-  static double log_density(Lanes message, std::span<const double> value) {
+  static double log_density(Components message, std::span<const double> value) {
     const T m(message[0]);
     const double x = value[0];
     if constexpr (T::kIsLikeGaussian) {
@@ -85,11 +85,11 @@ struct OneLane {
       return dot(m, T::statistics(x)) - m.log_normaliser();
     }
   }
-  static double log_normaliser(Lanes message) {
+  static double log_normaliser(Components message) {
     const T m(message[0]);
     return m.is_proper() ? m.log_normaliser() : kInfinity;
   }
-  static double kl(Lanes p, Lanes q) {
+  static double kl(Components p, Components q) {
     const T a(p[0]), b(q[0]);
     if constexpr (T::kIsLikeGaussian) {
       return dma::kl(Gaussian(p[0]), Gaussian(q[0]));
@@ -100,7 +100,7 @@ struct OneLane {
       return dot({a.tau - b.tau, a.rho - b.rho}, t) - a.log_normaliser() + b.log_normaliser();
     }
   }
-  static std::string text(Lanes message) {
+  static std::string text(Components message) {
     const T m(message[0]);
     if (message[0].tau == 0 && message[0].rho == 0) return "uniform";
     if constexpr (T::kIsLikeGaussian) {
@@ -118,28 +118,28 @@ struct OneLane {
   }
 };
 
-// Families of K lanes: T gives the whole.
+// Families of K components: T gives the whole.
 template <class T>
-struct ManyLanes : T {
-  static bool are_valid(Lanes messages) { return OneLane<typename T::Lane>::are_valid(messages); }
-  static double change(Lanes before, Lanes after) { return OneLane<typename T::Lane>::change(before, after); }
-  static void damp(Lanes before, std::span<Natural> after, double d) { OneLane<typename T::Lane>::damp(before, after, d); }
+struct ManyComponents : T {
+  static bool are_valid(Components messages) { return OneComponent<typename T::Component>::are_valid(messages); }
+  static double change(Components before, Components after) { return OneComponent<typename T::Component>::change(before, after); }
+  static void damp(Components before, std::span<Natural> after, double d) { OneComponent<typename T::Component>::damp(before, after, d); }
   static void close(std::span<Natural>) {}
 };
 
 template <class T>
 constexpr FamilyOperations make_family_operations() {
-  constexpr bool kIsOneLane = std::is_base_of_v<Natural, T>;
-  using Range = std::conditional_t<kIsOneLane, OneLane<T>, ManyLanes<T>>;
+  constexpr bool kIsOneComponent = std::is_base_of_v<Natural, T>;
+  using Range = std::conditional_t<kIsOneComponent, OneComponent<T>, ManyComponents<T>>;
   FamilyOperations o;
   o.name = T::kName;
   o.values = T::kValues;
-  o.has_dimension = !kIsOneLane;
-  if constexpr (kIsOneLane) {
+  o.has_dimension = !kIsOneComponent;
+  if constexpr (kIsOneComponent) {
     o.is_like_gaussian = T::kIsLikeGaussian;
     if constexpr (requires { T::kKeepsValues; }) o.keeps_values = T::kKeepsValues;
   } else {
-    o.observes_lanes = T::kObservesLanes;
+    o.observes_components = T::kObservesComponents;
   }
   o.are_valid = &Range::are_valid;
   o.change = &Range::change;

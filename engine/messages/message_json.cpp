@@ -20,11 +20,11 @@ double number_from(const MessageJson& json) {
 
 }  // namespace
 
-std::string message_json(const Family& family, Lanes message) {
+std::string message_json(const Family& family, Components message) {
   MessageJson json = {{"family", family.text()}, {"tau", MessageJson::array()}, {"rho", MessageJson::array()}};
-  for (const Natural& lane : message) {
-    json["tau"].push_back(number_json(lane.tau));
-    json["rho"].push_back(number_json(lane.rho));
+  for (const Natural& component : message) {
+    json["tau"].push_back(number_json(component.tau));
+    json["rho"].push_back(number_json(component.rho));
   }
   return json.dump();
 }

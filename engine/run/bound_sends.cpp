@@ -171,7 +171,7 @@ void BoundSends::bind_plate(const PlanData& plan, const Send& op, bool tracked, 
   bound.first_read = static_cast<std::uint32_t>(port_views_.size());
   for (std::size_t i = 0; i < op.reads.size(); ++i)
     port_views_.push_back(view(op.reads[i], group.ports[message.reads[i]].terms, op.first));
-  // The slots before the first message hold observed values and contexts, which no sweep changes. A damped message moves
+  // The slots before the first message hold observed values and cavities, which no sweep changes. A damped message moves
   // on even if what it is made of does not.
   bound.reads_given_alone = call.sink.damping == 0 && !op.reads.empty() && std::ranges::all_of(op.reads, [&](const ReadView& read) {
     return read.from == ReadView::From::messages && read.first < plan.first_message;

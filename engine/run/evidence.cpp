@@ -30,7 +30,7 @@ class BetheEnergy {
       for (std::uint32_t i = 0; v.observed && !v.cuts && i < v.size; ++i)
         if (!state.message(v.first_slot + i).is_point())
           fail("no evidence: '{}' joins several factors and has no value in this run; leave it out of the graph for its evidence", v.name);
-    for (const auto& v : plan.variables)  // a context is a message like the others, of a density
+    for (const auto& v : plan.variables)  // a cavity is a message like the others, of a density
       if (v.shared && !v.observed)
         for (std::uint32_t i = 0; i < v.size; ++i) at_[v.first_element + i].push_back(v.first_slot + i);
   }
@@ -94,12 +94,12 @@ class BetheEnergy {
       }
       families.push_back(variable_at(state_.element(port, s * port.terms)).family);
       for (std::uint32_t t = 0; t < port.terms;) {
-        const std::uint32_t e = state_.element(port, s * port.terms + t), lanes = variable_at(e).family.lanes();
-        note_arrival(variable_of_[e], Lanes(list).subspan(t, lanes));
-        is_missing |= variable_at(e).observed && is_flat(Lanes(list).subspan(t, lanes));
+        const std::uint32_t e = state_.element(port, s * port.terms + t), components = variable_at(e).family.components();
+        note_arrival(variable_of_[e], Components(list).subspan(t, components));
+        is_missing |= variable_at(e).observed && is_flat(Components(list).subspan(t, components));
         // Beliefs that are independent at a factor close no loop through it.
         if (!variable_at(e).observed && !is_variational && !forest.join(e, node)) has_loops_ = true;
-        t += lanes;
+        t += components;
       }
     }
     std::vector<double> parameters;
@@ -117,12 +117,12 @@ class BetheEnergy {
     }
   }
 
-  void note_arrival(std::uint32_t v, Lanes message) {
+  void note_arrival(std::uint32_t v, Components message) {
     const bool is_missing = plan_.variables[v].observed && is_flat(message);  // unknown in this run, as the latent ones are
     if ((plan_.variables[v].observed && !is_missing) || message[0].is_point()) return;
     add_normaliser(v, message, 1, "what reaches a factor");
   }
-  void add_normaliser(std::uint32_t v, Lanes message, double times, std::string_view what) {
+  void add_normaliser(std::uint32_t v, Components message, double times, std::string_view what) {
     const auto& variable = plan_.variables[v];
     const double a = log_normaliser_or_flat(variable.family, message);
     if (std::isnan(a))
@@ -134,27 +134,27 @@ class BetheEnergy {
 
   void add_variable(std::uint32_t v) {
     const auto& variable = plan_.variables[v];
-    const std::uint32_t lanes = variable.family.lanes();
-    std::vector<Natural> belief(lanes);
+    const std::uint32_t components = variable.family.components();
+    std::vector<Natural> belief(components);
     for (std::uint32_t i = 0; i < variable.elements(); ++i) {
-      const std::uint32_t e = variable.first_element + i * lanes;
-      for (std::uint32_t k = 0; k < lanes; ++k) belief[k] = product_at(e + k);
-      if (variable.shared) add_context(v, i);
+      const std::uint32_t e = variable.first_element + i * components;
+      for (std::uint32_t k = 0; k < components; ++k) belief[k] = product_at(e + k);
+      if (variable.shared) add_cavity(v, i);
       if (belief[0].is_point()) add_point(v, e, belief[0]);
       else add_normaliser(v, belief, 1 - static_cast<double>(at_[e].size()), "the belief");
     }
   }
-  // The factor it stands for is its own density: A(belief) - A(context) - A(arrival), the last of which cancels.
-  void add_context(std::uint32_t v, std::uint32_t element) {
+  // The factor it stands for is its own density: A(belief) - A(cavity) - A(arrival), the last of which cancels.
+  void add_cavity(std::uint32_t v, std::uint32_t element) {
     const auto& variable = plan_.variables[v];
-    const std::uint32_t lanes = variable.family.lanes();
-    std::vector<Natural> context(lanes), belief(lanes);
-    for (std::uint32_t k = 0; k < lanes; ++k) {
-      context[k] = state_.message(variable.first_slot + element * lanes + k);
-      belief[k] = product_at(variable.first_element + element * lanes + k);
+    const std::uint32_t components = variable.family.components();
+    std::vector<Natural> cavity(components), belief(components);
+    for (std::uint32_t k = 0; k < components; ++k) {
+      cavity[k] = state_.message(variable.first_slot + element * components + k);
+      belief[k] = product_at(variable.first_element + element * components + k);
     }
     add_normaliser(v, belief, 1, "the belief");
-    add_normaliser(v, context, -1, "the context");
+    add_normaliser(v, cavity, -1, "the cavity");
   }
   // Of an element that one factor fixes, each other message m counts with -log m(location). Where several factors fix
   // it, each hears the point mass of another, and a value that has a probability needs nothing more.
@@ -162,7 +162,7 @@ class BetheEnergy {
     const auto& variable = plan_.variables[v];
     const auto points = std::ranges::count_if(at_[e], [&](std::uint32_t slot) { return state_.message(slot).is_point(); });
     const bool has_probability = !variable.family->has_dimension &&
-                                 variable.family->log_density(Lanes(&point, 1), std::span(&point.tau, 1)) == 0;
+                                 variable.family->log_density(Components(&point, 1), std::span(&point.tau, 1)) == 0;
     if (has_probability && points > 1) return;
     if (points > 1 || !(variable.family->is_like_gaussian || has_probability))
       fail("no evidence: '{}' is known exactly though it is not observed; put gaussian_noise between", variable.name);

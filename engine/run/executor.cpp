@@ -75,9 +75,9 @@ void Executor::send(const BoundSend& op, Total& total) {
   if (state_.hubs_.any()) update_hubs(op);
 }
 
-void Executor::send(const BoundSend& op, HeldContexts::Use& held, Total& total) {
+void Executor::send(const BoundSend& op, HeldCavities::Use& held, Total& total) {
   Outcome outcome;
-  held.kernel(op.call, *held.context, outcome);
+  held.kernel(op.call, *held.cavity, outcome);
   total.messages += op.messages;
   note(op, outcome, total);
 }
@@ -188,7 +188,7 @@ bool Executor::execute(std::size_t first, std::size_t last, std::size_t first_se
     } else if (std::holds_alternative<Send>(op)) {
       const BoundSend& next = state_.sends_.of_sweep()[first_send];
       ++first_send;
-      if (HeldContexts::Use* const held = state_.held_.use(i)) send(next, *held, total);
+      if (HeldCavities::Use* const held = state_.held_.use(i)) send(next, *held, total);
       else if (!(again && next.reads_given_alone)) send(next, total);
     } else if (const Combine* c = std::get_if<Combine>(&op)) {
       if (state_.held_.use(i) != nullptr) continue;
@@ -212,8 +212,8 @@ bool Executor::execute(std::size_t first, std::size_t last, std::size_t first_se
   return true;
 }
 
-Growth Executor::watch_growth() {
-  return Growth(state_.growth_, state_.messages().from(plan_.first_message));
+Divergence Executor::watch_divergence() {
+  return Divergence(state_.divergence_, state_.messages().from(plan_.first_message));
 }
 
 bool Executor::sweep(Total& total, bool again, const Watch* watch) {
@@ -233,22 +233,22 @@ std::size_t Executor::predict(VariableId variable, std::span<Natural> of_element
 bool Executor::absorb(VariableId shared_variable, bool has_points) {
   if (state_.held_.is_held(shared_variable)) return has_points;
   const auto& v = plan_.variables[shared_variable.value];
-  const MessageArrays messages = state_.messages(), context = messages.from(v.first_slot);
+  const MessageArrays messages = state_.messages(), cavity = messages.from(v.first_slot);
   for (const auto& end : v.ends) {
     if (end.of_model) continue;
     const Group& group = plan_.groups[end.group];
     const Group::Port& port = group.ports[end.port];
     const bool is_whole = port.elements.is_identical() && port.elements.base == v.first_element && group.slots * port.terms == v.size;
     if (is_whole && !has_points) {
-      has_points = multiply(context, messages.from(port.first_slot), context, v.size);
+      has_points = multiply(cavity, messages.from(port.first_slot), cavity, v.size);
       continue;
     }
     for_each_message(plan_, state_.incidence(), v, end, [&](std::uint32_t i, std::uint32_t slot) {
-      const Natural known = context[i], message = messages[slot];
+      const Natural known = cavity[i], message = messages[slot];
       if (known.is_point() && message.is_point() && !is_same_point(known.tau, message.tau))
         throw contradiction(v.name, i, known.tau, message.tau);
       has_points |= message.is_point();
-      context.set(i, multiply(known, message));
+      cavity.set(i, multiply(known, message));
     });
   }
   return has_points;
@@ -269,7 +269,7 @@ void Executor::take_constants(VariableId shared_variable, const MessageArrays& t
   const auto& v = plan_.variables[shared_variable.value];
   const MessageArrays messages = state_.messages();
   for (const auto& end : v.ends)
-    if (end.in_context)
+    if (end.in_cavity)
       for_each_message(plan_, state_.incidence(), v, end, [&](std::uint32_t i, std::uint32_t slot) {
         to.set(i, multiply(to[i], messages[slot]));
         messages.set(slot, {});

@@ -3,8 +3,8 @@
 
 #include <cstdint>
 
-#include "engine/run/growth.h"
-#include "engine/run/growth.h"
+#include "engine/run/divergence.h"
+#include "engine/run/divergence.h"
 #include "engine/run/report.h"
 #include "engine/run/state.h"
 
@@ -34,30 +34,30 @@ class Executor {
   // All operations once; `again`: without those that would send what they sent in the sweep before.
   // False: the watch, if there is one, said that the time is over before all were done.
   bool sweep(Total& total, bool again = false, const Watch* watch = nullptr);
-  // Visits in order of urgency until the most urgent is at most `tolerance`, `limit` visits are done, the messages run
-  // away or the watch says so (then report.stop is interrupted); returns their number. total.change is then the urgency that is left.
+  // Visits in order of priority until the most urgent is at most `tolerance`, `limit` visits are done, the messages run
+  // away or the watch says so (then report.stop is interrupted); returns their number. total.change is then the priority that is left.
   // `refused_before`: how many messages had been refused before the last whole round of visits.
-  std::uint64_t sweep_by_urgency(double tolerance, std::uint64_t limit, Total& total, Growth& growth, const Watch& watch,
+  std::uint64_t sweep_by_priority(double tolerance, std::uint64_t limit, Total& total, Divergence& divergence, const Watch& watch,
                                  Report& report, std::uint64_t& refused_before);
-  Growth watch_growth();  // of the messages of a run that begins
+  Divergence watch_divergence();  // of the messages of a run that begins
 
-  // The product of all messages of factors at every element, without a value observed or a context learned elsewhere.
+  // The product of all messages of factors at every element, without a value observed or a cavity learned elsewhere.
   // Fills as much of the span as there are of them, and returns that.
   std::size_t predict(VariableId variable, std::span<Natural> of_elements) const;
-  // From here on the context of a shared variable is held as moments, if it can be (see held_contexts.h): it learns from
+  // From here on the cavity of a shared variable is held as moments, if it can be (see held_cavities.h): it learns from
   // every sweep by itself. release() ends that for all; returns whether a point mass is in one of them now. Without it they
   // have learned nothing when the Holding ends.
   class Holding;
   bool hold(VariableId shared_variable);  // whether it is
   bool release();
 
-  // context of a shared variable *= messages of the example's factors to it. `has_points`: a point mass may be in the context
+  // cavity of a shared variable *= messages of the example's factors to it. `has_points`: a point mass may be in the cavity
   // already; returns whether one may be there now. Throws Contradiction where two different ones meet.
   bool absorb(VariableId shared_variable, bool has_points);
   // to *= messages of the example's factors to a shared variable. `met`, if given, gains the elements they are for.
   void multiply_by_example(VariableId shared_variable, const MessageArrays& to,
                            std::vector<std::uint32_t>* met = nullptr) const;
-  // The constant messages to a shared variable that belong to its context move to `to`, which is multiplied by them.
+  // The constant messages to a shared variable that belong to its cavity move to `to`, which is multiplied by them.
   void take_constants(VariableId shared_variable, const MessageArrays& to);
   // elements *= messages of the model's own factors to a shared variable.
   void multiply_by_model(VariableId shared_variable, std::span<Natural> elements) const;
@@ -66,7 +66,7 @@ class Executor {
   bool execute(std::size_t first, std::size_t last, std::size_t first_send, bool again, Total& total,
                const Watch* watch = nullptr);
   void send(const BoundSend& op, Total& total);
-  void send(const BoundSend& op, HeldContexts::Use& held, Total& total);
+  void send(const BoundSend& op, HeldCavities::Use& held, Total& total);
   // The same where some variables are frozen (frozen.cpp): slower, and apart from the usual case.
   template <class Compute>
   void send_around_frozen(const BoundSend& op, std::ptrdiff_t first, std::size_t count, const Compute& compute, Total& total);
@@ -78,7 +78,7 @@ class Executor {
   void walk(const BoundWalk& first, const BoundWalk& second, WalkPairKernel pair, Total& total);
   void finish_stretch(WalkPosition& at, Total& total);
   static void note(const BoundSend& op, const Outcome& outcome, Total& total);
-  void inform_readers(std::uint32_t now, double change, UrgencyQueue& queue) const;
+  void inform_readers(std::uint32_t now, double change, PriorityQueue& queue) const;
   void gather_at_hubs(const BoundSend& op, std::int64_t slot);
   void send_at_hubs(const BoundSend& op, Total& total);
   void update_hubs(const BoundSend& op);

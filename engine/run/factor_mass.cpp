@@ -10,19 +10,19 @@ namespace dma {
 namespace {
 
 // What was observed, from the point mass that is kept of it.
-std::vector<double> value_of(const Family& family, Lanes point) {
+std::vector<double> value_of(const Family& family, Components point) {
   std::vector<double> means(point.size()), variances(point.size());
-  family->moments(point, family.lanes(), means.data(), variances.data());
-  if (!family->has_dimension || family->observes_lanes) return means;
+  family->moments(point, family.components(), means.data(), variances.data());
+  if (!family->has_dimension || family->observes_components) return means;
   return {static_cast<double>(std::ranges::max_element(means) - means.begin())};
 }
 
-double log_density_at(const Family& family, Lanes density, Lanes point) {
+double log_density_at(const Family& family, Components density, Components point) {
   return family->log_density(density, value_of(family, point));
 }
 
 // A density of one variable, known by the message it always sends.
-double log_mass_of_prior(const Family& family, Lanes density, Lanes arrival) {
+double log_mass_of_prior(const Family& family, Components density, Components arrival) {
   if (arrival[0].is_point()) return log_density_at(family, density, arrival);
   if (density[0].is_point()) return is_flat(arrival) ? 0.0 : log_density_at(family, arrival, density);
   std::vector<Natural> both;
@@ -47,7 +47,7 @@ std::vector<Natural> laid_out(const Arrivals& ports) {
 
 }  // namespace
 
-double log_normaliser_or_flat(const Family& family, Lanes message) {
+double log_normaliser_or_flat(const Family& family, Components message) {
   const double a = family->log_normaliser(message);
   if (a < kInfinity) return a;
   return is_flat(message) ? 0.0 : std::nan("");
@@ -64,7 +64,7 @@ double log_mass(const Kind& kind, std::string_view method, const Arrivals& arriv
   for (std::size_t p = 0; p < kind.ports().size(); ++p)
     if (kind.ports()[p].output) outputs.push_back(p);
   const MessageFunction* forward =
-      outputs.size() == 1 && arrivals[outputs[0]].size() == families[outputs[0]].lanes()
+      outputs.size() == 1 && arrivals[outputs[0]].size() == families[outputs[0]].components()
           ? forward_message(kind, method, outputs[0])
           : nullptr;
   const bool is_prior = forward != nullptr && kind.ports().size() == 1 && forward->reads.empty();
@@ -92,9 +92,9 @@ double log_variational_mass(const Kind& kind, const Arrivals& beliefs, const Arr
          "kind.expected_log(...)", kind.name());
   double sum = kind.expected_log()(laid_out(beliefs), parameters);
   for (std::size_t p = 0; p < arrivals.size(); ++p)
-    for (std::size_t t = 0; t < arrivals[p].size(); t += families[p].lanes()) {
-      const Lanes belief = Lanes(beliefs[p]).subspan(t, families[p].lanes());
-      if (!belief[0].is_point()) sum -= families[p]->kl(belief, Lanes(arrivals[p]).subspan(t, families[p].lanes()));
+    for (std::size_t t = 0; t < arrivals[p].size(); t += families[p].components()) {
+      const Components belief = Components(beliefs[p]).subspan(t, families[p].components());
+      if (!belief[0].is_point()) sum -= families[p]->kl(belief, Components(arrivals[p]).subspan(t, families[p].components()));
     }
   if (!std::isfinite(sum))
     fail("too little is known of what it reads for a variational bound; give its variables proper priors");

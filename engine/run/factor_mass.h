@@ -26,6 +26,6 @@ double log_variational_mass(const Kind& kind, const Arrivals& beliefs, const Arr
                             const std::vector<Family>& families);
 
 // A(message), 0 for one that is uniform and has no integral. NaN: it is neither.
-double log_normaliser_or_flat(const Family& family, Lanes message);
+double log_normaliser_or_flat(const Family& family, Components message);
 
 }  // namespace dma

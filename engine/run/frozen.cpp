@@ -69,11 +69,11 @@ struct SentTo {
 double change_of_others(const State& state, const Family& family, SentTo sent, const Natural* before,
                         FrozenMessages& frozen) {
   double change = 0;
-  const std::size_t lanes = family.lanes();
+  const std::size_t components = family.components();
   for (std::size_t i = 0; i < sent.count; ++i) frozen.after[i] = state.message(sent.first + i);
-  for (std::size_t i = 0; i < sent.count; i += lanes)
+  for (std::size_t i = 0; i < sent.count; i += components)
     if (!frozen.is_frozen[sent.first + i])
-      change = std::max(change, family->change(Lanes(before + i, lanes), Lanes(frozen.after.data() + i, lanes)));
+      change = std::max(change, family->change(Components(before + i, components), Components(frozen.after.data() + i, components)));
   return change;
 }
 

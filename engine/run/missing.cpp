@@ -45,7 +45,7 @@ void State::observe(VariableId variable, std::nullopt_t) {
 void State::check_may_be_missing(const PlanData::Variable& v, std::uint32_t element) const {
   if (plan_->solver != nullptr || !v.cuts) return;
   std::size_t met = 0;
-  for (const auto& end : v.ends) for_each_message_at(*plan_, incidence(), v, end, element * v.family.lanes(), [&](std::uint32_t) { ++met; });
+  for (const auto& end : v.ends) for_each_message_at(*plan_, incidence(), v, end, element * v.family.components(), [&](std::uint32_t) { ++met; });
   if (met > 1)
     fail("variable '{}', element {}: it joins {} factors and cannot be missing in this plan; compile with "
          "{{.may_be_missing = {{{}}}}}", v.name, element, met, v.name);
@@ -61,9 +61,9 @@ void State::observe_missing(VariableId variable, std::size_t element) {
   if (!target.given && v.elements() > 1)
     fail("variable '{}' has no value yet; observe all its elements before one is declared missing", v.name);
   ended_.reset();
-  const std::size_t lanes = v.family.lanes(), first = target.first_slot + element * lanes;
-  std::fill_n(tau_.begin() + static_cast<std::ptrdiff_t>(first), lanes, 0.0);
-  std::fill_n(rho_.begin() + static_cast<std::ptrdiff_t>(first), lanes, 0.0);
+  const std::size_t components = v.family.components(), first = target.first_slot + element * components;
+  std::fill_n(tau_.begin() + static_cast<std::ptrdiff_t>(first), components, 0.0);
+  std::fill_n(rho_.begin() + static_cast<std::ptrdiff_t>(first), components, 0.0);
   if (!target.given) --missing_;
   target.given = target.has_missing = true;
 }
@@ -71,8 +71,8 @@ void State::observe_missing(VariableId variable, std::size_t element) {
 bool State::is_missing(VariableId variable, std::size_t element) const {
   const auto& v = plan_->variable(variable);
   if (!values_[variable.value].has_missing || element >= v.elements()) return false;
-  const std::size_t lanes = v.family.lanes(), first = v.first_slot + element * lanes;
-  for (std::size_t k = first; k < first + lanes; ++k)
+  const std::size_t components = v.family.components(), first = v.first_slot + element * components;
+  for (std::size_t k = first; k < first + components; ++k)
     if (message(k) != Natural()) return false;
   return true;
 }
@@ -174,16 +174,16 @@ class UnsentMessages {
 // Where a plan takes a value for granted, a missing one meets one factor alone: see check_may_be_missing.
 void State::predict_missing(const PlanData::Variable& v, std::span<Natural> elements) const {
   UnsentMessages unsent(*this);
-  const std::uint32_t lanes = v.family.lanes();
-  for (std::uint32_t i = 0; i < v.size; i += lanes) {
-    if (!is_flat(Lanes(elements).subspan(i, lanes))) continue;
+  const std::uint32_t components = v.family.components();
+  for (std::uint32_t i = 0; i < v.size; i += components) {
+    if (!is_flat(Components(elements).subspan(i, components))) continue;
     for (const auto& end : v.ends) {
       const Group::Port& port = plan_->groups[end.group].ports[end.port];
       if (port.message != nullptr) continue;  // it was sent
       for_each_message_at(*plan_, incidence(), v, end, i, [&](std::uint32_t slot) {
         const std::uint32_t q = slot - port.first_slot;
         const auto sent = unsent.to(end.group, end.port, q / port.terms);
-        for (std::uint32_t k = 0; k < lanes; ++k) elements[i + k] = multiply(elements[i + k], sent[q % port.terms + k]);
+        for (std::uint32_t k = 0; k < components; ++k) elements[i + k] = multiply(elements[i + k], sent[q % port.terms + k]);
       });
     }
   }

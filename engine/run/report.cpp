@@ -17,8 +17,8 @@ std::string Place::text() const {
 // Above this k, a mean over so many draws may be far off (Vehtari, Simpson, Gelman, Yao and Gabry 2024); and where few
 // draws count, the Gaussian is far too wide.
 bool JointReport::Fit::is_good() const {
-  constexpr double kMostK = 0.7, kLeastShare = 0.1;
-  return draws > 0 && k <= std::min(kMostK, 1 - 1 / std::log10(draws)) && effective >= kLeastShare * draws;
+  constexpr double kMostK = 0.7, kLeastFraction = 0.1;
+  return draws > 0 && k <= std::min(kMostK, 1 - 1 / std::log10(draws)) && effective >= kLeastFraction * draws;
 }
 
 namespace {

@@ -22,8 +22,8 @@ Stop stop_of_single_sweep(const PlanData& plan, const State& state, const Execut
   return state.has_exact_messages() ? Stop::exact : Stop::converged;
 }
 
-Stop stop_at_limit(std::uint64_t refused_last, const Growth& growth) {
-  return growth.was_growing() || refused_last > 0 ? Stop::diverged : Stop::limit;
+Stop stop_at_limit(std::uint64_t refused_last, const Divergence& divergence) {
+  return divergence.was_growing() || refused_last > 0 ? Stop::diverged : Stop::limit;
 }
 
 // On a graph with loops a fixed point is approximate; of a linear Gaussian one the means are exact.
@@ -36,7 +36,7 @@ void note_loops(const Plan& plan, const State& state, Report& report) {
 Report iterate(const PlanData& plan, Executor& executor, Executor::Total& total, const Watch& watch) {
   const Iteration& iteration = plan.schedule.iteration;
   Report report;
-  Growth growth = executor.watch_growth();
+  Divergence divergence = executor.watch_divergence();
   std::uint64_t refused_before = 0;  // the last sweep
   while (report.sweeps < iteration.limit) {
     total.change = 0;
@@ -49,29 +49,29 @@ Report iterate(const PlanData& plan, Executor& executor, Executor::Total& total,
     report.stop = Stop::diverged;
     if (total.overflowed) return report;
     if (total.change <= iteration.tolerance) return report.stop = Stop::converged, report;
-    if (growth.runs_away(report.sweeps, total.change)) return report;
+    if (divergence.runs_away(report.sweeps, total.change)) return report;
     report.change = total.change;
     report.stop = Stop::interrupted;
     if (!watch.goes_on(report)) return report;
   }
-  report.stop = stop_at_limit(total.faults - refused_before, growth);
+  report.stop = stop_at_limit(total.faults - refused_before, divergence);
   return report;
 }
 
-Report iterate_by_urgency(const PlanData& plan, Executor& executor, Executor::Total& total, const Watch& watch) {
+Report iterate_by_priority(const PlanData& plan, Executor& executor, Executor::Total& total, const Watch& watch) {
   const Iteration& iteration = plan.schedule.iteration;
   const std::uint64_t round = plan.schedule.visits.size(), limit = static_cast<std::uint64_t>(iteration.limit) * round;
   Report report;
-  Growth growth = executor.watch_growth();
+  Divergence divergence = executor.watch_divergence();
   std::uint64_t refused_before = total.faults;  // the last round
   const std::uint64_t visits =
-      executor.sweep_by_urgency(iteration.tolerance, limit, total, growth, watch, report, refused_before);
+      executor.sweep_by_priority(iteration.tolerance, limit, total, divergence, watch, report, refused_before);
   report.sweeps = static_cast<int>((visits + round - 1) / round);
   report.stop = total.overflowed                           ? Stop::diverged
                 : total.change <= iteration.tolerance      ? Stop::converged
                 : report.stop == Stop::interrupted         ? Stop::interrupted
                 : visits < limit                      ? Stop::diverged
-                                                      : stop_at_limit(total.faults - refused_before, growth);
+                                                      : stop_at_limit(total.faults - refused_before, divergence);
   return report;
 }
 
@@ -104,7 +104,7 @@ Report run(const Plan& handle, State& state, const RunOptions& options) {
       report.stop = stop_of_single_sweep(plan, state, total, report);
       break;
     case Schedule::Order::repeated: report = iterate(plan, executor, total, watch); break;
-    case Schedule::Order::residual: report = iterate_by_urgency(plan, executor, total, watch); break;
+    case Schedule::Order::residual: report = iterate_by_priority(plan, executor, total, watch); break;
   }
   report.messages = total.messages;
   report.change = plan.schedule.order == Schedule::Order::once ? 0 : total.change;

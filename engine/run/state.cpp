@@ -60,8 +60,8 @@ State::State(Plan of)
     total_abs_.resize(plan.elements);
     total_stamp_.resize(plan.elements);
   }
-  if (plan.schedule.order != Schedule::Order::once) growth_.resize(plan.slots - plan.first_message);
-  if (plan.schedule.order == Schedule::Order::residual) urgency_.emplace(plan.visits_at, plan.schedule.visits.size());
+  if (plan.schedule.order != Schedule::Order::once) divergence_.resize(plan.slots - plan.first_message);
+  if (plan.schedule.order == Schedule::Order::residual) priority_.emplace(plan.visits_at, plan.schedule.visits.size());
   values_.reserve(plan.variables.size());
   for (const auto& v : plan.variables) {
     const bool keeps = v.family->keeps_values && !(v.observed && observes_less(plan, v));
@@ -83,7 +83,7 @@ void State::refuse_values(VariableId variable, std::span<const double> values) c
     fail("variable '{}' was given {} values but has {} elements{}", v.name, values.size(), v.elements(),
          v.family.values() == 1 ? "" : fmt::format(" of {} numbers", v.family.values()));
   std::vector<double> tau(v.size), rho(v.size);
-  const std::size_t i = v.family->observe(values, v.family.lanes(), tau.data(), rho.data());
+  const std::size_t i = v.family->observe(values, v.family.components(), tau.data(), rho.data());
   if (i == v.elements()) return check_observed(*plan_, incidence(), v, values);
   fail("variable '{}', element {}: the observed value is {}; {} is expected{}", v.name, i,
        fmt::join(values.subspan(i * v.family.values(), v.family.values()), ", "), v.family->values,
@@ -106,7 +106,7 @@ void State::observe(VariableId variable, std::span<const double> values) {
     if (values.size() != v.values()) return refuse_values(variable, values);
     // Looked at before anything is stored: what is refused leaves the state as it was.
     std::vector<double> tau(v.size), rho(v.size);
-    if (v.family->observe(values, v.family.lanes(), tau.data(), rho.data()) != v.elements())
+    if (v.family->observe(values, v.family.components(), tau.data(), rho.data()) != v.elements())
       return refuse_values(variable, values);
     check_observed(*plan_, incidence(), v, values);
     std::ranges::copy(tau, tau_.begin() + target.first_slot);
@@ -189,7 +189,7 @@ std::vector<Gaussian> State::messages(FactorId factor, std::string_view port_nam
   return out;
 }
 
-MessageArrays State::context(VariableId shared_variable) {
+MessageArrays State::cavity(VariableId shared_variable) {
   const auto& v = plan_->variable(shared_variable);
   if (!v.shared) fail("variable '{}' is not shared; declare it with graph.shared(...)", v.name);
   ended_.reset();  // it is there to be written

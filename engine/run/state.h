@@ -12,12 +12,12 @@
 #include "engine/messages/belief.h"
 #include "engine/run/bound_sends.h"
 #include "engine/run/frozen.h"
-#include "engine/run/growth.h"
-#include "engine/run/held_contexts.h"
+#include "engine/run/divergence.h"
+#include "engine/run/held_cavities.h"
 #include "engine/run/hubs.h"
 #include "engine/run/parameters.h"
 #include "engine/run/report.h"
-#include "engine/run/urgency.h"
+#include "engine/run/priority.h"
 
 namespace dma {
 
@@ -33,7 +33,7 @@ struct GivenTable {
 class State {
  public:
   explicit State(Plan plan);
-  // Of a plan whose graph has grown since `before` was run: it begins with the values that were observed, the contexts and
+  // Of a plan whose graph has grown since `before` was run: it begins with the values that were observed, the cavities and
   // the messages of factors that are in both, so that a warm run has only the new part to work out. Parameters are the
   // plan's.
   State(Plan plan, const State& before);
@@ -91,8 +91,8 @@ class State {
   std::span<const VariableId> frozen() const { return frozen_.variables; }
 
   // What a shared variable has learned elsewhere: a message that no operation writes (see learn.h).
-  MessageArrays context(VariableId shared_variable);
-  // All messages uniform again, except values, contexts, constants and what is frozen.
+  MessageArrays cavity(VariableId shared_variable);
+  // All messages uniform again, except values, cavities, constants and what is frozen.
   void reset();
 
   // Another state of the same plan with everything this one holds; the two then go their own ways. What a solver keeps
@@ -155,7 +155,7 @@ class State {
   std::size_t missing_ = 0;         // observed variables that have no value
   bool constants_stale_ = true;
   FrozenMessages frozen_;
-  HeldContexts held_;
+  HeldCavities held_;
   Hubs hubs_;
   std::optional<Report::Stop> ended_;
   struct Refused {
@@ -164,8 +164,8 @@ class State {
     std::uint64_t slot = 0;
   } refused_constants_;  // when the constants were computed last
 
-  std::vector<GrowthRecord> growth_;  // of all messages, for schedules that iterate
-  std::optional<UrgencyQueue> urgency_;  // for residual order
+  std::vector<DivergenceRecord> divergence_;  // of all messages, for schedules that iterate
+  std::optional<PriorityQueue> priority_;  // for residual order
 };
 
 // A series of scalar variables is observed number by number: the common case has no loop and no call.

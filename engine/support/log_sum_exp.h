@@ -18,7 +18,7 @@ inline double log_sum_exp(std::span<const double> logs) {
 }
 
 // exp(log) over the sum of all of them, in place. What is infinitely larger than the rest shares the whole.
-inline void to_shares(std::span<double> logs) {
+inline void to_fractions(std::span<double> logs) {
   const double largest = *std::ranges::max_element(logs);
   double sum = 0;
   for (double& x : logs) sum += x = x == largest ? 1.0 : std::exp(x - largest);

@@ -44,7 +44,7 @@ class Loop {
   const std::function<void(std::size_t)>& f_;
 };
 
-// Waits until the value is another. Loops of a crew follow each other within microseconds, sooner than a sleeping thread
+// Waits until the value is another. Loops of a thread pool follow each other within microseconds, sooner than a sleeping thread
 // is woken; whoever waits longer than that gives the processor away.
 template <class T>
 void wait_while(const std::atomic<T>& value, T old) {
@@ -78,7 +78,7 @@ void parallel_for(std::size_t count, std::size_t jobs, const std::function<void(
   loop.finish();
 }
 
-struct Crew::Threads {
+struct ThreadPool::Threads {
   std::atomic<std::uint32_t> begun = 0;  // loops
   std::atomic<bool> ended = false;       // no more of them
   std::atomic<Loop*> loop = nullptr;
@@ -104,15 +104,15 @@ struct Crew::Threads {
   }
 };
 
-Crew::Crew(std::size_t jobs) : threads_(std::make_unique<Threads>()) {
+ThreadPool::ThreadPool(std::size_t jobs) : threads_(std::make_unique<Threads>()) {
   if (jobs > 1) begin_threads(jobs - 1, threads_->others, [t = threads_.get()] { t->follow(); });
 }
 
-Crew::~Crew() = default;
+ThreadPool::~ThreadPool() = default;
 
-std::size_t Crew::jobs() const { return threads_->others.size() + 1; }
+std::size_t ThreadPool::jobs() const { return threads_->others.size() + 1; }
 
-void Crew::run(std::size_t count, const std::function<void(std::size_t)>& f) {
+void ThreadPool::run(std::size_t count, const std::function<void(std::size_t)>& f) {
   Loop loop(count, f);
   if (threads_->others.empty() || count < 2) {
     loop.work();

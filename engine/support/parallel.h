@@ -17,12 +17,12 @@ std::size_t all_processors();
 void parallel_for(std::size_t count, std::size_t jobs, const std::function<void(std::size_t)>& f);
 
 // The same threads for many loops, one after the other: a loop then takes microseconds to begin, not tens of them.
-class Crew {
+class ThreadPool {
  public:
-  explicit Crew(std::size_t jobs);  // at most so many threads, the calling one among them
-  ~Crew();
-  Crew(const Crew&) = delete;
-  Crew& operator=(const Crew&) = delete;
+  explicit ThreadPool(std::size_t jobs);  // at most so many threads, the calling one among them
+  ~ThreadPool();
+  ThreadPool(const ThreadPool&) = delete;
+  ThreadPool& operator=(const ThreadPool&) = delete;
 
   // As parallel_for. To be called by one thread at a time, and not by a task of its own.
   void run(std::size_t count, const std::function<void(std::size_t)>& f);

@@ -57,7 +57,7 @@ std::string printable(std::string_view text) {
 }
 
 fmt::format_context::iterator TextFormatter::write(std::string_view text, fmt::format_context& context) const {
-  return format(text, context);
+  return format(text, cavity);
 }
 
 }  // namespace dma

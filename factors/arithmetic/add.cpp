@@ -19,8 +19,8 @@ bool combine(const SlotBlock& block, double sign) {
   std::int64_t bad = 0;
   DMA_INDEPENDENT
   for (std::size_t i = 0; i < block.slots; ++i) {
-    const double inverse = 1 / (a_rho[i] + b_rho[i]), share = a_rho[i] * inverse;
-    const double t = share * b_tau[i] + sign * (b_rho[i] * inverse) * a_tau[i], r = share * b_rho[i];
+    const double inverse = 1 / (a_rho[i] + b_rho[i]), fraction = a_rho[i] * inverse;
+    const double t = fraction * b_tau[i] + sign * (b_rho[i] * inverse) * a_tau[i], r = fraction * b_rho[i];
     tau[i] = t;
     rho[i] = r;
     bad += ((r > 0) & (r < kInfinity) & (std::abs(t) < kInfinity)) ? 0 : 1;

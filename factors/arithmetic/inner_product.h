@@ -35,9 +35,9 @@ struct InnerProduct {
   static void to_terms(const Call& call, Outcome& outcome);
 
   // The same with x held as moments: see inner_product/held.cpp.
-  static void held_to_total(const Call& call, HeldContext& x, Outcome& outcome);
+  static void held_to_total(const Call& call, HeldCavity& x, Outcome& outcome);
   template <Rule kRule, bool kToY>
-  static void held_to_terms(const Call& call, HeldContext& x, Outcome& outcome);
+  static void held_to_terms(const Call& call, HeldCavity& x, Outcome& outcome);
 };
 
 Kind inner_product_kind();

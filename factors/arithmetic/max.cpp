@@ -35,7 +35,7 @@ LinearisedFunction fit_max(const InputVector& m, const InputMatrix& c) {
   if (!(s > 0)) return {.value = y.value, .noise = 0, .gains = gains};
   const double d = -std::abs(m(0) - m(1)) / s;
   const normal::Tail beyond = normal::tail(-d);
-  const double share = beyond.probability, residual = normal::rectified_variance(beyond) - share * share;
+  const double fraction = beyond.probability, residual = normal::rectified_variance(beyond) - fraction * fraction;
   return {.value = y.value, .noise = spread * std::max(0.0, residual), .gains = gains};
 }
 

@@ -65,9 +65,9 @@ bool Product::block_to_z(const SlotBlock& block) {
   DMA_INDEPENDENT
   for (std::size_t i = 0; i < block.slots; ++i) {
     const double rhos = x_rho[i] * y_rho[i];
-    const double share = rhos / (rhos + x_tau[i] * x_tau[i] * y_rho[i] + y_tau[i] * y_tau[i] * x_rho[i]);
-    tau[i] = x_tau[i] * y_tau[i] * share;
-    rho[i] = rhos * share;
+    const double fraction = rhos / (rhos + x_tau[i] * x_tau[i] * y_rho[i] + y_tau[i] * y_tau[i] * x_rho[i]);
+    tau[i] = x_tau[i] * y_tau[i] * fraction;
+    rho[i] = rhos * fraction;
     bad += (is_ordinary(x_tau[i], x_rho[i]) & is_ordinary(y_tau[i], y_rho[i]) & (rho[i] > kLeast)) ? 0 : 1;
   }
   return bad == 0;

@@ -57,8 +57,8 @@ struct Product {
 inline Gaussian Product::to_z(const Gaussian& x, const Gaussian& y) {
   if (x.is_point()) return scaled(y, x.tau);
   if (y.is_point()) return scaled(x, y.tau);
-  const double share = 1 / (1 + signal_to_noise(x) + signal_to_noise(y));
-  return closed(x.tau * share * y.tau, x.rho * share * y.rho, [&] { return x.mean() * y.mean(); });
+  const double fraction = 1 / (1 + signal_to_noise(x) + signal_to_noise(y));
+  return closed(x.tau * fraction * y.tau, x.rho * fraction * y.rho, [&] { return x.mean() * y.mean(); });
 }
 
 inline Gaussian Product::to_factor(const Gaussian& other, const Gaussian& z) {

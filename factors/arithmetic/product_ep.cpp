@@ -37,13 +37,13 @@ class ProductMarginal {
     keep_visible(peaks);
     PeakedIntegral integral(log_weight, peaks);
     double mass = 0, second = 0, pull_square = 0;
-    integral.for_each_node([&](double t, double share) {
+    integral.for_each_node([&](double t, double fraction) {
       const Point p = at(t);
       const double pull = p.pull - pull_;
-      mass += share;
-      step_ += share * p.step, second += share * p.step * p.step;
-      mean_pull_ += share * pull, pull_square += share * pull * pull;
-      lost_ += share * p.lost, kept_ += share * p.kept;
+      mass += fraction;
+      step_ += fraction * p.step, second += fraction * p.step * p.step;
+      mean_pull_ += fraction * pull, pull_square += fraction * pull * pull;
+      lost_ += fraction * p.lost, kept_ += fraction * p.kept;
     });
     for (double* sum : {&step_, &second, &mean_pull_, &pull_square, &lost_, &kept_}) *sum /= mass;
     variance_ = second - step_ * step_;

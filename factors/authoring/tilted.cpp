@@ -24,7 +24,7 @@ constexpr std::size_t kMostHints = 8;
 // rounding.
 constexpr double kLooks[] = {1, 3, 8}, kWeak = 1e-7;
 // Of the precision that arrives: what a message has whose own would be negative.
-constexpr double kLeastShare = 1e-6;
+constexpr double kLeastFraction = 1e-6;
 
 class TiltedWeight {
  public:
@@ -133,9 +133,9 @@ Tilted tilt(const LogFactor& log_f, std::span<const double> hints, double tolera
   const double top = highest.height, centre = integral.centre();
   if (!std::isfinite(top)) return {};
   double mass = 0, first = 0, second = 0;
-  integral.for_each_node([&](double t, double share) {
+  integral.for_each_node([&](double t, double fraction) {
     const double off = t - centre;
-    mass += share, first += share * off, second += share * off * off;
+    mass += fraction, first += fraction * off, second += fraction * off * off;
   });
   const double off = first / mass;
   double mean = centre + off, variance = second / mass - off * off;
@@ -155,7 +155,7 @@ GaussianOrFallback tilted_message(const Tilted& tilted, const Gaussian& arrived)
   double tau_t = tilted.tau, rho_t = tilted.rho;
   if (std::abs(rho_t) <= kRounding && std::abs(tau_t) <= kRounding) return GaussianOrFallback(Gaussian::uniform());
   const bool widens = rho_t < -kRounding;
-  if (!(rho_t > 0)) rho_t = kLeastShare, tau_t = tilted.mean * (1 + kLeastShare);
+  if (!(rho_t > 0)) rho_t = kLeastFraction, tau_t = tilted.mean * (1 + kLeastFraction);
   const double rho = rho_t * arrived.rho, tau = tau_t * std::sqrt(arrived.rho) + arrived.mean() * rho;
   return {closed(tau, rho, [&] { return tau / rho; }), widens};
 }

@@ -48,12 +48,12 @@ class Density {
         factor.matrixU().solveInPlace(root);
         return Mode{t, height, root};
       }
-      double share = 2, next_height;
+      double fraction = 2, next_height;
       Vector next;
       do {
-        next = t + (share *= 0.5) * move;
+        next = t + (fraction *= 0.5) * move;
         next_height = (*this)(next);
-      } while (!(next_height > height) && share > 1e-6);
+      } while (!(next_height > height) && fraction > 1e-6);
       if (!(next_height > height)) return {};
       t = next, height = next_height;
       step = std::clamp(0.02 / std::sqrt(information.diagonal().maxCoeff()), 1e-6, 0.02);
@@ -72,8 +72,8 @@ class Density {
       double log = (*this)(mode.at + offset) - mode.height + 0.5 * standard.squaredNorm();
       if (std::isnan(log)) log = -kInfinity;
       is_heavy |= log > kHeavy;
-      const double share = weight * std::exp(log);
-      mass += share, first += share * offset(0), second += share * offset(0) * offset(0);
+      const double fraction = weight * std::exp(log);
+      mass += fraction, first += fraction * offset(0), second += fraction * offset(0) * offset(0);
     });
     const double off = first / mass, variance = second / mass - off * off;
     if (is_heavy || !(mass > 0) || !(variance > 0)) return {};

@@ -1,6 +1,6 @@
-// The categorical message over K categories, a lane for each: tau is the log of its weight, rho counts the factors that
+// The categorical message over K categories, a component for each: tau is the log of its weight, rho counts the factors that
 // forbid it. So a hard zero is a message like any other: products add the counts, and dividing one out gives back the
-// finite weight behind it. A point mass is 1 in the lane of its category and 0 elsewhere.
+// finite weight behind it. A point mass is 1 in the component of its category and 0 elsewhere.
 #pragma once
 
 #include <span>
@@ -12,27 +12,27 @@
 
 namespace dma {
 
-struct CategoricalLane : AnyNatural {
+struct CategoricalComponent : AnyNatural {
   using AnyNatural::AnyNatural;
-  static CategoricalLane forbidden() { return {0, 1}; }
+  static CategoricalComponent forbidden() { return {0, 1}; }
   static bool is_message(const Natural& m) { return AnyNatural::is_message(m) && m.rho >= 0; }
 };
 
 struct Categorical {
-  using Lane = CategoricalLane;
+  using Component = CategoricalComponent;
   static constexpr std::string_view kName = "categorical", kValues = "a category: a whole number from 0 to one below their number";
-  static constexpr bool kObservesLanes = false;
+  static constexpr bool kObservesComponents = false;
 
   // The log of the weight of every category; -inf where it is forbidden.
   template <class Message>
   static void logs(std::span<const Message> message, double* out);
 
-  static std::size_t observe(std::span<const double> values, std::size_t lanes, double* tau, double* rho);
-  static void moments(Lanes messages, std::size_t lanes, double* means, double* variances);
-  static double log_density(Lanes message, std::span<const double> value);
-  static double log_normaliser(Lanes message);
-  static double kl(Lanes p, Lanes q);
-  static std::string text(Lanes message);
+  static std::size_t observe(std::span<const double> values, std::size_t components, double* tau, double* rho);
+  static void moments(Components messages, std::size_t components, double* means, double* variances);
+  static double log_density(Components message, std::span<const double> value);
+  static double log_normaliser(Components message);
+  static double kl(Components p, Components q);
+  static std::string text(Components message);
 };
 
 template <class Message>

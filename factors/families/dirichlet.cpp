@@ -13,7 +13,7 @@ namespace dma {
 
 namespace {
 
-double total(Lanes message) {
+double total(Components message) {
   double sum = 0;
   for (const Natural& m : message) sum += m.tau + 1;
   return sum;
@@ -31,24 +31,24 @@ bool are_probabilities(std::span<const double> values) {
 
 }  // namespace
 
-bool Dirichlet::is_proper(Lanes message) {
+bool Dirichlet::is_proper(Components message) {
   return std::ranges::all_of(message, [](const Natural& m) { return m.rho == 0 && m.tau > -1; });
 }
 
-std::size_t Dirichlet::observe(std::span<const double> values, std::size_t lanes, double* tau, double* rho) {
-  for (std::size_t i = 0; i < values.size(); i += lanes) {
-    if (!are_probabilities(values.subspan(i, lanes))) return i / lanes;
-    std::ranges::copy(values.subspan(i, lanes), tau + i);
-    std::fill_n(rho + i, lanes, kInfinity);
+std::size_t Dirichlet::observe(std::span<const double> values, std::size_t components, double* tau, double* rho) {
+  for (std::size_t i = 0; i < values.size(); i += components) {
+    if (!are_probabilities(values.subspan(i, components))) return i / components;
+    std::ranges::copy(values.subspan(i, components), tau + i);
+    std::fill_n(rho + i, components, kInfinity);
   }
-  return values.size() / lanes;
+  return values.size() / components;
 }
 
-void Dirichlet::moments(Lanes messages, std::size_t lanes, double* means, double* variances) {
-  for (std::size_t i = 0; i < messages.size(); i += lanes) {
-    const Lanes message = messages.subspan(i, lanes);
+void Dirichlet::moments(Components messages, std::size_t components, double* means, double* variances) {
+  for (std::size_t i = 0; i < messages.size(); i += components) {
+    const Components message = messages.subspan(i, components);
     const double sum = total(message);
-    for (std::size_t k = 0; k < lanes; ++k) {
+    for (std::size_t k = 0; k < components; ++k) {
       const bool proper = is_proper(message), point = message[k].is_point();
       const double mean = (message[k].tau + 1) / sum;
       means[i + k] = point ? message[k].tau : proper ? mean : 0.0;
@@ -57,7 +57,7 @@ void Dirichlet::moments(Lanes messages, std::size_t lanes, double* means, double
   }
 }
 
-double Dirichlet::log_density(Lanes message, std::span<const double> value) {
+double Dirichlet::log_density(Components message, std::span<const double> value) {
   if (!are_probabilities(value)) return -kInfinity;
   if (message[0].is_point())
     return std::ranges::equal(message, value, {}, &Natural::tau) ? kInfinity : -kInfinity;
@@ -67,14 +67,14 @@ double Dirichlet::log_density(Lanes message, std::span<const double> value) {
   return sum;
 }
 
-double Dirichlet::log_normaliser(Lanes message) {
+double Dirichlet::log_normaliser(Components message) {
   if (!is_proper(message)) return kInfinity;
   double sum = -log_gamma(total(message));
   for (const Natural& m : message) sum += log_gamma(m.tau + 1);
   return sum;
 }
 
-double Dirichlet::kl(Lanes p, Lanes q) {
+double Dirichlet::kl(Components p, Components q) {
   if (std::ranges::equal(p, q)) return 0;
   if (!is_proper(p) || !is_proper(q)) return kInfinity;
   const double of_total = boost::math::digamma(total(p));
@@ -84,7 +84,7 @@ double Dirichlet::kl(Lanes p, Lanes q) {
   return sum;
 }
 
-std::string Dirichlet::text(Lanes message) {
+std::string Dirichlet::text(Components message) {
   std::vector<double> numbers;
   for (const Natural& m : message) numbers.push_back(m.is_point() ? m.tau : m.tau + 1);
   if (message[0].is_point()) return fmt::format("= ({:.4g})", fmt::join(numbers, ", "));

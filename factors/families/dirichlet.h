@@ -1,4 +1,4 @@
-// The Dirichlet message over the probabilities of K categories: the product of p_k^(alpha_k - 1), a lane for each with
+// The Dirichlet message over the probabilities of K categories: the product of p_k^(alpha_k - 1), a component for each with
 // tau = alpha_k - 1; rho is not used. A point mass keeps the probabilities.
 #pragma once
 
@@ -11,23 +11,23 @@
 
 namespace dma {
 
-struct DirichletLane : AnyNatural {
+struct DirichletComponent : AnyNatural {
   using AnyNatural::AnyNatural;
   static bool is_message(const Natural& m) { return AnyNatural::is_message(m) && (m.rho == 0 || m.is_point()); }
 };
 
 struct Dirichlet {
-  using Lane = DirichletLane;
+  using Component = DirichletComponent;
   static constexpr std::string_view kName = "dirichlet", kValues = "a positive probability for each category, with sum 1,";
-  static constexpr bool kObservesLanes = true;
+  static constexpr bool kObservesComponents = true;
 
-  static bool is_proper(Lanes message);
-  static std::size_t observe(std::span<const double> values, std::size_t lanes, double* tau, double* rho);
-  static void moments(Lanes messages, std::size_t lanes, double* means, double* variances);
-  static double log_density(Lanes message, std::span<const double> value);
-  static double log_normaliser(Lanes message);
-  static double kl(Lanes p, Lanes q);
-  static std::string text(Lanes message);
+  static bool is_proper(Components message);
+  static std::size_t observe(std::span<const double> values, std::size_t components, double* tau, double* rho);
+  static void moments(Components messages, std::size_t components, double* means, double* variances);
+  static double log_density(Components message, std::span<const double> value);
+  static double log_normaliser(Components message);
+  static double kl(Components p, Components q);
+  static std::string text(Components message);
 };
 
 }  // namespace dma

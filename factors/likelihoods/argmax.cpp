@@ -90,9 +90,9 @@ class Largest {
     const double step = (high - low) / kPoints;
     double mass = 0;
     for (int i = 0; i <= kPoints; ++i) {
-      const double t = low + i * step, share = step * weight()(t);
-      mass += share;
-      visit(t, share);
+      const double t = low + i * step, fraction = step * weight()(t);
+      mass += fraction;
+      visit(t, fraction);
     }
     return top_ + std::log(mass);
   }
@@ -182,7 +182,7 @@ double log_mass_of(const std::vector<Score>& scores, std::size_t which) {
 }
 
 // Adds share * the moments of every z under "score `which` is the largest".
-void add_moments(const std::vector<Score>& scores, std::size_t which, double share, std::vector<double>& first,
+void add_moments(const std::vector<Score>& scores, std::size_t which, double fraction, std::vector<double>& first,
                  std::vector<double>& second) {
   const std::size_t count = scores.size();
   std::vector<double> one(count), two(count);
@@ -196,14 +196,14 @@ void add_moments(const std::vector<Score>& scores, std::size_t which, double sha
       two[j] += weight * (j == which ? z * z : 1 - z * hazard);
     }
   });
-  for (std::size_t j = 0; j < count; ++j) first[j] += share * one[j] / mass, second[j] += share * two[j] / mass;
+  for (std::size_t j = 0; j < count; ++j) first[j] += fraction * one[j] / mass, second[j] += fraction * two[j] / mass;
 }
 
 }  // namespace
 
-void Argmax::to_class(Scores scores, Parameters p, std::span<CategoricalLane> out) {
+void Argmax::to_class(Scores scores, Parameters p, std::span<CategoricalComponent> out) {
   ArgmaxMemory& memory = argmax_memory();
-  std::ranges::fill(out, CategoricalLane());
+  std::ranges::fill(out, CategoricalComponent());
   if (!read_scores(scores, p.noise, memory.scores)) return;
   memory.logs.clear();
   for (std::size_t c = 0; c < scores.size(); ++c) memory.logs.push_back(log_mass_of(memory.scores, c));
@@ -211,25 +211,25 @@ void Argmax::to_class(Scores scores, Parameters p, std::span<CategoricalLane> ou
   for (std::size_t c = 0; c < scores.size(); ++c) out[c] = {memory.logs[c] - largest, 0};
 }
 
-void Argmax::to_scores(Scores scores, std::span<const CategoricalLane> of_class, Parameters p,
+void Argmax::to_scores(Scores scores, std::span<const CategoricalComponent> of_class, Parameters p,
                        std::span<GaussianOrFallback> out) {
   ArgmaxMemory& memory = argmax_memory();
   const std::size_t count = scores.size();
   std::ranges::fill(out, GaussianOrFallback());
   if (!read_scores(scores, p.noise, memory.scores)) return;
-  std::vector<double>& shares = memory.logs;
-  shares.resize(count);
-  Categorical::logs(of_class, shares.data());
-  if (std::ranges::count(shares, shares[0]) == static_cast<std::ptrdiff_t>(count))
+  std::vector<double>& fractions = memory.logs;
+  fractions.resize(count);
+  Categorical::logs(of_class, fractions.data());
+  if (std::ranges::count(fractions, fractions[0]) == static_cast<std::ptrdiff_t>(count))
     return;  // nothing is known of the class
   for (std::size_t c = 0; c < count; ++c)
-    if (shares[c] > -kInfinity) shares[c] += log_mass_of(memory.scores, c);
-  if (std::ranges::max(shares) == -kInfinity) return;
-  to_shares(shares);
+    if (fractions[c] > -kInfinity) fractions[c] += log_mass_of(memory.scores, c);
+  if (std::ranges::max(fractions) == -kInfinity) return;
+  to_fractions(fractions);
   memory.first.assign(count, 0);
   memory.second.assign(count, 0);
   for (std::size_t c = 0; c < count; ++c)
-    if (shares[c] > 0) add_moments(memory.scores, c, shares[c], memory.first, memory.second);
+    if (fractions[c] > 0) add_moments(memory.scores, c, fractions[c], memory.first, memory.second);
   for (std::size_t j = 0; j < count; ++j) {
     const Score& s = memory.scores[j];
     if (s.variance == 0) continue;
@@ -241,7 +241,7 @@ void Argmax::to_scores(Scores scores, std::span<const CategoricalLane> of_class,
   }
 }
 
-double Argmax::log_integral(Lanes arrivals, Parameters p) {
+double Argmax::log_integral(Components arrivals, Parameters p) {
   const std::size_t count = arrivals.size() / 2;
   std::vector<Gaussian> scores;
   for (const Natural& m : arrivals.first(count)) scores.emplace_back(m);

@@ -26,11 +26,11 @@ struct Argmax {
     double noise;
   };
   using Scores = std::span<const Gaussian>;
-  static void to_class(Scores scores, Parameters p, std::span<CategoricalLane> out);
-  static void to_scores(Scores scores, std::span<const CategoricalLane> of_class, Parameters p,
+  static void to_class(Scores scores, Parameters p, std::span<CategoricalComponent> out);
+  static void to_scores(Scores scores, std::span<const CategoricalComponent> of_class, Parameters p,
                         std::span<GaussianOrFallback> out);
   // log of the sum over c of w_c Z_c: the scores, then the class. NaN if nothing is known of a score.
-  static double log_integral(Lanes arrivals, Parameters p);
+  static double log_integral(Components arrivals, Parameters p);
 };
 
 Kind argmax_kind();

@@ -19,20 +19,20 @@ using Numbers = std::span<const double>;
 
 // Working memory that is kept: after the first messages of a thread nothing is allocated.
 struct DrawMemory {
-  std::vector<double> counts, logs, shares, found;  // logs: of the weights of the outcomes
+  std::vector<double> counts, logs, fractions, found;  // logs: of the weights of the outcomes
 };
 
 DrawMemory& draw_memory(std::size_t categories) {
   thread_local DrawMemory memory;
-  for (auto* const numbers : {&memory.counts, &memory.logs, &memory.shares, &memory.found}) numbers->resize(categories);
+  for (auto* const numbers : {&memory.counts, &memory.logs, &memory.fractions, &memory.found}) numbers->resize(categories);
   return memory;
 }
 
 double sum_of(Numbers numbers) { return std::accumulate(numbers.begin(), numbers.end(), 0.0); }
 
 // Of a Dirichlet message that is a density; false if it is none.
-template <class Lane>
-bool counts_of(std::span<const Lane> message, double* counts) {
+template <class Component>
+bool counts_of(std::span<const Component> message, double* counts) {
   for (std::size_t k = 0; k < message.size(); ++k) {
     if (!(message[k].rho == 0 && message[k].tau > -1)) return false;
     counts[k] = message[k].tau + 1;
@@ -40,15 +40,15 @@ bool counts_of(std::span<const Lane> message, double* counts) {
   return true;
 }
 
-template <class Lane>
-bool says_nothing(std::span<const Lane> message) {
-  return std::ranges::all_of(message, [](const Lane& lane) { return lane.is_uniform(); });
+template <class Component>
+bool says_nothing(std::span<const Component> message) {
+  return std::ranges::all_of(message, [](const Component& component) { return component.is_uniform(); });
 }
 
 // r_k ~ w_k a_k, from log w_k.
-void weigh_by_counts(Numbers counts, Numbers logs, std::span<double> shares) {
-  for (std::size_t k = 0; k < counts.size(); ++k) shares[k] = logs[k] + std::log(counts[k]);
-  to_shares(shares);
+void weigh_by_counts(Numbers counts, Numbers logs, std::span<double> fractions) {
+  for (std::size_t k = 0; k < counts.size(); ++k) fractions[k] = logs[k] + std::log(counts[k]);
+  to_fractions(fractions);
 }
 
 // The parameters of the projected mixture less the counts. With m_k = (a_k + r_k) / (s + 1), G = sum of m_k (1 - m_k) and
@@ -57,133 +57,133 @@ void weigh_by_counts(Numbers counts, Numbers logs, std::span<double> shares) {
 //   r_k - (a_k + r_k) (s + 2) / (s + 1) d,   d = R / ((s + 1) G + R)
 //
 // False where the product with what arrived would not be a density in the digits of a double.
-bool project(Numbers counts, Numbers shares, std::span<double> more) {
+bool project(Numbers counts, Numbers fractions, std::span<double> more) {
   const double s = sum_of(counts);
   const auto largest = static_cast<std::size_t>(std::ranges::max_element(counts) - counts.begin());
   double of_others = 0, spread = 0, doubt = 0;
   for (std::size_t k = 0; k < counts.size(); ++k) {
-    const double mean = (counts[k] + shares[k]) / (s + 1);
-    doubt += shares[k] * (1 - shares[k]);
+    const double mean = (counts[k] + fractions[k]) / (s + 1);
+    doubt += fractions[k] * (1 - fractions[k]);
     if (k != largest) of_others += mean, spread += mean * (1 - mean);
   }
-  spread += (counts[largest] + shares[largest]) / (s + 1) * of_others;
+  spread += (counts[largest] + fractions[largest]) / (s + 1) * of_others;
   const double d = doubt / ((s + 1) * spread + doubt) * ((s + 2) / (s + 1));
   for (std::size_t k = 0; k < counts.size(); ++k) {
-    more[k] = shares[k] - (counts[k] + shares[k]) * d;
+    more[k] = fractions[k] - (counts[k] + fractions[k]) * d;
     if (!((counts[k] - 1) + more[k] > -1)) return false;  // as messages are multiplied
   }
   return true;
 }
 
-// The shares of vmp, from those of exact inference on: they settle within a few steps, because digamma is flat where there
+// The fractions of vmp, from those of exact inference on: they settle within a few steps, because digamma is flat where there
 // are counts.
-void settle(Numbers counts, Numbers logs, std::span<double> shares) {
+void settle(Numbers counts, Numbers logs, std::span<double> fractions) {
   constexpr int kMostSteps = 200;
   constexpr double kSettled = 1e-15;
-  weigh_by_counts(counts, logs, shares);
+  weigh_by_counts(counts, logs, fractions);
   for (int i = 0; i < kMostSteps; ++i) {
     std::vector<double>& found = draw_memory(counts.size()).found;
     for (std::size_t k = 0; k < counts.size(); ++k)
-      found[k] = logs[k] > -kInfinity ? logs[k] + boost::math::digamma(counts[k] + shares[k]) : -kInfinity;
-    to_shares(found);
+      found[k] = logs[k] > -kInfinity ? logs[k] + boost::math::digamma(counts[k] + fractions[k]) : -kInfinity;
+    to_fractions(found);
     double change = 0;
     for (std::size_t k = 0; k < counts.size(); ++k)
-      change = std::max(change, std::abs(found[k] - std::exchange(shares[k], found[k])));
+      change = std::max(change, std::abs(found[k] - std::exchange(fractions[k], found[k])));
     if (change <= kSettled) return;
   }
 }
 
 // Logs with 0 for the largest.
-void put_logs(std::span<double> logs, std::span<CategoricalLane> out) {
+void put_logs(std::span<double> logs, std::span<CategoricalComponent> out) {
   const double largest = std::ranges::max(logs);
   for (std::size_t k = 0; k < out.size(); ++k)
-    out[k] = logs[k] == -kInfinity ? CategoricalLane::forbidden() : CategoricalLane(logs[k] - largest, 0);
+    out[k] = logs[k] == -kInfinity ? CategoricalComponent::forbidden() : CategoricalComponent(logs[k] - largest, 0);
 }
 
-template <class Lane>
-void put_counts(Numbers numbers, std::span<Lane> out) {
-  for (std::size_t k = 0; k < out.size(); ++k) out[k] = Lane(DirichletLane(numbers[k], 0));
+template <class Component>
+void put_counts(Numbers numbers, std::span<Component> out) {
+  for (std::size_t k = 0; k < out.size(); ++k) out[k] = Component(DirichletComponent(numbers[k], 0));
 }
 
 // Of the category that is observed; of none if none is.
-template <class Lane>
-void one_more_of(std::span<const CategoricalLane> outcome, std::span<Lane> out) {
-  for (std::size_t k = 0; k < out.size(); ++k) out[k] = Lane(DirichletLane(outcome[k].is_point() ? outcome[k].tau : 0.0, 0));
+template <class Component>
+void one_more_of(std::span<const CategoricalComponent> outcome, std::span<Component> out) {
+  for (std::size_t k = 0; k < out.size(); ++k) out[k] = Component(DirichletComponent(outcome[k].is_point() ? outcome[k].tau : 0.0, 0));
 }
 
 // Beta and Bernoulli messages as those of two categories, no and yes.
 struct AsCategories {
   AsCategories(const Beta& beta, const Bernoulli& bernoulli) {
-    p[0] = beta.is_point() ? DirichletLane(1 - beta.tau, kInfinity) : DirichletLane(beta.rho, 0);
-    p[1] = beta.is_point() ? DirichletLane(beta.tau, kInfinity) : DirichletLane(beta.tau, 0);
+    p[0] = beta.is_point() ? DirichletComponent(1 - beta.tau, kInfinity) : DirichletComponent(beta.rho, 0);
+    p[1] = beta.is_point() ? DirichletComponent(beta.tau, kInfinity) : DirichletComponent(beta.tau, 0);
     if (bernoulli.is_point()) outcome[0] = {1 - bernoulli.tau, kInfinity}, outcome[1] = {bernoulli.tau, kInfinity};
     else outcome[1] = {bernoulli.tau, 0};
   }
-  DirichletLane p[2];
-  CategoricalLane outcome[2];
+  DirichletComponent p[2];
+  CategoricalComponent outcome[2];
 };
 
-Beta beta_of(std::span<const DirichletLane> counts) { return {counts[1].tau, counts[0].tau}; }
+Beta beta_of(std::span<const DirichletComponent> counts) { return {counts[1].tau, counts[0].tau}; }
 
-Bernoulli bernoulli_of(std::span<const CategoricalLane> outcome) {
+Bernoulli bernoulli_of(std::span<const CategoricalComponent> outcome) {
   if (outcome[0].rho > 0 || outcome[1].rho > 0) return Bernoulli::from_probability(outcome[0].rho > 0 ? 1 : 0);
   return {outcome[1].tau - outcome[0].tau, 0};
 }
 
 }  // namespace
 
-void CategoricalDraw::to_outcome(Probabilities p, std::span<CategoricalLane> outcome) {
+void CategoricalDraw::to_outcome(Probabilities p, std::span<CategoricalComponent> outcome) {
   DrawMemory& memory = draw_memory(p.size());
-  std::ranges::fill(outcome, CategoricalLane());
+  std::ranges::fill(outcome, CategoricalComponent());
   const bool is_known = p[0].is_point();
-  if (is_known) std::ranges::transform(p, memory.counts.begin(), &DirichletLane::tau);
+  if (is_known) std::ranges::transform(p, memory.counts.begin(), &DirichletComponent::tau);
   else if (!counts_of(p, memory.counts.data())) return;
   for (double& count : memory.counts) count = std::log(count);
   put_logs(memory.counts, outcome);
 }
 
 // Whoever reads what is not observed is refused when the graph is compiled.
-void CategoricalDraw::to_probabilities(Outcome outcome, std::span<DirichletLane> p) {
+void CategoricalDraw::to_probabilities(Outcome outcome, std::span<DirichletComponent> p) {
   one_more_of(outcome, p);
 }
 
-void CategoricalDraw::Ep::to_probabilities(Probabilities p, Outcome outcome, std::span<OrFallback<DirichletLane>> out) {
+void CategoricalDraw::Ep::to_probabilities(Probabilities p, Outcome outcome, std::span<OrFallback<DirichletComponent>> out) {
   DrawMemory& memory = draw_memory(p.size());
-  std::ranges::fill(out, OrFallback<DirichletLane>());
+  std::ranges::fill(out, OrFallback<DirichletComponent>());
   if (outcome[0].is_point() || says_nothing(outcome)) return one_more_of(outcome, out);
   Categorical::logs(outcome, memory.logs.data());
   if (!counts_of(p, memory.counts.data()) || std::ranges::max(memory.logs) == -kInfinity) return;
-  weigh_by_counts(memory.counts, memory.logs, memory.shares);
-  const bool is_projected = project(memory.counts, memory.shares, memory.found);
-  put_counts(is_projected ? memory.found : memory.shares, out);
-  out[0].replaced = !is_projected;  // one message of several lanes
+  weigh_by_counts(memory.counts, memory.logs, memory.fractions);
+  const bool is_projected = project(memory.counts, memory.fractions, memory.found);
+  put_counts(is_projected ? memory.found : memory.fractions, out);
+  out[0].replaced = !is_projected;  // one message of several components
 }
 
-void CategoricalDraw::Vmp::to_outcome(Probabilities p, Outcome outcome, std::span<CategoricalLane> out) {
+void CategoricalDraw::Vmp::to_outcome(Probabilities p, Outcome outcome, std::span<CategoricalComponent> out) {
   DrawMemory& memory = draw_memory(p.size());
   if (p[0].is_point() || outcome[0].is_point() || says_nothing(outcome)) return CategoricalDraw::to_outcome(p, out);
-  std::ranges::fill(out, CategoricalLane());
+  std::ranges::fill(out, CategoricalComponent());
   Categorical::logs(outcome, memory.logs.data());
   if (!counts_of(p, memory.counts.data()) || std::ranges::max(memory.logs) == -kInfinity) return;
-  settle(memory.counts, memory.logs, memory.shares);
-  for (std::size_t k = 0; k < p.size(); ++k) memory.found[k] = boost::math::digamma(memory.counts[k] + memory.shares[k]);
+  settle(memory.counts, memory.logs, memory.fractions);
+  for (std::size_t k = 0; k < p.size(); ++k) memory.found[k] = boost::math::digamma(memory.counts[k] + memory.fractions[k]);
   put_logs(memory.found, out);
 }
 
-void CategoricalDraw::Vmp::to_probabilities(Probabilities p, Outcome outcome, std::span<DirichletLane> out) {
+void CategoricalDraw::Vmp::to_probabilities(Probabilities p, Outcome outcome, std::span<DirichletComponent> out) {
   DrawMemory& memory = draw_memory(p.size());
   if (outcome[0].is_point() || says_nothing(outcome)) return CategoricalDraw::to_probabilities(outcome, out);
-  std::ranges::fill(out, DirichletLane());
+  std::ranges::fill(out, DirichletComponent());
   Categorical::logs(outcome, memory.logs.data());
   if (!counts_of(p, memory.counts.data()) || std::ranges::max(memory.logs) == -kInfinity) return;
-  settle(memory.counts, memory.logs, memory.shares);
-  put_counts(memory.shares, out);
+  settle(memory.counts, memory.logs, memory.fractions);
+  put_counts(memory.fractions, out);
 }
 
-double CategoricalDraw::log_integral(Lanes arrivals) {
+double CategoricalDraw::log_integral(Components arrivals) {
   const std::size_t categories = arrivals.size() / 2;
   DrawMemory& memory = draw_memory(categories);
-  const Lanes p = arrivals.first(categories), outcome = arrivals.subspan(categories);
+  const Components p = arrivals.first(categories), outcome = arrivals.subspan(categories);
   if (p[0].is_point()) std::ranges::transform(p, memory.counts.begin(), &Natural::tau);
   else if (!counts_of(p, memory.counts.data())) return std::nan("");
   Categorical::logs(outcome, memory.logs.data());
@@ -193,64 +193,64 @@ double CategoricalDraw::log_integral(Lanes arrivals) {
   return log_sum_exp(memory.found) - std::log(sum_of(memory.counts)) - in_all;
 }
 
-double CategoricalDraw::expected_log(Lanes beliefs) {
+double CategoricalDraw::expected_log(Components beliefs) {
   const std::size_t categories = beliefs.size() / 2;
   DrawMemory& memory = draw_memory(categories);
-  const Lanes p = beliefs.first(categories);
+  const Components p = beliefs.first(categories);
   const bool is_known = p[0].is_point();
   if (is_known) std::ranges::transform(p, memory.counts.begin(), &Natural::tau);
   else if (!counts_of(p, memory.counts.data())) return std::nan("");
   Categorical::logs(beliefs.subspan(categories), memory.logs.data());
-  memory.shares = memory.logs;
-  to_shares(memory.shares);
+  memory.fractions = memory.logs;
+  to_fractions(memory.fractions);
   const double all = is_known ? 0 : boost::math::digamma(sum_of(memory.counts));
   double sum = 0;
   for (std::size_t k = 0; k < categories; ++k)
-    if (const double c = memory.counts[k], w = memory.shares[k]; w > 0)
+    if (const double c = memory.counts[k], w = memory.fractions[k]; w > 0)
       sum += w * (is_known ? std::log(c) : boost::math::digamma(c) - all);
   return sum;
 }
 
 Bernoulli BernoulliDraw::to_outcome(const Beta& p) {
   const AsCategories as(p, {});
-  CategoricalLane out[2];
+  CategoricalComponent out[2];
   CategoricalDraw::to_outcome(as.p, out);
   return bernoulli_of(out);
 }
 
 Beta BernoulliDraw::to_probability(const Bernoulli& outcome) {
   const AsCategories as({}, outcome);
-  DirichletLane out[2];
+  DirichletComponent out[2];
   CategoricalDraw::to_probabilities(as.outcome, out);
   return beta_of(out);
 }
 
 OrFallback<Beta> BernoulliDraw::Ep::to_probability(const Beta& p, const Bernoulli& outcome) {
   const AsCategories as(p, outcome);
-  OrFallback<DirichletLane> out[2];
+  OrFallback<DirichletComponent> out[2];
   CategoricalDraw::Ep::to_probabilities(as.p, as.outcome, out);
   return {Beta(out[1].tau, out[0].tau), out[0].replaced};
 }
 
 Bernoulli BernoulliDraw::Vmp::to_outcome(const Beta& p, const Bernoulli& outcome) {
   const AsCategories as(p, outcome);
-  CategoricalLane out[2];
+  CategoricalComponent out[2];
   CategoricalDraw::Vmp::to_outcome(as.p, as.outcome, out);
   return bernoulli_of(out);
 }
 
 Beta BernoulliDraw::Vmp::to_probability(const Beta& p, const Bernoulli& outcome) {
   const AsCategories as(p, outcome);
-  DirichletLane out[2];
+  DirichletComponent out[2];
   CategoricalDraw::Vmp::to_probabilities(as.p, as.outcome, out);
   return beta_of(out);
 }
 
-double BernoulliDraw::log_integral(Lanes arrivals) {
+double BernoulliDraw::log_integral(Components arrivals) {
   const AsCategories as{Beta(arrivals[0]), Bernoulli(arrivals[1])};
   return CategoricalDraw::log_integral(std::array<Natural, 4>{as.p[0], as.p[1], as.outcome[0], as.outcome[1]});
 }
-double BernoulliDraw::expected_log(Lanes beliefs) {
+double BernoulliDraw::expected_log(Components beliefs) {
   const AsCategories as{Beta(beliefs[0]), Bernoulli(beliefs[1])};
   return CategoricalDraw::expected_log(std::array<Natural, 4>{as.p[0], as.p[1], as.outcome[0], as.outcome[1]});
 }

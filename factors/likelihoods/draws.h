@@ -5,7 +5,7 @@
 //   to the outcome   a_k / s: exact
 //   exact            of an outcome that is observed, one more of its category: the conjugate update. Of one that is missing, nothing
 //   ep               the tilted distribution is the mixture of Dirichlet(a + e_k) with shares r_k ~ w_k a_k; projected on its
-//                    mean and on the sum of its variances, and divided by what arrives; the shares where that is no message
+//                    mean and on the sum of its variances, and divided by what arrives; the fractions where that is no message
 //   vmp              r_k ~ w_k exp(digamma(a_k + r_k)), to the fixed point of the factor: r_k more of each category, and to
 //                    the outcome exp(digamma(a_k + r_k))
 #pragma once
@@ -24,21 +24,21 @@ namespace dma {
 class Kind;
 
 struct CategoricalDraw {
-  using Probabilities = std::span<const DirichletLane>;
-  using Outcome = std::span<const CategoricalLane>;
+  using Probabilities = std::span<const DirichletComponent>;
+  using Outcome = std::span<const CategoricalComponent>;
 
-  static void to_outcome(Probabilities p, std::span<CategoricalLane> outcome);
-  static void to_probabilities(Outcome outcome, std::span<DirichletLane> p);
+  static void to_outcome(Probabilities p, std::span<CategoricalComponent> outcome);
+  static void to_probabilities(Outcome outcome, std::span<DirichletComponent> p);
   struct Ep {
-    static void to_probabilities(Probabilities p, Outcome outcome, std::span<OrFallback<DirichletLane>> out);
+    static void to_probabilities(Probabilities p, Outcome outcome, std::span<OrFallback<DirichletComponent>> out);
   };
   struct Vmp {
-    static void to_outcome(Probabilities p, Outcome outcome, std::span<CategoricalLane> out);
-    static void to_probabilities(Probabilities p, Outcome outcome, std::span<DirichletLane> out);
+    static void to_outcome(Probabilities p, Outcome outcome, std::span<CategoricalComponent> out);
+    static void to_probabilities(Probabilities p, Outcome outcome, std::span<DirichletComponent> out);
   };
   // In the order probabilities, outcome.
-  static double log_integral(Lanes arrivals);
-  static double expected_log(Lanes beliefs);  // E[log of the probability of the outcome]
+  static double log_integral(Components arrivals);
+  static double expected_log(Components beliefs);  // E[log of the probability of the outcome]
 };
 
 struct BernoulliDraw {
@@ -51,8 +51,8 @@ struct BernoulliDraw {
     static Bernoulli to_outcome(const Beta& p, const Bernoulli& outcome);
     static Beta to_probability(const Beta& p, const Bernoulli& outcome);
   };
-  static double log_integral(Lanes arrivals);
-  static double expected_log(Lanes beliefs);  // E[log of the probability of the outcome]
+  static double log_integral(Components arrivals);
+  static double expected_log(Components beliefs);  // E[log of the probability of the outcome]
 };
 
 Kind categorical_draw_kind();

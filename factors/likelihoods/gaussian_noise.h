@@ -28,8 +28,8 @@ struct GaussianNoise {
   static Gaussian blurred(const Gaussian& g, double variance) {
     const double widening = 1 + g.rho * variance;
     if (g.is_point() || widening == kInfinity) return Gaussian::from_moments(g.mean(), variance);
-    const double share = 1 / widening;  // one division for both: a chain of these waits for every one
-    return closed(g.tau * share, g.rho * share, [&] { return g.mean(); });
+    const double fraction = 1 / widening;  // one division for both: a chain of these waits for every one
+    return closed(g.tau * fraction, g.rho * fraction, [&] { return g.mean(); });
   }
 };
 

@@ -80,7 +80,7 @@ double shape_change(double a, double change) {
     if (!(x > kTiny)) return std::nan("");
     const double slope = std::clamp(x * (x * boost::math::trigamma(x) - 1), 0.5, 1.0);
     const double off = -0.5 * d / a / x + gap_tail(x) - gap_tail(a) - change;
-    const double share = off * x / slope, step = x * share / (1 - share);
+    const double fraction = off * x / slope, step = x * fraction / (1 - fraction);
     if (!(std::abs(step) < 0.5 * last)) break;  // rounding
     d += step, last = std::abs(step);
   }
@@ -115,17 +115,17 @@ class TiltedPrecision {
     return {more_shape_ + d, (rest_ + more_shape_ + d - b_ * top_ * moved_) / (top_ * (1 + moved_))};
   }
   double log_integral() const {
-    const double share = -rest_ / a_;  // b w / a - 1
-    const double below = std::abs(share) < 0.5 ? boost::math::log1pmx(share) : std::log(b_ / a_ * top_) - share;
+    const double fraction = -rest_ / a_;  // b w / a - 1
+    const double below = std::abs(fraction) < 0.5 ? boost::math::log1pmx(fraction) : std::log(b_ / a_ * top_) - fraction;
     const double at_top = a_ * below - 0.5 * (std::log(variance_) + z_) - kHalfLogTwoPi;
     return log_peak(a_) - log_peak(shape_) + at_top + std::log(mass_);
   }
   // The message to an end with N(m, v), `apart` from the other: given w it is N(m + apart, V - v), and with k = 1 / V the
   // marginal has mean m + v apart E[k] and variance v (E[1 - v k] + v apart^2 Var[k]).
   Gaussian to_end(const Gaussian& end, double apart) const {
-    const double v = spread(end) / variance_, share = left_ + z_ * v * varied_, mean = 1 + weakened_;
-    const double rho = (mean - z_ * varied_) / (variance_ * share);
-    return {end.mean() * rho + apart * mean / (variance_ * share), rho};
+    const double v = spread(end) / variance_, fraction = left_ + z_ * v * varied_, mean = 1 + weakened_;
+    const double rho = (mean - z_ * varied_) / (variance_ * fraction);
+    return {end.mean() * rho + apart * mean / (variance_ * fraction), rho};
   }
 
  private:
@@ -188,11 +188,11 @@ class TiltedPrecision {
     const LogFactor log_weight(weight);
     PeakedIntegral integral(log_weight, peaks, kTolerance);
     double all = 0, more = 0, moved = 0, bent = 0, weaker = 0, square = 0, left = 0;
-    integral.for_each_node([&](double t, double share) {
+    integral.for_each_node([&](double t, double fraction) {
       const Point point = at(t);
-      const double of_reference = share / (2 + point.more);
-      const double own = has_reference_ ? of_reference * (1 + point.more) : share;
-      const double difference = has_reference_ ? of_reference * point.more : share;
+      const double of_reference = fraction / (2 + point.more);
+      const double own = has_reference_ ? of_reference * (1 + point.more) : fraction;
+      const double difference = has_reference_ ? of_reference * point.more : fraction;
       const double stays = 1 / (1 + point.y), weakens = -point.y * stays;
       all += own;
       more += difference, moved += difference * point.growth, bent += difference * point.excess;
@@ -273,14 +273,14 @@ OrFallback<Gamma> GaussianPrecision::Ep::to_precision(const Gaussian& mean, cons
   return {Vmp::to_precision(mean, precision, value), precision.is_proper() && !are_known};
 }
 
-double GaussianPrecision::expected_log(Lanes beliefs) {
+double GaussianPrecision::expected_log(Components beliefs) {
   const Gaussian mean(beliefs[0]), value(beliefs[2]);
   const Gamma precision(beliefs[1]);
   const double apart = value.mean() - mean.mean(), square = apart * apart + mean.variance() + value.variance();
   return 0.5 * (precision.mean_log() - precision.mean() * square) - kHalfLogTwoPi;
 }
 
-double GaussianPrecision::log_integral(Lanes arrivals) {
+double GaussianPrecision::log_integral(Components arrivals) {
   const Gaussian mean(arrivals[0]), value(arrivals[2]);
   const Gamma precision(arrivals[1]);
   if (mean.is_uniform() && value.is_uniform()) return std::nan("");

@@ -34,8 +34,8 @@ struct GaussianPrecision {
     static OrFallback<Gamma> to_precision(const Gaussian& mean, const Gamma& precision, const Gaussian& value);
   };
   // In the order mean, precision, value.
-  static double log_integral(Lanes arrivals);
-  static double expected_log(Lanes beliefs);  // E[log density], all independent
+  static double log_integral(Components arrivals);
+  static double expected_log(Components beliefs);  // E[log density], all independent
 };
 
 Kind gaussian_precision_kind();

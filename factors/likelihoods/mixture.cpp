@@ -26,32 +26,32 @@ bool log_masses(Mixture::Means means, const Gaussian& y, Mixture::Parameters p, 
 }
 
 struct MixtureMemory {
-  std::vector<double> shares, logs;
+  std::vector<double> fractions, logs;
 };
 
 // r_k = w_k Z_k / sum; kept until the next call in this thread.
-std::span<double> shares(Mixture::Selector selector, Mixture::Means means, const Gaussian& y, Mixture::Parameters p) {
+std::span<double> fractions(Mixture::Selector selector, Mixture::Means means, const Gaussian& y, Mixture::Parameters p) {
   thread_local MixtureMemory memory;
-  memory.shares.resize(means.size());
+  memory.fractions.resize(means.size());
   memory.logs.resize(means.size());
-  (void)log_masses(means, y, p, memory.shares.data());
+  (void)log_masses(means, y, p, memory.fractions.data());
   Categorical::logs(selector, memory.logs.data());
-  for (std::size_t k = 0; k < means.size(); ++k) memory.shares[k] += memory.logs[k];
-  to_shares(memory.shares);
-  return memory.shares;
+  for (std::size_t k = 0; k < means.size(); ++k) memory.fractions[k] += memory.logs[k];
+  to_fractions(memory.fractions);
+  return memory.fractions;
 }
 
 struct MixtureMoments {
   double weight = 0, mean = 0, square = 0;  // of deviations from `around`
   double around = 0;
 
-  void add(double share, const Gaussian& g) {
-    if (share == 0) return;
+  void add(double fraction, const Gaussian& g) {
+    if (fraction == 0) return;
     if (weight == 0) around = g.mean();
     const double deviation = g.mean() - around;
-    weight += share;
-    mean += share * deviation;
-    square += share * (deviation * deviation + g.variance());
+    weight += fraction;
+    mean += fraction * deviation;
+    square += fraction * (deviation * deviation + g.variance());
   }
   Gaussian projected() const {
     const double centre = mean / weight;
@@ -63,7 +63,7 @@ bool is_message_between(const Gaussian& m) { return is_valid(m) && m.rho > 0 && 
 
 }  // namespace
 
-void Mixture::to_selector(Means means, const Gaussian& y, Parameters p, std::span<CategoricalLane> out) {
+void Mixture::to_selector(Means means, const Gaussian& y, Parameters p, std::span<CategoricalComponent> out) {
   thread_local std::vector<double> logs;
   logs.resize(means.size());
   const bool comparable = log_masses(means, y, p, logs.data());
@@ -71,13 +71,13 @@ void Mixture::to_selector(Means means, const Gaussian& y, Parameters p, std::spa
   for (std::size_t k = 0; k < means.size(); ++k) {
     const bool is_certain = largest == kInfinity && logs[k] == kInfinity;
     if (!comparable || is_certain) out[k] = {};
-    else if (logs[k] == -kInfinity || largest == kInfinity) out[k] = CategoricalLane::forbidden();
+    else if (logs[k] == -kInfinity || largest == kInfinity) out[k] = CategoricalComponent::forbidden();
     else out[k] = {logs[k] - largest, 0};
   }
 }
 
 GaussianOrFallback Mixture::to_y(Selector selector, Means means, const Gaussian& y, Parameters p) {
-  const auto r = shares(selector, means, y, p);
+  const auto r = fractions(selector, means, y, p);
   MixtureMoments tilted;
   for (std::size_t k = 0; k < means.size(); ++k) {
     const Gaussian g = component_of(means[k], p.variances[k]);
@@ -86,7 +86,7 @@ GaussianOrFallback Mixture::to_y(Selector selector, Means means, const Gaussian&
   }
   const Gaussian own = tilted.projected() / y;
   if (y.is_uniform() || (!y.is_point() && is_message_between(own))) return GaussianOrFallback(own);
-  const auto alone = shares(selector, means, Gaussian::uniform(), p);
+  const auto alone = fractions(selector, means, Gaussian::uniform(), p);
   MixtureMoments mixture;
   for (std::size_t k = 0; k < means.size(); ++k) mixture.add(alone[k], component_of(means[k], p.variances[k]));
   return {mixture.projected(), !y.is_point()};
@@ -95,7 +95,7 @@ GaussianOrFallback Mixture::to_y(Selector selector, Means means, const Gaussian&
 void Mixture::to_means(Selector selector, Means means, const Gaussian& y, Parameters p, std::span<GaussianOrFallback> out) {
   std::ranges::fill(out, GaussianOrFallback());
   if (y.is_uniform()) return;
-  const auto r = shares(selector, means, y, p);
+  const auto r = fractions(selector, means, y, p);
   for (std::size_t k = 0; k < means.size(); ++k) {
     const Gaussian said = Gaussian::from_moments(y.mean(), y.variance() + p.variances[k]);
     if (r[k] == 0) continue;
@@ -110,7 +110,7 @@ void Mixture::to_means(Selector selector, Means means, const Gaussian& y, Parame
   }
 }
 
-double Mixture::log_integral(Lanes arrivals, Parameters p) {
+double Mixture::log_integral(Components arrivals, Parameters p) {
   const std::size_t count = p.variances.size();
   std::vector<double> weights(count), logs(count);  // both as logarithms
   Categorical::logs(arrivals.first(count), weights.data());

@@ -23,14 +23,14 @@ struct Mixture {
     std::span<const double> variances;  // of each component
     static Parameters bind(const ParameterRow& row) { return {row.terms(0)}; }
   };
-  using Selector = std::span<const CategoricalLane>;
+  using Selector = std::span<const CategoricalComponent>;
   using Means = std::span<const Gaussian>;
 
-  static void to_selector(Means means, const Gaussian& y, Parameters p, std::span<CategoricalLane> out);
+  static void to_selector(Means means, const Gaussian& y, Parameters p, std::span<CategoricalComponent> out);
   static GaussianOrFallback to_y(Selector selector, Means means, const Gaussian& y, Parameters p);
   static void to_means(Selector selector, Means means, const Gaussian& y, Parameters p, std::span<GaussianOrFallback> out);
   // log of the sum over k of w_k Z_k, w as probabilities. In the order of the ports.
-  static double log_integral(Lanes arrivals, Parameters p);
+  static double log_integral(Components arrivals, Parameters p);
 };
 
 Kind mixture_kind();

@@ -41,13 +41,13 @@ struct NumbersOfCategories {
 };
 
 struct CategoricalPrior {
-  static std::vector<double> prepare(std::span<const double> given, const PortLanes& lanes);
-  static void to_x(NumbersOfCategories p, std::span<CategoricalLane> x);
+  static std::vector<double> prepare(std::span<const double> given, const PortComponents& components);
+  static void to_x(NumbersOfCategories p, std::span<CategoricalComponent> x);
 };
 
 struct DirichletPrior {
-  static std::vector<double> prepare(std::span<const double> given, const PortLanes& lanes);
-  static void to_x(NumbersOfCategories p, std::span<DirichletLane> x);
+  static std::vector<double> prepare(std::span<const double> given, const PortComponents& components);
+  static void to_x(NumbersOfCategories p, std::span<DirichletComponent> x);
 };
 
 Kind gamma_prior_kind();

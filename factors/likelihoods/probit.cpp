@@ -12,8 +12,8 @@ namespace {
 
 // The derivatives of log Z by the mean turned into a message: rho = b / (1 - v b), tau = (a + m b) / (1 - v b).
 GaussianOrFallback from_derivatives(const Gaussian& in, double a, double b) {
-  const double v = in.variance(), sd = in.sd(), share = 1 / (1 - v * b);
-  return tilted_message({.found = true, .log_mass = 0, .mean = sd * a, .tau = sd * a * share, .rho = v * b * share},
+  const double v = in.variance(), sd = in.sd(), fraction = 1 / (1 - v * b);
+  return tilted_message({.found = true, .log_mass = 0, .mean = sd * a, .tau = sd * a * fraction, .rho = v * b * fraction},
                         in);
 }
 
@@ -40,7 +40,7 @@ GaussianOrFallback Probit::to_x(const Gaussian& x, const Gaussian& y) {
   const double sign = y.tau > 0 ? 1 : -1, m = sign * x.mean(), v = x.variance(), root = std::sqrt(1 + v), u = m / root;
   const normal::Tail below = normal::tail(std::abs(u));
   const double h = normal::hazard(u), bend = u < 0 ? below.excess : h + u, t = normal::truncated_variance(u);
-  const double share = h / (1 + v * t), rho = share * bend, tau = sign * share * (root + m * bend);
+  const double fraction = h / (1 + v * t), rho = fraction * bend, tau = sign * fraction * (root + m * bend);
   return GaussianOrFallback(closed(tau, rho, [&] { return tau / rho; }));
 }
 

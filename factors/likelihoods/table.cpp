@@ -38,8 +38,8 @@ void put_weight(double log, WideNumber& out) { out = WideNumber::from_log(log); 
 
 // The weights of a message from its logarithms, the largest being 1. Returns the log of their sum, -inf where all is
 // forbidden.
-template <class Lane, class Number>
-double weigh(std::span<const Lane> message, Number* out) {
+template <class Component, class Number>
+double weigh(std::span<const Component> message, Number* out) {
   thread_local std::vector<double> logs;
   logs.resize(message.size());
   Categorical::logs(message, logs.data());
@@ -84,8 +84,8 @@ Number sum_over_child(const double* row, std::size_t child, const TableMemory<Nu
   return sum;
 }
 
-template <class Lane, class Number>
-void weigh_all(std::span<const Lane> message, Table::Parameters p, Number* out) {
+template <class Component, class Number>
+void weigh_all(std::span<const Component> message, Table::Parameters p, Number* out) {
   for (std::size_t j = 0, first = 0; first < message.size(); first += p.categories(j++))
     (void)weigh(message.subspan(first, p.categories(j)), out + first);
 }
@@ -108,12 +108,12 @@ std::span<const double> logs_of(const Sum& sum) {
 }
 
 // The logs, the largest being 0. Where nothing is possible the message is not a number, which the engine refuses and counts.
-void put_into_lanes(std::span<const double> logs, std::span<CategoricalLane> out) {
+void put_into_components(std::span<const double> logs, std::span<CategoricalComponent> out) {
   const double largest = std::ranges::max(logs);
   for (std::size_t k = 0; k < out.size(); ++k)
-    out[k] = logs[k] > -kInfinity   ? CategoricalLane(logs[k] - largest, 0)
-             : largest > -kInfinity ? CategoricalLane::forbidden()
-                                    : CategoricalLane(std::nan(""), 0);
+    out[k] = logs[k] > -kInfinity   ? CategoricalComponent(logs[k] - largest, 0)
+             : largest > -kInfinity ? CategoricalComponent::forbidden()
+                                    : CategoricalComponent(std::nan(""), 0);
 }
 
 }  // namespace
@@ -128,9 +128,9 @@ void check_probabilities(std::span<const double> numbers, std::size_t categories
   if (!(std::abs(sum - 1) <= kRounding)) fail("the probabilities have the sum {}; it must be 1", sum);
 }
 
-std::vector<double> Table::prepare(std::span<const double> given, const PortLanes& lanes) {
-  const auto& parents = lanes[0];
-  const std::uint32_t child = lanes[1][0];
+std::vector<double> Table::prepare(std::span<const double> given, const PortComponents& components) {
+  const auto& parents = components[0];
+  const std::uint32_t child = components[1][0];
   const auto what = [&] {
     return fmt::format("the numbers for parents of {} categories and a child of {}", fmt::join(parents, ", "), child);
   };
@@ -153,8 +153,8 @@ std::vector<double> Table::prepare(std::span<const double> given, const PortLane
   return prepared;
 }
 
-void Table::to_child(Message parents, Parameters p, std::span<CategoricalLane> child) {
-  put_into_lanes(logs_of([&](auto& memory, const auto& wanted) {
+void Table::to_child(Message parents, Parameters p, std::span<CategoricalComponent> child) {
+  put_into_components(logs_of([&](auto& memory, const auto& wanted) {
                    using Number = std::decay_t<decltype(memory.sums[0])>;
                    memory.weights.resize(parents.size());
                    memory.sums.assign(child.size(), Number(0.0));
@@ -168,7 +168,7 @@ void Table::to_child(Message parents, Parameters p, std::span<CategoricalLane> c
                  child);
 }
 
-void Table::to_parents(Message parents, Message child, Parameters p, std::span<CategoricalLane> out) {
+void Table::to_parents(Message parents, Message child, Parameters p, std::span<CategoricalComponent> out) {
   const auto logs = logs_of([&](auto& memory, const auto& wanted) {
     using Number = std::decay_t<decltype(memory.sums[0])>;
     memory.weights.resize(parents.size() + child.size());
@@ -183,10 +183,10 @@ void Table::to_parents(Message parents, Message child, Parameters p, std::span<C
     });
   });
   for (std::size_t j = 0, first = 0; j < p.parents(); first += p.categories(j++))
-    put_into_lanes(logs.subspan(first, p.categories(j)), out.subspan(first, p.categories(j)));
+    put_into_components(logs.subspan(first, p.categories(j)), out.subspan(first, p.categories(j)));
 }
 
-double Table::log_integral(Lanes arrivals, Parameters p) {
+double Table::log_integral(Components arrivals, Parameters p) {
   double log_scale = 0;
   const auto logs = logs_of([&](auto& memory, const auto&) {
     using Number = std::decay_t<decltype(memory.sums[0])>;

@@ -29,14 +29,14 @@ struct Table {
     std::size_t child() const { return categories(parents()); }
     const double* probabilities() const { return numbers.data() + parents() + 2; }
   };
-  static std::vector<double> prepare(std::span<const double> given, const PortLanes& lanes);
+  static std::vector<double> prepare(std::span<const double> given, const PortComponents& components);
 
-  using Message = std::span<const CategoricalLane>;
-  // The lanes of all parents one after the other.
-  static void to_child(Message parents, Parameters p, std::span<CategoricalLane> child);
-  static void to_parents(Message parents, Message child, Parameters p, std::span<CategoricalLane> out);
+  using Message = std::span<const CategoricalComponent>;
+  // The components of all parents one after the other.
+  static void to_child(Message parents, Parameters p, std::span<CategoricalComponent> child);
+  static void to_parents(Message parents, Message child, Parameters p, std::span<CategoricalComponent> out);
   // log of the sum of P times the messages as probabilities: those of the parents, then those of the child.
-  static double log_integral(Lanes arrivals, Parameters p);
+  static double log_integral(Components arrivals, Parameters p);
 };
 
 Kind table_kind();

@@ -30,8 +30,8 @@ Tilted cut(double a, double width) {
   double mass = 0, first = 0, second = 0;
   for (int i = 0; i < kPanels; ++i)
     for (const auto& p : quadrature::Panel(density, reach * i / kPanels, reach * (i + 1) / kPanels).points) {
-      const double share = p.kronrod * p.value;
-      mass += share, first += share * p.x, second += share * p.x * p.x;
+      const double fraction = p.kronrod * p.value;
+      mass += fraction, first += fraction * p.x, second += fraction * p.x * p.x;
     }
   const double off = first / mass, mean = a + off,
                variance = second / mass - off * off;  // off is of the size of the spread

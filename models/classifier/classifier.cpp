@@ -19,7 +19,7 @@ constexpr double kBiasPrecision = 0.04;  // of the logits' biases: frequencies f
 constexpr double kLeastPart = 1e-6;      // of the mixture
 // Nats that the simpler of two models is given: ten to one.
 constexpr double kBenefitOfSimplicity = 2.3;
-// No row ever has probability 0: the frequencies keep this share, over the number of rows.
+// No row ever has probability 0: the frequencies keep this fraction, over the number of rows.
 constexpr double kLeastFrequenciesShare = 0.1;
 
 // A part with what is known of the learned rows, each left out.
@@ -58,8 +58,8 @@ Classifier::Classifier(ClassifierOptions options) : options_(std::move(options))
   const ClassifierOptions& o = options_;
   if (!(o.slope > 0 && o.slope <= 1))
     fail("classifier: the slope is {}; a number above 0 and at most 1 is expected", o.slope);
-  if (!(o.jitter >= 0 && std::isfinite(o.jitter)))
-    fail("classifier: the jitter is {}; 0 or more is expected", o.jitter);
+  if (!(o.smoothing >= 0 && std::isfinite(o.smoothing)))
+    fail("classifier: the smoothing is {}; 0 or more is expected", o.smoothing);
   if (!(o.prior_variance_scale > 0 && std::isfinite(o.prior_variance_scale)))
     fail("classifier: the scale of the prior is {}; a number above 0 is expected", o.prior_variance_scale);
   if (o.epochs < 1) fail("classifier: {} epochs are given; at least 1 is expected", o.epochs);
@@ -70,7 +70,7 @@ Classifier::Classifier(ClassifierOptions options) : options_(std::move(options))
 NetworkRows Classifier::rows_of(const Part& part) const {
   NetworkShape shape{.layers = {width()},
                      .slopes = std::vector<double>(part.hidden.size(), options_.slope),
-                     .jitter = options_.jitter};
+                     .smoothing = options_.smoothing};
   for (const std::size_t width : part.hidden) shape.layers.push_back(static_cast<Index>(width));
   shape.layers.push_back(logits_for(static_cast<Index>(memory_.classes.size())));
   return NetworkRows(std::move(shape));
@@ -176,18 +176,18 @@ ClassifierReport Classifier::fit(const Eigen::MatrixXd& inputs, const ClassLabel
     const bool few_rows = n * rows_of(fitted[1].part).outputs() <= fitted[1].part.mean.size();
     if (few_rows) nats(2) = std::min(nats(2), linear + evidence - fitted[0].log_evidence - kBenefitOfSimplicity);
   }
-  Eigen::Array3d shares = (nats - nats.maxCoeff()).exp();
-  shares /= shares.sum();
-  shares = (shares < kLeastPart).select(0, shares);
-  shares(0) = std::max(shares(0), kLeastFrequenciesShare / static_cast<double>(n));
-  shares /= shares.sum();
+  Eigen::Array3d fractions = (nats - nats.maxCoeff()).exp();
+  fractions /= fractions.sum();
+  fractions = (fractions < kLeastPart).select(0, fractions);
+  fractions(0) = std::max(fractions(0), kLeastFrequenciesShare / static_cast<double>(n));
+  fractions /= fractions.sum();
 
-  memory_.frequencies_share = report.frequencies_share = shares(0);
-  report.linear_share = shares(1), report.network_share = shares(2);
-  left_out_ = shares(0) * frequencies + shares(1) * fitted[0].left_out + shares(2) * networks;
+  memory_.frequencies_fraction = report.frequencies_fraction = fractions(0);
+  report.linear_fraction = fractions(1), report.network_fraction = fractions(2);
+  left_out_ = fractions(0) * frequencies + fractions(1) * fitted[0].left_out + fractions(2) * networks;
   for (std::size_t k = 0; k < fitted.size(); ++k) {
-    fitted[k].part.share = k == 0 ? shares(1) : shares(2) / static_cast<double>(fitted.size() - 1);
-    if (fitted[k].part.share > 0) memory_.parts.push_back(std::move(fitted[k].part));
+    fitted[k].part.fraction = k == 0 ? fractions(1) : fractions(2) / static_cast<double>(fitted.size() - 1);
+    if (fitted[k].part.fraction > 0) memory_.parts.push_back(std::move(fitted[k].part));
   }
   report.left_out = class_scores_of(left_out_, data.classes);
   report.frequencies = class_scores_of(memory_.frequencies.transpose().replicate(n, 1), data.classes);
@@ -201,10 +201,10 @@ Eigen::MatrixXd Classifier::predict(const Eigen::MatrixXd& inputs) const {
     fail("classifier: rows of {} columns are given, but it was fitted on {}", inputs.cols(),
          memory_.inputs.shift.size());
   const Matrix rows = prepared(inputs);
-  Matrix p = memory_.frequencies_share * memory_.frequencies.transpose().replicate(rows.rows(), 1);
+  Matrix p = memory_.frequencies_fraction * memory_.frequencies.transpose().replicate(rows.rows(), 1);
   for (const Part& part : memory_.parts) {
     const NetworkRows model = rows_of(part);
-    p += part.share *
+    p += part.fraction *
          class_probabilities(logits(model, part.mean, {part.factor, unit_order(model, width())}, rows), part.stretch);
   }
   return p;
@@ -223,7 +223,7 @@ Classifier::Weights Classifier::weights(const Part& part) const {
               .variance = Vector(part.mean.size()),
               .prior_variance = prior.at(part.scale).cwiseInverse(),
               .first = {0}};
-  Crew alone(1);
+  ThreadPool alone(1);
   all.variance(unit_order(rows, width())) = triangular_inverse(part.factor, alone).colwise().squaredNorm().transpose();
   const auto& layers = rows.shape().layers;
   for (std::size_t l = 0; l + 1 < layers.size(); ++l)

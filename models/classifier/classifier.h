@@ -5,7 +5,7 @@
 //   Eigen::MatrixXd p = net.predict(X_new);     // rows x classes, named by net.classes()
 //
 // All weights are one Gaussian, learned jointly (engine/learn/joint/class_fit.h); the frequencies of the classes and
-// the linear model are rivals, and who predicts left-out rows best is believed. So labels that have nothing to do with
+// the linear model are baselines, and who predicts left-out rows best is believed. So labels that have nothing to do with
 // the inputs get the frequencies.
 #pragma once
 
@@ -28,7 +28,7 @@ struct ClassifierOptions {
   // (classifier_size.h).
   std::optional<std::vector<std::size_t>> hidden = {};
   double slope = 0.1;               // of the leaky ReLU, in (0, 1]
-  double jitter = 0.5;              // of the inputs of every layer: smooths the kinks
+  double smoothing = 0.5;              // of the inputs of every layer: smooths the kinks
   double prior_variance_scale = 1;  // times 1 / fan-in, before the learned scale
   bool standardise = true;          // inputs
   std::size_t members = 0;          // networks from different draws, mixed; 0: as many as are quick, up to four
@@ -46,7 +46,7 @@ using ClassifierCallback = std::function<bool(const ClassifierEpoch&)>;  // fals
 
 struct ClassifierReport {
   std::string reason;  // for the size of the network, one line
-  double frequencies_share = 0, linear_share = 0, network_share = 0;
+  double frequencies_fraction = 0, linear_fraction = 0, network_fraction = 0;
   std::vector<int> epochs;    // of every part
   std::vector<bool> settled;  // whether it stopped because nothing changed any more
   bool interrupted = false;
@@ -73,7 +73,7 @@ class Classifier {
   // One of the models that are mixed.
   struct Part {
     std::vector<std::size_t> hidden;  // none: the linear model
-    double share = 0;                 // of the mixture
+    double fraction = 0;                 // of the mixture
     double scale = 1, stretch = 1;    // of the prior's precision; of the logits (most_likely_stretch)
     Vector mean;                      // of the weights
     Matrix factor;                    // ClassFactor::lower
@@ -84,7 +84,7 @@ class Classifier {
     PrincipalDirections directions = {};  // of the standardised inputs, where these are many
     std::vector<std::string> classes;
     Vector frequencies;
-    double frequencies_share = 1;
+    double frequencies_fraction = 1;
     std::vector<Part> parts;
   };
   const Memory& memory() const { return memory_; }

@@ -10,7 +10,7 @@
 #include "models/files/classifier_file.h"
 #include "models/files/joint_file.h"
 #include "models/files/packed_matrices.h"
-#include "models/files/sealed_json.h"
+#include "models/files/checksummed_json.h"
 #include "models/files/whole_json.h"
 
 namespace dma {
@@ -91,10 +91,10 @@ BnnOptions bnn_options_from(const Json& json) {
   o.features = json.at("feature_map").get<std::string>();
   o.method = json.at("method").get<std::string>();
   o.kind_methods = json.at("kind_methods").get<std::map<std::string, std::string>>();
-  o.linear_rival = json.value("linear_rival", false);  // younger than the format
+  o.linear_baseline = json.value("linear_rival", false);  // younger than the format
   o.members = whole<std::size_t>(json, "members");
   o.seed = whole<std::uint64_t>(json, "seed");
-  if (json.contains("jitter")) o.jitter = json_number(json.at("jitter"));  // none: chosen by evidence
+  if (json.contains("jitter")) o.smoothing = json_number(json.at("jitter"));  // none: chosen by evidence
   return o;
 }
 
@@ -122,7 +122,7 @@ Json to_json(const TrainingRecord& record) {
   for (const auto stop : record.stops) json["stopped_by"].push_back(name_of(stop));
   json["held_out"] = Json::array();
   for (const Scores& scores : record.held_out) json["held_out"].push_back(to_json(scores));
-  if (!record.regime.empty()) json["regime"] = record.regime;
+  if (!record.form.empty()) json["regime"] = record.form;
   for (const LeftOut& one : record.left_out)
     json["left_out"].push_back({{"explained", json_number(one.explained)}, {"scores", to_json(one.scores)}});
   return json;
@@ -203,12 +203,12 @@ Json to_json(const BnnOptions& o) {
           {"feature_map", o.features},
           {"method", o.method},
           {"kind_methods", Json(o.kind_methods)},
-          {"linear_rival", o.linear_rival},
+          {"linear_rival", o.linear_baseline},
           {"members", o.members},
           {"seed", o.seed},
           {"shuffle", o.shuffle},
           {"fuse", o.fuse}};
-  if (o.jitter) json["jitter"] = json_number(*o.jitter);
+  if (o.smoothing) json["jitter"] = json_number(*o.smoothing);
   return json;
 }
 
@@ -251,12 +251,12 @@ std::string bnn_to_text(const SavedBnn& saved) {
   json["members"] = Json::array();
   for (const auto& member : saved.memory.members) json["members"].push_back(to_json(member));
   if (saved.memory.joint) json["joint"] = to_json(*saved.memory.joint);
-  return sealed(json);
+  return checksummed(json);
 }
 
 SavedBnn bnn_from_text(std::string_view text, std::string_view source) {
   SavedBnn saved;
-  read_sealed(text, source, [&](const Json& json) {
+  read_checksummed(text, source, [&](const Json& json) {
     check_format(json, source);
     saved = saved_from(json);
     check_saved(saved);

@@ -23,7 +23,7 @@ struct TrainingRecord {
   LearnOptions options = {};
   std::vector<LearnReport::Stop> stops = {};  // why each member stopped; empty in a checkpoint
   std::vector<Scores> held_out = {};          // per output
-  std::string regime = {};                    // how all weights were learned jointly, and why so
+  std::string form = {};                    // how all weights were learned jointly, and why so
   std::vector<LeftOut> left_out = {};         // per output
 };
 

@@ -41,8 +41,8 @@ void check_options(const SavedBnn& saved) {
   expect(o.noise.values.size() <= 1 || o.noise.values.size() == o.layers.back(), "the noise does not fit the targets");
   expect(all_finite_above(o.noise.values, 0), "a given noise is not a positive number");
   for (const double variance : o.activation_prior.values) expect(variance > 0, "an activation prior is not positive");
-  expect(!o.jitter || (*o.jitter >= 0 && std::isfinite(*o.jitter)), "the jitter is not usable");
-  expect(saved.options.is_joint() || saved.options.linear_rival || !saved.memory.joint,
+  expect(!o.smoothing || (*o.smoothing >= 0 && std::isfinite(*o.smoothing)), "the smoothing is not usable");
+  expect(saved.options.is_joint() || saved.options.linear_baseline || !saved.memory.joint,
          "a network of another method has jointly learned weights");
   expect(o.prior_mean_scale >= 0 && std::isfinite(o.prior_mean_scale) && o.prior_variance_scale > 0 &&
              std::isfinite(o.prior_variance_scale),
@@ -64,7 +64,7 @@ void check_training(const SavedBnn& saved) {
   expect(o.evidence_weight > 0 && std::isfinite(o.evidence_weight) && o.first_step > 0 && o.first_step <= 1 && o.step > 0 &&
              o.step <= 1 && o.tolerance >= 0 && o.least_gain >= 0,
          "the options of the fit are not usable");
-  expect(is_plain_text(t.regime), "the reason for the regime holds control characters");
+  expect(is_plain_text(t.form), "the reason for the regime holds control characters");
   expect(t.left_out.empty() || t.left_out.size() == saved.targets.size(), "the left-out scores do not fit the targets");
   expect(o.epochs >= 0, "the number of epochs is not usable");
   expect(t.held_out.empty() || t.held_out.size() == saved.targets.size(), "the scores do not fit the targets");

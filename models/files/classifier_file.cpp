@@ -5,7 +5,7 @@
 #include "engine/support/error.h"
 #include "engine/support/text.h"
 #include "models/files/packed_matrices.h"
-#include "models/files/sealed_json.h"
+#include "models/files/checksummed_json.h"
 #include "models/files/whole_json.h"
 
 namespace dma {
@@ -24,7 +24,7 @@ ClassifierOptions classifier_options_from(const Json& json) {
   ClassifierOptions o;
   if (!json.at("hidden").is_null()) o.hidden = widths_from(json.at("hidden"));
   o.slope = json_number(json.at("slope"));
-  o.jitter = json_number(json.at("jitter"));
+  o.smoothing = json_number(json.at("jitter"));
   o.prior_variance_scale = json_number(json.at("prior_variance_scale"));
   o.standardise = json.at("standardise").get<bool>();
   o.members = whole<std::size_t>(json, "members");
@@ -46,9 +46,9 @@ Json to_json(const ClassifierTraining& t) {
                {"epochs", t.report.epochs},
                {"settled", t.report.settled},
                {"interrupted", t.report.interrupted}};
-  json["shares"] = {{"frequencies", json_number(t.report.frequencies_share)},
-                    {"linear", json_number(t.report.linear_share)},
-                    {"network", json_number(t.report.network_share)}};
+  json["shares"] = {{"frequencies", json_number(t.report.frequencies_fraction)},
+                    {"linear", json_number(t.report.linear_fraction)},
+                    {"network", json_number(t.report.network_fraction)}};
   json["left_out"] = dma::to_json(t.report.left_out);
   json["frequencies"] = dma::to_json(t.report.frequencies);
   if (t.held_out) json["held_out"] = dma::to_json(*t.held_out);
@@ -64,9 +64,9 @@ ClassifierTraining classifier_training_from(const Json& json) {
     t.report.epochs.push_back(whole<int>(json.at("epochs"), i));
   t.report.settled = json.at("settled").get<std::vector<bool>>();
   t.report.interrupted = json.at("interrupted").get<bool>();
-  t.report.frequencies_share = json_number(json.at("shares").at("frequencies"));
-  t.report.linear_share = json_number(json.at("shares").at("linear"));
-  t.report.network_share = json_number(json.at("shares").at("network"));
+  t.report.frequencies_fraction = json_number(json.at("shares").at("frequencies"));
+  t.report.linear_fraction = json_number(json.at("shares").at("linear"));
+  t.report.network_fraction = json_number(json.at("shares").at("network"));
   t.report.left_out = class_scores_from(json.at("left_out"));
   t.report.frequencies = class_scores_from(json.at("frequencies"));
   if (json.contains("held_out")) t.held_out = class_scores_from(json.at("held_out"));
@@ -75,7 +75,7 @@ ClassifierTraining classifier_training_from(const Json& json) {
 
 Json to_json(const Classifier::Part& part) {
   return {{"hidden", part.hidden},
-          {"share", json_number(part.share)},
+          {"share", json_number(part.fraction)},
           {"scale", json_number(part.scale)},
           {"stretch", json_number(part.stretch)},
           {"mean", packed_vector(part.mean)},
@@ -84,7 +84,7 @@ Json to_json(const Classifier::Part& part) {
 
 Classifier::Part part_from(const Json& json) {
   return {.hidden = widths_from(json.at("hidden")),
-          .share = json_number(json.at("share")),
+          .fraction = json_number(json.at("share")),
           .scale = json_number(json.at("scale")),
           .stretch = json_number(json.at("stretch")),
           .mean = packed_vector_from(json.at("mean")),
@@ -109,7 +109,7 @@ SavedClassifier saved_classifier_from(const Json& json, std::string_view source)
   saved.memory.inputs = standardiser_from(json.at("inputs"));
   if (json.contains("directions")) saved.memory.directions.basis = packed_matrix_from(json.at("directions"));
   saved.memory.frequencies = packed_vector_from(json.at("frequencies"));
-  saved.memory.frequencies_share = json_number(json.at("frequencies_share"));
+  saved.memory.frequencies_fraction = json_number(json.at("frequencies_share"));
   for (const Json& part : json.at("parts")) saved.memory.parts.push_back(part_from(part));
   return saved;
 }
@@ -125,7 +125,7 @@ Json to_json(const ClassScores& s) {
 Json to_json(const ClassifierOptions& o) {
   return {{"hidden", o.hidden ? Json(*o.hidden) : Json()},
           {"slope", json_number(o.slope)},
-          {"jitter", json_number(o.jitter)},
+          {"jitter", json_number(o.smoothing)},
           {"prior_variance_scale", json_number(o.prior_variance_scale)},
           {"standardise", o.standardise},
           {"members", o.members},
@@ -148,15 +148,15 @@ std::string classifier_to_text(const SavedClassifier& saved) {
   json["inputs"] = to_json(saved.memory.inputs);
   if (saved.memory.directions.used()) json["directions"] = packed_matrix(saved.memory.directions.basis);
   json["frequencies"] = packed_vector(saved.memory.frequencies);
-  json["frequencies_share"] = json_number(saved.memory.frequencies_share);
+  json["frequencies_share"] = json_number(saved.memory.frequencies_fraction);
   json["parts"] = Json::array();
   for (const Classifier::Part& part : saved.memory.parts) json["parts"].push_back(to_json(part));
-  return sealed(json);
+  return checksummed(json);
 }
 
 SavedClassifier classifier_from_text(std::string_view text, std::string_view source) {
   SavedClassifier saved;
-  read_sealed(text, source, [&](const Json& json) {
+  read_checksummed(text, source, [&](const Json& json) {
     saved = saved_classifier_from(json, source);
     check_saved(saved);
   });

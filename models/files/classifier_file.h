@@ -1,4 +1,4 @@
-// A fitted classifier as text, and back: JSON with readable keys, in which every double keeps all its bits, sealed with
+// A fitted classifier as text, and back: JSON with readable keys, in which every double keeps all its bits, checksummed with
 // a checksum. The same fit gives the same bytes.
 #pragma once
 

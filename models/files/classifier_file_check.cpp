@@ -15,12 +15,12 @@ void expect_of_classifier(bool holds, const char* what) {
   if (!holds) fail("{}", what);
 }
 
-bool is_share(double value) { return value >= 0 && value <= 1; }
+bool is_fraction(double value) { return value >= 0 && value <= 1; }
 bool is_positive(double value) { return value > 0 && std::isfinite(value); }
 
 void check_scores(const ClassScores& s) {
   expect_of_classifier(
-      is_share(s.accuracy) && s.log_loss >= 0 && std::isfinite(s.log_loss) && is_share(s.calibration_error),
+      is_fraction(s.accuracy) && s.log_loss >= 0 && std::isfinite(s.log_loss) && is_fraction(s.calibration_error),
       "a score is not usable");
 }
 
@@ -34,7 +34,7 @@ void check_classifier_part(const SavedClassifier& saved, const Classifier::Part&
               weights = 0;
   for (const std::size_t width : part.hidden) weights += width * (below + 1), below = width;
   weights += (below + 1) * static_cast<std::size_t>(logits_for(static_cast<Index>(saved.memory.classes.size())));
-  expect_of_classifier(is_share(part.share) && is_positive(part.scale) && is_positive(part.stretch),
+  expect_of_classifier(is_fraction(part.fraction) && is_positive(part.scale) && is_positive(part.stretch),
                        "a number of a part is not usable");
   expect_of_classifier(static_cast<std::size_t>(part.mean.size()) == weights && part.mean.allFinite(),
                        "the means of the weights are not usable");
@@ -72,20 +72,20 @@ void check_saved(const SavedClassifier& saved) {
   expect_of_classifier(m.frequencies.size() == classes && m.frequencies.allFinite() &&
                            (m.frequencies.array() > 0).all() && std::abs(m.frequencies.sum() - 1) < kRounding,
                        "the frequencies do not fit the classes");
-  double shares = m.frequencies_share;
-  expect_of_classifier(is_share(shares), "the share of the frequencies is not in [0, 1]");
+  double fractions = m.frequencies_fraction;
+  expect_of_classifier(is_fraction(fractions), "the fraction of the frequencies is not in [0, 1]");
   for (const Classifier::Part& part : m.parts) {
     check_classifier_part(saved, part);
-    shares += part.share;
+    fractions += part.fraction;
   }
-  expect_of_classifier(std::abs(shares - 1) < kRounding, "the shares of the mixture do not sum to 1");
+  expect_of_classifier(std::abs(fractions - 1) < kRounding, "the fractions of the mixture do not sum to 1");
 
   const ClassifierTraining& t = saved.training;
   expect_of_classifier(t.counts.size() == m.classes.size(), "the rows of the classes are not usable");
   expect_of_classifier(is_plain_text(t.report.reason), "the reason for the size holds control characters");
   expect_of_classifier(
-      is_share(t.report.frequencies_share) && is_share(t.report.linear_share) && is_share(t.report.network_share),
-      "a share is not in [0, 1]");
+      is_fraction(t.report.frequencies_fraction) && is_fraction(t.report.linear_fraction) && is_fraction(t.report.network_fraction),
+      "a fraction is not in [0, 1]");
   expect_of_classifier(t.report.settled.size() == t.report.epochs.size(), "the epochs are contradictory");
   check_scores(t.report.left_out);
   check_scores(t.report.frequencies);

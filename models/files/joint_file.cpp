@@ -94,10 +94,10 @@ void check_posterior(const SharedPosterior& p, Index scalars, std::size_t output
 }  // namespace
 
 Json to_json(const JointRegression::Memory& memory) {
-  Json json = {{"network_share", json_number(memory.network_share)}, {"lowest_inputs", packed_vector(memory.lowest.transpose())},
+  Json json = {{"network_share", json_number(memory.network_fraction)}, {"lowest_inputs", packed_vector(memory.lowest.transpose())},
                {"highest_inputs", packed_vector(memory.highest.transpose())}, {"members", Json::array()}};
-  if (memory.jitter >= 0) json["jitter"] = json_number(memory.jitter);
-  if (memory.rival) json["linear"] = to_json(*memory.rival);
+  if (memory.smoothing >= 0) json["jitter"] = json_number(memory.smoothing);
+  if (memory.baseline) json["linear"] = to_json(*memory.baseline);
   for (const auto& member : memory.members) {
     Json one = {{"plain", to_json(member.plain)}, {"plain_done", member.plain_done}, {"weighted", to_json(member.weighted)}};
     if (member.plain_posterior) one["plain_posterior"] = to_json(*member.plain_posterior);
@@ -109,11 +109,11 @@ Json to_json(const JointRegression::Memory& memory) {
 
 JointRegression::Memory joint_memory_from(const Json& json) {
   JointRegression::Memory memory;
-  memory.network_share = json_number(json.at("network_share"));
+  memory.network_fraction = json_number(json.at("network_share"));
   memory.lowest = packed_vector_from(json.at("lowest_inputs")).transpose();
   memory.highest = packed_vector_from(json.at("highest_inputs")).transpose();
-  if (json.contains("jitter")) memory.jitter = json_number(json.at("jitter"));  // younger than the format
-  if (json.contains("linear")) memory.rival = posterior_from(json.at("linear"));
+  if (json.contains("jitter")) memory.smoothing = json_number(json.at("jitter"));  // younger than the format
+  if (json.contains("linear")) memory.baseline = posterior_from(json.at("linear"));
   for (const Json& one : json.at("members")) {
     JointRegression::Member member{.plain = state_from(one.at("plain")), .weighted = state_from(one.at("weighted")),
                                    .plain_done = one.at("plain_done").get<bool>(), .plain_posterior = {}, .weighted_posterior = {}};
@@ -125,15 +125,15 @@ JointRegression::Memory joint_memory_from(const Json& json) {
 }
 
 void check_joint_memory(const BnnOptions& options, const JointRegression::Memory& memory) {
-  const bool whole = options.is_joint();  // otherwise the linear rival of a network with messages
+  const bool whole = options.is_joint();  // otherwise the linear baseline of a network with messages
   const std::vector<std::size_t> layers = whole ? options.layers : std::vector{options.layers.front(), options.layers.back()};
   Index scalars = 0;
   for (std::size_t l = 0; l + 1 < layers.size(); ++l)
     scalars += static_cast<Index>(layers[l + 1] * (layers[l] + (options.bias || !whole ? 1 : 0)));
   const std::size_t outputs = options.layers.back();
   const auto inputs = static_cast<Index>(options.layers.front());
-  expect(memory.jitter == -1 || (memory.jitter >= 0 && std::isfinite(memory.jitter)), "the jitter is not usable");
-  expect(memory.network_share >= 0 && memory.network_share <= 1, "the network's share is not in [0, 1]");
+  expect(memory.smoothing == -1 || (memory.smoothing >= 0 && std::isfinite(memory.smoothing)), "the smoothing is not usable");
+  expect(memory.network_fraction >= 0 && memory.network_fraction <= 1, "the network's fraction is not in [0, 1]");
   expect(memory.members.size() == (whole ? std::max<std::size_t>(1, options.members) : 1),
          "the number of jointly learned members is contradictory");
   expect(memory.lowest.size() == inputs && memory.highest.size() == inputs && memory.lowest.allFinite() && memory.highest.allFinite(),
@@ -147,8 +147,8 @@ void check_joint_memory(const BnnOptions& options, const JointRegression::Memory
     }
     if (member.weighted_posterior) check_posterior(*member.weighted_posterior, scalars, outputs, inputs);
   }
-  if (memory.rival) check_posterior(*memory.rival, static_cast<Index>(outputs) * (inputs + 1), outputs, inputs);
-  expect(memory.network_share == 1 || memory.rival || (!whole && memory.members[0].plain_posterior), "the linear model is missing");
+  if (memory.baseline) check_posterior(*memory.baseline, static_cast<Index>(outputs) * (inputs + 1), outputs, inputs);
+  expect(memory.network_fraction == 1 || memory.baseline || (!whole && memory.members[0].plain_posterior), "the linear model is missing");
 }
 
 }  // namespace dma

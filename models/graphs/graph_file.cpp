@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/support/error.h"
-#include "models/files/sealed_json.h"
+#include "models/files/checksummed_json.h"
 #include "models/graphs/distinct_keys.h"
 
 namespace dma {

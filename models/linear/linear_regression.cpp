@@ -147,12 +147,12 @@ LinearFit linear_regression(const Eigen::MatrixXd& x, const Eigen::VectorXd& y,
   for (const WeightedPoint& point : may_be) {
     Eigen::VectorXd by(point.at.size());
     (void)evidence(point.at, by);
-    const double share = point.weight / (weight += point.weight);
+    const double fraction = point.weight / (weight += point.weight);
     const Eigen::VectorXd apart = graph.mean() - fit.weights;
-    fit.weights += share * apart;
-    fit.covariance += share * (graph.covariance() - fit.covariance + (1 - share) * apart * apart.transpose());
-    fit.noise_variance += share * (std::exp(logs[RegressionGraph::kNoise]) * y_variance - fit.noise_variance);
-    fit.prior_variance += share * (std::exp(logs[RegressionGraph::kPrior]) - fit.prior_variance);
+    fit.weights += fraction * apart;
+    fit.covariance += fraction * (graph.covariance() - fit.covariance + (1 - fraction) * apart * apart.transpose());
+    fit.noise_variance += fraction * (std::exp(logs[RegressionGraph::kNoise]) * y_variance - fit.noise_variance);
+    fit.prior_variance += fraction * (std::exp(logs[RegressionGraph::kPrior]) - fit.prior_variance);
   }
   const Eigen::MatrixXd map = table.map();
   fit.weights = map * fit.weights;

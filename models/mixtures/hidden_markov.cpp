@@ -25,7 +25,7 @@ void check_rows(std::string_view what, const Eigen::MatrixXd& p, Eigen::Index ro
 }
 
 // Each row divided by its sum; a row of nothing stays as it was before.
-Eigen::MatrixXd shares(const Eigen::MatrixXd& counts, const Eigen::MatrixXd& before) {
+Eigen::MatrixXd fractions(const Eigen::MatrixXd& counts, const Eigen::MatrixXd& before) {
   Eigen::MatrixXd out = before;
   for (Eigen::Index i = 0; i < counts.rows(); ++i)
     if (const double sum = counts.row(i).sum(); sum > 0) out.row(i) = counts.row(i) / sum;
@@ -38,7 +38,7 @@ void refit(SymbolEmission& emission, const Eigen::MatrixXd& probability, HiddenM
   for (std::size_t t = 0; t < values.size(); ++t)
     if (values[t])
       counts.col(static_cast<Eigen::Index>(*values[t])) += probability.row(static_cast<Eigen::Index>(t)).transpose();
-  emission.probability = shares(counts, emission.probability);
+  emission.probability = fractions(counts, emission.probability);
 }
 void check_emission(const SymbolEmission& emission, Eigen::Index states) {
   check_rows("emission", emission.probability, states, emission.probability.cols());
@@ -115,7 +115,7 @@ HiddenMarkov::Learned HiddenMarkov::learn(Values values, const LearnOptions& opt
 
 void HiddenMarkov::take(const Decoded& found, Values values) {
   start_ = found.probability.row(0).transpose() / found.probability.row(0).sum();
-  transition_ = shares(found.transitions, transition_);
+  transition_ = fractions(found.transitions, transition_);
   std::visit([&](auto& of_state) { refit(of_state, found.probability, values); }, emission_);
 }
 

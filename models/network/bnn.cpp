@@ -27,7 +27,7 @@ void check(const BnnOptions& o) {
   for (const double v : o.activation_prior.values)
     if (!(v > 0)) fail("activation_prior is {}; a positive variance is expected", v);
   if (o.members > 1000) fail("members is {}; at most 1000 is expected", o.members);
-  if (o.jitter && (!(*o.jitter >= 0) || !std::isfinite(*o.jitter))) fail("jitter is {}; 0 or more is expected", *o.jitter);
+  if (o.smoothing && (!(*o.smoothing >= 0) || !std::isfinite(*o.smoothing))) fail("smoothing is {}; 0 or more is expected", *o.smoothing);
   if (o.is_joint() && !o.activation_prior.empty()) fail("activation_prior: joint learning knows none; use method \"dma\" or \"hybrid\"");
   if (o.noise_model == NoiseModel::inputs && !o.is_joint())
     fail("noise_model: noise that depends on the inputs is known to joint learning only; use method \"joint\", or constant noise");
@@ -124,7 +124,7 @@ FitReport Bnn::fit(const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& targets
 
 FitReport Bnn::fit_dealt(const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& targets, WorkerTeam& team, const LearnOptions& options,
                          const BnnCallback& on_epoch) {
-  const TeamSum sum(team, Shares::split(team, static_cast<std::size_t>(inputs.rows())));
+  const TeamSum sum(team, Partition::split(team, static_cast<std::size_t>(inputs.rows())));
   const bool resuming = is_fitted();
   if (!resuming && options_.standardise) {
     input_standardiser_ = Standardiser::of(inputs, sum);
@@ -149,12 +149,12 @@ FitReport Bnn::fit_dealt(const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& t
   fit_members(x, y, sum, options, on_epoch);
   noise_variance_ = members_[0]->noise_variance;
   // Not with several workers: as processes each has rows of its own, and what is learned does not depend on where they run.
-  const bool has_rival = options_.linear_rival && team.size() == 1;
+  const bool has_baseline = options_.linear_baseline && team.size() == 1;
   std::vector<PredictionComponent> left_out;
-  if (options_.learn_noise || has_rival) left_out = left_out_of_members(x, sum);
+  if (options_.learn_noise || has_baseline) left_out = left_out_of_members(x, sum);
   if (options_.learn_noise) choose_prediction_noise(left_out, y, sum);
   report_.noise = noise();
-  if (has_rival) mix_with_rival(std::move(left_out), x, y, options.jobs);
+  if (has_baseline) mix_with_baseline(std::move(left_out), x, y, options.jobs);
   return report_;
 }
 

@@ -65,12 +65,12 @@ struct BnnOptions {
   std::string method = "joint";     // "joint", or how messages are computed: "dma", "hybrid", ...
   std::map<std::string, std::string> kind_methods = {};  // ... for single kinds of factors
   // A linear model learned beside the network and mixed with it by how well each predicts left-out rows. Joint learning has one in any case.
-  bool linear_rival = false;
+  bool linear_baseline = false;
   std::size_t members = 0;          // networks with their own prior draws, predictions mixed; 0: as many as are quick (joint), or 1
   std::uint64_t seed = 1;
   bool shuffle = true;              // rows into mini-batches at random, by the seed; otherwise in their order
   bool fuse = true;                 // see CompileOptions
-  std::optional<double> jitter = {};  // of the inputs of every layer, standardised: smooths the kinks (joint); none: chosen by evidence
+  std::optional<double> smoothing = {};  // of the inputs of every layer, standardised: smooths the kinks (joint); none: chosen by evidence
 
   bool is_joint() const { return method == "joint"; }
 };
@@ -90,16 +90,16 @@ using BnnCallback = std::function<bool(const BnnEpoch&)>;
 // How well the learned rows were predicted, each as if it had been left out; of one output.
 struct LeftOut {
   Scores scores;
-  double explained = 0;  // share of the target's variance
+  double explained = 0;  // fraction of the target's variance
 };
 
 struct FitReport {
   std::vector<LearnReport> members;
   std::vector<double> noise;  // standard deviation per output (mean over members)
   bool interrupted = false;
-  std::string regime = {};             // of joint learning, and why
-  double network_share = 1;            // of the mixture of networks and linear model
-  std::vector<LeftOut> left_out = {};  // joint, or with a linear rival
+  std::string form = {};             // of joint learning, and why
+  double network_fraction = 1;            // of the mixture of networks and linear model
+  std::vector<LeftOut> left_out = {};  // joint, or with a linear baseline
   std::size_t copies = 0;              // rows left aside because they repeat others (joint, distinct_rows.h)
   std::string line() const;
 };
@@ -171,15 +171,15 @@ class Bnn {
   void make_member(std::size_t index, const LearnOptions& options);
   LearnReport fit_member(std::size_t index, const RowMajor& x, const RowMajor& y, const TeamSum& sum, const LearnOptions& options,
                          const BnnCallback& on_epoch);
-  std::vector<Eigen::Index> learning_order(std::size_t member, const std::vector<Shares::Range>& shares, std::size_t first_worker) const;
+  std::vector<Eigen::Index> learning_order(std::size_t member, const std::vector<Partition::Range>& fractions, std::size_t first_worker) const;
   void fit_members(const RowMajor& x, const RowMajor& y, const TeamSum& sum, const LearnOptions& options, const BnnCallback& on_epoch);
   void update_noise(Member& member, std::span<const double> targets);
   void update_priors(Member& member);
   // Means and sds without noise of the learned rows, each as if its batch had not been learned, of every fitted member.
   std::vector<PredictionComponent> left_out_of_members(const RowMajor& x, const TeamSum& sum) const;
   void choose_prediction_noise(const std::vector<PredictionComponent>& left_out, const RowMajor& y, const TeamSum& sum);
-  void make_rival();
-  void mix_with_rival(std::vector<PredictionComponent> left_out, const RowMajor& x, const RowMajor& y, std::size_t jobs);
+  void make_baseline();
+  void mix_with_baseline(std::vector<PredictionComponent> left_out, const RowMajor& x, const RowMajor& y, std::size_t jobs);
   void report_left_out(const std::vector<PredictionComponent>& left_out, const Eigen::MatrixXd& targets);
   void make_joint();
   void fit_joint(const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& targets, const LearnOptions& options,
@@ -195,8 +195,8 @@ class Bnn {
   std::vector<std::unique_ptr<Member>> members_;
   std::vector<double> noise_variance_;  // of predictions, standardised
   FitReport report_;
-  std::unique_ptr<JointRegression> joint_;     // or, of other methods, the linear rival
-  double network_share_ = 1;                   // of other methods
+  std::unique_ptr<JointRegression> joint_;     // or, of other methods, the linear baseline
+  double network_fraction_ = 1;                   // of other methods
   std::vector<PredictionComponent> left_out_;  // of other methods, standardised
   std::optional<std::uint64_t> learned_rows_;  // their checksum; none: nothing is learned, or it was restored
   std::vector<Index> learned_as_;  // of every row, the number of the distinct one it repeats; empty: no row repeats another

@@ -11,7 +11,7 @@ namespace dma {
 
 namespace {
 
-// Epochs of joint learning, and the share of them with constant noise.
+// Epochs of joint learning, and the fraction of them with constant noise.
 constexpr int kMostEpochs = 100;
 constexpr double kPlainShare = 0.6;
 
@@ -33,8 +33,8 @@ bool Bnn::joint_is_fitted() const {
 void Bnn::make_joint() {
   JointRegressionOptions joint{
       .shape = {.layers = {}, .slopes = shape_.slopes, .bias = options_.bias}};
-  joint.choose_jitter = !options_.jitter;
-  if (options_.jitter) joint.shape.jitter = *options_.jitter;
+  joint.choose_smoothing = !options_.smoothing;
+  if (options_.smoothing) joint.shape.smoothing = *options_.smoothing;
   for (const std::size_t width : options_.layers) joint.shape.layers.push_back(static_cast<Index>(width));
   joint.members = options_.members;
   joint.seed = options_.seed;
@@ -52,7 +52,7 @@ void Bnn::make_joint() {
         joint.prior.mean(i) = layer.mean[e];
         joint.prior.precision(i) = 1 / layer.variance[e];
       }
-    joint.learn_scale = joint.anchored = joint.doubt_extrapolation = joint.linear_rival = false;
+    joint.learn_scale = joint.anchored = joint.doubt_extrapolation = joint.linear_baseline = false;
   } else if (options_.prior_variance_scale != 1) {
     joint.prior = NetworkRows(joint.shape).prior();
     joint.prior.precision /= options_.prior_variance_scale;
@@ -82,7 +82,7 @@ void Bnn::fit_joint(const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& target
   const int epochs = std::min(options.epochs, kMostEpochs);
   const int plain = std::max(1, static_cast<int>(std::lround(kPlainShare * epochs)));
   joint_->set_limits(plain, epochs - plain, options.least_gain);
-  joint_->share(options.jobs, options.team ? options.team : local_team(options.workers), options.on_stage);
+  joint_->use_threads(options.jobs, options.team ? options.team : local_team(options.workers), options.on_stage);
   const auto begin = std::chrono::steady_clock::now();
   const auto on_joint_epoch = [&](const JointRegression::Progress& progress) {
     Member& member = *members_[progress.member];
@@ -105,8 +105,8 @@ void Bnn::fit_joint(const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& target
   }
   const JointRegressionReport found = joint_->fit(std::move(data), on_joint_epoch);
   report_.interrupted = found.interrupted;
-  report_.regime = found.regime.reason;
-  report_.network_share = found.network_share;
+  report_.form = found.form.reason;
+  report_.network_fraction = found.network_fraction;
   for (std::size_t k = 0; k < found.epochs.size(); ++k) {
     const auto& learned = members_[k]->joint_epochs;
     const bool last = k + 1 == found.epochs.size();
@@ -126,7 +126,7 @@ void Bnn::report_left_out(const std::vector<PredictionComponent>& left_out, cons
   const std::vector<Scores> scores = scores_of(
       [&](Index first, Index rows) { return Prediction::mix(rows_of(left_out, first, rows)).in_units_before(target_standardiser_); }, targets);
   for (std::size_t j = 0; j < scores.size(); ++j)
-    report_.left_out.push_back({scores[j], share_explained(scores[j].rmse, targets.col(static_cast<Eigen::Index>(j)))});
+    report_.left_out.push_back({scores[j], fraction_explained(scores[j].rmse, targets.col(static_cast<Eigen::Index>(j)))});
 }
 
 std::optional<Prediction> Bnn::left_out() const {

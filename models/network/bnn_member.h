@@ -34,8 +34,8 @@ struct Bnn::Member {
   bool is_fitted() const { return !learner->memory().epochs.empty() || !joint_epochs.empty(); }
 };
 
-// Gives equally weighted networks their share of the mixture, and the components of the linear model the rest.
-void add_rival(std::vector<PredictionComponent> linear, double network_share, std::vector<PredictionComponent>& networks);
+// Gives equally weighted networks their fraction of the mixture, and the components of the linear model the rest.
+void add_baseline(std::vector<PredictionComponent> linear, double network_fraction, std::vector<PredictionComponent>& networks);
 
 // By which the same rows are recognised.
 inline std::uint64_t checksum_of(const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& targets) {

@@ -51,7 +51,7 @@ void check_memory(const BnnOptions& options, const Bnn::Memory& memory) {
 Bnn::Memory Bnn::memory(bool condensed) const {
   Memory memory{input_standardiser_, target_standardiser_, noise_variance_, {}, {}};
   if (joint_) memory.joint = joint_->memory();
-  if (joint_ && !options_.is_joint()) memory.joint->network_share = network_share_;
+  if (joint_ && !options_.is_joint()) memory.joint->network_fraction = network_fraction_;
   for (const auto& member : members_)
     memory.members.push_back({member->noise_variance,
                               condensed ? member->learner->condensed_memory() : member->learner->whole_memory(), member->priors});
@@ -72,8 +72,8 @@ void Bnn::restore(Memory memory, const LearnOptions& fit_options) {
     if (options_.is_joint()) {
       make_joint();
     } else {
-      make_rival();
-      network_share_ = std::exchange(memory.joint->network_share, 1);
+      make_baseline();
+      network_fraction_ = std::exchange(memory.joint->network_fraction, 1);
     }
     joint_->restore(std::move(*memory.joint));
   }

@@ -12,13 +12,13 @@ namespace dma {
 
 // Nats that the linear model is given: ten to one. Ten rows cannot tell, and then the simpler is the safer.
 inline constexpr double kBenefitOfDoubt = 2.3;
-inline constexpr double kLeastNetworkShare = 1e-6;  // less is none
+inline constexpr double kLeastNetworkFraction = 1e-6;  // less is none
 
 // Of a network that is so many nats ahead, the benefit of the doubt taken off: the probability of it against the linear model.
-inline double share_of_network(double nats_ahead) {
-  const double share = 1 / (1 + std::exp(-nats_ahead));
-  if (share < kLeastNetworkShare) return 0;
-  return share > 1 - kLeastNetworkShare ? 1 : share;
+inline double fraction_of_network(double nats_ahead) {
+  const double fraction = 1 / (1 + std::exp(-nats_ahead));
+  if (fraction < kLeastNetworkFraction) return 0;
+  return fraction > 1 - kLeastNetworkFraction ? 1 : fraction;
 }
 
 inline PredictionComponent component(RowBeliefs beliefs, const SharedPosterior& posterior, Matrix weight) {
@@ -39,23 +39,23 @@ inline double score_of(const std::vector<PredictionComponent>& components, const
 }
 
 // The weight of the fit with weighted rows: s0^2 / (s0^2 + s^2) at noise s where constant noise is s0; 1 for NoiseModel::inputs.
-inline Matrix weighted_share(NoiseModel model, const SharedState& plain, const Matrix& noise) {
+inline Matrix weighted_fraction(NoiseModel model, const SharedState& plain, const Matrix& noise) {
   if (model == NoiseModel::inputs) return Matrix::Ones(noise.rows(), noise.cols());
-  Matrix share(noise.rows(), noise.cols());
+  Matrix fraction(noise.rows(), noise.cols());
   for (Index k = 0; k < noise.cols(); ++k) {
     const double constant = std::exp(plain.noise[static_cast<std::size_t>(k)].beta(0));
-    share.col(k) = 1 / (1 + (noise.col(k).array() / constant).square());
+    fraction.col(k) = 1 / (1 + (noise.col(k).array() / constant).square());
   }
-  return share;
+  return fraction;
 }
 
 // The beliefs are taken over.
 inline void add_network(NoiseModel model, RowBeliefs& plain, RowBeliefs* weighted,
-                        const JointRegression::Member& member, double share, std::vector<PredictionComponent>& all) {
-  const Matrix own = weighted != nullptr ? weighted_share(model, member.plain, weighted->noise)
+                        const JointRegression::Member& member, double fraction, std::vector<PredictionComponent>& all) {
+  const Matrix own = weighted != nullptr ? weighted_fraction(model, member.plain, weighted->noise)
                                          : Matrix::Zero(plain.mean.rows(), plain.mean.cols());
-  all.push_back(component(std::move(plain), *member.plain_posterior, share * (1 - own.array())));
-  if (weighted != nullptr) all.push_back(component(std::move(*weighted), *member.weighted_posterior, share * own));
+  all.push_back(component(std::move(plain), *member.plain_posterior, fraction * (1 - own.array())));
+  if (weighted != nullptr) all.push_back(component(std::move(*weighted), *member.weighted_posterior, fraction * own));
 }
 
 }  // namespace dma

@@ -8,7 +8,7 @@
 #include "engine/learn/joint/growing.h"
 #include "engine/support/error.h"
 #include "engine/support/parallel.h"
-#include "models/network/jitter_choice.h"
+#include "models/network/smoothing_choice.h"
 #include "models/network/joint_components.h"
 
 namespace dma {
@@ -16,8 +16,8 @@ namespace dma {
 namespace {
 
 constexpr double kFirstNoise = 0.3;  // a good part of the target's variance is still unexplained
-constexpr int kRivalEpochs = 100, kRivalWeightedEpochs = 20;
-constexpr double kRivalGain = 1e-4;
+constexpr int kBaselineEpochs = 100, kBaselineWeightedEpochs = 20;
+constexpr double kBaselineGain = 1e-4;
 constexpr int kFullEpochs = 5;         // on all rows, after growing subsets; twice
 constexpr double kWeightExponent = 0.7;  // of the fit with weighted rows, see SharedFitOptions
 
@@ -42,12 +42,12 @@ Fitted finish(const RowData& data, const SharedState& state, Curvature& curvatur
 void learn_noise_function(const RowData& data, Curvature& curvature, SharedState& state) {
   constexpr int kSteps = 30;
   const Index n = data.rows.rows();
-  const Vector squares = curvature.residuals().cwiseAbs2(), shares = curvature.shares_of_others();
+  const Vector squares = curvature.residuals().cwiseAbs2(), fractions = curvature.one_minus_leverage();
   for (std::size_t k = 0; k < state.noise.size(); ++k) {
     state.noise[k].add_slopes(data.rows.cols());
     for (int step = 0; step < kSteps; ++step)
       state.noise[k].learn(data.rows, squares.segment(static_cast<Index>(k) * n, n),
-                           shares.segment(static_cast<Index>(k) * n, n));
+                           fractions.segment(static_cast<Index>(k) * n, n));
   }
 }
 
@@ -55,12 +55,12 @@ void learn_noise_function(const RowData& data, Curvature& curvature, SharedState
 
 struct JointRegression::Fitting {
   RowData data;
-  JointRegime regime;
+  SolverForm form;
   std::function<bool(const Progress&)> on_epoch;
   std::vector<RowBeliefs> plain = {}, weighted = {};  // left out, of every member
-  RowBeliefs rival = {};
-  double rival_score = 0;     // log density of all rows, each left out
-  double rival_evidence = 0;  // with constant noise
+  RowBeliefs baseline = {};
+  double baseline_score = 0;     // log density of all rows, each left out
+  double baseline_evidence = 0;  // with constant noise
   std::size_t jobs = 1;       // of every member
   std::mutex mutex = {};      // of memory_, on_epoch and stopped, while members are learned
   bool stopped = false;
@@ -79,24 +79,24 @@ JointRegression::JointRegression(JointRegressionOptions options)
   linear_prior_ = {Vector::Zero(linear_.scalars()),
                    Vector::Constant(linear_.scalars(), static_cast<double>(options_.shape.layers.front() + 1))};
   if (!options_.noise.empty()) options_.noise_model = NoiseModel::constant, options_.tails = false;
-  if (options_.shape.layers.size() < 3) options_.linear_rival = false;
+  if (options_.shape.layers.size() < 3) options_.linear_baseline = false;
 }
 
 JointRegressionReport JointRegression::fit(RowData data, const std::function<bool(const Progress&)>& on_epoch) {
-  const JointRegime regime = choose_regime(data.rows.rows(), data.targets.cols(), network_.scalars());
-  Fitting fitting{.data = std::move(data), .regime = regime, .on_epoch = on_epoch};
+  const SolverForm form = choose_form(data.rows.rows(), data.targets.cols(), network_.scalars());
+  Fitting fitting{.data = std::move(data), .form = form, .on_epoch = on_epoch};
   Matrix& rows = fitting.data.rows;
   const Matrix& targets = fitting.data.targets;
-  if (fitting.regime.form == JointRegime::Form::none) fail("fit: {}", fitting.regime.reason);
-  JointRegressionReport report{fitting.regime, {}, {}, 1, false, {}};
+  if (fitting.form.form == SolverForm::Form::none) fail("fit: {}", fitting.form.reason);
+  JointRegressionReport report{fitting.form, {}, {}, 1, false, {}};
   memory_.members.resize(options_.members > 0 ? options_.members
                                               : affordable_members(rows.rows(), targets.cols(), network_.scalars()));
-  if (memory_.members[0].plain.mean.size() == 0 && options_.choose_jitter)
-    set_jitter(choose_jitter(options_.shape, prior_of(0), first_state(0, targets.cols()), fitting.data,
+  if (memory_.members[0].plain.mean.size() == 0 && options_.choose_smoothing)
+    set_smoothing(choose_smoothing(options_.shape, prior_of(0), first_state(0, targets.cols()), fitting.data,
                              {.learn_noise = options_.noise.empty(), .learn_scale = options_.learn_scale, .jobs = options_.jobs}, options_.seed));
   memory_.lowest = rows.colwise().minCoeff(), memory_.highest = rows.colwise().maxCoeff();
-  if (options_.linear_rival) fit_rival(fitting);
-  const std::size_t members = memory_.members.size(), at_once = members_at_once(fitting.regime);
+  if (options_.linear_baseline) fit_baseline(fitting);
+  const std::size_t members = memory_.members.size(), at_once = members_at_once(fitting.form);
   fitting.plain.resize(members), fitting.weighted.resize(members);
   fitting.jobs = std::max<std::size_t>(1, options_.jobs / at_once);
   std::vector<char> begun(members);
@@ -116,33 +116,33 @@ JointRegressionReport JointRegression::fit(RowData data, const std::function<boo
     report.settled.push_back(member.plain.is_settled() && (!member.weighted_posterior || member.weighted.is_settled()));
     ++fitted;
   }
-  const std::vector<double> noise_of_networks = noise_of(rows, 1), noise_of_rival = noise_of(rows, 0);
+  const std::vector<double> noise_of_networks = noise_of(rows, 1), noise_of_baseline = noise_of(rows, 0);
   rows.resize(0, 0);  // what follows is as large as they are
   left_out_.clear();
   const double each = 1 / static_cast<double>(fitted);
   for (std::size_t k = 0; k < fitted; ++k)
     add_network(options_.noise_model, fitting.plain[k], memory_.members[k].weighted_posterior ? &fitting.weighted[k] : nullptr,
                 memory_.members[k], each, left_out_);
-  memory_.network_share = 1;
-  if (options_.linear_rival) {
+  memory_.network_fraction = 1;
+  if (options_.linear_baseline) {
     const double ahead = nats_ahead(fitting, score_of(left_out_, targets), members);
-    const double share = memory_.network_share = share_of_network(ahead);
-    for (PredictionComponent& own : left_out_) own.weight *= share;
-    if (share == 0) left_out_.clear();
-    if (share < 1)
+    const double fraction = memory_.network_fraction = fraction_of_network(ahead);
+    for (PredictionComponent& own : left_out_) own.weight *= fraction;
+    if (fraction == 0) left_out_.clear();
+    if (fraction < 1)
       left_out_.push_back(
-          component(std::move(fitting.rival), *memory_.rival, Matrix::Constant(targets.rows(), targets.cols(), 1 - share)));
+          component(std::move(fitting.baseline), *memory_.baseline, Matrix::Constant(targets.rows(), targets.cols(), 1 - fraction)));
   }
-  report.network_share = memory_.network_share;
-  report.noise = memory_.network_share < 0.5 ? noise_of_rival : noise_of_networks;
+  report.network_fraction = memory_.network_fraction;
+  report.noise = memory_.network_fraction < 0.5 ? noise_of_baseline : noise_of_networks;
   if (options_.tails) widen_to_cover(targets);
   return report;
 }
 
 // Each has matrices of its own, and processes of a team must all do the same thing next.
-std::size_t JointRegression::members_at_once(const JointRegime& regime) const {
+std::size_t JointRegression::members_at_once(const SolverForm& form) const {
   if (options_.team && !options_.team->is_whole()) return 1;
-  return std::clamp<std::size_t>(regime.members_at_once, 1, std::max<std::size_t>(1, std::min(options_.jobs, memory_.members.size())));
+  return std::clamp<std::size_t>(form.members_at_once, 1, std::max<std::size_t>(1, std::min(options_.jobs, memory_.members.size())));
 }
 
 // Of the network, whose left-out rows have this log density; evidences are those of constant noise. Left-out rows are
@@ -153,25 +153,25 @@ double JointRegression::nats_ahead(const Fitting& fitting, double score, std::si
   double evidence = -1e300;
   for (std::size_t k = 0; k < members; ++k)
     if (memory_.members[k].plain_posterior) evidence = std::max(evidence, memory_.members[k].plain_evidence);
-  const double by_rows = score - fitting.rival_score - kBenefitOfDoubt,
-               by_evidence = evidence - fitting.rival_evidence - kBenefitOfDoubt;
-  const bool few_rows = fitting.regime.form == JointRegime::Form::dual;
+  const double by_rows = score - fitting.baseline_score - kBenefitOfDoubt,
+               by_evidence = evidence - fitting.baseline_evidence - kBenefitOfDoubt;
+  const bool few_rows = fitting.form.form == SolverForm::Form::dual;
   return few_rows ? std::min(by_rows, by_evidence) : by_rows;
 }
 
 void JointRegression::watch(Curvature& curvature, const char* what) const {
-  if (options_.on_stage) curvature.watch([this, what](double share) { options_.on_stage({what, share}); });
+  if (options_.on_stage) curvature.watch([this, what](double fraction) { options_.on_stage({what, fraction}); });
 }
 
-void JointRegression::fit_rival(Fitting& fitting) {
+void JointRegression::fit_baseline(Fitting& fitting) {
   const RowData& data = fitting.data;
   SharedState state{.mean = Vector::Zero(linear_.scalars()), .noise = {}};
   for (Index k = 0; k < data.targets.cols(); ++k) state.noise.push_back(LogLinearNoise::constant(kFirstNoise));
   const auto curvature = data.count() <= linear_.scalars() ? make_dual() : make_primal();
-  curvature->share(options_.jobs, options_.team);
+  curvature->use_threads(options_.jobs, options_.team);
   watch(*curvature, "linear model");
-  SharedFitOptions joint{.epochs = kRivalEpochs, .least_gain = kRivalGain};
-  double evidence = fitting.rival_evidence = fit_shared(linear_, data, linear_prior_, joint, state, *curvature);
+  SharedFitOptions joint{.epochs = kBaselineEpochs, .least_gain = kBaselineGain};
+  double evidence = fitting.baseline_evidence = fit_shared(linear_, data, linear_prior_, joint, state, *curvature);
   if (noise_by_inputs()) {
     const auto return_to = [&](SharedState before) {
       state = std::move(before);
@@ -183,12 +183,12 @@ void JointRegression::fit_rival(Fitting& fitting) {
     SharedState constant = state;
     const double squares = left_out_squares();
     state.begin_stage();
-    joint.epochs = state.epoch + kRivalWeightedEpochs;
+    joint.epochs = state.epoch + kBaselineWeightedEpochs;
     joint.noise_depends_on_inputs = true;
     evidence = fit_shared(linear_, data, linear_prior_, joint, state, *curvature);
-    if (options_.noise_model == NoiseModel::choose && evidence < fitting.rival_evidence) {
+    if (options_.noise_model == NoiseModel::choose && evidence < fitting.baseline_evidence) {
       return_to(std::move(constant));
-      evidence = fitting.rival_evidence;
+      evidence = fitting.baseline_evidence;
     } else if (left_out_squares() > kWeightedSquares * squares) {
       // What is skewed is loud where it is high: weights by noise then follow the low rows. The line stays, its noise follows the inputs.
       return_to(std::move(constant));
@@ -198,9 +198,9 @@ void JointRegression::fit_rival(Fitting& fitting) {
     }
   }
   Fitted fitted = finish(data, state, *curvature, evidence, options_.tails);
-  memory_.rival = std::move(fitted.posterior);
-  fitting.rival = std::move(fitted.left_out);
-  fitting.rival_score = score_of({component(fitting.rival, *memory_.rival, {})}, data.targets);
+  memory_.baseline = std::move(fitted.posterior);
+  fitting.baseline = std::move(fitted.left_out);
+  fitting.baseline_score = score_of({component(fitting.baseline, *memory_.baseline, {})}, data.targets);
 }
 
 // Of a stage of a member's learning, whose state is told with every epoch. After one no, every answer is no.
@@ -230,7 +230,7 @@ SharedFitOptions JointRegression::fit_options(Fitting& fitting, std::size_t inde
 }
 
 std::unique_ptr<Curvature> JointRegression::curvature_for(const Fitting& fitting) const {
-  auto curvature = fitting.regime.curvature();
+  auto curvature = fitting.form.curvature();
   curvature->share(fitting.jobs, options_.team);
   watch(*curvature, "all rows");
   return curvature;
@@ -252,7 +252,7 @@ void JointRegression::fit_plain(Fitting& fitting, std::size_t index) {
   bool going_on = true;
   joint.on_epoch = [&going_on, asked = joint.on_epoch](const SharedEpoch& epoch) { return going_on = asked(epoch); };
   const auto curvature = curvature_for(fitting);
-  const bool growing = fitting.regime.form == JointRegime::Form::growing;
+  const bool growing = fitting.form.form == SolverForm::Form::growing;
   if (growing && (starts || plain.subset > 0) && learn_on_subsets(network_, data, prior, joint, plain, options_.seed + index)) {
     plain.epoch = std::max(0, options_.epochs - kFullEpochs);
     plain.begin_stage();
@@ -280,11 +280,11 @@ void JointRegression::fit_weighted(Fitting& fitting, std::size_t index) {
   Member& member = memory_.members[index];
   // A network that has lost to the linear model needs no finer noise. The evidence is the best of this member and those before it.
   const auto score = [&] { return score_of({component(fitting.plain[index], *member.plain_posterior, {})}, data.targets); };
-  if (options_.linear_rival && nats_ahead(fitting, score(), index + 1) < std::log(kLeastNetworkShare)) return;
+  if (options_.linear_baseline && nats_ahead(fitting, score(), index + 1) < std::log(kLeastNetworkFraction)) return;
   SharedState weighted = member.weighted.epoch == 0 ? member.plain : member.weighted;
   if (member.weighted.epoch == 0) weighted.begin_stage();
   SharedFitOptions joint = fit_options(fitting, index, &Member::weighted, weighted);
-  const bool growing = fitting.regime.form == JointRegime::Form::growing;
+  const bool growing = fitting.form.form == SolverForm::Form::growing;
   joint.epochs = member.plain.epoch + (growing ? kFullEpochs : options_.weighted_epochs);
   joint.noise_depends_on_inputs = true;
   joint.weight_exponent = kWeightExponent;

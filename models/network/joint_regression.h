@@ -1,5 +1,5 @@
 // A table learned jointly: networks whose weights are one Gaussian, noise that depends on the inputs and has tails, and the linear
-// model as a rival. All numbers in standardised units.
+// model as a baseline. All numbers in standardised units.
 //
 // Every network is learned twice over: with constant noise, then on with rows weighted by their own noise. The first has the
 // smaller squared error where noise is large, the second is far sharper where it is small; a row's prediction mixes them by
@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "engine/learn/joint/posterior.h"
-#include "models/network/joint_regime.h"
+#include "models/network/solver_form.h"
 #include "models/network/network_rows.h"
 #include "models/table/noise.h"
 #include "models/table/prediction.h"
@@ -29,22 +29,22 @@ struct JointRegressionOptions {
   bool anchored = true;
   std::vector<double> noise = {};    // variance per output where it is known; empty: learned
   NoiseModel noise_model = NoiseModel::choose;  // where noise is learned
-  bool tails = true, linear_rival = true, doubt_extrapolation = true;
+  bool tails = true, linear_baseline = true, doubt_extrapolation = true;
   int epochs = 60, weighted_epochs = 40;  // limits
   double least_gain = 0.0003;             // see SharedFitOptions
-  bool choose_jitter = true;  // the shape's is where to start from: jitter_choice.h
+  bool choose_smoothing = true;  // the shape's is where to start from: smoothing_choice.h
   std::size_t members = 0;  // networks from different draws, mixed; 0: as many as take little time, up to four
   std::uint64_t seed = 1;
   std::size_t jobs = 1;                        // threads; no result depends on them
-  std::shared_ptr<WorkerTeam> team = nullptr;  // see Curvature::share(); the rows are those of all workers
+  std::shared_ptr<WorkerTeam> team = nullptr;  // see Curvature::use_threads(); the rows are those of all workers
   StageWatch on_stage = {};
 };
 
 struct JointRegressionReport {
-  JointRegime regime;
+  SolverForm form;
   std::vector<int> epochs;    // of every member
   std::vector<bool> settled;  // whether every stage of its learning ended because nothing more was gained
-  double network_share = 1;  // of the mixture of network and linear model
+  double network_fraction = 1;  // of the mixture of network and linear model
   bool interrupted = false;
   std::vector<double> noise;  // of the learned rows, see JointRegression::noise()
 };
@@ -64,14 +64,14 @@ class JointRegression {
   JointRegressionReport fit(RowData data, const std::function<bool(const Progress&)>& on_epoch = {});
 
   // Learns more rows on top of what `known` rows taught, without those: every Gaussian is the prior of its update. The level of
-  // the noise, unless it was given, and the shares of network and linear model follow the new rows too; how noise depends on
+  // the noise, unless it was given, and the fractions of network and linear model follow the new rows too; how noise depends on
   // inputs, and its tails, stay. False: something was still changing at the limit of steps. An Error before any fit, or where a
   // matrix over all weights would be too large.
   bool update(const Matrix& rows, const Matrix& targets, Index known);
 
   // The limits of the next fit; a gain of 0 leaves the default.
   void set_limits(int epochs, int weighted_epochs, double least_gain);
-  void share(std::size_t jobs, std::shared_ptr<WorkerTeam> team, StageWatch on_stage = {}) {
+  void use_threads(std::size_t jobs, std::shared_ptr<WorkerTeam> team, StageWatch on_stage = {}) {
     options_.jobs = jobs, options_.team = std::move(team), options_.on_stage = std::move(on_stage);
   }
 
@@ -97,9 +97,9 @@ class JointRegression {
   };
   struct Memory {
     std::vector<Member> members;
-    std::optional<SharedPosterior> rival;
-    double network_share = 1;
-    double jitter = -1;                  // of all networks; below 0: the shape's
+    std::optional<SharedPosterior> baseline;
+    double network_fraction = 1;
+    double smoothing = -1;                  // of all networks; below 0: the shape's
     Eigen::RowVectorXd lowest, highest;  // of every column of the learned rows
   };
   const Memory& memory() const { return memory_; }
@@ -109,19 +109,19 @@ class JointRegression {
 
  private:
   struct Fitting;
-  void set_jitter(double jitter);
+  void set_smoothing(double smoothing);
   SharedState first_state(std::size_t member, Index outputs) const;
   void watch(Curvature& curvature, const char* what) const;
-  void fit_rival(Fitting& fitting);
+  void fit_baseline(Fitting& fitting);
   double nats_ahead(const Fitting& fitting, double score, std::size_t members) const;
   SharedFitOptions fit_options(Fitting& fitting, std::size_t index, SharedState Member::*stage, const SharedState& state);
   std::unique_ptr<Curvature> curvature_for(const Fitting& fitting) const;
   void fit_plain(Fitting& fitting, std::size_t index);
   void fit_weighted(Fitting& fitting, std::size_t index);
-  std::size_t members_at_once(const JointRegime& regime) const;
+  std::size_t members_at_once(const SolverForm& form) const;
   bool noise_by_inputs() const { return options_.noise_model != NoiseModel::constant; }
   void widen_to_cover(const Matrix& targets);
-  std::vector<double> noise_of(const Matrix& rows, double network_share) const;
+  std::vector<double> noise_of(const Matrix& rows, double network_fraction) const;
   void doubt_extrapolation(const SharedPosterior& posterior, const Matrix& rows, RowBeliefs& beliefs) const;
 
   JointRegressionOptions options_;

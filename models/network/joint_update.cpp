@@ -38,11 +38,11 @@ bool JointRegression::update(const Matrix& rows, const Matrix& targets, Index kn
     of_networks += update(network_, prior_of(k), *member.plain_posterior), ++fitted;
     if (member.weighted_posterior) (void)update(network_, prior_of(k), *member.weighted_posterior);
   }
-  if (next.rival) {
+  if (next.baseline) {
     // The odds of before, times what the new rows say.
-    const double ahead = of_networks / static_cast<double>(fitted) - update(linear_, linear_prior_, *next.rival),
-                 share = next.network_share;
-    if (share > 0 && share < 1) next.network_share = 1 / (1 + (1 - share) / share * std::exp(-ahead));
+    const double ahead = of_networks / static_cast<double>(fitted) - update(linear_, linear_prior_, *next.baseline),
+                 fraction = next.network_fraction;
+    if (fraction > 0 && fraction < 1) next.network_fraction = 1 / (1 + (1 - fraction) / fraction * std::exp(-ahead));
   }
   next.lowest = next.lowest.cwiseMin(rows.colwise().minCoeff());
   next.highest = next.highest.cwiseMax(rows.colwise().maxCoeff());
@@ -81,7 +81,7 @@ std::vector<PredictionComponent> JointRegression::predict(const Matrix& rows) co
   std::vector<PredictionComponent> all;
   std::size_t fitted = 0;
   for (const Member& member : memory_.members) fitted += member.plain_posterior ? 1 : 0;
-  const double each = memory_.network_share / static_cast<double>(std::max<std::size_t>(1, fitted));
+  const double each = memory_.network_fraction / static_cast<double>(std::max<std::size_t>(1, fitted));
   // A posterior that is kept as rows is solved anew for every question: all of them at the same time.
   const std::size_t members = each == 0 ? 0 : memory_.members.size();
   std::vector<RowBeliefs> found(2 * members);  // of each the plain, then the weighted
@@ -95,16 +95,16 @@ std::vector<PredictionComponent> JointRegression::predict(const Matrix& rows) co
   for (std::size_t k = 0; k < members; ++k)
     if (const Member& member = memory_.members[k]; member.plain_posterior)
       add_network(options_.noise_model, found[2 * k], member.weighted_posterior ? &found[2 * k + 1] : nullptr, member, each, all);
-  if (memory_.rival && memory_.network_share < 1)
-    all.push_back(component(memory_.rival->predict(linear_, linear_prior_, rows), *memory_.rival,
-                            Matrix::Constant(rows.rows(), linear_.outputs(), 1 - memory_.network_share)));
+  if (memory_.baseline && memory_.network_fraction < 1)
+    all.push_back(component(memory_.baseline->predict(linear_, linear_prior_, rows), *memory_.baseline,
+                            Matrix::Constant(rows.rows(), linear_.outputs(), 1 - memory_.network_fraction)));
   return all;
 }
 
-std::vector<double> JointRegression::noise(const Matrix& rows) const { return noise_of(rows, memory_.network_share); }
+std::vector<double> JointRegression::noise(const Matrix& rows) const { return noise_of(rows, memory_.network_fraction); }
 
-std::vector<double> JointRegression::noise_of(const Matrix& rows, double network_share) const {
-  const SharedPosterior* posterior = memory_.rival && network_share < 0.5 ? &*memory_.rival : nullptr;
+std::vector<double> JointRegression::noise_of(const Matrix& rows, double network_fraction) const {
+  const SharedPosterior* posterior = memory_.baseline && network_fraction < 0.5 ? &*memory_.baseline : nullptr;
   if (posterior == nullptr) {
     const Member& first = memory_.members.at(0);
     posterior = first.weighted_posterior ? &*first.weighted_posterior : &*first.plain_posterior;
@@ -120,7 +120,7 @@ std::vector<double> JointRegression::noise_of(const Matrix& rows, double network
 void JointRegression::widen_to_cover(const Matrix& targets) {
   constexpr double kLevel = 0.95, kSlack = 0.01, kWidest = 100;
   constexpr int kSteps = 12;
-  constexpr Index kEnoughRows = 20000;  // to tell such a share
+  constexpr Index kEnoughRows = 20000;  // to tell such a fraction
   const Index rows = std::min(targets.rows(), kEnoughRows);
   const std::vector<PredictionComponent> some = rows_of(left_out_, 0, rows);
   const Matrix observed = targets.topRows(rows);
@@ -140,7 +140,7 @@ void JointRegression::widen_to_cover(const Matrix& targets) {
     }
     const auto widen = [&](std::vector<StudentTails>& tails) { tails.at(static_cast<std::size_t>(k)).scale *= std::exp(high); };
     for (PredictionComponent& component : left_out_) widen(component.tails);
-    if (memory_.rival) widen(memory_.rival->tails);
+    if (memory_.baseline) widen(memory_.baseline->tails);
     for (Member& member : memory_.members) {
       if (member.plain_posterior) widen(member.plain_posterior->tails);
       if (member.weighted_posterior) widen(member.weighted_posterior->tails);
@@ -148,14 +148,14 @@ void JointRegression::widen_to_cover(const Matrix& targets) {
   }
 }
 
-void JointRegression::set_jitter(double jitter) {
-  memory_.jitter = options_.shape.jitter = jitter;
+void JointRegression::set_smoothing(double smoothing) {
+  memory_.smoothing = options_.shape.smoothing = smoothing;
   network_ = NetworkRows(options_.shape);
 }
 
 void JointRegression::restore(Memory memory) {
   memory_ = std::move(memory);
-  if (memory_.jitter >= 0) set_jitter(memory_.jitter);
+  if (memory_.smoothing >= 0) set_smoothing(memory_.smoothing);
 }
 
 }  // namespace dma

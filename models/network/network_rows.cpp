@@ -36,7 +36,7 @@ NetworkRows::Values NetworkRows::forward(const Vector& m, const Matrix& rows, bo
   values.h.push_back(rows);
   for (std::size_t l = 0; l + 2 < shape_.layers.size(); ++l) {
     Matrix z = affine(m, l, values.h.back());
-    const double slope = shape_.slopes[l], tau2 = shape_.jitter * shape_.jitter;
+    const double slope = shape_.slopes[l], tau2 = shape_.smoothing * shape_.smoothing;
     const Vector sds = (tau2 * weights(m, l).rowwise().squaredNorm()).cwiseSqrt();
     Matrix a, c;
     if (with_slopes) a.resizeLike(z), c.resizeLike(z);
@@ -174,7 +174,7 @@ class NetworkRows::LayerGains final : public Gains {
       gg.selfadjointView<Eigen::Lower>().rankUpdate(a.g[0], v);
       gg.triangularView<Eigen::Lower>() = gg.cwiseProduct(inner);
       if (l > 0) all.triangularView<Eigen::Lower>() += more;
-      if (model_.shape_.jitter == 0) continue;
+      if (model_.shape_.smoothing == 0) continue;
       const Matrix b = v * (a.gz[0] + a.d[0] * (0.5 * a.w.rowwise().squaredNorm()).asDiagonal());
       all.triangularView<Eigen::Lower>() += b * a.d[0].transpose();
       all.triangularView<Eigen::Lower>() += a.d[0] * b.transpose();
@@ -200,7 +200,7 @@ class NetworkRows::LayerGains final : public Gains {
           auto block = all.block(static_cast<Index>(k) * n, static_cast<Index>(k2) * n2, n, n2);
           const Matrix gg = a.g[k] * b.g[k2].transpose();
           block += v * gg.cwiseProduct(inner);
-          if (model_.shape_.jitter == 0) continue;
+          if (model_.shape_.smoothing == 0) continue;
           block.noalias() += v * a.gz[k] * b.d[k2].transpose();
           const Matrix right = b.gz[k2] + b.d[k2] * norms.asDiagonal();
           block.noalias() += v * a.d[k] * right.transpose();

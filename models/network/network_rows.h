@@ -1,6 +1,6 @@
 // A fully connected leaky-ReLU network as a row model: the fast path of joint learning, all rows of a block at once.
 //
-// The kink is smoothed by an input jitter tau: a unit with inputs h, weights w and bias b has z = w.h + b, v = tau^2 |w|^2 and
+// The kink is smoothed by an input smoothing tau: a unit with inputs h, weights w and bias b has z = w.h + b, v = tau^2 |w|^2 and
 // gives E[leaky(N(z, v))]. Scalars: layer after layer, a layer's matrix row by row (a row per unit), then its biases.
 #pragma once
 
@@ -14,7 +14,7 @@ struct NetworkShape {
   std::vector<Index> layers;   // widths, inputs first, outputs last
   std::vector<double> slopes;  // one per hidden layer
   bool bias = true;
-  double jitter = 0.5;
+  double smoothing = 0.5;
 };
 
 class NetworkRows final : public RowModel {

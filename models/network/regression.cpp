@@ -18,7 +18,7 @@ constexpr double kJointLeastGain = 0.0003;  // nats a left-out row and epoch, se
 constexpr double kPriorMeanScale = 0.5;
 // Prior variance of a weight times its fan-in.
 constexpr double kPriorVariance = 0.5;
-// The share of each change that is made at once.
+// The fraction of each change that is made at once.
 constexpr double kStep = 0.5;
 constexpr int kEpochs = 200;
 constexpr double kLeastGain = 0.001;  // nats an epoch, see LearnOptions
@@ -37,7 +37,7 @@ void learn_by_messages(std::size_t rows, const std::string& method, RegressionSe
   BnnOptions& network = settings.network;
   network.method = method;
   network.members = 1;
-  network.linear_rival = method == "hybrid" && network.layers.size() > 2;
+  network.linear_baseline = method == "hybrid" && network.layers.size() > 2;
   network.prior_mean_scale = kPriorMeanScale;
   network.prior_variance_scale = kPriorVariance * static_cast<double>(network.layers.size() - 1);
   LearnOptions& fit = settings.fit;
@@ -65,12 +65,12 @@ RegressionSettings regression_settings(std::size_t inputs, std::vector<std::size
   Index weights = 0;
   for (std::size_t l = 0; l + 1 < settings.network.layers.size(); ++l)
     weights += static_cast<Index>(settings.network.layers[l + 1] * (settings.network.layers[l] + 1));
-  const JointRegime regime = choose_regime(static_cast<Index>(rows), static_cast<Index>(outputs), weights);
-  settings.reason = regime.reason;
-  if (regime.form != JointRegime::Form::none)
+  const SolverForm form = choose_form(static_cast<Index>(rows), static_cast<Index>(outputs), weights);
+  settings.reason = form.reason;
+  if (form.form != SolverForm::Form::none)
     learn_jointly(rows, weights, settings);
   else if (method == "joint")
-    fail("method joint: {}", regime.reason);
+    fail("method joint: {}", form.reason);
   else
     learn_by_messages(rows, "hybrid", settings);
   return settings;

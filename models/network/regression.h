@@ -14,7 +14,7 @@ struct RegressionSettings {
 };
 
 // Biases, standardisation and learned noise. All weights are learned jointly wherever that fits into memory and time
-// (joint_regime.h); beyond, or where a method is given, by messages: small mini-batches, since each must be divided out as a
+// (solver_form.h); beyond, or where a method is given, by messages: small mini-batches, since each must be divided out as a
 // whole, by default with the `hybrid` method (leaky ReLU by expectation propagation with the linearised message where that is
 // refused, product linearised). Every row counts once: a tempered posterior may be sharper, but must be checked (choose.h).
 RegressionSettings regression_settings(std::size_t inputs, std::vector<std::size_t> hidden, std::size_t outputs,

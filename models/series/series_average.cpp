@@ -7,13 +7,13 @@ namespace dma {
 
 namespace {
 
-// A belief that is this share of all so far.
-void add_to_track(double share, const Belief& belief, double shift, Track& track) {
+// A belief that is this fraction of all so far.
+void add_to_track(double fraction, const Belief& belief, double shift, Track& track) {
   track.mean.resize(belief.size()), track.sd.resize(belief.size());
   for (std::size_t t = 0; t < belief.size(); ++t) {
     const double apart = belief.mean(t) + shift - track.mean[t];
-    track.mean[t] += share * apart;
-    track.sd[t] += share * (belief.variance(t) - track.sd[t] + (1 - share) * apart * apart);
+    track.mean[t] += fraction * apart;
+    track.sd[t] += fraction * (belief.variance(t) - track.sd[t] + (1 - fraction) * apart * apart);
   }
 }
 
@@ -27,13 +27,13 @@ SeriesAverage::SeriesAverage(const std::vector<Process>& processes) : processes_
 }
 
 void SeriesAverage::add(double weight, const SeriesGraph& graph, double observation_variance) {
-  const double share = weight / (weight_ += weight);
+  const double fraction = weight / (weight_ += weight);
   auto next = tracks_.begin();
-  add_to_track(share, graph.signal(), graph.shift(), *next++);
+  add_to_track(fraction, graph.signal(), graph.shift(), *next++);
   for (std::size_t k = 0; k < processes_.size(); ++k)
     for (std::size_t s = 0; s < processes_[k].states.size(); ++s)
-      add_to_track(share, graph.state(k, s), s == 0 && k == graph.leading_level() ? graph.shift() : 0, *next++);
-  observation_variance_ += share * (observation_variance - observation_variance_);
+      add_to_track(fraction, graph.state(k, s), s == 0 && k == graph.leading_level() ? graph.shift() : 0, *next++);
+  observation_variance_ += fraction * (observation_variance - observation_variance_);
 }
 
 Smoothed SeriesAverage::smoothed() && {

@@ -57,7 +57,7 @@ SeriesFilter::Step::Step(const StateSpace& model, SeriesValues values)
   past = g.variable("past", size), now = g.variable("now", states);
   carry = g.factor("linear", {column(z), past},
                    {{"A", std::vector<double>(size * size, 1.0)}, {"b", std::vector<double>(size, 0.0)}});
-  std::vector<Connection> shares;
+  std::vector<Connection> fractions;
   std::size_t first = 0;
   for (std::size_t k = 0; k < model.processes().size(); ++k) {
     const Process& process = model.processes()[k];
@@ -75,12 +75,12 @@ SeriesFilter::Step::Step(const StateSpace& model, SeriesValues values)
       g.factor("sum", std::move(terms), {{"coefficients", coefficients}});
       g.factor("gaussian_prior", {rest}, {{"mean", 0.0}, {"variance", rule.scale * model.variance(k, rule.noise)}});
     }
-    shares.push_back(gather(now, {static_cast<std::uint32_t>(first)}));
+    fractions.push_back(gather(now, {static_cast<std::uint32_t>(first)}));
     first += process.states.size();
   }
   signal = g.variable("signal"), y = g.observed("y");
-  shares.push_back(signal);
-  g.factor("sum", std::move(shares));
+  fractions.push_back(signal);
+  g.factor("sum", std::move(fractions));
   g.factor("gaussian_noise", {signal, y}, {{"variance", observation_variance}});
   plan.emplace(compile(g, joint(), standard_registry()));
   state.emplace(*plan);

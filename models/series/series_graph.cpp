@@ -27,15 +27,15 @@ SeriesGraph::SeriesGraph(const StateSpace& model, SeriesValues values, std::size
   if (leading_level_) shift_ = start.mean;
   for (std::optional<double>& value : values_)
     if (value) *value -= shift_;
-  std::vector<Connection> shares;
+  std::vector<Connection> fractions;
   for (std::size_t k = 0; k < model.processes().size(); ++k) {
     add(model, k, start);
-    shares.push_back(states_[k].front());
+    fractions.push_back(states_[k].front());
   }
   signal_ = graph_.variable("signal", length);
   y_ = graph_.observed("y", length);
-  shares.push_back(signal_);
-  graph_.factor("sum", std::move(shares));
+  fractions.push_back(signal_);
+  graph_.factor("sum", std::move(fractions));
   noise_ = graph_.factor("gaussian_noise", {signal_, y_}, {{"variance", model.observation_variance()}});
   // Of thousands of unknowns together the default of 1e-9 standard deviations is below their rounding.
   plan_.emplace(compile(graph_, joint({.tolerance = 1e-6}), standard_registry()));

@@ -127,9 +127,9 @@ StateSpace::Learned StateSpace::learn(SeriesValues values) {
   // make one of a thousand times that size.
   const double moves = mean_square_move(values);
   const auto posterior = [&](const Eigen::VectorXd& logs, Eigen::VectorXd& slopes) {
-    const Eigen::ArrayXd share = logs.array().exp() / moves;
-    const double found = evidence(logs, slopes) + 0.5 * logs.sum() - share.log1p().sum();
-    slopes.array() += 0.5 - share / (1 + share);
+    const Eigen::ArrayXd fraction = logs.array().exp() / moves;
+    const double found = evidence(logs, slopes) + 0.5 * logs.sum() - fraction.log1p().sum();
+    slopes.array() += 0.5 - fraction / (1 + fraction);
     return found;
   };
   if (spread.values < kLongSeries)

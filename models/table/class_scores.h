@@ -8,7 +8,7 @@
 namespace dma {
 
 struct ClassScores {
-  double accuracy = 0;  // share of rows whose most probable class is theirs
+  double accuracy = 0;  // fraction of rows whose most probable class is theirs
   double log_loss = 0;  // mean of -log p(class)
   // Expected calibration error: rows in ten bins by the probability of their most probable class; how far its mean is
   // from the accuracy there, averaged over rows.

@@ -42,7 +42,7 @@ std::vector<std::size_t> workers_of_rows(std::size_t rows, std::size_t workers, 
 std::vector<Eigen::Index> deal_rows(std::size_t rows, std::size_t workers, std::uint64_t seed) {
   const std::vector<std::size_t> dealt = workers_of_rows(rows, workers, seed);
   std::vector<std::size_t> next(workers);  // place of a worker's next row
-  for (std::size_t w = 1; w < workers; ++w) next[w] = next[w - 1] + Shares::count_examples(w - 1, workers, rows);
+  for (std::size_t w = 1; w < workers; ++w) next[w] = next[w - 1] + Partition::count_examples(w - 1, workers, rows);
   std::vector<Eigen::Index> order(rows);
   for (std::size_t n = 0; n < rows; ++n) order[next[dealt[n]]++] = static_cast<Eigen::Index>(n);
   return order;

@@ -86,8 +86,8 @@ double quantile_of(const std::vector<Piece>& pieces, double probability) {
   if (excess(high) <= 0) return high;
   // Solved on [0, 1] between them: the solver forms products that values of 1e300 would take out of range.
   std::uintmax_t steps = 100;
-  const auto between = [&](double share) { return (1 - share) * low + share * high; };
-  const auto bracket = boost::math::tools::toms748_solve([&](double share) { return excess(between(share)); }, 0.0, 1.0,
+  const auto between = [&](double fraction) { return (1 - fraction) * low + fraction * high; };
+  const auto bracket = boost::math::tools::toms748_solve([&](double fraction) { return excess(between(fraction)); }, 0.0, 1.0,
                                                          boost::math::tools::eps_tolerance<double>(), steps);
   return between(0.5 * (bracket.first + bracket.second));
 }

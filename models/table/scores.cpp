@@ -27,7 +27,7 @@ std::vector<Scores> scores_from(const Eigen::MatrixXd& density, const Eigen::Mat
 }  // namespace
 
 // In units of the largest target, where no square leaves the range of a double.
-double share_explained(double rmse, const Eigen::VectorXd& targets) {
+double fraction_explained(double rmse, const Eigen::VectorXd& targets) {
   const double unit = targets.size() == 0 ? 0.0 : targets.cwiseAbs().maxCoeff();
   if (unit == 0) return 0;
   const auto rows = static_cast<double>(targets.size());
@@ -35,8 +35,8 @@ double share_explained(double rmse, const Eigen::VectorXd& targets) {
   const double spread = (targets / unit - Eigen::VectorXd::Constant(targets.size(), mean)).norm() / std::sqrt(rows);
   constexpr double kRounding = 1e-15;
   if (!(spread > kRounding)) return 0;
-  const double share = rmse / unit / spread;
-  return 1 - share * share;
+  const double fraction = rmse / unit / spread;
+  return 1 - fraction * fraction;
 }
 
 std::vector<Scores> scores_of(const Prediction& prediction, const Eigen::MatrixXd& targets) {

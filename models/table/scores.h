@@ -12,12 +12,12 @@ namespace dma {
 struct Scores {
   double rmse = 0;
   double log_likelihood = 0;  // mean log density, in the units of the data
-  // Share of the observations inside the central intervals that should hold 50, 90 and 95 % of them.
+  // Fraction of the observations inside the central intervals that should hold 50, 90 and 95 % of them.
   double coverage_50 = 0, coverage_90 = 0, coverage_95 = 0;
 };
 
 // Of the variance of the targets, by predictions with this error: 1 - rmse^2 / variance. 0 where the targets are all the same.
-double share_explained(double rmse, const Eigen::VectorXd& targets);
+double fraction_explained(double rmse, const Eigen::VectorXd& targets);
 
 std::vector<Scores> scores_of(const Prediction& prediction, const Eigen::MatrixXd& targets);
 // The same of predictions that are made as they are needed, of `rows` rows from `begin` on.

@@ -63,7 +63,7 @@ TEST_CASE("honesty: left-out scores foretell those of fresh rows") {
   CHECK(report.left_out.at(0).scores.rmse == doctest::Approx(fresh.rmse).epsilon(0.12));
   CHECK(std::abs(report.left_out.at(0).scores.coverage_95 - 0.95) < 0.05);
   CHECK(report.left_out[0].explained > 0.1);
-  CHECK(!report.regime.empty());
+  CHECK(!report.form.empty());
 }
 
 TEST_CASE("honesty: y = |x| does not collapse") {
@@ -79,7 +79,7 @@ TEST_CASE("honesty: with more weights than rows, left-out rows alone do not make
     const HonestyTable t = honesty_table("200 features x 100", seed);
     const Standardiser of_inputs = Standardiser::of(t.inputs), of_targets = Standardiser::of(t.targets);
     JointRegression net({.shape = {.layers = {200, 50, 1}, .slopes = {0.1}}, .seed = seed});
-    CHECK(net.fit({of_inputs.apply(t.inputs), of_targets.apply(t.targets)}).network_share < 0.5);
+    CHECK(net.fit({of_inputs.apply(t.inputs), of_targets.apply(t.targets)}).network_fraction < 0.5);
   }
 }
 

@@ -38,7 +38,7 @@ TEST_CASE("left out: the rows of a classifier have the scores that it reports, a
   CHECK(net.left_out().rows() == 0);
 }
 
-TEST_CASE("left out: the share of the variance that is explained is right for targets of any size") {
+TEST_CASE("left out: the fraction of the variance that is explained is right for targets of any size") {
   using dma::oracle::Real;
   const Eigen::VectorXd noise = dma::oracle::random_matrix(50, 1, 5).col(0);
   for (const double unit : {1e-300, 1e-160, 1.0, 1e154, 1e155, 1e300}) {
@@ -48,10 +48,10 @@ TEST_CASE("left out: the share of the variance that is explained is right for ta
     for (const double value : y) mean += Real(value) / 50;
     for (const double value : y) variance += (Real(value) - mean) * (Real(value) - mean) / 50;
     const Real truth = 1 - Real(rmse) * Real(rmse) / variance;
-    CHECK(dma::oracle::relative_error(dma::share_explained(rmse, y), truth) < 1e-12);
+    CHECK(dma::oracle::relative_error(dma::fraction_explained(rmse, y), truth) < 1e-12);
   }
-  CHECK(dma::share_explained(0, Eigen::VectorXd::Constant(7, 0.1)) == 0);
-  CHECK(dma::share_explained(0, Eigen::VectorXd::Zero(3)) == 0);
+  CHECK(dma::fraction_explained(0, Eigen::VectorXd::Constant(7, 0.1)) == 0);
+  CHECK(dma::fraction_explained(0, Eigen::VectorXd::Zero(3)) == 0);
 }
 
 TEST_CASE("left out: pure noise explains as little in units of 1e154 and 1e155 as in units of 1") {

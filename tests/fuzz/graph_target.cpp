@@ -65,9 +65,9 @@ class RandomGraph {
   }
 
   std::vector<double> observation(const Family& of) {
-    if (of.name() == "categorical") return {static_cast<double>(choices_.below(of.lanes() + choices_.one_in(100)))};
+    if (of.name() == "categorical") return {static_cast<double>(choices_.below(of.components() + choices_.one_in(100)))};
     if (of.name() == "bernoulli") return {static_cast<double>(choices_.below(2))};
-    if (of.name() == "dirichlet") return choices_.probabilities(of.lanes(), !choices_.one_in(20));
+    if (of.name() == "dirichlet") return choices_.probabilities(of.components(), !choices_.one_in(20));
     if (of.name() == "beta") return {choices_.unit()};
     const double value = choices_.one_in(8) ? 0 : number();
     return {of.name() == kGaussian ? value : std::abs(value) + 1e-300};

@@ -37,7 +37,7 @@ std::size_t element_of(const Connection& c, std::size_t size, std::size_t s, std
   throw std::logic_error("a table that is data has no scalar graph");
 }
 
-// The connections of slot s: for a sum, the share of each variadic end that belongs to it.
+// The connections of slot s: for a sum, the fraction of each variadic end that belongs to it.
 std::vector<Connection> connections_of(const Graph& graph, const Graph::Factor& factor, std::size_t s,
                                        std::size_t slots, const std::vector<std::vector<VariableId>>& elements) {
   std::vector<Connection> scalar;
@@ -48,13 +48,13 @@ std::vector<Connection> connections_of(const Graph& graph, const Graph::Factor& 
     const auto& own = elements[c.variable.value];
     const bool is_term = factor.kind == "sum" && i + 1 < factor.connections.size();
     const std::size_t reached = c.reach == Reach::gather ? c.table.size() : own.size();
-    std::size_t share = 1, total = slots;
+    std::size_t fraction = 1, total = slots;
     if (is_term && c.reach == Reach::column)
-      share = own.size(), total = slots * share;
+      fraction = own.size(), total = slots * fraction;
     else if (is_term && c.reach != Reach::row && !is_chain)
-      share = reached / slots, total = reached;
-    for (std::size_t t = 0; t < share; ++t)
-      scalar.emplace_back(own[element_of(c, graph[c.variable].size, s * share + t, total, first)]);
+      fraction = reached / slots, total = reached;
+    for (std::size_t t = 0; t < fraction; ++t)
+      scalar.emplace_back(own[element_of(c, graph[c.variable].size, s * fraction + t, total, first)]);
   }
   return scalar;
 }

@@ -61,7 +61,7 @@ foreach(component IN LISTS CPACK_COMPONENTS_ALL)
   string(TOUPPER ${component} upper)
   set(name ${CPACK_DEBIAN_${upper}_PACKAGE_NAME})
   set(changelog ${PROJECT_BINARY_DIR}/changelogs/${name}/changelog)
-  file(CONFIGURE OUTPUT ${changelog} CONTENT "${name} (${PROJECT_VERSION}) unstable; urgency=medium\n\n  * Version ${PROJECT_VERSION}.\n\n -- ${DMA_PACKAGE_CONTACT}  ${date}\n")
+  file(CONFIGURE OUTPUT ${changelog} CONTENT "${name} (${PROJECT_VERSION}) unstable; priority=medium\n\n  * Version ${PROJECT_VERSION}.\n\n -- ${DMA_PACKAGE_CONTACT}  ${date}\n")
   set(rest "")
   if(component STREQUAL "debian_python")  # only in the package: an ordinary installation takes the component python
     set(rest EXCLUDE_FROM_ALL)

@@ -32,6 +32,6 @@ int main() {
   for (Eigen::Index n = 0; n < 3; ++n)
     fmt::print("({}, {}): {} with probability {:.2f}\n", asked(n, 0), asked(n, 1), net.classes()[0], p(n, 0));
   const ClassifierReport none = net.fit(points, chance);
-  fmt::print("chance: {:.2f} for the network, log-loss {:.2f}, of the frequencies {:.2f}\n", none.network_share,
+  fmt::print("chance: {:.2f} for the network, log-loss {:.2f}, of the frequencies {:.2f}\n", none.network_fraction,
              none.left_out.log_loss, none.frequencies.log_loss);
 }

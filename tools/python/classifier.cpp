@@ -43,7 +43,7 @@ void learn(TrainingData& data, const std::vector<std::string>& labels, const Fit
     if (!is_plain_text(label)) fail("the name of a class, '{}', holds control characters; rename it", printable(label));
   const ClassLabels classes = ClassLabels::of(labels);
   check_classes(classes, data.targets[0]);
-  leave_out_idle(data, outcome);
+  leave_out_redundant(data, outcome);
   const ClassifierOptions options = classifier_for(settings);
   Classifier net(options);
   const auto begin = std::chrono::steady_clock::now();

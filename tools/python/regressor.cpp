@@ -68,7 +68,7 @@ void check_targets(const TrainingData& data) {
 void learn(TrainingData& data, const FitSettings& settings, Listener& listener, NumberOutcome& outcome) {
   check_table(data);
   check_targets(data);
-  leave_out_idle(data, outcome);
+  leave_out_redundant(data, outcome);
   Model model = model_for(settings, data.features.size(), data.targets.size(), data.rows());
   Bnn net(model.network);
   const FitReport report = net.fit(data.inputs, data.outputs, model.fit, [&](const BnnEpoch& e) {

@@ -17,9 +17,9 @@ namespace {
 
 // Elements, or elements x categories where a family has several numbers for each.
 py::array_t<double> shaped(const Belief& belief, std::vector<double> values) {
-  const auto lanes = static_cast<py::ssize_t>(belief.family().lanes());
-  if (lanes == 1) return as_array(std::move(values));
-  return as_array(std::move(values), {static_cast<py::ssize_t>(belief.size()), lanes});
+  const auto components = static_cast<py::ssize_t>(belief.family().components());
+  if (components == 1) return as_array(std::move(values));
+  return as_array(std::move(values), {static_cast<py::ssize_t>(belief.size()), components});
 }
 
 std::string table_of(const Belief& belief) {
@@ -66,13 +66,13 @@ void bind_belief(py::module_& module) {
           [](const py::object& self) {
             const auto& b = self.cast<const Belief&>();
             static_assert(sizeof(Natural) == 2 * sizeof(double));
-            const auto lanes = static_cast<py::ssize_t>(b.size() * b.family().lanes());
-            const double* const first = lanes == 0 ? nullptr : &b.message(0)[0].tau;
-            py::array_t<double> view({lanes, py::ssize_t{2}}, first, self);
+            const auto components = static_cast<py::ssize_t>(b.size() * b.family().components());
+            const double* const first = components == 0 ? nullptr : &b.message(0)[0].tau;
+            py::array_t<double> view({components, py::ssize_t{2}}, first, self);
             view.attr("flags").attr("writeable") = false;
             return view;
           },
-          "The natural parameters, tau and rho of each lane, where they lie: nothing is copied.")
+          "The natural parameters, tau and rho of each component, where they lie: nothing is copied.")
       .def_property_readonly("family", [](const Belief& b) { return b.family().text(); })
       .def(
           "log_density",

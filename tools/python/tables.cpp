@@ -7,7 +7,7 @@
 
 #include "engine/support/error.h"
 #include "engine/support/text.h"
-#include "tools/dma/fit/idle_columns.h"
+#include "tools/dma/fit/redundant_columns.h"
 
 namespace dma::python {
 
@@ -50,8 +50,8 @@ void check_table(const TrainingData& data) {
     }
 }
 
-void leave_out_idle(TrainingData& data, Outcome& outcome) {
-  const IdleColumns idle = idle_columns(data.inputs, data.features);
+void leave_out_redundant(TrainingData& data, Outcome& outcome) {
+  const RedundantColumns idle = redundant_columns(data.inputs, data.features);
   if (idle.kept.empty()) fail("every column of the inputs is constant; at least one that varies is expected");
   outcome.ignored = idle.text;
   std::vector<std::string> names;

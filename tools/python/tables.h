@@ -41,7 +41,7 @@ class Listener {
 
 // Names as the reader of a CSV file wants them, and two rows at least; then only the columns that say something.
 void check_table(const TrainingData& data);
-void leave_out_idle(TrainingData& data, Outcome& outcome);
+void leave_out_redundant(TrainingData& data, Outcome& outcome);
 
 // The attributes of an Outcome, for a class derived from it.
 void bind_outcome(py::module_& module);

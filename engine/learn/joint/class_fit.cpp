@@ -41,15 +41,15 @@ ClassFit fit_classes(const RowModel& model, const ClassData& data, const ClassPr
                      const ClassFitOptions& options) {
   ClassFit fit{.mean = std::move(start), .factor = {}};
   double damping = 1, last = -1e300;
-  Crew crew(options.jobs);
+  ThreadPool pool(options.jobs);
   for (int flat = 0;;) {
-    const ClassInformation information(model, data, fit.mean, crew);
+    const ClassInformation information(model, data, fit.mean, pool);
     const Vector lambda = prior.at(fit.scale);
     fit.factor = information.factor(lambda);
     fit.log_evidence = information.log_likelihood() - cost_of_prior(prior, lambda, fit.mean) +
                        0.5 * lambda.array().log().sum() - fit.factor.lower.diagonal().array().log().sum();
     Vector variances(lambda.size());
-    variances(fit.factor.order) = triangular_inverse(fit.factor.lower, crew).colwise().squaredNorm().transpose();
+    variances(fit.factor.order) = triangular_inverse(fit.factor.lower, pool).colwise().squaredNorm().transpose();
     fit.effective_scalars = fit.scale * (prior.precision.array() * (1 / lambda.array() - variances.array())).sum();
 
     const double rows = static_cast<double>(data.rows.rows());

@@ -21,8 +21,8 @@ std::vector<Index> unit_order(const RowModel& model, Index inputs) {
   return order;
 }
 
-ClassInformation::ClassInformation(const RowModel& model, const ClassData& data, const Vector& m, Crew& crew)
-    : crew_(&crew), information_(Matrix::Zero(m.size(), m.size())), gradient_(Vector::Zero(m.size())) {
+ClassInformation::ClassInformation(const RowModel& model, const ClassData& data, const Vector& m, ThreadPool& pool)
+    : pool_(&pool), information_(Matrix::Zero(m.size(), m.size())), gradient_(Vector::Zero(m.size())) {
   Matrix logits;
   for (Index begin = 0; begin < data.rows.rows(); begin += kLabelledRowsPerBlock) {
     const Index n = std::min(kLabelledRowsPerBlock, data.rows.rows() - begin);
@@ -45,7 +45,7 @@ void ClassInformation::add(const std::vector<UnitGains>& units, const Matrix& lo
   std::vector<Index> firsts;
   for (std::size_t i = 0, first = 0; i < units.size(); first += units[i++].scalars.size())
     firsts.push_back(static_cast<Index>(first));
-  crew_->run(units.size(), [&](std::size_t i) {
+  pool_->run(units.size(), [&](std::size_t i) {
     const Index begin = firsts[i];
     Matrix below(n, size - begin);
     Index at = 0;
@@ -68,7 +68,7 @@ Matrix ClassInformation::with(const Vector& lambda) const {
 
 Vector ClassInformation::step(const Vector& lambda, const Vector& g) const {
   Matrix precision = with(lambda);
-  factorise(precision, *crew_);
+  factorise(precision, *pool_);
   Vector solved = precision.triangularView<Eigen::Lower>().solve(g(order_));
   precision.triangularView<Eigen::Lower>().transpose().solveInPlace(solved);
   Vector by_scalar(g.size());
@@ -78,7 +78,7 @@ Vector ClassInformation::step(const Vector& lambda, const Vector& g) const {
 
 ClassFactor ClassInformation::factor(const Vector& lambda) const {
   ClassFactor factor{with(lambda), order_};
-  factorise(factor.lower, *crew_);
+  factorise(factor.lower, *pool_);
   factor.lower.triangularView<Eigen::StrictlyUpper>().setZero();
   return factor;
 }

@@ -26,8 +26,8 @@ std::vector<Index> unit_order(const RowModel& model, Index inputs);
 
 class ClassInformation {
  public:
-  // No result depends on how many threads the crew has.
-  ClassInformation(const RowModel& model, const ClassData& data, const Vector& m, Crew& crew);
+  // No result depends on how many threads the thread pool has.
+  ClassInformation(const RowModel& model, const ClassData& data, const Vector& m, ThreadPool& pool);
 
   double log_likelihood() const { return log_likelihood_; }
   const Vector& gradient() const { return gradient_; }  // of the log-likelihood, by scalar
@@ -39,7 +39,7 @@ class ClassInformation {
   void add(const std::vector<UnitGains>& units, const Matrix& logits, std::span<const Index> classes);
   Matrix with(const Vector& lambda) const;
 
-  Crew* crew_;
+  ThreadPool* pool_;
   Matrix information_;  // lower triangle, in the order of the units
   std::vector<Index> order_;
   Vector gradient_;

@@ -19,8 +19,8 @@ struct RowData {
   Index count() const { return targets.size(); }
 };
 
-// What a row's prediction owes to the other rows is never less than this share: the rest is rounding.
-inline constexpr double kLeastShare = 1e-14;
+// What a row's prediction owes to the other rows is never less than this fraction: the rest is rounding.
+inline constexpr double kLeastOneMinusLeverage = 1e-14;
 // Rows that are linearised at once: their gains stay in the cache's reach, a product with them runs at full speed.
 inline constexpr Index kRowsPerBlock = 512;
 
@@ -30,8 +30,8 @@ class Curvature {
 
   // Threads, on which no result depends, and workers that share the rows, each its own blocks of them; by default there is
   // one of each. All processes of a team have all rows: they are small beside the matrices made of them.
-  void share(std::size_t jobs, std::shared_ptr<WorkerTeam> team = nullptr);
-  // Told of the share of the rows that is done, in every pass over them.
+  void use_threads(std::size_t jobs, std::shared_ptr<WorkerTeam> team = nullptr);
+  // Told of the fraction of the rows that is done, in every pass over them.
   void watch(std::function<void(double)> told) { told_ = std::move(told); }
 
   // Linearises at m. Afterwards residuals() and gradient() = J^T S^-1 r are of this m.
@@ -45,18 +45,18 @@ class Curvature {
   // log |L| - sum log lambda, and tr(L^-1 J^T S^-1 J): how many scalars the rows determine.
   virtual double log_determinant_gain() = 0;
   virtual double effective_scalars() = 0;
-  // 1 - h with h = a^T L^-1 a / s, for every row and output: the share of its prediction that a row does not make
+  // 1 - h with h = a^T L^-1 a / s, for every row and output: the fraction of its prediction that a row does not make
   // itself. The h sum to effective_scalars(). In the dual all digits are right however near h is to 1.
-  virtual Vector shares_of_others() = 0;
+  virtual Vector one_minus_leverage() = 0;
   // a^T L^-1 a for other rows, linearised at the same m.
   virtual Vector variances(const Matrix& rows) = 0;
   // The lower C of L = C C^T; empty in the dual.
   virtual Matrix precision_factor() { return {}; }
 
  protected:
-  Crew& crew() { return *crew_; }
+  ThreadPool& pool() { return *pool_; }
   Vector residuals_, gradient_;
-  std::shared_ptr<Crew> crew_ = std::make_shared<Crew>(1);
+  std::shared_ptr<ThreadPool> pool_ = std::make_shared<ThreadPool>(1);
   std::shared_ptr<WorkerTeam> team_ = local_team(1);
   std::function<void(double)> told_ = {};
 };

@@ -1,6 +1,6 @@
 // With K = S^(-1/2) J Lambda^-1 J^T S^(-1/2) and J~ = S^(-1/2) J, all of Curvature by matrices over rows:
 //   (Lambda (1 + mu) + J~^T J~)^-1 g = (u - Lambda^-1 J~^T (K + (1 + mu) I)^-1 J~ u) / (1 + mu),  u = Lambda^-1 g
-//   log |L| - log |Lambda| = log |I + K|,  shares of others = diag (I + K)^-1.
+//   log |L| - log |Lambda| = log |I + K|,  fractions of others = diag (I + K)^-1.
 #include <cmath>
 
 #include "engine/learn/joint/curvature.h"
@@ -30,18 +30,18 @@ class DualCurvature final : public Curvature {
     if (mu == 0) {
       solve_in_place(factor(), e);
     } else {
-      solve_in_place(safe_factor(kernel_, Vector::Constant(kernel_.rows(), 1 + mu), crew()), e);
+      solve_in_place(safe_factor(kernel_, Vector::Constant(kernel_.rows(), 1 + mu), pool()), e);
     }
     return (u - variance_.cwiseProduct(gains_->backward(weight_.cwiseProduct(e)))) / (1 + mu);
   }
 
   double log_determinant_gain() override { return 2 * factor().diagonal().array().log().sum(); }
-  double effective_scalars() override { return (1 - shares_of_others().array()).sum(); }
+  double effective_scalars() override { return (1 - one_minus_leverage().array()).sum(); }
 
-  Vector shares_of_others() override {
-    if (!inverted_) shares_ = triangular_inverse(factor(), crew()).colwise().squaredNorm();
+  Vector one_minus_leverage() override {
+    if (!inverted_) fractions_ = triangular_inverse(factor(), pool()).colwise().squaredNorm();
     inverted_ = true;
-    return shares_;
+    return fractions_;
   }
 
   Vector variances(const Matrix& rows) override {
@@ -61,13 +61,13 @@ class DualCurvature final : public Curvature {
 
   const Matrix& factor() {
     if (factored_) return factor_;
-    factor_ = safe_factor(kernel_, Vector::Ones(kernel_.rows()), crew());
+    factor_ = safe_factor(kernel_, Vector::Ones(kernel_.rows()), pool());
     factored_ = true;
     return factor_;
   }
 
   const RowModel* model_ = nullptr;
-  Vector m_, lambda_, variance_, weight_, shares_;
+  Vector m_, lambda_, variance_, weight_, fractions_;
   std::unique_ptr<Gains> gains_;
   Matrix kernel_, factor_;
   bool factored_ = false, inverted_ = false;

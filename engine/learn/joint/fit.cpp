@@ -86,7 +86,7 @@ Vector softened(const Vector& noise, double exponent) {
 
 // Mean log density of every row as if it had been left out, at the curvature's linearisation.
 double left_out_score(const Vector& noise, const Vector& residuals, const Vector& others) {
-  const Eigen::ArrayXd rest = others.array().max(kLeastShare);
+  const Eigen::ArrayXd rest = others.array().max(kLeastOneMinusLeverage);
   const Eigen::ArrayXd variance = noise.array() / rest;
   return -0.5 * ((residuals.array() / rest).square() / variance + (2 * std::numbers::pi * variance).log()).mean();
 }
@@ -131,7 +131,7 @@ double fit_shared(const RowModel& model, const RowData& data, const SharedPrior&
     SharedEpoch record{.epoch = state.epoch, .log_evidence = log_evidence(prior, state, data, curvature)};
     const bool by_rows = options.learn_noise && (state.noise.size() > 1 || state.noise[0].depends_on_inputs());
     const bool due = options.least_gain > 0 && (state.epoch - state.watch.first) % kEpochsBetweenScores == 1;
-    const Vector others = by_rows || due ? curvature.shares_of_others() : Vector();
+    const Vector others = by_rows || due ? curvature.one_minus_leverage() : Vector();
     SharedState scored;
     if (due)
       scored = {.mean = state.mean,

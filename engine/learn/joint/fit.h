@@ -58,7 +58,7 @@ struct SharedFitOptions {
   // nats a row and epoch, at the best state found. 0: never. (The evidence is no guide here: on real tables it falls while left-out and test rows are still predicted better.)
   double least_gain = 0.0003;
   std::function<bool(const SharedEpoch&)> on_epoch = {};  // false stops
-  // For curvatures that are made on the way, see Curvature::share().
+  // For curvatures that are made on the way, see Curvature::use_threads().
   std::size_t jobs = 1;
   std::shared_ptr<WorkerTeam> team = nullptr;
   StageWatch on_stage = {};

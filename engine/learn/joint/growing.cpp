@@ -40,9 +40,9 @@ bool learn_on_subsets(const RowModel& model, const RowData& data, const SharedPr
     const std::vector<Index> some(order.begin(), order.begin() + size);
     const RowData subset{data.rows(some, Eigen::all), data.targets(some, Eigen::all)};
     const auto curvature = make_primal();
-    curvature->share(options.jobs, options.team);
+    curvature->use_threads(options.jobs, options.team);
     if (options.on_stage)
-      curvature->watch([&](double share) { options.on_stage({fmt::format("{} of {} rows", size, rows), share}); });
+      curvature->watch([&](double fraction) { options.on_stage({fmt::format("{} of {} rows", size, rows), fraction}); });
     if (size != state.subset) state.begin_stage();
     state.subset = size;
     options.epochs = state.watch.first + (size == first ? kFirstEpochs : kEpochsPerSubset);

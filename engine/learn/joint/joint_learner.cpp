@@ -90,7 +90,7 @@ JointLearnReport JointLearner::forget(std::span<const std::size_t> rows) {
 JointLearnReport JointLearner::learn() {
   Parts& p = *parts_;
   const auto curvature = make_primal();
-  curvature->share(p.options.jobs, p.options.team);
+  curvature->use_threads(p.options.jobs, p.options.team);
   SharedFitOptions options = p.options;
   options.epochs += p.state.epoch;
   p.state.begin_stage();

@@ -31,10 +31,10 @@ void for_row_blocks(const Matrix& rows, const Use& use) {
 }
 
 // Phi^T O Phi / 2, the Fisher information of beta, with the slopes' prior.
-Matrix information(const Matrix& rows, const Vector& shares, double precision) {
+Matrix information(const Matrix& rows, const Vector& fractions, double precision) {
   Matrix f = Matrix::Zero(rows.cols() + 1, rows.cols() + 1);
   for_row_blocks(rows, [&](Index begin, Index n, const Matrix& phi) {
-    f += 0.5 * (phi.transpose() * shares.segment(begin, n).asDiagonal() * phi);
+    f += 0.5 * (phi.transpose() * fractions.segment(begin, n).asDiagonal() * phi);
   });
   f.diagonal().tail(f.rows() - 1).array() += precision;
   return f;
@@ -53,9 +53,9 @@ Vector LogLinearNoise::variances(const Matrix& rows) const {
 // With row noise s_n the log evidence changes by (r_n^2 / s_n - (1 - h_n)) / 2 with log s_n. A row that is its own prediction
 // (h near 1) so has no say; dividing its residual by a bounded 1 - h instead takes it for evidence of little noise, and where
 // all rows are fitted closely the noise then falls from step to step without end.
-void LogLinearNoise::learn(const Matrix& rows, const Vector& squares, const Vector& shares) {
-  const Vector u = squares.array() / variances(rows).array() - shares.array();
-  Matrix f = information(rows, shares, precision);
+void LogLinearNoise::learn(const Matrix& rows, const Vector& squares, const Vector& fractions) {
+  const Vector u = squares.array() / variances(rows).array() - fractions.array();
+  Matrix f = information(rows, fractions, precision);
   f(0, 0) += 0.5 * kAwayFromZero;
   const Eigen::LLT<Matrix> factor(f);
   Vector slope = Vector::Zero(f.rows());

@@ -25,7 +25,7 @@ struct LogLinearNoise {
 
   // One step of Fisher scoring on the evidence, and of evidence on the precision of slopes. `squares`: of the residuals;
   // `shares`: 1 - h of every row, the part of its prediction that it did not make itself (1 where nothing was fitted).
-  void learn(const Matrix& rows, const Vector& squares, const Vector& shares);
+  void learn(const Matrix& rows, const Vector& squares, const Vector& fractions);
   // Laplace's term for beta in the log evidence.
   double log_evidence(const Matrix& rows) const;
   // Remembers the range of the logarithm on these rows.

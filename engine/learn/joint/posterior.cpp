@@ -14,7 +14,7 @@ Matrix by_output(const Vector& stacked, Index outputs) { return stacked.reshaped
 
 RowBeliefs leave_one_out(const RowData& data, const Vector& noise, Curvature& curvature) {
   const Index outputs = data.targets.cols();
-  const Eigen::ArrayXd others = curvature.shares_of_others().array().max(kLeastShare).min(1.0);
+  const Eigen::ArrayXd others = curvature.one_minus_leverage().array().max(kLeastOneMinusLeverage).min(1.0);
   const Vector errors = curvature.residuals().array() / others;
   return {data.targets - by_output(errors, outputs), by_output(noise.array() * (1 - others) / others, outputs),
           by_output(noise, outputs)};
@@ -45,7 +45,7 @@ SharedPosterior SharedPosterior::of(const RowData& data, SharedState state, Curv
 }
 
 Vector SharedPosterior::marginal_variances(const RowModel& model, const SharedPrior& prior) const {
-  Crew alone(1);
+  ThreadPool alone(1);
   return triangular_inverse(precision_factor(model, prior), alone).colwise().squaredNorm();
 }
 

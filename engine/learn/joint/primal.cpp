@@ -32,7 +32,7 @@ class PrimalCurvature final : public Curvature {
 
   Vector step(const Vector& g, double mu) override {
     if (mu == 0) return solve(factor(), g);
-    return solve(safe_factor(information_, mu * lambda_, crew()), g);
+    return solve(safe_factor(information_, mu * lambda_, pool()), g);
   }
 
   double log_determinant_gain() override {
@@ -40,25 +40,25 @@ class PrimalCurvature final : public Curvature {
   }
 
   double effective_scalars() override {
-    const Matrix inverse = triangular_inverse(factor(), crew());
+    const Matrix inverse = triangular_inverse(factor(), pool());
     return static_cast<double>(lambda_.size()) - (inverse * lambda_.cwiseSqrt().asDiagonal()).squaredNorm();
   }
 
-  Vector shares_of_others() override {
+  Vector one_minus_leverage() override {
     Vector all = Vector::Zero(data_->count());
     (void)factor();
     for (std::size_t w = 0; w < team_->local(); ++w) {
       const auto [begin, last] = blocks_of(w);
       const Index first = begin;  // clang 14 captures no structured binding
-      crew().run(static_cast<std::size_t>(last - first), [&](std::size_t i) {
+      pool().run(static_cast<std::size_t>(last - first), [&](std::size_t i) {
         const Index block = first + static_cast<Index>(i);
         Matrix again;
         if (!keep_) again = scaled_gains(block);
         const Matrix& gains = keep_ ? kept_[static_cast<std::size_t>(block)] : again;
-        const Vector share = (1 - squared_solutions(gains).array()).max(1e-12);
+        const Vector fraction = (1 - squared_solutions(gains).array()).max(1e-12);
         const Index n = rows_of(block);
-        for (Index k = 0; k * n < share.size(); ++k)
-          all.segment(k * data_->rows.rows() + block * kRowsPerBlock, n) = share.segment(k * n, n);
+        for (Index k = 0; k * n < fraction.size(); ++k)
+          all.segment(k * data_->rows.rows() + block * kRowsPerBlock, n) = fraction.segment(k * n, n);
       });
     }
     return of_all_workers(std::move(all));
@@ -101,8 +101,8 @@ class PrimalCurvature final : public Curvature {
     for (Index begin = first; begin < last; begin += kBlocksAtOnce) {
       const auto count = static_cast<std::size_t>(std::min(kBlocksAtOnce, last - begin));
       std::vector<Matrix> gains(count);
-      crew().run(count, [&](std::size_t i) { gains[i] = scaled_gains(begin + static_cast<Index>(i), &residuals_); });
-      add_gram(gains, information, crew());
+      pool().run(count, [&](std::size_t i) { gains[i] = scaled_gains(begin + static_cast<Index>(i), &residuals_); });
+      add_gram(gains, information, pool());
       if (told_) told_(static_cast<double>(begin - first) / static_cast<double>(last - first));
       for (std::size_t i = 0; i < count; ++i) {
         const Index block = begin + static_cast<Index>(i), n = rows_of(block), all = data_->rows.rows();
@@ -149,7 +149,7 @@ class PrimalCurvature final : public Curvature {
   }
 
   const Matrix& factor() {
-    if (!factored_) factor_ = safe_factor(information_, Vector::Zero(information_.rows()), crew());
+    if (!factored_) factor_ = safe_factor(information_, Vector::Zero(information_.rows()), pool());
     factored_ = true;
     return factor_;
   }
@@ -179,8 +179,8 @@ class PrimalCurvature final : public Curvature {
 
 std::unique_ptr<Curvature> make_primal() { return std::make_unique<PrimalCurvature>(); }
 
-void Curvature::share(std::size_t jobs, std::shared_ptr<WorkerTeam> team) {
-  crew_ = std::make_shared<Crew>(jobs);
+void Curvature::use_threads(std::size_t jobs, std::shared_ptr<WorkerTeam> team) {
+  pool_ = std::make_shared<ThreadPool>(jobs);
   team_ = team ? std::move(team) : local_team(1);
 }
 

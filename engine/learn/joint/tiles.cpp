@@ -10,9 +10,9 @@ namespace {
 // Wide enough that a product with a tile runs at the speed of a large one, narrow enough that threads end together.
 Index tile_width(Index size) { return size <= 1024 ? 64 : 128; }
 
-void for_tiles(Index size, Index width, Crew& crew, const std::function<void(Index begin, Index count)>& f) {
+void for_tiles(Index size, Index width, ThreadPool& pool, const std::function<void(Index begin, Index count)>& f) {
   const Index tiles = (size + width - 1) / width;
-  crew.run(static_cast<std::size_t>(tiles), [&](std::size_t tile) {
+  pool.run(static_cast<std::size_t>(tiles), [&](std::size_t tile) {
     const Index begin = static_cast<Index>(tile) * width;
     f(begin, std::min(width, size - begin));
   });
@@ -20,9 +20,9 @@ void for_tiles(Index size, Index width, Crew& crew, const std::function<void(Ind
 
 }  // namespace
 
-void add_gram(std::span<const Matrix> gains, Matrix& sum, Crew& crew) {
+void add_gram(std::span<const Matrix> gains, Matrix& sum, ThreadPool& pool) {
   const Index size = sum.rows();
-  for_tiles(size, tile_width(size), crew, [&](Index begin, Index count) {
+  for_tiles(size, tile_width(size), pool, [&](Index begin, Index count) {
     const Index below = size - begin - count;
     auto diagonal = sum.block(begin, begin, count, count);
     auto rest = sum.block(begin + count, begin, below, count);
@@ -35,7 +35,7 @@ void add_gram(std::span<const Matrix> gains, Matrix& sum, Crew& crew) {
 }
 
 // Right-looking: a panel of columns is factorised, then what lies below and right of it loses the panel's products.
-void factorise(Eigen::Ref<Matrix> matrix, Crew& crew) {
+void factorise(Eigen::Ref<Matrix> matrix, ThreadPool& pool) {
   const Index size = matrix.rows(), width = tile_width(size);
   for (Index k = 0; k < size; k += width) {
     const Index count = std::min(width, size - k), below = size - k - count;
@@ -44,11 +44,11 @@ void factorise(Eigen::Ref<Matrix> matrix, Crew& crew) {
       diagonal(0, 0) = std::nan("");  // whoever solves with it finds no number
     if (below == 0) break;
     auto panel = matrix.block(k + count, k, below, count);
-    for_tiles(below, 2 * width, crew, [&](Index begin, Index rows) {
+    for_tiles(below, 2 * width, pool, [&](Index begin, Index rows) {
       auto part = panel.middleRows(begin, rows);
       diagonal.template triangularView<Eigen::Lower>().transpose().template solveInPlace<Eigen::OnTheRight>(part);
     });
-    for_tiles(below, width, crew, [&](Index begin, Index columns) {
+    for_tiles(below, width, pool, [&](Index begin, Index columns) {
       const auto own = panel.middleRows(begin, columns);
       auto corner = matrix.block(k + count + begin, k + count + begin, columns, columns);
       corner.template selfadjointView<Eigen::Lower>().rankUpdate(own, -1.0);
@@ -59,23 +59,23 @@ void factorise(Eigen::Ref<Matrix> matrix, Crew& crew) {
   }
 }
 
-Matrix safe_factor(const Matrix& matrix, const Vector& shift, Crew& crew) {
-  constexpr double kFirstShare = 1e-15, kLastShare = 1e-3;
+Matrix safe_factor(const Matrix& matrix, const Vector& shift, ThreadPool& pool) {
+  constexpr double kFirstFraction = 1e-15, kLastFraction = 1e-3;
   Matrix factor;
-  for (double share = 0; share < kLastShare; share = share == 0 ? kFirstShare : 10 * share) {
+  for (double fraction = 0; fraction < kLastFraction; fraction = fraction == 0 ? kFirstFraction : 10 * fraction) {
     factor = matrix;
     factor.diagonal() += shift;
-    if (share > 0) factor.diagonal() *= 1 + share * static_cast<double>(matrix.rows());
-    factorise(factor, crew);
+    if (fraction > 0) factor.diagonal() *= 1 + fraction * static_cast<double>(matrix.rows());
+    factorise(factor, pool);
     if (factor.diagonal().allFinite()) break;
   }
   return factor;
 }
 
-Matrix triangular_inverse(const Matrix& lower, Crew& crew) {
+Matrix triangular_inverse(const Matrix& lower, ThreadPool& pool) {
   const Index size = lower.rows();
   Matrix inverse = Matrix::Zero(size, size);
-  for_tiles(size, 64, crew, [&](Index j, Index columns) {
+  for_tiles(size, 64, pool, [&](Index j, Index columns) {
     auto part = inverse.block(j, j, size - j, columns);
     part.topRows(columns).setIdentity();
     lower.bottomRightCorner(size - j, size - j).triangularView<Eigen::Lower>().solveInPlace(part);

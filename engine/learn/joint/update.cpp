@@ -93,7 +93,7 @@ SharedUpdate SharedPosterior::updated(const RowModel& model, const SharedPrior& 
     model.linearise(after.state.mean, more.rows, f, gains);
     Matrix solved = gains.transpose();
     after.factor.triangularView<Eigen::Lower>().solveInPlace(solved);
-    others = (1 - solved.colwise().squaredNorm().transpose().array() / noise).max(kLeastShare).min(1.0);
+    others = (1 - solved.colwise().squaredNorm().transpose().array() / noise).max(kLeastOneMinusLeverage).min(1.0);
     rest = (more.targets - f).reshaped().array();
     double moved = 0;
     for (Index k = 0; known && k < outputs; ++k) {

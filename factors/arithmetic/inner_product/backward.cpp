@@ -58,8 +58,8 @@ bool backward_block(const Block& block, std::size_t count, [[maybe_unused]] cons
     // What overflowed has made one of these infinite, or not a number.
     double size = 0;
     bool good = inverse > 0;
-    const auto result = [&](const Side& other, double share) {
-      const double weight = Rule::weight(other, t) * (share * inverse);
+    const auto result = [&](const Side& other, double fraction) {
+      const double weight = Rule::weight(other, t) * (fraction * inverse);
       const Natural message{weight * c, weight * Rule::gain(other, t)};
       size += std::abs(message.tau) + message.rho;
       good &= (message.rho > 0) | (message.tau == 0);

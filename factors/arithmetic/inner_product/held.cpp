@@ -1,4 +1,4 @@
-// Where the context of x is held as moments, and y is the same for all slots: the weights of a layer and its activations.
+// Where the cavity of x is held as moments, and y is the same for all slots: the weights of a layer and its activations.
 // The messages are those of forward.cpp and backward.cpp; what is sent to x changes it at once. With the cavity N(c, k) of
 // a product (inner_product.h) and d = k + (1 - s) c^2, x learns tau = s^2 my c / d and rho = s^3 my^2 / d. In moments, with
 // q = d + vx s^3 my^2,
@@ -26,7 +26,7 @@ using namespace inner_product;
 
 // One row by natural parameters; what it sends to x is multiplied into the moments if it `learns`, and what it sends to y goes
 // to `to_y` if that is given.
-void one_row(const Call& call, HeldContext& x, std::size_t slot, Kernel kernel, bool learns, const MessageArrays& to_y,
+void one_row(const Call& call, HeldCavity& x, std::size_t slot, Kernel kernel, bool learns, const MessageArrays& to_y,
              Outcome& outcome) {
   const std::size_t terms = call.reads[0].terms, first = slot * terms;
   const MessageArrays row = x.natural.from(first);
@@ -109,7 +109,7 @@ bool is_usable(double tau, double rho) { return (rho > 0) & (rho < kInfinity) & 
 
 }  // namespace
 
-void InnerProduct::held_to_total(const Call& call, HeldContext& x, Outcome& outcome) {
+void InnerProduct::held_to_total(const Call& call, HeldCavity& x, Outcome& outcome) {
   const HeldOther y(call, x);
   const std::size_t rows = call.columns, terms = call.reads[0].terms;
   const auto by_natural_parameters = [&](std::size_t row) { one_row(call, x, row, &to_total<false>, false, {}, outcome); };
@@ -134,7 +134,7 @@ void InnerProduct::held_to_total(const Call& call, HeldContext& x, Outcome& outc
 }
 
 template <InnerProduct::Rule kRule, bool kToY>
-void InnerProduct::held_to_terms(const Call& call, HeldContext& x, Outcome& outcome) {
+void InnerProduct::held_to_terms(const Call& call, HeldCavity& x, Outcome& outcome) {
   constexpr bool kDirect = kRule == Rule::direct;
   const HeldOther y(call, x);
   const std::size_t rows = call.columns, terms = call.reads[0].terms;
@@ -191,9 +191,9 @@ void InnerProduct::held_to_terms(const Call& call, HeldContext& x, Outcome& outc
   }
 }
 
-template void InnerProduct::held_to_terms<InnerProduct::Rule::direct, false>(const Call&, HeldContext&, Outcome&);
-template void InnerProduct::held_to_terms<InnerProduct::Rule::direct, true>(const Call&, HeldContext&, Outcome&);
-template void InnerProduct::held_to_terms<InnerProduct::Rule::linearised, false>(const Call&, HeldContext&, Outcome&);
-template void InnerProduct::held_to_terms<InnerProduct::Rule::linearised, true>(const Call&, HeldContext&, Outcome&);
+template void InnerProduct::held_to_terms<InnerProduct::Rule::direct, false>(const Call&, HeldCavity&, Outcome&);
+template void InnerProduct::held_to_terms<InnerProduct::Rule::direct, true>(const Call&, HeldCavity&, Outcome&);
+template void InnerProduct::held_to_terms<InnerProduct::Rule::linearised, false>(const Call&, HeldCavity&, Outcome&);
+template void InnerProduct::held_to_terms<InnerProduct::Rule::linearised, true>(const Call&, HeldCavity&, Outcome&);
 
 }  // namespace dma

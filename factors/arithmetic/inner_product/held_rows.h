@@ -16,10 +16,10 @@ namespace dma::inner_product {
 // to the kernels of natural parameters.
 enum Found : std::uint8_t { kNotRead = 0, kValues, kMoments, kUnusual };
 
-// The other side of every row, in the memory that the kernels of a context share.
+// The other side of every row, in the memory that the kernels of a cavity share.
 struct HeldOther {
-  HeldOther(const Call& call, const HeldContext& x) : HeldOther(call.reads[1], call.columns, x) {}
-  HeldOther(const PortView& y, std::size_t rows, const HeldContext& x)
+  HeldOther(const Call& call, const HeldCavity& x) : HeldOther(call.reads[1], call.columns, x) {}
+  HeldOther(const PortView& y, std::size_t rows, const HeldCavity& x)
       : view(y), is_shared(y.column == 0 || rows == 1), own_mean(x.per_term), variance(own_mean + y.terms), tau_gain(variance + y.terms), rho_gain(tau_gain + y.terms),
         last(rho_gain + y.terms), spare{last + y.terms, last + 2 * y.terms} {
     static_assert(kHeldPerTerm >= 7);
@@ -87,7 +87,7 @@ struct RowSums {
 
 // One number for each row: its sums and later, in their places, what is left of the total without them.
 struct OfRows {
-  OfRows(const HeldContext& x, std::size_t rows) : mean(x.per_slot), variance(mean + rows), squares(variance + rows) {}
+  OfRows(const HeldCavity& x, std::size_t rows) : mean(x.per_slot), variance(mean + rows), squares(variance + rows) {}
   double *mean, *variance, *squares;
 };
 static_assert(kHeldPerSlot >= 3);
@@ -113,14 +113,14 @@ template <bool kKnown, bool kSquares>
           all.squares + total(even.squares + odd.squares)};
 }
 template <bool kKnown, bool kSquares>
-void sums_of_rows(const HeldContext& x, const double* my, const double* vy, std::size_t rows, std::size_t terms, const OfRows& to) {
+void sums_of_rows(const HeldCavity& x, const double* my, const double* vy, std::size_t rows, std::size_t terms, const OfRows& to) {
   const double *mx = x.mean, *vx = x.variance;
   for (std::size_t c = 0; c < rows; ++c, mx += terms, vx += terms) {
     const RowSums<double> sums = sums_of_row<kKnown, kSquares>(mx, vx, my, vy, terms);
     to.mean[c] = sums.mean, to.variance[c] = sums.variance, to.squares[c] = sums.squares;
   }
 }
-inline void sums_of_rows(const HeldContext& x, const double* my, const double* vy, bool is_known, bool learns, std::size_t rows,
+inline void sums_of_rows(const HeldCavity& x, const double* my, const double* vy, bool is_known, bool learns, std::size_t rows,
                          std::size_t terms, const OfRows& to) {
   if (is_known) sums_of_rows<true, false>(x, my, vy, rows, terms, to);
   else if (learns) sums_of_rows<false, true>(x, my, vy, rows, terms, to);

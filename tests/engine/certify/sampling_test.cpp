@@ -68,7 +68,7 @@ TEST_CASE("sampling: of a density, a draw of all ports weighs what the density i
 
 TEST_CASE("histogram: samples that are all equal fill one bin") {
   const Histogram h = histogram({{2, 2, 2}, {1, 1, 1}}, 10);
-  CHECK(h.share.front() == 1);
+  CHECK(h.fraction.front() == 1);
 }
 
 TEST_CASE("histogram: it is that of its samples, whatever stood behind them") {
@@ -76,7 +76,7 @@ TEST_CASE("histogram: it is that of its samples, whatever stood behind them") {
   samples.x = {0, 1, 2, 3, 1.5}, samples.weight = {1, 1, 1, 1, 100};
   samples.x.pop_back(), samples.weight.pop_back();
   const Histogram h = histogram(samples, 4);
-  for (const double share : h.share) CHECK(share == 0.25);
+  for (const double fraction : h.fraction) CHECK(fraction == 0.25);
 }
 
 }  // namespace dma

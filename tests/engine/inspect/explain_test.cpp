@@ -23,9 +23,9 @@ TEST_CASE("explain: precisions of prior and two observations split exactly") {
   const Explanation e = explain(plan, state, x);
   REQUIRE(e.elements.size() == 1);
   CHECK(e.elements[0].belief == static_cast<const Natural&>(state.belief(x)[0]));
-  CHECK(e.share(prior) == doctest::Approx(0.1));
-  CHECK(e.share(precise) == doctest::Approx(0.6));
-  CHECK(e.share(vague) == doctest::Approx(0.3));
+  CHECK(e.fraction(prior) == doctest::Approx(0.1));
+  CHECK(e.fraction(precise) == doctest::Approx(0.6));
+  CHECK(e.fraction(vague) == doctest::Approx(0.3));
   CHECK(e.elements[0].sources[0].name == "precise.x");
   CHECK(e.line() == "x: most of the precision from precise (60%)");
   CHECK(e.text().find("30.0%  vague.x") != std::string::npos);
@@ -34,7 +34,7 @@ TEST_CASE("explain: precisions of prior and two observations split exactly") {
   CHECK(dot.find("penwidth=5.00") != std::string::npos);  // 0.5 + 7.5 * 0.6
 }
 
-TEST_CASE("explain: the shares of every element add up to one") {
+TEST_CASE("explain: the fractions of every element add up to one") {
   Graph g;
   const auto w = g.shared("w", 4), x = g.observed("x", 4), p = g.variable("p", 4), z = g.variable("z"),
              y = g.observed("y");
@@ -46,14 +46,14 @@ TEST_CASE("explain: the shares of every element add up to one") {
     const Plan plan = compile(g, forward_backward(), standard_registry(), {.fuse = fuse});
     State state(plan);
     state.observe(x, {1, 2, -1, 0.5}), state.observe(y, 1.0);
-    const MessageArrays context = state.context(w);
-    for (std::size_t i = 0; i < 4; ++i) context.tau[i] = 0.3, context.rho[i] = 0.7;
+    const MessageArrays cavity = state.cavity(w);
+    for (std::size_t i = 0; i < 4; ++i) cavity.tau[i] = 0.3, cavity.rho[i] = 0.7;
     run(plan, state);
     const Explanation e = explain(plan, state, w);
     bool stored = false;
     for (const auto& element : e.elements) {
       double sum = 0;
-      for (const auto& source : element.sources) sum += source.share, stored |= source.name == "stored context";
+      for (const auto& source : element.sources) sum += source.fraction, stored |= source.name == "stored cavity";
       CHECK(sum == doctest::Approx(1));
     }
     CHECK(stored);
@@ -83,8 +83,8 @@ TEST_CASE("explain: a point mass has all of the precision") {
   state.observe(x, -2.0);
   run(plan, state);
   const Explanation e = explain(plan, state, y);
-  CHECK(e.elements[0].sources[0].share == 1);
-  CHECK(e.share(prior) == 0);
+  CHECK(e.elements[0].sources[0].fraction == 1);
+  CHECK(e.fraction(prior) == 0);
 }
 
 }  // namespace dma

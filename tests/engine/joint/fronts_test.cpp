@@ -85,7 +85,7 @@ void check_against_dense(Problem p, double damping = 0, bool carefully = false) 
   p.draw();
   Fronts fronts(e);
   REQUIRE(fronts.factorise(p.rows(), damping));
-  if (carefully) REQUIRE(fronts.factorise_carefully(p.rows()));
+  if (carefully) REQUIRE(fronts.factorise_by_qr(p.rows()));
   const Eigen::MatrixXd m = p.dense(damping), inverse = m.inverse();
   const auto n = static_cast<Eigen::Index>(p.pattern.unknowns);
   CHECK(fronts.log_determinant() ==

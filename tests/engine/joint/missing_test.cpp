@@ -244,15 +244,15 @@ TEST_CASE("joint: the posterior of a state is refused once something was given t
   CHECK_THROWS_WITH_AS((void)posterior.mean(x), refused.c_str(), Error);
 }
 
-TEST_CASE("joint: the evidence counts the context of a shared variable as the density it is") {
+TEST_CASE("joint: the evidence counts the cavity of a shared variable as the density it is") {
   Graph g;
   const VariableId w = g.shared("w"), y = g.observed("y");
   g.factor("gaussian_noise", {w, y}, {{"variance", 0.5}});
   const Plan plan = compile(g, joint(), standard_registry());
   State state(plan);
-  const Gaussian context = Gaussian::from_moments(0.7, 1.2);
-  state.context(w).tau[0] = context.tau;
-  state.context(w).rho[0] = context.rho;
+  const Gaussian cavity = Gaussian::from_moments(0.7, 1.2);
+  state.cavity(w).tau[0] = cavity.tau;
+  state.cavity(w).rho[0] = cavity.rho;
   state.observe(y, 1.5);
   CHECK(run(plan, state).stop == Report::Stop::exact);
   oracle::DenseRows dense(1);

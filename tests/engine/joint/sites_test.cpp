@@ -129,7 +129,7 @@ TEST_CASE("joint: one site alone has the moments and the evidence of the integra
   const double square = oracle::expectation(above([](double t) { return t * t; }), before, 0.5) / mass;
   CHECK(state.belief(difference).mean() == doctest::Approx(mean).epsilon(1e-9));
   CHECK(state.belief(difference).variance() == doctest::Approx(square - mean * mean).epsilon(1e-9));
-  // a moves by its share of the difference.
+  // a moves by its fraction of the difference.
   CHECK(state.belief(a).mean() == doctest::Approx(0.3 + 2.0 / 3.0 * (mean + 0.7)).epsilon(1e-9));
   CHECK(JointPosterior(state).log_evidence() == doctest::Approx(std::log(mass)).epsilon(1e-9));
 }

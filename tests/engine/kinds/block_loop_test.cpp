@@ -40,7 +40,7 @@ Call batch_of(std::size_t slots, const PortView* reads, const ParameterView* par
   return call;
 }
 
-// `oddity` is the share of uniform messages, point masses and numbers that are no message at all.
+// `oddity` is the fraction of uniform messages, point masses and numbers that are no message at all.
 Messages random_port(oracle::RandomMessages& random, std::size_t slots, std::uint32_t terms, double oddity) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   const Gaussian odd[] = {Gaussian::uniform(), Gaussian::point(0), Gaussian::point(1.5), {1, -1}, {nan, 1}, {1, nan}, {1e300, 1e-300}};

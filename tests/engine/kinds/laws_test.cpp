@@ -207,9 +207,9 @@ TEST_CASE("laws: a plate of five equals five factors of one") {
         state.observe(ends[p].variable, values);
         continue;
       }
-      const MessageArrays context = state.context(ends[p].variable);
+      const MessageArrays cavity = state.cavity(ends[p].variable);
       for (std::size_t s = 0, k = 0; s < kPlate; ++s)
-        for (const Natural& m : slots[s][p]) context.tau[k] = m.tau, context.rho[k] = m.rho, ++k;
+        for (const Natural& m : slots[s][p]) cavity.tau[k] = m.tau, cavity.rho[k] = m.rho, ++k;
     }
     (void)run(plan, state, {.diagnose = false});
     const auto found = state.messages(factor, law.kind.ports()[law.message.target].name);

@@ -77,21 +77,21 @@ Natural parts_by_hand(std::size_t examples, std::size_t batches, std::size_t par
   for (int epoch = 0; epoch < epochs; ++epoch)
     for (std::size_t b = 0; b < batches; ++b) {
       const auto count = static_cast<double>(parts);
-      const Natural share{sites[b].tau / count, sites[b].rho / count};
+      const Natural fraction{sites[b].tau / count, sites[b].rho / count};
       Natural known = prior, fresh{0, 0};
       for (const Natural& site : sites) known = {known.tau + site.tau, known.rho + site.rho};
       const std::size_t begin = b * examples / batches, size = (b + 1) * examples / batches - begin;
       for (std::size_t p = 0; p < parts; ++p) {
-        const Natural cavity{known.tau - share.tau, known.rho - share.rho};
+        const Natural cavity{known.tau - fraction.tau, known.rho - fraction.rho};
         Natural now = cavity;
         for (std::size_t n = begin + p * size / parts; n < begin + (p + 1) * size / parts; ++n) {
-          state.context(model.w).set(0, now);
+          state.cavity(model.w).set(0, now);
           state.observe(model.y, model.ys[n]);
           run(plan, state);
           const Gaussian belief = state.belief(model.w)[0];
           now = {belief.mean() / belief.variance(), 1 / belief.variance()};
         }
-        const Natural own{share.tau + step * (now.tau - cavity.tau - share.tau), share.rho + step * (now.rho - cavity.rho - share.rho)};
+        const Natural own{fraction.tau + step * (now.tau - cavity.tau - fraction.tau), fraction.rho + step * (now.rho - cavity.rho - fraction.rho)};
         fresh = {fresh.tau + own.tau, fresh.rho + own.rho};
         known = {cavity.tau + own.tau, cavity.rho + own.rho};
       }
@@ -104,7 +104,7 @@ Natural parts_by_hand(std::size_t examples, std::size_t batches, std::size_t par
 
 }  // namespace
 
-TEST_CASE("parts: where messages depend on what is known, learning is the plain loop that takes out a share of one stored message") {
+TEST_CASE("parts: where messages depend on what is known, learning is the plain loop that takes out a fraction of one stored message") {
   const PartsBilinear model(24, true);
   for (const std::size_t parts : {1u, 3u, 8u})
     for (const double step : {1.0, 0.5}) {
@@ -155,7 +155,7 @@ TEST_CASE("parts: every example counts once, whatever the parts, after every epo
       }
 }
 
-TEST_CASE("parts: an example is left out with its share of the stored message, not with all that it stands for") {
+TEST_CASE("parts: an example is left out with its fraction of the stored message, not with all that it stands for") {
   const PartsLine line(60);
   Learner learner = line.learner({.batches = 1, .parts = 20, .epochs = 3});
   learner.fit(line.data());

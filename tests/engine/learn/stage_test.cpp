@@ -7,7 +7,7 @@
 #include "factors/standard_registry.h"
 #include "schedules/forward_backward.h"
 
-TEST_CASE("learn stage: the share of an epoch grows from 0 in every epoch, with workers, parts and alone") {
+TEST_CASE("learn stage: the fraction of an epoch grows from 0 in every epoch, with workers, parts and alone") {
   using namespace dma;
   Graph g;
   const VariableId w = g.shared("w"), y = g.observed("y");
@@ -19,17 +19,17 @@ TEST_CASE("learn stage: the share of an epoch grows from 0 in every epoch, with 
     std::vector<std::size_t> at_epoch = {0};
     LearnOptions options{.targets = {y}, .batches = 8, .parts = static_cast<std::size_t>(parts), .epochs = 3, .tolerance = 0};
     options.workers = static_cast<std::size_t>(workers);
-    options.on_stage = [&](const LearnStage& stage) { told.push_back(stage.share); };
+    options.on_stage = [&](const LearnStage& stage) { told.push_back(stage.fraction); };
     Learner learner(g, standard_registry(), forward_backward(), forward(), options);
     learner.fit({{y, ys}}, [&](const EpochRecord&) { return at_epoch.push_back(told.size()), true; });
     REQUIRE(at_epoch.size() == 4);
     for (std::size_t e = 0; e < 3; ++e) {
-      const std::span<const double> shares = std::span(told).subspan(at_epoch[e], at_epoch[e + 1] - at_epoch[e]);
-      REQUIRE(shares.size() >= 4);
-      CHECK(shares.front() == 0);
-      CHECK(std::ranges::is_sorted(shares));
-      CHECK(shares.back() >= 0.75);
-      CHECK(shares.back() <= 1);
+      const std::span<const double> fractions = std::span(told).subspan(at_epoch[e], at_epoch[e + 1] - at_epoch[e]);
+      REQUIRE(fractions.size() >= 4);
+      CHECK(fractions.front() == 0);
+      CHECK(std::ranges::is_sorted(fractions));
+      CHECK(fractions.back() >= 0.75);
+      CHECK(fractions.back() <= 1);
     }
   }
 }

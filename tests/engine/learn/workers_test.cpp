@@ -133,8 +133,8 @@ TEST_CASE("workers: a team of processes learns what as many workers of one proce
     for (std::size_t rank = 0; rank < kWorkers; ++rank)
       processes.emplace_back([&, rank] {
         std::size_t first = 0;
-        for (std::size_t w = 0; w < rank; ++w) first += Shares::count_examples(w, kWorkers, 31);
-        const std::size_t count = Shares::count_examples(rank, kWorkers, 31);
+        for (std::size_t w = 0; w < rank; ++w) first += Partition::count_examples(w, kWorkers, 31);
+        const std::size_t count = Partition::count_examples(rank, kWorkers, 31);
         LearnOptions own = options;
         own.team = std::make_shared<oracle::MeetingTeam>(place, rank);
         Learner learner = model.learner(own);

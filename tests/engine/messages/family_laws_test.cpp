@@ -95,7 +95,7 @@ double integral(const Family& family, const std::function<double(std::span<const
   const std::string name(family.name());
   double sum = 0;
   if (name == "bernoulli" || name == "categorical") {
-    for (double x = 0; x < (name == "bernoulli" ? 2 : family.lanes()); ++x) sum += f({&x, 1});
+    for (double x = 0; x < (name == "bernoulli" ? 2 : family.components()); ++x) sum += f({&x, 1});
     return sum;
   }
   // x = g(u) for u on the whole line, by the trapezoidal rule: exponentially convergent as all fades at both ends.
@@ -127,7 +127,7 @@ double integral(const Family& family, const std::function<double(std::span<const
 
 TEST_CASE("families: products and quotients are inverse, and uniform is neutral") {
   for_every_family([](const Family& family, const std::vector<Message>& messages) {
-    const Message uniform(family.lanes());
+    const Message uniform(family.components());
     for (const Message& a : messages) {
       CHECK(product(a, uniform) == a);
       CHECK(quotient(a, uniform) == a);
@@ -163,13 +163,13 @@ TEST_CASE("families: densities integrate to one, and the normaliser is the integ
 
 TEST_CASE("families: moments and divergences are those of the densities") {
   for_every_family([](const Family& family, const std::vector<Message>& messages) {
-    const std::size_t lanes = family.lanes();
+    const std::size_t components = family.components();
     for (const Message& p : messages) {
-      std::vector<double> means(lanes), variances(lanes);
-      family->moments(p, lanes, means.data(), variances.data());
-      for (std::size_t k = 0; k < lanes && family.name() != "von_mises"; ++k) {
+      std::vector<double> means(components), variances(components);
+      family->moments(p, components, means.data(), variances.data());
+      for (std::size_t k = 0; k < components && family.name() != "von_mises"; ++k) {
         const auto value = [&](std::span<const double> x) {
-          return family.name() == "categorical" ? (x[0] == static_cast<double>(k) ? 1.0 : 0.0) : x[lanes == 1 ? 0 : k];
+          return family.name() == "categorical" ? (x[0] == static_cast<double>(k) ? 1.0 : 0.0) : x[components == 1 ? 0 : k];
         };
         const auto expected = [&](const auto& g) {
           return integral(family, [&](auto x) { return g(value(x)) * std::exp(family->log_density(p, x)); });
@@ -191,23 +191,23 @@ TEST_CASE("families: moments and divergences are those of the densities") {
 TEST_CASE("families: closed under extremes: sums of valid messages stay valid, nothing said of them is not a number") {
   for_every_family([](const Family& family, const std::vector<Message>&) {
     oracle::RandomMessages random(kSeed);
-    const std::size_t lanes = family.lanes();
+    const std::size_t components = family.components();
     int valid = 0;
     for (int i = 0; i < 2000; ++i) {
-      Message a(lanes), b(lanes);
+      Message a(components), b(components);
       for (Message* m : {&a, &b})
-        for (Natural& lane : *m) {
-          lane = random.any();
-          if (i % 2 == 0) lane.rho = lane.is_point() ? kInfinity : 0;
+        for (Natural& component : *m) {
+          component = random.any();
+          if (i % 2 == 0) component.rho = component.is_point() ? kInfinity : 0;
         }
       if (!family->are_valid(a) || !family->are_valid(b)) continue;
       ++valid;
       Message both = product(a, b);
       CHECK(family->are_valid(both));
       family->close(both);
-      std::vector<double> means(lanes), variances(lanes);
-      family->moments(both, lanes, means.data(), variances.data());
-      for (std::size_t k = 0; k < lanes; ++k) CHECK(!(std::isnan(means[k]) || std::isnan(variances[k])));
+      std::vector<double> means(components), variances(components);
+      family->moments(both, components, means.data(), variances.data());
+      for (std::size_t k = 0; k < components; ++k) CHECK(!(std::isnan(means[k]) || std::isnan(variances[k])));
       CHECK(!family->text(both).empty());
       CHECK(family->change(a, a) == 0);
       CHECK(family->change(a, b) >= 0);
@@ -222,8 +222,8 @@ TEST_CASE("families: closed under extremes: sums of valid messages stay valid, n
 TEST_CASE("families: a message survives being written and read") {
   for_every_family([](const Family& family, const std::vector<Message>& messages) {
     std::vector<Message> all = messages;
-    all.push_back(Message(family.lanes()));
-    all.push_back(Message(family.lanes(), Natural{1.0 / 3, kInfinity}));
+    all.push_back(Message(family.components()));
+    all.push_back(Message(family.components(), Natural{1.0 / 3, kInfinity}));
     for (const Message& m : all) {
       const std::string json = message_json(family, m);
       const auto [name, read] = read_message_json(json);

@@ -1,4 +1,4 @@
-// Damping that a factor has of its own. The oracle for one sweep is the formula: old share of the old message.
+// Damping that a factor has of its own. The oracle for one sweep is the formula: old fraction of the old message.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -43,7 +43,7 @@ struct Ring {
 
 }  // namespace
 
-TEST_CASE("damping of a factor: its messages alone keep that share of the old ones") {
+TEST_CASE("damping of a factor: its messages alone keep that fraction of the old ones") {
   const Ring plain({{}, {}, {}}), one({{}, 0.75, {}});
   // What y says arrives in the second sweep, where the old messages of the links are uniform.
   const State undamped = plain.after(flooding({.limit = 2})), damped = one.after(flooding({.limit = 2}));
@@ -92,7 +92,7 @@ TEST_CASE("damping of a factor: the fixed point is the same, and 0 takes back wh
   CHECK(state.belief(x).mean() == doctest::Approx(1.5));
 }
 
-TEST_CASE("damping of a factor: a share that is none is refused by name") {
+TEST_CASE("damping of a factor: a fraction that is none is refused by name") {
   for (const double wrong : {1.0, -0.5, 2.0, std::numeric_limits<double>::quiet_NaN()}) {
     Graph g;
     const auto x = g.variable("x");

@@ -226,7 +226,7 @@ TEST_CASE("frozen: one side of a fused product and sum, as of the two factors ap
   CHECK_THROWS_WITH_AS(fused.freeze(p), doctest::Contains("was fused away"), Error);
 }
 
-TEST_CASE("frozen: one of many categorical nodes, whose messages have several lanes") {
+TEST_CASE("frozen: one of many categorical nodes, whose messages have several components") {
   Graph g;
   std::vector<VariableId> z, seen;
   for (int t = 0; t < 4; ++t) z.push_back(g.variable("", 1, "categorical(3)")), seen.push_back(g.observed("", 1, "categorical(2)"));

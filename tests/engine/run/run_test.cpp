@@ -1,5 +1,5 @@
 // What run promises: the same bytes twice, no allocation, faults counted and named, damping, warm starts, order of
-// urgency.
+// priority.
 #include "engine/run/run.h"
 
 #include <doctest/doctest.h>
@@ -185,7 +185,7 @@ TEST_CASE("report: a prior that is not valid is a fault in every run") {
   }
 }
 
-TEST_CASE("run: damping keeps its share of the old message in natural parameters") {
+TEST_CASE("run: damping keeps its fraction of the old message in natural parameters") {
   // noise to y after n sweeps is (1 - damping^n) of the undamped message.
   Graph g;
   const auto x = g.variable("x"), y = g.variable("y");
@@ -197,10 +197,10 @@ TEST_CASE("run: damping keeps its share of the old message in natural parameters
       const Plan plan = compile(g, flooding({.tolerance = 0, .limit = n, .damping = damping}), standard_registry());
       State state(plan);
       run(plan, state);
-      const double share = 1 - std::pow(damping, n);
+      const double fraction = 1 - std::pow(damping, n);
       const Gaussian found = state.belief(y)[0];
-      CHECK(found.tau == doctest::Approx(share * whole.tau).epsilon(1e-14));
-      CHECK(found.rho == doctest::Approx(share * whole.rho).epsilon(1e-14));
+      CHECK(found.tau == doctest::Approx(fraction * whole.tau).epsilon(1e-14));
+      CHECK(found.rho == doctest::Approx(fraction * whole.rho).epsilon(1e-14));
     }
 }
 

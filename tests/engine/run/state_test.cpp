@@ -79,7 +79,7 @@ TEST_CASE("state: an observed variable's belief is its value, and prints as such
   CHECK(state.belief(e).mean() == doctest::Approx(3.0));
 }
 
-TEST_CASE("state: the context of a shared variable takes part as one more message") {
+TEST_CASE("state: the cavity of a shared variable takes part as one more message") {
   Graph g;
   const auto w = g.shared("w", 2), y = g.observed("y", 2);
   g.factor("gaussian_noise", {w, y}, {{"variance", 0.5}});
@@ -87,8 +87,8 @@ TEST_CASE("state: the context of a shared variable takes part as one more messag
     const Plan plan = compile(g, rule, standard_registry());
     State state(plan);
     state.observe(y, {1.0, 2.0});
-    const MessageArrays context = state.context(w);
-    context.tau[0] = 3.0, context.rho[0] = 1.5;
+    const MessageArrays cavity = state.cavity(w);
+    cavity.tau[0] = 3.0, cavity.rho[0] = 1.5;
     run(plan, state);
     CHECK(oracle::distance(state.belief(w)[0], Gaussian(3.0 + 2.0, 1.5 + 2.0)) <= kStateError);
     CHECK(oracle::distance(state.belief(w)[1], Gaussian(4.0, 2.0)) <= kStateError);
@@ -196,7 +196,7 @@ TEST_CASE("state: variables and factors of another graph are refused") {
   CHECK_THROWS_WITH_AS(state.observe(far, 1.0), doctest::Contains("is not of the graph of this plan"), Error);
   CHECK_THROWS_AS(state.observe(far, {1.0, 2.0}), Error);
   CHECK_THROWS_AS(state.belief(far), Error);
-  CHECK_THROWS_AS(state.context(far), Error);
+  CHECK_THROWS_AS(state.cavity(far), Error);
   CHECK_THROWS_WITH_AS(state.set_parameter(factor, "variance", 1.0),
                        doctest::Contains("is not of the graph of this plan"), Error);
   CHECK_THROWS_AS(state.messages(factor, "x"), Error);

@@ -39,8 +39,8 @@ double largest_error(const GivenGraph& given, const State& state, const DensePos
 }
 
 std::size_t random_size(std::uint64_t seed) {
-  const double share = static_cast<double>(seed * 7919 % 200) / 199;
-  return 2 + static_cast<std::size_t>(298 * share * share);
+  const double fraction = static_cast<double>(seed * 7919 % 200) / 199;
+  return 2 + static_cast<std::size_t>(298 * fraction * fraction);
 }
 
 }  // namespace

@@ -42,19 +42,19 @@ TEST_CASE("parallel_for: of several failures the first is thrown, and all tasks 
   }
 }
 
-TEST_CASE("crew: many loops, one after the other, do every task once and throw what the first failure threw") {
+TEST_CASE("thread pool: many loops, one after the other, do every task once and throw what the first failure threw") {
   for (const std::size_t jobs : {1u, 2u, 5u}) {
-    Crew crew(jobs);
-    CHECK(crew.jobs() == jobs);
+    ThreadPool pool(jobs);
+    CHECK(pool.jobs() == jobs);
     std::size_t sum = 0;
     for (std::size_t loop = 0; loop < 200; ++loop) {
       std::vector<std::size_t> calls(loop % 7);
-      crew.run(calls.size(), [&](std::size_t i) { calls[i] += i + 1; });
+      pool.run(calls.size(), [&](std::size_t i) { calls[i] += i + 1; });
       for (std::size_t i = 0; i < calls.size(); ++i) sum += calls[i] == i + 1 ? 0 : 1;
     }
     CHECK(sum == 0);
     std::vector<int> begun(40);
-    CHECK_THROWS_WITH(crew.run(begun.size(),
+    CHECK_THROWS_WITH(pool.run(begun.size(),
                                [&](std::size_t i) {
                                  begun[i] = 1;
                                  if (i >= 20) throw std::runtime_error(std::to_string(i));
@@ -62,7 +62,7 @@ TEST_CASE("crew: many loops, one after the other, do every task once and throw w
                       "20");
     CHECK(std::count(begun.begin(), begun.begin() + 21, 1) == 21);
     std::atomic<int> after = 0;
-    crew.run(10, [&](std::size_t) { ++after; });
+    pool.run(10, [&](std::size_t) { ++after; });
     CHECK(after == 10);
   }
 }
@@ -76,19 +76,19 @@ TEST_CASE("parallel: where the system grants only some threads, they do all of t
   REQUIRE(pages > 0);
   rlimit before = {};
   REQUIRE(getrlimit(RLIMIT_AS, &before) == 0);
-  std::vector<int> alone(kTasks), crewed(kTasks);
+  std::vector<int> alone(kTasks), pooled(kTasks);
   const rlimit less = {pages * static_cast<rlim_t>(sysconf(_SC_PAGESIZE)) + kRoom, before.rlim_max};
   REQUIRE(setrlimit(RLIMIT_AS, &less) == 0);
   parallel_for(kTasks, kAsked, [&](std::size_t i) { ++alone[i]; });
   std::size_t granted = 0;
   {
-    Crew crew(kAsked);
-    granted = crew.jobs();
-    crew.run(kTasks, [&](std::size_t i) { ++crewed[i]; });
+    ThreadPool pool(kAsked);
+    granted = pool.jobs();
+    pool.run(kTasks, [&](std::size_t i) { ++pooled[i]; });
   }
   setrlimit(RLIMIT_AS, &before);
   CHECK(granted < kAsked);
   CHECK(alone == std::vector<int>(kTasks, 1));
-  CHECK(crewed == std::vector<int>(kTasks, 1));
+  CHECK(pooled == std::vector<int>(kTasks, 1));
 }
 #endif

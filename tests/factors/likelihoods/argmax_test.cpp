@@ -83,7 +83,7 @@ TEST_CASE("argmax: an observed class gives the scores the exact moments, and the
 
 TEST_CASE("argmax: the probabilities of the classes have sum one, and of two they are the probit's") {
   std::vector<Gaussian> scores = {Gaussian::from_moments(0.3, 1), Gaussian::from_moments(-40, 0.2), Gaussian::from_moments(2, 3)};
-  std::vector<CategoricalLane> out(3);
+  std::vector<CategoricalComponent> out(3);
   Argmax::to_class(scores, {0.5}, out);
   double sum = 0;
   for (std::size_t c = 0; c < 3; ++c) {
@@ -154,11 +154,11 @@ TEST_CASE("argmax: scores of very different widths: of two classes the probit's 
         const std::vector<Gaussian> scores = {Gaussian::from_moments(0.2, narrow), Gaussian::from_moments(mean, wide)};
         const double v[] = {scores[0].variance(), scores[1].variance()}, spread = std::sqrt(v[0] + v[1] + 2 * kNoise),
                      t = (scores[1].mean() - scores[0].mean()) / spread;
-        std::vector<CategoricalLane> out(2);
+        std::vector<CategoricalComponent> out(2);
         Argmax::to_class(scores, {kNoise}, out);
         const double log_odds = normal::log_distribution(t) - normal::log_distribution(-t);
         CHECK(std::abs(out[1].tau - out[0].tau - log_odds) < 1e-10 * (1 + std::abs(log_odds)));
-        const std::vector<CategoricalLane> seen = {{0, kInfinity}, {1, kInfinity}};
+        const std::vector<CategoricalComponent> seen = {{0, kInfinity}, {1, kInfinity}};
         std::vector<GaussianOrFallback> said(2);
         Argmax::to_scores(scores, seen, {kNoise}, said);
         const double hazard = normal::hazard(t);
@@ -176,7 +176,7 @@ TEST_CASE("argmax: scores of very different widths: of three classes the integra
   const std::vector<Gaussian> scores = {Gaussian::from_moments(0.3, 1e4), Gaussian::from_moments(5, 1),
                                         Gaussian::from_moments(4.5, 1e-3)};
   constexpr double kNoise = 1e-3;
-  std::vector<CategoricalLane> out(3);
+  std::vector<CategoricalComponent> out(3);
   Argmax::to_class(scores, {kNoise}, out);
   double mass[3], sum = 0;
   for (std::size_t c = 0; c < 3; ++c) {

@@ -116,37 +116,37 @@ TEST_CASE("draws: vmp is the fixed point of its two equations") {
   State state(plan);
   CHECK(run(plan, state).converged());
   double sum = 0;
-  std::vector<double> share(3);
+  std::vector<double> fraction(3);
   for (std::size_t k = 0; k < 3; ++k)
-    sum += share[k] = likelihood[k] * std::exp(boost::math::digamma(state.belief(p).message(0)[k].tau + 1));
+    sum += fraction[k] = likelihood[k] * std::exp(boost::math::digamma(state.belief(p).message(0)[k].tau + 1));
   for (std::size_t k = 0; k < 3; ++k) {
-    CHECK(state.belief(z).mean(0, k) == doctest::Approx(share[k] / sum).epsilon(1e-11));
+    CHECK(state.belief(z).mean(0, k) == doctest::Approx(fraction[k] / sum).epsilon(1e-11));
     CHECK(state.belief(p).message(0)[k].tau + 1 == doctest::Approx(concentration[k] + state.belief(z).mean(0, k)).epsilon(1e-11));
   }
 }
 
 TEST_CASE("draws: uniform in, uniform out; a known probability is passed on; what is impossible is forbidden") {
-  const std::vector<DirichletLane> flat(3), known = {{0.2, kInfinity}, {0.3, kInfinity}, {0.5, kInfinity}};
-  const std::vector<CategoricalLane> unknown(3), second = {{0, kInfinity}, {1, kInfinity}, {0, kInfinity}};
-  std::vector<CategoricalLane> outcome(3);
-  std::vector<OrFallback<DirichletLane>> by_ep(3);
-  std::vector<DirichletLane> p(3);
-  const auto ep = [&](CategoricalDraw::Probabilities from, CategoricalDraw::Outcome x, std::span<DirichletLane> to) {
+  const std::vector<DirichletComponent> flat(3), known = {{0.2, kInfinity}, {0.3, kInfinity}, {0.5, kInfinity}};
+  const std::vector<CategoricalComponent> unknown(3), second = {{0, kInfinity}, {1, kInfinity}, {0, kInfinity}};
+  std::vector<CategoricalComponent> outcome(3);
+  std::vector<OrFallback<DirichletComponent>> by_ep(3);
+  std::vector<DirichletComponent> p(3);
+  const auto ep = [&](CategoricalDraw::Probabilities from, CategoricalDraw::Outcome x, std::span<DirichletComponent> to) {
     CategoricalDraw::Ep::to_probabilities(from, x, by_ep);
     std::ranges::copy(by_ep, to.begin());
   };
-  using ToProbabilities = std::function<void(CategoricalDraw::Probabilities, CategoricalDraw::Outcome, std::span<DirichletLane>)>;
+  using ToProbabilities = std::function<void(CategoricalDraw::Probabilities, CategoricalDraw::Outcome, std::span<DirichletComponent>)>;
   CategoricalDraw::to_outcome(flat, outcome);
-  for (const auto& lane : outcome) CHECK(lane.is_uniform());
+  for (const auto& component : outcome) CHECK(component.is_uniform());
   CategoricalDraw::to_outcome(known, outcome);
   CHECK(outcome[0].tau - outcome[2].tau == doctest::Approx(std::log(0.4)).epsilon(1e-14));
   for (const ToProbabilities& to_p : {ToProbabilities(ep), ToProbabilities(&CategoricalDraw::Vmp::to_probabilities)}) {
     to_p(flat, unknown, p);
-    for (const auto& lane : p) CHECK(lane.is_uniform());
+    for (const auto& component : p) CHECK(component.is_uniform());
     to_p(flat, second, p);
     CHECK((p[0].tau == 0 && p[1].tau == 1 && p[2].tau == 0));
     // One category left: the same as if it were observed.
-    const std::vector<CategoricalLane> left = {CategoricalLane::forbidden(), {-3, 0}, CategoricalLane::forbidden()};
+    const std::vector<CategoricalComponent> left = {CategoricalComponent::forbidden(), {-3, 0}, CategoricalComponent::forbidden()};
     to_p(flat, left, p);
     CHECK(p[0].tau == doctest::Approx(0).epsilon(1e-12));
     CHECK(p[1].tau == doctest::Approx(1).epsilon(1e-12));
@@ -170,7 +170,7 @@ TEST_CASE("draws: extreme counts and weights give valid messages") {
       }
 }
 
-TEST_CASE("draws: where the projection of ep is no message the shares are sent, and counted") {
+TEST_CASE("draws: where the projection of ep is no message the fractions are sent, and counted") {
   // Counts that differ from zero in the last digits of their messages.
   Graph g;
   const auto p = g.variable("p", 1, "dirichlet(3)"), z = g.variable("z", 1, "categorical(3)");
@@ -187,13 +187,13 @@ TEST_CASE("draws: where the projection of ep is no message the shares are sent, 
   std::uniform_real_distribution<double> unit(0, 1);
   for (int i = 0; i < 20000; ++i) {
     const std::size_t categories = 2 + random() % 4;
-    std::vector<DirichletLane> counts(categories);
-    std::vector<CategoricalLane> outcome(categories);
+    std::vector<DirichletComponent> counts(categories);
+    std::vector<CategoricalComponent> outcome(categories);
     for (std::size_t k = 0; k < categories; ++k) {
       counts[k] = {std::pow(10, 25 * unit(random) - 15) - 1, 0};
       outcome[k] = {20 * unit(random), 0};
     }
-    std::vector<OrFallback<DirichletLane>> out(categories);
+    std::vector<OrFallback<DirichletComponent>> out(categories);
     CategoricalDraw::Ep::to_probabilities(counts, outcome, out);
     for (std::size_t k = 0; k < categories; ++k) CHECK((counts[k].tau <= -1 || counts[k].tau + out[k].tau > -1));
   }

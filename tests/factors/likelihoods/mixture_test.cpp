@@ -117,7 +117,7 @@ TEST_CASE("mixture: a message to a mean that EP cannot send is replaced, and the
   state.observe(y, 6);
   const Report far = run(plan, state);
   CHECK(far.replaced == 2);
-  // In its place: what the number says, by the share of it that is the mean's.
+  // In its place: what the number says, by the fraction of it that is the mean's.
   const Gaussian expected = Gaussian::from_moments(0, 9) * Gaussian::from_moments(6, 2);
   CHECK(state.belief(m).mean(0) == doctest::Approx(expected.mean()).epsilon(1e-12));
   CHECK(state.belief(m).variance(1) == doctest::Approx(expected.variance()).epsilon(1e-12));

@@ -272,9 +272,9 @@ TEST_CASE("table: weights beyond the range of a double are no zeros, and zeros o
       table.push_back(p), table.push_back(1 - p);
     }
     for (std::size_t k = 0; k < 8; ++k) logs.push_back(random() % 6 == 0 ? -kInfinity : far(random));
-    std::vector<CategoricalLane> lanes;
+    std::vector<CategoricalComponent> components;
     for (const double log : logs)
-      lanes.push_back(log == -kInfinity ? CategoricalLane::forbidden() : CategoricalLane(log, 0));
+      components.push_back(log == -kInfinity ? CategoricalComponent::forbidden() : CategoricalComponent(log, 0));
     const auto prepared = Table::prepare(table, {{3, 3}, {2}});
     std::vector<double> to[3] = {std::vector<double>(3, -kInfinity), std::vector<double>(3, -kInfinity),
                                  std::vector<double>(2, -kInfinity)};
@@ -292,23 +292,23 @@ TEST_CASE("table: weights beyond the range of a double are no zeros, and zeros o
           add(in_all, p + logs[a] + logs[3 + b] + logs[6 + k]);
         }
     for (std::size_t k = 0; k < 8; ++k) add(of_messages[k < 3 ? 0 : k < 6 ? 1 : 2], logs[k]);
-    std::vector<CategoricalLane> out(8);
-    const std::span<const CategoricalLane> all(lanes);
+    std::vector<CategoricalComponent> out(8);
+    const std::span<const CategoricalComponent> all(components);
     Table::to_parents(all.first(6), all.last(2), {prepared}, std::span(out).first(6));
     Table::to_child(all.first(6), {prepared}, std::span(out).last(2));
     for (std::size_t target = 0; target < 3; ++target) {
       const double largest = std::ranges::max(to[target]);
       for (std::size_t k = 0; k < to[target].size(); ++k) {
-        const CategoricalLane& lane = out[3 * target + k];
+        const CategoricalComponent& component = out[3 * target + k];
         if (largest == -kInfinity)
-          CHECK(std::isnan(lane.tau));
+          CHECK(std::isnan(component.tau));
         else if (to[target][k] == -kInfinity)
-          CHECK(lane == CategoricalLane::forbidden());
+          CHECK(component == CategoricalComponent::forbidden());
         else
-          CHECK(lane.tau == doctest::Approx(to[target][k] - largest).epsilon(1e-12));
+          CHECK(component.tau == doctest::Approx(to[target][k] - largest).epsilon(1e-12));
       }
     }
-    const std::vector<Natural> arrivals(lanes.begin(), lanes.end());
+    const std::vector<Natural> arrivals(components.begin(), components.end());
     const double found = Table::log_integral(arrivals, {prepared}),
                  expected = in_all - of_messages[0] - of_messages[1] - of_messages[2];
     if (in_all == -kInfinity)

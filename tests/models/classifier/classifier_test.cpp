@@ -57,7 +57,7 @@ TEST_CASE(
   const Matrix x = random_matrix(200, 2, 1), fresh = random_matrix(400, 2, 2);
   Classifier net({.hidden = std::vector<std::size_t>{12}, .members = 2});
   const ClassifierReport report = net.fit(x, quadrants(x));
-  CHECK(report.network_share > 0.99);
+  CHECK(report.network_fraction > 0.99);
   CHECK(net.classes() == std::vector<std::string>{"different", "same"});
   const Matrix p = net.predict(fresh);
   CHECK((p.rowwise().sum().array() - 1).abs().maxCoeff() < 1e-12);
@@ -208,7 +208,7 @@ TEST_CASE(
   const Matrix expected = class_probabilities(logits(all, fit.mean, fit.factor, standardiser.apply(fresh)), stretch);
   const Classifier::Memory& memory = reduced.memory();
   const Matrix mixed =
-      memory.frequencies_share * memory.frequencies.transpose().replicate(30, 1) + memory.parts[0].share * expected;
+      memory.frequencies_fraction * memory.frequencies.transpose().replicate(30, 1) + memory.parts[0].fraction * expected;
   // Both stop when the evidence hardly changes, not at quite the same scale.
   CHECK((reduced.predict(fresh) - mixed).cwiseAbs().maxCoeff() < 0.03);
 }

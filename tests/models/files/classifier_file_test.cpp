@@ -93,8 +93,8 @@ TEST_CASE("classifier file: every field is checked") {
       [](SavedClassifier& s) { s.memory.classes.pop_back(); },
       [](SavedClassifier& s) { s.memory.inputs.scale(0) = 0; },
       [](SavedClassifier& s) { s.memory.frequencies(0) += 0.1; },
-      [](SavedClassifier& s) { s.memory.frequencies_share = -0.1; },
-      [](SavedClassifier& s) { s.memory.parts[0].share += 0.1; },
+      [](SavedClassifier& s) { s.memory.frequencies_fraction = -0.1; },
+      [](SavedClassifier& s) { s.memory.parts[0].fraction += 0.1; },
       [](SavedClassifier& s) { s.memory.parts[0].scale = 0; },
       [](SavedClassifier& s) { s.memory.parts[0].stretch = std::numeric_limits<double>::infinity(); },
       [](SavedClassifier& s) { s.memory.parts[0].mean(0) = std::numeric_limits<double>::quiet_NaN(); },
@@ -106,7 +106,7 @@ TEST_CASE("classifier file: every field is checked") {
       [](SavedClassifier& s) { s.training.report.left_out.accuracy = 1.5; },
       [](SavedClassifier& s) { s.training.report.settled.push_back(true); },
       [](SavedClassifier& s) { s.training.report.reason = "\n"; },
-      [](SavedClassifier& s) { s.training.report.network_share = 2; },
+      [](SavedClassifier& s) { s.training.report.network_fraction = 2; },
   };
   REQUIRE(!good.memory.parts.empty());
   for (std::size_t i = 0; i < damages.size(); ++i) {

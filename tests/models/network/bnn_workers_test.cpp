@@ -109,7 +109,7 @@ TEST_CASE("bnn workers: rows are dealt evenly, each to one worker, and not in th
     for (const std::size_t workers : {1u, 2u, 3u, 7u}) {
       const auto dealt = workers_of_rows(rows, workers, 5);
       for (std::size_t w = 0; w < workers; ++w)
-        CHECK(static_cast<std::size_t>(std::ranges::count(dealt, w)) == Shares::count_examples(w, workers, rows));
+        CHECK(static_cast<std::size_t>(std::ranges::count(dealt, w)) == Partition::count_examples(w, workers, rows));
       const auto order = deal_rows(rows, workers, 5);
       CHECK(std::set<Eigen::Index>(order.begin(), order.end()).size() == rows);
     }

@@ -16,23 +16,23 @@ TEST_CASE("joint regression: a network that won before and loses now leaves no t
     straight(i, 0) = x + 0.01 * std::sin(37 * x);
   }
   JointRegression net({.shape = {.layers = {1, 8, 1}, .slopes = {0.1}}, .epochs = 30, .members = 2});
-  CHECK(net.fit({rows, bent}).network_share > 0.99);
+  CHECK(net.fit({rows, bent}).network_fraction > 0.99);
   CHECK(net.memory().members[0].weighted_posterior.has_value());
 
   const JointRegressionReport report = net.fit({rows, straight});  // its first stage is done: the weights stay
-  CHECK(report.network_share < 0.01);
+  CHECK(report.network_fraction < 0.01);
   CHECK_FALSE(net.memory().members[0].weighted_posterior.has_value());
   const Prediction p = Prediction::mix(net.predict(rows));
   CHECK((p.mean - straight).cwiseAbs().maxCoeff() < 0.05);
 }
 
-TEST_CASE("joint regression: the linear rival learns noise that depends on the inputs, and none where there is none") {
+TEST_CASE("joint regression: the linear baseline learns noise that depends on the inputs, and none where there is none") {
   constexpr Index kRows = 600;
   const Matrix rows = oracle::random_matrix(kRows, 2, 1), noise = oracle::random_matrix(kRows, 1, 2);
   const auto slopes_of = [&](const Matrix& targets) {
     JointRegression net({.shape = {.layers = {2, 3, 1}, .slopes = {0.1}}, .epochs = 10, .members = 1});
     net.fit({rows, targets});
-    const Vector& beta = net.memory().rival->state.noise.at(0).beta;
+    const Vector& beta = net.memory().baseline->state.noise.at(0).beta;
     return beta.size() > 1 ? Vector(beta.tail(2)) : Vector(Vector::Zero(2));
   };
   const Matrix varying = rows.col(0).array() + 0.3 * (0.6 * rows.col(1).array()).exp() * noise.array();
@@ -47,8 +47,8 @@ TEST_CASE("joint regression: with fewer rows than weights a network needs the be
     CAPTURE(seed);
     const Matrix rows = oracle::random_matrix(40, 30, seed), noise = oracle::random_matrix(40, 1, seed + 100);
     JointRegression net({.shape = {.layers = {30, 20, 1}, .slopes = {0.1}}, .epochs = 30, .members = 2});
-    const double share = net.fit({rows, noise}).network_share;
-    CAPTURE(share);
-    CHECK(share < 0.1);
+    const double fraction = net.fit({rows, noise}).network_fraction;
+    CAPTURE(fraction);
+    CHECK(fraction < 0.1);
   }
 }

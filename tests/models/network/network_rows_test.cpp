@@ -12,16 +12,16 @@ namespace {
 using namespace dma;
 using oracle::random_matrix;
 
-NetworkRows deep(double jitter) { return NetworkRows({.layers = {3, 6, 5, 2}, .slopes = {0.1, 0.4}, .bias = true, .jitter = jitter}); }
+NetworkRows deep(double smoothing) { return NetworkRows({.layers = {3, 6, 5, 2}, .slopes = {0.1, 0.4}, .bias = true, .smoothing = smoothing}); }
 
 double largest(const Eigen::MatrixXd& m) { return m.cwiseAbs().maxCoeff(); }
 
 }  // namespace
 
-TEST_CASE("network rows: gains are the derivatives, with and without jitter and biases") {
+TEST_CASE("network rows: gains are the derivatives, with and without smoothing and biases") {
   for (const bool bias : {true, false})
-    for (const double jitter : {0.0, 0.5}) {
-      const NetworkRows model({.layers = {3, 6, 5, 2}, .slopes = {0.1, 0.4}, .bias = bias, .jitter = jitter});
+    for (const double smoothing : {0.0, 0.5}) {
+      const NetworkRows model({.layers = {3, 6, 5, 2}, .slopes = {0.1, 0.4}, .bias = bias, .smoothing = smoothing});
       const Vector m = model.draw(1);
       const Matrix rows = random_matrix(7, 3, 2);
       Matrix f, gains, above, below;

@@ -48,7 +48,7 @@ double simple_rmse(const Table& learned, const Table& fresh) {
 }
 
 struct Honesty {
-  double all = 0, quiet = 0, loud = 0;  // shares of fresh rows inside 95 % intervals; of those with the lowest and highest x0
+  double all = 0, quiet = 0, loud = 0;  // fractions of fresh rows inside 95 % intervals; of those with the lowest and highest x0
   double rmse = 0, simple = 0;
 };
 Honesty honesty_of(const Law& law, NoiseModel model) {
@@ -64,17 +64,17 @@ Honesty honesty_of(const Law& law, NoiseModel model) {
     std::vector<std::pair<double, bool>> held;
     for (Eigen::Index n = 0; n < kFresh; ++n) held.emplace_back(fresh.x(n, 0), low(n, 0) <= fresh.y(n, 0) && fresh.y(n, 0) <= high(n, 0));
     std::ranges::sort(held);
-    const auto share = [&](std::size_t first, std::size_t last) {
+    const auto fraction = [&](std::size_t first, std::size_t last) {
       return static_cast<double>(std::count_if(held.begin() + static_cast<std::ptrdiff_t>(first), held.begin() + static_cast<std::ptrdiff_t>(last),
                                                [](const auto& row) { return row.second; })) / static_cast<double>(last - first) / kSeeds;
     };
-    sum.all += share(0, kFresh), sum.quiet += share(0, kFresh / 3), sum.loud += share(2 * kFresh / 3, kFresh);
+    sum.all += fraction(0, kFresh), sum.quiet += fraction(0, kFresh / 3), sum.loud += fraction(2 * kFresh / 3, kFresh);
     sum.rmse += rmse(p.mean, fresh.y) / kSeeds, sum.simple += simple_rmse(learned, fresh) / kSeeds;
   }
   return sum;
 }
 
-bool is_inside(double share, double least, double most) { return share >= least && share <= most; }
+bool is_inside(double fraction, double least, double most) { return fraction >= least && fraction <= most; }
 
 void check_honest(const Law& law, const Honesty& found) {
   CAPTURE(law.slope);

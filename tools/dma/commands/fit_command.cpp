@@ -109,8 +109,8 @@ void say_how_to_resume(const FitRequest& request) {
 TrainingData read_rows_to_fit(const FitRequest& request, const FitTeam& team) {
   std::optional<ProgressLine> line;
   if (!request.quiet && !request.json) line.emplace();
-  const auto show = [&](double share) {
-    if (line) line->show(fmt::format("reading {}: {:.0f} %", printable(request.data), 100 * share));
+  const auto show = [&](double fraction) {
+    if (line) line->show(fmt::format("reading {}: {:.0f} %", printable(request.data), 100 * fraction));
   };
   if (team.is_shared())
     if (auto shared = read_shared_table(request, team.group(), show)) return std::move(*shared);
@@ -140,7 +140,7 @@ void fit(FitRequest request) {
   }
   auto [network, options, method_reason] =
       model_for(request.settings, data.features.size(), data.targets.size(), data.rows());
-  team.share(request, network, options, data);
+  team.partition(request, network, options, data);
   Bnn net = request.resume.empty() ? Bnn(network) : resume_from(request.resume, data, network, options);
 
   const Learned learned = learn(net, data, options, request, team);
@@ -233,7 +233,7 @@ void add_fit_command(Command app, const std::string& command_line) {
   command.add_option("--features", request->features, "columns to learn from: a,b,c (default: all but the targets)")
       .allow_extra_args(false)
       .group(data);
-  command.add_option("--holdout", request->holdout, "share of rows kept aside to score the model, such as 0.1")
+  command.add_option("--holdout", request->holdout, "fraction of rows kept aside to score the model, such as 0.1")
       .group(data);
   add_fit_settings(command, request->settings);
   command.add_option("--model", request->model, "file for the fitted model, such as model.json").group(output);

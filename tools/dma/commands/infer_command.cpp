@@ -180,7 +180,7 @@ Json beliefs_json(const Graph& graph, const State& state) {
     const Belief belief = state.belief(VariableId{static_cast<std::uint32_t>(v)});
     Json& entry = json[graph.variables()[v].name] = {{"family", belief.family().text()}};
     for (std::size_t i = 0; i < belief.size(); ++i)
-      for (std::size_t k = 0; k < belief.family().lanes(); ++k) {
+      for (std::size_t k = 0; k < belief.family().components(); ++k) {
         entry["mean"].push_back(json_number(belief.mean(i, k)));
         entry["sd"].push_back(json_number(belief.sd(i, k)));
       }

@@ -84,7 +84,7 @@ void add_inspect_command(Command app) {
       "  dma inspect model.json --plot hinton.svg\n"
       "The table has one row per layer: root mean square of the posterior means, of the posterior and of the prior "
       "standard\n"
-      "deviations, and the share of weights whose mean is more than two standard deviations from 0.");
+      "deviations, and the fraction of weights whose mean is more than two standard deviations from 0.");
   command.add_option("model", request->model, "model file of dma fit, or a checkpoint").required();
   command.add_option("--plot", request->plot, "Hinton diagram of the weights, .svg or .png");
   command.add_option("--plot-training", request->plot_training, "picture of the training curve, .svg or .png");

@@ -24,7 +24,7 @@ std::string scores_text(const ClassScores& s) {
 bool has_structure(const SavedClassifier& saved) {
   constexpr double kNatsByChance = 2.3;
   const ClassifierReport& r = saved.training.report;
-  return r.frequencies_share < 0.5 &&
+  return r.frequencies_fraction < 0.5 &&
          (r.frequencies.log_loss - r.left_out.log_loss) * static_cast<double>(saved.training.rows) > kNatsByChance;
 }
 
@@ -41,7 +41,7 @@ std::string part_name(const Classifier::Part& part) { return part.hidden.empty()
 struct LayerOfPart {
   std::size_t part, layer;
   Index weights;
-  double mean, sd, prior_sd, clear;  // root mean squares; share of weights more than two deviations from 0
+  double mean, sd, prior_sd, clear;  // root mean squares; fraction of weights more than two deviations from 0
 };
 
 void for_each_layer(const SavedClassifier& saved,
@@ -68,7 +68,7 @@ std::string summary_text(const SavedClassifier& saved) {
   for (const Classifier::Part& part : saved.memory.parts)
     text += fmt::format("{:<10}{} with biases, {} weights; {:.3g} % of the mixture\n",
                         part.hidden.empty() ? "linear" : "network", layers_text(saved, part), part.mean.size(),
-                        100 * part.share);
+                        100 * part.fraction);
   text += fmt::format("inputs    {}{}\n", fmt::join(saved.features, ", "),
                       saved.options.standardise ? " (standardised)" : "");
   std::vector<std::string> classes;
@@ -104,14 +104,14 @@ Json summary_json(const SavedClassifier& saved) {
                {"classes", saved.memory.classes},
                {"options", to_json(saved.options)}};
   json["reason"] = t.report.reason;
-  json["shares"] = {{"frequencies", json_number(t.report.frequencies_share)},
-                    {"linear", json_number(t.report.linear_share)},
-                    {"network", json_number(t.report.network_share)}};
+  json["shares"] = {{"frequencies", json_number(t.report.frequencies_fraction)},
+                    {"linear", json_number(t.report.linear_fraction)},
+                    {"network", json_number(t.report.network_fraction)}};
   for (const Classifier::Part& part : saved.memory.parts)
     json["parts"].push_back({{"model", part_name(part)},
                              {"hidden", part.hidden},
                              {"weights", part.mean.size()},
-                             {"share", json_number(part.share)},
+                             {"share", json_number(part.fraction)},
                              {"prior_scale", json_number(part.scale)},
                              {"stretch", json_number(part.stretch)}});
   json["training"] = {{"rows", t.rows},

@@ -8,7 +8,7 @@
 
 #include "engine/support/error.h"
 #include "factors/standard_registry.h"
-#include "models/network/joint_regime.h"
+#include "models/network/solver_form.h"
 #include "models/network/regression.h"
 
 namespace dma {
@@ -212,8 +212,8 @@ Model model_for(const FitSettings& s, std::size_t inputs, std::size_t targets, s
   }
   if (!network.is_joint() && fit.workers > 1) check_workers(s, fit, rows);
   if (network.is_joint() && fit.workers > 1 &&
-      choose_regime(static_cast<Index>(rows), static_cast<Index>(targets), static_cast<Index>(weights_of(network.layers))).form ==
-          JointRegime::Form::dual)
+      choose_form(static_cast<Index>(rows), static_cast<Index>(targets), static_cast<Index>(weights_of(network.layers))).form ==
+          SolverForm::Form::dual)
     model.reason += "; --workers changes nothing, a matrix over rows is the work of one";
   check_size(model, rows);
   return model;

@@ -26,7 +26,7 @@ void FitTeam::refuse(const char* what) const {
   if (is_shared()) fail("{} is the work of one process, but mpirun started {}; start it without mpirun", what, group_.size());
 }
 
-void FitTeam::share(const FitRequest& request, const BnnOptions& network, LearnOptions& options, TrainingData& data) const {
+void FitTeam::partition(const FitRequest& request, const BnnOptions& network, LearnOptions& options, TrainingData& data) const {
   if (!is_shared()) return;
   options.team = group_.team(options.workers);
   options.jobs = std::max<std::size_t>(1, std::min(options.jobs, network.is_joint() ? options.jobs : options.team->local()));
@@ -40,7 +40,7 @@ void FitTeam::share(const FitRequest& request, const BnnOptions& network, LearnO
   const auto order = deal_rows(rows, workers, network.seed);
   std::size_t first = 0, count = 0;
   for (std::size_t w = 0; w < options.team->first() + options.team->local(); ++w)
-    (w < options.team->first() ? first : count) += Shares::count_examples(w, workers, rows);
+    (w < options.team->first() ? first : count) += Partition::count_examples(w, workers, rows);
   const std::vector<Eigen::Index> own(order.begin() + static_cast<std::ptrdiff_t>(first),
                                       order.begin() + static_cast<std::ptrdiff_t>(first + count));
   data.inputs = data.inputs(own, Eigen::all).eval();

@@ -21,7 +21,7 @@ class FitTeam {
   void refuse(const char* what) const;  // an Error where the fit is shared
   // The options get their team. Sweeps need no rows but those of the workers of this process, so the others, if they are there
   // (see read_shared_table), are dropped; joint learning keeps all.
-  void share(const FitRequest& request, const BnnOptions& network, LearnOptions& options, TrainingData& data) const;
+  void partition(const FitRequest& request, const BnnOptions& network, LearnOptions& options, TrainingData& data) const;
   // While it lives, the first process says how to go on should it be stopped: mpirun stops all when one of them died.
   std::optional<std::jthread> warn_when_stopped(const InterruptWatch& interrupt, const std::string& resume_line) const;
   int largest(int value) const { return group_.largest(value); }

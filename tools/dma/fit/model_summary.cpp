@@ -70,7 +70,7 @@ std::vector<std::string> stops_of_members(const SavedBnn& saved) {
 
 struct WeightStatistics {
   double mean_size = 0, sd = 0, prior_sd = 0;  // root mean squares
-  double clear = 0;                            // share of weights more than two of their standard deviations from 0
+  double clear = 0;                            // fraction of weights more than two of their standard deviations from 0
 };
 
 WeightStatistics statistics(const Bnn& net, std::size_t layer, std::size_t member) {
@@ -120,10 +120,10 @@ std::string summary_text(const SavedBnn& saved) {
                         fmt::join(epochs_of_members(saved), "/"), stops, train_log_likelihood(saved),
                         count(saved, &EpochRecord::faults), count(saved, &EpochRecord::replaced));
   if (saved.memory.joint) {
-    const double share = saved.memory.joint->network_share;
-    if (share < 1)
+    const double fraction = saved.memory.joint->network_fraction;
+    if (fraction < 1)
       text += fmt::format("linear    the linear model predicts left-out rows {}: it has {:.3g} % of the mixture\n",
-                          share < 0.5 ? "better" : "nearly as well", 100 * (1 - share));
+                          fraction < 0.5 ? "better" : "nearly as well", 100 * (1 - fraction));
   }
   for (std::size_t j = 0; j < t.left_out.size(); ++j) {
     const Scores& s = t.left_out[j].scores;
@@ -185,9 +185,9 @@ Json summary_json(const SavedBnn& saved) {
                       {"refused_messages", count(saved, &EpochRecord::faults)},
                       {"replaced_messages", count(saved, &EpochRecord::replaced)}};
   for (const auto stop : saved.training.stops) json["training"]["stopped_by"].push_back(name_of(stop));
-  if (!saved.training.regime.empty()) json["training"]["regime"] = saved.training.regime;
+  if (!saved.training.form.empty()) json["training"]["regime"] = saved.training.form;
   if (saved.memory.joint) {
-    json["network_share"] = json_number(saved.memory.joint->network_share);
+    json["network_share"] = json_number(saved.memory.joint->network_fraction);
     for (const auto& posterior : {saved.memory.joint->members.at(0).weighted_posterior, saved.memory.joint->members.at(0).plain_posterior}) {
       if (!posterior || json.contains("noise_function") || !saved.options.is_joint()) continue;
       for (std::size_t j = 0; j < saved.targets.size(); ++j) {

@@ -15,7 +15,7 @@ SavedBnn saved_fit(const Bnn& net, const TrainingData& data, const LearnOptions&
   saved.options.members = report.members.size();
   saved.memory.members.resize(report.members.size());
   if (saved.options.is_joint() && saved.memory.joint) saved.memory.joint->members.resize(report.members.size());
-  saved.training.regime = report.regime;
+  saved.training.form = report.form;
   saved.training.left_out = report.left_out;
   for (const LearnReport& member : report.members) saved.training.stops.push_back(member.stop);
   try {

@@ -6,7 +6,7 @@
 #include <numeric>
 
 #include "models/table/deal_rows.h"
-#include "tools/dma/fit/idle_columns.h"
+#include "tools/dma/fit/redundant_columns.h"
 
 namespace dma {
 
@@ -81,11 +81,11 @@ struct Received {
 }  // namespace
 
 std::optional<TrainingData> read_shared_table(const FitRequest& request, const ProcessGroup& group,
-                                              const std::function<void(double)>& share_read) {
+                                              const std::function<void(double)>& fraction_read) {
   if (request.numbers_are_classes || !(request.holdout >= 0 && request.holdout < 1)) return {};
   const auto team = group.team(group.size());
   CsvReader reader(request.data);
-  reader.watch(share_read);
+  reader.watch(fraction_read);
   const auto [columns, targets] = table_columns(reader, request.targets, request.features);
   std::optional<Eigen::MatrixXd> shard = reader.read_shard(columns, group.rank(), group.size());
   if (team->any(!shard)) return {};
@@ -97,7 +97,7 @@ std::optional<TrainingData> read_shared_table(const FitRequest& request, const P
   TrainingData data;
   std::vector<std::string> names;
   for (std::size_t i = 0; i < columns.size(); ++i) (i < targets ? data.targets : names).push_back(reader.names()[columns[i]]);
-  const IdleColumns idle = idle_columns(values.rightCols(values.cols() - static_cast<Eigen::Index>(targets)), names, team);
+  const RedundantColumns idle = redundant_columns(values.rightCols(values.cols() - static_cast<Eigen::Index>(targets)), names, team);
   if (idle.kept.empty()) return {};
   data.ignored = idle.text;
   for (const Eigen::Index column : idle.kept) data.features.push_back(names[static_cast<std::size_t>(column)]);

@@ -15,6 +15,6 @@ namespace dma {
 // are with the first process. Nothing, in all processes alike, where every process has to read all rows: for joint
 // learning, for classes, for files that are not plain (csv_plain.h), and for tables that will be refused.
 std::optional<TrainingData> read_shared_table(const FitRequest& request, const ProcessGroup& group,
-                                              const std::function<void(double)>& share_read);
+                                              const std::function<void(double)>& fraction_read);
 
 }  // namespace dma

@@ -14,7 +14,7 @@
 #include "engine/support/checksum.h"
 #include "engine/support/error.h"
 #include "engine/support/whole_number.h"
-#include "tools/dma/fit/idle_columns.h"
+#include "tools/dma/fit/redundant_columns.h"
 #include "tools/dma/io/csv.h"
 
 namespace dma {
@@ -72,12 +72,12 @@ void check_not_constant(const CsvReader& reader, const Eigen::MatrixXd& values, 
 }
 
 // Features that say nothing, or nothing new, are left out.
-void leave_out_idle_columns(const CsvReader& reader, Eigen::MatrixXd& values, std::vector<std::size_t>& columns, std::size_t targets,
+void leave_out_redundant_columns(const CsvReader& reader, Eigen::MatrixXd& values, std::vector<std::size_t>& columns, std::size_t targets,
                             std::string& ignored) {
   std::vector<std::string> names;
   for (std::size_t i = targets; i < columns.size(); ++i) names.push_back(reader.names()[columns[i]]);
   const auto first = static_cast<Eigen::Index>(targets);
-  const IdleColumns idle = idle_columns(values.rightCols(values.cols() - first), names);
+  const RedundantColumns idle = redundant_columns(values.rightCols(values.cols() - first), names);
   if (idle.text.empty()) return;
   if (idle.kept.empty())
     fail("'{}': every column beside the target is constant; at least one that varies is expected", reader.path().string());
@@ -169,11 +169,11 @@ std::string TrainingData::fingerprint_of(std::size_t all_rows, std::uint64_t sum
 
 TrainingData read_training_data(const std::filesystem::path& path, const std::vector<std::string>& targets,
                                 const std::vector<std::string>& features, double holdout, std::uint64_t seed, bool numbers_are_names,
-                                const std::function<void(double)>& share_read) {
+                                const std::function<void(double)>& fraction_read) {
   if (!(holdout >= 0 && holdout < 1))
-    fail("--holdout: {} is given; a share of the rows of at least 0 and below 1 is expected", holdout);
+    fail("--holdout: {} is given; a fraction of the rows of at least 0 and below 1 is expected", holdout);
   CsvReader reader(path);
-  reader.watch(share_read);
+  reader.watch(fraction_read);
   auto [columns, target_count] = table_columns(reader, targets, features);
   if (numbers_are_names && target_count > 1) fail("--classes: {} targets are given; a classifier has one", target_count);
   CsvReader::ClassColumn classes{columns[0], numbers_are_names};
@@ -188,7 +188,7 @@ TrainingData read_training_data(const std::filesystem::path& path, const std::ve
   }
   check_not_constant(reader, values, columns, target_count);
 
-  leave_out_idle_columns(reader, values, columns, target_count, data.ignored);
+  leave_out_redundant_columns(reader, values, columns, target_count, data.ignored);
   for (std::size_t i = 0; i < columns.size(); ++i)
     (i < target_count ? data.targets : data.features).push_back(reader.names()[columns[i]]);
   const Eigen::Index held_out = count_held_out(holdout, values.rows());

@@ -48,11 +48,11 @@ TableColumns table_columns(const CsvReader& reader, const std::vector<std::strin
 std::vector<Eigen::Index> split_rows(Eigen::Index rows, Eigen::Index held_out, std::uint64_t seed);
 Eigen::Index count_held_out(double holdout, Eigen::Index rows);
 
-// Names are given one by one or as a list with commas. No features: all columns but the targets. The share `holdout` of
+// Names are given one by one or as a list with commas. No features: all columns but the targets. The fraction `holdout` of
 // the rows, chosen by the seed, is kept aside. A single target whose first cell is text holds classes; with `numbers_are_names` it does
-// in any case. `share_read` is told how much of the file was read.
+// in any case. `fraction_read` is told how much of the file was read.
 TrainingData read_training_data(const std::filesystem::path& path, const std::vector<std::string>& targets,
                                 const std::vector<std::string>& features, double holdout, std::uint64_t seed,
-                                bool numbers_are_names = false, const std::function<void(double)>& share_read = {});
+                                bool numbers_are_names = false, const std::function<void(double)>& fraction_read = {});
 
 }  // namespace dma

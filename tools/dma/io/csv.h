@@ -31,8 +31,8 @@ class CsvReader {
   CsvReader(std::filesystem::path name, std::string text);
   ~CsvReader();
 
-  // Is told, while rows are read, the share of the file's bytes that were; nothing of what is no file with a size.
-  void watch(std::function<void(double)> share_read) { watch_ = std::move(share_read); }
+  // Is told, while rows are read, the fraction of the file's bytes that were; nothing of what is no file with a size.
+  void watch(std::function<void(double)> fraction_read) { watch_ = std::move(fraction_read); }
 
   const std::filesystem::path& path() const { return path_; }
   const std::vector<std::string>& names() const { return names_; }  // a column may have none

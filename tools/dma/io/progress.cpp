@@ -67,10 +67,10 @@ void FitProgress::add(const BnnEpoch& epoch, double seconds) {
   own.epochs -= not_told;
   member.end = expected_end(own, member.epochs);
   if (member.end) *member.end += not_told;
-  if (const double share = share_done(); share >= 0 && !first_share_) first_share_ = share, first_seconds_ = seconds;
+  if (const double fraction = fraction_done(); fraction >= 0 && !first_fraction_) first_fraction_ = fraction, first_seconds_ = seconds;
 }
 
-double FitProgress::share_done() const {
+double FitProgress::fraction_done() const {
   double done = 0;
   for (const Member& member : members_) {
     if (member.epochs.empty()) continue;
@@ -81,9 +81,9 @@ double FitProgress::share_done() const {
 }
 
 std::optional<double> FitProgress::seconds_left(double seconds) const {
-  const double share = share_done();
-  if (!first_share_ || !(share > *first_share_)) return {};
-  const double left_then = (told_ - first_seconds_) * (1 - share) / (share - *first_share_);
+  const double fraction = fraction_done();
+  if (!first_fraction_ || !(fraction > *first_fraction_)) return {};
+  const double left_then = (told_ - first_seconds_) * (1 - fraction) / (fraction - *first_fraction_);
   return std::max(0.0, left_then - (seconds - told_));
 }
 
@@ -91,13 +91,13 @@ std::string FitProgress::line(double seconds) const {
   constexpr int kWidth = 20;
   const std::vector<EpochRecord>& epochs = members_[last_].epochs;
   const int done = epochs.empty() ? 0 : epochs.back().epoch;
-  const double share = ends_by_rule_ ? share_done() : static_cast<double>(done) / options_.epochs;
-  const int filled = whole_number(kWidth * share, 0, kWidth);
+  const double fraction = ends_by_rule_ ? fraction_done() : static_cast<double>(done) / options_.epochs;
+  const int filled = whole_number(kWidth * fraction, 0, kWidth);
   std::string text = fmt::format("[{:#<{}}{:.<{}}] ", "", filled, "", kWidth - filled);
   if (members_.size() > 1) text += fmt::format("network {}/{}, ", last_ + 1, members_.size());
   text += epochs.empty() ? std::string("first epoch") : fmt::format("epoch {}", done);
-  if (!stage_.what.empty() || stage_.share > 0)
-    text += fmt::format("{} {}{}{:.0f} %", epochs.empty() ? ":" : ", next:", stage_.what, stage_.what.empty() ? "" : " ", 100 * stage_.share);
+  if (!stage_.what.empty() || stage_.fraction > 0)
+    text += fmt::format("{} {}{}{:.0f} %", epochs.empty() ? ":" : ", next:", stage_.what, stage_.what.empty() ? "" : " ", 100 * stage_.fraction);
   if (!epochs.empty()) text += fmt::format("  log-likelihood {:.4f}  faults {}", epochs.back().log_likelihood - log_scale_, faults_);
   text += fmt::format("  {} so far", duration(seconds));
   if (const auto left = seconds_left(seconds)) text += fmt::format(", about {} left", duration(*left));

@@ -36,7 +36,7 @@ class FitProgress {
     std::vector<EpochRecord> epochs;
     std::optional<int> end;
   };
-  double share_done() const;  // of all that is expected; below 0: not known
+  double fraction_done() const;  // of all that is expected; below 0: not known
 
   std::vector<Member> members_;
   std::size_t last_ = 0;  // the member that was told of last
@@ -47,7 +47,7 @@ class FitProgress {
   std::uint64_t faults_ = 0;
   double told_ = 0;  // seconds at the last epoch
   // A resumed fit goes on from here: what was done before took no time in this run.
-  std::optional<double> first_share_;
+  std::optional<double> first_fraction_;
   double first_seconds_ = 0;
 };
 

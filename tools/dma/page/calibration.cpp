@@ -11,20 +11,20 @@ namespace dma::report {
 
 namespace {
 
-StatedShare with_chance(double stated, double found, std::size_t rows) {
-  StatedShare share{stated, found, stated, stated, rows};
-  if (rows == 0 || !(stated > 0 && stated < 1)) return share;
+StatedFraction with_chance(double stated, double found, std::size_t rows) {
+  StatedFraction fraction{stated, found, stated, stated, rows};
+  if (rows == 0 || !(stated > 0 && stated < 1)) return fraction;
   // A quantile is the least count that is reached with that probability, below as above.
   using Least =
       boost::math::policies::policy<boost::math::policies::discrete_quantile<boost::math::policies::integer_round_up>>;
   const boost::math::binomial_distribution<double, Least> chance(static_cast<double>(rows), stated);
-  share.low = quantile(chance, 0.025) / static_cast<double>(rows);
-  share.high = quantile(chance, 0.975) / static_cast<double>(rows);
-  return share;
+  fraction.low = quantile(chance, 0.025) / static_cast<double>(rows);
+  fraction.high = quantile(chance, 0.975) / static_cast<double>(rows);
+  return fraction;
 }
 
 template <class IsTrue>
-StatedShare counted(double stated, const Eigen::VectorXd& below, const IsTrue& is_true) {
+StatedFraction counted(double stated, const Eigen::VectorXd& below, const IsTrue& is_true) {
   std::size_t hits = 0;
   for (const double mass : below) hits += is_true(mass) ? 1 : 0;
   const auto rows = static_cast<std::size_t>(below.size());
@@ -39,8 +39,8 @@ std::vector<double> levels() {
 
 }  // namespace
 
-std::vector<StatedShare> coverage_curve(const Eigen::VectorXd& below) {
-  std::vector<StatedShare> curve;
+std::vector<StatedFraction> coverage_curve(const Eigen::VectorXd& below) {
+  std::vector<StatedFraction> curve;
   std::vector<double> masses = levels();
   masses.push_back(0.99);
   for (const double mass : masses)
@@ -48,13 +48,13 @@ std::vector<StatedShare> coverage_curve(const Eigen::VectorXd& below) {
   return curve;
 }
 
-std::vector<StatedShare> quantile_curve(const Eigen::VectorXd& below) {
-  std::vector<StatedShare> curve;
+std::vector<StatedFraction> quantile_curve(const Eigen::VectorXd& below) {
+  std::vector<StatedFraction> curve;
   for (const double p : levels()) curve.push_back(counted(p, below, [&](double b) { return b <= p; }));
   return curve;
 }
 
-std::vector<StatedShare> reliability_curve(const Eigen::MatrixXd& probabilities,
+std::vector<StatedFraction> reliability_curve(const Eigen::MatrixXd& probabilities,
                                            std::span<const Eigen::Index> classes) {
   constexpr std::size_t kBins = 10;
   struct Bin {
@@ -70,7 +70,7 @@ std::vector<StatedShare> reliability_curve(const Eigen::MatrixXd& probabilities,
     bin.hits += found[n] == classes[n] ? 1 : 0;
     ++bin.rows;
   }
-  std::vector<StatedShare> curve;
+  std::vector<StatedFraction> curve;
   for (const Bin& bin : bins)
     if (bin.rows > 0)
       curve.push_back(with_chance(std::min(1.0, bin.confidence / static_cast<double>(bin.rows)),

@@ -7,22 +7,22 @@
 
 namespace dma::report {
 
-// A probability that was stated for `rows` rows, the share of them for which it came true, and where this share lies in
+// A probability that was stated for `rows` rows, the fraction of them for which it came true, and where this fraction lies in
 // 95 of 100 tables of so many rows if the statement is right (binomial).
-struct StatedShare {
+struct StatedFraction {
   double stated = 0, found = 0, low = 0, high = 0;
   std::size_t rows = 0;
 };
 
 // Of central intervals that should hold 5, 10, ..., 95 and 99 % of the observations. `below`: the predictive
 // probability mass below every observation.
-std::vector<StatedShare> coverage_curve(const Eigen::VectorXd& below);
+std::vector<StatedFraction> coverage_curve(const Eigen::VectorXd& below);
 // Of values that 5, 10, ..., 95 % of the observations should lie below.
-std::vector<StatedShare> quantile_curve(const Eigen::VectorXd& below);
+std::vector<StatedFraction> quantile_curve(const Eigen::VectorXd& below);
 
 // Of classifiers: rows in ten bins by the probability of their most probable class, without the empty ones; `stated` is
 // its mean there, `found` the accuracy. The mean of |stated - found| over rows is ClassScores::calibration_error.
-std::vector<StatedShare> reliability_curve(const Eigen::MatrixXd& probabilities, std::span<const Eigen::Index> classes);
+std::vector<StatedFraction> reliability_curve(const Eigen::MatrixXd& probabilities, std::span<const Eigen::Index> classes);
 
 // Rows of every class (row) by the class that is most probable (column).
 Eigen::MatrixX<Eigen::Index> confusion(const Eigen::MatrixXd& probabilities, std::span<const Eigen::Index> classes);

@@ -57,7 +57,7 @@ class Canvas {
   double y(double value) const { return (1 - within((value - y_.low) / (y_.high - y_.low))) * along(); }
 
  private:
-  static double within(double share) { return std::clamp(share, -10.0, 11.0); }
+  static double within(double fraction) { return std::clamp(fraction, -10.0, 11.0); }
   Extent x_, y_;
   double left_;
 };

@@ -73,7 +73,7 @@ std::string confusion_table(const Shown& shown) {
         "<p class=\"soft\">The confusion matrix of {} classes is in the JSON: too large to be read here.</p>\n",
         counts.size());
   page::Table table{
-      .caption = "Rows of every class (down) by the class that was most probable (across); shaded by its share.",
+      .caption = "Rows of every class (down) by the class that was most probable (across); shaded by its fraction.",
       .columns = {""},
       .css_class = "confusion"};
   for (const Json& name : shown.at("/report/classes")) table.columns.push_back(escaped(name.get<std::string>()));
@@ -94,8 +94,8 @@ std::string class_graph(const Shown& shown) {
   double most = -1;
   std::vector<std::size_t> hidden;
   for (std::size_t k = 0; shown.has(fmt::format("/parts/{}", k)); ++k)
-    if (const double share = json_number(shown.at(fmt::format("/parts/{}/share", k))); share > most) {
-      most = share;
+    if (const double fraction = json_number(shown.at(fmt::format("/parts/{}/share", k))); fraction > most) {
+      most = fraction;
       hidden = shown.at(fmt::format("/parts/{}/hidden", k)).get<std::vector<std::size_t>>();
     }
   layers.insert(layers.end(), hidden.begin(), hidden.end());
@@ -105,7 +105,7 @@ std::string class_graph(const Shown& shown) {
          graph_picture({.layers = layers,
                         .likelihood = classes == 2 ? "logistic" : "softmax",
                         .observed = fmt::format("one of {} classes", classes)}) +
-         "<figcaption>One row of the table, in the part with the largest share of the mixture: variables are round, "
+         "<figcaption>One row of the table, in the part with the largest fraction of the mixture: variables are round, "
          "factors square, observed "
          "variables have a double line.</figcaption></figure>\n";
 }

@@ -26,8 +26,8 @@ double quantile_of(std::vector<double> values, double p) {
   const double place = p * static_cast<double>(values.size() - 1);
   const auto low = whole_number<std::size_t>(place, 0, values.size() - 1);
   const std::size_t high = std::min(low + 1, values.size() - 1);
-  const double share = place - static_cast<double>(low);
-  return (1 - share) * values[low] + share * values[high];
+  const double fraction = place - static_cast<double>(low);
+  return (1 - fraction) * values[low] + fraction * values[high];
 }
 
 Eigen::VectorXd dependence_grid(const Eigen::VectorXd& values, Eigen::Index most) {
@@ -41,8 +41,8 @@ Eigen::VectorXd dependence_grid(const Eigen::VectorXd& values, Eigen::Index most
   if (!(low < high)) low = distinct.front(), high = distinct.back();
   Eigen::VectorXd grid(most);
   for (Eigen::Index i = 0; i < most; ++i) {
-    const double share = static_cast<double>(i) / static_cast<double>(most - 1);
-    grid(i) = (1 - share) * low + share * high;  // high - low may be beyond the largest double
+    const double fraction = static_cast<double>(i) / static_cast<double>(most - 1);
+    grid(i) = (1 - fraction) * low + fraction * high;  // high - low may be beyond the largest double
   }
   return grid;
 }

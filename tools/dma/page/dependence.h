@@ -29,7 +29,7 @@ Dependence partial_dependence(const Eigen::MatrixXd& rows, Eigen::Index column, 
 // its 99 % quantile, so that one stray value does not flatten the picture.
 Eigen::VectorXd dependence_grid(const Eigen::VectorXd& values, Eigen::Index most);
 
-// The value below which a share p of the values lies, between neighbours linearly; of at least one value.
+// The value below which a fraction p of the values lies, between neighbours linearly; of at least one value.
 double quantile_of(std::vector<double> values, double p);
 
 }  // namespace dma::report

@@ -69,14 +69,14 @@ Json short_numbers(const Eigen::VectorXd& values) {
   return all;
 }
 
-Json json_of(const std::vector<StatedShare>& curve) {
+Json json_of(const std::vector<StatedFraction>& curve) {
   Json all = Json::array();
-  for (const StatedShare& share : curve)
-    all.push_back({{"stated", short_number(share.stated)},
-                   {"found", short_number(share.found)},
-                   {"rows", share.rows},
-                   {"chance_low", short_number(share.low)},
-                   {"chance_high", short_number(share.high)}});
+  for (const StatedFraction& fraction : curve)
+    all.push_back({{"stated", short_number(fraction.stated)},
+                   {"found", short_number(fraction.found)},
+                   {"rows", fraction.rows},
+                   {"chance_low", short_number(fraction.low)},
+                   {"chance_high", short_number(fraction.high)}});
   return all;
 }
 

@@ -15,7 +15,7 @@ namespace dma::report {
 Json short_number(double value);
 Json short_numbers(const Eigen::VectorXd& values);
 
-Json json_of(const std::vector<StatedShare>& curve);
+Json json_of(const std::vector<StatedFraction>& curve);
 
 // Version, command, file, rows, columns.
 Json about(const Origin& origin, const TrainingData& data);

@@ -25,8 +25,8 @@ struct Span {
     for (const double v : values)
       if (std::isfinite(v)) low = std::min(low, v), high = std::max(high, v);
   }
-  void widen(double share) {
-    const double room = high > low ? share * (high - low) : std::max(1e-12, 0.1 * std::abs(low));
+  void widen(double fraction) {
+    const double room = high > low ? fraction * (high - low) : std::max(1e-12, 0.1 * std::abs(low));
     low -= room, high += room;
   }
 };
@@ -42,10 +42,10 @@ Numbers column(const Json& rows, const char* key) {
   return all;
 }
 
-std::string percent_text(double share) { return fmt::format("{:.1f} %", 100 * share); }
+std::string percent_text(double fraction) { return fmt::format("{:.1f} %", 100 * fraction); }
 
-// Found against stated shares, in percent.
-Panel shares_panel(const Json& curve, const std::string& title, const std::string& x, const std::string& y) {
+// Found against stated fractions, in percent.
+Panel fractions_panel(const Json& curve, const std::string& title, const std::string& x, const std::string& y) {
   const Numbers stated = column(curve, "stated"), found = column(curve, "found"), low = column(curve, "chance_low"),
                 high = column(curve, "chance_high");
   std::vector<std::string> notes;
@@ -127,16 +127,16 @@ Panel residual_panel(const Json& points, const std::string& target) {
 }
 
 Panel coverage_panel(const Json& curve) {
-  return shares_panel(curve, "Coverage of intervals", "% an interval should hold", "% of rows inside");
+  return fractions_panel(curve, "Coverage of intervals", "% an interval should hold", "% of rows inside");
 }
 
 Panel calibration_panel(const Json& curve) {
-  return shares_panel(curve, "Calibration curve", "% that should lie below a quantile", "% of rows below");
+  return fractions_panel(curve, "Calibration curve", "% that should lie below a quantile", "% of rows below");
 }
 
 Panel reliability_panel(const Json& curve) {
   Panel panel =
-      shares_panel(curve, "Calibration curve", "% stated for the most probable class", "% of rows it is right for");
+      fractions_panel(curve, "Calibration curve", "% stated for the most probable class", "% of rows it is right for");
   panel.series[0].style = Style::bars;
   return panel;
 }
@@ -176,7 +176,7 @@ std::vector<Panel> class_dependence_panels(const Json& classes, const std::strin
   double most = 0;
   for (const Json& own : classes)
     for (const Json& input : own.at("inputs"))
-      for (const double share : numbers_of(input.at("mean"))) most = std::max(most, 100 * share);
+      for (const double fraction : numbers_of(input.at("mean"))) most = std::max(most, 100 * fraction);
   std::vector<Panel> panels;
   for (std::size_t i = 0; i < classes.at(0).at("inputs").size(); ++i) {
     const Json& first = classes[0].at("inputs")[i];

@@ -64,12 +64,12 @@ Json all_scores(const FittedRegression& fit, const Judged& judged, const std::ve
   Json json;
   if (j < t.held_out.size())
     json["held_out"] =
-        scores_json(t.held_out[j], share_explained(t.held_out[j].rmse, fit.data.held_out_outputs.col(target)),
+        scores_json(t.held_out[j], fraction_explained(t.held_out[j].rmse, fit.data.held_out_outputs.col(target)),
                     fit.data.held_out_rows());
   if (j < t.left_out.size()) json["left_out"] = scores_json(t.left_out[j].scores, t.left_out[j].explained, t.rows);
   if (judged.by == "learned")
     json["learned"] =
-        scores_json(of_judged[j], share_explained(of_judged[j].rmse, fit.data.outputs.col(target)), t.rows);
+        scores_json(of_judged[j], fraction_explained(of_judged[j].rmse, fit.data.outputs.col(target)), t.rows);
   return json;
 }
 
@@ -103,7 +103,7 @@ Json training_json(const SavedBnn& saved) {
 
 double products_per_row(const FittedRegression& fit) {
   const auto outputs = static_cast<double>(fit.data.targets.size());
-  const bool linear = fit.saved.memory.joint && fit.saved.memory.joint->network_share == 0;
+  const bool linear = fit.saved.memory.joint && fit.saved.memory.joint->network_fraction == 0;
   const double members = linear ? 1 : static_cast<double>(fit.saved.memory.members.size());
   double weights = linear ? outputs * static_cast<double>(fit.data.features.size() + 1) : 0;
   if (!linear)

@@ -67,10 +67,10 @@ std::string learned_section(const Shown& shown) {
     std::string tried;
     for (std::size_t k = 0; k < shown.at("/candidates").size(); ++k) {
       const std::string one = fmt::format("/candidates/{}", k);
-      tried += fmt::format("{}tempering {}{}: log-likelihood {} of rows held back", k > 0 ? "<br>" : "",
+      tried += fmt::format("{}tempering {}{}: log-likelihood {} of rows held out", k > 0 ? "<br>" : "",
                            shown.number(one + "/tempering"),
                            shown.at(one + "/learn_prior").get<bool>() ? ", learned priors" : "",
-                           shown.number(one + "/held_back_log_likelihood"));
+                           shown.number(one + "/held_out_log_likelihood"));
     }
     row("tried", tried);
   }

@@ -92,7 +92,7 @@ plot::Figure hinton_figure(const Bnn& net) {
 plot::Figure hinton_figure(const Classifier& classifier) {
   const auto& parts = classifier.memory().parts;
   if (parts.empty()) fail("the classifier predicts the class frequencies alone: it has no weights to draw; leave --plot out");
-  const Classifier::Part& part = *std::ranges::max_element(parts, {}, &Classifier::Part::share);
+  const Classifier::Part& part = *std::ranges::max_element(parts, {}, &Classifier::Part::fraction);
   const Classifier::Weights all = classifier.weights(part);
   const auto widths = classifier.rows_of(part).shape().layers;
   std::vector<Layer> layers;
@@ -103,7 +103,7 @@ plot::Figure hinton_figure(const Classifier& classifier) {
     layers.push_back(std::move(layer));
   }
   return figure_of(layers, fmt::format("Weights of the {} with {:.3g} % of the mixture: area is |posterior mean|, opacity is certainty",
-                                       part.hidden.empty() ? "linear model" : "network", 100 * part.share));
+                                       part.hidden.empty() ? "linear model" : "network", 100 * part.fraction));
 }
 
 }  // namespace dma

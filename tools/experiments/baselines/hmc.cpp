@@ -25,8 +25,8 @@ class StepSize {
   }
   void update(double acceptance) {
     ++count_;
-    const double share = 1 / (count_ + 10);
-    error_ = (1 - share) * error_ + share * (target_ - acceptance);
+    const double fraction = 1 / (count_ + 10);
+    error_ = (1 - fraction) * error_ + fraction * (target_ - acceptance);
     log_step_ = centre_ - std::sqrt(count_) / 0.05 * error_;
     const double weight = std::pow(count_, -0.75);
     smooth_ = weight * log_step_ + (1 - weight) * smooth_;

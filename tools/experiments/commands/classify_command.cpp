@@ -26,13 +26,13 @@ struct ClassifyRequest {
   std::vector<std::string> hidden;
   std::size_t folds = 10, jobs = all_processors(), members = 0;
   std::uint64_t seed = 1;
-  bool held_back = false, json = false, quiet = false;
+  bool held_out = false, json = false, quiet = false;
 };
 
 void classify_tables(const ClassifyRequest& request) {
   check_outputs({{"--out", request.out}}, {{"data", request.data}});
   classify::CrossValidationOptions options{
-      .folds = request.folds, .jobs = request.jobs, .held_back = request.held_back};
+      .folds = request.folds, .jobs = request.jobs, .held_out = request.held_out};
   if (!request.hidden.empty()) options.classifier.hidden = hidden_widths(request.hidden);
   options.classifier.members = request.members;
   options.classifier.seed = request.seed;
@@ -48,7 +48,7 @@ void classify_tables(const ClassifyRequest& request) {
     if (terminal) show(kClearLine);
     if (!request.json) fmt::print("{}\n", classify::line(results.back()));
   }
-  const std::string text = classify::markdown(results, request.held_back);
+  const std::string text = classify::markdown(results, request.held_out);
   if (!request.out.empty()) write_file(request.out, text);
   if (request.json)
     fmt::print("{}", readable(classify::json(results)));
@@ -76,7 +76,7 @@ void add_classify_command(Command app) {
                   "widths of the hidden layers: 20, or 20,10, or none (default: as wide as is quick)")
       .allow_extra_args(false);
   command.add_option("--members", request->members, "networks that are mixed (default: 1 to 4, as many as are quick)");
-  command.add_flag("--held-back", request->held_back, "predict the next fold instead, by the rest: to choose settings");
+  command.add_flag("--held-back", request->held_out, "predict the next fold instead, by the rest: to choose settings");
   command.add_option("--seed", request->seed, "decides the draws that networks start from").capture_default_str();
   command.add_option("--jobs", request->jobs, "folds at the same time (default: all processors); the results do not depend on it").above_zero();
   command.add_option("--out", request->out, "file for the table of scores, Markdown");

@@ -61,12 +61,12 @@ void compare_habits(const Registry& registry, bool print, nlohmann::ordered_json
     const compare::Habits h = compare::habits_of(method, registry);
     if (print)
       fmt::print("  {:<12}{:>12}{:>10}{:>10}{:>11}{:>17.1f}%\n", method, word(h.sends_back), word(h.divides), word(h.iterates),
-                 word(h.collapses), 100 * h.improper_share);
+                 word(h.collapses), 100 * h.improper_fraction);
     json["habits"][method] = {{"sends_back", h.sends_back},
                               {"divides", h.divides},
                               {"iterates", h.iterates},
                               {"collapses", h.collapses},
-                              {"improper_share", h.improper_share}};
+                              {"improper_share", h.improper_fraction}};
   }
   if (print) fmt::print("\n");
 }

@@ -65,7 +65,7 @@ void run(const HonestyRequest& request) {
   extrapolation(request);
   for (std::size_t rows = 1000; rows <= request.largest; rows *= 10) {
     double seconds = 0;
-    const double found = measure_growth(rows, request.first, seconds);
+    const double found = measure_divergence(rows, request.first, seconds);
     fmt::print("10 inputs, {} rows: RMSE {:.4f}, noise 0.3000, {:.1f} CPU s\n", rows, found, seconds);
   }
 }

@@ -28,7 +28,7 @@ struct UciRequest {
   bool learn_prior = false;
   std::string method;
   std::uint64_t seed = 1;
-  bool curve = false, held_back = false, json = false, quiet = false;
+  bool curve = false, held_out = false, json = false, quiet = false;
 };
 
 void run(const UciRequest& request) {
@@ -38,7 +38,7 @@ void run(const UciRequest& request) {
   std::vector<uci::SetResult> results;
   for (const fs::path& folder : folders) {
     uci::DataFolder data = uci::read_data_folder(folder, request.splits);
-    if (request.held_back) uci::hold_back(data);
+    if (request.held_out) uci::hold_back(data);
     uci::ProtocolOptions options;
     options.jobs = request.jobs;
     const bool messages = request.tempering > 0 || request.learn_prior || request.curve;
@@ -59,7 +59,7 @@ void run(const UciRequest& request) {
     if (terminal) show("\r\033[K");
     if (!request.json) fmt::print("{}\n", uci::line(results.back()));
   }
-  std::string tables = uci::markdown(results, request.held_back ? "held-back training" : "test");
+  std::string tables = uci::markdown(results, request.held_out ? "held-back training" : "test");
   if (request.curve) tables += "\n" + uci::curve_markdown(results);
   write_file(request.out / "uci.md", tables);
   write_file(request.out / "uci.csv", uci::csv(results));
@@ -93,7 +93,7 @@ void add_uci_command(Command app) {
   command.add_option("--out", request->out, "Where Markdown, CSV and pictures go").value("FOLDER").capture_default_str();
   command.add_option("--seed", request->seed, "Fixes everything").capture_default_str();
   command.add_flag("--curve", request->curve, "Also score every 20 epochs up to 200");
-  command.add_flag("--held-back", request->held_back, "Score on every tenth training row instead of the test rows");
+  command.add_flag("--held-back", request->held_out, "Score on every tenth training row instead of the test rows");
   command.add_flag("--json", request->json, "Machine-readable results on standard output");
   command.add_flag("--quiet", request->quiet, "No progress");
   command.footer("Example:\n  dma-lab uci data/uci --splits 20 --out out/uci");

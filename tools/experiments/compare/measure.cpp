@@ -129,7 +129,7 @@ Habits habits_of(const std::string& method, const Registry& registry) {
   };
   try_kind("product", 0, {});
   try_kind("leaky_relu", 0, {0.1});
-  h.improper_share = static_cast<double>(improper) / tried;
+  h.improper_fraction = static_cast<double>(improper) / tried;
   for (const Case& c : cases()) {
     if (c.has_loop) continue;
     const Measurement m = measure(c, method, registry);

@@ -43,7 +43,7 @@ Bnn fitted_network(const Task& task, std::uint64_t seed, const Effort& effort, c
     fit =
         regression_settings(data.layers.front(), {1}, data.layers.back(), static_cast<std::size_t>(data.inputs.rows()))
             .fit;
-    options.jitter = change.jitter;
+    options.smoothing = change.smoothing;
   }
   if (change.tolerance) fit.tolerance = *change.tolerance;
   if (change.data_prior) options.priors = data_prior(data.layers);

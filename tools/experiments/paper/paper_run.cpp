@@ -23,8 +23,8 @@ std::vector<double> points_beyond(double low, double high) {
   return x;
 }
 
-// The share of values whose distance from the median of their prediction is within the central interval.
-double share_inside(const Eigen::MatrixXd& cumulative, double level) {
+// The fraction of values whose distance from the median of their prediction is within the central interval.
+double fraction_inside(const Eigen::MatrixXd& cumulative, double level) {
   const auto inside = ((cumulative.array() - 0.5).abs() <= 0.5 * level).count();
   return static_cast<double>(inside) / static_cast<double>(cumulative.size());
 }
@@ -49,9 +49,9 @@ PaperRun run_paper_task(const PaperTask& task, double low, double high, const st
   constexpr int kLevels = 19;  // 5 % ... 95 %
   for (int k = 1; k <= kLevels; ++k) {
     const double level = k / (kLevels + 1.0);
-    run.coverage_deviation += (share_inside(cumulative, level) - level) / kLevels;
+    run.coverage_deviation += (fraction_inside(cumulative, level) - level) / kLevels;
   }
-  run.coverage_95 = share_inside(cumulative, 0.95);
+  run.coverage_95 = fraction_inside(cumulative, 0.95);
   run.epochs = static_cast<double>(report.members[0].epochs.size());
   run.train_nll = -net.predict(task.inputs).log_density(task.targets).mean();
   run.extrapolation_nll = -prediction.log_density(truth).mean();

@@ -13,7 +13,7 @@ struct PaperRun {
   double epochs = 0;
   double train_nll = 0;           // mean negative log predictive density of the training targets after the last epoch
   double extrapolation_nll = 0;   // of the noise-free truth at 60 points beyond the data
-  double coverage_deviation = 0;  // mean over levels of (share of those points inside central intervals - level)
+  double coverage_deviation = 0;  // mean over levels of (fraction of those points inside central intervals - level)
   double coverage_95 = 0;         // share inside the 95 % interval
   double refused = 0, replaced = 0;  // messages
   double seconds = 0;

@@ -7,7 +7,7 @@
 
 namespace dma::reproduce {
 
-// Share of probabilities-from-below (prediction.cumulative(truth)) inside the central interval of that level.
+// Fraction of probabilities-from-below (prediction.cumulative(truth)) inside the central interval of that level.
 double coverage(const Eigen::MatrixXd& cumulative, double level);
 // Mean over all levels in [0, 1] of (coverage - level), exactly: mean(1 - |2 u - 1|) - 1/2.
 double coverage_deviation(const Eigen::MatrixXd& cumulative);

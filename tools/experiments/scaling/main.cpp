@@ -136,7 +136,7 @@ void compare_times() {
     });
 }
 
-// An epoch of W processes: every one learns its share of the rows, and in each of the rounds two messages of all weights go
+// An epoch of W processes: every one learns its fraction of the rows, and in each of the rounds two messages of all weights go
 // out of every process and two come in (tools/mpi/processes.cpp): to each of the others a slice, and back.
 void extrapolate() {
   const validation::PaperTask task = validation::large_task(1);

@@ -30,8 +30,8 @@ struct Means {
         log_loss(over_folds(r, [](const FoldResult& f) { return f.scores.log_loss; })),
         calibration_error(over_folds(r, [](const FoldResult& f) { return f.scores.calibration_error; })),
         left_out(over_folds(r, [](const FoldResult& f) { return f.report.left_out.log_loss; })),
-        network(over_folds(r, [](const FoldResult& f) { return f.report.network_share; })),
-        linear(over_folds(r, [](const FoldResult& f) { return f.report.linear_share; })),
+        network(over_folds(r, [](const FoldResult& f) { return f.report.network_fraction; })),
+        linear(over_folds(r, [](const FoldResult& f) { return f.report.linear_fraction; })),
         seconds(over_folds(r, [](const FoldResult& f) { return f.seconds; })) {}
   FoldMean accuracy, log_loss, calibration_error, left_out, network, linear, seconds;
 };
@@ -47,14 +47,14 @@ std::string line(const TableResult& result) {
       m.log_loss.standard_error, result.scores.calibration_error, m.seconds.mean);
 }
 
-std::string markdown(const std::vector<TableResult>& results, bool held_back) {
+std::string markdown(const std::vector<TableResult>& results, bool held_out) {
   std::string text = fmt::format(
       "Accuracy and log-loss on {}, mean and standard error over the folds; expected calibration error of all rows "
       "together, ten bins.\n\n"
       "| table | rows | inputs | classes | folds | accuracy | log-loss | calibration error | log-loss foretold by "
-      "left-out rows | share of "
+      "left-out rows | fraction of "
       "network / linear model | CPU s a fold |\n|---|---|---|---|---|---|---|---|---|---|---|\n",
-      held_back ? "held-back training rows" : "unseen rows");
+      held_out ? "held-back training rows" : "unseen rows");
   for (const TableResult& r : results) {
     const Means m(r);
     text += fmt::format(
@@ -86,8 +86,8 @@ Json json(const std::vector<TableResult>& results) {
                                 {"log_loss", json_number(f.scores.log_loss)},
                                 {"calibration_error", json_number(f.scores.calibration_error)},
                                 {"left_out_log_loss", json_number(f.report.left_out.log_loss)},
-                                {"network_share", json_number(f.report.network_share)},
-                                {"linear_share", json_number(f.report.linear_share)},
+                                {"network_share", json_number(f.report.network_fraction)},
+                                {"linear_share", json_number(f.report.linear_fraction)},
                                 {"seconds", json_number(f.seconds)}});
     all.push_back(std::move(table));
   }

@@ -11,7 +11,7 @@ namespace dma::classify {
 
 // One line: "iris  10 folds  accuracy 0.967  log-loss 0.078 ...".
 std::string line(const TableResult& result);
-std::string markdown(const std::vector<TableResult>& results, bool held_back);
+std::string markdown(const std::vector<TableResult>& results, bool held_out);
 Json json(const std::vector<TableResult>& results);
 
 }  // namespace dma::classify

@@ -58,7 +58,7 @@ struct Scored {
 
 Scored run_fold(const Table& table, const std::vector<std::size_t>& folds, std::size_t fold,
                 const CrossValidationOptions& options) {
-  const std::size_t scored_fold = options.held_back ? (fold + 1) % options.folds : fold;
+  const std::size_t scored_fold = options.held_out ? (fold + 1) % options.folds : fold;
   std::vector<Eigen::Index> learned;
   Scored scored;
   ClassLabels labels{table.labels.names, {}}, others = labels;

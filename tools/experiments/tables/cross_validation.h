@@ -45,7 +45,7 @@ struct CrossValidationOptions {
   std::size_t folds = 10, jobs = 1;
   // Instead of each fold the next one is predicted, by what is learned from the rest: to choose settings without
   // looking at the fold.
-  bool held_back = false;
+  bool held_out = false;
   ClassifierOptions classifier = {};
   std::function<void(const FoldResult&)> on_fold = {};  // called from one thread at a time
 };

@@ -85,7 +85,7 @@ HonestyResult measure_honesty(const std::string& name, Seeds seeds, const std::v
 NoDataResult measure_gap(Seeds seeds, const std::vector<std::size_t>& hidden) { return measure_without_data(seeds, hidden, &gap_table); }
 NoDataResult measure_beyond(Seeds seeds, const std::vector<std::size_t>& hidden) { return measure_without_data(seeds, hidden, &beyond_table); }
 
-double measure_growth(std::size_t rows, std::uint64_t seed, double& seconds) {
+double measure_divergence(std::size_t rows, std::uint64_t seed, double& seconds) {
   constexpr Eigen::Index kInputs = 10, kTest = 2000;
   boost::random::mt19937_64 random(seed);
   boost::random::normal_distribution<double> normal;

@@ -151,8 +151,8 @@ NoDataTable sine(std::uint64_t seed, bool gap) {
     table.targets(n, 0) = std::sin(2 * x) + 0.1 * source.normal();
   }
   for (Index n = 0; n < kTest; ++n) {
-    const double share = (static_cast<double>(n) + 0.5) / kTest;
-    const double x = gap ? -0.7 + 1.4 * share : (n % 2 == 0 ? 1 : -1) * (2 + 4 * share);
+    const double fraction = (static_cast<double>(n) + 0.5) / kTest;
+    const double x = gap ? -0.7 + 1.4 * fraction : (n % 2 == 0 ? 1 : -1) * (2 + 4 * fraction);
     table.gap_inputs(n, 0) = x;
     table.gap_targets(n, 0) = std::sin(2 * x);
   }

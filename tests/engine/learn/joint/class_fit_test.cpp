@@ -105,8 +105,8 @@ TEST_CASE(
       const Vector m = random_matrix(model->scalars(), 1, 5),
                    lambda = random_matrix(model->scalars(), 1, 6).cwiseAbs().array() + 0.1;
       const Vector g = random_matrix(model->scalars(), 1, 7);
-      Crew crew(2);
-      const ClassInformation found(*model, data, m, crew);
+      ThreadPool pool(2);
+      const ClassInformation found(*model, data, m, pool);
       const Dense expected = dense(*model, data, m);
       CHECK(largest_of(found.gradient() - expected.gradient) < 1e-11);
       CHECK(found.log_likelihood() == doctest::Approx(class_log_likelihood(*model, data, m)).epsilon(1e-12));

@@ -56,7 +56,7 @@ TEST_CASE("curvature: primal and dual are the dense solution, more rows than sca
       CHECK(largest(curvature->step(g, 3) - damped.inverse() * g) < kRounding);
       const Matrix of_rows = s.gains * inverse * s.gains.transpose();
       const Vector leverages = of_rows.diagonal().cwiseQuotient(s.noise);
-      CHECK(largest(curvature->shares_of_others() + leverages - Vector::Ones(2 * rows)) < kRounding);
+      CHECK(largest(curvature->one_minus_leverage() + leverages - Vector::Ones(2 * rows)) < kRounding);
       CHECK(curvature->effective_scalars() == doctest::Approx(leverages.sum()).epsilon(kRounding));
       CHECK(curvature->log_determinant_gain() ==
             doctest::Approx(std::log(s.precision.determinant()) - s.lambda.array().log().sum()).epsilon(kRounding));
@@ -132,6 +132,6 @@ TEST_CASE("curvature: rows that repeat, seen through almost no noise, leave fini
     CHECK(curvature->step(curvature->gradient(), 0).allFinite());
     CHECK(curvature->step(curvature->gradient(), 1).allFinite());
     CHECK(std::isfinite(curvature->log_determinant_gain()));
-    CHECK(curvature->shares_of_others().allFinite());
+    CHECK(curvature->one_minus_leverage().allFinite());
   }
 }

@@ -63,14 +63,14 @@ TEST_CASE("log-linear noise: slopes come back, and go to zero where noise is con
 }
 
 TEST_CASE("log-linear noise: a row that makes its own prediction has no say") {
-  // Half of the rows are fitted exactly: their residuals are 0 and so are the shares of others.
+  // Half of the rows are fitted exactly: their residuals are 0 and so are the fractions of others.
   constexpr Index kRows = 2000;
   const Matrix rows = random_matrix(kRows, 2, 3);
-  Vector squares = 0.25 * random_matrix(kRows, 1, 4).cwiseAbs2(), shares = Vector::Ones(kRows);
-  squares.head(kRows / 2).setZero(), shares.head(kRows / 2).setConstant(1e-9);
+  Vector squares = 0.25 * random_matrix(kRows, 1, 4).cwiseAbs2(), fractions = Vector::Ones(kRows);
+  squares.head(kRows / 2).setZero(), fractions.head(kRows / 2).setConstant(1e-9);
   LogLinearNoise noise = LogLinearNoise::constant(1);
   noise.add_slopes(2);
-  for (int step = 0; step < 40; ++step) noise.learn(rows, squares, shares);
+  for (int step = 0; step < 40; ++step) noise.learn(rows, squares, fractions);
   CHECK(std::exp(noise.beta(0)) == doctest::Approx(0.25).epsilon(0.1));
 }
 

@@ -28,15 +28,15 @@ TEST_CASE("tiles: products, factors and inverses are Eigen's, and the same bytes
     for (const Matrix& block : gains) expected += block.transpose() * block;
     Matrix first_factor, first_inverse;
     for (const std::size_t jobs : {1u, 2u, 3u}) {
-      Crew crew(jobs);
+      ThreadPool pool(jobs);
       Matrix sum = Matrix::Identity(size, size) * 5.0;
-      add_gram(gains, sum, crew);
+      add_gram(gains, sum, pool);
       const Matrix symmetric = sum.selfadjointView<Eigen::Lower>();
       CHECK((symmetric - expected).cwiseAbs().maxCoeff() < 1e-10);
-      factorise(sum, crew);
+      factorise(sum, pool);
       Matrix factor = sum.triangularView<Eigen::Lower>();
       CHECK((factor * factor.transpose() - expected).cwiseAbs().maxCoeff() < 1e-10);
-      Matrix inverse = triangular_inverse(factor, crew);
+      Matrix inverse = triangular_inverse(factor, pool);
       CHECK((inverse * factor - Matrix::Identity(size, size)).cwiseAbs().maxCoeff() < 1e-9);
       if (jobs == 1) first_factor = factor, first_inverse = inverse;
       CHECK(factor == first_factor);
@@ -46,10 +46,10 @@ TEST_CASE("tiles: products, factors and inverses are Eigen's, and the same bytes
 }
 
 TEST_CASE("tiles: a matrix that is not positive definite has a factor that is no number") {
-  Crew crew(1);
+  ThreadPool pool(1);
   Matrix m = Matrix::Identity(100, 100);
   m(80, 80) = -1;
-  factorise(m, crew);
+  factorise(m, pool);
   CHECK(std::isnan(m.diagonal().array().log().sum()));
 }
 
@@ -60,7 +60,7 @@ TEST_CASE("curvature: blocks of rows shared by threads give the same bytes, by w
                noise = Vector::Constant(data.count(), 0.5);
   const auto assembled = [&](std::size_t jobs, std::size_t workers) {
     auto curvature = make_primal();
-    curvature->share(jobs, local_team(workers));
+    curvature->use_threads(jobs, local_team(workers));
     curvature->assemble(model, data, m, lambda, noise);
     return curvature;
   };
@@ -69,7 +69,7 @@ TEST_CASE("curvature: blocks of rows shared by threads give the same bytes, by w
     const auto shared = assembled(jobs, 1);
     CHECK(shared->gradient() == alone->gradient());
     CHECK(shared->precision_factor() == alone->precision_factor());
-    CHECK(shared->shares_of_others() == alone->shares_of_others());
+    CHECK(shared->one_minus_leverage() == alone->one_minus_leverage());
     CHECK(shared->step(alone->gradient(), 0.3) == alone->step(alone->gradient(), 0.3));
   }
   const auto workers = assembled(1, 3), same = assembled(2, 3);

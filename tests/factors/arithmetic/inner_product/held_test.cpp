@@ -100,12 +100,12 @@ Learned by_moments(HeldLayer layer, bool stays = true) {
   for (std::size_t i = 0; i < learned.tau.size(); ++i)
     variance.push_back(1 / learned.rho[i]), mean.push_back(learned.tau[i] / learned.rho[i]);
   std::vector<double> product_tau(layer.count), product_rho(layer.count);
-  HeldContext context{mean.data(), variance.data(), {learned.tau.data(), learned.rho.data()}, per_slot.data(), per_term.data()};
-  context.second_stays = stays;
-  if (kToY) context.product = {product_tau.data(), product_rho.data()};
+  HeldCavity cavity{mean.data(), variance.data(), {learned.tau.data(), learned.rho.data()}, per_slot.data(), per_term.data()};
+  cavity.second_stays = stays;
+  if (kToY) cavity.product = {product_tau.data(), product_rho.data()};
   Outcome outcome;
-  InnerProduct::held_to_total(calls.forward, context, outcome);
-  InnerProduct::held_to_terms<kRule, kToY>(calls.backward, context, outcome);
+  InnerProduct::held_to_total(calls.forward, cavity, outcome);
+  InnerProduct::held_to_terms<kRule, kToY>(calls.backward, cavity, outcome);
   for (std::size_t t = 0; kToY && t < layer.count; ++t) {
     CHECK(product_tau[t] == learned.to_y_tau[t]);
     CHECK(product_rho[t] == learned.to_y_rho[t]);

@@ -188,18 +188,18 @@ TEST_CASE("csv_plain: lines without cells ask for no room") {
   CHECK(rows.values.capacity() <= blank.size() + columns.size());
 }
 
-TEST_CASE("csv: the share of the bytes that were read is told, and never falls") {
+TEST_CASE("csv: the fraction of the bytes that were read is told, and never falls") {
   std::string text = "x\n";
   while (text.size() < 20'000'000) text += "1.2345678901234567\n";
   const dma::testing::TemporaryFolder folder;
   folder.write("data.csv", text);
   CsvReader reader(folder.path() / "data.csv");
-  std::vector<double> shares;
-  reader.watch([&](double share) { shares.push_back(share); });
+  std::vector<double> fractions;
+  reader.watch([&](double fraction) { fractions.push_back(fraction); });
   const std::vector<std::size_t> columns = {0};
   reader.read(columns);
-  CHECK(shares.size() >= 3);
-  CHECK(std::ranges::is_sorted(shares));
-  CHECK(shares.back() > 0.5);
-  CHECK(shares.back() <= 1);
+  CHECK(fractions.size() >= 3);
+  CHECK(std::ranges::is_sorted(fractions));
+  CHECK(fractions.back() > 0.5);
+  CHECK(fractions.back() <= 1);
 }

@@ -6,7 +6,7 @@
 
 #include "tests/oracles/meeting_team.h"
 #include "tests/tools/run_dma.h"
-#include "tools/dma/fit/idle_columns.h"
+#include "tools/dma/fit/redundant_columns.h"
 #include "tools/dma/fit/training_data.h"
 #include "tools/dma/io/csv.h"
 
@@ -63,20 +63,20 @@ TEST_CASE("idle columns: constants and copies are left out, however large the nu
     x.row(n) << std::sin(t), 5, 3 - 2e150 * std::sin(t), 1e200 * std::cos(t), std::sin(t) + 1e-6 * std::cos(t), std::cos(t) + 1e4, t;
   }
   const std::vector<std::string> names = {"a", "five", "mirror", "large", "near", "shifted", "t"};
-  const IdleColumns alone = idle_columns(x, names);
+  const RedundantColumns alone = redundant_columns(x, names);
   CHECK(alone.kept == std::vector<Eigen::Index>{0, 3, 4, 6});
   CHECK(alone.text == "columns ignored, because they say nothing new: 'five' (constant), 'mirror' (as 'a'), 'shifted' (as 'large')");
   oracle::MeetingTeam::Place place(2);
-  std::vector<IdleColumns> found(2);
+  std::vector<RedundantColumns> found(2);
   {
     std::vector<std::jthread> threads;
     for (std::size_t rank = 0; rank < 2; ++rank)
       threads.emplace_back([&, rank] {
         const Eigen::MatrixXd own = rank == 0 ? x.topRows(1) : x.bottomRows(199);  // constant by itself
-        found[rank] = idle_columns(own, names, std::make_shared<oracle::MeetingTeam>(place, rank));
+        found[rank] = redundant_columns(own, names, std::make_shared<oracle::MeetingTeam>(place, rank));
       });
   }
-  for (const IdleColumns& own : found) {
+  for (const RedundantColumns& own : found) {
     CHECK(own.kept == alone.kept);
     CHECK(own.text == alone.text);
   }

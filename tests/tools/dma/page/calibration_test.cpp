@@ -8,7 +8,7 @@
 #include "models/table/class_scores.h"
 #include "tests/oracles/random_matrices.h"
 
-using dma::report::StatedShare;
+using dma::report::StatedFraction;
 
 namespace {
 
@@ -35,16 +35,16 @@ TEST_CASE("calibration: intervals and quantiles are counted, by hand") {
   CHECK(quantiles[0].found == doctest::Approx(0.25));
   CHECK(quantiles[7].found == doctest::Approx(0.5));  // 40 %
   CHECK(quantiles[18].found == doctest::Approx(0.75));
-  for (const StatedShare& share : coverage) CHECK(share.rows == 4);
+  for (const StatedFraction& fraction : coverage) CHECK(fraction.rows == 4);
 }
 
 TEST_CASE("calibration: what chance allows holds 95 % of all tables, term by term") {
   const Eigen::VectorXd below = Eigen::VectorXd::LinSpaced(40, 0.01, 0.99);
-  for (const StatedShare& share : dma::report::quantile_curve(below)) {
-    const int low = static_cast<int>(std::lround(40 * share.low)),
-              high = static_cast<int>(std::lround(40 * share.high));
+  for (const StatedFraction& fraction : dma::report::quantile_curve(below)) {
+    const int low = static_cast<int>(std::lround(40 * fraction.low)),
+              high = static_cast<int>(std::lround(40 * fraction.high));
     const double inside =
-        binomial_below(high, 40, share.stated) - (low > 0 ? binomial_below(low - 1, 40, share.stated) : 0);
+        binomial_below(high, 40, fraction.stated) - (low > 0 ? binomial_below(low - 1, 40, fraction.stated) : 0);
     CHECK(inside >= 0.95);
     CHECK(inside < 0.995);
   }
@@ -60,7 +60,7 @@ TEST_CASE("calibration: bins of classes give the calibration error, the diagonal
   const dma::ClassScores scores = dma::class_scores_of(p, classes);
   double error = 0;
   std::size_t rows = 0;
-  for (const StatedShare& bin : dma::report::reliability_curve(p, classes)) {
+  for (const StatedFraction& bin : dma::report::reliability_curve(p, classes)) {
     CHECK(bin.rows > 0);
     error += std::abs(bin.stated - bin.found) * static_cast<double>(bin.rows) / 200;
     rows += bin.rows;

@@ -14,13 +14,13 @@ TEST_CASE("compare: the methods have the habits that the paper's Table 1 gives t
   CHECK_FALSE(dma.divides);
   CHECK_FALSE(dma.iterates);
   CHECK_FALSE(dma.collapses);
-  CHECK(dma.improper_share == 0);
+  CHECK(dma.improper_fraction == 0);
   const auto ep = habits("ep");
   CHECK(ep.divides);
   CHECK(ep.iterates);
-  CHECK(ep.improper_share > 0.05);
-  CHECK(habits("linearised").improper_share == 0);
-  CHECK(habits("hybrid").improper_share == 0);
+  CHECK(ep.improper_fraction > 0.05);
+  CHECK(habits("linearised").improper_fraction == 0);
+  CHECK(habits("hybrid").improper_fraction == 0);
   CHECK(habits("vmp").collapses);
 }
 

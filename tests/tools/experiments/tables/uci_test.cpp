@@ -65,7 +65,7 @@ TEST_CASE("uci: the results do not depend on the number of jobs, and the fit is 
   }
 }
 
-TEST_CASE("uci: rows held back are training rows") {
+TEST_CASE("uci: rows held out are training rows") {
   uci::DataFolder data{"made", {}, {}, {{}}, {{100, 101}}};
   for (Eigen::Index n = 0; n < 40; ++n) data.train[0].push_back(n);
   uci::hold_back(data);

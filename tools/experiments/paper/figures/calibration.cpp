@@ -22,7 +22,7 @@ Section calibration_report(const Options& options, const Results& results) {
   const auto seeds = options.all_seeds();
   Section s{"calibration", "Appendix E.7, Table 4: calibration"};
   s.text.push_back(
-      "Share of the true values at 500 points inside every central interval of the predictive, and its mean signed "
+      "Fraction of the true values at 500 points inside every central interval of the predictive, and its mean signed "
       "deviation from the level over "
       "all levels. The true values are noiseless but the intervals hold the noise too, so a perfect predictive is "
       "above the diagonal (inside the "

@@ -52,16 +52,16 @@ Section ep_report(const Options& options, const Results& results) {
   double share_all = 0;
   for (const EpRow& row : kEpRows) {
     const Summary m = summarise(results, "small", row.method, seeds);
-    std::vector<double> refused, share;
+    std::vector<double> refused, fraction;
     int some = 0;
     for (const std::uint64_t seed : seeds) {
       const Json& r = result_of(results, "small", row.method, seed);
       refused.push_back(r.at("refused").get<double>());
-      share.push_back(1000 * refused.back() / (row.per_example * 200 * r.at("epochs").get<double>()));
+      fraction.push_back(1000 * refused.back() / (row.per_example * 200 * r.at("epochs").get<double>()));
       some += refused.back() > 0;
     }
-    if (row.method == "ep") with_refusals = some, share_all = median(share);
-    table.rows.push_back({m.title, fmt::format("{:g}", median(refused)), fmt::format("{:.2f}", median(share)),
+    if (row.method == "ep") with_refusals = some, share_all = median(fraction);
+    table.rows.push_back({m.title, fmt::format("{:g}", median(refused)), fmt::format("{:.2f}", median(fraction)),
                           fmt::format("{} of {}", some, seeds.size()),
                           m.epochs.empty() ? "–" : fmt::format("{:g}", median(m.epochs)),
                           m.nll.empty() ? "–" : median_text(m.nll), fmt::format("{} of {}", m.diverged, m.runs)});

@@ -260,7 +260,7 @@ Section ivon_report(const Options& options, const Results& results) {
       claim("E.5", "DMA extrapolates better than IVON where IVON is finite", "0.79 < 2.11",
             fmt::format("{} against {}", median_text(dma_runs.nll), good.nll.empty() ? "–" : median_text(good.nll)),
             good.nll.empty() || median(dma_runs.nll) < median(good.nll),
-            "With a setting tuned on other seeds IVON is a fair rival."));
+            "With a setting tuned on other seeds IVON is a fair baseline."));
   return s;
 }
 

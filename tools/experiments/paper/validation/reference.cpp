@@ -20,7 +20,7 @@ Marginal marginal(std::string_view kind_name, const Scenario& scenario, std::str
   const WeightedSamples samples = sample_marginal(kind, scenario, port, 0, options.samples, options.seed);
   result.histogram = histogram(samples);
   result.sampled = kl(result.histogram, result.belief);
-  result.floor = histogram_floor(result.histogram.share.size(), samples.effective());
+  result.floor = histogram_floor(result.histogram.fraction.size(), samples.effective());
   const auto exact =
       trace_exact(kind, port, 0, scenario.arrivals, scenario.parameters, {message, incoming, result.belief});
   result.exact = exact->times(incoming).kl(result.belief);
@@ -33,11 +33,11 @@ plot::Panel marginal_panel(std::string title, std::string label, const Marginal&
   Series samples{.title = "importance sampling", .style = Style::area, .colour = Colour::grey};
   // Five bins together: 500 are for the KL, 100 for the eye.
   constexpr std::size_t kTogether = 5;
-  for (std::size_t i = 0; i + kTogether <= h.share.size(); i += kTogether) {
-    double share = 0;
-    for (std::size_t k = 0; k < kTogether; ++k) share += h.share[i + k];
+  for (std::size_t i = 0; i + kTogether <= h.fraction.size(); i += kTogether) {
+    double fraction = 0;
+    for (std::size_t k = 0; k < kTogether; ++k) fraction += h.fraction[i + k];
     samples.x.push_back(h.centre(i + kTogether / 2));
-    samples.y.push_back(share / (h.width() * static_cast<double>(kTogether)));
+    samples.y.push_back(fraction / (h.width() * static_cast<double>(kTogether)));
   }
   Series belief{.title = "DMA", .colour = Colour::blue, .width = 3};
   const double low = std::min(h.low, marginal.belief.mean() - 4 * marginal.belief.sd());

@@ -24,35 +24,35 @@ Bnn by_messages(const Eigen::MatrixXd& x, const Eigen::MatrixXd& y, FitReport& r
 
 }  // namespace
 
-TEST_CASE("rival: messages with more columns than rows leave linear data to the linear model") {
+TEST_CASE("baseline: messages with more columns than rows leave linear data to the linear model") {
   const Eigen::MatrixXd x = oracle::random_matrix(60, 80, 1), fresh = oracle::random_matrix(200, 80, 2);
   const Eigen::MatrixXd y = x.leftCols(3).rowwise().sum() + 0.1 * oracle::random_matrix(60, 1, 3), truth = fresh.leftCols(3).rowwise().sum();
   FitReport report;
   const Bnn net = by_messages(x, y, report);
-  CHECK(report.network_share < 0.1);
+  CHECK(report.network_fraction < 0.1);
   CHECK(rms(net.predict(fresh).mean - truth) < rms(truth));
   REQUIRE(net.left_out());
   CHECK(report.left_out.at(0).scores.rmse == doctest::Approx(rms(net.left_out()->mean - y)));
 }
 
-TEST_CASE("rival: what is not linear stays with the network, and a file brings both back") {
+TEST_CASE("baseline: what is not linear stays with the network, and a file brings both back") {
   const Eigen::MatrixXd x = oracle::random_matrix(300, 2, 4);
   const Eigen::MatrixXd y = x.col(0).cwiseAbs() + x.col(1) + 0.1 * oracle::random_matrix(300, 1, 5);
   FitReport report;
   const Bnn net = by_messages(x, y, report);
-  CHECK(report.network_share > 0.99);
+  CHECK(report.network_fraction > 0.99);
   const Eigen::MatrixXd few = x.topRows(12), y_few = few.col(0) + 0.3 * oracle::random_matrix(12, 1, 6);
   const Bnn mixed = by_messages(few, y_few, report);
-  CHECK(report.network_share < 1);
+  CHECK(report.network_fraction < 1);
   Bnn again(mixed.options());
   again.restore(mixed.memory(true));
   CHECK(again.predict(x).mean == mixed.predict(x).mean);
   CHECK(again.predict(x).sd == mixed.predict(x).sd);
 }
 
-TEST_CASE("rival: shares of a mixture sum to 1") {
+TEST_CASE("baseline: fractions of a mixture sum to 1") {
   const Eigen::MatrixXd ones = Eigen::MatrixXd::Ones(3, 1);
   std::vector<PredictionComponent> networks = {{ones, ones, ones}, {2 * ones, ones, ones}};
-  add_rival({{4 * ones, ones, ones}}, 0.5, networks);
+  add_baseline({{4 * ones, ones, ones}}, 0.5, networks);
   CHECK(Prediction::mix(networks).mean(0, 0) == doctest::Approx(0.25 * 1 + 0.25 * 2 + 0.5 * 4));
 }

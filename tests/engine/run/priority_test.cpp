@@ -1,5 +1,5 @@
 // Residual order: at any time the visit whose arriving messages changed most.
-#include "engine/run/urgency.h"
+#include "engine/run/priority.h"
 
 #include <doctest/doctest.h>
 
@@ -15,14 +15,14 @@
 
 using namespace dma;
 
-TEST_CASE("urgency: takes the largest first, of equals the one made longest ago, as a plain search does") {
+TEST_CASE("priority: takes the largest first, of equals the one made longest ago, as a plain search does") {
   constexpr std::uint32_t kVisits = 37, kVariables = 9;
   oracle::RandomMessages random(8);
-  UrgencyQueue::Lists readers(kVariables);
+  PriorityQueue::Lists readers(kVariables);
   for (std::uint32_t visit = 0; visit < kVisits; ++visit)
     for (std::uint32_t v = 0; v < kVariables; ++v)
       if (v == 0 || random.uniform() < 0.2) readers[v].push_back(visit);  // all read the first
-  UrgencyQueue queue(readers, kVisits);
+  PriorityQueue queue(readers, kVisits);
   for (int run = 0; run < 2; ++run) {
     queue.start();
     std::vector<double> plain(kVisits, kInfinity);
@@ -48,8 +48,8 @@ TEST_CASE("urgency: takes the largest first, of equals the one made longest ago,
   }
 }
 
-TEST_CASE("urgency: of more changes than a line remembers, none that matters is lost") {
-  UrgencyQueue queue({{0, 1, 2}}, 3);
+TEST_CASE("priority: of more changes than a line remembers, none that matters is lost") {
+  PriorityQueue queue({{0, 1, 2}}, 3);
   queue.start();
   for (std::uint32_t i = 0; i < 3; ++i) REQUIRE(queue.take() == i);
   for (int k = 0; k < 30; ++k) queue.inform(0, 100 - k);

@@ -1,4 +1,4 @@
-#include "models/network/joint_regime.h"
+#include "models/network/solver_form.h"
 
 #include <doctest/doctest.h>
 
@@ -7,15 +7,15 @@
 using namespace dma;
 
 TEST_CASE("joint regime: rows, weights and memory decide, and the reason says so") {
-  using Form = JointRegime::Form;
-  CHECK(choose_regime(455, 1, 751).form == Form::dual);
-  CHECK(choose_regime(1000, 1, 42201).form == Form::dual);
-  CHECK(choose_regime(1439, 1, 651).form == Form::primal);
-  CHECK(choose_regime(100'000, 1, 601).form == Form::growing);
-  CHECK(choose_regime(100'000, 1, 42201).form == Form::none);
-  CHECK(choose_regime(1000, 1, 500, 1e6).form == Form::none);
-  CHECK(choose_regime(1000, 1, 500, 1e6).reason.find("0.0 GB") != std::string::npos);
-  CHECK(choose_regime(455, 1, 751).reason.find("dual") != std::string::npos);
+  using Form = SolverForm::Form;
+  CHECK(choose_form(455, 1, 751).form == Form::dual);
+  CHECK(choose_form(1000, 1, 42201).form == Form::dual);
+  CHECK(choose_form(1439, 1, 651).form == Form::primal);
+  CHECK(choose_form(100'000, 1, 601).form == Form::growing);
+  CHECK(choose_form(100'000, 1, 42201).form == Form::none);
+  CHECK(choose_form(1000, 1, 500, 1e6).form == Form::none);
+  CHECK(choose_form(1000, 1, 500, 1e6).reason.find("0.0 GB") != std::string::npos);
+  CHECK(choose_form(455, 1, 751).reason.find("dual") != std::string::npos);
 }
 
 TEST_CASE("joint regime: beyond it messages are swept, untempered") {

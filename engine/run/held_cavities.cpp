@@ -1,4 +1,4 @@
-#include "engine/run/held_contexts.h"
+#include "engine/run/held_cavities.h"
 
 #include <algorithm>
 #include <cmath>
@@ -15,9 +15,9 @@ bool overlap(std::uint32_t first, std::uint32_t count, std::uint32_t other_first
 
 }  // namespace
 
-// Whether the sends of one group are all that reads the context, each whole and as its first argument, and the one that
+// Whether the sends of one group are all that reads the cavity, each whole and as its first argument, and the one that
 // sends to it is the last: nobody then sees it change within a sweep. Notes them.
-bool HeldContexts::reads_alone(const PlanData& plan, std::uint32_t g, std::uint32_t p, Candidate& candidate) {
+bool HeldCavities::reads_alone(const PlanData& plan, std::uint32_t g, std::uint32_t p, Candidate& candidate) {
   const Group& group = plan.groups[g];
   bool has_learned = false;
   for (std::uint32_t own = 0; own < plan.operations.size(); ++own) {
@@ -36,7 +36,7 @@ bool HeldContexts::reads_alone(const PlanData& plan, std::uint32_t g, std::uint3
       for (std::size_t i = 0; i < send.reads.size(); ++i) {
         const ReadView& read = send.reads[i];
         if (read.from != ReadView::From::messages) continue;
-        // What a send of this group reads elsewhere is no context: a port has one variable.
+        // What a send of this group reads elsewhere is no cavity: a port has one variable.
         if (!overlap(read.first, 1, candidate.first_slot, candidate.size)) continue;
         const bool is_whole = i == 0 && send.group == g && send.first == 0 && send.count == group.slots &&
                               read.first == candidate.first_slot && read.column == candidate.terms;
@@ -55,7 +55,7 @@ bool HeldContexts::reads_alone(const PlanData& plan, std::uint32_t g, std::uint3
 
 // What the kernels read, or send, on their second port: whether it is written between the first and the last of them, and
 // whether one operation does nothing but combine what they send there.
-void HeldContexts::find_second(const PlanData& plan, const Group& group, Candidate& candidate) {
+void HeldCavities::find_second(const PlanData& plan, const Group& group, Candidate& candidate) {
   const std::uint32_t last = candidate.uses.back().first;
   const Send& learns = std::get<Send>(plan.operations[last]);
   if (learns.reads.size() < 2 || (learns.reads[1].column != 0 && candidate.slots > 1)) return;
@@ -90,15 +90,15 @@ void HeldContexts::find_second(const PlanData& plan, const Group& group, Candida
   }
 }
 
-HeldContexts::HeldContexts(const PlanData& plan) {
+HeldCavities::HeldCavities(const PlanData& plan) {
   if (plan.schedule.order != Schedule::Order::once) return;
   for (std::uint32_t v = 0; v < plan.variables.size(); ++v) {
     const auto variable = plan.variables[v];
-    if (!variable.shared || variable.observed || variable.family.lanes() != 1 || !variable.family->is_like_gaussian) continue;
+    if (!variable.shared || variable.observed || variable.family.components() != 1 || !variable.family->is_like_gaussian) continue;
     const PlanData::Variable::End* only = nullptr;
     std::size_t others = 0;
     for (const auto& end : variable.ends) {
-      if (end.in_context) continue;
+      if (end.in_cavity) continue;
       only = &end;
       ++others;
     }
@@ -117,19 +117,19 @@ HeldContexts::HeldContexts(const PlanData& plan) {
   if (!candidates_.empty()) uses_.resize(plan.operations.size());
 }
 
-bool HeldContexts::hold(VariableId variable, const MessageArrays& messages, const MessageArrays& arrivals) {
+bool HeldCavities::hold(VariableId variable, const MessageArrays& messages, const MessageArrays& arrivals) {
   const auto found = std::ranges::find(candidates_, variable.value, &Candidate::variable);
   if (found == candidates_.end() || found->is_held) return false;
   Candidate& c = *found;
   c.memory.resize(2 * std::size_t{c.size} + kHeldPerSlot * c.slots + kHeldPerTerm * c.terms);
-  c.context = {c.memory.data(), c.memory.data() + c.size, messages.from(c.first_slot), c.memory.data() + 2 * std::size_t{c.size}};
-  c.context.per_term = c.context.per_slot + kHeldPerSlot * c.slots;
-  c.context.second_stays = c.second_stays;
-  if (c.combined != kNowhere) c.context.product = arrivals.from(c.combined);
+  c.cavity = {c.memory.data(), c.memory.data() + c.size, messages.from(c.first_slot), c.memory.data() + 2 * std::size_t{c.size}};
+  c.cavity.per_term = c.cavity.per_slot + kHeldPerSlot * c.slots;
+  c.cavity.second_stays = c.second_stays;
+  if (c.combined != kNowhere) c.cavity.product = arrivals.from(c.combined);
   constexpr double kLargest = 1e25, kLargestMean = 1e12;  // kernels take eighth powers
   std::int64_t far = 0;
-  const double *const tau = c.context.natural.tau, *const rho = c.context.natural.rho;
-  double *const mean = c.context.mean, *const variance = c.context.variance;
+  const double *const tau = c.cavity.natural.tau, *const rho = c.cavity.natural.rho;
+  double *const mean = c.cavity.mean, *const variance = c.cavity.variance;
   DMA_INDEPENDENT
   for (std::size_t i = 0; i < c.size; ++i) {
     const double v = 1 / rho[i], m = tau[i] * v;
@@ -140,7 +140,7 @@ bool HeldContexts::hold(VariableId variable, const MessageArrays& messages, cons
   if (far > 0) return false;
   c.is_held = true;
   ++held_;
-  for (const auto& [operation, kernel] : c.uses) uses_[operation] = {kernel, &c.context};
+  for (const auto& [operation, kernel] : c.uses) uses_[operation] = {kernel, &c.cavity};
   // Kernels then write the message of the first slot alone.
   if (c.second_slots != kNowhere && c.slots > 1) {
     const MessageArrays others = messages.from(c.second_slots + c.terms);
@@ -150,32 +150,32 @@ bool HeldContexts::hold(VariableId variable, const MessageArrays& messages, cons
   return true;
 }
 
-bool HeldContexts::is_held(VariableId variable) const {
+bool HeldCavities::is_held(VariableId variable) const {
   if (held_ == 0) return false;
   const auto found = std::ranges::find(candidates_, variable.value, &Candidate::variable);
   return found != candidates_.end() && found->is_held;
 }
 
-void HeldContexts::let_go(Candidate& candidate) {
+void HeldCavities::let_go(Candidate& candidate) {
   if (!candidate.is_held) return;
   for (const auto& [operation, kernel] : candidate.uses) uses_[operation] = {};
   candidate.is_held = false;
   --held_;
 }
 
-void HeldContexts::drop() {
+void HeldCavities::drop() {
   for (Candidate& candidate : candidates_) let_go(candidate);
 }
 
-bool HeldContexts::release() {
+bool HeldCavities::release() {
   bool has_points = false;
   for (Candidate& c : candidates_) {
     if (!c.is_held) continue;
     // learned() for all of them, by selections in place of its choice. A variance is what it was if it differs from 1 / rho by
     // no more than that was rounded, and a mean if it belongs to that: no division is needed to see it.
     constexpr double kRounding = 2.3e-16;
-    double *const tau = c.context.natural.tau, *const rho = c.context.natural.rho;
-    const double *const mean = c.context.mean, *const variance = c.context.variance;
+    double *const tau = c.cavity.natural.tau, *const rho = c.cavity.natural.rho;
+    const double *const mean = c.cavity.mean, *const variance = c.cavity.variance;
     std::int64_t points = 0;
     DMA_INDEPENDENT
     for (std::size_t i = 0; i < c.size; ++i) {

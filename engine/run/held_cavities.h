@@ -1,4 +1,4 @@
-// The contexts of a state that are held as moments for a while (see kinds/held.h): those of shared variables that the
+// The cavities of a state that are held as moments for a while (see kinds/held.h): those of shared variables that the
 // kernels of one group alone read, and that all of these kernels know how to read so.
 #pragma once
 
@@ -10,18 +10,18 @@
 
 namespace dma {
 
-class HeldContexts {
+class HeldCavities {
  public:
-  // What an operation of the sweep (by its number) does while the context is held; without a kernel, nothing: what it would
+  // What an operation of the sweep (by its number) does while the cavity is held; without a kernel, nothing: what it would
   // combine is combined already.
   struct Use {
     HeldKernel kernel = nullptr;
-    HeldContext* context = nullptr;
+    HeldCavity* cavity = nullptr;
   };
 
-  explicit HeldContexts(const PlanData& plan);
+  explicit HeldCavities(const PlanData& plan);
 
-  // False, and nothing is done, if this context cannot be held: because of the plan, or because it holds a message that is
+  // False, and nothing is done, if this cavity cannot be held: because of the plan, or because it holds a message that is
   // not proper or is far from 1.
   bool hold(VariableId variable, const MessageArrays& messages, const MessageArrays& arrivals);
   bool is_held(VariableId variable) const;
@@ -30,8 +30,8 @@ class HeldContexts {
   // Whatever is held is given up without that.
   void drop();
 
-  // Of an operation whose context is held.
-  Use* use(std::size_t operation) { return held_ == 0 || uses_[operation].context == nullptr ? nullptr : &uses_[operation]; }
+  // Of an operation whose cavity is held.
+  Use* use(std::size_t operation) { return held_ == 0 || uses_[operation].cavity == nullptr ? nullptr : &uses_[operation]; }
 
  private:
   struct Candidate {
@@ -39,9 +39,9 @@ class HeldContexts {
     std::vector<std::pair<std::uint32_t, HeldKernel>> uses;  // by operations
     std::uint32_t second_slots = kNowhere;                   // messages to a second port that all slots share
     std::uint32_t combined = kNowhere;                       // where their product is read
-    bool second_stays = false;                               // see HeldContext
+    bool second_stays = false;                               // see HeldCavity
     bool is_held = false;
-    HeldContext context = {};
+    HeldCavity cavity = {};
     std::vector<double> memory = {};
   };
   static bool reads_alone(const PlanData& plan, std::uint32_t group, std::uint32_t port, Candidate& candidate);

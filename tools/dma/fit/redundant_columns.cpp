@@ -1,4 +1,4 @@
-#include "tools/dma/fit/idle_columns.h"
+#include "tools/dma/fit/redundant_columns.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -131,11 +131,11 @@ std::vector<std::size_t> originals(const Columns& features, const ColumnUnits& u
 
 }  // namespace
 
-IdleColumns idle_columns(const Columns& features, const std::vector<std::string>& names, const std::shared_ptr<WorkerTeam>& team) {
+RedundantColumns redundant_columns(const Columns& features, const std::vector<std::string>& names, const std::shared_ptr<WorkerTeam>& team) {
   const auto name = [&](std::size_t column) { return printable(names[column]); };
   const ColumnUnits units = units_of(features, *team);
   const std::vector<std::size_t> original = originals(features, units, *team);
-  IdleColumns found;
+  RedundantColumns found;
   std::vector<std::string> reasons;
   for (std::size_t i = 0; i < original.size(); ++i)
     if (units.is_constant[i]) reasons.push_back(fmt::format("'{}' (constant)", name(i)));

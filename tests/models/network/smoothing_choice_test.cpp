@@ -1,4 +1,4 @@
-#include "models/network/jitter_choice.h"
+#include "models/network/smoothing_choice.h"
 
 #include <doctest/doctest.h>
 
@@ -16,12 +16,12 @@ double chosen(const Matrix& x, const Matrix& y) {
   const NetworkShape shape{.layers = {x.cols(), 50, 1}, .slopes = {0.1}};
   const NetworkRows network(shape);
   const SharedState start{.mean = network.draw(1), .noise = {LogLinearNoise::constant(0.3)}};
-  return choose_jitter(shape, network.prior(), start, {x, y}, {}, 1);
+  return choose_smoothing(shape, network.prior(), start, {x, y}, {}, 1);
 }
 
 }  // namespace
 
-TEST_CASE("jitter: a steep function of one input gets less, a product of two among many more, what is too small to tell its own") {
+TEST_CASE("smoothing: a steep function of one input gets less, a product of two among many more, what is too small to tell its own") {
   const Matrix line = Vector::LinSpaced(50, -1.7, 1.7);
   const Matrix wave = (3.5 * line.array()).sin() + 0.03 * oracle::random_matrix(50, 1, 1).array();
   CHECK(chosen(line, wave) < 0.5);
@@ -31,7 +31,7 @@ TEST_CASE("jitter: a steep function of one input gets less, a product of two amo
   CHECK(chosen(line.topRows(20), wave.topRows(20)) == 0.5);
 }
 
-TEST_CASE("jitter: fifty rows of a sine are learned, and the model that is put back predicts as the one that learned") {
+TEST_CASE("smoothing: fifty rows of a sine are learned, and the model that is put back predicts as the one that learned") {
   const Eigen::MatrixXd x = Eigen::VectorXd::LinSpaced(50, -2, 2), noise = oracle::random_matrix(50, 1, 4);
   const Eigen::MatrixXd y = (3 * x.array()).sin() + 0.03 * noise.array();
   Bnn net({.layers = {1, 50, 1}, .members = 1});

@@ -1,4 +1,4 @@
-#include "models/network/jitter_choice.h"
+#include "models/network/smoothing_choice.h"
 
 #include <algorithm>
 #include <cmath>
@@ -26,46 +26,46 @@ Index trial_rows(Index rows, Index outputs, Index scalars) {
 
 }  // namespace
 
-double choose_jitter(const NetworkShape& shape, const SharedPrior& prior, const SharedState& start, const RowData& data,
+double choose_smoothing(const NetworkShape& shape, const SharedPrior& prior, const SharedState& start, const RowData& data,
                      SharedFitOptions options, std::uint64_t seed) {
   const Index rows = data.rows.rows(), outputs = data.targets.cols(), scalars = prior.mean.size();
   const bool dear = products_of_epoch(static_cast<double>(data.count()), static_cast<double>(scalars)) > kMostTrialledProducts;
   const Index tried = trial_rows(rows, outputs, scalars);
-  if (tried < kFewestTrialRows || (dear && !worth_growing(rows, outputs, scalars))) return shape.jitter;
+  if (tried < kFewestTrialRows || (dear && !worth_growing(rows, outputs, scalars))) return shape.smoothing;
   std::vector<Index> some = random_order(rows, seed);
   some.resize(static_cast<std::size_t>(tried));
   const RowData subset{data.rows(some, Eigen::all), data.targets(some, Eigen::all)};
-  std::vector<double> jitters = {1, 0.5, 0.2};
-  if (shape.layers.front() <= kInputsOfSteepFunctions) jitters.push_back(0.07);
+  std::vector<double> smoothings = {1, 0.5, 0.2};
+  if (shape.layers.front() <= kInputsOfSteepFunctions) smoothings.push_back(0.07);
   struct Trial {
-    double jitter, evidence;
+    double smoothing, evidence;
     SharedState state;
   };
   const auto learn = [&](Trial& trial, int epochs) {
     NetworkShape own = shape;
-    own.jitter = trial.jitter;
+    own.smoothing = trial.smoothing;
     const auto curvature = subset.count() <= scalars ? make_dual() : make_primal();
     const NetworkRows network(own);  // which the curvature refers to
-    curvature->share(options.jobs, nullptr);
+    curvature->use_threads(options.jobs, nullptr);
     options.epochs = epochs;
     trial.evidence = fit_shared(network, subset, prior, options, trial.state, *curvature);
   };
   const double clear = std::max(kClearTrialNats, kClearTrialNatsPerRow * static_cast<double>(subset.count()));
-  Trial own{shape.jitter, 0, start};
+  Trial own{shape.smoothing, 0, start};
   learn(own, kFirstTrialEpochs);
-  std::vector<Trial> rivals;
-  for (const double jitter : jitters) {
-    if (jitter == shape.jitter) continue;
-    Trial rival{jitter, 0, start};
-    learn(rival, kFirstTrialEpochs);
-    if (rival.evidence > own.evidence - clear) rivals.push_back(std::move(rival));  // others will not get ahead
+  std::vector<Trial> baselines;
+  for (const double smoothing : smoothings) {
+    if (smoothing == shape.smoothing) continue;
+    Trial baseline{smoothing, 0, start};
+    learn(baseline, kFirstTrialEpochs);
+    if (baseline.evidence > own.evidence - clear) baselines.push_back(std::move(baseline));  // others will not get ahead
   }
-  if (rivals.empty()) return shape.jitter;
+  if (baselines.empty()) return shape.smoothing;
   learn(own, kTrialEpochs);
-  double best = shape.jitter, least = own.evidence + clear;
-  for (Trial& rival : rivals) {
-    learn(rival, kTrialEpochs);
-    if (rival.evidence > least) best = rival.jitter, least = rival.evidence;
+  double best = shape.smoothing, least = own.evidence + clear;
+  for (Trial& baseline : baselines) {
+    learn(baseline, kTrialEpochs);
+    if (baseline.evidence > least) best = baseline.smoothing, least = baseline.evidence;
   }
   return best;
 }

@@ -2,7 +2,7 @@
 //
 // A converging iteration may take as long as it likes: its changes shrink, however slowly. In one that diverges, messages
 // keep growing geometrically. So every message is looked at now and then, at intervals of an eighth of the sweeps made so
-// far, and the bits its |mean| has gained without a pause are counted. Growth that ends, such as news arriving through a
+// far, and the bits its |mean| has gained without a pause are counted. Divergence that ends, such as news arriving through a
 // damped chain, or the slow approach of a large value (by a factor 9/8 an interval at most), never gets far; powers of any
 // factor above 1 do, in time proportional to one over its logarithm.
 #pragma once
@@ -15,17 +15,17 @@
 namespace dma {
 
 // What is remembered of every message.
-struct GrowthRecord {
+struct DivergenceRecord {
   std::int16_t level = 0;    // of |mean|, in eighths of a power of 2; kNoLevel: nothing to compare with
   std::uint16_t gained = 0;  // eighths of a bit without a pause
 };
 
-class Growth {
+class Divergence {
  public:
   static constexpr int kFirstLook = 8;  // sweeps: news arrives in the first ones
 
   // On memory for all `messages`.
-  Growth(std::vector<GrowthRecord>& records, const MessageArrays& messages) : records_(records), messages_(messages) {}
+  Divergence(std::vector<DivergenceRecord>& records, const MessageArrays& messages) : records_(records), messages_(messages) {}
 
   // A sweep was made; true: the iteration runs away.
   bool runs_away(int sweep, double change);
@@ -41,7 +41,7 @@ class Growth {
 
   void look();
 
-  std::vector<GrowthRecord>& records_;
+  std::vector<DivergenceRecord>& records_;
   MessageArrays messages_;
   int last_look_ = 0, next_look_ = kFirstLook;
   double largest_change_ = 0;  // since the last look

@@ -1,4 +1,4 @@
-#include "engine/run/held_contexts.h"
+#include "engine/run/held_cavities.h"
 
 #include <doctest/doctest.h>
 
@@ -26,7 +26,7 @@ struct HeldRegression {
     g.factor("gaussian_noise", {z, y}, {{"variance", 0.3}});
   }
   Plan plan(const Scheduler& schedule = forward_backward(), bool fuse = true) const {
-    return compile(g, schedule, standard_registry(), {.fuse = fuse, .constants_in_context = true});
+    return compile(g, schedule, standard_registry(), {.fuse = fuse, .constants_in_cavity = true});
   }
   Learner learner(bool fuse) const {
     return {g, standard_registry(), forward_backward(), forward(), {.targets = {y}, .batches = 7, .epochs = 3, .tolerance = 0}, {.fuse = fuse}};
@@ -35,8 +35,8 @@ struct HeldRegression {
   VariableId w, x, y;
 };
 
-struct ContextsOf {
-  explicit ContextsOf(const Plan& plan) : tau(plan->slots, 0.7), rho(plan->slots, 1.3) {}
+struct CavitiesOf {
+  explicit CavitiesOf(const Plan& plan) : tau(plan->slots, 0.7), rho(plan->slots, 1.3) {}
   MessageArrays messages() { return {tau.data(), rho.data()}; }
   std::vector<double> tau, rho;
 };
@@ -56,13 +56,13 @@ struct Examples {
 
 }  // namespace
 
-TEST_CASE("held contexts: proper ones of a fused plan that is swept once, and no others") {
+TEST_CASE("held cavities: proper ones of a fused plan that is swept once, and no others") {
   const HeldRegression model(3);
   const auto is_held = [&](const Plan& plan, double rho) {
-    HeldContexts held(*plan);
-    ContextsOf contexts(plan);
-    contexts.rho[plan->variable(model.w).first_slot + 1] = rho;
-    return held.hold(model.w, contexts.messages(), {});
+    HeldCavities held(*plan);
+    CavitiesOf cavities(plan);
+    cavities.rho[plan->variable(model.w).first_slot + 1] = rho;
+    return held.hold(model.w, cavities.messages(), {});
   };
   CHECK(is_held(model.plan(), 1.0));
   CHECK_FALSE(is_held(model.plan(), kInfinity));
@@ -71,8 +71,8 @@ TEST_CASE("held contexts: proper ones of a fused plan that is swept once, and no
   CHECK_FALSE(is_held(model.plan(forward_backward(), false), 1.0));
   CHECK_FALSE(is_held(model.plan(flooding({.tolerance = 1e-9, .limit = 10})), 1.0));
   const HeldRegression single(1);
-  HeldContexts one_term(*single.plan());
-  CHECK_FALSE(one_term.hold(single.w, ContextsOf(single.plan()).messages(), {}));
+  HeldCavities one_term(*single.plan());
+  CHECK_FALSE(one_term.hold(single.w, CavitiesOf(single.plan()).messages(), {}));
 }
 
 // y = v . relu(W x) + noise: a tree, as W and v are shared and x and y known. Its messages are ordered one by one.
@@ -94,14 +94,14 @@ struct HeldTree {
              h = g.variable("h", 4), q = g.variable("q", 4), total = g.variable("total"), y = g.observed("y");
 };
 
-TEST_CASE("held contexts: the one output of a tree as well, for what it sends to weights and activations is one message") {
+TEST_CASE("held cavities: the one output of a tree as well, for what it sends to weights and activations is one message") {
   const HeldTree model;
-  const Plan plan = compile(model.g, forward_backward(), standard_registry(), {.constants_in_context = true});
+  const Plan plan = compile(model.g, forward_backward(), standard_registry(), {.constants_in_cavity = true});
   CHECK(describe(plan).find("-> x, y from (x, y, total), 1 slots") != std::string::npos);
-  HeldContexts held(*plan);
-  ContextsOf contexts(plan), arrivals(plan);
-  CHECK(held.hold(model.v, contexts.messages(), arrivals.messages()));
-  CHECK(held.hold(model.w, contexts.messages(), arrivals.messages()));
+  HeldCavities held(*plan);
+  CavitiesOf cavities(plan), arrivals(plan);
+  CHECK(held.hold(model.v, cavities.messages(), arrivals.messages()));
+  CHECK(held.hold(model.w, cavities.messages(), arrivals.messages()));
   const Examples examples(30, 3, 2);
   const Data data{{model.x, examples.x}, {model.y, examples.y}};
   Learner one = model.learner(true), other = model.learner(false);
@@ -116,7 +116,7 @@ TEST_CASE("held contexts: the one output of a tree as well, for what it sends to
   }
 }
 
-TEST_CASE("held contexts: not where a message is read from it after it has learned") {
+TEST_CASE("held cavities: not where a message is read from it after it has learned") {
   const HeldRegression model(3);
   const Scheduler again{"again", [](const Flow& flow) {
                           Schedule schedule = forward_backward().make(flow);
@@ -125,33 +125,33 @@ TEST_CASE("held contexts: not where a message is read from it after it has learn
                           return schedule;
                         }, true};
   const Plan plan = model.plan(again);
-  HeldContexts held(*plan);
-  CHECK_FALSE(held.hold(model.w, ContextsOf(plan).messages(), {}));
+  HeldCavities held(*plan);
+  CHECK_FALSE(held.hold(model.w, CavitiesOf(plan).messages(), {}));
 }
 
-TEST_CASE("held contexts: released without anything learned they are what they were, to the last digit") {
+TEST_CASE("held cavities: released without anything learned they are what they were, to the last digit") {
   const HeldRegression model(3);
   const Plan plan = model.plan();
-  HeldContexts held(*plan);
-  ContextsOf contexts(plan);
-  for (std::size_t i = 0; i < contexts.rho.size(); ++i) contexts.rho[i] = 0.1 + 0.37 * static_cast<double>(i);
-  const ContextsOf before = contexts;
-  CHECK(held.hold(model.w, contexts.messages(), {}));
+  HeldCavities held(*plan);
+  CavitiesOf cavities(plan);
+  for (std::size_t i = 0; i < cavities.rho.size(); ++i) cavities.rho[i] = 0.1 + 0.37 * static_cast<double>(i);
+  const CavitiesOf before = cavities;
+  CHECK(held.hold(model.w, cavities.messages(), {}));
   CHECK(held.is_held(model.w));
   CHECK_FALSE(held.release());
   CHECK_FALSE(held.is_held(model.w));
-  CHECK(contexts.tau == before.tau);
-  CHECK(contexts.rho == before.rho);
+  CHECK(cavities.tau == before.tau);
+  CHECK(cavities.rho == before.rho);
 }
 
-TEST_CASE("held contexts: learned moments are released as natural parameters, and a precision never shrinks") {
+TEST_CASE("held cavities: learned moments are released as natural parameters, and a precision never shrinks") {
   CHECK(learned({2, 4}, 0.75, 0.125) == Natural{6, 8});
   CHECK(learned({2, 4}, 0.5, 0.25) == Natural{2, 4});
   CHECK(learned({2, 4}, 0.5, 0.25 * (1 + 1e-15)).rho == 4);
   CHECK(learned({2, 4}, 0.75, 0) == Natural{0.75, kInfinity});
 }
 
-TEST_CASE("held contexts: a learner that holds them learns what one that does not learns") {
+TEST_CASE("held cavities: a learner that holds them learns what one that does not learns") {
   for (const bool prior : {true, false}) {
     const HeldRegression model(4, prior);
     const Examples examples(50, 4, 2);

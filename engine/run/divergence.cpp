@@ -1,4 +1,4 @@
-#include "engine/run/growth.h"
+#include "engine/run/divergence.h"
 
 #include <algorithm>
 #include <bit>
@@ -19,7 +19,7 @@ std::int16_t level(double mean, int bits) {
 
 }  // namespace
 
-bool Growth::runs_away(int sweep, double change) {
+bool Divergence::runs_away(int sweep, double change) {
   largest_change_ = std::max(largest_change_, change);
   if (sweep < next_look_) return false;
   const int interval = std::max(1, sweep - last_look_);
@@ -34,10 +34,10 @@ bool Growth::runs_away(int sweep, double change) {
   return most_gained_ >= kRunsAway;
 }
 
-void Growth::look() {
+void Divergence::look() {
   for (std::size_t i = 0; i < records_.size(); ++i) {
     const Natural m = messages_[i];
-    GrowthRecord& record = records_[i];
+    DivergenceRecord& record = records_[i];
     const double mean = m.is_proper() ? std::abs(m.tau / m.rho) : 0;
     const std::int16_t now = level(mean, kBitsOfLevel);
     int gain = is_first_ || now == kNoLevel || record.level == kNoLevel ? 0 : now - record.level;

@@ -1,4 +1,4 @@
-// The part of Executor that makes visits in order of urgency: see urgency.h.
+// The part of Executor that makes visits in order of priority: see priority.h.
 #include <algorithm>
 #include <utility>
 
@@ -7,9 +7,9 @@
 
 namespace dma {
 
-std::uint64_t Executor::sweep_by_urgency(double tolerance, std::uint64_t limit, Total& total, Growth& growth,
+std::uint64_t Executor::sweep_by_priority(double tolerance, std::uint64_t limit, Total& total, Divergence& divergence,
                                          const Watch& watch, Report& report, std::uint64_t& refused_before) {
-  UrgencyQueue& queue = *state_.urgency_;
+  PriorityQueue& queue = *state_.priority_;
   queue.start();
   std::uint64_t next_look = total.messages + Watch::kMessagesBetweenLooks;
   const std::size_t round = plan_.schedule.visits.size();
@@ -38,7 +38,7 @@ std::uint64_t Executor::sweep_by_urgency(double tolerance, std::uint64_t limit, 
     }
     refused_before = std::exchange(refused, total.faults);
     report.sweeps = sweep, report.change = std::exchange(largest_change, 0.0), report.stop = Report::Stop::interrupted;
-    if (growth.runs_away(sweep, report.change)) {
+    if (divergence.runs_away(sweep, report.change)) {
       report.stop = Report::Stop::diverged;
       break;
     }
@@ -50,7 +50,7 @@ std::uint64_t Executor::sweep_by_urgency(double tolerance, std::uint64_t limit, 
 }
 
 // A factor is not informed by its own message, unless it reaches the element by another slot as well.
-void Executor::inform_readers(std::uint32_t now, double change, UrgencyQueue& queue) const {
+void Executor::inform_readers(std::uint32_t now, double change, PriorityQueue& queue) const {
   for (const std::uint32_t variable : plan_.informed_by[now]) queue.inform(variable, change);
   if (plan_.reaches_an_element_twice[now]) queue.raise(now, change);
 }

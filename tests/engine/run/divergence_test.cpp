@@ -1,5 +1,5 @@
 // Iterations that run away and iterations that merely take their time.
-#include "engine/run/growth.h"
+#include "engine/run/divergence.h"
 
 #include <doctest/doctest.h>
 
@@ -22,14 +22,14 @@ using namespace dma;
 // The sweep at which messages with these means and standard deviation 1 are said to run away; 0: never within the limit.
 int runs_away_at(int limit, const std::function<double(int)>& mean) {
   std::vector<double> tau{0.3, 0}, rho{1, 1};
-  std::vector<GrowthRecord> records(tau.size());
-  Growth growth(records, {tau.data(), rho.data()});
+  std::vector<DivergenceRecord> records(tau.size());
+  Divergence divergence(records, {tau.data(), rho.data()});
   for (int sweep = 1; sweep <= limit; ++sweep) {
     const Natural before{tau[1], rho[1]};
     tau[1] = mean(sweep);
-    if (growth.runs_away(sweep, change_between(before, {tau[1], rho[1]}))) return sweep;
+    if (divergence.runs_away(sweep, change_between(before, {tau[1], rho[1]}))) return sweep;
   }
-  return growth.was_growing() ? -1 : 0;
+  return divergence.was_growing() ? -1 : 0;
 }
 
 // Position and velocity as scalar variables: position + velocity = next position, each with noise; positions observed.

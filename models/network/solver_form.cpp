@@ -1,4 +1,4 @@
-#include "models/network/joint_regime.h"
+#include "models/network/solver_form.h"
 
 #include <fmt/format.h>
 
@@ -14,7 +14,7 @@ constexpr double kMostProducts = 2e12;  // an epoch: by 24 ms measured for 6e8, 
 
 }  // namespace
 
-std::unique_ptr<Curvature> JointRegime::curvature() const { return form == Form::dual ? make_dual() : make_primal(); }
+std::unique_ptr<Curvature> SolverForm::curvature() const { return form == Form::dual ? make_dual() : make_primal(); }
 
 std::size_t affordable_members(Index rows, Index outputs, Index scalars) {
   constexpr double kProducts = 2e8;  // of an epoch
@@ -23,7 +23,7 @@ std::size_t affordable_members(Index rows, Index outputs, Index scalars) {
   return static_cast<std::size_t>(std::clamp(kProducts / products, 1.0, 4.0));
 }
 
-JointRegime choose_regime(Index rows, Index outputs, Index scalars, double memory_limit_bytes) {
+SolverForm choose_form(Index rows, Index outputs, Index scalars, double memory_limit_bytes) {
   const auto n = static_cast<double>(rows * outputs), p = static_cast<double>(scalars);
   const bool dual = n <= p;
   const double small = std::min(n, p), large = std::max(n, p);
@@ -31,19 +31,19 @@ JointRegime choose_regime(Index rows, Index outputs, Index scalars, double memor
   const double bytes = 3 * 8 * small * small, products = dual ? small * small * small : small * small * large;
   const std::string sizes = fmt::format("{} rows x {} outputs, {} weights", rows, outputs, scalars);
   if (bytes > memory_limit_bytes)
-    return {JointRegime::Form::none, fmt::format("{}: one Gaussian would take {:.1f} GB, more than {:.1f} GB; message sweeps instead", sizes,
+    return {SolverForm::Form::none, fmt::format("{}: one Gaussian would take {:.1f} GB, more than {:.1f} GB; message sweeps instead", sizes,
                                                  bytes / 1e9, memory_limit_bytes / 1e9)};
   if (products > kMostProducts)
-    return {JointRegime::Form::none,
+    return {SolverForm::Form::none,
             fmt::format("{}: an epoch of one Gaussian would take {:.0g} products, more than {:.0g}; message sweeps instead", sizes, products,
                         kMostProducts)};
   const auto at_once = static_cast<std::size_t>(std::clamp(memory_limit_bytes / std::max(bytes, 1.0), 1.0, 1000.0));
   if (dual)
-    return {JointRegime::Form::dual, fmt::format("{}: one Gaussian over all weights, by a matrix over rows (dual)", sizes), at_once};
+    return {SolverForm::Form::dual, fmt::format("{}: one Gaussian over all weights, by a matrix over rows (dual)", sizes), at_once};
   if (worth_growing(rows, outputs, scalars))
-    return {JointRegime::Form::growing,
+    return {SolverForm::Form::growing,
             fmt::format("{}: one Gaussian over all weights (primal), first on growing subsets of the rows", sizes), at_once};
-  return {JointRegime::Form::primal, fmt::format("{}: one Gaussian over all weights (primal)", sizes), at_once};
+  return {SolverForm::Form::primal, fmt::format("{}: one Gaussian over all weights (primal)", sizes), at_once};
 }
 
 }  // namespace dma

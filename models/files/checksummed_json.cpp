@@ -1,4 +1,4 @@
-#include "models/files/sealed_json.h"
+#include "models/files/checksummed_json.h"
 
 #include <fmt/format.h>
 
@@ -31,7 +31,7 @@ std::size_t position(std::string_view text, std::string_view digits) {
 
 }  // namespace
 
-std::string sealed(Json json) {
+std::string checksummed(Json json) {
   json[kChecksumKey] = kNoDigits;
   std::string text = readable(json);
   const std::size_t at = position(text, kNoDigits);
@@ -62,7 +62,7 @@ void check_nesting(std::string_view text) {
   }
 }
 
-void read_sealed(std::string_view text, std::string_view source, const std::function<void(const Json&)>& read) {
+void read_checksummed(std::string_view text, std::string_view source, const std::function<void(const Json&)>& read) {
   std::string reason;
   try {
     check_nesting(text);

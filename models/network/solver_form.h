@@ -8,7 +8,7 @@
 
 namespace dma {
 
-struct JointRegime {
+struct SolverForm {
   enum class Form { dual, primal, growing, none } form = Form::primal;
   std::string reason;  // one line
   std::size_t members_at_once = 1;  // that there is memory for
@@ -19,6 +19,6 @@ struct JointRegime {
 // Networks from different draws that one core learns in about two seconds: 1 to 4.
 std::size_t affordable_members(Index rows, Index outputs, Index scalars);
 
-JointRegime choose_regime(Index rows, Index outputs, Index scalars, double memory_limit_bytes = 4e9);
+SolverForm choose_form(Index rows, Index outputs, Index scalars, double memory_limit_bytes = 4e9);
 
 }  // namespace dma

@@ -15,9 +15,9 @@ namespace {
 using Matrix = Eigen::MatrixXd;
 using Index = Eigen::Index;
 
-// A pivot below this share of its diagonal is rounding; it is the square of what the rows themselves keep.
+// A pivot below this fraction of its diagonal is rounding; it is the square of what the rows themselves keep.
 constexpr double kLost = 1e-26;
-constexpr Index kCarefulRows = 256;
+constexpr Index kQrRows = 256;
 
 // Rows of one front, gathered and reduced to at most as many as it has columns: R^T R stays what it is.
 class Triangle {
@@ -82,8 +82,8 @@ class Triangle {
 
 }  // namespace
 
-bool Fronts::factorise_carefully(const Rows& rows) {
-  is_careful_ = true;
+bool Fronts::factorise_by_qr(const Rows& rows) {
+  is_by_qr_ = true;
   lost_.clear();
   double* top = stack_.data();
   std::size_t waiting = 0;
@@ -122,7 +122,7 @@ bool Fronts::factorise_carefully(const Rows& rows) {
     std::ranges::sort(order, std::greater<>());
     Triangle triangle(size);
     for (std::size_t first = 0; first < order.size();) {
-      const Index some = std::min<Index>(std::max(kCarefulRows, size), static_cast<Index>(order.size() - first));
+      const Index some = std::min<Index>(std::max(kQrRows, size), static_cast<Index>(order.size() - first));
       Matrix chunk = Matrix::Zero(some, size);
       for (Index i = 0; i < some; ++i, ++first) {
         const std::uint32_t which = order[first].second;
@@ -166,7 +166,7 @@ bool Fronts::factorise_carefully(const Rows& rows) {
 
 // With Z = S^T S on every front, S square: what lies below is a choice of columns of the parent's S, made triangular
 // again; variances are sums of squares.
-void Fronts::invert_carefully() {
+void Fronts::invert_by_qr() {
   std::vector<double> roots(e_->squares);
   for (std::size_t f = e_->fronts.size() - 1; f-- > 0;) {
     const Elimination::Front& shape = e_->fronts[f];

@@ -1,10 +1,10 @@
-// The order of visits by urgency: how much what arrives at them has changed since they were made last; of equals, the visit
+// The order of visits by priority: how much what arrives at them has changed since they were made last; of equals, the visit
 // made longest ago.
 //
 // Where very many visits read one variable, a change there concerns them all, and nothing may be done for each of them. So
 // every variable has a line of its readers, the one visited longest ago first: it has missed most, and is the most urgent
 // there. What it has missed is known from a few of the last changes, the largest ones. A heap holds the variables, each with
-// the urgency of its first reader, and the visits that are urgent by themselves.
+// the priority of its first reader, and the visits that are urgent by themselves.
 #pragma once
 
 #include <algorithm>
@@ -18,12 +18,12 @@
 
 namespace dma {
 
-class UrgencyQueue {
+class PriorityQueue {
  public:
   using Lists = std::vector<std::vector<std::uint32_t>>;
 
   // readers[v]: the visits that read variable v, each once.
-  UrgencyQueue(const Lists& readers, std::size_t visits) : lines_(readers.size()), visits_(visits) {
+  PriorityQueue(const Lists& readers, std::size_t visits) : lines_(readers.size()), visits_(visits) {
     std::vector<std::uint32_t> edges(visits + 1);
     for (const auto& line : readers)
       for (const std::uint32_t visit : line) ++edges[visit + 1];

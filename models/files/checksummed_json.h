@@ -12,7 +12,7 @@ namespace dma {
 inline constexpr const char* kChecksumKey = "checksum";
 
 // The readable text of an object that has the key kChecksumKey, whose value it sets.
-std::string sealed(Json json);
+std::string checksummed(Json json);
 
 // An Error unless the checksum in the parsed text is that of the text. A file without one passes: it was written before
 // there were any, or by hand.
@@ -23,6 +23,6 @@ void check_nesting(std::string_view text);
 
 // Parses the text, gives it to `read`, and checks its seal. An Error of one line, beginning with `source`, for whatever goes wrong: text
 // that is damaged, cut short or of another kind. Errors of `read` that begin with the source pass as they are.
-void read_sealed(std::string_view text, std::string_view source, const std::function<void(const Json&)>& read);
+void read_checksummed(std::string_view text, std::string_view source, const std::function<void(const Json&)>& read);
 
 }  // namespace dma
