@@ -21,7 +21,8 @@ Scheduler forward_backward() {
               schedule.approximate =
                   flow.has_loops()
                       ? "one sweep of a graph with loops: approximate; iterate with flooding, sequential or residual"
-                      : "one sweep of messages that need each other: approximate; iterate with flooding, sequential or residual";
+                      : "one sweep of messages that need each other: approximate; iterate with flooding, sequential or "
+                        "residual";
             }
             return schedule;
           },

@@ -21,8 +21,8 @@ inline void append_backward(const Flow& flow, const Levels& levels, std::vector<
     for (const std::uint32_t f : *level) visits.push_back({f, flow.outputs(f), flow.inputs(f) & flow.targets(f)});
 }
 
-// Topological levels; where the data flow has a cycle, one for each factor in the order in which they were added, so that
-// the way back is the way there reversed.
+// Topological levels; where the data flow has a cycle, one for each factor in the order in which they were added, so
+// that the way back is the way there reversed.
 inline Levels levels_or_all(const Flow& flow) {
   if (flow.is_acyclic()) return flow.levels();
   Levels all;

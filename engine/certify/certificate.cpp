@@ -54,9 +54,12 @@ std::string text(const EdgeCertificate& edge) {
   std::string out = fmt::format("to {}: {}", edge.port, name(edge.band));
   out += tilted.count > 0 ? "\n" : fmt::format("; the exact message is {}\n", edge.proper ? "proper" : "improper");
   if (tilted.count > 0)
-    out += fmt::format("  marginal      {}: within {:.1e} sd of the mean, {:.1e} of the variance, over {} scenarios{}\n",
-                       tilted.holds ? "matched" : "NOT MATCHED", tilted.mean_error, tilted.variance_error, tilted.count,
-                       tilted.widened > 0 ? fmt::format("; of {} the mean alone, which no proper message can match whole", tilted.widened) : "");
+    out +=
+        fmt::format("  marginal      {}: within {:.1e} sd of the mean, {:.1e} of the variance, over {} scenarios{}\n",
+                    tilted.holds ? "matched" : "NOT MATCHED", tilted.mean_error, tilted.variance_error, tilted.count,
+                    tilted.widened > 0
+                        ? fmt::format("; of {} the mean alone, which no proper message can match whole", tilted.widened)
+                        : "");
   if (!c.points.empty())
     out += fmt::format(
         "  consistency   {}: distance to the limit ~ width^({}), delta ~ width^({}), delta {:.2g} at width {:.0e}\n",

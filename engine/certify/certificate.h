@@ -14,9 +14,9 @@ namespace dma {
 
 // From the strongest promise to none. A kind is as good as the worst of its edges.
 enum class Band {
-  exact,         // delta = 0 to the accuracy of the quadrature in every scenario
-  bounded,       // the exact message is proper: the master theorem bounds the marginal error
-  matched,       // the marginal has the exact one's mean and variance, whatever arrives: expectation propagation's promise
+  exact,    // delta = 0 to the accuracy of the quadrature in every scenario
+  bounded,  // the exact message is proper: the master theorem bounds the marginal error
+  matched,  // the marginal has the exact one's mean and variance, whatever arrives: expectation propagation's promise
   concentrated,  // the exact message is improper: marginal KL falls like 1/r^2 as inputs concentrate
   unbounded,     // a check failed, or nothing could be computed to check against
 };
@@ -73,8 +73,8 @@ struct MasterBound {
   bool holds = true;
 };
 
-// Of a density, by a method that reads its own edge: mean and variance of the marginal against those of the density times what
-// arrives, all other ports being known.
+// Of a density, by a method that reads its own edge: mean and variance of the marginal against those of the density
+// times what arrives, all other ports being known.
 struct TiltedMoments {
   int count = 0;
   int widened = 0;            // of them: the exact marginal is wider than what arrives, no proper message can match
@@ -123,5 +123,7 @@ struct Certificate {
 
 template <>
 struct fmt::formatter<dma::Certificate> : dma::TextFormatter {
-  auto format(const dma::Certificate& certificate, format_context& context) const { return write(certificate.line(), context); }
+  auto format(const dma::Certificate& certificate, format_context& context) const {
+    return write(certificate.line(), context);
+  }
 };

@@ -35,8 +35,9 @@ void judge(EdgeCertificate& edge, double tolerance) {
       fmt::format("{} of {} messages are not valid, {} of them for ordinary arrivals", faults, count, ordinary_faults));
   if (edge.tilted.count + edge.tilted.missing > 0) {
     const TiltedMoments& t = edge.tilted;
-    fail_if(!t.holds, fmt::format("the marginal's mean is off by {:.2g} sd, its variance by {:.2g}{}", t.mean_error, t.variance_error,
-                                  t.missing > 0 ? fmt::format("; {} messages are missing", t.missing) : ""));
+    fail_if(!t.holds,
+            fmt::format("the marginal's mean is off by {:.2g} sd, its variance by {:.2g}{}", t.mean_error,
+                        t.variance_error, t.missing > 0 ? fmt::format("; {} messages are missing", t.missing) : ""));
     edge.band = edge.failures.empty() ? Band::matched : Band::unbounded;
     return;
   }
@@ -116,14 +117,17 @@ std::vector<Certificate> certify_all_methods(const Kind& kind, const CertifyOpti
   return certificates;
 }
 
-std::vector<Certificate> certify_all_methods(const Registry& registry, const CertifyOptions& options, std::size_t jobs) {
+std::vector<Certificate> certify_all_methods(const Registry& registry, const CertifyOptions& options,
+                                             std::size_t jobs) {
   struct Task {
     const Kind* kind;
     std::string method;
   };
   std::vector<Task> tasks;
   for (const auto& [name, kind] : registry.kinds())
-    for (const std::string& method : registry.is_like_gaussian(kind) ? methods_to_certify(kind) : std::vector<std::string>{}) tasks.push_back({&kind, method});
+    for (const std::string& method :
+         registry.is_like_gaussian(kind) ? methods_to_certify(kind) : std::vector<std::string>{})
+      tasks.push_back({&kind, method});
   std::vector<Certificate> certificates(tasks.size());
   parallel_for(tasks.size(), jobs,
                [&](std::size_t i) { certificates[i] = certify(*tasks[i].kind, tasks[i].method, options); });

@@ -4,9 +4,9 @@
 //
 //   fmt::print("{}\n", certify(my_kind, "dma"));
 //
-// Checks on every edge (checks.h): consistency, properness, independence, moments, the master bound, concentration; or, of a
-// density by a method that reads its own edge (expectation propagation), properness and the moments of the marginal.
-// The band is earned: any failed check leaves the edge unbounded. A method that reads its own edge is outside
+// Checks on every edge (checks.h): consistency, properness, independence, moments, the master bound, concentration; or,
+// of a density by a method that reads its own edge (expectation propagation), properness and the moments of the
+// marginal. The band is earned: any failed check leaves the edge unbounded. A method that reads its own edge is outside
 // Definition 2.1, so consistency is measured for it but not required.
 #pragma once
 

@@ -23,8 +23,8 @@ struct CertifyOptions {
   int samples = 500'000;
   // Relative accuracy of the exact messages' masses.
   double tolerance = 1e-9;
-  // Told what is about to be checked, several times a second to every few seconds: "leaky_relu (dma) to x: moments, 3 of 24".
-  // Certificates of several kinds call it from several threads.
+  // Told what is about to be checked, several times a second to every few seconds: "leaky_relu (dma) to x: moments, 3
+  // of 24". Certificates of several kinds call it from several threads.
   std::function<void(const std::string&)> progress = {};
 };
 
@@ -50,7 +50,8 @@ Properness check_properness(const Edge& edge, Scenarios scenarios, const Certify
 Independence check_independence(const Edge& edge, Scenarios scenarios, const CertifyOptions& options);
 // Moments and the master bound share the traced exact messages; sets edge.proper as well.
 void check_against_exact(const Edge& edge, Scenarios scenarios, const CertifyOptions& options, EdgeCertificate& result);
-// Whether an edge promises the moments of its marginal: then this check takes the place of those against the exact message.
+// Whether an edge promises the moments of its marginal: then this check takes the place of those against the exact
+// message.
 bool matches_moments(const Edge& edge);
 TiltedMoments check_tilted(const Edge& edge, Scenarios scenarios, const CertifyOptions& options);
 Concentration check_concentration(const Edge& edge, Scenarios scenarios, const CertifyOptions& options);

@@ -23,7 +23,8 @@ Scenario at_ratio(const Edge& edge, Scenario scenario, double r) {
   for (std::size_t p = 0; p < scenario.arrivals.size(); ++p)
     for (Natural& m : scenario.arrivals[p]) {
       const double mean = Gaussian(m).mean();
-      // The one other family that can be certified: the logarithm of a log-normal with ratio r has standard deviation sqrt(log(1 + 1/r^2)).
+      // The one other family that can be certified: the logarithm of a log-normal with ratio r has standard deviation
+      // sqrt(log(1 + 1/r^2)).
       const bool logarithm = edge.kind->ports()[p].family.value_or(std::string(kGaussian)) != kGaussian;
       m = Gaussian::from_moments(mean, logarithm ? std::log1p(1 / (r * r)) : mean * mean / (r * r));
     }

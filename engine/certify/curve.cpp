@@ -21,8 +21,8 @@ constexpr int kDecades = 9;
 // and 1/|x|^1.3, a density that still has a mass, gives 0.5.
 constexpr double kEndless = 0.5;
 constexpr int kTailDepth = 8;
-// Halvings of one curve: a density with noise of its own (a derivative by differences, near a pole) would go on for ever. What
-// they leave is in the curve's error.
+// Halvings of one curve: a density with noise of its own (a derivative by differences, near a pole) would go on for
+// ever. What they leave is in the curve's error.
 constexpr int kMostHalvings = 3000;
 // Below this fraction of the mass a decade counts as empty.
 constexpr double kNothing = 1e-60;
@@ -45,7 +45,8 @@ class Tracer {
     std::vector<Part> parts;
     for (const Panel& panel : panels) parts.push_back({panel, largest_error(panel), depth});
     std::ranges::make_heap(parts, is_better);
-    for (int halvings = 0; halvings < kMostHalvings && !parts.empty() && parts.front().error > options_.tolerance * whole;) {
+    for (int halvings = 0;
+         halvings < kMostHalvings && !parts.empty() && parts.front().error > options_.tolerance * whole;) {
       std::ranges::pop_heap(parts, is_better);
       const Part worst = parts.back();
       parts.pop_back();
@@ -101,7 +102,8 @@ void add_tail(const Tracer& tracer, double from, double whole, Curve& curve) {
   double before = 0, last = 0;
   for (int k = 0; k < kDecades; ++k, from *= 10) {
     before = last;
-    last = tracer.resolve({tracer.panel(std::min(from, 10 * from), std::max(from, 10 * from))}, whole, kTailDepth, outer);
+    last =
+        tracer.resolve({tracer.panel(std::min(from, 10 * from), std::max(from, 10 * from))}, whole, kTailDepth, outer);
     outer.mass += last;
     if (last < kNothing * curve.mass) break;
   }

@@ -22,7 +22,8 @@ class Neighbourhood {
     for (const auto& v : plan->variables) {
       if (v.first_slot != kNowhere)
         for (std::uint32_t i = 0; i < v.size; ++i) slots_[v.first_element + i].push_back(v.first_slot + i);
-      for_each_message(*plan, state.incidence(), v, [&](std::uint32_t i, std::uint32_t slot) { slots_[v.first_element + i].push_back(slot); });
+      for_each_message(*plan, state.incidence(), v,
+                       [&](std::uint32_t i, std::uint32_t slot) { slots_[v.first_element + i].push_back(slot); });
     }
   }
 
@@ -164,7 +165,8 @@ RunCertificate certificate(const Plan& plan, const State& state, VariableId vari
 RunCertificate certificate(const Plan& plan, const State& state, const RunCertificateOptions& options) {
   RunCertificate out;
   const Neighbourhood neighbourhood(plan, state);
-  for (std::uint32_t v = 0; v < plan->variables.size(); ++v) add_edges(plan, neighbourhood, VariableId{v}, options, out);
+  for (std::uint32_t v = 0; v < plan->variables.size(); ++v)
+    add_edges(plan, neighbourhood, VariableId{v}, options, out);
   return out;
 }
 

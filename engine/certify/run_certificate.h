@@ -54,5 +54,7 @@ RunCertificate certificate(const Plan& plan, const State& state, const RunCertif
 
 template <>
 struct fmt::formatter<dma::RunCertificate> : dma::TextFormatter {
-  auto format(const dma::RunCertificate& certificate, format_context& context) const { return write(certificate.line(), context); }
+  auto format(const dma::RunCertificate& certificate, format_context& context) const {
+    return write(certificate.line(), context);
+  }
 };

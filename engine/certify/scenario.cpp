@@ -24,7 +24,8 @@ double Scenarios::log_uniform(double low, double high) { return low * std::pow(h
 
 double Scenarios::parameter(const Domain& domain, bool far) {
   if (!domain.only.empty())
-    return domain.only[whole_number<std::size_t>(uniform() * static_cast<double>(domain.only.size()), 0, domain.only.size() - 1)];
+    return domain.only[whole_number<std::size_t>(uniform() * static_cast<double>(domain.only.size()), 0,
+                                                 domain.only.size() - 1)];
   const double smallest = far ? 1e-9 : 0.1, largest = far ? 1e9 : 3;
   const bool low = std::isfinite(domain.low), high = std::isfinite(domain.high);
   if (low && high) {
@@ -50,7 +51,8 @@ Arrivals Scenarios::draw(const Draw& draw_message) {
   for (const PortSpec& port : kind_->ports()) {
     std::vector<Natural> messages(port.variadic ? terms_ : 1);
     const auto p = static_cast<std::size_t>(&port - kind_->ports().data());
-    const bool is_observed = std::ranges::none_of(kind_->messages(), [&](const MessageFunction& m) { return m.target == p; });
+    const bool is_observed =
+        std::ranges::none_of(kind_->messages(), [&](const MessageFunction& m) { return m.target == p; });
     for (Natural& m : messages) {
       m = draw_message(port);
       // What no message goes to must be observed. A whole number that is not negative suits most likelihoods.

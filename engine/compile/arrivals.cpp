@@ -35,7 +35,8 @@ std::optional<ReadView> strides(const Group& group, const Group::Port& port) {
 
 }  // namespace
 
-ArrivalPlanner::ArrivalPlanner(PlanData& plan, std::set<PortKey>& copied, const std::map<PortKey, ArrivalView>& from_last_sweep)
+ArrivalPlanner::ArrivalPlanner(PlanData& plan, std::set<PortKey>& copied,
+                               const std::map<PortKey, ArrivalView>& from_last_sweep)
     : plan_(plan), copied_(copied), once_(plan.schedule.order == Schedule::Order::once) {
   for (const Group& group : plan.groups) {
     version_.emplace_back(group.ports.size(), 0);
@@ -83,7 +84,8 @@ ReadView ArrivalPlanner::gathered(std::uint32_t g, std::uint32_t p) {
 }
 
 // The messages that make up the arrival on a port of an unmerged factor from its one variable.
-ArrivalPlanner::Sources ArrivalPlanner::sources_of(std::uint32_t g, std::uint32_t p, const PlanData::Variable& variable) const {
+ArrivalPlanner::Sources ArrivalPlanner::sources_of(std::uint32_t g, std::uint32_t p,
+                                                   const PlanData::Variable& variable) const {
   Sources sources;
   if (variable.first_slot != kNowhere) sources.list.push_back({variable.first_slot, variable.size, {}});
   if (variable.cuts) return sources;
@@ -97,7 +99,8 @@ ArrivalPlanner::Sources ArrivalPlanner::sources_of(std::uint32_t g, std::uint32_
       sources.usable = false;
     }
     // Merged factors, and ends with several variables, reach other variables too; given tables, who knows what.
-    if (port.elements.is_given || other.members.size() > 1 || plan_.graph->factors[other.members[0]].ports[end.port].variables.size() > 1)
+    if (port.elements.is_given || other.members.size() > 1 ||
+        plan_.graph->factors[other.members[0]].ports[end.port].variables.size() > 1)
       sources.usable = false;
     IndexMap elements = port.elements;
     if (elements.is_affine()) elements.base -= variable.first_element;
@@ -125,14 +128,15 @@ void ArrivalPlanner::refresh(std::uint32_t f, std::uint32_t g, std::uint32_t p) 
   arrival_[g][p] = {true, gathered(g, p), {}};
 }
 
-ArrivalView ArrivalPlanner::from_sources(std::uint32_t g, std::uint32_t p, const PlanData::Variable& variable, Sources sources,
-                               ReadView view) {
+ArrivalView ArrivalPlanner::from_sources(std::uint32_t g, std::uint32_t p, const PlanData::Variable& variable,
+                                         Sources sources, ReadView view) {
   auto& list = sources.list;
   Group::Port& port = plan_.groups[g].ports[p];
   const std::uint32_t offset = port.elements.base - variable.first_element;
   if (!copied_.contains({g, p})) {
     if (list.empty()) return {true, {}, {}};
-    const bool aligned = list[0].elements.is_identical() && list[0].elements.base == 0 && list[0].slots == variable.size;
+    const bool aligned =
+        list[0].elements.is_identical() && list[0].elements.base == 0 && list[0].slots == variable.size;
     if (list.size() == 1 && aligned) {
       view.from = ReadView::From::messages;
       view.first = list[0].first_slot + offset;

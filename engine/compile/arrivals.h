@@ -1,6 +1,6 @@
-// Compile pass, part of lower: where a kernel finds what arrives on a port. Most arrivals need no work: a variable with one
-// other message shows that message itself (an alias); several are combined element by element; only ports that share
-// elements with themselves or with merged factors are gathered slot by slot.
+// Compile pass, part of lower: where a kernel finds what arrives on a port. Most arrivals need no work: a variable with
+// one other message shows that message itself (an alias); several are combined element by element; only ports that
+// share elements with themselves or with merged factors are gathered slot by slot.
 #pragma once
 
 #include <map>
@@ -58,7 +58,8 @@ class ArrivalPlanner {
     bool usable = true;
   };
   Sources sources_of(std::uint32_t g, std::uint32_t p, const PlanData::Variable& variable) const;
-  ArrivalView from_sources(std::uint32_t g, std::uint32_t p, const PlanData::Variable& variable, Sources sources, ReadView view);
+  ArrivalView from_sources(std::uint32_t g, std::uint32_t p, const PlanData::Variable& variable, Sources sources,
+                           ReadView view);
 
   PlanData& plan_;
   std::set<PortKey>& copied_;

@@ -10,8 +10,8 @@ namespace dma {
 
 namespace {
 
-// More than any graph of plates has: a variable with ten thousand scalar factors, each of which needs all others, is not
-// worth the search.
+// More than any graph of plates has: a variable with ten thousand scalar factors, each of which needs all others, is
+// not worth the search.
 constexpr std::size_t kMostNeeds = 10000000;
 
 // Slot s reaches the element s further on than slot 0, of one variable.
@@ -31,11 +31,13 @@ bool is_shifted(const Resolved& graph, const Resolved::Factor& factor) {
 }
 
 bool has_chain(const Resolved& graph) {
-  return graph.has_plates && std::ranges::any_of(graph.factors, [&](const auto& factor) { return is_shifted(graph, factor); });
+  return graph.has_plates &&
+         std::ranges::any_of(graph.factors, [&](const auto& factor) { return is_shifted(graph, factor); });
 }
 
 bool overlap(const Resolved::Factor& f, const Resolved::Port& a, const Resolved::Factor& g, const Resolved::Port& b) {
-  return a.elements.base < b.elements.base + std::uint64_t{g.slots} * b.terms && b.elements.base < a.elements.base + std::uint64_t{f.slots} * a.terms;
+  return a.elements.base < b.elements.base + std::uint64_t{g.slots} * b.terms &&
+         b.elements.base < a.elements.base + std::uint64_t{f.slots} * a.terms;
 }
 
 std::int64_t distance_between(const Resolved::Port& reading, const Resolved::Port& sending) {
@@ -93,14 +95,18 @@ void ChainFinder::list_chains() {
       for (const VariableId v : port.variables)
         (is_single ? senders_[v.value].single : senders_[v.value].others).push_back({f, p});
     });
-  for (Senders& senders : senders_) std::ranges::sort(senders.single, {}, [&](MessageId m) { return first_element(m); });
+  for (Senders& senders : senders_)
+    std::ranges::sort(senders.single, {}, [&](MessageId m) { return first_element(m); });
 }
 
-std::uint32_t ChainFinder::first_element(MessageId m) const { return graph_.factors[m.factor].ports[m.port].elements.base; }
+std::uint32_t ChainFinder::first_element(MessageId m) const {
+  return graph_.factors[m.factor].ports[m.port].elements.base;
+}
 
 // Calls visit(message) for all that reach an element which the port reads, and maybe for more.
 template <class Visit>
-void ChainFinder::for_each_sender(const Resolved::Factor& factor, const Resolved::Port& reading, const Visit& visit) const {
+void ChainFinder::for_each_sender(const Resolved::Factor& factor, const Resolved::Port& reading,
+                                  const Visit& visit) const {
   const Senders& senders = senders_[reading.variables[0].value];
   for (const MessageId other : senders.others) {
     const Resolved::Port& sending = graph_.factors[other.factor].ports[other.port];
@@ -108,7 +114,10 @@ void ChainFinder::for_each_sender(const Resolved::Factor& factor, const Resolved
   }
   const auto key = [&](MessageId m) { return first_element(m); };
   auto next = std::ranges::lower_bound(senders.single, reading.elements.base, {}, key);
-  for (; next != senders.single.end() && first_element(*next) - reading.elements.base < std::uint64_t{factor.slots} * reading.terms; ++next) visit(*next);
+  for (; next != senders.single.end() &&
+         first_element(*next) - reading.elements.base < std::uint64_t{factor.slots} * reading.terms;
+       ++next)
+    visit(*next);
 }
 
 std::vector<MessageWalk> ChainFinder::next(const std::vector<std::uint32_t>& sent) {
@@ -138,7 +147,9 @@ std::vector<MessageWalk> ChainFinder::next(const std::vector<std::uint32_t>& sen
         if ((sent[other.factor] & (1u << other.port)) || (other.factor == own.factor && other.port == r)) return;
         const auto found = number_of.find({other.factor, other.port});
         if (found == number_of.end()) blocked[m] = true;
-        else needs.push_back({m, found->second, distance_between(reading, graph_.factors[other.factor].ports[other.port])});
+        else
+          needs.push_back(
+              {m, found->second, distance_between(reading, graph_.factors[other.factor].ports[other.port])});
       });
     });
     if (needs.size() > kMostNeeds) return {};
@@ -175,18 +186,26 @@ bool flows_along_chains(const Resolved& graph) {
   const auto first_factor = static_cast<std::uint32_t>(graph.variables.size());
   const auto values = static_cast<std::uint32_t>(graph.variables.size() + graph.factors.size());
   std::vector<Need> needs;
-  constexpr std::int64_t kIrregular = std::numeric_limits<std::int64_t>::max();  // not the same for all slots of a plate
+  constexpr std::int64_t kIrregular =
+      std::numeric_limits<std::int64_t>::max();  // not the same for all slots of a plate
   for (std::uint32_t f = 0; f < graph.factors.size(); ++f)
     for (std::size_t p = 0; p < graph.factors[f].ports.size(); ++p) {
       const Resolved::Port& port = graph.factors[f].ports[p];
-      const bool is_output = graph.factors[f].kind->ports()[p].output, is_regular = is_along(graph, port) && is_plate(graph.factors[f]);
+      const bool is_output = graph.factors[f].kind->ports()[p].output,
+                 is_regular = is_along(graph, port) && is_plate(graph.factors[f]);
       const Resolved::Variable& variable = graph.variables[port.variables[0].value];
-      const std::int64_t base = (std::int64_t{port.elements.base} - variable.first_element) / variable.family.components(), distance = !is_regular ? kIrregular : is_output ? base : -base;
+      const std::int64_t base =
+                             (std::int64_t{port.elements.base} - variable.first_element) / variable.family.components(),
+                         distance = !is_regular ? kIrregular
+                                    : is_output ? base
+                                                : -base;
       for (const VariableId v : port.variables)
-        needs.push_back(is_output ? Need{v.value, first_factor + f, distance} : Need{first_factor + f, v.value, distance});
+        needs.push_back(is_output ? Need{v.value, first_factor + f, distance}
+                                  : Need{first_factor + f, v.value, distance});
     }
   return std::ranges::all_of(parts_of(values, needs), [](const Part& part) {
-    const bool is_regular = std::ranges::none_of(part.needs, [](const Need& need) { return need.distance == kIrregular; });
+    const bool is_regular =
+        std::ranges::none_of(part.needs, [](const Need& need) { return need.distance == kIrregular; });
     return part.needs.empty() || (is_regular && find_pace(static_cast<std::uint32_t>(part.values.size()), part.needs));
   });
 }

@@ -24,8 +24,8 @@ bool has_something_to_fuse(const Resolved& graph, const Registry& registry) {
   });
 }
 
-// Fuses unless that would cost a graph without loops its exact order of messages: a fused factor sends to all its inputs
-// at once, and so waits for each of them. Plates as wholes cost less than slots one by one, fused or not.
+// Fuses unless that would cost a graph without loops its exact order of messages: a fused factor sends to all its
+// inputs at once, and so waits for each of them. Plates as wholes cost less than slots one by one, fused or not.
 void fuse_if_exact(Resolved& graph, const Registry& registry) {
   if (!has_something_to_fuse(graph, registry)) return;
   Resolved fused = graph;
@@ -35,7 +35,8 @@ void fuse_if_exact(Resolved& graph, const Registry& registry) {
 }
 
 bool forms_totals(const PlanData& plan) {
-  return std::ranges::any_of(plan.operations, [](const Operation& op) { return std::holds_alternative<GatherOthers>(op); });
+  return std::ranges::any_of(plan.operations,
+                             [](const Operation& op) { return std::holds_alternative<GatherOthers>(op); });
 }
 
 // Those to observed variables too, which are asked for where a value is missing.
@@ -89,7 +90,8 @@ bool is_exact_given_values(const Resolved& graph) {
     if (std::ranges::all_of(factor.ports, is_exact)) return true;
     if (!std::ranges::all_of(factor.ports, may_be_exact)) return false;
     const auto has_one_variable = [](const Resolved::Port& port) { return port.variables.size() == 1; };
-    const std::uint32_t slots = std::ranges::all_of(factor.ports, has_one_variable) ? 1 : factor.slots;  // the others are alike
+    const std::uint32_t slots =
+        std::ranges::all_of(factor.ports, has_one_variable) ? 1 : factor.slots;  // the others are alike
     for (std::uint32_t s = 0; s < slots; ++s)
       if (!is_linear_given_values(graph, factor, s, free)) return false;
     return true;

@@ -70,7 +70,9 @@ class Readiness {
   };
 
   std::uint32_t first_edge(MessageId m) const { return first_edge_[first_port_[m.factor] + m.port]; }
-  std::uint32_t edge_count(MessageId m) const { return first_edge_[first_port_[m.factor] + m.port + 1] - first_edge(m); }
+  std::uint32_t edge_count(MessageId m) const {
+    return first_edge_[first_port_[m.factor] + m.port + 1] - first_edge(m);
+  }
   std::uint32_t incomplete_edge(MessageId m) const {
     std::uint32_t i = first_edge(m);
     while (edges_[i].complete) ++i;
@@ -128,14 +130,18 @@ class Readiness {
   std::vector<std::uint32_t> first_edge_;       // port -> its first edge; one more at the end
 };
 
-// Messages become ready when all they read is complete. Those to a variadic port read that port too, and two of them that
-// meet at a variable wait for each other: then one is sent early, while the arrival from that variable is still open, and
-// once more for the other variables when it is complete. Messages of chains are sent together once they wait for nothing
-// but themselves.
+// Messages become ready when all they read is complete. Those to a variadic port read that port too, and two of them
+// that meet at a variable wait for each other: then one is sent early, while the arrival from that variable is still
+// open, and once more for the other variables when it is complete. Messages of chains are sent together once they wait
+// for nothing but themselves.
 class Ordering {
  public:
   Ordering(const Resolved& graph, const Flow& flow)
-      : flow_(flow), readiness_(graph, flow.ports()), ready_ports_(flow.factors()), done_(flow.factors()), chains_(graph, flow) {}
+      : flow_(flow),
+        readiness_(graph, flow.ports()),
+        ready_ports_(flow.factors()),
+        done_(flow.factors()),
+        chains_(graph, flow) {}
 
   std::optional<ExactOrder> order() {
     std::size_t wanted = 0;
@@ -212,8 +218,8 @@ class Ordering {
     const std::size_t before = order_.messages.size(), chains_before = order_.chains.size();
     for (auto& walk : chains_.next(done_)) {
       if (!walk.offsets.empty())
-        order_.chains.push_back({static_cast<std::uint32_t>(order_.messages.size()), walk.step, order_.chains.size() > chains_before,
-                                 std::move(walk.offsets)});
+        order_.chains.push_back({static_cast<std::uint32_t>(order_.messages.size()), walk.step,
+                                 order_.chains.size() > chains_before, std::move(walk.offsets)});
       for (const MessageId m : walk.messages) {
         done_[m.factor] |= 1u << m.port;
         order_.messages.push_back(m);

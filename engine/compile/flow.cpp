@@ -96,7 +96,8 @@ template <class Visit>
 void for_each_trait(const Resolved& graph, const Resolved::Factor& factor, const Visit& visit) {
   visit(reinterpret_cast<std::uintptr_t>(factor.kind));
   visit((factor.slots == 1 ? 0u : 1u) + (connects_shared_alone(graph, factor) ? 2u : 0u));
-  for (const auto& port : factor.ports) visit(reinterpret_cast<std::uintptr_t>(port.message)), visit(port.terms | components_of(graph, port) << 32);
+  for (const auto& port : factor.ports)
+    visit(reinterpret_cast<std::uintptr_t>(port.message)), visit(port.terms | components_of(graph, port) << 32);
   for (const auto& parameter : *factor.parameters) visit(parameter.terms);
   if (factor.damping == kDampedBySchedule) return;
   const auto bits = std::bit_cast<std::uint64_t>(factor.damping);
@@ -129,7 +130,8 @@ class Classes {
   std::uint32_t last_ = 0;
 };
 
-// An exact message reads a port of several components for the other variables there alone: not at all where there is just one.
+// An exact message reads a port of several components for the other variables there alone: not at all where there is
+// just one.
 bool reads_itself_for_nothing(const Resolved& graph, const Resolved::Port& port) {
   return port.message->method == kExact && port.terms > 1 && port.terms == components_of(graph, port);
 }

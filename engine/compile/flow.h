@@ -52,7 +52,9 @@ class Flow {
   }
   std::uint32_t inputs(std::size_t factor) const { return input_ports_[factor]; }    // bit p: port p is an input
   std::uint32_t outputs(std::size_t factor) const { return output_ports_[factor]; }  // bit p: port p is an output
-  std::uint32_t targets(std::size_t factor) const { return target_ports_[factor]; }  // bit p: somebody wants its message
+  std::uint32_t targets(std::size_t factor) const {
+    return target_ports_[factor];
+  }  // bit p: somebody wants its message
   // Ports the message to `port` reads.
   std::uint32_t reads(std::size_t factor, std::size_t port) const { return class_reads_[class_[factor]][port]; }
   std::uint32_t reads(std::size_t factor) const;                    // ports any of its messages reads
@@ -78,8 +80,8 @@ class Flow {
   std::vector<std::uint32_t> input_ports_, output_ports_, target_ports_;
   std::vector<std::uint32_t> class_;
   std::size_t ports_ = 0;
-  // Each factor leads from variables to others that were declared after them, as in most graphs written down from causes
-  // to effects: there is no cycle then, and nothing to search.
+  // Each factor leads from variables to others that were declared after them, as in most graphs written down from
+  // causes to effects: there is no cycle then, and nothing to search.
   bool leads_to_later_variables_ = true;
   std::vector<PortMasks> class_reads_;  // by class
 };

@@ -41,8 +41,10 @@ std::optional<End> matching_consumer(const Resolved& graph, const std::vector<st
   if (variable.observed || variable.shared || readers.size() != 2) return {};
   for (const End& end : readers) {
     const auto& consumer = graph.factors[end.factor];
-    if (is_apart(consumer) || consumer.kind->name() != rule.consumer || end.port != consumer.kind->port(rule.into)) continue;
-    if (has_messages_by(consumer, rule.consumer_method) && covers_one_variable(graph, consumer, consumer.ports[end.port]))
+    if (is_apart(consumer) || consumer.kind->name() != rule.consumer || end.port != consumer.kind->port(rule.into))
+      continue;
+    if (has_messages_by(consumer, rule.consumer_method) &&
+        covers_one_variable(graph, consumer, consumer.ports[end.port]))
       return end;
   }
   return {};
@@ -59,19 +61,22 @@ bool others_have_defaults(const Resolved::Factor& factor, const Kind& fused) {
   for (std::size_t i = 0; i < factor.parameters->size(); ++i) {
     const ParameterSpec& spec = factor.kind->parameters()[i];
     if (std::ranges::find(fused.parameters(), spec.name, &ParameterSpec::name) != fused.parameters().end()) continue;
-    if (!spec.fallback || !std::ranges::all_of((*factor.parameters)[i].values, [&](double v) { return v == *spec.fallback; }))
+    if (!spec.fallback ||
+        !std::ranges::all_of((*factor.parameters)[i].values, [&](double v) { return v == *spec.fallback; }))
       return false;
   }
   return true;
 }
 
 // The parameters of the fused factor; nothing if one of them, or of the pair, has no counterpart.
-std::optional<Resolved::Parameters> parameters_of_both(const Resolved::Factor& producer, const Resolved::Factor& consumer,
-                                                       std::uint32_t terms, const Kind& kind) {
+std::optional<Resolved::Parameters> parameters_of_both(const Resolved::Factor& producer,
+                                                       const Resolved::Factor& consumer, std::uint32_t terms,
+                                                       const Kind& kind) {
   if (!others_have_defaults(producer, kind) || !others_have_defaults(consumer, kind)) return {};
   Resolved::Parameters parameters;
   for (const ParameterSpec& spec : kind.parameters()) {
-    const Resolved::Parameter *of_consumer = find_parameter(consumer, spec.name), *of_producer = find_parameter(producer, spec.name);
+    const Resolved::Parameter *of_consumer = find_parameter(consumer, spec.name),
+                              *of_producer = find_parameter(producer, spec.name);
     if (of_consumer != nullptr && of_producer != nullptr) return {};
     Resolved::Parameter& parameter = parameters.emplace_back();
     parameter.terms = spec.per_term ? terms : 1;
@@ -79,7 +84,8 @@ std::optional<Resolved::Parameters> parameters_of_both(const Resolved::Factor& p
       if (of_consumer->terms != parameter.terms) return {};
       parameter = *of_consumer;
     } else if (of_producer != nullptr ? of_producer->values.size() == 1 : spec.fallback.has_value()) {
-      parameter.values = ShortList<double>(parameter.terms, of_producer != nullptr ? of_producer->values[0] : *spec.fallback);
+      parameter.values =
+          ShortList<double>(parameter.terms, of_producer != nullptr ? of_producer->values[0] : *spec.fallback);
     } else {
       return {};
     }
@@ -109,7 +115,8 @@ std::optional<Resolved::Factor> fused(const Resolved& graph, const Resolved::Fac
     if (p != into) both.ports.push_back(consumer.ports[p]);
   // The fused messages must be by the method the producer would use, not by one that merely serves.
   const MessageFunction* const through = producer.kind->find_message(*producer.method, via);
-  if (through == nullptr || !has_messages_by(producer, through->method) || !has_messages_by(both, through->method)) return {};
+  if (through == nullptr || !has_messages_by(producer, through->method) || !has_messages_by(both, through->method))
+    return {};
   for (std::size_t p = 0; p < both.ports.size(); ++p)
     if (kind.find_message(*both.method, p) == nullptr) return {};
   auto parameters = parameters_of_both(producer, consumer, consumer.ports[into].terms, kind);

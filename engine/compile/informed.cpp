@@ -18,9 +18,12 @@ void refuse_if_informed(const Resolved& graph, const std::vector<std::uint32_t>&
     std::vector<std::string> others;
     for (const MessageFunction& m : factor.kind->messages())
       if (m.target == message.target && !m.observed) others.push_back(m.method);
-    fail("factor '{}' ({}): its {} message to port '{}' is for observed variables on port '{}', but '{}' is not observed; give it "
-         "another method: {}", factor.name(), factor.kind->name(), message.method, ports[message.target].name,
-         ports[*message.observed].name, variable.name, fmt::join(others, ", "));
+    fail(
+        "factor '{}' ({}): its {} message to port '{}' is for observed variables on port '{}', but '{}' is not "
+        "observed; give it "
+        "another method: {}",
+        factor.name(), factor.kind->name(), message.method, ports[message.target].name, ports[*message.observed].name,
+        variable.name, fmt::join(others, ", "));
   }
 }
 

@@ -10,8 +10,8 @@ namespace dma {
 
 namespace {
 
-// Of merged factors, which have one slot each. Those of a chain that are visited last to first stand first to last then, as
-// their neighbours do.
+// Of merged factors, which have one slot each. Those of a chain that are visited last to first stand first to last
+// then, as their neighbours do.
 void reverse_members(Group& group, std::vector<GroupSlot>& group_slots) {
   std::ranges::reverse(group.members);
   for (std::uint32_t slot = 0; slot < group.members.size(); ++slot) group_slots[group.members[slot]].first_slot = slot;
@@ -21,7 +21,9 @@ std::vector<GroupSlot> form_groups(const Flow& flow, PlanData& plan) {
   const Resolved& graph = *plan.graph;
   std::vector<GroupSlot> group_slots(graph.factors.size(), {kNowhere, 0});
   std::vector<std::uint32_t> group_of_class(graph.factors.size(), kNowhere);
-  const auto is_merged = [](const Resolved::Factor& factor) { return factor.slots == 1 && !factor.is_along_chain && !factor.has_given_table; };
+  const auto is_merged = [](const Resolved::Factor& factor) {
+    return factor.slots == 1 && !factor.is_along_chain && !factor.has_given_table;
+  };
   const auto join = [&](std::uint32_t f) {
     if (group_slots[f].group != kNowhere) return;
     const auto& factor = graph.factors[f];
@@ -140,16 +142,21 @@ std::vector<GroupSlot> lay_out(const Flow& flow, bool constants_in_cavity, PlanD
     for (const Group::Port& port : group.ports) plan.given_tables += port.elements.is_given;
     lay_out_parameters(graph, group, plan.parameters);
     const auto room = [&] {
-      return fmt::format("factor '{}': the numbers its messages need while they are computed", graph.factors[group.members[0]].name());
+      return fmt::format("factor '{}': the numbers its messages need while they are computed",
+                         graph.factors[group.members[0]].name());
     };
     std::uint32_t scratch = 0;
-    for (const Group::Port& port : group.ports) scratch = add_sizes(scratch, multiply_sizes(kScratchPerTerm, port.terms, room), room);
+    for (const Group::Port& port : group.ports)
+      scratch = add_sizes(scratch, multiply_sizes(kScratchPerTerm, port.terms, room), room);
     const bool has_many = std::ranges::any_of(
         group.ports, [&](const Group::Port& port) { return std::uint64_t{group.slots} * port.terms >= kManyTerms; });
     plan.scratch = std::max({plan.scratch, scratch, has_many ? kScratchOfMany : kLeastScratch});
     group.first_memory = plan.memory;
-    const auto kept = [&] { return fmt::format("factor '{}': the numbers that kinds keep up to it", graph.factors[group.members[0]].name()); };
-    plan.memory = add_sizes(plan.memory, multiply_sizes(group.slots, checked_size(group.kind->memory(), kept), kept), kept);
+    const auto kept = [&] {
+      return fmt::format("factor '{}': the numbers that kinds keep up to it", graph.factors[group.members[0]].name());
+    };
+    plan.memory =
+        add_sizes(plan.memory, multiply_sizes(group.slots, checked_size(group.kind->memory(), kept), kept), kept);
   }
   plan.elements = graph.elements;
   for (std::uint32_t f = 0; f < graph.factors.size(); ++f) {
@@ -182,7 +189,8 @@ void index_incidence(PlanData& plan) {
   plan.element_of_slot.assign(plan.slots, 0);
   for (const Group& group : plan.groups)
     for (const Group::Port& port : group.ports)
-      for (std::uint32_t q = 0; q < group.slots * port.terms; ++q) plan.element_of_slot[port.first_slot + q] = port.elements(q);
+      for (std::uint32_t q = 0; q < group.slots * port.terms; ++q)
+        plan.element_of_slot[port.first_slot + q] = port.elements(q);
   for (const auto& variable : plan.variables)
     if (variable.first_slot != kNowhere)
       for (std::uint32_t i = 0; i < variable.size; ++i)

@@ -92,7 +92,8 @@ std::string find_loop(const Resolved& graph) {
           const auto number = static_cast<std::size_t>(&v - graph.variables.data());
           if (port.elements.is_given && !is_whole[number]) {
             is_whole[number] = true;
-            for (std::uint32_t other = v.first_element; other < v.first_element + v.size; other += v.family.components())
+            for (std::uint32_t other = v.first_element; other < v.first_element + v.size;
+                 other += v.family.components())
               if (other != e && !forest.join(e, other)) return names_of(graph, forest.path(e, other));
           }
           if (!forest.join(e, node)) return names_of(graph, forest.path(e, node));

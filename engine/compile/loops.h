@@ -25,8 +25,8 @@ class Forest {
   std::vector<std::uint32_t> parent_;         // along the edges
 };
 
-// The variables on one loop, "a, b[2], c", of the graph cut where values are always known; empty if there is none. Tables
-// that are data may lead from any slot to any element.
+// The variables on one loop, "a, b[2], c", of the graph cut where values are always known; empty if there is none.
+// Tables that are data may lead from any slot to any element.
 std::string find_loop(const Resolved& graph);
 
 }  // namespace dma

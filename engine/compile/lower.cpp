@@ -14,8 +14,13 @@ class Lowering {
  public:
   Lowering(const Flow& flow, const std::vector<GroupSlot>& group_slots, PlanData& plan, std::set<PortKey>& copied,
            const std::map<PortKey, ArrivalView>& from_last_sweep)
-      : flow_(flow), group_slots_(group_slots), plan_(plan), read_(ports_read(flow, group_slots, plan)), stretches_(flow, group_slots, plan, read_),
-        arrivals_(plan, copied, from_last_sweep), once_(plan.schedule.order == Schedule::Order::once) {
+      : flow_(flow),
+        group_slots_(group_slots),
+        plan_(plan),
+        read_(ports_read(flow, group_slots, plan)),
+        stretches_(flow, group_slots, plan, read_),
+        arrivals_(plan, copied, from_last_sweep),
+        once_(plan.schedule.order == Schedule::Order::once) {
     plan_.constants.clear();
     plan_.operations.clear();
     plan_.first_operation.clear();
@@ -91,8 +96,9 @@ class Lowering {
       if (send & (1u << p)) arrivals_.note_sent(g, p);
   }
 
-  // What the message to `port` reads, if for the whole group that is nothing but values of observed variables that stand
-  // side by side: a value is a point mass, beside which no other message counts, and need not be gathered. Else empty.
+  // What the message to `port` reads, if for the whole group that is nothing but values of observed variables that
+  // stand side by side: a value is a point mass, beside which no other message counts, and need not be gathered. Else
+  // empty.
   std::vector<ReadView> observed_values(std::uint32_t g, std::uint32_t port) const {
     const Group& group = plan_.groups[g];
     std::vector<ReadView> views;
@@ -143,8 +149,8 @@ class Lowering {
       }
   }
 
-  // Whether two visits of a single sweep may be made as one: a joint kernel serves both, and what the first one sends does
-  // not come back to the second.
+  // Whether two visits of a single sweep may be made as one: a joint kernel serves both, and what the first one sends
+  // does not come back to the second.
   bool may_join(const Visit& a, const Visit& b) const {
     if (!once_ || a.factor != b.factor || (a.send & b.send) != 0) return false;
     const Group& group = plan_.groups[group_slots_[a.factor].group];
@@ -154,10 +160,12 @@ class Lowering {
       if (!(a.send & (1u << p))) continue;
       for (std::uint32_t q = 0; q < group.ports.size(); ++q) {
         if ((b.send & (1u << q)) != 0)
-          is_served |= group.kind->find_joint(*group.ports[std::min(p, q)].message, *group.ports[std::max(p, q)].message) != nullptr;
+          is_served |= group.kind->find_joint(*group.ports[std::min(p, q)].message,
+                                              *group.ports[std::max(p, q)].message) != nullptr;
         if (!(b.refresh & (1u << q))) continue;
         if (p == q && !is_injective(group.ports[q].elements, group.slots * group.ports[q].terms)) return false;
-        if (p != q && std::ranges::find_first_of(ports[p].variables, ports[q].variables) != ports[p].variables.end()) return false;
+        if (p != q && std::ranges::find_first_of(ports[p].variables, ports[q].variables) != ports[p].variables.end())
+          return false;
       }
     }
     return is_served;

@@ -28,7 +28,8 @@ class WalkLowering {
     for (std::size_t i = 0; i < chain.offsets.size(); ++i) {
       const Visit& visit = plan_.schedule.visits[chain.first + i];
       const std::uint32_t g = group_slots[visit.factor].group;
-      messages_.push_back({g, static_cast<std::uint32_t>(__builtin_ctz(visit.send)), chain.offsets[i], plan_.groups[g].slots});
+      messages_.push_back(
+          {g, static_cast<std::uint32_t>(__builtin_ctz(visit.send)), chain.offsets[i], plan_.groups[g].slots});
     }
     for (Message& m : messages_) {
       for (const std::size_t r : plan_.groups[m.group].ports[m.port].message->reads)
@@ -60,7 +61,8 @@ class WalkLowering {
       const Group::Port& sending = other.ports[end.port];
       if (variable.cuts || (end.group == g && end.port == r) || sending.message == nullptr || end.in_cavity) continue;
       if (is_walked(end.group, end.port))
-        add(walked, port, group.slots, sending.first_slot, sending.elements.base, std::int64_t{other.slots} * sending.terms);
+        add(walked, port, group.slots, sending.first_slot, sending.elements.base,
+            std::int64_t{other.slots} * sending.terms);
       else if (arrivals_.is_sent(end.group, end.port))
         is_few &= add_all(before, port, group.slots, variable, other, sending);
     }
@@ -79,10 +81,11 @@ class WalkLowering {
 
   // Messages first_slot, first_slot + 1, ... (count of them) to elements first_element, first_element + 1, ...; all of
   // these, but not `slots`, count components.
-  static void add(Arriving& to, const Group::Port& port, std::int64_t slots, std::int64_t first_slot, std::int64_t first_element,
-                  std::int64_t count) {
+  static void add(Arriving& to, const Group::Port& port, std::int64_t slots, std::int64_t first_slot,
+                  std::int64_t first_element, std::int64_t count) {
     const std::int64_t ahead = first_element - port.elements.base, components = port.terms;
-    const std::int64_t first = std::max<std::int64_t>(0, ahead / components), last = std::min(slots, (ahead + count) / components);
+    const std::int64_t first = std::max<std::int64_t>(0, ahead / components),
+                       last = std::min(slots, (ahead + count) / components);
     if (first < last) to.push_back({{first_slot - ahead, false}, first, last});
   }
 
@@ -90,7 +93,8 @@ class WalkLowering {
   static bool add_all(Arriving& to, const Group::Port& port, std::uint32_t slots, const PlanData::Variable& variable,
                       const Group& other, const Group::Port& sending) {
     if (sending.terms == variable.family.components() && sending.elements.is_identical())
-      return add(to, port, slots, sending.first_slot, sending.elements.base, std::int64_t{other.slots} * sending.terms), true;
+      return add(to, port, slots, sending.first_slot, sending.elements.base, std::int64_t{other.slots} * sending.terms),
+             true;
     if (sending.elements.is_given || variable.family.components() > 1) return false;
     constexpr int kFew = 16;
     int found = 0;
@@ -117,7 +121,8 @@ class WalkLowering {
       Walk::Stretch stretch{static_cast<std::uint32_t>(times[i + 1] - times[i]), {}};
       const std::int64_t begin = step > 0 ? times[i] : times[i + 1] - 1;
       for (const Message& m : messages_)
-        if (const std::int64_t slot = begin - m.offset; slot >= 0 && slot < m.slots) stretch.parts.push_back(part(m, slot));
+        if (const std::int64_t slot = begin - m.offset; slot >= 0 && slot < m.slots)
+          stretch.parts.push_back(part(m, slot));
       if (!stretch.parts.empty()) out.push_back(std::move(stretch));
     }
     return out;
@@ -140,7 +145,8 @@ class WalkLowering {
 
 }  // namespace
 
-Walk lower_walk(const Chained& chain, const std::vector<GroupSlot>& group_slots, ArrivalPlanner& arrivals, PlanData& plan) {
+Walk lower_walk(const Chained& chain, const std::vector<GroupSlot>& group_slots, ArrivalPlanner& arrivals,
+                PlanData& plan) {
   return WalkLowering(arrivals, plan).lower(chain, group_slots);
 }
 

@@ -76,8 +76,8 @@ IndexMap widened(IndexMap map, const Resolved::Variable& variable, std::uint32_t
   const std::uint32_t components = variable.family.components();
   if (components == 1) return map;
   if (map.is_given)
-    fail("variable '{}' is {}; tables that are given are for families of one number pair, such as gaussian", variable.name,
-         variable.family.text());
+    fail("variable '{}' is {}; tables that are given are for families of one number pair, such as gaussian",
+         variable.name, variable.family.text());
   if (map.is_affine() && map.divisor == 1) {
     map.base = variable.first_element + (map.base - variable.first_element) * components;
     if (map.modulus != IndexMap::kWhole) map.modulus *= components;
@@ -97,7 +97,9 @@ Resolved::Port variadic_port(const Variables& variables, const Graph::Factor& fa
   std::vector<std::uint32_t> terms;
   std::vector<IndexMap> maps;
   for (const Connection* c : ends) {
-    const auto what = [&] { return fmt::format("{}: its terms up to '{}'", where(factor), variables[c->variable.value].name); };
+    const auto what = [&] {
+      return fmt::format("{}: its terms up to '{}'", where(factor), variables[c->variable.value].name);
+    };
     const auto& variable = variables[c->variable.value];
     const std::uint32_t elements = terms_of(variables, factor, *c, slots);
     terms.push_back(multiply_sizes(elements, variable.family.components(), what));
@@ -106,7 +108,8 @@ Resolved::Port variadic_port(const Variables& variables, const Graph::Factor& fa
     maps.push_back(widened(map_of(variables, factor, *c, slots * elements), variable, slots * elements));
   }
   if (ends.size() > 1 && std::ranges::any_of(maps, &IndexMap::is_given))
-    fail("{}: a given table stands alone on its port; give one table for all terms, or use a kind with two ports", where(factor));
+    fail("{}: a given table stands alone on its port; give one table for all terms, or use a kind with two ports",
+         where(factor));
   if (ends.size() == 1) {
     port.elements = maps[0];
     return port;
@@ -125,7 +128,8 @@ void connect_one(const Variables& variables, const Graph::Factor& factor, const 
   port.elements = map_of(variables, factor, c, slots);
   port.terms = variable.family.components();
   if (port.terms == 1) return;
-  (void)multiply_sizes(slots, port.terms, [&] { return fmt::format("{}: the components of '{}'", where(factor), variable.name); });
+  (void)multiply_sizes(slots, port.terms,
+                       [&] { return fmt::format("{}: the components of '{}'", where(factor), variable.name); });
   port.elements = widened(std::move(port.elements), variable, slots);
 }
 
@@ -137,10 +141,11 @@ bool may_repeat(const Resolved::Factor& factor) {
     if (port.terms > 1 && !(map.is_affine() && map.divisor == 1 && map.modulus >= port.terms)) return true;
     for (std::size_t q = 0; q < p; ++q) {
       const IndexMap& other = factor.ports[q].elements;
-      const bool is_apart = port.terms == 1 && factor.ports[q].terms == 1 && map.is_identical() && other.is_identical() &&
-                            map.base != other.base;  // two places of a chain
+      const bool is_apart = port.terms == 1 && factor.ports[q].terms == 1 && map.is_identical() &&
+                            other.is_identical() && map.base != other.base;  // two places of a chain
       for (const VariableId v : port.variables)
-        if (!is_apart && std::ranges::find(factor.ports[q].variables, v) != factor.ports[q].variables.end()) return true;
+        if (!is_apart && std::ranges::find(factor.ports[q].variables, v) != factor.ports[q].variables.end())
+          return true;
     }
   }
   return false;
@@ -153,13 +158,18 @@ void refuse_repetitions(const Variables& variables, const Graph::Factor& factor,
     for (const Resolved::Port& port : resolved.ports)
       for (std::uint32_t t = 0; t < port.terms; ++t) elements.push_back(port.elements(s * port.terms + t));
     std::ranges::sort(elements);
-    for (auto e = std::ranges::adjacent_find(elements); e != elements.end(); e = std::adjacent_find(e + 1, elements.end())) {
+    for (auto e = std::ranges::adjacent_find(elements); e != elements.end();
+         e = std::adjacent_find(e + 1, elements.end())) {
       const auto variable = std::ranges::upper_bound(variables, *e, {}, &Resolved::Variable::first_element) - 1;
       if (!variable->wants_messages) continue;  // a value that is known is no second opinion
-      fail("{}: '{}' stands on two of its ports{}, and would count as two independent variables; use a kind that takes it "
-           "once: square for a product with itself, a coefficient of 2 for a sum",
-           where(factor), variable->name,
-           variable->elements() == 1 ? "" : fmt::format(" (element {} in slot {})", (*e - variable->first_element) / variable->family.components(), s));
+      fail(
+          "{}: '{}' stands on two of its ports{}, and would count as two independent variables; use a kind that takes "
+          "it "
+          "once: square for a product with itself, a coefficient of 2 for a sum",
+          where(factor), variable->name,
+          variable->elements() == 1 ? ""
+                                    : fmt::format(" (element {} in slot {})",
+                                                  (*e - variable->first_element) / variable->family.components(), s));
     }
   }
 }
@@ -185,7 +195,8 @@ void assign_ports(const Graph::Factor& factor, const Kind& kind, PortEnds& assig
     if (found == specs.end())
       fail("{} has no port '{}'{}", where(factor), c.port.get(), suggestion(c.port.get(), names_of(specs)));
     const auto p = static_cast<std::size_t>(found - specs.begin());
-    if (!assigned[p].empty() && !specs[p].variadic) fail("{}: port '{}' is connected twice", where(factor), c.port.get());
+    if (!assigned[p].empty() && !specs[p].variadic)
+      fail("{}: port '{}' is connected twice", where(factor), c.port.get());
     assigned[p].push_back(&c);
   }
   std::size_t open = 0;
@@ -218,8 +229,8 @@ void check_families(const Variables& variables, const Graph::Factor& factor, con
              variable.family.text());
       if (spec.family) continue;
       if (!variable.family->is_like_gaussian)
-        fail("{}: port '{}' takes a gaussian or log_normal variable, or one like them, but '{}' is {}", where(factor), spec.name,
-             variable.name, variable.family.text());
+        fail("{}: port '{}' takes a gaussian or log_normal variable, or one like them, but '{}' is {}", where(factor),
+             spec.name, variable.name, variable.family.text());
       if (first == nullptr) first = &variable;
       if (first->family != variable.family)
         fail("{}: its variables must be of one family, but '{}' is {} and '{}' is {}", where(factor), first->name,
@@ -243,8 +254,8 @@ std::uint32_t terms_of(const Variables& variables, const Graph::Factor& factor, 
   return size / slots;
 }
 
-PortComponents components_of_ends(const Variables& variables, const Graph::Factor& factor, const Kind& kind, std::uint32_t slots,
-                        const PortEnds& ports) {
+PortComponents components_of_ends(const Variables& variables, const Graph::Factor& factor, const Kind& kind,
+                                  std::uint32_t slots, const PortEnds& ports) {
   PortComponents components(ports.size());
   for (std::size_t p = 0; p < ports.size(); ++p)
     for (const Connection* c : ports[p])
@@ -294,8 +305,11 @@ void check_repetitions(const Variables& variables, const Graph::Factor& factor, 
 void refuse_given_tables(const Resolved& graph, std::string_view who) {
   for (const auto& factor : graph.factors)
     if (factor.has_given_table)
-      fail("{}: factor '{}' has a table that is given later, but all tables are needed here; use gather(...) with the table, or "
-           "sweeps", who, factor.name());
+      fail(
+          "{}: factor '{}' has a table that is given later, but all tables are needed here; use gather(...) with the "
+          "table, or "
+          "sweeps",
+          who, factor.name());
 }
 
 }  // namespace dma

@@ -22,8 +22,8 @@ void check_families(const std::vector<Resolved::Variable>& variables, const Grap
                     const PortEnds& ports);
 
 // The number of slots: what the ends of ports that are not variadic agree on (plate.h).
-std::uint32_t plate_size(const std::vector<Resolved::Variable>& variables, const Graph::Factor& factor, const Kind& kind,
-                         const PortEnds& ports);
+std::uint32_t plate_size(const std::vector<Resolved::Variable>& variables, const Graph::Factor& factor,
+                         const Kind& kind, const PortEnds& ports);
 
 // The variables of a graph, their elements side by side: the first step of resolve().
 Resolved resolve_variables(const Graph& graph, const Registry& registry);
@@ -33,8 +33,8 @@ std::uint32_t terms_of(const std::vector<Resolved::Variable>& variables, const G
                        const Connection& c, std::uint32_t slots);
 
 // The components of the variables of one slot, port by port.
-PortComponents components_of_ends(const std::vector<Resolved::Variable>& variables, const Graph::Factor& factor, const Kind& kind,
-                        std::uint32_t slots, const PortEnds& ports);
+PortComponents components_of_ends(const std::vector<Resolved::Variable>& variables, const Graph::Factor& factor,
+                                  const Kind& kind, std::uint32_t slots, const PortEnds& ports);
 
 // Sets the elements, terms and variables of a port.
 void connect(const std::vector<Resolved::Variable>& variables, const Graph::Factor& factor, const PortSpec& spec,

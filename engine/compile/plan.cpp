@@ -17,11 +17,13 @@ std::size_t bytes_of(const std::vector<T>& v) {
 }
 
 std::string describe(const PlanData& plan, const Combine& op) {
-  return fmt::format("combine   {} messages at {}", op.sources.size(), plan.variables.at_element(op.first_element).name);
+  return fmt::format("combine   {} messages at {}", op.sources.size(),
+                     plan.variables.at_element(op.first_element).name);
 }
 std::string describe(const PlanData& plan, const GatherOthers& op) {
   const Group& group = plan.groups[op.group];
-  return fmt::format("gather    {} messages for {}.{}", op.count, group.kind->name(), group.kind->ports()[op.port].name);
+  return fmt::format("gather    {} messages for {}.{}", op.count, group.kind->name(),
+                     group.kind->ports()[op.port].name);
 }
 std::string describe(const PlanData& plan, const Send& op) {
   const Group& group = plan.groups[op.group];
@@ -29,11 +31,12 @@ std::string describe(const PlanData& plan, const Send& op) {
   std::vector<std::string> reads;
   const MessageFunction& message = *group.ports[op.port].message;
   for (const std::size_t p : message.reads) reads.push_back(ports[p].name);
-  return fmt::format("{} {}{} -> {} from ({}), {} slots, {}", op.is_sequence ? "sequence " : "send     ",
-                     plan.factors.name(group.members[0]),
-                     group.members.size() > 1 ? fmt::format(" and {} more", group.members.size() - 1) : "",
-                     op.joint == nullptr ? ports[op.port].name : ports[op.port].name + ", " + ports[op.joint->second].name,
-                     fmt::join(reads, ", "), op.count, message.method);
+  return fmt::format(
+      "{} {}{} -> {} from ({}), {} slots, {}", op.is_sequence ? "sequence " : "send     ",
+      plan.factors.name(group.members[0]),
+      group.members.size() > 1 ? fmt::format(" and {} more", group.members.size() - 1) : "",
+      op.joint == nullptr ? ports[op.port].name : ports[op.port].name + ", " + ports[op.joint->second].name,
+      fmt::join(reads, ", "), op.count, message.method);
 }
 
 std::string describe(const PlanData& plan, const Walk& op) {
@@ -42,7 +45,8 @@ std::string describe(const PlanData& plan, const Walk& op) {
   for (const Walk::Stretch& stretch : op.stretches)
     for (const Walk::Part& part : stretch.parts) {
       const Group& group = plan.groups[part.group];
-      const std::string name = fmt::format("{} -> {}", plan.factors.name(group.members[0]), group.kind->ports()[part.port].name);
+      const std::string name =
+          fmt::format("{} -> {}", plan.factors.name(group.members[0]), group.kind->ports()[part.port].name);
       if (std::ranges::find(parts, name) == parts.end()) parts.push_back(name);
       messages += stretch.count;
     }
@@ -66,7 +70,8 @@ PlanData::Variable PlanData::variable(VariableId id) const {
 
 PlanData::Membership PlanData::membership(FactorId id) const {
   if (id.value >= memberships.size() || !id.is_of(mark))
-    fail("factor {} is not of the graph of this plan, which has {}; use the ids that this graph gave", id.value, memberships.size());
+    fail("factor {} is not of the graph of this plan, which has {}; use the ids that this graph gave", id.value,
+         memberships.size());
   return memberships[id.value];
 }
 
@@ -77,7 +82,8 @@ std::size_t PlanData::bytes() const {
     for (const auto& port : group.ports) tables += bytes_of(port.elements.table.get());
   tables += variables.size() * sizeof(ValueSlots);
   if (has_hubs) tables += 2 * sizeof(double) * std::size_t{slots} + sizeof(std::uint32_t) * std::size_t{elements};
-  return tables + 2 * sizeof(double) * (std::size_t{slots} + arrivals) + bytes_of(parameters) + (std::size_t{scratch} + memory) * sizeof(double) +
+  return tables + 2 * sizeof(double) * (std::size_t{slots} + arrivals) + bytes_of(parameters) +
+         (std::size_t{scratch} + memory) * sizeof(double) +
          elements * (!forms_totals ? sizeof(double) : 3 * sizeof(double) + sizeof(std::uint32_t));
 }
 
@@ -87,12 +93,15 @@ std::size_t PlanData::messages_per_sweep() const {
     if (const Walk* walk = std::get_if<Walk>(&op))
       count += messages_of(*walk);
     else if (const Send* send = std::get_if<Send>(&op))
-      count += std::size_t{send->count} * groups[send->group].ports[send->port].terms * (send->joint != nullptr ? 2 : 1);
+      count +=
+          std::size_t{send->count} * groups[send->group].ports[send->port].terms * (send->joint != nullptr ? 2 : 1);
   return count;
 }
 
 std::string PlanData::schedule_text() const {
-  return describe(schedule, [&](std::size_t factor) { return VisitedFactor{factors.name(factor), factors[factor].kind}; });
+  return describe(schedule, [&](std::size_t factor) {
+    return VisitedFactor{factors.name(factor), factors[factor].kind};
+  });
 }
 
 std::string PlanData::slot_name(std::uint32_t group, std::uint64_t slot) const {
@@ -104,7 +113,8 @@ std::string PlanData::slot_name(std::uint32_t group, std::uint64_t slot) const {
 
 std::string PlanData::element_name(std::uint32_t element) const {
   const Variable v = variables.at_element(element);
-  return v.elements() == 1 ? v.name.text() : fmt::format("{}[{}]", v.name, (element - v.first_element) / v.family.components());
+  return v.elements() == 1 ? v.name.text()
+                           : fmt::format("{}[{}]", v.name, (element - v.first_element) / v.family.components());
 }
 
 Plan::Plan() {

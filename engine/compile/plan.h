@@ -22,8 +22,8 @@ namespace dma {
 // More messages at one element than this are not added up anew for each of them.
 inline constexpr std::uint32_t kManyMessages = 32;
 
-// Factors whose messages are computed together: one factor of the graph, or many scalar ones of the same kind merged into
-// one plate. Slots count through all members.
+// Factors whose messages are computed together: one factor of the graph, or many scalar ones of the same kind merged
+// into one plate. Slots count through all members.
 struct Group {
   struct Port {
     std::uint32_t terms = 1;
@@ -148,17 +148,18 @@ struct PlanData {
   };
   std::vector<Membership> memberships;  // of every factor of the user's graph
   Schedule schedule;
-  // All messages, those to missing values included, by message functions registered as exact; or exact as long as no value
-  // is missing, because values make linear what else is not.
+  // All messages, those to missing values included, by message functions registered as exact; or exact as long as no
+  // value is missing, because values make linear what else is not.
   bool has_exact_messages = false, is_exact_given_values = false;
   bool is_gaussian = false;  // all variables are
-  std::string loop;          // of a schedule that iterates: the variables on a loop of the graph (loops.h); empty: it is a tree
+  std::string loop;  // of a schedule that iterates: the variables on a loop of the graph (loops.h); empty: it is a tree
   std::shared_ptr<const Solver> solver;  // engine/run/solver.h; none: sweeps of messages by the schedule
   std::string solver_text;               // what it is, for describe()
 
   std::vector<Operation> constants;   // messages that depend on parameters alone
   std::vector<Operation> operations;  // one sweep
-  // For residual order: the operations and sends of each visit (one more at the end), the visits that read a variable, each once.
+  // For residual order: the operations and sends of each visit (one more at the end), the visits that read a variable,
+  // each once.
   std::vector<std::uint32_t> first_operation, first_send;
   std::vector<std::vector<std::uint32_t>> visits_at;
   std::vector<std::vector<std::uint32_t>> informed_by;     // visit -> the variables it sends to

@@ -7,7 +7,9 @@ namespace dma {
 
 namespace {
 
-std::int64_t floor_of(std::int64_t a, std::int64_t positive) { return a >= 0 ? a / positive : -((-a + positive - 1) / positive); }
+std::int64_t floor_of(std::int64_t a, std::int64_t positive) {
+  return a >= 0 ? a / positive : -((-a + positive - 1) / positive);
+}
 
 // Value v at slot s is computed at moment s N + phase[v], N = values + 1, and after all it needs:
 //
@@ -57,7 +59,8 @@ std::vector<std::vector<std::uint32_t>> strong_parts(std::uint32_t values, std::
   std::copy(first.begin(), first.end() - 1, next.begin());
 
   std::vector<std::vector<std::uint32_t>> parts;
-  std::vector<std::uint32_t> found(values), lowest(values), path, open;  // found: 0 before, then by the order of finding
+  std::vector<std::uint32_t> found(values), lowest(values), path,
+      open;  // found: 0 before, then by the order of finding
   std::vector<bool> is_open(values);
   std::uint32_t count = 0;
   for (std::uint32_t start = 0; start < values; ++start) {

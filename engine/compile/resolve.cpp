@@ -56,7 +56,8 @@ void resolve_parameters(const Graph::Factor& factor, const Kind& kind, std::uint
              spec.domain.advice.empty() ? "" : "; ", spec.domain.advice);
     if (spec.prepare) {
       parameter.values = prepared(factor, spec, parameter.values, components());
-      parameter.terms = checked_size(parameter.values.size(), [&] { return fmt::format("{}: parameter '{}'", where(factor), spec.name); });
+      parameter.terms = checked_size(parameter.values.size(),
+                                     [&] { return fmt::format("{}: parameter '{}'", where(factor), spec.name); });
       continue;
     }
     const std::size_t size = parameter.values.size();
@@ -99,7 +100,8 @@ using Messages = ShortList<const MessageFunction*, 4>;
 
 Messages messages_of(const Resolved::Factor& factor) {
   Messages messages;
-  for (std::size_t p = 0; p < factor.ports.size(); ++p) messages.push_back(factor.kind->find_message(*factor.method, p));
+  for (std::size_t p = 0; p < factor.ports.size(); ++p)
+    messages.push_back(factor.kind->find_message(*factor.method, p));
   return messages;
 }
 
@@ -111,7 +113,8 @@ void send_where_wanted(const Resolved& graph, const Messages& messages, Resolved
     port.message = wanting == port.variables.end() ? nullptr : messages[p];
     if (wanting != port.variables.end() && port.message == nullptr)
       fail("factor '{}' ({}) has no message to port '{}', which leads to '{}'; {}", factor.name(), factor.kind->name(),
-           factor.kind->ports()[p].name, graph.variables[wanting->value].name, missing_message(*factor.kind, *factor.method, p));
+           factor.kind->ports()[p].name, graph.variables[wanting->value].name,
+           missing_message(*factor.kind, *factor.method, p));
   }
 }
 
@@ -161,7 +164,8 @@ class FactorResolver {
   // anew then. False if this is not such a factor.
   bool resolve_like_one_before(const Graph::PlainFactor& factor, std::uint32_t number, Resolved::Factor& resolved) {
     const Pattern& pattern = pattern_of(factor);
-    if (pattern.kind != factor.kind || pattern.given != factor.parameters || !fits(pattern, factor.variables)) return false;
+    if (pattern.kind != factor.kind || pattern.given != factor.parameters || !fits(pattern, factor.variables))
+      return false;
     resolved.kind = pattern.known->kind;
     resolved.method = pattern.known->method;
     resolved.number = number & kLargestNumber;
@@ -206,8 +210,10 @@ class FactorResolver {
     const std::uint32_t terms = resolve_ports(factor, resolved);
     check_terms(factor, kind, resolved);
     check_repetitions(so_far_.variables, factor, resolved);
-    resolve_parameters(factor, kind, resolved.slots, terms, [&] { return components_of_ends(so_far_.variables, factor, kind, resolved.slots, ports_); },
-                       so_far_.parameters->emplace_back());
+    resolve_parameters(
+        factor, kind, resolved.slots, terms,
+        [&] { return components_of_ends(so_far_.variables, factor, kind, resolved.slots, ports_); },
+        so_far_.parameters->emplace_back());
     resolved.parameters = &so_far_.parameters->back();
     if (!factor.method.empty()) return resolve_messages(so_far_, resolved);
     if (known_->messages.empty()) known_->messages = messages_of(resolved);
@@ -245,7 +251,8 @@ class FactorResolver {
   };
 
   Pattern& pattern_of(const Graph::PlainFactor& factor) {
-    const auto bits = reinterpret_cast<std::uintptr_t>(factor.kind) ^ reinterpret_cast<std::uintptr_t>(factor.parameters) * 3;
+    const auto bits =
+        reinterpret_cast<std::uintptr_t>(factor.kind) ^ reinterpret_cast<std::uintptr_t>(factor.parameters) * 3;
     return patterns_[bits / alignof(ParameterList) % patterns_.size()];
   }
 
@@ -266,7 +273,8 @@ class FactorResolver {
     const std::string* const method = own == kind_methods_.end() ? method_of_run_ : own->second;
     const auto [entry, is_new] = all_known_.try_emplace(&kind, Known{&kind, method});
     known_ = &entry->second;
-    if (is_new) is_for_observed_ |= std::ranges::any_of(kind.messages(), [](const auto& m) { return m.observed.has_value(); });
+    if (is_new)
+      is_for_observed_ |= std::ranges::any_of(kind.messages(), [](const auto& m) { return m.observed.has_value(); });
   }
 
   // Returns the largest number of terms.

@@ -39,7 +39,8 @@ struct CompileOptions {
 struct Resolved {
   struct Variable {
     NodeName name;  // kept by `names`
-    std::uint32_t first_element = 0, size = 1;  // in components: a variable of a family with several has that many times its elements
+    std::uint32_t first_element = 0,
+                  size = 1;  // in components: a variable of a family with several has that many times its elements
     Family family = {};
     bool observed = false, shared = false;
     bool wants_messages = true;  // not observed, or observed and to be predicted or maybe missing
@@ -71,7 +72,8 @@ struct Resolved {
     const std::string* method = nullptr;     // as the registry spells it, which outlives the graph
     double damping = kDampedBySchedule;
     MostlyEmpty<std::string> given_name;           // empty: the kind and the number
-    MostlyEmpty<std::vector<FactorId>> fused_from;  // the factors of the graph it stands for; empty: the one of its number
+    MostlyEmpty<std::vector<FactorId>>
+        fused_from;  // the factors of the graph it stands for; empty: the one of its number
 
     std::string name() const { return name_or_number(given_name.get(), kind->name(), number); }
     ShortList<FactorId> origins() const;

@@ -29,8 +29,9 @@ std::string describe(const Schedule& schedule, const std::function<VisitedFactor
   text += "\n";
   for (const Visit& v : schedule.visits) {
     const VisitedFactor visited = factor(v.factor);
-    text += fmt::format("  {}{}: refresh {}; send {}\n", visited.name, v.slot == kAllSlots ? "" : fmt::format("[{}]", v.slot),
-                        ports(*visited.kind, v.refresh), ports(*visited.kind, v.send));
+    text += fmt::format("  {}{}: refresh {}; send {}\n", visited.name,
+                        v.slot == kAllSlots ? "" : fmt::format("[{}]", v.slot), ports(*visited.kind, v.refresh),
+                        ports(*visited.kind, v.send));
   }
   return text;
 }

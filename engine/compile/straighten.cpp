@@ -13,7 +13,8 @@ using Places = std::vector<std::int64_t>;
 // What the slots of one sequence read.
 class Neighbours {
  public:
-  Neighbours(const PlanData& plan, const Send& op) : plan_(plan), group_(plan.groups[op.group]), reads_(group_.ports[op.port].message->reads) {}
+  Neighbours(const PlanData& plan, const Send& op)
+      : plan_(plan), group_(plan.groups[op.group]), reads_(group_.ports[op.port].message->reads) {}
 
   void find(std::int64_t slot, std::vector<Places>& places) const {
     places.resize(reads_.size());
@@ -35,7 +36,8 @@ class Neighbours {
 bool has_one_message_each(const PlanData& plan, const Send& op) {
   const Group& group = plan.groups[op.group];
   const auto& reads = group.ports[op.port].message->reads;
-  return group.ports[op.port].terms == 1 && std::ranges::all_of(reads, [&](std::size_t r) { return group.ports[r].terms == 1; });
+  return group.ports[op.port].terms == 1 &&
+         std::ranges::all_of(reads, [&](std::size_t r) { return group.ports[r].terms == 1; });
 }
 
 // Each argument is gathered when it is used, and by nobody else.
@@ -72,7 +74,8 @@ bool has_value(const PlanData& plan, std::int64_t slot, const std::vector<Places
 std::optional<Walk> walk_of(const PlanData& plan, const Send& op) {
   constexpr std::uint32_t kEnds = 4, kLeastLength = 64;  // of stretches: at the ends of a chain they are short
   const bool has_walk = plan.groups[op.group].ports[op.port].message->walk != nullptr;
-  if (!op.is_sequence || op.at_hubs || !has_walk || !has_one_message_each(plan, op) || !gathers_all(plan, op)) return {};
+  if (!op.is_sequence || op.at_hubs || !has_walk || !has_one_message_each(plan, op) || !gathers_all(plan, op))
+    return {};
   const bool remembers = is_like_gaussian(plan, op);
   const Neighbours neighbours(plan, op);
   std::vector<Places> places, before;

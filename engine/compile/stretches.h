@@ -28,14 +28,15 @@ struct Stretch {
 
 class StretchFinder {
  public:
-  StretchFinder(const Flow& flow, const std::vector<GroupSlot>& group_slots, const PlanData& plan, const PortsRead& read);
+  StretchFinder(const Flow& flow, const std::vector<GroupSlot>& group_slots, const PlanData& plan,
+                const PortsRead& read);
 
   // The longest stretch from a visit on: same group, same ports, slots one apart; dependent only if it can be chained.
   Stretch from(std::size_t visit);
   // The visit has one target, whose arguments are gathered slot by slot just before use.
   bool is_chainable(const Visit& visit) const;
-  // It reads an element where so many messages meet that summing all others anew for each slot costs more than one pass that
-  // forms totals.
+  // It reads an element where so many messages meet that summing all others anew for each slot costs more than one pass
+  // that forms totals.
   bool reads_hub(const Visit& visit) const;
   // The slot of its group that it concerns, the first of all.
   std::uint32_t slot_of(const Visit& visit) const {

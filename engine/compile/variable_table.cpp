@@ -13,8 +13,16 @@ constexpr std::size_t kRecentSteps = 256, kRecentSorts = 8;
 VariableTable::Variable VariableTable::operator[](std::size_t i) const {
   const Record& record = records_[i];
   const Sort& sort = sorts_[record.sort];
-  Variable variable{names_->name(static_cast<std::uint32_t>(i)), record.first_element, sort.size, sort.family, sort.observed,
-                    sort.shared, sort.cuts, false, record.first_slot, {}};
+  Variable variable{names_->name(static_cast<std::uint32_t>(i)),
+                    record.first_element,
+                    sort.size,
+                    sort.family,
+                    sort.observed,
+                    sort.shared,
+                    sort.cuts,
+                    false,
+                    record.first_slot,
+                    {}};
   const List& list = lists_[record.ends];
   variable.eliminated = list.size == 0;
   variable.ends = std::span(ends_).subspan(list.first, list.size);
@@ -26,7 +34,8 @@ VariableTable::Variable VariableTable::at_element(std::uint32_t element) const {
   return (*this)[static_cast<std::size_t>(after - records_.begin()) - 1];
 }
 
-VariableTableBuilder::VariableTableBuilder(VariableTable& table, std::size_t variables, std::shared_ptr<const GivenNames> names)
+VariableTableBuilder::VariableTableBuilder(VariableTable& table, std::size_t variables,
+                                           std::shared_ptr<const GivenNames> names)
     : table_(table), nodes_{{0, {}}}, recent_(kRecentSteps) {
   table_.records_.reserve(variables);
   table_.names_ = std::move(names);
@@ -40,7 +49,8 @@ void VariableTableBuilder::add(const VariableTable::Variable& v) {
   while (i > 0 && sorts.size() - i < kRecentSorts && !(sorts[i - 1] == sort)) --i;
   const bool is_known = i > 0 && sorts[i - 1] == sort;
   if (!is_known) sorts.push_back(sort);
-  table_.records_.push_back({v.first_element, v.first_slot, static_cast<std::uint32_t>(is_known ? i - 1 : sorts.size() - 1), 0});
+  table_.records_.push_back(
+      {v.first_element, v.first_slot, static_cast<std::uint32_t>(is_known ? i - 1 : sorts.size() - 1), 0});
 }
 
 void VariableTableBuilder::add_end(std::uint32_t variable, const VariableTable::End& end) {
@@ -67,7 +77,8 @@ void VariableTableBuilder::finish() {
       const auto first = table_.ends_.size();
       for (std::uint32_t n = node; n != 0; n = nodes_[n].before) table_.ends_.push_back(nodes_[n].end);
       std::reverse(table_.ends_.begin() + static_cast<std::ptrdiff_t>(first), table_.ends_.end());
-      table_.lists_.push_back({static_cast<std::uint32_t>(first), static_cast<std::uint32_t>(table_.ends_.size() - first)});
+      table_.lists_.push_back(
+          {static_cast<std::uint32_t>(first), static_cast<std::uint32_t>(table_.ends_.size() - first)});
     }
     record.ends = list_of[node];
   }

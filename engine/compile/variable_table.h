@@ -1,5 +1,5 @@
-// The variables of a plan. A model of a million scalar nodes has few sorts of them: what those of one sort have in common is
-// kept once, and so is each list of factors that variables meet, which leaves 16 bytes for one of them.
+// The variables of a plan. A model of a million scalar nodes has few sorts of them: what those of one sort have in
+// common is kept once, and so is each list of factors that variables meet, which leaves 16 bytes for one of them.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,8 @@ inline constexpr std::uint32_t kNowhere = 0xffffffffu;
 // The names that were given to variables.
 struct GivenNames {
   std::vector<std::string> list;
-  std::vector<std::uint32_t> of_variable;  // in the list, from 1; 0 where there is none, empty where there are none at all
+  std::vector<std::uint32_t>
+      of_variable;  // in the list, from 1; 0 where there is none, empty where there are none at all
 
   NodeName name(std::uint32_t variable) const {
     const std::uint32_t given = of_variable.empty() ? 0 : of_variable[variable];

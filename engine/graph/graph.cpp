@@ -55,7 +55,8 @@ std::uint32_t number_in(std::deque<std::string>& table, std::string_view text) {
 // To the bit; of lists of one number each.
 bool is_same(const ParameterList& a, const ParameterList& b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const auto& x, const auto& y) {
-    return std::bit_cast<std::uint64_t>(x.second.numbers[0]) == std::bit_cast<std::uint64_t>(y.second.numbers[0]) && x.first == y.first;
+    return std::bit_cast<std::uint64_t>(x.second.numbers[0]) == std::bit_cast<std::uint64_t>(y.second.numbers[0]) &&
+           x.first == y.first;
   });
 }
 
@@ -82,7 +83,8 @@ void Graph::rename(bool of_variables, std::uint32_t i, std::string name) {
   specials_[i].given_name = std::move(name);
 }
 
-// The position of the node of that name. Numbered names end in it ("v17", "product3"), and so need no entry among the names.
+// The position of the node of that name. Numbered names end in it ("v17", "product3"), and so need no entry among the
+// names.
 std::optional<std::uint32_t> Graph::position(bool of_variables, const std::string& wanted) const {
   const Names& names = of_variables ? variable_names_ : factor_names_;
   if (const auto found = names.find(wanted); found != names.end()) return found->second.position;
@@ -107,8 +109,9 @@ std::uint32_t Graph::find(bool of_variables, std::string_view wanted) const {
 // has.
 void Graph::take_name(bool of_variables, const std::string& name) {
   Names& names = of_variables ? variable_names_ : factor_names_;
-  if (!is_plain_text(name)) fail("the name of a {}, '{}', holds control characters; rename it", of_variables ? "variable" : "factor",
-                                 printable(name));
+  if (!is_plain_text(name))
+    fail("the name of a {}, '{}', holds control characters; rename it", of_variables ? "variable" : "factor",
+         printable(name));
   const auto holder = position(of_variables, name);
   const auto entry = names.find(name);
   if (holder && entry != names.end() && !entry->second.by_number)
@@ -163,7 +166,9 @@ Graph::Nameless Graph::without_name(VariableId id) const {
 
 void Graph::read_plain(std::size_t factor, ShortList<Connection, 2>& connections) const {
   connections.clear();
-  for_each_end(factors_, ends_, factor, [&](std::uint32_t variable) { connections.emplace_back(VariableId{variable, mark_}); });
+  for_each_end(factors_, ends_, factor, [&](std::uint32_t variable) {
+    connections.emplace_back(VariableId{variable, mark_});
+  });
 }
 
 Graph::Factor Graph::factor_at(std::size_t i) const {
@@ -187,7 +192,8 @@ void Graph::read(std::size_t i, Factor& factor) const {
   factor.kind = kinds_[f.kind];
   factor.number = static_cast<std::uint32_t>(i);
   factor.parameters = {};
-  if (f.parameters != 0) factor.parameters = {parameters_[f.parameters - 1].begin(), parameters_[f.parameters - 1].size()};
+  if (f.parameters != 0)
+    factor.parameters = {parameters_[f.parameters - 1].begin(), parameters_[f.parameters - 1].size()};
   factor.given_name = factor.method = {};
   factor.damping = kDampedBySchedule;
   factor.connections.elsewhere_ = nullptr;
@@ -201,7 +207,8 @@ void Graph::read(std::size_t i, Factor& factor) const {
 
 Connection given(VariableId v, std::size_t entries) {
   Connection connection(v, Reach::given);
-  connection.table = std::vector<std::uint32_t>{checked_size(entries, [] { return std::string("a given table: its entries"); })};
+  connection.table =
+      std::vector<std::uint32_t>{checked_size(entries, [] { return std::string("a given table: its entries"); })};
   return connection;
 }
 
@@ -225,10 +232,12 @@ VariableId Graph::add(std::string_view name, std::size_t size, std::string_view 
     if (own == numbered("v", id)) own.clear();
   }
   if (size == 0 || size > kLargestVariable)
-    fail("variable '{}' has size {}; a size from 1 to {} is expected", name_or_number(own, "v", id), size, kLargestVariable);
+    fail("variable '{}' has size {}; a size from 1 to {} is expected", name_or_number(own, "v", id), size,
+         kLargestVariable);
   const std::uint32_t of_family = family.empty() ? 0 : number_in(families_, family) + 1;
   if (of_family > std::numeric_limits<std::uint16_t>::max())
-    fail("variable '{}': a graph has at most {} families", name_or_number(own, "v", id), std::numeric_limits<std::uint16_t>::max());
+    fail("variable '{}': a graph has at most {} families", name_or_number(own, "v", id),
+         std::numeric_limits<std::uint16_t>::max());
   if (!name.empty()) take_name(true, own);
   VariableRecord& added = variables_.emplace_back();
   added.size = static_cast<std::uint32_t>(size);
@@ -248,13 +257,15 @@ VariableId Graph::shared(std::string_view name, std::size_t size, std::string_vi
   return add(name, size, family, false, true);
 }
 
-// The number of a list of parameters, from 1. In a model of many nodes most have the one of a node just before, and share it.
+// The number of a list of parameters, from 1. In a model of many nodes most have the one of a node just before, and
+// share it.
 std::uint32_t Graph::number_of(ParameterList&& parameters) {
   if (parameters.empty()) return 0;
   std::uint64_t hash = parameters.size();
   for (const auto& [name, value] : parameters) {
     if (value.numbers.size() != 1) hash = 0;  // it is kept as it is
-    else if (hash != 0) hash = (hash ^ std::bit_cast<std::uint64_t>(value.numbers[0])) * 0x9e3779b97f4a7c15u + name.size();
+    else if (hash != 0)
+      hash = (hash ^ std::bit_cast<std::uint64_t>(value.numbers[0])) * 0x9e3779b97f4a7c15u + name.size();
   }
   std::uint32_t& recent = recent_parameters_[hash >> 58];
   if (hash != 0 && recent != 0 && is_same(parameters_[recent - 1], parameters)) return recent;
@@ -301,8 +312,8 @@ FactorId Graph::find_factor(std::string_view name) const { return {find(false, n
 std::string describe(const Graph& graph) {
   std::string text = fmt::format("{} variables, {} factors\n", graph.variables().size(), graph.factors().size());
   for (const auto& v : graph.variables())
-    text += fmt::format("  {}[{}] {}{}{}\n", v.name, v.size, v.family.empty() ? std::string_view("gaussian") : v.family, v.observed ? ", observed" : "",
-                        v.shared ? ", shared" : "");
+    text += fmt::format("  {}[{}] {}{}{}\n", v.name, v.size, v.family.empty() ? std::string_view("gaussian") : v.family,
+                        v.observed ? ", observed" : "", v.shared ? ", shared" : "");
   for (const auto& f : graph.factors()) {
     std::vector<std::string> ends;
     for (const auto& c : f.connections) ends.push_back(fmt::format("{}{}", name(c.reach), graph[c.variable].name));

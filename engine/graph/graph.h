@@ -74,8 +74,8 @@ Connection gather(VariableId v, std::vector<std::uint32_t> table);
 // A gather whose table of that many entries is data: given to every State (State::set_table), or with every example
 // (learn/data.h). A season of games is then the graph of one game.
 Connection given(VariableId v, std::size_t entries = 1);
-// Slot t reads element t - lag: the one before it, or those lag before (after it, if lag is negative). Of variables of T
-// elements the plate then has the slots t for which every end has an element: {shift(x), x} is the T - 1 steps of a
+// Slot t reads element t - lag: the one before it, or those lag before (after it, if lag is negative). Of variables of
+// T elements the plate then has the slots t for which every end has an element: {shift(x), x} is the T - 1 steps of a
 // chain. Plain ends have T elements as well, or one for each slot.
 Connection shift(VariableId v, std::int32_t lag = 1);
 
@@ -91,8 +91,8 @@ using ParameterList = ShortList<std::pair<std::string, ParameterValue>>;
 struct FactorOptions {
   std::string name = {};    // empty: the kind and a number
   std::string method = {};  // empty: the method of the run
-  // The fraction of a message's old value that stays in the new one, in [0, 1), where messages are sent again and again;
-  // nothing: as the schedule says.
+  // The fraction of a message's old value that stays in the new one, in [0, 1), where messages are sent again and
+  // again; nothing: as the schedule says.
   std::optional<double> damping = {};
 };
 inline constexpr double kDampedBySchedule = -1;  // of a factor that says nothing of its own
@@ -141,8 +141,8 @@ class Graph {
     std::string name() const { return name_or_number(given_name, kind, number); }
   };
 
-  // An array of `size` independent variables of one family, which the registry of compile() must know. An empty name is replaced by a number, and by another one should
-  // somebody later give that name to something else.
+  // An array of `size` independent variables of one family, which the registry of compile() must know. An empty name is
+  // replaced by a number, and by another one should somebody later give that name to something else.
   VariableId variable(std::string_view name, std::size_t size = 1, std::string_view family = {});
   // A variable whose value is given to every State before it runs.
   VariableId observed(std::string_view name, std::size_t size = 1, std::string_view family = {});
@@ -184,8 +184,8 @@ class Graph {
   // For those who look at millions: without making up a name for it; and into one place, again and again.
   Nameless without_name(VariableId id) const;
   void read(std::size_t i, Factor& factor) const;
-  // Of a factor with nothing of its own but a kind, parameters and the variables at its ports, each the identical map on the
-  // next port. Equal lists of parameters are mostly one.
+  // Of a factor with nothing of its own but a kind, parameters and the variables at its ports, each the identical map
+  // on the next port. Equal lists of parameters are mostly one.
   struct PlainFactor {
     using Variables = ShortList<std::uint32_t, 4>;
     const std::string* kind = nullptr;
@@ -252,7 +252,8 @@ class Graph {
   std::deque<std::string> names_;                        // of variables
   std::deque<std::string> kinds_, families_;
   std::deque<ParameterList> parameters_;
-  std::array<std::uint32_t, 64> recent_parameters_ = {};  // which lists of one number each were given last, by their hash
+  std::array<std::uint32_t, 64> recent_parameters_ =
+      {};  // which lists of one number each were given last, by their hash
   Names variable_names_, factor_names_;
   std::uint16_t mark_ = next_mark();
 };

@@ -26,7 +26,8 @@ struct IndexMap {
   }
 };
 
-// The affine form of a table of `size` entries, if it has one (identical, row, column or all-to-one); otherwise the table.
+// The affine form of a table of `size` entries, if it has one (identical, row, column or all-to-one); otherwise the
+// table.
 IndexMap simplified(IndexMap map);
 
 // No two of the first `slots` slots share an element, whatever is given.

@@ -1,5 +1,5 @@
-// The name of a node: the one somebody gave it, or a stem and its number ("v3", "product3", "log2_3"). It is put into words
-// when it is read, not when a model of a million nodes is built.
+// The name of a node: the one somebody gave it, or a stem and its number ("v3", "product3", "log2_3"). It is put into
+// words when it is read, not when a model of a million nodes is built.
 #pragma once
 
 #include <cstdint>

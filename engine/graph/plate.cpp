@@ -45,9 +45,10 @@ void PlateShape::add(const Connection& end, const NodeName& name, std::uint32_t 
       // Along the chain, or one element for each slot.
       if (lags_.any() && whole_.size > 0 && size == std::uint64_t{whole_.size} + lags_.in_all()) return;
       if (lags_.any() && whole_.size > 0 && size != whole_.size)
-        fail("{}: '{}' has {} elements; along a chain of {} it takes {}, one for each element, or {}, one for each step",
-             where(factor_), name, size, std::uint64_t{whole_.size} + lags_.in_all(),
-             std::uint64_t{whole_.size} + lags_.in_all(), whole_.size);
+        fail(
+            "{}: '{}' has {} elements; along a chain of {} it takes {}, one for each element, or {}, one for each step",
+            where(factor_), name, size, std::uint64_t{whole_.size} + lags_.in_all(),
+            std::uint64_t{whole_.size} + lags_.in_all(), whole_.size);
       return agree(whole_, name, size);
     case Reach::row: return agree(rows_, name, size);
     case Reach::column: return agree(columns_, name, size);
@@ -66,8 +67,10 @@ std::uint32_t PlateShape::slots() const {
     return fmt::format("{}: the slots of row({}) x column({})", where(factor_), rows_.name, columns_.name);
   });
   if (whole_.size > 0 && whole_.size != area)
-    fail("{}: row({}) x column({}) is a plate of {} x {} slots, but '{}' has {} elements; use gather() for another shape",
-         where(factor_), rows_.name, columns_.name, rows_.size, columns_.size, whole_.name, whole_.size);
+    fail(
+        "{}: row({}) x column({}) is a plate of {} x {} slots, but '{}' has {} elements; use gather() for another "
+        "shape",
+        where(factor_), rows_.name, columns_.name, rows_.size, columns_.size, whole_.name, whole_.size);
   return area;
 }
 

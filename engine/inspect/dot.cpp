@@ -67,19 +67,21 @@ Resolved connected(const Graph& graph, const Registry& registry) {
   return resolve(graph, registry, options);
 }
 
-std::string draw(const Graph& graph, const Registry& registry, const Explanation* explanation, const State* state = nullptr) {
+std::string draw(const Graph& graph, const Registry& registry, const Explanation* explanation,
+                 const State* state = nullptr) {
   const Resolved resolved = connected(graph, registry);
   std::string text = "digraph factor_graph {\n  rankdir=LR;\n  node [fontname=\"Helvetica\", fontsize=11];\n";
   for (std::size_t v = 0; v < graph.variables().size(); ++v) {
     const auto& variable = graph.variables()[v];
     const VariableId id{static_cast<std::uint32_t>(v)};
-    const bool has_belief = state != nullptr && !state->plan()->variable(id).eliminated;  // fused away: it has no messages
+    const bool has_belief =
+        state != nullptr && !state->plan()->variable(id).eliminated;  // fused away: it has no messages
     const std::optional<Belief> belief = has_belief ? std::optional(state->belief(id)) : std::nullopt;
-    text += fmt::format("  v{} [shape=ellipse, label={}{}{}{}{}];\n", v,
-                        label(variable.name, variable.size, belief ? known(*belief) : ""),
-                        variable.observed ? ", peripheries=2" : "",
-                        variable.shared ? ", style=filled, fillcolor=\"#dce6f5\"" : "",
-                        belief && is_uninformed(*belief) ? ", style=dashed, color=\"#D55E00\"" : "", highlight(explanation, id));
+    text += fmt::format(
+        "  v{} [shape=ellipse, label={}{}{}{}{}];\n", v,
+        label(variable.name, variable.size, belief ? known(*belief) : ""), variable.observed ? ", peripheries=2" : "",
+        variable.shared ? ", style=filled, fillcolor=\"#dce6f5\"" : "",
+        belief && is_uninformed(*belief) ? ", style=dashed, color=\"#D55E00\"" : "", highlight(explanation, id));
   }
   for (std::size_t f = 0; f < resolved.factors.size(); ++f) {
     const auto& factor = resolved.factors[f];

@@ -100,8 +100,8 @@ std::string Explanation::text() const {
     text += fmt::format("{} ~ {}\n", element, message_text(elements[i].belief, family));
     if (!elements[i].informed()) text += "         nothing informs it\n";
     for (const Source& source : elements[i].sources)
-      text +=
-          fmt::format("  {:5.1f}%  {:<28} {}\n", 100 * source.fraction, source.name, message_text(source.message, family));
+      text += fmt::format("  {:5.1f}%  {:<28} {}\n", 100 * source.fraction, source.name,
+                          message_text(source.message, family));
   }
   return text;
 }

@@ -43,5 +43,7 @@ Explanation explain(const Plan& plan, const State& state, VariableId variable);
 
 template <>
 struct fmt::formatter<dma::Explanation> : dma::TextFormatter {
-  auto format(const dma::Explanation& explanation, format_context& context) const { return write(explanation.text(), context); }
+  auto format(const dma::Explanation& explanation, format_context& context) const {
+    return write(explanation.text(), context);
+  }
 };

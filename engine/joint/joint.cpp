@@ -61,8 +61,11 @@ Plan compile(const Graph& graph, const Joint& joint, const Registry& registry, c
       std::make_shared<Resolved>(resolve(graph, *kept_registry, with_site_methods(graph, *kept_registry, options)));
   for (const auto& v : resolved->variables)
     if (!v.family->is_like_gaussian)
-      fail("joint: variable '{}' is {}; one Gaussian over all variables has gaussian ones alone: sweep with a schedule, such as "
-           "flooding()", v.name, v.family.text());
+      fail(
+          "joint: variable '{}' is {}; one Gaussian over all variables has gaussian ones alone: sweep with a schedule, "
+          "such as "
+          "flooding()",
+          v.name, v.family.text());
   refuse_given_tables(*resolved, "joint");
   plan.registry = kept_registry;
   plan.graph = resolved;

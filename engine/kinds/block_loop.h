@@ -1,6 +1,6 @@
 // The plate loop of a message function that has a quicker way for ordinary messages: one that computes a whole block of
-// slots on plain arrays. It declines a block that holds anything out of the ordinary, and the message function itself then
-// does that block; it stays the only one that knows every case.
+// slots on plain arrays. It declines a block that holds anything out of the ordinary, and the message function itself
+// then does that block; it stays the only one that knows every case.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,8 @@
 
 namespace dma {
 
-// Consecutive slots of a plate of one row. The messages of each port, and the results, stand side by side, slot after slot.
+// Consecutive slots of a plate of one row. The messages of each port, and the results, stand side by side, slot after
+// slot.
 struct SlotBlock {
   const Call& call;
   std::size_t first, slots;
@@ -34,7 +35,8 @@ class BlockLoop {
     constexpr std::size_t kLeastColumns = 16;  // for shorter rows it costs more to begin than to go on
     if (!is_side_by_side(call)) return MessageLoop<F>::template plate<kTracked>(call, outcome);
     if (call.rows == 1) return row<kTracked>(call, outcome);
-    if (binds_itself(std::type_identity<typename detail::Signature<F>::Arguments>())) return MessageLoop<F>::template plate<kTracked>(call, outcome);
+    if (binds_itself(std::type_identity<typename detail::Signature<F>::Arguments>()))
+      return MessageLoop<F>::template plate<kTracked>(call, outcome);
     if (is_one_long_row(call)) {
       Part part(call);
       part.call.columns = call.rows * call.columns;
@@ -98,15 +100,20 @@ class BlockLoop {
     const bool in_place = !kTracked && is_apart(call);
     for (std::size_t first = 0; first < call.columns; first += capacity) {
       const std::ptrdiff_t out = call.out_offset(0, first);
-      const SlotBlock block{call, first, std::min(capacity, call.columns - first), in_place ? call.sink.tau + out : memory,
-                            in_place ? call.sink.rho + out : memory + results, memory + 2 * results, outcome.replaced};
+      const SlotBlock block{call,
+                            first,
+                            std::min(capacity, call.columns - first),
+                            in_place ? call.sink.tau + out : memory,
+                            in_place ? call.sink.rho + out : memory + results,
+                            memory + 2 * results,
+                            outcome.replaced};
       if (!kBlock(block))
         MessageLoop<F>::template columns<kTracked>(call, first, first + block.slots, outcome);
       else if (in_place)
         call.sink.check_stored(out, block.slots * call.out_terms, first, call.out_terms, outcome);
       else
-        call.sink.template store_all<kTracked>(out, block.tau, block.rho, block.slots * call.out_terms, first, call.out_terms,
-                                                outcome);
+        call.sink.template store_all<kTracked>(out, block.tau, block.rho, block.slots * call.out_terms, first,
+                                               call.out_terms, outcome);
     }
   }
 

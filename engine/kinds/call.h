@@ -17,7 +17,8 @@ inline constexpr std::size_t kMaxPorts = 8;
 inline constexpr std::size_t kMaxParameters = 8;
 // Doubles of working memory a kernel has for each term of each port.
 inline constexpr std::uint32_t kScratchPerTerm = 16;
-// ... and at least, so that it can work on several slots of few terms at once; more where a plate has that many of them.
+// ... and at least, so that it can work on several slots of few terms at once; more where a plate has that many of
+// them.
 inline constexpr std::uint32_t kLeastScratch = 704, kManyTerms = 128, kScratchOfMany = 2816;
 
 // Messages of one port: slot (r, c) starts at offset r * row + c * column and holds `terms` consecutive messages
@@ -70,8 +71,8 @@ struct Outcome {
     first_fault = std::min(first_fault, slot);
   }
   // change = max(change, change_between(before, after)). Most messages change less than the largest so far, and that is
-  // found out without dividing: |d tau| <= change (sqrt(rho) + |tau|) squared where the right-hand side is not yet enough.
-  // That much is part of every loop; the rest is a call.
+  // found out without dividing: |d tau| <= change (sqrt(rho) + |tau|) squared where the right-hand side is not yet
+  // enough. That much is part of every loop; the rest is a call.
   [[gnu::always_inline]] void note_change(const Natural& before, const Natural& after) {
     if (!is_no_larger(before, after)) [[unlikely]] note_large_change(before, after);
   }
@@ -103,8 +104,8 @@ inline Natural damped(const Natural& before, const Natural& after, double dampin
   return is_valid(mixed) ? mixed : after;  // a difference overflowed, or the last digit of a precision got lost
 }
 
-// Where the results go. A message that is not valid is refused and the fault counted: the old one stays, which in a single
-// sweep on fresh messages (not tracked) is the uniform one.
+// Where the results go. A message that is not valid is refused and the fault counted: the old one stays, which in a
+// single sweep on fresh messages (not tracked) is the uniform one.
 struct Sink {
   double* tau = nullptr;
   double* rho = nullptr;
@@ -139,7 +140,8 @@ struct Sink {
     if constexpr (kTracked) {
       const Natural before{tau[i], rho[i]};
       if (damping != 0 && !before.is_point() && !message.is_point()) {
-        const Natural mixed{message.tau + damping * (before.tau - message.tau), message.rho + damping * (before.rho - message.rho)};
+        const Natural mixed{message.tau + damping * (before.tau - message.tau),
+                            message.rho + damping * (before.rho - message.rho)};
         if (Message::is_message(mixed)) message = mixed;
       }
       outcome.change = std::max(outcome.change, Message::change(before, message));
@@ -151,8 +153,8 @@ struct Sink {
   // Messages side by side, `terms` of each slot. In the ordinary case, all valid and none changed by more than others
   // before, they are looked at and copied without a choice for any of them.
   template <bool kTracked>
-  void store_all(std::ptrdiff_t first, const double* new_tau, const double* new_rho, std::size_t count, std::uint64_t first_slot,
-                 std::uint32_t terms, Outcome& outcome) const {
+  void store_all(std::ptrdiff_t first, const double* new_tau, const double* new_rho, std::size_t count,
+                 std::uint64_t first_slot, std::uint32_t terms, Outcome& outcome) const {
     if (are_ordinary<kTracked>(first, new_tau, new_rho, count, outcome)) {
       std::copy_n(new_tau, count, tau + first);
       std::copy_n(new_rho, count, rho + first);
@@ -164,7 +166,8 @@ struct Sink {
     outcome = noted;
   }
   // Messages that are not tracked and stand in their places already.
-  void check_stored(std::ptrdiff_t first, std::size_t count, std::uint64_t first_slot, std::uint32_t terms, Outcome& outcome) const {
+  void check_stored(std::ptrdiff_t first, std::size_t count, std::uint64_t first_slot, std::uint32_t terms,
+                    Outcome& outcome) const {
     if (are_ordinary<false>(first, tau + first, rho + first, count, outcome)) return;
     for (std::size_t i = 0; i < count; ++i) {
       const std::ptrdiff_t at = first + static_cast<std::ptrdiff_t>(i);
@@ -189,8 +192,8 @@ struct Sink {
   }
 };
 
-// Numbers that a kind has asked for (Kind::memory), kept for each slot from one visit to the next; zeros when a run starts
-// afresh. All message functions of the kind see the same.
+// Numbers that a kind has asked for (Kind::memory), kept for each slot from one visit to the next; zeros when a run
+// starts afresh. All message functions of the kind see the same.
 struct SlotMemory {
   std::span<double> numbers;
   double& operator[](std::size_t i) const { return numbers[i]; }

@@ -20,12 +20,13 @@ void check(const Kind& kind, const Arrivals& arrivals) {
   if (arrivals.size() != kind.ports().size())
     fail("kind '{}' has {} ports but was given the arrivals of {}", kind.name(), kind.ports().size(), arrivals.size());
   for (std::size_t p = 0; p < arrivals.size(); ++p)
-    if (!kind.ports()[p].variadic && kind.ports()[p].family.value_or(std::string(kGaussian)) == kGaussian && arrivals[p].size() != 1)
+    if (!kind.ports()[p].variadic && kind.ports()[p].family.value_or(std::string(kGaussian)) == kGaussian &&
+        arrivals[p].size() != 1)
       fail("kind '{}': port '{}' takes 1 message, not {}", kind.name(), kind.ports()[p].name, arrivals[p].size());
   for (const auto& [p, q] : kind.same_terms())
     if (arrivals[p].size() != arrivals[q].size())
-      fail("kind '{}': ports '{}' and '{}' take equally many messages, not {} and {}", kind.name(), kind.ports()[p].name,
-           kind.ports()[q].name, arrivals[p].size(), arrivals[q].size());
+      fail("kind '{}': ports '{}' and '{}' take equally many messages, not {} and {}", kind.name(),
+           kind.ports()[p].name, kind.ports()[q].name, arrivals[p].size(), arrivals[q].size());
 }
 
 std::vector<ParameterView> views(const Kind& kind, const Arrivals& arrivals, std::span<const double> parameters) {
@@ -34,7 +35,9 @@ std::vector<ParameterView> views(const Kind& kind, const Arrivals& arrivals, std
   std::vector<ParameterView> out;
   std::size_t first = 0;
   for (const ParameterSpec& spec : kind.parameters()) {
-    const std::size_t count = spec.prepare ? parameters.size() - first : spec.per_term ? terms : 1;  // a table comes last
+    const std::size_t count = spec.prepare    ? parameters.size() - first
+                              : spec.per_term ? terms
+                                              : 1;  // a table comes last
     out.push_back({parameters.data() + first, 0, 0, static_cast<std::uint32_t>(count)});
     first += count;
   }
@@ -62,7 +65,8 @@ std::optional<std::vector<Natural>> evaluate(const Kind& kind, std::string_view 
     reads.push_back(
         {taus.data() + first[p], rhos.data() + first[p], 0, 0, static_cast<std::uint32_t>(arrivals[p].size())});
 
-  std::vector<double> out_tau(terms), out_rho(terms), scratch(std::max<std::size_t>(kLeastScratch, kScratchPerTerm * (taus.size() + terms)));
+  std::vector<double> out_tau(terms), out_rho(terms),
+      scratch(std::max<std::size_t>(kLeastScratch, kScratchPerTerm * (taus.size() + terms)));
   std::vector<double> memory(kind.memory());
   const Call call{.rows = 1,
                     .columns = 1,

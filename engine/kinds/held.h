@@ -16,8 +16,8 @@ struct Call;
 // Doubles that all kernels of the factors at a held cavity may keep for one another, for each slot and each term.
 inline constexpr std::size_t kHeldPerSlot = 3, kHeldPerTerm = 7;
 
-// Moments as a message again, given what it was before something was learned: where nothing was, it is that to the last digit,
-// and a precision does not shrink by rounding.
+// Moments as a message again, given what it was before something was learned: where nothing was, it is that to the last
+// digit, and a precision does not shrink by rounding.
 inline Natural learned(const Natural& before, double mean, double variance) {
   const double variance_before = 1 / before.rho;
   if (variance == variance_before && mean == before.tau * variance_before) return before;
@@ -31,8 +31,8 @@ struct HeldCavity {
   MessageArrays natural;
   double* per_slot = nullptr;
   double* per_term = nullptr;
-  // Where a kernel that sends to a second port shared by all slots leaves the product of what it sends there, for whoever
-  // combines these messages. None: it is not wanted.
+  // Where a kernel that sends to a second port shared by all slots leaves the product of what it sends there, for
+  // whoever combines these messages. None: it is not wanted.
   MessageArrays product = {};
   // What a kernel reads on its second port is the same for the next one at this cavity, in the same sweep.
   bool second_stays = false;
@@ -40,9 +40,9 @@ struct HeldCavity {
   std::uint8_t found = 0;
 };
 
-// Like a Kernel, with the first port that is read held. What is sent there is multiplied into the moments at once. What is
-// sent to a second port that all slots share may all be in the message of the first slot, those of the others uniform: its
-// product is what counts.
+// Like a Kernel, with the first port that is read held. What is sent there is multiplied into the moments at once. What
+// is sent to a second port that all slots share may all be in the message of the first slot, those of the others
+// uniform: its product is what counts.
 using HeldKernel = void (*)(const Call&, HeldCavity&, Outcome&);
 
 }  // namespace dma

@@ -5,7 +5,8 @@
 namespace dma {
 
 // Counts, sums, and puts every slot where the ones before it end; `first` is then one element ahead.
-void sort_by_element(std::span<const std::uint32_t> element_of_slot, std::span<std::uint32_t> first, std::span<std::uint32_t> slots) {
+void sort_by_element(std::span<const std::uint32_t> element_of_slot, std::span<std::uint32_t> first,
+                     std::span<std::uint32_t> slots) {
   std::ranges::fill(first, 0u);
   for (const std::uint32_t e : element_of_slot) ++first[e + 1];
   for (std::size_t e = 1; e < first.size(); ++e) first[e] += first[e - 1];

@@ -18,15 +18,17 @@ struct Incidence {
 };
 
 // Groups the slots by element, in their order: `first` has one entry more than there are elements.
-void sort_by_element(std::span<const std::uint32_t> element_of_slot, std::span<std::uint32_t> first, std::span<std::uint32_t> slots);
+void sort_by_element(std::span<const std::uint32_t> element_of_slot, std::span<std::uint32_t> first,
+                     std::span<std::uint32_t> slots);
 
 // all_but, message by message: where a sum leaves the range of a double.
 Natural all_but_one_by_one(const Incidence& incidence, const MessageArrays& messages, std::uint32_t own);
 
 // The product of all messages at the element of `own` but that of `own` itself, summed directly: nothing is subtracted,
-// so a message that dominates the others does not cost them their digits. A chain calls it for every message, and a call
-// would cost it a tenth of its time.
-[[gnu::always_inline]] inline Natural all_but(const Incidence& incidence, const MessageArrays& messages, std::uint32_t own) {
+// so a message that dominates the others does not cost them their digits. A chain calls it for every message, and a
+// call would cost it a tenth of its time.
+[[gnu::always_inline]] inline Natural all_but(const Incidence& incidence, const MessageArrays& messages,
+                                              std::uint32_t own) {
   const std::uint32_t e = incidence.element[own];
   Natural sum;
   for (std::uint32_t k = incidence.first[e]; k != incidence.first[e + 1]; ++k) {
@@ -41,8 +43,8 @@ Natural all_but_one_by_one(const Incidence& incidence, const MessageArrays& mess
   return sum;
 }
 
-// Scalar factors of one kind that must be visited one after the other: each may read what the one before it wrote. Visits
-// slots first, first + step, ... (count of them) of the plate.
+// Scalar factors of one kind that must be visited one after the other: each may read what the one before it wrote.
+// Visits slots first, first + step, ... (count of them) of the plate.
 struct Sequence {
   struct Read {
     std::uint32_t first_slot = 0;     // edge slot of the port's slot 0

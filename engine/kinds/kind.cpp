@@ -20,7 +20,8 @@ bool Domain::contains(double value) const {
 Domain Domain::operator&(const Domain& other) const {
   Domain both = *this;
   if (other.low > low || (other.low == low && other.low_open)) both.low = other.low, both.low_open = other.low_open;
-  if (other.high < high || (other.high == high && other.high_open)) both.high = other.high, both.high_open = other.high_open;
+  if (other.high < high || (other.high == high && other.high_open))
+    both.high = other.high, both.high_open = other.high_open;
   both.whole |= other.whole;
   if (!other.only.empty()) both.only = other.only;
   if (!other.advice.empty()) both.advice = other.advice;
@@ -29,8 +30,8 @@ Domain Domain::operator&(const Domain& other) const {
 
 std::string describe(const Domain& domain) {
   if (!domain.only.empty()) return fmt::format("one of {}", fmt::join(domain.only, ", "));
-  return fmt::format("{}{}{}, {}{}", domain.whole ? "a whole number in " : "", domain.low_open ? '(' : '[', domain.low, domain.high,
-                     domain.high_open ? ')' : ']');
+  return fmt::format("{}{}{}, {}{}", domain.whole ? "a whole number in " : "", domain.low_open ? '(' : '[', domain.low,
+                     domain.high, domain.high_open ? ')' : ']');
 }
 
 Kind& Kind::add(PortSpec port) {
@@ -58,7 +59,8 @@ Kind& Kind::variadic_output(std::string name, std::optional<std::string> family)
 }
 Kind& Kind::same_terms(std::string_view first, std::string_view second) {
   for (const std::string_view name : {first, second})
-    if (const PortSpec& spec = ports_[port(name)]; !spec.variadic && spec.family.value_or(std::string(kGaussian)) == kGaussian)
+    if (const PortSpec& spec = ports_[port(name)];
+        !spec.variadic && spec.family.value_or(std::string(kGaussian)) == kGaussian)
       fail("kind '{}': port '{}' is not variadic, it has one term", name_, name);
   same_terms_.emplace_back(port(first), port(second));
   return *this;
@@ -129,13 +131,15 @@ Kind& Kind::add(WalkPair pair) {
 
 WalkPairKernel Kind::find_walk_pair(const MessageFunction& first, const MessageFunction& second) const {
   for (const WalkPair& pair : walk_pairs_)
-    if (pair.method == first.method && pair.method == second.method && pair.first == first.target && pair.second == second.target)
+    if (pair.method == first.method && pair.method == second.method && pair.first == first.target &&
+        pair.second == second.target)
       return pair.kernel;
   return nullptr;
 }
 
 Kind& Kind::only_if_observed(std::string_view port_name) {
-  if (messages_.empty()) fail("kind '{}': only_if_observed(\"{}\") comes after the message it is about", name_, port_name);
+  if (messages_.empty())
+    fail("kind '{}': only_if_observed(\"{}\") comes after the message it is about", name_, port_name);
   messages_.back().observed = port(port_name);
   return *this;
 }
@@ -147,8 +151,10 @@ Kind& Kind::memory(std::size_t numbers) {
 
 void Kind::check_memory(std::string_view target) const {
   if (memory_ == 0)
-    fail("kind '{}': the message to '{}' takes a SlotMemory, but the kind has none; call memory(numbers) before message(...)",
-         name_, target);
+    fail(
+        "kind '{}': the message to '{}' takes a SlotMemory, but the kind has none; call memory(numbers) before "
+        "message(...)",
+        name_, target);
 }
 
 std::size_t Kind::port(std::string_view name) const {
@@ -192,11 +198,13 @@ MessageFunction Kind::describe_message(std::string_view method, std::string_view
       if (p != m.target) m.reads.push_back(p);
   }
   if (m.reads.size() != read_count)
-    fail("kind '{}', message to '{}': the function reads {} messages but {} ports are to be read; name them with from(...)",
-         name_, target, read_count, m.reads.size());
+    fail(
+        "kind '{}', message to '{}': the function reads {} messages but {} ports are to be read; name them with "
+        "from(...)",
+        name_, target, read_count, m.reads.size());
   if (parameter_count > 0 && parameter_count != parameters_.size())
-    fail("kind '{}', message to '{}': its Parameters hold {} numbers but the kind declares {} parameters", name_, target,
-         parameter_count, parameters_.size());
+    fail("kind '{}', message to '{}': its Parameters hold {} numbers but the kind declares {} parameters", name_,
+         target, parameter_count, parameters_.size());
   for (const MessageFunction& other : messages_)
     if (other.method == method && other.target == m.target)
       fail("kind '{}': two '{}' messages to port '{}'", name_, method, target);
@@ -209,8 +217,9 @@ std::string missing_message(const Kind& kind, std::string_view method, std::size
     if (m.target == port) others.push_back(m.method);
   const std::string& target = kind.ports()[port].name;
   if (others.empty())
-    return fmt::format("no method of '{}' has one: observe what port '{}' leads to, or register kind.message(\"{}\", \"{}\", ...)",
-                       kind.name(), target, method, target);
+    return fmt::format(
+        "no method of '{}' has one: observe what port '{}' leads to, or register kind.message(\"{}\", \"{}\", ...)",
+        kind.name(), target, method, target);
   return fmt::format("method '{}' has none{}", method, suggestion(method, others));
 }
 

@@ -1,8 +1,8 @@
-// kinds/: what a factor is, how its messages are registered, and the loops that carry a scalar message function over a plate.
-// May include graph/ and what lies below it.
+// kinds/: what a factor is, how its messages are registered, and the loops that carry a scalar message function over a
+// plate. May include graph/ and what lies below it.
 //
-// A kind of factor: what it is (its ports, its parameters with their domains, its function or density) apart from how its
-// messages are computed (one function per method and target port). Oracles and checks derive from the first part.
+// A kind of factor: what it is (its ports, its parameters with their domains, its function or density) apart from how
+// its messages are computed (one function per method and target port). Oracles and checks derive from the first part.
 #pragma once
 
 #include <functional>
@@ -51,8 +51,8 @@ struct PortSpec {
   std::string name;
   bool output = false;
   bool variadic = false;
-  // The family of its variables, of whatever dimension; none: any one whose two numbers obey the rules of a Gaussian's, the
-  // same on all such ports of the factor.
+  // The family of its variables, of whatever dimension; none: any one whose two numbers obey the rules of a Gaussian's,
+  // the same on all such ports of the factor.
   std::optional<std::string> family = std::string(kGaussian);
   bool is_gaussian = true;  // that family is the Gaussian's; kept by Kind
   std::optional<Domain> observed = {};  // of what the family allows, what may be observed there; none: all
@@ -142,21 +142,24 @@ class Kind {
     return add({std::move(name), (Domain{} & ... & domains), fallback, true});
   }
 
-  // A table of numbers whose length depends on the variables: checked and rearranged by `prepare` when a graph is compiled.
+  // A table of numbers whose length depends on the variables: checked and rearranged by `prepare` when a graph is
+  // compiled.
   Kind& table_parameter(std::string name, Prepare prepare, const Domain& domain = {}) {
     return add({std::move(name), domain, {}, false, std::move(prepare)});
   }
 
   Kind& function(Function g);
   Kind& log_density(LogDensity f);
-  // The function's value and gains in closed form (linear_view.h); without it they come from differences of the function.
-  // `linear_in` says for which free inputs the gains are constant; none: for none.
+  // The function's value and gains in closed form (linear_view.h); without it they come from differences of the
+  // function. `linear_in` says for which free inputs the gains are constant; none: for none.
   Kind& linear_view(LinearView view, LinearIn linear_in = {});
   // The density is Gaussian in a linear combination of its variables: that row.
   Kind& gaussian_row(RowView row);
-  // What the evidence of a model takes from a factor that is neither: in closed form, or else by quadrature of the density.
+  // What the evidence of a model takes from a factor that is neither: in closed form, or else by quadrature of the
+  // density.
   Kind& log_integral(LogIntegral integral);
-  // E[log f] under independent beliefs, in the same order: what the evidence takes from a factor with variational messages.
+  // E[log f] under independent beliefs, in the same order: what the evidence takes from a factor with variational
+  // messages.
   Kind& expected_log(LogIntegral expectation);
   // The Report then names the smallest |mean| / sd that arrives at this kind (the paper's r).
   Kind& watch_signal_to_noise();
@@ -189,13 +192,15 @@ class Kind {
     messages_.push_back(std::move(m));
     return *this;
   }
-  // Of the message registered last: it holds only where the variables of that port are observed, or nothing is known of them.
-  // Others are told to choose another method.
+  // Of the message registered last: it holds only where the variables of that port are observed, or nothing is known of
+  // them. Others are told to choose another method.
   Kind& only_if_observed(std::string_view port_name);
-  // The messages of two ports, one along a chain and one back, side by side (walk.h); both were registered by message().
+  // The messages of two ports, one along a chain and one back, side by side (walk.h); both were registered by
+  // message().
   template <auto kFirst, auto kSecond>
   Kind& walk_pair(std::string_view method, std::string_view first, std::string_view second) {
-    return add(WalkPair{std::string(method), port(first), port(second), &dma::walk_pair<Fixed<kFirst>, Fixed<kSecond>>});
+    return add(
+        WalkPair{std::string(method), port(first), port(second), &dma::walk_pair<Fixed<kFirst>, Fixed<kSecond>>});
   }
   // Message functions that take a SlotMemory have that many numbers for each slot.
   Kind& memory(std::size_t numbers);

@@ -30,7 +30,8 @@ constexpr double kStep = 7.4e-4;
 template <class G>
 double difference(const G& g, double at) {
   const double step = kStep * std::max(1.0, std::abs(at));
-  const double far = (g(at + 2 * step) - g(at - 2 * step)) / (4 * step), near = (g(at + step) - g(at - step)) / (2 * step);
+  const double far = (g(at + 2 * step) - g(at - 2 * step)) / (4 * step),
+               near = (g(at + step) - g(at - step)) / (2 * step);
   const double fourth_order = (4 * near - far) / 3;
   if (std::isfinite(fourth_order)) return fourth_order;
   // At the end of its domain: from the side on which it exists.

@@ -1,9 +1,10 @@
-// What a factor looks like near given values of its variables, for solvers that linearise a whole graph: a deterministic one
-// is its value and gains, a Gaussian density is a row with a variance. Computed for all slots of a plate in one call.
+// What a factor looks like near given values of its variables, for solvers that linearise a whole graph: a
+// deterministic one is its value and gains, a Gaussian density is a row with a variance. Computed for all slots of a
+// plate in one call.
 //
 //   y = g(x_1, ..., x_k)        ~  g(m) + sum_i gain_i (x_i - m_i)                    LinearCall
-//   smoothed under variances v  ~  E[g] + sum_i gain_i (x_i - m_i),  gain_i = dE[g]/dm_i,  x_i ~ N(m_i, v_i) independent
-//   f(x_1, ..., x_k)            =  N(0; sum_i coefficient_i x_i - offset, variance)   RowCall
+//   smoothed under variances v  ~  E[g] + sum_i gain_i (x_i - m_i),  gain_i = dE[g]/dm_i,  x_i ~ N(m_i, v_i)
+//   independent f(x_1, ..., x_k)            =  N(0; sum_i coefficient_i x_i - offset, variance)   RowCall
 //
 // Numbers stand in columns: that of argument i at slot s is at [i * slots + s]. Arguments are laid port after port, and
 // within a variadic port term after term. Those of log_normal variables are logarithms.
@@ -53,8 +54,9 @@ struct RowCall {
 };
 using RowView = std::function<void(const RowCall&)>;
 
-// The view of a plain function. Gains by central differences of fourth order in steps that fit the size of each value; expected
-// values by Gauss-Hermite quadrature along one input at a time, exact to the second order in the standard deviations.
+// The view of a plain function. Gains by central differences of fourth order in steps that fit the size of each value;
+// expected values by Gauss-Hermite quadrature along one input at a time, exact to the second order in the standard
+// deviations.
 LinearView numerical_linear_view(std::function<double(std::span<const double>, std::span<const double>)> function);
 
 }  // namespace dma

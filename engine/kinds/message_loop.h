@@ -1,8 +1,9 @@
-// Where a message function meets its slots: turns one scalar function into the loops the engine calls, with one indirect
-// call for a whole plate. The function takes, in this order: for each port it reads a message (Gaussian, Gamma) or, for a
-// variadic port or one of several components, a std::span of them; then its Parameters, if it has any: an aggregate of doubles in the order of
-// declaration, or a type with `static Parameters bind(const ParameterRow&)`; then a SlotMemory, if its kind asks for memory.
-// It returns the message, or, when the target port is variadic, takes a std::span for the results as its last argument.
+// Where a message function meets its slots: turns one scalar function into the loops the engine calls, with one
+// indirect call for a whole plate. The function takes, in this order: for each port it reads a message (Gaussian,
+// Gamma) or, for a variadic port or one of several components, a std::span of them; then its Parameters, if it has any:
+// an aggregate of doubles in the order of declaration, or a type with `static Parameters bind(const ParameterRow&)`;
+// then a SlotMemory, if its kind asks for memory. It returns the message, or, when the target port is variadic, takes a
+// std::span for the results as its last argument.
 #pragma once
 
 #include <array>
@@ -74,8 +75,8 @@ struct Fixed {
 template <auto kFunction>
 struct detail::Signature<Fixed<kFunction>> : detail::Signature<decltype(kFunction)> {};
 
-// What a message function returns that may have to send another message than its method's own, one that was not valid; the
-// loops count those.
+// What a message function returns that may have to send another message than its method's own, one that was not valid;
+// the loops count those.
 template <class Message>
 struct OrFallback : Message {
   OrFallback() = default;
@@ -154,7 +155,8 @@ class MessageLoop {
   // Whether slots have parameters of their own; those that bind themselves may look at the slot.
   static bool parameters_vary(const Call& call) {
     bool vary = parameter_count() == 0;
-    for (std::size_t k = 0; k < parameter_count(); ++k) vary |= call.parameters[k].row != 0 || call.parameters[k].column != 0;
+    for (std::size_t k = 0; k < parameter_count(); ++k)
+      vary |= call.parameters[k].row != 0 || call.parameters[k].column != 0;
     return vary;
   }
 
@@ -174,7 +176,8 @@ class MessageLoop {
       if constexpr (detail::IsSpan<A>::value) {
         using Message = typename MessageOf<A>::type;
         static_assert(sizeof(Message) % sizeof(double) == 0 && sizeof(Message) <= 3 * sizeof(double));
-        auto* const begin = reinterpret_cast<Message*>(std::exchange(free_, free_ + sizeof(Message) / sizeof(double) * terms));
+        auto* const begin =
+            reinterpret_cast<Message*>(std::exchange(free_, free_ + sizeof(Message) / sizeof(double) * terms));
         for (std::size_t t = 0; t < terms; ++t) ::new (begin + t) Message;
         return begin;
       }
@@ -212,7 +215,12 @@ class MessageLoop {
   class SlotWalk {
    public:
     SlotWalk(const Call& call, ScratchArrays& scratch, const Outcome& outcome)
-        : outcome_(outcome), function_(*static_cast<const F*>(call.callable)), sink_(call.sink), views_(call.parameters), memory_(call.memory), memory_size_(call.memory_size) {
+        : outcome_(outcome),
+          function_(*static_cast<const F*>(call.callable)),
+          sink_(call.sink),
+          views_(call.parameters),
+          memory_(call.memory),
+          memory_size_(call.memory_size) {
       if constexpr (kVariadicResult) {
         using Result = Argument<kCount - 1>;
         results_ = Result(scratch.template take<Result>(call.out_terms), call.out_terms);
@@ -222,7 +230,8 @@ class MessageLoop {
 
     // Returns what it sent, the first of several.
     template <class... Messages>
-    Natural operator()(std::size_t r, std::size_t c, std::ptrdiff_t out, std::uint64_t slot, const Messages&... messages) {
+    Natural operator()(std::size_t r, std::size_t c, std::ptrdiff_t out, std::uint64_t slot,
+                       const Messages&... messages) {
       if constexpr (has_parameters()) {
         if constexpr (kParametersVary) parameters_ = detail::bind_parameters<Parameters>({views_, r, c});
         return remember(out, slot, messages..., parameters_);
@@ -238,7 +247,8 @@ class MessageLoop {
 
     template <class... A>
     Natural remember(std::ptrdiff_t out, std::uint64_t slot, const A&... arguments) {
-      if constexpr (kHasMemory) return store(out, slot, arguments..., SlotMemory{{memory_ + slot * memory_size_, memory_size_}});
+      if constexpr (kHasMemory)
+        return store(out, slot, arguments..., SlotMemory{{memory_ + slot * memory_size_, memory_size_}});
       else return store(out, slot, arguments...);
     }
     template <class... A>
@@ -319,7 +329,8 @@ class MessageLoop {
   }
 
   // q counts (slot, term) pairs of the port. Inlined whatever its size: a chain calls it for every message.
-  [[gnu::always_inline]] static inline Natural arrival(const Sequence& run, const Sequence::Read& read, std::uint32_t q) {
+  [[gnu::always_inline]] static inline Natural arrival(const Sequence& run, const Sequence::Read& read,
+                                                       std::uint32_t q) {
     if (!read.refresh) return run.arrivals[read.first_arrival + q];
     const Natural m = all_but(run.incidence, run.messages, read.first_slot + q);
     if (read.keep) {
@@ -330,8 +341,8 @@ class MessageLoop {
   }
 };
 
-// One slot of a chain after the other. What was sent last stays in a register: a chain would wait for it to be stored and
-// loaded again.
+// One slot of a chain after the other. What was sent last stays in a register: a chain would wait for it to be stored
+// and loaded again.
 template <class F>
 template <bool kParametersVary>
 class MessageLoop<F>::ChainWalk {
@@ -353,7 +364,8 @@ class MessageLoop<F>::ChainWalk {
   using Reads = std::make_index_sequence<kReads>;
 
   template <std::size_t... i>
-  static auto make_room([[maybe_unused]] ScratchArrays& scratch, [[maybe_unused]] const WalkRun& run, std::index_sequence<i...>) {
+  static auto make_room([[maybe_unused]] ScratchArrays& scratch, [[maybe_unused]] const WalkRun& run,
+                        std::index_sequence<i...>) {
     return std::tuple{scratch.template take<Argument<i>>(run.reads[i].terms)...};
   }
   template <class A>

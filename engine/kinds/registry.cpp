@@ -41,15 +41,18 @@ Registry& Registry::fuse(Fusion fusion) {
   for (std::size_t p = 0; p < consumer.ports().size(); ++p)
     if (p != into) variadic.push_back(consumer.ports()[p].variadic);
   if (!std::ranges::equal(fused.ports(), variadic, {}, &PortSpec::variadic))
-    fail("fusion of '{}' and '{}': '{}' must have the other ports of the one, made variadic, and then those of the other",
-         fusion.producer, fusion.consumer, fusion.fused);
+    fail(
+        "fusion of '{}' and '{}': '{}' must have the other ports of the one, made variadic, and then those of the "
+        "other",
+        fusion.producer, fusion.consumer, fusion.fused);
   own().fusions.push_back(std::move(fusion));
   return *this;
 }
 
 Registry& Registry::add(const FamilyOperations& family) {
   const auto [known, is_new] = own().families.emplace(std::string(family.name), &family);
-  if (!is_new && known->second != &family) fail("a family '{}' is registered already; give yours another name", family.name);
+  if (!is_new && known->second != &family)
+    fail("a family '{}' is registered already; give yours another name", family.name);
   return *this;
 }
 
@@ -66,7 +69,8 @@ Family Registry::family(std::string_view text) const {
   if (family.has_dimension && wanted.dimension == 0)
     fail("family '{}' needs the number of its categories: {}(3)", family.name, family.name);
   if (!family.has_dimension && wanted.dimension != 0)
-    fail("family '{}' takes no dimension, but '{}' was asked for; its variables have a size instead", family.name, text);
+    fail("family '{}' takes no dimension, but '{}' was asked for; its variables have a size instead", family.name,
+         text);
   return {family, std::max(1u, wanted.dimension)};
 }
 

@@ -1,5 +1,6 @@
-// Kind x method -> message functions: a value that lists what a graph may be made of. standard_registry() (factors/) has
-// the built-in kinds; a user adds to a copy. Copies share what they list until one of them is changed: every plan has one.
+// Kind x method -> message functions: a value that lists what a graph may be made of. standard_registry() (factors/)
+// has the built-in kinds; a user adds to a copy. Copies share what they list until one of them is changed: every plan
+// has one.
 #pragma once
 
 #include <map>
@@ -13,11 +14,12 @@
 
 namespace dma {
 
-// A producer whose output port feeds nothing but a consumer's variadic port, replaced by one kind without the variable in
-// between. The fused kind has the producer's other ports (made variadic, in order) and then the consumer's other ports.
-// Its messages stand for those of the producer by the same method and of the consumer by `consumer_method`: a pair that
-// would use any others, as a user may have added them, stays a pair. A parameter of the fused kind is that of the same name
-// of the consumer, or of the producer where that has one number; all other parameters must have their defaults.
+// A producer whose output port feeds nothing but a consumer's variadic port, replaced by one kind without the variable
+// in between. The fused kind has the producer's other ports (made variadic, in order) and then the consumer's other
+// ports. Its messages stand for those of the producer by the same method and of the consumer by `consumer_method`: a
+// pair that would use any others, as a user may have added them, stays a pair. A parameter of the fused kind is that of
+// the same name of the consumer, or of the producer where that has one number; all other parameters must have their
+// defaults.
 struct Fusion {
   std::string producer, via;   // kind and output port
   std::string consumer, into;  // kind and variadic input port

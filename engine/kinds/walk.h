@@ -58,8 +58,8 @@ struct WalkRun {
 };
 
 using WalkKernel = void (*)(const Call&, const WalkRun&, Outcome&);
-// Two walks of as many slots that have nothing to do with each other, side by side: each message waits for the one before
-// it, and the processor computes one while the other waits.
+// Two walks of as many slots that have nothing to do with each other, side by side: each message waits for the one
+// before it, and the processor computes one while the other waits.
 using WalkPairKernel = void (*)(const Call&, const WalkRun&, Outcome&, const Call&, const WalkRun&, Outcome&);
 
 }  // namespace dma

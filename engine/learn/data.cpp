@@ -36,14 +36,18 @@ std::vector<double> without_missing(std::span<const double> values, std::span<co
 
 const Group& group_of(const Plan& plan, const Tables& table) {
   if (table.factor.value >= plan->memberships.size() || !table.factor.is_of(plan->mark))
-    fail("the data give a table to factor {}, but the graph has {}; use the ids that this graph gave", table.factor.value,
-         plan->memberships.size());
+    fail("the data give a table to factor {}, but the graph has {}; use the ids that this graph gave",
+         table.factor.value, plan->memberships.size());
   return plan->groups[plan->memberships[table.factor.value].group];
 }
 
-const Group::Port& port_of(const Group& group, const Tables& table) { return group.ports[group.kind->port(table.port)]; }
+const Group::Port& port_of(const Group& group, const Tables& table) {
+  return group.ports[group.kind->port(table.port)];
+}
 
-std::size_t entries_of(const Group& group, const Tables& table) { return std::size_t{group.slots} * port_of(group, table).terms; }
+std::size_t entries_of(const Group& group, const Tables& table) {
+  return std::size_t{group.slots} * port_of(group, table).terms;
+}
 
 void check_tables(const Plan& plan, const Data& data, std::size_t examples) {
   std::size_t given = 0;
@@ -51,8 +55,11 @@ void check_tables(const Plan& plan, const Data& data, std::size_t examples) {
     const Group& group = group_of(plan, *table);
     const FactorTable::Factor factor = plan->factors[group.members[0]];
     if (!port_of(group, *table).elements.is_given)
-      fail("the data give a table to port '{}' of factor '{}', which has none to be given; connect it by given(variable, "
-           "entries)", table->port, factor.name());
+      fail(
+          "the data give a table to port '{}' of factor '{}', which has none to be given; connect it by "
+          "given(variable, "
+          "entries)",
+          table->port, factor.name());
     const auto is_same = [&](const Tables& t) { return t.factor == table->factor && t.port == table->port; };
     if (std::find_if(data.tables.begin(), table, is_same) != table)
       fail("the data give the table of port '{}' of factor '{}' twice", table->port, factor.name());
@@ -69,8 +76,8 @@ void check_tables(const Plan& plan, const Data& data, std::size_t examples) {
              variable.size - 1);
   }
   if (given != plan->given_tables)
-    fail("the data give {} of the {} tables that the graph asks for; add {{factor, port, elements}} to data.tables", given,
-         plan->given_tables);
+    fail("the data give {} of the {} tables that the graph asks for; add {{factor, port, elements}} to data.tables",
+         given, plan->given_tables);
 }
 
 }  // namespace
@@ -82,7 +89,8 @@ std::size_t check_data(const Plan& plan, const Data& data, std::span<const Varia
   std::string first;
   for (const auto& [variable, values, is_missing] : data) {
     const auto& v = plan->variable(variable);
-    if (!v.observed) fail("the data give values to '{}', which is not observed; declare it with graph.observed(...)", v.name);
+    if (!v.observed)
+      fail("the data give values to '{}', which is not observed; declare it with graph.observed(...)", v.name);
     if (given[variable.value]) fail("the data give values to '{}' twice; give them once", v.name);
     given[variable.value] = true;
     if (values.size() % v.values() != 0)
@@ -91,11 +99,11 @@ std::size_t check_data(const Plan& plan, const Data& data, std::span<const Varia
     if (first.empty()) examples = count, first = v.name;
     if (count != examples) fail("'{}' has values for {} examples but '{}' for {}", first, examples, v.name, count);
     if (!is_missing.empty() && is_missing.size() != values.size())
-      fail("variable '{}' has {} values, but {} marks say which of them are missing; give one for each", v.name, values.size(),
-           is_missing.size());
+      fail("variable '{}' has {} values, but {} marks say which of them are missing; give one for each", v.name,
+           values.size(), is_missing.size());
     if (!is_missing.empty() && v.family.values() != 1)
-      fail("variable '{}' is {}, whose values are several numbers each: they cannot be marked as missing one by one", v.name,
-           v.family.text());
+      fail("variable '{}' is {}, whose values are several numbers each: they cannot be marked as missing one by one",
+           v.name, v.family.text());
     if (is_missing.empty()) check_values(v, values);
     else check_values(v, without_missing(values, is_missing));
   }
@@ -106,7 +114,8 @@ std::size_t check_data(const Plan& plan, const Data& data, std::span<const Varia
   if (examples == 0) fail("no data: there are no examples");
   check_tables(plan, data, examples);
   for (const std::uint32_t place : data.order)
-    if (place >= examples) fail("the order of the data names example {}, but there are {} (0 to {})", place, examples, examples - 1);
+    if (place >= examples)
+      fail("the order of the data names example {}, but there are {} (0 to {})", place, examples, examples - 1);
   return data.order.empty() ? examples : data.order.size();
 }
 
@@ -121,7 +130,8 @@ void observe_example(const Data& data, std::size_t ordered, State& state) {
     if (!v.observed) continue;
     const auto own = values.subspan(example * v.values(), v.values());
     const auto marks = is_missing.empty() ? is_missing : is_missing.subspan(example * v.values(), v.values());
-    const auto missing = static_cast<std::size_t>(std::ranges::count_if(marks, [](std::uint8_t mark) { return mark != 0; }));
+    const auto missing =
+        static_cast<std::size_t>(std::ranges::count_if(marks, [](std::uint8_t mark) { return mark != 0; }));
     if (missing == 0) state.observe(variable, own);
     else if (missing == own.size()) state.observe(variable, std::nullopt);
     else state.observe(variable, without_missing(own, marks));

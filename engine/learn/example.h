@@ -7,8 +7,8 @@
 
 namespace dma {
 
-// One run of the schedule on the observed values, counted in the record. A single sweep, the common case, needs nothing of
-// what run() does besides.
+// One run of the schedule on the observed values, counted in the record. A single sweep, the common case, needs nothing
+// of what run() does besides.
 inline void solve_example(State& state, Executor& executor, EpochRecord& record) {
   if (state.plan()->schedule.order == Schedule::Order::once) {
     executor.start_fresh();

@@ -87,7 +87,8 @@ void Learner::restore(Memory memory) {
     fail("the stored messages are those of {} batches, but {} are expected", memory.tau.size(), options_.batches);
   const std::size_t batches = memory.tau.size();
   if (team_->size() > 1 && batches < team_->size())
-    fail("the stored messages are those of {} batches, but there are {} workers; each has at least one", batches, team_->size());
+    fail("the stored messages are those of {} batches, but there are {} workers; each has at least one", batches,
+         team_->size());
   if (!team_->is_whole()) divide_batches(batches, &memory);
   sites_.restore(std::move(memory));
   divide_batches(batches, nullptr);
@@ -127,7 +128,8 @@ void Learner::learn_batch(const Data& data, std::size_t batch, Worker& worker) {
     if (!is_frozen) sites_.begin_parts(scalars, batch, parts, fraction.from(scalars.first));
   for (std::size_t p = 0; p < parts; ++p) {
     learn_examples(data, begin + p * size / parts, begin + (p + 1) * size / parts, {batch, fraction, true}, worker);
-    if (team_->size() == 1) tell(static_cast<double>(batch) + static_cast<double>(p + 1) / static_cast<double>(parts), sites_.batches());
+    if (team_->size() == 1)
+      tell(static_cast<double>(batch) + static_cast<double>(p + 1) / static_cast<double>(parts), sites_.batches());
   }
 }
 
@@ -135,7 +137,8 @@ void Learner::tell(double done, std::size_t of) const {
   if (options_.on_stage) options_.on_stage({{}, done / static_cast<double>(of)});
 }
 
-void Learner::learn_examples(const Data& data, std::size_t begin, std::size_t end, const Sites::Learned& learned, Worker& worker) {
+void Learner::learn_examples(const Data& data, std::size_t begin, std::size_t end, const Sites::Learned& learned,
+                             Worker& worker) {
   const auto of = [&](const Sites::Range& scalars) {
     return Sites::Learned{learned.batch, learned.old.from(scalars.first), learned.is_part};
   };
@@ -143,12 +146,14 @@ void Learner::learn_examples(const Data& data, std::size_t begin, std::size_t en
   for (auto* array : {&worker.cavity_tau, &worker.cavity_rho}) array->resize(scalars_);
   const MessageArrays cavity{worker.cavity_tau.data(), worker.cavity_rho.data()};
   for (const auto& [id, scalars, is_frozen] : shared_)
-    if (!is_frozen) sites_.take_out(scalars, of(scalars), state.cavity(id), cavity.from(scalars.first), worker.has_points);
+    if (!is_frozen)
+      sites_.take_out(scalars, of(scalars), state.cavity(id), cavity.from(scalars.first), worker.has_points);
   const bool compares_nothing = worker.has_points;  // with what is known exactly
   if (compares_nothing)
     for (auto* array : {&worker.said_tau, &worker.said_rho}) array->assign(scalars_, 0.0);
   const auto said = [&](const Sites::Range& scalars) {
-    return compares_nothing ? MessageArrays{worker.said_tau.data(), worker.said_rho.data()}.from(scalars.first) : MessageArrays{};
+    return compares_nothing ? MessageArrays{worker.said_tau.data(), worker.said_rho.data()}.from(scalars.first)
+                            : MessageArrays{};
   };
   Executor executor(state);
   const Executor::Holding holding(executor);
@@ -169,7 +174,8 @@ void Learner::learn_examples(const Data& data, std::size_t begin, std::size_t en
   const double step = step_of_batch();
   for (const auto& [id, scalars, is_frozen] : shared_)
     if (!is_frozen)
-      sites_.put_back(scalars, of(scalars), step, state.cavity(id), cavity.from(scalars.first), said(scalars), worker.has_points);
+      sites_.put_back(scalars, of(scalars), step, state.cavity(id), cavity.from(scalars.first), said(scalars),
+                      worker.has_points);
 }
 
 LearnReport Learner::fit(const Data& data, const Callback& callback) {

@@ -2,10 +2,11 @@
 //
 // Learning shared variables from many examples: the outer loop of the paper's Algorithm 1, for any graph.
 //
-// The graph describes one example. Its shared variables (weights, skills) keep what they learned from all examples in their
-// cavity (State::cavity): their prior times one stored message per mini-batch (sites.h). A mini-batch is learned anew by
-// dividing its stored message out of the cavity, running the schedule on its examples one after the other, each adding its
-// messages, and storing what the cavity gained. Several workers do so at the same time, in rounds (LearnOptions::workers).
+// The graph describes one example. Its shared variables (weights, skills) keep what they learned from all examples in
+// their cavity (State::cavity): their prior times one stored message per mini-batch (sites.h). A mini-batch is learned
+// anew by dividing its stored message out of the cavity, running the schedule on its examples one after the other, each
+// adding its messages, and storing what the cavity gained. Several workers do so at the same time, in rounds
+// (LearnOptions::workers).
 #pragma once
 
 #include <functional>
@@ -41,8 +42,9 @@ class Learner {
   // Runs epochs until one of the rules fires. May be called again: it goes on where it stopped.
   LearnReport fit(const Data& data, const Callback& callback = {});
 
-  // Learns these examples once, in their order, on top of all that is known: what they taught is then part of the prior,
-  // and nothing else of them is kept. For examples that arrive as a stream; fit(), before or after, is about its own.
+  // Learns these examples once, in their order, on top of all that is known: what they taught is then part of the
+  // prior, and nothing else of them is kept. For examples that arrive as a stream; fit(), before or after, is about its
+  // own.
   struct Added {
     std::size_t examples = 0;
     std::uint64_t faults = 0, replaced = 0, unfinished = 0;  // as in EpochRecord
@@ -65,8 +67,8 @@ class Learner {
 
   // The belief of a shared variable: its cavity, times what factors between shared variables say.
   Belief belief(VariableId shared_variable) const;
-  // What is known of the targets given inputs, example by example (targets in `inputs` are ignored): mean and variance of
-  // every element of every target, one example after the other.
+  // What is known of the targets given inputs, example by example (targets in `inputs` are ignored): mean and variance
+  // of every element of every target, one example after the other.
   void predict(const Data& inputs, std::span<double> means, std::span<double> variances) const;
   // The same for the learned examples themselves, each as if its mini-batch, or its part of it, had never been learned.
   void predict_left_out(const Data& data, std::span<double> means, std::span<double> variances) const;
@@ -82,7 +84,8 @@ class Learner {
   Memory whole_memory() const;
   // All stored messages as those of one mini-batch: enough to predict.
   Memory condensed_memory() const;
-  // Of a learner of the same graph and options, all of it. Throws Error, and changes nothing, if the memory cannot be that.
+  // Of a learner of the same graph and options, all of it. Throws Error, and changes nothing, if the memory cannot be
+  // that.
   void restore(Memory memory);
 
   // Means and variances of the targets of all examples, from which the last log-likelihood was computed.
@@ -119,7 +122,8 @@ class Learner {
   void cavities_changed();
   LearnReport run_epochs(const Data& data, const Callback& callback);
   void learn_batch(const Data& data, std::size_t batch, Worker& worker);
-  void learn_examples(const Data& data, std::size_t begin, std::size_t end, const Sites::Learned& learned, Worker& worker);
+  void learn_examples(const Data& data, std::size_t begin, std::size_t end, const Sites::Learned& learned,
+                      Worker& worker);
   void tell(double done, std::size_t of) const;  // who watches
   double step_of_batch() const;
   void learn_in_rounds(const Data& data, EpochRecord& record);

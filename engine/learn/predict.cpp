@@ -45,7 +45,8 @@ void Learner::read_predictions(const Executor& executor, std::span<Natural> of_e
   for (const VariableId target : options_.targets) k += executor.predict(target, of_example.subspan(k));
 }
 
-void Learner::read_moments(std::span<const Natural> messages, std::span<double> means, std::span<double> variances) const {
+void Learner::read_moments(std::span<const Natural> messages, std::span<double> means,
+                           std::span<double> variances) const {
   for (std::size_t k = 0; k < messages.size();)
     for (const VariableId target : options_.targets) {
       const auto& v = plan_->variables[target.value];
@@ -54,11 +55,12 @@ void Learner::read_moments(std::span<const Natural> messages, std::span<double> 
     }
 }
 
-void Learner::check_spans(std::size_t examples, std::span<const double> means, std::span<const double> variances) const {
+void Learner::check_spans(std::size_t examples, std::span<const double> means,
+                          std::span<const double> variances) const {
   const std::size_t expected = examples * target_size();
   if (means.size() != expected || variances.size() != expected)
-    fail("predict: there is room for {} means and {} variances, but {} examples of {} target elements make {}", means.size(),
-         variances.size(), examples, target_size(), expected);
+    fail("predict: there is room for {} means and {} variances, but {} examples of {} target elements make {}",
+         means.size(), variances.size(), examples, target_size(), expected);
 }
 
 void Learner::predict(const Data& inputs, std::span<double> means, std::span<double> variances) const {
@@ -79,14 +81,16 @@ void Learner::predict_left_out(const Data& data, std::span<double> means, std::s
     fail("the learner was fitted on {} examples and is now given {}", examples_, examples);
   const Partition partition(*team_, options_, examples);
   if (partition.batches() != batches)
-    fail("the restored messages are those of {} batches, but {} examples make {}", batches, examples, partition.batches());
+    fail("the restored messages are those of {} batches, but {} examples make {}", batches, examples,
+         partition.batches());
   std::vector<Natural> messages(means.size());
   const std::size_t parts = std::min(pool_->jobs(), batches);
   parallel_for(parts, parts, [&](std::size_t part) {
     State predictor = predict_state_->copy();
     for (std::size_t b = part * batches / parts; b < (part + 1) * batches / parts; ++b) {
       const auto [begin, end] = partition.examples_of_batch(b);
-      give_cavities(predictor, b, 1 / static_cast<double>(std::max<std::size_t>(1, std::min(options_.parts, end - begin))));
+      give_cavities(predictor, b,
+                    1 / static_cast<double>(std::max<std::size_t>(1, std::min(options_.parts, end - begin))));
       predict_examples(predictor, data, begin, end, messages);
     }
   });

@@ -10,13 +10,15 @@ namespace {
 
 bool depends_on_cavities(const Plan& plan) {
   return std::ranges::any_of(plan->variables, [](const PlanData::Variable& v) {
-    return std::ranges::any_of(v.ends, [](const PlanData::Variable::End& end) { return end.of_model && !end.in_cavity; });
+    return std::ranges::any_of(v.ends,
+                               [](const PlanData::Variable::End& end) { return end.of_model && !end.in_cavity; });
   });
 }
 
 }  // namespace
 
-SharedFactors::SharedFactors(const Graph& graph, const Registry& registry, const Scheduler& schedule, CompileOptions options)
+SharedFactors::SharedFactors(const Graph& graph, const Registry& registry, const Scheduler& schedule,
+                             CompileOptions options)
     : own_factors_(graph.factors().size()), own_variables_(graph.variables().size()) {
   Graph part;
   for (std::size_t k = 0; k < graph.factors().size(); ++k) {
@@ -30,10 +32,11 @@ SharedFactors::SharedFactors(const Graph& graph, const Registry& registry, const
       if (!own) own = part.shared(v.name, v.size, v.family);
       c.variable = *own;
     }
-    own_factors_[k] = part.factor(f.kind, std::move(connections), {f.parameters.begin(), f.parameters.end()},
-                                  {.name = f.name(),
-                                   .method = std::string(f.method),
-                                   .damping = f.damping == kDampedBySchedule ? std::nullopt : std::optional(f.damping)});
+    own_factors_[k] =
+        part.factor(f.kind, std::move(connections), {f.parameters.begin(), f.parameters.end()},
+                    {.name = f.name(),
+                     .method = std::string(f.method),
+                     .damping = f.damping == kDampedBySchedule ? std::nullopt : std::optional(f.damping)});
   }
   if (part.factors().empty()) return;
   options.constants_in_cavity = true;

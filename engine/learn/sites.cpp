@@ -36,13 +36,15 @@ void Sites::restore(LearnMemory memory) {
          memory.rho.size(), memory.active.size());
   for (std::size_t b = 0; b < batches; ++b) {
     if (memory.tau[b].size() != scalars_ || memory.rho[b].size() != scalars_)
-      fail("the stored messages of batch {} do not fit: {} and {} numbers, but {} shared scalars", b, memory.tau[b].size(),
-           memory.rho[b].size(), scalars_);
+      fail("the stored messages of batch {} do not fit: {} and {} numbers, but {} shared scalars", b,
+           memory.tau[b].size(), memory.rho[b].size(), scalars_);
     for (std::uint32_t i = 0; i < scalars_; ++i)
       if (!may_be(i, {memory.tau[b][i], memory.rho[b][i]}))
-        fail("the stored message of batch {} to shared scalar {} has tau {} and precision {}; a finite number and one that is "
-             "not negative are expected",
-             b, i, memory.tau[b][i], memory.rho[b][i]);
+        fail(
+            "the stored message of batch {} to shared scalar {} has tau {} and precision {}; a finite number and one "
+            "that is "
+            "not negative are expected",
+            b, i, memory.tau[b][i], memory.rho[b][i]);
   }
   const std::size_t added = memory.added_tau.size();
   if (memory.added_rho.size() != added || (added != 0 && added != scalars_))
@@ -50,9 +52,11 @@ void Sites::restore(LearnMemory memory) {
          memory.added_rho.size(), scalars_);
   for (std::size_t i = 0; i < added; ++i)
     if (!may_be(i, {memory.added_tau[i], memory.added_rho[i]}))
-      fail("the stored message of added examples to shared scalar {} has tau {} and precision {}; a finite number and one "
-           "that is not negative are expected",
-           i, memory.added_tau[i], memory.added_rho[i]);
+      fail(
+          "the stored message of added examples to shared scalar {} has tau {} and precision {}; a finite number and "
+          "one "
+          "that is not negative are expected",
+          i, memory.added_tau[i], memory.added_rho[i]);
   memory_ = std::move(memory);
 }
 
@@ -187,13 +191,14 @@ void Sites::take_out(Range range, const Learned& learned, const MessageArrays& p
     assert(any_sign_[range.first + i] || product.rho[i] >= -1e-9 * weight_ * old.rho[i]);
 }
 
-void Sites::put_back(Range range, const Learned& learned, double step, const MessageArrays& product, const MessageArrays& cavity,
-                     const MessageArrays& said, bool has_points) {
+void Sites::put_back(Range range, const Learned& learned, double step, const MessageArrays& product,
+                     const MessageArrays& cavity, const MessageArrays& said, bool has_points) {
   const MessageArrays stored = site(learned.batch).from(range.first);
   // The old message counts `weight` times in the product, and `copies` of it were taken out; so with the new one.
   const double weight = weight_, copies = copies_;
   if (!has_points) {
-    const auto replace = [&](double* site, const double* before, double* in_product, const double* left, const auto& store) {
+    const auto replace = [&](double* site, const double* before, double* in_product, const double* left,
+                             const auto& store) {
       DMA_INDEPENDENT
       for (std::size_t i = 0; i < range.size; ++i) {
         const double old = before[i], gained = in_product[i] - left[i], change = step * (gained - old);
@@ -215,12 +220,14 @@ void Sites::put_back(Range range, const Learned& learned, double step, const Mes
     const Natural old = learned.old[i], left = cavity[i];
     const Natural gained = left.is_point() ? said[i] : divide(product[i], left);
     Natural now = gained;
-    if (left.is_point() || old.is_point() || gained.is_point()) {  // there is nothing between a point mass and a message
+    if (left.is_point() || old.is_point() ||
+        gained.is_point()) {  // there is nothing between a point mass and a message
       product.set(i, multiply(left, power(gained, weight)));
     } else {
       const Natural change{step * (gained.tau - old.tau), step * (gained.rho - old.rho)};
       now = {old.tau + change.tau, old.rho + change.rho};
-      product.set(i, {left.tau + copies * old.tau + weight * change.tau, left.rho + copies * old.rho + weight * change.rho});
+      product.set(
+          i, {left.tau + copies * old.tau + weight * change.tau, left.rho + copies * old.rho + weight * change.rho});
     }
     stored.set(i, learned.is_part ? multiply(stored[i], now) : now);
   }

@@ -1,10 +1,11 @@
-// What is known of the shared scalars, in parts: their prior, and for every mini-batch a site, the message it taught them.
+// What is known of the shared scalars, in parts: their prior, and for every mini-batch a site, the message it taught
+// them.
 //
 //   product = prior * product over mini-batches b of site_b ^ weight * added ^ weight
 //
 // A mini-batch is learned anew from its cavity: the product without what it taught. Products are sums of natural
-// parameters in every family, so sites are added and subtracted whatever it is. Those of Gaussians are products of messages
-// of factors: their precisions are not negative and every cavity is as proper as the prior.
+// parameters in every family, so sites are added and subtracted whatever it is. Those of Gaussians are products of
+// messages of factors: their precisions are not negative and every cavity is as proper as the prior.
 #pragma once
 
 #include <cstdint>
@@ -53,12 +54,14 @@ class Sites {
   };
   // The product, or without one mini-batch, or this fraction of it, the cavity of that.
   void form_product(Range range, const MessageArrays& product) const;
-  void form_cavity(Range range, std::size_t without_batch, double fraction, const MessageArrays& product, const MessageArrays& cavity) const;
-  // The sites of the mini-batches [first, last) alone, as often as they count, and the product made of such sums over all.
+  void form_cavity(Range range, std::size_t without_batch, double fraction, const MessageArrays& product,
+                   const MessageArrays& cavity) const;
+  // The sites of the mini-batches [first, last) alone, as often as they count, and the product made of such sums over
+  // all.
   void sum_sites(Range range, std::size_t first, std::size_t last, const MessageArrays& sum) const;
   void form_product_of(Range range, const MessageArrays& sum, const MessageArrays& product) const;
-  // A mini-batch in parts: the fraction of the site that each of them stands for. The site is then uniform, and gains what
-  // put_back() says of them.
+  // A mini-batch in parts: the fraction of the site that each of them stands for. The site is then uniform, and gains
+  // what put_back() says of them.
   void begin_parts(Range range, std::size_t batch, std::size_t parts, const MessageArrays& fraction);
   // What is learned anew: a mini-batch, by its site, or one of its parts, by its fraction. Of the scalars of a range.
   struct Learned {
@@ -67,15 +70,18 @@ class Sites {
     bool is_part = false;
   };
   // A copy of the old message leaves the product, which then is the cavity, kept to be compared with later.
-  void take_out(Range range, const Learned& learned, const MessageArrays& product, const MessageArrays& cavity, bool has_points);
+  void take_out(Range range, const Learned& learned, const MessageArrays& product, const MessageArrays& cavity,
+                bool has_points);
   // The cavity has become `product` by what is said now. The old message goes `step` of the way there, and the product
   // follows. `said` is the same by itself, for what the cavity knew exactly and nothing can be compared with. Different
   // mini-batches may be taken out of different cavities, and put back, at the same time.
-  void put_back(Range range, const Learned& learned, double step, const MessageArrays& product, const MessageArrays& cavity,
-                const MessageArrays& said, bool has_points);
+  void put_back(Range range, const Learned& learned, double step, const MessageArrays& product,
+                const MessageArrays& cavity, const MessageArrays& said, bool has_points);
 
  private:
-  Natural site_at(std::size_t batch, std::size_t scalar) const { return {memory_.tau[batch][scalar], memory_.rho[batch][scalar]}; }
+  Natural site_at(std::size_t batch, std::size_t scalar) const {
+    return {memory_.tau[batch][scalar], memory_.rho[batch][scalar]};
+  }
   Natural added_at(std::size_t scalar) const {
     return memory_.added_tau.empty() ? Natural() : Natural{memory_.added_tau[scalar], memory_.added_rho[scalar]};
   }

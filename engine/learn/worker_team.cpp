@@ -38,7 +38,8 @@ bool WorkerTeam::any(bool here) {
 std::shared_ptr<WorkerTeam> local_team(std::size_t workers) { return std::make_shared<LocalTeam>(workers); }
 
 Partition::Range Partition::batches_of(std::size_t worker, std::size_t workers, std::size_t batches) {
-  const std::size_t begin = worker * (batches / workers) + std::min(worker, batches % workers);  // as examples are split
+  const std::size_t begin =
+      worker * (batches / workers) + std::min(worker, batches % workers);  // as examples are split
   return {begin, begin + count_examples(worker, workers, batches)};
 }
 
@@ -69,12 +70,15 @@ std::vector<Partition::Range> Partition::split(WorkerTeam& team, std::size_t exa
     first += count;
   }
   if (first != examples)
-    fail("this process has {} of {} examples, but its fraction is {}: workers have as many as each other, the first ones one more",
-         examples, all, first);
+    fail(
+        "this process has {} of {} examples, but its fraction is {}: workers have as many as each other, the first "
+        "ones one more",
+        examples, all, first);
   return own;
 }
 
-Partition::Partition(WorkerTeam& team, const LearnOptions& options, std::size_t examples) : examples_(split(team, examples)) {
+Partition::Partition(WorkerTeam& team, const LearnOptions& options, std::size_t examples)
+    : examples_(split(team, examples)) {
   const std::size_t all = examples_of_team(team, examples);
   const std::size_t batches = all_batches_ = count_batches(options, all);
   if (batches < team.size())

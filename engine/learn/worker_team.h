@@ -1,7 +1,7 @@
 // Workers that learn one model together: threads of one process, or processes of many machines.
 //
-// Every worker has its own examples. Numbers of the workers are added in their order, so that what is learned depends on how
-// many they are, and never on which of them was first or where they run.
+// Every worker has its own examples. Numbers of the workers are added in their order, so that what is learned depends
+// on how many they are, and never on which of them was first or where they run.
 #pragma once
 
 #include <cstddef>
@@ -20,8 +20,8 @@ class WorkerTeam {
   virtual std::size_t size() const = 0;   // workers
   virtual std::size_t first() const = 0;  // of those of this process, which are local() in a row
   virtual std::size_t local() const = 0;
-  // `parts`: an array of every local worker, one after the other. `total` becomes the sum of those of all workers, with the
-  // same bits in every process. All processes call it, in the same order.
+  // `parts`: an array of every local worker, one after the other. `total` becomes the sum of those of all workers, with
+  // the same bits in every process. All processes call it, in the same order.
   virtual void sum(std::span<const double> parts, std::span<double> total) = 0;
   // Every number becomes the largest of all processes.
   virtual void largest(std::span<double> values) = 0;
@@ -45,8 +45,8 @@ class Partition {
     std::size_t size() const { return end - begin; }
   };
   Partition() = default;
-  // `examples` are those of this process. An Error where a worker has no mini-batch, or fewer examples than mini-batches,
-  // or the examples are not split evenly between processes.
+  // `examples` are those of this process. An Error where a worker has no mini-batch, or fewer examples than
+  // mini-batches, or the examples are not split evenly between processes.
   Partition(WorkerTeam& team, const LearnOptions& options, std::size_t examples);
 
   std::size_t workers() const { return examples_.size(); }

@@ -1,5 +1,5 @@
-// The two numbers of a family whose natural parameters may be of either sign, unlike a Gaussian's: what its message type
-// derives from.
+// The two numbers of a family whose natural parameters may be of either sign, unlike a Gaussian's: what its message
+// type derives from.
 #pragma once
 
 #include <algorithm>

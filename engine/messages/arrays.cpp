@@ -8,8 +8,8 @@ namespace dma {
 
 namespace {
 
-// Products of a block are formed in local memory, selections in place of multiply()'s branches, so that it runs on whole
-// vectors; a block in which a sum overflowed is multiplied message by message.
+// Products of a block are formed in local memory, selections in place of multiply()'s branches, so that it runs on
+// whole vectors; a block in which a sum overflowed is multiplied message by message.
 constexpr std::size_t kBlock = 16;
 
 template <class Count>
@@ -39,7 +39,8 @@ bool multiply(const MessageArrays& a, const MessageArrays& b, const MessageArray
   bool has_points = false;
   std::size_t first = 0;
   for (; first + kBlock <= size; first += kBlock)
-    has_points |= multiply_block(a.from(first), b.from(first), out.from(first), std::integral_constant<std::size_t, kBlock>());
+    has_points |=
+        multiply_block(a.from(first), b.from(first), out.from(first), std::integral_constant<std::size_t, kBlock>());
   return multiply_block(a.from(first), b.from(first), out.from(first), size - first) || has_points;
 }
 

@@ -49,7 +49,8 @@ void Belief::refuse(std::size_t i) const {
   fail("belief of '{}': there is no element {}; it has {}", name(), i, size());
 }
 void Belief::check_component(std::size_t k) const {
-  if (k >= family_.components()) fail("belief of '{}': there is no category {}; {} has {}", name(), k, family_.text(), family_.components());
+  if (k >= family_.components())
+    fail("belief of '{}': there is no category {}; {} has {}", name(), k, family_.text(), family_.components());
 }
 
 std::string Belief::text() const {

@@ -38,14 +38,16 @@ class Belief {
   }
   // Nothing is known of the element: every message that reaches it is uniform.
   bool is_uninformed(std::size_t i = 0) const { return is_flat(message(i)); }
-  // Moments of the variable itself, of one element or of all; those of a family with K components are of the probability of
-  // each category, k.
+  // Moments of the variable itself, of one element or of all; those of a family with K components are of the
+  // probability of each category, k.
   double mean(std::size_t i = 0, std::size_t k = 0) const;
   double variance(std::size_t i = 0, std::size_t k = 0) const;
   double sd(std::size_t i = 0, std::size_t k = 0) const { return std::sqrt(variance(i, k)); }
   std::vector<double> means() const;
   std::vector<double> variances() const;
-  double log_density(std::size_t i, std::span<const double> value) const { return family_->log_density(message(i), value); }
+  double log_density(std::size_t i, std::span<const double> value) const {
+    return family_->log_density(message(i), value);
+  }
 
   // "w ~ N(0.318, 0.775^2), uniform, = 2"
   std::string text() const;

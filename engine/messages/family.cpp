@@ -22,8 +22,10 @@ FamilyName parse_family(std::string_view text) {
   const std::string_view rest = text.substr(open + 1);
   const char* const end = rest.data() + rest.size();
   const auto [last, error] = std::from_chars(rest.data(), end, parsed.dimension);
-  if (error != std::errc() || last + 1 != end || *last != ')' || parsed.dimension < 1 || parsed.dimension > kLargestDimension)
-    fail("family '{}': the dimension must be a whole number from 1 to {}, as in {}(3)", text, kLargestDimension, parsed.name);
+  if (error != std::errc() || last + 1 != end || *last != ')' || parsed.dimension < 1 ||
+      parsed.dimension > kLargestDimension)
+    fail("family '{}': the dimension must be a whole number from 1 to {}, as in {}(3)", text, kLargestDimension,
+         parsed.name);
   return parsed;
 }
 

@@ -1,6 +1,7 @@
 // messages/: what travels along an edge and the arithmetic on it. May include support/ alone.
 //
-// A family says what the numbers of a message mean. They are natural parameters of an exponential family, in components of two:
+// A family says what the numbers of a message mean. They are natural parameters of an exponential family, in components
+// of two:
 // one component for a scalar, K of them side by side for a message over K categories. Whatever the family,
 //
 //   product is +, quotient is -, uniform is 0 in every component,
@@ -42,13 +43,15 @@ struct FamilyOperations {
   double (*change)(Components before, Components after) = nullptr;  // the largest, on a scale without units
   void (*damp)(Components before, std::span<Natural> after, double damping) = nullptr;
   void (*close)(std::span<Natural> messages) = nullptr;  // beliefs that no double can describe become uniform
-  // Point masses at the values, in columns. Returns how many were fit to be: fewer than all at the first that is not one.
+  // Point masses at the values, in columns. Returns how many were fit to be: fewer than all at the first that is not
+  // one.
   std::size_t (*observe)(std::span<const double> values, std::size_t components, double* tau, double* rho) = nullptr;
   // Mean and variance for each component: of the number itself, or of the probability of each category.
   void (*moments)(Components messages, std::size_t components, double* means, double* variances) = nullptr;
   // Of one message.
   double (*log_density)(Components message, std::span<const double> value) = nullptr;
-  double (*log_normaliser)(Components message) = nullptr;  // log of the integral of exp(natural parameters . statistics)
+  double (*log_normaliser)(Components message) =
+      nullptr;  // log of the integral of exp(natural parameters . statistics)
   double (*kl)(Components p, Components q) = nullptr;
   std::string (*text)(Components message) = nullptr;
 };
@@ -58,12 +61,15 @@ extern const FamilyOperations kGaussianOperations;
 class Family {
  public:
   Family() = default;  // Gaussian: the one the engine knows
-  Family(const FamilyOperations& operations, std::uint32_t components) : operations_(&operations), components_(components) {}
+  Family(const FamilyOperations& operations, std::uint32_t components)
+      : operations_(&operations), components_(components) {}
 
   std::string_view name() const { return operations_->name; }
   std::string text() const;  // "gaussian", "categorical(3)"
   std::uint32_t components() const { return components_; }
-  std::uint32_t values() const { return operations_->observes_components ? components_ : 1; }  // of an observation of one element
+  std::uint32_t values() const {
+    return operations_->observes_components ? components_ : 1;
+  }  // of an observation of one element
   const FamilyOperations* operator->() const { return operations_; }
   friend bool operator==(const Family&, const Family&) = default;
 
@@ -72,7 +78,8 @@ class Family {
   std::uint32_t components_ = 1;
 };
 
-// "categorical(3)" as a name and a dimension, 0 if there is none. An Error if the dimension is not a whole number from 1.
+// "categorical(3)" as a name and a dimension, 0 if there is none. An Error if the dimension is not a whole number from
+// 1.
 struct FamilyName {
   std::string_view name;
   std::uint32_t dimension = 0;

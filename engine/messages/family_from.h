@@ -122,8 +122,12 @@ struct OneComponent {
 template <class T>
 struct ManyComponents : T {
   static bool are_valid(Components messages) { return OneComponent<typename T::Component>::are_valid(messages); }
-  static double change(Components before, Components after) { return OneComponent<typename T::Component>::change(before, after); }
-  static void damp(Components before, std::span<Natural> after, double d) { OneComponent<typename T::Component>::damp(before, after, d); }
+  static double change(Components before, Components after) {
+    return OneComponent<typename T::Component>::change(before, after);
+  }
+  static void damp(Components before, std::span<Natural> after, double d) {
+    OneComponent<typename T::Component>::damp(before, after, d);
+  }
   static void close(std::span<Natural>) {}
 };
 

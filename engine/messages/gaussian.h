@@ -28,7 +28,9 @@ struct Natural {
 };
 
 // A message an edge may carry: finite location, precision in [0, inf], and no location without precision.
-inline bool is_valid(const Natural& m) { return std::abs(m.tau) < kInfinity && (m.rho > 0 || (m.rho == 0 && m.tau == 0)); }
+inline bool is_valid(const Natural& m) {
+  return std::abs(m.tau) < kInfinity && (m.rho > 0 || (m.rho == 0 && m.tau == 0));
+}
 
 // Whether sums of natural parameters are what they seem: proper or uniform, no point mass among the terms, nothing
 // overflowed on the way. One addition and one comparison; false at worst a factor 2 too early.
@@ -45,8 +47,8 @@ inline Natural multiply(const Natural& a, const Natural& b) {
   return is_finite_sum(sum.tau, sum.rho) ? sum : multiply_unusual(a, b);
 }
 
-// The message itself, unless its mean or variance leaves the range of a double: then it is flat over every representable
-// number, uniform.
+// The message itself, unless its mean or variance leaves the range of a double: then it is flat over every
+// representable number, uniform.
 inline Natural with_finite_moments(const Natural& m) {
   return !m.is_proper() || (1 / m.rho < kInfinity && std::abs(m.tau / m.rho) < kInfinity) ? m : Natural{};
 }
@@ -92,8 +94,8 @@ struct Gaussian : Natural {
 //   rho underflows, or the mean leaves the range  uniform: the density is flat over every representable number
 //   rho or tau overflows                          point mass: |tau| = inf means |mean| / sd > 1e154, a location known
 //                                                 to far more digits than a double holds
-// A NaN made by overflowed intermediates (inf/inf, 0 * inf) says nothing about x: uniform as well.
-// The mean is a number, or a function that finds it: often by a division, for which a message within range need not wait.
+// A NaN made by overflowed intermediates (inf/inf, 0 * inf) says nothing about x: uniform as well. The mean is a
+// number, or a function that finds it: often by a division, for which a message within range need not wait.
 template <class Mean>
 Gaussian closed(double tau, double rho, const Mean& mean) {
   if (rho > 0 && rho < kInfinity && std::abs(tau) < kInfinity) return {tau, rho};

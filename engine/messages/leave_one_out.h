@@ -4,8 +4,8 @@
 // make up the other half at least, and the error stays a few ulps of their magnitude: as good as adding them up. At
 // most one term can exceed half; for that one the others are added up.
 //
-// Where many short rows are to be done, choices cost more than additions: there every term gets the sum over those after
-// it and the sum over those before it, and nothing is subtracted at all.
+// Where many short rows are to be done, choices cost more than additions: there every term gets the sum over those
+// after it and the sum over those before it, and nothing is subtracted at all.
 #pragma once
 
 #include <cmath>

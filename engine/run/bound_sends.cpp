@@ -48,7 +48,8 @@ BoundSends::BoundSends(const PlanData& plan, const Memory& memory, const Paramet
 void BoundSends::bind_parameters(const PlanData& plan, const Parameters& parameters) {
   for (std::uint32_t g = 0; g < plan.groups.size(); ++g) {
     first_parameter_.push_back(static_cast<std::uint32_t>(parameter_views_.size()));
-    for (std::size_t i = 0; i < plan.groups[g].parameters.size(); ++i) parameter_views_.push_back(parameters.view(g, i));
+    for (std::size_t i = 0; i < plan.groups[g].parameters.size(); ++i)
+      parameter_views_.push_back(parameters.view(g, i));
   }
 }
 
@@ -105,7 +106,8 @@ BoundWalk BoundSends::bind(const PlanData& plan, const Walk& op) {
     }
   }
   for (const Walk::Stretch& stretch : op.stretches) {
-    bound.stretches.push_back({static_cast<std::uint32_t>(parts_.size()), static_cast<std::uint32_t>(stretch.parts.size()), stretch.count});
+    bound.stretches.push_back(
+        {static_cast<std::uint32_t>(parts_.size()), static_cast<std::uint32_t>(stretch.parts.size()), stretch.count});
     for (const Walk::Part& part : stretch.parts) {
       BoundPart& to = parts_.emplace_back();
       to.send = bind_call(plan, part.group, part.port, 0);
@@ -143,8 +145,8 @@ void BoundSends::bind_sequence(const PlanData& plan, const Send& op, bool tracke
   bound.at_hubs = op.at_hubs, bound.refresh = op.refresh;
   for (std::size_t i = 0; i < message.reads.size(); ++i) {
     const Group::Port& read = group.ports[message.reads[i]];
-    sequence_reads_.push_back(
-        {read.first_slot, read.first_arrival, read.terms, !op.at_hubs && (op.refresh >> i & 1) != 0, (op.keep >> i & 1) != 0});
+    sequence_reads_.push_back({read.first_slot, read.first_arrival, read.terms,
+                               !op.at_hubs && (op.refresh >> i & 1) != 0, (op.keep >> i & 1) != 0});
   }
   bound.sequence = {op.first, op.step, op.count, memory_.incidence, memory_.messages, memory_.arrivals};
 }
@@ -171,11 +173,12 @@ void BoundSends::bind_plate(const PlanData& plan, const Send& op, bool tracked, 
   bound.first_read = static_cast<std::uint32_t>(port_views_.size());
   for (std::size_t i = 0; i < op.reads.size(); ++i)
     port_views_.push_back(view(op.reads[i], group.ports[message.reads[i]].terms, op.first));
-  // The slots before the first message hold observed values and cavities, which no sweep changes. A damped message moves
-  // on even if what it is made of does not.
-  bound.reads_given_alone = call.sink.damping == 0 && !op.reads.empty() && std::ranges::all_of(op.reads, [&](const ReadView& read) {
-    return read.from == ReadView::From::messages && read.first < plan.first_message;
-  });
+  // The slots before the first message hold observed values and cavities, which no sweep changes. A damped message
+  // moves on even if what it is made of does not.
+  bound.reads_given_alone =
+      call.sink.damping == 0 && !op.reads.empty() && std::ranges::all_of(op.reads, [&](const ReadView& read) {
+        return read.from == ReadView::From::messages && read.first < plan.first_message;
+      });
 }
 
 std::uint32_t BoundSends::parameters_from(const Group& group, std::uint32_t first_parameter, std::uint32_t slot) {

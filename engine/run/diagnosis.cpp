@@ -23,17 +23,19 @@ bool sends_nothing(const Group& group) {
 }  // namespace
 
 Contradiction contradiction(const std::string& variable, std::uint32_t element, double known, double found) {
-  return Contradiction(fmt::format(
-      "variable '{}', element {}: it is exactly {} and exactly {} at the same time; change an observation, or give one of its "
-      "factors a positive variance",
-      variable, element, known, found));
+  return Contradiction(
+      fmt::format("variable '{}', element {}: it is exactly {} and exactly {} at the same time; change an observation, "
+                  "or give one of its "
+                  "factors a positive variance",
+                  variable, element, known, found));
 }
 
 void Diagnosis::check_contradictions() {
   // The first slots hold given values, which alone are no contradiction at a variable. But a factor all of whose
   // variables are observed sends no message in which it could show.
   std::int64_t points = 0;
-  for (std::size_t slot = plan_.first_message; slot < state_.rho_.size(); ++slot) points += state_.rho_[slot] == kInfinity;
+  for (std::size_t slot = plan_.first_message; slot < state_.rho_.size(); ++slot)
+    points += state_.rho_[slot] == kInfinity;
   if (points == 0 && std::ranges::none_of(plan_.groups, sends_nothing)) return;
   for (const auto& variable : plan_.variables) locate_points(variable);
   for (std::uint32_t g = 0; g < plan_.groups.size(); ++g)

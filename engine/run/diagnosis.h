@@ -19,8 +19,8 @@ class Diagnosis {
   // Throws Contradiction where two different point masses meet at a variable, or where all that a deterministic factor
   // connects is known exactly and does not fit its function. Linear in the number of messages; allocates nothing.
   void check_contradictions();
-  // The strongest correlation that messages leave out, of a fixed point on a graph with loops (Report::correlation): of a
-  // group of factors y = g(x_1, ..., x_k) over a few variables, under its linear view at the beliefs, the information
+  // The strongest correlation that messages leave out, of a fixed point on a graph with loops (Report::correlation): of
+  // a group of factors y = g(x_1, ..., x_k) over a few variables, under its linear view at the beliefs, the information
   // matrix of these variables is made of what all its slots say of them together and what others say of each. Allocates
   // nothing.
   void find_correlation(Report& report) const;

@@ -14,7 +14,9 @@ constexpr std::int16_t kNoLevel = std::numeric_limits<std::int16_t>::min();
 // The exponent and the first bits behind the point: a logarithm as good as is needed, of every message at a glance.
 std::int16_t level(double mean, int bits) {
   constexpr int kMantissa = 52;
-  return mean > 0 && mean < kInfinity ? static_cast<std::int16_t>(std::bit_cast<std::uint64_t>(mean) >> (kMantissa - bits)) : kNoLevel;
+  return mean > 0 && mean < kInfinity
+             ? static_cast<std::int16_t>(std::bit_cast<std::uint64_t>(mean) >> (kMantissa - bits))
+             : kNoLevel;
 }
 
 }  // namespace

@@ -25,11 +25,15 @@ class BetheEnergy {
       for (std::uint32_t i = 0; i < plan.variables[v].size; ++i) variable_of_[plan.variables[v].first_element + i] = v;
     for (const Group& group : plan.groups)
       for (const Group::Port& port : group.ports)
-        for (std::uint32_t q = 0; q < group.slots * port.terms; ++q) at_[state.element(port, q)].push_back(port.first_slot + q);
+        for (std::uint32_t q = 0; q < group.slots * port.terms; ++q)
+          at_[state.element(port, q)].push_back(port.first_slot + q);
     for (const auto& v : plan.variables)
       for (std::uint32_t i = 0; v.observed && !v.cuts && i < v.size; ++i)
         if (!state.message(v.first_slot + i).is_point())
-          fail("no evidence: '{}' joins several factors and has no value in this run; leave it out of the graph for its evidence", v.name);
+          fail(
+              "no evidence: '{}' joins several factors and has no value in this run; leave it out of the graph for its "
+              "evidence",
+              v.name);
     for (const auto& v : plan.variables)  // a cavity is a message like the others, of a density
       if (v.shared && !v.observed)
         for (std::uint32_t i = 0; i < v.size; ++i) at_[v.first_element + i].push_back(v.first_slot + i);
@@ -76,10 +80,12 @@ class BetheEnergy {
 
   void add_factor(std::uint32_t g, std::uint32_t s, std::uint32_t node, Forest& forest) {
     const Group& group = plan_.groups[g];
-    const auto member = static_cast<std::size_t>(std::ranges::upper_bound(group.first_slot, s) - group.first_slot.begin()) - 1;
+    const auto member =
+        static_cast<std::size_t>(std::ranges::upper_bound(group.first_slot, s) - group.first_slot.begin()) - 1;
     const FactorTable::Factor factor = plan_.factors[group.members[member]];
-    const bool is_variational = std::ranges::any_of(
-        group.ports, [](const Group::Port& port) { return port.message != nullptr && port.message->method == kVariational; });
+    const bool is_variational = std::ranges::any_of(group.ports, [](const Group::Port& port) {
+      return port.message != nullptr && port.message->method == kVariational;
+    });
     has_bound_ |= is_variational;
     bool is_missing = false;
     Arrivals arrivals, beliefs;
@@ -94,7 +100,8 @@ class BetheEnergy {
       }
       families.push_back(variable_at(state_.element(port, s * port.terms)).family);
       for (std::uint32_t t = 0; t < port.terms;) {
-        const std::uint32_t e = state_.element(port, s * port.terms + t), components = variable_at(e).family.components();
+        const std::uint32_t e = state_.element(port, s * port.terms + t),
+                            components = variable_at(e).family.components();
         note_arrival(variable_of_[e], Components(list).subspan(t, components));
         is_missing |= variable_at(e).observed && is_flat(Components(list).subspan(t, components));
         // Beliefs that are independent at a factor close no loop through it.
@@ -118,7 +125,8 @@ class BetheEnergy {
   }
 
   void note_arrival(std::uint32_t v, Components message) {
-    const bool is_missing = plan_.variables[v].observed && is_flat(message);  // unknown in this run, as the latent ones are
+    const bool is_missing =
+        plan_.variables[v].observed && is_flat(message);  // unknown in this run, as the latent ones are
     if ((plan_.variables[v].observed && !is_missing) || message[0].is_point()) return;
     add_normaliser(v, message, 1, "what reaches a factor");
   }
@@ -160,7 +168,8 @@ class BetheEnergy {
   // it, each hears the point mass of another, and a value that has a probability needs nothing more.
   void add_point(std::uint32_t v, std::uint32_t e, const Natural& point) {
     const auto& variable = plan_.variables[v];
-    const auto points = std::ranges::count_if(at_[e], [&](std::uint32_t slot) { return state_.message(slot).is_point(); });
+    const auto points =
+        std::ranges::count_if(at_[e], [&](std::uint32_t slot) { return state_.message(slot).is_point(); });
     const bool has_probability = !variable.family->has_dimension &&
                                  variable.family->log_density(Components(&point, 1), std::span(&point.tau, 1)) == 0;
     if (has_probability && points > 1) return;
@@ -176,14 +185,16 @@ class BetheEnergy {
     const auto is_fine = [](const Group::Port& port) {
       return port.message == nullptr || port.message->method == kExact || port.message->method == kVariational;
     };
-    return std::ranges::all_of(plan_.groups, [&](const Group& group) { return std::ranges::all_of(group.ports, is_fine); });
+    return std::ranges::all_of(plan_.groups,
+                               [&](const Group& group) { return std::ranges::all_of(group.ports, is_fine); });
   }
 
   Evidence result() const {
     Evidence out;
     for (std::size_t f = 0; f < of_factor_.size(); ++f) out.factors.push_back({plan_.factors.name(f), of_factor_[f]});
     for (std::size_t v = 0; v < of_variable_.size(); ++v)
-      if (!plan_.variables[v].eliminated && (!plan_.variables[v].observed || of_variable_[v] != 0))  // 0: nothing is missing
+      if (!plan_.variables[v].eliminated &&
+          (!plan_.variables[v].observed || of_variable_[v] != 0))  // 0: nothing is missing
         out.variables.push_back({plan_.variables[v].name, of_variable_[v]});
     for (const auto* parts : {&out.factors, &out.variables})
       for (const Evidence::Part& part : *parts) out.log_value += part.value;
@@ -230,7 +241,8 @@ Evidence checked(Evidence found, bool may_be_impossible) {
 
 Evidence evidence(const Plan& handle, const State& state) {
   if (state.plan() != handle) fail("this state belongs to another plan; make one for this plan: State state(plan)");
-  if (!state.ended()) fail("no evidence: the state was not run, or was given something since; call run(plan, state) first");
+  if (!state.ended())
+    fail("no evidence: the state was not run, or was given something since; call run(plan, state) first");
   if (!state.frozen().empty())
     fail("no evidence: variable '{}' is frozen, and what it heard belongs to another run; thaw it and run again",
          handle->variable(state.frozen()[0]).name);
@@ -238,7 +250,8 @@ Evidence evidence(const Plan& handle, const State& state) {
     Evidence out;
     out.log_value = handle->solver->log_evidence(state);
     if (*state.ended() != Stop::exact)
-      out.why = *state.ended() == Stop::converged ? "Laplace's method, with EP's energy for sites" : "the run has not converged";
+      out.why = *state.ended() == Stop::converged ? "Laplace's method, with EP's energy for sites"
+                                                  : "the run has not converged";
     return checked(std::move(out), false);
   }
   return checked(BetheEnergy(*handle, state).sum(), true);

@@ -1,12 +1,12 @@
-// The log of a model's normaliser, log p(observed), from the messages of a run: the Bethe energy. With the arriving messages
-// m taken as normalised densities, A the log-normaliser of a family and d_v the messages at an element,
+// The log of a model's normaliser, log p(observed), from the messages of a run: the Bethe energy. With the arriving
+// messages m taken as normalised densities, A the log-normaliser of a family and d_v the messages at an element,
 //
 //   log Z = sum over factors  log of the integral of f prod m
 //         + sum over elements (sum of A(arrivals from it) + (1 - d_v) A(belief))
 //
-// A factor with variational messages has its part of the variational bound instead (factor_mass.h).
-// It is exact on a tree of exact factors, EP's estimate where messages are projections, and an approximation without a bound
-// on a graph with loops.
+// A factor with variational messages has its part of the variational bound instead (factor_mass.h). It is exact on a
+// tree of exact factors, EP's estimate where messages are projections, and an approximation without a bound on a graph
+// with loops.
 #pragma once
 
 #include <string>
@@ -31,8 +31,8 @@ struct Evidence {
   std::string text() const;  // and the parts, one a line
 };
 
-// Of a state that was run; it says so where that run has not settled. A factor that cannot give its part is an Error that
-// says why.
+// Of a state that was run; it says so where that run has not settled. A factor that cannot give its part is an Error
+// that says why.
 Evidence evidence(const Plan& plan, const State& state);
 // Its value alone; also of a plan that another solver solves.
 double log_evidence(const Plan& plan, const State& state);

@@ -192,7 +192,8 @@ bool Executor::execute(std::size_t first, std::size_t last, std::size_t first_se
       else if (!(again && next.reads_given_alone)) send(next, total);
     } else if (const Combine* c = std::get_if<Combine>(&op)) {
       if (state_.held_.use(i) != nullptr) continue;
-      combine(*c, messages, {state_.arrival_tau_.data() + c->first_arrival, state_.arrival_rho_.data() + c->first_arrival});
+      combine(*c, messages,
+              {state_.arrival_tau_.data() + c->first_arrival, state_.arrival_rho_.data() + c->first_arrival});
     } else {
       const auto& gather = std::get<GatherOthers>(op);
       const Group::Port& port = plan_.groups[gather.group].ports[gather.port];
@@ -238,7 +239,8 @@ bool Executor::absorb(VariableId shared_variable, bool has_points) {
     if (end.of_model) continue;
     const Group& group = plan_.groups[end.group];
     const Group::Port& port = group.ports[end.port];
-    const bool is_whole = port.elements.is_identical() && port.elements.base == v.first_element && group.slots * port.terms == v.size;
+    const bool is_whole =
+        port.elements.is_identical() && port.elements.base == v.first_element && group.slots * port.terms == v.size;
     if (is_whole && !has_points) {
       has_points = multiply(cavity, messages.from(port.first_slot), cavity, v.size);
       continue;

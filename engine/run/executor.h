@@ -35,24 +35,24 @@ class Executor {
   // False: the watch, if there is one, said that the time is over before all were done.
   bool sweep(Total& total, bool again = false, const Watch* watch = nullptr);
   // Visits in order of priority until the most urgent is at most `tolerance`, `limit` visits are done, the messages run
-  // away or the watch says so (then report.stop is interrupted); returns their number. total.change is then the priority that is left.
-  // `refused_before`: how many messages had been refused before the last whole round of visits.
-  std::uint64_t sweep_by_priority(double tolerance, std::uint64_t limit, Total& total, Divergence& divergence, const Watch& watch,
-                                 Report& report, std::uint64_t& refused_before);
+  // away or the watch says so (then report.stop is interrupted); returns their number. total.change is then the
+  // priority that is left. `refused_before`: how many messages had been refused before the last whole round of visits.
+  std::uint64_t sweep_by_priority(double tolerance, std::uint64_t limit, Total& total, Divergence& divergence,
+                                  const Watch& watch, Report& report, std::uint64_t& refused_before);
   Divergence watch_divergence();  // of the messages of a run that begins
 
   // The product of all messages of factors at every element, without a value observed or a cavity learned elsewhere.
   // Fills as much of the span as there are of them, and returns that.
   std::size_t predict(VariableId variable, std::span<Natural> of_elements) const;
   // From here on the cavity of a shared variable is held as moments, if it can be (see held_cavities.h): it learns from
-  // every sweep by itself. release() ends that for all; returns whether a point mass is in one of them now. Without it they
-  // have learned nothing when the Holding ends.
+  // every sweep by itself. release() ends that for all; returns whether a point mass is in one of them now. Without it
+  // they have learned nothing when the Holding ends.
   class Holding;
   bool hold(VariableId shared_variable);  // whether it is
   bool release();
 
-  // cavity of a shared variable *= messages of the example's factors to it. `has_points`: a point mass may be in the cavity
-  // already; returns whether one may be there now. Throws Contradiction where two different ones meet.
+  // cavity of a shared variable *= messages of the example's factors to it. `has_points`: a point mass may be in the
+  // cavity already; returns whether one may be there now. Throws Contradiction where two different ones meet.
   bool absorb(VariableId shared_variable, bool has_points);
   // to *= messages of the example's factors to a shared variable. `met`, if given, gains the elements they are for.
   void multiply_by_example(VariableId shared_variable, const MessageArrays& to,
@@ -69,7 +69,8 @@ class Executor {
   void send(const BoundSend& op, HeldCavities::Use& held, Total& total);
   // The same where some variables are frozen (frozen.cpp): slower, and apart from the usual case.
   template <class Compute>
-  void send_around_frozen(const BoundSend& op, std::ptrdiff_t first, std::size_t count, const Compute& compute, Total& total);
+  void send_around_frozen(const BoundSend& op, std::ptrdiff_t first, std::size_t count, const Compute& compute,
+                          Total& total);
   void send_around_frozen(const BoundSend& op, Total& total);
   void walk_around_frozen(const BoundWalk& op, Total& total);
   static std::size_t port_at(const Group& group, std::size_t slot);

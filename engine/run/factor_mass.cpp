@@ -34,7 +34,8 @@ double log_mass_of_prior(const Family& family, Components density, Components ar
 const MessageFunction* forward_message(const Kind& kind, std::string_view method, std::size_t port) {
   const MessageFunction* found = nullptr;
   for (const MessageFunction& m : kind.messages())
-    if (m.target == port && std::ranges::find(m.reads, port) == m.reads.end() && (found == nullptr || m.method == method))
+    if (m.target == port && std::ranges::find(m.reads, port) == m.reads.end() &&
+        (found == nullptr || m.method == method))
       found = &m;
   return found;
 }
@@ -57,7 +58,8 @@ double log_mass(const Kind& kind, std::string_view method, const Arrivals& arriv
                 const std::vector<Family>& families) {
   if (kind.log_integral()) {
     const double found = kind.log_integral()(laid_out(arrivals), parameters);
-    if (std::isnan(found)) fail("too little is known of what it reads for its integral to be a number; give its variables priors");
+    if (std::isnan(found))
+      fail("too little is known of what it reads for its integral to be a number; give its variables priors");
     return found;
   }
   std::vector<std::size_t> outputs;
@@ -75,7 +77,8 @@ double log_mass(const Kind& kind, std::string_view method, const Arrivals& arriv
   const Family& family = families[out];
   for (std::size_t p = 0; p < arrivals.size(); ++p)
     if (p != out && std::ranges::any_of(arrivals[p], &Natural::is_uniform))
-      fail("nothing is known of what its port '{}' reads but through the factor itself; give it a prior", kind.ports()[p].name);
+      fail("nothing is known of what its port '{}' reads but through the factor itself; give it a prior",
+           kind.ports()[p].name);
   const auto density = evaluate(kind, forward->method, out, arrivals, parameters);
   if (!density) fail("its message to '{}' was refused", kind.ports()[out].name);
   if (is_prior) return log_mass_of_prior(family, *density, arrivals[out]);
@@ -85,8 +88,8 @@ double log_mass(const Kind& kind, std::string_view method, const Arrivals& arriv
   return arrives.is_point() ? log_density_at(family, *density, arrivals[out]) : log_overlap(made, arrives);
 }
 
-double log_variational_mass(const Kind& kind, const Arrivals& beliefs, const Arrivals& arrivals, std::span<const double> parameters,
-                            const std::vector<Family>& families) {
+double log_variational_mass(const Kind& kind, const Arrivals& beliefs, const Arrivals& arrivals,
+                            std::span<const double> parameters, const std::vector<Family>& families) {
   if (!kind.expected_log())
     fail("kind '{}' gives no part of the variational bound; choose another method for its evidence, or register "
          "kind.expected_log(...)", kind.name());
@@ -94,7 +97,8 @@ double log_variational_mass(const Kind& kind, const Arrivals& beliefs, const Arr
   for (std::size_t p = 0; p < arrivals.size(); ++p)
     for (std::size_t t = 0; t < arrivals[p].size(); t += families[p].components()) {
       const Components belief = Components(beliefs[p]).subspan(t, families[p].components());
-      if (!belief[0].is_point()) sum -= families[p]->kl(belief, Components(arrivals[p]).subspan(t, families[p].components()));
+      if (!belief[0].is_point())
+        sum -= families[p]->kl(belief, Components(arrivals[p]).subspan(t, families[p].components()));
     }
   if (!std::isfinite(sum))
     fail("too little is known of what it reads for a variational bound; give its variables proper priors");

@@ -12,8 +12,11 @@ namespace dma {
 void State::freeze(VariableId variable) {
   const auto& v = plan_->variable(variable);
   if (plan_->solver != nullptr)
-    fail("variable '{}' cannot be frozen: joint solves for all unknowns together and sends it no messages; compile with a "
-         "schedule, such as flooding()", v.name);
+    fail(
+        "variable '{}' cannot be frozen: joint solves for all unknowns together and sends it no messages; compile with "
+        "a "
+        "schedule, such as flooding()",
+        v.name);
   if (v.observed) fail("variable '{}' is observed: its value stays until another one is given", v.name);
   if (v.eliminated) fail("variable '{}' was fused away; compile with {{.fuse = false}} to freeze it", v.name);
   for (const auto& end : v.ends)
@@ -73,14 +76,15 @@ double change_of_others(const State& state, const Family& family, SentTo sent, c
   for (std::size_t i = 0; i < sent.count; ++i) frozen.after[i] = state.message(sent.first + i);
   for (std::size_t i = 0; i < sent.count; i += components)
     if (!frozen.is_frozen[sent.first + i])
-      change = std::max(change, family->change(Components(before + i, components), Components(frozen.after.data() + i, components)));
+      change = std::max(
+          change, family->change(Components(before + i, components), Components(frozen.after.data() + i, components)));
   return change;
 }
 
 }  // namespace
 
-// Messages side by side, `count` of them from `first` on, to each of the ports of the operation. Those to frozen variables
-// are computed with the others and put back before anybody reads them.
+// Messages side by side, `count` of them from `first` on, to each of the ports of the operation. Those to frozen
+// variables are computed with the others and put back before anybody reads them.
 template <class Compute>
 void Executor::send_around_frozen(const BoundSend& op, std::ptrdiff_t first, std::size_t count, const Compute& compute,
                                   Total& total) {
@@ -138,7 +142,8 @@ void Executor::send_around_frozen(const BoundSend& op, Total& total) {
     if (op.at_hubs) gather_at_hubs(op, one.first);
     send_around_frozen(op, static_cast<std::ptrdiff_t>(one.first) * call.out_column, call.out_terms,
                        [&](Outcome& outcome) { op.sequence_kernel(call, one, op.sequence_reads, outcome); }, total);
-    if (state_.hubs_.any()) update_hubs(call.sink, static_cast<std::ptrdiff_t>(one.first) * call.out_column, call.out_terms);
+    if (state_.hubs_.any())
+      update_hubs(call.sink, static_cast<std::ptrdiff_t>(one.first) * call.out_column, call.out_terms);
   }
 }
 

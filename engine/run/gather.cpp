@@ -48,13 +48,15 @@ void combine(const Combine& op, const MessageArrays& messages, const MessageArra
     const IndexMap& map = source.elements;
     if (covers(source, op.size)) {
       multiply(out, messages.from(source.first_slot), out, op.size);
-    } else if (map.is_affine() && map.divisor == 1 && map.base == 0 && map.modulus == op.size && source.slots % op.size == 0) {
+    } else if (map.is_affine() && map.divisor == 1 && map.base == 0 && map.modulus == op.size &&
+               source.slots % op.size == 0) {
       multiply_by_rows(out, messages.from(source.first_slot), source.slots / op.size, op.size);
     } else if (map.is_affine()) {
       add_affine(out, source, messages);
     } else {
       const std::vector<std::uint32_t>& table = map.table;
-      for (std::uint32_t q = 0; q < source.slots; ++q) out.set(table[q], multiply(out[table[q]], messages[source.first_slot + q]));
+      for (std::uint32_t q = 0; q < source.slots; ++q)
+        out.set(table[q], multiply(out[table[q]], messages[source.first_slot + q]));
     }
   }
 }
@@ -64,7 +66,8 @@ namespace {
 // The total of an element where sums leave the range: every message, even a uniform one, is more than half of it.
 constexpr double kNoTotal = -1;
 
-void form_totals(std::uint32_t e, const Incidence& incidence, const MessageArrays& messages, const ElementTotals& totals) {
+void form_totals(std::uint32_t e, const Incidence& incidence, const MessageArrays& messages,
+                 const ElementTotals& totals) {
   Natural sum;
   double magnitude = 0;
   for (const std::uint32_t slot : incidence.at(e)) {
@@ -97,8 +100,8 @@ Natural all_but_own(std::uint32_t own, const Incidence& incidence, const Message
 
 constexpr std::uint32_t kFewMessages = 4;  // summing them anew is cheaper than keeping totals
 
-void leave_out_one_by_one(std::uint32_t first_slot, std::uint32_t count, const Incidence& incidence, const MessageArrays& messages,
-                          const ElementTotals& totals, const MessageArrays& out) {
+void leave_out_one_by_one(std::uint32_t first_slot, std::uint32_t count, const Incidence& incidence,
+                          const MessageArrays& messages, const ElementTotals& totals, const MessageArrays& out) {
   for (std::uint32_t k = 0; k < count; ++k) {
     const std::uint32_t own = first_slot + k;
     const std::uint32_t e = incidence.element[own];
@@ -131,7 +134,8 @@ class RepeatedTotals {
     DMA_INDEPENDENT
     for (std::uint32_t i = 0; i < count; ++i) {
       const double tau = own.tau[i], rho = own.rho[i];
-      const bool good = LeaveOneOut::may_subtract(rho, rho_[i]) & LeaveOneOut::may_subtract(tau, magnitude_[i]) & (rho_[i] < kInfinity);
+      const bool good = LeaveOneOut::may_subtract(rho, rho_[i]) & LeaveOneOut::may_subtract(tau, magnitude_[i]) &
+                        (rho_[i] < kInfinity);
       out.tau[i] = tau_[i] - tau;
       out.rho[i] = rho_[i] - rho;
       bad += good ? 0 : 1;
@@ -150,7 +154,8 @@ class RepeatedTotals {
 
 void leave_one_out(std::uint32_t first_slot, std::uint32_t count, std::uint32_t row, const Incidence& incidence,
                    const MessageArrays& messages, const ElementTotals& totals, const MessageArrays& out) {
-  if (row == 0 || count / row <= kFewMessages) return leave_out_one_by_one(first_slot, count, incidence, messages, totals, out);
+  if (row == 0 || count / row <= kFewMessages)
+    return leave_out_one_by_one(first_slot, count, incidence, messages, totals, out);
   const std::uint32_t first = incidence.element[first_slot];
   for (std::uint32_t e = first; e < first + row; ++e)
     if (totals.stamp[e] != totals.current) form_totals(e, incidence, messages, totals);

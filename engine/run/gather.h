@@ -20,8 +20,8 @@ struct ElementTotals {
 
 // out[k] = product of all messages at the element of slot first_slot + k, without that slot's own, for k < count.
 // Linear in the number of slots met: total minus own where that is safe, direct sums for the at most two slots of an
-// element where it is not (see all_but_own). Where the slots meet the same `row` of neighbouring elements again and again
-// (0: in another order), that is done for many of them at once.
+// element where it is not (see all_but_own). Where the slots meet the same `row` of neighbouring elements again and
+// again (0: in another order), that is done for many of them at once.
 void leave_one_out(std::uint32_t first_slot, std::uint32_t count, std::uint32_t row, const Incidence& incidence,
                    const MessageArrays& messages, const ElementTotals& totals, const MessageArrays& out);
 

@@ -53,8 +53,8 @@ bool HeldCavities::reads_alone(const PlanData& plan, std::uint32_t g, std::uint3
   return !candidate.uses.empty();
 }
 
-// What the kernels read, or send, on their second port: whether it is written between the first and the last of them, and
-// whether one operation does nothing but combine what they send there.
+// What the kernels read, or send, on their second port: whether it is written between the first and the last of them,
+// and whether one operation does nothing but combine what they send there.
 void HeldCavities::find_second(const PlanData& plan, const Group& group, Candidate& candidate) {
   const std::uint32_t last = candidate.uses.back().first;
   const Send& learns = std::get<Send>(plan.operations[last]);
@@ -94,7 +94,9 @@ HeldCavities::HeldCavities(const PlanData& plan) {
   if (plan.schedule.order != Schedule::Order::once) return;
   for (std::uint32_t v = 0; v < plan.variables.size(); ++v) {
     const auto variable = plan.variables[v];
-    if (!variable.shared || variable.observed || variable.family.components() != 1 || !variable.family->is_like_gaussian) continue;
+    if (!variable.shared || variable.observed || variable.family.components() != 1 ||
+        !variable.family->is_like_gaussian)
+      continue;
     const PlanData::Variable::End* only = nullptr;
     std::size_t others = 0;
     for (const auto& end : variable.ends) {
@@ -122,7 +124,8 @@ bool HeldCavities::hold(VariableId variable, const MessageArrays& messages, cons
   if (found == candidates_.end() || found->is_held) return false;
   Candidate& c = *found;
   c.memory.resize(2 * std::size_t{c.size} + kHeldPerSlot * c.slots + kHeldPerTerm * c.terms);
-  c.cavity = {c.memory.data(), c.memory.data() + c.size, messages.from(c.first_slot), c.memory.data() + 2 * std::size_t{c.size}};
+  c.cavity = {c.memory.data(), c.memory.data() + c.size, messages.from(c.first_slot),
+              c.memory.data() + 2 * std::size_t{c.size}};
   c.cavity.per_term = c.cavity.per_slot + kHeldPerSlot * c.slots;
   c.cavity.second_stays = c.second_stays;
   if (c.combined != kNowhere) c.cavity.product = arrivals.from(c.combined);
@@ -171,8 +174,8 @@ bool HeldCavities::release() {
   bool has_points = false;
   for (Candidate& c : candidates_) {
     if (!c.is_held) continue;
-    // learned() for all of them, by selections in place of its choice. A variance is what it was if it differs from 1 / rho by
-    // no more than that was rounded, and a mean if it belongs to that: no division is needed to see it.
+    // learned() for all of them, by selections in place of its choice. A variance is what it was if it differs from 1 /
+    // rho by no more than that was rounded, and a mean if it belongs to that: no division is needed to see it.
     constexpr double kRounding = 2.3e-16;
     double *const tau = c.cavity.natural.tau, *const rho = c.cavity.natural.rho;
     const double *const mean = c.cavity.mean, *const variance = c.cavity.variance;

@@ -12,8 +12,8 @@ namespace dma {
 
 class HeldCavities {
  public:
-  // What an operation of the sweep (by its number) does while the cavity is held; without a kernel, nothing: what it would
-  // combine is combined already.
+  // What an operation of the sweep (by its number) does while the cavity is held; without a kernel, nothing: what it
+  // would combine is combined already.
   struct Use {
     HeldKernel kernel = nullptr;
     HeldCavity* cavity = nullptr;
@@ -21,17 +21,20 @@ class HeldCavities {
 
   explicit HeldCavities(const PlanData& plan);
 
-  // False, and nothing is done, if this cavity cannot be held: because of the plan, or because it holds a message that is
-  // not proper or is far from 1.
+  // False, and nothing is done, if this cavity cannot be held: because of the plan, or because it holds a message that
+  // is not proper or is far from 1.
   bool hold(VariableId variable, const MessageArrays& messages, const MessageArrays& arrivals);
   bool is_held(VariableId variable) const;
-  // What was learned goes back to the natural parameters; a precision does not lose by it. Whether one is a point mass now.
+  // What was learned goes back to the natural parameters; a precision does not lose by it. Whether one is a point mass
+  // now.
   bool release();
   // Whatever is held is given up without that.
   void drop();
 
   // Of an operation whose cavity is held.
-  Use* use(std::size_t operation) { return held_ == 0 || uses_[operation].cavity == nullptr ? nullptr : &uses_[operation]; }
+  Use* use(std::size_t operation) {
+    return held_ == 0 || uses_[operation].cavity == nullptr ? nullptr : &uses_[operation];
+  }
 
  private:
   struct Candidate {

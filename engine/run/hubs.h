@@ -1,6 +1,6 @@
-// Products of all messages but one at elements where very many meet, kept up to date while single messages change: for each
-// such element a binary tree of partial products. What is left out is never divided out, so no digits are lost beside a
-// message that outweighs all others; a change and a question cost the logarithm of the number of messages.
+// Products of all messages but one at elements where very many meet, kept up to date while single messages change: for
+// each such element a binary tree of partial products. What is left out is never divided out, so no digits are lost
+// beside a message that outweighs all others; a change and a question cost the logarithm of the number of messages.
 #pragma once
 
 #include <algorithm>
@@ -34,14 +34,16 @@ class Hubs {
   void update(const Incidence& incidence, const MessageArrays& messages, std::uint32_t slot) {
     const std::uint32_t e = incidence.element[slot], count = incidence.count_at(e);
     if (count <= kManyMessages || built_[e] != current_) return;
-    for (std::uint32_t node = (count + place(incidence, slot)) / 2; node > 0; node /= 2) form(incidence, messages, e, node);
+    for (std::uint32_t node = (count + place(incidence, slot)) / 2; node > 0; node /= 2)
+      form(incidence, messages, e, node);
   }
 
  private:
   // Node i is the product of nodes 2 i and 2 i + 1; those from `count` on are the messages themselves.
   Natural at(const Incidence& incidence, const MessageArrays& messages, std::uint32_t e, std::uint32_t node) const {
     const std::uint32_t first = incidence.first[e], count = incidence.count_at(e);
-    return node < count ? Natural{tau_[first + node], rho_[first + node]} : messages[incidence.slots[first + node - count]];
+    return node < count ? Natural{tau_[first + node], rho_[first + node]}
+                        : messages[incidence.slots[first + node - count]];
   }
   void form(const Incidence& incidence, const MessageArrays& messages, std::uint32_t e, std::uint32_t node) {
     const Natural product = multiply(at(incidence, messages, e, 2 * node), at(incidence, messages, e, 2 * node + 1));

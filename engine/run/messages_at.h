@@ -9,8 +9,8 @@
 
 namespace dma {
 
-// Calls visit(slot) for every message of one end of a variable at one of its elements. `incidence` is that of the plan, or
-// of a state whose tables are data.
+// Calls visit(slot) for every message of one end of a variable at one of its elements. `incidence` is that of the plan,
+// or of a state whose tables are data.
 template <class Visit>
 void for_each_message_at(const PlanData& plan, const Incidence& incidence, const PlanData::Variable& variable,
                          const PlanData::Variable::End& end, std::uint32_t element, const Visit& visit) {
@@ -57,7 +57,8 @@ void for_each_message(const PlanData& plan, const Incidence& incidence, const Pl
 
 // ... of all ends.
 template <class Visit>
-void for_each_message(const PlanData& plan, const Incidence& incidence, const PlanData::Variable& variable, const Visit& visit) {
+void for_each_message(const PlanData& plan, const Incidence& incidence, const PlanData::Variable& variable,
+                      const Visit& visit) {
   if (plan.incident_slots.empty()) {
     for (const auto& end : variable.ends) for_each_message(plan, incidence, variable, end, visit);
     return;

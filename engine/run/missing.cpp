@@ -40,12 +40,13 @@ void State::observe(VariableId variable, std::nullopt_t) {
   for (std::size_t i = 0; i < v.elements(); ++i) observe_missing(variable, i);
 }
 
-// Where several factors meet, each would have to hear what the others say: a plan that takes the value for granted has no
-// messages for that.
+// Where several factors meet, each would have to hear what the others say: a plan that takes the value for granted has
+// no messages for that.
 void State::check_may_be_missing(const PlanData::Variable& v, std::uint32_t element) const {
   if (plan_->solver != nullptr || !v.cuts) return;
   std::size_t met = 0;
-  for (const auto& end : v.ends) for_each_message_at(*plan_, incidence(), v, end, element * v.family.components(), [&](std::uint32_t) { ++met; });
+  for (const auto& end : v.ends)
+    for_each_message_at(*plan_, incidence(), v, end, element * v.family.components(), [&](std::uint32_t) { ++met; });
   if (met > 1)
     fail("variable '{}', element {}: it joins {} factors and cannot be missing in this plan; compile with "
          "{{.may_be_missing = {{{}}}}}", v.name, element, met, v.name);
@@ -79,7 +80,8 @@ bool State::is_missing(VariableId variable, std::size_t element) const {
 
 namespace {
 
-// Messages that a plan has no place for, as their variables are observed: each computed from what arrives at its factor now.
+// Messages that a plan has no place for, as their variables are observed: each computed from what arrives at its factor
+// now.
 class UnsentMessages {
  public:
   explicit UnsentMessages(const State& state) : state_(state), plan_(*state.plan()), scratch_(plan_.scratch) {}
@@ -115,7 +117,8 @@ class UnsentMessages {
 
  private:
   const MessageFunction* function(const Group& group, std::uint32_t p, std::uint32_t slot) const {
-    const auto member = static_cast<std::size_t>(std::ranges::upper_bound(group.first_slot, slot) - group.first_slot.begin()) - 1;
+    const auto member =
+        static_cast<std::size_t>(std::ranges::upper_bound(group.first_slot, slot) - group.first_slot.begin()) - 1;
     return group.kind->find_message(plan_.factors[group.members[member]].method, p);
   }
 
@@ -138,8 +141,8 @@ class UnsentMessages {
     std::uint32_t element = kNowhere;
     Natural product;  // of all messages
   };
-  // The product of all messages at the element of a slot but its own. Many slots that meet at one element and say nothing of
-  // it, as a factor does whose output is unknown, share it.
+  // The product of all messages at the element of a slot but its own. Many slots that meet at one element and say
+  // nothing of it, as a factor does whose output is unknown, share it.
   Natural arrival(const Group::Port& port, std::uint32_t q, AtElement& last) const {
     const std::uint32_t e = state_.element(port, q), own = port.first_slot + q;
     const bool says_nothing = state_.message(own) == Natural();
@@ -183,7 +186,8 @@ void State::predict_missing(const PlanData::Variable& v, std::span<Natural> elem
       for_each_message_at(*plan_, incidence(), v, end, i, [&](std::uint32_t slot) {
         const std::uint32_t q = slot - port.first_slot;
         const auto sent = unsent.to(end.group, end.port, q / port.terms);
-        for (std::uint32_t k = 0; k < components; ++k) elements[i + k] = multiply(elements[i + k], sent[q % port.terms + k]);
+        for (std::uint32_t k = 0; k < components; ++k)
+          elements[i + k] = multiply(elements[i + k], sent[q % port.terms + k]);
       });
     }
   }

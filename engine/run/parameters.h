@@ -1,5 +1,5 @@
-// The parameters of a state. Factors that a plan merged may share one number there, and so may the slots of a plate; as soon
-// as one of them is told another number, each gets its own. Who sets nothing pays nothing.
+// The parameters of a state. Factors that a plan merged may share one number there, and so may the slots of a plate; as
+// soon as one of them is told another number, each gets its own. Who sets nothing pays nothing.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,8 @@ class Parameters {
   Parameters(Parameters&&) noexcept = default;
   Parameters& operator=(Parameters&&) noexcept = default;
 
-  // Parameter i of a group, in the order in which its kind declares them. Stays as it is until that parameter is separated.
+  // Parameter i of a group, in the order in which its kind declares them. Stays as it is until that parameter is
+  // separated.
   ParameterView view(std::uint32_t group, std::size_t i) const {
     const Entry& e = entries_[first_[group] + i];
     return {e.numbers, e.row, e.column, e.terms};

@@ -1,10 +1,10 @@
-// The order of visits by priority: how much what arrives at them has changed since they were made last; of equals, the visit
-// made longest ago.
+// The order of visits by priority: how much what arrives at them has changed since they were made last; of equals, the
+// visit made longest ago.
 //
-// Where very many visits read one variable, a change there concerns them all, and nothing may be done for each of them. So
-// every variable has a line of its readers, the one visited longest ago first: it has missed most, and is the most urgent
-// there. What it has missed is known from a few of the last changes, the largest ones. A heap holds the variables, each with
-// the priority of its first reader, and the visits that are urgent by themselves.
+// Where very many visits read one variable, a change there concerns them all, and nothing may be done for each of them.
+// So every variable has a line of its readers, the one visited longest ago first: it has missed most, and is the most
+// urgent there. What it has missed is known from a few of the last changes, the largest ones. A heap holds the
+// variables, each with the priority of its first reader, and the visits that are urgent by themselves.
 #pragma once
 
 #include <algorithm>
@@ -85,7 +85,8 @@ class PriorityQueue {
   };
   struct Line {
     std::uint32_t first = kNone, last = kNone;  // edges
-    // Those that are larger than all after them. If there are too many, the last stands for those that follow it as well:
+    // Those that are larger than all after them. If there are too many, the last stands for those that follow it as
+    // well:
     // a reader may then be visited for nothing, and none is missed.
     std::array<Change, kMostChanges> changes = {};
     std::uint32_t count = 0;

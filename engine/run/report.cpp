@@ -35,7 +35,8 @@ std::string reason(const Report& report) {
     case Report::Stop::converged:
       if (report.looped == nullptr) return fmt::format("converged after {}", sweeps);
       return fmt::format("converged after {}, {}: {}", sweeps,
-                         report.has_exact_means ? "means exact, variances approximate" : "approximate", report.caveat());
+                         report.has_exact_means ? "means exact, variances approximate" : "approximate",
+                         report.caveat());
     case Report::Stop::limit: return fmt::format("stopped at the limit of {}, not converged", sweeps);
     case Report::Stop::interrupted: return fmt::format("interrupted after {}, not converged", sweeps);
     case Report::Stop::diverged: return fmt::format("diverged, stopped after {}", sweeps);
@@ -75,7 +76,8 @@ std::string fit_line(const JointReport::Fit& fit) {
 
 std::string joint_line(const Report& report) {
   const JointReport& j = *report.joint;
-  std::string text = fmt::format("{}: objective {:.6g}, gradient {:.2g}", joint_reason(report), j.objective, j.gradient);
+  std::string text =
+      fmt::format("{}: objective {:.6g}, gradient {:.2g}", joint_reason(report), j.objective, j.gradient);
   if (j.rejected > 0) text += fmt::format(", {} rejected", plural(static_cast<std::uint64_t>(j.rejected), "step"));
   if (j.refreshes > 0)
     text += fmt::format(", sites refreshed {} times, last change {:.2g}", j.refreshes, j.site_change);
@@ -88,11 +90,11 @@ std::string joint_line(const Report& report) {
 
 std::string joint_text(const Report& report) {
   const JointReport& j = *report.joint;
-  std::string text = fmt::format("stop: {}\nobjective: {:.10g}\ngradient: {:.3g}\nrejected: {}\n", joint_reason(report), j.objective,
-                                 j.gradient, plural(static_cast<std::uint64_t>(j.rejected), "step"));
+  std::string text = fmt::format("stop: {}\nobjective: {:.10g}\ngradient: {:.3g}\nrejected: {}\n", joint_reason(report),
+                                 j.objective, j.gradient, plural(static_cast<std::uint64_t>(j.rejected), "step"));
   if (j.refreshes > 0)
-    text += fmt::format("sites: refreshed {} times, last change {:.3g}, {} refused, {} replaced\n", j.refreshes, j.site_change,
-                        plural(report.faults, "message"), report.replaced);
+    text += fmt::format("sites: refreshed {} times, last change {:.3g}, {} refused, {} replaced\n", j.refreshes,
+                        j.site_change, plural(report.faults, "message"), report.replaced);
   if (!j.unpredicted.empty()) text += fmt::format("missing: no Gaussian predicts {}\n", j.unpredicted);
   if (j.fit) text += fmt::format("fit: {}\n", fit_line(*j.fit));
   return text;

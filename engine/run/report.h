@@ -28,7 +28,8 @@ struct JointReport {
   int rejected = 0;        // steps taken back because the objective did not fall
   int refreshes = 0;       // of EP sites
   double objective = 0;    // sum over Gaussian rows of residual^2 / (2 variance), and what sites say
-  double gradient = 0;     // of the objective, the largest in units of the standard deviation each unknown has given the others
+  double gradient =
+      0;  // of the objective, the largest in units of the standard deviation each unknown has given the others
   double site_change = 0;  // the largest at the last refresh
   std::string undetermined = {};  // variables that nothing determines: "x[3], z"
   std::string unpredicted = {};   // missing ones below a likelihood that predicts no Gaussian
@@ -49,8 +50,8 @@ struct Report {
   enum class Stop {
     exact,        // one sweep, each message after all it depends on and by an exact message function: the posterior
     approximate,  // one sweep whose messages are not those that iterating would end with; `why` says why
-    converged,    // no message changes by more than the tolerance any more (a single sweep: by anything at all); approximate on
-                  // a graph with loops, which line() then says
+    converged,    // no message changes by more than the tolerance any more (a single sweep: by anything at all);
+                // approximate on a graph with loops, which line() then says
     limit,        // of sweeps, with messages still changing
     interrupted,  // by the caller (RunOptions), with messages still changing
     diverged,     // messages grew without end, left the range of a double, or were refused until the limit
@@ -64,11 +65,12 @@ struct Report {
   std::uint64_t replaced = 0;       // messages that a method computed another way, because its own was not valid
   Place first_fault;
   int first_fault_sweep = 0;
-  // Of a fixed point on a graph with loops: the plan, which names one of them. Means are exact if all is linear and Gaussian.
+  // Of a fixed point on a graph with loops: the plan, which names one of them. Means are exact if all is linear and
+  // Gaussian.
   std::shared_ptr<const PlanData> looped = nullptr;
   bool has_exact_means = false;
-  // The strongest correlation above kStrong between two elements that one kind of factor joins, which the messages of such a
-  // fixed point leave out; 0: there is none.
+  // The strongest correlation above kStrong between two elements that one kind of factor joins, which the messages of
+  // such a fixed point leave out; 0: there is none.
   static constexpr double kStrong = 0.9;
   double correlation = 0;
   std::array<std::uint32_t, 2> correlated = {};

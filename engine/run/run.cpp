@@ -30,7 +30,8 @@ Stop stop_at_limit(std::uint64_t refused_last, const Divergence& divergence) {
 void note_loops(const Plan& plan, const State& state, Report& report) {
   if (report.stop != Stop::converged || plan->loop.empty()) return;
   report.looped = plan.data();
-  report.has_exact_means = plan->is_gaussian && state.has_exact_messages() && state.frozen().empty() && report.faults == 0;
+  report.has_exact_means =
+      plan->is_gaussian && state.has_exact_messages() && state.frozen().empty() && report.faults == 0;
 }
 
 Report iterate(const PlanData& plan, Executor& executor, Executor::Total& total, const Watch& watch) {
@@ -87,8 +88,11 @@ Report run(const Plan& handle, State& state, const RunOptions& options) {
     return report;
   }
   if (options.warm && plan.schedule.order == Schedule::Order::once)
-    fail("warm starts from the messages of the run before, but schedule '{}' makes a single sweep on fresh messages; leave "
-         "warm away or iterate with flooding, sequential or residual", plan.schedule.name);
+    fail(
+        "warm starts from the messages of the run before, but schedule '{}' makes a single sweep on fresh messages; "
+        "leave "
+        "warm away or iterate with flooding, sequential or residual",
+        plan.schedule.name);
   Executor executor(state);
   executor.check_observed();
   if (options.warm) executor.refresh_tables();
@@ -127,7 +131,8 @@ Report run(const Plan& handle, State& state, const RunOptions& options) {
 
 Report run_for(const Plan& plan, State& state, std::chrono::nanoseconds time, RunOptions options) {
   options.time = time;
-  if (plan->solver == nullptr && plan->schedule.order == Schedule::Order::once) options.warm = false;  // nothing to go on with
+  if (plan->solver == nullptr && plan->schedule.order == Schedule::Order::once)
+    options.warm = false;  // nothing to go on with
   return run(plan, state, options);
 }
 

@@ -7,7 +7,8 @@ namespace dma {
 void Executor::update_hubs(const BoundSend& op) {
   std::int64_t first = 0;
   if (op.sequence_kernel != nullptr)
-    first = op.sequence.step > 0 ? op.sequence.first : op.sequence.first - (static_cast<std::int64_t>(op.sequence.count) - 1);
+    first = op.sequence.step > 0 ? op.sequence.first
+                                 : op.sequence.first - (static_cast<std::int64_t>(op.sequence.count) - 1);
   const std::size_t count = op.messages / (op.call.second_sink.tau == nullptr ? 1 : 2);
   for (const Sink* const sink : {&op.call.sink, &op.call.second_sink})
     if (sink->tau != nullptr) update_hubs(*sink, first * op.call.out_column, count);

@@ -19,7 +19,8 @@ class Solver {
  public:
   virtual ~Solver() = default;
   virtual std::unique_ptr<SolverMemory> make_memory(const PlanData& plan) const = 0;
-  // As run(): the state is one of a plan with this solver, its values are in its slots (PlanData::Variable::first_slot).
+  // As run(): the state is one of a plan with this solver, its values are in its slots
+  // (PlanData::Variable::first_slot).
   virtual Report run(State& state, const RunOptions& options) const = 0;
   // As State::belief().
   virtual Belief belief(const State& state, VariableId variable) const = 0;

@@ -22,7 +22,8 @@ const std::optional<Domain>& observed_at(const PlanData& plan, const PlanData::V
 bool observes_less(const PlanData& plan, const PlanData::Variable& v) {
   return std::ranges::any_of(v.ends, [&](const auto& end) { return observed_at(plan, end).has_value(); });
 }
-void check_observed(const PlanData& plan, const Incidence& incidence, const PlanData::Variable& v, std::span<const double> values) {
+void check_observed(const PlanData& plan, const Incidence& incidence, const PlanData::Variable& v,
+                    std::span<const double> values) {
   for (const auto& end : v.ends)
     if (const std::optional<Domain>& domain = observed_at(plan, end))
       for_each_message(plan, incidence, v, end, [&](std::uint32_t i, std::uint32_t slot) {
@@ -49,7 +50,8 @@ State::State(Plan of)
       element_of_slot_(tables_.empty() ? std::vector<std::uint32_t>() : plan_->element_of_slot),
       first_incident_(tables_.empty() ? std::vector<std::uint32_t>() : plan_->first_incident),
       incident_slots_(tables_.empty() ? std::vector<std::uint32_t>() : plan_->incident_slots),
-      sends_(*plan_, {messages(), {arrival_tau_.data(), arrival_rho_.data()}, scratch_.data(), memory_.data(), incidence()},
+      sends_(*plan_,
+             {messages(), {arrival_tau_.data(), arrival_rho_.data()}, scratch_.data(), memory_.data(), incidence()},
              parameters_),
       held_(*plan_),
       hubs_(*plan_) {
@@ -133,8 +135,8 @@ void State::set_parameter(FactorId factor, std::string_view parameter, std::span
     fail("factor '{}' has no parameter '{}'{}", owner.name(), parameter, suggestion(parameter, known));
   }
   if (found->prepare)
-    fail("factor '{}': parameter '{}' is a table that compile() checks; give it to the graph, and compile again", owner.name(),
-         parameter);
+    fail("factor '{}': parameter '{}' is a table that compile() checks; give it to the graph, and compile again",
+         owner.name(), parameter);
   for (const double value : values)
     if (!found->domain.contains(value))
       fail("factor '{}': parameter '{}' is {}, but must be in {}", owner.name(), parameter, value,

@@ -33,9 +33,9 @@ struct GivenTable {
 class State {
  public:
   explicit State(Plan plan);
-  // Of a plan whose graph has grown since `before` was run: it begins with the values that were observed, the cavities and
-  // the messages of factors that are in both, so that a warm run has only the new part to work out. Parameters are the
-  // plan's.
+  // Of a plan whose graph has grown since `before` was run: it begins with the values that were observed, the cavities
+  // and the messages of factors that are in both, so that a warm run has only the new part to work out. Parameters are
+  // the plan's.
   State(Plan plan, const State& before);
   ~State();
   State(State&&) noexcept;
@@ -83,8 +83,8 @@ class State {
   // The messages of a factor to one of its ports, slot by slot.
   std::vector<Gaussian> messages(FactorId factor, std::string_view port) const;
 
-  // A frozen variable hears nothing new: messages to it stay as they are, through fresh and warm runs, and it tells others
-  // what it told them then. Its belief is not the posterior of such a run, and evidence is refused.
+  // A frozen variable hears nothing new: messages to it stay as they are, through fresh and warm runs, and it tells
+  // others what it told them then. Its belief is not the posterior of such a run, and evidence is refused.
   void freeze(VariableId variable);
   void thaw(VariableId variable);
   bool is_frozen(VariableId variable) const;

@@ -41,8 +41,8 @@ void State::check_table(const GivenTable& table, std::span<const std::uint32_t> 
          std::size_t{group.slots} * port.terms);
   for (std::size_t q = 0; q < elements.size(); ++q)
     if (elements[q] >= variable.size)
-      fail("factor '{}': entry {} of the table of port '{}' is {}, but '{}' has {} elements (0 to {})", name, q, port_name,
-           elements[q], variable.name, variable.size, variable.size - 1);
+      fail("factor '{}': entry {} of the table of port '{}' is {}, but '{}' has {} elements (0 to {})", name, q,
+           port_name, elements[q], variable.name, variable.size, variable.size - 1);
 }
 
 // An unknown that a slot meets twice would count as two.
@@ -57,8 +57,11 @@ void State::check_repetitions() const {
       for (const Group::Port& other : group.ports)
         for (std::uint32_t t = slot * other.terms; t < (slot + 1) * other.terms; ++t)
           if ((&other != &port || t != q) && element(other, t) == own)
-            fail("factor '{}': by its tables slot {} meets element {} of '{}' twice, and would take it for two independent "
-                 "variables", plan_->slot_name(table.group, slot), slot, own - variable.first_element, variable.name);
+            fail(
+                "factor '{}': by its tables slot {} meets element {} of '{}' twice, and would take it for two "
+                "independent "
+                "variables",
+                plan_->slot_name(table.group, slot), slot, own - variable.first_element, variable.name);
     }
   }
 }

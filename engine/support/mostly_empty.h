@@ -15,7 +15,8 @@ class MostlyEmpty {
   MostlyEmpty(Container content) {  // NOLINT: to be written as the container itself
     if (!content.empty()) content_ = std::make_unique<Container>(std::move(content));
   }
-  MostlyEmpty(const MostlyEmpty& other) : content_(other.empty() ? nullptr : std::make_unique<Container>(*other.content_)) {}
+  MostlyEmpty(const MostlyEmpty& other)
+      : content_(other.empty() ? nullptr : std::make_unique<Container>(*other.content_)) {}
   MostlyEmpty(MostlyEmpty&&) noexcept = default;
   MostlyEmpty& operator=(MostlyEmpty other) noexcept {
     content_ = std::move(other.content_);

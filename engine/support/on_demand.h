@@ -1,5 +1,5 @@
-// A list whose items are put together when they are looked at: what there are millions of is stored in few bytes, and read
-// as if it were a struct with a name.
+// A list whose items are put together when they are looked at: what there are millions of is stored in few bytes, and
+// read as if it were a struct with a name.
 #pragma once
 
 #include <compare>

@@ -44,8 +44,8 @@ class Loop {
   const std::function<void(std::size_t)>& f_;
 };
 
-// Waits until the value is another. Loops of a thread pool follow each other within microseconds, sooner than a sleeping thread
-// is woken; whoever waits longer than that gives the processor away.
+// Waits until the value is another. Loops of a thread pool follow each other within microseconds, sooner than a
+// sleeping thread is woken; whoever waits longer than that gives the processor away.
 template <class T>
 void wait_while(const std::atomic<T>& value, T old) {
   constexpr int kLooks = 2000;

@@ -1,6 +1,7 @@
-// A list that mostly holds one thing, or the few it is told, and then needs no memory of its own: a graph of many scalar
-// nodes is compiled without an allocation for each of them, and what belongs together stands together. Its own bookkeeping
-// takes eight bytes, a third of what the lists of Boost and the standard library take: every pass of compile walks over it.
+// A list that mostly holds one thing, or the few it is told, and then needs no memory of its own: a graph of many
+// scalar nodes is compiled without an allocation for each of them, and what belongs together stands together. Its own
+// bookkeeping takes eight bytes, a third of what the lists of Boost and the standard library take: every pass of
+// compile walks over it.
 #pragma once
 
 #include <algorithm>
@@ -97,7 +98,9 @@ class ShortList {
     for (; first != last; ++first) emplace_back(*first);
   }
 
-  friend bool operator==(const ShortList& a, const ShortList& b) { return std::equal(a.begin(), a.end(), b.begin(), b.end()); }
+  friend bool operator==(const ShortList& a, const ShortList& b) {
+    return std::equal(a.begin(), a.end(), b.begin(), b.end());
+  }
 
  private:
   bool is_short() const { return capacity_ <= kFew; }

@@ -12,8 +12,8 @@
 
 namespace dma {
 
-// Threads begun while it lives get no signal that ends the program: those are for who called, who knows where they would do
-// harm, such as in the middle of a file.
+// Threads begun while it lives get no signal that ends the program: those are for who called, who knows where they
+// would do harm, such as in the middle of a file.
 class SignalsForCaller {
  public:
   SignalsForCaller() {

@@ -1,5 +1,5 @@
-// The one arithmetic for sizes: elements, slots, terms and messages are counted in 32 bits, and a sum or product that does
-// not fit there is an Error, never a smaller number.
+// The one arithmetic for sizes: elements, slots, terms and messages are counted in 32 bits, and a sum or product that
+// does not fit there is an Error, never a smaller number.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,8 @@ inline constexpr std::uint64_t kLargestSize = 0xfffffffeu;
 template <class What>
 std::uint32_t checked_size(std::uint64_t size, const What& what) {
   if (size > kLargestSize) [[unlikely]]
-    fail("{} number {}, more than the {} a plan can count; make it smaller, or split the model", what(), size, kLargestSize);
+    fail("{} number {}, more than the {} a plan can count; make it smaller, or split the model", what(), size,
+         kLargestSize);
   return static_cast<std::uint32_t>(size);
 }
 

@@ -11,7 +11,8 @@ namespace {
 
 // Marks by which text is shown in another order than it is read, and the two separators that end a line.
 bool turns_or_ends_line(std::uint32_t code) {
-  return code == 0x061c || code == 0x200e || code == 0x200f || (code >= 0x2028 && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069);
+  return code == 0x061c || code == 0x200e || code == 0x200f || (code >= 0x2028 && code <= 0x202e) ||
+         (code >= 0x2066 && code <= 0x2069);
 }
 
 // Bytes of the plain character that the text begins with; 0 if it begins with none. Overlong forms, surrogates and code

@@ -1,4 +1,5 @@
-// Addition of two variables: f(x, y, z) = delta(z - x - y). All messages are exact; means and variances add or subtract.
+// Addition of two variables: f(x, y, z) = delta(z - x - y). All messages are exact; means and variances add or
+// subtract.
 #pragma once
 
 #include "engine/kinds/block_loop.h"

@@ -3,7 +3,8 @@
 //
 //   m_t = mx my                     v_t = vx vy + mx^2 vy + my^2 vx          (Prop. 3.1)
 //   to z:   N(sum_t m_t, sum_t v_t)
-//   to x_t: the sum's message to term t is N(c, k), c = mz - sum_{i != t} m_i, k = vz + sum_{i != t} v_i; then (Prop. 3.2)
+//   to x_t: the sum's message to term t is N(c, k), c = mz - sum_{i != t} m_i, k = vz + sum_{i != t} v_i; then
+//   (Prop. 3.2)
 //           tau = s^2 my c / d,  rho = s^3 my^2 / d,  d = k + (1 - s) c^2,  s = my^2 / (my^2 + vy)
 //
 // and to y_t by symmetry. Sums over all other terms are kept as a sum over those before and one over those after.

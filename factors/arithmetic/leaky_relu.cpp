@@ -124,9 +124,12 @@ bool chunk(const double* tau, const double* rho, std::size_t count, const Moment
 // All of them by chunks; what a chunk cannot do, `one` does message by message.
 template <class MomentsOf>
 void all_chunks(const double* tau, const double* rho, std::size_t count, double slope,
-                Gaussian (*one)(const Gaussian&, LeakyRelu::Parameters), const MomentsOf& moments, double* to_tau, double* to_rho) {
+                Gaussian (*one)(const Gaussian&, LeakyRelu::Parameters), const MomentsOf& moments, double* to_tau,
+                double* to_rho) {
   by_chunks(count, [&](std::size_t first, std::size_t some) {
-    if (slope >= LeakyRelu::kTinySlope && chunk(tau + first, rho + first, some, moments, to_tau + first, to_rho + first)) return;
+    if (slope >= LeakyRelu::kTinySlope &&
+        chunk(tau + first, rho + first, some, moments, to_tau + first, to_rho + first))
+      return;
     for (std::size_t i = first; i < first + some; ++i) {
       const Gaussian message = one({tau[i], rho[i]}, {slope});
       to_tau[i] = message.tau;
@@ -135,19 +138,24 @@ void all_chunks(const double* tau, const double* rho, std::size_t count, double 
   });
 }
 
-bool is_for_blocks(const SlotBlock& block) { return block.call.parameters[0].column == 0 && *block.parameter(0, 0) != 1; }
+bool is_for_blocks(const SlotBlock& block) {
+  return block.call.parameters[0].column == 0 && *block.parameter(0, 0) != 1;
+}
 
 }  // namespace
 
-void LeakyRelu::many_to_y(const double* tau, const double* rho, std::size_t count, double slope, double* to_tau, double* to_rho) {
+void LeakyRelu::many_to_y(const double* tau, const double* rho, std::size_t count, double slope, double* to_tau,
+                          double* to_rho) {
   all_chunks(tau, rho, count, slope, &to_y,
              [=](double u, const normal::Tail& beyond) { return moments_of_y(u, beyond, slope); }, to_tau, to_rho);
 }
 
-void LeakyRelu::many_to_x(const double* tau, const double* rho, std::size_t count, double slope, double* to_tau, double* to_rho) {
+void LeakyRelu::many_to_x(const double* tau, const double* rho, std::size_t count, double slope, double* to_tau,
+                          double* to_rho) {
   const double inverse = 1 / slope;
-  all_chunks(tau, rho, count, slope, &to_x,
-             [=](double w, const normal::Tail& beyond) { return moments_of_x(w, beyond, slope, inverse); }, to_tau, to_rho);
+  all_chunks(
+      tau, rho, count, slope, &to_x,
+      [=](double w, const normal::Tail& beyond) { return moments_of_x(w, beyond, slope, inverse); }, to_tau, to_rho);
 }
 
 bool LeakyRelu::block_to_y(const SlotBlock& block) {

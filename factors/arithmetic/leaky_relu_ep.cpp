@@ -16,9 +16,9 @@ struct Piece {
   double factor, scale, mean, variance;
 };
 
-// In units of the standard deviation, with u = tau / sqrt(rho) and R Mills' ratio: the mass is sqrt(2 pi) Phi(u) exp(u^2 / 2)
-// = R(-u), the mean u + h and the variance 1 - h (u + h), where h = 1 / R(-u) and for u > 0 R(-u) = sqrt(2 pi) exp(u^2 / 2) -
-// R(u). `mills` is R and R' at |u|, `exponential` exp(-u^2 / 2).
+// In units of the standard deviation, with u = tau / sqrt(rho) and R Mills' ratio: the mass is sqrt(2 pi) Phi(u)
+// exp(u^2 / 2) = R(-u), the mean u + h and the variance 1 - h (u + h), where h = 1 / R(-u) and for u > 0 R(-u) = sqrt(2
+// pi) exp(u^2 / 2) - R(u). `mills` is R and R' at |u|, `exponential` exp(-u^2 / 2).
 Piece cut(double u, double sd, const normal::Mills& mills, double exponential) {
   const auto [ratio, derivative] = mills;
   const double body = normal::kSqrtTwoPi - exponential * ratio;
@@ -39,7 +39,8 @@ Marginal mixture(const Piece& positive, const Piece& negative) {
   return {p * inverse, n * inverse, positive, negative};
 }
 
-// What x's message and y's say of x on either side of the kink: exp(tau t - rho t^2 / 2) for t = x > 0 and for t = -x > 0.
+// What x's message and y's say of x on either side of the kink: exp(tau t - rho t^2 / 2) for t = x > 0 and for t = -x >
+// 0.
 struct Sides {
   double positive_tau, positive_rho, negative_tau, negative_rho;
 };
@@ -79,7 +80,8 @@ Marginal any_mixture(AnyPiece positive, AnyPiece negative) {
 Natural quotient(const Marginal& m, double scale, const Natural& arrived) {
   const double low = -scale * m.negative.mean, gap = m.positive.mean - low;
   const double mean = m.weight_positive * m.positive.mean + m.weight_negative * low;
-  const double variance = m.weight_positive * m.positive.variance + m.weight_negative * scale * scale * m.negative.variance +
+  const double variance = m.weight_positive * m.positive.variance +
+                          m.weight_negative * scale * scale * m.negative.variance +
                           m.weight_positive * m.weight_negative * gap * gap;
   const double rho = 1 / variance;
   return {mean * rho - arrived.tau, rho - arrived.rho};
@@ -131,8 +133,10 @@ struct Arrived {
   Natural operator[](std::size_t i) const { return {tau[i], rho[i]}; }
 };
 
-// Every pass does one thing for all slots; only Mills' ratio is looked up slot by slot. Returns how many are linearised.
-std::uint64_t chunk_to_x(const Arrived& x, const Arrived& y, double slope, std::size_t count, double* to_tau, double* to_rho) {
+// Every pass does one thing for all slots; only Mills' ratio is looked up slot by slot. Returns how many are
+// linearised.
+std::uint64_t chunk_to_x(const Arrived& x, const Arrived& y, double slope, std::size_t count, double* to_tau,
+                         double* to_rho) {
   double u[2][kChunk], sd[2][kChunk], exponential[2][kChunk];
   normal::Mills mills[2][kChunk];
   for (std::size_t i = 0; i < count; ++i) {
@@ -142,7 +146,8 @@ std::uint64_t chunk_to_x(const Arrived& x, const Arrived& y, double slope, std::
     u[0][i] = s.positive_tau * sd[0][i];
     u[1][i] = s.negative_tau * sd[1][i];
   }
-  for (int side = 0; side < 2; ++side) normal::MillsTable::get().look_up(u[side], count, mills[side], exponential[side]);
+  for (int side = 0; side < 2; ++side)
+    normal::MillsTable::get().look_up(u[side], count, mills[side], exponential[side]);
   DMA_INDEPENDENT
   for (std::size_t i = 0; i < count; ++i) {
     const Piece positive = cut(u[0][i], sd[0][i], mills[0][i], exponential[0][i]);
@@ -159,8 +164,9 @@ std::uint64_t chunk_to_x(const Arrived& x, const Arrived& y, double slope, std::
                              y.rho[i] > kLeast && x.rho[i] < kMost && y.rho[i] < kMost;
     if (is_ordinary && is_of_use({to_tau[i], to_rho[i]}, y[i])) continue;
     const Gaussian from_x(x[i]), from_y(y[i]);
-    const GaussianOrFallback message = is_ordinary ? GaussianOrFallback(LeakyReluLinearised::to_x(from_x, from_y, {slope}), true)
-                                        : LeakyReluEp::to_x_or_linearised(from_x, from_y, {slope});
+    const GaussianOrFallback message =
+        is_ordinary ? GaussianOrFallback(LeakyReluLinearised::to_x(from_x, from_y, {slope}), true)
+                    : LeakyReluEp::to_x_or_linearised(from_x, from_y, {slope});
     to_tau[i] = message.tau;
     to_rho[i] = message.rho;
     replaced += message.replaced;

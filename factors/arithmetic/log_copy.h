@@ -35,8 +35,8 @@ struct LogCopy {
   // E[sign exp(l)] = sign exp(m + v/2) is its own derivative by m, and twice that by v.
   static void linear_view(const LinearCall& call);
 
-  // The same for blocks of slots where all messages are proper: each function of mathematics in a loop of its own, where
-  // one call need not wait for the one before.
+  // The same for blocks of slots where all messages are proper: each function of mathematics in a loop of its own,
+  // where one call need not wait for the one before.
   static bool block_to_log(const SlotBlock& block);  // reads x
   static bool block_to_x(const SlotBlock& block);    // reads log
 };

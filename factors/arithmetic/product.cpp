@@ -31,7 +31,10 @@ bool to_scaled(const SlotBlock& block, std::size_t x, std::size_t known) {
     const double inverse = 1 / c[i];
     tau[i] = x_tau[i] * inverse;
     rho[i] = x_rho[i] * inverse * inverse;
-    bad += (is_ordinary(x_tau[i], x_rho[i]) & (c_rho[i] == kInfinity) & (std::abs(c[i]) > kSmall) & (std::abs(c[i]) < kLarge)) ? 0 : 1;
+    bad += (is_ordinary(x_tau[i], x_rho[i]) & (c_rho[i] == kInfinity) & (std::abs(c[i]) > kSmall) &
+            (std::abs(c[i]) < kLarge))
+               ? 0
+               : 1;
   }
   return bad == 0;
 }
@@ -46,7 +49,10 @@ bool to_unscaled(const SlotBlock& block) {
     const double size = std::abs(c[i]);
     tau[i] = z_tau[i] * c[i];
     rho[i] = z_rho[i] * c[i] * c[i];
-    bad += (is_ordinary(z_tau[i], z_rho[i]) & (c_rho[i] == kInfinity) & ((size == 0) | (size > kSmall)) & (size < kLarge)) ? 0 : 1;
+    bad +=
+        (is_ordinary(z_tau[i], z_rho[i]) & (c_rho[i] == kInfinity) & ((size == 0) | (size > kSmall)) & (size < kLarge))
+            ? 0
+            : 1;
   }
   return bad == 0;
 }

@@ -48,8 +48,8 @@ struct Product {
   // One of the two is known.
   static bool linear_in(std::span<const std::uint8_t> free) { return !free[0] || !free[1]; }
 
-  // The same for blocks of slots whose messages are all within some 20 powers of ten of 1, or of which one factor is known
-  // in all of them.
+  // The same for blocks of slots whose messages are all within some 20 powers of ten of 1, or of which one factor is
+  // known in all of them.
   static bool block_to_z(const SlotBlock& block);       // reads x, y
   static bool block_to_factor(const SlotBlock& block);  // reads other, z
 };
@@ -73,7 +73,8 @@ inline Gaussian Product::to_factor(const Gaussian& other, const Gaussian& z) {
   const double s = p > 1 ? 1 - rest : p * rest;  // each form where it does not cancel
   const double divisor = s * other.mean();       // x is about z / divisor
   // A point mass z is the limit rho_z -> inf of the general case: (1 - s) pz outgrows the 1, and s / (1 - s) = p.
-  if (z.is_point()) return closed(p * divisor / z.tau, p * (divisor / z.tau) * (divisor / z.tau), [&] { return z.tau / divisor; });
+  if (z.is_point())
+    return closed(p * divisor / z.tau, p * (divisor / z.tau) * (divisor / z.tau), [&] { return z.tau / divisor; });
   const double gain = s / (1 + rest * signal_to_noise(z)) * divisor;
   return closed(gain * z.tau, gain * divisor * z.rho, [&] { return z.mean() / divisor; });
 }

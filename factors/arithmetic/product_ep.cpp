@@ -12,8 +12,8 @@ namespace {
 //
 //   log w = -k (s - m)^2 / 2 - r^2 / 2 - log C,    r = (f - e s) / C,    C^2 = 1 + s^2.
 //
-// It is integrated in t = asinh(s), where dx/dt = c C cancels the last term and r varies on the scale 1 or that of
-// 1 / |e|. The tops there are roots of a polynomial: C^3 times the slope is -k (s - m) C^4 + (f - e s) (f s + e). What is
+// It is integrated in t = asinh(s), where dx/dt = c C cancels the last term and r varies on the scale 1 or that of 1 /
+// |e|. The tops there are roots of a polynomial: C^3 times the slope is -k (s - m) C^4 + (f - e s) (f s + e). What is
 // kept of s and r are differences from the highest top: however sharp it is, no digits cancel.
 class ProductMarginal {
  public:

@@ -7,7 +7,8 @@
 //
 //   rho = my^2 / d,   tau = my mz / d,   d = vz + vy (mx^2 + vx)
 //
-// and to y by symmetry. The message to x uses what arrives from x: it is no direct message in the sense of Definition 2.1.
+// and to y by symmetry. The message to x uses what arrives from x: it is no direct message in the sense of Definition
+// 2.1.
 #pragma once
 
 #include "factors/arithmetic/product.h"

@@ -3,8 +3,9 @@
 //
 //   E = m^2 + v,    Var = 4 m^2 v + 2 v^2,    Cov(x, x^2) = 2 m v,
 //
-// so that the best linear fit is y = E + 2m (x - m) + e with Var e = 2 v^2. To y: the moments. To x: linearised where the belief is
-// (belief_linearisation.h), always proper, and uniform at m = 0, where both signs of x explain y equally well.
+// so that the best linear fit is y = E + 2m (x - m) + e with Var e = 2 v^2. To y: the moments. To x: linearised where
+// the belief is (belief_linearisation.h), always proper, and uniform at m = 0, where both signs of x explain y equally
+// well.
 #pragma once
 
 #include "engine/kinds/linear_view.h"

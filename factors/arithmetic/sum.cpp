@@ -100,8 +100,8 @@ void Sum::to_terms(std::span<const Gaussian> terms, const Gaussian& total, std::
 
 namespace {
 
-// out[t] = 1 / in[t], in place if wanted. One division serves two: 1 / a = b / (a b). False where that product, or a last
-// one alone, comes near the ends of a double's range: as for uniform messages and point masses.
+// out[t] = 1 / in[t], in place if wanted. One division serves two: 1 / a = b / (a b). False where that product, or a
+// last one alone, comes near the ends of a double's range: as for uniform messages and point masses.
 bool reciprocals(const double* in, std::size_t count, double* out) {
   constexpr double kLargest = 1e300;
   const auto is_bad = [](double r) { return ((r > 1 / kLargest) & (r < kLargest)) ? 0 : 1; };
@@ -154,7 +154,8 @@ LongSum long_sum(const double* term, std::size_t count) {
       largest[i] = largest[i] > size ? largest[i] : size;
     }
   LongSum all;
-  for (; t < count; ++t) sum[0] += term[t], magnitude[0] += std::abs(term[t]), largest[0] = std::max(largest[0], std::abs(term[t]));
+  for (; t < count; ++t)
+    sum[0] += term[t], magnitude[0] += std::abs(term[t]), largest[0] = std::max(largest[0], std::abs(term[t]));
   for (std::size_t i = 0; i < kTogether; ++i) {
     all.sum += sum[i];
     all.magnitude += magnitude[i];
@@ -210,7 +211,8 @@ bool Sum::block_to_total(const SlotBlock& block) {
 bool Sum::block_to_terms(const SlotBlock& block) {
   return with_row_length(block.call.reads[0].terms, [&](const auto terms) {
     const std::size_t count = block.slots * terms;
-    const double *mean = block.spare, *variance = block.spare + count, *total_tau = block.tau_of(1), *total_rho = block.rho_of(1);
+    const double *mean = block.spare, *variance = block.spare + count, *total_tau = block.tau_of(1),
+                 *total_rho = block.rho_of(1);
     if (!read_terms(block, terms, block.spare, block.spare + count)) return false;
     double *tau = block.tau, *rho = block.rho;
     for (std::size_t slot = 0; slot < block.slots; ++slot) {

@@ -32,8 +32,11 @@ struct Sum {
     std::span<const double> coefficients;
     static Parameters bind(const ParameterRow& row) { return {row.terms(0)}; }
   };
-  static Gaussian message_to_total(std::span<const Gaussian> terms, Parameters p) { return to_total(terms, p.coefficients); }
-  static void message_to_terms(std::span<const Gaussian> terms, const Gaussian& total, Parameters p, std::span<Gaussian> out) {
+  static Gaussian message_to_total(std::span<const Gaussian> terms, Parameters p) {
+    return to_total(terms, p.coefficients);
+  }
+  static void message_to_terms(std::span<const Gaussian> terms, const Gaussian& total, Parameters p,
+                               std::span<Gaussian> out) {
     to_terms(terms, total, p.coefficients, out);
   }
 

@@ -99,7 +99,8 @@ class Iteration {
                    now = objective(at, fit.value, noise);
       InputVector moved = next.mean;
       LinearisedFunction moved_fit = fit_(moved, none);
-      for (int k = 0; k < kMostLinearisations && !(objective(moved, moved_fit.value, noise) < now) && moved != at; ++k) {
+      for (int k = 0; k < kMostLinearisations && !(objective(moved, moved_fit.value, noise) < now) && moved != at;
+           ++k) {
         moved = 0.5 * (moved + at);
         moved_fit = fit_(moved, none);
       }

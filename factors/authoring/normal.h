@@ -68,8 +68,8 @@ class MillsTable {
     }
     return nodes_[node].exponential * (sum[0] + d * sum[1]);
   }
-  // Both at |u| for many u. Beyond the table's end, where half of a network's messages may be, the exponential is 0 and the
-  // ratio just any. Which are inside is listed first: a choice for each would be guessed wrong as often as not.
+  // Both at |u| for many u. Beyond the table's end, where half of a network's messages may be, the exponential is 0 and
+  // the ratio just any. Which are inside is listed first: a choice for each would be guessed wrong as often as not.
   void look_up(const double* u, std::size_t count, Mills* mills, double* exponentials) const {
     constexpr std::size_t kAtOnce = 64;
     for (; count > kAtOnce; count -= kAtOnce, u += kAtOnce, mills += kAtOnce, exponentials += kAtOnce)
@@ -128,9 +128,9 @@ inline constexpr int kContinuedFractionLevels = 12;
 
 // Precondition x >= 0.
 //
-// hazard = 1/R and excess = 1/R - x = -R'/R; variance = 1 - hazard excess = (R^2 + R') / R^2 loses x^2 ulps, 256 of them at
-// kMillsEnd. Beyond it Laplace's continued fraction hazard = x + 1/(x + 2/(x + 3/(x + ...))) gives, with e = 3/(x + 4/(x +
-// ...)),
+// hazard = 1/R and excess = 1/R - x = -R'/R; variance = 1 - hazard excess = (R^2 + R') / R^2 loses x^2 ulps, 256 of
+// them at kMillsEnd. Beyond it Laplace's continued fraction hazard = x + 1/(x + 2/(x + 3/(x + ...))) gives, with e =
+// 3/(x + 4/(x + ...)),
 //
 //   c = 2/(x + e)    excess = 1/(x + c)    variance = 1 - (x + excess) excess = (1 + 2 (c - e)/(x + e)) / (x + c)^2,
 //

@@ -92,7 +92,8 @@ PeakedIntegral::PeakedIntegral(const LogFactor& log_weight, const Peaks& peaks, 
   for (const auto& panel : panels_) whole_ += panel.estimate(size()).value;
 }
 
-// Where the weight ends between a point inside of its support and one outside: a panel that reached beyond might miss it.
+// Where the weight ends between a point inside of its support and one outside: a panel that reached beyond might miss
+// it.
 double PeakedIntegral::end_of_support(double inside, double outside) const {
   constexpr int kHalvings = 60;
   for (int i = 0; i < kHalvings; ++i) {

@@ -1,5 +1,5 @@
-// Integrals over t of exp(log_weight(t)), a weight that may be narrow, skewed, cut off, or have several peaks far apart.
-// Panels that widen with the distance from the top of a peak are halved until Gauss's and Kronrod's rules agree.
+// Integrals over t of exp(log_weight(t)), a weight that may be narrow, skewed, cut off, or have several peaks far
+// apart. Panels that widen with the distance from the top of a peak are halved until Gauss's and Kronrod's rules agree.
 #pragma once
 
 #include <array>

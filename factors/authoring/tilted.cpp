@@ -20,8 +20,8 @@ constexpr int kMostBisections = 200;
 constexpr int kScanSide = 24;
 constexpr double kScanStep = 0.5;
 constexpr std::size_t kMostHints = 8;
-// How far f is looked at to tell whether it varies at all, and the variation of log f below which 1 / V - 1 would be mostly
-// rounding.
+// How far f is looked at to tell whether it varies at all, and the variation of log f below which 1 / V - 1 would be
+// mostly rounding.
 constexpr double kLooks[] = {1, 3, 8}, kWeak = 1e-7;
 // Of the precision that arrives: what a message has whose own would be negative.
 constexpr double kLeastFraction = 1e-6;
@@ -94,8 +94,8 @@ Peaks find_peaks(const TiltedWeight& weight, std::span<const double> hints) {
   return peaks;
 }
 
-// Where log f hardly varies within the width of phi: with g = f / f(0) - 1, M = E[t g] and 1 - V = M^2 - E[(t^2 - 1) g], both
-// over 1 + E[g].
+// Where log f hardly varies within the width of phi: with g = f / f(0) - 1, M = E[t g] and 1 - V = M^2 - E[(t^2 - 1)
+// g], both over 1 + E[g].
 std::optional<Tilted> weak_tilt(const LogFactor& f) {
   const double at_0 = f(0);
   if (!std::isfinite(at_0)) return {};

@@ -5,9 +5,9 @@
 //   rho_t = 1 / V - 1     tau_t = M / V            rho = rho_t / v     tau = tau_t / sqrt(v) + m rho
 //
 // f may be narrow, heavy-tailed, cut off, or have several peaks: peaks are looked for on a grid that is even near 0 and
-// geometric far out, every one is followed to its top, and the weight is integrated from there (peaks.h). Where f hardly
-// varies within the width of what arrives, 1 / V - 1 would be rounding; what f has more than its value at 0 is integrated
-// instead.
+// geometric far out, every one is followed to its top, and the weight is integrated from there (peaks.h). Where f
+// hardly varies within the width of what arrives, 1 / V - 1 would be rounding; what f has more than its value at 0 is
+// integrated instead.
 #pragma once
 
 #include <span>

@@ -41,7 +41,8 @@ std::vector<double> probabilities(Components message) {
 
 std::size_t Categorical::observe(std::span<const double> values, std::size_t components, double* tau, double* rho) {
   for (std::size_t i = 0; i < values.size(); ++i) {
-    if (!(values[i] >= 0 && values[i] < static_cast<double>(components)) || values[i] != std::floor(values[i])) return i;
+    if (!(values[i] >= 0 && values[i] < static_cast<double>(components)) || values[i] != std::floor(values[i]))
+      return i;
     for (std::size_t k = 0; k < components; ++k) {
       tau[i * components + k] = values[i] == static_cast<double>(k) ? 1.0 : 0.0;
       rho[i * components + k] = kInfinity;

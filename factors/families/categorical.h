@@ -1,6 +1,6 @@
-// The categorical message over K categories, a component for each: tau is the log of its weight, rho counts the factors that
-// forbid it. So a hard zero is a message like any other: products add the counts, and dividing one out gives back the
-// finite weight behind it. A point mass is 1 in the component of its category and 0 elsewhere.
+// The categorical message over K categories, a component for each: tau is the log of its weight, rho counts the factors
+// that forbid it. So a hard zero is a message like any other: products add the counts, and dividing one out gives back
+// the finite weight behind it. A point mass is 1 in the component of its category and 0 elsewhere.
 #pragma once
 
 #include <span>
@@ -20,7 +20,8 @@ struct CategoricalComponent : AnyNatural {
 
 struct Categorical {
   using Component = CategoricalComponent;
-  static constexpr std::string_view kName = "categorical", kValues = "a category: a whole number from 0 to one below their number";
+  static constexpr std::string_view kName = "categorical",
+                                    kValues = "a category: a whole number from 0 to one below their number";
   static constexpr bool kObservesComponents = false;
 
   // The log of the weight of every category; -inf where it is forbidden.

@@ -1,5 +1,5 @@
-// The Dirichlet message over the probabilities of K categories: the product of p_k^(alpha_k - 1), a component for each with
-// tau = alpha_k - 1; rho is not used. A point mass keeps the probabilities.
+// The Dirichlet message over the probabilities of K categories: the product of p_k^(alpha_k - 1), a component for each
+// with tau = alpha_k - 1; rho is not used. A point mass keeps the probabilities.
 #pragma once
 
 #include <span>
@@ -18,7 +18,8 @@ struct DirichletComponent : AnyNatural {
 
 struct Dirichlet {
   using Component = DirichletComponent;
-  static constexpr std::string_view kName = "dirichlet", kValues = "a positive probability for each category, with sum 1,";
+  static constexpr std::string_view kName = "dirichlet",
+                                    kValues = "a positive probability for each category, with sum 1,";
   static constexpr bool kObservesComponents = true;
 
   static bool is_proper(Components message);

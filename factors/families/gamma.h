@@ -30,7 +30,8 @@ struct Gamma : AnyNatural {
     if (before == after) return 0;
     if (before.is_point() || after.is_point()) return kInfinity;
     const double rate = std::max(std::abs(before.rho), std::abs(after.rho));
-    return std::max(AnyNatural::change({before.tau, 0}, {after.tau, 0}), rate > 0 ? std::abs(after.rho - before.rho) / rate : 0.0);
+    return std::max(AnyNatural::change({before.tau, 0}, {after.tau, 0}),
+                    rate > 0 ? std::abs(after.rho - before.rho) / rate : 0.0);
   }
 
   static double location(double x) { return x > 0 && x <= kLargest ? x : std::nan(""); }

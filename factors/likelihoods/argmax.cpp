@@ -234,7 +234,8 @@ void Argmax::to_scores(Scores scores, std::span<const CategoricalComponent> of_c
     const Score& s = memory.scores[j];
     if (s.variance == 0) continue;
     // x given u is Gaussian: its mean is linear in u, with this gain in units of u's standard deviation.
-    const double gain = s.variance / s.sd, variance = s.variance - gain * gain * (1 - memory.second[j] + memory.first[j] * memory.first[j]);
+    const double gain = s.variance / s.sd,
+                 variance = s.variance - gain * gain * (1 - memory.second[j] + memory.first[j] * memory.first[j]);
     const Gaussian own = Gaussian::from_moments(s.mean + gain * memory.first[j], variance) / scores[j];
     const bool is_own = variance > 0 && is_valid(own) && own.is_proper();
     out[j] = {is_own ? own : Gaussian::uniform(), !is_own};

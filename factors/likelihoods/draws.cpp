@@ -24,7 +24,8 @@ struct DrawMemory {
 
 DrawMemory& draw_memory(std::size_t categories) {
   thread_local DrawMemory memory;
-  for (auto* const numbers : {&memory.counts, &memory.logs, &memory.fractions, &memory.found}) numbers->resize(categories);
+  for (auto* const numbers : {&memory.counts, &memory.logs, &memory.fractions, &memory.found})
+    numbers->resize(categories);
   return memory;
 }
 
@@ -51,8 +52,8 @@ void weigh_by_counts(Numbers counts, Numbers logs, std::span<double> fractions) 
   to_fractions(fractions);
 }
 
-// The parameters of the projected mixture less the counts. With m_k = (a_k + r_k) / (s + 1), G = sum of m_k (1 - m_k) and
-// R = sum of r_k (1 - r_k), the sum of the variances is (G + R / (s + 1)) / (s + 2), so that nothing cancels in
+// The parameters of the projected mixture less the counts. With m_k = (a_k + r_k) / (s + 1), G = sum of m_k (1 - m_k)
+// and R = sum of r_k (1 - r_k), the sum of the variances is (G + R / (s + 1)) / (s + 2), so that nothing cancels in
 //
 //   r_k - (a_k + r_k) (s + 2) / (s + 1) d,   d = R / ((s + 1) G + R)
 //
@@ -75,8 +76,8 @@ bool project(Numbers counts, Numbers fractions, std::span<double> more) {
   return true;
 }
 
-// The fractions of vmp, from those of exact inference on: they settle within a few steps, because digamma is flat where there
-// are counts.
+// The fractions of vmp, from those of exact inference on: they settle within a few steps, because digamma is flat where
+// there are counts.
 void settle(Numbers counts, Numbers logs, std::span<double> fractions) {
   constexpr int kMostSteps = 200;
   constexpr double kSettled = 1e-15;
@@ -108,7 +109,8 @@ void put_counts(Numbers numbers, std::span<Component> out) {
 // Of the category that is observed; of none if none is.
 template <class Component>
 void one_more_of(std::span<const CategoricalComponent> outcome, std::span<Component> out) {
-  for (std::size_t k = 0; k < out.size(); ++k) out[k] = Component(DirichletComponent(outcome[k].is_point() ? outcome[k].tau : 0.0, 0));
+  for (std::size_t k = 0; k < out.size(); ++k)
+    out[k] = Component(DirichletComponent(outcome[k].is_point() ? outcome[k].tau : 0.0, 0));
 }
 
 // Beta and Bernoulli messages as those of two categories, no and yes.
@@ -147,7 +149,8 @@ void CategoricalDraw::to_probabilities(Outcome outcome, std::span<DirichletCompo
   one_more_of(outcome, p);
 }
 
-void CategoricalDraw::Ep::to_probabilities(Probabilities p, Outcome outcome, std::span<OrFallback<DirichletComponent>> out) {
+void CategoricalDraw::Ep::to_probabilities(Probabilities p, Outcome outcome,
+                                           std::span<OrFallback<DirichletComponent>> out) {
   DrawMemory& memory = draw_memory(p.size());
   std::ranges::fill(out, OrFallback<DirichletComponent>());
   if (outcome[0].is_point() || says_nothing(outcome)) return one_more_of(outcome, out);
@@ -166,7 +169,8 @@ void CategoricalDraw::Vmp::to_outcome(Probabilities p, Outcome outcome, std::spa
   Categorical::logs(outcome, memory.logs.data());
   if (!counts_of(p, memory.counts.data()) || std::ranges::max(memory.logs) == -kInfinity) return;
   settle(memory.counts, memory.logs, memory.fractions);
-  for (std::size_t k = 0; k < p.size(); ++k) memory.found[k] = boost::math::digamma(memory.counts[k] + memory.fractions[k]);
+  for (std::size_t k = 0; k < p.size(); ++k)
+    memory.found[k] = boost::math::digamma(memory.counts[k] + memory.fractions[k]);
   put_logs(memory.found, out);
 }
 

@@ -1,12 +1,15 @@
-// What is drawn with unknown probabilities: a category with those of a Dirichlet variable, a yes or no with that of a beta one.
-// In both, what arrives are counts a_k (the parameters of the Dirichlet or beta message) with sum s, and weights w_k of the
-// outcomes.
+// What is drawn with unknown probabilities: a category with those of a Dirichlet variable, a yes or no with that of a
+// beta one. In both, what arrives are counts a_k (the parameters of the Dirichlet or beta message) with sum s, and
+// weights w_k of the outcomes.
 //
 //   to the outcome   a_k / s: exact
-//   exact            of an outcome that is observed, one more of its category: the conjugate update. Of one that is missing, nothing
-//   ep               the tilted distribution is the mixture of Dirichlet(a + e_k) with shares r_k ~ w_k a_k; projected on its
-//                    mean and on the sum of its variances, and divided by what arrives; the fractions where that is no message
-//   vmp              r_k ~ w_k exp(digamma(a_k + r_k)), to the fixed point of the factor: r_k more of each category, and to
+//   exact            of an outcome that is observed, one more of its category: the conjugate update. Of one that is
+//   missing, nothing ep               the tilted distribution is the mixture of Dirichlet(a + e_k) with shares r_k ~
+//   w_k a_k; projected on its
+//                    mean and on the sum of its variances, and divided by what arrives; the fractions where that is no
+//                    message
+//   vmp              r_k ~ w_k exp(digamma(a_k + r_k)), to the fixed point of the factor: r_k more of each category,
+//   and to
 //                    the outcome exp(digamma(a_k + r_k))
 #pragma once
 

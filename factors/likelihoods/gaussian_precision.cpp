@@ -87,8 +87,8 @@ double shape_change(double a, double change) {
   return d;
 }
 
-// The tilted density of u = log w, exp(a u - b exp(u) + l(u)): what arrives is gamma(a, b), and both ends, d apart, have
-// l = -(log V + d^2 / V) / 2 with V = s + 1 / w, s their variances. At a top w, in t = u - log w,
+// The tilted density of u = log w, exp(a u - b exp(u) + l(u)): what arrives is gamma(a, b), and both ends, d apart,
+// have l = -(log V + d^2 / V) / 2 with V = s + 1 / w, s their variances. At a top w, in t = u - log w,
 //
 //   p = 1 / (1 + s w)    z = d^2 / V    l' = p (1 - z) / 2    l'' = -p ((1 - p) (1 - z) + p z) / 2
 //   V(t) / V = 1 + y,    y = p (exp(-t) - 1)
@@ -116,12 +116,13 @@ class TiltedPrecision {
   }
   double log_integral() const {
     const double fraction = -rest_ / a_;  // b w / a - 1
-    const double below = std::abs(fraction) < 0.5 ? boost::math::log1pmx(fraction) : std::log(b_ / a_ * top_) - fraction;
+    const double below =
+        std::abs(fraction) < 0.5 ? boost::math::log1pmx(fraction) : std::log(b_ / a_ * top_) - fraction;
     const double at_top = a_ * below - 0.5 * (std::log(variance_) + z_) - kHalfLogTwoPi;
     return log_peak(a_) - log_peak(shape_) + at_top + std::log(mass_);
   }
-  // The message to an end with N(m, v), `apart` from the other: given w it is N(m + apart, V - v), and with k = 1 / V the
-  // marginal has mean m + v apart E[k] and variance v (E[1 - v k] + v apart^2 Var[k]).
+  // The message to an end with N(m, v), `apart` from the other: given w it is N(m + apart, V - v), and with k = 1 / V
+  // the marginal has mean m + v apart E[k] and variance v (E[1 - v k] + v apart^2 Var[k]).
   Gaussian to_end(const Gaussian& end, double apart) const {
     const double v = spread(end) / variance_, fraction = left_ + z_ * v * varied_, mean = 1 + weakened_;
     const double rho = (mean - z_ * varied_) / (variance_ * fraction);
@@ -256,13 +257,15 @@ Gamma GaussianPrecision::Vmp::to_precision(const Gaussian& mean, const Gamma& pr
   return {0.5, std::min(variational(mean, precision, value).half_square, AnyNatural::kLargest)};
 }
 
-GaussianOrFallback GaussianPrecision::Ep::to_value(const Gaussian& mean, const Gamma& precision, const Gaussian& value) {
+GaussianOrFallback GaussianPrecision::Ep::to_value(const Gaussian& mean, const Gamma& precision,
+                                                   const Gaussian& value) {
   return to_end_by_quadrature(value, precision, mean);
 }
 GaussianOrFallback GaussianPrecision::Ep::to_mean(const Gaussian& mean, const Gamma& precision, const Gaussian& value) {
   return to_end_by_quadrature(mean, precision, value);
 }
-OrFallback<Gamma> GaussianPrecision::Ep::to_precision(const Gaussian& mean, const Gamma& precision, const Gaussian& value) {
+OrFallback<Gamma> GaussianPrecision::Ep::to_precision(const Gaussian& mean, const Gamma& precision,
+                                                      const Gaussian& value) {
   if (mean.is_uniform() || value.is_uniform()) return {};
   const bool are_known = mean.is_point() && value.is_point();  // then vmp's message is exact
   if (precision.is_proper() && !are_known) {

@@ -11,7 +11,8 @@ Gaussian GreaterThan::to_x(const Gaussian& x, Parameters p) {
   if (!x.is_proper()) return Gaussian::uniform();
   const double m = x.mean(), sd = x.sd(), u = (m - p.threshold) / sd;
   const double h = normal::hazard(u), bend = u < 0 ? normal::tail(-u).excess : h + u;
-  const double fraction = h * x.rho / normal::truncated_variance(u), rho = fraction * bend, tau = fraction * (sd + m * bend);
+  const double fraction = h * x.rho / normal::truncated_variance(u), rho = fraction * bend,
+               tau = fraction * (sd + m * bend);
   return closed(tau, rho, [&] { return tau / rho; });
 }
 

@@ -1,5 +1,5 @@
-// Comparison with a number: f(x) = 1 if x > threshold, 0 otherwise. A comparison of two variables is one of their difference
-// (a sum with coefficients 1 and -1).
+// Comparison with a number: f(x) = 1 if x > threshold, 0 otherwise. A comparison of two variables is one of their
+// difference (a sum with coefficients 1 and -1).
 //
 // EP message (method "ep"): with the arriving x ~ N(m, v), u = (m - threshold) / sqrt(v), h = phi(u) / Phi(u) and
 // t = 1 - h (h + u), the cut Gaussian has mean m + sqrt(v) h and variance v t, hence

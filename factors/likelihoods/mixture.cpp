@@ -16,7 +16,8 @@ Gaussian component_of(const Gaussian& mean, double variance) {
   return mean.is_uniform() ? mean : Gaussian::from_moments(mean.mean(), mean.variance() + variance);
 }
 
-// log Z_k up to a constant, or all 0 where something unknown makes them incomparable. Two point masses that meet are +inf.
+// log Z_k up to a constant, or all 0 where something unknown makes them incomparable. Two point masses that meet are
+// +inf.
 bool log_masses(Mixture::Means means, const Gaussian& y, Mixture::Parameters p, double* out) {
   bool comparable = !y.is_uniform();
   for (const Gaussian& mean : means) comparable &= !mean.is_uniform();
@@ -30,7 +31,8 @@ struct MixtureMemory {
 };
 
 // r_k = w_k Z_k / sum; kept until the next call in this thread.
-std::span<double> fractions(Mixture::Selector selector, Mixture::Means means, const Gaussian& y, Mixture::Parameters p) {
+std::span<double> fractions(Mixture::Selector selector, Mixture::Means means, const Gaussian& y,
+                            Mixture::Parameters p) {
   thread_local MixtureMemory memory;
   memory.fractions.resize(means.size());
   memory.logs.resize(means.size());
@@ -92,7 +94,8 @@ GaussianOrFallback Mixture::to_y(Selector selector, Means means, const Gaussian&
   return {mixture.projected(), !y.is_point()};
 }
 
-void Mixture::to_means(Selector selector, Means means, const Gaussian& y, Parameters p, std::span<GaussianOrFallback> out) {
+void Mixture::to_means(Selector selector, Means means, const Gaussian& y, Parameters p,
+                       std::span<GaussianOrFallback> out) {
   std::ranges::fill(out, GaussianOrFallback());
   if (y.is_uniform()) return;
   const auto r = fractions(selector, means, y, p);

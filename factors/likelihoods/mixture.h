@@ -1,10 +1,12 @@
-// y ~ N(mean_k, variance_k) for the category k of a selector. With the arriving messages N(m_k, v_k) to the means, w_k to
-// the selector and N(y; m, v) to y, and Z_k = N(m; m_k, v_k + variance_k + v):
+// y ~ N(mean_k, variance_k) for the category k of a selector. With the arriving messages N(m_k, v_k) to the means, w_k
+// to the selector and N(y; m, v) to y, and Z_k = N(m; m_k, v_k + variance_k + v):
 //
 //   to selector  log Z_k: exact
-//   to y         the tilted distribution, sum of w_k Z_k N_k, projected to its moments and divided by what arrives (EP); where
+//   to y         the tilted distribution, sum of w_k Z_k N_k, projected to its moments and divided by what arrives
+//   (EP); where
 //                that has no positive variance, the moments of the mixture alone
-//   to mean_k    with r_k = w_k Z_k / sum, the mean is informed by y with probability r_k: again projected and divided; where
+//   to mean_k    with r_k = w_k Z_k / sum, the mean is informed by y with probability r_k: again projected and divided;
+//   where
 //                that is not proper, the message of y to the power r_k, as in variational inference
 #pragma once
 
@@ -28,7 +30,8 @@ struct Mixture {
 
   static void to_selector(Means means, const Gaussian& y, Parameters p, std::span<CategoricalComponent> out);
   static GaussianOrFallback to_y(Selector selector, Means means, const Gaussian& y, Parameters p);
-  static void to_means(Selector selector, Means means, const Gaussian& y, Parameters p, std::span<GaussianOrFallback> out);
+  static void to_means(Selector selector, Means means, const Gaussian& y, Parameters p,
+                       std::span<GaussianOrFallback> out);
   // log of the sum over k of w_k Z_k, w as probabilities. In the order of the ports.
   static double log_integral(Components arrivals, Parameters p);
 };

@@ -13,15 +13,16 @@ namespace {
 // The derivatives of log Z by the mean turned into a message: rho = b / (1 - v b), tau = (a + m b) / (1 - v b).
 GaussianOrFallback from_derivatives(const Gaussian& in, double a, double b) {
   const double v = in.variance(), sd = in.sd(), fraction = 1 / (1 - v * b);
-  return tilted_message({.found = true, .log_mass = 0, .mean = sd * a, .tau = sd * a * fraction, .rho = v * b * fraction},
-                        in);
+  return tilted_message(
+      {.found = true, .log_mass = 0, .mean = sd * a, .tau = sd * a * fraction, .rho = v * b * fraction}, in);
 }
 
 // The message of q + (p - q) Phi((in + N(0, noise)) > 0).
 GaussianOrFallback of_mixture(const Gaussian& in, double noise, double p, double q) {
   if (p == q) return GaussianOrFallback(Gaussian::uniform());
   const double spread = std::sqrt(noise + in.variance()), u = in.mean() / spread;
-  const double z = p * normal::distribution(u) + q * normal::distribution(-u), a = (p - q) * normal::density(u) / (spread * z);
+  const double z = p * normal::distribution(u) + q * normal::distribution(-u),
+               a = (p - q) * normal::density(u) / (spread * z);
   return from_derivatives(in, a, a * (a + u / spread));
 }
 

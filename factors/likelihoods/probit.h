@@ -1,13 +1,13 @@
 // Probit likelihood: f(x, y) = Phi(x) if y > 0, Phi(-x) otherwise. Outcomes may be coded {-1, 1} or {0, 1}.
 //
-// EP messages (method "ep") in closed form. With the arriving x ~ N(m, v), u = m / sqrt(1 + v), and y sharp (turn the signs of
-// u and tau for y <= 0), h = phi(u) / Phi(u) and t = 1 - h (h + u), the variance of N(0, 1) cut at u:
+// EP messages (method "ep") in closed form. With the arriving x ~ N(m, v), u = m / sqrt(1 + v), and y sharp (turn the
+// signs of u and tau for y <= 0), h = phi(u) / Phi(u) and t = 1 - h (h + u), the variance of N(0, 1) cut at u:
 //
 //   to x    rho = h (h + u) / (1 + v t)        tau = h (sqrt(1 + v) + m (h + u)) / (1 + v t)
 //
-// where nothing is subtracted from a nearly equal number. If y itself is uncertain, f = q + (p - q) Phi(x) with p and q the
-// probabilities that y > 0 and not; to y the same with a step instead of Phi. Where no proper message has both moments,
-// the mean is kept (tilted.h).
+// where nothing is subtracted from a nearly equal number. If y itself is uncertain, f = q + (p - q) Phi(x) with p and q
+// the probabilities that y > 0 and not; to y the same with a step instead of Phi. Where no proper message has both
+// moments, the mean is kept (tilted.h).
 // Evidence: the integral of f is Phi(u), or q + (p - q) Phi(u).
 #pragma once
 

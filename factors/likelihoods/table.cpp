@@ -107,7 +107,8 @@ std::span<const double> logs_of(const Sum& sum) {
   return logs;
 }
 
-// The logs, the largest being 0. Where nothing is possible the message is not a number, which the engine refuses and counts.
+// The logs, the largest being 0. Where nothing is possible the message is not a number, which the engine refuses and
+// counts.
 void put_into_components(std::span<const double> logs, std::span<CategoricalComponent> out) {
   const double largest = std::ranges::max(logs);
   for (std::size_t k = 0; k < out.size(); ++k)

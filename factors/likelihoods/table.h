@@ -4,7 +4,8 @@
 //   to child(k)       sum over a of  P(k | a) prod_j m_j(a_j)
 //   to parent i(a_i)  sum over the other a and k of  P(k | a) m_child(k) prod_{j != i} m_j(a_j)
 //
-// Cost: the size of the table times the number of parents. What no combination allows is sent as forbidden, not as small.
+// Cost: the size of the table times the number of parents. What no combination allows is sent as forbidden, not as
+// small.
 #pragma once
 
 #include <span>

@@ -127,7 +127,8 @@ ClassifierReport Classifier::fit(const Eigen::MatrixXd& inputs, const ClassLabel
   // Each has three matrices over its weights.
   constexpr double kMostBytesAtOnce = 2e9;
   const auto weights = static_cast<double>(rows_of({.hidden = size.hidden, .mean = {}, .factor = {}}).scalars());
-  const auto by_memory = static_cast<std::size_t>(std::clamp(kMostBytesAtOnce / (3 * 8 * weights * weights), 1.0, 1000.0));
+  const auto by_memory =
+      static_cast<std::size_t>(std::clamp(kMostBytesAtOnce / (3 * 8 * weights * weights), 1.0, 1000.0));
   const std::size_t at_once = std::min({std::max<std::size_t>(1, options_.jobs), parts, by_memory});
   parallel_for(parts, at_once, [&](std::size_t k) {
     if (k > 0 && !ask([] { return true; })) return;  // the linear model is always there

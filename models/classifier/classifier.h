@@ -5,8 +5,8 @@
 //   Eigen::MatrixXd p = net.predict(X_new);     // rows x classes, named by net.classes()
 //
 // All weights are one Gaussian, learned jointly (engine/learn/joint/class_fit.h); the frequencies of the classes and
-// the linear model are baselines, and who predicts left-out rows best is believed. So labels that have nothing to do with
-// the inputs get the frequencies.
+// the linear model are baselines, and who predicts left-out rows best is believed. So labels that have nothing to do
+// with the inputs get the frequencies.
 #pragma once
 
 #include <functional>

@@ -87,8 +87,8 @@ ClassifierSize classifier_size(std::size_t rows, std::size_t inputs, std::size_t
         fmt::format("{}: the linear model{}", sizes, hidden ? ", as asked for" : "; a network would take too long");
   else
     size.reason =
-        fmt::format("{}: {} of {} hidden units{}, one Gaussian over {:.0f} weights; the linear model as a baseline", sizes,
-                    size.members > 1 ? fmt::format("{} networks", size.members) : "a network",
+        fmt::format("{}: {} of {} hidden units{}, one Gaussian over {:.0f} weights; the linear model as a baseline",
+                    sizes, size.members > 1 ? fmt::format("{} networks", size.members) : "a network",
                     fmt::join(size.hidden, "-"), hidden ? ", as asked for" : "", weights);
   return size;
 }

@@ -43,8 +43,10 @@ Json to_json(const Learner::Memory& memory) {
                                 {"precision", numbers(memory.rho[b])},
                                 {"precision_times_mean", numbers(memory.tau[b])}});
   for (const EpochRecord& e : memory.epochs)
-    json["epochs"].push_back(
-        {{"epoch", e.epoch}, {"log_likelihood", json_number(e.log_likelihood)}, {"faults", e.faults}, {"replaced", e.replaced}});
+    json["epochs"].push_back({{"epoch", e.epoch},
+                              {"log_likelihood", json_number(e.log_likelihood)},
+                              {"faults", e.faults},
+                              {"replaced", e.replaced}});
   return json;
 }
 Learner::Memory learner_from(const Json& json) {
@@ -77,11 +79,13 @@ Bnn::Memory::Member member_from(const Json& json) {
 
 BnnOptions bnn_options_from(const Json& json) {
   BnnOptions o;
-  for (std::size_t i = 0; i < json.at("layers").size(); ++i) o.layers.push_back(whole<std::size_t>(json.at("layers"), i));
+  for (std::size_t i = 0; i < json.at("layers").size(); ++i)
+    o.layers.push_back(whole<std::size_t>(json.at("layers"), i));
   o.slopes = numbers(json.at("slopes"));
   o.noise = numbers(json.at("noise"));
   o.learn_noise = json.at("learn_noise").get<bool>();
-  if (json.contains("noise_model")) o.noise_model = noise_model_named(json.at("noise_model").get<std::string>());  // younger than the format
+  if (json.contains("noise_model"))
+    o.noise_model = noise_model_named(json.at("noise_model").get<std::string>());  // younger than the format
   o.bias = json.at("bias").get<bool>();
   o.standardise = json.at("standardise").get<bool>();
   o.activation_prior = numbers(json.at("activation_prior"));

@@ -36,7 +36,8 @@ void check_options(const SavedBnn& saved) {
          "the names of the features do not fit the first layer");
   expect(saved.targets.size() == o.layers.back(), "the names of the targets do not fit the last layer");
   const std::size_t hidden = o.layers.size() - 2;
-  expect(hidden == 0 || o.slopes.values.size() == 1 || o.slopes.values.size() == hidden, "the slopes do not fit the layers");
+  expect(hidden == 0 || o.slopes.values.size() == 1 || o.slopes.values.size() == hidden,
+         "the slopes do not fit the layers");
   for (const double slope : o.slopes.values) expect(slope > 0 && slope <= 1, "a slope is not in (0, 1]");
   expect(o.noise.values.size() <= 1 || o.noise.values.size() == o.layers.back(), "the noise does not fit the targets");
   expect(all_finite_above(o.noise.values, 0), "a given noise is not a positive number");
@@ -61,8 +62,8 @@ void check_training(const SavedBnn& saved) {
   expect(o.workers >= 1 && (!saved.is_checkpoint() || o.workers <= t.rows), "the number of workers is not usable");
   expect(!saved.is_checkpoint() || (t.rows >= 1 && o.batches >= 1 && batch_count(t) >= 1 && batch_count(t) <= t.rows),
          "the number of rows or batches is not usable");
-  expect(o.evidence_weight > 0 && std::isfinite(o.evidence_weight) && o.first_step > 0 && o.first_step <= 1 && o.step > 0 &&
-             o.step <= 1 && o.tolerance >= 0 && o.least_gain >= 0,
+  expect(o.evidence_weight > 0 && std::isfinite(o.evidence_weight) && o.first_step > 0 && o.first_step <= 1 &&
+             o.step > 0 && o.step <= 1 && o.tolerance >= 0 && o.least_gain >= 0,
          "the options of the fit are not usable");
   expect(is_plain_text(t.form), "the reason for the regime holds control characters");
   expect(t.left_out.empty() || t.left_out.size() == saved.targets.size(), "the left-out scores do not fit the targets");
@@ -70,8 +71,8 @@ void check_training(const SavedBnn& saved) {
   expect(t.held_out.empty() || t.held_out.size() == saved.targets.size(), "the scores do not fit the targets");
 }
 
-// Every belief must be proper: prior precision plus stored precisions, as often as they count. A single stored message may
-// lack precision only by rounding.
+// Every belief must be proper: prior precision plus stored precisions, as often as they count. A single stored message
+// may lack precision only by rounding.
 void check_messages(const SavedBnn& saved, const Learner::Memory& learned, const std::vector<double>& prior_precision) {
   const std::size_t batches = learned.tau.size();
   expect(batches == 0 || batches == (saved.is_checkpoint() ? batch_count(saved.training) : 1),

@@ -46,9 +46,11 @@ void check_seal(const Json& json, std::string_view text) {
   const std::size_t at = position(text, digits);
   if (digits.size() != kNoDigits.size() || at == text.npos ||
       digits_of(text.substr(0, at), text.substr(at + digits.size())) != digits)
-    fail("its bytes were changed after it was written, they no longer give its checksum (take the line \"{}\" out if the "
-         "change was meant)",
-         kChecksumKey);
+    fail(
+        "its bytes were changed after it was written, they no longer give its checksum (take the line \"{}\" out if "
+        "the "
+        "change was meant)",
+        kChecksumKey);
 }
 
 void check_nesting(std::string_view text) {

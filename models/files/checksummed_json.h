@@ -18,11 +18,13 @@ std::string checksummed(Json json);
 // there were any, or by hand.
 void check_seal(const Json& json, std::string_view text);
 
-// An Error for text nested deeper than anything of ours, before it is parsed: recursive functions walk through the result.
+// An Error for text nested deeper than anything of ours, before it is parsed: recursive functions walk through the
+// result.
 void check_nesting(std::string_view text);
 
-// Parses the text, gives it to `read`, and checks its seal. An Error of one line, beginning with `source`, for whatever goes wrong: text
-// that is damaged, cut short or of another kind. Errors of `read` that begin with the source pass as they are.
+// Parses the text, gives it to `read`, and checks its seal. An Error of one line, beginning with `source`, for whatever
+// goes wrong: text that is damaged, cut short or of another kind. Errors of `read` that begin with the source pass as
+// they are.
 void read_checksummed(std::string_view text, std::string_view source, const std::function<void(const Json&)>& read);
 
 }  // namespace dma

@@ -13,16 +13,21 @@ namespace dma {
 namespace {
 
 Json to_json(const LogLinearNoise& n) {
-  return {{"log_variance", packed_vector(n.beta)}, {"precision", json_number(n.precision)}, {"lowest", json_number(n.lowest)},
+  return {{"log_variance", packed_vector(n.beta)},
+          {"precision", json_number(n.precision)},
+          {"lowest", json_number(n.lowest)},
           {"highest", json_number(n.highest)}};
 }
 LogLinearNoise noise_from(const Json& json) {
-  return {packed_vector_from(json.at("log_variance")), json_number(json.at("precision")), json_number(json.at("lowest")),
-          json_number(json.at("highest"))};
+  return {packed_vector_from(json.at("log_variance")), json_number(json.at("precision")),
+          json_number(json.at("lowest")), json_number(json.at("highest"))};
 }
 
 Json to_json(const SharedState& s) {
-  Json json = {{"epoch", s.epoch}, {"mean", packed_vector(s.mean)}, {"scale", json_number(s.scale)}, {"damping", json_number(s.damping)},
+  Json json = {{"epoch", s.epoch},
+               {"mean", packed_vector(s.mean)},
+               {"scale", json_number(s.scale)},
+               {"damping", json_number(s.damping)},
                {"noise", Json::array()}};
   for (const LogLinearNoise& n : s.noise) json["noise"].push_back(to_json(n));
   if (s.subset > 0) json["subset"] = s.subset;
@@ -33,8 +38,11 @@ Json to_json(const SharedState& s) {
   return json;
 }
 SharedState state_from(const Json& json) {
-  SharedState s{.mean = packed_vector_from(json.at("mean")), .scale = json_number(json.at("scale")), .damping = json_number(json.at("damping")),
-                .noise = {}, .epoch = whole<int>(json, "epoch")};
+  SharedState s{.mean = packed_vector_from(json.at("mean")),
+                .scale = json_number(json.at("scale")),
+                .damping = json_number(json.at("damping")),
+                .noise = {},
+                .epoch = whole<int>(json, "epoch")};
   for (const Json& n : json.at("noise")) s.noise.push_back(noise_from(n));
   if (json.contains("subset")) s.subset = whole<Index>(json, "subset");
   s.begin_stage();
@@ -48,7 +56,8 @@ SharedState state_from(const Json& json) {
 
 Json to_json(const SharedPosterior& p) {
   Json json = {{"state", to_json(p.state)}, {"log_evidence", json_number(p.log_evidence)}, {"tails", Json::array()}};
-  for (const StudentTails& t : p.tails) json["tails"].push_back({{"degrees", json_number(t.degrees)}, {"scale", json_number(t.scale)}});
+  for (const StudentTails& t : p.tails)
+    json["tails"].push_back({{"degrees", json_number(t.degrees)}, {"scale", json_number(t.scale)}});
   json["factor"] = packed_triangle(p.factor);
   json["learned_rows"] = packed_matrix(p.rows);
   return json;
@@ -69,13 +78,14 @@ void expect(bool holds, const char* what) {
 
 void check_state(const SharedState& s, Index scalars, std::size_t outputs, Index inputs) {
   expect(s.mean.size() == 0 || s.mean.size() == scalars, "the means of the weights do not fit the layers");
-  expect(s.mean.allFinite() && s.scale > 0 && std::isfinite(s.scale) && s.damping > 0 && std::isfinite(s.damping) && s.epoch >= 0 &&
-             s.subset >= 0,
+  expect(s.mean.allFinite() && s.scale > 0 && std::isfinite(s.scale) && s.damping > 0 && std::isfinite(s.damping) &&
+             s.epoch >= 0 && s.subset >= 0,
          "a number of the learned state is not usable");
   expect(s.noise.size() == outputs || (s.noise.empty() && s.mean.size() == 0), "the noise does not fit the targets");
   for (const LogLinearNoise& n : s.noise)
-    expect((n.beta.size() == 1 || n.beta.size() == inputs + 1) && n.beta.allFinite() && n.precision > 0 && std::isfinite(n.precision) &&
-               n.lowest <= n.highest && std::isfinite(n.lowest) && std::isfinite(n.highest),
+    expect((n.beta.size() == 1 || n.beta.size() == inputs + 1) && n.beta.allFinite() && n.precision > 0 &&
+               std::isfinite(n.precision) && n.lowest <= n.highest && std::isfinite(n.lowest) &&
+               std::isfinite(n.highest),
            "the noise function is not usable");
   if (!s.watch.best.empty()) check_state(s.watch.best[0], scalars, outputs, inputs);
 }
@@ -84,9 +94,11 @@ void check_posterior(const SharedPosterior& p, Index scalars, std::size_t output
   expect(p.state.mean.size() == scalars && p.state.noise.size() == outputs, "a posterior is not whole");
   check_state(p.state, scalars, outputs, inputs);
   expect(p.tails.size() == outputs, "the tails do not fit the targets");
-  for (const StudentTails& t : p.tails) expect(t.degrees > 2 && t.scale > 0 && std::isfinite(t.scale), "the tails are not usable");
+  for (const StudentTails& t : p.tails)
+    expect(t.degrees > 2 && t.scale > 0 && std::isfinite(t.scale), "the tails are not usable");
   expect((p.factor.size() > 0) != (p.rows.size() > 0), "a posterior has neither a factor nor rows, or both");
-  expect(p.factor.size() == 0 || (p.factor.rows() == scalars && p.factor.allFinite() && (p.factor.diagonal().array() > 0).all()),
+  expect(p.factor.size() == 0 ||
+             (p.factor.rows() == scalars && p.factor.allFinite() && (p.factor.diagonal().array() > 0).all()),
          "the factor of the precision is not usable");
   expect(p.rows.size() == 0 || (p.rows.cols() == inputs && p.rows.allFinite()), "the learned rows are not usable");
 }
@@ -94,12 +106,15 @@ void check_posterior(const SharedPosterior& p, Index scalars, std::size_t output
 }  // namespace
 
 Json to_json(const JointRegression::Memory& memory) {
-  Json json = {{"network_share", json_number(memory.network_fraction)}, {"lowest_inputs", packed_vector(memory.lowest.transpose())},
-               {"highest_inputs", packed_vector(memory.highest.transpose())}, {"members", Json::array()}};
+  Json json = {{"network_share", json_number(memory.network_fraction)},
+               {"lowest_inputs", packed_vector(memory.lowest.transpose())},
+               {"highest_inputs", packed_vector(memory.highest.transpose())},
+               {"members", Json::array()}};
   if (memory.smoothing >= 0) json["jitter"] = json_number(memory.smoothing);
   if (memory.baseline) json["linear"] = to_json(*memory.baseline);
   for (const auto& member : memory.members) {
-    Json one = {{"plain", to_json(member.plain)}, {"plain_done", member.plain_done}, {"weighted", to_json(member.weighted)}};
+    Json one = {
+        {"plain", to_json(member.plain)}, {"plain_done", member.plain_done}, {"weighted", to_json(member.weighted)}};
     if (member.plain_posterior) one["plain_posterior"] = to_json(*member.plain_posterior);
     if (member.weighted_posterior) one["weighted_posterior"] = to_json(*member.weighted_posterior);
     json["members"].push_back(std::move(one));
@@ -115,8 +130,11 @@ JointRegression::Memory joint_memory_from(const Json& json) {
   if (json.contains("jitter")) memory.smoothing = json_number(json.at("jitter"));  // younger than the format
   if (json.contains("linear")) memory.baseline = posterior_from(json.at("linear"));
   for (const Json& one : json.at("members")) {
-    JointRegression::Member member{.plain = state_from(one.at("plain")), .weighted = state_from(one.at("weighted")),
-                                   .plain_done = one.at("plain_done").get<bool>(), .plain_posterior = {}, .weighted_posterior = {}};
+    JointRegression::Member member{.plain = state_from(one.at("plain")),
+                                   .weighted = state_from(one.at("weighted")),
+                                   .plain_done = one.at("plain_done").get<bool>(),
+                                   .plain_posterior = {},
+                                   .weighted_posterior = {}};
     if (one.contains("plain_posterior")) member.plain_posterior = posterior_from(one.at("plain_posterior"));
     if (one.contains("weighted_posterior")) member.weighted_posterior = posterior_from(one.at("weighted_posterior"));
     memory.members.push_back(std::move(member));
@@ -126,17 +144,20 @@ JointRegression::Memory joint_memory_from(const Json& json) {
 
 void check_joint_memory(const BnnOptions& options, const JointRegression::Memory& memory) {
   const bool whole = options.is_joint();  // otherwise the linear baseline of a network with messages
-  const std::vector<std::size_t> layers = whole ? options.layers : std::vector{options.layers.front(), options.layers.back()};
+  const std::vector<std::size_t> layers =
+      whole ? options.layers : std::vector{options.layers.front(), options.layers.back()};
   Index scalars = 0;
   for (std::size_t l = 0; l + 1 < layers.size(); ++l)
     scalars += static_cast<Index>(layers[l + 1] * (layers[l] + (options.bias || !whole ? 1 : 0)));
   const std::size_t outputs = options.layers.back();
   const auto inputs = static_cast<Index>(options.layers.front());
-  expect(memory.smoothing == -1 || (memory.smoothing >= 0 && std::isfinite(memory.smoothing)), "the smoothing is not usable");
+  expect(memory.smoothing == -1 || (memory.smoothing >= 0 && std::isfinite(memory.smoothing)),
+         "the smoothing is not usable");
   expect(memory.network_fraction >= 0 && memory.network_fraction <= 1, "the network's fraction is not in [0, 1]");
   expect(memory.members.size() == (whole ? std::max<std::size_t>(1, options.members) : 1),
          "the number of jointly learned members is contradictory");
-  expect(memory.lowest.size() == inputs && memory.highest.size() == inputs && memory.lowest.allFinite() && memory.highest.allFinite(),
+  expect(memory.lowest.size() == inputs && memory.highest.size() == inputs && memory.lowest.allFinite() &&
+             memory.highest.allFinite(),
          "the range of the inputs does not fit the first layer");
   for (const auto& member : memory.members) {
     check_state(member.plain, scalars, outputs, inputs);
@@ -148,7 +169,8 @@ void check_joint_memory(const BnnOptions& options, const JointRegression::Memory
     if (member.weighted_posterior) check_posterior(*member.weighted_posterior, scalars, outputs, inputs);
   }
   if (memory.baseline) check_posterior(*memory.baseline, static_cast<Index>(outputs) * (inputs + 1), outputs, inputs);
-  expect(memory.network_fraction == 1 || memory.baseline || (!whole && memory.members[0].plain_posterior), "the linear model is missing");
+  expect(memory.network_fraction == 1 || memory.baseline || (!whole && memory.members[0].plain_posterior),
+         "the linear model is missing");
 }
 
 }  // namespace dma

@@ -1,5 +1,5 @@
-// What joint learning knows, as JSON and back: means, factor of the precision (or the rows it comes from), noise function, tails,
-// the baseline and its weight.
+// What joint learning knows, as JSON and back: means, factor of the precision (or the rows it comes from), noise
+// function, tails, the baseline and its weight.
 #pragma once
 
 #include "models/files/readable_json.h"

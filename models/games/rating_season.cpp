@@ -81,7 +81,8 @@ Season rate_season(std::span<const Game> games, std::size_t players, const Ratin
   const bool is_small = joint_work(games, players, options) <= kMostJointWork;
   const bool jointly = solver == SeasonSolver::jointly || (solver == SeasonSolver::best && is_small);
   season.solved = solve(games, players, around, jointly);
-  // What elimination cannot settle is near the end of what a double can hold; sweeps that do not end say less, and truly.
+  // What elimination cannot settle is near the end of what a double can hold; sweeps that do not end say less, and
+  // truly.
   if (solver == SeasonSolver::best && jointly && !season.solved->report.converged())
     season.solved = solve(games, players, around, false);
   season.report = season.solved->report;

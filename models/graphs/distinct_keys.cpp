@@ -19,7 +19,8 @@ class OpenPlaces {
     switch (event) {
       case Event::key:
         places_.back().at = key;
-        if (!places_.back().keys.insert(key).second) fail("{}: the key stands twice in one object; leave one of them out", pointer());
+        if (!places_.back().keys.insert(key).second)
+          fail("{}: the key stands twice in one object; leave one of them out", pointer());
         break;
       case Event::object_start:
       case Event::array_start:

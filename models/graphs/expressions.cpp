@@ -50,11 +50,15 @@ VariableId product(Graph& g, const Connection& x, const Connection& y, const Des
 VariableId add(Graph& g, const Connection& x, const Connection& y, const Destination& result) {
   return apply(g, "add", {x, y}, {}, result);
 }
-VariableId square(Graph& g, const Connection& x, const Destination& result) { return apply(g, "square", {x}, {}, result); }
+VariableId square(Graph& g, const Connection& x, const Destination& result) {
+  return apply(g, "square", {x}, {}, result);
+}
 VariableId affine(Graph& g, const Connection& x, ParameterValue a, ParameterValue b, const Destination& result) {
   return apply(g, "affine", {x}, {{"a", std::move(a)}, {"b", std::move(b)}}, result);
 }
-VariableId exponential(Graph& g, const Connection& x, const Destination& result) { return apply(g, "exponential", {x}, {}, result); }
+VariableId exponential(Graph& g, const Connection& x, const Destination& result) {
+  return apply(g, "exponential", {x}, {}, result);
+}
 VariableId max(Graph& g, const Connection& x1, const Connection& x2, const Destination& result) {
   return apply(g, "max", {x1, x2}, {}, result);
 }
@@ -66,7 +70,8 @@ VariableId sum(Graph& g, VariableId x, const Destination& result) { return sum_r
 
 VariableId sum_rows(Graph& g, VariableId x, std::size_t rows, const Destination& result) {
   const Graph::Variable& terms = g[x];
-  if (rows == 0 || terms.size % rows != 0) fail("sum_rows: '{}' has {} elements, which make no {} rows", terms.name, terms.size, rows);
+  if (rows == 0 || terms.size % rows != 0)
+    fail("sum_rows: '{}' has {} elements, which make no {} rows", terms.name, terms.size, rows);
   const VariableId total = result_in(g, result, rows, terms.family);
   g.factor("sum", {x, total});
   return total;
@@ -84,7 +89,8 @@ VariableId linear(Graph& g, VariableId x, const std::vector<double>& a, Paramete
 VariableId matrix_product(Graph& g, VariableId w, VariableId x, const Destination& result) {
   const std::size_t columns = g[x].size;
   if (g[w].size % columns != 0)
-    fail("matrix_product: '{}' has {} elements, which make no rows of {} for '{}'", g[w].name, g[w].size, columns, g[x].name);
+    fail("matrix_product: '{}' has {} elements, which make no rows of {} for '{}'", g[w].name, g[w].size, columns,
+         g[x].name);
   return sum_rows(g, product(g, w, column(x)), g[w].size / columns, result);
 }
 

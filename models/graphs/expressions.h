@@ -5,8 +5,8 @@
 //   auto z = sum(g, product(g, w, x));
 //   gaussian_noise(g, z, 0.04, y);                              // into a variable that is there already
 //
-// The last argument is optional and says where the result goes. Everything else (named ports, methods, several outputs) is
-// said with Graph::factor, of which these are short forms; compile() checks both alike.
+// The last argument is optional and says where the result goes. Everything else (named ports, methods, several outputs)
+// is said with Graph::factor, of which these are short forms; compile() checks both alike.
 #pragma once
 
 #include <initializer_list>
@@ -31,8 +31,8 @@ struct Destination {
 
 // A factor of any kind whose last port is its one output: `apply(g, "softplus", {x})`. A new result has one element for
 // each slot of the plate that the inputs agree on (row(a) and column(b): rows x columns), and the inputs' family.
-VariableId apply(Graph& g, std::string_view kind, std::initializer_list<Connection> inputs, ParameterList parameters = {},
-                 const Destination& result = {});
+VariableId apply(Graph& g, std::string_view kind, std::initializer_list<Connection> inputs,
+                 ParameterList parameters = {}, const Destination& result = {});
 
 // x itself, now with the prior N(mean, variance).
 VariableId gaussian_prior(Graph& g, VariableId x, ParameterValue mean, ParameterValue variance);
@@ -55,7 +55,8 @@ VariableId sum(Graph& g, VariableId x, const Destination& result = {});
 // The sums of the rows of x, which holds `rows` of them one after the other.
 VariableId sum_rows(Graph& g, VariableId x, std::size_t rows, const Destination& result = {});
 // A x + b: the numbers of the matrix row after row, and b one number or one for each row.
-VariableId linear(Graph& g, VariableId x, const std::vector<double>& a, ParameterValue b = 0.0, const Destination& result = {});
+VariableId linear(Graph& g, VariableId x, const std::vector<double>& a, ParameterValue b = 0.0,
+                  const Destination& result = {});
 // The matrix w, row after row, times the vector x: size of w / size of x elements.
 VariableId matrix_product(Graph& g, VariableId w, VariableId x, const Destination& result = {});
 

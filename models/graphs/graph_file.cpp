@@ -26,7 +26,8 @@ class Node {
 
   template <class... Arguments>
   [[noreturn]] void refuse(fmt::format_string<Arguments...> format, Arguments&&... arguments) const {
-    fail("{}: {}", pointer_.empty() ? "the file" : pointer_, fmt::format(format, std::forward<Arguments>(arguments)...));
+    fail("{}: {}", pointer_.empty() ? "the file" : pointer_,
+         fmt::format(format, std::forward<Arguments>(arguments)...));
   }
   [[noreturn]] void refuse_type(std::string_view expected) const {
     std::string found = json_->is_structured() ? std::string(json_->type_name()) : json_->dump();
@@ -113,12 +114,14 @@ std::vector<std::optional<double>> observed_values(const Node& node) {
 
 void read_variable(const std::string& name, const Node& node, GraphFile& file) {
   node.object({"size", "family", "observed", "shared"});
-  const auto size = static_cast<std::size_t>(node.has("size") ? node.at("size").whole(1, std::numeric_limits<std::int32_t>::max()) : 1);
+  const auto size = static_cast<std::size_t>(
+      node.has("size") ? node.at("size").whole(1, std::numeric_limits<std::int32_t>::max()) : 1);
   const std::string family = node.text_of("family");
   const bool is_shared = node.has("shared") && node.at("shared").flag();
   if (name.empty()) node.refuse("a variable without a name; give it one");
   if (!node.has("observed")) {
-    node.checked([&] { return is_shared ? file.graph.shared(name, size, family) : file.graph.variable(name, size, family); });
+    node.checked(
+        [&] { return is_shared ? file.graph.shared(name, size, family) : file.graph.variable(name, size, family); });
     return;
   }
   if (is_shared) node.refuse("'{}' is both observed and shared; leave one of them out", name);
@@ -134,7 +137,8 @@ Connection read_connection(const Node& node, const Graph& graph) {
   const Node named = node.at("variable");
   const VariableId variable = named.checked([&] { return graph.find_variable(named.text()); });
   const std::string word = node.has("reach") ? node.at("reach").text() : "identical";
-  const auto* const reach = std::ranges::find(kReaches, std::string_view(word), &std::pair<Reach, std::string_view>::second);
+  const auto* const reach =
+      std::ranges::find(kReaches, std::string_view(word), &std::pair<Reach, std::string_view>::second);
   if (reach == std::end(kReaches)) {
     std::vector<std::string> known;
     for (const auto& [value, name] : kReaches) known.emplace_back(name);
@@ -190,10 +194,13 @@ Json parsed(std::string_view text) {
   try {
     return parse_distinct(text);
   } catch (const nlohmann::json::parse_error& error) {
-    const auto lines = 1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(std::min(error.byte, text.size())), '\n');
+    const auto lines =
+        1 +
+        std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(std::min(error.byte, text.size())), '\n');
     fail("not JSON near line {}: look for a missing comma, quote or bracket", lines);
   } catch (const nlohmann::json::out_of_range& error) {
-    fail("a number is beyond the range of a double: {}", std::string_view(error.what()).substr(std::string_view(error.what()).find("] ") + 2));
+    fail("a number is beyond the range of a double: {}",
+         std::string_view(error.what()).substr(std::string_view(error.what()).find("] ") + 2));
   }
 }
 
@@ -205,7 +212,9 @@ Json connection_json(const Connection& c, const Graph& graph) {
   if (c.reach != Reach::identical) {
     const auto* const reach = std::ranges::find(kReaches, c.reach, &std::pair<Reach, std::string_view>::first);
     if (reach == std::end(kReaches))
-      fail("the connection to '{}' has a table that is given to every State; a graph file holds tables of its own alone", name);
+      fail(
+          "the connection to '{}' has a table that is given to every State; a graph file holds tables of its own alone",
+          name);
     json["reach"] = reach->second;
   }
   if (c.reach == Reach::gather) json["table"] = c.table.get();
@@ -239,7 +248,8 @@ GraphFile parse_graph(std::string_view text) {
   GraphFile file;
   for (const char* const key : {"variables", "factors"})
     if (!root.has(key)) root.refuse("the key '{}' is missing", key);
-  file.description = root.text_of("description"), file.schedule = root.text_of("schedule"), file.method = root.text_of("method");
+  file.description = root.text_of("description"), file.schedule = root.text_of("schedule"),
+  file.method = root.text_of("method");
   const Node variables = root.at("variables");
   if (!variables.json().is_object()) variables.refuse_type("an object");
   for (const auto& [name, value] : variables.json().items()) read_variable(name, variables.at(name), file);
@@ -257,7 +267,8 @@ std::string graph_text(const GraphFile& file) {
     if (variable.size != 1) entry["size"] = variable.size;
     if (!variable.family.empty()) entry["family"] = variable.family;
     if (variable.shared) entry["shared"] = true;
-    if (variable.observed) entry["observed"] = variable.size == 1 ? Json() : Json(std::vector<Json>(variable.size));  // no value yet
+    if (variable.observed)
+      entry["observed"] = variable.size == 1 ? Json() : Json(std::vector<Json>(variable.size));  // no value yet
   }
   for (const GraphFile::Observation& observation : file.observations) {
     Json list = Json::array();
@@ -270,7 +281,8 @@ std::string graph_text(const GraphFile& file) {
     if (!factor.method.empty()) entry["method"] = factor.method;
     if (factor.damping != kDampedBySchedule) entry["damping"] = json_number(factor.damping);
     entry["connects"] = Json::array();
-    for (const Connection& connection : factor.connections) entry["connects"].push_back(connection_json(connection, file.graph));
+    for (const Connection& connection : factor.connections)
+      entry["connects"].push_back(connection_json(connection, file.graph));
     for (const auto& [name, value] : factor.parameters) entry["parameters"][name] = numbers_json(value);
     json["factors"].push_back(std::move(entry));
   }
@@ -293,7 +305,8 @@ std::string located(const GraphFile& file, const std::string& complaint) {
       if (variable.name == name) return fmt::format("/variables/{}: {}", escaped_key(name), complaint);
     // Of a kind that nobody knows.
     const auto& factors = file.graph.factors();
-    const auto of_kind = std::ranges::find(factors, name, [](const Graph::Factor& factor) { return std::string(factor.kind); });
+    const auto of_kind =
+        std::ranges::find(factors, name, [](const Graph::Factor& factor) { return std::string(factor.kind); });
     if (of_kind != factors.end() && complaint.starts_with("no factor kind"))
       return fmt::format("/factors/{}/kind: {}", of_kind - factors.begin(), complaint);
   }

@@ -46,8 +46,8 @@ struct GraphFile {
 
 // An Error says where in the file, as a JSON pointer: "/factors/2/connects/0: ...".
 GraphFile parse_graph(std::string_view text);
-// A complaint about the graph, as compile() and run() make them, with the place in the file of the first factor or variable
-// it names: "/factors/2: factor 'sum2' (sum): ...".
+// A complaint about the graph, as compile() and run() make them, with the place in the file of the first factor or
+// variable it names: "/factors/2: factor 'sum2' (sum): ...".
 std::string located(const GraphFile& file, const std::string& complaint);
 // The text that parse_graph reads as the same graph, digit by digit.
 std::string graph_text(const GraphFile& file);

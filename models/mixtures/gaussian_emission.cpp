@@ -12,7 +12,9 @@ void refit(GaussianEmission& emission, const Eigen::MatrixXd& probability,
            std::span<const std::optional<double>> values, double prior) {
   using Array = Eigen::ArrayXd;
   Array count = Array::Zero(emission.mean.size()), sum = count, squares = count;
-  const auto fraction = [&](std::size_t t) { return probability.row(static_cast<Eigen::Index>(t)).transpose().array(); };
+  const auto fraction = [&](std::size_t t) {
+    return probability.row(static_cast<Eigen::Index>(t)).transpose().array();
+  };
   for (std::size_t t = 0; t < values.size(); ++t)
     if (values[t]) count += fraction(t), sum += *values[t] * fraction(t);
   const double middle = sum.sum() / count.sum();

@@ -27,12 +27,18 @@ void check(const BnnOptions& o) {
   for (const double v : o.activation_prior.values)
     if (!(v > 0)) fail("activation_prior is {}; a positive variance is expected", v);
   if (o.members > 1000) fail("members is {}; at most 1000 is expected", o.members);
-  if (o.smoothing && (!(*o.smoothing >= 0) || !std::isfinite(*o.smoothing))) fail("smoothing is {}; 0 or more is expected", *o.smoothing);
-  if (o.is_joint() && !o.activation_prior.empty()) fail("activation_prior: joint learning knows none; use method \"dma\" or \"hybrid\"");
+  if (o.smoothing && (!(*o.smoothing >= 0) || !std::isfinite(*o.smoothing)))
+    fail("smoothing is {}; 0 or more is expected", *o.smoothing);
+  if (o.is_joint() && !o.activation_prior.empty())
+    fail("activation_prior: joint learning knows none; use method \"dma\" or \"hybrid\"");
   if (o.noise_model == NoiseModel::inputs && !o.is_joint())
-    fail("noise_model: noise that depends on the inputs is known to joint learning only; use method \"joint\", or constant noise");
+    fail(
+        "noise_model: noise that depends on the inputs is known to joint learning only; use method \"joint\", or "
+        "constant noise");
   if (o.noise_model == NoiseModel::inputs && !o.noise.empty() && !o.learn_noise)
-    fail("noise_model: the noise is given, and does not depend on the inputs; leave it away to have it learned, or choose constant noise");
+    fail(
+        "noise_model: the noise is given, and does not depend on the inputs; leave it away to have it learned, or "
+        "choose constant noise");
   if (!(o.prior_variance_scale > 0)) fail("prior_variance_scale is {}; it must be positive", o.prior_variance_scale);
   if (!(o.prior_mean_scale >= 0)) fail("prior_mean_scale is {}; it must be 0 or more", o.prior_mean_scale);
   if (!o.priors.empty() && (o.members > 1 || o.priors.size() != o.layers.size() - 1))
@@ -70,9 +76,10 @@ Bnn::Bnn(BnnOptions options) : options_(std::move(options)), features_(options_.
   target_standardiser_ = Standardiser::identity(static_cast<Eigen::Index>(options_.layers.back()));
   for (std::size_t k = 0; k < std::max<std::size_t>(1, options_.members); ++k) {
     members_.push_back(std::make_unique<Member>());
-    members_[k]->priors = options_.priors.empty() ? draw_prior(shape_, options_.prior_mean_scale, options_.prior_variance_scale,
-                                                               seed_of(options_.seed, k, 1))
-                                                  : options_.priors;
+    members_[k]->priors =
+        options_.priors.empty()
+            ? draw_prior(shape_, options_.prior_mean_scale, options_.prior_variance_scale, seed_of(options_.seed, k, 1))
+            : options_.priors;
     make_member(k, {.batches = 1});
   }
   noise_variance_ = members_[0]->noise_variance;
@@ -96,9 +103,11 @@ void Bnn::make_member(std::size_t index, const LearnOptions& options) {
   member.net = build_bnn_graph(shape_, member.priors, member.noise_variance);
   LearnOptions learn = options;
   learn.targets = {member.net.outputs};
-  CompileOptions compile_options{.method = options_.is_joint() ? "hybrid" : options_.method, .kind_methods = options_.kind_methods, .fuse = options_.fuse};
-  member.learner = std::make_unique<Learner>(member.net.graph, standard_registry(), forward_backward(), forward(), learn,
-                                             compile_options);
+  CompileOptions compile_options{.method = options_.is_joint() ? "hybrid" : options_.method,
+                                 .kind_methods = options_.kind_methods,
+                                 .fuse = options_.fuse};
+  member.learner = std::make_unique<Learner>(member.net.graph, standard_registry(), forward_backward(), forward(),
+                                             learn, compile_options);
 }
 
 FitReport Bnn::fit(const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& targets, const LearnOptions& options,
@@ -112,7 +121,8 @@ FitReport Bnn::fit(const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& targets
   check(options);
   const std::uint64_t given = checksum_of(inputs, targets);
   if (is_fitted() && learned_rows_.value_or(given) != given)
-    fail("fit: this network has learned other rows than these {}; make a new one for them, or add them with update()", rows);
+    fail("fit: this network has learned other rows than these {}; make a new one for them, or add them with update()",
+         rows);
   learned_rows_ = given;
   const auto team = options_.is_joint() ? local_team(1) : options.team ? options.team : local_team(options.workers);
   if (team->is_whole() && team->size() > 1) {
@@ -122,8 +132,8 @@ FitReport Bnn::fit(const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& targets
   return fit_dealt(inputs, targets, *team, options, on_epoch);
 }
 
-FitReport Bnn::fit_dealt(const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& targets, WorkerTeam& team, const LearnOptions& options,
-                         const BnnCallback& on_epoch) {
+FitReport Bnn::fit_dealt(const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& targets, WorkerTeam& team,
+                         const LearnOptions& options, const BnnCallback& on_epoch) {
   const TeamSum sum(team, Partition::split(team, static_cast<std::size_t>(inputs.rows())));
   const bool resuming = is_fitted();
   if (!resuming && options_.standardise) {
@@ -148,7 +158,8 @@ FitReport Bnn::fit_dealt(const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& t
   check_prepared(x, y, options_.layers.front());
   fit_members(x, y, sum, options, on_epoch);
   noise_variance_ = members_[0]->noise_variance;
-  // Not with several workers: as processes each has rows of its own, and what is learned does not depend on where they run.
+  // Not with several workers: as processes each has rows of its own, and what is learned does not depend on where they
+  // run.
   const bool has_baseline = options_.linear_baseline && team.size() == 1;
   std::vector<PredictionComponent> left_out;
   if (options_.learn_noise || has_baseline) left_out = left_out_of_members(x, sum);

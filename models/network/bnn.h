@@ -1,11 +1,12 @@
-// A Bayesian neural network for regression: layers of weights with Gaussian beliefs, leaky-ReLU activations, Gaussian noise.
+// A Bayesian neural network for regression: layers of weights with Gaussian beliefs, leaky-ReLU activations, Gaussian
+// noise.
 //
 //   auto net = dma::Bnn({.layers = {13, 50, 1}});
 //   auto fit = net.fit(X, y);
 //   auto [mean, sd] = net.predict(X_new);
 //
-// The default learns all weights as one Gaussian (method "joint", joint_regression.h); other methods sweep messages. The
-// published settings of the paper are paper_options().
+// The default learns all weights as one Gaussian (method "joint", joint_regression.h); other methods sweep messages.
+// The published settings of the paper are paper_options().
 //
 // Matrices have one row per example. All numbers are in the units of the data; standardisation happens inside.
 #pragma once
@@ -53,7 +54,8 @@ struct BnnOptions {
   Numbers slopes = 0.1;             // in (0, 1], one per hidden layer or one for all
   Numbers noise = {};               // standard deviation per output or one for all; none: learned from the data
   bool learn_noise = false;         // start from `noise` and learn it (always so when `noise` is not given)
-  NoiseModel noise_model = NoiseModel::choose;  // of learned noise (joint_regression.h); messages know constant noise only
+  NoiseModel noise_model =
+      NoiseModel::choose;           // of learned noise (joint_regression.h); messages know constant noise only
   bool bias = true;                 // a bias in every layer
   bool standardise = true;          // inputs and targets, undone in predictions
   Numbers activation_prior = {};    // variance of N(0, .) on pre-activations, per layer; none: no such prior
@@ -64,13 +66,16 @@ struct BnnOptions {
   std::string features = "none";    // fixed feature map in front, by name (feature_map.h)
   std::string method = "joint";     // "joint", or how messages are computed: "dma", "hybrid", ...
   std::map<std::string, std::string> kind_methods = {};  // ... for single kinds of factors
-  // A linear model learned beside the network and mixed with it by how well each predicts left-out rows. Joint learning has one in any case.
+  // A linear model learned beside the network and mixed with it by how well each predicts left-out rows. Joint learning
+  // has one in any case.
   bool linear_baseline = false;
-  std::size_t members = 0;          // networks with their own prior draws, predictions mixed; 0: as many as are quick (joint), or 1
+  std::size_t members =
+      0;  // networks with their own prior draws, predictions mixed; 0: as many as are quick (joint), or 1
   std::uint64_t seed = 1;
   bool shuffle = true;              // rows into mini-batches at random, by the seed; otherwise in their order
   bool fuse = true;                 // see CompileOptions
-  std::optional<double> smoothing = {};  // of the inputs of every layer, standardised: smooths the kinks (joint); none: chosen by evidence
+  std::optional<double> smoothing =
+      {};  // of the inputs of every layer, standardised: smooths the kinks (joint); none: chosen by evidence
 
   bool is_joint() const { return method == "joint"; }
 };
@@ -111,18 +116,18 @@ class Bnn {
   Bnn& operator=(Bnn&&) noexcept;
   ~Bnn();
 
-  // Learns from rows of inputs and targets. Called again with the same rows it goes on, after an interruption or with more epochs;
-  // an Error for other rows than those it has learned (after restore() the caller knows that they are the same). The options'
-  // targets are the network's outputs, whatever they name; the limits hold for every member. With several jobs members are
-  // learned at the same time, and on_epoch is called by one of them at a time; it may look at all members.
-  // Several workers: rows are dealt to them (deal_rows). In a team of several processes the rows are those dealt to the
-  // workers of this one, one worker after the other.
+  // Learns from rows of inputs and targets. Called again with the same rows it goes on, after an interruption or with
+  // more epochs; an Error for other rows than those it has learned (after restore() the caller knows that they are the
+  // same). The options' targets are the network's outputs, whatever they name; the limits hold for every member. With
+  // several jobs members are learned at the same time, and on_epoch is called by one of them at a time; it may look at
+  // all members. Several workers: rows are dealt to them (deal_rows). In a team of several processes the rows are those
+  // dealt to the workers of this one, one worker after the other.
   FitReport fit(const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& targets, const LearnOptions& options = {},
                 const BnnCallback& on_epoch = {});
 
-  // Learns more rows on top of a finished fit to `known` rows, which need not be of this process: what is known of the weights
-  // is the prior, and the old rows are not needed. Units stay those of the fit. Joint learning only. False: something was still changing
-  // at the limit of steps.
+  // Learns more rows on top of a finished fit to `known` rows, which need not be of this process: what is known of the
+  // weights is the prior, and the old rows are not needed. Units stay those of the fit. Joint learning only. False:
+  // something was still changing at the limit of steps.
   bool update(const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& targets, std::size_t known);
 
   // Const members may be called by several threads at once.
@@ -136,8 +141,8 @@ class Bnn {
   const LayerPrior& prior(std::size_t layer, std::size_t member = 0) const;
   // `count` draws of all weights of a member from the factorised posterior, layer after layer, one draw per row.
   Eigen::MatrixXd sample_weights(std::size_t count, std::uint64_t seed, std::size_t member = 0) const;
-  // Standard deviation per output, in the units of the targets. Learned noise is the one that explains the training rows
-  // best, each predicted as if its batch had not been learned.
+  // Standard deviation per output, in the units of the targets. Learned noise is the one that explains the training
+  // rows best, each predicted as if its batch had not been learned.
   std::vector<double> noise() const;
 
   const BnnOptions& options() const { return options_; }
@@ -159,27 +164,30 @@ class Bnn {
   };
   // With `condensed`, the stored batch messages are replaced by their product: enough to predict, not to go on fitting.
   Memory memory(bool condensed) const;
-  // Puts back what memory() gave, into a network made with the same options. To go on fitting, give the options of that fit
-  // too; a condensed memory needs none.
+  // Puts back what memory() gave, into a network made with the same options. To go on fitting, give the options of that
+  // fit too; a condensed memory needs none.
   void restore(Memory memory, const LearnOptions& fit_options = {.batches = 1});
 
  private:
   struct Member;
   using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-  FitReport fit_dealt(const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& targets, WorkerTeam& team, const LearnOptions& options,
-                      const BnnCallback& on_epoch);
+  FitReport fit_dealt(const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& targets, WorkerTeam& team,
+                      const LearnOptions& options, const BnnCallback& on_epoch);
   void make_member(std::size_t index, const LearnOptions& options);
-  LearnReport fit_member(std::size_t index, const RowMajor& x, const RowMajor& y, const TeamSum& sum, const LearnOptions& options,
-                         const BnnCallback& on_epoch);
-  std::vector<Eigen::Index> learning_order(std::size_t member, const std::vector<Partition::Range>& fractions, std::size_t first_worker) const;
-  void fit_members(const RowMajor& x, const RowMajor& y, const TeamSum& sum, const LearnOptions& options, const BnnCallback& on_epoch);
+  LearnReport fit_member(std::size_t index, const RowMajor& x, const RowMajor& y, const TeamSum& sum,
+                         const LearnOptions& options, const BnnCallback& on_epoch);
+  std::vector<Eigen::Index> learning_order(std::size_t member, const std::vector<Partition::Range>& fractions,
+                                           std::size_t first_worker) const;
+  void fit_members(const RowMajor& x, const RowMajor& y, const TeamSum& sum, const LearnOptions& options,
+                   const BnnCallback& on_epoch);
   void update_noise(Member& member, std::span<const double> targets);
   void update_priors(Member& member);
   // Means and sds without noise of the learned rows, each as if its batch had not been learned, of every fitted member.
   std::vector<PredictionComponent> left_out_of_members(const RowMajor& x, const TeamSum& sum) const;
   void choose_prediction_noise(const std::vector<PredictionComponent>& left_out, const RowMajor& y, const TeamSum& sum);
   void make_baseline();
-  void mix_with_baseline(std::vector<PredictionComponent> left_out, const RowMajor& x, const RowMajor& y, std::size_t jobs);
+  void mix_with_baseline(std::vector<PredictionComponent> left_out, const RowMajor& x, const RowMajor& y,
+                         std::size_t jobs);
   void report_left_out(const std::vector<PredictionComponent>& left_out, const Eigen::MatrixXd& targets);
   void make_joint();
   void fit_joint(const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& targets, const LearnOptions& options,
@@ -199,11 +207,12 @@ class Bnn {
   double network_fraction_ = 1;                   // of other methods
   std::vector<PredictionComponent> left_out_;  // of other methods, standardised
   std::optional<std::uint64_t> learned_rows_;  // their checksum; none: nothing is learned, or it was restored
-  std::vector<Index> learned_as_;  // of every row, the number of the distinct one it repeats; empty: no row repeats another
+  std::vector<Index>
+      learned_as_;  // of every row, the number of the distinct one it repeats; empty: no row repeats another
 };
 
-// Throws Error for a memory that cannot be one of a network with these options: sizes, signs, numbers that are not finite. The
-// messages in it are checked by Learner::restore().
+// Throws Error for a memory that cannot be one of a network with these options: sizes, signs, numbers that are not
+// finite. The messages in it are checked by Learner::restore().
 void check_memory(const BnnOptions& options, const Bnn::Memory& memory);
 
 }  // namespace dma

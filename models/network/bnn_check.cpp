@@ -17,8 +17,9 @@ constexpr double kDoubtful = 10;
 }  // namespace
 
 std::string_view repair_of_numbers(bool standardised) {
-  return standardised ? "look for values far from all others, or widen the priors (--prior-scale)"
-                      : "let columns be standardised (--standardise), use other units, or widen the priors (--prior-scale)";
+  return standardised
+             ? "look for values far from all others, or widen the priors (--prior-scale)"
+             : "let columns be standardised (--standardise), use other units, or widen the priors (--prior-scale)";
 }
 
 void check_usable(const Bnn& net, const Eigen::MatrixXd& inputs) {
@@ -38,7 +39,8 @@ void check_usable(const Bnn& net, const Eigen::MatrixXd& inputs) {
   for (Eigen::Index n = 0; n < p.mean.rows(); ++n)
     for (Eigen::Index j = 0; j < p.mean.cols(); ++j)
       if (!std::isfinite(p.mean(n, j)) || !std::isfinite(p.sd(n, j)) || !(p.sd(n, j) > 0))
-        fail("the fit failed: row {} is predicted as {} with sd {}; {}: {}", n + 1, p.mean(n, j), p.sd(n, j), kBeyond, repair);
+        fail("the fit failed: row {} is predicted as {} with sd {}; {}: {}", n + 1, p.mean(n, j), p.sd(n, j), kBeyond,
+             repair);
 }
 
 std::string doubts_about(const Bnn& net, const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& targets) {
@@ -46,13 +48,14 @@ std::string doubts_about(const Bnn& net, const Eigen::MatrixXd& inputs, const Ei
   return doubts_about(p.mean, p.sd, targets, net.options().standardise);
 }
 
-std::string doubts_about(const Eigen::MatrixXd& means, const Eigen::MatrixXd& sds, const Eigen::MatrixXd& targets, bool standardised) {
+std::string doubts_about(const Eigen::MatrixXd& means, const Eigen::MatrixXd& sds, const Eigen::MatrixXd& targets,
+                         bool standardised) {
   const Eigen::ArrayXXd deviations = (targets - means).array() / sds.array();
   for (Eigen::Index j = 0; j < deviations.cols(); ++j) {
     const double off = deviations.col(j).matrix().stableNorm() / std::sqrt(static_cast<double>(deviations.rows()));
     if (!(off <= kDoubtful))
-      return fmt::format("output {} is off by {:.3g} standard deviations on the rows it was learned from; {}: {}", j + 1, off, kBeyond,
-                         repair_of_numbers(standardised));
+      return fmt::format("output {} is off by {:.3g} standard deviations on the rows it was learned from; {}: {}",
+                         j + 1, off, kBeyond, repair_of_numbers(standardised));
   }
   return {};
 }

@@ -12,14 +12,15 @@ namespace dma {
 // What to do where numbers are beyond what the priors can reach, as the end of a sentence.
 std::string_view repair_of_numbers(bool standardised);
 
-// Throws Error if a belief of a weight is not proper, the noise not a positive number, or a prediction of the given rows not
-// finite: such a network would be refused later, or answer nonsense.
+// Throws Error if a belief of a weight is not proper, the noise not a positive number, or a prediction of the given
+// rows not finite: such a network would be refused later, or answer nonsense.
 void check_usable(const Bnn& net, const Eigen::MatrixXd& inputs);
 
-// One line about predictions of these rows that their own uncertainty does not explain by far, as when the numbers are beyond
-// what the priors can reach; empty if there is nothing to say.
+// One line about predictions of these rows that their own uncertainty does not explain by far, as when the numbers are
+// beyond what the priors can reach; empty if there is nothing to say.
 std::string doubts_about(const Bnn& net, const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& targets);
 // The same of what was predicted already.
-std::string doubts_about(const Eigen::MatrixXd& means, const Eigen::MatrixXd& sds, const Eigen::MatrixXd& targets, bool standardised);
+std::string doubts_about(const Eigen::MatrixXd& means, const Eigen::MatrixXd& sds, const Eigen::MatrixXd& targets,
+                         bool standardised);
 
 }  // namespace dma

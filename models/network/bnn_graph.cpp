@@ -67,7 +67,8 @@ std::vector<BnnGraph::Learned> BnnGraph::learned(std::size_t layer) const {
   return all;
 }
 
-std::vector<LayerPrior> draw_prior(const BnnShape& shape, double mean_scale, double variance_scale, std::uint64_t seed) {
+std::vector<LayerPrior> draw_prior(const BnnShape& shape, double mean_scale, double variance_scale,
+                                   std::uint64_t seed) {
   boost::random::mt19937_64 random(seed);
   boost::random::normal_distribution<double> normal;
   const std::size_t layers = shape.layers.size() - 1;

@@ -43,8 +43,8 @@ struct BnnGraph {
 BnnGraph build_bnn_graph(const BnnShape& shape, const std::vector<LayerPrior>& priors,
                          const std::vector<double>& noise_variance);
 
-// The paper's prior (App. E.1): means drawn from N(0, mean_scale^2 / fan_in), variances scale / (learnable layers * fan_in);
-// fan_in counts the bias.
+// The paper's prior (App. E.1): means drawn from N(0, mean_scale^2 / fan_in), variances scale / (learnable layers *
+// fan_in); fan_in counts the bias.
 std::vector<LayerPrior> draw_prior(const BnnShape& shape, double mean_scale, double variance_scale, std::uint64_t seed);
 
 }  // namespace dma

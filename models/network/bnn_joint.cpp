@@ -16,7 +16,8 @@ constexpr int kMostEpochs = 100;
 constexpr double kPlainShare = 0.6;
 
 // Predictions of distinct rows as those of all rows that repeat them; no numbers: of the rows themselves.
-std::vector<PredictionComponent> of_all_rows(std::vector<PredictionComponent> distinct, const std::vector<Index>& numbers) {
+std::vector<PredictionComponent> of_all_rows(std::vector<PredictionComponent> distinct,
+                                             const std::vector<Index>& numbers) {
   if (numbers.empty()) return distinct;
   for (PredictionComponent& own : distinct)
     for (Eigen::MatrixXd* values : {&own.mean, &own.epistemic_sd, &own.noise_sd, &own.weight})
@@ -27,7 +28,8 @@ std::vector<PredictionComponent> of_all_rows(std::vector<PredictionComponent> di
 }  // namespace
 
 bool Bnn::joint_is_fitted() const {
-  return options_.is_joint() && joint_ && !joint_->memory().members.empty() && joint_->memory().members[0].plain_posterior.has_value();
+  return options_.is_joint() && joint_ && !joint_->memory().members.empty() &&
+         joint_->memory().members[0].plain_posterior.has_value();
 }
 
 void Bnn::make_joint() {
@@ -124,13 +126,18 @@ void Bnn::fit_joint(const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& target
 
 void Bnn::report_left_out(const std::vector<PredictionComponent>& left_out, const Eigen::MatrixXd& targets) {
   const std::vector<Scores> scores = scores_of(
-      [&](Index first, Index rows) { return Prediction::mix(rows_of(left_out, first, rows)).in_units_before(target_standardiser_); }, targets);
+      [&](Index first, Index rows) {
+        return Prediction::mix(rows_of(left_out, first, rows)).in_units_before(target_standardiser_);
+      },
+      targets);
   for (std::size_t j = 0; j < scores.size(); ++j)
-    report_.left_out.push_back({scores[j], fraction_explained(scores[j].rmse, targets.col(static_cast<Eigen::Index>(j)))});
+    report_.left_out.push_back(
+        {scores[j], fraction_explained(scores[j].rmse, targets.col(static_cast<Eigen::Index>(j)))});
 }
 
 std::optional<Prediction> Bnn::left_out() const {
-  if (!options_.is_joint() && !left_out_.empty()) return Prediction::mix(left_out_).in_units_before(target_standardiser_);
+  if (!options_.is_joint() && !left_out_.empty())
+    return Prediction::mix(left_out_).in_units_before(target_standardiser_);
   if (!options_.is_joint() || !joint_ || joint_->left_out().empty()) return {};
   return Prediction::mix(of_all_rows(joint_->left_out(), learned_as_)).in_units_before(target_standardiser_);
 }

@@ -35,7 +35,8 @@ struct Bnn::Member {
 };
 
 // Gives equally weighted networks their fraction of the mixture, and the components of the linear model the rest.
-void add_baseline(std::vector<PredictionComponent> linear, double network_fraction, std::vector<PredictionComponent>& networks);
+void add_baseline(std::vector<PredictionComponent> linear, double network_fraction,
+                  std::vector<PredictionComponent>& networks);
 
 // By which the same rows are recognised.
 inline std::uint64_t checksum_of(const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& targets) {
@@ -43,14 +44,16 @@ inline std::uint64_t checksum_of(const Eigen::MatrixXd& inputs, const Eigen::Mat
   for (const Eigen::MatrixXd* matrix : {&inputs, &targets}) {
     const Eigen::Index shape[] = {matrix->rows(), matrix->cols()};
     sum.add({reinterpret_cast<const unsigned char*>(shape), sizeof shape});
-    sum.add({reinterpret_cast<const unsigned char*>(matrix->data()), static_cast<std::size_t>(matrix->size()) * sizeof(double)});
+    sum.add({reinterpret_cast<const unsigned char*>(matrix->data()),
+             static_cast<std::size_t>(matrix->size()) * sizeof(double)});
   }
   return sum.value();
 }
 
 // Of rows in the units and features of a network.
 inline void check_prepared(const auto& x, const auto& y, std::size_t features) {
-  if (!x.allFinite() || !y.allFinite()) fail("fit: the data lie too far from those that were learned to be told in numbers");
+  if (!x.allFinite() || !y.allFinite())
+    fail("fit: the data lie too far from those that were learned to be told in numbers");
   if (static_cast<std::size_t>(x.cols()) != features)
     fail("fit: the inputs make {} features but the first layer has {}", x.cols(), features);
 }

@@ -54,7 +54,8 @@ Bnn::Memory Bnn::memory(bool condensed) const {
   if (joint_ && !options_.is_joint()) memory.joint->network_fraction = network_fraction_;
   for (const auto& member : members_)
     memory.members.push_back({member->noise_variance,
-                              condensed ? member->learner->condensed_memory() : member->learner->whole_memory(), member->priors});
+                              condensed ? member->learner->condensed_memory() : member->learner->whole_memory(),
+                              member->priors});
   for (std::size_t k = 0; k < members_.size() && options_.is_joint() && joint_; ++k)
     memory.members[k].learner.epochs = members_[k]->joint_epochs;
   if (condensed && memory.joint)  // where learning stands is of no use to who only predicts

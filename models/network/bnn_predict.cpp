@@ -12,12 +12,15 @@ namespace dma {
 
 Prediction Bnn::predict(const Eigen::MatrixXd& inputs) const {
   if (inputs.cols() != input_standardiser_.shift.size())
-    fail("predict: the inputs have {} columns but the network was made for {}", inputs.cols(), input_standardiser_.shift.size());
+    fail("predict: the inputs have {} columns but the network was made for {}", inputs.cols(),
+         input_standardiser_.shift.size());
   if (!inputs.allFinite()) fail("predict: the inputs hold a value that is not a finite number");
   Eigen::MatrixXd standardised = input_standardiser_.apply(inputs);
-  if (!standardised.allFinite()) fail("predict: an input lies too far from those that were learned to be told in numbers");
+  if (!standardised.allFinite())
+    fail("predict: an input lies too far from those that were learned to be told in numbers");
   if (joint_is_fitted())
-    return Prediction::mix(joint_->predict(features_.apply(std::move(standardised)))).in_units_before(target_standardiser_);
+    return Prediction::mix(joint_->predict(features_.apply(std::move(standardised))))
+        .in_units_before(target_standardiser_);
   const RowMajor x = features_.apply(std::move(standardised));
   const auto outputs = static_cast<Eigen::Index>(options_.layers.back());
   std::vector<PredictionComponent> components;
@@ -27,8 +30,8 @@ Prediction Bnn::predict(const Eigen::MatrixXd& inputs) const {
     if (any_fitted && !member->is_fitted()) continue;  // an interrupted fit did not reach it
     RowMajor mean(x.rows(), outputs), variance(x.rows(), outputs);
     const auto size = static_cast<std::size_t>(mean.size());
-    member->learner->predict({{member->net.inputs, {x.data(), static_cast<std::size_t>(x.size())}}}, {mean.data(), size},
-                             {variance.data(), size});
+    member->learner->predict({{member->net.inputs, {x.data(), static_cast<std::size_t>(x.size())}}},
+                             {mean.data(), size}, {variance.data(), size});
     const Eigen::RowVectorXd own_noise = Eigen::Map<const Eigen::RowVectorXd>(member->noise_variance.data(), outputs);
     components.push_back({mean, (variance.rowwise() - own_noise).cwiseMax(0.0).cwiseSqrt(),
                           prediction_noise.cwiseSqrt().replicate(x.rows(), 1)});
@@ -44,7 +47,9 @@ bool Bnn::is_fitted() const {
 const Graph& Bnn::graph(std::size_t member) const { return members_.at(member)->net.graph; }
 Learner& Bnn::learner(std::size_t member) { return *members_.at(member)->learner; }
 const Learner& Bnn::learner(std::size_t member) const { return *members_.at(member)->learner; }
-const LayerPrior& Bnn::prior(std::size_t layer, std::size_t member) const { return members_.at(member)->priors.at(layer); }
+const LayerPrior& Bnn::prior(std::size_t layer, std::size_t member) const {
+  return members_.at(member)->priors.at(layer);
+}
 
 std::vector<Gaussian> Bnn::weights(std::size_t layer, std::size_t member) const {
   const Member& m = *members_.at(member);
@@ -53,7 +58,8 @@ std::vector<Gaussian> Bnn::weights(std::size_t layer, std::size_t member) const 
     const std::lock_guard lock(m.asking);
     if (m.joint_weights.empty()) {
       const auto [means, variances] = joint_->weights(member);
-      for (Eigen::Index i = 0; i < means.size(); ++i) m.joint_weights.push_back(Gaussian::from_moments(means(i), variances(i)));
+      for (Eigen::Index i = 0; i < means.size(); ++i)
+        m.joint_weights.push_back(Gaussian::from_moments(means(i), variances(i)));
     }
     std::size_t first = 0;
     for (std::size_t l = 0; l < layer; ++l) first += m.priors[l].mean.size();
@@ -92,10 +98,12 @@ std::vector<double> Bnn::noise() const {
   return sds;
 }
 
-void add_baseline(std::vector<PredictionComponent> linear, double network_fraction, std::vector<PredictionComponent>& networks) {
+void add_baseline(std::vector<PredictionComponent> linear, double network_fraction,
+                  std::vector<PredictionComponent>& networks) {
   const double each = network_fraction / static_cast<double>(networks.size());
   if (network_fraction == 0) networks.clear();
-  for (PredictionComponent& own : networks) own.weight = Eigen::MatrixXd::Constant(own.mean.rows(), own.mean.cols(), each);
+  for (PredictionComponent& own : networks)
+    own.weight = Eigen::MatrixXd::Constant(own.mean.rows(), own.mean.cols(), each);
   const double rest = 1 - network_fraction, equal = 1 / static_cast<double>(linear.size());
   for (PredictionComponent& own : linear) {
     if (own.weight.size() == 0) own.weight = Eigen::MatrixXd::Constant(own.mean.rows(), own.mean.cols(), equal);
@@ -105,17 +113,20 @@ void add_baseline(std::vector<PredictionComponent> linear, double network_fracti
 }
 
 void Bnn::make_baseline() {
-  JointRegressionOptions linear{.shape = {.layers = {static_cast<Index>(options_.layers.front()), static_cast<Index>(options_.layers.back())},
-                                          .slopes = {}}};
+  JointRegressionOptions linear{
+      .shape = {.layers = {static_cast<Index>(options_.layers.front()), static_cast<Index>(options_.layers.back())},
+                .slopes = {}}};
   linear.doubt_extrapolation = linear.linear_baseline = linear.choose_smoothing = false;
   linear.members = 1;
   linear.seed = options_.seed;
   joint_ = std::make_unique<JointRegression>(std::move(linear));
 }
 
-void Bnn::mix_with_baseline(std::vector<PredictionComponent> left_out, const RowMajor& x, const RowMajor& y, std::size_t jobs) {
+void Bnn::mix_with_baseline(std::vector<PredictionComponent> left_out, const RowMajor& x, const RowMajor& y,
+                            std::size_t jobs) {
   const Eigen::RowVectorXd noise =
-      Eigen::Map<const Eigen::RowVectorXd>(noise_variance_.data(), static_cast<Eigen::Index>(noise_variance_.size())).cwiseSqrt();
+      Eigen::Map<const Eigen::RowVectorXd>(noise_variance_.data(), static_cast<Eigen::Index>(noise_variance_.size()))
+          .cwiseSqrt();
   for (PredictionComponent& own : left_out) own.noise_sd = noise.replicate(x.rows(), 1);
   network_fraction_ = 1;
   joint_.reset();
@@ -127,7 +138,8 @@ void Bnn::mix_with_baseline(std::vector<PredictionComponent> left_out, const Row
   } else {
     joint_->use_threads(jobs, nullptr);
     joint_->fit({x, y});
-    const double ahead = Prediction::mix(left_out_).log_density(y).sum() - Prediction::mix(joint_->left_out()).log_density(y).sum();
+    const double ahead =
+        Prediction::mix(left_out_).log_density(y).sum() - Prediction::mix(joint_->left_out()).log_density(y).sum();
     network_fraction_ = fraction_of_network(ahead - kBenefitOfDoubt);
     if (network_fraction_ < 1) add_baseline(joint_->left_out(), network_fraction_, left_out_);
   }

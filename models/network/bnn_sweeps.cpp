@@ -64,7 +64,8 @@ class MemberGate {
       std::unique_lock lock(gate_.mutex_);
       gate_.leave();
       ++gate_.waiting_;
-      gate_.changed_.wait(lock, [&] { return gate_.learning_ == 0; });  // the question is asked under the lock: one at a time
+      gate_.changed_.wait(lock,
+                          [&] { return gate_.learning_ == 0; });  // the question is asked under the lock: one at a time
       --gate_.waiting_;
       bool yes = false;
       try {
@@ -86,8 +87,8 @@ class MemberGate {
   };
 
  private:
-  // Whoever would go on lets those ask first that are waiting for it. Members then begin their epochs together; if each went on
-  // at once, the next question would wait for a whole epoch of it, and one member at a time would learn.
+  // Whoever would go on lets those ask first that are waiting for it. Members then begin their epochs together; if each
+  // went on at once, the next question would wait for a whole epoch of it, and one member at a time would learn.
   void enter(std::unique_lock<std::mutex>& lock) {
     changed_.wait(lock, [&] { return waiting_ == 0; });
     ++learning_;
@@ -135,7 +136,8 @@ void Bnn::fit_members(const RowMajor& x, const RowMajor& y, const TeamSum& sum, 
   }
 }
 
-std::vector<Eigen::Index> Bnn::learning_order(std::size_t member, const std::vector<Partition::Range>& fractions, std::size_t first_worker) const {
+std::vector<Eigen::Index> Bnn::learning_order(std::size_t member, const std::vector<Partition::Range>& fractions,
+                                              std::size_t first_worker) const {
   std::vector<Eigen::Index> order;
   for (std::size_t w = 0; w < fractions.size(); ++w) {
     constexpr std::uint64_t kOrder = 2, kNextWorker = 256;
@@ -146,8 +148,8 @@ std::vector<Eigen::Index> Bnn::learning_order(std::size_t member, const std::vec
   return order;
 }
 
-LearnReport Bnn::fit_member(std::size_t index, const RowMajor& x, const RowMajor& y, const TeamSum& sum, const LearnOptions& options,
-                            const BnnCallback& on_epoch) {
+LearnReport Bnn::fit_member(std::size_t index, const RowMajor& x, const RowMajor& y, const TeamSum& sum,
+                            const LearnOptions& options, const BnnCallback& on_epoch) {
   Member& member = *members_[index];
   member.learner->set_stopping(options);
   if (const auto stop = member.learner->finished()) return {*stop, member.learner->memory().epochs, 0};
@@ -187,9 +189,9 @@ void Bnn::update_noise(Member& member, std::span<const double> targets) {
   member.learner->set_parameter(member.net.noise, "variance", member.noise_variance);
 }
 
-// Expectation maximisation: with beliefs N(m, v) of weights with priors N(m0, v0), the expected log prior is largest for the
-// factor mean of ((m - m0)^2 + v) / v0 on the prior variances of a layer. Weights known exactly, or without a prior, have no
-// say.
+// Expectation maximisation: with beliefs N(m, v) of weights with priors N(m0, v0), the expected log prior is largest
+// for the factor mean of ((m - m0)^2 + v) / v0 on the prior variances of a layer. Weights known exactly, or without a
+// prior, have no say.
 void Bnn::update_priors(Member& member) {
   for (std::size_t l = 0; l < member.priors.size(); ++l) {
     LayerPrior& prior = member.priors[l];
@@ -238,7 +240,8 @@ std::vector<PredictionComponent> Bnn::left_out_of_members(const RowMajor& x, con
   return all;
 }
 
-void Bnn::choose_prediction_noise(const std::vector<PredictionComponent>& left_out, const RowMajor& y, const TeamSum& sum) {
+void Bnn::choose_prediction_noise(const std::vector<PredictionComponent>& left_out, const RowMajor& y,
+                                  const TeamSum& sum) {
   const auto rows = static_cast<std::size_t>(y.rows());
   for (Eigen::Index j = 0; j < y.cols(); ++j) {
     std::vector<ComponentPredictions> components;

@@ -14,7 +14,8 @@ namespace dma {
 inline constexpr double kBenefitOfDoubt = 2.3;
 inline constexpr double kLeastNetworkFraction = 1e-6;  // less is none
 
-// Of a network that is so many nats ahead, the benefit of the doubt taken off: the probability of it against the linear model.
+// Of a network that is so many nats ahead, the benefit of the doubt taken off: the probability of it against the linear
+// model.
 inline double fraction_of_network(double nats_ahead) {
   const double fraction = 1 / (1 + std::exp(-nats_ahead));
   if (fraction < kLeastNetworkFraction) return 0;
@@ -24,7 +25,8 @@ inline double fraction_of_network(double nats_ahead) {
 inline PredictionComponent component(RowBeliefs beliefs, const SharedPosterior& posterior, Matrix weight) {
   beliefs.variance = beliefs.variance.cwiseSqrt();
   beliefs.noise = beliefs.noise.cwiseSqrt();
-  return {std::move(beliefs.mean), std::move(beliefs.variance), std::move(beliefs.noise), std::move(weight), posterior.tails};
+  return {std::move(beliefs.mean), std::move(beliefs.variance), std::move(beliefs.noise), std::move(weight),
+          posterior.tails};
 }
 
 // Log density of all targets, a block of rows after the other: of a million rows a mixture is larger than the table.
@@ -38,7 +40,8 @@ inline double score_of(const std::vector<PredictionComponent>& components, const
   return sum;
 }
 
-// The weight of the fit with weighted rows: s0^2 / (s0^2 + s^2) at noise s where constant noise is s0; 1 for NoiseModel::inputs.
+// The weight of the fit with weighted rows: s0^2 / (s0^2 + s^2) at noise s where constant noise is s0; 1 for
+// NoiseModel::inputs.
 inline Matrix weighted_fraction(NoiseModel model, const SharedState& plain, const Matrix& noise) {
   if (model == NoiseModel::inputs) return Matrix::Ones(noise.rows(), noise.cols());
   Matrix fraction(noise.rows(), noise.cols());

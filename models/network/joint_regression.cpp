@@ -92,8 +92,10 @@ JointRegressionReport JointRegression::fit(RowData data, const std::function<boo
   memory_.members.resize(options_.members > 0 ? options_.members
                                               : affordable_members(rows.rows(), targets.cols(), network_.scalars()));
   if (memory_.members[0].plain.mean.size() == 0 && options_.choose_smoothing)
-    set_smoothing(choose_smoothing(options_.shape, prior_of(0), first_state(0, targets.cols()), fitting.data,
-                             {.learn_noise = options_.noise.empty(), .learn_scale = options_.learn_scale, .jobs = options_.jobs}, options_.seed));
+    set_smoothing(choose_smoothing(
+        options_.shape, prior_of(0), first_state(0, targets.cols()), fitting.data,
+        {.learn_noise = options_.noise.empty(), .learn_scale = options_.learn_scale, .jobs = options_.jobs},
+        options_.seed));
   memory_.lowest = rows.colwise().minCoeff(), memory_.highest = rows.colwise().maxCoeff();
   if (options_.linear_baseline) fit_baseline(fitting);
   const std::size_t members = memory_.members.size(), at_once = members_at_once(fitting.form);
@@ -121,8 +123,9 @@ JointRegressionReport JointRegression::fit(RowData data, const std::function<boo
   left_out_.clear();
   const double each = 1 / static_cast<double>(fitted);
   for (std::size_t k = 0; k < fitted; ++k)
-    add_network(options_.noise_model, fitting.plain[k], memory_.members[k].weighted_posterior ? &fitting.weighted[k] : nullptr,
-                memory_.members[k], each, left_out_);
+    add_network(options_.noise_model, fitting.plain[k],
+                memory_.members[k].weighted_posterior ? &fitting.weighted[k] : nullptr, memory_.members[k], each,
+                left_out_);
   memory_.network_fraction = 1;
   if (options_.linear_baseline) {
     const double ahead = nats_ahead(fitting, score_of(left_out_, targets), members);
@@ -130,8 +133,8 @@ JointRegressionReport JointRegression::fit(RowData data, const std::function<boo
     for (PredictionComponent& own : left_out_) own.weight *= fraction;
     if (fraction == 0) left_out_.clear();
     if (fraction < 1)
-      left_out_.push_back(
-          component(std::move(fitting.baseline), *memory_.baseline, Matrix::Constant(targets.rows(), targets.cols(), 1 - fraction)));
+      left_out_.push_back(component(std::move(fitting.baseline), *memory_.baseline,
+                                    Matrix::Constant(targets.rows(), targets.cols(), 1 - fraction)));
   }
   report.network_fraction = memory_.network_fraction;
   report.noise = memory_.network_fraction < 0.5 ? noise_of_baseline : noise_of_networks;
@@ -142,7 +145,8 @@ JointRegressionReport JointRegression::fit(RowData data, const std::function<boo
 // Each has matrices of its own, and processes of a team must all do the same thing next.
 std::size_t JointRegression::members_at_once(const SolverForm& form) const {
   if (options_.team && !options_.team->is_whole()) return 1;
-  return std::clamp<std::size_t>(form.members_at_once, 1, std::max<std::size_t>(1, std::min(options_.jobs, memory_.members.size())));
+  return std::clamp<std::size_t>(form.members_at_once, 1,
+                                 std::max<std::size_t>(1, std::min(options_.jobs, memory_.members.size())));
 }
 
 // Of the network, whose left-out rows have this log density; evidences are those of constant noise. Left-out rows are
@@ -175,7 +179,8 @@ void JointRegression::fit_baseline(Fitting& fitting) {
   if (noise_by_inputs()) {
     const auto return_to = [&](SharedState before) {
       state = std::move(before);
-      curvature->assemble(linear_, data, state.mean, state.scale * linear_prior_.precision, row_noise(state, data.rows));
+      curvature->assemble(linear_, data, state.mean, state.scale * linear_prior_.precision,
+                          row_noise(state, data.rows));
     };
     const auto left_out_squares = [&] {
       return (leave_one_out(data, row_noise(state, data.rows), *curvature).mean - data.targets).squaredNorm();
@@ -190,7 +195,8 @@ void JointRegression::fit_baseline(Fitting& fitting) {
       return_to(std::move(constant));
       evidence = fitting.baseline_evidence;
     } else if (left_out_squares() > kWeightedSquares * squares) {
-      // What is skewed is loud where it is high: weights by noise then follow the low rows. The line stays, its noise follows the inputs.
+      // What is skewed is loud where it is high: weights by noise then follow the low rows. The line stays, its noise
+      // follows the inputs.
       return_to(std::move(constant));
       learn_noise_function(data, *curvature, state);
       return_to(SharedState(state));
@@ -253,7 +259,8 @@ void JointRegression::fit_plain(Fitting& fitting, std::size_t index) {
   joint.on_epoch = [&going_on, asked = joint.on_epoch](const SharedEpoch& epoch) { return going_on = asked(epoch); };
   const auto curvature = curvature_for(fitting);
   const bool growing = fitting.form.form == SolverForm::Form::growing;
-  if (growing && (starts || plain.subset > 0) && learn_on_subsets(network_, data, prior, joint, plain, options_.seed + index)) {
+  if (growing && (starts || plain.subset > 0) &&
+      learn_on_subsets(network_, data, prior, joint, plain, options_.seed + index)) {
     plain.epoch = std::max(0, options_.epochs - kFullEpochs);
     plain.begin_stage();
   }
@@ -278,8 +285,11 @@ void JointRegression::fit_plain(Fitting& fitting, std::size_t index) {
 void JointRegression::fit_weighted(Fitting& fitting, std::size_t index) {
   const RowData& data = fitting.data;
   Member& member = memory_.members[index];
-  // A network that has lost to the linear model needs no finer noise. The evidence is the best of this member and those before it.
-  const auto score = [&] { return score_of({component(fitting.plain[index], *member.plain_posterior, {})}, data.targets); };
+  // A network that has lost to the linear model needs no finer noise. The evidence is the best of this member and those
+  // before it.
+  const auto score = [&] {
+    return score_of({component(fitting.plain[index], *member.plain_posterior, {})}, data.targets);
+  };
   if (options_.linear_baseline && nats_ahead(fitting, score(), index + 1) < std::log(kLeastNetworkFraction)) return;
   SharedState weighted = member.weighted.epoch == 0 ? member.plain : member.weighted;
   if (member.weighted.epoch == 0) weighted.begin_stage();

@@ -1,10 +1,10 @@
-// A table learned jointly: networks whose weights are one Gaussian, noise that depends on the inputs and has tails, and the linear
-// model as a baseline. All numbers in standardised units.
+// A table learned jointly: networks whose weights are one Gaussian, noise that depends on the inputs and has tails, and
+// the linear model as a baseline. All numbers in standardised units.
 //
-// Every network is learned twice over: with constant noise, then on with rows weighted by their own noise. The first has the
-// smaller squared error where noise is large, the second is far sharper where it is small; a row's prediction mixes them by
-// its noise. Network and linear model are mixed by how well each predicts left-out rows and, where there are more weights than
-// rows, by their evidence, so that data without structure get a linear or constant answer.
+// Every network is learned twice over: with constant noise, then on with rows weighted by their own noise. The first
+// has the smaller squared error where noise is large, the second is far sharper where it is small; a row's prediction
+// mixes them by its noise. Network and linear model are mixed by how well each predicts left-out rows and, where there
+// are more weights than rows, by their evidence, so that data without structure get a linear or constant answer.
 #pragma once
 
 #include <functional>
@@ -24,8 +24,8 @@ struct JointRegressionOptions {
   NetworkShape shape;
   SharedPrior prior = {};             // of the network; empty: N(0, 1 / fan-in)
   bool learn_scale = true;           // one factor on all prior variances
-  // Prior means of hidden weights are where a member starts instead of 0: units the data do not need stay as they were drawn, and
-  // with them the uncertainty where there are no data.
+  // Prior means of hidden weights are where a member starts instead of 0: units the data do not need stay as they were
+  // drawn, and with them the uncertainty where there are no data.
   bool anchored = true;
   std::vector<double> noise = {};    // variance per output where it is known; empty: learned
   NoiseModel noise_model = NoiseModel::choose;  // where noise is learned
@@ -58,15 +58,15 @@ class JointRegression {
     SharedEpoch epoch;
     std::vector<double> noise;  // geometric mean of the variance over rows, per output
   };
-  // Goes on where an interrupted fit stopped. All members are learned with constant noise, then those that the linear model has not
-  // beaten with weighted rows; with several jobs at the same time. on_epoch is called by one of them at a time, and memory() then has
-  // every member as its last epoch left it.
+  // Goes on where an interrupted fit stopped. All members are learned with constant noise, then those that the linear
+  // model has not beaten with weighted rows; with several jobs at the same time. on_epoch is called by one of them at a
+  // time, and memory() then has every member as its last epoch left it.
   JointRegressionReport fit(RowData data, const std::function<bool(const Progress&)>& on_epoch = {});
 
-  // Learns more rows on top of what `known` rows taught, without those: every Gaussian is the prior of its update. The level of
-  // the noise, unless it was given, and the fractions of network and linear model follow the new rows too; how noise depends on
-  // inputs, and its tails, stay. False: something was still changing at the limit of steps. An Error before any fit, or where a
-  // matrix over all weights would be too large.
+  // Learns more rows on top of what `known` rows taught, without those: every Gaussian is the prior of its update. The
+  // level of the noise, unless it was given, and the fractions of network and linear model follow the new rows too; how
+  // noise depends on inputs, and its tails, stay. False: something was still changing at the limit of steps. An Error
+  // before any fit, or where a matrix over all weights would be too large.
   bool update(const Matrix& rows, const Matrix& targets, Index known);
 
   // The limits of the next fit; a gain of 0 leaves the default.
@@ -114,7 +114,8 @@ class JointRegression {
   void watch(Curvature& curvature, const char* what) const;
   void fit_baseline(Fitting& fitting);
   double nats_ahead(const Fitting& fitting, double score, std::size_t members) const;
-  SharedFitOptions fit_options(Fitting& fitting, std::size_t index, SharedState Member::*stage, const SharedState& state);
+  SharedFitOptions fit_options(Fitting& fitting, std::size_t index, SharedState Member::*stage,
+                               const SharedState& state);
   std::unique_ptr<Curvature> curvature_for(const Fitting& fitting) const;
   void fit_plain(Fitting& fitting, std::size_t index);
   void fit_weighted(Fitting& fitting, std::size_t index);

@@ -1,4 +1,5 @@
-// What a fitted JointRegression says of rows and learns from more of them; its intervals where left-out rows say that they are too narrow.
+// What a fitted JointRegression says of rows and learns from more of them; its intervals where left-out rows say that
+// they are too narrow.
 #include <algorithm>
 #include <cmath>
 
@@ -94,14 +95,17 @@ std::vector<PredictionComponent> JointRegression::predict(const Matrix& rows) co
   });
   for (std::size_t k = 0; k < members; ++k)
     if (const Member& member = memory_.members[k]; member.plain_posterior)
-      add_network(options_.noise_model, found[2 * k], member.weighted_posterior ? &found[2 * k + 1] : nullptr, member, each, all);
+      add_network(options_.noise_model, found[2 * k], member.weighted_posterior ? &found[2 * k + 1] : nullptr, member,
+                  each, all);
   if (memory_.baseline && memory_.network_fraction < 1)
     all.push_back(component(memory_.baseline->predict(linear_, linear_prior_, rows), *memory_.baseline,
                             Matrix::Constant(rows.rows(), linear_.outputs(), 1 - memory_.network_fraction)));
   return all;
 }
 
-std::vector<double> JointRegression::noise(const Matrix& rows) const { return noise_of(rows, memory_.network_fraction); }
+std::vector<double> JointRegression::noise(const Matrix& rows) const {
+  return noise_of(rows, memory_.network_fraction);
+}
 
 std::vector<double> JointRegression::noise_of(const Matrix& rows, double network_fraction) const {
   const SharedPosterior* posterior = memory_.baseline && network_fraction < 0.5 ? &*memory_.baseline : nullptr;
@@ -115,8 +119,9 @@ std::vector<double> JointRegression::noise_of(const Matrix& rows, double network
   return all;
 }
 
-// Where noise has another shape than the tails can take, as one row in ten that is shifted, the likeliest tails may leave too many rows
-// outside: the noise of all models is widened until 95 % intervals hold as many left-out rows as they promise.
+// Where noise has another shape than the tails can take, as one row in ten that is shifted, the likeliest tails may
+// leave too many rows outside: the noise of all models is widened until 95 % intervals hold as many left-out rows as
+// they promise.
 void JointRegression::widen_to_cover(const Matrix& targets) {
   constexpr double kLevel = 0.95, kSlack = 0.01, kWidest = 100;
   constexpr int kSteps = 12;
@@ -138,7 +143,9 @@ void JointRegression::widen_to_cover(const Matrix& targets) {
       const double middle = 0.5 * (low + high);
       (coverage(std::exp(middle), k) < kLevel ? low : high) = middle;
     }
-    const auto widen = [&](std::vector<StudentTails>& tails) { tails.at(static_cast<std::size_t>(k)).scale *= std::exp(high); };
+    const auto widen = [&](std::vector<StudentTails>& tails) {
+      tails.at(static_cast<std::size_t>(k)).scale *= std::exp(high);
+    };
     for (PredictionComponent& component : left_out_) widen(component.tails);
     if (memory_.baseline) widen(memory_.baseline->tails);
     for (Member& member : memory_.members) {

@@ -7,8 +7,9 @@
 
 namespace dma {
 
-// Of every hidden layer l, for a block of rows: h[l] its inputs (h[0] the rows), a[l] = dh/dz, c[l] = tau^2 * 2 dh/dv, so that
-// the gain of weight (j, i) is g_j (a_j h_i + c_j w_ji) with g the gain of the unit's output. Last: the inputs of the outputs.
+// Of every hidden layer l, for a block of rows: h[l] its inputs (h[0] the rows), a[l] = dh/dz, c[l] = tau^2 * 2 dh/dv,
+// so that the gain of weight (j, i) is g_j (a_j h_i + c_j w_ji) with g the gain of the unit's output. Last: the inputs
+// of the outputs.
 struct NetworkRows::Values {
   std::vector<Matrix> h, a, c;
 };
@@ -45,7 +46,8 @@ NetworkRows::Values NetworkRows::forward(const Vector& m, const Matrix& rows, bo
       for (Index n = 0; n < z.rows(); ++n) {
         const double x = z(n, j);
         const double t = sd > 0 ? x / sd : (x > 0 ? 40.0 : -40.0);
-        const double phi = std::exp(-0.5 * t * t) / std::sqrt(2 * std::numbers::pi), below = 0.5 * std::erfc(-t / std::numbers::sqrt2);
+        const double phi = std::exp(-0.5 * t * t) / std::sqrt(2 * std::numbers::pi),
+                     below = 0.5 * std::erfc(-t / std::numbers::sqrt2);
         z(n, j) = slope * x + (1 - slope) * (x * below + sd * phi);
         if (!with_slopes) continue;
         a(n, j) = slope + (1 - slope) * below;
@@ -157,8 +159,8 @@ class NetworkRows::LayerGains final : public Gains {
     }
   }
 
-  // The lower triangle by products of half the work, then mirrored: Z D^T + D Z^T + D diag |w|^2 D^T = B D^T + D B^T with
-  // B = Z + D diag |w|^2 / 2.
+  // The lower triangle by products of half the work, then mirrored: Z D^T + D Z^T + D diag |w|^2 D^T = B D^T + D B^T
+  // with B = Z + D diag |w|^2 / 2.
   Matrix kernel(const Vector& variance) const override {
     const Index outputs = model_.outputs(), n = last_h_.rows();
     if (outputs > 1) return kernel_with(*this, variance);
@@ -265,7 +267,8 @@ class NetworkRows::LayerGains final : public Gains {
         Eigen::Map<RowMajor> w(all.data() + model_.first_[l], a.w.rows(), a.w.cols());
         w.noalias() += weighted.transpose() * a.h;
         w += (a.d[kk].transpose() * own).asDiagonal() * a.w;
-        if (model_.shape_.bias) all.segment(model_.first_[l] + w.size(), w.rows()) += weighted.colwise().sum().transpose();
+        if (model_.shape_.bias)
+          all.segment(model_.first_[l] + w.size(), w.rows()) += weighted.colwise().sum().transpose();
       }
     }
     return all;
@@ -277,7 +280,8 @@ class NetworkRows::LayerGains final : public Gains {
   Matrix last_h_;
 };
 
-std::unique_ptr<Gains> NetworkRows::gains(const Vector& m, const Matrix& rows, const Vector& variance, Matrix& f) const {
+std::unique_ptr<Gains> NetworkRows::gains(const Vector& m, const Matrix& rows, const Vector& variance,
+                                          Matrix& f) const {
   for (std::size_t l = 0; l < first_.size(); ++l) {
     const Index end = l + 1 < first_.size() ? first_[l + 1] : scalars_;
     const auto layer = variance.segment(first_[l], end - first_[l]).array();

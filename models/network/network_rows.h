@@ -1,7 +1,8 @@
 // A fully connected leaky-ReLU network as a row model: the fast path of joint learning, all rows of a block at once.
 //
-// The kink is smoothed by an input smoothing tau: a unit with inputs h, weights w and bias b has z = w.h + b, v = tau^2 |w|^2 and
-// gives E[leaky(N(z, v))]. Scalars: layer after layer, a layer's matrix row by row (a row per unit), then its biases.
+// The kink is smoothed by an input smoothing tau: a unit with inputs h, weights w and bias b has z = w.h + b, v = tau^2
+// |w|^2 and gives E[leaky(N(z, v))]. Scalars: layer after layer, a layer's matrix row by row (a row per unit), then its
+// biases.
 #pragma once
 
 #include <vector>

@@ -26,7 +26,8 @@ constexpr std::size_t kRowsPerBatch = 3;
 constexpr std::size_t kMostBatches = 2000;
 
 void learn_jointly(std::size_t rows, Index weights, RegressionSettings& settings) {
-  settings.network.members = affordable_members(static_cast<Index>(rows), static_cast<Index>(settings.network.layers.back()), weights);
+  settings.network.members =
+      affordable_members(static_cast<Index>(rows), static_cast<Index>(settings.network.layers.back()), weights);
   settings.fit.batches = 1;
   settings.fit.epochs = kJointEpochs;
   settings.fit.tolerance = 0;
@@ -80,14 +81,16 @@ std::string bound_stored_messages(const BnnOptions& network, std::size_t rows, L
   if (fit.batch_size == 0) return {};
   double weights = 0;
   for (std::size_t l = 0; l + 1 < network.layers.size(); ++l)
-    weights += static_cast<double>(network.layers[l] + (network.bias ? 1 : 0)) * static_cast<double>(network.layers[l + 1]);
+    weights +=
+        static_cast<double>(network.layers[l] + (network.bias ? 1 : 0)) * static_cast<double>(network.layers[l + 1]);
   const std::size_t batches = (rows + fit.batch_size - 1) / fit.batch_size;
   const double bytes = 16 * weights * static_cast<double>(batches * std::max<std::size_t>(1, network.members));
   if (bytes <= kMostStoredBytes) return {};
   fit.parts = whole_number<std::size_t>(std::ceil(bytes / kMostStoredBytes), 1, batches);
   fit.batch_size *= fit.parts;
-  return fmt::format("{} mini-batches share one stored message, so that messages take {:.2g} GB rather than {:.2g} (--parts)", fit.parts,
-                     1e-9 * bytes / static_cast<double>(fit.parts), 1e-9 * bytes);
+  return fmt::format(
+      "{} mini-batches share one stored message, so that messages take {:.2g} GB rather than {:.2g} (--parts)",
+      fit.parts, 1e-9 * bytes / static_cast<double>(fit.parts), 1e-9 * bytes);
 }
 
 void set_tempering(LearnOptions& fit, double times) {

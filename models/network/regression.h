@@ -14,14 +14,16 @@ struct RegressionSettings {
 };
 
 // Biases, standardisation and learned noise. All weights are learned jointly wherever that fits into memory and time
-// (solver_form.h); beyond, or where a method is given, by messages: small mini-batches, since each must be divided out as a
-// whole, by default with the `hybrid` method (leaky ReLU by expectation propagation with the linearised message where that is
-// refused, product linearised). Every row counts once: a tempered posterior may be sharper, but must be checked (choose.h).
+// (solver_form.h); beyond, or where a method is given, by messages: small mini-batches, since each must be divided out
+// as a whole, by default with the `hybrid` method (leaky ReLU by expectation propagation with the linearised message
+// where that is refused, product linearised). Every row counts once: a tempered posterior may be sharper, but must be
+// checked (choose.h).
 RegressionSettings regression_settings(std::size_t inputs, std::vector<std::size_t> hidden, std::size_t outputs,
                                        std::size_t rows, const std::string& method = {});
 
-// Mini-batches store a message for every weight, 16 bytes, in each member. Where all of them would take more than this, several share one
-// (LearnOptions::parts), as few as keep to it. For options with a batch_size, that of a part; says so, or nothing.
+// Mini-batches store a message for every weight, 16 bytes, in each member. Where all of them would take more than this,
+// several share one (LearnOptions::parts), as few as keep to it. For options with a batch_size, that of a part; says
+// so, or nothing.
 inline constexpr double kMostStoredBytes = 5e8;
 std::string bound_stored_messages(const BnnOptions& network, std::size_t rows, LearnOptions& fit);
 

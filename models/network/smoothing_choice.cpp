@@ -16,7 +16,9 @@ constexpr int kFirstTrialEpochs = 15, kTrialEpochs = 40;
 constexpr double kClearTrialNats = 5, kClearTrialNatsPerRow = 0.05;
 constexpr Index kInputsOfSteepFunctions = 2;
 
-double products_of_epoch(double rows, double scalars) { return rows <= scalars ? rows * rows * rows : rows * scalars * scalars; }
+double products_of_epoch(double rows, double scalars) {
+  return rows <= scalars ? rows * rows * rows : rows * scalars * scalars;
+}
 
 Index trial_rows(Index rows, Index outputs, Index scalars) {
   const auto p = static_cast<double>(scalars);
@@ -26,10 +28,11 @@ Index trial_rows(Index rows, Index outputs, Index scalars) {
 
 }  // namespace
 
-double choose_smoothing(const NetworkShape& shape, const SharedPrior& prior, const SharedState& start, const RowData& data,
-                     SharedFitOptions options, std::uint64_t seed) {
+double choose_smoothing(const NetworkShape& shape, const SharedPrior& prior, const SharedState& start,
+                        const RowData& data, SharedFitOptions options, std::uint64_t seed) {
   const Index rows = data.rows.rows(), outputs = data.targets.cols(), scalars = prior.mean.size();
-  const bool dear = products_of_epoch(static_cast<double>(data.count()), static_cast<double>(scalars)) > kMostTrialledProducts;
+  const bool dear =
+      products_of_epoch(static_cast<double>(data.count()), static_cast<double>(scalars)) > kMostTrialledProducts;
   const Index tried = trial_rows(rows, outputs, scalars);
   if (tried < kFewestTrialRows || (dear && !worth_growing(rows, outputs, scalars))) return shape.smoothing;
   std::vector<Index> some = random_order(rows, seed);
@@ -58,7 +61,8 @@ double choose_smoothing(const NetworkShape& shape, const SharedPrior& prior, con
     if (smoothing == shape.smoothing) continue;
     Trial baseline{smoothing, 0, start};
     learn(baseline, kFirstTrialEpochs);
-    if (baseline.evidence > own.evidence - clear) baselines.push_back(std::move(baseline));  // others will not get ahead
+    if (baseline.evidence > own.evidence - clear)
+      baselines.push_back(std::move(baseline));  // others will not get ahead
   }
   if (baselines.empty()) return shape.smoothing;
   learn(own, kTrialEpochs);

@@ -10,7 +10,8 @@ namespace dma {
 
 namespace {
 
-constexpr double kMostProducts = 2e12;  // an epoch: by 24 ms measured for 6e8, 80 s of one core for the information matrix
+constexpr double kMostProducts =
+    2e12;  // an epoch: by 24 ms measured for 6e8, 80 s of one core for the information matrix
 
 }  // namespace
 
@@ -31,18 +32,22 @@ SolverForm choose_form(Index rows, Index outputs, Index scalars, double memory_l
   const double bytes = 3 * 8 * small * small, products = dual ? small * small * small : small * small * large;
   const std::string sizes = fmt::format("{} rows x {} outputs, {} weights", rows, outputs, scalars);
   if (bytes > memory_limit_bytes)
-    return {SolverForm::Form::none, fmt::format("{}: one Gaussian would take {:.1f} GB, more than {:.1f} GB; message sweeps instead", sizes,
-                                                 bytes / 1e9, memory_limit_bytes / 1e9)};
-  if (products > kMostProducts)
     return {SolverForm::Form::none,
-            fmt::format("{}: an epoch of one Gaussian would take {:.0g} products, more than {:.0g}; message sweeps instead", sizes, products,
-                        kMostProducts)};
+            fmt::format("{}: one Gaussian would take {:.1f} GB, more than {:.1f} GB; message sweeps instead", sizes,
+                        bytes / 1e9, memory_limit_bytes / 1e9)};
+  if (products > kMostProducts)
+    return {
+        SolverForm::Form::none,
+        fmt::format("{}: an epoch of one Gaussian would take {:.0g} products, more than {:.0g}; message sweeps instead",
+                    sizes, products, kMostProducts)};
   const auto at_once = static_cast<std::size_t>(std::clamp(memory_limit_bytes / std::max(bytes, 1.0), 1.0, 1000.0));
   if (dual)
-    return {SolverForm::Form::dual, fmt::format("{}: one Gaussian over all weights, by a matrix over rows (dual)", sizes), at_once};
+    return {SolverForm::Form::dual,
+            fmt::format("{}: one Gaussian over all weights, by a matrix over rows (dual)", sizes), at_once};
   if (worth_growing(rows, outputs, scalars))
     return {SolverForm::Form::growing,
-            fmt::format("{}: one Gaussian over all weights (primal), first on growing subsets of the rows", sizes), at_once};
+            fmt::format("{}: one Gaussian over all weights (primal), first on growing subsets of the rows", sizes),
+            at_once};
   return {SolverForm::Form::primal, fmt::format("{}: one Gaussian over all weights (primal)", sizes), at_once};
 }
 

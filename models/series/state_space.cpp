@@ -15,8 +15,9 @@ namespace {
 constexpr double kWideStart = 1e4;                       // of an unknown start, in variances of the series
 constexpr double kLeastOfSpread = 1e-10, kMostOfSpread = 1e4;  // of a learned variance, likewise
 constexpr std::size_t kLeastValues = 3;
-// Nats that the evidence may still rise by where a variance grows e-fold: standard deviations are then known to four digits or, where
-// the evidence is nearly flat, to far less than it tells about them. Rounding keeps long series from less.
+// Nats that the evidence may still rise by where a variance grows e-fold: standard deviations are then known to four
+// digits or, where the evidence is nearly flat, to far less than it tells about them. Rounding keeps long series from
+// less.
 constexpr double kSteepest = 1e-4;
 constexpr std::size_t kLongSeries = 1000;  // values, from which on the learned variances are as good as known
 
@@ -86,9 +87,12 @@ StateSpace::Learned StateSpace::learn(SeriesValues values) {
     fail("series: {} of its values are there; at least {} are expected to learn variances from", spread.values,
          kLeastValues);
   constexpr double kLargest = 1e100, kSmallest = 1e-200;  // beyond: variances that a double cannot hold
-  if (!(std::abs(spread.mean) <= kLargest && spread.variance <= kLargest) || (spread.highest > spread.lowest && spread.variance < kSmallest))
-    fail("series: its values are around {:.3g} with a variance of {:.3g}; numbers of a more usual size are expected, in other units",
-         spread.mean, spread.variance);
+  if (!(std::abs(spread.mean) <= kLargest && spread.variance <= kLargest) ||
+      (spread.highest > spread.lowest && spread.variance < kSmallest))
+    fail(
+        "series: its values are around {:.3g} with a variance of {:.3g}; numbers of a more usual size are expected, in "
+        "other units",
+        spread.mean, spread.variance);
   for (const Process& process : processes_)
     if (process.longest_lag() >= values.size())
       fail("series: '{}' looks back {} steps, but the series has {}; give more values, or another model", process.name,
@@ -122,9 +126,10 @@ StateSpace::Learned StateSpace::learn(SeriesValues values) {
                {.low = low, .high = high, .tolerance = kSteepest});
   for (std::size_t i = 0; i < unknown.size(); ++i)
     variances_[unknown[i]].value = std::exp(best.at[static_cast<Eigen::Index>(i)]);
-  // Before the values were seen, standard deviations have half Cauchy distributions as wide as the series moves in a step:
-  // a variance of nothing is one possibility among others, also where it is the most probable one, and few values do not
-  // make one of a thousand times that size.
+  // Before the values were seen, standard deviations have half Cauchy distributions as wide as the series moves in a
+  // step:
+  // a variance of nothing is one possibility among others, also where it is the most probable one, and few values do
+  // not make one of a thousand times that size.
   const double moves = mean_square_move(values);
   const auto posterior = [&](const Eigen::VectorXd& logs, Eigen::VectorXd& slopes) {
     const Eigen::ArrayXd fraction = logs.array().exp() / moves;

@@ -27,8 +27,8 @@ struct StateSpaceOptions {
   std::optional<double> observation_variance = {};  // none: to be learned
   // Of the states before the first rule applies; none: wide beside what is observed.
   std::optional<double> start_mean = {}, start_variance = {};
-  // Called after every solve of the whole series, of which learning needs some dozens: how many there were, and the log evidence. What
-  // it throws ends the work.
+  // Called after every solve of the whole series, of which learning needs some dozens: how many there were, and the log
+  // evidence. What it throws ends the work.
   std::function<void(int solves, double log_evidence)> on_solve = {};
 };
 

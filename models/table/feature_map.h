@@ -9,8 +9,9 @@ namespace dma {
 
 class FeatureMap {
  public:
-  // "none": the inputs themselves. "bumps5" and "bumps3": the paper's maps of one input (App. E.1 and G): x, Gaussian bumps
-  // exp(-(x - c)^2) at 5 centres -2..2 or 3 centres -1..1, sin x, each standardised over [-5, 5], and a constant 1.
+  // "none": the inputs themselves. "bumps5" and "bumps3": the paper's maps of one input (App. E.1 and G): x, Gaussian
+  // bumps exp(-(x - c)^2) at 5 centres -2..2 or 3 centres -1..1, sin x, each standardised over [-5, 5], and a constant
+  // 1.
   explicit FeatureMap(std::string name = "none");
 
   const std::string& name() const { return name_; }

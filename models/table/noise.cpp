@@ -33,8 +33,8 @@ double log_likelihood(std::span<const ComponentPredictions> components, std::spa
 
 }  // namespace
 
-double most_likely_noise(std::span<const ComponentPredictions> components, std::span<const double> targets, double smallest,
-                         double largest, const TeamSum* sum) {
+double most_likely_noise(std::span<const ComponentPredictions> components, std::span<const double> targets,
+                         double smallest, double largest, const TeamSum* sum) {
   constexpr double kGridStep = 0.7;  // log 2
   largest = std::min(largest, std::numeric_limits<double>::max());
   const double low = std::log(smallest), width = std::log(largest) - low;
@@ -50,9 +50,11 @@ double most_likely_noise(std::span<const ComponentPredictions> components, std::
   double least = cost(place(0));
   for (int i = 1; i <= steps; ++i)
     if (const double here = cost(place(i)); here < least) best = i, least = here;
-  constexpr int kBits = std::numeric_limits<double>::digits / 2;  // more cannot be told from the values of a smooth function
+  constexpr int kBits =
+      std::numeric_limits<double>::digits / 2;  // more cannot be told from the values of a smooth function
   std::uintmax_t limit = 200;  // also where what is predicted is not a number
-  const auto [log_b, found] = boost::math::tools::brent_find_minima(cost, place(best - 1), place(best + 1), kBits, limit);
+  const auto [log_b, found] =
+      boost::math::tools::brent_find_minima(cost, place(best - 1), place(best + 1), kBits, limit);
   if (found < least) return std::clamp(std::exp(log_b), smallest, largest);
   return best == 0 ? smallest : best == steps ? largest : std::exp(place(best));
 }

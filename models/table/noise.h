@@ -26,11 +26,11 @@ struct ComponentPredictions {
 //
 //   sum_n log (mean over components k of N(y_n; m_kn, v_kn + b))
 //
-// With predictions of different variances this may have several maxima, even for one component. A grid in log b, fine enough
-// to tell apart what more than a factor of 2 separates, finds the highest; Brent's method the place between its neighbours.
-// At least one component and one target are expected, and 0 < smallest <= largest < inf. `sum` adds over the examples of all
-// workers, of which those here are some; none: there are no others.
-double most_likely_noise(std::span<const ComponentPredictions> components, std::span<const double> targets, double smallest,
-                         double largest, const TeamSum* sum = nullptr);
+// With predictions of different variances this may have several maxima, even for one component. A grid in log b, fine
+// enough to tell apart what more than a factor of 2 separates, finds the highest; Brent's method the place between its
+// neighbours. At least one component and one target are expected, and 0 < smallest <= largest < inf. `sum` adds over
+// the examples of all workers, of which those here are some; none: there are no others.
+double most_likely_noise(std::span<const ComponentPredictions> components, std::span<const double> targets,
+                         double smallest, double largest, const TeamSum* sum = nullptr);
 
 }  // namespace dma

@@ -30,7 +30,8 @@ struct Piece {
 // The Gaussians that make up one output of all components.
 class Pieces {
  public:
-  Pieces(const std::vector<PredictionComponent>& components, Eigen::Index output) : components_(components), output_(output) {
+  Pieces(const std::vector<PredictionComponent>& components, Eigen::Index output)
+      : components_(components), output_(output) {
     for (const auto& c : components)
       widths_.push_back(c.tails.empty() ? StudentTails{}.widths() : c.tails[static_cast<std::size_t>(output)].widths());
   }
@@ -72,8 +73,8 @@ double mass_below(const std::vector<Piece>& pieces, double x) {
 }
 
 double quantile_of(const std::vector<Piece>& pieces, double probability) {
-  // Every Gaussian's own quantile lies at this many of its standard deviations; that of the mixture between the lowest and
-  // the highest of them.
+  // Every Gaussian's own quantile lies at this many of its standard deviations; that of the mixture between the lowest
+  // and the highest of them.
   const double deviations = -std::numbers::sqrt2 * boost::math::erfc_inv(2 * probability);
   double low = HUGE_VAL, high = -HUGE_VAL;
   for (const Piece& p : pieces) {
@@ -87,17 +88,22 @@ double quantile_of(const std::vector<Piece>& pieces, double probability) {
   // Solved on [0, 1] between them: the solver forms products that values of 1e300 would take out of range.
   std::uintmax_t steps = 100;
   const auto between = [&](double fraction) { return (1 - fraction) * low + fraction * high; };
-  const auto bracket = boost::math::tools::toms748_solve([&](double fraction) { return excess(between(fraction)); }, 0.0, 1.0,
-                                                         boost::math::tools::eps_tolerance<double>(), steps);
+  const auto bracket = boost::math::tools::toms748_solve([&](double fraction) { return excess(between(fraction)); },
+                                                         0.0, 1.0, boost::math::tools::eps_tolerance<double>(), steps);
   return between(0.5 * (bracket.first + bracket.second));
 }
 
 }  // namespace
 
-std::vector<PredictionComponent> rows_of(const std::vector<PredictionComponent>& components, Eigen::Index begin, Eigen::Index rows) {
+std::vector<PredictionComponent> rows_of(const std::vector<PredictionComponent>& components, Eigen::Index begin,
+                                         Eigen::Index rows) {
   std::vector<PredictionComponent> some;
   for (const PredictionComponent& c : components) {
-    some.push_back({c.mean.middleRows(begin, rows), c.epistemic_sd.middleRows(begin, rows), c.noise_sd.middleRows(begin, rows), {}, c.tails});
+    some.push_back({c.mean.middleRows(begin, rows),
+                    c.epistemic_sd.middleRows(begin, rows),
+                    c.noise_sd.middleRows(begin, rows),
+                    {},
+                    c.tails});
     if (c.weight.size() > 0) some.back().weight = c.weight.middleRows(begin, rows);
   }
   return some;
@@ -142,8 +148,8 @@ Prediction Prediction::in_units_before(const Standardiser& standardiser) const {
   p.epistemic_sd = standardiser.undo_scale(epistemic_sd);
   p.noise_sd = standardiser.undo_scale(noise_sd);
   for (const PredictionComponent& c : components)
-    p.components.push_back({standardiser.undo(c.mean), standardiser.undo_scale(c.epistemic_sd), standardiser.undo_scale(c.noise_sd),
-                            c.weight, c.tails});
+    p.components.push_back({standardiser.undo(c.mean), standardiser.undo_scale(c.epistemic_sd),
+                            standardiser.undo_scale(c.noise_sd), c.weight, c.tails});
   return p;
 }
 
@@ -155,13 +161,15 @@ Eigen::MatrixXd Prediction::log_density(const Eigen::MatrixXd& targets) const {
   std::vector<double> logs;
   return for_each_element(*this, [&](const auto& pieces, auto i, auto j) {
     logs.clear();
-    for (const Piece& p : pieces) logs.push_back(std::log(p.probability) + log_normal_density(targets(i, j), p.mean, p.sd));
+    for (const Piece& p : pieces)
+      logs.push_back(std::log(p.probability) + log_normal_density(targets(i, j), p.mean, p.sd));
     return log_sum_exp(logs);
   });
 }
 
 Eigen::MatrixXd Prediction::quantile(double probability) const {
-  if (!(probability > 0 && probability < 1)) fail("quantile: a probability of {} is given; it must be in (0, 1)", probability);
+  if (!(probability > 0 && probability < 1))
+    fail("quantile: a probability of {} is given; it must be in (0, 1)", probability);
   return for_each_element(*this, [&](const auto& pieces, auto, auto) { return quantile_of(pieces, probability); });
 }
 

@@ -1,5 +1,5 @@
-// What a regression model says about new rows: for every row and output a mixture of Gaussians, whose noise may have the tails of
-// Student's t.
+// What a regression model says about new rows: for every row and output a mixture of Gaussians, whose noise may have
+// the tails of Student's t.
 #pragma once
 
 #include <Eigen/Dense>
@@ -20,7 +20,8 @@ struct PredictionComponent {
 };
 
 // Of some rows alone.
-std::vector<PredictionComponent> rows_of(const std::vector<PredictionComponent>& components, Eigen::Index begin, Eigen::Index rows);
+std::vector<PredictionComponent> rows_of(const std::vector<PredictionComponent>& components, Eigen::Index begin,
+                                         Eigen::Index rows);
 
 struct Prediction {
   Eigen::MatrixXd mean, sd;      // of the mixture, rows x outputs; sd includes the noise
@@ -32,8 +33,8 @@ struct Prediction {
   // Mixes equally weighted components: means, variances without noise, noise variances.
   static Prediction mix(std::vector<Eigen::MatrixXd> means, const std::vector<Eigen::MatrixXd>& epistemic_variances,
                         const std::vector<Eigen::MatrixXd>& noise_variances);
-  // The same of outputs that were standardised, in the units they had before. No variance is formed in those: its square may
-  // be out of range where the standard deviation is not.
+  // The same of outputs that were standardised, in the units they had before. No variance is formed in those: its
+  // square may be out of range where the standard deviation is not.
   Prediction in_units_before(const Standardiser& standardiser) const;
 
   // The value that the output stays below with this probability, 0 < probability < 1.

@@ -8,7 +8,8 @@ namespace dma {
 namespace {
 
 // Log densities, probabilities from below and residuals, rows x outputs.
-std::vector<Scores> scores_from(const Eigen::MatrixXd& density, const Eigen::MatrixXd& below, const Eigen::MatrixXd& residuals) {
+std::vector<Scores> scores_from(const Eigen::MatrixXd& density, const Eigen::MatrixXd& below,
+                                const Eigen::MatrixXd& residuals) {
   std::vector<Scores> all;
   for (Eigen::Index j = 0; j < density.cols(); ++j) {
     // An observation lies in the central interval of mass p when its probability from below is within p/2 of one half.

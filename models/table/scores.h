@@ -16,7 +16,8 @@ struct Scores {
   double coverage_50 = 0, coverage_90 = 0, coverage_95 = 0;
 };
 
-// Of the variance of the targets, by predictions with this error: 1 - rmse^2 / variance. 0 where the targets are all the same.
+// Of the variance of the targets, by predictions with this error: 1 - rmse^2 / variance. 0 where the targets are all
+// the same.
 double fraction_explained(double rmse, const Eigen::VectorXd& targets);
 
 std::vector<Scores> scores_of(const Prediction& prediction, const Eigen::MatrixXd& targets);

@@ -7,8 +7,8 @@ namespace dma {
 
 namespace {
 
-// The power of two at or below the largest magnitude: dividing by it rounds nothing, and squares and sums of what is left
-// stay in range. 1 if all are 0.
+// The power of two at or below the largest magnitude: dividing by it rounds nothing, and squares and sums of what is
+// left stay in range. 1 if all are 0.
 double unit_of(const Eigen::ArrayXd& values, const TeamSum& sum) {
   double largest = values.size() == 0 ? 0.0 : values.abs().maxCoeff();
   sum.team().largest({&largest, 1});
@@ -42,10 +42,11 @@ Standardiser Standardiser::of(const Eigen::MatrixXd& data, const TeamSum& sum) {
     const Eigen::ArrayXd scaled = column / unit;
     const double mean = mean_of(scaled, sum);
     const Eigen::ArrayXd deviations = scaled - mean;
-    const double spread = unit_of(deviations, sum), sd = spread * std::sqrt(mean_of((deviations / spread).square(), sum));
+    const double spread = unit_of(deviations, sum),
+                 sd = spread * std::sqrt(mean_of((deviations / spread).square(), sum));
     s.shift(j) = mean * unit;
-    // Rounding gives a constant column a spread of a few ulps of its value. Below the smallest normal number a deviation has
-    // no digits left.
+    // Rounding gives a constant column a spread of a few ulps of its value. Below the smallest normal number a
+    // deviation has no digits left.
     constexpr double kConstant = 1e-12;
     if (sd > kConstant * std::abs(mean) && sd * unit >= std::numeric_limits<double>::min()) s.scale(j) = sd * unit;
   }

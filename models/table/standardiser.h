@@ -1,5 +1,5 @@
-// Columns shifted and scaled to mean 0 and standard deviation 1, and back. A constant column is only shifted. Whatever finite
-// numbers a column holds, its shift is finite and its scale finite and positive.
+// Columns shifted and scaled to mean 0 and standard deviation 1, and back. A constant column is only shifted. Whatever
+// finite numbers a column holds, its shift is finite and its scale finite and positive.
 #pragma once
 
 #include <Eigen/Dense>

@@ -75,7 +75,8 @@ TEST_CASE("honesty: y = |x| does not collapse") {
 }
 
 TEST_CASE("honesty: with more weights than rows, left-out rows alone do not make a network believed") {
-  for (const std::uint64_t seed : {102u, 104u}) {  // linear data; here left-out rows prefer networks whose error is 20 % larger
+  for (const std::uint64_t seed :
+       {102u, 104u}) {  // linear data; here left-out rows prefer networks whose error is 20 % larger
     const HonestyTable t = honesty_table("200 features x 100", seed);
     const Standardiser of_inputs = Standardiser::of(t.inputs), of_targets = Standardiser::of(t.targets);
     JointRegression net({.shape = {.layers = {200, 50, 1}, .slopes = {0.1}}, .seed = seed});
@@ -93,8 +94,11 @@ TEST_CASE("honesty: with more columns than rows there is noise left") {
   }
 }
 
-TEST_CASE("honesty: beyond the data of 8-6-5-1 a network is worth more than one that is linear, by the protocol of the experiments") {
-  const ExtrapolationResult network = measure_extrapolation("joint-one", {3}), linear = measure_extrapolation("joint-linear", {3});
+TEST_CASE(
+    "honesty: beyond the data of 8-6-5-1 a network is worth more than one that is linear, by the protocol of the "
+    "experiments") {
+  const ExtrapolationResult network = measure_extrapolation("joint-one", {3}),
+                            linear = measure_extrapolation("joint-linear", {3});
   CHECK(network.coverage >= 0.9);
   CHECK(network.nll < linear.nll);
 }

@@ -18,7 +18,8 @@ Eigen::VectorXd skewed(const Eigen::MatrixXd& x, std::uint64_t seed) {
 
 TEST_CASE("linear baseline: of skewed targets the squared error is that of least squares, not that of the quiet rows") {
   for (const std::uint64_t seed : {4u, 5u}) {
-    const Eigen::MatrixXd x = oracle::random_matrix(200, 5, 10 * seed), fresh = oracle::random_matrix(1000, 5, 10 * seed + 1);
+    const Eigen::MatrixXd x = oracle::random_matrix(200, 5, 10 * seed),
+                          fresh = oracle::random_matrix(1000, 5, 10 * seed + 1);
     const Eigen::MatrixXd y = skewed(x, 10 * seed + 2), truth = skewed(fresh, 10 * seed + 3);
     Bnn net({.layers = {5, 8, 1}, .members = 1});
     net.fit(x, y);

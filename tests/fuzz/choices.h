@@ -30,7 +30,9 @@ class Choices {
     x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
     return x ^ (x >> 31);
   }
-  std::size_t below(std::size_t bound) { return static_cast<std::size_t>((from_bytes_ ? take(bound <= 256 ? 1 : 4) : bits()) % bound); }
+  std::size_t below(std::size_t bound) {
+    return static_cast<std::size_t>((from_bytes_ ? take(bound <= 256 ? 1 : 4) : bits()) % bound);
+  }
   std::size_t between(std::size_t low, std::size_t high) { return low + below(high - low + 1); }
   bool one_in(std::size_t n) { return below(n) == 0; }
   double unit() { return static_cast<double>(bits() >> 11) * 0x1p-53; }

@@ -27,7 +27,8 @@ namespace fs = std::filesystem;
 // Takes what one of this process's standard streams is told.
 class Captured {
  public:
-  explicit Captured(std::FILE* stream) : stream_(stream), own_(dup(fileno(stream))), memory_(memfd_create("captured", MFD_CLOEXEC)) {
+  explicit Captured(std::FILE* stream)
+      : stream_(stream), own_(dup(fileno(stream))), memory_(memfd_create("captured", MFD_CLOEXEC)) {
     std::fflush(stream_);
     dup2(memory_, fileno(stream_));
   }
@@ -66,10 +67,12 @@ std::string table(Choices& choices) {
   const std::size_t columns = choices.between(1, 3), rows = choices.between(1, 8);
   const bool wild = choices.one_in(3);
   std::string text = "y";
-  for (std::size_t j = 0; j < columns; ++j) text += "," + std::string(kNames[(j + choices.below(2)) % std::size(kNames)]);
+  for (std::size_t j = 0; j < columns; ++j)
+    text += "," + std::string(kNames[(j + choices.below(2)) % std::size(kNames)]);
   for (std::size_t i = 0; i < rows; ++i) {
     text += "\n";
-    for (std::size_t j = 0; j <= columns; ++j) text += (j > 0 ? "," : "") + fmt::format("{}", wild ? choices.number() : choices.ordinary());
+    for (std::size_t j = 0; j <= columns; ++j)
+      text += (j > 0 ? "," : "") + fmt::format("{}", wild ? choices.number() : choices.ordinary());
   }
   return choices.one_in(4) ? mutated(text, choices) : text + "\n";
 }
@@ -95,19 +98,49 @@ class Scene {
 };
 
 std::string value(Choices& choices) {
-  static constexpr std::string_view kValues[] = {"0",  "1",  "2",     "3",   "-1",  "1e400", "nan",      "",     "none", "5,,5", "2,3", "0.1",
-                                                 "0.5", "x", "y",     "dma", "ep",  "vmp",   "linearised", "data.csv", "'",   "bumps3", "paper",
-                                                 "18446744073709551616", "99999999999999999999", "-0", "1e-320", "\x1b[2J", "y,x"};
+  static constexpr std::string_view kValues[] = {"0",
+                                                 "1",
+                                                 "2",
+                                                 "3",
+                                                 "-1",
+                                                 "1e400",
+                                                 "nan",
+                                                 "",
+                                                 "none",
+                                                 "5,,5",
+                                                 "2,3",
+                                                 "0.1",
+                                                 "0.5",
+                                                 "x",
+                                                 "y",
+                                                 "dma",
+                                                 "ep",
+                                                 "vmp",
+                                                 "linearised",
+                                                 "data.csv",
+                                                 "'",
+                                                 "bumps3",
+                                                 "paper",
+                                                 "18446744073709551616",
+                                                 "99999999999999999999",
+                                                 "-0",
+                                                 "1e-320",
+                                                 "\x1b[2J",
+                                                 "y,x"};
   return choices.one_in(8) ? fmt::format("{}", choices.number()) : std::string(choices.any_of(kValues));
 }
 
 std::vector<std::string> fit_arguments(Choices& choices) {
-  static constexpr std::string_view kOptions[] = {"--hidden", "--slopes", "--noise",  "--features-map", "--prior-scale", "--members", "--method",
-                                                  "--tempering", "--batches", "--batch-size", "--tolerance", "--patience", "--least-gain", "--seed",
-                                                  "--holdout", "--preset", "--features", "--checkpoint-every", "--nonsense"};
-  static constexpr std::string_view kFlags[] = {"--bias", "--no-bias", "--standardise", "--no-standardise", "--learn-prior", "--quiet", "--json"};
-  std::vector<std::string> all = {"fit", "data.csv", "--target", choices.one_in(16) ? value(choices) : "y", "--hidden",
-                                  choices.one_in(2) ? "2" : "none", "--epochs", choices.one_in(16) ? value(choices) : "2"};
+  static constexpr std::string_view kOptions[] = {
+      "--hidden",    "--slopes",  "--noise",      "--features-map",     "--prior-scale", "--members",    "--method",
+      "--tempering", "--batches", "--batch-size", "--tolerance",        "--patience",    "--least-gain", "--seed",
+      "--holdout",   "--preset",  "--features",   "--checkpoint-every", "--nonsense"};
+  static constexpr std::string_view kFlags[] = {"--bias",        "--no-bias", "--standardise", "--no-standardise",
+                                                "--learn-prior", "--quiet",   "--json"};
+  std::vector<std::string> all = {"fit",      "data.csv",
+                                  "--target", choices.one_in(16) ? value(choices) : "y",
+                                  "--hidden", choices.one_in(2) ? "2" : "none",
+                                  "--epochs", choices.one_in(16) ? value(choices) : "2"};
   for (std::size_t i = choices.below(4); i > 0; --i) {
     all.emplace_back(choices.any_of(kOptions));
     all.push_back(value(choices));
@@ -120,8 +153,9 @@ std::vector<std::string> fit_arguments(Choices& choices) {
 }
 
 std::vector<std::string> other_arguments(Choices& choices) {
-  static constexpr std::string_view kWords[] = {"predict", "inspect", "generate", "regression", "factors", "--json", "--out", "out.csv", "model.json",
-                                                "data.csv", "--help", "--version", "--seed", "-1", "predct", "", "--grid", "--plot-training"};
+  static constexpr std::string_view kWords[] = {
+      "predict",  "inspect", "generate",  "regression", "factors", "--json", "--out", "out.csv", "model.json",
+      "data.csv", "--help",  "--version", "--seed",     "-1",      "predct", "",      "--grid",  "--plot-training"};
   std::vector<std::string> all;
   for (std::size_t i = choices.below(6); i > 0; --i) all.emplace_back(choices.any_of(kWords));
   return all;
@@ -147,9 +181,10 @@ void check(const Ended& outcome, const std::vector<std::string>& arguments) {
   for (const std::string& argument : arguments) command += " '" + printable(argument) + "'";
   const auto lines = std::ranges::count(outcome.errors, '\n');
   promise(outcome.code == 0 || outcome.code == 2, "exit code {} of dma{}: {}", outcome.code, command, outcome.errors);
-  promise(outcome.code == 0 || (lines >= 1 && outcome.errors.ends_with('\n')), "no line for the error of dma{}", command);
-  promise(outcome.code == 0 || lines == 1 || outcome.errors.find("checkpoint") != std::string::npos, "{} lines for the error of dma{}: {}",
-          lines, command, outcome.errors);
+  promise(outcome.code == 0 || (lines >= 1 && outcome.errors.ends_with('\n')), "no line for the error of dma{}",
+          command);
+  promise(outcome.code == 0 || lines == 1 || outcome.errors.find("checkpoint") != std::string::npos,
+          "{} lines for the error of dma{}: {}", lines, command, outcome.errors);
   std::stringstream said(outcome.errors);
   for (std::string line; std::getline(said, line);)
     promise(line.starts_with("dma: ") && is_plain_text(line), "dma{} said: {}", command, printable(line));
@@ -170,7 +205,8 @@ std::size_t fuzz_command(Choices& choices) {
   for (const std::string& file : scene.files()) promise(allowed.contains(file), "dma left '{}' behind", file);
   promise(read("data.csv") == data, "the data were overwritten");
   const bool has_model = scene.files().contains("model.json");
-  promise(fitted.code != 0 || arguments.empty() || arguments[0] != "fit" || has_model == (std::ranges::count(arguments, "model.json") > 0),
+  promise(fitted.code != 0 || arguments.empty() || arguments[0] != "fit" ||
+              has_model == (std::ranges::count(arguments, "model.json") > 0),
           "the model asked for is missing");
   if (!has_model) return 1;
   promise(fitted.code == 0, "a model is left although the fit failed: {}", fitted.errors);

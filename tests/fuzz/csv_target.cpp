@@ -10,9 +10,12 @@ namespace dma::fuzz {
 
 namespace {
 
-constexpr std::string_view kSeeds[] = {"x,y\n1,2\n3,4.5\n-1e-3,7\n", "a;b;c\r\n1;2;3\r\n4;5;6\r\n", "x y\n1 2\n3 4\n",
+constexpr std::string_view kSeeds[] = {"x,y\n1,2\n3,4.5\n-1e-3,7\n",
+                                       "a;b;c\r\n1;2;3\r\n4;5;6\r\n",
+                                       "x y\n1 2\n3 4\n",
                                        "\"a, b\",\"say \"\"c\"\"\",größe\n1,\"2\",3\n\"4\" , 5,6\n",
-                                       "id\tx\tnote\n1\t2\t\"two\nlines\"\n3\t4\t5\"\n", "\xef\xbb\xbfx,y\n\n1,2\n\n3,4\n"};
+                                       "id\tx\tnote\n1\t2\t\"two\nlines\"\n3\t4\t5\"\n",
+                                       "\xef\xbb\xbfx,y\n\n1,2\n\n3,4\n"};
 
 std::string soup(Choices& choices) {
   constexpr std::string_view kAlphabet = "abx01259.,,,;;\t\t  \"\"\"\n\n\n\r-+eE#?'\\\x1b\xc3\xa9\xff";
@@ -37,7 +40,8 @@ void round_trip(Choices& choices) {
   const auto gap = [&] { return std::string(separator == ' ' || choices.one_in(2) ? 0 : choices.below(3), ' '); };
   for (std::size_t j = 0; j < columns; ++j) {
     std::string name = fmt::format("c{}", j);
-    for (std::size_t k = choices.below(4); k > 0; --k) name += choices.any_of(std::vector<std::string>{"\"", ",", ";", "'", "ß", "`", "x"});
+    for (std::size_t k = choices.below(4); k > 0; --k)
+      name += choices.any_of(std::vector<std::string>{"\"", ",", ";", "'", "ß", "`", "x"});
     names.push_back(name);
     if (j > 0) text += separator;
     text += gap() + "\"";
@@ -74,7 +78,8 @@ std::size_t fuzz_csv(Choices& choices) {
   const std::string text = choices.one_in(3) ? soup(choices) : mutated(seed, choices);
   try {
     CsvReader reader("table.csv", text);
-    for (const std::string& name : reader.names()) promise(is_plain_text(name), "a name with control characters: {}", printable(name));
+    for (const std::string& name : reader.names())
+      promise(is_plain_text(name), "a name with control characters: {}", printable(name));
     const Eigen::MatrixXd values = read_all(reader);
     promise(values.allFinite(), "a number that is not finite from: {}", printable(text));
     promise(values.rows() >= 1 && values.rows() < std::ranges::count(text, '\n') + 1, "{} rows from: {}", values.rows(),

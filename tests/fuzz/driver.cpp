@@ -1,5 +1,6 @@
-// dma_fuzz [--seconds n] [--count n] [--seed s] [target...]: random cases for each target in turn, until the time is over
-// or so many are counted. Every case has a seed of its own; what is found is printed with the command that repeats it.
+// dma_fuzz [--seconds n] [--count n] [--seed s] [target...]: random cases for each target in turn, until the time is
+// over or so many are counted. Every case has a seed of its own; what is found is printed with the command that repeats
+// it.
 #include <fmt/format.h>
 
 #include <chrono>
@@ -27,7 +28,8 @@ struct Wanted {
 };
 
 [[noreturn]] void refuse(const std::string& why) {
-  fmt::print(stderr, "dma_fuzz: {}; usage: dma_fuzz [--seconds n] [--count n] [--seed s | --case s] [target...]\n", why);
+  fmt::print(stderr, "dma_fuzz: {}; usage: dma_fuzz [--seconds n] [--count n] [--seed s | --case s] [target...]\n",
+             why);
   std::exit(2);
 }
 
@@ -44,7 +46,8 @@ Wanted wanted(int count, char** arguments) {
     const std::string argument = arguments[i];
     const auto value = [&] { return i + 1 < count ? arguments[++i] : ""; };
     if (argument == "--seconds") w.seconds = number(value());
-    else if (argument == "--count") w.count = static_cast<std::uint64_t>(std::min(number(value()), 1e18)), w.seconds = 1e18;
+    else if (argument == "--count")
+      w.count = static_cast<std::uint64_t>(std::min(number(value()), 1e18)), w.seconds = 1e18;
     else if (argument == "--seed") w.seed = std::strtoull(value(), nullptr, 10);
     else if (argument == "--case") w.seed = std::strtoull(value(), nullptr, 10), w.one_case = true;
     else w.targets.push_back(argument);

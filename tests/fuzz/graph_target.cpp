@@ -65,7 +65,8 @@ class RandomGraph {
   }
 
   std::vector<double> observation(const Family& of) {
-    if (of.name() == "categorical") return {static_cast<double>(choices_.below(of.components() + choices_.one_in(100)))};
+    if (of.name() == "categorical")
+      return {static_cast<double>(choices_.below(of.components() + choices_.one_in(100)))};
     if (of.name() == "bernoulli") return {static_cast<double>(choices_.below(2))};
     if (of.name() == "dirichlet") return choices_.probabilities(of.components(), !choices_.one_in(20));
     if (of.name() == "beta") return {choices_.unit()};

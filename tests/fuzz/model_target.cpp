@@ -31,9 +31,14 @@ std::vector<std::string> seeds(bool checkpoint) {
        {BnnOptions{.layers = {1, 2, 1}}, BnnOptions{.layers = {2, 2, 2}, .method = "dma", .members = 2},
         BnnOptions{.layers = {2, 1}, .noise = 0.3, .learn_prior = true, .method = "dma"}}) {
     Bnn net(options);
-    const auto inputs = static_cast<Eigen::Index>(options.layers.front()), outputs = static_cast<Eigen::Index>(options.layers.back());
+    const auto inputs = static_cast<Eigen::Index>(options.layers.front()),
+               outputs = static_cast<Eigen::Index>(options.layers.back());
     net.fit(inputs_of(inputs), outputs_of(outputs), kFit);
-    SavedBnn saved{.features = {}, .targets = {}, .options = net.options(), .memory = net.memory(!checkpoint), .training = {.rows = kRows, .options = kFit}};
+    SavedBnn saved{.features = {},
+                   .targets = {},
+                   .options = net.options(),
+                   .memory = net.memory(!checkpoint),
+                   .training = {.rows = kRows, .options = kFit}};
     for (Eigen::Index i = 0; i < inputs; ++i) saved.features.push_back(fmt::format("x{}", i));
     for (Eigen::Index i = 0; i < outputs; ++i) saved.targets.push_back(fmt::format("y{}", i));
     if (checkpoint) saved.data_fingerprint = "8x1";
@@ -90,7 +95,8 @@ std::size_t fuzz_checkpoint(Choices& choices) {
   if (!saved) return 1;
   try {
     const auto targets = saved->targets;
-    const auto inputs = static_cast<Eigen::Index>(saved->features.size()), outputs = static_cast<Eigen::Index>(targets.size());
+    const auto inputs = static_cast<Eigen::Index>(saved->features.size()),
+               outputs = static_cast<Eigen::Index>(targets.size());
     LearnOptions more = saved->training.options;
     more.epochs = std::min(more.epochs, 2) + 1;
     Bnn net = make_bnn(std::move(*saved));

@@ -17,14 +17,17 @@ constexpr std::array<std::string_view, 48> kTroublesome = {
     "null",  "true",  "false",  "4294967297", "18446744073709551616", "9223372036854775808", "2147483648",
     "\xff\xfe", "\xef\xbb\xbf", "\xf6", "\x1b[2J", "$(x)"};
 
-bool is_number_character(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0 || c == '.' || c == '-' || c == 'e'; }
+bool is_number_character(char c) {
+  return std::isdigit(static_cast<unsigned char>(c)) != 0 || c == '.' || c == '-' || c == 'e';
+}
 
 void replace_number(std::string& text, Choices& choices) {
   const std::size_t from = choices.below(text.size());
   const auto begin = std::find_if(text.begin() + static_cast<std::ptrdiff_t>(from), text.end(), is_number_character);
   const auto end = std::find_if_not(begin, text.end(), is_number_character);
   if (begin == end) return;
-  const std::string with = choices.one_in(2) ? std::string(choices.any_of(kTroublesome)) : fmt::format("{}", choices.number());
+  const std::string with =
+      choices.one_in(2) ? std::string(choices.any_of(kTroublesome)) : fmt::format("{}", choices.number());
   text.replace(begin, end, with);
 }
 

@@ -75,8 +75,8 @@ std::size_t fuzz_network(Choices& choices) {
       for (std::size_t k = 0; k < categories[u]; ++k) {
         const double found = state.belief(variables[u]).mean(0, k);
         const double truth = counted[u][k] / total;
-        promise(std::abs(found - truth) < 1e-9, "probability {} of category {} of v{}, counted {}, '{}', of\n{}", found, k,
-                u, truth, report.line(), describe(graph));
+        promise(std::abs(found - truth) < 1e-9, "probability {} of category {} of v{}, counted {}, '{}', of\n{}", found,
+                k, u, truth, report.line(), describe(graph));
       }
   } catch (const Error& e) {
     promise_one_line(e.what());

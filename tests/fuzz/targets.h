@@ -1,5 +1,5 @@
-// fuzz/: what is attacked with chance. Each target takes one random case, runs it, and throws Finding where a promise is
-// broken; a crash or another exception is a finding too.
+// fuzz/: what is attacked with chance. Each target takes one random case, runs it, and throws Finding where a promise
+// is broken; a crash or another exception is a finding too.
 #pragma once
 
 #include <fmt/format.h>

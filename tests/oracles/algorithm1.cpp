@@ -88,7 +88,9 @@ Algorithm1::Forward Algorithm1::forward(const std::vector<double>& input) const 
   return f;
 }
 
-std::vector<MeanVariance> Algorithm1::predict(const std::vector<double>& input) const { return forward(input).sum.back(); }
+std::vector<MeanVariance> Algorithm1::predict(const std::vector<double>& input) const {
+  return forward(input).sum.back();
+}
 
 void Algorithm1::learn(const std::vector<double>& input, const std::vector<double>& target) {
   const Forward f = forward(input);
@@ -116,7 +118,8 @@ void Algorithm1::learn(const std::vector<double>& input, const std::vector<doubl
   rho = std::move(new_rho);
 }
 
-void Algorithm1::epoch(const std::vector<std::vector<double>>& inputs, const std::vector<std::vector<double>>& targets) {
+void Algorithm1::epoch(const std::vector<std::vector<double>>& inputs,
+                       const std::vector<std::vector<double>>& targets) {
   const std::size_t n = inputs.size(), batches = static_cast<std::size_t>(batches_);
   for (std::size_t b = 0; b < batches; ++b) {
     const auto for_all = [&](const auto& change) {

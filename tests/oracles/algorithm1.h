@@ -11,7 +11,8 @@ struct MeanVariance {
 
 class Algorithm1 {
  public:
-  // Widths, slopes of the hidden layers, prior mean and variance of every weight [layer][i * fan_in + j], noise variance.
+  // Widths, slopes of the hidden layers, prior mean and variance of every weight [layer][i * fan_in + j], noise
+  // variance.
   Algorithm1(std::vector<int> widths, std::vector<double> slopes, std::vector<std::vector<double>> prior_mean,
              std::vector<std::vector<double>> prior_variance, double noise_variance, int batches);
 

@@ -26,8 +26,8 @@ class DenseRows {
   // log of the integral of the product of all rows.
   double log_evidence() const {
     const Eigen::MatrixXd l = information_.llt().matrixL();
-    return constants_ + 0.5 * pull_.dot(mean()) + 0.5 * static_cast<double>(pull_.size()) * std::log(2 * std::numbers::pi) -
-           l.diagonal().array().log().sum();
+    return constants_ + 0.5 * pull_.dot(mean()) +
+           0.5 * static_cast<double>(pull_.size()) * std::log(2 * std::numbers::pi) - l.diagonal().array().log().sum();
   }
 
  private:

@@ -11,7 +11,8 @@
 
 namespace dma::oracle {
 
-// A process of a team, all of whose processes are threads of this one: each waits for the others whenever they add numbers.
+// A process of a team, all of whose processes are threads of this one: each waits for the others whenever they add
+// numbers.
 class MeetingTeam final : public WorkerTeam {
  public:
   struct Place {
@@ -26,7 +27,8 @@ class MeetingTeam final : public WorkerTeam {
   void sum(std::span<const double> parts, std::span<double> total) override {
     std::ranges::fill(total, 0.0);
     meet(parts, [&](std::size_t w) {
-      for (std::size_t i = 0; i < total.size(); ++i) total[i] = w == 0 ? place_.parts[w][i] : total[i] + place_.parts[w][i];
+      for (std::size_t i = 0; i < total.size(); ++i)
+        total[i] = w == 0 ? place_.parts[w][i] : total[i] + place_.parts[w][i];
     });
   }
   void largest(std::span<double> values) override {

@@ -38,15 +38,16 @@ TEST_CASE("schedules: forward_backward on a tree sends each message once, after 
 }
 
 TEST_CASE("schedules: forward_backward with loops goes forward to outputs, then backward to inputs") {
-  CHECK(text_of(forward_backward(), true) ==
-        "forward_backward: 6 visits; one sweep of a graph with loops: approximate; iterate with flooding, sequential or "
-        "residual\n"
-        "  prior: refresh -; send x\n"
-        "  times: refresh x, y; send z\n"
-        "  noise: refresh x; send -\n"
-        "  noise: refresh y; send x\n"
-        "  times: refresh z; send x, y\n"
-        "  prior: refresh x; send -\n");
+  CHECK(
+      text_of(forward_backward(), true) ==
+      "forward_backward: 6 visits; one sweep of a graph with loops: approximate; iterate with flooding, sequential or "
+      "residual\n"
+      "  prior: refresh -; send x\n"
+      "  times: refresh x, y; send z\n"
+      "  noise: refresh x; send -\n"
+      "  noise: refresh y; send x\n"
+      "  times: refresh z; send x, y\n"
+      "  prior: refresh x; send -\n");
 }
 
 TEST_CASE("schedules: forward is the forward half") {

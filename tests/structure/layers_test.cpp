@@ -1,5 +1,5 @@
-// The arrows between the layers, engine <- factors, schedules <- models <- tools <- tests, and between the rooms of each, which the
-// README.md of every folder states.
+// The arrows between the layers, engine <- factors, schedules <- models <- tools <- tests, and between the rooms of
+// each, which the README.md of every folder states.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -60,8 +60,8 @@ std::vector<std::string> against_readme(const SourceFile& file, const Folder& fo
     const auto to = folder_of(include.name);
     if (!kMayInclude.contains(top_folder(include.name)) || to == folder.path) continue;
     if (std::ranges::none_of(folder.may_include, [&](const std::string& allowed) { return is_within(to, allowed); }))
-      found.push_back(file.path + ":" + std::to_string(include.line) + ": " + folder.path + "/README.md does not allow " +
-                      std::string(to) + " (" + include.name + ")");
+      found.push_back(file.path + ":" + std::to_string(include.line) + ": " + folder.path +
+                      "/README.md does not allow " + std::string(to) + " (" + include.name + ")");
   }
   return found;
 }
@@ -114,7 +114,8 @@ TEST_CASE("layers: the check of a folder's README names file, line and folder") 
                         {"#include \"engine/run/b.h\"", "#include <factors/arithmetic/sum.h>", "#include <vector>"}},
                        run)
             .empty());
-  CHECK(against_readme({"engine/run/a.cpp", {"#include \"factors_of_mine/a.h\""}}, run).empty());  // turned_arrows has it
+  CHECK(
+      against_readme({"engine/run/a.cpp", {"#include \"factors_of_mine/a.h\""}}, run).empty());  // turned_arrows has it
   CHECK(circle({{"a", {"b"}}, {"b", {"c"}}, {"c", {}}}).empty());
   CHECK(circle({{"a", {"b"}}, {"b", {"c"}}, {"c", {"b"}}}) == std::vector<std::string>{"b", "c", "b"});
 }

@@ -1,5 +1,5 @@
-// The compiler chooses the order in which the arguments of a call are evaluated, and g++ chooses differently for different
-// processors. What one argument changes, no other may read.
+// The compiler chooses the order in which the arguments of a call are evaluated, and g++ chooses differently for
+// different processors. What one argument changes, no other may read.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -106,7 +106,8 @@ TEST_CASE("order: no argument of a call changes what another one reads") {
     const std::string code = code_of(file);
     for (std::sregex_iterator found(code.begin(), code.end(), call), end; found != end; ++found) {
       if (words.contains((*found)[1])) continue;
-      const std::vector<std::string> all = arguments(code, static_cast<std::size_t>(found->position() + found->length()));
+      const std::vector<std::string> all =
+          arguments(code, static_cast<std::size_t>(found->position() + found->length()));
       if (all.size() < 2) continue;
       ++calls;
       const std::string name = disputed(all);

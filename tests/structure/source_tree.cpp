@@ -109,11 +109,13 @@ std::vector<Folder> read_folders() {
   std::map<std::string, Folder> folders;
   for (const char* top : kFolders) {
     if (!fs::exists(root / top)) continue;
-    for (const auto& entry : fs::recursive_directory_iterator(root / top)) {  // git keeps no empty folder: they are none here
+    for (const auto& entry :
+         fs::recursive_directory_iterator(root / top)) {  // git keeps no empty folder: they are none here
       const std::string path = entry.path().lexically_relative(root).generic_string();
       if (!entry.is_regular_file() || path.find("__pycache__") != path.npos) continue;
       ++folders[std::string(folder_of(path))].files;
-      for (std::string_view folder = folder_of(path); !folder.empty(); folder = folder_of(folder)) folders[std::string(folder)].path = folder;
+      for (std::string_view folder = folder_of(path); !folder.empty(); folder = folder_of(folder))
+        folders[std::string(folder)].path = folder;
     }
   }
   std::vector<Folder> all;

@@ -31,8 +31,8 @@ std::vector<Include> includes_of(const SourceFile& file);
 // Every .h and .cpp below the six folders of the project, sorted by path.
 std::vector<SourceFile> read_sources();
 
-// A folder below the six of the project: what lies in it, and which folders the last line of its README.md, "May include: a, b.",
-// allows besides itself, each with all that is below it.
+// A folder below the six of the project: what lies in it, and which folders the last line of its README.md, "May
+// include: a, b.", allows besides itself, each with all that is below it.
 struct Folder {
   std::string path;
   std::size_t files = 0;

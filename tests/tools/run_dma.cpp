@@ -30,17 +30,19 @@ int exit_code_of(int status) { return WIFSIGNALED(status) ? 128 + WTERMSIG(statu
 // run hundreds of times here, and searched for leaks where it runs in the test's own process (tests/fuzz).
 [[maybe_unused]] const int kNoLeakCheckInChildren = setenv("ASAN_OPTIONS", "detect_leaks=0", 0);
 
-Outcome run_named(const std::string& program, const TemporaryFolder& folder, const std::string& arguments, const std::string& environment) {
+Outcome run_named(const std::string& program, const TemporaryFolder& folder, const std::string& arguments,
+                  const std::string& environment) {
   const TemporaryFolder printed;
   const std::string out = (printed.path() / "out").string(), err = (printed.path() / "err").string();
   const std::string command = "cd '" + folder.path().string() + "' && " + environment +
-                              " " DMA_EMULATOR " '" DMA_BINARY_DIR "/" + program + "' " + arguments + " >'" + out + "' 2>'" + err +
-                              "' </dev/null";
+                              " " DMA_EMULATOR " '" DMA_BINARY_DIR "/" + program + "' " + arguments + " >'" + out +
+                              "' 2>'" + err + "' </dev/null";
   const int status = std::system(command.c_str());
   return {exit_code_of(status), contents(out), contents(err)};
 }
 
-void check_named_refused(const std::string& program, const TemporaryFolder& folder, const std::string& arguments, const std::string& expected) {
+void check_named_refused(const std::string& program, const TemporaryFolder& folder, const std::string& arguments,
+                         const std::string& expected) {
   INFO(arguments);
   const auto before = folder.files();
   const auto outcome = run_named(program, folder, arguments, "");
@@ -96,7 +98,9 @@ std::vector<std::string> TemporaryFolder::files() const {
 Outcome run_dma(const TemporaryFolder& folder, const std::string& arguments, const std::string& environment) {
   return run_named("dma", folder, arguments, environment);
 }
-Outcome run_lab(const TemporaryFolder& folder, const std::string& arguments) { return run_named("dma-lab", folder, arguments, ""); }
+Outcome run_lab(const TemporaryFolder& folder, const std::string& arguments) {
+  return run_named("dma-lab", folder, arguments, "");
+}
 
 void check_refused(const TemporaryFolder& folder, const std::string& arguments, const std::string& expected) {
   check_named_refused("dma", folder, arguments, expected);

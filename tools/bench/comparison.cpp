@@ -41,13 +41,14 @@ void Table::set(Row row) {
 }
 
 std::string Table::text() const {
-  std::string text = fmt::format("{:<44}{:>11}{:>11}{:>14}{:>12}{:>12}\n", "", "engine", "plain", "messages/s", "result", "bound");
+  std::string text =
+      fmt::format("{:<44}{:>11}{:>11}{:>14}{:>12}{:>12}\n", "", "engine", "plain", "messages/s", "result", "bound");
   for (const Row& row : rows_) {
     const std::string rate = row.messages > 0 ? fmt::format("{:.1f} M", row.messages / row.engine * 1e3) : "-";
     const std::string bound = row.bound > 0 ? fmt::format("{:g} {}", row.bound, row.unit) : "-";
     const char* const verdict = row.bound == 0 ? "" : row.value <= row.bound ? "holds" : "MISSED";
-    text += fmt::format("{:<44}{:>11}{:>11}{:>14}{:>12}{:>12}  {}\n", row.name, time_text(row.engine), time_text(row.plain),
-                        rate, fmt::format("{:.2f} {}", row.value, row.unit), bound, verdict);
+    text += fmt::format("{:<44}{:>11}{:>11}{:>14}{:>12}{:>12}  {}\n", row.name, time_text(row.engine),
+                        time_text(row.plain), rate, fmt::format("{:.2f} {}", row.value, row.unit), bound, verdict);
   }
   return text;
 }

@@ -1,5 +1,5 @@
-// What dma_bench --gate promises: no ratio gets worse than the committed one by more than its tolerance, and the engine and
-// the loop by hand give the same answers.
+// What dma_bench --gate promises: no ratio gets worse than the committed one by more than its tolerance, and the engine
+// and the loop by hand give the same answers.
 #pragma once
 
 #include <fmt/format.h>
@@ -27,8 +27,9 @@ inline constexpr std::array<NetworkRatio, 3> kNetworkRatios = {{{"fused/hand", &
                                                                 {"unfused/fused", &NetworkRow::unfused_by_fused},
                                                                 {"fused/adam", &NetworkRow::fused_by_adam}}};
 
-// One line for each ratio that is more than its tolerance above the committed one, and for each row whose answers differ.
-// `baseline` is tools/bench/baseline.json; a network that is not in it has nothing to be compared with, and says so.
+// One line for each ratio that is more than its tolerance above the committed one, and for each row whose answers
+// differ. `baseline` is tools/bench/baseline.json; a network that is not in it has nothing to be compared with, and
+// says so.
 inline std::vector<std::string> worse_than(const nlohmann::json& baseline, const std::vector<NetworkRow>& rows) {
   std::vector<std::string> worse;
   const double tolerance = baseline.at("ratio_tolerance").get<double>();
@@ -44,8 +45,8 @@ inline std::vector<std::string> worse_than(const nlohmann::json& baseline, const
     for (const NetworkRatio& ratio : kNetworkRatios) {
       const double committed = ratios.at(ratio.name).get<double>(), found = r.*ratio.value;
       if (!(found <= committed * (1 + tolerance)))
-        worse.push_back(fmt::format("{}: {} is {:.2f}, more than {:.0f} % above the {:.2f} of the baseline", r.name, ratio.name,
-                                    found, 100 * tolerance, committed));
+        worse.push_back(fmt::format("{}: {} is {:.2f}, more than {:.0f} % above the {:.2f} of the baseline", r.name,
+                                    ratio.name, found, 100 * tolerance, committed));
     }
   }
   return worse;

@@ -17,7 +17,8 @@ struct ProductSum {
 
 // Several sums at a time: additions wait for each other. Of inputs that are known, v is 0 and not read.
 template <bool kKnown>
-ProductSum sum_of_products(const double* w_mean, const double* w_variance, const double* m, const double* v, std::size_t count) {
+ProductSum sum_of_products(const double* w_mean, const double* w_variance, const double* m, const double* v,
+                           std::size_t count) {
   Pair mean[2] = {}, variance[2] = {};
   ProductSum last{0, 0};
   const auto add = [](const auto& wm, const auto& wv, const auto& x, const auto& xv, auto& to_mean, auto& to_variance) {
@@ -28,8 +29,8 @@ ProductSum sum_of_products(const double* w_mean, const double* w_variance, const
   std::size_t j = 0;
   for (; j + 4 <= count; j += 4)
     for (std::size_t s = 0; s < 2; ++s)
-      add(load_pair(w_mean + j + 2 * s), load_pair(w_variance + j + 2 * s), load_pair(m + j + 2 * s), load_pair(v + j + 2 * s),
-          mean[s], variance[s]);
+      add(load_pair(w_mean + j + 2 * s), load_pair(w_variance + j + 2 * s), load_pair(m + j + 2 * s),
+          load_pair(v + j + 2 * s), mean[s], variance[s]);
   for (; j < count; ++j) add(w_mean[j], w_variance[j], m[j], v[j], last.mean, last.variance);
   return {last.mean + total(mean[0] + mean[1]), last.variance + total(variance[0] + variance[1])};
 }
@@ -37,17 +38,19 @@ ProductSum sum_of_products(const double* w_mean, const double* w_variance, const
 }  // namespace
 
 HandNetwork::HandNetwork(const std::vector<std::size_t>& widths, const std::vector<double>& slopes,
-                         const std::vector<LayerPrior>& priors, double noise_variance, std::size_t batches, std::size_t rows)
+                         const std::vector<LayerPrior>& priors, double noise_variance, std::size_t batches,
+                         std::size_t rows)
     : slopes_(slopes), noise_variance_(noise_variance), batches_(batches), rows_(rows) {
   std::size_t weights = 0;
   for (std::size_t l = 0; l + 1 < widths.size(); ++l) {
     Layer layer;
     layer.rows = widths[l + 1], layer.columns = widths[l];
     layer.mean = priors[l].mean, layer.variance = priors[l].variance;
-    for (auto* array : {&layer.in_mean, &layer.in_variance, &layer.tau_gain, &layer.rho_gain, &layer.rest, &layer.to_in_tau,
-                        &layer.to_in_rho})
+    for (auto* array : {&layer.in_mean, &layer.in_variance, &layer.tau_gain, &layer.rho_gain, &layer.rest,
+                        &layer.to_in_tau, &layer.to_in_rho})
       array->resize(layer.columns);
-    for (auto* array : {&layer.sum_mean, &layer.sum_variance, &layer.back_mean, &layer.back_variance}) array->resize(layer.rows);
+    for (auto* array : {&layer.sum_mean, &layer.sum_variance, &layer.back_mean, &layer.back_variance})
+      array->resize(layer.rows);
     weights += layer.rows * layer.columns;
     layers_.push_back(std::move(layer));
   }
@@ -73,7 +76,8 @@ void HandNetwork::rectify(std::size_t l) {
 
 void HandNetwork::rectify_back(std::size_t l) {
   Layer &layer = layers_[l], &above = layers_[l + 1];
-  LeakyRelu::many_to_x(above.to_in_tau.data(), above.to_in_rho.data(), layer.rows, slopes_[l], new_tau_.data(), new_rho_.data());
+  LeakyRelu::many_to_x(above.to_in_tau.data(), above.to_in_rho.data(), layer.rows, slopes_[l], new_tau_.data(),
+                       new_rho_.data());
   for (std::size_t i = 0; i < layer.rows; ++i) {
     layer.back_variance[i] = 1 / new_rho_[i];
     layer.back_mean[i] = new_tau_[i] * layer.back_variance[i];
@@ -98,9 +102,11 @@ void HandNetwork::forward(const double* input) {
 // Inputs that are known: Prop. 3.2 with s = 1 is a Kalman step for all weights but this one held at their beliefs, and
 // what all of them divide by is one number.
 void HandNetwork::learn_from_known(Layer& layer, std::size_t i) {
-  double *const w_mean = layer.mean.data() + i * layer.columns, *const w_variance = layer.variance.data() + i * layer.columns;
+  double *const w_mean = layer.mean.data() + i * layer.columns, *const w_variance =
+                                                                    layer.variance.data() + i * layer.columns;
   const double* const m = layer.in_mean.data();
-  const double rest_mean = layer.back_mean[i] - layer.sum_mean[i], rest_variance = layer.back_variance[i] + layer.sum_variance[i];
+  const double rest_mean = layer.back_mean[i] - layer.sum_mean[i],
+               rest_variance = layer.back_variance[i] + layer.sum_variance[i];
   const double inverse = 1 / rest_variance, scaled_mean = rest_mean * inverse;
   DMA_INDEPENDENT
   for (std::size_t j = 0; j < layer.columns; ++j) {
@@ -110,8 +116,8 @@ void HandNetwork::learn_from_known(Layer& layer, std::size_t i) {
   }
 }
 
-// The product of weight w and input x has the cavity N(c, k). Prop. 3.2 adds tau_gain c / d and rho_gain / d to the natural
-// parameters of the weight, d = k + rest c^2. In moments, with q = d + Var w rho_gain:
+// The product of weight w and input x has the cavity N(c, k). Prop. 3.2 adds tau_gain c / d and rho_gain / d to the
+// natural parameters of the weight, d = k + rest c^2. In moments, with q = d + Var w rho_gain:
 //
 //   Var w <- Var w d / q        E w <- (E w d + Var w tau_gain c) / q
 //
@@ -121,11 +127,14 @@ void HandNetwork::learn_from_known(Layer& layer, std::size_t i) {
 //
 // and 1 / (q u e) gives all of these.
 void HandNetwork::learn_row(Layer& layer, std::size_t i) {
-  double *const w_mean = layer.mean.data() + i * layer.columns, *const w_variance = layer.variance.data() + i * layer.columns;
+  double *const w_mean = layer.mean.data() + i * layer.columns, *const w_variance =
+                                                                    layer.variance.data() + i * layer.columns;
   const double *const m = layer.in_mean.data(), *const v = layer.in_variance.data();
-  const double *const tau_gain = layer.tau_gain.data(), *const rho_gain = layer.rho_gain.data(), *const rest = layer.rest.data();
+  const double *const tau_gain = layer.tau_gain.data(), *const rho_gain = layer.rho_gain.data(),
+                      *const rest = layer.rest.data();
   double *const to_in_tau = layer.to_in_tau.data(), *const to_in_rho = layer.to_in_rho.data();
-  const double rest_mean = layer.back_mean[i] - layer.sum_mean[i], rest_variance = layer.back_variance[i] + layer.sum_variance[i];
+  const double rest_mean = layer.back_mean[i] - layer.sum_mean[i],
+               rest_variance = layer.back_variance[i] + layer.sum_variance[i];
   DMA_INDEPENDENT
   for (std::size_t j = 0; j < layer.columns; ++j) {
     const double w = w_mean[j], w_v = w_variance[j], square = w * w, u = square + w_v, cube = square * w;

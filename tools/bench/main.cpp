@@ -5,7 +5,8 @@
 //   --numbers     what small networks learn, with all digits (tools/bench/native)
 //   --json        the same as JSON
 //   --gate FILE   ... compared with a committed baseline: returns 1 if something got worse by more than its tolerance
-//   --epochs NAME [COUNT [WAY]]  one network: 3 or COUNT epochs of the engine's fused plan (or of the WAY unfused, hand or
+//   --epochs NAME [COUNT [WAY]]  one network: 3 or COUNT epochs of the engine's fused plan (or of the WAY unfused, hand
+//   or
 //                 adam), for who counts instructions or profiles
 #include <fmt/format.h>
 

@@ -52,7 +52,9 @@ std::size_t NetworkCase::weights() const {
   return count;
 }
 
-std::vector<std::string> network_names() { return {"8-6-5-1", "6-6-12-48-24-4", "13-50-1", "784-100-10", "1024-1024-1"}; }
+std::vector<std::string> network_names() {
+  return {"8-6-5-1", "6-6-12-48-24-4", "13-50-1", "784-100-10", "1024-1024-1"};
+}
 
 NetworkCase network_case(const std::string& name) {
   if (name == "8-6-5-1") return {name, validation::small_task(1), 10};
@@ -84,8 +86,8 @@ Bnn& NetworkEpochs::learned(Way way) {
   return *net;
 }
 
-// Further epochs of the same learner, without the copies of the data that fit() makes. The first run of a way makes it ready
-// and is its first epoch.
+// Further epochs of the same learner, without the copies of the data that fit() makes. The first run of a way makes it
+// ready and is its first epoch.
 void NetworkEpochs::run(Way way) {
   if (way == Way::adam) {
     const auto rows = static_cast<Eigen::Index>(network_.rows() / network_.batches);
@@ -95,8 +97,9 @@ void NetworkEpochs::run(Way way) {
     if (hand_ == nullptr) {
       std::vector<LayerPrior> priors;
       for (std::size_t l = 0; l + 1 < network_.task.layers.size(); ++l) priors.push_back(learned(Way::fused).prior(l));
-      hand_ = std::make_unique<HandNetwork>(network_.task.layers, network_.task.slopes, priors,
-                                            network_.task.noise * network_.task.noise, network_.batches, network_.rows());
+      hand_ =
+          std::make_unique<HandNetwork>(network_.task.layers, network_.task.slopes, priors,
+                                        network_.task.noise * network_.task.noise, network_.batches, network_.rows());
     }
     hand_->epoch(inputs_, targets_);
     (void)hand_->log_likelihood(inputs_, targets_);
@@ -122,7 +125,8 @@ double NetworkEpochs::difference(Way way) const {
   return largest;
 }
 
-// One epoch of Bayesian neural networks, with the log-likelihood of all rows after it on both sides, next to plain loops.
+// One epoch of Bayesian neural networks, with the log-likelihood of all rows after it on both sides, next to plain
+// loops.
 namespace {
 
 bool agree(const Bnn& net, const HandNetwork& plain) {
@@ -137,7 +141,14 @@ bool agree(const Bnn& net, const HandNetwork& plain) {
 void epochs(benchmark::State& bench, Table& table, Row row, const validation::PaperTask& task, std::size_t batches) {
   const auto rows = static_cast<std::size_t>(task.inputs.rows());
   const std::vector<double> inputs = row_by_row(task.inputs), targets = row_by_row(task.targets);
-  Bnn net({.layers = task.layers, .slopes = task.slopes, .noise = task.noise, .bias = false, .standardise = false, .method = "dma", .seed = 1, .shuffle = false});
+  Bnn net({.layers = task.layers,
+           .slopes = task.slopes,
+           .noise = task.noise,
+           .bias = false,
+           .standardise = false,
+           .method = "dma",
+           .seed = 1,
+           .shuffle = false});
   std::vector<LayerPrior> priors;
   for (std::size_t l = 0; l + 1 < task.layers.size(); ++l) priors.push_back(net.prior(l));
   HandNetwork plain(task.layers, task.slopes, priors, task.noise * task.noise, batches, rows);

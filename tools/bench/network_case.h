@@ -1,5 +1,5 @@
-// One network and its data, and an epoch of it by each of the ways that are compared: the engine with a fused and with an
-// unfused plan, the loop written by hand, and Adam. Every epoch ends with the mean log-likelihood of all rows.
+// One network and its data, and an epoch of it by each of the ways that are compared: the engine with a fused and with
+// an unfused plan, the loop written by hand, and Adam. Every epoch ends with the mean log-likelihood of all rows.
 #pragma once
 
 #include <memory>

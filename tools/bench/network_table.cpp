@@ -61,13 +61,14 @@ PeakRates measure_peaks() {
   constexpr std::size_t kInCache = 2048, kInMemory = 16'000'000;
   return {multiply_add_rate(), over_array(kInCache, [](double x) { return 1 / x; }),
           over_array(kInCache, [](double x) { return std::sqrt(x); }),
-          over_array(kInCache, [](double x) { return x * 0.999; }) / 8, over_array(kInMemory, [](double x) { return x * 0.999; }) / 8};
+          over_array(kInCache, [](double x) { return x * 0.999; }) / 8,
+          over_array(kInMemory, [](double x) { return x * 0.999; }) / 8};
 }
 
-// Counted in hand_network.cpp. A weight of the first layer, whose inputs are known, takes 3 multiply-adds to predict, 3 to
-// learn; any other 4, and 27 with one division. The likelihood predicts once more. A unit's rectifier is computed three times, with a
-// root, four divisions and some 60 multiply-adds each. A weight's two numbers are read to predict, and read and written to
-// learn: 48 bytes, half of which count as read and written.
+// Counted in hand_network.cpp. A weight of the first layer, whose inputs are known, takes 3 multiply-adds to predict, 3
+// to learn; any other 4, and 27 with one division. The likelihood predicts once more. A unit's rectifier is computed
+// three times, with a root, four divisions and some 60 multiply-adds each. A weight's two numbers are read to predict,
+// and read and written to learn: 48 bytes, half of which count as read and written.
 double least_time(const PeakRates& peaks, const std::vector<std::size_t>& layers) {
   double operations = 0, divisions = 0, roots = 0, weights = 0;
   for (std::size_t l = 0; l + 1 < layers.size(); ++l) {
@@ -81,7 +82,8 @@ double least_time(const PeakRates& peaks, const std::vector<std::size_t>& layers
   }
   constexpr double kCacheBytes = 1 << 20;  // weights of more than this come from memory
   const double bytes = weights * 32, byte = weights * 16 > kCacheBytes ? peaks.byte_of_memory : peaks.byte_of_cache;
-  return std::max({operations * peaks.multiply_add, divisions * peaks.divide + roots * peaks.root, bytes * byte}) / weights;
+  return std::max({operations * peaks.multiply_add, divisions * peaks.divide + roots * peaks.root, bytes * byte}) /
+         weights;
 }
 
 namespace {
@@ -127,12 +129,13 @@ NetworkRow measure_network(const std::string& name, const PeakRates& peaks, doub
 
 std::string text(const std::vector<NetworkRow>& rows) {
   std::string out = "ns for each weight and row of an epoch, one thread\n";
-  out += fmt::format("{:<16}{:>9}{:>6}{:>9}{:>9}{:>9}{:>9}{:>9}{:>12}{:>15}{:>12}{:>12}\n", "network", "weights", "rows", "fused",
-                     "unfused", "by hand", "Adam", "bound", "fused/hand", "unfused/fused", "fused/Adam", "difference");
+  out += fmt::format("{:<16}{:>9}{:>6}{:>9}{:>9}{:>9}{:>9}{:>9}{:>12}{:>15}{:>12}{:>12}\n", "network", "weights",
+                     "rows", "fused", "unfused", "by hand", "Adam", "bound", "fused/hand", "unfused/fused",
+                     "fused/Adam", "difference");
   for (const NetworkRow& r : rows)
-    out += fmt::format("{:<16}{:>9}{:>6}{:>9.2f}{:>9.2f}{:>9.2f}{:>9.2f}{:>9.2f}{:>12.2f}{:>15.2f}{:>12.2f}{:>12.1e}\n", r.name,
-                       r.weights, r.rows, r.fused, r.unfused, r.hand, r.adam, r.least, r.fused_by_hand, r.unfused_by_fused,
-                       r.fused_by_adam, r.difference);
+    out += fmt::format("{:<16}{:>9}{:>6}{:>9.2f}{:>9.2f}{:>9.2f}{:>9.2f}{:>9.2f}{:>12.2f}{:>15.2f}{:>12.2f}{:>12.1e}\n",
+                       r.name, r.weights, r.rows, r.fused, r.unfused, r.hand, r.adam, r.least, r.fused_by_hand,
+                       r.unfused_by_fused, r.fused_by_adam, r.difference);
   return out;
 }
 

@@ -21,7 +21,8 @@ struct PeakRates {
 };
 PeakRates measure_peaks();
 
-// Nanoseconds that an epoch takes at least, by weight and row: the longest of the arithmetic, the divisions and the bytes.
+// Nanoseconds that an epoch takes at least, by weight and row: the longest of the arithmetic, the divisions and the
+// bytes.
 double least_time(const PeakRates& peaks, const std::vector<std::size_t>& layers);
 
 // `seconds` of every way for each network, and three epochs at least.

@@ -205,7 +205,8 @@ void register_plates(Table& table) {
                                                             {"leaky_relu", leaky_relu},
                                                             {"inner_product", inner_product}};
   for (const auto& [kind, bench] : kinds)
-    benchmark::RegisterBenchmark(("plate/" + kind).c_str(), [&table, own_kind = kind, own_bench = bench](benchmark::State& s) {
+    benchmark::RegisterBenchmark(("plate/" + kind).c_str(), [&table, own_kind = kind,
+                                                             own_bench = bench](benchmark::State& s) {
       own_bench(s, table, {.name = "plate of 100,000: " + own_kind, .bound = 1});
     })->UseManualTime();
 }

@@ -100,7 +100,8 @@ void regression(benchmark::State& bench, Table& table) {
       [&] { run(plan, state); }, [&] { plain.sweep(kSweeps); });
   const Belief belief = state.belief(w);
   for (std::size_t j = 0; j < kCoefficients; ++j)
-    if (std::abs(belief[j].tau / plain.total_tau[j] - 1) > 1e-9 || std::abs(belief[j].rho / plain.total_rho[j] - 1) > 1e-9)
+    if (std::abs(belief[j].tau / plain.total_tau[j] - 1) > 1e-9 ||
+        std::abs(belief[j].rho / plain.total_rho[j] - 1) > 1e-9)
       return bench.SkipWithError("the engine and the plain loop disagree");
   table.set({.name = "regression: memory per edge slot",
              .value = static_cast<double>(plan.bytes()) / plan->slots,
@@ -111,7 +112,9 @@ void regression(benchmark::State& bench, Table& table) {
 }  // namespace
 
 void register_regression(Table& table) {
-  benchmark::RegisterBenchmark("regression/sweeps", [&](benchmark::State& s) { regression(s, table); })->UseManualTime();
+  benchmark::RegisterBenchmark("regression/sweeps", [&](benchmark::State& s) {
+    regression(s, table);
+  })->UseManualTime();
 }
 
 // A season of 20,000 games of 1,000 players by sweeps: skills that stay, and that drift.

@@ -53,10 +53,12 @@ std::string paper_medians(int seeds) {
     for (const PaperRun& r : runs) values.push_back(r.*value);
     return validation::quantile(values, probability);
   };
-  std::string text = fmt::format("8-6-5-1 over {} seeds: median (quartiles){:>26}{:>12}\n", seeds, "plain loops", "paper");
-  const auto line = [&](std::string_view name, double PaperRun::*value, std::string_view expected, std::string_view paper) {
-    text += fmt::format("  {:<24}{:>8.2f} ({:.2f} to {:.2f}){:>22}{:>12}\n", name, quantile(value, 0.5), quantile(value, 0.25),
-                        quantile(value, 0.75), expected, paper);
+  std::string text =
+      fmt::format("8-6-5-1 over {} seeds: median (quartiles){:>26}{:>12}\n", seeds, "plain loops", "paper");
+  const auto line = [&](std::string_view name, double PaperRun::*value, std::string_view expected,
+                        std::string_view paper) {
+    text += fmt::format("  {:<24}{:>8.2f} ({:.2f} to {:.2f}){:>22}{:>12}\n", name, quantile(value, 0.5),
+                        quantile(value, 0.25), quantile(value, 0.75), expected, paper);
   };
   line("epochs", &PaperRun::epochs, "6", "16");
   line("train NLL", &PaperRun::train_nll, "-0.10", "-0.16");
@@ -64,7 +66,8 @@ std::string paper_medians(int seeds) {
   line("coverage deviation", &PaperRun::coverage_deviation, "-0.14 to -0.22", "-0.09");
   line("refused messages", &PaperRun::refused, "0", "0");
   text += fmt::format("  {:<24}{:>8.2f}{:>34}{:>12}\n", "IQR of extrapolation NLL",
-                      quantile(&PaperRun::extrapolation_nll, 0.75) - quantile(&PaperRun::extrapolation_nll, 0.25), "1.87", "1.95");
+                      quantile(&PaperRun::extrapolation_nll, 0.75) - quantile(&PaperRun::extrapolation_nll, 0.25),
+                      "1.87", "1.95");
   return text;
 }
 
@@ -87,8 +90,9 @@ double least_time_of(NetworkEpochs& epochs, NetworkEpochs::Way way, double weigh
 }  // namespace
 
 std::string sizes() {
-  std::string out = fmt::format("ns for each weight and row, mini-batches of {} rows\n{:<16}{:>9}{:>12}{:>9}{:>9}{:>13}\n",
-                                kRowsOfSizes, "network", "weights", "moments", "fused", "by hand", "to smallest");
+  std::string out =
+      fmt::format("ns for each weight and row, mini-batches of {} rows\n{:<16}{:>9}{:>12}{:>9}{:>9}{:>13}\n",
+                  kRowsOfSizes, "network", "weights", "moments", "fused", "by hand", "to smallest");
   double smallest = 0;
   for (const std::size_t width : {44u, 140u, 447u, 1414u}) {
     const NetworkCase network = square_case(width);
@@ -96,8 +100,8 @@ std::string sizes() {
     const double fused = least_time_of(epochs, NetworkEpochs::Way::fused, network.weights_times_rows());
     const double hand = least_time_of(epochs, NetworkEpochs::Way::hand, network.weights_times_rows());
     if (smallest == 0) smallest = fused;
-    out += fmt::format("{:<16}{:>9}{:>9} kB{:>9.2f}{:>9.2f}{:>13.2f}\n", network.name, network.weights(), network.weights() / 64, fused,
-                       hand, fused / smallest);
+    out += fmt::format("{:<16}{:>9}{:>9} kB{:>9.2f}{:>9.2f}{:>13.2f}\n", network.name, network.weights(),
+                       network.weights() / 64, fused, hand, fused / smallest);
   }
   return out;
 }
@@ -158,8 +162,9 @@ std::string start_up(const std::string& program) {
   milliseconds_of(program, {"fit", data, "--target", "y", "--model", model});
   const double help = median_of(program, {"--help"}), predict = median_of(program, {"predict", model, row});
   std::filesystem::remove_all(folder);
-  return fmt::format("start-up, wall time: dma --help {:.1f} ms (at most 10), dma predict of one row {:.1f} ms (at most 20)\n", help,
-                     predict);
+  return fmt::format(
+      "start-up, wall time: dma --help {:.1f} ms (at most 10), dma predict of one row {:.1f} ms (at most 20)\n", help,
+      predict);
 }
 
 namespace {
@@ -169,8 +174,8 @@ struct AdamEnd {
   int epochs;
 };
 
-// None if it does not get there in `patience` seconds. Its rows are predicted by one network without a spread, which lets it
-// explain them better than a posterior can, and each epoch is checked by one pass.
+// None if it does not get there in `patience` seconds. Its rows are predicted by one network without a spread, which
+// lets it explain them better than a posterior can, and each epoch is checked by one pass.
 std::optional<AdamEnd> adam_at(double rate, const NetworkCase& network, double nll, double patience) {
   const baselines::Network plain{network.task.layers, network.task.slopes};
   const baselines::Energy energy(plain, network.task.inputs, network.task.targets, network.task.noise,
@@ -194,7 +199,8 @@ std::optional<AdamEnd> adam_at(double rate, const NetworkCase& network, double n
 }
 
 std::string shown(const std::optional<AdamEnd>& adam) {
-  return adam ? fmt::format("{:.1f} ms ({} epochs at rate {:g})", 1e3 * adam->seconds, adam->epochs, adam->rate) : "not in 5 s";
+  return adam ? fmt::format("{:.1f} ms ({} epochs at rate {:g})", 1e3 * adam->seconds, adam->epochs, adam->rate)
+              : "not in 5 s";
 }
 
 }  // namespace
@@ -206,7 +212,8 @@ std::string to_the_end() {
     Bnn net({.layers = network.task.layers, .slopes = network.task.slopes, .noise = network.task.noise, .bias = false,
              .standardise = false, .method = "dma", .seed = 1});
     const double start = thread_seconds();
-    const FitReport report = net.fit(network.task.inputs, network.task.targets, {.batches = network.batches, .tolerance = 0.1});
+    const FitReport report =
+        net.fit(network.task.inputs, network.task.targets, {.batches = network.batches, .tolerance = 0.1});
     const double seconds = thread_seconds() - start;
     const double nll = -report.members[0].epochs.back().log_likelihood;
     std::optional<AdamEnd> slow, best;

@@ -1,5 +1,5 @@
-// The random walk x_0 ~ N(0, kFirstVariance), x_t = x_(t-1) + noise, y_t = x_t + noise by hand: what chains and smoothers
-// are measured against.
+// The random walk x_0 ~ N(0, kFirstVariance), x_t = x_(t-1) + noise, y_t = x_t + noise by hand: what chains and
+// smoothers are measured against.
 #include <malloc.h>
 
 #include <cmath>
@@ -250,8 +250,12 @@ void compile_nodes(benchmark::State& bench, Table& table) {
 
 void register_chain(Table& table) {
   benchmark::RegisterBenchmark("chain/one_plate", [&](benchmark::State& s) { one_plate(s, table); })->UseManualTime();
-  benchmark::RegisterBenchmark("chain/compile_plate", [&](benchmark::State& s) { compile_plate(s, table); })->UseManualTime();
-  benchmark::RegisterBenchmark("chain/compile_nodes", [&](benchmark::State& s) { compile_nodes(s, table); })->UseManualTime();
+  benchmark::RegisterBenchmark("chain/compile_plate", [&](benchmark::State& s) {
+    compile_plate(s, table);
+  })->UseManualTime();
+  benchmark::RegisterBenchmark("chain/compile_nodes", [&](benchmark::State& s) {
+    compile_nodes(s, table);
+  })->UseManualTime();
 }
 
 }  // namespace dma::bench

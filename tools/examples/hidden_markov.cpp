@@ -1,5 +1,5 @@
-// A hidden Markov model: which of two dice was thrown, a fair one or one that loves sixes? The die is changed now and then,
-// and only the throws are seen. One sweep forward and one backward: exact, and so is the evidence.
+// A hidden Markov model: which of two dice was thrown, a fair one or one that loves sixes? The die is changed now and
+// then, and only the throws are seen. One sweep forward and one backward: exact, and so is the evidence.
 //
 // Prints:
 //   exact

@@ -1,5 +1,5 @@
-// Two clusters: which of the numbers belong together, where are the clusters, and is one cluster enough? Each number has a
-// selector, a categorical variable, that picks one of the means.
+// Two clusters: which of the numbers belong together, where are the clusters, and is one cluster enough? Each number
+// has a selector, a categorical variable, that picks one of the means.
 //
 // Prints:
 //   categorical(2): converged
@@ -31,7 +31,8 @@ int main() {
     fmt::print("{}: {}\n", family, report.converged() ? "converged" : report.line());
     for (std::size_t k = 0; k < weights.size(); ++k)
       fmt::print("  mean {:5.2f} +- {:.2f}\n", state.belief(means).mean(k), state.belief(means).sd(k));
-    if (weights.size() == 2) fmt::print("  {} is of the upper one with probability {:.3f}\n", numbers[6], state.belief(of).mean(6, 1));
+    if (weights.size() == 2)
+      fmt::print("  {} is of the upper one with probability {:.3f}\n", numbers[6], state.belief(of).mean(6, 1));
     fmt::print("  {}\n", evidence(plan, state));
     return log_evidence(plan, state);
   };

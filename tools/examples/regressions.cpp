@@ -1,5 +1,5 @@
-// Probit, logistic and Poisson regression of 500 rows and 20 inputs, weights w ~ N(0, 1): one graph, in which only the kind of
-// the last factor differs. The joint solver treats every row as a site of expectation propagation.
+// Probit, logistic and Poisson regression of 500 rows and 20 inputs, weights w ~ N(0, 1): one graph, in which only the
+// kind of the last factor differs. The joint solver treats every row as a site of expectation propagation.
 //
 // Prints:
 //   probit    converged, weights 1.18 standard deviations from the truth, log evidence -273.9
@@ -47,6 +47,7 @@ int main() {
     for (std::size_t i = 0; i < kInputs; ++i)
       square += std::pow((state.belief(w).mean(i) - truth[i]) / state.belief(w).sd(i), 2) / kInputs;
     fmt::print("{:9} {}, weights {:.2f} standard deviations from the truth, log evidence {:.1f}\n", kind,
-               report.converged() ? "converged" : report.line(), std::sqrt(square), JointPosterior(state).log_evidence());
+               report.converged() ? "converged" : report.line(), std::sqrt(square),
+               JointPosterior(state).log_evidence());
   }
 }

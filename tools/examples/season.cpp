@@ -1,5 +1,5 @@
-// A season is learned with the graph of one game: who plays is a table that comes with every game (given), as the points
-// do. Skills are shared by all games.
+// A season is learned with the graph of one game: who plays is a table that comes with every game (given), as the
+// points do. Skills are shared by all games.
 //
 // Prints:
 //   2 epochs

@@ -1,4 +1,5 @@
-// A line through points whose noise is not known: its precision is a variable, of the gamma family. Two methods on one graph:
+// A line through points whose noise is not known: its precision is a variable, of the gamma family. Two methods on one
+// graph:
 // expectation propagation by quadrature, and variational messages, which are too sure of the slope.
 //
 // Prints:
@@ -32,6 +33,7 @@ int main() {
     const Report report = run(plan, state);
     fmt::print("{}: {}\n", method, report.converged() ? "converged" : report.line());
     const Belief s = state.belief(slope), p = state.belief(precision);
-    fmt::print("  slope     {:.3f} +- {:.3f}\n  precision {:.3f} +- {:.3f}: {}\n", s.mean(), s.sd(), p.mean(), p.sd(), p);
+    fmt::print("  slope     {:.3f} +- {:.3f}\n  precision {:.3f} +- {:.3f}: {}\n", s.mean(), s.sd(), p.mean(), p.sd(),
+               p);
   }
 }

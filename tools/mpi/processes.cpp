@@ -21,10 +21,11 @@ class MpiProcesses final : public Processes {
   std::size_t rank() const override { return rank_; }
   std::size_t size() const override { return size_; }
 
-  // Every process adds its own slice of all arrays, in their order, and then all have all slices: two messages of one array
-  // for each process, however many there are, and the same bits whoever comes first.
+  // Every process adds its own slice of all arrays, in their order, and then all have all slices: two messages of one
+  // array for each process, however many there are, and the same bits whoever comes first.
   void sum(const double* parts, std::size_t count, double* total, std::size_t size) override {
-    const std::size_t piece = std::max<std::size_t>(1, kMostAtOnce / count);  // MPI counts the numbers of all parts in ints
+    const std::size_t piece =
+        std::max<std::size_t>(1, kMostAtOnce / count);  // MPI counts the numbers of all parts in ints
     for (std::size_t begin = 0; begin < size; begin += piece)
       sum_piece(parts + begin, size, count, total + begin, std::min(piece, size - begin));
   }
@@ -41,10 +42,12 @@ class MpiProcesses final : public Processes {
   void gather(const double* own, std::size_t size, double* all, const std::size_t* sizes) override {
     constexpr int kTag = 1;
     const auto pieces = [](std::size_t numbers, const auto& use) {
-      for (std::size_t begin = 0; begin < numbers; begin += kMostAtOnce) use(begin, static_cast<int>(std::min(kMostAtOnce, numbers - begin)));
+      for (std::size_t begin = 0; begin < numbers; begin += kMostAtOnce)
+        use(begin, static_cast<int>(std::min(kMostAtOnce, numbers - begin)));
     };
     if (rank_ > 0)
-      return pieces(size, [&](std::size_t begin, int n) { MPI_Send(own + begin, n, MPI_DOUBLE, 0, kTag, MPI_COMM_WORLD); });
+      return pieces(size,
+                    [&](std::size_t begin, int n) { MPI_Send(own + begin, n, MPI_DOUBLE, 0, kTag, MPI_COMM_WORLD); });
     std::copy_n(own, size, all);
     all += size;
     for (std::size_t from = 1; from < size_; ++from) {
@@ -66,7 +69,8 @@ class MpiProcesses final : public Processes {
       std::size_t first = 0;
       for (std::size_t p = 0; p < size_; first += numbers[p], ++p)
         for (std::size_t begin = 0; begin < numbers[p]; begin += kMostAtOnce)
-          use(first + begin, static_cast<int>(std::min(kMostAtOnce, numbers[p] - begin)), static_cast<int>(p), &pending.emplace_back());
+          use(first + begin, static_cast<int>(std::min(kMostAtOnce, numbers[p] - begin)), static_cast<int>(p),
+              &pending.emplace_back());
     };
     each_piece(heard_sizes, [&](std::size_t at, int count, int from, MPI_Request* request) {
       MPI_Irecv(heard + at, count, MPI_DOUBLE, from, kTag, MPI_COMM_WORLD, request);
@@ -92,18 +96,20 @@ class MpiProcesses final : public Processes {
       sent_at[p] = firsts[p] * static_cast<int>(count);
     }
     const auto own = static_cast<std::size_t>(slices[rank_]);
-    for (std::size_t p = 0; p < size_; ++p) heard[p] = static_cast<int>(own * count), heard_at[p] = static_cast<int>(p * own * count);
+    for (std::size_t p = 0; p < size_; ++p)
+      heard[p] = static_cast<int>(own * count), heard_at[p] = static_cast<int>(p * own * count);
     to_send_.resize(size * count);
     to_hear_.resize(size_ * own * count);
     auto at = to_send_.begin();
     for (std::size_t p = 0; p < size_; ++p)
       for (std::size_t k = 0; k < count; ++k) at = std::copy_n(parts + k * stride + firsts[p], slices[p], at);
-    MPI_Alltoallv(to_send_.data(), sent.data(), sent_at.data(), MPI_DOUBLE, to_hear_.data(), heard.data(), heard_at.data(),
-                  MPI_DOUBLE, MPI_COMM_WORLD);
+    MPI_Alltoallv(to_send_.data(), sent.data(), sent_at.data(), MPI_DOUBLE, to_hear_.data(), heard.data(),
+                  heard_at.data(), MPI_DOUBLE, MPI_COMM_WORLD);
     std::vector<double> slice(to_hear_.begin(), to_hear_.begin() + static_cast<std::ptrdiff_t>(own));
     for (std::size_t k = 1; k < size_ * count; ++k)
       for (std::size_t i = 0; i < own; ++i) slice[i] += to_hear_[k * own + i];
-    MPI_Allgatherv(slice.data(), slices[rank_], MPI_DOUBLE, total, slices.data(), firsts.data(), MPI_DOUBLE, MPI_COMM_WORLD);
+    MPI_Allgatherv(slice.data(), slices[rank_], MPI_DOUBLE, total, slices.data(), firsts.data(), MPI_DOUBLE,
+                   MPI_COMM_WORLD);
   }
 
   std::size_t rank_ = 0, size_ = 1;

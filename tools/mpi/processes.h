@@ -1,5 +1,5 @@
-// What `dma fit` asks of MPI. Apart from it, in a module that is loaded only by processes that mpirun started: whoever starts
-// dma alone neither needs MPI nor waits for it.
+// What `dma fit` asks of MPI. Apart from it, in a module that is loaded only by processes that mpirun started: whoever
+// starts dma alone neither needs MPI nor waits for it.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,8 @@ class Processes {
   // Adds `count` arrays of every process, those of the first process first, each of `size` numbers.
   virtual void sum(const double* parts, std::size_t count, double* total, std::size_t size) = 0;
   virtual void largest(double* values, std::size_t size) = 0;
-  // Sizes of all processes, and then their numbers one after the other, in the first process; `all` may be null in others.
+  // Sizes of all processes, and then their numbers one after the other, in the first process; `all` may be null in
+  // others.
   virtual void gather_sizes(std::size_t own, std::size_t* sizes) = 0;
   virtual void gather(const double* own, std::size_t size, double* all, const std::size_t* sizes) = 0;
   // Numbers for every process, one after the other, so many for each; of what all have for this one, those of the first

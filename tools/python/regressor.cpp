@@ -37,10 +37,13 @@ class Fitted {
     return prediction;
   }
   // And whether the update settled.
-  std::pair<std::shared_ptr<Fitted>, bool> updated(const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& outputs) const {
+  std::pair<std::shared_ptr<Fitted>, bool> updated(const Eigen::MatrixXd& inputs,
+                                                   const Eigen::MatrixXd& outputs) const {
     if (!saved_.options.is_joint())
-      fail("partial_fit: this model was learned by sweeps of messages, and rows are added to a joint fit alone; leave method away, or "
-           "fit all rows together");
+      fail(
+          "partial_fit: this model was learned by sweeps of messages, and rows are added to a joint fit alone; leave "
+          "method away, or "
+          "fit all rows together");
     Bnn net = make_bnn(saved_);
     SavedBnn saved = saved_;
     const bool settled = learn_more(net, saved, inputs, outputs);

@@ -28,8 +28,8 @@ class Curvature {
  public:
   virtual ~Curvature() = default;
 
-  // Threads, on which no result depends, and workers that share the rows, each its own blocks of them; by default there is
-  // one of each. All processes of a team have all rows: they are small beside the matrices made of them.
+  // Threads, on which no result depends, and workers that share the rows, each its own blocks of them; by default there
+  // is one of each. All processes of a team have all rows: they are small beside the matrices made of them.
   void use_threads(std::size_t jobs, std::shared_ptr<WorkerTeam> team = nullptr);
   // Told of the fraction of the rows that is done, in every pass over them.
   void watch(std::function<void(double)> told) { told_ = std::move(told); }

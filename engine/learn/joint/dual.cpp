@@ -11,7 +11,8 @@ namespace {
 
 class DualCurvature final : public Curvature {
  public:
-  void assemble(const RowModel& model, const RowData& data, const Vector& m, const Vector& lambda, const Vector& noise) override {
+  void assemble(const RowModel& model, const RowData& data, const Vector& m, const Vector& lambda,
+                const Vector& noise) override {
     model_ = &model, m_ = m, lambda_ = lambda;
     variance_ = lambda.cwiseInverse();
     weight_ = noise.cwiseSqrt().cwiseInverse();

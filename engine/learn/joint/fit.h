@@ -1,4 +1,5 @@
-// The outer loop of joint learning: linearise, one proximal step of all shared scalars, noise and prior scale by evidence.
+// The outer loop of joint learning: linearise, one proximal step of all shared scalars, noise and prior scale by
+// evidence.
 #pragma once
 
 #include <functional>
@@ -51,11 +52,12 @@ struct SharedFitOptions {
   int epochs = 100;  // of the state: one that has them is left alone
   bool learn_noise = true, learn_scale = true;
   bool noise_depends_on_inputs = false;
-  // Rows enter with their noise s to this power (and its geometric mean to the rest), in [0, 1]: 1 is the likelihood. Less keeps
-  // noisy rows, and with them the mean squared error, in the game while quiet rows already count more.
+  // Rows enter with their noise s to this power (and its geometric mean to the rest), in [0, 1]: 1 is the likelihood.
+  // Less keeps noisy rows, and with them the mean squared error, in the game while quiet rows already count more.
   double weight_exponent = 1;
-  // Every five epochs the learned rows are scored, each as if it had been left out. Stop when they twice gained less than this many
-  // nats a row and epoch, at the best state found. 0: never. (The evidence is no guide here: on real tables it falls while left-out and test rows are still predicted better.)
+  // Every five epochs the learned rows are scored, each as if it had been left out. Stop when they twice gained less
+  // than this many nats a row and epoch, at the best state found. 0: never. (The evidence is no guide here: on real
+  // tables it falls while left-out and test rows are still predicted better.)
   double least_gain = 0.0003;
   std::function<bool(const SharedEpoch&)> on_epoch = {};  // false stops
   // For curvatures that are made on the way, see Curvature::use_threads().
@@ -64,9 +66,10 @@ struct SharedFitOptions {
   StageWatch on_stage = {};
 };
 
-// Runs epochs on `state`; the curvature is then assembled at the final state, with full weights. Returns the log evidence there.
-double fit_shared(const RowModel& model, const RowData& data, const SharedPrior& prior, const SharedFitOptions& options, SharedState& state,
-                   Curvature& curvature);
+// Runs epochs on `state`; the curvature is then assembled at the final state, with full weights. Returns the log
+// evidence there.
+double fit_shared(const RowModel& model, const RowData& data, const SharedPrior& prior, const SharedFitOptions& options,
+                  SharedState& state, Curvature& curvature);
 
 Vector row_noise(const SharedState& state, const Matrix& rows);
 // -J + sum log lambda / 2 - log |L| / 2 - sum log s / 2 and constants, at the curvature's linearisation.

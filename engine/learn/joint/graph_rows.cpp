@@ -49,7 +49,8 @@ Index GraphRows::first_scalar(VariableId shared) const {
   return static_cast<Index>(scalar_of_.at(graph_.variables.at(shared.value).first_element));
 }
 
-void GraphRows::arguments(const Resolved::Factor& factor, std::uint32_t slot, std::vector<std::uint32_t>& elements) const {
+void GraphRows::arguments(const Resolved::Factor& factor, std::uint32_t slot,
+                          std::vector<std::uint32_t>& elements) const {
   elements.clear();
   std::uint32_t output = kNone;
   for (std::size_t p = 0; p < factor.ports.size(); ++p) {
@@ -87,7 +88,8 @@ void GraphRows::order_functions() {
     for (std::uint32_t s = 0; s < graph_.factors[*next].slots; ++s) {
       arguments(graph_.factors[*next], s, elements);
       if (known[elements.back()])
-        fail("joint learning: what factor '{}' computes is already given or computed otherwise", graph_.factors[*next].name());
+        fail("joint learning: what factor '{}' computes is already given or computed otherwise",
+             graph_.factors[*next].name());
       known[elements.back()] = true;
     }
     functions_.push_back(*next);
@@ -99,7 +101,8 @@ void GraphRows::read_priors_and_noise(const std::vector<VariableId>& targets) {
   std::vector<std::uint32_t> target_of(graph_.elements, kNone);
   std::uint32_t count = 0;
   for (const VariableId v : targets)
-    for (std::uint32_t e = 0; e < graph_.variables.at(v.value).size; ++e) target_of[graph_.variables[v.value].first_element + e] = count++;
+    for (std::uint32_t e = 0; e < graph_.variables.at(v.value).size; ++e)
+      target_of[graph_.variables[v.value].first_element + e] = count++;
   outputs_.assign(count, kNone);
   noise_.assign(count, 0);
   prior_ = {Vector::Zero(scalars()), Vector::Zero(scalars())};
@@ -118,8 +121,10 @@ void GraphRows::read_priors_and_noise(const std::vector<VariableId>& targets) {
 // A Gaussian density of one shared scalar is its prior, one of a computed value and a target the noise.
 void GraphRows::read_row(const Resolved::Factor& factor, const std::vector<std::uint32_t>& target_of) {
   if (!factor.kind->gaussian_row())
-    fail("joint learning: factor '{}' of kind '{}' is neither a function nor Gaussian; message sweeps can learn such a graph",
-         factor.name(), factor.kind->name());
+    fail(
+        "joint learning: factor '{}' of kind '{}' is neither a function nor Gaussian; message sweeps can learn such a "
+        "graph",
+        factor.name(), factor.kind->name());
   for (std::uint32_t s = 0; s < factor.slots; ++s) {
     std::vector<std::uint32_t> elements;
     for (const auto& port : factor.ports)
@@ -140,14 +145,16 @@ void GraphRows::read_row(const Resolved::Factor& factor, const std::vector<std::
       const double before = prior_.precision(i);
       prior_.precision(i) += precision;
       prior_.mean(i) = (before * prior_.mean(i) + precision * mean) / prior_.precision(i);
-    } else if (elements.size() == 2 && (target_of[elements[0]] != kNone) != (target_of[elements[1]] != kNone) && offset == 0 &&
-               coefficients[0] == -coefficients[1]) {
+    } else if (elements.size() == 2 && (target_of[elements[0]] != kNone) != (target_of[elements[1]] != kNone) &&
+               offset == 0 && coefficients[0] == -coefficients[1]) {
       const std::size_t target = target_of[elements[0]] != kNone ? 0 : 1;
       outputs_[target_of[elements[target]]] = elements[1 - target];
       noise_[target_of[elements[target]]] = variance / (coefficients[0] * coefficients[0]);
     } else {
-      fail("joint learning: factor '{}' is neither the prior of one shared variable nor noise between a computed value and a target",
-           factor.name());
+      fail(
+          "joint learning: factor '{}' is neither the prior of one shared variable nor noise between a computed value "
+          "and a target",
+          factor.name());
     }
   }
 }

@@ -1,5 +1,5 @@
-// Any graph whose data flow leads from shared and observed variables by functions to Gaussian noise on the targets, as a row
-// model: forward values and one reverse sweep of gains, a block of rows at once.
+// Any graph whose data flow leads from shared and observed variables by functions to Gaussian noise on the targets, as
+// a row model: forward values and one reverse sweep of gains, a block of rows at once.
 #pragma once
 
 #include <vector>
@@ -11,8 +11,9 @@ namespace dma {
 
 class GraphRows final : public RowModel {
  public:
-  // An Error names the first factor or variable that does not fit: a target without Gaussian noise on it, a shared variable without
-  // a Gaussian prior of its own, a local variable that no function computes. The registry must outlive the model.
+  // An Error names the first factor or variable that does not fit: a target without Gaussian noise on it, a shared
+  // variable without a Gaussian prior of its own, a local variable that no function computes. The registry must outlive
+  // the model.
   GraphRows(const Graph& graph, const Registry& registry, const std::vector<VariableId>& targets);
 
   Index scalars() const override { return static_cast<Index>(shared_.size()); }

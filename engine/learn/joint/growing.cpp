@@ -28,12 +28,14 @@ std::vector<Index> random_order(Index rows, std::uint64_t seed) {
 
 bool worth_growing(Index rows, Index outputs, Index scalars) { return rows * outputs > 8 * scalars; }
 
-bool learn_on_subsets(const RowModel& model, const RowData& data, const SharedPrior& prior, SharedFitOptions options, SharedState& state,
-                      std::uint64_t seed) {
+bool learn_on_subsets(const RowModel& model, const RowData& data, const SharedPrior& prior, SharedFitOptions options,
+                      SharedState& state, std::uint64_t seed) {
   const Index rows = data.rows.rows(), outputs = data.targets.cols();
   const auto order = random_order(rows, seed);
   bool going_on = true;
-  options.on_epoch = [&going_on, asked = options.on_epoch](const SharedEpoch& epoch) { return going_on = !asked || asked(epoch); };
+  options.on_epoch = [&going_on, asked = options.on_epoch](const SharedEpoch& epoch) {
+    return going_on = !asked || asked(epoch);
+  };
   const Index first = std::max<Index>(1, model.scalars() / outputs);
   for (Index size = first; size <= rows / 2; size *= 2) {
     if (size < state.subset) continue;
@@ -42,7 +44,9 @@ bool learn_on_subsets(const RowModel& model, const RowData& data, const SharedPr
     const auto curvature = make_primal();
     curvature->use_threads(options.jobs, options.team);
     if (options.on_stage)
-      curvature->watch([&](double fraction) { options.on_stage({fmt::format("{} of {} rows", size, rows), fraction}); });
+      curvature->watch([&](double fraction) {
+        options.on_stage({fmt::format("{} of {} rows", size, rows), fraction});
+      });
     if (size != state.subset) state.begin_stage();
     state.subset = size;
     options.epochs = state.watch.first + (size == first ? kFirstEpochs : kEpochsPerSubset);

@@ -15,7 +15,8 @@ namespace {
 constexpr double kMostBytes = 4e9;
 
 // The columns of `variables` as a matrix, one example a row.
-Matrix gather_rows(const Graph& graph, const std::vector<VariableId>& variables, const Data& data, std::string_view what) {
+Matrix gather_rows(const Graph& graph, const std::vector<VariableId>& variables, const Data& data,
+                   std::string_view what) {
   Index rows = -1, columns = 0;
   for (const VariableId v : variables) columns += static_cast<Index>(graph[v].size);
   Matrix all;
@@ -24,7 +25,8 @@ Matrix gather_rows(const Graph& graph, const std::vector<VariableId>& variables,
     const auto found = std::ranges::find(data, v, &Observations::variable);
     if (found == data.end()) fail("{}: no values of variable '{}' are given", what, graph[v].name);
     if (std::ranges::any_of(found->is_missing, [](std::uint8_t mark) { return mark != 0; }))
-      fail("{}: values of variable '{}' are missing; the joint learner needs all of them, Learner does not", what, graph[v].name);
+      fail("{}: values of variable '{}' are missing; the joint learner needs all of them, Learner does not", what,
+           graph[v].name);
     const auto size = static_cast<Index>(graph[v].size), count = static_cast<Index>(found->values.size());
     if (count % size != 0 || (rows >= 0 && count / size != rows))
       fail("{}: variable '{}' has {} values; {} for each example are expected", what, graph[v].name, count, size);
@@ -49,12 +51,15 @@ struct JointLearner::Parts {
   SharedPosterior posterior;
 };
 
-JointLearner::JointLearner(const Graph& graph, const Registry& registry, std::vector<VariableId> targets, SharedFitOptions options)
+JointLearner::JointLearner(const Graph& graph, const Registry& registry, std::vector<VariableId> targets,
+                           SharedFitOptions options)
     : parts_(new Parts{graph, targets, GraphRows(graph, registry, targets), std::move(options), {}, {}, {}}) {
   const auto p = static_cast<double>(parts_->model.scalars());
   if (3 * 8 * p * p > kMostBytes)
-    fail("joint learning: {} shared scalars would take {:.1f} GB, more than {:.1f} GB; message sweeps (Learner) can learn them",
-         parts_->model.scalars(), 24 * p * p / 1e9, kMostBytes / 1e9);
+    fail(
+        "joint learning: {} shared scalars would take {:.1f} GB, more than {:.1f} GB; message sweeps (Learner) can "
+        "learn them",
+        parts_->model.scalars(), 24 * p * p / 1e9, kMostBytes / 1e9);
   parts_->state.mean = parts_->model.prior().mean;
   for (const double variance : parts_->model.noise()) parts_->state.noise.push_back(LogLinearNoise::constant(variance));
 }
@@ -63,8 +68,10 @@ JointLearner::JointLearner(JointLearner&&) noexcept = default;
 
 JointLearnReport JointLearner::fit(const Data& data) {
   Parts& p = *parts_;
-  const Matrix rows = gather_rows(p.graph, p.model.inputs(), data, "fit"), targets = gather_rows(p.graph, p.targets, data, "fit");
-  if (rows.cols() > 0 && rows.rows() != targets.rows()) fail("fit: {} examples of inputs but {} of targets", rows.rows(), targets.rows());
+  const Matrix rows = gather_rows(p.graph, p.model.inputs(), data, "fit"),
+               targets = gather_rows(p.graph, p.targets, data, "fit");
+  if (rows.cols() > 0 && rows.rows() != targets.rows())
+    fail("fit: {} examples of inputs but {} of targets", rows.rows(), targets.rows());
   const Index before = p.data.targets.rows();
   p.data.rows.conservativeResize(before + targets.rows(), p.model.input_size());
   p.data.targets.conservativeResize(before + targets.rows(), targets.cols());
@@ -102,7 +109,9 @@ JointLearnReport JointLearner::learn() {
 
 std::size_t JointLearner::rows() const { return static_cast<std::size_t>(parts_->data.targets.rows()); }
 const SharedState& JointLearner::state() const { return parts_->state; }
-double JointLearner::noise_variance(std::size_t output) const { return std::exp(parts_->state.noise.at(output).beta(0)); }
+double JointLearner::noise_variance(std::size_t output) const {
+  return std::exp(parts_->state.noise.at(output).beta(0));
+}
 
 std::vector<Gaussian> JointLearner::belief(VariableId shared) const {
   const Parts& p = *parts_;
@@ -123,7 +132,8 @@ std::vector<Gaussian> JointLearner::belief(VariableId shared) const {
 void JointLearner::predict(const Data& inputs, std::span<double> means, std::span<double> variances) const {
   const Parts& p = *parts_;
   if (p.posterior.factor.size() == 0) fail("predict: nothing has been learned yet; call fit first");
-  const RowBeliefs beliefs = p.posterior.predict(p.model, p.model.prior(), gather_rows(p.graph, p.model.inputs(), inputs, "predict"));
+  const RowBeliefs beliefs =
+      p.posterior.predict(p.model, p.model.prior(), gather_rows(p.graph, p.model.inputs(), inputs, "predict"));
   const auto size = static_cast<std::size_t>(beliefs.mean.size());
   if (means.size() != size || variances.size() != size)
     fail("predict: room for {} means and {} variances is given, {} are expected", means.size(), variances.size(), size);
@@ -133,7 +143,8 @@ void JointLearner::predict(const Data& inputs, std::span<double> means, std::spa
 }
 
 std::string JointLearnReport::line() const {
-  return fmt::format("{} epochs; log evidence {:.4g}; {:.1f} scalars determined by the rows", epochs, log_evidence, effective_scalars);
+  return fmt::format("{} epochs; log evidence {:.4g}; {:.1f} scalars determined by the rows", epochs, log_evidence,
+                     effective_scalars);
 }
 
 }  // namespace dma

@@ -50,16 +50,17 @@ Vector LogLinearNoise::variances(const Matrix& rows) const {
   return logarithms(beta, rows).array().max(std::max(lowest, kSmallestLog)).min(highest).exp();
 }
 
-// With row noise s_n the log evidence changes by (r_n^2 / s_n - (1 - h_n)) / 2 with log s_n. A row that is its own prediction
-// (h near 1) so has no say; dividing its residual by a bounded 1 - h instead takes it for evidence of little noise, and where
-// all rows are fitted closely the noise then falls from step to step without end.
+// With row noise s_n the log evidence changes by (r_n^2 / s_n - (1 - h_n)) / 2 with log s_n. A row that is its own
+// prediction (h near 1) so has no say; dividing its residual by a bounded 1 - h instead takes it for evidence of little
+// noise, and where all rows are fitted closely the noise then falls from step to step without end.
 void LogLinearNoise::learn(const Matrix& rows, const Vector& squares, const Vector& fractions) {
   const Vector u = squares.array() / variances(rows).array() - fractions.array();
   Matrix f = information(rows, fractions, precision);
   f(0, 0) += 0.5 * kAwayFromZero;
   const Eigen::LLT<Matrix> factor(f);
   Vector slope = Vector::Zero(f.rows());
-  for_row_blocks(rows, [&](Index begin, Index n, const Matrix& phi) { slope += 0.5 * (phi.transpose() * u.segment(begin, n)); });
+  for_row_blocks(
+      rows, [&](Index begin, Index n, const Matrix& phi) { slope += 0.5 * (phi.transpose() * u.segment(begin, n)); });
   slope(0) += 0.5 * kAwayFromZero;
   slope.tail(rows.cols()) -= precision * beta.tail(rows.cols());
   const Vector delta = factor.solve(slope);
@@ -67,7 +68,8 @@ void LogLinearNoise::learn(const Matrix& rows, const Vector& squares, const Vect
   beta += delta * std::min(1.0, 1 / std::max(largest, 1e-300));
   const Matrix inverse = factor.solve(Matrix::Identity(f.rows(), f.cols()));
   const double determined = static_cast<double>(rows.cols()) - precision * inverse.diagonal().tail(rows.cols()).sum();
-  precision = std::clamp(determined / std::max(beta.tail(rows.cols()).squaredNorm(), 1e-300), kLeastPrecision, kMostPrecision);
+  precision =
+      std::clamp(determined / std::max(beta.tail(rows.cols()).squaredNorm(), 1e-300), kLeastPrecision, kMostPrecision);
 }
 
 double LogLinearNoise::log_evidence(const Matrix& rows) const {

@@ -1,14 +1,14 @@
-// Noise whose logarithm is linear in the inputs of a row: variance exp(beta . (1, x)), beta learned by its own evidence.
-// Without slopes it is the constant noise.
+// Noise whose logarithm is linear in the inputs of a row: variance exp(beta . (1, x)), beta learned by its own
+// evidence. Without slopes it is the constant noise.
 #pragma once
 
 #include "engine/learn/joint/row_model.h"
 
 namespace dma {
 
-// Where the rows do not tell noise from a function with as many degrees of freedom as rows, the evidence of a variance often
-// has its maximum at 0. A density of the noise sd that is linear at 0 keeps it away: the count of rows that are left over is
-// less by this.
+// Where the rows do not tell noise from a function with as many degrees of freedom as rows, the evidence of a variance
+// often has its maximum at 0. A density of the noise sd that is linear at 0 keeps it away: the count of rows that are
+// left over is less by this.
 inline constexpr double kAwayFromZero = 1;
 
 struct LogLinearNoise {
@@ -23,8 +23,9 @@ struct LogLinearNoise {
   static LogLinearNoise constant(double variance);
   void add_slopes(Index inputs);
 
-  // One step of Fisher scoring on the evidence, and of evidence on the precision of slopes. `squares`: of the residuals;
-  // `shares`: 1 - h of every row, the part of its prediction that it did not make itself (1 where nothing was fitted).
+  // One step of Fisher scoring on the evidence, and of evidence on the precision of slopes. `squares`: of the
+  // residuals; `shares`: 1 - h of every row, the part of its prediction that it did not make itself (1 where nothing
+  // was fitted).
   void learn(const Matrix& rows, const Vector& squares, const Vector& fractions);
   // Laplace's term for beta in the log evidence.
   double log_evidence(const Matrix& rows) const;

@@ -31,10 +31,12 @@ class SharedPosterior {
   static SharedPosterior of(const RowData& data, SharedState state, Curvature& curvature, double log_evidence);
 
   RowBeliefs predict(const RowModel& model, const SharedPrior& prior, const Matrix& rows) const;
-  // The same after more rows: its Gaussian is their prior, and Gauss-Newton steps lead from its mean to theirs. The level of
-  // the noise is then that of the `known` rows it was learned from and of the new ones together, or, where it was given and
-  // not learned (nothing), what it was; its dependence on the inputs and its tails stay. A P x P matrix, whatever form it had.
-  SharedUpdate updated(const RowModel& model, const SharedPrior& prior, const RowData& more, std::optional<Index> known) const;
+  // The same after more rows: its Gaussian is their prior, and Gauss-Newton steps lead from its mean to theirs. The
+  // level of the noise is then that of the `known` rows it was learned from and of the new ones together, or, where it
+  // was given and not learned (nothing), what it was; its dependence on the inputs and its tails stay. A P x P matrix,
+  // whatever form it had.
+  SharedUpdate updated(const RowModel& model, const SharedPrior& prior, const RowData& more,
+                       std::optional<Index> known) const;
   // Variances of the shared scalars: P^3 products.
   Vector marginal_variances(const RowModel& model, const SharedPrior& prior) const;
 };
@@ -45,8 +47,8 @@ struct SharedUpdate {
   bool settled = false;  // otherwise mean or noise was still changing at the limit
 };
 
-// Every learned row as if it had not been: with o = 1 - h the others' share, residual r / o and variance s (1 - o) / o. Exact for linear
-// models; for others as good as their linearisation.
+// Every learned row as if it had not been: with o = 1 - h the others' share, residual r / o and variance s (1 - o) / o.
+// Exact for linear models; for others as good as their linearisation.
 RowBeliefs leave_one_out(const RowData& data, const Vector& noise, Curvature& curvature);
 
 // Tails per output from left-out errors.

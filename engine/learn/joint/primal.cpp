@@ -7,7 +7,8 @@ namespace dma {
 
 namespace {
 
-constexpr Index kLargestKeptGains = Index{1} << 22;  // 32 MB; above, rows are linearised again, which is little beside their products
+constexpr Index kLargestKeptGains =
+    Index{1} << 22;  // 32 MB; above, rows are linearised again, which is little beside their products
 
 // Blocks of rows whose gains are there at once while they are added up.
 constexpr Index kBlocksAtOnce = 8;
@@ -108,7 +109,9 @@ class PrimalCurvature final : public Curvature {
         const Index block = begin + static_cast<Index>(i), n = rows_of(block), all = data_->rows.rows();
         Vector scaled(gains[i].rows());
         for (Index k = 0; k * n < scaled.size(); ++k) {
-          const auto own = [&](const Vector& stacked) { return stacked.segment(k * all + block * kRowsPerBlock, n).array(); };
+          const auto own = [&](const Vector& stacked) {
+            return stacked.segment(k * all + block * kRowsPerBlock, n).array();
+          };
           scaled.segment(k * n, n) = own(residuals_) / own(noise_).sqrt();
         }
         gradient.noalias() += gains[i].transpose() * scaled;

@@ -30,7 +30,8 @@ std::vector<UnitGains> RowModel::units(const Vector& m, const Matrix& rows, Matr
   Matrix dense;
   linearise(m, rows, f, dense);
   std::vector<UnitGains> all;
-  for (Index i = 0; i < scalars(); ++i) all.push_back({{i}, Matrix::Ones(rows.rows(), 1), dense.col(i).reshaped(rows.rows(), outputs())});
+  for (Index i = 0; i < scalars(); ++i)
+    all.push_back({{i}, Matrix::Ones(rows.rows(), 1), dense.col(i).reshaped(rows.rows(), outputs())});
   return all;
 }
 
@@ -54,7 +55,8 @@ std::vector<UnitGains> LinearRows::units(const Vector& m, const Matrix& rows, Ma
   const Index n = rows.rows();
   std::vector<UnitGains> all;
   for (Index k = 0; k < outputs_; ++k) {
-    UnitGains unit{std::vector<Index>(static_cast<std::size_t>(inputs_ + 1)), Matrix(n, inputs_ + 1), Matrix::Zero(n, outputs_)};
+    UnitGains unit{std::vector<Index>(static_cast<std::size_t>(inputs_ + 1)), Matrix(n, inputs_ + 1),
+                   Matrix::Zero(n, outputs_)};
     std::iota(unit.scalars.begin(), unit.scalars.end(), k * (inputs_ + 1));
     unit.inputs << rows, Vector::Ones(n);
     unit.up.col(k).setOnes();

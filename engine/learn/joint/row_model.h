@@ -1,7 +1,7 @@
 // joint/: shared variables learned as one Gaussian (MATH: joint inference). May include what learn/ may.
 //
-// A row model is what joint learning needs to know of a graph: every row's outputs as a function of the P shared scalars, and
-// how they change with them. A row is all observed values of one example but its targets.
+// A row model is what joint learning needs to know of a graph: every row's outputs as a function of the P shared
+// scalars, and how they change with them. A row is all observed values of one example but its targets.
 #pragma once
 
 #include <Eigen/Dense>
@@ -14,13 +14,14 @@ using Index = Eigen::Index;
 using Vector = Eigen::VectorXd;
 using Matrix = Eigen::MatrixXd;
 
-// The gains J = df/dm of some rows at one m, (rows * outputs) x scalars, all rows of one output after the other; a structured
-// model answers without forming J. `variance` is a diagonal over the scalars.
+// The gains J = df/dm of some rows at one m, (rows * outputs) x scalars, all rows of one output after the other; a
+// structured model answers without forming J. `variance` is a diagonal over the scalars.
 class Gains {
  public:
   virtual ~Gains() = default;
   virtual Matrix kernel(const Vector& variance) const = 0;  // J V J^T, both triangles
-  virtual Matrix kernel_with(const Gains& other, const Vector& variance) const = 0;  // J V J'^T, of the same model at the same m
+  virtual Matrix kernel_with(const Gains& other,
+                             const Vector& variance) const = 0;  // J V J'^T, of the same model at the same m
   virtual Vector kernel_diagonal(const Vector& variance) const = 0;
   virtual Vector forward(const Vector& scalars) const = 0;   // J u
   virtual Vector backward(const Vector& outputs) const = 0;  // J^T e
@@ -40,8 +41,8 @@ class DenseGains final : public Gains {
   Matrix gains_;
 };
 
-// Gains that belong together: that of output k in the i-th of `scalars` is up(n, k) * inputs(n, i). So it is for the weights of a
-// unit of a network, which all outputs see through the unit's one value.
+// Gains that belong together: that of output k in the i-th of `scalars` is up(n, k) * inputs(n, i). So it is for the
+// weights of a unit of a network, which all outputs see through the unit's one value.
 struct UnitGains {
   std::vector<Index> scalars;
   Matrix inputs;  // rows x scalars

@@ -33,7 +33,8 @@ double log_likelihood(const Vector& errors, const Vector& variances, const Vecto
     const Eigen::ArrayXd total = variances.array() + variance * noise.array();
     mass += probability * (-0.5 * errors.array().square() / total).exp() / total.sqrt();
   }
-  // The noise it refines is itself an estimate: the factor on it is 1 but for what the rows say, sd of its logarithm 1/2.
+  // The noise it refines is itself an estimate: the factor on it is 1 but for what the rows say, sd of its logarithm
+  // 1/2.
   return mass.max(1e-300).log().sum() - 2 * std::pow(std::log(tails.scale), 2);
 }
 
@@ -45,8 +46,10 @@ Scored best_scale(const Vector& errors, const Vector& variances, const Vector& n
   constexpr int kBits = 8;  // of the logarithm: the scale to less than a hundredth, far below what rows can tell
   std::uintmax_t limit = 100;
   const auto [log_scale, loss] = boost::math::tools::brent_find_minima(
-      [&](double x) { return -log_likelihood(errors, variances, noise, {degrees, std::exp(x)}); }, std::log(kLeastScale), std::log(kMostScale),
-      kBits, limit);
+      [&](double x) {
+        return -log_likelihood(errors, variances, noise, {degrees, std::exp(x)});
+      },
+      std::log(kLeastScale), std::log(kMostScale), kBits, limit);
   return {std::exp(log_scale), -loss};
 }
 

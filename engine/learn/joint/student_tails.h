@@ -1,5 +1,5 @@
-// Noise with the tails of Student's t, as a mixture of Gaussians of different widths: t_nu with squared scale s is the mixture of
-// N(0, s / omega) over omega ~ Gamma(nu/2, rate nu/2).
+// Noise with the tails of Student's t, as a mixture of Gaussians of different widths: t_nu with squared scale s is the
+// mixture of N(0, s / omega) over omega ~ Gamma(nu/2, rate nu/2).
 #pragma once
 
 #include <vector>
@@ -24,7 +24,8 @@ struct StudentTails {
   double variance() const { return gaussian() ? scale : scale * degrees / (degrees - 2); }
 };
 
-// The tails that make the errors most likely: errors[n] is Gaussian error of the given variance plus noise that the tails refine.
+// The tails that make the errors most likely: errors[n] is Gaussian error of the given variance plus noise that the
+// tails refine.
 StudentTails most_likely_tails(const Vector& errors, const Vector& variances, const Vector& noise);
 
 }  // namespace dma

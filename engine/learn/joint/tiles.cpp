@@ -54,7 +54,8 @@ void factorise(Eigen::Ref<Matrix> matrix, ThreadPool& pool) {
       corner.template selfadjointView<Eigen::Lower>().rankUpdate(own, -1.0);
       const Index rest = below - begin - columns;
       if (rest > 0)
-        matrix.block(size - rest, k + count + begin, rest, columns).noalias() -= panel.bottomRows(rest) * own.transpose();
+        matrix.block(size - rest, k + count + begin, rest, columns).noalias() -=
+            panel.bottomRows(rest) * own.transpose();
     });
   }
 }

@@ -22,7 +22,9 @@ struct Direct {
   }
   static double gain(const Side& other, std::size_t t) { return other.gain[t]; }
   static double weight(const Side& other, std::size_t t) { return other.weight[t]; }
-  static Gaussian one(const Gaussian&, const Gaussian& other, const Gaussian& z) { return Product::to_factor(other, z); }
+  static Gaussian one(const Gaussian&, const Gaussian& other, const Gaussian& z) {
+    return Product::to_factor(other, z);
+  }
 };
 // See product_linearised.h.
 struct Linearised {
@@ -80,8 +82,12 @@ template <class Rule, bool kTracked, bool kToX, bool kToY>
 class Backward {
  public:
   Backward(const Call& call, Outcome& outcome)
-      : call_(call), outcome_(outcome), block_(call), sides_(call, block_, Rule::kUsesSignal && kToY, Rule::kUsesSignal && kToX, kToX && !kToY),
-        x_sink_(call.sink), y_sink_(kToX ? call.second_sink : call.sink) {}
+      : call_(call),
+        outcome_(outcome),
+        block_(call),
+        sides_(call, block_, Rule::kUsesSignal && kToY, Rule::kUsesSignal && kToX, kToX && !kToY),
+        x_sink_(call.sink),
+        y_sink_(kToX ? call.second_sink : call.sink) {}
 
   void all() {
     const PortView& y = call_.reads[1];
@@ -102,8 +108,8 @@ class Backward {
     const PortView& x = call_.reads[0];
     const std::ptrdiff_t from = x.offset(0, slot);
     const Results to = results_of(x_sink_, 0, slot);
-    if (!row_of_known(x.tau + from, x.rho + from, call_.reads[1].tau, block_.terms, call_.reads[2].at(0, slot), block_.mean(),
-                      block_.variance(), to.tau, to.rho))
+    if (!row_of_known(x.tau + from, x.rho + from, call_.reads[1].tau, block_.terms, call_.reads[2].at(0, slot),
+                      block_.mean(), block_.variance(), to.tau, to.rho))
       return false;
     if constexpr (kTracked) store_results(x_sink_, 0, slot, block_.terms);
     return true;
@@ -126,9 +132,9 @@ class Backward {
     const std::size_t count = slots * block_.terms;
     const Results to_x = results_of(x_sink_, 0, first), to_y = results_of(y_sink_, 1, first);
     const double* const known = sides_.known();
-    const bool is_good = known != nullptr
-                             ? block_of_known(known, block_.cavity_mean(), block_.cavity_variance(), count, to_x.tau, to_x.rho)
-                             : backward_block<Rule, kToX, kToY>(block_, count, to_x, to_y);
+    const bool is_good = known != nullptr ? block_of_known(known, block_.cavity_mean(), block_.cavity_variance(), count,
+                                                           to_x.tau, to_x.rho)
+                                          : backward_block<Rule, kToX, kToY>(block_, count, to_x, to_y);
     if (!is_good) return false;
     if constexpr (kTracked && kToX) store_results(x_sink_, 0, first, count);
     if constexpr (kTracked && kToY) store_results(y_sink_, 1, first, count);

@@ -1,5 +1,5 @@
-// Working arrays for a block of slots at a time. Rows of a few terms are too short for a processor to get going; a block of
-// them is as good as one long row.
+// Working arrays for a block of slots at a time. Rows of a few terms are too short for a processor to get going; a
+// block of them is as good as one long row.
 #pragma once
 
 #include <algorithm>
@@ -14,13 +14,15 @@ namespace dma::inner_product {
 // The arrays of one block, cut from the call's scratch memory: several slots of few terms, or one.
 struct Block {
   static constexpr std::size_t kArrays = 18;
-  // Every loop over a block has a beginning and an end to be paid for: where there are many terms, it has as many as there is room.
+  // Every loop over a block has a beginning and an end to be paid for: where there are many terms, it has as many as
+  // there is room.
   static constexpr std::size_t kFewTerms = 32;
   // The unfused way needs 4 more for each term of one slot.
   static_assert((kArrays + 4) * kFewTerms <= kLeastScratch && (kArrays + 4) * kManyTerms <= kScratchOfMany);
 
   explicit Block(const Call& call)
-      : terms(call.reads[0].terms), capacity(std::max<std::size_t>(1, (call.columns * terms < kManyTerms ? kFewTerms : kManyTerms) / terms)),
+      : terms(call.reads[0].terms),
+        capacity(std::max<std::size_t>(1, (call.columns * terms < kManyTerms ? kFewTerms : kManyTerms) / terms)),
         memory(call.scratch) {}
 
   double* array(std::size_t i) const { return memory + i * capacity * terms; }
@@ -61,7 +63,10 @@ class Sides {
  public:
   // With `knows_y`, a second side of observed values is left where it stands: see known().
   Sides(const Call& call, const Block& block, bool x_signal, bool y_signal, bool knows_y)
-      : x_{call.reads[0], block.x(), x_signal}, y_{call.reads[1], block.y(), y_signal}, block_(block), knows_y_(knows_y) {
+      : x_{call.reads[0], block.x(), x_signal},
+        y_{call.reads[1], block.y(), y_signal},
+        block_(block),
+        knows_y_(knows_y) {
     for (Source* source : {&x_, &y_})
       if (source->view.column == 0) {
         source->usable = source->side.read(source->view, 0, block.terms, source->with_signal);
@@ -75,7 +80,8 @@ class Sides {
     if (y_.view.column != 0 && known_ == nullptr) y_.read(first_slot, count);
     return x_.usable && (known_ != nullptr || y_.usable);
   }
-  // The values of the second side of the slots that were read, if all of them are known exactly and nobody needs more of them.
+  // The values of the second side of the slots that were read, if all of them are known exactly and nobody needs more
+  // of them.
   const double* known() const { return known_; }
 
   // m_t and v_t of every product.

@@ -50,7 +50,8 @@ struct Cavities {
     }
     return dominant == 0;
   }
-  // The sums over all later terms first, then those over all earlier ones; nothing is subtracted from a sum it is part of.
+  // The sums over all later terms first, then those over all earlier ones; nothing is subtracted from a sum it is part
+  // of.
   [[gnu::always_inline]] void by_partial_sums() const {
     double mean = 0, variance = 0;
     for (std::size_t t = terms; t-- > 0; mean += m[t], variance += v[t]) c[t] = mean, k[t] = variance;
@@ -63,7 +64,8 @@ struct Cavities {
 };
 
 template <class Terms>
-[[gnu::always_inline]] inline void form_cavities(const Block& block, Terms terms, std::size_t slot, double total_mean, double total_variance) {
+[[gnu::always_inline]] inline void form_cavities(const Block& block, Terms terms, std::size_t slot, double total_mean,
+                                                 double total_variance) {
   const std::size_t first = slot * terms;
   const Cavities<Terms> cavities{terms, block.mean() + first, block.variance() + first, block.cavity_mean() + first,
                                  block.cavity_variance() + first, total_mean, total_variance};

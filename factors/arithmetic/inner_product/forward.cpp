@@ -27,8 +27,8 @@ struct Moments {
   double mean, variance;
 };
 
-// A side of the forward message: read as it goes, or kept as moments where all slots share it. Observed values, which are
-// all point masses, need no division.
+// A side of the forward message: read as it goes, or kept as moments where all slots share it. Observed values, which
+// are all point masses, need no division.
 class Terms {
  public:
   Terms(const PortView& view, const Side& side, std::size_t slots)

@@ -1,7 +1,7 @@
-// Where the cavity of x is held as moments, and y is the same for all slots: the weights of a layer and its activations.
-// The messages are those of forward.cpp and backward.cpp; what is sent to x changes it at once. With the cavity N(c, k) of
-// a product (inner_product.h) and d = k + (1 - s) c^2, x learns tau = s^2 my c / d and rho = s^3 my^2 / d. In moments, with
-// q = d + vx s^3 my^2,
+// Where the cavity of x is held as moments, and y is the same for all slots: the weights of a layer and its
+// activations. The messages are those of forward.cpp and backward.cpp; what is sent to x changes it at once. With the
+// cavity N(c, k) of a product (inner_product.h) and d = k + (1 - s) c^2, x learns tau = s^2 my c / d and rho = s^3 my^2
+// / d. In moments, with q = d + vx s^3 my^2,
 //
 //   vx <- vx d / q          mx <- (mx d + vx s^2 my c) / q
 //
@@ -9,8 +9,9 @@
 //
 //   tau = mx^5 c / (u e)    rho = mx^8 / (u^2 e)
 //
-// so that 1 / (q u e) serves both; by linearisation (product_linearised.h) d and these are simpler. Where y is known, q is the same for all terms, and a row costs one division.
-// A row that holds anything out of the ordinary is done by the kernels of natural parameters.
+// so that 1 / (q u e) serves both; by linearisation (product_linearised.h) d and these are simpler. Where y is known, q
+// is the same for all terms, and a row costs one division. A row that holds anything out of the ordinary is done by the
+// kernels of natural parameters.
 #include <array>
 #include <cmath>
 #include <type_traits>
@@ -24,8 +25,8 @@ namespace {
 
 using namespace inner_product;
 
-// One row by natural parameters; what it sends to x is multiplied into the moments if it `learns`, and what it sends to y goes
-// to `to_y` if that is given.
+// One row by natural parameters; what it sends to x is multiplied into the moments if it `learns`, and what it sends to
+// y goes to `to_y` if that is given.
 void one_row(const Call& call, HeldCavity& x, std::size_t slot, Kernel kernel, bool learns, const MessageArrays& to_y,
              Outcome& outcome) {
   const std::size_t terms = call.reads[0].terms, first = slot * terms;
@@ -54,8 +55,10 @@ void one_row(const Call& call, HeldCavity& x, std::size_t slot, Kernel kernel, b
   }
 }
 
-// y is known: s = 1, and with R the variance of what is left, mx moves by vx y (rest) / R and vx shrinks by (vx y)^2 / R.
-void learn_from_known(double* mx, double* vx, const double* y, std::size_t terms, double rest_mean, double rest_variance) {
+// y is known: s = 1, and with R the variance of what is left, mx moves by vx y (rest) / R and vx shrinks by (vx y)^2 /
+// R.
+void learn_from_known(double* mx, double* vx, const double* y, std::size_t terms, double rest_mean,
+                      double rest_variance) {
   const double inverse = 1 / rest_variance, scaled = rest_mean * inverse;
   DMA_INDEPENDENT
   for (std::size_t t = 0; t < terms; ++t) {
@@ -65,8 +68,8 @@ void learn_from_known(double* mx, double* vx, const double* y, std::size_t terms
   }
 }
 
-// What a rule makes of one product: d, and what y learns as a weight and a gain: tau = weight c, rho = weight gain, with all
-// fractions taken from r = 1 / (q * below()).
+// What a rule makes of one product: d, and what y learns as a weight and a gain: tau = weight c, rho = weight gain,
+// with all fractions taken from r = 1 / (q * below()).
 struct HeldDirect {
   double m, v, vy, one_minus_s, c, k;
   double u = m * m + v, e = k * u + v * (c * c);
@@ -86,8 +89,9 @@ struct HeldLinearised {
 
 // As above; what is sent to y is added to what the rows before have sent.
 template <class Rule>
-[[gnu::always_inline]] inline void learn_row(double* mx, double* vx, const HeldOther& y, const double* my, std::size_t terms, double rest_mean,
-                                             double rest_variance, double* to_y_tau, double* to_y_rho) {
+[[gnu::always_inline]] inline void learn_row(double* mx, double* vx, const HeldOther& y, const double* my,
+                                             std::size_t terms, double rest_mean, double rest_variance,
+                                             double* to_y_tau, double* to_y_rho) {
   const double* const vy = y.variance;
   const double *const tau_gain = y.tau_gain, *const rho_gain = y.rho_gain, *const last = y.last;
   DMA_INDEPENDENT
@@ -112,7 +116,9 @@ bool is_usable(double tau, double rho) { return (rho > 0) & (rho < kInfinity) & 
 void InnerProduct::held_to_total(const Call& call, HeldCavity& x, Outcome& outcome) {
   const HeldOther y(call, x);
   const std::size_t rows = call.columns, terms = call.reads[0].terms;
-  const auto by_natural_parameters = [&](std::size_t row) { one_row(call, x, row, &to_total<false>, false, {}, outcome); };
+  const auto by_natural_parameters = [&](std::size_t row) {
+    one_row(call, x, row, &to_total<false>, false, {}, outcome);
+  };
   const Found found = y.read();
   x.found = found;
   if (found == kUnusual) {
@@ -187,7 +193,8 @@ void InnerProduct::held_to_terms(const Call& call, HeldCavity& x, Outcome& outco
     if (!y.is_shared) return;
     // A precision that underflows tells nothing.
     for (std::size_t t = 0; t < terms; ++t) all.tau[t] = all.rho[t] == 0 ? 0 : all.tau[t];
-    if (x.product.tau != nullptr) std::copy_n(all.tau, terms, x.product.tau), std::copy_n(all.rho, terms, x.product.rho);
+    if (x.product.tau != nullptr)
+      std::copy_n(all.tau, terms, x.product.tau), std::copy_n(all.rho, terms, x.product.rho);
   }
 }
 

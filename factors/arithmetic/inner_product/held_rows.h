@@ -1,4 +1,5 @@
-// What the rows of held.cpp have in common: the other side, which all of them share, and sums over the products of a row.
+// What the rows of held.cpp have in common: the other side, which all of them share, and sums over the products of a
+// row.
 #pragma once
 
 #include <algorithm>
@@ -12,16 +13,22 @@
 
 namespace dma::inner_product {
 
-// What is known of the other side as a whole: nothing yet; its values; moments within range; something else, which is left
-// to the kernels of natural parameters.
+// What is known of the other side as a whole: nothing yet; its values; moments within range; something else, which is
+// left to the kernels of natural parameters.
 enum Found : std::uint8_t { kNotRead = 0, kValues, kMoments, kUnusual };
 
 // The other side of every row, in the memory that the kernels of a cavity share.
 struct HeldOther {
   HeldOther(const Call& call, const HeldCavity& x) : HeldOther(call.reads[1], call.columns, x) {}
   HeldOther(const PortView& y, std::size_t rows, const HeldCavity& x)
-      : view(y), is_shared(y.column == 0 || rows == 1), own_mean(x.per_term), variance(own_mean + y.terms), tau_gain(variance + y.terms), rho_gain(tau_gain + y.terms),
-        last(rho_gain + y.terms), spare{last + y.terms, last + 2 * y.terms} {
+      : view(y),
+        is_shared(y.column == 0 || rows == 1),
+        own_mean(x.per_term),
+        variance(own_mean + y.terms),
+        tau_gain(variance + y.terms),
+        rho_gain(tau_gain + y.terms),
+        last(rho_gain + y.terms),
+        spare{last + y.terms, last + 2 * y.terms} {
     static_assert(kHeldPerTerm >= 7);
   }
 
@@ -48,8 +55,8 @@ struct HeldOther {
     }
     return far == 0 ? kMoments : kUnusual;
   }
-  // What x learns of c / d and 1 / d, and what else d is made of: by Prop. 3.2 with s = m^2 / (m^2 + v), which is 0 for a
-  // known 0, or by linearisation.
+  // What x learns of c / d and 1 / d, and what else d is made of: by Prop. 3.2 with s = m^2 / (m^2 + v), which is 0 for
+  // a known 0, or by linearisation.
   // Values stay where they are.
   const double* mean(Found found) const { return found == kValues ? view.tau : own_mean; }
   template <bool kDirect>
@@ -94,15 +101,16 @@ static_assert(kHeldPerSlot >= 3);
 
 // y is known: vy = 0. Squares are wanted if the row is to learn, and then if y is not known.
 template <bool kKnown, bool kSquares>
-[[gnu::always_inline]] inline RowSums<double> sums_of_row(const double* mx, const double* vx, const double* my, const double* vy,
-                                                          std::size_t terms) {
+[[gnu::always_inline]] inline RowSums<double> sums_of_row(const double* mx, const double* vx, const double* my,
+                                                          const double* vy, std::size_t terms) {
   RowSums<Pair> even, odd;  // additions wait for each other
   RowSums<double> all;
   std::size_t t = 0;
   const auto vy_at = [&](std::size_t at) { return kKnown ? Pair{} : load_pair(vy + at); };
   for (; t + 4 <= terms; t += 4) {
     even.template add<kKnown, kSquares>(load_pair(mx + t), load_pair(vx + t), load_pair(my + t), vy_at(t));
-    odd.template add<kKnown, kSquares>(load_pair(mx + t + 2), load_pair(vx + t + 2), load_pair(my + t + 2), vy_at(t + 2));
+    odd.template add<kKnown, kSquares>(load_pair(mx + t + 2), load_pair(vx + t + 2), load_pair(my + t + 2),
+                                       vy_at(t + 2));
   }
   if (t + 2 <= terms) {
     even.template add<kKnown, kSquares>(load_pair(mx + t), load_pair(vx + t), load_pair(my + t), vy_at(t));
@@ -113,15 +121,16 @@ template <bool kKnown, bool kSquares>
           all.squares + total(even.squares + odd.squares)};
 }
 template <bool kKnown, bool kSquares>
-void sums_of_rows(const HeldCavity& x, const double* my, const double* vy, std::size_t rows, std::size_t terms, const OfRows& to) {
+void sums_of_rows(const HeldCavity& x, const double* my, const double* vy, std::size_t rows, std::size_t terms,
+                  const OfRows& to) {
   const double *mx = x.mean, *vx = x.variance;
   for (std::size_t c = 0; c < rows; ++c, mx += terms, vx += terms) {
     const RowSums<double> sums = sums_of_row<kKnown, kSquares>(mx, vx, my, vy, terms);
     to.mean[c] = sums.mean, to.variance[c] = sums.variance, to.squares[c] = sums.squares;
   }
 }
-inline void sums_of_rows(const HeldCavity& x, const double* my, const double* vy, bool is_known, bool learns, std::size_t rows,
-                         std::size_t terms, const OfRows& to) {
+inline void sums_of_rows(const HeldCavity& x, const double* my, const double* vy, bool is_known, bool learns,
+                         std::size_t rows, std::size_t terms, const OfRows& to) {
   if (is_known) sums_of_rows<true, false>(x, my, vy, rows, terms, to);
   else if (learns) sums_of_rows<false, true>(x, my, vy, rows, terms, to);
   else sums_of_rows<false, false>(x, my, vy, rows, terms, to);
@@ -135,8 +144,8 @@ inline double largest_variance(const double* mx, const double* vx, const double*
   return largest;
 }
 
-// Whether no power below leaves the range of double and no term dominates the others (see cavities.h), given what is left
-// of the total without the sum over all products, the squares of their means, and the least variance of a cavity.
+// Whether no power below leaves the range of double and no term dominates the others (see cavities.h), given what is
+// left of the total without the sum over all products, the squares of their means, and the least variance of a cavity.
 inline bool is_ordinary(double rest_mean, double rest_variance, double squares, double least) {
   constexpr double kMuch = 256, kFar = 1e30, kManyDeviations = 1e20;
   return (kMuch * least >= rest_variance) & (kMuch * kMuch * least >= squares) & (rest_variance > 1 / kFar) &

@@ -1,5 +1,5 @@
-// Messages to x where y is known exactly, as in a regression, and perhaps the same for all slots, as in the first layer of a
-// network. With Var y = 0 and s = 1 both rules of backward.cpp are one: from the cavity N(c, k) of its product,
+// Messages to x where y is known exactly, as in a regression, and perhaps the same for all slots, as in the first layer
+// of a network. With Var y = 0 and s = 1 both rules of backward.cpp are one: from the cavity N(c, k) of its product,
 //
 //   tau_t = y_t c / k      rho_t = y_t^2 / k
 #pragma once
@@ -18,7 +18,8 @@ inline bool all_points(const PortView& view) {
 }
 
 // A block of short rows, from their cavities. False where a message is not proper.
-inline bool block_of_known(const double* y, const double* c, const double* k, std::size_t count, double* to_tau, double* to_rho) {
+inline bool block_of_known(const double* y, const double* c, const double* k, std::size_t count, double* to_tau,
+                           double* to_rho) {
   std::int64_t bad = 0;
   DMA_INDEPENDENT
   for (std::size_t t = 0; t < count; ++t) {
@@ -30,9 +31,10 @@ inline bool block_of_known(const double* y, const double* c, const double* k, st
   return bad == 0;
 }
 
-// One row of values that all slots share; `m` and `v` are room for the products. False where a message is not proper, or a term dominates the others.
-inline bool row_of_known(const double* x_tau, const double* x_rho, const double* y, std::size_t terms, const Natural& total,
-                         double* m, double* v, double* to_tau, double* to_rho) {
+// One row of values that all slots share; `m` and `v` are room for the products. False where a message is not proper,
+// or a term dominates the others.
+inline bool row_of_known(const double* x_tau, const double* x_rho, const double* y, std::size_t terms,
+                         const Natural& total, double* m, double* v, double* to_tau, double* to_rho) {
   if (!total.is_proper()) return false;
   DMA_INDEPENDENT
   for (std::size_t t = 0; t < terms; ++t) {
@@ -45,7 +47,8 @@ inline bool row_of_known(const double* x_tau, const double* x_rho, const double*
   std::int64_t bad = 0;
   DMA_INDEPENDENT
   for (std::size_t t = 0; t < terms; ++t) {
-    const double c = rest.mean + m[t], k = rest.variance - v[t], weight = y[t] / k, tau = weight * c, rho = weight * y[t];
+    const double c = rest.mean + m[t], k = rest.variance - v[t], weight = y[t] / k, tau = weight * c,
+                 rho = weight * y[t];
     // What is uniform or out of range has made one of these infinite, or not a number.
     const bool is_number = (std::abs(tau) + rho < kInfinity) & (k < kInfinity) & (x_rho[t] < kInfinity);
     bad += (is_number & ((rho > 0) | (tau == 0)) & !dominates(m[t], v[t], k)) ? 0 : 1;

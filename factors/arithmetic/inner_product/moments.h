@@ -8,8 +8,8 @@
 
 namespace dma::inner_product {
 
-// One factor's messages as moments, if wanted with what Prop. 3.2 makes of s = m^2 / (m^2 + v): gain = s m, weight = s^2 m
-// and rest = 1 - s.
+// One factor's messages as moments, if wanted with what Prop. 3.2 makes of s = m^2 / (m^2 + v): gain = s m, weight =
+// s^2 m and rest = 1 - s.
 struct Side {
   double *mean, *variance, *gain, *weight, *rest;
 
@@ -51,7 +51,8 @@ struct Side {
     }
     return bad == 0;
   }
-  // r = 1 / (rho (tau^2 + rho)) gives v = r (tau^2 + rho), s = r rho tau^2, 1 - s = r rho^2. False also for a point mass.
+  // r = 1 / (rho (tau^2 + rho)) gives v = r (tau^2 + rho), s = r rho tau^2, 1 - s = r rho^2. False also for a point
+  // mass.
   bool read_proper(const double* tau, const double* rho, std::size_t count) const {
     std::int64_t bad = 0;
     DMA_INDEPENDENT

@@ -83,7 +83,9 @@ TEST_CASE("run certificate: the bound is never violated around a leaky rectifier
   }
 }
 
-TEST_CASE("run certificate: what arrives is the product of all other messages; the bound is peak times delta over the overlap") {
+TEST_CASE(
+    "run certificate: what arrives is the product of all other messages; the bound is peak times delta over the "
+    "overlap") {
   const double mean = -0.4, variance = 1.5, extra = 0.8, extra_noise = 2, slope = 0.35, noise = 0.6, seen = 0.7;
   Graph g;
   const auto x = g.variable("x"), y = g.variable("y"), data = g.observed("data"), more = g.observed("more");

@@ -16,7 +16,8 @@ TEST_CASE("scenario: parameters are within their domains, the extreme ones too")
       for (const Scenario& scenario : {scenarios.ordinary(), scenarios.extreme()}) {
         auto value = scenario.parameters.begin();
         for (const ParameterSpec& spec : kind.parameters())
-          for (std::size_t t = 0; t < (spec.per_term ? scenarios.terms() : 1); ++t, ++value) CHECK(spec.domain.contains(*value));
+          for (std::size_t t = 0; t < (spec.per_term ? scenarios.terms() : 1); ++t, ++value)
+            CHECK(spec.domain.contains(*value));
         CHECK(value == scenario.parameters.end());
       }
   }

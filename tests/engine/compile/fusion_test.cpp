@@ -76,7 +76,8 @@ Model network(const std::vector<std::size_t>& widths, Prior first_prior) {
     for (std::size_t i = 0; i < n * m; ++i) means.push_back(random.sign() * random.uniform());
     const Prior prior = l == 1 ? first_prior : Prior::proper;
     std::vector<double> variances(n * m, prior == Prior::point ? 0.0 : 0.4);
-    for (std::size_t i = 0; prior == Prior::mixed && i < variances.size(); i += 5) variances[i] = i % 2 == 0 ? 0.0 : 1e-30;
+    for (std::size_t i = 0; prior == Prior::mixed && i < variances.size(); i += 5)
+      variances[i] = i % 2 == 0 ? 0.0 : 1e-30;
     if (prior != Prior::none) g.factor("gaussian_prior", {w}, {{"mean", means}, {"variance", variances}});
     g.factor("product", {w, column(below), p});
     g.factor("sum", {p, z});

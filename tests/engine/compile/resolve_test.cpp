@@ -17,7 +17,8 @@ using namespace dma;
 
 namespace {
 
-std::string error_of(const Graph& g, const Registry& registry = standard_registry(), const CompileOptions& options = {}) {
+std::string error_of(const Graph& g, const Registry& registry = standard_registry(),
+                     const CompileOptions& options = {}) {
   try {
     (void)compile(g, flooding(), registry, options);
   } catch (const Error& error) {
@@ -43,10 +44,12 @@ TEST_CASE("resolve: a plate of rows and columns is no larger because one of its 
 
 TEST_CASE("resolve: the elements of all variables are counted without wrapping") {
   Graph g;
-  for (int i = 0; i < 4; ++i) g.factor("gaussian_prior", {g.variable("", kLargest)}, {{"mean", 0.0}, {"variance", 1.0}});
+  for (int i = 0; i < 4; ++i)
+    g.factor("gaussian_prior", {g.variable("", kLargest)}, {{"mean", 0.0}, {"variance", 1.0}});
   g.factor("gaussian_prior", {g.variable("last", 12)}, {{"mean", 0.0}, {"variance", 1.0}});
   CHECK(error_of(g) ==
-        "variable 'last': the elements of the graph up to it number 4294967304, more than the 4294967294 a plan can count; "
+        "variable 'last': the elements of the graph up to it number 4294967304, more than the 4294967294 a plan can "
+        "count; "
         "make it smaller, or split the model");
 }
 
@@ -55,7 +58,8 @@ TEST_CASE("resolve: the messages of all factors are counted without wrapping") {
   const auto x = g.variable("x", kLargest);
   for (int i = 0; i < 5; ++i) g.factor("gaussian_prior", {x}, {{"mean", 0.0}, {"variance", 1.0}});
   CHECK(error_of(g) ==
-        "factor 'gaussian_prior4': the messages of the graph up to it number 5368709115, more than the 4294967294 a plan can "
+        "factor 'gaussian_prior4': the messages of the graph up to it number 5368709115, more than the 4294967294 a "
+        "plan can "
         "count; make it smaller, or split the model");
 }
 
@@ -68,11 +72,13 @@ TEST_CASE("resolve: the terms of a factor are counted without wrapping") {
 
 TEST_CASE("resolve: ports that must have equally many terms have them, or the factor is refused") {
   Graph g;
-  const auto a = g.variable("a"), b = g.variable("b"), c = g.variable("c"), d = g.variable("d"), total = g.variable("total");
+  const auto a = g.variable("a"), b = g.variable("b"), c = g.variable("c"), d = g.variable("d"),
+             total = g.variable("total");
   Graph named = g;
   g.factor("inner_product", {a, b, c, d, total});
   const std::string refused =
-      "factor 'inner_product0' (inner_product): ports 'x' and 'y' must have equally many terms, but have 3 and 1; say which "
+      "factor 'inner_product0' (inner_product): ports 'x' and 'y' must have equally many terms, but have 3 and 1; say "
+      "which "
       "variable goes where: {\"x\", ...}, {\"y\", ...}";
   CHECK(error_of(g) == refused);
   named.factor("inner_product", {{"x", a}, {"x", b}, {"y", c}, {"y", d}, total});
@@ -81,13 +87,15 @@ TEST_CASE("resolve: ports that must have equally many terms have them, or the fa
 
 TEST_CASE("resolve: a user's kind can ask for equally many terms, and evaluate keeps to it") {
   const auto first = [](std::span<const Gaussian> x, std::span<const Gaussian>) { return x[0]; };
-  const Kind pairs = kind("pairs").variadic_input("x").variadic_input("y").same_terms("x", "y").output("z").message("dma", "z", first);
+  const Kind pairs =
+      kind("pairs").variadic_input("x").variadic_input("y").same_terms("x", "y").output("z").message("dma", "z", first);
   Registry registry = standard_registry();
   registry.add(pairs);
   Graph g;
   const auto x = g.observed("x", 2), y = g.observed("y", 3), z = g.variable("z");
   g.factor("pairs", {x, y, z});
-  CHECK(error_of(g, registry).starts_with("factor 'pairs0' (pairs): ports 'x' and 'y' must have equally many terms, but have 2 and 3;"));
+  CHECK(error_of(g, registry)
+            .starts_with("factor 'pairs0' (pairs): ports 'x' and 'y' must have equally many terms, but have 2 and 3;"));
   CHECK_THROWS_WITH_AS(evaluate(pairs, "dma", 2, {{{}, {}}, {{}}, {{}}}),
                        "kind 'pairs': ports 'x' and 'y' take equally many messages, not 2 and 1", Error);
   CHECK_THROWS_WITH_AS(kind("k").variadic_input("x").input("y").same_terms("x", "y"),
@@ -96,7 +104,8 @@ TEST_CASE("resolve: a user's kind can ask for equally many terms, and evaluate k
 
 TEST_CASE("resolve: a variable on two ports of one factor is refused with the way out") {
   const std::string way_out =
-      ", and would count as two independent variables; use a kind that takes it once: square for a product with itself, a "
+      ", and would count as two independent variables; use a kind that takes it once: square for a product with "
+      "itself, a "
       "coefficient of 2 for a sum";
   Graph g;
   const auto a = g.variable("a"), b = g.variable("b"), many = g.variable("many", 3), three = g.variable("three", 3);
@@ -109,8 +118,9 @@ TEST_CASE("resolve: a variable on two ports of one factor is refused with the wa
         "factor 'product0' (product): 'a' stands on two of its ports" + way_out);
   CHECK(refused([&](Graph& own) { own.factor("sum", {a, a, b}); }) ==
         "factor 'sum0' (sum): 'a' stands on two of its ports" + way_out);
-  CHECK(refused([&](Graph& own) { own.factor("product", {gather(many, {0, 1, 2}), gather(many, {1, 0, 2}), three}); }) ==
-        "factor 'product0' (product): 'many' stands on two of its ports (element 2 in slot 2)" + way_out);
+  CHECK(refused([&](Graph& own) {
+          own.factor("product", {gather(many, {0, 1, 2}), gather(many, {1, 0, 2}), three});
+        }) == "factor 'product0' (product): 'many' stands on two of its ports (element 2 in slot 2)" + way_out);
   CHECK(refused([&](Graph& own) { own.factor("sum", {gather(many, {0, 1, 1}), b}); }) ==
         "factor 'sum0' (sum): 'many' stands on two of its ports (element 1 in slot 0)" + way_out);
 }
@@ -128,10 +138,12 @@ TEST_CASE("resolve: neighbours of one variable, and a known value twice, are no 
   state.observe(a, 3.0);
   run(plan, state);
   CHECK(state.belief(b).mean(0) == 9.0);
-  CHECK(error_of(known, standard_registry(), {.unobserved = {a}}).starts_with("factor 'product0' (product): 'a' stands on two"));
+  CHECK(error_of(known, standard_registry(), {.unobserved = {a}})
+            .starts_with("factor 'product0' (product): 'a' stands on two"));
 }
 
-TEST_CASE("resolve: a port that is observed needs no message function, one that is not is told which methods have one") {
+TEST_CASE(
+    "resolve: a port that is observed needs no message function, one that is not is told which methods have one") {
   const auto half = [](const Gaussian& y) { return Gaussian::from_moments(y.mean(), 2 * y.variance() + 1); };
   Registry registry = standard_registry();
   registry.add(kind("seen").input("x").output("y").message("ep", "x", half));
@@ -144,7 +156,8 @@ TEST_CASE("resolve: a port that is observed needs no message function, one that 
   run(plan, state);
   CHECK(state.belief(x).mean(0) == 2.0);
   CHECK(error_of(g, registry, {.method = "ep", .predicted = {y}}) ==
-        "factor 'seen0' (seen) has no message to port 'y', which leads to 'y'; no method of 'seen' has one: observe what port "
+        "factor 'seen0' (seen) has no message to port 'y', which leads to 'y'; no method of 'seen' has one: observe "
+        "what port "
         "'y' leads to, or register kind.message(\"ep\", \"y\", ...)");
   CHECK(error_of(g, registry) ==
         "factor 'seen0' (seen) has no message to port 'x', which leads to 'x'; method 'dma' has none; known: ep");
@@ -171,5 +184,6 @@ TEST_CASE("resolve: how many values a parameter takes is said once") {
   CHECK(error_of(plate) ==
         "factor 'gaussian_noise0' (gaussian_noise): parameter 'variance' has 3 values; expected 1 or 2 (one per slot)");
   terms.factor("sum", {y, x}, {{"coefficients", std::vector<double>{1.0, 2.0, 3.0}}});
-  CHECK(error_of(terms) == "factor 'sum0' (sum): parameter 'coefficients' has 3 values; expected 1 or 2 (one per term)");
+  CHECK(error_of(terms) ==
+        "factor 'sum0' (sum): parameter 'coefficients' has 3 values; expected 1 or 2 (one per term)");
 }

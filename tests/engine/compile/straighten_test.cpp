@@ -17,7 +17,8 @@ namespace {
 using namespace dma;
 
 std::size_t walks(const Plan& plan) {
-  return static_cast<std::size_t>(std::ranges::count_if(plan->operations, [](const Operation& op) { return std::holds_alternative<Walk>(op); }));
+  return static_cast<std::size_t>(
+      std::ranges::count_if(plan->operations, [](const Operation& op) { return std::holds_alternative<Walk>(op); }));
 }
 
 std::size_t sequences(const Plan& plan) {
@@ -29,7 +30,8 @@ std::size_t sequences(const Plan& plan) {
 
 // A chain of scalar nodes with steps and readings of their own variances, and the same as equations.
 struct NodeChain {
-  explicit NodeChain(int length) : information(Eigen::MatrixXd::Zero(length, length)), shift(Eigen::VectorXd::Zero(length)) {
+  explicit NodeChain(int length)
+      : information(Eigen::MatrixXd::Zero(length, length)), shift(Eigen::VectorXd::Zero(length)) {
     for (int t = 0; t < length; ++t) x.push_back(graph.variable(""));
     graph.factor("gaussian_prior", {x[0]}, {{"mean", 1.0}, {"variance", 4.0}});
     information(0, 0) += 1 / 4.0, shift(0) += 1 / 4.0;
@@ -96,7 +98,8 @@ TEST_CASE("straighten: a chain built node by node is walked, forward and backwar
     state.observe(chain.y[7], 3);
     const double before = 1 / (0.1 + 0.01 * 51), after = 1 / 2.0;
     state.set_parameter(chain.steps[50], "variance", 2.0);
-    for (const auto& [i, j, sign] : {std::tuple(50, 50, 1), std::tuple(51, 51, 1), std::tuple(50, 51, -1), std::tuple(51, 50, -1)})
+    for (const auto& [i, j, sign] :
+         {std::tuple(50, 50, 1), std::tuple(51, 51, 1), std::tuple(50, 51, -1), std::tuple(51, 50, -1)})
       chain.information(i, j) += sign * (after - before);
     run(plan, state);
     chain.check(state);

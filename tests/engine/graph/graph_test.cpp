@@ -48,7 +48,8 @@ TEST_CASE("graph: a number makes way for the name a user gives later") {
   CHECK(g.find_variable(displaced) == fourth);
   CHECK(g.find_variable(g[first].name) == first);
   CHECK_THROWS_WITH_AS(g.variable("v0"),
-                       "two variables are named 'v0'; give each its own name, or an empty one to have it numbered", Error);
+                       "two variables are named 'v0'; give each its own name, or an empty one to have it numbered",
+                       Error);
   const auto f = g.factor("copy", {first, second}), named = g.factor("copy", {first, third}, {}, {.name = "copy0"});
   CHECK(g.find_factor("copy0") == named);
   CHECK(g.find_factor(g[f].name()) == f);
@@ -97,9 +98,11 @@ TEST_CASE("graph: whatever is asked of a variable, the id of another graph is re
 TEST_CASE("graph: a name that would change what a terminal shows is refused, and its error shows it") {
   Graph g;
   const auto x = g.variable("größe");
-  CHECK_THROWS_WITH_AS(g.variable("\x1b[31mred"), "the name of a variable, '\\x1b[31mred', holds control characters; rename it", Error);
+  CHECK_THROWS_WITH_AS(g.variable("\x1b[31mred"),
+                       "the name of a variable, '\\x1b[31mred', holds control characters; rename it", Error);
   CHECK_THROWS_WITH_AS(g.observed("a\nb"), doctest::Contains("'a\\x0ab'"), Error);
   CHECK_THROWS_WITH_AS(g.shared("\u202eabc"), doctest::Contains("control characters"), Error);
-  CHECK_THROWS_WITH_AS(g.factor("copy", {x, x}, {}, {.name = "\x9b"}), doctest::Contains("the name of a factor"), Error);
+  CHECK_THROWS_WITH_AS(g.factor("copy", {x, x}, {}, {.name = "\x9b"}), doctest::Contains("the name of a factor"),
+                       Error);
   CHECK(g.variables().size() == 1);
 }

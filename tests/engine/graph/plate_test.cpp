@@ -32,10 +32,11 @@ TEST_CASE("plate: rows x columns must be all its slots") {
   CHECK(slots(3, 4, 0) == 12);
   CHECK(slots(3, 0, 0) == 3);
   CHECK(slots(0, 0, 0) == 1);
-  CHECK_THROWS_WITH_AS(slots(3, 2, 12),
-                       "factor 'product0' (product): row(r) x column(c) is a plate of 3 x 2 slots, but 'n' has 12 elements; "
-                       "use gather() for another shape",
-                       Error);
+  CHECK_THROWS_WITH_AS(
+      slots(3, 2, 12),
+      "factor 'product0' (product): row(r) x column(c) is a plate of 3 x 2 slots, but 'n' has 12 elements; "
+      "use gather() for another shape",
+      Error);
 }
 
 TEST_CASE("plate: it has one number of rows and one of columns") {
@@ -44,18 +45,20 @@ TEST_CASE("plate: it has one number of rows and one of columns") {
   const Graph::Factor factor = g[g.factor("product", {v})];
   PlateShape rows(factor), columns(factor);
   rows.add(row(v), named(kA), 3);
-  CHECK_THROWS_WITH_AS(rows.add(row(v), named(kB), 6),
-                       "factor 'product0' (product): row(a) has 3 elements but row(b) has 6; a plate has one number of rows, "
-                       "use gather() for another shape",
-                       Error);
+  CHECK_THROWS_WITH_AS(
+      rows.add(row(v), named(kB), 6),
+      "factor 'product0' (product): row(a) has 3 elements but row(b) has 6; a plate has one number of rows, "
+      "use gather() for another shape",
+      Error);
   columns.add(column(v), named(kA), 3);
   columns.add(column(v), named(kB), 3);
   CHECK_THROWS_AS(columns.add(column(v), named(kC), 6), Error);
 }
 
 TEST_CASE("plate: rows x columns that 32 bits cannot count are an error") {
-  CHECK_THROWS_WITH_AS(slots(1u << 20, 1u << 20, 0),
-                       "factor 'product0' (product): the slots of row(r) x column(c) number 1099511627776, more than the "
-                       "4294967294 a plan can count; make it smaller, or split the model",
-                       Error);
+  CHECK_THROWS_WITH_AS(
+      slots(1u << 20, 1u << 20, 0),
+      "factor 'product0' (product): the slots of row(r) x column(c) number 1099511627776, more than the "
+      "4294967294 a plan can count; make it smaller, or split the model",
+      Error);
 }

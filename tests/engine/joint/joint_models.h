@@ -15,9 +15,12 @@ inline std::vector<std::uint32_t> steps(std::uint32_t from, std::uint32_t to) {
   return out;
 }
 
-inline double series(std::size_t t) { return std::sin(0.3 * static_cast<double>(t)) + 0.4 * std::cos(2.1 * static_cast<double>(t)); }
+inline double series(std::size_t t) {
+  return std::sin(0.3 * static_cast<double>(t)) + 0.4 * std::cos(2.1 * static_cast<double>(t));
+}
 
-// Positions and velocities along one axis, a plate of `length` steps: p' = p + v + noise, v' = v + noise, y = p + noise.
+// Positions and velocities along one axis, a plate of `length` steps: p' = p + v + noise, v' = v + noise, y = p +
+// noise.
 struct Axis {
   static constexpr double kPrior = 4, kPosition = 0.02, kVelocity = 0.05, kNoise = 0.3;
   VariableId p, v, moved, y;

@@ -51,7 +51,8 @@ TEST_CASE("joint: draws have the posterior's moments, and deterministic variable
   CHECK_THROWS_WITH_AS(samples(kDraws, pair.a),
                        "samples: there is no element 0 of variable 'a' in draw 20000; 1 elements and 20000 draws exist",
                        Error);
-  CHECK_THROWS_WITH_AS(samples(0, VariableId{99}), doctest::Contains("variable 99 is not of the graph of this plan"), Error);
+  CHECK_THROWS_WITH_AS(samples(0, VariableId{99}), doctest::Contains("variable 99 is not of the graph of this plan"),
+                       Error);
   CHECK(posterior.covariance(pair.a, 0, pair.z, 0) == doctest::Approx(posterior.covariance(pair.a, pair.z)(0, 0)));
   CHECK_THROWS_WITH_AS((void)posterior.covariance(pair.a, 1, pair.z, 0),
                        "variable 'a' has 1 elements, there is no element 1", Error);

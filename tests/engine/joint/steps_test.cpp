@@ -292,7 +292,8 @@ TEST_CASE("joint: a function that leaves the range of a double has diverged, and
 }
 
 TEST_CASE("joint steps: where another start led to something worse, the covariance is that of the first solution") {
-  // Solved where it starts, at 3 or -3. The prior is so wide that the second start is on the other side for one of them.
+  // Solved where it starts, at 3 or -3. The prior is so wide that the second start is on the other side for one of
+  // them.
   for (const double start : {3.0, -3.0}) {
     Graph g;
     const VariableId x = g.variable("x"), square = g.variable("square"), seen = g.observed("seen");

@@ -43,10 +43,12 @@ Call batch_of(std::size_t slots, const PortView* reads, const ParameterView* par
 // `oddity` is the fraction of uniform messages, point masses and numbers that are no message at all.
 Messages random_port(oracle::RandomMessages& random, std::size_t slots, std::uint32_t terms, double oddity) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
-  const Gaussian odd[] = {Gaussian::uniform(), Gaussian::point(0), Gaussian::point(1.5), {1, -1}, {nan, 1}, {1, nan}, {1e300, 1e-300}};
+  const Gaussian odd[] = {Gaussian::uniform(), Gaussian::point(0), Gaussian::point(1.5), {1, -1}, {nan, 1}, {1, nan},
+                          {1e300, 1e-300}};
   Messages port(slots, terms);
   for (std::size_t i = 0; i < port.tau.size(); ++i) {
-    const Gaussian m = random.chance(oddity) ? odd[static_cast<std::size_t>(7 * random.uniform())] : random.proper(oracle::kOrdinary);
+    const Gaussian m =
+        random.chance(oddity) ? odd[static_cast<std::size_t>(7 * random.uniform())] : random.proper(oracle::kOrdinary);
     port.tau[i] = m.tau;
     port.rho[i] = m.rho;
   }
@@ -74,7 +76,8 @@ void check_same(Call call, const Messages& before) {
   CHECK(worst <= kSame);
   CHECK(block_outcome.faults == slot_outcome.faults);
   CHECK(block_outcome.first_fault == slot_outcome.first_fault);
-  if (slot_outcome.change < kInfinity) CHECK(block_outcome.change == doctest::Approx(slot_outcome.change).epsilon(1e-9));
+  if (slot_outcome.change < kInfinity)
+    CHECK(block_outcome.change == doctest::Approx(slot_outcome.change).epsilon(1e-9));
   else CHECK(block_outcome.change == kInfinity);
 }
 
@@ -166,20 +169,23 @@ TEST_CASE("block loop: a plate of several rows is its slots, whether they share 
         CAPTURE(shares_a_row);
         constexpr std::size_t kRows = 5;
         const auto stride = static_cast<std::ptrdiff_t>(columns);
-        const Messages own = random_port(random, kRows * columns, 1, oddity), row = random_port(random, kRows * columns, 1, oddity);
+        const Messages own = random_port(random, kRows * columns, 1, oddity),
+                       row = random_port(random, kRows * columns, 1, oddity);
         const PortView reads[] = {{own.tau.data(), own.rho.data(), stride, 1, 1},
                                   {row.tau.data(), row.rho.data(), shares_a_row ? 0 : stride, 1, 1}};
         Call call = batch_of(columns, reads);
         call.rows = kRows;
         call.out_row = stride;
-        check_same<Fixed<&Product::to_z>, &Product::block_to_z, false>(call, random_port(random, kRows * columns, 1, 0));
+        check_same<Fixed<&Product::to_z>, &Product::block_to_z, false>(call,
+                                                                       random_port(random, kRows * columns, 1, 0));
         check_same<Fixed<&Product::to_z>, &Product::block_to_z, true>(call, random_port(random, kRows * columns, 1, 0));
         std::vector<double> slopes(kRows, 0.1);
         for (std::size_t r = 0; r < kRows; ++r) slopes[r] += 0.1 * static_cast<double>(r);
         const ParameterView by_row{slopes.data(), 1, 0, 1}, same{slopes.data(), 0, 0, 1};
         for (const ParameterView& slope : {by_row, same}) {
           call.parameters = &slope;
-          check_same<Fixed<&LeakyRelu::to_y>, &LeakyRelu::block_to_y, false>(call, random_port(random, kRows * columns, 1, 0));
+          check_same<Fixed<&LeakyRelu::to_y>, &LeakyRelu::block_to_y, false>(
+              call, random_port(random, kRows * columns, 1, 0));
         }
       }
 }
@@ -231,11 +237,11 @@ TEST_CASE("sink: many messages are stored, and their changes noted, as one by on
     Messages together = before, apart = before;
     Outcome together_outcome, apart_outcome;
     together_outcome.change = apart_outcome.change = repeat % 2 == 0 ? 1e-3 : 0;
-    Sink{together.tau.data(), together.rho.data(), 0}.store_all<true>(0, after.tau.data(), after.rho.data(), kCount, 0, 1,
-                                                                      together_outcome);
+    Sink{together.tau.data(), together.rho.data(), 0}.store_all<true>(0, after.tau.data(), after.rho.data(), kCount, 0,
+                                                                      1, together_outcome);
     for (std::size_t i = 0; i < kCount; ++i)
-      Sink{apart.tau.data(), apart.rho.data(), 0}.store<true>(static_cast<std::ptrdiff_t>(i), {after.tau[i], after.rho[i]}, i,
-                                                              apart_outcome);
+      Sink{apart.tau.data(), apart.rho.data(), 0}.store<true>(static_cast<std::ptrdiff_t>(i),
+                                                              {after.tau[i], after.rho[i]}, i, apart_outcome);
     CHECK(together.tau == apart.tau);
     CHECK(together.rho == apart.rho);
     CHECK(together_outcome.change == apart_outcome.change);

@@ -42,7 +42,9 @@ struct Law {
   }
   // What a port without a message leads to is observed: known, or not at all.
   bool is_observed(std::size_t port) const { return kind.find_message(message.method, port) == nullptr; }
-  static Natural observed_like(const Natural& m) { return m.is_uniform() ? m : Gaussian::point(std::abs(Gaussian(m).mean())); }
+  static Natural observed_like(const Natural& m) {
+    return m.is_uniform() ? m : Gaussian::point(std::abs(Gaussian(m).mean()));
+  }
 };
 
 double inside(const Domain& domain) {

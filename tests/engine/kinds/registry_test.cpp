@@ -66,7 +66,8 @@ TEST_CASE("registry: is a value; a user's additions stay in the user's copy") {
   CHECK_THROWS_AS(mine.kind("nine"), Error);
 }
 
-TEST_CASE("registry: copies share what they list until one of them is changed, and never a kind that is being extended") {
+TEST_CASE(
+    "registry: copies share what they list until one of them is changed, and never a kind that is being extended") {
   Registry mine = standard_registry();
   const Registry copy = mine;
   CHECK(&copy.kind("sum") == &mine.kind("sum"));

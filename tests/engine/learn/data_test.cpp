@@ -71,7 +71,8 @@ TEST_CASE("learn data: every variable once, observed, of this graph, with values
   CHECK(fit({{VariableId{99}, kX}}).find("variable 99 is not of the graph of this plan") != std::string::npos);
   std::vector<double> wrong = kX;
   wrong[2] = std::numeric_limits<double>::quiet_NaN();
-  CHECK(fit({{m.x, wrong}, {m.u, kU}, {m.y, kY}}) == "variable 'x', example 2, element 0: the value is nan; a finite number is expected");
+  CHECK(fit({{m.x, wrong}, {m.u, kU}, {m.y, kY}}) ==
+        "variable 'x', example 2, element 0: the value is nan; a finite number is expected");
   CHECK(learner.memory().epochs.empty());
 }
 
@@ -119,9 +120,9 @@ TEST_CASE("learn data: options out of range, unknown and doubled targets are ref
   const TwoInputs m;
   const double nan = std::numeric_limits<double>::quiet_NaN();
   for (const LearnOptions& wrong :
-       {LearnOptions{.batches = 0}, LearnOptions{.epochs = -1}, LearnOptions{.tolerance = nan}, LearnOptions{.floor = 0},
-        LearnOptions{.patience = -1}, LearnOptions{.least_gain = nan}, LearnOptions{.evidence_weight = 0},
-        LearnOptions{.evidence_weight = nan}, LearnOptions{.step = 1.5}})
+       {LearnOptions{.batches = 0}, LearnOptions{.epochs = -1}, LearnOptions{.tolerance = nan},
+        LearnOptions{.floor = 0}, LearnOptions{.patience = -1}, LearnOptions{.least_gain = nan},
+        LearnOptions{.evidence_weight = 0}, LearnOptions{.evidence_weight = nan}, LearnOptions{.step = 1.5}})
     CHECK_THROWS_AS(m.learner(wrong), Error);
   const auto with_targets = [&](std::vector<VariableId> targets) {
     return Learner(m.g, standard_registry(), forward_backward(), forward(), {.targets = std::move(targets)});
@@ -171,5 +172,6 @@ TEST_CASE("learn data: examples by an order are those examples in that order, le
   CHECK(variances == spreads);
   const std::vector<std::uint32_t> outside = {0, 4};
   data.order = outside;
-  CHECK(error_of([&] { model.learner().fit(data); }).find("names example 4, but there are 4 (0 to 3)") != std::string::npos);
+  CHECK(error_of([&] { model.learner().fit(data); }).find("names example 4, but there are 4 (0 to 3)") !=
+        std::string::npos);
 }

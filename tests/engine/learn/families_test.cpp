@@ -53,7 +53,8 @@ TEST_CASE("families: the learner counts categories exactly, forgets a mini-batch
   const double all = std::accumulate(counts.begin(), counts.end(), 0.0);
   double log_likelihood = 0;
   for (const double k : model.seen) log_likelihood += std::log(counts[static_cast<std::size_t>(k)] / all);
-  CHECK(report.epochs.back().log_likelihood == doctest::Approx(log_likelihood / static_cast<double>(model.seen.size())).epsilon(1e-12));
+  CHECK(report.epochs.back().log_likelihood ==
+        doctest::Approx(log_likelihood / static_cast<double>(model.seen.size())).epsilon(1e-12));
   std::vector<double> means(3), variances(3);
   learner.predict({{model.z, std::vector<double>{0}}}, means, variances);
   for (std::size_t k = 0; k < 3; ++k) CHECK(means[k] == doctest::Approx(counts[k] / all).epsilon(1e-12));

@@ -19,7 +19,8 @@ constexpr std::uint64_t kDataSeed = 5;
 
 // y = w . x + noise, one example.
 struct LinearRegression {
-  explicit LinearRegression(std::size_t inputs) : w(g.shared("w", inputs)), x(g.observed("x", inputs)), y(g.observed("y")) {
+  explicit LinearRegression(std::size_t inputs)
+      : w(g.shared("w", inputs)), x(g.observed("x", inputs)), y(g.observed("y")) {
     const VariableId p = g.variable("p", inputs), z = g.variable("z");
     g.factor("gaussian_prior", {w}, {{"mean", 0.5}, {"variance", kPriorVariance}});
     g.factor("product", {w, x, p});
@@ -56,9 +57,11 @@ struct Posterior {
   Eigen::VectorXd mean;
   Eigen::MatrixXd covariance;
   Posterior(const Sample& s, Eigen::Index inputs) {
-    const Eigen::Map<const Eigen::Matrix<double, -1, -1, Eigen::RowMajor>> x(s.x.data(), static_cast<Eigen::Index>(s.y.size()), inputs);
+    const Eigen::Map<const Eigen::Matrix<double, -1, -1, Eigen::RowMajor>> x(
+        s.x.data(), static_cast<Eigen::Index>(s.y.size()), inputs);
     const Eigen::Map<const Eigen::VectorXd> y(s.y.data(), x.rows());
-    const Eigen::MatrixXd precision = x.transpose() * x / kNoise + Eigen::MatrixXd::Identity(inputs, inputs) / kPriorVariance;
+    const Eigen::MatrixXd precision =
+        x.transpose() * x / kNoise + Eigen::MatrixXd::Identity(inputs, inputs) / kPriorVariance;
     covariance = precision.inverse();
     mean = covariance * (x.transpose() * y / kNoise + Eigen::VectorXd::Constant(inputs, 0.5 / kPriorVariance));
   }
@@ -82,8 +85,8 @@ TEST_CASE("learn: one weight has its exact posterior after one epoch, whatever t
 }
 
 TEST_CASE("learn: several weights reach the exact posterior means, one example per batch") {
-  // Messages at a fixed point of Gaussian belief propagation have exact means; variances are those of the factorised belief,
-  // no larger than the exact ones.
+  // Messages at a fixed point of Gaussian belief propagation have exact means; variances are those of the factorised
+  // belief, no larger than the exact ones.
   const LinearRegression model(3);
   const Sample sample(40, 3);
   const Posterior exact(sample, 3);
@@ -120,7 +123,8 @@ TEST_CASE("learn: a forgotten batch leaves exactly the prior times the other sto
   rest.y.erase(rest.y.begin() + 12, rest.y.begin() + 18);
   Learner other = model.learner({.batches = 4, .epochs = 200, .tolerance = 0});
   other.fit(rest.data(model));
-  for (std::size_t j = 0; j < 2; ++j) CHECK(learner.belief(model.w).mean(j) == doctest::Approx(other.belief(model.w).mean(j)).epsilon(1e-9));
+  for (std::size_t j = 0; j < 2; ++j)
+    CHECK(learner.belief(model.w).mean(j) == doctest::Approx(other.belief(model.w).mean(j)).epsilon(1e-9));
   CHECK_THROWS_AS(learner.forget(5), Error);
 }
 
@@ -154,12 +158,14 @@ TEST_CASE("learn: evidence_weight counts every stored message that many times") 
 
 TEST_CASE("learn: a weight that the prior knows exactly stays what it is; the others learn") {
   Graph g;
-  const VariableId w = g.shared("w", 2), x = g.observed("x", 2), y = g.observed("y"), p = g.variable("p", 2), z = g.variable("z");
+  const VariableId w = g.shared("w", 2), x = g.observed("x", 2), y = g.observed("y"), p = g.variable("p", 2),
+                   z = g.variable("z");
   g.factor("gaussian_prior", {w}, {{"mean", std::vector{2.0, 0.0}}, {"variance", std::vector{0.0, 1.0}}});
   g.factor("product", {w, x, p});
   g.factor("sum", {p, z});
   g.factor("gaussian_noise", {z, y}, {{"variance", kNoise}});
-  Learner learner(g, standard_registry(), forward_backward(), forward(), {.targets = {y}, .batches = 5, .epochs = 4, .tolerance = 0});
+  Learner learner(g, standard_registry(), forward_backward(), forward(),
+                  {.targets = {y}, .batches = 5, .epochs = 4, .tolerance = 0});
   const Sample sample(50, 2);
   learner.fit({{x, sample.x}, {y, sample.y}});
   CHECK(learner.belief(w)[0] == Gaussian::point(2));
@@ -262,7 +268,9 @@ TEST_CASE("learn: wrong data and options are refused with a clear line") {
   };
   CHECK(message([&] { model.learner({.batches = 7}).fit(sample.data(model)); }) ==
         "there are 6 examples but 7 batches; give at most one batch per example");
-  CHECK(message([&] { model.learner({.batches = 2}).fit({{model.x, sample.x}}); }).find("'y' has no value") != std::string::npos);
+  CHECK(message([&] {
+          model.learner({.batches = 2}).fit({{model.x, sample.x}});
+        }).find("'y' has no value") != std::string::npos);
   const std::vector<double> five(5);
   CHECK(message([&] { model.learner({.batches = 2}).fit({{model.x, five}, {model.y, sample.y}}); }) ==
         "variable 'x' has 2 elements, which do not divide the 5 values given");
@@ -289,7 +297,8 @@ TEST_CASE("learn: a frozen variable stays as it is known, and the other learns a
   // Each example tells b: y - N(0.5, 2) +- noise.
   const double each = 1 / (kPriorVariance + kNoise), precision = 1 / kPriorVariance + 4 * each;
   CHECK(learner.belief(b).variance() == doctest::Approx(1 / precision));
-  CHECK(learner.belief(b).mean() == doctest::Approx((0.5 / kPriorVariance + each * (3 + 4 + 5.5 + 4.5 - 4 * 0.5)) / precision));
+  CHECK(learner.belief(b).mean() ==
+        doctest::Approx((0.5 / kPriorVariance + each * (3 + 4 + 5.5 + 4.5 - 4 * 0.5)) / precision));
   learner.thaw(a);
   learner.add({{y, std::vector<double>{4.5}}});
   CHECK(learner.belief(a).variance() < kPriorVariance);

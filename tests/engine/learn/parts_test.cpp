@@ -14,8 +14,8 @@ namespace {
 
 using namespace dma;
 
-// y = w x + noise: what an example says of w does not depend on what is known of it, so that every way to count examples
-// once is exact.
+// y = w x + noise: what an example says of w does not depend on what is known of it, so that every way to count
+// examples once is exact.
 struct PartsLine {
   Graph graph;
   VariableId w = graph.shared("w"), x = graph.observed("x"), y = graph.observed("y");
@@ -42,7 +42,8 @@ struct PartsLine {
   Data data() const { return {{x, xs}, {y, ys}}; }
   void check_exact(const Learner& learner, std::size_t first_example) const {
     double tau = 0, rho = 1 / kPrior;
-    for (std::size_t n = first_example; n < xs.size(); ++n) tau += xs[n] * ys[n] / kVariance, rho += xs[n] * xs[n] / kVariance;
+    for (std::size_t n = first_example; n < xs.size(); ++n)
+      tau += xs[n] * ys[n] / kVariance, rho += xs[n] * xs[n] / kVariance;
     const Gaussian found = learner.belief(w)[0];
     CHECK(found.mean() == doctest::Approx(tau / rho).epsilon(1e-10));
     CHECK(found.variance() == doctest::Approx(1 / rho).epsilon(1e-10));
@@ -91,7 +92,8 @@ Natural parts_by_hand(std::size_t examples, std::size_t batches, std::size_t par
           const Gaussian belief = state.belief(model.w)[0];
           now = {belief.mean() / belief.variance(), 1 / belief.variance()};
         }
-        const Natural own{fraction.tau + step * (now.tau - cavity.tau - fraction.tau), fraction.rho + step * (now.rho - cavity.rho - fraction.rho)};
+        const Natural own{fraction.tau + step * (now.tau - cavity.tau - fraction.tau),
+                          fraction.rho + step * (now.rho - cavity.rho - fraction.rho)};
         fresh = {fresh.tau + own.tau, fresh.rho + own.rho};
         known = {cavity.tau + own.tau, cavity.rho + own.rho};
       }
@@ -104,12 +106,20 @@ Natural parts_by_hand(std::size_t examples, std::size_t batches, std::size_t par
 
 }  // namespace
 
-TEST_CASE("parts: where messages depend on what is known, learning is the plain loop that takes out a fraction of one stored message") {
+TEST_CASE(
+    "parts: where messages depend on what is known, learning is the plain loop that takes out a fraction of one stored "
+    "message") {
   const PartsBilinear model(24, true);
   for (const std::size_t parts : {1u, 3u, 8u})
     for (const double step : {1.0, 0.5}) {
       Learner learner(model.graph, standard_registry(), forward_backward(), forward(),
-                      {.targets = {model.y}, .batches = 2, .parts = parts, .epochs = 5, .tolerance = 0, .first_step = step, .step = step});
+                      {.targets = {model.y},
+                       .batches = 2,
+                       .parts = parts,
+                       .epochs = 5,
+                       .tolerance = 0,
+                       .first_step = step,
+                       .step = step});
       learner.fit({{model.y, model.ys}});
       const Natural expected = parts_by_hand(24, 2, parts, step, 5);
       const Gaussian found = learner.belief(model.w)[0];

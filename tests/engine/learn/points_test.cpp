@@ -24,8 +24,17 @@ struct Location {
     noise = g.factor("gaussian_noise", {p, y}, {{"variance", noise_variance}});
   }
   Learner learner(std::size_t batches, double weight = 1, double step = 1) const {
-    return {g, standard_registry(), forward_backward(), forward(),
-            {.targets = {y}, .batches = batches, .epochs = 3, .tolerance = 0, .evidence_weight = weight, .first_step = step, .step = step}};
+    return {g,
+            standard_registry(),
+            forward_backward(),
+            forward(),
+            {.targets = {y},
+             .batches = batches,
+             .epochs = 3,
+             .tolerance = 0,
+             .evidence_weight = weight,
+             .first_step = step,
+             .step = step}};
   }
 };
 
@@ -51,8 +60,9 @@ TEST_CASE("learn: what the next example of a mini-batch sees is the exact value,
   const Location model(0);
   const std::vector<double> three = {3, 3, 3, 3};
   Graph g = model.g;
-  Learner learner(g, standard_registry(), forward_backward(), forward(),
-                  {.targets = {model.y}, .batches = 1, .epochs = 1, .likelihood = LearnOptions::Likelihood::while_sweeping});
+  Learner learner(
+      g, standard_registry(), forward_backward(), forward(),
+      {.targets = {model.y}, .batches = 1, .epochs = 1, .likelihood = LearnOptions::Likelihood::while_sweeping});
   learner.fit({{model.v, kOnes}, {model.y, three}});
   CHECK(learner.fitted_means()[0] == 2);  // from the prior
   CHECK(learner.fitted_means()[1] == 3);

@@ -17,7 +17,8 @@ TEST_CASE("learn stage: the fraction of an epoch grows from 0 in every epoch, wi
   for (const auto& [workers, parts] : {std::pair{1, 1}, {2, 1}, {1, 3}}) {
     std::vector<double> told;
     std::vector<std::size_t> at_epoch = {0};
-    LearnOptions options{.targets = {y}, .batches = 8, .parts = static_cast<std::size_t>(parts), .epochs = 3, .tolerance = 0};
+    LearnOptions options{
+        .targets = {y}, .batches = 8, .parts = static_cast<std::size_t>(parts), .epochs = 3, .tolerance = 0};
     options.workers = static_cast<std::size_t>(workers);
     options.on_stage = [&](const LearnStage& stage) { told.push_back(stage.fraction); };
     Learner learner(g, standard_registry(), forward_backward(), forward(), options);

@@ -100,14 +100,17 @@ TEST_CASE("stream: one means one, and wrong rows teach nothing") {
   model.check_posterior(learner, {});
 }
 
-TEST_CASE("stream: an example that speaks of two of many scalars changes these alone, to the same bytes as all formed anew") {
+TEST_CASE(
+    "stream: an example that speaks of two of many scalars changes these alone, to the same bytes as all formed anew") {
   constexpr std::uint32_t kPlayers = 50;
   Graph g;
   const VariableId skill = g.shared("skill", kPlayers), lead = g.variable("lead"), points = g.observed("points");
   g.factor("gaussian_prior", {skill}, {{"mean", 1.0}, {"variance", 2.0}});
   const FactorId game = g.factor("sum", {given(skill, 2), lead}, {{"coefficients", std::vector<double>{1, -1}}});
   g.factor("gaussian_noise", {lead, points}, {{"variance", 0.5}});
-  const auto make = [&] { return Learner(g, standard_registry(), forward_backward(), forward(), {.targets = {points}, .batches = 1}); };
+  const auto make = [&] {
+    return Learner(g, standard_registry(), forward_backward(), forward(), {.targets = {points}, .batches = 1});
+  };
   Learner learner = make(), again = make();
   std::vector<double> mean(kPlayers, 1.0), variance(kPlayers, 2.0);
   for (std::uint32_t n = 0; n < 40; ++n) {
@@ -128,7 +131,8 @@ TEST_CASE("stream: an example that speaks of two of many scalars changes these a
     CHECK(found.variance(i) == doctest::Approx(variance[i]).epsilon(1e-10));
   }
   LearnMemory memory = learner.memory();
-  memory.tau.assign(1, std::vector<double>(kPlayers)), memory.rho.assign(1, std::vector<double>(kPlayers)), memory.active.assign(1, true);
+  memory.tau.assign(1, std::vector<double>(kPlayers)), memory.rho.assign(1, std::vector<double>(kPlayers)),
+      memory.active.assign(1, true);
   again.restore(std::move(memory));
   for (std::uint32_t i = 0; i < kPlayers; ++i) CHECK(again.belief(skill)[i] == found[i]);
 }

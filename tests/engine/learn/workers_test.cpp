@@ -68,14 +68,16 @@ TEST_CASE("workers: the means are those of one worker, and exact, for any number
   const Rows rows(60);
   const Eigen::Map<const Eigen::Matrix<double, -1, -1, Eigen::RowMajor>> x(rows.x.data(), 60, kLineInputs);
   const Eigen::Map<const Eigen::VectorXd> y(rows.y.data(), 60);
-  const Eigen::MatrixXd precision = x.transpose() * x / kLineNoise + Eigen::MatrixXd::Identity(kLineInputs, kLineInputs) / 2.0;
+  const Eigen::MatrixXd precision =
+      x.transpose() * x / kLineNoise + Eigen::MatrixXd::Identity(kLineInputs, kLineInputs) / 2.0;
   const Eigen::VectorXd mean = precision.ldlt().solve(x.transpose() * y / kLineNoise);
   for (const std::size_t workers : {1u, 2u, 3u, 7u, 20u}) {
     CAPTURE(workers);
     Learner learner = model.learner({.batches = 60, .epochs = 400, .workers = workers});
     learner.fit(rows.data(model));
     const Belief w = learner.belief(model.w);
-    for (std::size_t j = 0; j < kLineInputs; ++j) CHECK(w[j].mean() == doctest::Approx(mean(static_cast<Eigen::Index>(j))).epsilon(1e-6));
+    for (std::size_t j = 0; j < kLineInputs; ++j)
+      CHECK(w[j].mean() == doctest::Approx(mean(static_cast<Eigen::Index>(j))).epsilon(1e-6));
   }
 }
 
@@ -157,7 +159,8 @@ TEST_CASE("workers: a team of processes learns what as many workers of one proce
 
 TEST_CASE("workers: a weight that the prior knows exactly stays what it is; the others learn") {
   Graph g;
-  const VariableId w = g.shared("w", 2), x = g.observed("x", 2), y = g.observed("y"), p = g.variable("p", 2), z = g.variable("z");
+  const VariableId w = g.shared("w", 2), x = g.observed("x", 2), y = g.observed("y"), p = g.variable("p", 2),
+                   z = g.variable("z");
   g.factor("gaussian_prior", {w}, {{"mean", {1.0, 0.0}}, {"variance", {0.0, 1.0}}});
   g.factor("product", {w, x, p});
   g.factor("sum", {p, z});
@@ -178,5 +181,6 @@ TEST_CASE("workers: what cannot be is refused with a clear line") {
   CHECK_THROWS_WITH_AS(model.learner({.jobs = 0}), doctest::Contains("jobs is 0"), Error);
   CHECK_THROWS_WITH_AS(model.learner({.batches = 2, .workers = 3}).fit(rows.data(model)),
                        doctest::Contains("2 batches for 3 workers"), Error);
-  CHECK_THROWS_WITH_AS(model.learner({.workers = 3, .team = local_team(2)}), doctest::Contains("the team has 2"), Error);
+  CHECK_THROWS_WITH_AS(model.learner({.workers = 3, .team = local_team(2)}), doctest::Contains("the team has 2"),
+                       Error);
 }

@@ -33,7 +33,9 @@ struct VonMises : AnyNatural {
   static std::array<double, 2> statistics(double x) { return {std::cos(x), std::sin(x)}; }
   bool is_proper() const { return rho < kInfinity; }
   double bessel() const { return boost::math::cyl_bessel_i(0, kappa()); }
-  double resultant() const { return kappa() > 500 ? 1 - 0.5 / kappa() : boost::math::cyl_bessel_i(1, kappa()) / bessel(); }
+  double resultant() const {
+    return kappa() > 500 ? 1 - 0.5 / kappa() : boost::math::cyl_bessel_i(1, kappa()) / bessel();
+  }
   double log_normaliser() const {
     return kappa() > 500 ? kappa() + 0.5 * std::log(2 * M_PI / kappa()) : std::log(2 * M_PI * bessel());
   }
@@ -148,9 +150,11 @@ TEST_CASE("families: densities integrate to one, and the normaliser is the integ
   for_every_family([](const Family& family, const std::vector<Message>& messages) {
     for (const Message& m : messages) {
       CHECK(family->are_valid(m));
-      CHECK(integral(family, [&](auto x) { return std::exp(family->log_density(m, x)); }) == doctest::Approx(1).epsilon(1e-6));
+      CHECK(integral(family, [&](auto x) { return std::exp(family->log_density(m, x)); }) ==
+            doctest::Approx(1).epsilon(1e-6));
     }
-    // log of the integral of a b / (integral of a) = normaliser(a b) - normaliser(a), if b is exp(its parameters . statistics).
+    // log of the integral of a b / (integral of a) = normaliser(a b) - normaliser(a), if b is exp(its parameters .
+    // statistics).
     const Message &a = messages[0], &b = messages[2], both = product(a, b);
     const auto of = [&](const Message& m) { return family->log_normaliser(m); };
     const double by_integral = std::log(integral(family, [&](auto x) {
@@ -169,13 +173,15 @@ TEST_CASE("families: moments and divergences are those of the densities") {
       family->moments(p, components, means.data(), variances.data());
       for (std::size_t k = 0; k < components && family.name() != "von_mises"; ++k) {
         const auto value = [&](std::span<const double> x) {
-          return family.name() == "categorical" ? (x[0] == static_cast<double>(k) ? 1.0 : 0.0) : x[components == 1 ? 0 : k];
+          return family.name() == "categorical" ? (x[0] == static_cast<double>(k) ? 1.0 : 0.0)
+                                                : x[components == 1 ? 0 : k];
         };
         const auto expected = [&](const auto& g) {
           return integral(family, [&](auto x) { return g(value(x)) * std::exp(family->log_density(p, x)); });
         };
         CHECK(means[k] == doctest::Approx(expected([](double x) { return x; })).epsilon(1e-6));
-        CHECK(variances[k] == doctest::Approx(expected([&](double x) { return (x - means[k]) * (x - means[k]); })).epsilon(1e-5));
+        CHECK(variances[k] ==
+              doctest::Approx(expected([&](double x) { return (x - means[k]) * (x - means[k]); })).epsilon(1e-5));
       }
       for (const Message& q : messages) {
         const double exact = integral(family, [&](auto x) {
@@ -260,7 +266,8 @@ TEST_CASE("families: one from outside the library: directions, each measured twi
 TEST_CASE("families: names and dimensions that do not fit are refused with what does") {
   const Registry all = registry();
   CHECK_THROWS_WITH_AS((void)all.family("gama"), doctest::Contains("did you mean 'gamma'"), Error);
-  CHECK_THROWS_WITH_AS((void)all.family("categorical"), "family 'categorical' needs the number of its categories: categorical(3)", Error);
+  CHECK_THROWS_WITH_AS((void)all.family("categorical"),
+                       "family 'categorical' needs the number of its categories: categorical(3)", Error);
   CHECK_THROWS_AS((void)all.family("categorical(0)"), Error);
   CHECK_THROWS_AS((void)all.family("categorical(x)"), Error);
   CHECK_THROWS_AS((void)all.family("gamma(2)"), Error);

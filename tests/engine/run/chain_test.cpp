@@ -125,7 +125,8 @@ TEST_CASE("chain: plates with shifts equal the same model as scalar nodes, and a
     }
     SUBCASE("two factors from step to step") {
       Chain c;
-      const auto x = c.graph.variable("x", steps), m = c.graph.variable("m", steps - 1), y = c.graph.observed("y", steps);
+      const auto x = c.graph.variable("x", steps), m = c.graph.variable("m", steps - 1),
+                 y = c.graph.observed("y", steps);
       c.graph.factor("gaussian_prior", {gather(x, {0})}, {{"mean", 1.0}, {"variance", 2.0}});
       c.graph.factor("sum", {shift(x), m}, {{"coefficients", -0.8}});
       c.graph.factor("gaussian_noise", {m, shift(x, -1)}, {{"variance", 0.3}});
@@ -212,16 +213,18 @@ TEST_CASE("chain: the joint solver takes shifts as well") {
   // x_t = 1.2 x_(t-1) - 0.5 x_(t-2) + noise: a graph with loops, which sweeps do not solve exactly.
   Chain c;
   constexpr std::uint32_t kSteps = 30;
-  const auto x = c.graph.variable("x", kSteps), m = c.graph.variable("m", kSteps - 2), y = c.graph.observed("y", kSteps);
+  const auto x = c.graph.variable("x", kSteps), m = c.graph.variable("m", kSteps - 2),
+             y = c.graph.observed("y", kSteps);
   c.graph.factor("gaussian_prior", {gather(x, {0, 1})}, {{"mean", 0.0}, {"variance", 2.0}});
   c.graph.factor("sum", {shift(x, 1), shift(x, 2), m}, {{"coefficients", std::vector<double>{1.2, -0.5}}});
   c.graph.factor("gaussian_noise", {m, shift(x, -2)}, {{"variance", 0.3}});
   c.graph.factor("gaussian_noise", {x, y}, {{"variance", 0.5}});
   c.slots = {2, kSteps - 2, kSteps - 2, kSteps};
-  CHECK_THROWS_WITH_AS(compile(c.graph, forward_backward(), standard_registry()),
-                       "the data flow has a cycle: x -> sum1 -> m -> gaussian_noise2 -> x; forward_backward needs none, use "
-                       "flooding, sequential or residual",
-                       Error);
+  CHECK_THROWS_WITH_AS(
+      compile(c.graph, forward_backward(), standard_registry()),
+      "the data flow has a cycle: x -> sum1 -> m -> gaussian_noise2 -> x; forward_backward needs none, use "
+      "flooding, sequential or residual",
+      Error);
   const Plan plan = compile(c.graph, joint(), standard_registry());
   State state(plan);
   const auto values = oracle::random_values(c.graph, 9);
@@ -232,8 +235,10 @@ TEST_CASE("chain: the joint solver takes shifts as well") {
   for (std::size_t i = 0; i < kSteps; ++i) observed[scalar.elements[y.value][i].value] = values[y.value][i];
   const auto dense = oracle::dense_posterior(scalar.graph, observed);
   for (std::size_t i = 0; i < kSteps; ++i) {
-    CHECK(state.belief(x).mean(i) == doctest::Approx(dense.mean[scalar.elements[x.value][i].value]).epsilon(kChainError));
-    CHECK(state.belief(x).variance(i) == doctest::Approx(dense.variance[scalar.elements[x.value][i].value]).epsilon(kChainError));
+    CHECK(state.belief(x).mean(i) ==
+          doctest::Approx(dense.mean[scalar.elements[x.value][i].value]).epsilon(kChainError));
+    CHECK(state.belief(x).variance(i) ==
+          doctest::Approx(dense.variance[scalar.elements[x.value][i].value]).epsilon(kChainError));
   }
 }
 
@@ -303,11 +308,13 @@ TEST_CASE("shift: wrong sizes are one clear line") {
     }
     return std::string();
   };
-  CHECK(error_of({shift(x, 3), x}) ==
-        "factor 'gaussian_noise0' (gaussian_noise): 'x' has 3 elements, too few for a shift over 3; give it at least 4");
+  CHECK(
+      error_of({shift(x, 3), x}) ==
+      "factor 'gaussian_noise0' (gaussian_noise): 'x' has 3 elements, too few for a shift over 3; give it at least 4");
   CHECK(error_of({shift(x, 1), u}) ==
         "factor 'gaussian_noise0' (gaussian_noise): 'u' has 5 elements; along a chain of 3 it takes 3, one for each "
         "element, or 2, one for each step");
   CHECK(error_of({shift(x), y}).starts_with("variable 'u' is connected to nothing"));
-  CHECK(error_of({shift(x), shift(x)}).starts_with("factor 'gaussian_noise0' (gaussian_noise): 'x' stands on two of its ports"));
+  CHECK(error_of({shift(x), shift(x)})
+            .starts_with("factor 'gaussian_noise0' (gaussian_noise): 'x' stands on two of its ports"));
 }

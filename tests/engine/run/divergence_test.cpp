@@ -19,7 +19,8 @@ namespace {
 
 using namespace dma;
 
-// The sweep at which messages with these means and standard deviation 1 are said to run away; 0: never within the limit.
+// The sweep at which messages with these means and standard deviation 1 are said to run away; 0: never within the
+// limit.
 int runs_away_at(int limit, const std::function<double(int)>& mean) {
   std::vector<double> tau{0.3, 0}, rho{1, 1};
   std::vector<DivergenceRecord> records(tau.size());
@@ -54,7 +55,8 @@ struct ConstantVelocity {
   }
   VariableId variable() { return all.emplace_back(graph.variable("")); }
   void observe(State& state) const {
-    for (std::size_t t = 0; t < kSteps; ++t) state.observe(seen[t], 0.5 * static_cast<double>(t) + std::sin(static_cast<double>(t)));
+    for (std::size_t t = 0; t < kSteps; ++t)
+      state.observe(seen[t], 0.5 * static_cast<double>(t) + std::sin(static_cast<double>(t)));
   }
 };
 
@@ -105,7 +107,8 @@ TEST_CASE("growth: a damped run that creeps towards its fixed point has reached 
   const oracle::GivenGraph given = oracle::ring(11, 7, 1.0);
   for (const double damping : {0.9, 0.999, 0.99999})
     for (const auto& rule : {flooding, sequential, residual}) {
-      State state(compile(given.graph, rule({.tolerance = 1e-14, .limit = 120, .damping = damping}), standard_registry()));
+      State state(
+          compile(given.graph, rule({.tolerance = 1e-14, .limit = 120, .damping = damping}), standard_registry()));
       given.observe_in(state);
       const Report report = run(state.plan(), state);
       CAPTURE(damping);

@@ -88,7 +88,8 @@ TEST_CASE("evidence: what a sum of known numbers fixes is no variable any more")
 TEST_CASE("evidence: of one likelihood it is the integral, by quadrature") {
   const auto exact = [](const auto& likelihood) {
     double sum = 0;
-    for (double x = -15; x < 15; x += 0.001) sum += std::exp(log_density(Gaussian::from_moments(0.4, 1.7), x)) * likelihood(x) * 0.001;
+    for (double x = -15; x < 15; x += 0.001)
+      sum += std::exp(log_density(Gaussian::from_moments(0.4, 1.7), x)) * likelihood(x) * 0.001;
     return std::log(sum);
   };
   const auto found = [](const char* kind, double value, ParameterList parameters) {
@@ -105,10 +106,12 @@ TEST_CASE("evidence: of one likelihood it is the integral, by quadrature") {
     CHECK(e.why.find("EP") != std::string::npos);
     return e.log_value;
   };
-  CHECK(found("probit", 1, {}) == doctest::Approx(exact([](double x) { return 0.5 * std::erfc(-x / std::sqrt(2.0)); })).epsilon(1e-8));
+  CHECK(found("probit", 1, {}) ==
+        doctest::Approx(exact([](double x) { return 0.5 * std::erfc(-x / std::sqrt(2.0)); })).epsilon(1e-8));
   CHECK(found("poisson", 3, {}) ==
         doctest::Approx(exact([](double x) { return std::exp(3 * x - std::exp(x)) / 6; })).epsilon(1e-7));
-  CHECK(found("logistic", 0, {}) == doctest::Approx(exact([](double x) { return 1 / (1 + std::exp(x)); })).epsilon(1e-7));
+  CHECK(found("logistic", 0, {}) ==
+        doctest::Approx(exact([](double x) { return 1 / (1 + std::exp(x)); })).epsilon(1e-7));
 }
 
 TEST_CASE("evidence: loops are named, and who cannot give a part says why") {
@@ -155,8 +158,9 @@ TEST_CASE("evidence: only of a state that was run as it is, and not settled wher
     const Plan plan = jointly ? compile(g, joint(), standard_registry()) : compile(g, flooding(), standard_registry());
     State state(plan);
     const auto refused = [&] {
-      CHECK_THROWS_WITH_AS((void)evidence(plan, state),
-                           "no evidence: the state was not run, or was given something since; call run(plan, state) first", Error);
+      CHECK_THROWS_WITH_AS(
+          (void)evidence(plan, state),
+          "no evidence: the state was not run, or was given something since; call run(plan, state) first", Error);
     };
     state.observe(y, 1);
     refused();
@@ -256,11 +260,11 @@ TEST_CASE("evidence: variational messages give the variational bound, which lies
     b = 0.5 + 0.5 * squares;
   }
   const double log_w = boost::math::digamma(a) - std::log(b);
-  const double bound = 2.5 * (log_w - log_two_pi) - 0.5 * a / b * squares                              // E[log likelihood]
-                       - 0.5 * (log_two_pi + std::log(100)) - (mean * mean + variance) / 200           // E[log p(m)]
-                       + 1.5 * std::log(0.5) - std::lgamma(1.5) + 0.5 * log_w - 0.5 * a / b            // E[log p(w)]
-                       + 0.5 * (1 + log_two_pi + std::log(variance))                                   // H(m)
-                       + a - std::log(b) + std::lgamma(a) + (1 - a) * boost::math::digamma(a);         // H(w)
+  const double bound = 2.5 * (log_w - log_two_pi) - 0.5 * a / b * squares                       // E[log likelihood]
+                       - 0.5 * (log_two_pi + std::log(100)) - (mean * mean + variance) / 200    // E[log p(m)]
+                       + 1.5 * std::log(0.5) - std::lgamma(1.5) + 0.5 * log_w - 0.5 * a / b     // E[log p(w)]
+                       + 0.5 * (1 + log_two_pi + std::log(variance))                            // H(m)
+                       + a - std::log(b) + std::lgamma(a) + (1 - a) * boost::math::digamma(a);  // H(w)
   CHECK(found.log_value == doctest::Approx(bound).epsilon(1e-9));
   double exact = 0, square = 0;
   for (const double x : data) square += x * x;

@@ -102,7 +102,8 @@ TEST_CASE("damping of a factor: a fraction that is none is refused by name") {
   }
 }
 
-TEST_CASE("damping: what is left of the way when a run has converged is what the tolerance says, however strong it is") {
+TEST_CASE(
+    "damping: what is left of the way when a run has converged is what the tolerance says, however strong it is") {
   constexpr double kTolerance = 1e-4, kExact = 2;
   for (const auto& rule : {flooding, sequential, residual})
     for (const double damping : {0.0, 0.5, 0.9, 0.99, 0.999}) {
@@ -110,7 +111,8 @@ TEST_CASE("damping: what is left of the way when a run has converged is what the
       const auto x = g.variable("x"), y = g.observed("y");
       g.factor("gaussian_prior", {x}, {{"mean", 0.0}, {"variance", 1.0}});
       g.factor("gaussian_noise", {x, y}, {{"variance", 1.0}});
-      const Plan plan = compile(g, rule({.tolerance = kTolerance, .limit = 100000, .damping = damping}), standard_registry());
+      const Plan plan =
+          compile(g, rule({.tolerance = kTolerance, .limit = 100000, .damping = damping}), standard_registry());
       State state(plan);
       state.observe(y, 2 * kExact);
       const Report report = run(plan, state);

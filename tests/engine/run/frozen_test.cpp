@@ -1,5 +1,5 @@
-// Frozen variables. The oracle is a graph without them, cut at the variable: each of its factors has a variable of its own
-// there, whose prior is what the frozen one told that factor.
+// Frozen variables. The oracle is a graph without them, cut at the variable: each of its factors has a variable of its
+// own there, whose prior is what the frozen one told that factor.
 #include <doctest/doctest.h>
 
 #include "engine/compile/compile.h"
@@ -83,7 +83,8 @@ std::vector<Gaussian> beliefs_when_cut(const Walked& w, const State& frozen, int
 TEST_CASE("frozen: the others are as if the graph were cut there, by every schedule") {
   const Walked w;
   const Iteration to_the_end{.tolerance = 1e-13};
-  for (const Scheduler& rule : {forward_backward(), flooding(to_the_end), sequential(to_the_end), residual(to_the_end)}) {
+  for (const Scheduler& rule :
+       {forward_backward(), flooding(to_the_end), sequential(to_the_end), residual(to_the_end)}) {
     const Plan plan = compile(w.g, rule, standard_registry());
     CAPTURE(plan->schedule.name);
     State state(plan);
@@ -96,7 +97,8 @@ TEST_CASE("frozen: the others are as if the graph were cut there, by every sched
     const auto expected = beliefs_when_cut(w, state, 1);
     for (int again = 0; again < 2; ++again) {
       const Report report = run(plan, state);
-      CHECK(report.stop == (plan->schedule.order == Schedule::Order::once ? Report::Stop::approximate : Report::Stop::converged));
+      CHECK(report.stop ==
+            (plan->schedule.order == Schedule::Order::once ? Report::Stop::approximate : Report::Stop::converged));
       CHECK(state.belief(w.x[kHeld])[0] == held);
       for (std::size_t t = 0; t < kFrozenSteps; ++t) {
         CAPTURE(t);
@@ -116,7 +118,8 @@ TEST_CASE("frozen: the others are as if the graph were cut there, by every sched
 
 TEST_CASE("frozen: a chain written as one plate hears nothing, and what hangs on it goes on") {
   Graph g;
-  const auto x = g.variable("x", kFrozenSteps), y = g.observed("y", kFrozenSteps), z = g.variable("z", kFrozenSteps), s = g.observed("s", kFrozenSteps);
+  const auto x = g.variable("x", kFrozenSteps), y = g.observed("y", kFrozenSteps), z = g.variable("z", kFrozenSteps),
+             s = g.observed("s", kFrozenSteps);
   g.factor("gaussian_prior", {gather(x, {0})}, {{"mean", 0.5}, {"variance", 2.0}});
   g.factor("gaussian_noise", {shift(x), x}, {{"variance", 0.4}});
   g.factor("gaussian_noise", {x, y}, {{"variance", 0.3}});
@@ -197,7 +200,8 @@ TEST_CASE("frozen: a grown graph's state keeps it; what cannot be frozen is said
 
 TEST_CASE("frozen: one side of a fused product and sum, as of the two factors apart") {
   Graph g;
-  const auto a = g.variable("a", 4), b = g.variable("b", 4), p = g.variable("p", 4), z = g.variable("z"), y = g.observed("y");
+  const auto a = g.variable("a", 4), b = g.variable("b", 4), p = g.variable("p", 4), z = g.variable("z"),
+             y = g.observed("y");
   g.factor("gaussian_prior", {a}, {{"mean", std::vector<double>{1, 2, -1, 0.5}}, {"variance", 0.3}});
   g.factor("gaussian_prior", {b}, {{"mean", std::vector<double>{-1, 1, 2, 3}}, {"variance", 0.2}});
   g.factor("product", {a, b, p});
@@ -229,7 +233,8 @@ TEST_CASE("frozen: one side of a fused product and sum, as of the two factors ap
 TEST_CASE("frozen: one of many categorical nodes, whose messages have several components") {
   Graph g;
   std::vector<VariableId> z, seen;
-  for (int t = 0; t < 4; ++t) z.push_back(g.variable("", 1, "categorical(3)")), seen.push_back(g.observed("", 1, "categorical(2)"));
+  for (int t = 0; t < 4; ++t)
+    z.push_back(g.variable("", 1, "categorical(3)")), seen.push_back(g.observed("", 1, "categorical(2)"));
   g.factor("categorical_prior", {z[0]}, {{"probability", {0.5, 0.3, 0.2}}});
   const ParameterValue steps{0.8, 0.1, 0.1, 0.1, 0.8, 0.1, 0.1, 0.1, 0.8}, symbols{0.9, 0.1, 0.5, 0.5, 0.2, 0.8};
   for (std::size_t t = 1; t < 4; ++t) g.factor("table", {z[t - 1], z[t]}, {{"probability", steps}});

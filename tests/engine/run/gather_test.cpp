@@ -13,7 +13,8 @@ namespace {
 
 using namespace dma;
 
-// `rows` of slots meet the same neighbouring elements, after one slot to each of them (such as a prior's) and one to an element before.
+// `rows` of slots meet the same neighbouring elements, after one slot to each of them (such as a prior's) and one to an
+// element before.
 struct Meeting {
   Meeting(std::uint32_t row_, std::uint32_t rows_) : row(row_), rows(rows_) {
     element = {0};
@@ -37,7 +38,8 @@ struct Meeting {
     std::vector<double> total_tau(elements), total_rho(elements), magnitude(elements), out_tau(count), out_rho(count);
     std::vector<std::uint32_t> stamp(elements);
     const ElementTotals totals{total_tau.data(), total_rho.data(), magnitude.data(), stamp.data(), 1};
-    leave_one_out(begin, count, row, {first.data(), slots.data(), element.data()}, messages(), totals, {out_tau.data(), out_rho.data()});
+    leave_one_out(begin, count, row, {first.data(), slots.data(), element.data()}, messages(), totals,
+                  {out_tau.data(), out_rho.data()});
     for (std::uint32_t k = 0; k < count; ++k) {
       const Natural expected = others(begin + k);
       double scale = 0;
@@ -80,7 +82,9 @@ TEST_CASE("gather: a message that dominates, a uniform one and a point mass are 
   for (const std::uint32_t row : {1u, 2u, 7u, 70u}) {
     Meeting meeting = ordinary(row, 20);
     boost::random::mt19937_64 random(row);
-    const auto any = [&] { return boost::random::uniform_int_distribution<std::size_t>(1 + row, meeting.tau.size() - 1)(random); };
+    const auto any = [&] {
+      return boost::random::uniform_int_distribution<std::size_t>(1 + row, meeting.tau.size() - 1)(random);
+    };
     for (int i = 0; i < 4; ++i) {
       meeting.tau[any()] = 1e17;
       meeting.rho[any()] = 1e17;
@@ -101,10 +105,11 @@ TEST_CASE("gather: sums beyond the range of a double are not formed") {
   std::vector<double> total_tau(3), total_rho(3), magnitude(3), out_tau(count), out_rho(count);
   std::vector<std::uint32_t> stamp(3);
   const ElementTotals totals{total_tau.data(), total_rho.data(), magnitude.data(), stamp.data(), 1};
-  leave_one_out(begin, count, 2, {meeting.first.data(), meeting.slots.data(), meeting.element.data()}, meeting.messages(), totals,
-                {out_tau.data(), out_rho.data()});
+  leave_one_out(begin, count, 2, {meeting.first.data(), meeting.slots.data(), meeting.element.data()},
+                meeting.messages(), totals, {out_tau.data(), out_rho.data()});
   for (std::uint32_t k = 0; k < count; ++k) {
-    const Natural expected = all_but({meeting.first.data(), meeting.slots.data(), meeting.element.data()}, meeting.messages(), begin + k);
+    const Natural expected =
+        all_but({meeting.first.data(), meeting.slots.data(), meeting.element.data()}, meeting.messages(), begin + k);
     CHECK(out_tau[k] == doctest::Approx(expected.tau).epsilon(1e-12));
     CHECK(out_rho[k] == expected.rho);
   }

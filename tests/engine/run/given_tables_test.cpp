@@ -101,9 +101,10 @@ TEST_CASE("given tables: a season is learned with the graph of one game") {
 
   const std::vector<std::uint32_t> wrong{0, 1, 1, 2, 3, 7, 4, 2, 2, 0};
   data.tables[0].elements = wrong;
-  CHECK_THROWS_WITH_AS((void)learner.fit(data),
-                       "example 2: entry 1 of the table of port 'terms' of factor 'game' is 7, but 'skill' has 5 elements (0 to 4)",
-                       Error);
+  CHECK_THROWS_WITH_AS(
+      (void)learner.fit(data),
+      "example 2: entry 1 of the table of port 'terms' of factor 'game' is 7, but 'skill' has 5 elements (0 to 4)",
+      Error);
   data.tables.clear();
   CHECK_THROWS_AS((void)learner.fit(data), Error);
 }
@@ -113,20 +114,24 @@ TEST_CASE("given tables: what is wrong is said in one line") {
   const Plan plan = compile(games.graph, flooding(), standard_registry());
   State state(plan);
   state.observe(games.points, {1.0, 2.0});
-  CHECK_THROWS_WITH_AS(run(plan, state),
-                       "factor 'game[0]': the table of port 'terms' is not given; call state.set_table(game, \"terms\", ...) "
-                       "before run",
-                       Error);
+  CHECK_THROWS_WITH_AS(
+      run(plan, state),
+      "factor 'game[0]': the table of port 'terms' is not given; call state.set_table(game, \"terms\", ...) "
+      "before run",
+      Error);
   CHECK_THROWS_WITH_AS(state.set_table(games.difference, "terms", {0, 1, 2}),
                        "factor 'game': the table of port 'terms' has 3 entries, 4 are expected", Error);
   CHECK_THROWS_WITH_AS(state.set_table(games.difference, "terms", {0, 1, 2, 5}),
-                       "factor 'game': entry 3 of the table of port 'terms' is 5, but 'skill' has 5 elements (0 to 4)", Error);
-  CHECK_THROWS_WITH_AS(state.set_table(games.difference, "total", {0, 1}),
-                       "factor 'game': port 'total' has no table to be given; connect it by given(variable, entries)", Error);
-  state.set_table(games.difference, "terms", {0, 1, 3, 3});
-  CHECK_THROWS_WITH_AS(run(plan, state),
-                       "factor 'game[1]': by its tables slot 1 meets element 3 of 'skill' twice, and would take it for two "
-                       "independent variables",
+                       "factor 'game': entry 3 of the table of port 'terms' is 5, but 'skill' has 5 elements (0 to 4)",
                        Error);
+  CHECK_THROWS_WITH_AS(state.set_table(games.difference, "total", {0, 1}),
+                       "factor 'game': port 'total' has no table to be given; connect it by given(variable, entries)",
+                       Error);
+  state.set_table(games.difference, "terms", {0, 1, 3, 3});
+  CHECK_THROWS_WITH_AS(
+      run(plan, state),
+      "factor 'game[1]': by its tables slot 1 meets element 3 of 'skill' twice, and would take it for two "
+      "independent variables",
+      Error);
   CHECK_THROWS_AS(compile(games.graph, joint(), standard_registry()), Error);
 }

@@ -29,7 +29,12 @@ struct HeldRegression {
     return compile(g, schedule, standard_registry(), {.fuse = fuse, .constants_in_cavity = true});
   }
   Learner learner(bool fuse) const {
-    return {g, standard_registry(), forward_backward(), forward(), {.targets = {y}, .batches = 7, .epochs = 3, .tolerance = 0}, {.fuse = fuse}};
+    return {g,
+            standard_registry(),
+            forward_backward(),
+            forward(),
+            {.targets = {y}, .batches = 7, .epochs = 3, .tolerance = 0},
+            {.fuse = fuse}};
   }
   Graph g;
   VariableId w, x, y;
@@ -87,14 +92,21 @@ struct HeldTree {
     g.factor("gaussian_noise", {total, y}, {{"variance", 0.3}});
   }
   Learner learner(bool fuse) const {
-    return {g, standard_registry(), forward_backward(), forward(), {.targets = {y}, .batches = 5, .epochs = 3, .tolerance = 0}, {.fuse = fuse}};
+    return {g,
+            standard_registry(),
+            forward_backward(),
+            forward(),
+            {.targets = {y}, .batches = 5, .epochs = 3, .tolerance = 0},
+            {.fuse = fuse}};
   }
   Graph g;
-  VariableId w = g.shared("w", 12), v = g.shared("v", 4), x = g.observed("x", 3), p = g.variable("p", 12), z = g.variable("z", 4),
-             h = g.variable("h", 4), q = g.variable("q", 4), total = g.variable("total"), y = g.observed("y");
+  VariableId w = g.shared("w", 12), v = g.shared("v", 4), x = g.observed("x", 3), p = g.variable("p", 12),
+             z = g.variable("z", 4), h = g.variable("h", 4), q = g.variable("q", 4), total = g.variable("total"),
+             y = g.observed("y");
 };
 
-TEST_CASE("held cavities: the one output of a tree as well, for what it sends to weights and activations is one message") {
+TEST_CASE(
+    "held cavities: the one output of a tree as well, for what it sends to weights and activations is one message") {
   const HeldTree model;
   const Plan plan = compile(model.g, forward_backward(), standard_registry(), {.constants_in_cavity = true});
   CHECK(describe(plan).find("-> x, y from (x, y, total), 1 slots") != std::string::npos);
@@ -121,7 +133,8 @@ TEST_CASE("held cavities: not where a message is read from it after it has learn
   const Scheduler again{"again", [](const Flow& flow) {
                           Schedule schedule = forward_backward().make(flow);
                           const Schedule forward_again = forward().make(flow);
-                          schedule.visits.insert(schedule.visits.end(), forward_again.visits.begin(), forward_again.visits.end());
+                          schedule.visits.insert(schedule.visits.end(), forward_again.visits.begin(),
+                                                 forward_again.visits.end());
                           return schedule;
                         }, true};
   const Plan plan = model.plan(again);

@@ -1,4 +1,5 @@
-// Variables with very many factors: each message from one leaves one out of all, in little time and without losing digits.
+// Variables with very many factors: each message from one leaves one out of all, in little time and without losing
+// digits.
 #include "engine/run/hubs.h"
 
 #include <doctest/doctest.h>
@@ -47,12 +48,14 @@ GivenGraph two_hubs(std::size_t leaves, double smallest_variance) {
 }
 
 std::vector<Scheduler> all_rules() {
-  return {forward_backward(), flooding({.tolerance = 1e-13}), sequential({.tolerance = 1e-13}), residual({.tolerance = 1e-13})};
+  return {forward_backward(), flooding({.tolerance = 1e-13}), sequential({.tolerance = 1e-13}),
+          residual({.tolerance = 1e-13})};
 }
 
 }  // namespace
 
-TEST_CASE("hubs: all but one is what adding up the others gives, whatever changes and however much one outweighs the rest") {
+TEST_CASE(
+    "hubs: all but one is what adding up the others gives, whatever changes and however much one outweighs the rest") {
   constexpr std::uint32_t kSlots = 100;
   PlanData plan;
   plan.has_hubs = true, plan.slots = kSlots + 3, plan.elements = 2;
@@ -150,7 +153,8 @@ TEST_CASE("hubs: many plates at one array, each with a visit of its own") {
       CHECK(state.belief(x).mean(i) == doctest::Approx(sum / precision).epsilon(1e-10));
       // A leaf hears of all others.
       const double others = precision - 1 / 3.0, mean = (sum - 5 / 3.0) / others, variance = 1 / others + 1;
-      CHECK(state.belief(leaves[5]).mean(i) == doctest::Approx((mean / variance + 5 / 2.0) / (1 / variance + 0.5)).epsilon(1e-10));
+      CHECK(state.belief(leaves[5]).mean(i) ==
+            doctest::Approx((mean / variance + 5 / 2.0) / (1 / variance + 0.5)).epsilon(1e-10));
     }
   }
 }

@@ -1,5 +1,6 @@
 // Loopy linear-Gaussian graphs: where the iteration converges, its means are exact (its variances are not); where it
-// does not, the report says so and every number is finite. Which graphs have loops: slot by slot, not variable by variable.
+// does not, the report says so and every number is finite. Which graphs have loops: slot by slot, not variable by
+// variable.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -196,7 +197,8 @@ TEST_CASE("loops: a cycle inside one array is named") {
   const auto x = g.variable("x", 3);
   g.factor("gaussian_prior", {x}, {{"mean", 0.0}, {"variance", 1.0}});
   g.factor("gaussian_noise", {gather(x, {0, 1, 2}), gather(x, {1, 2, 0})}, {{"variance", 1.0}});
-  CHECK_THROWS_WITH_AS(compile(g, forward_backward(), standard_registry()), doctest::Contains("the data flow has a cycle: x"), Error);
+  CHECK_THROWS_WITH_AS(compile(g, forward_backward(), standard_registry()),
+                       doctest::Contains("the data flow has a cycle: x"), Error);
   State state(compile(g, flooding(), standard_registry()));
   CHECK(run(state.plan(), state).line().find("the graph has loops (x[") != std::string::npos);
 }
@@ -206,8 +208,8 @@ TEST_CASE("loops: a game of unequal teams has none") {
     // Performances in one array, those of a team of several are added up, and the difference is seen.
     const std::uint32_t players = first + second;
     Graph g;
-    const auto skill = g.variable("skill", players), performance = g.variable("performance", players), seen = g.observed("seen"),
-               lead = g.variable("lead");
+    const auto skill = g.variable("skill", players), performance = g.variable("performance", players),
+               seen = g.observed("seen"), lead = g.variable("lead");
     g.factor("gaussian_prior", {skill}, {{"mean", 1.0}, {"variance", 2.0}});
     g.factor("gaussian_noise", {skill, performance}, {{"variance", 0.5}});
     std::vector<Connection> sides;
@@ -238,7 +240,8 @@ TEST_CASE("loops: a game of unequal teams has none") {
   }
 }
 
-TEST_CASE("loops: a fixed point on a graph with loops is called approximate, and off by what counting all states shows") {
+TEST_CASE(
+    "loops: a fixed point on a graph with loops is called approximate, and off by what counting all states shows") {
   // Three switches in a ring, each likely as the one before it, the first one likely on.
   constexpr double kSame = 0.9, kOn = 0.7;
   Graph g;
@@ -264,7 +267,9 @@ TEST_CASE("loops: a fixed point on a graph with loops is called approximate, and
   }
 }
 
-TEST_CASE("loops: of linear Gaussian graphs the report says that means are exact and variances are not, and nothing of trees") {
+TEST_CASE(
+    "loops: of linear Gaussian graphs the report says that means are exact and variances are not, and nothing of "
+    "trees") {
   const GivenGraph ring = oracle::ring(11, 7, 1.0), tree = oracle::random_tree(5, 40);
   State state(compile(ring.graph, flooding(), standard_registry()));
   ring.observe_in(state);

@@ -35,12 +35,13 @@ struct PoissonByMode {
 
 Registry with_memory(std::size_t numbers) {
   Registry registry = standard_registry();
-  registry.add(kind("poisson_by_mode")
-                   .input("x")
-                   .output("y")
-                   .log_density([](std::span<const double> v, std::span<const double>) { return v[1] * v[0] - std::exp(v[0]); })
-                   .memory(numbers)
-                   .message<&PoissonByMode::to_x>("ep", "x", from("x", "y")));
+  registry.add(
+      kind("poisson_by_mode")
+          .input("x")
+          .output("y")
+          .log_density([](std::span<const double> v, std::span<const double>) { return v[1] * v[0] - std::exp(v[0]); })
+          .memory(numbers)
+          .message<&PoissonByMode::to_x>("ep", "x", from("x", "y")));
   return registry;
 }
 

@@ -37,11 +37,17 @@ void check_walks(const Graph& graph) {
       const Visits truth = expected(*plan, variable);
       Visits by_end, by_element, all;
       for (const auto& end : variable.ends) {
-        for_each_message(*plan, plan->incidence(), variable, end, [&](std::uint32_t i, std::uint32_t slot) { ++by_end[{i, slot}]; });
+        for_each_message(*plan, plan->incidence(), variable, end, [&](std::uint32_t i, std::uint32_t slot) {
+          ++by_end[{i, slot}];
+        });
         for (std::uint32_t i = 0; i < variable.size; ++i)
-          for_each_message_at(*plan, plan->incidence(), variable, end, i, [&](std::uint32_t slot) { ++by_element[{i, slot}]; });
+          for_each_message_at(*plan, plan->incidence(), variable, end, i, [&](std::uint32_t slot) {
+            ++by_element[{i, slot}];
+          });
       }
-      for_each_message(*plan, plan->incidence(), variable, [&](std::uint32_t i, std::uint32_t slot) { ++all[{i, slot}]; });
+      for_each_message(*plan, plan->incidence(), variable, [&](std::uint32_t i, std::uint32_t slot) {
+        ++all[{i, slot}];
+      });
       CHECK(by_end == truth);
       CHECK(by_element == truth);
       CHECK(all == truth);

@@ -136,7 +136,8 @@ TEST_CASE("missing: an outcome that is missing takes nothing from the evidence o
     Graph g;
     const auto x = g.variable("x"), y = g.observed("y", outcomes.size());
     g.factor("gaussian_prior", {x}, {{"mean", 0.3}, {"variance", 2.0}});
-    g.factor(kind, {all_to_one(x), y}, std::move(parameters), {.method = std::string(kind) == "gaussian_noise" ? "exact" : "ep"});
+    g.factor(kind, {all_to_one(x), y}, std::move(parameters),
+             {.method = std::string(kind) == "gaussian_noise" ? "exact" : "ep"});
     const Plan plan = compile(g, flooding({.tolerance = 1e-12}), standard_registry());
     State state(plan);
     state.observe(y, outcomes);
@@ -155,8 +156,9 @@ TEST_CASE("missing: an outcome that is missing takes nothing from the evidence o
 }
 
 TEST_CASE("missing: a category and a yes or no that are missing take nothing from the evidence") {
-  const auto found = [](const char* prior, const char* family, const char* draw, const char* outcome, ParameterList parameters,
-                        const std::string& method, std::vector<std::optional<double>> values) {
+  const auto found = [](const char* prior, const char* family, const char* draw, const char* outcome,
+                        ParameterList parameters, const std::string& method,
+                        std::vector<std::optional<double>> values) {
     Graph g;
     const auto p = g.variable("p", 1, family), y = g.observed("y", values.size(), outcome);
     g.factor(prior, {p}, std::move(parameters));
@@ -169,10 +171,10 @@ TEST_CASE("missing: a category and a yes or no that are missing take nothing fro
   };
   for (const std::string method : {"exact", "ep", "vmp"}) {
     CAPTURE(method);
-    CHECK(found("beta_prior", "beta", "bernoulli_draw", "bernoulli", {{"a", 2.0}, {"b", 3.0}}, method, {1.0, std::nullopt}) ==
-          doctest::Approx(std::log(0.4)));
-    CHECK(found("dirichlet_prior", "dirichlet(3)", "categorical_draw", "categorical(3)", {{"concentration", {1.0, 2.0, 5.0}}},
-                method, {std::nullopt, 1.0}) == doctest::Approx(std::log(0.25)));
+    CHECK(found("beta_prior", "beta", "bernoulli_draw", "bernoulli", {{"a", 2.0}, {"b", 3.0}}, method,
+                {1.0, std::nullopt}) == doctest::Approx(std::log(0.4)));
+    CHECK(found("dirichlet_prior", "dirichlet(3)", "categorical_draw", "categorical(3)",
+                {{"concentration", {1.0, 2.0, 5.0}}}, method, {std::nullopt, 1.0}) == doctest::Approx(std::log(0.25)));
   }
 }
 
@@ -225,7 +227,8 @@ TEST_CASE("missing: some elements of an array, at a variable that many factors s
   const double precision = 1 / kPrior + 3 / kNoise, mean = (1 / kPrior + 4 / kNoise) / precision;
   for (std::size_t i = 0; i < values.size(); ++i)
     if (values[i]) CHECK(state.belief(y).mean(i) == *values[i]);
-    else CHECK(oracle::distance(state.belief(y)[i], Gaussian::from_moments(mean, 1 / precision + kNoise)) < kMissingError);
+    else
+      CHECK(oracle::distance(state.belief(y)[i], Gaussian::from_moments(mean, 1 / precision + kNoise)) < kMissingError);
 }
 
 TEST_CASE("missing: an input without a value makes a product of unknowns, which is not exact") {

@@ -40,7 +40,8 @@ TEST_CASE("node memory: a step of a chain built node by node takes less than 400
   CHECK(in_all < 400);
 }
 
-TEST_CASE("node memory: lists of parameters are shared where they are the same to the bit, and kept where they are not") {
+TEST_CASE(
+    "node memory: lists of parameters are shared where they are the same to the bit, and kept where they are not") {
   Graph g;
   const VariableId x = g.variable("");
   const double values[] = {1.0, 2.0, 1.0, 0.0, -0.0, 1.0};

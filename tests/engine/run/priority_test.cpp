@@ -27,7 +27,8 @@ TEST_CASE("priority: takes the largest first, of equals the one made longest ago
     queue.start();
     std::vector<double> plain(kVisits, kInfinity);
     std::vector<int> made(kVisits);
-    for (int i = 0; i < static_cast<int>(kVisits); ++i) made[static_cast<std::size_t>(i)] = i - static_cast<int>(kVisits);
+    for (int i = 0; i < static_cast<int>(kVisits); ++i)
+      made[static_cast<std::size_t>(i)] = i - static_cast<int>(kVisits);
     for (int step = 1; step < 5000; ++step) {
       std::uint32_t first = 0;
       for (std::uint32_t visit = 1; visit < kVisits; ++visit)

@@ -23,8 +23,8 @@ using namespace dma;
 // y_n = w_1 x_n1 + w_2 x_n2 + noise on four points: loops through both weights.
 struct Regression {
   Graph graph;
-  VariableId w = graph.variable("w", 2), x = graph.observed("x", 8), p = graph.variable("p", 8), z = graph.variable("z", 4),
-             y = graph.observed("y", 4);
+  VariableId w = graph.variable("w", 2), x = graph.observed("x", 8), p = graph.variable("p", 8),
+             z = graph.variable("z", 4), y = graph.observed("y", 4);
   Regression() {
     graph.factor("gaussian_prior", {w}, {{"mean", 0.0}, {"variance", 1.0}});
     graph.factor("product", {column(w), x, p});
@@ -38,7 +38,8 @@ struct Regression {
   }
 };
 
-const std::string kLoops = "one sweep of a graph with loops: approximate; iterate with flooding, sequential or residual";
+const std::string kLoops =
+    "one sweep of a graph with loops: approximate; iterate with flooding, sequential or residual";
 
 }  // namespace
 
@@ -88,7 +89,8 @@ TEST_CASE("report: a single sweep of a graph with loops is approximate, in the r
   CHECK(report.text().find("the graph has loops (") != std::string::npos);
 }
 
-TEST_CASE("report: of a product with an observed input the exact messages are named exact, by methods that compute them") {
+TEST_CASE(
+    "report: of a product with an observed input the exact messages are named exact, by methods that compute them") {
   for (const auto& [method, is_exact] : {std::pair{"dma", true}, {"linearised", true}, {"vmp", false}, {"ep", false}})
     for (const bool fuse : {true, false}) {
       oracle::GivenGraph given;
@@ -216,6 +218,6 @@ TEST_CASE("run: a warm start of a single sweep is refused") {
   const Regression model;
   State state(compile(model.graph, forward_backward(), standard_registry()));
   model.solve(state);
-  CHECK_THROWS_WITH_AS(run(state.plan(), state, {.warm = true}), doctest::Contains("makes a single sweep on fresh messages"),
-                       Error);
+  CHECK_THROWS_WITH_AS(run(state.plan(), state, {.warm = true}),
+                       doctest::Contains("makes a single sweep on fresh messages"), Error);
 }

@@ -343,8 +343,10 @@ TEST_CASE("state: a value that a family cannot have is refused by name") {
     }
     return {};
   };
-  CHECK(refused("gamma", -2).find("variable 'y', element 1: the observed value is -2; a positive number is expected") == 0);
-  CHECK(refused("beta", 1.5).find("variable 'y', element 1: the observed value is 1.5; a number between 0 and 1 is expected") == 0);
+  CHECK(refused("gamma", -2).find("variable 'y', element 1: the observed value is -2; a positive number is expected") ==
+        0);
+  CHECK(refused("beta", 1.5)
+            .find("variable 'y', element 1: the observed value is 1.5; a number between 0 and 1 is expected") == 0);
   CHECK(refused("bernoulli", 0.5).find("variable 'y', element 1: the observed value is 0.5; 0 or 1 is expected") == 0);
   CHECK(refused("categorical(3)", 3).find("variable 'y', element 1: the observed value is 3; ") == 0);
   CHECK(refused("categorical(3)", 1.5).find("variable 'y', element 1: the observed value is 1.5; ") == 0);

@@ -22,10 +22,11 @@ TEST_CASE("sizes: what fits is the ordinary sum or product") {
 }
 
 TEST_CASE("sizes: what does not fit is an error that says what was counted, and how many") {
-  CHECK_THROWS_WITH_AS(add_sizes(0xfffffffe, 1, name),
-                       "the slots of 'x' number 4294967295, more than the 4294967294 a plan can count; make it smaller, or "
-                       "split the model",
-                       Error);
+  CHECK_THROWS_WITH_AS(
+      add_sizes(0xfffffffe, 1, name),
+      "the slots of 'x' number 4294967295, more than the 4294967294 a plan can count; make it smaller, or "
+      "split the model",
+      Error);
   CHECK_THROWS_AS(multiply_sizes(1u << 16, 1u << 16, name), Error);
   CHECK_THROWS_AS(multiply_sizes(kAll, kAll, name), Error);
   CHECK_THROWS_AS(add_sizes(kAll, kAll, name), Error);

@@ -45,7 +45,8 @@ TEST_CASE("leaky_relu linearised: the message to x is that of the best linear fi
     const double expected_mean = x.mean() + (y.mean() - mean) / gradient;
     const Gaussian message = LeakyReluLinearised::to_x(x, y, p);
     CHECK(std::abs(message.variance() / expected_variance - 1) < kTolerance);
-    CHECK(std::abs(message.mean() - expected_mean) < kTolerance * (std::abs(expected_mean) + std::sqrt(expected_variance)));
+    CHECK(std::abs(message.mean() - expected_mean) <
+          kTolerance * (std::abs(expected_mean) + std::sqrt(expected_variance)));
   }
 }
 
@@ -66,7 +67,9 @@ TEST_CASE("leaky_relu ep: message times arrival has the moments of the marginal,
   int negative = 0;
   for (int i = 0; i < 2000; ++i) {
     const auto [x, y, p] = random_case(random);
-    const auto weight = [&](double t) { return std::exp(log_density(y, LeakyRelu::value(t, p)) - log_density(y, y.mean())); };
+    const auto weight = [&](double t) {
+      return std::exp(log_density(y, LeakyRelu::value(t, p)) - log_density(y, y.mean()));
+    };
     const auto moments = [&](const auto& of) {
       const double mass = oracle::expectation(weight, x, 0.0);
       const double mean = oracle::expectation([&](double t) { return weight(t) * of(t); }, x, 0.0) / mass;
@@ -76,7 +79,8 @@ TEST_CASE("leaky_relu ep: message times arrival has the moments of the marginal,
     };
     const auto check = [&](const Gaussian& message, const Gaussian& arrived, const Gaussian& marginal) {
       CHECK(std::abs(message.rho + arrived.rho - marginal.rho) < kTolerance * marginal.rho);
-      CHECK(std::abs(message.tau + arrived.tau - marginal.tau) < kTolerance * (std::abs(marginal.tau) + std::sqrt(marginal.rho)));
+      CHECK(std::abs(message.tau + arrived.tau - marginal.tau) <
+            kTolerance * (std::abs(marginal.tau) + std::sqrt(marginal.rho)));
       negative += message.rho < 0;
     };
     check(LeakyReluEp::to_x(x, y, p), x, moments([](double t) { return t; }));

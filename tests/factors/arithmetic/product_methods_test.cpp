@@ -18,8 +18,9 @@ using namespace dma;
 constexpr std::uint64_t kProductSeed = 11;
 const oracle::Range kModerate{"moderate", {0.1, 5}, {1e-1, 1e1}, 0};
 
-// The marginal of x, wherever it lies: its logarithm is looked at on points around the means of x and z / y and around 0,
-// at distances from 1e-9 to 1e9 of every scale there is; every top among them is climbed and has such points as well.
+// The marginal of x, wherever it lies: its logarithm is looked at on points around the means of x and z / y and around
+// 0, at distances from 1e-9 to 1e9 of every scale there is; every top among them is climbed and has such points as
+// well.
 struct WideMarginal {
   std::vector<double> points;
   Gaussian x, y, z;

@@ -45,7 +45,8 @@ TEST_CASE("from_function: softplus has the moments that adaptive quadrature give
 
 TEST_CASE("from_function: x y gives the closed-form linearised product messages where z adds nothing to the belief") {
   const Kind kind = factor_from_function("times", [](double a, double b) { return a * b; });
-  const Gaussian x = Gaussian::from_moments(1.5, 0.7), y = Gaussian::from_moments(-2, 0.4), z = Gaussian::from_moments(1, 1e9);
+  const Gaussian x = Gaussian::from_moments(1.5, 0.7), y = Gaussian::from_moments(-2, 0.4),
+                 z = Gaussian::from_moments(1, 1e9);
   check_equal(message(kind, 2, {x, y, z}), ProductLinearised::to_z(x, y), 1e-12);
   check_equal(message(kind, 0, {x, y, z}), ProductLinearised::to_factor(x, y, z), 1e-6);
   check_equal(message(kind, 1, {x, y, z}), ProductLinearised::to_factor(y, x, z), 1e-6);
@@ -84,8 +85,8 @@ TEST_CASE("from_function: a sharp output fixes its input, on either side of the 
 
 TEST_CASE("from_function: parameters by slot reach the function, its messages and the joint solver") {
   Registry registry = standard_registry();
-  registry.add(factor_from_function(
-      "line", [](double x, std::span<const double> p) { return p[0] * x + p[1]; }, "y = a x + b", {{"a", finite()}, {"b", finite(), 0.0}}));
+  registry.add(factor_from_function("line", [](double x, std::span<const double> p) { return p[0] * x + p[1]; },
+                                    "y = a x + b", {{"a", finite()}, {"b", finite(), 0.0}}));
   Graph g;
   const VariableId x = g.variable("x", 2), m = g.variable("m", 2), y = g.observed("y", 2);
   g.factor("gaussian_prior", {x}, {{"mean", 1.0}, {"variance", 2.0}});
@@ -106,10 +107,12 @@ TEST_CASE("from_function: parameters by slot reach the function, its messages an
 
 TEST_CASE("from_function: three inputs of a linear function are exact both ways") {
   const Kind kind = factor_from_function("plane", [](double a, double b, double c) { return a - 2 * b + 0.5 * c; });
-  const Gaussian a = Gaussian::from_moments(1, 1), b = Gaussian::from_moments(2, 0.5), c = Gaussian::from_moments(-1, 2);
+  const Gaussian a = Gaussian::from_moments(1, 1), b = Gaussian::from_moments(2, 0.5),
+                 c = Gaussian::from_moments(-1, 2);
   const Gaussian y = Gaussian::from_moments(0.3, 0.1);
   check_equal(message(kind, 3, {a, b, c, y}), Gaussian::from_moments(1 - 4 - 0.5, 1 + 4 * 0.5 + 0.25 * 2), 1e-12);
-  check_equal(message(kind, 1, {a, b, c, y}), Gaussian::from_moments((0.3 - 1 + 0.5) / -2, (0.1 + 1 + 0.25 * 2) / 4), 1e-12);
+  check_equal(message(kind, 1, {a, b, c, y}), Gaussian::from_moments((0.3 - 1 + 0.5) / -2, (0.1 + 1 + 0.25 * 2) / 4),
+              1e-12);
 }
 
 TEST_CASE("from_function: a user's factor runs in a graph of the standard registry under every method") {

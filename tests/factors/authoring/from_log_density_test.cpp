@@ -50,7 +50,8 @@ TEST_CASE("from_log_density: closed forms are what the quadrature of their densi
   for (const Gaussian& x : kDensityArrivals) {
     CAPTURE(x.mean());
     for (const double y : {-1.0, 1.0}) {
-      const Gaussian exact = Probit::to_x(x, Gaussian::point(y)), found = message_of(probit, 0, {x, Gaussian::point(y)});
+      const Gaussian exact = Probit::to_x(x, Gaussian::point(y)),
+                     found = message_of(probit, 0, {x, Gaussian::point(y)});
       check_close(x * found, x * exact, 1e-9);
       const std::vector<Natural> arrivals{x, Gaussian::point(y)};
       CHECK(probit.log_integral()(arrivals, {}) ==

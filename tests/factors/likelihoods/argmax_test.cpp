@@ -30,7 +30,9 @@ struct Classified {
     first.assign(3, 0), second.assign(3, 0), mass = 0;
     constexpr int kSteps = 60;
     constexpr double kReach = 7;
-    const auto at = [&](std::size_t k, int i) { return means[k] + std::sqrt(variances[k]) * kReach * (2.0 * i / kSteps - 1); };
+    const auto at = [&](std::size_t k, int i) {
+      return means[k] + std::sqrt(variances[k]) * kReach * (2.0 * i / kSteps - 1);
+    };
     for (int a = 0; a <= kSteps; ++a)
       for (int b = 0; b <= kSteps; ++b)
         for (int c = 0; c <= kSteps; ++c) {
@@ -82,7 +84,8 @@ TEST_CASE("argmax: an observed class gives the scores the exact moments, and the
 }
 
 TEST_CASE("argmax: the probabilities of the classes have sum one, and of two they are the probit's") {
-  std::vector<Gaussian> scores = {Gaussian::from_moments(0.3, 1), Gaussian::from_moments(-40, 0.2), Gaussian::from_moments(2, 3)};
+  std::vector<Gaussian> scores = {Gaussian::from_moments(0.3, 1), Gaussian::from_moments(-40, 0.2),
+                                  Gaussian::from_moments(2, 3)};
   std::vector<CategoricalComponent> out(3);
   Argmax::to_class(scores, {0.5}, out);
   double sum = 0;
@@ -125,7 +128,8 @@ TEST_CASE("argmax: three classes of points in a plane are learned and told apart
     }
   g.factor("sum", {gather(w, pairs), score}, {{"coefficients", inputs}});
   g.factor("argmax", {score, y}, {{"noise", 1.0}});
-  const Plan plan = compile(g, flooding({.tolerance = 1e-5, .limit = 200, .damping = 0.5}), standard_registry(), {.method = "ep"});
+  const Plan plan =
+      compile(g, flooding({.tolerance = 1e-5, .limit = 200, .damping = 0.5}), standard_registry(), {.method = "ep"});
   State state(plan);
   state.observe(y, label);
   const Report report = run(plan, state);

@@ -59,7 +59,8 @@ TEST_CASE("draws: counts of observed categories are exact in one sweep, and so i
     log_probability += std::log(count / std::accumulate(counts.begin(), counts.end(), 0.0));
     count += 1;
   }
-  for (std::size_t k = 0; k < 3; ++k) CHECK(state.belief(p).message(0)[k].tau + 1 == doctest::Approx(counts[k]).epsilon(1e-14));
+  for (std::size_t k = 0; k < 3; ++k)
+    CHECK(state.belief(p).message(0)[k].tau + 1 == doctest::Approx(counts[k]).epsilon(1e-14));
   const Evidence found = evidence(plan, state);
   CHECK(found.is_exact);
   CHECK(found.log_value == doctest::Approx(log_probability).epsilon(1e-12));
@@ -71,7 +72,8 @@ TEST_CASE("draws: counts of observed categories are exact in one sweep, and so i
 
 TEST_CASE("draws: what comes next is predicted by the mean of the probabilities") {
   Graph g;
-  const auto p = g.variable("p", 1, "beta"), x = g.observed("x", 5, "bernoulli"), next = g.variable("next", 1, "bernoulli");
+  const auto p = g.variable("p", 1, "beta"), x = g.observed("x", 5, "bernoulli"),
+             next = g.variable("next", 1, "bernoulli");
   g.factor("beta_prior", {p}, {{"a", 2.0}, {"b", 1.0}});
   g.factor("bernoulli_draw", {all_to_one(p), x});
   g.factor("bernoulli_draw", {p, next});
@@ -121,7 +123,8 @@ TEST_CASE("draws: vmp is the fixed point of its two equations") {
     sum += fraction[k] = likelihood[k] * std::exp(boost::math::digamma(state.belief(p).message(0)[k].tau + 1));
   for (std::size_t k = 0; k < 3; ++k) {
     CHECK(state.belief(z).mean(0, k) == doctest::Approx(fraction[k] / sum).epsilon(1e-11));
-    CHECK(state.belief(p).message(0)[k].tau + 1 == doctest::Approx(concentration[k] + state.belief(z).mean(0, k)).epsilon(1e-11));
+    CHECK(state.belief(p).message(0)[k].tau + 1 ==
+          doctest::Approx(concentration[k] + state.belief(z).mean(0, k)).epsilon(1e-11));
   }
 }
 
@@ -131,11 +134,13 @@ TEST_CASE("draws: uniform in, uniform out; a known probability is passed on; wha
   std::vector<CategoricalComponent> outcome(3);
   std::vector<OrFallback<DirichletComponent>> by_ep(3);
   std::vector<DirichletComponent> p(3);
-  const auto ep = [&](CategoricalDraw::Probabilities from, CategoricalDraw::Outcome x, std::span<DirichletComponent> to) {
+  const auto ep = [&](CategoricalDraw::Probabilities from, CategoricalDraw::Outcome x,
+                      std::span<DirichletComponent> to) {
     CategoricalDraw::Ep::to_probabilities(from, x, by_ep);
     std::ranges::copy(by_ep, to.begin());
   };
-  using ToProbabilities = std::function<void(CategoricalDraw::Probabilities, CategoricalDraw::Outcome, std::span<DirichletComponent>)>;
+  using ToProbabilities =
+      std::function<void(CategoricalDraw::Probabilities, CategoricalDraw::Outcome, std::span<DirichletComponent>)>;
   CategoricalDraw::to_outcome(flat, outcome);
   for (const auto& component : outcome) CHECK(component.is_uniform());
   CategoricalDraw::to_outcome(known, outcome);
@@ -146,7 +151,8 @@ TEST_CASE("draws: uniform in, uniform out; a known probability is passed on; wha
     to_p(flat, second, p);
     CHECK((p[0].tau == 0 && p[1].tau == 1 && p[2].tau == 0));
     // One category left: the same as if it were observed.
-    const std::vector<CategoricalComponent> left = {CategoricalComponent::forbidden(), {-3, 0}, CategoricalComponent::forbidden()};
+    const std::vector<CategoricalComponent> left = {
+        CategoricalComponent::forbidden(), {-3, 0}, CategoricalComponent::forbidden()};
     to_p(flat, left, p);
     CHECK(p[0].tau == doctest::Approx(0).epsilon(1e-12));
     CHECK(p[1].tau == doctest::Approx(1).epsilon(1e-12));
@@ -161,7 +167,8 @@ TEST_CASE("draws: extreme counts and weights give valid messages") {
       for (const double odds : {-700.0, -1.0, 0.0, 30.0, 1e5}) {
         const Beta p(tau, other);
         const Bernoulli x(odds, 0);
-        for (const Beta& m : {Beta(BernoulliDraw::Ep::to_probability(p, x)), BernoulliDraw::Vmp::to_probability(p, x)}) {
+        for (const Beta& m :
+             {Beta(BernoulliDraw::Ep::to_probability(p, x)), BernoulliDraw::Vmp::to_probability(p, x)}) {
           CHECK(Beta::is_message(m));
           CHECK(Beta(multiply(p, m)).is_proper());
         }
@@ -206,6 +213,7 @@ TEST_CASE("draws: an outcome that something else tells of needs another method t
   g.factor("bernoulli_draw", {p, x});
   CHECK_NOTHROW((void)compile(g, forward_backward(), standard_registry()));  // nothing else tells of it
   g.factor("bernoulli_prior", {x}, {{"probability", 0.3}});
-  CHECK_THROWS_WITH_AS((void)compile(g, forward_backward(), standard_registry()), doctest::Contains("'x' is not observed"), Error);
+  CHECK_THROWS_WITH_AS((void)compile(g, forward_backward(), standard_registry()),
+                       doctest::Contains("'x' is not observed"), Error);
   CHECK_THROWS_WITH_AS((void)compile(g, forward_backward(), standard_registry()), doctest::Contains("ep, vmp"), Error);
 }

@@ -154,7 +154,8 @@ TEST_CASE("gaussian_precision: one value gives the precision its exact mean and 
   const Gaussian mean = Gaussian::from_moments(0.5, 0.3), value = Gaussian::point(2.0);
   const Gamma prior = Gamma::from_shape_and_rate(2.5, 1.5);
   const auto exact = moments_of([&](double w) {
-    return log_density(Gaussian::from_moments(0.5, 0.3 + 1 / w), 2.0) + 1.5 * std::log(w) - 1.5 * w - prior.log_normaliser();
+    return log_density(Gaussian::from_moments(0.5, 0.3 + 1 / w), 2.0) + 1.5 * std::log(w) - 1.5 * w -
+           prior.log_normaliser();
   });
   const Gamma own = GaussianPrecision::Ep::to_precision(mean, prior, value);
   const Gamma belief(own.tau + prior.tau, own.rho + prior.rho);
@@ -235,12 +236,14 @@ TEST_CASE("gaussian_precision: regression with unknown precision: means and vari
   for (std::size_t i = 0; i < n; ++i) xx += x[i] * x[i], xy += x[i] * y[i], yy += y[i] * y[i];
   const auto log_p = [&](double v) {
     const double rho = 0.25 + v * xx, tau = v * xy;
-    return std::log(v) - v + 15 * std::log(v / (2 * M_PI)) - 0.5 * v * yy + 0.5 * tau * tau / rho - 0.5 * std::log(4 * rho);
+    return std::log(v) - v + 15 * std::log(v / (2 * M_PI)) - 0.5 * v * yy + 0.5 * tau * tau / rho -
+           0.5 * std::log(4 * rho);
   };
   const Moments1 exact = moments_of(log_p);
   double mean = 0, square = 0;
   for (double u = -25; u < 25; u += 0.005) {
-    const double v = std::exp(u), p = std::exp(log_p(v)) * v * 0.005 / exact.mass, rho = 0.25 + v * xx, m = v * xy / rho;
+    const double v = std::exp(u), p = std::exp(log_p(v)) * v * 0.005 / exact.mass, rho = 0.25 + v * xx,
+                 m = v * xy / rho;
     mean += p * m, square += p * (1 / rho + m * m);
   }
   CHECK(state.belief(slope).mean() == doctest::Approx(mean).epsilon(0.02));

@@ -12,7 +12,9 @@ TEST_CASE("greater_than: the message makes the marginal the cut Gaussian's momen
   for (const double mean : {-4.0, -1.0, 0.0, 2.0, 5.0})
     for (const double threshold : {-0.5, 0.0, 1.2}) {
       const Gaussian x = Gaussian::from_moments(mean, 1.7);
-      const auto cut = [&](auto f) { return oracle::expectation([&](double t) { return t > threshold ? f(t) : 0.0; }, x, threshold); };
+      const auto cut = [&](auto f) {
+        return oracle::expectation([&](double t) { return t > threshold ? f(t) : 0.0; }, x, threshold);
+      };
       const double mass = cut([](double) { return 1.0; }), first = cut([](double t) { return t; }) / mass;
       const double second = cut([&](double t) { return (t - first) * (t - first); }) / mass;
       const Gaussian marginal = GreaterThan::to_x(x, {threshold}) * x;

@@ -54,7 +54,8 @@ TEST_CASE("poisson: moments and evidence are those of the integral, with an expo
         });
   // A negative count has no probability: no message.
   for (const double no_count : {-1.0, 2.5})
-    CHECK_FALSE(evaluate(registry.kind("poisson"), "ep", 0, {{kArrivals[0]}, {Gaussian::point(no_count)}}, std::vector{1.0}));
+    CHECK_FALSE(
+        evaluate(registry.kind("poisson"), "ep", 0, {{kArrivals[0]}, {Gaussian::point(no_count)}}, std::vector{1.0}));
 }
 
 TEST_CASE("student_t_noise: moments and evidence are those of the integral, an outlier loosens its hold") {

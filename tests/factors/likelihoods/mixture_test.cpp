@@ -40,7 +40,8 @@ TEST_CASE("mixture: which of two known Gaussians made a number, by Bayes' rule")
 
 TEST_CASE("mixture: means and value have the moments of the tilted distribution, by quadrature") {
   Graph g;
-  const auto z = g.variable("z", 1, "categorical(2)"), m = g.variable("m", 2), y = g.variable("y"), seen = g.observed("seen");
+  const auto z = g.variable("z", 1, "categorical(2)"), m = g.variable("m", 2), y = g.variable("y"),
+             seen = g.observed("seen");
   g.factor("categorical_prior", {z}, {{"probability", {0.4, 0.6}}});
   g.factor("gaussian_prior", {m}, {{"mean", {-1.0, 2.0}}, {"variance", {0.5, 1.5}}});
   g.factor("mixture", {z, m, y}, {{"variance", {1.0, 0.3}}}, {.method = "ep"});
@@ -50,7 +51,8 @@ TEST_CASE("mixture: means and value have the moments of the tilted distribution,
   state.observe(seen, 0.8);
   CHECK(run(plan, state).faults == 0);
   // One mixture factor with everything else exact: EP's beliefs have the exact moments.
-  const double w0 = 0.4 * density_at(0.8, -1, 0.5 + 1 + 0.7), w1 = 0.6 * density_at(0.8, 2, 1.5 + 0.3 + 0.7), r = w1 / (w0 + w1);
+  const double w0 = 0.4 * density_at(0.8, -1, 0.5 + 1 + 0.7), w1 = 0.6 * density_at(0.8, 2, 1.5 + 0.3 + 0.7),
+               r = w1 / (w0 + w1);
   CHECK(state.belief(z).mean(0, 1) == doctest::Approx(r).epsilon(1e-12));
   const auto mean_given = [](double prior, double variance, double noise) {
     const double gain = variance / (variance + noise);
@@ -98,7 +100,8 @@ TEST_CASE("mixture: the means of two clusters are found, and the evidence is clo
     logs.push_back(log_p), lows.push_back(mean_of_first);
     largest = std::max(largest, log_p);
   }
-  for (std::size_t i = 0; i < logs.size(); ++i) sum += std::exp(logs[i] - largest), low += std::exp(logs[i] - largest) * lows[i];
+  for (std::size_t i = 0; i < logs.size(); ++i)
+    sum += std::exp(logs[i] - largest), low += std::exp(logs[i] - largest) * lows[i];
   CHECK(state.belief(m).mean(0) == doctest::Approx(low / sum).epsilon(0.05));
   CHECK(state.belief(z).mean(1, 1) > 0.99);
   CHECK(std::abs(log_evidence(plan, state) - (largest + std::log(sum))) < 0.3);

@@ -18,8 +18,9 @@ Gaussian matched(const F& f, const Gaussian& in) {
   return Gaussian::from_moments(mean, variance);
 }
 
-const std::vector<Gaussian> kProbitArrivals = {Gaussian::from_moments(0, 1), Gaussian::from_moments(1.5, 0.3), Gaussian::from_moments(-2, 4),
-                                         Gaussian::from_moments(-6, 2), Gaussian::from_moments(5, 0.5)};
+const std::vector<Gaussian> kProbitArrivals = {Gaussian::from_moments(0, 1), Gaussian::from_moments(1.5, 0.3),
+                                               Gaussian::from_moments(-2, 4), Gaussian::from_moments(-6, 2),
+                                               Gaussian::from_moments(5, 0.5)};
 
 }  // namespace
 
@@ -37,7 +38,8 @@ TEST_CASE("probit: uncertain outcomes mix, in both directions") {
   const Gaussian y = Gaussian::from_moments(0.4, 0.5), x = Gaussian::from_moments(-0.8, 2);
   const double p = normal::distribution(0.4 / std::sqrt(0.5));
   const Gaussian of_x = Probit::to_x(x, y) * x;
-  const Gaussian exact_x = matched([&](double t) { return p * normal::distribution(t) + (1 - p) * normal::distribution(-t); }, x);
+  const Gaussian exact_x =
+      matched([&](double t) { return p * normal::distribution(t) + (1 - p) * normal::distribution(-t); }, x);
   CHECK(of_x.mean() == doctest::Approx(exact_x.mean()).epsilon(1e-10));
   // The exact marginal is wider than what arrives: no proper message has its variance, the mean alone is passed on.
   CHECK(exact_x.variance() > 2);
@@ -45,7 +47,8 @@ TEST_CASE("probit: uncertain outcomes mix, in both directions") {
   CHECK(Probit::to_x(x, y).replaced);
   const Gaussian sure = Gaussian::from_moments(0.9, 0.1), far = Gaussian::from_moments(-1, 0.5);
   const double s = normal::distribution(0.9 / std::sqrt(0.1));
-  const Gaussian exact_far = matched([&](double t) { return s * normal::distribution(t) + (1 - s) * normal::distribution(-t); }, far);
+  const Gaussian exact_far =
+      matched([&](double t) { return s * normal::distribution(t) + (1 - s) * normal::distribution(-t); }, far);
   CHECK((Probit::to_x(far, sure) * far).variance() == doctest::Approx(exact_far.variance()).epsilon(1e-9));
   const double q = Probit::probability(x);
   const Gaussian of_y = Probit::to_y(x, y) * y, exact_y = matched([&](double t) { return t > 0 ? q : 1 - q; }, y);
@@ -73,7 +76,8 @@ TEST_CASE("probit: far in the wrong tail the message stays proper and tends to t
     // log Phi(x) ~ -x^2 / 2: N(0, 1).
     CHECK(message.rho == doctest::Approx(1).epsilon(3e-3));
     CHECK(std::isfinite(Probit::log_density(m, 1)));
-    CHECK(Probit::log_density(m, 1) == doctest::Approx(-0.5 * m * m - std::log(-m * std::sqrt(2 * std::numbers::pi))).epsilon(1e-3));
+    CHECK(Probit::log_density(m, 1) ==
+          doctest::Approx(-0.5 * m * m - std::log(-m * std::sqrt(2 * std::numbers::pi))).epsilon(1e-3));
   }
   for (const double m : {10.0, 30.0}) CHECK(is_valid(Probit::to_x(Gaussian::from_moments(m, 1), Gaussian::point(1))));
 }
@@ -82,7 +86,8 @@ TEST_CASE("probit: an outcome known against all odds tells y as much as the inte
   const Gaussian y = Gaussian::from_moments(7, 1);
   const double x = -9;
   const double up = normal::distribution(x), down = normal::distribution(-x);
-  const Gaussian exact = matched([&](double t) { return t > 0 ? up : down; }, y), found = Probit::to_y(Gaussian::point(x), y) * y;
+  const Gaussian exact = matched([&](double t) { return t > 0 ? up : down; }, y),
+                 found = Probit::to_y(Gaussian::point(x), y) * y;
   CHECK(found.mean() == doctest::Approx(exact.mean()).epsilon(1e-9));
   CHECK(found.variance() == doctest::Approx(exact.variance()).epsilon(1e-9));
 }

@@ -35,7 +35,8 @@ struct Hmm {
       std::vector<double> numbers(n * m);
       for (std::size_t i = 0; i < n; ++i) {
         double sum = 0;
-        for (std::size_t j = 0; j < m; ++j) sum += numbers[i * m + j] = 0.05 + static_cast<double>(random() % 1000) / 1000;
+        for (std::size_t j = 0; j < m; ++j)
+          sum += numbers[i * m + j] = 0.05 + static_cast<double>(random() % 1000) / 1000;
         for (std::size_t j = 0; j < m; ++j) numbers[i * m + j] /= sum;
       }
       return numbers;
@@ -81,8 +82,9 @@ struct Hmm {
 
 struct Sprinkler {
   Graph g;
-  VariableId cloudy = g.variable("cloudy", 1, "categorical(2)"), sprinkler = g.variable("sprinkler", 1, "categorical(2)"),
-             rain = g.variable("rain", 1, "categorical(2)"), wet = g.observed("wet", 1, "categorical(2)");
+  VariableId cloudy = g.variable("cloudy", 1, "categorical(2)"),
+             sprinkler = g.variable("sprinkler", 1, "categorical(2)"), rain = g.variable("rain", 1, "categorical(2)"),
+             wet = g.observed("wet", 1, "categorical(2)");
   static constexpr std::array<double, 2> kSprinkler = {0.5, 0.1}, kRain = {0.2, 0.8};  // of being on, by cloudy
   static constexpr std::array<double, 4> kWet = {0.0, 0.9, 0.9, 0.99};                 // by sprinkler and rain
 
@@ -122,7 +124,8 @@ TEST_CASE("table: a hidden Markov model equals forward-backward to 1e-12, and it
   }
 }
 
-TEST_CASE("table: a hidden Markov model as one plate is exact in one sweep, whatever its length, lag and missing symbols") {
+TEST_CASE(
+    "table: a hidden Markov model as one plate is exact in one sweep, whatever its length, lag and missing symbols") {
   const auto build = [](const Hmm& h, std::int32_t lag, Graph& g) {
     const std::size_t length = h.seen.size();
     const auto z = g.variable("z", length, fmt::format("categorical({})", h.states));
@@ -147,7 +150,8 @@ TEST_CASE("table: a hidden Markov model as one plate is exact in one sweep, what
     CHECK(report.sweeps == 1);
     double worst = 0;
     for (std::size_t t = 0; t < length; ++t)
-      for (std::size_t k = 0; k < states; ++k) worst = std::max(worst, std::abs(state.belief(z).mean(t, k) - exact[t][k]));
+      for (std::size_t k = 0; k < states; ++k)
+        worst = std::max(worst, std::abs(state.belief(z).mean(t, k) - exact[t][k]));
     CHECK(worst < 1e-12);
     const Evidence found = evidence(plan, state);
     CHECK(found.is_exact);
@@ -192,7 +196,8 @@ TEST_CASE("table: plates share a parent and have parents of their own") {
     }
     total += weight[j];
   }
-  for (std::size_t j = 0; j < 3; ++j) CHECK(state.belief(one).mean(0, j) == doctest::Approx(weight[j] / total).epsilon(1e-12));
+  for (std::size_t j = 0; j < 3; ++j)
+    CHECK(state.belief(one).mean(0, j) == doctest::Approx(weight[j] / total).epsilon(1e-12));
   CHECK(log_evidence(plan, state) == doctest::Approx(std::log(total)).epsilon(1e-12));
 }
 
@@ -213,7 +218,8 @@ TEST_CASE("table: causes of one effect by enumeration, and a certain effect forb
     Graph g;
     const auto a = g.variable("a", 1, "categorical(2)"), b = g.variable("b", 1, "categorical(3)");
     const auto c = g.observed("c", 1, "categorical(2)");
-    const std::vector<double> pa = {0.3, 0.7}, pb = {0.2, 0.5, 0.3}, t = {1, 0, 0.4, 0.6, 1, 0, 0.25, 0.75, 1, 0, 0.9, 0.1};
+    const std::vector<double> pa = {0.3, 0.7}, pb = {0.2, 0.5, 0.3},
+                              t = {1, 0, 0.4, 0.6, 1, 0, 0.25, 0.75, 1, 0, 0.9, 0.1};
     g.factor("categorical_prior", {a}, {{"probability", pa}});
     g.factor("categorical_prior", {b}, {{"probability", pb}});
     g.factor("table", {a, b, c}, {{"probability", t}});
@@ -228,8 +234,10 @@ TEST_CASE("table: causes of one effect by enumeration, and a certain effect forb
         const double p = pa[i] * pb[j] * t[(i * 3 + j) * 2 + static_cast<std::size_t>(seen)];
         total += p, wa[i] += p, wb[j] += p;
       }
-    for (std::size_t i = 0; i < 2; ++i) CHECK(state.belief(a).mean(0, i) == doctest::Approx(wa[i] / total).epsilon(1e-13));
-    for (std::size_t j = 0; j < 3; ++j) CHECK(state.belief(b).mean(0, j) == doctest::Approx(wb[j] / total).epsilon(1e-13));
+    for (std::size_t i = 0; i < 2; ++i)
+      CHECK(state.belief(a).mean(0, i) == doctest::Approx(wa[i] / total).epsilon(1e-13));
+    for (std::size_t j = 0; j < 3; ++j)
+      CHECK(state.belief(b).mean(0, j) == doctest::Approx(wb[j] / total).epsilon(1e-13));
     CHECK(log_evidence(plan, state) == doctest::Approx(std::log(total)).epsilon(1e-12));
   }
 }
@@ -257,7 +265,8 @@ TEST_CASE("table: two tables that share a parent and have one of their own each 
         const double w = p[a] * p[b] * p[c] * t[(a * 2 + b) * 2 + 1] * t[(a * 2 + c) * 2];
         total += w, on[0] += a ? w : 0, on[1] += b ? w : 0, on[2] += c ? w : 0;
       }
-  for (std::size_t i = 0; i < 3; ++i) CHECK(state.belief(v[i]).mean(0, 1) == doctest::Approx(on[i] / total).epsilon(1e-13));
+  for (std::size_t i = 0; i < 3; ++i)
+    CHECK(state.belief(v[i]).mean(0, 1) == doctest::Approx(on[i] / total).epsilon(1e-13));
   CHECK(log_evidence(plan, state) == doctest::Approx(std::log(total)).epsilon(1e-12));
 }
 
@@ -369,22 +378,26 @@ TEST_CASE("table: numbers that do not fit are refused by the name of the factor"
   };
   CHECK(refused({0.5, 0.5, 0, 1, 0, 0}).empty());
   CHECK(refused({0.5, 0.5}) ==
-        "factor 'f' (table): parameter 'probability': 2 numbers are given; 6 are expected: 2 combinations of the parents, and "
+        "factor 'f' (table): parameter 'probability': 2 numbers are given; 6 are expected: 2 combinations of the "
+        "parents, and "
         "for each the 3 categories of the child");
   CHECK(refused({0.5, 0.5, 0, 1, 1, 0}) ==
-        "factor 'f' (table): parameter 'probability': combination 1 of the parents: the probabilities have the sum 2; it must be 1");
+        "factor 'f' (table): parameter 'probability': combination 1 of the parents: the probabilities have the sum 2; "
+        "it must be 1");
   CHECK(refused({0.5, 0.5, 0, 2, -1, 0}).find("but must be in [0, inf]") != std::string::npos);
   Graph g;
   const auto a = g.variable("a"), c = g.variable("c", 1, "categorical(3)");
   g.factor("table", {a, c}, {{"probability", 1.0}});
   CHECK_THROWS_WITH_AS((void)compile(g, flooding(), standard_registry()),
-                       "factor 'table0' (table): port 'parents' wants a categorical variable but 'a' is gaussian", Error);
+                       "factor 'table0' (table): port 'parents' wants a categorical variable but 'a' is gaussian",
+                       Error);
   Graph h;
   const auto z = h.observed("z", 2, "categorical(3)");
   h.factor("categorical_prior", {z}, {{"probability", {0.2, 0.3, 0.5}}});
   const Plan plan = compile(h, flooding(), standard_registry());
   State state(plan);
-  CHECK_THROWS_WITH_AS(state.observe(z, {0.0, 3.0}), doctest::Contains("variable 'z', element 1: the observed value is 3; a category"), Error);
+  CHECK_THROWS_WITH_AS(state.observe(z, {0.0, 3.0}),
+                       doctest::Contains("variable 'z', element 1: the observed value is 3; a category"), Error);
   state.observe(z, {0.0, 2.0});
   CHECK(state.belief(z).text() == "z ~ = 0, = 2");
   (void)run(plan, state);

@@ -207,8 +207,8 @@ TEST_CASE(
   const double stretch = most_likely_stretch(leave_one_out(all, fit.mean, fit.factor, data), data.classes);
   const Matrix expected = class_probabilities(logits(all, fit.mean, fit.factor, standardiser.apply(fresh)), stretch);
   const Classifier::Memory& memory = reduced.memory();
-  const Matrix mixed =
-      memory.frequencies_fraction * memory.frequencies.transpose().replicate(30, 1) + memory.parts[0].fraction * expected;
+  const Matrix mixed = memory.frequencies_fraction * memory.frequencies.transpose().replicate(30, 1) +
+                       memory.parts[0].fraction * expected;
   // Both stop when the evidence hardly changes, not at quite the same scale.
   CHECK((reduced.predict(fresh) - mixed).cwiseAbs().maxCoeff() < 0.03);
 }

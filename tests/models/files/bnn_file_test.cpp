@@ -199,14 +199,20 @@ void for_each_number(dma::Json& json, double value, const std::function<void()>&
 
 }  // namespace
 
-TEST_CASE("bnn_file: a checkpoint in which any number was replaced is refused in one line, or goes on to finite predictions") {
+TEST_CASE(
+    "bnn_file: a checkpoint in which any number was replaced is refused in one line, or goes on to finite "
+    "predictions") {
   const Eigen::MatrixXd x = Eigen::VectorXd::LinSpaced(12, -2, 2), y = x.array().sin();
   for (const char* method : {"joint", "hybrid"}) {
     const dma::LearnOptions fit{.batches = 2, .epochs = 2, .tolerance = 0};
     dma::Bnn net({.layers = {1, 2, 1}, .method = method, .members = 1});
     net.fit(x, y, fit);
-    dma::Json file = dma::Json::parse(dma::bnn_to_text({.features = {"x"}, .targets = {"y"}, .options = net.options(), .memory = net.memory(false),
-                                                        .training = {.rows = 12, .options = fit}, .data_fingerprint = "12x1"}));
+    dma::Json file = dma::Json::parse(dma::bnn_to_text({.features = {"x"},
+                                                        .targets = {"y"},
+                                                        .options = net.options(),
+                                                        .memory = net.memory(false),
+                                                        .training = {.rows = 12, .options = fit},
+                                                        .data_fingerprint = "12x1"}));
     file.erase("checksum");
     std::size_t tried = 0, went_on = 0;
     for (const double value : {1e308, -1e308, kNotANumber, 0.0, -1.0, 1e-308})
@@ -227,6 +233,7 @@ TEST_CASE("bnn_file: a checkpoint in which any number was replaced is refused in
     CHECK(tried > 100);
     CHECK(went_on > 0);
     file["noise_variance"] = {1e308};
-    CHECK(refusal(file.dump()).find("noise_variance holds 1e+308; a variance from 1e-300 to 1e+300 is expected") != std::string::npos);
+    CHECK(refusal(file.dump()).find("noise_variance holds 1e+308; a variance from 1e-300 to 1e+300 is expected") !=
+          std::string::npos);
   }
 }

@@ -16,7 +16,8 @@ using namespace dma;
 SavedClassifier saved_example(std::vector<std::string> names = {"a", "b", "c"}) {
   const Eigen::MatrixXd x = oracle::random_matrix(60, 2, 1);
   std::vector<std::string> labels;
-  for (Eigen::Index n = 0; n < 60; ++n) labels.push_back(names[x(n, 0) * x(n, 1) > 0.2 ? 0 : static_cast<std::size_t>(n) % names.size()]);
+  for (Eigen::Index n = 0; n < 60; ++n)
+    labels.push_back(names[x(n, 0) * x(n, 1) > 0.2 ? 0 : static_cast<std::size_t>(n) % names.size()]);
   Classifier net({.hidden = std::vector<std::size_t>{4}, .members = 2, .seed = 3});
   SavedClassifier saved{.features = {"u", "v"}, .target = "kind", .options = net.options(), .memory = {}};
   saved.training.report = net.fit(x, labels);

@@ -88,7 +88,8 @@ TEST_CASE("joint file: an interrupted fit goes on from its file to the bytes of 
   }
 }
 
-TEST_CASE("joint file: a fit interrupted on its growing subsets goes on from its file to the bytes of an undisturbed one") {
+TEST_CASE(
+    "joint file: a fit interrupted on its growing subsets goes on from its file to the bytes of an undisturbed one") {
   const Eigen::MatrixXd x = oracle::random_matrix(150, 1, 1);
   const Eigen::MatrixXd y = x.array().sin() + 0.1 * oracle::random_matrix(150, 1, 2).array();
   const BnnOptions options{.layers = {1, 2, 1}, .members = 1, .seed = 3};

@@ -27,7 +27,8 @@ TEST_CASE("expressions: variables and factors are those of the explicit form") {
 
 TEST_CASE("expressions: sizes follow from the arguments") {
   Graph g;
-  const auto a = g.variable("a", 3), b = g.variable("b", 4), c = g.variable("c", 12), l = g.variable("l", 2, "log_normal");
+  const auto a = g.variable("a", 3), b = g.variable("b", 4), c = g.variable("c", 12),
+             l = g.variable("l", 2, "log_normal");
   CHECK(g[product(g, row(a), column(b))].size == 12);
   CHECK(g[product(g, row(a), c)].size == 12);
   CHECK(g[add(g, a, a)].size == 3);
@@ -41,12 +42,14 @@ TEST_CASE("expressions: sizes follow from the arguments") {
 TEST_CASE("expressions: sizes that do not fit are refused in the words of the factor they would make") {
   Graph g;
   const auto a = g.variable("a", 3), b = g.variable("b", 4), none = VariableId{9};
-  CHECK_THROWS_WITH_AS(product(g, a, b),
-                       "factor 'product0' (product): plate sizes do not fit: 'a' has 3 elements but 'b' has 4; wrap one in "
-                       "row(), column(), all_to_one() or gather(), or give both the same size",
-                       Error);
+  CHECK_THROWS_WITH_AS(
+      product(g, a, b),
+      "factor 'product0' (product): plate sizes do not fit: 'a' has 3 elements but 'b' has 4; wrap one in "
+      "row(), column(), all_to_one() or gather(), or give both the same size",
+      Error);
   CHECK_THROWS_WITH_AS(sum_rows(g, b, 3), "sum_rows: 'b' has 4 elements, which make no 3 rows", Error);
-  CHECK_THROWS_WITH_AS(matrix_product(g, b, a), "matrix_product: 'b' has 4 elements, which make no rows of 3 for 'a'", Error);
+  CHECK_THROWS_WITH_AS(matrix_product(g, b, a), "matrix_product: 'b' has 4 elements, which make no rows of 3 for 'a'",
+                       Error);
   CHECK_THROWS_WITH_AS(square(g, none), "variable 9 is not of this graph, which has 2", Error);
   CHECK_THROWS_AS(apply(g, "gaussian_prior", {}), Error);
   CHECK(g.factors().empty());

@@ -34,8 +34,10 @@ TEST_CASE("graph file: written and read again, nothing changes") {
 TEST_CASE("graph file: every number, name and connection survives") {
   GraphFile file;
   Graph& g = file.graph;
-  const auto a = g.variable("a/b~c \"quoted\"", 4), p = g.variable("p", 2, "gamma"), w = g.shared("w", 2), y = g.observed("y", 2);
-  g.factor("gaussian_prior", {a}, {{"mean", std::vector<double>{0.1, 1e-300, -5e300, 1.0 / 3}}, {"variance", kInfinity}});
+  const auto a = g.variable("a/b~c \"quoted\"", 4), p = g.variable("p", 2, "gamma"), w = g.shared("w", 2),
+             y = g.observed("y", 2);
+  g.factor("gaussian_prior", {a},
+           {{"mean", std::vector<double>{0.1, 1e-300, -5e300, 1.0 / 3}}, {"variance", kInfinity}});
   g.factor("sum", {Connection("terms", gather(a, {3, 0, 1, 1})), row(w), column(w), all_to_one(w), shift(a, -2), y}, {},
            {.name = "s", .method = "ep", .damping = 0.3});
   g.factor("gamma_prior", {p}, {{"shape", 2.0}, {"rate", 0.1}});
@@ -64,12 +66,15 @@ TEST_CASE("graph file: an observed variable without a value stays an observed on
 }
 
 TEST_CASE("graph file: a key that stands twice is refused with its place") {
-  const std::string factor = R"({"kind": "gaussian_prior", "connects": ["x"], "parameters": {"mean": 0, "variance": 1}})";
+  const std::string factor =
+      R"({"kind": "gaussian_prior", "connects": ["x"], "parameters": {"mean": 0, "variance": 1}})";
   CHECK_THROWS_WITH_AS(parse_graph(R"({"variables": {"x": {}, "x": {"size": 2}}, "factors": [)" + factor + "]}"),
                        "/variables/x: the key stands twice in one object; leave one of them out", Error);
-  CHECK_THROWS_WITH_AS(parse_graph(R"({"variables": {"x": {}}, "factors": [)" + factor + R"(, {"kind": "sum", "connects": [1, {"a~": [], "a~": 2}]}]})"),
+  CHECK_THROWS_WITH_AS(parse_graph(R"({"variables": {"x": {}}, "factors": [)" + factor +
+                                   R"(, {"kind": "sum", "connects": [1, {"a~": [], "a~": 2}]}]})"),
                        "/factors/1/connects/1/a~0: the key stands twice in one object; leave one of them out", Error);
-  CHECK(parse_graph(R"({"variables": {"x": {}}, "factors": [)" + factor + "," + factor + "]}").graph.factors().size() == 2);
+  CHECK(parse_graph(R"({"variables": {"x": {}}, "factors": [)" + factor + "," + factor + "]}").graph.factors().size() ==
+        2);
 }
 
 TEST_CASE(

@@ -129,7 +129,8 @@ TEST_CASE("matrix factorisation: of what nothing is known, the prior is") {
 TEST_CASE("matrix factorisation: a table in other units is the same factorisation in other units") {
   const Problem problem(12, 9, 2, 0.2, 0.7, 5);
   const double unit = 1.0 / 1024;  // a power of two: every digit stays
-  const Factorisation found = factorise(problem.values, {.rank = 2}), small = factorise(unit * problem.values, {.rank = 2});
+  const Factorisation found = factorise(problem.values, {.rank = 2}),
+                      small = factorise(unit * problem.values, {.rank = 2});
   CHECK(small.noise_variance == doctest::Approx(unit * unit * found.noise_variance).epsilon(1e-9));
   CHECK(small.factor_variance == doctest::Approx(unit * found.factor_variance).epsilon(1e-9));
   CHECK((small.mean / unit - found.mean).cwiseAbs().maxCoeff() < 1e-9);

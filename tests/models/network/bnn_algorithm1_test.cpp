@@ -11,7 +11,8 @@ namespace {
 
 using namespace dma;
 
-// Both sides round differently in thousands of dependent updates; the paper's formulas on the oracle's side also cancel.
+// Both sides round differently in thousands of dependent updates; the paper's formulas on the oracle's side also
+// cancel.
 constexpr double kTolerance = 1e-9;
 
 std::vector<std::vector<double>> rows_of(const Eigen::MatrixXd& m) {
@@ -24,14 +25,22 @@ std::vector<std::vector<double>> rows_of(const Eigen::MatrixXd& m) {
 }
 
 double worst_difference(const validation::PaperTask& task, std::uint64_t seed, std::size_t batches, bool fuse) {
-  Bnn net({.layers = task.layers, .slopes = task.slopes, .noise = task.noise, .bias = false, .standardise = false, .method = "dma", .seed = seed, .shuffle = false, .fuse = fuse});
+  Bnn net({.layers = task.layers,
+           .slopes = task.slopes,
+           .noise = task.noise,
+           .bias = false,
+           .standardise = false,
+           .method = "dma",
+           .seed = seed,
+           .shuffle = false,
+           .fuse = fuse});
   std::vector<std::vector<double>> prior_mean, prior_variance;
   for (std::size_t l = 0; l + 1 < task.layers.size(); ++l) {
     prior_mean.push_back(net.prior(l).mean);
     prior_variance.push_back(net.prior(l).variance);
   }
-  oracle::Algorithm1 plain(std::vector<int>(task.layers.begin(), task.layers.end()), task.slopes, prior_mean, prior_variance,
-                           task.noise * task.noise, static_cast<int>(batches));
+  oracle::Algorithm1 plain(std::vector<int>(task.layers.begin(), task.layers.end()), task.slopes, prior_mean,
+                           prior_variance, task.noise * task.noise, static_cast<int>(batches));
   constexpr int kEpochs = 3;
   for (int e = 0; e < kEpochs; ++e) plain.epoch(rows_of(task.inputs), rows_of(task.targets));
   const FitReport report = net.fit(
@@ -55,10 +64,12 @@ double worst_difference(const validation::PaperTask& task, std::uint64_t seed, s
 
 TEST_CASE("bnn: every weight belief of 8-6-5-1 after 3 epochs equals plain loops of Algorithm 1") {
   for (const std::uint64_t seed : {1u, 2u, 3u, 4u, 5u})
-    for (const bool fuse : {true, false}) CHECK(worst_difference(validation::small_task(seed), seed, 10, fuse) < kTolerance);
+    for (const bool fuse : {true, false})
+      CHECK(worst_difference(validation::small_task(seed), seed, 10, fuse) < kTolerance);
 }
 
 TEST_CASE("bnn: every weight belief of 6-6-12-48-24-4 after 3 epochs equals plain loops of Algorithm 1") {
   for (const std::uint64_t seed : {1u, 2u})
-    for (const bool fuse : {true, false}) CHECK(worst_difference(validation::large_task(seed), seed, 100, fuse) < kTolerance);
+    for (const bool fuse : {true, false})
+      CHECK(worst_difference(validation::large_task(seed), seed, 100, fuse) < kTolerance);
 }

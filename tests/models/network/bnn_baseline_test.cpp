@@ -15,7 +15,8 @@ namespace {
 double rms(const Eigen::MatrixXd& m) { return std::sqrt(m.array().square().mean()); }
 
 Bnn by_messages(const Eigen::MatrixXd& x, const Eigen::MatrixXd& y, FitReport& report) {
-  RegressionSettings settings = regression_settings(static_cast<std::size_t>(x.cols()), {10}, 1, static_cast<std::size_t>(x.rows()), "hybrid");
+  RegressionSettings settings =
+      regression_settings(static_cast<std::size_t>(x.cols()), {10}, 1, static_cast<std::size_t>(x.rows()), "hybrid");
   settings.fit.epochs = 20;
   Bnn net(settings.network);
   report = net.fit(x, y, settings.fit);
@@ -26,7 +27,8 @@ Bnn by_messages(const Eigen::MatrixXd& x, const Eigen::MatrixXd& y, FitReport& r
 
 TEST_CASE("baseline: messages with more columns than rows leave linear data to the linear model") {
   const Eigen::MatrixXd x = oracle::random_matrix(60, 80, 1), fresh = oracle::random_matrix(200, 80, 2);
-  const Eigen::MatrixXd y = x.leftCols(3).rowwise().sum() + 0.1 * oracle::random_matrix(60, 1, 3), truth = fresh.leftCols(3).rowwise().sum();
+  const Eigen::MatrixXd y = x.leftCols(3).rowwise().sum() + 0.1 * oracle::random_matrix(60, 1, 3),
+                        truth = fresh.leftCols(3).rowwise().sum();
   FitReport report;
   const Bnn net = by_messages(x, y, report);
   CHECK(report.network_fraction < 0.1);

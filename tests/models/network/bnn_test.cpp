@@ -125,8 +125,10 @@ TEST_CASE("bnn: a network that has learned some rows refuses others and goes on 
     const LearnOptions fit{.batches = 2, .epochs = 3};
     net.fit(data.x, data.y, fit);
     const Eigen::MatrixXd learned = net.predict(data.x).mean;
-    CHECK_THROWS_WITH_AS(net.fit(data.x, other, fit),
-                         "fit: this network has learned other rows than these 40; make a new one for them, or add them with update()", Error);
+    CHECK_THROWS_WITH_AS(
+        net.fit(data.x, other, fit),
+        "fit: this network has learned other rows than these 40; make a new one for them, or add them with update()",
+        Error);
     CHECK_THROWS_AS(net.fit(data.x.topRows(20), data.y.topRows(20), fit), Error);
     CHECK(net.predict(data.x).mean == learned);
     net.fit(data.x, data.y, fit);
@@ -163,8 +165,10 @@ TEST_CASE("bnn: many threads may ask a network at once, and all hear the same") 
 
 TEST_CASE("bnn: wrong options are refused") {
   CHECK_THROWS_WITH_AS(Bnn({.layers = {3}}), "layers: at least inputs and outputs are expected, 1 given", Error);
-  CHECK_THROWS_WITH_AS(Bnn({.layers = {1, 100001, 1}}), "layers: a width of 100001 is given; 1 to 100000 is expected", Error);
-  CHECK_THROWS_WITH_AS(Bnn({.layers = {3, 1}, .noise = -1.0}), "noise is -1; a positive standard deviation is expected", Error);
+  CHECK_THROWS_WITH_AS(Bnn({.layers = {1, 100001, 1}}), "layers: a width of 100001 is given; 1 to 100000 is expected",
+                       Error);
+  CHECK_THROWS_WITH_AS(Bnn({.layers = {3, 1}, .noise = -1.0}), "noise is -1; a positive standard deviation is expected",
+                       Error);
   CHECK_THROWS_AS(Bnn({.layers = {3, 4, 4, 1}, .slopes = {0.1, 0.2, 0.3}}), Error);
   CHECK_THROWS_AS(Bnn({.layers = {2, 4, 1}, .slopes = 0.0}), Error);
   Bnn net({.layers = {2, 1}, .noise = 1.0});

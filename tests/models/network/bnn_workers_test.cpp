@@ -86,7 +86,8 @@ TEST_CASE("bnn workers: what a caller throws when told of an epoch comes out of 
     Bnn net({.layers = {1, 5, 1}, .method = method, .members = 3});
     int calls = 0;
     const auto throws_first = [&](const BnnEpoch&) { return ++calls > 1 ? true : throw Error("enough"); };
-    CHECK_THROWS_WITH_AS(net.fit(curve.x, curve.y, {.batches = 1, .epochs = 12, .jobs = 3}, throws_first), "enough", Error);
+    CHECK_THROWS_WITH_AS(net.fit(curve.x, curve.y, {.batches = 1, .epochs = 12, .jobs = 3}, throws_first), "enough",
+                         Error);
     CHECK(calls <= 3);  // each of the others was in its first epoch
   }
 }

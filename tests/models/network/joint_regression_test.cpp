@@ -26,7 +26,8 @@ TEST_CASE("joint regression: a network that won before and loses now leaves no t
   CHECK((p.mean - straight).cwiseAbs().maxCoeff() < 0.05);
 }
 
-TEST_CASE("joint regression: the linear baseline learns noise that depends on the inputs, and none where there is none") {
+TEST_CASE(
+    "joint regression: the linear baseline learns noise that depends on the inputs, and none where there is none") {
   constexpr Index kRows = 600;
   const Matrix rows = oracle::random_matrix(kRows, 2, 1), noise = oracle::random_matrix(kRows, 1, 2);
   const auto slopes_of = [&](const Matrix& targets) {
@@ -41,8 +42,9 @@ TEST_CASE("joint regression: the linear baseline learns noise that depends on th
 }
 
 TEST_CASE("joint regression: with fewer rows than weights a network needs the better evidence too") {
-  // Pure noise: left-out rows helped to place the kinks and flatter the network, which would have a third of the mixture in the
-  // third draw. Evidence is no proof either (another draw, 4, gets 0.32 by both): what is tested is that both are asked.
+  // Pure noise: left-out rows helped to place the kinks and flatter the network, which would have a third of the
+  // mixture in the third draw. Evidence is no proof either (another draw, 4, gets 0.32 by both): what is tested is that
+  // both are asked.
   for (const std::uint64_t seed : {1u, 2u, 3u}) {
     CAPTURE(seed);
     const Matrix rows = oracle::random_matrix(40, 30, seed), noise = oracle::random_matrix(40, 1, seed + 100);

@@ -12,7 +12,9 @@ namespace {
 using namespace dma;
 using oracle::random_matrix;
 
-NetworkRows deep(double smoothing) { return NetworkRows({.layers = {3, 6, 5, 2}, .slopes = {0.1, 0.4}, .bias = true, .smoothing = smoothing}); }
+NetworkRows deep(double smoothing) {
+  return NetworkRows({.layers = {3, 6, 5, 2}, .slopes = {0.1, 0.4}, .bias = true, .smoothing = smoothing});
+}
 
 double largest(const Eigen::MatrixXd& m) { return m.cwiseAbs().maxCoeff(); }
 
@@ -51,7 +53,8 @@ TEST_CASE("network rows: kernels and products by layers are those of the dense g
   const Matrix kernel = gains * variance.asDiagonal() * gains.transpose();
   CHECK(largest(structured->kernel(variance) - kernel) < 1e-12);
   CHECK(largest(structured->kernel_diagonal(variance) - kernel.diagonal()) < 1e-12);
-  CHECK(largest(structured->kernel_with(*structured_others, variance) - gains * variance.asDiagonal() * other_gains.transpose()) < 1e-12);
+  CHECK(largest(structured->kernel_with(*structured_others, variance) -
+                gains * variance.asDiagonal() * other_gains.transpose()) < 1e-12);
   const Vector u = random_matrix(m.size(), 1, 4), e = random_matrix(14, 1, 5);
   CHECK(largest(structured->forward(u) - gains * u) < 1e-12);
   CHECK(largest(structured->backward(e) - gains.transpose() * e) < 1e-12);

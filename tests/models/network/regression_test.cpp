@@ -4,7 +4,8 @@
 
 using namespace dma;
 
-TEST_CASE("regression settings: mini-batches share stored messages where these would take too much room, and it is said") {
+TEST_CASE(
+    "regression settings: mini-batches share stored messages where these would take too much room, and it is said") {
   BnnOptions network{.layers = {99, 100, 1}};  // with its biases 10,101 weights
   LearnOptions fit{.batch_size = 10};
   CHECK(bound_stored_messages(network, 1000, fit).empty());  // 100 messages of 0.16 MB

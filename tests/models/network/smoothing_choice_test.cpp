@@ -21,7 +21,9 @@ double chosen(const Matrix& x, const Matrix& y) {
 
 }  // namespace
 
-TEST_CASE("smoothing: a steep function of one input gets less, a product of two among many more, what is too small to tell its own") {
+TEST_CASE(
+    "smoothing: a steep function of one input gets less, a product of two among many more, what is too small to tell "
+    "its own") {
   const Matrix line = Vector::LinSpaced(50, -1.7, 1.7);
   const Matrix wave = (3.5 * line.array()).sin() + 0.03 * oracle::random_matrix(50, 1, 1).array();
   CHECK(chosen(line, wave) < 0.5);
@@ -31,7 +33,8 @@ TEST_CASE("smoothing: a steep function of one input gets less, a product of two 
   CHECK(chosen(line.topRows(20), wave.topRows(20)) == 0.5);
 }
 
-TEST_CASE("smoothing: fifty rows of a sine are learned, and the model that is put back predicts as the one that learned") {
+TEST_CASE(
+    "smoothing: fifty rows of a sine are learned, and the model that is put back predicts as the one that learned") {
   const Eigen::MatrixXd x = Eigen::VectorXd::LinSpaced(50, -2, 2), noise = oracle::random_matrix(50, 1, 4);
   const Eigen::MatrixXd y = (3 * x.array()).sin() + 0.03 * noise.array();
   Bnn net({.layers = {1, 50, 1}, .members = 1});

@@ -143,14 +143,17 @@ TEST_CASE("state space: ordinary series of every length, far from 0 and with sea
   StateSpace a({random_walk()}), b({random_walk()});
   (void)a.learn(near), (void)b.learn(far);
   CHECK(b.smooth(far, 2).signal.mean[31] - 4096 == doctest::Approx(a.smooth(near, 2).signal.mean[31]).epsilon(1e-9));
-  CHECK(b.smooth(far, 2).states[0].mean[5] - 4096 == doctest::Approx(a.smooth(near, 2).states[0].mean[5]).epsilon(1e-9));
+  CHECK(b.smooth(far, 2).states[0].mean[5] - 4096 ==
+        doctest::Approx(a.smooth(near, 2).states[0].mean[5]).epsilon(1e-9));
 }
 
 TEST_CASE("state space: a season that the series does not reach, and sizes that variances cannot have, are refused") {
   std::vector<std::optional<double>> values;
   for (int i = 0; i < 20; ++i) values.push_back(i * 13 % 7);
   StateSpace season({local_trend(), seasonal(21)});
-  CHECK_THROWS_WITH_AS(season.learn(values), "series: 'season' looks back 20 steps, but the series has 20; give more values, or another model", Error);
+  CHECK_THROWS_WITH_AS(
+      season.learn(values),
+      "series: 'season' looks back 20 steps, but the series has 20; give more values, or another model", Error);
   for (const double unit : {1e200, 1e307, 1e-200}) {
     std::vector<std::optional<double>> scaled;
     for (const auto& value : values) scaled.push_back(*value * unit);
@@ -164,7 +167,9 @@ TEST_CASE("state space: every solve is reported, and what the listener throws en
   for (int i = 0; i < 30; ++i) values.push_back(i * 13 % 7);
   int heard = 0, last = 0;
   double evidence = 0;
-  StateSpace model({random_walk()}, {.on_solve = [&](int solves, double log_evidence) { ++heard, last = solves, evidence = log_evidence; }});
+  StateSpace model({random_walk()}, {.on_solve = [&](int solves, double log_evidence) {
+                     ++heard, last = solves, evidence = log_evidence;
+                   }});
   const StateSpace::Learned learned = model.learn(values);
   CHECK(heard == last);
   CHECK(heard > learned.evaluations);  // the points around the summit are solved too

@@ -17,7 +17,8 @@ TEST_CASE("distinct rows: copies of measured rows are found, in any order") {
   CHECK(found.copies() == 2);
 }
 
-TEST_CASE("distinct rows: equal inputs with different targets, and tables of few values, are observations of their own") {
+TEST_CASE(
+    "distinct rows: equal inputs with different targets, and tables of few values, are observations of their own") {
   Eigen::MatrixXd x(4, 1), y(4, 1);
   x << 1, 2, 2, 3;
   y << 1, 2, 2.5, 3;
@@ -31,7 +32,8 @@ TEST_CASE("distinct rows: equal inputs with different targets, and tables of few
 TEST_CASE("distinct rows: a table written down five times is learned as once") {
   const Eigen::MatrixXd once = oracle::random_matrix(40, 3, 1);
   const Eigen::MatrixXd y = once.col(0) + 0.5 * oracle::random_matrix(40, 1, 2);
-  const Eigen::MatrixXd often = once.replicate(5, 1), y_often = y.replicate(5, 1), fresh = oracle::random_matrix(50, 3, 3);
+  const Eigen::MatrixXd often = once.replicate(5, 1), y_often = y.replicate(5, 1),
+                        fresh = oracle::random_matrix(50, 3, 3);
   Bnn net({.layers = {3, 10, 1}, .members = 1}), copied({.layers = {3, 10, 1}, .members = 1});
   net.fit(once, y);
   const FitReport report = copied.fit(often, y_often);

@@ -20,11 +20,13 @@ TEST_CASE("prediction: without epistemic error, noise with tails is Student's t,
   const boost::math::students_t_distribution<double> t(4);
   const double scale = 0.5 * 0.9;
   for (const double y : {-1.0, 1.5, 2.0, 6.0}) {
-    CHECK(p.log_density(one(y))(0, 0) == doctest::Approx(std::log(boost::math::pdf(t, (y - 2) / scale) / scale)).epsilon(1e-6));
+    CHECK(p.log_density(one(y))(0, 0) ==
+          doctest::Approx(std::log(boost::math::pdf(t, (y - 2) / scale) / scale)).epsilon(1e-6));
     CHECK(p.cumulative(one(y))(0, 0) == doctest::Approx(boost::math::cdf(t, (y - 2) / scale)).epsilon(1e-6));
   }
   for (const double probability : {0.025, 0.3, 0.5, 0.975})
-    CHECK(p.quantile(probability)(0, 0) == doctest::Approx(2 + scale * boost::math::quantile(t, probability)).epsilon(1e-6));
+    CHECK(p.quantile(probability)(0, 0) ==
+          doctest::Approx(2 + scale * boost::math::quantile(t, probability)).epsilon(1e-6));
   CHECK(p.noise_sd(0, 0) == doctest::Approx(scale * std::sqrt(2.0)));
 }
 
@@ -42,5 +44,6 @@ TEST_CASE("prediction: components count by their weights, row by row") {
   const Standardiser units{Eigen::RowVectorXd::Constant(1, 10), Eigen::RowVectorXd::Constant(1, 2)};
   const Prediction before = p.in_units_before(units);
   CHECK(before.quantile(0.1)(0, 0) == doctest::Approx(10 + 2 * p.quantile(0.1)(0, 0)));
-  CHECK(before.log_density(one(11).replicate(2, 1))(0, 0) == doctest::Approx(p.log_density(one(0.5).replicate(2, 1))(0, 0) - std::log(2.0)));
+  CHECK(before.log_density(one(11).replicate(2, 1))(0, 0) ==
+        doctest::Approx(p.log_density(one(0.5).replicate(2, 1))(0, 0) - std::log(2.0)));
 }

@@ -1,4 +1,5 @@
-// Each of the noise models on fresh rows of made tables: intervals hold what they promise, where noise is small and where it is large.
+// Each of the noise models on fresh rows of made tables: intervals hold what they promise, where noise is small and
+// where it is large.
 #include "models/table/noise.h"
 
 #include <doctest/doctest.h>
@@ -34,7 +35,9 @@ Table made(const Law& law, Eigen::Index rows, std::uint64_t seed) {
   return t;
 }
 
-double rmse(const VectorXd& found, const VectorXd& truth) { return std::sqrt((found - truth).squaredNorm() / static_cast<double>(truth.size())); }
+double rmse(const VectorXd& found, const VectorXd& truth) {
+  return std::sqrt((found - truth).squaredNorm() / static_cast<double>(truth.size()));
+}
 
 // Of the mean and of least squares, the better.
 double simple_rmse(const Table& learned, const Table& fresh) {
@@ -44,11 +47,13 @@ double simple_rmse(const Table& learned, const Table& fresh) {
     return all;
   };
   const VectorXd weights = with_one(learned.x).colPivHouseholderQr().solve(learned.y.col(0));
-  return std::min(rmse(VectorXd::Constant(fresh.y.rows(), learned.y.mean()), fresh.y), rmse(with_one(fresh.x) * weights, fresh.y));
+  return std::min(rmse(VectorXd::Constant(fresh.y.rows(), learned.y.mean()), fresh.y),
+                  rmse(with_one(fresh.x) * weights, fresh.y));
 }
 
 struct Honesty {
-  double all = 0, quiet = 0, loud = 0;  // fractions of fresh rows inside 95 % intervals; of those with the lowest and highest x0
+  double all = 0, quiet = 0,
+         loud = 0;  // fractions of fresh rows inside 95 % intervals; of those with the lowest and highest x0
   double rmse = 0, simple = 0;
 };
 Honesty honesty_of(const Law& law, NoiseModel model) {
@@ -62,11 +67,14 @@ Honesty honesty_of(const Law& law, NoiseModel model) {
     const Prediction p = net.predict(fresh.x);
     const MatrixXd low = p.quantile(0.025), high = p.quantile(0.975);
     std::vector<std::pair<double, bool>> held;
-    for (Eigen::Index n = 0; n < kFresh; ++n) held.emplace_back(fresh.x(n, 0), low(n, 0) <= fresh.y(n, 0) && fresh.y(n, 0) <= high(n, 0));
+    for (Eigen::Index n = 0; n < kFresh; ++n)
+      held.emplace_back(fresh.x(n, 0), low(n, 0) <= fresh.y(n, 0) && fresh.y(n, 0) <= high(n, 0));
     std::ranges::sort(held);
     const auto fraction = [&](std::size_t first, std::size_t last) {
-      return static_cast<double>(std::count_if(held.begin() + static_cast<std::ptrdiff_t>(first), held.begin() + static_cast<std::ptrdiff_t>(last),
-                                               [](const auto& row) { return row.second; })) / static_cast<double>(last - first) / kSeeds;
+      return static_cast<double>(std::count_if(held.begin() + static_cast<std::ptrdiff_t>(first),
+                                               held.begin() + static_cast<std::ptrdiff_t>(last),
+                                               [](const auto& row) { return row.second; })) /
+             static_cast<double>(last - first) / kSeeds;
     };
     sum.all += fraction(0, kFresh), sum.quiet += fraction(0, kFresh / 3), sum.loud += fraction(2 * kFresh / 3, kFresh);
     sum.rmse += rmse(p.mean, fresh.y) / kSeeds, sum.simple += simple_rmse(learned, fresh) / kSeeds;
@@ -114,7 +122,8 @@ TEST_CASE("noise model: constant noise is the same in all rows, and the default 
     net.fit(t.x, t.y);
     return net.predict(t.x);
   };
-  const Prediction constant = fitted(NoiseModel::constant), inputs = fitted(NoiseModel::inputs), both = fitted(NoiseModel::choose);
+  const Prediction constant = fitted(NoiseModel::constant), inputs = fitted(NoiseModel::inputs),
+                   both = fitted(NoiseModel::choose);
   CHECK(constant.noise_sd.maxCoeff() < 1.01 * constant.noise_sd.minCoeff());
   CHECK(inputs.noise_sd.maxCoeff() > 3 * inputs.noise_sd.minCoeff());
   CHECK(both.mean != constant.mean);
@@ -125,7 +134,8 @@ TEST_CASE("noise model: a file keeps it, and predictions with it") {
   const Table t = made(kLoudAtOneEnd, 80, 4);
   Bnn net({.layers = {2, 4, 1}, .noise_model = NoiseModel::inputs, .members = 1});
   net.fit(t.x, t.y);
-  const std::string text = bnn_to_text({.features = {"a", "b"}, .targets = {"y"}, .options = net.options(), .memory = net.memory(true)});
+  const std::string text =
+      bnn_to_text({.features = {"a", "b"}, .targets = {"y"}, .options = net.options(), .memory = net.memory(true)});
   const Bnn again = make_bnn(bnn_from_text(text, "model"));
   CHECK(again.options().noise_model == NoiseModel::inputs);
   CHECK(again.predict(t.x).mean == net.predict(t.x).mean);
@@ -135,6 +145,8 @@ TEST_CASE("noise model: a file keeps it, and predictions with it") {
 TEST_CASE("noise model: refused by name, and where noise is given or messages are swept") {
   CHECK(noise_model_named("inputs") == NoiseModel::inputs);
   CHECK_THROWS_WITH_AS(noise_model_named("input"), doctest::Contains("did you mean 'inputs'?"), Error);
-  CHECK_THROWS_WITH_AS(Bnn({.layers = {1, 1}, .noise_model = NoiseModel::inputs, .method = "hybrid"}), doctest::Contains("joint learning only"), Error);
-  CHECK_THROWS_WITH_AS(Bnn({.layers = {1, 1}, .noise = 0.1, .noise_model = NoiseModel::inputs}), doctest::Contains("the noise is given"), Error);
+  CHECK_THROWS_WITH_AS(Bnn({.layers = {1, 1}, .noise_model = NoiseModel::inputs, .method = "hybrid"}),
+                       doctest::Contains("joint learning only"), Error);
+  CHECK_THROWS_WITH_AS(Bnn({.layers = {1, 1}, .noise = 0.1, .noise_model = NoiseModel::inputs}),
+                       doctest::Contains("the noise is given"), Error);
 }

@@ -10,7 +10,8 @@ using namespace dma;
 
 namespace {
 
-double log_likelihood(const std::vector<ComponentPredictions>& components, const std::vector<double>& targets, double b) {
+double log_likelihood(const std::vector<ComponentPredictions>& components, const std::vector<double>& targets,
+                      double b) {
   double sum = 0;
   for (std::size_t n = 0; n < targets.size(); ++n) {
     double density = 0;
@@ -44,15 +45,16 @@ TEST_CASE("noise: bounds beyond every double and predictions that are not number
 }
 
 TEST_CASE("noise: of several maxima the highest is found") {
-  // Two rows that fit almost exactly and are almost certain, four that are far off and unsure: the derivative by b changes
-  // its sign three times.
+  // Two rows that fit almost exactly and are almost certain, four that are far off and unsure: the derivative by b
+  // changes its sign three times.
   const std::vector<double> y = {0.001, -0.001, 30, -30, 28, -31};
   for (const double certain : {1e-7, 1e-5}) {
     const ComponentPredictions p{{0, 0, 0, 0, 0, 0}, {certain, certain, 40, 40, 40, 40}};
     const double found = most_likely_noise({&p, 1}, y, 1e-8, 1e5);
     double best = -HUGE_VAL, best_b = 0;
     for (double log_b = std::log(1e-8); log_b < std::log(1e5); log_b += 1e-3)
-      if (const double value = log_likelihood({p}, y, std::exp(log_b)); value > best) best = value, best_b = std::exp(log_b);
+      if (const double value = log_likelihood({p}, y, std::exp(log_b)); value > best)
+        best = value, best_b = std::exp(log_b);
     CHECK(found == doctest::Approx(best_b).epsilon(2e-3));
     CHECK(log_likelihood({p}, y, found) >= best - 1e-9);
   }

@@ -44,7 +44,8 @@ TEST_CASE("gate: every ratio that got worse by more than the tolerance is named 
 TEST_CASE("gate: a fast engine with other answers does not pass, nor one that nothing can be compared with") {
   NetworkRow row = measured();
   row.difference = 1e-8;
-  CHECK(worse_than(kGateBaseline, {row}) == std::vector<std::string>{"2-2-1: the engine and the loop by hand differ by 1.0e-08"});
+  CHECK(worse_than(kGateBaseline, {row}) ==
+        std::vector<std::string>{"2-2-1: the engine and the loop by hand differ by 1.0e-08"});
   row = measured();
   row.name = "3-3-1";
   CHECK(worse_than(kGateBaseline, {row}) == std::vector<std::string>{"3-3-1: the baseline has no such network"});
@@ -60,5 +61,6 @@ TEST_CASE("gate: the committed baseline has every ratio of every network") {
     row.fused_by_hand = row.unfused_by_fused = row.fused_by_adam = 1e9;
     CHECK(worse_than(baseline, {row}).size() == 3);
   }
-  for (const char* network : {"8-6-5-1", "6-6-12-48-24-4", "13-50-1"}) CHECK(baseline.at("instructions").contains(network));
+  for (const char* network : {"8-6-5-1", "6-6-12-48-24-4", "13-50-1"})
+    CHECK(baseline.at("instructions").contains(network));
 }

@@ -83,8 +83,10 @@ TEST_CASE("docs: every output is what a program prints") {
 }
 
 TEST_CASE("docs: every block is fenced with a language, so that a test knows what to do with it") {
-  const std::vector<std::string> run{"cpp", "text", "sh", "python", "json"};        // here and in tests/tools/python/docs_test.py
-  const std::vector<std::string> others{"csharp", "julia", "c++", "stan"};  // of other systems, on the page of vocabulary
+  const std::vector<std::string> run{"cpp", "text", "sh", "python",
+                                     "json"};  // here and in tests/tools/python/docs_test.py
+  const std::vector<std::string> others{"csharp", "julia", "c++",
+                                        "stan"};  // of other systems, on the page of vocabulary
   for (const fs::path& page : pages()) {
     std::istringstream lines(text_of(page));
     bool inside = false;

@@ -1,5 +1,5 @@
-// The pieces of code on the pages of tools/docs that are no part of a program in tools/examples: they stand here line by line as
-// they stand there (tests/tools/docs/docs_test.cpp compares), and run.
+// The pieces of code on the pages of tools/docs that are no part of a program in tools/examples: they stand here line
+// by line as they stand there (tests/tools/docs/docs_test.cpp compares), and run.
 #include <dma_models.h>
 #include <doctest/doctest.h>
 #include <fmt/core.h>
@@ -14,9 +14,13 @@ namespace {
 
 // A parabola of the first column, and something of the others.
 Eigen::MatrixXd some_inputs(Eigen::Index rows, Eigen::Index columns) {
-  return Eigen::MatrixXd::NullaryExpr(rows, columns, [](Eigen::Index i, Eigen::Index j) { return std::sin(1.7 * static_cast<double>(i * (j + 1)) + 0.3 * static_cast<double>(j)); });
+  return Eigen::MatrixXd::NullaryExpr(rows, columns, [](Eigen::Index i, Eigen::Index j) {
+    return std::sin(1.7 * static_cast<double>(i * (j + 1)) + 0.3 * static_cast<double>(j));
+  });
 }
-Eigen::MatrixXd some_targets(const Eigen::MatrixXd& x) { return x.col(0).array().square().matrix() + 0.5 * x.col(x.cols() - 1); }
+Eigen::MatrixXd some_targets(const Eigen::MatrixXd& x) {
+  return x.col(0).array().square().matrix() + 0.5 * x.col(x.cols() - 1);
+}
 
 std::vector<std::optional<double>> a_series(int length) {
   std::vector<std::optional<double>> values;
@@ -26,8 +30,12 @@ std::vector<std::optional<double>> a_series(int length) {
 
 struct Shift {                                             // y = x + offset
   struct Parameters { double offset; };
-  static Gaussian to_y(const Gaussian& x, Parameters p) { return Gaussian::from_moments(x.mean() + p.offset, x.variance()); }
-  static Gaussian to_x(const Gaussian& y, Parameters p) { return Gaussian::from_moments(y.mean() - p.offset, y.variance()); }
+  static Gaussian to_y(const Gaussian& x, Parameters p) {
+    return Gaussian::from_moments(x.mean() + p.offset, x.variance());
+  }
+  static Gaussian to_x(const Gaussian& y, Parameters p) {
+    return Gaussian::from_moments(y.mean() - p.offset, y.variance());
+  }
 };
 
 }  // namespace

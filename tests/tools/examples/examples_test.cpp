@@ -76,7 +76,8 @@ TEST_CASE("examples: each has at most 60 lines and prints what it states") {
 }
 
 TEST_CASE("examples: every model has one of at most 40 lines") {
-  for (const char* model : {"rating", "series", "linear_regression", "clusters", "regimes", "matrix_factorisation", "classifier"}) {
+  for (const char* model :
+       {"rating", "series", "linear_regression", "clusters", "regimes", "matrix_factorisation", "classifier"}) {
     CAPTURE(model);
     const auto lines = lines_of(kSource / "tools/examples" / (std::string(model) + ".cpp"));
     CHECK(!lines.empty());

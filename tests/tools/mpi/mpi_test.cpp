@@ -27,7 +27,8 @@ std::string table(int rows) {
   std::string text = "a,b,y\n";
   for (int n = 0; n < rows; ++n) {
     const double a = std::sin(1.3 * n), b = std::cos(0.7 * n * n);
-    text += std::to_string(a) + "," + std::to_string(b) + "," + std::to_string(a * b + 0.3 * a + 0.05 * std::sin(31.0 * n)) + "\n";
+    text += std::to_string(a) + "," + std::to_string(b) + "," +
+            std::to_string(a * b + 0.3 * a + 0.05 * std::sin(31.0 * n)) + "\n";
   }
   return text;
 }
@@ -38,7 +39,8 @@ TEST_CASE("mpi: processes fit the model that as many workers of one process do, 
   if (!has_mpi()) return;
   const TemporaryFolder folder;
   folder.write("t.csv", table(203));
-  for (const std::string method : {"hybrid --hidden 6 --epochs 4 --holdout 0.1", "joint --hidden 6 --epochs 5 --members 2"})
+  for (const std::string method :
+       {"hybrid --hidden 6 --epochs 4 --holdout 0.1", "joint --hidden 6 --epochs 5 --members 2"})
     for (const int processes : {2, 4}) {
       const std::string fit = "fit t.csv --target y --quiet --method " + method;
       const auto alone = run_dma(folder, fit + " --workers " + std::to_string(processes) + " --model alone.json");
@@ -59,7 +61,8 @@ TEST_CASE("mpi: a fit whose process was killed goes on from its checkpoint to th
                "if [ \"$OMPI_COMM_WORLD_RANK\" != 1 ]; then exec \"$@\"; fi\n"
                "\"$@\" & while [ ! -e part.json.checkpoint ]; do sleep 0.02; done; kill -9 $!; wait $!\n");
   const std::string fit =
-      "fit t.csv --target y --method hybrid --hidden 8 --batch-size 20 --least-gain 0 --epochs 2000 --checkpoint-every 5 --model ";
+      "fit t.csv --target y --method hybrid --hidden 8 --batch-size 20 --least-gain 0 --epochs 2000 --checkpoint-every "
+      "5 --model ";
   const auto whole = run_dma(folder, fit + "whole.json --quiet --workers 2");
   REQUIRE_MESSAGE(whole.exit_code == 0, whole.errors);
   const auto stopped = run_dma(folder, fit + "part.json", mpirun(2) + " sh second_dies.sh");
@@ -75,11 +78,14 @@ TEST_CASE("mpi: Ctrl-C to mpirun leaves a checkpoint and one line with the comma
   if (!has_mpi()) return;
   const TemporaryFolder folder;
   folder.write("t.csv", table(400));
-  folder.write("interrupted.sh", "\"$@\" & while [ ! -e part.json.checkpoint ] && kill -0 $!; do sleep 0.02; done; kill -INT $!; wait $!\n");
+  folder.write(
+      "interrupted.sh",
+      "\"$@\" & while [ ! -e part.json.checkpoint ] && kill -0 $!; do sleep 0.02; done; kill -INT $!; wait $!\n");
   std::string started = mpirun(2);
   started.insert(started.find("mpirun -n"), "sh interrupted.sh ");
   const std::string fit =
-      "fit t.csv --target y --method hybrid --hidden 8 --batch-size 20 --least-gain 0 --epochs 1000 --checkpoint-every 5 --model ";
+      "fit t.csv --target y --method hybrid --hidden 8 --batch-size 20 --least-gain 0 --epochs 1000 --checkpoint-every "
+      "5 --model ";
   const auto whole = run_dma(folder, fit + "whole.json --quiet --workers 2");
   REQUIRE_MESSAGE(whole.exit_code == 0, whole.errors);
   const auto stopped = run_dma(folder, fit + "part.json", started);
@@ -94,7 +100,8 @@ TEST_CASE("mpi: processes go on from their checkpoint to the same bytes") {
   if (!has_mpi()) return;
   const TemporaryFolder folder;
   folder.write("t.csv", table(100));
-  const std::string fit = "fit t.csv --target y --quiet --method hybrid --hidden 6 --batch-size 10 --least-gain 0 --model ";
+  const std::string fit =
+      "fit t.csv --target y --quiet --method hybrid --hidden 6 --batch-size 10 --least-gain 0 --model ";
   CHECK(run_dma(folder, fit + "whole.json --workers 2 --epochs 4").exit_code == 0);
   CHECK(run_dma(folder, fit + "part.json --epochs 2 --checkpoint-every 2", mpirun(2)).exit_code == 0);
   const auto resumed = run_dma(folder, fit + "part.json --epochs 4 --resume part.json.checkpoint", mpirun(2));

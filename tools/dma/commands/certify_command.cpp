@@ -33,7 +33,8 @@ std::vector<Certificate> certificates(const Request& request) {
     fail("certify: the messages of kind '{}' are not Gaussian; its tests compare them with enumeration and quadrature",
          request.kind);
   if (request.method.empty())
-    return all ? certify_all_methods(registry, options, request.jobs) : certify_all_methods(registry.kind(request.kind), options);
+    return all ? certify_all_methods(registry, options, request.jobs)
+               : certify_all_methods(registry.kind(request.kind), options);
   if (!all) return {certify(registry.kind(request.kind), request.method, options)};
   std::vector<Certificate> some;
   for (const auto& [name, kind] : registry.kinds()) {
@@ -69,7 +70,8 @@ void add_certify_command(Command app) {
   command.footer("Example:\n  dma certify leaky_relu --out certificates");
   command.add_option("kind", request->kind, "a kind of factor (see dma factors), or all").value("KIND").required();
   command.add_option("--method", request->method, "only this method; all of them otherwise").value("METHOD");
-  command.add_option("--out", request->out, "folder for certificates.json and a picture of each certificate").value("FOLDER");
+  command.add_option("--out", request->out, "folder for certificates.json and a picture of each certificate")
+      .value("FOLDER");
   command.add_option("--jobs", request->jobs, "threads, for kind all (default: all processors)").between(1, 1024);
   command.add_flag("--json", request->json, "print JSON with the numbers of every check");
   command.add_flag("--quick", request->quick, "fewer scenarios and samples: seconds instead of minutes");

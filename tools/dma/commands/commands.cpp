@@ -5,7 +5,9 @@ namespace dma {
 namespace {
 
 void add_commands(Command root, const std::string& line) {
-  root.footer("Example:\n  dma fit data.csv --target y --model model.json --plot fit.svg\nMore: dma fit --help, or man dma-fit");
+  root.footer(
+      "Example:\n  dma fit data.csv --target y --model model.json --plot fit.svg\nMore: dma fit --help, or man "
+      "dma-fit");
   add_fit_command(root, line);
   add_predict_command(root);
   add_infer_command(root);
@@ -21,7 +23,8 @@ void add_commands(Command root, const std::string& line) {
 }  // namespace
 
 Program dma_program() {
-  return {"dma", "Factor-graph inference by message passing: Bayesian neural networks from tables of numbers", add_commands};
+  return {"dma", "Factor-graph inference by message passing: Bayesian neural networks from tables of numbers",
+          add_commands};
 }
 
 }  // namespace dma

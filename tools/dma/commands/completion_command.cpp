@@ -11,7 +11,8 @@ namespace dma {
 
 void add_completion_command(Command app) {
   auto shell = std::make_shared<std::string>();
-  const Command command = app.add_subcommand("completion", "Print what a shell needs to complete commands, options and files");
+  const Command command =
+      app.add_subcommand("completion", "Print what a shell needs to complete commands, options and files");
   command.footer(
       "Example:\n"
       "  dma completion bash > ~/.local/share/bash-completion/completions/dma\n"

@@ -42,7 +42,8 @@ void add_factors_command(Command app) {
   command.footer("Example:\n  dma factors --bands");
   command.add_flag("--json", *json,
                    "print JSON: ports, parameters with domains, methods with the ports they send to");
-  command.add_flag("--bands", *bands, "certify every kind and method quickly, and add the band of quality it earns: takes seconds");
+  command.add_flag("--bands", *bands,
+                   "certify every kind and method quickly, and add the band of quality it earns: takes seconds");
   command.add_option("--jobs", *jobs, "threads, for --bands (default: all processors)").between(1, 1024);
   command.callback([json, bands, jobs] {
     const Registry registry = standard_registry();
@@ -52,7 +53,8 @@ void add_factors_command(Command app) {
     }
     std::map<std::string, Json> quality;
     if (*bands)
-      for (const Certificate& c : certify_all_methods(registry, quick_certification(), *jobs)) quality[c.kind][c.method] = name(c.band);
+      for (const Certificate& c : certify_all_methods(registry, quick_certification(), *jobs))
+        quality[c.kind][c.method] = name(c.band);
     Json all = Json::array();
     for (const auto& [kind_name, kind] : registry.kinds()) {
       all.push_back(to_json(kind));

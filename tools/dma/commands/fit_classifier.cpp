@@ -81,7 +81,8 @@ void fit_classifier(const FitRequest& request, const TrainingData& data) {
         class_scores_of(learned.classifier.predict(data.held_out_inputs), data.held_out_labels().of_rows);
   if (!data.ignored.empty() && !request.quiet) say(data.ignored);
   if (!request.model.empty()) write_file(request.model, classifier_to_text(saved));
-  if (learned.signal != 0 && !learned.report.interrupted) std::raise(learned.signal);  // it came when nothing was left to learn
+  if (learned.signal != 0 && !learned.report.interrupted)
+    std::raise(learned.signal);  // it came when nothing was left to learn
 
   Json json = summary_json(saved);
   json["files"] = Json::array();

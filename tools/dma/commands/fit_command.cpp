@@ -45,7 +45,8 @@ void check_files(const FitRequest& request) {
                  {"--plot-training", request.plot_training},
                  {"--report", request.report}},
                 {{"data", request.data}});
-  for (const auto* file : {&request.model, &request.plot, &request.plot_training, &request.report})  // --checkpoint may go on in it
+  for (const auto* file :
+       {&request.model, &request.plot, &request.plot_training, &request.report})  // --checkpoint may go on in it
     if (!file->empty()) check_outputs({{"output", *file}}, {{"--resume", request.resume}});
 }
 
@@ -58,7 +59,8 @@ std::filesystem::path checkpoint_path(const FitRequest& request) {
 }
 
 std::string resume_line(const FitRequest& request) {
-  return request.command_line + (request.resume.empty() ? " --resume " + shell_quoted(checkpoint_path(request).string()) : "");
+  return request.command_line +
+         (request.resume.empty() ? " --resume " + shell_quoted(checkpoint_path(request).string()) : "");
 }
 
 // Hours of work do not end because a disk is full for a while: the fit goes on with the last checkpoint that was
@@ -79,12 +81,15 @@ struct Learned {
   bool has_checkpoint = true;  // after an interruption
 };
 
-Learned learn(Bnn& net, const TrainingData& data, const LearnOptions& options, const FitRequest& request, const FitTeam& team) {
-  const bool regularly = !request.checkpoint.empty() || !request.resume.empty() || (team.is_shared() && !checkpoint_path(request).empty());
+Learned learn(Bnn& net, const TrainingData& data, const LearnOptions& options, const FitRequest& request,
+              const FitTeam& team) {
+  const bool regularly =
+      !request.checkpoint.empty() || !request.resume.empty() || (team.is_shared() && !checkpoint_path(request).empty());
   const double log_scale = net.options().standardise ? mean_log_scale(Standardiser::of(data.outputs)) : 0;
   InterruptWatch interrupt;
   const auto warning = team.warn_when_stopped(interrupt, resume_line(request));
-  ProgressBar bar(!request.quiet && !request.json, {net.options().members, options, log_scale, !net.options().is_joint()});
+  ProgressBar bar(!request.quiet && !request.json,
+                  {net.options().members, options, log_scale, !net.options().is_joint()});
   const auto on_epoch = [&](const BnnEpoch& epoch) {
     bar.show(epoch);
     if (regularly && epoch.record.epoch % request.checkpoint_every == 0) try_checkpoint(request, net, data, options);
@@ -157,11 +162,13 @@ void fit(FitRequest request) {
   }
   if (!data.ignored.empty() && !request.quiet) say(data.ignored);
   if (report.copies > 0 && !request.quiet)
-    say(fmt::format("{} of {} rows are copies of others, target and all: each is learned once", report.copies, data.rows()));
+    say(fmt::format("{} of {} rows are copies of others, target and all: each is learned once", report.copies,
+                    data.rows()));
   if (data.held_out_rows() > 0)
-    saved.training.held_out = scores_of(
-        [&](Eigen::Index begin, Eigen::Index rows) { return model.predict(data.held_out_inputs.middleRows(begin, rows)); },
-        data.held_out_outputs);
+    saved.training.held_out =
+        scores_of([&](Eigen::Index begin,
+                      Eigen::Index rows) { return model.predict(data.held_out_inputs.middleRows(begin, rows)); },
+                  data.held_out_outputs);
   if (!request.model.empty()) write_file(request.model, bnn_to_text(saved));
   if (learned.signal != 0 && !report.interrupted) {  // it came when nothing was left to learn
     team.leave();
@@ -212,23 +219,28 @@ void fit(FitRequest request) {
 void add_fit_command(Command app, const std::string& command_line) {
   auto request = std::make_shared<FitRequest>();
   request->command_line = command_line;
-  const Command command = app.add_subcommand("fit", "Learn a Bayesian neural network from a table: numbers, or classes of rows");
+  const Command command =
+      app.add_subcommand("fit", "Learn a Bayesian neural network from a table: numbers, or classes of rows");
   command.footer(
       "Example:\n"
       "  dma fit houses.csv --target price --holdout 0.1 --model model.json --plot fit.svg\n"
       "The table has a line of column names, then rows of numbers, with comma, semicolon, tab or white space between "
       "them.\n"
-      "A target column of text holds classes: a classifier is fitted, and predict gives their probabilities. Numbers such as 0 and 1 "
+      "A target column of text holds classes: a classifier is fitted, and predict gives their probabilities. Numbers "
+      "such as 0 and 1 "
       "stay\n"
       "numbers unless --classes is given.\n"
-      "dma fit --update model.json new.csv adds rows to a fitted model; units, and how noise depends on inputs, stay as they were.\n"
+      "dma fit --update model.json new.csv adds rows to a fitted model; units, and how noise depends on inputs, stay "
+      "as they were.\n"
       "Ctrl-C finishes the epoch, saves, and says how to resume.");
   const std::string data = "Data", output = "Output";
   command.add_option("data", request->data, "CSV file with a header").value("FILE").required();
   command.add_option("--target", request->targets, "column to predict; may be given several times")
       .allow_extra_args(false)
       .group(data);
-  command.add_flag("--classes", request->numbers_are_classes, "the target's values are names of classes, even if they are numbers")
+  command
+      .add_flag("--classes", request->numbers_are_classes,
+                "the target's values are names of classes, even if they are numbers")
       .group(data);
   command.add_option("--features", request->features, "columns to learn from: a,b,c (default: all but the targets)")
       .allow_extra_args(false)
@@ -241,8 +253,9 @@ void add_fit_command(Command app, const std::string& command_line) {
   command.add_option("--plot-training", request->plot_training, "picture of the training curve, .svg or .png")
       .group(output);
   command
-      .add_option("--report", request->report,
-                  "page about the fit, such as report.html: scores, pictures, which inputs matter; it needs nothing else")
+      .add_option(
+          "--report", request->report,
+          "page about the fit, such as report.html: scores, pictures, which inputs matter; it needs nothing else")
       .group(output);
   command.add_option("--checkpoint", request->checkpoint, "file to save the unfinished fit in while it runs")
       .group(output);
@@ -251,7 +264,8 @@ void add_fit_command(Command app, const std::string& command_line) {
       .group(output);
   command
       .add_option("--update", request->update,
-                  "add the rows to this model, which then is that of old and new rows, without the old ones; into --model if given")
+                  "add the rows to this model, which then is that of old and new rows, without the old ones; into "
+                  "--model if given")
       .group(data);
   command.add_option("--resume", request->resume, "go on from this checkpoint; repeat all other options").group(output);
   command.add_flag("--quiet", request->quiet, "print errors only").group(output);

@@ -69,7 +69,8 @@ std::map<std::string, std::string> methods_of_kinds(const Graph& graph, const Re
   for (const Graph::Factor& factor : graph.factors()) {
     const std::vector<std::string> known = registry.kind(factor.kind).methods();
     const auto has = [&](std::string_view method) { return std::ranges::find(known, method) != known.end(); };
-    if (!known.empty() && !has(usual) && !has(kExact)) methods[std::string(factor.kind)] = has("ep") ? "ep" : known.front();
+    if (!known.empty() && !has(usual) && !has(kExact))
+      methods[std::string(factor.kind)] = has("ep") ? "ep" : known.front();
   }
   return methods;
 }
@@ -87,7 +88,8 @@ Solved solve(const GraphFile& file, Plan plan) {
   return {std::move(plan), std::move(state), std::move(report)};
 }
 
-// One sweep where that is exact; otherwise all at once where everything is Gaussian, and repeated sweeps where it is not.
+// One sweep where that is exact; otherwise all at once where everything is Gaussian, and repeated sweeps where it is
+// not.
 Solved solve_best(const GraphFile& file, const Joint& whole_graph, const Registry& registry,
                   const CompileOptions& options) {
   std::string refusal;
@@ -161,14 +163,17 @@ FoundEvidence evidence_of(const Solved& solved) {
 
 void print_beliefs(const Graph& graph, const State& state) {
   std::size_t width = 8;
-  for (const Graph::Variable& variable : graph.variables()) width = std::max(width, variable.name.size() + (variable.size > 1 ? 5 : 0));
+  for (const Graph::Variable& variable : graph.variables())
+    width = std::max(width, variable.name.size() + (variable.size > 1 ? 5 : 0));
   for (std::size_t v = 0; v < graph.variables().size(); ++v) {
     const Graph::Variable& variable = graph.variables()[v];
     const Belief belief = state.belief(VariableId{static_cast<std::uint32_t>(v)});
-    const auto is_missing = [&](std::size_t i) { return state.is_missing(VariableId{static_cast<std::uint32_t>(v)}, i); };
+    const auto is_missing = [&](std::size_t i) {
+      return state.is_missing(VariableId{static_cast<std::uint32_t>(v)}, i);
+    };
     for (std::size_t i = 0; i < std::min(belief.size(), kShownElements); ++i)
-      fmt::print("  {:<{}}  {}{}\n", element_name(belief, variable.name, i), width, belief.family()->text(belief.message(i)),
-                 is_missing(i) ? ", missing" : "");
+      fmt::print("  {:<{}}  {}{}\n", element_name(belief, variable.name, i), width,
+                 belief.family()->text(belief.message(i)), is_missing(i) ? ", missing" : "");
     if (belief.size() > kShownElements)
       fmt::print("  {:<{}}  {} more; --json prints them all\n", "", width, belief.size() - kShownElements);
   }
@@ -245,7 +250,9 @@ void infer(const InferRequest& request) {
     fmt::print("nothing informs {}{}\n",
                fmt::join(open.begin(), open.begin() + static_cast<std::ptrdiff_t>(shown), ", "),
                shown < open.size() ? fmt::format(" and {} more", open.size() - shown) : "");
-  fmt::print("{}\n", request.evidence && !found.parts.empty() ? found.parts.substr(0, found.parts.find_last_not_of('\n') + 1) : found.line);
+  fmt::print("{}\n", request.evidence && !found.parts.empty()
+                         ? found.parts.substr(0, found.parts.find_last_not_of('\n') + 1)
+                         : found.line);
   if (found.value == -kInfinity) fmt::print("what is observed is impossible under this graph\n");
   if (!request.dot.empty()) fmt::print("graph    {}\n", printable(request.dot.string()));
   if (!request.plot.empty()) fmt::print("picture  {}\n", printable(skipped.empty() ? request.plot.string() : skipped));
@@ -259,8 +266,10 @@ void add_infer_command(Command app) {
   command.footer(
       "Example:\n"
       "  dma infer tools/examples/graphs/sprinkler.json --evidence --plot sprinkler.svg\n"
-      "The file lists variables, factors and observations; models/graphs/graph_file.h describes it. `dma factors` lists the kinds.\n"
-      "Schedules: auto (one sweep where that is exact, else all at once where everything is Gaussian, else repeated sweeps),\n"
+      "The file lists variables, factors and observations; models/graphs/graph_file.h describes it. `dma factors` "
+      "lists the kinds.\n"
+      "Schedules: auto (one sweep where that is exact, else all at once where everything is Gaussian, else repeated "
+      "sweeps),\n"
       "joint, forward_backward, flooding, sequential, residual.");
   command.add_option("graph", request->graph, "JSON file with the graph").required();
   command.add_option("--method", request->method, "method of the messages (default: the file's)").value("METHOD");

@@ -38,7 +38,8 @@ void draw_or_say(const plot::Figure& figure, const std::filesystem::path& path) 
 
 void inspect_classifier(const InspectRequest& request, const SavedClassifier& saved) {
   if (!request.plot_training.empty())
-    fail("--plot-training: '{}' is a classifier, which keeps no curve of its training; leave the option out", request.model.string());
+    fail("--plot-training: '{}' is a classifier, which keeps no curve of its training; leave the option out",
+         request.model.string());
   check_inspect_files(request);
   std::optional<plot::Figure> figure;
   if (!request.plot.empty()) figure = hinton_figure(make_classifier(saved));

@@ -159,7 +159,9 @@ void rate(const RateRequest& request) {
   fmt::print("{} games of {} players, {}\n", table.games.size(), table.players.size(), rated.how);
   fmt::print("status   {}\n", rated.status);
   if (!rated.settled)
-    fmt::print("         what follows is not settled, only the last that was tried: a larger --beta makes results less sure\n");
+    fmt::print(
+        "         what follows is not settled, only the last that was tried: a larger --beta makes results less "
+        "sure\n");
   print_skills(table, rated.players);
   if (pairs.empty()) print_chances(table, rated);
   for (const PairOfSides& pair : pairs)

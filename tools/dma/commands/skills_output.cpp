@@ -61,7 +61,8 @@ plot::Figure skills_figure(const GamesTable& table, const RatedPlayers& rated, s
   constexpr plot::Colour kColours[] = {plot::Colour::blue,   plot::Colour::vermillion, plot::Colour::green,
                                        plot::Colour::purple, plot::Colour::orange,     plot::Colour::black};
   constexpr std::size_t kMostBands = 2;  // more of them hide each other
-  plot::Panel panel{.title = "skills after each game, with 95 % intervals of the first two", .x = {"game"}, .y = {"skill"}};
+  plot::Panel panel{
+      .title = "skills after each game, with 95 % intervals of the first two", .x = {"game"}, .y = {"skill"}};
   std::vector<plot::Series> bands, lines;
   const std::size_t shown = std::min({most, rated.order.size(), std::size(kColours)});
   for (std::size_t k = 0; k < shown; ++k) {

@@ -54,7 +54,9 @@ Process process_named(const std::string& model) {
 std::string in_digits(double value, double sd) {
   constexpr int kOfTheSd = 3, kMostDigits = 17;
   const double ahead = std::floor(std::log10(std::max(std::abs(value), sd))) - std::floor(std::log10(sd));
-  return fmt::format("{:.{}g}", value, std::isfinite(ahead) ? std::clamp(kOfTheSd + static_cast<int>(ahead), kOfTheSd, kMostDigits) : kMostDigits);
+  return fmt::format(
+      "{:.{}g}", value,
+      std::isfinite(ahead) ? std::clamp(kOfTheSd + static_cast<int>(ahead), kOfTheSd, kMostDigits) : kMostDigits);
 }
 
 void print_found(const SeriesTable& table, const StateSpace& model, const StateSpace::Learned& learned,
@@ -88,7 +90,8 @@ SolvedSeries solve_series(std::vector<Process> processes, const SeriesTable& tab
   ProgressLine progress;
   const char* doing = "learning how much it wanders";
   const auto on_solve = [&](int solves, double log_evidence) {
-    progress.show(fmt::format("{} values, {}: {} times solved, log evidence {:.2f}", table.values.size(), doing, solves, log_evidence));
+    progress.show(fmt::format("{} values, {}: {} times solved, log evidence {:.2f}", table.values.size(), doing, solves,
+                              log_evidence));
   };
   StateSpace model(std::move(processes), {.on_solve = on_solve});
   const StateSpace::Learned learned = model.learn(table.values);

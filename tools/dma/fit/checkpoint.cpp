@@ -11,10 +11,13 @@ namespace dma {
 namespace {
 
 void check_same(const std::filesystem::path& path, const Json& saved, const Json& now) {
-  const auto given = [](const Json& options, const std::string& key) { return options.value(key, Json(1)); };  // workers
+  const auto given = [](const Json& options, const std::string& key) {
+    return options.value(key, Json(1));
+  };  // workers
   for (const Json* options : {&saved, &now})
     for (const auto& [key, value] : options->items())
-      if (key != "epochs" && key != "tolerance" && key != "patience" && key != "least_gain" && given(saved, key) != given(now, key))
+      if (key != "epochs" && key != "tolerance" && key != "patience" && key != "least_gain" &&
+          given(saved, key) != given(now, key))
         fail("'{}' was made with {} = {}, but {} is given now; repeat the command that made it", path.string(), key,
              given(saved, key).dump(), given(now, key).dump());
 }

@@ -13,8 +13,8 @@ namespace dma {
 void save_checkpoint(const std::filesystem::path& path, const Bnn& net, const TrainingData& data,
                      const LearnOptions& options);
 
-// The network where the checkpoint left it. The data and all options but epochs, tolerance, patience and least gain must be those
-// of the checkpoint; the Error names the first that is not.
+// The network where the checkpoint left it. The data and all options but epochs, tolerance, patience and least gain
+// must be those of the checkpoint; the Error names the first that is not.
 Bnn resume_from(const std::filesystem::path& path, const TrainingData& data, const BnnOptions& network,
                 const LearnOptions& options);
 

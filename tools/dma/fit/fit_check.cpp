@@ -43,13 +43,16 @@ std::string check_fit(const Bnn& model, const TrainingData& data) {
     const std::string& name = data.targets[static_cast<std::size_t>(j)];
     constexpr double kNonsense = 10, kPoor = 3;
     if (miss > kNonsense * y.abs().maxCoeff())
-      fail("the fit failed: predictions of '{}' miss the rows they were learned from by {:.3g}, which no value there comes near "
-           "(largest: {:.3g}); {}",
-           name, miss, y.abs().maxCoeff(), repair);
+      fail(
+          "the fit failed: predictions of '{}' miss the rows they were learned from by {:.3g}, which no value there "
+          "comes near "
+          "(largest: {:.3g}); {}",
+          name, miss, y.abs().maxCoeff(), repair);
     if (miss > kPoor * spread && warning.empty())
-      warning = fmt::format("predictions of '{}' miss the rows they were learned from by {:.3g}, {:.3g} times the spread of "
-                            "the column: numbers are beyond what the priors can reach; {}",
-                            name, miss, miss / spread, repair);
+      warning = fmt::format(
+          "predictions of '{}' miss the rows they were learned from by {:.3g}, {:.3g} times the spread of "
+          "the column: numbers are beyond what the priors can reach; {}",
+          name, miss, miss / spread, repair);
   }
   return warning.empty() ? doubts_about(means, sds, data.outputs, standardised) : warning;
 }

@@ -8,8 +8,9 @@
 
 namespace dma {
 
-// An Error if the model cannot predict the rows it learned from, or predicts numbers far from any it has seen. Otherwise
-// empty, or one line of warning: its predictions miss those rows by far more than their own mean would, or than they say.
+// An Error if the model cannot predict the rows it learned from, or predicts numbers far from any it has seen.
+// Otherwise empty, or one line of warning: its predictions miss those rows by far more than their own mean would, or
+// than they say.
 std::string check_fit(const Bnn& model, const TrainingData& data);
 
 }  // namespace dma

@@ -1,4 +1,5 @@
-// The settings of a fit as options of the command line. Apart from fit_settings.cpp, because other callers have settings too.
+// The settings of a fit as options of the command line. Apart from fit_settings.cpp, because other callers have
+// settings too.
 #include "engine/support/parallel.h"
 #include "tools/dma/fit/fit_settings.h"
 #include "tools/dma/help/command_line.h"
@@ -16,7 +17,8 @@ void add_fit_settings(Command command, FitSettings& s) {
       .capture_default_str()
       .group(network);
   list(command.add_option("--hidden", s.hidden,
-                          "widths of the hidden layers: 50, or 6,5, or none for a linear model (default: 50; of a classifier: up to 50, "
+                          "widths of the hidden layers: 50, or 6,5, or none for a linear model (default: 50; of a "
+                          "classifier: up to 50, "
                           "as wide as is quick)"))
       .group(network);
   list(command.add_option("--slopes", s.slopes,
@@ -28,7 +30,8 @@ void add_fit_settings(Command command, FitSettings& s) {
       .group(network);
   command
       .add_option("--noise-model", s.noise_model,
-                  "what learned noise is taken for: constant, inputs (its logarithm linear in the inputs), or choose (a fit of each, "
+                  "what learned noise is taken for: constant, inputs (its logarithm linear in the inputs), or choose "
+                  "(a fit of each, "
                   "shared row by row; the default)")
       .value("choose|constant|inputs")
       .group(network);
@@ -50,13 +53,16 @@ void add_fit_settings(Command command, FitSettings& s) {
   command.add_option("--prior-scale", s.prior_scale, "factor on the prior variances of all weights")
       .capture_default_str()
       .group(network);
-  command.add_option("--members", s.members,
-                     "networks with their own prior draws, predictions mixed (default: 1 to 4, as many as take about two seconds)")
+  command
+      .add_option(
+          "--members", s.members,
+          "networks with their own prior draws, predictions mixed (default: 1 to 4, as many as take about two seconds)")
       .group(network);
 
   command
       .add_option("--method", s.method,
-                  "joint: all weights as one Gaussian (default, wherever it fits into memory and time); or how messages are computed: "
+                  "joint: all weights as one Gaussian (default, wherever it fits into memory and time); or how "
+                  "messages are computed: "
                   "hybrid (default beyond), dma (the paper's), ... (dma factors lists them)")
       .value("joint|METHOD")
       .group(learning);
@@ -68,7 +74,8 @@ void add_fit_settings(Command command, FitSettings& s) {
       .group(learning);
   command
       .add_option("--parts", s.parts,
-                  "mini-batches that share one stored message of 16 bytes a weight: less memory (default: 1, more where messages "
+                  "mini-batches that share one stored message of 16 bytes a weight: less memory (default: 1, more "
+                  "where messages "
                   "would take over 0.5 GB)")
       .group(learning);
   command.add_option("--epochs", s.epochs, "most passes over the data").group(learning);

@@ -70,8 +70,8 @@ std::vector<std::string> known_methods() {
 }
 
 // Refused here, by the names of the command line, rather than by the library's.
-void check(const FitSettings& s, const std::vector<double>& slopes, const std::vector<double>& noise, std::size_t hidden_layers,
-           std::size_t targets, std::size_t rows) {
+void check(const FitSettings& s, const std::vector<double>& slopes, const std::vector<double>& noise,
+           std::size_t hidden_layers, std::size_t targets, std::size_t rows) {
   check_name(s.preset, "--preset", {"table", "paper"});
   check_name(s.feature_map, "--features-map", FeatureMap::names());
   if (s.method) check_name(*s.method, "--method", known_methods());
@@ -99,7 +99,8 @@ void check(const FitSettings& s, const std::vector<double>& slopes, const std::v
 
 double weights_of(const std::vector<std::size_t>& layers) {
   double weights = 0;
-  for (std::size_t l = 0; l + 1 < layers.size(); ++l) weights += static_cast<double>(layers[l] + 1) * static_cast<double>(layers[l + 1]);
+  for (std::size_t l = 0; l + 1 < layers.size(); ++l)
+    weights += static_cast<double>(layers[l] + 1) * static_cast<double>(layers[l + 1]);
   return weights;
 }
 
@@ -120,30 +121,37 @@ void check_size(const Model& model, std::size_t rows) {
 
 // Every worker needs a mini-batch, and every mini-batch a row.
 void check_workers(const FitSettings& s, LearnOptions& fit, std::size_t rows) {
-  if (fit.workers > rows) fail("--workers: {} is given, but there are {} rows to learn from; at most one for each is expected", fit.workers, rows);
+  if (fit.workers > rows)
+    fail("--workers: {} is given, but there are {} rows to learn from; at most one for each is expected", fit.workers,
+         rows);
   if (fit.batch_size > 0) return;
   if (!s.batches) fit.batches = std::max(fit.batches, fit.workers);
   if (fit.batches < fit.workers)
-    fail("--workers: {} is given, but --batches makes {} mini-batches; every worker needs at least one", fit.workers, fit.batches);
+    fail("--workers: {} is given, but --batches makes {} mini-batches; every worker needs at least one", fit.workers,
+         fit.batches);
 }
 
 // An option that only sweeps of messages know; none: nullptr.
 const char* option_of_messages(const FitSettings& s) {
   for (const auto& [option, given] :
        {std::pair{"--tempering", s.tempering.has_value()}, std::pair{"--batches", s.batches.has_value()},
-        std::pair{"--batch-size", s.batch_size.has_value()}, std::pair{"--parts", s.parts.has_value()}, std::pair{"--learn-prior", s.learn_prior.has_value()},
-        std::pair{"--tolerance", s.tolerance.has_value()}, std::pair{"--patience", s.patience.has_value()}})
+        std::pair{"--batch-size", s.batch_size.has_value()}, std::pair{"--parts", s.parts.has_value()},
+        std::pair{"--learn-prior", s.learn_prior.has_value()}, std::pair{"--tolerance", s.tolerance.has_value()},
+        std::pair{"--patience", s.patience.has_value()}})
     if (given) return option;
   return nullptr;
 }
 
-Model preset(const FitSettings& s, std::size_t features, const std::vector<std::size_t>& hidden, std::size_t targets, std::size_t rows) {
+Model preset(const FitSettings& s, std::size_t features, const std::vector<std::size_t>& hidden, std::size_t targets,
+             std::size_t rows) {
   const char* const option = option_of_messages(s);
   if (s.method == "joint" && option != nullptr)
     fail("{} is known to sweeps of messages only; leave it out, or choose --method hybrid", option);
   if (s.preset == "table") {
-    RegressionSettings settings = regression_settings(features, hidden, targets, rows, s.method.value_or(option != nullptr ? "hybrid" : ""));
-    if (!s.method && option != nullptr) settings.reason = fmt::format("messages by the hybrid method, because {} is given", option);
+    RegressionSettings settings =
+        regression_settings(features, hidden, targets, rows, s.method.value_or(option != nullptr ? "hybrid" : ""));
+    if (!s.method && option != nullptr)
+      settings.reason = fmt::format("messages by the hybrid method, because {} is given", option);
     return {std::move(settings.network), std::move(settings.fit), std::move(settings.reason)};
   }
   std::vector<std::size_t> layers = {features};
@@ -172,7 +180,8 @@ std::vector<std::size_t> hidden_widths(const std::vector<std::string>& lists) {
 }
 
 Model model_for(const FitSettings& s, std::size_t inputs, std::size_t targets, std::size_t rows) {
-  const std::vector<std::size_t> hidden = s.hidden.empty() ? std::vector<std::size_t>{kUsualWidth} : hidden_widths(s.hidden);
+  const std::vector<std::size_t> hidden =
+      s.hidden.empty() ? std::vector<std::size_t>{kUsualWidth} : hidden_widths(s.hidden);
   const std::vector<double> slopes = numbers(s.slopes, "--slopes"), noise = numbers(s.noise, "--noise");
   check(s, slopes, noise, hidden.size(), targets, rows);
   Model model = preset(s, FeatureMap(s.feature_map).outputs(inputs), hidden, targets, rows);
@@ -182,8 +191,10 @@ Model model_for(const FitSettings& s, std::size_t inputs, std::size_t targets, s
   if (!noise.empty()) network.noise = noise;
   if (s.noise_model) network.noise_model = noise_model_named(*s.noise_model);
   if (network.noise_model == NoiseModel::inputs && s.method.value_or(network.method) != "joint")
-    fail("--noise-model: inputs is known to joint learning only, but here {}; leave it out, or choose a smaller --hidden and --method joint",
-         model.reason);
+    fail(
+        "--noise-model: inputs is known to joint learning only, but here {}; leave it out, or choose a smaller "
+        "--hidden and --method joint",
+        model.reason);
   network.bias = s.bias.value_or(network.bias);
   network.standardise = s.standardise.value_or(network.standardise);
   network.learn_prior = s.learn_prior.value_or(network.learn_prior);
@@ -207,13 +218,14 @@ Model model_for(const FitSettings& s, std::size_t inputs, std::size_t targets, s
     fit.parts = std::min(*s.parts, batches);
     fit.batches = (batches + fit.parts - 1) / fit.parts;
     fit.batch_size *= fit.parts;
-  } else if (const std::string shared = network.is_joint() ? "" : bound_stored_messages(network, rows, fit); !shared.empty()) {
+  } else if (const std::string shared = network.is_joint() ? "" : bound_stored_messages(network, rows, fit);
+             !shared.empty()) {
     model.reason += "; " + shared;
   }
   if (!network.is_joint() && fit.workers > 1) check_workers(s, fit, rows);
   if (network.is_joint() && fit.workers > 1 &&
-      choose_form(static_cast<Index>(rows), static_cast<Index>(targets), static_cast<Index>(weights_of(network.layers))).form ==
-          SolverForm::Form::dual)
+      choose_form(static_cast<Index>(rows), static_cast<Index>(targets), static_cast<Index>(weights_of(network.layers)))
+              .form == SolverForm::Form::dual)
     model.reason += "; --workers changes nothing, a matrix over rows is the work of one";
   check_size(model, rows);
   return model;
@@ -232,11 +244,13 @@ ClassifierOptions classifier_for(const FitSettings& s) {
   if (s.least_gain) refuse("--least-gain", "a classifier stops when its evidence no longer changes");
   if (s.preset != "table") refuse("--preset", "the paper has no classifier");
   if (s.feature_map != "none") refuse("--features-map", "a classifier takes columns as they are");
-  if (!s.bias.value_or(true)) refuse("--no-bias", "a classifier needs its biases, they hold the frequencies of the classes");
+  if (!s.bias.value_or(true))
+    refuse("--no-bias", "a classifier needs its biases, they hold the frequencies of the classes");
   const std::vector<double> slopes = numbers(s.slopes, "--slopes");
   check_each(slopes, "--slopes", 0, 1);
   check_each({s.prior_scale}, "--prior-scale", 0);
-  if (slopes.size() > 1) fail("--slopes: {} numbers are given; a classifier has one slope for all layers", slopes.size());
+  if (slopes.size() > 1)
+    fail("--slopes: {} numbers are given; a classifier has one slope for all layers", slopes.size());
   if (s.members && (*s.members < 1 || *s.members > kMostMembers))
     fail("--members: {} is given; 1 to {} is expected", *s.members, kMostMembers);
   if (s.epochs && *s.epochs < 1) fail("--epochs: {} is given; at least 1 is expected", *s.epochs);

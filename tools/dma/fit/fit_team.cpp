@@ -23,13 +23,16 @@ FitTeam::FitTeam(FitRequest& request) : group_(ProcessGroup::join()) {
 }
 
 void FitTeam::refuse(const char* what) const {
-  if (is_shared()) fail("{} is the work of one process, but mpirun started {}; start it without mpirun", what, group_.size());
+  if (is_shared())
+    fail("{} is the work of one process, but mpirun started {}; start it without mpirun", what, group_.size());
 }
 
-void FitTeam::partition(const FitRequest& request, const BnnOptions& network, LearnOptions& options, TrainingData& data) const {
+void FitTeam::partition(const FitRequest& request, const BnnOptions& network, LearnOptions& options,
+                        TrainingData& data) const {
   if (!is_shared()) return;
   options.team = group_.team(options.workers);
-  options.jobs = std::max<std::size_t>(1, std::min(options.jobs, network.is_joint() ? options.jobs : options.team->local()));
+  options.jobs =
+      std::max<std::size_t>(1, std::min(options.jobs, network.is_joint() ? options.jobs : options.team->local()));
   if (network.is_joint()) return;
   for (const auto& [option, file] : {std::pair{"--plot", &request.plot}, std::pair{"--report", &request.report}})
     if (!file->empty())
@@ -48,13 +51,17 @@ void FitTeam::partition(const FitRequest& request, const BnnOptions& network, Le
   data.rows_elsewhere = rows - count;
 }
 
-std::optional<std::jthread> FitTeam::warn_when_stopped(const InterruptWatch& interrupt, const std::string& resume_line) const {
+std::optional<std::jthread> FitTeam::warn_when_stopped(const InterruptWatch& interrupt,
+                                                       const std::string& resume_line) const {
   if (!is_shared() || !group_.is_first()) return {};
   return begin_thread([&interrupt, resume_line, count = group_.size()](const std::stop_token& stop) {
     while (!stop.stop_requested() && !interrupt.requested()) std::this_thread::sleep_for(std::chrono::milliseconds(20));
     if (interrupt.requested())
-      say(fmt::format("stopped, by a signal or because one of {} processes died; if the epoch cannot be finished, go on from the last "
-                      "checkpoint: mpirun -n {} {}", count, count, resume_line));
+      say(
+          fmt::format("stopped, by a signal or because one of {} processes died; if the epoch cannot be finished, go "
+                      "on from the last "
+                      "checkpoint: mpirun -n {} {}",
+                      count, count, resume_line));
   });
 }
 

@@ -52,7 +52,8 @@ void fit_update(const FitRequest& request) {
   check_update_request(request);
   auto model = load_model(request.update);
   if (std::holds_alternative<SavedClassifier>(model))
-    fail("--update: '{}' is a classifier, to which no rows can be added; fit old and new rows together", request.update.string());
+    fail("--update: '{}' is a classifier, to which no rows can be added; fit old and new rows together",
+         request.update.string());
   SavedBnn saved = std::get<SavedBnn>(std::move(model));
   if (saved.is_checkpoint())
     fail("'{}' is a checkpoint of a fit that has not ended; go on with --resume", request.update.string());

@@ -110,15 +110,18 @@ std::string summary_text(const SavedBnn& saved) {
                       o.features == "none" ? "" : fmt::format(" (feature map {})", o.features));
   for (std::size_t j = 0; j < saved.targets.size(); ++j)
     text += fmt::format("target    {}, noise sd {:.4g} ({})\n", saved.targets[j], noise_sd(saved, j),
-                        !o.learn_noise ? "given" : o.noise_model == NoiseModel::choose ? "learned" : fmt::format("learned, {}", name_of(o.noise_model)));
+                        !o.learn_noise                        ? "given"
+                        : o.noise_model == NoiseModel::choose ? "learned"
+                                                              : fmt::format("learned, {}", name_of(o.noise_model)));
   const std::string stops = t.stops.empty() ? "" : fmt::format(", {}", fmt::join(stops_of_members(saved), "/"));
   if (o.is_joint())
-    text += fmt::format("training  {} rows, {} epochs{}: log evidence {:.4f} a row\n", t.rows, fmt::join(epochs_of_members(saved), "/"),
-                        stops, train_log_likelihood(saved));
+    text += fmt::format("training  {} rows, {} epochs{}: log evidence {:.4f} a row\n", t.rows,
+                        fmt::join(epochs_of_members(saved), "/"), stops, train_log_likelihood(saved));
   else
-    text += fmt::format("training  {} rows, {} epochs{}: train log-likelihood {:.4f}, {} messages refused, {} replaced\n", t.rows,
-                        fmt::join(epochs_of_members(saved), "/"), stops, train_log_likelihood(saved),
-                        count(saved, &EpochRecord::faults), count(saved, &EpochRecord::replaced));
+    text +=
+        fmt::format("training  {} rows, {} epochs{}: train log-likelihood {:.4f}, {} messages refused, {} replaced\n",
+                    t.rows, fmt::join(epochs_of_members(saved), "/"), stops, train_log_likelihood(saved),
+                    count(saved, &EpochRecord::faults), count(saved, &EpochRecord::replaced));
   if (saved.memory.joint) {
     const double fraction = saved.memory.joint->network_fraction;
     if (fraction < 1)
@@ -127,9 +130,11 @@ std::string summary_text(const SavedBnn& saved) {
   }
   for (std::size_t j = 0; j < t.left_out.size(); ++j) {
     const Scores& s = t.left_out[j].scores;
-    text += fmt::format("left out  {}, each row predicted by the others: RMSE {:.4g}, log-likelihood {:.4f}, inside 50/90/95 % intervals: "
-                        "{:.1f}/{:.1f}/{:.1f} %\n",
-                        saved.targets[j], s.rmse, s.log_likelihood, 100 * s.coverage_50, 100 * s.coverage_90, 100 * s.coverage_95);
+    text += fmt::format(
+        "left out  {}, each row predicted by the others: RMSE {:.4g}, log-likelihood {:.4f}, inside 50/90/95 % "
+        "intervals: "
+        "{:.1f}/{:.1f}/{:.1f} %\n",
+        saved.targets[j], s.rmse, s.log_likelihood, 100 * s.coverage_50, 100 * s.coverage_90, 100 * s.coverage_95);
   }
   for (std::size_t j = 0; j < t.held_out.size(); ++j) {
     const Scores& s = t.held_out[j];
@@ -150,24 +155,29 @@ std::vector<std::string> honest_sentences(const SavedBnn& saved) {
     const bool kept_aside = j < saved.training.held_out.size();
     const Scores& judge = kept_aside ? saved.training.held_out[j] : one.scores;
     if (!std::isfinite(one.explained) || !std::isfinite(one.scores.rmse) || !std::isfinite(judge.rmse)) {
-      sentences.push_back(fmt::format("{}: its errors are too large for a number: use other units to have it scored", saved.targets[j]));
+      sentences.push_back(fmt::format("{}: its errors are too large for a number: use other units to have it scored",
+                                      saved.targets[j]));
       continue;
     }
     // So much of the variance a useless feature or two explain by chance.
     const double chance = std::min(0.5, 0.01 + 4 / static_cast<double>(std::max<std::size_t>(1, saved.training.rows)));
     const std::string coverage = fmt::format("95 % intervals cover {:.0f} %", 100 * judge.coverage_95);
-    const std::string rows = kept_aside ? fmt::format("rows left out in turn; of the {} rows kept aside the RMSE is {:.4g} (left out: {:.4g}) and",
-                                                      saved.training.held_out_rows, judge.rmse, one.scores.rmse)
-                                        : "unseen rows;";
-    if (one.explained < -chance) {  // what it follows among the learned rows leads astray, as lines through far outliers do
-      sentences.push_back(fmt::format("{}: no structure found that holds for unseen rows: their RMSE is {:.3g} times that of the mean; {}",
-                                      saved.targets[j], std::sqrt(1 - one.explained), coverage));
+    const std::string rows =
+        kept_aside
+            ? fmt::format("rows left out in turn; of the {} rows kept aside the RMSE is {:.4g} (left out: {:.4g}) and",
+                          saved.training.held_out_rows, judge.rmse, one.scores.rmse)
+            : "unseen rows;";
+    if (one.explained <
+        -chance) {  // what it follows among the learned rows leads astray, as lines through far outliers do
+      sentences.push_back(fmt::format(
+          "{}: no structure found that holds for unseen rows: their RMSE is {:.3g} times that of the mean; {}",
+          saved.targets[j], std::sqrt(1 - one.explained), coverage));
       continue;
     }
     sentences.push_back(one.explained < chance
                             ? fmt::format("{}: no structure found: predicts the mean; {}", saved.targets[j], coverage)
-                            : fmt::format("{}: explains {:.{}f} % of the variance of {} {}", saved.targets[j], 100 * one.explained,
-                                          one.explained > 0.99 ? 2 : 0, rows, coverage));
+                            : fmt::format("{}: explains {:.{}f} % of the variance of {} {}", saved.targets[j],
+                                          100 * one.explained, one.explained > 0.99 ? 2 : 0, rows, coverage));
   }
   return sentences;
 }
@@ -188,7 +198,8 @@ Json summary_json(const SavedBnn& saved) {
   if (!saved.training.form.empty()) json["training"]["regime"] = saved.training.form;
   if (saved.memory.joint) {
     json["network_share"] = json_number(saved.memory.joint->network_fraction);
-    for (const auto& posterior : {saved.memory.joint->members.at(0).weighted_posterior, saved.memory.joint->members.at(0).plain_posterior}) {
+    for (const auto& posterior :
+         {saved.memory.joint->members.at(0).weighted_posterior, saved.memory.joint->members.at(0).plain_posterior}) {
       if (!posterior || json.contains("noise_function") || !saved.options.is_joint()) continue;
       for (std::size_t j = 0; j < saved.targets.size(); ++j) {
         const LogLinearNoise& noise = posterior->state.noise[j];

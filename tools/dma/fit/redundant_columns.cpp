@@ -32,7 +32,8 @@ std::vector<double> summed(std::vector<double> own, WorkerTeam& team) {
 
 ColumnUnits units_of(const Columns& features, WorkerTeam& team) {
   const auto columns = static_cast<std::size_t>(features.cols());
-  std::vector<double> extremes(2 * columns, -std::numeric_limits<double>::infinity()), sums(columns + 1), squares(columns);
+  std::vector<double> extremes(2 * columns, -std::numeric_limits<double>::infinity()), sums(columns + 1),
+      squares(columns);
   const auto column = [&](std::size_t j) { return features.col(static_cast<Eigen::Index>(j)).array(); };
   for (std::size_t j = 0; j < columns && features.rows() > 0; ++j)
     extremes[j] = column(j).maxCoeff(), extremes[columns + j] = -column(j).minCoeff();
@@ -59,8 +60,8 @@ ColumnUnits units_of(const Columns& features, WorkerTeam& team) {
 
 constexpr double kRounding = 1e-9, kFarApart = kRounding * kRounding;
 
-// The square of the distance of two standardised columns, or of one and the mirrored other, whichever is less; no more is
-// looked at than it takes to see that both are far.
+// The square of the distance of two standardised columns, or of one and the mirrored other, whichever is less; no more
+// is looked at than it takes to see that both are far.
 double distance(const Columns& features, const ColumnUnits& units, std::size_t a, std::size_t b) {
   double apart = 0, mirrored = 0;
   for (Eigen::Index n = 0; n < features.rows(); ++n) {
@@ -74,8 +75,8 @@ double distance(const Columns& features, const ColumnUnits& units, std::size_t a
 
 using Group = std::vector<std::size_t>;
 
-// Columns that may be copies of one another, each list in order: products with one random vector are then the same but for
-// their sign, and comparing all pairs of many columns is avoided.
+// Columns that may be copies of one another, each list in order: products with one random vector are then the same but
+// for their sign, and comparing all pairs of many columns is avoided.
 std::vector<Group> possible_copies(const Columns& features, const ColumnUnits& units, WorkerTeam& team) {
   boost::random::mt19937_64 random(team.first());
   boost::random::uniform_real_distribution<double> between(-1, 1);
@@ -85,7 +86,8 @@ std::vector<Group> possible_copies(const Columns& features, const ColumnUnits& u
   std::vector<double> products(columns + 1);
   for (std::size_t j = 0; j < columns; ++j)
     if (!units.is_constant[j])
-      products[j] = ((features.col(static_cast<Eigen::Index>(j)).array() - units.mean[j]) / units.norm[j]).matrix().dot(weights);
+      products[j] =
+          ((features.col(static_cast<Eigen::Index>(j)).array() - units.mean[j]) / units.norm[j]).matrix().dot(weights);
   products[columns] = weights.squaredNorm();
   products = summed(std::move(products), team);
   std::ranges::replace_if(products, [](double p) { return !std::isfinite(p); }, 0.0);  // a norm that underflows
@@ -104,8 +106,8 @@ std::vector<Group> possible_copies(const Columns& features, const ColumnUnits& u
   return groups;
 }
 
-// Of every column the earlier one that it is a copy of, or itself. Processes ask each other once a round; a group with k
-// columns that are not copies takes k of them.
+// Of every column the earlier one that it is a copy of, or itself. Processes ask each other once a round; a group with
+// k columns that are not copies takes k of them.
 std::vector<std::size_t> originals(const Columns& features, const ColumnUnits& units, WorkerTeam& team) {
   std::vector<std::size_t> original(units.mean.size());
   std::iota(original.begin(), original.end(), std::size_t{0});
@@ -131,7 +133,8 @@ std::vector<std::size_t> originals(const Columns& features, const ColumnUnits& u
 
 }  // namespace
 
-RedundantColumns redundant_columns(const Columns& features, const std::vector<std::string>& names, const std::shared_ptr<WorkerTeam>& team) {
+RedundantColumns redundant_columns(const Columns& features, const std::vector<std::string>& names,
+                                   const std::shared_ptr<WorkerTeam>& team) {
   const auto name = [&](std::size_t column) { return printable(names[column]); };
   const ColumnUnits units = units_of(features, *team);
   const std::vector<std::size_t> original = originals(features, units, *team);

@@ -15,9 +15,10 @@ struct RedundantColumns {
   std::string text;                // one line about those left out; empty if there are none
 };
 
-// Features that are constant, or copies of earlier ones up to shift and scale: they say nothing, or nothing new. Of a team of
-// processes with one worker each, every one gives the rows it has and gets the same answer.
-RedundantColumns redundant_columns(const Eigen::Ref<const Eigen::MatrixXd>& features, const std::vector<std::string>& names,
-                         const std::shared_ptr<WorkerTeam>& team = local_team(1));
+// Features that are constant, or copies of earlier ones up to shift and scale: they say nothing, or nothing new. Of a
+// team of processes with one worker each, every one gives the rows it has and gets the same answer.
+RedundantColumns redundant_columns(const Eigen::Ref<const Eigen::MatrixXd>& features,
+                                   const std::vector<std::string>& names,
+                                   const std::shared_ptr<WorkerTeam>& team = local_team(1));
 
 }  // namespace dma

@@ -21,7 +21,8 @@ SavedBnn saved_fit(const Bnn& net, const TrainingData& data, const LearnOptions&
   try {
     check_saved(saved);  // as whoever reads the file will
   } catch (const Error& e) {
-    fail("the fit failed: {}; {}, or another --method or --noise", e.what(), repair_of_numbers(saved.options.standardise));
+    fail("the fit failed: {}; {}, or another --method or --noise", e.what(),
+         repair_of_numbers(saved.options.standardise));
   }
   return saved;
 }

@@ -49,9 +49,11 @@ struct RowPlace {
   bool is_held_out = false;
 };
 
-std::vector<RowPlace> places_of(const std::vector<std::size_t>& counts, std::size_t rank, Eigen::Index held_out, std::uint64_t seed) {
+std::vector<RowPlace> places_of(const std::vector<std::size_t>& counts, std::size_t rank, Eigen::Index held_out,
+                                std::uint64_t seed) {
   const auto all = std::accumulate(counts.begin(), counts.end(), std::size_t{0});
-  const auto first = std::accumulate(counts.begin(), counts.begin() + static_cast<std::ptrdiff_t>(rank), std::size_t{0});
+  const auto first =
+      std::accumulate(counts.begin(), counts.begin() + static_cast<std::ptrdiff_t>(rank), std::size_t{0});
   const std::vector<Eigen::Index> order = split_rows(static_cast<Eigen::Index>(all), held_out, seed);
   const std::size_t learned = all - static_cast<std::size_t>(held_out);
   std::vector<RowPlace> own(counts[rank]);
@@ -96,8 +98,10 @@ std::optional<TrainingData> read_shared_table(const FitRequest& request, const P
 
   TrainingData data;
   std::vector<std::string> names;
-  for (std::size_t i = 0; i < columns.size(); ++i) (i < targets ? data.targets : names).push_back(reader.names()[columns[i]]);
-  const RedundantColumns idle = redundant_columns(values.rightCols(values.cols() - static_cast<Eigen::Index>(targets)), names, team);
+  for (std::size_t i = 0; i < columns.size(); ++i)
+    (i < targets ? data.targets : names).push_back(reader.names()[columns[i]]);
+  const RedundantColumns idle =
+      redundant_columns(values.rightCols(values.cols() - static_cast<Eigen::Index>(targets)), names, team);
   if (idle.kept.empty()) return {};
   data.ignored = idle.text;
   for (const Eigen::Index column : idle.kept) data.features.push_back(names[static_cast<std::size_t>(column)]);
@@ -118,7 +122,8 @@ std::optional<TrainingData> read_shared_table(const FitRequest& request, const P
     record[0] = static_cast<double>(places[n].place);
     for (std::size_t j = 0; j < inputs; ++j)
       record[1 + j] = values(static_cast<Eigen::Index>(n), static_cast<Eigen::Index>(targets) + idle.kept[j]);
-    for (std::size_t j = 0; j < targets; ++j) record[1 + inputs + j] = values(static_cast<Eigen::Index>(n), static_cast<Eigen::Index>(j));
+    for (std::size_t j = 0; j < targets; ++j)
+      record[1 + inputs + j] = values(static_cast<Eigen::Index>(n), static_cast<Eigen::Index>(j));
     sum += TrainingData::fingerprint_of_row(places[n].place, places[n].is_held_out, std::span(record).subspan(1));
     auto& to = places[n].is_held_out ? to_keep[0] : to_learn[worker_of[places[n].place] / each];
     to.insert(to.end(), record.begin(), record.end());
@@ -133,10 +138,11 @@ std::optional<TrainingData> read_shared_table(const FitRequest& request, const P
     return sorted;
   };
   const Received own{width, group.exchange(to_learn)};
-  own.take(sorted_by(own, [&](std::size_t r) { return std::pair(worker_of[own.place(r)], own.place(r)); }), inputs, data.inputs,
-           data.outputs);
+  own.take(sorted_by(own, [&](std::size_t r) { return std::pair(worker_of[own.place(r)], own.place(r)); }), inputs,
+           data.inputs, data.outputs);
   const Received kept{width, group.exchange(to_keep)};
-  kept.take(sorted_by(kept, [&](std::size_t r) { return kept.place(r); }), inputs, data.held_out_inputs, data.held_out_outputs);
+  kept.take(sorted_by(kept, [&](std::size_t r) { return kept.place(r); }), inputs, data.held_out_inputs,
+            data.held_out_outputs);
   data.rows_elsewhere = learned - own.rows();
   return data;
 }

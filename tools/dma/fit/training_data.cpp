@@ -72,15 +72,16 @@ void check_not_constant(const CsvReader& reader, const Eigen::MatrixXd& values, 
 }
 
 // Features that say nothing, or nothing new, are left out.
-void leave_out_redundant_columns(const CsvReader& reader, Eigen::MatrixXd& values, std::vector<std::size_t>& columns, std::size_t targets,
-                            std::string& ignored) {
+void leave_out_redundant_columns(const CsvReader& reader, Eigen::MatrixXd& values, std::vector<std::size_t>& columns,
+                                 std::size_t targets, std::string& ignored) {
   std::vector<std::string> names;
   for (std::size_t i = targets; i < columns.size(); ++i) names.push_back(reader.names()[columns[i]]);
   const auto first = static_cast<Eigen::Index>(targets);
   const RedundantColumns idle = redundant_columns(values.rightCols(values.cols() - first), names);
   if (idle.text.empty()) return;
   if (idle.kept.empty())
-    fail("'{}': every column beside the target is constant; at least one that varies is expected", reader.path().string());
+    fail("'{}': every column beside the target is constant; at least one that varies is expected",
+         reader.path().string());
   std::vector<std::size_t> left(columns.begin(), columns.begin() + first);
   std::vector<Eigen::Index> kept(targets);
   std::iota(kept.begin(), kept.end(), Eigen::Index{0});
@@ -95,7 +96,8 @@ void leave_out_redundant_columns(const CsvReader& reader, Eigen::MatrixXd& value
 
 }  // namespace
 
-TableColumns table_columns(const CsvReader& reader, const std::vector<std::string>& targets, const std::vector<std::string>& features) {
+TableColumns table_columns(const CsvReader& reader, const std::vector<std::string>& targets,
+                           const std::vector<std::string>& features) {
   TableColumns columns{columns_named(reader, targets)};
   columns.targets = columns.places.size();
   const auto inputs = features.empty() ? all_columns_but(reader, columns.places) : columns_named(reader, features);
@@ -168,14 +170,15 @@ std::string TrainingData::fingerprint_of(std::size_t all_rows, std::uint64_t sum
 }
 
 TrainingData read_training_data(const std::filesystem::path& path, const std::vector<std::string>& targets,
-                                const std::vector<std::string>& features, double holdout, std::uint64_t seed, bool numbers_are_names,
-                                const std::function<void(double)>& fraction_read) {
+                                const std::vector<std::string>& features, double holdout, std::uint64_t seed,
+                                bool numbers_are_names, const std::function<void(double)>& fraction_read) {
   if (!(holdout >= 0 && holdout < 1))
     fail("--holdout: {} is given; a fraction of the rows of at least 0 and below 1 is expected", holdout);
   CsvReader reader(path);
   reader.watch(fraction_read);
   auto [columns, target_count] = table_columns(reader, targets, features);
-  if (numbers_are_names && target_count > 1) fail("--classes: {} targets are given; a classifier has one", target_count);
+  if (numbers_are_names && target_count > 1)
+    fail("--classes: {} targets are given; a classifier has one", target_count);
   CsvReader::ClassColumn classes{columns[0], numbers_are_names};
   Eigen::MatrixXd values = reader.read(columns, CsvReader::Missing::is_error, target_count == 1 ? &classes : nullptr);
   if (values.rows() < 2) fail("'{}' has one row; at least two are expected to learn from", path.string());
@@ -184,7 +187,8 @@ TrainingData read_training_data(const std::filesystem::path& path, const std::ve
     const ClassLabels labels = ClassLabels::of(classes.cells);
     check_classes(labels, fmt::format("'{}', column '{}'", path.string(), reader.names()[columns[0]]));
     data.classes = labels.names;
-    for (Eigen::Index n = 0; n < values.rows(); ++n) values(n, 0) = static_cast<double>(labels.of_rows[static_cast<std::size_t>(n)]);
+    for (Eigen::Index n = 0; n < values.rows(); ++n)
+      values(n, 0) = static_cast<double>(labels.of_rows[static_cast<std::size_t>(n)]);
   }
   check_not_constant(reader, values, columns, target_count);
 
@@ -202,7 +206,8 @@ TrainingData read_training_data(const std::filesystem::path& path, const std::ve
   data.held_out_outputs = values(kept, left);
   data.held_out_inputs = values(kept, right);
   if (data.has_classes())
-    check_classes(data.labels(), fmt::format("'{}', column '{}', without the rows of --holdout", path.string(), data.targets[0]));
+    check_classes(data.labels(),
+                  fmt::format("'{}', column '{}', without the rows of --holdout", path.string(), data.targets[0]));
   return data;
 }
 

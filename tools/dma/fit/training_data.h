@@ -35,7 +35,8 @@ struct TrainingData {
   std::string known_fingerprint = {};  // of all rows, where some are elsewhere
   // The same from a sum over all rows, in any order, of what each of them is by itself.
   std::string fingerprint_of(std::size_t all_rows, std::uint64_t sum) const;
-  static std::uint64_t fingerprint_of_row(std::uint64_t place, bool is_held_out, std::span<const double> values);  // inputs, then outputs
+  static std::uint64_t fingerprint_of_row(std::uint64_t place, bool is_held_out,
+                                          std::span<const double> values);  // inputs, then outputs
 };
 
 // Where the rows of a table lie in `dma fit`: columns of the targets, then of the features.
@@ -43,14 +44,15 @@ struct TableColumns {
   std::vector<std::size_t> places;
   std::size_t targets = 0;
 };
-TableColumns table_columns(const CsvReader& reader, const std::vector<std::string>& targets, const std::vector<std::string>& features);
+TableColumns table_columns(const CsvReader& reader, const std::vector<std::string>& targets,
+                           const std::vector<std::string>& features);
 // The rows to learn from in their order, then the held-out ones in theirs; how many are held out.
 std::vector<Eigen::Index> split_rows(Eigen::Index rows, Eigen::Index held_out, std::uint64_t seed);
 Eigen::Index count_held_out(double holdout, Eigen::Index rows);
 
-// Names are given one by one or as a list with commas. No features: all columns but the targets. The fraction `holdout` of
-// the rows, chosen by the seed, is kept aside. A single target whose first cell is text holds classes; with `numbers_are_names` it does
-// in any case. `fraction_read` is told how much of the file was read.
+// Names are given one by one or as a list with commas. No features: all columns but the targets. The fraction `holdout`
+// of the rows, chosen by the seed, is kept aside. A single target whose first cell is text holds classes; with
+// `numbers_are_names` it does in any case. `fraction_read` is told how much of the file was read.
 TrainingData read_training_data(const std::filesystem::path& path, const std::vector<std::string>& targets,
                                 const std::vector<std::string>& features, double holdout, std::uint64_t seed,
                                 bool numbers_are_names = false, const std::function<void(double)>& fraction_read = {});

@@ -32,7 +32,8 @@ std::string complaint_about_whole(const std::string& text) {
   std::uint64_t value = 0;
   const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (code == std::errc{} && end == text.data() + text.size()) return {};
-  return fmt::format("'{}' is given; a whole number from 0 to {} is expected", text, std::numeric_limits<std::uint64_t>::max());
+  return fmt::format("'{}' is given; a whole number from 0 to {} is expected", text,
+                     std::numeric_limits<std::uint64_t>::max());
 }
 // The parser's "UINT:INT in [2 - 10000]" is the name UINT and bounds.
 std::string name_of_type(const std::string& type) {
@@ -53,7 +54,8 @@ CommandHelp help_of(const CLI::App& app, const std::string& above) {
   CommandHelp help;
   help.name = above + app.get_name();
   for (const CLI::Option* option : app.get_options()) help.options.push_back(help_of(*option));
-  for (const CLI::App* command : app.get_subcommands(nullptr)) help.commands.push_back(help_of(*command, help.name + " "));
+  for (const CLI::App* command : app.get_subcommands(nullptr))
+    help.commands.push_back(help_of(*command, help.name + " "));
   return help;
 }
 
@@ -61,9 +63,13 @@ std::string complaint_about_number(const std::string& text) {
   double value = 0;
   const char* const begin = text.data() + (text.starts_with('+') ? 1 : 0);
   const auto [end, code] = std::from_chars(begin, text.data() + text.size(), value);
-  return code == std::errc{} && end == text.data() + text.size() ? "" : fmt::format("'{}' is given; a number is expected", text);
+  return code == std::errc{} && end == text.data() + text.size()
+             ? ""
+             : fmt::format("'{}' is given; a number is expected", text);
 }
-std::string complaint_about_file(const std::string& text) { return text.empty() ? "an empty name is given; a file is expected" : ""; }
+std::string complaint_about_file(const std::string& text) {
+  return text.empty() ? "an empty name is given; a file is expected" : "";
+}
 
 // "--season: 1 required UINT:INT in [2 - 10000] missing", in words.
 std::string complaint_about_missing(const std::string& text) {
@@ -89,7 +95,8 @@ Option Option::between(int low, int high) const {
     int value = 0;
     const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
     const bool is_inside = code == std::errc{} && end == text.data() + text.size() && value >= low && value <= high;
-    return is_inside ? std::string() : fmt::format("'{}' is given; a whole number from {} to {} is expected", text, low, high);
+    return is_inside ? std::string()
+                     : fmt::format("'{}' is given; a whole number from {} to {} is expected", text, low, high);
   };
   return Option(option_->transform(CLI::Validator(check, fmt::format("INT in [{} - {}]", low, high))));
 }
@@ -111,7 +118,8 @@ Option Command::add_option(const std::string& name, Value& value, const std::str
   if constexpr (std::is_same_v<Value, std::size_t> || std::is_same_v<Value, std::optional<std::size_t>>)
     option->check(&complaint_about_whole);
   if constexpr (std::is_same_v<Value, std::filesystem::path>) option->check(&complaint_about_file)->type_name("FILE");
-  if constexpr (std::is_same_v<Value, double> || std::is_same_v<Value, std::optional<double>>) option->check(&complaint_about_number);
+  if constexpr (std::is_same_v<Value, double> || std::is_same_v<Value, std::optional<double>>)
+    option->check(&complaint_about_number);
   if constexpr (std::is_same_v<Value, std::filesystem::path>) option->check(&complaint_about_file);
   return Option(option);
 }
@@ -139,7 +147,8 @@ int CommandLine::run(int count, char** arguments) const {
   } catch (const CLI::ParseError& e) {
     if (e.get_exit_code() == 0) return app_->exit(e);  // --help, --version
     const std::string name = app_->get_name();
-    fail("{} ({} --help, or {} <command> --help, shows what is expected)", complaint_about_missing(e.what()), name, name);
+    fail("{} ({} --help, or {} <command> --help, shows what is expected)", complaint_about_missing(e.what()), name,
+         name);
   } catch (const Exit& e) {
     return e.code;
   }

@@ -24,7 +24,8 @@ class Option {
   Option group(const std::string& heading) const;
   Option capture_default_str() const;         // --help shows the value that the variable has now
   Option allow_extra_args(bool allow) const;  // false: one argument each time the option is given
-  // What --help calls the argument: FOLDER, METHOD, or all it may be, a|b|c. Shells complete by it. A path is a FILE by itself.
+  // What --help calls the argument: FOLDER, METHOD, or all it may be, a|b|c. Shells complete by it. A path is a FILE by
+  // itself.
   Option value(const std::string& name) const;
   Option between(int low, int high) const;
   Option above_zero() const;

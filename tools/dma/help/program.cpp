@@ -31,10 +31,12 @@ std::string command_line(int count, char** arguments) {
   return line;
 }
 
-constexpr std::string_view kNoMemory = "there is not enough memory for this; use fewer rows, a smaller network or fewer batches";
+constexpr std::string_view kNoMemory =
+    "there is not enough memory for this; use fewer rows, a smaller network or fewer batches";
 
 int run(const Program& program, int count, char** arguments) {
-  const CommandLine line(program.name, program.purpose, fmt::format("{} {} ({})", program.name, version(), build_options()));
+  const CommandLine line(program.name, program.purpose,
+                         fmt::format("{} {} ({})", program.name, version(), build_options()));
   program.add_commands(line.root(), command_line(count, arguments));
   const int code = line.run(count, arguments);
   flush_output();
@@ -65,8 +67,8 @@ int answer(std::string_view what, int code) {
 void prepare_process() {
   std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow any more is an error like a full disk
 #ifdef M_MMAP_THRESHOLD
-  // The matrices of every epoch are returned and asked for again: pages that go back to the system in between must be cleared anew, an
-  // eighth of the time of a small table.
+  // The matrices of every epoch are returned and asked for again: pages that go back to the system in between must be
+  // cleared anew, an eighth of the time of a small table.
   mallopt(M_MMAP_THRESHOLD, 32 << 20);
   mallopt(M_TRIM_THRESHOLD, 128 << 20);
 #endif

@@ -1,4 +1,5 @@
-// A program of commands, from its arguments to its exit code; for main() and for those who attack it in their own process.
+// A program of commands, from its arguments to its exit code; for main() and for those who attack it in their own
+// process.
 #pragma once
 
 #include <string>

@@ -62,7 +62,8 @@ bool CsvReader::next_line(std::string_view& line) {
     if (at_end_) return false;
     searched = end_ - begin_;
     if (searched > kLongestLine)
-      fail("'{}', line {}: it goes on for more than {} bytes; a table of text is expected", path_.string(), line_ + 1, kLongestLine);
+      fail("'{}', line {}: it goes on for more than {} bytes; a table of text is expected", path_.string(), line_ + 1,
+           kLongestLine);
     fill();
   }
 }
@@ -74,7 +75,8 @@ void CsvReader::fill() {
   passed_ += begin_;
   begin_ = 0;
   end_ = kept;
-  if (buffer_.empty() && size_ > 0) buffer_.resize(std::min(kBufferSize, size_ + 1));  // a small file needs no more than its size
+  if (buffer_.empty() && size_ > 0)
+    buffer_.resize(std::min(kBufferSize, size_ + 1));  // a small file needs no more than its size
   if (end_ == buffer_.size()) buffer_.resize(std::max(kBufferSize, 2 * buffer_.size()));
   const std::size_t got = std::fread(buffer_.data() + end_, 1, buffer_.size() - end_, file_.get());
   if (got == 0 && std::ferror(file_.get())) fail("cannot read '{}': {}", path_.string(), std::strerror(errno));
@@ -101,7 +103,8 @@ void CsvReader::read_header() {
     if (line_ == 1 && (header.starts_with("\xff\xfe") || header.starts_with("\xfe\xff")))
       fail("'{}' is UTF-16 text; save it as UTF-8", path_.string());
     if (header.find('\0') != header.npos)
-      fail("'{}', line {}: a byte of value 0, which no text holds; save the table as UTF-8 text", path_.string(), line_);
+      fail("'{}', line {}: a byte of value 0, which no text holds; save the table as UTF-8 text", path_.string(),
+           line_);
   } while (trimmed(header).empty());
   choose_separator(header);
   if (const auto end = cells_.split(header); end != CsvCells::End::whole) refuse_quote(line_, end);
@@ -140,8 +143,8 @@ bool CsvReader::next_record() {
 }
 
 void CsvReader::refuse_quote(std::size_t line, CsvCells::End end) const {
-  fail("'{}', line {}: the quote that opens cell {} {}; close it, or write \"\" for a quote inside quotes", path_.string(),
-       line, cells_.size() + 1,
+  fail("'{}', line {}: the quote that opens cell {} {}; close it, or write \"\" for a quote inside quotes",
+       path_.string(), line, cells_.size() + 1,
        end == CsvCells::End::open ? "is never closed" : "is closed before the end of the cell");
 }
 
@@ -156,9 +159,11 @@ void CsvReader::read_names() {
   for (std::size_t i = 0; i < cells_.size(); ++i) {
     names_.push_back(unquoted(cells_[i]));
     if (!is_plain_text(names_[i]))
-      fail("'{}', line {}: the name of column {}, '{}', holds control characters or is not UTF-8; rename it, or save the "
-           "table as UTF-8",
-           path_.string(), line_, i + 1, shown(cells_[i]));
+      fail(
+          "'{}', line {}: the name of column {}, '{}', holds control characters or is not UTF-8; rename it, or save "
+          "the "
+          "table as UTF-8",
+          path_.string(), line_, i + 1, shown(cells_[i]));
     if (names_[i].empty()) continue;
     if (const auto [other, is_new] = columns_.emplace(names_[i], i); !is_new)
       fail("'{}', line {}: columns {} and {} are both named '{}'; rename one of them", path_.string(), line_,
@@ -186,8 +191,8 @@ Eigen::MatrixXd CsvReader::read(std::span<const std::size_t> columns, Missing mi
   return rows.take();
 }
 
-// Rows up to the next that is not plain, or to the end of all whole lines. The buffer is cut between lines, so that what is
-// read does not depend on how many processors there are.
+// Rows up to the next that is not plain, or to the end of all whole lines. The buffer is cut between lines, so that
+// what is read does not depend on how many processors there are.
 void CsvReader::read_plain_rows(const PlainReader& reader, NumberRows& rows) {
   for (;;) {
     if (!at_end_ && end_ - begin_ < stretch_) fill();
@@ -215,9 +220,11 @@ std::vector<CsvReader::TextRow> CsvReader::read_text(std::span<const std::size_t
     for (const std::size_t column : columns) {
       row.cells.push_back(unquoted(cells_[column]));
       if (!is_plain_text(row.cells.back()))
-        fail("'{}', line {}, column '{}': '{}' holds control characters or is not UTF-8; rename it, or save the table as "
-             "UTF-8",
-             path_.string(), line_, names_[column], shown(cells_[column]));
+        fail(
+            "'{}', line {}, column '{}': '{}' holds control characters or is not UTF-8; rename it, or save the table "
+            "as "
+            "UTF-8",
+            path_.string(), line_, names_[column], shown(cells_[column]));
     }
   }
   if (rows.empty()) fail("'{}' has column names but no rows; at least one row is expected", path_.string());
@@ -235,8 +242,8 @@ void CsvReader::read_row(std::span<const std::size_t> columns, Missing missing, 
   check_width();
   for (const std::size_t column : columns) {
     double value = 0;
-    const bool is_class =
-        classes != nullptr && column == classes->column && (!classes->cells.empty() || is_first) && read_class(*classes);
+    const bool is_class = classes != nullptr && column == classes->column && (!classes->cells.empty() || is_first) &&
+                          read_class(*classes);
     if (is_class)
       value = 0;
     else if (missing == Missing::is_nan && is_missing(cells_[column]))
@@ -258,14 +265,17 @@ bool CsvReader::read_class(ClassColumn& classes) const {
     fail("{}: {} where a class is expected; fill in the cell, or delete the row", where,
          cell.empty() ? "an empty cell" : fmt::format("a missing value ('{}')", shown(cell)));
   if (is_number && !classes.numbers_are_names)
-    fail("{}: a number ('{}') among classes with names; correct it, or give --classes if it is the name of a class too", where, shown(cell));
+    fail("{}: a number ('{}') among classes with names; correct it, or give --classes if it is the name of a class too",
+         where, shown(cell));
   classes.cells.push_back(unquoted(cell));
   if (!is_plain_text(classes.cells.back()))
-    fail("{}: the class '{}' holds control characters or is not UTF-8; rename it, or save the table as UTF-8", where, shown(cell));
+    fail("{}: the class '{}' holds control characters or is not UTF-8; rename it, or save the table as UTF-8", where,
+         shown(cell));
   return true;
 }
 
-void CsvReader::refuse_cell(std::span<const std::size_t> columns, std::size_t column, const ClassColumn* classes) const {
+void CsvReader::refuse_cell(std::span<const std::size_t> columns, std::size_t column,
+                            const ClassColumn* classes) const {
   const std::string_view cell = cells_[column];
   const std::string where = fmt::format("'{}', line {}, column '{}'", path_.string(), line_, names_[column]);
   if (is_missing(cell))
@@ -275,9 +285,11 @@ void CsvReader::refuse_cell(std::span<const std::size_t> columns, std::size_t co
   char* end = nullptr;
   std::strtod(text.c_str(), &end);
   if (*end == '\0') fail("{}: '{}' is not a number that a double can hold", where, text);
-  if (*end == ',' && cells_.separator() != ',') fail("{}: '{}' has a decimal comma; write a decimal point", where, text);
+  if (*end == ',' && cells_.separator() != ',')
+    fail("{}: '{}' has a decimal comma; write a decimal point", where, text);
   if (classes != nullptr && column == classes->column)
-    fail("{}: text ('{}') among numbers; correct it, or give --classes if the column holds names of classes", where, text);
+    fail("{}: text ('{}') among numbers; correct it, or give --classes if the column holds names of classes", where,
+         text);
   std::vector<std::string> others;
   double number = 0;
   for (const std::size_t other : columns)

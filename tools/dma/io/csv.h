@@ -1,7 +1,7 @@
 // Tables of numbers from text: a header with column names, then one row per line. Comma, semicolon, tab or white space
-// between cells is detected from the header. Names are UTF-8 without control characters: they go into files, pictures and
-// terminals. Rows are read through one buffer of fixed size, so memory grows with the numbers kept, not with the text; those in
-// plain form (csv_plain.h) many at a time, on all processors.
+// between cells is detected from the header. Names are UTF-8 without control characters: they go into files, pictures
+// and terminals. Rows are read through one buffer of fixed size, so memory grows with the numbers kept, not with the
+// text; those in plain form (csv_plain.h) many at a time, on all processors.
 #pragma once
 
 #include <Eigen/Dense>
@@ -41,22 +41,24 @@ class CsvReader {
   // The position of a column; an Error that offers the nearest name if there is none.
   std::size_t column(std::string_view name) const;
 
-  // All rows of these columns, in this order; the other columns may hold anything. Once per reader. An empty cell, or one
-  // that says NA or the like, is an Error, or becomes NaN.
+  // All rows of these columns, in this order; the other columns may hold anything. Once per reader. An empty cell, or
+  // one that says NA or the like, is an Error, or becomes NaN.
   enum class Missing { is_error, is_nan };
-  // A column that may hold names of classes. Its first cell decides: where it is text, or numbers are names too, all cells are
-  // kept in `cells` and the numbers of the column are 0; otherwise it is a column of numbers like any other.
+  // A column that may hold names of classes. Its first cell decides: where it is text, or numbers are names too, all
+  // cells are kept in `cells` and the numbers of the column are 0; otherwise it is a column of numbers like any other.
   struct ClassColumn {
     std::size_t column = 0;
     bool numbers_are_names = false;
     std::vector<std::string> cells = {};
   };
-  Eigen::MatrixXd read(std::span<const std::size_t> columns, Missing missing = Missing::is_error, ClassColumn* classes = nullptr);
+  Eigen::MatrixXd read(std::span<const std::size_t> columns, Missing missing = Missing::is_error,
+                       ClassColumn* classes = nullptr);
 
-  // Of a file whose rows are all plain (csv_plain.h): those of one of so many shards of about as many bytes each, which together
-  // are all rows in their order; the bytes of the others are not read. Nothing where the shard holds a line that is not plain, or
-  // what is no file. Instead of read().
-  std::optional<Eigen::MatrixXd> read_shard(std::span<const std::size_t> columns, std::size_t shard, std::size_t shards);
+  // Of a file whose rows are all plain (csv_plain.h): those of one of so many shards of about as many bytes each, which
+  // together are all rows in their order; the bytes of the others are not read. Nothing where the shard holds a line
+  // that is not plain, or what is no file. Instead of read().
+  std::optional<Eigen::MatrixXd> read_shard(std::span<const std::size_t> columns, std::size_t shard,
+                                            std::size_t shards);
 
   // The same as text without quotes, empty where a cell is. Control characters are an Error.
   struct TextRow {
@@ -79,7 +81,8 @@ class CsvReader {
                 std::vector<double>& values);
   bool read_class(ClassColumn& classes) const;
   [[noreturn]] void refuse_quote(std::size_t line, CsvCells::End end) const;
-  [[noreturn]] void refuse_cell(std::span<const std::size_t> columns, std::size_t column, const ClassColumn* classes) const;
+  [[noreturn]] void refuse_cell(std::span<const std::size_t> columns, std::size_t column,
+                                const ClassColumn* classes) const;
 
   std::filesystem::path path_;
   std::unique_ptr<std::FILE, int (*)(std::FILE*)> file_;

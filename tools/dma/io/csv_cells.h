@@ -17,8 +17,8 @@ class CsvCells {
     open,     // the record ends inside quotes: it may go on
     text_on,  // something stands behind the quote that closes a cell
   };
-  // Only a quote that begins a cell opens one; elsewhere it is a character like any other. Inside, a doubled quote stands
-  // for one.
+  // Only a quote that begins a cell opens one; elsewhere it is a character like any other. Inside, a doubled quote
+  // stands for one.
   End split(std::string_view record);
   // The same record with more behind it, after End::open. What was looked at is not looked at again.
   End go_on(std::string_view longer);
@@ -34,7 +34,9 @@ class CsvCells {
     std::size_t begin, size;
   };
   bool at_blank() const { return at_ < record_.size() && (record_[at_] == ' ' || record_[at_] == '\t'); }
-  bool at_separator() const { return separator_ == ' ' ? at_blank() : at_ < record_.size() && record_[at_] == separator_; }
+  bool at_separator() const {
+    return separator_ == ' ' ? at_blank() : at_ < record_.size() && record_[at_] == separator_;
+  }
   void skip_blanks();
   void read_plain_cell();
   End read_quoted_cell();

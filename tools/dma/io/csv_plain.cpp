@@ -33,7 +33,8 @@ bool read_eight_digits(const char* at, std::uint64_t& number) {
 
 const char* read_digits(const char* at, const char* end, std::uint64_t& digits) {
   if constexpr (std::endian::native == std::endian::little)
-    for (std::uint64_t eight = 0; end - at >= 8 && read_eight_digits(at, eight); at += 8) digits = 100'000'000 * digits + eight;
+    for (std::uint64_t eight = 0; end - at >= 8 && read_eight_digits(at, eight); at += 8)
+      digits = 100'000'000 * digits + eight;
   for (; at != end && *at >= '0' && *at <= '9'; ++at) digits = 10 * digits + static_cast<std::uint64_t>(*at - '0');
   return at;
 }
@@ -56,7 +57,8 @@ const char* read_number(const char* at, const char* end, double& value) {
   }
   constexpr std::ptrdiff_t kDigitsThatFit = 19;  // in 64 bits
   const bool goes_on = at != end && (*at | 0x20) >= 'a' && (*at | 0x20) <= 'z';  // an exponent, or inf
-  if (kRoundsOnce && whole + behind > 0 && whole + behind <= kDigitsThatFit && digits < (std::uint64_t{1} << 53) && !goes_on) {
+  if (kRoundsOnce && whole + behind > 0 && whole + behind <= kDigitsThatFit && digits < (std::uint64_t{1} << 53) &&
+      !goes_on) {
     const double size = static_cast<double>(digits) / kTens[behind];
     value = is_negative ? -size : size;
     return at;
@@ -101,7 +103,8 @@ bool PlainReader::read_line(const char* at, const char* end, double* row) const 
 PlainRows PlainReader::room_for(std::string_view lines) const {
   std::size_t count = 0;
   for (std::size_t at = 0; (at = lines.find('\n', at)) != lines.npos; ++at) ++count;
-  count = std::min(count, lines.size() / is_number_.size() + 1);  // every cell is followed by something: other lines are blank
+  count = std::min(count,
+                   lines.size() / is_number_.size() + 1);  // every cell is followed by something: other lines are blank
   PlainRows rows;
   rows.values.reserve(columns_.size() * count);
   return rows;

@@ -1,5 +1,5 @@
-// Rows of a table in their plainest form, as most tables hold them: no quotes, one cell per column, finite numbers where
-// numbers are asked for. They are read in one pass; a line of any other form is left to those who know all forms.
+// Rows of a table in their plainest form, as most tables hold them: no quotes, one cell per column, finite numbers
+// where numbers are asked for. They are read in one pass; a line of any other form is left to those who know all forms.
 #pragma once
 
 #include <cstddef>
@@ -21,8 +21,8 @@ class PlainReader {
 
   // The rows of whole lines, each with its end, up to the first that is not plain: that is where `bytes` end.
   PlainRows read(std::string_view lines) const;
-  // The same by all processors, piece after piece; the last is the one with a line that is not plain, if there is one. Where the
-  // text is cut depends on nothing but the text.
+  // The same by all processors, piece after piece; the last is the one with a line that is not plain, if there is one.
+  // Where the text is cut depends on nothing but the text.
   std::vector<PlainRows> read_in_pieces(std::string_view lines) const;
 
  private:

@@ -13,10 +13,13 @@ constexpr std::size_t kShardBuffer = 1 << 22;
 
 }  // namespace
 
-std::optional<Eigen::MatrixXd> CsvReader::read_shard(std::span<const std::size_t> columns, std::size_t shard, std::size_t shards) {
+std::optional<Eigen::MatrixXd> CsvReader::read_shard(std::span<const std::size_t> columns, std::size_t shard,
+                                                     std::size_t shards) {
   const std::size_t body = passed_ + begin_;  // behind the header
   if (!file_ || size_ < body) return {};
-  const auto cut = [&](std::size_t k) { return body + (size_ - body) / shards * k + (size_ - body) % shards * k / shards; };
+  const auto cut = [&](std::size_t k) {
+    return body + (size_ - body) / shards * k + (size_ - body) % shards * k / shards;
+  };
   const std::size_t first = cut(shard), last = cut(shard + 1);  // lines that begin in [first, last) are of this shard
   std::size_t at = std::max(body, first == body ? body : first - 1);
   if (std::fseek(file_.get(), static_cast<long>(at), SEEK_SET) != 0) return {};
@@ -32,7 +35,9 @@ std::optional<Eigen::MatrixXd> CsvReader::read_shard(std::span<const std::size_t
     text.resize(kept + got);
     if (got == 0 && std::ferror(file_.get())) return {};
     at += got;
-    if (watch_) watch_(std::clamp(static_cast<double>(at - first) / static_cast<double>(std::max<std::size_t>(1, last - first)), 0.0, 1.0));
+    if (watch_)
+      watch_(std::clamp(static_cast<double>(at - first) / static_cast<double>(std::max<std::size_t>(1, last - first)),
+                        0.0, 1.0));
     const std::size_t begins_at = at - text.size();  // in the file, of `text`
     is_end = got == 0;
     if (is_end && !text.empty() && text.back() != '\n') text.push_back('\n');

@@ -24,8 +24,8 @@ std::int64_t milliseconds() {
   return std::int64_t{now.tv_sec} * 1000 + now.tv_nsec / 1'000'000;
 }
 
-// The second ends the program at once, unless it comes with the first: timeout(1) sends each signal to the program and to its
-// group, and nobody presses Ctrl-C twice that fast.
+// The second ends the program at once, unless it comes with the first: timeout(1) sends each signal to the program and
+// to its group, and nobody presses Ctrl-C twice that fast.
 void note_interrupt(int signal) {
   constexpr std::int64_t kTogether = 200;
   const std::int64_t now = milliseconds();

@@ -1,4 +1,5 @@
-// Signals that end the program, where that would do harm: they wait, or are a question that work asks when it can stop cleanly.
+// Signals that end the program, where that would do harm: they wait, or are a question that work asks when it can stop
+// cleanly.
 #pragma once
 
 #include <csignal>

@@ -28,12 +28,18 @@ mpi::Processes& load() {
   std::error_code ignored;
   const auto folder = std::filesystem::read_symlink("/proc/self/exe", ignored).parent_path();
   // Of a relative path the loader would take whatever lies in the current folder.
-  if (!folder.is_absolute()) fail("mpirun started this program, which finds its MPI module by /proc/self/exe; mount /proc, or start it without mpirun");
+  if (!folder.is_absolute())
+    fail(
+        "mpirun started this program, which finds its MPI module by /proc/self/exe; mount /proc, or start it without "
+        "mpirun");
   constexpr const char* kModule = "libdma_mpi.so";
   for (const auto& path : {folder / kModule, folder.parent_path() / "lib" / kModule})
     if (void* const module = dlopen(path.c_str(), RTLD_NOW | RTLD_GLOBAL); module != nullptr)
-      if (const auto start = reinterpret_cast<mpi::Start>(dlsym(module, mpi::kStart)); start != nullptr) return *start();
-  fail("mpirun started this program, which was built without MPI; install libopenmpi-dev (tools/build/setup --mpi) and build it again");
+      if (const auto start = reinterpret_cast<mpi::Start>(dlsym(module, mpi::kStart)); start != nullptr)
+        return *start();
+  fail(
+      "mpirun started this program, which was built without MPI; install libopenmpi-dev (tools/build/setup --mpi) and "
+      "build it again");
 }
 
 mpi::Processes* loaded_processes = nullptr;  // there is one MPI in a process
@@ -86,8 +92,8 @@ bool ProcessGroup::is_first() const { return !loaded_ || loaded_->processes.rank
 std::shared_ptr<WorkerTeam> ProcessGroup::team(std::size_t workers) const {
   if (!loaded_) return local_team(workers);
   if (workers % size() != 0)
-    fail("--workers: {} is given for {} processes; as many for each process are expected, {} or {} times as many", workers, size(),
-         size(), 2 * size());
+    fail("--workers: {} is given for {} processes; as many for each process are expected, {} or {} times as many",
+         workers, size(), size(), 2 * size());
   return std::make_shared<ProcessTeam>(loaded_->processes, workers / size());
 }
 

@@ -26,7 +26,7 @@ std::string duration(double seconds) {
 std::optional<int> expected_end(const LearnOptions& options, std::vector<EpochRecord> epochs) {
   constexpr std::size_t kGainsCompared = 8;          // at most: the course of long ago is no guide
   constexpr double kFastest = 0.3, kSlowest = 0.98;  // factors on the gain of an epoch
-  constexpr std::size_t kLookAhead = 2000;           // epochs: a gain shrunk that often is 0 to every rule that has a limit
+  constexpr std::size_t kLookAhead = 2000;  // epochs: a gain shrunk that often is 0 to every rule that has a limit
   if (stop_reason(options, epochs)) return static_cast<int>(epochs.size());
   if (epochs.size() < 3) return {};
   const std::size_t size = epochs.size(), half = std::min(kGainsCompared, size - 1) / 2;
@@ -50,7 +50,10 @@ std::optional<int> expected_end(const LearnOptions& options, std::vector<EpochRe
 }
 
 FitProgress::FitProgress(std::size_t members, const LearnOptions& options, double log_scale, bool ends_by_rule)
-    : members_(std::max<std::size_t>(1, members)), options_(options), log_scale_(log_scale), ends_by_rule_(ends_by_rule) {}
+    : members_(std::max<std::size_t>(1, members)),
+      options_(options),
+      log_scale_(log_scale),
+      ends_by_rule_(ends_by_rule) {}
 
 void FitProgress::add(const BnnEpoch& epoch, double seconds) {
   last_ = epoch.member;
@@ -67,7 +70,8 @@ void FitProgress::add(const BnnEpoch& epoch, double seconds) {
   own.epochs -= not_told;
   member.end = expected_end(own, member.epochs);
   if (member.end) *member.end += not_told;
-  if (const double fraction = fraction_done(); fraction >= 0 && !first_fraction_) first_fraction_ = fraction, first_seconds_ = seconds;
+  if (const double fraction = fraction_done(); fraction >= 0 && !first_fraction_)
+    first_fraction_ = fraction, first_seconds_ = seconds;
 }
 
 double FitProgress::fraction_done() const {
@@ -97,8 +101,10 @@ std::string FitProgress::line(double seconds) const {
   if (members_.size() > 1) text += fmt::format("network {}/{}, ", last_ + 1, members_.size());
   text += epochs.empty() ? std::string("first epoch") : fmt::format("epoch {}", done);
   if (!stage_.what.empty() || stage_.fraction > 0)
-    text += fmt::format("{} {}{}{:.0f} %", epochs.empty() ? ":" : ", next:", stage_.what, stage_.what.empty() ? "" : " ", 100 * stage_.fraction);
-  if (!epochs.empty()) text += fmt::format("  log-likelihood {:.4f}  faults {}", epochs.back().log_likelihood - log_scale_, faults_);
+    text += fmt::format("{} {}{}{:.0f} %", epochs.empty() ? ":" : ", next:", stage_.what,
+                        stage_.what.empty() ? "" : " ", 100 * stage_.fraction);
+  if (!epochs.empty())
+    text += fmt::format("  log-likelihood {:.4f}  faults {}", epochs.back().log_likelihood - log_scale_, faults_);
   text += fmt::format("  {} so far", duration(seconds));
   if (const auto left = seconds_left(seconds)) text += fmt::format(", about {} left", duration(*left));
   return text;
@@ -144,7 +150,8 @@ ProgressBar::~ProgressBar() {
 }
 
 void ProgressBar::draw() {
-  dma::show(kClearLine + progress_.line(std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count()));
+  dma::show(kClearLine +
+            progress_.line(std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count()));
 }
 
 StageWatch ProgressBar::stage_watch() {

@@ -14,16 +14,16 @@ namespace dma {
 
 inline constexpr const char* kClearLine = "\r\033[K";
 
-// The epoch after which one of the stopping rules will fire if the log-likelihood goes on as it did: its gains shrink by a
-// constant factor an epoch. Nothing before there are gains to compare.
+// The epoch after which one of the stopping rules will fire if the log-likelihood goes on as it did: its gains shrink
+// by a constant factor an epoch. Nothing before there are gains to compare.
 std::optional<int> expected_end(const LearnOptions& options, std::vector<EpochRecord> epochs);
 
-// How far a fit has come, and when it will probably end: not at the limit of epochs, but where the stopping rule is expected
-// to fire.
+// How far a fit has come, and when it will probably end: not at the limit of epochs, but where the stopping rule is
+// expected to fire.
 class FitProgress {
  public:
-  // `log_scale` is taken off the log-likelihood: from standardised units to those of the data. `ends_by_rule`: the options'
-  // rules for the log-likelihood end it; otherwise nothing is known but the limit.
+  // `log_scale` is taken off the log-likelihood: from standardised units to those of the data. `ends_by_rule`: the
+  // options' rules for the log-likelihood end it; otherwise nothing is known but the limit.
   FitProgress(std::size_t members, const LearnOptions& options, double log_scale, bool ends_by_rule);
 
   void add(const BnnEpoch& epoch, double seconds);  // since the fit began

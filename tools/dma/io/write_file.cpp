@@ -32,8 +32,8 @@ struct Destination {
 
 bool is_below(const fs::path& path, std::string_view folder) { return path.string().starts_with(folder); }
 
-// A link that leads nowhere is followed as well: its target is made. What /dev and /proc hold names something open, such
-// as the shell's own output: it is never replaced.
+// A link that leads nowhere is followed as well: its target is made. What /dev and /proc hold names something open,
+// such as the shell's own output: it is never replaced.
 Destination destination_of(const fs::path& named) {
   constexpr int kMostLinks = 40;
   Destination to{named, {}, false};
@@ -120,7 +120,8 @@ class FileBeside {
     if (to_.exists) {
       const struct stat& old = *to_.exists;
       // Only root may give a file away; for others the group alone may change, or nothing.
-      if (::fchown(file_.value(), old.st_uid, old.st_gid) != 0 && ::fchown(file_.value(), static_cast<uid_t>(-1), old.st_gid) != 0)
+      if (::fchown(file_.value(), old.st_uid, old.st_gid) != 0 &&
+          ::fchown(file_.value(), static_cast<uid_t>(-1), old.st_gid) != 0)
         errno = 0;
       if (::fchmod(file_.value(), old.st_mode & 07777) != 0) refuse(named_, std::strerror(errno));
       return;
@@ -196,11 +197,14 @@ void check_outputs(const std::vector<NamedFile>& outputs, const std::vector<Name
   };
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     if (outputs[i].path.empty()) continue;
-    for (const NamedFile& input : inputs) refuse_same(outputs[i], input, fmt::format("the file that is read as {}", input.option));
-    for (std::size_t j = 0; j < i; ++j) refuse_same(outputs[i], outputs[j], fmt::format("also the file for {}", outputs[j].option));
+    for (const NamedFile& input : inputs)
+      refuse_same(outputs[i], input, fmt::format("the file that is read as {}", input.option));
+    for (std::size_t j = 0; j < i; ++j)
+      refuse_same(outputs[i], outputs[j], fmt::format("also the file for {}", outputs[j].option));
     std::error_code unknown;
     if (const fs::path folder = folder_of(outputs[i].path); !fs::exists(folder, unknown) && !unknown)
-      fail("{} '{}': there is no folder '{}'; make it, or name another place", outputs[i].option, outputs[i].path.string(), folder.string());
+      fail("{} '{}': there is no folder '{}'; make it, or name another place", outputs[i].option,
+           outputs[i].path.string(), folder.string());
     check_writable(outputs[i].path);
   }
 }

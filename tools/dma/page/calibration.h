@@ -7,8 +7,8 @@
 
 namespace dma::report {
 
-// A probability that was stated for `rows` rows, the fraction of them for which it came true, and where this fraction lies in
-// 95 of 100 tables of so many rows if the statement is right (binomial).
+// A probability that was stated for `rows` rows, the fraction of them for which it came true, and where this fraction
+// lies in 95 of 100 tables of so many rows if the statement is right (binomial).
 struct StatedFraction {
   double stated = 0, found = 0, low = 0, high = 0;
   std::size_t rows = 0;
@@ -22,7 +22,8 @@ std::vector<StatedFraction> quantile_curve(const Eigen::VectorXd& below);
 
 // Of classifiers: rows in ten bins by the probability of their most probable class, without the empty ones; `stated` is
 // its mean there, `found` the accuracy. The mean of |stated - found| over rows is ClassScores::calibration_error.
-std::vector<StatedFraction> reliability_curve(const Eigen::MatrixXd& probabilities, std::span<const Eigen::Index> classes);
+std::vector<StatedFraction> reliability_curve(const Eigen::MatrixXd& probabilities,
+                                              std::span<const Eigen::Index> classes);
 
 // Rows of every class (row) by the class that is most probable (column).
 Eigen::MatrixX<Eigen::Index> confusion(const Eigen::MatrixXd& probabilities, std::span<const Eigen::Index> classes);

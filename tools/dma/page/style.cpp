@@ -1,4 +1,5 @@
-// How pages look. Colours are those of Okabe and Ito, which colour-blind readers can tell apart; in the dark they are lighter.
+// How pages look. Colours are those of Okabe and Ito, which colour-blind readers can tell apart; in the dark they are
+// lighter.
 #include "tools/dma/page/html.h"
 
 namespace dma::page {

@@ -31,8 +31,8 @@ std::int64_t argb(Colour colour, double opacity) {
   return (std::int64_t{transparency} << 24) + std::strtol(rgb(colour).data() + 1, nullptr, 16);
 }
 
-// The texts of a figure, in a data block of their own. gnuplot takes the lines of a data block as they are; each begins with
-// a bar, so that none can be the line that ends it.
+// The texts of a figure, in a data block of their own. gnuplot takes the lines of a data block as they are; each begins
+// with a bar, so that none can be the line that ends it.
 class Texts {
  public:
   // An expression whose value is the text.
@@ -176,7 +176,8 @@ std::string terminal(std::string_view ending, double width, double height) {
 }
 
 // The pictures' bytes in the order of the endings; or why there are none.
-std::string run_gnuplot(const Figure& figure, const std::vector<std::string>& endings, std::vector<std::string>& pictures) {
+std::string run_gnuplot(const Figure& figure, const std::vector<std::string>& endings,
+                        std::vector<std::string>& pictures) {
   const ScratchFolder folder;
   write_file(folder.path() / "figure.gnuplot", script(figure, "figure", endings));
   switch (run_in(folder.path(), {"gnuplot", "-d", "figure.gnuplot"})) {

@@ -47,7 +47,7 @@ struct Series {
   std::vector<double> y_high = {};              // of a band, or of bars
   double width = 2;                             // of lines; points scale with it
   std::vector<double> side = {}, opacity = {};  // of squares: in units of the x axis; 0 is invisible, 1 solid
-  std::vector<std::string> notes = {};          // what a mark says when a reader of a page (tools/dma/page) points at it
+  std::vector<std::string> notes = {};  // what a mark says when a reader of a page (tools/dma/page) points at it
 };
 
 // z[j * x.size() + i] is the value at (x[i], y[j]); x and y are evenly spaced.
@@ -84,9 +84,9 @@ struct Drawing {
   std::string skipped = {};  // empty, or why there are no pictures and what to do about it
 };
 
-// The gnuplot script, data included, that writes `name` + each ending (".svg", ".png") into the folder it is run in. Texts
-// of the figure and the name stand in data blocks, which gnuplot only ever reads as strings: nothing in them is a command,
-// a macro, a pipe or a format.
+// The gnuplot script, data included, that writes `name` + each ending (".svg", ".png") into the folder it is run in.
+// Texts of the figure and the name stand in data blocks, which gnuplot only ever reads as strings: nothing in them is a
+// command, a macro, a pipe or a format.
 std::string script(const Figure& figure, const std::string& name, const std::vector<std::string>& endings);
 
 // Writes stem.gnuplot and the pictures. A missing or failing gnuplot is said in `skipped`, not thrown.
@@ -96,8 +96,8 @@ Drawing draw(const Figure& figure, const std::filesystem::path& stem,
 // An Error unless the name, if there is one, ends in .svg or .png.
 void check_picture(const std::filesystem::path& path);
 
-// Only the picture, whose name must end in .svg or .png: empty, or why there is none. A script to draw it later is left in
-// that case, unless a file of its name is there already.
+// Only the picture, whose name must end in .svg or .png: empty, or why there is none. A script to draw it later is left
+// in that case, unless a file of its name is there already.
 std::string draw_picture(const Figure& figure, const std::filesystem::path& picture);
 
 }  // namespace dma::plot

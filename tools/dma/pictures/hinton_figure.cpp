@@ -76,7 +76,8 @@ plot::Figure figure_of(const std::vector<Layer>& layers, std::string title) {
                       .columns = wide ? 1 : std::min<std::size_t>(3, layers.size()),
                       .panel_width = wide ? 960.0 : layers.size() == 1 ? 760.0 : 480.0,  // the title is to have room
                       .panel_height = wide ? 320.0 : 380.0};
-  for (std::size_t layer = 0; layer < layers.size(); ++layer) figure.panels.push_back(layer_panel(layers[layer], layer));
+  for (std::size_t layer = 0; layer < layers.size(); ++layer)
+    figure.panels.push_back(layer_panel(layers[layer], layer));
   return figure;
 }
 
@@ -85,13 +86,15 @@ plot::Figure figure_of(const std::vector<Layer>& layers, std::string title) {
 plot::Figure hinton_figure(const Bnn& net) {
   const BnnOptions& o = net.options();
   std::vector<Layer> layers;
-  for (std::size_t l = 0; l + 1 < o.layers.size(); ++l) layers.push_back({o.layers[l + 1], o.layers[l], o.bias, net.weights(l)});
+  for (std::size_t l = 0; l + 1 < o.layers.size(); ++l)
+    layers.push_back({o.layers[l + 1], o.layers[l], o.bias, net.weights(l)});
   return figure_of(layers, "Weights: area is |posterior mean|, opacity is certainty");
 }
 
 plot::Figure hinton_figure(const Classifier& classifier) {
   const auto& parts = classifier.memory().parts;
-  if (parts.empty()) fail("the classifier predicts the class frequencies alone: it has no weights to draw; leave --plot out");
+  if (parts.empty())
+    fail("the classifier predicts the class frequencies alone: it has no weights to draw; leave --plot out");
   const Classifier::Part& part = *std::ranges::max_element(parts, {}, &Classifier::Part::fraction);
   const Classifier::Weights all = classifier.weights(part);
   const auto widths = classifier.rows_of(part).shape().layers;
@@ -102,8 +105,10 @@ plot::Figure hinton_figure(const Classifier& classifier) {
       layer.weights.push_back(Gaussian::from_moments(all.mean(i), all.variance(i)));
     layers.push_back(std::move(layer));
   }
-  return figure_of(layers, fmt::format("Weights of the {} with {:.3g} % of the mixture: area is |posterior mean|, opacity is certainty",
-                                       part.hidden.empty() ? "linear model" : "network", 100 * part.fraction));
+  return figure_of(
+      layers,
+      fmt::format("Weights of the {} with {:.3g} % of the mixture: area is |posterior mean|, opacity is certainty",
+                  part.hidden.empty() ? "linear model" : "network", 100 * part.fraction));
 }
 
 }  // namespace dma

@@ -27,7 +27,8 @@ class ScratchFolder {
 
 inline constexpr int kNoSuchProgram = 127;
 
-// The exit code of the program, whose output goes nowhere; kNoSuchProgram if it cannot be started. A signal that waits ends it.
+// The exit code of the program, whose output goes nowhere; kNoSuchProgram if it cannot be started. A signal that waits
+// ends it.
 int run_in(const std::filesystem::path& folder, const std::vector<std::string>& arguments);
 
 }  // namespace dma::plot

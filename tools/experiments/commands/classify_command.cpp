@@ -78,7 +78,10 @@ void add_classify_command(Command app) {
   command.add_option("--members", request->members, "networks that are mixed (default: 1 to 4, as many as are quick)");
   command.add_flag("--held-back", request->held_out, "predict the next fold instead, by the rest: to choose settings");
   command.add_option("--seed", request->seed, "decides the draws that networks start from").capture_default_str();
-  command.add_option("--jobs", request->jobs, "folds at the same time (default: all processors); the results do not depend on it").above_zero();
+  command
+      .add_option("--jobs", request->jobs,
+                  "folds at the same time (default: all processors); the results do not depend on it")
+      .above_zero();
   command.add_option("--out", request->out, "file for the table of scores, Markdown");
   command.add_flag("--json", request->json, "print JSON");
   command.add_flag("--quiet", request->quiet, "show no progress");

@@ -16,7 +16,9 @@ void add_lab_commands(Command root, const std::string&) {
 }  // namespace
 
 Program lab_program() {
-  return {"dma-lab", "Experiments with dma: the paper's figures and tables, real data, promises beside what is measured", add_lab_commands};
+  return {"dma-lab",
+          "Experiments with dma: the paper's figures and tables, real data, promises beside what is measured",
+          add_lab_commands};
 }
 
 }  // namespace dma

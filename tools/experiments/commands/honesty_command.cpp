@@ -29,10 +29,14 @@ void extrapolation(const HonestyRequest& request) {
   using namespace validation;
   constexpr double kMostNll = 0.20, kLeastCoverage = 0.95, kAsGood = 0.01;
   const Seeds seeds{request.no_data_seeds, request.first};
-  const ExtrapolationResult network = measure_extrapolation("joint", seeds), linear = measure_extrapolation("joint-linear", seeds);
-  fmt::print("8-6-5-1 beyond the data, seeds {} to {}, as dma-lab reproduce scores it: negative log-likelihood {:.3f} (promised {:.2f}), coverage "
-             "{:.2f} ({:.2f}); with slopes 1 {:.3f}, {:.2f}",
-             seeds.first, seeds.first + seeds.count - 1, network.nll, kMostNll, network.coverage, kLeastCoverage, linear.nll, linear.coverage);
+  const ExtrapolationResult network = measure_extrapolation("joint", seeds),
+                            linear = measure_extrapolation("joint-linear", seeds);
+  fmt::print(
+      "8-6-5-1 beyond the data, seeds {} to {}, as dma-lab reproduce scores it: negative log-likelihood {:.3f} "
+      "(promised {:.2f}), coverage "
+      "{:.2f} ({:.2f}); with slopes 1 {:.3f}, {:.2f}",
+      seeds.first, seeds.first + seeds.count - 1, network.nll, kMostNll, network.coverage, kLeastCoverage, linear.nll,
+      linear.coverage);
   double most = kMostNll;
   if (request.exact) {
     const ExtrapolationResult exact = measure_extrapolation("exact", seeds);
@@ -45,21 +49,23 @@ void extrapolation(const HonestyRequest& request) {
 void run(const HonestyRequest& request) {
   using namespace validation;
   const std::vector<std::size_t> hidden = hidden_widths(request.hidden);
-  fmt::print("{:<28}{:>9}{:>9}{:>9}{:>9}{:>10}{:>14}{:>9}{:>8}\n", "table", "rmse", "at most", "mean", "linear", "coverage", "promised",
-             "log-lik", "CPU s");
+  fmt::print("{:<28}{:>9}{:>9}{:>9}{:>9}{:>10}{:>14}{:>9}{:>8}\n", "table", "rmse", "at most", "mean", "linear",
+             "coverage", "promised", "log-lik", "CPU s");
   for (const std::string& name : request.tables.empty() ? honesty_names() : request.tables) {
     const std::size_t seeds = name == "10 rows" ? 5 * request.seeds : request.seeds;
     const HonestyResult r = measure_honesty(name, {seeds, request.first}, hidden, request.method);
-    fmt::print("{:<28}{:>9.4f}{:>9.4f}{:>9.4f}{:>9.4f}{:>10.3f}{:>14}{:>9.3f}{:>8.2f}  {}\n", name, r.rmse, r.most_rmse, r.of_mean,
-               r.of_linear, r.coverage, fmt::format("{:.2f} to {:.2f}", r.least_coverage, r.most_coverage), r.log_likelihood, r.seconds,
-               verdict(r.kept()));
+    fmt::print("{:<28}{:>9.4f}{:>9.4f}{:>9.4f}{:>9.4f}{:>10.3f}{:>14}{:>9.3f}{:>8.2f}  {}\n", name, r.rmse, r.most_rmse,
+               r.of_mean, r.of_linear, r.coverage, fmt::format("{:.2f} to {:.2f}", r.least_coverage, r.most_coverage),
+               r.log_likelihood, r.seconds, verdict(r.kept()));
     std::fflush(stdout);
   }
   if (!request.method.empty() || !request.tables.empty()) return;
   const Seeds seeds{request.no_data_seeds, request.first};
   const NoDataResult gap = measure_gap(seeds, hidden), beyond = measure_beyond(seeds, hidden);
-  fmt::print("\nin a gap: {:.2f} of the function inside 95 % intervals (promised 0.80), epistemic sd {:.1f} times that at the data (3)  {}\n",
-             gap.coverage, gap.sd_ratio, verdict(gap.coverage >= 0.8 && gap.sd_ratio >= 3));
+  fmt::print(
+      "\nin a gap: {:.2f} of the function inside 95 % intervals (promised 0.80), epistemic sd {:.1f} times that at the "
+      "data (3)  {}\n",
+      gap.coverage, gap.sd_ratio, verdict(gap.coverage >= 0.8 && gap.sd_ratio >= 3));
   fmt::print("one range beyond: {:.2f} of the function inside 95 % intervals (promised 0.80)  {}\n", beyond.coverage,
              verdict(beyond.coverage >= 0.8));
   extrapolation(request);
@@ -74,15 +80,23 @@ void run(const HonestyRequest& request) {
 
 void add_honesty_command(Command app) {
   auto request = std::make_shared<HonestyRequest>();
-  const Command command = app.add_subcommand("honesty", "Measure what the default promises on tables made to expose over-confidence");
+  const Command command =
+      app.add_subcommand("honesty", "Measure what the default promises on tables made to expose over-confidence");
   command.add_option("--seeds", request->seeds, "tables of every kind").capture_default_str().between(1, 1000);
-  command.add_option("--gap-seeds", request->no_data_seeds, "tables with a gap, beyond the data, and of 8-6-5-1").capture_default_str().between(1, 1000);
+  command.add_option("--gap-seeds", request->no_data_seeds, "tables with a gap, beyond the data, and of 8-6-5-1")
+      .capture_default_str()
+      .between(1, 1000);
   command.add_option("--first-seed", request->first, "of the seeds").capture_default_str();
-  command.add_option("--hidden", request->hidden, "widths of the hidden layers, as dma fit has them").capture_default_str().allow_extra_args(false);
+  command.add_option("--hidden", request->hidden, "widths of the hidden layers, as dma fit has them")
+      .capture_default_str()
+      .allow_extra_args(false);
   command.add_option("--method", request->method, "another method than the default's").value("joint|METHOD");
-  command.add_option("--tables", request->tables, "one of the tables alone; may be given several times").allow_extra_args(false);
-  command.add_flag("--exact", request->exact, "also the exact posterior of 8-6-5-1, by Hamiltonian Monte Carlo (minutes)");
-  command.add_option("--largest", request->largest, "rows of the largest table of the growing ones").capture_default_str();
+  command.add_option("--tables", request->tables, "one of the tables alone; may be given several times")
+      .allow_extra_args(false);
+  command.add_flag("--exact", request->exact,
+                   "also the exact posterior of 8-6-5-1, by Hamiltonian Monte Carlo (minutes)");
+  command.add_option("--largest", request->largest, "rows of the largest table of the growing ones")
+      .capture_default_str();
   command.footer("Example:\n  dma-lab honesty --seeds 3");
   command.callback([request] { run(*request); });
 }

@@ -30,7 +30,9 @@ void add_validation(Command reproduce) {
   auto request = std::make_shared<ValidationRequest>();
   const Command command = reproduce.add_subcommand("validation", "Appendix C: how good the message approximations are");
   command.footer("Example:\n  dma-lab reproduce validation --out validation");
-  command.add_option("--out", request->out, "folder for pictures, CSV files and validation.md").value("FOLDER").required();
+  command.add_option("--out", request->out, "folder for pictures, CSV files and validation.md")
+      .value("FOLDER")
+      .required();
   command.add_option("--samples", request->options.samples, "samples of each importance-sampling reference")
       .above_zero()
       .capture_default_str();
@@ -87,7 +89,8 @@ void run(const std::string& name, const ExperimentRequest& request) {
       reproduce::reproduce(whole, [&](const reproduce::Progress& p) { return show_progress(p, interrupt); });
   if (isatty(STDERR_FILENO)) std::fputs(kClearLine, stderr);
   if (!report) {
-    say(fmt::format("interrupted; finished units are in {}/units, and the same command goes on from there", request.out));
+    say(fmt::format("interrupted; finished units are in {}/units, and the same command goes on from there",
+                    request.out));
     throw Exit{kExitBySignal + interrupt.signal()};
   }
   for (const std::string& reason : report->skipped) say(reason);
@@ -96,8 +99,8 @@ void run(const std::string& name, const ExperimentRequest& request) {
   } else {
     for (const reproduce::Section& section : report->sections) print_claims(section);
     print_claims(report->times);
-    fmt::print("{} of {} claims of the paper hold; written: {}/report.md, report.html and a CSV file per table\n", report->holding(),
-               report->claims(), printable(request.out));
+    fmt::print("{} of {} claims of the paper hold; written: {}/report.md, report.html and a CSV file per table\n",
+               report->holding(), report->claims(), printable(request.out));
   }
   if (interrupt.requested()) throw Exit{kExitBySignal + interrupt.signal()};  // after the last unit
 }
@@ -105,11 +108,11 @@ void run(const std::string& name, const ExperimentRequest& request) {
 void add_experiment(Command reproduce, const std::string& name, const std::string& title) {
   auto request = std::make_shared<ExperimentRequest>();
   const Command command = reproduce.add_subcommand(name, title);
-  command.footer(
-      fmt::format("Example:\n  dma-lab reproduce {} --out out/reproduce\n"
-                  "Finished parts are kept in FOLDER/units: a run that was stopped goes on; after a change of the program use "
-                  "another FOLDER.",
-                  name));
+  command.footer(fmt::format(
+      "Example:\n  dma-lab reproduce {} --out out/reproduce\n"
+      "Finished parts are kept in FOLDER/units: a run that was stopped goes on; after a change of the program use "
+      "another FOLDER.",
+      name));
   command.add_option("--seeds", request->seeds, "data sets (default: 20, with --quick 4)").between(1, 10'000);
   command.add_option("--seed", request->seed, "the first of them; pictures show it").capture_default_str();
   command.add_option("--jobs", request->jobs, "threads (default: all processors); the results do not depend on them")

@@ -73,24 +73,36 @@ void run(const UciRequest& request) {
   if (drawing.skipped.empty())
     fmt::print("written: {0}/uci.md, {0}/uci.csv, {0}/uci.svg, {0}/uci.png{1}\n", printable(request.out.string()),
                request.curve ? fmt::format(", {0}/curve.svg, {0}/curve.png", printable(request.out.string())) : "");
-  else fmt::print("written: {0}/uci.md, {0}/uci.csv; {1}\n", printable(request.out.string()), printable(drawing.skipped));
+  else
+    fmt::print("written: {0}/uci.md, {0}/uci.csv; {1}\n", printable(request.out.string()), printable(drawing.skipped));
 }
 
 }  // namespace
 
 void add_uci_command(Command app) {
   auto request = std::make_shared<UciRequest>();
-  const Command command = app.add_subcommand("uci", "The standard protocol on UCI regression data: RMSE, log-likelihood, coverage");
-  command.add_option("folder", request->folder, "A folder with data.txt and index files, or a folder of such folders").value("FOLDER").required();
+  const Command command =
+      app.add_subcommand("uci", "The standard protocol on UCI regression data: RMSE, log-likelihood, coverage");
+  command.add_option("folder", request->folder, "A folder with data.txt and index files, or a folder of such folders")
+      .value("FOLDER")
+      .required();
   command.add_option("--splits", request->splits, "How many of the splits").capture_default_str().between(1, 1000);
-  command.add_option("--jobs", request->jobs, "Splits at the same time (default: all processors); the results do not depend on it")
+  command
+      .add_option("--jobs", request->jobs,
+                  "Splits at the same time (default: all processors); the results do not depend on it")
       .between(1, 256);
-  command.add_option("--members", request->members, "Networks whose predictions are mixed (default: as the method has it)");
+  command.add_option("--members", request->members,
+                     "Networks whose predictions are mixed (default: as the method has it)");
   command.add_option("--epochs", request->epochs, "Instead of the default number");
-  command.add_option("--tempering", request->tempering, "Instead of the default: times that each row's evidence counts");
-  command.add_flag("--learn-prior", request->learn_prior, "Also learn one factor on the prior variances of every layer");
-  command.add_option("--method", request->method, "Instead of the default, joint: dma, linearised, hybrid, ...").value("joint|METHOD");
-  command.add_option("--out", request->out, "Where Markdown, CSV and pictures go").value("FOLDER").capture_default_str();
+  command.add_option("--tempering", request->tempering,
+                     "Instead of the default: times that each row's evidence counts");
+  command.add_flag("--learn-prior", request->learn_prior,
+                   "Also learn one factor on the prior variances of every layer");
+  command.add_option("--method", request->method, "Instead of the default, joint: dma, linearised, hybrid, ...")
+      .value("joint|METHOD");
+  command.add_option("--out", request->out, "Where Markdown, CSV and pictures go")
+      .value("FOLDER")
+      .capture_default_str();
   command.add_option("--seed", request->seed, "Fixes everything").capture_default_str();
   command.add_flag("--curve", request->curve, "Also score every 20 epochs up to 200");
   command.add_flag("--held-back", request->held_out, "Score on every tenth training row instead of the test rows");

@@ -8,13 +8,16 @@ namespace dma::compare {
 
 namespace {
 
-double log_normal(double x, double mean, double variance) { return log_density(Gaussian::from_moments(mean, variance), x); }
+double log_normal(double x, double mean, double variance) {
+  return log_density(Gaussian::from_moments(mean, variance), x);
+}
 
 ParameterList normal(double mean, double variance) { return {{"mean", mean}, {"variance", variance}}; }
 
 Case product_case() {
   Case c{.name = "product", .what = "z = w x, w ~ N(1, 1), x ~ N(2, 0.5), z = 3 +- 0.5"};
-  const VariableId w = c.graph.variable("w"), x = c.graph.variable("x"), z = c.graph.variable("z"), y = c.graph.observed("y");
+  const VariableId w = c.graph.variable("w"), x = c.graph.variable("x"), z = c.graph.variable("z"),
+                   y = c.graph.observed("y");
   c.graph.factor("gaussian_prior", {w}, normal(1, 1));
   c.graph.factor("gaussian_prior", {x}, normal(2, 0.5));
   c.factor = c.graph.factor("product", {w, x, z});
@@ -29,7 +32,8 @@ Case product_case() {
 
 Case collapse_case() {
   Case c{.name = "collapse", .what = "z = 2 w, w ~ N(0, 1), z = 1 +- 0.5"};
-  const VariableId w = c.graph.variable("w"), x = c.graph.observed("x"), z = c.graph.variable("z"), y = c.graph.observed("y");
+  const VariableId w = c.graph.variable("w"), x = c.graph.observed("x"), z = c.graph.variable("z"),
+                   y = c.graph.observed("y");
   c.graph.factor("gaussian_prior", {w}, normal(0, 1));
   c.factor = c.graph.factor("product", {w, x, z});
   c.graph.factor("gaussian_noise", {z, y}, {{"variance", 0.25}});

@@ -18,7 +18,8 @@ struct Case {
   std::string port = {};     // of that factor, towards the variable
   Gaussian prior = {};       // of the variable
   std::vector<std::pair<VariableId, double>> observations = {};
-  std::function<double(double)> log_posterior = {};  // of the variable, up to a constant, everything else integrated out
+  std::function<double(double)> log_posterior =
+      {};                    // of the variable, up to a constant, everything else integrated out
   bool has_loop = false;     // messages go round: their beliefs are approximate even where all of them are exact
 };
 

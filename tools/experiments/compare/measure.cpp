@@ -86,7 +86,8 @@ Measurement measure(const Case& c, const std::string& method, const Registry& re
   constexpr int kRepetitions = 100;
   Report report;
   for (int i = 0; i < kRepetitions; ++i) report = run(plan, state, {.diagnose = false});
-  m.microseconds = std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count() / kRepetitions;
+  m.microseconds =
+      std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count() / kRepetitions;
   m.refused = report.faults;
   m.replaced = report.replaced;
   m.sweeps = report.joint ? report.joint->iterations : report.sweeps;

@@ -12,7 +12,8 @@ namespace dma::reproduce {
 struct NetworkChange {
   std::string method = "dma";
   std::map<std::string, std::string> kind_methods = {};
-  // The settings of models/network/regression.h instead; only what the task states (widths, slopes, noise) is taken from it.
+  // The settings of models/network/regression.h instead; only what the task states (widths, slopes, noise) is taken
+  // from it.
   bool by_default = false;
   std::optional<double> tolerance = {};  // where learning stops, instead of the paper's 0.1
   // The prior the data come from, N(0, (1 + 1/L) / fan-in) with L layers of weights, instead of one around random

@@ -34,7 +34,13 @@ double fraction_inside(const Eigen::MatrixXd& cumulative, double level) {
 PaperRun run_paper_task(const PaperTask& task, double low, double high, const std::string& method, std::uint64_t seed,
                         const LearnOptions& fit) {
   const auto start = std::chrono::steady_clock::now();
-  Bnn net({.layers = task.layers, .slopes = task.slopes, .noise = task.noise, .bias = false, .standardise = false, .method = method, .seed = seed});
+  Bnn net({.layers = task.layers,
+           .slopes = task.slopes,
+           .noise = task.noise,
+           .bias = false,
+           .standardise = false,
+           .method = method,
+           .seed = seed});
   const FitReport report = net.fit(task.inputs, task.targets, fit);
   PaperRun run;
   run.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

@@ -149,7 +149,8 @@ std::string readme_summary(const Report& report) {
     if (row[0].starts_with("joint")) few.rows.push_back(shortened(row));
   return fmt::format(
       "`{}`, {}, {}: {} of {} claims of the paper hold as stated; every one, with the reason where it does not, is in "
-      "[tools/experiments/results/RESULTS.md](tools/experiments/results/RESULTS.md). Outside the data of the paper's 83-weight task:\n\n{}\n"
+      "[tools/experiments/results/RESULTS.md](tools/experiments/results/RESULTS.md). Outside the data of the paper's "
+      "83-weight task:\n\n{}\n"
       "![DMA, the default, joint learning under the data's prior, and the exact posterior](tools/pictures/exact.svg)\n",
       report.facts.command, report.facts.date, report.facts.machine, report.holding(), report.claims(),
       markdown_table(few));

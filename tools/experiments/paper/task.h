@@ -1,5 +1,5 @@
-// reproduce/: the experiments of the paper, one file each, on a common frame. May use tools/experiments/baselines and the whole
-// library.
+// reproduce/: the experiments of the paper, one file each, on a common frame. May use tools/experiments/baselines and
+// the whole library.
 //
 // The paper's tasks as the experiments use them: data, the range they come from, where they are scored.
 #pragma once

@@ -22,7 +22,8 @@ double largest_fall(const std::vector<double>& curve) {
 std::vector<double> curve_of(const SetResult& result) {
   std::vector<double> curve;
   for (std::size_t i = 0; i < result.splits[0].curve.size(); ++i)
-    curve.push_back(summarise(result.splits, [&](const SplitResult& s) { return s.curve[i].second.log_likelihood; }).mean);
+    curve.push_back(
+        summarise(result.splits, [&](const SplitResult& s) { return s.curve[i].second.log_likelihood; }).mean);
   return curve;
 }
 
@@ -43,12 +44,14 @@ std::string curve_markdown(const std::vector<SetResult>& results) {
 }
 
 plot::Figure curve_figure(const std::vector<SetResult>& results) {
-  plot::Panel panel{.title = "log-likelihood over epochs", .x = {"epochs"}, .y = {"change since the first point, nats"}};
-  const plot::Colour colours[] = {plot::Colour::blue, plot::Colour::orange, plot::Colour::green, plot::Colour::vermillion,
-                                  plot::Colour::purple, plot::Colour::black};
+  plot::Panel panel{
+      .title = "log-likelihood over epochs", .x = {"epochs"}, .y = {"change since the first point, nats"}};
+  const plot::Colour colours[] = {plot::Colour::blue,       plot::Colour::orange, plot::Colour::green,
+                                  plot::Colour::vermillion, plot::Colour::purple, plot::Colour::black};
   std::size_t k = 0;
   for (const SetResult& result : results) {
-    plot::Series series{.title = result.name, .style = plot::Style::line_points, .colour = colours[k++ % std::size(colours)]};
+    plot::Series series{
+        .title = result.name, .style = plot::Style::line_points, .colour = colours[k++ % std::size(colours)]};
     const std::vector<double> curve = curve_of(result);
     for (std::size_t i = 0; i < curve.size(); ++i) {
       series.x.push_back(result.splits[0].curve[i].first);

@@ -71,7 +71,8 @@ DataFolder read_data_folder(const fs::path& folder, std::size_t splits) {
   data.inputs = table(Eigen::all, read_indices(folder / "index_features.txt", table.cols()));
   data.targets = table(Eigen::all, read_indices(folder / "index_target.txt", table.cols()));
   for (std::size_t i = 0; i < splits; ++i) {
-    const fs::path train = folder / fmt::format("index_train_{}.txt", i), test = folder / fmt::format("index_test_{}.txt", i);
+    const fs::path train = folder / fmt::format("index_train_{}.txt", i),
+                   test = folder / fmt::format("index_test_{}.txt", i);
     if (i > 0 && !fs::exists(train)) break;
     data.train.push_back(read_indices(train, table.rows()));
     data.test.push_back(read_indices(test, table.rows()));
@@ -86,7 +87,8 @@ std::vector<fs::path> data_folders(const fs::path& folder) {
   for (const auto& entry : fs::directory_iterator(folder))
     if (is_data_folder(entry.path())) found.push_back(entry.path());
   if (found.empty())
-    fail("'{}' holds no data.txt, and neither does a folder in it; a folder of the UCI layout is expected", folder.string());
+    fail("'{}' holds no data.txt, and neither does a folder in it; a folder of the UCI layout is expected",
+         folder.string());
   std::ranges::sort(found);
   return found;
 }
@@ -94,7 +96,8 @@ std::vector<fs::path> data_folders(const fs::path& folder) {
 void hold_back(DataFolder& data) {
   for (std::size_t i = 0; i < data.train.size(); ++i) {
     std::vector<Eigen::Index> train, test;
-    for (std::size_t n = 0; n < data.train[i].size(); ++n) (n % 10 == i % 10 ? test : train).push_back(data.train[i][n]);
+    for (std::size_t n = 0; n < data.train[i].size(); ++n)
+      (n % 10 == i % 10 ? test : train).push_back(data.train[i][n]);
     data.train[i] = std::move(train);
     data.test[i] = std::move(test);
   }

@@ -19,10 +19,11 @@ namespace {
 
 constexpr double kAllowance = 1.05;  // of the RMSE of the better of mean and linear regression
 
-Bnn learned(const Eigen::MatrixXd& x, const Eigen::MatrixXd& y, const std::vector<std::size_t>& hidden, const std::string& method,
-            std::uint64_t seed) {
-  RegressionSettings settings = regression_settings(static_cast<std::size_t>(x.cols()), hidden, static_cast<std::size_t>(y.cols()),
-                                                    static_cast<std::size_t>(x.rows()), method);
+Bnn learned(const Eigen::MatrixXd& x, const Eigen::MatrixXd& y, const std::vector<std::size_t>& hidden,
+            const std::string& method, std::uint64_t seed) {
+  RegressionSettings settings =
+      regression_settings(static_cast<std::size_t>(x.cols()), hidden, static_cast<std::size_t>(y.cols()),
+                          static_cast<std::size_t>(x.rows()), method);
   settings.network.seed = seed;
   Bnn net(settings.network);
   net.fit(x, y, settings.fit);
@@ -42,7 +43,8 @@ double rmse_of_linear(const HonestyTable& t) {
   return rmse(with_ones(t.test_inputs) * w, t.test_targets);
 }
 
-NoDataResult measure_without_data(Seeds seeds, const std::vector<std::size_t>& hidden, NoDataTable (*table)(std::uint64_t)) {
+NoDataResult measure_without_data(Seeds seeds, const std::vector<std::size_t>& hidden,
+                                  NoDataTable (*table)(std::uint64_t)) {
   NoDataResult result;
   const auto count = static_cast<double>(seeds.count);
   for (std::uint64_t seed = seeds.first; seed < seeds.first + seeds.count; ++seed) {
@@ -59,7 +61,8 @@ NoDataResult measure_without_data(Seeds seeds, const std::vector<std::size_t>& h
 
 }  // namespace
 
-HonestyResult measure_honesty(const std::string& name, Seeds seeds, const std::vector<std::size_t>& hidden, const std::string& method) {
+HonestyResult measure_honesty(const std::string& name, Seeds seeds, const std::vector<std::size_t>& hidden,
+                              const std::string& method) {
   HonestyResult result;
   result.table = name;
   const auto count = static_cast<double>(seeds.count);
@@ -72,7 +75,8 @@ HonestyResult measure_honesty(const std::string& name, Seeds seeds, const std::v
     result.rmse += scores.rmse / count;
     result.coverage += scores.coverage_95 / count;
     result.log_likelihood += scores.log_likelihood / count;
-    result.of_mean += rmse(Eigen::MatrixXd::Constant(t.test_targets.rows(), 1, t.targets.mean()), t.test_targets) / count;
+    result.of_mean +=
+        rmse(Eigen::MatrixXd::Constant(t.test_targets.rows(), 1, t.targets.mean()), t.test_targets) / count;
     result.of_linear += rmse_of_linear(t) / count;
     result.least_coverage = t.least_coverage, result.most_coverage = t.most_coverage;
   }
@@ -82,8 +86,12 @@ HonestyResult measure_honesty(const std::string& name, Seeds seeds, const std::v
   return result;
 }
 
-NoDataResult measure_gap(Seeds seeds, const std::vector<std::size_t>& hidden) { return measure_without_data(seeds, hidden, &gap_table); }
-NoDataResult measure_beyond(Seeds seeds, const std::vector<std::size_t>& hidden) { return measure_without_data(seeds, hidden, &beyond_table); }
+NoDataResult measure_gap(Seeds seeds, const std::vector<std::size_t>& hidden) {
+  return measure_without_data(seeds, hidden, &gap_table);
+}
+NoDataResult measure_beyond(Seeds seeds, const std::vector<std::size_t>& hidden) {
+  return measure_without_data(seeds, hidden, &beyond_table);
+}
 
 double measure_divergence(std::size_t rows, std::uint64_t seed, double& seconds) {
   constexpr Eigen::Index kInputs = 10, kTest = 2000;
@@ -93,7 +101,8 @@ double measure_divergence(std::size_t rows, std::uint64_t seed, double& seconds)
     Eigen::MatrixXd x(count, kInputs), y(count, 1);
     for (Eigen::Index n = 0; n < count; ++n) {
       for (Eigen::Index j = 0; j < kInputs; ++j) x(n, j) = normal(random);
-      y(n, 0) = std::sin(x(n, 0) + x(n, 1)) + 0.5 * x(n, 2) * x(n, 3) + std::cos(x(n, 4)) + 0.3 * x(n, 5) + 0.3 * normal(random);
+      y(n, 0) = std::sin(x(n, 0) + x(n, 1)) + 0.5 * x(n, 2) * x(n, 3) + std::cos(x(n, 4)) + 0.3 * x(n, 5) +
+                0.3 * normal(random);
     }
     return std::pair{x, y};
   };

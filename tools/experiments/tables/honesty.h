@@ -24,7 +24,8 @@ struct Seeds {
 HonestyResult measure_honesty(const std::string& table, Seeds seeds, const std::vector<std::size_t>& hidden = {50},
                               const std::string& method = {});
 
-// Where no data are: fraction of the true function inside 95 % epistemic intervals, and epistemic sd there over that at the data.
+// Where no data are: fraction of the true function inside 95 % epistemic intervals, and epistemic sd there over that at
+// the data.
 struct NoDataResult {
   double coverage = 0, sd_ratio = 0;
 };
@@ -34,7 +35,8 @@ NoDataResult measure_beyond(Seeds seeds, const std::vector<std::size_t>& hidden 
 // RMSE on a smooth function of 10 inputs with noise 0.3, learned from so many rows.
 double measure_divergence(std::size_t rows, std::uint64_t seed, double& seconds);
 
-// Beyond the data of the paper's 8-6-5-1 task by a method of `dma-lab reproduce` ("joint", "joint-linear", "exact", ...) and by its protocol:
+// Beyond the data of the paper's 8-6-5-1 task by a method of `dma-lab reproduce` ("joint", "joint-linear", "exact",
+// ...) and by its protocol:
 // means over seeds of the negative log density of the true function, and of the fraction of it inside 95 % intervals.
 struct ExtrapolationResult {
   double nll = 0, coverage = 0;

@@ -21,7 +21,9 @@ using Row = Eigen::RowVectorXd;
 struct Source {
   explicit Source(std::uint64_t seed) : random(seed) {}
   double normal() { return gaussian(random); }
-  double uniform(double low, double high) { return boost::random::uniform_real_distribution<double>(low, high)(random); }
+  double uniform(double low, double high) {
+    return boost::random::uniform_real_distribution<double>(low, high)(random);
+  }
   double student(int degrees) {
     const double top = normal();
     double squares = 0;
@@ -91,9 +93,11 @@ const std::map<std::string, Law>& laws() {
       {"sin(3x)", {1, 200, 0.1, [](const Row& x, Source& s) { return std::sin(3 * x(0)) + 0.1 * s.normal(); }}},
       {"step", {1, 200, 0.1, [](const Row& x, Source& s) { return (x(0) > 0 ? 1 : -1) + 0.1 * s.normal(); }}},
       {"5 % outliers",
-       {5, 500, 0.2, [](const Row& x, Source& s) { return signal(x) + (s.uniform(0, 1) < 0.05 ? 5 : 0.2) * s.normal(); }}},
+       {5, 500, 0.2,
+        [](const Row& x, Source& s) { return signal(x) + (s.uniform(0, 1) < 0.05 ? 5 : 0.2) * s.normal(); }}},
       {"feature x 1e9",
-       {5, 500, 0.3, [](const Row& x, Source& s) { return signal(x) + 0.3 * s.normal(); }, [](MatrixXd& x, Source&) { x.col(0) *= 1e9; }}},
+       {5, 500, 0.3, [](const Row& x, Source& s) { return signal(x) + 0.3 * s.normal(); },
+        [](MatrixXd& x, Source&) { x.col(0) *= 1e9; }}},
       {"duplicated, constant",
        {5, 500, 0.3, [](const Row& x, Source& s) { return signal(x) + 0.3 * s.normal(); },
         [](MatrixXd& x, Source&) {
@@ -101,28 +105,46 @@ const std::map<std::string, Law>& laws() {
           x.resize(old.rows(), 8);
           x << old, old.col(0), MatrixXd::Constant(old.rows(), 1, 7), 2 * old.col(1);
         }}},
-      {"200 features x 100", {200, 100, 0.3, [](const Row& x, Source& s) { return x.head(5).sum() + 0.3 * s.normal(); }}},
-      {"Friedman 1", {10, 300, 1, [](const Row& x, Source& s) { return friedman_1(x) + s.normal(); }, &uniform_columns}},
-      {"Friedman 2", {4, 300, 125, [](const Row& x, Source& s) { return friedman_impedance(x) + 125 * s.normal(); }, &uniform_columns}},
-      {"Friedman 3", {4, 300, 0.1, [](const Row& x, Source& s) { return friedman_phase(x) + 0.1 * s.normal(); }, &uniform_columns}},
+      {"200 features x 100",
+       {200, 100, 0.3, [](const Row& x, Source& s) { return x.head(5).sum() + 0.3 * s.normal(); }}},
+      {"Friedman 1",
+       {10, 300, 1, [](const Row& x, Source& s) { return friedman_1(x) + s.normal(); }, &uniform_columns}},
+      {"Friedman 2",
+       {4, 300, 125, [](const Row& x, Source& s) { return friedman_impedance(x) + 125 * s.normal(); },
+        &uniform_columns}},
+      {"Friedman 3",
+       {4, 300, 0.1, [](const Row& x, Source& s) { return friedman_phase(x) + 0.1 * s.normal(); }, &uniform_columns}},
       {"heavy tails", {5, 500, 0.3, [](const Row& x, Source& s) { return signal(x) + 0.3 * s.student(3); }}},
-      {"sparse, 100 features x 300", {100, 300, 0.5, [](const Row& x, Source& s) { return x(3) - 2 * x(17) + x(58) + 0.5 * s.normal(); }}},
+      {"sparse, 100 features x 300",
+       {100, 300, 0.5, [](const Row& x, Source& s) { return x(3) - 2 * x(17) + x(58) + 0.5 * s.normal(); }}},
       {"interactions, 10 x 1000",
-       {10, 1000, 0.3, [](const Row& x, Source& s) { return x(0) * x(1) + std::sin(x(2)) + std::abs(x(3)) + 0.3 * s.normal(); }}},
-      {"counts", {4, 400, 0, [](const Row& x, Source& s) { return static_cast<double>(s.poisson(std::exp(0.5 + 0.6 * x(0) + 0.3 * x(1)))); }}},
+       {10, 1000, 0.3,
+        [](const Row& x, Source& s) { return x(0) * x(1) + std::sin(x(2)) + std::abs(x(3)) + 0.3 * s.normal(); }}},
+      {"counts",
+       {4, 400, 0,
+        [](const Row& x, Source& s) {
+          return static_cast<double>(s.poisson(std::exp(0.5 + 0.6 * x(0) + 0.3 * x(1))));
+        }}},
       {"yes or no, as 1 and 0",
-       {4, 400, 0, [](const Row& x, Source& s) { return s.uniform(0, 1) < 1 / (1 + std::exp(-2 * x(0) - x(1) * x(2))) ? 1.0 : 0.0; }}},
+       {4, 400, 0,
+        [](const Row& x, Source& s) {
+          return s.uniform(0, 1) < 1 / (1 + std::exp(-2 * x(0) - x(1) * x(2))) ? 1.0 : 0.0;
+        }}},
       {"codes",
        {3, 600, 0.5,
-        [](const Row& x, Source& s) { return (code(x(0)) == 2 ? 4 : -code(x(0))) + (code(x(1)) > 2 ? x(2) : 0) + 0.5 * s.normal(); },
+        [](const Row& x, Source& s) {
+          return (code(x(0)) == 2 ? 4 : -code(x(0))) + (code(x(1)) > 2 ? x(2) : 0) + 0.5 * s.normal();
+        },
         [](MatrixXd& x, Source&) { x.leftCols(2) = x.leftCols(2).unaryExpr(&code).eval(); }}},
       {"heavy-tailed inputs",
        {4, 400, 0.2, [](const Row& x, Source& s) { return std::atan(far(x(0))) + 0.3 * far(x(1)) + 0.2 * s.normal(); },
         [](MatrixXd& x, Source&) { x = x.unaryExpr(&far).eval(); }}},
       {"one row in ten shifted",
-       {3, 500, 0.3, [](const Row& x, Source& s) { return x(0) + (s.uniform(0, 1) < 0.1 ? 3 : 0) + 0.3 * s.normal(); }}},
+       {3, 500, 0.3,
+        [](const Row& x, Source& s) { return x(0) + (s.uniform(0, 1) < 0.1 ? 3 : 0) + 0.3 * s.normal(); }}},
       {"product, 10 x 500", {10, 500, 0.1, [](const Row& x, Source& s) { return x(0) * x(1) + 0.1 * s.normal(); }}},
-      {"sin(3x), 50 rows", {1, 50, 0.03, [](const Row& x, Source& s) { return std::sin(3 * x(0)) + 0.03 * s.normal(); }}},
+      {"sin(3x), 50 rows",
+       {1, 50, 0.03, [](const Row& x, Source& s) { return std::sin(3 * x(0)) + 0.03 * s.normal(); }}},
       {"noise, 150 features x 60", {150, 60, 1, noise_only}},
       {"heteroscedastic",
        {3, 800, 0, [](const Row& x, Source& s) { return signal(x) + std::exp(-1 + x(0)) * s.normal(); }}},

@@ -1,4 +1,5 @@
-// Made tables on which an over-confident default shows itself: noise, weak and strong signals, few rows, useless columns.
+// Made tables on which an over-confident default shows itself: noise, weak and strong signals, few rows, useless
+// columns.
 #pragma once
 
 #include <Eigen/Dense>
@@ -19,8 +20,8 @@ std::vector<std::string> honesty_names();
 // A table by name, from a seed.
 HonestyTable honesty_table(const std::string& name, std::uint64_t seed);
 
-// sin(2x) learned on [-2, 2], or on [-2, -0.7] and [0.7, 2]; the test rows lie where no data are: inside the gap, or from the end of
-// the range to one range-width beyond. Their targets are the function itself.
+// sin(2x) learned on [-2, 2], or on [-2, -0.7] and [0.7, 2]; the test rows lie where no data are: inside the gap, or
+// from the end of the range to one range-width beyond. Their targets are the function itself.
 struct NoDataTable {
   Eigen::MatrixXd inputs, targets, gap_inputs, gap_targets;
 };

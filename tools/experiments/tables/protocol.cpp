@@ -14,12 +14,14 @@ namespace dma::uci {
 namespace {
 
 SplitResult run_split(const DataFolder& data, std::size_t split, std::uint64_t seed, const ProtocolOptions& options) {
-  const Eigen::MatrixXd inputs = data.inputs(data.train[split], Eigen::all), targets = data.targets(data.train[split], Eigen::all);
+  const Eigen::MatrixXd inputs = data.inputs(data.train[split], Eigen::all),
+                        targets = data.targets(data.train[split], Eigen::all);
   const Eigen::MatrixXd test_inputs = data.inputs(data.test[split], Eigen::all),
                         test_targets = data.targets(data.test[split], Eigen::all);
   constexpr std::size_t kHiddenUnits = 50;
   RegressionSettings settings = regression_settings(static_cast<std::size_t>(inputs.cols()), {kHiddenUnits},
-                                                    static_cast<std::size_t>(targets.cols()), static_cast<std::size_t>(inputs.rows()), options.method);
+                                                    static_cast<std::size_t>(targets.cols()),
+                                                    static_cast<std::size_t>(inputs.rows()), options.method);
   settings.network.seed = seed + split;
   if (options.adjust) options.adjust(settings);
   SplitResult result;
@@ -70,14 +72,20 @@ Summary summarise(const std::vector<SplitResult>& results, const std::function<d
 }
 
 std::vector<Published> published(const std::string& set) {
-  // PBP: Hernandez-Lobato and Adams 2015. TAGI: Goulet, Nguyen and Amiri 2021. MC dropout, tuned: Mukhoti, Stenetorp and Gal
+  // PBP: Hernandez-Lobato and Adams 2015. TAGI: Goulet, Nguyen and Amiri 2021. MC dropout, tuned: Mukhoti, Stenetorp
+  // and Gal
   // 2018. Deep ensembles: Lakshminarayanan, Pritzel and Blundell 2017.
   static const std::map<std::string, std::vector<Published>> kTable = {
-      {"boston", {{"PBP", 3.01, -2.57}, {"TAGI", 3.15, -2.58}, {"MC dropout", 2.90, -2.40}, {"deep ensembles", 3.28, -2.41}}},
-      {"concrete", {{"PBP", 5.67, -3.16}, {"TAGI", 5.87, -3.20}, {"MC dropout", 4.82, -2.93}, {"deep ensembles", 6.03, -3.06}}},
-      {"energy", {{"PBP", 1.80, -2.04}, {"TAGI", 1.32, -1.81}, {"MC dropout", 0.54, -1.21}, {"deep ensembles", 2.09, -1.38}}},
-      {"wine", {{"PBP", 0.64, -0.97}, {"TAGI", 0.639, -0.98}, {"MC dropout", 0.62, -0.93}, {"deep ensembles", 0.64, -0.94}}},
-      {"yacht", {{"PBP", 1.02, -1.63}, {"TAGI", 1.04, -1.60}, {"MC dropout", 0.67, -1.25}, {"deep ensembles", 1.58, -1.18}}},
+      {"boston",
+       {{"PBP", 3.01, -2.57}, {"TAGI", 3.15, -2.58}, {"MC dropout", 2.90, -2.40}, {"deep ensembles", 3.28, -2.41}}},
+      {"concrete",
+       {{"PBP", 5.67, -3.16}, {"TAGI", 5.87, -3.20}, {"MC dropout", 4.82, -2.93}, {"deep ensembles", 6.03, -3.06}}},
+      {"energy",
+       {{"PBP", 1.80, -2.04}, {"TAGI", 1.32, -1.81}, {"MC dropout", 0.54, -1.21}, {"deep ensembles", 2.09, -1.38}}},
+      {"wine",
+       {{"PBP", 0.64, -0.97}, {"TAGI", 0.639, -0.98}, {"MC dropout", 0.62, -0.93}, {"deep ensembles", 0.64, -0.94}}},
+      {"yacht",
+       {{"PBP", 1.02, -1.63}, {"TAGI", 1.04, -1.60}, {"MC dropout", 0.67, -1.25}, {"deep ensembles", 1.58, -1.18}}},
   };
   const auto found = kTable.find(set);
   return found == kTable.end() ? std::vector<Published>{} : found->second;

@@ -22,7 +22,7 @@ struct ProtocolOptions {
   std::size_t jobs = 1;
   std::function<void(RegressionSettings&)> adjust = {};  // changes to the default settings
   std::string method = {};                               // empty: the default
-  std::vector<int> curve_epochs = {};                    // also score a network that learns for these many, come what may
+  std::vector<int> curve_epochs = {};  // also score a network that learns for these many, come what may
   std::function<void(const SplitResult&)> on_split = {};  // called from one thread at a time
 };
 

@@ -30,7 +30,8 @@ Row row_of(const SetResult& result) {
 std::string line(const SetResult& result) {
   const Row r = row_of(result);
   return fmt::format(
-      "{:<10} {:>2} splits  RMSE {:.3f} +- {:.3f}  log-likelihood {:.3f} +- {:.3f}  95 % coverage {:.3f}  {:.0f} epochs, {:.2f} CPU "
+      "{:<10} {:>2} splits  RMSE {:.3f} +- {:.3f}  log-likelihood {:.3f} +- {:.3f}  95 % coverage {:.3f}  {:.0f} "
+      "epochs, {:.2f} CPU "
       "s a split",
       result.name, result.splits.size(), r.rmse.mean, r.rmse.standard_error, r.log_likelihood.mean,
       r.log_likelihood.standard_error, r.coverage.mean, r.epochs.mean, r.seconds.mean);
@@ -44,9 +45,9 @@ std::string markdown(const std::vector<SetResult>& results, std::string_view row
       rows);
   for (const SetResult& result : results) {
     const Row r = row_of(result);
-    text += fmt::format("| {} | {} | {:.3f} ± {:.3f} / {:.3f} ± {:.3f} | {:.3f} | {:.0f} | {:.2f} |", result.name, result.splits.size(),
-                        r.rmse.mean, r.rmse.standard_error, r.log_likelihood.mean, r.log_likelihood.standard_error,
-                        r.coverage.mean, r.epochs.mean, r.seconds.mean);
+    text += fmt::format("| {} | {} | {:.3f} ± {:.3f} / {:.3f} ± {:.3f} | {:.3f} | {:.0f} | {:.2f} |", result.name,
+                        result.splits.size(), r.rmse.mean, r.rmse.standard_error, r.log_likelihood.mean,
+                        r.log_likelihood.standard_error, r.coverage.mean, r.epochs.mean, r.seconds.mean);
     const auto others = published(result.name);
     for (std::size_t k = 0; k < 4; ++k)
       text += k < others.size() ? fmt::format(" {:.3g} / {:.2f} |", others[k].rmse, others[k].log_likelihood) : " - |";
@@ -56,13 +57,14 @@ std::string markdown(const std::vector<SetResult>& results, std::string_view row
 }
 
 std::string csv(const std::vector<SetResult>& results) {
-  std::string text = "set,split,rmse,log_likelihood,coverage_50,coverage_90,coverage_95,epochs,seconds,messages_refused,"
-                     "messages_replaced\n";
+  std::string text =
+      "set,split,rmse,log_likelihood,coverage_50,coverage_90,coverage_95,epochs,seconds,messages_refused,"
+      "messages_replaced\n";
   for (const SetResult& result : results)
     for (const SplitResult& s : result.splits)
-      text += fmt::format("{},{},{},{},{},{},{},{},{:.3f},{},{}\n", result.name, s.split, s.scores.rmse, s.scores.log_likelihood,
-                          s.scores.coverage_50, s.scores.coverage_90, s.scores.coverage_95, s.epochs, s.seconds,
-                          s.messages_refused, s.messages_replaced);
+      text += fmt::format("{},{},{},{},{},{},{},{},{:.3f},{},{}\n", result.name, s.split, s.scores.rmse,
+                          s.scores.log_likelihood, s.scores.coverage_50, s.scores.coverage_90, s.scores.coverage_95,
+                          s.epochs, s.seconds, s.messages_refused, s.messages_replaced);
   return text;
 }
 
@@ -107,7 +109,8 @@ plot::Figure figure(const std::vector<SetResult>& results) {
                                        {"deep ensembles", Colour::green},
                                        {"dma", Colour::vermillion}};
   for (const System& system : systems) {
-    Series in_rmse{.title = system.name, .style = Style::points, .colour = system.colour, .width = 3}, in_likelihood = in_rmse;
+    Series in_rmse{.title = system.name, .style = Style::points, .colour = system.colour, .width = 3},
+        in_likelihood = in_rmse;
     double height = 0;
     for (const SetResult& result : results) {
       const auto others = published(result.name);

@@ -15,7 +15,8 @@ struct SetResult {
   std::vector<SplitResult> splits;
 };
 
-// One line: "boston  20 splits  RMSE 2.83 +- 0.18  log-likelihood -2.50 +- 0.07  95 % coverage 0.965  96 epochs, 0.9 CPU s a split".
+// One line: "boston  20 splits  RMSE 2.83 +- 0.18  log-likelihood -2.50 +- 0.07  95 % coverage 0.965  96 epochs, 0.9
+// CPU s a split".
 std::string line(const SetResult& result);
 // A table next to the published figures; `rows`: which rows were scored.
 std::string markdown(const std::vector<SetResult>& results, std::string_view rows);

@@ -18,8 +18,11 @@ constexpr double kRounding = 1e-9;  // of sums of a few hundred terms of size on
 // A linear model with two outputs and more or fewer rows than scalars; noise different in every row.
 struct Setting {
   explicit Setting(Index rows)
-      : model(4, 2), data{random_matrix(rows, 4, 1), random_matrix(rows, 2, 2)}, m(random_matrix(10, 1, 3)),
-        lambda(random_matrix(10, 1, 4).cwiseAbs().array() + 0.5), noise(random_matrix(2 * rows, 1, 5).cwiseAbs().array() + 0.1) {
+      : model(4, 2),
+        data{random_matrix(rows, 4, 1), random_matrix(rows, 2, 2)},
+        m(random_matrix(10, 1, 3)),
+        lambda(random_matrix(10, 1, 4).cwiseAbs().array() + 0.5),
+        noise(random_matrix(2 * rows, 1, 5).cwiseAbs().array() + 0.1) {
     Matrix f;
     model.linearise(m, data.rows, f, gains);
     residuals = (data.targets - f).reshaped();
@@ -69,7 +72,8 @@ TEST_CASE("curvature: primal and dual are the dense solution, more rows than sca
 TEST_CASE("curvature: the evidence of a linear model is the Gaussian density of its targets") {
   const Setting s(12);
   const SharedPrior prior{random_matrix(10, 1, 9), s.lambda};
-  SharedState state{.mean = prior.mean, .scale = 1.7, .noise = {LogLinearNoise::constant(0.3), LogLinearNoise::constant(0.8)}};
+  SharedState state{
+      .mean = prior.mean, .scale = 1.7, .noise = {LogLinearNoise::constant(0.3), LogLinearNoise::constant(0.8)}};
   const auto curvature = make_dual();
   const double evidence =
       fit_shared(s.model, s.data, prior, {.epochs = 40, .learn_noise = false, .learn_scale = false}, state, *curvature);
@@ -79,7 +83,8 @@ TEST_CASE("curvature: the evidence of a linear model is the Gaussian density of 
   covariance.diagonal().head(12).array() += 0.3;
   covariance.diagonal().tail(12).array() += 0.8;
   const Vector off = (s.data.targets - f).reshaped();
-  const double direct = -0.5 * (off.dot(covariance.inverse() * off) + std::log(covariance.determinant()) + 24 * std::log(2 * std::numbers::pi));
+  const double direct = -0.5 * (off.dot(covariance.inverse() * off) + std::log(covariance.determinant()) +
+                                24 * std::log(2 * std::numbers::pi));
   CHECK(evidence == doctest::Approx(direct).epsilon(1e-6));
 }
 
@@ -126,7 +131,8 @@ TEST_CASE("curvature: noise and prior scale are learned by evidence") {
 TEST_CASE("curvature: rows that repeat, seen through almost no noise, leave finite numbers") {
   const LinearRows model(4, 1);
   const RowData data{random_matrix(20, 4, 6).replicate(10, 1), random_matrix(20, 1, 7).replicate(10, 1)};
-  const Vector m = Vector::Zero(model.scalars()), lambda = Vector::Ones(model.scalars()), noise = Vector::Constant(200, 1e-17);
+  const Vector m = Vector::Zero(model.scalars()), lambda = Vector::Ones(model.scalars()),
+               noise = Vector::Constant(200, 1e-17);
   for (const auto& curvature : {make_primal(), make_dual()}) {
     curvature->assemble(model, data, m, lambda, noise);
     CHECK(curvature->step(curvature->gradient(), 0).allFinite());

@@ -22,7 +22,8 @@ struct Regression {
 // y = w . x + noise, w ~ N(0.5, 2), noise variance 0.25.
 Regression regression(std::size_t size) {
   Graph g;
-  const auto w = g.shared("w", size), x = g.observed("x", size), p = g.variable("p", size), z = g.variable("z"), y = g.observed("y");
+  const auto w = g.shared("w", size), x = g.observed("x", size), p = g.variable("p", size), z = g.variable("z"),
+             y = g.observed("y");
   g.factor("gaussian_prior", {w}, {{"mean", 0.5}, {"variance", 2.0}});
   g.factor("product", {w, x, p});
   g.factor("sum", {p, z});
@@ -55,7 +56,8 @@ TEST_CASE("joint learner: Bayesian linear regression is the dense solution, pred
   learner.predict({{r.x, {fresh.data(), 12}}}, means, variances);
   for (Index i = 0; i < 3; ++i) {
     CHECK(means[static_cast<std::size_t>(i)] == doctest::Approx(fresh.row(i).dot(mean)).epsilon(1e-8));
-    CHECK(variances[static_cast<std::size_t>(i)] == doctest::Approx(fresh.row(i).dot(covariance * fresh.row(i).transpose()) + 0.25).epsilon(1e-8));
+    CHECK(variances[static_cast<std::size_t>(i)] ==
+          doctest::Approx(fresh.row(i).dot(covariance * fresh.row(i).transpose()) + 0.25).epsilon(1e-8));
   }
 }
 
@@ -77,7 +79,8 @@ TEST_CASE("joint learner: rows added later and rows forgotten give what learning
     CHECK(in_parts.belief(r.w)[i].mean() == doctest::Approx(once.belief(r.w)[i].mean()).epsilon(kSteps));
     CHECK(in_parts.belief(r.w)[i].variance() == doctest::Approx(once.belief(r.w)[i].variance()).epsilon(kSteps));
   }
-  CHECK_THROWS_WITH_AS(in_parts.forget(std::vector<std::size_t>{10}), "forget: row 10 is given, but there are only 10", Error);
+  CHECK_THROWS_WITH_AS(in_parts.forget(std::vector<std::size_t>{10}), "forget: row 10 is given, but there are only 10",
+                       Error);
 }
 
 TEST_CASE("joint learner: a graph it cannot learn is refused by name") {
@@ -90,5 +93,6 @@ TEST_CASE("joint learner: a graph it cannot learn is refused by name") {
   const auto v = h.shared("v"), u = h.observed("u"), z = h.variable("z"), t = h.observed("t");
   h.factor("product", {v, u, z});
   h.factor("gaussian_noise", {z, t}, {{"variance", 1.0}});
-  CHECK_THROWS_WITH_AS(JointLearner(h, registry, {t}), "joint learning: shared variable 'v' has no Gaussian prior", Error);
+  CHECK_THROWS_WITH_AS(JointLearner(h, registry, {t}), "joint learning: shared variable 'v' has no Gaussian prior",
+                       Error);
 }

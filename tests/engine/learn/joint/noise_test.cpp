@@ -78,7 +78,8 @@ TEST_CASE("joint noise: does not fall to zero where there are more scalars than 
   constexpr Index kRows = 50, kInputs = 100;
   constexpr double kNoise = 0.3;
   const LinearRows model(kInputs, 1);
-  const SharedPrior prior{Vector::Zero(model.scalars()), Vector::Constant(model.scalars(), static_cast<double>(kInputs + 1))};
+  const SharedPrior prior{Vector::Zero(model.scalars()),
+                          Vector::Constant(model.scalars(), static_cast<double>(kInputs + 1))};
   for (std::uint64_t seed = 1; seed <= 8; ++seed)
     for (const bool depends_on_inputs : {false, true}) {
       const Matrix x = random_matrix(kRows, kInputs, seed);

@@ -14,7 +14,8 @@ using namespace dma;
 Matrix numbers(Index rows, Index columns) {
   Matrix m(rows, columns);
   for (Index j = 0; j < columns; ++j)
-    for (Index i = 0; i < rows; ++i) m(i, j) = std::sin(0.7 * static_cast<double>(i * i + 3 * j) + static_cast<double>(j));
+    for (Index i = 0; i < rows; ++i)
+      m(i, j) = std::sin(0.7 * static_cast<double>(i * i + 3 * j) + static_cast<double>(j));
   return m;
 }
 

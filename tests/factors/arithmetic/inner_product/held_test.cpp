@@ -1,4 +1,5 @@
-// Rows of weights held as moments against the kernels of natural parameters, whose messages are multiplied in afterwards.
+// Rows of weights held as moments against the kernels of natural parameters, whose messages are multiplied in
+// afterwards.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -27,7 +28,9 @@ struct HeldLayer {
   static void set(std::vector<double>& tau, std::vector<double>& rho, double mean, double variance) {
     tau.push_back(mean / variance), rho.push_back(1 / variance);
   }
-  double between(double low, double high) { return boost::random::uniform_real_distribution<double>(low, high)(random); }
+  double between(double low, double high) {
+    return boost::random::uniform_real_distribution<double>(low, high)(random);
+  }
 
   std::size_t count;
   boost::random::mt19937 random;
@@ -43,7 +46,9 @@ struct Learned {
 
 struct HeldCall {
   explicit HeldCall(HeldLayer& layer, Learned& learned)
-      : scratch(4 * kScratchPerTerm * layer.count + kLeastScratch), to_x_tau(layer.weight_tau.size()), to_x_rho(to_x_tau) {
+      : scratch(4 * kScratchPerTerm * layer.count + kLeastScratch),
+        to_x_tau(layer.weight_tau.size()),
+        to_x_rho(to_x_tau) {
     learned.tau = layer.weight_tau, learned.rho = layer.weight_rho;
     learned.to_y_tau = learned.to_y_rho = to_x_tau;
     const auto terms = static_cast<std::uint32_t>(layer.count);
@@ -70,7 +75,8 @@ using Rule = InnerProduct::Rule;
 void multiply_to_y(Learned& learned, std::size_t terms) {
   for (std::size_t i = terms; i < learned.to_y_tau.size(); ++i) {
     const std::size_t t = i % terms;
-    const Natural product = multiply({learned.to_y_tau[t], learned.to_y_rho[t]}, {learned.to_y_tau[i], learned.to_y_rho[i]});
+    const Natural product =
+        multiply({learned.to_y_tau[t], learned.to_y_rho[t]}, {learned.to_y_tau[i], learned.to_y_rho[i]});
     learned.to_y_tau[t] = product.tau, learned.to_y_rho[t] = product.rho;
     learned.to_y_tau[i] = learned.to_y_rho[i] = 0;
   }
@@ -100,7 +106,8 @@ Learned by_moments(HeldLayer layer, bool stays = true) {
   for (std::size_t i = 0; i < learned.tau.size(); ++i)
     variance.push_back(1 / learned.rho[i]), mean.push_back(learned.tau[i] / learned.rho[i]);
   std::vector<double> product_tau(layer.count), product_rho(layer.count);
-  HeldCavity cavity{mean.data(), variance.data(), {learned.tau.data(), learned.rho.data()}, per_slot.data(), per_term.data()};
+  HeldCavity cavity{
+      mean.data(), variance.data(), {learned.tau.data(), learned.rho.data()}, per_slot.data(), per_term.data()};
   cavity.second_stays = stays;
   if (kToY) cavity.product = {product_tau.data(), product_rho.data()};
   Outcome outcome;
@@ -138,7 +145,8 @@ void check_same(const Learned& a, const Learned& b) {
 
 }  // namespace
 
-TEST_CASE_TEMPLATE_DEFINE("held inner_product: weights and activations learn what natural parameters tell them", Of, held_rules) {
+TEST_CASE_TEMPLATE_DEFINE("held inner_product: weights and activations learn what natural parameters tell them", Of,
+                          held_rules) {
   for (const std::size_t terms : {2u, 3u, 4u, 5u, 8u, 13u, 48u}) {
     CAPTURE(terms);
     const HeldLayer layer(terms, static_cast<unsigned>(terms));

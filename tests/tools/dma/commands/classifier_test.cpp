@@ -117,9 +117,9 @@ TEST_CASE("classifier command: tables that hold no classes to learn are refused"
 TEST_CASE("classifier command: options that say nothing about classes are refused") {
   const std::string table = "x,y\n1,a\n2,b\n3,a\n4,b\n";
   for (const char* option :
-       {"--noise 0.1", "--noise-model inputs", "--method dma", "--tempering 2", "--batches 2", "--learn-prior", "--least-gain 0.1",
-        "--preset paper", "--features-map bumps3", "--no-bias", "--plot fit.svg", "--plot-training t.svg",
-        "--checkpoint c.json", "--slopes 0.1,0.2", "--members 0", "--epochs 0", "--hidden 0"})
+       {"--noise 0.1", "--noise-model inputs", "--method dma", "--tempering 2", "--batches 2", "--learn-prior",
+        "--least-gain 0.1", "--preset paper", "--features-map bumps3", "--no-bias", "--plot fit.svg",
+        "--plot-training t.svg", "--checkpoint c.json", "--slopes 0.1,0.2", "--members 0", "--epochs 0", "--hidden 0"})
     check_table_refused(table, std::string(option).substr(0, std::string(option).find(' ')) + ":", option);
 }
 
@@ -133,7 +133,8 @@ TEST_CASE("classifier command: a classifier's file in the wrong place, and table
   check_refused(folder, "predict model.json other.csv",
                         "has no column 'width', which 'model.json' was fitted on");
   check_refused(folder, "inspect model.json --plot-training w.svg", "is a classifier, which keeps no curve");
-  check_refused(folder, "fit data.csv --update model.json", "--update: 'model.json' is a classifier, to which no rows can be added");
+  check_refused(folder, "fit data.csv --update model.json",
+                "--update: 'model.json' is a classifier, to which no rows can be added");
   check_refused(folder, kFitFlowers + "--resume model.json", "--resume: a classifier is learned in one go");
   folder.write("model.json", folder.read("model.json").substr(0, 2000));
   check_refused(folder, "predict model.json data.csv", "'model.json'");

@@ -125,7 +125,8 @@ TEST_CASE("dma inspect: layers, noise and training record") {
 
 TEST_CASE("dma: every command explains itself with an example") {
   const TemporaryFolder folder;
-  for (const char* command : {"", "fit", "predict", "infer", "smooth", "rate", "inspect", "generate", "generate regression", "factors"}) {
+  for (const char* command :
+       {"", "fit", "predict", "infer", "smooth", "rate", "inspect", "generate", "generate regression", "factors"}) {
     const auto help = run_dma(folder, std::string(command) + " --help");
     CHECK(help.exit_code == 0);
     CHECK(help.output.find("Example:\n  dma ") != std::string::npos);
@@ -169,7 +170,8 @@ TEST_CASE("dma fit: what noise is taken for is an option, kept in the file, and 
   const std::string fit = "fit data.csv --target y --hidden 4 --members 1 ";
   for (const char* name : {"constant", "inputs"}) {
     REQUIRE(run_dma(folder, fit + fmt::format("--noise-model {0} --model {0}.json", name)).exit_code == 0);
-    CHECK(run_dma(folder, fmt::format("inspect {}.json", name)).output.find(fmt::format("(learned, {})", name)) != std::string::npos);
+    CHECK(run_dma(folder, fmt::format("inspect {}.json", name)).output.find(fmt::format("(learned, {})", name)) !=
+          std::string::npos);
     CHECK(nlohmann::json::parse(folder.read(fmt::format("{}.json", name)))["options"]["noise_model"] == name);
   }
   REQUIRE(run_dma(folder, fit + "--model default.json --quiet").exit_code == 0);

@@ -38,7 +38,8 @@ TEST_CASE("infer: the sprinkler, by enumeration") {
   for (int c = 0; c < 2; ++c)
     for (int s = 0; s < 2; ++s)
       for (int r = 0; r < 2; ++r) {
-        const double p = 0.5 * (s == 1 ? by_sprinkler[c] : 1 - by_sprinkler[c]) * (r == 1 ? by_rain[c] : 1 - by_rain[c]) * by_both[2 * s + r];
+        const double p = 0.5 * (s == 1 ? by_sprinkler[c] : 1 - by_sprinkler[c]) *
+                         (r == 1 ? by_rain[c] : 1 - by_rain[c]) * by_both[2 * s + r];
         wet += p, rain += r == 1 ? p : 0, sprinkler += s == 1 ? p : 0;
       }
   const auto json = inferred("sprinkler.json");
@@ -55,7 +56,8 @@ TEST_CASE("infer: eight schools are solved in one exact sweep, and jointly to th
   CHECK(once["report"].get<std::string>().starts_with("exact"));
   CHECK(joint["report"].get<std::string>().starts_with("exact"));
   for (int i = 0; i < 8; ++i)
-    CHECK(once["beliefs"]["effect"]["mean"][i].get<double>() == doctest::Approx(joint["beliefs"]["effect"]["mean"][i].get<double>()).epsilon(1e-9));
+    CHECK(once["beliefs"]["effect"]["mean"][i].get<double>() ==
+          doctest::Approx(joint["beliefs"]["effect"]["mean"][i].get<double>()).epsilon(1e-9));
   CHECK(once["log_evidence"].get<double>() == doctest::Approx(joint["log_evidence"].get<double>()).epsilon(1e-9));
 }
 
@@ -83,12 +85,15 @@ TEST_CASE("infer: a text with beliefs, what nothing informs, the evidence, and t
 
 TEST_CASE("infer: what cannot be has no probability, and is said") {
   const TemporaryFolder folder;
-  folder.write("g.json", R"json({"variables": {"a": {"family": "categorical(2)"}, "b": {"family": "categorical(2)", "observed": 1}},
+  folder.write(
+      "g.json",
+      R"json({"variables": {"a": {"family": "categorical(2)"}, "b": {"family": "categorical(2)", "observed": 1}},
     "factors": [{"kind": "categorical_prior", "connects": ["a"], "parameters": {"probability": [1, 0]}},
                 {"kind": "table", "connects": ["a", "b"], "parameters": {"probability": [1, 0, 0, 1]}}]})json");
   const auto outcome = run_dma(folder, "infer g.json");
   REQUIRE_MESSAGE(outcome.exit_code == 0, outcome.errors);
-  CHECK(outcome.output.find("log evidence -inf, exact\nwhat is observed is impossible under this graph\n") != std::string::npos);
+  CHECK(outcome.output.find("log evidence -inf, exact\nwhat is observed is impossible under this graph\n") !=
+        std::string::npos);
   folder.write("one.json", R"json({"variables": {"a": {"family": "categorical(1)", "observed": 0}},
     "factors": [{"kind": "categorical_prior", "connects": ["a"], "parameters": {"probability": [1.0]}}]})json");
   const auto json = nlohmann::json::parse(run_dma(folder, "infer one.json --json").output);
@@ -98,7 +103,9 @@ TEST_CASE("infer: what cannot be has no probability, and is said") {
 
 TEST_CASE("infer: a kind without the usual method is solved by the one it has") {
   const TemporaryFolder folder;
-  folder.write("g.json", R"json({"variables": {"z": {"family": "categorical(2)"}, "m": {"size": 2, "observed": [-1, 2]}, "y": {"observed": 0.4}},
+  folder.write(
+      "g.json",
+      R"json({"variables": {"z": {"family": "categorical(2)"}, "m": {"size": 2, "observed": [-1, 2]}, "y": {"observed": 0.4}},
     "factors": [{"kind": "categorical_prior", "connects": ["z"], "parameters": {"probability": [0.3, 0.7]}},
                 {"kind": "mixture", "connects": ["z", "m", "y"], "parameters": {"variance": [1, 4]}}]})json");
   const auto outcome = run_dma(folder, "infer g.json --json");
@@ -116,20 +123,38 @@ TEST_CASE("infer: errors point into the file") {
       "/variables/x: the graph would take about 2");
   check_infer_refused("[]", "the file: array is found; an object is expected");
   check_infer_refused("{}", "the key 'variables' is missing");
-  check_infer_refused(R"({"variables": {"x": {"siz": 2}}, "factors": []})", "/variables/x: there is no key 'siz' here; did you mean 'size'");
-  check_infer_refused(R"({"variables": {"x": {"size": 0}}, "factors": []})", "/variables/x/size: 0 is found; a whole number from 1");
+  check_infer_refused(R"({"variables": {"x": {"siz": 2}}, "factors": []})",
+                      "/variables/x: there is no key 'siz' here; did you mean 'size'");
+  check_infer_refused(R"({"variables": {"x": {"size": 0}}, "factors": []})",
+                      "/variables/x/size: 0 is found; a whole number from 1");
   check_infer_refused(R"({"variables": {"x": {"size": 2.5}}, "factors": []})", "/variables/x/size");
   check_infer_refused(R"({"variables": {"x": {"observed": "three"}}, "factors": []})", "/variables/x/observed");
-  check_infer_refused("{" + good + R"("factors": [{"kind": "gaussian_prior"}]})", "/factors/0: the key 'connects' is missing");
-  check_infer_refused("{" + good + R"("factors": [{"kind": "gaussian_prior", "connects": ["z"]}]})", "/factors/0/connects/0");
-  check_infer_refused("{" + good + R"("factors": [{"kind": "gausian_prior", "connects": ["x"]}]})", "did you mean 'gaussian_prior'");
-  check_infer_refused("{" + good + R"("factors": [{"kind": "copy", "connects": [{"variable": "x", "reach": "rows"}]}]})", "/factors/0/connects/0/reach: there is no reach 'rows'");
-  check_infer_refused("{" + good + R"("factors": [{"kind": "copy", "connects": [{"variable": "x", "reach": "gather", "table": [1]}]}]})", "/factors/0/connects/0/table/0");
-  check_infer_refused("{" + good + R"("factors": [{"kind": "gaussian_prior", "connects": ["x"], "parameters": {"mean": "a", "variance": 1}}]})", "/factors/0/parameters/mean");
-  check_infer_refused("{" + good + R"("factors": [{"kind": "gaussian_prior", "connects": ["x"], "parameters": {"mean": 0, "variance": -1}}]})", "/factors/0: factor 'gaussian_prior0'");
-  check_infer_refused("{" + good + R"("factors": [{"kind": "gausian_prior", "connects": ["x"]}]})", "/factors/0/kind: no factor kind 'gausian_prior'; did you mean 'gaussian_prior'");
-  check_infer_refused(R"({"variables": {"a/b": {}, "y": {"observed": 1}}, "factors": [{"kind": "gaussian_prior", "connects": ["y"], "parameters": {"mean": 0, "variance": 1}}]})",
-                      "/variables/a~1b: variable 'a/b' is connected to nothing");
+  check_infer_refused("{" + good + R"("factors": [{"kind": "gaussian_prior"}]})",
+                      "/factors/0: the key 'connects' is missing");
+  check_infer_refused("{" + good + R"("factors": [{"kind": "gaussian_prior", "connects": ["z"]}]})",
+                      "/factors/0/connects/0");
+  check_infer_refused("{" + good + R"("factors": [{"kind": "gausian_prior", "connects": ["x"]}]})",
+                      "did you mean 'gaussian_prior'");
+  check_infer_refused(
+      "{" + good + R"("factors": [{"kind": "copy", "connects": [{"variable": "x", "reach": "rows"}]}]})",
+      "/factors/0/connects/0/reach: there is no reach 'rows'");
+  check_infer_refused(
+      "{" + good +
+          R"("factors": [{"kind": "copy", "connects": [{"variable": "x", "reach": "gather", "table": [1]}]}]})",
+      "/factors/0/connects/0/table/0");
+  check_infer_refused(
+      "{" + good +
+          R"("factors": [{"kind": "gaussian_prior", "connects": ["x"], "parameters": {"mean": "a", "variance": 1}}]})",
+      "/factors/0/parameters/mean");
+  check_infer_refused(
+      "{" + good +
+          R"("factors": [{"kind": "gaussian_prior", "connects": ["x"], "parameters": {"mean": 0, "variance": -1}}]})",
+      "/factors/0: factor 'gaussian_prior0'");
+  check_infer_refused("{" + good + R"("factors": [{"kind": "gausian_prior", "connects": ["x"]}]})",
+                      "/factors/0/kind: no factor kind 'gausian_prior'; did you mean 'gaussian_prior'");
+  check_infer_refused(
+      R"({"variables": {"a/b": {}, "y": {"observed": 1}}, "factors": [{"kind": "gaussian_prior", "connects": ["y"], "parameters": {"mean": 0, "variance": 1}}]})",
+      "/variables/a~1b: variable 'a/b' is connected to nothing");
   check_infer_refused("{" + good + R"("factors": []})", "there is no schedule 'floodin'", "--schedule floodin");
 }
 
@@ -143,8 +168,10 @@ TEST_CASE("infer: counts that are none are refused by name, and a square says no
     return outcome.output + outcome.errors;
   };
   for (const double no_count : {-2.0, 2.5})
-    CHECK_MESSAGE(answer("poisson", no_count).find(fmt::format("the observed value is {}; factor 'poisson", no_count)) != std::string::npos,
-                  answer("poisson", no_count));
+    CHECK_MESSAGE(
+        answer("poisson", no_count).find(fmt::format("the observed value is {}; factor 'poisson", no_count)) !=
+            std::string::npos,
+        answer("poisson", no_count));
   CHECK(answer("poisson", 2).find("expects") == std::string::npos);
   CHECK(answer("square", 4).find("approximate") != std::string::npos);
   CHECK(answer("exponential", -1).find("refused") != std::string::npos);
@@ -182,14 +209,19 @@ TEST_CASE(
 }
 
 TEST_CASE("infer: no name in a graph file reaches the terminal as a command to it") {
-  for (const char* name : {"\\u001b[2J", "a\\nstatus exact", "\\u009b2J", "\\u202ecba", "\\u200f", "\\u2066x\\u2069", "\\u007f"}) {
+  for (const char* name :
+       {"\\u001b[2J", "a\\nstatus exact", "\\u009b2J", "\\u202ecba", "\\u200f", "\\u2066x\\u2069", "\\u007f"}) {
     const std::string x = std::string("\"") + name + "\"";
     check_infer_refused("{\"variables\": {" + x + ": {}}, \"factors\": []}", "holds control characters; rename it");
-    check_infer_refused(R"({"variables": {"x": {}}, "factors": [{"kind": "gaussian_prior", "connects": ["x"], "name": )" + x +
-                            R"(, "parameters": {"mean": 0, "variance": 1}}]})",
-                        "holds control characters; rename it");
+    check_infer_refused(
+        R"({"variables": {"x": {}}, "factors": [{"kind": "gaussian_prior", "connects": ["x"], "name": )" + x +
+            R"(, "parameters": {"mean": 0, "variance": 1}}]})",
+        "holds control characters; rename it");
     for (const char* key : {"kind", "method"})
-      check_infer_refused(fmt::format(R"({{"variables": {{"x": {{}}}}, "factors": [{{"kind": "gaussian_prior", "connects": ["x"], "{}": {}}}]}})",
-                                      key, x), "/factors/0");
+      check_infer_refused(
+          fmt::format(
+              R"({{"variables": {{"x": {{}}}}, "factors": [{{"kind": "gaussian_prior", "connects": ["x"], "{}": {}}}]}})",
+              key, x),
+          "/factors/0");
   }
 }

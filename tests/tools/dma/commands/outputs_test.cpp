@@ -18,7 +18,8 @@ using dma::testing::TemporaryFolder;
 
 constexpr const char* kGood = "x,z,y\n1,5,2\n2,3,4\n3,4,5\n4,9,9\n5,2,11\n";
 const std::string kFit = "fit data.csv --target y --hidden 2 --epochs 2 ";
-const std::string kEndless = "fit data.csv --target y --hidden 2 --epochs 100000000 --tolerance 0 --patience 0 --least-gain 0 ";
+const std::string kEndless =
+    "fit data.csv --target y --hidden 2 --epochs 100000000 --tolerance 0 --patience 0 --least-gain 0 ";
 
 // `dma` with its streams as the words say.
 std::string with(const std::string& redirections) { return "sh -c '\"$0\" \"$@\" " + redirections + "'"; }
@@ -36,7 +37,8 @@ TEST_CASE("outputs: what standard output loses is an error, however little it is
   const TemporaryFolder folder;
   folder.write("data.csv", kGood);
   REQUIRE(run_dma(folder, kFit + "--quiet --model model.json").exit_code == 0);
-  for (const char* command : {"predict model.json data.csv", "inspect model.json --json", "generate regression", "--help", "--version"})
+  for (const char* command :
+       {"predict model.json data.csv", "inspect model.json --json", "generate regression", "--help", "--version"})
     for (const char* streams : {">&-", ">/dev/full"}) {
       INFO(command, " ", streams);
       check_one_line(run_dma(folder, command, with(streams)), 2, "cannot write to standard output");
@@ -65,15 +67,17 @@ TEST_CASE("outputs: onto an input is refused, a device stays a device, a pipe is
   REQUIRE(run_dma(folder, kFit + "--quiet --model model.json --checkpoint c --checkpoint-every 1").exit_code == 0);
   for (const std::string& arguments :
        {kFit + "--model data.csv", kFit + "--checkpoint ./data.csv", kFit + "--resume c --model c",
-        std::string("predict model.json data.csv --out data.csv"), std::string("predict model.json data.csv --out model.json"),
-        kFit + "--model a --checkpoint a", std::string("generate regression --out a --grid a")}) {
+        std::string("predict model.json data.csv --out data.csv"),
+        std::string("predict model.json data.csv --out model.json"), kFit + "--model a --checkpoint a",
+        std::string("generate regression --out a --grid a")}) {
     INFO(arguments);
     check_one_line(run_dma(folder, arguments), 2, "name another file");
   }
   CHECK(folder.read("data.csv") == kGood);
   check_one_line(run_dma(folder, "predict model.json data.csv --out /dev/full"), 2, "No space left");
   CHECK(std::filesystem::is_character_file("/dev/full"));
-  CHECK(run_dma(folder, "predict model.json data.csv --out /dev/stdout").output == run_dma(folder, "predict model.json data.csv").output);
+  CHECK(run_dma(folder, "predict model.json data.csv --out /dev/stdout").output ==
+        run_dma(folder, "predict model.json data.csv").output);
 }
 
 TEST_CASE("outputs: the name of a file is written out where it would command the terminal") {
@@ -83,17 +87,20 @@ TEST_CASE("outputs: the name of a file is written out where it would command the
     for (const char* json : {"", " --json"}) {
       const auto outcome = run_dma(folder, kFit + "--model '" + name + "'" + json);
       REQUIRE(outcome.exit_code == 0);
-      for (const std::string& printed : {outcome.output, outcome.errors}) CHECK(printed.find(name) == std::string::npos);
+      for (const std::string& printed : {outcome.output, outcome.errors})
+        CHECK(printed.find(name) == std::string::npos);
       CHECK(outcome.output.find(json[0] == '\0' ? "wrote     m\\x" : "\"files\"") != std::string::npos);
     }
-  check_one_line(run_dma(folder, kFit + "--model missing/m.json"), 2, "--model 'missing/m.json': there is no folder 'missing'; make it");
+  check_one_line(run_dma(folder, kFit + "--model missing/m.json"), 2,
+                 "--model 'missing/m.json': there is no folder 'missing'; make it");
   check_one_line(run_dma(folder, "fit 'a\x1b[2J' --target y"), 2, "\\x1b");
 }
 
 TEST_CASE("outputs: a checkpoint that cannot be written is a warning, and the fit goes on") {
   const TemporaryFolder folder;
   folder.write("data.csv", kGood);
-  const auto outcome = run_dma(folder, kFit + "--tolerance 0 --quiet --model model.json --checkpoint /dev/full --checkpoint-every 2");
+  const auto outcome =
+      run_dma(folder, kFit + "--tolerance 0 --quiet --model model.json --checkpoint /dev/full --checkpoint-every 2");
   check_one_line(outcome, 0, "no checkpoint is written: cannot write '/dev/full'");
   CHECK(folder.read("model.json") != "");
 }
@@ -102,11 +109,12 @@ TEST_CASE("outputs: a signal ends with its number, and the command to go on can 
   const TemporaryFolder folder;
   folder.write("data.csv", kGood);
   for (const auto& [name, code] : {std::pair{"TERM", 143}, std::pair{"INT", 130}}) {
-    const auto outcome =
-        run_dma(folder, kEndless + "--quiet --model \"my 'model'.json\"", fmt::format("timeout --preserve-status -s {} 1", name));
+    const auto outcome = run_dma(folder, kEndless + "--quiet --model \"my 'model'.json\"",
+                                 fmt::format("timeout --preserve-status -s {} 1", name));
     CHECK(outcome.exit_code == code);
-    CHECK_MESSAGE(outcome.errors.ends_with("--model 'my '\\''model'\\''.json' --resume 'my '\\''model'\\''.json.checkpoint'\n"),
-                  outcome.errors);
+    CHECK_MESSAGE(
+        outcome.errors.ends_with("--model 'my '\\''model'\\''.json' --resume 'my '\\''model'\\''.json.checkpoint'\n"),
+        outcome.errors);
   }
 }
 
@@ -119,17 +127,19 @@ TEST_CASE("outputs: one SIGTERM ends every command, with its number and nothing 
   REQUIRE(setenv("TMPDIR", temporary.path().c_str(), 1) == 0);
   for (const std::string command :
        {"fit never --target y", "fit never --update model.json", "predict model.json never", "predict never data.csv",
-        "infer never", "smooth never", "rate never", "inspect never", "generate regression --out never", "certify all --quick",
-        "certify product --out certificates",
-        "fit data.csv --target y --hidden 2 --epochs 100000000 --tolerance 0 --patience 0 --least-gain 0", "lab classify never",
-        "lab honesty", "lab compare", "lab reproduce regression --out paper", "lab reproduce validation --out paper"}) {
+        "infer never", "smooth never", "rate never", "inspect never", "generate regression --out never",
+        "certify all --quick", "certify product --out certificates",
+        "fit data.csv --target y --hidden 2 --epochs 100000000 --tolerance 0 --patience 0 --least-gain 0",
+        "lab classify never", "lab honesty", "lab compare", "lab reproduce regression --out paper",
+        "lab reproduce validation --out paper"}) {
     INFO(command);
     std::vector<std::string> arguments;
     std::istringstream words(command);
     for (std::string word; words >> word;) arguments.push_back(word);
     const bool in_lab = arguments[0] == "lab";
     if (in_lab) arguments.erase(arguments.begin());
-    const pid_t process = in_lab ? dma::testing::start_lab(folder, arguments) : dma::testing::start_dma(folder, arguments);
+    const pid_t process =
+        in_lab ? dma::testing::start_lab(folder, arguments) : dma::testing::start_dma(folder, arguments);
     usleep(300'000);
     kill(process, SIGTERM);
     CHECK(dma::testing::finish(process) == 143);
@@ -148,7 +158,8 @@ TEST_CASE("outputs: a signal while a picture is drawn ends the drawing too and l
   const std::string path = std::getenv("PATH");
   setenv("PATH", (programs.path().string() + ":" + path).c_str(), 1);
   setenv("TMPDIR", temporary.path().c_str(), 1);
-  const pid_t process = dma::testing::start_dma(folder, {"fit", "data.csv", "--target", "y", "--hidden", "2", "--epochs", "2", "--plot", "p.svg"});
+  const pid_t process = dma::testing::start_dma(
+      folder, {"fit", "data.csv", "--target", "y", "--hidden", "2", "--epochs", "2", "--plot", "p.svg"});
   while (!std::filesystem::exists(programs.path() / "drawing")) usleep(1000);
   CHECK(!temporary.files().empty());
   kill(process, SIGTERM);

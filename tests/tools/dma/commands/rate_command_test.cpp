@@ -147,7 +147,8 @@ TEST_CASE("rate: what did not settle is said in a line of its own, and a table i
   for (const char* options : {"", "--beta 1e-6 --draws 1e-9"}) {
     const auto outcome = run_dma(folder, fmt::format("rate g.csv {}", options));
     REQUIRE_MESSAGE(outcome.exit_code == 0, outcome.errors);
-    const bool settled = nlohmann::json::parse(run_dma(folder, fmt::format("rate g.csv --json {}", options)).output)["settled"];
+    const bool settled =
+        nlohmann::json::parse(run_dma(folder, fmt::format("rate g.csv --json {}", options)).output)["settled"];
     CHECK_MESSAGE((outcome.output.find("what follows is not settled") == std::string::npos) == settled, outcome.output);
     CHECK(outcome.output.find("\nstatus   ") != std::string::npos);
     CHECK(outcome.output.find("nan") == std::string::npos);

@@ -92,15 +92,17 @@ TEST_CASE("smooth: wrong input is refused in one line") {
 TEST_CASE("smooth: an option without its value is refused by what is expected") {
   const TemporaryFolder folder;
   folder.write("s.csv", "t,y\n1,2\n2,3\n3,4\n");
-  for (const auto& [option, expected] : {std::pair{"--season", "--season: nothing is given; a whole number from 2 to 10000 is expected after it"},
-                                         std::pair{"--column", "--column: nothing is given; a value is expected after it"}}) {
+  for (const auto& [option, expected] :
+       {std::pair{"--season", "--season: nothing is given; a whole number from 2 to 10000 is expected after it"},
+        std::pair{"--column", "--column: nothing is given; a value is expected after it"}}) {
     const auto outcome = run_dma(folder, fmt::format("smooth s.csv {}", option));
     CHECK(outcome.exit_code == 2);
     CHECK_MESSAGE(outcome.errors.find(expected) != std::string::npos, outcome.errors);
   }
 }
 
-TEST_CASE("smooth: forecasts have the digits that their standard deviation leaves, and nothing else is said into a pipe") {
+TEST_CASE(
+    "smooth: forecasts have the digits that their standard deviation leaves, and nothing else is said into a pipe") {
   const TemporaryFolder folder;
   std::string csv = "y\n";
   for (int t = 0; t < 40; ++t) csv += fmt::format("{}\n", 1234567 + (t * 7 % 5));

@@ -29,7 +29,8 @@ std::string offered(const std::string& words) {
   const TemporaryFolder folder;
   folder.write("dma.bash", bash_completion(program_help(dma_program())));
   folder.write("houses.csv", "");
-  folder.write("ask.bash", "source dma.bash\nCOMP_WORDS=(" + words + ")\nCOMP_CWORD=$((${#COMP_WORDS[@]} - 1))\n_dma\necho \"${COMPREPLY[*]}\" > out\n");
+  folder.write("ask.bash", "source dma.bash\nCOMP_WORDS=(" + words +
+                               ")\nCOMP_CWORD=$((${#COMP_WORDS[@]} - 1))\n_dma\necho \"${COMPREPLY[*]}\" > out\n");
   CHECK(std::system(("cd '" + folder.path().string() + "' && bash ask.bash").c_str()) == 0);
   std::string line = folder.read("out");
   while (line.ends_with('\n')) line.pop_back();
@@ -91,5 +92,6 @@ TEST_CASE("dma --version: the version, the compiler and the build's options in o
   const std::string line = run_dma(folder, "--version").output;
   CHECK(line == "dma " + version() + " (" + build_options() + ")\n");
   CHECK(std::regex_match(version(), std::regex(R"([0-9]+\.[0-9]+\.[0-9]+)")));
-  CHECK(std::regex_search(line, std::regex(R"((g|clang)\+\+ [0-9]+\.[0-9]+\.[0-9]+, [A-Za-z ]+, for (any|the building machine's) )")));
+  CHECK(std::regex_search(
+      line, std::regex(R"((g|clang)\+\+ [0-9]+\.[0-9]+\.[0-9]+, [A-Za-z ]+, for (any|the building machine's) )")));
 }

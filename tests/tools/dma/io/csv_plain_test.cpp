@@ -19,7 +19,8 @@ namespace {
 
 using dma::CsvReader;
 
-// A table read character by character, with nothing shared with the reader: its numbers, or the line of its first fault.
+// A table read character by character, with nothing shared with the reader: its numbers, or the line of its first
+// fault.
 struct PlainlyRead {
   std::vector<double> values = {};
   std::size_t fault = 0;
@@ -42,7 +43,8 @@ std::optional<double> number_in(std::string cell) {
 }
 
 // Of a table with a header of one line, with commas or semicolons.
-PlainlyRead read_plainly(const std::string& text, char separator, std::size_t width, const std::vector<std::size_t>& columns) {
+PlainlyRead read_plainly(const std::string& text, char separator, std::size_t width,
+                         const std::vector<std::size_t>& columns) {
   PlainlyRead read;
   std::size_t at = text.find('\n') + 1, line = 1;
   while (at < text.size()) {
@@ -63,7 +65,8 @@ PlainlyRead read_plainly(const std::string& text, char separator, std::size_t wi
       } else if (text[at] == '"' && is_blank) {
         in_quotes = true, cell = "\"";
       } else {
-        is_bad = is_bad || (without_blanks(cell).starts_with('"') && text[at] != ' ' && text[at] != '\t' && text[at] != '\r');
+        is_bad = is_bad ||
+                 (without_blanks(cell).starts_with('"') && text[at] != ' ' && text[at] != '\t' && text[at] != '\r');
         cell += text[at];
       }
     }
@@ -105,11 +108,13 @@ class Awkward {
     }
   }
   std::string text() {
-    const char* const all[] = {"red", "", "5\" pipe", "\"two\nlines, and \"\"more\"\"\"", "NA", "1.2.3", "\"a,b;c\"", "\xc3\xa9 x"};
+    const char* const all[] = {"red", "",      "5\" pipe",  "\"two\nlines, and \"\"more\"\"\"",
+                               "NA",  "1.2.3", "\"a,b;c\"", "\xc3\xa9 x"};
     return all[below(std::size(all))];
   }
   std::string fault() {
-    const char* const all[] = {"red", "", "1e999", "inf", "0x10", "1 2", "\"1\" 2", "1e", "--1", "+", "-", ".", "1,2;3", "12345678a", "\"1"};
+    const char* const all[] = {"red", "",  "1e999", "inf", "0x10",  "1 2",       "\"1\" 2", "1e",
+                               "--1", "+", "-",     ".",   "1,2;3", "12345678a", "\"1"};
     return all[below(std::size(all))];
   }
 
@@ -126,7 +131,9 @@ void check_table(std::uint64_t seed, std::size_t rows, bool has_text, bool has_f
     const std::size_t wrong = i == faulty ? awkward.below(4) : 4;
     for (std::size_t j = 0; j < 4; ++j) {
       if (j > 0) text += separator;
-      text += j == wrong ? awkward.fault() : j == 2 && has_text && awkward.below(20) == 0 ? awkward.text() : awkward.number();
+      text += j == wrong                                     ? awkward.fault()
+              : j == 2 && has_text && awkward.below(20) == 0 ? awkward.text()
+                                                             : awkward.number();
     }
     text += awkward.below(9) == 0 ? "\r\n" : "\n";
     if (awkward.below(50) == 0) text += awkward.below(2) == 0 ? "\n" : " \t\r\n";
@@ -154,7 +161,8 @@ void check_table(std::uint64_t seed, std::size_t rows, bool has_text, bool has_f
 
 }  // namespace
 
-TEST_CASE("csv_plain: tables with awkward cells are read bit by bit as by a plain reader, or refused at the same line") {
+TEST_CASE(
+    "csv_plain: tables with awkward cells are read bit by bit as by a plain reader, or refused at the same line") {
   for (std::uint64_t seed = 0; seed < 300; ++seed) check_table(seed, 1 + seed % 40, seed % 2 == 0, seed % 3 == 0);
 }
 
@@ -171,7 +179,8 @@ TEST_CASE("csv_plain: reading ends at the first line that is not plain") {
   CHECK(all.values == std::vector<double>{1, 2.5});
   CHECK(all.lines == 3);
   const std::string_view lines = "red,1\n";
-  for (const char* const other : {"\"red\",1\n", "red\n", "red,1,2\n", "red,\n", "red,x\n", "red,\"1\"\n", "red,nan\n", "red,1 2\n"}) {
+  for (const char* const other :
+       {"\"red\",1\n", "red\n", "red,1,2\n", "red,\n", "red,x\n", "red,\"1\"\n", "red,nan\n", "red,1 2\n"}) {
     const dma::PlainRows some = reader.read(std::string(lines) + other);
     CHECK(some.values == std::vector<double>{1});
     CHECK(some.bytes == lines.size());

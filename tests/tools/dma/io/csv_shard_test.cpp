@@ -34,9 +34,10 @@ Eigen::MatrixXd of_shards(const std::filesystem::path& path, std::size_t shards)
 TEST_CASE("csv shards: together they are all rows in their order, wherever the file is cut") {
   const TemporaryFolder folder;
   std::string text = "a,b,c\n";
-  for (int n = 0; n < 40; ++n) text += std::to_string(std::sin(n)) + (n % 7 == 0 ? ",text, " : ",,") + std::to_string(n) + "\n";
-  for (const std::string& rows : {text, text.substr(0, text.size() - 1), text + "\n\n", std::string("a,b,c\r\n1,2,3\r\n4,5,6\r\n"),
-                                  std::string("a,b,c\n1,2,3")}) {
+  for (int n = 0; n < 40; ++n)
+    text += std::to_string(std::sin(n)) + (n % 7 == 0 ? ",text, " : ",,") + std::to_string(n) + "\n";
+  for (const std::string& rows : {text, text.substr(0, text.size() - 1), text + "\n\n",
+                                  std::string("a,b,c\r\n1,2,3\r\n4,5,6\r\n"), std::string("a,b,c\n1,2,3")}) {
     folder.write("t.csv", rows);
     const Eigen::MatrixXd whole = CsvReader(folder.path() / "t.csv").read(kLastAndFirst);
     for (const std::size_t shards : {1u, 2u, 3u, 4u, 7u, 64u, 2000u}) {
@@ -60,12 +61,14 @@ TEST_CASE("idle columns: constants and copies are left out, however large the nu
   Eigen::MatrixXd x(200, 7);
   for (Eigen::Index n = 0; n < x.rows(); ++n) {
     const auto t = static_cast<double>(n);
-    x.row(n) << std::sin(t), 5, 3 - 2e150 * std::sin(t), 1e200 * std::cos(t), std::sin(t) + 1e-6 * std::cos(t), std::cos(t) + 1e4, t;
+    x.row(n) << std::sin(t), 5, 3 - 2e150 * std::sin(t), 1e200 * std::cos(t), std::sin(t) + 1e-6 * std::cos(t),
+        std::cos(t) + 1e4, t;
   }
   const std::vector<std::string> names = {"a", "five", "mirror", "large", "near", "shifted", "t"};
   const RedundantColumns alone = redundant_columns(x, names);
   CHECK(alone.kept == std::vector<Eigen::Index>{0, 3, 4, 6});
-  CHECK(alone.text == "columns ignored, because they say nothing new: 'five' (constant), 'mirror' (as 'a'), 'shifted' (as 'large')");
+  CHECK(alone.text ==
+        "columns ignored, because they say nothing new: 'five' (constant), 'mirror' (as 'a'), 'shifted' (as 'large')");
   oracle::MeetingTeam::Place place(2);
   std::vector<RedundantColumns> found(2);
   {
@@ -96,7 +99,10 @@ TEST_CASE("training data: the fingerprint knows every number, its place, and whe
   CHECK(!changed([](TrainingData&) {}));
   CHECK(changed([](TrainingData& d) { d.inputs(4, 0) += 1e-9; }));
   CHECK(changed([](TrainingData& d) { d.outputs(0, 0) += 1e-9; }));
-  CHECK(changed([](TrainingData& d) { d.inputs.row(0).swap(d.inputs.row(1)), d.outputs.row(0).swap(d.outputs.row(1)); }));
-  CHECK(changed([](TrainingData& d) { d.inputs.row(0).swap(d.held_out_inputs.row(0)), d.outputs.row(0).swap(d.held_out_outputs.row(0)); }));
+  CHECK(
+      changed([](TrainingData& d) { d.inputs.row(0).swap(d.inputs.row(1)), d.outputs.row(0).swap(d.outputs.row(1)); }));
+  CHECK(changed([](TrainingData& d) {
+    d.inputs.row(0).swap(d.held_out_inputs.row(0)), d.outputs.row(0).swap(d.held_out_outputs.row(0));
+  }));
   CHECK(changed([](TrainingData& d) { d.features[0] = "b"; }));
 }

@@ -124,18 +124,22 @@ TEST_CASE("csv: an error names file, line, column, what was found and what to do
   CHECK(complaint("a,b\n1e999,2\n") == "data.csv', line 2, column 'a': '1e999' is not a number that a double can hold");
   CHECK(complaint("a,b\ninf,2\n") == "data.csv', line 2, column 'a': 'inf' is not a number that a double can hold");
   CHECK(complaint("a,b\n1,\"2\n3,4\n") ==
-        "data.csv', line 2: the quote that opens cell 2 is never closed; close it, or write \"\" for a quote inside quotes");
+        "data.csv', line 2: the quote that opens cell 2 is never closed; close it, or write \"\" for a quote inside "
+        "quotes");
   CHECK(complaint("a,b\n1,\"2\n3,\"4\n") ==
-        "data.csv', line 2: the quote that opens cell 2 is closed before the end of the cell; close it, or write \"\" for a "
+        "data.csv', line 2: the quote that opens cell 2 is closed before the end of the cell; close it, or write \"\" "
+        "for a "
         "quote inside quotes");
   CHECK(complaint("a,\"b\n1,2\n") ==
-        "data.csv', line 1: the quote that opens cell 2 is never closed; close it, or write \"\" for a quote inside quotes");
+        "data.csv', line 1: the quote that opens cell 2 is never closed; close it, or write \"\" for a quote inside "
+        "quotes");
 }
 
 TEST_CASE("csv: a quote inside a cell is a character, and no row is lost to it") {
   const TemporaryFolder folder;
   std::string text = "note,x,6\" pipe\n";
-  for (int i = 0; i < 1000; ++i) text += i % 9 == 0 ? "5\" pipe,1,2\n" : i % 7 == 0 ? "\"two\nlines, 5\"\"\", 1 ,2\n" : "none,1,2\n";
+  for (int i = 0; i < 1000; ++i)
+    text += i % 9 == 0 ? "5\" pipe,1,2\n" : i % 7 == 0 ? "\"two\nlines, 5\"\"\", 1 ,2\n" : "none,1,2\n";
   folder.write("data.csv", text);
   CsvReader reader(folder.path() / "data.csv");
   CHECK(reader.names() == std::vector<std::string>{"note", "x", "6\" pipe"});
@@ -159,7 +163,9 @@ TEST_CASE("csv: quotes cost no more than the bytes between them") {  // quadrati
 TEST_CASE("csv: names with control characters or of another encoding are refused, and never shown raw") {
   CHECK(complaint("a,\"b\x1b[2Jc\"\n1,2\n").find("the name of column 2, 'b\\x1b[2Jc', holds control characters") !=
         std::string::npos);
-  CHECK(complaint("gr\xf6\xdf" "e,y\n1,2\n").find("'gr\\xf6\\xdfe', holds control characters or is not UTF-8") != std::string::npos);
+  CHECK(complaint("gr\xf6\xdf"
+                  "e,y\n1,2\n")
+            .find("'gr\\xf6\\xdfe', holds control characters or is not UTF-8") != std::string::npos);
   CHECK(complaint("a,b\n1,\x1b]0;x\x07\n").find("text ('\\x1b]0;x\\x07')") != std::string::npos);
   CHECK(complaint("a\rb\r1\r").find("control characters") != std::string::npos);
   CHECK(complaint("\xff\xfe" "a").find("is UTF-16 text; save it as UTF-8") != std::string::npos);

@@ -50,9 +50,10 @@ std::string on_terminal(const TemporaryFolder& folder, const std::string& argume
     ::_exit(0);
   }
   const int held = ::open(name.c_str(), O_RDWR | O_NOCTTY);
-  const int status = std::system(fmt::format("cd '{}' && " DMA_EMULATOR " '" DMA_BINARY_DIR "/dma' {} 2>{} >/dev/null </dev/null",
-                                             folder.path().string(), arguments, name)
-                                     .c_str());
+  const int status =
+      std::system(fmt::format("cd '{}' && " DMA_EMULATOR " '" DMA_BINARY_DIR "/dma' {} 2>{} >/dev/null </dev/null",
+                              folder.path().string(), arguments, name)
+                      .c_str());
   ::close(held);
   ::close(terminal);
   ::waitpid(reader, nullptr, 0);
@@ -122,7 +123,8 @@ TEST_CASE("progress: gains that shrink by a constant factor are followed to the 
     for (const LearnOptions& options : {by_gain, by_tolerance}) {
       const int end = real_end(options, factor);
       REQUIRE(end < 500);
-      for (int known = 3; known < end; ++known) CHECK(std::abs(expected_end(options, rising(known, factor)).value() - end) <= 1);
+      for (int known = 3; known < end; ++known)
+        CHECK(std::abs(expected_end(options, rising(known, factor)).value() - end) <= 1);
     }
   }
   const LearnOptions options{.epochs = 50, .tolerance = 0, .least_gain = 1e-9};
@@ -135,7 +137,8 @@ TEST_CASE("progress: gains that shrink by a constant factor are followed to the 
   CHECK(expected_end(options, flat).value() <= 50);
 }
 
-TEST_CASE("progress: a terminal shows reading and epochs from the start and is clean in the end; a file shows nothing") {
+TEST_CASE(
+    "progress: a terminal shows reading and epochs from the start and is clean in the end; a file shows nothing") {
   const TemporaryFolder folder;
   REQUIRE(run_dma(folder, "generate regression --out data.csv").exit_code == 0);
   for (const char* const method : {"--method hybrid --epochs 3", "--epochs 3"}) {

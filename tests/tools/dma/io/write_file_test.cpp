@@ -134,7 +134,8 @@ TEST_CASE("write_file: signals wait until the last of several writers has ended,
 TEST_CASE("write_file: a check before the work makes no folders, and a file needs one that is there") {
   const TemporaryFolder folder;
   dma::check_writable(folder.path() / "new/deep/a");
-  CHECK_THROWS_WITH_AS(dma::check_outputs({{"--model", folder.path() / "new/m.json"}}, {}), doctest::Contains("there is no folder '"), dma::Error);
+  CHECK_THROWS_WITH_AS(dma::check_outputs({{"--model", folder.path() / "new/m.json"}}, {}),
+                       doctest::Contains("there is no folder '"), dma::Error);
   CHECK(folder.files().empty());
 }
 
@@ -145,11 +146,13 @@ TEST_CASE("write_file: an output that is an input, by whatever name, or another 
   std::filesystem::create_symlink("data.csv", folder.path() / "link");
   for (const char* name : {"data.csv", "./data.csv", "same", "link"}) {
     INFO(name);
-    CHECK_THROWS_WITH_AS(dma::check_outputs({{"--model", folder.path() / name}}, {{"data", folder.path() / "data.csv"}}),
-                         doctest::Contains("is the file that is read as data"), dma::Error);
+    CHECK_THROWS_WITH_AS(
+        dma::check_outputs({{"--model", folder.path() / name}}, {{"data", folder.path() / "data.csv"}}),
+        doctest::Contains("is the file that is read as data"), dma::Error);
   }
   CHECK_THROWS_WITH_AS(dma::check_outputs({{"--model", folder.path() / "m"}, {"--out", folder.path() / "./m"}}, {}),
                        doctest::Contains("is also the file for --model"), dma::Error);
-  dma::check_outputs({{"--model", folder.path() / "m"}, {"--out", {}}, {"--plot", {}}}, {{"data", folder.path() / "data.csv"}});
+  dma::check_outputs({{"--model", folder.path() / "m"}, {"--out", {}}, {"--plot", {}}},
+                     {{"data", folder.path() / "data.csv"}});
   dma::check_outputs({{"--model", "/dev/null"}, {"--out", "/dev/null"}}, {});
 }

@@ -168,8 +168,8 @@ TEST_CASE("report: several targets have a section each; rows kept aside come fir
     CHECK(target["points"]["rows"] == 36);
   }
   const std::string page = folder.read("report.html");
-  for (const char* part :
-       {"y: how good it is", "z: how good it is", "of the 36 rows kept aside the RMSE is", "z: which inputs matter", "nothing was learned from them"})
+  for (const char* part : {"y: how good it is", "z: how good it is", "of the 36 rows kept aside the RMSE is",
+                           "z: which inputs matter", "nothing was learned from them"})
     CHECK_MESSAGE(has_part(page, part), part);
   check_in_browser(folder);
 }

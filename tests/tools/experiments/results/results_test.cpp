@@ -1,4 +1,5 @@
-// tools/experiments/results/results writes between marks: both documents must have them, and what is there must be in order.
+// tools/experiments/results/results writes between marks: both documents must have them, and what is there must be in
+// order.
 #include <doctest/doctest.h>
 
 #include <fstream>
@@ -23,12 +24,14 @@ void check_marks(const std::string& text, const std::string& part) {
 
 TEST_CASE("results: the documents have the marks of every part that tools/experiments/results/results writes") {
   const std::string results = document("tools/experiments/results/RESULTS.md");
-  for (const char* part : {"experiments", "compare", "bench", "uci", "honesty", "hybrid", "sizes"}) check_marks(results, part);
+  for (const char* part : {"experiments", "compare", "bench", "uci", "honesty", "hybrid", "sizes"})
+    check_marks(results, part);
   check_marks(document("tools/docs/numbers.md"), "results");
 }
 
 TEST_CASE(
-    "results: the experiments shown are those of a run at full size, dated, and the page of numbers shows the same count") {
+    "results: the experiments shown are those of a run at full size, dated, and the page of numbers shows the same "
+    "count") {
   const auto between = [](const std::string& text, const std::string& part) {
     const auto begin = text.find('\n', text.find("<!-- " + part + ": begin")),
                end = text.find("<!-- " + part + ": end");

@@ -21,7 +21,8 @@ std::string flowers() {
   std::string text = "length,width,idle,kind\n";
   const char* names[] = {"lily", "ox eye", "rose"};
   for (int n = 0; n < 60; ++n)
-    text += fmt::format("{},{},{},{}\n", (n % 3 == 0 ? 3 : 7) + 0.7 * x(n, 0), (n % 3 == 1 ? 5 : 2) + 0.7 * x(n, 1), x(n, 2), names[n % 3]);
+    text += fmt::format("{},{},{},{}\n", (n % 3 == 0 ? 3 : 7) + 0.7 * x(n, 0), (n % 3 == 1 ? 5 : 2) + 0.7 * x(n, 1),
+                        x(n, 2), names[n % 3]);
   return text;
 }
 

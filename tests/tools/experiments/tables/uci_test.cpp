@@ -20,7 +20,8 @@ struct Folder {
     fs::remove_all(path.parent_path());
     fs::create_directories(path);
     std::ofstream data(path / "data.txt");
-    for (int i = 0; i < 60; ++i) data << std::sin(0.7 * i) << "  " << 0.1 * i << " " << std::sin(0.7 * i) + 0.01 * i << "\n";
+    for (int i = 0; i < 60; ++i)
+      data << std::sin(0.7 * i) << "  " << 0.1 * i << " " << std::sin(0.7 * i) + 0.01 * i << "\n";
     data << "\n";
     write("index_features.txt", "0\n1\n");
     write("index_target.txt", "2\n");

@@ -17,8 +17,8 @@ namespace dma::reproduce {
 
 namespace {
 
-const std::vector<double> kIvonRates = {1e-3, 3e-3, 1e-2, 3e-2, 1e-1, 3e-1, 6e-1, 1}, kDecays = {0.9, 0.99, 0.999, 0.9999},
-                          kDampings = {1e-4, 1e-3, 1e-2, 1e-1, 5e-1};
+const std::vector<double> kIvonRates = {1e-3, 3e-3, 1e-2, 3e-2, 1e-1, 3e-1, 6e-1, 1},
+                          kDecays = {0.9, 0.99, 0.999, 0.9999}, kDampings = {1e-4, 1e-3, 1e-2, 1e-1, 5e-1};
 const std::vector<std::string> kMethods = {"ivon", "ivon-raw", "ivon-tuned"};
 
 std::string grid_name(bool rescaled, std::size_t damping, std::uint64_t seed) {
