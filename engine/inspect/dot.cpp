@@ -44,7 +44,7 @@ bool is_uninformed(const Belief& belief) {
 std::string fraction_attributes(const Explanation* explanation, std::uint32_t factor, VariableId variable) {
   if (explanation == nullptr || !(explanation->variable == variable)) return {};
   constexpr double kWidest = 8;
-  const double fraction = explanation->share(FactorId{factor});
+  const double fraction = explanation->fraction(FactorId{factor});
   return fmt::format(" [penwidth={:.2f}, color=\"#0072B2\", label=\"{:.0f}%\"]", 0.5 + (kWidest - 0.5) * fraction,
                      100 * fraction);
 }

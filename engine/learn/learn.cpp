@@ -103,7 +103,7 @@ void Learner::rebuild_cavity() {
     sum_sites(total);
     const MessageArrays sum{total.data(), total.data() + scalars_};
     for (const auto& [id, scalars, is_frozen] : shared_)
-      sites_.form_cavity_of(scalars, sum.from(scalars.first), state_->cavity(id));
+      sites_.form_product_of(scalars, sum.from(scalars.first), state_->cavity(id));
   }
   is_rebuilt_ = true;
   cavities_changed();

@@ -87,7 +87,7 @@ LearnMemory Sites::condensed_of(const MessageArrays& sum) const {
 }
 
 // One scalar's prior, or whatever it starts from, times its sites.
-Natural Sites::product(std::size_t scalar, Natural product, std::optional<std::size_t> without) const {
+Natural Sites::product_of(std::size_t scalar, Natural product, std::optional<std::size_t> without) const {
   product = multiply(product, power(added_at(scalar), weight_));
   for (std::size_t b = 0; b < batches(); ++b)
     if (b != without) product = multiply(product, power(site_at(b, scalar), weight_));
@@ -113,7 +113,7 @@ void Sites::multiply_sites(Range range, const MessageArrays& out) const {
       out.rho[i] += weight_ * memory_.rho[b][range.first + i];
     }
   for (std::uint32_t i = 0; i < range.size; ++i)
-    if (out.rho[i] == kInfinity) out.set(i, product(range.first + i, {}));
+    if (out.rho[i] == kInfinity) out.set(i, product_of(range.first + i, {}));
 }
 
 void Sites::sum_sites(Range range, std::size_t first, std::size_t last, const MessageArrays& sum) const {
@@ -146,7 +146,7 @@ void Sites::form_cavity(Range range, std::size_t without_batch, double fraction,
     const std::uint32_t k = range.first + i;
     const Natural known = product[i];
     if (known.is_point())
-      cavity.set(i, product(k, {prior_tau_[k], prior_rho_[k]}, without_batch));
+      cavity.set(i, product_of(k, {prior_tau_[k], prior_rho_[k]}, without_batch));
     else
       cavity.set(i, divide(known, power(site_at(without_batch, k), weight_ * fraction)));
   }
@@ -169,7 +169,7 @@ void Sites::take_out(Range range, const Learned& learned, const MessageArrays& p
     for (std::uint32_t i = 0; i < range.size; ++i) {
       const std::uint32_t k = range.first + i;
       // What a point mass covered is not to be had by division.
-      const Natural left = old[i].is_point() ? product(k, {prior_tau_[k], prior_rho_[k]}, without)
+      const Natural left = old[i].is_point() ? product_of(k, {prior_tau_[k], prior_rho_[k]}, without)
                                              : divide(product[i], power(old[i], copies_));
       cavity.set(i, left);
       product.set(i, left);

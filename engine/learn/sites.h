@@ -86,7 +86,7 @@ class Sites {
     return memory_.added_tau.empty() ? Natural() : Natural{memory_.added_tau[scalar], memory_.added_rho[scalar]};
   }
   void multiply_sites(Range range, const MessageArrays& out) const;
-  Natural product(std::size_t scalar, Natural product, std::optional<std::size_t> without = {}) const;
+  Natural product_of(std::size_t scalar, Natural product, std::optional<std::size_t> without = {}) const;
 
   bool may_be(std::size_t scalar, const Natural& site) const;
 

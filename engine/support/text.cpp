@@ -58,7 +58,7 @@ std::string printable(std::string_view text) {
 }
 
 fmt::format_context::iterator TextFormatter::write(std::string_view text, fmt::format_context& context) const {
-  return format(text, cavity);
+  return format(text, context);
 }
 
 }  // namespace dma

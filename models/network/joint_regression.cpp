@@ -237,7 +237,7 @@ SharedFitOptions JointRegression::fit_options(Fitting& fitting, std::size_t inde
 
 std::unique_ptr<Curvature> JointRegression::curvature_for(const Fitting& fitting) const {
   auto curvature = fitting.form.curvature();
-  curvature->share(fitting.jobs, options_.team);
+  curvature->use_threads(fitting.jobs, options_.team);
   watch(*curvature, "all rows");
   return curvature;
 }

@@ -16,6 +16,7 @@ namespace {
 constexpr std::size_t kMostLines = 400;  // longer fails: it holds two subjects
 constexpr std::size_t kManyLines = 300;  // longer is listed
 constexpr std::size_t kMostFiles = 40;   // more, and nobody finds anything
+constexpr std::size_t kMostColumns = 120;
 
 }  // namespace
 
@@ -36,6 +37,22 @@ TEST_CASE("tree: no file of code is longer than 400 lines") {
     const auto length = file.lines.size();
     if (length > kManyLines && length <= kMostLines) MESSAGE(file.path, " has ", length, " lines; consider splitting");
     CHECK_MESSAGE(length <= kMostLines, file.path, " has ", length, " lines; split it");
+  }
+}
+
+// A raw string is text of somebody else: HTML, JSON, a regular expression.
+TEST_CASE("tree: no line of code is longer than 120 columns") {
+  for (const auto& file : dma::structure::read_sources()) {
+    bool is_raw = false;
+    for (std::size_t i = 0; i < file.lines.size(); ++i) {
+      const std::string& line = file.lines[i];
+      const auto begins = line.rfind("R\""), ends = line.rfind(")\"");
+      is_raw |= begins != std::string::npos;
+      const auto columns = std::ranges::count_if(line, [](char c) { return (c & 0xC0) != 0x80; });  // of UTF-8
+      CHECK_MESSAGE((is_raw || columns <= static_cast<std::ptrdiff_t>(kMostColumns)), file.path, ":", i + 1, " has ",
+                    columns, " columns; clang-format --lines=", i + 1, ":", i + 1, " wraps it");
+      if (ends != std::string::npos && (begins == std::string::npos || ends > begins)) is_raw = false;
+    }
   }
 }
 
