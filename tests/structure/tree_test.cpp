@@ -40,7 +40,7 @@ TEST_CASE("tree: no file of code is longer than 400 lines") {
   }
 }
 
-// A raw string is text of somebody else: HTML, JSON, a regular expression.
+// A raw string is text of somebody else: HTML, JSON, a regular expression. Examples state what they print.
 TEST_CASE("tree: no line of code is longer than 120 columns") {
   for (const auto& file : dma::structure::read_sources()) {
     bool is_raw = false;
@@ -48,6 +48,7 @@ TEST_CASE("tree: no line of code is longer than 120 columns") {
       const std::string& line = file.lines[i];
       const auto begins = line.rfind("R\""), ends = line.rfind(")\"");
       is_raw |= begins != std::string::npos;
+      if (file.path.starts_with("tools/examples/") && line.starts_with("//   ")) continue;
       const auto columns = std::ranges::count_if(line, [](char c) { return (c & 0xC0) != 0x80; });  // of UTF-8
       CHECK_MESSAGE((is_raw || columns <= static_cast<std::ptrdiff_t>(kMostColumns)), file.path, ":", i + 1, " has ",
                     columns, " columns; clang-format --lines=", i + 1, ":", i + 1, " wraps it");

@@ -15,6 +15,7 @@
 #include "engine/support/error.h"
 #include "engine/support/text.h"
 #include "factors/standard_registry.h"
+#include "models/files/readable_json.h"
 #include "models/graphs/graph_file.h"
 #include "schedules/flooding.h"
 #include "schedules/forward_backward.h"
