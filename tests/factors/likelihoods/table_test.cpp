@@ -125,8 +125,7 @@ TEST_CASE("table: a hidden Markov model equals forward-backward to 1e-12, and it
   }
 }
 
-TEST_CASE(
-    "table: a hidden Markov model as one plate is exact in one sweep, whatever its length, lag and missing symbols") {
+TEST_CASE("table: a hidden Markov model as one plate is exact in one sweep, whatever its length, lag and gaps") {
   const auto build = [](const Hmm& h, std::int32_t lag, Graph& g) {
     const std::size_t length = h.seen.size();
     const auto z = g.variable("z", length, fmt::format("categorical({})", h.states));
@@ -376,8 +375,7 @@ TEST_CASE("table: numbers that do not fit are refused by the name of the factor"
   CHECK(refused({0.5, 0.5, 0, 1, 0, 0}).empty());
   CHECK(refused({0.5, 0.5}) ==
         "factor 'f' (table): parameter 'probability': 2 numbers are given; 6 are expected: 2 combinations of the "
-        "parents, and "
-        "for each the 3 categories of the child");
+        "parents, and for each the 3 categories of the child");
   CHECK(refused({0.5, 0.5, 0, 1, 1, 0}) ==
         "factor 'f' (table): parameter 'probability': combination 1 of the parents: the probabilities have the sum 2; "
         "it must be 1");
