@@ -11,7 +11,7 @@ namespace dma {
 
 namespace {
 
-std::string quoted(std::string_view text) {
+std::string quoted_name(std::string_view text) {
   std::string out = "\"";
   for (const char c : text) {
     if (c == '"' || c == '\\') out += '\\';
@@ -21,7 +21,7 @@ std::string quoted(std::string_view text) {
 }
 
 std::string label(std::string_view name, std::uint32_t count, std::string_view below = {}) {
-  const std::string text = quoted(count == 1 ? std::string(name) : fmt::format("{} [{}]", name, count));
+  const std::string text = quoted_name(count == 1 ? std::string(name) : fmt::format("{} [{}]", name, count));
   return below.empty() ? text : fmt::format("{}\\n{}\"", text.substr(0, text.size() - 1), below);
 }
 

@@ -14,13 +14,13 @@ namespace dma {
 
 namespace {
 
-struct Moments {
+struct SumMoments {
   double mean = 0;
   double variance = 0;
 };
 
 // The moments of c x. None at all for c = 0, where c^2 v would be 0 * inf for a uniform x; and a uniform x has no mean.
-Moments moments(const Gaussian& x, double c) {
+SumMoments moments(const Gaussian& x, double c) {
   if (c == 0) return {};
   if (x.is_point()) return {c * x.tau, 0};
   const double variance = 1 / x.rho;
@@ -33,7 +33,7 @@ double coefficient(std::span<const double> coefficients, std::size_t j) {
 }
 
 // The message about x when c x has these moments.
-Gaussian divided(const Moments& of_cx, double c) {
+Gaussian divided(const SumMoments& of_cx, double c) {
   const double precision = 1 / of_cx.variance;
   return closed(c * precision * of_cx.mean, c * precision * c, [&] { return of_cx.mean / c; });
 }
@@ -47,9 +47,9 @@ double Sum::value(std::span<const double> terms, std::span<const double> coeffic
 }
 
 Gaussian Sum::to_total(std::span<const Gaussian> terms, std::span<const double> coefficients) {
-  Moments total;
+  SumMoments total;
   for (std::size_t j = 0; j < terms.size(); ++j) {
-    const Moments own = moments(terms[j], coefficient(coefficients, j));
+    const SumMoments own = moments(terms[j], coefficient(coefficients, j));
     total.mean += own.mean;
     total.variance += own.variance;
   }
@@ -62,16 +62,16 @@ void Sum::to_terms(std::span<const Gaussian> terms, const Gaussian& total, std::
                    std::span<Gaussian> out) {
   const std::size_t count = terms.size();
   const auto term = [&](std::size_t k) {
-    const Moments m = moments(terms[k], coefficient(coefficients, k));
-    return Moments{-m.mean, m.variance};
+    const SumMoments m = moments(terms[k], coefficient(coefficients, k));
+    return SumMoments{-m.mean, m.variance};
   };
   const auto term_mean = [&](std::size_t k) { return term(k).mean; };
   const auto term_variance = [&](std::size_t k) { return term(k).variance; };
-  const Moments z = moments(total, 1);
+  const SumMoments z = moments(total, 1);
 
   LeaveOneOut mean, variance;
   std::size_t unknown = 0;
-  const auto add = [&](const Moments& m) {
+  const auto add = [&](const SumMoments& m) {
     mean.add(m.mean);
     if (std::isinf(m.variance))
       ++unknown;
@@ -83,7 +83,7 @@ void Sum::to_terms(std::span<const Gaussian> terms, const Gaussian& total, std::
 
   for (std::size_t j = 0; j < count; ++j) {
     const double c = coefficient(coefficients, j);
-    const Moments own = term(j);
+    const SumMoments own = term(j);
     const bool own_unknown = std::isinf(own.variance);
     if (c == 0 || unknown > (own_unknown ? 1u : 0u)) {
       out[j] = Gaussian::uniform();

@@ -10,7 +10,7 @@ namespace {
 constexpr double kNegligible = 40;
 // The panels next to a top end where the weight has fallen by two standard deviations' worth.
 constexpr double kShoulder = 2;
-constexpr int kMostSteps = 200;
+constexpr int kMostBreaks = 200;
 
 }  // namespace
 
@@ -110,7 +110,7 @@ void PeakedIntegral::add_breaks(const Peak& peak, double step, double limit, Bre
   if (std::abs(step) < least) step = side * least;
   bool is_shoulder = false;
   double inside = peak.at;
-  for (int i = 0; i < kMostSteps && breaks.size() < breaks.capacity(); ++i) {
+  for (int i = 0; i < kMostBreaks && breaks.size() < breaks.capacity(); ++i) {
     const double at = peak.at + step;
     if (side * at >= side * limit) return;
     const double height = log_weight(at);

@@ -19,10 +19,10 @@ bool has_kind(const Plan& plan, std::string_view kind) {
 }
 
 // z = w_1 x_1 + w_2 x_2; the belief of z is to be had fused and not.
-struct Pair {
+struct FusedPair {
   Graph graph;
   VariableId w, x, p, z;
-  explicit Pair(FactorOptions sum = {}, ParameterList sum_parameters = {})
+  explicit FusedPair(FactorOptions sum = {}, ParameterList sum_parameters = {})
       : w(graph.variable("w", 2)), x(graph.variable("x", 2)), p(graph.variable("p", 2)), z(graph.variable("z")) {
     graph.factor("gaussian_prior", {w}, {{"mean", 1.0}, {"variance", 1.0}});
     graph.factor("gaussian_prior", {x}, {{"mean", 1.0}, {"variance", 0.0}});
@@ -48,7 +48,7 @@ Gaussian forty_two_to_x(const Gaussian&, const Gaussian&) { return Gaussian::fro
 TEST_CASE("fuse: a consumer under a user's method stays apart, whoever chose the method") {
   Registry registry = standard_registry();
   registry.extend("sum").message("mine", "total", forty_two);
-  const Pair pair({.method = "mine"}), plain;
+  const FusedPair pair({.method = "mine"}), plain;
   for (const bool fuse : {false, true}) CHECK(pair.belief(registry, fuse) == Gaussian::from_moments(42, 1));
   CHECK(has_kind(plain.plan(registry), "inner_product"));
   for (const bool fuse : {false, true}) CHECK(plain.belief(registry, fuse, "mine") == Gaussian::from_moments(42, 1));
@@ -57,7 +57,7 @@ TEST_CASE("fuse: a consumer under a user's method stays apart, whoever chose the
 TEST_CASE("fuse: a user's message under the method of the run is not left out") {
   Registry consumer = standard_registry(), producer = standard_registry();
   consumer.extend("sum").message("dma", "total", forty_two);
-  const Pair pair;
+  const FusedPair pair;
   for (const bool fuse : {false, true}) CHECK(pair.belief(consumer, fuse) == Gaussian::from_moments(42, 1));
   // A message of the producer to another port than the one fused away.
   producer.extend("product").message("mine", "x", forty_two_to_x);
@@ -101,15 +101,15 @@ Registry with_parameter(const std::string& name, bool has_default) {
 }  // namespace
 
 TEST_CASE("fuse: the parameters of the fused kind are set") {
-  const auto mean = [](const Registry& registry, const Pair& pair) { return pair.belief(registry, true).mean(); };
-  CHECK(mean(with_parameter("shift", true), Pair()) == 12.0);
+  const auto mean = [](const Registry& registry, const FusedPair& pair) { return pair.belief(registry, true).mean(); };
+  CHECK(mean(with_parameter("shift", true), FusedPair()) == 12.0);
   // Taken over from the consumer, where it has the same name.
-  CHECK(mean(with_parameter("offset", false), Pair()) == 2.0);
-  CHECK(mean(with_parameter("offset", false), Pair({}, {{"offset", 7.0}})) == 9.0);
+  CHECK(mean(with_parameter("offset", false), FusedPair()) == 2.0);
+  CHECK(mean(with_parameter("offset", false), FusedPair({}, {{"offset", 7.0}})) == 9.0);
   // No default and nobody to take it from: not fused.
-  CHECK(!has_kind(Pair().plan(with_parameter("shift", false)), "shifted"));
+  CHECK(!has_kind(FusedPair().plan(with_parameter("shift", false)), "shifted"));
   // What the fused kind does not know keeps the pair apart.
-  CHECK(!has_kind(Pair({}, {{"offset", 7.0}}).plan(with_parameter("shift", true)), "shifted"));
+  CHECK(!has_kind(FusedPair({}, {{"offset", 7.0}}).plan(with_parameter("shift", true)), "shifted"));
 }
 
 TEST_CASE("fuse: two rules that want one factor get it once") {
@@ -137,7 +137,7 @@ TEST_CASE("fuse: two rules that want one factor get it once") {
               },
               from("x", "total")));
   registry.fuse({.producer = "product", .via = "z", .consumer = "sum", .into = "terms", .fused = "also"});
-  const Pair pair;
+  const FusedPair pair;
   const Plan plan = pair.plan(registry);
   CHECK(has_kind(plan, "inner_product"));
   CHECK(!has_kind(plan, "also"));
@@ -161,7 +161,7 @@ TEST_CASE("fuse: what a rule makes can be what the next rule takes") {
           .message("dma", "x", none, from("y", "total"))
           .message("dma", "y", none, from("x", "total")));
   registry.fuse({.producer = "inner_product", .via = "total", .consumer = "sum", .into = "terms", .fused = "outer"});
-  Pair pair;
+  FusedPair pair;
   const auto end = pair.graph.variable("end");
   pair.graph.factor("sum", {pair.z, end});
   const Plan plan = pair.plan(registry);

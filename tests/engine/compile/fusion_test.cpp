@@ -20,9 +20,9 @@ namespace {
 
 using namespace dma;
 
-constexpr double kTolerance = 1e-12;
+constexpr double kFusionTolerance = 1e-12;
 
-struct Model {
+struct FusedModel {
   Graph graph;
   std::vector<std::pair<VariableId, std::vector<double>>> values;
 };
@@ -32,7 +32,7 @@ bool uses(const Plan& plan, std::string_view kind) {
 }
 
 // Runs both ways and compares every belief that both have; returns the worst distance.
-double fused_against_unfused(const Model& model, const Scheduler& rule, const std::string& method = "dma") {
+double fused_against_unfused(const FusedModel& model, const Scheduler& rule, const std::string& method = "dma") {
   const Registry registry = standard_registry();
   const Plan fused = compile(model.graph, rule, registry, {.method = method}),
              plain = compile(model.graph, rule, registry, {.method = method, .fuse = false});
@@ -60,9 +60,9 @@ std::vector<Scheduler> fusing_rules() {
 enum class Prior { proper, none, point, mixed };
 
 // A leaky-ReLU network; the first layer's weights have proper, no or point-mass priors, or some of each.
-Model network(const std::vector<std::size_t>& widths, Prior first_prior) {
+FusedModel network(const std::vector<std::size_t>& widths, Prior first_prior) {
   oracle::RandomMessages random(3);
-  Model model;
+  FusedModel model;
   Graph& g = model.graph;
   VariableId below = g.observed("input", widths[0]);
   std::vector<double> input;
@@ -93,9 +93,9 @@ Model network(const std::vector<std::size_t>& widths, Prior first_prior) {
 }
 
 // n points, k coefficients shared by all: the coefficients are reached by column.
-Model regression(std::size_t n, std::size_t k) {
+FusedModel regression(std::size_t n, std::size_t k) {
   oracle::RandomMessages random(4);
-  Model model;
+  FusedModel model;
   Graph& g = model.graph;
   const auto w = g.variable("w", k), x = g.observed("x", n * k), p = g.variable("p", n * k), z = g.variable("z", n),
              y = g.observed("y", n);
@@ -111,8 +111,8 @@ Model regression(std::size_t n, std::size_t k) {
 }
 
 // Scalar products and sums, merged by the engine.
-Model scalars() {
-  Model model;
+FusedModel scalars() {
+  FusedModel model;
   Graph& g = model.graph;
   for (int i = 0; i < 5; ++i) {
     const auto w = g.variable("", 2), x = g.variable("", 2), p = g.variable("", 2), z = g.variable(""),
@@ -134,34 +134,35 @@ TEST_CASE("fusion: layered networks have the same beliefs fused and not, whateve
     for (const Scheduler& rule : fusing_rules()) {
       CAPTURE(rule.name);
       CAPTURE(static_cast<int>(prior));
-      CHECK(fused_against_unfused(network({9, 7, 6, 2}, prior), rule) <= kTolerance);
-      CHECK(fused_against_unfused(network({4, 3, 2}, prior), rule) <= kTolerance);
-      CHECK(fused_against_unfused(network({3, 5, 4, 1}, prior), rule) <= kTolerance);
+      CHECK(fused_against_unfused(network({9, 7, 6, 2}, prior), rule) <= kFusionTolerance);
+      CHECK(fused_against_unfused(network({4, 3, 2}, prior), rule) <= kFusionTolerance);
+      CHECK(fused_against_unfused(network({3, 5, 4, 1}, prior), rule) <= kFusionTolerance);
     }
 }
 
 TEST_CASE("fusion: linearised messages have the same beliefs fused and not") {
   for (const Scheduler& rule : fusing_rules()) {
     CAPTURE(rule.name);
-    CHECK(fused_against_unfused(network({9, 7, 6, 2}, Prior::proper), rule, "linearised") <= kTolerance);
-    CHECK(fused_against_unfused(scalars(), rule, "linearised") <= kTolerance);
+    CHECK(fused_against_unfused(network({9, 7, 6, 2}, Prior::proper), rule, "linearised") <= kFusionTolerance);
+    CHECK(fused_against_unfused(scalars(), rule, "linearised") <= kFusionTolerance);
   }
 }
 
 TEST_CASE("fusion: regression plates have the same beliefs fused and not") {
-  for (const Scheduler& rule : fusing_rules()) CHECK(fused_against_unfused(regression(30, 3), rule) <= kTolerance);
-  for (const Scheduler& rule : fusing_rules()) CHECK(fused_against_unfused(regression(7, 2), rule) <= kTolerance);
+  for (const Scheduler& rule : fusing_rules())
+    CHECK(fused_against_unfused(regression(30, 3), rule) <= kFusionTolerance);
+  for (const Scheduler& rule : fusing_rules()) CHECK(fused_against_unfused(regression(7, 2), rule) <= kFusionTolerance);
 }
 
 TEST_CASE("fusion: scalar products and sums have the same beliefs fused and not") {
-  for (const Scheduler& rule : fusing_rules()) CHECK(fused_against_unfused(scalars(), rule) <= kTolerance);
+  for (const Scheduler& rule : fusing_rules()) CHECK(fused_against_unfused(scalars(), rule) <= kFusionTolerance);
 }
 
 TEST_CASE("fusion: far-range messages have the same beliefs fused and not") {
   // Squares of these means and products of these variances leave the range of double.
   constexpr double kFarTolerance = 1e-8;
   for (const double scale : {1e-80, 1e-40, 1e40, 1e80}) {
-    Model model;
+    FusedModel model;
     Graph& g = model.graph;
     const auto w = g.variable("w", 3), x = g.variable("x", 3), p = g.variable("p", 3), z = g.variable("z"),
                y = g.observed("y");
@@ -217,7 +218,7 @@ TEST_CASE("fusion: coefficients other than 1, and schedules that damp or reorder
 
 TEST_CASE("fusion: is left out where it would cost a tree its exact order") {
   // One coefficient: no loops. The fused factor would send to all slots of w before it hears of the others.
-  const Model model = regression(7, 1);
+  const FusedModel model = regression(7, 1);
   const Plan plan = compile(model.graph, forward_backward(), standard_registry());
   CHECK(!uses(plan, "inner_product"));
   State state(plan);
@@ -229,11 +230,11 @@ TEST_CASE("fusion: is left out where it would cost a tree its exact order") {
   const Belief z = state.belief(model.graph.find_variable("z"));
   for (std::size_t i = 0; i < xs.size(); ++i)
     CHECK(oracle::distance(z[i], Gaussian::from_moments(xs[i] * weighted / precision, xs[i] * xs[i] / precision)) <=
-          kTolerance);
+          kFusionTolerance);
 }
 
 TEST_CASE("fusion: the belief of a variable fused away is an error that says how to see it") {
-  const Model model = regression(4, 2);
+  const FusedModel model = regression(4, 2);
   const Plan plan = compile(model.graph, forward_backward(), standard_registry());
   State state(plan);
   for (const auto& [variable, numbers] : model.values) state.observe(variable, numbers);

@@ -19,11 +19,11 @@ namespace {
 using namespace dma;
 
 // z = w x + noise, observed.
-struct Line {
+struct PlanLine {
   Graph graph;
   VariableId w = graph.variable("w"), x = graph.observed("x"), z = graph.variable("z"), y = graph.observed("y");
 
-  Line() {
+  PlanLine() {
     graph.factor("gaussian_prior", {w}, {{"mean", 1.0}, {"variance", 1.0}});
     graph.factor("product", {w, x, z});
     graph.factor("gaussian_noise", {z, y}, {{"variance", 0.5}});
@@ -55,7 +55,7 @@ class FixedAnswer final : public Solver {
 }  // namespace
 
 TEST_CASE("plan: a state made of a temporary plan keeps it alive") {
-  const Line model;
+  const PlanLine model;
   State state(compile(model.graph, forward_backward(), standard_registry()));
   model.observe(state);
   run(state.plan(), state);
@@ -63,7 +63,7 @@ TEST_CASE("plan: a state made of a temporary plan keeps it alive") {
 }
 
 TEST_CASE("plan: copies, moved and assigned handles are the same plan; their states go on working") {
-  const Line model;
+  const PlanLine model;
   Plan plan = compile(model.graph, forward_backward(), standard_registry());
   State state(plan);
   const Plan copy = plan;
@@ -78,7 +78,7 @@ TEST_CASE("plan: copies, moved and assigned handles are the same plan; their sta
 }
 
 TEST_CASE("plan: a report outlives the plan and the state it tells of") {
-  const Line model;
+  const PlanLine model;
   std::optional<Report> report;
   {
     State state(compile(model.graph, flooding(), standard_registry()));
@@ -98,7 +98,7 @@ TEST_CASE("plan: without a graph it is empty, and so is its state") {
 }
 
 TEST_CASE("plan: one with a solver of its own is run and read by that solver, with memory in each state") {
-  const Line model;
+  const PlanLine model;
   PlanData data = *compile(model.graph, forward_backward(), standard_registry());
   data.solver = std::make_shared<FixedAnswer>();
   const Plan plan(std::make_shared<const PlanData>(std::move(data)));

@@ -12,7 +12,7 @@ namespace {
 using namespace dma;
 using namespace dma::joint_test;
 
-constexpr double kMissingError = 1e-9;
+constexpr double kJointMissingError = 1e-9;
 
 // x, ..., as dense rows over all elements, observed ones that are missing included.
 void check_against(const oracle::DenseRows& dense, const State& state, const std::vector<VariableId>& unknowns) {
@@ -22,14 +22,14 @@ void check_against(const oracle::DenseRows& dense, const State& state, const std
   for (std::size_t a = 0; a < unknowns.size(); ++a) {
     const auto i = static_cast<Eigen::Index>(a);
     CAPTURE(a);
-    CHECK(state.belief(unknowns[a]).mean() == doctest::Approx(mean[i]).epsilon(kMissingError));
-    CHECK(state.belief(unknowns[a]).variance() == doctest::Approx(covariance(i, i)).epsilon(kMissingError));
-    CHECK(posterior.mean(unknowns[a])[0] == doctest::Approx(mean[i]).epsilon(kMissingError));
+    CHECK(state.belief(unknowns[a]).mean() == doctest::Approx(mean[i]).epsilon(kJointMissingError));
+    CHECK(state.belief(unknowns[a]).variance() == doctest::Approx(covariance(i, i)).epsilon(kJointMissingError));
+    CHECK(posterior.mean(unknowns[a])[0] == doctest::Approx(mean[i]).epsilon(kJointMissingError));
     for (std::size_t b = 0; b < unknowns.size(); ++b)
       CHECK(posterior.covariance(unknowns[a], unknowns[b])(0, 0) ==
-            doctest::Approx(covariance(i, static_cast<Eigen::Index>(b))).epsilon(kMissingError));
+            doctest::Approx(covariance(i, static_cast<Eigen::Index>(b))).epsilon(kJointMissingError));
   }
-  CHECK(posterior.log_evidence() == doctest::Approx(dense.log_evidence()).epsilon(kMissingError));
+  CHECK(posterior.log_evidence() == doctest::Approx(dense.log_evidence()).epsilon(kJointMissingError));
 }
 
 }  // namespace
@@ -43,14 +43,14 @@ TEST_CASE("joint: the belief of a missing reading is its prediction, by every wa
   State state(plan);
   state.observe(y, std::nullopt);
   CHECK(run(plan, state).stop == Report::Stop::exact);
-  CHECK(state.belief(y).mean() == doctest::Approx(3).epsilon(kMissingError));
-  CHECK(state.belief(y).variance() == doctest::Approx(2).epsilon(kMissingError));
+  CHECK(state.belief(y).mean() == doctest::Approx(3).epsilon(kJointMissingError));
+  CHECK(state.belief(y).variance() == doctest::Approx(2).epsilon(kJointMissingError));
   const JointPosterior posterior(state);
-  CHECK(posterior.mean(y)[0] == doctest::Approx(3).epsilon(kMissingError));
-  CHECK(posterior.covariance(y, y)(0, 0) == doctest::Approx(2).epsilon(kMissingError));
-  CHECK(posterior.covariance(x, y)(0, 0) == doctest::Approx(1).epsilon(kMissingError));
-  CHECK(posterior.covariance(y, 0, y, 0) == doctest::Approx(2).epsilon(kMissingError));
-  CHECK(std::abs(posterior.log_evidence()) < kMissingError);
+  CHECK(posterior.mean(y)[0] == doctest::Approx(3).epsilon(kJointMissingError));
+  CHECK(posterior.covariance(y, y)(0, 0) == doctest::Approx(2).epsilon(kJointMissingError));
+  CHECK(posterior.covariance(x, y)(0, 0) == doctest::Approx(1).epsilon(kJointMissingError));
+  CHECK(posterior.covariance(y, 0, y, 0) == doctest::Approx(2).epsilon(kJointMissingError));
+  CHECK(std::abs(posterior.log_evidence()) < kJointMissingError);
   constexpr std::size_t kDraws = 40'000;
   const JointSamples draws = posterior.sample(kDraws, 3);
   double mean = 0, square = 0, product = 0;
@@ -98,17 +98,17 @@ TEST_CASE("joint: missing readings of a series are correlated as the dense Gauss
                         with_p = posterior.covariance(axis.p, axis.y);
   for (std::size_t a = 0; a < missing.size(); ++a) {
     const auto i = static_cast<Eigen::Index>(2 * n + a);
-    CHECK(posterior.mean(axis.y)[missing[a]] == doctest::Approx(dense.mean()[i]).epsilon(kMissingError));
+    CHECK(posterior.mean(axis.y)[missing[a]] == doctest::Approx(dense.mean()[i]).epsilon(kJointMissingError));
     CHECK(state.belief(axis.y).variance(static_cast<std::size_t>(missing[a])) ==
-          doctest::Approx(covariance(i, i)).epsilon(kMissingError));
+          doctest::Approx(covariance(i, i)).epsilon(kJointMissingError));
     for (std::size_t b = 0; b < missing.size(); ++b)
       CHECK(of_y(missing[a], missing[b]) ==
-            doctest::Approx(covariance(i, static_cast<Eigen::Index>(2 * n + b))).epsilon(kMissingError));
+            doctest::Approx(covariance(i, static_cast<Eigen::Index>(2 * n + b))).epsilon(kJointMissingError));
     for (Eigen::Index t = 0; t < n; ++t)
-      CHECK(with_p(t, missing[a]) == doctest::Approx(covariance(t, i)).epsilon(kMissingError));
+      CHECK(with_p(t, missing[a]) == doctest::Approx(covariance(t, i)).epsilon(kJointMissingError));
   }
   CHECK(of_y(3, 4) == 0);
-  CHECK(posterior.log_evidence() == doctest::Approx(dense.log_evidence()).epsilon(kMissingError));
+  CHECK(posterior.log_evidence() == doctest::Approx(dense.log_evidence()).epsilon(kJointMissingError));
 }
 
 TEST_CASE("joint: what is missing between several factors, or below a function, is inferred like a latent variable") {
@@ -257,10 +257,10 @@ TEST_CASE("joint: the evidence counts the cavity of a shared variable as the den
   CHECK(run(plan, state).stop == Report::Stop::exact);
   oracle::DenseRows dense(1);
   dense.add({{0, 1}}, 0.7, 1.2), dense.add({{0, 1}}, 1.5, 0.5);
-  CHECK(JointPosterior(state).log_evidence() == doctest::Approx(dense.log_evidence()).epsilon(kMissingError));
+  CHECK(JointPosterior(state).log_evidence() == doctest::Approx(dense.log_evidence()).epsilon(kJointMissingError));
   const Evidence found = evidence(plan, state);
   CHECK(found.is_exact);
-  CHECK(found.log_value == doctest::Approx(dense.log_evidence()).epsilon(kMissingError));
+  CHECK(found.log_value == doctest::Approx(dense.log_evidence()).epsilon(kJointMissingError));
 }
 
 TEST_CASE("joint: an evidence that is no finite number is not called exact") {

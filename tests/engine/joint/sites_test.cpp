@@ -12,8 +12,8 @@ namespace {
 using namespace dma;
 using namespace dma::joint_test;
 
-double phi(double t) { return std::exp(-0.5 * t * t) / std::sqrt(2 * std::numbers::pi); }
-double Phi(double t) { return 0.5 * std::erfc(-t / std::sqrt(2.0)); }
+double normal_density(double t) { return std::exp(-0.5 * t * t) / std::sqrt(2 * std::numbers::pi); }
+double normal_below(double t) { return 0.5 * std::erfc(-t / std::sqrt(2.0)); }
 
 struct ProbitData {
   Eigen::MatrixXd x;
@@ -49,7 +49,7 @@ SiteEp full_covariance_ep(const ProbitData& data, double prior) {
       const Eigen::VectorXd a = data.x.row(r), ca = ep.covariance * a;
       const double v = a.dot(ca), m = a.dot(ep.mean), y = data.y[static_cast<std::size_t>(r)];
       const double cv = 1 / (1 / v - rho[r]), cm = cv * (m / v - tau[r]);
-      const double u = y * cm / std::sqrt(1 + cv), ratio = phi(u) / Phi(u);
+      const double u = y * cm / std::sqrt(1 + cv), ratio = normal_density(u) / normal_below(u);
       const double new_mean = cm + y * cv * ratio / std::sqrt(1 + cv),
                    new_variance = cv - cv * cv * ratio * (u + ratio) / (1 + cv);
       const double new_rho = 1 / new_variance - 1 / cv, new_tau = new_mean / new_variance - cm / cv,
@@ -73,7 +73,7 @@ SiteEp full_covariance_ep(const ProbitData& data, double prior) {
     const Eigen::VectorXd a = data.x.row(r);
     const double v = a.dot(ep.covariance * a), m = a.dot(ep.mean);
     const double cr = 1 / v - rho[r], ct = m / v - tau[r], cm = ct / cr;
-    ep.log_evidence += std::log(Phi(data.y[static_cast<std::size_t>(r)] * cm / std::sqrt(1 + 1 / cr)));
+    ep.log_evidence += std::log(normal_below(data.y[static_cast<std::size_t>(r)] * cm / std::sqrt(1 + 1 / cr)));
     ep.log_evidence -=
         0.5 * std::log(cr / (cr + rho[r])) + 0.5 * (ct + tau[r]) * (ct + tau[r]) / (cr + rho[r]) - 0.5 * ct * ct / cr;
   }

@@ -19,7 +19,7 @@ using namespace dma;
 using oracle::RandomMessages;
 
 constexpr std::size_t kTerms = 3;
-constexpr std::uint64_t kSeed = 77;
+constexpr std::uint64_t kLawSeed = 77;
 
 // One message function of the registry, with parameters from the middle of their domains.
 struct Law {
@@ -117,7 +117,7 @@ TEST_CASE("laws: uniform in, uniform or prior out") {
 TEST_CASE("laws: a direct message does not depend on what arrives at its own variable") {
   for_every_message([](const Law& law) {
     if (!law.is_direct()) return;
-    RandomMessages random(kSeed);
+    RandomMessages random(kLawSeed);
     for (int i = 0; i < 200; ++i) {
       Arrivals arrivals = law.arrivals([&] { return random.proper(oracle::kOrdinary); });
       const auto before = law.evaluated(arrivals);
@@ -138,7 +138,7 @@ TEST_CASE("laws: concentrated inputs reach the exact message in the limit (Defin
   for_every_message([](const Law& law) {
     if (!law.is_direct()) return;
     REQUIRE((law.kind.function() || law.kind.log_density()));
-    RandomMessages random(kSeed);
+    RandomMessages random(kLawSeed);
     for (int i = 0; i < 20; ++i) {
       const auto values = consistent_values(law, random);
       double last = kInfinity;
@@ -174,7 +174,7 @@ TEST_CASE("laws: concentrated inputs reach the exact message in the limit (Defin
 TEST_CASE("laws: a plate of five equals five factors of one") {
   constexpr std::size_t kPlate = 5;
   for_every_message([](const Law& law) {
-    RandomMessages random(kSeed);
+    RandomMessages random(kLawSeed);
     Graph g;
     std::vector<Connection> ends;
     for (std::size_t p = 0; p < law.kind.ports().size(); ++p) {
@@ -228,7 +228,7 @@ TEST_CASE("laws: a plate of five equals five factors of one") {
 TEST_CASE("laws: extreme arrivals give a valid message or a counted fault, and direct methods never a fault") {
   int faults = 0, messages = 0;
   for_every_message([&](const Law& law) {
-    RandomMessages random(kSeed);
+    RandomMessages random(kLawSeed);
     for (int i = 0; i < 3000; ++i) {
       const auto out = law.evaluated(law.arrivals([&] { return random.any(); }));
       ++messages;
@@ -240,5 +240,5 @@ TEST_CASE("laws: extreme arrivals give a valid message or a counted fault, and d
       for (const Natural& m : *out) CHECK(is_valid(m));
     }
   });
-  MESSAGE(messages, " evaluations from arbitrary arrivals, ", faults, " refused as faults, seed ", kSeed);
+  MESSAGE(messages, " evaluations from arbitrary arrivals, ", faults, " refused as faults, seed ", kLawSeed);
 }

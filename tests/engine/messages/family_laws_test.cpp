@@ -52,7 +52,7 @@ Registry registry() {
 }
 
 constexpr std::uint32_t kCategories = 3;
-constexpr std::uint64_t kSeed = 4;
+constexpr std::uint64_t kFamilySeed = 4;
 
 using Message = std::vector<Natural>;
 
@@ -196,7 +196,7 @@ TEST_CASE("families: moments and divergences are those of the densities") {
 
 TEST_CASE("families: closed under extremes: sums of valid messages stay valid, nothing said of them is not a number") {
   for_every_family([](const Family& family, const std::vector<Message>&) {
-    oracle::RandomMessages random(kSeed);
+    oracle::RandomMessages random(kFamilySeed);
     const std::size_t components = family.components();
     int valid = 0;
     for (int i = 0; i < 2000; ++i) {

@@ -47,7 +47,7 @@ GivenGraph two_hubs(std::size_t leaves, double smallest_variance) {
   return given;
 }
 
-std::vector<Scheduler> all_rules() {
+std::vector<Scheduler> exact_rules() {
   return {forward_backward(), flooding({.tolerance = 1e-13}), sequential({.tolerance = 1e-13}),
           residual({.tolerance = 1e-13})};
 }
@@ -91,7 +91,7 @@ TEST_CASE("hubs: a star of stars is exact by every schedule, with a leaf that ou
   for (const double smallest : {1.0, 1e-6}) {
     const GivenGraph given = two_hubs(50, smallest);
     const auto truth = oracle::dense_posterior(given.graph, given.observed);
-    for (const Scheduler& rule : all_rules()) {
+    for (const Scheduler& rule : exact_rules()) {
       State state(compile(given.graph, rule, standard_registry()));
       given.observe_in(state);
       const Report report = run(state.plan(), state);
@@ -119,7 +119,7 @@ TEST_CASE("hubs: a run allocates nothing, and a star of ten thousand leaves take
     g.factor("gaussian_prior", {leaf}, {{"mean", i % 7 * 1.0}, {"variance", 2.0}});
     precision += 1 / 3.0, sum += i % 7 / 3.0;
   }
-  for (const Scheduler& rule : all_rules()) {
+  for (const Scheduler& rule : exact_rules()) {
     State state(compile(g, rule, standard_registry()));
     (void)run(state.plan(), state);
     const std::uint64_t before = oracle::allocations();
@@ -145,7 +145,7 @@ TEST_CASE("hubs: many plates at one array, each with a visit of its own") {
     g.factor("gaussian_prior", {leaves.back()}, {{"mean", static_cast<double>(k)}, {"variance", 2.0}});
   }
   const double precision = 1 + kPlates / 3.0, sum = kPlates * (kPlates - 1) / 6.0;
-  for (const Scheduler& rule : all_rules()) {
+  for (const Scheduler& rule : exact_rules()) {
     State state(compile(g, rule, standard_registry()));
     CAPTURE(rule.name);
     CHECK(run(state.plan(), state).converged());

@@ -21,11 +21,11 @@ namespace {
 using namespace dma;
 
 // y_n = w_1 x_n1 + w_2 x_n2 + noise on four points: loops through both weights.
-struct Regression {
+struct ReportedRegression {
   Graph graph;
   VariableId w = graph.variable("w", 2), x = graph.observed("x", 8), p = graph.variable("p", 8),
              z = graph.variable("z", 4), y = graph.observed("y", 4);
-  Regression() {
+  ReportedRegression() {
     graph.factor("gaussian_prior", {w}, {{"mean", 0.0}, {"variance", 1.0}});
     graph.factor("product", {column(w), x, p});
     graph.factor("sum", {p, z});
@@ -68,7 +68,7 @@ TEST_CASE("report: says what one sweep did") {
 }
 
 TEST_CASE("report: a single sweep of a graph with loops is approximate, in the report and in the plan") {
-  const Regression model;
+  const ReportedRegression model;
   for (const bool fuse : {true, false}) {
     const Plan plan = compile(model.graph, forward_backward(), standard_registry(), {.fuse = fuse});
     State state(plan);
@@ -209,13 +209,13 @@ TEST_CASE("report: a single sweep in which a message was refused is approximate"
 }
 
 TEST_CASE("report: the forward half alone is approximate") {
-  const Regression model;
+  const ReportedRegression model;
   State state(compile(model.graph, forward(), standard_registry()));
   CHECK(model.solve(state).stop == Report::Stop::approximate);
 }
 
 TEST_CASE("run: a warm start of a single sweep is refused") {
-  const Regression model;
+  const ReportedRegression model;
   State state(compile(model.graph, forward_backward(), standard_registry()));
   model.solve(state);
   CHECK_THROWS_WITH_AS(run(state.plan(), state, {.warm = true}),
