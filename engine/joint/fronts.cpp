@@ -52,12 +52,27 @@ void Fronts::take_memory() {
   waiting_.resize(e_->fronts.size());
 }
 
+// A block of rows counts their zeros too, in products that are this many times faster than one entry after the other.
+bool Fronts::fills_front(const Rows& rows, std::uint32_t f) const {
+  constexpr double kGain = 8;
+  constexpr std::uint32_t kFewRows = 8;
+  const std::uint32_t first = e_->fronts[f].rows, last = e_->fronts[f + 1].rows;
+  if (last - first < kFewRows) return false;
+  double entries = 0;
+  for (std::uint32_t q = first; q < last; ++q) {
+    const std::uint32_t r = e_->rows[q];
+    const double own = rows.pattern->first[r + 1] - rows.pattern->first[r];
+    entries += own * own;
+  }
+  const double size = e_->fronts[f].size;
+  return kGain * entries >= (last - first) * size * size;
+}
+
 void Fronts::assemble(const Rows& rows, std::uint32_t f, double* front) {
   if (waiting_.empty()) take_memory();
   const std::size_t size = e_->fronts[f].size;
   std::fill_n(front, size * size, 0.0);
-  constexpr std::uint32_t kFewRows = 8;
-  if (size >= kBlocked && e_->fronts[f + 1].rows - e_->fronts[f].rows >= kFewRows)
+  if (size >= kBlocked && fills_front(rows, f))
     assemble_in_blocks(rows, f, front);
   else
     assemble_row_by_row(rows, f, front);

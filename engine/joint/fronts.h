@@ -68,6 +68,7 @@ class Fronts {
 
   void take_memory();  // at the first use: whoever never factorises needs none
   void assemble_row_by_row(const Rows& rows, std::uint32_t f, double* front) const;
+  bool fills_front(const Rows& rows, std::uint32_t f) const;
   void assemble_in_blocks(const Rows& rows, std::uint32_t f, double* front);
   void note_diagonal(const Elimination::Front& shape, const double* front);
   void take_children(std::uint32_t f, double* front, double*& top, std::size_t& waiting) const;
