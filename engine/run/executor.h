@@ -4,9 +4,9 @@
 #include <cstdint>
 
 #include "engine/run/divergence.h"
-#include "engine/run/divergence.h"
 #include "engine/run/report.h"
 #include "engine/run/state.h"
+#include "engine/run/sweep_memory.h"
 
 namespace dma {
 
@@ -24,7 +24,8 @@ class Executor {
     std::uint64_t fault_slot = 0;
   };
 
-  explicit Executor(State& state) : state_(state), plan_(*state.plan_) {}
+  explicit Executor(State& state)
+      : state_(state), plan_(*state.plan_), store_(state.store_), memory_(*state.sweeping_) {}
 
   void check_observed() const;   // throws if an observed variable has no value
   void refresh_constants();      // messages that depend on parameters alone, if those changed
@@ -87,12 +88,14 @@ class Executor {
 
   State& state_;
   const PlanData& plan_;
+  MessageStore& store_;
+  SweepMemory& memory_;
 };
 
 class Executor::Holding {
  public:
   explicit Holding(Executor& executor) : executor_(executor) {}
-  ~Holding() { executor_.state_.held_.drop(); }
+  ~Holding() { executor_.memory_.held.drop(); }
   Holding(const Holding&) = delete;
   Holding& operator=(const Holding&) = delete;
 

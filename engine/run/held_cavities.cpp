@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "engine/kinds/kind.h"
 #include "engine/support/independent.h"
 
 namespace dma {

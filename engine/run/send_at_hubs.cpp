@@ -22,14 +22,14 @@ void Executor::gather_at_hubs(const BoundSend& op, std::int64_t slot) {
     const auto first = static_cast<std::uint32_t>(slot) * read.terms;
     for (std::uint32_t q = first; (op.refresh >> i & 1) != 0 && q < first + read.terms; ++q)
       op.sequence.arrivals.set(read.first_arrival + q,
-                               state_.hubs_.all_but(state_.incidence(), state_.messages(), read.first_slot + q));
+                               memory_.hubs.all_but(state_.incidence(), store_.messages(), read.first_slot + q));
   }
 }
 
 void Executor::update_hubs(const Sink& sink, std::ptrdiff_t first, std::size_t count) {
-  const auto begin = static_cast<std::uint32_t>(sink.tau - state_.tau_.data() + first);
+  const auto begin = static_cast<std::uint32_t>(sink.tau - store_.tau.data() + first);
   for (std::uint32_t slot = begin; slot < begin + count; ++slot)
-    state_.hubs_.update(state_.incidence(), state_.messages(), slot);
+    memory_.hubs.update(state_.incidence(), store_.messages(), slot);
 }
 
 // Slot by slot, as each may read what the one before it wrote.
