@@ -21,9 +21,8 @@ class ChainFinder {
  public:
   explicit ChainFinder(const Resolved& graph, const Flow& flow) : graph_(graph), flow_(flow) {}
 
-  // Walks, and single messages, that need nothing but themselves and what was sent; `sent` by factor, bit p standing
-  // for port p.
-  std::vector<MessageWalk> next(const std::vector<std::uint32_t>& sent);
+  // Walks, and single messages, that need nothing but themselves and what was sent; `sent` by factor.
+  std::vector<MessageWalk> next(const std::vector<PortSet>& sent);
 
  private:
   struct Senders {

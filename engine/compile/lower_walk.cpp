@@ -22,14 +22,13 @@ struct Message {
 
 class WalkLowering {
  public:
-  WalkLowering(ArrivalPlanner& arrivals, PlanData& plan) : arrivals_(arrivals), plan_(plan) {}
+  WalkLowering(ArrivalPlanner& arrivals, Draft& draft) : arrivals_(arrivals), draft_(draft), plan_(draft.plan) {}
 
-  Walk lower(const Chained& chain, const std::vector<GroupSlot>& group_slots) {
+  Walk lower(const Chained& chain) {
     for (std::size_t i = 0; i < chain.offsets.size(); ++i) {
       const Visit& visit = plan_.schedule.visits[chain.first + i];
-      const std::uint32_t g = group_slots[visit.factor].group;
-      messages_.push_back(
-          {g, static_cast<std::uint32_t>(__builtin_ctz(visit.send)), chain.offsets[i], plan_.groups[g].slots});
+      const std::uint32_t g = draft_.places[visit.factor].group;
+      messages_.push_back({g, visit.send.first(), chain.offsets[i], plan_.groups[g].slots});
     }
     for (Message& m : messages_) {
       for (const std::size_t r : plan_.groups[m.group].ports[m.port].message->reads)
@@ -76,7 +75,7 @@ class WalkLowering {
   }
 
   PlanData::Variable variable_of(std::uint32_t g, std::uint32_t p) const {
-    return plan_.variables[plan_.graph->factors[plan_.groups[g].members[0]].ports[p].variables[0].value];
+    return plan_.variables[draft_.graph.factors[plan_.groups[g].members[0]].ports[p].variables[0].value];
   }
 
   // Messages first_slot, first_slot + 1, ... (count of them) to elements first_element, first_element + 1, ...; all of
@@ -139,15 +138,15 @@ class WalkLowering {
   }
 
   ArrivalPlanner& arrivals_;
+  const Draft& draft_;
   PlanData& plan_;
   std::vector<Message> messages_;
 };
 
 }  // namespace
 
-Walk lower_walk(const Chained& chain, const std::vector<GroupSlot>& group_slots, ArrivalPlanner& arrivals,
-                PlanData& plan) {
-  return WalkLowering(arrivals, plan).lower(chain, group_slots);
+Walk lower_walk(const Chained& chain, ArrivalPlanner& arrivals, Draft& draft) {
+  return WalkLowering(arrivals, draft).lower(chain);
 }
 
 }  // namespace dma

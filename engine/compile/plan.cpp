@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "engine/kinds/kind.h"
+#include "engine/kinds/registry.h"
 #include "engine/support/error.h"
 
 namespace dma {

@@ -9,15 +9,21 @@
 #include <vector>
 
 #include "engine/compile/factor_table.h"
-#include "engine/compile/resolve.h"
 #include "engine/compile/schedule.h"
 #include "engine/compile/variable_table.h"
 #include "engine/graph/graph.h"
 #include "engine/graph/index_map.h"
 #include "engine/kinds/incidence.h"
+#include "engine/kinds/port_set.h"
 #include "engine/support/short_list.h"
 
 namespace dma {
+
+class Kind;
+class Registry;
+class Solver;
+struct MessageFunction;
+struct PairKernel;
 
 // More messages at one element than this are not added up anew for each of them.
 inline constexpr std::uint32_t kManyMessages = 32;
@@ -86,10 +92,10 @@ struct Send {
   std::uint32_t first = 0, count = 0;
   std::vector<ReadView> reads;  // of a plate
   const PairKernel* joint = nullptr;  // also sends to its second port
-  // Of a sequence: each slot may read what the one before it wrote; bit i of refresh: argument i is gathered first.
+  // Of a sequence: each slot may read what the one before it wrote.
   bool is_sequence = false;
   int step = 1;
-  std::uint32_t refresh = 0, keep = 0;
+  PortSet refresh = {}, keep = {};  // what is gathered first, and what a later visit reads again
   bool at_hubs = false;  // some at elements where very many meet: each slot then keeps what arrives at it
 };
 
@@ -131,14 +137,11 @@ struct ValueSlots {
   bool has_missing = false;      // some elements have no value in this run
 };
 
-class Solver;
-
 // Everything here is public to read, through a Plan; compile() fills it.
 struct PlanData {
   using Variable = VariableTable::Variable;
 
-  std::shared_ptr<const Resolved> graph;  // while the plan is made; nothing afterwards
-  std::uint16_t mark = 0;                 // of the user's graph
+  std::uint16_t mark = 0;                    // of the user's graph
   std::shared_ptr<const Registry> registry;  // keeps kinds and message functions alive
   VariableTable variables;
   FactorTable factors;  // of the graph as it was fused

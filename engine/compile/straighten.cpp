@@ -42,8 +42,8 @@ bool has_one_message_each(const PlanData& plan, const Send& op) {
 
 // Each argument is gathered when it is used, and by nobody else.
 bool gathers_all(const PlanData& plan, const Send& op) {
-  const std::size_t reads = plan.groups[op.group].ports[op.port].message->reads.size();
-  return op.keep == 0 && op.refresh == (1u << reads) - 1;
+  const auto& reads = plan.groups[op.group].ports[op.port].message->reads;
+  return op.keep.empty() && std::ranges::all_of(reads, [&](std::size_t r) { return op.refresh.has(r); });
 }
 
 bool is_like_gaussian(const PlanData& plan, const Send& op) {

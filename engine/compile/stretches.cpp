@@ -9,35 +9,37 @@ namespace {
 
 // Whether a variable behind one of these ports of a factor has the property.
 template <class Property>
-bool any_variable(const Resolved::Factor& factor, std::uint32_t ports, const Property& property) {
-  for (std::uint32_t p = 0; p < factor.ports.size(); ++p)
-    if ((ports & (1u << p)) != 0 && std::ranges::any_of(factor.ports[p].variables, property)) return true;
+bool any_variable(const Resolved::Factor& factor, PortSet ports, const Property& property) {
+  for (const std::uint32_t p : ports)
+    if (std::ranges::any_of(factor.ports[p].variables, property)) return true;
   return false;
 }
 
 }  // namespace
 
-std::uint32_t changing(const Group& group, std::uint32_t ports) {
-  for (std::uint32_t p = 0; p < group.ports.size(); ++p)
-    if (is_constant(group.ports[p])) ports &= ~(1u << p);
-  return ports;
+PortSet changing(const Group& group, PortSet ports) {
+  PortSet all;
+  for (const std::uint32_t p : ports)
+    if (!is_constant(group.ports[p])) all.add(p);
+  return all;
 }
 
-PortsRead ports_read(const Flow& flow, const std::vector<GroupSlot>& group_slots, const PlanData& plan) {
-  PortsRead read{std::vector<std::uint32_t>(plan.groups.size()), std::vector<std::uint32_t>(plan.groups.size())};
-  for (const Visit& v : plan.schedule.visits)
-    for (std::uint32_t p = 0; p < kMaxPorts; ++p)
-      if (v.send & (1u << p)) {
-        const std::uint32_t ports = flow.reads(v.factor, p);
-        read.needed[group_slots[v.factor].group] |= ports;
-        read.kept[group_slots[v.factor].group] |= ports & ~v.refresh;
-      }
+PortsRead ports_read(const Draft& draft) {
+  PortsRead read{std::vector<PortSet>(draft.plan.groups.size()), std::vector<PortSet>(draft.plan.groups.size())};
+  for (const Visit& v : draft.plan.schedule.visits) {
+    const std::uint32_t group = draft.places[v.factor].group;
+    for (const std::uint32_t p : v.send) {
+      const PortSet ports = draft.flow.reads(v.factor, p);
+      read.needed[group] |= ports;
+      read.kept[group] |= ports - v.refresh;
+    }
+  }
   return read;
 }
 
-StretchFinder::StretchFinder(const Flow& flow, const std::vector<GroupSlot>& group_slots, const PlanData& plan,
-                             const PortsRead& read)
-    : flow_(flow), group_slots_(group_slots), plan_(plan), read_(read), written_(plan.graph->variables.size()) {
+StretchFinder::StretchFinder(const Draft& draft, const PortsRead& read)
+    : draft_(draft), read_(read), written_(draft.graph.variables.size()) {
+  const PlanData& plan = draft.plan;
   const auto is_merged = [](const Group& group) { return group.members.size() > 1; };
   const auto is_of_slot = [](const Visit& v) { return v.slot != kAllSlots; };
   if (std::ranges::none_of(plan.groups, is_merged) && std::ranges::none_of(plan.schedule.visits, is_of_slot)) return;
@@ -48,46 +50,45 @@ StretchFinder::StretchFinder(const Flow& flow, const std::vector<GroupSlot>& gro
 }
 
 bool StretchFinder::is_chainable(const Visit& v) const {
-  const Group& group = group_of(v);
-  const std::uint32_t send = changing(group, v.send);
-  if (__builtin_popcount(send) != 1) return false;
-  const auto port = static_cast<std::uint32_t>(__builtin_ctz(send));
-  const std::uint32_t extra = v.refresh & read_.needed[group_slots_[v.factor].group] & ~flow_.reads(v.factor, port);
-  return group.ports[port].message->sequence != nullptr && extra == 0;
+  const Group& group = draft_.group_of(v);
+  const PortSet send = changing(group, v.send);
+  if (send.size() != 1) return false;
+  const PortSet extra =
+      (v.refresh & read_.needed[draft_.places[v.factor].group]) - draft_.flow.reads(v.factor, send.first());
+  return group.ports[send.first()].message->sequence != nullptr && extra.empty();
 }
 
 bool StretchFinder::reads_hub(const Visit& v) const {
-  const Group& group = group_of(v);
-  for (std::uint32_t p = 0; p < group.ports.size(); ++p)
-    for (std::uint32_t t = 0; (v.refresh & (1u << p)) != 0 && t < group.ports[p].terms; ++t)
-      if (degree_[group.ports[p].elements(slot_of(v) * group.ports[p].terms + t)] > kManyMessages) return true;
+  for (const std::uint32_t p : v.refresh) {
+    const Group::Port& port = draft_.group_of(v).ports[p];
+    for (std::uint32_t t = 0; t < port.terms; ++t)
+      if (degree_[port.elements(slot_of(v) * port.terms + t)] > kManyMessages) return true;
+  }
   return false;
 }
 
 bool StretchFinder::reads_what_was_written(const Visit& v) const {
-  return any_variable(plan_.graph->factors[v.factor], v.refresh,
+  return any_variable(draft_.graph.factors[v.factor], v.refresh,
                       [&](VariableId u) { return written_[u.value] == stretch_; });
 }
 
 void StretchFinder::note_written(const Visit& v) {
-  const auto& factor = plan_.graph->factors[v.factor];
-  for (std::uint32_t p = 0; p < factor.ports.size(); ++p)
-    if (v.send & (1u << p))
-      for (const VariableId u : factor.ports[p].variables) written_[u.value] = stretch_;
+  for (const std::uint32_t p : v.send)
+    for (const VariableId u : draft_.graph.factors[v.factor].ports[p].variables) written_[u.value] = stretch_;
 }
 
 Stretch StretchFinder::from(std::size_t visit) {
-  const auto& visits = plan_.schedule.visits;
+  const auto& visits = draft_.plan.schedule.visits;
   Stretch stretch{visit, visit + 1};
   ++stretch_;
-  if (group_of(visits[visit]).members.size() == 1 && visits[visit].slot == kAllSlots) return stretch;
+  if (draft_.group_of(visits[visit]).members.size() == 1 && visits[visit].slot == kAllSlots) return stretch;
   note_written(visits[visit]);
   stretch.has_hub = reads_hub(visits[visit]);
   const bool chainable = is_chainable(visits[visit]);
   std::int64_t step = 0;
   for (; stretch.end < visits.size(); ++stretch.end) {
     const Visit &before = visits[stretch.end - 1], &v = visits[stretch.end];
-    if (&group_of(v) != &group_of(before) || v.refresh != before.refresh || v.send != before.send) break;
+    if (&draft_.group_of(v) != &draft_.group_of(before) || v.refresh != before.refresh || v.send != before.send) break;
     const std::int64_t apart = std::int64_t{slot_of(v)} - slot_of(before);
     if (step == 0 ? std::abs(apart) != 1 : apart != step) break;
     const bool dependent = reads_what_was_written(v);

@@ -13,7 +13,6 @@
 
 namespace dma {
 
-inline constexpr std::size_t kMaxPorts = 8;
 inline constexpr std::size_t kMaxParameters = 8;
 // Doubles of working memory a kernel has for each term of each port.
 inline constexpr std::uint32_t kScratchPerTerm = 16;

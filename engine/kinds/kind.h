@@ -19,6 +19,7 @@
 #include "engine/kinds/held.h"
 #include "engine/kinds/linear_view.h"
 #include "engine/kinds/message_loop.h"
+#include "engine/kinds/port_set.h"
 
 namespace dma {
 

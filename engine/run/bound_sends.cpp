@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "engine/kinds/kind.h"
+
 namespace dma {
 
 namespace {
@@ -146,7 +148,7 @@ void BoundSends::bind_sequence(const PlanData& plan, const Send& op, bool tracke
   for (std::size_t i = 0; i < message.reads.size(); ++i) {
     const Group::Port& read = group.ports[message.reads[i]];
     sequence_reads_.push_back({read.first_slot, read.first_arrival, read.terms,
-                               !op.at_hubs && (op.refresh >> i & 1) != 0, (op.keep >> i & 1) != 0});
+                               !op.at_hubs && op.refresh.has(message.reads[i]), op.keep.has(message.reads[i])});
   }
   bound.sequence = {op.first, op.step, op.count, memory_.incidence, memory_.messages, memory_.arrivals};
 }

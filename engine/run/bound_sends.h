@@ -7,6 +7,7 @@
 #include "engine/compile/plan.h"
 #include "engine/kinds/call.h"
 #include "engine/kinds/incidence.h"
+#include "engine/kinds/kind.h"
 #include "engine/run/parameters.h"
 
 namespace dma {
@@ -22,7 +23,7 @@ struct BoundSend {
   std::uint32_t group = 0, port = 0, first = 0;
   std::uint64_t messages = 0;
   bool at_hubs = false;            // what a slot reads is gathered before it, where that is due
-  std::uint32_t refresh = 0;       // of a sequence at hubs: bit i, argument i is
+  PortSet refresh;                 // of a sequence at hubs: the ports on which it is
   bool reads_given_alone = false;  // sends the same in every sweep of a run
 };
 

@@ -20,7 +20,7 @@ void Executor::gather_at_hubs(const BoundSend& op, std::int64_t slot) {
   for (std::size_t i = 0; i < reads.size(); ++i) {
     const Sequence::Read& read = op.sequence_reads[i];
     const auto first = static_cast<std::uint32_t>(slot) * read.terms;
-    for (std::uint32_t q = first; (op.refresh >> i & 1) != 0 && q < first + read.terms; ++q)
+    for (std::uint32_t q = first; op.refresh.has(reads[i]) && q < first + read.terms; ++q)
       op.sequence.arrivals.set(read.first_arrival + q,
                                memory_.hubs.all_but(state_.incidence(), store_.messages(), read.first_slot + q));
   }
