@@ -115,7 +115,7 @@ void ChainFinder::for_each_sender(const Resolved::Factor& factor, const Resolved
     visit(*next);
 }
 
-std::vector<MessageWalk> ChainFinder::next(const std::vector<PortSet>& sent) {
+std::vector<MessageChain> ChainFinder::next(const std::vector<PortSet>& sent) {
   if (!is_listed_) list_chains();
   if (!has_chain_) return {};
   std::vector<MessageId> messages;
@@ -150,29 +150,29 @@ std::vector<MessageWalk> ChainFinder::next(const std::vector<PortSet>& sent) {
     if (needs.size() > kMostNeeds) return {};
   }
   spread_blocked(needs, blocked);
-  std::vector<MessageWalk> walks;
+  std::vector<MessageChain> chains;
   for (const Part& part : parts_of(static_cast<std::uint32_t>(messages.size()), needs)) {
     const auto is_blocked = [&](std::uint32_t m) { return blocked[m]; };
-    const auto cannot_walk = [&](std::uint32_t m) {
+    const auto cannot_chain = [&](std::uint32_t m) {
       const Resolved::Factor& factor = graph_.factors[messages[m].factor];
-      return !is_plate(factor) || factor.ports[messages[m].port].message->walk == nullptr;
+      return !is_plate(factor) || factor.ports[messages[m].port].message->chain == nullptr;
     };
     if (part.needs_others || std::ranges::any_of(part.values, is_blocked)) continue;
     if (part.needs.empty()) {
-      walks.push_back({{messages[part.values[0]]}, {}});
+      chains.push_back({{messages[part.values[0]]}, {}});
       continue;
     }
-    if (std::ranges::any_of(part.values, cannot_walk)) continue;
+    if (std::ranges::any_of(part.values, cannot_chain)) continue;
     const auto pace = find_pace(static_cast<std::uint32_t>(part.values.size()), part.needs);
     if (!pace) continue;
-    MessageWalk& walk = walks.emplace_back();
-    walk.step = pace->step;
+    MessageChain& chain = chains.emplace_back();
+    chain.step = pace->step;
     for (const std::uint32_t i : pace->order) {
-      walk.messages.push_back(messages[part.values[i]]);
-      walk.offsets.push_back(pace->offset[i]);
+      chain.messages.push_back(messages[part.values[i]]);
+      chain.offsets.push_back(pace->offset[i]);
     }
   }
-  return walks;
+  return chains;
 }
 
 bool flows_along_chains(const Resolved& graph) {

@@ -9,7 +9,7 @@
 //   schedule           the scheduler's list of visits (schedule.h)
 //   lay_out            factors into groups, messages and parameters into arrays (lay_out.h)
 //   index_memberships  from the user's factors to groups (lay_out.h)
-//   lower              visits into kernel calls and the gathering they need (lower.h, arrivals.h, stretches.h). A
+//   lower              visits into kernel calls and the gathering they need (lower.h, arrivals.h, segments.h). A
 //                      kernel may read a message where it stands. If that is overwritten while it is still wanted, the
 //                      pass is repeated and copies that message; so it is until none is
 //   index_incidence    which slots meet at which element, if an operation asks (lay_out.h)

@@ -214,11 +214,11 @@ class Ordering {
   // False if no chain is ready.
   bool send_chains() {
     const std::size_t before = order_.messages.size(), chains_before = order_.chains.size();
-    for (auto& walk : chains_.next(done_)) {
-      if (!walk.offsets.empty())
-        order_.chains.push_back({static_cast<std::uint32_t>(order_.messages.size()), walk.step,
-                                 order_.chains.size() > chains_before, std::move(walk.offsets)});
-      for (const MessageId m : walk.messages) {
+    for (auto& chain : chains_.next(done_)) {
+      if (!chain.offsets.empty())
+        order_.chains.push_back({static_cast<std::uint32_t>(order_.messages.size()), chain.step,
+                                 order_.chains.size() > chains_before, std::move(chain.offsets)});
+      for (const MessageId m : chain.messages) {
         done_[m.factor].add(m.port);
         order_.messages.push_back(m);
       }

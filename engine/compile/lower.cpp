@@ -4,7 +4,7 @@
 
 #include "engine/compile/arrivals.h"
 #include "engine/compile/lay_out.h"
-#include "engine/compile/stretches.h"
+#include "engine/compile/segments.h"
 
 namespace dma {
 
@@ -17,7 +17,7 @@ class Lowering {
       : draft_(draft),
         plan_(draft.plan),
         read_(ports_read(draft)),
-        stretches_(draft, read_),
+        segments_(draft, read_),
         arrivals_(draft, copied, from_last_sweep),
         once_(draft.plan.schedule.order == Schedule::Order::once) {
     plan_.constants.clear();
@@ -34,28 +34,28 @@ class Lowering {
     auto chain = plan_.schedule.chains.begin();
     for (std::size_t i = 0; i < visits.size();) {
       if (chain != plan_.schedule.chains.end() && chain->first == i) {
-        plan_.operations.push_back(lower_walk(*chain, arrivals_, draft_));
+        plan_.operations.push_back(lower_chain(*chain, arrivals_, draft_));
         i += (chain++)->offsets.size();
         continue;
       }
       plan_.first_operation.push_back(static_cast<std::uint32_t>(plan_.operations.size()));
       const Group& group = draft_.group_of(visits[i]);
       const bool is_merged = visits[i].slot != kAllSlots || group.members.size() > 1;
-      Stretch stretch{i, i + 1};
-      if (plan_.schedule.order != Schedule::Order::residual) stretch = stretches_.from(i);
-      else if (is_merged) stretch.has_hub = stretches_.reads_hub(visits[i]);
+      Segment segment{i, i + 1};
+      if (plan_.schedule.order != Schedule::Order::residual) segment = segments_.from(i);
+      else if (is_merged) segment.has_hub = segments_.reads_hub(visits[i]);
       if (is_merged) {
-        lower_stretch(stretch);
+        lower_segment(segment);
       } else {
         Visit visit = visits[i];
-        while (stretch.end < visits.size() && !(chain != plan_.schedule.chains.end() && chain->first == stretch.end) &&
-               may_join(visit, visits[stretch.end])) {
-          visit.refresh |= visits[stretch.end].refresh;
-          visit.send |= visits[stretch.end++].send;
+        while (segment.end < visits.size() && !(chain != plan_.schedule.chains.end() && chain->first == segment.end) &&
+               may_join(visit, visits[segment.end])) {
+          visit.refresh |= visits[segment.end].refresh;
+          visit.send |= visits[segment.end++].send;
         }
         lower_visit(visit);
       }
-      i = stretch.end;
+      i = segment.end;
     }
     plan_.first_operation.push_back(static_cast<std::uint32_t>(plan_.operations.size()));
     mark_resets();
@@ -74,21 +74,21 @@ class Lowering {
         }
   }
 
-  void lower_stretch(const Stretch& stretch) {
-    const Visit& v = plan_.schedule.visits[stretch.begin];
+  void lower_segment(const Segment& segment) {
+    const Visit& v = plan_.schedule.visits[segment.begin];
     const std::uint32_t g = draft_.places[v.factor].group;
     const Group& group = plan_.groups[g];
     const PortSet send = changing(group, v.send);
-    const std::uint32_t a = stretches_.slot_of(v), b = stretches_.slot_of(plan_.schedule.visits[stretch.end - 1]);
+    const std::uint32_t a = segments_.slot_of(v), b = segments_.slot_of(plan_.schedule.visits[segment.end - 1]);
     const std::uint32_t low = std::min(a, b), count = std::max(a, b) - low + 1;
-    const bool chainable = stretches_.is_chainable(v);
+    const bool chainable = segments_.is_chainable(v);
     const std::uint32_t port = chainable ? send.first() : 0;
     std::vector<ReadView> values;
     if (chainable && count == group.slots && group.members.size() == count) values = observed_values(g, port);
     if (!values.empty())
       plan_.operations.push_back(Send{g, port, 0, count, std::move(values)});
-    else if (chainable && (stretch.is_dependent || !stretch.has_hub))
-      send_in_sequence(v, Send{g, port, a, count, {}}, a <= b ? 1 : -1, stretch.has_hub);
+    else if (chainable && (segment.is_dependent || !segment.has_hub))
+      send_as_chain(v, Send{g, port, a, count, {}}, a <= b ? 1 : -1, segment.has_hub);
     else
       gather_and_send(v, g, send, low, count);
     for (const std::uint32_t p : send) arrivals_.note_sent(g, p);
@@ -115,8 +115,8 @@ class Lowering {
   }
 
   // Slot after slot, each gathering its arguments just before use.
-  void send_in_sequence(const Visit& v, Send op, int step, bool at_hubs) {
-    op.is_sequence = true;
+  void send_as_chain(const Visit& v, Send op, int step, bool at_hubs) {
+    op.is_chain = true;
     op.step = step;
     op.at_hubs = at_hubs;
     for (const std::size_t r : plan_.groups[op.group].ports[op.port].message->reads) {
@@ -150,7 +150,7 @@ class Lowering {
     bool is_served = false;
     for (const std::uint32_t p : a.send) {
       for (const std::uint32_t q : b.send)
-        is_served |= group.kind->find_joint(*group.ports[std::min(p, q)].message,
+        is_served |= group.kind->find_pair_kernel(*group.ports[std::min(p, q)].message,
                                             *group.ports[std::max(p, q)].message) != nullptr;
       for (const std::uint32_t q : b.refresh) {
         if (p == q && !is_injective(group.ports[q].elements, group.slots * group.ports[q].terms)) return false;
@@ -174,9 +174,9 @@ class Lowering {
       for (const std::size_t r : group.ports[p].message->reads)
         op.reads.push_back(arrivals_.view(g, static_cast<std::uint32_t>(r)));
       for (const std::uint32_t q : send) {
-        if (q <= p || op.joint != nullptr) continue;
-        op.joint = group.kind->find_joint(*group.ports[p].message, *group.ports[q].message);
-        if (op.joint != nullptr) done.add(q), arrivals_.note_sent(g, q);
+        if (q <= p || op.pair != nullptr) continue;
+        op.pair = group.kind->find_pair_kernel(*group.ports[p].message, *group.ports[q].message);
+        if (op.pair != nullptr) done.add(q), arrivals_.note_sent(g, q);
       }
       plan_.operations.push_back(std::move(op));
       arrivals_.note_sent(g, p);
@@ -204,7 +204,7 @@ class Lowering {
   Draft& draft_;
   PlanData& plan_;
   const PortsRead read_;
-  StretchFinder stretches_;
+  SegmentFinder segments_;
   ArrivalPlanner arrivals_;
   const bool once_;
 };

@@ -91,38 +91,39 @@ struct Send {
   std::uint32_t group = 0, port = 0;
   std::uint32_t first = 0, count = 0;
   std::vector<ReadView> reads;  // of a plate
-  const PairKernel* joint = nullptr;  // also sends to its second port
-  // Of a sequence: each slot may read what the one before it wrote.
-  bool is_sequence = false;
+  const PairKernel* pair = nullptr;  // also sends to its second port
+  // Slot after slot, each of which may read what the one before it wrote: at places that the incidence names.
+  bool is_chain = false;
   int step = 1;
   PortSet refresh = {}, keep = {};  // what is gathered first, and what a later visit reads again
   bool at_hubs = false;  // some at elements where very many meet: each slot then keeps what arrives at it
 };
 
-// Messages of a chain: at each time, the next slot of every part in turn, each reading what those before it wrote.
-struct Walk {
+// Messages of a chain whose neighbours stand at constant places. Step by step, the next slot of every message in turn,
+// each reading what those before it wrote.
+struct Chain {
   // What slot 0 of a port would read; slot s reads the one s further on, counted in components if there are several.
   struct Source {
     std::int64_t at;
     bool is_arrival;  // a gathered arrival, otherwise a message
   };
-  struct Part {
+  struct Message {
     std::uint32_t group, port;
-    std::int64_t first;                      // its slot at the first time
+    std::int64_t first;                      // its slot at the first step
     std::vector<std::vector<Source>> reads;  // by argument of the message function
     bool remembers = true;                   // a slot may be told what the one before has sent: it is Gaussian
   };
-  // Consecutive times at which the same parts read the same sources.
-  struct Stretch {
+  // Consecutive steps at which the same messages read the same sources.
+  struct Segment {
     std::uint32_t count;
-    std::vector<Part> parts;
+    std::vector<Message> messages;
   };
-  int step = 1;                 // from one time to the next, in slots
-  bool is_beside_last = false;  // may go on at the same time as the walk before it
-  std::vector<Stretch> stretches;
+  int step = 1;                 // from one slot to the next: 1 or -1
+  bool is_beside_last = false;  // may go on at the same time as the chain before it
+  std::vector<Segment> segments;
 };
 
-using Operation = std::variant<Combine, GatherOthers, Send, Walk>;
+using Operation = std::variant<Combine, GatherOthers, Send, Chain>;
 
 struct SlotRange {
   std::uint32_t first, count;

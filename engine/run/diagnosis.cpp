@@ -103,6 +103,18 @@ void Diagnosis::check_function_at(std::uint32_t g, std::uint32_t slot) const {
             plan_.slot_name(g, slot), group.kind->name(), ports[p].name, due, found));
 }
 
+namespace {
+
+// What arrived on a port of a chain; q counts its (slot, term) pairs.
+Natural arrival(const BoundSend& op, const ChainRead& read, std::int64_t q) {
+  if (!read.is_by_table) return read.product(q);
+  const auto at = static_cast<std::uint32_t>(q);
+  if (read.is_kept || !read.is_looked_up) return op.segment.table->arrivals[read.first_arrival + at];
+  return all_but(op.segment.table->incidence, op.segment.table->messages, read.first_slot + at);
+}
+
+}  // namespace
+
 void Diagnosis::find_signal_to_noise(Report& report) const {
   double smallest = kInfinity;
   const auto consider = [&](const BoundSend& op, std::size_t port, std::uint64_t slot, const Natural& m) {
@@ -110,42 +122,28 @@ void Diagnosis::find_signal_to_noise(Report& report) const {
     smallest = m.tau * m.tau / m.rho;
     report.signal_to_noise_at = {nullptr, op.group, static_cast<std::uint32_t>(port), slot};
   };
-  const MessageArrays messages = state_.store_.messages();
-  for (const auto& op : state_.sweeping_->sends.of_sweep()) {
-    const Group& group = plan_.groups[op.group];
-    if (!group.kind->watches_signal_to_noise()) continue;
-    const auto& ports = group.ports[op.port].message->reads;
-    for (std::size_t i = 0; i < ports.size(); ++i) {
-      if (op.sequence_kernel != nullptr) {
-        const Sequence::Read& read = op.sequence_reads[i];
-        std::int64_t at = op.sequence.first;
-        for (std::uint64_t k = 0; k < op.sequence.count; ++k, at += op.sequence.step)
-          for (std::uint32_t t = 0; t < read.terms; ++t) {
-            const auto q = static_cast<std::uint32_t>(at) * read.terms + t;
-            const bool kept = read.keep || !read.refresh;
-            consider(op, ports[i], static_cast<std::uint64_t>(at),
-                     kept ? op.sequence.arrivals[read.first_arrival + q]
-                          : all_but(op.sequence.incidence, messages, read.first_slot + q));
-          }
-        continue;
-      }
-      const PortView& view = op.call.reads[i];
-      for (std::size_t r = 0; r < op.call.rows; ++r)
-        for (std::size_t c = 0; c < op.call.columns; ++c)
-          for (std::size_t t = 0; t < view.terms; ++t)
-            consider(op, ports[i], op.first + r * op.call.columns + c, view.at(r, c, t));
+  const auto consider_chain = [&](const BoundSend& op, const ChainRead& read, std::size_t port) {
+    for (std::uint64_t step = 0; step < op.segment.count; ++step) {
+      const std::int64_t slot = op.segment.part(step, 1).first;
+      for (std::uint32_t t = 0; t < read.terms; ++t)
+        consider(op, port, static_cast<std::uint64_t>(slot), arrival(op, read, slot * read.terms + t));
     }
-  }
-  for (const BoundPart& part : state_.sweeping_->sends.parts()) {
-    const Group& group = plan_.groups[part.send.group];
-    if (!group.kind->watches_signal_to_noise()) continue;
-    const auto& ports = group.ports[part.send.port].message->reads;
-    for (std::size_t i = 0; i < ports.size(); ++i)
-      for (std::uint64_t k = 0; k < part.run.count; ++k) {
-        const std::int64_t slot = part.run.first + static_cast<std::int64_t>(k) * part.run.step;
-        consider(part.send, ports[i], static_cast<std::uint64_t>(slot), part.run.reads[i].product(slot));
-      }
-  }
+  };
+  const auto consider_plate = [&](const BoundSend& op, const PortView& view, std::size_t port) {
+    for (std::size_t r = 0; r < op.call.rows; ++r)
+      for (std::size_t c = 0; c < op.call.columns; ++c)
+        for (std::size_t t = 0; t < view.terms; ++t)
+          consider(op, port, op.first + r * op.call.columns + c, view.at(r, c, t));
+  };
+  for (const auto* const list : {&state_.sweeping_->sends.of_sweep(), &state_.sweeping_->sends.of_chains()})
+    for (const BoundSend& op : *list) {
+      const Group& group = plan_.groups[op.group];
+      if (!group.kind->watches_signal_to_noise()) continue;
+      const auto& ports = group.ports[op.port].message->reads;
+      for (std::size_t i = 0; i < ports.size(); ++i)
+        if (op.chain_kernel != nullptr) consider_chain(op, op.segment.reads[i], ports[i]);
+        else consider_plate(op, op.call.reads[i], ports[i]);
+    }
   if (smallest == kInfinity) return;
   report.signal_to_noise = std::sqrt(smallest);
   report.signal_to_noise_at.plan = state_.plan_.data();

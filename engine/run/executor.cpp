@@ -45,10 +45,8 @@ void Executor::send(const BoundSend& op, Total& total) {
   if (state_.frozen_.any()) [[unlikely]] return send_around_frozen(op, total);
   if (op.at_hubs) return send_at_hubs(op, total);
   Outcome outcome;
-  if (op.sequence_kernel != nullptr)
-    op.sequence_kernel(op.call, op.sequence, op.sequence_reads, outcome);
-  else
-    op.kernel(op.call, outcome);
+  if (op.chain_kernel != nullptr) op.chain_kernel(op.call, op.segment, outcome);
+  else op.kernel(op.call, outcome);
   total.messages += op.messages;
   note(op, outcome, total);
   if (memory_.hubs.any()) update_hubs(op);
@@ -67,71 +65,69 @@ bool Executor::hold(VariableId shared_variable) {
 
 bool Executor::release() { return memory_.held.release(); }
 
-// How far a walk has come.
-struct WalkPosition {
-  const BoundWalk& walk;
-  std::size_t stretch = 0;
-  std::uint64_t time = 0;  // within the stretch
+// How far a chain has come.
+struct ChainPosition {
+  const BoundChain& chain;
+  std::size_t segment = 0;
+  std::uint64_t step = 0;  // within the segment
 
-  bool is_at_end() const { return stretch == walk.stretches.size(); }
-  const BoundWalk::Stretch& here() const { return walk.stretches[stretch]; }
-  std::uint64_t left() const { return here().count - time; }
-  void go_on(std::uint64_t times) {
-    time += times;
-    if (time == here().count) ++stretch, time = 0;
-  }
-  WalkRun run(const BoundPart& part, std::uint64_t count) const {
-    return {part.run.first + static_cast<std::int64_t>(time) * part.run.step, part.run.step, count, part.run.reads};
+  bool is_at_end() const { return segment == chain.segments.size(); }
+  const BoundChain::Segment& here() const { return chain.segments[segment]; }
+  std::uint64_t left() const { return here().count - step; }
+  void go_on(std::uint64_t steps) {
+    step += steps;
+    if (step == here().count) ++segment, step = 0;
   }
 };
 
-// To the end of its stretch.
-void Executor::finish_stretch(WalkPosition& at, Total& total) {
-  const std::span parts(memory_.sends.parts().data() + at.here().first_part, at.here().parts);
+// To the end of its segment.
+void Executor::finish_segment(ChainPosition& at, Total& total) {
+  const std::span sends(memory_.sends.of_chains().data() + at.here().first_send, at.here().sends);
   // Several messages that need each other at every step cost a call for each of them.
-  const std::uint64_t at_once = parts.size() == 1 ? at.left() : 1;
+  const std::uint64_t at_once = sends.size() == 1 ? at.left() : 1;
   for (std::uint64_t left = at.left(); left > 0; left -= at_once) {
-    for (const BoundPart& part : parts) {
+    for (const BoundSend& op : sends) {
       Outcome outcome;
-      part.kernel(part.send.call, at.run(part, at_once), outcome);
-      note(part.send, outcome, total);
+      op.chain_kernel(op.call, op.segment.part(at.step, at_once), outcome);
+      note(op, outcome, total);
     }
-    total.messages += parts.size() * at_once;
+    total.messages += sends.size() * at_once;
     at.go_on(at_once);
   }
 }
 
-void Executor::walk(const BoundWalk& op, Total& total) {
-  for (WalkPosition at{op}; !at.is_at_end();) finish_stretch(at, total);
+void Executor::send(const BoundChain& op, Total& total) {
+  for (ChainPosition at{op}; !at.is_at_end();) finish_segment(at, total);
 }
 
-void Executor::walk(const BoundWalk& first, const BoundWalk& second, WalkPairKernel pair, Total& total) {
-  WalkPosition a{first}, b{second};
+void Executor::send(const BoundChain& first, const BoundChain& second, ChainPairKernel pair, Total& total) {
+  ChainPosition a{first}, b{second};
   while (!a.is_at_end() || !b.is_at_end()) {
     if (a.is_at_end()) {
-      finish_stretch(b, total);
-    } else if (b.is_at_end() || a.here().parts > 1 || b.here().parts > 1) {
-      finish_stretch(a, total);
+      finish_segment(b, total);
+    } else if (b.is_at_end() || a.here().sends > 1 || b.here().sends > 1) {
+      finish_segment(a, total);
     } else {
-      const BoundPart &p = memory_.sends.parts()[a.here().first_part], &q = memory_.sends.parts()[b.here().first_part];
+      const auto& sends = memory_.sends.of_chains();
+      const BoundSend &p = sends[a.here().first_send], &q = sends[b.here().first_send];
       const std::uint64_t count = std::min(a.left(), b.left());
       Outcome p_outcome, q_outcome;
-      pair(p.send.call, a.run(p, count), p_outcome, q.send.call, b.run(q, count), q_outcome);
-      note(p.send, p_outcome, total);
-      note(q.send, q_outcome, total);
+      pair(p.call, p.segment.part(a.step, count), p_outcome, q.call, q.segment.part(b.step, count), q_outcome);
+      note(p, p_outcome, total);
+      note(q, q_outcome, total);
       total.messages += 2 * count;
       a.go_on(count), b.go_on(count);
     }
   }
 }
 
-// Returns how many of the walks were made.
-std::size_t Executor::walk(std::span<const BoundWalk> walks, Total& total) {
+// Returns how many of the chains were sent.
+std::size_t Executor::send(std::span<const BoundChain> chains, Total& total) {
   memory_.hubs.forget();
-  if (state_.frozen_.any()) return walk_around_frozen(walks[0], total), 1;
-  if (walks.size() < 2 || walks[1].pair == nullptr) return walk(walks[0], total), 1;
-  if (walks[1].is_first_of_pair) walk(walks[1], walks[0], walks[1].pair, total);
-  else walk(walks[0], walks[1], walks[1].pair, total);
+  if (state_.frozen_.any()) return send_around_frozen(chains[0], total), 1;
+  if (chains.size() < 2 || chains[1].pair == nullptr) return send(chains[0], total), 1;
+  if (chains[1].is_first_of_pair) send(chains[1], chains[0], chains[1].pair, total);
+  else send(chains[0], chains[1], chains[1].pair, total);
   return 2;
 }
 
@@ -153,16 +149,16 @@ bool Executor::execute(std::size_t first, std::size_t last, std::size_t first_se
                        const Watch* watch) {
   const MessageArrays messages = store_.messages();
   std::uint64_t next_look = total.messages + Watch::kMessagesBetweenLooks;
-  std::size_t next_walk = 0, done_walks = 0;  // only a sweep from the first operation on has any
+  std::size_t next_chain = 0, done_chains = 0;  // only a sweep from the first operation on has any
   for (std::size_t i = first; i < last; ++i) {
     if (watch != nullptr && total.messages >= next_look) {
       if (!watch->has_time()) return false;
       next_look = total.messages + Watch::kMessagesBetweenLooks;
     }
     const Operation& op = plan_.operations[i];
-    if (std::holds_alternative<Walk>(op)) {
-      if (next_walk == done_walks) done_walks += walk(std::span(memory_.sends.walks()).subspan(next_walk), total);
-      ++next_walk;
+    if (std::holds_alternative<Chain>(op)) {
+      if (next_chain == done_chains) done_chains += send(std::span(memory_.sends.chains()).subspan(next_chain), total);
+      ++next_chain;
     } else if (std::holds_alternative<Send>(op)) {
       const BoundSend& next = memory_.sends.of_sweep()[first_send];
       ++first_send;

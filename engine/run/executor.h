@@ -10,7 +10,7 @@
 
 namespace dma {
 
-struct WalkPosition;
+struct ChainPosition;
 class Watch;
 
 class Executor {
@@ -73,12 +73,13 @@ class Executor {
   void send_around_frozen(const BoundSend& op, std::ptrdiff_t first, std::size_t count, const Compute& compute,
                           Total& total);
   void send_around_frozen(const BoundSend& op, Total& total);
-  void walk_around_frozen(const BoundWalk& op, Total& total);
+  void send_around_frozen(const BoundChain& op, Total& total);
+  void send_slot_around_frozen(const BoundSend& op, std::uint64_t step, Total& total);
   static std::size_t port_at(const Group& group, std::size_t slot);
-  std::size_t walk(std::span<const BoundWalk> walks, Total& total);
-  void walk(const BoundWalk& op, Total& total);
-  void walk(const BoundWalk& first, const BoundWalk& second, WalkPairKernel pair, Total& total);
-  void finish_stretch(WalkPosition& at, Total& total);
+  std::size_t send(std::span<const BoundChain> chains, Total& total);
+  void send(const BoundChain& op, Total& total);
+  void send(const BoundChain& first, const BoundChain& second, ChainPairKernel pair, Total& total);
+  void finish_segment(ChainPosition& at, Total& total);
   static void note(const BoundSend& op, const Outcome& outcome, Total& total);
   void inform_readers(std::uint32_t now, double change, PriorityQueue& queue) const;
   void gather_at_hubs(const BoundSend& op, std::int64_t slot);

@@ -117,7 +117,7 @@ void InnerProduct::held_to_total(const Call& call, HeldCavity& x, Outcome& outco
   const HeldOther y(call, x);
   const std::size_t rows = call.columns, terms = call.reads[0].terms;
   const auto by_natural_parameters = [&](std::size_t row) {
-    one_row(call, x, row, &to_total<false>, false, {}, outcome);
+    one_row(call, x, row, &to_total, false, {}, outcome);
   };
   const Found found = y.read();
   x.found = found;
@@ -148,7 +148,7 @@ void InnerProduct::held_to_terms(const Call& call, HeldCavity& x, Outcome& outco
   const MessageArrays all{call.second_sink.tau, call.second_sink.rho};
   const auto by_natural_parameters = [&](std::size_t row) {
     const MessageArrays to_y = kToY && y.is_shared ? y.spare : MessageArrays{};
-    one_row(call, x, row, &to_terms<kRule, false, true, kToY>, true, to_y, outcome);
+    one_row(call, x, row, &to_terms<kRule, true, kToY>, true, to_y, outcome);
     for (std::size_t t = 0; to_y.tau != nullptr && t < terms; ++t) all.set(t, multiply(all[t], to_y[t]));
   };
   const bool was_read = x.second_stays && x.found != kNotRead;

@@ -18,13 +18,13 @@ using namespace dma;
 
 std::size_t walks(const Plan& plan) {
   return static_cast<std::size_t>(
-      std::ranges::count_if(plan->operations, [](const Operation& op) { return std::holds_alternative<Walk>(op); }));
+      std::ranges::count_if(plan->operations, [](const Operation& op) { return std::holds_alternative<Chain>(op); }));
 }
 
 std::size_t sequences(const Plan& plan) {
   return static_cast<std::size_t>(std::ranges::count_if(plan->operations, [](const Operation& op) {
     const Send* const send = std::get_if<Send>(&op);
-    return send != nullptr && send->is_sequence;
+    return send != nullptr && send->is_chain;
   }));
 }
 

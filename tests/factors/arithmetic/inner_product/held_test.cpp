@@ -87,8 +87,8 @@ Learned by_natural_parameters(HeldLayer layer) {
   Learned learned;
   HeldCall calls(layer, learned);
   Outcome outcome;
-  InnerProduct::to_total<false>(calls.forward, outcome);
-  InnerProduct::to_terms<kRule, false, true, kToY>(calls.backward, outcome);
+  InnerProduct::to_total(calls.forward, outcome);
+  InnerProduct::to_terms<kRule, true, kToY>(calls.backward, outcome);
   for (std::size_t i = 0; i < learned.tau.size(); ++i) {
     const Natural belief = multiply({learned.tau[i], learned.rho[i]}, {calls.to_x_tau[i], calls.to_x_rho[i]});
     learned.tau[i] = belief.tau, learned.rho[i] = belief.rho;

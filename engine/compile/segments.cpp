@@ -1,4 +1,4 @@
-#include "engine/compile/stretches.h"
+#include "engine/compile/segments.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -37,7 +37,7 @@ PortsRead ports_read(const Draft& draft) {
   return read;
 }
 
-StretchFinder::StretchFinder(const Draft& draft, const PortsRead& read)
+SegmentFinder::SegmentFinder(const Draft& draft, const PortsRead& read)
     : draft_(draft), read_(read), written_(draft.graph.variables.size()) {
   const PlanData& plan = draft.plan;
   const auto is_merged = [](const Group& group) { return group.members.size() > 1; };
@@ -49,16 +49,16 @@ StretchFinder::StretchFinder(const Draft& draft, const PortsRead& read)
       for (std::uint32_t q = 0; q < group.slots * port.terms; ++q) ++degree_[port.elements(q)];
 }
 
-bool StretchFinder::is_chainable(const Visit& v) const {
+bool SegmentFinder::is_chainable(const Visit& v) const {
   const Group& group = draft_.group_of(v);
   const PortSet send = changing(group, v.send);
   if (send.size() != 1) return false;
   const PortSet extra =
       (v.refresh & read_.needed[draft_.places[v.factor].group]) - draft_.flow.reads(v.factor, send.first());
-  return group.ports[send.first()].message->sequence != nullptr && extra.empty();
+  return group.ports[send.first()].message->chain != nullptr && extra.empty();
 }
 
-bool StretchFinder::reads_hub(const Visit& v) const {
+bool SegmentFinder::reads_hub(const Visit& v) const {
   for (const std::uint32_t p : v.refresh) {
     const Group::Port& port = draft_.group_of(v).ports[p];
     for (std::uint32_t t = 0; t < port.terms; ++t)
@@ -67,38 +67,38 @@ bool StretchFinder::reads_hub(const Visit& v) const {
   return false;
 }
 
-bool StretchFinder::reads_what_was_written(const Visit& v) const {
+bool SegmentFinder::reads_what_was_written(const Visit& v) const {
   return any_variable(draft_.graph.factors[v.factor], v.refresh,
-                      [&](VariableId u) { return written_[u.value] == stretch_; });
+                      [&](VariableId u) { return written_[u.value] == segment_; });
 }
 
-void StretchFinder::note_written(const Visit& v) {
+void SegmentFinder::note_written(const Visit& v) {
   for (const std::uint32_t p : v.send)
-    for (const VariableId u : draft_.graph.factors[v.factor].ports[p].variables) written_[u.value] = stretch_;
+    for (const VariableId u : draft_.graph.factors[v.factor].ports[p].variables) written_[u.value] = segment_;
 }
 
-Stretch StretchFinder::from(std::size_t visit) {
+Segment SegmentFinder::from(std::size_t visit) {
   const auto& visits = draft_.plan.schedule.visits;
-  Stretch stretch{visit, visit + 1};
-  ++stretch_;
-  if (draft_.group_of(visits[visit]).members.size() == 1 && visits[visit].slot == kAllSlots) return stretch;
+  Segment segment{visit, visit + 1};
+  ++segment_;
+  if (draft_.group_of(visits[visit]).members.size() == 1 && visits[visit].slot == kAllSlots) return segment;
   note_written(visits[visit]);
-  stretch.has_hub = reads_hub(visits[visit]);
+  segment.has_hub = reads_hub(visits[visit]);
   const bool chainable = is_chainable(visits[visit]);
   std::int64_t step = 0;
-  for (; stretch.end < visits.size(); ++stretch.end) {
-    const Visit &before = visits[stretch.end - 1], &v = visits[stretch.end];
+  for (; segment.end < visits.size(); ++segment.end) {
+    const Visit &before = visits[segment.end - 1], &v = visits[segment.end];
     if (&draft_.group_of(v) != &draft_.group_of(before) || v.refresh != before.refresh || v.send != before.send) break;
     const std::int64_t apart = std::int64_t{slot_of(v)} - slot_of(before);
     if (step == 0 ? std::abs(apart) != 1 : apart != step) break;
     const bool dependent = reads_what_was_written(v);
     if (dependent && !chainable) break;
     step = apart;
-    stretch.is_dependent |= dependent;
-    stretch.has_hub |= reads_hub(v);
+    segment.is_dependent |= dependent;
+    segment.has_hub |= reads_hub(v);
     note_written(v);
   }
-  return stretch;
+  return segment;
 }
 
 }  // namespace dma

@@ -1,4 +1,4 @@
-// Compile pass, part of lower: stretches, consecutive visits of scalar factors that one kernel call can serve.
+// Compile pass, part of lower: segments, consecutive visits of scalar factors that one kernel call can serve.
 #pragma once
 
 #include <cstdint>
@@ -21,18 +21,18 @@ struct PortsRead {
 };
 PortsRead ports_read(const Draft& draft);
 
-struct Stretch {
+struct Segment {
   std::size_t begin = 0, end = 0;  // visits
   bool is_dependent = false;       // one of them reads a variable that an earlier one wrote to
   bool has_hub = false;            // one of them reads an element where many messages meet
 };
 
-class StretchFinder {
+class SegmentFinder {
  public:
-  StretchFinder(const Draft& draft, const PortsRead& read);
+  SegmentFinder(const Draft& draft, const PortsRead& read);
 
-  // The longest stretch from a visit on: same group, same ports, slots one apart; dependent only if it can be chained.
-  Stretch from(std::size_t visit);
+  // The longest segment from a visit on: same group, same ports, slots one apart; dependent only if it can be a chain.
+  Segment from(std::size_t visit);
   // The visit has one target, whose arguments are gathered slot by slot just before use.
   bool is_chainable(const Visit& visit) const;
   // It reads an element where so many messages meet that summing all others anew for each slot costs more than one pass
@@ -50,8 +50,8 @@ class StretchFinder {
   const Draft& draft_;
   const PortsRead& read_;
   std::vector<std::uint32_t> degree_;   // by element, if there are factors that are visited slot by slot
-  std::vector<std::uint32_t> written_;  // variable -> the last stretch that wrote to it
-  std::uint32_t stretch_ = 0;
+  std::vector<std::uint32_t> written_;  // variable -> the last segment that wrote to it
+  std::uint32_t segment_ = 0;
 };
 
 }  // namespace dma
