@@ -8,7 +8,7 @@ namespace {
 
 // A source, and the slots that have it.
 struct Reaching {
-  Chain::Source source;
+  ChainSend::Source source;
   std::int64_t first, last;  // last: one beyond
 };
 using Arriving = std::vector<Reaching>;  // on one port
@@ -17,14 +17,14 @@ struct Message {
   std::uint32_t group, port;
   std::int64_t offset, slots;
   std::vector<Arriving> reads = {};  // by argument
-  bool remembers = true;             // see Chain::Message
+  bool remembers = true;             // see ChainSend::Message
 };
 
 class ChainLowering {
  public:
   ChainLowering(ArrivalPlanner& arrivals, Draft& draft) : arrivals_(arrivals), draft_(draft), plan_(draft.plan) {}
 
-  Chain lower(const Chained& chain) {
+  ChainSend lower(const Chained& chain) {
     for (std::size_t i = 0; i < chain.offsets.size(); ++i) {
       const Visit& visit = plan_.schedule.visits[chain.first + i];
       const std::uint32_t g = draft_.places[visit.factor].group;
@@ -36,8 +36,9 @@ class ChainLowering {
       m.remembers = variable_of(m.group, m.port).family->is_like_gaussian;
     }
     for (const Message& m : messages_) arrivals_.note_sent(m.group, m.port);
-    const bool is_next_to_chain = !plan_.operations.empty() && std::holds_alternative<Chain>(plan_.operations.back());
-    Chain lowered{chain.step, chain.is_beside_last && is_next_to_chain, segments(chain.step)};
+    const bool is_next_to_chain =
+        !plan_.operations.empty() && std::holds_alternative<ChainSend>(plan_.operations.back());
+    ChainSend lowered{chain.step, chain.is_beside_last && is_next_to_chain, segments(chain.step)};
     if (chain.step < 0) std::ranges::reverse(lowered.segments);
     return lowered;
   }
@@ -106,7 +107,7 @@ class ChainLowering {
   }
 
   // Between the times at which a message begins or ends, or one of its sources does, all steps are alike.
-  std::vector<Chain::Segment> segments(int step) const {
+  std::vector<ChainSend::Segment> segments(int step) const {
     std::vector<std::int64_t> times;
     for (const Message& m : messages_) {
       times.insert(times.end(), {m.offset, m.offset + m.slots});
@@ -115,9 +116,9 @@ class ChainLowering {
     }
     std::ranges::sort(times);
     times.erase(std::unique(times.begin(), times.end()), times.end());
-    std::vector<Chain::Segment> out;
+    std::vector<ChainSend::Segment> out;
     for (std::size_t i = 0; i + 1 < times.size(); ++i) {
-      Chain::Segment segment{static_cast<std::uint32_t>(times[i + 1] - times[i]), {}};
+      ChainSend::Segment segment{static_cast<std::uint32_t>(times[i + 1] - times[i]), {}};
       const std::int64_t begin = step > 0 ? times[i] : times[i + 1] - 1;
       for (const Message& m : messages_)
         if (const std::int64_t slot = begin - m.offset; slot >= 0 && slot < m.slots)
@@ -127,8 +128,8 @@ class ChainLowering {
     return out;
   }
 
-  static Chain::Message at_slot(const Message& m, std::int64_t slot) {
-    Chain::Message message{m.group, m.port, slot, {}, m.remembers};
+  static ChainSend::Message at_slot(const Message& m, std::int64_t slot) {
+    ChainSend::Message message{m.group, m.port, slot, {}, m.remembers};
     for (const Arriving& read : m.reads) {
       auto& sources = message.reads.emplace_back();
       for (const Reaching& r : read)
@@ -145,7 +146,7 @@ class ChainLowering {
 
 }  // namespace
 
-Chain lower_chain(const Chained& chain, ArrivalPlanner& arrivals, Draft& draft) {
+ChainSend lower_chain(const Chained& chain, ArrivalPlanner& arrivals, Draft& draft) {
   return ChainLowering(arrivals, draft).lower(chain);
 }
 

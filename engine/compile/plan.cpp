@@ -41,11 +41,11 @@ std::string describe(const PlanData& plan, const Send& op) {
       fmt::join(reads, ", "), op.count, message.method);
 }
 
-std::string describe(const PlanData& plan, const Chain& op) {
+std::string describe(const PlanData& plan, const ChainSend& op) {
   std::vector<std::string> names;
   std::uint64_t messages = 0;
-  for (const Chain::Segment& segment : op.segments)
-    for (const Chain::Message& message : segment.messages) {
+  for (const ChainSend::Segment& segment : op.segments)
+    for (const ChainSend::Message& message : segment.messages) {
       const Group& group = plan.groups[message.group];
       const std::string name =
           fmt::format("{} -> {}", plan.factors.name(group.members[0]), group.kind->ports()[message.port].name);
@@ -55,9 +55,10 @@ std::string describe(const PlanData& plan, const Chain& op) {
   return fmt::format("chain {} {}, {} messages", op.step > 0 ? "up  " : "down", fmt::join(names, "; "), messages);
 }
 
-std::size_t messages_of(const Chain& chain) {
+std::size_t messages_of(const ChainSend& chain) {
   std::size_t count = 0;
-  for (const Chain::Segment& segment : chain.segments) count += std::size_t{segment.count} * segment.messages.size();
+  for (const ChainSend::Segment& segment : chain.segments)
+    count += std::size_t{segment.count} * segment.messages.size();
   return count;
 }
 
@@ -92,7 +93,7 @@ std::size_t PlanData::bytes() const {
 std::size_t PlanData::messages_per_sweep() const {
   std::size_t count = 0;
   for (const Operation& op : operations)
-    if (const Chain* chain = std::get_if<Chain>(&op))
+    if (const ChainSend* chain = std::get_if<ChainSend>(&op))
       count += messages_of(*chain);
     else if (const Send* send = std::get_if<Send>(&op))
       count +=

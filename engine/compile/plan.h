@@ -101,7 +101,7 @@ struct Send {
 
 // Messages of a chain whose neighbours stand at constant places. Step by step, the next slot of every message in turn,
 // each reading what those before it wrote.
-struct Chain {
+struct ChainSend {
   // What slot 0 of a port would read; slot s reads the one s further on, counted in components if there are several.
   struct Source {
     std::int64_t at;
@@ -123,7 +123,7 @@ struct Chain {
   std::vector<Segment> segments;
 };
 
-using Operation = std::variant<Combine, GatherOthers, Send, Chain>;
+using Operation = std::variant<Combine, GatherOthers, Send, ChainSend>;
 
 struct SlotRange {
   std::uint32_t first, count;

@@ -51,8 +51,8 @@ bool is_like_gaussian(const PlanData& plan, const Send& op) {
   return plan.variables.at_element(plan.element_of_slot[slot]).family->is_like_gaussian;
 }
 
-Chain::Message message_of(const Send& op, std::int64_t slot, const std::vector<Places>& places, bool remembers) {
-  Chain::Message message{op.group, op.port, slot, {}, remembers};
+ChainSend::Message message_of(const Send& op, std::int64_t slot, const std::vector<Places>& places, bool remembers) {
+  ChainSend::Message message{op.group, op.port, slot, {}, remembers};
   for (const Places& of_argument : places) {
     auto& sources = message.reads.emplace_back();
     for (const std::int64_t at : of_argument) sources.push_back({at, false});
@@ -71,7 +71,7 @@ bool has_value(const PlanData& plan, std::int64_t slot, const std::vector<Places
 }
 
 // Nothing where neighbours stand at constant places for too few slots at a time.
-std::optional<Chain> straightened(const PlanData& plan, const Send& op) {
+std::optional<ChainSend> straightened(const PlanData& plan, const Send& op) {
   constexpr std::uint32_t kEnds = 4, kLeastLength = 64;  // of segments: at the ends of a chain they are short
   const bool has_kernel = plan.groups[op.group].ports[op.port].message->chain != nullptr;
   if (!op.is_chain || op.at_hubs || !has_kernel || !has_one_message_each(plan, op) || !gathers_all(plan, op))
@@ -79,7 +79,7 @@ std::optional<Chain> straightened(const PlanData& plan, const Send& op) {
   const bool remembers = is_like_gaussian(plan, op);
   const Neighbours neighbours(plan, op);
   std::vector<Places> places, before;
-  Chain chain{op.step, false, {}};
+  ChainSend chain{op.step, false, {}};
   std::int64_t slot = op.first;
   for (std::uint32_t k = 0; k < op.count; ++k, slot += op.step) {
     neighbours.find(slot, places);
@@ -104,15 +104,15 @@ SlotInterval interval(std::int64_t at, std::int64_t first, std::int64_t count, i
   return {at + std::min(first, last), at + std::max(first, last)};
 }
 
-bool reads_from(const PlanData& plan, const Chain& reader, const Chain& writer) {
-  for (const Chain::Segment& reading : reader.segments)
-    for (const Chain::Message& message : reading.messages)
+bool reads_from(const PlanData& plan, const ChainSend& reader, const ChainSend& writer) {
+  for (const ChainSend::Segment& reading : reader.segments)
+    for (const ChainSend::Message& message : reading.messages)
       for (const auto& sources : message.reads)
-        for (const Chain::Source& source : sources) {
+        for (const ChainSend::Source& source : sources) {
           if (source.is_arrival) continue;
           const SlotInterval read = interval(source.at, message.first, reading.count, reader.step);
-          for (const Chain::Segment& writing : writer.segments)
-            for (const Chain::Message& sender : writing.messages) {
+          for (const ChainSend::Segment& writing : writer.segments)
+            for (const ChainSend::Message& sender : writing.messages) {
               const std::int64_t at = plan.groups[sender.group].ports[sender.port].first_slot;
               if (interval(at, sender.first, writing.count, writer.step).overlaps(read)) return true;
             }
@@ -128,8 +128,9 @@ void straighten(PlanData& plan) {
     if (send == nullptr) continue;
     auto chain = straightened(plan, *send);
     if (!chain) continue;
-    const Chain* const before = i == 0 ? nullptr : std::get_if<Chain>(&plan.operations[i - 1]);
-    chain->is_beside_last = before != nullptr && !reads_from(plan, *chain, *before) && !reads_from(plan, *before, *chain);
+    const ChainSend* const before = i == 0 ? nullptr : std::get_if<ChainSend>(&plan.operations[i - 1]);
+    chain->is_beside_last =
+        before != nullptr && !reads_from(plan, *chain, *before) && !reads_from(plan, *before, *chain);
     plan.operations[i] = std::move(*chain);
   }
 }

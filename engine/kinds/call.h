@@ -103,8 +103,8 @@ inline Natural damped(const Natural& before, const Natural& after, double dampin
   return is_valid(mixed) ? mixed : after;  // a difference overflowed, or the last digit of a precision got lost
 }
 
-// Where the results go. A message that is not valid is refused and the fault counted: a tracked one stays as it was, the
-// others are fresh in this sweep and become uniform.
+// Where the results go. A message that is not valid is refused and the fault counted: a tracked one stays as it was,
+// the others are fresh in this sweep and become uniform.
 struct Sink {
   double* tau = nullptr;
   double* rho = nullptr;
@@ -214,5 +214,8 @@ struct Call {
 
 // Computes every message of the call.
 using Kernel = void (*)(const Call&, Outcome&);
+// The same where the first port that is read is a cavity held as moments: see held.h.
+struct HeldCavity;
+using HeldKernel = void (*)(const Call&, HeldCavity&, Outcome&);
 
 }  // namespace dma

@@ -88,6 +88,7 @@ struct ChainSegment {
 using ChainKernel = void (*)(const Call&, const ChainSegment&, Outcome&);
 // Two segments of as many slots that have nothing to do with each other, side by side: each message waits for the one
 // before it, and the processor computes one while the other waits. Neither needs a table, and neither is tracked.
-using ChainPairKernel = void (*)(const Call&, const ChainSegment&, Outcome&, const Call&, const ChainSegment&, Outcome&);
+using ChainPairKernel = void (*)(const Call&, const ChainSegment&, Outcome&, const Call&, const ChainSegment&,
+                                 Outcome&);
 
 }  // namespace dma

@@ -16,7 +16,6 @@
 
 #include "engine/graph/graph.h"
 #include "engine/kinds/block_loop.h"
-#include "engine/kinds/held.h"
 #include "engine/kinds/linear_view.h"
 #include "engine/kinds/message_loop.h"
 #include "engine/kinds/port_set.h"

@@ -26,7 +26,7 @@ BoundSends::BoundSends(const PlanData& plan, const Memory& memory, const Paramet
   for (const Operation& op : plan.constants) constants_.push_back(bind(plan, std::get<Send>(op), false));
   for (const Operation& op : plan.operations)
     if (const Send* send = std::get_if<Send>(&op)) of_sweep_.push_back(bind(plan, *send, iterates));
-    else if (const Chain* chain = std::get_if<Chain>(&op)) chains_.push_back(bind(plan, *chain));
+    else if (const ChainSend* chain = std::get_if<ChainSend>(&op)) chains_.push_back(bind(plan, *chain));
   // Only now do the lists of views stay where they are.
   const ChainSource* next_source = chain_sources_.data();
   for (ChainRead& read : chain_reads_) {
@@ -85,22 +85,22 @@ BoundSend BoundSends::bind(const PlanData& plan, const Send& op, bool tracked) {
   return bound;
 }
 
-BoundChain BoundSends::bind(const PlanData& plan, const Chain& op) {
+BoundChain BoundSends::bind(const PlanData& plan, const ChainSend& op) {
   BoundChain bound;
   bound.is_beside_last = op.is_beside_last;
   find_pair(plan, op, bound);
-  for (const Chain::Segment& segment : op.segments) {
+  for (const ChainSend::Segment& segment : op.segments) {
     bound.segments.push_back({static_cast<std::uint32_t>(of_chains_.size()),
                               static_cast<std::uint32_t>(segment.messages.size()), segment.count});
-    for (const Chain::Message& message : segment.messages)
+    for (const ChainSend::Message& message : segment.messages)
       of_chains_.push_back(bind(plan, message, segment.count, op.step));
   }
   return bound;
 }
 
-void BoundSends::find_pair(const PlanData& plan, const Chain& op, BoundChain& bound) const {
+void BoundSends::find_pair(const PlanData& plan, const ChainSend& op, BoundChain& bound) const {
   if (!op.is_beside_last || op.segments[0].messages.size() != 1 || chains_.back().segments[0].sends != 1) return;
-  const Chain::Message& own = op.segments[0].messages[0];
+  const ChainSend::Message& own = op.segments[0].messages[0];
   const BoundSend& before = of_chains_[chains_.back().segments[0].first_send];
   const Kind& kind = *plan.groups[own.group].kind;
   if (plan.groups[before.group].kind != &kind) return;
@@ -111,7 +111,7 @@ void BoundSends::find_pair(const PlanData& plan, const Chain& op, BoundChain& bo
 }
 
 // At constant places.
-BoundSend BoundSends::bind(const PlanData& plan, const Chain::Message& message, std::uint32_t count, int step) {
+BoundSend BoundSends::bind(const PlanData& plan, const ChainSend::Message& message, std::uint32_t count, int step) {
   const Group& group = plan.groups[message.group];
   const Group::Port& port = group.ports[message.port];
   BoundSend bound = bind_call(plan, message.group, message.port, false);
@@ -122,11 +122,11 @@ BoundSend BoundSends::bind(const PlanData& plan, const Chain::Message& message, 
   const std::int64_t sent_last = std::int64_t{port.first_slot} - step;
   for (std::size_t argument = 0; argument < message.reads.size(); ++argument) {
     const auto& sources = message.reads[argument];
-    const auto add = [&](const Chain::Source& source) {
+    const auto add = [&](const ChainSend::Source& source) {
       const MessageArrays& from = source.is_arrival ? memory_.arrivals : memory_.messages;
       chain_sources_.push_back({from.tau, from.rho, static_cast<std::ptrdiff_t>(source.at)});
     };
-    const auto own = std::ranges::find_if(sources, [&](const Chain::Source& s) {
+    const auto own = std::ranges::find_if(sources, [&](const ChainSend::Source& s) {
       return message.remembers && !s.is_arrival && s.at == sent_last;
     });
     for (auto source = sources.begin(); source != sources.end(); ++source)

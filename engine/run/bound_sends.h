@@ -61,12 +61,12 @@ class BoundSends {
  private:
   BoundSend bind(const PlanData& plan, const Send& op, bool tracked);
   BoundSend bind_call(const PlanData& plan, std::uint32_t group, std::uint32_t port, bool tracked) const;
-  BoundSend bind(const PlanData& plan, const Chain::Message& message, std::uint32_t count, int step);
-  BoundChain bind(const PlanData& plan, const Chain& op);
+  BoundSend bind(const PlanData& plan, const ChainSend::Message& message, std::uint32_t count, int step);
+  BoundChain bind(const PlanData& plan, const ChainSend& op);
   void bind_parameters(const PlanData& plan, const Parameters& parameters);
   void bind_segment(const PlanData& plan, const Send& op, BoundSend& bound);
   void bind_plate(const PlanData& plan, const Send& op, BoundSend& bound);
-  void find_pair(const PlanData& plan, const Chain& op, BoundChain& bound) const;
+  void find_pair(const PlanData& plan, const ChainSend& op, BoundChain& bound) const;
   // The views of a call that begins at a later slot than the first of its group.
   std::uint32_t parameters_from(const Group& group, std::uint32_t first_parameter, std::uint32_t slot);
   PortView view(const ReadView& read, std::uint32_t terms, std::uint32_t first_slot) const;

@@ -53,6 +53,7 @@ void Executor::send(const BoundSend& op, Total& total) {
 }
 
 void Executor::send(const BoundSend& op, HeldCavities::Use& held, Total& total) {
+  if (held.is_first) held.cavity->left = 0;
   Outcome outcome;
   held.kernel(op.call, *held.cavity, outcome);
   total.messages += op.messages;
@@ -156,7 +157,7 @@ bool Executor::execute(std::size_t first, std::size_t last, std::size_t first_se
       next_look = total.messages + Watch::kMessagesBetweenLooks;
     }
     const Operation& op = plan_.operations[i];
-    if (std::holds_alternative<Chain>(op)) {
+    if (std::holds_alternative<ChainSend>(op)) {
       if (next_chain == done_chains) done_chains += send(std::span(memory_.sends.chains()).subspan(next_chain), total);
       ++next_chain;
     } else if (std::holds_alternative<Send>(op)) {
