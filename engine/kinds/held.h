@@ -5,14 +5,14 @@
 // all weights multiplies it in. Held as a mean and a variance, reading costs nothing and learning changes the weight in
 // place: no message to a weight is stored, none is absorbed.
 //
-// Who. engine/run/held_cavities.h finds in a plan which shared variables can be held: those of a plan of one sweep whose
-// cavity nobody reads but kernels of one group, each of which has a HeldKernel, and the one that sends to it comes last.
-// factors/arithmetic/inner_product/held.cpp has the only such kernels: the layers of a network.
+// Who. engine/run/held_cavities.h finds in a plan which shared variables can be held: those of a plan of one sweep
+// whose cavity nobody reads but kernels of one group, each of which has a HeldKernel, and the one that sends to it
+// comes last. factors/arithmetic/inner_product/held.cpp has the only such kernels: the layers of a network.
 //
 // When. Learner and predictions call Executor::hold() for each shared variable; those that cannot be held, because of
 // the plan or because a message is not proper or far from 1, are learned the usual way. Every sweep then runs the held
-// kernels in place of the others. release() turns moments into natural parameters again; a Holding that ends without it,
-// by an exception, gives them up.
+// kernels in place of the others. release() turns moments into natural parameters again; a Holding that ends without
+// it, by an exception, gives them up.
 //
 // How exact. The kernels of natural parameters remain: a held kernel gives every row that has a point mass, a uniform
 // message or a term that dominates the others to them, and they are its oracle in tests. Beliefs agree to 1e-10.
