@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "engine/compile/loops.h"
+#include "engine/kinds/kind.h"
 #include "engine/run/factor_mass.h"
 #include "engine/run/messages_at.h"
 #include "engine/run/solver.h"
