@@ -278,7 +278,8 @@ std::uint32_t plate_size(const Variables& variables, const Graph::Factor& factor
       const auto& variable = variables[c->variable.value];
       if ((c->reach == Reach::gather && c->table.empty()) || (c->reach == Reach::given && c->entries() == 0))
         fail("{}: gather({}) has an empty table; name one element for each slot", where(factor), variable.name);
-      if (!(kind.ports()[p].variadic && has_plain) && c->reach != Reach::shift) shape.add(*c, variable.name, variable.elements());
+      if (!(kind.ports()[p].variadic && has_plain) && c->reach != Reach::shift)
+        shape.add(*c, variable.name, variable.elements());
     }
   return shape.slots();
 }

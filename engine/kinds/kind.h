@@ -161,8 +161,8 @@ class Kind {
   // E[log f] under independent beliefs, in the same order: what the evidence takes from a factor with variational
   // messages.
   Kind& expected_log(LogIntegral expectation);
-  // Of a factor among variables with finitely many values: f for every combination of them, the last port's innermost, as
-  // they stand among the numbers of its only parameter. Without it they come from the integral.
+  // Of a factor among variables with finitely many values: f for every combination of them, the last port's innermost,
+  // as they stand among the numbers of its only parameter. Without it they come from the integral.
   using Weights = std::span<const double> (*)(std::span<const double> parameter);
   Kind& weights(Weights numbers) {
     weights_ = numbers;

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "engine/support/error.h"
-#include "models/files/sealed_json.h"
+#include "models/graphs/distinct_keys.h"
 #include "models/graphs/graph_file.h"
 
 namespace dma {

@@ -10,6 +10,7 @@
 #include "engine/joint/joint.h"
 #include "engine/run/evidence.h"
 #include "engine/support/error.h"
+#include "models/decisions/decision.h"
 #include "tools/python/handles.h"
 
 namespace dma::python {
@@ -187,6 +188,33 @@ void bind_exact(py::module_& module) {
         return as_array(ExactPosterior(s.state).marginal(elements), shape);
       },
       py::arg("state"), py::arg("variables"));
+  const auto elements_of = [](StateHandle& s, const std::vector<py::object>& variables) {
+    std::vector<ElementOf> elements;
+    for (const py::object& variable : variables) {
+      const VariableId id = id_of(s.plan, variable);
+      for (std::size_t i = 0; i < s.plan.plan->variable(id).elements(); ++i) elements.emplace_back(id, i);
+    }
+    return elements;
+  };
+  module.def(
+      "decide",
+      [elements_of](StateHandle& s, const std::vector<py::object>& causes, const Array& utility) {
+        const Alone alone(s);
+        const auto numbers = span_of(utility);
+        const Decision best = decide(ExactPosterior(s.state), elements_of(s, causes), {numbers.begin(), numbers.end()});
+        return std::pair(best.action, best.utilities);
+      },
+      py::arg("state"), py::arg("causes"), py::arg("utility"));
+  module.def(
+      "value_of_information",
+      [elements_of](StateHandle& s, const std::vector<py::object>& causes, const Array& utility,
+                    const py::object& seen) {
+        const Alone alone(s);
+        const auto numbers = span_of(utility);
+        return value_of_information(ExactPosterior(s.state), elements_of(s, causes), {numbers.begin(), numbers.end()},
+                                    id_of(s.plan, seen));
+      },
+      py::arg("state"), py::arg("causes"), py::arg("utility"), py::arg("seen"));
   module.def(
       "most_probable",
       [](StateHandle& s) {

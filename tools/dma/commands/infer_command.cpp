@@ -327,7 +327,8 @@ void add_infer_command(Command app) {
   command.add_option("--method", request->method, "method of the messages (default: the file's)").value("METHOD");
   command.add_option("--schedule", request->schedule, "the order of the messages (default: the file's, or auto)")
       .value("auto|exact|joint|forward_backward|flooding|sequential|residual");
-  command.add_option("--observe", request->observed, "a value for a variable, or the name of a category; may be repeated")
+  command
+      .add_option("--observe", request->observed, "a value for a variable, or the name of a category; may be repeated")
       .value("NAME=VALUE")
       .allow_extra_args(false);
   command.add_flag("--evidence", request->evidence, "the log evidence factor by factor");
