@@ -158,6 +158,13 @@ class Kind {
   // E[log f] under independent beliefs, in the same order: what the evidence takes from a factor with variational
   // messages.
   Kind& expected_log(LogIntegral expectation);
+  // Of a factor among variables with finitely many values: f for every combination of them, the last port's innermost,
+  // as they stand among the numbers of its only parameter. Without it they come from the integral.
+  using Weights = std::span<const double> (*)(std::span<const double> parameter);
+  Kind& weights(Weights numbers) {
+    weights_ = numbers;
+    return *this;
+  }
   // The Report then names the smallest |mean| / sd that arrives at this kind (the paper's r).
   Kind& watch_signal_to_noise();
 
@@ -217,6 +224,7 @@ class Kind {
   const LinearIn& linear_in() const { return linear_in_; }
   const LogIntegral& log_integral() const { return log_integral_; }
   const LogIntegral& expected_log() const { return expected_log_; }
+  Weights weights() const { return weights_; }  // null: none
   const RowView& gaussian_row() const { return gaussian_row_; }   // empty: not a Gaussian density
   bool watches_signal_to_noise() const { return watches_signal_to_noise_; }
   std::size_t memory() const { return memory_; }  // numbers for each slot
@@ -253,6 +261,7 @@ class Kind {
   LinearIn linear_in_;
   RowView gaussian_row_;
   LogIntegral log_integral_, expected_log_;
+  Weights weights_ = nullptr;
   bool watches_signal_to_noise_ = false;
 };
 

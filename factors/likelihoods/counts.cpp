@@ -1,0 +1,69 @@
+#include "factors/likelihoods/counts.h"
+
+#include <cmath>
+
+#include "factors/authoring/from_log_density.h"
+#include "factors/families/log_gamma.h"
+
+namespace dma {
+
+namespace {
+
+bool is_count(double y, double most = kInfinity) { return y >= 0 && y <= most && y == std::floor(y); }
+
+double log_1_plus_exp(double x) { return std::max(x, 0.0) + std::log1p(std::exp(-std::abs(x))); }
+
+double log_choose(double n, double k) { return log_gamma(n + 1) - log_gamma(k + 1) - log_gamma(n - k + 1); }
+
+double log_beta(double a, double b) { return log_gamma(a) + log_gamma(b) - log_gamma(a + b); }
+
+const Domain kCounts = at_least(0) & finite() & whole();
+
+}  // namespace
+
+double Binomial::log_density(double x, double y, std::span<const double> p) {
+  const double n = p[0];
+  if (!is_count(y, n)) return -kInfinity;
+  return log_choose(n, y) - y * log_1_plus_exp(-x) - (n - y) * log_1_plus_exp(x);
+}
+
+// The mean near 0 or 1 leaves one of the two shapes near 0, where log gamma(a) is -log a but for a itself.
+double BetaBinomial::log_density(double x, double y, std::span<const double> p) {
+  const double n = p[0], c = p[1];
+  if (!is_count(y, n)) return -kInfinity;
+  const double a = c * std::exp(-log_1_plus_exp(-x)), b = c * std::exp(-log_1_plus_exp(x));
+  if (!(a > 0 && b > 0)) return -kInfinity;
+  return log_choose(n, y) + log_beta(y + a, n - y + b) - log_beta(a, b);
+}
+
+double NegativeBinomial::log_density(double x, double y, std::span<const double> p) {
+  const double r = p[0], log_odds = x + std::log(p[1] / r);  // mean / r
+  if (!is_count(y)) return -kInfinity;
+  return log_gamma(y + r) - log_gamma(r) - log_gamma(y + 1) - y * log_1_plus_exp(-log_odds) -
+         r * log_1_plus_exp(log_odds);
+}
+
+Kind binomial_kind() {
+  return likelihood_from_log_density("binomial", &Binomial::log_density,
+                                     "y of so many trials succeed, each with probability 1 / (1 + exp(-x))",
+                                     {{"trials", at_least(1) & finite() & whole()}})
+      .observes("y", kCounts);
+}
+
+Kind beta_binomial_kind() {
+  return likelihood_from_log_density(
+             "beta_binomial", &BetaBinomial::log_density,
+             "y of so many trials succeed, with a probability that varies around 1 / (1 + exp(-x))",
+             {{"trials", at_least(1) & finite() & whole()}, {"concentration", above(0) & finite()}})
+      .observes("y", kCounts);
+}
+
+Kind negative_binomial_kind() {
+  return likelihood_from_log_density(
+             "negative_binomial", &NegativeBinomial::log_density,
+             "y counts events of a rate that varies around exposure exp(x), more so for a small shape",
+             {{"shape", above(0) & finite()}, {"exposure", above(0) & finite(), 1.0}})
+      .observes("y", kCounts);
+}
+
+}  // namespace dma
