@@ -32,7 +32,7 @@ class Random {
 };
 
 // Variables with a few values each, and tables over some of them; the sums over all combinations.
-struct Model {
+struct DiscreteModel {
   struct Table {
     std::vector<std::size_t> of;  // the last innermost
     std::vector<double> numbers;
@@ -112,9 +112,9 @@ std::vector<double> row(Random& random, std::size_t values, double share_of_zero
 }
 
 // A network of up to 8 variables with many loops, some potentials and some zeros.
-Model random_model(std::uint64_t seed) {
+DiscreteModel random_model(std::uint64_t seed) {
   Random random(seed);
-  Model m;
+  DiscreteModel m;
   const std::size_t n = 3 + random.below(6);
   const double zeros = random.below(2) == 0 ? 0 : 0.2;
   for (std::size_t v = 0; v < n; ++v) {
@@ -147,7 +147,7 @@ void check_same(const std::vector<double>& found, const std::vector<double>& exp
 }
 
 // Everything that is asked of a solved model.
-void check(const Model& m) {
+void check(const DiscreteModel& m) {
   const Plan plan = compile(m.graph, exact(), standard_registry());
   State state(plan);
   m.observe(state);
@@ -167,7 +167,7 @@ void check(const Model& m) {
   }
   if (m.variables.size() > 2)
     check_same(posterior.marginal({m.variables[0], m.variables[1], m.variables[2]}), m.marginal({0, 1, 2}));
-  for (const Model::Table& t : m.tables) check_same(posterior.family(t.id), m.marginal(t.of));
+  for (const DiscreteModel::Table& t : m.tables) check_same(posterior.family(t.id), m.marginal(t.of));
   double most = -kInfinity;
   m.enumerate([&](const auto&, double log) { most = std::max(most, log); });
   const MostProbable best = posterior.most_probable();
@@ -201,7 +201,7 @@ TEST_CASE("exact: random networks with loops, as enumeration has them") {
 
 TEST_CASE("exact: numbers beyond the doubles on the way") {
   // 60 observations, each of a likelihood of 1e-6 or so for every value of the cause: the product is 1e-360.
-  Model m;
+  DiscreteModel m;
   m.add_variable(3);
   m.add_variable(2);
   m.add_table({0}, {0.2, 0.3, 0.5}, true);
@@ -218,7 +218,7 @@ TEST_CASE("exact: numbers beyond the doubles on the way") {
 }
 
 TEST_CASE("exact: draws have the frequencies of the posterior") {
-  const Model m = random_model(11);
+  const DiscreteModel m = random_model(11);
   const Plan plan = compile(m.graph, exact(), standard_registry());
   State state(plan);
   m.observe(state);
@@ -281,7 +281,7 @@ TEST_CASE("exact: plates, Bernoulli variables and observed parameters") {
 }
 
 TEST_CASE("exact: a missing value is inferred, one that was not given is asked for") {
-  Model m = random_model(3);
+  DiscreteModel m = random_model(3);
   std::size_t v = 0;
   while (!m.seen[v] || m.sizes[v] == 1) ++v;
   const Plan plan = compile(m.graph, exact(), standard_registry());
@@ -360,7 +360,7 @@ TEST_CASE("exact: a directed cycle is named") {
 }
 
 TEST_CASE("exact: what sweeps are off by") {
-  Model m = random_model(5);
+  DiscreteModel m = random_model(5);
   const ExactComparison found = compare_with_exact(m.graph, flooding({.damping = 0.2}), standard_registry(),
                                                    [&](State& state) { m.observe(state); });
   CHECK(std::abs(found.log_evidence - m.log_total()) < kRounding * 100);
