@@ -97,9 +97,10 @@ TEST_CASE("infer: what cannot be has no probability, and is said") {
     "factors": [{"kind": "categorical_prior", "connects": ["a"], "parameters": {"probability": [1, 0]}},
                 {"kind": "table", "connects": ["a", "b"], "parameters": {"probability": [1, 0, 0, 1]}}]})json");
   for (const char* const schedule : {"auto", "exact", "flooding"})
-    check_refused(folder, fmt::format("infer g.json --schedule {}", schedule),
-                  "'g.json': /variables/b: what is observed has probability zero: 'b' = 1 cannot be; change one of these "
-                  "observations");
+    check_refused(
+        folder, fmt::format("infer g.json --schedule {}", schedule),
+        "'g.json': /variables/b: what is observed has probability zero: 'b' = 1 cannot be; change one of these "
+        "observations");
   folder.write("one.json", R"json({"variables": {"a": {"family": "categorical(1)", "observed": 0}},
     "factors": [{"kind": "categorical_prior", "connects": ["a"], "parameters": {"probability": [1.0]}}]})json");
   const auto json = nlohmann::json::parse(run_dma(folder, "infer one.json --json").output);
