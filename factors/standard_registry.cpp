@@ -25,6 +25,7 @@
 #include "factors/likelihoods/gaussian_precision.h"
 #include "factors/likelihoods/gaussian_prior.h"
 #include "factors/likelihoods/greater_than.h"
+#include "factors/likelihoods/learned_table.h"
 #include "factors/likelihoods/logistic.h"
 #include "factors/likelihoods/mixture.h"
 #include "factors/likelihoods/poisson.h"
@@ -72,10 +73,12 @@ Registry standard_registry() {
       .add(gaussian_precision_kind())
       .add(gaussian_prior_kind())
       .add(greater_than_kind())
+      .add(learned_table_kind())
       .add(logistic_kind())
       .add(mixture_kind())
       .add(negative_binomial_kind())
       .add(poisson_kind())
+      .add(poisson_draw_kind())
       .add(potential_kind())
       .add(probit_kind())
       .add(student_t_noise_kind())

@@ -295,7 +295,8 @@ void infer(const InferRequest& request) {
     return;
   }
   print_beliefs(file.graph, solved.state);
-  fmt::print("{}: {}\n", schedule_name(solved.plan), solved.report.line());
+  const std::string name = schedule_name(solved.plan), line = solved.report.line();
+  fmt::print("{}{}\n", line.starts_with(name + ":") ? "" : name + ": ", line);
   if (const std::size_t shown = std::min(open.size(), kShownElements); shown > 0)
     fmt::print("nothing informs {}{}\n",
                fmt::join(open.begin(), open.begin() + static_cast<std::ptrdiff_t>(shown), ", "),
