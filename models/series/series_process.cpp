@@ -35,7 +35,7 @@ Process local_trend(std::optional<double> level_variance, std::optional<double> 
   Process trend{"trend",
                 {"level", "slope"},
                 {{{{0, 0, 1}, {0, 1, -1}, {1, 1, -1}}, 0}, {{{1, 0, 1}, {1, 1, -1}}, 1}},
-                {{"level", level_variance}, {"slope", slope_variance}},
+                {{"level", level_variance}, {"slope", slope_variance, 1, true}},
                 true};
   check_variance(trend);
   return trend;
@@ -47,7 +47,7 @@ Process motion(std::optional<double> intensity) {
   Process moving{"motion",
                  {"position", "velocity"},
                  {{{{0, 0, 1}, {0, 1, -1}, {1, 0, -0.5}, {1, 1, -0.5}}, 0, 1.0 / 12}, {{{1, 0, 1}, {1, 1, -1}}, 0}},
-                 {{"acceleration", intensity}},
+                 {{"acceleration", intensity, 1, true}},
                  true};
   check_variance(moving);
   return moving;
@@ -55,7 +55,7 @@ Process motion(std::optional<double> intensity) {
 
 Process seasonal(std::size_t period, std::optional<double> variance) {
   if (period < 2) fail("seasonal: the period is {}; at least 2 steps are expected", period);
-  Process season{"season", {"season"}, {{{}, 0}}, {{"season", variance}}};
+  Process season{"season", {"season"}, {{{}, 0}}, {{"season", variance, 1 / static_cast<double>(period)}}};
   for (std::size_t lag = 0; lag < period; ++lag) season.rules[0].terms.push_back({0, lag, 1});
   check_variance(season);
   return season;

@@ -22,6 +22,10 @@ struct Process {
   struct Noise {
     std::string name;
     std::optional<double> variance;  // none: to be learned
+    // What is usual before anything is seen: this much of the variance that the series moves by in a step, and for the
+    // noise of a slope, which is summed up twice before it is seen, what moves a series of n steps as much: 3 / n^2.
+    double usual = 1;
+    bool is_slope = false;
   };
 
   std::string name;
@@ -32,6 +36,7 @@ struct Process {
   // What is observed is the sum of the first states of all processes.
 
   std::size_t longest_lag() const;
+  std::size_t start_states() const { return states.size() * longest_lag(); }  // to which no rule applies
 };
 
 Process random_walk(std::optional<double> variance = {});
