@@ -125,12 +125,7 @@ Autoregression burg(const std::vector<double>& x, std::size_t most) {
   return best;
 }
 
-}  // namespace
-
-std::string series_name(const SeriesCandidate& candidate) {
-  return candidate.is_log ? fmt::format("{} of the logarithm", candidate.name) : candidate.name;
-}
-
+// Of the values and, where all are above 0, of their logarithms.
 std::vector<SeriesCandidate> on_scales(SeriesCandidate candidate, SeriesValues values, SeriesScale scale) {
   if (scale == SeriesScale::logarithm && !all_above_zero(values))
     fail("series: logarithms are asked for, but not all values are above 0; take the values as they are");
@@ -141,6 +136,7 @@ std::vector<SeriesCandidate> on_scales(SeriesCandidate candidate, SeriesValues v
   return candidates;
 }
 
+// "ar 2": as many coefficients as Akaike's criterion says, of the values less their mean and seasons.
 SeriesCandidate fitted_autoregression(SeriesValues values, const std::vector<std::size_t>& seasons) {
   constexpr std::size_t kMostCoefficients = 8;
   const std::vector<double> x = deviations(values, seasons);
@@ -155,14 +151,21 @@ SeriesCandidate fitted_autoregression(SeriesValues values, const std::vector<std
   return candidate;
 }
 
+}  // namespace
+
+std::string series_name(const SeriesCandidate& candidate) {
+  return candidate.is_log ? fmt::format("{} of the logarithm", candidate.name) : candidate.name;
+}
+
 std::vector<SeriesCandidate> usual_series(SeriesValues values, const UsualSeriesOptions& options) {
   std::vector<SeriesCandidate> candidates;
   const auto add = [&](const std::vector<std::size_t>& seasons) {
-    for (const Process& process : {random_walk(), local_trend()})
+    for (const Process& process : options.processes)
       std::ranges::move(on_scales({with_seasons(process.name, seasons), with_seasons(process, seasons)}, values,
                                   options.scale),
                         std::back_inserter(candidates));
     for (const SeriesCandidate& scaled : on_scales({}, values, options.scale)) {
+      if (!options.with_autoregression) break;
       const OptionalValues logs = on_scale(values, scaled.is_log);
       const std::vector<double> x = deviations(logs, seasons);
       if (!std::ranges::any_of(x, [](double at) { return at != 0; })) continue;

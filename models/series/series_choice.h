@@ -22,22 +22,16 @@ struct SeriesCandidate {
 
 enum class SeriesScale { chosen, plain, logarithm };
 
-// A level, a level with a slope, an autoregression around a level, each with all of the seasons and, where they need
-// not be there, without; of the values and, where all are above 0, of their logarithms.
+// Each of the processes with all of the seasons and, where they need not be there, without; of the values and, where
+// all are above 0, of their logarithms. An Error where logarithms are asked for and there are none.
 struct UsualSeriesOptions {
   std::vector<std::size_t> seasons = {};
   bool seasons_are_certain = true;
+  std::vector<Process> processes = {random_walk(), local_trend()};
+  bool with_autoregression = true;  // around a mean, with coefficients that are fitted to the values
   SeriesScale scale = SeriesScale::chosen;
 };
 std::vector<SeriesCandidate> usual_series(SeriesValues values, const UsualSeriesOptions& options = {});
-
-// The same processes of the values and, where all are above 0, of their logarithms; an Error where logarithms are asked
-// for and there are none.
-std::vector<SeriesCandidate> on_scales(SeriesCandidate candidate, SeriesValues values, SeriesScale scale);
-
-// "ar 2": coefficients by Burg's method from the values less their level and seasons; as many as Akaike's criterion
-// says.
-SeriesCandidate fitted_autoregression(SeriesValues values, const std::vector<std::size_t>& seasons);
 
 class SeriesChoice {
  public:
