@@ -194,11 +194,11 @@ SeriesChoice::SeriesChoice(std::vector<SeriesCandidate> candidates, SeriesValues
   constexpr std::size_t kBeyondStart = 2, kLeastScored = 4;
   const std::size_t known = seen(last);
   if (candidates.size() > 1) {
-    const SeriesCandidate first = candidates.front();
+    const SeriesCandidate least = *std::ranges::min_element(candidates, {}, start_states);
     std::erase_if(candidates, [&](const SeriesCandidate& c) {
       return start_states(c) + kBeyondStart + kLeastScored > known;
     });
-    if (candidates.empty()) candidates.push_back(first);
+    if (candidates.empty()) candidates.push_back(least);
   }
   if (candidates.size() > 1) {
     std::size_t most = 0;

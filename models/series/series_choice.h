@@ -35,7 +35,7 @@ std::vector<SeriesCandidate> usual_series(SeriesValues values, const UsualSeries
 
 class SeriesChoice {
  public:
-  // Candidates that the values are too few for are left out, as long as one is left.
+  // Candidates that the values are too few for are left out; if that is all of them, the smallest stays.
   SeriesChoice(std::vector<SeriesCandidate> candidates, SeriesValues values,
                std::function<void(const std::string& name, int solves)> on_solve = {});
 
