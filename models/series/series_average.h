@@ -18,6 +18,7 @@ class SeriesAverage {
  private:
   const std::vector<Process>& processes_;
   std::vector<Track> tracks_;  // sd holds the variance meanwhile
+  std::vector<SmoothedPart> parts_;
   double weight_ = 0, observation_variance_ = 0;
 };
 

@@ -1,6 +1,7 @@
 #include "models/series/series_graph.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "engine/support/error.h"
 #include "factors/standard_registry.h"
@@ -16,6 +17,12 @@ std::vector<std::uint32_t> steps(std::size_t first, std::size_t last) {
 }
 
 double excess(double mean, double variance, double expected) { return (mean * mean + variance) / expected - 1; }
+
+double standardised(double apart, double variance, double noise) {
+  constexpr double kNothingSaid = 1e-9;  // all else says nothing of it, or nothing but rounding is left
+  const double left = 1 - variance / noise;
+  return left > kNothingSaid ? apart / std::sqrt(noise * left) : 0;
+}
 
 }  // namespace
 
@@ -101,6 +108,30 @@ SeriesGraph::Window SeriesGraph::last(std::size_t steps) const {
     }
   }
   return window;
+}
+
+// Without its own value, of precision 1/s, a signal known as N(m, v) is N(m', v') with 1/v' = 1/v - 1/s: the value is then
+// (y - m) / sqrt(s (1 - v/s)) standard deviations from what is expected. The noise of a step is the same with a value
+// of 0, which its prior is.
+std::vector<double> SeriesGraph::value_surprise(double variance) const {
+  std::vector<double> surprise(values_.size());
+  const Belief found = signal();
+  for (std::size_t t = 0; t < values_.size(); ++t)
+    if (values_[t]) surprise[t] = standardised(*values_[t] - found.mean(t), found.variance(t), variance);
+  return surprise;
+}
+
+std::vector<double> SeriesGraph::level_surprise(const StateSpace& model) const {
+  std::vector<double> surprise(values_.size());
+  if (!leading_level_) return surprise;
+  const std::size_t level = model.position(*leading_level_, 0);
+  const auto rest = std::ranges::find(rests_, level, &Rest::variance);
+  if (rest == rests_.end()) return surprise;
+  const Belief found = state_->belief(rest->variable);
+  const std::size_t before = length_ - found.size();
+  for (std::size_t i = 0; i + before < values_.size(); ++i)
+    surprise[i + before] = standardised(found.mean(i), found.variance(i), rest->scale * model.variances()[level].value);
+  return surprise;
 }
 
 void SeriesGraph::set_variance(std::size_t which, double variance) {

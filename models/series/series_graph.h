@@ -30,6 +30,10 @@ class SeriesGraph {
   };
   Window last(std::size_t steps) const;
 
+  // See Smoothed; of the series' own steps.
+  std::vector<double> value_surprise(double observation_variance) const;
+  std::vector<double> level_surprise(const StateSpace& model) const;
+
   // A variance by its position in StateSpace::variances(): sets it; the derivative of the log evidence by its
   // logarithm.
   void set_variance(std::size_t which, double variance);

@@ -3,8 +3,10 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <boost/random/mersenne_twister.hpp>
 #include <boost/random/normal_distribution.hpp>
+#include <cmath>
 #include <limits>
 
 #include "engine/support/error.h"
@@ -179,4 +181,65 @@ TEST_CASE("state space: every solve is reported, and what the listener throws en
   struct Enough {};
   StateSpace stopped({random_walk()}, {.on_solve = [](int solves, double) { if (solves == 3) throw Enough{}; }});
   CHECK_THROWS_AS(stopped.learn(values), Enough);
+}
+
+TEST_CASE("state space: the predictive score is what the textbook's filter says of the later values") {
+  for (const TextbookSeries& book : textbook_series()) {
+    CAPTURE(book.name);
+    const auto values = series_with_gaps(40);
+    const std::span all(values);
+    const StateSpace model(book.processes, {.observation_variance = 0.5, .start_mean = 0.3, .start_variance = 20});
+    const double expected = kalman(book.model, values).log_evidence -
+                            kalman(book.model, {values.begin(), values.begin() + 12}).log_evidence;
+    CHECK(model.log_predictive(all, 12) == doctest::Approx(expected).epsilon(1e-9));
+  }
+}
+
+TEST_CASE("state space: the predictive score is integrated over the variances") {
+  // One variance to learn: its integral by a sum over a fine grid.
+  std::vector<std::optional<double>> values;
+  for (int t = 0; t < 25; ++t) values.push_back(0.3 * t + std::sin(3.0 * t * t));
+  StateSpace model({random_walk(0.2)});
+  (void)model.learn(values);
+  double square = 0, sum = 0;
+  for (std::size_t t = 1; t < values.size(); ++t) square += std::pow(*values[t] - *values[t - 1], 2);
+  const double usual = square / static_cast<double>(values.size() - 1), step = 0.02;
+  const auto start = model.start(values);
+  for (double log = -8; log < 8; log += step) {
+    const double variance = usual * std::exp(log);
+    const StateSpace at({random_walk(0.2)}, {variance, start.mean, start.variance});
+    // A half Cauchy standard deviation: 1 / (pi (1 + f)) times the root of f, of the variance's logarithm.
+    const double prior = std::exp(0.5 * log) / (3.141592653589793 * (1 + std::exp(log)));
+    sum += step * prior * std::exp(at.log_predictive(values, 6));
+  }
+  CHECK(model.log_predictive(values, 6) == doctest::Approx(std::log(sum)).epsilon(0.002));
+}
+
+TEST_CASE("state space: quantiles are those of the mixture") {
+  Smoothed found;
+  found.parts = {{0.25, false, {1}, {2}}, {0.75, true, {0.5}, {0.3}}};
+  for (const double probability : {0.025, 0.3, 0.5, 0.975}) {
+    const double at = found.quantile(0, probability);
+    const double below = 0.25 * 0.5 * std::erfc((1 - at) / (2 * std::sqrt(2.0))) +
+                         (at > 0 ? 0.75 * 0.5 * std::erfc((0.5 - std::log(at)) / (0.3 * std::sqrt(2.0))) : 0);
+    CHECK(below == doctest::Approx(probability).epsilon(1e-9));
+  }
+}
+
+TEST_CASE("state space: surprises are residuals without the value itself, and a level that jumps is named") {
+  std::vector<std::optional<double>> values;
+  for (int t = 0; t < 60; ++t) values.push_back((t < 40 ? 0 : 8) + 0.5 * std::sin(3.0 * t * t));
+  values[15] = 6;
+  const StateSpace model({random_walk(0.1)}, {.observation_variance = 0.3, .start_mean = 0.0, .start_variance = 100.0});
+  const Smoothed found = model.smooth(values);
+  for (const std::size_t t : {std::size_t{3}, std::size_t{15}, std::size_t{50}}) {
+    auto without = values;
+    without[t].reset();
+    const Smoothed others = model.smooth(without);
+    CHECK(found.value_surprise[t] ==
+          doctest::Approx((*values[t] - others.signal.mean[t]) / others.sd[t]).epsilon(1e-6));
+  }
+  CHECK(std::ranges::max_element(found.value_surprise) - found.value_surprise.begin() == 15);
+  CHECK(std::ranges::max_element(found.level_surprise) - found.level_surprise.begin() == 40);
+  CHECK(found.level_surprise[40] > 3.5);
 }
