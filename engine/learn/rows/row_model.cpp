@@ -1,8 +1,18 @@
-#include "engine/learn/joint/row_model.h"
+#include "engine/learn/rows/row_model.h"
 
+#include <boost/random/mersenne_twister.hpp>
+#include <boost/random/normal_distribution.hpp>
 #include <numeric>
 
 namespace dma {
+
+Vector draw(const SharedPrior& prior, std::uint64_t seed) {
+  boost::random::mt19937_64 random(seed);
+  boost::random::normal_distribution<double> normal;
+  Vector m = prior.precision.cwiseSqrt().cwiseInverse();
+  for (double& value : m) value *= normal(random);
+  return m + prior.mean;
+}
 
 Matrix DenseGains::kernel(const Vector& variance) const {
   const Matrix scaled = gains_ * variance.cwiseSqrt().asDiagonal();

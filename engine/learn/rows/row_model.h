@@ -1,10 +1,9 @@
-// joint/: shared variables learned as one Gaussian (MATH: joint inference). May include what learn/ may.
-//
 // A row model is what joint learning needs to know of a graph: every row's outputs as a function of the P shared
 // scalars, and how they change with them. A row is all observed values of one example but its targets.
 #pragma once
 
 #include <Eigen/Dense>
+#include <cstdint>
 #include <memory>
 #include <vector>
 
@@ -48,6 +47,13 @@ struct UnitGains {
   Matrix inputs;  // rows x scalars
   Matrix up;      // rows x outputs
 };
+
+// Of every shared scalar.
+struct SharedPrior {
+  Vector mean, precision;  // joint learning multiplies the precisions by a learned scale
+};
+// One draw from it.
+Vector draw(const SharedPrior& prior, std::uint64_t seed);
 
 class RowModel {
  public:
