@@ -110,9 +110,9 @@ SeriesGraph::Window SeriesGraph::last(std::size_t steps) const {
   return window;
 }
 
-// Without its own value, of precision 1/s, a signal known as N(m, v) is N(m', v') with 1/v' = 1/v - 1/s: the value is then
-// (y - m) / sqrt(s (1 - v/s)) standard deviations from what is expected. The noise of a step is the same with a value
-// of 0, which its prior is.
+// Without its own value, of precision 1/s, a signal known as N(m, v) is N(m', v') with 1/v' = 1/v - 1/s: the value is
+// then (y - m) / sqrt(s (1 - v/s)) standard deviations from what is expected. The noise of a step is the same with a
+// value of 0, which its prior is.
 std::vector<double> SeriesGraph::value_surprise(double variance) const {
   std::vector<double> surprise(values_.size());
   const Belief found = signal();

@@ -82,7 +82,8 @@ void place_on_dates(const std::filesystem::path& file, std::span<const std::stri
 bool begins_with_date(const std::filesystem::path& file) {
   std::ifstream in(file);
   std::string header, line;
-  return std::getline(in, header) && std::getline(in, line) && is_date(unquoted(line.substr(0, line.find_first_of(",;\t"))));
+  return std::getline(in, header) && std::getline(in, line) &&
+         is_date(unquoted(line.substr(0, line.find_first_of(",;\t"))));
 }
 
 }  // namespace

@@ -71,8 +71,10 @@ Seasons seasons_named(const std::string& text, const SeriesTable& table) {
     std::size_t value = 0;
     const auto [rest, code] = std::from_chars(at, end, value);
     if (code != std::errc{} || (rest != end && *rest != ',') || value < kLeast || value > kMost)
-      fail("--season: '{}' is given; a whole number from {} to {} is expected, several with commas between them, or none",
-           text, kLeast, kMost);
+      fail(
+          "--season: '{}' is given; a whole number from {} to {} is expected, several with commas between them, or "
+          "none",
+          text, kLeast, kMost);
     seasons.steps.push_back(value);
     at = rest + 1;
   }
@@ -206,7 +208,8 @@ void add_smooth_command(Command app) {
   command.add_option("--model", request->model, "what the series is made of; ar: with coefficients, ar:0.6,-0.3")
       .value("auto|walk|trend|ar|motion|ar:")
       .capture_default_str();
-  command.add_option("--season", request->season, "steps of a season, several with commas, or none (auto: from the dates)")
+  command
+      .add_option("--season", request->season, "steps of a season, several with commas, or none (auto: from the dates)")
       .value("STEPS|none|auto")
       .capture_default_str();
   command.add_flag("--log,!--no-log", request->log,

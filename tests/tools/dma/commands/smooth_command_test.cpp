@@ -55,7 +55,8 @@ TEST_CASE("smooth: a trend with a season is forecast, its gaps are filled") {
     CHECK(json["q97.5"][t].get<double>() > truth);
   }
   const std::string table = folder.read("out.csv");
-  CHECK(table.starts_with("step,sales,sales_mean,sales_sd,sales_signal_sd,sales_q2.5,sales_q50,sales_q97.5,trend.level_mean,"));
+  CHECK(table.starts_with(
+      "step,sales,sales_mean,sales_sd,sales_signal_sd,sales_q2.5,sales_q50,sales_q97.5,trend.level_mean,"));
   CHECK(std::ranges::count(table, '\n') == 85);
 
   const auto text = run_dma(folder, "smooth s.csv --season 4 --forecast 2");
