@@ -89,7 +89,7 @@ PlanHandle compile_graph(const Graph& graph, const py::object& schedule, const p
 
 void observe_values(StateHandle& s, VariableId variable, const py::object& values) {
   if (values.is_none()) return s.state.observe(variable, std::nullopt);
-  if (py::isinstance<py::str>(values))  // the name of a category
+  if (py::isinstance<py::str>(values) && !s.plan.graph->categories(variable).empty())
     return s.state.observe(variable, s.plan.graph->category(variable, values.cast<std::string>()));
   // Where an element is None, or masked, it is missing; a NaN is a mistake.
   const auto refuse = [&] {
