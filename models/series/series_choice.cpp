@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 #include <numeric>
 
 #include "engine/support/error.h"
@@ -92,16 +93,18 @@ std::vector<double> deviations(SeriesValues values, const std::vector<std::size_
 }
 
 // Burg's method: each coefficient of reflection minimises the squares that are left forwards and backwards.
+// What a coefficient costs is the logarithm of how much narrower it is known, by sqrt((1 - r^2) / n), than before, when
+// all from -1 to 1 were as likely; as many are taken as are most probable.
 struct Autoregression {
   std::vector<double> coefficients;
-  double criterion = 0;  // Akaike's
+  double cost = 0;  // nats
 };
 
 Autoregression burg(const std::vector<double>& x, std::size_t most) {
   std::vector<double> forward = x, backward = x, coefficients;
   const auto n = static_cast<double>(x.size());
-  double left = std::inner_product(x.begin(), x.end(), x.begin(), 0.0) / n;
-  Autoregression best{{0}, n * std::log(left)};
+  double left = std::inner_product(x.begin(), x.end(), x.begin(), 0.0) / n, cost = 0, least = 0;
+  Autoregression best;
   for (std::size_t order = 1; order <= most && left > 0; ++order) {
     double product = 0, squares = 0;
     for (std::size_t t = order; t < x.size(); ++t) {
@@ -119,8 +122,9 @@ Autoregression burg(const std::vector<double>& x, std::size_t most) {
       forward[t] = ahead - reflection * behind, backward[t] = behind - reflection * ahead;
     }
     left *= 1 - reflection * reflection;
-    const double criterion = n * std::log(left) + 2 * static_cast<double>(order);
-    if (order == 1 || criterion < best.criterion) best = {coefficients, criterion};
+    cost += std::max(0.0, std::log(2.0) - 0.5 * std::log(2 * std::numbers::pi * (1 - reflection * reflection) / n));
+    const double loss = 0.5 * n * std::log(left) + cost;
+    if (order == 1 || loss < least) best = {coefficients, cost}, least = loss;
   }
   return best;
 }
@@ -136,7 +140,7 @@ std::vector<SeriesCandidate> on_scales(SeriesCandidate candidate, SeriesValues v
   return candidates;
 }
 
-// "ar 2": as many coefficients as Akaike's criterion says, of the values less their mean and seasons.
+// "ar 2": of the values less their mean and seasons.
 SeriesCandidate fitted_autoregression(SeriesValues values, const std::vector<std::size_t>& seasons) {
   constexpr std::size_t kMostCoefficients = 8;
   const std::vector<double> x = deviations(values, seasons);
@@ -147,7 +151,7 @@ SeriesCandidate fitted_autoregression(SeriesValues values, const std::vector<std
                             with_seasons(random_walk(kStands * squares / static_cast<double>(x.size())), seasons)};
   candidate.processes.front().name = "mean";
   candidate.processes.insert(candidate.processes.begin() + 1, autoregressive(found.coefficients));
-  candidate.penalty = 0.5 * static_cast<double>(found.coefficients.size()) * std::log(static_cast<double>(x.size()));
+  candidate.penalty = found.cost;
   return candidate;
 }
 
