@@ -146,7 +146,8 @@ Chances chances(const Season& season, std::span<const std::uint32_t> first, std:
 //   q = sqrt(|b A'A| / |b A'A + A'SA|) exp(-1/2 (A'm)' (b A'A + A'SA)^-1 A'm)
 double match_quality(const std::vector<std::vector<Skill>>& teams, const RatingOptions& options) {
   check_rating_options(options);
-  if (teams.size() < 2) fail("rating: the quality of a match of {} teams is asked for; two or more are expected", teams.size());
+  if (teams.size() < 2)
+    fail("rating: the quality of a match of {} teams is asked for; two or more are expected", teams.size());
   const double noise = options.performance_sd * options.performance_sd;
   std::vector<double> mean, known, all;  // of each team: its skill, its noise, and that of its skills as well
   for (const std::vector<Skill>& team : teams) {

@@ -78,7 +78,8 @@ Season rate_season(std::span<const Game> games, std::size_t players, const Ratin
   if (!options.priors.empty() && options.priors.size() != players)
     fail("rating: {} priors are given for {} players; one for each is expected, or none", options.priors.size(),
          players);
-  Season season{options.priors.empty() ? std::vector<Skill>(players, {options.mean, options.sd}) : options.priors, {}, {}, {}};
+  Season season{
+      options.priors.empty() ? std::vector<Skill>(players, {options.mean, options.sd}) : options.priors, {}, {}, {}};
   if (games.empty()) return season;
   // A mean that is large beside the standard deviations costs digits.
   RatingOptions around = options;

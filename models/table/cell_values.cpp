@@ -135,8 +135,9 @@ std::optional<int> take_number(std::string_view& text, std::size_t most_digits) 
 }
 
 std::optional<int> take_month_name(std::string_view& text) {
-  constexpr std::array<std::string_view, 12> kMonths = {"january", "february", "march",     "april",   "may",      "june",
-                                                        "july",    "august",   "september", "october", "november", "december"};
+  constexpr std::array<std::string_view, 12> kMonths = {"january",   "february", "march",    "april",
+                                                        "may",       "june",     "july",     "august",
+                                                        "september", "october",  "november", "december"};
   std::size_t size = 0;
   while (size < text.size() && is_letter(text[size])) ++size;
   const std::string word = in_lower_case(text.substr(0, size));

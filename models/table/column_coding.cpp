@@ -93,13 +93,15 @@ struct Counts {
 template <class Reads>
 Counts count(std::span<const std::string> cells, const Reads& reads) {
   Counts counts;
-  for (const std::string& cell : cells) ++(stands_for_nothing(cell) ? counts.missing : reads(cell) ? counts.found : counts.strays);
+  for (const std::string& cell : cells)
+    ++(stands_for_nothing(cell) ? counts.missing : reads(cell) ? counts.found : counts.strays);
   return counts;
 }
 bool is_most(const Counts& counts) { return counts.found > 0 && counts.strays * kNumbersPerStray <= counts.found; }
 
 bool try_number(ColumnRule& rule, std::span<const std::string> cells, bool has_semicolons) {
-  const bool has_comma = std::ranges::any_of(cells, [](const std::string& cell) { return cell.find(',') != cell.npos; });
+  const bool has_comma =
+      std::ranges::any_of(cells, [](const std::string& cell) { return cell.find(',') != cell.npos; });
   Counts best;
   const char first = has_semicolons && has_comma ? ',' : '.';
   for (const char mark : {first, first == '.' ? ',' : '.'}) {
@@ -121,7 +123,8 @@ bool try_truth(ColumnRule& rule, std::span<const std::string> cells) {
 bool try_date(ColumnRule& rule, std::span<const std::string> cells, bool has_semicolons) {
   Counts best;
   const auto other = has_semicolons ? DateOrder::month_first : DateOrder::day_first;
-  for (const DateOrder order : {DateOrder::year_first, has_semicolons ? DateOrder::day_first : DateOrder::month_first, other}) {
+  for (const DateOrder order :
+       {DateOrder::year_first, has_semicolons ? DateOrder::day_first : DateOrder::month_first, other}) {
     const Counts counts = count(cells, [&](const std::string& cell) { return days_in(cell, order).has_value(); });
     if (counts.found > best.found) best = counts, rule.order = order;
   }
@@ -164,7 +167,9 @@ void make_category(ColumnRule& rule, std::span<const std::string> cells) {
     covered += times;
   }
   rule.has_rest = covered < present;
-  const auto leave_out = [&](std::string why) { rule.kind = Kind::left_out, rule.values.clear(), rule.has_rest = false, rule.why = std::move(why); };
+  const auto leave_out = [&](std::string why) {
+    rule.kind = Kind::left_out, rule.values.clear(), rule.has_rest = false, rule.why = std::move(why);
+  };
   if (present == 0)
     leave_out("no cell has a value");
   else if (2 * covered < present)
@@ -213,11 +218,13 @@ std::string date_text(double days) {
 ColumnRule column_rule(const TableColumn& column, bool has_semicolons) {
   ColumnRule rule{.name = std::string(column.name)};
   if (column.cells.empty())
-    rule.missing = static_cast<std::size_t>(std::ranges::count_if(column.numbers, [](double x) { return std::isnan(x); }));
+    rule.missing =
+        static_cast<std::size_t>(std::ranges::count_if(column.numbers, [](double x) { return std::isnan(x); }));
   else if (!try_number(rule, column.cells, has_semicolons) && !try_truth(rule, column.cells) &&
            !try_date(rule, column.cells, has_semicolons))
     make_category(rule, column.cells);
-  if (rule.kind == Kind::number && rule.missing == column.rows()) rule.kind = Kind::left_out, rule.why = "no cell has a value";
+  if (rule.kind == Kind::number && rule.missing == column.rows())
+    rule.kind = Kind::left_out, rule.why = "no cell has a value";
   rule.marks_missing = rule.kind != Kind::left_out && rule.missing >= kFewestMarked;
   fill_with_means(rule, column);
   return rule;
@@ -231,7 +238,8 @@ std::vector<std::string> ColumnRule::columns() const {
     case Kind::date:
       all = {name + " (days)"};
       for (const auto& [has, part] : {std::pair(season, "year"), std::pair(week, "week"), std::pair(day, "day")})
-        if (has) all.insert(all.end(), {fmt::format("{} ({}, sine)", name, part), fmt::format("{} ({}, cosine)", name, part)});
+        if (has)
+          all.insert(all.end(), {fmt::format("{} ({}, sine)", name, part), fmt::format("{} ({}, cosine)", name, part)});
       break;
     case Kind::category:
       for (const std::string& value : values) all.push_back(name + "=" + value);
@@ -255,8 +263,8 @@ std::string ColumnRule::text() const {
       break;
     case Kind::category:
       said = fmt::format("text with {} values, {}: {}{}", values.size(),
-                         values.size() + (has_rest ? 1 : 0) > 2 ? "a column for each" : "1 for the first", fmt::join(values, ", "),
-                         has_rest ? "; the rarer ones together" : "");
+                         values.size() + (has_rest ? 1 : 0) > 2 ? "a column for each" : "1 for the first",
+                         fmt::join(values, ", "), has_rest ? "; the rarer ones together" : "");
       break;
     case Kind::left_out: return "left out: " + why;
   }
@@ -309,8 +317,8 @@ Eigen::MatrixXd ColumnCoding::encode(std::span<const TableColumn> table, std::ve
     for (std::size_t n = 0; n < rows; ++n) {
       const Found found = write_value(rule, column, n, one.data());
       if (found == Found::stray && where)
-        fail("{}, column '{}': text ('{}') where a {} is expected; correct the cell, or leave it empty", where(n), rule.name,
-             printable(column.cells[n].substr(0, 40)), rule.kind == Kind::date ? "date" : "number");
+        fail("{}, column '{}': text ('{}') where a {} is expected; correct the cell, or leave it empty", where(n),
+             rule.name, printable(column.cells[n].substr(0, 40)), rule.kind == Kind::date ? "date" : "number");
       const bool is_missing = found == Found::missing || found == Found::stray;
       if (found == Found::unseen && unseen++ == 0 && !column.cells.empty()) example = column.cells[n];
       if (is_missing) ++missing;
@@ -352,12 +360,14 @@ void ColumnCoding::check(const std::vector<std::string>& features) const {
   };
   for (const ColumnRule& rule : rules) {
     expect(is_plain_text(rule.name) && is_plain_text(rule.why), "the name of a column holds control characters");
-    for (const std::string& value : rule.values) expect(is_plain_text(value), "a value of a column holds control characters");
+    for (const std::string& value : rule.values)
+      expect(is_plain_text(value), "a value of a column holds control characters");
     expect(rule.mark == '.' || rule.mark == ',', "the decimal mark of a column is neither point nor comma");
     expect(std::abs(rule.first_day) < 1e8, "the first day of a column is not usable");
     expect(rule.kind != Kind::category || !rule.values.empty(), "a column of text has no values");
     expect(rule.fill.size() == count_made(rule), "the means of a column do not fit its rule");
-    expect(std::ranges::all_of(rule.fill, [](double x) { return std::isfinite(x); }), "a mean of a column is not finite");
+    expect(std::ranges::all_of(rule.fill, [](double x) { return std::isfinite(x); }),
+           "a mean of a column is not finite");
   }
   (void)places_of(features);
 }

@@ -34,8 +34,9 @@ bool holds_classes(const MixedTable& table) {
   if (rule.kind == ColumnRule::Kind::number && rule.strays == 0) return false;
   const std::string column = fmt::format("column '{}'", table.names[0]);
   if (rule.kind == ColumnRule::Kind::date)
-    fail("'{}', {}: dates ('{}') where a number or a class is expected; write a number, such as days, or give --classes",
-         table.path.string(), column, printable(cells[0].substr(0, 40)));
+    fail(
+        "'{}', {}: dates ('{}') where a number or a class is expected; write a number, such as days, or give --classes",
+        table.path.string(), column, printable(cells[0].substr(0, 40)));
   std::optional<bool> has_names;
   for (std::size_t n = 0; n < cells.size(); ++n) {
     if (is_missing_cell(cells[n])) continue;

@@ -56,7 +56,8 @@ Eigen::Index count_held_out(double holdout, Eigen::Index rows);
 
 struct TableRequest {
   std::filesystem::path path;
-  std::vector<std::string> targets, features = {};  // one by one, or lists with commas; no features: all but the targets
+  std::vector<std::string> targets,
+      features = {};  // one by one, or lists with commas; no features: all but the targets
   double holdout = 0;                               // fraction of the rows, chosen by the seed, that is kept aside
   std::uint64_t seed = 1;
   bool numbers_are_names = false;  // a single target of text holds classes; with this, one of numbers does too
