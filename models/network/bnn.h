@@ -26,7 +26,7 @@
 #include "models/network/bnn_graph.h"
 #include "models/network/joint_regression.h"
 #include "models/table/feature_map.h"
-#include "models/table/prediction.h"
+#include "engine/learn/joint/prediction.h"
 #include "models/table/scores.h"
 #include "models/table/standardiser.h"
 

@@ -16,7 +16,7 @@
 #include "models/network/solver_form.h"
 #include "models/network/bnn_graph.h"
 #include "models/table/noise.h"
-#include "models/table/prediction.h"
+#include "engine/learn/joint/prediction.h"
 
 namespace dma {
 

@@ -37,7 +37,7 @@ double choose_smoothing(const BnnShape& shape, const SharedPrior& prior, const S
   if (tried < kFewestTrialRows || (dear && !worth_growing(rows, outputs, scalars))) return shape.smoothing;
   std::vector<Index> some = random_order(rows, seed);
   some.resize(static_cast<std::size_t>(tried));
-  const RowData subset{data.rows(some, Eigen::all), data.targets(some, Eigen::all)};
+  const RowData subset = data.some(some);
   std::vector<double> smoothings = {1, 0.5, 0.2};
   if (shape.layers.front() <= kInputsOfSteepFunctions) smoothings.push_back(0.07);
   struct Trial {

@@ -4,7 +4,7 @@
 //   to run it     compile, State, run, Report; forward_backward, flooding, sequential, residual;
 //                 joint, JointPosterior, compare_with_joint; exact, ExactPosterior, compare_with_exact
 //   its kinds     standard_registry, factor_from_function, likelihood_from_log_density, kind
-//   to learn      Learner
+//   to learn      Learner, by messages; JointLearner, by one Gaussian over all shared variables
 //   to look       explain, to_dot, describe; log_evidence, evidence
 //   to judge      certify: of a kind; certificate: of a run
 //   its families  gaussian, log_normal, gamma, beta, bernoulli, categorical(K), dirichlet(K), or your own
@@ -17,6 +17,7 @@
 #include "engine/inspect/dot.h"
 #include "engine/inspect/explain.h"
 #include "engine/joint/joint.h"
+#include "engine/learn/joint/joint_learner.h"
 #include "engine/learn/learn.h"
 #include "engine/run/evidence.h"
 #include "engine/run/run.h"

@@ -332,7 +332,7 @@ class RowCompiler {
   std::string text_of(std::string_view form, const Factor& factor, std::string_view what) const {
     return fmt::format("{:<10} {} ({}) = {}", form, rows_.names_of(RowGraph::output_of(factor)), factor.slots, what);
   }
-  void add(Step step, std::string_view form, const Factor& factor, std::string_view what) {
+  void add(RowStep step, std::string_view form, const Factor& factor, std::string_view what) {
     code_.steps.push_back(std::move(step));
     code_.lines.push_back(text_of(form, factor, what));
   }

@@ -10,7 +10,7 @@ struct Rest {
   std::vector<Index> scalars, column_of;
   template <class Taken>
   Rest(const RowCode& code, const Taken& is_taken) : column_of(static_cast<std::size_t>(code.scalars), 0) {
-    for (const Step& step : code.steps)
+    for (const RowStep& step : code.steps)
       if (const auto* affine = std::get_if<AffineStep>(&step); affine != nullptr && is_taken(*affine)) {
         std::fill_n(column_of.begin() + affine->weights, affine->rows * affine->columns, Index{-1});
         if (affine->bias >= 0) std::fill_n(column_of.begin() + affine->bias, affine->rows, Index{-1});
@@ -62,7 +62,7 @@ class ProgramGains final : public Gains {
         n_(pass.count()) {
     const std::vector<RowAdjoint> adjoints = all_adjoints(pass, outputs());
     dense_ = dense_gains(pass, adjoints, rest_);
-    for (const Step& step : code_->steps)
+    for (const RowStep& step : code_->steps)
       if (const auto* affine = std::get_if<AffineStep>(&step); affine != nullptr && is_even(*affine, variance))
         add_layer(*affine, pass, adjoints);
   }

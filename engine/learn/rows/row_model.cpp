@@ -75,4 +75,16 @@ std::vector<UnitGains> LinearRows::units(const Vector& m, const Matrix& rows, Ma
   return all;
 }
 
+Vector PartialRows::whole(const Vector& m) const {
+  Vector all = all_;
+  all(free_) = m;
+  return all;
+}
+
+void PartialRows::linearise(const Vector& m, const Matrix& rows, Matrix& f, Matrix& gains) const {
+  Matrix of_all;
+  model_.linearise(whole(m), rows, f, of_all);
+  gains = of_all(Eigen::all, free_);
+}
+
 }  // namespace dma

@@ -84,4 +84,22 @@ class LinearRows final : public RowModel {
   Index inputs_, outputs_;
 };
 
+// A row model with some of its scalars held at their values.
+class PartialRows final : public RowModel {
+ public:
+  // `all`: of every scalar; those that are not among the free ones keep it.
+  PartialRows(const RowModel& model, Vector all, std::vector<Index> free)
+      : model_(model), all_(std::move(all)), free_(std::move(free)) {}
+  Index scalars() const override { return static_cast<Index>(free_.size()); }
+  Index outputs() const override { return model_.outputs(); }
+  void evaluate(const Vector& m, const Matrix& rows, Matrix& f) const override { model_.evaluate(whole(m), rows, f); }
+  void linearise(const Vector& m, const Matrix& rows, Matrix& f, Matrix& gains) const override;
+
+ private:
+  Vector whole(const Vector& m) const;
+  const RowModel& model_;
+  Vector all_;
+  std::vector<Index> free_;
+};
+
 }  // namespace dma

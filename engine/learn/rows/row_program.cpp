@@ -75,7 +75,7 @@ void find_owners(RowCode& code) {
   std::vector<int> uses(static_cast<std::size_t>(code.scalars)), reads(static_cast<std::size_t>(code.computed));
   for (const RowPlace& output : code.outputs)
     ++(output.is_scalar() ? uses : reads)[static_cast<std::size_t>(output.at)];
-  for (const Step& step : code.steps)
+  for (const RowStep& step : code.steps)
     std::visit(
         [&](const auto& own) {
           for_scalars(own, [&](Index scalar) { ++uses[static_cast<std::size_t>(scalar)]; });
@@ -84,7 +84,7 @@ void find_owners(RowCode& code) {
         },
         step);
   std::vector<bool> owned(uses.size(), false);
-  for (Step& step : code.steps)
+  for (RowStep& step : code.steps)
     if (auto* affine = std::get_if<AffineStep>(&step)) {
       affine->owns_scalars = true;
       for_scalars(*affine, [&](Index i) { affine->owns_scalars &= uses[static_cast<std::size_t>(i)] == 1; });
@@ -196,7 +196,7 @@ std::string RowProgram::first_fault(const Vector& m, const Matrix& rows) const {
 
 std::string describe(const RowProgram& program) {
   const RowCode& code = *program.code_;
-  std::string text = fmt::format("row program: {} inputs, {} shared scalars, {} outputs, {} steps\n", code.inputs,
+  std::string text = fmt::format("row program: inputs {}, shared scalars {}, outputs {}, steps {}\n", code.inputs,
                                  code.scalars, code.outputs.size(), code.steps.size());
   for (const std::string& line : code.lines) text += fmt::format("  {}\n", line);
   return text;

@@ -69,10 +69,10 @@ struct GatherStep {
   Index out = 0;
 };
 
-using Step = std::variant<AffineStep, ProductsStep, LinearStep, FunctionStep, GatherStep>;
+using RowStep = std::variant<AffineStep, ProductsStep, LinearStep, FunctionStep, GatherStep>;
 
 struct RowCode {
-  std::vector<Step> steps;
+  std::vector<RowStep> steps;
   std::vector<std::string> lines;  // a description of every step
   Index inputs = 0, scalars = 0, computed = 0;
   Vector noise;                       // variances; 0 for those that depend on weights

@@ -72,7 +72,7 @@ TEST_CASE("network: its row program is the network, with and without smoothing a
 TEST_CASE("network: every layer is one matrix product, and its kernel matrix needs no matrix of gains") {
   const RowProgram program = network_rows({.layers = {3, 6, 5, 1}, .slopes = {0.1, 0.4}});
   CHECK(describe(program) ==
-        "row program: 3 inputs, 65 shared scalars, 1 outputs, 5 steps\n"
+        "row program: inputs 3, shared scalars 65, outputs 1, steps 5\n"
         "  affine     z1 (6) = W1 smoothed1 + b1\n"
         "  function   x1 (6) = leaky_relu(z1), averaged over noise\n"
         "  affine     z2 (5) = W2 smoothed2 + b2\n"

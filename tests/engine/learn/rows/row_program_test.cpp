@@ -159,7 +159,7 @@ TEST_CASE("row program: a smoothed network with a skip connection is its formula
   }
   check_forms(program, rows, random_matrix(2, 2, 8), m);
   const std::string text = describe(program);
-  CHECK(text.starts_with("row program: 2 inputs, 27 shared scalars, 2 outputs, 6 steps\n"));
+  CHECK(text.starts_with("row program: inputs 2, shared scalars 27, outputs 2, steps 6\n"));
   CHECK(text.find("affine     z1 (3) = W1 n1 + b1\n") != std::string::npos);
   CHECK(text.find("function   a1 (3) = leaky_relu(z1), averaged over noise\n") != std::string::npos);
   CHECK(text.find("linear     sum (3) = a1 + a2\n") != std::string::npos);
