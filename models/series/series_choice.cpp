@@ -56,8 +56,8 @@ std::size_t steps_with(SeriesValues values, std::size_t count) {
 std::vector<Process> with_seasons(Process process, const std::vector<std::size_t>& seasons) {
   std::vector<Process> processes{std::move(process)};
   for (const std::size_t season : seasons) {
-    processes.push_back(seasonal(season));
-    if (seasons.size() > 1) processes.back().name = fmt::format("season {}", season);
+    Process& added = processes.emplace_back(seasonal(season));
+    if (seasons.size() > 1) added.name = added.states[0] = added.noises[0].name = fmt::format("season {}", season);
   }
   return processes;
 }
@@ -182,25 +182,32 @@ std::vector<SeriesCandidate> usual_series(SeriesValues values, const UsualSeries
   return candidates;
 }
 
-SeriesChoice::SeriesChoice(std::vector<SeriesCandidate> candidates, SeriesValues values,
-                           std::function<void(const std::string& name, int solves)> on_solve) {
+SeriesChoice::SeriesChoice(std::vector<SeriesCandidate> candidates, SeriesValues values, Options given) {
   if (candidates.empty()) fail("series: there is no model to choose; at least one is expected");
+  // Of the last values, as many as are in `scaled`.
   const auto learn = [&](const SeriesCandidate& candidate, const OptionalValues& scaled) {
-    const std::string name = series_name(candidate);
-    StateSpaceOptions options;
-    if (on_solve) options.on_solve = [on_solve, name](int solves, double) { on_solve(name, solves); };
+    StateSpaceOptions options{.inputs = given.inputs};
+    for (SeriesInput& input : options.inputs) {
+      const std::size_t before = std::min(values.size() - scaled.size(), input.values.size());
+      input.values.erase(input.values.begin(), input.values.begin() + static_cast<std::ptrdiff_t>(before));
+    }
+    if (given.on_solve)
+      options.on_solve = [on_solve = given.on_solve, name = series_name(candidate)](int solves, double) {
+        on_solve(name, solves);
+      };
     StateSpace model(candidate.processes, options);
     const StateSpace::Learned learned = model.learn(scaled);
     return Scored{candidate, std::move(model), learned, 0, 1};
   };
   // The values that decide; before them so many as determine the start of every candidate.
   const SeriesValues last = values.last(std::min(values.size(), kMostToChoose));
-  constexpr std::size_t kBeyondStart = 2, kLeastScored = 4;
+  constexpr std::size_t kLeastScored = 4;
+  const std::size_t beyond_start = 2 + given.inputs.size();
   const std::size_t known = seen(last);
   if (candidates.size() > 1) {
     const SeriesCandidate least = *std::ranges::min_element(candidates, {}, start_states);
     std::erase_if(candidates, [&](const SeriesCandidate& c) {
-      return start_states(c) + kBeyondStart + kLeastScored > known;
+      return start_states(c) + beyond_start + kLeastScored > known;
     });
     if (candidates.empty()) candidates.push_back(least);
   }
@@ -209,7 +216,7 @@ SeriesChoice::SeriesChoice(std::vector<SeriesCandidate> candidates, SeriesValues
     for (const SeriesCandidate& candidate : candidates) {
       std::size_t memory = 0;
       for (const Process& process : candidate.processes) memory = std::max(memory, process.longest_lag() + 1);
-      most = std::max({most, start_states(candidate) + kBeyondStart, std::min(2 * memory, known / 2)});
+      most = std::max({most, start_states(candidate) + beyond_start, std::min(2 * memory, known / 2)});
     }
     first_ = steps_with(last, most);
   }
