@@ -15,7 +15,7 @@ namespace {
 
 using OptionalValues = std::vector<std::optional<double>>;
 
-constexpr double kMixed = 3;               // nats below the best: models that have less than a twentieth of its weight
+constexpr double kMixed = 3;  // nats below the best: models that have less than a twentieth of its weight
 constexpr std::size_t kMostToChoose = 2000;  // values: the last so many decide
 
 std::size_t seen(SeriesValues values) {
@@ -165,9 +165,9 @@ std::vector<SeriesCandidate> usual_series(SeriesValues values, const UsualSeries
   std::vector<SeriesCandidate> candidates;
   const auto add = [&](const std::vector<std::size_t>& seasons) {
     for (const Process& process : options.processes)
-      std::ranges::move(on_scales({with_seasons(process.name, seasons), with_seasons(process, seasons)}, values,
-                                  options.scale),
-                        std::back_inserter(candidates));
+      std::ranges::move(
+          on_scales({with_seasons(process.name, seasons), with_seasons(process, seasons)}, values, options.scale),
+          std::back_inserter(candidates));
     for (const SeriesCandidate& scaled : on_scales({}, values, options.scale)) {
       if (!options.with_autoregression) break;
       const OptionalValues logs = on_scale(values, scaled.is_log);
@@ -206,9 +206,8 @@ SeriesChoice::SeriesChoice(std::vector<SeriesCandidate> candidates, SeriesValues
   const std::size_t known = seen(last);
   if (candidates.size() > 1) {
     const SeriesCandidate least = *std::ranges::min_element(candidates, {}, start_states);
-    std::erase_if(candidates, [&](const SeriesCandidate& c) {
-      return start_states(c) + beyond_start + kLeastScored > known;
-    });
+    std::erase_if(candidates,
+                  [&](const SeriesCandidate& c) { return start_states(c) + beyond_start + kLeastScored > known; });
     if (candidates.empty()) candidates.push_back(least);
   }
   if (candidates.size() > 1) {

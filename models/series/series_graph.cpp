@@ -80,8 +80,8 @@ void SeriesGraph::add(const StateSpace& model, std::size_t k, const StateSpace::
   }
 }
 
-// The effects of all inputs together. Before anything is seen a weight may be as large as a state at the start, in units
-// of the input.
+// The effects of all inputs together. Before anything is seen a weight may be as large as a state at the start, in
+// units of the input.
 VariableId SeriesGraph::add_inputs(const std::vector<SeriesInput>& inputs, const StateSpace::Start& start) {
   std::vector<double> variances, rows(length_ * inputs.size());
   for (std::size_t j = 0; j < inputs.size(); ++j) {
@@ -91,8 +91,8 @@ VariableId SeriesGraph::add_inputs(const std::vector<SeriesInput>& inputs, const
            inputs[j].name, x.size(), length_);
     double squares = 0;
     for (std::size_t t = 0; t < length_; ++t) {
-      if (!std::isfinite(x[t])) fail("series: the input '{}' is {} at step {}; a finite number is expected",
-                                     inputs[j].name, x[t], t + 1);
+      if (!std::isfinite(x[t]))
+        fail("series: the input '{}' is {} at step {}; a finite number is expected", inputs[j].name, x[t], t + 1);
       rows[t * inputs.size() + j] = x[t];
     }
     for (const double value : x) squares += value * value;
@@ -136,9 +136,9 @@ SeriesGraph::Window SeriesGraph::last(std::size_t steps) const {
   return window;
 }
 
-// Without its own value, of precision 1/s, a signal known as N(m, v) is N(m', v') with 1/v' = 1/v - 1/s: the value is then
-// (y - m) / sqrt(s (1 - v/s)) standard deviations from what is expected. The noise of a step is the same with a value
-// of 0, which its prior is.
+// Without its own value, of precision 1/s, a signal known as N(m, v) is N(m', v') with 1/v' = 1/v - 1/s: the value is
+// then (y - m) / sqrt(s (1 - v/s)) standard deviations from what is expected. The noise of a step is the same with a
+// value of 0, which its prior is.
 std::vector<double> SeriesGraph::value_surprise(double variance) const {
   std::vector<double> surprise(values_.size());
   const Belief found = signal();

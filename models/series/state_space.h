@@ -25,8 +25,8 @@ class SeriesGraph;
 
 using SeriesValues = std::span<const std::optional<double>>;
 
-// Something else that is known at every step, those to be forecast included: a price, a holiday. It adds its value times
-// a weight that does not change.
+// Something else that is known at every step, those to be forecast included: a price, a holiday. It adds its value
+// times a weight that does not change.
 struct SeriesInput {
   std::string name;
   std::vector<double> values;
@@ -56,11 +56,11 @@ struct SmoothedPart {
 };
 
 struct Smoothed {
-  Track signal;               // the sum of the processes, without the observation's noise
-  std::vector<double> sd;     // of a value observed there
-  std::vector<Track> states;  // "trend.level", "trend.slope", "season"
-  Track weights;              // one element for each input, not for each step
-  double log_evidence = 0;    // of the values observed
+  Track signal;                     // the sum of the processes, without the observation's noise
+  std::vector<double> sd;           // of a value observed there
+  std::vector<Track> states;        // "trend.level", "trend.slope", "season"
+  Track weights;                    // one element for each input, not for each step
+  double log_evidence = 0;          // of the values observed
   std::vector<SmoothedPart> parts;  // their weights sum to 1
   // How far each value is from what all others say of it, and each level from where the one before leads, both in
   // standard deviations, at the most probable variances; 0 where there is none. Beyond 3.5: an outlier, a level shift.

@@ -180,7 +180,9 @@ TEST_CASE("state space: every solve is reported, and what the listener throws en
   (void)model.smooth(values);
   CHECK(last > 1);
   struct Enough {};
-  StateSpace stopped({random_walk()}, {.on_solve = [](int solves, double) { if (solves == 3) throw Enough{}; }});
+  StateSpace stopped({random_walk()}, {.on_solve = [](int solves, double) {
+                       if (solves == 3) throw Enough{};
+                     }});
   CHECK_THROWS_AS(stopped.learn(values), Enough);
 }
 
@@ -280,9 +282,9 @@ TEST_CASE("state space: weights of inputs, beliefs and evidence are those of a d
                         weights = with_weights(seen, Eigen::all).transpose() * solved;
   for (Eigen::Index t = 0; t < n; ++t)
     CHECK(found.signal.mean[static_cast<std::size_t>(t)] == doctest::Approx(0.3 + signal[t]).epsilon(1e-8));
-  const Eigen::MatrixXd left = Eigen::MatrixXd(prior.asDiagonal()) -
-                               with_weights(seen, Eigen::all).transpose() *
-                                   llt.solve(Eigen::MatrixXd(with_weights(seen, Eigen::all)));
+  const Eigen::MatrixXd left =
+      Eigen::MatrixXd(prior.asDiagonal()) -
+      with_weights(seen, Eigen::all).transpose() * llt.solve(Eigen::MatrixXd(with_weights(seen, Eigen::all)));
   for (Eigen::Index j = 0; j < 2; ++j) {
     CHECK(found.weights.mean[static_cast<std::size_t>(j)] == doctest::Approx(weights[j]).epsilon(1e-8));
     CHECK(found.weights.sd[static_cast<std::size_t>(j)] == doctest::Approx(std::sqrt(left(j, j))).epsilon(1e-8));

@@ -96,7 +96,8 @@ void place_inputs(const std::filesystem::path& file, const Eigen::MatrixXd& cell
 bool begins_with_date(const std::filesystem::path& file) {
   std::ifstream in(file);
   std::string header, line;
-  return std::getline(in, header) && std::getline(in, line) && is_date(unquoted(line.substr(0, line.find_first_of(",;\t"))));
+  return std::getline(in, header) && std::getline(in, line) &&
+         is_date(unquoted(line.substr(0, line.find_first_of(",;\t"))));
 }
 
 }  // namespace
@@ -151,8 +152,8 @@ std::vector<UnusualStep> unusual_steps(const Smoothed& found) {
     const std::vector<double>& surprise = is_level ? found.level_surprise : found.value_surprise;
     for (std::size_t t = 0; t < surprise.size(); ++t) {
       const double now = std::abs(surprise[t]);
-      const bool is_least = (t > 0 && std::abs(surprise[t - 1]) > now) ||
-                            (t + 1 < surprise.size() && std::abs(surprise[t + 1]) >= now);
+      const bool is_least =
+          (t > 0 && std::abs(surprise[t - 1]) > now) || (t + 1 < surprise.size() && std::abs(surprise[t + 1]) >= now);
       if (now > kUnusual && !is_least) steps.push_back({t, surprise[t], is_level});
     }
   }

@@ -81,8 +81,10 @@ Seasons seasons_named(const std::string& text, const SeriesTable& table) {
     std::size_t value = 0;
     const auto [rest, code] = std::from_chars(at, end, value);
     if (code != std::errc{} || (rest != end && *rest != ',') || value < kLeast || value > kMost)
-      fail("--season: '{}' is given; a whole number from {} to {} is expected, several with commas between them, or none",
-           text, kLeast, kMost);
+      fail(
+          "--season: '{}' is given; a whole number from {} to {} is expected, several with commas between them, or "
+          "none",
+          text, kLeast, kMost);
     seasons.steps.push_back(value);
     at = rest + 1;
   }
@@ -221,14 +223,16 @@ void add_smooth_command(Command app) {
   command.add_option("data", request->data, "CSV file with the series").required();
   command.add_option("--column", request->column, "the column of values (default: the last)");
   command.add_option("--time", request->time, "the column of times (default: a row a step)");
-  command.add_option("--inputs", request->inputs,
-                     "columns of what else is known, with commas: prices, holidays; rows with an empty value at the end "
-                     "say what they will be")
+  command
+      .add_option("--inputs", request->inputs,
+                  "columns of what else is known, with commas: prices, holidays; rows with an empty value at the end "
+                  "say what they will be")
       .value("NAME,...");
   command.add_option("--model", request->model, "what the series is made of; ar: with coefficients, ar:0.6,-0.3")
       .value("auto|walk|trend|ar|motion|ar:")
       .capture_default_str();
-  command.add_option("--season", request->season, "steps of a season, several with commas, or none (auto: from the dates)")
+  command
+      .add_option("--season", request->season, "steps of a season, several with commas, or none (auto: from the dates)")
       .value("STEPS|none|auto")
       .capture_default_str();
   command.add_flag("--log,!--no-log", request->log,
