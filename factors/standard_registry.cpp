@@ -19,11 +19,13 @@
 #include "factors/families/gamma.h"
 #include "factors/families/log_normal.h"
 #include "factors/likelihoods/argmax.h"
+#include "factors/likelihoods/counts.h"
 #include "factors/likelihoods/draws.h"
 #include "factors/likelihoods/gaussian_noise.h"
 #include "factors/likelihoods/gaussian_precision.h"
 #include "factors/likelihoods/gaussian_prior.h"
 #include "factors/likelihoods/greater_than.h"
+#include "factors/likelihoods/learned_table.h"
 #include "factors/likelihoods/logistic.h"
 #include "factors/likelihoods/mixture.h"
 #include "factors/likelihoods/poisson.h"
@@ -31,6 +33,7 @@
 #include "factors/likelihoods/probit.h"
 #include "factors/likelihoods/student_t_noise.h"
 #include "factors/likelihoods/table.h"
+#include "factors/likelihoods/weibull.h"
 #include "factors/likelihoods/within.h"
 
 namespace dma {
@@ -60,7 +63,9 @@ Registry standard_registry() {
       .add(bernoulli_draw_kind())
       .add(categorical_draw_kind())
       .add(bernoulli_prior_kind())
+      .add(beta_binomial_kind())
       .add(beta_prior_kind())
+      .add(binomial_kind())
       .add(categorical_prior_kind())
       .add(dirichlet_prior_kind())
       .add(gamma_prior_kind())
@@ -68,12 +73,17 @@ Registry standard_registry() {
       .add(gaussian_precision_kind())
       .add(gaussian_prior_kind())
       .add(greater_than_kind())
+      .add(learned_table_kind())
       .add(logistic_kind())
       .add(mixture_kind())
+      .add(negative_binomial_kind())
       .add(poisson_kind())
+      .add(poisson_draw_kind())
+      .add(potential_kind())
       .add(probit_kind())
       .add(student_t_noise_kind())
       .add(table_kind())
+      .add(weibull_kind())
       .add(within_kind());
   return registry;
 }

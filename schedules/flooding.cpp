@@ -1,5 +1,7 @@
 #include "schedules/flooding.h"
 
+#include "engine/compile/flow.h"
+
 namespace dma {
 
 Scheduler flooding(Iteration iteration) {
@@ -7,8 +9,8 @@ Scheduler flooding(Iteration iteration) {
             Schedule schedule{"flooding", {}, Schedule::Order::repeated, iteration};
             std::vector<Visit> sends;
             for (const std::uint32_t f : flow.by_class()) {
-              schedule.visits.push_back({f, flow.reads(f), 0});
-              sends.push_back({f, 0, flow.targets(f)});
+              schedule.visits.push_back({f, flow.reads(f), {}});
+              sends.push_back({f, {}, flow.targets(f)});
             }
             schedule.visits.insert(schedule.visits.end(), sends.begin(), sends.end());
             return schedule;

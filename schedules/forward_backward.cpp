@@ -12,7 +12,7 @@ Scheduler forward_backward() {
             if (auto order = flow.exact_order()) {
               schedule.visits.reserve(order->messages.size());
               for (const auto& [factor, port, slot] : order->messages)
-                schedule.visits.push_back({factor, flow.reads(factor, port), 1u << port, slot});
+                schedule.visits.push_back({factor, flow.reads(factor, port), PortSet{port}, slot});
               schedule.chains = std::move(order->chains);
             } else {
               const auto levels = flow.levels();

@@ -1,5 +1,7 @@
 #include "schedules/residual.h"
 
+#include "engine/compile/flow.h"
+
 namespace dma {
 
 Scheduler residual(Iteration iteration) {

@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "engine/compile/flow.h"
 #include "engine/compile/schedule.h"
 
 namespace dma {

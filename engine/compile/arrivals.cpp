@@ -35,10 +35,11 @@ std::optional<ReadView> strides(const Group& group, const Group::Port& port) {
 
 }  // namespace
 
-ArrivalPlanner::ArrivalPlanner(PlanData& plan, std::set<PortKey>& copied,
+ArrivalPlanner::ArrivalPlanner(Draft& draft, std::set<PortKey>& copied,
                                const std::map<PortKey, ArrivalView>& from_last_sweep)
-    : plan_(plan), copied_(copied), once_(plan.schedule.order == Schedule::Order::once) {
-  for (const Group& group : plan.groups) {
+    : graph_(draft.graph), plan_(draft.plan), copied_(copied),
+      once_(draft.plan.schedule.order == Schedule::Order::once) {
+  for (const Group& group : plan_.groups) {
     version_.emplace_back(group.ports.size(), 0);
     arrival_.emplace_back(group.ports.size());
   }
@@ -100,7 +101,7 @@ ArrivalPlanner::Sources ArrivalPlanner::sources_of(std::uint32_t g, std::uint32_
     }
     // Merged factors, and ends with several variables, reach other variables too; given tables, who knows what.
     if (port.elements.is_given || other.members.size() > 1 ||
-        plan_.graph->factors[other.members[0]].ports[end.port].variables.size() > 1)
+        graph_.factors[other.members[0]].ports[end.port].variables.size() > 1)
       sources.usable = false;
     IndexMap elements = port.elements;
     if (elements.is_affine()) elements.base -= variable.first_element;
@@ -113,7 +114,7 @@ ArrivalPlanner::Sources ArrivalPlanner::sources_of(std::uint32_t g, std::uint32_
 
 void ArrivalPlanner::refresh(std::uint32_t f, std::uint32_t g, std::uint32_t p) {
   const Group& group = plan_.groups[g];
-  const auto& variables = plan_.graph->factors[f].ports[p].variables;
+  const auto& variables = graph_.factors[f].ports[p].variables;
   const auto view = strides(group, group.ports[p]);
   const PlanData::Variable variable = plan_.variables[variables[0].value];
   // Naming all others once for each of very many plates would take more than the messages themselves.

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "engine/compile/plan.h"
+#include "engine/compile/draft.h"
 
 namespace dma {
 
@@ -25,7 +25,7 @@ struct ArrivalView {
 class ArrivalPlanner {
  public:
   // `copied` lists the ports whose aliases were overwritten while still wanted, in an earlier attempt.
-  ArrivalPlanner(PlanData& plan, std::set<PortKey>& copied, const std::map<PortKey, ArrivalView>& from_last_sweep);
+  ArrivalPlanner(Draft& draft, std::set<PortKey>& copied, const std::map<PortKey, ArrivalView>& from_last_sweep);
 
   // A message was sent to the port: aliases of it now show something else.
   void note_sent(std::uint32_t group, std::uint32_t port) { ++version_[group][port]; }
@@ -61,6 +61,7 @@ class ArrivalPlanner {
   ArrivalView from_sources(std::uint32_t g, std::uint32_t p, const PlanData::Variable& variable, Sources sources,
                            ReadView view);
 
+  const Resolved& graph_;
   PlanData& plan_;
   std::set<PortKey>& copied_;
   const bool once_;

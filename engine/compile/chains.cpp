@@ -44,11 +44,6 @@ std::int64_t distance_between(const Resolved::Port& reading, const Resolved::Por
   return (std::int64_t{sending.elements.base} - reading.elements.base) / reading.terms;
 }
 
-template <class Visit>
-void for_each_bit(std::uint32_t mask, const Visit& visit) {
-  for (; mask != 0; mask &= mask - 1) visit(static_cast<std::uint32_t>(__builtin_ctz(mask)));
-}
-
 // Whatever needs something blocked is blocked.
 void spread_blocked(const std::vector<Need>& needs, std::vector<bool>& blocked) {
   for (bool changed = true; changed;) {
@@ -89,12 +84,12 @@ void ChainFinder::list_chains() {
   if (!has_chain_) return;
   senders_.resize(graph_.variables.size());
   for (std::uint32_t f = 0; f < graph_.factors.size(); ++f)
-    for_each_bit(flow_.targets(f), [&](std::uint32_t p) {
+    for (const std::uint32_t p : flow_.targets(f)) {
       const Resolved::Port& port = graph_.factors[f].ports[p];
       const bool is_single = graph_.factors[f].slots == 1 && is_along(graph_, port);
       for (const VariableId v : port.variables)
         (is_single ? senders_[v.value].single : senders_[v.value].others).push_back({f, p});
-    });
+    }
   for (Senders& senders : senders_)
     std::ranges::sort(senders.single, {}, [&](MessageId m) { return first_element(m); });
 }
@@ -120,64 +115,64 @@ void ChainFinder::for_each_sender(const Resolved::Factor& factor, const Resolved
     visit(*next);
 }
 
-std::vector<MessageWalk> ChainFinder::next(const std::vector<std::uint32_t>& sent) {
+std::vector<MessageChain> ChainFinder::next(const std::vector<PortSet>& sent) {
   if (!is_listed_) list_chains();
   if (!has_chain_) return {};
   std::vector<MessageId> messages;
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> number_of;
   for (std::uint32_t f = 0; f < graph_.factors.size(); ++f) {
     const auto& ports = graph_.factors[f].ports;
-    for_each_bit(flow_.targets(f) & ~sent[f], [&](std::uint32_t p) {
+    for (const std::uint32_t p : flow_.targets(f) - sent[f]) {
       bool is_regular = is_along(graph_, ports[p]);
-      for_each_bit(flow_.reads(f, p), [&](std::uint32_t r) { is_regular &= is_along(graph_, ports[r]); });
-      if (!is_regular) return;
+      for (const std::uint32_t r : flow_.reads(f, p)) is_regular &= is_along(graph_, ports[r]);
+      if (!is_regular) continue;
       number_of[{f, p}] = static_cast<std::uint32_t>(messages.size());
       messages.push_back({f, p});
-    });
+    }
   }
   std::vector<Need> needs;
   std::vector<bool> blocked(messages.size());
   for (std::uint32_t m = 0; m < messages.size(); ++m) {
     const MessageId own = messages[m];
     const Resolved::Factor& factor = graph_.factors[own.factor];
-    for_each_bit(flow_.reads(own.factor, own.port), [&](std::uint32_t r) {
+    for (const std::uint32_t r : flow_.reads(own.factor, own.port)) {
       const Resolved::Port& reading = factor.ports[r];
-      if (graph_.variables[reading.variables[0].value].cuts) return;
+      if (graph_.variables[reading.variables[0].value].cuts) continue;
       for_each_sender(factor, reading, [&](MessageId other) {
-        if ((sent[other.factor] & (1u << other.port)) || (other.factor == own.factor && other.port == r)) return;
+        if (sent[other.factor].has(other.port) || (other.factor == own.factor && other.port == r)) return;
         const auto found = number_of.find({other.factor, other.port});
         if (found == number_of.end()) blocked[m] = true;
         else
           needs.push_back(
               {m, found->second, distance_between(reading, graph_.factors[other.factor].ports[other.port])});
       });
-    });
+    }
     if (needs.size() > kMostNeeds) return {};
   }
   spread_blocked(needs, blocked);
-  std::vector<MessageWalk> walks;
+  std::vector<MessageChain> chains;
   for (const Part& part : parts_of(static_cast<std::uint32_t>(messages.size()), needs)) {
     const auto is_blocked = [&](std::uint32_t m) { return blocked[m]; };
-    const auto cannot_walk = [&](std::uint32_t m) {
+    const auto cannot_chain = [&](std::uint32_t m) {
       const Resolved::Factor& factor = graph_.factors[messages[m].factor];
-      return !is_plate(factor) || factor.ports[messages[m].port].message->walk == nullptr;
+      return !is_plate(factor) || factor.ports[messages[m].port].message->chain == nullptr;
     };
     if (part.needs_others || std::ranges::any_of(part.values, is_blocked)) continue;
     if (part.needs.empty()) {
-      walks.push_back({{messages[part.values[0]]}, {}});
+      chains.push_back({{messages[part.values[0]]}, {}});
       continue;
     }
-    if (std::ranges::any_of(part.values, cannot_walk)) continue;
+    if (std::ranges::any_of(part.values, cannot_chain)) continue;
     const auto pace = find_pace(static_cast<std::uint32_t>(part.values.size()), part.needs);
     if (!pace) continue;
-    MessageWalk& walk = walks.emplace_back();
-    walk.step = pace->step;
+    MessageChain& chain = chains.emplace_back();
+    chain.step = pace->step;
     for (const std::uint32_t i : pace->order) {
-      walk.messages.push_back(messages[part.values[i]]);
-      walk.offsets.push_back(pace->offset[i]);
+      chain.messages.push_back(messages[part.values[i]]);
+      chain.offsets.push_back(pace->offset[i]);
     }
   }
-  return walks;
+  return chains;
 }
 
 bool flows_along_chains(const Resolved& graph) {

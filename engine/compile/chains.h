@@ -11,9 +11,9 @@
 namespace dma {
 
 // Messages of plates to be computed together, slot after slot: see Pace in recurrence.h.
-struct MessageWalk {
+struct MessageChain {
   std::vector<MessageId> messages;    // in the order in which they are computed at each time
-  std::vector<std::int64_t> offsets;  // message i is at slot time - offsets[i]; none: its one message needs no walk
+  std::vector<std::int64_t> offsets;  // message i is at slot time - offsets[i]; none: its one message needs no chain
   int step = 1;
 };
 
@@ -21,9 +21,8 @@ class ChainFinder {
  public:
   explicit ChainFinder(const Resolved& graph, const Flow& flow) : graph_(graph), flow_(flow) {}
 
-  // Walks, and single messages, that need nothing but themselves and what was sent; `sent` by factor, bit p standing
-  // for port p.
-  std::vector<MessageWalk> next(const std::vector<std::uint32_t>& sent);
+  // Chains, and single messages, that need nothing but themselves and what was sent; `sent` by factor.
+  std::vector<MessageChain> next(const std::vector<PortSet>& sent);
 
  private:
   struct Senders {

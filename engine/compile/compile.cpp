@@ -2,9 +2,10 @@
 
 #include <algorithm>
 
+#include "engine/compile/draft.h"
+#include "engine/compile/lay_out.h"
 #include "engine/compile/loops.h"
 #include "engine/compile/lower.h"
-#include "engine/support/error.h"
 #include "engine/support/error.h"
 
 namespace dma {
@@ -32,11 +33,6 @@ void fuse_if_exact(Resolved& graph, const Registry& registry) {
   fuse(fused, registry);
   if (fused.factors.size() == graph.factors.size()) return;
   if (Flow(fused).exact_order(false) || !Flow(graph).exact_order()) graph = std::move(fused);
-}
-
-bool forms_totals(const PlanData& plan) {
-  return std::ranges::any_of(plan.operations,
-                             [](const Operation& op) { return std::holds_alternative<GatherOthers>(op); });
 }
 
 // Those to observed variables too, which are asked for where a value is missing.
@@ -102,30 +98,31 @@ bool is_gaussian(const Resolved& graph) {
   return std::ranges::all_of(graph.variables, [](const Resolved::Variable& v) { return v.family == Family(); });
 }
 
+// What the answers of a run will be worth.
+void judge(const Resolved& graph, PlanData& plan) {
+  plan.has_exact_messages = has_exact_messages(graph);
+  plan.is_exact_given_values = plan.has_exact_messages || is_exact_given_values(graph);
+  plan.is_gaussian = is_gaussian(graph);
+  if (plan.schedule.order != Schedule::Order::once) plan.loop = find_loop(graph);
+}
+
 }  // namespace
 
 Plan compile(const Graph& graph, const Scheduler& scheduler, const Registry& registry, const CompileOptions& options) {
   if (graph.factors().empty()) fail("the graph has no factors; add some before compiling it");
-  const auto data = std::make_shared<PlanData>();
-  PlanData& plan = *data;
-  auto kept_registry = std::make_shared<const Registry>(registry);
-  auto resolved = std::make_shared<Resolved>(resolve(graph, *kept_registry, options));
+  const auto kept_registry = std::make_shared<const Registry>(registry);
+  Resolved resolved = resolve(graph, *kept_registry, options);
+  if (options.fuse && scheduler.allows_fusion) fuse_if_exact(resolved, *kept_registry);
+  Draft draft(std::move(resolved));
+  PlanData& plan = draft.plan;
   plan.registry = kept_registry;
-  plan.graph = resolved;
-  if (options.fuse && scheduler.allows_fusion) fuse_if_exact(*resolved, *kept_registry);
-  const Flow flow(*resolved);
-  plan.schedule = scheduler.make(flow);
+  plan.schedule = scheduler.make(draft.flow);
   check(plan.schedule.iteration);
-  const auto group_slots = lay_out(flow, options.constants_in_cavity, plan);
-  index_memberships(graph.factors().size(), plan);
-  lower(flow, group_slots, plan);
-  plan.has_exact_messages = has_exact_messages(*resolved);
-  plan.is_exact_given_values = plan.has_exact_messages || is_exact_given_values(*resolved);
-  plan.is_gaussian = is_gaussian(*resolved);
-  if (plan.schedule.order != Schedule::Order::once) plan.loop = find_loop(*resolved);
-  plan.forms_totals = forms_totals(plan);
-  plan.graph.reset();  // the largest part, and all that a run needs is elsewhere
-  return Plan(data);
+  lay_out(draft, options.constants_in_cavity);
+  index_memberships(draft, graph.factors().size());
+  lower(draft);
+  judge(draft.graph, plan);
+  return Plan(std::make_shared<PlanData>(std::move(plan)));
 }
 
 }  // namespace dma

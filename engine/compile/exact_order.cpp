@@ -146,7 +146,7 @@ class Ordering {
   std::optional<ExactOrder> order() {
     std::size_t wanted = 0;
     for (std::uint32_t f = 0; f < flow_.factors(); ++f) {
-      wanted += static_cast<std::size_t>(__builtin_popcount(flow_.targets(f)));
+      wanted += flow_.targets(f).size();
       offer(f);
     }
     order_.messages.reserve(wanted);
@@ -165,19 +165,17 @@ class Ordering {
   };
 
   void progress(std::uint32_t f, std::uint32_t p) {
-    if (flow_.reads(f, p) & (1u << p)) early_.push_back({f, p});
+    if (flow_.reads(f, p).has(p)) early_.push_back({f, p});
     if (readiness_.waiting({f, p}) > 0) return;
-    ready_ports_[f] |= 1u << p;
+    ready_ports_[f].add(p);
     offer(f);
   }
   void offer(std::uint32_t f) {
-    for (std::uint32_t left = flow_.targets(f) & ~done_[f]; left != 0; left &= left - 1) {
-      const auto p = static_cast<std::uint32_t>(__builtin_ctz(left));
-      const std::uint32_t bit = 1u << p;
-      const std::uint32_t open = flow_.reads(f, p) & ~ready_ports_[f];
-      if (open == bit) early_.push_back({f, p});
-      if (open != 0) continue;
-      done_[f] |= bit;
+    for (const std::uint32_t p : flow_.targets(f) - done_[f]) {
+      const PortSet open = flow_.reads(f, p) - ready_ports_[f];
+      if (open == PortSet{p}) early_.push_back({f, p});
+      if (!open.empty()) continue;
+      done_[f].add(p);
       queue_of({flow_.kernel_class(f), p}).messages.push_back({f, p});
     }
   }
@@ -203,11 +201,11 @@ class Ordering {
     while (!early_.empty()) {
       const MessageId m = early_.front();
       early_.pop_front();
-      const std::uint32_t bit = 1u << m.port;
-      const bool reads_rest = (flow_.reads(m.factor, m.port) & ~ready_ports_[m.factor]) == bit;
-      if (!(flow_.targets(m.factor) & ~done_[m.factor] & bit) || !reads_rest || !readiness_.allows_early(m)) continue;
+      const bool is_due = (flow_.targets(m.factor) - done_[m.factor]).has(m.port);
+      const bool reads_rest = flow_.reads(m.factor, m.port) - ready_ports_[m.factor] == PortSet{m.port};
+      if (!is_due || !reads_rest || !readiness_.allows_early(m)) continue;
       order_.messages.push_back(m);
-      if (readiness_.send_early(m, on_progress_)) done_[m.factor] |= bit, ++finished_;
+      if (readiness_.send_early(m, on_progress_)) done_[m.factor].add(m.port), ++finished_;
       return true;
     }
     return false;
@@ -216,12 +214,12 @@ class Ordering {
   // False if no chain is ready.
   bool send_chains() {
     const std::size_t before = order_.messages.size(), chains_before = order_.chains.size();
-    for (auto& walk : chains_.next(done_)) {
-      if (!walk.offsets.empty())
-        order_.chains.push_back({static_cast<std::uint32_t>(order_.messages.size()), walk.step,
-                                 order_.chains.size() > chains_before, std::move(walk.offsets)});
-      for (const MessageId m : walk.messages) {
-        done_[m.factor] |= 1u << m.port;
+    for (auto& chain : chains_.next(done_)) {
+      if (!chain.offsets.empty())
+        order_.chains.push_back({static_cast<std::uint32_t>(order_.messages.size()), chain.step,
+                                 order_.chains.size() > chains_before, std::move(chain.offsets)});
+      for (const MessageId m : chain.messages) {
+        done_[m.factor].add(m.port);
         order_.messages.push_back(m);
       }
     }
@@ -241,7 +239,7 @@ class Ordering {
   const OnProgress on_progress_{this};
   ExactOrder order_;
   std::size_t finished_ = 0;
-  std::vector<std::uint32_t> ready_ports_, done_;  // by factor, bit p: port p
+  std::vector<PortSet> ready_ports_, done_;  // by factor
   std::map<QueueKey, Queue> ready_;
   std::map<QueueKey, Queue>::iterator last_ = ready_.end();
   ChainFinder chains_;

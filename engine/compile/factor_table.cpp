@@ -3,9 +3,12 @@
 #include <algorithm>
 #include <limits>
 
+#include "engine/compile/resolve.h"
 #include "engine/support/error.h"
 
 namespace dma {
+
+std::string FactorTable::Factor::name() const { return name_or_number(given_name, kind->name(), number); }
 
 FactorTable::FactorTable(const Resolved& graph) {
   sort_of_.reserve(graph.factors.size());

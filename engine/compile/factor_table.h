@@ -7,9 +7,13 @@
 #include <unordered_map>
 #include <vector>
 
-#include "engine/compile/resolve.h"
+#include "engine/graph/graph.h"
+#include "engine/support/short_list.h"
 
 namespace dma {
+
+class Kind;
+struct Resolved;
 
 class FactorTable {
  public:
@@ -20,7 +24,7 @@ class FactorTable {
     std::string_view method;
     ShortList<FactorId> origins;  // the factors of the user's graph it stands for
 
-    std::string name() const { return name_or_number(given_name, kind->name(), number); }
+    std::string name() const;
   };
 
   FactorTable() = default;

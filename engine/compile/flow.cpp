@@ -136,14 +136,14 @@ bool reads_itself_for_nothing(const Resolved& graph, const Resolved::Port& port)
   return port.message->method == kExact && port.terms > 1 && port.terms == components_of(graph, port);
 }
 
-// Bit q of entry p: the message to port p reads port q.
-PortMasks reads_of(const Resolved& graph, const Resolved::Factor& factor) {
-  PortMasks masks{};
+// By target: the ports its message reads.
+PortSets reads_of(const Resolved& graph, const Resolved::Factor& factor) {
+  PortSets reads{};
   for (std::size_t p = 0; p < factor.ports.size(); ++p)
     if (const MessageFunction* message = factor.ports[p].message)
       for (const std::size_t q : message->reads)
-        if (q != p || !reads_itself_for_nothing(graph, factor.ports[p])) masks[p] |= 1u << q;
-  return masks;
+        if (q != p || !reads_itself_for_nothing(graph, factor.ports[p])) reads[p].add(q);
+  return reads;
 }
 
 }  // namespace
@@ -151,14 +151,15 @@ PortMasks reads_of(const Resolved& graph, const Resolved::Factor& factor) {
 Flow::Flow(const Resolved& graph) : graph_(&graph) {
   Classes classes(graph);
   const std::size_t count = graph.factors.size();
-  for (auto* const masks : {&input_ports_, &output_ports_, &target_ports_, &class_}) masks->reserve(count);
+  for (auto* const ports : {&input_ports_, &output_ports_, &target_ports_}) ports->reserve(count);
+  class_.reserve(count);
   for (const auto& factor : graph.factors) {
-    std::uint32_t inputs = 0, outputs = 0, targets = 0;
+    PortSet inputs, outputs, targets;
     std::uint32_t last_input = 0, first_output = std::numeric_limits<std::uint32_t>::max();
     for (std::size_t p = 0; p < factor.ports.size(); ++p) {
       const bool is_output = factor.kind->ports()[p].output;
-      (is_output ? outputs : inputs) |= 1u << p;
-      if (factor.ports[p].message != nullptr) targets |= 1u << p;
+      (is_output ? outputs : inputs).add(p);
+      if (factor.ports[p].message != nullptr) targets.add(p);
       for (const VariableId v : factor.ports[p].variables)
         if (is_output) first_output = std::min(first_output, v.value + 1);
         else last_input = std::max(last_input, v.value + 1);
@@ -173,10 +174,10 @@ Flow::Flow(const Resolved& graph) : graph_(&graph) {
   }
 }
 
-std::uint32_t Flow::reads(std::size_t factor) const {
-  std::uint32_t mask = 0;
-  for (const std::uint32_t of_port : class_reads_[class_[factor]]) mask |= of_port;
-  return mask;
+PortSet Flow::reads(std::size_t factor) const {
+  PortSet all;
+  for (const PortSet of_port : class_reads_[class_[factor]]) all |= of_port;
+  return all;
 }
 
 std::vector<std::uint32_t> Flow::by_class() const {

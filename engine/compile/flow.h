@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "engine/compile/resolve.h"
+#include "engine/compile/schedule.h"
+#include "engine/kinds/port_set.h"
 
 namespace dma {
-
-inline constexpr std::uint32_t kAllSlots = 0xffffffffu;
 
 // A message from a factor to one of its ports, of all its slots or of one.
 struct MessageId {
@@ -21,23 +21,12 @@ struct MessageId {
   std::uint32_t slot = kAllSlots;
 };
 
-// Consecutive messages of plates that are computed together, slot after slot: message first + i is at slot time -
-// offsets[i], and time goes up (step 1) or down (step -1).
-struct Chained {
-  std::uint32_t first;
-  int step;
-  bool is_beside_last;                // it needs nothing of the chain before it, nor that of it
-  std::vector<std::int64_t> offsets;  // one for each message
-  friend bool operator==(const Chained&, const Chained&) = default;
-};
-
 struct ExactOrder {
   std::vector<MessageId> messages;
   std::vector<Chained> chains;  // in the order of their first messages
 };
 
-// A set of ports for each port, bit p standing for port p.
-using PortMasks = std::array<std::uint32_t, kMaxPorts>;
+using PortSets = std::array<PortSet, kMaxPorts>;  // one for each port
 
 class Flow {
  public:
@@ -50,14 +39,12 @@ class Flow {
   const std::string& port_name(std::size_t factor, std::size_t port) const {
     return kind(factor).ports()[port].name;
   }
-  std::uint32_t inputs(std::size_t factor) const { return input_ports_[factor]; }    // bit p: port p is an input
-  std::uint32_t outputs(std::size_t factor) const { return output_ports_[factor]; }  // bit p: port p is an output
-  std::uint32_t targets(std::size_t factor) const {
-    return target_ports_[factor];
-  }  // bit p: somebody wants its message
+  PortSet inputs(std::size_t factor) const { return input_ports_[factor]; }
+  PortSet outputs(std::size_t factor) const { return output_ports_[factor]; }
+  PortSet targets(std::size_t factor) const { return target_ports_[factor]; }  // somebody wants a message there
   // Ports the message to `port` reads.
-  std::uint32_t reads(std::size_t factor, std::size_t port) const { return class_reads_[class_[factor]][port]; }
-  std::uint32_t reads(std::size_t factor) const;                    // ports any of its messages reads
+  PortSet reads(std::size_t factor, std::size_t port) const { return class_reads_[class_[factor]][port]; }
+  PortSet reads(std::size_t factor) const;                    // ports any of its messages reads
   // Equal for factors whose messages one kernel call can compute.
   std::uint32_t kernel_class(std::size_t factor) const { return class_[factor]; }
   bool is_acyclic() const;
@@ -77,13 +64,13 @@ class Flow {
 
  private:
   const Resolved* graph_;
-  std::vector<std::uint32_t> input_ports_, output_ports_, target_ports_;
+  std::vector<PortSet> input_ports_, output_ports_, target_ports_;
   std::vector<std::uint32_t> class_;
   std::size_t ports_ = 0;
   // Each factor leads from variables to others that were declared after them, as in most graphs written down from
   // causes to effects: there is no cycle then, and nothing to search.
   bool leads_to_later_variables_ = true;
-  std::vector<PortMasks> class_reads_;  // by class
+  std::vector<PortSets> class_reads_;  // by class
 };
 
 }  // namespace dma

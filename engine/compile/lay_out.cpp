@@ -12,23 +12,25 @@ namespace {
 
 // Of merged factors, which have one slot each. Those of a chain that are visited last to first stand first to last
 // then, as their neighbours do.
-void reverse_members(Group& group, std::vector<GroupSlot>& group_slots) {
+void reverse_members(Group& group, std::vector<Draft::Place>& places) {
   std::ranges::reverse(group.members);
-  for (std::uint32_t slot = 0; slot < group.members.size(); ++slot) group_slots[group.members[slot]].first_slot = slot;
+  for (std::uint32_t slot = 0; slot < group.members.size(); ++slot) places[group.members[slot]].first_slot = slot;
 }
 
-std::vector<GroupSlot> form_groups(const Flow& flow, PlanData& plan) {
-  const Resolved& graph = *plan.graph;
-  std::vector<GroupSlot> group_slots(graph.factors.size(), {kNowhere, 0});
+void form_groups(Draft& draft) {
+  const Resolved& graph = draft.graph;
+  PlanData& plan = draft.plan;
+  auto& places = draft.places;
+  places.resize(graph.factors.size());
   std::vector<std::uint32_t> group_of_class(graph.factors.size(), kNowhere);
   const auto is_merged = [](const Resolved::Factor& factor) {
     return factor.slots == 1 && !factor.is_along_chain && !factor.has_given_table;
   };
   const auto join = [&](std::uint32_t f) {
-    if (group_slots[f].group != kNowhere) return;
+    if (places[f].group != kNowhere) return;
     const auto& factor = graph.factors[f];
     std::uint32_t fresh = static_cast<std::uint32_t>(plan.groups.size());
-    std::uint32_t& shared_group = group_of_class[flow.kernel_class(f)];
+    std::uint32_t& shared_group = group_of_class[draft.flow.kernel_class(f)];
     const bool joins = is_merged(factor) && shared_group != kNowhere;
     if (!joins) {
       plan.groups.push_back({});
@@ -38,7 +40,7 @@ std::vector<GroupSlot> form_groups(const Flow& flow, PlanData& plan) {
       if (is_merged(factor)) shared_group = fresh;
     }
     Group& group = plan.groups[joins ? shared_group : fresh];
-    group_slots[f] = {joins ? shared_group : fresh, group.slots};
+    places[f] = {joins ? shared_group : fresh, group.slots};
     group.members.push_back(f);
     group.first_slot.push_back(group.slots);
     group.slots = add_sizes(group.slots, factor.slots, [&] {
@@ -48,8 +50,7 @@ std::vector<GroupSlot> form_groups(const Flow& flow, PlanData& plan) {
   for (const Visit& visit : plan.schedule.visits) join(visit.factor);
   for (std::uint32_t f = 0; f < graph.factors.size(); ++f) join(f);
   for (Group& group : plan.groups)
-    if (group.members.front() > group.members.back()) reverse_members(group, group_slots);
-  return group_slots;
+    if (group.members.front() > group.members.back()) reverse_members(group, places);
 }
 
 // Port by port, of the members of a group, which have one slot each.
@@ -118,9 +119,10 @@ void lay_out_parameters(const Resolved& graph, Group& group, std::vector<double>
 
 }  // namespace
 
-std::vector<GroupSlot> lay_out(const Flow& flow, bool constants_in_cavity, PlanData& plan) {
-  const Resolved& graph = *plan.graph;
-  auto group_slots = form_groups(flow, plan);
+void lay_out(Draft& draft, bool constants_in_cavity) {
+  const Resolved& graph = draft.graph;
+  PlanData& plan = draft.plan;
+  form_groups(draft);
   // Values and cavities first: at their element they are then found before all other messages.
   VariableTableBuilder variables(plan.variables, graph.variables.size(), graph.names);
   for (const auto& v : graph.variables) {
@@ -166,22 +168,22 @@ std::vector<GroupSlot> lay_out(const Flow& flow, bool constants_in_cavity, PlanD
       const MessageFunction* const message = factor.ports[p].message;
       const bool in_cavity = constants_in_cavity && of_model && message != nullptr && message->reads.empty();
       for (const VariableId v : factor.ports[p].variables)
-        variables.add_end(v.value, {group_slots[f].group, p, of_model, in_cavity});
+        variables.add_end(v.value, {draft.places[f].group, p, of_model, in_cavity});
     }
   }
   variables.finish();
   plan.factors = FactorTable(graph);
   plan.mark = graph.mark;
-  return group_slots;
 }
 
-void index_memberships(std::size_t factors, PlanData& plan) {
+void index_memberships(Draft& draft, std::size_t factors) {
+  PlanData& plan = draft.plan;
   plan.memberships.resize(factors);
   const bool are_all_of_graph = plan.factors.are_all_of_graph();
   for (std::uint32_t g = 0; g < plan.groups.size(); ++g)
     for (std::uint32_t m = 0; m < plan.groups[g].members.size(); ++m)
       if (are_all_of_graph) plan.memberships[plan.groups[g].members[m]] = {g, m};
-      else for (const FactorId origin : plan.graph->factors[plan.groups[g].members[m]].origins())
+      else for (const FactorId origin : draft.graph.factors[plan.groups[g].members[m]].origins())
         plan.memberships[origin.value] = {g, m};
 }
 
@@ -213,7 +215,8 @@ bool reaches_an_element_twice(const Resolved::Factor& factor) {
 
 }  // namespace
 
-void index_visits(PlanData& plan) {
+void index_visits(Draft& draft) {
+  PlanData& plan = draft.plan;
   plan.first_send.clear();
   std::uint32_t sends = 0;
   std::size_t next = 0;
@@ -226,13 +229,13 @@ void index_visits(PlanData& plan) {
   plan.reaches_an_element_twice.clear();
   for (std::uint32_t i = 0; i < plan.schedule.visits.size(); ++i) {
     const Visit& visit = plan.schedule.visits[i];
-    const auto& factor = plan.graph->factors[visit.factor];
+    const auto& factor = draft.graph.factors[visit.factor];
     plan.reaches_an_element_twice.push_back(reaches_an_element_twice(factor));
     for (std::size_t p = 0; p < factor.ports.size(); ++p)
       for (const VariableId v : factor.ports[p].variables) {
         auto& readers = plan.visits_at[v.value];
-        if ((visit.refresh & (1u << p)) != 0 && (readers.empty() || readers.back() != i)) readers.push_back(i);
-        if (visit.send & (1u << p)) plan.informed_by[i].push_back(v.value);
+        if (visit.refresh.has(p) && (readers.empty() || readers.back() != i)) readers.push_back(i);
+        if (visit.send.has(p)) plan.informed_by[i].push_back(v.value);
       }
   }
 }

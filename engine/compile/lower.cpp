@@ -3,7 +3,8 @@
 #include <algorithm>
 
 #include "engine/compile/arrivals.h"
-#include "engine/compile/stretches.h"
+#include "engine/compile/lay_out.h"
+#include "engine/compile/segments.h"
 
 namespace dma {
 
@@ -12,15 +13,13 @@ namespace {
 // One attempt to turn the visits into operations.
 class Lowering {
  public:
-  Lowering(const Flow& flow, const std::vector<GroupSlot>& group_slots, PlanData& plan, std::set<PortKey>& copied,
-           const std::map<PortKey, ArrivalView>& from_last_sweep)
-      : flow_(flow),
-        group_slots_(group_slots),
-        plan_(plan),
-        read_(ports_read(flow, group_slots, plan)),
-        stretches_(flow, group_slots, plan, read_),
-        arrivals_(plan, copied, from_last_sweep),
-        once_(plan.schedule.order == Schedule::Order::once) {
+  Lowering(Draft& draft, std::set<PortKey>& copied, const std::map<PortKey, ArrivalView>& from_last_sweep)
+      : draft_(draft),
+        plan_(draft.plan),
+        read_(ports_read(draft)),
+        segments_(draft, read_),
+        arrivals_(draft, copied, from_last_sweep),
+        once_(draft.plan.schedule.order == Schedule::Order::once) {
     plan_.constants.clear();
     plan_.operations.clear();
     plan_.first_operation.clear();
@@ -35,28 +34,28 @@ class Lowering {
     auto chain = plan_.schedule.chains.begin();
     for (std::size_t i = 0; i < visits.size();) {
       if (chain != plan_.schedule.chains.end() && chain->first == i) {
-        plan_.operations.push_back(lower_walk(*chain, group_slots_, arrivals_, plan_));
+        plan_.operations.push_back(lower_chain(*chain, arrivals_, draft_));
         i += (chain++)->offsets.size();
         continue;
       }
       plan_.first_operation.push_back(static_cast<std::uint32_t>(plan_.operations.size()));
-      const Group& group = plan_.groups[group_slots_[visits[i].factor].group];
+      const Group& group = draft_.group_of(visits[i]);
       const bool is_merged = visits[i].slot != kAllSlots || group.members.size() > 1;
-      Stretch stretch{i, i + 1};
-      if (plan_.schedule.order != Schedule::Order::residual) stretch = stretches_.from(i);
-      else if (is_merged) stretch.has_hub = stretches_.reads_hub(visits[i]);
+      Segment segment{i, i + 1};
+      if (plan_.schedule.order != Schedule::Order::residual) segment = segments_.from(i);
+      else if (is_merged) segment.has_hub = segments_.reads_hub(visits[i]);
       if (is_merged) {
-        lower_stretch(stretch);
+        lower_segment(segment);
       } else {
         Visit visit = visits[i];
-        while (stretch.end < visits.size() && !(chain != plan_.schedule.chains.end() && chain->first == stretch.end) &&
-               may_join(visit, visits[stretch.end])) {
-          visit.refresh |= visits[stretch.end].refresh;
-          visit.send |= visits[stretch.end++].send;
+        while (segment.end < visits.size() && !(chain != plan_.schedule.chains.end() && chain->first == segment.end) &&
+               may_join(visit, visits[segment.end])) {
+          visit.refresh |= visits[segment.end].refresh;
+          visit.send |= visits[segment.end++].send;
         }
         lower_visit(visit);
       }
-      i = stretch.end;
+      i = segment.end;
     }
     plan_.first_operation.push_back(static_cast<std::uint32_t>(plan_.operations.size()));
     mark_resets();
@@ -75,25 +74,24 @@ class Lowering {
         }
   }
 
-  void lower_stretch(const Stretch& stretch) {
-    const Visit& v = plan_.schedule.visits[stretch.begin];
-    const std::uint32_t g = group_slots_[v.factor].group;
+  void lower_segment(const Segment& segment) {
+    const Visit& v = plan_.schedule.visits[segment.begin];
+    const std::uint32_t g = draft_.places[v.factor].group;
     const Group& group = plan_.groups[g];
-    const std::uint32_t send = changing(group, v.send);
-    const std::uint32_t a = stretches_.slot_of(v), b = stretches_.slot_of(plan_.schedule.visits[stretch.end - 1]);
+    const PortSet send = changing(group, v.send);
+    const std::uint32_t a = segments_.slot_of(v), b = segments_.slot_of(plan_.schedule.visits[segment.end - 1]);
     const std::uint32_t low = std::min(a, b), count = std::max(a, b) - low + 1;
-    const bool chainable = stretches_.is_chainable(v);
-    const auto port = static_cast<std::uint32_t>(chainable ? __builtin_ctz(send) : 0);
+    const bool chainable = segments_.is_chainable(v);
+    const std::uint32_t port = chainable ? send.first() : 0;
     std::vector<ReadView> values;
     if (chainable && count == group.slots && group.members.size() == count) values = observed_values(g, port);
     if (!values.empty())
       plan_.operations.push_back(Send{g, port, 0, count, std::move(values)});
-    else if (chainable && (stretch.is_dependent || !stretch.has_hub))
-      send_in_sequence(v, Send{g, port, a, count, {}}, a <= b ? 1 : -1, stretch.has_hub);
+    else if (chainable && (segment.is_dependent || !segment.has_hub))
+      send_as_chain(v, Send{g, port, a, count, {}}, a <= b ? 1 : -1, segment.has_hub);
     else
       gather_and_send(v, g, send, low, count);
-    for (std::uint32_t p = 0; p < group.ports.size(); ++p)
-      if (send & (1u << p)) arrivals_.note_sent(g, p);
+    for (const std::uint32_t p : send) arrivals_.note_sent(g, p);
   }
 
   // What the message to `port` reads, if for the whole group that is nothing but values of observed variables that
@@ -103,9 +101,9 @@ class Lowering {
     const Group& group = plan_.groups[g];
     std::vector<ReadView> views;
     for (const std::size_t r : group.ports[port].message->reads) {
-      if (read_.kept[g] & (1u << r)) return {};
+      if (read_.kept[g].has(r)) return {};
       for (std::uint32_t m = 0; m < group.members.size(); ++m) {
-        const auto& read = plan_.graph->factors[group.members[m]].ports[r];
+        const auto& read = draft_.graph.factors[group.members[m]].ports[r];
         const auto& variable = plan_.variables[read.variables[0].value];
         if (read.terms != 1 || !variable.cuts) return {};
         const std::uint32_t value = variable.first_slot + read.elements(0) - variable.first_element;
@@ -117,52 +115,44 @@ class Lowering {
   }
 
   // Slot after slot, each gathering its arguments just before use.
-  void send_in_sequence(const Visit& v, Send op, int step, bool at_hubs) {
-    op.is_sequence = true;
+  void send_as_chain(const Visit& v, Send op, int step, bool at_hubs) {
+    op.is_chain = true;
     op.step = step;
     op.at_hubs = at_hubs;
-    const auto& reads = plan_.groups[op.group].ports[op.port].message->reads;
-    for (std::size_t i = 0; i < reads.size(); ++i) {
-      const std::uint32_t bit = 1u << reads[i];
+    for (const std::size_t r : plan_.groups[op.group].ports[op.port].message->reads) {
       // What was never gathered is looked up all the same where the message does not depend on it.
-      if (v.refresh & bit || !(flow_.reads(v.factor, op.port) & bit)) op.refresh |= 1u << i;
-      if ((read_.kept[op.group] & bit) != 0) op.keep |= 1u << i;
-      if (at_hubs || (read_.kept[op.group] & bit) != 0) {
-        arrivals_.reserve(op.group, static_cast<std::uint32_t>(reads[i]));
-      }
+      if (v.refresh.has(r) || !draft_.flow.reads(v.factor, op.port).has(r)) op.refresh.add(r);
+      if (read_.kept[op.group].has(r)) op.keep.add(r);
+      if (at_hubs || op.keep.has(r)) arrivals_.reserve(op.group, static_cast<std::uint32_t>(r));
     }
     plan_.operations.push_back(std::move(op));
     arrivals_.use_incidence();
   }
 
   // All slots read before any slot writes.
-  void gather_and_send(const Visit& v, std::uint32_t g, std::uint32_t send, std::uint32_t low, std::uint32_t count) {
+  void gather_and_send(const Visit& v, std::uint32_t g, PortSet send, std::uint32_t low, std::uint32_t count) {
     const Group& group = plan_.groups[g];
-    for (std::uint32_t p = 0; p < group.ports.size(); ++p)
-      if (v.refresh & read_.needed[g] & (1u << p)) arrivals_.gather(g, p, low, count);
-    for (std::uint32_t p = 0; p < group.ports.size(); ++p)
-      if (send & (1u << p)) {
-        Send op{g, p, low, count, {}};
-        for (const std::size_t r : group.ports[p].message->reads)
-          op.reads.push_back(arrivals_.gathered(g, static_cast<std::uint32_t>(r)));
-        plan_.operations.push_back(std::move(op));
-      }
+    for (const std::uint32_t p : v.refresh & read_.needed[g]) arrivals_.gather(g, p, low, count);
+    for (const std::uint32_t p : send) {
+      Send op{g, p, low, count, {}};
+      for (const std::size_t r : group.ports[p].message->reads)
+        op.reads.push_back(arrivals_.gathered(g, static_cast<std::uint32_t>(r)));
+      plan_.operations.push_back(std::move(op));
+    }
   }
 
   // Whether two visits of a single sweep may be made as one: a joint kernel serves both, and what the first one sends
   // does not come back to the second.
   bool may_join(const Visit& a, const Visit& b) const {
-    if (!once_ || a.factor != b.factor || (a.send & b.send) != 0) return false;
-    const Group& group = plan_.groups[group_slots_[a.factor].group];
-    const auto& ports = plan_.graph->factors[a.factor].ports;
+    if (!once_ || a.factor != b.factor || !(a.send & b.send).empty()) return false;
+    const Group& group = draft_.group_of(a);
+    const auto& ports = draft_.graph.factors[a.factor].ports;
     bool is_served = false;
-    for (std::uint32_t p = 0; p < group.ports.size(); ++p) {
-      if (!(a.send & (1u << p))) continue;
-      for (std::uint32_t q = 0; q < group.ports.size(); ++q) {
-        if ((b.send & (1u << q)) != 0)
-          is_served |= group.kind->find_joint(*group.ports[std::min(p, q)].message,
-                                              *group.ports[std::max(p, q)].message) != nullptr;
-        if (!(b.refresh & (1u << q))) continue;
+    for (const std::uint32_t p : a.send) {
+      for (const std::uint32_t q : b.send)
+        is_served |= group.kind->find_pair_kernel(*group.ports[std::min(p, q)].message,
+                                            *group.ports[std::max(p, q)].message) != nullptr;
+      for (const std::uint32_t q : b.refresh) {
         if (p == q && !is_injective(group.ports[q].elements, group.slots * group.ports[q].terms)) return false;
         if (p != q && std::ranges::find_first_of(ports[p].variables, ports[q].variables) != ports[p].variables.end())
           return false;
@@ -173,22 +163,21 @@ class Lowering {
 
   // One factor, plate or scalar.
   void lower_visit(const Visit& v) {
-    const std::uint32_t g = group_slots_[v.factor].group;
+    const std::uint32_t g = draft_.places[v.factor].group;
     const Group& group = plan_.groups[g];
-    for (std::uint32_t p = 0; p < group.ports.size(); ++p)
-      if (v.refresh & read_.needed[g] & (1u << p)) arrivals_.refresh(v.factor, g, p);
-    const std::uint32_t send = changing(group, v.send);
-    std::uint32_t done = 0;
-    for (std::uint32_t p = 0; p < group.ports.size(); ++p) {
-      if (!(send & (1u << p)) || (done & (1u << p))) continue;
+    for (const std::uint32_t p : v.refresh & read_.needed[g]) arrivals_.refresh(v.factor, g, p);
+    const PortSet send = changing(group, v.send);
+    PortSet done;
+    for (const std::uint32_t p : send) {
+      if (done.has(p)) continue;
       Send op{g, p, 0, group.slots, {}};
       for (const std::size_t r : group.ports[p].message->reads)
         op.reads.push_back(arrivals_.view(g, static_cast<std::uint32_t>(r)));
-      for (std::uint32_t q = p + 1; q < group.ports.size() && op.joint == nullptr; ++q)
-        if (send & (1u << q)) {
-          op.joint = group.kind->find_joint(*group.ports[p].message, *group.ports[q].message);
-          if (op.joint != nullptr) done |= 1u << q, arrivals_.note_sent(g, q);
-        }
+      for (const std::uint32_t q : send) {
+        if (q <= p || op.pair != nullptr) continue;
+        op.pair = group.kind->find_pair_kernel(*group.ports[p].message, *group.ports[q].message);
+        if (op.pair != nullptr) done.add(q), arrivals_.note_sent(g, q);
+      }
       plan_.operations.push_back(std::move(op));
       arrivals_.note_sent(g, p);
     }
@@ -201,7 +190,7 @@ class Lowering {
     for (std::uint32_t g = 0; g < plan_.groups.size() && once_; ++g)
       for (std::uint32_t p = 0; p < plan_.groups[g].ports.size(); ++p) {
         const auto& port = plan_.groups[g].ports[p];
-        if (plan_.groups[g].members.size() > 1 && (read_.kept[g] & (1u << p)) && port.first_arrival != kNowhere)
+        if (plan_.groups[g].members.size() > 1 && read_.kept[g].has(p) && port.first_arrival != kNowhere)
           plan_.arrival_resets.push_back({port.first_arrival, plan_.groups[g].slots * port.terms});
       }
     // Sweeps that look messages up by element see those not sent yet; other single sweeps never read them.
@@ -212,11 +201,10 @@ class Lowering {
           plan_.resets.push_back({port.first_slot, group.slots * port.terms});
   }
 
-  const Flow& flow_;
-  const std::vector<GroupSlot>& group_slots_;
+  Draft& draft_;
   PlanData& plan_;
   const PortsRead read_;
-  StretchFinder stretches_;
+  SegmentFinder segments_;
   ArrivalPlanner arrivals_;
   const bool once_;
 };
@@ -236,6 +224,11 @@ void mark_hubs(PlanData& plan) {
     }
 }
 
+bool forms_totals(const PlanData& plan) {
+  return std::ranges::any_of(plan.operations,
+                             [](const Operation& op) { return std::holds_alternative<GatherOthers>(op); });
+}
+
 // Slots of a port without an affine map are found by element only through an index.
 bool has_table(const PlanData& plan) {
   return std::ranges::any_of(plan.groups, [](const Group& group) {
@@ -245,11 +238,12 @@ bool has_table(const PlanData& plan) {
 
 }  // namespace
 
-void lower(const Flow& flow, const std::vector<GroupSlot>& group_slots, PlanData& plan) {
+void lower(Draft& draft) {
+  PlanData& plan = draft.plan;
   std::set<PortKey> copied;
   std::map<PortKey, ArrivalView> from_last_sweep;
   for (;;) {
-    Lowering lowering(flow, group_slots, plan, copied, from_last_sweep);
+    Lowering lowering(draft, copied, from_last_sweep);
     const bool fresh = lowering.lower_all();
     auto left = lowering.arrivals().at_end_of_sweep();
     if (fresh && left == from_last_sweep) {
@@ -257,7 +251,8 @@ void lower(const Flow& flow, const std::vector<GroupSlot>& group_slots, PlanData
       if (plan.gathers_by_element || has_table(plan)) index_incidence(plan);
       if (plan.gathers_by_element) mark_hubs(plan);
       if (plan.gathers_by_element && plan.schedule.order == Schedule::Order::once) straighten(plan);
-      if (plan.schedule.order == Schedule::Order::residual) index_visits(plan);
+      if (plan.schedule.order == Schedule::Order::residual) index_visits(draft);
+      plan.forms_totals = forms_totals(plan);
       return;
     }
     from_last_sweep = std::move(left);

@@ -2,20 +2,19 @@
 #pragma once
 
 #include "engine/compile/arrivals.h"
-#include "engine/compile/lay_out.h"
+#include "engine/compile/draft.h"
 
 namespace dma {
 
-void lower(const Flow& flow, const std::vector<GroupSlot>& group_slots, PlanData& plan);
+void lower(Draft& draft);
 
-// Part of it: the visits of a chain into one walk along its slots. Appends what must be gathered before it to the
-// plan's operations; its messages then count as sent.
-Walk lower_walk(const Chained& chain, const std::vector<GroupSlot>& group_slots, ArrivalPlanner& arrivals,
-                PlanData& plan);
+// Part of it: the visits of a chain that was written as a plate. Appends what must be gathered before it to the plan's
+// operations; its messages then count as sent.
+ChainSend lower_chain(const Chained& chain, ArrivalPlanner& arrivals, Draft& draft);
 
-// After it: sequences of scalar factors that find their neighbours at constant places become walks. A chain that was
-// built node by node is then walked as one that was written as a plate: nothing is looked up, and a forward and a
-// backward walk go on side by side. For plans of a single sweep that have their incidence.
+// After it: a chain that was built node by node, whose neighbours the table names, reads them at constant places where
+// they stand there. It is then like one that was written as a plate: nothing is looked up, and a forward and a backward
+// chain go on side by side. For plans of a single sweep that have their incidence.
 void straighten(PlanData& plan);
 
 }  // namespace dma

@@ -267,6 +267,8 @@ PortComponents components_of_ends(const Variables& variables, const Graph::Facto
 std::uint32_t plate_size(const Variables& variables, const Graph::Factor& factor, const Kind& kind,
                          const PortEnds& ports) {
   PlateShape shape(factor);
+  // Where all ports are variadic, each end is one term.
+  const bool has_plain = std::ranges::any_of(kind.ports(), [](const PortSpec& port) { return !port.variadic; });
   // What says how long a chain is comes first, even if it is a term of a variadic port.
   for (const Ends& ends : ports)
     for (const Connection* c : ends)
@@ -276,7 +278,8 @@ std::uint32_t plate_size(const Variables& variables, const Graph::Factor& factor
       const auto& variable = variables[c->variable.value];
       if ((c->reach == Reach::gather && c->table.empty()) || (c->reach == Reach::given && c->entries() == 0))
         fail("{}: gather({}) has an empty table; name one element for each slot", where(factor), variable.name);
-      if (!kind.ports()[p].variadic && c->reach != Reach::shift) shape.add(*c, variable.name, variable.elements());
+      if (!(kind.ports()[p].variadic && has_plain) && c->reach != Reach::shift)
+        shape.add(*c, variable.name, variable.elements());
     }
   return shape.slots();
 }

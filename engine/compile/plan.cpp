@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "engine/kinds/kind.h"
+#include "engine/kinds/registry.h"
 #include "engine/support/error.h"
 
 namespace dma {
@@ -32,30 +34,31 @@ std::string describe(const PlanData& plan, const Send& op) {
   const MessageFunction& message = *group.ports[op.port].message;
   for (const std::size_t p : message.reads) reads.push_back(ports[p].name);
   return fmt::format(
-      "{} {}{} -> {} from ({}), {} slots, {}", op.is_sequence ? "sequence " : "send     ",
+      "{} {}{} -> {} from ({}), {} slots, {}", op.is_chain ? "chain    " : "send     ",
       plan.factors.name(group.members[0]),
       group.members.size() > 1 ? fmt::format(" and {} more", group.members.size() - 1) : "",
-      op.joint == nullptr ? ports[op.port].name : ports[op.port].name + ", " + ports[op.joint->second].name,
+      op.pair == nullptr ? ports[op.port].name : ports[op.port].name + ", " + ports[op.pair->second].name,
       fmt::join(reads, ", "), op.count, message.method);
 }
 
-std::string describe(const PlanData& plan, const Walk& op) {
-  std::vector<std::string> parts;
+std::string describe(const PlanData& plan, const ChainSend& op) {
+  std::vector<std::string> names;
   std::uint64_t messages = 0;
-  for (const Walk::Stretch& stretch : op.stretches)
-    for (const Walk::Part& part : stretch.parts) {
-      const Group& group = plan.groups[part.group];
+  for (const ChainSend::Segment& segment : op.segments)
+    for (const ChainSend::Message& message : segment.messages) {
+      const Group& group = plan.groups[message.group];
       const std::string name =
-          fmt::format("{} -> {}", plan.factors.name(group.members[0]), group.kind->ports()[part.port].name);
-      if (std::ranges::find(parts, name) == parts.end()) parts.push_back(name);
-      messages += stretch.count;
+          fmt::format("{} -> {}", plan.factors.name(group.members[0]), group.kind->ports()[message.port].name);
+      if (std::ranges::find(names, name) == names.end()) names.push_back(name);
+      messages += segment.count;
     }
-  return fmt::format("walk {}  {}, {} messages", op.step > 0 ? "up  " : "down", fmt::join(parts, "; "), messages);
+  return fmt::format("chain {} {}, {} messages", op.step > 0 ? "up  " : "down", fmt::join(names, "; "), messages);
 }
 
-std::size_t messages_of(const Walk& walk) {
+std::size_t messages_of(const ChainSend& chain) {
   std::size_t count = 0;
-  for (const Walk::Stretch& stretch : walk.stretches) count += std::size_t{stretch.count} * stretch.parts.size();
+  for (const ChainSend::Segment& segment : chain.segments)
+    count += std::size_t{segment.count} * segment.messages.size();
   return count;
 }
 
@@ -90,11 +93,11 @@ std::size_t PlanData::bytes() const {
 std::size_t PlanData::messages_per_sweep() const {
   std::size_t count = 0;
   for (const Operation& op : operations)
-    if (const Walk* walk = std::get_if<Walk>(&op))
-      count += messages_of(*walk);
+    if (const ChainSend* chain = std::get_if<ChainSend>(&op))
+      count += messages_of(*chain);
     else if (const Send* send = std::get_if<Send>(&op))
       count +=
-          std::size_t{send->count} * groups[send->group].ports[send->port].terms * (send->joint != nullptr ? 2 : 1);
+          std::size_t{send->count} * groups[send->group].ports[send->port].terms * (send->pair != nullptr ? 2 : 1);
   return count;
 }
 

@@ -9,15 +9,21 @@
 #include <vector>
 
 #include "engine/compile/factor_table.h"
-#include "engine/compile/resolve.h"
 #include "engine/compile/schedule.h"
 #include "engine/compile/variable_table.h"
 #include "engine/graph/graph.h"
 #include "engine/graph/index_map.h"
 #include "engine/kinds/incidence.h"
+#include "engine/kinds/port_set.h"
 #include "engine/support/short_list.h"
 
 namespace dma {
+
+class Kind;
+class Registry;
+class Solver;
+struct MessageFunction;
+struct PairKernel;
 
 // More messages at one element than this are not added up anew for each of them.
 inline constexpr std::uint32_t kManyMessages = 32;
@@ -85,38 +91,39 @@ struct Send {
   std::uint32_t group = 0, port = 0;
   std::uint32_t first = 0, count = 0;
   std::vector<ReadView> reads;  // of a plate
-  const PairKernel* joint = nullptr;  // also sends to its second port
-  // Of a sequence: each slot may read what the one before it wrote; bit i of refresh: argument i is gathered first.
-  bool is_sequence = false;
+  const PairKernel* pair = nullptr;  // also sends to its second port
+  // Slot after slot, each of which may read what the one before it wrote: at places that the incidence names.
+  bool is_chain = false;
   int step = 1;
-  std::uint32_t refresh = 0, keep = 0;
+  PortSet refresh = {}, keep = {};  // what is gathered first, and what a later visit reads again
   bool at_hubs = false;  // some at elements where very many meet: each slot then keeps what arrives at it
 };
 
-// Messages of a chain: at each time, the next slot of every part in turn, each reading what those before it wrote.
-struct Walk {
+// Messages of a chain whose neighbours stand at constant places. Step by step, the next slot of every message in turn,
+// each reading what those before it wrote.
+struct ChainSend {
   // What slot 0 of a port would read; slot s reads the one s further on, counted in components if there are several.
   struct Source {
     std::int64_t at;
     bool is_arrival;  // a gathered arrival, otherwise a message
   };
-  struct Part {
+  struct Message {
     std::uint32_t group, port;
-    std::int64_t first;                      // its slot at the first time
+    std::int64_t first;                      // its slot at the first step
     std::vector<std::vector<Source>> reads;  // by argument of the message function
     bool remembers = true;                   // a slot may be told what the one before has sent: it is Gaussian
   };
-  // Consecutive times at which the same parts read the same sources.
-  struct Stretch {
+  // Consecutive steps at which the same messages read the same sources.
+  struct Segment {
     std::uint32_t count;
-    std::vector<Part> parts;
+    std::vector<Message> messages;
   };
-  int step = 1;                 // from one time to the next, in slots
-  bool is_beside_last = false;  // may go on at the same time as the walk before it
-  std::vector<Stretch> stretches;
+  int step = 1;                 // from one slot to the next: 1 or -1
+  bool is_beside_last = false;  // may go on at the same time as the chain before it
+  std::vector<Segment> segments;
 };
 
-using Operation = std::variant<Combine, GatherOthers, Send, Walk>;
+using Operation = std::variant<Combine, GatherOthers, Send, ChainSend>;
 
 struct SlotRange {
   std::uint32_t first, count;
@@ -131,14 +138,11 @@ struct ValueSlots {
   bool has_missing = false;      // some elements have no value in this run
 };
 
-class Solver;
-
 // Everything here is public to read, through a Plan; compile() fills it.
 struct PlanData {
   using Variable = VariableTable::Variable;
 
-  std::shared_ptr<const Resolved> graph;  // while the plan is made; nothing afterwards
-  std::uint16_t mark = 0;                 // of the user's graph
+  std::uint16_t mark = 0;                    // of the user's graph
   std::shared_ptr<const Registry> registry;  // keeps kinds and message functions alive
   VariableTable variables;
   FactorTable factors;  // of the graph as it was fused

@@ -130,6 +130,8 @@ std::shared_ptr<const GivenNames> given_names(const Graph& graph) {
   auto names = std::make_shared<GivenNames>();
   const auto count = static_cast<std::uint32_t>(graph.variables().size());
   for (std::uint32_t v = 0; v < count; ++v) {
+    if (const auto categories = graph.categories(VariableId{v}); !categories.empty())
+      names->categories[v].assign(categories.begin(), categories.end());
     const std::string* const given = graph.given_name(VariableId{v});
     if (given == nullptr) continue;
     names->list.push_back(*given);

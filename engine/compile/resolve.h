@@ -3,12 +3,12 @@
 #pragma once
 
 #include <list>
-#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "engine/compile/compile.h"
 #include "engine/compile/variable_table.h"
 #include "engine/graph/graph.h"
 #include "engine/graph/index_map.h"
@@ -16,24 +16,6 @@
 #include "engine/support/short_list.h"
 
 namespace dma {
-
-struct CompileOptions {
-  // The method of every factor that names none itself; kinds without messages of that method use their exact ones.
-  std::string method = "dma";
-  // The method of all factors of a kind, before `method`.
-  std::map<std::string, std::string> kind_methods = {};
-  // Replace producer-consumer pairs the registry knows how to fuse (product + sum -> inner_product).
-  bool fuse = true;
-  // Observed variables to be treated as unknown: to predict them.
-  std::vector<VariableId> unobserved = {};
-  // Observed variables whose messages are to be computed all the same: what the rest of the graph says of them.
-  std::vector<VariableId> predicted = {};
-  // Observed variables that join several factors and may have no value in some runs (State::observe_missing): these
-  // factors hear of each other then, and a plan of them costs what it would cost if they were unknown.
-  std::vector<VariableId> may_be_missing = {};
-  // What constant messages say to shared variables is already in their cavities: sweeps read those alone. See Learner.
-  bool constants_in_cavity = false;
-};
 
 // A graph after resolution: factors as plates over the elements of all variables laid side by side.
 struct Resolved {

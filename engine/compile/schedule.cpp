@@ -3,14 +3,15 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "engine/compile/flow.h"
+
 namespace dma {
 
 namespace {
 
-std::string ports(const Kind& kind, std::uint32_t mask) {
+std::string names_of(const Kind& kind, PortSet ports) {
   std::vector<std::string> names;
-  for (std::size_t p = 0; p < kMaxPorts; ++p)
-    if (mask & (1u << p)) names.push_back(kind.ports()[p].name);
+  for (const std::uint32_t p : ports) names.push_back(kind.ports()[p].name);
   return names.empty() ? "-" : fmt::format("{}", fmt::join(names, ", "));
 }
 
@@ -30,8 +31,8 @@ std::string describe(const Schedule& schedule, const std::function<VisitedFactor
   for (const Visit& v : schedule.visits) {
     const VisitedFactor visited = factor(v.factor);
     text += fmt::format("  {}{}: refresh {}; send {}\n", visited.name,
-                        v.slot == kAllSlots ? "" : fmt::format("[{}]", v.slot), ports(*visited.kind, v.refresh),
-                        ports(*visited.kind, v.send));
+                        v.slot == kAllSlots ? "" : fmt::format("[{}]", v.slot), names_of(*visited.kind, v.refresh),
+                        names_of(*visited.kind, v.send));
   }
   return text;
 }

@@ -7,18 +7,32 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/compile/flow.h"
+#include "engine/kinds/port_set.h"
 
 namespace dma {
 
-// One visit of one factor, or of one of its slots: refresh what arrives on some ports, then send to some ports. Bit p
-// stands for port p.
+class Flow;
+class Kind;
+
+inline constexpr std::uint32_t kAllSlots = 0xffffffffu;
+
+// One visit of one factor, or of one of its slots: refresh what arrives on some ports, then send to some ports.
 struct Visit {
   std::uint32_t factor;
-  std::uint32_t refresh;
-  std::uint32_t send;
+  PortSet refresh;
+  PortSet send;
   std::uint32_t slot = kAllSlots;
   friend bool operator==(const Visit&, const Visit&) = default;
+};
+
+// Consecutive messages of plates that are computed together, slot after slot: message first + i is at slot time -
+// offsets[i], and time goes up (step 1) or down (step -1).
+struct Chained {
+  std::uint32_t first;
+  int step;
+  bool is_beside_last;                // it needs nothing of the chain before it, nor that of it
+  std::vector<std::int64_t> offsets;  // one for each message
+  friend bool operator==(const Chained&, const Chained&) = default;
 };
 
 struct Iteration {

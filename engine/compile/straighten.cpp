@@ -10,7 +10,7 @@ namespace {
 // Places of the messages that arrive on one port, counted from the slot that reads them.
 using Places = std::vector<std::int64_t>;
 
-// What the slots of one sequence read.
+// What the slots of one chain read.
 class Neighbours {
  public:
   Neighbours(const PlanData& plan, const Send& op)
@@ -42,8 +42,8 @@ bool has_one_message_each(const PlanData& plan, const Send& op) {
 
 // Each argument is gathered when it is used, and by nobody else.
 bool gathers_all(const PlanData& plan, const Send& op) {
-  const std::size_t reads = plan.groups[op.group].ports[op.port].message->reads.size();
-  return op.keep == 0 && op.refresh == (1u << reads) - 1;
+  const auto& reads = plan.groups[op.group].ports[op.port].message->reads;
+  return op.keep.empty() && std::ranges::all_of(reads, [&](std::size_t r) { return op.refresh.has(r); });
 }
 
 bool is_like_gaussian(const PlanData& plan, const Send& op) {
@@ -51,16 +51,16 @@ bool is_like_gaussian(const PlanData& plan, const Send& op) {
   return plan.variables.at_element(plan.element_of_slot[slot]).family->is_like_gaussian;
 }
 
-Walk::Part part_of(const Send& op, std::int64_t slot, const std::vector<Places>& places, bool remembers) {
-  Walk::Part part{op.group, op.port, slot, {}, remembers};
+ChainSend::Message message_of(const Send& op, std::int64_t slot, const std::vector<Places>& places, bool remembers) {
+  ChainSend::Message message{op.group, op.port, slot, {}, remembers};
   for (const Places& of_argument : places) {
-    auto& sources = part.reads.emplace_back();
+    auto& sources = message.reads.emplace_back();
     for (const std::int64_t at : of_argument) sources.push_back({at, false});
   }
-  return part;
+  return message;
 }
 
-// A value, beside which no other message counts: a sequence finds that out without adding anything up.
+// A value, beside which no other message counts: a look-up finds that out without adding anything up.
 bool has_value(const PlanData& plan, std::int64_t slot, const std::vector<Places>& places) {
   return std::ranges::any_of(places, [&](const Places& of_argument) {
     return std::ranges::any_of(of_argument, [&](std::int64_t at) {
@@ -71,26 +71,26 @@ bool has_value(const PlanData& plan, std::int64_t slot, const std::vector<Places
 }
 
 // Nothing where neighbours stand at constant places for too few slots at a time.
-std::optional<Walk> walk_of(const PlanData& plan, const Send& op) {
-  constexpr std::uint32_t kEnds = 4, kLeastLength = 64;  // of stretches: at the ends of a chain they are short
-  const bool has_walk = plan.groups[op.group].ports[op.port].message->walk != nullptr;
-  if (!op.is_sequence || op.at_hubs || !has_walk || !has_one_message_each(plan, op) || !gathers_all(plan, op))
+std::optional<ChainSend> straightened(const PlanData& plan, const Send& op) {
+  constexpr std::uint32_t kEnds = 4, kLeastLength = 64;  // of segments: at the ends of a chain they are short
+  const bool has_kernel = plan.groups[op.group].ports[op.port].message->chain != nullptr;
+  if (!op.is_chain || op.at_hubs || !has_kernel || !has_one_message_each(plan, op) || !gathers_all(plan, op))
     return {};
   const bool remembers = is_like_gaussian(plan, op);
   const Neighbours neighbours(plan, op);
   std::vector<Places> places, before;
-  Walk walk{op.step, false, {}};
+  ChainSend chain{op.step, false, {}};
   std::int64_t slot = op.first;
   for (std::uint32_t k = 0; k < op.count; ++k, slot += op.step) {
     neighbours.find(slot, places);
     if (k == 0 || places != before) {
-      if (walk.stretches.size() > kEnds + k / kLeastLength || has_value(plan, slot, places)) return {};
-      walk.stretches.push_back({0, {part_of(op, slot, places, remembers)}});
+      if (chain.segments.size() > kEnds + k / kLeastLength || has_value(plan, slot, places)) return {};
+      chain.segments.push_back({0, {message_of(op, slot, places, remembers)}});
       std::swap(places, before);
     }
-    ++walk.stretches.back().count;
+    ++chain.segments.back().count;
   }
-  return walk;
+  return chain;
 }
 
 struct SlotInterval {
@@ -98,21 +98,21 @@ struct SlotInterval {
   bool overlaps(const SlotInterval& other) const { return first <= other.last && other.first <= last; }
 };
 
-// From `at` on, where the slots of a stretch stand that begin with `first`.
+// From `at` on, where the slots of a segment stand that begin with `first`.
 SlotInterval interval(std::int64_t at, std::int64_t first, std::int64_t count, int step) {
   const std::int64_t last = first + (count - 1) * step;
   return {at + std::min(first, last), at + std::max(first, last)};
 }
 
-bool reads_from(const PlanData& plan, const Walk& reader, const Walk& writer) {
-  for (const Walk::Stretch& reading : reader.stretches)
-    for (const Walk::Part& part : reading.parts)
-      for (const auto& sources : part.reads)
-        for (const Walk::Source& source : sources) {
+bool reads_from(const PlanData& plan, const ChainSend& reader, const ChainSend& writer) {
+  for (const ChainSend::Segment& reading : reader.segments)
+    for (const ChainSend::Message& message : reading.messages)
+      for (const auto& sources : message.reads)
+        for (const ChainSend::Source& source : sources) {
           if (source.is_arrival) continue;
-          const SlotInterval read = interval(source.at, part.first, reading.count, reader.step);
-          for (const Walk::Stretch& writing : writer.stretches)
-            for (const Walk::Part& sender : writing.parts) {
+          const SlotInterval read = interval(source.at, message.first, reading.count, reader.step);
+          for (const ChainSend::Segment& writing : writer.segments)
+            for (const ChainSend::Message& sender : writing.messages) {
               const std::int64_t at = plan.groups[sender.group].ports[sender.port].first_slot;
               if (interval(at, sender.first, writing.count, writer.step).overlaps(read)) return true;
             }
@@ -126,11 +126,12 @@ void straighten(PlanData& plan) {
   for (std::size_t i = 0; i < plan.operations.size(); ++i) {
     const Send* const send = std::get_if<Send>(&plan.operations[i]);
     if (send == nullptr) continue;
-    auto walk = walk_of(plan, *send);
-    if (!walk) continue;
-    const Walk* const before = i == 0 ? nullptr : std::get_if<Walk>(&plan.operations[i - 1]);
-    walk->is_beside_last = before != nullptr && !reads_from(plan, *walk, *before) && !reads_from(plan, *before, *walk);
-    plan.operations[i] = std::move(*walk);
+    auto chain = straightened(plan, *send);
+    if (!chain) continue;
+    const ChainSend* const before = i == 0 ? nullptr : std::get_if<ChainSend>(&plan.operations[i - 1]);
+    chain->is_beside_last =
+        before != nullptr && !reads_from(plan, *chain, *before) && !reads_from(plan, *before, *chain);
+    plan.operations[i] = std::move(*chain);
   }
 }
 

@@ -29,9 +29,16 @@ VariableTable::Variable VariableTable::operator[](std::size_t i) const {
   return variable;
 }
 
-VariableTable::Variable VariableTable::at_element(std::uint32_t element) const {
+std::size_t VariableTable::index_at(std::uint32_t element) const {
   const auto after = std::ranges::upper_bound(records_, element, {}, &Record::first_element);
-  return (*this)[static_cast<std::size_t>(after - records_.begin()) - 1];
+  return static_cast<std::size_t>(after - records_.begin()) - 1;
+}
+
+VariableTable::Variable VariableTable::at_element(std::uint32_t element) const { return (*this)[index_at(element)]; }
+
+std::string VariableTable::value_text(std::uint32_t element, std::uint32_t value) const {
+  const auto found = names_->categories.find(static_cast<std::uint32_t>(index_at(element)));
+  return found == names_->categories.end() ? std::to_string(value) : found->second[value];
 }
 
 VariableTableBuilder::VariableTableBuilder(VariableTable& table, std::size_t variables,

@@ -23,6 +23,7 @@ struct GivenNames {
   std::vector<std::string> list;
   std::vector<std::uint32_t>
       of_variable;  // in the list, from 1; 0 where there is none, empty where there are none at all
+  std::unordered_map<std::uint32_t, std::vector<std::string>> categories = {};  // of variables that have names for them
 
   NodeName name(std::uint32_t variable) const {
     const std::uint32_t given = of_variable.empty() ? 0 : of_variable[variable];
@@ -61,9 +62,12 @@ class VariableTable {
   auto end() const { return items().end(); }
   // The variable that an element of all of them side by side belongs to.
   Variable at_element(std::uint32_t element) const;
+  // A value of a discrete one there, as people call it: "LOW", or "2".
+  std::string value_text(std::uint32_t element, std::uint32_t value) const;
 
  private:
   friend class VariableTableBuilder;
+  std::size_t index_at(std::uint32_t element) const;
   OnDemand<VariableTable, Variable, &VariableTable::operator[]> items() const { return {*this, size()}; }
 
   struct Record {

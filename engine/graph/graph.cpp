@@ -6,8 +6,10 @@
 #include <algorithm>
 #include <atomic>
 #include <bit>
+#include <charconv>
 #include <limits>
 
+#include "engine/messages/family.h"
 #include "engine/support/sizes.h"
 #include "engine/support/text.h"
 
@@ -308,6 +310,36 @@ FactorId Graph::add(std::string_view kind, ShortList<Connection, 2>&& connection
 
 VariableId Graph::find_variable(std::string_view name) const { return {find(true, name), mark_}; }
 FactorId Graph::find_factor(std::string_view name) const { return {find(false, name), mark_}; }
+
+void Graph::name_categories(VariableId id, std::vector<std::string> names) {
+  check(id);
+  const std::uint32_t dimension = parse_family((*this)[id].family).dimension, expected = dimension == 0 ? 2 : dimension;
+  if (names.size() != expected)
+    fail("variable '{}': {} categories are named, but it has {}", name(id), names.size(), expected);
+  for (std::size_t i = 0; i < names.size(); ++i)
+    if (std::ranges::find(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(i), names[i]) !=
+        names.begin() + static_cast<std::ptrdiff_t>(i))
+      fail("variable '{}': two of its categories are called '{}'; rename one of them", name(id), names[i]);
+  categories_[id.value] = std::move(names);
+}
+
+std::span<const std::string> Graph::categories(VariableId id) const {
+  check(id);
+  const auto found = categories_.find(id.value);
+  return found == categories_.end() ? std::span<const std::string>() : found->second;
+}
+
+double Graph::category(VariableId id, std::string_view wanted) const {
+  const std::span<const std::string> names = categories(id);
+  if (const auto found = std::ranges::find(names, wanted); found != names.end())
+    return static_cast<double>(found - names.begin());
+  double number = 0;
+  const auto [end, error] = std::from_chars(wanted.data(), wanted.data() + wanted.size(), number);
+  if (error == std::errc() && end == wanted.data() + wanted.size()) return number;
+  if (names.empty())
+    fail("variable '{}': '{}' is given; a number is expected, as its values have no names", name(id), wanted);
+  fail("variable '{}' has no category '{}'{}", name(id), wanted, suggestion(wanted, names));
+}
 
 std::string describe(const Graph& graph) {
   std::string text = fmt::format("{} variables, {} factors\n", graph.variables().size(), graph.factors().size());

@@ -149,6 +149,12 @@ class Graph {
   // A variable whose belief outlives one example: weights, skills (see learn.h).
   VariableId shared(std::string_view name, std::size_t size = 1, std::string_view family = {});
 
+  // What people call the values 0, 1, ... of a discrete variable; as many as it has, each another one.
+  void name_categories(VariableId id, std::vector<std::string> names);
+  std::span<const std::string> categories(VariableId id) const;  // empty: they have no names
+  // The value of that name, or a number as text; anything else is an Error that offers the nearest one.
+  double category(VariableId id, std::string_view name) const;
+
   FactorId factor(std::string_view kind, std::initializer_list<Connection> connections, ParameterList parameters = {},
                   FactorOptions options = {}) {
     return add(kind, connections, std::move(parameters), std::move(options));
@@ -255,6 +261,7 @@ class Graph {
   std::array<std::uint32_t, 64> recent_parameters_ =
       {};  // which lists of one number each were given last, by their hash
   Names variable_names_, factor_names_;
+  std::unordered_map<std::uint32_t, std::vector<std::string>> categories_;  // by variable
   std::uint16_t mark_ = next_mark();
 };
 

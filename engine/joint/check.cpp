@@ -14,6 +14,7 @@
 #include <numeric>
 
 #include "engine/joint/solver.h"
+#include "engine/kinds/kind.h"
 
 namespace dma::joint_system {
 

@@ -4,6 +4,7 @@
 
 #include "engine/joint/arguments.h"
 #include "engine/joint/system.h"
+#include "engine/kinds/kind.h"
 #include "engine/support/error.h"
 
 namespace dma::joint_system {

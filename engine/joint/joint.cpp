@@ -54,34 +54,28 @@ CompileOptions with_site_methods(const Graph& graph, const Registry& registry, C
 Plan compile(const Graph& graph, const Joint& joint, const Registry& registry, const CompileOptions& options) {
   check(joint.options);
   if (graph.factors().empty()) fail("the graph has no factors; add some before compiling it");
-  auto data = std::make_shared<PlanData>();
-  PlanData& plan = *data;
-  auto kept_registry = std::make_shared<const Registry>(registry);
-  auto resolved =
-      std::make_shared<Resolved>(resolve(graph, *kept_registry, with_site_methods(graph, *kept_registry, options)));
-  for (const auto& v : resolved->variables)
+  const auto kept_registry = std::make_shared<const Registry>(registry);
+  Draft draft(resolve(graph, *kept_registry, with_site_methods(graph, *kept_registry, options)));
+  for (const auto& v : draft.graph.variables)
     if (!v.family->is_like_gaussian)
       fail(
           "joint: variable '{}' is {}; one Gaussian over all variables has gaussian ones alone: sweep with a schedule, "
-          "such as "
-          "flooding()",
+          "such as flooding()",
           v.name, v.family.text());
-  refuse_given_tables(*resolved, "joint");
+  refuse_given_tables(draft.graph, "joint");
+  PlanData& plan = draft.plan;
   plan.registry = kept_registry;
-  plan.graph = resolved;
-  const Flow flow(*resolved);
   plan.schedule.name = "joint";
-  (void)lay_out(flow, false, plan);
-  index_memberships(graph.factors().size(), plan);
+  lay_out(draft, false);
+  index_memberships(draft, graph.factors().size());
   auto system = std::make_shared<const joint_system::System>(
       plan, joint_system::EliminationLimits{.bytes = joint.options.memory});
   plan.solver_text = fmt::format(
       "joint: {} roots, {} derived, {} rows, {} EP sites; {}\n{}", system->element_of.size(),
       std::ranges::count(system->role, joint_system::Role::derived), system->rows, system->site_elements.size(),
       system->is_linear() ? "linear, one solve" : "Gauss-Newton steps", system->elimination.text());
-  plan.graph.reset();
   plan.solver = std::make_shared<joint_system::JointSolver>(std::move(system), joint.options);
-  return Plan(data);
+  return Plan(std::make_shared<PlanData>(std::move(plan)));
 }
 
 void set_start(State& state, VariableId variable, std::span<const double> values) {

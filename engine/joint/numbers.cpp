@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "engine/kinds/kind.h"
 #include "engine/support/error.h"
 
 namespace dma::joint_system {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "engine/joint/numbers.h"
+#include "engine/kinds/kind.h"
 #include "engine/support/error.h"
 
 namespace dma::joint_system {

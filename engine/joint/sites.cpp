@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "engine/kinds/kind.h"
 #include "engine/support/error.h"
 #include "engine/support/log_sum_exp.h"
 
@@ -108,7 +109,7 @@ void Sites::refresh(const State& state, Numbers& numbers, double damping, Outcom
                       .reads = reads_.data(),
                       .parameters = views_.data(),
                       .sink = {numbers.site_tau.data() + to.first, numbers.site_rho.data() + to.first,
-                               std::max(damping, group.damping)},
+                               std::max(damping, group.damping), true},
                       .second_sink = {},
                       .out_row = 0,
                       .out_column = static_cast<std::ptrdiff_t>(to.terms),
@@ -117,7 +118,7 @@ void Sites::refresh(const State& state, Numbers& numbers, double damping, Outcom
                       .callable = message->callable.get(),
                       .memory = memory_.data() + first_memory,
                       .memory_size = group.kind->memory()};
-      message->plate_tracked(call, outcome);
+      message->plate(call, outcome);
     }
     first_memory += plate.slots * group.kind->memory();
   }

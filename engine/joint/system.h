@@ -19,6 +19,7 @@
 
 #include "engine/compile/plan.h"
 #include "engine/joint/elimination.h"
+#include "engine/kinds/kind.h"
 
 namespace dma::joint_system {
 

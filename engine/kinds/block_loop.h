@@ -30,24 +30,23 @@ struct SlotBlock {
 template <class F, auto kBlock>
 class BlockLoop {
  public:
-  template <bool kTracked>
   static void plate(const Call& call, Outcome& outcome) {
     constexpr std::size_t kLeastColumns = 16;  // for shorter rows it costs more to begin than to go on
-    if (!is_side_by_side(call)) return MessageLoop<F>::template plate<kTracked>(call, outcome);
-    if (call.rows == 1) return row<kTracked>(call, outcome);
+    if (!is_side_by_side(call)) return MessageLoop<F>::plate(call, outcome);
+    if (call.rows == 1) return row(call, outcome);
     if (binds_itself(std::type_identity<typename detail::Signature<F>::Arguments>()))
-      return MessageLoop<F>::template plate<kTracked>(call, outcome);
+      return MessageLoop<F>::plate(call, outcome);
     if (is_one_long_row(call)) {
       Part part(call);
       part.call.columns = call.rows * call.columns;
-      return row<kTracked>(part.call, outcome);
+      return row(part.call, outcome);
     }
-    if (call.columns < kLeastColumns) return MessageLoop<F>::template plate<kTracked>(call, outcome);
+    if (call.columns < kLeastColumns) return MessageLoop<F>::plate(call, outcome);
     Part part(call);
     for (std::size_t r = 0; r < call.rows; ++r, part.go_on(call)) {
       Outcome own = outcome;
       own.faults = 0, own.first_fault = Outcome::kNone;
-      row<kTracked>(part.call, own);
+      row(part.call, own);
       if (own.faults > 0) own.first_fault += r * call.columns;
       own.faults += outcome.faults;
       own.first_fault = std::min(own.first_fault, outcome.first_fault);
@@ -90,14 +89,13 @@ class BlockLoop {
     Call call;
   };
 
-  template <bool kTracked>
   static void row(const Call& call, Outcome& outcome) {
     std::size_t widest = call.out_terms;
     for (std::size_t i = 0; i < kReads; ++i) widest = std::max<std::size_t>(widest, call.reads[i].terms);
     const std::size_t capacity = std::max<std::size_t>(1, kBlockTerms / widest), results = capacity * call.out_terms;
     double* const memory = call.scratch;
     // Messages that are not tracked need not be compared with those before them, and are put where they belong at once.
-    const bool in_place = !kTracked && is_apart(call);
+    const bool in_place = !call.sink.is_tracked && is_apart(call);
     for (std::size_t first = 0; first < call.columns; first += capacity) {
       const std::ptrdiff_t out = call.out_offset(0, first);
       const SlotBlock block{call,
@@ -108,11 +106,11 @@ class BlockLoop {
                             memory + 2 * results,
                             outcome.replaced};
       if (!kBlock(block))
-        MessageLoop<F>::template columns<kTracked>(call, first, first + block.slots, outcome);
+        MessageLoop<F>::columns(call, first, first + block.slots, outcome);
       else if (in_place)
         call.sink.check_stored(out, block.slots * call.out_terms, first, call.out_terms, outcome);
       else
-        call.sink.template store_all<kTracked>(out, block.tau, block.rho, block.slots * call.out_terms, first,
+        call.sink.store_all(out, block.tau, block.rho, block.slots * call.out_terms, first,
                                                call.out_terms, outcome);
     }
   }

@@ -13,7 +13,6 @@
 
 namespace dma {
 
-inline constexpr std::size_t kMaxPorts = 8;
 inline constexpr std::size_t kMaxParameters = 8;
 // Doubles of working memory a kernel has for each term of each port.
 inline constexpr std::uint32_t kScratchPerTerm = 16;
@@ -104,22 +103,18 @@ inline Natural damped(const Natural& before, const Natural& after, double dampin
   return is_valid(mixed) ? mixed : after;  // a difference overflowed, or the last digit of a precision got lost
 }
 
-// Where the results go. A message that is not valid is refused and the fault counted: the old one stays, which in a
-// single sweep on fresh messages (not tracked) is the uniform one.
+// Where the results go. A message that is not valid is refused and the fault counted: a tracked one stays as it was,
+// the others are fresh in this sweep and become uniform.
 struct Sink {
   double* tau = nullptr;
   double* rho = nullptr;
   double damping = 0;
+  bool is_tracked = false;  // the old message is there: the new one is damped, and its change is noted
 
   // Inlined whatever the compiler thinks of its size: it is called for every message there is.
-  template <bool kTracked>
   [[gnu::always_inline]] void store(std::ptrdiff_t i, Natural message, std::uint64_t slot, Outcome& outcome) const {
-    if (!is_valid(message)) [[unlikely]] {
-      outcome.fault(slot);
-      if constexpr (!kTracked) tau[i] = rho[i] = 0;
-      return;
-    }
-    if constexpr (kTracked) {
+    if (!is_valid(message)) [[unlikely]] return refuse(i, slot, outcome);
+    if (is_tracked) {
       const Natural before{tau[i], rho[i]};
       message = damped(before, message, damping);
       outcome.note_change(before, message);
@@ -129,15 +124,11 @@ struct Sink {
   }
 
   // A message of a type with rules of its own for what an edge may carry.
-  template <bool kTracked, class Message>
+  template <class Message>
   void store_by_rules(std::ptrdiff_t i, const Message& given, std::uint64_t slot, Outcome& outcome) const {
-    if (!Message::is_message(given)) [[unlikely]] {
-      outcome.fault(slot);
-      if constexpr (!kTracked) tau[i] = rho[i] = 0;
-      return;
-    }
+    if (!Message::is_message(given)) [[unlikely]] return refuse(i, slot, outcome);
     Natural message = given;
-    if constexpr (kTracked) {
+    if (is_tracked) {
       const Natural before{tau[i], rho[i]};
       if (damping != 0 && !before.is_point() && !message.is_point()) {
         const Natural mixed{message.tau + damping * (before.tau - message.tau),
@@ -152,17 +143,17 @@ struct Sink {
 
   // Messages side by side, `terms` of each slot. In the ordinary case, all valid and none changed by more than others
   // before, they are looked at and copied without a choice for any of them.
-  template <bool kTracked>
   void store_all(std::ptrdiff_t first, const double* new_tau, const double* new_rho, std::size_t count,
                  std::uint64_t first_slot, std::uint32_t terms, Outcome& outcome) const {
-    if (are_ordinary<kTracked>(first, new_tau, new_rho, count, outcome)) {
+    if (is_tracked ? are_ordinary<true>(first, new_tau, new_rho, count, outcome)
+                   : are_ordinary<false>(first, new_tau, new_rho, count, outcome)) {
       std::copy_n(new_tau, count, tau + first);
       std::copy_n(new_rho, count, rho + first);
       return;
     }
     Outcome noted = outcome;  // a copy that no stored message can overlap
     for (std::size_t i = 0; i < count; ++i)
-      store<kTracked>(first + static_cast<std::ptrdiff_t>(i), {new_tau[i], new_rho[i]}, first_slot + i / terms, noted);
+      store(first + static_cast<std::ptrdiff_t>(i), {new_tau[i], new_rho[i]}, first_slot + i / terms, noted);
     outcome = noted;
   }
   // Messages that are not tracked and stand in their places already.
@@ -171,11 +162,15 @@ struct Sink {
     if (are_ordinary<false>(first, tau + first, rho + first, count, outcome)) return;
     for (std::size_t i = 0; i < count; ++i) {
       const std::ptrdiff_t at = first + static_cast<std::ptrdiff_t>(i);
-      store<false>(at, {tau[at], rho[at]}, first_slot + i / terms, outcome);
+      if (!is_valid(Natural{tau[at], rho[at]})) refuse(at, first_slot + i / terms, outcome);
     }
   }
 
  private:
+  [[gnu::always_inline]] void refuse(std::ptrdiff_t i, std::uint64_t slot, Outcome& outcome) const {
+    outcome.fault(slot);
+    if (!is_tracked) tau[i] = rho[i] = 0;
+  }
   template <bool kTracked>
   bool are_ordinary(std::ptrdiff_t first, const double* new_tau, const double* new_rho, std::size_t count,
                     const Outcome& outcome) const {
@@ -217,7 +212,10 @@ struct Call {
   }
 };
 
-// Computes every message of the call; tracked ones are damped and their largest change is recorded.
+// Computes every message of the call.
 using Kernel = void (*)(const Call&, Outcome&);
+// The same where the first port that is read is a cavity held as moments: see held.h.
+struct HeldCavity;
+using HeldKernel = void (*)(const Call&, HeldCavity&, Outcome&);
 
 }  // namespace dma

@@ -43,20 +43,4 @@ Natural all_but_one_by_one(const Incidence& incidence, const MessageArrays& mess
   return sum;
 }
 
-// Scalar factors of one kind that must be visited one after the other: each may read what the one before it wrote.
-// Visits slots first, first + step, ... (count of them) of the plate.
-struct Sequence {
-  struct Read {
-    std::uint32_t first_slot = 0;     // edge slot of the port's slot 0
-    std::uint32_t first_arrival = 0;  // kept arrival of the port's slot 0, if any are kept
-    std::uint32_t terms = 1;
-    bool refresh = true;              // gather from the variable; otherwise use what an earlier visit kept
-    bool keep = false;                // a later visit uses it without refreshing
-  };
-  std::int64_t first = 0, step = 1;
-  std::uint64_t count = 0;
-  Incidence incidence;
-  MessageArrays messages, arrivals;
-};
-
 }  // namespace dma

@@ -100,41 +100,45 @@ Kind& Kind::watch_signal_to_noise() {
   return *this;
 }
 
-Kind& Kind::kernel(std::string_view method, std::string_view target, const from& reads, Kernel plate,
-                   Kernel plate_tracked, HeldKernel held) {
+Kind& Kind::kernel(std::string_view method, std::string_view target, const from& reads, Kernel plate, HeldKernel held) {
   MessageFunction m = describe_message(method, target, reads, reads.ports.size(), 0);
   m.plate = plate;
-  m.plate_tracked = plate_tracked;
   m.held = held;
   messages_.push_back(std::move(m));
   return *this;
 }
 
-Kind& Kind::joint_kernel(std::string_view method, std::string_view first, std::string_view second, Kernel plate,
-                         Kernel plate_tracked, HeldKernel held) {
-  joint_kernels_.push_back({std::string(method), port(first), port(second), plate, plate_tracked, held});
+Kind& Kind::pair_kernel(std::string_view method, std::string_view first, std::string_view second, Kernel plate,
+                        HeldKernel held) {
+  pair_kernels_.push_back({std::string(method), port(first), port(second), plate, held});
   return *this;
 }
 
-const PairKernel* Kind::find_joint(const MessageFunction& first, const MessageFunction& second) const {
-  for (const PairKernel& joint : joint_kernels_)
-    if (joint.method == first.method && joint.method == second.method && joint.first == first.target &&
-        joint.second == second.target)
-      return &joint;
-  return nullptr;
-}
-
-Kind& Kind::add(WalkPair pair) {
-  walk_pairs_.push_back(std::move(pair));
+Kind& Kind::add(ChainPair pair) {
+  chain_pairs_.push_back(std::move(pair));
   return *this;
 }
 
-WalkPairKernel Kind::find_walk_pair(const MessageFunction& first, const MessageFunction& second) const {
-  for (const WalkPair& pair : walk_pairs_)
+namespace {
+
+template <class Pair>
+const Pair* find_pair(const std::vector<Pair>& pairs, const MessageFunction& first, const MessageFunction& second) {
+  for (const Pair& pair : pairs)
     if (pair.method == first.method && pair.method == second.method && pair.first == first.target &&
         pair.second == second.target)
-      return pair.kernel;
+      return &pair;
   return nullptr;
+}
+
+}  // namespace
+
+const PairKernel* Kind::find_pair_kernel(const MessageFunction& first, const MessageFunction& second) const {
+  return find_pair(pair_kernels_, first, second);
+}
+
+ChainPairKernel Kind::find_chain_pair(const MessageFunction& first, const MessageFunction& second) const {
+  const ChainPair* const pair = find_pair(chain_pairs_, first, second);
+  return pair == nullptr ? nullptr : pair->kernel;
 }
 
 Kind& Kind::only_if_observed(std::string_view port_name) {

@@ -16,9 +16,9 @@
 
 #include "engine/graph/graph.h"
 #include "engine/kinds/block_loop.h"
-#include "engine/kinds/held.h"
 #include "engine/kinds/linear_view.h"
 #include "engine/kinds/message_loop.h"
+#include "engine/kinds/port_set.h"
 
 namespace dma {
 
@@ -71,15 +71,12 @@ struct ParameterSpec {
   Prepare prepare = {};                 // a list of any length, the same for all slots, turned into what kernels read
 };
 
-using SequenceKernel = void (*)(const Call&, const Sequence&, const Sequence::Read*, Outcome&);
-
 struct MessageFunction {
   std::string method;
   std::size_t target = 0;
   std::vector<std::size_t> reads;  // port numbers, in the order of the arguments
-  Kernel plate = nullptr, plate_tracked = nullptr;
-  SequenceKernel sequence = nullptr, sequence_tracked = nullptr;  // null: such factors are never merged
-  WalkKernel walk = nullptr;                                      // null: such factors are never part of a chain
+  Kernel plate = nullptr;
+  ChainKernel chain = nullptr;  // null: such factors are never merged, nor part of a chain
   std::shared_ptr<const void> callable;
   std::optional<std::size_t> observed = {};  // a port whose variables must be observed for it to hold
   HeldKernel held = nullptr;                 // null: the first port it reads is never held as moments
@@ -89,14 +86,14 @@ struct MessageFunction {
 struct PairKernel {
   std::string method;
   std::size_t first = 0, second = 0;  // target ports
-  Kernel plate = nullptr, plate_tracked = nullptr;
+  Kernel plate = nullptr;
   HeldKernel held = nullptr;
 };
 
-struct WalkPair {
+struct ChainPair {
   std::string method;
   std::size_t first = 0, second = 0;  // target ports
-  WalkPairKernel kernel = nullptr;
+  ChainPairKernel kernel = nullptr;
 };
 
 // The ports a message function reads, in the order of its arguments.
@@ -161,6 +158,13 @@ class Kind {
   // E[log f] under independent beliefs, in the same order: what the evidence takes from a factor with variational
   // messages.
   Kind& expected_log(LogIntegral expectation);
+  // Of a factor among variables with finitely many values: f for every combination of them, the last port's innermost,
+  // as they stand among the numbers of its only parameter. Without it they come from the integral.
+  using Weights = std::span<const double> (*)(std::span<const double> parameter);
+  Kind& weights(Weights numbers) {
+    weights_ = numbers;
+    return *this;
+  }
   // The Report then names the smallest |mean| / sd that arrives at this kind (the paper's r).
   Kind& watch_signal_to_noise();
 
@@ -173,8 +177,7 @@ class Kind {
   template <auto kFunction, auto kBlock>
   Kind& message(std::string_view method, std::string_view target, const std::optional<from>& reads = {}) {
     message<kFunction>(method, target, reads);
-    messages_.back().plate = &BlockLoop<Fixed<kFunction>, kBlock>::template plate<false>;
-    messages_.back().plate_tracked = &BlockLoop<Fixed<kFunction>, kBlock>::template plate<true>;
+    messages_.back().plate = &BlockLoop<Fixed<kFunction>, kBlock>::plate;
     return *this;
   }
   // Any function object.
@@ -183,11 +186,8 @@ class Kind {
     using Loop = MessageLoop<F>;
     if (Loop::kHasMemory) check_memory(target);
     MessageFunction m = describe_message(method, target, reads, Loop::kReads, Loop::parameter_count());
-    m.plate = &Loop::template plate<false>;
-    m.plate_tracked = &Loop::template plate<true>;
-    m.sequence = &Loop::template sequence<false>;
-    m.sequence_tracked = &Loop::template sequence<true>;
-    m.walk = &Loop::walk;
+    m.plate = &Loop::plate;
+    m.chain = &Loop::chain;
     m.callable = std::make_shared<const F>(std::move(callable));
     messages_.push_back(std::move(m));
     return *this;
@@ -195,22 +195,22 @@ class Kind {
   // Of the message registered last: it holds only where the variables of that port are observed, or nothing is known of
   // them. Others are told to choose another method.
   Kind& only_if_observed(std::string_view port_name);
-  // The messages of two ports, one along a chain and one back, side by side (walk.h); both were registered by
+  // The messages of two ports, one along a chain and one back, side by side (chain.h); both were registered by
   // message().
   template <auto kFirst, auto kSecond>
-  Kind& walk_pair(std::string_view method, std::string_view first, std::string_view second) {
+  Kind& chain_pair(std::string_view method, std::string_view first, std::string_view second) {
     return add(
-        WalkPair{std::string(method), port(first), port(second), &dma::walk_pair<Fixed<kFirst>, Fixed<kSecond>>});
+        ChainPair{std::string(method), port(first), port(second), &dma::chain_pair<Fixed<kFirst>, Fixed<kSecond>>});
   }
   // Message functions that take a SlotMemory have that many numbers for each slot.
   Kind& memory(std::size_t numbers);
 
   // An array kernel, where speed matters; gets the same Call.
-  Kind& kernel(std::string_view method, std::string_view target, const from& reads, Kernel plate, Kernel plate_tracked,
+  Kind& kernel(std::string_view method, std::string_view target, const from& reads, Kernel plate,
                HeldKernel held = nullptr);
   // One that serves a visit which sends to both of two ports that have array kernels with the same reads.
-  Kind& joint_kernel(std::string_view method, std::string_view first, std::string_view second, Kernel plate,
-                     Kernel plate_tracked, HeldKernel held = nullptr);
+  Kind& pair_kernel(std::string_view method, std::string_view first, std::string_view second, Kernel plate,
+                    HeldKernel held = nullptr);
 
   const std::string& name() const { return name_; }
   const std::string& summary() const { return summary_; }
@@ -224,6 +224,7 @@ class Kind {
   const LinearIn& linear_in() const { return linear_in_; }
   const LogIntegral& log_integral() const { return log_integral_; }
   const LogIntegral& expected_log() const { return expected_log_; }
+  Weights weights() const { return weights_; }  // null: none
   const RowView& gaussian_row() const { return gaussian_row_; }   // empty: not a Gaussian density
   bool watches_signal_to_noise() const { return watches_signal_to_noise_; }
   std::size_t memory() const { return memory_; }  // numbers for each slot
@@ -234,14 +235,14 @@ class Kind {
   // The function for this method and target. Where the kind has none, its exact one serves, or else its linearised one,
   // which is always proper. Null if there is none of these either.
   const MessageFunction* find_message(std::string_view method, std::size_t target) const;
-  // The joint kernel for two message functions of this kind; null if there is none.
-  const PairKernel* find_joint(const MessageFunction& first, const MessageFunction& second) const;
-  WalkPairKernel find_walk_pair(const MessageFunction& first, const MessageFunction& second) const;  // likewise
+  // The kernel that serves two message functions of this kind at once; null if there is none.
+  const PairKernel* find_pair_kernel(const MessageFunction& first, const MessageFunction& second) const;
+  ChainPairKernel find_chain_pair(const MessageFunction& first, const MessageFunction& second) const;  // likewise
 
  private:
   Kind& add(ParameterSpec parameter);
   Kind& add(PortSpec port);
-  Kind& add(WalkPair pair);
+  Kind& add(ChainPair pair);
   void check_memory(std::string_view target) const;
   MessageFunction describe_message(std::string_view method, std::string_view target, const std::optional<from>& reads,
                                    std::size_t read_count, std::size_t parameter_count) const;
@@ -251,8 +252,8 @@ class Kind {
   std::vector<std::pair<std::size_t, std::size_t>> same_terms_;
   std::vector<ParameterSpec> parameters_;
   std::vector<MessageFunction> messages_;
-  std::vector<PairKernel> joint_kernels_;
-  std::vector<WalkPair> walk_pairs_;
+  std::vector<PairKernel> pair_kernels_;
+  std::vector<ChainPair> chain_pairs_;
   std::size_t memory_ = 0;
   Function function_;
   LogDensity log_density_;
@@ -260,6 +261,7 @@ class Kind {
   LinearIn linear_in_;
   RowView gaussian_row_;
   LogIntegral log_integral_, expected_log_;
+  Weights weights_ = nullptr;
   bool watches_signal_to_noise_ = false;
 };
 

@@ -15,8 +15,7 @@
 #include <utility>
 
 #include "engine/kinds/call.h"
-#include "engine/kinds/incidence.h"
-#include "engine/kinds/walk.h"
+#include "engine/kinds/chain.h"
 
 namespace dma {
 
@@ -124,34 +123,23 @@ class MessageLoop {
     return 0;
   }
 
-  template <bool kTracked>
-  static void plate(const Call& call, Outcome& outcome) {
-    columns<kTracked>(call, 0, call.columns, outcome);
-  }
+  static void plate(const Call& call, Outcome& outcome) { columns(call, 0, call.columns, outcome); }
   // Only those columns of every row.
-  template <bool kTracked>
   static void columns(const Call& call, std::size_t first, std::size_t last, Outcome& outcome) {
     knowing_if_parameters_vary(call, [&](auto vary) {
-      over_plate<kTracked, vary.value>(call, first, last, outcome, std::make_index_sequence<kReads>());
+      over_plate<vary.value>(call, first, last, outcome, std::make_index_sequence<kReads>());
     });
   }
-  template <bool kTracked>
-  static void sequence(const Call& call, const Sequence& run, const Sequence::Read* reads, Outcome& outcome) {
+  // One slot after the other, of ports with one variable each if they read at constant places.
+  static void chain(const Call& call, const ChainSegment& segment, Outcome& outcome) {
     knowing_if_parameters_vary(call, [&](auto vary) {
-      over_sequence<kTracked, vary.value>(call, run, reads, outcome, std::make_index_sequence<kReads>());
+      ChainLoop<vary.value, true> loop(call, segment, outcome);
+      for (std::uint64_t k = 0; k < segment.count; ++k) loop.next();
+      outcome = loop.outcome();
     });
   }
-
-  // Of ports with one variable each; never tracked.
-  static void walk(const Call& call, const WalkRun& run, Outcome& outcome) {
-    knowing_if_parameters_vary(call, [&](auto vary) {
-      ChainWalk<vary.value> walk(call, run, outcome);
-      for (std::uint64_t k = 0; k < run.count; ++k) walk.next();
-      outcome = walk.outcome();
-    });
-  }
-  template <bool kParametersVary>
-  class ChainWalk;
+  template <bool kParametersVary, bool kMayHaveTable>
+  class ChainLoop;
   // Whether slots have parameters of their own; those that bind themselves may look at the slot.
   static bool parameters_vary(const Call& call) {
     bool vary = parameter_count() == 0;
@@ -211,10 +199,10 @@ class MessageLoop {
 
   // The function and where its results go. Everything that stays the same from slot to slot is copied out of the call:
   // the compiler then knows that storing a message does not change it. Parameters that all slots share are bound once.
-  template <bool kTracked, bool kParametersVary>
-  class SlotWalk {
+  template <bool kParametersVary>
+  class SlotSender {
    public:
-    SlotWalk(const Call& call, ScratchArrays& scratch, const Outcome& outcome)
+    SlotSender(const Call& call, ScratchArrays& scratch, const Outcome& outcome)
         : outcome_(outcome),
           function_(*static_cast<const F*>(call.callable)),
           sink_(call.sink),
@@ -259,7 +247,7 @@ class MessageLoop {
           if constexpr (requires { results_[t].replaced; }) outcome_.replaced += results_[t].replaced;
           keep(out + static_cast<std::ptrdiff_t>(t), results_[t], slot);
         }
-        return kTracked || results_.empty() ? Natural() : Natural(results_[0]);
+        return results_.empty() ? Natural() : Natural(results_[0]);
       } else {
         const auto message = function_(arguments...);
         if constexpr (requires { message.replaced; }) outcome_.replaced += message.replaced;
@@ -272,9 +260,9 @@ class MessageLoop {
     template <class Message>
     [[gnu::always_inline]] void keep(std::ptrdiff_t out, const Message& message, std::uint64_t slot) {
       if constexpr (requires(const Natural& m) { Message::is_message(m); })
-        sink_.template store_by_rules<kTracked>(out, message, slot, outcome_);
+        sink_.store_by_rules(out, message, slot, outcome_);
       else
-        sink_.template store<kTracked>(out, message, slot, outcome_);
+        sink_.store(out, message, slot, outcome_);
     }
 
     Outcome outcome_;
@@ -287,126 +275,105 @@ class MessageLoop {
     Results results_ = {};
   };
 
-  template <bool kTracked, bool kParametersVary, std::size_t... i>
+  template <bool kParametersVary, std::size_t... i>
   static void over_plate(const Call& call, std::size_t first, std::size_t last, Outcome& outcome,
                          std::index_sequence<i...>) {
     ScratchArrays scratch(call.scratch);
     [[maybe_unused]] const std::tuple views{PortView(call.reads[i])...};
     [[maybe_unused]] const std::tuple room{scratch.template take<Argument<i>>(call.reads[i].terms)...};
-    SlotWalk<kTracked, kParametersVary> walk(call, scratch, outcome);
+    SlotSender<kParametersVary> send(call, scratch, outcome);
     const std::size_t rows = call.rows;
     const std::ptrdiff_t out_column = call.out_column;
     for (std::size_t r = 0; r < rows; ++r) {
       std::ptrdiff_t out = call.out_offset(r, first);
       std::uint64_t slot = r * call.columns + first;
       for (std::size_t c = first; c < last; ++c, ++slot, out += out_column)
-        walk(r, c, out, slot,
+        send(r, c, out, slot,
              argument<Argument<i>>(std::get<i>(room), std::get<i>(views).terms,
                                    [&](std::size_t t) { return std::get<i>(views).at(r, c, t); })...);
     }
-    outcome = walk.outcome();
-  }
-
-  template <bool kTracked, bool kParametersVary, std::size_t... i>
-  static void over_sequence(const Call& call, const Sequence& given_run, const Sequence::Read* given_reads,
-                            Outcome& outcome, std::index_sequence<i...>) {
-    // Copies stay in registers; what somebody else can see is read anew for every message.
-    const Sequence run = given_run;
-    [[maybe_unused]] const std::array<Sequence::Read, kReads> reads{given_reads[i]...};
-    const std::ptrdiff_t out_column = call.out_column;
-    ScratchArrays scratch(call.scratch);
-    [[maybe_unused]] const std::tuple room{scratch.template take<Argument<i>>(reads[i].terms)...};
-    SlotWalk<kTracked, kParametersVary> walk(call, scratch, outcome);
-    std::int64_t at = run.first;
-    for (std::uint64_t k = 0; k < run.count; ++k, at += run.step) {
-      const auto slot = static_cast<std::uint32_t>(at);
-      walk(0, slot, static_cast<std::ptrdiff_t>(slot) * out_column, slot,
-           argument<Argument<i>>(std::get<i>(room), reads[i].terms, [&](std::size_t t) {
-             return arrival(run, reads[i], slot * reads[i].terms + static_cast<std::uint32_t>(t));
-           })...);
-    }
-    outcome = walk.outcome();
-  }
-
-  // q counts (slot, term) pairs of the port. Inlined whatever its size: a chain calls it for every message.
-  [[gnu::always_inline]] static inline Natural arrival(const Sequence& run, const Sequence::Read& read,
-                                                       std::uint32_t q) {
-    if (!read.refresh) return run.arrivals[read.first_arrival + q];
-    const Natural m = all_but(run.incidence, run.messages, read.first_slot + q);
-    if (read.keep) {
-      run.arrivals.tau[read.first_arrival + q] = m.tau;
-      run.arrivals.rho[read.first_arrival + q] = m.rho;
-    }
-    return m;
+    outcome = send.outcome();
   }
 };
 
 // One slot of a chain after the other. What was sent last stays in a register: a chain would wait for it to be stored
 // and loaded again.
 template <class F>
-template <bool kParametersVary>
-class MessageLoop<F>::ChainWalk {
+template <bool kParametersVary, bool kMayHaveTable>
+class MessageLoop<F>::ChainLoop {
   static_assert(sizeof(Natural) == 2 * sizeof(double));
 
  public:
-  ChainWalk(const Call& call, const WalkRun& run, const Outcome& outcome)
-      : scratch_(call.scratch), room_(make_room(scratch_, run, Reads())), visit_(call, scratch_, outcome),
-        out_column_(call.out_column), slot_(run.first), step_(run.step) {
+  ChainLoop(const Call& call, const ChainSegment& segment, const Outcome& outcome)
+      : scratch_(call.scratch),
+        room_(make_room(scratch_, segment, Reads())),
+        send_(call, scratch_, outcome),
+        out_column_(call.out_column),
+        slot_(segment.first),
+        step_(segment.step) {
     for (std::size_t r = 0; r < kReads; ++r) {
-      reads_[r] = run.reads[r];
+      reads_[r] = segment.reads[r];
       if (reads_[r].follows) sent_ = reads_[r].sent_before(slot_);
     }
+    // Copies stay in registers; what somebody else can see is read anew for every message.
+    if (kMayHaveTable && segment.table != nullptr) table_ = *segment.table;
   }
   [[gnu::always_inline]] void next() { next(Reads()); }
-  const Outcome& outcome() const { return visit_.outcome(); }
+  const Outcome& outcome() const { return send_.outcome(); }
 
  private:
   using Reads = std::make_index_sequence<kReads>;
 
   template <std::size_t... i>
-  static auto make_room([[maybe_unused]] ScratchArrays& scratch, [[maybe_unused]] const WalkRun& run,
+  static auto make_room([[maybe_unused]] ScratchArrays& scratch, [[maybe_unused]] const ChainSegment& segment,
                         std::index_sequence<i...>) {
-    return std::tuple{scratch.template take<Argument<i>>(run.reads[i].terms)...};
+    return std::tuple{scratch.template take<Argument<i>>(segment.reads[i].terms)...};
   }
   template <class A>
-  [[gnu::always_inline]] A arriving(const WalkRead& read, typename MessageOf<A>::type* room) const {
-    if constexpr (detail::IsSpan<A>::value)
+  [[gnu::always_inline]] A arriving(const ChainRead& read, typename MessageOf<A>::type* room) const {
+    if constexpr (detail::IsSpan<A>::value) {
+      const std::ptrdiff_t first = slot_ * static_cast<std::ptrdiff_t>(read.terms);
       return argument<A>(room, read.terms, [&](std::size_t t) {
-        return read.product(slot_ * static_cast<std::ptrdiff_t>(read.terms) + static_cast<std::ptrdiff_t>(t));
+        const std::ptrdiff_t q = first + static_cast<std::ptrdiff_t>(t);
+        return kMayHaveTable && read.is_by_table ? read.from_table(table_, q) : read.product(q);
       });
-    else
-      return argument<A>(room, 1, [&](std::size_t) { return read.product_after(sent_, slot_); });
+    } else {
+      return argument<A>(room, 1, [&](std::size_t) {
+        return kMayHaveTable && read.is_by_table ? read.from_table(table_, slot_) : read.product_after(sent_, slot_);
+      });
+    }
   }
   template <std::size_t... i>
   [[gnu::always_inline]] void next(std::index_sequence<i...>) {
-    sent_ = visit_(0, static_cast<std::size_t>(slot_), slot_ * out_column_, static_cast<std::uint64_t>(slot_),
-                   arriving<Argument<i>>(reads_[i], std::get<i>(room_))...);
+    sent_ = send_(0, static_cast<std::size_t>(slot_), slot_ * out_column_, static_cast<std::uint64_t>(slot_),
+                  arriving<Argument<i>>(reads_[i], std::get<i>(room_))...);
     slot_ += step_;
   }
 
   ScratchArrays scratch_;
-  decltype(make_room(std::declval<ScratchArrays&>(), std::declval<const WalkRun&>(), Reads())) room_;
-  SlotWalk<false, kParametersVary> visit_;
-  std::array<WalkRead, kReads> reads_{};
+  decltype(make_room(std::declval<ScratchArrays&>(), std::declval<const ChainSegment&>(), Reads())) room_;
+  SlotSender<kParametersVary> send_;
+  std::array<ChainRead, kReads> reads_{};
+  ChainTable table_;
   Natural sent_;
   const std::ptrdiff_t out_column_;
   std::ptrdiff_t slot_;
   const std::ptrdiff_t step_;
 };
 
-// See WalkPairKernel. Neither function has a variadic port: they share the working memory.
+// See ChainPairKernel. Neither function has a variadic port: they share the working memory.
 template <class F, class G>
-void walk_pair(const Call& first, const WalkRun& first_run, Outcome& first_outcome, const Call& second,
-               const WalkRun& second_run, Outcome& second_outcome) {
-  const auto walk = [&](auto vary) {
-    typename MessageLoop<F>::template ChainWalk<vary.value> f(first, first_run, first_outcome);
-    typename MessageLoop<G>::template ChainWalk<vary.value> g(second, second_run, second_outcome);
-    for (std::uint64_t k = 0; k < first_run.count; ++k) f.next(), g.next();
+void chain_pair(const Call& first, const ChainSegment& first_segment, Outcome& first_outcome, const Call& second,
+                const ChainSegment& second_segment, Outcome& second_outcome) {
+  const auto loop = [&](auto vary) {
+    typename MessageLoop<F>::template ChainLoop<vary.value, false> f(first, first_segment, first_outcome);
+    typename MessageLoop<G>::template ChainLoop<vary.value, false> g(second, second_segment, second_outcome);
+    for (std::uint64_t k = 0; k < first_segment.count; ++k) f.next(), g.next();
     first_outcome = f.outcome();
     second_outcome = g.outcome();
   };
-  if (MessageLoop<F>::parameters_vary(first) || MessageLoop<G>::parameters_vary(second)) walk(std::true_type());
-  else walk(std::false_type());
+  if (MessageLoop<F>::parameters_vary(first) || MessageLoop<G>::parameters_vary(second)) loop(std::true_type());
+  else loop(std::false_type());
 }
 
 }  // namespace dma

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <string_view>
 
+#include "engine/kinds/kind.h"
 #include "engine/support/error.h"
 
 namespace dma {

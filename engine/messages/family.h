@@ -54,6 +54,8 @@ struct FamilyOperations {
       nullptr;  // log of the integral of exp(natural parameters . statistics)
   double (*kl)(Components p, Components q) = nullptr;
   std::string (*text)(Components message) = nullptr;
+  // Of a family whose values are 0, 1, ..., finitely many: the message with these logs of weights. Null for all others.
+  void (*from_logs)(std::span<const double> logs, Natural* message) = nullptr;
 };
 
 extern const FamilyOperations kGaussianOperations;
@@ -70,6 +72,10 @@ class Family {
   std::uint32_t values() const {
     return operations_->observes_components ? components_ : 1;
   }  // of an observation of one element
+  // How many values a variable of it can have; 0 if they cannot be counted.
+  std::uint32_t outcomes() const {
+    return operations_->from_logs == nullptr ? 0 : operations_->has_dimension ? components_ : 2;
+  }
   const FamilyOperations* operator->() const { return operations_; }
   friend bool operator==(const Family&, const Family&) = default;
 

@@ -8,6 +8,7 @@
 //   std::array<double, 2> expected() const;                  of a proper one: E[t(x)], the gradient of the former
 //   double mean() const, variance() const;                   of a proper one
 //   std::string text() const;                                of a proper one
+//   static void from_logs(span<const double>, Natural*);     if it has finitely many values: from their log weights
 //   static constexpr bool kHasProbabilities = true;          if a value has a probability, not a density
 //
 // A message of K components is a struct of static functions on all its components: see categorical.h.
@@ -155,6 +156,7 @@ constexpr FamilyOperations make_family_operations() {
   o.log_normaliser = &Range::log_normaliser;
   o.kl = &Range::kl;
   o.text = &Range::text;
+  if constexpr (requires { &T::from_logs; }) o.from_logs = &T::from_logs;
   return o;
 }
 

@@ -13,36 +13,32 @@ std::uint32_t most_terms(const PlanData& plan) {
   return most;
 }
 
-Sink sink_at(const MessageArrays& messages, std::size_t slot, double damping) {
-  return {messages.tau + slot, messages.rho + slot, damping};
+Sink sink_at(const MessageArrays& messages, std::size_t slot, double damping, bool tracked) {
+  return {messages.tau + slot, messages.rho + slot, damping, tracked};
 }
 
 }  // namespace
 
 BoundSends::BoundSends(const PlanData& plan, const Memory& memory, const Parameters& parameters)
-    : memory_(memory), uniform_(most_terms(plan)) {
+    : memory_(memory), table_{memory.incidence, memory.messages, memory.arrivals}, uniform_(most_terms(plan)) {
   bind_parameters(plan, parameters);
   const bool iterates = plan.schedule.order != Schedule::Order::once;
   for (const Operation& op : plan.constants) constants_.push_back(bind(plan, std::get<Send>(op), false));
   for (const Operation& op : plan.operations)
     if (const Send* send = std::get_if<Send>(&op)) of_sweep_.push_back(bind(plan, *send, iterates));
-    else if (const Walk* walk = std::get_if<Walk>(&op)) walks_.push_back(bind(plan, *walk));
+    else if (const ChainSend* chain = std::get_if<ChainSend>(&op)) chains_.push_back(bind(plan, *chain));
   // Only now do the lists of views stay where they are.
-  for (auto* list : {&constants_, &of_sweep_})
-    for (BoundSend& bound : *list) {
-      if (bound.sequence_kernel != nullptr) bound.sequence_reads = sequence_reads_.data() + bound.first_read;
-      else bound.call.reads = port_views_.data() + bound.first_read;
-      bound.call.parameters = parameter_views_.data() + bound.first_parameter;
-    }
-  const WalkSource* next_source = walk_sources_.data();
-  for (WalkRead& read : walk_reads_) {
+  const ChainSource* next_source = chain_sources_.data();
+  for (ChainRead& read : chain_reads_) {
     read.sources = next_source;
     next_source += read.count;
   }
-  for (BoundPart& part : parts_) {
-    part.run.reads = walk_reads_.data() + part.first_read;
-    part.send.call.parameters = parameter_views_.data() + part.send.first_parameter;
-  }
+  for (auto* list : {&constants_, &of_sweep_, &of_chains_})
+    for (BoundSend& bound : *list) {
+      if (bound.chain_kernel != nullptr) bound.segment.reads = chain_reads_.data() + bound.first_read;
+      else bound.call.reads = port_views_.data() + bound.first_read;
+      bound.call.parameters = parameter_views_.data() + bound.first_parameter;
+    }
 }
 
 void BoundSends::bind_parameters(const PlanData& plan, const Parameters& parameters) {
@@ -54,25 +50,23 @@ void BoundSends::bind_parameters(const PlanData& plan, const Parameters& paramet
 }
 
 void BoundSends::rebind(std::uint32_t group, std::size_t i, const ParameterView& view) {
-  for (const auto* list : {&constants_, &of_sweep_})
+  for (const auto* list : {&constants_, &of_sweep_, &of_chains_})
     for (const BoundSend& bound : *list)
       if (bound.group == group) {
         ParameterView& own = parameter_views_[bound.first_parameter + i];
         own = view;
         own.values += std::ptrdiff_t{bound.first} * view.column;
       }
-  for (const BoundPart& part : parts_)
-    if (part.send.group == group) parameter_views_[part.send.first_parameter + i] = view;
 }
 
-BoundSend BoundSends::bind_call(const PlanData& plan, std::uint32_t g, std::uint32_t p, double damping) const {
+BoundSend BoundSends::bind_call(const PlanData& plan, std::uint32_t g, std::uint32_t p, bool tracked) const {
   const Group& group = plan.groups[g];
   const Group::Port& port = group.ports[p];
   BoundSend bound;
   bound.group = g, bound.port = p;
   bound.first_parameter = first_parameter_[g];
   Call& call = bound.call;
-  call.sink = sink_at(memory_.messages, port.first_slot, damping);
+  call.sink = sink_at(memory_.messages, port.first_slot, tracked ? group.damping : 0, tracked);
   call.out_terms = port.terms;
   call.out_column = port.terms;
   call.out_row = std::ptrdiff_t{group.columns} * port.terms;
@@ -84,83 +78,97 @@ BoundSend BoundSends::bind_call(const PlanData& plan, std::uint32_t g, std::uint
 }
 
 BoundSend BoundSends::bind(const PlanData& plan, const Send& op, bool tracked) {
-  BoundSend bound = bind_call(plan, op.group, op.port, tracked ? plan.groups[op.group].damping : 0);
+  BoundSend bound = bind_call(plan, op.group, op.port, tracked);
   bound.messages = std::uint64_t{op.count} * plan.groups[op.group].ports[op.port].terms;
-  if (op.is_sequence) bind_sequence(plan, op, tracked, bound);
-  else bind_plate(plan, op, tracked, bound);
+  if (op.is_chain) bind_segment(plan, op, bound);
+  else bind_plate(plan, op, bound);
   return bound;
 }
 
-BoundWalk BoundSends::bind(const PlanData& plan, const Walk& op) {
-  BoundWalk bound;
+BoundChain BoundSends::bind(const PlanData& plan, const ChainSend& op) {
+  BoundChain bound;
   bound.is_beside_last = op.is_beside_last;
-  const auto message_of = [&](const Walk::Part& part) { return plan.groups[part.group].ports[part.port].message; };
-  if (op.is_beside_last && op.stretches[0].parts.size() == 1 && walks_.back().stretches[0].parts == 1) {
-    const BoundPart& before = parts_[walks_.back().stretches[0].first_part];
-    const MessageFunction &own = *message_of(op.stretches[0].parts[0]),
-                          &other = *plan.groups[before.send.group].ports[before.send.port].message;
-    const Kind& kind = *plan.groups[op.stretches[0].parts[0].group].kind;
-    if (plan.groups[before.send.group].kind == &kind) {
-      bound.pair = kind.find_walk_pair(other, own);
-      bound.is_first_of_pair = bound.pair == nullptr && (bound.pair = kind.find_walk_pair(own, other)) != nullptr;
-    }
-  }
-  for (const Walk::Stretch& stretch : op.stretches) {
-    bound.stretches.push_back(
-        {static_cast<std::uint32_t>(parts_.size()), static_cast<std::uint32_t>(stretch.parts.size()), stretch.count});
-    for (const Walk::Part& part : stretch.parts) {
-      BoundPart& to = parts_.emplace_back();
-      to.send = bind_call(plan, part.group, part.port, 0);
-      to.send.messages = stretch.count;
-      to.kernel = plan.groups[part.group].ports[part.port].message->walk;
-      to.run = {part.first, op.step, stretch.count, nullptr};
-      to.first_read = static_cast<std::uint32_t>(walk_reads_.size());
-      const Group::Port& port = plan.groups[part.group].ports[part.port];
-      const std::int64_t sent_last = std::int64_t{port.first_slot} - op.step;
-      for (std::size_t argument = 0; argument < part.reads.size(); ++argument) {
-        const auto& sources = part.reads[argument];
-        const std::uint32_t terms = plan.groups[part.group].ports[port.message->reads[argument]].terms;
-        const auto add = [&](const Walk::Source& source) {
-          const MessageArrays& from = source.is_arrival ? memory_.arrivals : memory_.messages;
-          walk_sources_.push_back({from.tau, from.rho, static_cast<std::ptrdiff_t>(source.at)});
-        };
-        const auto own = std::ranges::find_if(sources, [&](const Walk::Source& s) {
-          return part.remembers && !s.is_arrival && s.at == sent_last;
-        });
-        for (auto source = sources.begin(); source != sources.end(); ++source)
-          if (source != own) add(*source);
-        if (own != sources.end()) add(*own);
-        walk_reads_.push_back({nullptr, sources.size(), own != sources.end(), terms});
-      }
-    }
+  find_pair(plan, op, bound);
+  for (const ChainSend::Segment& segment : op.segments) {
+    bound.segments.push_back({static_cast<std::uint32_t>(of_chains_.size()),
+                              static_cast<std::uint32_t>(segment.messages.size()), segment.count});
+    for (const ChainSend::Message& message : segment.messages)
+      of_chains_.push_back(bind(plan, message, segment.count, op.step));
   }
   return bound;
 }
 
-void BoundSends::bind_sequence(const PlanData& plan, const Send& op, bool tracked, BoundSend& bound) {
+void BoundSends::find_pair(const PlanData& plan, const ChainSend& op, BoundChain& bound) const {
+  if (!op.is_beside_last || op.segments[0].messages.size() != 1 || chains_.back().segments[0].sends != 1) return;
+  const ChainSend::Message& own = op.segments[0].messages[0];
+  const BoundSend& before = of_chains_[chains_.back().segments[0].first_send];
+  const Kind& kind = *plan.groups[own.group].kind;
+  if (plan.groups[before.group].kind != &kind) return;
+  const MessageFunction &to_own = *plan.groups[own.group].ports[own.port].message,
+                        &to_other = *plan.groups[before.group].ports[before.port].message;
+  bound.pair = kind.find_chain_pair(to_other, to_own);
+  bound.is_first_of_pair = bound.pair == nullptr && (bound.pair = kind.find_chain_pair(to_own, to_other)) != nullptr;
+}
+
+// At constant places.
+BoundSend BoundSends::bind(const PlanData& plan, const ChainSend::Message& message, std::uint32_t count, int step) {
+  const Group& group = plan.groups[message.group];
+  const Group::Port& port = group.ports[message.port];
+  BoundSend bound = bind_call(plan, message.group, message.port, false);
+  bound.messages = count;
+  bound.chain_kernel = port.message->chain;
+  bound.segment = {message.first, step, count, nullptr, nullptr};
+  bound.first_read = static_cast<std::uint32_t>(chain_reads_.size());
+  const std::int64_t sent_last = std::int64_t{port.first_slot} - step;
+  for (std::size_t argument = 0; argument < message.reads.size(); ++argument) {
+    const auto& sources = message.reads[argument];
+    const auto add = [&](const ChainSend::Source& source) {
+      const MessageArrays& from = source.is_arrival ? memory_.arrivals : memory_.messages;
+      chain_sources_.push_back({from.tau, from.rho, static_cast<std::ptrdiff_t>(source.at)});
+    };
+    const auto own = std::ranges::find_if(sources, [&](const ChainSend::Source& s) {
+      return message.remembers && !s.is_arrival && s.at == sent_last;
+    });
+    for (auto source = sources.begin(); source != sources.end(); ++source)
+      if (source != own) add(*source);
+    if (own != sources.end()) add(*own);
+    chain_reads_.push_back({.terms = group.ports[port.message->reads[argument]].terms,
+                            .sources = nullptr,
+                            .count = sources.size(),
+                            .follows = own != sources.end()});
+  }
+  return bound;
+}
+
+// By the table.
+void BoundSends::bind_segment(const PlanData& plan, const Send& op, BoundSend& bound) {
   const Group& group = plan.groups[op.group];
   const MessageFunction& message = *group.ports[op.port].message;
-  bound.sequence_kernel = tracked ? message.sequence_tracked : message.sequence;
-  bound.first_read = static_cast<std::uint32_t>(sequence_reads_.size());
+  bound.chain_kernel = message.chain;
+  bound.first_read = static_cast<std::uint32_t>(chain_reads_.size());
   bound.at_hubs = op.at_hubs, bound.refresh = op.refresh;
-  for (std::size_t i = 0; i < message.reads.size(); ++i) {
-    const Group::Port& read = group.ports[message.reads[i]];
-    sequence_reads_.push_back({read.first_slot, read.first_arrival, read.terms,
-                               !op.at_hubs && (op.refresh >> i & 1) != 0, (op.keep >> i & 1) != 0});
+  for (const std::size_t r : message.reads) {
+    const Group::Port& read = group.ports[r];
+    chain_reads_.push_back({.terms = read.terms,
+                            .is_by_table = true,
+                            .is_looked_up = !op.at_hubs && op.refresh.has(r),
+                            .is_kept = op.keep.has(r),
+                            .first_slot = read.first_slot,
+                            .first_arrival = read.first_arrival});
   }
-  bound.sequence = {op.first, op.step, op.count, memory_.incidence, memory_.messages, memory_.arrivals};
+  bound.segment = {op.first, op.step, op.count, nullptr, &table_};
 }
 
-void BoundSends::bind_plate(const PlanData& plan, const Send& op, bool tracked, BoundSend& bound) {
+void BoundSends::bind_plate(const PlanData& plan, const Send& op, BoundSend& bound) {
   const Group& group = plan.groups[op.group];
   const Group::Port& port = group.ports[op.port];
   const MessageFunction& message = *port.message;
   Call& call = bound.call;
-  bound.kernel = tracked ? message.plate_tracked : message.plate;
+  bound.kernel = op.pair == nullptr ? message.plate : op.pair->plate;
   bound.first = op.first;
-  if (op.joint != nullptr) {
-    bound.kernel = tracked ? op.joint->plate_tracked : op.joint->plate;
-    call.second_sink = sink_at(memory_.messages, group.ports[op.joint->second].first_slot, call.sink.damping);
+  if (op.pair != nullptr) {
+    call.second_sink = sink_at(memory_.messages, group.ports[op.pair->second].first_slot, call.sink.damping,
+                               call.sink.is_tracked);
     bound.messages *= 2;
   }
   const bool whole = op.count == group.slots;

@@ -7,7 +7,9 @@
 #include <cmath>
 #include <utility>
 
+#include "engine/kinds/kind.h"
 #include "engine/run/messages_at.h"
+#include "engine/run/sweep_memory.h"
 #include "engine/support/error.h"
 
 namespace dma {
@@ -34,8 +36,8 @@ void Diagnosis::check_contradictions() {
   // The first slots hold given values, which alone are no contradiction at a variable. But a factor all of whose
   // variables are observed sends no message in which it could show.
   std::int64_t points = 0;
-  for (std::size_t slot = plan_.first_message; slot < state_.rho_.size(); ++slot)
-    points += state_.rho_[slot] == kInfinity;
+  for (std::size_t slot = plan_.first_message; slot < state_.store_.rho.size(); ++slot)
+    points += state_.store_.rho[slot] == kInfinity;
   if (points == 0 && std::ranges::none_of(plan_.groups, sends_nothing)) return;
   for (const auto& variable : plan_.variables) locate_points(variable);
   for (std::uint32_t g = 0; g < plan_.groups.size(); ++g)
@@ -44,15 +46,15 @@ void Diagnosis::check_contradictions() {
 
 // Leaves the exact location of every element, where there is one, in the state's totals.
 void Diagnosis::locate_points(const PlanData::Variable& variable) {
-  double* const location = state_.total_tau_.data() + variable.first_element;
+  double* const location = state_.sweeping_->total_tau.data() + variable.first_element;
   std::fill_n(location, variable.size, kUnknown);
   if (variable.observed)
     for (std::uint32_t i = 0; i < variable.size; ++i)
       if (const Natural value = state_.message(variable.first_slot + i); value.is_point()) location[i] = value.tau;
   if (variable.cuts) return;
   for_each_message(plan_, state_.incidence(), variable, [&](std::uint32_t i, std::uint32_t slot) {
-    if (state_.rho_[slot] != kInfinity) return;
-    const double found = state_.tau_[slot];
+    if (state_.store_.rho[slot] != kInfinity) return;
+    const double found = state_.store_.tau[slot];
     if (std::isnan(location[i])) location[i] = found;
     if (!is_same_point(found, location[i]))
       throw contradiction(variable.name, i, location[i], found);
@@ -64,7 +66,7 @@ void Diagnosis::check_function(std::uint32_t g) const {
   const auto is_known = [&](std::uint32_t slot) {
     for (const Group::Port& port : group.ports)
       for (std::uint32_t t = 0; t < port.terms; ++t)
-        if (std::isnan(state_.total_tau_[state_.element(port, slot * port.terms + t)])) return false;
+        if (std::isnan(state_.sweeping_->total_tau[state_.element(port, slot * port.terms + t)])) return false;
     return true;
   };
   for (std::uint32_t slot = 0; slot < group.slots; ++slot)
@@ -74,9 +76,9 @@ void Diagnosis::check_function(std::uint32_t g) const {
 void Diagnosis::check_function_at(std::uint32_t g, std::uint32_t slot) const {
   const Group& group = plan_.groups[g];
   const auto value = [&](const Group::Port& port, std::uint32_t term) {
-    return state_.total_tau_[state_.element(port, slot * port.terms + term)];
+    return state_.sweeping_->total_tau[state_.element(port, slot * port.terms + term)];
   };
-  double* const inputs = state_.scratch_.data();
+  double* const inputs = state_.store_.scratch.data();
   std::size_t input_count = 0;
   double size = 1;
   const auto& ports = group.kind->ports();
@@ -101,6 +103,18 @@ void Diagnosis::check_function_at(std::uint32_t g, std::uint32_t slot) const {
             plan_.slot_name(g, slot), group.kind->name(), ports[p].name, due, found));
 }
 
+namespace {
+
+// What arrived on a port of a chain; q counts its (slot, term) pairs.
+Natural arrival(const BoundSend& op, const ChainRead& read, std::int64_t q) {
+  if (!read.is_by_table) return read.product(q);
+  const auto at = static_cast<std::uint32_t>(q);
+  if (read.is_kept || !read.is_looked_up) return op.segment.table->arrivals[read.first_arrival + at];
+  return all_but(op.segment.table->incidence, op.segment.table->messages, read.first_slot + at);
+}
+
+}  // namespace
+
 void Diagnosis::find_signal_to_noise(Report& report) const {
   double smallest = kInfinity;
   const auto consider = [&](const BoundSend& op, std::size_t port, std::uint64_t slot, const Natural& m) {
@@ -108,42 +122,28 @@ void Diagnosis::find_signal_to_noise(Report& report) const {
     smallest = m.tau * m.tau / m.rho;
     report.signal_to_noise_at = {nullptr, op.group, static_cast<std::uint32_t>(port), slot};
   };
-  const MessageArrays messages = state_.messages();
-  for (const auto& op : state_.sends_.of_sweep()) {
-    const Group& group = plan_.groups[op.group];
-    if (!group.kind->watches_signal_to_noise()) continue;
-    const auto& ports = group.ports[op.port].message->reads;
-    for (std::size_t i = 0; i < ports.size(); ++i) {
-      if (op.sequence_kernel != nullptr) {
-        const Sequence::Read& read = op.sequence_reads[i];
-        std::int64_t at = op.sequence.first;
-        for (std::uint64_t k = 0; k < op.sequence.count; ++k, at += op.sequence.step)
-          for (std::uint32_t t = 0; t < read.terms; ++t) {
-            const auto q = static_cast<std::uint32_t>(at) * read.terms + t;
-            const bool kept = read.keep || !read.refresh;
-            consider(op, ports[i], static_cast<std::uint64_t>(at),
-                     kept ? op.sequence.arrivals[read.first_arrival + q]
-                          : all_but(op.sequence.incidence, messages, read.first_slot + q));
-          }
-        continue;
-      }
-      const PortView& view = op.call.reads[i];
-      for (std::size_t r = 0; r < op.call.rows; ++r)
-        for (std::size_t c = 0; c < op.call.columns; ++c)
-          for (std::size_t t = 0; t < view.terms; ++t)
-            consider(op, ports[i], op.first + r * op.call.columns + c, view.at(r, c, t));
+  const auto consider_chain = [&](const BoundSend& op, const ChainRead& read, std::size_t port) {
+    for (std::uint64_t step = 0; step < op.segment.count; ++step) {
+      const std::int64_t slot = op.segment.part(step, 1).first;
+      for (std::uint32_t t = 0; t < read.terms; ++t)
+        consider(op, port, static_cast<std::uint64_t>(slot), arrival(op, read, slot * read.terms + t));
     }
-  }
-  for (const BoundPart& part : state_.sends_.parts()) {
-    const Group& group = plan_.groups[part.send.group];
-    if (!group.kind->watches_signal_to_noise()) continue;
-    const auto& ports = group.ports[part.send.port].message->reads;
-    for (std::size_t i = 0; i < ports.size(); ++i)
-      for (std::uint64_t k = 0; k < part.run.count; ++k) {
-        const std::int64_t slot = part.run.first + static_cast<std::int64_t>(k) * part.run.step;
-        consider(part.send, ports[i], static_cast<std::uint64_t>(slot), part.run.reads[i].product(slot));
-      }
-  }
+  };
+  const auto consider_plate = [&](const BoundSend& op, const PortView& view, std::size_t port) {
+    for (std::size_t r = 0; r < op.call.rows; ++r)
+      for (std::size_t c = 0; c < op.call.columns; ++c)
+        for (std::size_t t = 0; t < view.terms; ++t)
+          consider(op, port, op.first + r * op.call.columns + c, view.at(r, c, t));
+  };
+  for (const auto* const list : {&state_.sweeping_->sends.of_sweep(), &state_.sweeping_->sends.of_chains()})
+    for (const BoundSend& op : *list) {
+      const Group& group = plan_.groups[op.group];
+      if (!group.kind->watches_signal_to_noise()) continue;
+      const auto& ports = group.ports[op.port].message->reads;
+      for (std::size_t i = 0; i < ports.size(); ++i)
+        if (op.chain_kernel != nullptr) consider_chain(op, op.segment.reads[i], ports[i]);
+        else consider_plate(op, op.call.reads[i], ports[i]);
+    }
   if (smallest == kInfinity) return;
   report.signal_to_noise = std::sqrt(smallest);
   report.signal_to_noise_at.plan = state_.plan_.data();

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "engine/compile/loops.h"
+#include "engine/kinds/kind.h"
 #include "engine/run/factor_mass.h"
 #include "engine/run/messages_at.h"
 #include "engine/run/solver.h"
@@ -251,7 +252,8 @@ Evidence evidence(const Plan& handle, const State& state) {
     out.log_value = handle->solver->log_evidence(state);
     if (*state.ended() != Stop::exact)
       out.why = *state.ended() == Stop::converged ? "Laplace's method, with EP's energy for sites"
-                                                  : "the run has not converged";
+                : *state.ended() == Stop::approximate ? "approximate messages reach the discrete variables"
+                                                      : "the run has not converged";
     return checked(std::move(out), false);
   }
   return checked(BetheEnergy(*handle, state).sum(), true);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "engine/kinds/kind.h"
 #include "engine/run/diagnosis.h"
 #include "engine/run/gather.h"
 #include "engine/run/messages_at.h"
@@ -11,54 +12,32 @@
 
 namespace dma {
 
-void Executor::check_observed() const {
-  if (state_.missing_ == 0) return;
-  for (std::size_t v = 0; v < plan_.variables.size(); ++v)
-    if (plan_.variables[v].observed && !state_.values_[v].given)
-      fail("observed variable '{}' has no value; call state.observe({}, ...) before run", plan_.variables[v].name,
-           plan_.variables[v].name);
-}
+void Executor::check_observed() const { state_.values_.check_all_given(plan_); }
 
 void Executor::refresh_constants() {
-  if (!state_.constants_stale_) return;
+  if (!memory_.constants_are_stale) return;
   Total total;
-  for (const auto& op : state_.sends_.constants()) send(op, total);
-  state_.refused_constants_ = {total.faults, total.fault_group, total.fault_port, total.fault_slot};
-  state_.constants_stale_ = false;
+  for (const auto& op : memory_.sends.constants()) send(op, total);
+  memory_.refused_constants = {total.faults, total.fault_group, total.fault_port, total.fault_slot};
+  memory_.constants_are_stale = false;
 }
 
 Executor::Total Executor::refused_constants() const {
-  const auto& refused = state_.refused_constants_;
+  const auto& refused = memory_.refused_constants;
   return {0, refused.faults, 0, 0, false, refused.group, refused.port, refused.slot};
 }
 
 void Executor::refresh_tables() {
-  state_.hubs_.forget();
-  if (state_.tables_.empty()) return;
-  for (std::size_t i = 0; i < state_.tables_.size(); ++i)
-    if (const GivenTable& table = state_.tables_[i]; !table.is_given) {
-      const Group& group = plan_.groups[table.group];
-      const std::string port = group.kind->ports()[table.port].name;
-      fail("factor '{}': the table of port '{}' is not given; call state.set_table({}, \"{}\", ...) before run",
-           plan_.slot_name(table.group, 0), port, plan_.factors.name(group.members[0]), port);
-    }
-  if (!state_.tables_stale_) return;
-  state_.check_repetitions();
-  state_.tables_stale_ = false;
-  sort_by_element(state_.element_of_slot_, state_.first_incident_, state_.incident_slots_);
+  memory_.hubs.forget();
+  state_.tables_.refresh(plan_);
 }
 
 void Executor::start_fresh() {
   refresh_tables();
-  std::ranges::fill(state_.memory_, 0.0);
-  for (const SlotRange& range : plan_.resets) {
-    std::fill_n(state_.tau_.begin() + range.first, range.count, 0.0);
-    std::fill_n(state_.rho_.begin() + range.first, range.count, 0.0);
-  }
-  for (const SlotRange& range : plan_.arrival_resets) {
-    std::fill_n(state_.arrival_tau_.begin() + range.first, range.count, 0.0);
-    std::fill_n(state_.arrival_rho_.begin() + range.first, range.count, 0.0);
-  }
+  MessageStore& store = store_;
+  std::ranges::fill(store.memory, 0.0);
+  for (const SlotRange& range : plan_.resets) store.make_uniform(range);
+  for (const SlotRange& range : plan_.arrival_resets) store.make_arrivals_uniform(range);
   state_.restore_frozen();
 }
 
@@ -66,16 +45,15 @@ void Executor::send(const BoundSend& op, Total& total) {
   if (state_.frozen_.any()) [[unlikely]] return send_around_frozen(op, total);
   if (op.at_hubs) return send_at_hubs(op, total);
   Outcome outcome;
-  if (op.sequence_kernel != nullptr)
-    op.sequence_kernel(op.call, op.sequence, op.sequence_reads, outcome);
-  else
-    op.kernel(op.call, outcome);
+  if (op.chain_kernel != nullptr) op.chain_kernel(op.call, op.segment, outcome);
+  else op.kernel(op.call, outcome);
   total.messages += op.messages;
   note(op, outcome, total);
-  if (state_.hubs_.any()) update_hubs(op);
+  if (memory_.hubs.any()) update_hubs(op);
 }
 
 void Executor::send(const BoundSend& op, HeldCavities::Use& held, Total& total) {
+  if (held.is_first) held.cavity->left = 0;
   Outcome outcome;
   held.kernel(op.call, *held.cavity, outcome);
   total.messages += op.messages;
@@ -83,77 +61,74 @@ void Executor::send(const BoundSend& op, HeldCavities::Use& held, Total& total) 
 }
 
 bool Executor::hold(VariableId shared_variable) {
-  const MessageArrays arrivals{state_.arrival_tau_.data(), state_.arrival_rho_.data()};
-  return !state_.frozen_.any() && state_.held_.hold(shared_variable, state_.messages(), arrivals);
+  return !state_.frozen_.any() && memory_.held.hold(shared_variable, store_.messages(), store_.arrivals());
 }
 
-bool Executor::release() { return state_.held_.release(); }
+bool Executor::release() { return memory_.held.release(); }
 
-// How far a walk has come.
-struct WalkPosition {
-  const BoundWalk& walk;
-  std::size_t stretch = 0;
-  std::uint64_t time = 0;  // within the stretch
+// How far a chain has come.
+struct ChainPosition {
+  const BoundChain& chain;
+  std::size_t segment = 0;
+  std::uint64_t step = 0;  // within the segment
 
-  bool is_at_end() const { return stretch == walk.stretches.size(); }
-  const BoundWalk::Stretch& here() const { return walk.stretches[stretch]; }
-  std::uint64_t left() const { return here().count - time; }
-  void go_on(std::uint64_t times) {
-    time += times;
-    if (time == here().count) ++stretch, time = 0;
-  }
-  WalkRun run(const BoundPart& part, std::uint64_t count) const {
-    return {part.run.first + static_cast<std::int64_t>(time) * part.run.step, part.run.step, count, part.run.reads};
+  bool is_at_end() const { return segment == chain.segments.size(); }
+  const BoundChain::Segment& here() const { return chain.segments[segment]; }
+  std::uint64_t left() const { return here().count - step; }
+  void go_on(std::uint64_t steps) {
+    step += steps;
+    if (step == here().count) ++segment, step = 0;
   }
 };
 
-// To the end of its stretch.
-void Executor::finish_stretch(WalkPosition& at, Total& total) {
-  const std::span parts(state_.sends_.parts().data() + at.here().first_part, at.here().parts);
+// To the end of its segment.
+void Executor::finish_segment(ChainPosition& at, Total& total) {
+  const std::span sends(memory_.sends.of_chains().data() + at.here().first_send, at.here().sends);
   // Several messages that need each other at every step cost a call for each of them.
-  const std::uint64_t at_once = parts.size() == 1 ? at.left() : 1;
+  const std::uint64_t at_once = sends.size() == 1 ? at.left() : 1;
   for (std::uint64_t left = at.left(); left > 0; left -= at_once) {
-    for (const BoundPart& part : parts) {
+    for (const BoundSend& op : sends) {
       Outcome outcome;
-      part.kernel(part.send.call, at.run(part, at_once), outcome);
-      note(part.send, outcome, total);
+      op.chain_kernel(op.call, op.segment.part(at.step, at_once), outcome);
+      note(op, outcome, total);
     }
-    total.messages += parts.size() * at_once;
+    total.messages += sends.size() * at_once;
     at.go_on(at_once);
   }
 }
 
-void Executor::walk(const BoundWalk& op, Total& total) {
-  for (WalkPosition at{op}; !at.is_at_end();) finish_stretch(at, total);
+void Executor::send(const BoundChain& op, Total& total) {
+  for (ChainPosition at{op}; !at.is_at_end();) finish_segment(at, total);
 }
 
-void Executor::walk(const BoundWalk& first, const BoundWalk& second, WalkPairKernel pair, Total& total) {
-  WalkPosition a{first}, b{second};
+void Executor::send(const BoundChain& first, const BoundChain& second, ChainPairKernel pair, Total& total) {
+  ChainPosition a{first}, b{second};
   while (!a.is_at_end() || !b.is_at_end()) {
     if (a.is_at_end()) {
-      finish_stretch(b, total);
-    } else if (b.is_at_end() || a.here().parts > 1 || b.here().parts > 1) {
-      finish_stretch(a, total);
+      finish_segment(b, total);
+    } else if (b.is_at_end() || a.here().sends > 1 || b.here().sends > 1) {
+      finish_segment(a, total);
     } else {
-      const BoundPart &p = state_.sends_.parts()[a.here().first_part], &q = state_.sends_.parts()[b.here().first_part];
+      const auto& sends = memory_.sends.of_chains();
+      const BoundSend &p = sends[a.here().first_send], &q = sends[b.here().first_send];
       const std::uint64_t count = std::min(a.left(), b.left());
       Outcome p_outcome, q_outcome;
-      pair(p.send.call, a.run(p, count), p_outcome, q.send.call, b.run(q, count), q_outcome);
-      note(p.send, p_outcome, total);
-      note(q.send, q_outcome, total);
+      pair(p.call, p.segment.part(a.step, count), p_outcome, q.call, q.segment.part(b.step, count), q_outcome);
+      note(p, p_outcome, total);
+      note(q, q_outcome, total);
       total.messages += 2 * count;
       a.go_on(count), b.go_on(count);
     }
   }
 }
 
-// Returns how many of the walks were made.
-std::size_t Executor::walk(std::span<const BoundWalk> walks, Total& total) {
-  state_.hubs_.forget();
-  if (state_.frozen_.any()) return walk_around_frozen(walks[0], total), 1;
-  if (walks.size() < 2 || walks[1].pair == nullptr) return walk(walks[0], total), 1;
-  if (walks[1].is_first_of_pair) walk(walks[1], walks[0], walks[1].pair, total);
-  else walk(walks[0], walks[1], walks[1].pair, total);
+// Returns how many of the chains were sent.
+std::size_t Executor::send(std::span<const BoundChain> chains, Total& total) {
+  memory_.hubs.forget();
+  if (state_.frozen_.any()) return send_around_frozen(chains[0], total), 1;
+  if (chains.size() < 2 || chains[1].pair == nullptr) return send(chains[0], total), 1;
+  if (chains[1].is_first_of_pair) send(chains[1], chains[0], chains[1].pair, total);
+  else send(chains[0], chains[1], chains[1].pair, total);
   return 2;
 }
 
@@ -173,48 +148,44 @@ void Executor::note(const BoundSend& op, const Outcome& outcome, Total& total) {
 
 bool Executor::execute(std::size_t first, std::size_t last, std::size_t first_send, bool again, Total& total,
                        const Watch* watch) {
-  const MessageArrays messages = state_.messages();
+  const MessageArrays messages = store_.messages();
   std::uint64_t next_look = total.messages + Watch::kMessagesBetweenLooks;
-  std::size_t next_walk = 0, done_walks = 0;  // only a sweep from the first operation on has any
+  std::size_t next_chain = 0, done_chains = 0;  // only a sweep from the first operation on has any
   for (std::size_t i = first; i < last; ++i) {
     if (watch != nullptr && total.messages >= next_look) {
       if (!watch->has_time()) return false;
       next_look = total.messages + Watch::kMessagesBetweenLooks;
     }
     const Operation& op = plan_.operations[i];
-    if (std::holds_alternative<Walk>(op)) {
-      if (next_walk == done_walks) done_walks += walk(std::span(state_.sends_.walks()).subspan(next_walk), total);
-      ++next_walk;
+    if (std::holds_alternative<ChainSend>(op)) {
+      if (next_chain == done_chains) done_chains += send(std::span(memory_.sends.chains()).subspan(next_chain), total);
+      ++next_chain;
     } else if (std::holds_alternative<Send>(op)) {
-      const BoundSend& next = state_.sends_.of_sweep()[first_send];
+      const BoundSend& next = memory_.sends.of_sweep()[first_send];
       ++first_send;
-      if (HeldCavities::Use* const held = state_.held_.use(i)) send(next, *held, total);
+      if (HeldCavities::Use* const held = memory_.held.use(i)) send(next, *held, total);
       else if (!(again && next.reads_given_alone)) send(next, total);
     } else if (const Combine* c = std::get_if<Combine>(&op)) {
-      if (state_.held_.use(i) != nullptr) continue;
-      combine(*c, messages,
-              {state_.arrival_tau_.data() + c->first_arrival, state_.arrival_rho_.data() + c->first_arrival});
+      if (memory_.held.use(i) != nullptr) continue;
+      combine(*c, messages, store_.arrivals().from(c->first_arrival));
     } else {
       const auto& gather = std::get<GatherOthers>(op);
       const Group::Port& port = plan_.groups[gather.group].ports[gather.port];
       if (gather.at_hubs) {
         for (std::uint32_t q = gather.first; q < gather.first + gather.count; ++q)
-          MessageArrays{state_.arrival_tau_.data(), state_.arrival_rho_.data()}.set(
-              port.first_arrival + q, state_.hubs_.all_but(state_.incidence(), messages, port.first_slot + q));
+          store_.arrivals().set(port.first_arrival + q,
+                                memory_.hubs.all_but(state_.incidence(), messages, port.first_slot + q));
         continue;
       }
-      const ElementTotals totals{state_.total_tau_.data(), state_.total_rho_.data(), state_.total_abs_.data(),
-                                 state_.total_stamp_.data(), ++state_.stamp_};
-      leave_one_out(port.first_slot + gather.first, gather.count, gather.row, state_.incidence(), messages, totals,
-                    {state_.arrival_tau_.data() + port.first_arrival + gather.first,
-                     state_.arrival_rho_.data() + port.first_arrival + gather.first});
+      leave_one_out(port.first_slot + gather.first, gather.count, gather.row, state_.incidence(), messages,
+                    memory_.fresh_totals(), store_.arrivals().from(port.first_arrival + gather.first));
     }
   }
   return true;
 }
 
 Divergence Executor::watch_divergence() {
-  return Divergence(state_.divergence_, state_.messages().from(plan_.first_message));
+  return Divergence(memory_.divergence, store_.messages().from(plan_.first_message));
 }
 
 bool Executor::sweep(Total& total, bool again, const Watch* watch) {
@@ -232,9 +203,9 @@ std::size_t Executor::predict(VariableId variable, std::span<Natural> of_element
 }
 
 bool Executor::absorb(VariableId shared_variable, bool has_points) {
-  if (state_.held_.is_held(shared_variable)) return has_points;
+  if (memory_.held.is_held(shared_variable)) return has_points;
   const auto& v = plan_.variables[shared_variable.value];
-  const MessageArrays messages = state_.messages(), cavity = messages.from(v.first_slot);
+  const MessageArrays messages = store_.messages(), cavity = messages.from(v.first_slot);
   for (const auto& end : v.ends) {
     if (end.of_model) continue;
     const Group& group = plan_.groups[end.group];
@@ -269,7 +240,7 @@ void Executor::multiply_by_example(VariableId shared_variable, const MessageArra
 
 void Executor::take_constants(VariableId shared_variable, const MessageArrays& to) {
   const auto& v = plan_.variables[shared_variable.value];
-  const MessageArrays messages = state_.messages();
+  const MessageArrays messages = store_.messages();
   for (const auto& end : v.ends)
     if (end.in_cavity)
       for_each_message(plan_, state_.incidence(), v, end, [&](std::uint32_t i, std::uint32_t slot) {

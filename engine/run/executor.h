@@ -4,13 +4,13 @@
 #include <cstdint>
 
 #include "engine/run/divergence.h"
-#include "engine/run/divergence.h"
 #include "engine/run/report.h"
 #include "engine/run/state.h"
+#include "engine/run/sweep_memory.h"
 
 namespace dma {
 
-struct WalkPosition;
+struct ChainPosition;
 class Watch;
 
 class Executor {
@@ -24,7 +24,8 @@ class Executor {
     std::uint64_t fault_slot = 0;
   };
 
-  explicit Executor(State& state) : state_(state), plan_(*state.plan_) {}
+  explicit Executor(State& state)
+      : state_(state), plan_(*state.plan_), store_(state.store_), memory_(*state.sweeping_) {}
 
   void check_observed() const;   // throws if an observed variable has no value
   void refresh_constants();      // messages that depend on parameters alone, if those changed
@@ -72,12 +73,13 @@ class Executor {
   void send_around_frozen(const BoundSend& op, std::ptrdiff_t first, std::size_t count, const Compute& compute,
                           Total& total);
   void send_around_frozen(const BoundSend& op, Total& total);
-  void walk_around_frozen(const BoundWalk& op, Total& total);
+  void send_around_frozen(const BoundChain& op, Total& total);
+  void send_slot_around_frozen(const BoundSend& op, std::uint64_t step, Total& total);
   static std::size_t port_at(const Group& group, std::size_t slot);
-  std::size_t walk(std::span<const BoundWalk> walks, Total& total);
-  void walk(const BoundWalk& op, Total& total);
-  void walk(const BoundWalk& first, const BoundWalk& second, WalkPairKernel pair, Total& total);
-  void finish_stretch(WalkPosition& at, Total& total);
+  std::size_t send(std::span<const BoundChain> chains, Total& total);
+  void send(const BoundChain& op, Total& total);
+  void send(const BoundChain& first, const BoundChain& second, ChainPairKernel pair, Total& total);
+  void finish_segment(ChainPosition& at, Total& total);
   static void note(const BoundSend& op, const Outcome& outcome, Total& total);
   void inform_readers(std::uint32_t now, double change, PriorityQueue& queue) const;
   void gather_at_hubs(const BoundSend& op, std::int64_t slot);
@@ -87,12 +89,14 @@ class Executor {
 
   State& state_;
   const PlanData& plan_;
+  MessageStore& store_;
+  SweepMemory& memory_;
 };
 
 class Executor::Holding {
  public:
   explicit Holding(Executor& executor) : executor_(executor) {}
-  ~Holding() { executor_.state_.held_.drop(); }
+  ~Holding() { executor_.memory_.held.drop(); }
   Holding(const Holding&) = delete;
   Holding& operator=(const Holding&) = delete;
 

@@ -9,16 +9,8 @@ namespace dma {
 
 namespace {
 
-// What was observed, from the point mass that is kept of it.
-std::vector<double> value_of(const Family& family, Components point) {
-  std::vector<double> means(point.size()), variances(point.size());
-  family->moments(point, family.components(), means.data(), variances.data());
-  if (!family->has_dimension || family->observes_components) return means;
-  return {static_cast<double>(std::ranges::max_element(means) - means.begin())};
-}
-
 double log_density_at(const Family& family, Components density, Components point) {
-  return family->log_density(density, value_of(family, point));
+  return family->log_density(density, observed_value(family, point));
 }
 
 // A density of one variable, known by the message it always sends.
@@ -47,6 +39,13 @@ std::vector<Natural> laid_out(const Arrivals& ports) {
 }
 
 }  // namespace
+
+std::vector<double> observed_value(const Family& family, Components point) {
+  std::vector<double> means(point.size()), variances(point.size());
+  family->moments(point, family.components(), means.data(), variances.data());
+  if (!family->has_dimension || family->observes_components) return means;
+  return {static_cast<double>(std::ranges::max_element(means) - means.begin())};
+}
 
 double log_normaliser_or_flat(const Family& family, Components message) {
   const double a = family->log_normaliser(message);

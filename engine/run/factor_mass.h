@@ -25,6 +25,9 @@ double log_mass(const Kind& kind, std::string_view method, const Arrivals& arriv
 double log_variational_mass(const Kind& kind, const Arrivals& beliefs, const Arrivals& arrivals,
                             std::span<const double> parameters, const std::vector<Family>& families);
 
+// What was observed, from the point mass that is kept of it.
+std::vector<double> observed_value(const Family& family, Components point);
+
 // A(message), 0 for one that is uniform and has no integral. NaN: it is neither.
 double log_normaliser_or_flat(const Family& family, Components message);
 

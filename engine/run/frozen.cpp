@@ -33,7 +33,7 @@ void State::thaw(VariableId variable) {
   if (!is_frozen(variable)) fail("variable '{}' is not frozen", plan_->variable(variable).name);
   std::erase(frozen_.variables, variable);
   keep_frozen();
-  constants_stale_ = true;  // a parameter may have changed meanwhile
+  sweeping_->constants_are_stale = true;  // a parameter may have changed meanwhile
   ended_.reset();
 }
 
@@ -59,7 +59,7 @@ void State::keep_frozen() {
 }
 
 void State::restore_frozen() {
-  for (const auto& [slot, message] : frozen_.kept) messages().set(slot, message);
+  for (const auto& [slot, message] : frozen_.kept) store_.messages().set(slot, message);
 }
 
 namespace {
@@ -89,7 +89,7 @@ template <class Compute>
 void Executor::send_around_frozen(const BoundSend& op, std::ptrdiff_t first, std::size_t count, const Compute& compute,
                                   Total& total) {
   const auto sent_by = [&](const Sink& sink) {
-    return SentTo{sink.tau == nullptr ? 0 : static_cast<std::size_t>(sink.tau - state_.tau_.data() + first),
+    return SentTo{sink.tau == nullptr ? 0 : static_cast<std::size_t>(sink.tau - store_.tau.data() + first),
                   sink.tau == nullptr ? 0 : count};
   };
   const std::array sent{sent_by(op.call.sink), sent_by(op.call.second_sink)};
@@ -111,7 +111,7 @@ void Executor::send_around_frozen(const BoundSend& op, std::ptrdiff_t first, std
     for (std::size_t k = 0; k < sent.size(); ++k) {
       if (sent[k].count == 0) continue;
       for (std::size_t i = 0; i < sent[k].count; ++i)
-        if (frozen.is_frozen[sent[k].first + i]) state_.messages().set(sent[k].first + i, before[i]);
+        if (frozen.is_frozen[sent[k].first + i]) store_.messages().set(sent[k].first + i, before[i]);
       const std::size_t port = k == 0 ? op.port : port_at(group, sent[k].first);
       const Family family = plan_.variables.at_element(group.ports[port].elements(0)).family;
       outcome.change = std::max(outcome.change, change_of_others(state_, family, sent[k], before, frozen));
@@ -128,35 +128,30 @@ std::size_t Executor::port_at(const Group& group, std::size_t slot) {
 }
 
 void Executor::send_around_frozen(const BoundSend& op, Total& total) {
-  const Call& call = op.call;
-  if (op.sequence_kernel == nullptr) {
-    const std::size_t count = op.messages / (call.second_sink.tau == nullptr ? 1 : 2);
-    send_around_frozen(op, 0, count, [&](Outcome& outcome) { op.kernel(call, outcome); }, total);
-    if (state_.hubs_.any()) update_hubs(op);
+  if (op.chain_kernel == nullptr) {
+    const std::size_t count = op.messages / (op.call.second_sink.tau == nullptr ? 1 : 2);
+    send_around_frozen(op, 0, count, [&](Outcome& outcome) { op.kernel(op.call, outcome); }, total);
+    if (memory_.hubs.any()) update_hubs(op);
     return;
   }
-  // Each slot may read what the one before it wrote, so what is frozen is put back after each.
-  Sequence one = op.sequence;
-  one.count = 1;
-  for (std::uint64_t k = 0; k < op.sequence.count; ++k, one.first += one.step) {
-    if (op.at_hubs) gather_at_hubs(op, one.first);
-    send_around_frozen(op, static_cast<std::ptrdiff_t>(one.first) * call.out_column, call.out_terms,
-                       [&](Outcome& outcome) { op.sequence_kernel(call, one, op.sequence_reads, outcome); }, total);
-    if (state_.hubs_.any())
-      update_hubs(call.sink, static_cast<std::ptrdiff_t>(one.first) * call.out_column, call.out_terms);
-  }
+  for (std::uint64_t step = 0; step < op.segment.count; ++step) send_slot_around_frozen(op, step, total);
 }
 
-void Executor::walk_around_frozen(const BoundWalk& op, Total& total) {
-  for (const BoundWalk::Stretch& stretch : op.stretches)
-    for (std::uint32_t time = 0; time < stretch.count; ++time)
-      for (std::uint32_t p = 0; p < stretch.parts; ++p) {
-        const BoundPart& part = state_.sends_.parts()[stretch.first_part + p];
-        const WalkRun one{part.run.first + std::int64_t{time} * part.run.step, part.run.step, 1, part.run.reads};
-        const Call& call = part.send.call;
-        send_around_frozen(part.send, static_cast<std::ptrdiff_t>(one.first) * call.out_column, call.out_terms,
-                           [&](Outcome& outcome) { part.kernel(call, one, outcome); }, total);
-      }
+void Executor::send_around_frozen(const BoundChain& op, Total& total) {
+  for (const BoundChain::Segment& segment : op.segments)
+    for (std::uint32_t step = 0; step < segment.count; ++step)
+      for (std::uint32_t i = 0; i < segment.sends; ++i)
+        send_slot_around_frozen(memory_.sends.of_chains()[segment.first_send + i], step, total);
+}
+
+// Each slot of a chain may read what the one before it wrote, so what is frozen is put back after each.
+void Executor::send_slot_around_frozen(const BoundSend& op, std::uint64_t step, Total& total) {
+  const ChainSegment one = op.segment.part(step, 1);
+  const std::ptrdiff_t first = static_cast<std::ptrdiff_t>(one.first) * op.call.out_column;
+  if (op.at_hubs) gather_at_hubs(op, one.first);
+  send_around_frozen(op, first, op.call.out_terms,
+                     [&](Outcome& outcome) { op.chain_kernel(op.call, one, outcome); }, total);
+  if (memory_.hubs.any()) update_hubs(op.call.sink, first, op.call.out_terms);
 }
 
 }  // namespace dma

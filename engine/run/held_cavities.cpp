@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "engine/kinds/kind.h"
 #include "engine/support/independent.h"
 
 namespace dma {
@@ -22,7 +23,7 @@ bool HeldCavities::reads_alone(const PlanData& plan, std::uint32_t g, std::uint3
   bool has_learned = false;
   for (std::uint32_t own = 0; own < plan.operations.size(); ++own) {
     const Operation& operation = plan.operations[own];
-    if (std::holds_alternative<Walk>(operation)) return false;
+    if (std::holds_alternative<ChainSend>(operation)) return false;
     if (const auto* gather = std::get_if<GatherOthers>(&operation)) {
       if (gather->group == g && gather->port == p) return false;
     } else if (const auto* combine = std::get_if<Combine>(&operation)) {
@@ -30,8 +31,8 @@ bool HeldCavities::reads_alone(const PlanData& plan, std::uint32_t g, std::uint3
         if (overlap(source.first_slot, source.slots, candidate.first_slot, candidate.size)) return false;
     } else {
       const Send& send = std::get<Send>(operation);
-      if (send.is_sequence) return false;
-      const bool writes = send.group == g && (send.port == p || (send.joint != nullptr && send.joint->second == p));
+      if (send.is_chain) return false;
+      const bool writes = send.group == g && (send.port == p || (send.pair != nullptr && send.pair->second == p));
       bool reads = false;
       for (std::size_t i = 0; i < send.reads.size(); ++i) {
         const ReadView& read = send.reads[i];
@@ -44,7 +45,7 @@ bool HeldCavities::reads_alone(const PlanData& plan, std::uint32_t g, std::uint3
         reads = true;
       }
       if (!reads && !writes) continue;
-      const HeldKernel kernel = send.joint != nullptr ? send.joint->held : group.ports[send.port].message->held;
+      const HeldKernel kernel = send.pair != nullptr ? send.pair->held : group.ports[send.port].message->held;
       if (!reads || kernel == nullptr || (writes && send.port != p) || has_learned) return false;
       has_learned = writes;
       candidate.uses.push_back({own, kernel});
@@ -65,16 +66,16 @@ void HeldCavities::find_second(const PlanData& plan, const Group& group, Candida
     const auto covers = [&](std::size_t port) {
       return overlap(second.first, 1, sender.ports[port].first_slot, sender.slots * sender.ports[port].terms);
     };
-    return covers(send.port) || (send.joint != nullptr && covers(send.joint->second));
+    return covers(send.port) || (send.pair != nullptr && covers(send.pair->second));
   };
   if (candidate.uses.size() == 2 && second.from == ReadView::From::messages) {
     const std::uint32_t first = candidate.uses.front().first;
-    candidate.second_stays = std::get<Send>(plan.operations[first]).reads[1] == second;
+    candidate.is_read_again = std::get<Send>(plan.operations[first]).reads[1] == second;
     for (std::uint32_t i = first; i < last; ++i)
-      if (const Send* send = std::get_if<Send>(&plan.operations[i])) candidate.second_stays &= !writes_second(*send);
+      if (const Send* send = std::get_if<Send>(&plan.operations[i])) candidate.is_read_again &= !writes_second(*send);
   }
-  if (learns.joint == nullptr) return;
-  candidate.second_slots = group.ports[learns.joint->second].first_slot;
+  if (learns.pair == nullptr) return;
+  candidate.second_slots = group.ports[learns.pair->second].first_slot;
   if (last + 1 == plan.operations.size()) return;
   const Combine* const combine = std::get_if<Combine>(&plan.operations[last + 1]);
   if (combine == nullptr || combine->sources.size() != 1) return;
@@ -124,10 +125,12 @@ bool HeldCavities::hold(VariableId variable, const MessageArrays& messages, cons
   if (found == candidates_.end() || found->is_held) return false;
   Candidate& c = *found;
   c.memory.resize(2 * std::size_t{c.size} + kHeldPerSlot * c.slots + kHeldPerTerm * c.terms);
-  c.cavity = {c.memory.data(), c.memory.data() + c.size, messages.from(c.first_slot),
-              c.memory.data() + 2 * std::size_t{c.size}};
+  c.cavity = {.mean = c.memory.data(),
+              .variance = c.memory.data() + c.size,
+              .natural = messages.from(c.first_slot),
+              .per_slot = c.memory.data() + 2 * std::size_t{c.size}};
   c.cavity.per_term = c.cavity.per_slot + kHeldPerSlot * c.slots;
-  c.cavity.second_stays = c.second_stays;
+  c.cavity.is_read_again = c.is_read_again;
   if (c.combined != kNowhere) c.cavity.product = arrivals.from(c.combined);
   constexpr double kLargest = 1e25, kLargestMean = 1e12;  // kernels take eighth powers
   std::int64_t far = 0;
@@ -143,7 +146,8 @@ bool HeldCavities::hold(VariableId variable, const MessageArrays& messages, cons
   if (far > 0) return false;
   c.is_held = true;
   ++held_;
-  for (const auto& [operation, kernel] : c.uses) uses_[operation] = {kernel, &c.cavity};
+  for (const auto& [operation, kernel] : c.uses)
+    uses_[operation] = {kernel, &c.cavity, operation == c.uses.front().first};
   // Kernels then write the message of the first slot alone.
   if (c.second_slots != kNowhere && c.slots > 1) {
     const MessageArrays others = messages.from(c.second_slots + c.terms);

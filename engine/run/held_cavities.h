@@ -17,6 +17,7 @@ class HeldCavities {
   struct Use {
     HeldKernel kernel = nullptr;
     HeldCavity* cavity = nullptr;
+    bool is_first = false;  // of a sweep
   };
 
   explicit HeldCavities(const PlanData& plan);
@@ -42,7 +43,7 @@ class HeldCavities {
     std::vector<std::pair<std::uint32_t, HeldKernel>> uses;  // by operations
     std::uint32_t second_slots = kNowhere;                   // messages to a second port that all slots share
     std::uint32_t combined = kNowhere;                       // where their product is read
-    bool second_stays = false;                               // see HeldCavity
+    bool is_read_again = false;                              // see HeldCavity
     bool is_held = false;
     HeldCavity cavity = {};
     std::vector<double> memory = {};

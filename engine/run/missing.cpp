@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "engine/kinds/kind.h"
 #include "engine/run/messages_at.h"
 #include "engine/run/state.h"
 #include "engine/support/error.h"
@@ -36,7 +37,7 @@ void State::observe(VariableId variable, std::span<const std::optional<double>> 
 void State::observe(VariableId variable, std::nullopt_t) {
   const auto& v = plan_->variable(variable);
   for (std::uint32_t i = 0; i < v.elements(); ++i) check_may_be_missing(v, i);
-  if (v.observed && !std::exchange(values_[variable.value].given, true)) --missing_;
+  if (v.observed) values_.give(values_[variable], true);
   for (std::size_t i = 0; i < v.elements(); ++i) observe_missing(variable, i);
 }
 
@@ -58,20 +59,18 @@ void State::observe_missing(VariableId variable, std::size_t element) {
   if (element >= v.elements())
     fail("variable '{}' has {} elements, there is no element {}", v.name, v.elements(), element);
   check_may_be_missing(v, static_cast<std::uint32_t>(element));
-  ValueSlots& target = values_[variable.value];
+  ValueSlots& target = values_[variable];
   if (!target.given && v.elements() > 1)
     fail("variable '{}' has no value yet; observe all its elements before one is declared missing", v.name);
   ended_.reset();
   const std::size_t components = v.family.components(), first = target.first_slot + element * components;
-  std::fill_n(tau_.begin() + static_cast<std::ptrdiff_t>(first), components, 0.0);
-  std::fill_n(rho_.begin() + static_cast<std::ptrdiff_t>(first), components, 0.0);
-  if (!target.given) --missing_;
-  target.given = target.has_missing = true;
+  store_.make_uniform({static_cast<std::uint32_t>(first), static_cast<std::uint32_t>(components)});
+  values_.give(target, true);
 }
 
 bool State::is_missing(VariableId variable, std::size_t element) const {
   const auto& v = plan_->variable(variable);
-  if (!values_[variable.value].has_missing || element >= v.elements()) return false;
+  if (!values_[variable].has_missing || element >= v.elements()) return false;
   const std::size_t components = v.family.components(), first = v.first_slot + element * components;
   for (std::size_t k = first; k < first + components; ++k)
     if (message(k) != Natural()) return false;
@@ -195,7 +194,7 @@ void State::predict_missing(const PlanData::Variable& v, std::span<Natural> elem
 
 bool State::has_exact_messages() const {
   if (plan_->has_exact_messages || !plan_->is_exact_given_values) return plan_->has_exact_messages;
-  return std::ranges::none_of(values_, &ValueSlots::has_missing);
+  return !values_.has_missing();
 }
 
 }  // namespace dma

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "engine/compile/plan.h"
+#include "engine/kinds/kind.h"
 
 namespace dma {
 
@@ -49,6 +50,11 @@ std::string refused(const Report& report) {
   if (report.faults == 0) return "no faults";
   return fmt::format("{} refused, the first to {} in sweep {}", plural(report.faults, "message"),
                      report.first_fault.text(), report.first_fault_sweep);
+}
+
+std::string clique_line(const Report& report) {
+  return report.stop == Report::Stop::exact ? fmt::format("exact: {}", report.cliques)
+                                            : fmt::format("{}; {}", report.why, report.cliques);
 }
 
 std::string joint_reason(const Report& report) {
@@ -113,6 +119,7 @@ std::string Report::caveat() const {
 
 std::string Report::line() const {
   if (joint) return joint_line(*this);
+  if (!cliques.empty()) return clique_line(*this);
   std::string text = fmt::format("{}{} {}, {}", reason(*this), stop == Stop::approximate ? ";" : ":",
                                  plural(messages, "message"), refused(*this));
   if (replaced > 0) text += fmt::format(", {} replaced", plural(replaced, "message"));
@@ -122,6 +129,7 @@ std::string Report::line() const {
 
 std::string Report::text() const {
   if (joint) return joint_text(*this);
+  if (!cliques.empty()) return fmt::format("stop: {}\nmessages: {}\n", clique_line(*this), messages);
   std::string text = fmt::format("stop: {}\nmessages: {}\nfaults: {}\n", reason(*this), messages, refused(*this));
   if (replaced > 0) text += fmt::format("replaced: {}\n", plural(replaced, "message"));
   if (change > 0) text += fmt::format("largest change in the last sweep: {:.3g}\n", change);

@@ -6,9 +6,8 @@ namespace dma {
 // After all its messages have been sent.
 void Executor::update_hubs(const BoundSend& op) {
   std::int64_t first = 0;
-  if (op.sequence_kernel != nullptr)
-    first = op.sequence.step > 0 ? op.sequence.first
-                                 : op.sequence.first - (static_cast<std::int64_t>(op.sequence.count) - 1);
+  if (const ChainSegment& s = op.segment; op.chain_kernel != nullptr)
+    first = s.step > 0 ? s.first : s.first - (static_cast<std::int64_t>(s.count) - 1);
   const std::size_t count = op.messages / (op.call.second_sink.tau == nullptr ? 1 : 2);
   for (const Sink* const sink : {&op.call.sink, &op.call.second_sink})
     if (sink->tau != nullptr) update_hubs(*sink, first * op.call.out_column, count);
@@ -18,28 +17,27 @@ void Executor::update_hubs(const BoundSend& op) {
 void Executor::gather_at_hubs(const BoundSend& op, std::int64_t slot) {
   const auto& reads = plan_.groups[op.group].ports[op.port].message->reads;
   for (std::size_t i = 0; i < reads.size(); ++i) {
-    const Sequence::Read& read = op.sequence_reads[i];
+    const ChainRead& read = op.segment.reads[i];
     const auto first = static_cast<std::uint32_t>(slot) * read.terms;
-    for (std::uint32_t q = first; (op.refresh >> i & 1) != 0 && q < first + read.terms; ++q)
-      op.sequence.arrivals.set(read.first_arrival + q,
-                               state_.hubs_.all_but(state_.incidence(), state_.messages(), read.first_slot + q));
+    for (std::uint32_t q = first; op.refresh.has(reads[i]) && q < first + read.terms; ++q)
+      store_.arrivals().set(read.first_arrival + q,
+                               memory_.hubs.all_but(state_.incidence(), store_.messages(), read.first_slot + q));
   }
 }
 
 void Executor::update_hubs(const Sink& sink, std::ptrdiff_t first, std::size_t count) {
-  const auto begin = static_cast<std::uint32_t>(sink.tau - state_.tau_.data() + first);
+  const auto begin = static_cast<std::uint32_t>(sink.tau - store_.tau.data() + first);
   for (std::uint32_t slot = begin; slot < begin + count; ++slot)
-    state_.hubs_.update(state_.incidence(), state_.messages(), slot);
+    memory_.hubs.update(state_.incidence(), store_.messages(), slot);
 }
 
 // Slot by slot, as each may read what the one before it wrote.
 void Executor::send_at_hubs(const BoundSend& op, Total& total) {
-  Sequence one = op.sequence;
-  one.count = 1;
   Outcome outcome;
-  for (std::uint64_t k = 0; k < op.sequence.count; ++k, one.first += one.step) {
+  for (std::uint64_t step = 0; step < op.segment.count; ++step) {
+    const ChainSegment one = op.segment.part(step, 1);
     gather_at_hubs(op, one.first);
-    op.sequence_kernel(op.call, one, op.sequence_reads, outcome);
+    op.chain_kernel(op.call, one, outcome);
     update_hubs(op.call.sink, one.first * op.call.out_column, op.call.out_terms);
   }
   total.messages += op.messages;

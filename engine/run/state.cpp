@@ -6,8 +6,10 @@
 #include <algorithm>
 #include <utility>
 
+#include "engine/kinds/kind.h"
 #include "engine/run/messages_at.h"
 #include "engine/run/solver.h"
+#include "engine/run/sweep_memory.h"
 #include "engine/support/error.h"
 
 namespace dma {
@@ -36,41 +38,68 @@ void check_observed(const PlanData& plan, const Incidence& incidence, const Plan
 
 }  // namespace
 
-State::State(Plan of)
-    : plan_(std::move(of)),
-      mark_(plan_->mark),
-      tau_(plan_->slots),
-      rho_(plan_->slots),
-      arrival_tau_(plan_->arrivals),
-      arrival_rho_(plan_->arrivals),
-      parameters_(*plan_),
-      scratch_(plan_->scratch),
-      memory_(plan_->memory),
-      tables_(given_tables(*plan_)),
-      element_of_slot_(tables_.empty() ? std::vector<std::uint32_t>() : plan_->element_of_slot),
-      first_incident_(tables_.empty() ? std::vector<std::uint32_t>() : plan_->first_incident),
-      incident_slots_(tables_.empty() ? std::vector<std::uint32_t>() : plan_->incident_slots),
-      sends_(*plan_,
-             {messages(), {arrival_tau_.data(), arrival_rho_.data()}, scratch_.data(), memory_.data(), incidence()},
-             parameters_),
-      held_(*plan_),
-      hubs_(*plan_) {
-  const PlanData& plan = *plan_;
-  total_tau_.resize(plan.elements);
-  if (plan.forms_totals) {
-    total_rho_.resize(plan.elements);
-    total_abs_.resize(plan.elements);
-    total_stamp_.resize(plan.elements);
-  }
-  if (plan.schedule.order != Schedule::Order::once) divergence_.resize(plan.slots - plan.first_message);
-  if (plan.schedule.order == Schedule::Order::residual) priority_.emplace(plan.visits_at, plan.schedule.visits.size());
-  values_.reserve(plan.variables.size());
+ObservedValues::ObservedValues(const PlanData& plan) : mark_(plan.mark) {
+  slots_.reserve(plan.variables.size());
   for (const auto& v : plan.variables) {
     const bool keeps = v.family->keeps_values && !(v.observed && observes_less(plan, v));
-    values_.push_back({v.first_slot, v.size, v.observed, false, keeps, keeps && v.observed && v.size == 1});
-    missing_ += v.observed;
+    slots_.push_back({v.first_slot, v.size, v.observed, false, keeps, keeps && v.observed && v.size == 1});
+    not_given_ += v.observed;
   }
-  if (plan.solver != nullptr) solver_memory_ = plan.solver->make_memory(plan);
+}
+
+void ObservedValues::check_all_given(const PlanData& plan) const {
+  for (std::uint32_t v = 0; not_given_ > 0 && v < plan.variables.size(); ++v)
+    if (plan.variables[v].observed && !slots_[v].given)
+      fail("observed variable '{}' has no value; call state.observe({}, ...) before run", plan.variables[v].name,
+           plan.variables[v].name);
+}
+
+bool ObservedValues::has_missing() const { return std::ranges::any_of(slots_, &ValueSlots::has_missing); }
+
+State::State(Plan of)
+    : plan_(std::move(of)), store_(*plan_), values_(*plan_), parameters_(*plan_), tables_(*plan_) {
+  const BoundSends::Memory arrays{store_.messages(), store_.arrivals(), store_.scratch.data(), store_.memory.data(),
+                                  incidence()};
+  sweeping_ = std::make_unique<SweepMemory>(*plan_, arrays, parameters_);
+  if (plan_->solver != nullptr) solver_memory_ = plan_->solver->make_memory(*plan_);
+}
+
+// By the ids of variables and factors.
+State::State(Plan of, const State& before) : State(std::move(of)) {
+  const PlanData &now = *plan_, &then = *before.plan_;
+  if (now.mark != then.mark)
+    fail("the state to carry over is that of another graph; one of this graph, as it was before it grew, is expected");
+  if (now.variables.size() < then.variables.size() || now.memberships.size() < then.memberships.size())
+    fail(
+        "the state to carry over has {} variables and {} factors, and this plan {} and {}; a graph that has grown is "
+        "expected",
+        then.variables.size(), then.memberships.size(), now.variables.size(), now.memberships.size());
+  const auto take = [&](std::uint32_t from, std::uint32_t to, std::uint32_t count) {
+    std::copy_n(before.store_.tau.begin() + from, count, store_.tau.begin() + to);
+    std::copy_n(before.store_.rho.begin() + from, count, store_.rho.begin() + to);
+  };
+  for (std::uint32_t v = 0; v < then.variables.size(); ++v) {
+    const PlanData::Variable old = then.variables[v], same = now.variables[v];
+    if (const ValueSlots& known = before.values_[VariableId{v}]; old.observed && same.observed && known.given) {
+      take(old.first_slot, same.first_slot, old.size);
+      values_.give(values_[VariableId{v}], known.has_missing);
+    }
+    if (old.shared && same.shared && !same.observed) take(old.first_slot, same.first_slot, old.size);
+  }
+  if (now.solver != nullptr || then.solver != nullptr) return;
+  for (std::uint32_t f = 0; f < then.memberships.size(); ++f) {
+    const auto [old_group, old_member] = then.memberships[f];
+    const auto [group, member] = now.memberships[f];
+    if (old_group == kNowhere || group == kNowhere) continue;  // fused with another
+    const Group &old = then.groups[old_group], &same = now.groups[group];
+    const std::uint32_t slots = old.slots_of(old_member);
+    if (old.kind->name() != same.kind->name() || slots != same.slots_of(member)) continue;
+    for (std::size_t p = 0; p < old.ports.size(); ++p)
+      if (const std::uint32_t terms = old.ports[p].terms; terms == same.ports[p].terms)
+        take(old.ports[p].first_slot + old.first_slot[old_member] * terms,
+             same.ports[p].first_slot + same.first_slot[member] * terms, slots * terms);
+  }
+  for (const VariableId frozen : before.frozen()) freeze(frozen);
 }
 
 State::~State() = default;
@@ -93,16 +122,16 @@ void State::refuse_values(VariableId variable, std::span<const double> values) c
 }
 
 void State::observe(VariableId variable, std::span<const double> values) {
-  if (!knows(variable)) return refuse_values(variable, values);
-  ValueSlots& target = values_[variable.value];
+  if (!values_.knows(variable)) return refuse_values(variable, values);
+  ValueSlots& target = values_[variable];
   if (!target.observed) return refuse_values(variable, values);
   ended_.reset();
   if (target.keeps_values) {
     if (values.size() != target.size) return refuse_values(variable, values);
     for (const double value : values)
       if (!(std::abs(value) < kInfinity)) return refuse_values(variable, values);
-    std::ranges::copy(values, tau_.begin() + target.first_slot);
-    std::fill_n(rho_.begin() + target.first_slot, values.size(), kInfinity);
+    std::ranges::copy(values, store_.tau.begin() + target.first_slot);
+    std::fill_n(store_.rho.begin() + target.first_slot, values.size(), kInfinity);
   } else {
     const auto& v = plan_->variables[variable.value];
     if (values.size() != v.values()) return refuse_values(variable, values);
@@ -111,12 +140,10 @@ void State::observe(VariableId variable, std::span<const double> values) {
     if (v.family->observe(values, v.family.components(), tau.data(), rho.data()) != v.elements())
       return refuse_values(variable, values);
     check_observed(*plan_, incidence(), v, values);
-    std::ranges::copy(tau, tau_.begin() + target.first_slot);
-    std::ranges::copy(rho, rho_.begin() + target.first_slot);
+    std::ranges::copy(tau, store_.tau.begin() + target.first_slot);
+    std::ranges::copy(rho, store_.rho.begin() + target.first_slot);
   }
-  if (!target.given) --missing_;
-  target.given = true;
-  target.has_missing = false;
+  values_.give(target, false);
 }
 
 void State::set_parameter(FactorId factor, std::string_view parameter, std::span<const double> values) {
@@ -150,11 +177,11 @@ void State::set_parameter(FactorId factor, std::string_view parameter, std::span
   const bool for_each_slot = values.size() == in_all && in_all > terms;
   if (parameters_.is_shared(membership.group, i) && (for_each_slot || group.members.size() > 1)) {
     parameters_.separate(*plan_, membership.group, i);
-    sends_.rebind(membership.group, i, this->parameter(membership.group, i));
+    sweeping_->sends.rebind(membership.group, i, this->parameter(membership.group, i));
   }
   const auto numbers = parameters_.numbers(membership.group, i, group.first_slot[membership.member], slots);
   for (std::size_t k = 0; k < numbers.size(); ++k) numbers[k] = values[k % values.size()];
-  constants_stale_ = true;
+  sweeping_->constants_are_stale = true;
   ended_.reset();
 }
 
@@ -167,7 +194,7 @@ Belief State::belief(VariableId variable) const {
   if (v.first_slot != kNowhere)
     for (std::uint32_t i = 0; i < v.size; ++i) absorb(i, v.first_slot + i);
   for_each_message(*plan_, incidence(), v, absorb);
-  if (values_[variable.value].has_missing) predict_missing(v, elements);
+  if (values_[variable].has_missing) predict_missing(v, elements);
   v.family->close(elements);
   if (!v.name.is_given()) return {v.name.number(), v.family, std::move(elements)};
   return {v.name, v.family, std::move(elements)};
@@ -186,7 +213,7 @@ std::vector<Gaussian> State::messages(FactorId factor, std::string_view port_nam
   std::vector<Gaussian> out;
   for (std::uint32_t q = 0; q < slots * port.terms; ++q) {
     const std::size_t slot = port.first_slot + std::size_t{group.first_slot[membership.member]} * port.terms + q;
-    out.emplace_back(tau_[slot], rho_[slot]);
+    out.emplace_back(store_.tau[slot], store_.rho[slot]);
   }
   return out;
 }
@@ -195,46 +222,37 @@ MessageArrays State::cavity(VariableId shared_variable) {
   const auto& v = plan_->variable(shared_variable);
   if (!v.shared) fail("variable '{}' is not shared; declare it with graph.shared(...)", v.name);
   ended_.reset();  // it is there to be written
-  return {tau_.data() + v.first_slot, rho_.data() + v.first_slot};
+  return store_.messages().from(v.first_slot);
 }
 
 State State::copy() const {
   State other(plan_);
-  // Into the arrays that its operations point to.
-  std::ranges::copy(tau_, other.tau_.begin());
-  std::ranges::copy(rho_, other.rho_.begin());
-  std::ranges::copy(arrival_tau_, other.arrival_tau_.begin());
-  std::ranges::copy(arrival_rho_, other.arrival_rho_.begin());
+  other.store_.copy_from(store_);
+  other.values_ = values_;
   other.parameters_.copy_from(*plan_, parameters_);
   for (std::uint32_t g = 0; g < plan_->groups.size(); ++g)
     for (std::size_t i = 0; i < plan_->groups[g].parameters.size(); ++i)
-      other.sends_.rebind(g, i, other.parameter(g, i));
-  std::ranges::copy(memory_, other.memory_.begin());
-  if (solver_memory_ == nullptr) other.ended_ = ended_;
-  other.tables_ = tables_;
-  std::ranges::copy(element_of_slot_, other.element_of_slot_.begin());
-  std::ranges::copy(first_incident_, other.first_incident_.begin());
-  std::ranges::copy(incident_slots_, other.incident_slots_.begin());
-  other.tables_stale_ = tables_stale_;
-  other.values_ = values_;
-  other.missing_ = missing_;
-  other.constants_stale_ = constants_stale_;
+      other.sweeping_->sends.rebind(g, i, other.parameter(g, i));
+  other.tables_.copy_from(tables_);
   other.frozen_ = frozen_;
-  other.refused_constants_ = refused_constants_;
+  other.sweeping_->constants_are_stale = sweeping_->constants_are_stale;
+  other.sweeping_->refused_constants = sweeping_->refused_constants;
+  if (solver_memory_ == nullptr) other.ended_ = ended_;
   return other;
+}
+
+void State::set_table(FactorId factor, std::string_view port, std::span<const std::uint32_t> elements) {
+  tables_.set(*plan_, factor, port, elements);
+  ended_.reset();
 }
 
 void State::reset() {
   for (const Group& group : plan_->groups)
-    for (const Group::Port& port : group.ports) {
-      std::fill_n(tau_.begin() + port.first_slot, group.slots * port.terms, 0.0);
-      std::fill_n(rho_.begin() + port.first_slot, group.slots * port.terms, 0.0);
-    }
-  std::ranges::fill(arrival_tau_, 0.0);
-  std::ranges::fill(arrival_rho_, 0.0);
-  std::ranges::fill(memory_, 0.0);
+    for (const Group::Port& port : group.ports) store_.make_uniform({port.first_slot, group.slots * port.terms});
+  store_.make_arrivals_uniform({0, plan_->arrivals});
+  std::ranges::fill(store_.memory, 0.0);
   restore_frozen();
-  constants_stale_ = true;
+  sweeping_->constants_are_stale = true;
   ended_.reset();
 }
 

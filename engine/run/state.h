@@ -1,6 +1,7 @@
 // Every byte that changes while a plan runs: observed values, messages, parameters.
 #pragma once
 
+#include <cmath>
 #include <initializer_list>
 #include <memory>
 #include <optional>
@@ -10,25 +11,18 @@
 
 #include "engine/compile/plan.h"
 #include "engine/messages/belief.h"
-#include "engine/run/bound_sends.h"
 #include "engine/run/frozen.h"
-#include "engine/run/divergence.h"
-#include "engine/run/held_cavities.h"
-#include "engine/run/hubs.h"
+#include "engine/run/given_tables.h"
+#include "engine/run/message_store.h"
+#include "engine/run/observed_values.h"
 #include "engine/run/parameters.h"
 #include "engine/run/report.h"
-#include "engine/run/priority.h"
 
 namespace dma {
 
 class SolverMemory;
+struct SweepMemory;
 struct RunOptions;
-
-// A port whose table is data.
-struct GivenTable {
-  std::uint32_t group, port;
-  bool is_given = false;
-};
 
 class State {
  public:
@@ -61,8 +55,8 @@ class State {
   void observe_missing(VariableId variable, std::size_t element = 0);
   bool is_missing(VariableId variable, std::size_t element = 0) const;
   bool is_given(VariableId variable) const {
-    if (!knows(variable)) (void)plan_->variable(variable);  // throws
-    return values_[variable.value].given;
+    if (!values_.knows(variable)) (void)plan_->variable(variable);  // throws
+    return values_[variable].given;
   }
 
   // One value for all slots, or one for each. Checked against the domain. Concerns this factor alone.
@@ -108,78 +102,43 @@ class State {
   SolverMemory* solver_memory() const { return solver_memory_.get(); }
 
   // By the positions the plan gives (Group::Port::first_slot), and by group and number, for those who inspect a state.
-  Natural message(std::size_t slot) const { return {tau_[slot], rho_[slot]}; }
+  Natural message(std::size_t slot) const { return store_[slot]; }
   ParameterView parameter(std::uint32_t group, std::size_t i) const { return parameters_.view(group, i); }
   // Which slots meet at which element.
-  Incidence incidence() const {
-    if (tables_.empty()) return plan_->incidence();
-    return {first_incident_.data(), incident_slots_.data(), element_of_slot_.data()};
-  }
-  std::uint32_t element(const Group::Port& port, std::uint32_t q) const {
-    return port.elements.is_given ? element_of_slot_[port.first_slot + q] : port.elements(q);
-  }
+  Incidence incidence() const { return tables_.incidence(*plan_); }
+  std::uint32_t element(const Group::Port& port, std::uint32_t q) const { return tables_.element(port, q); }
 
  private:
   friend class Executor;
   friend class Diagnosis;
   friend Report run(const Plan& plan, State& state, const RunOptions& options);
 
-  bool knows(VariableId variable) const { return variable.value < values_.size() && variable.is_of(mark_); }
-  MessageArrays messages() { return {tau_.data(), rho_.data()}; }                 // by slot
   void refuse_values(VariableId variable, std::span<const double> values) const;  // throws
-  void check_table(const GivenTable& table, std::span<const std::uint32_t> elements) const;  // throws
-  void check_repetitions() const;  // by tables, throws
-  static std::vector<GivenTable> given_tables(const PlanData& plan);
   void keep_frozen();
   void restore_frozen();
   void check_may_be_missing(const PlanData::Variable& variable, std::uint32_t element) const;
   void predict_missing(const PlanData::Variable& variable, std::span<Natural> elements) const;
 
   Plan plan_;
-  std::uint16_t mark_;  // of its graph
-  std::unique_ptr<SolverMemory> solver_memory_;
-  std::vector<double> tau_, rho_;                  // messages, by slot
-  std::vector<double> arrival_tau_, arrival_rho_;  // kept arrivals
+  MessageStore store_;
+  ObservedValues values_;
   Parameters parameters_;
-  std::vector<double> scratch_;
-  std::vector<double> memory_;  // of kinds, by slot
-  // Where tables are data: which slots meet, in place of what the plan says.
-  std::vector<GivenTable> tables_;
-  std::vector<std::uint32_t> element_of_slot_, first_incident_, incident_slots_;
-  bool tables_stale_ = false;
-  BoundSends sends_;                                       // on the arrays above
-  std::vector<double> total_tau_, total_rho_, total_abs_;  // by element, for GatherOthers
-  std::vector<std::uint32_t> total_stamp_;
-  std::uint32_t stamp_ = 0;
-  std::vector<ValueSlots> values_;  // by variable
-  std::size_t missing_ = 0;         // observed variables that have no value
-  bool constants_stale_ = true;
+  GivenTables tables_;
   FrozenMessages frozen_;
-  HeldCavities held_;
-  Hubs hubs_;
+  std::unique_ptr<SweepMemory> sweeping_;  // on the arrays above
+  std::unique_ptr<SolverMemory> solver_memory_;
   std::optional<Report::Stop> ended_;
-  struct Refused {
-    std::uint64_t faults = 0;
-    std::uint32_t group = kNowhere, port = 0;
-    std::uint64_t slot = 0;
-  } refused_constants_;  // when the constants were computed last
-
-  std::vector<DivergenceRecord> divergence_;  // of all messages, for schedules that iterate
-  std::optional<PriorityQueue> priority_;  // for residual order
 };
 
 // A series of scalar variables is observed number by number: the common case has no loop and no call.
 inline void State::observe(VariableId variable, double value) {
-  const bool is_known = knows(variable) && values_[variable.value].is_plain_number;
+  const bool is_known = values_.knows(variable) && values_[variable].is_plain_number;
   if (!is_known || !(std::abs(value) < kInfinity)) return observe(variable, std::span(&value, 1));
   ended_.reset();
-  ValueSlots& target = values_[variable.value];
-  tau_[target.first_slot] = value;
-  rho_[target.first_slot] = kInfinity;  // it may have been missing
-  target.has_missing = false;
-  if (target.given) return;
-  target.given = true;
-  --missing_;
+  ValueSlots& target = values_[variable];
+  store_.tau[target.first_slot] = value;
+  store_.rho[target.first_slot] = kInfinity;  // it may have been missing
+  values_.give(target, false);
 }
 
 }  // namespace dma

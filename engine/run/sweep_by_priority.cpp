@@ -9,7 +9,7 @@ namespace dma {
 
 std::uint64_t Executor::sweep_by_priority(double tolerance, std::uint64_t limit, Total& total, Divergence& divergence,
                                          const Watch& watch, Report& report, std::uint64_t& refused_before) {
-  PriorityQueue& queue = *state_.priority_;
+  PriorityQueue& queue = *memory_.priority;
   queue.start();
   std::uint64_t next_look = total.messages + Watch::kMessagesBetweenLooks;
   const std::size_t round = plan_.schedule.visits.size();
@@ -24,7 +24,7 @@ std::uint64_t Executor::sweep_by_priority(double tolerance, std::uint64_t limit,
     inform_readers(now, total.change, queue);
     // A damped message goes 1 - damping of its way; the rest of it is still to be done.
     const bool sends = plan_.first_send[now] < plan_.first_send[now + 1];
-    const double damping = sends ? state_.sends_.of_sweep()[plan_.first_send[now]].call.sink.damping : 0;
+    const double damping = sends ? memory_.sends.of_sweep()[plan_.first_send[now]].call.sink.damping : 0;
     if (damping > 0) queue.raise(now, total.change * damping);
     const int sweep = static_cast<int>(visits++ / round) + 1;
     if (clean && total.faults > 0) report.first_fault_sweep = sweep;

@@ -30,7 +30,23 @@ struct WideNumber {
 
   friend WideNumber operator*(WideNumber a, const WideNumber& b) {
     a.mantissa *= b.mantissa, a.exponent += b.exponent;
-    return a;
+    constexpr double kSmall = 0x1p-500;  // the next product does not underflow
+    return a.mantissa < kSmall ? a.normalised() : a;
+  }
+  friend WideNumber operator/(WideNumber a, const WideNumber& b) {
+    a.mantissa /= b.mantissa, a.exponent -= b.exponent;
+    return a.normalised();
+  }
+  friend bool operator<(const WideNumber& a, const WideNumber& b) {
+    if (a.mantissa == 0 || b.mantissa == 0) return a.mantissa < b.mantissa;
+    const WideNumber x = a.normalised(), y = b.normalised();
+    return x.exponent == y.exponent ? x.mantissa < y.mantissa : x.exponent < y.exponent;
+  }
+  // The same number, its mantissa in [1/2, 1).
+  WideNumber normalised() const {
+    WideNumber out(mantissa);
+    out.exponent += exponent;
+    return out;
   }
   WideNumber& operator+=(WideNumber other) {
     if (other.mantissa == 0) return *this;

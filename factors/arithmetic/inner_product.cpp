@@ -38,12 +38,10 @@ template <InnerProduct::Rule kRule>
 void add_kernels(Kind& kind, std::string_view method) {
   using I = InnerProduct;
   const from all("x", "y", "total");
-  kind.kernel(method, "total", from("x", "y"), &I::to_total<false>, &I::to_total<true>, &I::held_to_total)
-      .kernel(method, "x", all, &I::to_terms<kRule, false, true, false>, &I::to_terms<kRule, true, true, false>,
-              &I::held_to_terms<kRule, false>)
-      .kernel(method, "y", all, &I::to_terms<kRule, false, false, true>, &I::to_terms<kRule, true, false, true>)
-      .joint_kernel(method, "x", "y", &I::to_terms<kRule, false, true, true>, &I::to_terms<kRule, true, true, true>,
-                    &I::held_to_terms<kRule, true>);
+  kind.kernel(method, "total", from("x", "y"), &I::to_total, &I::held_to_total)
+      .kernel(method, "x", all, &I::to_terms<kRule, true, false>, &I::held_to_terms<kRule, false>)
+      .kernel(method, "y", all, &I::to_terms<kRule, false, true>)
+      .pair_kernel(method, "x", "y", &I::to_terms<kRule, true, true>, &I::held_to_terms<kRule, true>);
 }
 
 }  // namespace

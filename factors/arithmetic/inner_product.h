@@ -28,11 +28,10 @@ struct InnerProduct {
   // Of every pair one is known.
   static bool linear_in(std::span<const std::uint8_t> free);
 
-  template <bool kTracked>
   static void to_total(const Call& call, Outcome& outcome);  // reads x, y
   // To x, y or both, reading x, y, total: by Prop. 3.2, or by linearisation (product_linearised.h).
   enum class Rule { direct, linearised };
-  template <Rule kRule, bool kTracked, bool kToX, bool kToY>
+  template <Rule kRule, bool kToX, bool kToY>
   static void to_terms(const Call& call, Outcome& outcome);
 
   // The same with x held as moments: see inner_product/held.cpp.

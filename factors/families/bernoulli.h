@@ -4,6 +4,7 @@
 #include <fmt/core.h>
 
 #include <array>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -20,6 +21,10 @@ struct Bernoulli : AnyNatural {
   static Bernoulli from_probability(double p) {
     if (p <= 0 || p >= 1) return {p <= 0 ? 0.0 : 1.0, kInfinity};
     return {std::log(p) - std::log1p(-p), 0};
+  }
+  static void from_logs(std::span<const double> logs, Natural* message) {
+    if (logs[0] == -kInfinity || logs[1] == -kInfinity) *message = {logs[1] == -kInfinity ? 0.0 : 1.0, kInfinity};
+    else *message = {logs[1] - logs[0], 0};
   }
   static bool is_message(const Natural& m) {
     return m.is_point() ? m.tau == 0 || m.tau == 1 : m.rho == 0 && AnyNatural::is_message(m);

@@ -81,4 +81,9 @@ std::string Categorical::text(Components message) {
   return fmt::format("categorical({:.4g})", fmt::join(p, ", "));
 }
 
+void Categorical::from_logs(std::span<const double> logs, Natural* message) {
+  for (const double log : logs)
+    *message++ = log > -kInfinity ? CategoricalComponent(log, 0) : CategoricalComponent::forbidden();
+}
+
 }  // namespace dma

@@ -34,6 +34,7 @@ struct Categorical {
   static double log_normaliser(Components message);
   static double kl(Components p, Components q);
   static std::string text(Components message);
+  static void from_logs(std::span<const double> logs, Natural* message);
 };
 
 template <class Message>

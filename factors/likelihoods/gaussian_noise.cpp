@@ -22,7 +22,7 @@ Kind gaussian_noise_kind() {
       .gaussian_row(&GaussianNoise::row)
       .message<&GaussianNoise::to_y>(kExact, "y")
       .message<&GaussianNoise::to_x>(kExact, "x")
-      .walk_pair<&GaussianNoise::to_y, &GaussianNoise::to_x>(kExact, "y", "x");
+      .chain_pair<&GaussianNoise::to_y, &GaussianNoise::to_x>(kExact, "y", "x");
 }
 
 }  // namespace dma

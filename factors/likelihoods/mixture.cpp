@@ -136,7 +136,7 @@ Kind mixture_kind() {
       .output("y")
       .per_term_parameter("variance", 1.0, above(0), finite())
       .log_integral([](auto m, auto p) { return Mixture::log_integral(m, {p}); })
-      .message<&Mixture::to_selector>("ep", "selector", from("means", "y"))
+      .message<&Mixture::to_selector>(kExact, "selector", from("means", "y"))
       .message<&Mixture::to_means>("ep", "means", from("selector", "means", "y"))
       .message<&Mixture::to_y>("ep", "y", from("selector", "means", "y"));
 }

@@ -63,6 +63,7 @@ Kind categorical_prior_kind() {
   return kind("categorical_prior", "x = k with probability k")
       .output("x", "categorical")
       .table_parameter("probability", &CategoricalPrior::prepare, at_least(0))
+      .weights([](std::span<const double> numbers) { return numbers; })
       .message<&CategoricalPrior::to_x>(kExact, "x");
 }
 

@@ -203,14 +203,52 @@ double Table::log_integral(Components arrivals, Parameters p) {
   return logs[0] == -kInfinity ? logs[0] : logs[0] - log_scale;
 }
 
+std::vector<double> Potential::prepare(std::span<const double> given, const PortComponents& components) {
+  const auto& variables = components[0];
+  const auto what = [&] {
+    return fmt::format("the weights of variables of {} categories", fmt::join(variables, ", "));
+  };
+  std::uint32_t expected = 1;
+  for (const std::uint32_t categories : variables) expected = multiply_sizes(expected, categories, what);
+  if (given.size() != expected)
+    fail("{} numbers are given; {} are expected, one for each combination of the variables", given.size(), expected);
+  if (std::ranges::max(given) == 0) fail("all weights are 0; at least one combination must be possible");
+  std::vector<double> prepared = {static_cast<double>(variables.size())};
+  prepared.insert(prepared.end(), variables.begin(), variables.end());
+  prepared.push_back(1);  // a child of one category
+  prepared.insert(prepared.end(), given.begin(), given.end());
+  return prepared;
+}
+
+void Potential::to_variables(Table::Message variables, Table::Parameters p, std::span<CategoricalComponent> out) {
+  const CategoricalComponent child;
+  Table::to_parents(variables, {&child, 1}, p, out);
+}
+
+double Potential::log_integral(Components arrivals, Table::Parameters p) {
+  std::vector<Natural> all(arrivals.begin(), arrivals.end());
+  all.emplace_back();
+  return Table::log_integral(all, p);
+}
+
 Kind table_kind() {
   return kind("table", "P(child | parents), the child's categories innermost")
       .variadic_input("parents", "categorical")
       .output("child", "categorical")
       .table_parameter("probability", &Table::prepare, at_least(0))
       .log_integral([](auto m, auto p) { return Table::log_integral(m, {p}); })
+      .weights(&Table::numbers_of)
       .message<&Table::to_child>(kExact, "child")
       .message<&Table::to_parents>(kExact, "parents", from("parents", "child"));
+}
+
+Kind potential_kind() {
+  return kind("potential", "a weight for every combination of the variables, the last innermost")
+      .variadic_input("variables", "categorical")
+      .table_parameter("weight", &Potential::prepare, at_least(0) & at_most(1e290))
+      .log_integral([](auto m, auto p) { return Potential::log_integral(m, {p}); })
+      .weights(&Table::numbers_of)
+      .message<&Potential::to_variables>(kExact, "variables", from("variables"));
 }
 
 }  // namespace dma

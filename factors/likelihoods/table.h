@@ -36,10 +36,22 @@ struct Table {
   // The components of all parents one after the other.
   static void to_child(Message parents, Parameters p, std::span<CategoricalComponent> child);
   static void to_parents(Message parents, Message child, Parameters p, std::span<CategoricalComponent> out);
+  static std::span<const double> numbers_of(std::span<const double> prepared) {
+    return prepared.subspan(Parameters{prepared}.parents() + 2);
+  }
   // log of the sum of P times the messages as probabilities: those of the parents, then those of the child.
   static double log_integral(Components arrivals, Parameters p);
 };
 
+// A weight for every combination of categorical variables, which need not sum to anything: the factors of an Ising or a
+// Potts model. Its messages are those of a table without a child.
+struct Potential {
+  static std::vector<double> prepare(std::span<const double> given, const PortComponents& components);
+  static void to_variables(Table::Message variables, Table::Parameters p, std::span<CategoricalComponent> out);
+  static double log_integral(Components arrivals, Table::Parameters p);
+};
+
 Kind table_kind();
+Kind potential_kind();
 
 }  // namespace dma

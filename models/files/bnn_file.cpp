@@ -8,6 +8,7 @@
 
 #include "engine/support/text.h"
 #include "models/files/classifier_file.h"
+#include "models/files/coding_file.h"
 #include "models/files/joint_file.h"
 #include "models/files/packed_matrices.h"
 #include "models/files/checksummed_json.h"
@@ -171,6 +172,7 @@ SavedBnn saved_from(const Json& json) {
   saved.memory.noise_variance = numbers(json.at("noise_variance"));
   for (const Json& member : json.at("members")) saved.memory.members.push_back(member_from(member));
   if (json.contains("joint")) saved.memory.joint = joint_memory_from(json.at("joint"));
+  saved.coding = coding_from(json);
   saved.data_fingerprint = json.value("data_fingerprint", "");
   return saved;
 }
@@ -247,6 +249,7 @@ std::string bnn_to_text(const SavedBnn& saved) {
   if (saved.is_checkpoint()) json["data_fingerprint"] = saved.data_fingerprint;
   json["features"] = saved.features;
   json["targets"] = saved.targets;
+  if (!saved.coding.empty()) json["columns"] = to_json(saved.coding);
   json["options"] = to_json(saved.options);
   json["training"] = to_json(saved.training);
   json["inputs"] = to_json(saved.memory.inputs);

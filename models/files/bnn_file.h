@@ -13,6 +13,7 @@
 
 #include "models/files/readable_json.h"
 #include "models/network/bnn.h"
+#include "models/table/column_coding.h"
 #include "models/table/scores.h"
 
 namespace dma {
@@ -32,6 +33,7 @@ struct SavedBnn {
   BnnOptions options;
   Bnn::Memory memory;
   TrainingRecord training = {};
+  ColumnCoding coding = {};  // how columns of a table become the features
   // Set in a checkpoint, a file to go on fitting from: what identifies the data it belongs to.
   std::string data_fingerprint = {};
   bool is_checkpoint() const { return !data_fingerprint.empty(); }

@@ -101,6 +101,7 @@ void check_messages(const SavedBnn& saved, const Learner::Memory& learned, const
 void check_saved(const SavedBnn& saved) {
   check_names(saved.features);
   check_names(saved.targets);
+  saved.coding.check(saved.features);
   check_options(saved);
   check_training(saved);
   check_memory(saved.options, saved.memory);

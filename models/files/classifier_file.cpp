@@ -4,6 +4,7 @@
 
 #include "engine/support/error.h"
 #include "engine/support/text.h"
+#include "models/files/coding_file.h"
 #include "models/files/packed_matrices.h"
 #include "models/files/checksummed_json.h"
 #include "models/files/whole_json.h"
@@ -111,6 +112,7 @@ SavedClassifier saved_classifier_from(const Json& json, std::string_view source)
   saved.memory.frequencies = packed_vector_from(json.at("frequencies"));
   saved.memory.frequencies_fraction = json_number(json.at("frequencies_share"));
   for (const Json& part : json.at("parts")) saved.memory.parts.push_back(part_from(part));
+  saved.coding = coding_from(json);
   return saved;
 }
 
@@ -142,6 +144,7 @@ std::string classifier_to_text(const SavedClassifier& saved) {
   Json json = {{"format", kClassifierFormat}, {"version", kClassifierVersion}, {kChecksumKey, ""}};
   json["features"] = saved.features;
   json["target"] = saved.target;
+  if (!saved.coding.empty()) json["columns"] = to_json(saved.coding);
   json["classes"] = saved.memory.classes;
   json["options"] = to_json(saved.options);
   json["training"] = to_json(saved.training);

@@ -9,6 +9,7 @@
 
 #include "models/classifier/classifier.h"
 #include "models/files/readable_json.h"
+#include "models/table/column_coding.h"
 
 namespace dma {
 
@@ -27,6 +28,7 @@ struct SavedClassifier {
   ClassifierOptions options;
   Classifier::Memory memory;
   ClassifierTraining training = {};
+  ColumnCoding coding = {};  // how columns of a table become the features
 };
 
 // Whether the text says that it is one; nothing else of it is looked at.

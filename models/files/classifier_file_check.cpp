@@ -53,6 +53,7 @@ void check_saved(const SavedClassifier& saved) {
                        "the number of features is not usable");
   for (const std::string& name : saved.features)
     expect_of_classifier(is_plain_text(name), "the name of a column holds control characters");
+  saved.coding.check(saved.features);
   expect_of_classifier(is_plain_text(saved.target), "the name of the target holds control characters");
   expect_of_classifier(m.classes.size() >= 2 && m.classes.size() <= 100'000,
                        "there are fewer than two classes, or too many");

@@ -10,6 +10,7 @@
 #include "engine/support/error.h"
 #include "models/files/checksummed_json.h"
 #include "models/graphs/distinct_keys.h"
+#include "models/graphs/network_files.h"
 
 namespace dma {
 
@@ -90,10 +91,12 @@ class Node {
   std::string pointer_;
 };
 
-// An element is a number or null, or a list of numbers where it has several.
-std::vector<std::optional<double>> observed_values(const Node& node) {
-  const auto one = [](const Node& value) {
-    return value.json().is_null() ? std::nullopt : std::optional(value.number());
+// An element is a number, the name of a category or null, or a list of numbers where it has several.
+std::vector<std::optional<double>> observed_values(const Node& node, const Graph& graph, VariableId id) {
+  const auto one = [&](const Node& value) -> std::optional<double> {
+    if (value.json().is_null()) return std::nullopt;
+    if (!value.json().is_string() || graph.categories(id).empty()) return value.number();
+    return value.checked([&] { return graph.category(id, value.text()); });
   };
   if (!node.json().is_array()) return {one(node)};
   std::size_t each = 1;
@@ -112,22 +115,30 @@ std::vector<std::optional<double>> observed_values(const Node& node) {
   return values;
 }
 
-void read_variable(const std::string& name, const Node& node, GraphFile& file) {
-  node.object({"size", "family", "observed", "shared"});
+void name_categories(const Node& node, GraphFile& file, VariableId id) {
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < node.json().size(); ++i) names.push_back(node.at(i).text());
+  node.checked([&] { file.graph.name_categories(id, std::move(names)); });
+}
+
+void read_variable(const std::string& name, const Node& node, std::span<const GivenText> given, GraphFile& file) {
+  node.object({"size", "family", "categories", "observed", "shared"});
   const auto size = static_cast<std::size_t>(
       node.has("size") ? node.at("size").whole(1, std::numeric_limits<std::int32_t>::max()) : 1);
-  const std::string family = node.text_of("family");
+  std::string family = node.text_of("family");
+  if (node.has("categories") && family.empty())
+    family = fmt::format("categorical({})", node.at("categories").array().json().size());
   const bool is_shared = node.has("shared") && node.at("shared").flag();
   if (name.empty()) node.refuse("a variable without a name; give it one");
-  if (!node.has("observed")) {
-    node.checked(
-        [&] { return is_shared ? file.graph.shared(name, size, family) : file.graph.variable(name, size, family); });
-    return;
-  }
-  if (is_shared) node.refuse("'{}' is both observed and shared; leave one of them out", name);
-  auto values = observed_values(node.at("observed"));
-  const VariableId id = node.checked([&] { return file.graph.observed(name, size, family); });
-  file.observations.push_back({id, std::move(values)});
+  const bool is_observed = node.has("observed") || std::ranges::find(given, name, &GivenText::variable) != given.end();
+  if (is_shared && is_observed) node.refuse("'{}' is both observed and shared; leave one of them out", name);
+  const VariableId id = node.checked([&] {
+    return is_observed ? file.graph.observed(name, size, family)
+           : is_shared ? file.graph.shared(name, size, family)
+                       : file.graph.variable(name, size, family);
+  });
+  if (node.has("categories")) name_categories(node.at("categories").array(), file, id);
+  if (node.has("observed")) file.observations.push_back({id, observed_values(node.at("observed"), file.graph, id)});
 }
 
 Connection read_connection(const Node& node, const Graph& graph) {
@@ -231,17 +242,12 @@ Json numbers_json(const ParameterValue& value) {
 
 }  // namespace
 
-void GraphFile::observe(State& state) const {
-  for (const auto& [variable, values] : observations) {
-    const bool is_missing = std::ranges::none_of(values, [](const auto& value) { return value.has_value(); });
-    if (is_missing && values.size() == state.plan()->variable(variable).elements())
-      state.observe(variable, std::nullopt);
-    else
-      state.observe(variable, values);
-  }
-}
-
-GraphFile parse_graph(std::string_view text) {
+GraphFile parse_graph(std::string_view text, std::span<const GivenText> given) {
+  const std::size_t start = text.find_first_not_of(" \t\r\n");
+  const std::string_view rest = start == std::string_view::npos ? "" : text.substr(start);
+  if (rest.starts_with("MARKOV") || rest.starts_with("BAYES")) return parse_uai(text, given);
+  for (const std::string_view word : {"network", "variable", "probability", "//", "/*"})
+    if (rest.starts_with(word)) return parse_bif(text, given);
   const Json json = parsed(text);
   const Node root(json, "");
   root.object({"description", "variables", "factors", "schedule", "method"});
@@ -252,7 +258,8 @@ GraphFile parse_graph(std::string_view text) {
   file.method = root.text_of("method");
   const Node variables = root.at("variables");
   if (!variables.json().is_object()) variables.refuse_type("an object");
-  for (const auto& [name, value] : variables.json().items()) read_variable(name, variables.at(name), file);
+  for (const auto& [name, value] : variables.json().items()) read_variable(name, variables.at(name), given, file);
+  file.observe(given);
   const Node factors = root.at("factors").array();
   for (std::size_t i = 0; i < factors.json().size(); ++i) read_factor(factors.at(i), file.graph);
   return file;
@@ -266,6 +273,8 @@ std::string graph_text(const GraphFile& file) {
     Json& entry = json["variables"][variable.name] = Json::object();
     if (variable.size != 1) entry["size"] = variable.size;
     if (!variable.family.empty()) entry["family"] = variable.family;
+    for (const std::string& category : file.graph.categories(file.graph.find_variable(variable.name)))
+      entry["categories"].push_back(category);
     if (variable.shared) entry["shared"] = true;
     if (variable.observed)
       entry["observed"] = variable.size == 1 ? Json() : Json(std::vector<Json>(variable.size));  // no value yet
@@ -289,28 +298,6 @@ std::string graph_text(const GraphFile& file) {
   if (!file.schedule.empty()) json["schedule"] = file.schedule;
   if (!file.method.empty()) json["method"] = file.method;
   return readable(json);
-}
-
-std::string located(const GraphFile& file, const std::string& complaint) {
-  for (std::size_t open = complaint.find('\''); open != std::string::npos; open = complaint.find('\'', open + 1)) {
-    const std::size_t close = complaint.find('\'', open + 1);
-    if (close == std::string::npos) break;
-    const std::string name = complaint.substr(open + 1, close - open - 1);
-    std::size_t i = 0;
-    for (const Graph::Factor& factor : file.graph.factors()) {
-      if (factor.name() == name) return fmt::format("/factors/{}: {}", i, complaint);
-      ++i;
-    }
-    for (const Graph::Variable& variable : file.graph.variables())
-      if (variable.name == name) return fmt::format("/variables/{}: {}", escaped_key(name), complaint);
-    // Of a kind that nobody knows.
-    const auto& factors = file.graph.factors();
-    const auto of_kind =
-        std::ranges::find(factors, name, [](const Graph::Factor& factor) { return std::string(factor.kind); });
-    if (of_kind != factors.end() && complaint.starts_with("no factor kind"))
-      return fmt::format("/factors/{}/kind: {}", of_kind - factors.begin(), complaint);
-  }
-  return complaint;
 }
 
 }  // namespace dma

@@ -4,6 +4,7 @@
 //     "variables": {
 //       "skill": {"size": 3},
 //       "rain": {"family": "bernoulli"},
+//       "pulse": {"categories": ["LOW", "NORMAL", "HIGH"], "observed": "LOW"},   family categorical(3)
 //       "seen": {"size": 2, "observed": [1.5, null]},                null: missing
 //       "dice": {"family": "dirichlet(2)", "observed": [0.4, 0.6]}   of several elements: a list of such lists
 //     },
@@ -17,10 +18,12 @@
 //
 // A connection is the name of a variable, or an object with "variable" and, if wanted, "port" and "reach": identical,
 // row, column, all_to_one, gather (with "table"), shift (with "lag"). A factor may have a "name", a "method" and a
-// "damping" of its own; a variable may be "shared"; "description" is free text.
+// "damping" of its own; a variable may be "shared"; "description" is free text. BIF and UAI files are read as well
+// (network_files.h).
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,6 +32,11 @@
 #include "engine/run/state.h"
 
 namespace dma {
+
+// An observation from the command line: pulse and LOW, or level and 1.5, or x and "1, 2, 3".
+struct GivenText {
+  std::string variable, value;
+};
 
 struct GraphFile {
   struct Observation {
@@ -39,13 +47,18 @@ struct GraphFile {
   Graph graph;
   std::vector<Observation> observations;
   std::string schedule, method;  // empty: not said
+  std::vector<std::string> places = {};  // where the factors stand: "line 12"; empty: as in JSON
 
+  // Adds observations, or replaces them. The variables must be observed ones; an unknown name or category is an Error
+  // that offers the nearest one.
+  void observe(std::span<const GivenText> given);
   // Gives a state of this graph everything that is observed.
   void observe(State& state) const;
 };
 
-// An Error says where in the file, as a JSON pointer: "/factors/2/connects/0: ...".
-GraphFile parse_graph(std::string_view text);
+// Variables that are given a value are observed. An Error says where in the file, as a JSON pointer or a line:
+// "/factors/2/connects/0: ...".
+GraphFile parse_graph(std::string_view text, std::span<const GivenText> given = {});
 // A complaint about the graph, as compile() and run() make them, with the place in the file of the first factor or
 // variable it names: "/factors/2: factor 'sum2' (sum): ...".
 std::string located(const GraphFile& file, const std::string& complaint);

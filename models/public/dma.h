@@ -1,16 +1,19 @@
 // The engine: #include <dma.h>, link dma::dma. <dma_models.h> has the models too.
 //
-//   a model       Graph, and product, sum, leaky_relu, ... (expressions.h) or Graph::factor; parse_graph, graph_text:
-//   as a file to run it     compile, State, run, Report; forward_backward, flooding, sequential, residual; joint,
-//   JointPosterior, compare_with_joint its kinds     standard_registry, factor_from_function,
-//   likelihood_from_log_density, kind to learn      Learner to look       explain, to_dot, describe; log_evidence,
-//   evidence to judge      certify: of a kind; certificate: of a run its families  gaussian, log_normal, gamma, beta,
-//   bernoulli, categorical(K), dirichlet(K), or your own
+//   a model       Graph, and product, sum, leaky_relu, ... (expressions.h) or Graph::factor; parse_graph, graph_text
+//   to run it     compile, State, run, Report; forward_backward, flooding, sequential, residual;
+//                 joint, JointPosterior, compare_with_joint; exact, ExactPosterior, compare_with_exact
+//   its kinds     standard_registry, factor_from_function, likelihood_from_log_density, kind
+//   to learn      Learner
+//   to look       explain, to_dot, describe; log_evidence, evidence
+//   to judge      certify: of a kind; certificate: of a run
+//   its families  gaussian, log_normal, gamma, beta, bernoulli, categorical(K), dirichlet(K), or your own
 #pragma once
 
 #include "engine/certify/certify.h"
 #include "engine/certify/run_certificate.h"
 #include "engine/compile/compile.h"
+#include "engine/exact/exact.h"
 #include "engine/inspect/dot.h"
 #include "engine/inspect/explain.h"
 #include "engine/joint/joint.h"

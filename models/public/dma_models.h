@@ -5,9 +5,11 @@
 //   mixtures      gaussian_mixture, HiddenMarkov
 //   series        StateSpace of random_walk, local_trend, motion, seasonal, autoregressive; SeriesChoice, SeriesFilter
 //   games         rate_season, Rating, chances
+//   decisions     decide, value_of_information
 #pragma once
 
 #include "models/classifier/classifier.h"
+#include "models/decisions/decision.h"
 #include "models/games/rating.h"
 #include "models/linear/linear_regression.h"
 #include "models/linear/matrix_factorisation.h"

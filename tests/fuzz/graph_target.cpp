@@ -5,6 +5,7 @@
 #include <map>
 
 #include "engine/compile/compile.h"
+#include "engine/exact/exact.h"
 #include "engine/joint/joint.h"
 #include "engine/run/evidence.h"
 #include "engine/run/run.h"
@@ -120,6 +121,10 @@ class RandomGraph {
     ParameterList parameters;
     for (const ParameterSpec& spec : kind.parameters()) {
       if (spec.fallback && choices_.one_in(2)) continue;
+      if (spec.prepare && spec.name == "categories") {
+        parameters.push_back({spec.name, static_cast<double>(categories_)});
+        continue;
+      }
       if (spec.prepare) {
         std::size_t rows = 1;
         for (std::size_t d = 1; d < dimensioned; ++d) rows *= categories_;
@@ -152,13 +157,14 @@ class RandomGraph {
     };
     const bool by_category = !kind.same_terms().empty() && std::ranges::any_of(kind.ports(), has_dimension);
     const std::size_t slots = choices_.one_in(2) ? 1 : choices_.between(1, 6);
-    const std::size_t most_terms = kind.name() == "table" ? (categories_ > 4 ? 1 : 2) : 3;
-    const std::size_t terms = by_category ? categories_ : choices_.between(1, most_terms);
+    const std::size_t most_terms = kind.name() == "table" || kind.name() == "potential" ? (categories_ > 4 ? 1 : 2) : 3;
+    const bool has_rows = kind.name() == "learned_table";  // one for each category
+    const std::size_t terms = by_category || has_rows ? categories_ : choices_.between(1, most_terms);
     const std::string free = family();
     std::vector<Connection> connections;
     std::size_t dimensioned = 0;
     for (const PortSpec& port : kind.ports()) {
-      const std::size_t ends = port.variadic && !by_category ? choices_.between(1, 2) : 1;
+      const std::size_t ends = port.variadic && !by_category && !has_rows ? choices_.between(1, 2) : 1;
       for (std::size_t e = 0; e < ends; ++e) {
         const std::string f = with_dimension(port.family.value_or(free));
         connections.emplace_back(port.name, connection(slots, port.variadic ? terms : 1, f));
@@ -235,13 +241,13 @@ std::optional<double> exact_evidence(const Plan& plan, const State& state, const
 
 namespace {
 
-void compare(const Graph& graph, const State& sweeps, const State& joint) {
+void compare(const Graph& graph, const State& sweeps, const State& whole) {
   constexpr double kTolerance = 1e-5;  // the joint solver's conditioning, on numbers from 1e-3 to 1e3
   for (std::uint32_t v = 0; v < graph.variables().size(); ++v) {
     std::optional<Belief> a, b;
     try {
       a = sweeps.belief({v});
-      b = joint.belief({v});
+      b = whole.belief({v});
     } catch (const Error&) {
       continue;
     }
@@ -249,7 +255,7 @@ void compare(const Graph& graph, const State& sweeps, const State& joint) {
       if (a->is_uninformed(i) || b->is_uninformed(i)) continue;
       const double scale = std::max({a->sd(i), 1e-6 * std::abs(a->mean(i)), 1e-9});
       const double error = std::max(std::abs(a->mean(i) - b->mean(i)), std::abs(a->sd(i) - b->sd(i)));
-      promise(error <= kTolerance * scale, "by sweeps {}, by joint {} of\n{}", a->text(), b->text(), describe(graph));
+      promise(error <= kTolerance * scale, "by sweeps {}, as a whole {} of\n{}", a->text(), b->text(), describe(graph));
     }
   }
 }
@@ -297,6 +303,22 @@ std::size_t fuzz_graph(Choices& choices) {
     if (exact && evidence_of_joint && *exact != *evidence_of_joint)  // both may be -inf
       promise(std::abs(*exact - *evidence_of_joint) <= 1e-6 * (1 + std::abs(*exact)),
               "evidence {} by sweeps, {} by joint of\n{}", *exact, *evidence_of_joint, describe(graph));
+  });
+  attempt([&] {
+    const Plan solved = compile(graph, dma::exact({.memory = 1u << 24}), registry());
+    State other(solved);
+    choices = before;
+    drawn.observe(other);
+    const Report found = run(solved, other);
+    check_beliefs(graph, other, found);
+    const std::optional<double> evidence_of_cliques = exact_evidence(solved, other, graph);
+    const ExactPosterior posterior(other);
+    (void)posterior.most_probable();
+    if (!report || report->stop != Report::Stop::exact) return;
+    if (drawn.is_tame()) compare(graph, *state, other);
+    if (exact && evidence_of_cliques)
+      promise(std::abs(*exact - *evidence_of_cliques) <= 1e-6 * (1 + std::abs(*exact)),
+              "evidence {} by sweeps, {} by cliques of\n{}", *exact, *evidence_of_cliques, describe(graph));
   });
   return 1;
 }

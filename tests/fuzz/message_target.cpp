@@ -95,7 +95,7 @@ std::size_t fuzz_plate(const Subject& s, std::size_t slots, Choices& choices) {
                   .columns = slots,
                   .reads = views.data(),
                   .parameters = parameter_views.data(),
-                  .sink = {tau.data(), rho.data(), tracked && choices.one_in(2) ? choices.unit() : 0},
+                  .sink = {tau.data(), rho.data(), tracked && choices.one_in(2) ? choices.unit() : 0, tracked},
                   .second_sink = {},
                   .out_row = 0,
                   .out_column = static_cast<std::ptrdiff_t>(out_terms),
@@ -103,7 +103,7 @@ std::size_t fuzz_plate(const Subject& s, std::size_t slots, Choices& choices) {
                   .scratch = scratch.data(),
                   .callable = s.message->callable.get()};
   Outcome outcome;
-  (tracked ? s.message->plate_tracked : s.message->plate)(call, outcome);
+  s.message->plate(call, outcome);
   for (std::size_t i = 0; i < tau.size(); ++i)
     if (!is_valid({tau[i], rho[i]}))  // what it came from takes longer to tell than to compute
       promise(false, "a message ({}, {}) from {}", tau[i], rho[i], described(s, reads, i / out_terms, parameters));

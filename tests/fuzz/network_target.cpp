@@ -1,6 +1,7 @@
 // Networks of tables over a few variables: what is called exact is what counting all combinations gives.
 #include <cmath>
 
+#include "engine/exact/exact.h"
 #include "engine/support/error.h"
 #include "schedules/forward_backward.h"
 #include "schedules/sequential.h"
@@ -60,24 +61,31 @@ std::size_t fuzz_network(Choices& choices) {
     if (v == n) break;
   }
   try {
-    const Plan plan = compile(graph, choices.one_in(2) ? forward_backward() : sequential(), registry());
+    const std::size_t rule = choices.below(3);
+    const Plan plan = rule == 0   ? compile(graph, forward_backward(), registry())
+                      : rule == 1 ? compile(graph, sequential(), registry())
+                                  : compile(graph, exact(), registry());
     State state(plan);
     for (std::size_t v = 0; v < n; ++v)
       if (seen[v] >= 0) state.observe(variables[v], seen[v]);
     const Report report = run(plan, state);
     check_beliefs(graph, state, report);
-    const std::optional<double> exact = exact_evidence(plan, state, graph);
-    if (exact && *exact != std::log(total))  // both are -inf where the observations contradict the tables
-      promise(std::abs(*exact - std::log(total)) < 1e-9 * (1 + std::abs(*exact)), "evidence {}, counted {} of\n{}",
-              *exact, std::log(total), describe(graph));
+    promise(rule != 2 || report.stop == Report::Stop::exact, "'{}' by exact", report.line());
+    const std::optional<double> found = exact_evidence(plan, state, graph);
+    if (found && *found != std::log(total))  // both are -inf where the observations contradict the tables
+      promise(std::abs(*found - std::log(total)) < 1e-9 * (1 + std::abs(*found)), "evidence {}, counted {} of\n{}",
+              *found, std::log(total), describe(graph));
     if (report.stop != Report::Stop::exact || !(total > 0)) return 1;
     for (std::size_t u = 0; u < n; ++u)
       for (std::size_t k = 0; k < categories[u]; ++k) {
-        const double found = state.belief(variables[u]).mean(0, k);
+        const double belief = state.belief(variables[u]).mean(0, k);
         const double truth = counted[u][k] / total;
-        promise(std::abs(found - truth) < 1e-9, "probability {} of category {} of v{}, counted {}, '{}', of\n{}", found,
-                k, u, truth, report.line(), describe(graph));
+        promise(std::abs(belief - truth) < 1e-9, "probability {} of category {} of v{}, counted {}, '{}', of\n{}",
+                belief, k, u, truth, report.line(), describe(graph));
       }
+  } catch (const Contradiction& e) {
+    promise_one_line(e.what());
+    promise(!(total > 0), "'{}', but the probability is {} of\n{}", e.what(), total, describe(graph));
   } catch (const Error& e) {
     promise_one_line(e.what());
   }

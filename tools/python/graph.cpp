@@ -129,6 +129,16 @@ void bind_handles(py::module_& module) {
                                return family.empty() ? std::string(kGaussian) : family;
                              })
       .def_property_readonly("observed", [](const VariableHandle& v) { return (*v.graph)[v.id].observed; })
+      .def_property(
+          "categories",
+          [](const VariableHandle& v) {
+            const auto names = v.graph->categories(v.id);
+            return std::vector<std::string>(names.begin(), names.end());
+          },
+          [](const VariableHandle& v, std::vector<std::string> names) {
+            v.graph->name_categories(v.id, std::move(names));
+          },
+          "What its values 0, 1, ... are called.")
       .def("__mul__", times)
       .def("__rmul__", times)
       .def("__add__", plus)
@@ -176,15 +186,17 @@ void bind_files(py::module_& module) {
       .def_readonly("method", &Parsed::method);
   module.def(
       "parse_graph",
-      [](const std::string& text) {
-        GraphFile file = parse_graph(text);
+      [](const std::string& text, const std::map<std::string, std::string>& observe) {
+        std::vector<GivenText> given;
+        for (const auto& [name, value] : observe) given.push_back({name, value});
+        GraphFile file = parse_graph(text, given);
         Parsed parsed{nullptr, {}, file.description, file.schedule, file.method};
         for (const GraphFile::Observation& one : file.observations)
           parsed.observations[py::str(file.graph[one.variable].name)] = one.values;
         parsed.graph = std::make_shared<Graph>(std::move(file.graph));
         return parsed;
       },
-      py::arg("text"));
+      py::arg("text"), py::arg("observe") = std::map<std::string, std::string>{});
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// What is read after a run: beliefs, reports, evidence, the joint posterior.
+// What is read after a run: beliefs, reports, evidence, the joint posterior, tables of the exact one.
 #include <fmt/format.h>
 #include <pybind11/stl.h>
 
@@ -6,9 +6,11 @@
 #include <algorithm>
 #include <cmath>
 
+#include "engine/exact/exact.h"
 #include "engine/joint/joint.h"
 #include "engine/run/evidence.h"
 #include "engine/support/error.h"
+#include "models/decisions/decision.h"
 #include "tools/python/handles.h"
 
 namespace dma::python {
@@ -150,13 +152,85 @@ void bind_joint(py::module_& module) {
         const Alone alone(s);
         const VariableId id = id_of(s.plan, variable);
         const std::size_t size = s.plan.plan->variable(id).elements();
-        const JointSamples found = JointPosterior(s.state).sample(draws, seed);
         std::vector<double> rows;
-        for (std::size_t draw = 0; draw < found.size(); ++draw)
-          for (std::size_t i = 0; i < size; ++i) rows.push_back(found(draw, id, i));
+        const auto add = [&](const auto& value) {
+          for (std::size_t draw = 0; draw < draws; ++draw)
+            for (std::size_t i = 0; i < size; ++i) rows.push_back(value(draw, i));
+        };
+        if (s.plan.plan->schedule.name == "exact") {
+          const Assignments found = ExactPosterior(s.state).sample(draws, seed);
+          add([&](std::size_t draw, std::size_t i) { return found(draw, {id, i}); });
+        } else {
+          const JointSamples found = JointPosterior(s.state).sample(draws, seed);
+          add([&](std::size_t draw, std::size_t i) { return found(draw, id, i); });
+        }
         return as_array(std::move(rows), {static_cast<py::ssize_t>(draws), static_cast<py::ssize_t>(size)});
       },
       py::arg("state"), py::arg("variable"), py::arg("draws"), py::arg("seed") = 1);
+}
+
+// Tables and the most probable values, after a run by exact().
+void bind_exact(py::module_& module) {
+  module.def(
+      "marginal",
+      [](StateHandle& s, const std::vector<py::object>& variables) {
+        const Alone alone(s);
+        std::vector<ElementOf> elements;
+        std::vector<py::ssize_t> shape;
+        for (const py::object& variable : variables) {
+          const VariableId id = id_of(s.plan, variable);
+          const auto& v = s.plan.plan->variable(id);
+          for (std::size_t i = 0; i < v.elements(); ++i) {
+            elements.emplace_back(id, i);
+            shape.push_back(static_cast<py::ssize_t>(v.family.outcomes()));
+          }
+        }
+        return as_array(ExactPosterior(s.state).marginal(elements), shape);
+      },
+      py::arg("state"), py::arg("variables"));
+  const auto elements_of = [](StateHandle& s, const std::vector<py::object>& variables) {
+    std::vector<ElementOf> elements;
+    for (const py::object& variable : variables) {
+      const VariableId id = id_of(s.plan, variable);
+      for (std::size_t i = 0; i < s.plan.plan->variable(id).elements(); ++i) elements.emplace_back(id, i);
+    }
+    return elements;
+  };
+  module.def(
+      "decide",
+      [elements_of](StateHandle& s, const std::vector<py::object>& causes, const Array& utility) {
+        const Alone alone(s);
+        const auto numbers = span_of(utility);
+        const Decision best = decide(ExactPosterior(s.state), elements_of(s, causes), {numbers.begin(), numbers.end()});
+        return std::pair(best.action, best.utilities);
+      },
+      py::arg("state"), py::arg("causes"), py::arg("utility"));
+  module.def(
+      "value_of_information",
+      [elements_of](StateHandle& s, const std::vector<py::object>& causes, const Array& utility,
+                    const py::object& seen) {
+        const Alone alone(s);
+        const auto numbers = span_of(utility);
+        return value_of_information(ExactPosterior(s.state), elements_of(s, causes), {numbers.begin(), numbers.end()},
+                                    id_of(s.plan, seen));
+      },
+      py::arg("state"), py::arg("causes"), py::arg("utility"), py::arg("seen"));
+  module.def(
+      "most_probable",
+      [](StateHandle& s) {
+        const Alone alone(s);
+        const MostProbable best = ExactPosterior(s.state).most_probable();
+        py::dict values;
+        for (std::uint32_t v = 0; v < s.plan.plan->variables.size(); ++v) {
+          const auto& variable = s.plan.plan->variables[v];
+          if (variable.family.outcomes() == 0) continue;
+          std::vector<std::uint32_t> found;
+          for (std::size_t i = 0; i < variable.elements(); ++i) found.push_back(best.values(0, {{v}, i}));
+          values[py::str(variable.name.text())] = found.size() == 1 ? py::object(py::int_(found[0])) : py::cast(found);
+        }
+        return std::pair(values, best.log_probability);
+      },
+      py::arg("state"));
 }
 
 }  // namespace
@@ -165,6 +239,7 @@ void bind_results(py::module_& module) {
   bind_belief(module);
   bind_reports(module);
   bind_joint(module);
+  bind_exact(module);
 }
 
 }  // namespace dma::python

@@ -13,6 +13,7 @@
 
 #include "engine/compile/compile.h"
 #include "engine/inspect/dot.h"
+#include "engine/exact/exact.h"
 #include "engine/joint/joint.h"
 #include "engine/support/error.h"
 #include "schedules/flooding.h"
@@ -50,15 +51,19 @@ std::vector<VariableId> ids_of(const Graph& graph, const std::vector<py::object>
   return ids;
 }
 
-// A schedule, joint(), or the name of one with its usual settings.
-std::variant<Scheduler, Joint> rule_of(const py::object& schedule) {
+// A schedule, joint(), exact(), or the name of one with its usual settings.
+std::variant<Scheduler, Joint, Exact> rule_of(const py::object& schedule) {
   if (py::isinstance<Scheduler>(schedule)) return schedule.cast<const Scheduler&>();
   if (py::isinstance<Joint>(schedule)) return schedule.cast<const Joint&>();
+  if (py::isinstance<Exact>(schedule)) return schedule.cast<const Exact&>();
   if (!py::isinstance<py::str>(schedule))
-    fail("{} is given as a schedule; forward_backward(), flooding(), sequential(), residual() or joint() is expected",
-         shown(schedule));
+    fail(
+        "{} is given as a schedule; forward_backward(), flooding(), sequential(), residual(), joint() or exact() is "
+        "expected",
+        shown(schedule));
   const auto name = schedule.cast<std::string>();
-  const std::vector<std::string> known{"forward_backward", "forward", "flooding", "sequential", "residual", "joint"};
+  const std::vector<std::string> known{"forward_backward", "forward", "flooding", "sequential", "residual",
+                                       "joint", "exact"};
   if (std::ranges::find(known, name) == known.end()) fail("there is no schedule '{}'{}", name, suggestion(name, known));
   return rule_of(py::module_::import("dma._dma").attr(name.c_str())());
 }
@@ -84,6 +89,8 @@ PlanHandle compile_graph(const Graph& graph, const py::object& schedule, const p
 
 void observe_values(StateHandle& s, VariableId variable, const py::object& values) {
   if (values.is_none()) return s.state.observe(variable, std::nullopt);
+  if (py::isinstance<py::str>(values) && !s.plan.graph->categories(variable).empty())
+    return s.state.observe(variable, s.plan.graph->category(variable, values.cast<std::string>()));
   // Where an element is None, or masked, it is missing; a NaN is a mistake.
   const auto refuse = [&] {
     fail("observe: {} is given; a number, an array of numbers, or None for what is missing is expected", shown(values));
@@ -189,6 +196,12 @@ void bind_schedules(py::module_& module) {
       },
       py::kw_only(), py::arg("tolerance") = usual.tolerance, py::arg("limit") = usual.limit,
       py::arg("start_seed") = usual.start_seed, py::arg("check_draws") = usual.check_draws);
+  py::class_<Exact>(module, "Exact", "Discrete variables, by cliques.").def("__repr__", [](const Exact&) {
+    return "<dma.Exact>";
+  });
+  module.def(
+      "exact", [](std::uint64_t memory) { return exact({.memory = memory}); }, py::kw_only(),
+      py::arg("memory") = ExactOptions().memory);
 }
 
 void bind_plan(py::module_& module) {

@@ -44,7 +44,7 @@ Matrix gather_rows(const Graph& graph, const std::vector<VariableId>& variables,
 struct JointLearner::Parts {
   Graph graph;
   std::vector<VariableId> targets;
-  GraphRows model;
+  RowProgram model;
   SharedFitOptions options;
   RowData data;
   SharedState state;
@@ -53,7 +53,7 @@ struct JointLearner::Parts {
 
 JointLearner::JointLearner(const Graph& graph, const Registry& registry, std::vector<VariableId> targets,
                            SharedFitOptions options)
-    : parts_(new Parts{graph, targets, GraphRows(graph, registry, targets), std::move(options), {}, {}, {}}) {
+    : parts_(new Parts{graph, targets, RowProgram(graph, registry, targets), std::move(options), {}, {}, {}}) {
   const auto p = static_cast<double>(parts_->model.scalars());
   if (3 * 8 * p * p > kMostBytes)
     fail(

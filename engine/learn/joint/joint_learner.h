@@ -11,8 +11,9 @@
 #include <span>
 #include <vector>
 
-#include "engine/learn/joint/graph_rows.h"
+#include "engine/learn/joint/fit.h"
 #include "engine/learn/learn.h"
+#include "engine/learn/rows/row_program.h"
 
 namespace dma {
 

@@ -2,7 +2,7 @@
 // evidence. Without slopes it is the constant noise.
 #pragma once
 
-#include "engine/learn/joint/row_model.h"
+#include "engine/learn/rows/row_model.h"
 
 namespace dma {
 

@@ -78,7 +78,7 @@ bool backward_block(const Block& block, std::size_t count, [[maybe_unused]] cons
   return bad == 0;
 }
 
-template <class Rule, bool kTracked, bool kToX, bool kToY>
+template <class Rule, bool kToX, bool kToY>
 class Backward {
  public:
   Backward(const Call& call, Outcome& outcome)
@@ -111,7 +111,7 @@ class Backward {
     if (!row_of_known(x.tau + from, x.rho + from, call_.reads[1].tau, block_.terms, call_.reads[2].at(0, slot),
                       block_.mean(), block_.variance(), to.tau, to.rho))
       return false;
-    if constexpr (kTracked) store_results(x_sink_, 0, slot, block_.terms);
+    if (x_sink_.is_tracked) store_results(x_sink_, 0, slot, block_.terms);
     return true;
   }
 
@@ -136,8 +136,8 @@ class Backward {
                                                            to_x.tau, to_x.rho)
                                           : backward_block<Rule, kToX, kToY>(block_, count, to_x, to_y);
     if (!is_good) return false;
-    if constexpr (kTracked && kToX) store_results(x_sink_, 0, first, count);
-    if constexpr (kTracked && kToY) store_results(y_sink_, 1, first, count);
+    if (kToX && x_sink_.is_tracked) store_results(x_sink_, 0, first, count);
+    if (kToY && y_sink_.is_tracked) store_results(y_sink_, 1, first, count);
     return true;
   }
 
@@ -165,13 +165,13 @@ class Backward {
 
   // Untracked messages need no comparison with the old ones: they go straight to their place.
   Results results_of(const Sink& sink, int side, std::size_t first) const {
-    if constexpr (kTracked) return {block_.tau(side), block_.rho(side)};
+    if (sink.is_tracked) return {block_.tau(side), block_.rho(side)};
     const std::ptrdiff_t out = call_.out_offset(0, first);
     return {sink.tau + out, sink.rho + out};
   }
 
   void store_results(const Sink& sink, int side, std::size_t first, std::size_t count) {
-    sink.store_all<true>(call_.out_offset(0, first), block_.tau(side), block_.rho(side), count, first,
+    sink.store_all(call_.out_offset(0, first), block_.tau(side), block_.rho(side), count, first,
                          static_cast<std::uint32_t>(block_.terms), outcome_);
   }
 
@@ -181,8 +181,8 @@ class Backward {
     for (std::size_t t = 0; t < block_.terms; ++t) {
       const auto i = call_.out_offset(0, slot) + static_cast<std::ptrdiff_t>(t);
       const Gaussian x(unfused.x.at(0, slot, t)), y(unfused.y.at(0, slot, t));
-      if constexpr (kToX) x_sink_.template store<kTracked>(i, Rule::one(x, y, unfused.cavities[t]), slot, outcome_);
-      if constexpr (kToY) y_sink_.template store<kTracked>(i, Rule::one(y, x, unfused.cavities[t]), slot, outcome_);
+      if constexpr (kToX) x_sink_.store(i, Rule::one(x, y, unfused.cavities[t]), slot, outcome_);
+      if constexpr (kToY) y_sink_.store(i, Rule::one(y, x, unfused.cavities[t]), slot, outcome_);
     }
   }
 
@@ -195,19 +195,16 @@ class Backward {
 
 }  // namespace
 
-template <InnerProduct::Rule kRule, bool kTracked, bool kToX, bool kToY>
+template <InnerProduct::Rule kRule, bool kToX, bool kToY>
 void InnerProduct::to_terms(const Call& call, Outcome& outcome) {
   using Messages = std::conditional_t<kRule == Rule::direct, Direct, Linearised>;
-  Backward<Messages, kTracked, kToX, kToY>(call, outcome).all();
+  Backward<Messages, kToX, kToY>(call, outcome).all();
 }
 
-#define DMA_INSTANTIATE(rule)                                                                   \
-  template void InnerProduct::to_terms<rule, false, true, false>(const Call&, Outcome&);       \
-  template void InnerProduct::to_terms<rule, false, false, true>(const Call&, Outcome&);       \
-  template void InnerProduct::to_terms<rule, false, true, true>(const Call&, Outcome&);        \
-  template void InnerProduct::to_terms<rule, true, true, false>(const Call&, Outcome&);        \
-  template void InnerProduct::to_terms<rule, true, false, true>(const Call&, Outcome&);        \
-  template void InnerProduct::to_terms<rule, true, true, true>(const Call&, Outcome&);
+#define DMA_INSTANTIATE(rule)                                                      \
+  template void InnerProduct::to_terms<rule, true, false>(const Call&, Outcome&); \
+  template void InnerProduct::to_terms<rule, false, true>(const Call&, Outcome&); \
+  template void InnerProduct::to_terms<rule, true, true>(const Call&, Outcome&);
 DMA_INSTANTIATE(InnerProduct::Rule::direct)
 DMA_INSTANTIATE(InnerProduct::Rule::linearised)
 #undef DMA_INSTANTIATE

@@ -61,7 +61,6 @@ class Terms {
 };
 
 // Short rows: a block of them at a time.
-template <bool kTracked>
 void short_to_total(const Call& call, Outcome& outcome) {
   const Block block(call);
   Sides sides(call, block, false, false, true);
@@ -86,24 +85,23 @@ void short_to_total(const Call& call, Outcome& outcome) {
       bad += (is_proper & (std::abs(mean[s]) < kInfinity) & (std::abs(tau[s]) < kInfinity)) ? 0 : 1;
     }
     const bool good = bad == 0;
-    if (good) call.sink.store_all<kTracked>(call.out_offset(0, first), tau, rho, slots, first, 1, outcome);
+    if (good) call.sink.store_all(call.out_offset(0, first), tau, rho, slots, first, 1, outcome);
     return good;
   };
   for (std::size_t c = 0; c < call.columns; c += block.capacity) {
     const std::size_t slots = std::min(block.capacity, call.columns - c);
     if (some(c, slots)) continue;
     for (std::size_t s = c; s < c + slots; ++s)
-      call.sink.store<kTracked>(call.out_offset(0, s), Sum::to_total(Unfused(call, s).products, {}), s, outcome);
+      call.sink.store(call.out_offset(0, s), Sum::to_total(Unfused(call, s).products, {}), s, outcome);
   }
 }
 
 }  // namespace
 
 // Long rows: one pass over each, nothing stored on the way.
-template <bool kTracked>
 void InnerProduct::to_total(const Call& call, Outcome& outcome) {
   constexpr std::size_t kShort = 5;
-  if (call.reads[0].terms < kShort) return short_to_total<kTracked>(call, outcome);
+  if (call.reads[0].terms < kShort) return short_to_total(call, outcome);
   const Block block(call);
   const Terms xs(call.reads[0], block.x(), call.columns), ys(call.reads[1], block.y(), call.columns);
   for (std::size_t c = 0; c < call.columns; ++c) {
@@ -121,11 +119,8 @@ void InnerProduct::to_total(const Call& call, Outcome& outcome) {
     const Gaussian total = std::abs(sum.mean) < kInfinity && sum.variance < kInfinity
                                ? Gaussian::from_moments(sum.mean, sum.variance)
                                : Sum::to_total(Unfused(call, c).products, {});
-    call.sink.store<kTracked>(call.out_offset(0, c), total, c, outcome);
+    call.sink.store(call.out_offset(0, c), total, c, outcome);
   }
 }
-
-template void InnerProduct::to_total<false>(const Call&, Outcome&);
-template void InnerProduct::to_total<true>(const Call&, Outcome&);
 
 }  // namespace dma

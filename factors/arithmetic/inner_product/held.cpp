@@ -117,16 +117,16 @@ void InnerProduct::held_to_total(const Call& call, HeldCavity& x, Outcome& outco
   const HeldOther y(call, x);
   const std::size_t rows = call.columns, terms = call.reads[0].terms;
   const auto by_natural_parameters = [&](std::size_t row) {
-    one_row(call, x, row, &to_total<false>, false, {}, outcome);
+    one_row(call, x, row, &to_total, false, {}, outcome);
   };
   const Found found = y.read();
-  x.found = found;
+  if (x.is_read_again) x.left = found;
   if (found == kUnusual) {
     for (std::size_t c = 0; c < rows; ++c) by_natural_parameters(c);
     return;
   }
   const OfRows sums(x, rows);
-  sums_of_rows(x, y.mean(found), y.variance, found == kValues, x.second_stays, rows, terms, sums);
+  sums_of_rows(x, y.mean(found), y.variance, found == kValues, x.is_read_again, rows, terms, sums);
   double *const tau = call.sink.tau, *const rho = call.sink.rho;
   std::int64_t bad = 0;
   DMA_INDEPENDENT
@@ -148,12 +148,11 @@ void InnerProduct::held_to_terms(const Call& call, HeldCavity& x, Outcome& outco
   const MessageArrays all{call.second_sink.tau, call.second_sink.rho};
   const auto by_natural_parameters = [&](std::size_t row) {
     const MessageArrays to_y = kToY && y.is_shared ? y.spare : MessageArrays{};
-    one_row(call, x, row, &to_terms<kRule, false, true, kToY>, true, to_y, outcome);
+    one_row(call, x, row, &to_terms<kRule, true, kToY>, true, to_y, outcome);
     for (std::size_t t = 0; to_y.tau != nullptr && t < terms; ++t) all.set(t, multiply(all[t], to_y[t]));
   };
-  const bool was_read = x.second_stays && x.found != kNotRead;
-  const Found found = was_read ? static_cast<Found>(x.found) : y.read();
-  x.found = kNotRead;
+  const bool was_read = x.left != kNotRead;
+  const Found found = was_read ? static_cast<Found>(x.left) : y.read();
   // Towards y it is a message like others that it is known.
   const bool sums_are_known = was_read && !(kToY && found == kValues);
   if constexpr (kToY) {

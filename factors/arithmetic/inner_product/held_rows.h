@@ -14,7 +14,8 @@
 namespace dma::inner_product {
 
 // What is known of the other side as a whole: nothing yet; its values; moments within range; something else, which is
-// left to the kernels of natural parameters.
+// left to the kernels of natural parameters. This is what the forward kernel leaves for the backward one
+// (HeldCavity::left), together with the moments (HeldOther) and the sums of rows (OfRows).
 enum Found : std::uint8_t { kNotRead = 0, kValues, kMoments, kUnusual };
 
 // The other side of every row, in the memory that the kernels of a cavity share.

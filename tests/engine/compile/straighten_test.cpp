@@ -16,15 +16,15 @@ namespace {
 
 using namespace dma;
 
-std::size_t walks(const Plan& plan) {
-  return static_cast<std::size_t>(
-      std::ranges::count_if(plan->operations, [](const Operation& op) { return std::holds_alternative<Walk>(op); }));
+std::size_t straight(const Plan& plan) {
+  const auto is_chain = [](const Operation& op) { return std::holds_alternative<ChainSend>(op); };
+  return static_cast<std::size_t>(std::ranges::count_if(plan->operations, is_chain));
 }
 
-std::size_t sequences(const Plan& plan) {
+std::size_t by_table(const Plan& plan) {
   return static_cast<std::size_t>(std::ranges::count_if(plan->operations, [](const Operation& op) {
     const Send* const send = std::get_if<Send>(&op);
-    return send != nullptr && send->is_sequence;
+    return send != nullptr && send->is_chain;
   }));
 }
 
@@ -73,7 +73,7 @@ struct NodeChain {
 
 }  // namespace
 
-TEST_CASE("straighten: a chain built node by node is walked, forward and backward side by side") {
+TEST_CASE("straighten: a chain built node by node is straightened, forward and backward side by side") {
   constexpr int kSteps = 200;
   NodeChain chain(kSteps);
   for (int t = 0; t < kSteps; ++t) {
@@ -81,11 +81,11 @@ TEST_CASE("straighten: a chain built node by node is walked, forward and backwar
     chain.read(t, std::sin(0.1 * t), 0.5);
   }
   const Plan plan = compile(chain.graph, forward_backward(), standard_registry());
-  CHECK(walks(plan) == 2);
-  CHECK(sequences(plan) == 0);
+  CHECK(straight(plan) == 2);
+  CHECK(by_table(plan) == 0);
   CHECK(std::ranges::any_of(plan->operations, [](const Operation& op) {
-    const Walk* const walk = std::get_if<Walk>(&op);
-    return walk != nullptr && walk->is_beside_last;
+    const ChainSend* const straight = std::get_if<ChainSend>(&op);
+    return straight != nullptr && straight->is_beside_last;
   }));
   State state = chain.observed(plan);
   const Report report = run(plan, state);
@@ -106,8 +106,8 @@ TEST_CASE("straighten: a chain built node by node is walked, forward and backwar
   }
 }
 
-TEST_CASE("straighten: irregular chains equal a dense solve, walked or not") {
-  std::size_t walked = 0, in_sequence = 0;
+TEST_CASE("straighten: irregular chains equal a dense solve, straightened or not") {
+  std::size_t straightened = 0, looked_up = 0;
   for (unsigned seed = 0; seed < 30; ++seed) {
     std::mt19937 random(seed);
     std::uniform_real_distribution<double> unit(0, 1);
@@ -125,13 +125,13 @@ TEST_CASE("straighten: irregular chains equal a dense solve, walked or not") {
       if (unit(random) >= gaps) read();
     }
     const Plan plan = compile(chain.graph, forward_backward(), standard_registry());
-    walked += walks(plan), in_sequence += sequences(plan);
+    straightened += straight(plan), looked_up += by_table(plan);
     State state = chain.observed(plan);
     run(plan, state);
     chain.check(state);
   }
-  CHECK(walked > 0);
-  CHECK(in_sequence > 0);
+  CHECK(straightened > 0);
+  CHECK(looked_up > 0);
 }
 
 TEST_CASE("straighten: what reads a value looks it up as before") {
@@ -148,7 +148,7 @@ TEST_CASE("straighten: what reads a value looks it up as before") {
     mean *= 1 + 0.01 * t, variance *= (1 + 0.01 * t) * (1 + 0.01 * t);
   }
   const Plan plan = compile(g, forward_backward(), standard_registry());
-  CHECK(walks(plan) == 0);
+  CHECK(straight(plan) == 0);
   State state(plan);
   for (int t = 0; t < 100; ++t) state.observe(coefficients[static_cast<std::size_t>(t)], 1 + 0.01 * t);
   run(plan, state);

@@ -66,10 +66,10 @@ void check_same(Call call, const Messages& before) {
   Outcome slot_outcome, block_outcome;
   call.out_terms = before.terms;
   call.out_column = before.terms;
-  call.sink = {by_slot.tau.data(), by_slot.rho.data(), kTracked ? 0.25 : 0};
-  MessageLoop<F>::template plate<kTracked>(call, slot_outcome);
-  call.sink = {by_block.tau.data(), by_block.rho.data(), kTracked ? 0.25 : 0};
-  BlockLoop<F, kBlock>::template plate<kTracked>(call, block_outcome);
+  call.sink = {by_slot.tau.data(), by_slot.rho.data(), kTracked ? 0.25 : 0, kTracked};
+  MessageLoop<F>::plate(call, slot_outcome);
+  call.sink = {by_block.tau.data(), by_block.rho.data(), kTracked ? 0.25 : 0, kTracked};
+  BlockLoop<F, kBlock>::plate(call, block_outcome);
   double worst = 0;
   for (std::size_t i = 0; i < by_slot.tau.size(); ++i)
     worst = std::max(worst, oracle::distance({by_slot.tau[i], by_slot.rho[i]}, {by_block.tau[i], by_block.rho[i]}));
@@ -210,7 +210,7 @@ TEST_CASE("block loop: what a block sends in place is looked at all the same") {
   call.scratch = scratch.data();
   call.sink = {out.tau.data(), out.rho.data()};
   Outcome outcome;
-  BlockLoop<Fixed<&same_message>, &block_of_nonsense>::plate<false>(call, outcome);
+  BlockLoop<Fixed<&same_message>, &block_of_nonsense>::plate(call, outcome);
   CHECK(outcome.faults == 3);
   CHECK(out.rho == std::vector<double>(3, 0.0));
 }
@@ -237,10 +237,10 @@ TEST_CASE("sink: many messages are stored, and their changes noted, as one by on
     Messages together = before, apart = before;
     Outcome together_outcome, apart_outcome;
     together_outcome.change = apart_outcome.change = repeat % 2 == 0 ? 1e-3 : 0;
-    Sink{together.tau.data(), together.rho.data(), 0}.store_all<true>(0, after.tau.data(), after.rho.data(), kCount, 0,
+    Sink{together.tau.data(), together.rho.data(), 0, true}.store_all(0, after.tau.data(), after.rho.data(), kCount, 0,
                                                                       1, together_outcome);
     for (std::size_t i = 0; i < kCount; ++i)
-      Sink{apart.tau.data(), apart.rho.data(), 0}.store<true>(static_cast<std::ptrdiff_t>(i),
+      Sink{apart.tau.data(), apart.rho.data(), 0, true}.store(static_cast<std::ptrdiff_t>(i),
                                                               {after.tau[i], after.rho[i]}, i, apart_outcome);
     CHECK(together.tau == apart.tau);
     CHECK(together.rho == apart.rho);

@@ -49,6 +49,7 @@ struct Law {
 
 double inside(const Domain& domain) {
   if (!domain.only.empty()) return domain.only.back();
+  if (domain.whole) return std::ceil(domain.low == -kInfinity ? 0 : domain.low) + 1;
   if (domain.low == -kInfinity) return domain.high == kInfinity ? 0.3 : domain.high - 1;
   return domain.high == kInfinity ? domain.low + 0.7 : 0.3 * domain.low + 0.7 * domain.high;
 }

@@ -1,8 +1,11 @@
-// The likelihoods that are their log densities: logistic, poisson, student_t_noise.
+// The likelihoods that are their log densities: logistic, poisson and other counts, weibull, student_t_noise.
 #include <doctest/doctest.h>
 
+#include <boost/math/distributions/binomial.hpp>
+#include <boost/math/distributions/negative_binomial.hpp>
 #include <boost/math/distributions/poisson.hpp>
 #include <boost/math/distributions/students_t.hpp>
+#include <boost/math/distributions/weibull.hpp>
 
 #include "engine/kinds/evaluate.h"
 #include "factors/standard_registry.h"
@@ -56,6 +59,80 @@ TEST_CASE("poisson: moments and evidence are those of the integral, with an expo
   for (const double no_count : {-1.0, 2.5})
     CHECK_FALSE(
         evaluate(registry.kind("poisson"), "ep", 0, {{kArrivals[0]}, {Gaussian::point(no_count)}}, std::vector{1.0}));
+}
+
+TEST_CASE("binomial, negative_binomial: moments and evidence are those of the integral") {
+  const Registry registry = standard_registry();
+  for (const Gaussian& x : kArrivals)
+    for (const double y : {0.0, 1.0, 7.0}) {
+      check_moments(registry.kind("binomial"), x, y, {7.0}, [&](double t) {
+        return boost::math::pdf(boost::math::binomial(7, 1 / (1 + std::exp(-t))), y);
+      });
+      // r failures before y successes, each a success with probability mean / (mean + r).
+      for (const double shape : {0.5, 20.0})
+        check_moments(registry.kind("negative_binomial"), x, y, {shape, 1.5}, [&](double t) {
+          return boost::math::pdf(boost::math::negative_binomial(shape, shape / (shape + 1.5 * std::exp(t))), y);
+        });
+    }
+  for (const double no_count : {-1.0, 2.5, 8.0})
+    CHECK_FALSE(
+        evaluate(registry.kind("binomial"), "ep", 0, {{kArrivals[0]}, {Gaussian::point(no_count)}}, std::vector{7.0}));
+}
+
+TEST_CASE("poisson_draw: a gamma rate gains what is counted, and the evidence is the integral over it") {
+  const Registry registry = standard_registry();
+  const Kind& kind = registry.kind("poisson_draw");
+  constexpr double kShape = 2.5, kRate = 1.3, kExposure = 0.7;
+  for (const double y : {0.0, 3.0, 40.0}) {
+    const std::vector<double> parameters{kExposure};
+    const Natural rate{kShape - 1, kRate};
+    const auto message = evaluate(kind, "ep", 0, {{rate}, {Gaussian::point(y)}}, parameters);
+    REQUIRE(message);
+    CHECK((*message)[0].tau == y);
+    CHECK((*message)[0].rho == kExposure);
+    double expected = 0;
+    constexpr double kStep = 1e-3;
+    for (double r = kStep / 2; r < 100; r += kStep)
+      expected += kStep *
+                  std::exp((kShape - 1) * std::log(r) - kRate * r + kShape * std::log(kRate) - std::lgamma(kShape)) *
+                  boost::math::pdf(boost::math::poisson(kExposure * r), y);
+    const std::vector<Natural> arrivals{rate, Gaussian::point(y)};
+    CHECK(kind.log_integral()(arrivals, parameters) == doctest::Approx(std::log(expected)).epsilon(1e-6));
+  }
+}
+
+TEST_CASE("beta_binomial: a binomial whose probability is integrated over") {
+  const Registry registry = standard_registry();
+  constexpr double kTrials = 5, kConcentration = 3;
+  for (const double t : {-2.0, 0.0, 1.3})
+    for (const double y : {0.0, 2.0, 5.0}) {
+      const double m = 1 / (1 + std::exp(-t)), a = kConcentration * m, b = kConcentration * (1 - m);
+      double expected = 0;  // over the log odds u of p, where the integrand is smooth and ends in nothing
+      constexpr double kStep = 0.01;
+      for (double u = -200; u < 200; u += kStep) {
+        const double p = 1 / (1 + std::exp(-u)), q = 1 / (1 + std::exp(u));
+        const double log_beta = std::lgamma(a) + std::lgamma(b) - std::lgamma(a + b);
+        expected += kStep * boost::math::pdf(boost::math::binomial(kTrials, p), y) *
+                    std::exp(a * std::log(p) + b * std::log(q) - log_beta);
+      }
+      const std::vector<double> parameters{kTrials, kConcentration};
+      const std::vector<Natural> known{Gaussian::point(t), Gaussian::point(y)};
+      CHECK(registry.kind("beta_binomial").log_integral()(known, parameters) ==
+            doctest::Approx(std::log(expected)).epsilon(1e-8));
+    }
+}
+
+TEST_CASE("weibull: moments and evidence are those of the integral, censored or not") {
+  const Registry registry = standard_registry();
+  for (const Gaussian& x : kArrivals)
+    for (const double y : {0.1, 1.0, 12.0})
+      for (const double shape : {0.7, 1.0, 2.0}) {
+        check_moments(registry.kind("weibull"), x, y, {shape, 0.0},
+                      [&](double t) { return boost::math::pdf(boost::math::weibull(shape, std::exp(t)), y); });
+        check_moments(registry.kind("weibull"), x, y, {shape, 1.0}, [&](double t) {
+          return boost::math::cdf(boost::math::complement(boost::math::weibull(shape, std::exp(t)), y));
+        });
+      }
 }
 
 TEST_CASE("student_t_noise: moments and evidence are those of the integral, an outlier loosens its hold") {

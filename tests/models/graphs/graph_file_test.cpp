@@ -14,6 +14,7 @@
 #include "engine/run/run.h"
 #include "engine/support/error.h"
 #include "factors/standard_registry.h"
+#include "models/files/readable_json.h"
 #include "schedules/forward_backward.h"
 
 using namespace dma;

@@ -337,3 +337,44 @@ def test_what_cannot_be_pickled_says_so(protocol: int) -> None:
     for thing in (g, g["x"], plan, dma.State(plan), dma.State(plan).belief("x"), dma.run(plan, dma.State(plan)), dma.joint()):
         with pytest.raises(TypeError, match="pickle"):
             pickle.dumps(thing, protocol)
+
+
+SPRINKLER = """network n { }
+variable cloudy { type discrete [ 2 ] { no, yes }; }
+variable sprinkler { type discrete [ 2 ] { off, on }; }
+variable rain { type discrete [ 2 ] { no, yes }; }
+variable wet { type discrete [ 2 ] { no, yes }; }
+probability ( cloudy ) { table 0.5, 0.5; }
+probability ( sprinkler | cloudy ) { (no) 0.5, 0.5; (yes) 0.9, 0.1; }
+probability ( rain | cloudy ) { (no) 0.8, 0.2; (yes) 0.2, 0.8; }
+probability ( wet | sprinkler, rain ) { (off, no) 1, 0; (off, yes) 0.1, 0.9; (on, no) 0.1, 0.9; (on, yes) 0.01, 0.99; }
+"""
+
+
+def test_a_discrete_graph_with_a_loop_is_solved_exactly() -> None:
+    parsed = dma.parse_graph(SPRINKLER, {"wet": "yes"})
+    assert parsed.graph["sprinkler"].categories == ["off", "on"]
+    plan = dma.compile(parsed.graph, dma.exact())
+    state = dma.State(plan)
+    state.observe("wet", "yes")
+    report = dma.run(plan, state)
+    assert report.stop == "exact"
+    joint = np.zeros((2, 2, 2))  # by clouds, sprinkler, rain
+    for c, s, r in np.ndindex(2, 2, 2):
+        on, rains = (0.5, 0.1)[c], (0.2, 0.8)[c]
+        joint[c, s, r] = 0.5 * (on if s else 1 - on) * (rains if r else 1 - rains) * ((0, 0.9), (0.9, 0.99))[s][r]
+    assert np.isclose(np.exp(dma.log_evidence(plan, state)), joint.sum(), rtol=1e-12)
+    joint /= joint.sum()
+    assert np.allclose(state.belief("rain").mean, joint.sum((0, 1)), atol=1e-12)
+    assert np.allclose(dma.marginal(state, ["cloudy", "sprinkler", "rain"]), joint, atol=1e-12)
+    values, log_probability = dma.most_probable(state)
+    best = np.unravel_index(joint.argmax(), joint.shape)
+    assert (values["cloudy"], values["sprinkler"], values["rain"], values["wet"]) == (*best, 1)
+    assert np.isclose(np.exp(log_probability - dma.log_evidence(plan, state)), joint.max())
+    draws = dma.sample(state, "rain", 20000, 3)
+    assert abs(draws.mean() - joint[..., 1].sum()) < 5 * np.sqrt(0.25 / 20000)
+    action, utilities = dma.decide(state, ["rain"], [0.0, 0.0, 1.0, -2.0])  # stay, or go out unless it rains
+    assert np.allclose(utilities, [0, joint[..., 0].sum() - 2 * joint[..., 1].sum()]) and action == int(np.argmax(utilities))
+    assert dma.value_of_information(state, ["rain"], [0.0, 0.0, 1.0, -2.0], "rain") > 0
+    with pytest.raises(dma.Error, match="variable 'wet' has no category 'Yes'; did you mean 'yes'"):
+        state.observe("wet", "Yes")

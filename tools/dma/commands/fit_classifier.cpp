@@ -66,6 +66,7 @@ void fit_classifier(const FitRequest& request, const TrainingData& data) {
   const LearnedClasses learned = learn_classes(request, options, data);
   SavedClassifier saved{
       .features = data.features, .target = data.targets[0], .options = options, .memory = learned.classifier.memory()};
+  saved.coding = data.coding;
   saved.training = {.rows = data.rows(),
                     .held_out_rows = data.held_out_rows(),
                     .counts = data.labels().counts(),
@@ -79,7 +80,7 @@ void fit_classifier(const FitRequest& request, const TrainingData& data) {
   if (data.held_out_rows() > 0)
     saved.training.held_out =
         class_scores_of(learned.classifier.predict(data.held_out_inputs), data.held_out_labels().of_rows);
-  if (!data.ignored.empty() && !request.quiet) say(data.ignored);
+  if (!request.quiet) tell_of_columns(request, data);
   if (!request.model.empty()) write_file(request.model, classifier_to_text(saved));
   if (learned.signal != 0 && !learned.report.interrupted)
     std::raise(learned.signal);  // it came when nothing was left to learn

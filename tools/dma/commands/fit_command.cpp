@@ -119,8 +119,14 @@ TrainingData read_rows_to_fit(const FitRequest& request, const FitTeam& team) {
   };
   if (team.is_shared())
     if (auto shared = read_shared_table(request, team.group(), show)) return std::move(*shared);
-  return read_training_data(request.data, request.targets, request.features, request.holdout, request.settings.seed,
-                            request.numbers_are_classes, show);
+  return read_training_data({.path = request.data,
+                             .targets = request.targets,
+                             .features = request.features,
+                             .holdout = request.holdout,
+                             .seed = request.settings.seed,
+                             .numbers_are_names = request.numbers_are_classes,
+                             .strict = request.strict,
+                             .fraction_read = show});
 }
 
 // What was read in pieces leaves gaps among what is kept, and these are as large as the table.
@@ -160,7 +166,7 @@ void fit(FitRequest request) {
     if (!report.interrupted) throw;
     warning = e.what();  // more epochs may mend it
   }
-  if (!data.ignored.empty() && !request.quiet) say(data.ignored);
+  if (!request.quiet) tell_of_columns(request, data);
   if (report.copies > 0 && !request.quiet)
     say(fmt::format("{} of {} rows are copies of others, target and all: each is learned once", report.copies,
                     data.rows()));
@@ -224,8 +230,10 @@ void add_fit_command(Command app, const std::string& command_line) {
   command.footer(
       "Example:\n"
       "  dma fit houses.csv --target price --holdout 0.1 --model model.json --plot fit.svg\n"
-      "The table has a line of column names, then rows of numbers, with comma, semicolon, tab or white space between "
-      "them.\n"
+      "The table has a line of column names, then rows, with comma, semicolon, tab or white space between cells. Text, "
+      "dates, yes and\n"
+      "no, amounts and missing cells become numbers in a way that the model keeps (--columns tells which); --strict "
+      "takes numbers alone.\n"
       "A target column of text holds classes: a classifier is fitted, and predict gives their probabilities. Numbers "
       "such as 0 and 1 "
       "stay\n"
@@ -247,6 +255,8 @@ void add_fit_command(Command app, const std::string& command_line) {
       .group(data);
   command.add_option("--holdout", request->holdout, "fraction of rows kept aside to score the model, such as 0.1")
       .group(data);
+  command.add_flag("--columns", request->columns, "print what was made of every column").group(data);
+  command.add_flag("--strict", request->strict, "refuse cells that are no plain numbers").group(data);
   add_fit_settings(command, request->settings);
   command.add_option("--model", request->model, "file for the fitted model, such as model.json").group(output);
   command.add_option("--plot", request->plot, "picture of the fit, .svg or .png").group(output);

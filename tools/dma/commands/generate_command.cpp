@@ -113,7 +113,9 @@ void add_generate_command(Command app) {
       .capture_default_str();
   const MadeCommand games = add_made(generate, "games", "Games of two players each: winner and loser", "--games", 100,
                                      [](const GenerateRequest& r) { return made_games(r.seed, r.players, r.count); });
-  games.command.add_option("--players", games.request->players, "how many play").between(2, 10000).capture_default_str();
+  games.command.add_option("--players", games.request->players, "how many play")
+      .between(2, 10000)
+      .capture_default_str();
   (void)add_made(generate, "graph", "A graph for dma infer: a level that wanders, seen with noise", "--steps", 12,
                  [](const GenerateRequest& r) { return made_graph(r.seed, r.count); });
 }

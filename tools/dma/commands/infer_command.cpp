@@ -3,14 +3,15 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 
 #include "engine/compile/memory_need.h"
+#include "engine/exact/exact.h"
 #include "engine/inspect/dot.h"
 #include "engine/joint/joint.h"
+#include "engine/kinds/methods_of_kinds.h"
 #include "engine/run/evidence.h"
 #include "engine/support/error.h"
 #include "engine/support/text.h"
@@ -36,6 +37,7 @@ constexpr std::size_t kShownElements = 12;
 struct InferRequest {
   std::filesystem::path graph, dot, plot;
   std::string method, schedule, memory = "1GB";
+  std::vector<std::string> observed;  // "HR=LOW"
   bool evidence = false, json = false;
 };
 
@@ -63,23 +65,27 @@ void check_memory(const Graph& graph, const Registry& registry, double limit) {
         in_gigabytes(need.bytes), in_gigabytes(limit), need.largest);
 }
 
-// Kinds without messages by the default method have them by another: nobody needs to ask for it.
-std::map<std::string, std::string> methods_of_kinds(const Graph& graph, const Registry& registry) {
-  std::map<std::string, std::string> methods;
-  const std::string usual = CompileOptions().method;
-  for (const Graph::Factor& factor : graph.factors()) {
-    const std::vector<std::string> known = registry.kind(factor.kind).methods();
-    const auto has = [&](std::string_view method) { return std::ranges::find(known, method) != known.end(); };
-    if (!known.empty() && !has(usual) && !has(kExact))
-      methods[std::string(factor.kind)] = has("ep") ? "ep" : known.front();
-  }
-  return methods;
-}
-
 struct Solved {
   Plan plan;
   State state;
   Report report;
+  std::string why_not_exact = {};  // of a discrete graph that is swept because its cliques are too wide
+};
+
+std::vector<GivenText> given_by(const std::vector<std::string>& observed) {
+  std::vector<GivenText> given;
+  for (const std::string& text : observed) {
+    const std::size_t at = text.find('=');
+    if (at == 0 || at == std::string::npos) fail("--observe is '{}'; NAME=VALUE is expected, such as HR=LOW", text);
+    given.push_back({text.substr(0, at), text.substr(at + 1)});
+  }
+  return given;
+}
+
+// How a graph may be solved that is not swept.
+struct WholeSolvers {
+  Joint gaussian;
+  Exact discrete;
 };
 
 Solved solve(const GraphFile& file, Plan plan) {
@@ -89,16 +95,18 @@ Solved solve(const GraphFile& file, Plan plan) {
   return {std::move(plan), std::move(state), std::move(report)};
 }
 
-// One sweep where that is exact; otherwise all at once where everything is Gaussian, and repeated sweeps where it is
-// not.
-Solved solve_best(const GraphFile& file, const Joint& whole_graph, const Registry& registry,
+// One sweep where that is exact; otherwise by cliques where everything is discrete and they are small enough, all at
+// once where everything is Gaussian, and repeated sweeps where neither is.
+Solved solve_best(const GraphFile& file, const WholeSolvers& whole, const Registry& registry,
                   const CompileOptions& options) {
   std::string refusal;
+  std::string last;
   const auto compiled = [&](const auto& rule) -> std::optional<Plan> {
     try {
       return compile(file.graph, rule, registry, options);
     } catch (const Error& error) {  // a kind, a method or a family that it does not know
-      if (refusal.empty()) refusal = error.what();
+      last = error.what();
+      if (refusal.empty()) refusal = last;
       return std::nullopt;
     }
   };
@@ -106,20 +114,28 @@ Solved solve_best(const GraphFile& file, const Joint& whole_graph, const Registr
     Solved solved = solve(file, *once);
     if (solved.report.stop == Report::Stop::exact) return solved;
   }
-  if (const auto whole = compiled(whole_graph)) return solve(file, *whole);
-  if (const auto sweeps = compiled(flooding({.limit = 1000}))) return solve(file, *sweeps);
+  if (const auto cliques = compiled(whole.discrete)) return solve(file, *cliques);
+  const std::string why_not =
+      last.find("widest clique") == std::string::npos ? "" : last.substr(0, last.find("; sweep"));
+  if (const auto gaussian = compiled(whole.gaussian)) return solve(file, *gaussian);
+  if (const auto sweeps = compiled(flooding({.limit = 1000}))) {
+    Solved solved = solve(file, *sweeps);
+    solved.why_not_exact = why_not;
+    return solved;
+  }
   fail("{}", refusal);
 }
 
-Solved solve_as_asked(const GraphFile& file, const std::string& schedule, const Joint& whole_graph,
+Solved solve_as_asked(const GraphFile& file, const std::string& schedule, const WholeSolvers& whole,
                       const Registry& registry, const CompileOptions& options) {
-  if (schedule.empty() || schedule == "auto") return solve_best(file, whole_graph, registry, options);
-  if (schedule == "joint") return solve(file, compile(file.graph, whole_graph, registry, options));
+  if (schedule.empty() || schedule == "auto") return solve_best(file, whole, registry, options);
+  if (schedule == "joint") return solve(file, compile(file.graph, whole.gaussian, registry, options));
+  if (schedule == "exact") return solve(file, compile(file.graph, whole.discrete, registry, options));
   const std::pair<std::string, Scheduler> known[] = {{"forward_backward", forward_backward()},
                                                      {"flooding", flooding({.limit = 1000})},
                                                      {"sequential", sequential({.limit = 1000})},
                                                      {"residual", residual({.limit = 1000})}};
-  std::vector<std::string> names{"auto", "joint"};
+  std::vector<std::string> names{"auto", "exact", "joint"};
   for (const auto& [name, rule] : known) {
     if (name == schedule) return solve(file, compile(file.graph, rule, registry, options));
     names.push_back(name);
@@ -133,7 +149,7 @@ std::string element_name(const Belief& belief, const std::string& name, std::siz
 
 // "flooding": the first words of how the plan is solved.
 std::string schedule_name(const Plan& plan) {
-  const std::string text = plan->solver ? "joint" : plan.schedule_text();
+  const std::string text = plan->solver ? plan->schedule.name : plan.schedule_text();
   return text.substr(0, text.find_first_of(":\n"));
 }
 
@@ -146,6 +162,18 @@ std::vector<std::string> uninformed(const Graph& graph, const State& state) {
       if (belief.is_uninformed(i)) names.push_back(element_name(belief, graph.variables()[v].name, i));
   }
   return names;
+}
+
+// "= LOW", or "LOW 0.12, NORMAL 0.8, HIGH 0.08": the belief of a variable whose categories have names.
+std::string text_by_name(std::span<const std::string> categories, const Belief& belief, std::size_t i) {
+  const bool is_scalar = belief.family().components() == 1;  // yes or no
+  std::vector<std::string> parts;
+  for (std::size_t k = 0; k < categories.size(); ++k) {
+    const double p = is_scalar ? (k == 0 ? 1 - belief.mean(i) : belief.mean(i)) : belief.mean(i, k);
+    if (belief.message(i)[0].is_point() && p == 1) return "= " + printable(categories[k]);
+    parts.push_back(fmt::format("{} {:.4g}", printable(categories[k]), p));
+  }
+  return fmt::format("{}", fmt::join(parts, ", "));
 }
 
 // The value, "log evidence -3.21, exact" and its parts; or why there is none.
@@ -172,9 +200,11 @@ void print_beliefs(const Graph& graph, const State& state) {
     const auto is_missing = [&](std::size_t i) {
       return state.is_missing(VariableId{static_cast<std::uint32_t>(v)}, i);
     };
+    const std::span<const std::string> names = graph.categories(VariableId{static_cast<std::uint32_t>(v)});
     for (std::size_t i = 0; i < std::min(belief.size(), kShownElements); ++i)
       fmt::print("  {:<{}}  {}{}\n", element_name(belief, variable.name, i), width,
-                 belief.family()->text(belief.message(i)), is_missing(i) ? ", missing" : "");
+                 names.empty() ? belief.family()->text(belief.message(i)) : text_by_name(names, belief, i),
+                 is_missing(i) ? ", missing" : "");
     if (belief.size() > kShownElements)
       fmt::print("  {:<{}}  {} more; --json prints them all\n", "", width, belief.size() - kShownElements);
   }
@@ -185,6 +215,8 @@ Json beliefs_json(const Graph& graph, const State& state) {
   for (std::size_t v = 0; v < graph.variables().size(); ++v) {
     const Belief belief = state.belief(VariableId{static_cast<std::uint32_t>(v)});
     Json& entry = json[graph.variables()[v].name] = {{"family", belief.family().text()}};
+    for (const std::string& category : graph.categories(VariableId{static_cast<std::uint32_t>(v)}))
+      entry["categories"].push_back(category);
     for (std::size_t i = 0; i < belief.size(); ++i)
       for (std::size_t k = 0; k < belief.family().components(); ++k) {
         entry["mean"].push_back(json_number(belief.mean(i, k)));
@@ -194,17 +226,31 @@ Json beliefs_json(const Graph& graph, const State& state) {
   return json;
 }
 
+// Of observations that a sweep found to be impossible: an Error says which of them.
+void name_contradiction(const GraphFile& file, const Solved& solved, const Exact& discrete, const Registry& registry,
+                        const CompileOptions& options) {
+  if (solved.plan->solver || evidence_of(solved).value != -kInfinity) return;
+  try {
+    (void)solve(file, compile(file.graph, discrete, registry, options));
+  } catch (const Contradiction&) {
+    throw;
+  } catch (const Error&) {  // not discrete, or too wide
+  }
+}
+
 void infer(const InferRequest& request) {
   plot::check_picture(request.plot);
   check_outputs({{"--dot", request.dot}, {"--plot", request.plot}}, {{"graph", request.graph}});
   const double limit = bytes_of(request.memory);
+  const auto bytes = static_cast<std::uint64_t>(std::min(limit, 1e18));
+  const std::vector<GivenText> given = given_by(request.observed);
   constexpr double kBytesPerCharacter = 16;  // "0," is a value of JSON and an observation
   const auto longest = static_cast<std::size_t>(std::min(limit / kBytesPerCharacter, 1e18));
   const std::string text =
       read_file(request.graph, "a graph file", longest, "; or raise --memory-limit, 16 times as large");
   const GraphFile file = [&] {
     try {
-      return parse_graph(text);
+      return parse_graph(text, given);
     } catch (const Error& error) {
       fail("'{}': {}", request.graph.string(), error.what());
     }
@@ -215,15 +261,18 @@ void infer(const InferRequest& request) {
   const Solved solved = [&] {
     try {
       check_memory(file.graph, registry, limit);
-      if (method.empty()) options.kind_methods = methods_of_kinds(file.graph, registry);
+      if (method.empty()) options.kind_methods = methods_of_kinds(file.graph, registry, options.method);
       else options.method = method;
-      return solve_as_asked(file, request.schedule.empty() ? file.schedule : request.schedule,
-                            joint({.memory = static_cast<std::uint64_t>(std::min(limit, 1e18))}), registry, options);
+      Solved found = solve_as_asked(file, request.schedule.empty() ? file.schedule : request.schedule,
+                                    {joint({.memory = bytes}), exact({.memory = bytes})}, registry, options);
+      name_contradiction(file, found, exact({.memory = bytes}), registry, options);
+      return found;
     } catch (const Error& error) {
       std::string complaint = error.what();
-      constexpr std::string_view kOption = "joint({.memory = ...})";  // as a program would say it
-      if (const auto at = complaint.find(kOption); at != std::string::npos)
-        complaint.replace(at, kOption.size(), "--memory-limit");
+      // As a program says it.
+      for (const std::string_view option : {"joint({.memory = ...})", "exact({.memory = ...})"})
+        if (const auto at = complaint.find(option); at != std::string::npos)
+          complaint.replace(at, option.size(), "--memory-limit");
       fail("'{}': {}", request.graph.string(), located(file, complaint));
     }
   }();
@@ -246,7 +295,8 @@ void infer(const InferRequest& request) {
     return;
   }
   print_beliefs(file.graph, solved.state);
-  fmt::print("{}: {}\n", schedule_name(solved.plan), solved.report.line());
+  const std::string name = schedule_name(solved.plan), line = solved.report.line();
+  fmt::print("{}{}\n", line.starts_with(name + ":") ? "" : name + ": ", line);
   if (const std::size_t shown = std::min(open.size(), kShownElements); shown > 0)
     fmt::print("nothing informs {}{}\n",
                fmt::join(open.begin(), open.begin() + static_cast<std::ptrdiff_t>(shown), ", "),
@@ -254,6 +304,7 @@ void infer(const InferRequest& request) {
   fmt::print("{}\n", request.evidence && !found.parts.empty()
                          ? found.parts.substr(0, found.parts.find_last_not_of('\n') + 1)
                          : found.line);
+  if (!solved.why_not_exact.empty()) fmt::print("not {}\n", solved.why_not_exact);
   if (found.value == -kInfinity) fmt::print("what is observed is impossible under this graph\n");
   if (!request.dot.empty()) fmt::print("graph    {}\n", printable(request.dot.string()));
   if (!request.plot.empty()) fmt::print("picture  {}\n", printable(skipped.empty() ? request.plot.string() : skipped));
@@ -269,13 +320,19 @@ void add_infer_command(Command app) {
       "  dma infer tools/examples/graphs/sprinkler.json --evidence --plot sprinkler.svg\n"
       "The file lists variables, factors and observations; models/graphs/graph_file.h describes it. `dma factors` "
       "lists the kinds.\n"
-      "Schedules: auto (one sweep where that is exact, else all at once where everything is Gaussian, else repeated "
+      "BIF and UAI files of discrete networks are read as well: dma infer alarm.bif --observe HR=LOW\n"
+      "Schedules: auto (one sweep where that is exact, else exact by cliques where everything is discrete, else all at "
+      "once where everything is Gaussian, else repeated "
       "sweeps),\n"
       "joint, forward_backward, flooding, sequential, residual.");
-  command.add_option("graph", request->graph, "JSON file with the graph").required();
+  command.add_option("graph", request->graph, "file with the graph: JSON, BIF or UAI").required();
   command.add_option("--method", request->method, "method of the messages (default: the file's)").value("METHOD");
   command.add_option("--schedule", request->schedule, "the order of the messages (default: the file's, or auto)")
-      .value("auto|joint|forward_backward|flooding|sequential|residual");
+      .value("auto|exact|joint|forward_backward|flooding|sequential|residual");
+  command
+      .add_option("--observe", request->observed, "a value for a variable, or the name of a category; may be repeated")
+      .value("NAME=VALUE")
+      .allow_extra_args(false);
   command.add_flag("--evidence", request->evidence, "the log evidence factor by factor");
   command.add_option("--dot", request->dot, "file for the graph in Graphviz's language, with beliefs");
   command.add_option("--plot", request->plot, "picture of it, .svg or .png; needs Graphviz");

@@ -10,9 +10,10 @@
 #include "engine/support/error.h"
 #include "tools/dma/commands/commands.h"
 #include "tools/dma/fit/classifier_summary.h"
+#include "tools/dma/fit/mixed_table.h"
 #include "tools/dma/fit/prediction_table.h"
-#include "tools/dma/io/csv.h"
 #include "tools/dma/io/model_file.h"
+#include "tools/dma/io/standard_streams.h"
 #include "tools/dma/io/write_file.h"
 
 namespace dma {
@@ -24,20 +25,16 @@ struct PredictRequest {
   bool json = false;
 };
 
-Eigen::MatrixXd read_inputs(const PredictRequest& request, const std::vector<std::string>& features) {
-  CsvReader reader(request.data);
-  std::vector<std::size_t> columns;
-  for (const std::string& feature : features) {
-    if (!reader.has(feature))
-      fail("'{}' has no column '{}', which '{}' was fitted on{}", request.data.string(), feature,
-           request.model.string(), suggestion(feature, reader.names()));
-    columns.push_back(reader.column(feature));
-  }
-  return reader.read(columns);
+template <class Saved>
+Eigen::MatrixXd read_inputs(const PredictRequest& request, const Saved& saved) {
+  NewRows rows = read_new_rows(
+      request.data, {request.model, saved.features, saved.coding, saved.memory.inputs, saved.options.standardise});
+  for (const std::string& note : rows.notes) say(note);
+  return std::move(rows.inputs);
 }
 
 std::string numbers_predicted(const PredictRequest& request, SavedBnn saved) {
-  const Eigen::MatrixXd inputs = read_inputs(request, saved.features);
+  const Eigen::MatrixXd inputs = read_inputs(request, saved);
   const std::vector<std::string> targets = saved.targets;
   Bnn net = make_bnn(std::move(saved));
   const Prediction prediction = net.predict(inputs);
@@ -46,7 +43,7 @@ std::string numbers_predicted(const PredictRequest& request, SavedBnn saved) {
 }
 
 std::string classes_predicted(const PredictRequest& request, const SavedClassifier& saved) {
-  const Eigen::MatrixXd p = make_classifier(saved).predict(read_inputs(request, saved.features));
+  const Eigen::MatrixXd p = make_classifier(saved).predict(read_inputs(request, saved));
   check_probabilities(p);
   return request.json ? readable(probabilities_json(p, saved)) : probabilities_csv(p, saved);
 }
@@ -79,7 +76,10 @@ void add_predict_command(Command app) {
       "noise), and the\n"
       "bounds y_q2.5 and y_q97.5 of the central 95 % interval. For a target of classes: y_class, the most probable "
       "one, and a\n"
-      "probability y_p_NAME for each. Columns are matched by name; others are ignored.");
+      "probability y_p_NAME for each. Columns are matched by name; others are ignored. Missing cells, and values of "
+      "text "
+      "that the fit\n"
+      "did not have, are told, and the other columns decide.");
   command.add_option("model", request->model, "model file of dma fit").required();
   command.add_option("data", request->data, "CSV file with the columns that the model was fitted on").required();
   command.add_option("--out", request->out, "file for the predictions (default: standard output)");

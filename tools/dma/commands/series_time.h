@@ -17,8 +17,8 @@ class SeriesTime {
   SeriesTime(double first, double step) : first_(first), step_(step) {}
 
   // The times of rows, which must rise, and `steps`, which step each of them is. Dates are "1949-01", "1949-01-31" or
-  // "1949-01-31T12:30:00": the same day of every month, or its last, is a step of months, everything else one of days or
-  // seconds. The step is the largest that reaches every row; times that reach each other by none but a tiny one are
+  // "1949-01-31T12:30:00": the same day of every month, or its last, is a step of months, everything else one of days
+  // or seconds. The step is the largest that reaches every row; times that reach each other by none but a tiny one are
   // rounded to steps as long as the rows are usually apart.
   static SeriesTime of_dates(const std::filesystem::path& file, std::span<const std::string> cells,
                              std::vector<std::size_t>& steps);

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/support/error.h"
+#include "models/files/coding_file.h"
 #include "tools/dma/io/csv_text.h"
 
 namespace dma {
@@ -103,6 +104,7 @@ Json summary_json(const SavedClassifier& saved) {
                {"target", saved.target},
                {"classes", saved.memory.classes},
                {"options", to_json(saved.options)}};
+  if (!saved.coding.empty()) json["columns"] = to_json(saved.coding);
   json["reason"] = t.report.reason;
   json["shares"] = {{"frequencies", json_number(t.report.frequencies_fraction)},
                     {"linear", json_number(t.report.linear_fraction)},

@@ -12,7 +12,7 @@ namespace dma {
 struct FitRequest {
   std::string data;
   std::vector<std::string> targets, features;
-  bool numbers_are_classes = false;
+  bool numbers_are_classes = false, strict = false, columns = false;
   double holdout = 0;
   std::filesystem::path model, plot, plot_training, report, checkpoint, resume, update;
   int checkpoint_every = 10;

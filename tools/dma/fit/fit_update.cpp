@@ -7,10 +7,11 @@
 #include "engine/support/error.h"
 #include "engine/support/text.h"
 #include "models/files/bnn_file.h"
+#include "tools/dma/fit/mixed_table.h"
 #include "tools/dma/fit/prediction_table.h"
 #include "tools/dma/fit/saved_fit.h"
-#include "tools/dma/io/csv.h"
 #include "tools/dma/io/model_file.h"
+#include "tools/dma/io/standard_streams.h"
 #include "tools/dma/io/write_file.h"
 
 namespace dma {
@@ -34,16 +35,21 @@ void check_update_request(const FitRequest& request) {
   check_outputs({{"--update", request.update}}, {{"data", request.data}});
 }
 
-Eigen::MatrixXd read_columns(CsvReader& reader, const FitRequest& request, const SavedBnn& saved) {
-  std::vector<std::size_t> columns;
-  for (const auto* const names : {&saved.features, &saved.targets})
-    for (const std::string& name : *names) {
-      if (!reader.has(name))
-        fail("'{}' has no column '{}', which '{}' was fitted on{}", request.data, name, request.update.string(),
-             suggestion(name, reader.names()));
-      columns.push_back(reader.column(name));
-    }
-  return reader.read(columns);
+// Rows without a target are no part of them.
+NewRows read_rows_to_add(const FitRequest& request, const SavedBnn& saved) {
+  NewRows rows = read_new_rows(
+      request.data, {request.update, saved.features, saved.coding, saved.memory.inputs, saved.options.standardise},
+      saved.targets);
+  std::vector<Eigen::Index> kept;
+  for (Eigen::Index n = 0; n < rows.targets.rows(); ++n)
+    if (!rows.targets.row(n).hasNaN()) kept.push_back(n);
+  if (const auto dropped = rows.targets.rows() - static_cast<Eigen::Index>(kept.size()); dropped > 0) {
+    if (kept.empty()) fail("'{}': no row has a target; at least one is expected", request.data);
+    rows.notes.push_back(fmt::format("{} of {} rows are left out: they have no target", dropped, rows.targets.rows()));
+    rows.inputs = rows.inputs(kept, Eigen::all).eval();
+    rows.targets = rows.targets(kept, Eigen::all).eval();
+  }
+  return rows;
 }
 
 }  // namespace
@@ -57,11 +63,9 @@ void fit_update(const FitRequest& request) {
   SavedBnn saved = std::get<SavedBnn>(std::move(model));
   if (saved.is_checkpoint())
     fail("'{}' is a checkpoint of a fit that has not ended; go on with --resume", request.update.string());
-  CsvReader reader(request.data);
-  const Eigen::MatrixXd table = read_columns(reader, request, saved);
-  const auto features = static_cast<Eigen::Index>(saved.features.size());
-  const Eigen::MatrixXd inputs = table.leftCols(features), outputs = table.rightCols(table.cols() - features);
-  if (table.rows() == 0) fail("'{}' has no rows; at least one is expected", request.data);
+  const auto [inputs, outputs, notes] = read_rows_to_add(request, saved);
+  if (!request.quiet)
+    for (const std::string& note : notes) say(note);
   Bnn net = make_bnn(saved);
   const std::vector<Scores> before = scores_of(net.predict(inputs), outputs);
   const std::size_t known = saved.training.rows;
@@ -72,11 +76,11 @@ void fit_update(const FitRequest& request) {
   write_file(file, text);
   if (request.json) {
     Json json{
-        {"rows", saved.training.rows}, {"new_rows", table.rows()}, {"settled", settled}, {"files", {file.string()}}};
+        {"rows", saved.training.rows}, {"new_rows", inputs.rows()}, {"settled", settled}, {"files", {file.string()}}};
     for (std::size_t j = 0; j < before.size(); ++j) json["before"][saved.targets[j]] = to_json(before[j]);
     fmt::print("{}", readable(json));
   } else if (!request.quiet) {
-    fmt::print("learned   {} rows on top of {}{}\n", table.rows(), known,
+    fmt::print("learned   {} rows on top of {}{}\n", inputs.rows(), known,
                settled ? "" : " (still changing at the limit of steps)");
     for (std::size_t j = 0; j < before.size(); ++j)
       fmt::print(

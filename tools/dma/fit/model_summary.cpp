@@ -7,6 +7,8 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "models/files/coding_file.h"
+
 namespace dma {
 
 namespace {
@@ -184,6 +186,7 @@ std::vector<std::string> honest_sentences(const SavedBnn& saved) {
 
 Json summary_json(const SavedBnn& saved) {
   Json json = {{"features", saved.features}, {"targets", saved.targets}, {"options", to_json(saved.options)}};
+  if (!saved.coding.empty()) json["columns"] = to_json(saved.coding);
   json["weights"] = weight_count(saved);
   for (std::size_t j = 0; j < saved.targets.size(); ++j)
     json["noise"][saved.targets[j]] = json_number(noise_sd(saved, j));

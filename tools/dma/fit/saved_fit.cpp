@@ -11,7 +11,8 @@ SavedBnn saved_fit(const Bnn& net, const TrainingData& data, const LearnOptions&
                  .targets = data.targets,
                  .options = net.options(),
                  .memory = net.memory(true),
-                 .training = {.rows = data.rows(), .held_out_rows = data.held_out_rows(), .options = options}};
+                 .training = {.rows = data.rows(), .held_out_rows = data.held_out_rows(), .options = options},
+                 .coding = data.coding};
   saved.options.members = report.members.size();
   saved.memory.members.resize(report.members.size());
   if (saved.options.is_joint() && saved.memory.joint) saved.memory.joint->members.resize(report.members.size());

@@ -8,13 +8,13 @@
 #include <cmath>
 #include <map>
 #include <numeric>
-#include <set>
 #include <span>
 
 #include "engine/support/checksum.h"
 #include "engine/support/error.h"
 #include "engine/support/whole_number.h"
 #include "tools/dma/fit/redundant_columns.h"
+#include "tools/dma/fit/training_cells.h"
 #include "tools/dma/io/csv.h"
 
 namespace dma {
@@ -39,19 +39,6 @@ std::vector<std::size_t> columns_named(const CsvReader& reader, const std::vecto
   return columns;
 }
 
-std::vector<std::size_t> all_columns_but(const CsvReader& reader, const std::vector<std::size_t>& targets) {
-  const std::set<std::size_t> left_out(targets.begin(), targets.end());
-  std::vector<std::size_t> columns;
-  for (std::size_t i = 0; i < reader.names().size(); ++i) {
-    if (left_out.contains(i)) continue;
-    if (reader.names()[i].empty())
-      fail("'{}': column {} has no name; name it, or say which columns to learn from with --features",
-           reader.path().string(), i + 1);
-    columns.push_back(i);
-  }
-  return columns;
-}
-
 void check_no_repetition(const CsvReader& reader, const std::vector<std::size_t>& columns, std::size_t targets) {
   std::map<std::size_t, std::size_t> first;
   for (std::size_t i = 0; i < columns.size(); ++i)
@@ -60,38 +47,31 @@ void check_no_repetition(const CsvReader& reader, const std::vector<std::size_t>
            at->second < targets && i >= targets ? ", as a target and as a feature" : "");
 }
 
-void check_not_constant(const CsvReader& reader, const Eigen::MatrixXd& values, const std::vector<std::size_t>& columns,
-                        std::size_t targets) {
-  for (std::size_t i = 0; i < columns.size(); ++i) {
-    const auto column = values.col(static_cast<Eigen::Index>(i));
-    if (i >= targets || column.minCoeff() < column.maxCoeff()) continue;
-    const std::string& name = reader.names()[columns[i]];
-    fail("'{}': the target '{}' is {} in all {} rows; there is nothing to learn", reader.path().string(), name,
+void check_not_constant(const std::filesystem::path& path, const Eigen::MatrixXd& values,
+                        const std::vector<std::string>& targets) {
+  for (std::size_t i = 0; i < targets.size(); ++i)
+    if (const auto column = values.col(static_cast<Eigen::Index>(i)); !(column.minCoeff() < column.maxCoeff()))
+      fail("'{}': the target '{}' is {} in all {} rows; there is nothing to learn", path.string(), targets[i],
            column(0), values.rows());
-  }
 }
 
 // Features that say nothing, or nothing new, are left out.
-void leave_out_redundant_columns(const CsvReader& reader, Eigen::MatrixXd& values, std::vector<std::size_t>& columns,
-                                 std::size_t targets, std::string& ignored) {
-  std::vector<std::string> names;
-  for (std::size_t i = targets; i < columns.size(); ++i) names.push_back(reader.names()[columns[i]]);
-  const auto first = static_cast<Eigen::Index>(targets);
-  const RedundantColumns idle = redundant_columns(values.rightCols(values.cols() - first), names);
+void leave_out_redundant_columns(const std::filesystem::path& path, Eigen::MatrixXd& values, TrainingData& data) {
+  const auto first = static_cast<Eigen::Index>(data.targets.size());
+  const RedundantColumns idle = redundant_columns(values.rightCols(values.cols() - first), data.features);
   if (idle.text.empty()) return;
   if (idle.kept.empty())
-    fail("'{}': every column beside the target is constant; at least one that varies is expected",
-         reader.path().string());
-  std::vector<std::size_t> left(columns.begin(), columns.begin() + first);
-  std::vector<Eigen::Index> kept(targets);
+    fail("'{}': every column beside the target is constant; at least one that varies is expected", path.string());
+  std::vector<std::string> left;
+  std::vector<Eigen::Index> kept(data.targets.size());
   std::iota(kept.begin(), kept.end(), Eigen::Index{0});
   for (const Eigen::Index column : idle.kept) {
     kept.push_back(first + column);
-    left.push_back(columns[static_cast<std::size_t>(first + column)]);
+    left.push_back(data.features[static_cast<std::size_t>(column)]);
   }
-  columns = std::move(left);
+  data.features = std::move(left);
   values = values(Eigen::all, kept).eval();
-  ignored = idle.text;
+  data.ignored = idle.text;
 }
 
 }  // namespace
@@ -100,8 +80,12 @@ TableColumns table_columns(const CsvReader& reader, const std::vector<std::strin
                            const std::vector<std::string>& features) {
   TableColumns columns{columns_named(reader, targets)};
   columns.targets = columns.places.size();
-  const auto inputs = features.empty() ? all_columns_but(reader, columns.places) : columns_named(reader, features);
-  if (inputs.empty())
+  std::vector<std::size_t> inputs = columns_named(reader, features);
+  if (features.empty())
+    for (std::size_t i = 0; i < reader.names().size(); ++i)
+      if (std::ranges::find(columns.places, i) == columns.places.end())
+        (reader.names()[i].empty() ? columns.unnamed : inputs).push_back(i);
+  if (inputs.empty() && columns.unnamed.empty())
     fail("'{}' has no column beside the target; at least one to learn from is expected", reader.path().string());
   columns.places.insert(columns.places.end(), inputs.begin(), inputs.end());
   check_no_repetition(reader, columns.places, columns.targets);
@@ -169,35 +153,55 @@ std::string TrainingData::fingerprint_of(std::size_t all_rows, std::uint64_t sum
   return fmt::format("{}x{}+{}:{:016x}", all_rows, features.size(), targets.size(), names_too.value());
 }
 
-TrainingData read_training_data(const std::filesystem::path& path, const std::vector<std::string>& targets,
-                                const std::vector<std::string>& features, double holdout, std::uint64_t seed,
-                                bool numbers_are_names, const std::function<void(double)>& fraction_read) {
-  if (!(holdout >= 0 && holdout < 1))
-    fail("--holdout: {} is given; a fraction of the rows of at least 0 and below 1 is expected", holdout);
-  CsvReader reader(path);
-  reader.watch(fraction_read);
-  auto [columns, target_count] = table_columns(reader, targets, features);
-  if (numbers_are_names && target_count > 1)
-    fail("--classes: {} targets are given; a classifier has one", target_count);
-  CsvReader::ClassColumn classes{columns[0], numbers_are_names};
-  Eigen::MatrixXd values = reader.read(columns, CsvReader::Missing::is_error, target_count == 1 ? &classes : nullptr);
-  if (values.rows() < 2) fail("'{}' has one row; at least two are expected to learn from", path.string());
-  TrainingData data;
-  if (!classes.cells.empty()) {
-    const ClassLabels labels = ClassLabels::of(classes.cells);
-    check_classes(labels, fmt::format("'{}', column '{}'", path.string(), reader.names()[columns[0]]));
-    data.classes = labels.names;
-    for (Eigen::Index n = 0; n < values.rows(); ++n)
-      values(n, 0) = static_cast<double>(labels.of_rows[static_cast<std::size_t>(n)]);
-  }
-  check_not_constant(reader, values, columns, target_count);
+namespace {
 
-  leave_out_redundant_columns(reader, values, columns, target_count, data.ignored);
-  for (std::size_t i = 0; i < columns.size(); ++i)
-    (i < target_count ? data.targets : data.features).push_back(reader.names()[columns[i]]);
-  const Eigen::Index held_out = count_held_out(holdout, values.rows());
-  const auto order = split_rows(values.rows(), held_out, seed);
-  const auto first = static_cast<Eigen::Index>(target_count), rest = values.cols() - first;
+// Numbers alone, with or without classes: a cell of any other form is an Error.
+Eigen::MatrixXd read_strictly(const TableRequest& request, const TableColumns& columns, CsvReader& reader,
+                              TrainingData& data) {
+  if (!columns.unnamed.empty()) refuse_unnamed(request.path, columns.unnamed[0]);
+  CsvReader::ClassColumn classes{columns.places[0], request.numbers_are_names};
+  Eigen::MatrixXd values =
+      reader.read(columns.places, CsvReader::Missing::is_error, columns.targets == 1 ? &classes : nullptr);
+  if (!classes.cells.empty()) set_classes(classes.cells, request.path, data, values.col(0));
+  return values;
+}
+
+}  // namespace
+
+void refuse_unnamed(const std::filesystem::path& path, std::size_t place) {
+  fail("'{}': column {} has no name; name it, or say which columns to learn from with --features", path.string(),
+       place + 1);
+}
+
+void set_classes(const std::vector<std::string>& cells, const std::filesystem::path& path, TrainingData& data,
+                 Eigen::Ref<Eigen::VectorXd> places) {
+  const ClassLabels labels = ClassLabels::of(cells);
+  check_classes(labels, fmt::format("'{}', column '{}'", path.string(), data.targets[0]));
+  data.classes = labels.names;
+  for (Eigen::Index n = 0; n < places.size(); ++n)
+    places(n) = static_cast<double>(labels.of_rows[static_cast<std::size_t>(n)]);
+}
+
+TrainingData read_training_data(const TableRequest& request) {
+  if (!(request.holdout >= 0 && request.holdout < 1))
+    fail("--holdout: {} is given; a fraction of the rows of at least 0 and below 1 is expected", request.holdout);
+  const TableSource source(request.path);
+  CsvReader reader = source.open();
+  reader.watch(request.fraction_read);
+  const TableColumns columns = table_columns(reader, request.targets, request.features);
+  if (request.numbers_are_names && columns.targets > 1)
+    fail("--classes: {} targets are given; a classifier has one", columns.targets);
+  TrainingData data;
+  for (std::size_t i = 0; i < columns.places.size(); ++i)
+    (i < columns.targets ? data.targets : data.features).push_back(reader.names()[columns.places[i]]);
+  Eigen::MatrixXd values = request.strict ? read_strictly(request, columns, reader, data)
+                                          : read_any_cells(request, source, columns, data);
+  if (values.rows() < 2) fail("'{}' has one row; at least two are expected to learn from", request.path.string());
+  check_not_constant(request.path, values, data.targets);
+  leave_out_redundant_columns(request.path, values, data);
+  const Eigen::Index held_out = count_held_out(request.holdout, values.rows());
+  const auto order = split_rows(values.rows(), held_out, request.seed);
+  const auto first = static_cast<Eigen::Index>(columns.targets), rest = values.cols() - first;
   const Eigen::Index rows = values.rows() - held_out;
   const std::vector<Eigen::Index> learned(order.begin(), order.begin() + rows), kept(order.begin() + rows, order.end());
   const auto left = Eigen::seqN(0, first), right = Eigen::seqN(first, rest);
@@ -206,8 +210,8 @@ TrainingData read_training_data(const std::filesystem::path& path, const std::ve
   data.held_out_outputs = values(kept, left);
   data.held_out_inputs = values(kept, right);
   if (data.has_classes())
-    check_classes(data.labels(),
-                  fmt::format("'{}', column '{}', without the rows of --holdout", path.string(), data.targets[0]));
+    check_classes(data.labels(), fmt::format("'{}', column '{}', without the rows of --holdout", request.path.string(),
+                                             data.targets[0]));
   return data;
 }
 

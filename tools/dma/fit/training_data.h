@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "models/table/class_labels.h"
+#include "models/table/column_coding.h"
 #include "tools/dma/io/csv.h"
 
 namespace dma {
@@ -20,6 +21,8 @@ struct TrainingData {
   Eigen::MatrixXd held_out_inputs, held_out_outputs;  // rows kept aside, perhaps none
   std::vector<std::string> classes = {};              // of a target with names: the output is a place among them
 
+  ColumnCoding coding = {};             // what makes columns of the file into features; empty: they are numbers
+  std::vector<std::string> notes = {};  // lines about what was made of columns and rows
   std::string ignored = {};  // one line about columns that say nothing, or nothing new; empty if there are none
 
   std::size_t rows_elsewhere = 0;  // rows to learn from that other processes have
@@ -43,6 +46,7 @@ struct TrainingData {
 struct TableColumns {
   std::vector<std::size_t> places;
   std::size_t targets = 0;
+  std::vector<std::size_t> unnamed = {};  // columns without a name, where features are not named either
 };
 TableColumns table_columns(const CsvReader& reader, const std::vector<std::string>& targets,
                            const std::vector<std::string>& features);
@@ -50,11 +54,22 @@ TableColumns table_columns(const CsvReader& reader, const std::vector<std::strin
 std::vector<Eigen::Index> split_rows(Eigen::Index rows, Eigen::Index held_out, std::uint64_t seed);
 Eigen::Index count_held_out(double holdout, Eigen::Index rows);
 
-// Names are given one by one or as a list with commas. No features: all columns but the targets. The fraction `holdout`
-// of the rows, chosen by the seed, is kept aside. A single target whose first cell is text holds classes; with
-// `numbers_are_names` it does in any case. `fraction_read` is told how much of the file was read.
-TrainingData read_training_data(const std::filesystem::path& path, const std::vector<std::string>& targets,
-                                const std::vector<std::string>& features, double holdout, std::uint64_t seed,
-                                bool numbers_are_names = false, const std::function<void(double)>& fraction_read = {});
+struct TableRequest {
+  std::filesystem::path path;
+  std::vector<std::string> targets,
+      features = {};  // one by one, or lists with commas; no features: all but the targets
+  double holdout = 0;                               // fraction of the rows, chosen by the seed, that is kept aside
+  std::uint64_t seed = 1;
+  bool numbers_are_names = false;  // a single target of text holds classes; with this, one of numbers does too
+  bool strict = false;             // cells that are no plain numbers are an Error
+  std::function<void(double)> fraction_read = {};  // is told how much of the file was read
+};
+TrainingData read_training_data(const TableRequest& request);
+
+// What reading plain numbers and reading any cells share: the target becomes places among its classes; an Error for a
+// column without a name.
+void set_classes(const std::vector<std::string>& cells, const std::filesystem::path& path, TrainingData& data,
+                 Eigen::Ref<Eigen::VectorXd> places);
+[[noreturn]] void refuse_unnamed(const std::filesystem::path& path, std::size_t place);
 
 }  // namespace dma

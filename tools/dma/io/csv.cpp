@@ -102,6 +102,7 @@ void CsvReader::read_header() {
     if (line_ == 1 && header.starts_with("\xef\xbb\xbf")) header.remove_prefix(3);  // byte order mark
     if (line_ == 1 && (header.starts_with("\xff\xfe") || header.starts_with("\xfe\xff")))
       fail("'{}' is UTF-16 text; save it as UTF-8", path_.string());
+    if (line_ == 1) refuse_other_formats(header);
     if (header.find('\0') != header.npos)
       fail("'{}', line {}: a byte of value 0, which no text holds; save the table as UTF-8 text", path_.string(),
            line_);
@@ -178,14 +179,21 @@ std::size_t CsvReader::column(std::string_view name) const {
 }
 
 Eigen::MatrixXd CsvReader::read(std::span<const std::size_t> columns, Missing missing, ClassColumn* classes) {
+  return read_rows(columns, [&](NumberRows& rows) {
+    const bool is_first = rows.empty();
+    read_row(columns, missing, classes, is_first, rows.add_row());
+    return classes == nullptr || classes->cells.empty();
+  });
+}
+
+// One record after the other by `read_one`, which says whether those that follow may be plain.
+Eigen::MatrixXd CsvReader::read_rows(std::span<const std::size_t> columns,
+                                     const std::function<bool(NumberRows& rows)>& read_one) {
   NumberRows rows(columns.size());
   const PlainReader plain(cells_.separator(), names_.size(), columns);
   stretch_ = kFirstStretch;
-  while (next_record()) {
-    const bool is_first = rows.empty();
-    read_row(columns, missing, classes, is_first, rows.add_row());
-    if (classes == nullptr || classes->cells.empty()) read_plain_rows(plain, rows);
-  }
+  while (next_record())
+    if (read_one(rows)) read_plain_rows(plain, rows);
   if (rows.empty())
     fail("'{}' has column names but no rows; at least one row of numbers is expected", path_.string());
   return rows.take();

@@ -60,6 +60,18 @@ class CsvReader {
   std::optional<Eigen::MatrixXd> read_shard(std::span<const std::size_t> columns, std::size_t shard,
                                             std::size_t shards);
 
+  // The same where any cell may be text: NaN for what is no number, and `has_text` of the columns that hold such cells.
+  Eigen::MatrixXd read_numbers(std::span<const std::size_t> columns, std::vector<bool>& has_text);
+  // Cells of these columns, column after column, without quotes; what is not plain text is written out as printable()
+  // does. And the line of every row.
+  struct TextColumns {
+    std::vector<std::vector<std::string>> cells;
+    std::vector<std::size_t> lines = {};
+  };
+  TextColumns read_cells(std::span<const std::size_t> columns);
+  // What separates cells; ' ' stands for any white space.
+  char separator() const { return cells_.separator(); }
+
   // The same as text without quotes, empty where a cell is. Control characters are an Error.
   struct TextRow {
     std::size_t line;
@@ -71,8 +83,11 @@ class CsvReader {
   bool next_line(std::string_view& line);
   void fill();
   std::string_view whole_lines(std::size_t most) const;
+  Eigen::MatrixXd read_rows(std::span<const std::size_t> columns,
+                            const std::function<bool(NumberRows& rows)>& read_one);
   void read_plain_rows(const PlainReader& reader, NumberRows& rows);
   void read_header();
+  void refuse_other_formats(std::string_view first_line) const;
   void choose_separator(std::string_view header);
   void read_names();
   bool next_record();

@@ -1,11 +1,10 @@
 #include "tools/dma/io/csv_text.h"
 
-#include <algorithm>
-#include <array>
 #include <charconv>
 #include <cmath>
 
 #include "engine/support/text.h"
+#include "models/table/cell_values.h"
 
 namespace dma {
 
@@ -34,10 +33,7 @@ bool parse_number(std::string_view cell, double& value) {
   return end == cell.data() + cell.size() && code == std::errc{} && std::isfinite(value);
 }
 
-bool is_missing(std::string_view cell) {
-  constexpr std::array<std::string_view, 9> kMissing = {"", "NA", "N/A", "NaN", "nan", "NAN", "null", "NULL", "?"};
-  return std::ranges::find(kMissing, unquoted(cell)) != kMissing.end();
-}
+bool is_missing(std::string_view cell) { return is_missing_cell(is_quoted(cell) ? unquoted(cell) : cell); }
 
 std::string shown(std::string_view cell) {
   const std::string text = printable(unquoted(cell.substr(0, 40)));

@@ -35,6 +35,18 @@ std::string option_value(const Shown& shown, const std::string& pointer) {
   return all;
 }
 
+// What was made of the columns of the file, where they are not all numbers.
+std::string coding_table(const Shown& shown) {
+  if (!shown.has("/columns")) return "";
+  page::Table table{.columns = {"column of the file", "what was made of it"}};
+  for (std::size_t i = 0; i < shown.at("/columns").size(); ++i) {
+    const std::string one = fmt::format("/columns/{}", i);
+    table.rows.push_back({escaped(shown.at(one + "/name").get<std::string>()),
+                          escaped(shown.at(one + "/made").get<std::string>())});
+  }
+  return page::html(table);
+}
+
 }  // namespace
 
 std::string card(const std::string& number, const std::string& what) {
@@ -119,7 +131,8 @@ std::string columns_table(const Shown& shown) {
                               shown.number(one + "/highest")});
     }
   }
-  return page::html(table) + (left > 0 ? fmt::format("<p class=\"soft\">and {} more</p>\n", left) : "");
+  return coding_table(shown) + page::html(table) +
+         (left > 0 ? fmt::format("<p class=\"soft\">and {} more</p>\n", left) : "");
 }
 
 std::string options_table(const Shown& shown, const std::vector<std::string>& pointers) {

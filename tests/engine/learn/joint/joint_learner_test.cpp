@@ -93,6 +93,7 @@ TEST_CASE("joint learner: a graph it cannot learn is refused by name") {
   const auto v = h.shared("v"), u = h.observed("u"), z = h.variable("z"), t = h.observed("t");
   h.factor("product", {v, u, z});
   h.factor("gaussian_noise", {z, t}, {{"variance", 1.0}});
-  CHECK_THROWS_WITH_AS(JointLearner(h, registry, {t}), "joint learning: shared variable 'v' has no Gaussian prior",
+  CHECK_THROWS_WITH_AS(JointLearner(h, registry, {t}),
+                       "joint learning: shared variable 'v' has no Gaussian prior; give it one by gaussian_prior",
                        Error);
 }

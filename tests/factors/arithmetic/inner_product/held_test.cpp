@@ -87,8 +87,8 @@ Learned by_natural_parameters(HeldLayer layer) {
   Learned learned;
   HeldCall calls(layer, learned);
   Outcome outcome;
-  InnerProduct::to_total<false>(calls.forward, outcome);
-  InnerProduct::to_terms<kRule, false, true, kToY>(calls.backward, outcome);
+  InnerProduct::to_total(calls.forward, outcome);
+  InnerProduct::to_terms<kRule, true, kToY>(calls.backward, outcome);
   for (std::size_t i = 0; i < learned.tau.size(); ++i) {
     const Natural belief = multiply({learned.tau[i], learned.rho[i]}, {calls.to_x_tau[i], calls.to_x_rho[i]});
     learned.tau[i] = belief.tau, learned.rho[i] = belief.rho;
@@ -106,9 +106,12 @@ Learned by_moments(HeldLayer layer, bool stays = true) {
   for (std::size_t i = 0; i < learned.tau.size(); ++i)
     variance.push_back(1 / learned.rho[i]), mean.push_back(learned.tau[i] / learned.rho[i]);
   std::vector<double> product_tau(layer.count), product_rho(layer.count);
-  HeldCavity cavity{
-      mean.data(), variance.data(), {learned.tau.data(), learned.rho.data()}, per_slot.data(), per_term.data()};
-  cavity.second_stays = stays;
+  HeldCavity cavity{.mean = mean.data(),
+                    .variance = variance.data(),
+                    .natural = {learned.tau.data(), learned.rho.data()},
+                    .per_slot = per_slot.data(),
+                    .per_term = per_term.data(),
+                    .is_read_again = stays};
   if (kToY) cavity.product = {product_tau.data(), product_rho.data()};
   Outcome outcome;
   InnerProduct::held_to_total(calls.forward, cavity, outcome);

@@ -42,8 +42,14 @@ TEST_CASE("infer: the sprinkler, by enumeration") {
                          (r == 1 ? by_rain[c] : 1 - by_rain[c]) * by_both[2 * s + r];
         wet += p, rain += r == 1 ? p : 0, sprinkler += s == 1 ? p : 0;
       }
-  const auto json = inferred("sprinkler.json");
-  // cloudy, sprinkler, rain and wet form a loop: sweeps count what cloudy says twice and are off by 0.076 at most.
+  // cloudy, sprinkler, rain and wet form a loop, which cliques solve.
+  const auto whole = inferred("sprinkler.json");
+  CHECK(whole["schedule"] == "exact");
+  CHECK(whole["report"] == "exact: 1 clique, the widest of 3 variables with 8 entries");
+  CHECK(std::abs(whole["beliefs"]["rain"]["mean"][1].get<double>() - rain / wet) < 1e-12);
+  CHECK(std::abs(whole["log_evidence"].get<double>() - std::log(wet)) < 1e-12);
+  // Sweeps count what cloudy says twice and are off by 0.076 at most.
+  const auto json = inferred("sprinkler.json", "--schedule flooding");
   constexpr double kLoop = 0.08;
   CHECK(json["converged"] == true);
   CHECK(json["report"].get<std::string>().find(", approximate: the graph has loops (") != std::string::npos);
@@ -90,15 +96,56 @@ TEST_CASE("infer: what cannot be has no probability, and is said") {
       R"json({"variables": {"a": {"family": "categorical(2)"}, "b": {"family": "categorical(2)", "observed": 1}},
     "factors": [{"kind": "categorical_prior", "connects": ["a"], "parameters": {"probability": [1, 0]}},
                 {"kind": "table", "connects": ["a", "b"], "parameters": {"probability": [1, 0, 0, 1]}}]})json");
-  const auto outcome = run_dma(folder, "infer g.json");
-  REQUIRE_MESSAGE(outcome.exit_code == 0, outcome.errors);
-  CHECK(outcome.output.find("log evidence -inf, exact\nwhat is observed is impossible under this graph\n") !=
-        std::string::npos);
+  for (const char* const schedule : {"auto", "exact", "flooding"})
+    check_refused(
+        folder, fmt::format("infer g.json --schedule {}", schedule),
+        "'g.json': /variables/b: what is observed has probability zero: 'b' = 1 cannot be; change one of these "
+        "observations");
   folder.write("one.json", R"json({"variables": {"a": {"family": "categorical(1)", "observed": 0}},
     "factors": [{"kind": "categorical_prior", "connects": ["a"], "parameters": {"probability": [1.0]}}]})json");
   const auto json = nlohmann::json::parse(run_dma(folder, "infer one.json --json").output);
   CHECK(json["log_evidence"] == 0.0);
   CHECK(json["log_evidence_is_exact"] == true);
+}
+
+TEST_CASE("infer: a BIF file, observed by name") {
+  const auto json = inferred("asia.bif", "--observe dysp=yes --observe asia=yes");
+  CHECK(json["schedule"] == "exact");
+  CHECK(json["beliefs"]["bronc"]["categories"][1] == "yes");
+  CHECK(json["beliefs"]["dysp"]["mean"][1] == 1.0);
+  // Lauritzen and Spiegelhalter (1988): bronchitis 0.811 after both.
+  CHECK(std::abs(json["beliefs"]["bronc"]["mean"][1].get<double>() - 0.811) < 5e-4);
+  const TemporaryFolder folder;
+  const auto outcome = run_dma(folder, "infer '" + kGraphs + "asia.bif' --observe dysp=yes");
+  REQUIRE_MESSAGE(outcome.exit_code == 0, outcome.errors);
+  CHECK(outcome.output.find("  dysp      = yes\n") != std::string::npos);
+  CHECK(outcome.output.find("  bronc     no 0.166, yes 0.834\n") != std::string::npos);
+  check_refused(folder, "infer '" + kGraphs + "asia.bif' --observe dysp=ye",
+                "variable 'dysp' has no category 'ye'; did you mean 'yes'?");
+  check_refused(folder, "infer '" + kGraphs + "asia.bif' --observe dys=yes", "did you mean 'dysp'?");
+  check_refused(folder, "infer '" + kGraphs + "asia.bif' --observe dysp", "NAME=VALUE is expected");
+  check_refused(folder, "infer '" + kGraphs + "asia.bif' --observe tub=yes --observe either=no",
+                "what is observed has probability zero: 'tub' = yes and 'either' = no cannot be together");
+}
+
+TEST_CASE("infer: cliques that are too wide are named, and the sweeps that take their place") {
+  // A grid of 20 x 20 spins: its widest clique has about 20 of them, 2^21 entries or so.
+  const TemporaryFolder folder;
+  std::string text = "MARKOV\n400\n";
+  for (int i = 0; i < 400; ++i) text += "2 ";
+  text += "\n760\n";
+  for (int i = 0; i < 20; ++i)
+    for (int j = 0; j < 20; ++j) {
+      if (j < 19) text += fmt::format("2 {} {}\n", 20 * i + j, 20 * i + j + 1);
+      if (i < 19) text += fmt::format("2 {} {}\n", 20 * i + j, 20 * i + j + 20);
+    }
+  for (int i = 0; i < 760; ++i) text += "4 1.5 1 1 1.5\n";
+  folder.write("grid.uai", text);
+  const auto outcome = run_dma(folder, "infer grid.uai --memory-limit 20MB");
+  REQUIRE_MESSAGE(outcome.exit_code == 0, outcome.errors);
+  CHECK(outcome.output.find("flooding: converged after") != std::string::npos);
+  CHECK(outcome.output.find("\nnot exact: the widest clique joins ") != std::string::npos);
+  check_refused(folder, "infer grid.uai --memory-limit 20MB --schedule exact", "or raise --memory-limit");
 }
 
 TEST_CASE("infer: a kind without the usual method is solved by the one it has") {

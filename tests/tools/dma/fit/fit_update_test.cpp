@@ -31,8 +31,9 @@ TEST_CASE("dma fit --update: more rows make the model better, as if they had bee
   folder.write("more.csv", rows_between(80, 160));
   folder.write("all.csv", rows_between(0, 160));
   folder.write("fresh.csv", rows_between(160, 360));
-  REQUIRE(run_dma(folder, "fit first.csv --target y --model first.json --quiet").exit_code == 0);
-  REQUIRE(run_dma(folder, "fit all.csv --target y --model all.json --quiet").exit_code == 0);
+  REQUIRE(run_dma(folder, "fit first.csv --target y --hidden 12 --members 3 --model first.json --quiet").exit_code ==
+          0);
+  REQUIRE(run_dma(folder, "fit all.csv --target y --hidden 12 --members 3 --model all.json --quiet").exit_code == 0);
   const auto outcome = run_dma(folder, "fit --update first.json more.csv --model updated.json --json");
   REQUIRE_MESSAGE(outcome.exit_code == 0, outcome.errors);
   const auto json = nlohmann::json::parse(outcome.output);

@@ -1,0 +1,34 @@
+// What the passes of compile hand on from one to the next: the graph as it was resolved and fused, and the plan as far
+// as it is made. The graph is the largest part, and a run needs nothing of it: only the plan is kept.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "engine/compile/flow.h"
+#include "engine/compile/plan.h"
+#include "engine/compile/resolve.h"
+
+namespace dma {
+
+struct Draft {
+  // Where a factor of the graph is in the plan.
+  struct Place {
+    std::uint32_t group = kNowhere;
+    std::uint32_t first_slot = 0;
+  };
+
+  explicit Draft(Resolved resolved) : graph(std::move(resolved)), flow(graph) {}
+  Draft(const Draft&) = delete;  // the flow points to the graph
+  Draft& operator=(const Draft&) = delete;
+
+  const Resolved graph;
+  const Flow flow;
+  std::vector<Place> places = {};  // by factor, once they are laid out
+  PlanData plan = {};
+
+  const Group& group_of(const Visit& visit) const { return plan.groups[places[visit.factor].group]; }
+};
+
+}  // namespace dma

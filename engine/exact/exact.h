@@ -1,0 +1,102 @@
+// exact/: discrete graphs solved whole, by a tree of cliques. May include run/ and what lies below it.
+//
+// A third way to solve a graph: variables with finitely many values are joined into cliques, and two passes over the
+// tree of cliques give the posterior exactly, with loops or without. The cost is the number of entries of all cliques,
+// which is counted before anything is allocated.
+//
+//   const Plan plan = compile(g, exact(), standard_registry());
+//   State state(plan);
+//   state.observe(wet, 1);
+//   const Report report = run(plan, state);
+//   state.belief(rain);
+//   const ExactPosterior posterior(state);
+//   posterior.marginal({rain, sprinkler});
+#pragma once
+
+#include <functional>
+#include <initializer_list>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "engine/compile/compile.h"
+#include "engine/run/run.h"
+
+namespace dma {
+
+struct ExactOptions {
+  // Bytes that the cliques may take.
+  std::uint64_t memory = std::uint64_t{2} << 30;
+};
+
+struct Exact {
+  ExactOptions options;
+};
+inline Exact exact(ExactOptions options = {}) { return {options}; }
+
+// What is not discrete is observed, or hangs on discrete variables as trees (hanging.h). A graph whose cliques would
+// take too much is an Error that names the variables of the widest.
+Plan compile(const Graph& graph, const Exact& exact, const Registry& registry, const CompileOptions& options = {});
+
+// One element of a variable.
+struct ElementOf {
+  ElementOf(VariableId v, std::size_t i = 0) : variable(v), element(i) {}  // NOLINT: {rain, sprinkler}
+  VariableId variable;
+  std::size_t element;
+};
+
+// Values of all discrete variables, one row for each draw.
+class Assignments {
+ public:
+  std::uint32_t operator()(std::size_t row, ElementOf element) const;
+  std::size_t size() const { return rows_.size(); }
+
+ private:
+  friend class ExactPosterior;
+  Plan plan_;
+  std::vector<std::vector<std::uint32_t>> rows_;  // by node
+};
+
+struct MostProbable {
+  Assignments values;          // one row
+  double log_probability = 0;  // of these values and what is observed, together
+};
+
+// What an exact run found, read from its state.
+class ExactPosterior {
+ public:
+  explicit ExactPosterior(const State& state);  // Error unless the state was run by exact
+
+  // The probability of every combination of values of these elements, the last innermost. Those of one clique are
+  // summed from it; for others, each value of the first is tried in turn.
+  std::vector<double> marginal(std::span<const ElementOf> elements) const;
+  std::vector<double> marginal(std::initializer_list<ElementOf> elements) const {
+    return marginal(std::span(elements.begin(), elements.size()));
+  }
+  // The same of the discrete variables of a factor, in the order of its ports.
+  std::vector<double> family(FactorId factor, std::size_t slot = 0) const;
+  MostProbable most_probable() const;
+  Assignments sample(std::size_t draws, std::uint64_t seed) const;
+  double log_evidence() const;  // log p(observed)
+
+ private:
+  const State* state_;
+};
+
+// One graph solved in two ways.
+struct ExactComparison {
+  struct Row {
+    std::string variable;
+    double difference = 0;  // largest |probability by sweeps - exact one|
+  };
+  Report sweeps;
+  std::vector<Row> rows;  // discrete variables that are not observed
+  double log_evidence_of_sweeps = 0, log_evidence = 0;
+  std::string text() const;
+};
+// Runs both plans on the values that `observe` gives to a state of each.
+ExactComparison compare_with_exact(const Graph& graph, const Scheduler& rule, const Registry& registry,
+                                   const std::function<void(State&)>& observe, const ExactOptions& exact_options = {},
+                                   const CompileOptions& options = {});
+
+}  // namespace dma

@@ -1,0 +1,279 @@
+#include "engine/exact/hanging.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "engine/compile/flow.h"
+#include "engine/run/evidence.h"
+#include "engine/run/factor_mass.h"
+#include "engine/run/run.h"
+#include "engine/support/error.h"
+
+namespace dma::clique_tree {
+
+namespace {
+
+constexpr std::string_view kRepair = "sweep with a schedule, such as flooding()";
+
+// Every message once, after all it depends on.
+Scheduler along_trees() {
+  return {"trees", [](const Flow& flow) {
+            const auto order = flow.exact_order();
+            if (!order)
+              fail(
+                  "exact: what is not discrete has loops, or messages that need each other, around factor '{}'; only "
+                  "discrete variables may: {}",
+                  flow.name(0), kRepair);
+            Schedule schedule{"trees", {}};
+            for (const auto& [factor, port, slot] : order->messages)
+              schedule.visits.push_back({factor, flow.reads(factor, port), PortSet{port}, slot});
+            schedule.chains = order->chains;
+            return schedule;
+          }};
+}
+
+bool is_open(const PlanData::Variable& v) { return v.family.outcomes() == 0 && !v.observed; }
+
+// The parts of a graph that slots join at unknown elements.
+class Parts {
+ public:
+  explicit Parts(const PlanData& plan) : leader_(plan.elements) {
+    std::iota(leader_.begin(), leader_.end(), 0u);
+    for (const Group& group : plan.groups)
+      for (std::uint32_t s = 0; s < group.slots; ++s) {
+        std::uint32_t first = kNone;
+        for (const Group::Port& port : group.ports)
+          for (std::uint32_t q = s * port.terms; q < (s + 1) * port.terms; ++q) {
+            const std::uint32_t e = port.elements(q);
+            if (plan.variables.at_element(e).observed) continue;
+            if (first != kNone) leader_[leader(e)] = leader(first);
+            first = e;
+          }
+      }
+  }
+  std::uint32_t leader(std::uint32_t e) {
+    while (leader_[e] != e) e = leader_[e] = leader_[leader_[e]];
+    return e;
+  }
+
+ private:
+  std::vector<std::uint32_t> leader_;
+};
+
+// To a discrete unknown, or of a factor that meets none, every message must be exact.
+bool sends_exact_messages(const PlanData& plan, const Group& group) {
+  const auto is_root = [&](const Group::Port& port) {
+    const PlanData::Variable v = plan.variables.at_element(port.elements(0));
+    return v.family.outcomes() > 0 && !v.observed;
+  };
+  const bool has_root = std::ranges::any_of(group.ports, is_root);
+  return std::ranges::all_of(group.ports, [&](const Group::Port& port) {
+    return port.message == nullptr || port.message->method == kExact || (has_root && !is_root(port));
+  });
+}
+
+}  // namespace
+
+std::shared_ptr<const Hanging> Hanging::of(const Graph& graph, const PlanData& plan, const Network& network,
+                                           const Registry& registry, const CompileOptions& options) {
+  const auto out = std::make_shared<Hanging>();
+  std::vector<std::uint8_t> is_met(plan.variables.size());
+  for (std::uint32_t f = 0; f < graph.factors().size(); ++f) {
+    const Graph::Factor factor = graph.factors()[f];
+    const auto meets_open = [&](const Connection& c) { return is_open(plan.variables[c.variable.value]); };
+    if (std::ranges::none_of(factor.connections, meets_open)) continue;
+    out->factors_.push_back(f);
+    for (const Connection& c : factor.connections) is_met[c.variable.value] = 1;
+  }
+  if (out->factors_.empty()) return nullptr;
+  Graph parts;
+  for (std::uint32_t v = 0; v < plan.variables.size(); ++v) {
+    const PlanData::Variable of = plan.variables[v];
+    const std::string family = of.family == Family() ? "" : of.family.text();
+    if (of.observed && is_met[v]) out->observed_.push_back(v);
+    (void)(of.observed && is_met[v]                   ? parts.observed(of.name.text(), of.elements(), family)
+           : of.shared || (is_met[v] && !is_open(of)) ? parts.shared(of.name.text(), of.elements(), family)
+                                                      : parts.variable(of.name.text(), of.elements(), family));
+  }
+  for (const std::uint32_t f : out->factors_) {
+    const Graph::Factor factor = graph.factors()[f];
+    std::vector<Connection> connections(factor.connections.begin(), factor.connections.end());
+    for (Connection& c : connections) c.variable = VariableId{c.variable.value};
+    ParameterList parameters(factor.parameters.begin(), factor.parameters.end());
+    parts.factor(factor.kind, std::move(connections), std::move(parameters),
+                 {factor.name(), std::string(factor.method),
+                  factor.damping == kDampedBySchedule ? std::nullopt : std::optional(factor.damping)});
+  }
+  CompileOptions own = options;
+  own.fuse = false;
+  own.unobserved.clear(), own.predicted.clear();
+  for (VariableId& v : own.may_be_missing) v = VariableId{v.value};
+  out->plan_ = compile(parts, along_trees(), registry, own);
+  const PlanData& compiled = *out->plan_;
+  Parts joined(compiled);
+  std::vector<std::uint32_t> found(compiled.elements, kNone);
+  for (std::uint32_t v = 0; v < compiled.variables.size(); ++v) {
+    const PlanData::Variable of = compiled.variables[v];
+    if (of.observed || of.family.outcomes() == 0 || !is_met[v]) continue;
+    for (std::uint32_t i = 0; i < of.elements(); ++i) {
+      const std::uint32_t e = of.first_element + i * of.family.components();
+      std::uint32_t& other = found[joined.leader(e)];
+      if (other != kNone)
+        fail("exact: what is not discrete joins '{}' and '{}'; each part of it may hang on one discrete variable: {}",
+             compiled.element_name(other), compiled.element_name(e), kRepair);
+      other = e;
+      out->places_.push_back({network.node_at[e], v, i});  // elements are numbered alike
+    }
+  }
+  out->place_at_.assign(compiled.elements, kNone);
+  std::vector<std::uint32_t> place_of_leader(compiled.elements, kNone);
+  for (std::uint32_t i = 0; i < out->places_.size(); ++i) {
+    const Place& place = out->places_[i];
+    place_of_leader[joined.leader(network.nodes[place.node].element)] = i;
+  }
+  for (std::uint32_t e = 0; e < compiled.elements; ++e) out->place_at_[e] = place_of_leader[joined.leader(e)];
+  out->is_exact_ =
+      std::ranges::all_of(compiled.groups, [&](const Group& group) { return sends_exact_messages(compiled, group); });
+  return out;
+}
+
+// Values, cavities and parameters of the whole.
+void Hanging::read(const State& whole, State& parts) const {
+  const PlanData& plan = *whole.plan();
+  for (const std::uint32_t v : observed_) {
+    const PlanData::Variable of = plan.variables[v];
+    std::vector<std::optional<double>> values;
+    for (std::uint32_t e = 0; e < of.size; e += of.family.components()) {
+      std::vector<Natural> point;
+      for (std::uint32_t k = 0; k < of.family.components(); ++k) point.push_back(whole.message(of.first_slot + e + k));
+      if (is_flat(point) && of.family.outcomes() > 0)
+        fail(
+            "exact: observed variable '{}' has no value in this run, and joins others that are not discrete; declare "
+            "it "
+            "with graph.variable(...) where it is unknown",
+            of.name);
+      if (is_flat(point))
+        values.insert(values.end(), of.family.values(), std::nullopt);
+      else
+        for (const double x : observed_value(of.family, point)) values.emplace_back(x);
+    }
+    parts.observe({v}, values);
+  }
+  for (std::uint32_t v = 0; v < plan.variables.size(); ++v) {
+    const PlanData::Variable from = plan.variables[v], to = plan_->variables[v];
+    if (!to.shared) continue;
+    const MessageArrays cavity = parts.cavity({v});
+    for (std::uint32_t i = 0; i < to.size; ++i) {
+      const Natural m = from.family.outcomes() == 0 ? whole.message(from.first_slot + i) : Natural();
+      cavity.tau[i] = m.tau, cavity.rho[i] = m.rho;
+    }
+  }
+  for (std::uint32_t f = 0; f < factors_.size(); ++f) {
+    const auto [g, member] = plan.membership({factors_[f]});
+    const Group& group = plan.groups[g];
+    for (std::size_t i = 0; i < group.parameters.size(); ++i) {
+      const ParameterSpec& spec = group.kind->parameters()[i];
+      if (spec.prepare) continue;  // never changes
+      const ParameterView view = whole.parameter(g, i);
+      const std::size_t slots = view.column == 0 ? 1 : group.slots_of(member);
+      const double* const first = view.values + static_cast<std::ptrdiff_t>(group.first_slot[member]) * view.column;
+      parts.set_parameter({f}, spec.name, {first, slots * view.terms});
+    }
+  }
+}
+
+Hanging::Found Hanging::collect(const State& whole, State& parts) const {
+  read(whole, parts);
+  (void)dma::run(plan_, parts);
+  Found out;
+  for (const Place& place : places_) {
+    const Belief belief = parts.belief({place.variable});
+    const Family& family = belief.family();
+    Hint& hint = out.hints.emplace_back(Hint{place.node, {}});
+    for (std::uint32_t k = 0; k < family.outcomes(); ++k) {
+      const double value = k;
+      hint.logs.push_back(belief.log_density(place.element, {&value, 1}));
+    }
+    out.log_scale += std::log(family.outcomes());  // its cavity is uniform, which counts as a density
+  }
+  try {
+    out.log_scale += dma::log_evidence(plan_, parts);
+  } catch (const Error& error) {
+    out.why_no_evidence = error.what();
+  }
+  return out;
+}
+
+void Hanging::set_cavity(const Place& place, const std::vector<double>& logs, State& parts) const {
+  const Family family = plan_->variables[place.variable].family;
+  std::vector<Natural> message(family.components());
+  family->from_logs(logs, message.data());
+  const MessageArrays cavity = parts.cavity({place.variable});
+  for (std::size_t k = 0; k < message.size(); ++k) {
+    const std::size_t at = place.element * message.size() + k;
+    cavity.tau[at] = message[k].tau, cavity.rho[at] = message[k].rho;
+  }
+}
+
+namespace {
+
+// Moments of a mixture, from those of its components.
+struct Mixed {
+  double weight = 0, mean = 0, square = 0, around = 0;  // deviations from `around`
+  bool is_unknown = false;
+
+  void add(double share, const Gaussian& given) {
+    is_unknown |= given.is_uniform();
+    if (weight == 0) around = given.mean();
+    const double deviation = given.mean() - around;
+    weight += share, mean += share * deviation, square += share * (deviation * deviation + given.variance());
+  }
+  Natural projected() const {
+    if (weight == 0 || is_unknown) return {};
+    const double centre = mean / weight;
+    return Gaussian::from_moments(around + centre, std::max(0.0, square / weight - centre * centre));
+  }
+};
+
+}  // namespace
+
+std::vector<Natural> Hanging::distribute(const Found& found, const std::vector<std::vector<double>>& log_beliefs,
+                                         State& parts) const {
+  std::vector<Mixed> mixed(plan_->elements);
+  std::size_t most = 1;
+  for (const Place& place : places_) most = std::max(most, log_beliefs[place.node].size());
+  for (std::size_t k = 0; k < most; ++k) {  // parts do not hear of each other: value k of all elements at once
+    for (const Place& place : places_) {
+      const std::vector<double>& belief = log_beliefs[place.node];
+      const bool is_possible = k < belief.size() && belief[k] > -HUGE_VAL;
+      std::vector<double> logs(belief.size(), -HUGE_VAL);
+      logs[is_possible ? k : static_cast<std::size_t>(std::ranges::max_element(belief) - belief.begin())] = 0;
+      set_cavity(place, logs, parts);
+    }
+    (void)dma::run(plan_, parts);
+    for (std::uint32_t v = 0; v < plan_->variables.size(); ++v) {
+      const PlanData::Variable of = plan_->variables[v];
+      if (!is_open(of) || !of.family->is_like_gaussian) continue;
+      const Belief belief = parts.belief({v});
+      for (std::uint32_t i = 0; i < of.size; ++i) {
+        const std::uint32_t place = place_at_[of.first_element + i];
+        const std::vector<double> alone{0};  // of a part that hangs on nothing
+        const std::vector<double>& logs = place == kNone ? alone : log_beliefs[places_[place].node];
+        if (k < logs.size() && logs[k] > -HUGE_VAL) mixed[of.first_element + i].add(std::exp(logs[k]), belief[i]);
+      }
+    }
+  }
+  for (std::size_t i = 0; i < places_.size(); ++i) {
+    std::vector<double> logs = log_beliefs[places_[i].node];
+    for (std::size_t k = 0; k < logs.size(); ++k)
+      if (logs[k] > -HUGE_VAL) logs[k] -= found.hints[i].logs[k];
+    set_cavity(places_[i], logs, parts);
+  }
+  (void)dma::run(plan_, parts);
+  std::vector<Natural> out;
+  for (const Mixed& one : mixed) out.push_back(one.projected());
+  return out;
+}
+
+}  // namespace dma::clique_tree

@@ -1,0 +1,61 @@
+// The discrete part of a plan: elements of variables with finitely many values as nodes, factors as scopes over them.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "engine/run/state.h"
+
+namespace dma::clique_tree {
+
+inline constexpr std::uint32_t kNone = 0xffffffffu;
+
+struct Node {
+  std::uint32_t element;  // its first component
+  std::uint32_t values;   // how many it can have
+};
+
+// One slot of a factor, with its nodes in the order of the ports. Its other variables are observed.
+struct Scope {
+  std::uint32_t group, slot;
+  std::uint32_t first, count;  // in Network::members
+};
+
+// The value of every node in a run, kNone where it is unknown.
+using Values = std::vector<std::uint32_t>;
+
+struct Network {
+  explicit Network(const PlanData& plan);
+
+  std::vector<Node> nodes;
+  std::vector<std::uint32_t> node_at;  // by element; kNone where no node begins
+  std::vector<Scope> scopes;
+  std::vector<std::uint32_t> members;
+
+  std::span<const std::uint32_t> nodes_of(const Scope& scope) const {
+    return std::span(members).subspan(scope.first, scope.count);
+  }
+};
+
+// What a state was given; an observed variable without a value is an Error.
+Values observed_values(const Network& network, const State& state);
+
+// f for every combination of the values of a scope's nodes, the last node innermost.
+class FactorWeights {
+ public:
+  FactorWeights(const Network& network, const State& state) : network_(network), state_(state) {}
+
+  struct Weights {
+    std::span<const double> numbers;  // f, or logs of f
+    bool are_logs = false;
+  };
+  Weights of(const Scope& scope);  // valid until the next call
+
+ private:
+  const Network& network_;
+  const State& state_;
+  std::vector<double> parameters_, logs_;
+};
+
+}  // namespace dma::clique_tree

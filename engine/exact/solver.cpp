@@ -1,0 +1,195 @@
+#include "engine/exact/solver.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "engine/support/error.h"
+
+namespace dma::clique_tree {
+
+namespace {
+
+template <class Number>
+bool passes_over(Propagation<Number>& tables, const State& state, std::span<const Hint> hints, Passes passes) {
+  if (!tables.collect(state, hints, passes == Passes::maxima)) return false;
+  return passes != Passes::both || tables.log_total() == -HUGE_VAL || tables.distribute();
+}
+
+// What shared variables have learned elsewhere.
+void add_cavities(const Network& network, const State& state, std::vector<Hint>& hints) {
+  for (const auto& v : state.plan()->variables) {
+    if (!v.shared || v.observed || v.family.outcomes() == 0) continue;
+    std::vector<Natural> message(v.family.components());
+    for (std::uint32_t e = 0; e < v.size; e += v.family.components()) {
+      for (std::uint32_t k = 0; k < message.size(); ++k) message[k] = state.message(v.first_slot + e + k);
+      if (is_flat(message)) continue;
+      Hint& hint = hints.emplace_back(Hint{network.node_at[v.first_element + e], {}});
+      for (std::uint32_t k = 0; k < v.family.outcomes(); ++k) {
+        const double value = k;
+        hint.logs.push_back(v.family->log_density(message, {&value, 1}));
+      }
+    }
+  }
+}
+
+bool is_same_pattern(const Values& a, const Values& b) {
+  return std::ranges::equal(a, b, [](std::uint32_t x, std::uint32_t y) { return (x == kNone) == (y == kNone); });
+}
+
+}  // namespace
+
+Tables propagate(const Problem& problem, const State& state, std::span<const Hint> hints, Passes passes) {
+  {
+    Propagation<double> tables(problem);
+    if (passes_over(tables, state, hints, passes)) return tables;
+  }
+  Propagation<WideNumber> tables(problem);
+  (void)passes_over(tables, state, hints, passes);
+  return tables;
+}
+
+double log_total(const Tables& tables) {
+  return std::visit([](const auto& t) { return t.log_total(); }, tables);
+}
+
+ExactSolver::ExactSolver(const PlanData& plan, Network network, std::shared_ptr<const Hanging> hanging,
+                         ExactOptions options)
+    : network_(std::move(network)),
+      hanging_(std::move(hanging)),
+      options_(options),
+      as_compiled_(network_.nodes.size(), kNone) {
+  for (const auto& v : plan.variables)
+    for (std::uint32_t e = 0; v.observed && v.family.outcomes() > 0 && e < v.size; e += v.family.components())
+      as_compiled_[network_.node_at[v.first_element + e]] = 0;
+  tree_ = make_tree(plan, as_compiled_);
+}
+
+std::shared_ptr<const CliqueTree> ExactSolver::make_tree(const PlanData& plan, const Values& values) const {
+  return std::make_shared<const CliqueTree>(network_, values, plan, options_.memory);
+}
+
+std::unique_ptr<SolverMemory> ExactSolver::make_memory(const PlanData&) const {
+  auto memory = std::make_unique<Memory>();
+  memory->tree = tree_;
+  memory->values = as_compiled_;
+  if (hanging_ != nullptr) memory->parts.emplace(hanging_->plan());
+  return memory;
+}
+
+Report ExactSolver::run(State& state, const RunOptions&) const {
+  Memory& memory = static_cast<Memory&>(*state.solver_memory());
+  memory.is_solved = false;
+  memory.tables.reset();
+  Values values = observed_values(network_, state);
+  if (is_same_pattern(values, as_compiled_))
+    memory.tree = tree_;
+  else if (!is_same_pattern(values, memory.values))
+    memory.tree = make_tree(*state.plan(), values);
+  memory.values = std::move(values);
+  if (hanging_ != nullptr) memory.found = hanging_->collect(state, *memory.parts);
+  memory.hints = memory.found.hints;
+  add_cavities(network_, state, memory.hints);
+  memory.tables.emplace(propagate({network_, *memory.tree, memory.values}, state, memory.hints, Passes::both));
+  if (log_total(*memory.tables) == -HUGE_VAL) refuse_impossible(state, memory);
+  memory.log_beliefs.assign(network_.nodes.size(), {});
+  for (std::uint32_t v = 0; v < network_.nodes.size(); ++v)
+    if (memory.values[v] == kNone)
+      memory.log_beliefs[v] = std::visit(
+          [&](const auto& tables) {
+            return tables.log_marginal(memory.tree->home[v], {&v, 1});
+          },
+          *memory.tables);
+  if (hanging_ != nullptr) memory.mixed = hanging_->distribute(memory.found, memory.log_beliefs, *memory.parts);
+  memory.is_solved = true;
+  Report report;
+  const bool is_exact = hanging_ == nullptr || hanging_->has_exact_messages();
+  report.stop = is_exact ? Report::Stop::exact : Report::Stop::approximate;
+  report.why = is_exact ? "" : "approximate messages reach the discrete variables";
+  report.messages = 2 * static_cast<std::uint64_t>(std::ranges::count_if(
+                            memory.tree->cliques, [](const Clique& c) { return c.parent != kNone; }));
+  report.cliques = memory.tree->text();
+  return report;
+}
+
+Belief ExactSolver::belief(const State& state, VariableId variable) const {
+  const Memory& memory = static_cast<const Memory&>(*state.solver_memory());
+  const auto& v = state.plan()->variable(variable);
+  const bool hangs = memory.is_solved && v.family.outcomes() == 0 && !v.observed;
+  if (hangs && !v.family->is_like_gaussian) return memory.parts->belief({variable.value});
+  std::vector<Natural> out(v.size);
+  if (hangs) std::copy_n(memory.mixed.begin() + v.first_element, v.size, out.begin());
+  if (v.observed)
+    for (std::uint32_t i = 0; i < v.size; ++i) out[i] = state.message(v.first_slot + i);
+  for (std::uint32_t e = 0; memory.is_solved && v.family.outcomes() > 0 && e < v.size; e += v.family.components())
+    if (const auto& logs = memory.log_beliefs[network_.node_at[v.first_element + e]]; !logs.empty())
+      v.family->from_logs(logs, out.data() + e);
+  return {v.name, v.family, std::move(out)};
+}
+
+double ExactSolver::log_evidence(const State& state) const { return ExactPosterior(state).log_evidence(); }
+
+// A few observations that are impossible together, none of which can be left out: the last that makes those before it
+// impossible is one of them, and so on with those before it.
+void ExactSolver::refuse_impossible(const State& state, const Memory& memory) const {
+  std::vector<std::uint32_t> candidates, needed;
+  for (std::uint32_t v = 0; v < memory.values.size(); ++v)
+    if (memory.values[v] != kNone) candidates.push_back(v);
+  const auto are_impossible = [&](std::size_t count) {
+    Values values(memory.values.size(), kNone);
+    for (std::size_t i = 0; i < count; ++i) values[candidates[i]] = memory.values[candidates[i]];
+    for (const std::uint32_t v : needed) values[v] = memory.values[v];
+    const auto tree = make_tree(*state.plan(), values);
+    return log_total(propagate({network_, *tree, values}, state, memory.hints, Passes::sums)) == -HUGE_VAL;
+  };
+  std::string_view advice = "change one of these observations";
+  try {
+    while (!are_impossible(0)) {
+      std::size_t possible = 0, impossible = candidates.size();
+      while (impossible - possible > 1) {
+        const std::size_t middle = (possible + impossible) / 2;
+        (are_impossible(middle) ? impossible : possible) = middle;
+      }
+      needed.push_back(candidates[possible]);
+      candidates.resize(possible);
+    }
+  } catch (const Error&) {  // with less observed the cliques are too wide
+    needed.insert(needed.end(), candidates.begin(), candidates.end());
+    advice = "change some of these observations";
+  }
+  if (needed.empty())
+    throw Contradiction(
+        "the factors forbid every combination of values, whatever is observed; look for tables that contradict");
+  constexpr std::size_t kNamed = 8;
+  std::ranges::sort(needed);
+  std::string names;
+  for (std::size_t i = 0; i < std::min(kNamed, needed.size()); ++i) {
+    const std::uint32_t element = network_.nodes[needed[i]].element;
+    names += fmt::format("{}'{}' = {}",
+                         i == 0                   ? ""
+                         : i + 1 == needed.size() ? " and "
+                                                  : ", ",
+                         state.plan()->element_name(element),
+                         state.plan()->variables.value_text(element, memory.values[needed[i]]));
+  }
+  if (needed.size() > kNamed) names += fmt::format(" and {} more", needed.size() - kNamed);
+  throw Contradiction(fmt::format("what is observed has probability zero: {} {}; {}", names,
+                                  needed.size() == 1 ? "cannot be" : "cannot be together", advice));
+}
+
+const ExactSolver& solver_of(const PlanData& plan) {
+  const auto* const solver = dynamic_cast<const ExactSolver*>(plan.solver.get());
+  if (solver == nullptr) fail("this plan is not solved by exact; compile it with compile(graph, exact(), registry)");
+  return *solver;
+}
+
+const Memory& solved_memory(const State& state) {
+  (void)solver_of(*state.plan());
+  const Memory& memory = static_cast<const Memory&>(*state.solver_memory());
+  if (!memory.is_solved) fail("this state has not been run; call run(plan, state) first");
+  if (!state.ended()) fail("this state was given something since it was run; call run(plan, state) again");
+  return memory;
+}
+
+}  // namespace dma::clique_tree

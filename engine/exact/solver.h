@@ -1,0 +1,63 @@
+// Runs of a clique tree: what a State keeps of them.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <variant>
+#include <vector>
+
+#include "engine/exact/exact.h"
+#include "engine/exact/hanging.h"
+#include "engine/exact/propagation.h"
+#include "engine/run/solver.h"
+
+namespace dma::clique_tree {
+
+using Tables = std::variant<Propagation<double>, Propagation<WideNumber>>;
+
+enum class Passes { sums, both, maxima };  // collect alone, collect and distribute, collect by maxima
+// In doubles, or in wide numbers where they do not reach.
+Tables propagate(const Problem& problem, const State& state, std::span<const Hint> hints, Passes passes);
+double log_total(const Tables& tables);
+
+class Memory : public SolverMemory {
+ public:
+  std::shared_ptr<const CliqueTree> tree;  // the plan's, or one of this state's own, where a value is missing
+  Values values;
+  std::optional<State> parts;  // of what is not discrete
+  Hanging::Found found;
+  std::vector<Natural> mixed;  // Gaussian beliefs of it, by element
+  std::vector<Hint> hints;
+  std::optional<Tables> tables;
+  std::vector<std::vector<double>> log_beliefs;  // by node
+  bool is_solved = false;
+};
+
+class ExactSolver : public Solver {
+ public:
+  ExactSolver(const PlanData& plan, Network network, std::shared_ptr<const Hanging> hanging, ExactOptions options);
+
+  std::unique_ptr<SolverMemory> make_memory(const PlanData& plan) const override;
+  Report run(State& state, const RunOptions& options) const override;
+  Belief belief(const State& state, VariableId variable) const override;
+  double log_evidence(const State& state) const override;
+
+  const Network& network() const { return network_; }
+  const CliqueTree& tree() const { return *tree_; }
+
+ private:
+  std::shared_ptr<const CliqueTree> make_tree(const PlanData& plan, const Values& values) const;
+  [[noreturn]] void refuse_impossible(const State& state, const Memory& memory) const;
+
+  Network network_;
+  std::shared_ptr<const Hanging> hanging_;  // null: everything unknown is discrete
+  ExactOptions options_;
+  Values as_compiled_;  // kNone where a node is not observed
+  std::shared_ptr<const CliqueTree> tree_;
+};
+
+// Of a state that exact has run as it is; an Error for any other.
+const Memory& solved_memory(const State& state);
+const ExactSolver& solver_of(const PlanData& plan);
+
+}  // namespace dma::clique_tree

@@ -1,0 +1,94 @@
+// The slots of a chain, one after the other: each may read what the ones before it wrote. What a slot reads stands at
+// constant places from it, or a table says where.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "engine/kinds/incidence.h"
+#include "engine/messages/arrays.h"
+
+namespace dma {
+
+struct Outcome;
+struct Call;
+
+struct ChainSource {
+  const double* tau = nullptr;
+  const double* rho = nullptr;
+  std::ptrdiff_t at = 0;  // slot s reads message at + s; of several components, those from at + s components on
+
+  Natural message(std::ptrdiff_t slot) const { return {tau[at + slot], rho[at + slot]}; }
+};
+
+// Which messages meet at which element, and what arrived earlier.
+struct ChainTable {
+  Incidence incidence = {};
+  MessageArrays messages = {}, arrivals = {};
+};
+
+// What arrives on a port: the product of some messages, none of them its own.
+struct ChainRead {
+  std::uint32_t terms = 1;
+  // At constant places.
+  const ChainSource* sources = nullptr;
+  std::size_t count = 0;
+  bool follows = false;  // the last source is the message, of one component, that the slot before has sent
+  // By the table, in place of sources.
+  bool is_by_table = false;
+  bool is_looked_up = true;         // otherwise it arrived earlier and was kept
+  bool is_kept = false;             // for a later visit
+  std::uint32_t first_slot = 0;     // edge slot of the port's slot 0
+  std::uint32_t first_arrival = 0;  // kept arrival of the port's slot 0, if any are kept
+
+  Natural product(std::ptrdiff_t slot) const { return product_with({}, slot, count); }
+  // The same by one who remembers what the slot before has sent.
+  [[gnu::always_inline]] Natural product_after(const Natural& sent, std::ptrdiff_t slot) const {
+    return follows ? product_with(sent, slot, count - 1) : product_with({}, slot, count);
+  }
+  Natural sent_before(std::ptrdiff_t slot) const { return follows ? sources[count - 1].message(slot) : Natural(); }
+  // q counts (slot, term) pairs of the port. Inlined whatever its size: a chain calls it for every message.
+  [[gnu::always_inline]] Natural from_table(const ChainTable& table, std::ptrdiff_t q) const {
+    const auto at = static_cast<std::uint32_t>(q);
+    if (!is_looked_up) return table.arrivals[first_arrival + at];
+    const Natural m = all_but(table.incidence, table.messages, first_slot + at);
+    if (is_kept) table.arrivals.set(first_arrival + at, m);
+    return m;
+  }
+
+ private:
+  // Nothing is looked at before all are added: a chain waits for every message.
+  [[gnu::always_inline]] Natural product_with(Natural sum, std::ptrdiff_t slot, std::size_t first_sources) const {
+    for (std::size_t i = 0; i < first_sources; ++i) {
+      const Natural m = sources[i].message(slot);
+      sum.tau += m.tau;
+      sum.rho += m.rho;
+    }
+    return is_finite_sum(sum.tau, sum.rho) ? sum : product_one_by_one(slot);
+  }
+  [[gnu::noinline]] Natural product_one_by_one(std::ptrdiff_t slot) const {
+    Natural product;
+    for (std::size_t i = 0; i < count; ++i) product = multiply(product, sources[i].message(slot));
+    return product;
+  }
+};
+
+// Slots first, first + step, ... (count of them).
+struct ChainSegment {
+  std::int64_t first = 0, step = 1;
+  std::uint64_t count = 0;
+  const ChainRead* reads = nullptr;   // in the order of the message function's arguments
+  const ChainTable* table = nullptr;  // of those that need one
+
+  ChainSegment part(std::uint64_t begin, std::uint64_t slots) const {
+    return {first + static_cast<std::int64_t>(begin) * step, step, slots, reads, table};
+  }
+};
+
+using ChainKernel = void (*)(const Call&, const ChainSegment&, Outcome&);
+// Two segments of as many slots that have nothing to do with each other, side by side: each message waits for the one
+// before it, and the processor computes one while the other waits. Neither needs a table, and neither is tracked.
+using ChainPairKernel = void (*)(const Call&, const ChainSegment&, Outcome&, const Call&, const ChainSegment&,
+                                 Outcome&);
+
+}  // namespace dma

@@ -1,0 +1,52 @@
+// Some of the ports of a kind, as a set that fits into a byte.
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+
+namespace dma {
+
+inline constexpr std::size_t kMaxPorts = 8;
+
+class PortSet {
+ public:
+  constexpr PortSet() = default;
+  constexpr PortSet(std::initializer_list<std::size_t> ports) {
+    for (const std::size_t port : ports) add(port);
+  }
+
+  constexpr bool has(std::size_t port) const { return (bits_ >> port & 1) != 0; }
+  constexpr bool empty() const { return bits_ == 0; }
+  constexpr std::size_t size() const { return static_cast<std::size_t>(std::popcount(bits_)); }
+  constexpr std::uint32_t first() const { return static_cast<std::uint32_t>(std::countr_zero(bits_)); }  // of some
+  constexpr void add(std::size_t port) { bits_ = static_cast<std::uint8_t>(bits_ | 1u << port); }
+
+  constexpr PortSet& operator|=(PortSet other) { return *this = *this | other; }
+  friend constexpr PortSet operator|(PortSet a, PortSet b) { return PortSet(a.bits_ | b.bits_); }
+  friend constexpr PortSet operator&(PortSet a, PortSet b) { return PortSet(a.bits_ & b.bits_); }
+  friend constexpr PortSet operator-(PortSet a, PortSet b) { return PortSet(a.bits_ & ~b.bits_); }  // those not in b
+  friend constexpr bool operator==(PortSet, PortSet) = default;
+
+  // The ports one after the other, the first of them first: for (const std::uint32_t port : set).
+  class Iterator {
+   public:
+    constexpr explicit Iterator(std::uint8_t bits) : left_(bits) {}
+    constexpr std::uint32_t operator*() const { return static_cast<std::uint32_t>(std::countr_zero(left_)); }
+    constexpr Iterator& operator++() { return left_ = static_cast<std::uint8_t>(left_ & (left_ - 1)), *this; }
+    friend constexpr bool operator==(Iterator, Iterator) = default;
+
+   private:
+    std::uint8_t left_;
+  };
+  constexpr Iterator begin() const { return Iterator(bits_); }
+  constexpr Iterator end() const { return Iterator(0); }
+
+ private:
+  constexpr explicit PortSet(unsigned bits) : bits_(static_cast<std::uint8_t>(bits)) {}
+  static_assert(kMaxPorts <= 8);
+  std::uint8_t bits_ = 0;
+};
+
+}  // namespace dma

@@ -1,0 +1,78 @@
+#include "engine/learn/rows/row_model.h"
+
+#include <boost/random/mersenne_twister.hpp>
+#include <boost/random/normal_distribution.hpp>
+#include <numeric>
+
+namespace dma {
+
+Vector draw(const SharedPrior& prior, std::uint64_t seed) {
+  boost::random::mt19937_64 random(seed);
+  boost::random::normal_distribution<double> normal;
+  Vector m = prior.precision.cwiseSqrt().cwiseInverse();
+  for (double& value : m) value *= normal(random);
+  return m + prior.mean;
+}
+
+Matrix DenseGains::kernel(const Vector& variance) const {
+  const Matrix scaled = gains_ * variance.cwiseSqrt().asDiagonal();
+  Matrix k = Matrix::Zero(gains_.rows(), gains_.rows());
+  k.selfadjointView<Eigen::Lower>().rankUpdate(scaled);
+  k.triangularView<Eigen::StrictlyUpper>() = k.transpose();
+  return k;
+}
+
+Matrix DenseGains::kernel_with(const Gains& other, const Vector& variance) const {
+  return (gains_ * variance.asDiagonal()) * dynamic_cast<const DenseGains&>(other).gains_.transpose();
+}
+
+Vector DenseGains::kernel_diagonal(const Vector& variance) const {
+  return gains_.cwiseAbs2() * variance;
+}
+
+std::unique_ptr<Gains> RowModel::gains(const Vector& m, const Matrix& rows, const Vector&, Matrix& f) const {
+  Matrix dense;
+  linearise(m, rows, f, dense);
+  return std::make_unique<DenseGains>(std::move(dense));
+}
+
+std::vector<UnitGains> RowModel::units(const Vector& m, const Matrix& rows, Matrix& f) const {
+  Matrix dense;
+  linearise(m, rows, f, dense);
+  std::vector<UnitGains> all;
+  for (Index i = 0; i < scalars(); ++i)
+    all.push_back({{i}, Matrix::Ones(rows.rows(), 1), dense.col(i).reshaped(rows.rows(), outputs())});
+  return all;
+}
+
+void LinearRows::evaluate(const Vector& m, const Matrix& rows, Matrix& f) const {
+  const Eigen::Map<const Matrix> w(m.data(), inputs_ + 1, outputs_);
+  f = (rows * w.topRows(inputs_)).rowwise() + w.row(inputs_);
+}
+
+void LinearRows::linearise(const Vector& m, const Matrix& rows, Matrix& f, Matrix& gains) const {
+  evaluate(m, rows, f);
+  const Index n = rows.rows();
+  gains.setZero(n * outputs_, scalars());
+  for (Index k = 0; k < outputs_; ++k) {
+    gains.block(k * n, k * (inputs_ + 1), n, inputs_) = rows;
+    gains.block(k * n, k * (inputs_ + 1) + inputs_, n, 1).setOnes();
+  }
+}
+
+std::vector<UnitGains> LinearRows::units(const Vector& m, const Matrix& rows, Matrix& f) const {
+  evaluate(m, rows, f);
+  const Index n = rows.rows();
+  std::vector<UnitGains> all;
+  for (Index k = 0; k < outputs_; ++k) {
+    UnitGains unit{std::vector<Index>(static_cast<std::size_t>(inputs_ + 1)), Matrix(n, inputs_ + 1),
+                   Matrix::Zero(n, outputs_)};
+    std::iota(unit.scalars.begin(), unit.scalars.end(), k * (inputs_ + 1));
+    unit.inputs << rows, Vector::Ones(n);
+    unit.up.col(k).setOnes();
+    all.push_back(std::move(unit));
+  }
+  return all;
+}
+
+}  // namespace dma

@@ -1,0 +1,87 @@
+// A row model is what joint learning needs to know of a graph: every row's outputs as a function of the P shared
+// scalars, and how they change with them. A row is all observed values of one example but its targets.
+#pragma once
+
+#include <Eigen/Dense>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace dma {
+
+using Index = Eigen::Index;
+using Vector = Eigen::VectorXd;
+using Matrix = Eigen::MatrixXd;
+
+// The gains J = df/dm of some rows at one m, (rows * outputs) x scalars, all rows of one output after the other; a
+// structured model answers without forming J. `variance` is a diagonal over the scalars.
+class Gains {
+ public:
+  virtual ~Gains() = default;
+  virtual Matrix kernel(const Vector& variance) const = 0;  // J V J^T, both triangles
+  virtual Matrix kernel_with(const Gains& other,
+                             const Vector& variance) const = 0;  // J V J'^T, of the same model at the same m
+  virtual Vector kernel_diagonal(const Vector& variance) const = 0;
+  virtual Vector forward(const Vector& scalars) const = 0;   // J u
+  virtual Vector backward(const Vector& outputs) const = 0;  // J^T e
+};
+
+// J as it is.
+class DenseGains final : public Gains {
+ public:
+  explicit DenseGains(Matrix gains) : gains_(std::move(gains)) {}
+  Matrix kernel(const Vector& variance) const override;
+  Matrix kernel_with(const Gains& other, const Vector& variance) const override;
+  Vector kernel_diagonal(const Vector& variance) const override;
+  Vector forward(const Vector& scalars) const override { return gains_ * scalars; }
+  Vector backward(const Vector& outputs) const override { return gains_.transpose() * outputs; }
+
+ private:
+  Matrix gains_;
+};
+
+// Gains that belong together: that of output k in the i-th of `scalars` is up(n, k) * inputs(n, i). So it is for the
+// weights of a unit of a network, which all outputs see through the unit's one value.
+struct UnitGains {
+  std::vector<Index> scalars;
+  Matrix inputs;  // rows x scalars
+  Matrix up;      // rows x outputs
+};
+
+// Of every shared scalar.
+struct SharedPrior {
+  Vector mean, precision;  // joint learning multiplies the precisions by a learned scale
+};
+// One draw from it.
+Vector draw(const SharedPrior& prior, std::uint64_t seed);
+
+class RowModel {
+ public:
+  virtual ~RowModel() = default;
+  virtual Index scalars() const = 0;
+  virtual Index outputs() const = 0;
+  // f, rows x outputs, at the scalars m.
+  virtual void evaluate(const Vector& m, const Matrix& rows, Matrix& f) const = 0;
+  // ... and J, dense.
+  virtual void linearise(const Vector& m, const Matrix& rows, Matrix& f, Matrix& gains) const = 0;
+  // ... and J in whatever form serves a kernel matrix best. `variance`: the diagonal it will be asked about.
+  virtual std::unique_ptr<Gains> gains(const Vector& m, const Matrix& rows, const Vector& variance, Matrix& f) const;
+  // ... and J unit by unit, every scalar in one of them; by default each is a unit of its own.
+  virtual std::vector<UnitGains> units(const Vector& m, const Matrix& rows, Matrix& f) const;
+};
+
+// f = X w + b, every output with its own weights: per output the weights of all columns, then the bias.
+class LinearRows final : public RowModel {
+ public:
+  LinearRows(Index inputs, Index outputs) : inputs_(inputs), outputs_(outputs) {}
+  Index scalars() const override { return outputs_ * (inputs_ + 1); }
+  Index outputs() const override { return outputs_; }
+  void evaluate(const Vector& m, const Matrix& rows, Matrix& f) const override;
+  void linearise(const Vector& m, const Matrix& rows, Matrix& f, Matrix& gains) const override;
+  std::vector<UnitGains> units(const Vector& m, const Matrix& rows, Matrix& f) const override;
+
+ private:
+  Index inputs_, outputs_;
+};
+
+}  // namespace dma

@@ -1,0 +1,33 @@
+// Which observed variables of a state have a value, and where it goes. The values themselves are messages.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "engine/compile/plan.h"
+
+namespace dma {
+
+class ObservedValues {
+ public:
+  explicit ObservedValues(const PlanData& plan);
+
+  bool knows(VariableId variable) const { return variable.value < slots_.size() && variable.is_of(mark_); }
+  ValueSlots& operator[](VariableId variable) { return slots_[variable.value]; }
+  const ValueSlots& operator[](VariableId variable) const { return slots_[variable.value]; }
+  // From here on the variable has a value, or is known to have none in this run.
+  void give(ValueSlots& slots, bool has_missing) {
+    slots.has_missing = has_missing;
+    if (!std::exchange(slots.given, true)) --not_given_;
+  }
+  void check_all_given(const PlanData& plan) const;  // throws
+  bool has_missing() const;
+
+ private:
+  std::uint16_t mark_;  // of the graph
+  std::vector<ValueSlots> slots_;  // by variable
+  std::size_t not_given_ = 0;      // observed variables
+};
+
+}  // namespace dma

@@ -1,0 +1,53 @@
+// What sweeps of messages need beside the messages: the operations with their addresses, and what they keep between two
+// of them. Made with a State, used by Executor and Diagnosis alone.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "engine/run/bound_sends.h"
+#include "engine/run/divergence.h"
+#include "engine/run/gather.h"
+#include "engine/run/held_cavities.h"
+#include "engine/run/hubs.h"
+#include "engine/run/priority.h"
+
+namespace dma {
+
+struct SweepMemory {
+  SweepMemory(const PlanData& plan, const BoundSends::Memory& arrays, const Parameters& parameters)
+      : sends(plan, arrays, parameters), total_tau(plan.elements), held(plan), hubs(plan) {
+    if (plan.forms_totals) {
+      total_rho.resize(plan.elements);
+      total_magnitude.resize(plan.elements);
+      total_stamp.resize(plan.elements);
+    }
+    if (plan.schedule.order != Schedule::Order::once) divergence.resize(plan.slots - plan.first_message);
+    if (plan.schedule.order == Schedule::Order::residual) priority.emplace(plan.visits_at, plan.schedule.visits.size());
+  }
+
+  BoundSends sends;
+  // Messages that depend on parameters alone: whether one has changed since they were sent, and what was refused then.
+  bool constants_are_stale = true;
+  struct Refused {
+    std::uint64_t faults = 0;
+    std::uint32_t group = kNowhere, port = 0;
+    std::uint64_t slot = 0;
+  } refused_constants;
+  // By element, for GatherOthers; between two runs the first is free.
+  std::vector<double> total_tau, total_rho, total_magnitude;
+  std::vector<std::uint32_t> total_stamp;
+  std::uint32_t stamp = 0;
+  HeldCavities held;
+  Hubs hubs;
+  std::vector<DivergenceRecord> divergence;  // of all messages, for schedules that iterate
+  std::optional<PriorityQueue> priority;     // for residual order
+
+  // Forgets the totals of the gathering before.
+  ElementTotals fresh_totals() {
+    return {total_tau.data(), total_rho.data(), total_magnitude.data(), total_stamp.data(), ++stamp};
+  }
+};
+
+}  // namespace dma

@@ -1,0 +1,23 @@
+#include "factors/likelihoods/weibull.h"
+
+#include <cmath>
+
+#include "factors/authoring/from_log_density.h"
+
+namespace dma {
+
+double Weibull::log_density(double x, double y, std::span<const double> p) {
+  const double k = p[0];
+  if (!(y > 0)) return -kInfinity;
+  const double log_hazard = k * (std::log(y) - x);
+  return p[1] == 1 ? -std::exp(log_hazard) : std::log(k / y) + log_hazard - std::exp(log_hazard);
+}
+
+Kind weibull_kind() {
+  return likelihood_from_log_density("weibull", &Weibull::log_density,
+                                     "y is a duration of scale exp(x), or where censored = 1 lasted at least so long",
+                                     {{"shape", above(0) & finite(), 1.0}, {"censored", one_of({0, 1}), 0.0}})
+      .observes("y", above(0) & finite());
+}
+
+}  // namespace dma

@@ -1,0 +1,62 @@
+// What is done with a graph that was read: its observations given to a state, complaints given their place.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "engine/support/error.h"
+#include "models/graphs/distinct_keys.h"
+#include "models/graphs/graph_file.h"
+
+namespace dma {
+
+void GraphFile::observe(State& state) const {
+  for (const auto& [variable, values] : observations) {
+    const bool is_missing = std::ranges::none_of(values, [](const auto& value) { return value.has_value(); });
+    if (is_missing && values.size() == state.plan()->variable(variable).elements())
+      state.observe(variable, std::nullopt);
+    else
+      state.observe(variable, values);
+  }
+}
+
+void GraphFile::observe(std::span<const GivenText> given) {
+  for (const auto& [name, text] : given) {
+    const VariableId id = graph.find_variable(name);
+    std::vector<std::optional<double>> values;
+    for (std::size_t first = 0; first <= text.size();) {
+      const std::size_t end = graph[id].size == 1 ? text.size() : std::min(text.find(',', first), text.size());
+      const std::size_t begin = std::min(text.find_first_not_of(' ', first), end);
+      values.emplace_back(graph.category(id, std::string_view(text).substr(begin, end - begin)));
+      first = end + 1;
+    }
+    std::erase_if(observations, [&](const Observation& before) { return before.variable == id; });
+    observations.push_back({id, std::move(values)});
+  }
+}
+
+std::string located(const GraphFile& file, const std::string& complaint) {
+  for (std::size_t open = complaint.find('\''); open != std::string::npos; open = complaint.find('\'', open + 1)) {
+    const std::size_t close = complaint.find('\'', open + 1);
+    if (close == std::string::npos) break;
+    const std::string name = complaint.substr(open + 1, close - open - 1);
+    std::size_t i = 0;
+    for (const Graph::Factor& factor : file.graph.factors()) {
+      if (factor.name() == name)
+        return fmt::format("{}: {}", i < file.places.size() ? file.places[i] : fmt::format("/factors/{}", i),
+                           complaint);
+      ++i;
+    }
+    for (const Graph::Variable& variable : file.graph.variables())
+      if (variable.name == name && file.places.empty())
+        return fmt::format("/variables/{}: {}", escaped_key(name), complaint);
+    // Of a kind that nobody knows.
+    const auto& factors = file.graph.factors();
+    const auto of_kind =
+        std::ranges::find(factors, name, [](const Graph::Factor& factor) { return std::string(factor.kind); });
+    if (of_kind != factors.end() && complaint.starts_with("no factor kind"))
+      return fmt::format("/factors/{}/kind: {}", of_kind - factors.begin(), complaint);
+  }
+  return complaint;
+}
+
+}  // namespace dma

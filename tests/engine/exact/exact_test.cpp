@@ -1,0 +1,369 @@
+// Clique trees, beside sums over all combinations of values.
+#include "engine/exact/exact.h"
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <boost/random/mersenne_twister.hpp>
+#include <boost/random/uniform_01.hpp>
+#include <cmath>
+#include <optional>
+
+#include "engine/run/evidence.h"
+#include "engine/support/error.h"
+#include "factors/standard_registry.h"
+#include "schedules/flooding.h"
+#include "schedules/forward_backward.h"
+
+namespace {
+
+using namespace dma;
+
+class Random {
+ public:
+  explicit Random(std::uint64_t seed) : generator_(seed) {}
+  double unit() { return uniform_(generator_); }
+  std::size_t below(std::size_t n) { return static_cast<std::size_t>(unit() * static_cast<double>(n)); }
+
+ private:
+  boost::random::mt19937_64 generator_;
+  boost::random::uniform_01<double> uniform_;
+};
+
+// Variables with a few values each, and tables over some of them; the sums over all combinations.
+struct DiscreteModel {
+  struct Table {
+    std::vector<std::size_t> of;  // the last innermost
+    std::vector<double> numbers;
+    FactorId id{0};
+  };
+  Graph graph;
+  std::vector<VariableId> variables;
+  std::vector<std::size_t> sizes;
+  std::vector<std::optional<std::size_t>> seen;
+  std::vector<Table> tables;
+
+  void add_variable(std::size_t values, std::optional<std::size_t> value = {}) {
+    const std::string family = fmt::format("categorical({})", values);
+    const std::string name = fmt::format("x{}", variables.size());
+    variables.push_back(value ? graph.observed(name, 1, family) : graph.variable(name, 1, family));
+    sizes.push_back(values);
+    seen.push_back(value);
+  }
+  void add_table(std::vector<std::size_t> of, std::vector<double> numbers, bool is_conditional) {
+    std::vector<Connection> ends;
+    for (const std::size_t v : of) ends.emplace_back(variables[v]);
+    const char* const kind = !is_conditional ? "potential" : of.size() == 1 ? "categorical_prior" : "table";
+    const FactorId id = graph.factor(kind, ends, {{is_conditional ? "probability" : "weight", numbers}});
+    tables.push_back({std::move(of), std::move(numbers), id});
+  }
+  void observe(State& state) const {
+    for (std::size_t v = 0; v < variables.size(); ++v)
+      if (seen[v]) state.observe(variables[v], static_cast<double>(*seen[v]));
+  }
+
+  // Calls visit(values, log of the product of all tables) for every combination that fits what was seen.
+  template <class Visit>
+  void enumerate(const Visit& visit) const {
+    for (std::vector<std::size_t> at(sizes.size());;) {
+      bool fits = true;
+      double log = 0;
+      for (std::size_t v = 0; v < at.size(); ++v) fits &= !seen[v] || *seen[v] == at[v];
+      for (const Table& t : tables) {
+        std::size_t place = 0;
+        for (const std::size_t v : t.of) place = place * sizes[v] + at[v];
+        log += std::log(t.numbers[place]);
+      }
+      if (fits) visit(at, log);
+      std::size_t v = 0;
+      while (v < at.size() && ++at[v] == sizes[v]) at[v++] = 0;
+      if (v == at.size()) return;
+    }
+  }
+  double log_total() const {
+    double largest = -kInfinity, sum = 0;
+    enumerate([&](const auto&, double log) { largest = std::max(largest, log); });
+    if (largest == -kInfinity) return largest;
+    enumerate([&](const auto&, double log) { sum += std::exp(log - largest); });
+    return largest + std::log(sum);
+  }
+  std::vector<double> marginal(const std::vector<std::size_t>& of) const {
+    std::size_t size = 1;
+    for (const std::size_t v : of) size *= sizes[v];
+    std::vector<double> out(size);
+    const double total = log_total();
+    enumerate([&](const std::vector<std::size_t>& at, double log) {
+      std::size_t place = 0;
+      for (const std::size_t v : of) place = place * sizes[v] + at[v];
+      out[place] += std::exp(log - total);
+    });
+    return out;
+  }
+};
+
+std::vector<double> row(Random& random, std::size_t values, double share_of_zeros) {
+  std::vector<double> out(values);
+  double sum = 0;
+  for (double& x : out) sum += x = random.unit() < share_of_zeros ? 0 : 0.01 + random.unit();
+  if (sum == 0) sum = out[random.below(values)] = 1;
+  for (double& x : out) x /= sum;
+  return out;
+}
+
+// A network of up to 8 variables with many loops, some potentials and some zeros.
+DiscreteModel random_model(std::uint64_t seed) {
+  Random random(seed);
+  DiscreteModel m;
+  const std::size_t n = 3 + random.below(6);
+  const double zeros = random.below(2) == 0 ? 0 : 0.2;
+  for (std::size_t v = 0; v < n; ++v) {
+    const std::size_t values = 1 + random.below(4);
+    m.add_variable(values, random.below(4) == 0 ? std::optional(random.below(values)) : std::nullopt);
+    std::vector<std::size_t> of;
+    std::size_t rows = 1;
+    for (std::size_t parent = 0; parent < v && of.size() < 3; ++parent)
+      if (random.below(2) == 0) of.push_back(parent), rows *= m.sizes[parent];
+    of.push_back(v);
+    std::vector<double> numbers;
+    for (; rows > 0; --rows)
+      for (const double x : row(random, values, zeros)) numbers.push_back(x);
+    m.add_table(of, numbers, true);
+  }
+  for (std::size_t i = random.below(3); i > 0; --i) {
+    const std::size_t a = random.below(n), b = (a + 1 + random.below(n - 1)) % n;
+    std::vector<double> numbers(m.sizes[a] * m.sizes[b]);
+    for (double& x : numbers) x = 10 * random.unit();
+    m.add_table({a, b}, numbers, false);
+  }
+  return m;
+}
+
+constexpr double kRounding = 1e-12;
+
+void check_same(const std::vector<double>& found, const std::vector<double>& expected) {
+  REQUIRE(found.size() == expected.size());
+  for (std::size_t i = 0; i < found.size(); ++i) CHECK(std::abs(found[i] - expected[i]) < kRounding);
+}
+
+// Everything that is asked of a solved model.
+void check(const DiscreteModel& m) {
+  const Plan plan = compile(m.graph, exact(), standard_registry());
+  State state(plan);
+  m.observe(state);
+  if (m.log_total() == -kInfinity) {
+    CHECK_THROWS_AS((void)run(plan, state), Contradiction);
+    return;
+  }
+  const Report report = run(plan, state);
+  CHECK(report.stop == Report::Stop::exact);
+  CHECK(std::abs(log_evidence(plan, state) - m.log_total()) < kRounding * (1 + std::abs(m.log_total())));
+  CHECK(evidence(plan, state).is_exact);
+  const ExactPosterior posterior(state);
+  for (std::size_t v = 0; v < m.variables.size(); ++v) {
+    check_same(state.belief(m.variables[v]).means(), m.marginal({v}));
+    for (std::size_t u = 0; u < m.variables.size(); ++u)
+      check_same(posterior.marginal({m.variables[v], m.variables[u]}), m.marginal({v, u}));
+  }
+  if (m.variables.size() > 2)
+    check_same(posterior.marginal({m.variables[0], m.variables[1], m.variables[2]}), m.marginal({0, 1, 2}));
+  for (const DiscreteModel::Table& t : m.tables) check_same(posterior.family(t.id), m.marginal(t.of));
+  double most = -kInfinity;
+  m.enumerate([&](const auto&, double log) { most = std::max(most, log); });
+  const MostProbable best = posterior.most_probable();
+  CHECK(std::abs(best.log_probability - most) < kRounding * (1 + std::abs(most)));
+  double found = -kInfinity;
+  m.enumerate([&](const std::vector<std::size_t>& at, double log) {
+    bool is_best = true;
+    for (std::size_t v = 0; v < at.size(); ++v) is_best &= best.values(0, m.variables[v]) == at[v];
+    if (is_best) found = log;
+  });
+  CHECK(std::abs(found - most) < kRounding * (1 + std::abs(most)));
+}
+
+std::string refusal(const std::function<void()>& work) {
+  try {
+    work();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "nothing was refused";
+}
+
+}  // namespace
+
+TEST_CASE("exact: random networks with loops, as enumeration has them") {
+  for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+    CAPTURE(seed);
+    check(random_model(seed));
+  }
+}
+
+TEST_CASE("exact: numbers beyond the doubles on the way") {
+  // 60 observations, each of a likelihood of 1e-6 or so for every value of the cause: the product is 1e-360.
+  DiscreteModel m;
+  m.add_variable(3);
+  m.add_variable(2);
+  m.add_table({0}, {0.2, 0.3, 0.5}, true);
+  m.add_table({0, 1}, {0.9, 0.1, 0.5, 0.5, 0.2, 0.8}, true);
+  m.add_table({0, 1}, {1e-200, 2e-200, 3e-200, 1e-200, 1e-250, 1e-180}, false);
+  m.add_table({1, 0}, {1e-150, 2e-150, 1e-140, 1e-150, 1e-150, 1e-170}, false);
+  check(m);
+  m.add_table({0}, {1e280, 1e200, 1e250}, false);
+  m.add_table({1}, {1e280, 1e270}, false);
+  m.add_table({1, 0}, {1e290, 1e280, 1e270, 1e290, 1e280, 1e285}, false);
+  check(m);
+  m.add_table({0}, {1e-300, 0, 1e-300}, false);
+  check(m);
+}
+
+TEST_CASE("exact: draws have the frequencies of the posterior") {
+  const DiscreteModel m = random_model(11);
+  const Plan plan = compile(m.graph, exact(), standard_registry());
+  State state(plan);
+  m.observe(state);
+  (void)run(plan, state);
+  constexpr std::size_t kDraws = 20000;
+  const Assignments draws = ExactPosterior(state).sample(kDraws, 7);
+  REQUIRE(draws.size() == kDraws);
+  for (std::size_t v = 0; v + 1 < m.variables.size(); ++v) {
+    std::vector<double> share(m.sizes[v] * m.sizes[v + 1]);
+    for (std::size_t d = 0; d < kDraws; ++d)
+      share[draws(d, m.variables[v]) * m.sizes[v + 1] + draws(d, m.variables[v + 1])] += 1.0 / kDraws;
+    const std::vector<double> expected = m.marginal({v, v + 1});
+    for (std::size_t i = 0; i < share.size(); ++i)  // five standard deviations
+      CHECK(std::abs(share[i] - expected[i]) <= 5 * std::sqrt(expected[i] * (1 - expected[i]) / kDraws));
+  }
+}
+
+TEST_CASE("exact: plates, Bernoulli variables and observed parameters") {
+  // An Ising ring of five spins, each of them a Bernoulli's or a mixture's cause.
+  Graph g;
+  const VariableId s = g.variable("s", 5, "categorical(2)"), m = g.observed("m", 2), y = g.observed("y", 5);
+  g.factor("potential", {s, gather(s, {1, 2, 3, 4, 0})}, {{"weight", {3, 1, 1, 3}}});
+  for (std::uint32_t i = 0; i < 5; ++i)
+    g.factor("mixture", {gather(s, {i}), m, gather(y, {i})}, {{"variance", {1.0, 2.0}}});
+  const Plan plan = compile(g, exact(), standard_registry());
+  State state(plan);
+  const std::vector<double> means{-1, 1}, values{0.3, -2, 1.5, 0, 2.5}, variances{1, 2};
+  state.observe(m, means);
+  state.observe(y, values);
+  (void)run(plan, state);
+  double total = 0;
+  std::vector<double> up(5);
+  for (unsigned at = 0; at < 32; ++at) {
+    double weight = 1;
+    for (unsigned i = 0; i < 5; ++i) {
+      const unsigned own = at >> i & 1, next = at >> (i + 1) % 5 & 1;
+      weight *= own == next ? 3 : 1;
+      weight *= std::exp(-0.5 * std::pow(values[i] - means[own], 2) / variances[own]) /
+                std::sqrt(2 * std::acos(-1.0) * variances[own]);
+    }
+    total += weight;
+    for (unsigned i = 0; i < 5; ++i) up[i] += (at >> i & 1) * weight;
+  }
+  for (std::size_t i = 0; i < 5; ++i) CHECK(std::abs(state.belief(s).mean(i, 1) - up[i] / total) < kRounding);
+  CHECK(std::abs(log_evidence(plan, state) - std::log(total)) < kRounding * 10);
+
+  Graph coins;
+  const VariableId p = coins.observed("p", 1, "beta"), x = coins.variable("x", 1, "bernoulli");
+  coins.factor("bernoulli_prior", {x}, {{"probability", 0.3}});
+  coins.factor("bernoulli_draw", {p, x});
+  const Plan of_coins = compile(coins, exact(), standard_registry());
+  State tossed(of_coins);
+  tossed.observe(p, 0.8);
+  (void)run(of_coins, tossed);
+  CHECK(std::abs(tossed.belief(x).mean() - 0.24 / (0.24 + 0.14)) < kRounding);
+  CHECK(std::abs(log_evidence(of_coins, tossed) - std::log(0.38)) < kRounding);
+  tossed.set_parameter(coins.find_factor("bernoulli_prior0"), "probability", 1.0);
+  (void)run(of_coins, tossed);
+  CHECK(tossed.belief(x).mean() == 1);
+}
+
+TEST_CASE("exact: a missing value is inferred, one that was not given is asked for") {
+  DiscreteModel m = random_model(3);
+  std::size_t v = 0;
+  while (!m.seen[v] || m.sizes[v] == 1) ++v;
+  const Plan plan = compile(m.graph, exact(), standard_registry());
+  State state(plan);
+  CHECK(refusal([&] { (void)run(plan, state); }).find("has no value; give it one") != std::string::npos);
+  CHECK(refusal([&] { (void)ExactPosterior(state); }).find("call run(plan, state) first") != std::string::npos);
+  m.observe(state);
+  state.observe_missing(m.variables[v]);
+  (void)run(plan, state);
+  const std::size_t value = *m.seen[v];
+  m.seen[v].reset();
+  for (std::size_t u = 0; u < m.variables.size(); ++u)
+    check_same(state.belief(m.variables[u]).means(), m.marginal({u}));
+  m.seen[v] = value;
+  m.observe(state);
+  CHECK(refusal([&] { (void)ExactPosterior(state); }).find("call run(plan, state) again") != std::string::npos);
+  (void)run(plan, state);
+  for (std::size_t u = 0; u < m.variables.size(); ++u)
+    check_same(state.belief(m.variables[u]).means(), m.marginal({u}));
+}
+
+TEST_CASE("exact: too wide a clique is refused with its width and its variables, and sweeps are offered") {
+  Graph g;
+  std::vector<Connection> all;
+  const std::size_t n = 40;
+  std::vector<VariableId> x;
+  for (std::size_t i = 0; i < n; ++i) x.push_back(g.variable(fmt::format("x{}", i), 1, "categorical(2)"));
+  for (std::size_t i = 0; i < n; ++i)
+    for (std::size_t j = i + 1; j < n; ++j) g.factor("potential", {x[i], x[j]}, {{"weight", {2, 1, 1, 2}}});
+  const std::string text = refusal([&] { (void)compile(g, exact(), standard_registry()); });
+  CHECK(text.find("exact: the widest clique joins 40 variables ('x0', 'x1', ") == 0);
+  CHECK(text.find("and 32 more) in 1.1e+12 entries") != std::string::npos);
+  CHECK(text.find("sweep with a schedule, such as flooding(), which is approximate, or raise exact({.memory") !=
+        std::string::npos);
+  Graph gaussian;
+  gaussian.factor("gaussian_prior", {gaussian.variable("z")}, {{"mean", 0.0}, {"variance", 1.0}});
+  CHECK(refusal([&] { (void)compile(gaussian, exact(), standard_registry()); }).find("no discrete variable") !=
+        std::string::npos);
+}
+
+TEST_CASE("exact: observations that contradict are named, and no others") {
+  // b = a or c; d = not b; e is anything.
+  Graph g;
+  const auto discrete = [&](const char* name, bool is_observed) {
+    const VariableId v = is_observed ? g.observed(name, 1, "categorical(2)") : g.variable(name, 1, "categorical(2)");
+    g.name_categories(v, {"no", "yes"});
+    return v;
+  };
+  const VariableId a = discrete("a", true), b = discrete("b", false), c = discrete("c", true), d = discrete("d", true),
+                   e = discrete("e", true);
+  g.factor("categorical_prior", {a}, {{"probability", {0.5, 0.5}}});
+  g.factor("categorical_prior", {c}, {{"probability", {0.5, 0.5}}});
+  g.factor("table", {a, c, b}, {{"probability", {1, 0, 0, 1, 0, 1, 0, 1}}});
+  g.factor("table", {b, d}, {{"probability", {0, 1, 1, 0}}});
+  g.factor("table", {b, e}, {{"probability", {0.5, 0.5, 0.1, 0.9}}});
+  const Plan plan = compile(g, exact(), standard_registry());
+  State state(plan);
+  state.observe(a, g.category(a, "yes")), state.observe(c, 0), state.observe(d, 1), state.observe(e, 1);
+  CHECK(refusal([&] { (void)run(plan, state); }) ==
+        "what is observed has probability zero: 'a' = yes and 'd' = yes cannot be together; change one of these "
+        "observations");
+  state.observe(a, 0);
+  CHECK_NOTHROW((void)run(plan, state));
+  CHECK(refusal([&] { (void)g.category(a, "Yes"); }).find("variable 'a' has no category 'Yes'; did you mean 'yes'?") ==
+        0);
+}
+
+TEST_CASE("exact: a directed cycle is named") {
+  Graph g;
+  const VariableId a = g.variable("a", 1, "categorical(2)"), b = g.variable("b", 1, "categorical(2)");
+  g.factor("table", {a, b}, {{"probability", {0.5, 0.5, 0.1, 0.9}}});
+  g.factor("table", {b, a}, {{"probability", {0.5, 0.5, 0.1, 0.9}}});
+  const std::string text = refusal([&] { (void)compile(g, exact(), standard_registry()); });
+  CHECK(text.find("a") != std::string::npos);
+  CHECK(text.find("cycle") != std::string::npos);
+}
+
+TEST_CASE("exact: what sweeps are off by") {
+  DiscreteModel m = random_model(5);
+  const ExactComparison found = compare_with_exact(m.graph, flooding({.damping = 0.2}), standard_registry(),
+                                                   [&](State& state) { m.observe(state); });
+  CHECK(std::abs(found.log_evidence - m.log_total()) < kRounding * 100);
+  CHECK(!found.rows.empty());
+  CHECK(found.text().find("log evidence: ") != std::string::npos);
+}

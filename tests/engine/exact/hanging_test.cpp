@@ -1,0 +1,82 @@
+// Gaussian trees that hang on discrete loops, beside sums of closed forms.
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <string>
+
+#include "engine/exact/exact.h"
+#include "engine/run/evidence.h"
+#include "engine/support/error.h"
+#include "factors/standard_registry.h"
+
+using namespace dma;
+
+TEST_CASE("exact: Gaussian trees that hang on a discrete loop") {
+  // Three causes that prefer to agree; each has a level y of mean m[k], and m and y are unknown: z is y with noise.
+  constexpr double kPrior[] = {-1, 2}, kPriorVariance = 0.5, kNoise = 0.3;
+  const std::vector<double> variances{1, 4}, z{0.3, 2.5, -1.2};
+  Graph g;
+  std::vector<VariableId> s, m, y, seen;
+  for (int i = 0; i < 3; ++i) {
+    s.push_back(g.variable("", 1, "categorical(2)"));
+    m.push_back(g.variable("", 2)), y.push_back(g.variable("")), seen.push_back(g.observed(""));
+    g.factor("gaussian_prior", {m[i]}, {{"mean", {kPrior[0], kPrior[1]}}, {"variance", kPriorVariance}});
+    g.factor("mixture", {s[i], m[i], y[i]}, {{"variance", variances}});
+    g.factor("gaussian_noise", {y[i], seen[i]}, {{"variance", kNoise}});
+  }
+  for (int i = 0; i < 3; ++i) g.factor("potential", {s[i], s[(i + 1) % 3]}, {{"weight", {5, 1, 1, 2}}});
+  const Plan plan = compile(g, exact(), standard_registry());
+  State state(plan);
+  for (int i = 0; i < 3; ++i) state.observe(seen[i], z[i]);
+  const Report report = run(plan, state);
+  CHECK(report.stop == Report::Stop::exact);
+  double total = 0;
+  std::vector<double> up(3), y_first(3), y_second(3), m_first(3), m_second(3);
+  for (unsigned at = 0; at < 8; ++at) {
+    double weight = 1;
+    for (unsigned i = 0; i < 3; ++i) {
+      const unsigned k = at >> i & 1, next = at >> (i + 1) % 3 & 1;
+      weight *= k != next ? 1 : k == 0 ? 5 : 2;
+      const double variance = kPriorVariance + variances[k] + kNoise;
+      weight *= std::exp(-0.5 * std::pow(z[i] - kPrior[k], 2) / variance) / std::sqrt(2 * std::acos(-1.0) * variance);
+    }
+    total += weight;
+    for (unsigned i = 0; i < 3; ++i) {
+      const unsigned k = at >> i & 1;
+      const auto given = [&](double mean, double variance, double noise) {  // moments given z
+        const double gain = variance / (variance + noise);
+        return std::pair(mean + gain * (z[i] - mean), (1 - gain) * variance);
+      };
+      const auto [y_mean, y_variance] = given(kPrior[k], kPriorVariance + variances[k], kNoise);
+      const auto [m_mean, m_variance] =
+          k == 1 ? given(kPrior[1], kPriorVariance, variances[1] + kNoise) : std::pair(kPrior[1], kPriorVariance);
+      up[i] += k * weight;
+      y_first[i] += weight * y_mean, y_second[i] += weight * (y_variance + y_mean * y_mean);
+      m_first[i] += weight * m_mean, m_second[i] += weight * (m_variance + m_mean * m_mean);
+    }
+  }
+  CHECK(std::abs(log_evidence(plan, state) - std::log(total)) < 1e-11);
+  for (int i = 0; i < 3; ++i) {
+    CHECK(std::abs(state.belief(s[i]).mean(0, 1) - up[i] / total) < 1e-11);
+    const double y_mean = y_first[i] / total, m_mean = m_first[i] / total;
+    CHECK(std::abs(state.belief(y[i]).mean() - y_mean) < 1e-11);
+    CHECK(std::abs(state.belief(y[i]).variance() - (y_second[i] / total - y_mean * y_mean)) < 1e-10);
+    CHECK(std::abs(state.belief(m[i]).mean(1) - m_mean) < 1e-11);
+    CHECK(std::abs(state.belief(m[i]).variance(1) - (m_second[i] / total - m_mean * m_mean)) < 1e-10);
+  }
+  // One mean for all three would join them.
+  Graph joined;
+  const VariableId both = joined.variable("mean", 2), causes = joined.variable("cause", 2, "categorical(2)"),
+                   levels = joined.observed("level", 2);
+  joined.factor("gaussian_prior", {both}, {{"mean", 0.0}, {"variance", 1.0}});
+  joined.factor("potential", {gather(causes, {0}), gather(causes, {1})}, {{"weight", {2, 1, 1, 2}}});
+  for (std::uint32_t i = 0; i < 2; ++i) joined.factor("mixture", {gather(causes, {i}), both, gather(levels, {i})});
+  std::string text;
+  try {
+    (void)compile(joined, exact(), standard_registry());
+  } catch (const Error& error) {
+    text = error.what();
+  }
+  CHECK(text.find("exact: what is not discrete ") == 0);
+  CHECK(text.find("sweep with a schedule, such as flooding()") != std::string::npos);
+}

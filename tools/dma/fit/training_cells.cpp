@@ -1,0 +1,173 @@
+#include "tools/dma/fit/training_cells.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <set>
+
+#include "engine/support/error.h"
+#include "engine/support/text.h"
+
+namespace dma {
+
+namespace {
+
+// 0, 1, 2, ... or 1, 2, 3, ...: the index that pandas writes in front of a table.
+bool numbers_the_rows(const TableColumn& column) {
+  if (!column.cells.empty() || (column.numbers[0] != 0 && column.numbers[0] != 1)) return false;
+  for (std::size_t n = 1; n < column.numbers.size(); ++n)
+    if (column.numbers[n] != column.numbers[n - 1] + 1) return false;
+  return true;
+}
+
+bool is_empty(const TableColumn& column) {
+  return !column.cells.empty() && std::ranges::all_of(column.cells, [](const auto& cell) { return cell.empty(); });
+}
+
+// Whether the only target holds names. Numbers in any form are numbers; where both are, the first one is believed.
+bool holds_classes(const MixedTable& table) {
+  const std::vector<std::string>& cells = table.cells[0];
+  const ColumnRule rule = column_rule(table.column(0), table.has_semicolons);
+  if (rule.kind == ColumnRule::Kind::number && rule.strays == 0) return false;
+  const std::string column = fmt::format("column '{}'", table.names[0]);
+  if (rule.kind == ColumnRule::Kind::date)
+    fail(
+        "'{}', {}: dates ('{}') where a number or a class is expected; write a number, such as days, or give --classes",
+        table.path.string(), column, printable(cells[0].substr(0, 40)));
+  std::optional<bool> has_names;
+  for (std::size_t n = 0; n < cells.size(); ++n) {
+    if (is_missing_cell(cells[n])) continue;
+    const bool is_name = !number_in(cells[n], rule.mark);
+    if (!has_names) has_names = is_name;
+    if (is_name == *has_names) continue;
+    const std::string shown = printable(cells[n].substr(0, 40));
+    if (is_name && !stands_for_nothing(cells[n]))
+      fail("{}, {}: text ('{}') among numbers; correct it, or give --classes if the column holds names of classes",
+           table.where(n), column, shown);
+    if (!is_name)
+      fail("{}, {}: a number ('{}') among classes with names; correct it, or give --classes if it is the name of a "
+           "class too",
+           table.where(n), column, shown);
+  }
+  return has_names.value_or(false);
+}
+
+void drop_rows_without_target(MixedTable& table, Eigen::MatrixXd& targets, TrainingData& data) {
+  std::vector<Eigen::Index> kept;
+  for (Eigen::Index n = 0; n < targets.rows(); ++n)
+    if (!targets.row(n).hasNaN()) kept.push_back(n);
+  const auto rows = static_cast<std::size_t>(targets.rows());
+  if (kept.size() == rows) return;
+  if (kept.size() < 2)
+    fail("'{}': {} of {} rows have a value of '{}'; at least two are expected to learn from", table.path.string(),
+         kept.size(), rows, fmt::join(data.targets, "' and '"));
+  data.notes.push_back(fmt::format("{} of {} rows are left out: they have no value of '{}'", rows - kept.size(), rows,
+                                   fmt::join(data.targets, "' and '")));
+  targets = targets(kept, Eigen::all).eval();
+  table.keep_rows(kept);
+}
+
+std::string shown_name(const ColumnRule& rule, std::size_t place) {
+  return rule.name.empty() ? fmt::format("column {}", place + 1) : "'" + rule.name + "'";
+}
+
+void tell(const ColumnCoding& coding, std::span<const std::size_t> places, TrainingData& data) {
+  std::vector<std::string> coded, left_out;
+  for (std::size_t i = 0; i < coding.rules.size(); ++i) {
+    const ColumnRule& rule = coding.rules[i];
+    const std::string name = shown_name(rule, places[i]);
+    const std::string missing = rule.missing > 0 ? fmt::format("{} cells missing", rule.missing) : "";
+    if (rule.kind == ColumnRule::Kind::left_out)
+      left_out.push_back(fmt::format("{} ({})", name, rule.why));
+    else if (rule.kind != ColumnRule::Kind::number)
+      coded.push_back(fmt::format("{} ({}{}{})", name,
+                                  rule.kind == ColumnRule::Kind::truth  ? "yes or no"
+                                  : rule.kind == ColumnRule::Kind::date ? "dates"
+                                                                        : "text",
+                                  missing.empty() ? "" : ", ", missing));
+    else if (!missing.empty())
+      coded.push_back(fmt::format("{} ({}{})", name, missing,
+                                  rule.strays > 0 ? fmt::format(", {} of them text", rule.strays) : ""));
+  }
+  if (!left_out.empty()) data.notes.push_back(fmt::format("columns left out: {}", fmt::join(left_out, ", ")));
+  if (!coded.empty())
+    data.notes.push_back(fmt::format("columns made into numbers: {}; --columns says how", fmt::join(coded, ", ")));
+}
+
+// Rules for all columns where one of them is no column of plain numbers; otherwise the numbers are the inputs.
+Eigen::MatrixXd coded_inputs(const MixedTable& table, std::span<const std::size_t> places, std::size_t targets,
+                             TrainingData& data) {
+  const std::size_t all = table.names.size();
+  bool is_plain = targets + data.features.size() == all;
+  for (std::size_t i = targets; i < all; ++i)
+    is_plain = is_plain && !table.has_cells(i) &&
+               !(table.names[i] == "Unnamed: 0" && numbers_the_rows(table.column(i)));
+  if (is_plain) return table.numbers.rightCols(static_cast<Eigen::Index>(all - targets));
+  std::vector<TableColumn> columns;
+  for (std::size_t i = targets; i < all; ++i) {
+    const TableColumn column = table.column(i);
+    ColumnRule rule;
+    if ((column.name.empty() || column.name == "Unnamed: 0") && (is_empty(column) || numbers_the_rows(column)))
+      rule = {.name = std::string(column.name),
+              .kind = ColumnRule::Kind::left_out,
+              .why = is_empty(column) ? "no name and no values" : "it counts the rows"};
+    else
+      rule = column_rule(column, table.has_semicolons);
+    if (rule.kind != ColumnRule::Kind::left_out) columns.push_back(column);
+    data.coding.rules.push_back(std::move(rule));
+  }
+  tell(data.coding, places.subspan(targets), data);
+  if (columns.empty())
+    fail("'{}': there is nothing to learn from: {}", table.path.string(), data.notes.back());
+  data.features = data.coding.columns();
+  return data.coding.encode(columns);
+}
+
+// Whole numbers of which there are few may be classes.
+void hint_at_classes(const Eigen::Ref<const Eigen::VectorXd>& target, TrainingData& data) {
+  constexpr std::size_t kMost = 10, kRowsEach = 10;
+  std::set<double> values;
+  for (const double y : target) {
+    values.insert(y);
+    if (values.size() > kMost || y != std::round(y)) return;
+  }
+  if (values.size() < 2 || static_cast<std::size_t>(target.size()) < kRowsEach * values.size()) return;
+  data.notes.push_back(fmt::format("'{}' has {} values only ({}): if they are classes, give --classes", data.targets[0],
+                                   values.size(), fmt::join(values, ", ")));
+}
+
+}  // namespace
+
+Eigen::MatrixXd read_any_cells(const TableRequest& request, const TableSource& source, const TableColumns& columns,
+                               TrainingData& data) {
+  std::vector<std::size_t> places = columns.places;
+  places.insert(places.end(), columns.unnamed.begin(), columns.unnamed.end());
+  MixedTable table = read_mixed_table(source, places, request.numbers_are_names, request.fraction_read);
+  if (table.rows() < 2) return table.numbers;
+  for (std::size_t i = columns.places.size(); i < places.size(); ++i)
+    if (!numbers_the_rows(table.column(i)) && !is_empty(table.column(i))) refuse_unnamed(request.path, places[i]);
+  const bool has_classes =
+      columns.targets == 1 && table.has_cells(0) && (request.numbers_are_names || holds_classes(table));
+  Eigen::MatrixXd targets = Eigen::MatrixXd::Zero(table.numbers.rows(), static_cast<Eigen::Index>(columns.targets));
+  if (has_classes)
+    for (std::size_t n = 0; n < table.rows(); ++n) {
+      if (is_missing_cell(table.cells[0][n]))
+        targets(static_cast<Eigen::Index>(n), 0) = std::numeric_limits<double>::quiet_NaN();
+    }
+  else
+    for (std::size_t j = 0; j < columns.targets; ++j) targets.col(static_cast<Eigen::Index>(j)) = table.numbers_of(j);
+  drop_rows_without_target(table, targets, data);
+  if (has_classes)
+    set_classes(table.cells[0], request.path, data, targets.col(0));
+  else if (columns.targets == 1)
+    hint_at_classes(targets.col(0), data);
+  const Eigen::MatrixXd inputs = coded_inputs(table, places, columns.targets, data);
+  Eigen::MatrixXd values(targets.rows(), targets.cols() + inputs.cols());
+  values << targets, inputs;
+  return values;
+}
+
+}  // namespace dma
