@@ -40,6 +40,7 @@ void SeriesAverage::add(double weight, const SeriesGraph& graph, double observat
   for (std::size_t k = 0; k < processes_.size(); ++k)
     for (std::size_t s = 0; s < processes_[k].states.size(); ++s)
       add_to_track(fraction, graph.state(k, s), s == 0 && k == graph.leading_level() ? graph.shift() : 0, *next++);
+  if (const auto weights = graph.weights()) add_to_track(fraction, *weights, 0, weights_);
   observation_variance_ += fraction * (observation_variance - observation_variance_);
   SmoothedPart& part = parts_.emplace_back(SmoothedPart{weight, false, {}, {}});
   const Belief signal = graph.signal();
@@ -51,8 +52,11 @@ void SeriesAverage::add(double weight, const SeriesGraph& graph, double observat
 
 Smoothed SeriesAverage::smoothed() && {
   Smoothed found;
+  tracks_.push_back(std::move(weights_));
   for (Track& track : tracks_)
     for (double& sd : track.sd) sd = std::sqrt(sd);
+  found.weights = std::move(tracks_.back());
+  tracks_.pop_back();
   found.signal = std::move(tracks_.front());
   for (const double sd : found.signal.sd) found.sd.push_back(std::sqrt(sd * sd + observation_variance_));
   found.parts = std::move(parts_);

@@ -15,7 +15,7 @@ namespace {
 
 using OptionalValues = std::vector<std::optional<double>>;
 
-constexpr double kMixed = 3;               // nats below the best: models that have less than a twentieth of its weight
+constexpr double kMixed = 3;  // nats below the best: models that have less than a twentieth of its weight
 constexpr std::size_t kMostToChoose = 2000;  // values: the last so many decide
 
 std::size_t seen(SeriesValues values) {
@@ -56,8 +56,8 @@ std::size_t steps_with(SeriesValues values, std::size_t count) {
 std::vector<Process> with_seasons(Process process, const std::vector<std::size_t>& seasons) {
   std::vector<Process> processes{std::move(process)};
   for (const std::size_t season : seasons) {
-    processes.push_back(seasonal(season));
-    if (seasons.size() > 1) processes.back().name = fmt::format("season {}", season);
+    Process& added = processes.emplace_back(seasonal(season));
+    if (seasons.size() > 1) added.name = added.states[0] = added.noises[0].name = fmt::format("season {}", season);
   }
   return processes;
 }
@@ -165,9 +165,9 @@ std::vector<SeriesCandidate> usual_series(SeriesValues values, const UsualSeries
   std::vector<SeriesCandidate> candidates;
   const auto add = [&](const std::vector<std::size_t>& seasons) {
     for (const Process& process : options.processes)
-      std::ranges::move(on_scales({with_seasons(process.name, seasons), with_seasons(process, seasons)}, values,
-                                  options.scale),
-                        std::back_inserter(candidates));
+      std::ranges::move(
+          on_scales({with_seasons(process.name, seasons), with_seasons(process, seasons)}, values, options.scale),
+          std::back_inserter(candidates));
     for (const SeriesCandidate& scaled : on_scales({}, values, options.scale)) {
       if (!options.with_autoregression) break;
       const OptionalValues logs = on_scale(values, scaled.is_log);
@@ -182,26 +182,32 @@ std::vector<SeriesCandidate> usual_series(SeriesValues values, const UsualSeries
   return candidates;
 }
 
-SeriesChoice::SeriesChoice(std::vector<SeriesCandidate> candidates, SeriesValues values,
-                           std::function<void(const std::string& name, int solves)> on_solve) {
+SeriesChoice::SeriesChoice(std::vector<SeriesCandidate> candidates, SeriesValues values, Options given) {
   if (candidates.empty()) fail("series: there is no model to choose; at least one is expected");
+  // Of the last values, as many as are in `scaled`.
   const auto learn = [&](const SeriesCandidate& candidate, const OptionalValues& scaled) {
-    const std::string name = series_name(candidate);
-    StateSpaceOptions options;
-    if (on_solve) options.on_solve = [on_solve, name](int solves, double) { on_solve(name, solves); };
+    StateSpaceOptions options{.inputs = given.inputs};
+    for (SeriesInput& input : options.inputs) {
+      const std::size_t before = std::min(values.size() - scaled.size(), input.values.size());
+      input.values.erase(input.values.begin(), input.values.begin() + static_cast<std::ptrdiff_t>(before));
+    }
+    if (given.on_solve)
+      options.on_solve = [on_solve = given.on_solve, name = series_name(candidate)](int solves, double) {
+        on_solve(name, solves);
+      };
     StateSpace model(candidate.processes, options);
     const StateSpace::Learned learned = model.learn(scaled);
     return Scored{candidate, std::move(model), learned, 0, 1};
   };
   // The values that decide; before them so many as determine the start of every candidate.
   const SeriesValues last = values.last(std::min(values.size(), kMostToChoose));
-  constexpr std::size_t kBeyondStart = 2, kLeastScored = 4;
+  constexpr std::size_t kLeastScored = 4;
+  const std::size_t beyond_start = 2 + given.inputs.size();
   const std::size_t known = seen(last);
   if (candidates.size() > 1) {
     const SeriesCandidate least = *std::ranges::min_element(candidates, {}, start_states);
-    std::erase_if(candidates, [&](const SeriesCandidate& c) {
-      return start_states(c) + kBeyondStart + kLeastScored > known;
-    });
+    std::erase_if(candidates,
+                  [&](const SeriesCandidate& c) { return start_states(c) + beyond_start + kLeastScored > known; });
     if (candidates.empty()) candidates.push_back(least);
   }
   if (candidates.size() > 1) {
@@ -209,7 +215,7 @@ SeriesChoice::SeriesChoice(std::vector<SeriesCandidate> candidates, SeriesValues
     for (const SeriesCandidate& candidate : candidates) {
       std::size_t memory = 0;
       for (const Process& process : candidate.processes) memory = std::max(memory, process.longest_lag() + 1);
-      most = std::max({most, start_states(candidate) + kBeyondStart, std::min(2 * memory, known / 2)});
+      most = std::max({most, start_states(candidate) + beyond_start, std::min(2 * memory, known / 2)});
     }
     first_ = steps_with(last, most);
   }

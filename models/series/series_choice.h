@@ -36,8 +36,13 @@ std::vector<SeriesCandidate> usual_series(SeriesValues values, const UsualSeries
 class SeriesChoice {
  public:
   // Candidates that the values are too few for are left out; if that is all of them, the smallest stays.
-  SeriesChoice(std::vector<SeriesCandidate> candidates, SeriesValues values,
-               std::function<void(const std::string& name, int solves)> on_solve = {});
+  struct Options {
+    std::vector<SeriesInput> inputs = {};  // of all candidates
+    std::function<void(const std::string& name, int solves)> on_solve = {};
+  };
+  SeriesChoice(std::vector<SeriesCandidate> candidates, SeriesValues values, Options options);
+  SeriesChoice(std::vector<SeriesCandidate> candidates, SeriesValues values)
+      : SeriesChoice(std::move(candidates), values, Options{}) {}
 
   struct Scored {
     SeriesCandidate candidate;

@@ -39,6 +39,7 @@ SeriesGraph::SeriesGraph(const StateSpace& model, SeriesValues values, std::size
     add(model, k, start);
     fractions.push_back(states_[k].front());
   }
+  if (!model.inputs().empty()) fractions.push_back(add_inputs(model.inputs(), start));
   signal_ = graph_.variable("signal", length);
   y_ = graph_.observed("y", length);
   fractions.push_back(signal_);
@@ -77,6 +78,31 @@ void SeriesGraph::add(const StateSpace& model, std::size_t k, const StateSpace::
                                          {{"mean", 0.0}, {"variance", rule.scale * model.variance(k, rule.noise)}});
     rests_.push_back({rest, prior, model.position(k, rule.noise), rule.scale});
   }
+}
+
+// The effects of all inputs together. Before anything is seen a weight may be as large as a state at the start, in
+// units of the input.
+VariableId SeriesGraph::add_inputs(const std::vector<SeriesInput>& inputs, const StateSpace::Start& start) {
+  std::vector<double> variances, rows(length_ * inputs.size());
+  for (std::size_t j = 0; j < inputs.size(); ++j) {
+    const std::vector<double>& x = inputs[j].values;
+    if (x.size() < length_)
+      fail("series: the input '{}' has {} values; {} are expected, one for every step and every step to forecast",
+           inputs[j].name, x.size(), length_);
+    double squares = 0;
+    for (std::size_t t = 0; t < length_; ++t) {
+      if (!std::isfinite(x[t]))
+        fail("series: the input '{}' is {} at step {}; a finite number is expected", inputs[j].name, x[t], t + 1);
+      rows[t * inputs.size() + j] = x[t];
+    }
+    for (const double value : x) squares += value * value;
+    variances.push_back(squares > 0 ? start.variance * static_cast<double>(x.size()) / squares : start.variance);
+  }
+  weights_ = graph_.variable("weights", inputs.size());
+  graph_.factor("gaussian_prior", {*weights_}, {{"mean", 0.0}, {"variance", variances}});
+  const VariableId effect = graph_.variable("effect", length_);
+  graph_.factor("linear", {column(*weights_), effect}, {{"A", rows}, {"b", std::vector<double>(length_, 0.0)}});
+  return effect;
 }
 
 double SeriesGraph::solve() {

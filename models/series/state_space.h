@@ -25,10 +25,18 @@ class SeriesGraph;
 
 using SeriesValues = std::span<const std::optional<double>>;
 
+// Something else that is known at every step, those to be forecast included: a price, a holiday. It adds its value
+// times a weight that does not change.
+struct SeriesInput {
+  std::string name;
+  std::vector<double> values;
+};
+
 struct StateSpaceOptions {
   std::optional<double> observation_variance = {};  // none: to be learned
   // Of the states before the first rule applies; none: wide beside what is observed.
   std::optional<double> start_mean = {}, start_variance = {};
+  std::vector<SeriesInput> inputs = {};
   // Called after every solve of the whole series, of which learning needs some dozens: how many there were, and the log
   // evidence. What it throws ends the work.
   std::function<void(int solves, double log_evidence)> on_solve = {};
@@ -48,10 +56,11 @@ struct SmoothedPart {
 };
 
 struct Smoothed {
-  Track signal;               // the sum of the processes, without the observation's noise
-  std::vector<double> sd;     // of a value observed there
-  std::vector<Track> states;  // "trend.level", "trend.slope", "season"
-  double log_evidence = 0;    // of the values observed
+  Track signal;                     // the sum of the processes, without the observation's noise
+  std::vector<double> sd;           // of a value observed there
+  std::vector<Track> states;        // "trend.level", "trend.slope", "season"
+  Track weights;                    // one element for each input, not for each step
+  double log_evidence = 0;          // of the values observed
   std::vector<SmoothedPart> parts;  // their weights sum to 1
   // How far each value is from what all others say of it, and each level from where the one before leads, both in
   // standard deviations, at the most probable variances; 0 where there is none. Beyond 3.5: an outlier, a level shift.
@@ -88,6 +97,7 @@ class StateSpace {
   Smoothed smooth(SeriesValues values, std::size_t horizon = 0) const;
 
   const std::vector<Process>& processes() const { return processes_; }
+  const std::vector<SeriesInput>& inputs() const { return options_.inputs; }
   const std::vector<Variance>& variances() const { return variances_; }
   double variance(std::size_t process, std::size_t noise) const;
   // Of that noise among variances().

@@ -8,6 +8,8 @@
 #include <functional>
 #include <iterator>
 #include <nlohmann/json.hpp>
+#include <numeric>
+#include <span>
 
 #include "engine/messages/gaussian.h"
 #include "engine/support/error.h"
@@ -34,8 +36,8 @@ std::size_t column_of_values(const CsvReader& reader, const std::string& column,
 std::optional<double> value_of(double cell) { return std::isnan(cell) ? std::nullopt : std::optional(cell); }
 
 // The times must lie on a grid of equal steps.
-void place_on_grid(const std::filesystem::path& file, const Eigen::VectorXd& times, const Eigen::VectorXd& cells,
-                   SeriesTable& table) {
+SeriesTime place_on_grid(const std::filesystem::path& file, const Eigen::VectorXd& times,
+                         std::vector<std::size_t>& steps) {
   double step = kInfinity;
   for (Eigen::Index i = 0; i < times.size(); ++i) {
     if (std::isnan(times[i]))
@@ -47,7 +49,6 @@ void place_on_grid(const std::filesystem::path& file, const Eigen::VectorXd& tim
     step = std::min(step, times[i] - times[i - 1]);
   }
   if (times.size() < 2) step = 1;
-  if (times.size() > 0) table.time = SeriesTime(times[0], step);
   for (Eigen::Index i = 0; i < times.size(); ++i) {
     const double at = (times[i] - times[0]) / step, place = std::round(at);
     if (place > kMostSteps)
@@ -59,17 +60,14 @@ void place_on_grid(const std::filesystem::path& file, const Eigen::VectorXd& tim
           "out where "
           "nothing was measured",
           file.string(), i + 1, times[i], at, step);
-    table.values.resize(static_cast<std::size_t>(place));
-    table.values.push_back(value_of(cells[i]));
+    steps.push_back(static_cast<std::size_t>(place));
   }
+  return times.size() > 0 ? SeriesTime(times[0], step) : SeriesTime();
 }
 
 // Two rows of one step, as rounding makes them, are their mean.
-void place_on_dates(const std::filesystem::path& file, std::span<const std::string> dates, const Eigen::VectorXd& cells,
-                    SeriesTable& table) {
-  std::vector<std::size_t> steps;
-  table.time = SeriesTime::of_dates(file, dates, steps);
-  table.values.resize(steps.back() + 1);
+void place_values(const Eigen::VectorXd& cells, std::span<const std::size_t> steps, SeriesTable& table) {
+  table.values.resize(steps.empty() ? 0 : steps.back() + 1);
   double count = 0;
   for (std::size_t i = 0; i < steps.size(); ++i) {
     const auto value = value_of(cells[static_cast<Eigen::Index>(i)]);
@@ -77,6 +75,22 @@ void place_on_dates(const std::filesystem::path& file, std::span<const std::stri
     count = now ? count : 0;
     if (value) now = now.value_or(0) + (*value - now.value_or(0)) / ++count;
   }
+}
+
+// Steps without a row have no value, so that any input does.
+void place_inputs(const std::filesystem::path& file, const Eigen::MatrixXd& cells, std::span<const std::size_t> steps,
+                  SeriesTable& table) {
+  for (std::size_t j = 0; j < table.inputs.size(); ++j) {
+    table.inputs[j].values.resize(table.values.size());
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+      const double cell = cells(static_cast<Eigen::Index>(i), static_cast<Eigen::Index>(j));
+      if (std::isnan(cell))
+        fail("'{}', row {}: the input '{}' is missing; fill it in, or delete the row", file.string(), i + 1,
+             table.inputs[j].name);
+      table.inputs[j].values[steps[i]] = cell;
+    }
+  }
+  while (!table.inputs.empty() && !table.values.empty() && !table.values.back()) table.values.pop_back(), ++table.ahead;
 }
 
 bool begins_with_date(const std::filesystem::path& file) {
@@ -88,25 +102,32 @@ bool begins_with_date(const std::filesystem::path& file) {
 
 }  // namespace
 
-SeriesTable read_series(const std::filesystem::path& file, const std::string& column, const std::string& time) {
+SeriesTable read_series(const std::filesystem::path& file, const std::string& column, const std::string& time,
+                        const std::vector<std::string>& inputs) {
   CsvReader reader(file);
   std::vector<std::size_t> columns{column_of_values(reader, column, time)};
   SeriesTable table;
   table.name = reader.names()[columns[0]];
-  if (!time.empty()) columns.push_back(reader.column(time));
-  else if (columns[0] != 0 && begins_with_date(file)) columns.push_back(0);
-  if (columns.size() == 2 && columns[0] == columns[1]) fail("'{}' is given both as the time and as the values", time);
-  CsvReader::ClassColumn dates{.column = columns.back()};
-  const Eigen::MatrixXd cells =
-      reader.read(columns, CsvReader::Missing::is_nan, columns.size() == 2 ? &dates : nullptr);
-  if (columns.size() == 2) table.time_name = reader.names()[columns[1]];
-  if (columns.size() == 1) {
-    for (const double cell : cells.col(0)) table.values.push_back(value_of(cell));
-  } else if (!dates.cells.empty()) {
-    place_on_dates(file, dates.cells, cells.col(0), table);
-  } else {
-    place_on_grid(file, cells.col(1), cells.col(0), table);
+  for (const std::string& input : inputs) {
+    columns.push_back(reader.column(input)), table.inputs.push_back({input, {}});
+    if (columns.back() == columns[0]) fail("'{}' is given both as an input and as the values", input);
   }
+  const bool has_time = !time.empty() || (columns[0] != 0 && begins_with_date(file));
+  if (has_time) columns.push_back(time.empty() ? 0 : reader.column(time));
+  if (has_time && columns.front() == columns.back()) fail("'{}' is given both as the time and as the values", time);
+  CsvReader::ClassColumn dates{.column = columns.back()};
+  const Eigen::MatrixXd cells = reader.read(columns, CsvReader::Missing::is_nan, has_time ? &dates : nullptr);
+  std::vector<std::size_t> steps;
+  if (has_time) {
+    table.time_name = reader.names()[columns.back()];
+    table.time = dates.cells.empty() ? place_on_grid(file, cells.rightCols(1), steps)
+                                     : SeriesTime::of_dates(file, dates.cells, steps);
+  } else {
+    steps.resize(static_cast<std::size_t>(cells.rows()));
+    std::iota(steps.begin(), steps.end(), std::size_t{0});
+  }
+  place_values(cells.col(0), steps, table);
+  place_inputs(file, cells.middleCols(1, static_cast<Eigen::Index>(inputs.size())), steps, table);
   return table;
 }
 
@@ -131,8 +152,8 @@ std::vector<UnusualStep> unusual_steps(const Smoothed& found) {
     const std::vector<double>& surprise = is_level ? found.level_surprise : found.value_surprise;
     for (std::size_t t = 0; t < surprise.size(); ++t) {
       const double now = std::abs(surprise[t]);
-      const bool is_least = (t > 0 && std::abs(surprise[t - 1]) > now) ||
-                            (t + 1 < surprise.size() && std::abs(surprise[t + 1]) >= now);
+      const bool is_least =
+          (t > 0 && std::abs(surprise[t - 1]) > now) || (t + 1 < surprise.size() && std::abs(surprise[t + 1]) >= now);
       if (now > kUnusual && !is_least) steps.push_back({t, surprise[t], is_level});
     }
   }
@@ -178,6 +199,8 @@ Json series_json(const SeriesTable& table, const SeriesChoice& choice, const Smo
                               {"weight", scored.weight}});
   for (const StateSpace::Variance& variance : choice.best().model.variances())
     json["variances"][variance.name] = {{"value", variance.value}, {"learned", variance.learned}};
+  for (std::size_t j = 0; j < table.inputs.size(); ++j)
+    json["inputs"][table.inputs[j].name] = {{"weight", found.weights.mean[j]}, {"sd", found.weights.sd[j]}};
   json["values"] = table.values.size();
   json["forecasts"] = found.sd.size() - table.values.size();
   for (std::size_t t = 0; t < found.sd.size(); ++t) {

@@ -18,13 +18,16 @@ struct SeriesTable {
   std::string time_name = "step";
   SeriesTime time;                            // of the steps
   std::vector<std::optional<double>> values;  // one for each step; none: missing
+  std::vector<SeriesInput> inputs;            // of each step, and of `ahead` more
+  std::size_t ahead = 0;                      // rows after the last value, which say what inputs will be
 
   std::size_t missing() const;
 };
 
 // Rows are one step apart or, with a column of times, as far as those say: steps that have no row have no value. The
 // values are those of `column`, or of the last one. Without `time`, a first column of dates is the time.
-SeriesTable read_series(const std::filesystem::path& file, const std::string& column, const std::string& time);
+SeriesTable read_series(const std::filesystem::path& file, const std::string& column, const std::string& time,
+                        const std::vector<std::string>& inputs);
 
 // What a value is not below with a probability of 97.5 %, 50 % and 2.5 %, at every step.
 struct SeriesBand {

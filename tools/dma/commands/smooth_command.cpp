@@ -25,7 +25,7 @@ constexpr std::size_t kMostForecasts = 1'000'000;
 
 struct SmoothRequest {
   std::filesystem::path data, out, plot;
-  std::string column, time, model = "auto", season = "auto";
+  std::string column, time, model = "auto", season = "auto", inputs;
   std::size_t forecast = 0;
   std::optional<bool> log;
   bool json = false;
@@ -50,6 +50,16 @@ Process process_named(const std::string& model) {
     at = rest + 1;
   }
   return autoregressive(std::move(coefficients));
+}
+
+std::vector<std::string> names_in(std::string_view text) {
+  std::vector<std::string> names;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find(',', at), text.size());
+    names.emplace_back(text.substr(at, end - at));
+    at = end + 1;
+  }
+  return names;
 }
 
 // "12", "7,365", "none", or "auto": what the dates say.
@@ -142,6 +152,9 @@ void print_found(const SeriesTable& table, const SeriesChoice& choice, const Smo
              best.learned.converged ? "" : " (still rising when the search reached its limit)");
   for (const StateSpace::Variance& variance : best.model.variances())
     if (variance.learned) fmt::print("  {:<16} {:.4g}\n", variance.name, std::sqrt(variance.value));
+  for (std::size_t j = 0; j < table.inputs.size(); ++j)
+    fmt::print("input    {}: {:.4g} +- {:.2g}{}\n", table.inputs[j].name, found.weights.mean[j], found.weights.sd[j],
+               best.candidate.is_log ? " of the logarithm" : "");
   fmt::print("log evidence {:.2f}\n", found.log_evidence);
   print_unusual(table, found);
   if (found.sd.size() == table.values.size()) return;
@@ -155,22 +168,27 @@ void print_found(const SeriesTable& table, const SeriesChoice& choice, const Smo
 
 // On a terminal it says how far it has come.
 SeriesChoice choose_model(std::vector<SeriesCandidate> candidates, const SeriesTable& table, ProgressLine& progress) {
-  return SeriesChoice(std::move(candidates), table.values, [&](const std::string& name, int solves) {
+  const auto on_solve = [&](const std::string& name, int solves) {
     progress.show(fmt::format("{} values, {}: {} times solved", table.values.size(), name, solves));
-  });
+  };
+  return SeriesChoice(std::move(candidates), table.values, {.inputs = table.inputs, .on_solve = on_solve});
 }
 
 void smooth(const SmoothRequest& request) {
   plot::check_picture(request.plot);
   check_outputs({{"--out", request.out}, {"--plot", request.plot}}, {{"data", request.data}});
   if (!request.model.starts_with("a")) (void)process_named(request.model);
-  const SeriesTable table = read_series(request.data, request.column, request.time);
+  const SeriesTable table = read_series(request.data, request.column, request.time, names_in(request.inputs));
+  const std::size_t forecast = std::max(request.forecast, table.ahead);
+  if (!table.inputs.empty() && forecast > table.ahead)
+    fail("--forecast: {} steps are asked for, but inputs are known of {}; add rows with inputs and an empty value",
+         forecast, table.ahead);
   Smoothed found;
   std::optional<SeriesChoice> choice;
   {
     ProgressLine progress;
     choice.emplace(choose_model(candidates_for(request, table), table, progress));
-    found = choice->smooth(table.values, request.forecast);
+    found = choice->smooth(table.values, forecast);
   }
   const SeriesBand band = band_of(found);
   if (!request.out.empty()) write_file(request.out, series_csv(table, found, band));
@@ -205,6 +223,11 @@ void add_smooth_command(Command app) {
   command.add_option("data", request->data, "CSV file with the series").required();
   command.add_option("--column", request->column, "the column of values (default: the last)");
   command.add_option("--time", request->time, "the column of times (default: a row a step)");
+  command
+      .add_option("--inputs", request->inputs,
+                  "columns of what else is known, with commas: prices, holidays; rows with an empty value at the end "
+                  "say what they will be")
+      .value("NAME,...");
   command.add_option("--model", request->model, "what the series is made of; ar: with coefficients, ar:0.6,-0.3")
       .value("auto|walk|trend|ar|motion|ar:")
       .capture_default_str();

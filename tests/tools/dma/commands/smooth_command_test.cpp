@@ -86,6 +86,9 @@ TEST_CASE("smooth: wrong input is refused in one line") {
   check_smooth_refused("t,y\n1,2\n2,\n3,4\n", "", "at least 3 are expected");
   check_smooth_refused("t,y\n1,2\n2,2\n3,2\n", "", "without variation");
   check_smooth_refused("t,y\n1,2\n2,red\n3,2\n", "", "text ('red')");
+  check_smooth_refused("x,y\n1,2\n2,3\n3,4\n", "--inputs z", "no column 'z'");
+  check_smooth_refused("x,y\n1,2\n,3\n3,4\n", "--inputs x", "row 2: the input 'x' is missing");
+  check_smooth_refused("x,y\n1,2\n2,3\n3,4\n", "--inputs x --forecast 1", "inputs are known of 0");
   check_smooth_refused("t,y\n1,2\n2,-3\n3,4\n", "--log", "not all values are above 0");
   check_smooth_refused("t,y\n2001-01,2\n2001-13,3\n2001-03,4\n", "", "row 2: the time '2001-13' is no date");
   check_smooth_refused("t,y\n2001-01,2\n2001-01,3\n2001-03,4\n", "", "row 2: the time 2001-01 does not come after");
@@ -171,8 +174,8 @@ TEST_CASE("smooth: the model is chosen and said, and dates say which season ther
   CHECK(json["logarithm"] == true);
   CHECK(json["models"].size() == 12);
   for (std::size_t t = 72; t < 84; ++t) {
-    const double truth = std::exp(3 + 0.02 * static_cast<double>(t) +
-                                  0.3 * std::sin(0.5235987755982988 * static_cast<double>(t)));
+    const double truth =
+        std::exp(3 + 0.02 * static_cast<double>(t) + 0.3 * std::sin(0.5235987755982988 * static_cast<double>(t)));
     CHECK(json["q50"][t].get<double>() == doctest::Approx(truth).epsilon(0.06));
     CHECK(json["q2.5"][t].get<double>() < truth);
     CHECK(json["q97.5"][t].get<double>() > truth);
@@ -186,4 +189,43 @@ TEST_CASE("smooth: a value that the others do not expect is named") {
   folder.write("s.csv", csv);
   const auto outcome = run_dma(folder, "smooth s.csv --no-log");
   CHECK_MESSAGE(outcome.output.find("unusual  21: 14, ") != std::string::npos, outcome.output);
+}
+
+TEST_CASE("smooth: inputs have weights, and rows without a value at the end are forecast with theirs") {
+  const TemporaryFolder folder;
+  std::string csv = "holiday,y\n";
+  for (int t = 0; t < 63; ++t) {
+    const int holiday = t % 7 == 3 || t % 11 == 5 || t == 61;
+    const double y = -5 + 3 * holiday + 0.3 * std::sin(37.0 * t * t);
+    csv += fmt::format("{},{}\n", holiday, t < 60 ? fmt::format("{:.3f}", y) : "");
+  }
+  folder.write("s.csv", csv);
+  const auto outcome = run_dma(folder, "smooth s.csv --inputs holiday --json");
+  REQUIRE_MESSAGE(outcome.exit_code == 0, outcome.errors);
+  const auto json = nlohmann::json::parse(outcome.output);
+  CHECK(json["forecasts"] == 3);
+  CHECK(json["inputs"]["holiday"]["weight"].get<double>() == doctest::Approx(3).epsilon(0.05));
+  CHECK(std::abs(json["q50"][62].get<double>() + 5) < 0.3);
+  CHECK(std::abs(json["q50"][61].get<double>() + 2) < 0.3);
+  CHECK(run_dma(folder, "smooth s.csv --inputs holiday").output.find("input    holiday: ") != std::string::npos);
+}
+
+TEST_CASE("generate: the same file for a seed, and every command takes it") {
+  const TemporaryFolder folder;
+  for (const auto& [made, use] :
+       {std::pair{"series --steps 40", "smooth made --forecast 2"}, std::pair{"series --kind walk", "smooth made"},
+        std::pair{"series --kind patients --steps 40", "smooth made"},
+        std::pair{"series --kind cycle", "smooth made --time year"}, std::pair{"games --games 30", "rate made"},
+        std::pair{"games --players 2 --games 40", "rate made"}, std::pair{"graph --steps 9", "infer made"},
+        std::pair{"table --rows 40", "fit made --target y"},
+        std::pair{"table --rows 60 --classes", "fit made --target class"}}) {
+    CAPTURE(made);
+    REQUIRE(run_dma(folder, fmt::format("generate {} --seed 5 --out made", made)).exit_code == 0);
+    CHECK(run_dma(folder, fmt::format("generate {} --seed 5", made)).output == folder.read("made"));
+    CHECK(run_dma(folder, fmt::format("generate {} --seed 6", made)).output != folder.read("made"));
+    const auto outcome = run_dma(folder, use);
+    CHECK_MESSAGE(outcome.exit_code == 0, outcome.errors);
+  }
+  check_refused(folder, "generate series --kind sale", "did you mean 'sales'");
+  check_refused(folder, "generate games --players 1", "a whole number from 2 to 10000");
 }
