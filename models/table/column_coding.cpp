@@ -193,7 +193,7 @@ std::size_t count_made(const ColumnRule& rule) {
   return 0;
 }
 
-// Means of what is found, in units of the largest so that no sum overflows.
+// Means of what is found, without a sum that could overflow.
 void fill_with_means(ColumnRule& rule, const TableColumn& column) {
   const std::size_t made = count_made(rule);
   rule.fill.assign(made, 0);
@@ -203,7 +203,7 @@ void fill_with_means(ColumnRule& rule, const TableColumn& column) {
     const Found found = write_value(rule, column, n, one.data());
     if (found != Found::value && !(found == Found::unseen && rule.has_rest)) continue;
     ++rows;
-    for (std::size_t k = 0; k < made; ++k) rule.fill[k] += (one[k] - rule.fill[k]) / rows;
+    for (std::size_t k = 0; k < made; ++k) rule.fill[k] += one[k] / rows - rule.fill[k] / rows;
   }
 }
 

@@ -53,6 +53,7 @@ void learn(TrainingData& data, const std::vector<std::string>& labels, const Fit
   });
   SavedClassifier saved{
       .features = data.features, .target = data.targets[0], .options = options, .memory = net.memory()};
+  saved.coding = data.coding;
   saved.training = {.rows = data.rows(), .counts = classes.counts(), .report = report};
   try {
     check_saved(saved);  // as whoever reads the file will
@@ -67,11 +68,12 @@ void learn(TrainingData& data, const std::vector<std::string>& labels, const Fit
 
 ClassOutcome fit_classes(const Columns& inputs, const std::vector<std::string>& labels,
                          std::vector<std::string> features, const std::string& target, const FitSettings& settings,
-                         py::object on_epoch) {
+                         py::object on_epoch, ColumnCoding coding) {
   TrainingData data;
   data.inputs = matrix_of(inputs, "inputs");
   data.features = std::move(features);
   data.targets = {target};
+  data.coding = std::move(coding);
   Listener listener(std::move(on_epoch));
   ClassOutcome outcome;
   {
@@ -111,6 +113,14 @@ void bind_classifier(py::module_& module) {
             return array_of(without_lock([&] { return self.predict(rows); }));
           },
           py::arg("inputs"))
+      .def(
+          "encode",
+          [](const FittedClasses& self, std::vector<std::string> names, const py::list& columns) {
+            return encode_for(self.saved(), FrameColumns(std::move(names), columns));
+          },
+          py::arg("names"), py::arg("columns"))
+      .def_property_readonly("coding", [](const FittedClasses& self) { return self.saved().coding.lines(); })
+      .def_property_readonly("columns", [](const FittedClasses& self) { return names_of_columns(self.saved()); })
       .def_property_readonly("features", [](const FittedClasses& self) { return self.saved().features; })
       .def_property_readonly("classes", [](const FittedClasses& self) { return self.saved().memory.classes; })
       .def_property_readonly("target", [](const FittedClasses& self) { return self.saved().target; })
@@ -120,7 +130,7 @@ void bind_classifier(py::module_& module) {
       .def(py::pickle(text, [from_text](const std::string& state) { return from_text(state, "the pickled model"); }));
   py::class_<ClassOutcome, Outcome>(module, "ClassOutcome").def_readonly("model", &ClassOutcome::model);
   module.def("fit_classes", &fit_classes, py::arg("inputs"), py::arg("labels"), py::arg("features"), py::arg("target"),
-             py::arg("settings"), py::arg("on_epoch") = py::none());
+             py::arg("settings"), py::arg("on_epoch") = py::none(), py::arg("coding") = ColumnCoding());
 }
 
 }  // namespace dma::python

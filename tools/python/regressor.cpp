@@ -89,12 +89,14 @@ void learn(TrainingData& data, const FitSettings& settings, Listener& listener, 
 }
 
 NumberOutcome fit(const Columns& inputs, const Columns& outputs, std::vector<std::string> features,
-                  std::vector<std::string> targets, const FitSettings& settings, py::object on_epoch) {
+                  std::vector<std::string> targets, const FitSettings& settings, py::object on_epoch,
+                  ColumnCoding coding) {
   TrainingData data;
   data.inputs = matrix_of(inputs, "inputs");
   data.outputs = matrix_of(outputs, "outputs");
   data.features = std::move(features);
   data.targets = std::move(targets);
+  data.coding = std::move(coding);
   Listener listener(std::move(on_epoch));
   NumberOutcome outcome;
   {
@@ -175,9 +177,11 @@ void bind_regressor(py::module_& module) {
       .def_readwrite("patience", &FitSettings::patience)
       .def_readwrite("tolerance", &FitSettings::tolerance)
       .def_readwrite("least_gain", &FitSettings::least_gain)
-      .def_readwrite("seed", &FitSettings::seed);
+      .def_readwrite("seed", &FitSettings::seed)
+      .def_readwrite("jobs", &FitSettings::jobs);
 
   bind_prediction(module);
+  bind_coding(module);
 
   const auto from_text = [](const std::string& text, const std::string& source) {
     return without_lock([&] { return std::make_shared<Fitted>(bnn_from_text(text, source)); });
@@ -200,6 +204,14 @@ void bind_regressor(py::module_& module) {
             return without_lock([&] { return self.updated(rows, targets); });
           },
           py::arg("inputs"), py::arg("outputs"))
+      .def(
+          "encode",
+          [](const Fitted& self, std::vector<std::string> names, const py::list& columns) {
+            return encode_for(self.saved(), FrameColumns(std::move(names), columns));
+          },
+          py::arg("names"), py::arg("columns"))
+      .def_property_readonly("coding", [](const Fitted& self) { return self.saved().coding.lines(); })
+      .def_property_readonly("columns", [](const Fitted& self) { return names_of_columns(self.saved()); })
       .def_property_readonly("features", [](const Fitted& self) { return self.saved().features; })
       .def_property_readonly("targets", [](const Fitted& self) { return self.saved().targets; })
       .def_property_readonly("rows", [](const Fitted& self) { return self.saved().training.rows; })
@@ -216,7 +228,7 @@ void bind_regressor(py::module_& module) {
   bind_outcome(module);
   py::class_<NumberOutcome, Outcome>(module, "NumberOutcome").def_readonly("model", &NumberOutcome::model);
   module.def("fit", &fit, py::arg("inputs"), py::arg("outputs"), py::arg("features"), py::arg("targets"),
-             py::arg("settings"), py::arg("on_epoch") = py::none());
+             py::arg("settings"), py::arg("on_epoch") = py::none(), py::arg("coding") = ColumnCoding());
   // Files as the command line reads and writes them: whole or not at all.
   module.def(
       "read_model_text", [](const std::string& path) { return read_file(path, "a model file"); }, py::arg("path"));

@@ -2,6 +2,7 @@
 
 #include <pybind11/stl.h>
 
+#include <algorithm>
 #include <set>
 #include <string_view>
 
@@ -61,6 +62,62 @@ void leave_out_redundant(TrainingData& data, Outcome& outcome) {
   }
   data.features = std::move(names);
   if (!idle.text.empty()) data.inputs = data.inputs(Eigen::all, idle.kept).eval();
+}
+
+FrameColumns::FrameColumns(std::vector<std::string> names, const py::list& columns)
+    : names_(std::move(names)), numbers_(names_.size()), cells_(names_.size()) {
+  if (columns.size() != names_.size()) fail("{} columns are given, with {} names", columns.size(), names_.size());
+  for (std::size_t i = 0; i < names_.size(); ++i) {
+    if (!py::isinstance<py::list>(columns[i])) {
+      numbers_[i] = matrix_of(columns[i].cast<Columns>().reshape({py::ssize_t{-1}, py::ssize_t{1}}), "a column");
+      continue;
+    }
+    for (const py::handle cell : columns[i]) {
+      auto text = cell.cast<std::string>();
+      cells_[i].push_back(is_plain_text(text) ? std::move(text) : printable(text));
+    }
+  }
+}
+
+std::vector<TableColumn> FrameColumns::all() const {
+  std::vector<TableColumn> columns;
+  for (std::size_t i = 0; i < names_.size(); ++i)
+    columns.push_back(
+        {names_[i], std::span(numbers_[i].data(), static_cast<std::size_t>(numbers_[i].size())), cells_[i]});
+  return columns;
+}
+
+std::vector<TableColumn> FrameColumns::of(const ColumnCoding& coding) const {
+  const std::vector<TableColumn> columns = all();
+  std::vector<TableColumn> wanted;
+  for (const ColumnRule& rule : coding.rules) {
+    if (rule.kind == ColumnRule::Kind::left_out) continue;
+    const auto column = std::ranges::find(columns, rule.name, &TableColumn::name);
+    if (column == columns.end()) fail("there is no column '{}', which the model was fitted on", rule.name);
+    wanted.push_back(*column);
+  }
+  return wanted;
+}
+
+void bind_coding(py::module_& module) {
+  py::class_<ColumnCoding>(module, "ColumnCoding", "What makes columns of any kind into columns of numbers.")
+      .def(py::init<>())
+      .def(py::init([](std::vector<std::string> names, const py::list& columns) {
+             ColumnCoding coding;
+             for (const TableColumn& column : FrameColumns(std::move(names), columns).all())
+               coding.rules.push_back(column_rule(column, false));
+             return coding;
+           }),
+           py::arg("names"), py::arg("columns"))
+      .def_property_readonly("columns", &ColumnCoding::columns)
+      .def_property_readonly("lines", &ColumnCoding::lines)
+      .def(
+          "encode",
+          [](const ColumnCoding& self, std::vector<std::string> names, const py::list& columns) {
+            const FrameColumns frame(std::move(names), columns);
+            return array_of(self.encode(frame.of(self)));
+          },
+          py::arg("names"), py::arg("columns"));
 }
 
 void bind_outcome(py::module_& module) {

@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "engine/support/error.h"
+#include "tools/dma/fit/mixed_table.h"
 #include "tools/dma/fit/training_data.h"
 #include "tools/python/bindings.h"
 
@@ -43,6 +45,43 @@ class Listener {
 void check_table(const TrainingData& data);
 void leave_out_redundant(TrainingData& data, Outcome& outcome);
 
+// Columns of a frame, each an array of numbers or a list of text, as rules want them; kept while they are used.
+class FrameColumns {
+ public:
+  FrameColumns(std::vector<std::string> names, const py::list& columns);
+  std::vector<TableColumn> all() const;
+  // Those that the rules want, in their order.
+  std::vector<TableColumn> of(const ColumnCoding& coding) const;
+
+ private:
+  std::vector<std::string> names_;
+  std::vector<Eigen::MatrixXd> numbers_;
+  std::vector<std::vector<std::string>> cells_;
+};
+// The inputs of a model, from the columns of a frame; and what there is to tell of them.
+using CodedColumns = std::pair<py::array_t<double>, std::vector<std::string>>;
+template <class Saved>
+CodedColumns encode_for(const Saved& saved, const FrameColumns& frame) {
+  if (saved.coding.empty() && !saved.options.standardise)
+    fail("a cell is missing or no number, and a model that was fitted without standardising has nothing to put there");
+  const ColumnCoding coding =
+      saved.coding.empty() ? coding_of_numbers(saved.features, saved.memory.inputs) : saved.coding;
+  std::vector<std::string> notes;
+  const Eigen::MatrixXd coded =
+      coding.encode(frame.of(coding), &notes, [](std::size_t row) { return "row " + std::to_string(row); });
+  return {array_of(coded(Eigen::all, coding.places_of(saved.features))), notes};
+}
+// Names of the columns of a frame that a model was fitted on.
+template <class Saved>
+std::vector<std::string> names_of_columns(const Saved& saved) {
+  if (saved.coding.empty()) return saved.features;
+  std::vector<std::string> names;
+  for (const ColumnRule& rule : saved.coding.rules)
+    if (rule.kind != ColumnRule::Kind::left_out) names.push_back(rule.name);
+  return names;
+}
+
+void bind_coding(py::module_& module);
 // The attributes of an Outcome, for a class derived from it.
 void bind_outcome(py::module_& module);
 

@@ -81,17 +81,12 @@ MixedTable read_mixed_table(const TableSource& source, std::span<const std::size
   return table;
 }
 
-namespace {
-
-// Numbers as they are, with their means for missing cells.
 ColumnCoding coding_of_numbers(const std::vector<std::string>& features, const Standardiser& inputs) {
   ColumnCoding coding;
   for (std::size_t i = 0; i < features.size(); ++i)
     coding.rules.push_back({.name = features[i], .fill = {inputs.shift(static_cast<Eigen::Index>(i))}});
   return coding;
 }
-
-}  // namespace
 
 NewRows read_new_rows(const std::filesystem::path& path, const ModelColumns& model,
                       const std::vector<std::string>& targets) {

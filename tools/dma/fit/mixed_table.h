@@ -60,6 +60,8 @@ struct ModelColumns {
   const Standardiser& inputs;  // their means
   bool standardises;
 };
+// Rules for columns of plain numbers: their means stand for missing cells.
+ColumnCoding coding_of_numbers(const std::vector<std::string>& features, const Standardiser& inputs);
 NewRows read_new_rows(const std::filesystem::path& path, const ModelColumns& model,
                       const std::vector<std::string>& targets = {});
 

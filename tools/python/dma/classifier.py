@@ -12,7 +12,7 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from . import _dma
 from .table_estimator import TableEstimator
-from .tables import checked_labels, column_names, target_names
+from .tables import cells_of, checked_labels, target_names
 
 Floats = npt.NDArray[np.float64]
 
@@ -21,8 +21,8 @@ class Classifier(ClassifierMixin, TableEstimator):
     """A Bayesian neural network whose outputs are the logits of classes, with probabilities that mean what they say.
 
     Parameters have the names and the meaning of the options of ``dma fit``; None leaves a choice to the library.
-    ``random_state`` is ``--seed``, ``verbose`` as in Regressor. After ``fit``: ``classes_``, and ``model_``, ``columns_``,
-    ``ignored_``, ``reason_``, ``report_``, ``left_out_`` as in Regressor. In the model file a class is the text of its label.
+    ``random_state`` is ``--seed``, ``n_jobs``, ``verbose`` and X as in Regressor. After ``fit``: ``classes_``, and ``model_``,
+    ``columns_``, ``coding_``, ``ignored_``, ``reason_``, ``report_``, ``left_out_`` as in Regressor. In the model file a class is the text of its label.
 
     Ctrl-C ends the epoch, keeps what was learned, and is raised again.
     """
@@ -40,6 +40,7 @@ class Classifier(ClassifierMixin, TableEstimator):
         members: int | None = None,
         epochs: int | None = None,
         random_state: Any = 1,
+        n_jobs: int | None = None,
         verbose: Any = False,
     ) -> None:
         self.hidden = hidden
@@ -49,21 +50,23 @@ class Classifier(ClassifierMixin, TableEstimator):
         self.members = members
         self.epochs = epochs
         self.random_state = random_state
+        self.n_jobs = n_jobs
         self.verbose = verbose
 
     def fit(self, X: Any, y: Any) -> Classifier:
         """Learns rows of inputs and the class of each: numbers or text, two rows of every class at least."""
         targets = target_names(y)
+        cells = cells_of(X)
         X, y = checked_labels(self, X, y)
         check_classification_targets(y)
         classes, of_rows = np.unique(y, return_inverse=True)
         names = [str(one) for one in classes.tolist()]
-        features = column_names(self)
+        inputs, features, coding = self._coded(X, cells)
         target = targets(1, features)[0]
         labels = [names[one] for one in of_rows]
         self._classes = classes  # for _keep, which is called even if the fit is stopped
         try:
-            self._learn(lambda settings, on_epoch: _dma.fit_classes(X, labels, features, target, settings, on_epoch))
+            self._learn(lambda settings, on_epoch: _dma.fit_classes(inputs, labels, features, target, settings, on_epoch, coding))
         finally:
             self.__dict__.pop("_classes", None)
         return self

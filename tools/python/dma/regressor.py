@@ -17,7 +17,7 @@ from sklearn.exceptions import DataConversionWarning
 
 from . import _dma
 from .table_estimator import TableEstimator
-from .tables import checked_more, checked_pair, column_names, finite, target_names
+from .tables import cells_of, checked_more, checked_pair, column_names, finite, target_names
 
 Floats = npt.NDArray[np.float64]
 
@@ -26,8 +26,11 @@ class Regressor(RegressorMixin, TableEstimator):
     """A Bayesian neural network for a table of numbers, with settings that need no tuning.
 
     Parameters have the names and the meaning of the options of ``dma fit`` (``dma fit --help`` explains each); None leaves a
-    choice to the library. ``random_state`` is ``--seed``. ``verbose`` is False, True for a line of progress on standard
+    choice to the library. ``random_state`` is ``--seed``, ``n_jobs`` is ``--jobs`` (None: 1, -1: all processors). ``verbose`` is False, True for a line of progress on standard
     error, or a function that is called as f(member, epoch, log_likelihood, seconds) after every epoch.
+
+    X is an array of numbers, or a frame whose columns may hold text, categories, dates, yes and no, and missing cells; they
+    become numbers as in ``dma fit``, and ``coding_`` has a line on each column.
 
     After ``fit``: ``model_`` (what was learned), ``columns_`` (those of X that say something; constant ones and copies are
     ignored, ``ignored_`` says which), ``reason_`` (for the method), ``report_`` (one line), ``left_out_`` (scores of rows
@@ -62,6 +65,7 @@ class Regressor(RegressorMixin, TableEstimator):
         patience: int | None = None,
         least_gain: float | None = None,
         random_state: Any = 1,
+        n_jobs: int | None = None,
         verbose: Any = False,
     ) -> None:
         self.hidden = hidden
@@ -84,11 +88,13 @@ class Regressor(RegressorMixin, TableEstimator):
         self.patience = patience
         self.least_gain = least_gain
         self.random_state = random_state
+        self.n_jobs = n_jobs
         self.verbose = verbose
 
     def fit(self, X: Any, y: Any) -> Regressor:
         """Learns rows of inputs and their targets: one column, or several that are predicted together."""
         targets = target_names(y)
+        cells = cells_of(X)
         X, y = checked_pair(self, X, y)
         if y.ndim == 2 and y.shape[1] == 1:
             warnings.warn(
@@ -97,9 +103,9 @@ class Regressor(RegressorMixin, TableEstimator):
                 stacklevel=2,
             )
         y = y.reshape(len(y), -1)
-        features = column_names(self)
+        inputs, features, coding = self._coded(X, cells)
         names = targets(y.shape[1], features)
-        self._learn(lambda settings, on_epoch: _dma.fit(X, y, features, names, settings, on_epoch))
+        self._learn(lambda settings, on_epoch: _dma.fit(inputs, y, features, names, settings, on_epoch, coding))
         return self
 
     def partial_fit(self, X: Any, y: Any) -> Regressor:
@@ -120,7 +126,7 @@ class Regressor(RegressorMixin, TableEstimator):
         if set(names) == set(known):  # a frame's columns are known by name, in any order
             y = y[:, [names.index(name) for name in known]]
         before = self.model_.rows
-        model, settled = self.model_.updated(self._learned_from(inputs), y)
+        model, settled = self.model_.updated(self._learned_from(X, inputs), y)
         self._keep(model, self.columns_)
         self.report_ = f"learned {len(y)} rows on top of {before}"
         if not settled:

@@ -5,6 +5,7 @@ Wrong types are refused here, by name, because the compiled module would only sa
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable
 from numbers import Integral, Real
@@ -69,6 +70,15 @@ def seed(random_state: Any) -> int:
     return value
 
 
+def jobs(n_jobs: Any) -> int:
+    """As scikit-learn counts them: None is one thread, -1 all processors, -2 all but one."""
+    if n_jobs is None:
+        return 1
+    if isinstance(n_jobs, (bool, np.bool_)) or not isinstance(n_jobs, Integral) or n_jobs == 0:
+        raise Error(f"n_jobs: {n_jobs!r} is given; a whole number of threads, or -1 for all processors, is expected")
+    return int(n_jobs) if n_jobs > 0 else max(1, (os.cpu_count() or 1) + 1 + int(n_jobs))
+
+
 # How each setting is read; None in Python means that it is not given.
 _READERS = {
     "preset": word, "features_map": word, "method": word, "noise_model": word,
@@ -85,6 +95,7 @@ def fit_settings(parameters: dict[str, Any]) -> FitSettings:
     if parameters["hidden"] is not None:
         settings.hidden = widths(parameters["hidden"])
     settings.seed = seed(parameters["random_state"])
+    settings.jobs = jobs(parameters["n_jobs"])
     for name, read in _READERS.items():
         if parameters.get(name) is not None:
             try:

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from . import _dma
 from .progress import listener
 from .settings import fit_settings, in_python
-from .tables import checked
+from .tables import cells_of, checked, column_names
 
 Self = TypeVar("Self", bound="TableEstimator")
 
@@ -25,6 +25,16 @@ class TableEstimator(BaseEstimator):
 
     _model_type: Any  # of the compiled module
     verbose: Any
+
+    def _coded(self, X: Any, cells: list[Any] | None) -> tuple[Any, list[str], Any]:
+        """Inputs, their names, and what made them of the cells of a frame; X is what scikit-learn has looked at."""
+        names = column_names(self)
+        if cells is None:
+            return X, names, _dma.ColumnCoding()
+        coding = _dma.ColumnCoding(names, cells)
+        if not coding.columns:
+            raise _dma.Error(f"there is nothing to learn from: {'; '.join(coding.lines)}")
+        return coding.encode(names, cells), coding.columns, coding
 
     def _learn(self, fit: Callable[..., Any]) -> None:
         """fit(settings, on_epoch) and what to remember of it. Errors call options by their names in Python."""
@@ -44,15 +54,25 @@ class TableEstimator(BaseEstimator):
     def _keep(self, model: Any, columns: npt.NDArray[np.int_]) -> None:
         self.model_ = model
         self.columns_ = columns
+        self.coding_ = model.coding
         self.left_out_ = model.left_out
 
     def _inputs(self, X: Any) -> Any:
         """The columns that the model learned from."""
         check_is_fitted(self, "model_")
-        return self._learned_from(checked(self, X))
+        return self._learned_from(X, checked(self, X))
 
-    def _learned_from(self, X: Any) -> Any:
-        return X if len(self.columns_) == X.shape[1] else X[:, self.columns_]
+    def _learned_from(self, X: Any, numbers: Any) -> Any:
+        """From X as it was given, and as scikit-learn has looked at it."""
+        cells = cells_of(X)
+        if cells is None and self.coding_:
+            cells = list(numbers.T)
+        if cells is None:
+            return numbers if len(self.columns_) == numbers.shape[1] else numbers[:, self.columns_]
+        inputs, notes = self.model_.encode(column_names(self), cells)
+        for note in notes:
+            warnings.warn(note, UserWarning, stacklevel=4)
+        return inputs
 
     def summary(self) -> str:
         """What `dma inspect` says of the model, and what to expect of unseen rows."""
@@ -73,9 +93,9 @@ class TableEstimator(BaseEstimator):
         name = os.fspath(path)
         model = cls._model_type.from_text(_dma.read_model_text(name), name)
         loaded = cls()
-        loaded.n_features_in_ = len(model.features)
-        if model.features != [f"x{i}" for i in range(len(model.features))]:  # otherwise columns without names
-            loaded.feature_names_in_ = np.asarray(model.features, dtype=object)
+        loaded.n_features_in_ = len(model.columns)
+        if model.columns != [f"x{i}" for i in range(len(model.columns))]:  # otherwise columns without names
+            loaded.feature_names_in_ = np.asarray(model.columns, dtype=object)
         loaded._keep(model, np.arange(len(model.features)))
         loaded.ignored_, loaded.reason_, loaded.report_ = "", f"read from {name}", f"read from {name}"
         return loaded

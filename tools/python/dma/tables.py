@@ -18,30 +18,53 @@ except ImportError:
         return estimator._validate_data(X, y, **options)
 
 
-def _no_number(frame: Any) -> str:
-    """The first cell of a frame that is none; empty if all are, or if it is no frame."""
+def cells_of(frame: Any) -> list[Any] | None:
+    """The columns of a frame that holds anything but finite numbers: arrays of numbers, NaN where one is missing, and lists
+    of text. None for a frame of numbers, and for what is no frame."""
     if not hasattr(frame, "columns") or not hasattr(frame, "iloc"):
-        return ""
-    for place, name in enumerate(frame.columns):
-        for row, value in enumerate(frame.iloc[:, place]):
-            try:
-                is_number = bool(np.isfinite(float(value)))
-            except (TypeError, ValueError):
-                is_number = False
-            if not is_number:
-                return f"column {name!r} holds {value!r} in row {row}; leave the column out, write it in numbers, or fill it"
+        return None
+    columns = [_cells(frame.iloc[:, place]) for place in range(frame.shape[1])]
+    is_plain = all(not isinstance(one, list) and np.isfinite(one).all() for one in columns)
+    return None if is_plain else columns
+
+
+def _cells(column: Any) -> Any:
+    if column.dtype.kind == "m":
+        column = column / np.timedelta64(1, "D")
+    if column.dtype.kind != "M":
+        try:
+            return column.to_numpy(dtype=np.float64, na_value=np.nan)
+        except (TypeError, ValueError):
+            pass
+    missing = column.isna().to_numpy()
+    return ["" if absent else _text(value) for value, absent in zip(column, missing)]
+
+
+def _text(value: Any) -> str:
+    return plain(str(value.isoformat() if hasattr(value, "isoformat") else value).strip())
+
+
+def numbers_like(frame: Any) -> Any:
+    """A frame of numbers with the names and rows of this one, for scikit-learn to look at."""
+    return frame.isna().astype(np.float64)
+
+
+def _infinite(frame: Any) -> str:
+    """Where a frame has an infinite number."""
+    for name, column in zip(frame.columns, cells_of(frame) or []):
+        if not isinstance(column, list) and np.isinf(column).any():
+            row = int(np.argmax(np.isinf(column)))
+            return f"column {name!r} holds {column[row]} in row {row}; finite numbers are expected"
     return ""
 
 
 def _looked_at(estimator: Any, X: Any, *y: Any, **options: Any) -> Any:
-    """What scikit-learn says of it, and of a frame the cell that it is about."""
-    try:
-        return _validate(estimator, X, *y, **options)
-    except (ValueError, TypeError) as error:
-        cell = _no_number(X)
-        if not cell:
-            raise
-        raise Error(f"{str(error).splitlines()[0].rstrip('.')}: {cell}") from None
+    """What scikit-learn says of it; of a frame that holds more than numbers, of its names, rows and targets."""
+    if cells_of(X) is not None:
+        if found := _infinite(X):
+            raise Error(found)
+        X = numbers_like(X)
+    return _validate(estimator, X, *y, **options)
 
 
 def checked_pair(estimator: Any, X: Any, y: Any) -> tuple[Any, Any]:

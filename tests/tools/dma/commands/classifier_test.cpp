@@ -104,12 +104,13 @@ TEST_CASE("classifier command: numbers are classes only if that is said") {
 TEST_CASE("classifier command: tables that hold no classes to learn are refused") {
   check_table_refused("x,y\n1,a\n2,a\n3,b\n", "column 'y': the class 'b' has one row");
   check_table_refused("x,y\n1,a\n2,a\n", "all rows have the class 'a'");
-  check_table_refused("x,y\n1,a\n2,\n3,a\n", "line 3, column 'y': an empty cell where a class is expected");
-  check_table_refused("x,y\n1,a\n2,NA\n3,a\n", "line 3, column 'y': a missing value ('NA')");
+  check_table_refused("x,y\n1,a\n2,\n3,a\n", "line 3, column 'y': an empty cell where a class is expected",
+                      "--strict");
+  check_table_refused("x,y\n1,a\n2,NA\n3,a\n", "line 3, column 'y': a missing value ('NA')", "--strict");
   check_table_refused("x,y\n1,a\n2,7\n3,a\n", "line 3, column 'y': a number ('7') among classes");
   check_table_refused("x,y\n1,7\n2,a\n3,8\n",
                       "line 3, column 'y': text ('a') among numbers; correct it, or give --classes");
-  check_table_refused("x,y\n1,a\nred,b\n3,a\n2,b\n", "line 3, column 'x': text ('red')");
+  check_table_refused("x,y\n1,a\nred,b\n3,a\n2,b\n", "line 3, column 'x': text ('red')", "--strict");
   check_table_refused("x,y\n1,a\n2,b\n3,a\n4,b\n", "without the rows of --holdout", "--holdout 0.7");
   check_table_refused("x,y,z\n1,2,3\n2,1,3\n", "--classes: 2 targets are given", "--target z --classes");
 }

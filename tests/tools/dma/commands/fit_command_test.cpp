@@ -186,3 +186,43 @@ TEST_CASE("dma fit: what noise is taken for is an option, kept in the file, and 
   refused("--noise-model inputs --noise 0.1", "leave one of them away");
   refused("--noise-model inputs --method hybrid", "--noise-model: inputs is known to joint learning only");
 }
+
+TEST_CASE("dma fit: a table of any cells is fitted, predicted, updated and inspected; by hand it is the same model") {
+  const TemporaryFolder folder;
+  const auto colour = [](int n) { return n % 5 == 1 ? "green" : n % 5 == 2 ? "blue" : "red"; };
+  std::string mixed = "id,colour,open,x,y\n", by_hand = "colour=red,colour=blue,colour=green,open,x,y\n";
+  for (int n = 0; n < 60; ++n) {
+    const std::string c = colour(n);
+    const double x = (n * 7) % 13, y = (c == "red" ? 3 : c == "blue" ? -2 : 0) + 0.2 * x + 0.01 * ((n * 11) % 7);
+    mixed += fmt::format("k{},{},{},{},\"${:.2f}\"\n", n, c, n % 3 == 0 ? "yes" : "no", x, y);
+    by_hand += fmt::format("{},{},{},{},{},{:.2f}\n", c == "red" ? 1 : 0, c == "blue" ? 1 : 0, c == "green" ? 1 : 0,
+                           n % 3 == 0 ? 1 : 0, x, y);
+  }
+  folder.write("mixed.csv", mixed);
+  folder.write("hand.csv", by_hand);
+  const std::string options = " --target y --hidden 4 --members 1 --epochs 20 ";
+  const auto fit = run_dma(folder, "fit mixed.csv" + options + "--columns --model mixed.json --report mixed.html");
+  REQUIRE(fit.exit_code == 0);
+  CHECK(fit.error.find("columns left out: 'id' (text with 60 values in 60 rows)") != std::string::npos);
+  CHECK(fit.error.find("columns made into numbers: 'colour' (text), 'open' (yes or no)") != std::string::npos);
+  CHECK(fit.output.find("column    colour: text with 3 values, a column for each: red, blue, green") != std::string::npos);
+  CHECK(folder.read("mixed.html").find("what was made of it") != std::string::npos);
+  REQUIRE(run_dma(folder, "fit hand.csv" + options + "--quiet --model hand.json").exit_code == 0);
+  CHECK(run_dma(folder, "predict mixed.json mixed.csv").output == run_dma(folder, "predict hand.json hand.csv").output);
+  auto with = nlohmann::json::parse(folder.read("mixed.json")), without = nlohmann::json::parse(folder.read("hand.json"));
+  CHECK(with.erase("columns") == 1);
+  for (auto* model : {&with, &without}) model->erase("checksum");
+  CHECK(with == without);
+
+  folder.write("new.csv", "x,colour,open\n1,purple,yes\n2,red,\n");
+  const auto predicted = run_dma(folder, "predict mixed.json new.csv");
+  CHECK(predicted.exit_code == 0);
+  CHECK(predicted.error.find("'colour': a value that the fit did not have ('purple'); the other columns decide") !=
+        std::string::npos);
+  CHECK(predicted.error.find("'open': a cell is missing") != std::string::npos);
+  folder.write("more.csv", "x,colour,open,y\n1,red,no,3.2\n2,blue,yes,\n3,blue,yes,-1.4\n");
+  const auto updated = run_dma(folder, "fit --update mixed.json more.csv");
+  CHECK(updated.exit_code == 0);
+  CHECK(updated.error.find("1 of 3 rows are left out") != std::string::npos);
+  CHECK(nlohmann::json::parse(run_dma(folder, "inspect mixed.json --json").output)["columns"].size() == 4);
+}

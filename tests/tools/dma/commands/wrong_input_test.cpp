@@ -36,9 +36,11 @@ TEST_CASE("wrong input: data that are no table of numbers") {
   check_data_refused("x,y\n", "has column names but no rows");
   check_data_refused("x,y\n1,2\n3\n", "line 3: 1 cells, but the header names 2 columns");
   check_data_refused("x,y\n1,2\n3,4,5\n", "line 3: 3 cells, but the header names 2 columns");
-  check_data_refused("x,y\n1,2\nNaN,4\n", "line 3, column 'x': a missing value ('NaN')");
-  check_data_refused("x,y\n1,2\n,4\n", "line 3, column 'x': an empty cell");
-  check_data_refused("x,y\n1,2\nred,4\n", "line 3, column 'x': text ('red')");
+  check_data_refused("x,y\n1,2\nNaN,4\n", "line 3, column 'x': a missing value ('NaN')", "--target y --strict");
+  check_data_refused("x,y\n1,2\n,4\n", "line 3, column 'x': an empty cell", "--target y --strict");
+  check_data_refused("x,y\n1,2\nred,4\n", "line 3, column 'x': text ('red')", "--target y --strict");
+  check_data_refused("x,y\n1,2\nred,4\n", "nothing to learn from: columns left out: 'x' (text with 2 values in 2 rows)");
+  check_data_refused("x,y\n1,2\n2,4\n3,\n4,red\n", "line 5, column 'y': text ('red') among numbers");
   check_data_refused("x,y,x\n1,2,3\n4,5,6\n", "columns 1 and 3 are both named 'x'");
   check_data_refused(",y\n1,2\n4,5\n", "column 1 has no name");
   check_data_refused("1,2\n3,4\n", "put a line of names first");
@@ -52,7 +54,7 @@ TEST_CASE("wrong input: text that is no UTF-8, or would command the terminal") {
       "e,y\n1,2\n3,4\n",
       "is not UTF-8");
   check_data_refused(std::string("\xff\xfex\0,\0y\0\n\0", 10), "is UTF-16 text; save it as UTF-8");
-  check_data_refused("x,y\n1,2\n\x1b[2J,4\n", "text ('\\x1b[2J')");
+  check_data_refused("x,y\n1,2\n\x1b[2J,4\n", "text ('\\x1b[2J')", "--target y --strict");
   check_data_refused("x,y\n1,2\n3,\"4\n5,6\n", "line 3: the quote that opens cell 2 is never closed");
   check_data_refused(kGoodTable, "\\x1b[2J", "--target \"$(printf '\\033[2J')\"");
 }

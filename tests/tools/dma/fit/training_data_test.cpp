@@ -1,0 +1,207 @@
+// Tables as people have them, from the file to the numbers that are learned.
+#include "tools/dma/fit/training_data.h"
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "engine/support/error.h"
+#include "tests/tools/run_dma.h"
+#include "tools/dma/fit/mixed_table.h"
+
+namespace {
+
+using dma::ColumnRule;
+using dma::TrainingData;
+using dma::testing::TemporaryFolder;
+
+struct Ways {
+  std::string target = "y";
+  bool numbers_are_names = false, strict = false;
+};
+
+TrainingData read(const std::string& text, const Ways& ways = {}) {
+  const TemporaryFolder folder;
+  folder.write("data.csv", text);
+  return dma::read_training_data({.path = folder.path() / "data.csv",
+                                  .targets = {ways.target},
+                                  .numbers_are_names = ways.numbers_are_names,
+                                  .strict = ways.strict});
+}
+
+std::string complaint(const std::string& text, const Ways& ways = {}) {
+  try {
+    (void)read(text, ways);
+  } catch (const dma::Error& e) {
+    CHECK(std::string_view(e.what()).find('\n') == std::string_view::npos);
+    return e.what();
+  }
+  return "none";
+}
+
+// 40 rows with a number x, a number y, and a cell of the column c that `cell` writes for row n; separated by this.
+template <class Cell>
+std::string table(const Cell& cell, char separator = ',', const char* header = "c") {
+  std::string text = fmt::format("{}{}x{}y\n", header, separator, separator);
+  for (int n = 0; n < 40; ++n)
+    text += fmt::format("{}{}{}{}{}\n", cell(n), separator, (n * 7) % 13, separator, (n * 5) % 17 + 0.5);
+  return text;
+}
+
+std::string one_of(int n, const std::vector<std::string>& values) {
+  return values[static_cast<std::size_t>(n) % values.size()];
+}
+
+bool says(const TrainingData& data, std::string_view what) {
+  for (const std::string& note : data.notes)
+    if (note.find(what) != note.npos) return true;
+  return false;
+}
+
+using Names = std::vector<std::string>;
+
+}  // namespace
+
+TEST_CASE("messy tables: what every column becomes") {
+  struct Example {
+    std::string what, text;
+    Names features;
+  };
+  const std::vector<Example> examples = {
+      {"text of few values", table([](int n) { return one_of(n, {"red", "green", "blue", "red"}); }),
+       {"c=red", "c=blue", "c=green", "x"}},
+      {"text of two values", table([](int n) { return one_of(n, {"m", "f", "f"}); }), {"c=f", "x"}},
+      {"text with commas in quotes", table([](int n) { return one_of(n, {"\"a, b\"", "\"c, d\""}); }), {"c=a, b", "x"}},
+      {"True and False", table([](int n) { return n % 3 == 0 ? "True" : "False"; }), {"c", "x"}},
+      {"yes and no", table([](int n) { return n % 3 == 0 ? "yes" : "No"; }), {"c", "x"}},
+      {"identifiers", table([](int n) { return fmt::format("id-{}", n); }), {"x"}},
+      {"free text", table([](int n) { return fmt::format("\"customer {}\nsaid nothing\"", n); }), {"x"}},
+      {"text of Latin-1", table([](int n) { return one_of(n, {"K\xf6ln", "Bonn"}); }), {"c=Bonn", "x"}},
+      {"days", table([](int n) { return fmt::format("2024-01-{:02}", n % 28 + 1); }),
+       {"c (days)", "c (week, sine)", "c (week, cosine)", "x"}},
+      {"American dates", table([](int n) { return fmt::format("{}/15/2023", n % 12 + 1); }),
+       {"c (days)", "c (week, sine)", "c (week, cosine)", "x"}},
+      {"times of the day", table([](int n) { return fmt::format("{:02}:30", n % 24); }),
+       {"c (days)", "c (day, sine)", "c (day, cosine)", "x"}},
+      {"amounts", table([](int n) { return fmt::format("\"$1,{:03}.50\"", n); }), {"c", "x"}},
+      {"percent", table([](int n) { return fmt::format("{}%", 1.5 * n); }), {"c", "x"}},
+      {"decimal commas", table([](int n) { return fmt::format("{},{}", n, n % 10); }, ';'), {"c", "x"}},
+      {"decimal commas with thousands", table([](int n) { return fmt::format("1.{:03},5", n); }, ';'), {"c", "x"}},
+      {"euros with tabs", table([](int n) { return fmt::format("{},50 €", n); }, '\t'), {"c", "x"}},
+      {"an index of pandas", table([](int n) { return std::to_string(n); }, ',', ""), {"x"}},
+      {"an index that was read back", table([](int n) { return std::to_string(n); }, ',', "Unnamed: 0"), {"x"}},
+      {"a trailing separator", table([](int) { return ""; }, ',', ""), {"x"}},
+      {"a few missing cells", table([](int n) { return n % 20 == 0 ? "" : std::to_string(n); }), {"c", "x"}},
+      {"many missing cells", table([](int n) { return n % 4 == 0 ? "NA" : std::to_string(n % 11); }),
+       {"c", "c (missing)", "x"}},
+      {"missing text", table([](int n) { return n % 4 == 0 ? "" : one_of(n, {"a", "b", "d"}); }),
+       {"c=a", "c=b", "c=d", "c (missing)", "x"}},
+      {"a slip among numbers", table([](int n) { return n == 7 ? "error" : std::to_string(n % 11); }), {"c", "x"}},
+      {"an empty column", table([](int) { return ""; }), {"x"}},
+      {"one word in all rows", table([](int) { return "same"; }), {"x"}},
+  };
+  for (const Example& example : examples) {
+    INFO(example.what);
+    TrainingData data;
+    CHECK_NOTHROW(data = read(example.text));
+    CHECK(data.features == example.features);
+    CHECK(data.inputs.allFinite());
+    CHECK(data.inputs.rows() == 40);
+    CHECK(data.outputs.allFinite());
+    CHECK_FALSE(data.coding.empty());
+    if (example.what != "an index that was read back") CHECK(complaint(example.text, {.strict = true}) != "none");
+  }
+}
+
+TEST_CASE("messy tables: amounts and decimal commas are the numbers that they mean, as target too") {
+  CHECK(read(table([](int n) { return fmt::format("\"$1,{:03}.50\"", n); })).inputs(3, 0) == 1003.5);
+  CHECK(read(table([](int n) { return fmt::format("1.{:03},5", n); }, ';')).inputs(3, 0) == 1003.5);
+  const TrainingData money = read(table([](int n) { return fmt::format("${}.00", n % 9); }, ',', "price"), {"price"});
+  CHECK_FALSE(money.has_classes());
+  CHECK(money.outputs(5, 0) == 5);
+}
+
+TEST_CASE("messy tables: a table coded by hand is the one coded by rules, bit for bit") {
+  const auto colour = [](int n) { return one_of(n, {"red", "green", "blue", "red", "red"}); };
+  const auto open = [](int n) { return n % 3 == 0 ? "yes" : "no"; };
+  const TrainingData automatic = read(table([&](int n) { return colour(n) + "," + open(n); }, ',', "c,open"));
+  const TrainingData by_hand = read(table(
+      [&](int n) {
+        const auto is = [&](const char* value) { return colour(n) == value ? 1 : 0; };
+        return fmt::format("{},{},{},{}", is("red"), is("blue"), is("green"), n % 3 == 0 ? 1 : 0);
+      },
+      ',', "c=red,c=blue,c=green,open"));
+  CHECK(automatic.features == by_hand.features);
+  CHECK(automatic.inputs == by_hand.inputs);
+  CHECK(automatic.outputs == by_hand.outputs);
+  CHECK(by_hand.coding.empty());
+}
+
+TEST_CASE("messy tables: plain numbers are read as they always were") {
+  const std::string text = table([](int n) { return fmt::format("{}", std::sin(n)); });
+  const TrainingData now = read(text), strict = read(text, {.strict = true});
+  CHECK(now.coding.empty());
+  CHECK(now.notes.empty());
+  CHECK(now.fingerprint() == strict.fingerprint());
+  const std::string classes = table([](int n) { return one_of(n, {"a", "b", "c"}); }, ',', "kind");
+  const TrainingData lenient = read(classes, {"kind"}), before = read(classes, {"kind", false, true});
+  CHECK(lenient.coding.empty());
+  CHECK(lenient.classes == before.classes);
+  CHECK(lenient.fingerprint() == before.fingerprint());
+}
+
+TEST_CASE("messy tables: rows without a target are dropped and counted; few values are hinted at") {
+  const TrainingData data = read(table([](int n) { return n % 8 == 3 ? "" : std::to_string(n); }, ',', "t"), {"t"});
+  CHECK(data.inputs.rows() == 35);
+  CHECK(says(data, "5 of 40 rows are left out: they have no value of 't'"));
+  CHECK(data.outputs(3, 0) == 4);
+  const TrainingData kinds = read(table([](int n) { return n % 8 == 3 ? "" : one_of(n, {"a", "b"}); }, ',', "t"), {"t"});
+  CHECK(kinds.classes == Names{"a", "b"});
+  CHECK(kinds.inputs.rows() == 35);
+  const std::string zero_one = table([](int n) { return std::to_string(n % 2); }, ',', "t");
+  CHECK(says(read(zero_one, {"t"}), "'t' has 2 values only (0, 1): if they are classes, give --classes"));
+  CHECK(read(zero_one, {"t", true}).classes == Names{"0", "1"});
+  CHECK(says(read(table([](int n) { return fmt::format("id-{}", n); })), "columns left out: 'c' (text with 40 values in 40 rows)"));
+}
+
+TEST_CASE("messy tables: what stays wrong is said as before") {
+  CHECK(complaint(table([](int n) { return n == 7 ? "red" : std::to_string(n); }, ',', "t"), {"t"})
+            .find("line 9, column 't': text ('red') among numbers; correct it, or give --classes") != std::string::npos);
+  CHECK(complaint(table([](int n) { return n == 7 ? "12" : "red"; }, ',', "t"), {"t"})
+            .find("line 9, column 't': a number ('12') among classes with names") != std::string::npos);
+  CHECK(complaint(table([](int n) { return fmt::format("2024-01-{:02}", n % 28 + 1); }, ',', "t"), {"t"})
+            .find("dates ('2024-01-01') where a number or a class is expected") != std::string::npos);
+  CHECK(complaint(table([](int n) { return std::to_string((n * 3) % 11); }, ',', "")).find("column 1 has no name") !=
+        std::string::npos);
+  CHECK(complaint("id,y\na,1\nb,2\nc,3\n").find("there is nothing to learn from: columns left out: 'id'") !=
+        std::string::npos);
+  CHECK(complaint("PAR1\x15\x04\x15,y\n").find("is a Parquet file; save the table as CSV") != std::string::npos);
+  CHECK(complaint("PK\x03\x04 xl,y\n").find("is a zip archive") != std::string::npos);
+}
+
+TEST_CASE("messy tables: new rows are coded as those of the fit were") {
+  const TemporaryFolder folder;
+  folder.write("data.csv", table([](int n) { return one_of(n, {"red", "green", "blue"}); }));
+  const TrainingData data = dma::read_training_data({.path = folder.path() / "data.csv", .targets = {"y"}});
+  const dma::Standardiser units = dma::Standardiser::of(data.inputs);
+  folder.write("new.csv", "x;c;other\n1,5;blue;?\n2;purple;\n;red;\n");
+  const dma::NewRows rows =
+      dma::read_new_rows(folder.path() / "new.csv", {"model.json", data.features, data.coding, units, true});
+  const double third = data.coding.rules[0].fill[0], x = data.coding.rules[1].fill[0];
+  CHECK(data.features == Names{"c=red", "c=blue", "c=green", "x"});
+  CHECK(rows.inputs.row(0) == Eigen::RowVectorXd{{0, 1, 0, 1.5}});
+  CHECK(rows.inputs(1, 0) == third);
+  CHECK(rows.inputs.row(2) == Eigen::RowVectorXd{{1, 0, 0, x}});
+  CHECK(rows.notes.size() == 2);
+  folder.write("wrong.csv", "x,c\n1,red\nmany,red\n");
+  CHECK_THROWS_WITH_AS(
+      (void)dma::read_new_rows(folder.path() / "wrong.csv", {"m", data.features, data.coding, units, true}),
+      doctest::Contains("line 3, column 'x': text ('many') where a number is expected"), dma::Error);
+  // A model of plain numbers has means as well.
+  const std::vector<std::string> features = {"x"};
+  dma::Standardiser of_x = dma::Standardiser::identity(1);
+  of_x.shift(0) = 4;
+  const dma::NewRows plain = dma::read_new_rows(folder.path() / "new.csv", {"m", features, {}, of_x, true});
+  CHECK(plain.inputs == Eigen::MatrixXd{{1.5}, {2}, {4}});
+}

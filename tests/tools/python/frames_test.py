@@ -1,0 +1,80 @@
+"""Frames as people have them: text, categories, dates, yes and no, missing cells."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import dma
+from conftest import run_dma
+
+
+def messy(rows: int = 80) -> pd.DataFrame:
+    """Whose target is known by the colour, whether it is open, the day and the size."""
+    random = np.random.default_rng(3)
+    colours = random.choice(["red", "green", "blue"], size=rows)
+    size = random.normal(size=rows)
+    frame = pd.DataFrame(
+        {
+            "colour": colours,
+            "kind": pd.Categorical(random.choice(["new", "used"], size=rows)),
+            "open": random.random(rows) < 0.4,
+            "day": pd.Timestamp("2022-03-01") + pd.to_timedelta(np.arange(rows) * 9, unit="D"),
+            "size": np.where(np.arange(rows) % 8 == 1, np.nan, size),
+            "name": [f"customer {i}" for i in range(rows)],
+        }
+    )
+    frame["y"] = 2.0 * (colours == "red") + frame["open"] + 0.1 * size + 0.05 * random.normal(size=rows)
+    return frame
+
+
+def test_a_frame_of_any_cells_is_learned_as_its_csv_file_is(tmp_path: Path) -> None:
+    frame = messy()
+    X, y = frame.drop(columns="y"), frame["y"]
+    model = dma.Regressor(hidden=4, members=1).fit(X, y)
+    assert len(model.coding_) == 6
+    assert any("name: left out: text with 80 values in 80 rows" in line for line in model.coding_)
+    assert model.score(X, y) > 0.9
+    frame.to_csv(tmp_path / "data.csv", index=False)
+    run_dma("fit", tmp_path / "data.csv", "--target", "y", "--hidden", 4, "--members", 1, "--model", tmp_path / "model.json")
+    model.save(tmp_path / "saved.json")
+    predicted = [run_dma("predict", tmp_path / name, tmp_path / "data.csv") for name in ("model.json", "saved.json")]
+    assert predicted[0] == predicted[1]
+    loaded = dma.Regressor.load(tmp_path / "model.json")
+    needed = X.drop(columns="name")
+    assert np.array_equal(loaded.predict(needed), model.predict(X))
+
+
+def test_unseen_values_and_missing_cells_are_told_and_predicted() -> None:
+    frame = messy()
+    X, y = frame.drop(columns="y"), frame["y"]
+    model = dma.Regressor(hidden=4, members=1).fit(X, y)
+    new = X.head(3).copy()
+    new.loc[0, "colour"] = "purple"
+    with pytest.warns(UserWarning, match="'colour': a value that the fit did not have \\('purple'\\)"):
+        assert np.isfinite(model.predict(new)).all()
+    numbers = frame[["size"]].fillna(0.0)
+    plain = dma.Regressor(hidden=4, members=1).fit(numbers, y)
+    assert plain.coding_ == []
+    with pytest.warns(UserWarning, match="a cell is missing"):
+        assert np.isfinite(plain.predict(pd.DataFrame({"size": [np.nan, 1.0]}))).all()
+
+
+def test_classes_of_a_frame_of_any_cells() -> None:
+    frame = messy()
+    X, y = frame.drop(columns=["y", "colour"]), frame["y"] > 0.5
+    model = dma.Classifier(hidden=3, members=1).fit(X, y)
+    assert model.predict_proba(X).shape == (80, 2)
+    assert len(model.coding_) == 5
+
+
+def test_threads_do_not_change_the_model() -> None:
+    frame = messy()
+    X, y = frame[["open"]].assign(size=frame["size"].fillna(0.0)), frame["y"]
+    one, all_of_them = (dma.Regressor(hidden=4, members=2, n_jobs=n).fit(X, y).predict(X) for n in (1, -1))
+    assert np.array_equal(one, all_of_them)
+    with pytest.raises(dma.Error, match="n_jobs: 0 is given"):
+        dma.Regressor(n_jobs=0).fit(X, y)
