@@ -52,7 +52,7 @@ Process process_named(const std::string& model) {
   return autoregressive(std::move(coefficients));
 }
 
-std::vector<std::string> names_in(std::string_view text) {
+std::vector<std::string> input_names(std::string_view text) {
   std::vector<std::string> names;
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t end = std::min(text.find(',', at), text.size());
@@ -178,7 +178,7 @@ void smooth(const SmoothRequest& request) {
   plot::check_picture(request.plot);
   check_outputs({{"--out", request.out}, {"--plot", request.plot}}, {{"data", request.data}});
   if (!request.model.starts_with("a")) (void)process_named(request.model);
-  const SeriesTable table = read_series(request.data, request.column, request.time, names_in(request.inputs));
+  const SeriesTable table = read_series(request.data, request.column, request.time, input_names(request.inputs));
   const std::size_t forecast = std::max(request.forecast, table.ahead);
   if (!table.inputs.empty() && forecast > table.ahead)
     fail("--forecast: {} steps are asked for, but inputs are known of {}; add rows with inputs and an empty value",
