@@ -28,10 +28,8 @@ std::vector<std::optional<double>> a_series(int length) {
   return values;
 }
 
-struct Shift {  // y = x + offset
-  struct Parameters {
-    double offset;
-  };
+struct Shift {                                             // y = x + offset
+  struct Parameters { double offset; };
   static Gaussian to_y(const Gaussian& x, Parameters p) {
     return Gaussian::from_moments(x.mean() + p.offset, x.variance());
   }
@@ -97,12 +95,12 @@ TEST_CASE("docs/models: other models from C++") {
   Eigen::MatrixXd with_gaps = x;
   with_gaps(3, 1) = std::numeric_limits<double>::quiet_NaN();
 
-  const LinearFit fit = linear_regression(x, y);  // weights together, noise and size of weights inferred
-  HiddenMarkov model(start, transition, GaussianEmission{mean, variance});  // or SymbolEmission{probability}
-  model.learn(series);                                                      // std::nullopt: missing
-  const auto states = model.decode(series);                       // the probability of each state at each step; exact
-  const Factorisation table = factorise(with_gaps, {.rank = 2});  // NaN: missing; mean and sd of every entry
-  const MixtureFit clusters = gaussian_mixture(x);                // as many as the evidence is for
+  const LinearFit fit = linear_regression(x, y);     // weights together, noise and size of weights inferred
+  HiddenMarkov model(start, transition, GaussianEmission{mean, variance});   // or SymbolEmission{probability}
+  model.learn(series);                               // std::nullopt: missing
+  const auto states = model.decode(series);          // the probability of each state at each step; exact
+  const Factorisation table = factorise(with_gaps, {.rank = 2});             // NaN: missing; mean and sd of every entry
+  const MixtureFit clusters = gaussian_mixture(x);   // as many as the evidence is for
 
   CHECK(states.probability.rows() == 40);
   CHECK(std::isfinite(table.mean(3, 1)));
@@ -137,13 +135,9 @@ TEST_CASE("docs/factors: three ways in") {
   registry.add(likelihood_from_log_density(
       "laplace", [](double x, double y, std::span<const double> p) { return -std::abs(y - x) / p[0]; },
       "y = x and noise with outliers", {{"scale", above(0)}}));
-  registry.add(kind("shift", "y = x + offset")
-                   .input("x")
-                   .output("y")
-                   .parameter("offset", finite())
+  registry.add(kind("shift", "y = x + offset").input("x").output("y").parameter("offset", finite())
                    .function([](auto x, auto p) { return x[0] + p[0]; })
-                   .message<&Shift::to_y>("dma", "y")
-                   .message<&Shift::to_x>("dma", "x"));
+                   .message<&Shift::to_y>("dma", "y").message<&Shift::to_x>("dma", "x"));
   const Certificate certificate = certify(registry.kind("shift"), "dma", quick_certification());
   fmt::print("shift: {}\n", name(certificate.band));
   CHECK(certificate.band != Band::unbounded);
