@@ -1,7 +1,7 @@
 // Which processes a series is made of, and whether it or its logarithm is: chosen by how well each value is said by
 // those before it, and mixed where several do so nearly as well.
 //
-//   const SeriesChoice choice(usual_series(values, {12}), values);
+//   const SeriesChoice choice(usual_series(values, {.seasons = {12}}), values);
 //   const Smoothed series = choice.smooth(values, 24);   // in the units of the values
 #pragma once
 

@@ -52,7 +52,7 @@ Process process_named(const std::string& model) {
   return autoregressive(std::move(coefficients));
 }
 
-std::vector<std::string> names_in(std::string_view text) {
+std::vector<std::string> input_names(std::string_view text) {
   std::vector<std::string> names;
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t end = std::min(text.find(',', at), text.size());
@@ -177,8 +177,8 @@ SeriesChoice choose_model(std::vector<SeriesCandidate> candidates, const SeriesT
 void smooth(const SmoothRequest& request) {
   plot::check_picture(request.plot);
   check_outputs({{"--out", request.out}, {"--plot", request.plot}}, {{"data", request.data}});
-  if (!request.model.starts_with("a")) (void)process_named(request.model);
-  const SeriesTable table = read_series(request.data, request.column, request.time, names_in(request.inputs));
+  if (request.model != "auto" && request.model != "ar") (void)process_named(request.model);
+  const SeriesTable table = read_series(request.data, request.column, request.time, input_names(request.inputs));
   const std::size_t forecast = std::max(request.forecast, table.ahead);
   if (!table.inputs.empty() && forecast > table.ahead)
     fail("--forecast: {} steps are asked for, but inputs are known of {}; add rows with inputs and an empty value",
@@ -232,8 +232,8 @@ void add_smooth_command(Command app) {
       .value("auto|walk|trend|ar|motion|ar:")
       .capture_default_str();
   command
-      .add_option("--season", request->season, "steps of a season, several with commas, or none (auto: from the dates)")
-      .value("STEPS|none|auto")
+      .add_option("--season", request->season, "steps of a season, several with commas; none; or auto, by the dates")
+      .value("STEPS")
       .capture_default_str();
   command.add_flag("--log,!--no-log", request->log,
                    "model the logarithms: forecasts stay above 0 and seasons grow with the level (default: chosen)");
