@@ -15,6 +15,11 @@
 //     "schedule": "flooding", "method": "ep"
 //   }
 //
+// Parameters that are not known, integrated over by the joint solver (engine/joint/hyper.h):
+//
+//     "hypers": {"tau": {"prior": {"half_cauchy": 5},
+//                        "of": [{"factor": "effects", "parameter": "variance", "power": 2}]}}
+//
 // A connection is the name of a variable, or an object with "variable" and, if wanted, "port" and "reach": identical,
 // row, column, all_to_one, gather (with "table"), shift (with "lag"). A factor may have a "name", a "method" and a
 // "damping" of its own; a variable may be "shared"; "description" is free text.
@@ -26,6 +31,7 @@
 #include <vector>
 
 #include "engine/graph/graph.h"
+#include "engine/joint/hyper.h"
 #include "engine/run/state.h"
 
 namespace dma {
@@ -38,7 +44,8 @@ struct GraphFile {
   std::string description;
   Graph graph;
   std::vector<Observation> observations;
-  std::string schedule, method;  // empty: not said
+  std::vector<Hyper> hypers = {};  // for JointOptions
+  std::string schedule, method;    // empty: not said
 
   // Gives a state of this graph everything that is observed.
   void observe(State& state) const;

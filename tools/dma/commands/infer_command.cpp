@@ -102,6 +102,7 @@ Solved solve_best(const GraphFile& file, const Joint& whole_graph, const Registr
       return std::nullopt;
     }
   };
+  if (!whole_graph.options.hypers.empty()) return solve(file, compile(file.graph, whole_graph, registry, options));
   if (const auto once = compiled(forward_backward())) {
     Solved solved = solve(file, *once);
     if (solved.report.stop == Report::Stop::exact) return solved;
@@ -114,6 +115,9 @@ Solved solve_best(const GraphFile& file, const Joint& whole_graph, const Registr
 Solved solve_as_asked(const GraphFile& file, const std::string& schedule, const Joint& whole_graph,
                       const Registry& registry, const CompileOptions& options) {
   if (schedule.empty() || schedule == "auto") return solve_best(file, whole_graph, registry, options);
+  if (schedule != "joint" && !file.hypers.empty())
+    fail("schedule '{}' knows no hypers; leave the schedule to \"joint\", or hyper '{}' out", schedule,
+         file.hypers[0].name);
   if (schedule == "joint") return solve(file, compile(file.graph, whole_graph, registry, options));
   const std::pair<std::string, Scheduler> known[] = {{"forward_backward", forward_backward()},
                                                      {"flooding", flooding({.limit = 1000})},
@@ -194,6 +198,15 @@ Json beliefs_json(const Graph& graph, const State& state) {
   return json;
 }
 
+// What is known of each hyper; nothing where their integral was not found.
+std::vector<std::pair<std::string, HyperBelief>> hypers_of(const GraphFile& file, const Solved& solved) {
+  std::vector<std::pair<std::string, HyperBelief>> out;
+  for (const Hyper& hyper : file.hypers)
+    if (solved.report.joint && solved.report.joint->hypers)
+      out.emplace_back(hyper.name, JointPosterior(solved.state).hyper(hyper.name));
+  return out;
+}
+
 void infer(const InferRequest& request) {
   plot::check_picture(request.plot);
   check_outputs({{"--dot", request.dot}, {"--plot", request.plot}}, {{"graph", request.graph}});
@@ -218,7 +231,8 @@ void infer(const InferRequest& request) {
       if (method.empty()) options.kind_methods = methods_of_kinds(file.graph, registry);
       else options.method = method;
       return solve_as_asked(file, request.schedule.empty() ? file.schedule : request.schedule,
-                            joint({.memory = static_cast<std::uint64_t>(std::min(limit, 1e18))}), registry, options);
+                            joint({.memory = static_cast<std::uint64_t>(std::min(limit, 1e18)), .hypers = file.hypers}),
+                            registry, options);
     } catch (const Error& error) {
       std::string complaint = error.what();
       constexpr std::string_view kOption = "joint({.memory = ...})";  // as a program would say it
@@ -241,11 +255,16 @@ void infer(const InferRequest& request) {
               {"uninformed", open}};
     json["log_evidence"] = found.value ? json_number(*found.value) : Json();
     if (found.value) json["log_evidence_is_exact"] = found.why.empty();
+    for (const auto& [name, belief] : hypers_of(file, solved))
+      json["hypers"][name] = {{"mean", belief.mean()}, {"sd", belief.sd()}, {"median", belief.quantile(0.5)}};
     if (!found.why.empty()) json["log_evidence_why"] = found.why;
     fmt::print("{}", readable(json));
     return;
   }
   print_beliefs(file.graph, solved.state);
+  for (const auto& [name, belief] : hypers_of(file, solved))
+    fmt::print("  {:<8}  {:.4g} +- {:.4g}, 90 % from {:.4g} to {:.4g}\n", name, belief.mean(), belief.sd(),
+               belief.quantile(0.05), belief.quantile(0.95));
   fmt::print("{}: {}\n", schedule_name(solved.plan), solved.report.line());
   if (const std::size_t shown = std::min(open.size(), kShownElements); shown > 0)
     fmt::print("nothing informs {}{}\n",
