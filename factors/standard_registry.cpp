@@ -21,6 +21,7 @@
 #include "factors/likelihoods/argmax.h"
 #include "factors/likelihoods/counts.h"
 #include "factors/likelihoods/draws.h"
+#include "factors/likelihoods/gaussian_linear.h"
 #include "factors/likelihoods/gaussian_noise.h"
 #include "factors/likelihoods/gaussian_precision.h"
 #include "factors/likelihoods/gaussian_prior.h"
@@ -69,6 +70,7 @@ Registry standard_registry() {
       .add(categorical_prior_kind())
       .add(dirichlet_prior_kind())
       .add(gamma_prior_kind())
+      .add(gaussian_linear_kind())
       .add(gaussian_noise_kind())
       .add(gaussian_precision_kind())
       .add(gaussian_prior_kind())

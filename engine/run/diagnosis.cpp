@@ -236,8 +236,13 @@ bool Diagnosis::add_slot(std::uint32_t g, std::uint32_t slot, Information& infor
     parameters[i] = {view.at(0, slot), 0, 0, view.terms};
   }
   double value = 0;
-  group.kind->linear_view()(
-      {1, inputs, values.data(), nullptr, parameters.data(), group.parameters.size(), &value, gains.data()});
+  group.kind->linear_view()({.slots = 1,
+                             .inputs = inputs,
+                             .values = values.data(),
+                             .parameters = parameters.data(),
+                             .parameter_count = group.parameters.size(),
+                             .value = &value,
+                             .gains = gains.data()});
   const double precision = product_at(state_.element(*output, slot), output->first_slot + slot).rho;
   if (!(precision < kInfinity)) return false;
   for (std::uint32_t i = 0; i < inputs; ++i)

@@ -1,9 +1,11 @@
 // The engine: #include <dma.h>, link dma::dma. <dma_models.h> has the models too.
 //
-//   a model       Graph, and product, sum, leaky_relu, ... (expressions.h) or Graph::factor; parse_graph, graph_text
-//   to run it     compile, State, run, Report; forward_backward, flooding, sequential, residual;
-//                 joint, JointPosterior, compare_with_joint; exact, ExactPosterior, compare_with_exact
-//   its kinds     standard_registry, factor_from_function, likelihood_from_log_density, kind
+//   a model       Graph, and product, sum, leaky_relu, ... (expressions.h), gaussian_vector_prior (vectors.h) or
+//                 Graph::factor; parse_graph, graph_text: as a file
+//   to run it     compile, State, run, Report; forward_backward, flooding, sequential, residual; joint, hyper,
+//                 JointPosterior, compare_with_joint; exact, ExactPosterior, compare_with_exact
+//   its kinds     standard_registry, factor_from_function, factor_from_vector_function, likelihood_from_log_density,
+//                 kind
 //   to learn      Learner, by messages; JointLearner, by one Gaussian over all shared variables
 //   to look       explain, to_dot, describe; log_evidence, evidence
 //   to judge      certify: of a kind; certificate: of a run
@@ -27,6 +29,7 @@
 #include "factors/standard_registry.h"
 #include "models/graphs/expressions.h"
 #include "models/graphs/graph_file.h"
+#include "models/graphs/vectors.h"
 #include "schedules/flooding.h"
 #include "schedules/forward_backward.h"
 #include "schedules/residual.h"

@@ -205,11 +205,13 @@ TEST_CASE("dma fit: a table of any cells is fitted, predicted, updated and inspe
   REQUIRE(fit.exit_code == 0);
   CHECK(fit.error.find("columns left out: 'id' (text with 60 values in 60 rows)") != std::string::npos);
   CHECK(fit.error.find("columns made into numbers: 'colour' (text), 'open' (yes or no)") != std::string::npos);
-  CHECK(fit.output.find("column    colour: text with 3 values, a column for each: red, blue, green") != std::string::npos);
+  CHECK(fit.output.find("column    colour: text with 3 values, a column for each: red, blue, green") !=
+        std::string::npos);
   CHECK(folder.read("mixed.html").find("what was made of it") != std::string::npos);
   REQUIRE(run_dma(folder, "fit hand.csv" + options + "--quiet --model hand.json").exit_code == 0);
   CHECK(run_dma(folder, "predict mixed.json mixed.csv").output == run_dma(folder, "predict hand.json hand.csv").output);
-  auto with = nlohmann::json::parse(folder.read("mixed.json")), without = nlohmann::json::parse(folder.read("hand.json"));
+  auto with = nlohmann::json::parse(folder.read("mixed.json")),
+       without = nlohmann::json::parse(folder.read("hand.json"));
   CHECK(with.erase("columns") == 1);
   for (auto* model : {&with, &without}) model->erase("checksum");
   CHECK(with == without);

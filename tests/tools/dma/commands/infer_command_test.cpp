@@ -67,6 +67,19 @@ TEST_CASE("infer: eight schools are solved in one exact sweep, and jointly to th
   CHECK(once["log_evidence"].get<double>() == doctest::Approx(joint["log_evidence"].get<double>()).epsilon(1e-9));
 }
 
+TEST_CASE("infer: eight schools whose spread is not known") {
+  const auto json = inferred("schools.json");
+  CHECK(json["converged"] == true);
+  CHECK(json["schedule"] == "joint");
+  CHECK(json["hypers"]["tau"]["mean"].get<double>() == doctest::Approx(3.6).epsilon(0.02));
+  CHECK(json["beliefs"]["mu"]["mean"][0].get<double>() == doctest::Approx(4.41).epsilon(0.02));
+  const TemporaryFolder folder;
+  const auto text = run_dma(folder, "infer '" + kGraphs + "schools.json'");
+  CHECK(text.output.find("  tau       3.6") != std::string::npos);
+  check_refused(folder, "infer '" + kGraphs + "schools.json' --schedule flooding",
+                "schedule 'flooding' knows no hypers; leave the schedule to \"joint\", or hyper 'tau' out");
+}
+
 TEST_CASE("infer: the other examples converge") {
   CHECK(inferred("smoother.json")["converged"] == true);
   CHECK(inferred("rating.json")["converged"] == true);

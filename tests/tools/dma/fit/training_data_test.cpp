@@ -156,18 +156,25 @@ TEST_CASE("messy tables: rows without a target are dropped and counted; few valu
   CHECK(data.inputs.rows() == 35);
   CHECK(says(data, "5 of 40 rows are left out: they have no value of 't'"));
   CHECK(data.outputs(3, 0) == 4);
-  const TrainingData kinds = read(table([](int n) { return n % 8 == 3 ? "" : one_of(n, {"a", "b"}); }, ',', "t"), {"t"});
+  const TrainingData kinds = read(table(
+                                      [](int n) {
+                                        return n % 8 == 3 ? "" : one_of(n, {"a", "b"});
+                                      },
+                                      ',', "t"),
+                                  {"t"});
   CHECK(kinds.classes == Names{"a", "b"});
   CHECK(kinds.inputs.rows() == 35);
   const std::string zero_one = table([](int n) { return std::to_string(n % 2); }, ',', "t");
   CHECK(says(read(zero_one, {"t"}), "'t' has 2 values only (0, 1): if they are classes, give --classes"));
   CHECK(read(zero_one, {"t", true}).classes == Names{"0", "1"});
-  CHECK(says(read(table([](int n) { return fmt::format("id-{}", n); })), "columns left out: 'c' (text with 40 values in 40 rows)"));
+  CHECK(says(read(table([](int n) { return fmt::format("id-{}", n); })),
+             "columns left out: 'c' (text with 40 values in 40 rows)"));
 }
 
 TEST_CASE("messy tables: what stays wrong is said as before") {
   CHECK(complaint(table([](int n) { return n == 7 ? "red" : std::to_string(n); }, ',', "t"), {"t"})
-            .find("line 9, column 't': text ('red') among numbers; correct it, or give --classes") != std::string::npos);
+            .find("line 9, column 't': text ('red') among numbers; correct it, or give --classes") !=
+        std::string::npos);
   CHECK(complaint(table([](int n) { return n == 7 ? "12" : "red"; }, ',', "t"), {"t"})
             .find("line 9, column 't': a number ('12') among classes with names") != std::string::npos);
   CHECK(complaint(table([](int n) { return fmt::format("2024-01-{:02}", n % 28 + 1); }, ',', "t"), {"t"})
