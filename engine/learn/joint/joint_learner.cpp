@@ -131,14 +131,17 @@ JointLearnReport JointLearner::forget(std::span<const std::size_t> examples) {
   return l.learn();
 }
 
-// The first start is the prior's mean, unless some scalar has no influence on any example there.
+// The first start is the prior's mean, unless a scalar that has influence elsewhere has none on any example there.
 void JointLearner::Impl::make_starts() {
-  Matrix f, gains;
   const Matrix some = data.rows.topRows(std::min<Index>(kRowsPerBlock, data.targets.rows()));
-  program.linearise(program.prior().mean, some, f, gains);
-  const Vector influence = gains.cwiseAbs().colwise().sum();
+  const auto influence = [&](const Vector& m) {
+    Matrix f, gains;
+    program.linearise(m, some, f, gains);
+    return Vector(gains.cwiseAbs().colwise().sum());
+  };
+  const Vector here = influence(program.prior().mean), elsewhere = influence(draw(program.prior(), options.seed));
   bool is_dead = false;
-  for (const Index i : free()) is_dead = is_dead || influence(i) == 0;
+  for (const Index i : free()) is_dead = is_dead || (here(i) == 0 && elsewhere(i) != 0);
   starts.resize(options.starts);
   for (std::size_t k = 0; k < starts.size(); ++k) {
     Start& start = starts[k];

@@ -35,9 +35,8 @@ struct JointLearnOptions {
   bool noise_by_inputs = false;  // learned noise: its logarithm is linear in the inputs
   bool tails = false;            // learned noise: Student's t where left-out examples ask for it
   bool learn_scale = false;      // one factor on all prior precisions
-  // Learned from so many starts, mixed by their evidence: the prior's mean, then draws from the prior. Where some
-  // scalar has no influence at the prior's mean, as in a network whose weights are all 0, the first start is a draw
-  // too.
+  // Learned from so many starts, mixed by their evidence: the prior's mean, then draws from the prior. Where a scalar
+  // has influence, but none at the prior's mean, as in a network whose weights are all 0, the first is a draw too.
   std::size_t starts = 1;
   std::uint64_t seed = 1;
   std::size_t jobs = 1;                                  // threads; no result depends on them

@@ -261,6 +261,13 @@ TEST_CASE(
   const Dense exact(design, ys);
   check_beliefs(learner.belief(effect), exact.mean.head(50), exact.covariance.diagonal().head(50), 1e-7);
   check_beliefs(learner.belief(w), exact.mean.tail(1), exact.covariance.diagonal().tail(1), 1e-7);
+  // A group without examples is no reason to leave the prior's mean as the start, whatever the seed.
+  std::vector<double> begun;
+  for (const std::uint64_t seed : {1, 2}) {
+    const auto first = [&](const JointEpoch& epoch) { return begun.push_back(epoch.epoch.log_evidence), false; };
+    JointLearner(g, standard_registry(), {y}, {.seed = seed, .on_epoch = first}).fit(data);
+  }
+  CHECK(begun.at(0) == begun.at(1));
   groups[3] = 50;
   CHECK_THROWS_AS(learner.fit(data), Error);
 }
