@@ -231,8 +231,7 @@ void add_smooth_command(Command app) {
   command.add_option("--model", request->model, "what the series is made of; ar: with coefficients, ar:0.6,-0.3")
       .value("auto|walk|trend|ar|motion|ar:")
       .capture_default_str();
-  command
-      .add_option("--season", request->season, "steps of a season, several with commas; none; or auto, by the dates")
+  command.add_option("--season", request->season, "steps of a season, several with commas; none; or auto, by the dates")
       .value("STEPS")
       .capture_default_str();
   command.add_flag("--log,!--no-log", request->log,
