@@ -140,7 +140,8 @@ TEST_CASE("column coding: dates are days, and sine and cosine of what comes roun
   Cells cells;
   for (int month = 1; month <= 12; ++month)
     for (const int day : {1, 9, 17, 25})
-      for (const int year : {2022, 2023}) cells.push_back(fmt::format("{}-{:02}-{:02} {:02}:00", year, month, day, day % 24));
+      for (const int year : {2022, 2023})
+        cells.push_back(fmt::format("{}-{:02}-{:02} {:02}:00", year, month, day, day % 24));
   const ColumnRule rule = rule_of(cells);
   CHECK(rule.columns() == std::vector<std::string>{"c (days)", "c (year, sine)", "c (year, cosine)", "c (week, sine)",
                                                    "c (week, cosine)", "c (day, sine)", "c (day, cosine)"});
@@ -155,7 +156,8 @@ TEST_CASE("column coding: dates are days, and sine and cosine of what comes roun
 TEST_CASE("column coding: rules come back from their text, and damaged ones are refused") {
   ColumnCoding coding;
   coding.rules = {rule_of({"1,5", "2,5", "", "", "", "", ""}, true), rule_of({"yes", "no"}),
-                  rule_of({"2024-01-01", "2025-06-01", "2024-03-03"}), rule_of({"a", "a", "b", "b", "x"}), rule_of({"p", "q"})};
+                  rule_of({"2024-01-01", "2025-06-01", "2024-03-03"}), rule_of({"a", "a", "b", "b", "x"}),
+                  rule_of({"p", "q"})};
   const dma::Json json = {{"columns", dma::to_json(coding)}};
   const ColumnCoding again = dma::coding_from(json);
   CHECK(dma::to_json(again) == json.at("columns"));

@@ -48,6 +48,7 @@ struct TableColumns {
   std::size_t targets = 0;
   std::vector<std::size_t> unnamed = {};  // columns without a name, where features are not named either
 };
+inline constexpr const char* kIndexName = "Unnamed: 0";  // that pandas gives to an index it reads back
 TableColumns table_columns(const CsvReader& reader, const std::vector<std::string>& targets,
                            const std::vector<std::string>& features);
 // The rows to learn from in their order, then the held-out ones in theirs; how many are held out.
@@ -56,7 +57,8 @@ Eigen::Index count_held_out(double holdout, Eigen::Index rows);
 
 struct TableRequest {
   std::filesystem::path path;
-  std::vector<std::string> targets, features = {};  // one by one, or lists with commas; no features: all but the targets
+  std::vector<std::string> targets,
+      features = {};  // one by one, or lists with commas; no features: all but the targets
   double holdout = 0;                               // fraction of the rows, chosen by the seed, that is kept aside
   std::uint64_t seed = 1;
   bool numbers_are_names = false;  // a single target of text holds classes; with this, one of numbers does too

@@ -83,7 +83,8 @@ class CsvReader {
   bool next_line(std::string_view& line);
   void fill();
   std::string_view whole_lines(std::size_t most) const;
-  Eigen::MatrixXd read_rows(std::span<const std::size_t> columns, const std::function<bool(NumberRows& rows)>& read_one);
+  Eigen::MatrixXd read_rows(std::span<const std::size_t> columns,
+                            const std::function<bool(NumberRows& rows)>& read_one);
   void read_plain_rows(const PlainReader& reader, NumberRows& rows);
   void read_header();
   void refuse_other_formats(std::string_view first_line) const;

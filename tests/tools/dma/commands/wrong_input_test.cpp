@@ -39,7 +39,8 @@ TEST_CASE("wrong input: data that are no table of numbers") {
   check_data_refused("x,y\n1,2\nNaN,4\n", "line 3, column 'x': a missing value ('NaN')", "--target y --strict");
   check_data_refused("x,y\n1,2\n,4\n", "line 3, column 'x': an empty cell", "--target y --strict");
   check_data_refused("x,y\n1,2\nred,4\n", "line 3, column 'x': text ('red')", "--target y --strict");
-  check_data_refused("x,y\n1,2\nred,4\n", "nothing to learn from: columns left out: 'x' (text with 2 values in 2 rows)");
+  check_data_refused("x,y\n1,2\nred,4\n",
+                     "nothing to learn from: columns left out: 'x' (text with 2 values in 2 rows)");
   check_data_refused("x,y\n1,2\n2,4\n3,\n4,red\n", "line 5, column 'y': text ('red') among numbers");
   check_data_refused("x,y,x\n1,2,3\n4,5,6\n", "columns 1 and 3 are both named 'x'");
   check_data_refused(",y\n1,2\n4,5\n", "column 1 has no name");
