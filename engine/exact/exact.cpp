@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "engine/compile/flow.h"
+#include "engine/compile/draft.h"
 #include "engine/compile/lay_out.h"
 #include "engine/exact/solver.h"
 #include "engine/kinds/methods_of_kinds.h"
@@ -15,31 +15,27 @@ namespace dma {
 
 Plan compile(const Graph& graph, const Exact& exact, const Registry& registry, const CompileOptions& options) {
   if (graph.factors().empty()) fail("the graph has no factors; add some before compiling it");
-  auto data = std::make_shared<PlanData>();
-  PlanData& plan = *data;
   auto kept_registry = std::make_shared<const Registry>(registry);
   CompileOptions methods = options;
   methods.kind_methods.merge(methods_of_kinds(graph, *kept_registry, options.method));
-  auto resolved = std::make_shared<Resolved>(resolve(graph, *kept_registry, methods));
-  refuse_given_tables(*resolved, "exact");
+  Draft draft(resolve(graph, *kept_registry, methods));
+  refuse_given_tables(draft.graph, "exact");
   const auto is_discrete = [](const Resolved::Variable& v) { return v.family.outcomes() > 0; };
-  if (std::ranges::none_of(resolved->variables, is_discrete))
+  if (std::ranges::none_of(draft.graph.variables, is_discrete))
     fail(
         "exact: the graph has no discrete variable; solve it by joint(), or sweep with a schedule, such as flooding()");
+  draft.flow.refuse_cycles();
+  PlanData& plan = draft.plan;
   plan.registry = kept_registry;
-  plan.graph = resolved;
-  const Flow flow(*resolved);
-  flow.refuse_cycles();
   plan.schedule.name = "exact";
-  (void)lay_out(flow, false, plan);
-  index_memberships(graph.factors().size(), plan);
-  plan.graph.reset();
+  lay_out(draft, false);
+  index_memberships(draft, graph.factors().size());
   clique_tree::Network network(plan);
   auto hanging = clique_tree::Hanging::of(graph, plan, network, *kept_registry, methods);
   auto solver = std::make_shared<clique_tree::ExactSolver>(plan, std::move(network), std::move(hanging), exact.options);
   plan.solver_text = fmt::format("exact: {}", solver->tree().text());
   plan.solver = std::move(solver);
-  return Plan(data);
+  return Plan(std::make_shared<PlanData>(std::move(plan)));
 }
 
 ExactComparison compare_with_exact(const Graph& graph, const Scheduler& rule, const Registry& registry,

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "engine/compile/compile.h"
+#include "engine/compile/flow.h"
 #include "engine/run/evidence.h"
 #include "engine/run/factor_mass.h"
 #include "engine/run/run.h"
@@ -27,7 +27,7 @@ Scheduler along_trees() {
                   flow.name(0), kRepair);
             Schedule schedule{"trees", {}};
             for (const auto& [factor, port, slot] : order->messages)
-              schedule.visits.push_back({factor, flow.reads(factor, port), 1u << port, slot});
+              schedule.visits.push_back({factor, flow.reads(factor, port), PortSet{port}, slot});
             schedule.chains = order->chains;
             return schedule;
           }};

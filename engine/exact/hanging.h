@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/compile/compile.h"
 #include "engine/exact/propagation.h"
 
 namespace dma::clique_tree {

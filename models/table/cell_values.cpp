@@ -59,7 +59,9 @@ bool take_grouped(std::string_view& text, char mark, std::string& digits) {
   text.remove_prefix(count);
   for (std::string_view between = {}; count >= 1 && count <= 3;) {
     std::string_view rest = text;
-    const auto is_between = [&](std::string_view b) { return (between.empty() || between == b) && take_start(rest, b); };
+    const auto is_between = [&](std::string_view b) {
+      return (between.empty() || between == b) && take_start(rest, b);
+    };
     std::string_view found = {};
     for (const std::string_view b : {other, std::string_view(" "), std::string_view("'"), std::string_view("\xc2\xa0"),
                                      std::string_view("\xe2\x80\xaf")})
@@ -212,7 +214,9 @@ std::optional<double> take_time(std::string_view& text) {
     hours = hours % 12 + (half == "pm" ? 12 : 0);
     text.remove_prefix(2);
   }
-  if (!take_start(text, "Z") && !take_start(text, " UTC") && !take_start(text, "UTC") && (take_start(text, "+") || take_start(text, "-"))) {
+  const bool has_shift = !take_start(text, "Z") && !take_start(text, "UTC") &&
+                         (take_start(text, "+") || take_start(text, "-"));
+  if (has_shift) {
     if (!take_number(text, 2)) return {};
     take_start(text, ":");
     if (!text.empty() && !take_number(text, 2)) return {};

@@ -36,7 +36,8 @@ bool try_number(ColumnRule& rule, std::span<const std::string> cells, bool has_s
   Counts best;
   const char first = has_semicolons && has_comma ? ',' : '.';
   for (const char mark : {first, first == '.' ? ',' : '.'}) {
-    const Counts counts = count_cells(cells, [&](const std::string& cell) { return number_in(cell, mark).has_value(); });
+    const Counts counts =
+        count_cells(cells, [&](const std::string& cell) { return number_in(cell, mark).has_value(); });
     if (counts.found > best.found) best = counts, rule.mark = mark;
   }
   if (!is_most(best)) return false;
