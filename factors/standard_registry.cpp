@@ -21,10 +21,12 @@
 #include "factors/likelihoods/argmax.h"
 #include "factors/likelihoods/counts.h"
 #include "factors/likelihoods/draws.h"
+#include "factors/likelihoods/gaussian_linear.h"
 #include "factors/likelihoods/gaussian_noise.h"
 #include "factors/likelihoods/gaussian_precision.h"
 #include "factors/likelihoods/gaussian_prior.h"
 #include "factors/likelihoods/greater_than.h"
+#include "factors/likelihoods/learned_table.h"
 #include "factors/likelihoods/logistic.h"
 #include "factors/likelihoods/mixture.h"
 #include "factors/likelihoods/poisson.h"
@@ -68,14 +70,17 @@ Registry standard_registry() {
       .add(categorical_prior_kind())
       .add(dirichlet_prior_kind())
       .add(gamma_prior_kind())
+      .add(gaussian_linear_kind())
       .add(gaussian_noise_kind())
       .add(gaussian_precision_kind())
       .add(gaussian_prior_kind())
       .add(greater_than_kind())
+      .add(learned_table_kind())
       .add(logistic_kind())
       .add(mixture_kind())
       .add(negative_binomial_kind())
       .add(poisson_kind())
+      .add(poisson_draw_kind())
       .add(potential_kind())
       .add(probit_kind())
       .add(student_t_noise_kind())

@@ -23,6 +23,11 @@ std::string describe(const Scenario& scenario, const Kind& kind) {
 double Scenarios::log_uniform(double low, double high) { return low * std::pow(high / low, uniform()); }
 
 double Scenarios::parameter(const Domain& domain, bool far) {
+  if (domain.whole && domain.only.empty()) {  // the next whole number, which a domain of them has if it has any there
+    Domain any = domain;
+    any.whole = false;
+    return std::ceil(parameter(any, far));
+  }
   if (!domain.only.empty())
     return domain.only[whole_number<std::size_t>(uniform() * static_cast<double>(domain.only.size()), 0,
                                                  domain.only.size() - 1)];

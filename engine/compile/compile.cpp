@@ -112,6 +112,10 @@ Plan compile(const Graph& graph, const Scheduler& scheduler, const Registry& reg
   if (graph.factors().empty()) fail("the graph has no factors; add some before compiling it");
   const auto kept_registry = std::make_shared<const Registry>(registry);
   Resolved resolved = resolve(graph, *kept_registry, options);
+  for (const Resolved::Factor& factor : resolved.factors)
+    if (factor.kind->messages().empty())
+      fail("factor '{}': kind '{}' has no messages; solve the graph by joint(), or register kind.message(...)",
+           factor.name(), factor.kind->name());
   if (options.fuse && scheduler.allows_fusion) fuse_if_exact(resolved, *kept_registry);
   Draft draft(std::move(resolved));
   PlanData& plan = draft.plan;

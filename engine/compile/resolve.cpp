@@ -111,7 +111,10 @@ void send_where_wanted(const Resolved& graph, const Messages& messages, Resolved
     auto& port = factor.ports[p];
     const auto wanting = std::ranges::find_if(port.variables, wants);
     port.message = wanting == port.variables.end() ? nullptr : messages[p];
-    if (wanting != port.variables.end() && port.message == nullptr)
+    // Kinds that the joint solver alone knows are refused by those who compile for sweeps.
+    const Kind& kind = *factor.kind;
+    const bool is_silent = kind.messages().empty() && (kind.linear_view() || kind.gaussian_row());
+    if (wanting != port.variables.end() && port.message == nullptr && !is_silent)
       fail("factor '{}' ({}) has no message to port '{}', which leads to '{}'; {}", factor.name(), factor.kind->name(),
            factor.kind->ports()[p].name, graph.variables[wanting->value].name,
            missing_message(*factor.kind, *factor.method, p));

@@ -35,7 +35,8 @@ struct Exact {
 inline Exact exact(ExactOptions options = {}) { return {options}; }
 
 // What is not discrete is observed, or hangs on discrete variables as trees (hanging.h). A graph whose cliques would
-// take too much is an Error that names the variables of the widest.
+// take too much is an Error that names the variables of the widest. A run is one pass up the tree and one down:
+// RunOptions have no say in it.
 Plan compile(const Graph& graph, const Exact& exact, const Registry& registry, const CompileOptions& options = {});
 
 // One element of a variable.

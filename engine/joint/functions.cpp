@@ -169,12 +169,19 @@ void System::form_batches(const PlanData& plan, bool may_solve) {
     batch.slots = static_cast<std::uint32_t>(batch.slot.size());
     batch.inputs = list_arguments(group, is_input, batch.slot, batch.arguments);
     batch.outputs = list_arguments(group, is_output, batch.slot, batch.results);
+    if (const auto& size = group.kind->vector_size()) {
+      batch.views = batch.outputs;
+      if (size->inputs != batch.inputs || size->outputs != batch.outputs)
+        fail("joint: factor '{}' connects {} inputs and {} outputs, but the function of kind '{}' has {} and {}",
+             plan.slot_name(head.group, head.slot), batch.inputs, batch.outputs, group.kind->name(), size->inputs,
+             size->outputs);
+    }
     if (batch.solved_for != kNone)
       std::ranges::swap_ranges(
           batch.results, std::span(batch.arguments).subspan(std::size_t{batch.solved_for} * batch.slots, batch.slots));
     if (batch.slots == group.slots) batch.slot.clear();
     batch.gains = gain_count;
-    gain_count += std::uint64_t{batch.inputs} * batch.slots;
+    gain_count += std::uint64_t{batch.inputs} * batch.views * batch.slots;
     for (const std::uint32_t e : batch.results) level[e] = head.level;
   }
   // What follows from known elements alone is known; edges of the rest.
@@ -204,9 +211,10 @@ void System::form_batches(const PlanData& plan, bool may_solve) {
     for (std::uint32_t s = 0; s < batch.slots; ++s)
       for (std::uint32_t o = 0; o < batch.outputs; ++o) {
         std::uint32_t at = first_edge[batch.results[o * batch.slots + s]];
+        const std::uint64_t gains = batch.gains + (batch.views > 1 ? std::uint64_t{o} * batch.inputs * batch.slots : 0);
         for (std::uint32_t i = 0; i < batch.inputs; ++i)
           if (const std::uint32_t e = batch.arguments[i * batch.slots + s]; role[e] != Role::known)
-            edges[at++] = {e, static_cast<std::uint32_t>(batch.gains + i * batch.slots + s)};
+            edges[at++] = {e, static_cast<std::uint32_t>(gains + i * batch.slots + s)};
       }
 }
 

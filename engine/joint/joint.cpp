@@ -53,6 +53,7 @@ CompileOptions with_site_methods(const Graph& graph, const Registry& registry, C
 
 Plan compile(const Graph& graph, const Joint& joint, const Registry& registry, const CompileOptions& options) {
   check(joint.options);
+  JointOptions own = joint.options;
   if (graph.factors().empty()) fail("the graph has no factors; add some before compiling it");
   const auto kept_registry = std::make_shared<const Registry>(registry);
   Draft draft(resolve(graph, *kept_registry, with_site_methods(graph, *kept_registry, options)));
@@ -63,6 +64,7 @@ Plan compile(const Graph& graph, const Joint& joint, const Registry& registry, c
           "such as flooding()",
           v.name, v.family.text());
   refuse_given_tables(draft.graph, "joint");
+  std::vector<double> starts = joint_system::check_hypers(graph, *kept_registry, own);
   PlanData& plan = draft.plan;
   plan.registry = kept_registry;
   plan.schedule.name = "joint";
@@ -74,7 +76,7 @@ Plan compile(const Graph& graph, const Joint& joint, const Registry& registry, c
       "joint: {} roots, {} derived, {} rows, {} EP sites; {}\n{}", system->element_of.size(),
       std::ranges::count(system->role, joint_system::Role::derived), system->rows, system->site_elements.size(),
       system->is_linear() ? "linear, one solve" : "Gauss-Newton steps", system->elimination.text());
-  plan.solver = std::make_shared<joint_system::JointSolver>(std::move(system), joint.options);
+  plan.solver = std::make_shared<joint_system::JointSolver>(std::move(system), std::move(own), std::move(starts));
   return Plan(std::make_shared<PlanData>(std::move(plan)));
 }
 

@@ -21,6 +21,7 @@
 
 #include "engine/compile/compile.h"
 #include "engine/compile/resolve.h"
+#include "engine/joint/hyper.h"
 #include "engine/run/run.h"
 
 // Programs that ask for vectors and matrices include <Eigen/Core>; others do not wait for it.
@@ -52,6 +53,9 @@ struct JointOptions {
   // Where the graph is not linear, so many draws from the Gaussian are weighted by the graph's own density, and the
   // Report says whether it fits (JointReport::Fit). 0: none.
   int check_draws = 400;
+  // Parameters that are not known, at most 6, and what depends on them in other ways than by powers (hyper.h).
+  std::vector<Hyper> hypers = {};
+  SetByHypers set_by_hypers = {};
   // Called after every solve; false stops the run.
   std::function<bool(const JointReport&)> callback = {};
 };
@@ -90,13 +94,16 @@ class JointPosterior {
   using Matrix = Eigen::Matrix<double, -1, -1, 0, -1, -1>;  // Eigen::MatrixXd
 
   Vector mean(VariableId variable) const;
-  // Between all elements of a and all of b, or between one element of each.
+  // Between all elements of a and all of b, or between one element of each. With hypers all of this is of the mixture.
   Matrix covariance(VariableId a, VariableId b) const;
   double covariance(VariableId a, std::size_t element_of_a, VariableId b, std::size_t element_of_b) const;
   // Roots from the Gaussian; deterministic variables by their functions.
   JointSamples sample(std::size_t draws, std::uint64_t seed) const;
   // log p(observed): exact for linear Gaussian graphs, otherwise by Laplace's method, with EP's energy for sites.
   double log_evidence() const;
+  // The value that an element lies below with that probability.
+  double quantile(VariableId variable, double probability, std::size_t element = 0) const;
+  HyperBelief hyper(std::string_view name) const;
 
  private:
   const State* state_;

@@ -162,7 +162,9 @@ Belief JointSolver::belief(const State& state, VariableId variable) const {
   const Memory& memory = static_cast<const Memory&>(*state.solver_memory());
   const auto& v = state.plan()->variable(variable);
   std::vector<Natural> elements(v.size);
-  if (memory.is_solved) {
+  if (memory.hypers != nullptr) {
+    for (std::uint32_t i = 0; i < v.size; ++i) elements[i] = memory.hypers->marginal_of(v.first_element + i);
+  } else if (memory.is_solved) {
     Numbers::Reader reader(memory.numbers);
     Numbers::Sparse row;
     for (std::uint32_t i = 0; i < v.size; ++i) elements[i] = marginal(state, memory, v.first_element + i, reader, row);

@@ -43,7 +43,7 @@ Numbers::Numbers(const System& s)
   std::size_t widest = 0, longest = 0;
   for (const Batch& b : s.batches) {
     widest = std::max(widest, b.arguments.size());
-    longest = std::max<std::size_t>(longest, b.slots);
+    longest = std::max(longest, std::size_t{b.slots} * b.views);
   }
   inputs_.resize(widest);
   results_.resize(longest);
@@ -62,13 +62,15 @@ void Numbers::place(std::span<const double> at, bool with_gains) {
     if (is_solved) std::fill_n(inputs_.data() + std::size_t{batch.solved_for} * batch.slots, batch.slots, 0.0);
     group.kind->linear_view()({.slots = batch.slots,
                                .inputs = batch.inputs,
+                               .outputs = batch.views,
                                .values = inputs_.data(),
                                .parameters = views_.data() + batch_views_[i],
                                .parameter_count = group.parameters.size(),
                                .value = results_.data(),
                                .gains = with_gains || is_solved ? gains_.data() + batch.gains : nullptr});
     if (is_solved) solve_batch(batch);
-    for (std::size_t q = 0; q < batch.results.size(); ++q) values[batch.results[q]] = results_[q % batch.slots];
+    const std::size_t found = std::size_t{batch.slots} * batch.views;
+    for (std::size_t q = 0; q < batch.results.size(); ++q) values[batch.results[q]] = results_[q % found];
   }
   gains_evaluated_ |= with_gains;
 }

@@ -2,6 +2,8 @@
 
 #include <Eigen/Core>
 #include <algorithm>
+#include <boost/math/special_functions/erf.hpp>
+#include <boost/random/discrete_distribution.hpp>
 #include <boost/random/mersenne_twister.hpp>
 #include <boost/random/normal_distribution.hpp>
 #include <numbers>
@@ -70,6 +72,29 @@ void check_memory(const State& state, const std::string& what, std::size_t rows,
         what, rows, columns, bytes / 1e9, limit / 1e9, way_out);
 }
 
+struct Range {
+  std::size_t first, size;
+};
+
+// Calls `add` for the solution, or at all points of the hypers with their weights; then adds what the means of two
+// ranges of elements vary from point to point.
+template <class Add>
+void mix(const State& state, Range a, Range b, const Add& add, Eigen::MatrixXd& covariance) {
+  const Memory& memory = joint_system::solved_memory(state);
+  if (memory.hypers == nullptr) return add(memory, 1.0);
+  const joint_system::HyperPoints& points = *memory.hypers;
+  const auto deviations = [&](Range of, std::size_t k) {
+    Eigen::VectorXd out(static_cast<Eigen::Index>(of.size));
+    for (std::size_t i = 0; i < of.size; ++i)
+      out[static_cast<Eigen::Index>(i)] = points.means[k * points.elements + of.first + i] - points.mean(of.first + i);
+    return out;
+  };
+  joint_system::solver_of(state).for_points(state, [&](const State&, const Memory& at, std::size_t k) {
+    add(at, points.weights[k]);
+    covariance += points.weights[k] * deviations(a, k) * deviations(b, k).transpose();
+  });
+}
+
 }  // namespace
 
 JointPosterior::JointPosterior(const State& state) : state_(&state) { (void)joint_system::solved_memory(state); }
@@ -78,7 +103,10 @@ Eigen::VectorXd JointPosterior::mean(VariableId variable) const {
   const auto& v = state_->plan()->variable(variable);
   const Memory& memory = joint_system::solved_memory(*state_);
   for (std::uint32_t i = 0; i < v.size; ++i) refuse_unpredicted(memory, v, v.first_element + i);
-  return Eigen::Map<const Eigen::VectorXd>(memory.numbers.values.data() + v.first_element, v.size);
+  Eigen::VectorXd means = Eigen::Map<const Eigen::VectorXd>(memory.numbers.values.data() + v.first_element, v.size);
+  for (std::uint32_t i = 0; memory.hypers != nullptr && i < v.size; ++i)
+    means[i] = memory.hypers->mean(v.first_element + i);
+  return means;
 }
 
 Eigen::MatrixXd JointPosterior::covariance(VariableId a, VariableId b) const {
@@ -86,17 +114,19 @@ Eigen::MatrixXd JointPosterior::covariance(VariableId a, VariableId b) const {
   if (vb.size > va.size) return covariance(b, a).transpose();
   check_memory(*state_, fmt::format("covariances of '{}' and '{}'", va.name, vb.name), va.size, vb.size,
                "ask for single elements");
-  const Memory& memory = joint_system::solved_memory(*state_);
-  Numbers::Reader reader(memory.numbers);
-  std::vector<Numbers::Sparse> rows;
-  for (std::uint32_t i = 0; i < va.size; ++i) rows.push_back(row_of(memory, va, i, reader));
-  std::vector<double> solved(memory.numbers.x.size()), room(solved.size());
-  Eigen::MatrixXd out(va.size, vb.size);
-  for (std::uint32_t j = 0; j < vb.size; ++j) {  // one solve for each element of the shorter one
-    solve_for(memory, row_of(memory, vb, j, reader), solved, room);
-    for (std::uint32_t i = 0; i < va.size; ++i)
-      out(i, j) = along(rows[i], solved) + (va.first_element + i == vb.first_element + j ? rows[i].noise : 0);
-  }
+  Eigen::MatrixXd out = Eigen::MatrixXd::Zero(va.size, vb.size);
+  mix(*state_, {va.first_element, va.size}, {vb.first_element, vb.size}, [&](const Memory& memory, double weight) {
+    Numbers::Reader reader(memory.numbers);
+    std::vector<Numbers::Sparse> rows;
+    for (std::uint32_t i = 0; i < va.size; ++i) rows.push_back(row_of(memory, va, i, reader));
+    std::vector<double> solved(memory.numbers.x.size()), room(solved.size());
+    for (std::uint32_t j = 0; j < vb.size; ++j) {  // one solve for each element of the shorter one
+      solve_for(memory, row_of(memory, vb, j, reader), solved, room);
+      for (std::uint32_t i = 0; i < va.size; ++i)
+        out(i, j) +=
+            weight * (along(rows[i], solved) + (va.first_element + i == vb.first_element + j ? rows[i].noise : 0));
+    }
+  }, out);
   return out;
 }
 
@@ -104,43 +134,88 @@ double JointPosterior::covariance(VariableId a, std::size_t i, VariableId b, std
   const auto &va = state_->plan()->variable(a), &vb = state_->plan()->variable(b);
   for (const auto& [v, element] : {std::pair(&va, i), std::pair(&vb, j)})
     if (element >= v->size) fail("variable '{}' has {} elements, there is no element {}", v->name, v->size, element);
-  const Memory& memory = joint_system::solved_memory(*state_);
-  Numbers::Reader reader(memory.numbers);
-  std::vector<double> solved(memory.numbers.x.size()), room(solved.size());
-  solve_for(memory, row_of(memory, vb, j, reader), solved, room);
-  const Numbers::Sparse row = row_of(memory, va, i, reader);
-  return along(row, solved) + (va.first_element + i == vb.first_element + j ? row.noise : 0);
+  const std::size_t first = va.first_element + i, second = vb.first_element + j;
+  Eigen::MatrixXd out = Eigen::MatrixXd::Zero(1, 1);
+  mix(*state_, {first, 1}, {second, 1}, [&](const Memory& memory, double weight) {
+    Numbers::Reader reader(memory.numbers);
+    std::vector<double> solved(memory.numbers.x.size()), room(solved.size());
+    solve_for(memory, row_of(memory, vb, j, reader), solved, room);
+    const Numbers::Sparse row = row_of(memory, va, i, reader);
+    out(0, 0) += weight * (along(row, solved) + (first == second ? row.noise : 0));
+  }, out);
+  return out(0, 0);
 }
 
+// Which point each draw is of, and then all draws of one point after those of another.
 JointSamples JointPosterior::sample(std::size_t draws, std::uint64_t seed) const {
-  const Memory& memory = joint_system::solved_memory(*state_);
-  if (memory.is_singular()) fail("joint: nothing determines some variables; there is no posterior to draw from");
-  const Numbers& n = memory.numbers;
-  check_memory(*state_, "draws of all elements", draws, n.values.size(), "draw fewer at a time");
-  Numbers work(*n.system);
-  (void)work.read(*state_);
+  const Memory& solved = joint_system::solved_memory(*state_);
+  if (solved.is_singular()) fail("joint: nothing determines some variables; there is no posterior to draw from");
+  check_memory(*state_, "draws of all elements", draws, solved.numbers.values.size(), "draw fewer at a time");
   JointSamples out;
   out.plan_ = state_->plan();
   out.draws_ = draws;
-  out.elements_ = n.values.size();
-  out.values_.reserve(draws * out.elements_);
-  std::vector<std::uint32_t> unpredicted;
-  for (std::uint32_t e = 0; e < n.values.size(); ++e)
-    if (is_unpredicted(n, e)) unpredicted.push_back(e);
+  out.elements_ = solved.numbers.values.size();
+  out.values_.resize(draws * out.elements_);
   boost::random::mt19937_64 random(seed);
   boost::random::normal_distribution<double> normal;
-  for (std::size_t d = 0; d < draws; ++d) {
-    for (double& z : work.x) z = normal(random);
-    n.fronts.solve_upper(work.x, work.room);
-    for (std::size_t u = 0; u < work.x.size(); ++u) work.x[u] += n.x[u];
-    work.place(work.x, false);
-    work.predict();
-    for (const Numbers::Prediction& p : work.predictions())
-      work.values[p.element] += std::sqrt(p.noise) * normal(random);
-    for (const std::uint32_t e : unpredicted) work.values[e] = std::nan("");
-    out.values_.insert(out.values_.end(), work.values.begin(), work.values.end());
+  const auto draw = [&](const State& state, const Memory& memory, std::span<const std::size_t> places) {
+    const Numbers& n = memory.numbers;
+    Numbers work(*n.system);
+    (void)work.read(state);
+    std::vector<std::uint32_t> unpredicted;
+    for (std::uint32_t e = 0; e < n.values.size(); ++e)
+      if (is_unpredicted(n, e)) unpredicted.push_back(e);
+    for (const std::size_t place : places) {
+      for (double& z : work.x) z = normal(random);
+      n.fronts.solve_upper(work.x, work.room);
+      for (std::size_t u = 0; u < work.x.size(); ++u) work.x[u] += n.x[u];
+      work.place(work.x, false);
+      work.predict();
+      for (const Numbers::Prediction& p : work.predictions())
+        work.values[p.element] += std::sqrt(p.noise) * normal(random);
+      for (const std::uint32_t e : unpredicted) work.values[e] = std::nan("");
+      std::ranges::copy(work.values, out.values_.begin() + static_cast<std::ptrdiff_t>(place * out.elements_));
+    }
+  };
+  std::vector<std::vector<std::size_t>> places(solved.hypers == nullptr ? 1 : solved.hypers->weights.size());
+  if (solved.hypers == nullptr) {
+    for (std::size_t d = 0; d < draws; ++d) places[0].push_back(d);
+    draw(*state_, solved, places[0]);
+    return out;
   }
+  const std::vector<double>& weights = solved.hypers->weights;
+  boost::random::discrete_distribution<std::size_t> point(weights.begin(), weights.end());
+  for (std::size_t d = 0; d < draws; ++d) places[point(random)].push_back(d);
+  joint_system::solver_of(*state_).for_points(
+      *state_, [&](const State& at, const Memory& memory, std::size_t k) { draw(at, memory, places[k]); });
   return out;
+}
+
+double JointPosterior::quantile(VariableId variable, double probability, std::size_t element) const {
+  if (!(probability > 0 && probability < 1))
+    fail("a quantile of {}; a number between 0 and 1 is expected", probability);
+  const Memory& memory = joint_system::solved_memory(*state_);
+  const auto& v = state_->plan()->variable(variable);
+  if (element >= v.size) fail("variable '{}' has {} elements, there is no element {}", v.name, v.size, element);
+  if (memory.hypers != nullptr) return memory.hypers->quantile(v.first_element + element, probability);
+  const Gaussian belief = state_->belief(variable)[element];
+  return belief.mean() - std::numbers::sqrt2 * belief.sd() * boost::math::erfc_inv(2 * probability);
+}
+
+HyperBelief JointPosterior::hyper(std::string_view name) const {
+  const Memory& memory = joint_system::solved_memory(*state_);
+  const std::vector<Hyper>& hypers = joint_system::solver_of(*state_).options().hypers;
+  const auto found = std::ranges::find(hypers, name, &Hyper::name);
+  if (found == hypers.end() || memory.hypers == nullptr) {
+    std::vector<std::string> known;
+    for (const Hyper& hyper : hypers) known.push_back(hyper.name);
+    if (found == hypers.end()) fail("there is no hyper '{}'{}", name, suggestion(name, known));
+    fail("nothing is known of hyper '{}': its integral was not found; see the Report of the run", name);
+  }
+  std::vector<double> values;
+  for (const std::vector<double>& point : memory.hypers->values)
+    values.push_back(point[static_cast<std::size_t>(found - hypers.begin())]);
+  return {std::move(values), memory.hypers->weights, memory.hypers->step};
 }
 
 double JointSamples::operator()(std::size_t draw, VariableId variable, std::size_t element) const {
@@ -161,6 +236,10 @@ double joint_system::JointSolver::log_evidence(const State& state) const {
 
 double JointPosterior::log_evidence() const {
   const Memory& memory = joint_system::solved_memory(*state_);
+  return memory.hypers != nullptr ? memory.hypers->log_evidence : joint_system::log_evidence_of(*state_, memory);
+}
+
+double joint_system::log_evidence_of(const State& state, const Memory& memory) {
   if (memory.is_singular()) fail("joint: nothing determines some variables; there is no evidence");
   const Numbers& n = memory.numbers;
   constexpr double kTwoPi = 2 * std::numbers::pi;
@@ -169,10 +248,10 @@ double JointPosterior::log_evidence() const {
   for (std::uint32_t r = 0; r < n.system->first_cavity_row; ++r)
     if (n.weights[r] > 0) sum += 0.5 * std::log(n.weights[r] / kTwoPi);
   for (std::uint32_t r = n.system->first_cavity_row; r < n.system->first_site_row; ++r)
-    sum += log_scale_of_cavity(*state_, n, r);
+    sum += log_scale_of_cavity(state, n, r);
   sum += n.log_gains_of_noise();
   for (const Numbers::Prediction& p : n.predictions()) sum -= std::log(std::abs(p.coefficient));
-  return sum + memory.sites.log_scales(*state_, n);
+  return sum + memory.sites.log_scales(state, n);
 }
 
 }  // namespace dma

@@ -214,14 +214,18 @@ bool JointSolver::goes_on(const Memory& memory, const JointReport& report) const
 }
 
 Report JointSolver::run(State& state, const RunOptions& options) const {
+  const Watch watch(options);
+  static_cast<Memory&>(*state.solver_memory()).watch = &watch;
+  return options_.hypers.empty() ? solve(state, options.warm, true) : integrate(state, options.warm);
+}
+
+Report JointSolver::solve(State& state, bool is_warm, bool is_checked) const {
   Memory& memory = static_cast<Memory&>(*state.solver_memory());
   Numbers& n = memory.numbers;
   read(state, memory);
-  const bool is_fresh = !options.warm || !memory.is_solved;
+  const bool is_fresh = !is_warm || !memory.is_solved;
   if (is_fresh) begin(memory, options_.start_seed), memory.sites.forget();
   memory.is_solved = false;
-  const Watch watch(options);
-  memory.watch = &watch;
   memory.sites.apply(n);
   Report report;
   JointReport& joint = report.joint.emplace();
@@ -251,12 +255,12 @@ Report JointSolver::run(State& state, const RunOptions& options) const {
   report.stop = end == End::converged     ? (memory.system->is_linear() ? Report::Stop::exact : Report::Stop::converged)
                 : end == End::interrupted ? Report::Stop::interrupted
                                           : Report::Stop::limit;
-  finish(state, memory, report);
+  finish(state, memory, report, is_checked);
   return report;
 }
 
 // The covariance at the solution, and what the system leaves open.
-void JointSolver::finish(const State& state, Memory& memory, Report& report) const {
+void JointSolver::finish(const State& state, Memory& memory, Report& report, bool is_checked) const {
   Numbers& n = memory.numbers;
   JointReport& joint = *report.joint;
   (void)n.trace();
@@ -271,7 +275,8 @@ void JointSolver::finish(const State& state, Memory& memory, Report& report) con
     find_open(state, memory, report);
   else if (report.converged())
     find_isolated_sites(state, memory, report);
-  if (report.stop == Report::Stop::converged && options_.check_draws > 0) check_fit(state, memory, report);
+  if (report.stop == Report::Stop::converged && is_checked && options_.check_draws > 0)
+    check_fit(state, memory, report);
   name_unpredicted(state, memory, report);
   memory.is_solved = true;
 }

@@ -8,6 +8,23 @@
 
 namespace dma::joint_system {
 
+class Memory;
+
+// Beliefs at points of the hypers, and what each point weighs.
+struct HyperPoints {
+  void add(const State& state, const Memory& memory, std::span<const double> at, double log_weight);
+  void weigh(double log_cell);
+  double mean(std::size_t element) const;
+  Gaussian marginal_of(std::size_t element) const;
+  double quantile(std::size_t element, double probability) const;
+
+  std::vector<std::vector<double>> values;  // of the hypers, by point
+  std::vector<double> weights;              // by point
+  std::vector<double> means, variances;     // by point and element
+  std::size_t elements = 0;
+  double log_evidence = 0, step = 0;
+};
+
 class Memory : public SolverMemory {
  public:
   explicit Memory(std::shared_ptr<const System> of) : system(std::move(of)), numbers(*system), sites(*system) {}
@@ -28,12 +45,13 @@ class Memory : public SolverMemory {
   bool has_all_directions = true;
   double objective = 0;
   const Watch* watch = nullptr;  // of the run
+  std::unique_ptr<HyperPoints> hypers;
 };
 
 class JointSolver : public Solver {
  public:
-  JointSolver(std::shared_ptr<const System> system, JointOptions options)
-      : system_(std::move(system)), options_(std::move(options)) {}
+  JointSolver(std::shared_ptr<const System> system, JointOptions options, std::vector<double> starts)
+      : system_(std::move(system)), options_(std::move(options)), starts_(std::move(starts)) {}
 
   std::unique_ptr<SolverMemory> make_memory(const PlanData& plan) const override;
   Report run(State& state, const RunOptions& options) const override;
@@ -42,11 +60,17 @@ class JointSolver : public Solver {
 
   const System& system() const { return *system_; }
   const JointOptions& options() const { return options_; }
+  // A copy of a state that was run with hypers, solved at every point of them.
+  void for_points(const State& state,
+                  const std::function<void(const State&, const Memory&, std::size_t point)>& visit) const;
 
  private:
   enum class End { converged, limit, interrupted };
   enum class Step { moved, arrived, stuck, interrupted };
 
+  Report solve(State& state, bool is_warm, bool is_checked) const;
+  Report integrate(State& state, bool is_warm) const;
+  void set_hypers(State& state, std::span<const double> values) const;
   void read(const State& state, Memory& memory) const;
   void begin(Memory& memory, std::uint64_t seed) const;
   End leave_saddle(Memory& memory, JointReport& report) const;
@@ -57,17 +81,22 @@ class JointSolver : public Solver {
   void find_isolated_sites(const State& state, Memory& memory, Report& report) const;
   void name_open(const State& state, const Memory& memory, Report& report) const;
   void name_unpredicted(const State& state, const Memory& memory, Report& report) const;
-  void finish(const State& state, Memory& memory, Report& report) const;
+  void finish(const State& state, Memory& memory, Report& report, bool is_checked) const;
   void check_fit(const State& state, Memory& memory, Report& report) const;
   bool goes_on(const Memory& memory, const JointReport& report) const;
 
   std::shared_ptr<const System> system_;
   JointOptions options_;
+  std::vector<double> starts_;  // of the hypers, as logarithms
 };
+
+// What is wrong with hypers is an Error; gives names to those without, and returns where they start, as logarithms.
+std::vector<double> check_hypers(const Graph& graph, const Registry& registry, JointOptions& options);
 
 // Of a state that joint has run as it is; an Error for any other.
 const Memory& solved_memory(const State& state);
 const JointSolver& solver_of(const State& state);
+double log_evidence_of(const State& state, const Memory& memory);  // given the hypers
 // Mean and variance of one element; variance inf where nothing determines it, or no Gaussian predicts it.
 Gaussian marginal(const State& state, const Memory& memory, std::uint32_t element, Numbers::Reader& reader,
                   Numbers::Sparse& row);

@@ -29,6 +29,7 @@ enum class Role : std::uint8_t { known, root, derived };
 struct Batch {
   std::uint32_t group = 0;
   std::uint32_t slots = 0, inputs = 0, outputs = 0;
+  std::uint32_t views = 1;               // outputs with values of their own
   std::vector<std::uint32_t> slot;       // of the group, ascending; empty: all of them
   std::vector<std::uint32_t> arguments;  // elements, by input and slot
   std::vector<std::uint32_t> results;    // elements, by output and slot

@@ -111,10 +111,16 @@ struct Sink {
   double damping = 0;
   bool is_tracked = false;  // the old message is there: the new one is damped, and its change is noted
 
-  // Inlined whatever the compiler thinks of its size: it is called for every message there is.
+  // Inlined whatever the compiler thinks of its size: it is called for every message there is. By one who knows whether
+  // it is tracked.
+  template <bool kTracked>
   [[gnu::always_inline]] void store(std::ptrdiff_t i, Natural message, std::uint64_t slot, Outcome& outcome) const {
-    if (!is_valid(message)) [[unlikely]] return refuse(i, slot, outcome);
-    if (is_tracked) {
+    if (!is_valid(message)) [[unlikely]] {
+      outcome.fault(slot);
+      if constexpr (!kTracked) tau[i] = rho[i] = 0;
+      return;
+    }
+    if constexpr (kTracked) {
       const Natural before{tau[i], rho[i]};
       message = damped(before, message, damping);
       outcome.note_change(before, message);
@@ -122,13 +128,21 @@ struct Sink {
     tau[i] = message.tau;
     rho[i] = message.rho;
   }
+  void store(std::ptrdiff_t i, const Natural& message, std::uint64_t slot, Outcome& outcome) const {
+    if (is_tracked) store<true>(i, message, slot, outcome);
+    else store<false>(i, message, slot, outcome);
+  }
 
   // A message of a type with rules of its own for what an edge may carry.
-  template <class Message>
+  template <bool kTracked, class Message>
   void store_by_rules(std::ptrdiff_t i, const Message& given, std::uint64_t slot, Outcome& outcome) const {
-    if (!Message::is_message(given)) [[unlikely]] return refuse(i, slot, outcome);
+    if (!Message::is_message(given)) [[unlikely]] {
+      outcome.fault(slot);
+      if constexpr (!kTracked) tau[i] = rho[i] = 0;
+      return;
+    }
     Natural message = given;
-    if (is_tracked) {
+    if constexpr (kTracked) {
       const Natural before{tau[i], rho[i]};
       if (damping != 0 && !before.is_point() && !message.is_point()) {
         const Natural mixed{message.tau + damping * (before.tau - message.tau),
@@ -162,15 +176,11 @@ struct Sink {
     if (are_ordinary<false>(first, tau + first, rho + first, count, outcome)) return;
     for (std::size_t i = 0; i < count; ++i) {
       const std::ptrdiff_t at = first + static_cast<std::ptrdiff_t>(i);
-      if (!is_valid(Natural{tau[at], rho[at]})) refuse(at, first_slot + i / terms, outcome);
+      store<false>(at, {tau[at], rho[at]}, first_slot + i / terms, outcome);
     }
   }
 
  private:
-  [[gnu::always_inline]] void refuse(std::ptrdiff_t i, std::uint64_t slot, Outcome& outcome) const {
-    outcome.fault(slot);
-    if (!is_tracked) tau[i] = rho[i] = 0;
-  }
   template <bool kTracked>
   bool are_ordinary(std::ptrdiff_t first, const double* new_tau, const double* new_rho, std::size_t count,
                     const Outcome& outcome) const {

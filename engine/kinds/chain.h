@@ -21,25 +21,12 @@ struct ChainSource {
   Natural message(std::ptrdiff_t slot) const { return {tau[at + slot], rho[at + slot]}; }
 };
 
-// Which messages meet at which element, and what arrived earlier.
-struct ChainTable {
-  Incidence incidence = {};
-  MessageArrays messages = {}, arrivals = {};
-};
-
 // What arrives on a port: the product of some messages, none of them its own.
 struct ChainRead {
-  std::uint32_t terms = 1;
-  // At constant places.
   const ChainSource* sources = nullptr;
   std::size_t count = 0;
   bool follows = false;  // the last source is the message, of one component, that the slot before has sent
-  // By the table, in place of sources.
-  bool is_by_table = false;
-  bool is_looked_up = true;         // otherwise it arrived earlier and was kept
-  bool is_kept = false;             // for a later visit
-  std::uint32_t first_slot = 0;     // edge slot of the port's slot 0
-  std::uint32_t first_arrival = 0;  // kept arrival of the port's slot 0, if any are kept
+  std::uint32_t terms = 1;
 
   Natural product(std::ptrdiff_t slot) const { return product_with({}, slot, count); }
   // The same by one who remembers what the slot before has sent.
@@ -47,14 +34,6 @@ struct ChainRead {
     return follows ? product_with(sent, slot, count - 1) : product_with({}, slot, count);
   }
   Natural sent_before(std::ptrdiff_t slot) const { return follows ? sources[count - 1].message(slot) : Natural(); }
-  // q counts (slot, term) pairs of the port. Inlined whatever its size: a chain calls it for every message.
-  [[gnu::always_inline]] Natural from_table(const ChainTable& table, std::ptrdiff_t q) const {
-    const auto at = static_cast<std::uint32_t>(q);
-    if (!is_looked_up) return table.arrivals[first_arrival + at];
-    const Natural m = all_but(table.incidence, table.messages, first_slot + at);
-    if (is_kept) table.arrivals.set(first_arrival + at, m);
-    return m;
-  }
 
  private:
   // Nothing is looked at before all are added: a chain waits for every message.
@@ -73,15 +52,39 @@ struct ChainRead {
   }
 };
 
-// Slots first, first + step, ... (count of them).
+// Which messages meet at which element, and what arrived earlier.
+struct ChainTable {
+  Incidence incidence = {};
+  MessageArrays messages = {}, arrivals = {};
+};
+
+// The same by the table.
+struct TableRead {
+  std::uint32_t first_slot = 0;     // edge slot of the port's slot 0
+  std::uint32_t first_arrival = 0;  // kept arrival of the port's slot 0, if any are kept
+  std::uint32_t terms = 1;
+  bool is_looked_up = true;  // otherwise it arrived earlier and was kept
+  bool is_kept = false;      // for a later visit
+
+  // q counts (slot, term) pairs of the port. Inlined whatever its size: a chain calls it for every message.
+  [[gnu::always_inline]] Natural arrival(const ChainTable& table, std::uint32_t q) const {
+    if (!is_looked_up) return table.arrivals[first_arrival + q];
+    const Natural m = all_but(table.incidence, table.messages, first_slot + q);
+    if (is_kept) table.arrivals.set(first_arrival + q, m);
+    return m;
+  }
+};
+
+// Slots first, first + step, ... (count of them). What they read is in the order of the message function's arguments.
 struct ChainSegment {
   std::int64_t first = 0, step = 1;
   std::uint64_t count = 0;
-  const ChainRead* reads = nullptr;   // in the order of the message function's arguments
-  const ChainTable* table = nullptr;  // of those that need one
+  const ChainRead* reads = nullptr;        // at constant places
+  const TableRead* table_reads = nullptr;  // or by the table
+  const ChainTable* table = nullptr;
 
   ChainSegment part(std::uint64_t begin, std::uint64_t slots) const {
-    return {first + static_cast<std::int64_t>(begin) * step, step, slots, reads, table};
+    return {first + static_cast<std::int64_t>(begin) * step, step, slots, reads, table_reads, table};
   }
 };
 

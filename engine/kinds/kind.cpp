@@ -70,6 +70,11 @@ Kind& Kind::function(Function g) {
   function_ = std::move(g);
   return *this;
 }
+Kind& Kind::vector_function(VectorFunction g, VectorSize size, LinearView view) {
+  linear_view_ = view ? std::move(view) : numerical_linear_view(std::move(g));
+  vector_size_ = size;
+  return *this;
+}
 Kind& Kind::log_density(LogDensity f) {
   log_density_ = std::move(f);
   return *this;

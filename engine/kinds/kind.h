@@ -146,6 +146,12 @@ class Kind {
   }
 
   Kind& function(Function g);
+  // A function whose outputs differ, for the joint solver: as many inputs and outputs as it is connected to, or these.
+  // Its view has gains in closed form; without one they come from differences.
+  struct VectorSize {
+    std::size_t inputs = 0, outputs = 0;
+  };
+  Kind& vector_function(VectorFunction g, VectorSize size, LinearView view = {});
   Kind& log_density(LogDensity f);
   // The function's value and gains in closed form (linear_view.h); without it they come from differences of the
   // function. `linear_in` says for which free inputs the gains are constant; none: for none.
@@ -222,6 +228,9 @@ class Kind {
   const LogDensity& log_density() const { return log_density_; }
   const LinearView& linear_view() const { return linear_view_; }  // empty: not a function
   const LinearIn& linear_in() const { return linear_in_; }
+  const std::optional<VectorSize>& vector_size() const {
+    return vector_size_;
+  }  // none: all outputs are the same number
   const LogIntegral& log_integral() const { return log_integral_; }
   const LogIntegral& expected_log() const { return expected_log_; }
   Weights weights() const { return weights_; }  // null: none
@@ -259,6 +268,7 @@ class Kind {
   LogDensity log_density_;
   LinearView linear_view_;
   LinearIn linear_in_;
+  std::optional<VectorSize> vector_size_;
   RowView gaussian_row_;
   LogIntegral log_integral_, expected_log_;
   Weights weights_ = nullptr;

@@ -58,17 +58,22 @@ Smoothed smoothed(const G& g, double mean, double variance, double at_mean) {
 
 }  // namespace
 
+void LinearCall::read_slot(std::size_t slot, std::vector<double>& x, std::vector<double>& numbers) const {
+  x.resize(inputs);
+  for (std::size_t i = 0; i < inputs; ++i) x[i] = input(i)[slot];
+  numbers.clear();
+  const ParameterRow row = parameter_row(slot);
+  for (std::size_t k = 0; k < parameter_count; ++k)
+    for (const double number : row.terms(k)) numbers.push_back(number);
+}
+
 bool linear_in_all(std::span<const std::uint8_t>) { return true; }
 
 LinearView numerical_linear_view(std::function<double(std::span<const double>, std::span<const double>)> function) {
   return [g = std::move(function)](const LinearCall& call) {
-    std::vector<double> x(call.inputs), p;
+    std::vector<double> x, p;
     for (std::size_t s = 0; s < call.slots; ++s) {
-      for (std::size_t i = 0; i < call.inputs; ++i) x[i] = call.input(i)[s];
-      p.clear();
-      const auto row = call.parameter_row(s);
-      for (std::size_t k = 0; k < call.parameter_count; ++k)
-        for (const double number : row.terms(k)) p.push_back(number);
+      call.read_slot(s, x, p);
       const double at_mean = g(x, p);
       call.value[s] = at_mean;
       for (std::size_t i = 0; i < call.inputs; ++i) {
@@ -86,6 +91,34 @@ LinearView numerical_linear_view(std::function<double(std::span<const double>, s
         call.value[s] += slope.excess;
         if (call.gains != nullptr) call.gain(i)[s] = slope.gain;
         if (call.variance_gains != nullptr) call.variance_gains[i * call.slots + s] = slope.variance_gain;
+      }
+    }
+  };
+}
+
+// Differences as those of one output, for all outputs at once.
+LinearView numerical_linear_view(VectorFunction function) {
+  return [g = std::move(function)](const LinearCall& call) {
+    std::vector<double> x, p, at(call.outputs), slopes(call.outputs);
+    std::array<std::vector<double>, 4> off;
+    off.fill(at);
+    for (std::size_t s = 0; s < call.slots; ++s) {
+      call.read_slot(s, x, p);
+      g(x, p, at);
+      for (std::size_t o = 0; o < call.outputs; ++o) call.value[o * call.slots + s] = at[o];
+      if (call.gains == nullptr) continue;
+      for (std::size_t i = 0; i < call.inputs; ++i) {
+        const double mean = x[i], step = kStep * std::max(1.0, std::abs(mean));
+        constexpr double kPlaces[] = {2, -2, 1, -1};
+        for (std::size_t k = 0; k < 4; ++k) {
+          x[i] = mean + kPlaces[k] * step;
+          g(x, p, off[k]);
+        }
+        x[i] = mean;
+        for (std::size_t o = 0; o < call.outputs; ++o) {
+          const double far = (off[0][o] - off[1][o]) / (4 * step), near = (off[2][o] - off[3][o]) / (2 * step);
+          call.gain(i, o)[s] = (4 * near - far) / 3;
+        }
       }
     }
   };

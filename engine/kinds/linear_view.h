@@ -12,6 +12,7 @@
 
 #include <functional>
 #include <span>
+#include <vector>
 
 #include "engine/kinds/call.h"
 
@@ -20,6 +21,7 @@ namespace dma {
 struct LinearCall {
   std::size_t slots = 0;
   std::size_t inputs = 0;                     // arguments of one slot: those of input ports
+  std::size_t outputs = 1;  // with values of their own: value and gains are those of one output after the other
   const double* values = nullptr;             // m
   const double* variances = nullptr;          // v >= 0; null: not smoothed
   const ParameterView* parameters = nullptr;  // in the order of declaration; slot s is column s
@@ -29,8 +31,10 @@ struct LinearCall {
   double* variance_gains = nullptr;           // dE[g]/dv_i, likewise; null: not wanted
 
   const double* input(std::size_t i) const { return values + i * slots; }
-  double* gain(std::size_t i) const { return gains + i * slots; }
+  double* gain(std::size_t i, std::size_t output = 0) const { return gains + (output * inputs + i) * slots; }
   ParameterRow parameter_row(std::size_t slot) const { return {parameters, 0, slot}; }
+  // Values of the inputs of a slot, and the numbers of its parameters one after the other, in place of what was there.
+  void read_slot(std::size_t slot, std::vector<double>& x, std::vector<double>& numbers) const;
   // Of a function whose expected value does not depend on the variances.
   void no_variance_gains() const {
     if (variance_gains != nullptr) std::fill_n(variance_gains, inputs * slots, 0.0);
@@ -58,5 +62,10 @@ using RowView = std::function<void(const RowCall&)>;
 // expected values by Gauss-Hermite quadrature along one input at a time, exact to the second order in the standard
 // deviations.
 LinearView numerical_linear_view(std::function<double(std::span<const double>, std::span<const double>)> function);
+
+// Of a function of several outputs, which it writes to its last argument. It is not smoothed.
+using VectorFunction =
+    std::function<void(std::span<const double> inputs, std::span<const double> parameters, std::span<double> outputs)>;
+LinearView numerical_linear_view(VectorFunction function);
 
 }  // namespace dma

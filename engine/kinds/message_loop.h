@@ -126,19 +126,24 @@ class MessageLoop {
   static void plate(const Call& call, Outcome& outcome) { columns(call, 0, call.columns, outcome); }
   // Only those columns of every row.
   static void columns(const Call& call, std::size_t first, std::size_t last, Outcome& outcome) {
-    knowing_if_parameters_vary(call, [&](auto vary) {
-      over_plate<vary.value>(call, first, last, outcome, std::make_index_sequence<kReads>());
+    knowing_if_tracked(call, [&](auto tracked) {
+      knowing_if_parameters_vary(call, [&](auto vary) {
+        over_plate<tracked.value, vary.value>(call, first, last, outcome, Reads());
+      });
     });
   }
-  // One slot after the other, of ports with one variable each if they read at constant places.
+  // One slot after the other: by the table if there is one, and otherwise, never tracked, at constant places.
   static void chain(const Call& call, const ChainSegment& segment, Outcome& outcome) {
+    if (segment.table != nullptr)
+      return knowing_if_tracked(
+          call, [&](auto tracked) { over_table<tracked.value>(call, segment, outcome, Reads()); });
     knowing_if_parameters_vary(call, [&](auto vary) {
-      ChainLoop<vary.value, true> loop(call, segment, outcome);
+      ChainLoop<vary.value> loop(call, segment, outcome);
       for (std::uint64_t k = 0; k < segment.count; ++k) loop.next();
       outcome = loop.outcome();
     });
   }
-  template <bool kParametersVary, bool kMayHaveTable>
+  template <bool kParametersVary>
   class ChainLoop;
   // Whether slots have parameters of their own; those that bind themselves may look at the slot.
   static bool parameters_vary(const Call& call) {
@@ -149,6 +154,8 @@ class MessageLoop {
   }
 
  private:
+  using Reads = std::make_index_sequence<kReads>;
+
   template <class A>
   struct MessageOf : std::type_identity<A> {};
   template <class M>
@@ -197,9 +204,16 @@ class MessageLoop {
     loop(std::true_type());
   }
 
+  // loop(std::bool_constant): a choice for every message would cost the cheap ones a tenth of their time and more.
+  template <class Loop>
+  static void knowing_if_tracked(const Call& call, const Loop& loop) {
+    if (call.sink.is_tracked) loop(std::true_type());
+    else loop(std::false_type());
+  }
+
   // The function and where its results go. Everything that stays the same from slot to slot is copied out of the call:
   // the compiler then knows that storing a message does not change it. Parameters that all slots share are bound once.
-  template <bool kParametersVary>
+  template <bool kTracked, bool kParametersVary>
   class SlotSender {
    public:
     SlotSender(const Call& call, ScratchArrays& scratch, const Outcome& outcome)
@@ -247,7 +261,7 @@ class MessageLoop {
           if constexpr (requires { results_[t].replaced; }) outcome_.replaced += results_[t].replaced;
           keep(out + static_cast<std::ptrdiff_t>(t), results_[t], slot);
         }
-        return results_.empty() ? Natural() : Natural(results_[0]);
+        return kTracked || results_.empty() ? Natural() : Natural(results_[0]);
       } else {
         const auto message = function_(arguments...);
         if constexpr (requires { message.replaced; }) outcome_.replaced += message.replaced;
@@ -260,9 +274,9 @@ class MessageLoop {
     template <class Message>
     [[gnu::always_inline]] void keep(std::ptrdiff_t out, const Message& message, std::uint64_t slot) {
       if constexpr (requires(const Natural& m) { Message::is_message(m); })
-        sink_.store_by_rules(out, message, slot, outcome_);
+        sink_.template store_by_rules<kTracked>(out, message, slot, outcome_);
       else
-        sink_.store(out, message, slot, outcome_);
+        sink_.template store<kTracked>(out, message, slot, outcome_);
     }
 
     Outcome outcome_;
@@ -275,13 +289,13 @@ class MessageLoop {
     Results results_ = {};
   };
 
-  template <bool kParametersVary, std::size_t... i>
+  template <bool kTracked, bool kParametersVary, std::size_t... i>
   static void over_plate(const Call& call, std::size_t first, std::size_t last, Outcome& outcome,
                          std::index_sequence<i...>) {
     ScratchArrays scratch(call.scratch);
     [[maybe_unused]] const std::tuple views{PortView(call.reads[i])...};
     [[maybe_unused]] const std::tuple room{scratch.template take<Argument<i>>(call.reads[i].terms)...};
-    SlotSender<kParametersVary> send(call, scratch, outcome);
+    SlotSender<kTracked, kParametersVary> send(call, scratch, outcome);
     const std::size_t rows = call.rows;
     const std::ptrdiff_t out_column = call.out_column;
     for (std::size_t r = 0; r < rows; ++r) {
@@ -294,36 +308,49 @@ class MessageLoop {
     }
     outcome = send.outcome();
   }
+
+  // That slots may share parameters is not worth another loop beside looking up neighbours.
+  template <bool kTracked, std::size_t... i>
+  static void over_table(const Call& call, const ChainSegment& segment, Outcome& outcome, std::index_sequence<i...>) {
+    // Copies stay in registers; what somebody else can see is read anew for every message.
+    const ChainTable table = *segment.table;
+    [[maybe_unused]] const std::array<TableRead, kReads> reads{segment.table_reads[i]...};
+    const std::ptrdiff_t out_column = call.out_column;
+    const std::int64_t step = segment.step;
+    ScratchArrays scratch(call.scratch);
+    [[maybe_unused]] const std::tuple room{scratch.template take<Argument<i>>(reads[i].terms)...};
+    SlotSender<kTracked, true> send(call, scratch, outcome);
+    std::int64_t at = segment.first;
+    for (std::uint64_t k = segment.count; k > 0; --k, at += step) {
+      const auto slot = static_cast<std::uint32_t>(at);
+      send(0, slot, static_cast<std::ptrdiff_t>(slot) * out_column, slot,
+           argument<Argument<i>>(std::get<i>(room), reads[i].terms, [&](std::size_t t) {
+             return reads[i].arrival(table, slot * reads[i].terms + static_cast<std::uint32_t>(t));
+           })...);
+    }
+    outcome = send.outcome();
+  }
 };
 
-// One slot of a chain after the other. What was sent last stays in a register: a chain would wait for it to be stored
-// and loaded again.
+// One slot of a chain after the other, at constant places. What was sent last stays in a register.
 template <class F>
-template <bool kParametersVary, bool kMayHaveTable>
+template <bool kParametersVary>
 class MessageLoop<F>::ChainLoop {
   static_assert(sizeof(Natural) == 2 * sizeof(double));
 
  public:
   ChainLoop(const Call& call, const ChainSegment& segment, const Outcome& outcome)
-      : scratch_(call.scratch),
-        room_(make_room(scratch_, segment, Reads())),
-        send_(call, scratch_, outcome),
-        out_column_(call.out_column),
-        slot_(segment.first),
-        step_(segment.step) {
+      : scratch_(call.scratch), room_(make_room(scratch_, segment, Reads())), send_(call, scratch_, outcome),
+        out_column_(call.out_column), slot_(segment.first), step_(segment.step) {
     for (std::size_t r = 0; r < kReads; ++r) {
       reads_[r] = segment.reads[r];
       if (reads_[r].follows) sent_ = reads_[r].sent_before(slot_);
     }
-    // Copies stay in registers; what somebody else can see is read anew for every message.
-    if (kMayHaveTable && segment.table != nullptr) table_ = *segment.table;
   }
   [[gnu::always_inline]] void next() { next(Reads()); }
   const Outcome& outcome() const { return send_.outcome(); }
 
  private:
-  using Reads = std::make_index_sequence<kReads>;
-
   template <std::size_t... i>
   static auto make_room([[maybe_unused]] ScratchArrays& scratch, [[maybe_unused]] const ChainSegment& segment,
                         std::index_sequence<i...>) {
@@ -331,30 +358,24 @@ class MessageLoop<F>::ChainLoop {
   }
   template <class A>
   [[gnu::always_inline]] A arriving(const ChainRead& read, typename MessageOf<A>::type* room) const {
-    if constexpr (detail::IsSpan<A>::value) {
-      const std::ptrdiff_t first = slot_ * static_cast<std::ptrdiff_t>(read.terms);
+    if constexpr (detail::IsSpan<A>::value)
       return argument<A>(room, read.terms, [&](std::size_t t) {
-        const std::ptrdiff_t q = first + static_cast<std::ptrdiff_t>(t);
-        return kMayHaveTable && read.is_by_table ? read.from_table(table_, q) : read.product(q);
+        return read.product(slot_ * static_cast<std::ptrdiff_t>(read.terms) + static_cast<std::ptrdiff_t>(t));
       });
-    } else {
-      return argument<A>(room, 1, [&](std::size_t) {
-        return kMayHaveTable && read.is_by_table ? read.from_table(table_, slot_) : read.product_after(sent_, slot_);
-      });
-    }
+    else
+      return argument<A>(room, 1, [&](std::size_t) { return read.product_after(sent_, slot_); });
   }
   template <std::size_t... i>
   [[gnu::always_inline]] void next(std::index_sequence<i...>) {
     sent_ = send_(0, static_cast<std::size_t>(slot_), slot_ * out_column_, static_cast<std::uint64_t>(slot_),
-                  arriving<Argument<i>>(reads_[i], std::get<i>(room_))...);
+                   arriving<Argument<i>>(reads_[i], std::get<i>(room_))...);
     slot_ += step_;
   }
 
   ScratchArrays scratch_;
   decltype(make_room(std::declval<ScratchArrays&>(), std::declval<const ChainSegment&>(), Reads())) room_;
-  SlotSender<kParametersVary> send_;
+  SlotSender<false, kParametersVary> send_;
   std::array<ChainRead, kReads> reads_{};
-  ChainTable table_;
   Natural sent_;
   const std::ptrdiff_t out_column_;
   std::ptrdiff_t slot_;
@@ -364,10 +385,10 @@ class MessageLoop<F>::ChainLoop {
 // See ChainPairKernel. Neither function has a variadic port: they share the working memory.
 template <class F, class G>
 void chain_pair(const Call& first, const ChainSegment& first_segment, Outcome& first_outcome, const Call& second,
-                const ChainSegment& second_segment, Outcome& second_outcome) {
+               const ChainSegment& second_segment, Outcome& second_outcome) {
   const auto loop = [&](auto vary) {
-    typename MessageLoop<F>::template ChainLoop<vary.value, false> f(first, first_segment, first_outcome);
-    typename MessageLoop<G>::template ChainLoop<vary.value, false> g(second, second_segment, second_outcome);
+    typename MessageLoop<F>::template ChainLoop<vary.value> f(first, first_segment, first_outcome);
+    typename MessageLoop<G>::template ChainLoop<vary.value> g(second, second_segment, second_outcome);
     for (std::uint64_t k = 0; k < first_segment.count; ++k) f.next(), g.next();
     first_outcome = f.outcome();
     second_outcome = g.outcome();

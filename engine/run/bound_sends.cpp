@@ -35,7 +35,8 @@ BoundSends::BoundSends(const PlanData& plan, const Memory& memory, const Paramet
   }
   for (auto* list : {&constants_, &of_sweep_, &of_chains_})
     for (BoundSend& bound : *list) {
-      if (bound.chain_kernel != nullptr) bound.segment.reads = chain_reads_.data() + bound.first_read;
+      if (bound.segment.table != nullptr) bound.segment.table_reads = table_reads_.data() + bound.first_read;
+      else if (bound.chain_kernel != nullptr) bound.segment.reads = chain_reads_.data() + bound.first_read;
       else bound.call.reads = port_views_.data() + bound.first_read;
       bound.call.parameters = parameter_views_.data() + bound.first_parameter;
     }
@@ -117,7 +118,7 @@ BoundSend BoundSends::bind(const PlanData& plan, const ChainSend::Message& messa
   BoundSend bound = bind_call(plan, message.group, message.port, false);
   bound.messages = count;
   bound.chain_kernel = port.message->chain;
-  bound.segment = {message.first, step, count, nullptr, nullptr};
+  bound.segment = {message.first, step, count};
   bound.first_read = static_cast<std::uint32_t>(chain_reads_.size());
   const std::int64_t sent_last = std::int64_t{port.first_slot} - step;
   for (std::size_t argument = 0; argument < message.reads.size(); ++argument) {
@@ -132,10 +133,8 @@ BoundSend BoundSends::bind(const PlanData& plan, const ChainSend::Message& messa
     for (auto source = sources.begin(); source != sources.end(); ++source)
       if (source != own) add(*source);
     if (own != sources.end()) add(*own);
-    chain_reads_.push_back({.terms = group.ports[port.message->reads[argument]].terms,
-                            .sources = nullptr,
-                            .count = sources.size(),
-                            .follows = own != sources.end()});
+    chain_reads_.push_back({nullptr, sources.size(), own != sources.end(),
+                            group.ports[port.message->reads[argument]].terms});
   }
   return bound;
 }
@@ -145,18 +144,17 @@ void BoundSends::bind_segment(const PlanData& plan, const Send& op, BoundSend& b
   const Group& group = plan.groups[op.group];
   const MessageFunction& message = *group.ports[op.port].message;
   bound.chain_kernel = message.chain;
-  bound.first_read = static_cast<std::uint32_t>(chain_reads_.size());
+  bound.first_read = static_cast<std::uint32_t>(table_reads_.size());
   bound.at_hubs = op.at_hubs, bound.refresh = op.refresh;
   for (const std::size_t r : message.reads) {
     const Group::Port& read = group.ports[r];
-    chain_reads_.push_back({.terms = read.terms,
-                            .is_by_table = true,
+    table_reads_.push_back({.first_slot = read.first_slot,
+                            .first_arrival = read.first_arrival,
+                            .terms = read.terms,
                             .is_looked_up = !op.at_hubs && op.refresh.has(r),
-                            .is_kept = op.keep.has(r),
-                            .first_slot = read.first_slot,
-                            .first_arrival = read.first_arrival});
+                            .is_kept = op.keep.has(r)});
   }
-  bound.segment = {op.first, op.step, op.count, nullptr, &table_};
+  bound.segment = {op.first, op.step, op.count, nullptr, nullptr, &table_};
 }
 
 void BoundSends::bind_plate(const PlanData& plan, const Send& op, BoundSend& bound) {

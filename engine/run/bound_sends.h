@@ -17,7 +17,7 @@ struct BoundSend {
   ChainKernel chain_kernel = nullptr;  // of a chain
   Call call;
   ChainSegment segment;                // of a chain
-  std::uint32_t first_read = 0;        // in the list of views or of chain reads
+  std::uint32_t first_read = 0;        // in the list of views, of chain reads or of table reads
   std::uint32_t first_parameter = 0;   // in the list of parameter views
   std::uint32_t group = 0, port = 0, first = 0;
   std::uint64_t messages = 0;
@@ -81,6 +81,7 @@ class BoundSends {
   std::vector<BoundChain> chains_;
   std::vector<ChainRead> chain_reads_;
   std::vector<ChainSource> chain_sources_;
+  std::vector<TableRead> table_reads_;
 };
 
 }  // namespace dma

@@ -105,12 +105,16 @@ void Diagnosis::check_function_at(std::uint32_t g, std::uint32_t slot) const {
 
 namespace {
 
-// What arrived on a port of a chain; q counts its (slot, term) pairs.
-Natural arrival(const BoundSend& op, const ChainRead& read, std::int64_t q) {
-  if (!read.is_by_table) return read.product(q);
+// The terms of argument i of a chain, and what arrived there; q counts (slot, term) pairs.
+std::uint32_t terms_of(const ChainSegment& segment, std::size_t i) {
+  return segment.table == nullptr ? segment.reads[i].terms : segment.table_reads[i].terms;
+}
+Natural arrival(const ChainSegment& segment, std::size_t i, std::int64_t q) {
+  if (segment.table == nullptr) return segment.reads[i].product(q);
+  const TableRead& read = segment.table_reads[i];
   const auto at = static_cast<std::uint32_t>(q);
-  if (read.is_kept || !read.is_looked_up) return op.segment.table->arrivals[read.first_arrival + at];
-  return all_but(op.segment.table->incidence, op.segment.table->messages, read.first_slot + at);
+  if (read.is_kept || !read.is_looked_up) return segment.table->arrivals[read.first_arrival + at];
+  return all_but(segment.table->incidence, segment.table->messages, read.first_slot + at);
 }
 
 }  // namespace
@@ -122,11 +126,12 @@ void Diagnosis::find_signal_to_noise(Report& report) const {
     smallest = m.tau * m.tau / m.rho;
     report.signal_to_noise_at = {nullptr, op.group, static_cast<std::uint32_t>(port), slot};
   };
-  const auto consider_chain = [&](const BoundSend& op, const ChainRead& read, std::size_t port) {
+  const auto consider_chain = [&](const BoundSend& op, std::size_t i, std::size_t port) {
+    const std::uint32_t terms = terms_of(op.segment, i);
     for (std::uint64_t step = 0; step < op.segment.count; ++step) {
       const std::int64_t slot = op.segment.part(step, 1).first;
-      for (std::uint32_t t = 0; t < read.terms; ++t)
-        consider(op, port, static_cast<std::uint64_t>(slot), arrival(op, read, slot * read.terms + t));
+      for (std::uint32_t t = 0; t < terms; ++t)
+        consider(op, port, static_cast<std::uint64_t>(slot), arrival(op.segment, i, slot * terms + t));
     }
   };
   const auto consider_plate = [&](const BoundSend& op, const PortView& view, std::size_t port) {
@@ -141,7 +146,7 @@ void Diagnosis::find_signal_to_noise(Report& report) const {
       if (!group.kind->watches_signal_to_noise()) continue;
       const auto& ports = group.ports[op.port].message->reads;
       for (std::size_t i = 0; i < ports.size(); ++i)
-        if (op.chain_kernel != nullptr) consider_chain(op, op.segment.reads[i], ports[i]);
+        if (op.chain_kernel != nullptr) consider_chain(op, i, ports[i]);
         else consider_plate(op, op.call.reads[i], ports[i]);
     }
   if (smallest == kInfinity) return;
@@ -231,8 +236,13 @@ bool Diagnosis::add_slot(std::uint32_t g, std::uint32_t slot, Information& infor
     parameters[i] = {view.at(0, slot), 0, 0, view.terms};
   }
   double value = 0;
-  group.kind->linear_view()(
-      {1, inputs, values.data(), nullptr, parameters.data(), group.parameters.size(), &value, gains.data()});
+  group.kind->linear_view()({.slots = 1,
+                             .inputs = inputs,
+                             .values = values.data(),
+                             .parameters = parameters.data(),
+                             .parameter_count = group.parameters.size(),
+                             .value = &value,
+                             .gains = gains.data()});
   const double precision = product_at(state_.element(*output, slot), output->first_slot + slot).rho;
   if (!(precision < kInfinity)) return false;
   for (std::uint32_t i = 0; i < inputs; ++i)

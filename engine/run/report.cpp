@@ -80,6 +80,11 @@ std::string fit_line(const JointReport::Fit& fit) {
                      numbers);
 }
 
+std::string hypers_line(const JointReport::Hypers& hypers) {
+  return fmt::format("hypers integrated over {} points, {:.1f} effective, largest weight {:.2g}", hypers.points,
+                     hypers.effective, hypers.largest);
+}
+
 std::string joint_line(const Report& report) {
   const JointReport& j = *report.joint;
   std::string text =
@@ -90,6 +95,7 @@ std::string joint_line(const Report& report) {
   if (report.faults > 0) text += fmt::format(", {} refused", plural(report.faults, "message"));
   if (report.replaced > 0) text += fmt::format(", {} replaced", plural(report.replaced, "message"));
   if (!j.unpredicted.empty()) text += fmt::format(", no Gaussian predicts {}", j.unpredicted);
+  if (j.hypers) text += "; " + hypers_line(*j.hypers);
   if (j.fit) text += "; " + fit_line(*j.fit);
   return text;
 }
@@ -102,6 +108,7 @@ std::string joint_text(const Report& report) {
     text += fmt::format("sites: refreshed {} times, last change {:.3g}, {} refused, {} replaced\n", j.refreshes,
                         j.site_change, plural(report.faults, "message"), report.replaced);
   if (!j.unpredicted.empty()) text += fmt::format("missing: no Gaussian predicts {}\n", j.unpredicted);
+  if (j.hypers) text += fmt::format("hypers: {}\n", hypers_line(*j.hypers));
   if (j.fit) text += fmt::format("fit: {}\n", fit_line(*j.fit));
   return text;
 }

@@ -42,6 +42,13 @@ struct JointReport {
     std::string why_not = {};
     bool is_good() const;
   };
+  // The points that unknown parameters were integrated over (JointOptions::hypers).
+  struct Hypers {
+    int points = 0;
+    double effective = 0;  // points
+    double largest = 0;    // weight of one of them
+  };
+  std::optional<Hypers> hypers = {};
   std::optional<Fit> fit = {};  // none: the Gaussian is exact, the run did not converge, or nobody asked
 };
 

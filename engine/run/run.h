@@ -24,7 +24,8 @@ struct RunOptions {
   std::optional<std::chrono::nanoseconds> time = {};
 };
 
-// Throws Error if an observed variable has no value, Contradiction if two different point masses met on a variable.
+// Throws Error if an observed variable has no value, Contradiction if two different point masses met on a variable, or
+// exact() finds that what is observed cannot be.
 Report run(const Plan& plan, State& state, const RunOptions& options = {});
 
 // What can be had in this time: at least one sweep. Warm by itself, so that the next call goes on.

@@ -17,7 +17,7 @@ void Executor::update_hubs(const BoundSend& op) {
 void Executor::gather_at_hubs(const BoundSend& op, std::int64_t slot) {
   const auto& reads = plan_.groups[op.group].ports[op.port].message->reads;
   for (std::size_t i = 0; i < reads.size(); ++i) {
-    const ChainRead& read = op.segment.reads[i];
+    const TableRead& read = op.segment.table_reads[i];
     const auto first = static_cast<std::uint32_t>(slot) * read.terms;
     for (std::uint32_t q = first; op.refresh.has(reads[i]) && q < first + read.terms; ++q)
       store_.arrivals().set(read.first_arrival + q,

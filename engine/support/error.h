@@ -19,7 +19,7 @@ class Error : public std::runtime_error {
   explicit Error(std::string_view message);
 };
 
-// The data contradict the model: two different point masses met on one variable.
+// The data contradict the model: two different point masses met on one variable, or what is observed cannot be.
 class Contradiction : public Error {
  public:
   using Error::Error;

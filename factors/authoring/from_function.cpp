@@ -148,4 +148,30 @@ Kind factor_from_function(std::string name, const std::vector<std::string>& inpu
   return kind;
 }
 
+ParameterSpec array_parameter(std::string name) {
+  return {std::move(name), finite(), {}, false,
+          [](std::span<const double> given, const PortComponents&) { return std::vector(given.begin(), given.end()); }};
+}
+
+void detail::refuse_outputs(const std::string& name, std::size_t found, std::size_t expected) {
+  fail("kind '{}': its function returned {} numbers, but it has {} outputs; return one for each of them", name, found,
+       expected);
+}
+
+Kind detail::vector_kind(std::string name, Kind::VectorSize size, VectorFunction g, LinearView view,
+                         std::string summary, const std::vector<ParameterSpec>& parameters) {
+  if (size.inputs == 0 || size.outputs == 0)
+    fail("kind '{}': a function of {} inputs and {} outputs; at least one of each is expected", name, size.inputs,
+         size.outputs);
+  Kind kind(std::move(name), std::move(summary));
+  kind.variadic_input("x");
+  if (size.outputs >= kMaxPorts)
+    kind.variadic_output("y");
+  else
+    for (std::size_t o = 1; o <= size.outputs; ++o) kind.output(size.outputs == 1 ? "y" : "y" + std::to_string(o));
+  add_parameters(kind, parameters);
+  kind.vector_function(std::move(g), size, std::move(view));
+  return kind;
+}
+
 }  // namespace dma

@@ -1,6 +1,6 @@
 // A factor y = g(x_1, ..., x_k) from a plain function: forward messages by Gauss-Hermite quadrature, backward ones by
 // statistical linearisation about the belief (belief_linearisation.h). Always proper, for any g with finite moments;
-// one to three inputs.
+// one to three inputs. More inputs, and several outputs, are for the joint solver: factor_from_vector_function.
 //
 //   registry.add(factor_from_function("softplus", [](double x) { return std::log1p(std::exp(x)); }));
 //   registry.add(factor_from_function("power", [](double x, std::span<const double> p) { return std::pow(x, p[0]); },
@@ -9,6 +9,10 @@
 // They are registered under "linearised", which serves every method. The joint solver takes the function itself.
 #pragma once
 
+#include <array>
+
+#include "engine/support/error.h"
+#include "factors/authoring/dual.h"
 #include "factors/authoring/from_log_density.h"
 
 namespace dma {
@@ -26,6 +30,74 @@ Kind factor_from_function(std::string name, F g, std::string summary = {}, std::
   return factor_from_function(std::move(name), detail::input_names(kInputs),
                               Kind::Function(detail::on_spans(std::move(g))), std::move(summary),
                               std::move(parameters));
+}
+
+// A parameter that is an array of data, of any length and the same in all slots.
+ParameterSpec array_parameter(std::string name);
+
+namespace detail {
+
+Kind vector_kind(std::string name, Kind::VectorSize size, VectorFunction g, LinearView view, std::string summary,
+                 const std::vector<ParameterSpec>& parameters);
+[[noreturn]] void refuse_outputs(const std::string& name, std::size_t found, std::size_t expected);
+
+// The outputs of g, called with numbers of a type.
+template <class T, class F>
+auto outputs_of(const std::string& name, std::size_t expected, const F& g, std::span<const T> x,
+                std::span<const double> p) {
+  auto out = g(x, p);
+  if (out.size() != expected) refuse_outputs(name, out.size(), expected);
+  return out;
+}
+
+// Gains by dual numbers, some inputs at a time.
+template <class F>
+LinearView dual_view(std::string name, F g) {
+  return [name = std::move(name), g = std::move(g)](const LinearCall& call) {
+    constexpr std::size_t kTogether = 8;
+    using Number = Dual<kTogether>;
+    std::vector<double> x, p;
+    std::vector<Number> duals(call.inputs);
+    for (std::size_t s = 0; s < call.slots; ++s) {
+      call.read_slot(s, x, p);
+      for (std::size_t i = 0; i < call.inputs; ++i) duals[i] = x[i];
+      for (std::size_t first = 0; first < call.inputs; first += kTogether) {
+        const std::size_t count = std::min(kTogether, call.inputs - first);
+        for (std::size_t i = 0; i < count; ++i) duals[first + i].slope[i] = 1;
+        const auto out = outputs_of<Number>(name, call.outputs, g, duals, p);
+        for (std::size_t i = 0; i < count; ++i) duals[first + i].slope[i] = 0;
+        for (std::size_t o = 0; o < call.outputs; ++o) {
+          const Number found = out[o];
+          call.value[o * call.slots + s] = found.value;
+          for (std::size_t i = 0; call.gains != nullptr && i < count; ++i) call.gain(first + i, o)[s] = found.slope[i];
+        }
+        if (call.gains == nullptr) break;
+      }
+    }
+  };
+}
+
+}  // namespace detail
+
+// Several outputs of any number of inputs, for the joint solver: it has no messages. Ports: x, which takes all inputs,
+// and y1, y2, ... (y if there is one, or if there are more than 7). g takes the inputs and the parameters as spans and
+// returns a vector or array of outputs. Where it takes numbers of any type, its derivatives are exact:
+//
+//   registry.add(factor_from_vector_function("polar", 2, 2, [](auto x, auto) {
+//     return std::array{hypot(x[0], x[1]), atan2(x[1], x[0])};
+//   }));
+template <class F>
+Kind factor_from_vector_function(std::string name, std::size_t inputs, std::size_t outputs, F g,
+                                 std::string summary = {}, const std::vector<ParameterSpec>& parameters = {}) {
+  const VectorFunction plain = [name, g](std::span<const double> x, std::span<const double> p, std::span<double> y) {
+    const auto out = detail::outputs_of<double>(name, y.size(), g, x, p);
+    std::copy(out.begin(), out.end(), y.begin());
+  };
+  LinearView view;
+  if constexpr (std::is_invocable_v<const F&, std::span<const Dual<8>>, std::span<const double>>)
+    view = detail::dual_view(name, std::move(g));
+  return detail::vector_kind(std::move(name), {inputs, outputs}, plain, std::move(view), std::move(summary),
+                             parameters);
 }
 
 }  // namespace dma

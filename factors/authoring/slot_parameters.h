@@ -31,7 +31,9 @@ inline void add_parameters(Kind& kind, const std::vector<ParameterSpec>& paramet
   for (const ParameterSpec& parameter : parameters) {
     if (parameter.per_term)
       fail("kind '{}': parameter '{}' is per term, but there is no variadic port", kind.name(), parameter.name);
-    if (parameter.fallback)
+    if (parameter.prepare)
+      kind.table_parameter(parameter.name, parameter.prepare, parameter.domain);
+    else if (parameter.fallback)
       kind.optional_parameter(parameter.name, *parameter.fallback, parameter.domain);
     else
       kind.parameter(parameter.name, parameter.domain);

@@ -4,6 +4,7 @@
 
 #include "factors/authoring/from_log_density.h"
 #include "factors/families/log_gamma.h"
+#include "factors/likelihoods/poisson.h"
 
 namespace dma {
 
@@ -64,6 +65,34 @@ Kind negative_binomial_kind() {
              "y counts events of a rate that varies around exposure exp(x), more so for a small shape",
              {{"shape", above(0) & finite()}, {"exposure", above(0) & finite(), 1.0}})
       .observes("y", kCounts);
+}
+
+// Of a count that is not known, nothing.
+Gamma PoissonDraw::to_rate(const Gaussian& y, std::array<double, 1> exposure) {
+  return y.is_point() ? Gamma(y.mean(), exposure[0]) : Gamma();
+}
+
+double PoissonDraw::log_integral(Components arrivals, double exposure) {
+  const Gamma rate(arrivals[0]);
+  const Gaussian y(arrivals[1]);
+  if (y.is_uniform()) return 0;
+  if (!y.is_point()) return std::nan("");
+  if (!is_count(y.mean())) return -kInfinity;
+  if (rate.is_point()) return Poisson::log_density(std::log(rate.mean()), y.mean(), {&exposure, 1});
+  if (!rate.is_proper()) return std::nan("");
+  const double shape_and_exposure[] = {rate.shape(), exposure};
+  return NegativeBinomial::log_density(std::log(rate.mean()), y.mean(), shape_and_exposure);
+}
+
+Kind poisson_draw_kind() {
+  return kind("poisson_draw", "y counts events of exposure times the rate, which is unknown")
+      .input("rate", "gamma")
+      .output("y")
+      .observes("y", kCounts)
+      .optional_parameter("exposure", 1.0, above(0), finite())
+      .log_integral([](auto m, auto p) { return PoissonDraw::log_integral(m, p[0]); })
+      .message<&PoissonDraw::to_rate>(kExact, "rate")
+      .only_if_observed("y");
 }
 
 }  // namespace dma

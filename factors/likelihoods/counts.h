@@ -5,9 +5,16 @@
 //                      concentration
 //   negative_binomial  a Poisson count whose rate varies: gamma of mean exposure exp(x) and the given shape r; its
 //                      variance is mean + mean^2 / r
+//
+// and poisson_draw: a Poisson count of mean exposure times the rate, a gamma variable. What is observed adds y to its
+// shape and the exposure to its rate, exactly; the evidence is negative binomial.
 #pragma once
 
+#include <array>
 #include <span>
+
+#include "engine/messages/family.h"
+#include "factors/families/gamma.h"
 
 namespace dma {
 
@@ -23,8 +30,14 @@ struct NegativeBinomial {
   static double log_density(double x, double y, std::span<const double> shape_and_exposure);
 };
 
+struct PoissonDraw {
+  static Gamma to_rate(const Gaussian& y, std::array<double, 1> exposure);
+  static double log_integral(Components arrivals, double exposure);  // of the rate and y
+};
+
 Kind binomial_kind();
 Kind beta_binomial_kind();
 Kind negative_binomial_kind();
+Kind poisson_draw_kind();
 
 }  // namespace dma

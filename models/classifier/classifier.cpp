@@ -67,13 +67,17 @@ Classifier::Classifier(ClassifierOptions options) : options_(std::move(options))
     if (width < 1) fail("classifier: a hidden layer of width 0 is given; at least 1 is expected");
 }
 
-NetworkRows Classifier::rows_of(const Part& part) const {
-  NetworkShape shape{.layers = {width()},
-                     .slopes = std::vector<double>(part.hidden.size(), options_.slope),
-                     .smoothing = options_.smoothing};
-  for (const std::size_t width : part.hidden) shape.layers.push_back(static_cast<Index>(width));
-  shape.layers.push_back(logits_for(static_cast<Index>(memory_.classes.size())));
-  return NetworkRows(std::move(shape));
+std::vector<std::size_t> Classifier::widths(const Part& part) const {
+  std::vector<std::size_t> all = {static_cast<std::size_t>(width())};
+  all.insert(all.end(), part.hidden.begin(), part.hidden.end());
+  all.push_back(static_cast<std::size_t>(logits_for(static_cast<Index>(memory_.classes.size()))));
+  return all;
+}
+
+RowProgram Classifier::rows_of(const Part& part) const {
+  return network_rows({.layers = widths(part),
+                       .slopes = std::vector<double>(part.hidden.size(), options_.slope),
+                       .smoothing = options_.smoothing});
 }
 
 Matrix Classifier::prepared(const Eigen::MatrixXd& inputs) const {
@@ -82,16 +86,17 @@ Matrix Classifier::prepared(const Eigen::MatrixXd& inputs) const {
 }
 
 // Hidden weights have their prior means where they start: units that the rows do not need stay as they were drawn.
-ClassPrior Classifier::prior_of(const Part& part, const NetworkRows& rows, Vector& start, std::uint64_t seed) const {
-  const SharedPrior plain = rows.prior();
+ClassPrior Classifier::prior_of(const Part& part, const RowProgram& rows, Vector& start, std::uint64_t seed) const {
+  const SharedPrior& plain = rows.prior();
   ClassPrior prior{plain.mean, plain.precision / options_.prior_variance_scale, Vector::Zero(rows.scalars())};
   const Index logits = rows.outputs();
-  const Index last = logits * (rows.shape().layers[rows.shape().layers.size() - 2] + 1), hidden = rows.scalars() - last;
+  const auto inputs_of_last = static_cast<Index>(part.hidden.empty() ? widths(part).front() : part.hidden.back());
+  const Index hidden = rows.scalars() - logits * (inputs_of_last + 1);
   prior.precision.tail(logits).setZero();
   prior.fixed.tail(logits).setConstant(kBiasPrecision);
   start = Vector::Zero(rows.scalars());
   if (part.hidden.empty()) return prior;
-  start = rows.draw(seed);
+  start = draw(rows.prior(), seed);
   start.tail(logits).setZero();
   prior.mean.head(hidden) = start.head(hidden);
   return prior;
@@ -133,7 +138,7 @@ ClassifierReport Classifier::fit(const Eigen::MatrixXd& inputs, const ClassLabel
   parallel_for(parts, at_once, [&](std::size_t k) {
     if (k > 0 && !ask([] { return true; })) return;  // the linear model is always there
     Part part{.hidden = k == 0 ? std::vector<std::size_t>{} : size.hidden, .mean = {}, .factor = {}};
-    const NetworkRows rows = rows_of(part);
+    const RowProgram rows = rows_of(part);
     Vector start;
     const ClassPrior prior = prior_of(part, rows, start, options_.seed + k - 1);
     ClassFitOptions options{.epochs = options_.epochs, .jobs = std::max<std::size_t>(1, options_.jobs / at_once)};
@@ -204,7 +209,7 @@ Eigen::MatrixXd Classifier::predict(const Eigen::MatrixXd& inputs) const {
   const Matrix rows = prepared(inputs);
   Matrix p = memory_.frequencies_fraction * memory_.frequencies.transpose().replicate(rows.rows(), 1);
   for (const Part& part : memory_.parts) {
-    const NetworkRows model = rows_of(part);
+    const RowProgram model = rows_of(part);
     p += part.fraction *
          class_probabilities(logits(model, part.mean, {part.factor, unit_order(model, width())}, rows), part.stretch);
   }
@@ -217,7 +222,7 @@ void Classifier::restore(Memory memory) {
 }
 
 Classifier::Weights Classifier::weights(const Part& part) const {
-  const NetworkRows rows = rows_of(part);
+  const RowProgram rows = rows_of(part);
   Vector ignored;
   const ClassPrior prior = prior_of(part, rows, ignored, options_.seed);
   Weights all{.mean = part.mean,
@@ -226,9 +231,9 @@ Classifier::Weights Classifier::weights(const Part& part) const {
               .first = {0}};
   ThreadPool alone(1);
   all.variance(unit_order(rows, width())) = triangular_inverse(part.factor, alone).colwise().squaredNorm().transpose();
-  const auto& layers = rows.shape().layers;
+  const std::vector<std::size_t> layers = widths(part);
   for (std::size_t l = 0; l + 1 < layers.size(); ++l)
-    all.first.push_back(all.first.back() + layers[l + 1] * (layers[l] + 1));
+    all.first.push_back(all.first.back() + static_cast<Index>(layers[l + 1] * (layers[l] + 1)));
   return all;
 }
 

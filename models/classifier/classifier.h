@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "engine/learn/joint/class_posterior.h"
-#include "models/network/network_rows.h"
+#include "models/network/bnn_graph.h"
 #include "models/table/class_labels.h"
 #include "models/table/class_scores.h"
 #include "models/table/principal_directions.h"
@@ -90,7 +90,9 @@ class Classifier {
   const Memory& memory() const { return memory_; }
   void restore(Memory memory);
 
-  NetworkRows rows_of(const Part& part) const;
+  // Widths of its layers, inputs first, logits last; and its logits as joint learning computes them.
+  std::vector<std::size_t> widths(const Part& part) const;
+  RowProgram rows_of(const Part& part) const;
   // Mean, variance, and variance of the prior of the weights of a part, layer after layer; a layer's matrix row by row,
   // then its biases.
   struct Weights {
@@ -104,7 +106,7 @@ class Classifier {
     return memory_.directions.used() ? memory_.directions.basis.cols() + 1 : memory_.inputs.shift.size();
   }
   Matrix prepared(const Eigen::MatrixXd& inputs) const;
-  ClassPrior prior_of(const Part& part, const NetworkRows& rows, Vector& start, std::uint64_t seed) const;
+  ClassPrior prior_of(const Part& part, const RowProgram& rows, Vector& start, std::uint64_t seed) const;
 
   ClassifierOptions options_;
   Memory memory_;

@@ -54,8 +54,10 @@ Chances chances_of(double ahead, double variance, std::size_t players, const Rat
   return {win, std::max(0.0, 1 - win - loss), loss};
 }
 
+// Of one game, whose players have priors of their own.
 RatingOptions without_drift(RatingOptions options) {
   options.drift_sd = 0;
+  options.priors.clear();
   return options;
 }
 
@@ -73,9 +75,13 @@ struct Rating::Solver {
 };
 
 Rating::Rating(std::size_t players, const RatingOptions& options)
-    : Rating(std::vector<Skill>(players, {options.mean, options.sd}), options) {}
+    : Rating(options.priors.empty() ? std::vector<Skill>(players, {options.mean, options.sd}) : options.priors,
+             options) {
+  if (skills_.size() != players)
+    fail("rating: {} priors are given for {} players; one for each is expected, or none", skills_.size(), players);
+}
 Rating::Rating(std::vector<Skill> skills, const RatingOptions& options)
-    : options_(options), skills_(std::move(skills)) {
+    : options_(options), skills_(std::move(skills)), last_times_(skills_.size()) {
   check_rating_options(options);
   for (const Skill& skill : skills_)
     if (!std::isfinite(skill.mean) || !(skill.sd > 0 && std::isfinite(skill.sd)))
@@ -86,6 +92,11 @@ Rating::~Rating() = default;
 
 Report Rating::play(const Game& game) {
   check_game(game, ++played_, skills_.size(), options_);
+  if (played_ > 1) {
+    const Game both[] = {{{}, now_}, {{}, game.time}};
+    check_times(both);
+  }
+  now_ = game.time;
   if (solvers_.size() > kMostForms) solvers_.clear();
   std::vector<std::uint32_t> players;
   std::vector<double> means, variances;
@@ -94,7 +105,10 @@ Report Rating::play(const Game& game) {
       const Skill& skill = skills_[player];
       players.push_back(player);
       means.push_back(skill.mean);
-      variances.push_back(skill.sd * skill.sd + options_.drift_sd * options_.drift_sd);
+      std::optional<double>& last = last_times_[player];
+      const double gap = !game.time ? 1 : last ? *game.time - *last : 0;
+      last = game.time;
+      variances.push_back(skill.sd * skill.sd + gap * options_.drift_sd * options_.drift_sd);
     }
   auto& solver = solvers_[form_of(game)];
   if (!solver) solver = std::make_unique<Solver>(renumbered(game), players.size(), without_drift(options_));
@@ -126,6 +140,32 @@ Chances chances(const Season& season, std::span<const std::uint32_t> first, std:
     for (std::size_t j = 0; j < i; ++j) variance += 2 * sign * all[j].second * season.covariance(player, all[j].first);
   }
   return chances_of(ahead, std::max(0.0, variance), all.size(), options);
+}
+
+// With A the differences of neighbouring teams, b the noise of a performance and S the variances of skills,
+//   q = sqrt(|b A'A| / |b A'A + A'SA|) exp(-1/2 (A'm)' (b A'A + A'SA)^-1 A'm)
+double match_quality(const std::vector<std::vector<Skill>>& teams, const RatingOptions& options) {
+  check_rating_options(options);
+  if (teams.size() < 2)
+    fail("rating: the quality of a match of {} teams is asked for; two or more are expected", teams.size());
+  const double noise = options.performance_sd * options.performance_sd;
+  std::vector<double> mean, known, all;  // of each team: its skill, its noise, and that of its skills as well
+  for (const std::vector<Skill>& team : teams) {
+    mean.push_back(0), known.push_back(0), all.push_back(0);
+    if (team.empty()) fail("rating: a team has no players; at least one is expected");
+    for (const Skill& skill : team)
+      mean.back() += skill.mean, known.back() += noise, all.back() += noise + skill.sd * skill.sd;
+  }
+  // Neighbours share a team: the matrices have three diagonals, and are eliminated from the first row on.
+  double log_quality = 0, pivot_known = 0, pivot_all = 0, rest = 0;
+  for (std::size_t i = 0; i + 1 < teams.size(); ++i) {
+    const double by_known = i == 0 ? 0 : known[i] / pivot_known, by_all = i == 0 ? 0 : all[i] / pivot_all;
+    rest = mean[i] - mean[i + 1] + by_all * rest;
+    pivot_known = known[i] + known[i + 1] - by_known * known[i];
+    pivot_all = all[i] + all[i + 1] - by_all * all[i];
+    log_quality += 0.5 * std::log(pivot_known / pivot_all) - 0.5 * rest * rest / pivot_all;
+  }
+  return std::exp(log_quality);
 }
 
 }  // namespace dma

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -22,11 +23,18 @@ namespace dma {
 struct Team {
   std::vector<std::uint32_t> players;  // by number, from 0
   double rank = 0;                     // the smallest comes first; teams of one rank drew
-  std::vector<double> shares = {};     // of the game that each player took part in, in (0, 1]; empty: all of it
+  std::vector<double> shares = {};     // of the game that each player took part in, in [0, 1]; empty: all of it
 };
 
 struct Game {
   std::vector<Team> teams;  // two or more
+  // When it was played, in any unit, of all games or of none. Skills then drift by drift_sd in one unit of time: from
+  // one game of a player to the next by drift_sd sqrt(time between them), and not before the first.
+  std::optional<double> time = {};
+};
+
+struct Skill {
+  double mean = 0, sd = 0;
 };
 
 struct RatingOptions {
@@ -35,10 +43,7 @@ struct RatingOptions {
   double drift_sd = 25.0 / 300;      // of the change of a skill before each of its games: "tau"
   // That two players of the same skill draw; it fixes the margin, which grows with the noise of those who play.
   double draw_probability = 0.1;
-};
-
-struct Skill {
-  double mean = 0, sd = 0;
+  std::vector<Skill> priors = {};  // of each player before the first game; empty: mean and sd of all
 };
 
 // A skill as it was when a game was played.
@@ -89,6 +94,8 @@ class Rating {
   std::size_t played_ = 0;
   RatingOptions options_;
   std::vector<Skill> skills_;
+  std::vector<std::optional<double>> last_times_;  // of each player's last game
+  std::optional<double> now_;
   std::map<std::vector<double>, std::unique_ptr<Solver>> solvers_;
 };
 
@@ -103,5 +110,9 @@ inline Chances chances(const Skill& first, const Skill& second, const RatingOpti
 // Of players of a season, by number, with their correlations.
 Chances chances(const Season& season, std::span<const std::uint32_t> first, std::span<const std::uint32_t> second,
                 const RatingOptions& options = {});
+
+// How even a game of these teams would be, in (0, 1]: the density of a draw of all of them, over that of players whose
+// skills are known and equal (Herbrich, Minka and Graepel 2006). Skills are taken as they are, without drift.
+double match_quality(const std::vector<std::vector<Skill>>& teams, const RatingOptions& options = {});
 
 }  // namespace dma

@@ -1,4 +1,5 @@
 // What games and options of a rating may be.
+#include <algorithm>
 #include <boost/math/special_functions/erf.hpp>
 #include <cmath>
 #include <set>
@@ -25,6 +26,24 @@ void check_rating_options(const RatingOptions& options) {
                "a finite number, 0 or above");
   check_number("the probability of a draw", options.draw_probability,
                options.draw_probability >= 0 && options.draw_probability < 1, "a number from 0 to below 1");
+  for (const Skill& skill : options.priors)
+    if (!std::isfinite(skill.mean) || !(skill.sd > 0 && std::isfinite(skill.sd)))
+      fail("rating: a skill of {} +- {} is given; a finite mean and a standard deviation above 0 are expected",
+           skill.mean, skill.sd);
+}
+
+void check_times(std::span<const Game> games) {
+  for (std::size_t g = 0; g < games.size(); ++g) {
+    if (games[g].time && !std::isfinite(*games[g].time))
+      fail("game {}: its time is {}; a finite number is expected", g + 1, *games[g].time);
+    if (g == 0) continue;
+    if (games[g].time.has_value() != games[g - 1].time.has_value())
+      fail("game {} has {} time, and the one before it {}; give a time to all games, or to none", g + 1,
+           games[g].time ? "a" : "no", games[g - 1].time ? "one" : "none");
+    if (games[g].time && *games[g].time < *games[g - 1].time)
+      fail("game {}: its time is {}, and the one before it has {}; give games in the order of time", g + 1,
+           *games[g].time, *games[g - 1].time);
+  }
 }
 
 void check_game(const Game& game, std::size_t number, std::size_t players, const RatingOptions& options) {
@@ -43,8 +62,10 @@ void check_game(const Game& game, std::size_t number, std::size_t players, const
       fail("game {}: {} shares for {} players; one for each is expected, or none where all take part in full", number,
            team.shares.size(), team.players.size());
     for (const double share : team.shares)
-      if (!(share > 0 && share <= 1))
-        fail("game {}: a player's share is {}; a number above 0 and up to 1 is expected", number, share);
+      if (!(share >= 0 && share <= 1))
+        fail("game {}: a player's share is {}; a number from 0 to 1 is expected", number, share);
+    if (!team.shares.empty() && std::ranges::max(team.shares) == 0)
+      fail("game {}: all players of a team have the share 0; leave the team out, or give one of them more", number);
     for (const std::uint32_t player : team.players) {
       if (player >= players) fail("game {}: player {} is not among the {} there are", number, player, players);
       if (!seen.insert(player).second)

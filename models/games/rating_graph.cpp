@@ -13,6 +13,8 @@ namespace {
 // lets nothing through; the prior of elements that have none is as wide.
 constexpr double kForgetsAll = 1e30;
 
+constexpr double kNoGap = 1e-9;  // between two games of one time, in units of it: a variance must be above 0
+
 constexpr const char* kDrift = "drift";
 
 double share_of(const Team& team, std::size_t i) { return team.shares.empty() ? 1 : team.shares[i]; }
@@ -58,12 +60,12 @@ RatingGraph::RatingGraph(std::span<const Game> games, std::size_t players, const
   for (std::size_t g = 0; g < games.size(); ++g)
     for (const Team& team : games[g].teams)
       for (const std::uint32_t player : team.players) appearances.push_back({g, player, 0, 0});
-  add_skills(players, options);
+  add_skills(games, players, options);
   add_teams(games);
   add_results(games, options);
 }
 
-void RatingGraph::add_skills(std::size_t players, const RatingOptions& options) {
+void RatingGraph::add_skills(std::span<const Game> games, std::size_t players, const RatingOptions& options) {
   const std::size_t count = appearances.size();
   std::vector<std::uint32_t> order(count), player_of;
   std::iota(order.begin(), order.end(), 0u);
@@ -77,20 +79,32 @@ void RatingGraph::add_skills(std::size_t players, const RatingOptions& options) 
   performance_ = graph.variable("performance", count);
   const double variance = options.sd * options.sd, drift = options.drift_sd * options.drift_sd,
                noise = options.performance_sd * options.performance_sd;
+  const auto prior_of = [&](std::uint32_t player) {
+    return options.priors.empty() ? Skill{options.mean, options.sd} : options.priors[player];
+  };
   if (!drifts) {
+    std::vector<double> means, variances;
+    for (std::uint32_t player = 0; player < players; ++player)
+      means.push_back(prior_of(player).mean), variances.push_back(prior_of(player).sd * prior_of(player).sd);
     skill = graph.variable("skill", players);
-    prior = graph.factor("gaussian_prior", {skill}, {{"mean", options.mean}, {"variance", variance}});
+    prior = graph.factor("gaussian_prior", {skill}, {{"mean", means}, {"variance", variances}});
     graph.factor("gaussian_noise", {gather(skill, player_of), performance_}, {{"variance", noise}});
     return;
   }
-  std::vector<double> widths(count, kForgetsAll * variance), steps;
+  std::vector<double> means(count, options.mean), widths(count, kForgetsAll * variance), steps;
+  const auto time_of = [&](std::size_t k) { return games[appearances[order[k]].game].time; };
   for (std::size_t k = 0; k < count; ++k) {
     const bool is_first = k == 0 || player_of[k] != player_of[k - 1];
-    if (is_first) widths[k] = variance + drift;
-    if (k > 0) steps.push_back(is_first ? kForgetsAll * variance : drift);
+    if (is_first) {
+      const Skill of = prior_of(player_of[k]);
+      means[k] = of.mean, widths[k] = of.sd * of.sd + (time_of(k) ? 0 : drift);
+    }
+    if (k == 0) continue;
+    const double gap = is_first || !time_of(k) ? 1 : std::max(*time_of(k) - *time_of(k - 1), kNoGap);
+    steps.push_back(is_first ? kForgetsAll * variance : drift * gap);
   }
   skill = graph.variable("skill", count);
-  prior = graph.factor("gaussian_prior", {skill}, {{"mean", options.mean}, {"variance", widths}});
+  prior = graph.factor("gaussian_prior", {skill}, {{"mean", means}, {"variance", widths}});
   if (count > 1) graph.factor("gaussian_noise", {shift(skill), skill}, {{"variance", steps}}, {.name = kDrift});
   graph.factor("gaussian_noise", {skill, performance_}, {{"variance", noise}});
 }

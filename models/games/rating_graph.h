@@ -15,6 +15,9 @@ void check_rating_options(const RatingOptions& options);
 // An Error unless it is a game of that many players. `number` counts from 1.
 void check_game(const Game& game, std::size_t number, std::size_t players, const RatingOptions& options);
 
+// An Error unless all have a time, none before the one before it, or none has.
+void check_times(std::span<const Game> games);
+
 // Half the width of the window of differences that end in a draw, if performances have together this variance.
 double draw_margin(double variance, const RatingOptions& options);
 
@@ -37,7 +40,7 @@ struct RatingGraph {
   std::vector<Appearance> appearances;  // game after game, team after team
 
  private:
-  void add_skills(std::size_t players, const RatingOptions& options);
+  void add_skills(std::span<const Game> games, std::size_t players, const RatingOptions& options);
   void add_teams(std::span<const Game> games);
   void add_results(std::span<const Game> games, const RatingOptions& options);
 

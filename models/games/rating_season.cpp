@@ -8,6 +8,7 @@
 #include "engine/compile/compile.h"
 #include "engine/joint/joint.h"
 #include "engine/run/run.h"
+#include "engine/support/error.h"
 #include "factors/standard_registry.h"
 #include "models/games/rating_graph.h"
 
@@ -73,11 +74,19 @@ Season rate_season(std::span<const Game> games, std::size_t players, const Ratin
                    SeasonSolver solver) {
   check_rating_options(options);
   for (std::size_t g = 0; g < games.size(); ++g) check_game(games[g], g + 1, players, options);
-  Season season{std::vector<Skill>(players, {options.mean, options.sd}), {}, {}, {}};
+  check_times(games);
+  if (!options.priors.empty() && options.priors.size() != players)
+    fail("rating: {} priors are given for {} players; one for each is expected, or none", options.priors.size(),
+         players);
+  Season season{
+      options.priors.empty() ? std::vector<Skill>(players, {options.mean, options.sd}) : options.priors, {}, {}, {}};
   if (games.empty()) return season;
   // A mean that is large beside the standard deviations costs digits.
   RatingOptions around = options;
-  if (are_balanced(games)) around.mean = 0;
+  if (are_balanced(games)) {
+    around.mean = 0;
+    for (Skill& prior : around.priors) prior.mean -= options.mean;
+  }
   const bool is_small = joint_work(games, players, options) <= kMostJointWork;
   const bool jointly = solver == SeasonSolver::jointly || (solver == SeasonSolver::best && is_small);
   season.solved = solve(games, players, around, jointly);

@@ -172,10 +172,15 @@ Connection read_connection(const Node& node, const Graph& graph) {
   return node.has("port") ? Connection(node.at("port").text(), std::move(connection)) : connection;
 }
 
-ParameterValue read_parameter(const Node& node) {
-  if (!node.json().is_array()) return node.number();
+std::vector<double> read_numbers(const Node& node) {
+  if (!node.json().is_array()) return {node.number()};
   std::vector<double> numbers;
   for (std::size_t i = 0; i < node.json().size(); ++i) numbers.push_back(node.at(i).number());
+  return numbers;
+}
+
+ParameterValue read_parameter(const Node& node) {
+  const std::vector<double> numbers = read_numbers(node);
   if (numbers.empty()) node.refuse("an empty list; one number, or one for each slot, is expected");
   return numbers;
 }
@@ -198,6 +203,48 @@ void read_factor(const Node& node, Graph& graph) {
                         {node.text_of("name"), node.text_of("method"),
                          node.has("damping") ? std::optional(node.at("damping").number()) : std::nullopt});
   });
+}
+
+Hyper read_hyper(const std::string& name, const Node& node, const Graph& graph) {
+  node.object({"prior", "of"});
+  if (!node.has("prior"))
+    node.refuse("hyper '{}' has no prior; give it one, such as \"prior\": {{\"half_cauchy\": 1}}", name);
+  if (!node.has("of")) node.refuse("the key 'of' is missing; list the parameters that it is");
+  const Node prior = node.at("prior");
+  if (!prior.json().is_object() || prior.json().size() != 1) prior.refuse_type("a prior, such as {\"half_cauchy\": 1}");
+  const std::string kind = prior.json().begin().key();
+  Hyper hyper{name, prior.checked([&] { return HyperPrior::named(kind, read_numbers(prior.at(kind))); }), {}};
+  const Node of = node.at("of").array();
+  for (std::size_t i = 0; i < of.json().size(); ++i) {
+    const Node use = of.at(i);
+    use.object({"factor", "parameter", "power", "times"});
+    for (const char* const key : {"factor", "parameter"})
+      if (!use.has(key)) use.refuse("the key '{}' is missing", key);
+    hyper.uses.push_back({use.checked([&] { return graph.find_factor(use.at("factor").text()); }),
+                          use.at("parameter").text(), use.has("power") ? use.at("power").number() : 1,
+                          use.has("times") ? read_numbers(use.at("times")) : std::vector<double>{}});
+  }
+  return hyper;
+}
+
+Json numbers_json(std::span<const double> numbers) {
+  if (numbers.size() == 1) return json_number(numbers[0]);
+  Json list = Json::array();
+  for (const double number : numbers) list.push_back(json_number(number));
+  return list;
+}
+
+Json hyper_json(const Hyper& hyper, const Graph& graph) {
+  if (hyper.prior.name.empty())
+    fail("hyper '{}' has a prior of its own; a graph file holds those with a name", hyper.name);
+  Json json{{"prior", {{hyper.prior.name, numbers_json(hyper.prior.numbers)}}}, {"of", Json::array()}};
+  for (const Hyper::Use& use : hyper.uses) {
+    Json entry{{"factor", graph[use.factor].name()}, {"parameter", use.parameter}};
+    if (use.power != 1) entry["power"] = json_number(use.power);
+    if (!use.times.empty()) entry["times"] = numbers_json(use.times);
+    json["of"].push_back(std::move(entry));
+  }
+  return json;
 }
 
 Json parsed(std::string_view text) {
@@ -233,13 +280,6 @@ Json connection_json(const Connection& c, const Graph& graph) {
   return json;
 }
 
-Json numbers_json(const ParameterValue& value) {
-  if (value.numbers.size() == 1) return json_number(value.numbers[0]);
-  Json list = Json::array();
-  for (const double number : value.numbers) list.push_back(json_number(number));
-  return list;
-}
-
 }  // namespace
 
 GraphFile parse_graph(std::string_view text, std::span<const GivenText> given) {
@@ -250,7 +290,7 @@ GraphFile parse_graph(std::string_view text, std::span<const GivenText> given) {
     if (rest.starts_with(word)) return parse_bif(text, given);
   const Json json = parsed(text);
   const Node root(json, "");
-  root.object({"description", "variables", "factors", "schedule", "method"});
+  root.object({"description", "variables", "factors", "hypers", "schedule", "method"});
   GraphFile file;
   for (const char* const key : {"variables", "factors"})
     if (!root.has(key)) root.refuse("the key '{}' is missing", key);
@@ -262,6 +302,11 @@ GraphFile parse_graph(std::string_view text, std::span<const GivenText> given) {
   file.observe(given);
   const Node factors = root.at("factors").array();
   for (std::size_t i = 0; i < factors.json().size(); ++i) read_factor(factors.at(i), file.graph);
+  if (!root.has("hypers")) return file;
+  const Node hypers = root.at("hypers");
+  if (!hypers.json().is_object()) hypers.refuse_type("an object");
+  for (const auto& [name, value] : hypers.json().items())
+    file.hypers.push_back(read_hyper(name, hypers.at(name), file.graph));
   return file;
 }
 
@@ -292,9 +337,11 @@ std::string graph_text(const GraphFile& file) {
     entry["connects"] = Json::array();
     for (const Connection& connection : factor.connections)
       entry["connects"].push_back(connection_json(connection, file.graph));
-    for (const auto& [name, value] : factor.parameters) entry["parameters"][name] = numbers_json(value);
+    for (const auto& [name, value] : factor.parameters)
+      entry["parameters"][name] = numbers_json(std::span(value.numbers.begin(), value.numbers.size()));
     json["factors"].push_back(std::move(entry));
   }
+  for (const Hyper& hyper : file.hypers) json["hypers"][hyper.name] = hyper_json(hyper, file.graph);
   if (!file.schedule.empty()) json["schedule"] = file.schedule;
   if (!file.method.empty()) json["method"] = file.method;
   return readable(json);

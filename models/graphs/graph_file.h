@@ -16,6 +16,11 @@
 //     "schedule": "flooding", "method": "ep"
 //   }
 //
+// Parameters that are not known, integrated over by the joint solver (engine/joint/hyper.h):
+//
+//     "hypers": {"tau": {"prior": {"half_cauchy": 5},
+//                        "of": [{"factor": "effects", "parameter": "variance", "power": 2}]}}
+//
 // A connection is the name of a variable, or an object with "variable" and, if wanted, "port" and "reach": identical,
 // row, column, all_to_one, gather (with "table"), shift (with "lag"). A factor may have a "name", a "method" and a
 // "damping" of its own; a variable may be "shared"; "description" is free text. BIF and UAI files are read as well
@@ -29,6 +34,7 @@
 #include <vector>
 
 #include "engine/graph/graph.h"
+#include "engine/joint/hyper.h"
 #include "engine/run/state.h"
 
 namespace dma {
@@ -46,6 +52,7 @@ struct GraphFile {
   std::string description;
   Graph graph;
   std::vector<Observation> observations;
+  std::vector<Hyper> hypers = {};        // for JointOptions
   std::string schedule, method;  // empty: not said
   std::vector<std::string> places = {};  // where the factors stand: "line 12"; empty: as in JSON
 

@@ -137,7 +137,9 @@ LinearFit linear_regression(const Eigen::MatrixXd& x, const Eigen::VectorXd& y,
     by.array() += 0.5;
     return found;
   };
-  const std::vector<WeightedPoint> may_be = weighted_points(posterior, best.at, {.low = low, .high = high});
+  const std::vector<Maximum> found =
+      summits(posterior, std::span(&best.at, 1), {.low = low, .high = high, .tolerance = 1e-4});
+  const std::vector<WeightedPoint> may_be = weighted_points(posterior, found, {.low = low, .high = high}).points;
   LinearFit fit;
   fit.log_evidence = best.value - static_cast<double>(y.size()) * std::log(table.y_scale());
   fit.converged = best.converged;

@@ -46,7 +46,9 @@ void check(const BnnOptions& o) {
 }
 
 BnnShape shape_of(const BnnOptions& o) {
-  BnnShape shape{o.layers, {}, o.bias, {}};
+  BnnShape shape{.layers = o.layers, .slopes = {}, .bias = o.bias};
+  if (o.smoothing) shape.smoothing = *o.smoothing;
+  if (!o.is_joint()) shape.smoothing = 0;
   const std::size_t layers = o.layers.size() - 1;
   if (layers > 1) shape.slopes = o.slopes.expanded(layers - 1, "slopes");
   shape.activation_prior = o.activation_prior.empty() ? std::vector<double>(layers, kInfinity)
@@ -88,6 +90,13 @@ Bnn::Bnn(Bnn&&) noexcept = default;
 Bnn& Bnn::operator=(Bnn&&) noexcept = default;
 Bnn::~Bnn() = default;
 
+// The graph of a member, with the smoothing that joint learning has chosen.
+void Bnn::draw_graph(Member& member) const {
+  BnnShape shape = shape_;
+  if (options_.is_joint() && joint_) shape.smoothing = joint_->options().shape.smoothing;
+  member.net = build_bnn_graph(shape, member.priors, member.noise_variance);
+}
+
 // Graph and learner of a member, with nothing learned yet.
 void Bnn::make_member(std::size_t index, const LearnOptions& options) {
   Member& member = *members_[index];
@@ -100,7 +109,7 @@ void Bnn::make_member(std::size_t index, const LearnOptions& options) {
       member.noise_variance[j] = scaled * scaled;
     }
   }
-  member.net = build_bnn_graph(shape_, member.priors, member.noise_variance);
+  draw_graph(member);
   LearnOptions learn = options;
   learn.targets = {member.net.outputs};
   CompileOptions compile_options{.method = options_.is_joint() ? "hybrid" : options_.method,

@@ -26,7 +26,7 @@
 #include "models/network/bnn_graph.h"
 #include "models/network/joint_regression.h"
 #include "models/table/feature_map.h"
-#include "models/table/prediction.h"
+#include "engine/learn/joint/prediction.h"
 #include "models/table/scores.h"
 #include "models/table/standardiser.h"
 
@@ -174,6 +174,7 @@ class Bnn {
   FitReport fit_dealt(const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& targets, WorkerTeam& team,
                       const LearnOptions& options, const BnnCallback& on_epoch);
   void make_member(std::size_t index, const LearnOptions& options);
+  void draw_graph(Member& member) const;
   LearnReport fit_member(std::size_t index, const RowMajor& x, const RowMajor& y, const TeamSum& sum,
                          const LearnOptions& options, const BnnCallback& on_epoch);
   std::vector<Eigen::Index> learning_order(std::size_t member, const std::vector<Partition::Range>& fractions,

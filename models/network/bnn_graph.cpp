@@ -6,6 +6,8 @@
 #include <boost/random/normal_distribution.hpp>
 #include <cmath>
 
+#include "factors/standard_registry.h"
+
 namespace dma {
 
 namespace {
@@ -37,6 +39,12 @@ BnnGraph build_bnn_graph(const BnnShape& shape, const std::vector<LayerPrior>& p
     net.weight_priors.push_back(prior_of(w, 0, rows * columns, label("prior")));
     const VariableId p = g.variable(label("p"), rows * columns);
     const VariableId z = g.variable(label("z"), rows);
+    if (l < layers && shape.smoothing > 0) {
+      const VariableId smoothed = g.variable(label("smoothed"), columns);
+      g.factor("gaussian_noise", {x, smoothed}, {{"variance", shape.smoothing * shape.smoothing}},
+               {.name = label("smoothing")});
+      x = smoothed;
+    }
     g.factor("product", {w, column(x), p}, {}, {.name = label("product")});
     if (shape.bias) {
       const VariableId b = g.shared(label("b"), rows), s = g.variable(label("s"), rows);
@@ -47,10 +55,12 @@ BnnGraph build_bnn_graph(const BnnShape& shape, const std::vector<LayerPrior>& p
     } else {
       g.factor("sum", {p, z}, {}, {.name = label("sum")});
     }
-    if (std::isfinite(shape.activation_prior[l - 1]))
+    if (!shape.activation_prior.empty() && std::isfinite(shape.activation_prior[l - 1]))
       g.factor("gaussian_prior", {z}, {{"mean", 0.0}, {"variance", shape.activation_prior[l - 1]}},
                {.name = label("activation_prior")});
     if (l == layers) {
+      net.values = z;
+      if (noise_variance.empty()) return net;
       net.outputs = g.observed("y", rows);
       net.noise = g.factor("gaussian_noise", {z, net.outputs}, {{"variance", noise_variance}}, {.name = "noise"});
     } else {
@@ -74,12 +84,23 @@ std::vector<LayerPrior> draw_prior(const BnnShape& shape, double mean_scale, dou
   const std::size_t layers = shape.layers.size() - 1;
   std::vector<LayerPrior> priors(layers);
   for (std::size_t l = 0; l < layers; ++l) {
-    const std::size_t fan_in = shape.layers[l] + (shape.bias ? 1 : 0), count = shape.layers[l + 1] * fan_in;
+    const std::size_t fan_in = shape.fan_in(l), count = shape.layers[l + 1] * fan_in;
     const auto fan = static_cast<double>(fan_in);
     for (std::size_t i = 0; i < count; ++i) priors[l].mean.push_back(mean_scale * normal(random) / std::sqrt(fan));
     priors[l].variance.assign(count, variance_scale / (static_cast<double>(layers) * fan));
   }
   return priors;
+}
+
+RowProgram network_rows(const BnnShape& shape) {
+  static const Registry registry = standard_registry();
+  std::vector<LayerPrior> priors;
+  for (std::size_t l = 0; l + 1 < shape.layers.size(); ++l) {
+    const std::size_t fan_in = shape.fan_in(l), count = fan_in * shape.layers[l + 1];
+    priors.push_back({std::vector<double>(count, 0.0), std::vector<double>(count, 1 / static_cast<double>(fan_in))});
+  }
+  const BnnGraph net = build_bnn_graph(shape, priors, {});
+  return RowProgram(net.graph, registry, {net.values});
 }
 
 }  // namespace dma

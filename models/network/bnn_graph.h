@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "engine/graph/graph.h"
+#include "engine/learn/rows/row_program.h"
 
 namespace dma {
 
@@ -19,15 +19,20 @@ struct LayerPrior {
 };
 
 struct BnnShape {
-  std::vector<std::size_t> layers;         // widths, inputs first, outputs last
-  std::vector<double> slopes;              // one per hidden layer
-  bool bias = false;
-  std::vector<double> activation_prior;    // variance per layer, +inf for none
+  std::vector<std::size_t> layers;  // widths, inputs first, outputs last
+  std::vector<double> slopes;       // one per hidden layer
+  bool bias = true;
+  std::vector<double> activation_prior = {};  // variance per layer, +inf for none; empty: none at all
+  // Standard deviation of noise on the inputs of every hidden layer; 0: none. Joint learning averages activations over
+  // it, which smooths their kinks.
+  double smoothing = 0.5;
+
+  std::size_t fan_in(std::size_t layer) const { return layers[layer] + (bias ? 1 : 0); }
 };
 
 struct BnnGraph {
   Graph graph;
-  VariableId inputs, outputs;
+  VariableId inputs, values, outputs;  // values: the network's, before the noise
   FactorId noise;
   std::vector<VariableId> weights, biases;  // per layer
   std::vector<FactorId> weight_priors, bias_priors;
@@ -40,11 +45,16 @@ struct BnnGraph {
   std::vector<Learned> learned(std::size_t layer) const;
 };
 
+// Without noise, and without the variable y, where no noise variance is given.
 BnnGraph build_bnn_graph(const BnnShape& shape, const std::vector<LayerPrior>& priors,
                          const std::vector<double>& noise_variance);
 
 // The paper's prior (App. E.1): means drawn from N(0, mean_scale^2 / fan_in), variances scale / (learnable layers *
 // fan_in); fan_in counts the bias.
 std::vector<LayerPrior> draw_prior(const BnnShape& shape, double mean_scale, double variance_scale, std::uint64_t seed);
+
+// The values of a network with N(0, 1 / fan-in) on every weight, as joint learning computes them: scalars layer after
+// layer, a layer's matrix row by row, then its biases.
+RowProgram network_rows(const BnnShape& shape);
 
 }  // namespace dma

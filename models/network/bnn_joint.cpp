@@ -33,11 +33,8 @@ bool Bnn::joint_is_fitted() const {
 }
 
 void Bnn::make_joint() {
-  JointRegressionOptions joint{
-      .shape = {.layers = {}, .slopes = shape_.slopes, .bias = options_.bias}};
+  JointRegressionOptions joint{.shape = shape_};
   joint.choose_smoothing = !options_.smoothing;
-  if (options_.smoothing) joint.shape.smoothing = *options_.smoothing;
-  for (const std::size_t width : options_.layers) joint.shape.layers.push_back(static_cast<Index>(width));
   joint.members = options_.members;
   joint.seed = options_.seed;
   joint.noise_model = options_.noise_model;
@@ -45,7 +42,7 @@ void Bnn::make_joint() {
     for (const double variance : members_[0]->noise_variance) joint.noise.push_back(variance);
   if (!options_.priors.empty()) {
     // Somebody knows the prior: nothing is learned of it or added to it.
-    joint.prior = NetworkRows(joint.shape).prior();
+    joint.prior = network_rows(joint.shape).prior();
     Index i = 0;
     for (const LayerPrior& layer : options_.priors)
       for (std::size_t e = 0; e < layer.mean.size(); ++e, ++i) {
@@ -56,7 +53,7 @@ void Bnn::make_joint() {
       }
     joint.learn_scale = joint.anchored = joint.doubt_extrapolation = joint.linear_baseline = false;
   } else if (options_.prior_variance_scale != 1) {
-    joint.prior = NetworkRows(joint.shape).prior();
+    joint.prior = network_rows(joint.shape).prior();
     joint.prior.precision /= options_.prior_variance_scale;
   }
   joint_ = std::make_unique<JointRegression>(std::move(joint));
@@ -163,7 +160,7 @@ bool Bnn::update(const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& targets, 
   return settled;
 }
 
-// The prior a member ended with, in the words of the other methods.
+// The prior, the noise and the smoothing a member ended with, in its graph.
 void Bnn::describe_joint_members() {
   for (std::size_t k = 0; k < joint_->members(); ++k) {
     const SharedPrior prior = joint_->prior_of(k);
@@ -177,6 +174,7 @@ void Bnn::describe_joint_members() {
     members_[k]->noise_variance.assign(options_.layers.back(), 1);
     const auto& noise = joint_->memory().members[k].plain.noise;
     for (std::size_t j = 0; j < noise.size(); ++j) members_[k]->noise_variance[j] = std::exp(noise[j].beta(0));
+    draw_graph(*members_[k]);
   }
 }
 

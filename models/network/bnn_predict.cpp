@@ -113,9 +113,7 @@ void add_baseline(std::vector<PredictionComponent> linear, double network_fracti
 }
 
 void Bnn::make_baseline() {
-  JointRegressionOptions linear{
-      .shape = {.layers = {static_cast<Index>(options_.layers.front()), static_cast<Index>(options_.layers.back())},
-                .slopes = {}}};
+  JointRegressionOptions linear{.shape = {.layers = {options_.layers.front(), options_.layers.back()}, .slopes = {}}};
   linear.doubt_extrapolation = linear.linear_baseline = linear.choose_smoothing = false;
   linear.members = 1;
   linear.seed = options_.seed;

@@ -8,8 +8,8 @@
 #include "engine/learn/joint/growing.h"
 #include "engine/support/error.h"
 #include "engine/support/parallel.h"
-#include "models/network/smoothing_choice.h"
 #include "models/network/joint_components.h"
+#include "models/network/smoothing_choice.h"
 
 namespace dma {
 
@@ -18,7 +18,7 @@ namespace {
 constexpr double kFirstNoise = 0.3;  // a good part of the target's variance is still unexplained
 constexpr int kBaselineEpochs = 100, kBaselineWeightedEpochs = 20;
 constexpr double kBaselineGain = 1e-4;
-constexpr int kFullEpochs = 5;         // on all rows, after growing subsets; twice
+constexpr int kFullEpochs = 5;           // on all rows, after growing subsets; twice
 constexpr double kWeightExponent = 0.7;  // of the fit with weighted rows, see SharedFitOptions
 
 // Of left-out rows, that the linear model may lose by weights.
@@ -61,8 +61,8 @@ struct JointRegression::Fitting {
   RowBeliefs baseline = {};
   double baseline_score = 0;     // log density of all rows, each left out
   double baseline_evidence = 0;  // with constant noise
-  std::size_t jobs = 1;       // of every member
-  std::mutex mutex = {};      // of memory_, on_epoch and stopped, while members are learned
+  std::size_t jobs = 1;          // of every member
+  std::mutex mutex = {};         // of memory_, on_epoch and stopped, while members are learned
   bool stopped = false;
 
   bool is_stopped() {
@@ -73,8 +73,8 @@ struct JointRegression::Fitting {
 
 JointRegression::JointRegression(JointRegressionOptions options)
     : options_(std::move(options)),
-      network_(options_.shape),
-      linear_(options_.shape.layers.front(), options_.shape.layers.back()) {
+      network_(network_rows(options_.shape)),
+      linear_(static_cast<Index>(options_.shape.layers.front()), static_cast<Index>(options_.shape.layers.back())) {
   if (options_.prior.mean.size() == 0) options_.prior = network_.prior();
   linear_prior_ = {Vector::Zero(linear_.scalars()),
                    Vector::Constant(linear_.scalars(), static_cast<double>(options_.shape.layers.front() + 1))};
@@ -314,7 +314,7 @@ void JointRegression::set_limits(int epochs, int weighted_epochs, double least_g
 }
 
 SharedState JointRegression::first_state(std::size_t member, Index outputs) const {
-  SharedState state{.mean = options_.prior.mean + network_.draw(options_.seed + member), .noise = {}};
+  SharedState state{.mean = options_.prior.mean + draw(network_.prior(), options_.seed + member), .noise = {}};
   for (Index k = 0; k < outputs; ++k)
     state.noise.push_back(
         LogLinearNoise::constant(options_.noise.empty() ? kFirstNoise : options_.noise[static_cast<std::size_t>(k)]));
@@ -323,10 +323,9 @@ SharedState JointRegression::first_state(std::size_t member, Index outputs) cons
 
 SharedPrior JointRegression::prior_of(std::size_t member) const {
   SharedPrior prior = options_.prior;
-  const Index hidden =
-      network_.scalars() -
-      network_.outputs() * (options_.shape.layers[options_.shape.layers.size() - 2] + (options_.shape.bias ? 1 : 0));
-  if (options_.anchored) prior.mean.head(hidden) += network_.draw(options_.seed + member).head(hidden);
+  const std::size_t last = options_.shape.layers.size() - 2;
+  const Index hidden = network_.scalars() - network_.outputs() * static_cast<Index>(options_.shape.fan_in(last));
+  if (options_.anchored) prior.mean.head(hidden) += draw(network_.prior(), options_.seed + member).head(hidden);
   return prior;
 }
 

@@ -14,14 +14,14 @@
 
 #include "engine/learn/joint/posterior.h"
 #include "models/network/solver_form.h"
-#include "models/network/network_rows.h"
+#include "models/network/bnn_graph.h"
 #include "models/table/noise.h"
-#include "models/table/prediction.h"
+#include "engine/learn/joint/prediction.h"
 
 namespace dma {
 
 struct JointRegressionOptions {
-  NetworkShape shape;
+  BnnShape shape;
   SharedPrior prior = {};             // of the network; empty: N(0, 1 / fan-in)
   bool learn_scale = true;           // one factor on all prior variances
   // Prior means of hidden weights are where a member starts instead of 0: units the data do not need stay as they were
@@ -105,7 +105,7 @@ class JointRegression {
   const Memory& memory() const { return memory_; }
   void restore(Memory memory);
   const JointRegressionOptions& options() const { return options_; }
-  const NetworkRows& network() const { return network_; }
+  const RowProgram& network() const { return network_; }
 
  private:
   struct Fitting;
@@ -126,7 +126,7 @@ class JointRegression {
   void doubt_extrapolation(const SharedPosterior& posterior, const Matrix& rows, RowBeliefs& beliefs) const;
 
   JointRegressionOptions options_;
-  NetworkRows network_;
+  RowProgram network_;
   LinearRows linear_;
   SharedPrior linear_prior_;
   Memory memory_;

@@ -157,7 +157,7 @@ void JointRegression::widen_to_cover(const Matrix& targets) {
 
 void JointRegression::set_smoothing(double smoothing) {
   memory_.smoothing = options_.shape.smoothing = smoothing;
-  network_ = NetworkRows(options_.shape);
+  network_ = network_rows(options_.shape);
 }
 
 void JointRegression::restore(Memory memory) {

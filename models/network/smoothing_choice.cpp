@@ -28,7 +28,7 @@ Index trial_rows(Index rows, Index outputs, Index scalars) {
 
 }  // namespace
 
-double choose_smoothing(const NetworkShape& shape, const SharedPrior& prior, const SharedState& start,
+double choose_smoothing(const BnnShape& shape, const SharedPrior& prior, const SharedState& start,
                         const RowData& data, SharedFitOptions options, std::uint64_t seed) {
   const Index rows = data.rows.rows(), outputs = data.targets.cols(), scalars = prior.mean.size();
   const bool dear =
@@ -37,7 +37,7 @@ double choose_smoothing(const NetworkShape& shape, const SharedPrior& prior, con
   if (tried < kFewestTrialRows || (dear && !worth_growing(rows, outputs, scalars))) return shape.smoothing;
   std::vector<Index> some = random_order(rows, seed);
   some.resize(static_cast<std::size_t>(tried));
-  const RowData subset{data.rows(some, Eigen::all), data.targets(some, Eigen::all)};
+  const RowData subset = data.some(some);
   std::vector<double> smoothings = {1, 0.5, 0.2};
   if (shape.layers.front() <= kInputsOfSteepFunctions) smoothings.push_back(0.07);
   struct Trial {
@@ -45,10 +45,10 @@ double choose_smoothing(const NetworkShape& shape, const SharedPrior& prior, con
     SharedState state;
   };
   const auto learn = [&](Trial& trial, int epochs) {
-    NetworkShape own = shape;
+    BnnShape own = shape;
     own.smoothing = trial.smoothing;
     const auto curvature = subset.count() <= scalars ? make_dual() : make_primal();
-    const NetworkRows network(own);  // which the curvature refers to
+    const RowProgram network = network_rows(own);  // which the curvature refers to
     curvature->use_threads(options.jobs, nullptr);
     options.epochs = epochs;
     trial.evidence = fit_shared(network, subset, prior, options, trial.state, *curvature);

@@ -1,10 +1,12 @@
 // The engine: #include <dma.h>, link dma::dma. <dma_models.h> has the models too.
 //
-//   a model       Graph, and product, sum, leaky_relu, ... (expressions.h) or Graph::factor; parse_graph, graph_text
-//   to run it     compile, State, run, Report; forward_backward, flooding, sequential, residual;
-//                 joint, JointPosterior, compare_with_joint; exact, ExactPosterior, compare_with_exact
-//   its kinds     standard_registry, factor_from_function, likelihood_from_log_density, kind
-//   to learn      Learner
+//   a model       Graph, and product, sum, leaky_relu, ... (expressions.h), gaussian_vector_prior (vectors.h) or
+//                 Graph::factor; parse_graph, graph_text: as a file
+//   to run it     compile, State, run, Report; forward_backward, flooding, sequential, residual; joint, hyper,
+//                 JointPosterior, compare_with_joint; exact, ExactPosterior, compare_with_exact
+//   its kinds     standard_registry, factor_from_function, factor_from_vector_function, likelihood_from_log_density,
+//                 kind
+//   to learn      Learner, by messages; JointLearner, by one Gaussian over all shared variables
 //   to look       explain, to_dot, describe; log_evidence, evidence
 //   to judge      certify: of a kind; certificate: of a run
 //   its families  gaussian, log_normal, gamma, beta, bernoulli, categorical(K), dirichlet(K), or your own
@@ -17,6 +19,7 @@
 #include "engine/inspect/dot.h"
 #include "engine/inspect/explain.h"
 #include "engine/joint/joint.h"
+#include "engine/learn/joint/joint_learner.h"
 #include "engine/learn/learn.h"
 #include "engine/run/evidence.h"
 #include "engine/run/run.h"
@@ -26,6 +29,7 @@
 #include "factors/standard_registry.h"
 #include "models/graphs/expressions.h"
 #include "models/graphs/graph_file.h"
+#include "models/graphs/vectors.h"
 #include "schedules/flooding.h"
 #include "schedules/forward_backward.h"
 #include "schedules/residual.h"

@@ -3,7 +3,7 @@
 //   a table       Bnn, a neural network, and regression_settings; Classifier, class_scores_of
 //   linear        linear_regression, factorise
 //   mixtures      gaussian_mixture, HiddenMarkov
-//   series        StateSpace of random_walk, local_trend, motion, seasonal, autoregressive; SeriesFilter
+//   series        StateSpace of random_walk, local_trend, motion, seasonal, autoregressive; SeriesChoice, SeriesFilter
 //   games         rate_season, Rating, chances
 //   decisions     decide, value_of_information
 #pragma once
@@ -18,5 +18,6 @@
 #include "models/network/bnn.h"
 #include "models/network/regression.h"
 #include "models/public/dma.h"
+#include "models/series/series_choice.h"
 #include "models/series/series_filter.h"
 #include "models/series/state_space.h"

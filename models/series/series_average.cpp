@@ -1,7 +1,14 @@
 #include "models/series/series_average.h"
 
+#include <algorithm>
+#include <boost/math/special_functions/erf.hpp>
+#include <boost/math/tools/toms748_solve.hpp>
 #include <cmath>
+#include <cstdint>
 #include <iterator>
+#include <numbers>
+
+#include "engine/messages/gaussian.h"
 
 namespace dma {
 
@@ -33,17 +40,53 @@ void SeriesAverage::add(double weight, const SeriesGraph& graph, double observat
   for (std::size_t k = 0; k < processes_.size(); ++k)
     for (std::size_t s = 0; s < processes_[k].states.size(); ++s)
       add_to_track(fraction, graph.state(k, s), s == 0 && k == graph.leading_level() ? graph.shift() : 0, *next++);
+  if (const auto weights = graph.weights()) add_to_track(fraction, *weights, 0, weights_);
   observation_variance_ += fraction * (observation_variance - observation_variance_);
+  SmoothedPart& part = parts_.emplace_back(SmoothedPart{weight, false, {}, {}});
+  const Belief signal = graph.signal();
+  for (std::size_t t = 0; t < signal.size(); ++t) {
+    part.mean.push_back(signal.mean(t) + graph.shift());
+    part.sd.push_back(std::sqrt(signal.variance(t) + observation_variance));
+  }
 }
 
 Smoothed SeriesAverage::smoothed() && {
   Smoothed found;
+  tracks_.push_back(std::move(weights_));
   for (Track& track : tracks_)
     for (double& sd : track.sd) sd = std::sqrt(sd);
+  found.weights = std::move(tracks_.back());
+  tracks_.pop_back();
   found.signal = std::move(tracks_.front());
   for (const double sd : found.signal.sd) found.sd.push_back(std::sqrt(sd * sd + observation_variance_));
+  found.parts = std::move(parts_);
+  for (SmoothedPart& part : found.parts) part.weight /= weight_;
   found.states.assign(std::move_iterator(tracks_.begin() + 1), std::move_iterator(tracks_.end()));
   return found;
+}
+
+double Smoothed::quantile(std::size_t t, double probability) const {
+  const double z = -std::numbers::sqrt2 * boost::math::erfc_inv(2 * probability);
+  double low = kInfinity, high = -kInfinity;
+  for (const SmoothedPart& part : parts) {
+    const double at = part.mean[t] + z * part.sd[t], value = part.is_log ? std::exp(at) : at;
+    low = std::min(low, value), high = std::max(high, value);
+  }
+  const auto excess = [&](double value) {
+    double sum = -probability;
+    for (const SmoothedPart& part : parts) {
+      const double at = part.is_log ? std::log(std::max(value, 0.0)) : value;
+      sum += part.weight * 0.5 * std::erfc((part.mean[t] - at) / (part.sd[t] * std::numbers::sqrt2));
+    }
+    return sum;
+  };
+  const double at_low = excess(low), at_high = excess(high);
+  if (!(high > low) || !(at_low < 0)) return low;
+  if (!(at_high > 0)) return high;
+  std::uintmax_t limit = 100;
+  const auto [below, above] = boost::math::tools::toms748_solve(excess, low, high, at_low, at_high,
+                                                                boost::math::tools::eps_tolerance<double>(40), limit);
+  return 0.5 * (below + above);
 }
 
 }  // namespace dma

@@ -18,6 +18,8 @@ class SeriesAverage {
  private:
   const std::vector<Process>& processes_;
   std::vector<Track> tracks_;  // sd holds the variance meanwhile
+  std::vector<SmoothedPart> parts_;
+  Track weights_{"weights", {}, {}};
   double weight_ = 0, observation_variance_ = 0;
 };
 

@@ -1,6 +1,7 @@
 #include "models/series/series_graph.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "engine/support/error.h"
 #include "factors/standard_registry.h"
@@ -17,6 +18,12 @@ std::vector<std::uint32_t> steps(std::size_t first, std::size_t last) {
 
 double excess(double mean, double variance, double expected) { return (mean * mean + variance) / expected - 1; }
 
+double standardised(double apart, double variance, double noise) {
+  constexpr double kNothingSaid = 1e-9;  // all else says nothing of it, or nothing but rounding is left
+  const double left = 1 - variance / noise;
+  return left > kNothingSaid ? apart / std::sqrt(noise * left) : 0;
+}
+
 }  // namespace
 
 SeriesGraph::SeriesGraph(const StateSpace& model, SeriesValues values, std::size_t length)
@@ -32,6 +39,7 @@ SeriesGraph::SeriesGraph(const StateSpace& model, SeriesValues values, std::size
     add(model, k, start);
     fractions.push_back(states_[k].front());
   }
+  if (!model.inputs().empty()) fractions.push_back(add_inputs(model.inputs(), start));
   signal_ = graph_.variable("signal", length);
   y_ = graph_.observed("y", length);
   fractions.push_back(signal_);
@@ -72,6 +80,31 @@ void SeriesGraph::add(const StateSpace& model, std::size_t k, const StateSpace::
   }
 }
 
+// The effects of all inputs together. Before anything is seen a weight may be as large as a state at the start, in
+// units of the input.
+VariableId SeriesGraph::add_inputs(const std::vector<SeriesInput>& inputs, const StateSpace::Start& start) {
+  std::vector<double> variances, rows(length_ * inputs.size());
+  for (std::size_t j = 0; j < inputs.size(); ++j) {
+    const std::vector<double>& x = inputs[j].values;
+    if (x.size() < length_)
+      fail("series: the input '{}' has {} values; {} are expected, one for every step and every step to forecast",
+           inputs[j].name, x.size(), length_);
+    double squares = 0;
+    for (std::size_t t = 0; t < length_; ++t) {
+      if (!std::isfinite(x[t]))
+        fail("series: the input '{}' is {} at step {}; a finite number is expected", inputs[j].name, x[t], t + 1);
+      rows[t * inputs.size() + j] = x[t];
+    }
+    for (const double value : x) squares += value * value;
+    variances.push_back(squares > 0 ? start.variance * static_cast<double>(x.size()) / squares : start.variance);
+  }
+  weights_ = graph_.variable("weights", inputs.size());
+  graph_.factor("gaussian_prior", {*weights_}, {{"mean", 0.0}, {"variance", variances}});
+  const VariableId effect = graph_.variable("effect", length_);
+  graph_.factor("linear", {column(*weights_), effect}, {{"A", rows}, {"b", std::vector<double>(length_, 0.0)}});
+  return effect;
+}
+
 double SeriesGraph::solve() {
   const Report report = run(*plan_, *state_);
   if (!report.converged()) fail("series: {}", report.line());
@@ -101,6 +134,30 @@ SeriesGraph::Window SeriesGraph::last(std::size_t steps) const {
     }
   }
   return window;
+}
+
+// Without its own value, of precision 1/s, a signal known as N(m, v) is N(m', v') with 1/v' = 1/v - 1/s: the value is
+// then (y - m) / sqrt(s (1 - v/s)) standard deviations from what is expected. The noise of a step is the same with a
+// value of 0, which its prior is.
+std::vector<double> SeriesGraph::value_surprise(double variance) const {
+  std::vector<double> surprise(values_.size());
+  const Belief found = signal();
+  for (std::size_t t = 0; t < values_.size(); ++t)
+    if (values_[t]) surprise[t] = standardised(*values_[t] - found.mean(t), found.variance(t), variance);
+  return surprise;
+}
+
+std::vector<double> SeriesGraph::level_surprise(const StateSpace& model) const {
+  std::vector<double> surprise(values_.size());
+  if (!leading_level_) return surprise;
+  const std::size_t level = model.position(*leading_level_, 0);
+  const auto rest = std::ranges::find(rests_, level, &Rest::variance);
+  if (rest == rests_.end()) return surprise;
+  const Belief found = state_->belief(rest->variable);
+  const std::size_t before = length_ - found.size();
+  for (std::size_t i = 0; i + before < values_.size(); ++i)
+    surprise[i + before] = standardised(found.mean(i), found.variance(i), rest->scale * model.variances()[level].value);
+  return surprise;
 }
 
 void SeriesGraph::set_variance(std::size_t which, double variance) {

@@ -23,12 +23,17 @@ class SeriesGraph {
   std::optional<std::size_t> leading_level() const { return leading_level_; }
   Belief signal() const { return state_->belief(signal_); }
   Belief state(std::size_t process, std::size_t which) const { return state_->belief(states_[process][which]); }
+  std::optional<Belief> weights() const { return weights_ ? std::optional(state_->belief(*weights_)) : std::nullopt; }
   // What is known together of all states at the last `steps` steps: of each state the latest first.
   struct Window {
     Eigen::VectorXd mean;
     Eigen::MatrixXd covariance;
   };
   Window last(std::size_t steps) const;
+
+  // See Smoothed; of the series' own steps.
+  std::vector<double> value_surprise(double observation_variance) const;
+  std::vector<double> level_surprise(const StateSpace& model) const;
 
   // A variance by its position in StateSpace::variances(): sets it; the derivative of the log evidence by its
   // logarithm.
@@ -43,6 +48,7 @@ class SeriesGraph {
     double scale;
   };
   void add(const StateSpace& model, std::size_t process, const StateSpace::Start& start);
+  VariableId add_inputs(const std::vector<SeriesInput>& inputs, const StateSpace::Start& start);
 
   std::vector<std::optional<double>> values_;  // less the shift
   std::size_t length_;
@@ -52,6 +58,7 @@ class SeriesGraph {
   std::vector<std::vector<VariableId>> states_;  // by process
   std::vector<Rest> rests_;
   VariableId signal_{}, y_{};
+  std::optional<VariableId> weights_;  // of the inputs
   FactorId noise_{};
   std::optional<Plan> plan_;
   std::optional<State> state_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 
 #include "engine/support/error.h"
 #include "engine/support/maximise.h"
@@ -19,6 +20,9 @@ constexpr std::size_t kLeastValues = 3;
 // digits or, where the evidence is nearly flat, to far less than it tells about them. Rounding keeps long series from
 // less.
 constexpr double kSteepest = 1e-4;
+constexpr double kNearEnough = 0.03;  // the same for a summit that points with weights are drawn around
+constexpr double kNoWeight = 1e-4;    // of a point that is left out
+constexpr std::size_t kPoints = 48;
 constexpr std::size_t kLongSeries = 1000;  // values, from which on the learned variances are as good as known
 
 struct Spread {
@@ -43,17 +47,35 @@ Spread spread_of(SeriesValues values) {
   return spread;
 }
 
-// From a value to the next that is there.
-double mean_square_move(SeriesValues values) {
+// The square by which the series moves from a value to the next that is there; with a season, how its moves differ from
+// those of a season before, halved because that is the difference of two.
+double mean_square_move(SeriesValues values, std::size_t season) {
   double sum = 0;
   std::size_t count = 0;
+  for (std::size_t t = season + 1; t < values.size() && season > 0; ++t) {
+    if (!values[t] || !values[t - 1] || !values[t - season] || !values[t - season - 1]) continue;
+    const double move = *values[t] - *values[t - 1] - *values[t - season] + *values[t - season - 1];
+    sum += 0.5 * move * move, ++count;
+  }
   std::optional<double> before;
-  for (const std::optional<double>& value : values) {
-    if (!value) continue;
-    if (before) sum += (*value - *before) * (*value - *before), ++count;
-    before = value;
+  for (std::size_t t = 0; t < values.size() && (season == 0 || !(sum > 0)); ++t) {
+    if (!values[t]) continue;
+    if (before) sum += (*values[t] - *before) * (*values[t] - *before), ++count;
+    before = values[t];
   }
   return count > 0 && sum > 0 ? sum / static_cast<double>(count) : 1;
+}
+
+// Logarithms of variances from which searches begin: all moderate, and each large while the others are small, because
+// what moves a series has several explanations, each of which may be a summit of its own.
+std::vector<Eigen::VectorXd> starts_around(const Eigen::VectorXd& usual, bool is_long) {
+  constexpr double kModerate = -1.5, kSmall = -6;
+  std::vector<Eigen::VectorXd> starts{usual.array() + kModerate};
+  for (Eigen::Index i = 0; i < usual.size() && usual.size() > 1 && !is_long; ++i) {
+    starts.push_back(usual.array() + kSmall);
+    starts.back()[i] = usual[i];
+  }
+  return starts;
 }
 
 }  // namespace
@@ -100,70 +122,128 @@ StateSpace::Learned StateSpace::learn(SeriesValues values) {
   if (!(spread.variance > 0))
     fail("series: all its values are {}; without variation there are no variances to learn", spread.mean);
   std::vector<std::size_t>& unknown = learned_;
-  unknown.clear(), may_be_.clear();
+  unknown.clear(), may_be_ = {};
+  const std::vector<double> usual = usual_variances(values);
+  Eigen::VectorXd scales(static_cast<Eigen::Index>(variances_.size()));
   for (std::size_t i = 0; i < variances_.size(); ++i) {
     const bool is_given = i == 0 ? options_.observation_variance.has_value() : given(i).has_value();
     if (is_given) continue;
+    scales[static_cast<Eigen::Index>(unknown.size())] = std::log(usual[i]);
     unknown.push_back(i);
     variances_[i].learned = true;
-    variances_[i].value = 0.1 * spread.variance;
+    variances_[i].value = usual[i];
   }
+  scales.conservativeResize(static_cast<Eigen::Index>(unknown.size()));
   SeriesGraph graph(*this, values, values.size());
   int solves = 0;
-  const auto evidence = [&](const Eigen::VectorXd& logs, Eigen::VectorXd& slopes) {
+  double evidence = 0;
+  // Before the values were seen, standard deviations have half Cauchy distributions as wide as is usual: a variance of
+  // nothing is one possibility among others, and few values do not make one of a thousand times that size.
+  const auto posterior = [&](const Eigen::VectorXd& logs, Eigen::VectorXd& slopes) {
+    slopes.resize(logs.size());
     for (std::size_t i = 0; i < unknown.size(); ++i)
       graph.set_variance(unknown[i], std::exp(logs[static_cast<Eigen::Index>(i)]));
-    const double found = graph.solve();
-    if (options_.on_solve) options_.on_solve(++solves, found);
+    evidence = graph.solve();
+    if (options_.on_solve) options_.on_solve(++solves, evidence);
     for (std::size_t i = 0; i < unknown.size(); ++i)
       slopes[static_cast<Eigen::Index>(i)] = graph.slope(unknown[i], std::exp(logs[static_cast<Eigen::Index>(i)]));
-    return found;
+    const Eigen::ArrayXd fraction = (logs - scales).array().exp();
+    slopes.array() += 0.5 - fraction / (1 + fraction);
+    return evidence +
+           (0.5 * (logs - scales).array() - fraction.log1p() - std::log(std::numbers::pi)).sum();
   };
   const double unit = std::log(spread.variance);
-  const double low = unit + std::log(kLeastOfSpread), high = unit + std::log(kMostOfSpread);
-  const Maximum best =
-      maximise(evidence, Eigen::VectorXd::Constant(static_cast<Eigen::Index>(unknown.size()), unit - 2),
-               {.low = low, .high = high, .tolerance = kSteepest});
+  const double low = std::min(unit, scales.size() > 0 ? scales.minCoeff() : unit) + std::log(kLeastOfSpread),
+               high = unit + std::log(kMostOfSpread);
+  const bool is_long = spread.values >= kLongSeries;
+  const std::vector<Maximum> found =
+      summits(posterior, starts_around(scales, is_long), {.low = low, .high = high, .tolerance = kNearEnough});
+  const Maximum best = maximise(posterior, found.front().at, {.low = low, .high = high, .tolerance = kSteepest});
   for (std::size_t i = 0; i < unknown.size(); ++i)
     variances_[unknown[i]].value = std::exp(best.at[static_cast<Eigen::Index>(i)]);
-  // Before the values were seen, standard deviations have half Cauchy distributions as wide as the series moves in a
-  // step:
-  // a variance of nothing is one possibility among others, also where it is the most probable one, and few values do
-  // not make one of a thousand times that size.
-  const double moves = mean_square_move(values);
-  const auto posterior = [&](const Eigen::VectorXd& logs, Eigen::VectorXd& slopes) {
-    const Eigen::ArrayXd fraction = logs.array().exp() / moves;
-    const double found = evidence(logs, slopes) + 0.5 * logs.sum() - fraction.log1p().sum();
-    slopes.array() += 0.5 - fraction / (1 + fraction);
-    return found;
-  };
-  if (spread.values < kLongSeries)
-    may_be_ = weighted_points(posterior, best.at.cwiseMax(unit - 6), {.low = low, .high = high});
-  return {best.value, best.evaluations, best.converged};
+  Eigen::VectorXd unused;
+  (void)posterior(best.at, unused);
+  const Learned learned{evidence, found.front().evaluations + best.evaluations, best.converged,
+                        static_cast<int>(found.size())};
+  may_be_ = weighted_points(posterior, found, {.low = low, .high = high, .count = is_long ? 0 : kPoints});
+  if (is_long) may_be_.points = {{best.at, 1}};
+  return learned;
+}
+
+// The observation's, then those of the processes.
+std::vector<double> StateSpace::usual_variances(SeriesValues values) const {
+  std::size_t season = 0;
+  for (const Process& process : processes_)
+    if (process.noises.front().usual < 1) season = std::max(season, process.longest_lag() + 1);
+  const double move = mean_square_move(values, season), length = static_cast<double>(values.size());
+  std::vector<double> usual{move};
+  for (const Process& process : processes_)
+    for (const Process::Noise& noise : process.noises)
+      usual.push_back(move * noise.usual * (noise.is_slope ? 3 / (length * length) : 1));
+  return usual;
+}
+
+// Of the graph; returns the observation's.
+double StateSpace::set_variances(const WeightedPoint& point, SeriesGraph& graph) const {
+  double observation = observation_variance();
+  for (std::size_t i = 0; i < learned_.size(); ++i) {
+    const double variance = std::exp(point.at[static_cast<Eigen::Index>(i)]);
+    graph.set_variance(learned_[i], variance);
+    if (learned_[i] == 0) observation = variance;
+  }
+  return observation;
+}
+
+double StateSpace::log_predictive(SeriesValues values, std::size_t first) const {
+  check_known();
+  if (first > values.size())
+    fail("series: the first {} values are given of {}; at most all are expected", first, values.size());
+  const WeightedPoints known{{{{}, 1}}, 0};
+  const WeightedPoints& may_be = learned_.empty() ? known : may_be_;
+  const StateSpace as_whole = with_start(start(values));
+  SeriesGraph graph(as_whole, values.first(first), first);
+  // The integral of prior p(all) / p(first): all weights are that of prior p(all), which sum to the mass.
+  std::vector<double> logs;
+  for (const WeightedPoint& point : may_be.points) {
+    (void)set_variances(point, graph);
+    logs.push_back(std::log(point.weight) - (first > 0 ? graph.solve() : 0));
+  }
+  const double largest = *std::ranges::max_element(logs);
+  double sum = 0;
+  for (const double log : logs) sum += std::exp(log - largest);
+  const double mass = learned_.empty() ? SeriesGraph(*this, values, values.size()).solve() : may_be_.log_mass;
+  return mass + largest + std::log(sum);
+}
+
+StateSpace StateSpace::with_start(const Start& start) const {
+  StateSpace other = *this;
+  other.options_.start_mean = start.mean, other.options_.start_variance = start.variance;
+  return other;
 }
 
 Smoothed StateSpace::smooth(SeriesValues values, std::size_t horizon) const {
   check_known();
   if (values.size() + horizon == 0) fail("series: it is empty; at least one value is expected, or steps to forecast");
   SeriesGraph graph(*this, values, values.size() + horizon);
-  const double log_evidence = graph.solve();
   int solves = 1;
+  const double log_evidence = graph.solve();
   if (options_.on_solve) options_.on_solve(solves, log_evidence);
   SeriesAverage average(processes_);
-  if (may_be_.empty()) average.add(1, graph, observation_variance());
-  for (const auto& [logs, weight] : may_be_) {
-    double observation = observation_variance();
-    for (std::size_t i = 0; i < learned_.size(); ++i) {
-      const double variance = std::exp(logs[static_cast<Eigen::Index>(i)]);
-      graph.set_variance(learned_[i], variance);
-      if (learned_[i] == 0) observation = variance;
+  std::vector<double> value_surprise = graph.value_surprise(observation_variance()),
+                      level_surprise = graph.level_surprise(*this);
+  if (learned_.empty() || may_be_.points.size() == 1) {
+    average.add(1, graph, observation_variance());
+  } else {
+    for (const WeightedPoint& point : may_be_.points) {
+      if (point.weight < kNoWeight) continue;
+      const double observation = set_variances(point, graph), found = graph.solve();
+      if (options_.on_solve) options_.on_solve(++solves, found);
+      average.add(point.weight, graph, observation);
     }
-    const double found = graph.solve();
-    if (options_.on_solve) options_.on_solve(++solves, found);
-    average.add(weight, graph, observation);
   }
   Smoothed found = std::move(average).smoothed();
   found.log_evidence = log_evidence;
+  found.value_surprise = std::move(value_surprise), found.level_surprise = std::move(level_surprise);
   return found;
 }
 

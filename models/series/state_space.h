@@ -21,12 +21,22 @@
 
 namespace dma {
 
+class SeriesGraph;
+
 using SeriesValues = std::span<const std::optional<double>>;
+
+// Something else that is known at every step, those to be forecast included: a price, a holiday. It adds its value
+// times a weight that does not change.
+struct SeriesInput {
+  std::string name;
+  std::vector<double> values;
+};
 
 struct StateSpaceOptions {
   std::optional<double> observation_variance = {};  // none: to be learned
   // Of the states before the first rule applies; none: wide beside what is observed.
   std::optional<double> start_mean = {}, start_variance = {};
+  std::vector<SeriesInput> inputs = {};
   // Called after every solve of the whole series, of which learning needs some dozens: how many there were, and the log
   // evidence. What it throws ends the work.
   std::function<void(int solves, double log_evidence)> on_solve = {};
@@ -38,11 +48,26 @@ struct Track {
   std::vector<double> mean, sd;
 };
 
+// What a value may be at each step: one of the Gaussians that are mixed, of the value or of its logarithm.
+struct SmoothedPart {
+  double weight = 0;
+  bool is_log = false;
+  std::vector<double> mean, sd;
+};
+
 struct Smoothed {
-  Track signal;               // the sum of the processes, without the observation's noise
-  std::vector<double> sd;     // of a value observed there
-  std::vector<Track> states;  // "trend.level", "trend.slope", "season"
-  double log_evidence = 0;    // of the values observed
+  Track signal;                     // the sum of the processes, without the observation's noise
+  std::vector<double> sd;           // of a value observed there
+  std::vector<Track> states;        // "trend.level", "trend.slope", "season"
+  Track weights;                    // one element for each input, not for each step
+  double log_evidence = 0;          // of the values observed
+  std::vector<SmoothedPart> parts;  // their weights sum to 1
+  // How far each value is from what all others say of it, and each level from where the one before leads, both in
+  // standard deviations, at the most probable variances; 0 where there is none. Beyond 3.5: an outlier, a level shift.
+  std::vector<double> value_surprise, level_surprise;
+
+  // The value at step t that is not exceeded with this probability.
+  double quantile(std::size_t t, double probability) const;
 };
 
 class StateSpace {
@@ -55,18 +80,24 @@ class StateSpace {
     bool learned = false;
   };
   struct Learned {
-    double log_evidence = 0;
+    double log_evidence = 0;  // at the variances found
     int evaluations = 0;
     bool converged = false;
+    int summits = 1;  // of their posterior
   };
-  // Finds the variances that were not given: those under which the values are most probable. At least three values. A
-  // series that is not long leaves them uncertain, so that other variances with their weights are kept beside them.
+  // Finds the variances that were not given: the most probable ones, given the values and what is usual
+  // (Process::Noise). At least three values. A series that is not long leaves them uncertain, so that other variances
+  // with their weights are kept beside them, around every summit that searches from several starts have found.
   Learned learn(SeriesValues values);
+  // log p(values after the first `first` | those), integrated over the learned variances; `values` are those that were
+  // learned from. It compares models: how wide the start is does not matter where the first values determine it.
+  double log_predictive(SeriesValues values, std::size_t first) const;
   // Beliefs at every step of the series and of `horizon` more, averaged over the variances that may be. An Error where
   // a variance is neither given nor learned.
   Smoothed smooth(SeriesValues values, std::size_t horizon = 0) const;
 
   const std::vector<Process>& processes() const { return processes_; }
+  const std::vector<SeriesInput>& inputs() const { return options_.inputs; }
   const std::vector<Variance>& variances() const { return variances_; }
   double variance(std::size_t process, std::size_t noise) const;
   // Of that noise among variances().
@@ -80,6 +111,9 @@ class StateSpace {
 
  private:
   void check_known() const;
+  StateSpace with_start(const Start& start) const;
+  std::vector<double> usual_variances(SeriesValues values) const;
+  double set_variances(const WeightedPoint& point, SeriesGraph& graph) const;
   const std::optional<double>& given(std::size_t variance) const;
 
   std::vector<Process> processes_;
@@ -87,7 +121,8 @@ class StateSpace {
   std::vector<Variance> variances_;          // the observation's, then those of the processes
   std::vector<std::size_t> first_variance_;  // process -> its first
   std::vector<std::size_t> learned_;         // variances
-  std::vector<WeightedPoint> may_be_;        // logarithms of the learned ones; none: they are known well enough
+  // Logarithms of the learned variances; one point: they are known well enough. Their mass: evidence times prior.
+  WeightedPoints may_be_;
 };
 
 }  // namespace dma

@@ -4,11 +4,10 @@
 #include <algorithm>
 #include <boost/math/special_functions/erf.hpp>
 #include <cmath>
-#include <limits>
+#include <functional>
 #include <numbers>
 
 #include "engine/support/error.h"
-#include "engine/support/maximise.h"
 
 namespace dma {
 
@@ -17,6 +16,10 @@ namespace {
 constexpr double kWider = 1.4;  // than the curvature at the summit says: its tails may be heavier
 constexpr double kWidest = 3;   // standard deviation along a direction that is nearly flat
 constexpr double kDifference = 0.05;
+constexpr double kSameSummit = 0.5;  // searches that end this near to each other have found the same summit
+constexpr double kFarBelow = 12;     // nats: a summit without mass
+constexpr double kLeastShare = 0.1;  // of the points, before they are counted, for a summit beside a larger one
+constexpr double kLogRootTwoPi = 0.9189385332046727;
 
 // Term `index` of the sequence of Van der Corput: together over several primes, points that fill a cube evenly
 // (Halton).
@@ -28,8 +31,7 @@ double radical_inverse(std::size_t index, std::size_t prime) {
 }
 
 // A root of the covariance of the Gaussian with the curvature at the summit.
-Eigen::MatrixXd width_at(const std::function<double(const Eigen::VectorXd&, Eigen::VectorXd&)>& log_density,
-                         const Eigen::VectorXd& summit) {
+Eigen::MatrixXd width_at(const LogDensity& log_density, const Eigen::VectorXd& summit) {
   const Eigen::Index count = summit.size();
   Eigen::MatrixXd curvature(count, count);
   Eigen::VectorXd above(count), below(count);
@@ -46,36 +48,114 @@ Eigen::MatrixXd width_at(const std::function<double(const Eigen::VectorXd&, Eige
   return solved.eigenvectors() * scales.asDiagonal();
 }
 
+// A Gaussian around a summit, of which points are drawn.
+struct Proposal {
+  Eigen::VectorXd centre;
+  Eigen::MatrixXd width;  // columns: directions times standard deviations
+  double log_size = 0;    // the logarithm of the width's determinant
+  double log_mass = 0;    // of the density around the summit, as its curvature says
+  double share = 0;       // of the points
+};
+
+// The logarithm of the Gaussian's density; `width` has orthogonal columns.
+double log_proposal(const Proposal& proposal, const Eigen::VectorXd& at) {
+  const Eigen::ArrayXd scales = proposal.width.colwise().squaredNorm().transpose();
+  const Eigen::ArrayXd z = (proposal.width.transpose() * (at - proposal.centre)).array() / scales;
+  return -0.5 * z.square().sum() - proposal.log_size - kLogRootTwoPi * static_cast<double>(at.size());
+}
+
+double log_sum(std::span<const double> logs) {
+  const double largest = *std::ranges::max_element(logs);
+  double sum = 0;
+  for (const double log : logs) sum += std::exp(log - largest);
+  return largest + std::log(sum);
+}
+
+std::vector<Proposal> proposals_at(const LogDensity& log_density, std::span<const Maximum> summits) {
+  std::vector<Proposal> proposals;
+  std::vector<double> masses;
+  for (const Maximum& summit : summits) {
+    Proposal proposal{summit.at, width_at(log_density, summit.at)};
+    const double log_size = 0.5 * proposal.width.colwise().squaredNorm().array().log().sum();
+    const auto size = static_cast<double>(summit.at.size());
+    masses.push_back(proposal.log_mass = summit.value + log_size + kLogRootTwoPi * size);
+    proposal.width *= kWider;
+    proposal.log_size = log_size + size * std::log(kWider);
+    proposals.push_back(std::move(proposal));
+  }
+  const double all = log_sum(masses);
+  double shares = 0;
+  for (Proposal& proposal : proposals)
+    shares += proposal.share = std::max(std::exp(proposal.log_mass - all), kLeastShare);
+  for (Proposal& proposal : proposals) proposal.share /= shares;
+  return proposals;
+}
+
 }  // namespace
 
-std::vector<WeightedPoint> weighted_points(
-    const std::function<double(const Eigen::VectorXd&, Eigen::VectorXd&)>& log_density, const Eigen::VectorXd& start,
-    const WeightedPointsOptions& options) {
+std::vector<Maximum> summits(const LogDensity& log_density, std::span<const Eigen::VectorXd> starts,
+                             const MaximiseOptions& options) {
+  std::vector<Maximum> found;
+  int evaluations = 0;
+  for (const Eigen::VectorXd& start : starts) {
+    Maximum summit = maximise(log_density, start, options);
+    evaluations += summit.evaluations;
+    if (std::isfinite(summit.value)) found.push_back(std::move(summit));
+  }
+  if (found.empty()) fail("weighted points: the density is not a number wherever the search for a summit begins");
+  std::ranges::stable_sort(found, std::greater(), &Maximum::value);
+  std::vector<Maximum> distinct;
+  for (Maximum& summit : found) {
+    if (summit.value < found.front().value - kFarBelow) break;
+    if (std::ranges::none_of(distinct, [&](const Maximum& other) {
+          return summit.at.size() == 0 || (summit.at - other.at).lpNorm<Eigen::Infinity>() < kSameSummit;
+        }))
+      distinct.push_back(summit);
+  }
+  distinct.front().evaluations = evaluations;
+  return distinct;
+}
+
+WeightedPoints weighted_points(const LogDensity& log_density, std::span<const Maximum> summits,
+                               const WeightedPointsOptions& options) {
   constexpr std::size_t kPrimes[] = {2, 3, 5, 7, 11, 13, 17, 19};
-  const auto size = static_cast<std::size_t>(start.size());
+  if (summits.empty()) fail("weighted points: there is no summit to draw points around; at least one is expected");
+  const Maximum& highest = summits.front();
+  const auto size = static_cast<std::size_t>(highest.at.size());
   if (size > std::size(kPrimes))
     fail("weighted points: {} numbers are asked for; at most {}", size, std::size(kPrimes));
-  if (size == 0) return {{start, 1}};
-  const Maximum summit = maximise(log_density, start, {.low = options.low, .high = options.high, .tolerance = 1e-4});
-  const Eigen::MatrixXd width = kWider * width_at(log_density, summit.at);
+  if (size == 0) return {{{highest.at, 1}}, highest.value};
+  const std::vector<Proposal> proposals = proposals_at(log_density, summits);
+  std::vector<double> logs(proposals.size());
+  std::ranges::transform(proposals, logs.begin(), &Proposal::log_mass);
+  const WeightedPoints summit_alone{{{highest.at, 1}}, log_sum(logs)};
   std::vector<WeightedPoint> points;
-  Eigen::VectorXd z(start.size()), unused(start.size());
-  double largest = -std::numeric_limits<double>::infinity(), total = 0;
-  for (std::size_t j = 0; j < options.count; ++j) {
-    for (std::size_t i = 0; i < size; ++i) {
-      const double normal = -std::numbers::sqrt2 * boost::math::erfc_inv(2 * radical_inverse(j / 2 + 1, kPrimes[i]));
-      z[static_cast<Eigen::Index>(i)] = j % 2 == 0 ? normal : -normal;  // in pairs: the summit stays their middle
+  std::vector<double> weights;
+  Eigen::VectorXd z(highest.at.size()), unused(highest.at.size());
+  std::size_t drawn = 0, pair = 0;
+  for (const Proposal& proposal : proposals) {
+    // An even number, in pairs around the summit, which stays their middle.
+    const auto pairs = static_cast<std::size_t>(std::lround(proposal.share * static_cast<double>(options.count) / 2));
+    for (std::size_t j = 0; j < 2 * pairs; ++j, ++drawn) {
+      if (j % 2 == 0) ++pair;
+      for (std::size_t i = 0; i < size; ++i) {
+        const double normal = -std::numbers::sqrt2 * boost::math::erfc_inv(2 * radical_inverse(pair, kPrimes[i]));
+        z[static_cast<Eigen::Index>(i)] = j % 2 == 0 ? normal : -normal;
+      }
+      const Eigen::VectorXd at = proposal.centre + proposal.width * z;
+      if (at.minCoeff() < options.low || at.maxCoeff() > options.high) continue;
+      const double log = log_density(at, unused);
+      if (!std::isfinite(log)) continue;
+      for (std::size_t k = 0; k < proposals.size(); ++k)
+        logs[k] = std::log(proposals[k].share) + log_proposal(proposals[k], at);
+      points.push_back({at, 0});
+      weights.push_back(log - log_sum(logs));
     }
-    WeightedPoint point{(summit.at + width * z).cwiseMax(options.low).cwiseMin(options.high), 0};
-    point.weight = log_density(point.at, unused) + 0.5 * z.squaredNorm();  // its logarithm, so far
-    if (!std::isfinite(point.weight)) continue;
-    largest = std::max(largest, point.weight);
-    points.push_back(std::move(point));
   }
-  if (points.empty()) return {{summit.at, 1}};
-  for (WeightedPoint& point : points) total += point.weight = std::exp(point.weight - largest);
-  for (WeightedPoint& point : points) point.weight /= total;
-  return points;
+  if (points.empty()) return summit_alone;
+  const double total = log_sum(weights);
+  for (std::size_t j = 0; j < points.size(); ++j) points[j].weight = std::exp(weights[j] - total);
+  return {std::move(points), total - std::log(static_cast<double>(drawn))};
 }
 
 }  // namespace dma

@@ -4,7 +4,7 @@
 #include <functional>
 #include <vector>
 
-#include "models/table/prediction.h"
+#include "engine/learn/joint/prediction.h"
 
 namespace dma {
 

@@ -2,6 +2,7 @@
 #include <string_view>
 
 #include "engine/compile/memory_need.h"
+#include "engine/exact/exact.h"
 #include "engine/joint/joint.h"
 #include "engine/support/error.h"
 #include "models/graphs/graph_file.h"
@@ -40,7 +41,21 @@ constexpr std::string_view kGraphFiles[] = {
        "parameters": {"mean": 0, "variance": 1}},
       {"kind": "gaussian_noise", "connects": [{"variable": "x", "reach": "shift", "lag": 1}, "x"],
        "parameters": {"variance": 0.5}},
-      {"kind": "poisson", "connects": ["x", "y"]}], "schedule": "joint"})"};
+      {"kind": "poisson", "connects": ["x", "y"]}], "schedule": "joint"})",
+    R"json({"variables": {"pulse": {"categories": ["LOW", "HIGH"]}, "s": {"size": 3, "family": "categorical(2)"},
+      "seen": {"categories": ["no", "yes"], "observed": "yes"}}, "factors": [
+      {"kind": "potential", "connects": ["s", {"variable": "s", "reach": "gather", "table": [1, 2, 0]}],
+       "parameters": {"weight": [2, 1, 1, 2]}},
+      {"kind": "table", "connects": [{"variable": "s", "reach": "gather", "table": [0]}, "pulse"],
+       "parameters": {"probability": [0.9, 0.1, 0, 1]}},
+      {"kind": "table", "connects": ["pulse", "seen"], "parameters": {"probability": [0.3, 0.7, 0.5, 0.5]}}],
+      "schedule": "exact"})json",
+    R"(network n { property x = (1); }
+      variable a { type discrete [ 2 ] { no, yes }; }
+      variable b { type discrete [ 3 ] { x, "y z", w }; }
+      probability ( a ) { table 0.4, 0.6; } // first
+      probability ( b | a ) { (no) 0.2, 0.3, 0.5; default 0.1, 0.1, 0.8; })",
+    "MARKOV\n3\n2 2 3\n2\n2 0 1\n2 2 0\n4\n1 2 3 4\n6\n0 1 2.5 1 1e-3 4\n"};
 
 }  // namespace
 
@@ -54,6 +69,8 @@ std::size_t fuzz_graph_file(Choices& choices) {
     if (memory_need(file.graph, registry()).bytes > kMostGraphBytes) return 1;
     const CompileOptions options{.method = file.method.empty() ? "ep" : file.method};
     const Plan plan = file.schedule == "joint"      ? compile(file.graph, joint({.limit = 50}), registry(), options)
+                      : file.schedule == "exact"
+                          ? compile(file.graph, exact({.memory = 1u << 24}), registry(), options)
                       : file.schedule == "flooding" ? compile(file.graph, flooding({.limit = 50}), registry(), options)
                                                     : compile(file.graph, forward_backward(), registry(), options);
     State state(plan);

@@ -121,6 +121,10 @@ class RandomGraph {
     ParameterList parameters;
     for (const ParameterSpec& spec : kind.parameters()) {
       if (spec.fallback && choices_.one_in(2)) continue;
+      if (spec.prepare && spec.name == "categories") {
+        parameters.push_back({spec.name, static_cast<double>(categories_)});
+        continue;
+      }
       if (spec.prepare) {
         std::size_t rows = 1;
         for (std::size_t d = 1; d < dimensioned; ++d) rows *= categories_;
@@ -154,12 +158,13 @@ class RandomGraph {
     const bool by_category = !kind.same_terms().empty() && std::ranges::any_of(kind.ports(), has_dimension);
     const std::size_t slots = choices_.one_in(2) ? 1 : choices_.between(1, 6);
     const std::size_t most_terms = kind.name() == "table" || kind.name() == "potential" ? (categories_ > 4 ? 1 : 2) : 3;
-    const std::size_t terms = by_category ? categories_ : choices_.between(1, most_terms);
+    const bool has_rows = kind.name() == "learned_table";  // one for each category
+    const std::size_t terms = by_category || has_rows ? categories_ : choices_.between(1, most_terms);
     const std::string free = family();
     std::vector<Connection> connections;
     std::size_t dimensioned = 0;
     for (const PortSpec& port : kind.ports()) {
-      const std::size_t ends = port.variadic && !by_category ? choices_.between(1, 2) : 1;
+      const std::size_t ends = port.variadic && !by_category && !has_rows ? choices_.between(1, 2) : 1;
       for (std::size_t e = 0; e < ends; ++e) {
         const std::string f = with_dimension(port.family.value_or(free));
         connections.emplace_back(port.name, connection(slots, port.variadic ? terms : 1, f));

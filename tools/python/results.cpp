@@ -167,6 +167,20 @@ void bind_joint(py::module_& module) {
         return as_array(std::move(rows), {static_cast<py::ssize_t>(draws), static_cast<py::ssize_t>(size)});
       },
       py::arg("state"), py::arg("variable"), py::arg("draws"), py::arg("seed") = 1);
+  py::class_<HyperBelief>(module, "HyperBelief", "What is known of a hyper.")
+      .def_property_readonly("mean", &HyperBelief::mean)
+      .def_property_readonly("sd", &HyperBelief::sd)
+      .def("quantile", &HyperBelief::quantile, py::arg("probability"))
+      .def("__repr__", [](const HyperBelief& b) {
+        return fmt::format("<dma.HyperBelief {:.4g} +- {:.2g}>", b.mean(), b.sd());
+      });
+  module.def(
+      "hyper_belief",
+      [](StateHandle& s, const std::string& name) {
+        const Alone alone(s);
+        return JointPosterior(s.state).hyper(name);
+      },
+      py::arg("state"), py::arg("name"));
 }
 
 // Tables and the most probable values, after a run by exact().

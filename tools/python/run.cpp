@@ -9,6 +9,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <tuple>
 #include <variant>
 
 #include "engine/compile/compile.h"
@@ -89,7 +90,7 @@ PlanHandle compile_graph(const Graph& graph, const py::object& schedule, const p
 
 void observe_values(StateHandle& s, VariableId variable, const py::object& values) {
   if (values.is_none()) return s.state.observe(variable, std::nullopt);
-  if (py::isinstance<py::str>(values))  // the name of a category
+  if (py::isinstance<py::str>(values) && !s.plan.graph->categories(variable).empty())
     return s.state.observe(variable, s.plan.graph->category(variable, values.cast<std::string>()));
   // Where an element is None, or masked, it is missing; a NaN is a mistake.
   const auto refuse = [&] {
@@ -188,20 +189,38 @@ void bind_schedules(py::module_& module) {
   repeated("flooding", &flooding);
   repeated("sequential", &sequential);
   repeated("residual", &residual);
+  using Use = std::tuple<FactorHandle, std::string, double>;
+  py::class_<Hyper>(module, "Hyper", "A parameter that nobody knows.").def("__repr__", [](const Hyper& h) {
+    return fmt::format("<dma.Hyper {}>", h.name);
+  });
   const JointOptions usual;
   module.def(
       "joint",
-      [](double tolerance, int limit, std::uint64_t start_seed, int check_draws) {
-        return joint({.tolerance = tolerance, .limit = limit, .start_seed = start_seed, .check_draws = check_draws});
+      [](double tolerance, int limit, std::uint64_t start_seed, int check_draws, std::vector<Hyper> hypers) {
+        return joint({.tolerance = tolerance,
+                      .limit = limit,
+                      .start_seed = start_seed,
+                      .check_draws = check_draws,
+                      .hypers = std::move(hypers)});
       },
       py::kw_only(), py::arg("tolerance") = usual.tolerance, py::arg("limit") = usual.limit,
-      py::arg("start_seed") = usual.start_seed, py::arg("check_draws") = usual.check_draws);
+      py::arg("start_seed") = usual.start_seed, py::arg("check_draws") = usual.check_draws,
+      py::arg("hypers") = std::vector<Hyper>{});
   py::class_<Exact>(module, "Exact", "Discrete variables, by cliques.").def("__repr__", [](const Exact&) {
     return "<dma.Exact>";
   });
   module.def(
       "exact", [](std::uint64_t memory) { return exact({.memory = memory}); }, py::kw_only(),
       py::arg("memory") = ExactOptions().memory);
+  module.def(
+      "hyper",
+      [](std::string name, const std::string& prior, const std::vector<double>& numbers, const std::vector<Use>& of) {
+        Hyper made{std::move(name), HyperPrior::named(prior, numbers), {}};
+        for (const auto& [factor, parameter, power] : of) made.uses.push_back({factor.id, parameter, power, {}});
+        return made;
+      },
+      py::arg("name"), py::arg("prior"), py::arg("numbers"), py::arg("of"),
+      "The parameter of each (factor, parameter, power) is its value to that power.");
 }
 
 void bind_plan(py::module_& module) {

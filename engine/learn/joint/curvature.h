@@ -14,9 +14,20 @@ namespace dma {
 
 // Rows with targets; everything per row and output is stacked, all rows of the first output first.
 struct RowData {
-  Matrix rows;     // N x inputs
-  Matrix targets;  // N x outputs
+  Matrix rows;          // N x inputs
+  Matrix targets;       // N x outputs
+  Vector weights = {};  // N; an example of weight 2 counts as two; empty: 1 for all
+
   Index count() const { return targets.size(); }
+  Vector stacked_weights() const { return weights.replicate(targets.cols(), 1); }
+  // Variances of the noise of as many equal examples as each weight says, taken for one.
+  Vector weighted(const Vector& noise) const {
+    return weights.size() == 0 ? noise : Vector(noise.array() / stacked_weights().array());
+  }
+  RowData some(const std::vector<Index>& which) const {
+    return {rows(which, Eigen::all), targets(which, Eigen::all),
+            weights.size() == 0 ? Vector() : Vector(weights(which))};
+  }
 };
 
 // What a row's prediction owes to the other rows is never less than this fraction: the rest is rounding.

@@ -61,18 +61,22 @@ Step proximal_step(const RowModel& model, const RowData& data, const SharedPrior
 
 void learn_noise(const RowData& data, const Vector& residuals, const Vector& others, double effective,
                  SharedState& state) {
-  const Index n = data.rows.rows(), outputs = data.targets.cols();
+  const Index n = data.targets.rows(), outputs = data.targets.cols();
+  const bool is_weighted = data.weights.size() > 0;
   for (Index k = 0; k < outputs; ++k) {
     LogLinearNoise& noise = state.noise[static_cast<std::size_t>(k)];
     const auto r = residuals.segment(k * n, n);
     if (noise.depends_on_inputs()) {
-      const Vector squares = r.cwiseAbs2();
-      for (int twice = 0; twice < 2; ++twice) noise.learn(data.rows, squares, others.segment(k * n, n));
+      Vector squares = r.cwiseAbs2(), left = others.segment(k * n, n);
+      if (is_weighted) squares = squares.cwiseProduct(data.weights), left += (data.weights.array() - 1).matrix();
+      for (int twice = 0; twice < 2; ++twice) noise.learn(data.rows, squares, left);
       continue;
     }
-    const double left_over = others.size() > 0 ? others.segment(k * n, n).sum() : static_cast<double>(n) - effective;
+    double left_over = others.size() > 0 ? others.segment(k * n, n).sum() : static_cast<double>(n) - effective;
+    if (is_weighted) left_over += data.weights.sum() - static_cast<double>(n);
     const double before = std::exp(noise.beta(0));
-    const double found = r.squaredNorm() / std::max(left_over - kAwayFromZero, 1e-300);  // the largest step bounds it
+    const double squares = is_weighted ? r.cwiseAbs2().dot(data.weights) : r.squaredNorm();
+    const double found = squares / std::max(left_over - kAwayFromZero, 1e-300);  // the largest step bounds it
     noise.beta(0) =
         std::log(std::max(kLeastNoise, std::clamp(found, before / kLargestNoiseStep, before * kLargestNoiseStep)));
   }
@@ -85,8 +89,14 @@ Vector softened(const Vector& noise, double exponent) {
 }
 
 // Mean log density of every row as if it had been left out, at the curvature's linearisation.
-double left_out_score(const Vector& noise, const Vector& residuals, const Vector& others) {
+double left_out_score(const RowData& data, const Vector& noise, const Vector& residuals, const Vector& others) {
   const Eigen::ArrayXd rest = others.array().max(kLeastOneMinusLeverage);
+  if (data.weights.size() > 0) {  // all that a row counts for is left out, and one of it predicted
+    const Eigen::ArrayXd weights = data.stacked_weights(), variance = noise.array() * (weights + (1 - rest) / rest);
+    const Eigen::ArrayXd logs =
+        (residuals.array() / rest).square() / variance + (2 * std::numbers::pi * variance).log();
+    return -0.5 * (weights * logs).sum() / weights.sum();
+  }
   const Eigen::ArrayXd variance = noise.array() / rest;
   return -0.5 * ((residuals.array() / rest).square() / variance + (2 * std::numbers::pi * variance).log()).mean();
 }
@@ -112,11 +122,11 @@ Vector row_noise(const SharedState& state, const Matrix& rows) {
 double log_evidence(const SharedPrior& prior, const SharedState& state, const RowData& data, Curvature& curvature) {
   const Vector noise = row_noise(state, data.rows);
   double noise_terms = 0;
-  for (const LogLinearNoise& n : state.noise) noise_terms += n.log_evidence(data.rows);
-  return -0.5 * (curvature.residuals().array().square() / noise.array() + noise.array().log() +
-                 std::log(2 * std::numbers::pi))
-                    .sum() -
-         prior_cost(prior, state) - 0.5 * curvature.log_determinant_gain() + noise_terms;
+  for (const LogLinearNoise& n : state.noise) noise_terms += n.log_evidence(data.rows, data.weights);
+  Eigen::ArrayXd logs =
+      curvature.residuals().array().square() / noise.array() + noise.array().log() + std::log(2 * std::numbers::pi);
+  if (data.weights.size() > 0) logs *= data.stacked_weights().array();
+  return -0.5 * logs.sum() - prior_cost(prior, state) - 0.5 * curvature.log_determinant_gain() + noise_terms;
 }
 
 double fit_shared(const RowModel& model, const RowData& data, const SharedPrior& prior, const SharedFitOptions& options,
@@ -126,7 +136,7 @@ double fit_shared(const RowModel& model, const RowData& data, const SharedPrior&
       if (!noise.depends_on_inputs()) noise.add_slopes(data.rows.cols());
   while (state.epoch < options.epochs && !state.is_settled()) {
     ++state.epoch;
-    const Vector noise = softened(row_noise(state, data.rows), options.weight_exponent);
+    const Vector noise = data.weighted(softened(row_noise(state, data.rows), options.weight_exponent));
     curvature.assemble(model, data, state.mean, state.scale * prior.precision, noise);
     SharedEpoch record{.epoch = state.epoch, .log_evidence = log_evidence(prior, state, data, curvature)};
     const bool by_rows = options.learn_noise && (state.noise.size() > 1 || state.noise[0].depends_on_inputs());
@@ -140,7 +150,7 @@ double fit_shared(const RowModel& model, const RowData& data, const SharedPrior&
                 .noise = state.noise,
                 .epoch = state.epoch,
                 .subset = state.subset};
-    const double score = due ? left_out_score(noise, curvature.residuals(), others) : 0;
+    const double score = due ? left_out_score(data, noise, curvature.residuals(), others) : 0;
     record.effective_scalars = by_rows || due ? (1 - others.array()).sum() : curvature.effective_scalars();
     const Step step = proximal_step(model, data, prior, state, noise, curvature);
     if (options.learn_noise) learn_noise(data, step.residuals, others, record.effective_scalars, state);
@@ -158,7 +168,8 @@ double fit_shared(const RowModel& model, const RowData& data, const SharedPrior&
     }
     if (options.on_epoch && !options.on_epoch(record)) break;
   }
-  curvature.assemble(model, data, state.mean, state.scale * prior.precision, row_noise(state, data.rows));
+  curvature.assemble(model, data, state.mean, state.scale * prior.precision,
+                     data.weighted(row_noise(state, data.rows)));
   return log_evidence(prior, state, data, curvature);
 }
 

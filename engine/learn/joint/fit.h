@@ -11,10 +11,6 @@
 
 namespace dma {
 
-struct SharedPrior {
-  Vector mean, precision;  // per shared scalar; the precisions are multiplied by a learned scale
-};
-
 // All that changes while learning: a saved state goes on with the same bytes.
 struct SharedState {
   Vector mean;                        // of the shared scalars

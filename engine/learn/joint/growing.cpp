@@ -40,7 +40,7 @@ bool learn_on_subsets(const RowModel& model, const RowData& data, const SharedPr
   for (Index size = first; size <= rows / 2; size *= 2) {
     if (size < state.subset) continue;
     const std::vector<Index> some(order.begin(), order.begin() + size);
-    const RowData subset{data.rows(some, Eigen::all), data.targets(some, Eigen::all)};
+    const RowData subset = data.some(some);
     const auto curvature = make_primal();
     curvature->use_threads(options.jobs, options.team);
     if (options.on_stage)

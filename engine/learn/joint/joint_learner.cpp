@@ -4,146 +4,276 @@
 
 #include <algorithm>
 #include <cmath>
+#include <mutex>
+#include <numeric>
 
-#include "engine/learn/joint/posterior.h"
+#include "engine/learn/joint/joint_learner_impl.h"
 #include "engine/support/error.h"
+#include "engine/support/parallel.h"
 
 namespace dma {
 
 namespace {
 
-constexpr double kMostBytes = 4e9;
-
-// The columns of `variables` as a matrix, one example a row.
-Matrix gather_rows(const Graph& graph, const std::vector<VariableId>& variables, const Data& data,
-                   std::string_view what) {
-  Index rows = -1, columns = 0;
-  for (const VariableId v : variables) columns += static_cast<Index>(graph[v].size);
-  Matrix all;
-  Index column = 0;
-  for (const VariableId v : variables) {
-    const auto found = std::ranges::find(data, v, &Observations::variable);
-    if (found == data.end()) fail("{}: no values of variable '{}' are given", what, graph[v].name);
-    if (std::ranges::any_of(found->is_missing, [](std::uint8_t mark) { return mark != 0; }))
-      fail("{}: values of variable '{}' are missing; the joint learner needs all of them, Learner does not", what,
-           graph[v].name);
-    const auto size = static_cast<Index>(graph[v].size), count = static_cast<Index>(found->values.size());
-    if (count % size != 0 || (rows >= 0 && count / size != rows))
-      fail("{}: variable '{}' has {} values; {} for each example are expected", what, graph[v].name, count, size);
-    if (rows < 0) rows = count / size, all.resize(rows, columns);
-    using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-    all.middleCols(column, size) = Eigen::Map<const RowMajor>(found->values.data(), rows, size);
-    column += size;
-  }
-  if (!all.allFinite()) fail("{}: the data hold a value that is not a finite number", what);
-  return all;
-}
+constexpr double kMostJointBytes = 4e9;
+double bytes_of(Index scalars) { return 3 * 8 * static_cast<double>(scalars) * static_cast<double>(scalars); }
 
 }  // namespace
 
-struct JointLearner::Parts {
-  Graph graph;
-  std::vector<VariableId> targets;
-  GraphRows model;
-  SharedFitOptions options;
-  RowData data;
-  SharedState state;
-  SharedPosterior posterior;
-};
+std::vector<Index> JointLearner::Impl::free() const {
+  std::vector<Index> all;
+  for (std::size_t i = 0; i < is_frozen.size(); ++i)
+    if (is_frozen[i] == 0) all.push_back(static_cast<Index>(i));
+  return all;
+}
+
+std::unique_ptr<RowModel> JointLearner::Impl::model_of(const Start& start) const {
+  const std::vector<Index> own = free();
+  if (own.size() == is_frozen.size()) return std::make_unique<RowProgram>(program);
+  return std::make_unique<PartialRows>(program, start.mean, own);
+}
+
+SharedPrior JointLearner::Impl::prior() const {
+  const std::vector<Index> own = free();
+  return {program.prior().mean(own), program.prior().precision(own)};
+}
+
+void JointLearner::Impl::check_fitted(std::string_view what) const {
+  if (starts.empty() || !starts[0].is_fitted()) fail("{}: nothing has been learned yet; call fit first", what);
+}
+
+// By evidence: that of a start which stands where another does counts for both, and so does their mixture.
+void JointLearner::Impl::weigh() {
+  double highest = -1e300, sum = 0;
+  for (const Start& start : starts) highest = std::max(highest, start.posterior.log_evidence);
+  for (Start& start : starts) sum += start.weight = std::exp(start.posterior.log_evidence - highest);
+  for (Start& start : starts) start.weight /= sum;
+}
 
 JointLearner::JointLearner(const Graph& graph, const Registry& registry, std::vector<VariableId> targets,
-                           SharedFitOptions options)
-    : parts_(new Parts{graph, targets, GraphRows(graph, registry, targets), std::move(options), {}, {}, {}}) {
-  const auto p = static_cast<double>(parts_->model.scalars());
-  if (3 * 8 * p * p > kMostBytes)
+                           JointLearnOptions options)
+    : impl_(new Impl{graph, targets, RowProgram(graph, registry, targets), std::move(options), {}}) {
+  const Index scalars = impl_->program.scalars();
+  if (bytes_of(scalars) > kMostJointBytes)
     fail(
         "joint learning: {} shared scalars would take {:.1f} GB, more than {:.1f} GB; message sweeps (Learner) can "
         "learn them",
-        parts_->model.scalars(), 24 * p * p / 1e9, kMostBytes / 1e9);
-  parts_->state.mean = parts_->model.prior().mean;
-  for (const double variance : parts_->model.noise()) parts_->state.noise.push_back(LogLinearNoise::constant(variance));
+        scalars, bytes_of(scalars) / 1e9, kMostJointBytes / 1e9);
+  if (scalars == 0) fail("joint learning: no target depends on a shared variable; there is nothing to learn");
+  for (const double variance : impl_->program.noise())
+    if (!(variance > 0))
+      fail("joint learning: a target is a computed variable; give the observed one that has gaussian_noise on it");
+  const JointLearnOptions& o = impl_->options;
+  if (o.epochs < 0) fail("joint learning: {} epochs are given; 0 or more are expected", o.epochs);
+  if (o.starts < 1) fail("joint learning: 0 starts are given; at least 1 is expected");
+  if ((o.noise_by_inputs || o.tails) && !o.learn_noise)
+    fail("joint learning: noise that depends on inputs or has tails is learned; set learn_noise too");
+  impl_->is_frozen.assign(static_cast<std::size_t>(scalars), 0);
 }
 JointLearner::~JointLearner() = default;
 JointLearner::JointLearner(JointLearner&&) noexcept = default;
 
-JointLearnReport JointLearner::fit(const Data& data) {
-  Parts& p = *parts_;
-  const Matrix rows = gather_rows(p.graph, p.model.inputs(), data, "fit"),
-               targets = gather_rows(p.graph, p.targets, data, "fit");
-  if (rows.cols() > 0 && rows.rows() != targets.rows())
-    fail("fit: {} examples of inputs but {} of targets", rows.rows(), targets.rows());
-  const Index before = p.data.targets.rows();
-  p.data.rows.conservativeResize(before + targets.rows(), p.model.input_size());
-  p.data.targets.conservativeResize(before + targets.rows(), targets.cols());
-  if (rows.cols() > 0) p.data.rows.bottomRows(targets.rows()) = rows;
-  p.data.targets.bottomRows(targets.rows()) = targets;
-  return learn();
+const RowProgram& JointLearner::program() const { return impl_->program; }
+std::size_t JointLearner::rows() const { return impl_->known; }
+
+JointLearnReport JointLearner::fit(const Data& data, std::span<const double> weights) {
+  Impl& l = *impl_;
+  if (!l.rows_are_there)
+    fail(
+        "fit: the examples learned so far are not kept; add others by update(), or make a new learner for all of them");
+  const Matrix rows = gather_rows(l.graph, l.program.inputs(), l.program.tables(), data, "fit");
+  const Matrix targets = gather_rows(l.graph, l.targets, {}, data, "fit");
+  const Index before = l.data.targets.rows(), count = targets.rows();
+  if (count == 0) fail("fit: there are no examples");
+  if (rows.cols() > 0 && rows.rows() != count) fail("fit: {} examples of inputs but {} of targets", rows.rows(), count);
+  if (!weights.empty() && static_cast<Index>(weights.size()) != count)
+    fail("fit: {} weights are given for {} examples", weights.size(), count);
+  for (const double weight : weights)
+    if (!(weight > 0 && std::isfinite(weight)))
+      fail("fit: a weight of {} is given; a positive number is expected", weight);
+  if (l.starts.empty() || !l.starts[0].is_fitted())
+    if (const std::string fault =
+            l.program.first_fault(l.program.prior().mean, rows.cols() > 0 ? rows : Matrix(count, 0));
+        !fault.empty())
+      fail(
+          "joint learning: at the prior's mean {}; choose another prior, a function with finite derivatives there, or "
+          "leave such examples out",
+          fault);
+  const bool weighted = l.data.weights.size() > 0 || !weights.empty();
+  if (weighted && l.data.weights.size() == 0) l.data.weights = Vector::Ones(before);
+  l.data.rows.conservativeResize(before + count, l.program.input_size());
+  l.data.targets.conservativeResize(before + count, targets.cols());
+  if (rows.cols() > 0) l.data.rows.bottomRows(count) = rows;
+  l.data.targets.bottomRows(count) = targets;
+  if (weighted) {
+    l.data.weights.conservativeResize(before + count);
+    for (Index i = 0; i < count; ++i)
+      l.data.weights(before + i) = weights.empty() ? 1 : weights[static_cast<std::size_t>(i)];
+  }
+  l.known += static_cast<std::size_t>(count);
+  return l.learn();
 }
 
-JointLearnReport JointLearner::forget(std::span<const std::size_t> rows) {
-  Parts& p = *parts_;
-  std::vector<bool> gone(this->rows(), false);
-  for (const std::size_t row : rows) {
-    if (row >= gone.size()) fail("forget: row {} is given, but there are only {}", row, gone.size());
-    gone[row] = true;
+JointLearnReport JointLearner::forget(std::span<const std::size_t> examples) {
+  Impl& l = *impl_;
+  if (!l.rows_are_there) fail("forget: the examples learned so far are not kept");
+  std::vector<bool> gone(rows(), false);
+  for (const std::size_t example : examples) {
+    if (example >= gone.size()) fail("forget: example {} is given, but there are only {}", example, gone.size());
+    gone[example] = true;
   }
   std::vector<Index> kept;
   for (std::size_t i = 0; i < gone.size(); ++i)
     if (!gone[i]) kept.push_back(static_cast<Index>(i));
-  p.data = {p.data.rows(kept, Eigen::all).eval(), p.data.targets(kept, Eigen::all).eval()};
-  return learn();
+  if (kept.empty()) fail("forget: no example would be left; make a new learner instead");
+  l.data = RowData(l.data.some(kept));
+  l.known = kept.size();
+  return l.learn();
 }
 
-JointLearnReport JointLearner::learn() {
-  Parts& p = *parts_;
-  const auto curvature = make_primal();
-  curvature->use_threads(p.options.jobs, p.options.team);
-  SharedFitOptions options = p.options;
-  options.epochs += p.state.epoch;
-  p.state.begin_stage();
-  const int before = p.state.epoch;
-  const double evidence = fit_shared(p.model, p.data, p.model.prior(), options, p.state, *curvature);
-  p.posterior = SharedPosterior::of(p.data, p.state, *curvature, evidence);
-  return {p.state.epoch - before, evidence, curvature->effective_scalars()};
-}
-
-std::size_t JointLearner::rows() const { return static_cast<std::size_t>(parts_->data.targets.rows()); }
-const SharedState& JointLearner::state() const { return parts_->state; }
-double JointLearner::noise_variance(std::size_t output) const {
-  return std::exp(parts_->state.noise.at(output).beta(0));
-}
-
-std::vector<Gaussian> JointLearner::belief(VariableId shared) const {
-  const Parts& p = *parts_;
-  if (!p.graph[shared].shared) fail("variable '{}' is not shared: it belongs to one example", p.graph[shared].name);
-  const Index first = p.model.first_scalar(shared);
-  std::vector<Gaussian> all;
-  if (p.posterior.factor.size() == 0) {
-    for (Index i = first; i < first + static_cast<Index>(p.graph[shared].size); ++i)
-      all.push_back(Gaussian::from_moments(p.model.prior().mean(i), 1 / p.model.prior().precision(i)));
-    return all;
+// The first start is the prior's mean, unless some scalar has no influence on any example there.
+void JointLearner::Impl::make_starts() {
+  Matrix f, gains;
+  const Matrix some = data.rows.topRows(std::min<Index>(kRowsPerBlock, data.targets.rows()));
+  program.linearise(program.prior().mean, some, f, gains);
+  const Vector influence = gains.cwiseAbs().colwise().sum();
+  bool is_dead = false;
+  for (const Index i : free()) is_dead = is_dead || influence(i) == 0;
+  starts.resize(options.starts);
+  for (std::size_t k = 0; k < starts.size(); ++k) {
+    Start& start = starts[k];
+    start.mean = program.prior().mean;
+    const Vector drawn = draw(program.prior(), options.seed + k);
+    if (k > 0 || is_dead) start.mean(free()) = drawn(free());
+    for (const double variance : program.noise()) start.state.noise.push_back(LogLinearNoise::constant(variance));
   }
-  const Vector variances = p.posterior.marginal_variances(p.model, p.model.prior());
-  for (Index i = first; i < first + static_cast<Index>(p.graph[shared].size); ++i)
-    all.push_back(Gaussian::from_moments(p.state.mean(i), variances(i)));
-  return all;
 }
 
-void JointLearner::predict(const Data& inputs, std::span<double> means, std::span<double> variances) const {
-  const Parts& p = *parts_;
-  if (p.posterior.factor.size() == 0) fail("predict: nothing has been learned yet; call fit first");
-  const RowBeliefs beliefs =
-      p.posterior.predict(p.model, p.model.prior(), gather_rows(p.graph, p.model.inputs(), inputs, "predict"));
-  const auto size = static_cast<std::size_t>(beliefs.mean.size());
-  if (means.size() != size || variances.size() != size)
-    fail("predict: room for {} means and {} variances is given, {} are expected", means.size(), variances.size(), size);
-  using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-  Eigen::Map<RowMajor>(means.data(), beliefs.mean.rows(), beliefs.mean.cols()) = beliefs.mean;
-  Eigen::Map<RowMajor>(variances.data(), beliefs.mean.rows(), beliefs.mean.cols()) = beliefs.variance + beliefs.noise;
+void JointLearner::Impl::learn(Start& start, std::size_t index, std::size_t jobs,
+                               const std::function<bool(const JointEpoch&)>& told) {
+  const std::vector<Index> own = free();
+  const auto model = model_of(start);
+  const SharedPrior prior = this->prior();
+  const auto curvature = make_primal();
+  curvature->use_threads(jobs, options.team);
+  bool going_on = true;
+  SharedFitOptions fit{.epochs = options.epochs + start.state.epoch,
+                       .learn_noise = options.learn_noise,
+                       .learn_scale = options.learn_scale,
+                       .least_gain = options.least_gain,
+                       .on_epoch =
+                           [&](const SharedEpoch& epoch) {
+                             return going_on = told({index, epoch});
+                           },
+                       .jobs = jobs,
+                       .team = options.team};
+  start.state.mean = start.mean(own);
+  start.state.begin_stage();
+  double evidence = fit_shared(*model, data, prior, fit, start.state, *curvature);
+  if (options.noise_by_inputs && going_on) {
+    fit.epochs = options.epochs + start.state.epoch;
+    fit.noise_depends_on_inputs = true;
+    start.state.begin_stage();
+    evidence = fit_shared(*model, data, prior, fit, start.state, *curvature);
+  }
+  start.mean(own) = start.state.mean;
+  start.posterior = SharedPosterior::of(data, start.state, *curvature, evidence);
+  start.left_out = leave_one_out(data, row_noise(start.state, data.rows), *curvature);
+  start.posterior.tails.resize(static_cast<std::size_t>(data.targets.cols()));
+  if (options.tails) start.posterior.tails = tails_of(data, start.left_out);
+  start.effective_scalars = curvature->effective_scalars();
+}
+
+JointLearnReport JointLearner::Impl::learn() {
+  if (free().empty()) fail("fit: all shared variables are frozen; thaw one of them");
+  if (starts.empty()) make_starts();
+  const std::size_t by_memory =
+      static_cast<std::size_t>(std::clamp(kMostJointBytes / bytes_of(program.scalars()), 1.0, 1000.0));
+  const bool is_whole = !options.team || options.team->is_whole();
+  const std::size_t at_once =
+      is_whole ? std::min({std::max<std::size_t>(1, options.jobs), starts.size(), by_memory}) : 1;
+  std::mutex mutex;
+  JointLearnReport report;
+  const auto told = [&](const JointEpoch& epoch) {
+    const std::lock_guard lock(mutex);
+    bool stops = report.interrupted || (options.on_epoch && !options.on_epoch(epoch));
+    if (options.team) stops = options.team->any(stops);
+    report.interrupted = stops;
+    return !stops;
+  };
+  std::vector<int> before;
+  for (const Start& start : starts) before.push_back(start.state.epoch);
+  parallel_for(starts.size(), at_once,
+               [&](std::size_t k) { learn(starts[k], k, std::max<std::size_t>(1, options.jobs / at_once), told); });
+  weigh();
+  for (std::size_t k = 0; k < starts.size(); ++k)
+    report.starts.push_back({starts[k].state.epoch - before[k], starts[k].state.is_settled(),
+                             starts[k].posterior.log_evidence, starts[k].weight});
+  const Start& best = *std::ranges::max_element(starts, {}, &Start::weight);
+  report.log_evidence = best.posterior.log_evidence;
+  report.effective_scalars = best.effective_scalars;
+  return report;
+}
+
+bool JointLearner::update(const Data& data) {
+  Impl& l = *impl_;
+  l.check_fitted("update");
+  RowData more{gather_rows(l.graph, l.program.inputs(), l.program.tables(), data, "update"),
+               gather_rows(l.graph, l.targets, {}, data, "update")};
+  if (l.program.input_size() == 0) more.rows.resize(more.targets.rows(), 0);
+  if (more.targets.rows() == 0) fail("update: there are no examples");
+  if (more.rows.rows() != more.targets.rows() && more.rows.cols() > 0)
+    fail("update: {} examples of inputs but {} of targets", more.rows.rows(), more.targets.rows());
+  const std::optional<Index> known = l.options.learn_noise ? std::optional(static_cast<Index>(l.known)) : std::nullopt;
+  bool settled = true;
+  std::vector<Impl::Start> next = l.starts;  // all or nothing
+  for (Impl::Start& start : next) {
+    const auto model = l.model_of(start);
+    const RowBeliefs before = start.posterior.predict(*model, l.prior(), more.rows);
+    const double density = Prediction::mix({l.component(start, before)}).log_density(more.targets).sum();
+    SharedUpdate found = start.posterior.updated(*model, l.prior(), more, known);
+    start.posterior = std::move(found.posterior);
+    start.posterior.log_evidence += density;
+    start.state = start.posterior.state;
+    start.mean(l.free()) = start.state.mean;
+    start.left_out = {};
+    settled = settled && found.settled;
+  }
+  l.starts = std::move(next);
+  l.weigh();
+  l.known += static_cast<std::size_t>(more.targets.rows());
+  l.rows_are_there = false;
+  l.data = {};
+  return settled;
+}
+
+void JointLearner::freeze(VariableId shared) {
+  Impl& l = *impl_;
+  if (!l.rows_are_there)
+    fail("freeze: the examples learned so far are not kept; freeze variables before update() or load()");
+  const Index first = l.program.first_scalar(shared);
+  std::fill_n(l.is_frozen.begin() + first, l.graph[shared].size, std::uint8_t{1});
+  for (Impl::Start& start : l.starts) start.posterior = {}, start.left_out = {};
+}
+
+void JointLearner::thaw(VariableId shared) {
+  Impl& l = *impl_;
+  if (!l.rows_are_there)
+    fail("thaw: the examples learned so far are not kept; thaw variables before update() or load()");
+  const Index first = l.program.first_scalar(shared);
+  std::fill_n(l.is_frozen.begin() + first, l.graph[shared].size, std::uint8_t{0});
+  for (Impl::Start& start : l.starts) start.posterior = {}, start.left_out = {};
 }
 
 std::string JointLearnReport::line() const {
-  return fmt::format("{} epochs; log evidence {:.4g}; {:.1f} scalars determined by the rows", epochs, log_evidence,
+  if (starts.empty()) return "nothing was learned";
+  int epochs = 0, settled = 0;
+  for (const Start& start : starts) epochs += start.epochs, settled += start.settled ? 1 : 0;
+  std::string text = starts.size() == 1
+                         ? fmt::format("{} epochs, {}", epochs, starts[0].settled ? "settled" : "at its limit")
+                         : fmt::format("{} starts, {} settled, {} epochs", starts.size(), settled, epochs);
+  if (interrupted) text += ", interrupted";
+  return fmt::format("{}; log evidence {:.4g}; {:.1f} scalars determined by the examples", text, log_evidence,
                      effective_scalars);
 }
 

@@ -1,54 +1,102 @@
 // Shared variables of any graph learned as one Gaussian: the counterpart of Learner that keeps all correlations.
 //
-//   JointLearner learner(graph, standard_registry(), {y});
-//   learner.fit({{x, xs}, {y, ys}});
+//   JointLearner learner(graph, standard_registry(), {y}, {.learn_noise = true});
+//   JointLearnReport report = learner.fit({{x, xs}, {y, ys}});
 //   learner.belief(w);
+//   Prediction p = learner.predict({{x, new_xs}});
 //
-// Rows are kept, so that some can be forgotten and others added; memory besides: 8 P^2 bytes for P shared scalars.
+// The graph becomes a row program (row_program.h); Gauss-Newton steps find the mean, the evidence finds noise and prior
+// scale, and a precision matrix over all P shared scalars is kept: 8 P^2 bytes.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <span>
+#include <string>
+#include <string_view>
 #include <vector>
 
-#include "engine/learn/joint/graph_rows.h"
+#include "engine/learn/joint/fit.h"
+#include "engine/learn/joint/prediction.h"
 #include "engine/learn/learn.h"
+#include "engine/learn/rows/row_program.h"
 
 namespace dma {
 
+struct JointEpoch {
+  std::size_t start = 0;
+  SharedEpoch epoch;
+};
+
+struct JointLearnOptions {
+  int epochs = 100;              // of one fit, at most
+  double least_gain = 0.0003;    // stop when left-out examples gain less than so many nats each in an epoch; 0: never
+  bool learn_noise = false;      // one variance for every element of the targets; otherwise they are the graph's
+  bool noise_by_inputs = false;  // learned noise: its logarithm is linear in the inputs
+  bool tails = false;            // learned noise: Student's t where left-out examples ask for it
+  bool learn_scale = false;      // one factor on all prior precisions
+  // Learned from so many starts, mixed by their evidence: the prior's mean, then draws from the prior. Where some
+  // scalar has no influence at the prior's mean, as in a network whose weights are all 0, the first start is a draw
+  // too.
+  std::size_t starts = 1;
+  std::uint64_t seed = 1;
+  std::size_t jobs = 1;                                  // threads; no result depends on them
+  std::shared_ptr<WorkerTeam> team = nullptr;            // workers that share the rows (Curvature::use_threads)
+  std::function<bool(const JointEpoch&)> on_epoch = {};  // false stops; what was learned so far stays
+};
+
 struct JointLearnReport {
-  int epochs = 0;
-  double log_evidence = 0;
-  double effective_scalars = 0;
+  struct Start {
+    int epochs = 0;
+    bool settled = false;  // left-out examples gained no more; otherwise the limit came, or it was stopped
+    double log_evidence = 0, weight = 1;  // in the mixture
+  };
+  std::vector<Start> starts;
+  double log_evidence = 0;       // of the best start
+  double effective_scalars = 0;  // that the examples determine, of its scalars
+  bool interrupted = false;
   std::string line() const;
 };
 
 class JointLearner {
  public:
-  // Noise and the priors' scale stay as the graph has them unless the options say they are learned.
+  // An Error says what of the graph cannot be learned so, and what to do: see RowProgram.
   JointLearner(const Graph& graph, const Registry& registry, std::vector<VariableId> targets,
-               SharedFitOptions options = {.learn_noise = false, .learn_scale = false});
+               JointLearnOptions options = {});
   ~JointLearner();
   JointLearner(JointLearner&&) noexcept;
 
-  // Learns these rows besides those it knows.
-  JointLearnReport fit(const Data& data);
-  // Takes back what these rows taught (numbers in the order in which they came) and solves anew without them.
-  JointLearnReport forget(std::span<const std::size_t> rows);
-  std::size_t rows() const;
+  // Learns these examples besides those it knows. One with weight 2 counts as two; none given: 1 for each.
+  JointLearnReport fit(const Data& data, std::span<const double> weights = {});
+  // Takes back what these examples taught (numbers in the order in which they came) and solves anew without them.
+  JointLearnReport forget(std::span<const std::size_t> examples);
+  // Learns these on top of what is known, whose examples are not looked at again: its Gaussian is the prior of theirs.
+  // False: something was still changing at the limit of steps.
+  bool update(const Data& data);
+  std::size_t rows() const;  // examples learned
 
-  // Of a shared variable: the marginals of its elements.
+  // Holds a shared variable at what is believed of it, or at its prior's mean, in the fits to come; thaw() ends that.
+  void freeze(VariableId shared);
+  void thaw(VariableId shared);
+
+  // Of a shared variable: the moments of its elements, one by one.
   std::vector<Gaussian> belief(VariableId shared) const;
-  // Mean and variance of the function and its noise, for every element of the targets, one example after the other.
-  void predict(const Data& inputs, std::span<double> means, std::span<double> variances) const;
+  // Examples x elements of the targets: a mixture with moments, quantiles and log density.
+  Prediction predict(const Data& inputs) const;
+  // The same of the learned examples, each as if it had not been learned; after fit() or forget().
+  Prediction left_out() const;
+  double noise_variance(std::size_t output) const;  // where inputs are 0, if it depends on them
 
-  const SharedState& state() const;
-  double noise_variance(std::size_t output) const;
+  // All that was learned, as text; load() gives it to a learner made with the same graph and targets, which can then
+  // predict and update. The examples are not in it.
+  std::string save() const;
+  void load(std::string_view text);
+
+  const RowProgram& program() const;
 
  private:
-  struct Parts;
-  std::unique_ptr<Parts> parts_;
-  JointLearnReport learn();
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
 };
 
 }  // namespace dma

@@ -72,14 +72,15 @@ void LogLinearNoise::learn(const Matrix& rows, const Vector& squares, const Vect
       std::clamp(determined / std::max(beta.tail(rows.cols()).squaredNorm(), 1e-300), kLeastPrecision, kMostPrecision);
 }
 
-double LogLinearNoise::log_evidence(const Matrix& rows) const {
+double LogLinearNoise::log_evidence(const Matrix& rows, const Vector& weights) const {
   if (!depends_on_inputs()) return 0;
-  const Matrix f = information(rows, Vector::Ones(rows.rows()), precision);
+  const Vector counts = weights.size() > 0 ? weights : Vector(Vector::Ones(rows.rows()));
+  const Matrix f = information(rows, counts, precision);
   const Eigen::LLT<Matrix> factor(f);
   const auto slopes = static_cast<double>(rows.cols());
   // The intercept's own determinant, N / 2, is the constant model's too and is left out.
   return -0.5 * precision * beta.tail(rows.cols()).squaredNorm() + 0.5 * slopes * std::log(precision) -
-         factor.matrixLLT().diagonal().array().log().sum() + 0.5 * std::log(0.5 * static_cast<double>(rows.rows()));
+         factor.matrixLLT().diagonal().array().log().sum() + 0.5 * std::log(0.5 * counts.sum());
 }
 
 void LogLinearNoise::stay_within(const Matrix& rows) {

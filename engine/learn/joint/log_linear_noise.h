@@ -2,7 +2,7 @@
 // evidence. Without slopes it is the constant noise.
 #pragma once
 
-#include "engine/learn/joint/row_model.h"
+#include "engine/learn/rows/row_model.h"
 
 namespace dma {
 
@@ -27,8 +27,8 @@ struct LogLinearNoise {
   // residuals; `shares`: 1 - h of every row, the part of its prediction that it did not make itself (1 where nothing
   // was fitted).
   void learn(const Matrix& rows, const Vector& squares, const Vector& fractions);
-  // Laplace's term for beta in the log evidence.
-  double log_evidence(const Matrix& rows) const;
+  // Laplace's term for beta in the log evidence; the weights are those of the rows, empty: 1 for all.
+  double log_evidence(const Matrix& rows, const Vector& weights = {}) const;
   // Remembers the range of the logarithm on these rows.
   void stay_within(const Matrix& rows);
 };

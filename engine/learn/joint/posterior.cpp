@@ -16,8 +16,8 @@ RowBeliefs leave_one_out(const RowData& data, const Vector& noise, Curvature& cu
   const Index outputs = data.targets.cols();
   const Eigen::ArrayXd others = curvature.one_minus_leverage().array().max(kLeastOneMinusLeverage).min(1.0);
   const Vector errors = curvature.residuals().array() / others;
-  return {data.targets - by_output(errors, outputs), by_output(noise.array() * (1 - others) / others, outputs),
-          by_output(noise, outputs)};
+  return {data.targets - by_output(errors, outputs),
+          by_output(data.weighted(noise).array() * (1 - others) / others, outputs), by_output(noise, outputs)};
 }
 
 std::vector<StudentTails> tails_of(const RowData& data, const RowBeliefs& left_out) {

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "engine/learn/joint/row_model.h"
+#include "engine/learn/rows/row_model.h"
 
 namespace dma {
 

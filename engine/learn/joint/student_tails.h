@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "engine/learn/joint/row_model.h"
+#include "engine/learn/rows/row_model.h"
 
 namespace dma {
 

@@ -4,7 +4,7 @@
 
 #include <span>
 
-#include "engine/learn/joint/row_model.h"
+#include "engine/learn/rows/row_model.h"
 #include "engine/support/parallel.h"
 
 namespace dma {

@@ -187,7 +187,7 @@ TEST_CASE("linear view: gains of a kind that says so do not depend on its free i
 
 TEST_CASE("linear view: the row of a Gaussian density is its density") {
   const Registry registry = standard_registry();
-  for (const char* name : {"gaussian_prior", "gaussian_noise"}) {
+  for (const char* name : {"gaussian_prior", "gaussian_noise", "gaussian_linear"}) {
     const Plate plate(registry.kind(name));
     std::vector<double> c(plate.arguments * kSlots), offset(kSlots), variance(kSlots);
     plate.kind.gaussian_row()({.slots = kSlots,

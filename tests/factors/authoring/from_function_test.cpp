@@ -2,12 +2,15 @@
 
 #include <doctest/doctest.h>
 
+#include <array>
 #include <cmath>
+#include <vector>
 
 #include "engine/compile/compile.h"
 #include "engine/joint/joint.h"
 #include "engine/kinds/evaluate.h"
 #include "engine/run/run.h"
+#include "engine/support/error.h"
 #include "factors/arithmetic/leaky_relu_linearised.h"
 #include "factors/arithmetic/product_linearised.h"
 #include "factors/standard_registry.h"
@@ -151,4 +154,131 @@ TEST_CASE("from_function: where the function is not a number, messages are refus
   };
   CHECK(faults_with_prior_at(4.0) == 0);
   CHECK(faults_with_prior_at(-4.0) == 2);  // to z, and back to x
+}
+
+namespace {
+
+// All values and gains at one slot: by output, then by output and input.
+std::vector<double> looked_at(const Kind& kind, const std::vector<double>& x) {
+  const std::size_t outputs = kind.vector_size()->outputs;
+  std::vector<double> out(outputs * (1 + x.size()));
+  kind.linear_view()({.slots = 1,
+                      .inputs = x.size(),
+                      .outputs = outputs,
+                      .values = x.data(),
+                      .value = out.data(),
+                      .gains = out.data() + outputs});
+  return out;
+}
+
+}  // namespace
+
+TEST_CASE("from_function: a function of several outputs has the gains of calculus") {
+  const Kind by_duals = factor_from_vector_function(
+      "polar", 2, 2, [](auto x, auto) { return std::array{hypot(x[0], x[1]), atan2(x[1], x[0])}; });
+  const Kind by_differences =
+      factor_from_vector_function("polar", 2, 2, [](std::span<const double> x, std::span<const double>) {
+        return std::vector<double>{std::hypot(x[0], x[1]), std::atan2(x[1], x[0])};
+      });
+  const double a = 1.5, b = -0.7, r = std::sqrt(a * a + b * b);
+  const std::vector<double> expected = {r, std::atan2(b, a), a / r, b / r, -b / (r * r), a / (r * r)};
+  const std::vector<double> exact = looked_at(by_duals, {a, b}), near = looked_at(by_differences, {a, b});
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    CHECK(exact[i] == doctest::Approx(expected[i]).epsilon(1e-15));
+    CHECK(near[i] == doctest::Approx(expected[i]).epsilon(1e-11));
+  }
+  // Every function of a dual number, beside differences of it.
+  const auto all = [](auto x, auto) {
+    using T = typename decltype(x)::value_type;
+    using std::sqrt, std::exp, std::log, std::sin, std::cos, std::tan, std::asin, std::acos, std::atan, std::tanh;
+    using std::abs, std::pow, std::log1p, std::expm1;
+    std::vector<std::remove_const_t<T>> y = {exp(x[0]),  log(x[0]),      sqrt(x[0]),       sin(x[0]),   cos(x[0]),
+                                             tan(x[0]),  asin(x[0]),     acos(x[0]),       atan(x[0]),  tanh(x[0]),
+                                             abs(-x[0]), pow(x[0], 2.5), pow(x[0], x[1]),  log1p(x[0]), expm1(x[0]),
+                                             x[0] / x[1] - 3 * x[0] + 1 / x[1] - x[1] * x[1]};
+    return y;
+  };
+  const std::vector<double> duals = looked_at(factor_from_vector_function("all", 2, 16, all), {0.4, 1.7});
+  const std::vector<double> differences = looked_at(
+      factor_from_vector_function(
+          "all", 2, 16, [&](std::span<const double> x, std::span<const double> p) { return all(x, p); }),
+      {0.4, 1.7});
+  for (std::size_t i = 0; i < duals.size(); ++i) CHECK(duals[i] == doctest::Approx(differences[i]).epsilon(1e-9));
+}
+
+TEST_CASE("from_function: twelve inputs, three outputs and an array of data, solved jointly") {
+  // Linear, so that the kind `linear` says what is right.
+  constexpr std::size_t kInputs = 12, kOutputs = 3;
+  std::vector<double> a;
+  for (std::size_t i = 0; i < kInputs * kOutputs; ++i) a.push_back(std::sin(1.0 + static_cast<double>(i * i)));
+  Registry registry = standard_registry();
+  registry.add(factor_from_vector_function(
+      "matrix", kInputs, kOutputs,
+      [](auto x, std::span<const double> p) {
+        std::vector<std::remove_const_t<typename decltype(x)::element_type>> y(kOutputs);
+        for (std::size_t o = 0; o < kOutputs; ++o)
+          for (std::size_t i = 0; i < kInputs; ++i) y[o] += p[o * kInputs + i] * x[i];
+        return y;
+      },
+      "y = A x", {array_parameter("A")}));
+  const auto solved = [&](bool is_vector) {
+    Graph g;
+    const VariableId u = g.variable("u", 5), v = g.variable("v", 7), y = g.observed("y", 3);
+    g.factor("gaussian_prior", {u}, {{"mean", 0.5}, {"variance", 2.0}});
+    g.factor("gaussian_prior", {v}, {{"mean", -0.5}, {"variance", 1.0}});
+    if (is_vector) {
+      const VariableId one = g.variable("one"), two = g.variable("two"), three = g.variable("three");
+      g.factor("matrix", {{"x", column(u)}, {"x", column(v)}, {"y1", one}, {"y2", two}, {"y3", three}},
+               {{"A", a}});
+      g.factor("gaussian_noise", {one, gather(y, {0})}, {{"variance", 0.1}});
+      g.factor("gaussian_noise", {two, gather(y, {1})}, {{"variance", 0.1}});
+      g.factor("gaussian_noise", {three, gather(y, {2})}, {{"variance", 0.1}});
+    } else {
+      const VariableId z = g.variable("z", 3);
+      g.factor("linear", {{"x", column(u)}, {"x", column(v)}, {"y", z}}, {{"A", a}});
+      g.factor("gaussian_noise", {z, y}, {{"variance", 0.1}});
+    }
+    const Plan plan = compile(g, joint(), registry);
+    State state(plan);
+    state.observe(y, {1.0, 2.0, -1.0});
+    CHECK(run(plan, state).converged());
+    std::vector<double> out;
+    for (const VariableId x : {u, v})
+      for (std::size_t i = 0; i < state.belief(x).size(); ++i)
+        out.insert(out.end(), {state.belief(x).mean(i), state.belief(x).variance(i)});
+    out.push_back(JointPosterior(state).log_evidence());
+    return out;
+  };
+  const std::vector<double> vector = solved(true), linear = solved(false);
+  for (std::size_t i = 0; i < linear.size(); ++i) CHECK(vector[i] == doctest::Approx(linear[i]).epsilon(1e-9));
+}
+
+TEST_CASE("from_function: what is wrong with several outputs is said with the name") {
+  Registry registry = standard_registry();
+  registry.add(factor_from_vector_function("short", 2, 3, [](auto x, auto) { return std::array{x[0], x[1]}; }));
+  registry.add(kind("silent").input("x").output("y").function([](auto x, auto) { return 2 * x[0]; }));
+  const auto complaint = [&](const char* kind, std::size_t inputs, std::size_t outputs, bool is_joint) -> std::string {
+    Graph g;
+    const VariableId x = g.variable("x", inputs);
+    g.factor("gaussian_prior", {x}, {{"mean", 0.0}, {"variance", 1.0}});
+    std::vector<Connection> ends{all_to_one(x)};
+    if (inputs > 1) ends[0] = Connection(x);
+    for (std::size_t o = 0; o < outputs; ++o) ends.emplace_back(g.variable("y" + std::to_string(o)));
+    g.factor(kind, ends, {}, {.name = "f"});
+    try {
+      const Plan plan = is_joint ? compile(g, joint(), registry) : compile(g, forward_backward(), registry);
+      State state(plan);
+      (void)run(plan, state);
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "";
+  };
+  CHECK(complaint("short", 2, 3, true) ==
+        "kind 'short': its function returned 2 numbers, but it has 3 outputs; return one for each of them");
+  CHECK(complaint("short", 4, 3, true) ==
+        "joint: factor 'f' connects 4 inputs and 3 outputs, but the function of kind 'short' has 2 and 3");
+  CHECK(complaint("silent", 1, 1, true).empty());  // a function is enough for joint
+  CHECK(complaint("silent", 1, 1, false) ==
+        "factor 'f': kind 'silent' has no messages; solve the graph by joint(), or register kind.message(...)");
 }

@@ -79,6 +79,28 @@ TEST_CASE("binomial, negative_binomial: moments and evidence are those of the in
         evaluate(registry.kind("binomial"), "ep", 0, {{kArrivals[0]}, {Gaussian::point(no_count)}}, std::vector{7.0}));
 }
 
+TEST_CASE("poisson_draw: a gamma rate gains what is counted, and the evidence is the integral over it") {
+  const Registry registry = standard_registry();
+  const Kind& kind = registry.kind("poisson_draw");
+  constexpr double kShape = 2.5, kRate = 1.3, kExposure = 0.7;
+  for (const double y : {0.0, 3.0, 40.0}) {
+    const std::vector<double> parameters{kExposure};
+    const Natural rate{kShape - 1, kRate};
+    const auto message = evaluate(kind, "ep", 0, {{rate}, {Gaussian::point(y)}}, parameters);
+    REQUIRE(message);
+    CHECK((*message)[0].tau == y);
+    CHECK((*message)[0].rho == kExposure);
+    double expected = 0;
+    constexpr double kStep = 1e-3;
+    for (double r = kStep / 2; r < 100; r += kStep)
+      expected += kStep *
+                  std::exp((kShape - 1) * std::log(r) - kRate * r + kShape * std::log(kRate) - std::lgamma(kShape)) *
+                  boost::math::pdf(boost::math::poisson(kExposure * r), y);
+    const std::vector<Natural> arrivals{rate, Gaussian::point(y)};
+    CHECK(kind.log_integral()(arrivals, parameters) == doctest::Approx(std::log(expected)).epsilon(1e-6));
+  }
+}
+
 TEST_CASE("beta_binomial: a binomial whose probability is integrated over") {
   const Registry registry = standard_registry();
   constexpr double kTrials = 5, kConcentration = 3;

@@ -200,7 +200,7 @@ TEST_CASE(
   // The linear model of all 90 columns.
   const Standardiser standardiser = Standardiser::of(x);
   const ClassData data{standardiser.apply(x), ClassLabels::of(labels).of_rows};
-  const NetworkRows all({.layers = {90, 1}, .slopes = {}});
+  const RowProgram all = network_rows({.layers = {90, 1}, .slopes = {}});
   ClassPrior prior{Vector::Zero(91), Vector::Constant(91, 91), Vector::Zero(91)};
   prior.precision(90) = 0, prior.fixed(90) = 0.04;
   const ClassFit fit = fit_classes(all, data, prior, Vector::Zero(91), {.epochs = 60});

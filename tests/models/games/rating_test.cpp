@@ -264,7 +264,9 @@ TEST_CASE("rating: wrong games and options are refused") {
   refused({{{{0}, 1}, {{3}, 2}}}, {}, "player 3 is not among the 3");
   refused({{{{0}, 1}, {{0}, 2}}}, {}, "appears twice");
   refused({{{{0, 1}, 1, {1}}, {{2}, 2}}}, {}, "1 shares for 2 players");
-  refused({{{{0}, 1, {0.0}}, {{2}, 2}}}, {}, "share is 0");
+  refused({{{{0}, 1, {-0.5}}, {{2}, 2}}}, {}, "share is -0.5");
+  refused({{{{0}, 1, {0.0}}, {{2}, 2}}}, {}, "all players of a team have the share 0");
+  CHECK_THROWS_WITH_AS(Rating(3, {.priors = {{25, 8}}}), doctest::Contains("1 priors are given for 3 players"), Error);
   refused({{{{0}, std::nan("")}, {{2}, 2}}}, {}, "rank nan");
   refused({{{{0}, 1}, {{2}, 1}}}, {.draw_probability = 0}, "ends in a draw");
   refused({{{{0}, 1}, {{2}, 2}}}, {.draw_probability = 1}, "probability of a draw is 1");
@@ -290,4 +292,78 @@ TEST_CASE("rating: a season whose results are nearly contradictions is not calle
     CHECK(next.win + next.draw + next.loss == doctest::Approx(1));
     CHECK(season.report.converged() == settles);
   }
+}
+
+TEST_CASE("rating: the quality of a match is as published, and that of dense matrices") {
+  const Skill usual{25, 25.0 / 3};
+  const auto all = [&](std::size_t teams, std::size_t players) {
+    return std::vector<std::vector<Skill>>(teams, std::vector<Skill>(players, usual));
+  };
+  // The figures of the public TrueSkill suites.
+  CHECK(std::abs(match_quality(all(2, 1)) - 0.447) < 5e-4);
+  CHECK(std::abs(match_quality(all(2, 2)) - 0.447) < 5e-4);
+  CHECK(std::abs(match_quality(all(3, 1)) - 0.200) < 5e-4);
+  CHECK(std::abs(match_quality(all(4, 1)) - 0.089) < 5e-4);
+  CHECK(std::abs(match_quality(all(5, 1)) - 0.040) < 5e-4);
+  CHECK(std::abs(match_quality(all(8, 1)) - 0.004) < 5e-4);
+  CHECK(std::abs(match_quality({{usual}, {usual, usual}}) - 0.135) < 5e-4);
+  CHECK(std::abs(match_quality({{usual}, {usual, usual, usual}}) - 0.012) < 5e-4);
+  CHECK(std::abs(match_quality({{usual}, {{50, 12.5}}}) - 0.110) < 5e-4);
+  CHECK(std::abs(match_quality({{{20, 8}, {25, 6}}, {{35, 7}, {40, 5}}}) - 0.084) < 5e-4);
+  CHECK(std::abs(match_quality({{{40, 4}, {45, 3}}, {{20, 7}, {19, 6}, {30, 9}, {10, 4}}, {{50, 5}, {30, 2}}}) -
+                 0.367) < 5e-4);
+}
+
+TEST_CASE("rating: skills drift with the time between games") {
+  // Two games 4 apart are two games of twice the drift, but for the drift before the first.
+  constexpr double kDrift = 0.7;
+  RatingOptions timed, plain;
+  timed.drift_sd = kDrift, plain.drift_sd = 2 * kDrift;
+  plain.sd = std::sqrt(timed.sd * timed.sd - plain.drift_sd * plain.drift_sd);
+  const std::vector<Game> without{duel(0, 1), duel(1, 0)};
+  std::vector<Game> with = without;
+  with[0].time = 10, with[1].time = 14;
+  for (const SeasonSolver solver : {SeasonSolver::jointly, SeasonSolver::by_sweeps}) {
+    const Season a = rate_season(with, 2, timed, solver), b = rate_season(without, 2, plain, solver);
+    for (std::size_t i = 0; i < 2; ++i) check_same(a.skills[i], b.skills[i], 1e-6);
+  }
+  Rating one(2, timed), other(2, plain);
+  for (std::size_t g = 0; g < 2; ++g) (void)one.play(with[g]), (void)other.play(without[g]);
+  for (std::size_t i = 0; i < 2; ++i) check_same(one.skills()[i], other.skills()[i], 1e-9);
+  // Games of one time have no drift between them.
+  with[1].time = 10;
+  RatingOptions still = timed;
+  still.drift_sd = 0;
+  const Season at_once = rate_season(with, 2, timed), never = rate_season(without, 2, still);
+  for (std::size_t i = 0; i < 2; ++i) check_same(at_once.skills[i], never.skills[i], 1e-4);
+  with[1].time = 9;
+  CHECK_THROWS_WITH_AS((void)rate_season(with, 2, timed),
+                       "game 2: its time is 9, and the one before it has 10; give games in the order of time", Error);
+  with[1].time.reset();
+  CHECK_THROWS_AS((void)rate_season(with, 2, timed), Error);
+}
+
+TEST_CASE("rating: priors of single players, and a share of 0") {
+  const std::vector<Game> games{duel(0, 1), duel(1, 2)};
+  const std::vector<Skill> priors{{30, 3}, {25, 8}, {20, 1}};
+  for (const double drift : {0.0, 0.5}) {
+    RatingOptions options;
+    options.drift_sd = drift;
+    Rating known(priors, options);
+    options.priors = priors;
+    Rating rating(3, options);
+    const std::span<const Game> first(games.data(), 1);
+    (void)known.play(games[0]), (void)rating.play(games[0]);
+    const Season season = rate_season(first, 3, options, SeasonSolver::by_sweeps);
+    for (std::size_t i = 0; i < 3; ++i) check_same(rating.skills()[i], known.skills()[i], 1e-12);
+    for (std::size_t i = 0; i < 3; ++i) check_same(season.skills[i], known.skills()[i], 1e-6);
+  }
+  // Who took no part learns nothing, and the others as if he were not there.
+  RatingOptions still;
+  still.drift_sd = 0;
+  Rating with(3, still), without(2, still);
+  (void)with.play({{{{0, 2}, 1, {1, 0}}, {{1}, 2}}});
+  (void)without.play(duel(0, 1));
+  for (std::size_t i = 0; i < 2; ++i) check_same(with.skills()[i], without.skills()[i], 1e-9);
+  check_same(with.skills()[2], {25, 25.0 / 3}, 1e-9);
 }

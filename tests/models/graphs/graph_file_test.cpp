@@ -115,3 +115,26 @@ TEST_CASE(
   CHECK_THROWS_WITH_AS(solved("1", "[0.2, 0.8]"), "variable 'p' was given 2 values but has 1 elements of 3 numbers",
                        Error);
 }
+
+TEST_CASE("graph file: hypers are read, and what is wrong with them is said with the place") {
+  const auto read = [](const std::string& hypers) {
+    return parse_graph(
+        R"({"variables": {"x": {}}, "factors": [{"kind": "gaussian_prior", "name": "p", "connects": ["x"],
+      "parameters": {"mean": 0, "variance": 1}}], "hypers": )" +
+        hypers + "}");
+  };
+  const GraphFile file = read(R"({"s": {"prior": {"gamma": [2, 3]}, "of": [{"factor": "p", "parameter": "variance",
+    "power": -1, "times": [4]}]}})");
+  REQUIRE(file.hypers.size() == 1);
+  CHECK(file.hypers[0].name == "s");
+  CHECK(file.hypers[0].prior.numbers == std::vector<double>{2, 3});
+  CHECK(file.hypers[0].uses[0].power == -1);
+  CHECK(graph_text(parse_graph(graph_text(file))) == graph_text(file));
+  CHECK_THROWS_WITH_AS(read(R"({"s": {"of": []}})"),
+                       "/hypers/s: hyper 's' has no prior; give it one, such as \"prior\": {\"half_cauchy\": 1}",
+                       Error);
+  CHECK_THROWS_WITH_AS(read(R"({"s": {"prior": {"half_cauchy": [1, 2]}, "of": []}})"),
+                       "/hypers/s/prior: prior 'half_cauchy' takes 1 number, not 2", Error);
+  CHECK_THROWS_WITH_AS(read(R"({"s": {"prior": {"half_couchy": 1}, "of": []}})"),
+                       "/hypers/s/prior: there is no prior 'half_couchy'; did you mean 'half_cauchy'?", Error);
+}

@@ -43,9 +43,7 @@ double worst_difference(const validation::PaperTask& task, std::uint64_t seed, s
                            prior_variance, task.noise * task.noise, static_cast<int>(batches));
   constexpr int kEpochs = 3;
   for (int e = 0; e < kEpochs; ++e) plain.epoch(rows_of(task.inputs), rows_of(task.targets));
-  const FitReport report = net.fit(
-      task.inputs, task.targets,
-      {.batches = batches, .epochs = kEpochs, .tolerance = 0});
+  const FitReport report = net.fit(task.inputs, task.targets, {.batches = batches, .epochs = kEpochs, .tolerance = 0});
   CHECK(report.members[0].faults == 0);
   double worst = 0;
   for (std::size_t l = 0; l + 1 < task.layers.size(); ++l) {

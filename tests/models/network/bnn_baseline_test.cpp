@@ -1,10 +1,9 @@
-#include "models/network/bnn_member.h"
-
 #include <doctest/doctest.h>
 
 #include <cmath>
 
 #include "models/files/bnn_file.h"
+#include "models/network/bnn_member.h"
 #include "models/network/regression.h"
 #include "tests/oracles/random_matrices.h"
 

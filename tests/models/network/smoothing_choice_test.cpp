@@ -13,9 +13,9 @@ using namespace dma;
 namespace {
 
 double chosen(const Matrix& x, const Matrix& y) {
-  const NetworkShape shape{.layers = {x.cols(), 50, 1}, .slopes = {0.1}};
-  const NetworkRows network(shape);
-  const SharedState start{.mean = network.draw(1), .noise = {LogLinearNoise::constant(0.3)}};
+  const BnnShape shape{.layers = {static_cast<std::size_t>(x.cols()), 50, 1}, .slopes = {0.1}};
+  const RowProgram network = network_rows(shape);
+  const SharedState start{.mean = draw(network.prior(), 1), .noise = {LogLinearNoise::constant(0.3)}};
   return choose_smoothing(shape, network.prior(), start, {x, y}, {}, 1);
 }
 

@@ -3,8 +3,11 @@
 
 #include <doctest/doctest.h>
 
+#include <Eigen/Cholesky>
+#include <algorithm>
 #include <boost/random/mersenne_twister.hpp>
 #include <boost/random/normal_distribution.hpp>
+#include <cmath>
 #include <limits>
 
 #include "engine/support/error.h"
@@ -177,6 +180,118 @@ TEST_CASE("state space: every solve is reported, and what the listener throws en
   (void)model.smooth(values);
   CHECK(last > 1);
   struct Enough {};
-  StateSpace stopped({random_walk()}, {.on_solve = [](int solves, double) { if (solves == 3) throw Enough{}; }});
+  StateSpace stopped({random_walk()}, {.on_solve = [](int solves, double) {
+                       if (solves == 3) throw Enough{};
+                     }});
   CHECK_THROWS_AS(stopped.learn(values), Enough);
+}
+
+TEST_CASE("state space: the predictive score is what the textbook's filter says of the later values") {
+  for (const TextbookSeries& book : textbook_series()) {
+    CAPTURE(book.name);
+    const auto values = series_with_gaps(40);
+    const std::span all(values);
+    const StateSpace model(book.processes, {.observation_variance = 0.5, .start_mean = 0.3, .start_variance = 20});
+    const double expected = kalman(book.model, values).log_evidence -
+                            kalman(book.model, {values.begin(), values.begin() + 12}).log_evidence;
+    CHECK(model.log_predictive(all, 12) == doctest::Approx(expected).epsilon(1e-9));
+  }
+}
+
+TEST_CASE("state space: the predictive score is integrated over the variances") {
+  // One variance to learn: its integral by a sum over a fine grid.
+  std::vector<std::optional<double>> values;
+  for (int t = 0; t < 25; ++t) values.push_back(0.3 * t + std::sin(3.0 * t * t));
+  StateSpace model({random_walk(0.2)});
+  (void)model.learn(values);
+  double square = 0, sum = 0;
+  for (std::size_t t = 1; t < values.size(); ++t) square += std::pow(*values[t] - *values[t - 1], 2);
+  const double usual = square / static_cast<double>(values.size() - 1), step = 0.02;
+  const auto start = model.start(values);
+  for (double log = -8; log < 8; log += step) {
+    const double variance = usual * std::exp(log);
+    const StateSpace at({random_walk(0.2)}, {variance, start.mean, start.variance});
+    // A half Cauchy standard deviation: 1 / (pi (1 + f)) times the root of f, of the variance's logarithm.
+    const double prior = std::exp(0.5 * log) / (3.141592653589793 * (1 + std::exp(log)));
+    sum += step * prior * std::exp(at.log_predictive(values, 6));
+  }
+  CHECK(model.log_predictive(values, 6) == doctest::Approx(std::log(sum)).epsilon(0.002));
+}
+
+TEST_CASE("state space: quantiles are those of the mixture") {
+  Smoothed found;
+  found.parts = {{0.25, false, {1}, {2}}, {0.75, true, {0.5}, {0.3}}};
+  for (const double probability : {0.025, 0.3, 0.5, 0.975}) {
+    const double at = found.quantile(0, probability);
+    const double below = 0.25 * 0.5 * std::erfc((1 - at) / (2 * std::sqrt(2.0))) +
+                         (at > 0 ? 0.75 * 0.5 * std::erfc((0.5 - std::log(at)) / (0.3 * std::sqrt(2.0))) : 0);
+    CHECK(below == doctest::Approx(probability).epsilon(1e-9));
+  }
+}
+
+TEST_CASE("state space: surprises are residuals without the value itself, and a level that jumps is named") {
+  std::vector<std::optional<double>> values;
+  for (int t = 0; t < 60; ++t) values.push_back((t < 40 ? 0 : 8) + 0.5 * std::sin(3.0 * t * t));
+  values[15] = 6;
+  const StateSpace model({random_walk(0.1)}, {.observation_variance = 0.3, .start_mean = 0.0, .start_variance = 100.0});
+  const Smoothed found = model.smooth(values);
+  for (const std::size_t t : {std::size_t{3}, std::size_t{15}, std::size_t{50}}) {
+    auto without = values;
+    without[t].reset();
+    const Smoothed others = model.smooth(without);
+    CHECK(found.value_surprise[t] ==
+          doctest::Approx((*values[t] - others.signal.mean[t]) / others.sd[t]).epsilon(1e-6));
+  }
+  CHECK(std::ranges::max_element(found.value_surprise) - found.value_surprise.begin() == 15);
+  CHECK(std::ranges::max_element(found.level_surprise) - found.level_surprise.begin() == 40);
+  CHECK(found.level_surprise[40] > 3.5);
+}
+
+TEST_CASE("state space: weights of inputs, beliefs and evidence are those of a dense Gaussian") {
+  const auto values = series_with_gaps(20);
+  const std::size_t length = 23;
+  std::vector<double> price, holiday;
+  for (std::size_t t = 0; t < length; ++t)
+    price.push_back(3 + std::sin(1.7 * static_cast<double>(t))), holiday.push_back(t % 6 == 2);
+  const StateSpace model({random_walk(0.2)}, {.observation_variance = 0.5,
+                                              .start_mean = 0.3,
+                                              .start_variance = 20,
+                                              .inputs = {{"price", price}, {"holiday", holiday}}});
+  const Smoothed found = model.smooth(values, 3);
+  // All signals are N(mean, covariance) before the values: a level of 20 + 0.2 min(s, t), and weights times inputs.
+  const auto n = static_cast<Eigen::Index>(length);
+  Eigen::MatrixXd x(n, 2), covariance(n, n);
+  for (Eigen::Index t = 0; t < n; ++t) {
+    x(t, 0) = price[static_cast<std::size_t>(t)], x(t, 1) = holiday[static_cast<std::size_t>(t)];
+    for (Eigen::Index s = 0; s < n; ++s) covariance(t, s) = 20 + 0.2 * static_cast<double>(std::min(s, t));
+  }
+  const Eigen::VectorXd prior = 20.0 * static_cast<double>(n) / x.colwise().squaredNorm().transpose().array();
+  const Eigen::MatrixXd with_weights = x * prior.asDiagonal();
+  covariance += with_weights * x.transpose();
+  std::vector<Eigen::Index> seen;
+  for (std::size_t t = 0; t < values.size(); ++t)
+    if (values[t]) seen.push_back(static_cast<Eigen::Index>(t));
+  Eigen::VectorXd apart(static_cast<Eigen::Index>(seen.size()));
+  for (std::size_t i = 0; i < seen.size(); ++i)
+    apart[static_cast<Eigen::Index>(i)] = *values[static_cast<std::size_t>(seen[i])] - 0.3;
+  Eigen::MatrixXd of_seen = covariance(seen, seen);
+  of_seen.diagonal().array() += 0.5;
+  const Eigen::LLT<Eigen::MatrixXd> llt(of_seen);
+  const Eigen::VectorXd solved = llt.solve(apart);
+  const Eigen::VectorXd signal = covariance(Eigen::all, seen) * solved,
+                        weights = with_weights(seen, Eigen::all).transpose() * solved;
+  for (Eigen::Index t = 0; t < n; ++t)
+    CHECK(found.signal.mean[static_cast<std::size_t>(t)] == doctest::Approx(0.3 + signal[t]).epsilon(1e-8));
+  const Eigen::MatrixXd left =
+      Eigen::MatrixXd(prior.asDiagonal()) -
+      with_weights(seen, Eigen::all).transpose() * llt.solve(Eigen::MatrixXd(with_weights(seen, Eigen::all)));
+  for (Eigen::Index j = 0; j < 2; ++j) {
+    CHECK(found.weights.mean[static_cast<std::size_t>(j)] == doctest::Approx(weights[j]).epsilon(1e-8));
+    CHECK(found.weights.sd[static_cast<std::size_t>(j)] == doctest::Approx(std::sqrt(left(j, j))).epsilon(1e-8));
+  }
+  const double log_determinant = 2 * Eigen::MatrixXd(llt.matrixL()).diagonal().array().log().sum();
+  CHECK(found.log_evidence == doctest::Approx(-0.5 * (apart.dot(solved) + log_determinant +
+                                                      static_cast<double>(seen.size()) * std::log(2 * M_PI)))
+                                  .epsilon(1e-9));
+  CHECK_THROWS_WITH_AS(model.smooth(values, 4), doctest::Contains("'price' has 23 values; 24 are expected"), Error);
 }

@@ -26,6 +26,13 @@ PointMoments moments_of_points(const std::vector<WeightedPoint>& points) {
   return m;
 }
 
+WeightedPoints points_from(const LogDensity& log_density, const Eigen::VectorXd& start,
+                           const WeightedPointsOptions& options = {}) {
+  const auto found = summits(log_density, std::span(&start, 1),
+                             {.low = options.low, .high = options.high, .tolerance = 1e-4});
+  return weighted_points(log_density, found, options);
+}
+
 }  // namespace
 
 TEST_CASE("weighted points: of a Gaussian they have its mean and covariance") {
@@ -37,11 +44,11 @@ TEST_CASE("weighted points: of a Gaussian they have its mean and covariance") {
     slopes = -precision * (at - mean);
     return 0.5 * (at - mean).dot(slopes);
   };
-  const auto found = moments_of_points(weighted_points(log_density, Eigen::Vector3d::Zero(), {.count = 2000}));
+  const auto found = moments_of_points(points_from(log_density, Eigen::Vector3d::Zero(), {.count = 2000}).points);
   CHECK((found.mean - mean).norm() < 1e-3);
   CHECK((found.covariance - covariance).norm() < 0.02);
   // The few that are the default: enough for a mean, and for a standard deviation to a tenth or so.
-  const auto few = moments_of_points(weighted_points(log_density, Eigen::Vector3d::Zero()));
+  const auto few = moments_of_points(points_from(log_density, Eigen::Vector3d::Zero()).points);
   CHECK((few.mean - mean).norm() < 1e-3);
   CHECK((few.covariance.diagonal().array() / covariance.diagonal().array() - 1).abs().maxCoeff() < 0.25);
 }
@@ -53,7 +60,7 @@ TEST_CASE("weighted points: a density that leans is weighted as it is") {
     slopes[0] = 3 - 2 * std::exp(at[0]);
     return 3 * at[0] - 2 * std::exp(at[0]);
   };
-  const auto points = weighted_points(log_density, Eigen::VectorXd::Zero(1));
+  const auto points = points_from(log_density, Eigen::VectorXd::Zero(1)).points;
   double mean = 0, exponential = 0;
   for (const WeightedPoint& p : points) mean += p.weight * p.at[0], exponential += p.weight * std::exp(p.at[0]);
   CHECK(std::abs(mean - (0.9227843350984671 - std::log(2.0))) < 0.05);  // of a standard deviation of 0.63
@@ -65,9 +72,43 @@ TEST_CASE("weighted points: inside the box, also where the density has no summit
     slopes = Eigen::VectorXd::Constant(1, 0.5);
     return 0.5 * at[0];
   };
-  for (const WeightedPoint& p : weighted_points(rising, Eigen::VectorXd::Zero(1), {.low = -2, .high = 1})) {
+  for (const WeightedPoint& p : points_from(rising, Eigen::VectorXd::Zero(1), {.low = -2, .high = 1}).points) {
     CHECK(p.at[0] >= -2);
     CHECK(p.at[0] <= 1);
   }
-  CHECK_THROWS_WITH_AS(weighted_points(rising, Eigen::VectorXd::Zero(9)), doctest::Contains("at most 8"), Error);
+  const Maximum many{.at = Eigen::VectorXd::Zero(9)};
+  CHECK_THROWS_WITH_AS(weighted_points(rising, std::span(&many, 1)), doctest::Contains("at most 8"), Error);
+}
+
+TEST_CASE("weighted points: two summits share the weight as they share the mass") {
+  // Two Gaussians far apart in the plane, of 0.3 and 0.7 of a mass of 5, of which the smaller is the higher.
+  const Eigen::Vector2d at[] = {{-6, 1}, {4, -2}};
+  const double sd[] = {0.3, 1.5}, share[] = {0.3, 0.7};
+  const auto log_density = [&](const Eigen::VectorXd& x, Eigen::VectorXd& slopes) {
+    slopes = Eigen::VectorXd::Zero(2);
+    double sum = 0;
+    for (int k = 0; k < 2; ++k) {
+      const double variance = sd[k] * sd[k],
+                   density = 5 * share[k] * std::exp(-0.5 * (x - at[k]).squaredNorm() / variance) /
+                             (2 * 3.141592653589793 * variance);
+      sum += density;
+      slopes -= density / variance * (x - at[k]);
+    }
+    slopes /= sum;
+    return std::log(sum);
+  };
+  const std::vector<Eigen::VectorXd> starts{Eigen::Vector2d(-5.5, 1), Eigen::Vector2d(3, 0), Eigen::Vector2d(5, -1)};
+  const auto found = summits(log_density, starts, {.tolerance = 1e-4});
+  REQUIRE(found.size() == 2);
+  CHECK((found[0].at - at[0]).norm() < 1e-3);
+  CHECK((found[1].at - at[1]).norm() < 1e-3);
+  const WeightedPoints points = weighted_points(log_density, found, {.count = 400});
+  double left = 0;
+  for (const WeightedPoint& p : points.points) left += p.at[0] < 0 ? p.weight : 0;
+  CHECK(left == doctest::Approx(0.3).epsilon(0.05));
+  CHECK(points.log_mass == doctest::Approx(std::log(5.0)).epsilon(0.02));
+  // The curvatures alone say the same of Gaussians.
+  const WeightedPoints alone = weighted_points(log_density, found, {.count = 0});
+  CHECK(alone.points.size() == 1);
+  CHECK(alone.log_mass == doctest::Approx(std::log(5.0)).epsilon(0.01));
 }

@@ -4,7 +4,8 @@
 #include <boost/math/distributions/students_t.hpp>
 #include <cmath>
 
-#include "models/table/prediction.h"
+#include "engine/learn/joint/prediction.h"
+#include "models/table/standardiser.h"
 
 namespace {
 

@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "tests/tools/run_dma.h"
+
 namespace {
 
 namespace fs = std::filesystem;
@@ -122,4 +124,25 @@ TEST_CASE("docs: every link to a file leads to one, and every page is linked") {
   for (const fs::path& page : pages())
     CHECK_MESSAGE((page.filename() == "README.md" || all.find(page.filename().string() + ")") != all.npos),
                   "no page links to ", page.string());
+}
+
+TEST_CASE("docs: commands run as they are printed, on the files of tools/examples") {
+  const std::string command = "build/dma ", files = "tools/examples/";
+  for (const fs::path& page : pages()) {
+    const dma::testing::TemporaryFolder folder;  // one for a page: what a command writes, the next may read
+    for (const std::string& block : fenced(text_of(page), "sh")) {
+      std::istringstream lines(block);
+      for (std::string line; std::getline(lines, line);) {
+        if (!line.starts_with(command) || line.starts_with(command + "certify")) continue;
+        std::string arguments = line.substr(command.size());
+        for (auto at = arguments.find(files); at != arguments.npos; at = arguments.find(files, at + files.size()))
+          if (at == 0 || arguments[at - 1] == ' ') {
+            const std::string root = kRoot.string() + "/";
+            arguments.insert(at, root), at += root.size();
+          }
+        const auto outcome = dma::testing::run_dma(folder, arguments);
+        CHECK_MESSAGE(outcome.exit_code == 0, page.string(), ": ", line, "\n", outcome.errors);
+      }
+    }
+  }
 }

@@ -68,6 +68,15 @@ TEST_CASE("docs/models: a series from C++") {
   CHECK(series.sd.size() == 84);
 }
 
+TEST_CASE("docs/series: a model that is chosen") {
+  const auto values = a_series(60);
+  const SeriesChoice choice(usual_series(values, {.seasons = {12}}), values);
+  const Smoothed ahead = choice.smooth(values, 24);  // in the units of the values
+  const double median = ahead.quantile(83, 0.5), high = ahead.quantile(83, 0.975);
+  CHECK(median < high);
+  CHECK(!choice.best().candidate.is_log);
+}
+
 TEST_CASE("docs/models: games from C++") {
   const std::vector<Game> games{{{{{0}, 1}, {{1}, 2}}}, {{{{1}, 1}, {{2}, 2}}}};
   const std::size_t players = 3;

@@ -47,6 +47,21 @@ def test_beliefs_and_evidence_are_those_of_linear_regression(schedule: Any) -> N
     assert report.converged and len(belief) == 3
 
 
+def test_an_unknown_spread_is_integrated_over() -> None:
+    g = dma.Graph()
+    mu, theta, y = g.variable("mu"), g.variable("theta", 8), g.observed("y", 8)
+    g.gaussian_prior(mu, 0, 25)
+    effects = g.factor("gaussian_noise", [dma.all_to_one(mu), theta], variance=1)
+    g.factor("gaussian_noise", [theta, y], variance=[225, 100, 256, 121, 81, 121, 100, 324])
+    plan = dma.compile(g, dma.joint(hypers=[dma.hyper("tau", "half_cauchy", [5], [(effects, "variance", 2)])]))
+    state = dma.State(plan)
+    state.observe(y, [28, 8, -3, 7, -1, 1, 18, 12])
+    assert dma.run(plan, state).converged
+    assert abs(state.belief(mu).mean[0] - 4.41) < 0.1
+    tau = dma.hyper_belief(state, "tau")
+    assert abs(tau.mean - 3.6) < 0.1 and tau.quantile(0.05) < tau.mean < tau.quantile(0.95)
+
+
 def test_correlations_and_draws_of_the_joint_solver() -> None:
     _, state, report = solved(dma.joint())
     exact = np.linalg.inv(np.eye(3) + np.outer(X, X) / NOISE)

@@ -169,7 +169,7 @@ class GamesReader {
     if (!open.players.insert(player).second) refuse_repetition(row.line, player);
     const double rank = number_in(row, 2, "a rank (a number)");
     const double part = share && !row.cells[*share].empty() ? number_in(row, *share, "a share (a number)") : 1;
-    if (!(part > 0 && part <= 1)) refuse(row.line, "the share {}; a number above 0 and up to 1 is expected", part);
+    if (!(part >= 0 && part <= 1)) refuse(row.line, "the share {}; a number from 0 to 1 is expected", part);
     // Who has no team is one.
     const std::string name = team && !row.cells[*team].empty() ? "t" + row.cells[*team] : "p" + row.cells[1];
     const auto [at, is_new] = open.teams.try_emplace(name, game.teams.size());

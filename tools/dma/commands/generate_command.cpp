@@ -2,12 +2,14 @@
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <functional>
 #include <iterator>
 #include <memory>
 #include <nlohmann/json.hpp>
 
 #include "models/files/readable_json.h"
 #include "tools/dma/commands/commands.h"
+#include "tools/dma/io/made_data.h"
 #include "tools/dma/io/paper_tasks.h"
 #include "tools/dma/io/write_file.h"
 
@@ -18,8 +20,38 @@ namespace {
 struct GenerateRequest {
   std::uint64_t seed = 1;
   std::filesystem::path out, grid;
-  bool json = false;
+  bool json = false, with_classes = false;
+  std::size_t count = 0, players = 8;
+  std::string kind = "sales";
 };
+
+constexpr int kMostMade = 1'000'000;
+
+using Made = std::function<std::string(const GenerateRequest&)>;
+
+// `count` is called by this name; the command's own options are added to what is returned.
+struct MadeCommand {
+  Command command;
+  std::shared_ptr<GenerateRequest> request;
+};
+MadeCommand add_made(Command generate, const char* name, const char* help, const char* count_name, std::size_t count,
+                     Made made) {
+  auto request = std::make_shared<GenerateRequest>();
+  request->count = count;
+  const Command command = generate.add_subcommand(name, help);
+  command.footer(fmt::format("Example:\n  dma generate {0} --seed 1 --out {0}.{1}", name,
+                             std::string_view(name) == "graph" ? "json" : "csv"));
+  command.add_option("--seed", request->seed, "decides everything that is drawn").capture_default_str();
+  command.add_option(count_name, request->count, "how many").between(3, kMostMade).capture_default_str();
+  command.add_option("--out", request->out, "file (default: standard output)");
+  command.callback([request, made] {
+    check_outputs({{"--out", request->out}}, {});
+    const std::string text = made(*request);
+    if (request->out.empty()) fmt::print("{}", text);
+    else write_file(request->out, text);
+  });
+  return {command, request};
+}
 
 std::string as_csv(const Eigen::VectorXd& x, const Eigen::VectorXd& y, const char* y_name) {
   fmt::memory_buffer text;
@@ -66,6 +98,26 @@ void add_generate_command(Command app) {
                      "file for the true function on 401 points of [-5, 5]: columns x and truth");
   command.add_flag("--json", request->json, "print JSON");
   command.callback([request] { generate_regression(*request); });
+
+  const MadeCommand table = add_made(generate, "table", "Rows of four inputs and a target that bends with two of them",
+                                     "--rows", 200, [](const GenerateRequest& r) {
+                                       return made_table(r.seed, r.count, r.with_classes);
+                                     });
+  table.command.add_flag("--classes", table.request->with_classes, "a target of three classes");
+  const MadeCommand series = add_made(generate, "series", "A series with dates: sales, patients, a cycle, a walk",
+                                      "--steps", 120, [](const GenerateRequest& r) {
+                                        return made_series(r.seed, r.kind, r.count);
+                                      });
+  series.command.add_option("--kind", series.request->kind, "what it is a series of")
+      .value("sales|patients|cycle|walk")
+      .capture_default_str();
+  const MadeCommand games = add_made(generate, "games", "Games of two players each: winner and loser", "--games", 100,
+                                     [](const GenerateRequest& r) { return made_games(r.seed, r.players, r.count); });
+  games.command.add_option("--players", games.request->players, "how many play")
+      .between(2, 10000)
+      .capture_default_str();
+  (void)add_made(generate, "graph", "A graph for dma infer: a level that wanders, seen with noise", "--steps", 12,
+                 [](const GenerateRequest& r) { return made_graph(r.seed, r.count); });
 }
 
 }  // namespace dma

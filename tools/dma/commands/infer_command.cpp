@@ -110,6 +110,8 @@ Solved solve_best(const GraphFile& file, const WholeSolvers& whole, const Regist
       return std::nullopt;
     }
   };
+  if (!whole.gaussian.options.hypers.empty())
+    return solve(file, compile(file.graph, whole.gaussian, registry, options));
   if (const auto once = compiled(forward_backward())) {
     Solved solved = solve(file, *once);
     if (solved.report.stop == Report::Stop::exact) return solved;
@@ -129,6 +131,9 @@ Solved solve_best(const GraphFile& file, const WholeSolvers& whole, const Regist
 Solved solve_as_asked(const GraphFile& file, const std::string& schedule, const WholeSolvers& whole,
                       const Registry& registry, const CompileOptions& options) {
   if (schedule.empty() || schedule == "auto") return solve_best(file, whole, registry, options);
+  if (schedule != "joint" && !file.hypers.empty())
+    fail("schedule '{}' knows no hypers; leave the schedule to \"joint\", or hyper '{}' out", schedule,
+         file.hypers[0].name);
   if (schedule == "joint") return solve(file, compile(file.graph, whole.gaussian, registry, options));
   if (schedule == "exact") return solve(file, compile(file.graph, whole.discrete, registry, options));
   const std::pair<std::string, Scheduler> known[] = {{"forward_backward", forward_backward()},
@@ -238,6 +243,15 @@ void name_contradiction(const GraphFile& file, const Solved& solved, const Exact
   }
 }
 
+// What is known of each hyper; nothing where their integral was not found.
+std::vector<std::pair<std::string, HyperBelief>> hypers_of(const GraphFile& file, const Solved& solved) {
+  std::vector<std::pair<std::string, HyperBelief>> out;
+  for (const Hyper& hyper : file.hypers)
+    if (solved.report.joint && solved.report.joint->hypers)
+      out.emplace_back(hyper.name, JointPosterior(solved.state).hyper(hyper.name));
+  return out;
+}
+
 void infer(const InferRequest& request) {
   plot::check_picture(request.plot);
   check_outputs({{"--dot", request.dot}, {"--plot", request.plot}}, {{"graph", request.graph}});
@@ -264,7 +278,8 @@ void infer(const InferRequest& request) {
       if (method.empty()) options.kind_methods = methods_of_kinds(file.graph, registry, options.method);
       else options.method = method;
       Solved found = solve_as_asked(file, request.schedule.empty() ? file.schedule : request.schedule,
-                                    {joint({.memory = bytes}), exact({.memory = bytes})}, registry, options);
+                                    {joint({.memory = bytes, .hypers = file.hypers}), exact({.memory = bytes})},
+                                    registry, options);
       name_contradiction(file, found, exact({.memory = bytes}), registry, options);
       return found;
     } catch (const Error& error) {
@@ -290,12 +305,18 @@ void infer(const InferRequest& request) {
               {"uninformed", open}};
     json["log_evidence"] = found.value ? json_number(*found.value) : Json();
     if (found.value) json["log_evidence_is_exact"] = found.why.empty();
+    for (const auto& [name, belief] : hypers_of(file, solved))
+      json["hypers"][name] = {{"mean", belief.mean()}, {"sd", belief.sd()}, {"median", belief.quantile(0.5)}};
     if (!found.why.empty()) json["log_evidence_why"] = found.why;
     fmt::print("{}", readable(json));
     return;
   }
   print_beliefs(file.graph, solved.state);
-  fmt::print("{}: {}\n", schedule_name(solved.plan), solved.report.line());
+  for (const auto& [name, belief] : hypers_of(file, solved))
+    fmt::print("  {:<8}  {:.4g} +- {:.4g}, 90 % from {:.4g} to {:.4g}\n", name, belief.mean(), belief.sd(),
+               belief.quantile(0.05), belief.quantile(0.95));
+  const std::string name = schedule_name(solved.plan), line = solved.report.line();
+  fmt::print("{}{}\n", line.starts_with(name + ":") ? "" : name + ": ", line);
   if (const std::size_t shown = std::min(open.size(), kShownElements); shown > 0)
     fmt::print("nothing informs {}{}\n",
                fmt::join(open.begin(), open.begin() + static_cast<std::ptrdiff_t>(shown), ", "),

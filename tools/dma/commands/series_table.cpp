@@ -4,8 +4,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <fstream>
+#include <functional>
 #include <iterator>
 #include <nlohmann/json.hpp>
+#include <numeric>
+#include <span>
 
 #include "engine/messages/gaussian.h"
 #include "engine/support/error.h"
@@ -18,7 +22,7 @@ namespace {
 
 constexpr double kSameStep = 1e-3;  // of a step: times are rounded when they are written down
 constexpr double kMostSteps = 1e7;  // more is a mistake in the times
-constexpr double kQuantile = 1.959963984540054;
+constexpr double kUnusual = 3.5;    // standard deviations: one value in two thousand by chance
 
 std::size_t column_of_values(const CsvReader& reader, const std::string& column, const std::string& time) {
   if (!column.empty()) return reader.column(column);
@@ -32,8 +36,8 @@ std::size_t column_of_values(const CsvReader& reader, const std::string& column,
 std::optional<double> value_of(double cell) { return std::isnan(cell) ? std::nullopt : std::optional(cell); }
 
 // The times must lie on a grid of equal steps.
-void place_on_grid(const std::filesystem::path& file, const Eigen::VectorXd& times, const Eigen::VectorXd& cells,
-                   SeriesTable& table) {
+SeriesTime place_on_grid(const std::filesystem::path& file, const Eigen::VectorXd& times,
+                         std::vector<std::size_t>& steps) {
   double step = kInfinity;
   for (Eigen::Index i = 0; i < times.size(); ++i) {
     if (std::isnan(times[i]))
@@ -44,101 +48,194 @@ void place_on_grid(const std::filesystem::path& file, const Eigen::VectorXd& tim
            i + 1, times[i], times[i - 1]);
     step = std::min(step, times[i] - times[i - 1]);
   }
-  table.first_time = times[0], table.step = times.size() > 1 ? step : 1;
+  if (times.size() < 2) step = 1;
   for (Eigen::Index i = 0; i < times.size(); ++i) {
-    const double at = (times[i] - times[0]) / table.step, place = std::round(at);
+    const double at = (times[i] - times[0]) / step, place = std::round(at);
     if (place > kMostSteps)
       fail("'{}', row {}: the time {} is {:.0f} steps of {} after the first; are the times right?", file.string(),
-           i + 1, times[i], place, table.step);
+           i + 1, times[i], place, step);
     if (std::abs(at - place) > kSameStep)
       fail(
           "'{}', row {}: the time {} is {:.3f} steps of {} after the first; equal steps are expected, with rows left "
           "out where "
           "nothing was measured",
-          file.string(), i + 1, times[i], at, table.step);
-    table.values.resize(static_cast<std::size_t>(place));
-    table.values.push_back(value_of(cells[i]));
+          file.string(), i + 1, times[i], at, step);
+    steps.push_back(static_cast<std::size_t>(place));
   }
+  return times.size() > 0 ? SeriesTime(times[0], step) : SeriesTime();
+}
+
+// Two rows of one step, as rounding makes them, are their mean.
+void place_values(const Eigen::VectorXd& cells, std::span<const std::size_t> steps, SeriesTable& table) {
+  table.values.resize(steps.empty() ? 0 : steps.back() + 1);
+  double count = 0;
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    const auto value = value_of(cells[static_cast<Eigen::Index>(i)]);
+    std::optional<double>& now = table.values[steps[i]];
+    count = now ? count : 0;
+    if (value) now = now.value_or(0) + (*value - now.value_or(0)) / ++count;
+  }
+}
+
+// Steps without a row have no value, so that any input does.
+void place_inputs(const std::filesystem::path& file, const Eigen::MatrixXd& cells, std::span<const std::size_t> steps,
+                  SeriesTable& table) {
+  for (std::size_t j = 0; j < table.inputs.size(); ++j) {
+    table.inputs[j].values.resize(table.values.size());
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+      const double cell = cells(static_cast<Eigen::Index>(i), static_cast<Eigen::Index>(j));
+      if (std::isnan(cell))
+        fail("'{}', row {}: the input '{}' is missing; fill it in, or delete the row", file.string(), i + 1,
+             table.inputs[j].name);
+      table.inputs[j].values[steps[i]] = cell;
+    }
+  }
+  while (!table.inputs.empty() && !table.values.empty() && !table.values.back()) table.values.pop_back(), ++table.ahead;
+}
+
+bool begins_with_date(const std::filesystem::path& file) {
+  std::ifstream in(file);
+  std::string header, line;
+  return std::getline(in, header) && std::getline(in, line) &&
+         is_date(unquoted(line.substr(0, line.find_first_of(",;\t"))));
 }
 
 }  // namespace
 
-SeriesTable read_series(const std::filesystem::path& file, const std::string& column, const std::string& time) {
+SeriesTable read_series(const std::filesystem::path& file, const std::string& column, const std::string& time,
+                        const std::vector<std::string>& inputs) {
   CsvReader reader(file);
   std::vector<std::size_t> columns{column_of_values(reader, column, time)};
   SeriesTable table;
   table.name = reader.names()[columns[0]];
-  if (!time.empty()) columns.push_back(reader.column(time)), table.time_name = time;
-  if (columns.size() == 2 && columns[0] == columns[1]) fail("'{}' is given both as the time and as the values", time);
-  const Eigen::MatrixXd cells = reader.read(columns, CsvReader::Missing::is_nan);
-  if (time.empty()) {
-    for (const double cell : cells.col(0)) table.values.push_back(value_of(cell));
-  } else {
-    place_on_grid(file, cells.col(1), cells.col(0), table);
+  for (const std::string& input : inputs) {
+    columns.push_back(reader.column(input)), table.inputs.push_back({input, {}});
+    if (columns.back() == columns[0]) fail("'{}' is given both as an input and as the values", input);
   }
+  const bool has_time = !time.empty() || (columns[0] != 0 && begins_with_date(file));
+  if (has_time) columns.push_back(time.empty() ? 0 : reader.column(time));
+  if (has_time && columns.front() == columns.back()) fail("'{}' is given both as the time and as the values", time);
+  CsvReader::ClassColumn dates{.column = columns.back()};
+  const Eigen::MatrixXd cells = reader.read(columns, CsvReader::Missing::is_nan, has_time ? &dates : nullptr);
+  std::vector<std::size_t> steps;
+  if (has_time) {
+    table.time_name = reader.names()[columns.back()];
+    table.time = dates.cells.empty() ? place_on_grid(file, cells.rightCols(1), steps)
+                                     : SeriesTime::of_dates(file, dates.cells, steps);
+  } else {
+    steps.resize(static_cast<std::size_t>(cells.rows()));
+    std::iota(steps.begin(), steps.end(), std::size_t{0});
+  }
+  place_values(cells.col(0), steps, table);
+  place_inputs(file, cells.middleCols(1, static_cast<Eigen::Index>(inputs.size())), steps, table);
   return table;
 }
 
-Interval interval_at(const Smoothed& found, std::size_t t) {
-  return {found.signal.mean[t] - kQuantile * found.sd[t], found.signal.mean[t] + kQuantile * found.sd[t]};
+std::size_t SeriesTable::missing() const {
+  return static_cast<std::size_t>(std::ranges::count_if(values, [](const auto& value) { return !value; }));
 }
 
-std::string series_csv(const SeriesTable& table, const Smoothed& found) {
+SeriesBand band_of(const Smoothed& found) {
+  SeriesBand band;
+  for (std::size_t t = 0; t < found.sd.size(); ++t) {
+    band.low.push_back(found.quantile(t, 0.025));
+    band.middle.push_back(found.quantile(t, 0.5));
+    band.high.push_back(found.quantile(t, 0.975));
+  }
+  return band;
+}
+
+// A level that is not where it was expected makes its neighbours strange too: the strangest step of a run is named.
+std::vector<UnusualStep> unusual_steps(const Smoothed& found) {
+  std::vector<UnusualStep> steps;
+  for (const bool is_level : {false, true}) {
+    const std::vector<double>& surprise = is_level ? found.level_surprise : found.value_surprise;
+    for (std::size_t t = 0; t < surprise.size(); ++t) {
+      const double now = std::abs(surprise[t]);
+      const bool is_least =
+          (t > 0 && std::abs(surprise[t - 1]) > now) || (t + 1 < surprise.size() && std::abs(surprise[t + 1]) >= now);
+      if (now > kUnusual && !is_least) steps.push_back({t, surprise[t], is_level});
+    }
+  }
+  // What is both, a jump up and down again, is one of them.
+  std::ranges::stable_sort(steps, std::greater(), [](const UnusualStep& step) { return std::abs(step.surprise); });
+  std::vector<UnusualStep> told;
+  for (const UnusualStep& step : steps)
+    if (std::ranges::none_of(told, [&](const UnusualStep& other) {
+          return (step.t > other.t ? step.t - other.t : other.t - step.t) <= 1;
+        }))
+      told.push_back(step);
+  std::ranges::sort(told, {}, &UnusualStep::t);
+  return told;
+}
+
+std::string series_csv(const SeriesTable& table, const Smoothed& found, const SeriesBand& band) {
   fmt::memory_buffer out;
   const auto append = std::back_inserter(out);
   fmt::format_to(append, "{},{}", csv_cell(table.time_name), csv_cell(table.name));
-  for (const char* const what : {"mean", "sd", "signal_sd", "q2.5", "q97.5"})
+  for (const char* const what : {"mean", "sd", "signal_sd", "q2.5", "q50", "q97.5"})
     fmt::format_to(append, ",{}", csv_cell(fmt::format("{}_{}", table.name, what)));
   for (const Track& state : found.states) fmt::format_to(append, ",{0}_mean,{0}_sd", state.name);
   for (std::size_t t = 0; t < found.sd.size(); ++t) {
     const bool is_seen = t < table.values.size() && table.values[t];
-    const Interval interval = interval_at(found, t);
-    fmt::format_to(append, "\n{},{},{},{},{},{},{}", table.time(t), is_seen ? fmt::format("{}", *table.values[t]) : "",
-                   found.signal.mean[t], found.sd[t], found.signal.sd[t], interval.low, interval.high);
+    fmt::format_to(append, "\n{},{},{},{},{},{},{},{}", table.time.text(t),
+                   is_seen ? fmt::format("{}", *table.values[t]) : "", found.signal.mean[t], found.sd[t],
+                   found.signal.sd[t], band.low[t], band.middle[t], band.high[t]);
     for (const Track& state : found.states) fmt::format_to(append, ",{},{}", state.mean[t], state.sd[t]);
   }
   out.push_back('\n');
   return fmt::to_string(out);
 }
 
-Json series_json(const SeriesTable& table, const StateSpace& model, const Smoothed& found) {
-  Json json{{"column", table.name}, {"log_evidence", found.log_evidence}};
-  for (const StateSpace::Variance& variance : model.variances())
+Json series_json(const SeriesTable& table, const SeriesChoice& choice, const Smoothed& found, const SeriesBand& band) {
+  Json json{{"column", table.name},
+            {"model", choice.best().candidate.name},
+            {"logarithm", choice.best().candidate.is_log},
+            {"log_evidence", found.log_evidence}};
+  for (const SeriesChoice::Scored& scored : choice.models())
+    json["models"].push_back({{"model", scored.candidate.name},
+                              {"logarithm", scored.candidate.is_log},
+                              {"log_score", scored.score},
+                              {"weight", scored.weight}});
+  for (const StateSpace::Variance& variance : choice.best().model.variances())
     json["variances"][variance.name] = {{"value", variance.value}, {"learned", variance.learned}};
+  for (std::size_t j = 0; j < table.inputs.size(); ++j)
+    json["inputs"][table.inputs[j].name] = {{"weight", found.weights.mean[j]}, {"sd", found.weights.sd[j]}};
   json["values"] = table.values.size();
   json["forecasts"] = found.sd.size() - table.values.size();
   for (std::size_t t = 0; t < found.sd.size(); ++t) {
-    const Interval interval = interval_at(found, t);
-    json["time"].push_back(table.time(t));
+    json["time"].push_back(table.time.is_date() ? Json(table.time.text(t)) : Json(table.time.number(t)));
     json["mean"].push_back(found.signal.mean[t]);
     json["sd"].push_back(found.sd[t]);
     json["signal_sd"].push_back(found.signal.sd[t]);
-    json["q2.5"].push_back(interval.low);
-    json["q97.5"].push_back(interval.high);
   }
+  json["q2.5"] = band.low, json["q50"] = band.middle, json["q97.5"] = band.high;
+  json["unusual"] = Json::array();
+  for (const UnusualStep& step : unusual_steps(found))
+    json["unusual"].push_back(
+        {{"step", step.t}, {"kind", step.is_level ? "level" : "value"}, {"surprise", step.surprise}});
   for (const Track& state : found.states) json["states"][state.name] = {{"mean", state.mean}, {"sd", state.sd}};
   return json;
 }
 
-plot::Figure series_figure(const SeriesTable& table, const Smoothed& found) {
+plot::Figure series_figure(const SeriesTable& table, const SeriesBand& band) {
   plot::Series past{.title = "95 % of values", .style = plot::Style::band, .colour = plot::Colour::sky};
   plot::Series ahead{.title = "forecast", .style = plot::Style::band, .colour = plot::Colour::orange};
   plot::Series line{.title = "smoothed", .style = plot::Style::line};
   plot::Series points{.title = table.name, .style = plot::Style::points, .colour = plot::Colour::black, .width = 1.2};
-  for (std::size_t t = 0; t < found.sd.size(); ++t) {
-    const double time = table.time(t);
-    const Interval interval = interval_at(found, t);
-    const auto add = [&](plot::Series& band) {
-      band.x.push_back(time), band.y.push_back(interval.low), band.y_high.push_back(interval.high);
+  for (std::size_t t = 0; t < band.low.size(); ++t) {
+    const double time = table.time.number(t);
+    const auto add = [&](plot::Series& drawn) {
+      drawn.x.push_back(time), drawn.y.push_back(band.low[t]), drawn.y_high.push_back(band.high[t]);
     };
     if (t < table.values.size()) add(past);
     if (t + 1 >= table.values.size()) add(ahead);
-    line.x.push_back(time), line.y.push_back(found.signal.mean[t]);
+    line.x.push_back(time), line.y.push_back(band.middle[t]);
     if (t < table.values.size() && table.values[t]) points.x.push_back(time), points.y.push_back(*table.values[t]);
   }
   plot::Panel panel{.title = table.name, .x = {table.time_name}, .y = {table.name}};
   panel.series = {past};
-  if (found.sd.size() > table.values.size()) panel.series.push_back(ahead);
+  if (band.low.size() > table.values.size()) panel.series.push_back(ahead);
   panel.series.push_back(line), panel.series.push_back(points);
   return {.panels = {panel}, .panel_width = 820, .panel_height = 420};
 }

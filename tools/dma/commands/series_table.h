@@ -7,7 +7,8 @@
 #include <vector>
 
 #include "models/files/readable_json.h"
-#include "models/series/state_space.h"
+#include "models/series/series_choice.h"
+#include "tools/dma/commands/series_time.h"
 #include "tools/dma/pictures/gnuplot.h"
 
 namespace dma {
@@ -15,24 +16,35 @@ namespace dma {
 struct SeriesTable {
   std::string name;  // of the column
   std::string time_name = "step";
-  double first_time = 1, step = 1;            // time of value t: first_time + t step
+  SeriesTime time;                            // of the steps
   std::vector<std::optional<double>> values;  // one for each step; none: missing
+  std::vector<SeriesInput> inputs;            // of each step, and of `ahead` more
+  std::size_t ahead = 0;                      // rows after the last value, which say what inputs will be
 
-  double time(std::size_t t) const { return first_time + step * static_cast<double>(t); }
+  std::size_t missing() const;
 };
 
 // Rows are one step apart or, with a column of times, as far as those say: steps that have no row have no value. The
-// values are those of `column`, or of the last one.
-SeriesTable read_series(const std::filesystem::path& file, const std::string& column, const std::string& time);
+// values are those of `column`, or of the last one. Without `time`, a first column of dates is the time.
+SeriesTable read_series(const std::filesystem::path& file, const std::string& column, const std::string& time,
+                        const std::vector<std::string>& inputs);
 
-std::string series_csv(const SeriesTable& table, const Smoothed& found);
-Json series_json(const SeriesTable& table, const StateSpace& model, const Smoothed& found);
-plot::Figure series_figure(const SeriesTable& table, const Smoothed& found);
-
-// Bounds of the central 95 % interval of a value.
-struct Interval {
-  double low = 0, high = 0;
+// What a value is not below with a probability of 97.5 %, 50 % and 2.5 %, at every step.
+struct SeriesBand {
+  std::vector<double> low, middle, high;
 };
-Interval interval_at(const Smoothed& found, std::size_t t);
+SeriesBand band_of(const Smoothed& found);
+
+// Values that the others do not expect, and levels that the step before does not.
+struct UnusualStep {
+  std::size_t t = 0;
+  double surprise = 0;  // standard deviations
+  bool is_level = false;
+};
+std::vector<UnusualStep> unusual_steps(const Smoothed& found);
+
+std::string series_csv(const SeriesTable& table, const Smoothed& found, const SeriesBand& band);
+Json series_json(const SeriesTable& table, const SeriesChoice& choice, const Smoothed& found, const SeriesBand& band);
+plot::Figure series_figure(const SeriesTable& table, const SeriesBand& band);
 
 }  // namespace dma

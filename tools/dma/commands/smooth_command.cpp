@@ -6,10 +6,11 @@
 #include <cmath>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "engine/support/error.h"
 #include "engine/support/text.h"
-#include "models/series/state_space.h"
+#include "models/series/series_choice.h"
 #include "tools/dma/commands/commands.h"
 #include "tools/dma/commands/series_table.h"
 #include "tools/dma/io/progress.h"
@@ -24,8 +25,9 @@ constexpr std::size_t kMostForecasts = 1'000'000;
 
 struct SmoothRequest {
   std::filesystem::path data, out, plot;
-  std::string column, time, model = "trend";
-  std::size_t season = 0, forecast = 0;
+  std::string column, time, model = "auto", season = "auto", inputs;
+  std::size_t forecast = 0;
+  std::optional<bool> log;
   bool json = false;
 };
 
@@ -35,7 +37,7 @@ Process process_named(const std::string& model) {
   if (model == "trend") return local_trend();
   if (model == "motion") return motion();
   if (!model.starts_with("ar:")) {
-    const std::string known[] = {"walk", "trend", "motion", "ar:c1,c2,..."};
+    const std::string known[] = {"auto", "walk", "trend", "motion", "ar", "ar:c1,c2,..."};
     fail("--model: there is no model '{}'{}", model, suggestion(model, known));
   }
   std::vector<double> coefficients;
@@ -50,6 +52,59 @@ Process process_named(const std::string& model) {
   return autoregressive(std::move(coefficients));
 }
 
+std::vector<std::string> input_names(std::string_view text) {
+  std::vector<std::string> names;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find(',', at), text.size());
+    names.emplace_back(text.substr(at, end - at));
+    at = end + 1;
+  }
+  return names;
+}
+
+// "12", "7,365", "none", or "auto": what the dates say.
+struct Seasons {
+  std::vector<std::size_t> steps;
+  bool are_certain = true;
+};
+
+Seasons seasons_named(const std::string& text, const SeriesTable& table) {
+  constexpr std::size_t kLeast = 2, kMost = 10000;
+  if (text == "none") return {};
+  if (text == "auto") {
+    const auto usual = table.time.usual_season();
+    const bool is_seen = usual && 2 * (table.values.size() - table.missing()) >= 5 * *usual;  // two seasons and a half
+    return is_seen ? Seasons{{*usual}, false} : Seasons{};
+  }
+  Seasons seasons;
+  for (const char *at = text.data(), *const end = text.data() + text.size(); at <= end;) {
+    std::size_t value = 0;
+    const auto [rest, code] = std::from_chars(at, end, value);
+    if (code != std::errc{} || (rest != end && *rest != ',') || value < kLeast || value > kMost)
+      fail(
+          "--season: '{}' is given; a whole number from {} to {} is expected, several with commas between them, or "
+          "none",
+          text, kLeast, kMost);
+    seasons.steps.push_back(value);
+    at = rest + 1;
+  }
+  return seasons;
+}
+
+std::vector<SeriesCandidate> candidates_for(const SmoothRequest& request, const SeriesTable& table) {
+  const Seasons seasons = seasons_named(request.season, table);
+  const SeriesScale scale = !request.log   ? SeriesScale::chosen
+                            : *request.log ? SeriesScale::logarithm
+                                           : SeriesScale::plain;
+  UsualSeriesOptions options{.seasons = seasons.steps, .seasons_are_certain = seasons.are_certain, .scale = scale};
+  if (request.model == "ar") options.processes = {}, options.with_autoregression = true;
+  if (request.model != "auto" && request.model != "ar")
+    options.processes = {process_named(request.model)}, options.with_autoregression = false;
+  // Given coefficients are those of values around 0.
+  if (request.model.starts_with("ar:") && !request.log) options.scale = SeriesScale::plain;
+  return usual_series(table.values, options);
+}
+
 // As many digits as the standard deviation leaves: values around a million with one of 2 are told apart.
 std::string in_digits(double value, double sd) {
   constexpr int kOfTheSd = 3, kMostDigits = 17;
@@ -59,65 +114,94 @@ std::string in_digits(double value, double sd) {
       std::isfinite(ahead) ? std::clamp(kOfTheSd + static_cast<int>(ahead), kOfTheSd, kMostDigits) : kMostDigits);
 }
 
-void print_found(const SeriesTable& table, const StateSpace& model, const StateSpace::Learned& learned,
-                 const Smoothed& found) {
-  std::size_t missing = 0;
-  for (const auto& value : table.values) missing += !value;
-  fmt::print("{} values of '{}'{}\n", table.values.size() - missing, table.name,
+void print_choice(const SeriesChoice& choice) {
+  const auto& models = choice.models();
+  fmt::print("model    {}", series_name(choice.best().candidate));
+  if (models.size() > 1)
+    fmt::print(", {:.1f} nats ahead of {}", models[0].score - models[1].score, series_name(models[1].candidate));
+  std::string mixed;
+  for (std::size_t i = 1; i < models.size() && models[i].weight > 0; ++i)
+    mixed += fmt::format("{}{} {:.0f} %", mixed.empty() ? "" : ", ", series_name(models[i].candidate),
+                         100 * models[i].weight);
+  fmt::print("\n{}", mixed.empty() ? "" : fmt::format("mixed    {:.0f} % with {}\n", 100 * models[0].weight, mixed));
+}
+
+void print_unusual(const SeriesTable& table, const Smoothed& found) {
+  constexpr std::size_t kMostShown = 8;
+  const std::vector<UnusualStep> steps = unusual_steps(found);
+  for (std::size_t i = 0; i < std::min(steps.size(), kMostShown); ++i) {
+    const auto& [t, surprise, is_level] = steps[i];
+    fmt::print("unusual  {}: {} {:.1f} standard deviations {} the {} expect\n", table.time.text(t),
+               is_level ? "the level moves to" : fmt::format("{:g},", table.values[t].value_or(0)), std::abs(surprise),
+               surprise > 0 ? "above what" : "below what", is_level ? "steps around it" : "other values");
+  }
+  if (steps.size() > kMostShown) fmt::print("unusual  {} more (--json)\n", steps.size() - kMostShown);
+}
+
+void print_found(const SeriesTable& table, const SeriesChoice& choice, const Smoothed& found, const SeriesBand& band) {
+  const std::size_t missing = table.missing();
+  const auto& best = choice.best();
+  fmt::print("{} values of '{}'{}", table.values.size() - missing, table.name,
              missing > 0 ? fmt::format(", {} missing", missing) : "");
-  fmt::print("noise, as standard deviations a step, by evidence{}:\n",
-             learned.converged ? "" : " (still rising when the search reached its limit)");
-  for (const StateSpace::Variance& variance : model.variances())
-    fmt::print("  {:<16} {:.4g}\n", variance.name, std::sqrt(variance.value));
+  if (table.time.is_date())
+    fmt::print(", {} to {} in steps of {}{}", table.time.text(0), table.time.text(table.values.size() - 1),
+               table.time.step_text(), table.time.is_rounded() ? ", to which the times are rounded" : "");
+  fmt::print("\n");
+  print_choice(choice);
+  fmt::print("noise, as standard deviations a step{}{}:\n", best.candidate.is_log ? " of the logarithm" : "",
+             best.learned.converged ? "" : " (still rising when the search reached its limit)");
+  for (const StateSpace::Variance& variance : best.model.variances())
+    if (variance.learned) fmt::print("  {:<16} {:.4g}\n", variance.name, std::sqrt(variance.value));
+  for (std::size_t j = 0; j < table.inputs.size(); ++j)
+    fmt::print("input    {}: {:.4g} +- {:.2g}{}\n", table.inputs[j].name, found.weights.mean[j], found.weights.sd[j],
+               best.candidate.is_log ? " of the logarithm" : "");
   fmt::print("log evidence {:.2f}\n", found.log_evidence);
+  print_unusual(table, found);
   if (found.sd.size() == table.values.size()) return;
-  fmt::print("{:>14} {:>14} {:>14} {:>14}\n", table.time_name, "forecast", "2.5 %", "97.5 %");
+  fmt::print("{:>16} {:>14} {:>14} {:>14}\n", table.time_name, "forecast", "2.5 %", "97.5 %");
   for (std::size_t t = table.values.size(); t < found.sd.size(); ++t) {
-    const Interval interval = interval_at(found, t);
-    fmt::print("{:>14.10g} {:>14} {:>14} {:>14}\n", table.time(t), in_digits(found.signal.mean[t], found.sd[t]),
-               in_digits(interval.low, found.sd[t]), in_digits(interval.high, found.sd[t]));
+    const double sd = (band.high[t] - band.low[t]) / 4;
+    fmt::print("{:>16} {:>14} {:>14} {:>14}\n", table.time.text(t), in_digits(band.middle[t], sd),
+               in_digits(band.low[t], sd), in_digits(band.high[t], sd));
   }
 }
 
-struct SolvedSeries {
-  StateSpace model;
-  StateSpace::Learned learned;
-  Smoothed found;
-};
-
 // On a terminal it says how far it has come.
-SolvedSeries solve_series(std::vector<Process> processes, const SeriesTable& table, std::size_t forecast) {
-  ProgressLine progress;
-  const char* doing = "learning how much it wanders";
-  const auto on_solve = [&](int solves, double log_evidence) {
-    progress.show(fmt::format("{} values, {}: {} times solved, log evidence {:.2f}", table.values.size(), doing, solves,
-                              log_evidence));
+SeriesChoice choose_model(std::vector<SeriesCandidate> candidates, const SeriesTable& table, ProgressLine& progress) {
+  const auto on_solve = [&](const std::string& name, int solves) {
+    progress.show(fmt::format("{} values, {}: {} times solved", table.values.size(), name, solves));
   };
-  StateSpace model(std::move(processes), {.on_solve = on_solve});
-  const StateSpace::Learned learned = model.learn(table.values);
-  doing = "averaging over what it may be";
-  Smoothed found = model.smooth(table.values, forecast);
-  return {std::move(model), learned, std::move(found)};
+  return SeriesChoice(std::move(candidates), table.values, {.inputs = table.inputs, .on_solve = on_solve});
 }
 
 void smooth(const SmoothRequest& request) {
   plot::check_picture(request.plot);
   check_outputs({{"--out", request.out}, {"--plot", request.plot}}, {{"data", request.data}});
-  std::vector<Process> processes{process_named(request.model)};
-  if (request.season != 0) processes.push_back(seasonal(request.season));
-  const SeriesTable table = read_series(request.data, request.column, request.time);
-  const auto [model, learned, found] = solve_series(std::move(processes), table, request.forecast);
-  if (!request.out.empty()) write_file(request.out, series_csv(table, found));
+  if (request.model != "auto" && request.model != "ar") (void)process_named(request.model);
+  const SeriesTable table = read_series(request.data, request.column, request.time, input_names(request.inputs));
+  const std::size_t forecast = std::max(request.forecast, table.ahead);
+  if (!table.inputs.empty() && forecast > table.ahead)
+    fail("--forecast: {} steps are asked for, but inputs are known of {}; add rows with inputs and an empty value",
+         forecast, table.ahead);
+  Smoothed found;
+  std::optional<SeriesChoice> choice;
+  {
+    ProgressLine progress;
+    choice.emplace(choose_model(candidates_for(request, table), table, progress));
+    found = choice->smooth(table.values, forecast);
+  }
+  const SeriesBand band = band_of(found);
+  if (!request.out.empty()) write_file(request.out, series_csv(table, found, band));
   std::string skipped;
-  if (!request.plot.empty()) skipped = plot::draw_picture(series_figure(table, found), request.plot);
+  if (!request.plot.empty()) skipped = plot::draw_picture(series_figure(table, band), request.plot);
   if (request.json) {
-    Json json = series_json(table, model, found);
-    json["settled"] = learned.converged;
-    json["solves"] = learned.evaluations;
+    Json json = series_json(table, *choice, found, band);
+    json["settled"] = choice->best().learned.converged;
+    json["solves"] = choice->best().learned.evaluations;
     fmt::print("{}", readable(json));
     return;
   }
-  print_found(table, model, learned, found);
+  print_found(table, *choice, found, band);
   if (!request.out.empty()) fmt::print("table    {}\n", printable(request.out.string()));
   if (!request.plot.empty()) fmt::print("picture  {}\n", printable(skipped.empty() ? request.plot.string() : skipped));
 }
@@ -129,18 +213,30 @@ void add_smooth_command(Command app) {
   const Command command = app.add_subcommand("smooth", "Smooth and forecast a series");
   command.footer(
       "Example:\n"
-      "  dma smooth sales.csv --model trend --season 12 --forecast 24 --plot sales.svg\n"
-      "Rows are steps of equal length; an empty cell is a missing value. With --time the rows may leave steps out.\n"
-      "Models: walk (a level that wanders), trend (a level with a slope), motion (position and velocity),\n"
-      "ar:0.6,-0.3 (autoregressive, around 0, with these coefficients). How much everything wanders is learned by "
-      "evidence.");
+      "  dma smooth airpassengers.csv --forecast 24 --plot passengers.svg\n"
+      "Rows are steps of equal length; an empty cell is a missing value. With --time, or a first column of dates\n"
+      "(1949-01, 1949-01-31, 1949-01-31T12:30), the rows may leave steps out.\n"
+      "Models: walk (a level that wanders), trend (a level with a slope), ar (autoregressive around a mean), motion\n"
+      "(position and velocity), ar:0.6,-0.3 (around 0, with these coefficients); auto: the one of walk, trend and ar,\n"
+      "with and without a season, of the values or their logarithms, that says values best from those before them;\n"
+      "several are mixed where that does not tell them apart. How much everything wanders is learned by evidence.");
   command.add_option("data", request->data, "CSV file with the series").required();
   command.add_option("--column", request->column, "the column of values (default: the last)");
   command.add_option("--time", request->time, "the column of times (default: a row a step)");
+  command
+      .add_option("--inputs", request->inputs,
+                  "columns of what else is known, with commas: prices, holidays; rows with an empty value at the end "
+                  "say what they will be")
+      .value("NAME,...");
   command.add_option("--model", request->model, "what the series is made of; ar: with coefficients, ar:0.6,-0.3")
-      .value("walk|trend|motion|ar:")
+      .value("auto|walk|trend|ar|motion|ar:")
       .capture_default_str();
-  command.add_option("--season", request->season, "steps of a season that is added (default: none)").between(2, 10000);
+  command
+      .add_option("--season", request->season, "steps of a season, several with commas; none; or auto, by the dates")
+      .value("STEPS")
+      .capture_default_str();
+  command.add_flag("--log,!--no-log", request->log,
+                   "model the logarithms: forecasts stay above 0 and seasons grow with the level (default: chosen)");
   command.add_option("--forecast", request->forecast, "steps beyond the end")
       .between(0, static_cast<int>(kMostForecasts))
       .capture_default_str();

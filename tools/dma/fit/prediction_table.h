@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "models/files/readable_json.h"
-#include "models/table/prediction.h"
+#include "engine/learn/joint/prediction.h"
 
 namespace dma {
 

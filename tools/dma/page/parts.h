@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <nlohmann/json.hpp>
 
 #include "tools/dma/page/calibration.h"
 #include "tools/dma/page/dependence.h"

@@ -97,10 +97,10 @@ plot::Figure hinton_figure(const Classifier& classifier) {
     fail("the classifier predicts the class frequencies alone: it has no weights to draw; leave --plot out");
   const Classifier::Part& part = *std::ranges::max_element(parts, {}, &Classifier::Part::fraction);
   const Classifier::Weights all = classifier.weights(part);
-  const auto widths = classifier.rows_of(part).shape().layers;
+  const auto widths = classifier.widths(part);
   std::vector<Layer> layers;
   for (std::size_t l = 0; l + 1 < widths.size(); ++l) {
-    Layer layer{static_cast<std::size_t>(widths[l + 1]), static_cast<std::size_t>(widths[l]), true, {}};
+    Layer layer{widths[l + 1], widths[l], true, {}};
     for (Index i = all.first[l]; i < all.first[l + 1]; ++i)
       layer.weights.push_back(Gaussian::from_moments(all.mean(i), all.variance(i)));
     layers.push_back(std::move(layer));

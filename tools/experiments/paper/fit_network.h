@@ -21,7 +21,7 @@ struct NetworkChange {
   bool data_prior = false;
   // Slopes 1: a network that is linear in the features.
   bool linear = false;
-  double smoothing = NetworkShape{}.smoothing;  // of joint
+  double smoothing = BnnShape{}.smoothing;  // of joint
   // Fits from different draws, mixed with equal weights; for joint, whose fit is the neighbourhood of one mode.
   std::size_t starts = 1;
 };

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "models/files/readable_json.h"
-#include "models/table/prediction.h"
+#include "engine/learn/joint/prediction.h"
 #include "tools/experiments/paper/task.h"
 
 namespace dma::reproduce {

@@ -21,11 +21,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ._dma import (
-    Belief, Certificate, Connection, Contradiction, Domain, Error, Evidence, Exact, Factor, Graph, Joint, Kind, ParsedGraph,
-    Plan, Registry, Report, Schedule, State, Variable,
-    above, all_to_one, at_least, at_most, below, certify, column, compile, covariance, decide, evidence, exact, finite, flooding, forward,
-    forward_backward, gather, given, joint, log_evidence, marginal, most_probable, one_of, parse_graph, residual, row, run, sample, sequential, shift,
-    standard_registry, value_of_information, __version__ as __version__,
+    Belief, Certificate, Connection, Contradiction, Domain, Error, Evidence, Exact, Factor, Graph, Hyper, HyperBelief,
+    Joint, Kind, ParsedGraph, Plan, Registry, Report, Schedule, State, Variable,
+    above, all_to_one, at_least, at_most, below, certify, column, compile, covariance, decide, evidence, exact, finite,
+    flooding, forward, forward_backward, gather, given, hyper, hyper_belief, joint, log_evidence, marginal,
+    most_probable, one_of, parse_graph, residual, row, run, sample, sequential, shift, standard_registry,
+    value_of_information, __version__ as __version__,
 )  # fmt: skip
 from .factors import factor, factor_from_function, likelihood, likelihood_from_log_density
 
@@ -35,11 +36,12 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Classifier", "Regressor",
-    "Belief", "Certificate", "Connection", "Contradiction", "Domain", "Error", "Evidence", "Exact", "Factor", "Graph", "Joint",
-    "Kind", "ParsedGraph", "Plan", "Registry", "Report", "Schedule", "State", "Variable",
-    "above", "all_to_one", "at_least", "at_most", "below", "certify", "column", "compile", "covariance", "decide", "evidence", "exact", "factor",
-    "factor_from_function", "finite", "flooding", "forward", "forward_backward", "gather", "given", "joint", "likelihood",
-    "likelihood_from_log_density", "log_evidence", "marginal", "most_probable", "one_of", "parse_graph", "residual", "row", "run", "sample", "sequential", "shift",
+    "Belief", "Certificate", "Connection", "Contradiction", "Domain", "Error", "Evidence", "Exact", "Factor", "Graph", "Hyper",
+    "HyperBelief", "Joint", "Kind", "ParsedGraph", "Plan", "Registry", "Report", "Schedule", "State", "Variable",
+    "above", "all_to_one", "at_least", "at_most", "below", "certify", "column", "compile", "covariance", "decide",
+    "evidence", "exact", "factor", "factor_from_function", "finite", "flooding", "forward", "forward_backward",
+    "gather", "given", "hyper", "hyper_belief", "joint", "likelihood", "likelihood_from_log_density", "log_evidence",
+    "marginal", "most_probable", "one_of", "parse_graph", "residual", "row", "run", "sample", "sequential", "shift",
     "standard_registry", "value_of_information",
 ]  # fmt: skip
 

@@ -6,7 +6,7 @@
 #include <numbers>
 
 #include "engine/learn/joint/class_posterior.h"
-#include "models/network/network_rows.h"
+#include "models/network/bnn_graph.h"
 #include "tests/oracles/random_matrices.h"
 
 namespace {
@@ -98,7 +98,8 @@ TEST_CASE(
     "gains") {
   for (const Index classes : {2, 4}) {
     const ClassData data = labelled(30, 3, classes, 1);
-    const NetworkRows network({.layers = {3, 5, 4, logits_for(classes)}, .slopes = {0.1, 0.3}});
+    const RowProgram network =
+        network_rows({.layers = {3, 5, 4, static_cast<std::size_t>(logits_for(classes))}, .slopes = {0.1, 0.3}});
     const LinearRows linear(3, logits_for(classes));
     const OnlyDense only(network);
     for (const RowModel* model : std::initializer_list<const RowModel*>{&network, &linear, &only}) {
@@ -193,9 +194,9 @@ TEST_CASE("class fit: a callback sees every epoch and may stop") {
 
 TEST_CASE("class posterior: logits have the covariance of the dense posterior") {
   const ClassData data = labelled(40, 3, 3, 51);
-  const NetworkRows model({.layers = {3, 4, 3}, .slopes = {0.1}});
+  const RowProgram model = network_rows({.layers = {3, 4, 3}, .slopes = {0.1}});
   const ClassPrior prior = wide_prior(model);
-  const Vector start = model.draw(1);
+  const Vector start = draw(model.prior(), 1);
   const ClassFit fit = fit_classes(model, data, prior, start, {.epochs = 10});
   const Matrix others = random_matrix(5, 3, 52);
   const LogitBeliefs found = logits(model, fit.mean, fit.factor, others);

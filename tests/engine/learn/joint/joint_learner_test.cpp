@@ -2,9 +2,12 @@
 
 #include <doctest/doctest.h>
 
+#include <Eigen/Cholesky>
 #include <cmath>
+#include <numbers>
 
 #include "engine/support/error.h"
+#include "factors/authoring/from_function.h"
 #include "factors/standard_registry.h"
 #include "tests/oracles/random_matrices.h"
 
@@ -14,9 +17,15 @@ using namespace dma;
 using oracle::random_matrix;
 using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
+std::span<const double> numbers(const auto& matrix) { return {matrix.data(), static_cast<std::size_t>(matrix.size())}; }
+
 struct Regression {
   Graph graph;
   VariableId w, x, y;
+
+  Data data(const RowMajor& inputs, const Vector& targets) const {
+    return {{x, numbers(inputs)}, {y, numbers(targets)}};
+  }
 };
 
 // y = w . x + noise, w ~ N(0.5, 2), noise variance 0.25.
@@ -31,68 +40,345 @@ Regression regression(std::size_t size) {
   return {std::move(g), w, x, y};
 }
 
-Data data_of(const Regression& r, const RowMajor& x, const Vector& y) {
-  return {{r.x, {x.data(), static_cast<std::size_t>(x.size())}}, {r.y, {y.data(), static_cast<std::size_t>(y.size())}}};
+// The exact posterior of that.
+struct Dense {
+  Vector mean;
+  Matrix covariance;
+  Dense(const Matrix& x, const Vector& y)
+      : covariance((x.transpose() * x / 0.25 + Matrix::Identity(x.cols(), x.cols()) / 2).inverse()) {
+    mean = covariance * (x.transpose() * y / 0.25 + Vector::Constant(x.cols(), 0.25));
+  }
+};
+
+void check_beliefs(const std::vector<Gaussian>& found, const Vector& mean, const Vector& variance,
+                   double tolerance = 1e-8) {
+  REQUIRE(static_cast<Index>(found.size()) == mean.size());
+  for (Index i = 0; i < mean.size(); ++i) {
+    CHECK(found[static_cast<std::size_t>(i)].mean() == doctest::Approx(mean(i)).epsilon(tolerance));
+    CHECK(found[static_cast<std::size_t>(i)].variance() == doctest::Approx(variance(i)).epsilon(tolerance));
+  }
+}
+
+// x ~ x + 1 hidden layer of leaky rectifiers ~ y, all priors about 0.
+struct Network {
+  Graph graph;
+  VariableId x, y;
+};
+Network network(std::size_t units) {
+  Graph g;
+  const auto x = g.observed("x"), w = g.shared("w", units), b = g.shared("b", units), p = g.variable("p", units),
+             z = g.variable("z", units), h = g.variable("h", units), v = g.shared("v", units),
+             q = g.variable("q", units), f = g.variable("f"), y = g.observed("y");
+  for (const VariableId prior : {w, b, v}) g.factor("gaussian_prior", {prior}, {{"mean", 0.0}, {"variance", 1.0}});
+  g.factor("product", {w, all_to_one(x), p});
+  g.factor("add", {p, b, z});
+  g.factor("leaky_relu", {z, h}, {{"slope", 0.1}});
+  g.factor("product", {v, h, q});
+  g.factor("sum", {q, f});
+  g.factor("gaussian_noise", {f, y}, {{"variance", 0.3}});
+  return {std::move(g), x, y};
 }
 
 }  // namespace
 
-TEST_CASE("joint learner: Bayesian linear regression is the dense solution, predictions too") {
+TEST_CASE("joint learner: Bayesian linear regression is the dense solution; predictions, quantiles and densities too") {
   const Regression r = regression(4);
-  const Registry registry = standard_registry();
   const RowMajor x = random_matrix(20, 4, 1), fresh = random_matrix(3, 4, 3);
   const Vector y = x * Vector::LinSpaced(4, -1, 1) + 0.5 * random_matrix(20, 1, 2);
-  JointLearner learner(r.graph, registry, {r.y});
-  learner.fit(data_of(r, x, y));
-  const Matrix precision = Matrix(x.transpose() * x) / 0.25 + Matrix::Identity(4, 4) / 2;
-  const Matrix covariance = precision.inverse();
-  const Vector mean = covariance * (x.transpose() * y / 0.25 + Vector::Constant(4, 0.25));
-  const auto belief = learner.belief(r.w);
-  for (Index i = 0; i < 4; ++i) {
-    CHECK(belief[static_cast<std::size_t>(i)].mean() == doctest::Approx(mean(i)).epsilon(1e-8));
-    CHECK(belief[static_cast<std::size_t>(i)].variance() == doctest::Approx(covariance(i, i)).epsilon(1e-8));
-  }
-  std::vector<double> means(3), variances(3);
-  learner.predict({{r.x, {fresh.data(), 12}}}, means, variances);
+  JointLearner learner(r.graph, standard_registry(), {r.y});
+  check_beliefs(learner.belief(r.w), Vector::Constant(4, 0.5), Vector::Constant(4, 2));
+  const JointLearnReport report = learner.fit(r.data(x, y));
+  const Dense exact(x, y);
+  check_beliefs(learner.belief(r.w), exact.mean, exact.covariance.diagonal());
+  const Prediction p = learner.predict({{r.x, numbers(fresh)}});
   for (Index i = 0; i < 3; ++i) {
-    CHECK(means[static_cast<std::size_t>(i)] == doctest::Approx(fresh.row(i).dot(mean)).epsilon(1e-8));
-    CHECK(variances[static_cast<std::size_t>(i)] ==
-          doctest::Approx(fresh.row(i).dot(covariance * fresh.row(i).transpose()) + 0.25).epsilon(1e-8));
+    const double mean = fresh.row(i).dot(exact.mean),
+                 variance = fresh.row(i).dot(exact.covariance * fresh.row(i).transpose()) + 0.25;
+    CHECK(p.mean(i, 0) == doctest::Approx(mean).epsilon(1e-8));
+    CHECK(p.sd(i, 0) == doctest::Approx(std::sqrt(variance)).epsilon(1e-8));
+    CHECK(p.quantile(0.975)(i, 0) == doctest::Approx(mean + 1.959963984540054 * std::sqrt(variance)).epsilon(1e-8));
+    CHECK(p.log_density(Matrix::Ones(3, 1))(i, 0) ==
+          doctest::Approx(-0.5 * std::pow(1 - mean, 2) / variance - 0.5 * std::log(2 * std::numbers::pi * variance))
+              .epsilon(1e-8));
+  }
+  // The evidence is the density of all targets at once.
+  const Matrix joint = 2 * x * x.transpose() + 0.25 * Matrix::Identity(20, 20);
+  const Eigen::LLT<Matrix> factor(joint);
+  const Vector rest = y - x * Vector::Constant(4, 0.5);
+  const double evidence = -0.5 * rest.dot(factor.solve(rest)) - factor.matrixLLT().diagonal().array().log().sum() -
+                          10 * std::log(2 * std::numbers::pi);
+  CHECK(report.log_evidence == doctest::Approx(evidence).epsilon(1e-9));
+  CHECK(report.line().find("log evidence") != std::string::npos);
+}
+
+TEST_CASE("joint learner: left-out predictions are those of learners that never saw the example") {
+  const Regression r = regression(2);
+  const RowMajor x = random_matrix(8, 2, 1);
+  const Vector y = random_matrix(8, 1, 2);
+  JointLearner learner(r.graph, standard_registry(), {r.y});
+  learner.fit(r.data(x, y));
+  const Prediction left_out = learner.left_out();
+  for (Index n = 0; n < 8; ++n) {
+    std::vector<Index> others;
+    for (Index i = 0; i < 8; ++i)
+      if (i != n) others.push_back(i);
+    const Dense exact(x(others, Eigen::all), y(others));
+    CHECK(left_out.mean(n, 0) == doctest::Approx(x.row(n).dot(exact.mean)).epsilon(1e-7));
+    CHECK(left_out.sd(n, 0) ==
+          doctest::Approx(std::sqrt(x.row(n).dot(exact.covariance * x.row(n).transpose()) + 0.25)).epsilon(1e-7));
   }
 }
 
-TEST_CASE("joint learner: rows added later and rows forgotten give what learning the rest at once gives") {
+TEST_CASE("joint learner: an example of weight 2 counts as two, also for noise, scale and evidence") {
   const Regression r = regression(3);
-  const Registry registry = standard_registry();
+  const RowMajor x = random_matrix(15, 3, 1);
+  const Vector y = x * Vector::LinSpaced(3, -1, 1) + 0.3 * random_matrix(15, 1, 2);
+  const JointLearnOptions options{.least_gain = 0, .learn_noise = true, .learn_scale = true};
+  JointLearner weighted(r.graph, standard_registry(), {r.y}, options),
+      repeated(r.graph, standard_registry(), {r.y}, options);
+  std::vector<double> weights(15, 1.0);
+  for (std::size_t i = 10; i < 15; ++i) weights[i] = 2;
+  RowMajor more(20, 3);
+  more << x, x.bottomRows(5);
+  Vector again(20);
+  again << y, y.tail(5);
+  const double one = weighted.fit(r.data(x, y), weights).log_evidence,
+               other = repeated.fit(r.data(more, again)).log_evidence;
+  CHECK(one == doctest::Approx(other).epsilon(1e-5));
+  CHECK(weighted.noise_variance(0) == doctest::Approx(repeated.noise_variance(0)).epsilon(1e-3));
+  for (std::size_t i = 0; i < 3; ++i)
+    CHECK(weighted.belief(r.w)[i].mean() == doctest::Approx(repeated.belief(r.w)[i].mean()).epsilon(1e-4));
+}
+
+TEST_CASE("joint learner: examples added later, forgotten, or learned by update give what learning at once gives") {
+  const Regression r = regression(3);
   const RowMajor x = random_matrix(12, 3, 1);
   const Vector y = random_matrix(12, 1, 2);
-  JointLearner once(r.graph, registry, {r.y}), in_parts(r.graph, registry, {r.y});
   const RowMajor first = x.topRows(8), rest = x.bottomRows(4), kept = x.middleRows(2, 10);
-  once.fit(data_of(r, kept, y.segment(2, 10)));
-  in_parts.fit(data_of(r, first, y.head(8)));
-  in_parts.fit(data_of(r, rest, y.tail(4)));
+  JointLearner in_parts(r.graph, standard_registry(), {r.y});
+  in_parts.fit(r.data(first, y.head(8)));
+  in_parts.fit(r.data(rest, y.tail(4)));
   CHECK(in_parts.rows() == 12);
   in_parts.forget(std::vector<std::size_t>{0, 1});
   CHECK(in_parts.rows() == 10);
   constexpr double kSteps = 1e-6;  // each stops where its steps no longer gain, from another start
-  for (std::size_t i = 0; i < 3; ++i) {
-    CHECK(in_parts.belief(r.w)[i].mean() == doctest::Approx(once.belief(r.w)[i].mean()).epsilon(kSteps));
-    CHECK(in_parts.belief(r.w)[i].variance() == doctest::Approx(once.belief(r.w)[i].variance()).epsilon(kSteps));
-  }
-  CHECK_THROWS_WITH_AS(in_parts.forget(std::vector<std::size_t>{10}), "forget: row 10 is given, but there are only 10",
-                       Error);
+  const Dense of_kept(kept, y.segment(2, 10)), of_all(x, y);
+  check_beliefs(in_parts.belief(r.w), of_kept.mean, of_kept.covariance.diagonal(), kSteps);
+  CHECK_THROWS_WITH_AS(in_parts.forget(std::vector<std::size_t>{10}),
+                       "forget: example 10 is given, but there are only 10", Error);
+
+  JointLearner updated(r.graph, standard_registry(), {r.y});
+  updated.fit(r.data(first, y.head(8)));
+  CHECK(updated.update(r.data(rest, y.tail(4))));
+  CHECK(updated.rows() == 12);
+  check_beliefs(updated.belief(r.w), of_all.mean, of_all.covariance.diagonal(), kSteps);
+  CHECK_THROWS_AS(updated.fit(r.data(rest, y.tail(4))), Error);
+  CHECK_THROWS_AS(updated.left_out(), Error);
 }
 
-TEST_CASE("joint learner: a graph it cannot learn is refused by name") {
-  const Registry registry = standard_registry();
+TEST_CASE("joint learner: a frozen variable stays, and the others are learned around it") {
   Graph g;
-  const auto w = g.shared("w"), x = g.observed("x"), y = g.observed("y");
-  g.factor("product", {w, x, y});
-  CHECK_THROWS_AS(JointLearner(g, registry, {y}), Error);
+  const auto a = g.shared("a"), b = g.shared("b"), x = g.observed("x"), ax = g.variable("ax"), f = g.variable("f"),
+             y = g.observed("y");
+  g.factor("gaussian_prior", {a}, {{"mean", 0.5}, {"variance", 2.0}});
+  g.factor("gaussian_prior", {b}, {{"mean", 0.5}, {"variance", 2.0}});
+  g.factor("product", {a, x, ax});
+  g.factor("add", {ax, b, f});
+  g.factor("gaussian_noise", {f, y}, {{"variance", 0.25}});
+  const Vector xs = random_matrix(9, 1, 1), ys = random_matrix(9, 1, 2);
+  JointLearner learner(g, standard_registry(), {y});
+  learner.freeze(a);
+  const Data data{{x, numbers(xs)}, {y, numbers(ys)}};
+  learner.fit(data);
+  CHECK(learner.belief(a)[0].is_point());
+  CHECK(learner.belief(a)[0].mean() == 0.5);
+  const Dense exact(Matrix::Ones(9, 1), ys - 0.5 * xs);
+  check_beliefs(learner.belief(b), exact.mean, exact.covariance.diagonal());
+  const Prediction p = learner.predict({{x, numbers(xs)}});
+  CHECK(p.mean(3, 0) == doctest::Approx(0.5 * xs(3) + exact.mean(0)).epsilon(1e-8));
+  CHECK(p.epistemic_sd(3, 0) == doctest::Approx(std::sqrt(exact.covariance(0, 0))).epsilon(1e-8));
+  learner.thaw(a);
+  learner.forget(std::vector<std::size_t>{0});
+  CHECK(!learner.belief(a)[0].is_point());
+}
+
+// y = a exp(-b t) + c: Gauss-Newton written out.
+TEST_CASE("joint learner: an exponential decay is what Gauss-Newton finds") {
+  Graph g;
+  const auto a = g.shared("a"), b = g.shared("b"), c = g.shared("c"), t = g.observed("t"), bt = g.variable("bt"),
+             minus = g.variable("minus"), e = g.variable("e"), ae = g.variable("ae"), f = g.variable("f"),
+             y = g.observed("y");
+  for (const VariableId v : {a, b, c}) g.factor("gaussian_prior", {v}, {{"mean", 1.0}, {"variance", 4.0}});
+  g.factor("product", {b, t, bt});
+  g.factor("affine", {bt, minus}, {{"a", -1.0}, {"b", 0.0}});
+  g.factor("exponential", {minus, e});
+  g.factor("product", {e, a, ae});
+  g.factor("add", {ae, c, f});
+  g.factor("gaussian_noise", {f, y}, {{"variance", 0.01}});
+  const Vector ts = Vector::LinSpaced(40, 0, 5);
+  const Vector ys = 2.5 * (-0.8 * ts.array()).exp() + 0.5 + 0.1 * random_matrix(40, 1, 1).array();
+  JointLearner learner(g, standard_registry(), {y}, {.least_gain = 0});
+  learner.fit({{t, numbers(ts)}, {y, numbers(ys)}});
+  Vector m = Vector::Ones(3);
+  Matrix precision;
+  for (int step = 0; step < 100; ++step) {
+    const Eigen::ArrayXd decay = (-m(1) * ts.array()).exp();
+    Matrix gains(40, 3);
+    gains << decay.matrix(), (-m(0) * ts.array() * decay).matrix(), Vector::Ones(40);
+    const Vector rest = ys - (m(0) * decay + m(2)).matrix();
+    precision = gains.transpose() * gains / 0.01 + Matrix::Identity(3, 3) / 4;
+    m += precision.ldlt().solve(gains.transpose() * rest / 0.01 - (m - Vector::Ones(3)) / 4);
+  }
+  const Matrix covariance = precision.inverse();
+  Index i = 0;
+  for (const VariableId v : {a, b, c}) {
+    check_beliefs(learner.belief(v), m.segment(i, 1), covariance.diagonal().segment(i, 1), 1e-6);
+    ++i;
+  }
+}
+
+TEST_CASE(
+    "joint learner: intercepts of fifty unbalanced groups, chosen by a table of the data, are the exact posterior") {
+  Graph g;
+  const auto effect = g.shared("effect", 50), w = g.shared("w"), x = g.observed("x"), wx = g.variable("wx"),
+             f = g.variable("f"), y = g.observed("y");
+  g.factor("gaussian_prior", {effect}, {{"mean", 0.5}, {"variance", 2.0}});
+  g.factor("gaussian_prior", {w}, {{"mean", 0.5}, {"variance", 2.0}});
+  g.factor("product", {w, x, wx});
+  const FactorId add = g.factor("add", {given(effect), wx, f});
+  g.factor("gaussian_noise", {f, y}, {{"variance", 0.25}});
+  std::vector<std::uint32_t> groups;
+  for (std::uint32_t group = 0; group < 50; ++group)
+    for (std::uint32_t i = 0; i <= group % 7; ++i) groups.push_back(group == 13 ? 12 : group);  // nobody is of group 13
+  const auto count = static_cast<Index>(groups.size());
+  const Vector xs = random_matrix(count, 1, 1), ys = random_matrix(count, 1, 2);
+  Matrix design = Matrix::Zero(count, 51);
+  for (Index n = 0; n < count; ++n) design(n, groups[static_cast<std::size_t>(n)]) = 1, design(n, 50) = xs(n);
+  Data data{{x, numbers(xs)}, {y, numbers(ys)}};
+  data.tables.push_back({add, "x", groups});
+  JointLearner learner(g, standard_registry(), {y});
+  learner.fit(data);
+  const Dense exact(design, ys);
+  check_beliefs(learner.belief(effect), exact.mean.head(50), exact.covariance.diagonal().head(50), 1e-7);
+  check_beliefs(learner.belief(w), exact.mean.tail(1), exact.covariance.diagonal().tail(1), 1e-7);
+  groups[3] = 50;
+  CHECK_THROWS_AS(learner.fit(data), Error);
+}
+
+TEST_CASE(
+    "joint learner: a network about zero starts from a draw, several starts are mixed, and no result depends on "
+    "threads") {
+  const Network net = network(8);
+  const Vector xs = Vector::LinSpaced(60, -2, 2);
+  const Vector ys = (1.5 * xs.array()).sin() + 0.05 * random_matrix(60, 1, 1).array();
+  const Data data{{net.x, numbers(xs)}, {net.y, numbers(ys)}};
+  Matrix means;
+  for (const std::size_t jobs : {1, 3}) {
+    JointLearner learner(net.graph, standard_registry(), {net.y},
+                         {.learn_noise = true, .tails = true, .learn_scale = true, .starts = 3, .jobs = jobs});
+    const JointLearnReport report = learner.fit(data);
+    REQUIRE(report.starts.size() == 3);
+    double weights = 0;
+    for (const auto& start : report.starts) {
+      weights += start.weight;
+      CHECK(start.log_evidence <= report.log_evidence);
+    }
+    CHECK(weights == doctest::Approx(1));
+    CHECK(learner.noise_variance(0) < 0.02);
+    const Prediction p = learner.predict({{net.x, numbers(xs)}});
+    CHECK((p.mean - ys).cwiseAbs().maxCoeff() < 0.5);
+    if (means.size() > 0) CHECK(means == p.mean);
+    means = p.mean;
+  }
+}
+
+TEST_CASE("joint learner: what is saved predicts and is updated as what was learned; other texts are refused") {
+  const Regression r = regression(3);
+  const RowMajor x = random_matrix(12, 3, 1);
+  const Vector y = random_matrix(12, 1, 2);
+  const JointLearnOptions options{.learn_noise = true, .noise_by_inputs = true, .tails = true, .starts = 2};
+  JointLearner learner(r.graph, standard_registry(), {r.y}, options),
+      loaded(r.graph, standard_registry(), {r.y}, options);
+  CHECK_THROWS_AS(learner.save(), Error);
+  learner.fit(r.data(x, y));
+  const std::string text = learner.save();
+  loaded.load(text);
+  CHECK(loaded.rows() == 12);
+  CHECK(loaded.save() == text);
+  for (int after = 0; after < 2; ++after) {
+    const Prediction one = learner.predict({{r.x, numbers(x)}}), other = loaded.predict({{r.x, numbers(x)}});
+    CHECK(one.mean == other.mean);
+    CHECK(one.sd == other.sd);
+    CHECK(one.quantile(0.1) == other.quantile(0.1));
+    learner.update(r.data(x, y)), loaded.update(r.data(x, y));
+  }
+  const Regression wider = regression(4);
+  JointLearner other(wider.graph, standard_registry(), {wider.y});
+  CHECK_THROWS_AS(other.load(text), Error);
+  for (const std::string& wrong : {std::string("{}"), std::string("no"), text.substr(0, text.size() / 2)})
+    CHECK_THROWS_AS(loaded.load(wrong), Error);
+  CHECK(loaded.rows() == 36);  // a refused text changes nothing
+}
+
+TEST_CASE("joint learner: learning stops where its caller says so, with what it has") {
+  const Network net = network(4);
+  const Vector xs = Vector::LinSpaced(30, -2, 2), ys = xs.array().sin();
+  int seen = 0;
+  JointLearner learner(net.graph, standard_registry(), {net.y},
+                       {.learn_noise = true, .on_epoch = [&](const JointEpoch&) { return ++seen < 3; }});
+  const JointLearnReport report = learner.fit({{net.x, numbers(xs)}, {net.y, numbers(ys)}});
+  CHECK(report.interrupted);
+  CHECK(seen == 3);
+  CHECK(report.starts[0].epochs == 3);
+  CHECK(learner.predict({{net.x, numbers(xs)}}).mean.allFinite());
+}
+
+TEST_CASE("joint learner: what cannot be learned is refused in one line that says what to do") {
+  const Regression r = regression(2);
+  const RowMajor x = random_matrix(3, 2, 1);
+  const Vector y = random_matrix(3, 1, 2);
+  JointLearner learner(r.graph, standard_registry(), {r.y});
+  CHECK_THROWS_WITH_AS(learner.predict({{r.x, numbers(x)}}), "predict: nothing has been learned yet; call fit first",
+                       Error);
+  CHECK_THROWS_WITH_AS(learner.fit({{r.y, numbers(y)}}), "fit: no values of variable 'x' are given", Error);
+  const std::vector<double> weights = {1, 0, 1};
+  CHECK_THROWS_WITH_AS(learner.fit(r.data(x, y), weights), "fit: a weight of 0 is given; a positive number is expected",
+                       Error);
+  Vector wrong = y;
+  wrong(1) = std::nan("");
+  CHECK_THROWS_WITH_AS(learner.fit(r.data(x, wrong)), "fit: variable 'y' has a value that is not a finite number",
+                       Error);
+  CHECK(learner.rows() == 0);
+  CHECK_THROWS_AS(JointLearner(r.graph, standard_registry(), {r.y}, {.tails = true}), Error);
+
+  const Regression large = regression(20000);
+  CHECK_THROWS_WITH_AS(JointLearner(large.graph, standard_registry(), {large.y}),
+                       "joint learning: 20000 shared scalars would take 9.6 GB, more than 4.0 GB; message sweeps "
+                       "(Learner) can learn them",
+                       Error);
+
   Graph h;
   const auto v = h.shared("v"), u = h.observed("u"), z = h.variable("z"), t = h.observed("t");
   h.factor("product", {v, u, z});
   h.factor("gaussian_noise", {z, t}, {{"variance", 1.0}});
-  CHECK_THROWS_WITH_AS(JointLearner(h, registry, {t}), "joint learning: shared variable 'v' has no Gaussian prior",
+  CHECK_THROWS_WITH_AS(JointLearner(h, standard_registry(), {t}),
+                       "joint learning: shared variable 'v' has no Gaussian prior; give it one by gaussian_prior",
                        Error);
+
+  Registry registry = standard_registry();
+  registry.add(factor_from_function("root", [](double value) { return std::sqrt(value); }));
+  Graph k;
+  const auto s = k.shared("s"), i = k.observed("i"), m = k.variable("m"), root = k.variable("root"),
+             o = k.observed("o");
+  k.factor("gaussian_prior", {s}, {{"mean", 1.0}, {"variance", 1.0}});
+  k.factor("product", {s, i, m});
+  k.factor("root", {m, root});
+  k.factor("gaussian_noise", {root, o}, {{"variance", 1.0}});
+  JointLearner faulty(k, registry, {o});
+  const std::vector<double> is = {1, 2, -1}, os = {1, 1, 1};
+  CHECK_THROWS_WITH_AS(
+      faulty.fit({{i, is}, {o, os}}),
+      "joint learning: at the prior's mean the value of 'root (1) = root(m)' is not a finite number in "
+      "row 3; choose another prior, a function with finite derivatives there, or leave such examples out",
+      Error);
 }

@@ -6,7 +6,7 @@
 
 #include "engine/learn/joint/posterior.h"
 #include "engine/support/error.h"
-#include "models/network/network_rows.h"
+#include "models/network/bnn_graph.h"
 
 namespace {
 
@@ -58,7 +58,7 @@ TEST_CASE("update: of a linear model it is the posterior of all rows, from eithe
 }
 
 TEST_CASE("update: of a network it is the lowest point of the prior Gaussian and the new rows") {
-  const NetworkRows model({.layers = {2, 4, 1}, .slopes = {0.1}, .bias = true, .smoothing = 0.5});
+  const RowProgram model = network_rows({.layers = {2, 4, 1}, .slopes = {0.1}});
   const SharedPrior prior = model.prior();
   boost::random::mt19937_64 random(3);
   boost::random::normal_distribution<double> normal;

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
 
 #include "tests/tools/run_dma.h"
 
@@ -54,7 +55,8 @@ TEST_CASE("smooth: a trend with a season is forecast, its gaps are filled") {
     CHECK(json["q97.5"][t].get<double>() > truth);
   }
   const std::string table = folder.read("out.csv");
-  CHECK(table.starts_with("step,sales,sales_mean,sales_sd,sales_signal_sd,sales_q2.5,sales_q97.5,trend.level_mean,"));
+  CHECK(table.starts_with(
+      "step,sales,sales_mean,sales_sd,sales_signal_sd,sales_q2.5,sales_q50,sales_q97.5,trend.level_mean,"));
   CHECK(std::ranges::count(table, '\n') == 85);
 
   const auto text = run_dma(folder, "smooth s.csv --season 4 --forecast 2");
@@ -84,6 +86,14 @@ TEST_CASE("smooth: wrong input is refused in one line") {
   check_smooth_refused("t,y\n1,2\n2,\n3,4\n", "", "at least 3 are expected");
   check_smooth_refused("t,y\n1,2\n2,2\n3,2\n", "", "without variation");
   check_smooth_refused("t,y\n1,2\n2,red\n3,2\n", "", "text ('red')");
+  check_smooth_refused("x,y\n1,2\n2,3\n3,4\n", "--inputs z", "no column 'z'");
+  check_smooth_refused("x,y\n1,2\n,3\n3,4\n", "--inputs x", "row 2: the input 'x' is missing");
+  check_smooth_refused("x,y\n1,2\n2,3\n3,4\n", "--inputs x --forecast 1", "inputs are known of 0");
+  check_smooth_refused("t,y\n1,2\n2,-3\n3,4\n", "--log", "not all values are above 0");
+  check_smooth_refused("t,y\n2001-01,2\n2001-13,3\n2001-03,4\n", "", "row 2: the time '2001-13' is no date");
+  check_smooth_refused("t,y\n2001-01,2\n2001-01,3\n2001-03,4\n", "", "row 2: the time 2001-01 does not come after");
+  check_smooth_refused("t,y\n2001-01,2\n2001-02-01,3\n2001-03,4\n", "", "write all dates alike");
+  check_smooth_refused("t,y\n2001-02-28,2\n2001-02-29,3\n2001-03-01,4\n", "", "'2001-02-29' is no date");
   for (const char* season : {"1", "-3", "2.5", "99999999999"})
     check_smooth_refused("t,y\n1,2\n2,3\n3,4\n", fmt::format("--season {}", season),
                          fmt::format("--season: '{}' is given; a whole number from 2 to 10000 is expected", season));
@@ -93,7 +103,7 @@ TEST_CASE("smooth: an option without its value is refused by what is expected") 
   const TemporaryFolder folder;
   folder.write("s.csv", "t,y\n1,2\n2,3\n3,4\n");
   for (const auto& [option, expected] :
-       {std::pair{"--season", "--season: nothing is given; a whole number from 2 to 10000 is expected after it"},
+       {std::pair{"--season", "--season: nothing is given; a value is expected after it"},
         std::pair{"--column", "--column: nothing is given; a value is expected after it"}}) {
     const auto outcome = run_dma(folder, fmt::format("smooth s.csv {}", option));
     CHECK(outcome.exit_code == 2);
@@ -112,4 +122,110 @@ TEST_CASE(
   CHECK(outcome.errors == "");
   CHECK_MESSAGE(outcome.output.find(" 123456") != std::string::npos, outcome.output);
   CHECK_MESSAGE(outcome.output.find("e+06") == std::string::npos, outcome.output);
+}
+
+namespace {
+
+// Times of a series of ones and twos, and those of two forecasts.
+std::vector<std::string> times_of(const std::vector<std::string>& dates) {
+  const TemporaryFolder folder;
+  std::string csv = "when,y\n";
+  for (std::size_t i = 0; i < dates.size(); ++i) csv += fmt::format("{},{}\n", dates[i], 1 + i * i % 3);
+  folder.write("s.csv", csv);
+  const auto outcome = run_dma(folder, "smooth s.csv --model walk --season none --no-log --forecast 2 --json");
+  REQUIRE_MESSAGE(outcome.exit_code == 0, outcome.errors);
+  return nlohmann::json::parse(outcome.output)["time"];
+}
+
+}  // namespace
+
+TEST_CASE("smooth: dates are times, and forecasts have dates") {
+  using Times = std::vector<std::string>;
+  CHECK(times_of({"1999-10", "1999-11", "2000-01"}) ==
+        Times{"1999-10", "1999-11", "1999-12", "2000-01", "2000-02", "2000-03"});
+  CHECK(times_of({"1999-04-01", "1999-07-01", "1999-10-01"}) ==
+        Times{"1999-04-01", "1999-07-01", "1999-10-01", "2000-01-01", "2000-04-01"});
+  // The last days of months, of a leap year too.
+  CHECK(times_of({"1999-11-30", "1999-12-31", "2000-01-31"}) ==
+        Times{"1999-11-30", "1999-12-31", "2000-01-31", "2000-02-29", "2000-03-31"});
+  CHECK(times_of({"2000-02-27", "2000-02-28", "2000-03-01"}) ==
+        Times{"2000-02-27", "2000-02-28", "2000-02-29", "2000-03-01", "2000-03-02", "2000-03-03"});
+  CHECK(times_of({"2000-12-31T22:00", "2000-12-31T23:00", "2001-01-01T00:00"}) ==
+        Times{"2000-12-31T22:00", "2000-12-31T23:00", "2001-01-01T00:00", "2001-01-01T01:00", "2001-01-01T02:00"});
+  // A clock that is a few seconds late now and then.
+  const Times late = times_of({"2001-01-01 00:00:00", "2001-01-01 01:00:07", "2001-01-01 02:00:05",
+                               "2001-01-01 03:00:04", "2001-01-01 05:00:06", "2001-01-01 06:00:08"});
+  CHECK(late.size() == 9);
+}
+
+TEST_CASE("smooth: the model is chosen and said, and dates say which season there may be") {
+  const TemporaryFolder folder;
+  std::string csv = "month,sold\n";
+  for (int t = 0; t < 72; ++t)
+    csv += fmt::format("{}-{:02},{:.3f}\n", 2001 + t / 12, t % 12 + 1,
+                       std::exp(3 + 0.02 * t + 0.3 * std::sin(0.5235987755982988 * t) + 0.03 * std::sin(37.0 * t * t)));
+  folder.write("s.csv", csv);
+  const auto text = run_dma(folder, "smooth s.csv --forecast 12");
+  REQUIRE_MESSAGE(text.exit_code == 0, text.errors);
+  CHECK_MESSAGE(text.output.find("2001-01 to 2006-12 in steps of 1 month") != std::string::npos, text.output);
+  CHECK_MESSAGE(text.output.find("model    trend + season 12 of the logarithm, ") != std::string::npos, text.output);
+  CHECK_MESSAGE(text.output.find("         2007-12") != std::string::npos, text.output);
+  const auto json = nlohmann::json::parse(run_dma(folder, "smooth s.csv --forecast 12 --json").output);
+  CHECK(json["logarithm"] == true);
+  CHECK(json["models"].size() == 12);
+  for (std::size_t t = 72; t < 84; ++t) {
+    const double truth =
+        std::exp(3 + 0.02 * static_cast<double>(t) + 0.3 * std::sin(0.5235987755982988 * static_cast<double>(t)));
+    CHECK(json["q50"][t].get<double>() == doctest::Approx(truth).epsilon(0.06));
+    CHECK(json["q2.5"][t].get<double>() < truth);
+    CHECK(json["q97.5"][t].get<double>() > truth);
+  }
+}
+
+TEST_CASE("smooth: a value that the others do not expect is named") {
+  const TemporaryFolder folder;
+  std::string csv = "y\n";
+  for (int t = 0; t < 60; ++t) csv += fmt::format("{:.3f}\n", t == 20 ? 14.0 : 5 + std::sin(37.0 * t * t));
+  folder.write("s.csv", csv);
+  const auto outcome = run_dma(folder, "smooth s.csv --no-log");
+  CHECK_MESSAGE(outcome.output.find("unusual  21: 14, ") != std::string::npos, outcome.output);
+}
+
+TEST_CASE("smooth: inputs have weights, and rows without a value at the end are forecast with theirs") {
+  const TemporaryFolder folder;
+  std::string csv = "holiday,y\n";
+  for (int t = 0; t < 63; ++t) {
+    const int holiday = t % 7 == 3 || t % 11 == 5 || t == 61;
+    const double y = -5 + 3 * holiday + 0.3 * std::sin(37.0 * t * t);
+    csv += fmt::format("{},{}\n", holiday, t < 60 ? fmt::format("{:.3f}", y) : "");
+  }
+  folder.write("s.csv", csv);
+  const auto outcome = run_dma(folder, "smooth s.csv --inputs holiday --json");
+  REQUIRE_MESSAGE(outcome.exit_code == 0, outcome.errors);
+  const auto json = nlohmann::json::parse(outcome.output);
+  CHECK(json["forecasts"] == 3);
+  CHECK(json["inputs"]["holiday"]["weight"].get<double>() == doctest::Approx(3).epsilon(0.05));
+  CHECK(std::abs(json["q50"][62].get<double>() + 5) < 0.3);
+  CHECK(std::abs(json["q50"][61].get<double>() + 2) < 0.3);
+  CHECK(run_dma(folder, "smooth s.csv --inputs holiday").output.find("input    holiday: ") != std::string::npos);
+}
+
+TEST_CASE("generate: the same file for a seed, and every command takes it") {
+  const TemporaryFolder folder;
+  for (const auto& [made, use] :
+       {std::pair{"series --steps 40", "smooth made --forecast 2"}, std::pair{"series --kind walk", "smooth made"},
+        std::pair{"series --kind patients --steps 40", "smooth made"},
+        std::pair{"series --kind cycle", "smooth made --time year"}, std::pair{"games --games 30", "rate made"},
+        std::pair{"games --players 2 --games 40", "rate made"}, std::pair{"graph --steps 9", "infer made"},
+        std::pair{"table --rows 40", "fit made --target y"},
+        std::pair{"table --rows 60 --classes", "fit made --target class"}}) {
+    CAPTURE(made);
+    REQUIRE(run_dma(folder, fmt::format("generate {} --seed 5 --out made", made)).exit_code == 0);
+    CHECK(run_dma(folder, fmt::format("generate {} --seed 5", made)).output == folder.read("made"));
+    CHECK(run_dma(folder, fmt::format("generate {} --seed 6", made)).output != folder.read("made"));
+    const auto outcome = run_dma(folder, use);
+    CHECK_MESSAGE(outcome.exit_code == 0, outcome.errors);
+  }
+  check_refused(folder, "generate series --kind sale", "did you mean 'sales'");
+  check_refused(folder, "generate games --players 1", "a whole number from 2 to 10000");
 }

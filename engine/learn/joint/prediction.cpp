@@ -1,4 +1,4 @@
-#include "models/table/prediction.h"
+#include "engine/learn/joint/prediction.h"
 
 #include <algorithm>
 #include <boost/math/special_functions/erf.hpp>
@@ -9,7 +9,6 @@
 
 #include "engine/support/error.h"
 #include "engine/support/log_sum_exp.h"
-#include "factors/authoring/normal.h"
 
 namespace dma {
 
@@ -68,7 +67,8 @@ Eigen::MatrixXd for_each_element(const Prediction& p, const Value& value) {
 
 double mass_below(const std::vector<Piece>& pieces, double x) {
   double mass = 0;
-  for (const Piece& p : pieces) mass += p.probability * normal::distribution((x - p.mean) / p.sd);
+  for (const Piece& p : pieces)
+    mass += p.probability * 0.5 * std::erfc(-(x - p.mean) / p.sd * (1 / std::numbers::sqrt2));
   return mass;
 }
 
@@ -139,18 +139,6 @@ Prediction Prediction::mix(std::vector<Eigen::MatrixXd> means, const std::vector
   for (std::size_t k = 0; k < means.size(); ++k)
     components.push_back({std::move(means[k]), epistemic_variances[k].cwiseSqrt(), noise_variances[k].cwiseSqrt()});
   return mix(std::move(components));
-}
-
-Prediction Prediction::in_units_before(const Standardiser& standardiser) const {
-  Prediction p;
-  p.mean = standardiser.undo(mean);
-  p.sd = standardiser.undo_scale(sd);
-  p.epistemic_sd = standardiser.undo_scale(epistemic_sd);
-  p.noise_sd = standardiser.undo_scale(noise_sd);
-  for (const PredictionComponent& c : components)
-    p.components.push_back({standardiser.undo(c.mean), standardiser.undo_scale(c.epistemic_sd),
-                            standardiser.undo_scale(c.noise_sd), c.weight, c.tails});
-  return p;
 }
 
 Eigen::MatrixXd Prediction::cumulative(const Eigen::MatrixXd& targets) const {

@@ -1,8 +1,18 @@
-#include "engine/learn/joint/row_model.h"
+#include "engine/learn/rows/row_model.h"
 
+#include <boost/random/mersenne_twister.hpp>
+#include <boost/random/normal_distribution.hpp>
 #include <numeric>
 
 namespace dma {
+
+Vector draw(const SharedPrior& prior, std::uint64_t seed) {
+  boost::random::mt19937_64 random(seed);
+  boost::random::normal_distribution<double> normal;
+  Vector m = prior.precision.cwiseSqrt().cwiseInverse();
+  for (double& value : m) value *= normal(random);
+  return m + prior.mean;
+}
 
 Matrix DenseGains::kernel(const Vector& variance) const {
   const Matrix scaled = gains_ * variance.cwiseSqrt().asDiagonal();
@@ -63,6 +73,18 @@ std::vector<UnitGains> LinearRows::units(const Vector& m, const Matrix& rows, Ma
     all.push_back(std::move(unit));
   }
   return all;
+}
+
+Vector PartialRows::whole(const Vector& m) const {
+  Vector all = all_;
+  all(free_) = m;
+  return all;
+}
+
+void PartialRows::linearise(const Vector& m, const Matrix& rows, Matrix& f, Matrix& gains) const {
+  Matrix of_all;
+  model_.linearise(whole(m), rows, f, of_all);
+  gains = of_all(Eigen::all, free_);
 }
 
 }  // namespace dma

@@ -1,4 +1,4 @@
-#include "models/table/prediction.h"
+#include "engine/learn/joint/prediction.h"
 
 #include <doctest/doctest.h>
 
@@ -6,6 +6,7 @@
 
 #include "engine/support/error.h"
 #include "models/table/scores.h"
+#include "models/table/standardiser.h"
 
 using namespace dma;
 
@@ -35,7 +36,8 @@ TEST_CASE("prediction: units in which variances are out of range") {
   const Scores expected = scores_of(base, target)[0];
   for (const double scale : {1e-300, 1e-160, 1.0, 1e155, 1e300}) {
     CAPTURE(scale);
-    const Prediction p = base.in_units_before({Eigen::RowVectorXd::Zero(1), Eigen::RowVectorXd::Constant(1, scale)});
+    const Prediction p =
+        base.in_units_before(Standardiser{Eigen::RowVectorXd::Zero(1), Eigen::RowVectorXd::Constant(1, scale)});
     CHECK(p.sd(0, 0) == doctest::Approx(base.sd(0, 0) * scale));
     CHECK(p.log_density(target * scale)(0, 0) ==
           doctest::Approx(base.log_density(target)(0, 0) - std::log(scale)).epsilon(1e-12));

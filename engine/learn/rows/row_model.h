@@ -1,10 +1,9 @@
-// joint/: shared variables learned as one Gaussian (MATH: joint inference). May include what learn/ may.
-//
 // A row model is what joint learning needs to know of a graph: every row's outputs as a function of the P shared
 // scalars, and how they change with them. A row is all observed values of one example but its targets.
 #pragma once
 
 #include <Eigen/Dense>
+#include <cstdint>
 #include <memory>
 #include <vector>
 
@@ -49,6 +48,13 @@ struct UnitGains {
   Matrix up;      // rows x outputs
 };
 
+// Of every shared scalar.
+struct SharedPrior {
+  Vector mean, precision;  // joint learning multiplies the precisions by a learned scale
+};
+// One draw from it.
+Vector draw(const SharedPrior& prior, std::uint64_t seed);
+
 class RowModel {
  public:
   virtual ~RowModel() = default;
@@ -76,6 +82,24 @@ class LinearRows final : public RowModel {
 
  private:
   Index inputs_, outputs_;
+};
+
+// A row model with some of its scalars held at their values.
+class PartialRows final : public RowModel {
+ public:
+  // `all`: of every scalar; those that are not among the free ones keep it.
+  PartialRows(const RowModel& model, Vector all, std::vector<Index> free)
+      : model_(model), all_(std::move(all)), free_(std::move(free)) {}
+  Index scalars() const override { return static_cast<Index>(free_.size()); }
+  Index outputs() const override { return model_.outputs(); }
+  void evaluate(const Vector& m, const Matrix& rows, Matrix& f) const override { model_.evaluate(whole(m), rows, f); }
+  void linearise(const Vector& m, const Matrix& rows, Matrix& f, Matrix& gains) const override;
+
+ private:
+  Vector whole(const Vector& m) const;
+  const RowModel& model_;
+  Vector all_;
+  std::vector<Index> free_;
 };
 
 }  // namespace dma

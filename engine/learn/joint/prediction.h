@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "engine/learn/joint/student_tails.h"
-#include "models/table/standardiser.h"
 
 namespace dma {
 
@@ -34,8 +33,17 @@ struct Prediction {
   static Prediction mix(std::vector<Eigen::MatrixXd> means, const std::vector<Eigen::MatrixXd>& epistemic_variances,
                         const std::vector<Eigen::MatrixXd>& noise_variances);
   // The same of outputs that were standardised, in the units they had before. No variance is formed in those: its
-  // square may be out of range where the standard deviation is not.
-  Prediction in_units_before(const Standardiser& standardiser) const;
+  // square may be out of range where the standard deviation is not. Units have undo() for values and undo_scale() for
+  // deviations.
+  template <class Units>
+  Prediction in_units_before(const Units& units) const {
+    Prediction p{
+        units.undo(mean), units.undo_scale(sd), units.undo_scale(epistemic_sd), units.undo_scale(noise_sd), {}};
+    for (const PredictionComponent& c : components)
+      p.components.push_back(
+          {units.undo(c.mean), units.undo_scale(c.epistemic_sd), units.undo_scale(c.noise_sd), c.weight, c.tails});
+    return p;
+  }
 
   // The value that the output stays below with this probability, 0 < probability < 1.
   Eigen::MatrixXd quantile(double probability) const;

@@ -1,0 +1,232 @@
+// Hypers: the evidence of the graph given their values, times their priors, is a density of a few logarithms. A lattice
+// around its mode (lattice.h) carries the weights of a mixture.
+#include <fmt/format.h>
+
+#include <Eigen/LU>
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <numeric>
+
+#include "engine/joint/lattice.h"
+#include "engine/joint/solver.h"
+#include "engine/kinds/kind.h"
+#include "engine/support/error.h"
+#include "engine/support/log_sum_exp.h"
+
+namespace dma::joint_system {
+
+namespace {
+
+constexpr std::size_t kMostHypers = 6;
+// Points that have not converged may weigh so much together.
+constexpr double kUnsettled = 1e-3;
+
+// Where the graph starts it.
+double start_of(const Graph& graph, const Kind& kind, const Hyper& hyper, const Hyper::Use& use) {
+  const Graph::Factor factor = graph[use.factor];
+  const auto spec = std::ranges::find(kind.parameters(), use.parameter, &ParameterSpec::name);
+  if (spec == kind.parameters().end()) {
+    std::vector<std::string> known;
+    for (const ParameterSpec& each : kind.parameters()) known.push_back(each.name);
+    fail("hyper '{}': factor '{}' has no parameter '{}'{}", hyper.name, factor.name(), use.parameter,
+         suggestion(use.parameter, known));
+  }
+  double number = spec->fallback.value_or(hyper.prior.start);
+  for (const auto& [name, value] : factor.parameters)
+    if (name == use.parameter) number = value.numbers[0];
+  const double start = std::pow(number / (use.times.empty() ? 1.0 : use.times[0]), 1 / use.power);
+  return start > 0 && start < kInfinity ? start : hyper.prior.start;
+}
+
+}  // namespace
+
+std::vector<double> check_hypers(const Graph& graph, const Registry& registry, JointOptions& options) {
+  if (options.hypers.size() > kMostHypers)
+    fail("joint: {} hypers; at most {} can be integrated over: fix some, or give several factors one in common",
+         options.hypers.size(), kMostHypers);
+  std::vector<double> starts;
+  std::vector<std::pair<std::uint32_t, std::string>> used;
+  for (Hyper& hyper : options.hypers) {
+    if (hyper.name.empty() && !hyper.uses.empty())
+      hyper.name = fmt::format("{}.{}", graph[hyper.uses[0].factor].name(), hyper.uses[0].parameter);
+    if (std::ranges::count(options.hypers, hyper.name, &Hyper::name) > 1)
+      fail("joint: two hypers are called '{}'; give each a name of its own", hyper.name);
+    if (!hyper.prior.log_density)
+      fail("hyper '{}' has no prior; give it one, such as HyperPrior::half_cauchy(1), or HyperPrior::flat()",
+           hyper.name);
+    if (hyper.uses.empty() && !options.set_by_hypers)
+      fail("hyper '{}' is the parameter of no factor; name one, or set parameters in JointOptions::set_by_hypers",
+           hyper.name);
+    double start = hyper.prior.start;
+    for (const Hyper::Use& use : hyper.uses) {
+      if (!(std::abs(use.power) > 0 && std::abs(use.power) < kInfinity))
+        fail("hyper '{}': the power is {}; a number other than 0 is expected", hyper.name, use.power);
+      const Graph::Factor factor = graph[use.factor];
+      const double own = start_of(graph, registry.kind(factor.kind), hyper, use);
+      if (&use == hyper.uses.data()) start = own;
+      const std::pair entry(use.factor.value, use.parameter);
+      if (std::ranges::find(used, entry) != used.end())
+        fail("hyper '{}': parameter '{}' of factor '{}' is that of a hyper already; name it once", hyper.name,
+             use.parameter, factor.name());
+      used.push_back(entry);
+    }
+    starts.push_back(std::log(start));
+  }
+  return starts;
+}
+
+void JointSolver::set_hypers(State& state, std::span<const double> values) const {
+  std::vector<double> numbers;
+  for (std::size_t i = 0; i < values.size(); ++i)
+    for (const Hyper::Use& use : options_.hypers[i].uses) {
+      numbers = use.times.empty() ? std::vector<double>{1.0} : use.times;
+      for (double& number : numbers) number *= std::pow(values[i], use.power);
+      state.set_parameter(use.factor, use.parameter, numbers);
+    }
+  if (options_.set_by_hypers) options_.set_by_hypers(state, values);
+}
+
+void HyperPoints::add(const State& state, const Memory& memory, std::span<const double> at, double log_weight) {
+  values.emplace_back(at.begin(), at.end());
+  weights.push_back(log_weight);
+  Numbers::Reader reader(memory.numbers);
+  Numbers::Sparse row;
+  elements = memory.numbers.values.size();
+  for (std::uint32_t e = 0; e < elements; ++e) {
+    const Gaussian found = marginal(state, memory, e, reader, row);
+    means.push_back(memory.numbers.values[e]);
+    variances.push_back(found.is_point() ? 0 : found.variance());
+  }
+}
+
+// Log weights become weights.
+void HyperPoints::weigh(double log_cell) {
+  log_evidence = log_sum_exp(weights) + log_cell;
+  to_fractions(weights);
+}
+
+double HyperPoints::mean(std::size_t element) const {
+  double sum = 0;
+  for (std::size_t k = 0; k < weights.size(); ++k) sum += weights[k] * means[k * elements + element];
+  return sum;
+}
+
+Gaussian HyperPoints::marginal_of(std::size_t element) const {
+  const double m = mean(element);
+  double variance = 0;
+  for (std::size_t k = 0; k < weights.size(); ++k) {
+    const double off = means[k * elements + element] - m;
+    variance += weights[k] * (variances[k * elements + element] + off * off);
+  }
+  if (!std::isfinite(m) || !(variance < kInfinity)) return Gaussian::uniform();
+  return variance > 0 ? Gaussian::from_moments(m, variance) : Gaussian::point(m);
+}
+
+double HyperPoints::quantile(std::size_t element, double probability) const {
+  const Gaussian whole = marginal_of(element);
+  double low = whole.mean() - 40 * whole.sd(), high = whole.mean() + 40 * whole.sd();
+  for (int i = 0; i < 100; ++i) {
+    const double x = 0.5 * (low + high);
+    double below = 0;
+    for (std::size_t k = 0; k < weights.size(); ++k)
+      below += weights[k] * 0.5 * std::erfc((means[k * elements + element] - x) /
+                                            std::sqrt(2 * variances[k * elements + element]));
+    (below < probability ? low : high) = x;
+  }
+  return 0.5 * (low + high);
+}
+
+void JointSolver::for_points(const State& state,
+                             const std::function<void(const State&, const Memory&, std::size_t point)>& visit) const {
+  const Memory& memory = static_cast<const Memory&>(*state.solver_memory());
+  const RunOptions options;
+  const Watch watch(options);
+  State work = state.copy();
+  Memory& own = static_cast<Memory&>(*work.solver_memory());
+  own.watch = &watch;
+  own.start = memory.start;
+  for (std::size_t k = 0; k < memory.hypers->weights.size(); ++k) {
+    set_hypers(work, memory.hypers->values[k]);
+    (void)solve(work, k > 0, false);
+    visit(work, own, k);
+  }
+}
+
+Report JointSolver::integrate(State& state, bool is_warm) const {
+  Memory& memory = static_cast<Memory&>(*state.solver_memory());
+  memory.hypers.reset();
+  const auto count = static_cast<Eigen::Index>(options_.hypers.size());
+  Eigen::VectorXd start = Eigen::Map<const Eigen::VectorXd>(starts_.data(), count);
+  std::vector<double> values(options_.hypers.size());
+  int iterations = 0, solved = 0;
+  Report last;
+  const auto density = [&](const Eigen::VectorXd& t) {
+    if (last.stop == Report::Stop::interrupted) return -kInfinity;
+    double log_prior = 0;
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      const double log_value = t[static_cast<Eigen::Index>(i)];
+      values[i] = std::exp(log_value);
+      log_prior += options_.hypers[i].prior.log_density(values[i]) + log_value;
+    }
+    if (!std::isfinite(log_prior)) return -kInfinity;
+    set_hypers(state, values);
+    last = solve(state, is_warm || solved++ > 0, false);
+    iterations += last.joint->iterations;
+    if (last.stop == Report::Stop::diverged || memory.is_singular()) return -kInfinity;
+    const double found = log_evidence_of(state, memory) + log_prior;
+    return std::isnan(found) ? -kInfinity : found;
+  };
+  const auto given_up = [&](Report::Stop stop, std::string undetermined) {
+    last.stop = stop;
+    last.joint->iterations = iterations;
+    last.joint->undetermined = std::move(undetermined);
+    return last;
+  };
+  if (!std::isfinite(density(start))) return last;  // the graph itself is not solved
+  const Mode mode = find_mode(density, start);
+  if (last.stop == Report::Stop::interrupted) return last;
+  if (!mode.is_found) {
+    std::string names;
+    for (Eigen::Index i = 0; i < count; ++i)
+      if (mode.open < 0 || i == mode.open)
+        names += fmt::format("{}'{}'", names.empty() ? "" : ", ", options_.hypers[static_cast<std::size_t>(i)].name);
+    return mode.open >= 0 ? given_up(Report::Stop::singular, "hyper " + names)
+                          : given_up(Report::Stop::limit, {});
+  }
+  HyperPoints points;
+  const LatticeSize size = lattice_size(count);
+  points.step = size.step;
+  std::vector<std::uint8_t> unsettled;
+  const bool whole = visit_lattice(mode, [&](const Eigen::VectorXd& t) {
+    const double height = density(t);
+    if (!std::isfinite(height)) return height;
+    if ((points.means.size() + memory.numbers.values.size()) * 2 * sizeof(double) > options_.memory)
+      fail("joint: beliefs at {} points of the hypers take more than {} bytes; allow more: joint({{.memory = ...}})",
+           points.weights.size(), options_.memory);
+    points.add(state, memory, values, height);
+    unsettled.push_back(!last.converged());
+    return height;
+  });
+  if (last.stop == Report::Stop::interrupted) return last;
+  points.weigh(static_cast<double>(count) * std::log(size.step) + std::log(std::abs(mode.axes.determinant())));
+  double left = 0, squares = 0;
+  for (std::size_t k = 0; k < points.weights.size(); ++k) {
+    left += unsettled[k] * points.weights[k];
+    squares += points.weights[k] * points.weights[k];
+  }
+  (void)density(mode.at);  // where the state stays
+  if (!memory.system->is_linear() && options_.check_draws > 0 && last.stop == Report::Stop::converged)
+    check_fit(state, memory, last);
+  JointReport& joint = *last.joint;
+  joint.iterations = iterations;
+  joint.hypers = {.points = static_cast<int>(points.weights.size()),
+                  .effective = 1 / squares,
+                  .largest = *std::ranges::max_element(points.weights)};
+  if (last.stop == Report::Stop::exact) last.stop = Report::Stop::converged;
+  if (!whole || left > kUnsettled) last.stop = Report::Stop::limit;
+  memory.hypers = std::make_unique<HyperPoints>(std::move(points));
+  return last;
+}
+
+}  // namespace dma::joint_system

@@ -1,0 +1,136 @@
+#include "engine/joint/lattice.h"
+
+#include <Eigen/Eigenvalues>
+#include <algorithm>
+#include <cmath>
+#include <deque>
+#include <limits>
+#include <set>
+#include <vector>
+
+namespace dma::joint_system {
+
+namespace {
+
+constexpr double kDifference = 0.05;  // of numbers on a logarithmic scale
+constexpr int kMostSteps = 100;
+constexpr double kFarAway = 40;  // from the start: e^40
+constexpr double kNothingToGain = 1e-7;
+constexpr std::size_t kMostPoints = 20000;
+
+struct Quadratic {
+  Eigen::VectorXd gradient;
+  Eigen::MatrixXd information;  // minus the second derivatives
+};
+
+Quadratic differences(const LogDensityOfFew& f, const Eigen::VectorXd& at, double height) {
+  const Eigen::Index n = at.size();
+  const double h = kDifference;
+  Quadratic q{Eigen::VectorXd(n), Eigen::MatrixXd(n, n)};
+  Eigen::VectorXd above(n), below(n);
+  const auto moved = [&](Eigen::Index i, Eigen::Index j, double by) {
+    Eigen::VectorXd x = at;
+    x[i] += by;
+    if (j >= 0) x[j] += by;
+    return f(x);
+  };
+  for (Eigen::Index i = 0; i < n; ++i) {
+    above[i] = moved(i, -1, h), below[i] = moved(i, -1, -h);
+    q.gradient[i] = (above[i] - below[i]) / (2 * h);
+    q.information(i, i) = (2 * height - above[i] - below[i]) / (h * h);
+  }
+  for (Eigen::Index i = 0; i < n; ++i)
+    for (Eigen::Index j = 0; j < i; ++j)
+      q.information(i, j) = q.information(j, i) = -(moved(i, j, h) + moved(i, j, -h) - above[i] - above[j] - below[i] -
+                                                    below[j] + 2 * height) / (2 * h * h);
+  return q;
+}
+
+// The step that climbs most by the quadratic, no longer than the radius.
+Eigen::VectorXd best_step(const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>& information,
+                          const Eigen::VectorXd& gradient, double radius) {
+  const Eigen::VectorXd& a = information.eigenvalues();
+  const Eigen::VectorXd along = information.eigenvectors().transpose() * gradient;
+  const auto step = [&](double shift) -> Eigen::VectorXd { return (along.array() / (a.array() + shift)).matrix(); };
+  double low = 0;
+  if (a[0] <= 0) low = -a[0] + 1e-12 + 1e-9 * a.cwiseAbs().maxCoeff();
+  if (step(low).norm() > radius) {
+    double high = low + along.norm() / radius;  // a + shift >= |along| / radius: not longer than the radius
+    for (int i = 0; i < 100; ++i) {
+      const double middle = 0.5 * (low + high);
+      (step(middle).norm() > radius ? low : high) = middle;
+    }
+    low = high;
+  }
+  return information.eigenvectors() * step(low);
+}
+
+}  // namespace
+
+Mode find_mode(const LogDensityOfFew& f, Eigen::VectorXd start) {
+  Mode mode{.at = start, .axes = {}};
+  double height = f(mode.at), radius = 1;
+  if (!std::isfinite(height)) return mode;
+  Quadratic q = differences(f, mode.at, height);
+  for (int i = 0; i < kMostSteps; ++i) {
+    if (!q.gradient.allFinite() || !q.information.allFinite()) return mode;
+    const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> information(q.information);
+    const Eigen::VectorXd step = best_step(information, q.gradient, radius);
+    const double promised = q.gradient.dot(step) - 0.5 * step.dot(q.information * step);
+    const bool is_peak = information.eigenvalues()[0] > 0;
+    if (promised < kNothingToGain && is_peak) {
+      mode.axes = information.eigenvectors() * information.eigenvalues().cwiseSqrt().cwiseInverse().asDiagonal();
+      mode.is_found = true;
+      return mode;
+    }
+    const Eigen::VectorXd next = mode.at + step;
+    const double found = f(next), ratio = (found - height) / promised;
+    if (!(ratio > 0.1)) {
+      radius = 0.25 * step.norm();
+      if (radius < 1e-9) return mode;
+      continue;
+    }
+    if (ratio > 0.75 && step.norm() > 0.99 * radius) radius = std::min(2 * radius, 8.0);
+    mode.at = next, height = found;
+    if (Eigen::Index far = 0; (mode.at - start).cwiseAbs().maxCoeff(&far) > kFarAway) return mode.open = far, mode;
+    q = differences(f, mode.at, height);
+  }
+  return mode;
+}
+
+LatticeSize lattice_size(Eigen::Index dimensions) {
+  constexpr LatticeSize kSizes[] = {{0.5, 14}, {0.8, 10}, {1.0, 9}, {1.2, 8}, {1.4, 7.5}, {1.5, 7}};
+  return kSizes[std::min<Eigen::Index>(dimensions, std::size(kSizes)) - 1];
+}
+
+bool visit_lattice(const Mode& mode, const LogDensityOfFew& visit) {
+  const auto n = static_cast<std::size_t>(mode.at.size());
+  const LatticeSize size = lattice_size(mode.at.size());
+  using Place = std::vector<int>;
+  std::set<Place> seen{Place(n)};
+  std::deque<std::pair<Place, double>> open;
+  double highest = -std::numeric_limits<double>::infinity();
+  const auto look_at = [&](const Place& place) {
+    const Eigen::VectorXd z = Eigen::Map<const Eigen::VectorXi>(place.data(), mode.at.size()).cast<double>();
+    const double height = visit(mode.at + size.step * (mode.axes * z));
+    highest = std::max(highest, height);
+    open.emplace_back(place, height);
+  };
+  look_at(Place(n));
+  while (!open.empty()) {
+    const auto [place, height] = open.front();
+    open.pop_front();
+    if (!(height > highest - size.drop)) continue;
+    for (std::size_t i = 0; i < n; ++i)
+      for (const int by : {1, -1}) {
+        Place next = place;
+        next[i] += by;
+        if (!seen.insert(next).second) continue;
+        if (seen.size() > kMostPoints) return false;
+        look_at(next);
+      }
+  }
+  return true;
+}
+
+}  // namespace dma::joint_system

@@ -1,0 +1,130 @@
+// What a JointLearner has learned, as text.
+#include <nlohmann/json.hpp>
+
+#include "engine/learn/joint/joint_learner_impl.h"
+#include "engine/support/error.h"
+
+namespace dma {
+
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr std::string_view kFormat = "dma joint learner 1";
+
+std::vector<double> listed(const Vector& vector) { return {vector.begin(), vector.end()}; }
+
+Vector vector_of(const Json& json, Index size) {
+  const auto numbers = json.get<std::vector<double>>();
+  if (static_cast<Index>(numbers.size()) != size)
+    fail("load: a list has {} numbers, {} are expected", numbers.size(), size);
+  const Vector vector = Eigen::Map<const Vector>(numbers.data(), size);
+  if (!vector.allFinite()) fail("load: a number is not finite");
+  return vector;
+}
+
+// The lower triangle, column by column.
+std::vector<double> triangle(const Matrix& lower) {
+  std::vector<double> numbers;
+  for (Index j = 0; j < lower.cols(); ++j)
+    for (Index i = j; i < lower.rows(); ++i) numbers.push_back(lower(i, j));
+  return numbers;
+}
+
+Matrix matrix_of(const Json& json, Index size) {
+  const Vector numbers = vector_of(json, size * (size + 1) / 2);
+  Matrix lower = Matrix::Zero(size, size);
+  for (Index j = 0, at = 0; j < size; ++j)
+    for (Index i = j; i < size; ++i) lower(i, j) = numbers(at++);
+  if (!(lower.diagonal().array() > 0).all())
+    fail("load: the factor of a precision matrix has a diagonal that is not positive");
+  return lower;
+}
+
+// What must be the same in the learner that loads it.
+Json shape_of(const Graph& graph, const RowProgram& program, const std::vector<VariableId>& targets) {
+  const auto sizes = [&](const std::vector<VariableId>& variables) {
+    Json list = Json::array();
+    for (const VariableId v : variables) list.push_back({graph[v].name, graph[v].size});
+    return list;
+  };
+  return {{"shared", sizes(program.shared())}, {"inputs", sizes(program.inputs())}, {"targets", sizes(targets)}};
+}
+
+}  // namespace
+
+std::string JointLearner::save() const {
+  const Impl& l = *impl_;
+  l.check_fitted("save");
+  Json json{{"format", kFormat},
+            {"graph", shape_of(l.graph, l.program, l.targets)},
+            {"examples", l.known},
+            {"frozen", l.is_frozen},
+            {"starts", Json::array()}};
+  for (const Impl::Start& start : l.starts) {
+    Json noise = Json::array(), tails = Json::array();
+    for (const LogLinearNoise& own : start.posterior.state.noise)
+      noise.push_back(
+          {{"beta", listed(own.beta)}, {"precision", own.precision}, {"lowest", own.lowest}, {"highest", own.highest}});
+    for (const StudentTails& own : start.posterior.tails) tails.push_back({own.degrees, own.scale});
+    json["starts"].push_back({{"mean", listed(start.mean)},
+                              {"scale", start.posterior.state.scale},
+                              {"epoch", start.posterior.state.epoch},
+                              {"log_evidence", start.posterior.log_evidence},
+                              {"effective_scalars", start.effective_scalars},
+                              {"noise", noise},
+                              {"tails", tails},
+                              {"factor", triangle(start.posterior.factor)}});
+  }
+  return json.dump();
+}
+
+void JointLearner::load(std::string_view text) try {
+  Impl& l = *impl_;
+  const Json json = Json::parse(text);
+  if (json.at("format") != kFormat) fail("load: the text is not what save() of a joint learner wrote");
+  if (const Json own = shape_of(l.graph, l.program, l.targets); json.at("graph") != own)
+    fail("load: it was saved from another graph: {} instead of {}", json.at("graph").dump(), own.dump());
+  auto frozen = json.at("frozen").get<std::vector<std::uint8_t>>();
+  if (frozen.size() != l.is_frozen.size()) fail("load: the list of frozen scalars has the wrong length");
+  std::swap(l.is_frozen, frozen);
+  const std::vector<Index> free = l.free();
+  std::swap(l.is_frozen, frozen);
+  const std::size_t outputs = l.program.noise().size();
+  std::vector<Impl::Start> starts;
+  for (const Json& saved : json.at("starts")) {
+    Impl::Start& start = starts.emplace_back();
+    start.mean = vector_of(saved.at("mean"), l.program.scalars());
+    SharedState state{.mean = start.mean(free),
+                      .scale = saved.at("scale").get<double>(),
+                      .noise = {},
+                      .epoch = saved.at("epoch").get<int>()};
+    if (!(state.scale > 0)) fail("load: a scale of {} is not positive", state.scale);
+    for (const Json& own : saved.at("noise")) {
+      const auto size = static_cast<Index>(own.at("beta").size());
+      if (size != 1 && size != 1 + l.program.input_size())
+        fail("load: noise with {} coefficients does not fit the graph", size);
+      state.noise.push_back({vector_of(own.at("beta"), size), own.at("precision").get<double>(),
+                             own.at("lowest").get<double>(), own.at("highest").get<double>()});
+    }
+    for (const Json& own : saved.at("tails"))
+      start.posterior.tails.push_back({own.at(0).get<double>(), own.at(1).get<double>()});
+    if (state.noise.size() != outputs || start.posterior.tails.size() != outputs)
+      fail("load: noise of {} outputs is there, {} are expected", state.noise.size(), outputs);
+    start.posterior.state = start.state = state;
+    start.posterior.log_evidence = saved.at("log_evidence").get<double>();
+    start.posterior.factor = matrix_of(saved.at("factor"), static_cast<Index>(free.size()));
+    start.effective_scalars = saved.at("effective_scalars").get<double>();
+  }
+  if (starts.empty()) fail("load: nothing was learned");
+  l.known = json.at("examples").get<std::size_t>();
+  l.is_frozen = std::move(frozen);
+  l.starts = std::move(starts);
+  l.data = {};
+  l.rows_are_there = false;
+  l.weigh();
+} catch (const Json::exception& error) {
+  fail("load: the text is not what save() of a joint learner wrote: {}", error.what());
+}
+
+}  // namespace dma

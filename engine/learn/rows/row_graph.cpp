@@ -1,0 +1,244 @@
+#include "engine/learn/rows/row_graph.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <deque>
+#include <utility>
+
+#include "engine/support/error.h"
+
+namespace dma {
+
+namespace {
+
+constexpr std::uint32_t kNobody = 0xffffffffu;
+
+}  // namespace
+
+std::vector<ParameterView> parameters_of(const Resolved::Parameters& parameters, std::size_t slot) {
+  std::vector<ParameterView> views;
+  for (const Resolved::Parameter& p : parameters)
+    views.push_back({p.values.data() + (p.per_slot ? slot * p.terms : 0), 0, 0, p.terms});
+  return views;
+}
+
+GaussianRow gaussian_row(const Resolved::Factor& factor, std::uint32_t slot, std::size_t arguments) {
+  const auto parameters = parameters_of(*factor.parameters, slot);
+  GaussianRow row{std::vector<double>(arguments)};
+  factor.kind->gaussian_row()({.slots = 1,
+                               .arguments = arguments,
+                               .parameters = parameters.data(),
+                               .coefficients = row.coefficients.data(),
+                               .offset = &row.offset,
+                               .variance = &row.variance});
+  return row;
+}
+
+bool adds_noise(const Resolved::Factor& factor) {
+  const auto& ports = factor.kind->ports();
+  if (!factor.kind->gaussian_row() || ports.size() != 2 || ports[0].output || !ports[1].output) return false;
+  if (factor.ports[0].terms != 1 || factor.ports[1].terms != 1) return false;
+  const GaussianRow row = gaussian_row(factor, 0, 2);
+  return row.coefficients[0] == -row.coefficients[1] && row.offset == 0;
+}
+
+RowGraph::RowGraph(const Graph& graph, const Registry& registry, const std::vector<VariableId>& targets) {
+  graph_ = resolve(graph, registry, {});
+  fuse(graph_, registry);
+  variable_of_.resize(graph_.elements);
+  for (std::uint32_t v = 0; v < graph_.variables.size(); ++v) {
+    is_observed_.push_back(graph.without_name(VariableId{v}).observed ? 1 : 0);
+    std::fill_n(variable_of_.begin() + graph_.variables[v].first_element, graph_.variables[v].size, v);
+  }
+  writer_.assign(graph_.elements, kNobody);
+  reads_.assign(graph_.elements, 0);
+  is_needed_.assign(graph_.factors.size(), 0);
+  is_reached_.assign(graph_.variables.size(), 0);
+  find_writers();
+  find_outputs(targets);
+  find_needed();
+  put_in_order();
+  refuse_other_densities();
+}
+
+const Resolved::Port& RowGraph::output_of(const Factor& factor) {
+  std::size_t p = 0;
+  while (p + 1 < factor.ports.size() && !factor.kind->ports()[p].output) ++p;
+  return factor.ports[p];
+}
+
+std::string RowGraph::names_of(const Resolved::Port& port) const {
+  std::vector<std::string> names;
+  for (const VariableId v : port.variables) names.push_back(graph_.variables[v.value].name);
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+// Calls use(element) for everything that the slots of a factor read.
+template <class Use>
+void RowGraph::for_inputs(const Factor& factor, const Use& use) const {
+  for (std::size_t p = 0; p < factor.ports.size(); ++p)
+    for (std::uint32_t q = 0; !factor.kind->ports()[p].output && q < factor.slots * factor.ports[p].terms; ++q)
+      use(factor.ports[p].elements(q));
+}
+
+void RowGraph::find_writers() {
+  for (std::uint32_t f = 0; f < graph_.factors.size(); ++f) {
+    const Factor& factor = graph_.factors[f];
+    const bool is_noise = adds_noise(factor);
+    if (!factor.kind->linear_view() && !is_noise) continue;
+    for (std::uint32_t s = 0; s < factor.slots; ++s) {
+      const std::uint32_t e = output_of(factor).elements(s);
+      if (is_noise && (is_observed(e) || is_shared(e))) continue;
+      if (is_observed(e) || is_shared(e))
+        fail(
+            "joint learning: factor '{}' computes '{}', which is {}; let it compute a variable of its own and put "
+            "gaussian_noise between the two",
+            factor.name(), name_of(e), is_shared(e) ? "shared" : "observed");
+      if (writer_[e] != kNobody)
+        fail("joint learning: factors '{}' and '{}' both compute '{}'; one of them must go",
+             graph_.factors[writer_[e]].name(), factor.name(), name_of(e));
+      writer_[e] = f;
+    }
+  }
+}
+
+void RowGraph::find_outputs(const std::vector<VariableId>& targets) {
+  for (const VariableId target : targets) {
+    const auto& variable = graph_.variables.at(target.value);
+    for (std::uint32_t e = variable.first_element; e < variable.first_element + variable.size; ++e) {
+      if (is_observed(e)) target_of_.emplace(e, outputs_.size());
+      outputs_.push_back(is_observed(e) ? kNobody : e);
+      output_noise_.push_back(0);
+    }
+  }
+  for (const Factor& factor : graph_.factors) {
+    if (!adds_noise(factor)) continue;
+    for (std::uint32_t s = 0; s < factor.slots; ++s) {
+      const auto found = target_of_.find(factor.ports[1].elements(s));
+      if (found == target_of_.end()) continue;
+      if (outputs_[found->second] != kNobody)
+        fail("joint learning: target '{}' has more than one likelihood; one of them must go", name_of(found->first));
+      outputs_[found->second] = factor.ports[0].elements(s);
+      const GaussianRow row = gaussian_row(factor, s, 2);
+      output_noise_[found->second] = row.variance / (row.coefficients[1] * row.coefficients[1]);
+    }
+  }
+  for (const auto& [element, k] : target_of_) {
+    if (outputs_[k] == kNobody)
+      fail(
+          "joint learning: target '{}' has no likelihood; put gaussian_noise between it and a computed variable, or "
+          "learn "
+          "the graph by message sweeps (Learner)",
+          name_of(element));
+    if (!(output_noise_[k] > 0))
+      fail("joint learning: the noise of target '{}' has variance 0; a positive one is expected", name_of(element));
+  }
+}
+
+void RowGraph::find_needed() {
+  std::vector<std::uint32_t> waiting;
+  const auto need = [&](std::uint32_t e) {
+    ++reads_[e];
+    waiting.push_back(e);
+  };
+  for (const std::uint32_t e : outputs_) need(e);
+  while (!waiting.empty()) {
+    const std::uint32_t e = waiting.back();
+    waiting.pop_back();
+    if (variable(e).family != Family())
+      fail("joint learning: variable '{}' is {}; all must be Gaussian, or learn the graph by message sweeps (Learner)",
+           name_of(e), variable(e).family.text());
+    is_reached_[variable_of_[e]] = 1;
+    if (is_shared(e) || is_observed(e)) continue;
+    if (writer_[e] == kNobody)
+      fail(
+          "joint learning: variable '{}' is computed by no function of shared and observed ones; add the factor that "
+          "computes it, or learn the graph by message sweeps (Learner)",
+          name_of(e));
+    if (std::exchange(is_needed_[writer_[e]], 1) == 0) for_inputs(graph_.factors[writer_[e]], need);
+  }
+}
+
+void RowGraph::put_in_order() {
+  std::vector<std::vector<std::uint32_t>> readers(graph_.elements);
+  std::vector<std::uint32_t> missing(graph_.factors.size(), 0);
+  std::deque<std::uint32_t> ready;
+  std::size_t needed = 0;
+  for (std::uint32_t f = 0; f < graph_.factors.size(); ++f) {
+    if (is_needed_[f] == 0) continue;
+    ++needed;
+    for_inputs(graph_.factors[f], [&](std::uint32_t e) {
+      if (!is_shared(e) && !is_observed(e)) readers[e].push_back(f), ++missing[f];
+    });
+    if (missing[f] == 0) ready.push_back(f);
+  }
+  for (; !ready.empty(); ready.pop_front()) {
+    const Factor& factor = graph_.factors[order_.emplace_back(ready.front())];
+    for (std::uint32_t s = 0; s < factor.slots; ++s)
+      for (const std::uint32_t reader : readers[output_of(factor).elements(s)])
+        if (--missing[reader] == 0) ready.push_back(reader);
+  }
+  for (std::uint32_t f = 0; f < graph_.factors.size() && order_.size() < needed; ++f)
+    if (is_needed_[f] != 0 && missing[f] > 0)
+      fail(
+          "joint learning: factor '{}' reads what depends on its own result; write the steps of a chain as factors of "
+          "their own",
+          graph_.factors[f].name());
+}
+
+SharedPrior RowGraph::prior() const {
+  std::vector<Index> scalar_of(graph_.elements, -1);
+  Index scalars = 0;
+  for (std::uint32_t e = 0; e < graph_.elements; ++e)
+    if (is_shared(e) && is_reached(variable_of_[e])) scalar_of[e] = scalars++;
+  SharedPrior prior{Vector::Zero(scalars), Vector::Zero(scalars)};
+  for (const Factor& factor : graph_.factors) {
+    if (!factor.kind->gaussian_row() || factor.ports.size() != 1 || factor.ports[0].terms != 1) continue;
+    for (std::uint32_t s = 0; s < factor.slots; ++s) {
+      const Index i = scalar_of[factor.ports[0].elements(s)];
+      const GaussianRow row = gaussian_row(factor, s, 1);
+      if (i < 0 || row.variance == kInfinity) continue;
+      if (row.variance == 0)
+        fail("joint learning: the prior of shared variable '{}' has variance 0; make it an observed variable instead",
+             name_of(factor.ports[0].elements(s)));
+      const double precision = row.coefficients[0] * row.coefficients[0] / row.variance, before = prior.precision(i);
+      prior.precision(i) += precision;
+      prior.mean(i) = (before * prior.mean(i) + precision * row.offset / row.coefficients[0]) / (before + precision);
+    }
+  }
+  for (std::uint32_t e = 0; e < graph_.elements; ++e)
+    if (scalar_of[e] >= 0 && !(prior.precision(scalar_of[e]) > 0))
+      fail("joint learning: shared variable '{}' has no Gaussian prior; give it one by gaussian_prior", name_of(e));
+  return prior;
+}
+
+// Whatever else says something of what is computed would be left out of the answer. The likelihood of a target that is
+// computed itself is its owner's business.
+void RowGraph::refuse_other_densities() const {
+  std::vector<std::uint8_t> is_computed(graph_.elements, 0);
+  for (const std::uint32_t f : order_)
+    for (std::uint32_t s = 0; s < graph_.factors[f].slots; ++s)
+      is_computed[output_of(graph_.factors[f]).elements(s)] = 1;
+  for (std::size_t k = 0; k < outputs_.size(); ++k)
+    if (output_noise_[k] == 0) is_computed[outputs_[k]] = 0;
+  for (std::uint32_t f = 0; f < graph_.factors.size(); ++f) {
+    const Factor& factor = graph_.factors[f];
+    if (factor.kind->linear_view() || is_needed_[f] != 0) continue;
+    const bool is_noise = adds_noise(factor), is_prior = factor.kind->gaussian_row() && factor.ports.size() == 1;
+    for (const Resolved::Port& port : factor.ports)
+      for (std::uint32_t q = 0; q < factor.slots * port.terms; ++q) {
+        const std::uint32_t e = port.elements(q);
+        if (is_noise && target_of_.contains(factor.ports[1].elements(q))) continue;
+        if (is_computed[e] != 0 || (is_shared(e) && is_reached(variable_of_[e]) && !is_prior))
+          fail(
+              "joint learning: factor '{}' of kind '{}' says something of '{}' and is neither a prior of a shared "
+              "variable "
+              "nor the likelihood of a target; message sweeps (Learner) can learn such a graph",
+              factor.name(), factor.kind->name(), name_of(e));
+      }
+  }
+}
+
+}  // namespace dma

@@ -1,0 +1,42 @@
+// P(child = k | parent = a) = p_a(k), where the rows p_a are unknown: one Dirichlet variable for each category of the
+// parent. With w and v the weights that arrive of the parent and the child, c_a the counts of row a with sum s_a:
+//
+//   to child    sum over a of w_a c_ak / s_a
+//   to parent   sum over k of v_k c_ak / s_a
+//   to rows     with r_ak ~ w_a v_k c_ak / s_a, row a is Dirichlet(c_a + e_k) with share r_ak and what it was with the
+//               rest: that mixture projected on its mean and the sum of its variances, divided by what arrives (method
+//               "ep"); the shares where that is no message. If both are observed it is one more count, exactly
+//
+// A plate reads all rows in every slot: {{"rows", column(p)}, {"parent", shift(z)}, {"child", z}} are the transitions
+// of a Markov chain. The parameter "categories" is their number in a row, for the graph to be checked against it.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "engine/kinds/kind.h"
+#include "factors/families/categorical.h"
+#include "factors/families/dirichlet.h"
+
+namespace dma {
+
+struct LearnedTable {
+  struct Parameters {
+    std::size_t categories;
+    static Parameters bind(const ParameterRow& row) { return {static_cast<std::size_t>(row.terms(0)[0])}; }
+  };
+  static std::vector<double> prepare(std::span<const double> given, const PortComponents& components);
+
+  using Rows = std::span<const DirichletComponent>;
+  using Message = std::span<const CategoricalComponent>;
+  static void to_child(Rows rows, Message parent, Parameters p, std::span<CategoricalComponent> child);
+  static void to_parent(Rows rows, Message child, Parameters p, std::span<CategoricalComponent> parent);
+  static void to_rows(Rows rows, Message parent, Message child, Parameters p,
+                      std::span<OrFallback<DirichletComponent>> out);
+  // Of rows, parent and child, one after the other.
+  static double log_integral(Components arrivals, Parameters p);
+};
+
+Kind learned_table_kind();
+
+}  // namespace dma

@@ -1,0 +1,187 @@
+#include "models/graphs/vectors.h"
+
+#include <cmath>
+#include <string>
+
+#include "engine/run/state.h"
+#include "engine/support/error.h"
+
+namespace dma {
+
+namespace {
+
+// Of a residual r ~ N(0, matrix): sum_j weights[k][j] r_j ~ N(0, variances[k]) independently, with weights[k][k] = 1.
+// Given a covariance, row k has the elements up to k, given a precision those from k on; either way the determinant of
+// the weights is 1.
+struct Rows {
+  std::size_t size;
+  std::vector<double> weights, variances;
+  double weight(std::size_t k, std::size_t j) const { return weights[k * size + j]; }
+};
+
+std::size_t rows_of(const std::string& who, std::size_t numbers) {
+  const auto size = static_cast<std::size_t>(std::lround(std::sqrt(static_cast<double>(numbers))));
+  if (size == 0 || size * size != numbers)
+    fail("{}: a matrix of {} numbers; a square one, row after row, is expected", who, numbers);
+  return size;
+}
+
+// matrix = L D L' with ones on the diagonal of L.
+Rows rows_of(const std::string& who, const SpreadMatrix& matrix) {
+  const std::size_t n = rows_of(who, matrix.numbers.size());
+  const char* const what = matrix.is_precision ? "precision" : "covariance";
+  std::vector<double> l(n * n), d(n);
+  for (std::size_t i = 0; i < n; ++i)
+    for (std::size_t j = 0; j <= i; ++j) {
+      const double own = matrix.numbers[i * n + j], mirrored = matrix.numbers[j * n + i];
+      if (!(std::abs(own - mirrored) <= 1e-9 * (std::abs(own) + std::abs(mirrored))))
+        fail("{}: the {} is not symmetric: {} in row {}, column {}, but {} in row {}, column {}", who, what, own, i, j,
+             mirrored, j, i);
+      double rest = 0.5 * (own + mirrored);
+      for (std::size_t k = 0; k < j; ++k) rest -= l[i * n + k] * l[j * n + k] * d[k];
+      if (i != j) {
+        l[i * n + j] = rest / d[j];
+        continue;
+      }
+      if (!(rest > 0 && std::isfinite(rest)))
+        fail("{}: the {} is not positive definite: {} is left of row {} after those before it; add to its diagonal",
+             who, what, rest, i);
+      l[i * n + i] = 1;
+      d[i] = rest;
+    }
+  Rows rows{n, std::vector<double>(n * n), std::vector<double>(n)};
+  for (std::size_t k = 0; k < n; ++k) {
+    rows.variances[k] = matrix.is_precision ? 1 / d[k] : d[k];
+    for (std::size_t j = 0; j < n; ++j) {
+      double& weight = rows.weights[k * n + j];
+      if (matrix.is_precision) {
+        weight = l[j * n + k];
+      } else if (j <= k) {  // the inverse of L
+        weight = k == j ? 1 : 0;
+        for (std::size_t i = j; i < k; ++i) weight -= l[k * n + i] * rows.weights[i * n + j];
+      }
+    }
+  }
+  return rows;
+}
+
+// The elements of a variable that a connection lists.
+std::vector<std::uint32_t> elements_of(const std::string& who, const Graph& g, const Connection& c) {
+  std::vector<std::uint32_t> out;
+  if (c.reach == Reach::gather) {
+    out.assign(c.table.begin(), c.table.end());
+  } else if (c.reach == Reach::identical) {
+    for (std::uint32_t i = 0; i < g[c.variable].size; ++i) out.push_back(i);
+  } else {
+    fail("{}: a block is a variable or gather(...) of its elements", who);
+  }
+  return out;
+}
+
+std::size_t blocks_of(const std::string& who, std::size_t elements, std::size_t size) {
+  if (elements == 0 || elements % size != 0)
+    fail("{}: {} elements do not make blocks of {}, as the matrix has rows", who, elements, size);
+  return elements / size;
+}
+
+// Whether row k reads element j of its block; the covariances of a block may all change, zeros of a precision stay.
+bool reads(const Rows& rows, bool is_precision, std::size_t k, std::size_t j) {
+  return is_precision ? j > k && rows.weight(k, j) != 0 : j < k;
+}
+
+// sum_j weight(k, j) gains(j, i): what the row takes from element i of x.
+double gain_of(const Rows& rows, const std::vector<double>& gains, std::size_t columns, std::size_t k, std::size_t i) {
+  double sum = 0;
+  for (std::size_t j = 0; j < rows.size; ++j) sum += rows.weight(k, j) * gains[j * columns + i];
+  return sum;
+}
+
+struct RowNumbers {
+  std::vector<double> a;
+  double b = 0;
+};
+// y_k = b + a (x, the others of its block) + noise.
+RowNumbers numbers_of(const Rows& rows, const VectorFactor& factor, std::size_t k) {
+  RowNumbers out;
+  const std::size_t columns = factor.gains.size() / rows.size;
+  for (std::size_t i = 0; i < columns; ++i) out.a.push_back(gain_of(rows, factor.gains, columns, k, i));
+  for (std::size_t j = 0; j < rows.size; ++j) {
+    if (reads(rows, factor.is_precision, k, j)) out.a.push_back(-rows.weight(k, j));
+    if (!factor.mean.empty()) out.b += rows.weight(k, j) * factor.mean[j];
+  }
+  return out;
+}
+
+VectorFactor add_rows(const std::string& who, Graph& g, const Connection* x, const Connection& y, const Rows& rows,
+                      VectorFactor factor) {
+  const std::vector<std::uint32_t> ys = elements_of(who, g, y);
+  const std::size_t n = rows.size, blocks = blocks_of(who, ys.size(), n), columns = factor.gains.size() / n;
+  std::vector<std::uint32_t> xs;
+  if (x != nullptr) {
+    xs = elements_of(who, g, *x);
+    if (blocks_of(who, xs.size(), columns) != blocks)
+      fail("{}: {} blocks of '{}' and {} of '{}'; equally many are expected", who, xs.size() / columns,
+           g[x->variable].name, blocks, g[y.variable].name);
+  }
+  for (std::size_t k = 0; k < n; ++k) {
+    const RowNumbers numbers = numbers_of(rows, factor, k);
+    std::vector<std::uint32_t> own, others;
+    for (std::size_t b = 0; b < blocks; ++b) {
+      own.push_back(ys[b * n + k]);
+      for (std::size_t j = 0; j < n; ++j)
+        if (reads(rows, factor.is_precision, k, j)) others.push_back(ys[b * n + j]);
+    }
+    if (numbers.a.empty()) {
+      factor.rows.push_back(g.factor("gaussian_prior", {gather(y.variable, own)},
+                                     {{"mean", numbers.b}, {"variance", rows.variances[k]}}));
+      continue;
+    }
+    std::vector<Connection> ends;
+    if (!xs.empty()) ends.emplace_back("x", gather(x->variable, xs));
+    if (!others.empty()) ends.emplace_back("x", gather(y.variable, others));
+    ends.emplace_back("y", gather(y.variable, own));
+    factor.rows.push_back(g.factor("gaussian_linear", std::move(ends),
+                                   {{"A", numbers.a}, {"b", numbers.b}, {"variance", rows.variances[k]}}));
+  }
+  return factor;
+}
+
+}  // namespace
+
+void VectorFactor::set(State& state, const std::vector<double>& matrix) const {
+  const Rows found = rows_of("VectorFactor::set", {matrix, is_precision});
+  if (is_precision) fail("VectorFactor::set: the zeros of a precision are part of the graph; build it of a covariance");
+  if (found.size != rows.size())
+    fail("VectorFactor::set: a matrix of {} rows; {} are expected", found.size, rows.size());
+  for (std::size_t k = 0; k < rows.size(); ++k) {
+    const RowNumbers numbers = numbers_of(found, *this, k);
+    if (!numbers.a.empty()) state.set_parameter(rows[k], "A", numbers.a);
+    state.set_parameter(rows[k], numbers.a.empty() ? "mean" : "b", numbers.b);
+    state.set_parameter(rows[k], "variance", found.variances[k]);
+  }
+}
+
+VectorFactor gaussian_vector_prior(Graph& g, const Connection& x, const std::vector<double>& mean,
+                                   const SpreadMatrix& matrix) {
+  const std::string who = "gaussian_vector_prior of '" + g[x.variable].name + "'";
+  const Rows rows = rows_of(who, matrix);
+  if (mean.size() != rows.size) fail("{}: {} means for a matrix of {} rows", who, mean.size(), rows.size);
+  return add_rows(who, g, nullptr, x, rows,
+                  {.rows = {}, .mean = mean, .gains = {}, .is_precision = matrix.is_precision});
+}
+
+VectorFactor gaussian_vector_noise(Graph& g, const Connection& x, const Connection& y, const SpreadMatrix& matrix,
+                                   const std::vector<double>& a) {
+  const std::string who = "gaussian_vector_noise of '" + g[y.variable].name + "'";
+  const Rows rows = rows_of(who, matrix);
+  VectorFactor factor{.rows = {}, .mean = {}, .gains = a, .is_precision = matrix.is_precision};
+  if (a.empty()) {
+    factor.gains.assign(rows.size * rows.size, 0.0);
+    for (std::size_t k = 0; k < rows.size; ++k) factor.gains[k * rows.size + k] = 1;
+  } else if (a.size() % rows.size != 0) {
+    fail("{}: A has {} numbers, which do not make {} rows", who, a.size(), rows.size);
+  }
+  return add_rows(who, g, &x, y, rows, std::move(factor));
+}
+
+}  // namespace dma

@@ -1,0 +1,48 @@
+// Vectors with full covariances. A block is as many consecutive elements of a variable as the matrix has rows, and a
+// variable of several blocks has one factor for each. Every block becomes rows, one for each of its elements given
+// those before it (`gaussian_linear`): a chain of blocks stays as sparse as it is written.
+//
+//   const VariableId x = g.variable("x", 2 * steps), y = g.observed("y", 2 * steps);
+//   gaussian_vector_prior(g, gather(x, {0, 1}), {0, 0}, SpreadMatrix::covariance({1, 0.2, 0.2, 1}));
+//   gaussian_vector_noise(g, gather(x, before), gather(x, after), SpreadMatrix::covariance(q), rotation);
+//   gaussian_vector_noise(g, x, y, SpreadMatrix::covariance(r));
+//
+// Matrices stand row after row.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "engine/graph/graph.h"
+
+namespace dma {
+
+class State;
+
+// A symmetric, positive definite matrix: a covariance or its inverse.
+struct SpreadMatrix {
+  std::vector<double> numbers;
+  bool is_precision = false;
+
+  static SpreadMatrix covariance(std::vector<double> numbers) { return {std::move(numbers), false}; }
+  static SpreadMatrix precision(std::vector<double> numbers) { return {std::move(numbers), true}; }
+};
+
+// The factors of its rows; set() gives those of a state another matrix, as a function of hypers does.
+struct VectorFactor {
+  std::vector<FactorId> rows;
+  std::vector<double> mean;  // of a prior
+  std::vector<double> gains;
+  bool is_precision = false;
+
+  void set(State& state, const std::vector<double>& matrix) const;
+};
+
+// x ~ N(mean, matrix) for every block of x: a variable, or gather(...) of some of its elements.
+VectorFactor gaussian_vector_prior(Graph& g, const Connection& x, const std::vector<double>& mean,
+                                   const SpreadMatrix& matrix);
+// y ~ N(A x, matrix) for every block of y and the one of x at its place. No A: the identity.
+VectorFactor gaussian_vector_noise(Graph& g, const Connection& x, const Connection& y, const SpreadMatrix& matrix,
+                                   const std::vector<double>& a = {});
+
+}  // namespace dma

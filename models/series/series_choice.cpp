@@ -1,0 +1,282 @@
+#include "models/series/series_choice.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <numeric>
+
+#include "engine/support/error.h"
+
+namespace dma {
+
+namespace {
+
+using OptionalValues = std::vector<std::optional<double>>;
+
+constexpr double kMixed = 3;  // nats below the best: models that have less than a twentieth of its weight
+constexpr std::size_t kMostToChoose = 2000;  // values: the last so many decide
+
+std::size_t seen(SeriesValues values) {
+  return static_cast<std::size_t>(std::ranges::count_if(values, [](const auto& value) { return value.has_value(); }));
+}
+
+bool all_above_zero(SeriesValues values) {
+  return std::ranges::all_of(values, [](const auto& value) { return !value || *value > 0; });
+}
+
+OptionalValues on_scale(SeriesValues values, bool is_log) {
+  OptionalValues scaled(values.begin(), values.end());
+  if (is_log)
+    for (auto& value : scaled)
+      if (value) *value = std::log(*value);
+  return scaled;
+}
+
+double sum_of(const OptionalValues& logs, std::size_t first) {
+  double sum = 0;
+  for (std::size_t t = first; t < logs.size(); ++t) sum += logs[t].value_or(0);
+  return sum;
+}
+
+std::size_t start_states(const SeriesCandidate& candidate) {
+  std::size_t count = 0;
+  for (const Process& process : candidate.processes) count += process.start_states();
+  return count;
+}
+
+// The step after which `count` values were seen.
+std::size_t steps_with(SeriesValues values, std::size_t count) {
+  std::size_t t = 0;
+  for (; t < values.size() && count > 0; ++t) count -= values[t].has_value();
+  return t;
+}
+
+std::vector<Process> with_seasons(Process process, const std::vector<std::size_t>& seasons) {
+  std::vector<Process> processes{std::move(process)};
+  for (const std::size_t season : seasons) {
+    Process& added = processes.emplace_back(seasonal(season));
+    if (seasons.size() > 1) added.name = added.states[0] = added.noises[0].name = fmt::format("season {}", season);
+  }
+  return processes;
+}
+
+std::string with_seasons(std::string name, const std::vector<std::size_t>& seasons) {
+  for (const std::size_t season : seasons) name += fmt::format(" + season {}", season);
+  return name;
+}
+
+// Gaps are filled by a line between their neighbours; then the means of each season's steps and a line are taken off.
+std::vector<double> deviations(SeriesValues values, const std::vector<std::size_t>& seasons) {
+  std::vector<double> x(values.size());
+  std::optional<std::size_t> before;
+  for (std::size_t t = 0; t < values.size(); ++t) {
+    if (!values[t]) continue;
+    for (std::size_t gap = before ? *before + 1 : 0; gap < t; ++gap)
+      x[gap] = before ? x[*before] + (*values[t] - x[*before]) * static_cast<double>(gap - *before) /
+                                         static_cast<double>(t - *before)
+                      : *values[t];
+    x[t] = *values[t], before = t;
+  }
+  for (std::size_t t = before.value_or(0) + 1; before && t < x.size(); ++t) x[t] = x[*before];
+  const auto take_off = [&](std::size_t period) {
+    for (std::size_t phase = 0; phase < std::min(period, x.size()); ++phase) {
+      double sum = 0, count = 0;
+      for (std::size_t t = phase; t < x.size(); t += period) sum += x[t], ++count;
+      for (std::size_t t = phase; t < x.size(); t += period) x[t] -= sum / count;
+    }
+  };
+  take_off(1);
+  for (const std::size_t season : seasons) take_off(season);
+  return x;
+}
+
+// Burg's method: each coefficient of reflection minimises the squares that are left forwards and backwards.
+// What a coefficient costs is the logarithm of how much narrower it is known, by sqrt((1 - r^2) / n), than before, when
+// all from -1 to 1 were as likely; as many are taken as are most probable.
+struct Autoregression {
+  std::vector<double> coefficients;
+  double cost = 0;  // nats
+};
+
+Autoregression burg(const std::vector<double>& x, std::size_t most) {
+  std::vector<double> forward = x, backward = x, coefficients;
+  const auto n = static_cast<double>(x.size());
+  double left = std::inner_product(x.begin(), x.end(), x.begin(), 0.0) / n, cost = 0, least = 0;
+  Autoregression best;
+  for (std::size_t order = 1; order <= most && left > 0; ++order) {
+    double product = 0, squares = 0;
+    for (std::size_t t = order; t < x.size(); ++t) {
+      product += forward[t] * backward[t - 1];
+      squares += forward[t] * forward[t] + backward[t - 1] * backward[t - 1];
+    }
+    if (!(squares > 0)) break;
+    const double reflection = 2 * product / squares;
+    std::vector<double> next = coefficients;
+    for (std::size_t i = 0; i + 1 < order; ++i) next[i] -= reflection * coefficients[order - 2 - i];
+    next.push_back(reflection);
+    coefficients = std::move(next);
+    for (std::size_t t = x.size() - 1; t >= order; --t) {
+      const double ahead = forward[t], behind = backward[t - 1];
+      forward[t] = ahead - reflection * behind, backward[t] = behind - reflection * ahead;
+    }
+    left *= 1 - reflection * reflection;
+    cost += std::max(0.0, std::log(2.0) - 0.5 * std::log(2 * std::numbers::pi * (1 - reflection * reflection) / n));
+    const double loss = 0.5 * n * std::log(left) + cost;
+    if (order == 1 || loss < least) best = {coefficients, cost}, least = loss;
+  }
+  return best;
+}
+
+// Of the values and, where all are above 0, of their logarithms.
+std::vector<SeriesCandidate> on_scales(SeriesCandidate candidate, SeriesValues values, SeriesScale scale) {
+  if (scale == SeriesScale::logarithm && !all_above_zero(values))
+    fail("series: logarithms are asked for, but not all values are above 0; take the values as they are");
+  std::vector<SeriesCandidate> candidates;
+  if (scale != SeriesScale::logarithm) candidates.push_back(candidate);
+  candidate.is_log = true;
+  if (scale != SeriesScale::plain && all_above_zero(values)) candidates.push_back(std::move(candidate));
+  return candidates;
+}
+
+// "ar 2": of the values less their mean and seasons.
+SeriesCandidate fitted_autoregression(SeriesValues values, const std::vector<std::size_t>& seasons) {
+  constexpr std::size_t kMostCoefficients = 8;
+  const std::vector<double> x = deviations(values, seasons);
+  const Autoregression found = burg(x, std::clamp<std::size_t>(x.size() / 10, 1, kMostCoefficients));
+  const double squares = std::inner_product(x.begin(), x.end(), x.begin(), 0.0);
+  constexpr double kStands = 1e-8;  // of the series' variance, a step: a level that does not move
+  SeriesCandidate candidate{with_seasons(fmt::format("ar {}", found.coefficients.size()), seasons),
+                            with_seasons(random_walk(kStands * squares / static_cast<double>(x.size())), seasons)};
+  candidate.processes.front().name = "mean";
+  candidate.processes.insert(candidate.processes.begin() + 1, autoregressive(found.coefficients));
+  candidate.penalty = found.cost;
+  return candidate;
+}
+
+}  // namespace
+
+std::string series_name(const SeriesCandidate& candidate) {
+  return candidate.is_log ? fmt::format("{} of the logarithm", candidate.name) : candidate.name;
+}
+
+std::vector<SeriesCandidate> usual_series(SeriesValues values, const UsualSeriesOptions& options) {
+  std::vector<SeriesCandidate> candidates;
+  const auto add = [&](const std::vector<std::size_t>& seasons) {
+    for (const Process& process : options.processes)
+      std::ranges::move(
+          on_scales({with_seasons(process.name, seasons), with_seasons(process, seasons)}, values, options.scale),
+          std::back_inserter(candidates));
+    for (const SeriesCandidate& scaled : on_scales({}, values, options.scale)) {
+      if (!options.with_autoregression) break;
+      const OptionalValues logs = on_scale(values, scaled.is_log);
+      const std::vector<double> x = deviations(logs, seasons);
+      if (!std::ranges::any_of(x, [](double at) { return at != 0; })) continue;
+      candidates.push_back(fitted_autoregression(logs, seasons));
+      candidates.back().is_log = scaled.is_log;
+    }
+  };
+  add(options.seasons);
+  if (!options.seasons.empty() && !options.seasons_are_certain) add({});
+  return candidates;
+}
+
+SeriesChoice::SeriesChoice(std::vector<SeriesCandidate> candidates, SeriesValues values, Options given) {
+  if (candidates.empty()) fail("series: there is no model to choose; at least one is expected");
+  // Of the last values, as many as are in `scaled`.
+  const auto learn = [&](const SeriesCandidate& candidate, const OptionalValues& scaled) {
+    StateSpaceOptions options{.inputs = given.inputs};
+    for (SeriesInput& input : options.inputs) {
+      const std::size_t before = std::min(values.size() - scaled.size(), input.values.size());
+      input.values.erase(input.values.begin(), input.values.begin() + static_cast<std::ptrdiff_t>(before));
+    }
+    if (given.on_solve)
+      options.on_solve = [on_solve = given.on_solve, name = series_name(candidate)](int solves, double) {
+        on_solve(name, solves);
+      };
+    StateSpace model(candidate.processes, options);
+    const StateSpace::Learned learned = model.learn(scaled);
+    return Scored{candidate, std::move(model), learned, 0, 1};
+  };
+  // The values that decide; before them so many as determine the start of every candidate.
+  const SeriesValues last = values.last(std::min(values.size(), kMostToChoose));
+  constexpr std::size_t kLeastScored = 4;
+  const std::size_t beyond_start = 2 + given.inputs.size();
+  const std::size_t known = seen(last);
+  if (candidates.size() > 1) {
+    const SeriesCandidate least = *std::ranges::min_element(candidates, {}, start_states);
+    std::erase_if(candidates,
+                  [&](const SeriesCandidate& c) { return start_states(c) + beyond_start + kLeastScored > known; });
+    if (candidates.empty()) candidates.push_back(least);
+  }
+  if (candidates.size() > 1) {
+    std::size_t most = 0;
+    for (const SeriesCandidate& candidate : candidates) {
+      std::size_t memory = 0;
+      for (const Process& process : candidate.processes) memory = std::max(memory, process.longest_lag() + 1);
+      most = std::max({most, start_states(candidate) + beyond_start, std::min(2 * memory, known / 2)});
+    }
+    first_ = steps_with(last, most);
+  }
+  for (const SeriesCandidate& candidate : candidates) {
+    const OptionalValues scaled = on_scale(candidates.size() > 1 ? last : values, candidate.is_log);
+    models_.push_back(learn(candidate, scaled));
+    if (first_ == 0) continue;
+    models_.back().score = models_.back().model.log_predictive(scaled, first_) - candidate.penalty -
+                           (candidate.is_log ? sum_of(scaled, first_) : 0);
+  }
+  std::ranges::stable_sort(models_, std::greater(), &Scored::score);
+  double total = 0;
+  for (Scored& model : models_) {
+    const double below = best().score - model.score;
+    total += model.weight = below < kMixed ? std::exp(-below) : 0;
+  }
+  for (Scored& model : models_) {
+    model.weight /= total;
+    if (model.weight > 0 && first_ > 0 && last.size() < values.size()) {
+      Scored anew = learn(model.candidate, on_scale(values, model.candidate.is_log));
+      model.model = std::move(anew.model), model.learned = anew.learned;
+    }
+  }
+}
+
+Smoothed SeriesChoice::smooth(SeriesValues values, std::size_t horizon) const {
+  Smoothed mixed;
+  for (const Scored& scored : models_) {
+    if (!(scored.weight > 0)) continue;
+    const OptionalValues scaled = on_scale(values, scored.candidate.is_log);
+    Smoothed found = scored.model.smooth(scaled, horizon);
+    std::vector<SmoothedPart> parts = std::move(mixed.parts);
+    for (SmoothedPart& part : found.parts) {
+      part.weight *= scored.weight, part.is_log = scored.candidate.is_log;
+      parts.push_back(std::move(part));
+    }
+    if (mixed.sd.empty()) {
+      mixed = std::move(found);
+      if (scored.candidate.is_log) mixed.log_evidence -= sum_of(scaled, 0);
+    }
+    mixed.parts = std::move(parts);
+  }
+  // The value's mean and standard deviation; of a Gaussian's exponential they are exp(m + v/2) and that times
+  // sqrt(exp(v) - 1).
+  for (std::size_t t = 0; t < mixed.sd.size(); ++t) {
+    double mean = 0, square = 0, weight = 0;
+    for (const SmoothedPart& part : mixed.parts) {
+      const double variance = part.sd[t] * part.sd[t];
+      const double centre = part.is_log ? std::exp(part.mean[t] + 0.5 * variance) : part.mean[t];
+      const double spread = part.is_log ? centre * centre * std::expm1(variance) : variance;
+      const double fraction = part.weight / (weight += part.weight), apart = centre - mean;
+      mean += fraction * apart;
+      square += fraction * (spread - square + (1 - fraction) * apart * apart);
+    }
+    if (best().candidate.is_log) {
+      const double variance = mixed.signal.sd[t] * mixed.signal.sd[t];
+      mixed.signal.sd[t] = std::exp(mixed.signal.mean[t] + 0.5 * variance) * std::sqrt(std::expm1(variance));
+    }
+    mixed.signal.mean[t] = mean, mixed.sd[t] = std::sqrt(square);
+  }
+  return mixed;
+}
+
+}  // namespace dma

@@ -1,0 +1,331 @@
+// Unknown parameters integrated over: against quadrature written out here, and against reference draws of the packages
+// that are known for these examples.
+#include <doctest/doctest.h>
+
+#include <Eigen/Dense>
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include "engine/joint/joint.h"
+#include "engine/run/evidence.h"
+#include "engine/support/error.h"
+#include "factors/authoring/from_log_density.h"
+#include "factors/standard_registry.h"
+#include "tests/engine/joint/peers.h"
+
+namespace {
+
+using namespace dma;
+using namespace dma::joint_test;
+
+std::vector<double> squares(const std::vector<double>& x) {
+  std::vector<double> out;
+  for (const double each : x) out.push_back(each * each);
+  return out;
+}
+
+// Within 0.05 standard deviations, and 3 % of those.
+void check_moments(double mean, double sd, double expected_mean, double expected_sd) {
+  CAPTURE(mean);
+  CAPTURE(sd);
+  CHECK(std::abs(mean - expected_mean) / expected_sd < 0.05);
+  CHECK(std::abs(sd / expected_sd - 1) < 0.03);
+}
+
+struct Schools {
+  Graph g;
+  VariableId mu = g.variable("mu"), theta = g.variable("theta", 8), y = g.observed("y", 8);
+  FactorId effects;
+  Schools() {
+    g.factor("gaussian_prior", {mu}, {{"mean", 0.0}, {"variance", 25.0}});
+    effects = g.factor("gaussian_noise", {all_to_one(mu), theta}, {{"variance", 1.0}}, {.name = "effects"});
+    g.factor("gaussian_noise", {theta, y}, {{"variance", squares(kSchoolErrors)}});
+  }
+  Hyper tau() const { return hyper("tau", HyperPrior::half_cauchy(5), {{effects, "variance", 2}}); }
+};
+
+// Given tau everything is normal; the integral over tau by the rule of trapezoids on a fine grid of log tau.
+struct SchoolsOracle {
+  double log_evidence = 0, mu = 0, mu_sd = 0, tau = 0, tau_sd = 0, theta_0 = 0, theta_sd_0 = 0, mu_theta_0 = 0;
+  SchoolsOracle() {
+    constexpr double kStep = 0.01;
+    double mass = 0, mu2 = 0, tau2 = 0, theta2 = 0, product = 0;
+    for (double t = -16; t < 9; t += kStep) {
+      const double tau_at = std::exp(t);
+      double precision = 1 / 25.0, pull = 0, log_p = -0.5 * std::log(25.0);
+      for (std::size_t j = 0; j < 8; ++j) {
+        const double v = tau_at * tau_at + kSchoolErrors[j] * kSchoolErrors[j], yj = kSchoolEffects[j];
+        precision += 1 / v, pull += yj / v;
+        log_p -= 0.5 * (std::log(2 * std::numbers::pi * v) + yj * yj / v);
+      }
+      const double m = pull / precision;
+      log_p += 0.5 * (pull * m - std::log(precision));
+      log_p += std::log(2 / (std::numbers::pi * 5 * (1 + tau_at * tau_at / 25))) + t;
+      const double w = kStep * std::exp(log_p);
+      // theta_0 given mu: slope and variance of the first school.
+      const double s2 = kSchoolErrors[0] * kSchoolErrors[0], shrink = s2 / (s2 + tau_at * tau_at);
+      const double at = shrink * m + (1 - shrink) * kSchoolEffects[0];
+      mass += w, mu += w * m, mu2 += w * (m * m + 1 / precision);
+      tau += w * tau_at, tau2 += w * tau_at * tau_at;
+      theta_0 += w * at, theta2 += w * (at * at + (1 - shrink) * s2 + shrink * shrink / precision);
+      product += w * (m * at + shrink / precision);
+    }
+    log_evidence = std::log(mass);
+    mu /= mass, tau /= mass, theta_0 /= mass;
+    mu_sd = std::sqrt(mu2 / mass - mu * mu), tau_sd = std::sqrt(tau2 / mass - tau * tau);
+    theta_sd_0 = std::sqrt(theta2 / mass - theta_0 * theta_0), mu_theta_0 = product / mass - mu * theta_0;
+  }
+};
+
+TEST_CASE("hyper: eight schools, against quadrature") {
+  const Schools schools;
+  const Plan plan = compile(schools.g, joint({.hypers = {schools.tau()}}), standard_registry());
+  State state(plan);
+  state.observe(schools.y, kSchoolEffects);
+  const Report report = run(plan, state);
+  CHECK(report.converged());
+  REQUIRE(report.joint->hypers);
+  CHECK(report.joint->hypers->points > 15);
+  CHECK(report.joint->hypers->effective > 3);
+  CHECK(report.joint->hypers->largest < 0.5);
+  CHECK(report.line().find("hypers integrated over") != std::string::npos);
+  const SchoolsOracle exact;
+  const JointPosterior posterior(state);
+  const HyperBelief tau = posterior.hyper("tau");
+  CHECK(posterior.log_evidence() == doctest::Approx(exact.log_evidence).epsilon(1e-6));
+  CHECK(state.belief(schools.mu).mean() == doctest::Approx(exact.mu).epsilon(1e-4));
+  CHECK(state.belief(schools.mu).sd() == doctest::Approx(exact.mu_sd).epsilon(1e-4));
+  CHECK(posterior.mean(schools.mu)[0] == doctest::Approx(exact.mu).epsilon(1e-4));
+  CHECK(state.belief(schools.theta).mean(0) == doctest::Approx(exact.theta_0).epsilon(1e-4));
+  CHECK(state.belief(schools.theta).sd(0) == doctest::Approx(exact.theta_sd_0).epsilon(1e-4));
+  CHECK(posterior.covariance(schools.mu, schools.theta)(0, 0) == doctest::Approx(exact.mu_theta_0).epsilon(1e-3));
+  CHECK(posterior.covariance(schools.mu, 0, schools.theta, 0) == doctest::Approx(exact.mu_theta_0).epsilon(1e-3));
+  CHECK(tau.mean() == doctest::Approx(exact.tau).epsilon(1e-3));
+  CHECK(tau.sd() == doctest::Approx(exact.tau_sd).epsilon(2e-3));
+  // The reference draws.
+  check_moments(state.belief(schools.mu).mean(), state.belief(schools.mu).sd(), 4.4105, 3.31);
+  check_moments(tau.mean(), tau.sd(), 3.6021, 3.2);
+  check_moments(state.belief(schools.theta).mean(0), state.belief(schools.theta).sd(0), 6.1505, 5.62);
+  // Quantiles, and draws.
+  const double half = posterior.quantile(schools.theta, 0.5, 0), low = posterior.quantile(schools.theta, 0.05, 0);
+  const JointSamples samples = posterior.sample(20000, 3);
+  double below_half = 0, below_low = 0;
+  for (std::size_t d = 0; d < samples.size(); ++d) {
+    below_half += samples(d, schools.theta, 0) < half;
+    below_low += samples(d, schools.theta, 0) < low;
+  }
+  CHECK(below_half / 20000 == doctest::Approx(0.5).epsilon(0.04));
+  CHECK(below_low / 20000 == doctest::Approx(0.05).epsilon(0.15));
+  CHECK(tau.quantile(0.5) > 2.4);
+  CHECK(tau.quantile(0.5) < 3.1);
+  CHECK(log_evidence(plan, state) == posterior.log_evidence());
+  // Again, from where it was: the same answer.
+  const double before = state.belief(schools.mu).mean();
+  (void)run(plan, state, {.warm = true});
+  CHECK(state.belief(schools.mu).mean() == doctest::Approx(before).epsilon(1e-5));
+}
+
+TEST_CASE("hyper: a regression with unknown noise has the Student t of the textbook") {
+  const auto rows = kKidScore.size();
+  Graph g;
+  const VariableId beta = g.variable("beta", 2), fitted = g.variable("fitted", rows), y = g.observed("y", rows);
+  std::vector<double> a;
+  for (const double iq : kMotherIq) a.insert(a.end(), {1.0, iq});
+  g.factor("linear", {column(beta), fitted}, {{"A", a}});
+  const FactorId noise = g.factor("gaussian_noise", {fitted, y}, {{"variance", 1.0}});
+  const auto solve = [&](HyperPrior prior, const auto& look) {
+    const Hyper sigma = hyper("sigma", std::move(prior), {{noise, "variance", 2}});
+    const Plan plan = compile(g, joint({.hypers = {sigma}}), standard_registry());
+    State state(plan);
+    state.observe(y, kKidScore);
+    CHECK(run(plan, state).converged());
+    look(state.belief(beta), JointPosterior(state).hyper("sigma"));
+  };
+  solve(HyperPrior::half_cauchy(2.5), [](const Belief& b, const HyperBelief& sigma) {
+    check_moments(b.mean(0), b.sd(0), 25.917, 5.97);
+    check_moments(b.mean(1), b.sd(1), 0.60863, 0.059);
+    check_moments(sigma.mean(), sigma.sd(), 18.276, 0.624);
+  });
+  // Flat in sigma: least squares, and sd^2 of the coefficients (X'X)^-1 S / (n - k - 3).
+  solve(HyperPrior::flat(), [&](const Belief& b, const HyperBelief& sigma) {
+    const auto n = static_cast<Eigen::Index>(rows);
+    const Eigen::MatrixXd x = Eigen::Map<const Eigen::MatrixXd>(a.data(), 2, n).transpose();
+    const Eigen::VectorXd target = Eigen::Map<const Eigen::VectorXd>(kKidScore.data(), n);
+    const Eigen::MatrixXd inverse = (x.transpose() * x).inverse();
+    const Eigen::VectorXd least = inverse * x.transpose() * target;
+    const double rest = (target - x * least).squaredNorm();
+    CHECK(b.mean(1) == doctest::Approx(least[1]).epsilon(1e-9));
+    CHECK(b.sd(1) == doctest::Approx(std::sqrt(inverse(1, 1) * rest / static_cast<double>(n - 5))).epsilon(1e-5));
+    CHECK(sigma.expected([](double s) { return 1 / (s * s); }) ==
+          doctest::Approx(static_cast<double>(n - 3) / rest).epsilon(1e-5));
+  });
+}
+
+TEST_CASE("hyper: thirty rats, three scales") {
+  Graph g;
+  const VariableId centre = g.variable("alpha_c"), slope_centre = g.variable("beta_c"), at_birth = g.variable("alpha0"),
+                   alpha = g.variable("alpha", 30), beta = g.variable("beta", 30), weight = g.observed("weight", 150);
+  std::vector<std::uint32_t> of;
+  for (std::size_t i = 0; i < 150; ++i)
+    of.push_back(static_cast<std::uint32_t>(kRatOf[i]));
+  const VariableId effects = g.variable("fitted", 150);
+  const VariableId growth = g.variable("growth", 150);
+  g.factor("gaussian_prior", {centre}, {{"mean", 0.0}, {"variance", 1e6}});
+  g.factor("gaussian_prior", {slope_centre}, {{"mean", 0.0}, {"variance", 1e6}});
+  const FactorId a = g.factor("gaussian_noise", {all_to_one(centre), alpha}, {{"variance", 100.0}});
+  const FactorId b = g.factor("gaussian_noise", {all_to_one(slope_centre), beta}, {{"variance", 1.0}});
+  std::vector<double> shifted_days;
+  for (const double day : kRatDay) shifted_days.push_back(day - 22);
+  g.factor("affine", {gather(beta, of), growth}, {{"a", shifted_days}, {"b", 0.0}});
+  g.factor("add", {gather(alpha, of), growth, effects});
+  const FactorId noise = g.factor("gaussian_noise", {effects, weight}, {{"variance", 36.0}});
+  const VariableId back = g.variable("back");
+  g.factor("affine", {slope_centre, back}, {{"a", -22.0}, {"b", 0.0}});
+  g.factor("add", {centre, back, at_birth});
+  const auto precision = [](FactorId factor, const char* name) {
+    return hyper(name, HyperPrior::gamma(0.001, 0.001), {{factor, "variance", -1}});
+  };
+  const Plan plan = compile(
+      g, joint({.hypers = {precision(a, "tau_alpha"), precision(b, "tau_beta"), precision(noise, "tau_c")}}),
+      standard_registry());
+  State state(plan);
+  state.observe(weight, kRatWeight);
+  CHECK(run(plan, state).converged());
+  check_moments(state.belief(at_birth).mean(), state.belief(at_birth).sd(), 106.6, 3.66);
+  check_moments(state.belief(slope_centre).mean(), state.belief(slope_centre).sd(), 6.186, 0.109);
+  const double sigma = JointPosterior(state).hyper("tau_c").expected([](double tau) { return 1 / std::sqrt(tau); });
+  CHECK(sigma == doctest::Approx(6.09).epsilon(0.01));
+}
+
+TEST_CASE("hyper: germinating seeds, a random effect below a likelihood") {
+  Graph g;
+  const VariableId alpha = g.variable("alpha", 4), fixed = g.variable("fixed", 21), effect = g.variable("effect", 21),
+                   logit = g.variable("logit", 21);
+  std::vector<double> a;
+  for (std::size_t i = 0; i < 21; ++i)
+    a.insert(a.end(), {1.0, kSeedKind[i], kSeedExtract[i], kSeedKind[i] * kSeedExtract[i]});
+  Registry registry = standard_registry();
+  registry.add(likelihood_from_log_density(
+      "germination",
+      [](double x, double y, std::span<const double> p) {
+        return y * x - p[0] * (std::max(x, 0.0) + std::log1p(std::exp(-std::abs(x))));
+      },
+      "y of `seeds` seeds, each with log odds x", {{"seeds", above(0)}}));
+  g.factor("gaussian_prior", {alpha}, {{"mean", 0.0}, {"variance", 1e6}});
+  g.factor("linear", {column(alpha), fixed}, {{"A", a}});
+  const FactorId effects = g.factor("gaussian_prior", {effect}, {{"mean", 0.0}, {"variance", 0.1}});
+  g.factor("add", {fixed, effect, logit});
+  const VariableId germinated = g.observed("germinated", 21);
+  g.factor("germination", {logit, germinated}, {{"seeds", kSeeds}});
+  const Hyper tau = hyper("tau", HyperPrior::gamma(0.001, 0.001), {{effects, "variance", -1}});
+  const Plan plan = compile(g, joint({.hypers = {tau}}), registry);
+  State state(plan);
+  state.observe(germinated, kGerminated);
+  CHECK(run(plan, state).converged());
+  const Belief b = state.belief(alpha);
+  const double expected[4][2] = {{-0.551, 0.193}, {0.083, 0.313}, {1.353, 0.274}, {-0.825, 0.435}};
+  for (std::size_t i = 0; i < 4; ++i) check_moments(b.mean(i), b.sd(i), expected[i][0], expected[i][1]);
+  const HyperBelief belief = JointPosterior(state).hyper("tau");
+  const double sigma = belief.expected([](double t) { return 1 / std::sqrt(t); });
+  const double square = belief.expected([](double t) { return 1 / t; });
+  check_moments(sigma, std::sqrt(square - sigma * sigma), 0.285, 0.144);
+}
+
+// f = L z with z standard normal, where L L' is the covariance of the kernel.
+Eigen::MatrixXd kernel(double rho, double alpha) {
+  Eigen::MatrixXd k(11, 11);
+  for (Eigen::Index i = 0; i < 11; ++i)
+    for (Eigen::Index j = 0; j < 11; ++j) {
+      const double d = (kCurveAt[static_cast<std::size_t>(i)] - kCurveAt[static_cast<std::size_t>(j)]) / rho;
+      k(i, j) = alpha * alpha * std::exp(-0.5 * d * d) + (i == j ? 1e-10 : 0);
+    }
+  return k;
+}
+
+struct Curve {
+  Graph g;
+  VariableId z = g.variable("z", 11), f = g.variable("f", 11);
+  FactorId curve;
+  Curve() {
+    g.factor("gaussian_prior", {z}, {{"mean", 0.0}, {"variance", 1.0}});
+    curve = g.factor("linear", {column(z), f}, {{"A", std::vector<double>(121, 1.0)}});
+  }
+  SetByHypers set() const {
+    return [factor = curve](State& state, std::span<const double> v) {
+      const Eigen::Matrix<double, -1, -1, Eigen::RowMajor> l = kernel(v[0], v[1]).llt().matrixL();
+      state.set_parameter(factor, "A", std::span(l.data(), 121));
+    };
+  }
+};
+
+TEST_CASE("hyper: the scales of a Gaussian process") {
+  Curve c;
+  const VariableId y = c.g.observed("y", 11);
+  const FactorId noise = c.g.factor("gaussian_noise", {c.f, y}, {{"variance", 1.0}});
+  const Plan plan = compile(c.g, joint({.hypers = {hyper("rho", HyperPrior::gamma(25, 4)),
+                                                   hyper("alpha", HyperPrior::half_normal(2)),
+                                                   hyper("sigma", HyperPrior::half_normal(1), {{noise, "variance"}})},
+                                        .set_by_hypers = c.set()}),
+                            standard_registry());
+  State state(plan);
+  state.observe(y, kCurve);
+  CHECK(run(plan, state).converged());
+  const JointPosterior posterior(state);
+  check_moments(posterior.hyper("rho").mean(), posterior.hyper("rho").sd(), 6.8743, 1.27);
+  check_moments(posterior.hyper("alpha").mean(), posterior.hyper("alpha").sd(), 2.4424, 0.782);
+  check_moments(posterior.hyper("sigma").mean(), posterior.hyper("sigma").sd(), 1.8287, 0.505);
+}
+
+TEST_CASE("hyper: the scales of a Gaussian process below counts") {
+  Curve c;
+  const VariableId counts = c.g.observed("counts", 11);
+  c.g.factor("poisson", {c.f, counts});
+  const Plan plan = compile(c.g, joint({.hypers = {hyper("rho", HyperPrior::gamma(25, 4)),
+                                                   hyper("alpha", HyperPrior::half_normal(2))},
+                                        .set_by_hypers = c.set()}),
+                            standard_registry());
+  State state(plan);
+  state.observe(counts, kCurveCounts);
+  CHECK(run(plan, state).converged());
+  const JointPosterior posterior(state);
+  check_moments(posterior.hyper("rho").mean(), posterior.hyper("rho").sd(), 5.6665, 0.679);
+  check_moments(posterior.hyper("alpha").mean(), posterior.hyper("alpha").sd(), 2.9213, 0.793);
+  check_moments(state.belief(c.f).mean(4), state.belief(c.f).sd(4), 1.5615, 0.247);
+}
+
+TEST_CASE("hyper: what is wrong is said in one line, with the name") {
+  Schools s;
+  const auto complaint = [&](std::vector<Hyper> hypers) -> std::string {
+    try {
+      (void)compile(s.g, joint({.hypers = std::move(hypers)}), standard_registry());
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "";
+  };
+  CHECK(complaint({hyper("tau", {}, {{s.effects, "variance"}})}) ==
+        "hyper 'tau' has no prior; give it one, such as HyperPrior::half_cauchy(1), or HyperPrior::flat()");
+  CHECK(complaint({hyper(s.effects, "varianc", HyperPrior::flat())}).starts_with(
+      "hyper 'effects.varianc': factor 'effects' has no parameter 'varianc'"));
+  CHECK(complaint({hyper("tau", HyperPrior::flat())}).starts_with("hyper 'tau' is the parameter of no factor"));
+  CHECK(complaint({hyper("tau", HyperPrior::flat(), {{s.effects, "variance", 0}})}) ==
+        "hyper 'tau': the power is 0; a number other than 0 is expected");
+  CHECK(complaint({s.tau(), hyper("b", HyperPrior::flat(), {{s.effects, "variance"}})}).starts_with(
+      "hyper 'b': parameter 'variance' of factor 'effects' is that of a hyper already"));
+  CHECK(complaint({s.tau(), s.tau()}) == "joint: two hypers are called 'tau'; give each a name of its own");
+  CHECK(complaint(std::vector<Hyper>(7, s.tau())).starts_with("joint: 7 hypers; at most 6"));
+  CHECK_THROWS_WITH_AS((void)HyperPrior::half_cauchy(-1), "half_cauchy: the scale is -1; a number above 0 is expected",
+                       Error);
+  // Nothing keeps the scale from growing: no evidence has a mode.
+  Graph g;
+  const VariableId x = g.variable("x");
+  const FactorId prior = g.factor("gaussian_prior", {x}, {{"mean", 0.0}, {"variance", 1.0}});
+  const Plan plan = compile(g, joint({.hypers = {hyper(prior, "variance", HyperPrior::flat())}}), standard_registry());
+  State state(plan);
+  const Report report = run(plan, state);
+  CHECK(report.stop == Report::Stop::singular);
+  CHECK(report.line().find("nothing determines hyper 'gaussian_prior0.variance'") != std::string::npos);
+}
+
+}  // namespace

@@ -1,0 +1,176 @@
+// Tables whose rows are learned, beside counts, moments of mixtures and sums over all chains.
+#include "factors/likelihoods/learned_table.h"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <string>
+
+#include "engine/compile/compile.h"
+#include "engine/kinds/evaluate.h"
+#include "engine/run/evidence.h"
+#include "engine/run/run.h"
+#include "engine/support/error.h"
+#include "factors/standard_registry.h"
+#include "schedules/sequential.h"
+
+namespace {
+
+using namespace dma;
+
+std::vector<Natural> as_dirichlet(const std::vector<double>& counts) {
+  std::vector<Natural> out;
+  for (const double c : counts) out.push_back({c - 1, 0});
+  return out;
+}
+std::vector<Natural> as_weights(const std::vector<double>& weights) {
+  std::vector<Natural> out;
+  for (const double w : weights) out.push_back({std::log(w), 0});
+  return out;
+}
+
+}  // namespace
+
+TEST_CASE("learned_table: what is observed is counted, and its evidence is the Polya distribution's") {
+  const std::vector<double> from{0, 1, 1, 0, 1, 1}, to{2, 0, 0, 2, 1, 0};
+  Graph g;
+  const VariableId rows = g.variable("rows", 2, "dirichlet(3)"), parent = g.observed("parent", 6, "categorical(2)"),
+                   child = g.observed("child", 6, "categorical(3)");
+  g.factor("dirichlet_prior", {rows}, {{"concentration", {0.5, 1, 2}}});
+  g.factor("learned_table", {{"rows", column(rows)}, {"parent", parent}, {"child", child}}, {{"categories", 3}});
+  const Plan plan = compile(g, sequential(), standard_registry(), {.method = "ep"});
+  State state(plan);
+  state.observe(parent, from);
+  state.observe(child, to);
+  (void)run(plan, state);
+  const double prior[] = {0.5, 1, 2};
+  double counts[2][3] = {}, log_evidence_of = 0;
+  for (int a = 0; a < 2; ++a)
+    for (int k = 0; k < 3; ++k) counts[a][k] = prior[k];
+  for (std::size_t i = 0; i < from.size(); ++i) {  // one after the other, each by what was counted so far
+    double* const row = counts[static_cast<int>(from[i])];
+    double& own = row[static_cast<int>(to[i])];
+    log_evidence_of += std::log(own / (row[0] + row[1] + row[2]));
+    ++own;
+  }
+  for (std::size_t a = 0; a < 2; ++a)
+    for (std::size_t k = 0; k < 3; ++k)
+      CHECK(state.belief(rows).message(a)[k].tau + 1 == doctest::Approx(counts[a][k]).epsilon(1e-12));
+  CHECK(log_evidence(plan, state) == doctest::Approx(log_evidence_of).epsilon(1e-10));
+}
+
+TEST_CASE("learned_table: messages are those of the mixture over both categories") {
+  const Registry registry = standard_registry();
+  const Kind& kind = registry.kind("learned_table");
+  const std::vector<std::vector<double>> counts{{1.5, 0.7, 3}, {2, 6, 0.4}};
+  const std::vector<double> w{0.3, 0.9}, v{0.2, 1.4, 0.6};
+  std::vector<Natural> rows = as_dirichlet(counts[0]);
+  for (const Natural& m : as_dirichlet(counts[1])) rows.push_back(m);
+  const Arrivals arrivals{rows, as_weights(w), as_weights(v)};
+  const std::vector<double> parameters{3};
+  double shares[2][3], all = 0;
+  for (std::size_t a = 0; a < 2; ++a)
+    for (std::size_t k = 0; k < 3; ++k)
+      all += shares[a][k] = w[a] * v[k] * counts[a][k] / (counts[a][0] + counts[a][1] + counts[a][2]);
+  const auto to_rows = evaluate(kind, "ep", 0, arrivals, parameters);
+  REQUIRE(to_rows);
+  for (std::size_t a = 0; a < 2; ++a) {
+    const double s = counts[a][0] + counts[a][1] + counts[a][2];
+    double stays = 1, mean[3] = {}, square = 0, total = 0;
+    for (std::size_t k = 0; k < 3; ++k) stays -= shares[a][k] / all;
+    const auto add = [&](double share, std::vector<double> c) {
+      const double sum = c[0] + c[1] + c[2];
+      for (std::size_t k = 0; k < 3; ++k) {
+        mean[k] += share * c[k] / sum;
+        square += share * c[k] * (c[k] + 1) / (sum * (sum + 1));
+      }
+    };
+    add(stays, counts[a]);
+    for (std::size_t k = 0; k < 3; ++k) {
+      std::vector<double> more = counts[a];
+      more[k] += 1;
+      add(shares[a][k] / all, more);
+    }
+    // The belief has that mean and that sum of variances.
+    std::vector<double> found;
+    for (std::size_t k = 0; k < 3; ++k)
+      found.push_back(counts[a][k] + (*to_rows)[3 * a + k].tau), total += found.back();
+    double found_square = 0;
+    for (std::size_t k = 0; k < 3; ++k) {
+      CHECK(found[k] / total == doctest::Approx(mean[k]).epsilon(1e-12));
+      found_square += found[k] * (found[k] + 1) / (total * (total + 1));
+    }
+    CHECK(found_square == doctest::Approx(square).epsilon(1e-12));
+    CHECK(s < total + 1);
+  }
+  const auto to_child = evaluate(kind, "ep", 2, arrivals, parameters);
+  REQUIRE(to_child);
+  for (std::size_t k = 0; k < 3; ++k)
+    CHECK((*to_child)[k].tau - (*to_child)[0].tau ==
+          doctest::Approx(std::log((shares[0][k] + shares[1][k]) / v[k] * v[0] / (shares[0][0] + shares[1][0]))));
+  std::vector<Natural> flat = rows;
+  for (const auto* const list : {&arrivals[1], &arrivals[2]}) flat.insert(flat.end(), list->begin(), list->end());
+  CHECK(kind.log_integral()(flat, parameters) == doctest::Approx(std::log(all / (1.2 * 2.2))).epsilon(1e-12));
+}
+
+TEST_CASE("learned_table: a hidden chain with unknown transitions, near the integral over them") {
+  constexpr int kSteps = 6;
+  constexpr double kRight = 0.8;  // a reading is right
+  const std::vector<double> seen{0, 0, 1, 1, 1, 0};
+  // Rows are projected step by step: off by about what one count changes of them.
+  for (const auto& [sure, tolerance] : {std::pair(1.0, 0.03), std::pair(100.0, 1e-3)}) {
+    const double often = 4 * sure, seldom = 2 * sure;
+    Graph g;
+    const VariableId rows = g.variable("rows", 2, "dirichlet(2)"), z = g.variable("z", kSteps, "categorical(2)"),
+                     x = g.observed("x", kSteps, "categorical(2)");
+    g.factor("dirichlet_prior", {gather(rows, {0})}, {{"concentration", {often, seldom}}});
+    g.factor("dirichlet_prior", {gather(rows, {1})}, {{"concentration", {seldom, often}}});
+    g.factor("categorical_prior", {gather(z, {0})}, {{"probability", {0.5, 0.5}}});
+    g.factor("learned_table", {{"rows", column(rows)}, {"parent", shift(z)}, {"child", z}}, {{"categories", 2}});
+    g.factor("table", {z, x}, {{"probability", {kRight, 1 - kRight, 1 - kRight, kRight}}});
+    const Plan plan = compile(g, sequential({.limit = 500}), standard_registry(), {.method = "ep"});
+    State state(plan);
+    state.observe(x, seen);
+    CHECK(run(plan, state).converged());
+    // Given the counts of a chain's steps the rows integrate to ratios of beta functions.
+    const auto log_beta = [](double a, double b) { return std::lgamma(a) + std::lgamma(b) - std::lgamma(a + b); };
+    double total = 0, up[kSteps] = {}, stays = 0;
+    for (unsigned at = 0; at < 1u << kSteps; ++at) {
+      double counts[2][2] = {{often, seldom}, {seldom, often}}, log = std::log(0.5) - 2 * log_beta(often, seldom);
+      for (int t = 0; t < kSteps; ++t) {
+        const unsigned now = at >> t & 1;
+        log += std::log(now == static_cast<unsigned>(seen[static_cast<std::size_t>(t)]) ? kRight : 1 - kRight);
+        if (t > 0) ++counts[at >> (t - 1) & 1][now];
+      }
+      for (const auto& row : counts) log += log_beta(row[0], row[1]);
+      const double weight = std::exp(log);
+      total += weight;
+      for (int t = 0; t < kSteps; ++t) up[t] += (at >> t & 1) * weight;
+      stays += weight * counts[0][0] / (counts[0][0] + counts[0][1]);
+    }
+    for (int t = 0; t < kSteps; ++t)
+      CHECK(std::abs(state.belief(z).mean(static_cast<std::size_t>(t), 1) - up[t] / total) < tolerance);
+    CHECK(std::abs(state.belief(rows).mean(0, 0) - stays / total) < tolerance);
+    CHECK(std::abs(log_evidence(plan, state) - std::log(total)) < 4 * tolerance);
+  }
+}
+
+TEST_CASE("learned_table: rows that do not fit are refused before anything runs") {
+  const auto refusal = [](std::size_t rows, const char* family, double categories) {
+    Graph g;
+    const VariableId p = g.variable("p", rows, family), a = g.variable("a", 1, "categorical(2)"),
+                     b = g.variable("b", 1, "categorical(3)");
+    g.factor("learned_table", {{"rows", p}, {"parent", a}, {"child", b}}, {{"categories", categories}});
+    try {
+      (void)compile(g, sequential(), standard_registry(), {.method = "ep"});
+    } catch (const Error& error) {
+      return std::string(error.what());
+    }
+    return std::string("nothing was refused");
+  };
+  CHECK(refusal(2, "dirichlet(3)", 3) == "nothing was refused");
+  CHECK(refusal(3, "dirichlet(3)", 3).find("3 rows of 3 categories are connected; the parent has 2 categories and the "
+                                           "child 3") != std::string::npos);
+  CHECK(refusal(2, "dirichlet(2)", 3).find("2 rows of 2 categories") != std::string::npos);
+  CHECK(refusal(2, "dirichlet(3)", 2).find("2 is given; the child has 3 categories") != std::string::npos);
+}

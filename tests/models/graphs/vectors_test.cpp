@@ -1,0 +1,162 @@
+// Vectors with full covariances, against dense linear algebra and a smoother as a textbook writes it.
+#include "models/graphs/vectors.h"
+
+#include <doctest/doctest.h>
+
+#include <Eigen/Dense>
+#include <cmath>
+#include <numbers>
+
+#include "engine/joint/joint.h"
+#include "engine/run/evidence.h"
+#include "engine/support/error.h"
+#include "factors/standard_registry.h"
+#include "schedules/forward_backward.h"
+
+namespace {
+
+using namespace dma;
+using Eigen::MatrixXd;
+using Eigen::VectorXd;
+
+std::vector<double> numbers(const MatrixXd& m) {
+  std::vector<double> out;
+  for (Eigen::Index i = 0; i < m.rows(); ++i)
+    for (Eigen::Index j = 0; j < m.cols(); ++j) out.push_back(m(i, j));
+  return out;
+}
+
+MatrixXd some_covariance(Eigen::Index n, double shift) {
+  MatrixXd a(n, n);
+  for (Eigen::Index i = 0; i < n; ++i)
+    for (Eigen::Index j = 0; j < n; ++j) a(i, j) = std::sin(shift + 1.3 * static_cast<double>(i * n + j));
+  return a * a.transpose() + 0.5 * MatrixXd::Identity(n, n);
+}
+
+TEST_CASE("vectors: a prior and noise, against dense linear algebra") {
+  const MatrixXd p = some_covariance(3, 0.1), r = some_covariance(2, 0.7);
+  MatrixXd a(2, 3);
+  a << 1, -0.5, 0.25, 0.3, 2, -1;
+  const VectorXd m = VectorXd::LinSpaced(3, -1, 1), y = VectorXd::LinSpaced(2, 0.4, 2);
+  const MatrixXd s = a * p * a.transpose() + r, gain = p * a.transpose() * s.inverse();
+  const VectorXd mean = m + gain * (y - a * m);
+  const MatrixXd covariance = p - gain * a * p;
+  const double evidence = -0.5 * ((y - a * m).dot(s.inverse() * (y - a * m)) + std::log(s.determinant()) +
+                                  2 * std::log(2 * std::numbers::pi));
+  for (const bool is_precision : {false, true}) {
+    const auto matrix = [&](const MatrixXd& of) {
+      return is_precision ? SpreadMatrix::precision(numbers(of.inverse()))
+                          : SpreadMatrix::covariance(numbers(of));
+    };
+    Graph g;
+    const VariableId x = g.variable("x", 3), seen = g.observed("seen", 2);
+    gaussian_vector_prior(g, x, numbers(m), matrix(p));
+    gaussian_vector_noise(g, x, seen, matrix(r), numbers(a));
+    const Plan plan = compile(g, joint(), standard_registry());
+    State state(plan);
+    state.observe(seen, numbers(y));
+    CHECK(run(plan, state).stop == Report::Stop::exact);
+    const JointPosterior posterior(state);
+    CHECK((posterior.mean(x) - mean).norm() < 1e-12);
+    CHECK((posterior.covariance(x, x) - covariance).norm() < 1e-12);
+    CHECK(posterior.log_evidence() == doctest::Approx(evidence).epsilon(1e-12));
+  }
+}
+
+TEST_CASE("vectors: a rotating state with full noise is smoothed as by Rauch, Tung and Striebel") {
+  constexpr std::size_t kSteps = 200;
+  const double turn = 0.1;
+  MatrixXd f(2, 2), q(2, 2), r(2, 2), p(2, 2);
+  f << std::cos(turn), -std::sin(turn), std::sin(turn), std::cos(turn);
+  q << 0.04, 0.03, 0.03, 0.09;
+  r << 1, -0.4, -0.4, 0.5;
+  p << 2, 0.5, 0.5, 1;
+  std::vector<double> seen;
+  for (std::size_t t = 0; t < 2 * kSteps; ++t) seen.push_back(std::sin(0.37 * static_cast<double>(t * t % 97)));
+  // The textbook.
+  std::vector<VectorXd> mean, ahead;
+  std::vector<MatrixXd> covariance, ahead_covariance;
+  VectorXd m = VectorXd::Constant(2, 0.5);
+  MatrixXd c = p;
+  for (std::size_t t = 0; t < kSteps; ++t) {
+    if (t > 0) m = f * m, c = f * c * f.transpose() + q;
+    ahead.push_back(m), ahead_covariance.push_back(c);
+    const MatrixXd gain = c * (c + r).inverse();
+    m += gain * (VectorXd::Map(seen.data() + 2 * t, 2) - m);
+    c -= gain * c;
+    mean.push_back(m), covariance.push_back(c);
+  }
+  for (std::size_t t = kSteps - 1; t-- > 0;) {
+    const MatrixXd gain = covariance[t] * f.transpose() * ahead_covariance[t + 1].inverse();
+    mean[t] += gain * (mean[t + 1] - ahead[t + 1]);
+    covariance[t] += gain * (covariance[t + 1] - ahead_covariance[t + 1]) * gain.transpose();
+  }
+  Graph g;
+  const VariableId x = g.variable("x", 2 * kSteps), y = g.observed("y", 2 * kSteps);
+  std::vector<std::uint32_t> before, after;
+  for (std::uint32_t i = 0; i + 2 < 2 * kSteps; ++i) before.push_back(i), after.push_back(i + 2);
+  gaussian_vector_prior(g, gather(x, {0, 1}), {0.5, 0.5}, SpreadMatrix::covariance(numbers(p)));
+  gaussian_vector_noise(g, gather(x, before), gather(x, after), SpreadMatrix::covariance(numbers(q)), numbers(f));
+  gaussian_vector_noise(g, x, y, SpreadMatrix::covariance(numbers(r)));
+  const Plan plan = compile(g, joint(), standard_registry());
+  State state(plan);
+  state.observe(y, seen);
+  CHECK(run(plan, state).stop == Report::Stop::exact);
+  const JointPosterior posterior(state);
+  double error = 0;
+  for (std::size_t t = 0; t < kSteps; ++t) {
+    for (Eigen::Index i = 0; i < 2; ++i)
+      error = std::max(error, std::abs(state.belief(x).mean(2 * t + static_cast<std::size_t>(i)) - mean[t][i]));
+    error = std::max({error, std::abs(state.belief(x).variance(2 * t) - covariance[t](0, 0)),
+                      std::abs(state.belief(x).variance(2 * t + 1) - covariance[t](1, 1)),
+                      std::abs(posterior.covariance(x, 2 * t, x, 2 * t + 1) - covariance[t](0, 1))});
+  }
+  CHECK(error < 1e-12);
+}
+
+TEST_CASE("vectors: zeros of a precision are no part of the graph, and a covariance can be set") {
+  Graph g;
+  const VariableId x = g.variable("x", 4);
+  gaussian_vector_prior(g, x, {0, 0, 0, 0},
+                        SpreadMatrix::precision({2, -1, 0, 0, -1, 2, -1, 0, 0, -1, 2, -1, 0, 0, -1, 2}));
+  for (const Graph::Factor& factor : g.factors()) CHECK(factor.connections.size() <= 2);
+  Graph h;
+  const VariableId z = h.variable("z", 3);
+  const VectorFactor prior =
+      gaussian_vector_prior(h, z, {1, 2, 3}, SpreadMatrix::covariance({1, 0, 0, 0, 1, 0, 0, 0, 1}));
+  const Plan plan = compile(h, joint(), standard_registry());
+  State state(plan);
+  const MatrixXd c = some_covariance(3, 0.4);
+  prior.set(state, numbers(c));
+  (void)run(plan, state);
+  CHECK((JointPosterior(state).covariance(z, z) - c).norm() < 1e-12);
+  CHECK((JointPosterior(state).mean(z) - VectorXd::LinSpaced(3, 1, 3)).norm() < 1e-12);
+  // The same factors have messages: a block of two is a tree.
+  Graph tree;
+  const VariableId w = tree.variable("w", 2);
+  gaussian_vector_prior(tree, w, {1, -1}, SpreadMatrix::covariance({2, 0.6, 0.6, 3}));
+  State swept(compile(tree, forward_backward(), standard_registry()));
+  CHECK(run(swept.plan(), swept).stop == Report::Stop::exact);
+  CHECK(swept.belief(w).mean(1) == doctest::Approx(-1));
+  CHECK(swept.belief(w).variance(1) == doctest::Approx(3));
+}
+
+TEST_CASE("vectors: what is wrong is said with the block and the row") {
+  Graph g;
+  const VariableId x = g.variable("x", 4), y = g.variable("y", 4);
+  CHECK_THROWS_WITH_AS((void)gaussian_vector_prior(g, x, {0, 0}, SpreadMatrix::covariance({1, 2, 2, 1})),
+                       "gaussian_vector_prior of 'x': the covariance is not positive definite: -3 is left of row 1 "
+                       "after those before it; add to its diagonal",
+                       Error);
+  CHECK_THROWS_WITH_AS((void)gaussian_vector_noise(g, x, y, SpreadMatrix::covariance({1, 0.5, 0, 1})),
+                       "gaussian_vector_noise of 'y': the covariance is not symmetric: 0 in row 1, column 0, but 0.5 "
+                       "in row 0, column 1",
+                       Error);
+  CHECK_THROWS_WITH_AS((void)gaussian_vector_prior(g, x, {0, 0, 0}, SpreadMatrix::covariance({1, 0, 0, 1})),
+                       "gaussian_vector_prior of 'x': 3 means for a matrix of 2 rows", Error);
+  CHECK_THROWS_AS((void)gaussian_vector_prior(g, x, {0}, SpreadMatrix::covariance({1, 0, 0})), Error);
+  CHECK_THROWS_AS(
+      (void)gaussian_vector_prior(g, x, {0, 0, 0}, SpreadMatrix::covariance({1, 0, 0, 0, 1, 0, 0, 0, 1})), Error);
+}
+
+}  // namespace

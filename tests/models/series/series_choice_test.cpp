@@ -1,0 +1,125 @@
+// Forecasts of series with a known truth, beside plain ones.
+#include "models/series/series_choice.h"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+#include "engine/support/error.h"
+#include "tests/models/series/made_series.h"
+
+using namespace dma;
+using namespace dma::oracle;
+
+namespace {
+
+SeriesChoice chosen(SeriesValues values, std::size_t season) {
+  UsualSeriesOptions options{.seasons_are_certain = false};
+  if (season > 1) options.seasons = {season};
+  return SeriesChoice(usual_series(values, options), values);
+}
+
+struct Errors {
+  double ours = 0, naive = 0, smoothing = 0;  // root mean squares
+  std::size_t inside = 0;                     // of 95 % intervals
+};
+
+Errors errors_of(const MadeSeries& series) {
+  const std::size_t ahead = series.future.size();
+  const Smoothed found = chosen(series.values, series.season).smooth(series.values, ahead);
+  const auto naive = seasonal_naive(series.values, series.season, ahead),
+             smoothing = holt_winters(series.values, series.season, ahead);
+  Errors errors;
+  for (std::size_t i = 0; i < ahead; ++i) {
+    const std::size_t t = series.values.size() + i;
+    const double truth = series.future[i];
+    errors.ours += std::pow(truth - found.quantile(t, 0.5), 2) / static_cast<double>(ahead);
+    errors.naive += std::pow(truth - naive[i], 2) / static_cast<double>(ahead);
+    errors.smoothing += std::pow(truth - smoothing[i], 2) / static_cast<double>(ahead);
+    errors.inside += truth > found.quantile(t, 0.025) && truth < found.quantile(t, 0.975);
+  }
+  return {std::sqrt(errors.ours), std::sqrt(errors.naive), std::sqrt(errors.smoothing), errors.inside};
+}
+
+}  // namespace
+
+TEST_CASE("series choice: ten series are forecast ahead of a naive forecast and of exponential smoothing") {
+  double against_naive = 0, against_smoothing = 0, inside = 0, all = 0;
+  for (const std::uint64_t seed : {100u, 101u, 102u})
+    for (const MadeSeries& series : made_series(seed)) {
+      const Errors errors = errors_of(series);
+      CAPTURE(series.name);
+      CAPTURE(seed);
+      CHECK(errors.ours < 3 * errors.naive);
+      against_naive += std::log(errors.ours / errors.naive);
+      against_smoothing += std::log(errors.ours / errors.smoothing);
+      inside += static_cast<double>(errors.inside), all += static_cast<double>(series.future.size());
+    }
+  const double series = 30;
+  CHECK(std::exp(against_naive / series) < 0.85);
+  CHECK(std::exp(against_smoothing / series) < 0.95);
+  CHECK(inside / all > 0.93);
+  CHECK(inside / all < 0.97);
+}
+
+TEST_CASE("series choice: airline passengers of 120 months, the 24 that follow") {
+  // Box and Jenkins: Time Series Analysis (1976), series G, in thousands.
+  MadeSeries series{"passengers", 12, {}, {}};
+  for (const double value :
+       {112, 118, 132, 129, 121, 135, 148, 148, 136, 119, 104, 118, 115, 126, 141, 135, 125, 149, 170, 170, 158,
+        133, 114, 140, 145, 150, 178, 163, 172, 178, 199, 199, 184, 162, 146, 166, 171, 180, 193, 181, 183, 218,
+        230, 242, 209, 191, 172, 194, 196, 196, 236, 235, 229, 243, 264, 272, 237, 211, 180, 201, 204, 188, 235,
+        227, 234, 264, 302, 293, 259, 229, 203, 229, 242, 233, 267, 269, 270, 315, 364, 347, 312, 274, 237, 278,
+        284, 277, 317, 313, 318, 374, 413, 405, 355, 306, 271, 306, 315, 301, 356, 348, 355, 422, 465, 467, 404,
+        347, 305, 336, 340, 318, 362, 348, 363, 435, 491, 505, 404, 359, 310, 337})
+    series.values.push_back(value);
+  series.future = {360, 342, 406, 396, 420, 472, 548, 559, 463, 407, 362, 405,
+                   417, 391, 419, 461, 472, 535, 622, 606, 508, 461, 390, 432};
+  const Errors errors = errors_of(series);
+  CHECK(errors.naive == doctest::Approx(77).epsilon(0.01));
+  CHECK(errors.ours < 45);
+  CHECK(errors.inside >= 22);
+  const SeriesChoice choice = chosen(series.values, 12);
+  CHECK(choice.best().candidate.is_log);
+  CHECK(choice.best().candidate.name == "trend + season 12");
+  const Smoothed found = choice.smooth(series.values, 240);
+  for (std::size_t t = 0; t < found.sd.size(); ++t) CHECK(found.quantile(t, 0.001) > 0);
+}
+
+TEST_CASE("series choice: what was made is what is chosen") {
+  const auto made = made_series(7);
+  for (const MadeSeries& series : made) {
+    const SeriesChoice choice = chosen(series.values, series.season);
+    CAPTURE(series.name);
+    const std::string name = choice.best().candidate.name;
+    CAPTURE(name);
+    double weights = 0;
+    for (const auto& scored : choice.models()) weights += scored.weight;
+    CHECK(weights == doctest::Approx(1));
+    if (series.season > 1) CHECK(name.ends_with("season " + std::to_string(series.season)));
+    if (series.name == "line") CHECK(name == "trend");
+    if (series.name == "cycle") CHECK(name.starts_with("ar"));
+    if (series.name == "passengers") CHECK(choice.best().candidate.is_log);
+  }
+}
+
+TEST_CASE("series choice: a score of logarithms is one of the values") {
+  // Under known variances: the logarithm's predictive density times its derivative, value by value.
+  std::vector<std::optional<double>> values, logs;
+  for (int t = 0; t < 30; ++t) values.push_back(std::exp(1 + 0.1 * t + 0.2 * std::sin(5.0 * t * t)));
+  double jacobian = 0;
+  for (const auto& value : values) logs.push_back(std::log(*value));
+  const SeriesChoice choice(usual_series(values, {.processes = {local_trend()}, .with_autoregression = false}), values);
+  REQUIRE(choice.models().size() == 2);
+  const auto& best = choice.best();
+  CHECK(best.candidate.is_log);
+  for (std::size_t t = choice.scored_from(); t < logs.size(); ++t) jacobian += *logs[t];
+  CHECK(best.score == doctest::Approx(best.model.log_predictive(logs, choice.scored_from()) - jacobian).epsilon(1e-9));
+}
+
+TEST_CASE("series choice: few values, and logarithms where there are none") {
+  const std::vector<std::optional<double>> few{3.0, 1.0, std::nullopt, 2.0}, negative{1.0, -1.0, 2.0, 3.0, 5.0};
+  CHECK(chosen(few, 12).models().size() == 1);
+  CHECK_THROWS_WITH_AS(usual_series(negative, {.scale = SeriesScale::logarithm}), doctest::Contains("above 0"), Error);
+  CHECK_THROWS_WITH_AS(SeriesChoice({}, few), doctest::Contains("no model"), Error);
+}

@@ -1,0 +1,44 @@
+// When the steps of a series are: numbers, or dates as ISO 8601 writes them.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace dma {
+
+class SeriesTime {
+ public:
+  SeriesTime() = default;  // 1, 2, 3, ...
+  SeriesTime(double first, double step) : first_(first), step_(step) {}
+
+  // The times of rows, which must rise, and `steps`, which step each of them is. Dates are "1949-01", "1949-01-31" or
+  // "1949-01-31T12:30:00": the same day of every month, or its last, is a step of months, everything else one of days
+  // or seconds. The step is the largest that reaches every row; times that reach each other by none but a tiny one are
+  // rounded to steps as long as the rows are usually apart.
+  static SeriesTime of_dates(const std::filesystem::path& file, std::span<const std::string> cells,
+                             std::vector<std::size_t>& steps);
+
+  bool is_date() const { return unit_ != Unit::number; }
+  bool is_rounded() const { return is_rounded_; }
+  std::string text(std::size_t t) const;
+  double number(std::size_t t) const;  // the time itself or, for pictures, the year with its fraction
+  std::string step_text() const;       // "1 month", "7 days"
+  // Steps after which such dates usually repeat themselves: months of a year, days of a week, hours of a day.
+  std::optional<std::size_t> usual_season() const;
+
+ private:
+  enum class Unit { number, month, day, second };
+  Unit unit_ = Unit::number;
+  double first_ = 1, step_ = 1;  // months since the year 0, days or seconds since 1970
+  int day_ = 0;                  // of a month; 0: none is written; 32: the last
+  bool is_rounded_ = false;
+};
+
+bool is_date(std::string_view cell);
+
+}  // namespace dma
