@@ -20,7 +20,7 @@ std::string in_lower_case(std::string_view text) {
   return lower;
 }
 
-bool take(std::string_view& text, std::string_view what) {
+bool take_start(std::string_view& text, std::string_view what) {
   if (!text.starts_with(what)) return false;
   text.remove_prefix(what.size());
   return true;
@@ -31,17 +31,17 @@ bool take_end(std::string_view& text, std::string_view what) {
   return true;
 }
 void skip_spaces(std::string_view& text) {
-  while (take(text, " ") || take(text, "\t") || take(text, "\xc2\xa0")) continue;
+  while (take_start(text, " ") || take_start(text, "\t") || take_start(text, "\xc2\xa0")) continue;
   while (take_end(text, " ") || take_end(text, "\t") || take_end(text, "\xc2\xa0")) continue;
 }
 
-constexpr std::array<std::string_view, 12> kUnits = {"$",   "€",   "£",   "¥",   "%",  "USD",
+constexpr std::array<std::string_view, 12> kSignsOfNumbers = {"$",   "€",   "£",   "¥",   "%",  "USD",
                                                      "EUR", "GBP", "CHF", "JPY", "US$", "₹"};
 // One unit before or behind the number, at most.
 void take_unit(std::string_view& text) {
   skip_spaces(text);
-  const bool taken = std::ranges::any_of(kUnits, [&](std::string_view unit) {
-    return take_end(text, unit) || (unit != "%" && take(text, unit));
+  const bool taken = std::ranges::any_of(kSignsOfNumbers, [&](std::string_view unit) {
+    return take_end(text, unit) || (unit != "%" && take_start(text, unit));
   });
   if (taken) skip_spaces(text);
 }
@@ -59,7 +59,9 @@ bool take_grouped(std::string_view& text, char mark, std::string& digits) {
   text.remove_prefix(count);
   for (std::string_view between = {}; count >= 1 && count <= 3;) {
     std::string_view rest = text;
-    const auto is_between = [&](std::string_view b) { return (between.empty() || between == b) && take(rest, b); };
+    const auto is_between = [&](std::string_view b) {
+      return (between.empty() || between == b) && take_start(rest, b);
+    };
     std::string_view found = {};
     for (const std::string_view b : {other, std::string_view(" "), std::string_view("'"), std::string_view("\xc2\xa0"),
                                      std::string_view("\xe2\x80\xaf")})
@@ -92,8 +94,8 @@ std::optional<double> number_in(std::string_view text, char mark) {
   bool is_negative = text.size() > 2 && text.starts_with('(') && text.ends_with(')');
   if (is_negative) text = text.substr(1, text.size() - 2);
   const auto take_sign = [&] {
-    if (take(text, "+")) return;
-    if (!is_negative && (take(text, "-") || take(text, "\xe2\x88\x92"))) is_negative = true;
+    if (take_start(text, "+")) return;
+    if (!is_negative && (take_start(text, "-") || take_start(text, "\xe2\x88\x92"))) is_negative = true;
   };
   take_sign();
   const bool was_negative = is_negative;
@@ -103,7 +105,7 @@ std::optional<double> number_in(std::string_view text, char mark) {
   const std::size_t before = plain.size();
   if (!take_grouped(text, mark, plain)) return {};
   bool has_digits = plain.size() > before;
-  if (take(text, mark == '.' ? "." : ",")) {
+  if (take_start(text, mark == '.' ? "." : ",")) {
     plain += '.';
     while (!text.empty() && is_digit(text.front())) plain += text.front(), text.remove_prefix(1), has_digits = true;
   }
@@ -193,15 +195,15 @@ std::optional<double> take_day(std::string_view& text, DateOrder order) {
 // Its fraction of a day, with what may follow: am, pm, a zone.
 std::optional<double> take_time(std::string_view& text) {
   const auto hour = take_number(text, 2);
-  if (!hour || !take(text, ":")) return {};
+  if (!hour || !take_start(text, ":")) return {};
   const auto minute = take_number(text, 2);
   if (!minute || *hour > 24 || *minute > 59) return {};
   double seconds = 0;
-  if (take(text, ":")) {
+  if (take_start(text, ":")) {
     const auto whole = take_number(text, 2);
     if (!whole || *whole > 60) return {};
     seconds = *whole;
-    if (take(text, ".") || take(text, ","))
+    if (take_start(text, ".") || take_start(text, ","))
       for (double unit = 0.1; !text.empty() && is_digit(text.front()); unit /= 10, text.remove_prefix(1))
         seconds += unit * (text.front() - '0');
   }
@@ -212,9 +214,11 @@ std::optional<double> take_time(std::string_view& text) {
     hours = hours % 12 + (half == "pm" ? 12 : 0);
     text.remove_prefix(2);
   }
-  if (!take(text, "Z") && !take(text, " UTC") && !take(text, "UTC") && (take(text, "+") || take(text, "-"))) {
+  const bool has_shift = !take_start(text, "Z") && !take_start(text, "UTC") &&
+                         (take_start(text, "+") || take_start(text, "-"));
+  if (has_shift) {
     if (!take_number(text, 2)) return {};
-    take(text, ":");
+    take_start(text, ":");
     if (!text.empty() && !take_number(text, 2)) return {};
   }
   return (hours * 3600 + *minute * 60 + seconds) / 86400;
@@ -229,7 +233,7 @@ std::optional<double> days_in(std::string_view text, DateOrder order) {
   const auto day = take_day(text, order);
   if (!day) return {};
   if (text.empty()) return day;
-  if (!take(text, "T") && !take(text, " ") && !take(text, ", ")) return {};
+  if (!take_start(text, "T") && !take_start(text, " ") && !take_start(text, ", ")) return {};
   skip_spaces(text);
   const auto time = take_time(text);
   if (!time || !text.empty()) return {};

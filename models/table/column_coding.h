@@ -23,6 +23,7 @@ struct TableColumn {
 };
 
 struct ColumnRule {
+  static constexpr double kDaysOfYear = 365.2425;
   enum class Kind {
     number,    // as it is, whatever signs of money, percent and thousands stand around it
     truth,     // yes 1, no 0
@@ -45,12 +46,18 @@ struct ColumnRule {
   std::size_t missing = 0, strays = 0;  // cells of the fit; strays are text among numbers, taken as missing
   std::string why = {};        // it is left out
 
-  // Names of the columns that it makes.
+  // Names of the columns that it makes; how many of them are no mark of missing cells.
   std::vector<std::string> columns() const;
+  std::size_t count_made() const;
+  // Writes the numbers of those, unless the cell is missing, has a value that the fit did not have (then those of the
+  // rest, if there is one), or is text among numbers or dates.
+  enum class Found { value, missing, unseen, stray };
+  Found read(const TableColumn& column, std::size_t row, double* made) const;
   std::string text() const;  // what was made of the column, in a few words
 };
 
-// A file whose cells are separated by semicolons is one in which commas may be decimal commas and days come first.
+// The rule for a column, from all its rows (column_rule.cpp). A file whose cells are separated by semicolons is one in
+// which commas may be decimal commas and days come first.
 ColumnRule column_rule(const TableColumn& column, bool has_semicolons);
 
 struct ColumnCoding {

@@ -89,7 +89,7 @@ std::optional<TrainingData> read_shared_table(const FitRequest& request, const P
   CsvReader reader(request.data);
   reader.watch(fraction_read);
   const auto [columns, targets, unnamed] = table_columns(reader, request.targets, request.features);
-  if (!unnamed.empty()) return {};
+  if (!unnamed.empty() || reader.has(kIndexName)) return {};  // columns that may be left out
   std::optional<Eigen::MatrixXd> shard = reader.read_shard(columns, group.rank(), group.size());
   if (team->any(!shard)) return {};
   Eigen::MatrixXd& values = *shard;

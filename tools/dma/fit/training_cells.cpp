@@ -104,13 +104,13 @@ Eigen::MatrixXd coded_inputs(const MixedTable& table, std::span<const std::size_
   bool is_plain = targets + data.features.size() == all;
   for (std::size_t i = targets; i < all; ++i)
     is_plain = is_plain && !table.has_cells(i) &&
-               !(table.names[i] == "Unnamed: 0" && numbers_the_rows(table.column(i)));
+               !(table.names[i] == kIndexName && numbers_the_rows(table.column(i)));
   if (is_plain) return table.numbers.rightCols(static_cast<Eigen::Index>(all - targets));
   std::vector<TableColumn> columns;
   for (std::size_t i = targets; i < all; ++i) {
     const TableColumn column = table.column(i);
     ColumnRule rule;
-    if ((column.name.empty() || column.name == "Unnamed: 0") && (is_empty(column) || numbers_the_rows(column)))
+    if ((column.name.empty() || column.name == kIndexName) && (is_empty(column) || numbers_the_rows(column)))
       rule = {.name = std::string(column.name),
               .kind = ColumnRule::Kind::left_out,
               .why = is_empty(column) ? "no name and no values" : "it counts the rows"};

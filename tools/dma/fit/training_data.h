@@ -48,6 +48,7 @@ struct TableColumns {
   std::size_t targets = 0;
   std::vector<std::size_t> unnamed = {};  // columns without a name, where features are not named either
 };
+inline constexpr const char* kIndexName = "Unnamed: 0";  // that pandas gives to an index it reads back
 TableColumns table_columns(const CsvReader& reader, const std::vector<std::string>& targets,
                            const std::vector<std::string>& features);
 // The rows to learn from in their order, then the held-out ones in theirs; how many are held out.

@@ -203,8 +203,8 @@ TEST_CASE("dma fit: a table of any cells is fitted, predicted, updated and inspe
   const std::string options = " --target y --hidden 4 --members 1 --epochs 20 ";
   const auto fit = run_dma(folder, "fit mixed.csv" + options + "--columns --model mixed.json --report mixed.html");
   REQUIRE(fit.exit_code == 0);
-  CHECK(fit.error.find("columns left out: 'id' (text with 60 values in 60 rows)") != std::string::npos);
-  CHECK(fit.error.find("columns made into numbers: 'colour' (text), 'open' (yes or no)") != std::string::npos);
+  CHECK(fit.errors.find("columns left out: 'id' (text with 60 values in 60 rows)") != std::string::npos);
+  CHECK(fit.errors.find("columns made into numbers: 'colour' (text), 'open' (yes or no)") != std::string::npos);
   CHECK(fit.output.find("column    colour: text with 3 values, a column for each: red, blue, green") !=
         std::string::npos);
   CHECK(folder.read("mixed.html").find("what was made of it") != std::string::npos);
@@ -219,12 +219,12 @@ TEST_CASE("dma fit: a table of any cells is fitted, predicted, updated and inspe
   folder.write("new.csv", "x,colour,open\n1,purple,yes\n2,red,\n");
   const auto predicted = run_dma(folder, "predict mixed.json new.csv");
   CHECK(predicted.exit_code == 0);
-  CHECK(predicted.error.find("'colour': a value that the fit did not have ('purple'); the other columns decide") !=
+  CHECK(predicted.errors.find("'colour': a value that the fit did not have ('purple'); the other columns decide") !=
         std::string::npos);
-  CHECK(predicted.error.find("'open': a cell is missing") != std::string::npos);
+  CHECK(predicted.errors.find("'open': a cell is missing") != std::string::npos);
   folder.write("more.csv", "x,colour,open,y\n1,red,no,3.2\n2,blue,yes,\n3,blue,yes,-1.4\n");
   const auto updated = run_dma(folder, "fit --update mixed.json more.csv");
   CHECK(updated.exit_code == 0);
-  CHECK(updated.error.find("1 of 3 rows are left out") != std::string::npos);
+  CHECK(updated.errors.find("1 of 3 rows are left out") != std::string::npos);
   CHECK(nlohmann::json::parse(run_dma(folder, "inspect mixed.json --json").output)["columns"].size() == 4);
 }

@@ -21,7 +21,7 @@ struct Ways {
   bool numbers_are_names = false, strict = false;
 };
 
-TrainingData read(const std::string& text, const Ways& ways = {}) {
+TrainingData messy_data(const std::string& text, const Ways& ways = {}) {
   const TemporaryFolder folder;
   folder.write("data.csv", text);
   return dma::read_training_data({.path = folder.path() / "data.csv",
@@ -30,9 +30,9 @@ TrainingData read(const std::string& text, const Ways& ways = {}) {
                                   .strict = ways.strict});
 }
 
-std::string complaint(const std::string& text, const Ways& ways = {}) {
+std::string messy_complaint(const std::string& text, const Ways& ways = {}) {
   try {
-    (void)read(text, ways);
+    (void)messy_data(text, ways);
   } catch (const dma::Error& e) {
     CHECK(std::string_view(e.what()).find('\n') == std::string_view::npos);
     return e.what();
@@ -42,7 +42,7 @@ std::string complaint(const std::string& text, const Ways& ways = {}) {
 
 // 40 rows with a number x, a number y, and a cell of the column c that `cell` writes for row n; separated by this.
 template <class Cell>
-std::string table(const Cell& cell, char separator = ',', const char* header = "c") {
+std::string messy_table(const Cell& cell, char separator = ',', const char* header = "c") {
   std::string text = fmt::format("{}{}x{}y\n", header, separator, separator);
   for (int n = 0; n < 40; ++n)
     text += fmt::format("{}{}{}{}{}\n", cell(n), separator, (n * 7) % 13, separator, (n * 5) % 17 + 0.5);
@@ -53,7 +53,7 @@ std::string one_of(int n, const std::vector<std::string>& values) {
   return values[static_cast<std::size_t>(n) % values.size()];
 }
 
-bool says(const TrainingData& data, std::string_view what) {
+bool notes_say(const TrainingData& data, std::string_view what) {
   for (const std::string& note : data.notes)
     if (note.find(what) != note.npos) return true;
   return false;
@@ -69,55 +69,59 @@ TEST_CASE("messy tables: what every column becomes") {
     Names features;
   };
   const std::vector<Example> examples = {
-      {"text of few values", table([](int n) { return one_of(n, {"red", "green", "blue", "red"}); }),
+      {"text of few values", messy_table([](int n) { return one_of(n, {"red", "green", "blue", "red"}); }),
        {"c=red", "c=blue", "c=green", "x"}},
-      {"text of two values", table([](int n) { return one_of(n, {"m", "f", "f"}); }), {"c=f", "x"}},
-      {"text with commas in quotes", table([](int n) { return one_of(n, {"\"a, b\"", "\"c, d\""}); }), {"c=a, b", "x"}},
-      {"True and False", table([](int n) { return n % 3 == 0 ? "True" : "False"; }), {"c", "x"}},
-      {"yes and no", table([](int n) { return n % 3 == 0 ? "yes" : "No"; }), {"c", "x"}},
-      {"identifiers", table([](int n) { return fmt::format("id-{}", n); }), {"x"}},
-      {"free text", table([](int n) { return fmt::format("\"customer {}\nsaid nothing\"", n); }), {"x"}},
-      {"text of Latin-1", table([](int n) { return one_of(n, {"K\xf6ln", "Bonn"}); }), {"c=Bonn", "x"}},
-      {"days", table([](int n) { return fmt::format("2024-01-{:02}", n % 28 + 1); }),
+      {"text of two values", messy_table([](int n) { return one_of(n, {"m", "f", "f"}); }), {"c=f", "x"}},
+      {"text with commas in quotes", messy_table([](int n) { return one_of(n, {"\"a, b\"", "\"c, d\""}); }),
+       {"c=a, b", "x"}},
+      {"True and False", messy_table([](int n) { return n % 3 == 0 ? "True" : "False"; }), {"c", "x"}},
+      {"yes and no", messy_table([](int n) { return n % 3 == 0 ? "yes" : "No"; }), {"c", "x"}},
+      {"identifiers", messy_table([](int n) { return fmt::format("id-{}", n); }), {"x"}},
+      {"free text", messy_table([](int n) { return fmt::format("\"customer {}\nsaid nothing\"", n); }), {"x"}},
+      {"text of Latin-1", messy_table([](int n) { return one_of(n, {"K\xf6ln", "Bonn"}); }), {"c=Bonn", "x"}},
+      {"days", messy_table([](int n) { return fmt::format("2024-01-{:02}", n % 28 + 1); }),
        {"c (days)", "c (week, sine)", "c (week, cosine)", "x"}},
-      {"American dates", table([](int n) { return fmt::format("{}/15/2023", n % 12 + 1); }),
+      {"American dates", messy_table([](int n) { return fmt::format("{}/15/2023", n % 12 + 1); }),
        {"c (days)", "c (week, sine)", "c (week, cosine)", "x"}},
-      {"times of the day", table([](int n) { return fmt::format("{:02}:30", n % 24); }),
+      {"times of the day", messy_table([](int n) { return fmt::format("{:02}:30", n % 24); }),
        {"c (days)", "c (day, sine)", "c (day, cosine)", "x"}},
-      {"amounts", table([](int n) { return fmt::format("\"$1,{:03}.50\"", n); }), {"c", "x"}},
-      {"percent", table([](int n) { return fmt::format("{}%", 1.5 * n); }), {"c", "x"}},
-      {"decimal commas", table([](int n) { return fmt::format("{},{}", n, n % 10); }, ';'), {"c", "x"}},
-      {"decimal commas with thousands", table([](int n) { return fmt::format("1.{:03},5", n); }, ';'), {"c", "x"}},
-      {"euros with tabs", table([](int n) { return fmt::format("{},50 €", n); }, '\t'), {"c", "x"}},
-      {"an index of pandas", table([](int n) { return std::to_string(n); }, ',', ""), {"x"}},
-      {"an index that was read back", table([](int n) { return std::to_string(n); }, ',', "Unnamed: 0"), {"x"}},
-      {"a trailing separator", table([](int) { return ""; }, ',', ""), {"x"}},
-      {"a few missing cells", table([](int n) { return n % 20 == 0 ? "" : std::to_string(n); }), {"c", "x"}},
-      {"many missing cells", table([](int n) { return n % 4 == 0 ? "NA" : std::to_string(n % 11); }),
+      {"amounts", messy_table([](int n) { return fmt::format("\"$1,{:03}.50\"", n); }), {"c", "x"}},
+      {"percent", messy_table([](int n) { return fmt::format("{}%", 1.5 * n); }), {"c", "x"}},
+      {"decimal commas", messy_table([](int n) { return fmt::format("{},{}", n, n % 10); }, ';'), {"c", "x"}},
+      {"decimal commas with thousands", messy_table([](int n) { return fmt::format("1.{:03},5", n); }, ';'),
+       {"c", "x"}},
+      {"euros with tabs", messy_table([](int n) { return fmt::format("{},50 €", n); }, '\t'), {"c", "x"}},
+      {"an index of pandas", messy_table([](int n) { return std::to_string(n); }, ',', ""), {"x"}},
+      {"an index that was read back", messy_table([](int n) { return std::to_string(n); }, ',', "Unnamed: 0"), {"x"}},
+      {"a trailing separator", messy_table([](int) { return ""; }, ',', ""), {"x"}},
+      {"a few missing cells", messy_table([](int n) { return n % 20 == 0 ? "" : std::to_string(n); }), {"c", "x"}},
+      {"many missing cells", messy_table([](int n) { return n % 4 == 0 ? "NA" : std::to_string(n % 11); }),
        {"c", "c (missing)", "x"}},
-      {"missing text", table([](int n) { return n % 4 == 0 ? "" : one_of(n, {"a", "b", "d"}); }),
+      {"missing text", messy_table([](int n) { return n % 4 == 0 ? "" : one_of(n, {"a", "b", "d"}); }),
        {"c=a", "c=b", "c=d", "c (missing)", "x"}},
-      {"a slip among numbers", table([](int n) { return n == 7 ? "error" : std::to_string(n % 11); }), {"c", "x"}},
-      {"an empty column", table([](int) { return ""; }), {"x"}},
-      {"one word in all rows", table([](int) { return "same"; }), {"x"}},
+      {"a slip among numbers", messy_table([](int n) { return n == 7 ? "error" : std::to_string(n % 11); }),
+       {"c", "x"}},
+      {"an empty column", messy_table([](int) { return ""; }), {"x"}},
+      {"one word in all rows", messy_table([](int) { return "same"; }), {"x"}},
   };
   for (const Example& example : examples) {
     INFO(example.what);
     TrainingData data;
-    CHECK_NOTHROW(data = read(example.text));
+    CHECK_NOTHROW(data = messy_data(example.text));
     CHECK(data.features == example.features);
     CHECK(data.inputs.allFinite());
     CHECK(data.inputs.rows() == 40);
     CHECK(data.outputs.allFinite());
     CHECK_FALSE(data.coding.empty());
-    if (example.what != "an index that was read back") CHECK(complaint(example.text, {.strict = true}) != "none");
+    if (example.what != "an index that was read back") CHECK(messy_complaint(example.text, {.strict = true}) != "none");
   }
 }
 
 TEST_CASE("messy tables: amounts and decimal commas are the numbers that they mean, as target too") {
-  CHECK(read(table([](int n) { return fmt::format("\"$1,{:03}.50\"", n); })).inputs(3, 0) == 1003.5);
-  CHECK(read(table([](int n) { return fmt::format("1.{:03},5", n); }, ';')).inputs(3, 0) == 1003.5);
-  const TrainingData money = read(table([](int n) { return fmt::format("${}.00", n % 9); }, ',', "price"), {"price"});
+  CHECK(messy_data(messy_table([](int n) { return fmt::format("\"$1,{:03}.50\"", n); })).inputs(3, 0) == 1003.5);
+  CHECK(messy_data(messy_table([](int n) { return fmt::format("1.{:03},5", n); }, ';')).inputs(3, 0) == 1003.5);
+  const TrainingData money =
+      messy_data(messy_table([](int n) { return fmt::format("${}.00", n % 9); }, ',', "price"), {"price"});
   CHECK_FALSE(money.has_classes());
   CHECK(money.outputs(5, 0) == 5);
 }
@@ -125,8 +129,9 @@ TEST_CASE("messy tables: amounts and decimal commas are the numbers that they me
 TEST_CASE("messy tables: a table coded by hand is the one coded by rules, bit for bit") {
   const auto colour = [](int n) { return one_of(n, {"red", "green", "blue", "red", "red"}); };
   const auto open = [](int n) { return n % 3 == 0 ? "yes" : "no"; };
-  const TrainingData automatic = read(table([&](int n) { return colour(n) + "," + open(n); }, ',', "c,open"));
-  const TrainingData by_hand = read(table(
+  const TrainingData automatic =
+      messy_data(messy_table([&](int n) { return colour(n) + "," + open(n); }, ',', "c,open"));
+  const TrainingData by_hand = messy_data(table(
       [&](int n) {
         const auto is = [&](const char* value) { return colour(n) == value ? 1 : 0; };
         return fmt::format("{},{},{},{}", is("red"), is("blue"), is("green"), n % 3 == 0 ? 1 : 0);
@@ -139,57 +144,54 @@ TEST_CASE("messy tables: a table coded by hand is the one coded by rules, bit fo
 }
 
 TEST_CASE("messy tables: plain numbers are read as they always were") {
-  const std::string text = table([](int n) { return fmt::format("{}", std::sin(n)); });
-  const TrainingData now = read(text), strict = read(text, {.strict = true});
+  const std::string text = messy_table([](int n) { return fmt::format("{}", std::sin(n)); });
+  const TrainingData now = messy_data(text), strict = messy_data(text, {.strict = true});
   CHECK(now.coding.empty());
   CHECK(now.notes.empty());
   CHECK(now.fingerprint() == strict.fingerprint());
-  const std::string classes = table([](int n) { return one_of(n, {"a", "b", "c"}); }, ',', "kind");
-  const TrainingData lenient = read(classes, {"kind"}), before = read(classes, {"kind", false, true});
+  const std::string classes = messy_table([](int n) { return one_of(n, {"a", "b", "c"}); }, ',', "kind");
+  const TrainingData lenient = messy_data(classes, {"kind"}), before = messy_data(classes, {"kind", false, true});
   CHECK(lenient.coding.empty());
   CHECK(lenient.classes == before.classes);
   CHECK(lenient.fingerprint() == before.fingerprint());
 }
 
 TEST_CASE("messy tables: rows without a target are dropped and counted; few values are hinted at") {
-  const TrainingData data = read(table([](int n) { return n % 8 == 3 ? "" : std::to_string(n); }, ',', "t"), {"t"});
+  const TrainingData data =
+      messy_data(messy_table([](int n) { return n % 8 == 3 ? "" : std::to_string(n); }, ',', "t"), {"t"});
   CHECK(data.inputs.rows() == 35);
-  CHECK(says(data, "5 of 40 rows are left out: they have no value of 't'"));
+  CHECK(notes_say(data, "5 of 40 rows are left out: they have no value of 't'"));
   CHECK(data.outputs(3, 0) == 4);
-  const TrainingData kinds = read(table(
-                                      [](int n) {
-                                        return n % 8 == 3 ? "" : one_of(n, {"a", "b"});
-                                      },
-                                      ',', "t"),
-                                  {"t"});
+  const TrainingData kinds =
+      messy_data(messy_table([](int n) { return n % 8 == 3 ? "" : one_of(n, {"a", "b"}); }, ',', "t"), {"t"});
   CHECK(kinds.classes == Names{"a", "b"});
   CHECK(kinds.inputs.rows() == 35);
-  const std::string zero_one = table([](int n) { return std::to_string(n % 2); }, ',', "t");
-  CHECK(says(read(zero_one, {"t"}), "'t' has 2 values only (0, 1): if they are classes, give --classes"));
-  CHECK(read(zero_one, {"t", true}).classes == Names{"0", "1"});
-  CHECK(says(read(table([](int n) { return fmt::format("id-{}", n); })),
+  const std::string zero_one = messy_table([](int n) { return std::to_string(n % 2); }, ',', "t");
+  CHECK(notes_say(messy_data(zero_one, {"t"}), "'t' has 2 values only (0, 1): if they are classes, give --classes"));
+  CHECK(messy_data(zero_one, {"t", true}).classes == Names{"0", "1"});
+  CHECK(notes_say(messy_data(messy_table([](int n) { return fmt::format("id-{}", n); })),
              "columns left out: 'c' (text with 40 values in 40 rows)"));
 }
 
 TEST_CASE("messy tables: what stays wrong is said as before") {
-  CHECK(complaint(table([](int n) { return n == 7 ? "red" : std::to_string(n); }, ',', "t"), {"t"})
+  CHECK(messy_complaint(messy_table([](int n) { return n == 7 ? "red" : std::to_string(n); }, ',', "t"), {"t"})
             .find("line 9, column 't': text ('red') among numbers; correct it, or give --classes") !=
         std::string::npos);
-  CHECK(complaint(table([](int n) { return n == 7 ? "12" : "red"; }, ',', "t"), {"t"})
+  CHECK(messy_complaint(messy_table([](int n) { return n == 7 ? "12" : "red"; }, ',', "t"), {"t"})
             .find("line 9, column 't': a number ('12') among classes with names") != std::string::npos);
-  CHECK(complaint(table([](int n) { return fmt::format("2024-01-{:02}", n % 28 + 1); }, ',', "t"), {"t"})
+  CHECK(messy_complaint(messy_table([](int n) { return fmt::format("2024-01-{:02}", n % 28 + 1); }, ',', "t"), {"t"})
             .find("dates ('2024-01-01') where a number or a class is expected") != std::string::npos);
-  CHECK(complaint(table([](int n) { return std::to_string((n * 3) % 11); }, ',', "")).find("column 1 has no name") !=
+  CHECK(messy_complaint(messy_table([](int n) { return std::to_string((n * 3) % 11); }, ',', ""))
+            .find("column 1 has no name") != std::string::npos);
+  CHECK(messy_complaint("id,y\na,1\nb,2\nc,3\n").find("there is nothing to learn from: columns left out: 'id'") !=
         std::string::npos);
-  CHECK(complaint("id,y\na,1\nb,2\nc,3\n").find("there is nothing to learn from: columns left out: 'id'") !=
-        std::string::npos);
-  CHECK(complaint("PAR1\x15\x04\x15,y\n").find("is a Parquet file; save the table as CSV") != std::string::npos);
-  CHECK(complaint("PK\x03\x04 xl,y\n").find("is a zip archive") != std::string::npos);
+  CHECK(messy_complaint("PAR1\x15\x04\x15,y\n").find("is a Parquet file; save the table as CSV") != std::string::npos);
+  CHECK(messy_complaint("PK\x03\x04 xl,y\n").find("is a zip archive") != std::string::npos);
 }
 
 TEST_CASE("messy tables: new rows are coded as those of the fit were") {
   const TemporaryFolder folder;
-  folder.write("data.csv", table([](int n) { return one_of(n, {"red", "green", "blue"}); }));
+  folder.write("data.csv", messy_table([](int n) { return one_of(n, {"red", "green", "blue"}); }));
   const TrainingData data = dma::read_training_data({.path = folder.path() / "data.csv", .targets = {"y"}});
   const dma::Standardiser units = dma::Standardiser::of(data.inputs);
   folder.write("new.csv", "x;c;other\n1,5;blue;?\n2;purple;\n;red;\n");
