@@ -3,7 +3,7 @@
 //   a model       Graph, and product, sum, leaky_relu, ... (expressions.h), gaussian_vector_prior (vectors.h) or
 //                 Graph::factor; parse_graph, graph_text: as a file
 //   to run it     compile, State, run, Report; forward_backward, flooding, sequential, residual; joint, hyper,
-//                 JointPosterior, compare_with_joint
+//                 JointPosterior, draw_chains, compare_with_joint
 //   its kinds     standard_registry, factor_from_function, factor_from_vector_function, likelihood_from_log_density,
 //                 kind
 //   to learn      Learner
@@ -17,6 +17,7 @@
 #include "engine/compile/compile.h"
 #include "engine/inspect/dot.h"
 #include "engine/inspect/explain.h"
+#include "engine/joint/chains.h"
 #include "engine/joint/joint.h"
 #include "engine/learn/learn.h"
 #include "engine/run/evidence.h"

@@ -117,8 +117,8 @@ TEST_CASE(
 
 TEST_CASE("graph file: hypers are read, and what is wrong with them is said with the place") {
   const auto read = [](const std::string& hypers) {
-    return parse_graph(R"({"variables": {"x": {}}, "factors": [{"kind": "gaussian_prior", "name": "p", "connects": ["x"],
-      "parameters": {"mean": 0, "variance": 1}}], "hypers": )" + hypers + "}");
+    return parse_graph(R"({"variables": {"x": {}}, "factors": [{"kind": "gaussian_prior", "name": "p",
+      "connects": ["x"], "parameters": {"mean": 0, "variance": 1}}], "hypers": )" + hypers + "}");
   };
   const GraphFile file = read(R"({"s": {"prior": {"gamma": [2, 3]}, "of": [{"factor": "p", "parameter": "variance",
     "power": -1, "times": [4]}]}})");
@@ -128,7 +128,8 @@ TEST_CASE("graph file: hypers are read, and what is wrong with them is said with
   CHECK(file.hypers[0].uses[0].power == -1);
   CHECK(graph_text(parse_graph(graph_text(file))) == graph_text(file));
   CHECK_THROWS_WITH_AS(read(R"({"s": {"of": []}})"),
-                       "/hypers/s: hyper 's' has no prior; give it one, such as \"prior\": {\"half_cauchy\": 1}", Error);
+                       "/hypers/s: hyper 's' has no prior; give it one, such as \"prior\": {\"half_cauchy\": 1}",
+                       Error);
   CHECK_THROWS_WITH_AS(read(R"({"s": {"prior": {"half_cauchy": [1, 2]}, "of": []}})"),
                        "/hypers/s/prior: prior 'half_cauchy' takes 1 number, not 2", Error);
   CHECK_THROWS_WITH_AS(read(R"({"s": {"prior": {"half_couchy": 1}, "of": []}})"),
