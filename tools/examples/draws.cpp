@@ -3,7 +3,7 @@
 //
 // Prints:
 //   converged; does the Gaussian fit? no
-//   the Gaussian: 1.00 +- 0.26
+//   the Gaussian: 1.01 +- 0.26
 //   the draws have settled: yes; 0.9 or -0.8, above 0 with probability 0.7
 #include <dma.h>
 #include <fmt/core.h>
@@ -13,7 +13,7 @@
 int main() {
   using namespace dma;
   Graph g;
-  const auto x = gaussian_prior(g, g.variable("x"), 0.4, 1.0);
+  const auto x = gaussian_prior(g, g.variable("x"), 0.5, 1.0);
   const auto seen = g.observed("seen");
   gaussian_noise(g, square(g, x), 0.3, seen);
 
