@@ -3,7 +3,7 @@
 //   a model       Graph, and product, sum, leaky_relu, ... (expressions.h), gaussian_vector_prior (vectors.h) or
 //                 Graph::factor; parse_graph, graph_text: as a file
 //   to run it     compile, State, run, Report; forward_backward, flooding, sequential, residual; joint, hyper,
-//                 JointPosterior, compare_with_joint; exact, ExactPosterior, compare_with_exact
+//                 JointPosterior, draw_chains, compare_with_joint; exact, ExactPosterior, compare_with_exact
 //   its kinds     standard_registry, factor_from_function, factor_from_vector_function, likelihood_from_log_density,
 //                 kind
 //   to learn      Learner, by messages; JointLearner, by one Gaussian over all shared variables
@@ -18,6 +18,7 @@
 #include "engine/exact/exact.h"
 #include "engine/inspect/dot.h"
 #include "engine/inspect/explain.h"
+#include "engine/joint/chains.h"
 #include "engine/joint/joint.h"
 #include "engine/learn/joint/joint_learner.h"
 #include "engine/learn/learn.h"

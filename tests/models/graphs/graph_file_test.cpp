@@ -118,10 +118,8 @@ TEST_CASE(
 
 TEST_CASE("graph file: hypers are read, and what is wrong with them is said with the place") {
   const auto read = [](const std::string& hypers) {
-    return parse_graph(
-        R"({"variables": {"x": {}}, "factors": [{"kind": "gaussian_prior", "name": "p", "connects": ["x"],
-      "parameters": {"mean": 0, "variance": 1}}], "hypers": )" +
-        hypers + "}");
+    return parse_graph(R"({"variables": {"x": {}}, "factors": [{"kind": "gaussian_prior", "name": "p",
+      "connects": ["x"], "parameters": {"mean": 0, "variance": 1}}], "hypers": )" + hypers + "}");
   };
   const GraphFile file = read(R"({"s": {"prior": {"gamma": [2, 3]}, "of": [{"factor": "p", "parameter": "variance",
     "power": -1, "times": [4]}]}})");

@@ -1,0 +1,267 @@
+#include "engine/joint/chains.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <boost/random/mersenne_twister.hpp>
+#include <boost/random/normal_distribution.hpp>
+#include <boost/random/uniform_01.hpp>
+#include <cmath>
+#include <numeric>
+
+#include "engine/joint/solver.h"
+#include "engine/kinds/kind.h"
+#include "engine/support/error.h"
+
+namespace dma {
+
+namespace {
+
+using joint_system::kNone;
+using joint_system::Memory;
+using joint_system::Numbers;
+using joint_system::SitePlate;
+
+// log p(x, observed), up to a constant, and its derivative.
+class GraphDensity {
+ public:
+  GraphDensity(const State& state, const Memory& memory) : state_(state), numbers(*memory.system) {
+    (void)numbers.read(state);
+  }
+
+  // Site rows have no weight here, and as pull the slope of their factor's log density.
+  double operator()(const std::vector<double>& x) {
+    const joint_system::System& system = *numbers.system;
+    std::fill(numbers.taus.begin() + system.first_site_row, numbers.taus.end(), 0.0);
+    double total = -numbers.evaluate(x, true);
+    for (const SitePlate& plate : system.sites) total += look_at(plate);
+    (void)numbers.trace();
+    numbers.find_gradient();
+    return std::isnan(total) ? -kInfinity : total;
+  }
+
+ private:
+  double look_at(const SitePlate& plate) {
+    const Kind& kind = *state_.plan()->groups[plate.group].kind;
+    views_.clear();
+    joint_system::append_views(state_, plate.group, views_);
+    double total = 0;
+    for (std::uint32_t s = 0; s < plate.slots; ++s) {
+      arguments_.clear(), parameters_.clear(), rows_.clear();
+      bool is_missing = false;  // integrated over its missing argument, a likelihood is 1
+      for (const SitePlate::Port& port : plate.ports)
+        for (std::size_t q = std::size_t{s} * port.terms; q < (s + std::size_t{1}) * port.terms; ++q) {
+          arguments_.push_back(numbers.values[port.elements[q]]);
+          rows_.push_back(port.rows[q]);
+          is_missing |= port.rows[q] == kNone && numbers.missing[port.elements[q]] != 0;
+        }
+      if (is_missing) continue;
+      for (const ParameterView& view : views_)
+        parameters_.insert(parameters_.end(), view.at(0, s), view.at(0, s) + view.terms);
+      total += kind.log_density()(arguments_, parameters_);
+      for (std::size_t i = 0; i < arguments_.size(); ++i) {
+        if (rows_[i] == kNone) continue;
+        const double at = arguments_[i], step = 1e-5 * std::max(1.0, std::abs(at));
+        const auto moved = [&](double to) {
+          arguments_[i] = to;
+          return kind.log_density()(arguments_, parameters_);
+        };
+        numbers.taus[rows_[i]] = (moved(at + step) - moved(at - step)) / (2 * step);
+        arguments_[i] = at;
+      }
+    }
+    return total;
+  }
+
+  const State& state_;
+  std::vector<ParameterView> views_;
+  std::vector<double> arguments_, parameters_;
+  std::vector<std::uint32_t> rows_;
+
+ public:
+  Numbers numbers;
+};
+
+// v' Q v with the information matrix Q of the solution.
+double energy(const Numbers& n, const std::vector<double>& v) {
+  const auto& pattern = n.system->pattern;
+  double sum = 0;
+  for (std::uint32_t r = 0; r < n.system->rows; ++r) {
+    double along = 0;
+    for (std::uint32_t k = pattern.first[r]; k < pattern.first[r + 1]; ++k)
+      along += n.row_values[k] * v[pattern.columns[k]];
+    sum += n.weights[r] * along * along;
+  }
+  return sum;
+}
+
+// One chain: positions x with velocities v ~ N(0, Q^-1), so that every direction is as wide as it is long.
+class Chain {
+ public:
+  Chain(const Memory& memory, GraphDensity& density, std::uint64_t seed)
+      : n_(memory.numbers), density_(density), random_(seed), x_(n_.x), v_(x_.size()), room_(x_.size()) {
+    step_ = 0.5 / std::pow(static_cast<double>(std::max<std::size_t>(1, x_.size())), 0.25);
+    refresh();
+    for (std::size_t u = 0; u < x_.size(); ++u) x_[u] += v_[u];
+    height_ = density_(x_);
+    if (height_ == -kInfinity) x_ = n_.x, height_ = density_(x_);
+    gradient_ = density_.numbers.gradient;
+  }
+
+  // Returns the probability of acceptance.
+  double move(int most_leaps) {
+    const double kinetic = 0.5 * refresh(), before = height_;
+    const int leaps = 1 + static_cast<int>(uniform_(random_) * most_leaps);
+    old_x_ = x_, old_gradient_ = gradient_;
+    for (int i = 0; i < leaps && height_ > -kInfinity; ++i) {
+      push();
+      for (std::size_t u = 0; u < x_.size(); ++u) x_[u] += step_ * v_[u];
+      height_ = density_(x_);
+      gradient_ = density_.numbers.gradient;
+      push();
+    }
+    const double log_ratio = height_ - before + kinetic - 0.5 * energy(n_, v_);
+    const double ratio = std::isnan(log_ratio) ? 0 : std::min(1.0, std::exp(log_ratio));
+    if (!(uniform_(random_) < ratio)) x_ = old_x_, gradient_ = old_gradient_, height_ = before;
+    return ratio;
+  }
+
+  void adapt(double ratio, int turn) {
+    constexpr double kWanted = 0.85;
+    step_ *= std::exp((ratio - kWanted) / std::sqrt(1.0 + 0.1 * turn));
+  }
+  const std::vector<double>& x() const { return x_; }
+
+ private:
+  double refresh() {
+    double squares = 0;
+    for (double& z : v_) z = normal_(random_), squares += z * z;
+    n_.fronts.solve_upper(v_, room_);
+    return squares;
+  }
+  // Half a step of velocity along the slope.
+  void push() {
+    pushed_ = gradient_;
+    n_.fronts.solve(pushed_, room_);
+    for (std::size_t u = 0; u < v_.size(); ++u) v_[u] += 0.5 * step_ * pushed_[u];
+  }
+
+  const Numbers& n_;
+  GraphDensity& density_;
+  boost::random::mt19937_64 random_;
+  boost::random::normal_distribution<double> normal_;
+  boost::random::uniform_01<double> uniform_;
+  std::vector<double> x_, v_, room_, gradient_, pushed_, old_x_, old_gradient_;
+  double step_ = 0.1, height_ = 0;
+};
+
+struct Worth {
+  double r_hat, effective;
+};
+// Of the draws of one number, chain after chain, each cut into halves (Vehtari, Gelman, Simpson, Carpenter, Buerkner
+// 2021). Autocorrelations are summed in pairs until a pair is negative (Geyer 1992).
+Worth worth_of(const std::vector<double>& draws, std::size_t parts) {
+  const std::size_t length = draws.size() / parts;
+  const auto l = static_cast<double>(length), m = static_cast<double>(parts);
+  std::vector<double> means(parts), variances(parts);
+  for (std::size_t p = 0; p < parts; ++p) {
+    const double* const own = draws.data() + p * length;
+    means[p] = std::accumulate(own, own + length, 0.0) / l;
+    for (std::size_t i = 0; i < length; ++i) variances[p] += (own[i] - means[p]) * (own[i] - means[p]) / (l - 1);
+  }
+  const double mean = std::accumulate(means.begin(), means.end(), 0.0) / m;
+  const double within = std::accumulate(variances.begin(), variances.end(), 0.0) / m;
+  double between = 0;
+  for (const double part : means) between += (part - mean) * (part - mean) / (m - 1);
+  const double whole = within * (l - 1) / l + between;
+  if (!(whole > 0)) return {1, m * l};  // it never moves
+  const auto correlation = [&](std::size_t lag) {
+    double sum = 0;
+    for (std::size_t p = 0; p < parts; ++p) {
+      const double* const own = draws.data() + p * length;
+      for (std::size_t i = 0; i + lag < length; ++i) sum += (own[i] - means[p]) * (own[i + lag] - means[p]);
+    }
+    return 1 - (within - sum / (m * l)) / whole;
+  };
+  double time = -1;
+  for (std::size_t lag = 0; lag + 1 < length; lag += 2) {
+    const double pair = correlation(lag) + correlation(lag + 1);
+    if (pair < 0) break;
+    time += 2 * pair;
+  }
+  return {std::sqrt(whole / within), m * l / std::max(time, 1 / std::log10(m * l))};
+}
+
+}  // namespace
+
+JointChains draw_chains(const State& state, const ChainOptions& options) {
+  const Memory& memory = joint_system::solved_memory(state);
+  if (memory.is_singular()) fail("chains: nothing determines some variables; there is no posterior to draw from");
+  if (memory.hypers != nullptr)
+    fail("chains: hypers are integrated over, and not drawn; draw with JointPosterior::sample, or give them values");
+  if (const Kind* const kind = memory.sites.without_density(*state.plan()))
+    fail("chains: kind '{}' has no log_density; register kind.log_density(...)", kind->name());
+  if (options.chains < 1 || options.warm_up < 0 || options.draws < 4 || options.leaps < 1)
+    fail("chains: {} chains of {} + {} draws, {} leaps; at least 1 chain, 4 draws and 1 leap are expected",
+         options.chains, options.warm_up, options.draws, options.leaps);
+  GraphDensity density(state, memory);
+  JointChains out;
+  out.plan_ = state.plan();
+  out.elements_ = memory.numbers.values.size();
+  out.chains = options.chains;
+  const int draws = options.draws + options.draws % 2;  // chains are cut into halves
+  const std::size_t unknowns = memory.numbers.x.size();
+  std::vector<std::vector<double>> roots(unknowns);
+  for (int c = 0; c < options.chains; ++c) {
+    Chain chain(memory, density, options.seed * 1000003 + static_cast<std::uint64_t>(c));
+    for (int i = 0; i < options.warm_up; ++i) chain.adapt(chain.move(options.leaps), i);
+    for (int i = 0; i < draws; ++i) {
+      out.accepted += chain.move(options.leaps);
+      density.numbers.place(chain.x(), false);
+      density.numbers.predict();
+      out.values_.insert(out.values_.end(), density.numbers.values.begin(), density.numbers.values.end());
+      for (std::size_t u = 0; u < unknowns; ++u) roots[u].push_back(chain.x()[u]);
+    }
+  }
+  out.accepted /= static_cast<double>(out.size());
+  out.effective = static_cast<double>(out.size());
+  for (const std::vector<double>& root : roots) {
+    const Worth worth = worth_of(root, 2 * static_cast<std::size_t>(options.chains));
+    out.r_hat = std::max(out.r_hat, worth.r_hat);
+    out.effective = std::min(out.effective, worth.effective);
+  }
+  return out;
+}
+
+std::size_t JointChains::place(VariableId variable, std::size_t element) const {
+  const auto& v = plan_->variable(variable);
+  if (element >= v.size) fail("variable '{}' has {} elements, there is no element {}", v.name, v.size, element);
+  return v.first_element + element;
+}
+
+double JointChains::operator()(std::size_t draw, VariableId variable, std::size_t element) const {
+  if (draw >= size()) fail("chains: there is no draw {}; {} exist", draw, size());
+  return values_[draw * elements_ + place(variable, element)];
+}
+
+double JointChains::mean(VariableId variable, std::size_t element) const {
+  double sum = 0;
+  for (std::size_t d = 0; d < size(); ++d) sum += (*this)(d, variable, element);
+  return sum / static_cast<double>(size());
+}
+
+double JointChains::sd(VariableId variable, std::size_t element) const {
+  const double m = mean(variable, element);
+  double sum = 0;
+  for (std::size_t d = 0; d < size(); ++d) sum += std::pow((*this)(d, variable, element) - m, 2);
+  return std::sqrt(sum / static_cast<double>(size() - 1));
+}
+
+bool JointChains::have_settled() const { return r_hat < 1.05 && effective >= 100; }
+
+std::string JointChains::line() const {
+  return fmt::format("{} draws of {} chains{}: R-hat {:.3f}, {:.0f} effective, {:.0f} % accepted", size(), chains,
+                     have_settled() ? "" : ", not settled", r_hat, effective, 100 * accepted);
+}
+
+}  // namespace dma

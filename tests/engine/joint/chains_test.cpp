@@ -1,0 +1,87 @@
+// Draws by Hamiltonian Monte Carlo, against closed formulas and quadrature.
+#include "engine/joint/chains.h"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+#include "engine/joint/joint.h"
+#include "engine/support/error.h"
+#include "factors/standard_registry.h"
+
+namespace {
+
+using namespace dma;
+
+struct Moments {
+  double mean, sd;
+};
+template <class LogDensity>
+Moments quadrature(const LogDensity& f) {
+  double mass = 0, first = 0, second = 0;
+  for (double x = -30; x <= 30; x += 1e-3) {
+    const double p = std::exp(f(x));
+    mass += p, first += p * x, second += p * x * x;
+  }
+  return {first / mass, std::sqrt(second / mass - first * first / (mass * mass))};
+}
+
+TEST_CASE("chains: of a linear graph they are draws of the Gaussian") {
+  Graph g;
+  const VariableId x = g.variable("x", 2), y = g.observed("y", 3);
+  g.factor("gaussian_prior", {x}, {{"mean", 1.0}, {"variance", 4.0}});
+  g.factor("gaussian_linear", {column(x), y}, {{"A", {1.0, 1.0, 1.0, -1.0, 0.5, 2.0}}, {"variance", 0.5}});
+  const Plan plan = compile(g, joint(), standard_registry());
+  State state(plan);
+  CHECK_THROWS_AS((void)draw_chains(state), Error);  // not run yet
+  state.observe(y, {1.0, 2.0, -0.5});
+  (void)run(plan, state);
+  const JointChains chains = draw_chains(state, {.draws = 2000});
+  CHECK(chains.have_settled());
+  CHECK(chains.size() == 8000);
+  for (std::size_t i = 0; i < 2; ++i) {
+    const double error = state.belief(x).sd(i) / std::sqrt(chains.effective);
+    CHECK(std::abs(chains.mean(x, i) - state.belief(x).mean(i)) < 5 * error);
+    CHECK(chains.sd(x, i) == doctest::Approx(state.belief(x).sd(i)).epsilon(0.08));
+  }
+  CHECK(chains.line().starts_with("8000 draws of 4 chains: R-hat 1.0"));
+  CHECK(draw_chains(state, {.chains = 2, .warm_up = 10, .draws = 20}).line().find("not settled") != std::string::npos);
+}
+
+TEST_CASE("chains: what no Gaussian fits, a function and a likelihood") {
+  // x^2 is seen, so that x may have either sign; and a count of 0 below a wide prior.
+  Graph g;
+  const VariableId x = g.variable("x"), square = g.variable("square"), rate = g.variable("rate"),
+                   seen = g.observed("seen"), count = g.observed("count");
+  g.factor("gaussian_prior", {x}, {{"mean", 0.3}, {"variance", 1.0}});
+  g.factor("square", {x, square});
+  g.factor("gaussian_noise", {square, seen}, {{"variance", 0.5}});
+  g.factor("gaussian_prior", {rate}, {{"mean", 0.0}, {"variance", 4.0}});
+  g.factor("poisson", {rate, count});
+  const Plan plan = compile(g, joint(), standard_registry());
+  State state(plan);
+  state.observe(seen, 0.4);
+  state.observe(count, 0.0);
+  const Report report = run(plan, state);
+  REQUIRE(report.joint->fit);
+  CHECK(!report.joint->fit->is_good());
+  const JointChains chains = draw_chains(state, {.draws = 4000});
+  CHECK(chains.have_settled());
+  const Moments of_x = quadrature([](double z) {
+    return -0.5 * (z - 0.3) * (z - 0.3) - (z * z - 0.4) * (z * z - 0.4);
+  });
+  const Moments of_rate = quadrature([](double z) { return -z * z / 8 - std::exp(z); });
+  const double worth = std::sqrt(chains.effective);
+  CHECK(std::abs(chains.mean(x) - of_x.mean) < 5 * of_x.sd / worth);
+  CHECK(chains.sd(x) == doctest::Approx(of_x.sd).epsilon(0.06));
+  CHECK(std::abs(chains.mean(rate) - of_rate.mean) < 5 * of_rate.sd / worth);
+  CHECK(chains.sd(rate) == doctest::Approx(of_rate.sd).epsilon(0.06));
+  double mean_square = 0;
+  for (std::size_t d = 0; d < chains.size(); ++d) {
+    CHECK_MESSAGE(std::abs(chains(d, square) - chains(d, x) * chains(d, x)) < 1e-12, d);
+    mean_square += chains(d, square) / static_cast<double>(chains.size());
+  }
+  CHECK(mean_square == doctest::Approx(of_x.sd * of_x.sd + of_x.mean * of_x.mean).epsilon(0.1));
+}
+
+}  // namespace
