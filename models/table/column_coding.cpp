@@ -190,7 +190,7 @@ Eigen::MatrixXd ColumnCoding::encode(std::span<const TableColumn> table, std::ve
     std::string_view example;
     for (std::size_t n = 0; n < rows; ++n) {
       const Found found = rule.read(column, n, one.data());
-      if (found == Found::stray && where)
+      if (found == Found::stray && where && rule.strays == 0)
         fail("{}, column '{}': text ('{}') where a {} is expected; correct the cell, or leave it empty", where(n),
              rule.name, printable(column.cells[n].substr(0, 40)), rule.kind == Kind::date ? "date" : "number");
       const bool is_missing = found == Found::missing || found == Found::stray;

@@ -136,7 +136,8 @@ std::vector<std::string> fit_arguments(Choices& choices) {
       "--tempering", "--batches", "--batch-size", "--tolerance",        "--patience",    "--least-gain", "--seed",
       "--holdout",   "--preset",  "--features",   "--checkpoint-every", "--nonsense"};
   static constexpr std::string_view kFlags[] = {"--bias",        "--no-bias", "--standardise", "--no-standardise",
-                                                "--learn-prior", "--quiet",   "--json"};
+                                                "--learn-prior", "--quiet",   "--json",        "--strict",
+                                                "--columns",     "--classes"};
   std::vector<std::string> all = {"fit",      "data.csv",
                                   "--target", choices.one_in(16) ? value(choices) : "y",
                                   "--hidden", choices.one_in(2) ? "2" : "none",

@@ -101,6 +101,7 @@ TEST_CASE("column coding: what a column is") {
   slips.push_back("broken");
   CHECK(rule_of(slips).kind == Kind::number);
   CHECK(rule_of(slips).strays == 1);
+  CHECK(coded(rule_of(slips), {"broken", "7"}).isApprox(Eigen::MatrixXd{{3}, {7}}, 1e-15));
   CHECK(rule_of(repeated({"1", "2", "A"}, 5)).kind == Kind::category);
 }
 

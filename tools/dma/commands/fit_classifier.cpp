@@ -63,7 +63,6 @@ LearnedClasses learn_classes(const FitRequest& request, const ClassifierOptions&
 void fit_classifier(const FitRequest& request, const TrainingData& data) {
   check_classifier_request(request);
   const ClassifierOptions options = classifier_for(request.settings);
-  if (!request.quiet) tell_of_columns(request, data);
   const LearnedClasses learned = learn_classes(request, options, data);
   SavedClassifier saved{
       .features = data.features, .target = data.targets[0], .options = options, .memory = learned.classifier.memory()};
@@ -81,6 +80,7 @@ void fit_classifier(const FitRequest& request, const TrainingData& data) {
   if (data.held_out_rows() > 0)
     saved.training.held_out =
         class_scores_of(learned.classifier.predict(data.held_out_inputs), data.held_out_labels().of_rows);
+  if (!request.quiet) tell_of_columns(request, data);
   if (!request.model.empty()) write_file(request.model, classifier_to_text(saved));
   if (learned.signal != 0 && !learned.report.interrupted)
     std::raise(learned.signal);  // it came when nothing was left to learn

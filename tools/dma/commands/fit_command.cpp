@@ -154,7 +154,6 @@ void fit(FitRequest request) {
   team.partition(request, network, options, data);
   Bnn net = request.resume.empty() ? Bnn(network) : resume_from(request.resume, data, network, options);
 
-  if (!request.quiet) tell_of_columns(request, data);
   const Learned learned = learn(net, data, options, request, team);
   const FitReport& report = learned.report;
   SavedBnn saved = saved_fit(net, data, options, report);
@@ -167,6 +166,7 @@ void fit(FitRequest request) {
     if (!report.interrupted) throw;
     warning = e.what();  // more epochs may mend it
   }
+  if (!request.quiet) tell_of_columns(request, data);
   if (report.copies > 0 && !request.quiet)
     say(fmt::format("{} of {} rows are copies of others, target and all: each is learned once", report.copies,
                     data.rows()));

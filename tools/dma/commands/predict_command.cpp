@@ -26,25 +26,30 @@ struct PredictRequest {
 };
 
 template <class Saved>
-Eigen::MatrixXd read_inputs(const PredictRequest& request, const Saved& saved) {
-  NewRows rows = read_new_rows(
+NewRows read_inputs(const PredictRequest& request, const Saved& saved) {
+  return read_new_rows(
       request.data, {request.model, saved.features, saved.coding, saved.memory.inputs, saved.options.standardise});
+}
+
+void say_notes(const NewRows& rows) {
   for (const std::string& note : rows.notes) say(note);
-  return std::move(rows.inputs);
 }
 
 std::string numbers_predicted(const PredictRequest& request, SavedBnn saved) {
-  const Eigen::MatrixXd inputs = read_inputs(request, saved);
+  const NewRows rows = read_inputs(request, saved);
   const std::vector<std::string> targets = saved.targets;
   Bnn net = make_bnn(std::move(saved));
-  const Prediction prediction = net.predict(inputs);
+  const Prediction prediction = net.predict(rows.inputs);
   check_prediction(prediction, targets);
+  say_notes(rows);
   return request.json ? readable(prediction_json(prediction, targets)) : prediction_csv(prediction, targets);
 }
 
 std::string classes_predicted(const PredictRequest& request, const SavedClassifier& saved) {
-  const Eigen::MatrixXd p = make_classifier(saved).predict(read_inputs(request, saved));
+  const NewRows rows = read_inputs(request, saved);
+  const Eigen::MatrixXd p = make_classifier(saved).predict(rows.inputs);
   check_probabilities(p);
+  say_notes(rows);
   return request.json ? readable(probabilities_json(p, saved)) : probabilities_csv(p, saved);
 }
 

@@ -64,8 +64,6 @@ void fit_update(const FitRequest& request) {
   if (saved.is_checkpoint())
     fail("'{}' is a checkpoint of a fit that has not ended; go on with --resume", request.update.string());
   const auto [inputs, outputs, notes] = read_rows_to_add(request, saved);
-  if (!request.quiet)
-    for (const std::string& note : notes) say(note);
   Bnn net = make_bnn(saved);
   const std::vector<Scores> before = scores_of(net.predict(inputs), outputs);
   const std::size_t known = saved.training.rows;
@@ -74,6 +72,8 @@ void fit_update(const FitRequest& request) {
   const std::string text = bnn_to_text(saved);
   (void)make_bnn(bnn_from_text(text, file.string()));  // as whoever reads the file will
   write_file(file, text);
+  if (!request.quiet)
+    for (const std::string& note : notes) say(note);
   if (request.json) {
     Json json{
         {"rows", saved.training.rows}, {"new_rows", inputs.rows()}, {"settled", settled}, {"files", {file.string()}}};

@@ -95,7 +95,7 @@ def fit_settings(parameters: dict[str, Any]) -> FitSettings:
     if parameters["hidden"] is not None:
         settings.hidden = widths(parameters["hidden"])
     settings.seed = seed(parameters["random_state"])
-    settings.jobs = jobs(parameters["n_jobs"])
+    settings.jobs = jobs(parameters.get("n_jobs"))
     for name, read in _READERS.items():
         if parameters.get(name) is not None:
             try:

@@ -131,7 +131,7 @@ TEST_CASE("messy tables: a table coded by hand is the one coded by rules, bit fo
   const auto open = [](int n) { return n % 3 == 0 ? "yes" : "no"; };
   const TrainingData automatic =
       messy_data(messy_table([&](int n) { return colour(n) + "," + open(n); }, ',', "c,open"));
-  const TrainingData by_hand = messy_data(table(
+  const TrainingData by_hand = messy_data(messy_table(
       [&](int n) {
         const auto is = [&](const char* value) { return colour(n) == value ? 1 : 0; };
         return fmt::format("{},{},{},{}", is("red"), is("blue"), is("green"), n % 3 == 0 ? 1 : 0);
