@@ -313,7 +313,7 @@ class MessageLoop {
   template <bool kTracked, std::size_t... i>
   static void over_table(const Call& call, const ChainSegment& segment, Outcome& outcome, std::index_sequence<i...>) {
     // Copies stay in registers; what somebody else can see is read anew for every message.
-    const ChainTable table = *segment.table;
+    [[maybe_unused]] const ChainTable table = *segment.table;
     [[maybe_unused]] const std::array<TableRead, kReads> reads{segment.table_reads[i]...};
     const std::ptrdiff_t out_column = call.out_column;
     const std::int64_t step = segment.step;

@@ -22,7 +22,7 @@ constexpr std::size_t kLeastValues = 3;
 constexpr double kSteepest = 1e-4;
 constexpr double kNearEnough = 0.03;  // the same for a summit that points with weights are drawn around
 constexpr double kNoWeight = 1e-4;    // of a point that is left out
-constexpr std::size_t kPoints = 48;
+constexpr std::size_t kNoisePoints = 48;
 constexpr std::size_t kLongSeries = 1000;  // values, from which on the learned variances are as good as known
 
 struct Spread {
@@ -165,7 +165,7 @@ StateSpace::Learned StateSpace::learn(SeriesValues values) {
   (void)posterior(best.at, unused);
   const Learned learned{evidence, found.front().evaluations + best.evaluations, best.converged,
                         static_cast<int>(found.size())};
-  may_be_ = weighted_points(posterior, found, {.low = low, .high = high, .count = is_long ? 0 : kPoints});
+  may_be_ = weighted_points(posterior, found, {.low = low, .high = high, .count = is_long ? 0 : kNoisePoints});
   if (is_long) may_be_.points = {{best.at, 1}};
   return learned;
 }

@@ -67,8 +67,8 @@ struct ColumnCoding {
   std::vector<std::string> columns() const;  // of numbers, each with its own name
 
   // The numbers. A cell that is no number in a column of numbers, or no date in one of dates, is missing; or, where the
-  // fit had no such cells, an Error which begins with what `where` says of the row. What there is to tell of missing cells and values that the fit did
-  // not have is appended to `notes`, a line for each column.
+  // fit had no such cells, an Error which begins with what `where` says of the row. What there is to tell of missing
+  // cells and values that the fit did not have is appended to `notes`, a line for each column.
   Eigen::MatrixXd encode(std::span<const TableColumn> table, std::vector<std::string>* notes = nullptr,
                          const std::function<std::string(std::size_t row)>& where = {}) const;
 

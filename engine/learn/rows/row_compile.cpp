@@ -314,7 +314,7 @@ class RowCompiler {
     chosen_.clear();
     for (std::uint32_t q = 0; q < entries; ++q) {
       chosen_.push_back({RowPlace::In::computed, code_.computed++});
-      code_.steps.push_back(GatherStep{.input = code_.inputs++,
+      code_.steps.emplace_back(GatherStep{.input = code_.inputs++,
                                        .first = places_[variable.first_element]->at,
                                        .choices = variable.size,
                                        .out = chosen_[q].at});
@@ -333,7 +333,7 @@ class RowCompiler {
     return fmt::format("{:<10} {} ({}) = {}", form, rows_.names_of(RowGraph::output_of(factor)), factor.slots, what);
   }
   void add(RowStep step, std::string_view form, const Factor& factor, std::string_view what) {
-    code_.steps.push_back(std::move(step));
+    code_.steps.emplace_back(std::move(step));
     code_.lines.push_back(text_of(form, factor, what));
   }
 

@@ -139,11 +139,11 @@ DiscreteModel random_model(std::uint64_t seed) {
   return m;
 }
 
-constexpr double kRounding = 1e-12;
+constexpr double kExactRounding = 1e-12;
 
 void check_same(const std::vector<double>& found, const std::vector<double>& expected) {
   REQUIRE(found.size() == expected.size());
-  for (std::size_t i = 0; i < found.size(); ++i) CHECK(std::abs(found[i] - expected[i]) < kRounding);
+  for (std::size_t i = 0; i < found.size(); ++i) CHECK(std::abs(found[i] - expected[i]) < kExactRounding);
 }
 
 // Everything that is asked of a solved model.
@@ -157,7 +157,7 @@ void check(const DiscreteModel& m) {
   }
   const Report report = run(plan, state);
   CHECK(report.stop == Report::Stop::exact);
-  CHECK(std::abs(log_evidence(plan, state) - m.log_total()) < kRounding * (1 + std::abs(m.log_total())));
+  CHECK(std::abs(log_evidence(plan, state) - m.log_total()) < kExactRounding * (1 + std::abs(m.log_total())));
   CHECK(evidence(plan, state).is_exact);
   const ExactPosterior posterior(state);
   for (std::size_t v = 0; v < m.variables.size(); ++v) {
@@ -171,14 +171,14 @@ void check(const DiscreteModel& m) {
   double most = -kInfinity;
   m.enumerate([&](const auto&, double log) { most = std::max(most, log); });
   const MostProbable best = posterior.most_probable();
-  CHECK(std::abs(best.log_probability - most) < kRounding * (1 + std::abs(most)));
+  CHECK(std::abs(best.log_probability - most) < kExactRounding * (1 + std::abs(most)));
   double found = -kInfinity;
   m.enumerate([&](const std::vector<std::size_t>& at, double log) {
     bool is_best = true;
     for (std::size_t v = 0; v < at.size(); ++v) is_best &= best.values(0, m.variables[v]) == at[v];
     if (is_best) found = log;
   });
-  CHECK(std::abs(found - most) < kRounding * (1 + std::abs(most)));
+  CHECK(std::abs(found - most) < kExactRounding * (1 + std::abs(most)));
 }
 
 std::string refusal(const std::function<void()>& work) {
@@ -262,8 +262,8 @@ TEST_CASE("exact: plates, Bernoulli variables and observed parameters") {
     total += weight;
     for (unsigned i = 0; i < 5; ++i) up[i] += (at >> i & 1) * weight;
   }
-  for (std::size_t i = 0; i < 5; ++i) CHECK(std::abs(state.belief(s).mean(i, 1) - up[i] / total) < kRounding);
-  CHECK(std::abs(log_evidence(plan, state) - std::log(total)) < kRounding * 10);
+  for (std::size_t i = 0; i < 5; ++i) CHECK(std::abs(state.belief(s).mean(i, 1) - up[i] / total) < kExactRounding);
+  CHECK(std::abs(log_evidence(plan, state) - std::log(total)) < kExactRounding * 10);
 
   Graph coins;
   const VariableId p = coins.observed("p", 1, "beta"), x = coins.variable("x", 1, "bernoulli");
@@ -273,8 +273,8 @@ TEST_CASE("exact: plates, Bernoulli variables and observed parameters") {
   State tossed(of_coins);
   tossed.observe(p, 0.8);
   (void)run(of_coins, tossed);
-  CHECK(std::abs(tossed.belief(x).mean() - 0.24 / (0.24 + 0.14)) < kRounding);
-  CHECK(std::abs(log_evidence(of_coins, tossed) - std::log(0.38)) < kRounding);
+  CHECK(std::abs(tossed.belief(x).mean() - 0.24 / (0.24 + 0.14)) < kExactRounding);
+  CHECK(std::abs(log_evidence(of_coins, tossed) - std::log(0.38)) < kExactRounding);
   tossed.set_parameter(coins.find_factor("bernoulli_prior0"), "probability", 1.0);
   (void)run(of_coins, tossed);
   CHECK(tossed.belief(x).mean() == 1);
@@ -363,7 +363,7 @@ TEST_CASE("exact: what sweeps are off by") {
   DiscreteModel m = random_model(5);
   const ExactComparison found = compare_with_exact(m.graph, flooding({.damping = 0.2}), standard_registry(),
                                                    [&](State& state) { m.observe(state); });
-  CHECK(std::abs(found.log_evidence - m.log_total()) < kRounding * 100);
+  CHECK(std::abs(found.log_evidence - m.log_total()) < kExactRounding * 100);
   CHECK(!found.rows.empty());
   CHECK(found.text().find("log evidence: ") != std::string::npos);
 }

@@ -14,7 +14,7 @@ namespace {
 using dma::ColumnCoding;
 using dma::ColumnRule;
 using dma::DateOrder;
-using Kind = ColumnRule::Kind;
+using Rule = ColumnRule::Kind;
 using Cells = std::vector<std::string>;
 
 ColumnRule rule_of(const Cells& cells, bool has_semicolons = false) {
@@ -83,26 +83,26 @@ TEST_CASE("cell values: dates and times are days since 1970, and nothing else is
 }
 
 TEST_CASE("column coding: what a column is") {
-  CHECK(rule_of({"1", "", "3"}).kind == Kind::number);
-  CHECK(rule_of({"$1,200", "$900.50"}).kind == Kind::number);
+  CHECK(rule_of({"1", "", "3"}).kind == Rule::number);
+  CHECK(rule_of({"$1,200", "$900.50"}).kind == Rule::number);
   CHECK(rule_of({"1,5", "2,25", "3"}, true).mark == ',');
   CHECK(rule_of({"1.234,5", "2"}, true).mark == ',');
   CHECK(rule_of({"1,234.5", "2"}, true).mark == '.');
-  CHECK(rule_of({"True", "False", "", "TRUE"}).kind == Kind::truth);
-  CHECK(rule_of({"yes", "no", "no"}).kind == Kind::truth);
-  CHECK(rule_of({"2024-01-01", "2024-02-01"}).kind == Kind::date);
+  CHECK(rule_of({"True", "False", "", "TRUE"}).kind == Rule::truth);
+  CHECK(rule_of({"yes", "no", "no"}).kind == Rule::truth);
+  CHECK(rule_of({"2024-01-01", "2024-02-01"}).kind == Rule::date);
   CHECK(rule_of({"13/01/2024", "02/03/2024"}).order == DateOrder::day_first);
   CHECK(rule_of({"01/13/2024", "02/03/2024"}, true).order == DateOrder::month_first);
   CHECK(rule_of(repeated({"red", "blue", "green"}, 4)).values.size() == 3);
-  CHECK(rule_of({"a", "b", "c", "d"}).kind == Kind::left_out);
-  CHECK(rule_of({"", "NA", ""}).kind == Kind::left_out);
-  CHECK(rule_of(repeated({"same"}, 9)).kind == Kind::left_out);
+  CHECK(rule_of({"a", "b", "c", "d"}).kind == Rule::left_out);
+  CHECK(rule_of({"", "NA", ""}).kind == Rule::left_out);
+  CHECK(rule_of(repeated({"same"}, 9)).kind == Rule::left_out);
   Cells slips = repeated({"1", "2", "3", "4", "5"}, 4);
   slips.push_back("broken");
-  CHECK(rule_of(slips).kind == Kind::number);
+  CHECK(rule_of(slips).kind == Rule::number);
   CHECK(rule_of(slips).strays == 1);
   CHECK(coded(rule_of(slips), {"broken", "7"}).isApprox(Eigen::MatrixXd{{3}, {7}}, 1e-15));
-  CHECK(rule_of(repeated({"1", "2", "A"}, 5)).kind == Kind::category);
+  CHECK(rule_of(repeated({"1", "2", "A"}, 5)).kind == Rule::category);
 }
 
 TEST_CASE("column coding: one column a value, one for two of them, one for all rare ones") {

@@ -34,15 +34,15 @@ ClassPrior wide_prior(const RowModel& model) {
 }
 
 // J^T H J and J^T r from dense gains, row by row.
-struct Dense {
+struct DenseClasses {
   Matrix information;
   Vector gradient;
 };
-Dense dense(const RowModel& model, const ClassData& data, const Vector& m) {
+DenseClasses dense(const RowModel& model, const ClassData& data, const Vector& m) {
   Matrix f, gains;
   model.linearise(m, data.rows, f, gains);
   const Matrix p = class_probabilities(f), r = class_gradient(p, data.classes);
-  Dense found{Matrix::Zero(m.size(), m.size()), Vector::Zero(m.size())};
+  DenseClasses found{Matrix::Zero(m.size(), m.size()), Vector::Zero(m.size())};
   const Index rows = data.rows.rows();
   for (Index n = 0; n < rows; ++n) {
     Matrix own(model.outputs(), m.size());
@@ -78,7 +78,7 @@ Laplace laplace(const RowModel& model, const ClassData& data, const ClassPrior& 
   const Vector lambda = prior.at(scale);
   Laplace found{Vector::Zero(model.scalars()), {}};
   for (int i = 0; i < 100; ++i) {
-    const Dense d = dense(model, data, found.mean);
+    const DenseClasses d = dense(model, data, found.mean);
     found.precision = d.information;
     found.precision += lambda.asDiagonal();
     found.mean += 0.5 * found.precision.ldlt().solve(d.gradient - lambda.cwiseProduct(found.mean - prior.mean));
@@ -108,7 +108,7 @@ TEST_CASE(
       const Vector g = random_matrix(model->scalars(), 1, 7);
       ThreadPool pool(2);
       const ClassInformation found(*model, data, m, pool);
-      const Dense expected = dense(*model, data, m);
+      const DenseClasses expected = dense(*model, data, m);
       CHECK(largest_of(found.gradient() - expected.gradient) < 1e-11);
       CHECK(found.log_likelihood() == doctest::Approx(class_log_likelihood(*model, data, m)).epsilon(1e-12));
       Matrix precision = expected.information;
