@@ -5,6 +5,8 @@
 #include <map>
 #include <numeric>
 
+#include "engine/compile/flow.h"
+
 namespace dma {
 
 namespace {

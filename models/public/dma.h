@@ -15,6 +15,7 @@
 #include "engine/certify/certify.h"
 #include "engine/certify/run_certificate.h"
 #include "engine/compile/compile.h"
+#include "engine/compile/flow.h"
 #include "engine/exact/exact.h"
 #include "engine/inspect/dot.h"
 #include "engine/inspect/explain.h"

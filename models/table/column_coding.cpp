@@ -19,7 +19,7 @@ namespace {
 
 
 
-bool is_missing_in(Kind kind, std::string_view cell) {
+bool is_missing_in(ColumnRule::Kind kind, std::string_view cell) {
   return kind == ColumnRule::Kind::category ? is_missing_cell(cell) : stands_for_nothing(cell);
 }
 
