@@ -46,7 +46,7 @@ Scheduler season_sweeps(Iteration iteration) {
   const auto make = [iteration](const Flow& flow) {
     Schedule schedule{"season_sweeps", {}, Schedule::Order::repeated, iteration};
     const auto factors = static_cast<std::uint32_t>(flow.factors());
-    const auto visit = [&](std::uint32_t f, std::uint32_t refresh, std::uint32_t send, int step) {
+    const auto visit = [&](std::uint32_t f, PortSet refresh, PortSet send, int step) {
       if (flow.name(f) == kDrift)
         schedule.chains.push_back({static_cast<std::uint32_t>(schedule.visits.size()), step, false, {0}});
       schedule.visits.push_back({f, refresh, send & flow.targets(f)});
