@@ -17,7 +17,6 @@ namespace dma {
 
 namespace {
 
-using joint_system::kNone;
 using joint_system::Memory;
 using joint_system::Numbers;
 using joint_system::SitePlate;
@@ -53,14 +52,14 @@ class GraphDensity {
         for (std::size_t q = std::size_t{s} * port.terms; q < (s + std::size_t{1}) * port.terms; ++q) {
           arguments_.push_back(numbers.values[port.elements[q]]);
           rows_.push_back(port.rows[q]);
-          is_missing |= port.rows[q] == kNone && numbers.missing[port.elements[q]] != 0;
+          is_missing |= port.rows[q] == joint_system::kNone && numbers.missing[port.elements[q]] != 0;
         }
       if (is_missing) continue;
       for (const ParameterView& view : views_)
         parameters_.insert(parameters_.end(), view.at(0, s), view.at(0, s) + view.terms);
       total += kind.log_density()(arguments_, parameters_);
       for (std::size_t i = 0; i < arguments_.size(); ++i) {
-        if (rows_[i] == kNone) continue;
+        if (rows_[i] == joint_system::kNone) continue;
         const double at = arguments_[i], step = 1e-5 * std::max(1.0, std::abs(at));
         const auto moved = [&](double to) {
           arguments_[i] = to;
@@ -96,9 +95,9 @@ double energy(const Numbers& n, const std::vector<double>& v) {
 }
 
 // One chain: positions x with velocities v ~ N(0, Q^-1), so that every direction is as wide as it is long.
-class Chain {
+class HamiltonianChain {
  public:
-  Chain(const Memory& memory, GraphDensity& density, std::uint64_t seed)
+  HamiltonianChain(const Memory& memory, GraphDensity& density, std::uint64_t seed)
       : n_(memory.numbers), density_(density), random_(seed), x_(n_.x), v_(x_.size()), room_(x_.size()) {
     step_ = 0.5 / std::pow(static_cast<double>(std::max<std::size_t>(1, x_.size())), 0.25);
     refresh();
@@ -213,7 +212,7 @@ JointChains draw_chains(const State& state, const ChainOptions& options) {
   const std::size_t unknowns = memory.numbers.x.size();
   std::vector<std::vector<double>> roots(unknowns);
   for (int c = 0; c < options.chains; ++c) {
-    Chain chain(memory, density, options.seed * 1000003 + static_cast<std::uint64_t>(c));
+    HamiltonianChain chain(memory, density, options.seed * 1000003 + static_cast<std::uint64_t>(c));
     for (int i = 0; i < options.warm_up; ++i) chain.adapt(chain.move(options.leaps), i);
     for (int i = 0; i < draws; ++i) {
       out.accepted += chain.move(options.leaps);

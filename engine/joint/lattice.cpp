@@ -13,7 +13,7 @@ namespace dma::joint_system {
 namespace {
 
 constexpr double kDifference = 0.05;  // of numbers on a logarithmic scale
-constexpr int kMostSteps = 100;
+constexpr int kMostClimbs = 100;
 constexpr double kFarAway = 40;  // from the start: e^40
 constexpr double kNothingToGain = 1e-7;
 constexpr std::size_t kMostPoints = 20000;
@@ -72,7 +72,7 @@ Mode find_mode(const LogDensityOfFew& f, Eigen::VectorXd start) {
   double height = f(mode.at), radius = 1;
   if (!std::isfinite(height)) return mode;
   Quadratic q = differences(f, mode.at, height);
-  for (int i = 0; i < kMostSteps; ++i) {
+  for (int i = 0; i < kMostClimbs; ++i) {
     if (!q.gradient.allFinite() || !q.information.allFinite()) return mode;
     const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> information(q.information);
     const Eigen::VectorXd step = best_step(information, q.gradient, radius);

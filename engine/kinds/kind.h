@@ -228,9 +228,7 @@ class Kind {
   const LogDensity& log_density() const { return log_density_; }
   const LinearView& linear_view() const { return linear_view_; }  // empty: not a function
   const LinearIn& linear_in() const { return linear_in_; }
-  const std::optional<VectorSize>& vector_size() const {
-    return vector_size_;
-  }  // none: all outputs are the same number
+  const std::optional<VectorSize>& vector_size() const { return vector_size_; }  // none: all outputs are one number
   const LogIntegral& log_integral() const { return log_integral_; }
   const LogIntegral& expected_log() const { return expected_log_; }
   Weights weights() const { return weights_; }  // null: none

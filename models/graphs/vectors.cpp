@@ -13,7 +13,7 @@ namespace {
 // Of a residual r ~ N(0, matrix): sum_j weights[k][j] r_j ~ N(0, variances[k]) independently, with weights[k][k] = 1.
 // Given a covariance, row k has the elements up to k, given a precision those from k on; either way the determinant of
 // the weights is 1.
-struct Rows {
+struct BlockRows {
   std::size_t size;
   std::vector<double> weights, variances;
   double weight(std::size_t k, std::size_t j) const { return weights[k * size + j]; }
@@ -27,7 +27,7 @@ std::size_t rows_of(const std::string& who, std::size_t numbers) {
 }
 
 // matrix = L D L' with ones on the diagonal of L.
-Rows rows_of(const std::string& who, const SpreadMatrix& matrix) {
+BlockRows rows_of(const std::string& who, const SpreadMatrix& matrix) {
   const std::size_t n = rows_of(who, matrix.numbers.size());
   const char* const what = matrix.is_precision ? "precision" : "covariance";
   std::vector<double> l(n * n), d(n);
@@ -49,7 +49,7 @@ Rows rows_of(const std::string& who, const SpreadMatrix& matrix) {
       l[i * n + i] = 1;
       d[i] = rest;
     }
-  Rows rows{n, std::vector<double>(n * n), std::vector<double>(n)};
+  BlockRows rows{n, std::vector<double>(n * n), std::vector<double>(n)};
   for (std::size_t k = 0; k < n; ++k) {
     rows.variances[k] = matrix.is_precision ? 1 / d[k] : d[k];
     for (std::size_t j = 0; j < n; ++j) {
@@ -85,12 +85,13 @@ std::size_t blocks_of(const std::string& who, std::size_t elements, std::size_t 
 }
 
 // Whether row k reads element j of its block; the covariances of a block may all change, zeros of a precision stay.
-bool reads(const Rows& rows, bool is_precision, std::size_t k, std::size_t j) {
+bool reads(const BlockRows& rows, bool is_precision, std::size_t k, std::size_t j) {
   return is_precision ? j > k && rows.weight(k, j) != 0 : j < k;
 }
 
 // sum_j weight(k, j) gains(j, i): what the row takes from element i of x.
-double gain_of(const Rows& rows, const std::vector<double>& gains, std::size_t columns, std::size_t k, std::size_t i) {
+double gain_of(const BlockRows& rows, const std::vector<double>& gains, std::size_t columns, std::size_t k,
+               std::size_t i) {
   double sum = 0;
   for (std::size_t j = 0; j < rows.size; ++j) sum += rows.weight(k, j) * gains[j * columns + i];
   return sum;
@@ -101,7 +102,7 @@ struct RowNumbers {
   double b = 0;
 };
 // y_k = b + a (x, the others of its block) + noise.
-RowNumbers numbers_of(const Rows& rows, const VectorFactor& factor, std::size_t k) {
+RowNumbers numbers_of(const BlockRows& rows, const VectorFactor& factor, std::size_t k) {
   RowNumbers out;
   const std::size_t columns = factor.gains.size() / rows.size;
   for (std::size_t i = 0; i < columns; ++i) out.a.push_back(gain_of(rows, factor.gains, columns, k, i));
@@ -112,7 +113,7 @@ RowNumbers numbers_of(const Rows& rows, const VectorFactor& factor, std::size_t 
   return out;
 }
 
-VectorFactor add_rows(const std::string& who, Graph& g, const Connection* x, const Connection& y, const Rows& rows,
+VectorFactor add_rows(const std::string& who, Graph& g, const Connection* x, const Connection& y, const BlockRows& rows,
                       VectorFactor factor) {
   const std::vector<std::uint32_t> ys = elements_of(who, g, y);
   const std::size_t n = rows.size, blocks = blocks_of(who, ys.size(), n), columns = factor.gains.size() / n;
@@ -149,7 +150,7 @@ VectorFactor add_rows(const std::string& who, Graph& g, const Connection* x, con
 }  // namespace
 
 void VectorFactor::set(State& state, const std::vector<double>& matrix) const {
-  const Rows found = rows_of("VectorFactor::set", {matrix, is_precision});
+  const BlockRows found = rows_of("VectorFactor::set", {matrix, is_precision});
   if (is_precision) fail("VectorFactor::set: the zeros of a precision are part of the graph; build it of a covariance");
   if (found.size != rows.size())
     fail("VectorFactor::set: a matrix of {} rows; {} are expected", found.size, rows.size());
@@ -164,7 +165,7 @@ void VectorFactor::set(State& state, const std::vector<double>& matrix) const {
 VectorFactor gaussian_vector_prior(Graph& g, const Connection& x, const std::vector<double>& mean,
                                    const SpreadMatrix& matrix) {
   const std::string who = "gaussian_vector_prior of '" + g[x.variable].name + "'";
-  const Rows rows = rows_of(who, matrix);
+  const BlockRows rows = rows_of(who, matrix);
   if (mean.size() != rows.size) fail("{}: {} means for a matrix of {} rows", who, mean.size(), rows.size);
   return add_rows(who, g, nullptr, x, rows,
                   {.rows = {}, .mean = mean, .gains = {}, .is_precision = matrix.is_precision});
@@ -173,7 +174,7 @@ VectorFactor gaussian_vector_prior(Graph& g, const Connection& x, const std::vec
 VectorFactor gaussian_vector_noise(Graph& g, const Connection& x, const Connection& y, const SpreadMatrix& matrix,
                                    const std::vector<double>& a) {
   const std::string who = "gaussian_vector_noise of '" + g[y.variable].name + "'";
-  const Rows rows = rows_of(who, matrix);
+  const BlockRows rows = rows_of(who, matrix);
   VectorFactor factor{.rows = {}, .mean = {}, .gains = a, .is_precision = matrix.is_precision};
   if (a.empty()) {
     factor.gains.assign(rows.size * rows.size, 0.0);

@@ -13,11 +13,11 @@ namespace {
 
 using namespace dma;
 
-struct Moments {
+struct MeanAndSd {
   double mean, sd;
 };
 template <class LogDensity>
-Moments quadrature(const LogDensity& f) {
+MeanAndSd quadrature(const LogDensity& f) {
   double mass = 0, first = 0, second = 0;
   for (double x = -30; x <= 30; x += 1e-3) {
     const double p = std::exp(f(x));
@@ -67,10 +67,10 @@ TEST_CASE("chains: what no Gaussian fits, a function and a likelihood") {
   CHECK(!report.joint->fit->is_good());
   const JointChains chains = draw_chains(state, {.draws = 4000});
   CHECK(chains.have_settled());
-  const Moments of_x = quadrature([](double z) {
+  const MeanAndSd of_x = quadrature([](double z) {
     return -0.5 * (z - 0.3) * (z - 0.3) - (z * z - 0.4) * (z * z - 0.4);
   });
-  const Moments of_rate = quadrature([](double z) { return -z * z / 8 - std::exp(z); });
+  const MeanAndSd of_rate = quadrature([](double z) { return -z * z / 8 - std::exp(z); });
   const double worth = std::sqrt(chains.effective);
   CHECK(std::abs(chains.mean(x) - of_x.mean) < 5 * of_x.sd / worth);
   CHECK(chains.sd(x) == doctest::Approx(of_x.sd).epsilon(0.06));
