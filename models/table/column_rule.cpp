@@ -12,9 +12,8 @@ namespace dma {
 
 namespace {
 
-
-constexpr std::size_t kMostValues = 30;      // of a text column that have columns of their own
-constexpr std::size_t kFewestMarked = 5;     // missing cells from which a column marks them
+constexpr std::size_t kMostValues = 30;       // of a text column that have columns of their own
+constexpr std::size_t kFewestMarked = 5;      // missing cells from which a column marks them
 constexpr std::size_t kNumbersPerStray = 10;  // among as many numbers, one cell of text is a slip
 
 struct Counts {
@@ -34,13 +33,15 @@ bool try_number(ColumnRule& rule, std::span<const std::string> cells, bool has_s
       std::ranges::any_of(cells, [](const std::string& cell) { return cell.find(',') != cell.npos; });
   Counts best;
   const char first = has_semicolons && has_comma ? ',' : '.';
+  char best_mark = first;
   for (const char mark : {first, first == '.' ? ',' : '.'}) {
     const Counts counts =
         count_cells(cells, [&](const std::string& cell) { return number_in(cell, mark).has_value(); });
-    if (counts.found > best.found) best = counts, rule.mark = mark;
+    if (counts.found > best.found) best = counts, best_mark = mark;
   }
   if (!is_most(best)) return false;
-  rule.kind = ColumnRule::Kind::number, rule.missing = best.missing + best.strays, rule.strays = best.strays;
+  rule.kind = ColumnRule::Kind::number, rule.mark = best_mark;
+  rule.missing = best.missing + best.strays, rule.strays = best.strays;
   return true;
 }
 
