@@ -42,6 +42,13 @@ constexpr std::string_view kGraphFiles[] = {
       {"kind": "gaussian_noise", "connects": [{"variable": "x", "reach": "shift", "lag": 1}, "x"],
        "parameters": {"variance": 0.5}},
       {"kind": "poisson", "connects": ["x", "y"]}], "schedule": "joint"})",
+    R"({"variables": {"m": {}, "x": {"size": 3}, "y": {"size": 3, "observed": [1, 3, -2]}}, "factors": [
+      {"kind": "gaussian_prior", "connects": ["m"], "parameters": {"mean": 0, "variance": 25}},
+      {"kind": "gaussian_noise", "name": "e", "connects": [{"variable": "m", "reach": "all_to_one"}, "x"],
+       "parameters": {"variance": 1}},
+      {"kind": "gaussian_linear", "connects": ["x", "y"], "parameters": {"A": 2, "variance": [1, 2, 1]}}],
+      "hypers": {"t": {"prior": {"half_student_t": [3, 2]}, "of": [{"factor": "e", "parameter": "variance", "power": 2,
+       "times": [1, 2, 3]}]}}, "schedule": "joint"})",
     R"json({"variables": {"pulse": {"categories": ["LOW", "HIGH"]}, "s": {"size": 3, "family": "categorical(2)"},
       "seen": {"categories": ["no", "yes"], "observed": "yes"}}, "factors": [
       {"kind": "potential", "connects": ["s", {"variable": "s", "reach": "gather", "table": [1, 2, 0]}],
@@ -68,7 +75,8 @@ std::size_t fuzz_graph_file(Choices& choices) {
     promise(graph_text(parse_graph(written)) == written, "a graph is read as another than was written:\n{}", written);
     if (memory_need(file.graph, registry()).bytes > kMostGraphBytes) return 1;
     const CompileOptions options{.method = file.method.empty() ? "ep" : file.method};
-    const Plan plan = file.schedule == "joint"      ? compile(file.graph, joint({.limit = 50}), registry(), options)
+    const Joint whole = joint({.limit = 50, .hypers = file.hypers});
+    const Plan plan = file.schedule == "joint" ? compile(file.graph, whole, registry(), options)
                       : file.schedule == "exact"
                           ? compile(file.graph, exact({.memory = 1u << 24}), registry(), options)
                       : file.schedule == "flooding" ? compile(file.graph, flooding({.limit = 50}), registry(), options)
