@@ -17,10 +17,10 @@ namespace dma {
 
 namespace {
 
+using RuleKind = ColumnRule::Kind;
 
-
-bool is_missing_in(ColumnRule::Kind kind, std::string_view cell) {
-  return kind == ColumnRule::Kind::category ? is_missing_cell(cell) : stands_for_nothing(cell);
+bool is_missing_in(RuleKind kind, std::string_view cell) {
+  return kind == RuleKind::category ? is_missing_cell(cell) : stands_for_nothing(cell);
 }
 
 using Found = ColumnRule::Found;
@@ -48,25 +48,25 @@ Found write_category(const ColumnRule& rule, std::string_view cell, double* colu
 Found write_cell(const ColumnRule& rule, std::string_view cell, double* columns) {
   if (is_missing_in(rule.kind, cell)) return Found::missing;
   switch (rule.kind) {
-    case ColumnRule::Kind::number: {
+    case RuleKind::number: {
       auto number = number_in(cell, rule.mark);
       if (!number) number = number_in(cell, rule.mark == '.' ? ',' : '.');
       if (!number) return Found::stray;
       *columns = *number;
       return Found::value;
     }
-    case ColumnRule::Kind::truth: {
+    case RuleKind::truth: {
       const auto truth = truth_in(cell);
       if (!truth) return Found::unseen;
       *columns = *truth ? 1 : 0;
       return Found::value;
     }
-    case ColumnRule::Kind::date: {
+    case RuleKind::date: {
       const auto days = days_in(cell, rule.order);
       return days ? write_date(rule, *days, columns) : Found::stray;
     }
-    case ColumnRule::Kind::category: return write_category(rule, cell, columns);
-    case ColumnRule::Kind::left_out: break;
+    case RuleKind::category: return write_category(rule, cell, columns);
+    case RuleKind::left_out: break;
   }
   return Found::missing;
 }
@@ -84,21 +84,21 @@ Found ColumnRule::read(const TableColumn& column, std::size_t row, double* made)
   if (!column.cells.empty()) return write_cell(*this, column.cells[row], made);
   const double number = column.numbers[row];
   if (std::isnan(number)) return Found::missing;
-  if (kind != ColumnRule::Kind::number) return write_cell(*this, fmt::format("{}", number), made);
+  if (kind != RuleKind::number) return write_cell(*this, fmt::format("{}", number), made);
   *made = number;
   return Found::value;
 }
 
 std::size_t ColumnRule::count_made() const {
   switch (kind) {
-    case ColumnRule::Kind::number:
-    case ColumnRule::Kind::truth: return 1;
-    case ColumnRule::Kind::date: return 1 + 2 * ((season ? 1 : 0) + (week ? 1u : 0u) + (day ? 1u : 0u));
-    case ColumnRule::Kind::category: {
+    case RuleKind::number:
+    case RuleKind::truth: return 1;
+    case RuleKind::date: return 1 + 2 * ((season ? 1 : 0) + (week ? 1u : 0u) + (day ? 1u : 0u));
+    case RuleKind::category: {
       const std::size_t groups = values.size() + (has_rest ? 1 : 0);
       return groups <= 2 ? groups - 1 : groups;  // of two the second is what the first is not
     }
-    case ColumnRule::Kind::left_out: break;
+    case RuleKind::left_out: break;
   }
   return 0;
 }
@@ -106,20 +106,20 @@ std::size_t ColumnRule::count_made() const {
 std::vector<std::string> ColumnRule::columns() const {
   std::vector<std::string> all;
   switch (kind) {
-    case ColumnRule::Kind::number:
-    case ColumnRule::Kind::truth: all = {name}; break;
-    case ColumnRule::Kind::date:
+    case RuleKind::number:
+    case RuleKind::truth: all = {name}; break;
+    case RuleKind::date:
       all = {name + " (days)"};
       for (const auto& [has, part] : {std::pair(season, "year"), std::pair(week, "week"), std::pair(day, "day")})
         if (has)
           all.insert(all.end(), {fmt::format("{} ({}, sine)", name, part), fmt::format("{} ({}, cosine)", name, part)});
       break;
-    case ColumnRule::Kind::category:
+    case RuleKind::category:
       for (const std::string& value : values) all.push_back(name + "=" + value);
       if (has_rest) all.push_back(name + " (other)");
       all.resize(count_made());
       break;
-    case ColumnRule::Kind::left_out: return {};
+    case RuleKind::left_out: return {};
   }
   if (marks_missing) all.push_back(name + " (missing)");
   return all;
@@ -128,18 +128,18 @@ std::vector<std::string> ColumnRule::columns() const {
 std::string ColumnRule::text() const {
   std::string said;
   switch (kind) {
-    case ColumnRule::Kind::number: said = mark == ',' ? "numbers with a decimal comma" : "numbers"; break;
-    case ColumnRule::Kind::truth: said = "yes and no as 1 and 0"; break;
-    case ColumnRule::Kind::date:
+    case RuleKind::number: said = mark == ',' ? "numbers with a decimal comma" : "numbers"; break;
+    case RuleKind::truth: said = "yes and no as 1 and 0"; break;
+    case RuleKind::date:
       said = fmt::format("dates: days since {}{}{}{}", date_text(first_day), season ? ", time of the year" : "",
                          week ? ", day of the week" : "", day ? ", time of the day" : "");
       break;
-    case ColumnRule::Kind::category:
+    case RuleKind::category:
       said = fmt::format("text with {} values, {}: {}{}", values.size(),
                          values.size() + (has_rest ? 1 : 0) > 2 ? "a column for each" : "1 for the first",
                          fmt::join(values, ", "), has_rest ? "; the rarer ones together" : "");
       break;
-    case ColumnRule::Kind::left_out: return "left out: " + why;
+    case RuleKind::left_out: return "left out: " + why;
   }
   if (missing > 0)
     said += fmt::format("; {} cells missing{}, {}{}", missing,
@@ -181,7 +181,7 @@ Eigen::MatrixXd ColumnCoding::encode(std::span<const TableColumn> table, std::ve
   Eigen::Index first = 0;
   std::size_t next = 0;
   for (const ColumnRule& rule : rules) {
-    if (rule.kind == ColumnRule::Kind::left_out) continue;
+    if (rule.kind == RuleKind::left_out) continue;
     const TableColumn& column = table[next++];
     const std::size_t made = rule.fill.size();
     std::vector<double> one(made);
@@ -191,8 +191,7 @@ Eigen::MatrixXd ColumnCoding::encode(std::span<const TableColumn> table, std::ve
       const Found found = rule.read(column, n, one.data());
       if (found == Found::stray && where && rule.strays == 0)
         fail("{}, column '{}': text ('{}') where a {} is expected; correct the cell, or leave it empty", where(n),
-             rule.name, printable(column.cells[n].substr(0, 40)),
-             rule.kind == ColumnRule::Kind::date ? "date" : "number");
+             rule.name, printable(column.cells[n].substr(0, 40)), rule.kind == RuleKind::date ? "date" : "number");
       const bool is_missing = found == Found::missing || found == Found::stray;
       if (found == Found::unseen && unseen++ == 0 && !column.cells.empty()) example = column.cells[n];
       if (is_missing) ++missing;
@@ -238,7 +237,7 @@ void ColumnCoding::check(const std::vector<std::string>& features) const {
       expect(is_plain_text(value), "a value of a column holds control characters");
     expect(rule.mark == '.' || rule.mark == ',', "the decimal mark of a column is neither point nor comma");
     expect(std::abs(rule.first_day) < 1e8, "the first day of a column is not usable");
-    expect(rule.kind != ColumnRule::Kind::category || !rule.values.empty(), "a column of text has no values");
+    expect(rule.kind != RuleKind::category || !rule.values.empty(), "a column of text has no values");
     expect(rule.fill.size() == rule.count_made(), "the means of a column do not fit its rule");
     expect(std::ranges::all_of(rule.fill, [](double x) { return std::isfinite(x); }),
            "a mean of a column is not finite");

@@ -12,6 +12,8 @@ namespace dma {
 
 namespace {
 
+using RuleKind = ColumnRule::Kind;
+
 constexpr std::size_t kMostValues = 30;       // of a text column that have columns of their own
 constexpr std::size_t kFewestMarked = 5;      // missing cells from which a column marks them
 constexpr std::size_t kNumbersPerStray = 10;  // among as many numbers, one cell of text is a slip
@@ -40,15 +42,14 @@ bool try_number(ColumnRule& rule, std::span<const std::string> cells, bool has_s
     if (counts.found > best.found) best = counts, best_mark = mark;
   }
   if (!is_most(best)) return false;
-  rule.kind = ColumnRule::Kind::number, rule.mark = best_mark;
-  rule.missing = best.missing + best.strays, rule.strays = best.strays;
+  rule.kind = RuleKind::number, rule.mark = best_mark, rule.missing = best.missing + best.strays, rule.strays = best.strays;
   return true;
 }
 
 bool try_truth(ColumnRule& rule, std::span<const std::string> cells) {
   const Counts counts = count_cells(cells, [](const std::string& cell) { return truth_in(cell).has_value(); });
   if (counts.found == 0 || counts.strays > 0) return false;
-  rule.kind = ColumnRule::Kind::truth, rule.missing = counts.missing;
+  rule.kind = RuleKind::truth, rule.missing = counts.missing;
   return true;
 }
 
@@ -61,7 +62,7 @@ bool try_date(ColumnRule& rule, std::span<const std::string> cells, bool has_sem
     if (counts.found > best.found) best = counts, rule.order = order;
   }
   if (!is_most(best)) return false;
-  rule.kind = ColumnRule::Kind::date, rule.missing = best.missing + best.strays, rule.strays = best.strays;
+  rule.kind = RuleKind::date, rule.missing = best.missing + best.strays, rule.strays = best.strays;
   double last = -1e300;
   rule.first_day = 1e300;
   std::set<double> days;
@@ -88,7 +89,7 @@ void make_category(ColumnRule& rule, std::span<const std::string> cells) {
     ++present;
     ++counts[cell];
   }
-  rule.kind = ColumnRule::Kind::category, rule.missing = cells.size() - present;
+  rule.kind = RuleKind::category, rule.missing = cells.size() - present;
   std::vector<std::pair<std::string_view, std::size_t>> sorted(counts.begin(), counts.end());
   std::ranges::stable_sort(sorted, std::ranges::greater{}, [](const auto& value) { return value.second; });
   const std::size_t fewest = std::clamp<std::size_t>(present / 200, 2, 20);
@@ -100,7 +101,7 @@ void make_category(ColumnRule& rule, std::span<const std::string> cells) {
   }
   rule.has_rest = covered < present;
   const auto leave_out = [&](std::string why) {
-    rule.kind = ColumnRule::Kind::left_out, rule.values.clear(), rule.has_rest = false, rule.why = std::move(why);
+    rule.kind = RuleKind::left_out, rule.values.clear(), rule.has_rest = false, rule.why = std::move(why);
   };
   if (present == 0)
     leave_out("no cell has a value");
@@ -134,9 +135,9 @@ ColumnRule column_rule(const TableColumn& column, bool has_semicolons) {
   else if (!try_number(rule, column.cells, has_semicolons) && !try_truth(rule, column.cells) &&
            !try_date(rule, column.cells, has_semicolons))
     make_category(rule, column.cells);
-  if (rule.kind == ColumnRule::Kind::number && rule.missing == column.rows())
-    rule.kind = ColumnRule::Kind::left_out, rule.why = "no cell has a value";
-  rule.marks_missing = rule.kind != ColumnRule::Kind::left_out && rule.missing >= kFewestMarked;
+  if (rule.kind == RuleKind::number && rule.missing == column.rows())
+    rule.kind = RuleKind::left_out, rule.why = "no cell has a value";
+  rule.marks_missing = rule.kind != RuleKind::left_out && rule.missing >= kFewestMarked;
   fill_with_means(rule, column);
   return rule;
 }
