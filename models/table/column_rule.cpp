@@ -42,7 +42,8 @@ bool try_number(ColumnRule& rule, std::span<const std::string> cells, bool has_s
     if (counts.found > best.found) best = counts, best_mark = mark;
   }
   if (!is_most(best)) return false;
-  rule.kind = RuleKind::number, rule.mark = best_mark, rule.missing = best.missing + best.strays, rule.strays = best.strays;
+  rule.kind = RuleKind::number, rule.mark = best_mark;
+  rule.missing = best.missing + best.strays, rule.strays = best.strays;
   return true;
 }
 
