@@ -127,15 +127,15 @@ void print_choice(const SeriesChoice& choice) {
 }
 
 void print_unusual(const SeriesTable& table, const Smoothed& found) {
-  constexpr std::size_t kMostShown = 8;
+  constexpr std::size_t kMostUnusual = 8;
   const std::vector<UnusualStep> steps = unusual_steps(found);
-  for (std::size_t i = 0; i < std::min(steps.size(), kMostShown); ++i) {
+  for (std::size_t i = 0; i < std::min(steps.size(), kMostUnusual); ++i) {
     const auto& [t, surprise, is_level] = steps[i];
     fmt::print("unusual  {}: {} {:.1f} standard deviations {} the {} expect\n", table.time.text(t),
                is_level ? "the level moves to" : fmt::format("{:g},", table.values[t].value_or(0)), std::abs(surprise),
                surprise > 0 ? "above what" : "below what", is_level ? "steps around it" : "other values");
   }
-  if (steps.size() > kMostShown) fmt::print("unusual  {} more (--json)\n", steps.size() - kMostShown);
+  if (steps.size() > kMostUnusual) fmt::print("unusual  {} more (--json)\n", steps.size() - kMostUnusual);
 }
 
 void print_found(const SeriesTable& table, const SeriesChoice& choice, const Smoothed& found, const SeriesBand& band) {
