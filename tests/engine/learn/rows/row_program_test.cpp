@@ -18,7 +18,7 @@ using namespace dma;
 using oracle::random_matrix;
 using Digits = boost::multiprecision::cpp_dec_float_50;
 
-double largest_entry(const Matrix& m) { return m.size() == 0 ? 0 : m.cwiseAbs().maxCoeff(); }
+double largest_in(const Matrix& m) { return m.size() == 0 ? 0 : m.cwiseAbs().maxCoeff(); }
 
 // f of one row at scalars m, in 50 digits.
 using Formula = std::function<Digits(const std::vector<Digits>& m, const std::vector<Digits>& row)>;
@@ -36,7 +36,7 @@ void check(const RowProgram& program, const Matrix& rows, const Vector& m, Index
   Matrix f, gains, again;
   program.linearise(m, rows, f, gains);
   program.evaluate(m, rows, again);
-  CHECK(largest_entry(f - again) < 1e-14);
+  CHECK(largest_in(f - again) < 1e-14);
   const Digits step("1e-16");
   for (Index n = 0; n < rows.rows(); ++n) {
     const auto row = digits(rows.row(n)), at = digits(m);
@@ -60,13 +60,13 @@ void check_forms(const RowProgram& program, const Matrix& rows, const Matrix& ot
     if (!even) variance = (1 + random_matrix(m.size(), 1, 11).array().abs()).matrix();
     const auto own = program.gains(m, rows, variance, g), its = program.gains(m, others, variance, g);
     const Matrix kernel = gains * variance.asDiagonal() * gains.transpose();
-    CHECK(largest_entry(own->kernel(variance) - kernel) < 1e-12 * (1 + largest_entry(kernel)));
-    CHECK(largest_entry(own->kernel_diagonal(variance) - kernel.diagonal()) < 1e-12 * (1 + largest_entry(kernel)));
-    CHECK(largest_entry(own->kernel_with(*its, variance) - gains * variance.asDiagonal() * other_gains.transpose()) <
-          1e-12 * (1 + largest_entry(kernel)));
+    CHECK(largest_in(own->kernel(variance) - kernel) < 1e-12 * (1 + largest_in(kernel)));
+    CHECK(largest_in(own->kernel_diagonal(variance) - kernel.diagonal()) < 1e-12 * (1 + largest_in(kernel)));
+    CHECK(largest_in(own->kernel_with(*its, variance) - gains * variance.asDiagonal() * other_gains.transpose()) <
+          1e-12 * (1 + largest_in(kernel)));
     const Vector u = random_matrix(m.size(), 1, 4), e = random_matrix(gains.rows(), 1, 5);
-    CHECK(largest_entry(own->forward(u) - gains * u) < 1e-12 * (1 + largest_entry(gains)));
-    CHECK(largest_entry(own->backward(e) - gains.transpose() * e) < 1e-12 * (1 + largest_entry(gains)));
+    CHECK(largest_in(own->forward(u) - gains * u) < 1e-12 * (1 + largest_in(gains)));
+    CHECK(largest_in(own->backward(e) - gains.transpose() * e) < 1e-12 * (1 + largest_in(gains)));
   }
   Matrix by_units = Matrix::Zero(gains.rows(), gains.cols());
   const Index n = rows.rows();
@@ -79,8 +79,8 @@ void check_forms(const RowProgram& program, const Matrix& rows, const Matrix& ot
             unit.inputs.col(static_cast<Index>(i)).cwiseProduct(unit.up.col(k));
     }
   CHECK(seen == std::vector<int>(seen.size(), 1));
-  CHECK(largest_entry(by_units - gains) < 1e-12 * (1 + largest_entry(gains)));
-  CHECK(largest_entry(g - f) < 1e-14);
+  CHECK(largest_in(by_units - gains) < 1e-12 * (1 + largest_in(gains)));
+  CHECK(largest_in(g - f) < 1e-14);
 }
 
 void prior(Graph& g, VariableId v) { g.factor("gaussian_prior", {v}, {{"mean", 0.25}, {"variance", 0.5}}); }
