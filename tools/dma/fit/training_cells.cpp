@@ -15,12 +15,13 @@ namespace dma {
 
 namespace {
 
-// 0, 1, 2, ... or 1, 2, 3, ...: the index that pandas writes in front of a table.
+// Whole numbers from 0 on, each once: the index that pandas writes in front of a table, of which rows may be left out or
+// in another order.
 bool numbers_the_rows(const TableColumn& column) {
-  if (!column.cells.empty() || (column.numbers[0] != 0 && column.numbers[0] != 1)) return false;
-  for (std::size_t n = 1; n < column.numbers.size(); ++n)
-    if (column.numbers[n] != column.numbers[n - 1] + 1) return false;
-  return true;
+  if (!column.cells.empty()) return false;
+  std::set<double> seen;
+  return std::ranges::all_of(
+      column.numbers, [&](double n) { return n >= 0 && n == std::floor(n) && seen.insert(n).second; });
 }
 
 bool is_empty(const TableColumn& column) {

@@ -117,6 +117,15 @@ TEST_CASE("messy tables: what every column becomes") {
   }
 }
 
+TEST_CASE("messy tables: an index is one although rows are left out or in another order") {
+  std::string shuffled = messy_table([](int n) { return std::to_string((n * 7) % 40); }, ',', "");
+  CHECK(messy_data(shuffled).features == Names{"x"});
+  shuffled += "77,3,\n";  // no target: the row is left out
+  const TrainingData data = messy_data(shuffled);
+  CHECK(data.features == Names{"x"});
+  CHECK(data.inputs.rows() == 40);
+}
+
 TEST_CASE("messy tables: amounts and decimal commas are the numbers that they mean, as target too") {
   CHECK(messy_data(messy_table([](int n) { return fmt::format("\"$1,{:03}.50\"", n); })).inputs(3, 0) == 1003.5);
   CHECK(messy_data(messy_table([](int n) { return fmt::format("1.{:03},5", n); }, ';')).inputs(3, 0) == 1003.5);
