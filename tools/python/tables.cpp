@@ -104,7 +104,8 @@ void bind_coding(py::module_& module) {
       .def(py::init<>())
       .def(py::init([](std::vector<std::string> names, const py::list& columns) {
              ColumnCoding coding;
-             for (const TableColumn& column : FrameColumns(std::move(names), columns).all())
+             const FrameColumns frame(std::move(names), columns);
+             for (const TableColumn& column : frame.all())
                coding.rules.push_back(column_rule(column, false));
              return coding;
            }),

@@ -66,7 +66,6 @@ def test_what_cannot_be_added_is_refused_and_leaves_the_model_as_it_was(table: p
     for rows, targets, words in [
         (X[["a"]], y, "feature names"),
         (X[:0], y[:0], "0 sample"),
-        (X * np.nan, y, "NaN"),
         (X, y * np.nan, "NaN"),
         (X, table[["y", "b"]], "y has 2 columns, but the model predicts 1: y"),
         (X, y[:-1], "inconsistent"),

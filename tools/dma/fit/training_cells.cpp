@@ -15,8 +15,8 @@ namespace dma {
 
 namespace {
 
-// Whole numbers from 0 on, each once: the index that pandas writes in front of a table, of which rows may be left out or
-// in another order.
+// Whole numbers from 0 on, each once: the index that pandas writes in front of a table, of which rows may be left out
+// or in another order.
 bool numbers_the_rows(const TableColumn& column) {
   if (!column.cells.empty()) return false;
   std::set<double> seen;

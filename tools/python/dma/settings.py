@@ -76,7 +76,8 @@ def jobs(n_jobs: Any) -> int:
         return 1
     if isinstance(n_jobs, (bool, np.bool_)) or not isinstance(n_jobs, Integral) or n_jobs == 0:
         raise Error(f"n_jobs: {n_jobs!r} is given; a whole number of threads, or -1 for all processors, is expected")
-    return int(n_jobs) if n_jobs > 0 else max(1, (os.cpu_count() or 1) + 1 + int(n_jobs))
+    count = int(n_jobs)
+    return count if count > 0 else max(1, (os.cpu_count() or 1) + 1 + count)
 
 
 # How each setting is read; None in Python means that it is not given.
