@@ -31,7 +31,7 @@ def cells_of(frame: Any) -> list[Any] | None:
 def _cells(column: Any) -> Any:
     if column.dtype.kind == "m":
         column = column / np.timedelta64(1, "D")
-    if column.dtype.kind != "M":
+    if column.dtype.kind not in "Mb":  # True and False are what a CSV file has for them
         try:
             return column.to_numpy(dtype=np.float64, na_value=np.nan)
         except (TypeError, ValueError):
