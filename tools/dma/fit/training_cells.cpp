@@ -15,13 +15,15 @@ namespace dma {
 
 namespace {
 
-// Whole numbers from 0 on, each once: the index that pandas writes in front of a table, of which rows may be left out
-// or in another order.
+// Whole numbers from 0 on, each once, as far as twice the rows: the index that pandas writes in front of a table, of
+// which rows may be left out or in another order.
 bool numbers_the_rows(const TableColumn& column) {
   if (!column.cells.empty()) return false;
+  const double end = 2.0 * static_cast<double>(column.numbers.size());
   std::set<double> seen;
-  return std::ranges::all_of(
-      column.numbers, [&](double n) { return n >= 0 && n == std::floor(n) && seen.insert(n).second; });
+  return std::ranges::all_of(column.numbers, [&](double n) {
+    return n >= 0 && n < end && n == std::floor(n) && seen.insert(n).second;
+  });
 }
 
 bool is_empty(const TableColumn& column) {
