@@ -40,7 +40,7 @@ std::string checksummed(Json json) {
   return text.replace(at, digits.size(), digits);
 }
 
-void check_seal(const Json& json, std::string_view text) {
+void check_checksum(const Json& json, std::string_view text) {
   if (!json.contains(kChecksumKey)) return;
   const std::string digits = json.at(kChecksumKey).get<std::string>();
   const std::size_t at = position(text, digits);
@@ -70,7 +70,7 @@ void read_checksummed(std::string_view text, std::string_view source, const std:
     check_nesting(text);
     const Json json = parse_long_strings(text);
     read(json);
-    check_seal(json, text);
+    check_checksum(json, text);
     return;
   } catch (const Json::parse_error& e) {
     fail("'{}' is not a model of dma, or was cut short: it stops making sense at byte {} of {}; fit the model again",

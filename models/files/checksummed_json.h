@@ -16,13 +16,13 @@ std::string checksummed(Json json);
 
 // An Error unless the checksum in the parsed text is that of the text. A file without one passes: it was written before
 // there were any, or by hand.
-void check_seal(const Json& json, std::string_view text);
+void check_checksum(const Json& json, std::string_view text);
 
 // An Error for text nested deeper than anything of ours, before it is parsed: recursive functions walk through the
 // result.
 void check_nesting(std::string_view text);
 
-// Parses the text, gives it to `read`, and checks its seal. An Error of one line, beginning with `source`, for whatever
+// Parses the text, gives it to `read`, and checks its checksum. An Error of one line, beginning with `source`, for whatever
 // goes wrong: text that is damaged, cut short or of another kind. Errors of `read` that begin with the source pass as
 // they are.
 void read_checksummed(std::string_view text, std::string_view source, const std::function<void(const Json&)>& read);

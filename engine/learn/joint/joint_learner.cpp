@@ -250,22 +250,14 @@ bool JointLearner::update(const Data& data) {
   return settled;
 }
 
-void JointLearner::freeze(VariableId shared) {
-  Impl& l = *impl_;
-  if (!l.rows_are_there)
-    fail("freeze: the examples learned so far are not kept; freeze variables before update() or load()");
-  const Index first = l.program.first_scalar(shared);
-  std::fill_n(l.is_frozen.begin() + first, l.graph[shared].size, std::uint8_t{1});
-  for (Impl::Start& start : l.starts) start.posterior = {}, start.left_out = {};
-}
+void JointLearner::freeze(VariableId shared) { impl_->set_frozen(shared, true, "freeze"); }
+void JointLearner::thaw(VariableId shared) { impl_->set_frozen(shared, false, "thaw"); }
 
-void JointLearner::thaw(VariableId shared) {
-  Impl& l = *impl_;
-  if (!l.rows_are_there)
-    fail("thaw: the examples learned so far are not kept; thaw variables before update() or load()");
-  const Index first = l.program.first_scalar(shared);
-  std::fill_n(l.is_frozen.begin() + first, l.graph[shared].size, std::uint8_t{0});
-  for (Impl::Start& start : l.starts) start.posterior = {}, start.left_out = {};
+void JointLearner::Impl::set_frozen(VariableId shared, bool frozen, std::string_view what) {
+  if (!rows_are_there)
+    fail("{0}: the examples learned so far are not kept; {0} variables before update() or load()", what);
+  std::fill_n(is_frozen.begin() + program.first_scalar(shared), graph[shared].size, std::uint8_t{frozen});
+  for (Start& start : starts) start.posterior = {}, start.left_out = {};
 }
 
 std::string JointLearnReport::line() const {

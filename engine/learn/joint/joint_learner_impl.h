@@ -33,6 +33,7 @@ struct JointLearner::Impl {
   std::unique_ptr<RowModel> model_of(const Start& start) const;
   SharedPrior prior() const;
   void check_fitted(std::string_view what) const;
+  void set_frozen(VariableId shared, bool frozen, std::string_view what);
   void weigh();
   void make_starts();
   void learn(Start& start, std::size_t index, std::size_t jobs, const std::function<bool(const JointEpoch&)>& told);
