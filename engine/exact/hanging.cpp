@@ -218,7 +218,7 @@ void Hanging::set_cavity(const Place& place, const std::vector<double>& logs, St
 
 namespace {
 
-// Moments of a mixture, from those of its components.
+// Moments of a mixture, from those of the Gaussians in it.
 struct Mixed {
   double weight = 0, mean = 0, square = 0, around = 0;  // deviations from `around`
   bool is_unknown = false;

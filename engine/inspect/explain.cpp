@@ -53,7 +53,7 @@ Explanation explain(const Plan& plan, const State& state, VariableId variable) {
   };
   if (v.first_slot != kNowhere)
     for (std::uint32_t i = 0; i < v.size; ++i)
-      add(i, v.observed ? "observed value" : "stored cavity", {}, state.message(v.first_slot + i));
+      add(i, v.observed ? "observed value" : "learned elsewhere", {}, state.message(v.first_slot + i));
   for (const auto& end : v.ends) {
     const Group& group = plan->groups[end.group];
     const Group::Port& port = group.ports[end.port];

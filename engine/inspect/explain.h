@@ -15,7 +15,7 @@ namespace dma {
 
 struct Explanation {
   struct Source {
-    std::string name;               // "product3[17].x", "stored cavity", "observed value"
+    std::string name;               // "product3[17].x", "learned elsewhere", "observed value"
     std::vector<FactorId> factors;  // of the user's graph; empty for a cavity or a value
     Natural message;
     double fraction = 0;  // of the belief's precision; a point mass has all of it

@@ -57,7 +57,8 @@ double log_scale_of_cavity(const State& state, const Numbers& n, std::uint32_t r
   const double rho = n.weights[r], tau = n.taus[r];
   if (rho > 0) return 0.5 * (std::log(rho / (2 * std::numbers::pi)) - tau * (tau / rho));
   if (rho == 0 && tau == 0) return 0;
-  fail("no evidence: the cavity of shared '{}' has precision {} and cannot be normalised; give it one above 0",
+  fail("no evidence: what shared '{}' has learned elsewhere has precision {} and cannot be normalised; give it one "
+       "above 0",
        joint_system::element_name(*state.plan(), n.system->cavity_elements[r - n.system->first_cavity_row]), rho);
 }
 

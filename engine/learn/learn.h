@@ -2,11 +2,11 @@
 //
 // Learning shared variables from many examples: the outer loop of the paper's Algorithm 1, for any graph.
 //
-// The graph describes one example. Its shared variables (weights, skills) keep what they learned from all examples in
-// their cavity (State::cavity): their prior times one stored message per mini-batch (sites.h). A mini-batch is learned
-// anew by dividing its stored message out of the cavity, running the schedule on its examples one after the other, each
-// adding its messages, and storing what the cavity gained. Several workers do so at the same time, in rounds
-// (LearnOptions::workers).
+// The graph describes one example. Its shared variables (weights, skills) keep what they learned from all examples:
+// their prior times one stored message per mini-batch (sites.h). For an example that is new, that product is the cavity
+// (State::cavity). A mini-batch is learned anew by dividing its stored message out of the product, running the schedule
+// on its examples one after the other, each adding its messages, and storing what the product gained. Several workers
+// do so at the same time, in rounds (LearnOptions::workers).
 #pragma once
 
 #include <functional>
@@ -65,7 +65,8 @@ class Learner {
   void freeze(VariableId shared_variable) { learned(shared_variable).is_frozen = true; }
   void thaw(VariableId shared_variable) { learned(shared_variable).is_frozen = false; }
 
-  // The belief of a shared variable: its cavity, times what factors between shared variables say.
+  // The belief of a shared variable: the product of its prior and stored messages, times what factors between shared
+  // variables say.
   Belief belief(VariableId shared_variable) const;
   // What is known of the targets given inputs, example by example (targets in `inputs` are ignored): mean and variance
   // of every element of every target, one example after the other.

@@ -39,8 +39,8 @@ struct LearnOptions {
   // sweeps make anyway, each before its example is learned (anew).
   enum class Likelihood { after_epoch, while_sweeping } likelihood = Likelihood::after_epoch;
   // Workers that learn at the same time, each its own examples: in a round every worker learns one of its mini-batches
-  // from the same cavity, which then gains what all of them learned. Fewer rounds an epoch, each a little staler: the
-  // result depends on how many workers there are, and on nothing else. A step is at most 1 / workers: the cavity gains
+  // from the same product, which then gains what all of them learned. Fewer rounds an epoch, each a little staler: the
+  // result depends on how many workers there are, and on nothing else. A step is at most 1 / workers: the product gains
   // the mean of what they say. 1: one mini-batch after the other.
   std::size_t workers = 1;
   std::size_t jobs = 1;                  // threads; no result depends on them

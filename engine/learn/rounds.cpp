@@ -17,7 +17,7 @@ void Learner::sum_sites(std::span<double> total) const {
   team_->sum(parts, total);
 }
 
-// Mini-batches of one round do not know of each other, and all correct the same fault. The cavities gain no more than
+// Mini-batches of one round do not know of each other, and all correct the same fault. The products gain no more than
 // the mean of what they say: of what was measured (tools/experiments/results/SCALING.md) nothing diverges then, and
 // with longer steps deep networks do.
 double Learner::step_of_batch() const {
@@ -26,7 +26,7 @@ double Learner::step_of_batch() const {
 }
 
 // Every worker learns one of its mini-batches from the cavities as they are now; then they gain the changes of all,
-// added in the order of the workers. Stored precisions are not negative, so whatever is added, the cavities stay
+// added in the order of the workers. Stored precisions are not negative, so whatever is added, the products stay
 // proper.
 void Learner::learn_in_rounds(const Data& data, EpochRecord& record) {
   const std::size_t each = 2 * std::size_t{scalars_}, local = team_->local();

@@ -71,7 +71,7 @@ std::vector<Partition::Range> Partition::split(WorkerTeam& team, std::size_t exa
   }
   if (first != examples)
     fail(
-        "this process has {} of {} examples, but its fraction is {}: workers have as many as each other, the first "
+        "this process has {} of {} examples, but its part is {}: workers have as many as each other, the first "
         "ones one more",
         examples, all, first);
   return own;
@@ -85,13 +85,14 @@ Partition::Partition(WorkerTeam& team, const LearnOptions& options, std::size_t 
     fail("there are {} batches for {} workers; give every worker at least one", batches, team.size());
   std::size_t first_batch = 0;
   for (std::size_t w = 0; w < team.size(); ++w) {
-    const std::size_t own = count_examples(w, team.size(), all), fraction = batches_of(w, team.size(), batches).size();
-    if (own < fraction)
-      fail("a worker has {} examples for {} batches; use fewer workers, or fewer batches", own, fraction);
-    rounds_ = std::max(rounds_, fraction);
+    const std::size_t own = count_examples(w, team.size(), all);
+    const std::size_t own_batches = batches_of(w, team.size(), batches).size();
+    if (own < own_batches)
+      fail("a worker has {} examples for {} batches; use fewer workers, or fewer batches", own, own_batches);
+    rounds_ = std::max(rounds_, own_batches);
     if (w < team.first() || w >= team.first() + team.local()) continue;
-    batches_.push_back({first_batch, first_batch + fraction});
-    first_batch += fraction;
+    batches_.push_back({first_batch, first_batch + own_batches});
+    first_batch += own_batches;
   }
 }
 

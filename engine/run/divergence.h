@@ -2,7 +2,7 @@
 //
 // A converging iteration may take as long as it likes: its changes shrink, however slowly. In one that diverges,
 // messages keep growing geometrically. So every message is looked at now and then, at intervals of an eighth of the
-// sweeps made so far, and the bits its |mean| has gained without a pause are counted. Divergence that ends, such as
+// sweeps made so far, and the bits its |mean| has gained without a pause are counted. Growth that ends, such as
 // news arriving through a damped chain, or the slow approach of a large value (by a factor 9/8 an interval at most),
 // never gets far; powers of any factor above 1 do, in time proportional to one over its logarithm.
 #pragma once

@@ -17,7 +17,7 @@ inline double log_sum_exp(std::span<const double> logs) {
   return largest + std::log(sum);
 }
 
-// exp(log) over the sum of all of them, in place. What is infinitely larger than the rest shares the whole.
+// exp(log) over the sum of all of them, in place. What is infinitely larger than the rest has the whole between them.
 inline void to_fractions(std::span<double> logs) {
   const double largest = *std::ranges::max_element(logs);
   double sum = 0;

@@ -34,8 +34,8 @@ class QuadratureFit {
       for (Eigen::Index b = 0; b < count; ++b)
         root(a, b) = covariance(open[static_cast<std::size_t>(a)], open[static_cast<std::size_t>(b)]);
     if (count > 0) {
-      constexpr double kJitter = 1e-12;  // what is left of a direction that y decides
-      root.diagonal() *= 1 + kJitter;
+      constexpr double kRidge = 1e-12;  // what is left of a direction that y decides
+      root.diagonal() *= 1 + kRidge;
       const Eigen::LLT<InputMatrix> factor(root);
       root = factor.info() == Eigen::Success ? InputMatrix(factor.matrixL())
                                              : InputMatrix(root.diagonal().cwiseSqrt().asDiagonal());

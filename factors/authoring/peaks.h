@@ -53,7 +53,7 @@ class PeakedIntegral {
   // A first estimate of the mean; 0 mass or none that is finite: not a number.
   double centre() const { return centre_; }
 
-  // visit(t, share): the fractions sum to the integral of exp(log_weight - highest().height).
+  // visit(t, fraction): the fractions sum to the integral of exp(log_weight - highest().height).
   template <class Visit>
   void for_each_node(const Visit& visit) {
     splits_ = 0;

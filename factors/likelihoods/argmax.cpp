@@ -181,7 +181,7 @@ double log_mass_of(const std::vector<Score>& scores, std::size_t which) {
   return Largest(scores, which).integrate(false, [](double, double) {});
 }
 
-// Adds share * the moments of every z under "score `which` is the largest".
+// Adds fraction * the moments of every z under "score `which` is the largest".
 void add_moments(const std::vector<Score>& scores, std::size_t which, double fraction, std::vector<double>& first,
                  std::vector<double>& second) {
   const std::size_t count = scores.size();

@@ -4,13 +4,12 @@
 //
 //   to the outcome   a_k / s: exact
 //   exact            of an outcome that is observed, one more of its category: the conjugate update. Of one that is
-//   missing, nothing ep               the tilted distribution is the mixture of Dirichlet(a + e_k) with shares r_k ~
-//   w_k a_k; projected on its
-//                    mean and on the sum of its variances, and divided by what arrives; the fractions where that is no
-//                    message
+//                    missing, nothing
+//   ep               the tilted distribution is the mixture of Dirichlet(a + e_k) with fractions r_k ~ w_k a_k;
+//                    projected on its mean and on the sum of its variances, and divided by what arrives; the fractions
+//                    where that is no message
 //   vmp              r_k ~ w_k exp(digamma(a_k + r_k)), to the fixed point of the factor: r_k more of each category,
-//   and to
-//                    the outcome exp(digamma(a_k + r_k))
+//                    and to the outcome exp(digamma(a_k + r_k))
 #pragma once
 
 #include <span>

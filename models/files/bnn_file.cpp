@@ -96,6 +96,8 @@ BnnOptions bnn_options_from(const Json& json) {
   o.features = json.at("feature_map").get<std::string>();
   o.method = json.at("method").get<std::string>();
   o.kind_methods = json.at("kind_methods").get<std::map<std::string, std::string>>();
+  // Keys keep the names they were first written with: linear_rival is the linear baseline, jitter the smoothing, regime
+  // the form, shares the fractions.
   o.linear_baseline = json.value("linear_rival", false);  // younger than the format
   o.members = whole<std::size_t>(json, "members");
   o.seed = whole<std::uint64_t>(json, "seed");

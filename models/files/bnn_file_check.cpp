@@ -65,7 +65,7 @@ void check_training(const SavedBnn& saved) {
   expect(o.evidence_weight > 0 && std::isfinite(o.evidence_weight) && o.first_step > 0 && o.first_step <= 1 &&
              o.step > 0 && o.step <= 1 && o.tolerance >= 0 && o.least_gain >= 0,
          "the options of the fit are not usable");
-  expect(is_plain_text(t.form), "the reason for the regime holds control characters");
+  expect(is_plain_text(t.form), "the reason for the form holds control characters");
   expect(t.left_out.empty() || t.left_out.size() == saved.targets.size(), "the left-out scores do not fit the targets");
   expect(o.epochs >= 0, "the number of epochs is not usable");
   expect(t.held_out.empty() || t.held_out.size() == saved.targets.size(), "the scores do not fit the targets");

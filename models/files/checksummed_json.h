@@ -22,9 +22,9 @@ void check_checksum(const Json& json, std::string_view text);
 // result.
 void check_nesting(std::string_view text);
 
-// Parses the text, gives it to `read`, and checks its checksum. An Error of one line, beginning with `source`, for whatever
-// goes wrong: text that is damaged, cut short or of another kind. Errors of `read` that begin with the source pass as
-// they are.
+// Parses the text, gives it to `read`, and checks the checksum. An Error of one line, beginning with `source`, for
+// whatever goes wrong: text that is damaged, cut short or of another kind. Errors of `read` that begin with the
+// source pass as they are.
 void read_checksummed(std::string_view text, std::string_view source, const std::function<void(const Json&)>& read);
 
 }  // namespace dma

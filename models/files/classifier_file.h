@@ -1,5 +1,5 @@
-// A fitted classifier as text, and back: JSON with readable keys, in which every double keeps all its bits, checksummed
-// with a checksum. The same fit gives the same bytes.
+// A fitted classifier as text, and back: JSON with readable keys, in which every double keeps all its bits, with
+// a checksum. The same fit gives the same bytes.
 #pragma once
 
 #include <optional>

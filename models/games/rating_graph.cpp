@@ -39,7 +39,7 @@ std::vector<std::size_t> by_rank(const Game& game) {
 
 }  // namespace
 
-// The factors are there in the order of the data flow. The messages of a walk are functions of those that others send
+// The factors are there in the order of the data flow. The messages of a chain are functions of those that others send
 // to the skills, so that nothing has changed where those have not: each skill has one message of every other factor, at
 // a constant place.
 Scheduler season_sweeps(Iteration iteration) {

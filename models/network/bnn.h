@@ -177,7 +177,7 @@ class Bnn {
   void draw_graph(Member& member) const;
   LearnReport fit_member(std::size_t index, const RowMajor& x, const RowMajor& y, const TeamSum& sum,
                          const LearnOptions& options, const BnnCallback& on_epoch);
-  std::vector<Eigen::Index> learning_order(std::size_t member, const std::vector<Partition::Range>& fractions,
+  std::vector<Eigen::Index> learning_order(std::size_t member, const std::vector<Partition::Range>& parts,
                                            std::size_t first_worker) const;
   void fit_members(const RowMajor& x, const RowMajor& y, const TeamSum& sum, const LearnOptions& options,
                    const BnnCallback& on_epoch);

@@ -136,14 +136,14 @@ void Bnn::fit_members(const RowMajor& x, const RowMajor& y, const TeamSum& sum, 
   }
 }
 
-std::vector<Eigen::Index> Bnn::learning_order(std::size_t member, const std::vector<Partition::Range>& fractions,
+std::vector<Eigen::Index> Bnn::learning_order(std::size_t member, const std::vector<Partition::Range>& parts,
                                               std::size_t first_worker) const {
   std::vector<Eigen::Index> order;
-  for (std::size_t w = 0; w < fractions.size(); ++w) {
+  for (std::size_t w = 0; w < parts.size(); ++w) {
     constexpr std::uint64_t kOrder = 2, kNextWorker = 256;
-    for (const Eigen::Index row : row_order(static_cast<Eigen::Index>(fractions[w].size()), options_.shuffle,
+    for (const Eigen::Index row : row_order(static_cast<Eigen::Index>(parts[w].size()), options_.shuffle,
                                             seed_of(options_.seed, member, kOrder + kNextWorker * (first_worker + w))))
-      order.push_back(row + static_cast<Eigen::Index>(fractions[w].begin));
+      order.push_back(row + static_cast<Eigen::Index>(parts[w].begin));
   }
   return order;
 }

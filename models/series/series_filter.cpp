@@ -60,7 +60,7 @@ SeriesFilter::Step::Step(const StateSpace& model, SeriesValues values)
   past = g.variable("past", size), now = g.variable("now", states);
   carry = g.factor("linear", {column(z), past},
                    {{"A", std::vector<double>(size * size, 1.0)}, {"b", std::vector<double>(size, 0.0)}});
-  std::vector<Connection> fractions;
+  std::vector<Connection> parts;
   std::size_t first = 0;
   for (std::size_t k = 0; k < model.processes().size(); ++k) {
     const Process& process = model.processes()[k];
@@ -78,12 +78,12 @@ SeriesFilter::Step::Step(const StateSpace& model, SeriesValues values)
       g.factor("sum", std::move(terms), {{"coefficients", coefficients}});
       g.factor("gaussian_prior", {rest}, {{"mean", 0.0}, {"variance", rule.scale * model.variance(k, rule.noise)}});
     }
-    fractions.push_back(gather(now, {static_cast<std::uint32_t>(first)}));
+    parts.push_back(gather(now, {static_cast<std::uint32_t>(first)}));
     first += process.states.size();
   }
   signal = g.variable("signal"), y = g.observed("y");
-  fractions.push_back(signal);
-  g.factor("sum", std::move(fractions));
+  parts.push_back(signal);
+  g.factor("sum", std::move(parts));
   g.factor("gaussian_noise", {signal, y}, {{"variance", observation_variance}});
   plan.emplace(compile(g, joint(), standard_registry()));
   state.emplace(*plan);

@@ -34,16 +34,16 @@ SeriesGraph::SeriesGraph(const StateSpace& model, SeriesValues values, std::size
   if (leading_level_) shift_ = start.mean;
   for (std::optional<double>& value : values_)
     if (value) *value -= shift_;
-  std::vector<Connection> fractions;
+  std::vector<Connection> parts;
   for (std::size_t k = 0; k < model.processes().size(); ++k) {
     add(model, k, start);
-    fractions.push_back(states_[k].front());
+    parts.push_back(states_[k].front());
   }
-  if (!model.inputs().empty()) fractions.push_back(add_inputs(model.inputs(), start));
+  if (!model.inputs().empty()) parts.push_back(add_inputs(model.inputs(), start));
   signal_ = graph_.variable("signal", length);
   y_ = graph_.observed("y", length);
-  fractions.push_back(signal_);
-  graph_.factor("sum", std::move(fractions));
+  parts.push_back(signal_);
+  graph_.factor("sum", std::move(parts));
   noise_ = graph_.factor("gaussian_noise", {signal_, y_}, {{"variance", model.observation_variance()}});
   // Of thousands of unknowns together the default of 1e-9 standard deviations is below their rounding.
   plan_.emplace(compile(graph_, joint({.tolerance = 1e-6}), standard_registry()));

@@ -37,7 +37,7 @@ std::size_t element_of(const Connection& c, std::size_t size, std::size_t s, std
   throw std::logic_error("a table that is data has no scalar graph");
 }
 
-// The connections of slot s: for a sum, the fraction of each variadic end that belongs to it.
+// The connections of slot s: for a sum, those elements of each variadic end that belong to it.
 std::vector<Connection> connections_of(const Graph& graph, const Graph::Factor& factor, std::size_t s,
                                        std::size_t slots, const std::vector<std::vector<VariableId>>& elements) {
   std::vector<Connection> scalar;

@@ -24,7 +24,7 @@ struct LogLinearNoise {
   void add_slopes(Index inputs);
 
   // One step of Fisher scoring on the evidence, and of evidence on the precision of slopes. `squares`: of the
-  // residuals; `shares`: 1 - h of every row, the part of its prediction that it did not make itself (1 where nothing
+  // residuals; `fractions`: 1 - h of every row, the part of its prediction that it did not make itself (1 where nothing
   // was fitted).
   void learn(const Matrix& rows, const Vector& squares, const Vector& fractions);
   // Laplace's term for beta in the log evidence; the weights are those of the rows, empty: 1 for all.

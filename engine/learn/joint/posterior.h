@@ -47,8 +47,8 @@ struct SharedUpdate {
   bool settled = false;  // otherwise mean or noise was still changing at the limit
 };
 
-// Every learned row as if it had not been: with o = 1 - h the others' share, residual r / o and variance s (1 - o) / o.
-// Exact for linear models; for others as good as their linearisation.
+// Every learned row as if it had not been: with o = 1 - h the others' fraction, residual r / o and variance
+// s (1 - o) / o. Exact for linear models; for others as good as their linearisation.
 RowBeliefs leave_one_out(const RowData& data, const Vector& noise, Curvature& curvature);
 
 // Tails per output from left-out errors.

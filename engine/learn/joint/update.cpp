@@ -71,7 +71,7 @@ bool descend(const UpdateProblem& problem, Vector& at, Matrix& factor) {
 }  // namespace
 
 // In turns, until neither changes: the mean under this noise, and the level of the noise under this mean. For an output
-// with the noise s of the first fit, known rows n and others' shares o of the new ones (leave_one_out()):
+// with the noise s of the first fit, known rows n and others' fractions o of the new ones (leave_one_out()):
 //
 //   level = (n + sum r^2 / s) / (n + sum o)
 //

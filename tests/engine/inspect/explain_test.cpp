@@ -53,7 +53,7 @@ TEST_CASE("explain: the fractions of every element add up to one") {
     bool stored = false;
     for (const auto& element : e.elements) {
       double sum = 0;
-      for (const auto& source : element.sources) sum += source.fraction, stored |= source.name == "stored cavity";
+      for (const auto& source : element.sources) sum += source.fraction, stored |= source.name == "learned elsewhere";
       CHECK(sum == doctest::Approx(1));
     }
     CHECK(stored);

@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "engine/compile/compile.h"
-#include "engine/messages/message_json.h"
 #include "engine/run/run.h"
 #include "engine/support/error.h"
 #include "factors/standard_registry.h"
@@ -223,22 +222,6 @@ TEST_CASE("families: closed under extremes: sums of valid messages stay valid, n
     }
     CHECK(valid > 50);
   });
-}
-
-TEST_CASE("families: a message survives being written and read") {
-  for_every_family([](const Family& family, const std::vector<Message>& messages) {
-    std::vector<Message> all = messages;
-    all.push_back(Message(family.components()));
-    all.push_back(Message(family.components(), Natural{1.0 / 3, kInfinity}));
-    for (const Message& m : all) {
-      const std::string json = message_json(family, m);
-      const auto [name, read] = read_message_json(json);
-      CHECK(registry().family(name) == family);
-      CHECK(read == m);
-    }
-  });
-  CHECK_THROWS_AS((void)read_message_json("{\"family\": 3}"), Error);
-  CHECK_THROWS_AS((void)read_message_json("not json"), Error);
 }
 
 TEST_CASE("families: one from outside the library: directions, each measured twice") {

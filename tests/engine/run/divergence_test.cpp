@@ -62,7 +62,7 @@ struct ConstantVelocity {
 
 }  // namespace
 
-TEST_CASE("growth: powers of a factor above 1 run away, the sooner the larger the factor") {
+TEST_CASE("divergence: powers of a factor above 1 run away, the sooner the larger the factor") {
   int before = 0;
   for (const double factor : {1e6, 10.0, 1.5, 1.1, 1.03}) {
     const int at = runs_away_at(20'000, [&](int t) { return std::pow(factor, t); });
@@ -76,7 +76,7 @@ TEST_CASE("growth: powers of a factor above 1 run away, the sooner the larger th
   CHECK(runs_away_at(20'000, [](int t) { return std::pow(1.2, t) * std::cos(0.7 * t); }) > 0);
 }
 
-TEST_CASE("growth: an approach to a large value, however slow, does not run away") {
+TEST_CASE("divergence: an approach to a large value, however slow, does not run away") {
   for (const double rate : {0.5, 1e-2, 1e-4, 1e-6})
     for (const double value : {3.0, 1e6, 1e12}) {
       CAPTURE(rate);
@@ -87,7 +87,7 @@ TEST_CASE("growth: an approach to a large value, however slow, does not run away
   CHECK(runs_away_at(20'000, [](int t) { return t < 500 ? 0.1 : 1e15; }) == 0);
 }
 
-TEST_CASE("growth: an undamped run of a constant-velocity model that diverges says so early, with finite numbers") {
+TEST_CASE("divergence: an undamped run of a constant-velocity model that diverges says so early, with finite numbers") {
   const ConstantVelocity model;
   for (const int limit : {300, 20'000}) {
     State state(compile(model.graph, sequential({.limit = limit}), standard_registry()));
@@ -103,7 +103,7 @@ TEST_CASE("growth: an undamped run of a constant-velocity model that diverges sa
   }
 }
 
-TEST_CASE("growth: a damped run that creeps towards its fixed point has reached the limit, and has not diverged") {
+TEST_CASE("divergence: a damped run that creeps towards its fixed point has reached the limit, and has not diverged") {
   const oracle::GivenGraph given = oracle::ring(11, 7, 1.0);
   for (const double damping : {0.9, 0.999, 0.99999})
     for (const auto& rule : {flooding, sequential, residual}) {
@@ -116,7 +116,7 @@ TEST_CASE("growth: a damped run that creeps towards its fixed point has reached 
     }
 }
 
-TEST_CASE("growth: precisions that double until they overflow are not called converged") {
+TEST_CASE("divergence: precisions that double until they overflow are not called converged") {
   // What one copy tells y comes back to x by the two others, and so twice.
   Graph g;
   const auto x = g.variable("x"), y = g.variable("y");

@@ -6,7 +6,7 @@
 
 using namespace dma;
 
-TEST_CASE("joint regime: rows, weights and memory decide, and the reason says so") {
+TEST_CASE("solver form: rows, weights and memory decide, and the reason says so") {
   using Form = SolverForm::Form;
   CHECK(choose_form(455, 1, 751).form == Form::dual);
   CHECK(choose_form(1000, 1, 42201).form == Form::dual);
@@ -18,7 +18,7 @@ TEST_CASE("joint regime: rows, weights and memory decide, and the reason says so
   CHECK(choose_form(455, 1, 751).reason.find("dual") != std::string::npos);
 }
 
-TEST_CASE("joint regime: beyond it messages are swept, untempered") {
+TEST_CASE("solver form: beyond it messages are swept, untempered") {
   const RegressionSettings large = regression_settings(50, {1000, 1000}, 1, 200'000);
   CHECK(large.network.method == "hybrid");
   CHECK(large.fit.evidence_weight == 1);

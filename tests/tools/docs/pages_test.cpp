@@ -108,7 +108,7 @@ TEST_CASE("docs/models: other models from C++") {
   (void)clusters;
 }
 
-TEST_CASE("docs/message: the operations of the README's program") {
+TEST_CASE("docs/message: the operations of a linear neuron") {
   const std::string shown = R"(
 //   once:
 //     send      gaussian_prior0 -> x from (), 3 slots, exact

@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::size_t kBufferSize = 1 << 22;
 // Of lines that are tried after one that was not plain: what was read behind such a line by other processors is lost.
-constexpr std::size_t kFirstStretch = 1 << 16;
+constexpr std::size_t kFirstSegment = 1 << 16;
 constexpr std::size_t kLongestLine = 1 << 30;  // what has no line ends, like /dev/zero, must not fill the memory
 
 }  // namespace
@@ -191,7 +191,7 @@ Eigen::MatrixXd CsvReader::read_rows(std::span<const std::size_t> columns,
                                      const std::function<bool(NumberRows& rows)>& read_one) {
   NumberRows rows(columns.size());
   const PlainReader plain(cells_.separator(), names_.size(), columns);
-  stretch_ = kFirstStretch;
+  segment_ = kFirstSegment;
   while (next_record())
     if (read_one(rows)) read_plain_rows(plain, rows);
   if (rows.empty())
@@ -203,8 +203,8 @@ Eigen::MatrixXd CsvReader::read_rows(std::span<const std::size_t> columns,
 // what is read does not depend on how many processors there are.
 void CsvReader::read_plain_rows(const PlainReader& reader, NumberRows& rows) {
   for (;;) {
-    if (!at_end_ && end_ - begin_ < stretch_) fill();
-    const std::string_view lines = whole_lines(stretch_);
+    if (!at_end_ && end_ - begin_ < segment_) fill();
+    const std::string_view lines = whole_lines(segment_);
     if (lines.empty()) return;
     const std::size_t whole = begin_ + lines.size();
     for (PlainRows& piece : reader.read_in_pieces(lines)) {
@@ -213,10 +213,10 @@ void CsvReader::read_plain_rows(const PlainReader& reader, NumberRows& rows) {
       rows.add_rows(std::move(piece.values));
     }
     if (begin_ < whole) {
-      stretch_ = kFirstStretch;
+      segment_ = kFirstSegment;
       return;
     }
-    stretch_ = std::min(2 * stretch_, kBufferSize);
+    segment_ = std::min(2 * segment_, kBufferSize);
   }
 }
 

@@ -105,7 +105,7 @@ class CsvReader {
   std::size_t begin_ = 0, end_ = 0;  // of what is in the buffer and not yet read
   bool at_end_ = false;
   std::size_t size_ = 0, passed_ = 0;  // of the file, if it has one; of what has left the buffer
-  std::size_t stretch_ = 0;            // bytes of plain rows to be tried at once
+  std::size_t segment_ = 0;            // bytes of plain rows to be tried at once
   std::function<void(double)> watch_;
   std::size_t line_ = 0;  // of the last line read, counting from 1
   std::string joined_;    // a record whose quoted cell spans lines

@@ -49,7 +49,7 @@ Section ep_report(const Options& options, const Results& results) {
                "epochs", "extrapolation NLL", "diverged"},
               {}};
   int with_refusals = 0;
-  double share_all = 0;
+  double fraction_all = 0;
   for (const EpRow& row : kEpRows) {
     const Summary m = summarise(results, "small", row.method, seeds);
     std::vector<double> refused, fraction;
@@ -60,7 +60,7 @@ Section ep_report(const Options& options, const Results& results) {
       fraction.push_back(1000 * refused.back() / (row.per_example * 200 * r.at("epochs").get<double>()));
       some += refused.back() > 0;
     }
-    if (row.method == "ep") with_refusals = some, share_all = median(fraction);
+    if (row.method == "ep") with_refusals = some, fraction_all = median(fraction);
     table.rows.push_back({m.title, fmt::format("{:g}", median(refused)), fmt::format("{:.2f}", median(fraction)),
                           fmt::format("{} of {}", some, seeds.size()),
                           m.epochs.empty() ? "–" : fmt::format("{:g}", median(m.epochs)),
@@ -79,7 +79,7 @@ Section ep_report(const Options& options, const Results& results) {
   s.tables.push_back(std::move(table));
   s.claims.push_back(
       claim("E.4", "EP yields improper messages on this network", "argued, not measured",
-            fmt::format("{} of {} fits, {:.1f} of 1,000 messages", with_refusals, seeds.size(), share_all),
+            fmt::format("{} of {} fits, {:.1f} of 1,000 messages", with_refusals, seeds.size(), fraction_all),
             with_refusals > 0, "None was improper."));
   const Summary ep_runs = summarise(results, "small", "ep", seeds),
                 dma_runs = summarise(results, "small", "dma", seeds);
