@@ -230,14 +230,14 @@ TEST_CASE("exact: more children than a product of doubles holds") {
   constexpr int kChildren = 1500;
   Graph g;
   const VariableId cause = g.variable("cause", 1, "categorical(2)"),
-                   children = g.variable("children", kChildren, "categorical(2)");
-  g.factor("potential", {all_to_one(cause), children}, {{"weight", {0.9, 0.9, 0.8, 0.99}}});
+                   children = g.variable("children", kChildren, "categorical(4)");
+  g.factor("potential", {all_to_one(cause), children}, {{"weight", {0.9, 0.9, 0.9, 0.9, 0.8, 0.99, 0.9, 0.9}}});
   g.factor("potential", {cause}, {{"weight", {1e-300, 2e-300}}});
   const Plan plan = compile(g, exact(), standard_registry());
   State state(plan);
   (void)run(plan, state);
-  const double log_first = std::log(1e-300) + kChildren * std::log(1.8),
-               log_second = std::log(2e-300) + kChildren * std::log(1.79);
+  const double log_first = std::log(1e-300) + kChildren * std::log(3.6),
+               log_second = std::log(2e-300) + kChildren * std::log(3.59);
   const double log_odds = log_second - log_first;
   CHECK(std::abs(log_evidence(plan, state) - log_first - std::log1p(std::exp(log_odds))) < 1e-9);
   CHECK(std::abs(state.belief(cause).mean(0, 1) - 1 / (1 + std::exp(-log_odds))) < 1e-10);
