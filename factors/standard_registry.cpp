@@ -29,7 +29,6 @@
 #include "factors/likelihoods/learned_table.h"
 #include "factors/likelihoods/logistic.h"
 #include "factors/likelihoods/mixture.h"
-#include "factors/likelihoods/poisson.h"
 #include "factors/likelihoods/priors.h"
 #include "factors/likelihoods/probit.h"
 #include "factors/likelihoods/student_t_noise.h"

@@ -25,7 +25,7 @@
 namespace dma {
 
 struct ExactOptions {
-  // Bytes that the cliques may take.
+  // Bytes that the cliques may take in doubles; where wider numbers take over it is twice as much.
   std::uint64_t memory = std::uint64_t{2} << 30;
 };
 
@@ -60,7 +60,7 @@ class Assignments {
 
 struct MostProbable {
   Assignments values;          // one row
-  double log_probability = 0;  // of these values and what is observed, together
+  double log_probability = 0;  // of these values and what is observed, together; NaN where there is no evidence
 };
 
 // What an exact run found, read from its state.

@@ -148,11 +148,9 @@ void Hanging::read(const State& whole, State& parts) const {
       std::vector<Natural> point;
       for (std::uint32_t k = 0; k < of.family.components(); ++k) point.push_back(whole.message(of.first_slot + e + k));
       if (is_flat(point) && of.family.outcomes() > 0)
-        fail(
-            "exact: observed variable '{}' has no value in this run, and joins others that are not discrete; declare "
-            "it "
-            "with graph.variable(...) where it is unknown",
-            of.name);
+        fail("exact: observed variable '{}' has no value in this run, and joins others that are not discrete; declare "
+             "it with graph.variable(...) where it is unknown",
+             of.name);
       if (is_flat(point))
         values.insert(values.end(), of.family.values(), std::nullopt);
       else
@@ -220,19 +218,20 @@ namespace {
 
 // Moments of a mixture, from those of the Gaussians in it.
 struct Mixed {
-  double weight = 0, mean = 0, square = 0, around = 0;  // deviations from `around`
+  double weight = 0, mean = 0, square = 0;  // square: of deviations from the mean, times the weight
   bool is_unknown = false;
 
   void add(double share, const Gaussian& given) {
+    if (share == 0) return;
     is_unknown |= given.is_uniform();
-    if (weight == 0) around = given.mean();
-    const double deviation = given.mean() - around;
-    weight += share, mean += share * deviation, square += share * (deviation * deviation + given.variance());
+    const double deviation = given.mean() - mean, before = weight;
+    weight += share;
+    mean += deviation * (share / weight);
+    square += share * (given.variance() + deviation * deviation * (before / weight));
   }
   Natural projected() const {
     if (weight == 0 || is_unknown) return {};
-    const double centre = mean / weight;
-    return Gaussian::from_moments(around + centre, std::max(0.0, square / weight - centre * centre));
+    return Gaussian::from_moments(mean, square / weight);
   }
 };
 

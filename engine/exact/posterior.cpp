@@ -132,7 +132,8 @@ MostProbable ExactPosterior::most_probable() const {
   const Tables tables = propagate({solver_of(*state_->plan()).network(), *memory.tree, memory.values}, *state_,
                                   memory.hints, Passes::maxima);
   MostProbable out;
-  out.log_probability = log_total(tables);
+  out.log_probability =
+      memory.found.why_no_evidence.empty() ? log_total(tables) + memory.found.log_scale : std::nan("");
   out.values.plan_ = state_->plan();
   Values& values = out.values.rows_.emplace_back(memory.values);
   std::visit(

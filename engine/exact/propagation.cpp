@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <utility>
 
 namespace dma::clique_tree {
 
@@ -20,16 +21,18 @@ bool is_zero(const WideNumber& x) { return x.mantissa == 0; }
 double log_of(double x) { return std::log(x); }
 double log_of(const WideNumber& x) { return x.log(); }
 
-// Brings the largest near 1, without rounding. Returns the exponent that was taken out.
-int rescale(std::span<double> numbers) {
-  const double largest = *std::ranges::max_element(numbers);
-  if (largest == 0) return 0;
-  const int exponent = std::ilogb(largest);
+// Brings the largest near 1, without rounding, and sets the exponent that was taken out. False: others do not reach.
+bool rescale(std::span<double> numbers, int& exponent) {
+  exponent = std::ilogb(*std::ranges::max_element(numbers));
   const double factor = std::ldexp(1.0, -exponent);
-  for (double& x : numbers) x *= factor;
-  return exponent;
+  bool lost = false;
+  for (double& x : numbers) {
+    const double before = std::exchange(x, x * factor);
+    lost |= is_lost(x, before, factor);
+  }
+  return !lost;
 }
-int rescale(std::span<WideNumber>) { return 0; }
+bool rescale(std::span<WideNumber>, int&) { return true; }
 double scaled(double x, int exponent) { return std::ldexp(x, exponent); }
 WideNumber scaled(const WideNumber& x, int) { return x; }
 
@@ -204,7 +207,7 @@ bool Propagation<Number>::collect(const State& state, std::span<const Hint> hint
       out[i] = total;
     }
     if (std::ranges::all_of(out, [](const Number& x) { return is_zero(x); })) return true;
-    exponents_[c] = rescale(out);
+    if (!rescale(out, exponents_[c])) return false;
     sum += exponents_[c] * std::numbers::ln2;
     const Clique& clique = of(c);
     if (clique.parent == kNone)
@@ -229,6 +232,7 @@ bool Propagation<Number>::distribute() {
     bool lost = false;
     for (std::size_t i = 0; i < up.size(); ++i) {
       const Number down = is_zero(up[i]) ? Number(0.0) : scaled(sums_[i] / up[i], -exponents_[c]);
+      lost |= is_lost(down, sums_[i], up[i]);
       for (Number& x : entries.subspan(i * block, block)) {
         const Number before = x;
         x = before * down;
@@ -250,7 +254,10 @@ std::vector<double> Propagation<Number>::log_marginal(std::uint32_t clique,
   Number total(0.0);
   for (const Number& x : sums) total += x;
   std::vector<double> logs;
-  for (const Number& x : sums) logs.push_back(log_of(x / total));
+  for (const Number& x : sums) {
+    const Number share = x / total;
+    logs.push_back(is_lost(share, x, total) ? log_of(x) - log_of(total) : log_of(share));
+  }
   return logs;
 }
 

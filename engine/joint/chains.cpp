@@ -173,7 +173,7 @@ Worth worth_of(const std::vector<double>& draws, std::size_t parts) {
   double between = 0;
   for (const double part : means) between += (part - mean) * (part - mean) / (m - 1);
   const double whole = within * (l - 1) / l + between;
-  if (!(whole > 0)) return {1, m * l};  // it never moves
+  if (!(whole > 0)) return {kInfinity, 0};  // it never moves
   const auto correlation = [&](std::size_t lag) {
     double sum = 0;
     for (std::size_t p = 0; p < parts; ++p) {
@@ -205,20 +205,26 @@ JointChains draw_chains(const State& state, const ChainOptions& options) {
          options.chains, options.warm_up, options.draws, options.leaps);
   GraphDensity density(state, memory);
   JointChains out;
-  out.plan_ = state.plan();
-  out.elements_ = memory.numbers.values.size();
   out.chains = options.chains;
-  const int draws = options.draws + options.draws % 2;  // chains are cut into halves
+  const std::size_t draws = (static_cast<std::size_t>(options.draws) + 1) / 2 * 2;  // chains are cut into halves
   const std::size_t unknowns = memory.numbers.x.size();
+  out.draws_.plan_ = state.plan();
+  out.draws_.elements_ = memory.numbers.values.size();
+  out.draws_.draws_ = static_cast<std::size_t>(options.chains) * draws;
+  joint_system::check_memory(state, "draws of all elements", out.size(), out.draws_.elements_, "draw fewer at a time");
+  out.draws_.values_.resize(out.size() * out.draws_.elements_);
+  boost::random::mt19937_64 noise(options.seed);  // of what is missing
+  Numbers work(*memory.system);
+  (void)work.read(state);
+  double* next = out.draws_.values_.data();
   std::vector<std::vector<double>> roots(unknowns);
   for (int c = 0; c < options.chains; ++c) {
     HamiltonianChain chain(memory, density, options.seed * 1000003 + static_cast<std::uint64_t>(c));
     for (int i = 0; i < options.warm_up; ++i) chain.adapt(chain.move(options.leaps), i);
-    for (int i = 0; i < draws; ++i) {
+    for (std::size_t i = 0; i < draws; ++i) {
       out.accepted += chain.move(options.leaps);
-      density.numbers.place(chain.x(), false);
-      density.numbers.predict();
-      out.values_.insert(out.values_.end(), density.numbers.values.begin(), density.numbers.values.end());
+      joint_system::complete_draw(work, chain.x(), noise, next);
+      next += out.draws_.elements_;
       for (std::size_t u = 0; u < unknowns; ++u) roots[u].push_back(chain.x()[u]);
     }
   }
@@ -230,17 +236,6 @@ JointChains draw_chains(const State& state, const ChainOptions& options) {
     out.effective = std::min(out.effective, worth.effective);
   }
   return out;
-}
-
-std::size_t JointChains::place(VariableId variable, std::size_t element) const {
-  const auto& v = plan_->variable(variable);
-  if (element >= v.size) fail("variable '{}' has {} elements, there is no element {}", v.name, v.size, element);
-  return v.first_element + element;
-}
-
-double JointChains::operator()(std::size_t draw, VariableId variable, std::size_t element) const {
-  if (draw >= size()) fail("chains: there is no draw {}; {} exist", draw, size());
-  return values_[draw * elements_ + place(variable, element)];
 }
 
 double JointChains::mean(VariableId variable, std::size_t element) const {

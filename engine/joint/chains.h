@@ -10,9 +10,8 @@
 
 #include <cstdint>
 #include <string>
-#include <vector>
 
-#include "engine/run/state.h"
+#include "engine/joint/joint.h"
 
 namespace dma {
 
@@ -26,8 +25,10 @@ struct ChainOptions {
 
 class JointChains {
  public:
-  double operator()(std::size_t draw, VariableId variable, std::size_t element = 0) const;
-  std::size_t size() const { return values_.size() / elements_; }  // draws, chain after chain
+  double operator()(std::size_t draw, VariableId variable, std::size_t element = 0) const {
+    return draws_(draw, variable, element);
+  }
+  std::size_t size() const { return draws_.size(); }  // chain after chain
   double mean(VariableId variable, std::size_t element = 0) const;
   double sd(VariableId variable, std::size_t element = 0) const;
 
@@ -41,11 +42,7 @@ class JointChains {
 
  private:
   friend JointChains draw_chains(const State& state, const ChainOptions& options);
-  std::size_t place(VariableId variable, std::size_t element) const;
-
-  Plan plan_;
-  std::size_t elements_ = 1;
-  std::vector<double> values_;  // all elements of the first draw, then of the next
+  JointSamples draws_;
 };
 
 // Of a state that joint has run, without hypers. All its kinds must have a function, a row or a log density.

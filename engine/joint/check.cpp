@@ -42,10 +42,11 @@ double pareto_shape(std::span<const double> x) {
   std::vector<double> ts, logs;
   for (int j = 1; j <= grid; ++j) {
     const double t = (std::sqrt(grid / (j - 0.5)) - 1) / (3 * quarter) - 1 / largest, k = shape_at(t);
-    if (!(t / k > 0)) continue;  // 0 / 0
+    if (!(t / k > 0 && t < kInfinity)) continue;  // 0 / 0, or excesses that a double hardly holds
     ts.push_back(t);
     logs.push_back(n * (std::log(t / k) - k - 1));
   }
+  if (logs.empty()) return kInfinity;
   const double most = *std::ranges::max_element(logs);
   double sum = 0, mean = 0;
   for (std::size_t j = 0; j < ts.size(); ++j) {

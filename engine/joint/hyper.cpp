@@ -6,6 +6,7 @@
 
 #include "engine/messages/gaussian.h"
 #include "engine/support/error.h"
+#include "engine/support/log_gamma.h"
 
 namespace dma {
 
@@ -35,8 +36,8 @@ HyperPrior HyperPrior::half_normal(double sd) {
 HyperPrior HyperPrior::half_student_t(double degrees, double scale) {
   positive("half_student_t", "number of degrees of freedom", degrees);
   positive("half_student_t", "scale", scale);
-  const double log_scale = std::log(2 / scale) + std::lgamma(0.5 * (degrees + 1)) - std::lgamma(0.5 * degrees) -
-                           0.5 * std::log(degrees * std::numbers::pi);
+  const double log_scale =
+      std::log(2 / scale) + log_gamma_half_step(0.5 * degrees) - 0.5 * std::log(degrees * std::numbers::pi);
   return {"half_student_t", {degrees, scale},
           [=](double x) { return log_scale - 0.5 * (degrees + 1) * std::log1p(x / scale * (x / scale) / degrees); },
           scale};
@@ -45,7 +46,7 @@ HyperPrior HyperPrior::half_student_t(double degrees, double scale) {
 HyperPrior HyperPrior::gamma(double shape, double rate) {
   positive("gamma", "shape", shape);
   positive("gamma", "rate", rate);
-  const double log_scale = shape * std::log(rate) - std::lgamma(shape);
+  const double log_scale = shape * std::log(rate) - log_gamma(shape);
   return {"gamma", {shape, rate},
           [=](double x) { return log_scale + (shape - 1) * std::log(x) - rate * x; }, shape / rate};
 }

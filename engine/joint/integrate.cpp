@@ -71,6 +71,11 @@ std::vector<double> check_hypers(const Graph& graph, const Registry& registry, J
              use.parameter, factor.name());
       used.push_back(entry);
     }
+    const auto has_density = [&](double at) { return std::isfinite(hyper.prior.log_density(at) + std::log(at)); };
+    if (!has_density(start)) start = hyper.prior.start;
+    if (!has_density(start))
+      fail("hyper '{}': its prior has no density at {}, where it should have its mass; check its numbers", hyper.name,
+           start);
     starts.push_back(std::log(start));
   }
   return starts;

@@ -72,6 +72,9 @@ Plan compile(const Graph& graph, const Joint& joint, const Registry& registry, c
 // start.
 void set_start(State& state, VariableId variable, std::span<const double> values);
 
+class JointChains;
+struct ChainOptions;
+
 // Draws from a posterior, one row each.
 class JointSamples {
  public:
@@ -80,6 +83,7 @@ class JointSamples {
 
  private:
   friend class JointPosterior;
+  friend JointChains draw_chains(const State& state, const ChainOptions& options);
   Plan plan_;
   std::size_t draws_ = 0, elements_ = 0;
   std::vector<double> values_;  // all elements of the first draw, then of the next

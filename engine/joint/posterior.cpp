@@ -62,17 +62,6 @@ double log_scale_of_cavity(const State& state, const Numbers& n, std::uint32_t r
        joint_system::element_name(*state.plan(), n.system->cavity_elements[r - n.system->first_cavity_row]), rho);
 }
 
-void check_memory(const State& state, const std::string& what, std::size_t rows, std::size_t columns,
-                  const char* way_out) {
-  const double bytes = 8.0 * static_cast<double>(rows) * static_cast<double>(columns);
-  const auto limit = static_cast<double>(joint_system::solver_of(state).options().memory);
-  if (bytes > limit)
-    fail(
-        "joint: {} are {} x {} numbers, {:.3g} GB, more than the limit of {:.3g} GB; {} or raise joint({{.memory = "
-        "...}})",
-        what, rows, columns, bytes / 1e9, limit / 1e9, way_out);
-}
-
 struct Range {
   std::size_t first, size;
 };
@@ -98,6 +87,26 @@ void mix(const State& state, Range a, Range b, const Add& add, Eigen::MatrixXd& 
 
 }  // namespace
 
+void joint_system::check_memory(const State& state, std::string_view what, std::size_t rows, std::size_t columns,
+                                std::string_view way_out) {
+  const double bytes = 8.0 * static_cast<double>(rows) * static_cast<double>(columns);
+  const auto limit = static_cast<double>(solver_of(state).options().memory);
+  if (bytes > limit)
+    fail("joint: {} are {} x {} numbers, {:.3g} GB, more than the limit of {:.3g} GB; {} or raise joint({{.memory = "
+         "...}})",
+         what, rows, columns, bytes / 1e9, limit / 1e9, way_out);
+}
+
+void joint_system::complete_draw(Numbers& work, std::span<const double> x, boost::random::mt19937_64& random,
+                                 double* out) {
+  boost::random::normal_distribution<double> normal;
+  work.place(x, false);
+  work.predict();
+  for (const Numbers::Prediction& p : work.predictions()) work.values[p.element] += std::sqrt(p.noise) * normal(random);
+  for (std::uint32_t e = 0; e < work.values.size(); ++e)
+    out[e] = is_unpredicted(work, e) ? std::nan("") : work.values[e];
+}
+
 JointPosterior::JointPosterior(const State& state) : state_(&state) { (void)joint_system::solved_memory(state); }
 
 Eigen::VectorXd JointPosterior::mean(VariableId variable) const {
@@ -113,8 +122,8 @@ Eigen::VectorXd JointPosterior::mean(VariableId variable) const {
 Eigen::MatrixXd JointPosterior::covariance(VariableId a, VariableId b) const {
   const auto &va = state_->plan()->variable(a), &vb = state_->plan()->variable(b);
   if (vb.size > va.size) return covariance(b, a).transpose();
-  check_memory(*state_, fmt::format("covariances of '{}' and '{}'", va.name, vb.name), va.size, vb.size,
-               "ask for single elements");
+  joint_system::check_memory(*state_, fmt::format("covariances of '{}' and '{}'", va.name, vb.name), va.size, vb.size,
+                             "ask for single elements");
   Eigen::MatrixXd out = Eigen::MatrixXd::Zero(va.size, vb.size);
   mix(*state_, {va.first_element, va.size}, {vb.first_element, vb.size}, [&](const Memory& memory, double weight) {
     Numbers::Reader reader(memory.numbers);
@@ -151,7 +160,8 @@ double JointPosterior::covariance(VariableId a, std::size_t i, VariableId b, std
 JointSamples JointPosterior::sample(std::size_t draws, std::uint64_t seed) const {
   const Memory& solved = joint_system::solved_memory(*state_);
   if (solved.is_singular()) fail("joint: nothing determines some variables; there is no posterior to draw from");
-  check_memory(*state_, "draws of all elements", draws, solved.numbers.values.size(), "draw fewer at a time");
+  joint_system::check_memory(*state_, "draws of all elements", draws, solved.numbers.values.size(),
+                             "draw fewer at a time");
   JointSamples out;
   out.plan_ = state_->plan();
   out.draws_ = draws;
@@ -163,19 +173,11 @@ JointSamples JointPosterior::sample(std::size_t draws, std::uint64_t seed) const
     const Numbers& n = memory.numbers;
     Numbers work(*n.system);
     (void)work.read(state);
-    std::vector<std::uint32_t> unpredicted;
-    for (std::uint32_t e = 0; e < n.values.size(); ++e)
-      if (is_unpredicted(n, e)) unpredicted.push_back(e);
     for (const std::size_t place : places) {
       for (double& z : work.x) z = normal(random);
       n.fronts.solve_upper(work.x, work.room);
       for (std::size_t u = 0; u < work.x.size(); ++u) work.x[u] += n.x[u];
-      work.place(work.x, false);
-      work.predict();
-      for (const Numbers::Prediction& p : work.predictions())
-        work.values[p.element] += std::sqrt(p.noise) * normal(random);
-      for (const std::uint32_t e : unpredicted) work.values[e] = std::nan("");
-      std::ranges::copy(work.values, out.values_.begin() + static_cast<std::ptrdiff_t>(place * out.elements_));
+      joint_system::complete_draw(work, work.x, random, out.values_.data() + place * out.elements_);
     }
   };
   std::vector<std::vector<std::size_t>> places(solved.hypers == nullptr ? 1 : solved.hypers->weights.size());

@@ -197,8 +197,8 @@ double Sites::log_scales(const State& state, const Numbers& numbers) const {
       for (const ParameterView& view : views)
         parameters.insert(parameters.end(), view.at(0, s), view.at(0, s) + view.terms);
       if (is_missing) continue;
-      if (unknowns == 0) {
-        if (group.kind->log_density()) total += group.kind->log_density()(arguments, parameters);
+      if (unknowns == 0 && group.kind->log_density()) {
+        total += group.kind->log_density()(arguments, parameters);
       } else if (group.kind->log_integral()) {
         total += group.kind->log_integral()(arrivals, parameters);
       } else if (unknowns == 1 && group.kind->log_density()) {

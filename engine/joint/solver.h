@@ -1,6 +1,8 @@
 // The steps: Gauss-Newton with Levenberg-Marquardt damping, and the refreshing of sites in between.
 #pragma once
 
+#include <boost/random/mersenne_twister.hpp>
+
 #include "engine/joint/joint.h"
 #include "engine/joint/sites.h"
 #include "engine/run/solver.h"
@@ -97,6 +99,11 @@ std::vector<double> check_hypers(const Graph& graph, const Registry& registry, J
 const Memory& solved_memory(const State& state);
 const JointSolver& solver_of(const State& state);
 double log_evidence_of(const State& state, const Memory& memory);  // given the hypers
+// An Error where so many numbers take more than the options allow.
+void check_memory(const State& state, std::string_view what, std::size_t rows, std::size_t columns,
+                  std::string_view way_out);
+// All elements of a draw with its roots at x: functions of them, with noise what is missing, NaN what nothing predicts.
+void complete_draw(Numbers& work, std::span<const double> x, boost::random::mt19937_64& random, double* out);
 // Mean and variance of one element; variance inf where nothing determines it, or no Gaussian predicts it.
 Gaussian marginal(const State& state, const Memory& memory, std::uint32_t element, Numbers::Reader& reader,
                   Numbers::Sparse& row);

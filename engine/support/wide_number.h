@@ -30,8 +30,8 @@ struct WideNumber {
 
   friend WideNumber operator*(WideNumber a, const WideNumber& b) {
     a.mantissa *= b.mantissa, a.exponent += b.exponent;
-    constexpr double kSmall = 0x1p-500;  // the next product does not underflow
-    return a.mantissa < kSmall ? a.normalised() : a;
+    constexpr double kSmall = 0x1p-500, kLarge = 0x1p+500;  // the next product does not underflow or overflow
+    return a.mantissa < kSmall || a.mantissa > kLarge ? a.normalised() : a;
   }
   friend WideNumber operator/(WideNumber a, const WideNumber& b) {
     a.mantissa /= b.mantissa, a.exponent -= b.exponent;

@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
+#include <numbers>
 
 namespace dma {
 
@@ -16,15 +17,16 @@ struct Dual {
   Dual() = default;
   Dual(double v) : value(v) {}  // NOLINT: 2 * x
 
-  // value, and that times the slope of x (and of y).
+  // value, and what x (and y) bring to its slope. A constant brings nothing, also where the function has no derivative.
   static Dual of(double value, const Dual& x, double by_x) {
     Dual out(value);
-    for (std::size_t i = 0; i < n; ++i) out.slope[i] = by_x * x.slope[i];
+    for (std::size_t i = 0; i < n; ++i) out.slope[i] = x.slope[i] == 0 ? 0 : by_x * x.slope[i];
     return out;
   }
   static Dual of(double value, const Dual& x, double by_x, const Dual& y, double by_y) {
-    Dual out(value);
-    for (std::size_t i = 0; i < n; ++i) out.slope[i] = by_x * x.slope[i] + by_y * y.slope[i];
+    Dual out = of(value, x, by_x);
+    for (std::size_t i = 0; i < n; ++i)
+      if (y.slope[i] != 0) out.slope[i] += by_y * y.slope[i];
     return out;
   }
 
@@ -62,9 +64,14 @@ struct Dual {
     const double square = x.value * x.value + y.value * y.value;
     return of(std::atan2(y.value, x.value), y, x.value / square, x, -y.value / square);
   }
+  friend Dual sinh(const Dual& x) { return of(std::sinh(x.value), x, std::cosh(x.value)); }
+  friend Dual cosh(const Dual& x) { return of(std::cosh(x.value), x, std::sinh(x.value)); }
   friend Dual tanh(const Dual& x) {
     const double t = std::tanh(x.value);
     return of(t, x, 1 - t * t);
+  }
+  friend Dual erf(const Dual& x) {
+    return of(std::erf(x.value), x, 2 * std::numbers::inv_sqrtpi * std::exp(-x.value * x.value));
   }
   friend Dual abs(const Dual& x) { return of(std::abs(x.value), x, x.value < 0 ? -1 : 1); }
   friend Dual hypot(const Dual& x, const Dual& y) {

@@ -5,9 +5,10 @@
 
 #include <algorithm>
 #include <boost/math/special_functions/digamma.hpp>
+#include <numeric>
 #include <vector>
 
-#include "factors/families/log_gamma.h"
+#include "engine/support/log_gamma.h"
 
 namespace dma {
 
@@ -72,6 +73,28 @@ double Dirichlet::log_normaliser(Components message) {
   double sum = -log_gamma(total(message));
   for (const Natural& m : message) sum += log_gamma(m.tau + 1);
   return sum;
+}
+
+// With s the sum of the a_k, m_k = (a_k + r_k) / (s + 1), G = sum of m_k (1 - m_k) and R = sum of r_k (1 - r_k), the sum
+// of the variances is (G + R / (s + 1)) / (s + 2), so that nothing cancels in
+//
+//   r_k - (a_k + r_k) (s + 2) / (s + 1) d,   d = R / ((s + 1) G + R)
+bool Dirichlet::project(std::span<const double> counts, std::span<const double> shares, std::span<double> gains) {
+  const double s = std::accumulate(counts.begin(), counts.end(), 0.0);
+  const auto largest = static_cast<std::size_t>(std::ranges::max_element(counts) - counts.begin());
+  double of_others = 0, spread = 0, doubt = 0;
+  for (std::size_t k = 0; k < counts.size(); ++k) {
+    const double mean = (counts[k] + shares[k]) / (s + 1);
+    doubt += shares[k] * (1 - shares[k]);
+    if (k != largest) of_others += mean, spread += mean * (1 - mean);
+  }
+  spread += (counts[largest] + shares[largest]) / (s + 1) * of_others;
+  const double d = doubt > 0 ? doubt / ((s + 1) * spread + doubt) * ((s + 2) / (s + 1)) : 0;
+  for (std::size_t k = 0; k < counts.size(); ++k) {
+    gains[k] = shares[k] - (counts[k] + shares[k]) * d;
+    if (!((counts[k] - 1) + gains[k] > -1)) return false;  // as messages are multiplied
+  }
+  return true;
 }
 
 double Dirichlet::kl(Components p, Components q) {

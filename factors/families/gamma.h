@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "engine/messages/any_natural.h"
-#include "factors/families/log_gamma.h"
+#include "engine/support/log_gamma.h"
 
 namespace dma {
 

@@ -1,10 +1,10 @@
 #include "factors/likelihoods/counts.h"
 
 #include <cmath>
+#include <numbers>
 
+#include "engine/support/log_gamma.h"
 #include "factors/authoring/from_log_density.h"
-#include "factors/families/log_gamma.h"
-#include "factors/likelihoods/poisson.h"
 
 namespace dma {
 
@@ -14,34 +14,63 @@ bool is_count(double y, double most = kInfinity) { return y >= 0 && y <= most &&
 
 double log_1_plus_exp(double x) { return std::max(x, 0.0) + std::log1p(std::exp(-std::abs(x))); }
 
-double log_choose(double n, double k) { return log_gamma(n + 1) - log_gamma(k + 1) - log_gamma(n - k + 1); }
+constexpr double kTwoPi = 2 * std::numbers::pi;
 
-double log_beta(double a, double b) { return log_gamma(a) + log_gamma(b) - log_gamma(a + b); }
+// Factorials of large counts would cancel against powers of the mean. By Stirling's formula, what is left of both are
+// deviances y (exp(t) - 1 - t), where t is the log of (what is expected / y).
+double deviance(double y, double t) { return y * (std::expm1(t) - t); }
+
+// (y + z)! / (y! z!) p^y (1 - p)^z for p of these log odds; y and z are above 0, and need not be whole.
+double log_share(double y, double z, double log_odds) {
+  return 0.5 * std::log((y + z) / y / z / kTwoPi) + stirling_rest(y + z) - stirling_rest(y) - stirling_rest(z) -
+         deviance(y, std::log1p(z / y) - log_1_plus_exp(-log_odds)) -
+         deviance(z, std::log1p(y / z) - log_1_plus_exp(log_odds));
+}
+
+// A count of mean r exp(log_odds), whose rate is gamma of shape r.
+double log_gamma_poisson(double y, double log_r, double log_odds) {
+  const double r = std::exp(log_r);
+  if (y == 0) return -r * log_1_plus_exp(log_odds);
+  constexpr double kNearly0 = 1e-20;  // of relative order r is what this leaves out
+  if (r < kNearly0) return log_r - std::log(y) - y * log_1_plus_exp(-log_odds);
+  return log_r - std::log(y + r) + log_share(y, r, log_odds);
+}
 
 const Domain kCounts = at_least(0) & finite() & whole();
 
 }  // namespace
 
+double Poisson::log_density(double x, double y, std::span<const double> exposure) {
+  const double log_mean = x + std::log(exposure[0]);
+  if (!is_count(y)) return -kInfinity;
+  if (y == 0) return -std::exp(log_mean);
+  return -deviance(y, log_mean - std::log(y)) - 0.5 * std::log(kTwoPi * y) - stirling_rest(y);
+}
+
 double Binomial::log_density(double x, double y, std::span<const double> p) {
   const double n = p[0];
   if (!is_count(y, n)) return -kInfinity;
-  return log_choose(n, y) - y * log_1_plus_exp(-x) - (n - y) * log_1_plus_exp(x);
+  if (y == 0) return -n * log_1_plus_exp(x);
+  return y == n ? -n * log_1_plus_exp(-x) : log_share(y, n - y, x);
 }
 
-// The mean near 0 or 1 leaves one of the two shapes near 0, where log gamma(a) is -log a but for a itself.
+// Two counts of rates that are gamma of shapes a and b, given their sum: at any odds, such as those they both expect.
 double BetaBinomial::log_density(double x, double y, std::span<const double> p) {
-  const double n = p[0], c = p[1];
+  const double n = p[0], log_c = std::log(p[1]), log_odds = std::log(n) - log_c;
   if (!is_count(y, n)) return -kInfinity;
-  const double a = c * std::exp(-log_1_plus_exp(-x)), b = c * std::exp(-log_1_plus_exp(x));
-  if (!(a > 0 && b > 0)) return -kInfinity;
-  return log_choose(n, y) + log_beta(y + a, n - y + b) - log_beta(a, b);
+  return log_gamma_poisson(y, log_c - log_1_plus_exp(-x), log_odds) +
+         log_gamma_poisson(n - y, log_c - log_1_plus_exp(x), log_odds) - log_gamma_poisson(n, log_c, log_odds);
 }
 
 double NegativeBinomial::log_density(double x, double y, std::span<const double> p) {
-  const double r = p[0], log_odds = x + std::log(p[1] / r);  // mean / r
   if (!is_count(y)) return -kInfinity;
-  return log_gamma(y + r) - log_gamma(r) - log_gamma(y + 1) - y * log_1_plus_exp(-log_odds) -
-         r * log_1_plus_exp(log_odds);
+  return log_gamma_poisson(y, std::log(p[0]), x + std::log(p[1] / p[0]));
+}
+
+Kind poisson_kind() {
+  return likelihood_from_log_density("poisson", &Poisson::log_density, "y counts events of rate exposure exp(x)",
+                                     {{"exposure", above(0) & finite(), 1.0}})
+      .observes("y", kCounts);
 }
 
 Kind binomial_kind() {

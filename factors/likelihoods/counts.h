@@ -1,5 +1,6 @@
-// Counts of other shapes than Poisson's, x being a Gaussian unknown:
+// Counts, x being a Gaussian unknown:
 //
+//   poisson            y events of mean exposure exp(x)
 //   binomial           y of n trials succeed, each with probability p = 1 / (1 + exp(-x))
 //   beta_binomial      the same, where p itself varies: beta(c m, c (1 - m)) of mean m = 1 / (1 + exp(-x)), c its
 //                      concentration
@@ -20,6 +21,9 @@ namespace dma {
 
 class Kind;
 
+struct Poisson {
+  static double log_density(double x, double y, std::span<const double> exposure);
+};
 struct Binomial {
   static double log_density(double x, double y, std::span<const double> trials);
 };
@@ -35,6 +39,7 @@ struct PoissonDraw {
   static double log_integral(Components arrivals, double exposure);  // of the rate and y
 };
 
+Kind poisson_kind();
 Kind binomial_kind();
 Kind beta_binomial_kind();
 Kind negative_binomial_kind();

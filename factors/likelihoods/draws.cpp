@@ -52,30 +52,6 @@ void weigh_by_counts(Numbers counts, Numbers logs, std::span<double> fractions) 
   to_fractions(fractions);
 }
 
-// The parameters of the projected mixture less the counts. With m_k = (a_k + r_k) / (s + 1), G = sum of m_k (1 - m_k)
-// and R = sum of r_k (1 - r_k), the sum of the variances is (G + R / (s + 1)) / (s + 2), so that nothing cancels in
-//
-//   r_k - (a_k + r_k) (s + 2) / (s + 1) d,   d = R / ((s + 1) G + R)
-//
-// False where the product with what arrived would not be a density in the digits of a double.
-bool project(Numbers counts, Numbers fractions, std::span<double> more) {
-  const double s = sum_of(counts);
-  const auto largest = static_cast<std::size_t>(std::ranges::max_element(counts) - counts.begin());
-  double of_others = 0, spread = 0, doubt = 0;
-  for (std::size_t k = 0; k < counts.size(); ++k) {
-    const double mean = (counts[k] + fractions[k]) / (s + 1);
-    doubt += fractions[k] * (1 - fractions[k]);
-    if (k != largest) of_others += mean, spread += mean * (1 - mean);
-  }
-  spread += (counts[largest] + fractions[largest]) / (s + 1) * of_others;
-  const double d = doubt / ((s + 1) * spread + doubt) * ((s + 2) / (s + 1));
-  for (std::size_t k = 0; k < counts.size(); ++k) {
-    more[k] = fractions[k] - (counts[k] + fractions[k]) * d;
-    if (!((counts[k] - 1) + more[k] > -1)) return false;  // as messages are multiplied
-  }
-  return true;
-}
-
 // The fractions of vmp, from those of exact inference on: they settle within a few steps, because digamma is flat where
 // there are counts.
 void settle(Numbers counts, Numbers logs, std::span<double> fractions) {
@@ -157,7 +133,7 @@ void CategoricalDraw::Ep::to_probabilities(Probabilities p, Outcome outcome,
   Categorical::logs(outcome, memory.logs.data());
   if (!counts_of(p, memory.counts.data()) || std::ranges::max(memory.logs) == -kInfinity) return;
   weigh_by_counts(memory.counts, memory.logs, memory.fractions);
-  const bool is_projected = project(memory.counts, memory.fractions, memory.found);
+  const bool is_projected = Dirichlet::project(memory.counts, memory.fractions, memory.found);
   put_counts(is_projected ? memory.found : memory.fractions, out);
   out[0].replaced = !is_projected;  // one message of several components
 }

@@ -6,9 +6,9 @@
 #include <cmath>
 
 #include "engine/kinds/kind.h"
+#include "engine/support/log_gamma.h"
 #include "factors/arithmetic/exponential.h"
 #include "factors/authoring/peaks.h"
-#include "factors/families/log_gamma.h"
 
 namespace dma {
 
@@ -53,13 +53,7 @@ PrecisionBeliefs variational(const Gaussian& mean, const Gamma& precision, const
 }
 
 // a log a - a - log Gamma(a): the log of the largest value of gamma(a, a)'s density of log w.
-double log_peak(double a) {
-  constexpr double kMany = 20;  // Stirling's series is at 1e-17 by its last term
-  if (a < kMany) return a * (std::log(a) - 1) - log_gamma(a);
-  const double y = 1 / (a * a);
-  return 0.5 * std::log(a) - kHalfLogTwoPi -
-         (1.0 / 12 - y * (1.0 / 360 - y * (1.0 / 1260 - y * (1.0 / 1680 - y * (1.0 / 1188 - y * 691 / 360360))))) / a;
-}
+double log_peak(double a) { return 0.5 * std::log(a) - kHalfLogTwoPi - stirling_rest(a); }
 
 // F(x) = log x - digamma(x) = E[exp(t) - 1 - t] of gamma(x, x) and t = log w, without 1 / (2 x).
 double gap_tail(double x) {

@@ -13,7 +13,7 @@ namespace {
 
 // Working memory that is kept: after the first messages of a thread nothing is allocated.
 struct RowMemory {
-  std::vector<double> counts, sums, parent, child, shares, centre;
+  std::vector<double> counts, sums, parent, child, shares, mixed, gains;
 };
 RowMemory& row_memory() {
   thread_local RowMemory memory;
@@ -54,42 +54,6 @@ void put_weights(std::span<const double> weights, std::span<CategoricalComponent
 }
 
 double total(std::span<const double> numbers) { return std::accumulate(numbers.begin(), numbers.end(), 0.0); }
-
-// Of Dirichlet(counts + e_j), or of Dirichlet(counts) where j is none of them: the sum of the variances, and the square
-// of the distance of its mean from `centre`.
-double spread_around(std::span<const double> counts, std::size_t j, std::span<const double> centre) {
-  const double sum = total(counts) + (j < counts.size() ? 1 : 0);
-  double within = 0, between = 0;
-  for (std::size_t k = 0; k < counts.size(); ++k) {
-    const double mean = (counts[k] + (k == j ? 1 : 0)) / sum;
-    within += mean * (1 - mean);
-    between += (mean - centre[k]) * (mean - centre[k]);
-  }
-  return within / (sum + 1) + between;
-}
-
-// What the counts of a row gain, from the shares of its categories; false where the product would not be a density.
-bool project_row(std::span<const double> counts, std::span<const double> shares, std::vector<double>& centre,
-                 std::span<OrFallback<DirichletComponent>> out) {
-  const double s = total(counts), unchanged = std::max(0.0, 1 - total(shares));
-  centre.resize(counts.size());
-  double doubt = 0;
-  for (std::size_t k = 0; k < counts.size(); ++k) {
-    centre[k] = counts[k] * (unchanged / s + (1 - unchanged) / (s + 1)) + shares[k] / (s + 1);
-    doubt += centre[k] * (1 - centre[k]);
-  }
-  double spread = unchanged * spread_around(counts, counts.size(), centre);
-  for (std::size_t k = 0; k < counts.size(); ++k)
-    if (shares[k] > 0) spread += shares[k] * spread_around(counts, k, centre);
-  const double sum = doubt / spread - 1;
-  bool is_density = std::isfinite(sum) && sum > 0;
-  for (std::size_t k = 0; k < counts.size(); ++k) {
-    const double more = is_density ? centre[k] * sum - counts[k] : 0;
-    is_density &= (counts[k] - 1) + more > -1;
-    out[k] = OrFallback<DirichletComponent>(DirichletComponent(more, 0));
-  }
-  return is_density;
-}
 
 }  // namespace
 
@@ -155,10 +119,16 @@ void LearnedTable::to_rows(Rows rows, Message parent, Message child, Parameters 
   for (std::size_t first = 0; first < rows.size(); first += p.categories) {
     const auto counts = std::span<const double>(memory.counts).subspan(first, p.categories);
     const auto shares = std::span<const double>(memory.shares).subspan(first, p.categories);
-    if (project_row(counts, shares, memory.centre, out.subspan(first, p.categories))) continue;
+    const double unchanged = std::max(0.0, 1 - total(shares));
+    if (unchanged == 1) continue;
+    memory.mixed.resize(p.categories), memory.gains.resize(p.categories);
     for (std::size_t k = 0; k < p.categories; ++k)
-      out[first + k] = OrFallback<DirichletComponent>(DirichletComponent(shares[k], 0));
-    out[first].replaced = true;  // one message of several components
+      memory.mixed[k] = shares[k] + unchanged * counts[k] / memory.sums[first / p.categories];
+    const bool is_projected = Dirichlet::project(counts, memory.mixed, memory.gains);
+    for (std::size_t k = 0; k < p.categories; ++k)
+      out[first + k] =
+          OrFallback<DirichletComponent>(DirichletComponent(is_projected ? memory.gains[k] : shares[k], 0));
+    out[first].replaced = !is_projected;  // one message of several components
   }
 }
 

@@ -3,11 +3,9 @@
 //
 //   to selector  log Z_k: exact
 //   to y         the tilted distribution, sum of w_k Z_k N_k, projected to its moments and divided by what arrives
-//   (EP); where
-//                that has no positive variance, the moments of the mixture alone
+//                (EP); where that has no positive variance, the moments of the mixture alone
 //   to mean_k    with r_k = w_k Z_k / sum, the mean is informed by y with probability r_k: again projected and divided;
-//   where
-//                that is not proper, the message of y to the power r_k, as in variational inference
+//                where that is not proper, the message of y to the power r_k, as in variational inference
 #pragma once
 
 #include <span>

@@ -4,8 +4,8 @@
 #include <numbers>
 
 #include "engine/kinds/kind.h"
+#include "engine/support/log_gamma.h"
 #include "factors/authoring/tilted.h"
-#include "factors/families/log_gamma.h"
 
 namespace dma {
 
@@ -14,11 +14,7 @@ namespace {
 using Parameters = StudentTNoise::Parameters;
 
 double log_normaliser(Parameters p) {
-  const double d = p.degrees;
-  // The difference of the two is rounding for large d, where it tends to log(d / 2) / 2.
-  constexpr double kMany = 1e6;
-  const double ratio = d > kMany ? 0.5 * std::log(0.5 * d) : log_gamma(0.5 * (d + 1)) - log_gamma(0.5 * d);
-  return ratio - 0.5 * std::log(std::numbers::pi * d) - std::log(p.scale);
+  return log_gamma_half_step(0.5 * p.degrees) - 0.5 * std::log(std::numbers::pi * p.degrees) - std::log(p.scale);
 }
 double log_shape(double u, Parameters p) {
   constexpr double kSquarable = 1e100;

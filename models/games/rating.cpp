@@ -50,8 +50,9 @@ Chances chances_of(double ahead, double variance, std::size_t players, const Rat
   const double noise = count * options.performance_sd * options.performance_sd,
                drift = count * options.drift_sd * options.drift_sd;
   const double margin = draw_margin(noise, options), sd = std::sqrt(variance + noise + drift);
-  const double win = normal::distribution((ahead - margin) / sd), loss = normal::distribution((-ahead - margin) / sd);
-  return {win, std::max(0.0, 1 - win - loss), loss};
+  const auto below = [sd](double x) { return normal::distribution(x / sd); };
+  const double behind = -std::abs(ahead);  // in the lower tail a difference of two keeps its digits
+  return {below(ahead - margin), below(behind + margin) - below(behind - margin), below(-ahead - margin)};
 }
 
 // Of one game, whose players have priors of their own.
@@ -83,19 +84,15 @@ Rating::Rating(std::size_t players, const RatingOptions& options)
 Rating::Rating(std::vector<Skill> skills, const RatingOptions& options)
     : options_(options), skills_(std::move(skills)), last_times_(skills_.size()) {
   check_rating_options(options);
-  for (const Skill& skill : skills_)
-    if (!std::isfinite(skill.mean) || !(skill.sd > 0 && std::isfinite(skill.sd)))
-      fail("rating: a skill of {} +- {} is given; a finite mean and a standard deviation above 0 are expected",
-           skill.mean, skill.sd);
+  check_skills(skills_);
 }
 Rating::~Rating() = default;
 
 Report Rating::play(const Game& game) {
-  check_game(game, ++played_, skills_.size(), options_);
-  if (played_ > 1) {
-    const Game both[] = {{{}, now_}, {{}, game.time}};
-    check_times(both);
-  }
+  check_game(game, played_ + 1, skills_.size(), options_);
+  const Game both[] = {{{}, now_}, {{}, game.time}};
+  check_times(played_ == 0 ? std::span(both).last(1) : std::span(both), std::max<std::size_t>(played_, 1));
+  ++played_;
   now_ = game.time;
   if (solvers_.size() > kMostForms) solvers_.clear();
   std::vector<std::uint32_t> players;

@@ -26,22 +26,26 @@ void check_rating_options(const RatingOptions& options) {
                "a finite number, 0 or above");
   check_number("the probability of a draw", options.draw_probability,
                options.draw_probability >= 0 && options.draw_probability < 1, "a number from 0 to below 1");
-  for (const Skill& skill : options.priors)
+  check_skills(options.priors);
+}
+
+void check_skills(std::span<const Skill> skills) {
+  for (const Skill& skill : skills)
     if (!std::isfinite(skill.mean) || !(skill.sd > 0 && std::isfinite(skill.sd)))
       fail("rating: a skill of {} +- {} is given; a finite mean and a standard deviation above 0 are expected",
            skill.mean, skill.sd);
 }
 
-void check_times(std::span<const Game> games) {
+void check_times(std::span<const Game> games, std::size_t number) {
   for (std::size_t g = 0; g < games.size(); ++g) {
     if (games[g].time && !std::isfinite(*games[g].time))
-      fail("game {}: its time is {}; a finite number is expected", g + 1, *games[g].time);
+      fail("game {}: its time is {}; a finite number is expected", g + number, *games[g].time);
     if (g == 0) continue;
     if (games[g].time.has_value() != games[g - 1].time.has_value())
-      fail("game {} has {} time, and the one before it {}; give a time to all games, or to none", g + 1,
+      fail("game {} has {} time, and the one before it {}; give a time to all games, or to none", g + number,
            games[g].time ? "a" : "no", games[g - 1].time ? "one" : "none");
     if (games[g].time && *games[g].time < *games[g - 1].time)
-      fail("game {}: its time is {}, and the one before it has {}; give games in the order of time", g + 1,
+      fail("game {}: its time is {}, and the one before it has {}; give games in the order of time", g + number,
            *games[g].time, *games[g - 1].time);
   }
 }

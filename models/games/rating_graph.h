@@ -10,13 +10,14 @@
 
 namespace dma {
 
-// An Error unless these numbers can be options of a rating.
+// An Error unless these numbers can be options of a rating, or skills.
 void check_rating_options(const RatingOptions& options);
+void check_skills(std::span<const Skill> skills);
 // An Error unless it is a game of that many players. `number` counts from 1.
 void check_game(const Game& game, std::size_t number, std::size_t players, const RatingOptions& options);
 
-// An Error unless all have a time, none before the one before it, or none has.
-void check_times(std::span<const Game> games);
+// An Error unless all have a time, none before the one before it, or none has. `number` is that of the first.
+void check_times(std::span<const Game> games, std::size_t number = 1);
 
 // Half the width of the window of differences that end in a draw, if performances have together this variance.
 double draw_margin(double variance, const RatingOptions& options);

@@ -15,14 +15,12 @@ namespace {
 
 using namespace network_file;
 
-constexpr double kRounding = 2e-3;  // how far from 1 the sum of a row may be that was written with few digits
-
 class Bif {
  public:
   explicit Bif(std::string_view text) : tokens_(text, "{}()[]|,;") {}
 
   GraphFile read(std::span<const GivenText> given) {
-    while (!tokens_.peek().text.empty()) {
+    while (!tokens_.peek().is_end) {
       const Token start = tokens_.word("'network', 'variable' or 'probability'");
       if (start.text == "network")
         read_network();
@@ -52,11 +50,14 @@ class Bif {
     const Token start = tokens_.peek();
     if (start.text != "property") tokens_.refuse(start, "'property' or '}'");
     while (!tokens_.skip(";"))
-      if (tokens_.take().text.empty()) tokens_.refuse(tokens_.peek(), "';' at the end of the property");
+      if (tokens_.take().is_end) tokens_.refuse(tokens_.peek(), "';' at the end of the property");
   }
 
   void read_variable() {
     const Token name = tokens_.word("the name of a variable");
+    if (printable(name.text) != name.text)
+      fail("line {}: the name of a variable, '{}', holds control characters; rename it", name.line,
+           printable(name.text));
     if (numbers_.contains(std::string(name.text)))
       fail("line {}: there are two variables '{}'; rename one of them", name.line, printable(name.text));
     NetworkVariable v{std::string(name.text), {}, 0};
@@ -114,11 +115,11 @@ class Bif {
         fail("line {}: variable '{}' stands twice in the block of '{}'", line, variables_[v].name, name);
     double rows = 1;
     for (const std::uint32_t v : f.scope) rows *= variables_[v].values;
-    constexpr double kMost = 1u << 28;
+    constexpr double kMost = 1u << 24;
     if (rows * variables_[child].values > kMost)
-      fail("line {}: the table of '{}' would have {:.3g} numbers, more than {:.3g}", line, name,
+      fail("line {}: the table of '{}' would have {:.3g} numbers, more than {:.3g}; give it fewer parents", line, name,
            rows * variables_[child].values, kMost);
-    Rows table{child, static_cast<std::size_t>(rows), {}, {}};
+    Rows table{child, static_cast<std::size_t>(rows), {}, {}, {}, 0};
     table.numbers.resize(table.rows * variables_[child].values);
     table.lines.assign(table.rows, 0);
     tokens_.expect("{", "after the variables");
@@ -134,7 +135,17 @@ class Bif {
     std::size_t rows;
     std::vector<double> numbers;
     std::vector<std::size_t> lines;  // 0: not given
+    std::vector<double> others;      // of the rows that are not given
+    std::size_t others_line;
   };
+
+  void put_row(const Function& f, Rows& table, std::size_t r, std::size_t line, std::span<const double> numbers) const {
+    if (table.lines[r] != 0)
+      fail("line {}: the probabilities of '{}'{} are given in line {} already; leave one of them out", line,
+           variables_[table.child].name, combination(f, r), table.lines[r]);
+    table.lines[r] = line;
+    std::ranges::copy(numbers, table.numbers.begin() + static_cast<std::ptrdiff_t>(r * numbers.size()));
+  }
 
   void read_entry(const Function& f, Rows& table) {
     const Token start = tokens_.peek();
@@ -142,16 +153,14 @@ class Bif {
     const std::size_t values = variables_[table.child].values;
     if (tokens_.skip("table")) {  // the child's value outermost
       const std::vector<double> all = numbers(table.numbers.size(), start.line, f, table.child);
+      std::vector<double> row(values);
       for (std::size_t r = 0; r < table.rows; ++r) {
-        table.lines[r] = start.line;
-        for (std::size_t k = 0; k < values; ++k) table.numbers[r * values + k] = all[k * table.rows + r];
+        for (std::size_t k = 0; k < values; ++k) row[k] = all[k * table.rows + r];
+        put_row(f, table, r, start.line, row);
       }
     } else if (tokens_.skip("default")) {
-      const std::vector<double> row = numbers(values, start.line, f, table.child);
-      for (std::size_t r = 0; r < table.rows; ++r)
-        if (table.lines[r] == 0)
-          table.lines[r] = start.line,
-          std::ranges::copy(row, table.numbers.begin() + static_cast<std::ptrdiff_t>(r * values));
+      table.others = numbers(values, start.line, f, table.child);
+      table.others_line = start.line;
     } else {
       tokens_.expect("(", "before the categories of the parents, or 'table',");
       std::size_t r = 0;
@@ -161,9 +170,7 @@ class Bif {
       }
       tokens_.expect(
           ")", fmt::format("after the categories of {} parent{}", f.scope.size(), f.scope.size() == 1 ? "" : "s"));
-      const std::vector<double> row = numbers(values, start.line, f, table.child);
-      table.lines[r] = start.line;
-      std::ranges::copy(row, table.numbers.begin() + static_cast<std::ptrdiff_t>(r * values));
+      put_row(f, table, r, start.line, numbers(values, start.line, f, table.child));
     }
   }
 
@@ -203,7 +210,8 @@ class Bif {
   }
   void finish_row(const Function& f, Rows& table, std::size_t r) const {
     const NetworkVariable& child = variables_[table.child];
-    const std::span<double> row = std::span(table.numbers).subspan(r * child.values, child.values);
+    if (table.lines[r] == 0 && !table.others.empty()) put_row(f, table, r, table.others_line, table.others);
+    const std::span<const double> row = std::span(table.numbers).subspan(r * child.values, child.values);
     if (table.lines[r] == 0)
       fail("line {}: the probabilities of '{}'{} are missing", f.line, child.name, combination(f, r));
     for (const double x : row)
@@ -211,10 +219,9 @@ class Bif {
         fail("line {}: a probability of '{}'{} is {}; it must be in [0, 1]", table.lines[r], child.name,
              combination(f, r), x);
     const double sum = std::accumulate(row.begin(), row.end(), 0.0);
-    if (!(std::abs(sum - 1) <= kRounding))
+    if (!(std::abs(sum - 1) <= kRowRounding))
       fail("line {}: the probabilities of '{}'{} have the sum {:.6g}; it must be 1", table.lines[r], child.name,
            combination(f, r), sum);
-    for (double& x : row) x /= sum;
   }
 
   // Parents are followed from the child back to one that was met before.

@@ -249,16 +249,16 @@ Json hyper_json(const Hyper& hyper, const Graph& graph) {
 
 Json parsed(std::string_view text) {
   check_nesting(text);
+  const auto line_of = [&](std::size_t byte) { return 1 + std::ranges::count(text.substr(0, byte), '\n'); };
   try {
     return parse_distinct(text);
   } catch (const nlohmann::json::parse_error& error) {
-    const auto lines =
-        1 +
-        std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(std::min(error.byte, text.size())), '\n');
-    fail("not JSON near line {}: look for a missing comma, quote or bracket", lines);
-  } catch (const nlohmann::json::out_of_range& error) {
-    fail("a number is beyond the range of a double: {}",
-         std::string_view(error.what()).substr(std::string_view(error.what()).find("] ") + 2));
+    fail("not JSON near line {}: look for a missing comma, quote or bracket", line_of(error.byte));
+  } catch (const nlohmann::json::out_of_range& error) {  // "... parsing '1e999'"
+    const std::string_view what = error.what(), rest = what.substr(std::min(what.find('\''), what.size() - 1) + 1),
+                           number = rest.substr(0, rest.find('\''));
+    fail("line {}: '{}' is beyond the range of a double; a number below 1.8e308 in size is expected",
+         line_of(text.find(number)), number);
   }
 }
 

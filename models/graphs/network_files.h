@@ -4,7 +4,7 @@
 //        probability ( HR | CATECHOL ) { (NORMAL) 0.05, 0.9, 0.05; (HIGH) 0.01, 0.09, 0.9; }
 //   UAI  MARKOV (or BAYES), the number of variables, their numbers of values, the scopes of the functions, their tables
 //
-// Rows of a BIF file are rounded by those who wrote them: a sum that is near 1 is made 1.
+// Rows of probabilities are rounded by those who wrote them: a sum that is near 1 is made 1.
 #pragma once
 
 #include <span>

@@ -17,9 +17,9 @@
 namespace dma::network_file {
 
 struct Token {
-  std::string_view text;  // empty: the end
+  std::string_view text;
   std::size_t line = 1;
-  bool is_quoted = false;
+  bool is_quoted = false, is_end = false;
 };
 
 // Words, numbers and marks. Comments of C and C++ are left out.
@@ -35,7 +35,7 @@ class Tokens {
   }
   [[noreturn]] void refuse(const Token& at, std::string_view expected) const {
     fail("line {}: {} is found; {} is expected", at.line,
-         at.text.empty() ? "the end of the file" : fmt::format("'{}'", printable(at.text.substr(0, 40))), expected);
+         at.is_end ? "the end of the file" : fmt::format("'{}'", printable(at.text.substr(0, 40))), expected);
   }
   bool skip(std::string_view mark) {
     if (token_.is_quoted || token_.text != mark) return false;
@@ -80,8 +80,8 @@ class Tokens {
       else
         break;
     }
-    token_ = {{}, line_, false};
-    if (at_ == text_.size()) return;
+    token_ = {{}, line_, false, at_ == text_.size()};
+    if (token_.is_end) return;
     std::size_t end = at_ + 1;
     if (text_[at_] == '"') {
       end = text_.find('"', end);
@@ -122,6 +122,9 @@ struct Function {
   std::size_t line = 0;
   bool is_conditional = true;  // P(child | parents), otherwise a potential
 };
+
+// How far from 1 the sum of a row of probabilities may be that was written with few digits; it is made 1.
+inline constexpr double kRowRounding = 2e-3;
 
 // Every variable that is given a value is observed; factors in the order of the functions.
 GraphFile graph_of(const std::vector<NetworkVariable>& variables, const std::vector<Function>& functions,

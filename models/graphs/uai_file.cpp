@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <numeric>
 
 #include "models/graphs/network_files.h"
 #include "models/graphs/network_tokens.h"
@@ -8,6 +10,20 @@
 namespace dma {
 
 using namespace network_file;
+
+namespace {
+
+// Rows of sums near 1 are made to have the sum 1; the kind refuses others.
+std::vector<double> normalised(std::vector<double> numbers, std::size_t values) {
+  for (auto row = numbers.begin(); row != numbers.end(); row += static_cast<std::ptrdiff_t>(values)) {
+    const auto end = row + static_cast<std::ptrdiff_t>(values);
+    const double sum = std::accumulate(row, end, 0.0);
+    if (std::abs(sum - 1) <= kRowRounding) std::for_each(row, end, [sum](double& x) { x /= sum; });
+  }
+  return numbers;
+}
+
+}  // namespace
 
 GraphFile network_file::graph_of(const std::vector<NetworkVariable>& variables, const std::vector<Function>& functions,
                                  std::span<const GivenText> given) {
@@ -25,7 +41,9 @@ GraphFile network_file::graph_of(const std::vector<NetworkVariable>& variables, 
     std::vector<Connection> connections;
     for (const std::uint32_t v : f.scope) connections.emplace_back(ids[v]);
     const char* const kind = !f.is_conditional ? "potential" : f.scope.size() == 1 ? "categorical_prior" : "table";
-    file.graph.factor(kind, std::move(connections), {{f.is_conditional ? "probability" : "weight", f.numbers}});
+    ParameterValue numbers = f.is_conditional ? normalised(f.numbers, variables[f.scope.back()].values) : f.numbers;
+    file.graph.factor(kind, std::move(connections),
+                      {{f.is_conditional ? "probability" : "weight", std::move(numbers)}});
     file.places.push_back(fmt::format("line {}", f.line));
   }
   return file;
@@ -70,7 +88,7 @@ GraphFile parse_uai(std::string_view text, std::span<const GivenText> given) {
       if (f.numbers.back() < 0) tokens.refuse(at, "a number of at least 0");
     }
   }
-  if (!tokens.peek().text.empty()) tokens.refuse(tokens.peek(), "the end of the file");
+  if (!tokens.peek().is_end) tokens.refuse(tokens.peek(), "the end of the file");
   return graph_of(variables, functions, given);
 }
 

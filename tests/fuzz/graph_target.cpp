@@ -6,6 +6,7 @@
 
 #include "engine/compile/compile.h"
 #include "engine/exact/exact.h"
+#include "engine/joint/chains.h"
 #include "engine/joint/joint.h"
 #include "engine/run/evidence.h"
 #include "engine/run/run.h"
@@ -262,6 +263,30 @@ void compare(const Graph& graph, const State& sweeps, const State& whole) {
 
 }  // namespace
 
+namespace {
+
+// Draws from the graph's own density; and one of its parameters as a hyper.
+void fuzz_chains(Choices& choices, RandomGraph& drawn, Joint how) {
+  const Graph& graph = drawn.graph();
+  const auto factor = static_cast<std::uint32_t>(choices.below(graph.factors().size()));
+  const auto& parameters = registry().kind(graph.factors()[factor].kind).parameters();
+  const bool has_hyper = choices.one_in(2) && !parameters.empty();
+  if (has_hyper)
+    how.options.hypers = {hyper(FactorId{factor}, choices.any_of(parameters).name,
+                                choices.one_in(2) ? HyperPrior::half_cauchy(1) : HyperPrior::gamma(2, 1))};
+  const Plan plan = compile(graph, how, registry());
+  State state(plan);
+  drawn.observe(state);
+  const Report report = run(plan, state);
+  promise(report.joint.has_value(), "a report of joint without its part of\n{}", describe(graph));
+  check_beliefs(graph, state, report);
+  if (has_hyper || !report.converged()) return;
+  const JointChains chains = draw_chains(state, {.chains = 2, .warm_up = 4, .draws = 8, .leaps = 3});
+  promise(!std::isnan(chains.r_hat) && chains.effective >= 0, "'{}' of\n{}", chains.line(), describe(graph));
+}
+
+}  // namespace
+
 std::size_t fuzz_graph(Choices& choices) {
   RandomGraph drawn(choices);
   const Choices before = choices;
@@ -305,7 +330,9 @@ std::size_t fuzz_graph(Choices& choices) {
       promise(std::abs(*exact - *found_evidence) <= 1e-6 * (1 + std::abs(*exact)),
               "evidence {} by sweeps, {} by {} of\n{}", *exact, *found_evidence, name, describe(graph));
   };
-  attempt([&] { solve(compile(graph, joint({.limit = 50, .refreshes = 20}), registry()), "joint", false); });
+  const JointOptions quick{.limit = 50, .refreshes = 20};
+  attempt([&] { solve(compile(graph, joint(quick), registry()), "joint", false); });
+  if (choices.one_in(8)) attempt([&] { fuzz_chains(choices, drawn, joint(quick)); });
   attempt([&] { solve(compile(graph, dma::exact({.memory = 1u << 24}), registry()), "cliques", true); });
   return 1;
 }

@@ -111,8 +111,9 @@ std::vector<double> row(Random& random, std::size_t values, double share_of_zero
   return out;
 }
 
-// A network of up to 8 variables with many loops, some potentials and some zeros.
-DiscreteModel random_model(std::uint64_t seed) {
+// A network of up to 8 variables with many loops, some potentials and some zeros. The weights of potentials are below
+// 10, or of any size from 10^-reach to 10^reach.
+DiscreteModel random_model(std::uint64_t seed, double reach = 0) {
   Random random(seed);
   DiscreteModel m;
   const std::size_t n = 3 + random.below(6);
@@ -130,16 +131,16 @@ DiscreteModel random_model(std::uint64_t seed) {
       for (const double x : row(random, values, zeros)) numbers.push_back(x);
     m.add_table(of, numbers, true);
   }
-  for (std::size_t i = random.below(3); i > 0; --i) {
+  for (std::size_t i = random.below(reach > 0 ? 12 : 3); i > 0; --i) {
     const std::size_t a = random.below(n), b = (a + 1 + random.below(n - 1)) % n;
     std::vector<double> numbers(m.sizes[a] * m.sizes[b]);
-    for (double& x : numbers) x = 10 * random.unit();
+    for (double& x : numbers) x = reach > 0 ? std::pow(10, reach * (2 * random.unit() - 1)) : 10 * random.unit();
     m.add_table({a, b}, numbers, false);
   }
   return m;
 }
 
-constexpr double kExactRounding = 1e-12;
+constexpr double kExactRounding = 2e-12;  // of logs of some thousands
 
 void check_same(const std::vector<double>& found, const std::vector<double>& expected) {
   REQUIRE(found.size() == expected.size());
@@ -199,6 +200,14 @@ TEST_CASE("exact: random networks with loops, as enumeration has them") {
   }
 }
 
+TEST_CASE("exact: random networks with weights of all sizes, as enumeration has them") {
+  for (std::uint64_t seed = 1; seed <= 100; ++seed)
+    for (const double reach : {100.0, 280.0}) {
+      CAPTURE(seed);
+      check(random_model(seed, reach));
+    }
+}
+
 TEST_CASE("exact: numbers beyond the doubles on the way") {
   // 60 observations, each of a likelihood of 1e-6 or so for every value of the cause: the product is 1e-360.
   DiscreteModel m;
@@ -215,6 +224,23 @@ TEST_CASE("exact: numbers beyond the doubles on the way") {
   check(m);
   m.add_table({0}, {1e-300, 0, 1e-300}, false);
   check(m);
+}
+
+TEST_CASE("exact: more children than a product of doubles holds") {
+  constexpr int kChildren = 1500;
+  Graph g;
+  const VariableId cause = g.variable("cause", 1, "categorical(2)"),
+                   children = g.variable("children", kChildren, "categorical(4)");
+  g.factor("potential", {all_to_one(cause), children}, {{"weight", {0.9, 0.9, 0.9, 0.9, 0.8, 0.99, 0.9, 0.9}}});
+  g.factor("potential", {cause}, {{"weight", {1e-300, 2e-300}}});
+  const Plan plan = compile(g, exact(), standard_registry());
+  State state(plan);
+  (void)run(plan, state);
+  const double log_first = std::log(1e-300) + kChildren * std::log(3.6),
+               log_second = std::log(2e-300) + kChildren * std::log(3.59);
+  const double log_odds = log_second - log_first;
+  CHECK(std::abs(log_evidence(plan, state) - log_first - std::log1p(std::exp(log_odds))) < 1e-9);
+  CHECK(std::abs(state.belief(cause).mean(0, 1) - 1 / (1 + std::exp(-log_odds))) < 1e-10);
 }
 
 TEST_CASE("exact: draws have the frequencies of the posterior") {

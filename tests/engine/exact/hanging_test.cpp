@@ -1,6 +1,7 @@
 // Gaussian trees that hang on discrete loops, beside sums of closed forms.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 
@@ -30,7 +31,7 @@ TEST_CASE("exact: Gaussian trees that hang on a discrete loop") {
   for (int i = 0; i < 3; ++i) state.observe(seen[i], z[i]);
   const Report report = run(plan, state);
   CHECK(report.stop == Report::Stop::exact);
-  double total = 0;
+  double total = 0, largest = 0;
   std::vector<double> up(3), y_first(3), y_second(3), m_first(3), m_second(3);
   for (unsigned at = 0; at < 8; ++at) {
     double weight = 1;
@@ -41,6 +42,7 @@ TEST_CASE("exact: Gaussian trees that hang on a discrete loop") {
       weight *= std::exp(-0.5 * std::pow(z[i] - kPrior[k], 2) / variance) / std::sqrt(2 * std::acos(-1.0) * variance);
     }
     total += weight;
+    largest = std::max(largest, weight);
     for (unsigned i = 0; i < 3; ++i) {
       const unsigned k = at >> i & 1;
       const auto given = [&](double mean, double variance, double noise) {  // moments given z
@@ -56,6 +58,7 @@ TEST_CASE("exact: Gaussian trees that hang on a discrete loop") {
     }
   }
   CHECK(std::abs(log_evidence(plan, state) - std::log(total)) < 1e-11);
+  CHECK(std::abs(ExactPosterior(state).most_probable().log_probability - std::log(largest)) < 1e-11);
   for (int i = 0; i < 3; ++i) {
     CHECK(std::abs(state.belief(s[i]).mean(0, 1) - up[i] / total) < 1e-11);
     const double y_mean = y_first[i] / total, m_mean = m_first[i] / total;
@@ -79,4 +82,17 @@ TEST_CASE("exact: Gaussian trees that hang on a discrete loop") {
   }
   CHECK(text.find("exact: what is not discrete ") == 0);
   CHECK(text.find("sweep with a schedule, such as flooding()") != std::string::npos);
+}
+
+TEST_CASE("exact: a mixture far from its first part keeps its variance") {
+  Graph g;
+  const VariableId cause = g.variable("cause", 1, "categorical(2)"), level = g.variable("level"),
+                   means = g.observed("means", 2);
+  g.factor("categorical_prior", {cause}, {{"probability", {1e-18, 1 - 1e-18}}});
+  g.factor("mixture", {cause, means, level}, {{"variance", 0.25}});
+  const Plan plan = compile(g, exact(), standard_registry());
+  State state(plan);
+  state.observe(means, {-1e8, 1e8});
+  (void)run(plan, state);
+  CHECK(std::abs(state.belief(level).variance() - (0.25 + 4e-2)) < 1e-9);  // 1e-18 (2e8)^2
 }

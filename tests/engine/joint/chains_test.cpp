@@ -4,8 +4,10 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <optional>
 
 #include "engine/joint/joint.h"
+#include "engine/kinds/kind.h"
 #include "engine/support/error.h"
 #include "factors/standard_registry.h"
 
@@ -82,6 +84,39 @@ TEST_CASE("chains: what no Gaussian fits, a function and a likelihood") {
     mean_square += chains(d, square) / static_cast<double>(chains.size());
   }
   CHECK(mean_square == doctest::Approx(of_x.sd * of_x.sd + of_x.mean * of_x.mean).epsilon(0.1));
+}
+
+TEST_CASE("chains: what is missing is drawn with its noise") {
+  Graph g;
+  const VariableId x = g.variable("x"), y = g.observed("y", 2);
+  g.factor("gaussian_prior", {x}, {{"mean", 0.0}, {"variance", 1.0}});
+  g.factor("gaussian_noise", {all_to_one(x), y}, {{"variance", 3.0}});
+  const Plan plan = compile(g, joint(), standard_registry());
+  State state(plan);
+  state.observe(y, {std::optional(0.5), std::nullopt});
+  (void)run(plan, state);
+  const JointChains chains = draw_chains(state, {.draws = 4000});
+  CHECK(chains.sd(y, 1) == doctest::Approx(std::sqrt(0.75 + 3)).epsilon(0.03));
+  CHECK(chains.sd(x) == doctest::Approx(std::sqrt(0.75)).epsilon(0.03));
+}
+
+TEST_CASE("chains: those that never move have not settled") {
+  // A likelihood that forbids every value, with a message as if it did not.
+  Registry registry = standard_registry();
+  registry.add(kind("never")
+                   .input("x")
+                   .log_density([](std::span<const double>, std::span<const double>) { return -kInfinity; })
+                   .message("ep", "x", [](const Gaussian&) { return Gaussian::from_moments(0, 1); }, from("x")));
+  Graph g;
+  const VariableId x = g.variable("x");
+  g.factor("gaussian_prior", {x}, {{"mean", 0.0}, {"variance", 1.0}});
+  g.factor("never", {x});
+  const Plan plan = compile(g, joint(), registry);
+  State state(plan);
+  (void)run(plan, state);
+  const JointChains chains = draw_chains(state, {.warm_up = 20, .draws = 200});
+  CHECK(chains.accepted == 0);
+  CHECK(!chains.have_settled());
 }
 
 }  // namespace

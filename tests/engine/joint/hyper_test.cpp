@@ -317,6 +317,27 @@ TEST_CASE("hyper: what is wrong is said in one line, with the name") {
   CHECK(complaint(std::vector<Hyper>(7, s.tau())).starts_with("joint: 7 hypers; at most 6"));
   CHECK_THROWS_WITH_AS((void)HyperPrior::half_cauchy(-1), "half_cauchy: the scale is -1; a number above 0 is expected",
                        Error);
+  CHECK(complaint({hyper("tau", HyperPrior::log_normal(1000, 1e-200), {{s.effects, "variance"}})}) ==
+        "hyper 'tau': its prior has no density at inf, where it should have its mass; check its numbers");
+  // The graph starts it where a narrow prior has nothing.
+  {
+    Graph g;
+    const VariableId x = g.variable("x"), y = g.observed("y");
+    g.factor("gaussian_prior", {x}, {{"mean", 0.0}, {"variance", 1.0}});
+    const FactorId noise = g.factor("gaussian_noise", {x, y}, {{"variance", 1e200}});
+    const Plan plan = compile(g, joint({.hypers = {hyper(noise, "variance", HyperPrior::half_normal(1))}}),
+                              standard_registry());
+    State state(plan);
+    state.observe(y, 0.5);
+    CHECK(run(plan, state).converged());
+    double sum = 0;  // by the rule of trapezoids over the logarithm
+    constexpr double kStep = 0.01, kPi = 3.14159265358979323846;
+    for (double t = -30; t < 5; t += kStep) {
+      const double v = std::exp(t);
+      sum += kStep * v * std::sqrt(2 / kPi) * std::exp(-0.5 * v * v - 0.125 / (1 + v)) / std::sqrt(2 * kPi * (1 + v));
+    }
+    CHECK(JointPosterior(state).log_evidence() == doctest::Approx(std::log(sum)).epsilon(1e-5));
+  }
   // Nothing keeps the scale from growing: no evidence has a mode.
   Graph g;
   const VariableId x = g.variable("x");

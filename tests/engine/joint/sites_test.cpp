@@ -3,6 +3,7 @@
 
 #include <Eigen/Dense>
 
+#include "engine/kinds/kind.h"
 #include "factors/authoring/normal.h"
 #include "tests/engine/joint/joint_models.h"
 #include "tests/oracles/quadrature.h"
@@ -150,4 +151,25 @@ TEST_CASE("joint: what nothing but one inequality knows is singular, and two tha
   CHECK(state.belief(free)[0].is_uniform());
   CHECK(std::abs(state.belief(x).mean()) < 1e-8);
   CHECK(state.belief(x).variance() > 0.1);
+}
+
+TEST_CASE("joint: a site of known values alone has its part in the evidence, by its integral if it has no density") {
+  const auto log_f = [](double x, double y) { return -std::abs(x - y); };
+  for (const bool has_density : {true, false}) {
+    Registry registry = standard_registry();
+    Kind laplace = kind("laplace").input("x").output("y").message(
+        "ep", "x", [](const Gaussian&, const Gaussian&) { return Gaussian::uniform(); }, from("x", "y"));
+    if (has_density) laplace.log_density([=](auto v, auto) { return log_f(v[0], v[1]); });
+    laplace.log_integral([=](auto m, auto) { return log_f(m[0].tau, m[1].tau); });
+    registry.add(laplace);
+    Graph g;
+    const VariableId x = g.observed("x"), y = g.observed("y"), z = g.variable("z");
+    g.factor("gaussian_prior", {z}, {{"mean", 0.0}, {"variance", 1.0}});
+    g.factor("laplace", {x, y});
+    const Plan plan = compile(g, joint(), registry);
+    State state(plan);
+    state.observe(x, 1.0), state.observe(y, 3.5);
+    (void)run(plan, state);
+    CHECK(JointPosterior(state).log_evidence() == doctest::Approx(-2.5).epsilon(1e-12));
+  }
 }

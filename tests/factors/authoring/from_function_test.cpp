@@ -191,19 +191,27 @@ TEST_CASE("from_function: a function of several outputs has the gains of calculu
   const auto all = [](auto x, auto) {
     using T = typename decltype(x)::value_type;
     using std::sqrt, std::exp, std::log, std::sin, std::cos, std::tan, std::asin, std::acos, std::atan, std::tanh;
-    using std::abs, std::pow, std::log1p, std::expm1;
+    using std::abs, std::pow, std::log1p, std::expm1, std::sinh, std::cosh, std::erf;
     std::vector<std::remove_const_t<T>> y = {exp(x[0]),  log(x[0]),      sqrt(x[0]),       sin(x[0]),   cos(x[0]),
                                              tan(x[0]),  asin(x[0]),     acos(x[0]),       atan(x[0]),  tanh(x[0]),
                                              abs(-x[0]), pow(x[0], 2.5), pow(x[0], x[1]),  log1p(x[0]), expm1(x[0]),
+                                             sinh(x[0]), cosh(x[0]),     erf(x[0]),
                                              x[0] / x[1] - 3 * x[0] + 1 / x[1] - x[1] * x[1]};
     return y;
   };
-  const std::vector<double> duals = looked_at(factor_from_vector_function("all", 2, 16, all), {0.4, 1.7});
+  const std::vector<double> duals = looked_at(factor_from_vector_function("all", 2, 19, all), {0.4, 1.7});
   const std::vector<double> differences = looked_at(
       factor_from_vector_function(
-          "all", 2, 16, [&](std::span<const double> x, std::span<const double> p) { return all(x, p); }),
+          "all", 2, 19, [&](std::span<const double> x, std::span<const double> p) { return all(x, p); }),
       {0.4, 1.7});
   for (std::size_t i = 0; i < duals.size(); ++i) CHECK(duals[i] == doctest::Approx(differences[i]).epsilon(1e-9));
+  // A constant power of a negative number, and a root of an input at its edge: nothing else is touched by it.
+  const std::vector<double> edges = looked_at(factor_from_vector_function("edges", 2, 2, [](auto x, auto) {
+    using T = std::remove_const_t<typename decltype(x)::value_type>;
+    using std::sqrt, std::pow;
+    return std::vector<T>{pow(x[0], T(2)), x[0] + sqrt(x[1])};
+  }), {-3, 0});
+  CHECK(edges == std::vector<double>{9, -3, -6, 0, 1, kInfinity});
 }
 
 TEST_CASE("from_function: twelve inputs, three outputs and an array of data, solved jointly") {

@@ -6,8 +6,11 @@
 #include <boost/math/distributions/poisson.hpp>
 #include <boost/math/distributions/students_t.hpp>
 #include <boost/math/distributions/weibull.hpp>
+#include <boost/math/special_functions/gamma.hpp>
+#include <boost/multiprecision/cpp_bin_float.hpp>
 
 #include "engine/kinds/evaluate.h"
+#include "factors/likelihoods/counts.h"
 #include "factors/standard_registry.h"
 #include "tests/oracles/matched.h"
 
@@ -133,6 +136,50 @@ TEST_CASE("weibull: moments and evidence are those of the integral, censored or 
           return boost::math::cdf(boost::math::complement(boost::math::weibull(shape, std::exp(t)), y));
         });
       }
+}
+
+TEST_CASE("poisson, binomial, negative_binomial, beta_binomial: as in 50 digits, from no events to very many") {
+  using Wide = boost::multiprecision::cpp_bin_float_50;
+  const auto log_factorial = [](const Wide& x) { return boost::math::lgamma(Wide(x + 1)); };
+  const auto check = [](double found, const Wide& expected, double x, double y, double p1, double p2) {
+    INFO("x ", x, ", y ", y, ", parameters ", p1, " and ", p2);
+    const double value = expected.convert_to<double>();
+    CHECK(std::abs(found - value) <= 1e-12 * (1 + std::abs(value)) + 1e-14 * std::sqrt(1 + y) * (1 + std::abs(x)));
+  };
+  for (const double x : {-800.0, -30.0, -2.5, 0.0, 0.3, 12.0, 27.0})
+    for (const double y : {0.0, 1.0, 2.0, 19.0, 1000.0, 1e6, 1e12})
+      for (const double a : {1e-6, 0.4, 30.0, 1e9, 1e15}) {
+        const Wide mean = Wide(a) * exp(Wide(x)), r = 2.5 * Wide(a), odds = mean / r;
+        check(Poisson::log_density(x, y, std::vector{a}), Wide(y) * log(mean) - mean - log_factorial(y), x, y, a, 0);
+        check(NegativeBinomial::log_density(x, y, std::vector{2.5 * a, a}),
+              boost::math::lgamma(Wide(y + r)) - boost::math::lgamma(r) - log_factorial(y) + y * log(odds) -
+                  (y + r) * log1p(odds),
+              x, y, a, 0);
+        for (const double more : {0.0, 1.0, 50.0, 1e7}) {
+          const Wide n = Wide(y) + more, p = 1 / (1 + exp(Wide(-x))), q = 1 / (1 + exp(Wide(x)));
+          if (n == 0) continue;
+          const Wide choose = log_factorial(n) - log_factorial(y) - log_factorial(more);
+          check(Binomial::log_density(x, y, std::vector{y + more}), choose + y * log(p) + more * log(q), x, y, more, 0);
+          const auto log_beta = [](const Wide& u, const Wide& v) {
+            return boost::math::lgamma(u) + boost::math::lgamma(v) - boost::math::lgamma(Wide(u + v));
+          };
+          check(BetaBinomial::log_density(x, y, std::vector{y + more, a}),
+                choose + log_beta(y + a * p, more + a * q) - log_beta(a * p, a * q), x, y, more, a);
+        }
+      }
+}
+
+TEST_CASE("student_t_noise: the density of many degrees of freedom, as in 50 digits") {
+  using Wide = boost::multiprecision::cpp_bin_float_50;
+  for (const double d : {0.01, 1.0, 7.5, 1e3, 9e5, 1.1e6, 1e9, 1e15}) {
+    CAPTURE(d);
+    const Wide z = Wide(d) / 2, expected = boost::math::lgamma(Wide(z + 0.5)) - boost::math::lgamma(z) -
+                                           log(boost::math::constants::pi<Wide>() * d) / 2 - log(Wide(3)) -
+                                           (Wide(d) + 1) / 2 * log1p(Wide(0.25) / 9 / d);
+    const std::vector<double> at{0.5, 1.0}, parameters{3.0, d};
+    const double found = standard_registry().kind("student_t_noise").log_density()(at, parameters);
+    CHECK(found == doctest::Approx(expected.convert_to<double>()).epsilon(1e-13));
+  }
 }
 
 TEST_CASE("student_t_noise: moments and evidence are those of the integral, an outlier loosens its hold") {

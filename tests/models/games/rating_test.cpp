@@ -187,7 +187,14 @@ TEST_CASE("rating: equal and certain players draw as often as is said") {
   const Chances uneven = chances({40, 3}, {25, 2}, {.draw_probability = 0});
   const double sd = std::sqrt(9 + 4 + 2 * (25.0 / 6 * 25 / 6 + 25.0 / 300 * 25 / 300));
   CHECK(uneven.win == doctest::Approx(boost::math::cdf(boost::math::normal(), 15 / sd)).epsilon(1e-12));
-  CHECK(uneven.draw < 1e-15);
+  CHECK(uneven.draw == 0);
+  // A draw that nobody expects keeps its digits.
+  const double noise = 2 * 25.0 / 6 * 25 / 6,
+               margin = std::sqrt(noise) * boost::math::quantile(boost::math::normal(), 0.65);
+  const auto cdf = [&](double x) { return boost::math::cdf(boost::math::normal(), x / std::sqrt(noise)); };
+  for (const double far : {60.0, -60.0})
+    CHECK(chances({far, 0}, {0, 0}, options).draw ==
+          doctest::Approx(cdf(margin - 60) - cdf(-margin - 60)).epsilon(1e-9));
 }
 
 TEST_CASE("rating: upsets that nobody expects stay finite") {
@@ -272,6 +279,13 @@ TEST_CASE("rating: wrong games and options are refused") {
   refused({{{{0}, 1}, {{2}, 2}}}, {.draw_probability = 1}, "probability of a draw is 1");
   refused({{{{0}, 1}, {{2}, 2}}}, {.sd = 0}, "standard deviation of a skill is 0");
   CHECK_THROWS_WITH_AS(Rating(std::vector<Skill>{{25, -1}}), doctest::Contains("25 +- -1"), Error);
+  // A game that was refused is none: the next one is the first, and may have a time.
+  Rating rating(3);
+  CHECK_THROWS_AS(rating.play({}), Error);
+  CHECK_THROWS_WITH_AS(rating.play({{{{0}, 1}, {{2}, 2}}, std::nan("")}), doctest::Contains("game 1: its time is nan"),
+                       Error);
+  for (const double time : {1.0, 2.0, 3.0}) (void)rating.play({{{{0}, 1}, {{2}, 2}}, time});
+  CHECK_THROWS_WITH_AS(rating.play({{{{0}, 1}, {{2}, 2}}, 2.5}), doctest::Contains("game 4: its time is 2.5"), Error);
 }
 
 TEST_CASE("rating: a season whose results are nearly contradictions is not called settled when it is not") {

@@ -106,9 +106,36 @@ TEST_CASE("network files: wrong BIF is refused with its line") {
   check_refused(kSprinkler, "probability ( cloudy ) { table 0.5, 0.5; }", "",
                 "line 4: variable 'cloudy' has no probability block");
   check_refused(kSprinkler, "\"nobody\"", "\"nobody", "a quote is opened and never closed");
+  check_refused(kSprinkler, "(no) 0.5, 0.5;", "(no) 0.5, 0.5;\n (no) 0.4, 0.6;",
+                "line 11: the probabilities of 'sprinkler' given (no) are given in line 10 already; leave one of them");
+  check_refused(kSprinkler, "(no) 0.5, 0.5;", "(no) 0.5, 1e999;",
+                "line 10: '1e999' is found; a probability is expected");
+  check_refused(kSprinkler, "variable wet", "variable \"wet\x01\"", "line 7: the name of a variable, 'wet");
+  check_refused(kSprinkler, "variable wet", "variable \"\"", "line 7: '' is found; the name of a variable is expected");
+  // What follows an empty quote is part of the file.
+  check_refused(kSprinkler, "probability ( cloudy )", "\"\" probability ( cloudy )", "line 8: '' is found; 'network'");
+  // 30 parents of two categories: a small file asks for a table of 1e9 numbers.
+  std::string wide, parents;
+  for (int i = 0; i < 30; ++i) {
+    wide += "variable a" + std::to_string(i) + " { type discrete [ 2 ] { no, yes }; }\n";
+    parents += (i == 1 ? " | a" : i == 0 ? "a" : ", a") + std::to_string(i);
+  }
+  CHECK(refusal_of(wide + "probability ( " + parents + " ) { default 0.5, 0.5; }")
+            .starts_with("line 31: the table of 'a0' would have 1.07e+09 numbers, more than"));
   CHECK(refusal_of(kSprinkler, {{"wet", "Yes"}}).find("variable 'wet' has no category 'Yes'; did you mean 'yes'?") ==
         0);
   CHECK(refusal_of(kSprinkler, {{"wett", "yes"}}).find("wet") != std::string::npos);
+}
+
+TEST_CASE("network files: a default row serves those that are not given, wherever it stands") {
+  const std::string before =
+      "variable a { type discrete [ 3 ] { x, y, z }; } probability ( a ) { table 0.2, 0.3, 0.5; }"
+      "variable b { type discrete [ 2 ] { no, yes }; } probability ( b | a ) { ";
+  for (const char* const rows : {"default 0.25, 0.75; (y) 0.5, 0.5; }", "(y) 0.5, 0.5; default 0.25, 0.75; }"}) {
+    const GraphFile file = parse_graph(before + rows);
+    const State state = solved(file);
+    CHECK(state.belief(file.graph.find_variable("b")).mean(0, 1) == doctest::Approx(0.7 * 0.75 + 0.3 * 0.5));
+  }
 }
 
 TEST_CASE("network files: a UAI file is the field it says") {
@@ -138,4 +165,10 @@ TEST_CASE("network files: a UAI file is the field it says") {
       refusal_of("MARKOV\n1\n2\n1\n1 0\n2\n1\n").find("line 8: the end of the file is found; number 1 of the table") ==
       0);
   CHECK(refusal_of("MARKOV\n1\n2\n1\n1 0\n2\n1 -1\n").find("line 7: '-1' is found; a number of at least 0") == 0);
+  // Thirds of six digits are a row of probabilities, as in BIF; other sums are refused.
+  const State thirds = solved(parse_graph("BAYES\n1\n3\n1\n1 0\n3\n 0.333333 0.333333 0.333333\n"));
+  CHECK(std::abs(log_evidence(thirds.plan(), thirds)) < 1e-12);
+  const GraphFile wrong = parse_graph("BAYES\n1\n3\n1\n1 0\n3\n 0.3 0.3 0.3\n");
+  CHECK_THROWS_AS((void)solved(wrong), Error);
+  CHECK(refusal_of("MARKOV\n1\n2\n1\n1 0\n2\n1 1\n \"\" 3").find("line 8: '' is found; the end of the file") == 0);
 }

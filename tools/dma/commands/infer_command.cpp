@@ -342,9 +342,8 @@ void add_infer_command(Command app) {
       "lists the kinds.\n"
       "BIF and UAI files of discrete networks are read as well: dma infer alarm.bif --observe HR=LOW\n"
       "Schedules: auto (one sweep where that is exact, else exact by cliques where everything is discrete, else all at "
-      "once where everything is Gaussian, else repeated "
-      "sweeps),\n"
-      "joint, forward_backward, flooding, sequential, residual.");
+      "once where everything is Gaussian, else repeated sweeps),\n"
+      "exact, joint, forward_backward, flooding, sequential, residual.");
   command.add_option("graph", request->graph, "file with the graph: JSON, BIF or UAI").required();
   command.add_option("--method", request->method, "method of the messages (default: the file's)").value("METHOD");
   command.add_option("--schedule", request->schedule, "the order of the messages (default: the file's, or auto)")

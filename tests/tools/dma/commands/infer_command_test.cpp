@@ -177,7 +177,8 @@ TEST_CASE("infer: errors point into the file") {
   const std::string good = R"("variables": {"x": {}, "y": {"observed": 1}}, )";
   check_infer_refused("", "not JSON");
   check_infer_refused("{\"variables\": {},\n \"factors\": [}", "not JSON near line 2");
-  check_infer_refused(R"({"variables": {"x": {"observed": 1e400}}, "factors": []})", "beyond the range of a double");
+  check_infer_refused(R"({"variables": {"x": {"observed": 1e400}}, "factors": []})",
+                      "line 1: '1e400' is beyond the range of a double");
   check_infer_refused(
       R"({"variables": {"x": {"size": 100000000}, "y": {"observed": 1}}, "factors": [{"kind": "gaussian_prior", "connects": ["x"], "parameters": {"mean": 0, "variance": 1}}, {"kind": "gaussian_prior", "connects": ["y"], "parameters": {"mean": 0, "variance": 1}}]})",
       "/variables/x: the graph would take about 2");
