@@ -23,7 +23,7 @@ constexpr double kEndless = 0.5;
 constexpr int kTailDepth = 8;
 // Halvings of one curve: a density with noise of its own (a derivative by differences, near a pole) would go on for
 // ever. What they leave is in the curve's error.
-constexpr int kMostHalvings = 3000;
+constexpr int kMostCuts = 3000;
 // Below this fraction of the mass a decade counts as empty.
 constexpr double kNothing = 1e-60;
 
@@ -46,7 +46,7 @@ class Tracer {
     for (const Panel& panel : panels) parts.push_back({panel, largest_error(panel), depth});
     std::ranges::make_heap(parts, is_better);
     for (int halvings = 0;
-         halvings < kMostHalvings && !parts.empty() && parts.front().error > options_.tolerance * whole;) {
+         halvings < kMostCuts && !parts.empty() && parts.front().error > options_.tolerance * whole;) {
       std::ranges::pop_heap(parts, is_better);
       const Part worst = parts.back();
       parts.pop_back();

@@ -24,7 +24,7 @@ Links links_of(const Network& network, const Values& values) {
         if (a != b && values[a] == kNone && values[b] == kNone) links[a].push_back(b);
   for (NodeList& list : links) {
     std::ranges::sort(list);
-    list.erase(std::ranges::unique(list).begin(), list.end());
+    list.erase(std::unique(list.begin(), list.end()), list.end());
   }
   return links;
 }
@@ -101,7 +101,7 @@ class Elimination {
       for (std::size_t j = i + 1; j < others.size(); ++j)
         if (!std::ranges::binary_search(links_[others[i]], others[j])) link(others[i], others[j]);
     std::ranges::sort(touched_);
-    touched_.erase(std::ranges::unique(touched_).begin(), touched_.end());
+    touched_.erase(std::unique(touched_.begin(), touched_.end()), touched_.end());
     for (const std::uint32_t u : touched_) {
       queue_.erase(keys_[u]);
       queue_.insert(keys_[u] = key(u));

@@ -27,7 +27,7 @@ std::uint32_t node_of(const PlanData& plan, const ElementOf& of) {
 class Joints {
  public:
   explicit Joints(const State& state)
-      : state_(state), network_(solver_of(*state.plan()).network()), memory_(solved_memory(state)) {}
+      : state_(state), network_(solver_of(*state.plan()).network()), memory_(solved_cliques(state)) {}
 
   std::vector<double> of(std::span<const std::uint32_t> list) const {
     constexpr double kMost = 1e8;
@@ -66,7 +66,7 @@ class Joints {
   }
 
   // From one clique, or from what the others are given each value of the first.
-  std::vector<double> logs_of(const Tables& tables, const std::vector<Hint>& hints,
+  std::vector<double> logs_of(const CliqueTables& tables, const std::vector<Hint>& hints,
                               std::span<const std::uint32_t> nodes) const {
     if (const std::uint32_t clique = common_clique(nodes); clique != kNone)
       return std::visit([&](const auto& t) { return t.log_marginal(clique, nodes); }, tables);
@@ -78,7 +78,7 @@ class Joints {
     for (std::uint32_t k = 0; k < network_.nodes[nodes[0]].values; ++k) {
       given.back().logs.assign(network_.nodes[nodes[0]].values, -HUGE_VAL);
       given.back().logs[k] = 0;
-      const Tables here = propagate({network_, *memory_.tree, memory_.values}, state_, given, Passes::both);
+      const CliqueTables here = propagate({network_, *memory_.tree, memory_.values}, state_, given, Passes::both);
       const double log_share = log_total(here) - log_total(tables);
       const std::vector<double> rest =
           log_share == -HUGE_VAL ? std::vector(others, -HUGE_VAL) : logs_of(here, given, nodes.subspan(1));
@@ -89,7 +89,7 @@ class Joints {
 
   const State& state_;
   const Network& network_;
-  const Memory& memory_;
+  const CliqueMemory& memory_;
 };
 
 double ratio(double x, double largest) { return x / largest; }
@@ -97,10 +97,10 @@ double ratio(const WideNumber& x, const WideNumber& largest) { return std::exp((
 
 }  // namespace
 
-ExactPosterior::ExactPosterior(const State& state) : state_(&state) { (void)solved_memory(state); }
+ExactPosterior::ExactPosterior(const State& state) : state_(&state) { (void)solved_cliques(state); }
 
 double ExactPosterior::log_evidence() const {
-  const Memory& memory = solved_memory(*state_);
+  const CliqueMemory& memory = solved_cliques(*state_);
   if (!memory.found.why_no_evidence.empty()) fail("{}", memory.found.why_no_evidence);
   return log_total(*memory.tables) + memory.found.log_scale;
 }
@@ -128,8 +128,8 @@ std::vector<double> ExactPosterior::family(FactorId factor, std::size_t slot) co
 }
 
 MostProbable ExactPosterior::most_probable() const {
-  const Memory& memory = solved_memory(*state_);
-  const Tables tables = propagate({solver_of(*state_->plan()).network(), *memory.tree, memory.values}, *state_,
+  const CliqueMemory& memory = solved_cliques(*state_);
+  const CliqueTables tables = propagate({solver_of(*state_->plan()).network(), *memory.tree, memory.values}, *state_,
                                   memory.hints, Passes::maxima);
   MostProbable out;
   out.log_probability =
@@ -150,7 +150,7 @@ MostProbable ExactPosterior::most_probable() const {
 }
 
 Assignments ExactPosterior::sample(std::size_t draws, std::uint64_t seed) const {
-  const Memory& memory = solved_memory(*state_);
+  const CliqueMemory& memory = solved_cliques(*state_);
   Assignments out;
   out.plan_ = state_->plan();
   boost::random::mt19937_64 random(seed);

@@ -40,7 +40,7 @@ bool is_same_pattern(const Values& a, const Values& b) {
 
 }  // namespace
 
-Tables propagate(const Problem& problem, const State& state, std::span<const Hint> hints, Passes passes) {
+CliqueTables propagate(const Problem& problem, const State& state, std::span<const Hint> hints, Passes passes) {
   {
     Propagation<double> tables(problem);
     if (passes_over(tables, state, hints, passes)) return tables;
@@ -50,7 +50,7 @@ Tables propagate(const Problem& problem, const State& state, std::span<const Hin
   return tables;
 }
 
-double log_total(const Tables& tables) {
+double log_total(const CliqueTables& tables) {
   return std::visit([](const auto& t) { return t.log_total(); }, tables);
 }
 
@@ -71,7 +71,7 @@ std::shared_ptr<const CliqueTree> ExactSolver::make_tree(const PlanData& plan, c
 }
 
 std::unique_ptr<SolverMemory> ExactSolver::make_memory(const PlanData&) const {
-  auto memory = std::make_unique<Memory>();
+  auto memory = std::make_unique<CliqueMemory>();
   memory->tree = tree_;
   memory->values = as_compiled_;
   if (hanging_ != nullptr) memory->parts.emplace(hanging_->plan());
@@ -79,7 +79,7 @@ std::unique_ptr<SolverMemory> ExactSolver::make_memory(const PlanData&) const {
 }
 
 Report ExactSolver::run(State& state, const RunOptions&) const {
-  Memory& memory = static_cast<Memory&>(*state.solver_memory());
+  CliqueMemory& memory = static_cast<CliqueMemory&>(*state.solver_memory());
   memory.is_solved = false;
   memory.tables.reset();
   Values values = observed_values(network_, state);
@@ -114,7 +114,7 @@ Report ExactSolver::run(State& state, const RunOptions&) const {
 }
 
 Belief ExactSolver::belief(const State& state, VariableId variable) const {
-  const Memory& memory = static_cast<const Memory&>(*state.solver_memory());
+  const CliqueMemory& memory = static_cast<const CliqueMemory&>(*state.solver_memory());
   const auto& v = state.plan()->variable(variable);
   const bool hangs = memory.is_solved && v.family.outcomes() == 0 && !v.observed;
   if (hangs && !v.family->is_like_gaussian) return memory.parts->belief({variable.value});
@@ -132,7 +132,7 @@ double ExactSolver::log_evidence(const State& state) const { return ExactPosteri
 
 // A few observations that are impossible together, none of which can be left out: the last that makes those before it
 // impossible is one of them, and so on with those before it.
-void ExactSolver::refuse_impossible(const State& state, const Memory& memory) const {
+void ExactSolver::refuse_impossible(const State& state, const CliqueMemory& memory) const {
   std::vector<std::uint32_t> candidates, needed;
   for (std::uint32_t v = 0; v < memory.values.size(); ++v)
     if (memory.values[v] != kNone) candidates.push_back(v);
@@ -184,9 +184,9 @@ const ExactSolver& solver_of(const PlanData& plan) {
   return *solver;
 }
 
-const Memory& solved_memory(const State& state) {
+const CliqueMemory& solved_cliques(const State& state) {
   (void)solver_of(*state.plan());
-  const Memory& memory = static_cast<const Memory&>(*state.solver_memory());
+  const CliqueMemory& memory = static_cast<const CliqueMemory&>(*state.solver_memory());
   if (!memory.is_solved) fail("this state has not been run; call run(plan, state) first");
   if (!state.ended()) fail("this state was given something since it was run; call run(plan, state) again");
   return memory;

@@ -13,14 +13,14 @@
 
 namespace dma::clique_tree {
 
-using Tables = std::variant<Propagation<double>, Propagation<WideNumber>>;
+using CliqueTables = std::variant<Propagation<double>, Propagation<WideNumber>>;
 
 enum class Passes { sums, both, maxima };  // collect alone, collect and distribute, collect by maxima
 // In doubles, or in wide numbers where they do not reach.
-Tables propagate(const Problem& problem, const State& state, std::span<const Hint> hints, Passes passes);
-double log_total(const Tables& tables);
+CliqueTables propagate(const Problem& problem, const State& state, std::span<const Hint> hints, Passes passes);
+double log_total(const CliqueTables& tables);
 
-class Memory : public SolverMemory {
+class CliqueMemory : public SolverMemory {
  public:
   std::shared_ptr<const CliqueTree> tree;  // the plan's, or one of this state's own, where a value is missing
   Values values;
@@ -28,7 +28,7 @@ class Memory : public SolverMemory {
   Hanging::Found found;
   std::vector<Natural> mixed;  // Gaussian beliefs of it, by element
   std::vector<Hint> hints;
-  std::optional<Tables> tables;
+  std::optional<CliqueTables> tables;
   std::vector<std::vector<double>> log_beliefs;  // by node
   bool is_solved = false;
 };
@@ -47,7 +47,7 @@ class ExactSolver : public Solver {
 
  private:
   std::shared_ptr<const CliqueTree> make_tree(const PlanData& plan, const Values& values) const;
-  [[noreturn]] void refuse_impossible(const State& state, const Memory& memory) const;
+  [[noreturn]] void refuse_impossible(const State& state, const CliqueMemory& memory) const;
 
   Network network_;
   std::shared_ptr<const Hanging> hanging_;  // null: everything unknown is discrete
@@ -57,7 +57,7 @@ class ExactSolver : public Solver {
 };
 
 // Of a state that exact has run as it is; an Error for any other.
-const Memory& solved_memory(const State& state);
+const CliqueMemory& solved_cliques(const State& state);
 const ExactSolver& solver_of(const PlanData& plan);
 
 }  // namespace dma::clique_tree

@@ -84,7 +84,7 @@ JointReport::Fit fit_of(std::vector<double> logs) {
 void JointSolver::check_fit(const State& state, Memory& memory, Report& report) const {
   Numbers& n = memory.numbers;
   const System& system = *memory.system;
-  JointReport::Fit& fit = report.joint->fit.emplace();
+  JointReport::Fit& fit = report.joint->fit.emplace(JointReport::Fit{});  // clang takes emplace() for impossible here
   if (const Kind* const kind = memory.sites.without_density(*state.plan())) {
     fit.why_not = fmt::format("kind '{}' has no log_density", kind->name());
     return;

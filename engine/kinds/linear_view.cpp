@@ -24,12 +24,12 @@ constexpr std::array<Node, 9> kHermite = {{{0.0, 0.40634920634920634921},
                                            {-4.5127458633997826, 0.000022345844007746589}}};
 
 // Rounding costs eps/h of g, truncation h^4 of it: balanced at eps^(1/5).
-constexpr double kStep = 7.4e-4;
+constexpr double kDifference = 7.4e-4;
 
 // g along one of its inputs, the others at their values.
 template <class G>
 double difference(const G& g, double at) {
-  const double step = kStep * std::max(1.0, std::abs(at));
+  const double step = kDifference * std::max(1.0, std::abs(at));
   const double far = (g(at + 2 * step) - g(at - 2 * step)) / (4 * step),
                near = (g(at + step) - g(at - step)) / (2 * step);
   const double fourth_order = (4 * near - far) / 3;
@@ -108,7 +108,7 @@ LinearView numerical_linear_view(VectorFunction function) {
       for (std::size_t o = 0; o < call.outputs; ++o) call.value[o * call.slots + s] = at[o];
       if (call.gains == nullptr) continue;
       for (std::size_t i = 0; i < call.inputs; ++i) {
-        const double mean = x[i], step = kStep * std::max(1.0, std::abs(mean));
+        const double mean = x[i], step = kDifference * std::max(1.0, std::abs(mean));
         constexpr double kPlaces[] = {2, -2, 1, -1};
         for (std::size_t k = 0; k < 4; ++k) {
           x[i] = mean + kPlaces[k] * step;

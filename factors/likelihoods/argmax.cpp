@@ -44,6 +44,10 @@ bool read_scores(Argmax::Scores scores, double noise, std::vector<Score>& out) {
 class Largest {
   static constexpr int kMostSteps = 2000;  // past every double
 
+  auto weight() const {
+    return [this](double t) { return std::exp(log_weight(t) - top_); };
+  }
+
  public:
   Largest(const std::vector<Score>& scores, std::size_t which) : scores_(scores), which_(which) {
     // The slope at the score's own mean is not negative, and falls.
@@ -155,9 +159,6 @@ class Largest {
       (log_weight(mode_ + direction * middle) > top_ - kBelow ? near : far) = middle;
     }
     return far;
-  }
-  auto weight() const {
-    return [this](double t) { return std::exp(log_weight(t) - top_); };
   }
   double log_weight(double t) const {
     double sum = -0.5 * t * t - std::log(normal::kSqrtTwoPi);

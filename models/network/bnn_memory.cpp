@@ -17,12 +17,12 @@ void check_memory(const BnnOptions& options, const Bnn::Memory& memory) {
   };
   const auto& layers = options.layers;
   // Of standardised targets, or of targets as they are: a fit that goes on squares, divides and multiplies it.
-  constexpr double kLeastNoise = 1e-300, kMostNoise = 1e300;
+  constexpr double kLeast = 1e-300, kMost = 1e300;
   const auto check_noise = [&](const std::vector<double>& variances) {
     expect(variances.size() == layers.back(), "noise_variance has not one number for each output");
     for (const double variance : variances)
-      if (!(variance >= kLeastNoise && variance <= kMostNoise))
-        fail("noise_variance holds {}; a variance from {} to {} is expected", variance, kLeastNoise, kMostNoise);
+      if (!(variance >= kLeast && variance <= kMost))
+        fail("noise_variance holds {}; a variance from {} to {} is expected", variance, kLeast, kMost);
   };
   for (const Standardiser* s : {&memory.inputs, &memory.targets}) {
     expect(s->shift.size() == s->scale.size(), "shifts and scales do not fit the columns");

@@ -27,7 +27,7 @@ int main() {
   const auto learned = model.learn(sales);
   fmt::print("log evidence {:.2f}\n", learned.log_evidence);
   const Smoothed found = model.smooth(sales, 4);
-  for (const std::size_t t : {17, 40, 41, 42, 43})
+  for (const std::size_t t : {17u, 40u, 41u, 42u, 43u})
     fmt::print("quarter {}: {:.1f} +- {:.1f}\n", t, found.signal.mean[t], found.sd[t]);
 
   SeriesFilter filter(model, sales);  // one value at a time from here on

@@ -18,17 +18,17 @@ TEST_CASE("exact: Gaussian trees that hang on a discrete loop") {
   const std::vector<double> variances{1, 4}, z{0.3, 2.5, -1.2};
   Graph g;
   std::vector<VariableId> s, m, y, seen;
-  for (int i = 0; i < 3; ++i) {
+  for (std::size_t i = 0; i < 3; ++i) {
     s.push_back(g.variable("", 1, "categorical(2)"));
     m.push_back(g.variable("", 2)), y.push_back(g.variable("")), seen.push_back(g.observed(""));
     g.factor("gaussian_prior", {m[i]}, {{"mean", {kPrior[0], kPrior[1]}}, {"variance", kPriorVariance}});
     g.factor("mixture", {s[i], m[i], y[i]}, {{"variance", variances}});
     g.factor("gaussian_noise", {y[i], seen[i]}, {{"variance", kNoise}});
   }
-  for (int i = 0; i < 3; ++i) g.factor("potential", {s[i], s[(i + 1) % 3]}, {{"weight", {5, 1, 1, 2}}});
+  for (std::size_t i = 0; i < 3; ++i) g.factor("potential", {s[i], s[(i + 1) % 3]}, {{"weight", {5, 1, 1, 2}}});
   const Plan plan = compile(g, exact(), standard_registry());
   State state(plan);
-  for (int i = 0; i < 3; ++i) state.observe(seen[i], z[i]);
+  for (std::size_t i = 0; i < 3; ++i) state.observe(seen[i], z[i]);
   const Report report = run(plan, state);
   CHECK(report.stop == Report::Stop::exact);
   double total = 0, largest = 0;
@@ -59,7 +59,7 @@ TEST_CASE("exact: Gaussian trees that hang on a discrete loop") {
   }
   CHECK(std::abs(log_evidence(plan, state) - std::log(total)) < 1e-11);
   CHECK(std::abs(ExactPosterior(state).most_probable().log_probability - std::log(largest)) < 1e-11);
-  for (int i = 0; i < 3; ++i) {
+  for (std::size_t i = 0; i < 3; ++i) {
     CHECK(std::abs(state.belief(s[i]).mean(0, 1) - up[i] / total) < 1e-11);
     const double y_mean = y_first[i] / total, m_mean = m_first[i] / total;
     CHECK(std::abs(state.belief(y[i]).mean() - y_mean) < 1e-11);

@@ -104,7 +104,7 @@ TEST_CASE("damping of a factor: a fraction that is none is refused by name") {
 
 TEST_CASE(
     "damping: what is left of the way when a run has converged is what the tolerance says, however strong it is") {
-  constexpr double kTolerance = 1e-4, kExact = 2;
+  constexpr double kTolerance = 1e-4, kMean = 2;
   for (const auto& rule : {flooding, sequential, residual})
     for (const double damping : {0.0, 0.5, 0.9, 0.99, 0.999}) {
       Graph g;
@@ -114,11 +114,11 @@ TEST_CASE(
       const Plan plan =
           compile(g, rule({.tolerance = kTolerance, .limit = 100000, .damping = damping}), standard_registry());
       State state(plan);
-      state.observe(y, 2 * kExact);
+      state.observe(y, 2 * kMean);
       const Report report = run(plan, state);
       CAPTURE(plan->schedule.name);
       CAPTURE(damping);
       CHECK(report.converged());
-      CHECK(std::abs(state.belief(x).mean() - kExact) < 2 * kTolerance);
+      CHECK(std::abs(state.belief(x).mean() - kMean) < 2 * kTolerance);
     }
 }

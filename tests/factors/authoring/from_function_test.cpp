@@ -223,7 +223,7 @@ TEST_CASE("from_function: twelve inputs, three outputs and an array of data, sol
   registry.add(factor_from_vector_function(
       "matrix", kInputs, kOutputs,
       [](auto x, std::span<const double> p) {
-        std::vector<std::remove_const_t<typename decltype(x)::element_type>> y(kOutputs);
+        std::vector<std::remove_const_t<typename decltype(x)::element_type>> y(std::size_t{kOutputs});
         for (std::size_t o = 0; o < kOutputs; ++o)
           for (std::size_t i = 0; i < kInputs; ++i) y[o] += p[o * kInputs + i] * x[i];
         return y;

@@ -191,8 +191,8 @@ std::string SeriesTime::step_text() const {
 std::optional<std::size_t> SeriesTime::usual_season() const {
   const double cycle = unit_ == Unit::month ? 12 : unit_ == Unit::day ? 7 : unit_ == Unit::second ? 86400 : 0;
   const double steps = cycle / step_;
-  constexpr double kMostSteps = 48;  // half hours of a day
-  if (steps < 2 || steps > kMostSteps || steps != std::floor(steps)) return {};
+  constexpr double kLongest = 48;  // half hours of a day
+  if (steps < 2 || steps > kLongest || steps != std::floor(steps)) return {};
   return static_cast<std::size_t>(steps);
 }
 

@@ -263,7 +263,7 @@ TEST_CASE(
   check_beliefs(learner.belief(w), exact.mean.tail(1), exact.covariance.diagonal().tail(1), 1e-7);
   // A group without examples is no reason to leave the prior's mean as the start, whatever the seed.
   std::vector<double> begun;
-  for (const std::uint64_t seed : {1, 2}) {
+  for (const std::uint64_t seed : {1u, 2u}) {
     const auto first = [&](const JointEpoch& epoch) { return begun.push_back(epoch.epoch.log_evidence), false; };
     JointLearner(g, standard_registry(), {y}, {.seed = seed, .on_epoch = first}).fit(data);
   }
@@ -280,7 +280,7 @@ TEST_CASE(
   const Vector ys = (1.5 * xs.array()).sin() + 0.05 * random_matrix(60, 1, 1).array();
   const Data data{{net.x, numbers(xs)}, {net.y, numbers(ys)}};
   Matrix means;
-  for (const std::size_t jobs : {1, 3}) {
+  for (const std::size_t jobs : {1u, 3u}) {
     JointLearner learner(net.graph, standard_registry(), {net.y},
                          {.learn_noise = true, .tails = true, .learn_scale = true, .starts = 3, .jobs = jobs});
     const JointLearnReport report = learner.fit(data);

@@ -61,7 +61,7 @@ TEST_CASE("infer: eight schools are solved in one exact sweep, and jointly to th
   const auto once = inferred("eight_schools.json"), joint = inferred("eight_schools.json", "--schedule joint");
   CHECK(once["report"].get<std::string>().starts_with("exact"));
   CHECK(joint["report"].get<std::string>().starts_with("exact"));
-  for (int i = 0; i < 8; ++i)
+  for (std::size_t i = 0; i < 8; ++i)
     CHECK(once["beliefs"]["effect"]["mean"][i].get<double>() ==
           doctest::Approx(joint["beliefs"]["effect"]["mean"][i].get<double>()).epsilon(1e-9));
   CHECK(once["log_evidence"].get<double>() == doctest::Approx(joint["log_evidence"].get<double>()).epsilon(1e-9));
