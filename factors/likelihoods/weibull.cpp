@@ -10,7 +10,7 @@ double Weibull::log_density(double x, double y, std::span<const double> p) {
   const double k = p[0];
   if (!(y > 0)) return -kInfinity;
   const double log_hazard = k * (std::log(y) - x);
-  return p[1] == 1 ? -std::exp(log_hazard) : std::log(k / y) + log_hazard - std::exp(log_hazard);
+  return p[1] == 1 ? -std::exp(log_hazard) : std::log(k) - std::log(y) + log_hazard - std::exp(log_hazard);
 }
 
 Kind weibull_kind() {
