@@ -17,8 +17,10 @@ namespace dma {
 namespace {
 
 constexpr std::pair<Reach, std::string_view> kReaches[] = {
-    {Reach::identical, "identical"}, {Reach::row, "row"},       {Reach::column, "column"},
-    {Reach::all_to_one, "all_to_one"}, {Reach::gather, "gather"}, {Reach::shift, "shift"}};
+    {Reach::identical, "identical"}, {Reach::row, "row"},
+    {Reach::column, "column"},       {Reach::all_to_one, "all_to_one"},
+    {Reach::gather, "gather"},       {Reach::shift, "shift"},
+    {Reach::given, "given"}};
 
 // A value and where it stands, so that every complaint can say it.
 class Node {
@@ -143,7 +145,7 @@ void read_variable(const std::string& name, const Node& node, std::span<const Gi
 
 Connection read_connection(const Node& node, const Graph& graph) {
   if (node.json().is_string()) return node.checked([&] { return Connection(graph.find_variable(node.text())); });
-  node.object({"variable", "port", "reach", "table", "lag"});
+  node.object({"variable", "port", "reach", "table", "lag", "entries"});
   if (!node.has("variable")) node.refuse("the key 'variable' is missing");
   const Node named = node.at("variable");
   const VariableId variable = named.checked([&] { return graph.find_variable(named.text()); });
@@ -159,6 +161,8 @@ Connection read_connection(const Node& node, const Graph& graph) {
   if ((reach->first == Reach::gather) != node.has("table"))
     node.refuse("a table belongs to reach 'gather', and to no other");
   if (node.has("lag") && reach->first != Reach::shift) node.refuse("a lag belongs to reach 'shift', and to no other");
+  if (node.has("entries") && reach->first != Reach::given)
+    node.refuse("entries belong to reach 'given', and to no other");
   if (reach->first == Reach::gather) {
     const Node table = node.at("table").array();
     std::vector<std::uint32_t> elements;
@@ -169,6 +173,9 @@ Connection read_connection(const Node& node, const Graph& graph) {
     constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
     connection = shift(variable, node.has("lag") ? static_cast<std::int32_t>(node.at("lag").whole(-kMost, kMost)) : 1);
   }
+  if (reach->first == Reach::given)
+    connection =
+        given(variable, node.has("entries") ? static_cast<std::size_t>(node.at("entries").whole(1, 1'000'000)) : 1);
   return node.has("port") ? Connection(node.at("port").text(), std::move(connection)) : connection;
 }
 
@@ -268,15 +275,11 @@ Json connection_json(const Connection& c, const Graph& graph) {
   Json json{{"variable", name}};
   if (!c.port.empty()) json["port"] = c.port.get();
   if (c.reach != Reach::identical) {
-    const auto* const reach = std::ranges::find(kReaches, c.reach, &std::pair<Reach, std::string_view>::first);
-    if (reach == std::end(kReaches))
-      fail(
-          "the connection to '{}' has a table that is given to every State; a graph file holds tables of its own alone",
-          name);
-    json["reach"] = reach->second;
+    json["reach"] = std::ranges::find(kReaches, c.reach, &std::pair<Reach, std::string_view>::first)->second;
   }
   if (c.reach == Reach::gather) json["table"] = c.table.get();
   if (c.reach == Reach::shift) json["lag"] = c.lag();
+  if (c.reach == Reach::given && c.entries() != 1) json["entries"] = c.entries();
   return json;
 }
 

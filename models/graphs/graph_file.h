@@ -22,9 +22,9 @@
 //                        "of": [{"factor": "effects", "parameter": "variance", "power": 2}]}}
 //
 // A connection is the name of a variable, or an object with "variable" and, if wanted, "port" and "reach": identical,
-// row, column, all_to_one, gather (with "table"), shift (with "lag"). A factor may have a "name", a "method" and a
-// "damping" of its own; a variable may be "shared"; "description" is free text. BIF and UAI files are read as well
-// (network_files.h).
+// row, column, all_to_one, gather (with "table"), shift (with "lag"), given (a table that is data, of so many
+// "entries"; see graph_model.h). A factor may have a "name", a "method" and a "damping" of its own; a variable may be
+// "shared"; "description" is free text. BIF and UAI files are read as well (network_files.h).
 #pragma once
 
 #include <optional>

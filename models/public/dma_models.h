@@ -1,6 +1,7 @@
 // The models, and the engine below them (<dma.h>): #include <dma_models.h>, link dma::dma.
 //
-//   a table       Bnn, a neural network, and regression_settings; Classifier, class_scores_of
+//   a table       Bnn, a neural network, and regression_settings; Classifier, class_scores_of; GraphModel, a graph of
+//                 your own
 //   linear        linear_regression, factorise
 //   mixtures      gaussian_mixture, HiddenMarkov
 //   series        StateSpace of random_walk, local_trend, motion, seasonal, autoregressive; SeriesChoice, SeriesFilter
@@ -11,6 +12,7 @@
 #include "models/classifier/classifier.h"
 #include "models/decisions/decision.h"
 #include "models/games/rating.h"
+#include "models/graphs/graph_model.h"
 #include "models/linear/linear_regression.h"
 #include "models/linear/matrix_factorisation.h"
 #include "models/mixtures/gaussian_mixture.h"

@@ -17,6 +17,7 @@ struct RowData {
   Matrix rows;          // N x inputs
   Matrix targets;       // N x outputs
   Vector weights = {};  // N; an example of weight 2 counts as two; empty: 1 for all
+  OutputLikelihoods likelihoods = {};
 
   Index count() const { return targets.size(); }
   Vector stacked_weights() const { return weights.replicate(targets.cols(), 1); }
@@ -26,7 +27,7 @@ struct RowData {
   }
   RowData some(const std::vector<Index>& which) const {
     return {rows(which, Eigen::all), targets(which, Eigen::all),
-            weights.size() == 0 ? Vector() : Vector(weights(which))};
+            weights.size() == 0 ? Vector() : Vector(weights(which)), likelihoods};
   }
 };
 
@@ -48,6 +49,8 @@ class Curvature {
   // Linearises at m. Afterwards residuals() and gradient() = J^T S^-1 r are of this m.
   virtual void assemble(const RowModel& model, const RowData& data, const Vector& m, const Vector& lambda,
                         const Vector& noise) = 0;
+  // The model and the data it was assembled from must outlive what it is asked; these live as long as it.
+  void keep(std::shared_ptr<const RowData> data) { kept_ = std::move(data); }
   const Vector& residuals() const { return residuals_; }
   const Vector& gradient() const { return gradient_; }
 
@@ -67,6 +70,7 @@ class Curvature {
  protected:
   ThreadPool& pool() { return *pool_; }
   Vector residuals_, gradient_;
+  std::shared_ptr<const RowData> kept_ = {};
   std::shared_ptr<ThreadPool> pool_ = std::make_shared<ThreadPool>(1);
   std::shared_ptr<WorkerTeam> team_ = local_team(1);
   std::function<void(double)> told_ = {};

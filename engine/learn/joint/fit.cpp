@@ -5,6 +5,7 @@
 #include <numbers>
 
 #include "engine/learn/joint/damping.h"
+#include "engine/learn/rows/output_likelihood.h"
 
 namespace dma {
 
@@ -19,15 +20,37 @@ double prior_cost(const SharedPrior& prior, const SharedState& state) {
   return 0.5 * state.scale * (prior.precision.array() * (state.mean - prior.mean).array().square()).sum();
 }
 
-Vector residuals_at(const RowModel& model, const RowData& data, const Vector& m) {
+// r by blocks of rows: r of a block is what `take` makes of the outputs there.
+template <class Take>
+Matrix by_blocks(const RowModel& model, const RowData& data, const Vector& m, const Take& take) {
   Matrix f;
   constexpr Index kRows = 8192;
   Matrix r(data.targets.rows(), data.targets.cols());
   for (Index begin = 0; begin < r.rows(); begin += kRows) {
     const Index n = std::min(kRows, r.rows() - begin);
     model.evaluate(m, data.rows.middleRows(begin, n), f);
-    r.middleRows(begin, n) = data.targets.middleRows(begin, n) - f;
+    take(r.middleRows(begin, n), data.targets.middleRows(begin, n), f);
   }
+  return r;
+}
+Matrix outputs_at(const RowModel& model, const RowData& data, const Vector& m) {
+  return by_blocks(model, data, m, [](auto r, const auto&, const Matrix& f) { r = f; });
+}
+
+// Calls use(output) for those whose likelihood is not Gaussian.
+template <class Use>
+void for_others(const RowData& data, const Use& use) {
+  for (std::size_t k = 0; k < data.likelihoods.size(); ++k)
+    if (data.likelihoods[k]) use(static_cast<Index>(k), *data.likelihoods[k]);
+}
+double weight_of(const RowData& data, Index row) { return data.weights.size() > 0 ? data.weights(row) : 1; }
+
+// Residuals; 0 for outputs whose likelihood is not Gaussian, whose log density is added to `other`.
+Vector residuals_at(const RowModel& model, const RowData& data, const Vector& m, double& other) {
+  Matrix r = by_blocks(model, data, m, [](auto block, const auto& targets, const Matrix& f) { block = targets - f; });
+  if (data.likelihoods.empty()) return r.reshaped();
+  other += other_log_density(data, outputs_at(model, data, m));
+  for_others(data, [&](Index k, const OutputLikelihood&) { r.col(k).setZero(); });
   return r.reshaped();
 }
 
@@ -39,16 +62,19 @@ struct Step {
 
 // Levenberg's method in the metric of the prior: the damping is raised until the objective falls.
 Step proximal_step(const RowModel& model, const RowData& data, const SharedPrior& prior, SharedState& state,
-                   const Vector& noise, Curvature& curvature) {
+                   const Vector& noise, Curvature& curvature, double other) {
   const auto cost = [&](const Vector& r) { return 0.5 * (r.array().square() / noise.array()).sum(); };
-  const double before = cost(curvature.residuals()) + prior_cost(prior, state);
+  Vector rest = curvature.residuals();
+  for_others(data, [&](Index k, const auto&) { rest.segment(k * data.targets.rows(), data.targets.rows()).setZero(); });
+  const double before = cost(rest) - other + prior_cost(prior, state);
   const Vector g = curvature.gradient() - state.scale * prior.precision.cwiseProduct(state.mean - prior.mean);
   SharedState next = state;
   for (int attempt = 0; attempt < kMostTries; ++attempt) {
     const Vector delta = curvature.step(g, state.damping);
     next.mean = state.mean + delta;
-    Vector r = residuals_at(model, data, next.mean);
-    const double after = cost(r) + prior_cost(prior, next);
+    double other_there = 0;
+    Vector r = residuals_at(model, data, next.mean, other_there);
+    const double after = cost(r) - other_there + prior_cost(prior, next);
     if (std::isfinite(after) && after < before) {
       state.damping = damping_after(state.damping, before - after, 0.5 * delta.dot(g));
       state.mean = std::move(next.mean);
@@ -56,7 +82,7 @@ Step proximal_step(const RowModel& model, const RowData& data, const SharedPrior
     }
     state.damping = raised(state.damping);
   }
-  return {curvature.residuals(), before, false};
+  return {std::move(rest), before, false};
 }
 
 void learn_noise(const RowData& data, const Vector& residuals, const Vector& others, double effective,
@@ -64,6 +90,7 @@ void learn_noise(const RowData& data, const Vector& residuals, const Vector& oth
   const Index n = data.targets.rows(), outputs = data.targets.cols();
   const bool is_weighted = data.weights.size() > 0;
   for (Index k = 0; k < outputs; ++k) {
+    if (!data.likelihoods.empty() && data.likelihoods[static_cast<std::size_t>(k)]) continue;
     LogLinearNoise& noise = state.noise[static_cast<std::size_t>(k)];
     const auto r = residuals.segment(k * n, n);
     if (noise.depends_on_inputs()) {
@@ -86,6 +113,27 @@ Vector softened(const Vector& noise, double exponent) {
   if (exponent == 1) return noise;
   const Eigen::ArrayXd logs = noise.array().log();
   return (exponent * (logs - logs.mean()) + logs.mean()).exp();
+}
+
+// The same where some likelihoods are not Gaussian.
+double left_out_score(const SeenRows& seen, const Vector& noise, const Vector& residuals, const Vector& others) {
+  const RowData& data = seen.given;
+  const Index n = data.targets.rows();
+  double score = 0, count = 0;
+  for (Index k = 0; k < data.targets.cols(); ++k)
+    for (Index i = 0; i < n; ++i) {
+      const Index at = k * n + i;
+      const double o = std::max(others(at), kLeastOneMinusLeverage), weight = weight_of(data, i);
+      const double mean = seen.data().targets(i, k) - residuals(at) / o, variance = noise(at) * (1 - o) / o;
+      count += weight;
+      if (const auto& other = data.likelihoods[static_cast<std::size_t>(k)]) {
+        score += weight * other->log_predictive(mean, std::sqrt(std::max(variance, 0.0)), data.targets(i, k));
+      } else {
+        const double r = data.targets(i, k) - mean, all = variance + weight * noise(at);
+        score -= 0.5 * weight * (r * r / all + std::log(2 * std::numbers::pi * all));
+      }
+    }
+  return score / count;
 }
 
 // Mean log density of every row as if it had been left out, at the curvature's linearisation.
@@ -112,6 +160,40 @@ bool is_flat(double score, const SharedState& scored, double least_gain, SharedS
 
 }  // namespace
 
+double see_as_gaussian(const RowData& data, const Matrix& f, Vector& residuals, Vector& noise) {
+  // Of what the slope says of the width of a density. Much less would cost digits of the residual.
+  constexpr double kLeastWeight = 1e-6;
+  const Index n = data.targets.rows();
+  double sum = 0;
+  for_others(data, [&](Index k, const OutputLikelihood& likelihood) {
+    for (Index i = 0; i < n; ++i) {
+      const auto [log_density, slope, curvature] = likelihood.bend(f(i, k), data.targets(i, k));
+      const double w = std::max(-curvature, std::max(kLeastWeight * (slope * slope + std::abs(curvature)), 1e-100));
+      residuals(k * n + i) = slope / w, noise(k * n + i) = 1 / w;
+      sum += weight_of(data, i) * log_density;
+    }
+  });
+  return sum;
+}
+
+double other_log_density(const RowData& data, const Matrix& f) {
+  double sum = 0;
+  for_others(data, [&](Index k, const OutputLikelihood& likelihood) {
+    for (Index i = 0; i < f.rows(); ++i)
+      sum += weight_of(data, i) * likelihood.log_density(f(i, k), data.targets(i, k));
+  });
+  return sum;
+}
+
+SeenRows::SeenRows(const RowModel& model, const RowData& rows, const Vector& m, Vector of_rows)
+    : given(rows), noise(std::move(of_rows)) {
+  if (rows.likelihoods.empty()) return;
+  const Matrix f = outputs_at(model, rows, m);
+  Vector residuals = (rows.targets - f).reshaped();
+  log_density = see_as_gaussian(rows, f, residuals, noise);
+  own = std::make_shared<const RowData>(RowData{rows.rows, f + residuals.reshaped(f.rows(), f.cols()), rows.weights});
+}
+
 Vector row_noise(const SharedState& state, const Matrix& rows) {
   Vector all(rows.rows() * static_cast<Index>(state.noise.size()));
   for (std::size_t k = 0; k < state.noise.size(); ++k)
@@ -119,26 +201,32 @@ Vector row_noise(const SharedState& state, const Matrix& rows) {
   return all;
 }
 
-double log_evidence(const SharedPrior& prior, const SharedState& state, const RowData& data, Curvature& curvature) {
+double log_evidence(const SharedPrior& prior, const SharedState& state, const RowData& data, Curvature& curvature,
+                    double other) {
   const Vector noise = row_noise(state, data.rows);
   double noise_terms = 0;
   for (const LogLinearNoise& n : state.noise) noise_terms += n.log_evidence(data.rows, data.weights);
   Eigen::ArrayXd logs =
       curvature.residuals().array().square() / noise.array() + noise.array().log() + std::log(2 * std::numbers::pi);
   if (data.weights.size() > 0) logs *= data.stacked_weights().array();
-  return -0.5 * logs.sum() - prior_cost(prior, state) - 0.5 * curvature.log_determinant_gain() + noise_terms;
+  for_others(data, [&](Index k, const auto&) { logs.segment(k * data.targets.rows(), data.targets.rows()) = 0; });
+  return other - 0.5 * logs.sum() - prior_cost(prior, state) - 0.5 * curvature.log_determinant_gain() + noise_terms;
 }
 
 double fit_shared(const RowModel& model, const RowData& data, const SharedPrior& prior, const SharedFitOptions& options,
                   SharedState& state, Curvature& curvature) {
   if (options.noise_depends_on_inputs && options.learn_noise)
-    for (LogLinearNoise& noise : state.noise)
-      if (!noise.depends_on_inputs()) noise.add_slopes(data.rows.cols());
+    for (std::size_t k = 0; k < state.noise.size(); ++k)
+      if (!state.noise[k].depends_on_inputs() && (data.likelihoods.empty() || !data.likelihoods[k]))
+        state.noise[k].add_slopes(data.rows.cols());
   while (state.epoch < options.epochs && !state.is_settled()) {
     ++state.epoch;
-    const Vector noise = data.weighted(softened(row_noise(state, data.rows), options.weight_exponent));
-    curvature.assemble(model, data, state.mean, state.scale * prior.precision, noise);
-    SharedEpoch record{.epoch = state.epoch, .log_evidence = log_evidence(prior, state, data, curvature)};
+    const SeenRows seen(model, data, state.mean, softened(row_noise(state, data.rows), options.weight_exponent));
+    const Vector noise = data.weighted(seen.noise);
+    curvature.assemble(model, seen.data(), state.mean, state.scale * prior.precision, noise);
+    curvature.keep(seen.own);
+    SharedEpoch record{.epoch = state.epoch,
+                       .log_evidence = log_evidence(prior, state, data, curvature, seen.log_density)};
     const bool by_rows = options.learn_noise && (state.noise.size() > 1 || state.noise[0].depends_on_inputs());
     const bool due = options.least_gain > 0 && (state.epoch - state.watch.first) % kEpochsBetweenScores == 1;
     const Vector others = by_rows || due ? curvature.one_minus_leverage() : Vector();
@@ -150,9 +238,11 @@ double fit_shared(const RowModel& model, const RowData& data, const SharedPrior&
                 .noise = state.noise,
                 .epoch = state.epoch,
                 .subset = state.subset};
-    const double score = due ? left_out_score(data, noise, curvature.residuals(), others) : 0;
+    const double score = !due                       ? 0
+                         : data.likelihoods.empty() ? left_out_score(data, noise, curvature.residuals(), others)
+                                                    : left_out_score(seen, noise, curvature.residuals(), others);
     record.effective_scalars = by_rows || due ? (1 - others.array()).sum() : curvature.effective_scalars();
-    const Step step = proximal_step(model, data, prior, state, noise, curvature);
+    const Step step = proximal_step(model, data, prior, state, noise, curvature, seen.log_density);
     if (options.learn_noise) learn_noise(data, step.residuals, others, record.effective_scalars, state);
     if (options.learn_scale && state.epoch >= kFirstScaleEpoch) {
       const double ratio = 2 * prior_cost(prior, state) / std::max(record.effective_scalars, 1e-3);
@@ -168,9 +258,10 @@ double fit_shared(const RowModel& model, const RowData& data, const SharedPrior&
     }
     if (options.on_epoch && !options.on_epoch(record)) break;
   }
-  curvature.assemble(model, data, state.mean, state.scale * prior.precision,
-                     data.weighted(row_noise(state, data.rows)));
-  return log_evidence(prior, state, data, curvature);
+  const SeenRows seen(model, data, state.mean, row_noise(state, data.rows));
+  curvature.assemble(model, seen.data(), state.mean, state.scale * prior.precision, data.weighted(seen.noise));
+  curvature.keep(seen.own);
+  return log_evidence(prior, state, data, curvature, seen.log_density);
 }
 
 }  // namespace dma

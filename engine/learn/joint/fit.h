@@ -62,13 +62,33 @@ struct SharedFitOptions {
   StageWatch on_stage = {};
 };
 
+// Targets with a likelihood that is not Gaussian, seen from outputs f: with w = -d^2 log f(x, y) / dx^2 they are
+// Gaussian rows of residual (d log f / dx) / w and noise 1 / w. Where a density bends upwards w is nearly 0: a row far
+// out in a heavy tail says almost nothing. Both are stacked, and those of other outputs are left alone. Returns the sum
+// of log f, by the weights of the rows.
+double see_as_gaussian(const RowData& data, const Matrix& f, Vector& residuals, Vector& noise);
+// The sum of log f alone.
+double other_log_density(const RowData& data, const Matrix& f);
+// Data that lie where such Gaussian rows would, at these scalars; their noise, not yet weighted, in place of what was
+// there. The same data where all noise is Gaussian.
+struct SeenRows {
+  SeenRows(const RowModel& model, const RowData& given, const Vector& m, Vector noise);
+  const RowData& data() const { return own ? *own : given; }
+  const RowData& given;
+  std::shared_ptr<const RowData> own = {};  // null: those that are given
+  Vector noise;
+  double log_density = 0;  // of other than Gaussian outputs
+};
+
 // Runs epochs on `state`; the curvature is then assembled at the final state, with full weights. Returns the log
 // evidence there.
 double fit_shared(const RowModel& model, const RowData& data, const SharedPrior& prior, const SharedFitOptions& options,
                   SharedState& state, Curvature& curvature);
 
 Vector row_noise(const SharedState& state, const Matrix& rows);
-// -J + sum log lambda / 2 - log |L| / 2 - sum log s / 2 and constants, at the curvature's linearisation.
-double log_evidence(const SharedPrior& prior, const SharedState& state, const RowData& data, Curvature& curvature);
+// -J + sum log lambda / 2 - log |L| / 2 - sum log s / 2 and constants, at the curvature's linearisation; `other` is the
+// sum of log f of outputs whose noise is not Gaussian.
+double log_evidence(const SharedPrior& prior, const SharedState& state, const RowData& data, Curvature& curvature,
+                    double other = 0);
 
 }  // namespace dma

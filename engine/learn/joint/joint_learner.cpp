@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "engine/learn/joint/joint_learner_impl.h"
+#include "engine/learn/rows/output_likelihood.h"
 #include "engine/support/error.h"
 #include "engine/support/parallel.h"
 
@@ -69,6 +70,8 @@ JointLearner::JointLearner(const Graph& graph, const Registry& registry, std::ve
   if ((o.noise_by_inputs || o.tails) && !o.learn_noise)
     fail("joint learning: noise that depends on inputs or has tails is learned; set learn_noise too");
   impl_->is_frozen.assign(static_cast<std::size_t>(scalars), 0);
+  const bool has_others = std::ranges::any_of(impl_->program.likelihoods(), [](const auto& l) { return l != nullptr; });
+  if (has_others) impl_->data.likelihoods = impl_->program.likelihoods();
 }
 JointLearner::~JointLearner() = default;
 JointLearner::JointLearner(JointLearner&&) noexcept = default;
@@ -99,6 +102,7 @@ JointLearnReport JointLearner::fit(const Data& data, std::span<const double> wei
           "joint learning: at the prior's mean {}; choose another prior, a function with finite derivatives there, or "
           "leave such examples out",
           fault);
+  l.check_targets(targets, "fit");
   const bool weighted = l.data.weights.size() > 0 || !weights.empty();
   if (weighted && l.data.weights.size() == 0) l.data.weights = Vector::Ones(before);
   l.data.rows.conservativeResize(before + count, l.program.input_size());
@@ -129,6 +133,15 @@ JointLearnReport JointLearner::forget(std::span<const std::size_t> examples) {
   l.data = RowData(l.data.some(kept));
   l.known = kept.size();
   return l.learn();
+}
+
+void JointLearner::Impl::check_targets(const Matrix& targets, std::string_view what) const {
+  for (std::size_t k = 0; k < program.likelihoods().size(); ++k)
+    if (const auto& likelihood = program.likelihoods()[k]; likelihood && likelihood->observes())
+      for (Index i = 0; i < targets.rows(); ++i)
+        if (const double y = targets(i, static_cast<Index>(k)); !likelihood->observes()->contains(y))
+          fail("{}: target '{}' is {} in row {}; {} expects {}{}", what, likelihood->target(), y, i + 1,
+               likelihood->kind(), describe(*likelihood->observes()), likelihood->observes()->advice);
 }
 
 // The first start is the prior's mean, unless a scalar that has influence elsewhere has none on any example there.
@@ -181,7 +194,8 @@ void JointLearner::Impl::learn(Start& start, std::size_t index, std::size_t jobs
   }
   start.mean(own) = start.state.mean;
   start.posterior = SharedPosterior::of(data, start.state, *curvature, evidence);
-  start.left_out = leave_one_out(data, row_noise(start.state, data.rows), *curvature);
+  const SeenRows seen(*model, data, start.state.mean, row_noise(start.state, data.rows));
+  start.left_out = leave_one_out(seen.data(), seen.noise, *curvature);
   start.posterior.tails.resize(static_cast<std::size_t>(data.targets.cols()));
   if (options.tails) start.posterior.tails = tails_of(data, start.left_out);
   start.effective_scalars = curvature->effective_scalars();
@@ -222,11 +236,14 @@ bool JointLearner::update(const Data& data) {
   Impl& l = *impl_;
   l.check_fitted("update");
   RowData more{gather_rows(l.graph, l.program.inputs(), l.program.tables(), data, "update"),
-               gather_rows(l.graph, l.targets, {}, data, "update")};
+               gather_rows(l.graph, l.targets, {}, data, "update"),
+               {},
+               l.data.likelihoods};
   if (l.program.input_size() == 0) more.rows.resize(more.targets.rows(), 0);
   if (more.targets.rows() == 0) fail("update: there are no examples");
   if (more.rows.rows() != more.targets.rows() && more.rows.cols() > 0)
     fail("update: {} examples of inputs but {} of targets", more.rows.rows(), more.targets.rows());
+  l.check_targets(more.targets, "update");
   const std::optional<Index> known = l.options.learn_noise ? std::optional(static_cast<Index>(l.known)) : std::nullopt;
   bool settled = true;
   std::vector<Impl::Start> next = l.starts;  // all or nothing
@@ -246,7 +263,7 @@ bool JointLearner::update(const Data& data) {
   l.weigh();
   l.known += static_cast<std::size_t>(more.targets.rows());
   l.rows_are_there = false;
-  l.data = {};
+  l.data = {{}, {}, {}, l.data.likelihoods};
   return settled;
 }
 

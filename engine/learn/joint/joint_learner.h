@@ -6,7 +6,9 @@
 //   Prediction p = learner.predict({{x, new_xs}});
 //
 // The graph becomes a row program (row_program.h); Gauss-Newton steps find the mean, the evidence finds noise and prior
-// scale, and a precision matrix over all P shared scalars is kept: 8 P^2 bytes.
+// scale, and a precision matrix over all P shared scalars is kept: 8 P^2 bytes. A target is whatever its factor says:
+// Gaussian noise, or any density with one input (poisson, logistic, student_t_noise, one of your own), whose slope and
+// curvature the steps then take: Laplace's method. Targets of one learner may differ in that.
 #pragma once
 
 #include <functional>
@@ -31,7 +33,8 @@ struct JointEpoch {
 struct JointLearnOptions {
   int epochs = 100;              // of one fit, at most
   double least_gain = 0.0003;    // stop when left-out examples gain less than so many nats each in an epoch; 0: never
-  bool learn_noise = false;      // one variance for every element of the targets; otherwise they are the graph's
+  // One variance for every element of the targets that have Gaussian noise; otherwise they are the graph's.
+  bool learn_noise = false;
   bool noise_by_inputs = false;  // learned noise: its logarithm is linear in the inputs
   bool tails = false;            // learned noise: Student's t where left-out examples ask for it
   bool learn_scale = false;      // one factor on all prior precisions
@@ -80,7 +83,9 @@ class JointLearner {
 
   // Of a shared variable: the moments of its elements, one by one.
   std::vector<Gaussian> belief(VariableId shared) const;
-  // Examples x elements of the targets: a mixture with moments, quantiles and log density.
+  // Examples x elements of the targets: a mixture with moments, quantiles and log density. A likelihood that is not
+  // Gaussian is averaged over what is known of its input; of outcomes coded -1 or 0 and 1, the mean is the probability
+  // of 1.
   Prediction predict(const Data& inputs) const;
   // The same of the learned examples, each as if it had not been learned; after fit() or forget().
   Prediction left_out() const;

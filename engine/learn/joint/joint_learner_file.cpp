@@ -120,7 +120,7 @@ void JointLearner::load(std::string_view text) try {
   l.known = json.at("examples").get<std::size_t>();
   l.is_frozen = std::move(frozen);
   l.starts = std::move(starts);
-  l.data = {};
+  l.data = {{}, {}, {}, l.data.likelihoods};
   l.rows_are_there = false;
   l.weigh();
 } catch (const Json::exception& error) {

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "engine/learn/joint/joint_learner_impl.h"
+#include "engine/learn/rows/output_likelihood.h"
 #include "engine/support/error.h"
 
 namespace dma {
@@ -59,6 +60,9 @@ Matrix gather_rows(const Graph& graph, const std::vector<VariableId>& variables,
 double JointLearner::noise_variance(std::size_t output) const {
   if (output >= impl_->program.noise().size())
     fail("noise_variance: output {} is asked for, but there are {}", output, impl_->program.noise().size());
+  if (const auto& likelihood = impl_->program.likelihoods()[output])
+    fail("noise_variance: target '{}' has no Gaussian noise, but a likelihood of kind '{}'", likelihood->target(),
+         likelihood->kind());
   if (impl_->starts.empty()) return impl_->program.noise()[output];
   double mean = 0;
   for (const Impl::Start& start : impl_->starts) mean += start.weight * std::exp(start.state.noise[output].beta(0));
@@ -88,8 +92,9 @@ std::vector<Gaussian> JointLearner::belief(VariableId shared) const {
 
 PredictionComponent JointLearner::Impl::component(const Start& start, RowBeliefs beliefs) const {
   const Matrix weight = Matrix::Constant(beliefs.mean.rows(), beliefs.mean.cols(), start.weight);
-  return {std::move(beliefs.mean), beliefs.variance.cwiseSqrt(), beliefs.noise.cwiseSqrt(), weight,
-          start.posterior.tails};
+  return {std::move(beliefs.mean),   beliefs.variance.cwiseSqrt(),
+          beliefs.noise.cwiseSqrt(), weight,
+          start.posterior.tails,     data.likelihoods};
 }
 
 Prediction JointLearner::predict(const Data& inputs) const {

@@ -23,6 +23,10 @@ RowBeliefs leave_one_out(const RowData& data, const Vector& noise, Curvature& cu
 std::vector<StudentTails> tails_of(const RowData& data, const RowBeliefs& left_out) {
   std::vector<StudentTails> tails;
   for (Index k = 0; k < data.targets.cols(); ++k) {
+    if (!data.likelihoods.empty() && data.likelihoods[static_cast<std::size_t>(k)]) {
+      tails.emplace_back();
+      continue;
+    }
     tails.push_back(
         most_likely_tails(data.targets.col(k) - left_out.mean.col(k), left_out.variance.col(k), left_out.noise.col(k)));
     // A variance known from few rows makes Student's t of Gaussian noise: as many degrees as rows are left over.

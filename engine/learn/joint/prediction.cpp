@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <numbers>
 
+#include "engine/learn/rows/output_likelihood.h"
 #include "engine/support/error.h"
 #include "engine/support/log_sum_exp.h"
 
@@ -55,10 +56,67 @@ class Pieces {
   std::vector<Piece> pieces_;
 };
 
-template <class Value>
-Eigen::MatrixXd for_each_element(const Prediction& p, const Value& value) {
+// The likelihood of an output that has other than Gaussian noise, or null; all components have the same.
+const OutputLikelihood* likelihood_of(const std::vector<PredictionComponent>& components, Eigen::Index output) {
+  const OutputLikelihoods& all = components[0].likelihoods;
+  return all.empty() ? nullptr : all[static_cast<std::size_t>(output)].get();
+}
+
+// What components say of one row and output, their Gaussians being those of what a likelihood reads.
+struct Mixed {
+  const std::vector<PredictionComponent>& components;
+  const OutputLikelihood& likelihood;
+  Eigen::Index row, output;
+
+  template <class Use>
+  void for_each(const Use& use) const {
+    for (const PredictionComponent& c : components) {
+      const double weight = c.weight.size() > 0 ? c.weight(row, output) : 1 / static_cast<double>(components.size());
+      if (weight > 0) use(weight, c.mean(row, output), c.epistemic_sd(row, output));
+    }
+  }
+  double cumulative(double y) const {
+    double mass = 0;
+    for_each([&](double weight, double mean, double sd) { mass += weight * likelihood.cumulative(mean, sd, y); });
+    return mass;
+  }
+  double log_density(double y) const {
+    std::vector<double> logs;
+    for_each([&](double weight, double mean, double sd) {
+      logs.push_back(std::log(weight) + likelihood.log_predictive(mean, sd, y));
+    });
+    return log_sum_exp(logs);
+  }
+  // The least whole number, or the number, that is not exceeded with this probability.
+  double quantile(double probability, double mean, double sd) const {
+    const auto excess = [&](double y) { return cumulative(y) - probability; };
+    const bool is_discrete = likelihood.is_discrete();
+    double low = is_discrete ? std::floor(mean) : mean, high = low,
+           step = is_discrete ? std::max(1.0, std::floor(sd)) : sd;
+    for (double s = step; excess(low) >= 0 && s < 1e300; s *= 2) high = low, low -= s;
+    for (double s = step; excess(high) < 0 && s < 1e300; s *= 2) low = high, high += s;
+    while (is_discrete && high - low > 1) {
+      const double middle = std::floor(0.5 * (low + high));
+      (excess(middle) >= 0 ? high : low) = middle;
+    }
+    if (is_discrete || !(low < high)) return high;
+    std::uintmax_t steps = 60;
+    const auto bracket =
+        boost::math::tools::toms748_solve(excess, low, high, boost::math::tools::eps_tolerance<double>(30), steps);
+    return 0.5 * (bracket.first + bracket.second);
+  }
+};
+
+// Another's value where an output has a likelihood that is not Gaussian.
+template <class Value, class Other>
+Eigen::MatrixXd for_each_element(const Prediction& p, const Value& value, const Other& other) {
   Eigen::MatrixXd result(p.mean.rows(), p.mean.cols());
   for (Eigen::Index j = 0; j < result.cols(); ++j) {
+    if (const OutputLikelihood* likelihood = likelihood_of(p.components, j)) {
+      for (Eigen::Index i = 0; i < result.rows(); ++i)
+        result(i, j) = other(Mixed{p.components, *likelihood, i, j}, i, j);
+      continue;
+    }
     Pieces pieces(p.components, j);
     for (Eigen::Index i = 0; i < result.rows(); ++i) result(i, j) = value(pieces.at(i), i, j);
   }
@@ -103,13 +161,38 @@ std::vector<PredictionComponent> rows_of(const std::vector<PredictionComponent>&
                     c.epistemic_sd.middleRows(begin, rows),
                     c.noise_sd.middleRows(begin, rows),
                     {},
-                    c.tails});
+                    c.tails,
+                    c.likelihoods});
     if (c.weight.size() > 0) some.back().weight = c.weight.middleRows(begin, rows);
   }
   return some;
 }
 
+namespace {
+
+// The component in units of the outputs, whatever their likelihoods.
+PredictionComponent of_outputs(PredictionComponent c) {
+  for (Eigen::Index k = 0; k < c.mean.cols(); ++k) {
+    const auto* likelihood = c.likelihoods.empty() ? nullptr : c.likelihoods[static_cast<std::size_t>(k)].get();
+    for (Eigen::Index i = 0; likelihood != nullptr && i < c.mean.rows(); ++i) {
+      const auto [mean, epistemic, noise] = likelihood->outlook(c.mean(i, k), c.epistemic_sd(i, k));
+      c.mean(i, k) = mean, c.epistemic_sd(i, k) = std::sqrt(epistemic), c.noise_sd(i, k) = std::sqrt(noise);
+    }
+  }
+  return c;
+}
+
+}  // namespace
+
 Prediction Prediction::mix(std::vector<PredictionComponent> components) {
+  if (!components[0].likelihoods.empty()) {
+    std::vector<PredictionComponent> of_targets;
+    for (const PredictionComponent& c : components)
+      of_targets.push_back(of_outputs(c)), of_targets.back().likelihoods = {};
+    Prediction p = mix(std::move(of_targets));
+    p.components = std::move(components);
+    return p;
+  }
   Prediction p;
   const Eigen::Index rows = components[0].mean.rows(), columns = components[0].mean.cols();
   const double equal = 1 / static_cast<double>(components.size());
@@ -142,23 +225,30 @@ Prediction Prediction::mix(std::vector<Eigen::MatrixXd> means, const std::vector
 }
 
 Eigen::MatrixXd Prediction::cumulative(const Eigen::MatrixXd& targets) const {
-  return for_each_element(*this, [&](const auto& pieces, auto i, auto j) { return mass_below(pieces, targets(i, j)); });
+  return for_each_element(
+      *this, [&](const auto& pieces, auto i, auto j) { return mass_below(pieces, targets(i, j)); },
+      [&](const Mixed& mixed, auto i, auto j) { return mixed.cumulative(targets(i, j)); });
 }
 
 Eigen::MatrixXd Prediction::log_density(const Eigen::MatrixXd& targets) const {
   std::vector<double> logs;
-  return for_each_element(*this, [&](const auto& pieces, auto i, auto j) {
-    logs.clear();
-    for (const Piece& p : pieces)
-      logs.push_back(std::log(p.probability) + log_normal_density(targets(i, j), p.mean, p.sd));
-    return log_sum_exp(logs);
-  });
+  return for_each_element(
+      *this,
+      [&](const auto& pieces, auto i, auto j) {
+        logs.clear();
+        for (const Piece& p : pieces)
+          logs.push_back(std::log(p.probability) + log_normal_density(targets(i, j), p.mean, p.sd));
+        return log_sum_exp(logs);
+      },
+      [&](const Mixed& mixed, auto i, auto j) { return mixed.log_density(targets(i, j)); });
 }
 
 Eigen::MatrixXd Prediction::quantile(double probability) const {
   if (!(probability > 0 && probability < 1))
     fail("quantile: a probability of {} is given; it must be in (0, 1)", probability);
-  return for_each_element(*this, [&](const auto& pieces, auto, auto) { return quantile_of(pieces, probability); });
+  return for_each_element(
+      *this, [&](const auto& pieces, auto, auto) { return quantile_of(pieces, probability); },
+      [&](const Mixed& mixed, auto i, auto j) { return mixed.quantile(probability, mean(i, j), sd(i, j)); });
 }
 
 }  // namespace dma

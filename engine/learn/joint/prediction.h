@@ -1,5 +1,5 @@
 // What a regression model says about new rows: for every row and output a mixture of Gaussians, whose noise may have
-// the tails of Student's t.
+// the tails of Student's t, or what a likelihood of another kind makes of them.
 #pragma once
 
 #include <Eigen/Dense>
@@ -16,6 +16,9 @@ struct PredictionComponent {
   Eigen::MatrixXd noise_sd;              // before the tails
   Eigen::MatrixXd weight = {};           // in the mixture; empty: the same for all components
   std::vector<StudentTails> tails = {};  // of the noise, per output; empty: Gaussian
+  // Where an output has a likelihood of another kind, mean and epistemic_sd are of what that reads, and noise and tails
+  // mean nothing.
+  OutputLikelihoods likelihoods = {};
 };
 
 // Of some rows alone.

@@ -13,7 +13,8 @@ constexpr int kMostSteps = 50, kMostHalvings = 30, kMostRounds = 30;
 constexpr double kSettled = 1e-8;       // of a step, in standard deviations of the Gaussian that is being found
 constexpr double kLevelSettled = 1e-3;  // of the logarithm of the noise
 
-// The objective 1/2 (m - m0)^T L0 (m - m0) + sum r^2 / (2 s), its gradient and the curvature of its linearisation.
+// The objective 1/2 (m - m0)^T L0 (m - m0) + sum r^2 / (2 s), or -log f in place of r^2 / (2 s) where a likelihood is
+// not Gaussian; its gradient and the curvature of its linearisation.
 class UpdateProblem {
  public:
   UpdateProblem(const RowModel& model, const RowData& more, const Vector& mean, const Matrix& factor)
@@ -24,17 +25,26 @@ class UpdateProblem {
   double objective(const Vector& at) const {
     Matrix f;
     model_.evaluate(at, more_.rows, f);
-    const Vector rest = (more_.targets - f).reshaped(), moved = at - mean_;
-    return 0.5 * (rest.cwiseAbs2().dot(weight_) + moved.dot(precision_ * moved));
+    Matrix rest = more_.targets - f;
+    for (std::size_t k = 0; k < more_.likelihoods.size(); ++k)
+      if (more_.likelihoods[k]) rest.col(static_cast<Index>(k)).setZero();
+    const Vector moved = at - mean_;
+    return 0.5 * (rest.reshaped().cwiseAbs2().dot(weight_) + moved.dot(precision_ * moved)) -
+           other_log_density(more_, f);
   }
   // Returns the precision at this point; `downhill` is the negative gradient.
   Matrix linearise(const Vector& at, Vector& downhill) const {
     Matrix f, gains;
     model_.linearise(at, more_.rows, f, gains);
-    const Vector rest = (more_.targets - f).reshaped();
-    downhill = gains.transpose() * weight_.cwiseProduct(rest) - precision_ * (at - mean_);
+    Vector rest = (more_.targets - f).reshaped(), weight = weight_;
+    if (!more_.likelihoods.empty()) {
+      Vector noise = weight_.cwiseInverse();
+      see_as_gaussian(more_, f, rest, noise);
+      weight = noise.cwiseInverse();
+    }
+    downhill = gains.transpose() * weight.cwiseProduct(rest) - precision_ * (at - mean_);
     Matrix precision = precision_;
-    precision.noalias() += gains.transpose() * weight_.asDiagonal() * gains;
+    precision.noalias() += gains.transpose() * weight.asDiagonal() * gains;
     return precision;
   }
 
@@ -93,10 +103,14 @@ SharedUpdate SharedPosterior::updated(const RowModel& model, const SharedPrior& 
     model.linearise(after.state.mean, more.rows, f, gains);
     Matrix solved = gains.transpose();
     after.factor.triangularView<Eigen::Lower>().solveInPlace(solved);
-    others = (1 - solved.colwise().squaredNorm().transpose().array() / noise).max(kLeastOneMinusLeverage).min(1.0);
-    rest = (more.targets - f).reshaped().array();
+    Vector residuals = (more.targets - f).reshaped(), seen = noise;
+    see_as_gaussian(more, f, residuals, seen);
+    others =
+        (1 - solved.colwise().squaredNorm().transpose().array() / seen.array()).max(kLeastOneMinusLeverage).min(1.0);
+    rest = residuals.array();
     double moved = 0;
     for (Index k = 0; known && k < outputs; ++k) {
+      if (!more.likelihoods.empty() && more.likelihoods[static_cast<std::size_t>(k)]) continue;
       const Index begin = k * count;
       const double n = static_cast<double>(*known), level = (n + (rest.square() / first).segment(begin, count).sum()) /
                                                             (n + others.segment(begin, count).sum());

@@ -56,6 +56,7 @@ class RowCompiler {
   RowCode compile() {
     code_.prior = rows_.prior();
     code_.output_noise = rows_.output_noise();
+    code_.likelihoods = rows_.likelihoods();
     place_given();
     for (const std::uint32_t f : rows_.order()) emit(rows_.graph().factors[f]);
     place_outputs();
@@ -345,6 +346,12 @@ class RowCompiler {
             "joint learning: noise on an input reaches '{}' through weights alone, and its width would depend on them; "
             "put "
             "a function between, or the noise behind the weights",
+            rows_.name_of(rows_.outputs()[k]));
+      if (place.noise >= 0 && code_.likelihoods[k])
+        fail(
+            "joint learning: noise reaches '{}', and the likelihood of its target is not Gaussian: the two would have "
+            "to "
+            "be folded; leave the noise out, or learn the graph by message sweeps (Learner)",
             rows_.name_of(rows_.outputs()[k]));
       if (place.noise >= 0) code_.output_noise[k] += code_.noise(place.noise);
       code_.outputs.push_back(place);

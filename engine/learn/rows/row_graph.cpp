@@ -7,6 +7,8 @@
 #include <deque>
 #include <utility>
 
+#include "engine/kinds/methods_of_kinds.h"
+#include "engine/learn/rows/output_likelihood.h"
 #include "engine/support/error.h"
 
 namespace dma {
@@ -44,8 +46,15 @@ bool adds_noise(const Resolved::Factor& factor) {
   return row.coefficients[0] == -row.coefficients[1] && row.offset == 0;
 }
 
+bool is_likelihood(const Resolved::Factor& factor) {
+  const Kind& kind = *factor.kind;
+  if (!kind.log_density() || kind.linear_view() || kind.gaussian_row() || kind.ports().size() != 2) return false;
+  return !kind.ports()[0].output && kind.ports()[1].output && kind.ports()[0].is_gaussian &&
+         kind.ports()[1].is_gaussian && factor.ports[0].terms == 1 && factor.ports[1].terms == 1;
+}
+
 RowGraph::RowGraph(const Graph& graph, const Registry& registry, const std::vector<VariableId>& targets) {
-  graph_ = resolve(graph, registry, {});
+  graph_ = resolve(graph, registry, {.kind_methods = methods_of_kinds(graph, registry, CompileOptions{}.method)});
   fuse(graph_, registry);
   variable_of_.resize(graph_.elements);
   for (std::uint32_t v = 0; v < graph_.variables.size(); ++v) {
@@ -111,26 +120,36 @@ void RowGraph::find_outputs(const std::vector<VariableId>& targets) {
       if (is_observed(e)) target_of_.emplace(e, outputs_.size());
       outputs_.push_back(is_observed(e) ? kNobody : e);
       output_noise_.push_back(0);
+      likelihoods_.emplace_back();
     }
   }
   for (const Factor& factor : graph_.factors) {
-    if (!adds_noise(factor)) continue;
+    const bool is_noise = adds_noise(factor);
+    if (!is_noise && !is_likelihood(factor)) continue;
     for (std::uint32_t s = 0; s < factor.slots; ++s) {
       const auto found = target_of_.find(factor.ports[1].elements(s));
       if (found == target_of_.end()) continue;
       if (outputs_[found->second] != kNobody)
         fail("joint learning: target '{}' has more than one likelihood; one of them must go", name_of(found->first));
       outputs_[found->second] = factor.ports[0].elements(s);
-      const GaussianRow row = gaussian_row(factor, s, 2);
-      output_noise_[found->second] = row.variance / (row.coefficients[1] * row.coefficients[1]);
+      if (is_noise) {
+        const GaussianRow row = gaussian_row(factor, s, 2);
+        output_noise_[found->second] = row.variance / (row.coefficients[1] * row.coefficients[1]);
+      } else {
+        std::vector<double> numbers;
+        for (const ParameterView& view : parameters_of(*factor.parameters, s))
+          numbers.insert(numbers.end(), view.at(0, 0), view.at(0, 0) + view.terms);
+        likelihoods_[found->second] =
+            std::make_shared<const OutputLikelihood>(*factor.kind, std::move(numbers), name_of(found->first));
+        output_noise_[found->second] = 1;
+      }
     }
   }
   for (const auto& [element, k] : target_of_) {
     if (outputs_[k] == kNobody)
       fail(
-          "joint learning: target '{}' has no likelihood; put gaussian_noise between it and a computed variable, or "
-          "learn "
-          "the graph by message sweeps (Learner)",
+          "joint learning: target '{}' has no likelihood; put gaussian_noise, or another density of one input such as "
+          "poisson or logistic, between it and a computed variable, or learn the graph by message sweeps (Learner)",
           name_of(element));
     if (!(output_noise_[k] > 0))
       fail("joint learning: the noise of target '{}' has variance 0; a positive one is expected", name_of(element));
@@ -226,11 +245,12 @@ void RowGraph::refuse_other_densities() const {
   for (std::uint32_t f = 0; f < graph_.factors.size(); ++f) {
     const Factor& factor = graph_.factors[f];
     if (factor.kind->linear_view() || is_needed_[f] != 0) continue;
-    const bool is_noise = adds_noise(factor), is_prior = factor.kind->gaussian_row() && factor.ports.size() == 1;
+    const bool is_of_target = adds_noise(factor) || is_likelihood(factor),
+               is_prior = factor.kind->gaussian_row() && factor.ports.size() == 1;
     for (const Resolved::Port& port : factor.ports)
       for (std::uint32_t q = 0; q < factor.slots * port.terms; ++q) {
         const std::uint32_t e = port.elements(q);
-        if (is_noise && target_of_.contains(factor.ports[1].elements(q))) continue;
+        if (is_of_target && target_of_.contains(factor.ports[1].elements(q))) continue;
         if (is_computed[e] != 0 || (is_shared(e) && is_reached(variable_of_[e]) && !is_prior))
           fail(
               "joint learning: factor '{}' of kind '{}' says something of '{}' and is neither a prior of a shared "

@@ -19,6 +19,8 @@ struct GaussianRow {
 GaussianRow gaussian_row(const Resolved::Factor& factor, std::uint32_t slot, std::size_t arguments);
 // N(0; y - x, variance): noise on the way from x to y.
 bool adds_noise(const Resolved::Factor& factor);
+// Another density of what is observed on its output, given one Gaussian input.
+bool is_likelihood(const Resolved::Factor& factor);
 // Parameters of one slot.
 std::vector<ParameterView> parameters_of(const Resolved::Parameters& parameters, std::size_t slot);
 
@@ -30,6 +32,7 @@ class RowGraph {
   const std::vector<std::uint32_t>& order() const { return order_; }      // of needed factors
   const std::vector<std::uint32_t>& outputs() const { return outputs_; }  // elements
   const std::vector<double>& output_noise() const { return output_noise_; }
+  const OutputLikelihoods& likelihoods() const { return likelihoods_; }
   // How often needed factors and targets read an element.
   std::uint32_t reads(std::uint32_t element) const { return reads_[element]; }
   bool is_reached(std::uint32_t variable) const { return is_reached_[variable] != 0; }
@@ -58,6 +61,7 @@ class RowGraph {
   Resolved graph_;
   std::vector<std::uint32_t> order_, outputs_;
   std::vector<double> output_noise_;
+  OutputLikelihoods likelihoods_;
   std::vector<std::uint32_t> variable_of_, writer_, reads_;         // by element
   std::vector<std::uint8_t> is_needed_, is_reached_, is_observed_;  // by factor; by variable
   std::map<std::uint32_t, std::size_t> target_of_;                  // observed element -> output

@@ -13,6 +13,11 @@ using Index = Eigen::Index;
 using Vector = Eigen::VectorXd;
 using Matrix = Eigen::MatrixXd;
 
+// What is said of an output's target that is not Gaussian noise (output_likelihood.h), by output; null: Gaussian noise.
+// Empty: all are.
+class OutputLikelihood;
+using OutputLikelihoods = std::vector<std::shared_ptr<const OutputLikelihood>>;
+
 // The gains J = df/dm of some rows at one m, (rows * outputs) x scalars, all rows of one output after the other; a
 // structured model answers without forming J. `variance` is a diagonal over the scalars.
 class Gains {

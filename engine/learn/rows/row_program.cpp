@@ -149,6 +149,7 @@ const std::vector<RowProgram::Table>& RowProgram::tables() const { return code_-
 const std::vector<VariableId>& RowProgram::shared() const { return code_->shared; }
 const SharedPrior& RowProgram::prior() const { return code_->prior; }
 const std::vector<double>& RowProgram::noise() const { return code_->output_noise; }
+const OutputLikelihoods& RowProgram::likelihoods() const { return code_->likelihoods; }
 
 Index RowProgram::first_scalar(VariableId shared) const {
   const auto found = std::ranges::find(code_->shared, shared);

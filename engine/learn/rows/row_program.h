@@ -25,9 +25,10 @@ struct RowCode;  // row_steps.h
 
 class RowProgram final : public RowModel {
  public:
-  // A target is an observed variable with Gaussian noise on a computed value, or a computed variable itself. What no
-  // target needs is left out, shared variables too. An Error names the first thing that does not fit: a target without
-  // noise, a shared variable without a Gaussian prior, a variable that no function computes. The registry is not kept.
+  // A target is an observed variable with Gaussian noise, or another likelihood, on a computed value, or a computed
+  // variable itself. What no target needs is left out, shared variables too. An Error names the first thing that does
+  // not fit: a target without likelihood, a shared variable without a Gaussian prior, a variable that no function
+  // computes. The registry is not kept.
   RowProgram(const Graph& graph, const Registry& registry, const std::vector<VariableId>& targets);
 
   Index scalars() const override;
@@ -52,9 +53,11 @@ class RowProgram final : public RowModel {
   // The shared variables it learns, in the order of the graph, and the first scalar of one.
   const std::vector<VariableId>& shared() const;
   Index first_scalar(VariableId shared) const;
-  // What the graph's prior factors say of the scalars, and its noise of the outputs; 0 for a target without noise.
+  // What the graph's prior factors say of the scalars, and its noise of the outputs: 0 for a target that is computed, 1
+  // for one whose likelihood is not Gaussian.
   const SharedPrior& prior() const;
   const std::vector<double>& noise() const;
+  const OutputLikelihoods& likelihoods() const;
   // Where the value of a step or its gain is not a finite number: the step and the row, in words; empty: nowhere.
   std::string first_fault(const Vector& m, const Matrix& rows) const;
 

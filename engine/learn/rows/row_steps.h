@@ -82,6 +82,7 @@ struct RowCode {
 
   SharedPrior prior;
   std::vector<double> output_noise;
+  OutputLikelihoods likelihoods;
   std::vector<VariableId> input_variables, shared;
   std::vector<Index> first_scalars;  // of `shared`
   std::vector<RowProgram::Table> tables;

@@ -39,8 +39,10 @@ TEST_CASE("graph file: every number, name and connection survives") {
              y = g.observed("y", 2);
   g.factor("gaussian_prior", {a},
            {{"mean", std::vector<double>{0.1, 1e-300, -5e300, 1.0 / 3}}, {"variance", kInfinity}});
-  g.factor("sum", {Connection("terms", gather(a, {3, 0, 1, 1})), row(w), column(w), all_to_one(w), shift(a, -2), y}, {},
-           {.name = "s", .method = "ep", .damping = 0.3});
+  g.factor(
+      "sum",
+      {Connection("terms", gather(a, {3, 0, 1, 1})), row(w), column(w), all_to_one(w), shift(a, -2), given(w, 3), y},
+      {}, {.name = "s", .method = "ep", .damping = 0.3});
   g.factor("gamma_prior", {p}, {{"shape", 2.0}, {"rate", 0.1}});
   file.observations.push_back({y, {0.1 + 0.2, std::nullopt}});
   file.schedule = "flooding", file.method = "ep", file.description = "text";
@@ -52,6 +54,8 @@ TEST_CASE("graph file: every number, name and connection survives") {
   CHECK(*again.observations[0].values[0] == 0.1 + 0.2);
   CHECK(!again.observations[0].values[1]);
   CHECK(again.graph.factors()[1].connections[4].lag() == -2);
+  CHECK(again.graph.factors()[1].connections[5].reach == Reach::given);
+  CHECK(again.graph.factors()[1].connections[5].entries() == 3);
   CHECK(again.graph.factors()[1].damping == 0.3);
   CHECK(again.graph[again.graph.find_variable("w")].shared);
 }

@@ -1,0 +1,75 @@
+// A graph of one's own learned from a table: columns are its observed variables, by name; its shared variables are
+// learned jointly (engine/learn/joint/joint_learner.h).
+//
+//   GraphModel model(parse_graph(text), standard_registry(), {"y"}, {.learn_noise = true});
+//   model.fit(rows, targets);                    // columns in the order of model.inputs(), model.targets()
+//   Prediction p = model.predict(new_rows);
+//   write_file("model.json", graph_model_text(model));
+#pragma once
+
+#include <Eigen/Dense>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/learn/joint/joint_learner.h"
+#include "models/graphs/graph_file.h"
+#include "models/table/scores.h"
+
+namespace dma {
+
+class GraphModel {
+ public:
+  // An Error says what of the graph cannot be learned, and what to do. The registry is not kept.
+  GraphModel(GraphFile file, const Registry& registry, std::vector<std::string> targets,
+             JointLearnOptions options = {});
+
+  // Names of columns: "x", or "x[0]", "x[1]", ... of a variable with several elements. Variables that the file itself
+  // has values for are no columns. A table that is data (given()) is a column with the name of its factor, whose values
+  // choose elements, from 0 on.
+  const std::vector<std::string>& inputs() const { return inputs_; }
+  const std::vector<std::string>& targets() const { return targets_; }
+  const std::vector<std::string>& target_names() const { return target_names_; }  // of variables
+  const GraphFile& file() const { return file_; }
+  const JointLearnOptions& options() const { return options_; }
+  const JointLearner& learner() const { return *learner_; }
+
+  JointLearnReport fit(const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& targets,
+                       std::span<const double> weights = {});
+  Prediction predict(const Eigen::MatrixXd& inputs) const;
+
+  struct Learned {
+    std::string name;  // of a shared scalar: "w", or "w[2]"
+    Gaussian belief;
+  };
+  std::vector<Learned> beliefs() const;
+  // Of targets, in words: "gaussian noise, sd 0.1 (learned)", "poisson".
+  std::string likelihood(std::size_t target) const;
+
+  // Kept with the model.
+  struct Training {
+    std::size_t rows = 0, held_out_rows = 0;
+    std::string line;                             // of the report
+    std::vector<Scores> left_out, held_out = {};  // per target
+  };
+  Training training = {};
+
+ private:
+  friend GraphModel graph_model_from(std::string_view text, std::string_view source, const Registry& registry);
+
+  GraphFile file_;
+  std::vector<VariableId> target_variables_;
+  JointLearnOptions options_;
+  std::unique_ptr<JointLearner> learner_;
+  std::vector<std::string> inputs_, targets_, target_names_;
+};
+
+// A model file, as `dma predict` reads it. Kinds must be those of the registry it is read with.
+std::string graph_model_text(const GraphModel& model);
+bool is_graph_model(std::string_view text);
+// An Error of one line, beginning with `source`, for text that is damaged, cut short, or of another kind.
+GraphModel graph_model_from(std::string_view text, std::string_view source, const Registry& registry);
+
+}  // namespace dma

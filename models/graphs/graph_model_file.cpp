@@ -1,0 +1,88 @@
+// A learned graph as text, and back.
+#include <nlohmann/json.hpp>
+
+#include "engine/support/error.h"
+#include "models/files/bnn_file.h"
+#include "models/files/checksummed_json.h"
+#include "models/files/whole_json.h"
+#include "models/graphs/graph_model.h"
+
+namespace dma {
+
+namespace {
+
+constexpr const char* kGraphModelFormat = "dma graph model";
+constexpr std::uint64_t kGraphModelVersion = 1;
+
+Json scores_json(const std::vector<Scores>& scores) {
+  Json all = Json::array();
+  for (const Scores& one : scores) all.push_back(to_json(one));
+  return all;
+}
+
+std::vector<Scores> scores_from(const Json& json) {
+  std::vector<Scores> all;
+  for (const Json& s : json)
+    all.push_back({json_number(s.at("rmse")), json_number(s.at("log_likelihood")), json_number(s.at("coverage_50")),
+                   json_number(s.at("coverage_90")), json_number(s.at("coverage_95"))});
+  return all;
+}
+
+}  // namespace
+
+bool is_graph_model(std::string_view text) {
+  constexpr std::size_t kBeginning = 200;  // the format is the first key
+  return text.substr(0, kBeginning).find(kGraphModelFormat) != std::string_view::npos;
+}
+
+std::string graph_model_text(const GraphModel& model) {
+  const JointLearnOptions& o = model.options();
+  Json json{{"format", kGraphModelFormat}, {"version", kGraphModelVersion}, {kChecksumKey, ""}};
+  json["inputs"] = model.inputs();
+  json["targets"] = model.target_names();
+  json["options"] = {{"learn_noise", o.learn_noise},
+                     {"noise_by_inputs", o.noise_by_inputs},
+                     {"tails", o.tails},
+                     {"learn_scale", o.learn_scale},
+                     {"starts", o.starts},
+                     {"epochs", o.epochs},
+                     {"seed", o.seed}};
+  json["training"] = {{"rows", model.training.rows},
+                      {"held_out_rows", model.training.held_out_rows},
+                      {"report", model.training.line},
+                      {"left_out", scores_json(model.training.left_out)},
+                      {"held_out", scores_json(model.training.held_out)}};
+  json["graph"] = Json::parse(graph_text(model.file()));
+  json["learned"] = Json::parse(model.learner().save());
+  return checksummed(json);
+}
+
+GraphModel graph_model_from(std::string_view text, std::string_view source, const Registry& registry) {
+  std::unique_ptr<GraphModel> model;
+  read_checksummed(text, source, [&](const Json& json) {
+    if (json.at("format") != kGraphModelFormat) fail("'{}' is not a learned graph of dma", source);
+    const auto version = whole<std::uint64_t>(json, "version");
+    if (version > kGraphModelVersion || version < 1)
+      fail("'{}' has version {} of the format; this program reads versions up to {}: use a newer dma", source, version,
+           kGraphModelVersion);
+    const Json& o = json.at("options");
+    JointLearnOptions options{.epochs = whole<int>(o, "epochs"),
+                              .learn_noise = o.at("learn_noise").get<bool>(),
+                              .noise_by_inputs = o.at("noise_by_inputs").get<bool>(),
+                              .tails = o.at("tails").get<bool>(),
+                              .learn_scale = o.at("learn_scale").get<bool>(),
+                              .starts = whole<std::size_t>(o, "starts"),
+                              .seed = whole<std::uint64_t>(o, "seed")};
+    model = std::make_unique<GraphModel>(parse_graph(json.at("graph").dump()), registry,
+                                         json.at("targets").get<std::vector<std::string>>(), std::move(options));
+    if (json.at("inputs").get<std::vector<std::string>>() != model->inputs())
+      fail("its inputs are not those of its graph");
+    const Json& t = json.at("training");
+    model->training = {whole<std::size_t>(t, "rows"), whole<std::size_t>(t, "held_out_rows"),
+                       t.at("report").get<std::string>(), scores_from(t.at("left_out")), scores_from(t.at("held_out"))};
+    model->learner_->load(json.at("learned").dump());
+  });
+  return std::move(*model);
+}
+
+}  // namespace dma

@@ -1,0 +1,109 @@
+#include "models/graphs/graph_model.h"
+
+#include <doctest/doctest.h>
+
+#include <Eigen/Cholesky>
+#include <cmath>
+
+#include "engine/support/error.h"
+#include "factors/standard_registry.h"
+#include "tests/oracles/random_matrices.h"
+
+namespace {
+
+using namespace dma;
+using oracle::random_matrix;
+
+constexpr int kGroups = 50, kRows = 300;
+
+// y = effect[group] + w x + noise of variance 0.25, effect ~ N(1, 2), w ~ N(0, 4).
+GraphFile random_intercept() {
+  GraphFile file;
+  Graph& g = file.graph;
+  const auto effect = g.shared("effect", kGroups), w = g.shared("w"), x = g.observed("x"), y = g.observed("y"),
+             wx = g.variable("wx"), z = g.variable("z");
+  g.factor("gaussian_prior", {effect}, {{"mean", 1.0}, {"variance", 2.0}});
+  g.factor("gaussian_prior", {w}, {{"mean", 0.0}, {"variance", 4.0}});
+  g.factor("product", {w, x, wx});
+  g.factor("add", {wx, given(effect), z}, {}, {.name = "group"});
+  g.factor("gaussian_noise", {z, y}, {{"variance", 0.25}});
+  return file;
+}
+
+}  // namespace
+
+TEST_CASE("graph model: an intercept for each of 50 unbalanced groups is the exact posterior") {
+  Matrix inputs(kRows, 2), design = Matrix::Zero(kRows, kGroups + 1);
+  const Matrix drawn = random_matrix(kRows, 2, 3), effects = random_matrix(kGroups, 1, 4);
+  Vector y(kRows);
+  for (int i = 0; i < kRows; ++i) {
+    // Group j has about as many rows as its share of j^2: the last ones dozens, the first ones one or none.
+    const int group = static_cast<int>(kGroups * std::cbrt((i * 37 % kRows + 0.5) / kRows));
+    inputs.row(i) << drawn(i, 0), group;
+    design(i, group) = 1, design(i, kGroups) = drawn(i, 0);
+    y(i) = 1 + 1.4 * effects(group, 0) - 0.7 * drawn(i, 0) + 0.5 * drawn(i, 1);
+  }
+  GraphModel model(random_intercept(), standard_registry(), {"y"});
+  CHECK(model.inputs() == std::vector<std::string>{"x", "group"});
+  model.fit(inputs, y);
+  Vector precision = Vector::Constant(kGroups + 1, 0.5), mean = Vector::Ones(kGroups + 1);
+  precision(kGroups) = 0.25, mean(kGroups) = 0;
+  Matrix information = 4 * design.transpose() * design;
+  information += precision.asDiagonal();
+  const Matrix covariance = information.inverse();
+  const Vector exact = covariance * (4 * design.transpose() * y + precision.cwiseProduct(mean));
+  const std::vector<GraphModel::Learned> beliefs = model.beliefs();
+  REQUIRE(beliefs.size() == kGroups + 1);
+  CHECK(beliefs[7].name == "effect[7]");
+  CHECK(beliefs[kGroups].name == "w");
+  for (Index i = 0; i <= kGroups; ++i) {
+    const Gaussian& belief = beliefs[static_cast<std::size_t>(i)].belief;
+    CHECK(belief.mean() == doctest::Approx(exact(i)).epsilon(1e-9));
+    CHECK(belief.variance() == doctest::Approx(covariance(i, i)).epsilon(1e-9));
+  }
+  const Prediction p = model.predict(inputs.topRows(4));
+  for (Index i = 0; i < 4; ++i) {
+    CHECK(p.mean(i, 0) == doctest::Approx(design.row(i).dot(exact)).epsilon(1e-9));
+    CHECK(p.sd(i, 0) * p.sd(i, 0) ==
+          doctest::Approx(0.25 + (design.row(i) * covariance * design.row(i).transpose())(0, 0)).epsilon(1e-9));
+  }
+  // As a file, word for word and number for number.
+  const std::string text = graph_model_text(model);
+  CHECK(is_graph_model(text));
+  const GraphModel again = graph_model_from(text, "model.json", standard_registry());
+  CHECK(again.predict(inputs.topRows(4)).mean == p.mean);
+  CHECK(again.predict(inputs.topRows(4)).sd == p.sd);
+  CHECK(graph_model_text(again) == text);
+  std::string damaged = text;
+  damaged[damaged.find("\"mean\"", damaged.find("\"learned\"")) + 12] ^= 1;
+  CHECK_THROWS_AS((void)graph_model_from(damaged, "model.json", standard_registry()), Error);
+  inputs(1, 1) = 50;
+  CHECK_THROWS_WITH_AS((void)model.predict(inputs),
+                       "column 'group' is 50 in row 2; it chooses an element: a whole number from 0 to 49 is expected",
+                       Error);
+}
+
+TEST_CASE("graph model: what the file has values for is no column; elements are columns of their own") {
+  GraphFile file;
+  Graph& g = file.graph;
+  const auto w = g.shared("w", 2), x = g.observed("x", 2), scale = g.observed("scale"), y = g.observed("y"),
+             p = g.variable("p", 2), s = g.variable("s"), z = g.variable("z");
+  g.factor("gaussian_prior", {w}, {{"mean", 0.0}, {"variance", 1.0}});
+  g.factor("product", {w, x, p});
+  g.factor("sum", {p, s});
+  g.factor("product", {s, scale, z});
+  g.factor("gaussian_noise", {z, y}, {{"variance", 0.01}});
+  file.observations.push_back({scale, {2.0}});
+  GraphModel model(std::move(file), standard_registry(), {"y"});
+  CHECK(model.inputs() == std::vector<std::string>{"x[0]", "x[1]"});
+  const Matrix inputs = random_matrix(40, 2, 5);
+  const Vector w_true = Eigen::Vector2d(0.5, -1);
+  model.fit(inputs, 2 * inputs * w_true);
+  CHECK(model.beliefs()[0].belief.mean() == doctest::Approx(0.5).epsilon(1e-3));
+  CHECK(model.likelihood(0) == "gaussian noise, sd 0.1 (given)");
+  CHECK_THROWS_WITH_AS(model.fit(inputs.leftCols(1), inputs.col(0)), "the graph has 2 inputs, but 1 columns are given",
+                       Error);
+  CHECK_THROWS_WITH_AS(
+      GraphModel(random_intercept(), standard_registry(), {"z"}),
+      "target 'z' is not an observed variable of the graph; mark it observed, and put a likelihood on it", Error);
+}
