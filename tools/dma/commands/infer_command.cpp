@@ -11,7 +11,6 @@
 #include "engine/exact/exact.h"
 #include "engine/inspect/dot.h"
 #include "engine/joint/joint.h"
-#include "engine/kinds/methods_of_kinds.h"
 #include "engine/run/evidence.h"
 #include "engine/support/error.h"
 #include "engine/support/text.h"
@@ -275,8 +274,7 @@ void infer(const InferRequest& request) {
   const Solved solved = [&] {
     try {
       check_memory(file.graph, registry, limit);
-      if (method.empty()) options.kind_methods = methods_of_kinds(file.graph, registry, options.method);
-      else options.method = method;
+      if (!method.empty()) options.method = method;
       Solved found = solve_as_asked(file, request.schedule.empty() ? file.schedule : request.schedule,
                                     {joint({.memory = bytes, .hypers = file.hypers}), exact({.memory = bytes})},
                                     registry, options);

@@ -22,7 +22,6 @@ namespace {
 
 constexpr double kSameStep = 1e-3;  // of a step: times are rounded when they are written down
 constexpr double kMostSteps = 1e7;  // more is a mistake in the times
-constexpr double kUnusual = 3.5;    // standard deviations: one value in two thousand by chance
 
 std::size_t column_of_values(const CsvReader& reader, const std::string& column, const std::string& time) {
   if (!column.empty()) return reader.column(column);
@@ -143,30 +142,6 @@ SeriesBand band_of(const Smoothed& found) {
     band.high.push_back(found.quantile(t, 0.975));
   }
   return band;
-}
-
-// A level that is not where it was expected makes its neighbours strange too: the strangest step of a run is named.
-std::vector<UnusualStep> unusual_steps(const Smoothed& found) {
-  std::vector<UnusualStep> steps;
-  for (const bool is_level : {false, true}) {
-    const std::vector<double>& surprise = is_level ? found.level_surprise : found.value_surprise;
-    for (std::size_t t = 0; t < surprise.size(); ++t) {
-      const double now = std::abs(surprise[t]);
-      const bool is_least =
-          (t > 0 && std::abs(surprise[t - 1]) > now) || (t + 1 < surprise.size() && std::abs(surprise[t + 1]) >= now);
-      if (now > kUnusual && !is_least) steps.push_back({t, surprise[t], is_level});
-    }
-  }
-  // What is both, a jump up and down again, is one of them.
-  std::ranges::stable_sort(steps, std::greater(), [](const UnusualStep& step) { return std::abs(step.surprise); });
-  std::vector<UnusualStep> told;
-  for (const UnusualStep& step : steps)
-    if (std::ranges::none_of(told, [&](const UnusualStep& other) {
-          return (step.t > other.t ? step.t - other.t : other.t - step.t) <= 1;
-        }))
-      told.push_back(step);
-  std::ranges::sort(told, {}, &UnusualStep::t);
-  return told;
 }
 
 std::string series_csv(const SeriesTable& table, const Smoothed& found, const SeriesBand& band) {

@@ -31,27 +31,6 @@ struct SmoothRequest {
   bool json = false;
 };
 
-// "walk", "trend", "motion", or "ar:0.6,-0.3".
-Process process_named(const std::string& model) {
-  if (model == "walk") return random_walk();
-  if (model == "trend") return local_trend();
-  if (model == "motion") return motion();
-  if (!model.starts_with("ar:")) {
-    const std::string known[] = {"auto", "walk", "trend", "motion", "ar", "ar:c1,c2,..."};
-    fail("--model: there is no model '{}'{}", model, suggestion(model, known));
-  }
-  std::vector<double> coefficients;
-  for (const char *at = model.data() + 3, *const end = model.data() + model.size(); at <= end;) {
-    double value = 0;
-    const auto [rest, code] = std::from_chars(at, end, value);
-    if (code != std::errc{} || (rest != end && *rest != ','))
-      fail("--model: '{}' is given; coefficients with commas between them are expected, as in ar:0.6,-0.3", model);
-    coefficients.push_back(value);
-    at = rest + 1;
-  }
-  return autoregressive(std::move(coefficients));
-}
-
 std::vector<std::string> input_names(std::string_view text) {
   std::vector<std::string> names;
   for (std::size_t at = 0; at < text.size();) {
@@ -93,15 +72,9 @@ Seasons seasons_named(const std::string& text, const SeriesTable& table) {
 
 std::vector<SeriesCandidate> candidates_for(const SmoothRequest& request, const SeriesTable& table) {
   const Seasons seasons = seasons_named(request.season, table);
-  const SeriesScale scale = !request.log   ? SeriesScale::chosen
-                            : *request.log ? SeriesScale::logarithm
-                                           : SeriesScale::plain;
-  UsualSeriesOptions options{.seasons = seasons.steps, .seasons_are_certain = seasons.are_certain, .scale = scale};
-  if (request.model == "ar") options.processes = {}, options.with_autoregression = true;
-  if (request.model != "auto" && request.model != "ar")
-    options.processes = {process_named(request.model)}, options.with_autoregression = false;
-  // Given coefficients are those of values around 0.
-  if (request.model.starts_with("ar:") && !request.log) options.scale = SeriesScale::plain;
+  UsualSeriesOptions options = series_named(request.model);
+  options.seasons = seasons.steps, options.seasons_are_certain = seasons.are_certain;
+  if (request.log) options.scale = *request.log ? SeriesScale::logarithm : SeriesScale::plain;
   return usual_series(table.values, options);
 }
 
@@ -177,7 +150,7 @@ SeriesChoice choose_model(std::vector<SeriesCandidate> candidates, const SeriesT
 void smooth(const SmoothRequest& request) {
   plot::check_picture(request.plot);
   check_outputs({{"--out", request.out}, {"--plot", request.plot}}, {{"data", request.data}});
-  if (request.model != "auto" && request.model != "ar") (void)process_named(request.model);
+  (void)series_named(request.model);  // before the file is read
   const SeriesTable table = read_series(request.data, request.column, request.time, input_names(request.inputs));
   const std::size_t forecast = std::max(request.forecast, table.ahead);
   if (!table.inputs.empty() && forecast > table.ahead)
