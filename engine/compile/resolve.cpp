@@ -279,9 +279,9 @@ class FactorResolver {
     const Kind& kind = kind_of(factor, registry_);
     const auto own = kind_methods_.find(&kind);
     const std::string* method = own == kind_methods_.end() ? method_of_run_ : own->second;
-    if (const std::string other = is_usual_method_ && own == kind_methods_.end() ? method_instead_of(*method, kind) : "";
-        !other.empty())
-      method = &find_method(kind, other)->method;
+    if (own == kind_methods_.end() && is_usual_method_)
+      if (const std::string other = method_instead_of(*method, kind); !other.empty())
+        method = &find_method(kind, other)->method;
     const auto [entry, is_new] = all_known_.try_emplace(&kind, Known{&kind, method});
     known_ = &entry->second;
     if (is_new)

@@ -32,7 +32,7 @@ inline std::map<std::string, std::string> methods_of_kinds(const Graph& graph, c
     if (factor.kind == last || !registry.contains(factor.kind)) continue;  // resolve() says so
     last = factor.kind;
     if (std::string own = method_instead_of(usual, registry.kind(factor.kind)); !own.empty())
-      methods[factor.kind] = std::move(own);
+      methods[std::string(factor.kind)] = std::move(own);
   }
   return methods;
 }

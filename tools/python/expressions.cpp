@@ -16,7 +16,8 @@ std::vector<double> row_by_row(const Array& matrix) { return {matrix.data(), mat
 SpreadMatrix spread_of(const std::optional<Array>& covariance, const std::optional<Array>& precision) {
   if (covariance.has_value() == precision.has_value())
     fail("a matrix is expected as covariance=..., or its inverse as precision=...; not both");
-  return covariance ? SpreadMatrix::covariance(row_by_row(*covariance)) : SpreadMatrix::precision(row_by_row(*precision));
+  return covariance ? SpreadMatrix::covariance(row_by_row(*covariance))
+                    : SpreadMatrix::precision(row_by_row(*precision));
 }
 
 std::vector<FactorHandle> factors_of_rows(const Shared& g, const VectorFactor& made) {

@@ -2,6 +2,7 @@
 // a dictionary, of which dma/models.py makes a dataclass.
 #include <pybind11/stl.h>
 
+#include <array>
 #include <cmath>
 #include <optional>
 
@@ -154,15 +155,17 @@ struct Rated {
   RatingOptions options;
 };
 
+py::array_t<double> skills_of(const Rated& rated) {
+  std::vector<double> numbers;
+  for (const Skill& skill : rated.season.skills) numbers.insert(numbers.end(), {skill.mean, skill.sd});
+  const auto players = static_cast<py::ssize_t>(rated.season.skills.size());
+  return as_array(std::move(numbers), {players, 2});
+}
+
 void bind_games(py::module_& module) {
   using Players = std::vector<std::uint32_t>;
   py::class_<Rated>(module, "Rated")
-      .def_property_readonly("skills",
-                             [](const Rated& r) {
-                               std::vector<double> numbers;
-                               for (const Skill& skill : r.season.skills) numbers.insert(numbers.end(), {skill.mean, skill.sd});
-                               return as_array(std::move(numbers), {static_cast<py::ssize_t>(r.season.skills.size()), 2});
-                             })
+      .def_property_readonly("skills", &skills_of)
       .def_property_readonly("history",
                              [](const Rated& r) {
                                py::list all;
@@ -196,7 +199,7 @@ void bind_games(py::module_& module) {
   using GivenGame = std::pair<std::vector<GivenTeam>, std::optional<double>>;
   module.def(
       "rate_season",
-      [](const std::vector<GivenGame>& given, std::size_t players, std::vector<std::pair<double, double>> priors,
+      [](const std::vector<GivenGame>& given, std::size_t players, const std::vector<std::array<double, 2>>& priors,
          double performance_sd, double drift_sd, double draw_probability, bool by_sweeps) {
         std::vector<Game> games;
         for (const auto& [teams, time] : given) {

@@ -190,21 +190,23 @@ struct ChainsHandle {
   JointChains chains;
   PlanHandle plan;
 
-  std::vector<double> of_elements(const py::object& variable, double (JointChains::*number)(VariableId, std::size_t)
-                                                                  const) const {
+  using Number = double (JointChains::*)(VariableId, std::size_t) const;
+  py::array_t<double> of_elements(const py::object& variable, Number number) const {
     const VariableId id = id_of(plan, variable);
     std::vector<double> all;
     for (std::size_t i = 0; i < plan.plan->variable(id).elements(); ++i) all.push_back((chains.*number)(id, i));
-    return all;
+    return as_array(std::move(all));
   }
 };
 
 void bind_chains(py::module_& module) {
   py::class_<ChainsHandle>(module, "JointChains", "Draws from the graph's own density, and what they are worth.")
-      .def("mean", [](const ChainsHandle& c, const py::object& v) { return as_array(c.of_elements(v, &JointChains::mean)); },
-           py::arg("variable"))
-      .def("sd", [](const ChainsHandle& c, const py::object& v) { return as_array(c.of_elements(v, &JointChains::sd)); },
-           py::arg("variable"))
+      .def(
+          "mean", [](const ChainsHandle& c, const py::object& v) { return c.of_elements(v, &JointChains::mean); },
+          py::arg("variable"))
+      .def(
+          "sd", [](const ChainsHandle& c, const py::object& v) { return c.of_elements(v, &JointChains::sd); },
+          py::arg("variable"))
       .def(
           "draws",
           [](const ChainsHandle& c, const py::object& variable) {

@@ -25,7 +25,8 @@ Known known_values(const Array& values) {
   if (values.ndim() != 1) fail("values: an array of {} dimensions is given; one is expected", values.ndim());
   Known known;
   for (const double value : span_of(values)) {
-    if (std::isinf(value)) fail("values: an infinite one is given; finite numbers are expected, NaN where one is missing");
+    if (std::isinf(value))
+      fail("values: an infinite one is given; finite numbers are expected, NaN where one is missing");
     known.push_back(std::isnan(value) ? std::nullopt : std::optional(value));
   }
   return known;
@@ -125,6 +126,7 @@ void bind_smoothed(py::module_& module) {
   module.def(
       "series_times",
       [](const std::vector<std::string>& dates, std::size_t ahead) {
+        if (dates.empty()) fail("times: none is given");
         std::vector<std::size_t> steps;
         const SeriesTime time = SeriesTime::of_dates("times", dates, steps);
         std::vector<std::string> texts;

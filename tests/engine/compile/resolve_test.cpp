@@ -160,7 +160,8 @@ TEST_CASE(
         "what port "
         "'y' leads to, or register kind.message(\"ep\", \"y\", ...)");
   CHECK(error_of(g, registry, {.method = "linearised"}) ==
-        "factor 'seen0' (seen) has no message to port 'x', which leads to 'x'; method 'linearised' has none; known: ep");
+        "factor 'seen0' (seen) has no message to port 'x', which leads to 'x'; method 'linearised' has none; known: "
+        "ep");
   CHECK_THROWS_WITH_AS(evaluate(registry.kind("seen"), "dma", 0, {{{}}, {{}}}),
                        "kind 'seen' has no message to port 'x'; method 'dma' has none; known: ep", Error);
 }

@@ -13,8 +13,11 @@
 
 #include "engine/messages/gaussian.h"
 #include "engine/support/error.h"
+#include "tools/dma/help/version.h"
 #include "tools/dma/io/csv.h"
 #include "tools/dma/io/csv_text.h"
+#include "tools/dma/page/chart.h"
+#include "tools/dma/page/html.h"
 
 namespace dma {
 
@@ -191,6 +194,43 @@ Json series_json(const SeriesTable& table, const SeriesChoice& choice, const Smo
         {{"step", step.t}, {"kind", step.is_level ? "level" : "value"}, {"surprise", step.surprise}});
   for (const Track& state : found.states) json["states"][state.name] = {{"mean", state.mean}, {"sd", state.sd}};
   return json;
+}
+
+std::string series_page(const SeriesTable& table, const SeriesChoice& choice, const Smoothed& found,
+                        const SeriesBand& band, const std::string& command) {
+  using page::escaped;
+  const auto number = [](double value) { return fmt::format("{:.5g}", value); };
+  const std::size_t seen = table.values.size() - table.missing();
+  std::string body = fmt::format("<h1>{}</h1>\n<p class=\"lead\">{}</p>\n", escaped(table.name),
+                                 escaped(series_name(choice.best().candidate)));
+  body += fmt::format("<p>{} values, {} missing, {} to {}; {} steps forecast. Log evidence {:.2f}.</p>\n", seen,
+                      table.missing(), escaped(table.time.text(0)), escaped(table.time.text(table.values.size() - 1)),
+                      found.sd.size() - table.values.size(), found.log_evidence);
+  body += "<figure class=\"full\">" +
+          page::figure(series_figure(table, band).panels[0], "The median, and what 95 % of values are within.") +
+          "</figure>\n";
+  page::Table models{.columns = {"model", "log score", "weight"}};
+  for (const SeriesChoice::Scored& one : choice.models())
+    models.rows.push_back({escaped(series_name(one.candidate)), fmt::format("{:.2f}", one.score),
+                           fmt::format("{:.0f} %", 100 * one.weight)});
+  body += "<h2 id=\"models\">Models that were tried</h2>\n" + page::html(models);
+  page::Table noises{.columns = {"noise", "standard deviation a step"}};
+  for (const StateSpace::Variance& variance : choice.best().model.variances())
+    noises.rows.push_back({escaped(variance.name), number(std::sqrt(variance.value))});
+  body += page::html(noises);
+  page::Table unusual{.columns = {escaped(table.time_name), "", "standard deviations"}};
+  for (const UnusualStep& step : unusual_steps(found))
+    unusual.rows.push_back({escaped(table.time.text(step.t)), step.is_level ? "level" : "value",
+                            fmt::format("{:+.1f}", step.surprise)});
+  body += "<h2 id=\"unusual\">Unusual steps</h2>\n" + (unusual.rows.empty() ? "<p>None.</p>\n" : page::html(unusual));
+  page::Table ahead{.columns = {escaped(table.time_name), "forecast", "2.5 %", "97.5 %"}};
+  for (std::size_t t = table.values.size(); t < found.sd.size(); ++t)
+    ahead.rows.push_back({escaped(table.time.text(t)), number(band.middle[t]), number(band.low[t]),
+                          number(band.high[t])});
+  if (!ahead.rows.empty()) body += "<h2 id=\"forecast\">Forecast</h2>\n" + page::html(ahead);
+  body += fmt::format("<h2 id=\"again\">Do it again</h2>\n<pre>{}</pre>\n<p class=\"soft\">dma {}</p>\n",
+                      escaped(command), escaped(version()));
+  return page::document(table.name, body, true);
 }
 
 plot::Figure series_figure(const SeriesTable& table, const SeriesBand& band) {

@@ -24,8 +24,8 @@ namespace {
 constexpr std::size_t kMostForecasts = 1'000'000;
 
 struct SmoothRequest {
-  std::filesystem::path data, out, plot;
-  std::string column, time, model = "auto", season = "auto", inputs;
+  std::filesystem::path data, out, plot, report;
+  std::string command_line, column, time, model = "auto", season = "auto", inputs;
   std::size_t forecast = 0;
   std::optional<bool> log;
   bool json = false;
@@ -149,7 +149,8 @@ SeriesChoice choose_model(std::vector<SeriesCandidate> candidates, const SeriesT
 
 void smooth(const SmoothRequest& request) {
   plot::check_picture(request.plot);
-  check_outputs({{"--out", request.out}, {"--plot", request.plot}}, {{"data", request.data}});
+  check_outputs({{"--out", request.out}, {"--plot", request.plot}, {"--report", request.report}},
+                {{"data", request.data}});
   (void)series_named(request.model);  // before the file is read
   const SeriesTable table = read_series(request.data, request.column, request.time, input_names(request.inputs));
   const std::size_t forecast = std::max(request.forecast, table.ahead);
@@ -167,6 +168,8 @@ void smooth(const SmoothRequest& request) {
   if (!request.out.empty()) write_file(request.out, series_csv(table, found, band));
   std::string skipped;
   if (!request.plot.empty()) skipped = plot::draw_picture(series_figure(table, band), request.plot);
+  if (!request.report.empty())
+    write_file(request.report, series_page(table, *choice, found, band, request.command_line));
   if (request.json) {
     Json json = series_json(table, *choice, found, band);
     json["settled"] = choice->best().learned.converged;
@@ -177,12 +180,14 @@ void smooth(const SmoothRequest& request) {
   print_found(table, *choice, found, band);
   if (!request.out.empty()) fmt::print("table    {}\n", printable(request.out.string()));
   if (!request.plot.empty()) fmt::print("picture  {}\n", printable(skipped.empty() ? request.plot.string() : skipped));
+  if (!request.report.empty()) fmt::print("report   {}\n", printable(request.report.string()));
 }
 
 }  // namespace
 
-void add_smooth_command(Command app) {
+void add_smooth_command(Command app, const std::string& command_line) {
   auto request = std::make_shared<SmoothRequest>();
+  request->command_line = command_line;
   const Command command = app.add_subcommand("smooth", "Smooth and forecast a series");
   command.footer(
       "Example:\n"
@@ -214,6 +219,7 @@ void add_smooth_command(Command app) {
       .capture_default_str();
   command.add_option("--out", request->out, "file for the table of all steps");
   command.add_option("--plot", request->plot, "picture, .svg or .png");
+  command.add_option("--report", request->report, "page with the picture, models, unusual steps and forecast, .html");
   command.add_flag("--json", request->json, "JSON instead of text");
   command.callback([request] { smooth(*request); });
 }

@@ -46,7 +46,7 @@ class Mixture:
     @property
     def labels(self) -> npt.NDArray[np.intp]:
         """The most probable cluster of each row."""
-        return np.argmax(self.probability, axis=1)
+        return np.asarray(np.argmax(self.probability, axis=1), dtype=np.intp)
 
 
 def gaussian_mixture(
@@ -140,7 +140,7 @@ class Season:
     def _repr_html_(self) -> str:
         from .pictures import table
 
-        best_first = sorted(range(len(self.players)), key=lambda i: -self.mean[i])
+        best_first = sorted(range(len(self.players)), key=lambda i: -float(self.mean[i]))
         return table(["player", "skill", "2.5 %", "97.5 %"],
                      [[str(self.players[i]), *(f"{self.mean[i] + z * self.sd[i]:.1f}" for z in (0, -1.96, 1.96))]
                       for i in best_first])  # fmt: skip

@@ -91,6 +91,8 @@ def refusal(doc: str, arguments: tuple[Any, ...], named: dict[str, Any]) -> str:
             in_order.append(parameter)
         if not default:
             needed.append(parameter)
+    if name == "__init__":
+        name = kinds["self"].removeprefix("dma._dma.")
     shown_in_order = [parameter for parameter in in_order if parameter != "self"]
     for key in named:
         if key not in kinds and "**" not in signature:
