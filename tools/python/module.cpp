@@ -1,6 +1,4 @@
 #include <algorithm>
-#include <cstdlib>
-#include <cstring>
 #include <string_view>
 
 #include "engine/support/error.h"
@@ -59,46 +57,6 @@ void give_old_pickles_a_new_protocol(const py::module_& module) {
   }
 }
 
-// The last overload of a function takes everything, and says in our words what does not fit the ones before it.
-void refuse_in_our_words(py::handle function, py::handle scope, const std::string& name) {
-  auto* const method = reinterpret_cast<PyCFunctionObject*>(function.ptr())->m_ml;
-  const std::string doc = method->ml_doc == nullptr ? "" : method->ml_doc;
-  if (doc.find('(') == std::string::npos || doc.find("Overloaded") != std::string::npos) return;
-  const auto refuse = [doc](const py::args& arguments, const py::kwargs& named) {
-    const py::object words = py::module_::import("dma.words").attr("refusal")(doc, arguments, named);
-    throw py::type_error(words.cast<std::string>());
-  };
-  if (name == "__init__") {
-    py::cpp_function(
-        [refuse](py::detail::value_and_holder&, const py::args& arguments, const py::kwargs& named) {
-          py::list all(1);  // self
-          for (const py::handle argument : arguments) all.append(argument);
-          refuse(py::args(py::tuple(all)), named);
-        },
-        py::name(name.c_str()), py::is_method(scope), py::sibling(function), py::detail::is_new_style_constructor());
-  } else if (py::isinstance<py::type>(scope)) {
-    py::cpp_function(refuse, py::name(name.c_str()), py::is_method(scope), py::sibling(function));
-  } else {
-    py::cpp_function(refuse, py::name(name.c_str()), py::scope(scope), py::sibling(function));
-  }
-  std::free(const_cast<char*>(method->ml_doc));  // which now has both
-  method->ml_doc = strdup(doc.c_str());
-}
-
-void refuse_in_our_words(const py::module_& module) {
-  const auto in_scope = [](py::handle scope) {
-    for (const auto& [key, value] : py::dict(scope.attr("__dict__"))) {
-      const auto name = key.cast<std::string>();
-      const py::handle function = py::detail::get_function(value);
-      if (PyCFunction_Check(function.ptr()) != 0 && (name == "__init__" || !name.starts_with("_")))
-        refuse_in_our_words(function, scope, name);
-    }
-  };
-  in_scope(module);
-  for (const auto& [name, value] : py::dict(module.attr("__dict__")))
-    if (py::isinstance<py::type>(value)) in_scope(value);
-}
-
 }  // namespace dma::python
 
 PYBIND11_MODULE(_dma, module) {
@@ -117,6 +75,5 @@ PYBIND11_MODULE(_dma, module) {
   bind_series(module);
   bind_models(module);
   module.def("shown", &shown, py::arg("value"));
-  refuse_in_our_words(module);
   give_old_pickles_a_new_protocol(module);
 }

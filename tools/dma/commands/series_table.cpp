@@ -206,9 +206,9 @@ std::string series_page(const SeriesTable& table, const SeriesChoice& choice, co
   body += fmt::format("<p>{} values, {} missing, {} to {}; {} steps forecast. Log evidence {:.2f}.</p>\n", seen,
                       table.missing(), escaped(table.time.text(0)), escaped(table.time.text(table.values.size() - 1)),
                       found.sd.size() - table.values.size(), found.log_evidence);
-  body += "<figure class=\"full\">" +
+  body += "<div class=\"series\">" +
           page::figure(series_figure(table, band).panels[0], "The median, and what 95 % of values are within.") +
-          "</figure>\n";
+          "</div>\n";
   page::Table models{.columns = {"model", "log score", "weight"}};
   for (const SeriesChoice::Scored& one : choice.models())
     models.rows.push_back({escaped(series_name(one.candidate)), fmt::format("{:.2f}", one.score),

@@ -88,7 +88,7 @@ std::map<std::string, std::string> notes_of(const SolvedGraph& solved) {
 
 // Graphviz's titles are its names of nodes and edges: ours say what is known there.
 std::string with_notes(std::string picture, const std::map<std::string, std::string>& notes) {
-  if (const auto at = picture.find("<svg"); at != std::string::npos) picture.replace(0, at + 4, "<svg class=\"chart\"");
+  if (const auto at = picture.find("<svg"); at != std::string::npos) picture.erase(0, at);
   std::string out;
   std::size_t from = 0;
   for (std::size_t at; (at = picture.find("<title>", from)) != std::string::npos;) {

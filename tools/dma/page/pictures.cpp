@@ -54,8 +54,8 @@ Panel fractions_panel(const Json& curve, const std::string& title, const std::st
                                 percent_text(found[i]), percent_text(low[i]), percent_text(high[i]),
                                 curve[i].at("rows").get<std::size_t>()));
   return {.title = title,
-          .x = {.label = x, .low = 0, .high = 100},
-          .y = {.label = y, .low = 0, .high = 100},
+          .x = {.label = x, .low = -2, .high = 102},
+          .y = {.label = y, .low = -2, .high = 102},
           .series = {{.title = "95 % by chance, if it is right",
                       .style = Style::band,
                       .colour = Colour::sky,
@@ -142,8 +142,9 @@ Panel reliability_panel(const Json& curve) {
   panel.series[0].style = Style::bars;
   panel.series[2].style = Style::points;  // between bins with rows nothing was found
   // Where there are rows, and no further: the least that a most probable class can have is 1 / classes.
-  for (const double stated : panel.series[2].x)
-    panel.x.low = std::min(panel.x.low == 0 ? 100 : panel.x.low, 10 * std::floor(stated / 10 - 1e-9));
+  double least = 100;
+  for (const double stated : panel.series[2].x) least = std::min(least, stated);
+  panel.x.low = 10 * std::floor(least / 10 - 1e-9) - 2;
   return panel;
 }
 

@@ -24,6 +24,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from . import words as words  # first: what is imported from _dma below says in our words what is wrong with its arguments
 from ._dma import (
     Belief, Certificate, Connection, Contradiction, Domain, Error, Evidence, Exact, Factor, Graph, HiddenMarkov, Hyper,
     HyperBelief, Joint, JointChains, Kind, LinearFit, ParsedGraph, Plan, Process, Registry, Report, Schedule,

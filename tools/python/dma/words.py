@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import difflib
+import functools
 import numbers
-from typing import Any
+from typing import Any, Callable
 
 from . import _dma
 
@@ -116,3 +117,29 @@ def refusal(doc: str, arguments: tuple[Any, ...], named: dict[str, Any]) -> str:
             return f"{name}: {parameter} is {value}; 0 or more is expected"
     shown = ", ".join(f"{p} = {_dma.shown(value)}" for p, value in given_by_name.items() if p != "self")
     return f"{name}: {shown} is given; {signature.replace('dma._dma.', 'dma.')} is expected"
+
+
+def _in_our_words(function: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(function)
+    def asked(*arguments: Any, **named: Any) -> Any:
+        try:
+            return function(*arguments, **named)
+        except TypeError as error:  # of the binding, not of somebody's function that it calls
+            if not str(error).startswith(f"{function.__name__}(): incompatible"):
+                raise
+            words = refusal(function.__doc__ or "", arguments, named)
+        raise TypeError(words)
+
+    return asked
+
+
+def _say_so_everywhere() -> None:
+    """Every function of the compiled half, and every method of its classes, refuses in our words from here on."""
+    for scope in (_dma, *(value for value in vars(_dma).values() if isinstance(value, type))):
+        for name, value in list(vars(scope).items()):
+            is_ours = (name == "__init__" or not name.startswith("_")) and type(value).__name__ in ("builtin_function_or_method", "instancemethod")
+            if is_ours and "Overloaded" not in (value.__doc__ or "Overloaded"):
+                setattr(scope, name, _in_our_words(value))
+
+
+_say_so_everywhere()
