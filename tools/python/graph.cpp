@@ -207,6 +207,14 @@ void bind_files(py::module_& module) {
       },
       py::arg("text"), py::arg("observe") = std::map<std::string, std::string>{},
       "A graph from text in the format of `dma infer`: JSON, BIF or UAI.");
+  module.def(
+      "graph_text",
+      [](const Graph& graph) {
+        GraphFile file;
+        file.graph = graph;
+        return graph_text(file);
+      },
+      py::arg("graph"), "The text that parse_graph and `dma infer` read as the same graph, digit by digit.");
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "engine/exact/exact.h"
+#include "engine/inspect/explain.h"
 #include "engine/joint/chains.h"
 #include "engine/joint/joint.h"
 #include "engine/run/evidence.h"
@@ -132,6 +133,33 @@ void bind_reports(py::module_& module) {
         return log_evidence(plan.plan, s.state);
       },
       py::arg("plan"), py::arg("state"));
+}
+
+void bind_explanations(py::module_& module) {
+  py::class_<Explanation>(module, "Explanation", "Which factors a belief comes from.")
+      .def_readonly("name", &Explanation::name)
+      .def_property_readonly(
+          "elements",
+          [](const Explanation& e) {
+            std::vector<std::vector<std::pair<std::string, double>>> all;
+            for (const Explanation::Element& element : e.elements) {
+              all.emplace_back();
+              for (const Explanation::Source& source : element.sources)
+                all.back().emplace_back(source.name, source.fraction);
+            }
+            return all;
+          },
+          "Of each element: the sources and their fractions of its precision, the largest first.")
+      .def("text", &Explanation::text)
+      .def("__repr__", &Explanation::line)
+      .def("_repr_html_", [](const Explanation& e) { return html_of(e.text()); });
+  module.def(
+      "explain",
+      [](StateHandle& s, const py::object& variable) {
+        const Alone alone(s);
+        return explain(s.plan.plan, s.state, id_of(s.plan, variable));
+      },
+      py::arg("state"), py::arg("variable"), "Why a belief is what it is, after a run by sweeps.");
 }
 
 // Correlations and draws, after a run by joint().
@@ -310,6 +338,7 @@ void bind_exact(py::module_& module) {
 void bind_results(py::module_& module) {
   bind_belief(module);
   bind_reports(module);
+  bind_explanations(module);
   bind_joint(module);
   bind_chains(module);
   bind_exact(module);

@@ -151,6 +151,19 @@ def test_wrong_values_are_refused(call: object, words: str) -> None:
     assert str(error.value).startswith(words)
 
 
+def test_a_graph_is_written_and_a_belief_explained() -> None:
+    g = dma.Graph()
+    m, y = g.gaussian_prior(g.variable("m"), 0, 4), g.observed("y")
+    g.gaussian_noise(m, 1.0, y)
+    again = dma.parse_graph(dma.graph_text(g)).graph
+    assert dma.graph_text(again) == dma.graph_text(g) and again.describe() == g.describe()
+    state = dma.State(plan := dma.compile(g))
+    state.observe(y, 2.0)
+    dma.run(plan, state)
+    (first, most), (_, least) = dma.explain(state, m).elements[0]
+    assert first.startswith("gaussian_noise") and abs(most - 0.8) < 1e-12 and abs(least - 0.2) < 1e-12  # 1 of 1 + 1/4
+
+
 def test_functions_keep_their_help() -> None:
     for function in (dma.run, dma.compile, dma.smooth, dma.rate, dma.HiddenMarkov.learn, dma.Graph.factor):
         assert function.__doc__ and "Overloaded" not in function.__doc__, function

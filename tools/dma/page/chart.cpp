@@ -209,8 +209,9 @@ std::vector<double> ticks(double low, double high, int count) {
   if (!(raw > 0) || !std::isfinite(raw)) return {};
   const double power = std::pow(10, std::floor(std::log10(raw)));
   double step = 10 * power;
+  constexpr double kDenser = 0.75;  // rather a few more numbers than half of them
   for (const double factor : {1.0, 2.0, 5.0})
-    if (factor * power >= raw) {
+    if (factor * power >= kDenser * raw) {
       step = factor * power;
       break;
     }

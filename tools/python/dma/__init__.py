@@ -24,16 +24,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from . import words as words  # first: what is imported from _dma below says in our words what is wrong with its arguments
+from . import words as words  # first: functions of _dma refuse in our words from here on
 from ._dma import (
-    Belief, Certificate, Connection, Contradiction, Domain, Error, Evidence, Exact, Factor, Graph, HiddenMarkov, Hyper,
-    HyperBelief, Joint, JointChains, Kind, LinearFit, ParsedGraph, Plan, Process, Registry, Report, Schedule,
-    SeriesFilter, Smoothed, State, StateSpace, Variable,
+    Belief, Certificate, Connection, Contradiction, Domain, Error, Evidence, Exact, Explanation, Factor, Graph,
+    HiddenMarkov, Hyper, HyperBelief, Joint, JointChains, Kind, LinearFit, ParsedGraph, Plan, Process, Registry,
+    Report, Schedule, SeriesFilter, Smoothed, State, StateSpace, Variable,
     above, all_to_one, at_least, at_most, autoregressive, below, certify, column, compile, covariance, decide,
-    draw_chains, evidence, exact, finite, flooding, forward, forward_backward, gather, given, hyper, hyper_belief, joint,
-    linear_regression, local_trend, log_evidence, marginal, most_probable, motion, one_of, parse_graph, random_walk,
-    residual, row, run, sample, seasonal, sequential, shift, standard_registry, value_of_information,
-    __version__ as __version__,
+    draw_chains, evidence, exact, explain, finite, flooding, forward, forward_backward, gather, given, graph_text,
+    hyper, hyper_belief, joint, linear_regression, local_trend, log_evidence, marginal, most_probable, motion,
+    one_of, parse_graph, random_walk, residual, row, run, sample, seasonal, sequential, shift, standard_registry,
+    value_of_information, __version__ as __version__,
 )  # fmt: skip
 from .factors import factor, factor_from_function, likelihood, likelihood_from_log_density
 from .models import Factorisation, Game, Mixture, Season, factorise, gaussian_mixture, rate
@@ -44,14 +44,14 @@ if TYPE_CHECKING:
     from .regressor import Regressor as Regressor
 
 __all__ = [
-    "Classifier", "Regressor",
-    "Belief", "Certificate", "Connection", "Contradiction", "Domain", "Error", "Evidence", "Exact", "Factor",
-    "Factorisation", "Game", "Graph", "HiddenMarkov", "Hyper", "HyperBelief", "Joint", "JointChains", "Kind",
-    "LinearFit", "Mixture", "ParsedGraph", "Plan", "Process", "Registry", "Report", "Schedule", "Season", "Series",
-    "SeriesFilter", "Smoothed", "State", "StateSpace", "Variable", "above", "all_to_one", "at_least", "at_most",
-    "autoregressive", "below", "certify", "column", "compile", "covariance", "decide", "draw_chains", "evidence",
-    "exact", "factor", "factor_from_function", "factorise", "finite", "flooding", "forward", "forward_backward",
-    "gather", "gaussian_mixture", "given", "hyper", "hyper_belief", "joint", "likelihood",
+    "Classifier", "Regressor", "Belief", "Certificate", "Connection", "Contradiction", "Domain", "Error",
+    "Evidence", "Exact", "Explanation", "Factor", "Factorisation", "Game", "Graph", "HiddenMarkov", "Hyper",
+    "HyperBelief", "Joint", "JointChains", "Kind", "LinearFit", "Mixture", "ParsedGraph", "Plan", "Process",
+    "Registry", "Report", "Schedule", "Season", "Series", "SeriesFilter", "Smoothed", "State", "StateSpace",
+    "Variable", "above", "all_to_one", "at_least", "at_most", "autoregressive", "below", "certify", "column",
+    "compile", "covariance", "decide", "draw_chains", "evidence", "exact", "explain", "factor",
+    "factor_from_function", "factorise", "finite", "flooding", "forward", "forward_backward", "gather",
+    "gaussian_mixture", "given", "graph_text", "hyper", "hyper_belief", "joint", "likelihood",
     "likelihood_from_log_density", "linear_regression", "local_trend", "log_evidence", "marginal", "most_probable",
     "motion", "one_of", "parse_graph", "random_walk", "rate", "residual", "row", "run", "sample", "seasonal",
     "sequential", "shift", "smooth", "standard_registry", "value_of_information",

@@ -137,8 +137,9 @@ def _say_so_everywhere() -> None:
     """Every function of the compiled half, and every method of its classes, refuses in our words from here on."""
     for scope in (_dma, *(value for value in vars(_dma).values() if isinstance(value, type))):
         for name, value in list(vars(scope).items()):
-            is_ours = (name == "__init__" or not name.startswith("_")) and type(value).__name__ in ("builtin_function_or_method", "instancemethod")
-            if is_ours and "Overloaded" not in (value.__doc__ or "Overloaded"):
+            is_compiled = type(value).__name__ in ("builtin_function_or_method", "instancemethod")
+            is_ours = name == "__init__" or not name.startswith("_")
+            if is_compiled and is_ours and "Overloaded" not in (value.__doc__ or "Overloaded"):
                 setattr(scope, name, _in_our_words(value))
 
 

@@ -26,7 +26,10 @@ std::string page_by(const TemporaryFolder& folder, const std::string& command) {
 // Nothing missing, nothing complained of; the pointer on an edge of the graph shows `note`.
 void check_in_browser(const TemporaryFolder& folder, const std::string& page, const std::string& note) {
   const std::string browser = installed_browser();
-  if (browser.empty()) return MESSAGE("no browser is installed; the page is not opened");
+  if (browser.empty()) {
+    MESSAGE("no browser is installed; the page is not opened");
+    return;
+  }
   const Seen seen = look_at(folder, browser, page, R"(
 const mark = [...document.querySelectorAll('[data-note]')].find(m => m.dataset.note.includes(')" + note + R"('));
 mark.dispatchEvent(new PointerEvent('pointermove', { bubbles: true, clientX: 50, clientY: 50 }));
