@@ -29,7 +29,7 @@
 namespace dma {
 
 struct CompileOptions {
-  // The method of every factor that names none itself; kinds without messages of that method use their exact ones.
+  // Of every factor that names none; kinds without it use exact messages and, under the default, one that they have.
   std::string method = "dma";
   // The method of all factors of a kind, before `method`.
   std::map<std::string, std::string> kind_methods = {};

@@ -7,6 +7,7 @@
 
 #include "engine/compile/informed.h"
 #include "engine/compile/match_ports.h"
+#include "engine/kinds/methods_of_kinds.h"
 #include "engine/support/sizes.h"
 
 namespace dma {
@@ -158,7 +159,9 @@ class FactorResolver {
  public:
   FactorResolver(const Registry& registry, const CompileOptions& options, const Resolved& so_far)
       : registry_(registry), so_far_(so_far),
-        method_of_run_(method_of_run(registry, options.method)), connected_(so_far.variables.size()) {
+        method_of_run_(method_of_run(registry, options.method)),
+        is_usual_method_(options.method == CompileOptions{}.method),
+        connected_(so_far.variables.size()) {
     for (const auto& [kind_name, method] : options.kind_methods) {
       const Kind& kind = registry.kind(kind_name);
       kind_methods_[&kind] = method_of(kind, method, [&name = kind_name] { return fmt::format("kind '{}'", name); });
@@ -275,7 +278,10 @@ class FactorResolver {
   void turn_to(const Graph::Factor& factor) {
     const Kind& kind = kind_of(factor, registry_);
     const auto own = kind_methods_.find(&kind);
-    const std::string* const method = own == kind_methods_.end() ? method_of_run_ : own->second;
+    const std::string* method = own == kind_methods_.end() ? method_of_run_ : own->second;
+    if (own == kind_methods_.end() && is_usual_method_)
+      if (const std::string other = method_instead_of(*method, kind); !other.empty())
+        method = &find_method(kind, other)->method;
     const auto [entry, is_new] = all_known_.try_emplace(&kind, Known{&kind, method});
     known_ = &entry->second;
     if (is_new)
@@ -298,6 +304,7 @@ class FactorResolver {
   const Registry& registry_;
   const Resolved& so_far_;
   const std::string* const method_of_run_;
+  const bool is_usual_method_;  // which nobody may have asked for: a kind without it takes one that it has
   std::map<const Kind*, const std::string*> kind_methods_;
   std::map<const Kind*, Known> all_known_;
   Known* known_ = nullptr;       // the kind of the factor before

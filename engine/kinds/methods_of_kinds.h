@@ -10,6 +10,19 @@
 
 namespace dma {
 
+// The method that serves a port which the usual one does not: ep, or the kind's first. Empty: the usual one will do.
+inline std::string method_instead_of(std::string_view usual, const Kind& kind) {
+  const auto has_other = [&](std::size_t port) {
+    return std::ranges::find(kind.messages(), port, &MessageFunction::target) != kind.messages().end();
+  };
+  bool is_served = true;
+  for (std::size_t p = 0; p < kind.ports().size(); ++p)
+    is_served &= kind.find_message(usual, p) != nullptr || !has_other(p);
+  if (is_served) return {};
+  const bool has_ep = std::ranges::find(kind.messages(), "ep", &MessageFunction::method) != kind.messages().end();
+  return has_ep ? "ep" : kind.messages().front().method;
+}
+
 // For CompileOptions::kind_methods: the method of every kind of the graph which the usual one does not serve.
 inline std::map<std::string, std::string> methods_of_kinds(const Graph& graph, const Registry& registry,
                                                            std::string_view usual) {
@@ -18,12 +31,8 @@ inline std::map<std::string, std::string> methods_of_kinds(const Graph& graph, c
   for (const Graph::Factor& factor : graph.factors()) {
     if (factor.kind == last || !registry.contains(factor.kind)) continue;  // resolve() says so
     last = factor.kind;
-    const Kind& kind = registry.kind(factor.kind);
-    const std::vector<std::string> known = kind.methods();
-    bool is_served = true;
-    for (std::size_t p = 0; p < kind.ports().size(); ++p) is_served &= kind.find_message(usual, p) != nullptr;
-    const bool has_ep = std::find(known.begin(), known.end(), "ep") != known.end();
-    if (!is_served && !known.empty()) methods[kind.name()] = has_ep ? "ep" : known.front();
+    if (std::string own = method_instead_of(usual, registry.kind(factor.kind)); !own.empty())
+      methods[std::string(factor.kind)] = std::move(own);
   }
   return methods;
 }

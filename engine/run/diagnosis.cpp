@@ -197,6 +197,27 @@ Natural Diagnosis::product_at(std::uint32_t element, std::uint32_t without) cons
   return product;
 }
 
+bool Diagnosis::is_silent(const Group& group, std::size_t input, std::size_t output) const {
+  const Group::Port &x = group.ports[input], &y = group.ports[output];
+  for (std::uint32_t slot = 0; slot < group.slots; ++slot)
+    if (state_.message(x.first_slot + slot).is_uniform() && product_at(state_.element(x, slot)).is_proper() &&
+        !product_at(state_.element(y, slot), y.first_slot + slot).is_uniform())
+      return true;
+  return false;
+}
+
+bool Diagnosis::has_silent_function() const {
+  for (const Group& group : plan_.groups) {
+    const auto& ports = group.kind->ports();
+    if (!group.kind->function() || ports.size() != 2 || ports[0].output == ports[1].output) continue;
+    const std::size_t input = ports[0].output ? 1 : 0;
+    const MessageFunction* const message = group.ports[input].message;
+    if (message == nullptr || message->method == kExact || group.ports[input].terms != 1) continue;
+    if (is_silent(group, input, 1 - input)) return true;
+  }
+  return false;
+}
+
 // False: it does not fit.
 bool Diagnosis::add_slot(std::uint32_t g, std::uint32_t slot, Information& information) const {
   const Group& group = plan_.groups[g];

@@ -26,6 +26,9 @@ class Diagnosis {
   void find_correlation(Report& report) const;
   // The smallest |mean| / sd that the last sweep's message functions of watching kinds were given.
   void find_signal_to_noise(Report& report) const;
+  // Whether a factor y = f(x) tells x nothing though others know y: the slope of its f vanishes at the belief, as that
+  // of a square does between the two roots. Allocates nothing.
+  bool has_silent_function() const;
 
  private:
   void locate_points(const PlanData::Variable& variable);
@@ -34,6 +37,7 @@ class Diagnosis {
   struct Information;
   bool collect(std::uint32_t group, Information& information) const;
   bool add_slot(std::uint32_t group, std::uint32_t slot, Information& information) const;
+  bool is_silent(const Group& group, std::size_t input, std::size_t output) const;
   Natural product_at(std::uint32_t element, std::uint32_t without = kNowhere) const;
 
   State& state_;

@@ -56,7 +56,7 @@ struct Report {
   // What the answer is worth; whoever sets one of these can prove it.
   enum class Stop {
     exact,        // one sweep, each message after all it depends on and by an exact message function: the posterior
-    approximate,  // one sweep whose messages are not those that iterating would end with; `why` says why
+    approximate,  // one sweep that is not where iterating would end, or a fixed point that misses a mode: see `why`
     converged,    // no message changes by more than the tolerance any more (a single sweep: by anything at all);
                 // approximate on a graph with loops, which line() then says
     limit,        // of sweeps, with messages still changing

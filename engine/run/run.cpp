@@ -124,6 +124,12 @@ Report run(const Plan& handle, State& state, const RunOptions& options) {
     diagnosis.check_contradictions();
     diagnosis.find_signal_to_noise(report);
     if (report.looped != nullptr) diagnosis.find_correlation(report);
+    if (report.stop == Stop::converged && diagnosis.has_silent_function()) {
+      report.stop = Stop::approximate;
+      report.why =
+          "a function whose slope vanishes at the belief tells its input nothing, as between two modes: approximate; "
+          "solve it by joint(), or by draw_chains() after it";
+    }
   }
   state.ended_ = report.stop;
   return report;

@@ -1,7 +1,7 @@
 // The models, and the engine below them (<dma.h>): #include <dma_models.h>, link dma::dma.
 //
 //   a table       Bnn, a neural network, and regression_settings; Classifier, class_scores_of; GraphModel, a graph of
-//                 your own
+//                 your own; bnn_to_text, bnn_from_text, make_bnn and classifier_to_text, ...: as a file
 //   linear        linear_regression, factorise
 //   mixtures      gaussian_mixture, HiddenMarkov
 //   series        StateSpace of random_walk, local_trend, motion, seasonal, autoregressive; SeriesChoice, SeriesFilter
@@ -11,6 +11,8 @@
 
 #include "models/classifier/classifier.h"
 #include "models/decisions/decision.h"
+#include "models/files/bnn_file.h"
+#include "models/files/classifier_file.h"
 #include "models/games/rating.h"
 #include "models/graphs/graph_model.h"
 #include "models/linear/linear_regression.h"

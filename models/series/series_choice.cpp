@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <numbers>
 #include <numeric>
 
 #include "engine/support/error.h"
+#include "engine/support/text.h"
 
 namespace dma {
 
@@ -277,6 +279,33 @@ Smoothed SeriesChoice::smooth(SeriesValues values, std::size_t horizon) const {
     mixed.signal.mean[t] = mean, mixed.sd[t] = std::sqrt(square);
   }
   return mixed;
+}
+
+UsualSeriesOptions series_named(const std::string& model) {
+  if (model == "auto") return {};
+  UsualSeriesOptions options;
+  options.with_autoregression = model == "ar";
+  if (model == "ar") options.processes = {};
+  else if (model == "walk") options.processes = {random_walk()};
+  else if (model == "trend") options.processes = {local_trend()};
+  else if (model == "motion") options.processes = {motion()};
+  else if (!model.starts_with("ar:")) {
+    const std::string known[] = {"auto", "walk", "trend", "motion", "ar", "ar:c1,c2,..."};
+    fail("there is no model '{}' of a series{}", model, suggestion(model, known));
+  } else {
+    std::vector<double> coefficients;
+    for (const char *at = model.data() + 3, *const end = model.data() + model.size(); at <= end;) {
+      double value = 0;
+      const auto [rest, code] = std::from_chars(at, end, value);
+      if (code != std::errc{} || (rest != end && *rest != ','))
+        fail("model '{}': coefficients with commas between them are expected, as in ar:0.6,-0.3", model);
+      coefficients.push_back(value);
+      at = rest + 1;
+    }
+    options.processes = {autoregressive(std::move(coefficients))};
+    options.scale = SeriesScale::plain;  // given coefficients are those of values around 0
+  }
+  return options;
 }
 
 }  // namespace dma

@@ -33,6 +33,9 @@ struct UsualSeriesOptions {
 };
 std::vector<SeriesCandidate> usual_series(SeriesValues values, const UsualSeriesOptions& options = {});
 
+// By name: "auto", "walk", "trend", "ar", "motion", or "ar:0.6,-0.3", around 0 and with these coefficients.
+UsualSeriesOptions series_named(const std::string& model);
+
 class SeriesChoice {
  public:
   // Candidates that the values are too few for are left out; if that is all of them, the smallest stays.

@@ -263,4 +263,29 @@ void StateSpace::check_known() const {
       fail("series: the variance '{}' is not known; give it, or call learn() first", variance.name);
 }
 
+// A level that is not where it was expected makes its neighbours strange too: the strangest step of a run is named.
+std::vector<UnusualStep> unusual_steps(const Smoothed& found) {
+  constexpr double kUnusual = 3.5;  // standard deviations: one value in two thousand by chance
+  std::vector<UnusualStep> steps;
+  for (const bool is_level : {false, true}) {
+    const std::vector<double>& surprise = is_level ? found.level_surprise : found.value_surprise;
+    for (std::size_t t = 0; t < surprise.size(); ++t) {
+      const double now = std::abs(surprise[t]);
+      const bool is_least =
+          (t > 0 && std::abs(surprise[t - 1]) > now) || (t + 1 < surprise.size() && std::abs(surprise[t + 1]) >= now);
+      if (now > kUnusual && !is_least) steps.push_back({t, surprise[t], is_level});
+    }
+  }
+  // What is both, a jump up and down again, is one of them.
+  std::ranges::stable_sort(steps, std::greater(), [](const UnusualStep& step) { return std::abs(step.surprise); });
+  std::vector<UnusualStep> told;
+  for (const UnusualStep& step : steps)
+    if (std::ranges::none_of(told, [&](const UnusualStep& other) {
+          return (step.t > other.t ? step.t - other.t : other.t - step.t) <= 1;
+        }))
+      told.push_back(step);
+  std::ranges::sort(told, {}, &UnusualStep::t);
+  return told;
+}
+
 }  // namespace dma

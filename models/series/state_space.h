@@ -70,6 +70,14 @@ struct Smoothed {
   double quantile(std::size_t t, double probability) const;
 };
 
+// Values that the others do not expect, and levels that the step before does not.
+struct UnusualStep {
+  std::size_t t = 0;
+  double surprise = 0;  // standard deviations
+  bool is_level = false;
+};
+std::vector<UnusualStep> unusual_steps(const Smoothed& found);
+
 class StateSpace {
  public:
   explicit StateSpace(std::vector<Process> processes, StateSpaceOptions options = {});

@@ -61,5 +61,7 @@ void bind_kinds(py::module_& module);
 void bind_graph(py::module_& module);
 void bind_run(py::module_& module);
 void bind_results(py::module_& module);
+void bind_series(py::module_& module);
+void bind_models(py::module_& module);
 
 }  // namespace dma::python

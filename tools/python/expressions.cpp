@@ -1,4 +1,8 @@
 // Models written as expressions (models/graphs/expressions.h), as methods of Graph: g.product(x, y).
+#include <pybind11/stl.h>
+
+#include "engine/support/error.h"
+#include "models/graphs/vectors.h"
 #include "tools/python/handles.h"
 
 namespace dma::python {
@@ -6,6 +10,45 @@ namespace dma::python {
 namespace {
 
 using Shared = std::shared_ptr<Graph>;
+
+std::vector<double> row_by_row(const Array& matrix) { return {matrix.data(), matrix.data() + matrix.size()}; }
+
+SpreadMatrix spread_of(const std::optional<Array>& covariance, const std::optional<Array>& precision) {
+  if (covariance.has_value() == precision.has_value())
+    fail("a matrix is expected as covariance=..., or its inverse as precision=...; not both");
+  return covariance ? SpreadMatrix::covariance(row_by_row(*covariance))
+                    : SpreadMatrix::precision(row_by_row(*precision));
+}
+
+std::vector<FactorHandle> factors_of_rows(const Shared& g, const VectorFactor& made) {
+  std::vector<FactorHandle> rows;
+  for (const FactorId id : made.rows) rows.push_back({g, id});
+  return rows;
+}
+
+void bind_vectors(py::class_<Graph, Shared>& graph) {
+  graph
+      .def(
+          "gaussian_vector_prior",
+          [](const Shared& g, const py::object& x, const Array& mean, const std::optional<Array>& covariance,
+             const std::optional<Array>& precision) {
+            return factors_of_rows(g, gaussian_vector_prior(*g, connection_of(x), row_by_row(mean),
+                                                            spread_of(covariance, precision)));
+          },
+          py::arg("x"), py::arg("mean"), py::kw_only(), py::arg("covariance") = py::none(),
+          py::arg("precision") = py::none(), "x ~ N(mean, covariance) for every block of x; the factors of its rows.")
+      .def(
+          "gaussian_vector_noise",
+          [](const Shared& g, const py::object& x, const py::object& y, const std::optional<Array>& covariance,
+             const std::optional<Array>& precision, const std::optional<Array>& a) {
+            return factors_of_rows(
+                g, gaussian_vector_noise(*g, connection_of(x), connection_of(y), spread_of(covariance, precision),
+                                         a ? row_by_row(*a) : std::vector<double>{}));
+          },
+          py::arg("x"), py::arg("y"), py::kw_only(), py::arg("covariance") = py::none(),
+          py::arg("precision") = py::none(), py::arg("a") = py::none(),
+          "y ~ N(a x, covariance) for every block of y and the one of x at its place; no a: the identity.");
+}
 
 }  // namespace
 
@@ -84,6 +127,7 @@ void bind_expressions(py::class_<Graph, std::shared_ptr<Graph>>& graph) {
             return VariableHandle{g, matrix_product(*g, w.id, x.id, result_of(result))};
           },
           py::arg("w"), py::arg("x"), py::arg("result") = py::none());
+  bind_vectors(graph);
 }
 
 }  // namespace dma::python

@@ -154,21 +154,30 @@ void bind_handles(py::module_& module) {
 
   const auto id = [](const VariableHandle& v) { return v.id; };
   module.def(
-      "row", [id](const VariableHandle& v) { return row(id(v)); }, py::arg("variable"));
+      "row", [id](const VariableHandle& v) { return row(id(v)); }, py::arg("variable"),
+      "Slot i of a plate of r x c reaches element i / c: the row.");
   module.def(
-      "column", [id](const VariableHandle& v) { return column(id(v)); }, py::arg("variable"));
+      "column", [id](const VariableHandle& v) { return column(id(v)); }, py::arg("variable"),
+      "Slot i of a plate of r x c reaches element i % c: the column.");
   module.def(
-      "all_to_one", [id](const VariableHandle& v) { return all_to_one(id(v)); }, py::arg("variable"));
+      "all_to_one", [id](const VariableHandle& v) { return all_to_one(id(v)); }, py::arg("variable"),
+      "All slots reach the one element.");
   module.def(
       "gather",
       [id](const VariableHandle& v, std::vector<std::uint32_t> table) { return gather(id(v), std::move(table)); },
-      py::arg("variable"), py::arg("table"));
+      py::arg("variable"), py::arg("table"), "Slot i reaches element table[i].");
   module.def(
       "given", [id](const VariableHandle& v, std::size_t entries) { return given(id(v), entries); },
-      py::arg("variable"), py::arg("entries") = 1);
+      py::arg("variable"), py::arg("entries") = 1, "The elements are given to each state, by State.set_table.");
   module.def(
       "shift", [id](const VariableHandle& v, std::int32_t lag) { return shift(id(v), lag); }, py::arg("variable"),
-      py::arg("lag") = 1);
+      py::arg("lag") = 1, "Slot t reaches element t - lag: the step before.");
+}
+
+py::object picture_of(const Graph& g) {
+  for (const Graph::Factor& factor : g.factors())
+    if (!built_in_kinds().contains(factor.kind)) return py::none();  // a plan knows its registry
+  return svg_of(to_dot(g, built_in_kinds()));
 }
 
 // A graph and what is observed in it, from text in the format of `dma infer`.
@@ -196,7 +205,16 @@ void bind_files(py::module_& module) {
         parsed.graph = std::make_shared<Graph>(std::move(file.graph));
         return parsed;
       },
-      py::arg("text"), py::arg("observe") = std::map<std::string, std::string>{});
+      py::arg("text"), py::arg("observe") = std::map<std::string, std::string>{},
+      "A graph from text in the format of `dma infer`: JSON, BIF or UAI.");
+  module.def(
+      "graph_text",
+      [](const Graph& graph) {
+        GraphFile file;
+        file.graph = graph;
+        return graph_text(file);
+      },
+      py::arg("graph"), "The text that parse_graph and `dma infer` read as the same graph, digit by digit.");
 }
 
 }  // namespace
@@ -212,9 +230,12 @@ void bind_graph(py::module_& module) {
   py::class_<Graph, Shared> graph(module, "Graph",
                                   "A model as its author writes it: variables, and factors between them.");
   graph.def(py::init<>())
-      .def("variable", adding(&Graph::variable), py::arg("name") = "", py::arg("size") = 1, py::arg("family") = "")
-      .def("observed", adding(&Graph::observed), py::arg("name") = "", py::arg("size") = 1, py::arg("family") = "")
-      .def("shared", adding(&Graph::shared), py::arg("name") = "", py::arg("size") = 1, py::arg("family") = "")
+      .def("variable", adding(&Graph::variable), py::arg("name") = "", py::arg("size") = 1, py::arg("family") = "",
+           "A new variable: an array of so many scalars of one family.")
+      .def("observed", adding(&Graph::observed), py::arg("name") = "", py::arg("size") = 1, py::arg("family") = "",
+           "A new variable whose values each state is given.")
+      .def("shared", adding(&Graph::shared), py::arg("name") = "", py::arg("size") = 1, py::arg("family") = "",
+           "A new variable that all examples of a learner share.")
       .def(
           "factor",
           [](const Shared& g, const std::string& kind, const py::object& connections, const std::string& name,
@@ -223,8 +244,10 @@ void bind_graph(py::module_& module) {
                 g, g->factor(kind, connections_of(connections), parameters_of(parameters), {name, method, damping})};
           },
           py::arg("kind"), py::arg("connections"), py::kw_only(), py::arg("name") = "", py::arg("method") = "",
-          py::arg("damping") = py::none())
-      .def("apply", &apply_kind, py::arg("kind"), py::arg("inputs"), py::arg("result") = py::none())
+          py::arg("damping") = py::none(),
+          "A new factor of a kind; connections by a list in the order of its ports, or a dictionary by their names.")
+      .def("apply", &apply_kind, py::arg("kind"), py::arg("inputs"), py::arg("result") = py::none(),
+           "A factor of a kind whose output is a new variable, or the result that is named.")
       .def_property_readonly("variables",
                              [](const Shared& g) {
                                std::vector<VariableHandle> all;
@@ -251,10 +274,10 @@ void bind_graph(py::module_& module) {
            [](const Graph& g) {
              return fmt::format("<dma.Graph: {} variables, {} factors>", g.variables().size(), g.factors().size());
            })
-      .def("_repr_svg_", [](const Graph& g) -> py::object {
-        for (const Graph::Factor& factor : g.factors())
-          if (!built_in_kinds().contains(factor.kind)) return py::none();  // a plan knows its registry
-        return svg_of(to_dot(g, built_in_kinds()));
+      .def("_repr_svg_", &picture_of)
+      .def("_repr_html_", [](const Graph& g) {
+        const py::object drawn = picture_of(g);
+        return drawn.is_none() ? html_of(describe(g)) : drawn.cast<std::string>();
       });
   bind_expressions(graph);
   bind_files(module);

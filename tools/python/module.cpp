@@ -72,5 +72,8 @@ PYBIND11_MODULE(_dma, module) {
   bind_graph(module);
   bind_results(module);
   bind_run(module);
+  bind_series(module);
+  bind_models(module);
+  module.def("shown", &shown, py::arg("value"));
   give_old_pickles_a_new_protocol(module);
 }

@@ -7,6 +7,8 @@
 #include <cmath>
 
 #include "engine/exact/exact.h"
+#include "engine/inspect/explain.h"
+#include "engine/joint/chains.h"
 #include "engine/joint/joint.h"
 #include "engine/run/evidence.h"
 #include "engine/support/error.h"
@@ -133,6 +135,33 @@ void bind_reports(py::module_& module) {
       py::arg("plan"), py::arg("state"));
 }
 
+void bind_explanations(py::module_& module) {
+  py::class_<Explanation>(module, "Explanation", "Which factors a belief comes from.")
+      .def_readonly("name", &Explanation::name)
+      .def_property_readonly(
+          "elements",
+          [](const Explanation& e) {
+            std::vector<std::vector<std::pair<std::string, double>>> all;
+            for (const Explanation::Element& element : e.elements) {
+              all.emplace_back();
+              for (const Explanation::Source& source : element.sources)
+                all.back().emplace_back(source.name, source.fraction);
+            }
+            return all;
+          },
+          "Of each element: the sources and their fractions of its precision, the largest first.")
+      .def("text", &Explanation::text)
+      .def("__repr__", &Explanation::line)
+      .def("_repr_html_", [](const Explanation& e) { return html_of(e.text()); });
+  module.def(
+      "explain",
+      [](StateHandle& s, const py::object& variable) {
+        const Alone alone(s);
+        return explain(s.plan.plan, s.state, id_of(s.plan, variable));
+      },
+      py::arg("state"), py::arg("variable"), "Why a belief is what it is, after a run by sweeps.");
+}
+
 // Correlations and draws, after a run by joint().
 void bind_joint(py::module_& module) {
   module.def(
@@ -145,7 +174,7 @@ void bind_joint(py::module_& module) {
           for (Eigen::Index j = 0; j < found.cols(); ++j) rows.push_back(found(i, j));
         return as_array(std::move(rows), {found.rows(), found.cols()});
       },
-      py::arg("state"), py::arg("a"), py::arg("b"));
+      py::arg("state"), py::arg("a"), py::arg("b"), "Of the elements of two variables, after a run by joint().");
   module.def(
       "sample",
       [](StateHandle& s, const py::object& variable, std::size_t draws, std::uint64_t seed) {
@@ -166,7 +195,8 @@ void bind_joint(py::module_& module) {
         }
         return as_array(std::move(rows), {static_cast<py::ssize_t>(draws), static_cast<py::ssize_t>(size)});
       },
-      py::arg("state"), py::arg("variable"), py::arg("draws"), py::arg("seed") = 1);
+      py::arg("state"), py::arg("variable"), py::arg("draws"), py::arg("seed") = 1,
+      "Draw x element, after a run by joint() or exact().");
   py::class_<HyperBelief>(module, "HyperBelief", "What is known of a hyper.")
       .def_property_readonly("mean", &HyperBelief::mean)
       .def_property_readonly("sd", &HyperBelief::sd)
@@ -180,7 +210,60 @@ void bind_joint(py::module_& module) {
         const Alone alone(s);
         return JointPosterior(s.state).hyper(name);
       },
-      py::arg("state"), py::arg("name"));
+      py::arg("state"), py::arg("name"), "After a run by joint(hypers=[...]).");
+}
+
+// Draws where the Gaussian of joint() does not fit.
+struct ChainsHandle {
+  JointChains chains;
+  PlanHandle plan;
+
+  using Number = double (JointChains::*)(VariableId, std::size_t) const;
+  py::array_t<double> of_elements(const py::object& variable, Number number) const {
+    const VariableId id = id_of(plan, variable);
+    std::vector<double> all;
+    for (std::size_t i = 0; i < plan.plan->variable(id).elements(); ++i) all.push_back((chains.*number)(id, i));
+    return as_array(std::move(all));
+  }
+};
+
+void bind_chains(py::module_& module) {
+  py::class_<ChainsHandle>(module, "JointChains", "Draws from the graph's own density, and what they are worth.")
+      .def(
+          "mean", [](const ChainsHandle& c, const py::object& v) { return c.of_elements(v, &JointChains::mean); },
+          py::arg("variable"))
+      .def(
+          "sd", [](const ChainsHandle& c, const py::object& v) { return c.of_elements(v, &JointChains::sd); },
+          py::arg("variable"))
+      .def(
+          "draws",
+          [](const ChainsHandle& c, const py::object& variable) {
+            const VariableId id = id_of(c.plan, variable);
+            const std::size_t size = c.plan.plan->variable(id).elements();
+            std::vector<double> rows;
+            for (std::size_t draw = 0; draw < c.chains.size(); ++draw)
+              for (std::size_t i = 0; i < size; ++i) rows.push_back(c.chains(draw, id, i));
+            return as_array(std::move(rows),
+                            {static_cast<py::ssize_t>(c.chains.size()), static_cast<py::ssize_t>(size)});
+          },
+          py::arg("variable"), "Draw x element, chain after chain.")
+      .def_property_readonly("r_hat", [](const ChainsHandle& c) { return c.chains.r_hat; })
+      .def_property_readonly("effective", [](const ChainsHandle& c) { return c.chains.effective; })
+      .def_property_readonly("accepted", [](const ChainsHandle& c) { return c.chains.accepted; })
+      .def_property_readonly("settled", [](const ChainsHandle& c) { return c.chains.have_settled(); })
+      .def("__len__", [](const ChainsHandle& c) { return c.chains.size(); })
+      .def("__repr__", [](const ChainsHandle& c) { return c.chains.line(); });
+  const ChainOptions usual;
+  module.def(
+      "draw_chains",
+      [](StateHandle& s, int chains, int warm_up, int draws, int leaps, std::uint64_t seed) {
+        const Alone alone(s);
+        const ChainOptions options{chains, warm_up, draws, leaps, seed};
+        return ChainsHandle{without_lock([&] { return draw_chains(s.state, options); }), s.plan};
+      },
+      py::arg("state"), py::kw_only(), py::arg("chains") = usual.chains, py::arg("warm_up") = usual.warm_up,
+      py::arg("draws") = usual.draws, py::arg("leaps") = usual.leaps, py::arg("seed") = usual.seed,
+      "Hamiltonian Monte Carlo from the Gaussian of a run by joint(), where that does not fit.");
 }
 
 // Tables and the most probable values, after a run by exact().
@@ -201,7 +284,7 @@ void bind_exact(py::module_& module) {
         }
         return as_array(ExactPosterior(s.state).marginal(elements), shape);
       },
-      py::arg("state"), py::arg("variables"));
+      py::arg("state"), py::arg("variables"), "Their joint table, an axis for each, after a run by exact().");
   const auto elements_of = [](StateHandle& s, const std::vector<py::object>& variables) {
     std::vector<ElementOf> elements;
     for (const py::object& variable : variables) {
@@ -218,7 +301,9 @@ void bind_exact(py::module_& module) {
         const Decision best = decide(ExactPosterior(s.state), elements_of(s, causes), {numbers.begin(), numbers.end()});
         return std::pair(best.action, best.utilities);
       },
-      py::arg("state"), py::arg("causes"), py::arg("utility"));
+      py::arg("state"), py::arg("causes"), py::arg("utility"),
+      "The action of the highest expected utility, and that of each; utility has a number for each action and each "
+      "combination of the causes.");
   module.def(
       "value_of_information",
       [elements_of](StateHandle& s, const std::vector<py::object>& causes, const Array& utility,
@@ -228,7 +313,8 @@ void bind_exact(py::module_& module) {
         return value_of_information(ExactPosterior(s.state), elements_of(s, causes), {numbers.begin(), numbers.end()},
                                     id_of(s.plan, seen));
       },
-      py::arg("state"), py::arg("causes"), py::arg("utility"), py::arg("seen"));
+      py::arg("state"), py::arg("causes"), py::arg("utility"), py::arg("seen"),
+      "What it is worth to see a variable before choosing.");
   module.def(
       "most_probable",
       [](StateHandle& s) {
@@ -244,7 +330,7 @@ void bind_exact(py::module_& module) {
         }
         return std::pair(values, best.log_probability);
       },
-      py::arg("state"));
+      py::arg("state"), "Values of all discrete variables, and their log probability, after a run by exact().");
 }
 
 }  // namespace
@@ -252,7 +338,9 @@ void bind_exact(py::module_& module) {
 void bind_results(py::module_& module) {
   bind_belief(module);
   bind_reports(module);
+  bind_explanations(module);
   bind_joint(module);
+  bind_chains(module);
   bind_exact(module);
 }
 

@@ -174,8 +174,8 @@ void bind_schedules(py::module_& module) {
   py::class_<Joint>(module, "Joint", "All variables as one Gaussian.").def("__repr__", [](const Joint&) {
     return "<dma.Joint>";
   });
-  module.def("forward_backward", &forward_backward);
-  module.def("forward", &forward);
+  module.def("forward_backward", &forward_backward, "One sweep forward and one backward: exact on a tree.");
+  module.def("forward", &forward, "One sweep along the data flow: what is predicted.");
   const auto repeated = [&module](const char* name, Scheduler (*make)(Iteration)) {
     const Iteration usual;
     module.def(
@@ -184,7 +184,7 @@ void bind_schedules(py::module_& module) {
           return make({.tolerance = tolerance, .limit = limit, .damping = damping});
         },
         py::kw_only(), py::arg("tolerance") = usual.tolerance, py::arg("limit") = usual.limit,
-        py::arg("damping") = usual.damping);
+        py::arg("damping") = usual.damping, "Sweeps until no message changes by more than the tolerance.");
   };
   repeated("flooding", &flooding);
   repeated("sequential", &sequential);
@@ -205,13 +205,13 @@ void bind_schedules(py::module_& module) {
       },
       py::kw_only(), py::arg("tolerance") = usual.tolerance, py::arg("limit") = usual.limit,
       py::arg("start_seed") = usual.start_seed, py::arg("check_draws") = usual.check_draws,
-      py::arg("hypers") = std::vector<Hyper>{});
+      py::arg("hypers") = std::vector<Hyper>{}, "All variables as one Gaussian, with their correlations.");
   py::class_<Exact>(module, "Exact", "Discrete variables, by cliques.").def("__repr__", [](const Exact&) {
     return "<dma.Exact>";
   });
   module.def(
       "exact", [](std::uint64_t memory) { return exact({.memory = memory}); }, py::kw_only(),
-      py::arg("memory") = ExactOptions().memory);
+      py::arg("memory") = ExactOptions().memory, "Discrete variables by cliques; at most so many bytes.");
   module.def(
       "hyper",
       [](std::string name, const std::string& prior, const std::vector<double>& numbers, const std::vector<Use>& of) {
@@ -238,7 +238,26 @@ void bind_plan(py::module_& module) {
              py::arg("registry") = py::none(), py::kw_only(), py::arg("kinds") = std::vector<Kind>{},
              py::arg("method") = "dma", py::arg("kind_methods") = std::map<std::string, std::string>{},
              py::arg("fuse") = true, py::arg("unobserved") = std::vector<py::object>{},
-             py::arg("predicted") = std::vector<py::object>{}, py::arg("may_be_missing") = std::vector<py::object>{});
+             py::arg("predicted") = std::vector<py::object>{}, py::arg("may_be_missing") = std::vector<py::object>{},
+             "A plan of a graph: how it is solved, by a schedule, joint() or exact(), or the name of one.");
+}
+
+// The picture, where Graphviz is installed, and the beliefs as a table.
+py::object page_of_state(StateHandle& s) {
+  constexpr std::size_t kMostRows = 40;
+  const Alone alone(s);
+  py::list rows;
+  for (std::uint32_t v = 0; v < s.plan.graph->variables().size(); ++v) {
+    if (s.plan.plan->variables[v].eliminated) continue;
+    const std::string& name = s.plan.graph->variables()[v].name;
+    const Belief belief = s.state.belief(VariableId{v, s.plan.graph->mark()});
+    for (std::size_t i = 0; i < belief.size() && rows.size() < kMostRows; ++i)
+      rows.append(py::make_tuple(belief.size() == 1 ? name : fmt::format("{}[{}]", name, i),
+                                 belief.family()->text(belief.message(i))));
+  }
+  const py::module_ pictures = py::module_::import("dma.pictures");
+  const py::object drawn = svg_of(to_dot(*s.plan.graph, *s.plan.plan->registry, s.state));
+  return pictures.attr("with_table")(drawn, pictures.attr("table")(py::make_tuple("variable", "belief"), rows));
 }
 
 void bind_state(py::module_& module) {
@@ -251,7 +270,7 @@ void bind_state(py::module_& module) {
             const Alone alone(s);
             observe_values(s, id_of(s.plan, variable), values);
           },
-          py::arg("variable"), py::arg("values"))
+          py::arg("variable"), py::arg("values"), "None is missing; a category may be given by its name.")
       .def(
           "freeze",
           [](StateHandle& s, const py::object& variable) {
@@ -281,7 +300,7 @@ void bind_state(py::module_& module) {
             s.state.set_parameter(factor_of(s.plan, factor), name,
                                   std::span(value.numbers.begin(), value.numbers.size()));
           },
-          py::arg("factor"), py::arg("parameter"), py::arg("values"))
+          py::arg("factor"), py::arg("parameter"), py::arg("values"), "Other numbers for a factor, in this state.")
       .def(
           "set_table",
           [](StateHandle& s, const py::object& factor, const std::string& port,
@@ -289,7 +308,7 @@ void bind_state(py::module_& module) {
             const Alone alone(s);
             s.state.set_table(factor_of(s.plan, factor), port, std::span<const std::uint32_t>(elements));
           },
-          py::arg("factor"), py::arg("port"), py::arg("elements"))
+          py::arg("factor"), py::arg("port"), py::arg("elements"), "The elements that given(...) left open.")
       .def(
           "belief",
           [](StateHandle& s, const py::object& variable) {
@@ -343,12 +362,15 @@ void bind_state(py::module_& module) {
              const Alone alone(s);
              return to_dot(*s.plan.graph, *s.plan.plan->registry, s.state);
            })
-      .def("_repr_svg_", [](StateHandle& s) {
-        const Alone alone(s);
-        return svg_of(to_dot(*s.plan.graph, *s.plan.plan->registry, s.state));
-      });
+      .def("_repr_svg_",
+           [](StateHandle& s) {
+             const Alone alone(s);
+             return svg_of(to_dot(*s.plan.graph, *s.plan.plan->registry, s.state));
+           })
+      .def("_repr_html_", &page_of_state);
   module.def("run", &run_state, py::arg("plan"), py::arg("state"), py::kw_only(), py::arg("warm") = false,
-             py::arg("diagnose") = true, py::arg("callback") = py::none(), py::arg("seconds") = py::none());
+             py::arg("diagnose") = true, py::arg("callback") = py::none(), py::arg("seconds") = py::none(),
+             "Solves; the report says what the answer is worth. A callback that returns False stops it.");
 }
 
 }  // namespace

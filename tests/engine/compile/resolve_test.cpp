@@ -159,10 +159,30 @@ TEST_CASE(
         "factor 'seen0' (seen) has no message to port 'y', which leads to 'y'; no method of 'seen' has one: observe "
         "what port "
         "'y' leads to, or register kind.message(\"ep\", \"y\", ...)");
-  CHECK(error_of(g, registry) ==
-        "factor 'seen0' (seen) has no message to port 'x', which leads to 'x'; method 'dma' has none; known: ep");
+  CHECK(error_of(g, registry, {.method = "linearised"}) ==
+        "factor 'seen0' (seen) has no message to port 'x', which leads to 'x'; method 'linearised' has none; known: "
+        "ep");
   CHECK_THROWS_WITH_AS(evaluate(registry.kind("seen"), "dma", 0, {{{}}, {{}}}),
                        "kind 'seen' has no message to port 'x'; method 'dma' has none; known: ep", Error);
+}
+
+TEST_CASE("resolve: under the default method a kind without it takes the one that it has") {
+  for (const char* likelihood : {"logistic", "probit", "poisson"}) {
+    Graph g;
+    const auto x = g.variable("x"), y = g.observed("y");
+    g.factor("gaussian_prior", {x}, {{"mean", 0.0}, {"variance", 1.0}});
+    g.factor(likelihood, {x, y});
+    std::vector<double> means;
+    for (const CompileOptions& options : {CompileOptions{}, CompileOptions{.kind_methods = {{likelihood, "ep"}}}}) {
+      const Plan plan = compile(g, forward_backward(), standard_registry(), options);
+      State state(plan);
+      state.observe(y, 1.0);
+      run(plan, state);
+      means.push_back(state.belief(x).mean(0));
+    }
+    CHECK(means[0] == means[1]);
+    CHECK(means[0] != 0);
+  }
 }
 
 TEST_CASE("resolve: options that name no variable of the graph are an error") {

@@ -122,6 +122,27 @@ TEST_CASE(
     }
 }
 
+TEST_CASE("report: a square between its two roots tells x nothing, and is not called converged") {
+  // x ~ N(m, 1), x^2 seen as 4: of m = 0 the posterior has a half around -2 and one around 2, and no mass at 0.
+  const auto solved = [](double m, const Scheduler& rule) {
+    Graph g;
+    const auto x = g.variable("x"), s = g.variable("s"), y = g.observed("y");
+    g.factor("gaussian_prior", {x}, {{"mean", m}, {"variance", 1.0}});
+    g.factor("square", {x, s});
+    g.factor("gaussian_noise", {s, y}, {{"variance", 0.1}});
+    State state(compile(g, rule, standard_registry()));
+    state.observe(y, 4.0);
+    return run(state.plan(), state);
+  };
+  for (const Scheduler& rule : {forward_backward(), flooding()}) {
+    const Report between = solved(0, rule);
+    CHECK(!between.converged());
+    CHECK(between.stop == Report::Stop::approximate);
+    CHECK(between.line().starts_with("a function whose slope vanishes at the belief tells its input nothing"));
+    CHECK(solved(1.5, rule).converged());
+  }
+}
+
 TEST_CASE("report: messages refused on the way, and not in the last sweep, are no divergence") {
   // A fixed point far away: the approach takes more sweeps than there are, and is refused once at its beginning.
   Registry registry = standard_registry();

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 #include <optional>
+#include <sstream>
 
 using namespace dma;
 
@@ -48,6 +49,16 @@ TEST_CASE("docs/tables: a network from C++") {
   CHECK(!fit.members.empty());
   CHECK(mean.allFinite());
   CHECK(sd.minCoeff() > 0);
+}
+
+TEST_CASE("docs/tables: a network that was saved predicts what it predicted") {
+  const Eigen::MatrixXd X = some_inputs(30, 2), y = some_targets(X);
+  auto net = dma::Bnn({.layers = {2, 4, 1}, .members = 1});
+  net.fit(X, y, {.epochs = 3});
+  const std::string text = bnn_to_text({.features = {"a", "b"}, .targets = {"y"}, .options = net.options(),
+                                        .memory = net.memory(true)});
+  const Bnn loaded = make_bnn(bnn_from_text(text, "model.json"));
+  CHECK(loaded.predict(X).mean == net.predict(X).mean);
 }
 
 TEST_CASE("docs/tables: classes from C++") {
@@ -141,4 +152,90 @@ TEST_CASE("docs/factors: three ways in") {
   const Certificate certificate = certify(registry.kind("shift"), "dma", quick_certification());
   fmt::print("shift: {}\n", name(certificate.band));
   CHECK(certificate.band != Band::unbounded);
+}
+
+namespace {
+
+using Ends = std::vector<std::pair<std::string, VariableId>>;
+
+// A line for each port, or each term of one: the elements that its slots reach.
+std::string picture_of(const State& state, FactorId factor, const Ends& ends) {
+  const PlanData& plan = *state.plan();
+  const Group& group = plan.groups[plan.membership(factor).group];
+  std::size_t width = 0;
+  for (const auto& [name, variable] : ends) width = std::max(width, name.size());
+  std::string slots = fmt::format("{:<{}}", "slot", width), lines;
+  std::size_t end = 0;
+  const bool is_one_term_each = ends.size() > 1;
+  for (const Group::Port& port : group.ports)
+    for (std::uint32_t term = 0; term < (is_one_term_each ? port.terms : 1) && end < ends.size(); ++term, ++end) {
+      lines += fmt::format("{:<{}}", ends[end].first, width);
+      for (std::uint32_t q = term; q < group.slots * port.terms; q += is_one_term_each ? port.terms : 1) {
+        if (end == 0) slots += fmt::format("{:>3}", q / port.terms);
+        lines += fmt::format("{:>3}", state.element(port, q) - plan.variable(ends[end].second).first_element);
+      }
+      lines += "\n";
+    }
+  return slots + "\n" + lines;
+}
+
+}  // namespace
+
+TEST_CASE("docs/index_maps: slots reach the elements that the page shows") {
+  const std::string on_page = R"(
+//   slot       0  1  2  3  4  5
+//   row(a)     0  0  0  1  1  1
+//   column(b)  0  1  2  0  1  2
+//   pairs      0  1  2  3  4  5
+
+//   slot                0  1  2  3  4  5
+//   gather(parcel)      0  1  2  0  1  2
+//   gather(scale)       0  0  0  1  1  1
+//   all_to_one(offset)  0  0  0  0  0  0
+//   shown               0  1  2  3  4  5
+
+//   slot          0  1  2  3
+//   shift(level)  0  1  2  3
+//   level         1  2  3  4
+
+//   slot          0  0
+//   given(skill)  3  7
+)";
+  std::string found;
+  const auto show = [&](const Graph& g, FactorId factor, const Ends& ends) {
+    State state(compile(g, joint(), standard_registry(), {.fuse = false}));
+    std::istringstream lines(picture_of(state, factor, ends));
+    for (std::string line; std::getline(lines, line);) found += "//   " + line + "\n";
+    found += "\n";
+  };
+  {
+    Graph g;
+    const auto a = gaussian_prior(g, g.variable("a", 2), 0.0, 1.0), b = gaussian_prior(g, g.variable("b", 3), 0.0, 1.0),
+               pairs = g.variable("pairs", 6);
+    g.factor("product", {row(a), column(b), pairs});
+    show(g, g.find_factor("product2"), Ends{{"row(a)", a}, {"column(b)", b}, {"pairs", pairs}});
+  }
+  {
+    Graph g;
+    const auto parcel = g.variable("parcel", 3), scale = g.variable("scale", 2), offset = g.variable("offset"),
+               shown = g.variable("shown", 6);
+    for (const VariableId v : {parcel, scale, offset}) gaussian_prior(g, v, 0.0, 1.0);
+    g.factor("sum", {gather(parcel, {0, 1, 2, 0, 1, 2}), gather(scale, {0, 0, 0, 1, 1, 1}), all_to_one(offset), shown});
+    show(g, g.find_factor("sum3"),
+         Ends{{"gather(parcel)", parcel}, {"gather(scale)", scale}, {"all_to_one(offset)", offset}, {"shown", shown}});
+  }
+  {
+    Graph g;
+    const auto level = gaussian_prior(g, g.variable("level", 5), 0.0, 1.0);
+    g.factor("gaussian_noise", {shift(level), level}, {{"variance", 0.2}});
+    show(g, g.find_factor("gaussian_noise1"), Ends{{"shift(level)", level}, {"level", level}});
+  }
+  Graph g;
+  const auto skill = gaussian_prior(g, g.variable("skill", 9), 0.0, 1.0), total = g.variable("total");
+  const FactorId game = g.factor("sum", {given(skill, 2), total});
+  State state(compile(g, flooding(), standard_registry(), {.fuse = false}));
+  state.set_table(game, "terms", {3, 7});
+  std::istringstream lines(picture_of(state, game, {{"given(skill)", skill}}));
+  for (std::string line; std::getline(lines, line);) found += "//   " + line + "\n";
+  CHECK("\n" + found == on_page);
 }

@@ -77,6 +77,7 @@ def check_command(line: str) -> None:
 
 def test_python_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
+    (tmp_path / "tools").symlink_to(SOURCE / "tools")  # files that the pages read
     random = np.random.default_rng(1)
     X = random.normal(size=(40, 2))
     given = {"X": X, "y": X[:, 0] + 0.1 * random.normal(size=40), "X_new": X[:5], "X_more": X[:9], "y_more": X[:9, 0]}

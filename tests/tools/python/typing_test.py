@@ -17,7 +17,9 @@ import dma
 import numpy as np
 
 model = dma.Regressor(hidden=(6, 5), epochs=3).fit(np.zeros((3, 2)), [1.0, 2.0, 3.0])
-mean = model.predict(np.zeros((3, 2)))
+mean = model.predict(np.zeros((3, 2))) + 1
+wide = sum(model.predict(np.zeros((3, 2)), return_std=True)[1].tolist())
+ahead: float = dma.smooth([1.0, None, 2.0], forecast=2, season=(7, 365)).forecast[0] + dma.rate([("a", "b")])["a"][0]
 words: str = model.summary()
 
 @dma.likelihood(scale=dma.above(0))
@@ -40,6 +42,7 @@ import dma
 dma.Regressor(hiden=(6, 5))
 dma.Regressor().summary() + 1
 dma.compile(dma.Graph(), 3)
+dma.Regressor().predict([[1.0]]).append(1)
 """
 
 
@@ -58,6 +61,7 @@ def test_the_package_and_its_users_are_typed(tmp_path: Path) -> None:
     found = mypy(wrong, cache=tmp_path)
     assert 'Unexpected keyword argument "hiden"' in found and "Unsupported operand types" in found
     assert 'Argument 2 to "compile" has incompatible type "int"' in found
+    assert 'has no attribute "append"' in found  # predict without return_std is an array
 
 
 def test_the_stub_names_what_the_compiled_module_has() -> None:

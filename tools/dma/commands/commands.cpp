@@ -10,8 +10,8 @@ void add_commands(Command root, const std::string& line) {
       "dma-fit");
   add_fit_command(root, line);
   add_predict_command(root);
-  add_infer_command(root);
-  add_smooth_command(root);
+  add_infer_command(root, line);
+  add_smooth_command(root, line);
   add_rate_command(root);
   add_inspect_command(root);
   add_generate_command(root);

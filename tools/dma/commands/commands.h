@@ -11,11 +11,11 @@ namespace dma {
 // All of them.
 Program dma_program();
 
-// `command_line` is what the user typed, to be offered again when a fit was interrupted.
+// `command_line` is what the user typed, to be offered again: on pages, and when a fit was interrupted.
 void add_fit_command(Command app, const std::string& command_line);
 void add_predict_command(Command app);
-void add_infer_command(Command app);
-void add_smooth_command(Command app);
+void add_infer_command(Command app, const std::string& command_line);
+void add_smooth_command(Command app, const std::string& command_line);
 void add_rate_command(Command app);
 void add_inspect_command(Command app);
 void add_generate_command(Command app);

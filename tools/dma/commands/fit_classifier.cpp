@@ -17,6 +17,7 @@
 #include "tools/dma/io/standard_streams.h"
 #include "tools/dma/io/write_file.h"
 #include "tools/dma/page/report.h"
+#include "tools/dma/pictures/fit_figures.h"
 
 namespace dma {
 
@@ -26,8 +27,8 @@ void check_classifier_request(const FitRequest& request) {
   const auto refuse = [](const char* option, const char* why) {
     fail("{}: {}; leave it out, or fit a target of numbers", option, why);
   };
-  if (!request.plot.empty()) refuse("--plot", "a classifier has no picture");
-  if (!request.plot_training.empty()) refuse("--plot-training", "a classifier has no picture");
+  if (!request.plot_training.empty())
+    refuse("--plot-training", "a classifier has no picture of its training but the one of --report");
   if (!request.checkpoint.empty()) refuse("--checkpoint", "a classifier is learned in one go");
   if (!request.resume.empty()) refuse("--resume", "a classifier is learned in one go");
 }
@@ -58,6 +59,16 @@ LearnedClasses learn_classes(const FitRequest& request, const ClassifierOptions&
   return learned;
 }
 
+// Of rows kept aside where there are any, else of the learned ones, each left out.
+plot::Figure picture_of(const Classifier& model, const TrainingData& data) {
+  const bool held_out = data.held_out_rows() > 0;
+  const Eigen::MatrixXd probabilities = held_out ? model.predict(data.held_out_inputs) : model.left_out();
+  const ClassLabels& labels = held_out ? data.held_out_labels() : data.labels();
+  return classes_figure(model, data,
+                        {probabilities, labels.of_rows, data.labels().names,
+                         fmt::format("{} rows{}", probabilities.rows(), held_out ? " kept aside" : ", each left out")});
+}
+
 }  // namespace
 
 void fit_classifier(const FitRequest& request, const TrainingData& data) {
@@ -85,9 +96,16 @@ void fit_classifier(const FitRequest& request, const TrainingData& data) {
   if (learned.signal != 0 && !learned.report.interrupted)
     std::raise(learned.signal);  // it came when nothing was left to learn
 
+  std::string no_picture;
+  if (!request.plot.empty())
+    no_picture = plot::draw_picture(picture_of(learned.classifier, data), request.plot);
+  if (!no_picture.empty()) say(fmt::format("skipped {}: {}", request.plot.string(), no_picture));
+
   Json json = summary_json(saved);
   json["files"] = Json::array();
-  for (const auto* file : {&request.model, &request.report})
+  std::vector<const std::filesystem::path*> files{&request.model, &request.report};
+  if (no_picture.empty()) files.push_back(&request.plot);
+  for (const auto* file : files)
     if (!file->empty()) json["files"].push_back(file->string());
   write_report(request, json, [&] {
     return report::report_of({saved, learned.classifier, data, learned.evidence}, {request.command_line, request.data});
@@ -97,7 +115,7 @@ void fit_classifier(const FitRequest& request, const TrainingData& data) {
     fmt::print("{}", readable(json));
   } else if (!request.quiet) {
     fmt::print("{}", summary_text(saved));
-    for (const auto* file : {&request.model, &request.report})
+    for (const auto* file : files)
       if (!file->empty()) fmt::print("wrote     {}\n", printable(file->string()));
     fmt::print("{}\n", honest_sentence(saved));
   }

@@ -11,7 +11,6 @@
 #include "engine/exact/exact.h"
 #include "engine/inspect/dot.h"
 #include "engine/joint/joint.h"
-#include "engine/kinds/methods_of_kinds.h"
 #include "engine/run/evidence.h"
 #include "engine/support/error.h"
 #include "engine/support/text.h"
@@ -25,6 +24,7 @@
 #include "tools/dma/commands/commands.h"
 #include "tools/dma/io/read_file.h"
 #include "tools/dma/io/write_file.h"
+#include "tools/dma/page/graph_page.h"
 #include "tools/dma/pictures/gnuplot.h"
 #include "tools/dma/pictures/graphviz.h"
 
@@ -35,8 +35,8 @@ namespace {
 constexpr std::size_t kShownElements = 12;
 
 struct InferRequest {
-  std::filesystem::path graph, dot, plot;
-  std::string method, schedule, memory = "1GB";
+  std::filesystem::path graph, dot, plot, report;
+  std::string command_line, method, schedule, memory = "1GB";
   std::vector<std::string> observed;  // "HR=LOW"
   bool evidence = false, json = false;
 };
@@ -254,7 +254,8 @@ std::vector<std::pair<std::string, HyperBelief>> hypers_of(const GraphFile& file
 
 void infer(const InferRequest& request) {
   plot::check_picture(request.plot);
-  check_outputs({{"--dot", request.dot}, {"--plot", request.plot}}, {{"graph", request.graph}});
+  check_outputs({{"--dot", request.dot}, {"--plot", request.plot}, {"--report", request.report}},
+                {{"graph", request.graph}});
   const double limit = bytes_of(request.memory);
   const auto bytes = static_cast<std::uint64_t>(std::min(limit, 1e18));
   const std::vector<GivenText> given = given_by(request.observed);
@@ -275,8 +276,7 @@ void infer(const InferRequest& request) {
   const Solved solved = [&] {
     try {
       check_memory(file.graph, registry, limit);
-      if (method.empty()) options.kind_methods = methods_of_kinds(file.graph, registry, options.method);
-      else options.method = method;
+      if (!method.empty()) options.method = method;
       Solved found = solve_as_asked(file, request.schedule.empty() ? file.schedule : request.schedule,
                                     {joint({.memory = bytes, .hypers = file.hypers}), exact({.memory = bytes})},
                                     registry, options);
@@ -297,6 +297,13 @@ void infer(const InferRequest& request) {
   if (!request.dot.empty()) write_file(request.dot, dot);
   std::string skipped;
   if (!request.plot.empty()) skipped = plot::draw_graph(dot, request.plot);
+  if (!request.report.empty()) {
+    std::string why;
+    write_file(request.report,
+               report::page_of({file.graph, solved.state, solved.report, request.graph.filename().string(),
+                                file.description, found.line, request.command_line,
+                                plot::graph_picture(dot, "svg", why)}));
+  }
   if (request.json) {
     Json json{{"schedule", schedule_name(solved.plan)},
               {"report", solved.report.line()},
@@ -328,12 +335,14 @@ void infer(const InferRequest& request) {
   if (found.value == -kInfinity) fmt::print("what is observed is impossible under this graph\n");
   if (!request.dot.empty()) fmt::print("graph    {}\n", printable(request.dot.string()));
   if (!request.plot.empty()) fmt::print("picture  {}\n", printable(skipped.empty() ? request.plot.string() : skipped));
+  if (!request.report.empty()) fmt::print("report   {}\n", printable(request.report.string()));
 }
 
 }  // namespace
 
-void add_infer_command(Command app) {
+void add_infer_command(Command app, const std::string& command_line) {
   auto request = std::make_shared<InferRequest>();
+  request->command_line = command_line;
   const Command command = app.add_subcommand("infer", "Solve a factor graph from a file");
   command.footer(
       "Example:\n"
@@ -355,6 +364,7 @@ void add_infer_command(Command app) {
   command.add_flag("--evidence", request->evidence, "the log evidence factor by factor");
   command.add_option("--dot", request->dot, "file for the graph in Graphviz's language, with beliefs");
   command.add_option("--plot", request->plot, "picture of it, .svg or .png; needs Graphviz");
+  command.add_option("--report", request->report, "page with the graph, beliefs, messages and report, .html");
   command.add_flag("--json", request->json, "JSON instead of text");
   command.add_option("--memory-limit", request->memory, "refuse a graph that would take more").value("SIZE");
   command.callback([request] { infer(*request); });

@@ -204,7 +204,8 @@ void add_rate_command(Command app) {
                   "two players, or teams (\"Ann + Ben\"): chances of their next game; any number of times")
       .pairs();
   command.add_option("--out", request->out, "file for the table of all skills");
-  command.add_option("--plot", request->plot, "picture of the first players' skills over time, .svg or .png");
+  command.add_option("--plot", request->plot,
+                     "picture of skills with intervals, and of the first players' over time, .svg or .png");
   command.add_flag("--json", request->json, "JSON instead of text");
   command.callback([request] { rate(*request); });
 }

@@ -13,8 +13,11 @@
 
 #include "engine/messages/gaussian.h"
 #include "engine/support/error.h"
+#include "tools/dma/help/version.h"
 #include "tools/dma/io/csv.h"
 #include "tools/dma/io/csv_text.h"
+#include "tools/dma/page/chart.h"
+#include "tools/dma/page/html.h"
 
 namespace dma {
 
@@ -22,7 +25,6 @@ namespace {
 
 constexpr double kSameStep = 1e-3;  // of a step: times are rounded when they are written down
 constexpr double kMostSteps = 1e7;  // more is a mistake in the times
-constexpr double kUnusual = 3.5;    // standard deviations: one value in two thousand by chance
 
 std::size_t column_of_values(const CsvReader& reader, const std::string& column, const std::string& time) {
   if (!column.empty()) return reader.column(column);
@@ -145,30 +147,6 @@ SeriesBand band_of(const Smoothed& found) {
   return band;
 }
 
-// A level that is not where it was expected makes its neighbours strange too: the strangest step of a run is named.
-std::vector<UnusualStep> unusual_steps(const Smoothed& found) {
-  std::vector<UnusualStep> steps;
-  for (const bool is_level : {false, true}) {
-    const std::vector<double>& surprise = is_level ? found.level_surprise : found.value_surprise;
-    for (std::size_t t = 0; t < surprise.size(); ++t) {
-      const double now = std::abs(surprise[t]);
-      const bool is_least =
-          (t > 0 && std::abs(surprise[t - 1]) > now) || (t + 1 < surprise.size() && std::abs(surprise[t + 1]) >= now);
-      if (now > kUnusual && !is_least) steps.push_back({t, surprise[t], is_level});
-    }
-  }
-  // What is both, a jump up and down again, is one of them.
-  std::ranges::stable_sort(steps, std::greater(), [](const UnusualStep& step) { return std::abs(step.surprise); });
-  std::vector<UnusualStep> told;
-  for (const UnusualStep& step : steps)
-    if (std::ranges::none_of(told, [&](const UnusualStep& other) {
-          return (step.t > other.t ? step.t - other.t : other.t - step.t) <= 1;
-        }))
-      told.push_back(step);
-  std::ranges::sort(told, {}, &UnusualStep::t);
-  return told;
-}
-
 std::string series_csv(const SeriesTable& table, const Smoothed& found, const SeriesBand& band) {
   fmt::memory_buffer out;
   const auto append = std::back_inserter(out);
@@ -216,6 +194,43 @@ Json series_json(const SeriesTable& table, const SeriesChoice& choice, const Smo
         {{"step", step.t}, {"kind", step.is_level ? "level" : "value"}, {"surprise", step.surprise}});
   for (const Track& state : found.states) json["states"][state.name] = {{"mean", state.mean}, {"sd", state.sd}};
   return json;
+}
+
+std::string series_page(const SeriesTable& table, const SeriesChoice& choice, const Smoothed& found,
+                        const SeriesBand& band, const std::string& command) {
+  using page::escaped;
+  const auto number = [](double value) { return fmt::format("{:.5g}", value); };
+  const std::size_t seen = table.values.size() - table.missing();
+  std::string body = fmt::format("<h1>{}</h1>\n<p class=\"lead\">{}</p>\n", escaped(table.name),
+                                 escaped(series_name(choice.best().candidate)));
+  body += fmt::format("<p>{} values, {} missing, {} to {}; {} steps forecast. Log evidence {:.2f}.</p>\n", seen,
+                      table.missing(), escaped(table.time.text(0)), escaped(table.time.text(table.values.size() - 1)),
+                      found.sd.size() - table.values.size(), found.log_evidence);
+  body += "<div class=\"series\">" +
+          page::figure(series_figure(table, band).panels[0], "The median, and what 95 % of values are within.") +
+          "</div>\n";
+  page::Table models{.columns = {"model", "log score", "weight"}};
+  for (const SeriesChoice::Scored& one : choice.models())
+    models.rows.push_back({escaped(series_name(one.candidate)), fmt::format("{:.2f}", one.score),
+                           fmt::format("{:.0f} %", 100 * one.weight)});
+  body += "<h2 id=\"models\">Models that were tried</h2>\n" + page::html(models);
+  page::Table noises{.columns = {"noise", "standard deviation a step"}};
+  for (const StateSpace::Variance& variance : choice.best().model.variances())
+    noises.rows.push_back({escaped(variance.name), number(std::sqrt(variance.value))});
+  body += page::html(noises);
+  page::Table unusual{.columns = {escaped(table.time_name), "", "standard deviations"}};
+  for (const UnusualStep& step : unusual_steps(found))
+    unusual.rows.push_back({escaped(table.time.text(step.t)), step.is_level ? "level" : "value",
+                            fmt::format("{:+.1f}", step.surprise)});
+  body += "<h2 id=\"unusual\">Unusual steps</h2>\n" + (unusual.rows.empty() ? "<p>None.</p>\n" : page::html(unusual));
+  page::Table ahead{.columns = {escaped(table.time_name), "forecast", "2.5 %", "97.5 %"}};
+  for (std::size_t t = table.values.size(); t < found.sd.size(); ++t)
+    ahead.rows.push_back({escaped(table.time.text(t)), number(band.middle[t]), number(band.low[t]),
+                          number(band.high[t])});
+  if (!ahead.rows.empty()) body += "<h2 id=\"forecast\">Forecast</h2>\n" + page::html(ahead);
+  body += fmt::format("<h2 id=\"again\">Do it again</h2>\n<pre>{}</pre>\n<p class=\"soft\">dma {}</p>\n",
+                      escaped(command), escaped(version()));
+  return page::document(table.name, body, true);
 }
 
 plot::Figure series_figure(const SeriesTable& table, const SeriesBand& band) {

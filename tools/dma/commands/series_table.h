@@ -35,16 +35,11 @@ struct SeriesBand {
 };
 SeriesBand band_of(const Smoothed& found);
 
-// Values that the others do not expect, and levels that the step before does not.
-struct UnusualStep {
-  std::size_t t = 0;
-  double surprise = 0;  // standard deviations
-  bool is_level = false;
-};
-std::vector<UnusualStep> unusual_steps(const Smoothed& found);
-
 std::string series_csv(const SeriesTable& table, const Smoothed& found, const SeriesBand& band);
 Json series_json(const SeriesTable& table, const SeriesChoice& choice, const Smoothed& found, const SeriesBand& band);
+// A page with the picture, the models, the unusual steps and the forecast.
+std::string series_page(const SeriesTable& table, const SeriesChoice& choice, const Smoothed& found,
+                        const SeriesBand& band, const std::string& command);
 plot::Figure series_figure(const SeriesTable& table, const SeriesBand& band);
 
 }  // namespace dma

@@ -15,6 +15,26 @@ namespace {
 
 constexpr double kHalfOf95 = 1.959963984540054;
 
+// The best on the left, as many as have room for their names.
+plot::Panel intervals_panel(const GamesTable& table, const RatedPlayers& rated) {
+  constexpr std::size_t kMostNames = 24;
+  plot::Series bars{.title = "95 % interval", .style = plot::Style::bars, .colour = plot::Colour::sky, .width = 4};
+  plot::Series means{.title = "mean", .style = plot::Style::points, .colour = plot::Colour::blue};
+  const std::size_t shown = std::min(rated.order.size(), kMostNames);
+  plot::Panel panel{.title = shown == rated.order.size() ? "skills" : fmt::format("skills of the first {}", shown),
+                    .x = {.low = 0.4, .high = static_cast<double>(shown) + 0.6},
+                    .y = {"skill"}};
+  for (std::size_t k = 0; k < shown; ++k) {
+    const Skill& skill = rated.skills[rated.order[k]];
+    const SkillInterval interval = interval_of(skill);
+    means.x.push_back(static_cast<double>(k + 1)), means.y.push_back(skill.mean);
+    bars.x.push_back(means.x.back()), bars.y.push_back(interval.low), bars.y_high.push_back(interval.high);
+    panel.x.names.push_back(table.players[rated.order[k]]);
+  }
+  panel.series = {std::move(bars), std::move(means)};
+  return panel;
+}
+
 }  // namespace
 
 SkillInterval interval_of(const Skill& skill) {
@@ -80,7 +100,7 @@ plot::Figure skills_figure(const GamesTable& table, const RatedPlayers& rated, s
   }
   panel.series = std::move(bands);
   panel.series.insert(panel.series.end(), lines.begin(), lines.end());
-  return {.panels = {panel}, .panel_width = 820, .panel_height = 460};
+  return {.panels = {intervals_panel(table, rated), panel}, .columns = 1, .panel_width = 820, .panel_height = 420};
 }
 
 }  // namespace dma

@@ -24,33 +24,12 @@ namespace {
 constexpr std::size_t kMostForecasts = 1'000'000;
 
 struct SmoothRequest {
-  std::filesystem::path data, out, plot;
-  std::string column, time, model = "auto", season = "auto", inputs;
+  std::filesystem::path data, out, plot, report;
+  std::string command_line, column, time, model = "auto", season = "auto", inputs;
   std::size_t forecast = 0;
   std::optional<bool> log;
   bool json = false;
 };
-
-// "walk", "trend", "motion", or "ar:0.6,-0.3".
-Process process_named(const std::string& model) {
-  if (model == "walk") return random_walk();
-  if (model == "trend") return local_trend();
-  if (model == "motion") return motion();
-  if (!model.starts_with("ar:")) {
-    const std::string known[] = {"auto", "walk", "trend", "motion", "ar", "ar:c1,c2,..."};
-    fail("--model: there is no model '{}'{}", model, suggestion(model, known));
-  }
-  std::vector<double> coefficients;
-  for (const char *at = model.data() + 3, *const end = model.data() + model.size(); at <= end;) {
-    double value = 0;
-    const auto [rest, code] = std::from_chars(at, end, value);
-    if (code != std::errc{} || (rest != end && *rest != ','))
-      fail("--model: '{}' is given; coefficients with commas between them are expected, as in ar:0.6,-0.3", model);
-    coefficients.push_back(value);
-    at = rest + 1;
-  }
-  return autoregressive(std::move(coefficients));
-}
 
 std::vector<std::string> input_names(std::string_view text) {
   std::vector<std::string> names;
@@ -93,15 +72,9 @@ Seasons seasons_named(const std::string& text, const SeriesTable& table) {
 
 std::vector<SeriesCandidate> candidates_for(const SmoothRequest& request, const SeriesTable& table) {
   const Seasons seasons = seasons_named(request.season, table);
-  const SeriesScale scale = !request.log   ? SeriesScale::chosen
-                            : *request.log ? SeriesScale::logarithm
-                                           : SeriesScale::plain;
-  UsualSeriesOptions options{.seasons = seasons.steps, .seasons_are_certain = seasons.are_certain, .scale = scale};
-  if (request.model == "ar") options.processes = {}, options.with_autoregression = true;
-  if (request.model != "auto" && request.model != "ar")
-    options.processes = {process_named(request.model)}, options.with_autoregression = false;
-  // Given coefficients are those of values around 0.
-  if (request.model.starts_with("ar:") && !request.log) options.scale = SeriesScale::plain;
+  UsualSeriesOptions options = series_named(request.model);
+  options.seasons = seasons.steps, options.seasons_are_certain = seasons.are_certain;
+  if (request.log) options.scale = *request.log ? SeriesScale::logarithm : SeriesScale::plain;
   return usual_series(table.values, options);
 }
 
@@ -176,8 +149,9 @@ SeriesChoice choose_model(std::vector<SeriesCandidate> candidates, const SeriesT
 
 void smooth(const SmoothRequest& request) {
   plot::check_picture(request.plot);
-  check_outputs({{"--out", request.out}, {"--plot", request.plot}}, {{"data", request.data}});
-  if (request.model != "auto" && request.model != "ar") (void)process_named(request.model);
+  check_outputs({{"--out", request.out}, {"--plot", request.plot}, {"--report", request.report}},
+                {{"data", request.data}});
+  (void)series_named(request.model);  // before the file is read
   const SeriesTable table = read_series(request.data, request.column, request.time, input_names(request.inputs));
   const std::size_t forecast = std::max(request.forecast, table.ahead);
   if (!table.inputs.empty() && forecast > table.ahead)
@@ -194,6 +168,8 @@ void smooth(const SmoothRequest& request) {
   if (!request.out.empty()) write_file(request.out, series_csv(table, found, band));
   std::string skipped;
   if (!request.plot.empty()) skipped = plot::draw_picture(series_figure(table, band), request.plot);
+  if (!request.report.empty())
+    write_file(request.report, series_page(table, *choice, found, band, request.command_line));
   if (request.json) {
     Json json = series_json(table, *choice, found, band);
     json["settled"] = choice->best().learned.converged;
@@ -204,12 +180,14 @@ void smooth(const SmoothRequest& request) {
   print_found(table, *choice, found, band);
   if (!request.out.empty()) fmt::print("table    {}\n", printable(request.out.string()));
   if (!request.plot.empty()) fmt::print("picture  {}\n", printable(skipped.empty() ? request.plot.string() : skipped));
+  if (!request.report.empty()) fmt::print("report   {}\n", printable(request.report.string()));
 }
 
 }  // namespace
 
-void add_smooth_command(Command app) {
+void add_smooth_command(Command app, const std::string& command_line) {
   auto request = std::make_shared<SmoothRequest>();
+  request->command_line = command_line;
   const Command command = app.add_subcommand("smooth", "Smooth and forecast a series");
   command.footer(
       "Example:\n"
@@ -241,6 +219,7 @@ void add_smooth_command(Command app) {
       .capture_default_str();
   command.add_option("--out", request->out, "file for the table of all steps");
   command.add_option("--plot", request->plot, "picture, .svg or .png");
+  command.add_option("--report", request->report, "page with the picture, models, unusual steps and forecast, .html");
   command.add_flag("--json", request->json, "JSON instead of text");
   command.callback([request] { smooth(*request); });
 }

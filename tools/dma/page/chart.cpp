@@ -185,16 +185,16 @@ std::string key(const plot::Panel& panel) {
 std::string picture(const plot::Panel& panel) {
   const Extent x = extent_of(panel.x, panel.series, true), y = extent_of(panel.y, panel.series, false);
   if (!x.is_drawable() || !y.is_drawable()) return "<p class=\"soft\">Nothing here can be drawn.</p>";
-  const auto y_ticks = ticks(y.low, y.high, 5);
+  const auto y_ticks = ticks(y.low, y.high, 7);
   std::size_t longest = 1;
   for (const double tick : y_ticks) longest = std::max(longest, tick_text(tick).size());
   const Canvas at(x, y, std::clamp(14 + kDigit * static_cast<double>(longest), 30.0, 130.0));
   std::size_t longest_x = 1;
-  for (const double tick : ticks(x.low, x.high, 6)) longest_x = std::max(longest_x, tick_text(tick).size());
+  for (const double tick : ticks(x.low, x.high, 8)) longest_x = std::max(longest_x, tick_text(tick).size());
   const int room = static_cast<int>(at.across() / (kDigit * static_cast<double>(longest_x) + 14));
   std::string out = fmt::format("<svg class=\"chart\" viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"{}\">", kWidth,
                                 kHeight, escaped(panel.title));
-  out += axes(at, panel, ticks(x.low, x.high, std::clamp(room, 2, 6)), y_ticks);
+  out += axes(at, panel, ticks(x.low, x.high, std::clamp(room, 2, 8)), y_ticks);
   // An inner picture, which cuts off what lies outside the field.
   out += fmt::format("<svg x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\">", at.left(), kTop, at.across(),
                      at.along());
@@ -209,8 +209,9 @@ std::vector<double> ticks(double low, double high, int count) {
   if (!(raw > 0) || !std::isfinite(raw)) return {};
   const double power = std::pow(10, std::floor(std::log10(raw)));
   double step = 10 * power;
+  constexpr double kDenser = 0.75;  // rather a few more numbers than half of them
   for (const double factor : {1.0, 2.0, 5.0})
-    if (factor * power >= raw) {
+    if (factor * power >= kDenser * raw) {
       step = factor * power;
       break;
     }

@@ -54,8 +54,8 @@ Panel fractions_panel(const Json& curve, const std::string& title, const std::st
                                 percent_text(found[i]), percent_text(low[i]), percent_text(high[i]),
                                 curve[i].at("rows").get<std::size_t>()));
   return {.title = title,
-          .x = {.label = x, .low = 0, .high = 100},
-          .y = {.label = y, .low = 0, .high = 100},
+          .x = {.label = x, .low = -2, .high = 102},
+          .y = {.label = y, .low = -2, .high = 102},
           .series = {{.title = "95 % by chance, if it is right",
                       .style = Style::band,
                       .colour = Colour::sky,
@@ -86,18 +86,20 @@ std::vector<std::string> notes_of(const Json& points) {
 
 Panel agreement_panel(const Json& points, const std::string& target) {
   const Numbers observed = numbers_of(points.at("observed")), predicted = numbers_of(points.at("predicted"));
-  Span span;
+  const Numbers low = numbers_of(points.at("low")), high = numbers_of(points.at("high"));
+  Span span, tall;
   span.include(observed), span.include(predicted), span.widen(0.05);
+  tall.include(low), tall.include(high), tall.include({span.low, span.high}), tall.widen(0.02);
   return {.title = "Predicted against observed",
           .x = {.label = "observed " + target, .low = span.low, .high = span.high},
-          .y = {.label = "predicted " + target, .low = span.low, .high = span.high},
+          .y = {.label = "predicted " + target, .low = tall.low, .high = tall.high},
           .series = {
               {.title = "95 % interval",
                .style = Style::bars,
                .colour = Colour::sky,
                .x = observed,
-               .y = numbers_of(points.at("low")),
-               .y_high = numbers_of(points.at("high"))},
+               .y = low,
+               .y_high = high},
               {.style = Style::dashed, .colour = Colour::grey, .x = {span.low, span.high}, .y = {span.low, span.high}},
               {.title = "row",
                .style = Style::points,
@@ -138,6 +140,11 @@ Panel reliability_panel(const Json& curve) {
   Panel panel =
       fractions_panel(curve, "Calibration curve", "% stated for the most probable class", "% of rows it is right for");
   panel.series[0].style = Style::bars;
+  panel.series[2].style = Style::points;  // between bins with rows nothing was found
+  // Where there are rows, and no further: the least that a most probable class can have is 1 / classes.
+  double least = 100;
+  for (const double stated : panel.series[2].x) least = std::min(least, stated);
+  panel.x.low = 10 * std::floor(least / 10 - 1e-9) - 2;
   return panel;
 }
 

@@ -24,7 +24,8 @@ th,td{border-bottom:1px solid var(--rule);padding:4px 14px 4px 0;text-align:left
 .key span{min-width:0}.card>span{color:var(--soft);font-size:13px}
 .charts{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(100%,330px),1fr));gap:1.4em 1.6em;margin:1em 0}.charts.two{grid-template-columns:repeat(auto-fill,minmax(min(100%,420px),1fr))}figure.half{max-width:520px}figcaption{margin-top:.35em}
 figure{margin:0;min-width:0}figure svg{display:block;width:100%;max-width:100%;height:auto}figure.full{margin:1em 0;overflow-x:auto}
-figure.drawn{margin:1.5em 0}figure.drawn svg{width:auto;background:#fff}
+figure.drawn{margin:1.5em 0;overflow-x:auto}figure.drawn svg{width:auto;background:#fff}.drawn .edge{pointer-events:bounding-box}.drawn .edge:hover path{stroke-width:3}
+.series{max-width:780px}.series svg.chart{font-size:7.5px}.series .line{stroke-width:1.2}
 figure h4{margin:0 0 .1em;font-size:14px}
 /* One size of letters on the page, though pictures are drawn larger and smaller than they are written. */
 svg.chart{font:13.5px system-ui,sans-serif}.two svg.chart,.half svg.chart{font-size:10.5px}@media(max-width:600px){svg.chart,.two svg.chart,.half svg.chart{font-size:13px}}svg.chart text{fill:var(--soft)}svg.chart .name{fill:var(--text)}.axis{stroke:var(--grey);fill:none}.grid{stroke:var(--rule);fill:none}
@@ -49,7 +50,7 @@ std::string_view own_script() {
   const note = document.createElement('div');
   note.id = 'note';
   document.body.append(note);
-  for (const title of document.querySelectorAll('svg.chart title')) {
+  for (const title of document.querySelectorAll('svg title')) {
     const mark = title.parentNode;
     mark.dataset.note = title.textContent;
     mark.setAttribute('aria-label', title.textContent);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "tools/dma/fit/model_summary.h"
@@ -15,6 +16,8 @@ using plot::Colour;
 using plot::Style;
 using Numbers = std::vector<double>;
 
+constexpr std::array kColours = {Colour::blue,   Colour::vermillion, Colour::green,
+                                 Colour::orange, Colour::purple,     Colour::sky};
 constexpr Eigen::Index kMostPointsDrawn = 2000;  // more would only blacken the picture
 
 Numbers numbers(const Eigen::VectorXd& v) { return {v.begin(), v.end()}; }
@@ -131,9 +134,43 @@ plot::Figure fit_figure(Bnn& net, const TrainingData& data) {
   return figure;
 }
 
+plot::Figure classes_figure(const Classifier& model, const TrainingData& data, const JudgedClasses& judged) {
+  plot::Panel sorted{.title = fmt::format("{}, {}", data.targets[0], judged.which),
+                     .x = {"% of the rows of a class"},
+                     .y = {"% given to the true class", plot::Scale::linear, 0, 100}};
+  plot::Figure figure{.panel_width = 640, .panel_height = 440};
+  for (std::size_t k = 0; k < judged.names.size(); ++k) {
+    std::vector<double> of_class;
+    for (std::size_t n = 0; n < judged.classes.size(); ++n)
+      if (judged.classes[n] == static_cast<Eigen::Index>(k))
+        of_class.push_back(100 * judged.probabilities(static_cast<Eigen::Index>(n), static_cast<Eigen::Index>(k)));
+    std::ranges::sort(of_class);
+    std::vector<double> fraction;
+    for (std::size_t i = 0; i < of_class.size(); ++i)
+      fraction.push_back(100 * (static_cast<double>(i) + 0.5) / static_cast<double>(of_class.size()));
+    sorted.series.push_back({.title = judged.names[k],
+                             .style = of_class.size() > 60 ? Style::line : Style::line_points,
+                             .colour = kColours[k % kColours.size()],
+                             .x = std::move(fraction),
+                             .y = std::move(of_class)});
+  }
+  figure.panels.push_back(std::move(sorted));
+  if (data.features.size() != 1) return figure;
+  const Eigen::MatrixXd grid = grid_around(data.inputs.minCoeff(), data.inputs.maxCoeff());
+  const Eigen::MatrixXd probabilities = 100 * model.predict(grid);
+  plot::Panel curves{.title = fmt::format("{} given {}", data.targets[0], data.features[0]),
+                     .x = {data.features[0]},
+                     .y = {"%", plot::Scale::linear, 0, 100}};
+  for (std::size_t k = 0; k < judged.names.size(); ++k)
+    curves.series.push_back({.title = judged.names[k],
+                             .colour = kColours[k % kColours.size()],
+                             .x = numbers(grid.col(0)),
+                             .y = numbers(probabilities.col(static_cast<Eigen::Index>(k)))});
+  figure.panels.push_back(std::move(curves));
+  return figure;
+}
+
 plot::Figure training_figure(const SavedBnn& saved) {
-  constexpr std::array kColours = {Colour::blue,   Colour::vermillion, Colour::green,
-                                   Colour::orange, Colour::purple,     Colour::sky};
   plot::Panel panel{.title = "Training",
                     .x = {"epoch"},
                     .y = {"train log-likelihood per row"},

@@ -13,36 +13,48 @@
     state.observe(y, 1.3)
     print(dma.run(plan, state), state.belief(w))
 
-Graphs need NumPy alone; the estimators are imported when they are first asked for, because they need scikit-learn.
+    dma.smooth(values, forecast=12)               # or a model that is there: series, games, clusters, gaps, ...
+    dma.rate([("Ann", "Ben"), ("Ben", "Cy")])["Ann"]
+
+Graphs and these models need NumPy alone; the estimators are imported when they are first asked for, because they need
+scikit-learn.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from . import words as words  # first: functions of _dma refuse in our words from here on
 from ._dma import (
-    Belief, Certificate, Connection, Contradiction, Domain, Error, Evidence, Exact, Factor, Graph, Hyper, HyperBelief,
-    Joint, Kind, ParsedGraph, Plan, Registry, Report, Schedule, State, Variable,
-    above, all_to_one, at_least, at_most, below, certify, column, compile, covariance, decide, evidence, exact, finite,
-    flooding, forward, forward_backward, gather, given, hyper, hyper_belief, joint, log_evidence, marginal,
-    most_probable, one_of, parse_graph, residual, row, run, sample, sequential, shift, standard_registry,
+    Belief, Certificate, Connection, Contradiction, Domain, Error, Evidence, Exact, Explanation, Factor, Graph,
+    HiddenMarkov, Hyper, HyperBelief, Joint, JointChains, Kind, LinearFit, ParsedGraph, Plan, Process, Registry,
+    Report, Schedule, SeriesFilter, Smoothed, State, StateSpace, Variable,
+    above, all_to_one, at_least, at_most, autoregressive, below, certify, column, compile, covariance, decide,
+    draw_chains, evidence, exact, explain, finite, flooding, forward, forward_backward, gather, given, graph_text,
+    hyper, hyper_belief, joint, linear_regression, local_trend, log_evidence, marginal, most_probable, motion,
+    one_of, parse_graph, random_walk, residual, row, run, sample, seasonal, sequential, shift, standard_registry,
     value_of_information, __version__ as __version__,
 )  # fmt: skip
 from .factors import factor, factor_from_function, likelihood, likelihood_from_log_density
+from .models import Factorisation, Game, Mixture, Season, factorise, gaussian_mixture, rate
+from .series import Series, smooth
 
 if TYPE_CHECKING:
     from .classifier import Classifier as Classifier
     from .regressor import Regressor as Regressor
 
 __all__ = [
-    "Classifier", "Regressor",
-    "Belief", "Certificate", "Connection", "Contradiction", "Domain", "Error", "Evidence", "Exact", "Factor", "Graph", "Hyper",
-    "HyperBelief", "Joint", "Kind", "ParsedGraph", "Plan", "Registry", "Report", "Schedule", "State", "Variable",
-    "above", "all_to_one", "at_least", "at_most", "below", "certify", "column", "compile", "covariance", "decide",
-    "evidence", "exact", "factor", "factor_from_function", "finite", "flooding", "forward", "forward_backward",
-    "gather", "given", "hyper", "hyper_belief", "joint", "likelihood", "likelihood_from_log_density", "log_evidence",
-    "marginal", "most_probable", "one_of", "parse_graph", "residual", "row", "run", "sample", "sequential", "shift",
-    "standard_registry", "value_of_information",
+    "Classifier", "Regressor", "Belief", "Certificate", "Connection", "Contradiction", "Domain", "Error",
+    "Evidence", "Exact", "Explanation", "Factor", "Factorisation", "Game", "Graph", "HiddenMarkov", "Hyper",
+    "HyperBelief", "Joint", "JointChains", "Kind", "LinearFit", "Mixture", "ParsedGraph", "Plan", "Process",
+    "Registry", "Report", "Schedule", "Season", "Series", "SeriesFilter", "Smoothed", "State", "StateSpace",
+    "Variable", "above", "all_to_one", "at_least", "at_most", "autoregressive", "below", "certify", "column",
+    "compile", "covariance", "decide", "draw_chains", "evidence", "exact", "explain", "factor",
+    "factor_from_function", "factorise", "finite", "flooding", "forward", "forward_backward", "gather",
+    "gaussian_mixture", "given", "graph_text", "hyper", "hyper_belief", "joint", "likelihood",
+    "likelihood_from_log_density", "linear_regression", "local_trend", "log_evidence", "marginal", "most_probable",
+    "motion", "one_of", "parse_graph", "random_walk", "rate", "residual", "row", "run", "sample", "seasonal",
+    "sequential", "shift", "smooth", "standard_registry", "value_of_information",
 ]  # fmt: skip
 
 _ESTIMATORS = {"Classifier": "classifier", "Regressor": "regressor"}

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -133,6 +133,12 @@ class Regressor(RegressorMixin, TableEstimator):
             warnings.warn(f"{self.report_}, but the update stopped before it settled; fit all rows together", UserWarning, stacklevel=2)
         return self
 
+    @overload
+    def predict(self, X: Any, return_std: Literal[False] = ...) -> Floats: ...
+    @overload
+    def predict(self, X: Any, return_std: Literal[True]) -> tuple[Floats, Floats]: ...
+    @overload
+    def predict(self, X: Any, return_std: bool) -> Floats | tuple[Floats, Floats]: ...
     def predict(self, X: Any, return_std: bool = False) -> Floats | tuple[Floats, Floats]:
         """Means, and with return_std standard deviations (noise included) beside them."""
         prediction = self.predict_distribution(X)

@@ -1,0 +1,81 @@
+// dma infer --report and dma smooth --report: the pages, and what a browser makes of them.
+#include <doctest/doctest.h>
+
+#include <cstdlib>
+
+#include "tests/tools/browser.h"
+#include "tests/tools/run_dma.h"
+
+namespace {
+
+using dma::testing::installed_browser;
+using dma::testing::look_at;
+using dma::testing::run_dma;
+using dma::testing::Seen;
+using dma::testing::TemporaryFolder;
+
+bool holds(const std::string& text, const std::string& part) { return text.find(part) != text.npos; }
+
+std::string page_by(const TemporaryFolder& folder, const std::string& command) {
+  const auto outcome = run_dma(folder, command + " --report page.html");
+  REQUIRE_MESSAGE(outcome.exit_code == 0, outcome.errors);
+  CHECK(holds(outcome.output, "report   page.html"));
+  return folder.read("page.html");
+}
+
+// Nothing missing, nothing complained of; the pointer on an edge of the graph shows `note`.
+void check_in_browser(const TemporaryFolder& folder, const std::string& page, const std::string& note) {
+  const std::string browser = installed_browser();
+  if (browser.empty()) {
+    MESSAGE("no browser is installed; the page is not opened");
+    return;
+  }
+  const Seen seen = look_at(folder, browser, page, R"(
+const mark = [...document.querySelectorAll('[data-note]')].find(m => m.dataset.note.includes(')" + note + R"('));
+mark.dispatchEvent(new PointerEvent('pointermove', { bubbles: true, clientX: 50, clientY: 50 }));
+const shown = document.getElementById('note');
+document.body.setAttribute('data-seen', shown.style.display === 'block' && shown.textContent.includes(')" + note +
+                                                                   R"('));)");
+  CHECK(seen.nothing_missing());
+  CHECK(!seen.complains());
+  CHECK(holds(seen.dom, "data-seen=\"true\""));
+}
+
+bool has_graphviz() { return std::system("command -v dot >/dev/null 2>&1") == 0; }
+
+}  // namespace
+
+TEST_CASE("graph page: beliefs, messages under the pointer, and the report in words") {
+  const TemporaryFolder folder;
+  const std::string graph = DMA_SOURCE_DIR "/tools/examples/graphs/sprinkler.json";
+  const std::string page = page_by(folder, "infer '" + graph + "' --schedule flooding");
+  CHECK(holds(page, "<h1>sprinkler.json</h1>"));
+  CHECK(holds(page, "approximate: the graph has loops"));
+  CHECK(holds(page, "<td>rain</td>"));
+  CHECK(holds(page, "--schedule flooding"));
+  if (!has_graphviz()) return;
+  CHECK(holds(page, "table says to rain:\n"));
+  check_in_browser(folder, page, "table says to rain");
+  CHECK(holds(page_by(folder, "infer '" + graph + "'"), "no messages: everything was solved at once"));
+}
+
+TEST_CASE("graph page: names of a file are text, wherever they stand") {
+  const TemporaryFolder folder;
+  folder.write("g.json", R"({"description": "<i>d</i>", "variables": {"<b>x</b> & \"y\"": {"size": 12}}, "factors": [
+    {"kind": "gaussian_prior", "connects": ["<b>x</b> & \"y\""], "parameters": {"mean": 0, "variance": 4}}]})");
+  const std::string page = page_by(folder, "infer g.json");
+  CHECK(!holds(page, "<b>x"));
+  CHECK(!holds(page, "<i>d"));
+  CHECK(holds(page, "&lt;b&gt;x&lt;/b&gt; &amp; &quot;y&quot;[11]"));
+  if (has_graphviz()) check_in_browser(folder, page, "<b>x</b> & \"y\"");
+}
+
+TEST_CASE("series page: the picture, the models and the forecast") {
+  const TemporaryFolder folder;
+  const std::string page =
+      page_by(folder, "smooth '" DMA_SOURCE_DIR "/tools/examples/data/nile.csv' --time year --model walk --forecast 2");
+  for (const char* part : {"<svg", "Models that were tried", "walk", "Unusual steps", "<td>1972</td>", "--forecast 2"})
+    CHECK_MESSAGE(holds(page, part), part);
+  const std::string browser = installed_browser();
+  if (!browser.empty()) CHECK(look_at(folder, browser, page).nothing_missing());
+}

@@ -1,0 +1,169 @@
+"""Models of series, games, clusters, regimes, lines and gaps from Python: the numbers of the command line, of textbooks
+and of the truth they were made with."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import dma
+import numpy as np
+import pandas as pd
+import pytest
+from conftest import run_dma
+
+DATA = Path(os.environ["DMA_SOURCE_DIR"]) / "tools/examples/data"
+
+
+def test_smooth_finds_what_the_command_line_finds() -> None:
+    options = ["--forecast", 3, "--model", "walk", "--no-log", "--json"]
+    told = json.loads(run_dma("smooth", DATA / "nile.csv", "--time", "year", *options))
+    values = pd.read_csv(DATA / "nile.csv").iloc[:, -1]
+    found = dma.smooth(values, 3, model="walk", log=False)
+    assert found.median.tolist() == told["q50"] and found.high.tolist() == told["q97.5"]
+    assert len(found.forecast) == 3 and found.log_evidence == told["log_evidence"]
+    assert [step for step, _, _ in found.found.unusual] == [one["step"] for one in told["unusual"]]
+    assert "<svg" in found._repr_html_() and found.models[0][0] in found._repr_html_()
+
+
+def test_dates_of_a_frame_tell_steps_and_season() -> None:
+    index = pd.date_range("2020-01-01", periods=36, freq="MS")
+    t = np.arange(36)
+    series = pd.Series(10 + 3 * np.sin(2 * np.pi * t / 12) + 0.01 * np.cos(5 * t**2), index=index).drop(index[7])
+    found = dma.smooth(series, 2, model="walk", log=False)
+    assert found.times is not None and found.times[7] == "2020-08-01" and found.times[-1] == "2023-02-01"
+    assert np.isnan(found.values[7]) and abs(found.median[7] - 10 + 1.5) < 0.3
+    assert "season 12" in found.models[0][0]
+
+
+def test_a_state_space_of_ones_own_and_its_filter() -> None:
+    values = 0.5 * np.arange(20) + 0.1 * np.sin(9.0 * np.arange(20) ** 2)
+    model = dma.StateSpace([dma.local_trend()], inputs={"step": np.r_[np.zeros(10), np.ones(12)]})
+    assert model.learn(np.where(np.arange(20) == 5, np.nan, values)) and set(model.variances) >= {"observation"}
+    found = model.smooth(values, 2)
+    assert len(found) == 22 and abs(found.mean[21] - 10.5) < 0.5 and abs(found.weights["step"][0]) < 0.5
+    plain = dma.StateSpace([dma.random_walk(1.0)], observation_variance=1.0)
+    online = dma.SeriesFilter(plain, [0.0, 1.0])
+    mean, sd = online.forecast()
+    gain = sd**2 / 1.0  # of the forecast's variance, 1 is the observation's
+    after, _ = online.add(mean + 2)
+    assert abs(after - mean - 2 * (gain - 1) / gain) < 1e-9
+
+
+def test_games_have_names_and_chances() -> None:
+    games = [("Ann", "Ben"), ("Ben", "Cy"), (["Ann", "Cy"], "Ben"), dma.Game(["Ann", "Cy"], ranks=[1, 1], time=None)]
+    season = dma.rate(games)
+    assert season.players == ["Ann", "Ben", "Cy"] and season.report.converged
+    assert season["Ann"][0] > season["Cy"][0] and season["Ann"][1] < 25 / 3
+    assert abs(sum(season.chances("Ann", ["Ben", "Cy"])) - 1) < 1e-12
+    assert 0 < season.match_quality("Ann", "Ben") < 1 and season.covariance("Ann", "Ben") != 0
+    assert len(season.history) == 9 and season._repr_html_().index("Ann") < season._repr_html_().index("Ben")
+    assert dma.rate(games, priors={"Ben": (40, 1)})["Ben"][0] > 35
+
+
+def test_clusters_gaps_and_a_line_find_the_truth() -> None:
+    random = np.random.default_rng(1)
+    points = np.concatenate([random.normal(centre, 0.5, size=(20, 2)) for centre in ([0, 5], [3, 1])])
+    found = dma.gaussian_mixture(points, most_components=3)
+    assert len(found.weight) == 2 and len(set(found.labels[:20])) == 1 and found.labels[0] != found.labels[-1]
+    table = np.outer([1, 2, -1, -2], [2, 1, -1.5]) + 0.01 * random.normal(size=(4, 3))
+    gap = [[None if (i, j) == (1, 2) else value for j, value in enumerate(row)] for i, row in enumerate(table)]
+    filled = dma.factorise(gap, rank=1)
+    assert abs(filled.mean[1, 2] + 3) < 4 * filled.sd[1, 2] + 0.1 and filled.mean.shape == (4, 3)
+    X = random.normal(size=(200, 2))
+    line = dma.linear_regression(X, X @ [2, -1] + 3 + 0.1 * random.normal(size=200), noise_variance=0.01)
+    dense = np.linalg.lstsq(np.c_[X, np.ones(200)], X @ [2, -1] + 3, rcond=None)[0]
+    assert np.allclose(line.weights, dense, atol=0.05) and line.covariance.shape == (3, 3)
+    assert np.all(line.predict(X)[1] > line.predict(X)[2])
+
+
+def test_regimes_are_those_of_the_forward_backward_recursion() -> None:
+    start, move = np.array([0.5, 0.5]), np.array([[0.9, 0.1], [0.2, 0.8]])
+    emit = np.array([[0.7, 0.3], [0.1, 0.9]])
+    seen = [0, 1, None, 1, 0]
+    forward, backward = [], [np.ones(2)]
+    for t, one in enumerate(seen):
+        here = emit[:, one] if one is not None else np.ones(2)
+        forward.append((start if t == 0 else forward[-1] @ move) * here)
+    for one in seen[:0:-1]:
+        backward.insert(0, move @ ((emit[:, one] if one is not None else np.ones(2)) * backward[0]))
+    expected = np.array([f * b / (f @ b) for f, b in zip(forward, backward)])
+    model = dma.HiddenMarkov(start, move, symbols=emit)
+    decoded = model.decode(np.array(seen, dtype=float))
+    assert np.allclose(decoded.probability, expected) and np.isclose(decoded.log_evidence, np.log(forward[-1].sum()))
+    assert model.learn(np.array(seen, dtype=float), limit=3).log_evidence >= decoded.log_evidence and model.mean is None
+
+
+def test_vectors_and_chains() -> None:
+    g = dma.Graph()
+    x, y = g.variable("x", 2), g.observed("y", 2)
+    prior, noise = np.array([[1.0, 0.5], [0.5, 2.0]]), np.diag([0.1, 0.4])
+    g.gaussian_vector_prior(x, [1, -1], covariance=prior)
+    assert len(g.gaussian_vector_noise(x, y, precision=np.linalg.inv(noise))) == 2
+    plan = dma.compile(g, dma.joint())
+    state = dma.State(plan)
+    state.observe(y, [2.0, 0.0])
+    dma.run(plan, state)
+    gain = prior @ np.linalg.inv(prior + noise)
+    assert np.allclose(state.belief(x).mean, [1, -1] + gain @ [1.0, 1.0])
+    chains = dma.draw_chains(state, chains=2, warm_up=50, draws=200)
+    assert chains.draws(x).shape == (400, 2) and np.allclose(chains.mean(x), state.belief(x).mean, atol=0.2)
+    assert "draws of 2 chains" in repr(chains)
+    assert state._repr_html_().count("<td>") == 8 and "<th>belief</th>" in state._repr_html_()
+    assert g._repr_html_()
+
+
+@pytest.mark.parametrize(("call", "words"), [
+    (lambda: dma.run(3, 4), "run: plan is 3; a dma.Plan is expected"),
+    (lambda: dma.compile(dma.Graph(), shedule="joint"), "compile: there is no argument 'shedule'; did you mean 'schedule'?"),
+    (lambda: dma.joint(limit="many"), "joint: limit is 'many'; a whole number is expected"),
+    (lambda: dma.joint(3), "joint: 1 arguments are given without a name; at most 0 are expected: none"),
+    (lambda: dma.State(), "State: 'plan' is not given; State(plan) is expected"),
+    (lambda: dma.seasonal(-3), "seasonal: period is -3; 0 or more is expected"),
+    (lambda: dma.row("x"), "row: variable is 'x'; a dma.Variable is expected"),
+    (lambda: dma.Graph().sum_rows(3, 2), "sum_rows: x is 3; a dma.Variable is expected"),
+    (lambda: dma.linear_regression("a", [1]), "linear_regression: X is 'a'; an array of numbers is expected"),
+    (lambda: dma.StateSpace([3]), "StateSpace: processes is [3]; a list, of a dma.Process each is expected"),
+])  # fmt: skip
+def test_arguments_of_wrong_types_are_refused_in_our_words(call: object, words: str) -> None:
+    with pytest.raises(TypeError) as error:
+        call()  # type: ignore[operator]
+    assert str(error.value).startswith(words) and "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(("call", "words"), [
+    (lambda: dma.smooth("abc"), "values: 'abc' is given; numbers in a row are expected"),
+    (lambda: dma.smooth([1.0, np.inf, 2, 3]), "values holds NaN or infinity"),
+    (lambda: dma.smooth([1.0, 2, 3, 4], model="tend"), "there is no model 'tend' of a series; did you mean 'trend'"),
+    (lambda: dma.smooth([1.0, 2, 3, 4], season="year"), "season: 'year' is given"),
+    (lambda: dma.smooth([1.0, 2, 3, 4], -1), "forecast: -1 is given"),
+    (lambda: dma.smooth([1.0, 2, 3], times=["2020-01"]), "times: 1 are given for 3 values"),
+    (lambda: dma.rate(["AB"]), "game 0 is 'AB'; a list of teams"),
+    (lambda: dma.rate([("A", "B")])["C"], "'C' played no game of this season"),
+    (lambda: dma.gaussian_mixture([1, 2]), "X: [1, 2] is given; rows of numbers are expected"),
+    (lambda: dma.gaussian_mixture([[1, np.nan]]), "X holds NaN or infinity"),
+    (lambda: dma.HiddenMarkov([1], [[1]]), "HiddenMarkov: mean and variance of each state are expected"),
+])  # fmt: skip
+def test_wrong_values_are_refused(call: object, words: str) -> None:
+    with pytest.raises(dma.Error) as error:
+        call()  # type: ignore[operator]
+    assert str(error.value).startswith(words)
+
+
+def test_a_graph_is_written_and_a_belief_explained() -> None:
+    g = dma.Graph()
+    m, y = g.gaussian_prior(g.variable("m"), 0, 4), g.observed("y")
+    g.gaussian_noise(m, 1.0, y)
+    again = dma.parse_graph(dma.graph_text(g)).graph
+    assert dma.graph_text(again) == dma.graph_text(g) and again.describe() == g.describe()
+    state = dma.State(plan := dma.compile(g))
+    state.observe(y, 2.0)
+    dma.run(plan, state)
+    (first, most), (_, least) = dma.explain(state, m).elements[0]
+    assert first.startswith("gaussian_noise") and abs(most - 0.8) < 1e-12 and abs(least - 0.2) < 1e-12  # 1 of 1 + 1/4
+
+
+def test_functions_keep_their_help() -> None:
+    for function in (dma.run, dma.compile, dma.smooth, dma.rate, dma.HiddenMarkov.learn, dma.Graph.factor):
+        assert function.__doc__ and "Overloaded" not in function.__doc__, function

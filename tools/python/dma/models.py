@@ -1,0 +1,173 @@
+"""Games, clusters and tables with gaps: what the C++ models find, as dataclasses of NumPy arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Optional, Union
+
+import numpy as np
+import numpy.typing as npt
+
+from . import _dma
+
+Floats = npt.NDArray[np.float64]
+Player = Hashable
+
+
+def numbers_of(name: str, values: Any, dimensions: int, missing: bool = False) -> Floats:
+    """An array of numbers with so many dimensions; None becomes NaN where a value may be missing."""
+    found = np.asarray(values)
+    if found.dtype.kind not in "biufO" or found.ndim != dimensions:
+        what = {1: "numbers in a row", 2: "rows of numbers"}[dimensions]
+        raise _dma.Error(f"{name}: {_dma.shown(values)} is given; {what} are expected")
+    try:
+        found = found.astype(np.float64)
+    except (TypeError, ValueError):
+        raise _dma.Error(f"{name}: {_dma.shown(values)} is given; numbers are expected") from None
+    if np.isinf(found).any() or (not missing and np.isnan(found).any()):
+        raise _dma.Error(f"{name} holds NaN or infinity; finite numbers are expected{', NaN where one is missing' if missing else ''}")
+    return found
+
+
+@dataclass(frozen=True)
+class Mixture:
+    """Clusters, the largest first: their weight, and mean and variance of every column."""
+
+    weight: Floats
+    mean: Floats
+    variance: Floats
+    probability: Floats  # of each row (first axis) to be of each cluster
+    log_likelihood: float
+    log_evidence: float
+    converged: bool
+    candidates: Floats  # log evidence of 1, 2, ... clusters, as far as was tried
+
+    @property
+    def labels(self) -> npt.NDArray[np.intp]:
+        """The most probable cluster of each row."""
+        return np.asarray(np.argmax(self.probability, axis=1), dtype=np.intp)
+
+
+def gaussian_mixture(
+    X: npt.ArrayLike, components: Optional[int] = None, *, most_components: int = 8, starts: int = 5,
+    tolerance: float = 1e-6, limit: int = 500, seed: int = 1,
+) -> Mixture:  # fmt: skip
+    """Rows of numbers as a mixture of Gaussians, as many as the evidence is for unless ``components`` says how many."""
+    rows = numbers_of("X", X, 2)
+    return Mixture(**_dma.gaussian_mixture(rows, components or 0, most_components, starts, tolerance, limit, seed))
+
+
+@dataclass(frozen=True)
+class Factorisation:
+    """A table as a product of two narrow ones: mean and standard deviation of every entry, without the noise."""
+
+    rows: Floats
+    columns: Floats
+    mean: Floats
+    sd: Floats
+    noise_variance: float
+    factor_variance: float
+    report: _dma.Report
+    settled: bool
+
+
+def factorise(
+    values: npt.ArrayLike, rank: int = 2, *, noise_variance: Optional[float] = None,
+    factor_variance: Optional[float] = None, starts: int = 3, seed: int = 1,
+) -> Factorisation:  # fmt: skip
+    """Fills the gaps (NaN or None) of a table. Factors have mean 0: take the table's mean away first."""
+    table = numbers_of("values", values, 2, missing=True)
+    return Factorisation(**_dma.factorise(table, rank, noise_variance, factor_variance, starts, seed))
+
+
+@dataclass(frozen=True)
+class Game:
+    """Teams, each a player or a list of them, the best first unless ``ranks`` say otherwise (equal ones drew).
+
+    ``shares`` are the fractions of the game that the players of each team took part in, ``time`` is when it was played.
+    """
+
+    teams: Sequence[Any]
+    ranks: Optional[Sequence[float]] = None
+    time: Optional[float] = None
+    shares: Optional[Sequence[Sequence[float]]] = None
+
+
+def _players_of(team: Any) -> list[Player]:
+    return list(team) if isinstance(team, (list, tuple, set, frozenset)) else [team]
+
+
+@dataclass(frozen=True)
+class Season:
+    """Skills after the last game of each player, by name."""
+
+    players: list[Player]
+    mean: Floats
+    sd: Floats
+    report: _dma.Report
+    _rated: _dma.Rated = field(repr=False)
+    _numbers: Mapping[Player, int] = field(repr=False)
+
+    def _of(self, team: Any) -> list[int]:
+        unknown = [player for player in _players_of(team) if player not in self._numbers]
+        if unknown:
+            raise _dma.Error(f"{unknown[0]!r} played no game of this season")
+        return [self._numbers[player] for player in _players_of(team)]
+
+    def __getitem__(self, player: Player) -> tuple[float, float]:
+        """Mean and standard deviation of a player's skill."""
+        i = self._of([player])[0]
+        return float(self.mean[i]), float(self.sd[i])
+
+    def chances(self, first: Any, second: Any) -> tuple[float, float, float]:
+        """That the first player or team wins, draws, loses the next game against the second."""
+        return self._rated.chances(self._of(first), self._of(second))
+
+    def match_quality(self, *teams: Any) -> float:
+        """How even a game of these teams would be, up to 1."""
+        return self._rated.match_quality([self._of(team) for team in teams])
+
+    def covariance(self, a: Player, b: Player) -> float:
+        """Of two players' skills; 0 where the season was solved by sweeps."""
+        return self._rated.covariance(self._of([a])[0], self._of([b])[0])
+
+    @property
+    def history(self) -> list[tuple[int, Player, float, float]]:
+        """Game (from 0), player, mean and standard deviation of the skill then."""
+        return [(game, self.players[who], mean, sd) for game, who, mean, sd in self._rated.history]
+
+    def _repr_html_(self) -> str:
+        from .pictures import table
+
+        best_first = sorted(range(len(self.players)), key=lambda i: -float(self.mean[i]))
+        return table(["player", "skill", "2.5 %", "97.5 %"],
+                     [[str(self.players[i]), *(f"{self.mean[i] + z * self.sd[i]:.1f}" for z in (0, -1.96, 1.96))]
+                      for i in best_first])  # fmt: skip
+
+
+def rate(
+    games: Iterable[Union[Game, Sequence[Any]]], *, mean: float = 25, sd: float = 25 / 3, performance_sd: float = 25 / 6,
+    drift_sd: float = 25 / 300, draw_probability: float = 0.1,
+    priors: Mapping[Player, tuple[float, float]] = {}, by_sweeps: bool = False,
+) -> Season:  # fmt: skip
+    """Skills from games: ``("Ann", "Ben")`` is a game that Ann won, ``(["Ann", "Ben"], "Cy")`` one of teams.
+
+    ``Game`` says more of one: draws, times, shares. All games are solved at once.
+    """
+    numbers: dict[Player, int] = {}
+    given = []
+    for i, one in enumerate(games):
+        if isinstance(one, str) or not isinstance(one, (Game, Sequence)):
+            raise _dma.Error(f"game {i} is {one!r}; a list of teams, the winner first, or a dma.Game is expected")
+        game = one if isinstance(one, Game) else Game(one)
+        ranks = range(len(game.teams)) if game.ranks is None else game.ranks
+        shares: Sequence[Sequence[float]] = [[]] * len(game.teams) if game.shares is None else game.shares
+        if not len(ranks) == len(shares) == len(game.teams):
+            raise _dma.Error(f"game {i} has {len(game.teams)} teams, {len(ranks)} ranks and {len(shares)} lists of shares")
+        teams = [([numbers.setdefault(player, len(numbers)) for player in _players_of(team)], float(rank), list(part))
+                 for team, rank, part in zip(game.teams, ranks, shares)]  # fmt: skip
+        given.append((teams, game.time))
+    known = [priors.get(player, (mean, sd)) for player in numbers]
+    rated = _dma.rate_season(given, len(numbers), known, performance_sd, drift_sd, draw_probability, by_sweeps)
+    return Season(list(numbers), rated.skills[:, 0], rated.skills[:, 1], rated.report, rated, numbers)

@@ -1,0 +1,230 @@
+// Games, mixtures, hidden Markov models, linear regression and tables with gaps. What has no method of its own comes as
+// a dictionary, of which dma/models.py makes a dataclass.
+#include <pybind11/stl.h>
+
+#include <array>
+#include <cmath>
+#include <optional>
+
+#include "engine/support/error.h"
+#include "models/games/rating.h"
+#include "models/linear/linear_regression.h"
+#include "models/linear/matrix_factorisation.h"
+#include "models/mixtures/gaussian_mixture.h"
+#include "models/mixtures/hidden_markov.h"
+#include "tools/python/tables.h"
+
+namespace dma::python {
+
+namespace {
+
+py::array_t<double> array_of_vector(const Eigen::VectorXd& values) {
+  return as_array(std::vector<double>(values.begin(), values.end()));
+}
+
+Eigen::VectorXd vector_of(const Array& values, const char* what) {
+  if (values.ndim() != 1) fail("{}: an array of {} dimensions is given; one is expected", what, values.ndim());
+  return Eigen::Map<const Eigen::VectorXd>(values.data(), values.size());
+}
+
+py::dict mixture_of(const Columns& x, const MixtureOptions& options) {
+  const Eigen::MatrixXd rows = matrix_of(x, "X");
+  MixtureFit fit = without_lock([&] { return gaussian_mixture(rows, options); });
+  return py::dict(py::arg("weight") = array_of_vector(fit.weight), py::arg("mean") = array_of(std::move(fit.mean)),
+                  py::arg("variance") = array_of(std::move(fit.variance)),
+                  py::arg("probability") = array_of(std::move(fit.probability)),
+                  py::arg("log_likelihood") = fit.log_likelihood, py::arg("log_evidence") = fit.log_evidence,
+                  py::arg("converged") = fit.converged, py::arg("candidates") = as_array(fit.candidates));
+}
+
+py::dict factors_of(const Columns& values, const FactorisationOptions& options) {
+  const Eigen::MatrixXd table = matrix_of(values, "values");
+  Factorisation found = without_lock([&] { return factorise(table, options); });
+  return py::dict(py::arg("rows") = array_of(std::move(found.rows)),
+                  py::arg("columns") = array_of(std::move(found.columns)),
+                  py::arg("mean") = array_of(std::move(found.mean)), py::arg("sd") = array_of(std::move(found.sd)),
+                  py::arg("noise_variance") = found.noise_variance, py::arg("factor_variance") = found.factor_variance,
+                  py::arg("report") = found.report, py::arg("settled") = found.settled);
+}
+
+void bind_tables(py::module_& module) {
+  module.def(
+      "gaussian_mixture",
+      [](const Columns& x, std::size_t components, std::size_t most, std::size_t starts, double tolerance, int limit,
+         std::uint64_t seed) { return mixture_of(x, {components, most, starts, tolerance, limit, seed}); },
+      py::arg("X"), py::arg("components"), py::arg("most_components"), py::arg("starts"), py::arg("tolerance"),
+      py::arg("limit"), py::arg("seed"));
+  module.def(
+      "factorise",
+      [](const Columns& values, std::size_t rank, std::optional<double> noise, std::optional<double> factors,
+         int starts, std::uint64_t seed) { return factors_of(values, {rank, noise, factors, starts, seed}); },
+      py::arg("values"), py::arg("rank"), py::arg("noise_variance"), py::arg("factor_variance"), py::arg("starts"),
+      py::arg("seed"));
+  py::class_<LinearFit>(module, "LinearFit", "A line through rows: weights of the inputs, the intercept last.")
+      .def_property_readonly("weights", [](const LinearFit& fit) { return array_of_vector(fit.weights); })
+      .def_property_readonly("covariance", [](const LinearFit& fit) { return array_of(fit.covariance); })
+      .def_readonly("noise_variance", &LinearFit::noise_variance)
+      .def_readonly("prior_variance", &LinearFit::prior_variance)
+      .def_readonly("log_evidence", &LinearFit::log_evidence)
+      .def_readonly("converged", &LinearFit::converged)
+      .def(
+          "predict",
+          [](const LinearFit& fit, const Columns& x) {
+            const LinearFit::Prediction found = fit.predict(matrix_of(x, "X"));
+            return py::make_tuple(array_of_vector(found.mean), array_of_vector(found.sd),
+                                  array_of_vector(found.epistemic_sd));
+          },
+          py::arg("X"), "Mean and standard deviation of a value observed there, and that of the line alone.");
+  module.def(
+      "linear_regression",
+      [](const Columns& x, const Array& y, std::optional<double> noise, std::optional<double> prior) {
+        const Eigen::MatrixXd rows = matrix_of(x, "X");
+        const Eigen::VectorXd targets = vector_of(y, "y");
+        return without_lock([&] { return linear_regression(rows, targets, {noise, prior}); });
+      },
+      py::arg("X"), py::arg("y"), py::kw_only(), py::arg("noise_variance") = py::none(),
+      py::arg("prior_variance") = py::none(),
+      "A linear regression of which everything is inferred; variances that are None as well.");
+}
+
+std::vector<std::optional<double>> emitted(const Array& values) {
+  std::vector<std::optional<double>> known;
+  for (const double value : span_of(values)) known.push_back(std::isnan(value) ? std::nullopt : std::optional(value));
+  return known;
+}
+
+HiddenMarkov hidden_markov(const Array& start, const Columns& transition, const std::optional<Array>& mean,
+                           const std::optional<Array>& variance, const std::optional<Columns>& symbols) {
+  if (symbols.has_value() == (mean && variance) || mean.has_value() != variance.has_value())
+    fail("HiddenMarkov: mean and variance of each state are expected or, of symbols, a table of their probabilities");
+  const Eigen::VectorXd first = vector_of(start, "start");
+  const Eigen::MatrixXd moves = matrix_of(transition, "transition");
+  if (symbols) return {first, moves, SymbolEmission{matrix_of(*symbols, "symbols")}};
+  return {first, moves, GaussianEmission{vector_of(*mean, "mean"), vector_of(*variance, "variance")}};
+}
+
+void bind_regimes(py::module_& module) {
+  const auto numbers_of = [](const HiddenMarkov& m, auto part) -> py::object {
+    if (const auto* gaussian = std::get_if<GaussianEmission>(&m.emission())) return array_of_vector(gaussian->*part);
+    return py::none();
+  };
+  using Learned = HiddenMarkov::Learned;
+  using Decoded = HiddenMarkov::Decoded;
+  const HiddenMarkov::LearnOptions usual;
+  py::class_<Learned>(module, "MarkovLearned", "How learning a hidden Markov model ended.")
+      .def_readonly("log_evidence", &Learned::log_evidence)
+      .def_readonly("iterations", &Learned::iterations)
+      .def_readonly("converged", &Learned::converged)
+      .def_readonly("fault", &Learned::fault);
+  py::class_<Decoded>(module, "MarkovDecoded", "In which state every step was, given all values.")
+      .def_property_readonly("probability", [](const Decoded& d) { return array_of(d.probability); }, "Step x state.")
+      .def_property_readonly("transitions", [](const Decoded& d) { return array_of(d.transitions); },
+                             "How often from one state to another, expected.")
+      .def_readonly("log_evidence", &Decoded::log_evidence);
+  py::class_<HiddenMarkov>(module, "HiddenMarkov", "A state that nobody sees, which changes, and what it emits.")
+      .def(py::init(&hidden_markov), py::arg("start"), py::arg("transition"), py::kw_only(),
+           py::arg("mean") = py::none(), py::arg("variance") = py::none(), py::arg("symbols") = py::none())
+      .def(
+          "learn",
+          [](HiddenMarkov& model, const Array& values, double tolerance, int limit) {
+            const auto known = emitted(values);
+            return without_lock([&] { return model.learn(known, {tolerance, limit}); });
+          },
+          py::arg("values"), py::kw_only(), py::arg("tolerance") = usual.tolerance, py::arg("limit") = usual.limit,
+          "Moves everything to where the values (NaN: missing) are more probable, until nothing is gained.")
+      .def(
+          "decode",
+          [](const HiddenMarkov& model, const Array& values) {
+            const auto known = emitted(values);
+            return without_lock([&] { return model.decode(known); });
+          },
+          py::arg("values"))
+      .def_property_readonly("start", [](const HiddenMarkov& m) { return array_of_vector(m.start()); })
+      .def_property_readonly("transition", [](const HiddenMarkov& m) { return array_of(m.transition()); })
+      .def_property_readonly("mean", [=](const HiddenMarkov& m) { return numbers_of(m, &GaussianEmission::mean); })
+      .def_property_readonly("variance",
+                             [=](const HiddenMarkov& m) { return numbers_of(m, &GaussianEmission::variance); })
+      .def_property_readonly("symbols", [](const HiddenMarkov& m) -> py::object {
+        if (const auto* symbols = std::get_if<SymbolEmission>(&m.emission())) return array_of(symbols->probability);
+        return py::none();
+      });
+}
+
+struct Rated {
+  Season season;
+  RatingOptions options;
+};
+
+py::array_t<double> skills_of(const Rated& rated) {
+  std::vector<double> numbers;
+  for (const Skill& skill : rated.season.skills) numbers.insert(numbers.end(), {skill.mean, skill.sd});
+  const auto players = static_cast<py::ssize_t>(rated.season.skills.size());
+  return as_array(std::move(numbers), {players, 2});
+}
+
+void bind_games(py::module_& module) {
+  using Players = std::vector<std::uint32_t>;
+  py::class_<Rated>(module, "Rated")
+      .def_property_readonly("skills", &skills_of)
+      .def_property_readonly("history",
+                             [](const Rated& r) {
+                               py::list all;
+                               for (const SkillThen& then : r.season.history)
+                                 all.append(py::make_tuple(then.game, then.player, then.skill.mean, then.skill.sd));
+                               return all;
+                             })
+      .def_property_readonly("report", [](const Rated& r) { return r.season.report; })
+      .def("covariance", [](const Rated& r, std::uint32_t a, std::uint32_t b) { return r.season.covariance(a, b); },
+           py::arg("a"), py::arg("b"))
+      .def(
+          "chances",
+          [](const Rated& r, const Players& first, const Players& second) {
+            const Chances next = chances(r.season, first, second, r.options);
+            return py::make_tuple(next.win, next.draw, next.loss);
+          },
+          py::arg("first"), py::arg("second"))
+      .def(
+          "match_quality",
+          [](const Rated& r, const std::vector<Players>& teams) {
+            std::vector<std::vector<Skill>> skills;
+            for (const Players& team : teams) {
+              skills.emplace_back();
+              for (const std::uint32_t player : team) skills.back().push_back(r.season.skills.at(player));
+            }
+            return match_quality(skills, r.options);
+          },
+          py::arg("teams"));
+  // A game: players, rank and shares of each team; and its time.
+  using GivenTeam = std::tuple<Players, double, std::vector<double>>;
+  using GivenGame = std::pair<std::vector<GivenTeam>, std::optional<double>>;
+  module.def(
+      "rate_season",
+      [](const std::vector<GivenGame>& given, std::size_t players, const std::vector<std::array<double, 2>>& priors,
+         double performance_sd, double drift_sd, double draw_probability, bool by_sweeps) {
+        std::vector<Game> games;
+        for (const auto& [teams, time] : given) {
+          Game& game = games.emplace_back(Game{{}, time});
+          for (const auto& [who, rank, shares] : teams) game.teams.push_back({who, rank, shares});
+        }
+        Rated rated{{}, {}};
+        rated.options.performance_sd = performance_sd, rated.options.drift_sd = drift_sd;
+        rated.options.draw_probability = draw_probability;
+        for (const auto& [mean, sd] : priors) rated.options.priors.push_back({mean, sd});
+        const py::gil_scoped_release unlocked;
+        rated.season = rate_season(games, players, rated.options,
+                                   by_sweeps ? SeasonSolver::by_sweeps : SeasonSolver::best);
+        return rated;
+      },
+      py::arg("games"), py::arg("players"), py::arg("priors"), py::arg("performance_sd"), py::arg("drift_sd"),
+      py::arg("draw_probability"), py::arg("by_sweeps"));
+}
+
+}  // namespace
+
+void bind_models(py::module_& module) {
+  bind_tables(module);
+  bind_regimes(module);
+  bind_games(module);
+}
+
+}  // namespace dma::python
