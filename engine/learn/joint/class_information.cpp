@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "engine/support/dense.h"
+
 namespace dma {
 
 namespace {
@@ -55,8 +57,8 @@ void ClassInformation::add(const std::vector<UnitGains>& units, const Matrix& lo
       below.middleCols(at, width) = units[j].inputs.array().colwise() * products.array();
       at += width;
     }
-    information_.block(begin, begin, size - begin, units[i].inputs.cols()).noalias() +=
-        below.transpose() * units[i].inputs;
+    add_transposed_product(information_.block(begin, begin, size - begin, units[i].inputs.cols()), below,
+                           units[i].inputs);
   });
 }
 

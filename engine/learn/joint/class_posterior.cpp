@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "engine/support/dense.h"
+
 namespace dma {
 
 namespace {
@@ -39,10 +41,10 @@ std::vector<Matrix> covariances(const RowModel& model, const Vector& mean, const
           gains.col(i * outputs + k).segment(at, unit.inputs.cols()) = unit.up(i, k) * unit.inputs.row(i).transpose();
       at += unit.inputs.cols();
     }
-    factor.lower.triangularView<Eigen::Lower>().solveInPlace(gains);
+    solve_lower(factor.lower, gains);
     for (Index i = 0; i < n; ++i) {
       const auto row = gains.middleCols(i * outputs, outputs);
-      all.push_back(row.transpose() * row);
+      all.push_back(transposed_product(row, row));
     }
   }
   return all;

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "engine/learn/joint/curvature.h"
+#include "engine/support/dense.h"
 
 namespace dma {
 
@@ -50,7 +51,7 @@ class DualCurvature final : public Curvature {
     const auto other = model_->gains(m_, rows, variance_, f);
     Matrix cross = weight_.asDiagonal() * gains_->kernel_with(*other, variance_);
     const Vector prior = other->kernel_diagonal(variance_);
-    factor().triangularView<Eigen::Lower>().solveInPlace(cross);
+    solve_lower(factor(), cross);
     return (prior - cross.colwise().squaredNorm().transpose()).cwiseMax(0.0);
   }
 

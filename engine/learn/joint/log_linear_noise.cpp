@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "engine/support/dense.h"
+
 namespace dma {
 
 namespace {
@@ -34,7 +36,7 @@ void for_row_blocks(const Matrix& rows, const Use& use) {
 Matrix information(const Matrix& rows, const Vector& fractions, double precision) {
   Matrix f = Matrix::Zero(rows.cols() + 1, rows.cols() + 1);
   for_row_blocks(rows, [&](Index begin, Index n, const Matrix& phi) {
-    f += 0.5 * (phi.transpose() * fractions.segment(begin, n).asDiagonal() * phi);
+    add_transposed_product(f, fractions.segment(begin, n).asDiagonal() * phi, phi, 0.5);
   });
   f.diagonal().tail(f.rows() - 1).array() += precision;
   return f;

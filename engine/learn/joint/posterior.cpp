@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "engine/support/dense.h"
+
 namespace dma {
 
 namespace {
@@ -81,7 +83,7 @@ RowBeliefs SharedPosterior::predict(const RowModel& model, const SharedPrior& pr
     } else {
       model.linearise(state.mean, block, f, gains);
       Matrix solved = gains.transpose();
-      factor.triangularView<Eigen::Lower>().solveInPlace(solved);
+      solve_lower(factor, solved);
       variance = solved.colwise().squaredNorm();
     }
     beliefs.mean.middleRows(begin, size) = f;

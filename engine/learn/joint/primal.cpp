@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "engine/learn/joint/curvature.h"
+#include "engine/support/dense.h"
 
 namespace dma {
 
@@ -166,7 +167,7 @@ class PrimalCurvature final : public Curvature {
   // |C^-1 a|^2 for every row a; the factor is there.
   Vector squared_solutions(const Matrix& gains) const {
     Matrix solved = gains.transpose();
-    factor_.triangularView<Eigen::Lower>().solveInPlace(solved);
+    solve_lower(factor_, solved);
     return solved.colwise().squaredNorm();
   }
 

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <numbers>
 
+#include "engine/support/dense.h"
+
 namespace dma {
 
 namespace {
@@ -95,7 +97,7 @@ LogitAverage::LogitAverage(Index outputs) : points_(kPoints, outputs) {
 }
 
 Eigen::RowVectorXd LogitAverage::operator()(const Eigen::RowVectorXd& mean, const Matrix& factor) const {
-  const Matrix logits = (points_ * factor.transpose()).rowwise() + mean;
+  const Matrix logits = product_by_transposed(points_, factor).rowwise() + mean;
   Eigen::RowVectorXd average = class_probabilities(logits).colwise().mean();
   return average / average.sum();
 }

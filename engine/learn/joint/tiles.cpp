@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "engine/support/dense.h"
+
 namespace dma {
 
 namespace {
@@ -28,8 +30,8 @@ void add_gram(std::span<const Matrix> gains, Matrix& sum, ThreadPool& pool) {
     auto rest = sum.block(begin + count, begin, below, count);
     for (const Matrix& block : gains) {
       const auto own = block.middleCols(begin, count);
-      diagonal.selfadjointView<Eigen::Lower>().rankUpdate(own.transpose());
-      if (below > 0) rest.noalias() += block.rightCols(below).transpose() * own;
+      add_transposed_square(diagonal, own);
+      if (below > 0) add_transposed_product(rest, block.rightCols(below), own);
     }
   });
 }
@@ -51,11 +53,11 @@ void factorise(Eigen::Ref<Matrix> matrix, ThreadPool& pool) {
     for_tiles(below, width, pool, [&](Index begin, Index columns) {
       const auto own = panel.middleRows(begin, columns);
       auto corner = matrix.block(k + count + begin, k + count + begin, columns, columns);
-      corner.template selfadjointView<Eigen::Lower>().rankUpdate(own, -1.0);
+      add_square(corner, own, -1);
       const Index rest = below - begin - columns;
       if (rest > 0)
-        matrix.block(size - rest, k + count + begin, rest, columns).noalias() -=
-            panel.bottomRows(rest) * own.transpose();
+        add_product_by_transposed(matrix.block(size - rest, k + count + begin, rest, columns), panel.bottomRows(rest),
+                                  own, -1);
     });
   }
 }

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "engine/learn/joint/posterior.h"
+#include "engine/support/dense.h"
 #include "engine/support/error.h"
 
 namespace dma {
@@ -18,7 +19,7 @@ constexpr double kLevelSettled = 1e-3;  // of the logarithm of the noise
 class UpdateProblem {
  public:
   UpdateProblem(const RowModel& model, const RowData& more, const Vector& mean, const Matrix& factor)
-      : model_(model), more_(more), mean_(mean), precision_(factor * factor.transpose()) {}
+      : model_(model), more_(more), mean_(mean), precision_(product_by_transposed(factor, factor)) {}
 
   void set_noise(const Vector& noise) { weight_ = noise.cwiseInverse(); }
 
@@ -44,7 +45,7 @@ class UpdateProblem {
     }
     downhill = gains.transpose() * weight.cwiseProduct(rest) - precision_ * (at - mean_);
     Matrix precision = precision_;
-    precision.noalias() += gains.transpose() * weight.asDiagonal() * gains;
+    add_transposed_product(precision, weight.asDiagonal() * gains, gains);
     return precision;
   }
 
@@ -102,7 +103,7 @@ SharedUpdate SharedPosterior::updated(const RowModel& model, const SharedPrior& 
     Matrix f, gains;
     model.linearise(after.state.mean, more.rows, f, gains);
     Matrix solved = gains.transpose();
-    after.factor.triangularView<Eigen::Lower>().solveInPlace(solved);
+    solve_lower(after.factor, solved);
     Vector residuals = (more.targets - f).reshaped(), seen = noise;
     see_as_gaussian(more, f, residuals, seen);
     others =

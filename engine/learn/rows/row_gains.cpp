@@ -1,5 +1,6 @@
 // Gains of a row program without J: unit by unit, and as a kernel matrix.
 #include "engine/learn/rows/row_steps.h"
+#include "engine/support/dense.h"
 
 namespace dma {
 
@@ -76,28 +77,28 @@ class ProgramGains final : public Gains {
     for (const Layer& a : layers_) {
       const double v = variance(a.step->weights);
       if (a.is_direct) {
-        all.selfadjointView<Eigen::Lower>().rankUpdate(a.h, v);
+        add_square(all, a.h, v);
         all.array() += v * a.one();
         is_first = false;
         continue;
       }
       inner.setConstant(n_, n_, a.one());
-      inner.selfadjointView<Eigen::Lower>().rankUpdate(a.h);
+      add_square(inner, a.h);
       if (!is_first) more.setZero(n_, n_);
       Matrix& gg = is_first ? all : more;  // memory that was never touched takes longer to get than to fill
-      gg.selfadjointView<Eigen::Lower>().rankUpdate(a.g[0], v);
+      add_square(gg, a.g[0], v);
       gg.triangularView<Eigen::Lower>() = gg.cwiseProduct(inner);
       if (!is_first) all.triangularView<Eigen::Lower>() += more;
       is_first = false;
       if (!a.is_noisy()) continue;
       const ColumnRange live = a.live(0);
       const Matrix b = v * (a.gz[0] + a.e[0] * (0.5 * a.norms.segment(live.begin, live.size())).asDiagonal());
-      all.triangularView<Eigen::Lower>() += b * a.e[0].transpose();
-      all.triangularView<Eigen::Lower>() += a.e[0] * b.transpose();
+      add_lower_product_by_transposed(all, b, a.e[0]);
+      add_lower_product_by_transposed(all, a.e[0], b);
     }
     if (dense_.cols() > 0) {
       const Matrix scaled = dense_ * variance(rest_.scalars).cwiseSqrt().asDiagonal();
-      all.selfadjointView<Eigen::Lower>().rankUpdate(scaled);
+      add_square(all, scaled);
     }
     all.triangularView<Eigen::StrictlyUpper>() = all.transpose();
     return all;
@@ -110,7 +111,7 @@ class ProgramGains final : public Gains {
     for (std::size_t l = 0; l < layers_.size(); ++l) {
       const Layer &a = layers_[l], &b = other.layers_[l];
       const double v = variance(a.step->weights);
-      const Matrix inner = (a.h * b.h.transpose()).array() + a.one();
+      const Matrix inner = product_by_transposed(a.h, b.h).array() + a.one();
       for (Index k = 0; k < outputs(); ++k)
         for (Index k2 = 0; k2 < outputs(); ++k2) {
           const ColumnRange both{std::max(a.live(k).begin, a.live(k2).begin), std::min(a.live(k).end, a.live(k2).end)};
@@ -118,16 +119,17 @@ class ProgramGains final : public Gains {
           auto block = all.block(k * n_, k2 * n2, n_, n2);
           const auto own = [&](const Matrix& m) { return m.middleCols(both.begin - a.live(k).begin, both.size()); };
           const auto its = [&](const Matrix& m) { return m.middleCols(both.begin - a.live(k2).begin, both.size()); };
-          const Matrix gg = own(a.of(a.g, k)) * its(b.of(b.g, k2)).transpose();
+          const Matrix gg = product_by_transposed(own(a.of(a.g, k)), its(b.of(b.g, k2)));
           block += v * gg.cwiseProduct(inner);
           if (!a.is_noisy()) continue;
-          block.noalias() += v * own(a.of(a.gz, k)) * its(b.of(b.e, k2)).transpose();
+          add_product_by_transposed(block, own(a.of(a.gz, k)), its(b.of(b.e, k2)), v);
           const Matrix right =
               its(b.of(b.gz, k2)) + its(b.of(b.e, k2)) * a.norms.segment(both.begin, both.size()).asDiagonal();
-          block.noalias() += v * own(a.of(a.e, k)) * right.transpose();
+          add_product_by_transposed(block, own(a.of(a.e, k)), right, v);
         }
     }
-    if (dense_.cols() > 0) all.noalias() += (dense_ * variance(rest_.scalars).asDiagonal()) * other.dense_.transpose();
+    if (dense_.cols() > 0)
+      add_product_by_transposed(all, dense_ * variance(rest_.scalars).asDiagonal(), other.dense_);
     return all;
   }
 
@@ -204,7 +206,7 @@ class ProgramGains final : public Gains {
     if (step.noise >= 0) {
       layer.u = pass.weights(step) * pass.noise().segment(step.h.noise, step.columns).asDiagonal();
       layer.norms = layer.u.rowwise().squaredNorm();
-      z = layer.h * layer.u.transpose();
+      z = product_by_transposed(layer.h, layer.u);
     }
     layer.is_direct = step.noise < 0;
     for (std::size_t k = 0; k < adjoints.size(); ++k) {

@@ -4,6 +4,8 @@
 #include <boost/random/normal_distribution.hpp>
 #include <numeric>
 
+#include "engine/support/dense.h"
+
 namespace dma {
 
 Vector draw(const SharedPrior& prior, std::uint64_t seed) {
@@ -17,13 +19,13 @@ Vector draw(const SharedPrior& prior, std::uint64_t seed) {
 Matrix DenseGains::kernel(const Vector& variance) const {
   const Matrix scaled = gains_ * variance.cwiseSqrt().asDiagonal();
   Matrix k = Matrix::Zero(gains_.rows(), gains_.rows());
-  k.selfadjointView<Eigen::Lower>().rankUpdate(scaled);
+  add_square(k, scaled);
   k.triangularView<Eigen::StrictlyUpper>() = k.transpose();
   return k;
 }
 
 Matrix DenseGains::kernel_with(const Gains& other, const Vector& variance) const {
-  return (gains_ * variance.asDiagonal()) * dynamic_cast<const DenseGains&>(other).gains_.transpose();
+  return product_by_transposed(gains_ * variance.asDiagonal(), dynamic_cast<const DenseGains&>(other).gains_);
 }
 
 Vector DenseGains::kernel_diagonal(const Vector& variance) const {

@@ -1,0 +1,26 @@
+#include "engine/support/dense.h"
+
+namespace dma {
+
+Eigen::MatrixXd product_by_transposed(const MatrixView& a, const MatrixView& b) { return a * b.transpose(); }
+Eigen::MatrixXd transposed_product(const MatrixView& a, const MatrixView& b) { return a.transpose() * b; }
+
+void add_product_by_transposed(MatrixSpan sum, const MatrixView& a, const MatrixView& b, double times) {
+  sum.noalias() += times * a * b.transpose();
+}
+void add_transposed_product(MatrixSpan sum, const MatrixView& a, const MatrixView& b, double times) {
+  sum.noalias() += times * a.transpose() * b;
+}
+void add_lower_product_by_transposed(MatrixSpan sum, const MatrixView& a, const MatrixView& b) {
+  sum.triangularView<Eigen::Lower>() += a * b.transpose();
+}
+void add_square(MatrixSpan sum, const MatrixView& a, double times) {
+  sum.selfadjointView<Eigen::Lower>().rankUpdate(a, times);
+}
+void add_transposed_square(MatrixSpan sum, const MatrixView& a) {
+  sum.selfadjointView<Eigen::Lower>().rankUpdate(a.transpose());
+}
+
+void solve_lower(const MatrixView& lower, MatrixSpan x) { lower.triangularView<Eigen::Lower>().solveInPlace(x); }
+
+}  // namespace dma
