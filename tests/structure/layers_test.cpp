@@ -126,9 +126,9 @@ TEST_CASE("layers: every folder has a README whose last line says what it may in
     CHECK_MESSAGE(folder.has_line, folder.path, "/README.md: the last line is not \"May include: ... .\"");
     folders.emplace(folder.path, folder);
   }
-  for (const auto& [path, folder] : folders)
-    for (const std::string& allowed : folder.may_include)
-      CHECK_MESSAGE(folders.contains(allowed), path, "/README.md allows ", allowed, ", which is no folder");
+  for (const auto& folder : folders)
+    for (const std::string& allowed : folder.second.may_include)
+      CHECK_MESSAGE(folders.contains(allowed), folder.first, "/README.md allows ", allowed, ", which is no folder");
   for (const auto& file : read_sources())
     for (const auto& broken : against_readme(file, folders.at(std::string(folder_of(file.path))))) FAIL_CHECK(broken);
 }

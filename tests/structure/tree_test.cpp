@@ -80,8 +80,8 @@ TEST_CASE("tree: no two files give one name to two types of a namespace") {
       else if (std::regex_match(line, part, type)) {
         std::string name = part[1];
         for (const std::string& one : spaces) name = one + "::" + name;
-        const auto [known, is_new] = file_of.emplace(name, file.path);
-        CHECK_MESSAGE((is_new || known->second == file.path), name, " is in ", known->second, " and in ", file.path);
+        const std::string& known = file_of.emplace(name, file.path).first->second;
+        CHECK_MESSAGE(known == file.path, name, " is in ", known, " and in ", file.path);
       }
     }
   }

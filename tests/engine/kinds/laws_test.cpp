@@ -58,14 +58,15 @@ template <class Check>
 void for_every_message(const Check& check) {
   const Registry registry = standard_registry();
   int count = 0;
-  for (const auto& [name, kind] : registry.kinds())
-    for (const MessageFunction& message : kind.messages()) {
+  for (const auto& entry : registry.kinds())
+    for (const MessageFunction& message : entry.second.messages()) {
+      const Kind& kind = entry.second;
       if (!registry.is_like_gaussian(kind)) continue;  // messages drawn here are Gaussian
       Law law{kind, message, {}};
       for (const ParameterSpec& spec : kind.parameters())
         for (std::size_t t = 0; t < (spec.per_term ? kTerms : 1); ++t)
           law.parameters.push_back(inside(spec.domain) * (spec.per_term ? 1.0 + static_cast<double>(t) : 1.0));
-      CAPTURE(name);
+      CAPTURE(kind.name());
       CAPTURE(message.method);
       CAPTURE(kind.ports()[message.target].name);
       check(law);

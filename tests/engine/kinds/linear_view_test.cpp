@@ -79,10 +79,10 @@ void for_every_function(const Check& check) {
   Registry registry = standard_registry();
   registry.add(factor_from_function("range", [](double x, double y) { return std::hypot(x, y); }));
   int count = 0;
-  for (const auto& [name, kind] : registry.kinds())
-    if (kind.function()) {
-      CAPTURE(name);
-      check(Plate(kind));
+  for (const auto& entry : registry.kinds())
+    if (entry.second.function()) {
+      CAPTURE(entry.first);
+      check(Plate(entry.second));
       ++count;
     }
   CHECK(count >= 8);

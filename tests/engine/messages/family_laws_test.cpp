@@ -72,10 +72,12 @@ const std::map<std::string, std::vector<Message>>& examples() {
 template <class Check>
 void for_every_family(const Check& check) {
   const Registry all = registry();
-  for (const auto& [name, operations] : all.families()) {
+  for (const auto& entry : all.families()) {
+    const auto& name = entry.first;
     CAPTURE(name);
     REQUIRE_MESSAGE(examples().contains(name), "a new family needs examples here");
-    check(all.family(operations->has_dimension ? fmt::format("{}({})", name, kCategories) : name), examples().at(name));
+    const bool has_dimension = entry.second->has_dimension;
+    check(all.family(has_dimension ? fmt::format("{}({})", name, kCategories) : name), examples().at(name));
   }
   CHECK(all.families().size() == 8);
 }

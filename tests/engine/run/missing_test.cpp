@@ -147,11 +147,14 @@ TEST_CASE("missing: an outcome that is missing takes nothing from the evidence o
   const std::vector<std::pair<const char*, ParameterList>> likelihoods = {
       {"probit", {}}, {"logistic", {}}, {"poisson", {}}, {"gaussian_noise", {{"variance", 0.7}}},
       {"student_t_noise", {{"scale", 0.8}, {"degrees", 4.0}}}};
-  for (const auto& [kind, parameters] : likelihoods) {
-    CAPTURE(kind);
-    const double alone = found(kind, parameters, {1.0});
-    CHECK(found(kind, parameters, {1.0, std::nullopt, std::nullopt}) == doctest::Approx(alone).epsilon(1e-10));
-    CHECK(std::abs(found(kind, parameters, {std::nullopt})) < 1e-12);
+  for (const auto& likelihood : likelihoods) {
+    CAPTURE(likelihood.first);
+    const auto of = [&](const std::vector<std::optional<double>>& outcomes) {
+      return found(likelihood.first, likelihood.second, outcomes);
+    };
+    const double alone = of({1.0});
+    CHECK(of({1.0, std::nullopt, std::nullopt}) == doctest::Approx(alone).epsilon(1e-10));
+    CHECK(std::abs(of({std::nullopt})) < 1e-12);
   }
 }
 

@@ -91,8 +91,9 @@ TEST_CASE("report: a single sweep of a graph with loops is approximate, in the r
 
 TEST_CASE(
     "report: of a product with an observed input the exact messages are named exact, by methods that compute them") {
-  for (const auto& [method, is_exact] : {std::pair{"dma", true}, {"linearised", true}, {"vmp", false}, {"ep", false}})
+  for (const char* const method : {"dma", "linearised", "vmp", "ep"})
     for (const bool fuse : {true, false}) {
+      const bool is_exact = method[0] == 'd' || method[0] == 'l';
       oracle::GivenGraph given;
       Graph& g = given.graph;
       std::vector<Connection> terms;

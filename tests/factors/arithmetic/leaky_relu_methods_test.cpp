@@ -34,7 +34,9 @@ Case random_case(oracle::RandomMessages& random) {
 TEST_CASE("leaky_relu linearised: the message to x is that of the best linear fit, by quadrature") {
   oracle::RandomMessages random(kSeed);
   for (int i = 0; i < 2000; ++i) {
-    const auto [x, y, p] = random_case(random);
+    const Case drawn = random_case(random);  // clang 14 captures no structured bindings
+    const Gaussian &x = drawn.x, &y = drawn.y;
+    const LeakyRelu::Parameters p = drawn.p;
     const auto g = [&](double t) { return LeakyRelu::value(t, p); };
     const double mean = oracle::expectation(g, x, 0.0);
     const double covariance = oracle::expectation([&](double t) { return (t - x.mean()) * (g(t) - mean); }, x, 0.0);
@@ -66,7 +68,9 @@ TEST_CASE("leaky_relu ep: message times arrival has the moments of the marginal,
   oracle::RandomMessages random(kSeed);
   int negative = 0;
   for (int i = 0; i < 2000; ++i) {
-    const auto [x, y, p] = random_case(random);
+    const Case drawn = random_case(random);
+    const Gaussian &x = drawn.x, &y = drawn.y;
+    const LeakyRelu::Parameters p = drawn.p;
     const auto weight = [&](double t) {
       return std::exp(log_density(y, LeakyRelu::value(t, p)) - log_density(y, y.mean()));
     };

@@ -142,9 +142,10 @@ SeriesTime SeriesTime::of_dates(const std::filesystem::path& file, std::span<con
 
 std::string SeriesTime::text(std::size_t t) const {
   const double now = first_ + step_ * static_cast<double>(t);
+  if (unit_ == Unit::number) return fmt::format("{:.10g}", now);  // which may be beyond every whole number
   const auto whole = static_cast<std::int64_t>(now);
   switch (unit_) {
-    case Unit::number: return fmt::format("{:.10g}", now);
+    case Unit::number:
     case Unit::day: return written(whole);
     case Unit::month: break;
     case Unit::second: {

@@ -72,6 +72,9 @@ TEST_CASE("smooth: rows that leave steps out are gaps, and times are kept") {
   const auto json = nlohmann::json::parse(outcome.output);
   CHECK(json["values"] == 7);
   CHECK(json["time"].back() == 13.5);
+  folder.write("far.csv", "t,y\n1e300,1\n2e300,2.1\n3e300,2.5\n");
+  const auto far = run_dma(folder, "smooth far.csv --time t --model walk --forecast 1");
+  CHECK_MESSAGE(far.output.find("          4e+300  ") != std::string::npos, far.output, far.errors);
 }
 
 TEST_CASE("smooth: wrong input is refused in one line") {
@@ -82,6 +85,7 @@ TEST_CASE("smooth: wrong input is refused in one line") {
   check_smooth_refused("t,y\n1,2\n2,3\n2,4\n", "--time t", "row 3: the time 2 does not come after 2");
   check_smooth_refused("t,y\n1,2\n2,3\n3.4,4\n", "--time t", "equal steps are expected");
   check_smooth_refused("t,y\n1,2\n2,3\n1e9,4\n", "--time t", "are the times right?");
+  check_smooth_refused("t,y\n-1.7e308,2\n1.7e308,3\n", "--time t", "are the times right?");
   check_smooth_refused("y,t\n1,2\n2,3\n3,4\n", "--time t", "say with --column");
   check_smooth_refused("t,y\n1,2\n2,\n3,4\n", "", "at least 3 are expected");
   check_smooth_refused("t,y\n1,2\n2,2\n3,2\n", "", "without variation");
@@ -212,18 +216,19 @@ TEST_CASE("smooth: inputs have weights, and rows without a value at the end are 
 
 TEST_CASE("generate: the same file for a seed, and every command takes it") {
   const TemporaryFolder folder;
-  for (const auto& [made, use] :
+  for (const auto& pair :
        {std::pair{"series --steps 40", "smooth made --forecast 2"}, std::pair{"series --kind walk", "smooth made"},
         std::pair{"series --kind patients --steps 40", "smooth made"},
         std::pair{"series --kind cycle", "smooth made --time year"}, std::pair{"games --games 30", "rate made"},
         std::pair{"games --players 2 --games 40", "rate made"}, std::pair{"graph --steps 9", "infer made"},
         std::pair{"table --rows 40", "fit made --target y"},
         std::pair{"table --rows 60 --classes", "fit made --target class"}}) {
+    const std::string made = pair.first;
     CAPTURE(made);
     REQUIRE(run_dma(folder, fmt::format("generate {} --seed 5 --out made", made)).exit_code == 0);
     CHECK(run_dma(folder, fmt::format("generate {} --seed 5", made)).output == folder.read("made"));
     CHECK(run_dma(folder, fmt::format("generate {} --seed 6", made)).output != folder.read("made"));
-    const auto outcome = run_dma(folder, use);
+    const auto outcome = run_dma(folder, pair.second);
     CHECK_MESSAGE(outcome.exit_code == 0, outcome.errors);
   }
   check_refused(folder, "generate series --kind sale", "did you mean 'sales'");
