@@ -111,10 +111,12 @@ void HyperPoints::weigh(double log_cell) {
   to_fractions(weights);
 }
 
+// What is the same at all points stays as it is.
 double HyperPoints::mean(std::size_t element) const {
-  double sum = 0;
-  for (std::size_t k = 0; k < weights.size(); ++k) sum += weights[k] * means[k * elements + element];
-  return sum;
+  double moved = 0;
+  for (std::size_t k = 1; k < weights.size(); ++k)
+    moved += weights[k] * (means[k * elements + element] - means[element]);
+  return means[element] + moved;
 }
 
 Gaussian HyperPoints::marginal_of(std::size_t element) const {

@@ -237,6 +237,13 @@ double joint_system::JointSolver::log_evidence(const State& state) const {
   return JointPosterior(state).log_evidence();
 }
 
+std::string_view joint_system::JointSolver::evidence_method(const State& state) const {
+  const Memory& memory = solved_memory(state);
+  if (memory.hypers == nullptr) return "Laplace's method, with EP's energy for sites";
+  if (memory.system->is_linear()) return "a sum over points of the hypers";
+  return "a sum over points of the hypers, by Laplace's method, with EP's energy for sites";
+}
+
 double JointPosterior::log_evidence() const {
   const Memory& memory = joint_system::solved_memory(*state_);
   return memory.hypers != nullptr ? memory.hypers->log_evidence : joint_system::log_evidence_of(*state_, memory);

@@ -59,6 +59,7 @@ class JointSolver : public Solver {
   Report run(State& state, const RunOptions& options) const override;
   Belief belief(const State& state, VariableId variable) const override;
   double log_evidence(const State& state) const override;
+  std::string_view evidence_method(const State& state) const override;
 
   const System& system() const { return *system_; }
   const JointOptions& options() const { return options_; }

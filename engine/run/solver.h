@@ -4,6 +4,7 @@
 #pragma once
 
 #include <memory>
+#include <string_view>
 
 #include "engine/run/run.h"
 
@@ -26,6 +27,8 @@ class Solver {
   virtual Belief belief(const State& state, VariableId variable) const = 0;
   // As log_evidence(); one that has none says so in an Error.
   virtual double log_evidence(const State& state) const;
+  // By what method that is, of a run that has converged without being exact.
+  virtual std::string_view evidence_method(const State&) const { return "an estimate of its solver"; }
 };
 
 }  // namespace dma

@@ -75,8 +75,8 @@ double Dirichlet::log_normaliser(Components message) {
   return sum;
 }
 
-// With s the sum of the a_k, m_k = (a_k + r_k) / (s + 1), G = sum of m_k (1 - m_k) and R = sum of r_k (1 - r_k), the sum
-// of the variances is (G + R / (s + 1)) / (s + 2), so that nothing cancels in
+// With s the sum of the a_k, m_k = (a_k + r_k) / (s + 1), G = sum of m_k (1 - m_k) and R = sum of r_k (1 - r_k), the
+// sum of the variances is (G + R / (s + 1)) / (s + 2), so that nothing cancels in
 //
 //   r_k - (a_k + r_k) (s + 2) / (s + 1) d,   d = R / ((s + 1) G + R)
 bool Dirichlet::project(std::span<const double> counts, std::span<const double> shares, std::span<double> gains) {

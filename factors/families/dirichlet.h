@@ -31,8 +31,8 @@ struct Dirichlet {
   static std::string text(Components message);
 
   // What the counts a gain by the mixture of Dirichlet(a + e_k) with shares r_k, of sum 1, projected on its mean and on
-  // the sum of its variances. (Dirichlet(a) itself has the shares a_k / s, s being the sum of a.) False where the counts
-  // and their gains are no density in the digits of a double.
+  // the sum of its variances. (Dirichlet(a) itself has the shares a_k / s, s being the sum of a.) False where counts
+  // and gains are no density in the digits of a double.
   static bool project(std::span<const double> counts, std::span<const double> shares, std::span<double> gains);
 };
 

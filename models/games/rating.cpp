@@ -18,6 +18,7 @@ namespace dma {
 namespace {
 
 constexpr Iteration kUntilTheGameSettles{.tolerance = 1e-8, .limit = 10000};
+constexpr const char* kNoPlayers = "rating: a team has no players; at least one is expected";
 constexpr std::size_t kMostForms = 1000;  // of games that are kept compiled
 
 Skill skill_at(const Belief& belief, std::size_t i) { return {belief.mean(i), belief.sd(i)}; }
@@ -118,6 +119,7 @@ Report Rating::play(const Game& game) {
 }
 
 Chances chances(std::span<const Skill> first, std::span<const Skill> second, const RatingOptions& options) {
+  if (first.empty() || second.empty()) fail(kNoPlayers);
   double ahead = 0, variance = 0;
   for (const Skill& skill : first) ahead += skill.mean, variance += skill.sd * skill.sd;
   for (const Skill& skill : second) ahead -= skill.mean, variance += skill.sd * skill.sd;
@@ -126,13 +128,16 @@ Chances chances(std::span<const Skill> first, std::span<const Skill> second, con
 
 Chances chances(const Season& season, std::span<const std::uint32_t> first, std::span<const std::uint32_t> second,
                 const RatingOptions& options) {
+  if (first.empty() || second.empty()) fail(kNoPlayers);
   std::vector<std::pair<std::uint32_t, double>> all;
   for (const std::uint32_t player : first) all.push_back({player, 1});
   for (const std::uint32_t player : second) all.push_back({player, -1});
   double ahead = 0, variance = 0;
   for (std::size_t i = 0; i < all.size(); ++i) {
     const auto [player, sign] = all[i];
-    const Skill& skill = season.skills.at(player);
+    if (player >= season.skills.size())
+      fail("rating: player {} is not among the {} of the season", player, season.skills.size());
+    const Skill& skill = season.skills[player];
     ahead += sign * skill.mean, variance += skill.sd * skill.sd;
     for (std::size_t j = 0; j < i; ++j) variance += 2 * sign * all[j].second * season.covariance(player, all[j].first);
   }
@@ -149,7 +154,7 @@ double match_quality(const std::vector<std::vector<Skill>>& teams, const RatingO
   std::vector<double> mean, known, all;  // of each team: its skill, its noise, and that of its skills as well
   for (const std::vector<Skill>& team : teams) {
     mean.push_back(0), known.push_back(0), all.push_back(0);
-    if (team.empty()) fail("rating: a team has no players; at least one is expected");
+    if (team.empty()) fail(kNoPlayers);
     for (const Skill& skill : team)
       mean.back() += skill.mean, known.back() += noise, all.back() += noise + skill.sd * skill.sd;
   }

@@ -65,7 +65,9 @@ std::shared_ptr<const Season::Solved> solve(std::span<const Game> games, std::si
 }  // namespace
 
 double Season::covariance(std::uint32_t a, std::uint32_t b) const {
-  if (!solved || !report.joint || !solved->last.at(a) || !solved->last.at(b)) return 0;
+  if (const std::uint32_t last = std::max(a, b); last >= skills.size())
+    fail("rating: player {} is not among the {} of the season", last, skills.size());
+  if (!solved || !report.joint || !solved->last[a] || !solved->last[b]) return 0;
   const VariableId skill = solved->graph.skill;
   return JointPosterior(solved->state).covariance(skill, *solved->last[a], skill, *solved->last[b]);
 }

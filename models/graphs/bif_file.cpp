@@ -34,9 +34,8 @@ class Bif {
     if (variables_.empty()) fail("line {}: the file has no variables", tokens_.peek().line);
     for (std::size_t v = 0; v < variables_.size(); ++v)
       if (!function_of_.contains(static_cast<std::uint32_t>(v)))
-        fail("line {}: variable '{}' has no probability block; add probability ( {} ) {{ ... }}", lines_[v],
+        fail("line {}: variable '{}' has no probability block; add probability ( {} ) {{ ... }}", variables_[v].line,
              variables_[v].name, variables_[v].name);
-    refuse_cycle();
     return graph_of(variables_, functions_, given);
   }
 
@@ -60,7 +59,7 @@ class Bif {
            printable(name.text));
     if (numbers_.contains(std::string(name.text)))
       fail("line {}: there are two variables '{}'; rename one of them", name.line, printable(name.text));
-    NetworkVariable v{std::string(name.text), {}, 0};
+    NetworkVariable v{std::string(name.text), {}, 0, name.line};
     tokens_.expect("{", "after the name of the variable");
     while (!tokens_.skip("}")) {
       if (tokens_.peek().text == "property") {
@@ -85,7 +84,6 @@ class Bif {
     if (v.values == 0)
       fail("line {}: variable '{}' has no type; type discrete [ 2 ] {{ no, yes }}; is expected", name.line, v.name);
     numbers_[v.name] = static_cast<std::uint32_t>(variables_.size());
-    lines_.push_back(name.line);
     variables_.push_back(std::move(v));
   }
 
@@ -224,41 +222,8 @@ class Bif {
            combination(f, r), sum);
   }
 
-  // Parents are followed from the child back to one that was met before.
-  void refuse_cycle() const {
-    std::vector<std::uint8_t> met(variables_.size());  // 1: on the way, 2: done
-    std::vector<std::uint32_t> way;
-    const auto parents = [&](std::uint32_t v) {
-      const auto& scope = functions_[function_of_.at(v)].scope;
-      return std::span(scope).first(scope.size() - 1);
-    };
-    for (std::uint32_t root = 0; root < variables_.size(); ++root) {
-      if (met[root] != 0) continue;
-      std::vector<std::size_t> next{0};
-      way.assign(1, root);
-      met[root] = 1;
-      while (!way.empty()) {
-        const std::uint32_t v = way.back();
-        if (next.back() == parents(v).size()) {
-          met[v] = 2;
-          way.pop_back(), next.pop_back();
-          continue;
-        }
-        const std::uint32_t parent = parents(v)[next.back()++];
-        if (met[parent] == 1) {
-          std::string cycle = variables_[parent].name;  // the way goes from children to parents
-          for (auto at = way.end(); at-- != std::ranges::find(way, parent);) cycle += " -> " + variables_[*at].name;
-          fail("line {}: the network has a directed cycle: {}; remove one of these links",
-               functions_[function_of_.at(parent)].line, cycle);
-        }
-        if (met[parent] == 0) met[parent] = 1, way.push_back(parent), next.push_back(0);
-      }
-    }
-  }
-
   Tokens tokens_;
   std::vector<NetworkVariable> variables_;
-  std::vector<std::size_t> lines_;
   std::map<std::string, std::uint32_t, std::less<>> numbers_;
   std::vector<Function> functions_;
   std::map<std::uint32_t, std::size_t> function_of_;  // by child

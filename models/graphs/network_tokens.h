@@ -115,6 +115,7 @@ struct NetworkVariable {
   std::string name;
   std::vector<std::string> categories;  // names; of UAI none
   std::uint32_t values = 0;
+  std::size_t line = 0;
 };
 struct Function {
   std::vector<std::uint32_t> scope;  // parents, then the child
@@ -126,7 +127,8 @@ struct Function {
 // How far from 1 the sum of a row of probabilities may be that was written with few digits; it is made 1.
 inline constexpr double kRowRounding = 2e-3;
 
-// Every variable that is given a value is observed; factors in the order of the functions.
+// Every variable that is given a value is observed; factors in the order of the functions. Conditional ones in a
+// directed cycle are refused.
 GraphFile graph_of(const std::vector<NetworkVariable>& variables, const std::vector<Function>& functions,
                    std::span<const GivenText> given);
 

@@ -23,19 +23,57 @@ std::vector<double> normalised(std::vector<double> numbers, std::size_t values) 
   return numbers;
 }
 
+// Parents are followed from the child back to one that was met before.
+void refuse_cycle(const std::vector<NetworkVariable>& variables, const std::vector<Function>& functions) {
+  std::vector<const Function*> function_of(variables.size(), nullptr);  // by child
+  for (const Function& f : functions)
+    if (f.is_conditional) function_of[f.scope.back()] = &f;
+  const auto parents = [&](std::uint32_t v) {
+    return function_of[v] == nullptr ? std::span<const std::uint32_t>()
+                                     : std::span(function_of[v]->scope).first(function_of[v]->scope.size() - 1);
+  };
+  std::vector<std::uint8_t> met(variables.size());  // 1: on the way, 2: done
+  std::vector<std::uint32_t> way;
+  for (std::uint32_t root = 0; root < variables.size(); ++root) {
+    if (met[root] != 0) continue;
+    std::vector<std::size_t> next{0};
+    way.assign(1, root);
+    met[root] = 1;
+    while (!way.empty()) {
+      const std::uint32_t v = way.back();
+      if (next.back() == parents(v).size()) {
+        met[v] = 2;
+        way.pop_back(), next.pop_back();
+        continue;
+      }
+      const std::uint32_t parent = parents(v)[next.back()++];
+      if (met[parent] == 1) {
+        std::string cycle = variables[parent].name;  // the way goes from children to parents
+        for (auto at = way.end(); at-- != std::ranges::find(way, parent);) cycle += " -> " + variables[*at].name;
+        fail("line {}: the network has a directed cycle: {}; remove one of these links", function_of[parent]->line,
+             cycle);
+      }
+      if (met[parent] == 0) met[parent] = 1, way.push_back(parent), next.push_back(0);
+    }
+  }
+}
+
 }  // namespace
 
 GraphFile network_file::graph_of(const std::vector<NetworkVariable>& variables, const std::vector<Function>& functions,
                                  std::span<const GivenText> given) {
+  refuse_cycle(variables, functions);
   GraphFile file;
   std::vector<VariableId> ids;
-  for (const NetworkVariable& v : variables) {
-    const std::string family = fmt::format("categorical({})", v.values);
-    const auto found = std::ranges::find(given, v.name, &GivenText::variable);
-    ids.push_back(found == given.end() ? file.graph.variable(v.name, 1, family)
-                                       : file.graph.observed(v.name, 1, family));
-    if (!v.categories.empty()) file.graph.name_categories(ids.back(), v.categories);
-  }
+  for (const NetworkVariable& v : variables) try {
+      const std::string family = fmt::format("categorical({})", v.values);
+      const auto found = std::ranges::find(given, v.name, &GivenText::variable);
+      ids.push_back(found == given.end() ? file.graph.variable(v.name, 1, family)
+                                         : file.graph.observed(v.name, 1, family));
+      if (!v.categories.empty()) file.graph.name_categories(ids.back(), v.categories);
+    } catch (const Error& error) {
+      fail("line {}: {}", v.line, error.what());
+    }
   file.observe(given);
   for (const Function& f : functions) {
     std::vector<Connection> connections;
@@ -57,6 +95,7 @@ GraphFile parse_uai(std::string_view text, std::span<const GivenText> given) {
   std::vector<NetworkVariable> variables(tokens.count(1, kMost, "the number of variables"));
   for (std::size_t v = 0; v < variables.size(); ++v) {
     variables[v].name = fmt::format("v{}", v);
+    variables[v].line = tokens.peek().line;
     variables[v].values = tokens.count(1, kMost, "the number of values of a variable");
   }
   std::vector<Function> functions(tokens.count(1, kMost, "the number of functions"));

@@ -271,9 +271,8 @@ void fuzz_chains(Choices& choices, RandomGraph& drawn, Joint how) {
   const auto factor = static_cast<std::uint32_t>(choices.below(graph.factors().size()));
   const auto& parameters = registry().kind(graph.factors()[factor].kind).parameters();
   const bool has_hyper = choices.one_in(2) && !parameters.empty();
-  if (has_hyper)
-    how.options.hypers = {hyper(FactorId{factor}, choices.any_of(parameters).name,
-                                choices.one_in(2) ? HyperPrior::half_cauchy(1) : HyperPrior::gamma(2, 1))};
+  const HyperPrior prior = choices.one_in(2) ? HyperPrior::half_cauchy(1) : HyperPrior::gamma(2, 1);
+  if (has_hyper) how.options.hypers = {hyper(FactorId{factor}, choices.any_of(parameters).name, prior)};
   const Plan plan = compile(graph, how, registry());
   State state(plan);
   drawn.observe(state);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <string>
 
 #include "engine/exact/exact.h"
@@ -95,4 +96,38 @@ TEST_CASE("exact: a mixture far from its first part keeps its variance") {
   state.observe(means, {-1e8, 1e8});
   (void)run(plan, state);
   CHECK(std::abs(state.belief(level).variance() - (0.25 + 4e-2)) < 1e-9);  // 1e-18 (2e8)^2
+}
+
+TEST_CASE("exact: parts that hang on nothing, and what is missing, have their part in the evidence once") {
+  const std::vector<double> weights{2, 1, 4}, means{-1, 0, 2}, variances{0.5, 1, 0.2};
+  constexpr double kNoise = 0.3, kSeen = 0.7, kApart = 0.3;
+  Graph g;
+  const VariableId s = g.variable("s", 1, "categorical(3)"), m = g.observed("m", 3), y = g.variable("y"),
+                   seen = g.observed("seen", 2), u = g.variable("u"), apart = g.observed("apart");
+  g.factor("potential", {s}, {{"weight", weights}});
+  g.factor("mixture", {s, m, y}, {{"variance", variances}});
+  g.factor("gaussian_noise", {all_to_one(y), seen}, {{"variance", kNoise}});
+  g.factor("gaussian_prior", {u}, {{"mean", 1.0}, {"variance", 2.0}});
+  g.factor("gaussian_noise", {u, apart}, {{"variance", 0.5}});
+  const Plan plan = compile(g, exact(), standard_registry());
+  State state(plan);
+  state.observe(m, means);
+  state.observe(seen, {std::optional(kSeen), std::nullopt});
+  state.observe(apart, kApart);
+  CHECK(run(plan, state).stop == Report::Stop::exact);
+  const auto density = [](double x, double variance) {
+    return std::exp(-0.5 * x * x / variance) / std::sqrt(2 * std::acos(-1.0) * variance);
+  };
+  std::vector<double> joint;
+  double total = 0, mean = 0;
+  for (std::size_t k = 0; k < 3; ++k) {
+    joint.push_back(weights[k] * density(kSeen - means[k], variances[k] + kNoise) * density(kApart - 1, 2.5));
+    total += joint[k];
+    mean += joint[k] * (means[k] + variances[k] / (variances[k] + kNoise) * (kSeen - means[k]));
+  }
+  CHECK(std::abs(log_evidence(plan, state) - std::log(total)) < 1e-11);
+  CHECK(std::abs(ExactPosterior(state).most_probable().log_probability - std::log(std::ranges::max(joint))) < 1e-11);
+  CHECK(std::abs(state.belief(y).mean() - mean / total) < 1e-11);
+  CHECK(std::abs(state.belief(u).mean() - (1 + 0.8 * (kApart - 1))) < 1e-11);
+  for (std::size_t k = 0; k < 3; ++k) CHECK(std::abs(state.belief(s).mean(0, k) - joint[k] / total) < 1e-11);
 }

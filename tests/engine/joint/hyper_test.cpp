@@ -337,6 +337,8 @@ TEST_CASE("hyper: what is wrong is said in one line, with the name") {
       sum += kStep * v * std::sqrt(2 / kPi) * std::exp(-0.5 * v * v - 0.125 / (1 + v)) / std::sqrt(2 * kPi * (1 + v));
     }
     CHECK(JointPosterior(state).log_evidence() == doctest::Approx(std::log(sum)).epsilon(1e-5));
+    CHECK(evidence(plan, state).why == "a sum over points of the hypers");
+    CHECK(state.belief(y)[0].is_point());  // what is observed stays known
   }
   // Nothing keeps the scale from growing: no evidence has a mode.
   Graph g;

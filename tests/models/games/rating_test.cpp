@@ -279,6 +279,12 @@ TEST_CASE("rating: wrong games and options are refused") {
   refused({{{{0}, 1}, {{2}, 2}}}, {.draw_probability = 1}, "probability of a draw is 1");
   refused({{{{0}, 1}, {{2}, 2}}}, {.sd = 0}, "standard deviation of a skill is 0");
   CHECK_THROWS_WITH_AS(Rating(std::vector<Skill>{{25, -1}}), doctest::Contains("25 +- -1"), Error);
+  const Season season = rate_season(std::vector<Game>{{{{{0}, 1}, {{1}, 2}}}}, 2);
+  const std::vector<std::uint32_t> nobody, one{0}, other{2};
+  CHECK_THROWS_WITH_AS((void)chances(season, one, nobody), doctest::Contains("a team has no players"), Error);
+  CHECK_THROWS_WITH_AS((void)chances(std::span<const Skill>(), season.skills), doctest::Contains("no players"), Error);
+  CHECK_THROWS_WITH_AS((void)chances(season, one, other), doctest::Contains("player 2 is not among the 2"), Error);
+  CHECK_THROWS_WITH_AS((void)season.covariance(0, 2), doctest::Contains("player 2 is not among the 2"), Error);
   // A game that was refused is none: the next one is the first, and may have a time.
   Rating rating(3);
   CHECK_THROWS_AS(rating.play({}), Error);

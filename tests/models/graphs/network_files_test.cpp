@@ -112,6 +112,9 @@ TEST_CASE("network files: wrong BIF is refused with its line") {
                 "line 10: '1e999' is found; a probability is expected");
   check_refused(kSprinkler, "variable wet", "variable \"wet\x01\"", "line 7: the name of a variable, 'wet");
   check_refused(kSprinkler, "variable wet", "variable \"\"", "line 7: '' is found; the name of a variable is expected");
+  CHECK(refusal_of("variable b { type discrete [ 1 ] { x }; } probability ( b ) { table 1; }\n"
+                   "variable a { type discrete [ 2 ] { x, x }; } probability ( a ) { table 0.5, 0.5; }") ==
+        "line 2: variable 'a': two of its categories are called 'x'; rename one of them");
   // What follows an empty quote is part of the file.
   check_refused(kSprinkler, "probability ( cloudy )", "\"\" probability ( cloudy )", "line 8: '' is found; 'network'");
   // 30 parents of two categories: a small file asks for a table of 1e9 numbers.
@@ -170,5 +173,7 @@ TEST_CASE("network files: a UAI file is the field it says") {
   CHECK(std::abs(log_evidence(thirds.plan(), thirds)) < 1e-12);
   const GraphFile wrong = parse_graph("BAYES\n1\n3\n1\n1 0\n3\n 0.3 0.3 0.3\n");
   CHECK_THROWS_AS((void)solved(wrong), Error);
+  CHECK(refusal_of("BAYES\n2\n2 2\n2\n2 0 1\n2 1 0\n4\n.5 .5 .5 .5\n4\n.5 .5 .5 .5\n") ==
+        "line 9: the network has a directed cycle: v0 -> v1 -> v0; remove one of these links");
   CHECK(refusal_of("MARKOV\n1\n2\n1\n1 0\n2\n1 1\n \"\" 3").find("line 8: '' is found; the end of the file") == 0);
 }
