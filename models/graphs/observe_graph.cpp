@@ -35,7 +35,8 @@ void GraphFile::observe(std::span<const GivenText> given) {
 }
 
 std::string located(const GraphFile& file, const std::string& complaint) {
-  for (std::size_t open = complaint.find('\''); open != std::string::npos; open = complaint.find('\'', open + 1)) {
+  const std::size_t end = complaint.find("; did you mean");  // names behind it are offered, not complained of
+  for (std::size_t open = complaint.find('\''); open < end; open = complaint.find('\'', open + 1)) {
     const std::size_t close = complaint.find('\'', open + 1);
     if (close == std::string::npos) break;
     const std::string name = complaint.substr(open + 1, close - open - 1);

@@ -26,11 +26,11 @@ class UpdateProblem {
   double objective(const Vector& at) const {
     Matrix f;
     model_.evaluate(at, more_.rows, f);
-    Matrix rest = more_.targets - f;
+    Vector rest = (more_.targets - f).reshaped();
     for (std::size_t k = 0; k < more_.likelihoods.size(); ++k)
-      if (more_.likelihoods[k]) rest.col(static_cast<Index>(k)).setZero();
+      if (more_.likelihoods[k]) rest.segment(static_cast<Index>(k) * f.rows(), f.rows()).setZero();
     const Vector moved = at - mean_;
-    return 0.5 * (rest.reshaped().cwiseAbs2().dot(weight_) + moved.dot(precision_ * moved)) -
+    return 0.5 * (rest.cwiseAbs2().dot(weight_) + moved.dot(precision_ * moved)) -
            other_log_density(more_, f);
   }
   // Returns the precision at this point; `downhill` is the negative gradient.

@@ -14,6 +14,7 @@
 #include "models/files/bnn_file.h"
 #include "tools/dma/commands/commands.h"
 #include "tools/dma/commands/fit_classifier.h"
+#include "tools/dma/commands/fit_graph.h"
 #include "tools/dma/commands/fit_report.h"
 #include "tools/dma/fit/checkpoint.h"
 #include "tools/dma/fit/fit_check.h"
@@ -140,8 +141,14 @@ void fit(FitRequest request) {
   FitTeam team(request);
   if (request.checkpoint_every < 1)
     fail("--checkpoint-every: {} is given; at least 1 is expected", request.checkpoint_every);
+  if (!request.update.empty() && !request.graph.empty())
+    fail("--graph and --update are given; an update keeps the graph of its model: leave --graph out");
   if (!request.update.empty()) return fit_update(request);
   if (request.targets.empty()) fail("--target is missing: name the column to predict, as in --target price");
+  if (!request.graph.empty()) {
+    team.refuse("a graph of your own");
+    return fit_graph(request);
+  }
   check_files(request);
   TrainingData data = read_rows_to_fit(request, team);
   return_free_memory();
@@ -238,6 +245,9 @@ void add_fit_command(Command app, const std::string& command_line) {
       "such as 0 and 1 "
       "stay\n"
       "numbers unless --classes is given.\n"
+      "dma fit data.csv --graph graph.json --target y learns the shared variables of a graph of your own; columns are "
+      "its "
+      "observed variables.\n"
       "dma fit --update model.json new.csv adds rows to a fitted model; units, and how noise depends on inputs, stay "
       "as they were.\n"
       "Ctrl-C finishes the epoch, saves, and says how to resume.");
@@ -245,6 +255,12 @@ void add_fit_command(Command app, const std::string& command_line) {
   command.add_option("data", request->data, "CSV file with a header").value("FILE").required();
   command.add_option("--target", request->targets, "column to predict; may be given several times")
       .allow_extra_args(false)
+      .group(data);
+  command
+      .add_option(
+          "--graph", request->graph,
+          "graph file of your own model, whose observed variables are columns by name and whose shared ones are "
+          "learned")
       .group(data);
   command
       .add_flag("--classes", request->numbers_are_classes,

@@ -9,6 +9,7 @@
 #include "engine/support/error.h"
 #include "tools/dma/commands/commands.h"
 #include "tools/dma/fit/classifier_summary.h"
+#include "tools/dma/fit/graph_summary.h"
 #include "tools/dma/fit/model_summary.h"
 #include "tools/dma/io/model_file.h"
 #include "tools/dma/io/standard_streams.h"
@@ -67,10 +68,20 @@ void inspect_network(const InspectRequest& request, const SavedBnn& saved) {
   if (!request.plot_training.empty()) draw_or_say(training_figure(saved), request.plot_training);
 }
 
+void inspect_graph(const InspectRequest& request, const GraphModel& model) {
+  for (const auto& [option, file] : {std::pair("--plot", &request.plot), {"--plot-training", &request.plot_training}})
+    if (!file->empty())
+      fail("{}: '{}' is a learned graph, which has no such picture; leave the option out", option,
+           request.model.string());
+  fmt::print("{}", request.json ? readable(summary_json(model)) : summary_text(model));
+}
+
 void inspect(const InspectRequest& request) {
   const auto model = load_model(request.model);
   if (const auto* classifier = std::get_if<SavedClassifier>(&model))
     inspect_classifier(request, *classifier);
+  else if (const auto* graph = std::get_if<GraphModel>(&model))
+    inspect_graph(request, *graph);
   else
     inspect_network(request, std::get<SavedBnn>(model));
 }

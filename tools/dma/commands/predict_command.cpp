@@ -12,6 +12,7 @@
 #include "tools/dma/fit/classifier_summary.h"
 #include "tools/dma/fit/mixed_table.h"
 #include "tools/dma/fit/prediction_table.h"
+#include "tools/dma/io/csv.h"
 #include "tools/dma/io/model_file.h"
 #include "tools/dma/io/standard_streams.h"
 #include "tools/dma/io/write_file.h"
@@ -45,6 +46,16 @@ std::string numbers_predicted(const PredictRequest& request, SavedBnn saved) {
   return request.json ? readable(prediction_json(prediction, targets)) : prediction_csv(prediction, targets);
 }
 
+std::string graph_predicted(const PredictRequest& request, const GraphModel& model) {
+  CsvReader reader(request.data);
+  std::vector<std::size_t> places;
+  for (const std::string& name : model.inputs()) places.push_back(reader.column(name));
+  const Prediction prediction = model.predict(reader.read(places));
+  check_prediction(prediction, model.targets());
+  return request.json ? readable(prediction_json(prediction, model.targets()))
+                      : prediction_csv(prediction, model.targets());
+}
+
 std::string classes_predicted(const PredictRequest& request, const SavedClassifier& saved) {
   const NewRows rows = read_inputs(request, saved);
   const Eigen::MatrixXd p = make_classifier(saved).predict(rows.inputs);
@@ -59,6 +70,8 @@ void predict(const PredictRequest& request) {
       [&](auto&& saved) {
         if constexpr (std::is_same_v<std::decay_t<decltype(saved)>, SavedBnn>)
           return numbers_predicted(request, std::move(saved));
+        else if constexpr (std::is_same_v<std::decay_t<decltype(saved)>, GraphModel>)
+          return graph_predicted(request, saved);
         else
           return classes_predicted(request, saved);
       },

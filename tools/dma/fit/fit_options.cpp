@@ -32,8 +32,8 @@ void add_fit_settings(Command command, FitSettings& s) {
       .add_option("--noise-model", s.noise_model,
                   "what learned noise is taken for: constant, inputs (its logarithm linear in the inputs), or choose "
                   "(a fit of each, "
-                  "shared row by row; the default)")
-      .value("choose|constant|inputs")
+                  "shared row by row; the default); with --graph also given (the graph's), and constant is the default")
+      .value("choose|constant|inputs|given")
       .group(network);
   command.add_flag("--bias,!--no-bias", s.bias, "a bias in every layer (default of table: yes)").group(network);
   command

@@ -14,7 +14,7 @@ struct FitRequest {
   std::vector<std::string> targets, features;
   bool numbers_are_classes = false, strict = false, columns = false;
   double holdout = 0;
-  std::filesystem::path model, plot, plot_training, report, checkpoint, resume, update;
+  std::filesystem::path graph, model, plot, plot_training, report, checkpoint, resume, update;
   int checkpoint_every = 10;
   bool quiet = false, json = false;
   bool writes = true;  // files; of several processes the first does

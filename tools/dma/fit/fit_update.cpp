@@ -60,6 +60,9 @@ void fit_update(const FitRequest& request) {
   if (std::holds_alternative<SavedClassifier>(model))
     fail("--update: '{}' is a classifier, to which no rows can be added; fit old and new rows together",
          request.update.string());
+  if (std::holds_alternative<GraphModel>(model))
+    fail("--update: '{}' is a learned graph, to which the command adds no rows; fit old and new rows together",
+         request.update.string());
   SavedBnn saved = std::get<SavedBnn>(std::move(model));
   if (saved.is_checkpoint())
     fail("'{}' is a checkpoint of a fit that has not ended; go on with --resume", request.update.string());

@@ -1,0 +1,164 @@
+// dma fit --graph, predict and inspect: a graph of one's own from the command line.
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include <Eigen/Dense>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "tests/tools/run_dma.h"
+
+namespace {
+
+using dma::testing::check_refused;
+using dma::testing::run_dma;
+using dma::testing::TemporaryFolder;
+
+// y = a exp(-b t) + c, `factors` behind what computes f.
+std::string decay(const std::string& factors, const std::string& prior_of_c = R"({"kind": "gaussian_prior",
+      "connects": ["c"], "parameters": {"mean": 1, "variance": 4}},)") {
+  return R"({"variables": {"a": {"shared": true}, "b": {"shared": true}, "c": {"shared": true},
+    "t": {"observed": null}, "y": {"observed": null}, "unit": {"observed": -1},)" +
+         std::string(factors.find("\"n\"") == std::string::npos ? "" : R"("n": {"observed": null},)") + R"(
+    "bt": {}, "minus": {}, "fall": {}, "scaled": {}, "f": {}},
+  "factors": [
+    {"kind": "gaussian_prior", "connects": ["a"], "parameters": {"mean": 1, "variance": 4}},
+    {"kind": "gaussian_prior", "connects": ["b"], "parameters": {"mean": 1, "variance": 4}},)" +
+         prior_of_c + R"({"kind": "product", "connects": ["b", "t", "bt"]},
+    {"kind": "product", "connects": ["bt", "unit", "minus"]},
+    {"kind": "exponential", "connects": ["minus", "fall"]},
+    {"kind": "product", "connects": ["a", "fall", "scaled"]},
+    {"kind": "add", "connects": ["scaled", "c", "f"]})" +
+         factors + "]}";
+}
+const std::string kNoise = R"(, {"kind": "gaussian_noise", "connects": ["f", "y"], "parameters": {"variance": 0.01}})";
+
+// 40 readings, with counts whose logarithm is the same curve.
+std::string readings() {
+  std::string csv = "t,y,n,other\n";
+  for (int i = 0; i < 40; ++i) {
+    const double t = 0.125 * i, f = 2.5 * std::exp(-0.8 * t) + 0.5;
+    csv += fmt::format("{},{},{},{}\n", t, f + 0.1 * std::sin(17.0 * i * i), std::round(std::exp(f)), i % 3);
+  }
+  return csv;
+}
+
+// Gauss-Newton steps on the readings, noise variance 0.01.
+Eigen::Vector3d steps() {
+  Eigen::Vector3d m(1, 1, 1);
+  for (int step = 0; step < 200; ++step) {
+    Eigen::Matrix3d precision = 0.25 * Eigen::Matrix3d::Identity();
+    Eigen::Vector3d slope = -0.25 * (m - Eigen::Vector3d::Ones());
+    for (int i = 0; i < 40; ++i) {
+      const double t = 0.125 * i, fall = std::exp(-m(1) * t);
+      const Eigen::Vector3d gain(fall, -m(0) * t * fall, 1);
+      precision += 100 * gain * gain.transpose();
+      slope += 100 * gain * (2.5 * std::exp(-0.8 * t) + 0.5 + 0.1 * std::sin(17.0 * i * i) - m(0) * fall - m(2));
+    }
+    m += precision.llt().solve(slope);
+  }
+  return m;
+}
+
+}  // namespace
+
+TEST_CASE("dma fit --graph: a formula is what Gauss-Newton finds; saved, predicted, inspected") {
+  const TemporaryFolder folder;
+  folder.write("data.csv", readings());
+  folder.write("graph.json", decay(kNoise));
+  const auto fitted = run_dma(folder,
+                              "fit data.csv --graph graph.json --target y --noise-model given --least-gain 0 --json "
+                              "--model model.json");
+  REQUIRE_MESSAGE(fitted.exit_code == 0, fitted.errors);
+  const auto json = nlohmann::json::parse(fitted.output);
+  const Eigen::Vector3d m = steps();
+  CHECK(json["learned"]["a"]["mean"].get<double>() == doctest::Approx(m(0)).epsilon(1e-7));
+  CHECK(json["learned"]["b"]["mean"].get<double>() == doctest::Approx(m(1)).epsilon(1e-7));
+  CHECK(json["learned"]["c"]["mean"].get<double>() == doctest::Approx(m(2)).epsilon(1e-7));
+  CHECK(json["inputs"] == nlohmann::json({"t"}));
+  folder.write("new.csv", "t\n0.5\n6\n");
+  const auto predicted = nlohmann::json::parse(run_dma(folder, "predict model.json new.csv --json").output);
+  CHECK(predicted["predictions"]["y"]["mean"][1].get<double>() ==
+        doctest::Approx(m(0) * std::exp(-6 * m(1)) + m(2)).epsilon(1e-7));
+  CHECK(predicted["predictions"]["y"]["q2.5"][1] < predicted["predictions"]["y"]["mean"][1]);
+  const auto inspected = run_dma(folder, "inspect model.json");
+  CHECK(inspected.output.find("target    y, gaussian noise, sd 0.1 (given)\n") != std::string::npos);
+  CHECK(inspected.output.find("learned   a = ") != std::string::npos);
+  // Noise learned, rows kept aside, and a note on a column that the graph does not know.
+  const auto other = run_dma(folder, "fit data.csv --graph graph.json --target y --holdout 0.2");
+  CHECK(other.exit_code == 0);
+  CHECK(other.output.find("(learned)") != std::string::npos);
+  CHECK(other.output.find("held out  y: RMSE ") != std::string::npos);
+  CHECK(other.errors.find("the graph observes no variable of the names 'n', 'other': ignored") != std::string::npos);
+}
+
+TEST_CASE("dma fit --graph: a count and a number, each with its likelihood, on one formula") {
+  const TemporaryFolder folder;
+  folder.write("data.csv", readings());
+  folder.write("graph.json", decay(kNoise + R"(, {"kind": "poisson", "connects": ["f", "n"]})"));
+  const auto fitted = run_dma(folder, "fit data.csv --graph graph.json --target y --target n --model model.json");
+  REQUIRE_MESSAGE(fitted.exit_code == 0, fitted.errors);
+  CHECK(fitted.output.find("target    n, poisson\n") != std::string::npos);
+  folder.write("new.csv", "t\n0\n");
+  const auto predicted = nlohmann::json::parse(run_dma(folder, "predict model.json new.csv --json").output);
+  CHECK(predicted["predictions"]["y"]["mean"][0].get<double>() == doctest::Approx(3).epsilon(0.05));
+  CHECK(predicted["predictions"]["n"]["mean"][0].get<double>() == doctest::Approx(std::exp(3.0)).epsilon(0.15));
+  const double high = predicted["predictions"]["n"]["q97.5"][0].get<double>();
+  CHECK(high == std::floor(high));
+}
+
+TEST_CASE("dma fit --graph: a random intercept, its groups chosen by a column") {
+  const TemporaryFolder folder;
+  folder.write("graph.json", R"({"variables": {"effect": {"shared": true, "size": 3}, "w": {"shared": true},
+    "x": {"observed": null}, "y": {"observed": null}, "wx": {}, "z": {}}, "factors": [
+    {"kind": "gaussian_prior", "connects": ["effect"], "parameters": {"mean": 0, "variance": 9}},
+    {"kind": "gaussian_prior", "connects": ["w"], "parameters": {"mean": 0, "variance": 9}},
+    {"kind": "product", "connects": ["w", "x", "wx"]},
+    {"kind": "add", "name": "group", "connects": ["wx", {"variable": "effect", "reach": "given"}, "z"]},
+    {"kind": "gaussian_noise", "connects": ["z", "y"], "parameters": {"variance": 0.01}}]})");
+  std::string csv = "group,x,y\n";
+  for (int i = 0; i < 30; ++i)
+    csv += fmt::format("{},{},{}\n", i % 3, 0.1 * i, 2 * 0.1 * i + (i % 3) + 0.05 * std::sin(i * i));
+  folder.write("data.csv", csv);
+  const auto fitted = run_dma(folder, "fit data.csv --graph graph.json --target y --json --model model.json");
+  REQUIRE_MESSAGE(fitted.exit_code == 0, fitted.errors);
+  const auto json = nlohmann::json::parse(fitted.output);
+  CHECK(json["inputs"] == nlohmann::json({"x", "group"}));
+  CHECK(json["learned"]["effect[2]"]["mean"].get<double>() == doctest::Approx(2).epsilon(0.05));
+  folder.write("new.csv", "x,group\n1,3\n");
+  check_refused(folder, "predict model.json new.csv",
+                "column 'group' is 3 in row 1; it chooses an element: a whole number from 0 to 2 is expected");
+}
+
+TEST_CASE("dma fit --graph: what is wrong is said with its place and the way out") {
+  const TemporaryFolder folder;
+  folder.write("data.csv", readings());
+  folder.write("graph.json", decay(kNoise));
+  folder.write("bare.json", decay(R"(, {"kind": "gaussian_prior", "connects": ["y"], "parameters": {"mean": 0,
+    "variance": 1}})"));
+  folder.write("prior.json", decay(kNoise, ""));
+  folder.write("hanging.json", decay(R"(, {"kind": "gaussian_noise", "connects": ["f", "y"], "parameters":
+    {"variance": 1}}, {"kind": "add", "connects": ["f", "bt", "wrong"]})"));
+  std::string free = decay(kNoise);
+  free.replace(free.find(R"("bt": {})"), 8, R"("bt": {}, "loose": {})");
+  free.replace(free.find(R"(["bt", "unit", "minus"])"), 23, R"(["loose", "unit", "minus"])");
+  folder.write("loose.json", free);
+  folder.write("short.csv", "time,y\n1,2\n2,3\n");
+  const std::string fit = "fit data.csv --target y --graph ";
+  check_refused(folder, fit + "bare.json",
+                "'bare.json': /variables/y: joint learning: target 'y' has no likelihood; put gaussian_noise");
+  check_refused(folder, fit + "prior.json",
+                "'prior.json': /variables/c: joint learning: shared variable 'c' has no Gaussian prior");
+  check_refused(folder, fit + "hanging.json", "'hanging.json': /factors/");
+  check_refused(folder, fit + "loose.json",
+                "'loose.json': /variables/loose: joint learning: variable 'loose' is computed by no function");
+  check_refused(folder, "fit data.csv --target z --graph graph.json",
+                "'graph.json': no variable 'z' in this graph; did you mean");
+  check_refused(folder, "fit data.csv --target f --graph graph.json",
+                "'graph.json': /variables/f: target 'f' is not an observed variable of the graph");
+  check_refused(folder, "fit short.csv --target y --graph graph.json",
+                "'short.csv' has no column 't', which the graph observes");
+  check_refused(folder, fit + "graph.json --hidden 5",
+                "--hidden: a graph of your own (--graph) knows no such option; leave it out");
+  check_refused(folder, fit + "none.json", "none.json");
+}

@@ -1,0 +1,60 @@
+#include "tools/dma/fit/graph_summary.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <nlohmann/json.hpp>
+
+#include "engine/support/text.h"
+#include "models/files/bnn_file.h"
+
+namespace dma {
+
+namespace {
+
+constexpr std::size_t kMostShown = 40;
+
+void add_scores(const char* what, const GraphModel& model, const std::vector<Scores>& scores, std::string& text) {
+  for (std::size_t k = 0; k < scores.size(); ++k)
+    text += fmt::format("{}  {}: RMSE {:.4g}, log-likelihood {:.4f}, {:.0f} % inside 95 % intervals\n", what,
+                        printable(model.targets()[k]), scores[k].rmse, scores[k].log_likelihood,
+                        100 * scores[k].coverage_95);
+}
+
+}  // namespace
+
+std::string summary_text(const GraphModel& model) {
+  const std::vector<GraphModel::Learned> beliefs = model.beliefs();
+  std::string text =
+      fmt::format("graph     {} factors, {} shared scalars\n", model.file().graph.factors().size(), beliefs.size());
+  text += fmt::format("inputs    {}\n", printable(fmt::format("{}", fmt::join(model.inputs(), ", "))));
+  for (std::size_t k = 0; k < model.targets().size(); ++k)
+    text += fmt::format("target    {}, {}\n", printable(model.targets()[k]), model.likelihood(k));
+  text += fmt::format("training  {} rows, {}\n", model.training.rows, model.training.line);
+  add_scores("left out", model, model.training.left_out, text);
+  add_scores("held out", model, model.training.held_out, text);
+  for (std::size_t i = 0; i < beliefs.size() && i < kMostShown; ++i)
+    text += fmt::format("learned   {} = {:.4g} +- {:.2g}\n", printable(beliefs[i].name), beliefs[i].belief.mean(),
+                        beliefs[i].belief.sd());
+  if (beliefs.size() > kMostShown)
+    text += fmt::format("learned   ... and {} more (--json has all)\n", beliefs.size() - kMostShown);
+  return text;
+}
+
+Json summary_json(const GraphModel& model) {
+  Json json{{"inputs", model.inputs()}, {"targets", Json::array()}, {"learned", Json::object()}};
+  for (std::size_t k = 0; k < model.targets().size(); ++k) {
+    Json target{{"name", model.targets()[k]}, {"likelihood", model.likelihood(k)}};
+    if (k < model.training.left_out.size()) target["left_out"] = to_json(model.training.left_out[k]);
+    if (k < model.training.held_out.size()) target["held_out"] = to_json(model.training.held_out[k]);
+    json["targets"].push_back(std::move(target));
+  }
+  for (const auto& [name, belief] : model.beliefs())
+    json["learned"][name] = {{"mean", json_number(belief.mean())}, {"sd", json_number(belief.sd())}};
+  json["rows"] = model.training.rows;
+  json["held_out_rows"] = model.training.held_out_rows;
+  json["report"] = model.training.line;
+  return json;
+}
+
+}  // namespace dma
