@@ -64,7 +64,7 @@ std::string note_of(const std::string& from, const std::string& to, const std::v
 }
 
 // By the names that to_dot gives nodes and edges: "v3", "v3->f0".
-std::map<std::string, std::string> notes_of(const SolvedGraph& solved) {
+std::map<std::string, std::string> notes_by_name(const SolvedGraph& solved) {
   std::map<std::string, std::string> notes;
   const auto& variables = solved.graph.variables();
   const PlanData& plan = *solved.state.plan();
@@ -130,7 +130,7 @@ std::string page_of(const SolvedGraph& solved) {
               : fmt::format(
                     "<figure class=\"drawn\">{}<figcaption>Variables are round, observed ones with a double line, "
                     "factors dark. Point at an edge for its messages.</figcaption></figure>\n",
-                    with_notes(solved.picture, notes_of(solved)));
+                    with_notes(solved.picture, notes_by_name(solved)));
   body += "<h2 id=\"beliefs\">What is known</h2>\n" + beliefs_table(solved);
   body += fmt::format("<h2 id=\"report\">What the answer is worth</h2>\n<pre>{}</pre>\n",
                       escaped(solved.report.text()));
