@@ -34,7 +34,7 @@ struct JointLearner::Impl {
   SharedPrior prior() const;
   void check_fitted(std::string_view what) const;
   // Whether the likelihoods can have made them.
-  void check_targets(const Matrix& targets, std::string_view what) const;
+  void check_targets(const Matrix& values, std::string_view what) const;
   void set_frozen(VariableId shared, bool frozen, std::string_view what);
   void weigh();
   void make_starts();
