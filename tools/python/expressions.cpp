@@ -53,27 +53,27 @@ void bind_vectors(py::class_<Graph, Shared>& graph) {
 }  // namespace
 
 void bind_expressions(py::class_<Graph, std::shared_ptr<Graph>>& graph) {
-  const auto one = [&graph](const char* name, auto function) {
+  const auto one = [&graph](const char* name, auto function, const char* words) {
     graph.def(
         name,
         [function](const Shared& g, const py::object& x, const py::object& result) {
           return VariableHandle{g, function(*g, connection_of(x), result_of(result))};
         },
-        py::arg("x"), py::arg("result") = py::none());
+        py::arg("x"), py::arg("result") = py::none(), words);
   };
-  const auto two = [&graph](const char* name, auto function) {
+  const auto two = [&graph](const char* name, auto function, const char* words) {
     graph.def(
         name,
         [function](const Shared& g, const py::object& x, const py::object& y, const py::object& result) {
           return VariableHandle{g, function(*g, connection_of(x), connection_of(y), result_of(result))};
         },
-        py::arg("x"), py::arg("y"), py::arg("result") = py::none());
+        py::arg("x"), py::arg("y"), py::arg("result") = py::none(), words);
   };
-  one("square", &square);
-  one("exponential", &exponential);
-  two("product", &product);
-  two("add", &add);
-  two("max", &max);
+  one("square", &square, "x squared, element by element.");
+  one("exponential", &exponential, "exp(x), element by element.");
+  two("product", &product, "x times y, element by element.");
+  two("add", &add, "x plus y, element by element.");
+  two("max", &max, "The larger of x and y, element by element.");
   graph
       .def(
           "gaussian_prior",
@@ -81,52 +81,53 @@ void bind_expressions(py::class_<Graph, std::shared_ptr<Graph>>& graph) {
             return VariableHandle{
                 g, gaussian_prior(*g, x.id, parameter_of("mean", mean), parameter_of("variance", variance))};
           },
-          py::arg("x"), py::arg("mean"), py::arg("variance"))
+          py::arg("x"), py::arg("mean"), py::arg("variance"), "x ~ N(mean, variance); returns x.")
       .def(
           "gaussian_noise",
           [](const Shared& g, const py::object& x, const py::object& variance, const py::object& result) {
             return VariableHandle{
                 g, gaussian_noise(*g, connection_of(x), parameter_of("variance", variance), result_of(result))};
           },
-          py::arg("x"), py::arg("variance"), py::arg("result") = py::none())
+          py::arg("x"), py::arg("variance"), py::arg("result") = py::none(), "The result is N(x, variance).")
       .def(
           "affine",
           [](const Shared& g, const py::object& x, const py::object& a, const py::object& b, const py::object& result) {
             return VariableHandle{
                 g, affine(*g, connection_of(x), parameter_of("a", a), parameter_of("b", b), result_of(result))};
           },
-          py::arg("x"), py::arg("a"), py::arg("b"), py::arg("result") = py::none())
+          py::arg("x"), py::arg("a"), py::arg("b"), py::arg("result") = py::none(), "a x + b, element by element.")
       .def(
           "leaky_relu",
           [](const Shared& g, const py::object& x, const py::object& slope, const py::object& result) {
             return VariableHandle{g, leaky_relu(*g, connection_of(x), parameter_of("slope", slope), result_of(result))};
           },
-          py::arg("x"), py::arg("slope"), py::arg("result") = py::none())
+          py::arg("x"), py::arg("slope"), py::arg("result") = py::none(), "x, or slope x where it is negative.")
       .def(
           "sum",
           [](const Shared& g, const VariableHandle& x, const py::object& result) {
             return VariableHandle{g, sum(*g, x.id, result_of(result))};
           },
-          py::arg("x"), py::arg("result") = py::none())
+          py::arg("x"), py::arg("result") = py::none(), "The sum of all elements of x.")
       .def(
           "sum_rows",
           [](const Shared& g, const VariableHandle& x, std::size_t rows, const py::object& result) {
             return VariableHandle{g, sum_rows(*g, x.id, rows, result_of(result))};
           },
-          py::arg("x"), py::arg("rows"), py::arg("result") = py::none())
+          py::arg("x"), py::arg("rows"), py::arg("result") = py::none(), "Of x as so many rows: the sum of each.")
       .def(
           "linear",
           [](const Shared& g, const VariableHandle& x, const Array& a, const py::object& b, const py::object& result) {
             return VariableHandle{
                 g, linear(*g, x.id, {a.data(), a.data() + a.size()}, parameter_of("b", b), result_of(result))};
           },
-          py::arg("x"), py::arg("a"), py::arg("b") = 0.0, py::arg("result") = py::none())
+          py::arg("x"), py::arg("a"), py::arg("b") = 0.0, py::arg("result") = py::none(),
+          "A x + b, where A is known.")
       .def(
           "matrix_product",
           [](const Shared& g, const VariableHandle& w, const VariableHandle& x, const py::object& result) {
             return VariableHandle{g, matrix_product(*g, w.id, x.id, result_of(result))};
           },
-          py::arg("w"), py::arg("x"), py::arg("result") = py::none());
+          py::arg("w"), py::arg("x"), py::arg("result") = py::none(), "W x, where w is W row after row.");
   bind_vectors(graph);
 }
 

@@ -165,5 +165,5 @@ def test_a_graph_is_written_and_a_belief_explained() -> None:
 
 
 def test_functions_keep_their_help() -> None:
-    for function in (dma.run, dma.compile, dma.smooth, dma.rate, dma.HiddenMarkov.learn, dma.Graph.factor):
+    for function in (dma.run, dma.compile, dma.smooth, dma.rate, dma.HiddenMarkov.learn, dma.Graph.factor, dma.Graph.sum):
         assert function.__doc__ and "Overloaded" not in function.__doc__, function
