@@ -15,10 +15,11 @@ inline double log_gamma(double x) {
   return boost::math::lgamma(x, kNeverThrow);
 }
 
+inline constexpr double kHalfLogTwoPi = 0.91893853320467274178;
+
 // What Stirling's formula leaves: log Gamma(x) - ((x - 1/2) log x - x + log(2 pi) / 2), for x > 0.
 inline double stirling_rest(double x) {
   constexpr double kMany = 20;  // its series is at 1e-17 by its last term
-  constexpr double kHalfLogTwoPi = 0.918938533204672741780329736405617640;
   if (x < kMany) return log_gamma(x + 1) - (x + 0.5) * std::log(x) + x - kHalfLogTwoPi;
   const double y = 1 / (x * x);
   return (1.0 / 12 - y * (1.0 / 360 - y * (1.0 / 1260 - y * (1.0 / 1680 - y * (1.0 / 1188 - y * 691 / 360360))))) / x;

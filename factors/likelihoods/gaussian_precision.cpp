@@ -14,7 +14,6 @@ namespace dma {
 
 namespace {
 
-constexpr double kHalfLogTwoPi = 0.91893853320467274178;
 
 // The message of a factor that knows the other end and the precision.
 Gaussian around(const Gaussian& other, double precision) {
