@@ -72,5 +72,6 @@ PYBIND11_MODULE(_dma, module) {
   bind_graph(module);
   bind_results(module);
   bind_run(module);
+  bind_graph_model(module);
   give_old_pickles_a_new_protocol(module);
 }

@@ -32,10 +32,11 @@ from .factors import factor, factor_from_function, likelihood, likelihood_from_l
 
 if TYPE_CHECKING:
     from .classifier import Classifier as Classifier
+    from .graph_regressor import GraphRegressor as GraphRegressor
     from .regressor import Regressor as Regressor
 
 __all__ = [
-    "Classifier", "Regressor",
+    "Classifier", "GraphRegressor", "Regressor",
     "Belief", "Certificate", "Connection", "Contradiction", "Domain", "Error", "Evidence", "Exact", "Factor", "Graph", "Hyper",
     "HyperBelief", "Joint", "Kind", "ParsedGraph", "Plan", "Registry", "Report", "Schedule", "State", "Variable",
     "above", "all_to_one", "at_least", "at_most", "below", "certify", "column", "compile", "covariance", "decide",
@@ -45,7 +46,7 @@ __all__ = [
     "standard_registry", "value_of_information",
 ]  # fmt: skip
 
-_ESTIMATORS = {"Classifier": "classifier", "Regressor": "regressor"}
+_ESTIMATORS = {"Classifier": "classifier", "GraphRegressor": "graph_regressor", "Regressor": "regressor"}
 
 
 def __getattr__(name: str) -> Any:
