@@ -14,13 +14,13 @@ namespace {
 constexpr const char* kGraphModelFormat = "dma graph model";
 constexpr std::uint64_t kGraphModelVersion = 1;
 
-Json scores_json(const std::vector<Scores>& scores) {
+Json list_of_scores(const std::vector<Scores>& scores) {
   Json all = Json::array();
   for (const Scores& one : scores) all.push_back(to_json(one));
   return all;
 }
 
-std::vector<Scores> scores_from(const Json& json) {
+std::vector<Scores> scores_in(const Json& json) {
   std::vector<Scores> all;
   for (const Json& s : json)
     all.push_back({json_number(s.at("rmse")), json_number(s.at("log_likelihood")), json_number(s.at("coverage_50")),
@@ -50,8 +50,8 @@ std::string graph_model_text(const GraphModel& model) {
   json["training"] = {{"rows", model.training.rows},
                       {"held_out_rows", model.training.held_out_rows},
                       {"report", model.training.line},
-                      {"left_out", scores_json(model.training.left_out)},
-                      {"held_out", scores_json(model.training.held_out)}};
+                      {"left_out", list_of_scores(model.training.left_out)},
+                      {"held_out", list_of_scores(model.training.held_out)}};
   json["graph"] = Json::parse(graph_text(model.file()));
   json["learned"] = Json::parse(model.learner().save());
   return checksummed(json);
@@ -79,7 +79,7 @@ GraphModel graph_model_from(std::string_view text, std::string_view source, cons
       fail("its inputs are not those of its graph");
     const Json& t = json.at("training");
     model->training = {whole<std::size_t>(t, "rows"), whole<std::size_t>(t, "held_out_rows"),
-                       t.at("report").get<std::string>(), scores_from(t.at("left_out")), scores_from(t.at("held_out"))};
+                       t.at("report").get<std::string>(), scores_in(t.at("left_out")), scores_in(t.at("held_out"))};
     model->learner_->load(json.at("learned").dump());
   });
   return std::move(*model);

@@ -59,6 +59,7 @@ void bind_regressor(py::module_& module);
 void bind_classifier(py::module_& module);
 void bind_kinds(py::module_& module);
 void bind_graph(py::module_& module);
+void bind_graph_model(py::module_& module);
 void bind_run(py::module_& module);
 void bind_results(py::module_& module);
 void bind_series(py::module_& module);

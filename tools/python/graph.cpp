@@ -270,6 +270,7 @@ void bind_graph(py::module_& module) {
           "dot", [](const Graph& g, const py::object& registry) { return to_dot(g, registry_or_built_in(registry)); },
           py::arg("registry") = py::none())
       .def("describe", [](const Graph& g) { return describe(g); })
+      .def("__deepcopy__", [](const Graph& g, const py::dict&) { return std::make_shared<Graph>(g); })
       .def("__repr__",
            [](const Graph& g) {
              return fmt::format("<dma.Graph: {} variables, {} factors>", g.variables().size(), g.factors().size());

@@ -75,5 +75,6 @@ PYBIND11_MODULE(_dma, module) {
   bind_series(module);
   bind_models(module);
   module.def("shown", &shown, py::arg("value"));
+  bind_graph_model(module);
   give_old_pickles_a_new_protocol(module);
 }

@@ -30,8 +30,7 @@ class UpdateProblem {
     for (std::size_t k = 0; k < more_.likelihoods.size(); ++k)
       if (more_.likelihoods[k]) rest.segment(static_cast<Index>(k) * f.rows(), f.rows()).setZero();
     const Vector moved = at - mean_;
-    return 0.5 * (rest.cwiseAbs2().dot(weight_) + moved.dot(precision_ * moved)) -
-           other_log_density(more_, f);
+    return 0.5 * (rest.cwiseAbs2().dot(weight_) + moved.dot(precision_ * moved)) - other_log_density(more_, f);
   }
   // Returns the precision at this point; `downhill` is the negative gradient.
   Matrix linearise(const Vector& at, Vector& downhill) const {

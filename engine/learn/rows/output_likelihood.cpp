@@ -19,11 +19,11 @@ constexpr double kReach = 7, kSpacing = 0.5;  // of the points in x, in standard
 constexpr double kFarthest = 60;              // of u, see Line
 
 // Differences of fourth order about x, and what rounding may do to the second.
-struct Difference {
+struct Differences {
   double slope, curvature, rounding;
 };
 template <class F>
-Difference difference(const F& f, double x, double at_x, double h) {
+Differences differences_at(const F& f, double x, double at_x, double h) {
   constexpr double kRounding = 2e-15;
   const double a = f(x - 2 * h), b = f(x - h), c = f(x + h), d = f(x + 2 * h);
   const double size = std::max({std::abs(a), std::abs(b), std::abs(at_x), std::abs(c), std::abs(d)});
@@ -93,19 +93,19 @@ OutputLikelihood::Bend OutputLikelihood::bend(double x, double y) const {
   const double here = f(x);
   if (!std::isfinite(here)) return {here, 0, 0};
   double h = 0.02 * std::max(1.0, std::abs(x));
-  Difference wide = difference(f, x, here, h), near = difference(f, x, here, h / 2);
-  const auto agree = [&](const Difference& a, const Difference& b) {
+  Differences wide = differences_at(f, x, here, h), near = differences_at(f, x, here, h / 2);
+  const auto agree = [&](const Differences& a, const Differences& b) {
     return std::abs(a.curvature - b.curvature) <= kAgree * std::abs(b.curvature) + b.rounding;
   };
   if (agree(wide, near)) {
     for (int change = 0; change < kMostChanges; ++change) {
-      const Difference wider = difference(f, x, here, h *= 2);
+      const Differences wider = differences_at(f, x, here, h *= 2);
       if (!agree(wider, wide)) break;
       near = wide, wide = wider;
     }
   } else {
     for (int change = 0; change < kMostChanges && !agree(wide, near); ++change)
-      wide = near, near = difference(f, x, here, (h /= 2) / 2);
+      wide = near, near = differences_at(f, x, here, (h /= 2) / 2);
   }
   return {here, (16 * near.slope - wide.slope) / 15, (16 * near.curvature - wide.curvature) / 15};
 }

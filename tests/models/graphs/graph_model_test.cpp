@@ -3,7 +3,13 @@
 #include <doctest/doctest.h>
 
 #include <Eigen/Cholesky>
+#include <algorithm>
+#include <boost/random/mersenne_twister.hpp>
+#include <boost/random/normal_distribution.hpp>
+#include <boost/random/uniform_01.hpp>
 #include <cmath>
+#include <fstream>
+#include <sstream>
 
 #include "engine/support/error.h"
 #include "factors/standard_registry.h"
@@ -106,4 +112,48 @@ TEST_CASE("graph model: what the file has values for is no column; elements are 
   CHECK_THROWS_WITH_AS(
       GraphModel(random_intercept(), standard_registry(), {"z"}),
       "target 'z' is not an observed variable of the graph; mark it observed, and put a likelihood on it", Error);
+}
+
+TEST_CASE("graph model: means, deviations and intervals of a formula are those of a long Monte Carlo run") {
+  std::ifstream stream(DMA_SOURCE_DIR "/tools/examples/graphs/decay.json");
+  std::ostringstream text;
+  text << stream.rdbuf();
+  boost::random::mt19937_64 random(8);
+  boost::random::normal_distribution<double> normal;
+  constexpr double kNoise = 0.1;
+  Vector t(40), y(40);
+  for (int i = 0; i < 40; ++i) t(i) = 0.125 * i, y(i) = 2.5 * std::exp(-0.8 * t(i)) + 0.5 + kNoise * normal(random);
+  GraphModel model(parse_graph(text.str()), standard_registry(), {"y"}, {.learn_noise = true});
+  model.fit(t, y);
+  const double noise = model.learner().noise_variance(0);
+  // Metropolis' walk over a, b and c ~ N(1, 4) with the noise that was learned.
+  const auto log_density = [&](const Eigen::Vector3d& m) {
+    return -0.5 * (y - Vector(m(0) * (-m(1) * t.array()).exp() + m(2))).squaredNorm() / noise -
+           0.125 * (m - Eigen::Vector3d::Ones()).squaredNorm();
+  };
+  const auto beliefs = model.beliefs();
+  Eigen::Vector3d at, sum = Eigen::Vector3d::Zero(), squares = sum;
+  for (Index i = 0; i < 3; ++i) at(i) = beliefs[static_cast<std::size_t>(i)].belief.mean();
+  boost::random::uniform_01<double> uniform;
+  constexpr int kSteps = 400'000;
+  std::vector<double> later;
+  double here = log_density(at);
+  for (int step = 0; step < kSteps; ++step) {
+    Eigen::Vector3d next = at;
+    for (Index i = 0; i < 3; ++i) next(i) += 0.6 * beliefs[static_cast<std::size_t>(i)].belief.sd() * normal(random);
+    const double there = log_density(next);
+    if (std::log(uniform(random)) < there - here) at = next, here = there;
+    sum += at, squares += at.cwiseAbs2();
+    later.push_back(at(0) * std::exp(-6 * at(1)) + at(2) + std::sqrt(noise) * normal(random));
+  }
+  const Eigen::Vector3d mean = sum / kSteps, sd = (squares / kSteps - mean.cwiseAbs2()).cwiseSqrt();
+  for (Index i = 0; i < 3; ++i) {
+    const Gaussian& belief = beliefs[static_cast<std::size_t>(i)].belief;
+    CHECK(std::abs(belief.mean() - mean(i)) < 0.2 * sd(i));  // the posterior is a little skewed
+    CHECK(belief.sd() == doctest::Approx(sd(i)).epsilon(0.1));
+  }
+  std::ranges::sort(later);
+  const Prediction p = model.predict(Matrix::Constant(1, 1, 6));
+  CHECK(std::abs(p.quantile(0.025)(0, 0) - later[kSteps / 40]) < 0.1 * p.sd(0, 0));
+  CHECK(std::abs(p.quantile(0.975)(0, 0) - later[kSteps - kSteps / 40]) < 0.1 * p.sd(0, 0));
 }

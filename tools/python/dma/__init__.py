@@ -41,10 +41,12 @@ from .series import Series, smooth
 
 if TYPE_CHECKING:
     from .classifier import Classifier as Classifier
+    from .graph_regressor import GraphRegressor as GraphRegressor
     from .regressor import Regressor as Regressor
 
 __all__ = [
-    "Classifier", "Regressor", "Belief", "Certificate", "Connection", "Contradiction", "Domain", "Error",
+    "Classifier", "GraphRegressor", "Regressor", "Belief", "Certificate", "Connection", "Contradiction", "Domain",
+    "Error",
     "Evidence", "Exact", "Explanation", "Factor", "Factorisation", "Game", "Graph", "HiddenMarkov", "Hyper",
     "HyperBelief", "Joint", "JointChains", "Kind", "LinearFit", "Mixture", "ParsedGraph", "Plan", "Process",
     "Registry", "Report", "Schedule", "Season", "Series", "SeriesFilter", "Smoothed", "State", "StateSpace",
@@ -57,7 +59,7 @@ __all__ = [
     "sequential", "shift", "smooth", "standard_registry", "value_of_information",
 ]  # fmt: skip
 
-_ESTIMATORS = {"Classifier": "classifier", "Regressor": "regressor"}
+_ESTIMATORS = {"Classifier": "classifier", "GraphRegressor": "graph_regressor", "Regressor": "regressor"}
 
 
 def __getattr__(name: str) -> Any:

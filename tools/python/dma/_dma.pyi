@@ -82,6 +82,49 @@ class Model:
     def left_out(self) -> list[dict[str, float]]: ...
     def summary(self) -> str: ...
 
+class JointLearnOptions:
+    epochs: int
+    least_gain: float
+    learn_noise: bool
+    noise_by_inputs: bool
+    tails: bool
+    learn_scale: bool
+    starts: int
+    seed: int
+    jobs: int
+    def __init__(self) -> None: ...
+
+class GraphModel:
+    @staticmethod
+    def fit(
+        graph: Graph,
+        targets: Sequence[str],
+        kinds: Sequence[Kind],
+        inputs: npt.ArrayLike,
+        outputs: npt.ArrayLike,
+        names: Sequence[str],
+        weights: Sequence[float],
+        options: JointLearnOptions,
+        on_epoch: Optional[Callable[[int, int, float, float], object]] = None,
+    ) -> GraphModel: ...
+    @staticmethod
+    def from_text(text: str, source: str, kinds: Sequence[Kind] = ()) -> GraphModel: ...
+    def text(self) -> str: ...
+    def predict(self, inputs: npt.ArrayLike, names: Sequence[str]) -> Prediction: ...
+    @property
+    def inputs(self) -> list[str]: ...
+    @property
+    def targets(self) -> list[str]: ...
+    @property
+    def graph(self) -> Graph: ...
+    @property
+    def left_out(self) -> list[dict[str, float]]: ...
+    @property
+    def report(self) -> str: ...
+    @property
+    def beliefs(self) -> dict[str, tuple[float, float]]: ...
+    def summary(self) -> str: ...
+
 class Outcome:
     @property
     def columns(self) -> list[int]: ...

@@ -1,0 +1,111 @@
+"""Graphs of one's own as estimators."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import dma
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+from sklearn.model_selection import cross_val_score
+
+
+def decay() -> dma.Graph:
+    """y = a exp(-b t) + c"""
+    g = dma.Graph()
+    a, b, c = (g.gaussian_prior(g.shared(name), 1, 4) for name in "abc")
+    t, y = g.observed("t"), g.observed("y")
+    fall = g.exponential(g.affine(b * t, -1, 0))
+    g.gaussian_noise(a * fall + c, 1, y)
+    return g
+
+
+def readings(seed: int = 1, count: int = 60) -> pd.DataFrame:
+    rng = np.random.default_rng(seed)
+    t = np.linspace(0, 5, count)
+    return pd.DataFrame({"other": rng.normal(size=count), "t": t, "y": 2.5 * np.exp(-0.8 * t) + 0.5 + 0.1 * rng.normal(size=count)})
+
+
+def gauss_newton(t: np.ndarray, y: np.ndarray, variance: float) -> tuple[np.ndarray, np.ndarray]:
+    m = np.array([1.0, 1.0, 1.0])
+    for _ in range(200):
+        fall = np.exp(-m[1] * t)
+        gains = np.stack([fall, -m[0] * t * fall, np.ones_like(t)], axis=1)
+        precision = gains.T @ gains / variance + np.eye(3) / 4
+        m = m + np.linalg.solve(precision, gains.T @ (y - m[0] * fall - m[2]) / variance - (m - 1) / 4)
+    return m, np.linalg.inv(precision)
+
+
+def test_a_formula_is_what_gauss_newton_finds() -> None:
+    table = readings()
+    model = dma.GraphRegressor(decay(), target="y", least_gain=0, epochs=200).fit(table[["other", "t"]], table["y"])
+    noise = model.summary().split("sd ")[1].split(" ")[0]
+    mean, covariance = gauss_newton(table["t"].to_numpy(), table["y"].to_numpy(), float(noise) ** 2)
+    for i, name in enumerate("abc"):
+        assert model.beliefs_[name][0] == pytest.approx(mean[i], rel=1e-3)
+        assert model.beliefs_[name][1] == pytest.approx(np.sqrt(covariance[i, i]), rel=1e-2)
+    assert model.score(table[["other", "t"]], table["y"]) > 0.9
+
+
+def test_columns_by_name_by_inputs_and_by_order_are_the_same_model() -> None:
+    table = readings()
+    by_name = dma.GraphRegressor(decay()).fit(table[["other", "t"]], table["y"])
+    by_inputs = dma.GraphRegressor(decay(), inputs=["z", "t"]).fit(table[["other", "t"]].to_numpy(), table["y"])
+    by_order = dma.GraphRegressor(decay()).fit(table[["t"]].to_numpy(), table["y"])
+    mean, sd = by_name.predict(table[["other", "t"]], return_std=True)
+    assert (by_inputs.predict(table[["other", "t"]].to_numpy()) == mean).all()
+    assert (by_order.predict(table[["t"]].to_numpy(), return_std=True)[1] == sd).all()
+    with pytest.raises(dma.Error, match="X has no column 't', which the graph observes"):
+        dma.GraphRegressor(decay()).fit(table[["other"]], table["y"])
+
+
+def test_scikit_learn_clones_and_cross_validates(tmp_path: Path) -> None:
+    table = readings(count=200)
+    model = dma.GraphRegressor(decay(), epochs=50)
+    assert clone(model).get_params()["epochs"] == 50
+    assert cross_val_score(model, table[["t"]], table["y"], cv=4).mean() > 0.3
+    model.fit(table[["t"]], table["y"])
+    model.save(tmp_path / "model.json")
+    again = dma.GraphRegressor.load(tmp_path / "model.json")
+    assert (again.predict(table[["t"]].to_numpy()) == model.predict(table[["t"]])).all()
+    assert again.beliefs_ == model.beliefs_
+
+
+def test_counts_weights_and_kinds_of_ones_own() -> None:
+    rng = np.random.default_rng(3)
+    x = rng.normal(size=(300, 1))
+    n = rng.poisson(np.exp(1 + 0.5 * x[:, 0]))
+    g = dma.Graph()
+    w, b = g.gaussian_prior(g.shared("w"), 0, 4), g.gaussian_prior(g.shared("b"), 0, 4)
+    g.factor("poisson", [w * g.observed("x") + b, g.observed("n")])
+    model = dma.GraphRegressor(g, target="n").fit(x, n)
+    assert model.beliefs_["w"][0] == pytest.approx(0.5, abs=4 * model.beliefs_["w"][1])
+    assert model.predict(np.zeros((1, 1)))[0] == pytest.approx(np.exp(1), rel=0.15)
+    assert model.predict_quantiles(x[:5]).shape == (5, 3)
+    twice = dma.GraphRegressor(g, target="n").fit(x, n, sample_weight=np.full(300, 2.0))
+    assert twice.beliefs_["w"][1] == pytest.approx(model.beliefs_["w"][1] / np.sqrt(2), rel=0.05)
+    with pytest.raises(dma.Error, match="poisson expects a whole number"):
+        dma.GraphRegressor(g, target="n").fit(x, n + 0.5)
+
+    saturation = dma.factor_from_function("saturation", lambda v, k, s: v * s / (k + s))
+    g = dma.Graph()
+    v, k = g.gaussian_prior(g.shared("v"), 1, 1), g.gaussian_prior(g.shared("k"), 1, 1)
+    rate = g.variable("rate")
+    g.factor("saturation", [v, k, g.observed("s"), rate])
+    g.gaussian_noise(rate, 0.01, g.observed("y"))
+    s = np.linspace(0.1, 5, 80)[:, None]
+    y = 2 * s[:, 0] / (0.7 + s[:, 0]) + 0.02 * rng.normal(size=80)
+    fitted = dma.GraphRegressor(g, kinds=[saturation]).fit(s, y)
+    assert fitted.beliefs_["v"][0] == pytest.approx(2, abs=4 * fitted.beliefs_["v"][1])
+    assert fitted.beliefs_["k"][0] == pytest.approx(0.7, abs=4 * fitted.beliefs_["k"][1])
+
+
+def test_what_is_wrong_with_a_graph_is_said_in_one_line() -> None:
+    g = dma.Graph()
+    g.gaussian_noise(g.shared("w") * g.observed("x"), 1, g.observed("y"))
+    with pytest.raises(dma.Error, match="shared variable 'w' has no Gaussian prior; give it one by gaussian_prior"):
+        dma.GraphRegressor(g).fit([[1.0], [2.0]], [1.0, 2.0])
+    with pytest.raises(dma.Error, match="z"):
+        dma.GraphRegressor(decay(), target="z").fit([[1.0], [2.0]], [1.0, 2.0])

@@ -1,0 +1,145 @@
+"""A graph of one's own as a scikit-learn estimator, learned as `dma fit --graph` learns it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.utils.validation import check_is_fitted
+
+from . import _dma
+from .progress import listener
+from .settings import jobs, number, seed, truth, whole
+from .tables import checked, checked_pair, finite
+
+Floats = npt.NDArray[np.float64]
+
+
+class GraphRegressor(RegressorMixin, BaseEstimator):
+    """The shared variables of a graph, learned jointly from rows; observed variables are columns, targets are predicted.
+
+    ``graph`` is a ``dma.Graph``: shared variables with Gaussian priors, functions, and a likelihood on every target
+    (``gaussian_noise``, or another density of one input such as ``poisson`` or ``logistic``). ``inputs`` names the columns
+    of X by the variables they are; without it a frame's columns are known by name, and those of an array stand in the order
+    in which the graph's inputs were made. ``target`` is the name of an observed variable, or a list of them (columns of y).
+    ``kinds`` are kinds of factors of one's own.
+
+    ``learn_noise`` learns one variance for every Gaussian target (otherwise the graph's is taken), ``noise_by_inputs`` lets
+    its logarithm be linear in the inputs, ``tails`` makes it Student's t where left-out rows ask for that; ``learn_prior``
+    learns one factor on all prior precisions; ``starts`` fits are mixed by their evidence.
+
+    After ``fit``: ``model_``, ``beliefs_`` (name -> mean and standard deviation of every shared scalar), ``report_``,
+    ``left_out_`` (scores of rows predicted as if left out, one dictionary per target).
+    """
+
+    model_: _dma.GraphModel
+
+    def __init__(
+        self,
+        graph: _dma.Graph,
+        inputs: Sequence[str] | None = None,
+        target: str | Sequence[str] = "y",
+        *,
+        kinds: Sequence[_dma.Kind] = (),
+        learn_noise: bool = True,
+        noise_by_inputs: bool = False,
+        tails: bool = True,
+        learn_prior: bool = False,
+        starts: int = 1,
+        epochs: int = 100,
+        least_gain: float = 0.0003,
+        random_state: Any = 1,
+        n_jobs: int | None = None,
+        verbose: Any = False,
+    ) -> None:
+        self.graph = graph
+        self.inputs = inputs
+        self.target = target
+        self.kinds = kinds
+        self.learn_noise = learn_noise
+        self.noise_by_inputs = noise_by_inputs
+        self.tails = tails
+        self.learn_prior = learn_prior
+        self.starts = starts
+        self.epochs = epochs
+        self.least_gain = least_gain
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> GraphRegressor:
+        """Learns rows; one with sample_weight 2 counts as two."""
+        X, y = checked_pair(self, X, y)
+        options = _dma.JointLearnOptions()
+        options.learn_noise, options.tails = truth("learn_noise", self.learn_noise), truth("tails", self.tails)
+        options.tails = options.tails and options.learn_noise
+        options.noise_by_inputs = truth("noise_by_inputs", self.noise_by_inputs)
+        options.learn_scale = truth("learn_prior", self.learn_prior)
+        options.starts, options.epochs = whole("starts", self.starts), whole("epochs", self.epochs)
+        options.least_gain = number("least_gain", self.least_gain)
+        options.seed, options.jobs = seed(self.random_state), jobs(self.n_jobs)
+        weights = [] if sample_weight is None else finite("sample_weight", sample_weight).tolist()
+        targets = [self.target] if isinstance(self.target, str) else list(self.target)
+        with listener(self.verbose) as on_epoch:
+            self._keep(
+                _dma.GraphModel.fit(
+                    self.graph, targets, list(self.kinds), X, y.reshape(len(y), -1), self._names(), weights, options, on_epoch
+                )
+            )
+        return self
+
+    def predict(self, X: Any, return_std: bool = False) -> Floats | tuple[Floats, Floats]:
+        """Means, and with return_std standard deviations (noise included) beside them."""
+        prediction = self.predict_distribution(X)
+        mean = self._shaped(prediction.mean)
+        return (mean, self._shaped(prediction.sd)) if return_std else mean
+
+    def predict_quantiles(self, X: Any, quantiles: Sequence[float] = (0.025, 0.5, 0.975)) -> Floats:
+        """The values that the target stays below with these probabilities, along the last axis."""
+        prediction = self.predict_distribution(X)
+        return np.stack([self._shaped(prediction.quantile(float(one))) for one in quantiles], axis=-1)
+
+    def predict_distribution(self, X: Any) -> _dma.Prediction:
+        """All that is known of new rows: mean, sd, epistemic_sd, noise_sd (rows x targets), quantile, log_density."""
+        check_is_fitted(self, "model_")
+        return self.model_.predict(checked(self, X), self._names())
+
+    def summary(self) -> str:
+        """What `dma inspect` says of the model."""
+        check_is_fitted(self, "model_")
+        return self.model_.summary()
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes the model file of `dma fit --graph --model`, whole or not at all."""
+        check_is_fitted(self, "model_")
+        _dma.write_text(os.fspath(path), self.model_.text())
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str], kinds: Sequence[_dma.Kind] = ()) -> GraphRegressor:
+        """A model file as a fitted estimator; its columns are the inputs of its graph, in their order."""
+        name = os.fspath(path)
+        model = _dma.GraphModel.from_text(_dma.read_model_text(name), name, list(kinds))
+        loaded = cls(model.graph, model.inputs, model.targets, kinds=kinds)
+        loaded.n_features_in_ = len(model.inputs)
+        loaded._keep(model)
+        return loaded
+
+    def _keep(self, model: _dma.GraphModel) -> None:
+        self.model_ = model
+        self.beliefs_, self.report_, self.left_out_ = model.beliefs, model.report, model.left_out
+
+    def _names(self) -> list[str]:
+        """Of the columns of X; none where they stand in the order of the graph's inputs."""
+        if self.inputs is not None:
+            return list(self.inputs)
+        return [str(name) for name in getattr(self, "feature_names_in_", [])]
+
+    def _shaped(self, values: Floats) -> Floats:
+        return np.array(values[:, 0] if values.shape[1] == 1 else values, order="C")
+
+    def _more_tags(self) -> dict[str, Any]:  # scikit-learn up to 1.5
+        return {"multioutput": True}
