@@ -14,7 +14,6 @@ namespace dma {
 
 namespace {
 
-
 // The message of a factor that knows the other end and the precision.
 Gaussian around(const Gaussian& other, double precision) {
   return other.is_uniform() ? Gaussian::uniform() : Gaussian::from_moments(other.mean(), 1 / precision);

@@ -9,6 +9,7 @@
 
 #include "engine/learn/rows/output_likelihood.h"
 #include "engine/support/error.h"
+#include "engine/support/log_gamma.h"
 #include "engine/support/log_sum_exp.h"
 
 namespace dma {
@@ -16,7 +17,6 @@ namespace dma {
 namespace {
 
 double log_normal_density(double x, double mean, double sd) {
-  constexpr double kHalfLogTwoPi = 0.91893853320467274178;
   if (sd == 0) return x == mean ? HUGE_VAL : -HUGE_VAL;
   const double t = (x - mean) / sd;
   return -0.5 * t * t - std::log(sd) - kHalfLogTwoPi;
