@@ -135,11 +135,11 @@ JointLearnReport JointLearner::forget(std::span<const std::size_t> examples) {
   return l.learn();
 }
 
-void JointLearner::Impl::check_targets(const Matrix& targets, std::string_view what) const {
+void JointLearner::Impl::check_targets(const Matrix& values, std::string_view what) const {
   for (std::size_t k = 0; k < program.likelihoods().size(); ++k)
     if (const auto& likelihood = program.likelihoods()[k]; likelihood && likelihood->observes())
-      for (Index i = 0; i < targets.rows(); ++i)
-        if (const double y = targets(i, static_cast<Index>(k)); !likelihood->observes()->contains(y))
+      for (Index i = 0; i < values.rows(); ++i)
+        if (const double y = values(i, static_cast<Index>(k)); !likelihood->observes()->contains(y))
           fail("{}: target '{}' is {} in row {}; {} expects {}{}", what, likelihood->target(), y, i + 1,
                likelihood->kind(), describe(*likelihood->observes()), likelihood->observes()->advice);
 }
