@@ -33,7 +33,7 @@ struct JointLearner::Impl {
   std::unique_ptr<RowModel> model_of(const Start& start) const;
   SharedPrior prior() const;
   void check_fitted(std::string_view what) const;
-  // Whether the likelihoods can have made them.
+  // Whether the likelihoods can have made these values of the targets.
   void check_targets(const Matrix& values, std::string_view what) const;
   void set_frozen(VariableId shared, bool frozen, std::string_view what);
   void weigh();

@@ -70,7 +70,7 @@ Problem scattered(std::uint32_t unknowns, std::uint32_t rows) {
   return p;
 }
 
-Problem regression(std::uint32_t unknowns, std::uint32_t rows) {
+Problem regression_problem(std::uint32_t unknowns, std::uint32_t rows) {
   Problem p;
   p.pattern.unknowns = unknowns;
   std::vector<std::uint32_t> all(unknowns);
@@ -123,16 +123,16 @@ TEST_CASE("fronts: chains, scattered and full rows are solved, inverted and have
   for (const std::uint32_t dimensions : {1u, 2u, 4u}) check_against_dense(chain(60, dimensions));
   check_against_dense(scattered(200, 150));
   check_against_dense(scattered(300, 600));
-  check_against_dense(regression(10, 30));
-  check_against_dense(regression(130, 300));
+  check_against_dense(regression_problem(10, 30));
+  check_against_dense(regression_problem(130, 300));
   check_against_dense(chain(50, 3), 0.7);
-  check_against_dense(regression(60, 70), 0.3);
+  check_against_dense(regression_problem(60, 70), 0.3);
 }
 
 TEST_CASE("fronts: the careful factor is the same one") {
   for (const std::uint32_t dimensions : {1u, 3u}) check_against_dense(chain(60, dimensions), 0, true);
   check_against_dense(scattered(200, 150), 0, true);
-  check_against_dense(regression(130, 300), 0, true);
+  check_against_dense(regression_problem(130, 300), 0, true);
 }
 
 TEST_CASE("fronts: every small shape of a front is eliminated, solved and inverted") {
@@ -155,7 +155,7 @@ TEST_CASE("fronts: every small shape of a front is eliminated, solved and invert
 }
 
 TEST_CASE("fronts: dense or sparse is chosen by the fill, and a chain keeps it constant per step") {
-  RowPattern full = regression(40, 3).pattern, none, single;
+  RowPattern full = regression_problem(40, 3).pattern, none, single;
   CHECK(eliminate(full, {}).text().starts_with("dense Cholesky: 40 unknowns"));
   Problem short_chain = chain(500, 2), long_chain = chain(5000, 2);
   const Elimination a = eliminate(short_chain.pattern, {}), b = eliminate(long_chain.pattern, {});
@@ -184,7 +184,7 @@ TEST_CASE("fronts: what nothing determines is found, however it hides") {
 }
 
 TEST_CASE("fronts: more memory than the limit is refused before it is taken") {
-  Problem p = regression(100, 1);
+  Problem p = regression_problem(100, 1);
   CHECK_THROWS_WITH_AS(
       eliminate(p.pattern, {.bytes = 100'000}),
       "joint: 100 unknowns need 0.00024 GB, more than the limit of 0.0001 GB; raise joint({.memory = ...}) or "
