@@ -16,7 +16,8 @@ double log_density_at(const Family& family, Components density, Components point
 // A density of one variable, known by the message it always sends.
 double log_mass_of_prior(const Family& family, Components density, Components arrival) {
   if (arrival[0].is_point()) return log_density_at(family, density, arrival);
-  if (density[0].is_point()) return is_flat(arrival) ? 0.0 : log_density_at(family, arrival, density);
+  if (density[0].is_point())
+    return is_flat(arrival) ? -log_normaliser_or_flat(family, arrival) : log_density_at(family, arrival, density);
   std::vector<Natural> both;
   for (std::size_t k = 0; k < density.size(); ++k) both.push_back(multiply(density[k], arrival[k]));
   return family->log_normaliser(both) - family->log_normaliser(density) - log_normaliser_or_flat(family, arrival);

@@ -199,6 +199,15 @@ TEST_CASE("evidence: gamma and beta priors of what is observed are their densiti
   CHECK(log_evidence(plan, state) == doctest::Approx(gamma_at + beta_at + dirichlet_at + std::log(0.3)).epsilon(1e-12));
 }
 
+TEST_CASE("evidence: priors of variables that nobody observes leave it at zero, certain ones too") {
+  Graph g;
+  g.factor("bernoulli_prior", {g.variable("x", 4, "bernoulli")}, {{"probability", {0.0, 1.0, 0.84, 0.1}}});
+  const Plan plan = compile(g, forward_backward(), standard_registry());
+  State state(plan);
+  CHECK(run(plan, state).stop == Report::Stop::exact);
+  CHECK(std::abs(log_evidence(plan, state)) < 1e-14);
+}
+
 TEST_CASE("evidence: what is certain has the probability one, and what is infinite is not called exact") {
   for (const double seen : {0.0, 1.0}) {
     Graph g;
