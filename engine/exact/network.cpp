@@ -33,7 +33,8 @@ std::vector<Natural> point_at(const Family& family, std::uint32_t k) {
 
 }  // namespace
 
-Network::Network(const PlanData& plan) : node_at(plan.elements, kNone) {
+Network::Network(const PlanData& plan) : node_at(plan.elements, kNone), joins(plan.elements, 0) {
+  std::vector<std::uint8_t> is_met(plan.elements);
   for (const auto& v : plan.variables)
     for (std::uint32_t i = 0; v.family.outcomes() > 0 && i < v.size; i += v.family.components()) {
       node_at[v.first_element + i] = static_cast<std::uint32_t>(nodes.size());
@@ -48,6 +49,7 @@ Network::Network(const PlanData& plan) : node_at(plan.elements, kNone) {
         for (std::uint32_t q = s * port.terms; q < (s + 1) * port.terms; ++q) {
           const std::uint32_t e = port.elements(q);
           is_open |= role[e] == Role::open;
+          joins[e] |= is_met[e], is_met[e] = 1;
           if (node_at[e] != kNone) members.push_back(node_at[e]);
         }
       if (is_open)
@@ -95,6 +97,7 @@ FactorWeights::Weights FactorWeights::of(const Scope& scope) {
     std::vector<std::vector<Natural>> points;  // by value
   };
   std::vector<Place> places;
+  double log_space = 0;  // of missing values: the integral of 1 over all they could be
   for (std::size_t p = 0; p < group.ports.size(); ++p) {
     const Group::Port& port = group.ports[p];
     for (std::uint32_t q = scope.slot * port.terms; q < (scope.slot + 1) * port.terms; ++q) {
@@ -106,6 +109,13 @@ FactorWeights::Weights FactorWeights::of(const Scope& scope) {
         for (std::uint32_t k = 0; k < v.family.outcomes(); ++k) places.back().points.push_back(point_at(v.family, k));
       }
       arrivals[p].push_back(v.family.outcomes() > 0 ? Natural() : state_.message(v.first_slot + e - v.first_element));
+      const std::size_t components = families.back().components();
+      if (v.family.outcomes() > 0 || arrivals[p].size() % components != 0) continue;
+      const Components arrival = Components(arrivals[p]).last(components);
+      if (!is_flat(arrival)) continue;  // a value that is missing is integrated over, here alone
+      if (network_.joins[e]) fail("exact: observed variable '{}' has no value in this run, and joins factors; declare it "
+                                  "with graph.variable(...) where it is unknown", v.name);
+      log_space += log_normaliser_or_flat(v.family, arrival);
     }
   }
   logs_.clear();
@@ -115,7 +125,7 @@ FactorWeights::Weights FactorWeights::of(const Scope& scope) {
       std::ranges::copy(places[j].points[at[j]],
                         arrivals[places[j].port].begin() + static_cast<std::ptrdiff_t>(places[j].first));
     try {
-      logs_.push_back(log_mass(*group.kind, factor.method, arrivals, parameters_, families));
+      logs_.push_back(log_mass(*group.kind, factor.method, arrivals, parameters_, families) + log_space);
     } catch (const Error& error) {
       fail("exact: factor '{}': {}", plan.slot_name(scope.group, scope.slot), error.what());
     }

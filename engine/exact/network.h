@@ -32,6 +32,7 @@ struct Network {
   std::vector<std::uint32_t> node_at;  // by element; kNone where no node begins
   std::vector<Scope> scopes;
   std::vector<std::uint32_t> members;
+  std::vector<std::uint8_t> joins;  // by element: factors meet there, two or more
 
   std::span<const std::uint32_t> nodes_of(const Scope& scope) const {
     return std::span(members).subspan(scope.first, scope.count);

@@ -131,3 +131,23 @@ TEST_CASE("exact: parts that hang on nothing, and what is missing, have their pa
   CHECK(std::abs(state.belief(u).mean() - (1 + 0.8 * (kApart - 1))) < 1e-11);
   for (std::size_t k = 0; k < 3; ++k) CHECK(std::abs(state.belief(s).mean(0, k) - joint[k] / total) < 1e-11);
 }
+
+TEST_CASE("exact: unknown probabilities are integrated over their simplex, whose volume is 1 / 12!; not two factors' own") {
+  for (const bool is_joined : {false, true}) {
+    Graph g;
+    const VariableId p = g.observed("p", 1, "dirichlet(13)"), k = g.observed("k", 1, "categorical(13)"),
+                     other = g.observed("other", 1, "categorical(13)");
+    g.factor("categorical_draw", {p, k});
+    if (is_joined) g.factor("categorical_draw", {p, other});
+    const Plan plan = compile(g, exact(), standard_registry());
+    State state(plan);
+    for (const VariableId missing : {p, k}) state.observe_missing(missing);
+    state.observe(other, 4);
+    if (is_joined) {
+      CHECK_THROWS_WITH_AS((void)run(plan, state), doctest::Contains("'p' has no value in this run"), Error);
+    } else {
+      (void)run(plan, state);
+      CHECK(std::abs(log_evidence(plan, state) + std::lgamma(13.0)) < 1e-12);
+    }
+  }
+}
