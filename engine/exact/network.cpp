@@ -113,8 +113,9 @@ FactorWeights::Weights FactorWeights::of(const Scope& scope) {
       if (v.family.outcomes() > 0 || arrivals[p].size() % components != 0) continue;
       const Components arrival = Components(arrivals[p]).last(components);
       if (!is_flat(arrival)) continue;  // a value that is missing is integrated over, here alone
-      if (network_.joins[e]) fail("exact: observed variable '{}' has no value in this run, and joins factors; declare it "
-                                  "with graph.variable(...) where it is unknown", v.name);
+      if (network_.joins[e])
+        fail("exact: observed variable '{}' has no value in this run, and joins factors; declare it with "
+             "graph.variable(...) where it is unknown", v.name);
       log_space += log_normaliser_or_flat(v.family, arrival);
     }
   }

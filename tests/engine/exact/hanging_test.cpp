@@ -132,7 +132,7 @@ TEST_CASE("exact: parts that hang on nothing, and what is missing, have their pa
   for (std::size_t k = 0; k < 3; ++k) CHECK(std::abs(state.belief(s).mean(0, k) - joint[k] / total) < 1e-11);
 }
 
-TEST_CASE("exact: unknown probabilities are integrated over their simplex, whose volume is 1 / 12!; not two factors' own") {
+TEST_CASE("exact: a missing value is integrated over all it could be, by one factor; two refuse it") {
   for (const bool is_joined : {false, true}) {
     Graph g;
     const VariableId p = g.observed("p", 1, "dirichlet(13)"), k = g.observed("k", 1, "categorical(13)"),
@@ -147,7 +147,7 @@ TEST_CASE("exact: unknown probabilities are integrated over their simplex, whose
       CHECK_THROWS_WITH_AS((void)run(plan, state), doctest::Contains("'p' has no value in this run"), Error);
     } else {
       (void)run(plan, state);
-      CHECK(std::abs(log_evidence(plan, state) + std::lgamma(13.0)) < 1e-12);
+      CHECK(std::abs(log_evidence(plan, state) + std::lgamma(13.0)) < 1e-12);  // the simplex has volume 1 / 12!
     }
   }
 }
