@@ -19,9 +19,9 @@ const std::vector<Natural> kMessages = {{},
                                         Gaussian::point(2),
                                         Gaussian::point(-1e300)};
 
-struct Messages {
+struct TestMessages {
   std::vector<double> tau, rho;
-  explicit Messages(std::size_t size) : tau(size), rho(size) {}
+  explicit TestMessages(std::size_t size) : tau(size), rho(size) {}
   MessageArrays arrays() { return {tau.data(), rho.data()}; }
 };
 
@@ -51,7 +51,7 @@ TEST_CASE("multiply: a precision beyond the range of a double is the point mass 
 
 TEST_CASE("multiply: arrays agree with messages one by one, also in place, at every length") {
   for (const std::size_t size : {1u, 7u, 16u, 40u, 81u}) {
-    Messages a(size), b(size), out(size);
+    TestMessages a(size), b(size), out(size);
     for (std::size_t i = 0; i < size; ++i) {
       a.arrays().set(i, kMessages[i % kMessages.size()]);
       b.arrays().set(i, kMessages[i / kMessages.size() % kMessages.size()]);
@@ -65,7 +65,7 @@ TEST_CASE("multiply: arrays agree with messages one by one, also in place, at ev
 
 TEST_CASE("multiply: rows agree with messages one by one") {
   constexpr std::size_t kSize = 9, kRows = 9;
-  Messages out(kSize), rows(kSize * kRows);
+  TestMessages out(kSize), rows(kSize * kRows);
   std::vector<Natural> truth(kSize);
   for (std::size_t row = 0; row < kRows; ++row)
     for (std::size_t i = 0; i < kSize; ++i) {

@@ -27,7 +27,7 @@ using namespace dma;
 using oracle::random_matrix;
 using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
-std::span<const double> numbers(const auto& matrix) { return {matrix.data(), static_cast<std::size_t>(matrix.size())}; }
+std::span<const double> cells(const auto& matrix) { return {matrix.data(), static_cast<std::size_t>(matrix.size())}; }
 
 OutputLikelihood likelihood(const std::string& kind, std::vector<double> parameters) {
   return {standard_registry().kind(kind), std::move(parameters), "y"};
@@ -48,11 +48,11 @@ void check_bend(const OutputLikelihood& l, double x, double y, double slope, dou
 }
 
 // The linear predictor w . x of a graph, with a likelihood of that kind; w ~ N(0, 4).
-struct Model {
+struct LinearModel {
   Graph graph;
   VariableId w, x, z;
 };
-Model linear_model(std::size_t size) {
+LinearModel linear_model(std::size_t size) {
   Graph g;
   const auto w = g.shared("w", size), x = g.observed("x", size), p = g.variable("p", size), z = g.variable("z");
   g.factor("gaussian_prior", {w}, {{"mean", 0.0}, {"variance", 4.0}});
@@ -162,14 +162,14 @@ TEST_CASE("output likelihood: what is known of x makes of y what sums and distri
 }
 
 TEST_CASE("joint learner: Poisson regression is Laplace's, with its evidence and its predictions") {
-  Model m = linear_model(3);
+  LinearModel m = linear_model(3);
   const auto y = m.graph.observed("y");
   m.graph.factor("poisson", {m.z, y});
   RowMajor x = random_matrix(60, 3, 1);
   x.col(0).setOnes();
   const Vector count = counts(x, Vector::LinSpaced(3, 1, 0.2));
   JointLearner learner(m.graph, standard_registry(), {y}, {.epochs = 60, .least_gain = 0});
-  const JointLearnReport report = learner.fit({{m.x, numbers(x)}, {y, numbers(count)}});
+  const JointLearnReport report = learner.fit({{m.x, cells(x)}, {y, cells(count)}});
   const auto [mode, covariance] =
       newton(x, count, [](double at, double n) { return std::pair(n - std::exp(at), std::exp(at)); });
   for (Index i = 0; i < 3; ++i) {
@@ -184,7 +184,7 @@ TEST_CASE("joint learner: Poisson regression is Laplace's, with its evidence and
   }
   CHECK(report.log_evidence == doctest::Approx(evidence).epsilon(1e-9));
   const RowMajor fresh = (RowMajor(1, 3) << 1, 0.5, -1).finished();
-  const Prediction p = learner.predict({{m.x, numbers(fresh)}});
+  const Prediction p = learner.predict({{m.x, cells(fresh)}});
   const double at = fresh.row(0).dot(mode), v = (fresh * covariance * fresh.transpose())(0, 0);
   CHECK(p.mean(0, 0) == doctest::Approx(std::exp(at + 0.5 * v)).epsilon(1e-7));
   CHECK(p.sd(0, 0) * p.sd(0, 0) ==
@@ -201,15 +201,15 @@ TEST_CASE("joint learner: Poisson regression is Laplace's, with its evidence and
   // What is saved predicts the same.
   JointLearner other(m.graph, standard_registry(), {y});
   other.load(learner.save());
-  CHECK(other.predict({{m.x, numbers(fresh)}}).mean(0, 0) == p.mean(0, 0));
-  CHECK_THROWS_WITH_AS(learner.fit({{m.x, numbers(fresh)}, {y, std::vector<double>{1.5}}}),
+  CHECK(other.predict({{m.x, cells(fresh)}}).mean(0, 0) == p.mean(0, 0));
+  CHECK_THROWS_WITH_AS(learner.fit({{m.x, cells(fresh)}, {y, std::vector<double>{1.5}}}),
                        "fit: target 'y' is 1.5 in row 1; poisson expects a whole number in [0, inf)", Error);
 }
 
 TEST_CASE("joint learner: logistic and Student-t regression are Laplace's; an outlier has no say") {
   const RowMajor x = random_matrix(80, 2, 7);
   for (const bool is_binary : {true, false}) {
-    Model m = linear_model(2);
+    LinearModel m = linear_model(2);
     const auto y = m.graph.observed("y");
     m.graph.factor(is_binary ? "logistic" : "student_t_noise", {m.z, y},
                    is_binary ? ParameterList{} : ParameterList{{"scale", 0.2}, {"degrees", 3.0}});
@@ -217,7 +217,7 @@ TEST_CASE("joint learner: logistic and Student-t regression are Laplace's; an ou
     if (is_binary) target = target.unaryExpr([](double t) { return t > 0.3 ? 1.0 : 0.0; });
     if (!is_binary) target(3) += 50;
     JointLearner learner(m.graph, standard_registry(), {y}, {.epochs = 100, .least_gain = 0});
-    learner.fit({{m.x, numbers(x)}, {y, numbers(target)}});
+    learner.fit({{m.x, cells(x)}, {y, cells(target)}});
     const auto [mode, covariance] = newton(x, target, [&](double at, double t) {
       if (is_binary) return std::pair(t - sigmoid(at), sigmoid(at) * sigmoid(-at));
       const double r = t - at, d = 0.12 + r * r;
@@ -230,20 +230,20 @@ TEST_CASE("joint learner: logistic and Student-t regression are Laplace's; an ou
     else
       CHECK(std::abs(mode(0) - 0.8) < 0.1);
     // The rows once more, as an update: as if they had been seen twice at the start, but for Laplace's first Gaussian.
-    CHECK(learner.update({{m.x, numbers(x)}, {y, numbers(target)}}));
+    CHECK(learner.update({{m.x, cells(x)}, {y, cells(target)}}));
     RowMajor twice_x(160, 2);
     twice_x << x, x;
     Vector twice_y(160);
     twice_y << target, target;
     JointLearner twice(m.graph, standard_registry(), {y}, {.epochs = 100, .least_gain = 0});
-    twice.fit({{m.x, numbers(twice_x)}, {y, numbers(twice_y)}});
+    twice.fit({{m.x, cells(twice_x)}, {y, cells(twice_y)}});
     for (std::size_t i = 0; i < 2; ++i)
       CHECK(std::abs(learner.belief(m.w)[i].mean() - twice.belief(m.w)[i].mean()) < twice.belief(m.w)[i].sd());
   }
 }
 
 TEST_CASE("joint learner: a count and a number on one trunk, each with its likelihood") {
-  Model m = linear_model(3);
+  LinearModel m = linear_model(3);
   const auto y = m.graph.observed("y"), n = m.graph.observed("n"), half = m.graph.variable("half");
   m.graph.factor("gaussian_noise", {m.z, y}, {{"variance", 0.04}});
   m.graph.factor("affine", {m.z, half}, {{"a", 0.5}, {"b", 1.0}});
@@ -254,7 +254,7 @@ TEST_CASE("joint learner: a count and a number on one trunk, each with its likel
   wide << 0.5 * x, Vector::Ones(50);
   const Vector count = counts(wide, (Vector(4) << w, 1).finished());
   JointLearner learner(m.graph, standard_registry(), {n, y}, {.epochs = 60, .least_gain = 0});
-  learner.fit({{m.x, numbers(x)}, {y, numbers(number)}, {n, numbers(count)}});
+  learner.fit({{m.x, cells(x)}, {y, cells(number)}, {n, cells(count)}});
   Vector mode = Vector::Zero(3);
   Matrix precision;
   for (int step = 0; step < 100; ++step) {
@@ -269,7 +269,7 @@ TEST_CASE("joint learner: a count and a number on one trunk, each with its likel
           doctest::Approx(covariance(i, i)).epsilon(1e-7));
   }
   const RowMajor fresh = random_matrix(2, 3, 13);
-  const Prediction p = learner.predict({{m.x, numbers(fresh)}});
+  const Prediction p = learner.predict({{m.x, cells(fresh)}});
   for (Index i = 0; i < 2; ++i) {
     const double at = fresh.row(i).dot(mode), v = (fresh.row(i) * covariance * fresh.row(i).transpose())(0, 0);
     CHECK(p.mean(i, 0) == doctest::Approx(std::exp(0.5 * at + 1 + 0.125 * v)).epsilon(1e-7));
@@ -278,7 +278,7 @@ TEST_CASE("joint learner: a count and a number on one trunk, each with its likel
   }
   // Noise is learned of the number alone, and left-out predictions are there for both.
   JointLearner noisy(m.graph, standard_registry(), {n, y}, {.learn_noise = true});
-  noisy.fit({{m.x, numbers(x)}, {y, numbers(number)}, {n, numbers(count)}});
+  noisy.fit({{m.x, cells(x)}, {y, cells(number)}, {n, cells(count)}});
   CHECK(noisy.noise_variance(1) > 0.01);
   CHECK(noisy.noise_variance(1) < 0.09);
   CHECK_THROWS_WITH_AS((void)noisy.noise_variance(0),
@@ -296,17 +296,17 @@ TEST_CASE("joint learner: a likelihood of one's own learns; one that is not norm
                    .observes("y", above(0) & finite()));
   registry.add(likelihood_from_log_density("loose", [](double x, double y) { return -std::abs(y - x); }));
   for (const std::string kind : {"rate", "loose"}) {
-    Model m = linear_model(1);
+    LinearModel m = linear_model(1);
     const auto y = m.graph.observed("y");
     m.graph.factor(kind, {m.z, y});
     const RowMajor x = RowMajor::Ones(30, 1);
     const Vector times = random_matrix(30, 1, 3).cwiseAbs();
     JointLearner learner(m.graph, registry, {y}, {.epochs = 60, .least_gain = 0});
-    learner.fit({{m.x, numbers(x)}, {y, numbers(times)}});
+    learner.fit({{m.x, cells(x)}, {y, cells(times)}});
     const RowMajor one = RowMajor::Ones(1, 1);
     if (kind == "loose") {
       CHECK_THROWS_WITH_AS(
-          (void)learner.predict({{m.x, numbers(one)}}),
+          (void)learner.predict({{m.x, cells(one)}}),
           "target 'y': the density of kind 'loose' has a mass of 2 over y; only one that is normalised "
           "(a mass of 1) can predict",
           Error);
@@ -314,7 +314,7 @@ TEST_CASE("joint learner: a likelihood of one's own learns; one that is not norm
     }
     const double found = learner.belief(m.w)[0].mean(), v = learner.belief(m.w)[0].variance();
     CHECK(30 - times.sum() * std::exp(found) - 0.25 * found == doctest::Approx(0).epsilon(1e-6));
-    CHECK(learner.predict({{m.x, numbers(one)}}).mean(0, 0) ==
+    CHECK(learner.predict({{m.x, cells(one)}}).mean(0, 0) ==
           doctest::Approx(std::exp(-found + 0.5 * v)).epsilon(1e-6));
   }
 }
