@@ -76,8 +76,8 @@ std::string fit_line(const JointReport::Fit& fit) {
   if (fit.draws == 0) return fmt::format("not checked whether the Gaussian fits the posterior: {}", fit.why_not);
   const std::string numbers = fmt::format("k {:.2g}, {:.0f} of {} draws effective", fit.k, fit.effective, fit.draws);
   if (fit.is_good()) return fmt::format("the Gaussian fits the posterior: {}", numbers);
-  return fmt::format("the Gaussian does not fit the posterior: {}, see \"Does the Gaussian fit?\" in docs/methods.md",
-                     numbers);
+  return fmt::format(
+      "the Gaussian does not fit the posterior: {}, see \"Does the Gaussian fit?\" in tools/docs/methods.md", numbers);
 }
 
 std::string hypers_line(const JointReport::Hypers& hypers) {

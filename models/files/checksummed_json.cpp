@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "engine/support/checksum.h"
@@ -73,8 +74,13 @@ void read_checksummed(std::string_view text, std::string_view source, const std:
     check_checksum(json, text);
     return;
   } catch (const Json::parse_error& e) {
-    fail("'{}' is not a model of dma, or was cut short: it stops making sense at byte {} of {}; fit the model again",
-         source, e.byte, text.size());
+    const std::string_view line = text.substr(0, std::min<std::size_t>(text.find('\n'), 30));
+    if (!line.starts_with('{') && !line.empty())
+      fail("'{}' is not a model of dma: it begins with \"{}\", a model with {{; are two files exchanged?", source,
+           printable(line));
+    if (e.byte > text.size()) fail("'{}' was cut short after {} bytes; fit the model again", source, text.size());
+    fail("'{}' is not a model of dma, or was cut short: it stops making sense at byte {} of {}; fit the model again", source,
+         e.byte, text.size());
   } catch (const Json::exception& e) {  // a key that is missing, a value of another type, a number beyond double
     reason = e.what();
     reason.erase(0, reason.find("] ") + 2);  // the library's own error number

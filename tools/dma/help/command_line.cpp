@@ -21,7 +21,9 @@ void check_command(const CLI::App& app, int count, char** arguments) {
   std::vector<std::string> known;
   for (const CLI::App* command : app.get_subcommands(nullptr)) known.push_back(command->get_name());
   const std::string first = count > 0 ? arguments[0] : "";
-  if (known.empty() || first.empty() || first.starts_with('-')) return;
+  if (known.empty() || first.starts_with('-')) return;
+  if (first.empty() && app.get_require_subcommand_min() == 0) return;
+  if (first.empty()) fail("a command is expected{}; --help has an example of each", suggestion(first, known));
   if (std::ranges::find(known, first) == known.end())
     fail("there is no command '{}'{}", first, suggestion(first, known));
   check_command(*app.get_subcommand(first), count - 1, arguments + 1);

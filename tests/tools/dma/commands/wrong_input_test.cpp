@@ -126,6 +126,8 @@ TEST_CASE("wrong input: commands and files that are not there") {
   const TemporaryFolder folder;
   check_refused(folder, "", "subcommand");
   check_refused(folder, "predct", "there is no command 'predct'; did you mean 'predict'?");
+  check_refused(folder, "fti", "there is no command 'fti'; did you mean 'fit'?");
+  check_refused(folder, "", "a command is expected; known: ");
   check_refused(folder, "fit", "data");
   check_refused(folder, "fit nothing.csv --target y", "cannot read 'nothing.csv': No such file");
   check_refused(folder, "fit . --target y", "'.' is a folder");
