@@ -44,6 +44,7 @@ TEST_CASE("certify: a comparison with a doubled mean shift, or a wrong variance,
   const Certificate shifted = certified([](const Gaussian& x) {
     if (!x.is_proper()) return Gaussian::uniform();
     const Gaussian belief = x * right(x);
+    if (!(belief.rho > x.rho)) return Gaussian::uniform();
     const double mean = 2 * belief.mean() - x.mean();
     return Gaussian(mean * belief.rho - x.tau, belief.rho - x.rho);
   });

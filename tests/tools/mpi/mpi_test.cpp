@@ -61,7 +61,7 @@ TEST_CASE("mpi: a fit whose process was killed goes on from its checkpoint to th
                "if [ \"$OMPI_COMM_WORLD_RANK\" != 1 ]; then exec \"$@\"; fi\n"
                "\"$@\" & while [ ! -e part.json.checkpoint ]; do sleep 0.02; done; kill -9 $!; wait $!\n");
   const std::string fit =
-      "fit t.csv --target y --method hybrid --hidden 8 --batch-size 20 --least-gain 0 --epochs 400 --checkpoint-every "
+      "fit t.csv --target y --method hybrid --hidden 8 --batch-size 20 --least-gain 0 --epochs 2000 --checkpoint-every "
       "5 --model ";
   const auto whole = run_dma(folder, fit + "whole.json --quiet --workers 2");
   REQUIRE_MESSAGE(whole.exit_code == 0, whole.errors);
@@ -78,13 +78,14 @@ TEST_CASE("mpi: Ctrl-C to mpirun leaves a checkpoint and one line with the comma
   if (!has_mpi()) return;
   const TemporaryFolder folder;
   folder.write("t.csv", table(400));
+  // mpirun takes a second to pass the signal on: there are epochs for several.
   folder.write(
       "interrupted.sh",
       "\"$@\" & while [ ! -e part.json.checkpoint ] && kill -0 $!; do sleep 0.02; done; kill -INT $!; wait $!\n");
   std::string started = mpirun(2);
   started.insert(started.find("mpirun -n"), "sh interrupted.sh ");
   const std::string fit =
-      "fit t.csv --target y --method hybrid --hidden 8 --batch-size 20 --least-gain 0 --epochs 400 --checkpoint-every "
+      "fit t.csv --target y --method hybrid --hidden 8 --batch-size 20 --least-gain 0 --epochs 5000 --checkpoint-every "
       "5 --model ";
   const auto whole = run_dma(folder, fit + "whole.json --quiet --workers 2");
   REQUIRE_MESSAGE(whole.exit_code == 0, whole.errors);

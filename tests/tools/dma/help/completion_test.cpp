@@ -73,7 +73,7 @@ TEST_CASE("completion: bash offers commands, options, choices and files where th
   CHECK(offered("dma fit houses.csv --model ho") == "houses.csv");
   CHECK(offered("dma fit --seed ''").empty());
   CHECK(offered("dma generate regression --gr") == "--grid");
-  CHECK(offered("dma fit generate --gr").empty());  // a file of that name is no command
+  CHECK(offered("dma fit generate --gri").empty());  // a file of that name is no command
   CHECK(offered("dma certify leaky") == "leaky_relu");
   CHECK(contains(offered("dma infer x.json --schedule fl"), "flooding"));
   CHECK(offered("dma nothing").empty());
