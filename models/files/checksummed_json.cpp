@@ -79,8 +79,8 @@ void read_checksummed(std::string_view text, std::string_view source, const std:
       fail("'{}' is not a model of dma: it begins with \"{}\", a model with {{; are two files exchanged?", source,
            printable(line));
     if (e.byte > text.size()) fail("'{}' was cut short after {} bytes; fit the model again", source, text.size());
-    fail("'{}' is not a model of dma, or was cut short: it stops making sense at byte {} of {}; fit the model again", source,
-         e.byte, text.size());
+    fail("'{}' is not a model of dma, or was cut short: it stops making sense at byte {} of {}; fit the model again",
+         source, e.byte, text.size());
   } catch (const Json::exception& e) {  // a key that is missing, a value of another type, a number beyond double
     reason = e.what();
     reason.erase(0, reason.find("] ") + 2);  // the library's own error number

@@ -124,7 +124,6 @@ TEST_CASE("wrong input: places that cannot be written, before any work is done")
 
 TEST_CASE("wrong input: commands and files that are not there") {
   const TemporaryFolder folder;
-  check_refused(folder, "", "subcommand");
   check_refused(folder, "predct", "there is no command 'predct'; did you mean 'predict'?");
   check_refused(folder, "fti", "there is no command 'fti'; did you mean 'fit'?");
   check_refused(folder, "", "a command is expected; known: ");
