@@ -7,6 +7,7 @@
 #include <atomic>
 #include <bit>
 #include <charconv>
+#include <cmath>
 #include <limits>
 
 #include "engine/messages/family.h"
@@ -335,7 +336,8 @@ double Graph::category(VariableId id, std::string_view wanted) const {
     return static_cast<double>(found - names.begin());
   double number = 0;
   const auto [end, error] = std::from_chars(wanted.data(), wanted.data() + wanted.size(), number);
-  if (error == std::errc() && end == wanted.data() + wanted.size()) return number;
+  const bool is_category = number >= 0 && number < static_cast<double>(names.size()) && number == std::floor(number);
+  if (error == std::errc() && end == wanted.data() + wanted.size() && (names.empty() || is_category)) return number;
   if (names.empty())
     fail("variable '{}': '{}' is given; a number is expected, as its values have no names", name(id), wanted);
   fail("variable '{}' has no category '{}'{}", name(id), wanted, suggestion(wanted, names));

@@ -36,9 +36,10 @@ std::string suggestion(std::string_view found, std::span<const std::string> know
   std::string text;
   const auto distance = [&](const std::string& name) { return edit_distance(found, name); };
   const auto nearest = std::ranges::min_element(known, {}, distance);
-  // A third of the word wrong is still a misspelling; more is another word, and none is none.
+  // A third of the word wrong is still a misspelling; more, or every letter, is another word, and none is none.
   if (nearest != known.end() && *nearest != found &&
-      distance(*nearest) <= std::max<std::size_t>(1, nearest->size() / 3))
+      distance(*nearest) <= std::max<std::size_t>(1, nearest->size() / 3) &&
+      distance(*nearest) < std::max(found.size(), nearest->size()))
     text = fmt::format("; did you mean '{}'?", *nearest);
   if (known.empty()) return text + "; none are known";
   constexpr std::size_t kMostShown = 50;  // a line with the names of ten thousand columns helps nobody

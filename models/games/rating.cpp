@@ -89,6 +89,13 @@ Rating::Rating(std::vector<Skill> skills, const RatingOptions& options)
 }
 Rating::~Rating() = default;
 
+std::uint32_t Rating::join(const Skill& skill) {
+  check_skills(std::span(&skill, 1));
+  skills_.push_back(skill);
+  last_times_.emplace_back();
+  return static_cast<std::uint32_t>(skills_.size() - 1);
+}
+
 Report Rating::play(const Game& game) {
   check_game(game, played_ + 1, skills_.size(), options_);
   const Game both[] = {{{}, now_}, {{}, game.time}};

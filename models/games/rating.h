@@ -85,6 +85,7 @@ class Rating {
   ~Rating();
 
   Report play(const Game& game);
+  std::uint32_t join(const Skill& skill);  // a new player, who gets the next number
   const std::vector<Skill>& skills() const { return skills_; }  // by player
   const RatingOptions& options() const { return options_; }
 

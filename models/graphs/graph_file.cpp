@@ -260,6 +260,10 @@ Json parsed(std::string_view text) {
   try {
     return parse_distinct(text);
   } catch (const nlohmann::json::parse_error& error) {
+    const std::string_view start = text.substr(std::min(text.find_first_not_of(" \t\r\n"), text.size()));
+    if (!start.empty() && !start.starts_with('{'))
+      fail("it is no graph: it begins with \"{}\"; JSON, which begins with {{, BIF or UAI is expected",
+           start.substr(0, std::min<std::size_t>(start.find('\n'), 30)));
     fail("not JSON near line {}: look for a missing comma, quote or bracket", line_of(error.byte));
   } catch (const nlohmann::json::out_of_range& error) {  // "... parsing '1e999'"
     const std::string_view what = error.what(), rest = what.substr(std::min(what.find('\''), what.size() - 1) + 1),

@@ -62,6 +62,7 @@ void bind_graph(py::module_& module);
 void bind_graph_model(py::module_& module);
 void bind_run(py::module_& module);
 void bind_results(py::module_& module);
+void bind_judgements(py::module_& module);
 void bind_series(py::module_& module);
 void bind_models(py::module_& module);
 

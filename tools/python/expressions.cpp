@@ -20,20 +20,33 @@ SpreadMatrix spread_of(const std::optional<Array>& covariance, const std::option
                     : SpreadMatrix::precision(row_by_row(*precision));
 }
 
-std::vector<FactorHandle> factors_of_rows(const Shared& g, const VectorFactor& made) {
-  std::vector<FactorHandle> rows;
-  for (const FactorId id : made.rows) rows.push_back({g, id});
-  return rows;
-}
+struct VectorHandle {
+  Shared graph;
+  VectorFactor factor;
+};
 
-void bind_vectors(py::class_<Graph, Shared>& graph) {
+void bind_vectors(py::module_& module, py::class_<Graph, Shared>& graph) {
+  py::class_<VectorHandle>(module, "VectorFactor", "The factors of a vector's rows.")
+      .def("__len__", [](const VectorHandle& v) { return v.factor.rows.size(); })
+      .def("__getitem__",
+           [](const VectorHandle& v, std::size_t row) {
+             if (row >= v.factor.rows.size()) throw py::index_error();
+             return FactorHandle{v.graph, v.factor.rows[row]};
+           })
+      .def(
+          "set",
+          [](const VectorHandle& v, StateHandle& s, const Array& covariance) {
+            const Alone alone(s);
+            v.factor.set(s.state, row_by_row(covariance));
+          },
+          py::arg("state"), py::arg("covariance"), "Another covariance, in this state.");
   graph
       .def(
           "gaussian_vector_prior",
           [](const Shared& g, const py::object& x, const Array& mean, const std::optional<Array>& covariance,
              const std::optional<Array>& precision) {
-            return factors_of_rows(g, gaussian_vector_prior(*g, connection_of(x), row_by_row(mean),
-                                                            spread_of(covariance, precision)));
+            return VectorHandle{
+                g, gaussian_vector_prior(*g, connection_of(x), row_by_row(mean), spread_of(covariance, precision))};
           },
           py::arg("x"), py::arg("mean"), py::kw_only(), py::arg("covariance") = py::none(),
           py::arg("precision") = py::none(), "x ~ N(mean, covariance) for every block of x; the factors of its rows.")
@@ -41,9 +54,9 @@ void bind_vectors(py::class_<Graph, Shared>& graph) {
           "gaussian_vector_noise",
           [](const Shared& g, const py::object& x, const py::object& y, const std::optional<Array>& covariance,
              const std::optional<Array>& precision, const std::optional<Array>& a) {
-            return factors_of_rows(
+            return VectorHandle{
                 g, gaussian_vector_noise(*g, connection_of(x), connection_of(y), spread_of(covariance, precision),
-                                         a ? row_by_row(*a) : std::vector<double>{}));
+                                         a ? row_by_row(*a) : std::vector<double>{})};
           },
           py::arg("x"), py::arg("y"), py::kw_only(), py::arg("covariance") = py::none(),
           py::arg("precision") = py::none(), py::arg("a") = py::none(),
@@ -52,7 +65,7 @@ void bind_vectors(py::class_<Graph, Shared>& graph) {
 
 }  // namespace
 
-void bind_expressions(py::class_<Graph, std::shared_ptr<Graph>>& graph) {
+void bind_expressions(py::module_& module, py::class_<Graph, std::shared_ptr<Graph>>& graph) {
   const auto one = [&graph](const char* name, auto function, const char* words) {
     graph.def(
         name,
@@ -128,7 +141,7 @@ void bind_expressions(py::class_<Graph, std::shared_ptr<Graph>>& graph) {
             return VariableHandle{g, matrix_product(*g, w.id, x.id, result_of(result))};
           },
           py::arg("w"), py::arg("x"), py::arg("result") = py::none(), "W x, where w is W row after row.");
-  bind_vectors(graph);
+  bind_vectors(module, graph);
 }
 
 }  // namespace dma::python

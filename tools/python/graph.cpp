@@ -28,6 +28,12 @@ const Registry& registry_or_built_in(const py::object& registry) {
   return registry.is_none() ? built_in_kinds() : registry.cast<const Registry&>();
 }
 
+Registry registry_with(const py::object& registry, const std::vector<Kind>& kinds) {
+  Registry known = registry_or_built_in(registry);
+  for (const Kind& kind : kinds) known.add(kind);
+  return known;
+}
+
 py::object svg_of(const std::string& dot) { return py::module_::import("dma.pictures").attr("svg")(dot); }
 
 Connection connection_of(py::handle end) {
@@ -280,7 +286,7 @@ void bind_graph(py::module_& module) {
         const py::object drawn = picture_of(g);
         return drawn.is_none() ? html_of(describe(g)) : drawn.cast<std::string>();
       });
-  bind_expressions(graph);
+  bind_expressions(module, graph);
   bind_files(module);
 }
 

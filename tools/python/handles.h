@@ -4,6 +4,7 @@
 #include <atomic>
 #include <memory>
 
+#include "engine/compile/schedule.h"
 #include "engine/graph/graph.h"
 #include "engine/kinds/registry.h"
 #include "engine/run/state.h"
@@ -29,26 +30,39 @@ struct PlanHandle {
 
 // One thread at a time: run() works without the interpreter's lock, and a second thread that comes in meanwhile is
 // refused rather than let into a race.
-struct StateHandle {
-  StateHandle(PlanHandle its_plan, State its_state) : plan(std::move(its_plan)), state(std::move(its_state)) {}
-  PlanHandle plan;
-  State state;
+struct Guarded {
+  explicit Guarded(const char* its_kind) : kind(its_kind) {}
+  const char* kind;  // "state"
   std::atomic<bool> is_busy = false;
 };
 class Alone {
  public:
-  explicit Alone(StateHandle& handle);  // an Error if another thread is at work with it
+  explicit Alone(Guarded& handle);  // an Error if another thread is at work with it
   ~Alone() { handle_.is_busy = false; }
   Alone(const Alone&) = delete;
   Alone& operator=(const Alone&) = delete;
 
  private:
-  StateHandle& handle_;
+  Guarded& handle_;
+};
+struct StateHandle : Guarded {
+  StateHandle(PlanHandle its_plan, State its_state)
+      : Guarded("state"), plan(std::move(its_plan)), state(std::move(its_state)) {}
+  PlanHandle plan;
+  State state;
 };
 
 // A variable, or its name; a factor likewise.
-VariableId id_of(const PlanHandle& plan, const py::object& variable);
+VariableId id_of(const Graph& graph, const py::object& variable);
+inline VariableId id_of(const PlanHandle& plan, const py::object& variable) { return id_of(*plan.graph, variable); }
+std::vector<VariableId> ids_of(const Graph& graph, const std::vector<py::object>& variables);
 FactorId factor_of(const PlanHandle& plan, const py::object& factor);
+
+// A schedule of sweeps, or the name of one with its usual settings.
+Scheduler sweeps_of(const py::object& schedule);
+
+// Values of a variable: None, or None or masked where one is missing; a category by its name.
+void observe_values(State& state, const Graph& graph, VariableId variable, const py::object& values);
 
 // A variable, or an index map of one.
 Connection connection_of(py::handle end);
@@ -58,11 +72,12 @@ Destination result_of(const py::object& into);
 // A number or an array of them as the value of a parameter.
 ParameterValue parameter_of(const std::string& name, py::handle value);
 
-void bind_expressions(py::class_<Graph, std::shared_ptr<Graph>>& graph);
+void bind_expressions(py::module_& module, py::class_<Graph, std::shared_ptr<Graph>>& graph);
 
 const Registry& built_in_kinds();
-// The one that is given, or the built-in kinds.
+// The one that is given, or the built-in kinds; and more.
 const Registry& registry_or_built_in(const py::object& registry);
+Registry registry_with(const py::object& registry, const std::vector<Kind>& kinds);
 
 // Drawn by Graphviz; None where that is not installed.
 py::object svg_of(const std::string& dot);

@@ -155,17 +155,50 @@ struct Rated {
   RatingOptions options;
 };
 
-py::array_t<double> skills_of(const Rated& rated) {
+using Players = std::vector<std::uint32_t>;
+// A game: players, rank and shares of each team; and its time.
+using GivenTeam = std::tuple<Players, double, std::vector<double>>;
+using GivenGame = std::pair<std::vector<GivenTeam>, std::optional<double>>;
+
+Game game_of(const GivenGame& given) {
+  Game game{{}, given.second};
+  for (const auto& [who, rank, shares] : given.first) game.teams.push_back({who, rank, shares});
+  return game;
+}
+
+py::array_t<double> array_of_skills(const std::vector<Skill>& skills) {
   std::vector<double> numbers;
-  for (const Skill& skill : rated.season.skills) numbers.insert(numbers.end(), {skill.mean, skill.sd});
-  const auto players = static_cast<py::ssize_t>(rated.season.skills.size());
-  return as_array(std::move(numbers), {players, 2});
+  for (const Skill& skill : skills) numbers.insert(numbers.end(), {skill.mean, skill.sd});
+  return as_array(std::move(numbers), {static_cast<py::ssize_t>(skills.size()), 2});
+}
+
+std::vector<Skill> skills_of(const std::vector<Skill>& all, const Players& team) {
+  std::vector<Skill> skills;
+  for (const std::uint32_t player : team) skills.push_back(all.at(player));
+  return skills;
+}
+
+double quality_of(const std::vector<Skill>& all, const std::vector<Players>& teams, const RatingOptions& options) {
+  std::vector<std::vector<Skill>> skills;
+  for (const Players& team : teams) skills.push_back(skills_of(all, team));
+  return match_quality(skills, options);
+}
+
+py::tuple pair_of(const Skill& skill) { return py::make_tuple(skill.mean, skill.sd); }
+py::tuple tuple_of(const Chances& next) { return py::make_tuple(next.win, next.draw, next.loss); }
+
+RatingOptions rating_options(double performance_sd, double drift_sd, double draw_probability) {
+  RatingOptions options;
+  options.performance_sd = performance_sd, options.drift_sd = drift_sd, options.draw_probability = draw_probability;
+  return options;
 }
 
 void bind_games(py::module_& module) {
-  using Players = std::vector<std::uint32_t>;
   py::class_<Rated>(module, "Rated")
-      .def_property_readonly("skills", &skills_of)
+      .def_property_readonly("skills", [](const Rated& r) { return array_of_skills(r.season.skills); })
+      .def(
+          "skill", [](const Rated& r, std::uint32_t player) { return pair_of(r.season.skills.at(player)); },
+          py::arg("player"))
       .def_property_readonly("history",
                              [](const Rated& r) {
                                py::list all;
@@ -179,36 +212,45 @@ void bind_games(py::module_& module) {
       .def(
           "chances",
           [](const Rated& r, const Players& first, const Players& second) {
-            const Chances next = chances(r.season, first, second, r.options);
-            return py::make_tuple(next.win, next.draw, next.loss);
+            return tuple_of(chances(r.season, first, second, r.options));
           },
           py::arg("first"), py::arg("second"))
       .def(
           "match_quality",
           [](const Rated& r, const std::vector<Players>& teams) {
-            std::vector<std::vector<Skill>> skills;
-            for (const Players& team : teams) {
-              skills.emplace_back();
-              for (const std::uint32_t player : team) skills.back().push_back(r.season.skills.at(player));
-            }
-            return match_quality(skills, r.options);
+            return quality_of(r.season.skills, teams, r.options);
           },
           py::arg("teams"));
-  // A game: players, rank and shares of each team; and its time.
-  using GivenTeam = std::tuple<Players, double, std::vector<double>>;
-  using GivenGame = std::pair<std::vector<GivenTeam>, std::optional<double>>;
+  py::class_<Rating>(module, "OnlineRating")
+      .def(py::init([](double performance_sd, double drift_sd, double draw_probability) {
+             return std::make_unique<Rating>(0, rating_options(performance_sd, drift_sd, draw_probability));
+           }),
+           py::arg("performance_sd"), py::arg("drift_sd"), py::arg("draw_probability"))
+      .def(
+          "join", [](Rating& r, double mean, double sd) { return r.join({mean, sd}); }, py::arg("mean"), py::arg("sd"))
+      .def(
+          "play", [](Rating& r, const GivenGame& game) { return r.play(game_of(game)); }, py::arg("game"))
+      .def_property_readonly("skills", [](const Rating& r) { return array_of_skills(r.skills()); })
+      .def(
+          "skill", [](const Rating& r, std::uint32_t player) { return pair_of(r.skills().at(player)); },
+          py::arg("player"))
+      .def(
+          "chances",
+          [](const Rating& r, const Players& first, const Players& second) {
+            return tuple_of(chances(skills_of(r.skills(), first), skills_of(r.skills(), second), r.options()));
+          },
+          py::arg("first"), py::arg("second"))
+      .def(
+          "match_quality",
+          [](const Rating& r, const std::vector<Players>& teams) { return quality_of(r.skills(), teams, r.options()); },
+          py::arg("teams"));
   module.def(
       "rate_season",
       [](const std::vector<GivenGame>& given, std::size_t players, const std::vector<std::array<double, 2>>& priors,
          double performance_sd, double drift_sd, double draw_probability, bool by_sweeps) {
         std::vector<Game> games;
-        for (const auto& [teams, time] : given) {
-          Game& game = games.emplace_back(Game{{}, time});
-          for (const auto& [who, rank, shares] : teams) game.teams.push_back({who, rank, shares});
-        }
-        Rated rated{{}, {}};
-        rated.options.performance_sd = performance_sd, rated.options.drift_sd = drift_sd;
-        rated.options.draw_probability = draw_probability;
+        for (const GivenGame& game : given) games.push_back(game_of(game));
+        Rated rated{{}, rating_options(performance_sd, drift_sd, draw_probability)};
         for (const auto& [mean, sd] : priors) rated.options.priors.push_back({mean, sd});
         const py::gil_scoped_release unlocked;
         rated.season = rate_season(games, players, rated.options,

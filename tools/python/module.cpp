@@ -72,6 +72,7 @@ PYBIND11_MODULE(_dma, module) {
   bind_graph(module);
   bind_results(module);
   bind_run(module);
+  bind_judgements(module);
   bind_series(module);
   bind_models(module);
   module.def("shown", &shown, py::arg("value"));

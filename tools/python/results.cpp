@@ -197,6 +197,13 @@ void bind_joint(py::module_& module) {
       },
       py::arg("state"), py::arg("variable"), py::arg("draws"), py::arg("seed") = 1,
       "Draw x element, after a run by joint() or exact().");
+  module.def(
+      "set_start",
+      [](StateHandle& s, const py::object& variable, const Array& values) {
+        const Alone alone(s);
+        set_start(s.state, id_of(s.plan, variable), span_of(values));
+      },
+      py::arg("state"), py::arg("variable"), py::arg("values"), "Where the next run by joint() begins.");
   py::class_<HyperBelief>(module, "HyperBelief", "What is known of a hyper.")
       .def_property_readonly("mean", &HyperBelief::mean)
       .def_property_readonly("sd", &HyperBelief::sd)

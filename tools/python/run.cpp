@@ -25,15 +25,20 @@
 
 namespace dma::python {
 
-Alone::Alone(StateHandle& handle) : handle_(handle) {
+Alone::Alone(Guarded& handle) : handle_(handle) {
   if (handle.is_busy.exchange(true))
-    fail("another thread is at work with this state; give each thread a state of its own");
+    fail("another thread is at work with this {0}; give each thread a {0} of its own", handle.kind);
 }
 
-VariableId id_of(const PlanHandle& plan, const py::object& variable) {
+VariableId id_of(const Graph& graph, const py::object& variable) {
   if (py::isinstance<VariableHandle>(variable)) return variable.cast<const VariableHandle&>().id;
-  if (py::isinstance<py::str>(variable)) return plan.graph->find_variable(variable.cast<std::string>());
+  if (py::isinstance<py::str>(variable)) return graph.find_variable(variable.cast<std::string>());
   fail("{} is given; a variable or its name is expected", shown(variable));
+}
+std::vector<VariableId> ids_of(const Graph& graph, const std::vector<py::object>& variables) {
+  std::vector<VariableId> ids;
+  for (const py::object& variable : variables) ids.push_back(id_of(graph, variable));
+  return ids;
 }
 FactorId factor_of(const PlanHandle& plan, const py::object& factor) {
   if (py::isinstance<FactorHandle>(factor)) return factor.cast<const FactorHandle&>().id;
@@ -44,13 +49,6 @@ FactorId factor_of(const PlanHandle& plan, const py::object& factor) {
 namespace {
 
 using SharedState = std::shared_ptr<StateHandle>;
-
-std::vector<VariableId> ids_of(const Graph& graph, const std::vector<py::object>& variables) {
-  const PlanHandle named{Plan(), std::shared_ptr<const Graph>(std::shared_ptr<void>(), &graph)};
-  std::vector<VariableId> ids;
-  for (const py::object& variable : variables) ids.push_back(id_of(named, variable));
-  return ids;
-}
 
 // A schedule, joint(), exact(), or the name of one with its usual settings.
 std::variant<Scheduler, Joint, Exact> rule_of(const py::object& schedule) {
@@ -76,8 +74,7 @@ PlanHandle compile_graph(const Graph& graph, const py::object& schedule, const p
                          const std::vector<py::object>& may_be_missing) {
   const auto kept = std::make_shared<const Graph>(graph);  // nobody adds to it while the lock is released
   const auto rule = rule_of(schedule);
-  Registry known = registry_or_built_in(registry);
-  for (const Kind& kind : kinds) known.add(kind);
+  const Registry known = registry_with(registry, kinds);
   const CompileOptions options{.method = method,
                                .kind_methods = kind_methods,
                                .fuse = fuse,
@@ -88,10 +85,19 @@ PlanHandle compile_graph(const Graph& graph, const py::object& schedule, const p
   return {std::visit([&](const auto& one) { return compile(*kept, one, known, options); }, rule), kept};
 }
 
-void observe_values(StateHandle& s, VariableId variable, const py::object& values) {
-  if (values.is_none()) return s.state.observe(variable, std::nullopt);
-  if (py::isinstance<py::str>(values) && !s.plan.graph->categories(variable).empty())
-    return s.state.observe(variable, s.plan.graph->category(variable, values.cast<std::string>()));
+}  // namespace
+
+Scheduler sweeps_of(const py::object& schedule) {
+  const auto rule = rule_of(schedule);
+  if (const auto* sweeps = std::get_if<Scheduler>(&rule)) return *sweeps;
+  fail("{} is given as a schedule; one of sweeps is expected: forward_backward(), flooding(), sequential(), residual()",
+       shown(schedule));
+}
+
+void observe_values(State& state, const Graph& graph, VariableId variable, const py::object& values) {
+  if (values.is_none()) return state.observe(variable, std::nullopt);
+  if (py::isinstance<py::str>(values) && !graph.categories(variable).empty())
+    return state.observe(variable, graph.category(variable, values.cast<std::string>()));
   // Where an element is None, or masked, it is missing; a NaN is a mistake.
   const auto refuse = [&] {
     fail("observe: {} is given; a number, an array of numbers, or None for what is missing is expected", shown(values));
@@ -107,18 +113,20 @@ void observe_values(StateHandle& s, VariableId variable, const py::object& value
     } catch (const py::cast_error&) {
       refuse();
     }
-    return s.state.observe(variable, std::span<const std::optional<double>>(known));
+    return state.observe(variable, std::span<const std::optional<double>>(known));
   }
   const Array numbers = numbers_in(is_masked ? values.attr("filled")(0.0) : values);
   if (!numbers) refuse();
-  if (!is_masked) return s.state.observe(variable, span_of(numbers));
+  if (!is_masked) return state.observe(variable, span_of(numbers));
   const py::array_t<bool, py::array::c_style | py::array::forcecast> mask =
       py::module_::import("numpy.ma").attr("getmaskarray")(values);
   std::vector<std::optional<double>> known;
   for (py::ssize_t i = 0; i < numbers.size(); ++i)
     known.push_back(mask.data()[i] ? std::nullopt : std::optional(numbers.data()[i]));
-  s.state.observe(variable, std::span<const std::optional<double>>(known));
+  state.observe(variable, std::span<const std::optional<double>>(known));
 }
+
+namespace {
 
 // Asked between sweeps whether to go on: by Ctrl-C and by whoever called. What Python raises is kept until the run has
 // ended; its messages stay, and a warm run goes on. Without a listener the interpreter's lock is taken a few times a
@@ -268,7 +276,7 @@ void bind_state(py::module_& module) {
           "observe",
           [](StateHandle& s, const py::object& variable, const py::object& values) {
             const Alone alone(s);
-            observe_values(s, id_of(s.plan, variable), values);
+            observe_values(s.state, *s.plan.graph, id_of(s.plan, variable), values);
           },
           py::arg("variable"), py::arg("values"), "None is missing; a category may be given by its name.")
       .def(

@@ -31,8 +31,7 @@ bool Listener::hear(std::size_t member, int epoch, double log_likelihood, double
   const py::gil_scoped_acquire locked;
   try {
     throw_pending_signal();
-    if (!on_epoch_.is_none()) on_epoch_(member, epoch, log_likelihood, seconds);
-    return true;
+    return on_epoch_.is_none() || !on_epoch_(member, epoch, log_likelihood, seconds).is(py::bool_(false));
   } catch (py::error_already_set& error) {
     error_ = error.value();
     if (error.trace()) PyException_SetTraceback(error_.ptr(), error.trace().ptr());

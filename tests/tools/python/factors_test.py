@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gc
 import math
+import os
+from pathlib import Path
 from typing import Any
 
 import dma
@@ -69,6 +71,81 @@ def test_several_inputs_parameters_and_lambdas() -> None:
     g2.apply("softplus", g2.gaussian_prior(g2.variable("a"), 0, 1), slope=2.0)
     with pytest.raises(dma.Error, match="slope"):
         dma.compile(g2, kinds=[softplus])
+
+
+def test_a_function_of_an_array_is_solved_as_gauss_and_newton_do() -> None:
+    polar = dma.factor_from_vector_function(
+        "polar", 2, 2, lambda x, *, scale: [scale * np.hypot(*x), np.arctan2(x[1], x[0])], "range and bearing", scale=dma.above(0)
+    )
+    assert polar.ports == ["x", "y1", "y2"] and polar.summary == "range and bearing"
+    g = dma.Graph()
+    place, span, angle = g.gaussian_prior(g.variable("place", 2), [3, 5], 4), g.variable("span"), g.variable("angle")
+    g.factor("polar", {"x": place, "y1": span, "y2": angle}, scale=2.0)
+    seen = g.gaussian_noise(span, 0.01, g.observed("seen span")), g.gaussian_noise(angle, 0.04, g.observed("seen angle"))
+    state = dma.State(plan := dma.compile(g, dma.joint(), kinds=[polar]))
+    for variable, value in zip(seen, (10.2, 0.9)):
+        state.observe(variable, value)
+    dma.set_start(state, place, [2.0, 2.0])
+    dma.run(plan, state)
+    at, weights = np.array([3.0, 5.0]), np.diag([1 / 0.01, 1 / 0.04])
+    for _ in range(50):
+        r = np.hypot(*at)
+        gains = np.array([[2 * at[0] / r, 2 * at[1] / r], [-at[1] / r**2, at[0] / r**2]])
+        information = gains.T @ weights @ gains + np.eye(2) / 4
+        rest = np.array([10.2 - 2 * r, 0.9 - np.arctan2(at[1], at[0])])
+        at = at + np.linalg.solve(information, gains.T @ weights @ rest - (at - [3, 5]) / 4)
+    np.testing.assert_allclose(state.belief(place).mean, at, rtol=1e-7)
+    np.testing.assert_allclose(dma.covariance(state, place, place), np.linalg.inv(information), rtol=1e-6)
+    short = dma.factor_from_vector_function("short", 2, 2, lambda x: [1.0])
+    g = dma.Graph()
+    g.factor("short", {"x": g.gaussian_prior(g.variable("x", 2), 0, 1), "y1": g.variable("a"), "y2": g.variable("b")})
+    with pytest.raises(dma.Error, match="'short': its function returned 1 numbers, but it has 2 outputs"):
+        dma.run(plan := dma.compile(g, dma.joint(), kinds=[short]), dma.State(plan))
+
+
+def test_a_run_is_certified_by_the_exact_marginal_and_compared_with_other_solvers() -> None:
+    g = dma.Graph()
+    x, y = g.gaussian_prior(g.variable("x"), 0.3, 1), g.observed("y")
+    g.gaussian_noise(g.leaky_relu(x, 0.1), 0.25, y)
+    state = dma.State(plan := dma.compile(g))
+    state.observe(y, 0.4)
+    dma.run(plan, state)
+    found = dma.certificate(state, x)
+    edge = next(one for one in found.edges if one.kind == "leaky_relu")
+    t = np.linspace(-9, 9, 200001)
+    density = np.exp(-((t - 0.3) ** 2) / 2 - (0.4 - np.where(t > 0, t, 0.1 * t)) ** 2 / 0.5)
+    density /= density.sum()
+    mean, sd = state.belief(x).mean[0], state.belief(x).sd[0]
+    belief = np.exp(-(((t - mean) / sd) ** 2) / 2)
+    divergence = float(np.sum(density * np.log(density / (belief / belief.sum()))))
+    assert edge.marginal == pytest.approx(divergence, rel=1e-4) and found.worst is None or "nats" in repr(found)
+    assert len(dma.certificate(state).edges) > len(found.edges) and "leaky_relu" in found._repr_html_()
+
+    g = dma.Graph()  # three variables in a ring
+    v = g.gaussian_prior(g.variable("v", 3), [1, 2, 3], 1)
+    ring = np.array([[1, 1, 0], [0, 1, 1], [1, 0, 1]])
+    seen = g.gaussian_noise(g.linear(v, ring), 0.5, g.observed("seen", 3))
+    covariance = np.linalg.inv(np.eye(3) + ring.T @ ring / 0.5)
+    compared = dma.compare_with_joint(g, {"seen": [3.0, 4.0, 5.0]}, dma.flooding(damping=0.5))
+    swept = dma.State(plan := dma.compile(g, dma.flooding(damping=0.5), fuse=False))
+    swept.observe(seen, [3.0, 4.0, 5.0])
+    dma.run(plan, swept)
+    name, apart, ratio = compared.rows[0]
+    assert name == "v" and compared.joint.stop == "exact" and "mean apart" in repr(compared)
+    assert apart < 1e-6 and ratio == pytest.approx(swept.belief(v).variance[0] / covariance[0, 0], rel=1e-6)
+
+    sprinkler = dma.parse_graph((Path(os.environ["DMA_SOURCE_DIR"]) / "tools/examples/graphs/sprinkler.json").read_text()).graph
+    discrete = dma.compare_with_exact(sprinkler, {"wet grass": 1})
+    beliefs = []
+    for schedule in ("exact", "flooding"):
+        state = dma.State(plan := dma.compile(sprinkler, schedule, fuse=False))
+        state.observe("wet grass", 1)
+        dma.run(plan, state)
+        beliefs.append(state.belief("rain").mean)
+    assert dict(discrete.rows)["rain"] == pytest.approx(np.abs(beliefs[0] - beliefs[1]).max(), abs=1e-9)
+    assert discrete.log_evidence == pytest.approx(math.log(0.6471), rel=1e-9)  # by enumeration
+    with pytest.raises(dma.Error, match="<dma.Joint> is given as a schedule; one of sweeps is expected"):
+        dma.compare_with_joint(g, {}, dma.joint())  # type: ignore[arg-type]
 
 
 def test_certified_by_the_same_call_as_built_in_kinds() -> None:

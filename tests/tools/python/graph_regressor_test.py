@@ -1,4 +1,4 @@
-"""Graphs of one's own as estimators."""
+"""Graphs of one's own as estimators, and learned by sweeps."""
 
 from __future__ import annotations
 
@@ -109,3 +109,67 @@ def test_what_is_wrong_with_a_graph_is_said_in_one_line() -> None:
         dma.GraphRegressor(g).fit([[1.0], [2.0]], [1.0, 2.0])
     with pytest.raises(dma.Error, match="z"):
         dma.GraphRegressor(decay(), target="z").fit([[1.0], [2.0]], [1.0, 2.0])
+
+
+def proportional(batches: int) -> dma.Learner:
+    """y = m x and noise of variance 0.25; m ~ N(1, 4)"""
+    g = dma.Graph()
+    m = g.gaussian_prior(g.shared("m"), 1, 4)
+    g.gaussian_noise(m * g.observed("x"), 0.25, g.observed("y"))
+    return dma.Learner(g, ["y"], batches=batches)
+
+
+def posterior(x: np.ndarray, y: np.ndarray) -> tuple[float, float]:
+    precision = 0.25 + x @ x / 0.25
+    return (0.25 + x @ y / 0.25) / precision, 1 / precision
+
+
+def test_a_learner_is_the_formula_at_once_in_a_stream_and_without_what_it_forgets() -> None:
+    random = np.random.default_rng(3)
+    x = random.normal(size=12)
+    y = 2 * x + 0.5 * random.normal(size=12)
+    learner = proportional(12)
+    heard: list[float] = []
+    report = learner.fit({"x": x, "y": y}, callback=lambda *epoch: heard.append(epoch[2]))
+    assert report.stop == "tolerance" and len(report) == len(heard) and list(report.log_likelihood) == heard
+    mean, variance = posterior(x, y)
+    np.testing.assert_allclose([learner.belief("m").mean[0], learner.belief("m").variance[0]], [mean, variance], rtol=1e-10)
+    new = np.array([[0.5], [-2.0]])
+    found, sd = learner.predict({"x": new})
+    np.testing.assert_allclose(found, mean * new, rtol=1e-10)
+    np.testing.assert_allclose(sd, np.sqrt(variance * new**2 + 0.25), rtol=1e-10)
+    left_out = learner.predict_left_out({"x": x, "y": y})[0][4, 0]
+    assert left_out == pytest.approx(posterior(np.delete(x, 4), np.delete(y, 4))[0] * x[4], rel=1e-10)
+    learner.forget(4)
+    assert learner.belief("m").mean[0] == pytest.approx(posterior(np.delete(x, 4), np.delete(y, 4))[0], rel=1e-10)
+
+    stream = proportional(1)
+    gap = np.where(np.arange(12) == 7, np.nan, y)  # what is not observed teaches nothing
+    assert sum(stream.add({"x": x[i : i + 3], "y": gap[i : i + 3]}) for i in range(0, 12, 3)) == 12
+    assert stream.belief("m").mean[0] == pytest.approx(posterior(np.delete(x, 7), np.delete(y, 7))[0], rel=1e-10)
+    stream.freeze("m")
+    stream.add({"x": x, "y": y})
+    assert stream.belief("m").mean[0] == pytest.approx(posterior(np.delete(x, 7), np.delete(y, 7))[0], rel=1e-10)
+
+
+def test_a_learner_is_told_who_plays() -> None:
+    """tools/examples/season.cpp"""
+    players = [[0, 1], [2, 3], [0, 2], [1, 3], [0, 3], [1, 2], [3, 2], [1, 0]]
+    g = dma.Graph()
+    skill = g.gaussian_prior(g.shared("skill", 4), 0, 100)
+    lead = g.variable("lead")
+    points = g.gaussian_noise(lead, 9, g.observed("points"))
+    game = g.factor("sum", [dma.given(skill, 2), lead], coefficients=[1, -1])
+    learner = dma.Learner(g, [points], batches=8)
+    learner.fit({points: [7, -3, 4, 9, 13, 1, 5, -4]}, {(game, "terms"): players})
+    np.testing.assert_allclose(learner.belief(skill).mean, [5.49, 1.23, -3.19, -3.53], atol=0.005)
+    mean, sd = learner.predict({points: [0]}, {(game, "terms"): [[1, 2]]})
+    assert f"{mean[0, 0]:.1f} +- {sd[0, 0]:.1f}" == "4.4 +- 4.1"
+    for tables, words in [({}, "the data give 0 of the 1 tables"), ({(game, "terms"): [[0.5, 1]] * 8}, "the number of an element"),
+                          ({"game": players}, "a pair of a factor and the name of its port")]:  # fmt: skip
+        with pytest.raises(dma.Error, match=words):
+            learner.fit({points: np.ones(8)}, tables)
+    with pytest.raises(dma.Error, match="'points': 2 numbers are given for each of 8 examples; 1 are expected"):
+        learner.fit({points: np.ones((8, 2))}, {(game, "terms"): players})
+    with pytest.raises(ZeroDivisionError):
+        learner.fit({points: np.ones(8)}, {(game, "terms"): players}, callback=lambda *epoch: 1 / 0)

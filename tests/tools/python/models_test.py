@@ -4,6 +4,7 @@ and of the truth they were made with."""
 from __future__ import annotations
 
 import json
+import math
 import os
 from pathlib import Path
 
@@ -95,12 +96,33 @@ def test_regimes_are_those_of_the_forward_backward_recursion() -> None:
     assert model.learn(np.array(seen, dtype=float), limit=3).log_evidence >= decoded.log_evidence and model.mean is None
 
 
+def test_games_one_after_the_other_are_the_updates_of_the_formula() -> None:
+    rating = dma.Rating(draw_probability=0, priors={"Cy": (30, 2)})
+    skills = {"Ann": (25.0, 25 / 3), "Ben": (25.0, 25 / 3), "Cy": (30.0, 2.0)}
+    for winner, loser in [("Ann", "Ben"), ("Cy", "Ann"), ("Ben", "Cy"), ("Ann", "Cy")]:
+        assert rating.play((winner, loser)).converged
+        (m, s), (n, t) = skills[winner], skills[loser]
+        a, b = s**2 + (25 / 300) ** 2, t**2 + (25 / 300) ** 2
+        c = np.sqrt(2 * (25 / 6) ** 2 + a + b)
+        z = (m - n) / c
+        v = np.exp(-z * z / 2) / np.sqrt(2 * np.pi) / (math.erfc(-z / np.sqrt(2)) / 2)
+        skills[winner] = (m + a / c * v, np.sqrt(a * (1 - a / c**2 * v * (v + z))))
+        skills[loser] = (n - b / c * v, np.sqrt(b * (1 - b / c**2 * v * (v + z))))
+        np.testing.assert_allclose([rating[winner], rating[loser]], [skills[winner], skills[loser]], rtol=1e-10)
+    with pytest.raises(dma.Error, match="ends in a draw"):
+        rating.play(dma.Game(["Ann", "Dan"], ranks=[1, 1]))  # who is not taken in
+    assert rating.players == ["Ann", "Ben", "Cy"] and rating.mean.shape == rating.sd.shape == (3,)
+    assert repr(rating) == "<dma.Rating: 3 players, 4 games>" and "<td>Ann</td>" in rating._repr_html_()
+    assert abs(sum(rating.chances("Ann", ["Ben", "Cy"])) - 1) < 1e-12 and 0 < rating.match_quality("Ann", "Ben") < 1
+
+
 def test_vectors_and_chains() -> None:
     g = dma.Graph()
     x, y = g.variable("x", 2), g.observed("y", 2)
     prior, noise = np.array([[1.0, 0.5], [0.5, 2.0]]), np.diag([0.1, 0.4])
     g.gaussian_vector_prior(x, [1, -1], covariance=prior)
-    assert len(g.gaussian_vector_noise(x, y, precision=np.linalg.inv(noise))) == 2
+    seen = g.gaussian_vector_noise(x, y, covariance=noise)
+    assert len(seen) == 2 and seen[1].kind == "gaussian_linear"
     plan = dma.compile(g, dma.joint())
     state = dma.State(plan)
     state.observe(y, [2.0, 0.0])
@@ -110,6 +132,11 @@ def test_vectors_and_chains() -> None:
     chains = dma.draw_chains(state, chains=2, warm_up=50, draws=200)
     assert chains.draws(x).shape == (400, 2) and np.allclose(chains.mean(x), state.belief(x).mean, atol=0.2)
     assert "draws of 2 chains" in repr(chains)
+    seen.set(state, noise := np.array([[0.3, -0.1], [-0.1, 0.2]]))
+    dma.run(plan, state)
+    gain = prior @ np.linalg.inv(prior + noise)
+    np.testing.assert_allclose(state.belief(x).mean, [1, -1] + gain @ [1.0, 1.0], rtol=1e-12)
+    np.testing.assert_allclose(dma.covariance(state, x, x), prior - gain @ prior, rtol=1e-12)
     assert state._repr_html_().count("<td>") == 8 and "<th>belief</th>" in state._repr_html_()
     assert g._repr_html_()
 
@@ -125,6 +152,10 @@ def test_vectors_and_chains() -> None:
     (lambda: dma.Graph().sum_rows(3, 2), "sum_rows: x is 3; a dma.Variable is expected"),
     (lambda: dma.linear_regression("a", [1]), "linear_regression: X is 'a'; an array of numbers is expected"),
     (lambda: dma.StateSpace([3]), "StateSpace: processes is [3]; a list, of a dma.Process each is expected"),
+    (lambda: dma.Learner(3, ["y"]), "Learner: graph is 3; a dma.Graph is expected"),
+    (lambda: dma.Learner(dma.Graph(), ["y"], batchs=3), "Learner: there is no argument 'batchs'; did you mean 'batches'?"),
+    (lambda: dma.compare_with_joint(dma.Graph(), [1.0]), "compare_with_joint: values is [1.0]; a dictionary is expected"),
+    (lambda: dma.certificate(3), "certificate: state is 3; a dma.State is expected"),
 ])  # fmt: skip
 def test_arguments_of_wrong_types_are_refused_in_our_words(call: object, words: str) -> None:
     with pytest.raises(TypeError) as error:
@@ -141,6 +172,7 @@ def test_arguments_of_wrong_types_are_refused_in_our_words(call: object, words: 
     (lambda: dma.smooth([1.0, 2, 3], times=["2020-01"]), "times: 1 are given for 3 values"),
     (lambda: dma.rate(["AB"]), "game 0 is 'AB'; a list of teams"),
     (lambda: dma.rate([("A", "B")])["C"], "'C' played no game of this season"),
+    (lambda: dma.rate([("A", ["B", "A"])]), "game 0: 'A' appears twice; a player is in one team, once"),
     (lambda: dma.gaussian_mixture([1, 2]), "X: [1, 2] is given; rows of numbers are expected"),
     (lambda: dma.gaussian_mixture([[1, np.nan]]), "X holds NaN or infinity"),
     (lambda: dma.HiddenMarkov([1], [[1]]), "HiddenMarkov: mean and variance of each state are expected"),

@@ -35,6 +35,13 @@ state.observe(y, [1.0, None])
 report: dma.Report = dma.run(plan, state)
 means = state.belief(x).mean + dma.log_evidence(plan, state)
 band: str = dma.certify(laplace, quick=True).band
+learner = dma.Learner(g, [y], batches=3)
+learned: dma.LearnReport = learner.fit({x: np.zeros(3), y: [1.0, None, 2.0]})
+total: float = sum(learner.predict({"x": [5.0]})[0].tolist())
+rating = dma.Rating()
+skill: float = rating["a"][0] if rating.play(("a", "b")).converged else rating.mean[0]
+apart: float = dma.compare_with_joint(g, {y: [1.0]}).rows[0][1]
+square: dma.Kind = dma.factor_from_vector_function("square", 1, 1, lambda v: v * v)
 """
 WRONG = """
 import dma
@@ -43,6 +50,7 @@ dma.Regressor(hiden=(6, 5))
 dma.Regressor().summary() + 1
 dma.compile(dma.Graph(), 3)
 dma.Regressor().predict([[1.0]]).append(1)
+dma.Learner(dma.Graph(), ["y"], batches="many")
 """
 
 
@@ -62,6 +70,7 @@ def test_the_package_and_its_users_are_typed(tmp_path: Path) -> None:
     assert 'Unexpected keyword argument "hiden"' in found and "Unsupported operand types" in found
     assert 'Argument 2 to "compile" has incompatible type "int"' in found
     assert 'has no attribute "append"' in found  # predict without return_std is an array
+    assert 'Argument "batches" to "Learner" has incompatible type "str"' in found
 
 
 def test_the_stub_names_what_the_compiled_module_has() -> None:

@@ -23,6 +23,7 @@
 #include "schedules/sequential.h"
 #include "tools/dma/commands/commands.h"
 #include "tools/dma/io/read_file.h"
+#include "tools/dma/io/shell_quoted.h"
 #include "tools/dma/io/write_file.h"
 #include "tools/dma/page/graph_page.h"
 #include "tools/dma/pictures/gnuplot.h"
@@ -243,6 +244,23 @@ void name_contradiction(const GraphFile& file, const Solved& solved, const Exact
   }
 }
 
+// Observed variables without a value, beside shared ones, are columns of a table.
+void print_columns(const GraphFile& file, const std::string& graph) {
+  std::vector<std::string> columns, shared;
+  for (std::uint32_t v = 0; v < file.graph.variables().size(); ++v) {
+    const Graph::Variable& variable = file.graph.variables()[v];
+    const bool is_given = std::ranges::any_of(file.observations, [&](const GraphFile::Observation& one) {
+      return one.variable.value == v && std::ranges::any_of(one.values, [](const auto& x) { return x.has_value(); });
+    });
+    if (variable.observed && !is_given) columns.push_back(variable.name);
+    if (variable.shared) shared.push_back(variable.name);
+  }
+  if (!columns.empty() && !shared.empty())
+    fmt::print(
+        "no value is given for {}: dma fit data.csv --graph {} --target {} learns {} from a table with such columns\n",
+        fmt::join(columns, ", "), shell_quoted(graph), shell_quoted(columns.back()), fmt::join(shared, ", "));
+}
+
 // What is known of each hyper; nothing where their integral was not found.
 std::vector<std::pair<std::string, HyperBelief>> hypers_of(const GraphFile& file, const Solved& solved) {
   std::vector<std::pair<std::string, HyperBelief>> out;
@@ -263,6 +281,8 @@ void infer(const InferRequest& request) {
   const auto longest = static_cast<std::size_t>(std::min(limit / kBytesPerCharacter, 1e18));
   const std::string text =
       read_file(request.graph, "a graph file", longest, "; or raise --memory-limit, 16 times as large");
+  if (text.starts_with("{\n  \"format\": \"dma"))
+    fail("'{}' is a fitted model, not a graph; dma inspect shows it, dma predict uses it", request.graph.string());
   const GraphFile file = [&] {
     try {
       return parse_graph(text, given);
@@ -333,6 +353,7 @@ void infer(const InferRequest& request) {
                          : found.line);
   if (!solved.why_not_exact.empty()) fmt::print("not {}\n", solved.why_not_exact);
   if (found.value == -kInfinity) fmt::print("what is observed is impossible under this graph\n");
+  print_columns(file, request.graph.string());
   if (!request.dot.empty()) fmt::print("graph    {}\n", printable(request.dot.string()));
   if (!request.plot.empty()) fmt::print("picture  {}\n", printable(skipped.empty() ? request.plot.string() : skipped));
   if (!request.report.empty()) fmt::print("report   {}\n", printable(request.report.string()));

@@ -116,6 +116,7 @@ SeriesTable read_series(const std::filesystem::path& file, const std::string& co
   }
   const bool has_time = !time.empty() || (columns[0] != 0 && begins_with_date(file));
   if (has_time) columns.push_back(time.empty() ? 0 : reader.column(time));
+  table.has_unread_columns = column.empty() && columns.size() < reader.names().size();
   if (has_time && columns.front() == columns.back()) fail("'{}' is given both as the time and as the values", time);
   CsvReader::ClassColumn dates{.column = columns.back()};
   const Eigen::MatrixXd cells = reader.read(columns, CsvReader::Missing::is_nan, has_time ? &dates : nullptr);
@@ -233,6 +234,24 @@ std::string series_page(const SeriesTable& table, const SeriesChoice& choice, co
   return page::document(table.name, body, true);
 }
 
+namespace {
+
+// Numbers are years with their fractions: of a few years, dates stand in their place.
+plot::Axis date_axis(const SeriesTable& table, std::size_t steps) {
+  constexpr double kFewYears = 4;
+  constexpr std::size_t kCharacters = 44;  // of all ticks together
+  plot::Axis axis{.label = table.time_name};
+  if (!table.time.is_date() || table.time.number(steps) - table.time.number(0) > kFewYears) return axis;
+  const std::size_t count = std::min(steps, kCharacters / table.time.text(0).size());
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::size_t t = (2 * i + 1) * steps / (2 * count);
+    axis.names.push_back(table.time.text(t)), axis.places.push_back(table.time.number(t));
+  }
+  return axis;
+}
+
+}  // namespace
+
 plot::Figure series_figure(const SeriesTable& table, const SeriesBand& band) {
   plot::Series past{.title = "95 % of values", .style = plot::Style::band, .colour = plot::Colour::sky};
   plot::Series ahead{.title = "forecast", .style = plot::Style::band, .colour = plot::Colour::orange};
@@ -248,7 +267,7 @@ plot::Figure series_figure(const SeriesTable& table, const SeriesBand& band) {
     line.x.push_back(time), line.y.push_back(band.middle[t]);
     if (t < table.values.size() && table.values[t]) points.x.push_back(time), points.y.push_back(*table.values[t]);
   }
-  plot::Panel panel{.title = table.name, .x = {table.time_name}, .y = {table.name}};
+  plot::Panel panel{.title = table.name, .x = date_axis(table, band.low.size()), .y = {table.name}};
   panel.series = {past};
   if (band.low.size() > table.values.size()) panel.series.push_back(ahead);
   panel.series.push_back(line), panel.series.push_back(points);

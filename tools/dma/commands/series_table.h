@@ -21,6 +21,8 @@ struct SeriesTable {
   std::vector<SeriesInput> inputs;            // of each step, and of `ahead` more
   std::size_t ahead = 0;                      // rows after the last value, which say what inputs will be
 
+  bool has_unread_columns = false;            // the last column was taken, and there are others
+
   std::size_t missing() const;
 };
 

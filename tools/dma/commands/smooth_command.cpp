@@ -120,6 +120,8 @@ void print_found(const SeriesTable& table, const SeriesChoice& choice, const Smo
     fmt::print(", {} to {} in steps of {}{}", table.time.text(0), table.time.text(table.values.size() - 1),
                table.time.step_text(), table.time.is_rounded() ? ", to which the times are rounded" : "");
   fmt::print("\n");
+  if (table.has_unread_columns)
+    fmt::print("column   {}, the last one; --column takes another, --time and --inputs use others\n", table.name);
   print_choice(choice);
   fmt::print("noise, as standard deviations a step{}{}:\n", best.candidate.is_log ? " of the logarithm" : "",
              best.learned.converged ? "" : " (still rising when the search reached its limit)");

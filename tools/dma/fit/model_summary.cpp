@@ -194,6 +194,7 @@ Json summary_json(const SavedBnn& saved) {
                       {"options", to_json(saved.training.options)},
                       {"epochs", epochs_of_members(saved)},
                       {"stopped_by", Json::array()},
+                      {"ends", stops_of_members(saved)},
                       {"log_likelihood", json_number(train_log_likelihood(saved))},
                       {"refused_messages", count(saved, &EpochRecord::faults)},
                       {"replaced_messages", count(saved, &EpochRecord::replaced)}};

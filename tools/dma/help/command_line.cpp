@@ -74,14 +74,59 @@ std::string complaint_about_file(const std::string& text) {
 }
 
 // "--season: 1 required UINT:INT in [2 - 10000] missing", in words.
-std::string complaint_about_missing(const std::string& text) {
-  const auto count = text.find(": 1 required ");
-  if (count == text.npos || !text.ends_with(" missing")) return text;
+std::string complaint_about_missing(const std::string& text, const CLI::App& command) {
+  const auto count = text.find(": "), required = text.find(" required ", std::min(count, text.size()));
+  if (required == text.npos || !text.ends_with(" missing")) return text;
   const auto bounds = text.find('[', count), to = text.find(" - ", bounds), end = text.find(']', to);
-  const std::string option = text.substr(0, count);
+  const std::string option = text.substr(0, count), values = text.substr(count + 2, required - count - 2);
+  if (values != "1")
+    return fmt::format("{}: {} values are expected after it, fewer are given: {}", option, values,
+                       command.get_option(option)->get_description());
   if (end == text.npos) return fmt::format("{}: nothing is given; a value is expected after it", option);
   return fmt::format("{}: nothing is given; a whole number from {} to {} is expected after it", option,
                      text.substr(bounds + 1, to - bounds - 1), text.substr(to + 3, end - to - 3));
+}
+
+// The innermost command of those that were named.
+const CLI::App& asked_command(const CLI::App& app) {
+  const auto below = app.get_subcommands();
+  return below.empty() ? app : asked_command(*below.back());
+}
+
+std::string whole_name(const CLI::App& app) {
+  return app.get_parent() == nullptr ? app.get_name() : whole_name(*app.get_parent()) + " " + app.get_name();
+}
+
+// "dma predict model data is expected, as in dma predict model.json new.csv": by the example of its --help.
+std::string expected_of(const CLI::App& command) {
+  std::string text = whole_name(command);
+  for (const CLI::Option* option : command.get_options())
+    if (!option->nonpositional()) text += " " + option->get_name(true);
+  text += " is expected";
+  constexpr std::string_view kExample = "Example:\n  ";
+  const std::string footer = command.get_footer();
+  if (footer.starts_with(kExample))
+    text += ", as in " + footer.substr(kExample.size(), footer.find('\n', kExample.size()) - kExample.size());
+  return text;
+}
+
+// What the parser refuses, in our words: misspelt options first, since they make others seem to be missing.
+[[noreturn]] void refuse(const CLI::App& app, const CLI::ParseError& error) {
+  const CLI::App& command = asked_command(app);
+  std::vector<std::string> known;
+  for (const OptionHelp& option : help_of(command, "").options)
+    for (const std::string& option_name : option.names)
+      if (option_name.starts_with("--")) known.push_back(option_name);
+  const std::vector<std::string> left = command.remaining();
+  for (const std::string& word : left)
+    if (const std::string option = word.substr(0, word.find('=')); option.starts_with('-'))
+      fail("there is no option '{}' of {}{}", option, whole_name(command), suggestion(option, known));
+  if (error.get_name() == "RequiredError")
+    for (const CLI::Option* option : command.get_options())
+      if (option->get_required() && option->count() == 0)
+        fail("{} is missing ({}); {}", option->get_name(), option->get_description(), expected_of(command));
+  if (!left.empty()) fail("'{}' is one argument too many; {}", left[0], expected_of(command));
+  fail("{} ({} --help shows what is expected)", complaint_about_missing(error.what(), command), whole_name(command));
 }
 
 }  // namespace
@@ -143,14 +188,15 @@ CommandLine::CommandLine(const std::string& program, const std::string& help, co
 CommandLine::~CommandLine() { delete app_; }
 
 int CommandLine::run(int count, char** arguments) const {
-  check_command(*app_, count - 1, arguments + 1);
+  std::vector<char*> words(arguments, arguments + count);
+  char help[] = "--help";
+  if (count > 1 && std::string_view(words[1]) == "help") words.erase(words.begin() + 1), words.push_back(help);
+  check_command(*app_, count - 1, words.data() + 1);
   try {
-    app_->parse(count, arguments);
+    app_->parse(count, words.data());
   } catch (const CLI::ParseError& e) {
     if (e.get_exit_code() == 0) return app_->exit(e);  // --help, --version
-    const std::string name = app_->get_name();
-    fail("{} ({} --help, or {} <command> --help, shows what is expected)", complaint_about_missing(e.what()), name,
-         name);
+    refuse(*app_, e);
   } catch (const Exit& e) {
     return e.code;
   }

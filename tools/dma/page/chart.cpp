@@ -157,12 +157,12 @@ std::string axes(const Canvas& at, const plot::Panel& panel, const std::vector<d
         "text-anchor=\"end\">{}</text>",
         at.left(), y, right, at.left() - 6, y + 4, tick_text(tick));
   }
-  for (const double tick : x_ticks) {
-    const double x = at.left() + at.x(tick);
+  for (std::size_t i = 0; i < x_ticks.size(); ++i) {
+    const double x = at.left() + at.x(x_ticks[i]);
     out += fmt::format(
         "<path class=\"grid\" d=\"M{:.1f} {:.1f}V{:.1f}\"/><text x=\"{:.1f}\" y=\"{:.1f}\" "
         "text-anchor=\"middle\">{}</text>",
-        x, kTop, bottom, x, bottom + 16, tick_text(tick));
+        x, kTop, bottom, x, bottom + 16, panel.x.places.empty() ? tick_text(x_ticks[i]) : escaped(panel.x.names[i]));
   }
   out += fmt::format("<path class=\"axis\" d=\"M{:.1f} {:.1f}V{:.1f}H{:.1f}\"/>", at.left(), kTop, bottom, right);
   constexpr std::size_t kMostOfLabel = 52;
@@ -194,7 +194,8 @@ std::string picture(const plot::Panel& panel) {
   const int room = static_cast<int>(at.across() / (kDigit * static_cast<double>(longest_x) + 14));
   std::string out = fmt::format("<svg class=\"chart\" viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"{}\">", kWidth,
                                 kHeight, escaped(panel.title));
-  out += axes(at, panel, ticks(x.low, x.high, std::clamp(room, 2, 8)), y_ticks);
+  const bool is_named = !panel.x.places.empty();
+  out += axes(at, panel, is_named ? panel.x.places : ticks(x.low, x.high, std::clamp(room, 2, 8)), y_ticks);
   // An inner picture, which cuts off what lies outside the field.
   out += fmt::format("<svg x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\">", at.left(), kTop, at.across(),
                      at.along());

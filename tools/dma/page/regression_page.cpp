@@ -52,14 +52,10 @@ std::string learned_section(const Shown& shown) {
   std::string epochs;
   for (std::size_t k = 0; k < shown.at("/training/epochs").size(); ++k)
     epochs += (k > 0 ? ", " : "") + shown.whole_number(fmt::format("/training/epochs/{}", k));
-  row("epochs", fmt::format("{}; {} {} a row", epochs,
+  row("epochs", fmt::format("{}, {}; {} {} a row", epochs,
+                            fmt::join(shown.at("/training/ends").get<std::vector<std::string>>(), ", "),
                             shown.at("/options/method") == "joint" ? "log evidence" : "train log-likelihood",
                             shown.number("/training/log_likelihood")));
-  std::string stops;
-  for (const Json& stop : shown.at("/training/stopped_by"))
-    if (const auto name = escaped(stop.get<std::string>()); !stops.ends_with(name))
-      stops += (stops.empty() ? "" : ", ") + name;
-  row("stopped by", stops);
   row("rows", shown.whole_number("/report/data/rows") + " learned, " +
                   shown.whole_number("/report/data/held_out_rows") + " kept aside");
   row("seed", shown.whole_number("/options/seed"));

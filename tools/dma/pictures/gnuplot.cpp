@@ -129,7 +129,8 @@ void write_axis(char axis, const Axis& a, Texts& texts, std::string& out) {
   if (!a.names.empty()) {
     ticks = "(";
     for (std::size_t i = 0; i < a.names.size(); ++i)
-      ticks += fmt::format("{}{} {}", i == 0 ? "" : ", ", texts.add_format(a.names[i]), i + 1);
+      ticks += fmt::format("{}{} {}", i == 0 ? "" : ", ", texts.add_format(a.names[i]),
+                           number(a.places.empty() ? static_cast<double>(i + 1) : a.places[i]));
     ticks += ") noenhanced";
   }
   out += fmt::format("set {}tics {}\n", axis, a.names.empty() ? ticks + " enhanced" : ticks);

@@ -36,7 +36,8 @@ struct Axis {
   Scale scale = Scale::linear;
   double low = kAuto, high = kAuto;
   double tick = kAuto;  // distance of the numbers along it
-  std::vector<std::string> names = {};  // of the ticks at 1, 2, ..., instead of numbers
+  std::vector<std::string> names = {};  // of ticks, instead of numbers
+  std::vector<double> places = {};      // of these ticks; none: 1, 2, ...
 };
 
 struct Series {

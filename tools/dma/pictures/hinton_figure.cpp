@@ -88,7 +88,8 @@ plot::Figure hinton_figure(const Bnn& net) {
   std::vector<Layer> layers;
   for (std::size_t l = 0; l + 1 < o.layers.size(); ++l)
     layers.push_back({o.layers[l + 1], o.layers[l], o.bias, net.weights(l)});
-  return figure_of(layers, "Weights: area is |posterior mean|, opacity is certainty");
+  return figure_of(layers, fmt::format("Weights{}: area is |posterior mean|, opacity is certainty",
+                                       o.members > 1 ? fmt::format(" of network 1 of {}", o.members) : ""));
 }
 
 plot::Figure hinton_figure(const Classifier& classifier) {

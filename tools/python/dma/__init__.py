@@ -26,17 +26,18 @@ from typing import TYPE_CHECKING, Any
 
 from . import words as words  # first: functions of _dma refuse in our words from here on
 from ._dma import (
-    Belief, Certificate, Connection, Contradiction, Domain, Error, Evidence, Exact, Explanation, Factor, Graph,
-    HiddenMarkov, Hyper, HyperBelief, Joint, JointChains, Kind, LinearFit, ParsedGraph, Plan, Process, Registry,
-    Report, Schedule, SeriesFilter, Smoothed, State, StateSpace, Variable,
-    above, all_to_one, at_least, at_most, autoregressive, below, certify, column, compile, covariance, decide,
-    draw_chains, evidence, exact, explain, finite, flooding, forward, forward_backward, gather, given, graph_text,
-    hyper, hyper_belief, joint, linear_regression, local_trend, log_evidence, marginal, most_probable, motion,
-    one_of, parse_graph, random_walk, residual, row, run, sample, seasonal, sequential, shift, standard_registry,
-    value_of_information, __version__ as __version__,
+    Belief, Certificate, Connection, Contradiction, Domain, Error, Evidence, Exact, ExactComparison, Explanation,
+    Factor, Graph, HiddenMarkov, Hyper, HyperBelief, Joint, JointChains, JointComparison, Kind, Learner, LearnReport,
+    LinearFit, ParsedGraph, Plan, Process, Registry, Report, RunCertificate, Schedule, SeriesFilter, Smoothed, State,
+    StateSpace, Variable, VectorFactor,
+    above, all_to_one, at_least, at_most, autoregressive, below, certificate, certify, column, compare_with_exact,
+    compare_with_joint, compile, covariance, decide, draw_chains, evidence, exact, explain, finite, flooding, forward,
+    forward_backward, gather, given, graph_text, hyper, hyper_belief, joint, linear_regression, local_trend,
+    log_evidence, marginal, most_probable, motion, one_of, parse_graph, random_walk, residual, row, run, sample,
+    seasonal, sequential, set_start, shift, standard_registry, value_of_information, __version__ as __version__,
 )  # fmt: skip
-from .factors import factor, factor_from_function, likelihood, likelihood_from_log_density
-from .models import Factorisation, Game, Mixture, Season, factorise, gaussian_mixture, rate
+from .factors import factor, factor_from_function, factor_from_vector_function, likelihood, likelihood_from_log_density
+from .models import Factorisation, Game, Mixture, Rating, Season, factorise, gaussian_mixture, rate
 from .series import Series, smooth
 
 if TYPE_CHECKING:
@@ -45,18 +46,18 @@ if TYPE_CHECKING:
     from .regressor import Regressor as Regressor
 
 __all__ = [
-    "Classifier", "GraphRegressor", "Regressor", "Belief", "Certificate", "Connection", "Contradiction", "Domain",
-    "Error",
-    "Evidence", "Exact", "Explanation", "Factor", "Factorisation", "Game", "Graph", "HiddenMarkov", "Hyper",
-    "HyperBelief", "Joint", "JointChains", "Kind", "LinearFit", "Mixture", "ParsedGraph", "Plan", "Process",
-    "Registry", "Report", "Schedule", "Season", "Series", "SeriesFilter", "Smoothed", "State", "StateSpace",
-    "Variable", "above", "all_to_one", "at_least", "at_most", "autoregressive", "below", "certify", "column",
-    "compile", "covariance", "decide", "draw_chains", "evidence", "exact", "explain", "factor",
-    "factor_from_function", "factorise", "finite", "flooding", "forward", "forward_backward", "gather",
-    "gaussian_mixture", "given", "graph_text", "hyper", "hyper_belief", "joint", "likelihood",
-    "likelihood_from_log_density", "linear_regression", "local_trend", "log_evidence", "marginal", "most_probable",
-    "motion", "one_of", "parse_graph", "random_walk", "rate", "residual", "row", "run", "sample", "seasonal",
-    "sequential", "shift", "smooth", "standard_registry", "value_of_information",
+    "Belief", "Certificate", "Classifier", "Connection", "Contradiction", "Domain", "Error", "Evidence", "Exact",
+    "ExactComparison", "Explanation", "Factor", "Factorisation", "Game", "Graph", "GraphRegressor", "HiddenMarkov",
+    "Hyper", "HyperBelief", "Joint", "JointChains", "JointComparison", "Kind", "LearnReport", "Learner", "LinearFit",
+    "Mixture", "ParsedGraph", "Plan", "Process", "Rating", "Registry", "Regressor", "Report", "RunCertificate",
+    "Schedule", "Season", "Series", "SeriesFilter", "Smoothed", "State", "StateSpace", "Variable", "VectorFactor",
+    "above", "all_to_one", "at_least", "at_most", "autoregressive", "below", "certificate", "certify", "column",
+    "compare_with_exact", "compare_with_joint", "compile", "covariance", "decide", "draw_chains", "evidence", "exact",
+    "explain", "factor", "factor_from_function", "factor_from_vector_function", "factorise", "finite", "flooding",
+    "forward", "forward_backward", "gather", "gaussian_mixture", "given", "graph_text", "hyper", "hyper_belief",
+    "joint", "likelihood", "likelihood_from_log_density", "linear_regression", "local_trend", "log_evidence",
+    "marginal", "most_probable", "motion", "one_of", "parse_graph", "random_walk", "rate", "residual", "row", "run",
+    "sample", "seasonal", "sequential", "set_start", "shift", "smooth", "standard_registry", "value_of_information",
 ]  # fmt: skip
 
 _ESTIMATORS = {"Classifier": "classifier", "GraphRegressor": "graph_regressor", "Regressor": "regressor"}

@@ -29,7 +29,7 @@ Decorator = Callable[[Function], _dma.Kind]
 _MOST_INPUTS = 3
 
 
-def _arguments(name: str, function: Function, domains: dict[str, _dma.Domain]) -> tuple[list[str], list[Any]]:
+def _arguments(name: str, function: Callable[..., Any], domains: dict[str, _dma.Domain]) -> tuple[list[str], list[Any]]:
     """The names of the ports; name, domain and default of every parameter."""
     ports: list[str] = []
     parameters: list[Any] = []
@@ -57,7 +57,7 @@ def _name(function: Function) -> str:
     return str(getattr(function, "__name__", repr(function)))
 
 
-def _summary(function: Function) -> str:
+def _summary(function: Callable[..., Any]) -> str:
     return (inspect.getdoc(function) or "").split("\n")[0]
 
 
@@ -67,6 +67,21 @@ def factor_from_function(name: str, function: Function, summary: str = "", **dom
     if not 1 <= len(inputs) <= _MOST_INPUTS:
         raise _dma.Error(f"{name}: a function of {len(inputs)} inputs is given; 1 to {_MOST_INPUTS} are expected")
     kind = _dma.factor_from_function(name, inputs, function, summary or _summary(function), parameters)
+    kind.function = function
+    return kind
+
+
+def factor_from_vector_function(
+    name: str, inputs: int, outputs: int, function: Callable[..., Any], summary: str = "", **domains: _dma.Domain
+) -> _dma.Kind:
+    """y1, y2, ... = function(x) of an array of any number of inputs, for ``dma.joint()``: it has no messages.
+
+    Ports: x, which takes all inputs, and y1, y2, ... (y if there is one, or if there are more than 7).
+    """
+    arguments, parameters = _arguments(name, function, domains)
+    if len(arguments) != 1:
+        raise _dma.Error(f"{name}: a function of {len(arguments)} arguments is given; one is expected, the array of its inputs")
+    kind = _dma.factor_from_vector_function(name, inputs, outputs, function, summary or _summary(function), parameters)
     kind.function = function
     return kind
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Optional, Union
 
@@ -98,16 +98,11 @@ def _players_of(team: Any) -> list[Player]:
     return list(team) if isinstance(team, (list, tuple, set, frozenset)) else [team]
 
 
-@dataclass(frozen=True)
-class Season:
-    """Skills after the last game of each player, by name."""
+class _Skills:
+    """What is asked of skills by the names of players."""
 
-    players: list[Player]
-    mean: Floats
-    sd: Floats
-    report: _dma.Report
-    _rated: _dma.Rated = field(repr=False)
-    _numbers: Mapping[Player, int] = field(repr=False)
+    _rated: Union[_dma.Rated, _dma.OnlineRating]
+    _numbers: Mapping[Player, int]
 
     def _of(self, team: Any) -> list[int]:
         unknown = [player for player in _players_of(team) if player not in self._numbers]
@@ -117,8 +112,7 @@ class Season:
 
     def __getitem__(self, player: Player) -> tuple[float, float]:
         """Mean and standard deviation of a player's skill."""
-        i = self._of([player])[0]
-        return float(self.mean[i]), float(self.sd[i])
+        return self._rated.skill(self._of([player])[0])
 
     def chances(self, first: Any, second: Any) -> tuple[float, float, float]:
         """That the first player or team wins, draws, loses the next game against the second."""
@@ -127,6 +121,25 @@ class Season:
     def match_quality(self, *teams: Any) -> float:
         """How even a game of these teams would be, up to 1."""
         return self._rated.match_quality([self._of(team) for team in teams])
+
+    def _repr_html_(self) -> str:
+        from .pictures import table
+
+        best_first = sorted(((*self[player], str(player)) for player in self._numbers), key=lambda one: -one[0])
+        return table(["player", "skill", "2.5 %", "97.5 %"],
+                     [[name, *(f"{mean + z * sd:.1f}" for z in (0, -1.96, 1.96))] for mean, sd, name in best_first])  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Season(_Skills):
+    """Skills after the last game of each player, by name."""
+
+    players: list[Player]
+    mean: Floats
+    sd: Floats
+    report: _dma.Report
+    _rated: _dma.Rated = field(repr=False)
+    _numbers: Mapping[Player, int] = field(repr=False)
 
     def covariance(self, a: Player, b: Player) -> float:
         """Of two players' skills; 0 where the season was solved by sweeps."""
@@ -137,13 +150,25 @@ class Season:
         """Game (from 0), player, mean and standard deviation of the skill then."""
         return [(game, self.players[who], mean, sd) for game, who, mean, sd in self._rated.history]
 
-    def _repr_html_(self) -> str:
-        from .pictures import table
 
-        best_first = sorted(range(len(self.players)), key=lambda i: -float(self.mean[i]))
-        return table(["player", "skill", "2.5 %", "97.5 %"],
-                     [[str(self.players[i]), *(f"{self.mean[i] + z * self.sd[i]:.1f}" for z in (0, -1.96, 1.96))]
-                      for i in best_first])  # fmt: skip
+_Team = tuple[list[int], float, list[float]]
+
+
+def _game_of(i: int, one: Any, number: Callable[[Player], int]) -> tuple[list[_Team], Optional[float]]:
+    """A game as the compiled half wants it: players by number."""
+    if isinstance(one, str) or not isinstance(one, (Game, Sequence)):
+        raise _dma.Error(f"game {i} is {one!r}; a list of teams, the winner first, or a dma.Game is expected")
+    game = one if isinstance(one, Game) else Game(one)
+    ranks = range(len(game.teams)) if game.ranks is None else game.ranks
+    shares: Sequence[Sequence[float]] = [[]] * len(game.teams) if game.shares is None else game.shares
+    if not len(ranks) == len(shares) == len(game.teams):
+        raise _dma.Error(f"game {i} has {len(game.teams)} teams, {len(ranks)} ranks and {len(shares)} lists of shares")
+    all_players = [player for team in game.teams for player in _players_of(team)]
+    twice = [player for player in all_players if all_players.count(player) > 1]
+    if twice:
+        raise _dma.Error(f"game {i}: {twice[0]!r} appears twice; a player is in one team, once")
+    return [([number(player) for player in _players_of(team)], float(rank), list(part))
+            for team, rank, part in zip(game.teams, ranks, shares)], game.time  # fmt: skip
 
 
 def rate(
@@ -156,18 +181,55 @@ def rate(
     ``Game`` says more of one: draws, times, shares. All games are solved at once.
     """
     numbers: dict[Player, int] = {}
-    given = []
-    for i, one in enumerate(games):
-        if isinstance(one, str) or not isinstance(one, (Game, Sequence)):
-            raise _dma.Error(f"game {i} is {one!r}; a list of teams, the winner first, or a dma.Game is expected")
-        game = one if isinstance(one, Game) else Game(one)
-        ranks = range(len(game.teams)) if game.ranks is None else game.ranks
-        shares: Sequence[Sequence[float]] = [[]] * len(game.teams) if game.shares is None else game.shares
-        if not len(ranks) == len(shares) == len(game.teams):
-            raise _dma.Error(f"game {i} has {len(game.teams)} teams, {len(ranks)} ranks and {len(shares)} lists of shares")
-        teams = [([numbers.setdefault(player, len(numbers)) for player in _players_of(team)], float(rank), list(part))
-                 for team, rank, part in zip(game.teams, ranks, shares)]  # fmt: skip
-        given.append((teams, game.time))
+    given = [_game_of(i, one, lambda player: numbers.setdefault(player, len(numbers))) for i, one in enumerate(games)]
     known = [priors.get(player, (mean, sd)) for player in numbers]
     rated = _dma.rate_season(given, len(numbers), known, performance_sd, drift_sd, draw_probability, by_sweeps)
     return Season(list(numbers), rated.skills[:, 0], rated.skills[:, 1], rated.report, rated, numbers)
+
+
+class Rating(_Skills):
+    """Skills from games one after the other: what is known after a game is the prior of the next.
+
+    ``play`` takes a game as ``rate`` does; in between, ``rating["Ann"]``, ``mean``, ``sd`` and ``chances`` say what is
+    known so far. A player joins with the first game, by ``priors`` or with ``mean`` and ``sd``.
+    """
+
+    def __init__(
+        self, *, mean: float = 25, sd: float = 25 / 3, performance_sd: float = 25 / 6, drift_sd: float = 25 / 300,
+        draw_probability: float = 0.1, priors: Mapping[Player, tuple[float, float]] = {},
+    ) -> None:  # fmt: skip
+        self._rated: _dma.OnlineRating = _dma.OnlineRating(performance_sd, drift_sd, draw_probability)
+        self._numbers: dict[Player, int] = {}
+        self._prior, self._priors, self._played = (mean, sd), dict(priors), 0
+
+    def play(self, game: Union[Game, Sequence[Any]]) -> _dma.Report:
+        """Learns from one more game, unless it is refused."""
+        new: dict[Player, int] = {}
+
+        def number(player: Player) -> int:
+            if player in self._numbers:
+                return self._numbers[player]
+            return new.setdefault(player, self._rated.join(*self._priors.get(player, self._prior)))
+
+        report = self._rated.play(_game_of(self._played, game, number))
+        self._numbers.update(new)
+        self._played += 1
+        return report
+
+    @property
+    def players(self) -> list[Player]:
+        """In the order in which they joined."""
+        return list(self._numbers)
+
+    @property
+    def mean(self) -> Floats:
+        """Of the skill of each player."""
+        return np.array(self._rated.skills[list(self._numbers.values()), 0])
+
+    @property
+    def sd(self) -> Floats:
+        """Its standard deviation."""
+        return np.array(self._rated.skills[list(self._numbers.values()), 1])
+
+    def __repr__(self) -> str:
+        return f"<dma.Rating: {len(self._numbers)} players, {self._played} games>"

@@ -121,6 +121,9 @@ TEST_CASE("dma inspect: layers, noise and training record") {
   const auto people = run_dma(folder, "inspect model.json");
   CHECK(people.output.find("network   2-5-2 with biases, 27 weights") != std::string::npos);
   CHECK(people.output.find("stopped by the limit") != std::string::npos);
+  REQUIRE(run_dma(folder, kTwoTargets + "--hidden 5 --epochs 2 --members 3 --quiet --model model.json").exit_code == 0);
+  run_dma(folder, "inspect model.json --plot weights.svg", "PATH=/nowhere");  // leaves the script
+  CHECK(folder.read("weights.gnuplot").find("|Weights of network 1 of 3: area is") != std::string::npos);
 }
 
 TEST_CASE("dma: every command explains itself with an example") {

@@ -100,6 +100,9 @@ TEST_CASE("infer: a text with beliefs, what nothing informs, the evidence, and t
   CHECK(outcome.output.find("nothing informs open[0], open[1], z[0], z[1]") != std::string::npos);
   CHECK(outcome.output.find("log evidence: none; ") != std::string::npos);  // nothing is known of `open`
   CHECK(folder.read("g.dot").find("N(2, 0.7071^2)") != std::string::npos);
+  const auto formula = run_dma(folder, "infer " + kGraphs + "decay.json");
+  CHECK(formula.output.find("no value is given for t, y: dma fit data.csv --graph " + kGraphs +
+                            "decay.json --target y learns a, b, c from a table") != std::string::npos);
 }
 
 TEST_CASE("infer: what cannot be has no probability, and is said") {

@@ -162,6 +162,21 @@ TEST_CASE("smooth: dates are times, and forecasts have dates") {
   CHECK(late.size() == 9);
 }
 
+TEST_CASE("smooth: the page writes dates as dates; of several columns, the one that was taken is said") {
+  const TemporaryFolder folder;
+  std::string csv = "day,rain,y\n";
+  for (int t = 1; t <= 28; ++t) csv += fmt::format("2023-02-{:02},{},{}\n", t, t % 2, t * t % 7);
+  folder.write("s.csv", csv);
+  const std::string quick = " --model walk --season none --no-log --report r.html";
+  const auto outcome = run_dma(folder, "smooth s.csv" + quick);
+  CHECK(outcome.output.find("\ncolumn   y, the last one; --column takes another") != std::string::npos);
+  const std::string page = folder.read("r.html");
+  for (const char* day : {">2023-02-04<", ">2023-02-11<", ">2023-02-18<", ">2023-02-25<"})
+    CHECK_MESSAGE(page.find(std::string("text-anchor=\"middle\"") + day) != std::string::npos, day);
+  CHECK(page.find(">2023.") == std::string::npos);
+  CHECK(run_dma(folder, "smooth s.csv --inputs rain" + quick).output.find("\ncolumn") == std::string::npos);
+}
+
 TEST_CASE("smooth: the model is chosen and said, and dates say which season there may be") {
   const TemporaryFolder folder;
   std::string csv = "month,sold\n";

@@ -135,6 +135,37 @@ TEST_CASE("wrong input: commands and files that are not there") {
   check_refused(folder, "generate regression --seed x", "--seed");
 }
 
+TEST_CASE("wrong input: what a stranger types") {
+  const TemporaryFolder folder;
+  good_model(folder);
+  folder.write("asia.bif", "network n {}\nvariable dysp { type discrete [2] { no, yes }; }\n"
+                           "probability (dysp) { table 0.5, 0.5; }\n");
+  const std::pair<const char*, const char*> said[] = {
+      {"fit data.csv --traget y", "there is no option '--traget' of dma fit; did you mean '--target'? known: "},
+      {"fit data.csv --target y --band=3", "there is no option '--band' of dma fit"},
+      {"fit --sed 3", "there is no option '--sed' of dma fit; did you mean '--seed'?"},
+      {"fit data.csv y", "'y' is one argument too many; dma fit data is expected, as in dma fit houses.csv"},
+      {"generate table 5", "'5' is one argument too many; dma generate table is expected"},
+      {"predict model.json", "data is missing (CSV file with the columns that the model was fitted on); dma predict "
+                             "model data is expected, as in dma predict model.json new.csv"},
+      {"certify", "kind is missing (a kind of factor (see dma factors), or all); dma certify kind is expected"},
+      {"rate data.csv --pair Ann", "--pair: 2 values are expected after it, fewer are given: two players, or teams"},
+      {"fit model.json --target y", "'model.json' is JSON, as models and graphs are, and no table; give a CSV file"},
+      {"smooth model.json", "'model.json' is JSON, as models and graphs are, and no table"},
+      {"predict model.json model.json", "'model.json' is JSON, as models and graphs are, and no table"},
+      {"inspect data.csv", "'data.csv' is not a model of dma: it begins with \"x,z,y\""},
+      {"infer data.csv", "'data.csv': it is no graph: it begins with \"x,z,y\"; JSON, which begins with {, BIF or UAI"},
+      {"infer model.json", "'model.json' is a fitted model, not a graph; dma inspect shows it, dma predict uses it"},
+      {"infer asia.bif --observe dysp=2", "variable 'dysp' has no category '2'; known: no, yes"},
+      {"infer asia.bif --observe dysp=0.5", "variable 'dysp' has no category '0.5'; known: no, yes"},
+      {"help fti", "there is no command 'fti'; did you mean 'fit'?"}};
+  for (const auto& [arguments, expected] : said) check_refused(folder, arguments, expected);
+  CHECK(run_dma(folder, "help").output == run_dma(folder, "--help").output);
+  CHECK(run_dma(folder, "help fit").output == run_dma(folder, "fit --help").output);
+  const std::string infer = "infer asia.bif --observe dysp=";
+  CHECK(run_dma(folder, infer + "1").output == run_dma(folder, infer + "yes").output);
+}
+
 TEST_CASE("wrong input: damaged models, and data that do not match them") {
   const TemporaryFolder folder;
   const std::string model = good_model(folder);

@@ -133,7 +133,8 @@ TEST_CASE(
   CHECK(json["files"] == ReportJson::array({"report.html"}));
   const std::string page = folder.read("report.html");
   for (const char* part :
-       {"as if it had been left out", "These are rows that were learned", "--report report.html", "digraph"})
+       {"as if it had been left out", "These are rows that were learned", "--report report.html", "digraph",
+        "</span>, stopped "})
     CHECK_MESSAGE(has_part(page, part), part);
   CHECK(!has_part(page, "http:"));
   CHECK(!has_part(page, "https:"));
