@@ -369,13 +369,16 @@ TEST_CASE("rating: priors of single players, and a share of 0") {
   for (const double drift : {0.0, 0.5}) {
     RatingOptions options;
     options.drift_sd = drift;
-    Rating known(priors, options);
+    Rating known(priors, options), joined(0, options);
     options.priors = priors;
     Rating rating(3, options);
     const std::span<const Game> first(games.data(), 1);
-    (void)known.play(games[0]), (void)rating.play(games[0]);
+    CHECK((joined.join(priors[0]) == 0 && joined.join(priors[1]) == 1));
+    (void)known.play(games[0]), (void)rating.play(games[0]), (void)joined.play(games[0]);
+    CHECK(joined.join(priors[2]) == 2);  // after a game
     const Season season = rate_season(first, 3, options, SeasonSolver::by_sweeps);
     for (std::size_t i = 0; i < 3; ++i) check_same(rating.skills()[i], known.skills()[i], 1e-12);
+    for (std::size_t i = 0; i < 3; ++i) check_same(joined.skills()[i], known.skills()[i], 1e-12);
     for (std::size_t i = 0; i < 3; ++i) check_same(season.skills[i], known.skills()[i], 1e-6);
   }
   // Who took no part learns nothing, and the others as if he were not there.

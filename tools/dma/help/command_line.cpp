@@ -117,15 +117,16 @@ std::string expected_of(const CLI::App& command) {
   for (const OptionHelp& option : help_of(command, "").options)
     for (const std::string& option_name : option.names)
       if (option_name.starts_with("--")) known.push_back(option_name);
-  const std::vector<std::string> left = command.remaining();
+  const std::vector<std::string> left = app.remaining(true);
   for (const std::string& word : left)
     if (const std::string option = word.substr(0, word.find('=')); option.starts_with('-'))
       fail("there is no option '{}' of {}{}", option, whole_name(command), suggestion(option, known));
-  if (error.get_name() == "RequiredError")
+  const auto code = static_cast<CLI::ExitCodes>(error.get_exit_code());
+  if (code == CLI::ExitCodes::RequiredError)
     for (const CLI::Option* option : command.get_options())
       if (option->get_required() && option->count() == 0)
         fail("{} is missing ({}); {}", option->get_name(), option->get_description(), expected_of(command));
-  if (!left.empty()) fail("'{}' is one argument too many; {}", left[0], expected_of(command));
+  if (code == CLI::ExitCodes::ExtrasError) fail("'{}' is one argument too many; {}", left[0], expected_of(command));
   fail("{} ({} --help shows what is expected)", complaint_about_missing(error.what(), command), whole_name(command));
 }
 
@@ -148,7 +149,13 @@ Option Option::between(int low, int high) const {
   return Option(option_->transform(CLI::Validator(check, fmt::format("INT in [{} - {}]", low, high))));
 }
 Option Option::above_zero() const { return Option(option_->check(CLI::PositiveNumber)); }
-Option Option::pairs() const { return Option(option_->type_size(2)->allow_extra_args(false)); }
+// The parser takes the option that follows a single one for the second.
+Option Option::pairs() const {
+  const auto check = [](const std::string& text) {
+    return text.starts_with("--") ? fmt::format("2 values are expected after it; '{}' is an option", text) : "";
+  };
+  return Option(option_->type_size(2)->allow_extra_args(false)->check(check));
+}
 Option Option::excludes(Option other) const { return Option(option_->excludes(other.option_)); }
 
 Command Command::add_subcommand(const std::string& name, const std::string& help) const {

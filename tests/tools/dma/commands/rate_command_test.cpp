@@ -132,7 +132,7 @@ TEST_CASE("rate: wrong input is refused in one line") {
   check_rate_refused(good, "--draws ten", "--draws: 'ten' is given; a number is expected");
   check_rate_refused(good, "--pair 'Ann + ' Ben", "'Ann + ' has no name on one side of its +");
   check_rate_refused("winner,loser,draw\nAnn,Ben,yes\n", "--draws 0", "ends in a draw");
-  check_rate_refused(good, "--pair Ann", "--pair: 2 values are expected after it, fewer are given: two players");
+  check_rate_refused(good, "--pair Ann", "--pair: 2 values are expected after it; '--out' is an option");
 }
 
 TEST_CASE("rate: what did not settle is said in a line of its own, and a table is given all the same") {
