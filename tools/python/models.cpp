@@ -199,7 +199,7 @@ void bind_games(py::module_& module) {
   using GivenGame = std::pair<std::vector<GivenTeam>, std::optional<double>>;
   module.def(
       "rate_season",
-      [](const std::vector<GivenGame>& given, std::size_t players, const std::vector<std::array<double, 2>>& priors,
+      [](const std::vector<GivenGame>& given, std::size_t players, const std::vector<std::array<double, 3>>& priors,
          double performance_sd, double drift_sd, double draw_probability, bool by_sweeps) {
         std::vector<Game> games;
         for (const auto& [teams, time] : given) {
@@ -209,7 +209,7 @@ void bind_games(py::module_& module) {
         Rated rated{{}, {}};
         rated.options.performance_sd = performance_sd, rated.options.drift_sd = drift_sd;
         rated.options.draw_probability = draw_probability;
-        for (const auto& [mean, sd] : priors) rated.options.priors.push_back({mean, sd});
+        for (const auto& [mean, sd, performance] : priors) rated.options.priors.push_back({mean, sd, performance});
         const py::gil_scoped_release unlocked;
         rated.season = rate_season(games, players, rated.options,
                                    by_sweeps ? SeasonSolver::by_sweeps : SeasonSolver::best);

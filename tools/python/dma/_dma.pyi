@@ -697,7 +697,7 @@ class Rated:
 def rate_season(
     games: Sequence[tuple[Sequence[tuple[Sequence[int], float, Sequence[float]]], Optional[float]]],
     players: int,
-    priors: Sequence[tuple[float, float]],
+    priors: Sequence[tuple[float, float, float]],
     performance_sd: float,
     drift_sd: float,
     draw_probability: float,

@@ -149,11 +149,12 @@ class Season:
 def rate(
     games: Iterable[Union[Game, Sequence[Any]]], *, mean: float = 25, sd: float = 25 / 3, performance_sd: float = 25 / 6,
     drift_sd: float = 25 / 300, draw_probability: float = 0.1,
-    priors: Mapping[Player, tuple[float, float]] = {}, by_sweeps: bool = False,
+    priors: Mapping[Player, Sequence[float]] = {}, by_sweeps: bool = False,
 ) -> Season:  # fmt: skip
     """Skills from games: ``("Ann", "Ben")`` is a game that Ann won, ``(["Ann", "Ben"], "Cy")`` one of teams.
 
-    ``Game`` says more of one: draws, times, shares. All games are solved at once.
+    ``Game`` says more of one: draws, times, shares. All games are solved at once. A prior is the mean and the standard
+    deviation of a player's skill, and as a third number, if given, that of the player's performances around it.
     """
     numbers: dict[Player, int] = {}
     given = []
@@ -168,6 +169,7 @@ def rate(
         teams = [([numbers.setdefault(player, len(numbers)) for player in _players_of(team)], float(rank), list(part))
                  for team, rank, part in zip(game.teams, ranks, shares)]  # fmt: skip
         given.append((teams, game.time))
-    known = [priors.get(player, (mean, sd)) for player in numbers]
+    own = [tuple(priors.get(player, (mean, sd))) for player in numbers]
+    known = [(prior[0], prior[1], prior[2] if len(prior) > 2 else performance_sd) for prior in own]
     rated = _dma.rate_season(given, len(numbers), known, performance_sd, drift_sd, draw_probability, by_sweeps)
     return Season(list(numbers), rated.skills[:, 0], rated.skills[:, 1], rated.report, rated, numbers)
