@@ -102,7 +102,8 @@ const Part::Inner& Part::inner(double d) const {
   const double mu = -d;
   if (sd_ == 0) return kept_ = {log_noise(mu), {}};
   if (form_ == Form::events && count_ == 0 && sd_ > kWide) return kept_ = without_events(mu);
-  // In the coordinate z where x is wide, in that of x where it is narrow: z = from + by s, (x - mean) / sd = (s - at) / of.
+  // In the coordinate z where x is wide, in that of x where it is narrow:
+  // z = from + by s, (x - mean) / sd = (s - at) / of.
   const bool is_narrow = sd_ < 1;
   const double from = is_narrow ? mu : 0, by = is_narrow ? sd_ : 1, at = is_narrow ? 0 : mu, of = is_narrow ? 1 : sd_;
   const auto z_of = [&](double s) { return from + by * s; };
@@ -163,7 +164,9 @@ GaussianOrFallback Part::message(const PartMoments& wanted, const Gaussian& arri
   if (variance_ == 0) return {};
   const double share = variance_ / (variance_ + noise_), mean = std::sqrt(share) * wanted.mean,
                variance = noise_ / (variance_ + noise_) + share * wanted.variance;
-  return tilted_message({.found = variance > 0,
+  // At the ends of the range of a double they may not be numbers: nothing is said, which is counted.
+  if (!(variance > 0) || !std::isfinite(mean / variance)) return {Gaussian::uniform(), true};
+  return tilted_message({.found = true,
                          .log_mass = 0,
                          .mean = mean,
                          .tau = mean / variance,
@@ -310,6 +313,7 @@ double CommonCause::log_mass() const {
 }
 
 std::vector<PartMoments> CommonCause::moments() const {
+  if (top_ == -kInfinity) return std::vector<PartMoments>(parts_.size(), {std::nan(""), std::nan("")});
   std::vector<AveragedMoments> sums;
   for (std::size_t k = 0; k < parts_.size(); ++k) sums.emplace_back(parts_[k].moments(offset(k, mode_)));
   (void)integrate(true, [&](double t, double weight) {

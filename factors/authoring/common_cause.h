@@ -3,10 +3,10 @@
 //   f(x_1, ..., x_n) = integral of f_1(x_1, u) ... f_n(x_n, u) du
 //
 // With N(m_k, v_k) arriving on every x_k, mass and moments of f times what arrives are integrals over u alone of the
-// product of F_k(u) = E[f_k(x_k, u)] and the moments of each x_k given u. Every F_k here is log-concave, and so is their
-// product: it is integrated by the trapezoidal rule around its mode, or, where a part is much narrower than the rest or
-// ends abruptly, by Gauss-Kronrod rules on panels cut where it does. The moments given u are closed for Gaussian noise;
-// for the other forms they are integrals over x, by the trapezoidal rule about their own mode.
+// product of F_k(u) = E[f_k(x_k, u)] and the moments of each x_k given u. Every F_k here is log-concave, and so is
+// their product: it is integrated by the trapezoidal rule around its mode, or, where a part is much narrower than the
+// rest or ends abruptly, by Gauss-Kronrod rules on panels cut where it does. The moments given u are closed for
+// Gaussian noise; for the other forms they are integrals over x, by the trapezoidal rule about their own mode.
 #pragma once
 
 #include <limits>
@@ -70,7 +70,7 @@ class CommonCause {
   explicit CommonCause(std::span<const Part> parts);
   // log of the integral of all F.
   double log_mass() const;
-  // Of every part under the product.
+  // Of every part under the product; NaN where it has no mass.
   std::vector<PartMoments> moments() const;
 
  private:

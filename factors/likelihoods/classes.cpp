@@ -145,13 +145,12 @@ std::vector<GaussianOrFallback> to_x_and_cuts(const Gaussian& x, Scores cuts, co
   unknowns.insert(unknowns.end(), cuts.begin(), cuts.end());
   std::vector<GaussianOrFallback> out(unknowns.size());
   if (any_uniform(unknowns) || !y.is_point()) return out;
-  const bool is_possible = is_class(y.tau, unknowns.size()) &&
-                           between(unknowns, static_cast<std::size_t>(y.tau)).log_mass() > -kInfinity;
-  if (is_possible)
-    say_moments(unknowns, std::vector{1.0},
-                [&](std::size_t) { return between(unknowns, static_cast<std::size_t>(y.tau)); }, 0, out);
-  else
+  if (!is_class(y.tau, unknowns.size())) {
     std::ranges::fill(out, GaussianOrFallback(Gaussian(std::nan(""), 0)));
+    return out;
+  }
+  say_moments(unknowns, std::vector{1.0},
+              [&](std::size_t) { return between(unknowns, static_cast<std::size_t>(y.tau)); }, 0, out);
   return out;
 }
 

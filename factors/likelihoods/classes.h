@@ -10,12 +10,13 @@
 //   interval     the class is between which of K - 1 given cut points x + N(0, noise) lies. Of two classes: whether it
 //                is above the one
 //
-// Given one more number (the largest score, the place of u, or for the counts the log rate r of Poisson draws: counts of
-// means exp(x_k - r) have, given their sum, the multinomial's probabilities) all unknowns are independent. So the
+// Given one more number (the largest score, the place of u, or for the counts the log rate r of Poisson draws: counts
+// of means exp(x_k - r) have, given their sum, the multinomial's probabilities) all unknowns are independent. So the
 // integral over all of them is one over that number: exact for any K, by common_cause.h.
 //
 //   to class     log Z_c, Z_c = P(class c) given what arrives
-//   to unknowns  the moments of sum_c w_c Z_c tilted_c, w what arrives from the class, divided by what arrives (EP). With
+//   to unknowns  the moments of sum_c w_c Z_c tilted_c, w what arrives from the class, divided by what arrives (EP).
+//   With
 //                the class known they are always proper; where they are not, the mean is kept (tilted.h).
 //
 // log_integral: log of the sum over c of w_c Z_c, or of the probability of the counts. NaN if nothing is known of an

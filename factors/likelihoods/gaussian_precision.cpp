@@ -9,7 +9,6 @@
 #include "engine/support/log_gamma.h"
 #include "factors/arithmetic/exponential.h"
 #include "factors/authoring/peaks.h"
-#include "factors/authoring/tilted.h"
 
 namespace dma {
 
@@ -222,10 +221,6 @@ GaussianOrFallback to_end_by_quadrature(const Gaussian& end, const Gamma& precis
     const TiltedPrecision tilted(end, precision, other, other.is_point() ? 0 : other.variance());
     const Gaussian own = tilted.is_found() ? tilted.to_end(end, other.mean() - end.mean()) : Gaussian::uniform();
     if (is_valid(own) && own.is_proper()) return GaussianOrFallback(own);
-    // Where it widens, the mean is kept (tilted.h): as what is sent comes near it from the other side.
-    const double rho = own.rho * end.variance(), tau = (own.tau - end.mean() * own.rho) * end.sd();
-    if (rho > -1 && rho < 0)
-      return tilted_message({.found = true, .log_mass = 0, .mean = tau / (1 + rho), .tau = tau, .rho = rho}, end);
   } else if (end.is_uniform() && precision.shape() > 1) {  // E[1 / w] is finite
     const double noise = precision.rate() / (precision.shape() - 1);
     return GaussianOrFallback(Gaussian::from_moments(other.mean(), other.variance() + noise));

@@ -9,7 +9,7 @@
 // ep: given the precision w all is Gaussian, with mass Z(w) = N(mean of value - mean of mean; 0, their variances +
 // 1/w). The moments of the tilted distribution are then one integral over log w, by the trapezoidal rule on the range
 // where the integrand is within 1e-15 of its largest value; projected (the precision on E[w] and E[log w]) and divided
-// by what arrives. Where the quotient is not proper, an end is told the mean alone (tilted.h), the precision what vmp says.
+// by what arrives. Where the quotient is not proper, the message of vmp stands in.
 #pragma once
 
 #include "engine/kinds/message_loop.h"

