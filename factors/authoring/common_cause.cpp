@@ -234,20 +234,31 @@ double CommonCause::reach(double direction) const {
   return far;
 }
 
-// The range that matters. If parts are much narrower than it is, it is cut on both sides of each, and at the mode: the
-// points of a panel do not see the end of a step that hides beyond the last of them.
-std::span<const double> CommonCause::cut() const {
-  constexpr double kNarrow = 0.25, kWidths = 9;  // beyond nine standard deviations 1e-19 of a step is left
+// The range that matters, and how many points the trapezoidal rule needs there: its error is exp(-2 (pi w / step)^2) for
+// a part of width w, less than 1e-23 with 1.6 steps. If those are too many, the range is cut on both sides of each
+// narrow part, and at the mode: the points of a panel do not see the end of a step that hides beyond the last of them.
+std::span<const double> CommonCause::cut(int& points) const {
+  constexpr double kWidths = 9;  // beyond nine standard deviations 1e-19 of a step is left
+  constexpr double kLeastPoints = 40, kMostPoints = 240, kPerWidth = 1.6;
   thread_local std::vector<double> ends;
-  const double low = mode_ - reach(-1), high = mode_ + reach(1);
+  const double low = mode_ - reach(-1), high = mode_ + reach(1), range = high - low;
   ends = {low, high};
-  for (std::size_t k = 0; k < parts_.size(); ++k)
-    for (const double side : {-kWidths, kWidths}) {
-      const double width = parts_[k].width() / unit_, t = (parts_[k].centre() - from_origin_[k]) / unit_ + side * width;
-      if (width < kNarrow * (high - low) / (2 * kWidths) && t > low && t < high) ends.push_back(t);
-    }
-  if (ends.size() > 2 || low == low_ || high == high_) ends.push_back(mode_);
-  std::ranges::sort(ends);
+  double wanted = kLeastPoints;
+  for (std::size_t k = 0; k < parts_.size(); ++k) {
+    const double width = parts_[k].width() / unit_, at = (parts_[k].centre() - from_origin_[k]) / unit_;
+    if (at + kWidths * width < low || at - kWidths * width > high || width == 0) continue;
+    wanted = std::max(wanted, kPerWidth * range / width);
+    for (const double t : {at - kWidths * width, at + kWidths * width})
+      if (kPerWidth * range > kMostPoints / 2 * width && t > low && t < high) ends.push_back(t);
+  }
+  if (wanted > kMostPoints || low == low_ || high == high_) {
+    ends.push_back(mode_);
+    std::ranges::sort(ends);
+    points = 0;
+  } else {
+    ends.resize(2);
+    points = static_cast<int>(wanted);
+  }
   return ends;
 }
 
@@ -255,18 +266,17 @@ std::span<const double> CommonCause::cut() const {
 // until its mass is known, and with `of_moments` a moment of all parts.
 template <class Visit>
 double CommonCause::integrate(bool of_moments, const Visit& visit) const {
-  const std::span<const double> ends = cut();
+  int points = 0;
+  const std::span<const double> ends = cut(points);
   const auto weight = [&](double t) { return std::exp(log_weight(t) - top_); };
   double mass = 0;
   const auto take = [&](double t, double part) {
     mass += part;
     if (part > 0) visit(t, part);
   };
-  if (ends.size() == 2) {
-    // The error of the rule is exp(-2 (pi w / step)^2) for a part of width w, 1.6 steps at least: less than 1e-23.
-    constexpr int kPoints = 120;
-    const double step = (ends[1] - ends[0]) / kPoints;
-    for (int i = 0; i <= kPoints; ++i) take(ends[0] + i * step, step * weight(ends[0] + i * step));
+  if (points > 0) {
+    const double step = (ends[1] - ends[0]) / points;
+    for (int i = 0; i <= points; ++i) take(ends[0] + i * step, step * weight(ends[0] + i * step));
     return top_ + std::log(mass);
   }
   // The digits that the logarithm of a small weight leaves, as an estimate of a panel's error sees them.

@@ -16,8 +16,10 @@
 //
 //   to class     log Z_c, Z_c = P(class c) given what arrives
 //   to unknowns  the moments of sum_c w_c Z_c tilted_c, w what arrives from the class, divided by what arrives (EP).
-//   With
-//                the class known they are always proper; where they are not, the mean is kept (tilted.h).
+//                With the class known they are always proper; where they are not, the mean is kept (tilted.h).
+//
+// A message is of one score alone, while a class says nothing of what all scores have in common. Where scores are
+// functions of few unknowns, as in a regression, give one class the score 0: else variances come out too small.
 //
 // log_integral: log of the sum over c of w_c Z_c, or of the probability of the counts. NaN if nothing is known of an
 // unknown.

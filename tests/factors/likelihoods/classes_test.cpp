@@ -208,7 +208,7 @@ TEST_CASE("softmax, ordered: regression with unknown weights and cut points, nea
       }
       return std::exp(sum);
     });
-    const Plan plan = compile(g, joint(), standard_registry());
+    const Plan plan = compile(g, joint({.site_tolerance = 1e-6}), standard_registry());
     State state(plan);
     state.observe(y, seen);
     const Report report = run(plan, state);
