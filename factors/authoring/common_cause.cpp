@@ -40,7 +40,7 @@ class AveragedMoments {
 // near its mode outwards.
 template <class LogAt, class MomentsAt>
 std::pair<double, PartMoments> sum_outwards(double centre, double step, const LogAt& log_at, const MomentsAt& moments) {
-  constexpr int kMostPoints = 20000;
+  constexpr int kMostPoints = 1000;  // an ordinary width takes 40, the longest tails 200
   const double top = log_at(centre);
   AveragedMoments sum(moments(centre));
   for (const double way : {step, -step})
@@ -152,7 +152,7 @@ double Part::slope(double d) const {
 }
 
 PartMoments Part::moments(double d) const {
-  if (form_ == Form::events || form_ == Form::logistic) return inner(d).of;
+  if (is_integral()) return inner(d).of;
   if (sd_ == 0) return {};
   if (form_ == Form::density) return {d / sd_, 0};
   const double side = form_ == Form::below ? 1 : -1, z = side * d / sd_;
@@ -234,8 +234,8 @@ double CommonCause::reach(double direction) const {
   return far;
 }
 
-// The range that matters, and how many points the trapezoidal rule needs there: its error is exp(-2 (pi w / step)^2) for
-// a part of width w, less than 1e-23 with 1.6 steps. If those are too many, the range is cut on both sides of each
+// The range that matters, and how many points the trapezoidal rule needs there: its error is exp(-2 (pi w / step)^2)
+// for a part of width w, less than 1e-23 with 1.6 steps. If those are too many, the range is cut on both sides of each
 // narrow part, and at the mode: the points of a panel do not see the end of a step that hides beyond the last of them.
 std::span<const double> CommonCause::cut(int& points) const {
   constexpr double kWidths = 9;  // beyond nine standard deviations 1e-19 of a step is left
@@ -280,9 +280,12 @@ double CommonCause::integrate(bool of_moments, const Visit& visit) const {
     return top_ + std::log(mass);
   }
   // The digits that the logarithm of a small weight leaves, as an estimate of a panel's error sees them.
-  double size = 0;
-  for (std::size_t k = 0; k < parts_.size(); ++k) size += std::abs(parts_[k].log_value(offset(k, mode_)));
-  const double tolerance = std::max(1e-14, std::pow(200 * 1e-16 * size, 1.5));
+  double size = 0, finest = 1e-14;
+  for (std::size_t k = 0; k < parts_.size(); ++k) {
+    size += std::abs(parts_[k].log_value(offset(k, mode_)));
+    if (parts_[k].is_integral()) finest = 1e-12;
+  }
+  const double tolerance = std::max(finest, std::pow(200 * 1e-16 * size, 1.5));
   constexpr std::size_t kHalvingsPerPart = 200;  // a step as narrow as a double can tell from none takes half of this
   std::vector<quadrature::Panel> panels;
   double whole = 0;

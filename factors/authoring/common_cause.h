@@ -43,6 +43,7 @@ class Part {
   double slope(double d) const;
   PartMoments moments(double d) const;
   Form form() const { return form_; }
+  bool is_integral() const { return form_ == Form::events || form_ == Form::logistic; }
 
   // The message that gives x + noise these moments (tilted.h).
   GaussianOrFallback message(const PartMoments& wanted, const Gaussian& arrived) const;
