@@ -9,9 +9,11 @@
 #include <cmath>
 
 #include "engine/compile/compile.h"
+#include "engine/joint/joint.h"
 #include "engine/kinds/evaluate.h"
 #include "engine/run/evidence.h"
 #include "engine/run/run.h"
+#include "engine/support/error.h"
 #include "factors/standard_registry.h"
 #include "schedules/flooding.h"
 #include "schedules/forward_backward.h"
@@ -109,6 +111,28 @@ TEST_CASE(
           const double odds = oracle::expectation(is_above, prior, threshold) * given(1) / exact.mass;
           CHECK(state.belief(step).mean(0, 1) == doctest::Approx(odds).epsilon(1e-9));
         }
+}
+
+TEST_CASE("joint: a class that is missing says nothing, and one that two factors share is not inferred") {
+  const auto solved = [](std::uint32_t rows, bool is_shared) {
+    Graph g;
+    const auto x = g.variable("x", 2 * rows), y = g.observed("y", rows, "categorical(2)");
+    g.factor("gaussian_prior", {x}, {{"mean", 0.0}, {"variance", 2.0}});
+    g.factor("softmax", {x, y});
+    if (is_shared) g.factor("softmax", {x, y});
+    const Plan plan = compile(g, joint(), standard_registry());
+    State state(plan);
+    state.observe(y, std::vector<double>(rows, 1));
+    if (rows > 1) state.observe_missing(y, 1);
+    CHECK(run(plan, state).converged());
+    return std::pair{log_evidence(plan, state), state.belief(x).means()};
+  };
+  const auto one = solved(1, false), two = solved(2, false);
+  CHECK(two.first == doctest::Approx(std::log(0.5)).epsilon(1e-12));  // by symmetry
+  CHECK(one.first == doctest::Approx(two.first).epsilon(1e-12));
+  CHECK(two.second[1] == doctest::Approx(one.second[1]).epsilon(1e-12));
+  CHECK(two.second[3] == 0);
+  CHECK_THROWS_WITH_AS((void)solved(2, true), doctest::Contains("joint: a value of 'y' is missing"), Error);
 }
 
 // Subjects of unknown ability answer questions of unknown difficulty, each with a discrimination of its own. Who knows
