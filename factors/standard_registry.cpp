@@ -18,7 +18,7 @@
 #include "factors/families/dirichlet.h"
 #include "factors/families/gamma.h"
 #include "factors/families/log_normal.h"
-#include "factors/likelihoods/argmax.h"
+#include "factors/likelihoods/classes.h"
 #include "factors/likelihoods/counts.h"
 #include "factors/likelihoods/draws.h"
 #include "factors/likelihoods/gaussian_linear.h"
@@ -74,14 +74,18 @@ Registry standard_registry() {
       .add(gaussian_precision_kind())
       .add(gaussian_prior_kind())
       .add(greater_than_kind())
+      .add(interval_kind())
       .add(learned_table_kind())
       .add(logistic_kind())
       .add(mixture_kind())
+      .add(multinomial_kind())
       .add(negative_binomial_kind())
+      .add(ordered_kind())
       .add(poisson_kind())
       .add(poisson_draw_kind())
       .add(potential_kind())
       .add(probit_kind())
+      .add(softmax_kind())
       .add(student_t_noise_kind())
       .add(table_kind())
       .add(weibull_kind())

@@ -60,8 +60,11 @@ Arrivals Scenarios::draw(const Draw& draw_message) {
         std::ranges::none_of(kind_->messages(), [&](const MessageFunction& m) { return m.target == p; });
     for (Natural& m : messages) {
       m = draw_message(port);
-      // What no message goes to must be observed. A whole number that is not negative suits most likelihoods.
-      if (is_observed && !m.is_uniform()) m = Gaussian::point(std::round(std::abs(Gaussian(m).mean())));
+      // What no message goes to must be observed. A whole number that is not negative suits most likelihoods, beside a
+      // variadic port one up to its terms.
+      if (!is_observed || m.is_uniform()) continue;
+      const double whole = std::round(std::abs(Gaussian(m).mean()));
+      m = Gaussian::point(kind_->variadic_port() ? std::fmod(whole, static_cast<double>(terms_ + 1)) : whole);
     }
     arrivals.push_back(std::move(messages));
   }

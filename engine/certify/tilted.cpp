@@ -78,8 +78,9 @@ TiltedMoments check_tilted(const Edge& edge, Scenarios scenarios, const CertifyO
     edge.tell(options, "marginal", i, kPerScenario * options.scenarios);
     Scenario scenario = scenarios.ordinary();
     for (std::size_t p = 0; p < scenario.arrivals.size(); ++p)
-      if (p != edge.port)
-        for (Natural& m : scenario.arrivals[p]) m = Gaussian::point(Gaussian(m).mean());
+      for (std::size_t t = 0; t < scenario.arrivals[p].size(); ++t)
+        if (Natural& m = scenario.arrivals[p][t]; p != edge.port || t != edge.term)
+          m = Gaussian::point(Gaussian(m).mean());
     const Gaussian incoming(edge.own(scenario));
     std::vector<double> values;
     std::size_t own = 0;

@@ -58,10 +58,11 @@ Plan compile(const Graph& graph, const Joint& joint, const Registry& registry, c
   const auto kept_registry = std::make_shared<const Registry>(registry);
   Draft draft(resolve(graph, *kept_registry, with_site_methods(graph, *kept_registry, options)));
   for (const auto& v : draft.graph.variables)
-    if (!v.family->is_like_gaussian)
+    if (!v.family->is_like_gaussian && !v.observed)
       fail(
-          "joint: variable '{}' is {}; one Gaussian over all variables has gaussian ones alone: sweep with a schedule, "
-          "such as flooding()",
+          "joint: variable '{}' is {}; one Gaussian over all variables has gaussian and observed ones alone: sweep "
+          "with "
+          "a schedule, such as flooding()",
           v.name, v.family.text());
   refuse_given_tables(draft.graph, "joint");
   std::vector<double> starts = joint_system::check_hypers(graph, *kept_registry, own);

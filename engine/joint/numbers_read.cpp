@@ -104,7 +104,12 @@ void Numbers::place_missing() {
   if (!any_missing_) return;
   inferred_.resize(missing.size());
   bool is_any = false;
-  const auto infer = [&](std::uint32_t e) { inferred_[e] = 1, is_any = true; };
+  const auto infer = [&](std::uint32_t e) {
+    if (const auto v = plan_->variables.at_element(e); !v.family->is_like_gaussian)
+      fail("joint: a value of '{}' is missing, which is {}; one Gaussian over all variables infers gaussian ones alone",
+           v.name, v.family.text());
+    inferred_[e] = 1, is_any = true;
+  };
   const auto is_leaf = [&](std::uint32_t e) { return missing[e] && !inferred_[e]; };
   for (std::uint32_t e = 0; e < missing.size(); ++e)
     if (missing[e] && (system->feeds_function[e] || system->factors_at[e] != 1)) infer(e);

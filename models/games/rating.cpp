@@ -21,8 +21,6 @@ constexpr Iteration kUntilTheGameSettles{.tolerance = 1e-8, .limit = 10000};
 constexpr const char* kNoPlayers = "rating: a team has no players; at least one is expected";
 constexpr std::size_t kMostForms = 1000;  // of games that are kept compiled
 
-Skill skill_at(const Belief& belief, std::size_t i) { return {belief.mean(i), belief.sd(i)}; }
-
 // What makes the graph of a game: ranks from 0 without gaps, and who takes how large a part.
 std::vector<double> form_of(const Game& game) {
   std::vector<double> form, ranks;
@@ -44,22 +42,20 @@ Game renumbered(Game game) {
   return game;
 }
 
-// Of players whose skills are ahead by this much together, with this variance.
-Chances chances_of(double ahead, double variance, std::size_t players, const RatingOptions& options) {
+// Of players whose skills are ahead by this much together, with this variance and that of their performances.
+Chances chances_of(double ahead, double variance, double noise, std::size_t players, const RatingOptions& options) {
   check_rating_options(options);
-  const auto count = static_cast<double>(players);
-  const double noise = count * options.performance_sd * options.performance_sd,
-               drift = count * options.drift_sd * options.drift_sd;
+  const double drift = static_cast<double>(players) * options.drift_sd * options.drift_sd;
   const double margin = draw_margin(noise, options), sd = std::sqrt(variance + noise + drift);
   const auto below = [sd](double x) { return normal::distribution(x / sd); };
   const double behind = -std::abs(ahead);  // in the lower tail a difference of two keeps its digits
   return {below(ahead - margin), below(behind + margin) - below(behind - margin), below(-ahead - margin)};
 }
 
-// Of one game, whose players have priors of their own.
-RatingOptions without_drift(RatingOptions options) {
+// Of one game and those who play it.
+RatingOptions without_drift(RatingOptions options, std::vector<Skill> players) {
   options.drift_sd = 0;
-  options.priors.clear();
+  options.priors = std::move(players);
   return options;
 }
 
@@ -104,33 +100,42 @@ Report Rating::play(const Game& game) {
   now_ = game.time;
   if (solvers_.size() > kMostForms) solvers_.clear();
   std::vector<std::uint32_t> players;
-  std::vector<double> means, variances;
+  std::vector<double> means, variances, form = form_of(game);
+  std::vector<Skill> own;
   for (const Team& team : game.teams)
     for (const std::uint32_t player : team.players) {
       const Skill& skill = skills_[player];
-      players.push_back(player);
+      players.push_back(player), own.push_back(skill);
+      form.push_back(performance_variance(skill, options_));
       means.push_back(skill.mean);
       std::optional<double>& last = last_times_[player];
       const double gap = !game.time ? 1 : last ? *game.time - *last : 0;
       last = game.time;
       variances.push_back(skill.sd * skill.sd + gap * options_.drift_sd * options_.drift_sd);
     }
-  auto& solver = solvers_[form_of(game)];
-  if (!solver) solver = std::make_unique<Solver>(renumbered(game), players.size(), without_drift(options_));
+  auto& solver = solvers_[form];
+  if (!solver)
+    solver = std::make_unique<Solver>(renumbered(game), players.size(), without_drift(options_, std::move(own)));
   solver->state.set_parameter(solver->graph.prior, "mean", means);
   solver->state.set_parameter(solver->graph.prior, "variance", variances);
   const Report report = run(solver->plan, solver->state);
   const Belief belief = solver->state.belief(solver->graph.skill);
-  for (std::size_t i = 0; i < players.size(); ++i) skills_[players[i]] = skill_at(belief, i);
+  for (std::size_t i = 0; i < players.size(); ++i) {
+    Skill& skill = skills_[players[i]];
+    skill.mean = belief.mean(i), skill.sd = belief.sd(i);
+  }
   return report;
 }
 
 Chances chances(std::span<const Skill> first, std::span<const Skill> second, const RatingOptions& options) {
   if (first.empty() || second.empty()) fail(kNoPlayers);
-  double ahead = 0, variance = 0;
-  for (const Skill& skill : first) ahead += skill.mean, variance += skill.sd * skill.sd;
-  for (const Skill& skill : second) ahead -= skill.mean, variance += skill.sd * skill.sd;
-  return chances_of(ahead, variance, first.size() + second.size(), options);
+  double ahead = 0, variance = 0, noise = 0;
+  const auto add = [&](const Skill& skill, double sign) {
+    ahead += sign * skill.mean, variance += skill.sd * skill.sd, noise += performance_variance(skill, options);
+  };
+  for (const Skill& skill : first) add(skill, 1);
+  for (const Skill& skill : second) add(skill, -1);
+  return chances_of(ahead, variance, noise, first.size() + second.size(), options);
 }
 
 Chances chances(const Season& season, std::span<const std::uint32_t> first, std::span<const std::uint32_t> second,
@@ -139,31 +144,32 @@ Chances chances(const Season& season, std::span<const std::uint32_t> first, std:
   std::vector<std::pair<std::uint32_t, double>> all;
   for (const std::uint32_t player : first) all.push_back({player, 1});
   for (const std::uint32_t player : second) all.push_back({player, -1});
-  double ahead = 0, variance = 0;
+  double ahead = 0, variance = 0, noise = 0;
   for (std::size_t i = 0; i < all.size(); ++i) {
     const auto [player, sign] = all[i];
     if (player >= season.skills.size())
       fail("rating: player {} is not among the {} of the season", player, season.skills.size());
     const Skill& skill = season.skills[player];
-    ahead += sign * skill.mean, variance += skill.sd * skill.sd;
+    ahead += sign * skill.mean, variance += skill.sd * skill.sd, noise += performance_variance(skill, options);
     for (std::size_t j = 0; j < i; ++j) variance += 2 * sign * all[j].second * season.covariance(player, all[j].first);
   }
-  return chances_of(ahead, std::max(0.0, variance), all.size(), options);
+  return chances_of(ahead, std::max(0.0, variance), noise, all.size(), options);
 }
 
-// With A the differences of neighbouring teams, b the noise of a performance and S the variances of skills,
-//   q = sqrt(|b A'A| / |b A'A + A'SA|) exp(-1/2 (A'm)' (b A'A + A'SA)^-1 A'm)
+// With A the differences of neighbouring teams, B the variances of performances and S those of skills,
+//   q = sqrt(|A'BA| / |A'(B + S)A|) exp(-1/2 (A'm)' (A'(B + S)A)^-1 A'm)
 double match_quality(const std::vector<std::vector<Skill>>& teams, const RatingOptions& options) {
   check_rating_options(options);
   if (teams.size() < 2)
     fail("rating: the quality of a match of {} teams is asked for; two or more are expected", teams.size());
-  const double noise = options.performance_sd * options.performance_sd;
   std::vector<double> mean, known, all;  // of each team: its skill, its noise, and that of its skills as well
   for (const std::vector<Skill>& team : teams) {
     mean.push_back(0), known.push_back(0), all.push_back(0);
     if (team.empty()) fail(kNoPlayers);
-    for (const Skill& skill : team)
+    for (const Skill& skill : team) {
+      const double noise = performance_variance(skill, options);
       mean.back() += skill.mean, known.back() += noise, all.back() += noise + skill.sd * skill.sd;
+    }
   }
   // Neighbours share a team: the matrices have three diagonals, and are eliminated from the first row on.
   double log_quality = 0, pivot_known = 0, pivot_all = 0, rest = 0;

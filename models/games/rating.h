@@ -35,6 +35,7 @@ struct Game {
 
 struct Skill {
   double mean = 0, sd = 0;
+  std::optional<double> performance_sd = {};  // of this player; none: that of the options
 };
 
 struct RatingOptions {

@@ -34,6 +34,9 @@ void check_skills(std::span<const Skill> skills) {
     if (!std::isfinite(skill.mean) || !(skill.sd > 0 && std::isfinite(skill.sd)))
       fail("rating: a skill of {} +- {} is given; a finite mean and a standard deviation above 0 are expected",
            skill.mean, skill.sd);
+    else if (skill.performance_sd)
+      check_number("the standard deviation of a player's performance", *skill.performance_sd, *skill.performance_sd > 0,
+                   "a finite number above 0");
 }
 
 void check_times(std::span<const Game> games, std::size_t number) {
@@ -76,6 +79,11 @@ void check_game(const Game& game, std::size_t number, std::size_t players, const
         fail("game {}: player {} appears twice; a player is in one team, once", number, player);
     }
   }
+}
+
+double performance_variance(const Skill& skill, const RatingOptions& options) {
+  const double sd = skill.performance_sd.value_or(options.performance_sd);
+  return sd * sd;
 }
 
 double draw_margin(double variance, const RatingOptions& options) {

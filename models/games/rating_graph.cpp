@@ -21,9 +21,14 @@ constexpr const char* kDrift = "drift";
 
 double share_of(const Team& team, std::size_t i) { return team.shares.empty() ? 1 : team.shares[i]; }
 
-double squared_shares(const Team& team) {
+Skill prior_of(std::uint32_t player, const RatingOptions& options) {
+  return options.priors.empty() ? Skill{options.mean, options.sd} : options.priors[player];
+}
+
+double noise_of(const Team& team, const RatingOptions& options) {
   double sum = 0;
-  for (std::size_t i = 0; i < team.players.size(); ++i) sum += share_of(team, i) * share_of(team, i);
+  for (std::size_t i = 0; i < team.players.size(); ++i)
+    sum += share_of(team, i) * share_of(team, i) * performance_variance(prior_of(team.players[i], options), options);
   return sum;
 }
 
@@ -79,15 +84,18 @@ void RatingGraph::add_skills(std::span<const Game> games, std::size_t players, c
     player_of.push_back(a.player);
   }
   performance_ = graph.variable("performance", count);
-  const double variance = options.sd * options.sd, drift = options.drift_sd * options.drift_sd,
-               noise = options.performance_sd * options.performance_sd;
-  const auto prior_of = [&](std::uint32_t player) {
-    return options.priors.empty() ? Skill{options.mean, options.sd} : options.priors[player];
-  };
+  const double variance = options.sd * options.sd, drift = options.drift_sd * options.drift_sd;
+  std::vector<double> noises;
+  for (const std::uint32_t player : player_of)
+    noises.push_back(performance_variance(prior_of(player, options), options));
+  const bool is_one = std::ranges::count(noises, noises[0]) == std::ssize(noises);
+  const ParameterValue noise = is_one ? ParameterValue(noises[0]) : ParameterValue(noises);
   if (!drifts) {
     std::vector<double> means, variances;
-    for (std::uint32_t player = 0; player < players; ++player)
-      means.push_back(prior_of(player).mean), variances.push_back(prior_of(player).sd * prior_of(player).sd);
+    for (std::uint32_t player = 0; player < players; ++player) {
+      const Skill of = prior_of(player, options);
+      means.push_back(of.mean), variances.push_back(of.sd * of.sd);
+    }
     skill = graph.variable("skill", players);
     prior = graph.factor("gaussian_prior", {skill}, {{"mean", means}, {"variance", variances}});
     graph.factor("gaussian_noise", {gather(skill, player_of), performance_}, {{"variance", noise}});
@@ -98,7 +106,7 @@ void RatingGraph::add_skills(std::span<const Game> games, std::size_t players, c
   for (std::size_t k = 0; k < count; ++k) {
     const bool is_first = k == 0 || player_of[k] != player_of[k - 1];
     if (is_first) {
-      const Skill of = prior_of(player_of[k]);
+      const Skill of = prior_of(player_of[k], options);
       means[k] = of.mean, widths[k] = of.sd * of.sd + (time_of(k) ? 0 : drift);
     }
     if (k == 0) continue;
@@ -153,8 +161,7 @@ void RatingGraph::add_results(std::span<const Game> games, const RatingOptions& 
       const Performance &ahead = teams_[first + order[i]], &behind = teams_[first + order[i + 1]];
       Results& plate = plates[{ahead.is_sum, behind.is_sum, a.rank == b.rank}];
       plate.ahead.push_back(ahead.element), plate.behind.push_back(behind.element);
-      const double noise = options.performance_sd * options.performance_sd;
-      plate.margins.push_back(draw_margin(noise * (squared_shares(a) + squared_shares(b)), options));
+      plate.margins.push_back(draw_margin(noise_of(a, options) + noise_of(b, options), options));
     }
     first += order.size();
   }

@@ -19,6 +19,9 @@ void check_game(const Game& game, std::size_t number, std::size_t players, const
 // An Error unless all have a time, none before the one before it, or none has. `number` is that of the first.
 void check_times(std::span<const Game> games, std::size_t number = 1);
 
+// Of a player's performances around the skill.
+double performance_variance(const Skill& skill, const RatingOptions& options);
+
 // Half the width of the window of differences that end in a draw, if performances have together this variance.
 double draw_margin(double variance, const RatingOptions& options);
 

@@ -99,8 +99,9 @@ Season rate_season(std::span<const Game> games, std::size_t players, const Ratin
   season.report = season.solved->report;
   const Belief belief = season.solved->state.belief(season.solved->graph.skill);
   for (const RatingGraph::Appearance& a : season.solved->graph.appearances) {
-    season.skills[a.player] = {options.mean - around.mean + belief.mean(a.skill), belief.sd(a.skill)};
-    season.history.push_back({a.game, a.player, season.skills[a.player]});
+    Skill& skill = season.skills[a.player];
+    skill.mean = options.mean - around.mean + belief.mean(a.skill), skill.sd = belief.sd(a.skill);
+    season.history.push_back({a.game, a.player, skill});
   }
   return season;
 }

@@ -57,6 +57,14 @@ constexpr std::string_view kGraphFiles[] = {
        "parameters": {"probability": [0.9, 0.1, 0, 1]}},
       {"kind": "table", "connects": ["pulse", "seen"], "parameters": {"probability": [0.3, 0.7, 0.5, 0.5]}}],
       "schedule": "exact"})json",
+    R"json({"variables": {"x": {"size": 3}, "c": {"size": 2}, "k": {"family": "categorical(3)", "observed": 2},
+      "l": {"family": "categorical(2)"}, "y": {"size": 3, "observed": [0, 2, 1]}}, "factors": [
+      {"kind": "gaussian_prior", "connects": ["x"], "parameters": {"mean": 0, "variance": 2}},
+      {"kind": "gaussian_prior", "connects": ["c"], "parameters": {"mean": [-1, 1], "variance": 0.5}},
+      {"kind": "softmax", "connects": ["x", "k"]},
+      {"kind": "ordered", "connects": ["x", {"variable": "c", "reach": "gather", "table": [0, 1, 0, 1, 0, 1]}, "y"]},
+      {"kind": "interval", "connects": [{"variable": "x", "reach": "gather", "table": [0]}, "l"],
+       "parameters": {"cuts": 0.5, "noise": 1}}], "schedule": "flooding", "method": "ep"})json",
     R"(network n { property x = (1); }
       variable a { type discrete [ 2 ] { no, yes }; }
       variable b { type discrete [ 3 ] { x, "y z", w }; }

@@ -72,7 +72,8 @@ class RandomGraph {
     if (of.name() == "bernoulli") return {static_cast<double>(choices_.below(2))};
     if (of.name() == "dirichlet") return choices_.probabilities(of.components(), !choices_.one_in(20));
     if (of.name() == "beta") return {choices_.unit()};
-    const double value = choices_.one_in(8) ? 0 : number();
+    const double any = choices_.one_in(8) ? 0 : number();
+    const double value = choices_.one_in(4) ? std::floor(std::abs(any)) : any;  // a count is a whole number
     return {of.name() == kGaussian ? value : std::abs(value) + 1e-300};
   }
 
@@ -124,6 +125,13 @@ class RandomGraph {
       if (spec.fallback && choices_.one_in(2)) continue;
       if (spec.prepare && spec.name == "categories") {
         parameters.push_back({spec.name, static_cast<double>(categories_)});
+        continue;
+      }
+      if (spec.prepare && spec.name == "cuts") {
+        std::vector<double> cuts(categories_ - 1);
+        for (double& cut : cuts) cut = number();
+        std::ranges::sort(cuts);
+        parameters.push_back({spec.name, cuts});
         continue;
       }
       if (spec.prepare) {

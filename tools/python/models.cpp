@@ -227,7 +227,9 @@ void bind_games(py::module_& module) {
            }),
            py::arg("performance_sd"), py::arg("drift_sd"), py::arg("draw_probability"))
       .def(
-          "join", [](Rating& r, double mean, double sd) { return r.join({mean, sd}); }, py::arg("mean"), py::arg("sd"))
+          "join",
+          [](Rating& r, double mean, double sd, std::optional<double> own) { return r.join({mean, sd, own}); },
+          py::arg("mean"), py::arg("sd"), py::arg("performance_sd") = py::none())
       .def(
           "play", [](Rating& r, const GivenGame& game) { return r.play(game_of(game)); }, py::arg("game"))
       .def_property_readonly("skills", [](const Rating& r) { return array_of_skills(r.skills()); })
@@ -246,12 +248,12 @@ void bind_games(py::module_& module) {
           py::arg("teams"));
   module.def(
       "rate_season",
-      [](const std::vector<GivenGame>& given, std::size_t players, const std::vector<std::array<double, 2>>& priors,
+      [](const std::vector<GivenGame>& given, std::size_t players, const std::vector<std::array<double, 3>>& priors,
          double performance_sd, double drift_sd, double draw_probability, bool by_sweeps) {
         std::vector<Game> games;
         for (const GivenGame& game : given) games.push_back(game_of(game));
         Rated rated{{}, rating_options(performance_sd, drift_sd, draw_probability)};
-        for (const auto& [mean, sd] : priors) rated.options.priors.push_back({mean, sd});
+        for (const auto& [mean, sd, performance] : priors) rated.options.priors.push_back({mean, sd, performance});
         const py::gil_scoped_release unlocked;
         rated.season = rate_season(games, players, rated.options,
                                    by_sweeps ? SeasonSolver::by_sweeps : SeasonSolver::best);

@@ -60,7 +60,8 @@ TEST_CASE("certify: a comparison with a doubled mean shift, or a wrong variance,
 
 TEST_CASE("certify: the built-in likelihoods are matched, whatever is observed") {
   const Registry registry = standard_registry();
-  for (const char* name : {"probit", "greater_than", "within", "logistic", "poisson", "student_t_noise"}) {
+  for (const char* name : {"probit", "greater_than", "within", "logistic", "poisson", "student_t_noise",
+                           "multinomial", "ordered"}) {
     const Certificate c = certify(registry.kind(name), "ep", quick_certification());
     INFO(c.text());
     CHECK(c.band == Band::matched);

@@ -1,6 +1,7 @@
 // Laws that hold for every kind, method and target of the standard registry, derived from the Kind alone.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <functional>
 #include <string>
 #include <vector>
@@ -197,7 +198,18 @@ TEST_CASE("laws: a plate of five equals five factors of one") {
                               std::vector<double>(first, first + static_cast<std::ptrdiff_t>(count)));
       next += count;
     }
-    const FactorId factor = g.factor(law.kind.name(), ends, parameters, {.name = "f", .method = law.message.method});
+    std::vector<Connection> connections = ends;
+    if (std::ranges::all_of(law.kind.ports(), &PortSpec::variadic)) {  // each end is then one term
+      connections.clear();
+      for (std::size_t p = 0; p < ends.size(); ++p)
+        for (std::uint32_t t = 0; t < kTerms; ++t) {
+          std::vector<std::uint32_t> elements;
+          for (std::uint32_t s = 0; s < kPlate; ++s) elements.push_back(s * kTerms + t);
+          connections.emplace_back(law.kind.ports()[p].name, gather(ends[p].variable, elements));
+        }
+    }
+    const FactorId factor =
+        g.factor(law.kind.name(), connections, parameters, {.name = "f", .method = law.message.method});
     const Plan plan = compile(g, flooding({.limit = 1}), standard_registry());
     State state(plan);
     std::vector<Arrivals> slots;

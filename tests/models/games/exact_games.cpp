@@ -48,7 +48,7 @@ std::vector<Skill> after_two_teams(const std::vector<Skill>& skills, const Game&
   };
   for (const Term& t : terms) {
     mean += t.weight * skills[t.player].mean, variance += t.weight * t.weight * prior_variance(t.player);
-    noise += t.weight * t.weight * options.performance_sd * options.performance_sd;
+    noise += std::pow(t.weight * skills[t.player].performance_sd.value_or(options.performance_sd), 2);
   }
   variance += noise;
   const double margin = window(noise, options);

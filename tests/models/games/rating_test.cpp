@@ -1,4 +1,4 @@
-// Skills from games against published numbers and quadrature.
+// Skills from games against quadrature; published numbers are in published_test.cpp.
 #include "models/games/rating.h"
 
 #include <doctest/doctest.h>
@@ -47,25 +47,10 @@ std::vector<Game> random_duels(std::size_t players, std::size_t games, std::uint
 
 }  // namespace
 
-TEST_CASE("rating: one win and one draw move skills as published") {
-  const Game win = duel(0, 1), draw = duel(0, 1, true);
-  for (const Game& game : {win, draw}) {
-    Rating rating(2);
-    CHECK(rating.play(game).faults == 0);
-    for (const auto& skills : {rating.skills(), rate_season(std::span(&game, 1), 2).skills,
-                               rate_season(std::span(&game, 1), 2, {}, SeasonSolver::by_sweeps).skills}) {
-      const bool is_win = game.teams[0].rank != game.teams[1].rank;
-      CHECK(std::abs(skills[0].mean - (is_win ? 29.396 : 25.0)) < 0.0005);
-      CHECK(std::abs(skills[1].mean - (is_win ? 20.604 : 25.0)) < 0.0005);
-      for (const Skill& skill : skills) CHECK(std::abs(skill.sd - (is_win ? 7.171 : 6.458)) < 0.0005);
-    }
-  }
-}
-
 TEST_CASE("rating: games of two teams, with draws and shares, are exact") {
   constexpr double kTolerance = 1e-7;  // of the sums in the oracle
-  const std::vector<Skill> before{{25, 8}, {31, 5}, {20, 7}, {28, 2}, {22, 6}};
-  const RatingOptions options{.draw_probability = 0.2};
+  const std::vector<Skill> before{{25, 8}, {31, 5, 9.0}, {20, 7}, {28, 2, 1.5}, {22, 6}};
+  RatingOptions options{.draw_probability = 0.2, .priors = before};
   const std::vector<Game> games{
       {{{{0, 1}, 1}, {{2, 3, 4}, 2}}},                   // sizes differ
       {{{{0, 1}, 2}, {{2, 3, 4}, 1}}},                   // the second wins
@@ -78,8 +63,22 @@ TEST_CASE("rating: games of two teams, with draws and shares, are exact") {
     Rating rating(before, options);
     rating.play(game);
     const auto expected = after_two_teams(before, game, options);
-    for (std::size_t i = 0; i < before.size(); ++i) check_same(rating.skills()[i], expected[i], kTolerance);
+    const Season season = rate_season(std::span(&game, 1), before.size(), options, SeasonSolver::by_sweeps);
+    for (std::size_t i = 0; i < before.size(); ++i) {
+      check_same(rating.skills()[i], expected[i], kTolerance);
+      check_same(season.skills[i], expected[i], kTolerance);
+    }
   }
+  // The chances of the next game, and its quality, know the noise of each; equal ones give what all have.
+  const double noise = 2 * 25.0 / 6 * 25 / 6, other = 25.0 / 6 * 25 / 6 + 81, sd = std::sqrt(89 + other);
+  options.drift_sd = 0;
+  const Chances next = chances(before[0], before[1], options);
+  const double margin = std::sqrt(other) * boost::math::quantile(boost::math::normal(), 0.6);
+  CHECK(next.win == doctest::Approx(boost::math::cdf(boost::math::normal(), (-6 - margin) / sd)).epsilon(1e-12));
+  CHECK(match_quality({{before[0]}, {before[1]}}) ==
+        doctest::Approx(std::sqrt(other / (other + 89)) * std::exp(-18 / (other + 89))).epsilon(1e-12));
+  CHECK(match_quality({{{25, 8, 25.0 / 6}}, {{31, 5}}}) ==
+        doctest::Approx(std::sqrt(noise / (noise + 89)) * std::exp(-18 / (noise + 89))).epsilon(1e-12));
 }
 
 TEST_CASE("rating: several players and ties are near the exact posterior") {
@@ -312,26 +311,6 @@ TEST_CASE("rating: a season whose results are nearly contradictions is not calle
     CHECK(next.win + next.draw + next.loss == doctest::Approx(1));
     CHECK(season.report.converged() == settles);
   }
-}
-
-TEST_CASE("rating: the quality of a match is as published, and that of dense matrices") {
-  const Skill usual{25, 25.0 / 3};
-  const auto all = [&](std::size_t teams, std::size_t players) {
-    return std::vector<std::vector<Skill>>(teams, std::vector<Skill>(players, usual));
-  };
-  // The figures of the public TrueSkill suites.
-  CHECK(std::abs(match_quality(all(2, 1)) - 0.447) < 5e-4);
-  CHECK(std::abs(match_quality(all(2, 2)) - 0.447) < 5e-4);
-  CHECK(std::abs(match_quality(all(3, 1)) - 0.200) < 5e-4);
-  CHECK(std::abs(match_quality(all(4, 1)) - 0.089) < 5e-4);
-  CHECK(std::abs(match_quality(all(5, 1)) - 0.040) < 5e-4);
-  CHECK(std::abs(match_quality(all(8, 1)) - 0.004) < 5e-4);
-  CHECK(std::abs(match_quality({{usual}, {usual, usual}}) - 0.135) < 5e-4);
-  CHECK(std::abs(match_quality({{usual}, {usual, usual, usual}}) - 0.012) < 5e-4);
-  CHECK(std::abs(match_quality({{usual}, {{50, 12.5}}}) - 0.110) < 5e-4);
-  CHECK(std::abs(match_quality({{{20, 8}, {25, 6}}, {{35, 7}, {40, 5}}}) - 0.084) < 5e-4);
-  CHECK(std::abs(match_quality({{{40, 4}, {45, 3}}, {{20, 7}, {19, 6}, {30, 9}, {10, 4}}, {{50, 5}, {30, 2}}}) -
-                 0.367) < 5e-4);
 }
 
 TEST_CASE("rating: skills drift with the time between games") {

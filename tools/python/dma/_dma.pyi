@@ -834,7 +834,7 @@ class Rated:
 
 class OnlineRating:
     def __init__(self, performance_sd: float, drift_sd: float, draw_probability: float) -> None: ...
-    def join(self, mean: float, sd: float) -> int: ...
+    def join(self, mean: float, sd: float, performance_sd: Optional[float] = ...) -> int: ...
     def play(self, game: tuple[Sequence[tuple[Sequence[int], float, Sequence[float]]], Optional[float]]) -> Report: ...
     @property
     def skills(self) -> _Floats: ...
@@ -845,7 +845,7 @@ class OnlineRating:
 def rate_season(
     games: Sequence[tuple[Sequence[tuple[Sequence[int], float, Sequence[float]]], Optional[float]]],
     players: int,
-    priors: Sequence[tuple[float, float]],
+    priors: Sequence[tuple[float, float, float]],
     performance_sd: float,
     drift_sd: float,
     draw_probability: float,

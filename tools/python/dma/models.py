@@ -174,15 +174,17 @@ def _game_of(i: int, one: Any, number: Callable[[Player], int]) -> tuple[list[_T
 def rate(
     games: Iterable[Union[Game, Sequence[Any]]], *, mean: float = 25, sd: float = 25 / 3, performance_sd: float = 25 / 6,
     drift_sd: float = 25 / 300, draw_probability: float = 0.1,
-    priors: Mapping[Player, tuple[float, float]] = {}, by_sweeps: bool = False,
+    priors: Mapping[Player, Sequence[float]] = {}, by_sweeps: bool = False,
 ) -> Season:  # fmt: skip
     """Skills from games: ``("Ann", "Ben")`` is a game that Ann won, ``(["Ann", "Ben"], "Cy")`` one of teams.
 
-    ``Game`` says more of one: draws, times, shares. All games are solved at once.
+    ``Game`` says more of one: draws, times, shares. All games are solved at once. A prior is the mean and the standard
+    deviation of a player's skill, and as a third number, if given, that of the player's performances around it.
     """
     numbers: dict[Player, int] = {}
     given = [_game_of(i, one, lambda player: numbers.setdefault(player, len(numbers))) for i, one in enumerate(games)]
-    known = [priors.get(player, (mean, sd)) for player in numbers]
+    own = [tuple(priors.get(player, (mean, sd))) for player in numbers]
+    known = [(prior[0], prior[1], prior[2] if len(prior) > 2 else performance_sd) for prior in own]
     rated = _dma.rate_season(given, len(numbers), known, performance_sd, drift_sd, draw_probability, by_sweeps)
     return Season(list(numbers), rated.skills[:, 0], rated.skills[:, 1], rated.report, rated, numbers)
 
@@ -196,11 +198,12 @@ class Rating(_Skills):
 
     def __init__(
         self, *, mean: float = 25, sd: float = 25 / 3, performance_sd: float = 25 / 6, drift_sd: float = 25 / 300,
-        draw_probability: float = 0.1, priors: Mapping[Player, tuple[float, float]] = {},
+        draw_probability: float = 0.1, priors: Mapping[Player, Sequence[float]] = {},
     ) -> None:  # fmt: skip
         self._rated: _dma.OnlineRating = _dma.OnlineRating(performance_sd, drift_sd, draw_probability)
         self._numbers: dict[Player, int] = {}
-        self._prior, self._priors, self._played = (mean, sd), dict(priors), 0
+        self._prior: Sequence[float] = (mean, sd)
+        self._priors, self._played = dict(priors), 0
 
     def play(self, game: Union[Game, Sequence[Any]]) -> _dma.Report:
         """Learns from one more game, unless it is refused."""
