@@ -28,12 +28,13 @@ from . import words as words  # first: functions of _dma refuse in our words fro
 from ._dma import (
     Belief, Certificate, Connection, Contradiction, Domain, Error, Evidence, Exact, Explanation, Factor, Graph,
     HiddenMarkov, Hyper, HyperBelief, Joint, JointChains, Kind, LinearFit, ParsedGraph, Plan, Process, Registry,
-    Report, Schedule, SeriesFilter, Smoothed, State, StateSpace, Variable,
+    Report, Schedule, SeriesFilter, Smoothed, State, StateSpace, TreeReweighted, Variable,
     above, all_to_one, at_least, at_most, autoregressive, below, certify, column, compile, covariance, decide,
-    draw_chains, evidence, exact, explain, finite, flooding, forward, forward_backward, gather, given, graph_text,
+    draw_chains, evidence, evidence_bounds, exact, explain, finite, flooding, forward, forward_backward, gather,
+    given, graph_text,
     hyper, hyper_belief, joint, linear_regression, local_trend, log_evidence, marginal, most_probable, motion,
     one_of, parse_graph, random_walk, residual, row, run, sample, seasonal, sequential, shift, standard_registry,
-    value_of_information, __version__ as __version__,
+    tree_reweighted, value_of_information, __version__ as __version__,
 )  # fmt: skip
 from .factors import factor, factor_from_function, likelihood, likelihood_from_log_density
 from .models import Factorisation, Game, Mixture, Season, factorise, gaussian_mixture, rate
@@ -50,13 +51,14 @@ __all__ = [
     "Evidence", "Exact", "Explanation", "Factor", "Factorisation", "Game", "Graph", "HiddenMarkov", "Hyper",
     "HyperBelief", "Joint", "JointChains", "Kind", "LinearFit", "Mixture", "ParsedGraph", "Plan", "Process",
     "Registry", "Report", "Schedule", "Season", "Series", "SeriesFilter", "Smoothed", "State", "StateSpace",
-    "Variable", "above", "all_to_one", "at_least", "at_most", "autoregressive", "below", "certify", "column",
-    "compile", "covariance", "decide", "draw_chains", "evidence", "exact", "explain", "factor",
+    "TreeReweighted", "Variable", "above", "all_to_one", "at_least", "at_most", "autoregressive", "below",
+    "certify", "column",
+    "compile", "covariance", "decide", "draw_chains", "evidence", "evidence_bounds", "exact", "explain", "factor",
     "factor_from_function", "factorise", "finite", "flooding", "forward", "forward_backward", "gather",
     "gaussian_mixture", "given", "graph_text", "hyper", "hyper_belief", "joint", "likelihood",
     "likelihood_from_log_density", "linear_regression", "local_trend", "log_evidence", "marginal", "most_probable",
     "motion", "one_of", "parse_graph", "random_walk", "rate", "residual", "row", "run", "sample", "seasonal",
-    "sequential", "shift", "smooth", "standard_registry", "value_of_information",
+    "sequential", "shift", "smooth", "standard_registry", "tree_reweighted", "value_of_information",
 ]  # fmt: skip
 
 _ESTIMATORS = {"Classifier": "classifier", "GraphRegressor": "graph_regressor", "Regressor": "regressor"}
