@@ -78,6 +78,7 @@ Registry standard_registry() {
       .add(logistic_kind())
       .add(mixture_kind())
       .add(negative_binomial_kind())
+      .add(normal_mixture_kind())
       .add(poisson_kind())
       .add(poisson_draw_kind())
       .add(potential_kind())
