@@ -189,8 +189,9 @@ std::vector<Case> choosers_of(const Graph& graph, const Registry& registry) {
       const Graph::Variable v = graph[one.variable];
       const Family family = v.family.empty() ? Family() : registry.family(v.family);
       if (v.size != 1 || family.outcomes() == 0)
-        fail("factor '{}': '{}' is to choose, and is {} of {} element{}; one element of a discrete variable is expected",
-             factor.name(), v.name, family.text(), v.size, v.size == 1 ? "" : "s");
+        fail(
+            "factor '{}': '{}' is to choose, and is {} of {} element{}; one element of a discrete variable is expected",
+            factor.name(), v.name, family.text(), v.size, v.size == 1 ? "" : "s");
       if (one.value >= family.outcomes())
         fail("factor '{}' counts where '{}' is {}; its values are 0 to {}", factor.name(), v.name, one.value,
              family.outcomes() - 1);

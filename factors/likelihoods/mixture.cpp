@@ -77,6 +77,8 @@ std::span<double> fractions(Mixture::Selector selector, const Of& of, const Gaus
   return memory.fractions;
 }
 
+constexpr double kUnseenFraction = 1e-16;  // a fraction that the moments of a mixture do not show
+
 struct MixtureMoments {
   double weight = 0, mean = 0, square = 0;  // of deviations from `around`
   double around = 0;
@@ -135,7 +137,7 @@ void to_means_of(Mixture::Selector selector, const Of& of, const Gaussian& y, st
   const auto r = fractions(selector, of, y);
   for (std::size_t k = 0; k < r.size(); ++k) {
     const Gaussian said = of.to_mean(k, y);
-    if (r[k] == 0 || said.is_uniform()) continue;
+    if (r[k] < kUnseenFraction || said.is_uniform()) continue;
     if (of.means[k].is_proper()) {
       MixtureMoments tilted;
       tilted.add(r[k], of.means[k] * said);
@@ -206,7 +208,7 @@ void NormalMixture::to_precisions(Selector selector, Means means, Precisions pre
   if (y.is_uniform()) return;
   const auto r = fractions(selector, OfUnknownPrecision{means, precisions}, y);
   for (std::size_t k = 0; k < r.size(); ++k) {
-    if (r[k] == 0 || means[k].is_uniform()) continue;
+    if (r[k] < kUnseenFraction || means[k].is_uniform()) continue;
     const Gamma said = GaussianPrecision::Ep::to_precision(means[k], precisions[k], y), before = precisions[k];
     const Gamma after(before.tau + said.tau, before.rho + said.rho);
     if (before.is_proper() && after.is_proper()) {

@@ -211,7 +211,7 @@ TEST_CASE("normal_mixture: clusters far apart are learned as if each had a graph
   const std::size_t n = all.size();
   const auto z = g.variable("z", n, "categorical(2)"), m = g.variable("m", 2), w = g.variable("w", 2, "gamma"),
              share = g.variable("share", 1, "dirichlet(2)"), y = g.observed("y", n);
-  g.factor("gaussian_prior", {m}, {{"mean", {-20.0, 20.0}}, {"variance", 900.0}});  // tells the two apart
+  g.factor("gaussian_prior", {m}, {{"mean", {-40.0, 40.0}}, {"variance", 25.0}});  // tells the two apart
   g.factor("gamma_prior", {w}, {{"shape", 2.0}, {"rate", 3.0}});
   g.factor("dirichlet_prior", {share}, {{"concentration", {1.0, 1.0}}});
   g.factor("categorical_draw", {all_to_one(share), z});
@@ -228,7 +228,7 @@ TEST_CASE("normal_mixture: clusters far apart are learned as if each had a graph
     Graph one;
     const auto mean = one.variable("mean"), precision = one.variable("precision", 1, "gamma"),
                value = one.observed("value", own.size());
-    one.factor("gaussian_prior", {mean}, {{"mean", k == 0 ? -20.0 : 20.0}, {"variance", 900.0}});
+    one.factor("gaussian_prior", {mean}, {{"mean", k == 0 ? -40.0 : 40.0}, {"variance", 25.0}});
     one.factor("gamma_prior", {precision}, {{"shape", 2.0}, {"rate", 3.0}});
     one.factor("gaussian_precision", {all_to_one(mean), all_to_one(precision), value});
     const Plan alone = compile(one, rule, registry, {.method = "ep"});

