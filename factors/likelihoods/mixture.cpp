@@ -211,13 +211,12 @@ void NormalMixture::to_precisions(Selector selector, Means means, Precisions pre
     if (r[k] < kUnseenFraction || means[k].is_uniform()) continue;
     const Gamma said = GaussianPrecision::Ep::to_precision(means[k], precisions[k], y), before = precisions[k];
     const Gamma after(before.tau + said.tau, before.rho + said.rho);
-    if (before.is_proper() && after.is_proper()) {
-      const double mean = r[k] * after.mean() + (1 - r[k]) * before.mean(), apart = after.mean() - before.mean(),
-                   variance =
-                       r[k] * after.variance() + (1 - r[k]) * before.variance() + r[k] * (1 - r[k]) * apart * apart;
-      const Gamma mixed = Gamma::from_moments(mean, variance);
-      out[k] = OrFallback<Gamma>(Gamma(mixed.tau - before.tau, mixed.rho - before.rho));
-      if (mixed.is_proper() && Gamma::is_message(out[k])) continue;
+    if (before.is_proper() && after.is_proper()) {  // by differences: of many numbers, one changes little
+      const double apart = (said.tau - before.mean() * said.rho) / after.rho, more = r[k] * apart,
+                   spread = r[k] * ((apart - before.variance() * said.rho) / after.rho + (1 - r[k]) * apart * apart),
+                   rate = (more - before.rho * spread) / (before.variance() + spread);
+      out[k] = OrFallback<Gamma>(Gamma(more * (before.rho + rate) + before.mean() * rate, rate));
+      if (Gamma(before.tau + out[k].tau, before.rho + rate).is_proper() && Gamma::is_message(out[k])) continue;
     }
     out[k] = {Gamma(r[k] * said.tau, r[k] * said.rho), before.is_proper()};
   }
