@@ -2,9 +2,9 @@
 // table of confusions with unknown rows.
 //
 // Prints:
-//   true with probability  0.03 0.03 0.98 0.98 0.03 0.98 0.20 0.98
-//   person 0 is right about what is true with probability 0.86
-//   person 1 is right about what is true with probability 0.87
+//   true with probability  0.04 0.09 0.94 0.98 0.09 0.94 0.63 0.94
+//   person 0 is right about what is true with probability 0.81
+//   person 1 is right about what is true with probability 0.88
 //   person 2 is right about what is true with probability 0.60
 #include <dma.h>
 #include <fmt/core.h>

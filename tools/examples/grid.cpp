@@ -1,7 +1,8 @@
 // Spins on a square of 40 x 40, too wide for cliques: the log of their partition function lies between two numbers.
 //
 // Prints:
-//   tree_reweighted
+//   converged after 22 sweeps; beliefs approximate, log evidence between 1826.43 and 1943.85
+//   for each spin 1.142 to 1.215
 #include <dma.h>
 #include <fmt/core.h>
 
@@ -21,5 +22,6 @@ int main() {
   State state(plan);
   fmt::print("{}\n", run(plan, state));
   const EvidenceBounds bounds = evidence_bounds(state);
-  fmt::print("{:.1f} to {:.1f}\n", bounds.lower, bounds.upper);
+  constexpr double kSpins = kSide * kSide;
+  fmt::print("for each spin {:.3f} to {:.3f}\n", bounds.lower / kSpins, bounds.upper / kSpins);
 }

@@ -4,7 +4,7 @@
 // Prints:
 //   exact: 2 cases, the likeliest effective = yes with 0.7549
 //   treated ~ beta(5, 2)
-//   log evidence -6.65926, exact
+//   log evidence -7.21437, exact
 #include <dma.h>
 #include <fmt/core.h>
 
