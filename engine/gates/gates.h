@@ -24,7 +24,7 @@ struct Gates {
   std::function<Plan(const Graph&, const Registry&, const CompileOptions&)> compile_case;
 };
 
-// By a schedule, exact() or joint().
+// By a schedule, or by exact().
 template <class Rule>
 Gates gates(Rule rule) {
   return {[rule = std::move(rule)](const Graph& graph, const Registry& registry, const CompileOptions& options) {
