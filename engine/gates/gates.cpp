@@ -20,7 +20,7 @@ namespace dma {
 namespace {
 
 struct Alternative {
-  std::vector<Case> cases;             // of every chooser
+  std::vector<GateCase> cases;             // of every chooser
   std::vector<std::uint32_t> factors;  // of the whole graph that count here
   std::vector<std::uint8_t> exists;    // by variable: one of them meets it
   Plan plan;
@@ -57,7 +57,7 @@ class GateSolver : public Solver {
 
  private:
   static GateMemory& memory_of(const State& state) { return static_cast<GateMemory&>(*state.solver_memory()); }
-  static bool fits(const State& state, const Case& one) {
+  static bool fits(const State& state, const GateCase& one) {
     const PlanData::Variable v = state.plan()->variable(one.variable);
     if (!v.observed || state.is_missing(one.variable)) return true;
     std::vector<Natural> point;
@@ -73,7 +73,7 @@ class GateSolver : public Solver {
 
 void GateSolver::prepare(const State& whole, const Alternative& alternative, State& state) const {
   carry_over(whole, state, alternative.factors);
-  for (const Case& one : alternative.cases) state.observe({one.variable.value}, one.value);
+  for (const GateCase& one : alternative.cases) state.observe({one.variable.value}, one.value);
   for (std::uint32_t v = 0; v < alternative.exists.size(); ++v)
     if (!alternative.exists[v] && !whole.plan()->variables[v].observed)
       state.observe({v}, std::vector<double>(state.plan()->variables[v].size));
@@ -84,7 +84,7 @@ std::string GateSolver::text(const State& state) const {
   const GateMemory& memory = memory_of(state);
   const auto best = static_cast<std::size_t>(std::ranges::max_element(memory.shares) - memory.shares.begin());
   std::vector<std::string> names;
-  for (const Case& one : alternatives_[best].cases) {
+  for (const GateCase& one : alternatives_[best].cases) {
     const PlanData::Variable v = state.plan()->variable(one.variable);
     names.push_back(fmt::format("{} = {}", v.name, state.plan()->variables.value_text(v.first_element, one.value)));
   }
@@ -101,7 +101,7 @@ Report GateSolver::run(State& state, const RunOptions& options) const {
   std::uint64_t messages = 0;
   for (std::size_t i = 0; i < logs.size(); ++i) {
     const Alternative& a = alternatives_[i];
-    if (!std::ranges::all_of(a.cases, [&](const Case& one) { return fits(state, one); })) continue;
+    if (!std::ranges::all_of(a.cases, [&](const GateCase& one) { return fits(state, one); })) continue;
     prepare(state, a, memory.states[i]);
     RunOptions own = options;
     own.warm &= a.plan->solver != nullptr || a.plan->schedule.order != Schedule::Order::once;
@@ -180,12 +180,12 @@ Belief GateSolver::belief(const State& state, VariableId variable) const {
 }
 
 // The variables that choose, each with the number of its values.
-std::vector<Case> choosers_of(const Graph& graph, const Registry& registry) {
+std::vector<GateCase> choosers_of(const Graph& graph, const Registry& registry) {
   constexpr double kMostCases = 1024;
-  std::vector<Case> choosers;
+  std::vector<GateCase> choosers;
   double cases = 1;
   for (const Graph::Factor& factor : graph.factors())
-    for (const Case& one : factor.when) {
+    for (const GateCase& one : factor.when) {
       const Graph::Variable v = graph[one.variable];
       const Family family = v.family.empty() ? Family() : registry.family(v.family);
       if (v.size != 1 || family.outcomes() == 0)
@@ -195,7 +195,7 @@ std::vector<Case> choosers_of(const Graph& graph, const Registry& registry) {
       if (one.value >= family.outcomes())
         fail("factor '{}' counts where '{}' is {}; its values are 0 to {}", factor.name(), v.name, one.value,
              family.outcomes() - 1);
-      if (std::ranges::find(choosers, one.variable, &Case::variable) != choosers.end()) continue;
+      if (std::ranges::find(choosers, one.variable, &GateCase::variable) != choosers.end()) continue;
       choosers.push_back({one.variable, family.outcomes()});
       if ((cases *= family.outcomes()) > kMostCases)
         fail("gates: {} variables, '{}' the last, have more than {} cases together; let fewer choose", choosers.size(),
@@ -206,10 +206,10 @@ std::vector<Case> choosers_of(const Graph& graph, const Registry& registry) {
 }
 
 Alternative make_alternative(const Graph& graph, const Gates& gates, const Registry& registry,
-                             const CompileOptions& options, std::vector<Case> cases) {
+                             const CompileOptions& options, std::vector<GateCase> cases) {
   Alternative out{std::move(cases), {}, std::vector<std::uint8_t>(graph.variables().size()), {}};
-  const auto is_so = [&](const Case& wanted) {
-    return std::ranges::any_of(out.cases, [&](const Case& one) {
+  const auto is_so = [&](const GateCase& wanted) {
+    return std::ranges::any_of(out.cases, [&](const GateCase& one) {
       return one.variable == wanted.variable && one.value == wanted.value;
     });
   };
@@ -219,11 +219,11 @@ Alternative make_alternative(const Graph& graph, const Gates& gates, const Regis
     out.factors.push_back(f);
     for (const Connection& c : factor.connections) out.exists[c.variable.value] = 1;
   }
-  for (const Case& one : out.cases) out.exists[one.variable.value] = 1;
+  for (const GateCase& one : out.cases) out.exists[one.variable.value] = 1;
   Graph part;
   for (std::uint32_t i = 0; i < graph.variables().size(); ++i) {
     const Graph::Variable v = graph.variables()[i];
-    const bool is_chosen = std::ranges::find(out.cases, VariableId{i}, &Case::variable) != out.cases.end();
+    const bool is_chosen = std::ranges::find(out.cases, VariableId{i}, &GateCase::variable) != out.cases.end();
     (void)(!out.exists[i] && !v.observed ? part.observed(v.name, v.size)  // of a value that nobody asks for
            : v.observed || is_chosen     ? part.observed(v.name, v.size, v.family)
            : v.shared                    ? part.shared(v.name, v.size, v.family)
@@ -246,10 +246,10 @@ Alternative make_alternative(const Graph& graph, const Gates& gates, const Regis
 }  // namespace
 
 Plan compile(const Graph& graph, const Gates& gates, const Registry& registry, const CompileOptions& options) {
-  const std::vector<Case> choosers = choosers_of(graph, registry);
+  const std::vector<GateCase> choosers = choosers_of(graph, registry);
   std::vector<Alternative> alternatives;
-  std::vector<Case> at = choosers;
-  for (Case& one : at) one.value = 0;
+  std::vector<GateCase> at = choosers;
+  for (GateCase& one : at) one.value = 0;
   while (true) {
     alternatives.push_back(make_alternative(graph, gates, registry, options, at));
     std::size_t j = at.size();

@@ -288,7 +288,7 @@ FactorId Graph::add(std::string_view kind, ShortList<Connection, 2>&& connection
       fail("factor {} ({}) is connected to a variable that is not of this graph", id, kind);
     is_plain &= connection.reach == Reach::identical && connection.port.empty();
   }
-  for (const Case& one : options.when) check(one.variable);
+  for (const GateCase& one : options.when) check(one.variable);
   const std::uint32_t of_kind = number_in(kinds_, kind);
   if (!options.name.empty())
     take_name(false, options.name);
@@ -367,7 +367,7 @@ std::string describe(const Graph& graph) {
     std::vector<std::string> ends;
     for (const auto& c : f.connections) ends.push_back(fmt::format("{}{}", name(c.reach), graph[c.variable].name));
     std::vector<std::string> cases;
-    for (const Case& c : f.when) cases.push_back(fmt::format("{} = {}", graph[c.variable].name, c.value));
+    for (const GateCase& c : f.when) cases.push_back(fmt::format("{} = {}", graph[c.variable].name, c.value));
     text += fmt::format("  {}: {}({}){}{}\n", f.name(), f.kind, fmt::join(ends, ", "), cases.empty() ? "" : " when ",
                         fmt::join(cases, " and "));
   }

@@ -89,7 +89,7 @@ struct ParameterValue {
 using ParameterList = ShortList<std::pair<std::string, ParameterValue>>;
 
 // A value of a discrete variable of one element.
-struct Case {
+struct GateCase {
   VariableId variable;
   std::uint32_t value;
 };
@@ -101,7 +101,7 @@ struct FactorOptions {
   // again; nothing: as the schedule says.
   std::optional<double> damping = {};
   // The factor counts only where all of these are so: a gate (engine/gates/gates.h); nothing: always.
-  std::vector<Case> when = {};
+  std::vector<GateCase> when = {};
 };
 inline constexpr double kDampedBySchedule = -1;  // of a factor that says nothing of its own
 
@@ -145,7 +145,7 @@ class Graph {
     Connections connections;
     std::span<const ParameterList::value_type> parameters;
     double damping = kDampedBySchedule;
-    std::span<const Case> when;
+    std::span<const GateCase> when;
 
     std::string name() const { return name_or_number(given_name, kind, number); }
   };
@@ -236,7 +236,7 @@ class Graph {
     std::string given_name, method;
     double damping = kDampedBySchedule;
     ShortList<Connection, 2> connections;
-    std::vector<Case> when;
+    std::vector<GateCase> when;
   };
   // Names the user gave, and numbered ones that are not simply the stem and the position.
   struct Named {

@@ -87,7 +87,7 @@ std::string draw(const Graph& graph, const Registry& registry, const Explanation
     const auto& factor = resolved.factors[f];
     text += fmt::format("  f{} [shape=box, style=filled, fillcolor=\"#333333\", fontcolor=white, label={}];\n", f,
                         label(factor.kind->name(), factor.slots));
-    for (const Case& one : graph.factors()[f].when)
+    for (const GateCase& one : graph.factors()[f].when)
       text += fmt::format("  v{} -> f{} [style=dashed, label=\"{}\"];\n", one.variable.value, f, one.value);
     for (std::size_t p = 0; p < factor.ports.size(); ++p)
       for (const VariableId v : factor.ports[p].variables) {

@@ -205,7 +205,7 @@ void read_factor(const Node& node, Graph& graph) {
     if (!list.json().is_object()) list.refuse_type("an object");
     for (const auto& [name, value] : list.json().items()) parameters.push_back({name, read_parameter(list.at(name))});
   }
-  std::vector<Case> when;
+  std::vector<GateCase> when;
   if (node.has("when")) {
     const Node cases = node.at("when");
     if (!cases.json().is_object()) cases.refuse_type("an object");
@@ -350,7 +350,7 @@ std::string graph_text(const GraphFile& file) {
     if (!factor.given_name.empty()) entry["name"] = factor.given_name;
     if (!factor.method.empty()) entry["method"] = factor.method;
     if (factor.damping != kDampedBySchedule) entry["damping"] = json_number(factor.damping);
-    for (const Case& one : factor.when) entry["when"][file.graph[one.variable].name] = one.value;
+    for (const GateCase& one : factor.when) entry["when"][file.graph[one.variable].name] = one.value;
     entry["connects"] = Json::array();
     for (const Connection& connection : factor.connections)
       entry["connects"].push_back(connection_json(connection, file.graph));

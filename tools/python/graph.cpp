@@ -62,8 +62,8 @@ ParameterList parameters_of(const py::kwargs& given) {
 }
 
 // Variables with the values, or the names of values, that a factor counts at.
-std::vector<Case> cases_of(const Graph& graph, const py::dict& when) {
-  std::vector<Case> cases;
+std::vector<GateCase> cases_of(const Graph& graph, const py::dict& when) {
+  std::vector<GateCase> cases;
   for (const auto& [variable, value] : when) {
     const VariableId id = py::isinstance<py::str>(variable) ? graph.find_variable(variable.cast<std::string>())
                                                             : connection_of(variable).variable;
