@@ -80,6 +80,7 @@ Registry standard_registry() {
       .add(mixture_kind())
       .add(multinomial_kind())
       .add(negative_binomial_kind())
+      .add(normal_mixture_kind())
       .add(ordered_kind())
       .add(poisson_kind())
       .add(poisson_draw_kind())

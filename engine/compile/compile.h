@@ -44,6 +44,8 @@ struct CompileOptions {
   std::vector<VariableId> may_be_missing = {};
   // What constant messages say to shared variables is already in their cavities: sweeps read those alone. See Learner.
   bool constants_in_cavity = false;
+  // Of a part of a graph: variables may be connected to nothing.
+  bool is_part = false;
 };
 
 Plan compile(const Graph& graph, const Scheduler& scheduler, const Registry& registry,

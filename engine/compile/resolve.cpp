@@ -365,6 +365,11 @@ Resolved resolve(const Graph& graph, const Registry& registry, const CompileOpti
     variable.cuts = false;
   }
   for (const VariableId v : options.predicted) named_in("predicted", v).wants_messages = true;
+  if (graph.has_gates())
+    for (const Graph::Factor& gated : graph.factors())
+      if (!gated.when.empty())
+        fail("factor '{}' counts only where '{}' is {}; compile the graph with gates(...), such as gates(exact())",
+             gated.name(), graph.name(gated.when[0].variable), gated.when[0].value);
   const auto factors = static_cast<std::uint32_t>(graph.factors().size());
   resolved.factors.reserve(factors);
   FactorResolver resolver(registry, options, resolved);
@@ -380,7 +385,7 @@ Resolved resolve(const Graph& graph, const Registry& registry, const CompileOpti
     resolved.has_plates |= last.slots > 1 || last.is_along_chain;
   }
   resolved.kinds = resolver.kinds();
-  resolver.check_all_connected();
+  if (!options.is_part) resolver.check_all_connected();
   if (resolver.has_message_for_observed()) refuse_if_informed(resolved);
   return resolved;
 }

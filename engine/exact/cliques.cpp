@@ -188,8 +188,8 @@ double bytes_of(const Network& network, const std::vector<Clique>& cliques) {
     names += fmt::format("{}'{}'", i == 0 ? "" : ", ", plan.element_name(network.nodes[widest[i]].element));
   if (widest.size() > kNamed) names += fmt::format(" and {} more", widest.size() - kNamed);
   fail("exact: the widest clique joins {} variables ({}) in {:.3g} entries; {:.3g} GB are needed, more than the limit "
-       "of {:.3g} GB; sweep with a schedule, such as flooding(), which is approximate, or raise "
-       "exact({{.memory = ...}})",
+       "of {:.3g} GB; sweep with a schedule, such as flooding(), which is approximate, bound the evidence by "
+       "tree_reweighted(), or raise exact({{.memory = ...}})",
        widest.size(), names, entries, bytes / 1e9, limit / 1e9);
 }
 

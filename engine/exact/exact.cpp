@@ -13,29 +13,52 @@
 
 namespace dma {
 
-Plan compile(const Graph& graph, const Exact& exact, const Registry& registry, const CompileOptions& options) {
+namespace {
+
+// The front of a compiler: a plan without a solver, its discrete part, and what hangs on it, handed to `make`.
+template <class Make>
+Plan compile_discrete(const Graph& graph, std::string_view name, const Registry& registry,
+                      const CompileOptions& options, const Make& make) {
   if (graph.factors().empty()) fail("the graph has no factors; add some before compiling it");
   auto kept_registry = std::make_shared<const Registry>(registry);
   CompileOptions methods = options;
   methods.kind_methods.merge(methods_of_kinds(graph, *kept_registry, options.method));
   Draft draft(resolve(graph, *kept_registry, methods));
-  refuse_given_tables(draft.graph, "exact");
+  refuse_given_tables(draft.graph, name);
   const auto is_discrete = [](const Resolved::Variable& v) { return v.family.outcomes() > 0; };
   if (std::ranges::none_of(draft.graph.variables, is_discrete))
-    fail(
-        "exact: the graph has no discrete variable; solve it by joint(), or sweep with a schedule, such as flooding()");
+    fail("{}: the graph has no discrete variable; solve it by joint(), or sweep with a schedule, such as flooding()",
+         name);
   draft.flow.refuse_cycles();
   PlanData& plan = draft.plan;
   plan.registry = kept_registry;
-  plan.schedule.name = "exact";
+  plan.schedule.name = name;
   lay_out(draft, false);
   index_memberships(draft, graph.factors().size());
   clique_tree::Network network(plan);
   auto hanging = clique_tree::Hanging::of(graph, plan, network, *kept_registry, methods);
-  auto solver = std::make_shared<clique_tree::ExactSolver>(plan, std::move(network), std::move(hanging), exact.options);
-  plan.solver_text = fmt::format("exact: {}", solver->tree().text());
-  plan.solver = std::move(solver);
+  make(plan, std::move(network), std::move(hanging));
   return Plan(std::make_shared<PlanData>(std::move(plan)));
+}
+
+}  // namespace
+
+Plan compile(const Graph& graph, const Exact& exact, const Registry& registry, const CompileOptions& options) {
+  return compile_discrete(graph, "exact", registry, options, [&](PlanData& plan, auto network, auto hanging) {
+    auto solver =
+        std::make_shared<clique_tree::ExactSolver>(plan, std::move(network), std::move(hanging), exact.options);
+    plan.solver_text = fmt::format("exact: {}", solver->tree().text());
+    plan.solver = std::move(solver);
+  });
+}
+
+Plan compile(const Graph& graph, const TreeReweighted& bounds, const Registry& registry,
+             const CompileOptions& options) {
+  return compile_discrete(graph, "tree_reweighted", registry, options, [&](PlanData& plan, auto network, auto hanging) {
+    plan.solver = std::make_shared<clique_tree::ReweightedSolver>(std::move(network), std::move(hanging),
+                                                                  bounds.options);
+    plan.solver_text = "tree_reweighted: bounds of the evidence";
+  });
 }
 
 ExactComparison compare_with_exact(const Graph& graph, const Scheduler& rule, const Registry& registry,

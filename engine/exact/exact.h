@@ -39,6 +39,25 @@ inline Exact exact(ExactOptions options = {}) { return {options}; }
 // RunOptions have no say in it.
 Plan compile(const Graph& graph, const Exact& exact, const Registry& registry, const CompileOptions& options = {});
 
+// Where cliques are too wide: approximate beliefs, and two numbers that the log evidence is proved to lie between
+// (reweighted.h). The same graphs; the bounds hold wherever a run stops, and they meet where nothing is unknown.
+struct ReweightedOptions {
+  double tolerance = 1e-9;  // of what is constant at the fixed point, in logs
+  int limit = 1000;         // of sweeps
+};
+struct TreeReweighted {
+  ReweightedOptions options;
+};
+inline TreeReweighted tree_reweighted(ReweightedOptions options = {}) { return {options}; }
+Plan compile(const Graph& graph, const TreeReweighted& bounds, const Registry& registry,
+             const CompileOptions& options = {});
+
+struct EvidenceBounds {
+  double lower = 0, upper = 0;  // lower is -inf where no possible combination was found
+};
+// Of a state that tree_reweighted has run; log_evidence() is the upper one.
+EvidenceBounds evidence_bounds(const State& state);
+
 // One element of a variable.
 struct ElementOf {
   ElementOf(VariableId v, std::size_t i = 0) : variable(v), element(i) {}  // NOLINT: {rain, sprinkler}

@@ -6,8 +6,8 @@
 
 #include "engine/compile/flow.h"
 #include "engine/run/evidence.h"
-#include "engine/run/factor_mass.h"
 #include "engine/run/run.h"
+#include "engine/run/solver.h"
 #include "engine/support/error.h"
 
 namespace dma::clique_tree {
@@ -91,22 +91,19 @@ std::shared_ptr<const Hanging> Hanging::of(const Graph& graph, const PlanData& p
   for (std::uint32_t v = 0; v < plan.variables.size(); ++v) {
     const PlanData::Variable of = plan.variables[v];
     const std::string family = of.family == Family() ? "" : of.family.text();
-    if (of.observed && is_met[v]) out->observed_.push_back(v);
-    (void)(of.observed && is_met[v]                   ? parts.observed(of.name.text(), of.elements(), family)
-           : of.shared || (is_met[v] && !is_open(of)) ? parts.shared(of.name.text(), of.elements(), family)
-                                                      : parts.variable(of.name.text(), of.elements(), family));
+    (void)(!is_met[v]                    ? parts.variable(of.name.text(), of.size)  // nothing is known or said of it
+           : of.observed                 ? parts.observed(of.name.text(), of.elements(), family)
+           : of.shared || !is_open(of)   ? parts.shared(of.name.text(), of.elements(), family)
+                                         : parts.variable(of.name.text(), of.elements(), family));
   }
   for (const std::uint32_t f : out->factors_) {
     const Graph::Factor factor = graph.factors()[f];
     std::vector<Connection> connections(factor.connections.begin(), factor.connections.end());
     for (Connection& c : connections) c.variable = VariableId{c.variable.value};
-    ParameterList parameters(factor.parameters.begin(), factor.parameters.end());
-    parts.factor(factor.kind, std::move(connections), std::move(parameters),
-                 {factor.name(), std::string(factor.method),
-                  factor.damping == kDampedBySchedule ? std::nullopt : std::optional(factor.damping)});
+    parts.factor_like(factor, std::move(connections));
   }
   CompileOptions own = options;
-  own.fuse = false;
+  own.fuse = false, own.is_part = true;
   own.unobserved.clear(), own.predicted.clear();
   for (VariableId& v : own.may_be_missing) v = VariableId{v.value};
   out->plan_ = compile(parts, along_trees(), registry, own);
@@ -138,46 +135,21 @@ std::shared_ptr<const Hanging> Hanging::of(const Graph& graph, const PlanData& p
   return out;
 }
 
-// Values, cavities and parameters of the whole.
+// Values, cavities and parameters of the whole. The cavities of discrete elements are what the cliques know.
 void Hanging::read(const State& whole, State& parts) const {
-  const PlanData& plan = *whole.plan();
-  for (const std::uint32_t v : observed_) {
-    const PlanData::Variable of = plan.variables[v];
-    std::vector<std::optional<double>> values;
-    for (std::uint32_t e = 0; e < of.size; e += of.family.components()) {
-      std::vector<Natural> point;
-      for (std::uint32_t k = 0; k < of.family.components(); ++k) point.push_back(whole.message(of.first_slot + e + k));
-      if (is_flat(point) && of.family.outcomes() > 0)
+  for (std::uint32_t v = 0; v < plan_->variables.size(); ++v) {
+    const PlanData::Variable of = plan_->variables[v];
+    for (std::uint32_t i = 0; of.observed && of.family.outcomes() > 0 && i < of.elements(); ++i)
+      if (whole.is_missing({v}, i))
         fail("exact: observed variable '{}' has no value in this run, and joins others that are not discrete; declare "
              "it with graph.variable(...) where it is unknown",
              of.name);
-      if (is_flat(point))
-        values.insert(values.end(), of.family.values(), std::nullopt);
-      else
-        for (const double x : observed_value(of.family, point)) values.emplace_back(x);
-    }
-    parts.observe({v}, values);
   }
-  for (std::uint32_t v = 0; v < plan.variables.size(); ++v) {
-    const PlanData::Variable from = plan.variables[v], to = plan_->variables[v];
-    if (!to.shared) continue;
-    const MessageArrays cavity = parts.cavity({v});
-    for (std::uint32_t i = 0; i < to.size; ++i) {
-      const Natural m = from.family.outcomes() == 0 ? whole.message(from.first_slot + i) : Natural();
-      cavity.tau[i] = m.tau, cavity.rho[i] = m.rho;
-    }
-  }
-  for (std::uint32_t f = 0; f < factors_.size(); ++f) {
-    const auto [g, member] = plan.membership({factors_[f]});
-    const Group& group = plan.groups[g];
-    for (std::size_t i = 0; i < group.parameters.size(); ++i) {
-      const ParameterSpec& spec = group.kind->parameters()[i];
-      if (spec.prepare) continue;  // never changes
-      const ParameterView view = whole.parameter(g, i);
-      const std::size_t slots = view.column == 0 ? 1 : group.slots_of(member);
-      const double* const first = view.values + static_cast<std::ptrdiff_t>(group.first_slot[member]) * view.column;
-      parts.set_parameter({f}, spec.name, {first, slots * view.terms});
-    }
+  carry_over(whole, parts, factors_);
+  for (const Place& place : places_) {
+    const PlanData::Variable of = plan_->variables[place.variable];
+    const MessageArrays cavity = parts.cavity({place.variable});
+    std::fill_n(cavity.tau, of.size, 0.0), std::fill_n(cavity.rho, of.size, 0.0);
   }
 }
 
@@ -253,7 +225,7 @@ std::vector<Natural> Hanging::distribute(const Found& found, const std::vector<s
     (void)dma::run(plan_, parts);
     for (std::uint32_t v = 0; v < plan_->variables.size(); ++v) {
       const PlanData::Variable of = plan_->variables[v];
-      if (!is_open(of) || !of.family->is_like_gaussian) continue;
+      if (!is_open(of) || of.eliminated || !of.family->is_like_gaussian) continue;
       const Belief belief = parts.belief({v});
       for (std::uint32_t i = 0; i < of.size; ++i) {
         const std::uint32_t place = place_at_[of.first_element + i];

@@ -46,7 +46,6 @@ class Hanging {
   std::vector<Place> places_;            // of the discrete elements that parts hang on
   std::vector<std::uint32_t> place_at_;  // by element: the place its part hangs on; kNone if on none
   std::vector<std::uint32_t> factors_;   // of the whole graph, by those of the parts
-  std::vector<std::uint32_t> observed_;  // variables that the parts meet
   bool is_exact_ = true;
 };
 

@@ -4,7 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
+#include "engine/exact/reweighted.h"
+#include "engine/run/watch.h"
 #include "engine/support/error.h"
 
 namespace dma::clique_tree {
@@ -54,10 +57,42 @@ double log_total(const CliqueTables& tables) {
   return std::visit([](const auto& t) { return t.log_total(); }, tables);
 }
 
+void DiscreteSolver::make_parts(DiscreteMemory& memory) const {
+  if (hanging_ != nullptr) memory.parts.emplace(hanging_->plan());
+}
+
+Values DiscreteSolver::begin(const State& state, DiscreteMemory& memory) const {
+  memory.is_solved = false;
+  Values before = std::exchange(memory.values, observed_values(network_, state));
+  if (hanging_ != nullptr) memory.found = hanging_->collect(state, *memory.parts);
+  memory.hints = memory.found.hints;
+  add_cavities(network_, state, memory.hints);
+  return before;
+}
+
+void DiscreteSolver::end(DiscreteMemory& memory) const {
+  if (hanging_ != nullptr) memory.mixed = hanging_->distribute(memory.found, memory.log_beliefs, *memory.parts);
+  memory.is_solved = true;
+}
+
+Belief DiscreteSolver::belief(const State& state, VariableId variable) const {
+  const auto& memory = static_cast<const DiscreteMemory&>(*state.solver_memory());
+  const auto& v = state.plan()->variable(variable);
+  const bool hangs = memory.is_solved && hanging_ != nullptr && v.family.outcomes() == 0 && !v.observed;
+  if (hangs && !v.family->is_like_gaussian) return memory.parts->belief({variable.value});
+  std::vector<Natural> out(v.size);
+  if (hangs) std::copy_n(memory.mixed.begin() + v.first_element, v.size, out.begin());
+  if (v.observed)
+    for (std::uint32_t i = 0; i < v.size; ++i) out[i] = state.message(v.first_slot + i);
+  for (std::uint32_t e = 0; memory.is_solved && v.family.outcomes() > 0 && e < v.size; e += v.family.components())
+    if (const auto& logs = memory.log_beliefs[network_.node_at[v.first_element + e]]; !logs.empty())
+      v.family->from_logs(logs, out.data() + e);
+  return {v.name, v.family, std::move(out)};
+}
+
 ExactSolver::ExactSolver(const PlanData& plan, Network network, std::shared_ptr<const Hanging> hanging,
                          ExactOptions options)
-    : network_(std::move(network)),
-      hanging_(std::move(hanging)),
+    : DiscreteSolver(std::move(network), std::move(hanging)),
       options_(options),
       as_compiled_(network_.nodes.size(), kNone) {
   for (const auto& v : plan.variables)
@@ -74,23 +109,18 @@ std::unique_ptr<SolverMemory> ExactSolver::make_memory(const PlanData&) const {
   auto memory = std::make_unique<CliqueMemory>();
   memory->tree = tree_;
   memory->values = as_compiled_;
-  if (hanging_ != nullptr) memory->parts.emplace(hanging_->plan());
+  make_parts(*memory);
   return memory;
 }
 
 Report ExactSolver::run(State& state, const RunOptions&) const {
   CliqueMemory& memory = static_cast<CliqueMemory&>(*state.solver_memory());
-  memory.is_solved = false;
   memory.tables.reset();
-  Values values = observed_values(network_, state);
-  if (is_same_pattern(values, as_compiled_))
+  const Values before = begin(state, memory);
+  if (is_same_pattern(memory.values, as_compiled_))
     memory.tree = tree_;
-  else if (!is_same_pattern(values, memory.values))
-    memory.tree = make_tree(*state.plan(), values);
-  memory.values = std::move(values);
-  if (hanging_ != nullptr) memory.found = hanging_->collect(state, *memory.parts);
-  memory.hints = memory.found.hints;
-  add_cavities(network_, state, memory.hints);
+  else if (!is_same_pattern(memory.values, before))
+    memory.tree = make_tree(*state.plan(), memory.values);
   memory.tables.emplace(propagate({network_, *memory.tree, memory.values}, state, memory.hints, Passes::both));
   if (log_total(*memory.tables) == -HUGE_VAL) refuse_impossible(state, memory);
   memory.log_beliefs.assign(network_.nodes.size(), {});
@@ -101,8 +131,7 @@ Report ExactSolver::run(State& state, const RunOptions&) const {
             return tables.log_marginal(memory.tree->home[v], {&v, 1});
           },
           *memory.tables);
-  if (hanging_ != nullptr) memory.mixed = hanging_->distribute(memory.found, memory.log_beliefs, *memory.parts);
-  memory.is_solved = true;
+  end(memory);
   Report report;
   const bool is_exact = hanging_ == nullptr || hanging_->has_exact_messages();
   report.stop = is_exact ? Report::Stop::exact : Report::Stop::approximate;
@@ -111,21 +140,6 @@ Report ExactSolver::run(State& state, const RunOptions&) const {
                             memory.tree->cliques, [](const Clique& c) { return c.parent != kNone; }));
   report.cliques = memory.tree->text();
   return report;
-}
-
-Belief ExactSolver::belief(const State& state, VariableId variable) const {
-  const CliqueMemory& memory = static_cast<const CliqueMemory&>(*state.solver_memory());
-  const auto& v = state.plan()->variable(variable);
-  const bool hangs = memory.is_solved && v.family.outcomes() == 0 && !v.observed;
-  if (hangs && !v.family->is_like_gaussian) return memory.parts->belief({variable.value});
-  std::vector<Natural> out(v.size);
-  if (hangs) std::copy_n(memory.mixed.begin() + v.first_element, v.size, out.begin());
-  if (v.observed)
-    for (std::uint32_t i = 0; i < v.size; ++i) out[i] = state.message(v.first_slot + i);
-  for (std::uint32_t e = 0; memory.is_solved && v.family.outcomes() > 0 && e < v.size; e += v.family.components())
-    if (const auto& logs = memory.log_beliefs[network_.node_at[v.first_element + e]]; !logs.empty())
-      v.family->from_logs(logs, out.data() + e);
-  return {v.name, v.family, std::move(out)};
 }
 
 double ExactSolver::log_evidence(const State& state) const { return ExactPosterior(state).log_evidence(); }
@@ -178,6 +192,61 @@ void ExactSolver::refuse_impossible(const State& state, const CliqueMemory& memo
                                   needed.size() == 1 ? "cannot be" : "cannot be together", advice));
 }
 
+ReweightedSolver::ReweightedSolver(Network network, std::shared_ptr<const Hanging> hanging, ReweightedOptions options)
+    : DiscreteSolver(std::move(network), std::move(hanging)), options_(options) {
+  if (!(options.tolerance >= 0)) fail("tree_reweighted: tolerance is {}; it must be 0 or more", options.tolerance);
+  if (options.limit < 1) fail("tree_reweighted: the limit is {} sweeps; at least 1 is expected", options.limit);
+  if (hanging_ != nullptr && !hanging_->has_exact_messages())
+    fail("tree_reweighted: approximate messages reach the discrete variables, and nothing is proved with them; sweep "
+         "with a schedule, such as flooding()");
+}
+
+std::unique_ptr<SolverMemory> ReweightedSolver::make_memory(const PlanData&) const {
+  auto memory = std::make_unique<BoundMemory>();
+  make_parts(*memory);
+  return memory;
+}
+
+Report ReweightedSolver::run(State& state, const RunOptions& options) const {
+  BoundMemory& memory = static_cast<BoundMemory&>(*state.solver_memory());
+  (void)begin(state, memory);
+  if (!memory.found.why_no_evidence.empty()) fail("{}", memory.found.why_no_evidence);
+  Reweighted messages(network_, memory.values, state, memory.hints);
+  const Watch watch(options);
+  Report report;
+  report.stop = Report::Stop::limit;
+  while (report.sweeps < options_.limit && !messages.is_impossible()) {
+    report.change = messages.sweep();
+    report.messages += messages.messages();
+    ++report.sweeps;
+    if (report.change <= options_.tolerance) {
+      report.stop = Report::Stop::converged;
+      break;
+    }
+    if (watch.goes_on(report)) continue;
+    report.stop = Report::Stop::interrupted;
+    break;
+  }
+  memory.bounds.upper = messages.is_impossible() ? -HUGE_VAL : messages.upper_bound() + memory.found.log_scale;
+  if (messages.is_impossible())
+    throw Contradiction(
+        "what is observed has probability zero: the factors forbid every combination of values; change an observation, "
+        "or solve by exact(), which names those that contradict");
+  memory.bounds.lower = messages.lower_bound() + memory.found.log_scale;
+  memory.log_beliefs = messages.log_beliefs();
+  end(memory);
+  memory.why = fmt::format("an upper bound, by tree-reweighted messages; it is at least {:.6g}", memory.bounds.lower);
+  report.cliques = fmt::format("beliefs approximate, log evidence between {:.6g} and {:.6g}", memory.bounds.lower,
+                               memory.bounds.upper);
+  return report;
+}
+
+double ReweightedSolver::log_evidence(const State& state) const { return evidence_bounds(state).upper; }
+
+std::string_view ReweightedSolver::evidence_method(const State& state) const {
+  return static_cast<const BoundMemory&>(*state.solver_memory()).why;
+}
+
 const ExactSolver& solver_of(const PlanData& plan) {
   const auto* const solver = dynamic_cast<const ExactSolver*>(plan.solver.get());
   if (solver == nullptr) fail("this plan is not solved by exact; compile it with compile(graph, exact(), registry)");
@@ -193,3 +262,14 @@ const CliqueMemory& solved_cliques(const State& state) {
 }
 
 }  // namespace dma::clique_tree
+
+namespace dma {
+
+EvidenceBounds evidence_bounds(const State& state) {
+  if (dynamic_cast<const clique_tree::ReweightedSolver*>(state.plan()->solver.get()) == nullptr)
+    fail("this plan has no bounds of its evidence; compile it with compile(graph, tree_reweighted(), registry)");
+  if (!state.ended()) fail("this state was not run, or was given something since; call run(plan, state) first");
+  return static_cast<const clique_tree::BoundMemory&>(*state.solver_memory()).bounds;
+}
+
+}  // namespace dma

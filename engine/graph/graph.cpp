@@ -199,12 +199,14 @@ void Graph::read(std::size_t i, Factor& factor) const {
     factor.parameters = {parameters_[f.parameters - 1].begin(), parameters_[f.parameters - 1].size()};
   factor.given_name = factor.method = {};
   factor.damping = kDampedBySchedule;
+  factor.when = {};
   factor.connections.elsewhere_ = nullptr;
   if (!f.is_special) return read_plain(i, factor.connections.own_);
   const Special& special = specials_.at(static_cast<std::uint32_t>(i));
   factor.given_name = special.given_name;
   factor.method = special.method;
   factor.damping = special.damping;
+  factor.when = special.when;
   factor.connections.elsewhere_ = &special.connections;
 }
 
@@ -287,6 +289,7 @@ FactorId Graph::add(std::string_view kind, ShortList<Connection, 2>&& connection
       fail("factor {} ({}) is connected to a variable that is not of this graph", id, kind);
     is_plain &= connection.reach == Reach::identical && connection.port.empty();
   }
+  for (const GateCase& one : options.when) check(one.variable);
   const std::uint32_t of_kind = number_in(kinds_, kind);
   if (!options.name.empty())
     take_name(false, options.name);
@@ -298,15 +301,29 @@ FactorId Graph::add(std::string_view kind, ShortList<Connection, 2>&& connection
   added.first_end = checked_size(ends_.size(), [] { return std::string("the connections of the graph"); });
   added.kind = of_kind & 0x7fffffffu;
   added.parameters = number_of(std::move(parameters));
-  if (is_plain && options.name.empty() && options.method.empty() && !options.damping) {
+  has_gates_ |= !options.when.empty();
+  if (is_plain && options.name.empty() && options.method.empty() && !options.damping && options.when.empty()) {
     for (const Connection& connection : connections) ends_.push_back(connection.variable.value);
   } else {
     added.is_special = 1;
     specials_[id] = {std::move(options.name), std::move(options.method), options.damping.value_or(kDampedBySchedule),
-                     std::move(connections)};
+                     std::move(connections), std::move(options.when)};
   }
   factors_.push_back(added);
   return {id, mark_};
+}
+
+FactorId Graph::factor_like(const Factor& other, std::vector<Connection> connections) {
+  return factor(other.kind, std::move(connections), {other.parameters.begin(), other.parameters.end()},
+                {other.name(), std::string(other.method),
+                 other.damping == kDampedBySchedule ? std::nullopt : std::optional(other.damping)});
+}
+
+Graph Graph::without_gates() const {
+  Graph out = *this;
+  for (auto& [factor, special] : out.specials_) special.when.clear();
+  out.has_gates_ = false;
+  return out;
 }
 
 VariableId Graph::find_variable(std::string_view name) const { return {find(true, name), mark_}; }
@@ -351,7 +368,10 @@ std::string describe(const Graph& graph) {
   for (const auto& f : graph.factors()) {
     std::vector<std::string> ends;
     for (const auto& c : f.connections) ends.push_back(fmt::format("{}{}", name(c.reach), graph[c.variable].name));
-    text += fmt::format("  {}: {}({})\n", f.name(), f.kind, fmt::join(ends, ", "));
+    std::vector<std::string> cases;
+    for (const GateCase& c : f.when) cases.push_back(fmt::format("{} = {}", graph[c.variable].name, c.value));
+    text += fmt::format("  {}: {}({}){}{}\n", f.name(), f.kind, fmt::join(ends, ", "), cases.empty() ? "" : " when ",
+                        fmt::join(cases, " and "));
   }
   return text;
 }

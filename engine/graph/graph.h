@@ -88,12 +88,20 @@ struct ParameterValue {
 };
 using ParameterList = ShortList<std::pair<std::string, ParameterValue>>;
 
+// A value of a discrete variable of one element.
+struct GateCase {
+  VariableId variable;
+  std::uint32_t value;
+};
+
 struct FactorOptions {
   std::string name = {};    // empty: the kind and a number
   std::string method = {};  // empty: the method of the run
   // The fraction of a message's old value that stays in the new one, in [0, 1), where messages are sent again and
   // again; nothing: as the schedule says.
   std::optional<double> damping = {};
+  // The factor counts only where all of these are so: a gate (engine/gates/gates.h); nothing: always.
+  std::vector<GateCase> when = {};
 };
 inline constexpr double kDampedBySchedule = -1;  // of a factor that says nothing of its own
 
@@ -137,6 +145,7 @@ class Graph {
     Connections connections;
     std::span<const ParameterList::value_type> parameters;
     double damping = kDampedBySchedule;
+    std::span<const GateCase> when;
 
     std::string name() const { return name_or_number(given_name, kind, number); }
   };
@@ -164,6 +173,11 @@ class Graph {
     return add(kind, {std::move_iterator(connections.begin()), std::move_iterator(connections.end())},
                std::move(parameters), std::move(options));
   }
+  // One like that of another graph, at variables of this one, without its gate.
+  FactorId factor_like(const Factor& other, std::vector<Connection> connections);
+
+  bool has_gates() const { return has_gates_; }
+  Graph without_gates() const;  // the same factors, all of which count always
 
  private:
   Variable variable_at(std::size_t i) const;
@@ -217,11 +231,12 @@ class Graph {
     std::uint32_t kind : 31 = 0;
     std::uint32_t is_special : 1 = 0;
   };
-  // What few factors have: a name, a method or a damping of their own, or connections that are not plain.
+  // What few factors have: a name, a method, a damping or a gate of their own, or connections that are not plain.
   struct Special {
     std::string given_name, method;
     double damping = kDampedBySchedule;
     ShortList<Connection, 2> connections;
+    std::vector<GateCase> when;
   };
   // Names the user gave, and numbered ones that are not simply the stem and the position.
   struct Named {
@@ -263,6 +278,7 @@ class Graph {
   Names variable_names_, factor_names_;
   std::unordered_map<std::uint32_t, std::vector<std::string>> categories_;  // by variable
   std::uint16_t mark_ = next_mark();
+  bool has_gates_ = false;
 };
 
 // "8 variables, 7 factors" and one line for each.

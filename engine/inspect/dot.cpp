@@ -64,7 +64,7 @@ Resolved connected(const Graph& graph, const Registry& registry) {
     if (!methods.empty() && std::ranges::find(methods, options.method) == methods.end())
       options.kind_methods.try_emplace(std::string(factor.kind), methods.front());
   }
-  return resolve(graph, registry, options);
+  return graph.has_gates() ? resolve(graph.without_gates(), registry, options) : resolve(graph, registry, options);
 }
 
 std::string draw(const Graph& graph, const Registry& registry, const Explanation* explanation,
@@ -87,6 +87,8 @@ std::string draw(const Graph& graph, const Registry& registry, const Explanation
     const auto& factor = resolved.factors[f];
     text += fmt::format("  f{} [shape=box, style=filled, fillcolor=\"#333333\", fontcolor=white, label={}];\n", f,
                         label(factor.kind->name(), factor.slots));
+    for (const GateCase& one : graph.factors()[f].when)
+      text += fmt::format("  v{} -> f{} [style=dashed, label=\"{}\"];\n", one.variable.value, f, one.value);
     for (std::size_t p = 0; p < factor.ports.size(); ++p)
       for (const VariableId v : factor.ports[p].variables) {
         const std::string attributes = fraction_attributes(explanation, static_cast<std::uint32_t>(f), v);

@@ -32,11 +32,7 @@ SharedFactors::SharedFactors(const Graph& graph, const Registry& registry, const
       if (!own) own = part.shared(v.name, v.size, v.family);
       c.variable = *own;
     }
-    own_factors_[k] =
-        part.factor(f.kind, std::move(connections), {f.parameters.begin(), f.parameters.end()},
-                    {.name = f.name(),
-                     .method = std::string(f.method),
-                     .damping = f.damping == kDampedBySchedule ? std::nullopt : std::optional(f.damping)});
+    own_factors_[k] = part.factor_like(f, std::move(connections));
   }
   if (part.factors().empty()) return;
   options.constants_in_cavity = true;

@@ -56,6 +56,8 @@ struct FamilyOperations {
   std::string (*text)(Components message) = nullptr;
   // Of a family whose values are 0, 1, ..., finitely many: the message with these logs of weights. Null for all others.
   void (*from_logs)(std::span<const double> logs, Natural* message) = nullptr;
+  // The message with these moments; of several components, with these means and the sum of these variances. Null: none.
+  void (*from_moments)(std::span<const double> means, std::span<const double> variances, Natural* message) = nullptr;
 };
 
 extern const FamilyOperations kGaussianOperations;

@@ -157,6 +157,11 @@ constexpr FamilyOperations make_family_operations() {
   o.kl = &Range::kl;
   o.text = &Range::text;
   if constexpr (requires { &T::from_logs; }) o.from_logs = &T::from_logs;
+  if constexpr (requires(double x) { T::from_moments(x, x); })
+    o.from_moments = [](std::span<const double> means, std::span<const double> variances, Natural* message) {
+      *message = T::from_moments(means[0], variances[0]);
+    };
+  else if constexpr (requires { &T::from_moments; }) o.from_moments = &T::from_moments;
   return o;
 }
 

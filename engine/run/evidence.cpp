@@ -251,9 +251,7 @@ Evidence evidence(const Plan& handle, const State& state) {
     Evidence out;
     out.log_value = handle->solver->log_evidence(state);
     if (*state.ended() != Stop::exact)
-      out.why = *state.ended() == Stop::converged ? handle->solver->evidence_method(state)
-                : *state.ended() == Stop::approximate ? "approximate messages reach the discrete variables"
-                                                      : "the run has not converged";
+      out.why = handle->solver->evidence_method(state);
     return checked(std::move(out), false);
   }
   return checked(BetheEnergy(*handle, state).sum(), true);

@@ -54,7 +54,7 @@ std::string refused(const Report& report) {
 
 std::string clique_line(const Report& report) {
   return report.stop == Report::Stop::exact ? fmt::format("exact: {}", report.cliques)
-                                            : fmt::format("{}; {}", report.why, report.cliques);
+                                            : fmt::format("{}; {}", reason(report), report.cliques);
 }
 
 std::string joint_reason(const Report& report) {

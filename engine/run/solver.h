@@ -4,6 +4,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string_view>
 
 #include "engine/run/run.h"
@@ -27,8 +28,13 @@ class Solver {
   virtual Belief belief(const State& state, VariableId variable) const = 0;
   // As log_evidence(); one that has none says so in an Error.
   virtual double log_evidence(const State& state) const;
-  // By what method that is, of a run that has converged without being exact.
+  // What that is worth, of a run that was not exact.
   virtual std::string_view evidence_method(const State&) const { return "an estimate of its solver"; }
 };
+
+// For a solver that solves parts of a graph: gives the state of one the values, cavities and parameters of the whole.
+// The part has the same variables, in their order, and of the factors those that are `factors` in the whole. What it
+// observes, or shares, and the whole does not is left to the caller.
+void carry_over(const State& whole, State& part, std::span<const std::uint32_t> factors);
 
 }  // namespace dma

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "engine/kinds/kind.h"
+#include "engine/run/factor_mass.h"
 #include "engine/run/messages_at.h"
 #include "engine/run/solver.h"
 #include "engine/run/sweep_memory.h"
@@ -34,6 +35,20 @@ void check_observed(const PlanData& plan, const Incidence& incidence, const Plan
         fail("variable '{}', element {}: the observed value is {}; factor '{}' expects {}{}", v.name, i, values[i],
              plan.slot_name(end.group, (slot - port.first_slot) / port.terms), describe(*domain), domain->advice);
       });
+}
+
+void carry_values(const State& whole, State& part, std::uint32_t v) {
+  const PlanData::Variable of = whole.plan()->variables[v];
+  if (!whole.is_given({v})) fail("observed variable '{}' has no value; give it one with state.observe(...)", of.name);
+  std::vector<std::optional<double>> values;
+  for (std::uint32_t e = 0; e < of.size; e += of.family.components()) {
+    std::vector<Natural> point;
+    for (std::uint32_t k = 0; k < of.family.components(); ++k) point.push_back(whole.message(of.first_slot + e + k));
+    if (is_flat(point)) values.insert(values.end(), of.family.values(), std::nullopt);
+    else
+      for (const double x : observed_value(of.family, point)) values.emplace_back(x);
+  }
+  part.observe({v}, values);
 }
 
 }  // namespace
@@ -254,6 +269,32 @@ void State::reset() {
   restore_frozen();
   sweeping_->constants_are_stale = true;
   ended_.reset();
+}
+
+void carry_over(const State& whole, State& part, std::span<const std::uint32_t> factors) {
+  const PlanData& plan = *whole.plan();
+  for (std::uint32_t v = 0; v < plan.variables.size(); ++v) {
+    const PlanData::Variable from = plan.variables[v], to = part.plan()->variables[v];
+    if (from.observed && to.observed) carry_values(whole, part, v);
+    if (!from.shared || !to.shared) continue;
+    const MessageArrays cavity = part.cavity({v});
+    for (std::uint32_t i = 0; i < to.size; ++i) {
+      const Natural m = whole.message(from.first_slot + i);
+      cavity.tau[i] = m.tau, cavity.rho[i] = m.rho;
+    }
+  }
+  for (std::uint32_t f = 0; f < factors.size(); ++f) {
+    const auto [g, member] = plan.membership({factors[f]});
+    const Group& group = plan.groups[g];
+    for (std::size_t i = 0; i < group.parameters.size(); ++i) {
+      const ParameterSpec& spec = group.kind->parameters()[i];
+      if (spec.prepare) continue;  // never changes
+      const ParameterView view = whole.parameter(g, i);
+      const std::size_t slots = view.column == 0 ? 1 : group.slots_of(member);
+      const double* const first = view.values + static_cast<std::ptrdiff_t>(group.first_slot[member]) * view.column;
+      part.set_parameter({f}, spec.name, {first, slots * view.terms});
+    }
+  }
 }
 
 }  // namespace dma

@@ -17,6 +17,11 @@ struct Beta : AnyNatural {
   static constexpr std::string_view kName = "beta", kValues = "a number between 0 and 1";
 
   using AnyNatural::AnyNatural;
+  // The one with this mean and variance.
+  static Beta from_moments(double mean, double variance) {
+    const double both = mean * (1 - mean) / variance - 1;
+    return {mean * both - 1, (1 - mean) * both - 1};
+  }
   double a() const { return tau + 1; }
   double b() const { return rho + 1; }
 

@@ -107,6 +107,12 @@ double Dirichlet::kl(Components p, Components q) {
   return sum;
 }
 
+void Dirichlet::from_moments(std::span<const double> means, std::span<const double> variances, Natural* message) {
+  double spread = 0, variance = 0;
+  for (std::size_t k = 0; k < means.size(); ++k) spread += means[k] * (1 - means[k]), variance += variances[k];
+  for (std::size_t k = 0; k < means.size(); ++k) message[k] = {means[k] * (spread / variance - 1) - 1, 0};
+}
+
 std::string Dirichlet::text(Components message) {
   std::vector<double> numbers;
   for (const Natural& m : message) numbers.push_back(m.is_point() ? m.tau : m.tau + 1);

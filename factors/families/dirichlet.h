@@ -29,6 +29,7 @@ struct Dirichlet {
   static double log_normaliser(Components message);
   static double kl(Components p, Components q);
   static std::string text(Components message);
+  static void from_moments(std::span<const double> means, std::span<const double> variances, Natural* message);
 
   // What the counts a gain by the mixture of Dirichlet(a + e_k) with shares r_k, of sum 1, projected on its mean and on
   // the sum of its variances. (Dirichlet(a) itself has the shares a_k / s, s being the sum of a.) False where counts

@@ -50,6 +50,10 @@ struct LogNormalFamily : LikeGaussian {
   using LikeGaussian::LikeGaussian;
   static double location(double x) { return x > 0 && x < kInfinity ? std::log(x) : std::nan(""); }
   LogNormal message() const { return LogNormal(static_cast<const Natural&>(*this)); }
+  static Natural from_moments(double mean, double variance) {
+    const double log_variance = std::log1p(variance / mean / mean);
+    return Gaussian::from_moments(std::log(mean) - 0.5 * log_variance, log_variance);
+  }
   double mean() const { return message().mean(); }
   double variance() const { return message().variance(); }
   double log_density_at(double x) const { return log_density(message(), x); }

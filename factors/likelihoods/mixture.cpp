@@ -6,6 +6,7 @@
 
 #include "engine/kinds/kind.h"
 #include "engine/support/log_sum_exp.h"
+#include "factors/likelihoods/gaussian_precision.h"
 
 namespace dma {
 
@@ -16,13 +17,46 @@ Gaussian component_of(const Gaussian& mean, double variance) {
   return mean.is_uniform() ? mean : Gaussian::from_moments(mean.mean(), mean.variance() + variance);
 }
 
+// Component k, as the messages of both kinds see it: log Z_k, and what it says to y and to its mean.
+struct OfKnownVariance {
+  Mixture::Means means;
+  Mixture::Parameters p;
+
+  bool is_known(std::size_t k) const { return !means[k].is_uniform(); }
+  double log_mass(std::size_t k, const Gaussian& y) const { return log_overlap(to_y(k, y), y); }
+  Gaussian to_y(std::size_t k, const Gaussian&) const { return component_of(means[k], p.variances[k]); }
+  Gaussian to_mean(std::size_t k, const Gaussian& y) const {
+    return Gaussian::from_moments(y.mean(), y.variance() + p.variances[k]);
+  }
+};
+struct OfUnknownPrecision {
+  Mixture::Means means;
+  NormalMixture::Precisions precisions;
+
+  bool is_known(std::size_t k) const {
+    return !means[k].is_uniform() && (precisions[k].is_point() || precisions[k].is_proper());
+  }
+  double log_mass(std::size_t k, const Gaussian& y) const {
+    const Natural arrivals[] = {means[k], precisions[k], y};
+    return GaussianPrecision::log_integral(arrivals);
+  }
+  Gaussian to_y(std::size_t k, const Gaussian& y) const {
+    return GaussianPrecision::Ep::to_value(means[k], precisions[k], y);
+  }
+  Gaussian to_mean(std::size_t k, const Gaussian& y) const {
+    return GaussianPrecision::Ep::to_mean(means[k], precisions[k], y);
+  }
+};
+
 // log Z_k up to a constant, or all 0 where something unknown makes them incomparable. Two point masses that meet are
 // +inf.
-bool log_masses(Mixture::Means means, const Gaussian& y, Mixture::Parameters p, double* out) {
+template <class Of>
+bool log_masses(const Of& of, const Gaussian& y, std::span<double> out) {
   bool comparable = !y.is_uniform();
-  for (const Gaussian& mean : means) comparable &= !mean.is_uniform();
-  for (std::size_t k = 0; k < means.size(); ++k)
-    out[k] = comparable ? log_overlap(component_of(means[k], p.variances[k]), y) : 0.0;
+  for (std::size_t k = 0; k < out.size(); ++k) comparable &= of.is_known(k);
+  for (std::size_t k = 0; k < out.size(); ++k) out[k] = comparable ? of.log_mass(k, y) : 0.0;
+  for (double& log : out)
+    if (std::isnan(log)) return std::ranges::fill(out, 0.0), false;
   return comparable;
 }
 
@@ -31,17 +65,19 @@ struct MixtureMemory {
 };
 
 // r_k = w_k Z_k / sum; kept until the next call in this thread.
-std::span<double> fractions(Mixture::Selector selector, Mixture::Means means, const Gaussian& y,
-                            Mixture::Parameters p) {
+template <class Of>
+std::span<double> fractions(Mixture::Selector selector, const Of& of, const Gaussian& y) {
   thread_local MixtureMemory memory;
-  memory.fractions.resize(means.size());
-  memory.logs.resize(means.size());
-  (void)log_masses(means, y, p, memory.fractions.data());
+  memory.fractions.resize(selector.size());
+  memory.logs.resize(selector.size());
+  (void)log_masses(of, y, memory.fractions);
   Categorical::logs(selector, memory.logs.data());
-  for (std::size_t k = 0; k < means.size(); ++k) memory.fractions[k] += memory.logs[k];
+  for (std::size_t k = 0; k < selector.size(); ++k) memory.fractions[k] += memory.logs[k];
   to_fractions(memory.fractions);
   return memory.fractions;
 }
+
+constexpr double kUnseenFraction = 1e-16;  // a fraction that the moments of a mixture do not show
 
 struct MixtureMoments {
   double weight = 0, mean = 0, square = 0;  // of deviations from `around`
@@ -63,14 +99,13 @@ struct MixtureMoments {
 
 bool is_message_between(const Gaussian& m) { return is_valid(m) && m.rho > 0 && m.rho < kInfinity; }
 
-}  // namespace
-
-void Mixture::to_selector(Means means, const Gaussian& y, Parameters p, std::span<CategoricalComponent> out) {
+template <class Of>
+void to_selector_of(const Of& of, const Gaussian& y, std::span<CategoricalComponent> out) {
   thread_local std::vector<double> logs;
-  logs.resize(means.size());
-  const bool comparable = log_masses(means, y, p, logs.data());
+  logs.resize(out.size());
+  const bool comparable = log_masses(of, y, logs);
   const double largest = std::ranges::max(logs);
-  for (std::size_t k = 0; k < means.size(); ++k) {
+  for (std::size_t k = 0; k < out.size(); ++k) {
     const bool is_certain = largest == kInfinity && logs[k] == kInfinity;
     if (!comparable || is_certain) out[k] = {};
     else if (logs[k] == -kInfinity || largest == kInfinity) out[k] = CategoricalComponent::forbidden();
@@ -78,54 +113,120 @@ void Mixture::to_selector(Means means, const Gaussian& y, Parameters p, std::spa
   }
 }
 
-GaussianOrFallback Mixture::to_y(Selector selector, Means means, const Gaussian& y, Parameters p) {
-  const auto r = fractions(selector, means, y, p);
+template <class Of>
+GaussianOrFallback to_y_of(Mixture::Selector selector, const Of& of, const Gaussian& y) {
+  const auto r = fractions(selector, of, y);
   MixtureMoments tilted;
-  for (std::size_t k = 0; k < means.size(); ++k) {
-    const Gaussian g = component_of(means[k], p.variances[k]);
+  for (std::size_t k = 0; k < r.size(); ++k) {
+    const Gaussian g = of.to_y(k, y);
     if (r[k] > 0 && g.is_uniform()) return GaussianOrFallback(Gaussian::uniform());
     tilted.add(r[k], g * y);
   }
   const Gaussian own = tilted.projected() / y;
   if (y.is_uniform() || (!y.is_point() && is_message_between(own))) return GaussianOrFallback(own);
-  const auto alone = fractions(selector, means, Gaussian::uniform(), p);
+  const auto alone = fractions(selector, of, Gaussian::uniform());
   MixtureMoments mixture;
-  for (std::size_t k = 0; k < means.size(); ++k) mixture.add(alone[k], component_of(means[k], p.variances[k]));
+  for (std::size_t k = 0; k < r.size(); ++k) mixture.add(alone[k], of.to_y(k, y));
   return {mixture.projected(), !y.is_point()};
 }
 
-void Mixture::to_means(Selector selector, Means means, const Gaussian& y, Parameters p,
-                       std::span<GaussianOrFallback> out) {
+template <class Of>
+void to_means_of(Mixture::Selector selector, const Of& of, const Gaussian& y, std::span<GaussianOrFallback> out) {
   std::ranges::fill(out, GaussianOrFallback());
   if (y.is_uniform()) return;
-  const auto r = fractions(selector, means, y, p);
-  for (std::size_t k = 0; k < means.size(); ++k) {
-    const Gaussian said = Gaussian::from_moments(y.mean(), y.variance() + p.variances[k]);
-    if (r[k] == 0) continue;
-    if (means[k].is_proper()) {
+  const auto r = fractions(selector, of, y);
+  for (std::size_t k = 0; k < r.size(); ++k) {
+    const Gaussian said = of.to_mean(k, y);
+    if (r[k] < kUnseenFraction || said.is_uniform()) continue;
+    if (of.means[k].is_proper()) {
       MixtureMoments tilted;
-      tilted.add(r[k], means[k] * said);
-      tilted.add(1 - r[k], means[k]);
-      out[k] = GaussianOrFallback(tilted.projected() / means[k]);
+      tilted.add(r[k], of.means[k] * said);
+      tilted.add(1 - r[k], of.means[k]);
+      out[k] = GaussianOrFallback(tilted.projected() / of.means[k]);
       if (is_message_between(out[k])) continue;
     }
-    out[k] = {Gaussian(power(said, r[k])), means[k].is_proper()};
+    out[k] = {Gaussian(power(said, r[k])), of.means[k].is_proper()};
   }
 }
 
-double Mixture::log_integral(Components arrivals, Parameters p) {
-  const std::size_t count = p.variances.size();
-  std::vector<double> weights(count), logs(count);  // both as logarithms
-  Categorical::logs(arrivals.first(count), weights.data());
-  std::vector<Gaussian> means;
-  for (const Natural& m : arrivals.subspan(count, count)) means.emplace_back(m);
-  const Gaussian y(arrivals[2 * count]);
+// log of the sum of w_k Z_k, from the logs of the weights and what arrives of components and y.
+template <class Of>
+double log_integral_of(std::vector<double> weights, const Of& of, const Gaussian& y) {
   if (y.is_uniform()) return 0;  // every component has the integral 1
-  if (!log_masses(means, y, p, logs.data())) return std::nan("");
+  std::vector<double> logs(weights.size());
+  if (!log_masses(of, y, logs)) return std::nan("");
   const double in_all = log_sum_exp(weights);
   if (in_all == -kInfinity) return in_all;
-  for (std::size_t k = 0; k < count; ++k) logs[k] += weights[k];
+  for (std::size_t k = 0; k < logs.size(); ++k) logs[k] += weights[k];
   return log_sum_exp(logs) - in_all;
+}
+
+template <class Message>
+std::vector<Message> messages_in(Components arrivals) {
+  std::vector<Message> out;
+  for (const Natural& m : arrivals) out.emplace_back(m);
+  return out;
+}
+std::vector<double> weights_in(Components selector) {
+  std::vector<double> logs(selector.size());
+  Categorical::logs(selector, logs.data());
+  return logs;
+}
+
+}  // namespace
+
+void Mixture::to_selector(Means means, const Gaussian& y, Parameters p, std::span<CategoricalComponent> out) {
+  to_selector_of(OfKnownVariance{means, p}, y, out);
+}
+GaussianOrFallback Mixture::to_y(Selector selector, Means means, const Gaussian& y, Parameters p) {
+  return to_y_of(selector, OfKnownVariance{means, p}, y);
+}
+void Mixture::to_means(Selector selector, Means means, const Gaussian& y, Parameters p,
+                       std::span<GaussianOrFallback> out) {
+  to_means_of(selector, OfKnownVariance{means, p}, y, out);
+}
+double Mixture::log_integral(Components arrivals, Parameters p) {
+  const std::size_t count = p.variances.size();
+  const auto means = messages_in<Gaussian>(arrivals.subspan(count, count));
+  return log_integral_of(weights_in(arrivals.first(count)), OfKnownVariance{means, p}, Gaussian(arrivals.back()));
+}
+
+void NormalMixture::to_selector(Means means, Precisions precisions, const Gaussian& y,
+                                std::span<CategoricalComponent> out) {
+  to_selector_of(OfUnknownPrecision{means, precisions}, y, out);
+}
+GaussianOrFallback NormalMixture::to_y(Selector selector, Means means, Precisions precisions, const Gaussian& y) {
+  return to_y_of(selector, OfUnknownPrecision{means, precisions}, y);
+}
+void NormalMixture::to_means(Selector selector, Means means, Precisions precisions, const Gaussian& y,
+                             std::span<GaussianOrFallback> out) {
+  to_means_of(selector, OfUnknownPrecision{means, precisions}, y, out);
+}
+void NormalMixture::to_precisions(Selector selector, Means means, Precisions precisions, const Gaussian& y,
+                                  std::span<OrFallback<Gamma>> out) {
+  std::ranges::fill(out, OrFallback<Gamma>());
+  if (y.is_uniform()) return;
+  const auto r = fractions(selector, OfUnknownPrecision{means, precisions}, y);
+  for (std::size_t k = 0; k < r.size(); ++k) {
+    if (r[k] < kUnseenFraction || means[k].is_uniform()) continue;
+    const Gamma said = GaussianPrecision::Ep::to_precision(means[k], precisions[k], y), before = precisions[k];
+    const Gamma after(before.tau + said.tau, before.rho + said.rho);
+    if (before.is_proper() && after.is_proper()) {  // by differences: of many numbers, one changes little
+      const double apart = (said.tau - before.mean() * said.rho) / after.rho, more = r[k] * apart,
+                   spread = r[k] * ((apart - before.variance() * said.rho) / after.rho + (1 - r[k]) * apart * apart),
+                   rate = (more - before.rho * spread) / (before.variance() + spread);
+      out[k] = OrFallback<Gamma>(Gamma(more * (before.rho + rate) + before.mean() * rate, rate));
+      if (Gamma(before.tau + out[k].tau, before.rho + rate).is_proper() && Gamma::is_message(out[k])) continue;
+    }
+    out[k] = {Gamma(r[k] * said.tau, r[k] * said.rho), before.is_proper()};
+  }
+}
+double NormalMixture::log_integral(Components arrivals) {
+  const std::size_t count = arrivals.size() / 3;  // and y
+  const auto means = messages_in<Gaussian>(arrivals.subspan(count, count));
+  const auto precisions = messages_in<Gamma>(arrivals.subspan(2 * count, count));
+  return log_integral_of(weights_in(arrivals.first(count)), OfUnknownPrecision{means, precisions},
+                         Gaussian(arrivals.back()));
 }
 
 Kind mixture_kind() {
@@ -139,6 +240,21 @@ Kind mixture_kind() {
       .message<&Mixture::to_selector>(kExact, "selector", from("means", "y"))
       .message<&Mixture::to_means>("ep", "means", from("selector", "means", "y"))
       .message<&Mixture::to_y>("ep", "y", from("selector", "means", "y"));
+}
+
+Kind normal_mixture_kind() {
+  return kind("normal_mixture", "N(y; mean k, 1 / precision k), k the selector's category")
+      .input("selector", "categorical")
+      .variadic_input("means")
+      .variadic_input("precisions", "gamma")
+      .same_terms("selector", "means")
+      .same_terms("selector", "precisions")
+      .output("y")
+      .log_integral([](auto m, auto) { return NormalMixture::log_integral(m); })
+      .message<&NormalMixture::to_selector>("ep", "selector", from("means", "precisions", "y"))
+      .message<&NormalMixture::to_means>("ep", "means", from("selector", "means", "precisions", "y"))
+      .message<&NormalMixture::to_precisions>("ep", "precisions", from("selector", "means", "precisions", "y"))
+      .message<&NormalMixture::to_y>("ep", "y", from("selector", "means", "precisions", "y"));
 }
 
 }  // namespace dma

@@ -13,6 +13,7 @@
 #include "engine/kinds/message_loop.h"
 #include "engine/messages/gaussian.h"
 #include "factors/families/categorical.h"
+#include "factors/families/gamma.h"
 
 namespace dma {
 
@@ -34,6 +35,24 @@ struct Mixture {
   static double log_integral(Components arrivals, Parameters p);
 };
 
+// y ~ N(mean_k, 1 / precision_k) with both unknown: Z_k and what component k says are those of gaussian_precision (EP),
+// and a precision's tilted distribution, the mixture of what it is if y is of k and what it was, is projected on its
+// mean and variance.
+struct NormalMixture {
+  using Selector = Mixture::Selector;
+  using Means = Mixture::Means;
+  using Precisions = std::span<const Gamma>;
+
+  static void to_selector(Means means, Precisions precisions, const Gaussian& y, std::span<CategoricalComponent> out);
+  static GaussianOrFallback to_y(Selector selector, Means means, Precisions precisions, const Gaussian& y);
+  static void to_means(Selector selector, Means means, Precisions precisions, const Gaussian& y,
+                       std::span<GaussianOrFallback> out);
+  static void to_precisions(Selector selector, Means means, Precisions precisions, const Gaussian& y,
+                            std::span<OrFallback<Gamma>> out);
+  static double log_integral(Components arrivals);
+};
+
 Kind mixture_kind();
+Kind normal_mixture_kind();
 
 }  // namespace dma

@@ -193,7 +193,7 @@ ParameterValue read_parameter(const Node& node) {
 }
 
 void read_factor(const Node& node, Graph& graph) {
-  node.object({"kind", "name", "method", "damping", "connects", "parameters"});
+  node.object({"kind", "name", "method", "damping", "when", "connects", "parameters"});
   for (const char* const key : {"kind", "connects"})
     if (!node.has(key)) node.refuse("the key '{}' is missing", key);
   const Node ends = node.at("connects").array();
@@ -205,10 +205,23 @@ void read_factor(const Node& node, Graph& graph) {
     if (!list.json().is_object()) list.refuse_type("an object");
     for (const auto& [name, value] : list.json().items()) parameters.push_back({name, read_parameter(list.at(name))});
   }
+  std::vector<GateCase> when;
+  if (node.has("when")) {
+    const Node cases = node.at("when");
+    if (!cases.json().is_object()) cases.refuse_type("an object");
+    for (const auto& [name, value] : cases.json().items()) {
+      const Node one = cases.at(name);
+      const VariableId chooser = one.checked([&] { return graph.find_variable(name); });
+      const double number = one.json().is_string() ? one.checked([&] { return graph.category(chooser, one.text()); })
+                                                   : static_cast<double>(one.whole(0, 1'000'000));
+      when.push_back({chooser, static_cast<std::uint32_t>(number)});
+    }
+  }
   node.checked([&] {
     return graph.factor(node.at("kind").text(), std::move(connections), std::move(parameters),
                         {node.text_of("name"), node.text_of("method"),
-                         node.has("damping") ? std::optional(node.at("damping").number()) : std::nullopt});
+                         node.has("damping") ? std::optional(node.at("damping").number()) : std::nullopt,
+                         std::move(when)});
   });
 }
 
@@ -341,6 +354,7 @@ std::string graph_text(const GraphFile& file) {
     if (!factor.given_name.empty()) entry["name"] = factor.given_name;
     if (!factor.method.empty()) entry["method"] = factor.method;
     if (factor.damping != kDampedBySchedule) entry["damping"] = json_number(factor.damping);
+    for (const GateCase& one : factor.when) entry["when"][file.graph[one.variable].name] = one.value;
     entry["connects"] = Json::array();
     for (const Connection& connection : factor.connections)
       entry["connects"].push_back(connection_json(connection, file.graph));

@@ -23,8 +23,9 @@
 //
 // A connection is the name of a variable, or an object with "variable" and, if wanted, "port" and "reach": identical,
 // row, column, all_to_one, gather (with "table"), shift (with "lag"), given (a table that is data, of so many
-// "entries"; see graph_model.h). A factor may have a "name", a "method" and a "damping" of its own; a variable may be
-// "shared"; "description" is free text. BIF and UAI files are read as well (network_files.h).
+// "entries"; see graph_model.h). A factor may have a "name", a "method" and a "damping" of its own, and count only
+// "when": {"effective": "yes"} (engine/gates/gates.h); a variable may be "shared"; "description" is free text. BIF and
+// UAI files are read as well (network_files.h).
 #pragma once
 
 #include <optional>

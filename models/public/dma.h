@@ -3,7 +3,8 @@
 //   a model       Graph, and product, sum, leaky_relu, ... (expressions.h), gaussian_vector_prior (vectors.h) or
 //                 Graph::factor; parse_graph, graph_text: as a file
 //   to run it     compile, State, run, Report; forward_backward, flooding, sequential, residual; joint, hyper,
-//                 JointPosterior, draw_chains, compare_with_joint; exact, ExactPosterior, compare_with_exact
+//                 JointPosterior, draw_chains, compare_with_joint; exact, ExactPosterior, compare_with_exact;
+//                 tree_reweighted, evidence_bounds; gates, around any of them
 //   its kinds     standard_registry, factor_from_function, factor_from_vector_function, likelihood_from_log_density,
 //                 kind
 //   to learn      Learner, by messages; JointLearner, by one Gaussian over all shared variables
@@ -17,6 +18,7 @@
 #include "engine/compile/compile.h"
 #include "engine/compile/flow.h"
 #include "engine/exact/exact.h"
+#include "engine/gates/gates.h"
 #include "engine/inspect/dot.h"
 #include "engine/inspect/explain.h"
 #include "engine/joint/chains.h"

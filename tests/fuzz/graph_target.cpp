@@ -6,6 +6,7 @@
 
 #include "engine/compile/compile.h"
 #include "engine/exact/exact.h"
+#include "engine/gates/gates.h"
 #include "engine/joint/chains.h"
 #include "engine/joint/joint.h"
 #include "engine/run/evidence.h"
@@ -183,6 +184,10 @@ class RandomGraph {
     ParameterList parameters = parameters_of(kind, slots, std::min<std::size_t>(dimensioned, 5));
     FactorOptions options;
     if (choices_.one_in(6)) options.method = method();
+    if (choices_.one_in(40) && !graph_.variables().empty()) {  // a gate, of whatever variable
+      const auto chooser = static_cast<std::uint32_t>(choices_.below(graph_.variables().size()));
+      options.when = {{{chooser}, static_cast<std::uint32_t>(choices_.below(3))}};
+    }
     graph_.factor(kind.name(), std::move(connections), std::move(parameters), options);
   }
 
@@ -312,7 +317,7 @@ std::size_t fuzz_graph(Choices& choices) {
   attempt([&] {
     const Scheduler schedule = drawn.schedule();
     const std::string method = drawn.method();
-    plan = compile(graph, schedule, registry(), {.method = method, .fuse = !choices.one_in(3)});
+    plan = compile_with_gates(graph, schedule, registry(), {.method = method, .fuse = !choices.one_in(3)});
     state.emplace(*plan);
     for (int runs = choices.one_in(4) ? 2 : 1; runs > 0; --runs) {
       choices = before;  // the same values every time
@@ -330,7 +335,7 @@ std::size_t fuzz_graph(Choices& choices) {
     const Report found = run(solved, other);
     check_beliefs(graph, other, found);
     const std::optional<double> found_evidence = exact_evidence(solved, other, graph);
-    if (name == "cliques") (void)ExactPosterior(other).most_probable();
+    if (name == "cliques" && !graph.has_gates()) (void)ExactPosterior(other).most_probable();
     if (!report || report->stop != Report::Stop::exact || found.stop != Report::Stop::exact) return;
     if (drawn.is_tame()) compare(graph, *state, other);
     if ((drawn.is_tame() || if_wild) && exact && found_evidence && *exact != *found_evidence)  // both may be -inf
@@ -338,9 +343,10 @@ std::size_t fuzz_graph(Choices& choices) {
               "evidence {} by sweeps, {} by {} of\n{}", *exact, *found_evidence, name, describe(graph));
   };
   const JointOptions quick{.limit = 50, .refreshes = 20};
-  attempt([&] { solve(compile(graph, joint(quick), registry()), "joint", false); });
+  attempt([&] { solve(compile_with_gates(graph, joint(quick), registry(), {}), "joint", false); });
   if (choices.one_in(8)) attempt([&] { fuzz_chains(choices, drawn, joint(quick)); });
-  attempt([&] { solve(compile(graph, dma::exact({.memory = 1u << 24}), registry()), "cliques", true); });
+  attempt([&] { solve(compile_with_gates(graph, dma::exact({.memory = 1u << 24}), registry(), {}), "cliques", true); });
+  attempt([&] { solve(compile(graph, tree_reweighted({.limit = 30}), registry()), "bounds", false); });
   return 1;
 }
 

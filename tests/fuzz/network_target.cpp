@@ -61,16 +61,23 @@ std::size_t fuzz_network(Choices& choices) {
     if (v == n) break;
   }
   try {
-    const std::size_t rule = choices.below(3);
+    const std::size_t rule = choices.below(4);
     const Plan plan = rule == 0   ? compile(graph, forward_backward(), registry())
                       : rule == 1 ? compile(graph, sequential(), registry())
-                                  : compile(graph, exact(), registry());
+                      : rule == 2 ? compile(graph, exact(), registry())
+                                  : compile(graph, tree_reweighted({.limit = static_cast<int>(choices.between(1, 20))}),
+                                            registry());
     State state(plan);
     for (std::size_t v = 0; v < n; ++v)
       if (seen[v] >= 0) state.observe(variables[v], seen[v]);
     const Report report = run(plan, state);
     check_beliefs(graph, state, report);
     promise(rule != 2 || report.stop == Report::Stop::exact, "'{}' by exact", report.line());
+    if (rule == 3)
+      promise(evidence_bounds(state).lower <= std::log(total) + 1e-9 &&
+                  evidence_bounds(state).upper >= std::log(total) - 1e-9,
+              "bounds {} and {}, counted {} of\n{}", evidence_bounds(state).lower, evidence_bounds(state).upper,
+              std::log(total), describe(graph));
     const std::optional<double> found = exact_evidence(plan, state, graph);
     if (found && *found != std::log(total))  // both are -inf where the observations contradict the tables
       promise(std::abs(*found - std::log(total)) < 1e-9 * (1 + std::abs(*found)), "evidence {}, counted {} of\n{}",

@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 #include <pybind11/stl.h>
 
+#include <cmath>
+
 #include "engine/inspect/dot.h"
 #include "engine/support/error.h"
 #include "factors/standard_registry.h"
@@ -63,6 +65,24 @@ ParameterList parameters_of(const py::kwargs& given) {
     list.push_back({text, parameter_of(text, value)});
   }
   return list;
+}
+
+// Variables with the values, or the names of values, that a factor counts at.
+std::vector<GateCase> cases_of(const Graph& graph, const py::dict& when) {
+  std::vector<GateCase> cases;
+  for (const auto& [variable, value] : when) {
+    const VariableId id = py::isinstance<py::str>(variable) ? graph.find_variable(variable.cast<std::string>())
+                                                            : connection_of(variable).variable;
+    if (py::isinstance<py::str>(value)) {
+      cases.push_back({id, static_cast<std::uint32_t>(graph.category(id, value.cast<std::string>()))});
+      continue;
+    }
+    const Array number = numbers_in(value);
+    if (!number || number.size() != 1 || !(*number.data() >= 0) || *number.data() != std::floor(*number.data()))
+      fail("when: {} is given for '{}'; a value of it, such as 1, is expected", shown(value), graph.name(id));
+    cases.push_back({id, static_cast<std::uint32_t>(*number.data())});
+  }
+  return cases;
 }
 
 // A list in the order of the ports, or a dictionary by their names.
@@ -245,13 +265,15 @@ void bind_graph(py::module_& module) {
       .def(
           "factor",
           [](const Shared& g, const std::string& kind, const py::object& connections, const std::string& name,
-             const std::string& method, std::optional<double> damping, const py::kwargs& parameters) {
-            return FactorHandle{
-                g, g->factor(kind, connections_of(connections), parameters_of(parameters), {name, method, damping})};
+             const std::string& method, std::optional<double> damping, const py::dict& when,
+             const py::kwargs& parameters) {
+            return FactorHandle{g, g->factor(kind, connections_of(connections), parameters_of(parameters),
+                                             {name, method, damping, cases_of(*g, when)})};
           },
           py::arg("kind"), py::arg("connections"), py::kw_only(), py::arg("name") = "", py::arg("method") = "",
-          py::arg("damping") = py::none(),
-          "A new factor of a kind; connections by a list in the order of its ports, or a dictionary by their names.")
+          py::arg("damping") = py::none(), py::arg("when") = py::dict(),
+          "A new factor of a kind; connections by a list in the order of its ports, or a dictionary by their names. "
+          "With when={variable: value} it counts only there.")
       .def("apply", &apply_kind, py::arg("kind"), py::arg("inputs"), py::arg("result") = py::none(),
            "A factor of a kind whose output is a new variable, or the result that is named.")
       .def_property_readonly("variables",

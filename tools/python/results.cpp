@@ -292,6 +292,14 @@ void bind_exact(py::module_& module) {
         return as_array(ExactPosterior(s.state).marginal(elements), shape);
       },
       py::arg("state"), py::arg("variables"), "Their joint table, an axis for each, after a run by exact().");
+  module.def(
+      "evidence_bounds",
+      [](StateHandle& s) {
+        const Alone alone(s);
+        const EvidenceBounds found = evidence_bounds(s.state);
+        return std::pair(found.lower, found.upper);
+      },
+      py::arg("state"), "The log evidence lies between these, after a run by tree_reweighted().");
   const auto elements_of = [](StateHandle& s, const std::vector<py::object>& variables) {
     std::vector<ElementOf> elements;
     for (const py::object& variable : variables) {

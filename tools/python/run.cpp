@@ -15,6 +15,7 @@
 #include "engine/compile/compile.h"
 #include "engine/inspect/dot.h"
 #include "engine/exact/exact.h"
+#include "engine/gates/gates.h"
 #include "engine/joint/joint.h"
 #include "engine/support/error.h"
 #include "schedules/flooding.h"
@@ -50,11 +51,12 @@ namespace {
 
 using SharedState = std::shared_ptr<StateHandle>;
 
-// A schedule, joint(), exact(), or the name of one with its usual settings.
-std::variant<Scheduler, Joint, Exact> rule_of(const py::object& schedule) {
+// A schedule, joint(), exact(), tree_reweighted(), or the name of one with its usual settings.
+std::variant<Scheduler, Joint, Exact, TreeReweighted> rule_of(const py::object& schedule) {
   if (py::isinstance<Scheduler>(schedule)) return schedule.cast<const Scheduler&>();
   if (py::isinstance<Joint>(schedule)) return schedule.cast<const Joint&>();
   if (py::isinstance<Exact>(schedule)) return schedule.cast<const Exact&>();
+  if (py::isinstance<TreeReweighted>(schedule)) return schedule.cast<const TreeReweighted&>();
   if (!py::isinstance<py::str>(schedule))
     fail(
         "{} is given as a schedule; forward_backward(), flooding(), sequential(), residual(), joint() or exact() is "
@@ -62,7 +64,7 @@ std::variant<Scheduler, Joint, Exact> rule_of(const py::object& schedule) {
         shown(schedule));
   const auto name = schedule.cast<std::string>();
   const std::vector<std::string> known{"forward_backward", "forward", "flooding", "sequential", "residual",
-                                       "joint", "exact"};
+                                       "joint", "exact", "tree_reweighted"};
   if (std::ranges::find(known, name) == known.end()) fail("there is no schedule '{}'{}", name, suggestion(name, known));
   return rule_of(py::module_::import("dma._dma").attr(name.c_str())());
 }
@@ -82,7 +84,7 @@ PlanHandle compile_graph(const Graph& graph, const py::object& schedule, const p
                                .predicted = ids_of(graph, predicted),
                                .may_be_missing = ids_of(graph, may_be_missing)};
   const py::gil_scoped_release unlocked;
-  return {std::visit([&](const auto& one) { return compile(*kept, one, known, options); }, rule), kept};
+  return {std::visit([&](const auto& one) { return compile_with_gates(*kept, one, known, options); }, rule), kept};
 }
 
 }  // namespace
@@ -220,6 +222,14 @@ void bind_schedules(py::module_& module) {
   module.def(
       "exact", [](std::uint64_t memory) { return exact({.memory = memory}); }, py::kw_only(),
       py::arg("memory") = ExactOptions().memory, "Discrete variables by cliques; at most so many bytes.");
+  py::class_<TreeReweighted>(module, "TreeReweighted", "Discrete variables, and bounds of the evidence.")
+      .def("__repr__", [](const TreeReweighted&) { return "<dma.TreeReweighted>"; });
+  const ReweightedOptions bounds;
+  module.def(
+      "tree_reweighted",
+      [](double tolerance, int limit) { return tree_reweighted({.tolerance = tolerance, .limit = limit}); },
+      py::kw_only(), py::arg("tolerance") = bounds.tolerance, py::arg("limit") = bounds.limit,
+      "Discrete variables of any width: approximate beliefs, and bounds of the log evidence that are proved.");
   module.def(
       "hyper",
       [](std::string name, const std::string& prior, const std::vector<double>& numbers, const std::vector<Use>& of) {

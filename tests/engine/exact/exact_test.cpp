@@ -5,8 +5,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <boost/random/mersenne_twister.hpp>
-#include <boost/random/uniform_01.hpp>
 #include <cmath>
 #include <optional>
 
@@ -15,130 +13,13 @@
 #include "factors/standard_registry.h"
 #include "schedules/flooding.h"
 #include "schedules/forward_backward.h"
+#include "tests/engine/exact/discrete_model.h"
 
 namespace {
 
 using namespace dma;
-
-class Random {
- public:
-  explicit Random(std::uint64_t seed) : generator_(seed) {}
-  double unit() { return uniform_(generator_); }
-  std::size_t below(std::size_t n) { return static_cast<std::size_t>(unit() * static_cast<double>(n)); }
-
- private:
-  boost::random::mt19937_64 generator_;
-  boost::random::uniform_01<double> uniform_;
-};
-
-// Variables with a few values each, and tables over some of them; the sums over all combinations.
-struct DiscreteModel {
-  struct Table {
-    std::vector<std::size_t> of;  // the last innermost
-    std::vector<double> numbers;
-    FactorId id{0};
-  };
-  Graph graph;
-  std::vector<VariableId> variables;
-  std::vector<std::size_t> sizes;
-  std::vector<std::optional<std::size_t>> seen;
-  std::vector<Table> tables;
-
-  void add_variable(std::size_t values, std::optional<std::size_t> value = {}) {
-    const std::string family = fmt::format("categorical({})", values);
-    const std::string name = fmt::format("x{}", variables.size());
-    variables.push_back(value ? graph.observed(name, 1, family) : graph.variable(name, 1, family));
-    sizes.push_back(values);
-    seen.push_back(value);
-  }
-  void add_table(std::vector<std::size_t> of, std::vector<double> numbers, bool is_conditional) {
-    std::vector<Connection> ends;
-    for (const std::size_t v : of) ends.emplace_back(variables[v]);
-    const char* const kind = !is_conditional ? "potential" : of.size() == 1 ? "categorical_prior" : "table";
-    const FactorId id = graph.factor(kind, ends, {{is_conditional ? "probability" : "weight", numbers}});
-    tables.push_back({std::move(of), std::move(numbers), id});
-  }
-  void observe(State& state) const {
-    for (std::size_t v = 0; v < variables.size(); ++v)
-      if (seen[v]) state.observe(variables[v], static_cast<double>(*seen[v]));
-  }
-
-  // Calls visit(values, log of the product of all tables) for every combination that fits what was seen.
-  template <class Visit>
-  void enumerate(const Visit& visit) const {
-    for (std::vector<std::size_t> at(sizes.size());;) {
-      bool fits = true;
-      double log = 0;
-      for (std::size_t v = 0; v < at.size(); ++v) fits &= !seen[v] || *seen[v] == at[v];
-      for (const Table& t : tables) {
-        std::size_t place = 0;
-        for (const std::size_t v : t.of) place = place * sizes[v] + at[v];
-        log += std::log(t.numbers[place]);
-      }
-      if (fits) visit(at, log);
-      std::size_t v = 0;
-      while (v < at.size() && ++at[v] == sizes[v]) at[v++] = 0;
-      if (v == at.size()) return;
-    }
-  }
-  double log_total() const {
-    double largest = -kInfinity, sum = 0;
-    enumerate([&](const auto&, double log) { largest = std::max(largest, log); });
-    if (largest == -kInfinity) return largest;
-    enumerate([&](const auto&, double log) { sum += std::exp(log - largest); });
-    return largest + std::log(sum);
-  }
-  std::vector<double> marginal(const std::vector<std::size_t>& of) const {
-    std::size_t size = 1;
-    for (const std::size_t v : of) size *= sizes[v];
-    std::vector<double> out(size);
-    const double total = log_total();
-    enumerate([&](const std::vector<std::size_t>& at, double log) {
-      std::size_t place = 0;
-      for (const std::size_t v : of) place = place * sizes[v] + at[v];
-      out[place] += std::exp(log - total);
-    });
-    return out;
-  }
-};
-
-std::vector<double> row(Random& random, std::size_t values, double share_of_zeros) {
-  std::vector<double> out(values);
-  double sum = 0;
-  for (double& x : out) sum += x = random.unit() < share_of_zeros ? 0 : 0.01 + random.unit();
-  if (sum == 0) sum = out[random.below(values)] = 1;
-  for (double& x : out) x /= sum;
-  return out;
-}
-
-// A network of up to 8 variables with many loops, some potentials and some zeros. The weights of potentials are below
-// 10, or of any size from 10^-reach to 10^reach.
-DiscreteModel random_model(std::uint64_t seed, double reach = 0) {
-  Random random(seed);
-  DiscreteModel m;
-  const std::size_t n = 3 + random.below(6);
-  const double zeros = random.below(2) == 0 ? 0 : 0.2;
-  for (std::size_t v = 0; v < n; ++v) {
-    const std::size_t values = 1 + random.below(4);
-    m.add_variable(values, random.below(4) == 0 ? std::optional(random.below(values)) : std::nullopt);
-    std::vector<std::size_t> of;
-    std::size_t rows = 1;
-    for (std::size_t parent = 0; parent < v && of.size() < 3; ++parent)
-      if (random.below(2) == 0) of.push_back(parent), rows *= m.sizes[parent];
-    of.push_back(v);
-    std::vector<double> numbers;
-    for (; rows > 0; --rows)
-      for (const double x : row(random, values, zeros)) numbers.push_back(x);
-    m.add_table(of, numbers, true);
-  }
-  for (std::size_t i = random.below(reach > 0 ? 12 : 3); i > 0; --i) {
-    const std::size_t a = random.below(n), b = (a + 1 + random.below(n - 1)) % n;
-    std::vector<double> numbers(m.sizes[a] * m.sizes[b]);
-    for (double& x : numbers) x = reach > 0 ? std::pow(10, reach * (2 * random.unit() - 1)) : 10 * random.unit();
-    m.add_table({a, b}, numbers, false);
-  }
-  return m;
-}
+using test::DiscreteModel;
+using test::random_model;
 
 constexpr double kExactRounding = 2e-12;  // of logs of some thousands
 
@@ -340,7 +221,8 @@ TEST_CASE("exact: too wide a clique is refused with its width and its variables,
   const std::string text = refusal([&] { (void)compile(g, exact(), standard_registry()); });
   CHECK(text.find("exact: the widest clique joins 40 variables ('x0', 'x1', ") == 0);
   CHECK(text.find("and 32 more) in 1.1e+12 entries") != std::string::npos);
-  CHECK(text.find("sweep with a schedule, such as flooding(), which is approximate, or raise exact({.memory") !=
+  CHECK(text.find("sweep with a schedule, such as flooding(), which is approximate, bound the evidence by "
+                  "tree_reweighted(), or raise exact({.memory") !=
         std::string::npos);
   Graph gaussian;
   gaussian.factor("gaussian_prior", {gaussian.variable("z")}, {{"mean", 0.0}, {"variance", 1.0}});

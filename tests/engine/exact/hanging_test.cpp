@@ -149,3 +149,26 @@ TEST_CASE("exact: a missing value is integrated over all it could be, by one fac
     }
   }
 }
+
+TEST_CASE("exact: discrete variables that nothing hangs on stand beside those that something does") {
+  Graph g;
+  const VariableId cause = g.variable("cause", 1, "categorical(3)"), s = g.variable("s", 1, "categorical(2)"),
+                   means = g.observed("means", 2), level = g.variable("level"), seen = g.observed("seen");
+  g.factor("categorical_prior", {cause}, {{"probability", {0.2, 0.3, 0.5}}});
+  g.factor("table", {cause, s}, {{"probability", {0.9, 0.1, 0.5, 0.5, 0.2, 0.8}}});
+  g.factor("mixture", {s, means, level}, {{"variance", 0.5}});
+  g.factor("gaussian_noise", {level, seen}, {{"variance", 0.5}});
+  const auto density = [](double x) { return std::exp(-0.5 * x * x) / std::sqrt(2 * std::acos(-1.0)); };
+  const double first = density(0.3 + 1), second = density(0.3 - 1), total = 0.43 * first + 0.57 * second;
+  const auto check = [&](const Plan& plan) {
+    State state(plan);
+    state.observe(means, {-1.0, 1.0});
+    state.observe(seen, 0.3);
+    (void)run(plan, state);
+    CHECK(std::abs(state.belief(cause).mean(0, 2) - 0.5 * (0.2 * first + 0.8 * second) / total) < 1e-12);
+    CHECK(std::abs(log_evidence(plan, state) - std::log(total)) < 1e-12);
+    CHECK(std::abs(state.belief(level).mean() - (0.43 * first * -0.35 + 0.57 * second * 0.65) / total) < 1e-12);
+  };
+  check(compile(g, exact(), standard_registry()));
+  check(compile(g, tree_reweighted({.tolerance = 1e-13}), standard_registry()));
+}

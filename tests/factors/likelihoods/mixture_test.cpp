@@ -158,3 +158,86 @@ TEST_CASE(
   CHECK(state.belief(m).variance(1) == doctest::Approx(0.5).epsilon(1e-12));
   CHECK(log_evidence(plan, state) == doctest::Approx(one).epsilon(1e-12));
 }
+
+TEST_CASE("normal_mixture: one number, with unknown means and precisions, by quadrature") {
+  const double a[] = {3, 2.5}, b[] = {2, 4}, prior[] = {0.3, 1.5}, spread[] = {0.5, 2}, weight[] = {0.4, 0.6}, y = 0.8;
+  Graph g;
+  const auto z = g.variable("z", 1, "categorical(2)"), m = g.variable("m", 2), w = g.variable("w", 2, "gamma"),
+             seen = g.observed("seen");
+  g.factor("categorical_prior", {z}, {{"probability", {0.4, 0.6}}});
+  g.factor("gaussian_prior", {m}, {{"mean", {0.3, 1.5}}, {"variance", {0.5, 2.0}}});
+  g.factor("gamma_prior", {w}, {{"shape", {3.0, 2.5}}, {"rate", {2.0, 4.0}}});
+  g.factor("normal_mixture", {z, m, w, seen});
+  const Plan plan = compile(g, forward_backward(), standard_registry());
+  State state(plan);
+  state.observe(seen, y);
+  CHECK(run(plan, state).faults == 0);
+  // Given the precision all is Gaussian: sums over a fine grid of its logarithm.
+  double mass[2] = {}, mean[2] = {}, square[2] = {}, of_w[2] = {}, of_w2[2] = {}, total = 0;
+  for (int k = 0; k < 2; ++k)
+    for (double u = -12; u < 6; u += 1e-3) {
+      const double x = std::exp(u), v = spread[k] + 1 / x, gain = spread[k] / v,
+                   centre = prior[k] + gain * (y - prior[k]);
+      const double p = 1e-3 * weight[k] * density_at(y, prior[k], v) *
+                       std::exp(a[k] * (u + std::log(b[k])) - b[k] * x - std::lgamma(a[k]));
+      mass[k] += p, mean[k] += p * centre, square[k] += p * (centre * centre + spread[k] * (1 - gain));
+      of_w[k] += p * x, of_w2[k] += p * x * x;
+    }
+  total = mass[0] + mass[1];
+  CHECK(log_evidence(plan, state) == doctest::Approx(std::log(total)).epsilon(1e-8));
+  CHECK(state.belief(z).mean(0, 1) == doctest::Approx(mass[1] / total).epsilon(1e-8));
+  for (std::size_t k = 0; k < 2; ++k) {
+    const double rest = 1 - mass[k] / total, expected = mean[k] / total + rest * prior[k],
+                 expected_w = of_w[k] / total + rest * a[k] / b[k];
+    CHECK(state.belief(m).mean(k) == doctest::Approx(expected).epsilon(1e-7));
+    CHECK(state.belief(m).variance(k) ==
+          doctest::Approx(square[k] / total + rest * (prior[k] * prior[k] + spread[k]) - expected * expected)
+              .epsilon(1e-7));
+    // EP keeps E[w] and E[log w] of the part that y speaks of; its variance is then a little off.
+    CHECK(state.belief(w).mean(k) == doctest::Approx(expected_w).epsilon(1e-7));
+    CHECK(state.belief(w).variance(k) ==
+          doctest::Approx(of_w2[k] / total + rest * a[k] * (a[k] + 1) / b[k] / b[k] - expected_w * expected_w)
+              .epsilon(0.03));
+  }
+}
+
+TEST_CASE("normal_mixture: clusters far apart are learned as if each had a graph of its own") {
+  const std::vector<double> first{-41, -40.2, -39.7, -40.9, -38.8, -40.3}, second{38, 43, 40.5, 41.8, 36.9};
+  std::vector<double> all = first;
+  all.insert(all.end(), second.begin(), second.end());
+  const Registry registry = standard_registry();
+  const Scheduler rule = flooding({.tolerance = 1e-9, .limit = 2000, .damping = 0.5});
+  Graph g;
+  const std::size_t n = all.size();
+  const auto z = g.variable("z", n, "categorical(2)"), m = g.variable("m", 2), w = g.variable("w", 2, "gamma"),
+             share = g.variable("share", 1, "dirichlet(2)"), y = g.observed("y", n);
+  g.factor("gaussian_prior", {m}, {{"mean", {-40.0, 40.0}}, {"variance", 25.0}});  // tells the two apart
+  g.factor("gamma_prior", {w}, {{"shape", 2.0}, {"rate", 3.0}});
+  g.factor("dirichlet_prior", {share}, {{"concentration", {1.0, 1.0}}});
+  g.factor("categorical_draw", {all_to_one(share), z});
+  g.factor("normal_mixture", {{"selector", z}, {"means", column(m)}, {"precisions", column(w)}, {"y", y}});
+  const Plan plan = compile(g, rule, registry, {.method = "ep"});
+  State state(plan);
+  state.observe(y, all);
+  const Report report = run(plan, state);
+  CAPTURE(report.line());
+  CHECK(report.converged());
+  CHECK(state.belief(share).mean(0, 0) == doctest::Approx(7.0 / 13).epsilon(1e-6));
+  for (std::size_t k = 0; k < 2; ++k) {
+    const std::vector<double>& own = k == 0 ? first : second;
+    Graph one;
+    const auto mean = one.variable("mean"), precision = one.variable("precision", 1, "gamma"),
+               value = one.observed("value", own.size());
+    one.factor("gaussian_prior", {mean}, {{"mean", k == 0 ? -40.0 : 40.0}, {"variance", 25.0}});
+    one.factor("gamma_prior", {precision}, {{"shape", 2.0}, {"rate", 3.0}});
+    one.factor("gaussian_precision", {all_to_one(mean), all_to_one(precision), value});
+    const Plan alone = compile(one, rule, registry, {.method = "ep"});
+    State of(alone);
+    of.observe(value, own);
+    CHECK(run(alone, of).converged());
+    CHECK(state.belief(m).mean(k) == doctest::Approx(of.belief(mean).mean()).epsilon(1e-6));
+    CHECK(state.belief(m).sd(k) == doctest::Approx(of.belief(mean).sd()).epsilon(1e-3));
+    CHECK(state.belief(w).mean(k) == doctest::Approx(of.belief(precision).mean()).epsilon(1e-3));
+    CHECK(state.belief(w).sd(k) == doctest::Approx(of.belief(precision).sd()).epsilon(1e-2));
+  }
+}

@@ -393,3 +393,29 @@ def test_a_discrete_graph_with_a_loop_is_solved_exactly() -> None:
     assert dma.value_of_information(state, ["rain"], [0.0, 0.0, 1.0, -2.0], "rain") > 0
     with pytest.raises(dma.Error, match="variable 'wet' has no category 'Yes'; did you mean 'yes'"):
         state.observe("wet", "Yes")
+
+
+def test_gates_and_bounds() -> None:
+    g = dma.Graph()
+    effective = g.variable("effective", family="bernoulli")
+    g.factor("bernoulli_prior", [effective], probability=0.5)
+    x = g.observed("x", family="bernoulli")
+    g.factor("bernoulli_prior", [x], probability=0.9, when={effective: 0})
+    g.factor("bernoulli_prior", [x], probability=1.0, when={"effective": 1})
+    state = dma.State(plan := dma.compile(g, "exact"))
+    state.observe(x, 1)
+    report = dma.run(plan, state)
+    assert report.stop == "exact" and "2 cases" in str(report)
+    np.testing.assert_allclose(state.belief(effective).mean, 0.5 / 0.95)
+    np.testing.assert_allclose(dma.log_evidence(plan, state), np.log(0.95))
+    with pytest.raises(dma.Error, match="a value of it"):
+        g.factor("bernoulli_prior", [x], probability=1.0, when={effective: -1})
+
+    ring = dma.Graph()
+    s = ring.variable("s", 4, "categorical(2)")
+    ring.factor("potential", [s, dma.gather(s, [1, 2, 3, 0])], weight=[2.0, 1, 1, 2])
+    state = dma.State(plan := dma.compile(ring, dma.tree_reweighted()))
+    dma.run(plan, state)
+    lower, upper = dma.evidence_bounds(state)
+    assert lower <= np.log(3.0**4 + 1) <= upper < np.log(3.0**4 + 1) + 0.5
+    assert upper == dma.log_evidence(plan, state)

@@ -9,6 +9,7 @@
 
 #include "engine/compile/memory_need.h"
 #include "engine/exact/exact.h"
+#include "engine/gates/gates.h"
 #include "engine/inspect/dot.h"
 #include "engine/joint/joint.h"
 #include "engine/run/evidence.h"
@@ -104,7 +105,7 @@ Solved solve_best(const GraphFile& file, const WholeSolvers& whole, const Regist
   std::string last;
   const auto compiled = [&](const auto& rule) -> std::optional<Plan> {
     try {
-      return compile(file.graph, rule, registry, options);
+      return compile_with_gates(file.graph, rule, registry, options);
     } catch (const Error& error) {  // a kind, a method or a family that it does not know
       last = error.what();
       if (refusal.empty()) refusal = last;
@@ -112,7 +113,7 @@ Solved solve_best(const GraphFile& file, const WholeSolvers& whole, const Regist
     }
   };
   if (!whole.gaussian.options.hypers.empty())
-    return solve(file, compile(file.graph, whole.gaussian, registry, options));
+    return solve(file, compile_with_gates(file.graph, whole.gaussian, registry, options));
   if (const auto once = compiled(forward_backward())) {
     Solved solved = solve(file, *once);
     if (solved.report.stop == Report::Stop::exact) return solved;
@@ -135,15 +136,19 @@ Solved solve_as_asked(const GraphFile& file, const std::string& schedule, const 
   if (schedule != "joint" && !file.hypers.empty())
     fail("schedule '{}' knows no hypers; leave the schedule to \"joint\", or hyper '{}' out", schedule,
          file.hypers[0].name);
-  if (schedule == "joint") return solve(file, compile(file.graph, whole.gaussian, registry, options));
-  if (schedule == "exact") return solve(file, compile(file.graph, whole.discrete, registry, options));
+  const auto by = [&](const auto& rule) {
+    return solve(file, compile_with_gates(file.graph, rule, registry, options));
+  };
+  if (schedule == "joint") return by(whole.gaussian);
+  if (schedule == "exact") return by(whole.discrete);
+  if (schedule == "tree_reweighted") return by(tree_reweighted());
   const std::pair<std::string, Scheduler> known[] = {{"forward_backward", forward_backward()},
                                                      {"flooding", flooding({.limit = 1000})},
                                                      {"sequential", sequential({.limit = 1000})},
                                                      {"residual", residual({.limit = 1000})}};
-  std::vector<std::string> names{"auto", "exact", "joint"};
+  std::vector<std::string> names{"auto", "exact", "tree_reweighted", "joint"};
   for (const auto& [name, rule] : known) {
-    if (name == schedule) return solve(file, compile(file.graph, rule, registry, options));
+    if (name == schedule) return by(rule);
     names.push_back(name);
   }
   fail("there is no schedule '{}'{}", schedule, suggestion(schedule, names));
@@ -373,11 +378,12 @@ void add_infer_command(Command app, const std::string& command_line) {
       "BIF and UAI files of discrete networks are read as well: dma infer alarm.bif --observe HR=LOW\n"
       "Schedules: auto (one sweep where that is exact, else exact by cliques where everything is discrete, else all at "
       "once where everything is Gaussian, else repeated sweeps),\n"
-      "exact, joint, forward_backward, flooding, sequential, residual.");
+      "exact, tree_reweighted (bounds of the evidence where cliques are too wide), joint, forward_backward, flooding, "
+      "sequential, residual.");
   command.add_option("graph", request->graph, "file with the graph: JSON, BIF or UAI").required();
   command.add_option("--method", request->method, "method of the messages (default: the file's)").value("METHOD");
   command.add_option("--schedule", request->schedule, "the order of the messages (default: the file's, or auto)")
-      .value("auto|exact|joint|forward_backward|flooding|sequential|residual");
+      .value("auto|exact|tree_reweighted|joint|forward_backward|flooding|sequential|residual");
   command
       .add_option("--observe", request->observed, "a value for a variable, or the name of a category; may be repeated")
       .value("NAME=VALUE")

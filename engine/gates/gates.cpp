@@ -1,0 +1,274 @@
+#include "engine/gates/gates.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "engine/compile/draft.h"
+#include "engine/compile/lay_out.h"
+#include "engine/kinds/methods_of_kinds.h"
+#include "engine/run/evidence.h"
+#include "engine/run/factor_mass.h"
+#include "engine/run/solver.h"
+#include "engine/support/error.h"
+#include "engine/support/log_sum_exp.h"
+
+namespace dma {
+
+namespace {
+
+struct Alternative {
+  std::vector<GateCase> cases;             // of every chooser
+  std::vector<std::uint32_t> factors;  // of the whole graph that count here
+  std::vector<std::uint8_t> exists;    // by variable: one of them meets it
+  Plan plan;
+};
+
+class GateMemory : public SolverMemory {
+ public:
+  std::vector<State> states;    // of every alternative
+  std::vector<double> shares;   // their probabilities; empty: nothing was run
+  double log_evidence = 0;
+  std::string why;              // it is not exact; empty: it is
+};
+
+// The worse, the larger.
+int badness(Report::Stop stop) {
+  using enum Report::Stop;
+  constexpr Report::Stop kOrder[] = {exact, converged, approximate, interrupted, limit, singular, diverged};
+  return static_cast<int>(std::ranges::find(kOrder, stop) - std::begin(kOrder));
+}
+
+class GateSolver : public Solver {
+ public:
+  explicit GateSolver(std::vector<Alternative> alternatives) : alternatives_(std::move(alternatives)) {}
+
+  std::unique_ptr<SolverMemory> make_memory(const PlanData&) const override {
+    auto memory = std::make_unique<GateMemory>();
+    for (const Alternative& a : alternatives_) memory->states.emplace_back(a.plan);
+    return memory;
+  }
+  Report run(State& state, const RunOptions& options) const override;
+  Belief belief(const State& state, VariableId variable) const override;
+  double log_evidence(const State& state) const override { return memory_of(state).log_evidence; }
+  std::string_view evidence_method(const State& state) const override { return memory_of(state).why; }
+
+ private:
+  static GateMemory& memory_of(const State& state) { return static_cast<GateMemory&>(*state.solver_memory()); }
+  static bool fits(const State& state, const GateCase& one) {
+    const PlanData::Variable v = state.plan()->variable(one.variable);
+    if (!v.observed || state.is_missing(one.variable)) return true;
+    std::vector<Natural> point;
+    for (std::uint32_t k = 0; k < v.size; ++k) point.push_back(state.message(v.first_slot + k));
+    return observed_value(v.family, point)[0] == one.value;
+  }
+  // Gives the state of an alternative all it needs.
+  void prepare(const State& whole, const Alternative& alternative, State& state) const;
+  std::string text(const State& state) const;
+
+  std::vector<Alternative> alternatives_;
+};
+
+void GateSolver::prepare(const State& whole, const Alternative& alternative, State& state) const {
+  carry_over(whole, state, alternative.factors);
+  for (const GateCase& one : alternative.cases) state.observe({one.variable.value}, one.value);
+  for (std::uint32_t v = 0; v < alternative.exists.size(); ++v)
+    if (!alternative.exists[v] && !whole.plan()->variables[v].observed)
+      state.observe({v}, std::vector<double>(state.plan()->variables[v].size));
+}
+
+// "2 cases, the likeliest effective = yes with 0.93"
+std::string GateSolver::text(const State& state) const {
+  const GateMemory& memory = memory_of(state);
+  const auto best = static_cast<std::size_t>(std::ranges::max_element(memory.shares) - memory.shares.begin());
+  std::vector<std::string> names;
+  for (const GateCase& one : alternatives_[best].cases) {
+    const PlanData::Variable v = state.plan()->variable(one.variable);
+    names.push_back(fmt::format("{} = {}", v.name, state.plan()->variables.value_text(v.first_element, one.value)));
+  }
+  return fmt::format("{} cases, the likeliest {} with {:.4g}", alternatives_.size(), fmt::join(names, ", "),
+                     memory.shares[best]);
+}
+
+Report GateSolver::run(State& state, const RunOptions& options) const {
+  GateMemory& memory = memory_of(state);
+  memory.shares.clear(), memory.why.clear();
+  std::vector<double> logs(alternatives_.size(), -kInfinity);
+  Report worst;
+  worst.stop = Report::Stop::exact;
+  std::uint64_t messages = 0;
+  for (std::size_t i = 0; i < logs.size(); ++i) {
+    const Alternative& a = alternatives_[i];
+    if (!std::ranges::all_of(a.cases, [&](const GateCase& one) { return fits(state, one); })) continue;
+    prepare(state, a, memory.states[i]);
+    RunOptions own = options;
+    own.warm &= a.plan->solver != nullptr || a.plan->schedule.order != Schedule::Order::once;
+    try {
+      const Report report = dma::run(a.plan, memory.states[i], own);
+      messages += report.messages;
+      if (badness(report.stop) >= badness(worst.stop)) worst = report;
+    } catch (const Contradiction&) {  // it cannot be
+      continue;
+    }
+    const Evidence found = evidence(a.plan, memory.states[i]);
+    logs[i] = found.log_value;
+    if (!found.is_exact && memory.why.empty()) memory.why = "of one case, " + found.why;
+  }
+  memory.log_evidence = log_sum_exp(logs);
+  if (memory.log_evidence == -kInfinity)
+    throw Contradiction("what is observed has probability zero in every case of the gates; change an observation");
+  if (worst.stop != Report::Stop::exact && memory.why.empty()) memory.why = "a case was not solved exactly";
+  to_fractions(logs);
+  memory.shares = std::move(logs);
+  worst.joint.reset();
+  worst.messages = messages;
+  worst.cliques = text(state);
+  return worst;
+}
+
+Belief GateSolver::belief(const State& state, VariableId variable) const {
+  const GateMemory& memory = memory_of(state);
+  const PlanData::Variable v = state.plan()->variable(variable);
+  const std::uint32_t components = v.family.components(), outcomes = v.family.outcomes();
+  std::vector<Natural> out(v.size);
+  if (v.observed)
+    for (std::uint32_t i = 0; i < v.size; ++i) out[i] = state.message(v.first_slot + i);
+  struct Part {
+    double share;
+    Belief belief;
+  };
+  std::vector<Part> parts;
+  double total = 0;
+  for (std::size_t i = 0; i < memory.shares.size(); ++i)
+    if (memory.shares[i] > 0 && alternatives_[i].exists[variable.value])
+      parts.push_back({memory.shares[i], memory.states[i].belief({variable.value})}), total += memory.shares[i];
+  for (std::uint32_t e = 0; !parts.empty() && e < v.elements(); ++e) {
+    Natural* const message = out.data() + e * components;
+    if (v.observed && !is_flat({message, components})) continue;
+    const auto is_like_first = [&](const Part& part) {
+      return std::ranges::equal(part.belief.message(e), parts[0].belief.message(e));
+    };
+    std::ranges::copy(std::ranges::max_element(parts, {}, &Part::share)->belief.message(e), message);
+    if (std::ranges::all_of(parts, is_like_first)) continue;
+    std::vector<double> logs(outcomes, -kInfinity), means(components), variances(components);
+    bool is_known = true;
+    for (const Part& part : parts) {
+      for (std::uint32_t k = 0; k < outcomes; ++k) {
+        const double value = k, both[] = {logs[k], std::log(part.share) + part.belief.log_density(e, {&value, 1})};
+        logs[k] = log_sum_exp(both);
+      }
+      is_known &= !part.belief.is_uninformed(e);
+      for (std::uint32_t k = 0; k < components; ++k) means[k] += part.share / total * part.belief.mean(e, k);
+    }
+    for (const Part& part : parts)
+      for (std::uint32_t k = 0; k < components; ++k) {
+        const double apart = part.belief.mean(e, k) - means[k];
+        variances[k] += part.share / total * (part.belief.variance(e, k) + apart * apart);
+      }
+    if (outcomes > 0) v.family->from_logs(logs, message);
+    else if (!is_known) std::fill_n(message, components, Natural());
+    else if (v.family->from_moments == nullptr)
+      fail(
+          "variable '{}': family {} has no message with given moments, and its belief in the cases of the gates is not "
+          "one; give the family from_moments",
+          v.name, v.family.text());
+    else v.family->from_moments(means, variances, message);
+  }
+  return {v.name, v.family, std::move(out)};
+}
+
+// The variables that choose, each with the number of its values.
+std::vector<GateCase> choosers_of(const Graph& graph, const Registry& registry) {
+  constexpr double kMostCases = 1024;
+  std::vector<GateCase> choosers;
+  double cases = 1;
+  for (const Graph::Factor& factor : graph.factors())
+    for (const GateCase& one : factor.when) {
+      const Graph::Variable v = graph[one.variable];
+      const Family family = v.family.empty() ? Family() : registry.family(v.family);
+      if (v.size != 1 || family.outcomes() == 0)
+        fail(
+            "factor '{}': '{}' is to choose, and is {} of {} element{}; one element of a discrete variable is expected",
+            factor.name(), v.name, family.text(), v.size, v.size == 1 ? "" : "s");
+      if (one.value >= family.outcomes())
+        fail("factor '{}' counts where '{}' is {}; its values are 0 to {}", factor.name(), v.name, one.value,
+             family.outcomes() - 1);
+      if (std::ranges::find(choosers, one.variable, &GateCase::variable) != choosers.end()) continue;
+      choosers.push_back({one.variable, family.outcomes()});
+      if ((cases *= family.outcomes()) > kMostCases)
+        fail("gates: {} variables, '{}' the last, have more than {} cases together; let fewer choose", choosers.size(),
+             v.name, kMostCases);
+    }
+  if (choosers.empty()) fail("gates: every factor counts always; give some {{.when = {{{{variable, value}}}}}}");
+  return choosers;
+}
+
+Alternative make_alternative(const Graph& graph, const Gates& gates, const Registry& registry,
+                             const CompileOptions& options, std::vector<GateCase> cases) {
+  Alternative out{std::move(cases), {}, std::vector<std::uint8_t>(graph.variables().size()), {}};
+  const auto is_so = [&](const GateCase& wanted) {
+    return std::ranges::any_of(out.cases, [&](const GateCase& one) {
+      return one.variable == wanted.variable && one.value == wanted.value;
+    });
+  };
+  for (std::uint32_t f = 0; f < graph.factors().size(); ++f) {
+    const Graph::Factor factor = graph.factors()[f];
+    if (!std::ranges::all_of(factor.when, is_so)) continue;
+    out.factors.push_back(f);
+    for (const Connection& c : factor.connections) out.exists[c.variable.value] = 1;
+  }
+  for (const GateCase& one : out.cases) out.exists[one.variable.value] = 1;
+  Graph part;
+  for (std::uint32_t i = 0; i < graph.variables().size(); ++i) {
+    const Graph::Variable v = graph.variables()[i];
+    const bool is_chosen = std::ranges::find(out.cases, VariableId{i}, &GateCase::variable) != out.cases.end();
+    (void)(!out.exists[i] && !v.observed ? part.observed(v.name, v.size)  // of a value that nobody asks for
+           : v.observed || is_chosen     ? part.observed(v.name, v.size, v.family)
+           : v.shared                    ? part.shared(v.name, v.size, v.family)
+                                         : part.variable(v.name, v.size, v.family));
+  }
+  for (const std::uint32_t f : out.factors) {
+    const Graph::Factor factor = graph.factors()[f];
+    std::vector<Connection> connections(factor.connections.begin(), factor.connections.end());
+    for (Connection& c : connections) c.variable = VariableId{c.variable.value};
+    part.factor_like(factor, std::move(connections));
+  }
+  CompileOptions own = options;
+  own.is_part = true;
+  for (auto* const list : {&own.unobserved, &own.predicted, &own.may_be_missing})
+    for (VariableId& v : *list) v = VariableId{v.value};
+  out.plan = gates.compile_case(part, registry, own);
+  return out;
+}
+
+}  // namespace
+
+Plan compile(const Graph& graph, const Gates& gates, const Registry& registry, const CompileOptions& options) {
+  const std::vector<GateCase> choosers = choosers_of(graph, registry);
+  std::vector<Alternative> alternatives;
+  std::vector<GateCase> at = choosers;
+  for (GateCase& one : at) one.value = 0;
+  while (true) {
+    alternatives.push_back(make_alternative(graph, gates, registry, options, at));
+    std::size_t j = at.size();
+    while (j > 0 && ++at[j - 1].value == choosers[j - 1].value) at[--j].value = 0;
+    if (j == 0) break;
+  }
+  auto kept_registry = std::make_shared<const Registry>(registry);
+  CompileOptions methods = options;
+  methods.kind_methods.merge(methods_of_kinds(graph, *kept_registry, options.method));
+  Draft draft(resolve(graph.without_gates(), *kept_registry, methods));
+  refuse_given_tables(draft.graph, "gates");
+  PlanData& plan = draft.plan;
+  plan.registry = kept_registry;
+  plan.schedule.name = "gates";
+  lay_out(draft, false);
+  index_memberships(draft, graph.factors().size());
+  plan.solver_text = fmt::format("gates: {} cases", alternatives.size());
+  plan.solver = std::make_shared<GateSolver>(std::move(alternatives));
+  return Plan(std::make_shared<PlanData>(std::move(plan)));
+}
+
+}  // namespace dma

@@ -1,0 +1,211 @@
+// Gates: parts of a graph that count in one case or the other, beside closed forms and sums over all combinations.
+#include "engine/gates/gates.h"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+#include "engine/exact/exact.h"
+#include "engine/run/evidence.h"
+#include "engine/support/error.h"
+#include "factors/standard_registry.h"
+#include "models/graphs/graph_file.h"
+#include "schedules/forward_backward.h"
+#include "tests/engine/exact/discrete_model.h"
+
+namespace {
+
+using namespace dma;
+
+double log_beta(double a, double b) { return std::lgamma(a) + std::lgamma(b) - std::lgamma(a + b); }
+
+constexpr double kGateRounding = 1e-12;
+
+// Was the treatment effective? If so each group has a probability of its own, otherwise both have one.
+struct Trial {
+  Graph g;
+  VariableId effective, one, control_p, treated_p, control, treated;
+
+  explicit Trial(bool has_priors_in_gates) {
+    effective = g.variable("effective", 1, "bernoulli");
+    one = g.variable("one", 1, "beta"), control_p = g.variable("control_p", 1, "beta"),
+    treated_p = g.variable("treated_p", 1, "beta");
+    control = g.observed("control", 5, "bernoulli"), treated = g.observed("treated", 5, "bernoulli");
+    g.factor("bernoulli_prior", {effective}, {{"probability", 0.5}});
+    for (const VariableId p : {one, control_p, treated_p}) {
+      FactorOptions options;
+      if (has_priors_in_gates) options.when = {{effective, p == one ? 0u : 1u}};
+      g.factor("beta_prior", {p}, {{"a", 1.0}, {"b", 2.0}}, options);
+    }
+    g.factor("bernoulli_draw", {all_to_one(one), control}, {}, {.when = {{effective, 0}}});
+    g.factor("bernoulli_draw", {all_to_one(one), treated}, {}, {.when = {{effective, 0}}});
+    g.factor("bernoulli_draw", {all_to_one(control_p), control}, {}, {.when = {{effective, 1}}});
+    g.factor("bernoulli_draw", {all_to_one(treated_p), treated}, {}, {.when = {{effective, 1}}});
+  }
+  void observe(State& state) const {
+    state.observe(control, {0.0, 0.0, 1.0, 0.0, 0.0});
+    state.observe(treated, {1.0, 0.0, 1.0, 1.0, 1.0});
+  }
+};
+
+}  // namespace
+
+TEST_CASE("gates: a clinical trial in one graph, as its two evidences have it") {
+  const double log_one = log_beta(1 + 5, 2 + 5) - log_beta(1, 2),
+               log_two = log_beta(1 + 1, 2 + 4) + log_beta(1 + 4, 2 + 1) - 2 * log_beta(1, 2),
+               effective = 1 / (1 + std::exp(log_one - log_two));
+  for (const bool has_priors_in_gates : {false, true}) {
+    CAPTURE(has_priors_in_gates);
+    const Trial trial(has_priors_in_gates);
+    const Plan plan = compile(trial.g, gates(forward_backward()), standard_registry());
+    State state(plan);
+    trial.observe(state);
+    const Report report = run(plan, state);
+    CHECK(report.line() == fmt::format("exact: 2 cases, the likeliest effective = 1 with {:.4g}", effective));
+    CHECK(std::abs(state.belief(trial.effective).mean() - effective) < kGateRounding);
+    CHECK(std::abs(log_evidence(plan, state) - std::log(0.5 * std::exp(log_one) + 0.5 * std::exp(log_two))) < 1e-11);
+    CHECK(evidence(plan, state).is_exact);
+    // beta(2, 6) where it is effective; where it is not, the prior, or nothing at all.
+    const Belief p = state.belief(trial.control_p);
+    const double share = has_priors_in_gates ? 1 : effective, mean = share * 0.25 + (1 - share) / 3,
+                 square = share * 2 * 3 / (8.0 * 9) + (1 - share) * 1 * 2 / (3.0 * 4);
+    CHECK(std::abs(p.mean() - mean) < kGateRounding);
+    CHECK(std::abs(p.variance() - (square - mean * mean)) < kGateRounding);
+    CHECK(p.family().text() == "beta");
+  }
+}
+
+TEST_CASE("gates: random discrete graphs with factors in gates, as enumeration has them") {
+  for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+    CAPTURE(seed);
+    test::DiscreteModel m = test::random_model(seed);
+    test::Random random(seed + 1000);
+    // Choosers are two of its variables, known or not, and what they choose are potentials.
+    const std::size_t n = m.variables.size();
+    struct Gated {
+      std::size_t chooser, value;
+    };
+    std::vector<Gated> gated;
+    const std::size_t first = m.tables.size();
+    for (int i = 0; i < 4; ++i) {
+      const std::size_t chooser = random.below(2), value = random.below(m.sizes[chooser]),
+                        a = random.below(n), b = (a + 1 + random.below(n - 1)) % n;
+      std::vector<double> numbers(m.sizes[a] * m.sizes[b]);
+      for (double& x : numbers) x = 0.1 + 10 * random.unit();
+      const FactorId id = m.graph.factor("potential", {m.variables[a], m.variables[b]}, {{"weight", numbers}},
+                                         {.when = {{m.variables[chooser], static_cast<std::uint32_t>(value)}}});
+      m.tables.push_back({{a, b}, std::move(numbers), id});
+      gated.push_back({chooser, value});
+    }
+    const auto weight = [&](const std::vector<std::size_t>& at, double log) {
+      for (std::size_t i = 0; i < gated.size(); ++i) {  // enumerate() counts them always
+        const auto& t = m.tables[first + i];
+        if (at[gated[i].chooser] != gated[i].value)
+          log -= std::log(t.numbers[at[t.of[0]] * m.sizes[t.of[1]] + at[t.of[1]]]);
+      }
+      return std::exp(log);
+    };
+    double total = 0;
+    std::vector<std::vector<double>> counted;
+    for (const std::size_t values : m.sizes) counted.emplace_back(values);
+    m.enumerate([&](const std::vector<std::size_t>& at, double log) {
+      const double w = weight(at, log);
+      total += w;
+      for (std::size_t v = 0; v < n; ++v) counted[v][at[v]] += w;
+    });
+    const Plan plan = compile(m.graph, gates(exact()), standard_registry());
+    State state(plan);
+    m.observe(state);
+    if (total == 0) {
+      CHECK_THROWS_AS((void)run(plan, state), Contradiction);
+      continue;
+    }
+    CHECK(run(plan, state).stop == Report::Stop::exact);
+    CHECK(std::abs(log_evidence(plan, state) - std::log(total)) < 1e-11);
+    for (std::size_t v = 0; v < n; ++v)
+      for (std::size_t k = 0; k < m.sizes[v]; ++k)
+        CHECK(std::abs(state.belief(m.variables[v]).mean(0, k) - counted[v][k] / total) < kGateRounding);
+  }
+}
+
+TEST_CASE("gates: Gaussian parts, by sweeps and by cliques; parameters and missing values reach the cases") {
+  // One level for both readings, or one each; a Bernoulli that is itself seen through a table of errors.
+  Graph g;
+  const auto differ = g.variable("differ", 1, "categorical(2)"), told = g.observed("told", 1, "categorical(2)");
+  const auto level = g.variable("level", 2), y = g.observed("y", 2);
+  g.name_categories(differ, {"no", "yes"});
+  g.factor("categorical_prior", {differ}, {{"probability", {0.7, 0.3}}});
+  g.factor("table", {differ, told}, {{"probability", {0.9, 0.1, 0.2, 0.8}}});
+  g.factor("gaussian_prior", {level}, {{"mean", 0.0}, {"variance", 4.0}});
+  g.factor("gaussian_noise", {gather(level, {0, 0}), y}, {{"variance", 1.0}}, {.name = "same", .when = {{differ, 0}}});
+  const FactorId apart = g.factor("gaussian_noise", {level, y}, {{"variance", 1.0}}, {.when = {{differ, 1}}});
+  const auto check = [&](const Plan& plan, bool is_missing, bool predicts) {
+    State state(plan);
+    state.observe(told, 1);
+    if (is_missing) state.observe(y, {1.0, std::nullopt});
+    else state.observe(y, {1.0, -2.0});
+    state.set_parameter(apart, "variance", 0.5);
+    const Report report = run(plan, state);
+    const auto log_n = [](double x, double variance) {
+      return -0.5 * (std::log(2 * std::acos(-1.0) * variance) + x * x / variance);
+    };
+    // Readings with covariance 4 between them; the second given the first is N(0.8, 1.8).
+    const double no = std::log(0.7 * 0.1) + log_n(1, 5) + (is_missing ? 0 : log_n(-2.8, 1.8)),
+                 yes = std::log(0.3 * 0.8) + log_n(1, 4.5) + (is_missing ? 0 : log_n(-2, 4.5)),
+                 share = 1 / (1 + std::exp(no - yes));
+    CHECK(report.stop == Report::Stop::exact);
+    CHECK(std::abs(state.belief(differ).mean(0, 1) - share) < kGateRounding);
+    CHECK(std::abs(log_evidence(plan, state) - no - std::log1p(std::exp(yes - no))) < 1e-11);
+    const double m0 = is_missing ? 0.8 : 4 * (1 - 2) / 9.0, v0 = is_missing ? 0.8 : 4 / 9.0, m1 = 4 / 4.5, v1 = 2 / 4.5,
+                 mean = (1 - share) * m0 + share * m1;
+    CHECK(std::abs(state.belief(level).mean(0) - mean) < kGateRounding);
+    CHECK(std::abs(state.belief(level).variance(0) -
+                   ((1 - share) * (v0 + m0 * m0) + share * (v1 + m1 * m1) - mean * mean)) < kGateRounding);
+    if (is_missing && predicts) CHECK(std::abs(state.belief(y).mean(1) - (1 - share) * 0.8) < kGateRounding);
+    CHECK(state.belief(y).mean(0) == 1);
+    CHECK(report.line().find("differ = ") != std::string::npos);
+  };
+  for (const bool is_missing : {false, true}) {
+    check(compile(g, gates(forward_backward()), standard_registry()), is_missing, true);
+    check(compile(g, gates(exact()), standard_registry()), is_missing, false);
+  }
+  CHECK(describe(g).find("same: gaussian_noise(gather level, y) when differ = 0") != std::string::npos);
+  const GraphFile file = parse_graph(graph_text({"", g, {}}));
+  CHECK(graph_text(file) == graph_text({"", g, {}}));
+  CHECK(file.graph.has_gates());
+}
+
+TEST_CASE("gates: what cannot be is refused in one line, with the repair") {
+  const auto refusal = [](const std::function<void()>& work) -> std::string {
+    try {
+      work();
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "nothing was refused";
+  };
+  const Trial trial(false);
+  CHECK(refusal([&] { (void)compile(trial.g, exact(), standard_registry()); }) ==
+        "factor 'bernoulli_draw4' counts only where 'effective' is 0; compile the graph with gates(...), such as "
+        "gates(exact())");
+  const auto with = [&](VariableId chooser, std::uint32_t value) {
+    Trial other(false);
+    other.g.factor("bernoulli_draw", {all_to_one(other.one), other.control}, {}, {.when = {{chooser, value}}});
+    return refusal([&] { (void)compile(other.g, gates(exact()), standard_registry()); });
+  };
+  CHECK(with({0}, 2) == "factor 'bernoulli_draw8' counts where 'effective' is 2; its values are 0 to 1");
+  CHECK(with({1}, 0) ==
+        "factor 'bernoulli_draw8': 'one' is to choose, and is beta of 1 element; one element of a discrete variable is "
+        "expected");
+  Graph many;
+  for (int i = 0; i < 11; ++i) {
+    const VariableId s = many.variable("", 1, "bernoulli");
+    many.factor("bernoulli_prior", {s}, {{"probability", 0.5}}, {.when = {{s, 0}}});
+  }
+  CHECK(refusal([&] { (void)compile(many, gates(exact()), standard_registry()); }) ==
+        "gates: 11 variables, 'v10' the last, have more than 1024 cases together; let fewer choose");
+  const Plan plan = compile(trial.g, gates(forward_backward()), standard_registry());
+  State state(plan);
+  CHECK(refusal([&] { (void)run(plan, state); }) ==
+        "observed variable 'control' has no value; give it one with state.observe(...)");
+}
