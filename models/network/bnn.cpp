@@ -97,7 +97,7 @@ void Bnn::draw_graph(Member& member) const {
   member.net = build_bnn_graph(shape, member.priors, member.noise_variance);
 }
 
-// Graph and learner of a member, with nothing learned yet.
+// A member with nothing learned yet.
 void Bnn::make_member(std::size_t index, const LearnOptions& options) {
   Member& member = *members_[index];
   const std::size_t outputs = options_.layers.back();
@@ -110,13 +110,15 @@ void Bnn::make_member(std::size_t index, const LearnOptions& options) {
     }
   }
   draw_graph(member);
-  LearnOptions learn = options;
-  learn.targets = {member.net.outputs};
-  CompileOptions compile_options{.method = options_.is_joint() ? "hybrid" : options_.method,
-                                 .kind_methods = options_.kind_methods,
-                                 .fuse = options_.fuse};
-  member.learner = std::make_unique<Learner>(member.net.graph, standard_registry(), forward_backward(), forward(),
-                                             learn, compile_options);
+  member.learner = options_.is_joint() ? nullptr : make_learner(member, options);
+}
+
+std::unique_ptr<Learner> Bnn::make_learner(const Member& member, LearnOptions options) const {
+  options.targets = {member.net.outputs};
+  return std::make_unique<Learner>(member.net.graph, standard_registry(), forward_backward(), forward(), options,
+                                   CompileOptions{.method = options_.is_joint() ? "hybrid" : options_.method,
+                                                  .kind_methods = options_.kind_methods,
+                                                  .fuse = options_.fuse});
 }
 
 FitReport Bnn::fit(const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& targets, const LearnOptions& options,
