@@ -99,7 +99,7 @@ struct Convolution {
 
 // The probabilities that it gives to new rows.
 Eigen::MatrixXd by_filters(const Eigen::MatrixXd& inputs, const ClassLabels& labels, const Eigen::MatrixXd& new_inputs,
-                           std::size_t filters, const ClassifierOptions& options) {
+                           std::size_t filters, const ClassifierOptions& options, ClassifierReport& report) {
   const auto side = static_cast<std::size_t>(std::lround(std::sqrt(static_cast<double>(inputs.cols()))));
   if (static_cast<Eigen::Index>(side * side) != inputs.cols() || side < kFilter + kField - 1)
     fail("--filters: {} columns are no square picture of at least 16 pixels", inputs.cols());
@@ -119,6 +119,8 @@ Eigen::MatrixXd by_filters(const Eigen::MatrixXd& inputs, const ClassLabels& lab
                         .seed = options.seed});
   const std::vector<double> x = values(inputs), new_x = values(new_inputs);
   learner.fit({{net.x, x}}, labels.of_rows);
+  report.network_fraction = 1;
+  report.left_out = class_scores_of(learner.left_out(), labels.of_rows);
   return learner.predict({{net.x, new_x}});
 }
 
@@ -145,7 +147,7 @@ Scored run_fold(const Table& table, const std::vector<std::size_t>& folds, std::
   own.seed += fold;
   const Eigen::MatrixXd inputs = table.inputs(learned, Eigen::all), new_inputs = table.inputs(scored.rows, Eigen::all);
   if (options.filters > 0) {
-    scored.probabilities = by_filters(inputs, labels, new_inputs, options.filters, own);
+    scored.probabilities = by_filters(inputs, labels, new_inputs, options.filters, own, scored.result.report);
   } else {
     Classifier classifier(own);
     scored.result.report = classifier.fit(inputs, labels);
