@@ -22,6 +22,8 @@ void check(const BnnOptions& o) {
   if (o.layers.size() < 2) fail("layers: at least inputs and outputs are expected, {} given", o.layers.size());
   for (const std::size_t width : o.layers)
     if (width == 0 || width > 100000) fail("layers: a width of {} is given; 1 to 100000 is expected", width);
+  for (const double slope : o.slopes.values)
+    if (!(slope > 0 && slope <= 1)) fail("slopes: {} is given; a number above 0 and at most 1 is expected", slope);
   for (const double noise : o.noise.values)
     if (!(noise > 0) || !std::isfinite(noise)) fail("noise is {}; a positive standard deviation is expected", noise);
   for (const double v : o.activation_prior.values)
