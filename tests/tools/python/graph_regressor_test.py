@@ -80,9 +80,9 @@ class Line(dma.GraphRegressor):
     """A line through as many columns as there are, so that scikit-learn's own checks can be run on the estimator."""
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Line:
-        shape, targets = np.shape(X), np.shape(y)
+        shape, targets = np.asarray(X).shape, np.asarray(y).shape
         g = dma.Graph()
-        x = g.observed("x", shape[1] if len(shape) == 2 else 1)
+        x = g.observed("x", max(1, shape[1]) if len(shape) == 2 else 1)
         names = [f"y{k}" for k in range(targets[1] if len(targets) == 2 else 1)]
         for name in names:
             w = g.gaussian_prior(g.shared("w" + name, x.size), 0, 1e4)
