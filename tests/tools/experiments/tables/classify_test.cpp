@@ -58,7 +58,7 @@ TEST_CASE("classify command: folds are by number within the class, and every row
   }
   folder.write("pictures.csv", pictures);
   const auto seen = nlohmann::json::parse(run_lab(folder, "classify pictures.csv --folds 3 --filters 2 --json").output);
-  CHECK(seen[0].at("accuracy").at("mean").get<double>() > 0.9);
+  CHECK(seen[0].at("accuracy").at("mean").get<double>() > 0.85);
   const TemporaryFolder empty;
   check_lab_refused(empty, "classify .", "holds no .csv file");
 }
