@@ -22,19 +22,6 @@ constexpr double kBenefitOfSimplicity = 2.3;
 // No row ever has probability 0: the frequencies keep this fraction, over the number of rows.
 constexpr double kLeastFrequenciesShare = 0.1;
 
-// A part with what is known of the learned rows, each left out.
-struct FittedPart {
-  Classifier::Part part;
-  Matrix left_out;  // probabilities
-  double score = 0, log_evidence = 0;
-};
-
-double log_score(const Matrix& p, const std::vector<Index>& classes) {
-  double sum = 0;
-  for (Index n = 0; n < p.rows(); ++n) sum += std::log(std::max(p(n, classes[static_cast<std::size_t>(n)]), 1e-300));
-  return sum;
-}
-
 // Half a row of every class is added: no class is impossible. With `without`, one row less.
 Vector frequencies_of(const std::vector<std::size_t>& counts, std::optional<Index> without = {}) {
   Vector p(static_cast<Index>(counts.size()));
@@ -118,8 +105,8 @@ ClassifierReport Classifier::fit(const Eigen::MatrixXd& inputs, const ClassLabel
   report.reason = size.reason;
 
   const std::size_t parts = 1 + size.members;
-  std::vector<std::optional<FittedPart>> found_parts(parts);
-  std::vector<ClassFit> found_fits(parts);
+  std::vector<std::optional<ClassSolution>> found(parts);
+  const auto hidden_of = [&](std::size_t k) { return k == 0 ? std::vector<std::size_t>{} : size.hidden; };
   std::mutex mutex;  // of on_epoch and stopped
   bool stopped = false;
   // After one no, every answer is no.
@@ -137,7 +124,7 @@ ClassifierReport Classifier::fit(const Eigen::MatrixXd& inputs, const ClassLabel
   const std::size_t at_once = std::min({std::max<std::size_t>(1, options_.jobs), parts, by_memory});
   parallel_for(parts, at_once, [&](std::size_t k) {
     if (k > 0 && !ask([] { return true; })) return;  // the linear model is always there
-    Part part{.hidden = k == 0 ? std::vector<std::size_t>{} : size.hidden, .mean = {}, .factor = {}};
+    const Part part{.hidden = hidden_of(k), .mean = {}, .factor = {}};
     const RowProgram rows = rows_of(part);
     Vector start;
     const ClassPrior prior = prior_of(part, rows, start, options_.seed + k - 1);
@@ -145,22 +132,14 @@ ClassifierReport Classifier::fit(const Eigen::MatrixXd& inputs, const ClassLabel
     options.on_epoch = [&](const ClassEpoch& epoch) {
       return ask([&] { return !on_epoch || on_epoch({k, parts, options_.epochs, epoch}); });
     };
-    ClassFit& found = found_fits[k] = fit_classes(rows, data, prior, std::move(start), options);
-    const LogitBeliefs left_out = leave_one_out(rows, found.mean, found.factor, data);
-    part.scale = found.scale;
-    part.stretch = most_likely_stretch(left_out, data.classes);
-    part.mean = std::move(found.mean);
-    part.factor = std::move(found.factor.lower);
-    Matrix p = class_probabilities(left_out, part.stretch);
-    const double score = log_score(p, data.classes);
-    found_parts[k] = FittedPart{std::move(part), std::move(p), score, found.log_evidence};
+    found[k] = solve_classes(rows, data, prior, std::move(start), options);
   });
-  std::vector<FittedPart> fitted;
-  for (std::size_t k = 0; k < parts && found_parts[k]; ++k) {
-    fitted.push_back(std::move(*found_parts[k]));
-    report.epochs.push_back(found_fits[k].epochs);
-    report.settled.push_back(found_fits[k].settled);
-    report.interrupted = report.interrupted || found_fits[k].interrupted;
+  std::vector<ClassSolution> fitted;
+  for (std::size_t k = 0; k < parts && found[k]; ++k) {
+    report.epochs.push_back(found[k]->epochs);
+    report.settled.push_back(found[k]->settled);
+    report.interrupted = report.interrupted || found[k]->interrupted;
+    fitted.push_back(std::move(*found[k]));
   }
 
   // Nats of the frequencies, the linear model and the networks together; every step up in complexity must earn its
@@ -179,7 +158,7 @@ ClassifierReport Classifier::fit(const Eigen::MatrixXd& inputs, const ClassLabel
   Eigen::Array3d nats(log_score(frequencies, data.classes), linear, -1e300);
   if (fitted.size() > 1) {
     nats(2) = log_score(networks, data.classes) - 2 * kBenefitOfSimplicity;
-    const bool few_rows = n * rows_of(fitted[1].part).outputs() <= fitted[1].part.mean.size();
+    const bool few_rows = n * logits_for(memory_.frequencies.size()) <= fitted[1].mean.size();
     if (few_rows) nats(2) = std::min(nats(2), linear + evidence - fitted[0].log_evidence - kBenefitOfSimplicity);
   }
   Eigen::Array3d fractions = (nats - nats.maxCoeff()).exp();
@@ -192,8 +171,10 @@ ClassifierReport Classifier::fit(const Eigen::MatrixXd& inputs, const ClassLabel
   report.linear_fraction = fractions(1), report.network_fraction = fractions(2);
   left_out_ = fractions(0) * frequencies + fractions(1) * fitted[0].left_out + fractions(2) * networks;
   for (std::size_t k = 0; k < fitted.size(); ++k) {
-    fitted[k].part.fraction = k == 0 ? fractions(1) : fractions(2) / static_cast<double>(fitted.size() - 1);
-    if (fitted[k].part.fraction > 0) memory_.parts.push_back(std::move(fitted[k].part));
+    const double fraction = k == 0 ? fractions(1) : fractions(2) / static_cast<double>(fitted.size() - 1);
+    if (fraction > 0)
+      memory_.parts.push_back({hidden_of(k), fraction, fitted[k].scale, fitted[k].stretch, std::move(fitted[k].mean),
+                               std::move(fitted[k].factor.lower)});
   }
   report.left_out = class_scores_of(left_out_, data.classes);
   report.frequencies = class_scores_of(memory_.frequencies.transpose().replicate(n, 1), data.classes);
@@ -226,11 +207,9 @@ Classifier::Weights Classifier::weights(const Part& part) const {
   Vector ignored;
   const ClassPrior prior = prior_of(part, rows, ignored, options_.seed);
   Weights all{.mean = part.mean,
-              .variance = Vector(part.mean.size()),
+              .variance = ClassFactor{part.factor, unit_order(rows, width())}.variances(),
               .prior_variance = prior.at(part.scale).cwiseInverse(),
               .first = {0}};
-  ThreadPool alone(1);
-  all.variance(unit_order(rows, width())) = triangular_inverse(part.factor, alone).colwise().squaredNorm().transpose();
   const std::vector<std::size_t> layers = widths(part);
   for (std::size_t l = 0; l + 1 < layers.size(); ++l)
     all.first.push_back(all.first.back() + static_cast<Index>(layers[l + 1] * (layers[l] + 1)));

@@ -134,10 +134,6 @@ Json to_json(const TrainingRecord& record) {
     json["left_out"].push_back({{"explained", json_number(one.explained)}, {"scores", to_json(one.scores)}});
   return json;
 }
-Scores scores_from(const Json& s) {
-  return {json_number(s.at("rmse")), json_number(s.at("log_likelihood")), json_number(s.at("coverage_50")),
-          json_number(s.at("coverage_90")), json_number(s.at("coverage_95"))};
-}
 TrainingRecord training_from(const Json& json) {
   TrainingRecord record{whole<std::size_t>(json, "rows"),
                         whole<std::size_t>(json, "held_out_rows"),
@@ -242,6 +238,11 @@ Json to_json(const Scores& s) {
           {"coverage_50", json_number(s.coverage_50)},
           {"coverage_90", json_number(s.coverage_90)},
           {"coverage_95", json_number(s.coverage_95)}};
+}
+
+Scores scores_from(const Json& s) {
+  return {json_number(s.at("rmse")), json_number(s.at("log_likelihood")), json_number(s.at("coverage_50")),
+          json_number(s.at("coverage_90")), json_number(s.at("coverage_95"))};
 }
 
 std::string bnn_to_text(const SavedBnn& saved) {

@@ -57,5 +57,6 @@ std::string_view name_of(LearnReport::Stop stop);
 Json to_json(const BnnOptions& options);
 Json to_json(const LearnOptions& options);
 Json to_json(const Scores& scores);
+Scores scores_from(const Json& json);
 
 }  // namespace dma

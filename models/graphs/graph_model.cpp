@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <deque>
 
 #include "engine/learn/rows/output_likelihood.h"
 #include "engine/support/error.h"
@@ -17,58 +18,6 @@ void add_columns(const std::string& name, std::size_t size, std::vector<std::str
   for (std::size_t i = 0; i < size; ++i) columns.push_back(size == 1 ? name : fmt::format("{}[{}]", name, i));
 }
 
-// Columns of a matrix as a learner takes them: one variable after the other, its numbers row by row.
-class ColumnData {
- public:
-  // `what` is said of the wrong number of columns.
-  ColumnData(const GraphFile& file, const Eigen::MatrixXd& columns, std::size_t expected, std::string_view what)
-      : file_(file), columns_(columns) {
-    if (static_cast<std::size_t>(columns.cols()) != expected)
-      fail("the graph has {} {}, but {} columns are given", expected, what, columns.cols());
-  }
-
-  void add(VariableId variable) {
-    std::vector<double>& values = values_.emplace_back();
-    const auto given = std::ranges::find(file_.observations, variable, &GraphFile::Observation::variable);
-    const std::uint32_t size = file_.graph[variable].size;
-    const Eigen::Index first = at_;
-    if (given == file_.observations.end()) at_ += size;
-    for (Eigen::Index i = 0; i < columns_.rows(); ++i)
-      for (std::uint32_t e = 0; e < size; ++e)
-        values.push_back(given == file_.observations.end() ? columns_(i, first + e) : given->values[e].value());
-    observed_.push_back({variable, values_.size() - 1});
-  }
-  void add(const RowProgram::Table& table, const std::string& column) {
-    std::vector<std::uint32_t>& entries = entries_.emplace_back();
-    for (Eigen::Index i = 0; i < columns_.rows(); ++i)
-      for (std::uint32_t e = 0; e < table.entries; ++e) {
-        const double value = columns_(i, at_ + e);
-        if (!(value >= 0 && value < table.choices && value == std::floor(value)))
-          fail("column '{}' is {} in row {}; it chooses an element: a whole number from 0 to {} is expected", column,
-               value, i + 1, table.choices - 1);
-        entries.push_back(static_cast<std::uint32_t>(value));
-      }
-    at_ += table.entries;
-    tables_.push_back(&table);
-  }
-  Data data() const {
-    Data all;
-    for (const auto& [variable, at] : observed_) all.push_back({variable, values_[at]});
-    for (std::size_t i = 0; i < tables_.size(); ++i)
-      all.tables.push_back({tables_[i]->factor, tables_[i]->port, entries_[i]});
-    return all;
-  }
-
- private:
-  const GraphFile& file_;
-  const Eigen::MatrixXd& columns_;
-  Eigen::Index at_ = 0;
-  std::vector<std::vector<double>> values_;
-  std::vector<std::vector<std::uint32_t>> entries_;
-  std::vector<std::pair<VariableId, std::size_t>> observed_;
-  std::vector<const RowProgram::Table*> tables_;
-};
-
 // Of a table: that of its factor, with the port where the factor has several tables.
 std::string column_of(const Graph& graph, const std::vector<RowProgram::Table>& tables,
                       const RowProgram::Table& table) {
@@ -77,6 +26,62 @@ std::string column_of(const Graph& graph, const std::vector<RowProgram::Table>& 
 }
 
 }  // namespace
+
+// Rows of a matrix as a learner takes them: one variable after the other, its numbers row by row.
+class GraphModel::Examples {
+ public:
+  Examples(const GraphModel& model, const Eigen::MatrixXd& inputs, Eigen::Index rows) : model_(model), rows_(rows) {
+    if (!model.inputs_.empty()) check(inputs, model.inputs_.size(), "inputs");
+    const RowProgram& program = model.learner_->program();
+    Eigen::Index at = 0;
+    for (const VariableId input : program.inputs()) add(input, inputs, at);
+    for (const RowProgram::Table& table : program.tables()) {
+      std::vector<std::uint32_t>& entries = entries_.emplace_back();
+      for (Eigen::Index i = 0; i < rows; ++i)
+        for (std::uint32_t e = 0; e < table.entries; ++e) {
+          const double value = inputs(i, at + e);
+          if (!(value >= 0 && value < table.choices && value == std::floor(value)))
+            fail("column '{}' is {} in row {}; it chooses an element: a whole number from 0 to {} is expected",
+                 column_of(model.file_.graph, program.tables(), table), value, i + 1, table.choices - 1);
+          entries.push_back(static_cast<std::uint32_t>(value));
+        }
+      at += table.entries;
+      data_.tables.push_back({table.factor, table.port, entries});
+    }
+  }
+  Examples(const GraphModel& model, const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& targets)
+      : Examples(model, inputs, targets.rows()) {
+    check(targets, model.targets_.size(), "targets");
+    Eigen::Index at = 0;
+    for (const VariableId target : model.target_variables_) add(target, targets, at);
+  }
+  const Data& data() const { return data_; }
+
+ private:
+  void check(const Eigen::MatrixXd& columns, std::size_t expected, std::string_view what) const {
+    if (columns.rows() != rows_) fail("{} rows of inputs, but {} of targets", columns.rows(), rows_);
+    if (static_cast<std::size_t>(columns.cols()) != expected)
+      fail("the graph has {} {}, but {} columns are given", expected, what, columns.cols());
+  }
+  void add(VariableId variable, const Eigen::MatrixXd& columns, Eigen::Index& at) {
+    std::vector<double>& values = values_.emplace_back();
+    const GraphFile& file = model_.file_;
+    const auto given = std::ranges::find(file.observations, variable, &GraphFile::Observation::variable);
+    const bool is_column = given == file.observations.end();
+    const std::uint32_t size = file.graph[variable].size;
+    for (Eigen::Index i = 0; i < rows_; ++i)
+      for (std::uint32_t e = 0; e < size; ++e)
+        values.push_back(is_column ? columns(i, at + e) : given->values[e].value());
+    if (is_column) at += size;
+    data_.push_back({variable, values});
+  }
+
+  const GraphModel& model_;
+  Eigen::Index rows_;
+  std::deque<std::vector<double>> values_;  // that the data point to
+  std::deque<std::vector<std::uint32_t>> entries_;
+  Data data_;
+};
 
 GraphModel::GraphModel(GraphFile file, const Registry& registry, std::vector<std::string> targets,
                        JointLearnOptions options)
@@ -107,38 +112,34 @@ GraphModel::GraphModel(GraphFile file, const Registry& registry, std::vector<std
   for (const VariableId input : program.inputs())
     if (std::ranges::find(file_.observations, input, &GraphFile::Observation::variable) == file_.observations.end())
       add_columns(file_.graph[input].name, file_.graph[input].size, inputs_);
-  for (const RowProgram::Table& table : program.tables())
+  for (const RowProgram::Table& table : program.tables()) {
     add_columns(column_of(file_.graph, program.tables(), table), table.entries, inputs_);
+    choices_ += table.entries;
+  }
 }
 
 JointLearnReport GraphModel::fit(const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& targets,
                                  std::span<const double> weights) {
-  const RowProgram& program = learner_->program();
-  if (!inputs_.empty() && inputs.rows() != targets.rows())
-    fail("{} rows of inputs, but {} of targets", inputs.rows(), targets.rows());
-  const Eigen::MatrixXd none(targets.rows(), 0);
-  ColumnData observed(file_, inputs_.empty() ? none : inputs, inputs_.size(), "inputs"),
-      aims(file_, targets, targets_.size(), "targets");
-  for (const VariableId input : program.inputs()) observed.add(input);
-  for (const RowProgram::Table& table : program.tables())
-    observed.add(table, column_of(file_.graph, program.tables(), table));
-  for (const VariableId target : target_variables_) aims.add(target);
-  Data data = observed.data();
-  for (const Observations& target : aims.data()) data.push_back(target);
-  JointLearnReport report = learner_->fit(data, weights);
+  JointLearnReport report = learner_->fit(Examples(*this, inputs, targets).data(), weights);
   training = {.rows = learner_->rows(), .held_out_rows = 0, .line = report.line(), .left_out = {}};
   training.left_out = scores_of(learner_->left_out(), targets);
   return report;
 }
 
+bool GraphModel::update(const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& targets) {
+  const std::size_t known = learner_->rows();
+  const bool settled = learner_->update(Examples(*this, inputs, targets).data());
+  training = {.rows = learner_->rows(),
+              .held_out_rows = 0,
+              .line = fmt::format("the last {} on top of {} before{}", targets.rows(), known,
+                                  settled ? "" : ", still changing at the limit of steps"),
+              .left_out = {}};
+  return settled;
+}
+
 Prediction GraphModel::predict(const Eigen::MatrixXd& inputs) const {
-  const RowProgram& program = learner_->program();
   if (inputs_.empty()) fail("predict: the graph has no inputs, and all rows are alike; ask for its beliefs");
-  ColumnData observed(file_, inputs, inputs_.size(), "inputs");
-  for (const VariableId input : program.inputs()) observed.add(input);
-  for (const RowProgram::Table& table : program.tables())
-    observed.add(table, column_of(file_.graph, program.tables(), table));
-  return learner_->predict(observed.data());
+  return learner_->predict(Examples(*this, inputs, inputs.rows()).data());
 }
 
 std::vector<GraphModel::Learned> GraphModel::beliefs() const {

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "engine/learn/joint/joint_learner.h"
+#include "models/files/readable_json.h"
 #include "models/graphs/graph_file.h"
 #include "models/table/scores.h"
 
@@ -30,6 +31,7 @@ class GraphModel {
   // has values for are no columns. A table that is data (given()) is a column with the name of its factor, whose values
   // choose elements, from 0 on.
   const std::vector<std::string>& inputs() const { return inputs_; }
+  Eigen::Index choices() const { return choices_; }  // how many of them, the last ones, choose elements
   const std::vector<std::string>& targets() const { return targets_; }
   const std::vector<std::string>& target_names() const { return target_names_; }  // of variables
   const GraphFile& file() const { return file_; }
@@ -38,6 +40,8 @@ class GraphModel {
 
   JointLearnReport fit(const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& targets,
                        std::span<const double> weights = {});
+  // Rows on top of those that were learned, which are not needed again (JointLearner::update).
+  bool update(const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& targets);
   Prediction predict(const Eigen::MatrixXd& inputs) const;
 
   struct Learned {
@@ -58,14 +62,18 @@ class GraphModel {
 
  private:
   friend GraphModel graph_model_from(std::string_view text, std::string_view source, const Registry& registry);
+  class Examples;
 
   GraphFile file_;
   std::vector<VariableId> target_variables_;
   JointLearnOptions options_;
   std::unique_ptr<JointLearner> learner_;
   std::vector<std::string> inputs_, targets_, target_names_;
+  Eigen::Index choices_ = 0;
 };
 
+// As they stand in a model file.
+Json to_json(const JointLearnOptions& options);
 // A model file, as `dma predict` reads it. Kinds must be those of the registry it is read with.
 std::string graph_model_text(const GraphModel& model);
 bool is_graph_model(std::string_view text);

@@ -22,9 +22,7 @@ Json list_of_scores(const std::vector<Scores>& scores) {
 
 std::vector<Scores> scores_in(const Json& json) {
   std::vector<Scores> all;
-  for (const Json& s : json)
-    all.push_back({json_number(s.at("rmse")), json_number(s.at("log_likelihood")), json_number(s.at("coverage_50")),
-                   json_number(s.at("coverage_90")), json_number(s.at("coverage_95"))});
+  for (const Json& one : json) all.push_back(scores_from(one));
   return all;
 }
 
@@ -35,18 +33,21 @@ bool is_graph_model(std::string_view text) {
   return text.substr(0, kBeginning).find(kGraphModelFormat) != std::string_view::npos;
 }
 
+Json to_json(const JointLearnOptions& o) {
+  return {{"learn_noise", o.learn_noise},
+          {"noise_by_inputs", o.noise_by_inputs},
+          {"tails", o.tails},
+          {"learn_scale", o.learn_scale},
+          {"starts", o.starts},
+          {"epochs", o.epochs},
+          {"seed", o.seed}};
+}
+
 std::string graph_model_text(const GraphModel& model) {
-  const JointLearnOptions& o = model.options();
   Json json{{"format", kGraphModelFormat}, {"version", kGraphModelVersion}, {kChecksumKey, ""}};
   json["inputs"] = model.inputs();
   json["targets"] = model.target_names();
-  json["options"] = {{"learn_noise", o.learn_noise},
-                     {"noise_by_inputs", o.noise_by_inputs},
-                     {"tails", o.tails},
-                     {"learn_scale", o.learn_scale},
-                     {"starts", o.starts},
-                     {"epochs", o.epochs},
-                     {"seed", o.seed}};
+  json["options"] = to_json(model.options());
   json["training"] = {{"rows", model.training.rows},
                       {"held_out_rows", model.training.held_out_rows},
                       {"report", model.training.line},

@@ -22,6 +22,8 @@ void check(const BnnOptions& o) {
   if (o.layers.size() < 2) fail("layers: at least inputs and outputs are expected, {} given", o.layers.size());
   for (const std::size_t width : o.layers)
     if (width == 0 || width > 100000) fail("layers: a width of {} is given; 1 to 100000 is expected", width);
+  for (const double slope : o.slopes.values)
+    if (!(slope > 0 && slope <= 1)) fail("slopes: {} is given; a number above 0 and at most 1 is expected", slope);
   for (const double noise : o.noise.values)
     if (!(noise > 0) || !std::isfinite(noise)) fail("noise is {}; a positive standard deviation is expected", noise);
   for (const double v : o.activation_prior.values)
@@ -97,7 +99,7 @@ void Bnn::draw_graph(Member& member) const {
   member.net = build_bnn_graph(shape, member.priors, member.noise_variance);
 }
 
-// Graph and learner of a member, with nothing learned yet.
+// A member with nothing learned yet.
 void Bnn::make_member(std::size_t index, const LearnOptions& options) {
   Member& member = *members_[index];
   const std::size_t outputs = options_.layers.back();
@@ -110,13 +112,15 @@ void Bnn::make_member(std::size_t index, const LearnOptions& options) {
     }
   }
   draw_graph(member);
-  LearnOptions learn = options;
-  learn.targets = {member.net.outputs};
-  CompileOptions compile_options{.method = options_.is_joint() ? "hybrid" : options_.method,
-                                 .kind_methods = options_.kind_methods,
-                                 .fuse = options_.fuse};
-  member.learner = std::make_unique<Learner>(member.net.graph, standard_registry(), forward_backward(), forward(),
-                                             learn, compile_options);
+  member.learner = options_.is_joint() ? nullptr : make_learner(member, options);
+}
+
+std::unique_ptr<Learner> Bnn::make_learner(const Member& member, LearnOptions options) const {
+  options.targets = {member.net.outputs};
+  return std::make_unique<Learner>(member.net.graph, standard_registry(), forward_backward(), forward(), options,
+                                   CompileOptions{.method = options_.is_joint() ? "hybrid" : options_.method,
+                                                  .kind_methods = options_.kind_methods,
+                                                  .fuse = options_.fuse});
 }
 
 FitReport Bnn::fit(const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& targets, const LearnOptions& options,

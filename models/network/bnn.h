@@ -174,6 +174,7 @@ class Bnn {
   FitReport fit_dealt(const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& targets, WorkerTeam& team,
                       const LearnOptions& options, const BnnCallback& on_epoch);
   void make_member(std::size_t index, const LearnOptions& options);
+  std::unique_ptr<Learner> make_learner(const Member& member, LearnOptions options) const;
   void draw_graph(Member& member) const;
   LearnReport fit_member(std::size_t index, const RowMajor& x, const RowMajor& y, const TeamSum& sum,
                          const LearnOptions& options, const BnnCallback& on_epoch);

@@ -24,14 +24,15 @@ struct Bnn::Member {
   std::vector<LayerPrior> priors;
   BnnGraph net;
   std::vector<double> noise_variance;  // per output, standardised
-  std::unique_ptr<Learner> learner;
+  // Of joint learning: made where somebody asks what a network says before its fit.
+  mutable std::unique_ptr<Learner> learner;
 
   std::vector<EpochRecord> joint_epochs;  // where all weights are learned jointly
-  // Their marginals, once somebody asked; several threads may ask at once.
-  mutable std::mutex asking;
+  mutable std::mutex asking;  // several threads may at once, for these:
+  // Their marginals.
   mutable std::vector<Gaussian> joint_weights;
 
-  bool is_fitted() const { return !learner->memory().epochs.empty() || !joint_epochs.empty(); }
+  bool is_fitted() const { return !joint_epochs.empty() || (learner && !learner->memory().epochs.empty()); }
 };
 
 // Gives equally weighted networks their fraction of the mixture, and the components of the linear model the rest.

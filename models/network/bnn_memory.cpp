@@ -52,12 +52,20 @@ Bnn::Memory Bnn::memory(bool condensed) const {
   Memory memory{input_standardiser_, target_standardiser_, noise_variance_, {}, {}};
   if (joint_) memory.joint = joint_->memory();
   if (joint_ && !options_.is_joint()) memory.joint->network_fraction = network_fraction_;
-  for (const auto& member : members_)
-    memory.members.push_back({member->noise_variance,
-                              condensed ? member->learner->condensed_memory() : member->learner->whole_memory(),
-                              member->priors});
-  for (std::size_t k = 0; k < members_.size() && options_.is_joint() && joint_; ++k)
-    memory.members[k].learner.epochs = members_[k]->joint_epochs;
+  for (const auto& member : members_) {
+    memory.members.push_back({member->noise_variance, {}, member->priors});
+    Memory::Member& own = memory.members.back();
+    if (!options_.is_joint()) {
+      own.learner = condensed ? member->learner->condensed_memory() : member->learner->whole_memory();
+      continue;
+    }
+    own.learner.epochs = member->joint_epochs;
+    if (!condensed) continue;
+    std::size_t weights = 0;
+    for (const LayerPrior& prior : member->priors) weights += prior.mean.size();
+    own.learner.tau = own.learner.rho = {std::vector<double>(weights)};  // files have the message of nothing here
+    own.learner.active = {true};
+  }
   if (condensed && memory.joint)  // where learning stands is of no use to who only predicts
     for (auto& member : memory.joint->members) member.plain = member.plain.condensed(), member.weighted = {};
   return memory;
@@ -84,7 +92,7 @@ void Bnn::restore(Memory memory, const LearnOptions& fit_options) {
     members_[k]->priors = std::move(saved.priors);
     make_member(k, fit_options);
     members_[k]->joint_weights.clear();
-    if (options_.is_joint() && joint_) {
+    if (options_.is_joint()) {
       members_[k]->joint_epochs = std::move(saved.learner.epochs);
       continue;
     }

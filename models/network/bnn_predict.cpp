@@ -3,6 +3,7 @@
 #include <boost/random/mersenne_twister.hpp>
 #include <boost/random/normal_distribution.hpp>
 #include <cmath>
+#include <utility>
 
 #include "engine/support/error.h"
 #include "models/network/bnn_member.h"
@@ -26,13 +27,14 @@ Prediction Bnn::predict(const Eigen::MatrixXd& inputs) const {
   std::vector<PredictionComponent> components;
   const bool any_fitted = is_fitted();
   const Eigen::RowVectorXd prediction_noise = Eigen::Map<const Eigen::RowVectorXd>(noise_variance_.data(), outputs);
-  for (const auto& member : members_) {
-    if (any_fitted && !member->is_fitted()) continue;  // an interrupted fit did not reach it
+  for (std::size_t k = 0; k < members_.size(); ++k) {
+    const Member& member = *members_[k];
+    if (any_fitted && !member.is_fitted()) continue;  // an interrupted fit did not reach it
     RowMajor mean(x.rows(), outputs), variance(x.rows(), outputs);
     const auto size = static_cast<std::size_t>(mean.size());
-    member->learner->predict({{member->net.inputs, {x.data(), static_cast<std::size_t>(x.size())}}},
-                             {mean.data(), size}, {variance.data(), size});
-    const Eigen::RowVectorXd own_noise = Eigen::Map<const Eigen::RowVectorXd>(member->noise_variance.data(), outputs);
+    learner(k).predict({{member.net.inputs, {x.data(), static_cast<std::size_t>(x.size())}}}, {mean.data(), size},
+                       {variance.data(), size});
+    const Eigen::RowVectorXd own_noise = Eigen::Map<const Eigen::RowVectorXd>(member.noise_variance.data(), outputs);
     components.push_back({mean, (variance.rowwise() - own_noise).cwiseMax(0.0).cwiseSqrt(),
                           prediction_noise.cwiseSqrt().replicate(x.rows(), 1)});
   }
@@ -45,8 +47,13 @@ bool Bnn::is_fitted() const {
 }
 
 const Graph& Bnn::graph(std::size_t member) const { return members_.at(member)->net.graph; }
-Learner& Bnn::learner(std::size_t member) { return *members_.at(member)->learner; }
-const Learner& Bnn::learner(std::size_t member) const { return *members_.at(member)->learner; }
+const Learner& Bnn::learner(std::size_t member) const {
+  const Member& m = *members_.at(member);
+  const std::lock_guard lock(m.asking);
+  if (!m.learner) m.learner = make_learner(m, {.batches = 1});
+  return *m.learner;
+}
+Learner& Bnn::learner(std::size_t member) { return const_cast<Learner&>(std::as_const(*this).learner(member)); }
 const LayerPrior& Bnn::prior(std::size_t layer, std::size_t member) const {
   return members_.at(member)->priors.at(layer);
 }
@@ -67,7 +74,7 @@ std::vector<Gaussian> Bnn::weights(std::size_t layer, std::size_t member) const 
     return {begin, begin + static_cast<std::ptrdiff_t>(m.priors.at(layer).mean.size())};
   }
   const auto append = [&](VariableId v) {
-    const Belief belief = m.learner->belief(v);
+    const Belief belief = learner(member).belief(v);
     for (std::size_t i = 0; i < belief.size(); ++i) all.push_back(belief[i]);
   };
   for (const auto& learned : m.net.learned(layer)) append(learned.variable);

@@ -22,24 +22,6 @@ inline double fraction_of_network(double nats_ahead) {
   return fraction > 1 - kLeastNetworkFraction ? 1 : fraction;
 }
 
-inline PredictionComponent component(RowBeliefs beliefs, const SharedPosterior& posterior, Matrix weight) {
-  beliefs.variance = beliefs.variance.cwiseSqrt();
-  beliefs.noise = beliefs.noise.cwiseSqrt();
-  return {std::move(beliefs.mean), std::move(beliefs.variance), std::move(beliefs.noise), std::move(weight),
-          posterior.tails};
-}
-
-// Log density of all targets, a block of rows after the other: of a million rows a mixture is larger than the table.
-inline double score_of(const std::vector<PredictionComponent>& components, const Matrix& targets) {
-  constexpr Index kRows = 1 << 14;
-  double sum = 0;
-  for (Index begin = 0; begin < targets.rows(); begin += kRows) {
-    const Index rows = std::min(kRows, targets.rows() - begin);
-    sum += Prediction::mix(rows_of(components, begin, rows)).log_density(targets.middleRows(begin, rows)).sum();
-  }
-  return sum;
-}
-
 // The weight of the fit with weighted rows: s0^2 / (s0^2 + s^2) at noise s where constant noise is s0; 1 for
 // NoiseModel::inputs.
 inline Matrix weighted_fraction(NoiseModel model, const SharedState& plain, const Matrix& noise) {

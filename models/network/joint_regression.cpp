@@ -24,33 +24,6 @@ constexpr double kWeightExponent = 0.7;  // of the fit with weighted rows, see S
 // Of left-out rows, that the linear model may lose by weights.
 constexpr double kWeightedSquares = 1.03;
 
-struct Fitted {
-  SharedPosterior posterior;
-  RowBeliefs left_out;
-};
-
-// Posterior, tails and left-out predictions where a curvature stands.
-Fitted finish(const RowData& data, const SharedState& state, Curvature& curvature, double evidence, bool tails) {
-  Fitted fitted{SharedPosterior::of(data, state, curvature, evidence),
-                leave_one_out(data, row_noise(state, data.rows), curvature)};
-  fitted.posterior.tails.resize(static_cast<std::size_t>(data.targets.cols()));
-  if (tails) fitted.posterior.tails = tails_of(data, fitted.left_out);
-  return fitted;
-}
-
-// The noise function learned at a mean that stays: from residuals and leverages at constant noise.
-void learn_noise_function(const RowData& data, Curvature& curvature, SharedState& state) {
-  constexpr int kSteps = 30;
-  const Index n = data.rows.rows();
-  const Vector squares = curvature.residuals().cwiseAbs2(), fractions = curvature.one_minus_leverage();
-  for (std::size_t k = 0; k < state.noise.size(); ++k) {
-    state.noise[k].add_slopes(data.rows.cols());
-    for (int step = 0; step < kSteps; ++step)
-      state.noise[k].learn(data.rows, squares.segment(static_cast<Index>(k) * n, n),
-                           fractions.segment(static_cast<Index>(k) * n, n));
-  }
-}
-
 }  // namespace
 
 struct JointRegression::Fitting {
@@ -203,7 +176,7 @@ void JointRegression::fit_baseline(Fitting& fitting) {
       evidence = log_evidence(linear_prior_, state, data, *curvature);
     }
   }
-  Fitted fitted = finish(data, state, *curvature, evidence, options_.tails);
+  SharedSolution fitted = solution_of(linear_, data, state, *curvature, evidence, options_.tails);
   memory_.baseline = std::move(fitted.posterior);
   fitting.baseline = std::move(fitted.left_out);
   fitting.baseline_score = score_of({component(fitting.baseline, *memory_.baseline, {})}, data.targets);
@@ -273,7 +246,7 @@ void JointRegression::fit_plain(Fitting& fitting, std::size_t index) {
     curvature->assemble(network_, data, noisy.mean, noisy.scale * prior.precision, row_noise(noisy, data.rows));
     evidence = log_evidence(prior, noisy, data, *curvature);
   }
-  Fitted fitted = finish(data, noisy, *curvature, evidence, options_.tails);
+  SharedSolution fitted = solution_of(network_, data, noisy, *curvature, evidence, options_.tails);
   fitting.plain[index] = std::move(fitted.left_out);
   const std::lock_guard lock(fitting.mutex);
   member.plain = std::move(plain);
@@ -300,7 +273,7 @@ void JointRegression::fit_weighted(Fitting& fitting, std::size_t index) {
   joint.weight_exponent = kWeightExponent;
   const auto curvature = curvature_for(fitting);
   const double evidence = fit_shared(network_, data, prior_of(index), joint, weighted, *curvature);
-  Fitted fitted = finish(data, weighted, *curvature, evidence, options_.tails);
+  SharedSolution fitted = solution_of(network_, data, weighted, *curvature, evidence, options_.tails);
   fitting.weighted[index] = std::move(fitted.left_out);
   const std::lock_guard lock(fitting.mutex);
   member.weighted = std::move(weighted);

@@ -200,6 +200,12 @@ void bind_handles(py::module_& module) {
       py::arg("lag") = 1, "Slot t reaches element t - lag: the step before.");
 }
 
+std::string graph_as_text(const Graph& graph) {
+  GraphFile file;
+  file.graph = graph;
+  return graph_text(file);
+}
+
 py::object picture_of(const Graph& g) {
   for (const Graph::Factor& factor : g.factors())
     if (!built_in_kinds().contains(factor.kind)) return py::none();  // a plan knows its registry
@@ -234,13 +240,8 @@ void bind_files(py::module_& module) {
       py::arg("text"), py::arg("observe") = std::map<std::string, std::string>{},
       "A graph from text in the format of `dma infer`: JSON, BIF or UAI.");
   module.def(
-      "graph_text",
-      [](const Graph& graph) {
-        GraphFile file;
-        file.graph = graph;
-        return graph_text(file);
-      },
-      py::arg("graph"), "The text that parse_graph and `dma infer` read as the same graph, digit by digit.");
+      "graph_text", &graph_as_text, py::arg("graph"),
+      "The text that parse_graph and `dma infer` read as the same graph, digit by digit.");
 }
 
 }  // namespace
@@ -299,6 +300,8 @@ void bind_graph(py::module_& module) {
           py::arg("registry") = py::none())
       .def("describe", [](const Graph& g) { return describe(g); })
       .def("__deepcopy__", [](const Graph& g, const py::dict&) { return std::make_shared<Graph>(g); })
+      .def(py::pickle(&graph_as_text,
+                      [](const std::string& text) { return std::make_shared<Graph>(parse_graph(text).graph); }))
       .def("__repr__",
            [](const Graph& g) {
              return fmt::format("<dma.Graph: {} variables, {} factors>", g.variables().size(), g.factors().size());

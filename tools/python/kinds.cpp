@@ -257,6 +257,13 @@ void bind_kinds(py::module_& module) {
                              })
       .def_property_readonly("methods", &Kind::methods)
       .def("describe", [](const Kind& kind) { return describe(kind); })
+      .def("__deepcopy__", [](const py::object& self, const py::dict&) { return self; })  // nothing of it changes
+      .def("__reduce__",
+           [](const py::object& self) {
+             if (!py::hasattr(self, "made_by"))
+               throw py::type_error("cannot pickle a dma.Kind that was not made from a Python function");
+             return self.attr("made_by");
+           })
       .def("__repr__", [](const Kind& kind) { return fmt::format("<dma.Kind {}: {}>", kind.name(), kind.summary()); });
   py::class_<Registry>(module, "Registry", "The kinds that a graph may be made of.")
       .def(py::init([] { return built_in_kinds(); }))

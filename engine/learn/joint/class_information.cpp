@@ -23,6 +23,13 @@ std::vector<Index> unit_order(const RowModel& model, Index inputs) {
   return order;
 }
 
+Vector ClassFactor::variances() const {
+  ThreadPool alone(1);
+  Vector all(lower.rows());
+  all(order) = triangular_inverse(lower, alone).colwise().squaredNorm().transpose();
+  return all;
+}
+
 ClassInformation::ClassInformation(const RowModel& model, const ClassData& data, const Vector& m, ThreadPool& pool)
     : pool_(&pool), information_(Matrix::Zero(m.size(), m.size())), gradient_(Vector::Zero(m.size())) {
   Matrix logits;

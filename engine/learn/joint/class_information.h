@@ -19,6 +19,7 @@ struct ClassData {
 struct ClassFactor {
   Matrix lower;
   std::vector<Index> order;  // order[i]: the scalar in place i
+  Vector variances() const;  // of the scalars
 };
 
 // That order.

@@ -109,4 +109,20 @@ double most_likely_stretch(const LogitBeliefs& left_out, std::span<const Index> 
   return std::exp(best);
 }
 
+double log_score(const Matrix& p, std::span<const Index> classes) {
+  double sum = 0;
+  for (Index n = 0; n < p.rows(); ++n) sum += std::log(std::max(p(n, classes[static_cast<std::size_t>(n)]), 1e-300));
+  return sum;
+}
+
+ClassSolution solve_classes(const RowModel& model, const ClassData& data, const ClassPrior& prior, Vector start,
+                            const ClassFitOptions& options) {
+  ClassSolution found{fit_classes(model, data, prior, std::move(start), options), 1, {}, 0};
+  const LogitBeliefs left_out = leave_one_out(model, found.mean, found.factor, data);
+  found.stretch = most_likely_stretch(left_out, data.classes);
+  found.left_out = class_probabilities(left_out, found.stretch);
+  found.score = log_score(found.left_out, data.classes);
+  return found;
+}
+
 }  // namespace dma

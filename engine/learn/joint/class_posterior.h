@@ -26,4 +26,17 @@ Matrix class_probabilities(const LogitBeliefs& beliefs, double stretch);
 // near 1 by a prior N(0, 1) of its logarithm that a handful of rows cannot overrule.
 double most_likely_stretch(const LogitBeliefs& left_out, std::span<const Index> classes);
 
+// All that was learned, with what it takes to predict.
+struct ClassSolution : ClassFit {
+  double stretch = 1;
+  Matrix left_out;  // probabilities of the learned rows, each as if it had not been learned
+  double score = 0;  // sum of the logarithms of those of their classes
+  Matrix predict(const RowModel& model, const Matrix& rows) const {
+    return class_probabilities(logits(model, mean, factor, rows), stretch);
+  }
+};
+ClassSolution solve_classes(const RowModel& model, const ClassData& data, const ClassPrior& prior, Vector start,
+                            const ClassFitOptions& options);
+double log_score(const Matrix& probabilities, std::span<const Index> classes);
+
 }  // namespace dma

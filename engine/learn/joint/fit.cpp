@@ -194,6 +194,18 @@ SeenRows::SeenRows(const RowModel& model, const RowData& rows, const Vector& m, 
   own = std::make_shared<const RowData>(RowData{rows.rows, f + residuals.reshaped(f.rows(), f.cols()), rows.weights});
 }
 
+void learn_noise_function(const RowData& data, Curvature& curvature, SharedState& state) {
+  constexpr int kSteps = 30;
+  const Index n = data.rows.rows();
+  const Vector squares = curvature.residuals().cwiseAbs2(), fractions = curvature.one_minus_leverage();
+  for (std::size_t k = 0; k < state.noise.size(); ++k) {
+    state.noise[k].add_slopes(data.rows.cols());
+    for (int step = 0; step < kSteps; ++step)
+      state.noise[k].learn(data.rows, squares.segment(static_cast<Index>(k) * n, n),
+                           fractions.segment(static_cast<Index>(k) * n, n));
+  }
+}
+
 Vector row_noise(const SharedState& state, const Matrix& rows) {
   Vector all(rows.rows() * static_cast<Index>(state.noise.size()));
   for (std::size_t k = 0; k < state.noise.size(); ++k)

@@ -86,6 +86,8 @@ double fit_shared(const RowModel& model, const RowData& data, const SharedPrior&
                   SharedState& state, Curvature& curvature);
 
 Vector row_noise(const SharedState& state, const Matrix& rows);
+// The noise as a function of the inputs, learned at a mean that stays: from residuals and leverages at constant noise.
+void learn_noise_function(const RowData& data, Curvature& curvature, SharedState& state);
 // -J + sum log lambda / 2 - log |L| / 2 - sum log s / 2 and constants, at the curvature's linearisation; `other` is the
 // sum of log f of outputs whose noise is not Gaussian.
 double log_evidence(const SharedPrior& prior, const SharedState& state, const RowData& data, Curvature& curvature,

@@ -51,16 +51,31 @@ void JointLearner::Impl::weigh() {
   for (Start& start : starts) start.weight /= sum;
 }
 
-JointLearner::JointLearner(const Graph& graph, const Registry& registry, std::vector<VariableId> targets,
-                           JointLearnOptions options)
-    : impl_(new Impl{graph, targets, RowProgram(graph, registry, targets), std::move(options), {}}) {
-  const Index scalars = impl_->program.scalars();
+void check_size(const RowProgram& program) {
+  const Index scalars = program.scalars();
   if (bytes_of(scalars) > kMostJointBytes)
     fail(
         "joint learning: {} shared scalars would take {:.1f} GB, more than {:.1f} GB; message sweeps (Learner) can "
         "learn them",
         scalars, bytes_of(scalars) / 1e9, kMostJointBytes / 1e9);
   if (scalars == 0) fail("joint learning: no target depends on a shared variable; there is nothing to learn");
+}
+
+bool has_dead_scalar(const RowProgram& program, const Matrix& rows, std::uint64_t seed, std::vector<Index> some) {
+  const Matrix block = rows.topRows(std::min<Index>(kRowsPerBlock, rows.rows()));
+  const auto influence = [&](const Vector& m) {
+    Matrix f, gains;
+    program.linearise(m, block, f, gains);
+    return Vector(gains.cwiseAbs().colwise().sum());
+  };
+  const Vector here = influence(program.prior().mean), elsewhere = influence(draw(program.prior(), seed));
+  return std::ranges::any_of(some, [&](Index i) { return here(i) == 0 && elsewhere(i) != 0; });
+}
+
+JointLearner::JointLearner(const Graph& graph, const Registry& registry, std::vector<VariableId> targets,
+                           JointLearnOptions options)
+    : impl_(new Impl{graph, targets, RowProgram(graph, registry, targets), std::move(options), {}}) {
+  check_size(impl_->program);
   for (const double variance : impl_->program.noise())
     if (!(variance > 0))
       fail("joint learning: a target is a computed variable; give the observed one that has gaussian_noise on it");
@@ -69,7 +84,7 @@ JointLearner::JointLearner(const Graph& graph, const Registry& registry, std::ve
   if (o.starts < 1) fail("joint learning: 0 starts are given; at least 1 is expected");
   if ((o.noise_by_inputs || o.tails) && !o.learn_noise)
     fail("joint learning: noise that depends on inputs or has tails is learned; set learn_noise too");
-  impl_->is_frozen.assign(static_cast<std::size_t>(scalars), 0);
+  impl_->is_frozen.assign(static_cast<std::size_t>(impl_->program.scalars()), 0);
   const bool has_others = std::ranges::any_of(impl_->program.likelihoods(), [](const auto& l) { return l != nullptr; });
   if (has_others) impl_->data.likelihoods = impl_->program.likelihoods();
 }
@@ -146,15 +161,7 @@ void JointLearner::Impl::check_targets(const Matrix& values, std::string_view wh
 
 // The first start is the prior's mean, unless a scalar that has influence elsewhere has none on any example there.
 void JointLearner::Impl::make_starts() {
-  const Matrix some = data.rows.topRows(std::min<Index>(kRowsPerBlock, data.targets.rows()));
-  const auto influence = [&](const Vector& m) {
-    Matrix f, gains;
-    program.linearise(m, some, f, gains);
-    return Vector(gains.cwiseAbs().colwise().sum());
-  };
-  const Vector here = influence(program.prior().mean), elsewhere = influence(draw(program.prior(), options.seed));
-  bool is_dead = false;
-  for (const Index i : free()) is_dead = is_dead || (here(i) == 0 && elsewhere(i) != 0);
+  const bool is_dead = has_dead_scalar(program, data.rows, options.seed, free());
   starts.resize(options.starts);
   for (std::size_t k = 0; k < starts.size(); ++k) {
     Start& start = starts[k];
@@ -193,11 +200,8 @@ void JointLearner::Impl::learn(Start& start, std::size_t index, std::size_t jobs
     evidence = fit_shared(*model, data, prior, fit, start.state, *curvature);
   }
   start.mean(own) = start.state.mean;
-  start.posterior = SharedPosterior::of(data, start.state, *curvature, evidence);
-  const SeenRows seen(*model, data, start.state.mean, row_noise(start.state, data.rows));
-  start.left_out = leave_one_out(seen.data(), seen.noise, *curvature);
-  start.posterior.tails.resize(static_cast<std::size_t>(data.targets.cols()));
-  if (options.tails) start.posterior.tails = tails_of(data, start.left_out);
+  SharedSolution found = solution_of(*model, data, start.state, *curvature, evidence, options.tails);
+  start.posterior = std::move(found.posterior), start.left_out = std::move(found.left_out);
   start.effective_scalars = curvature->effective_scalars();
 }
 
@@ -250,7 +254,7 @@ bool JointLearner::update(const Data& data) {
   for (Impl::Start& start : next) {
     const auto model = l.model_of(start);
     const RowBeliefs before = start.posterior.predict(*model, l.prior(), more.rows);
-    const double density = Prediction::mix({l.component(start, before)}).log_density(more.targets).sum();
+    const double density = Prediction::mix({l.part(start, before)}).log_density(more.targets).sum();
     SharedUpdate found = start.posterior.updated(*model, l.prior(), more, known);
     start.posterior = std::move(found.posterior);
     start.posterior.log_evidence += density;

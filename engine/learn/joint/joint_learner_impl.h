@@ -40,8 +40,14 @@ struct JointLearner::Impl {
   void make_starts();
   void learn(Start& start, std::size_t index, std::size_t jobs, const std::function<bool(const JointEpoch&)>& told);
   JointLearnReport learn();
-  PredictionComponent component(const Start& start, RowBeliefs beliefs) const;
+  PredictionComponent part(const Start& start, RowBeliefs beliefs) const;  // of the mixture
 };
+
+// An Error where a matrix over all shared scalars is too large, or there is none.
+void check_size(const RowProgram& program);
+// Whether one of some scalars that has influence at a draw from the prior has none on these rows at its mean, as in a
+// network whose weights are all 0.
+bool has_dead_scalar(const RowProgram& program, const Matrix& rows, std::uint64_t seed, std::vector<Index> some);
 
 // The columns of `variables`, one example a row, then those of `tables`. `what` is the call that errors name.
 Matrix gather_rows(const Graph& graph, const std::vector<VariableId>& variables,

@@ -90,11 +90,9 @@ std::vector<Gaussian> JointLearner::belief(VariableId shared) const {
   return all;
 }
 
-PredictionComponent JointLearner::Impl::component(const Start& start, RowBeliefs beliefs) const {
+PredictionComponent JointLearner::Impl::part(const Start& start, RowBeliefs beliefs) const {
   const Matrix weight = Matrix::Constant(beliefs.mean.rows(), beliefs.mean.cols(), start.weight);
-  return {std::move(beliefs.mean),   beliefs.variance.cwiseSqrt(),
-          beliefs.noise.cwiseSqrt(), weight,
-          start.posterior.tails,     data.likelihoods};
+  return component(std::move(beliefs), start.posterior, weight, data.likelihoods);
 }
 
 Prediction JointLearner::predict(const Data& inputs) const {
@@ -104,7 +102,7 @@ Prediction JointLearner::predict(const Data& inputs) const {
   std::vector<PredictionComponent> all;
   for (const Impl::Start& start : l.starts)
     if (start.weight > 0)
-      all.push_back(l.component(start, start.posterior.predict(*l.model_of(start), l.prior(), rows)));
+      all.push_back(l.part(start, start.posterior.predict(*l.model_of(start), l.prior(), rows)));
   return Prediction::mix(std::move(all));
 }
 
@@ -115,7 +113,7 @@ Prediction JointLearner::left_out() const {
     fail("left_out: the examples learned so far are not kept; it is there after fit()");
   std::vector<PredictionComponent> all;
   for (const Impl::Start& start : l.starts)
-    if (start.weight > 0) all.push_back(l.component(start, start.left_out));
+    if (start.weight > 0) all.push_back(l.part(start, start.left_out));
   return Prediction::mix(std::move(all));
 }
 

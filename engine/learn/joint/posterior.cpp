@@ -12,16 +12,7 @@ constexpr double kMany = 200;  // rows from which on the variance is as good as 
 
 Matrix by_output(const Vector& stacked, Index outputs) { return stacked.reshaped(stacked.size() / outputs, outputs); }
 
-}  // namespace
-
-RowBeliefs leave_one_out(const RowData& data, const Vector& noise, Curvature& curvature) {
-  const Index outputs = data.targets.cols();
-  const Eigen::ArrayXd others = curvature.one_minus_leverage().array().max(kLeastOneMinusLeverage).min(1.0);
-  const Vector errors = curvature.residuals().array() / others;
-  return {data.targets - by_output(errors, outputs),
-          by_output(data.weighted(noise).array() * (1 - others) / others, outputs), by_output(noise, outputs)};
-}
-
+// Of every output, from left-out errors.
 std::vector<StudentTails> tails_of(const RowData& data, const RowBeliefs& left_out) {
   std::vector<StudentTails> tails;
   for (Index k = 0; k < data.targets.cols(); ++k) {
@@ -38,6 +29,16 @@ std::vector<StudentTails> tails_of(const RowData& data, const RowBeliefs& left_o
         std::max(StudentTails::kLeastDegrees, std::min(tails.back().degrees, left_over < kMany ? left_over : 1e300));
   }
   return tails;
+}
+
+}  // namespace
+
+RowBeliefs leave_one_out(const RowData& data, const Vector& noise, Curvature& curvature) {
+  const Index outputs = data.targets.cols();
+  const Eigen::ArrayXd others = curvature.one_minus_leverage().array().max(kLeastOneMinusLeverage).min(1.0);
+  const Vector errors = curvature.residuals().array() / others;
+  return {data.targets - by_output(errors, outputs),
+          by_output(data.weighted(noise).array() * (1 - others) / others, outputs), by_output(noise, outputs)};
 }
 
 SharedPosterior SharedPosterior::of(const RowData& data, SharedState state, Curvature& curvature, double log_evidence) {
@@ -90,6 +91,24 @@ RowBeliefs SharedPosterior::predict(const RowModel& model, const SharedPrior& pr
     beliefs.variance.middleRows(begin, size) = by_output(variance, outputs);
   }
   return beliefs;
+}
+
+SharedSolution solution_of(const RowModel& model, const RowData& data, const SharedState& state, Curvature& curvature,
+                           double log_evidence, bool tails) {
+  const SeenRows seen(model, data, state.mean, row_noise(state, data.rows));
+  SharedSolution found{SharedPosterior::of(data, state, curvature, log_evidence),
+                       leave_one_out(seen.data(), seen.noise, curvature)};
+  found.posterior.tails.resize(static_cast<std::size_t>(data.targets.cols()));
+  if (tails) found.posterior.tails = tails_of(data, found.left_out);
+  return found;
+}
+
+PredictionComponent component(RowBeliefs beliefs, const SharedPosterior& posterior, Matrix weight,
+                              const OutputLikelihoods& likelihoods) {
+  beliefs.variance = beliefs.variance.cwiseSqrt();
+  beliefs.noise = beliefs.noise.cwiseSqrt();
+  return {std::move(beliefs.mean), std::move(beliefs.variance), std::move(beliefs.noise),
+          std::move(weight),       posterior.tails,             likelihoods};
 }
 
 }  // namespace dma

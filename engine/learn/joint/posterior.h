@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "engine/learn/joint/fit.h"
-#include "engine/learn/joint/student_tails.h"
+#include "engine/learn/joint/prediction.h"
 
 namespace dma {
 
@@ -51,7 +51,17 @@ struct SharedUpdate {
 // s (1 - o) / o. Exact for linear models; for others as good as their linearisation.
 RowBeliefs leave_one_out(const RowData& data, const Vector& noise, Curvature& curvature);
 
-// Tails per output from left-out errors.
-std::vector<StudentTails> tails_of(const RowData& data, const RowBeliefs& left_out);
+// Where a curvature stands after a fit: the posterior, with tails per output from left-out errors if they are asked
+// for, and the learned rows, each left out.
+struct SharedSolution {
+  SharedPosterior posterior;
+  RowBeliefs left_out;
+};
+SharedSolution solution_of(const RowModel& model, const RowData& data, const SharedState& state, Curvature& curvature,
+                           double log_evidence, bool tails);
+
+// What a posterior says of rows, as a part of a mixture. The beliefs are taken over.
+PredictionComponent component(RowBeliefs beliefs, const SharedPosterior& posterior, Matrix weight,
+                              const OutputLikelihoods& likelihoods = {});
 
 }  // namespace dma

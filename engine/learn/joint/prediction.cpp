@@ -251,4 +251,38 @@ Eigen::MatrixXd Prediction::quantile(double probability) const {
       [&](const Mixed& mixed, auto i, auto j) { return mixed.quantile(probability, mean(i, j), sd(i, j)); });
 }
 
+double score_of(const std::vector<PredictionComponent>& components, const Eigen::MatrixXd& targets) {
+  constexpr Eigen::Index kRows = 1 << 14;
+  double sum = 0;
+  for (Eigen::Index begin = 0; begin < targets.rows(); begin += kRows) {
+    const Eigen::Index rows = std::min(kRows, targets.rows() - begin);
+    sum += Prediction::mix(rows_of(components, begin, rows)).log_density(targets.middleRows(begin, rows)).sum();
+  }
+  return sum;
+}
+
+double covering_factor(const std::vector<PredictionComponent>& components, const Eigen::MatrixXd& targets,
+                       Eigen::Index output) {
+  constexpr double kLevel = 0.95, kSlack = 0.01, kWidest = 100;
+  constexpr int kSteps = 12;
+  constexpr Eigen::Index kEnoughRows = 20000;  // to tell such a fraction
+  const Eigen::Index rows = std::min(targets.rows(), kEnoughRows);
+  const std::vector<PredictionComponent> some = rows_of(components, 0, rows);
+  const Eigen::MatrixXd observed = targets.topRows(rows);
+  const double chance = std::sqrt(kLevel * (1 - kLevel) / static_cast<double>(rows));
+  const auto coverage = [&](double factor) {
+    std::vector<PredictionComponent> own = some;
+    for (PredictionComponent& component : own) component.tails.at(static_cast<std::size_t>(output)).scale *= factor;
+    const Eigen::ArrayXd below = Prediction::mix(std::move(own)).cumulative(observed).col(output);
+    return (below >= (1 - kLevel) / 2 && below <= (1 + kLevel) / 2).cast<double>().mean();
+  };
+  if (coverage(1) >= kLevel - kSlack - 2 * chance) return 1;
+  double low = 0, high = std::log(kWidest);
+  for (int step = 0; step < kSteps; ++step) {
+    const double middle = 0.5 * (low + high);
+    (coverage(std::exp(middle)) < kLevel ? low : high) = middle;
+  }
+  return std::exp(high);
+}
+
 }  // namespace dma

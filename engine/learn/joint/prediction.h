@@ -25,6 +25,16 @@ struct PredictionComponent {
 std::vector<PredictionComponent> rows_of(const std::vector<PredictionComponent>& components, Eigen::Index begin,
                                          Eigen::Index rows);
 
+// Log density of all targets under a mixture, a block of rows after the other: of a million rows it is larger than the
+// table.
+double score_of(const std::vector<PredictionComponent>& components, const Eigen::MatrixXd& targets);
+
+// Where noise has another shape than the tails can take, as one row in ten that is shifted, the likeliest tails may
+// leave too many rows outside. The factor on the noise of an output with which 95 % intervals hold as many targets as
+// they promise; 1 where they do but for chance.
+double covering_factor(const std::vector<PredictionComponent>& components, const Eigen::MatrixXd& targets,
+                       Eigen::Index output);
+
 struct Prediction {
   Eigen::MatrixXd mean, sd;      // of the mixture, rows x outputs; sd includes the noise
   Eigen::MatrixXd epistemic_sd;  // without the noise: what more data could remove

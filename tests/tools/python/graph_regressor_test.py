@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import pickle
 from pathlib import Path
+from typing import Any
 
 import dma
 import numpy as np
@@ -10,6 +12,7 @@ import pandas as pd
 import pytest
 from sklearn.base import clone
 from sklearn.model_selection import cross_val_score
+from sklearn.utils.estimator_checks import parametrize_with_checks
 
 
 def decay() -> dma.Graph:
@@ -71,6 +74,51 @@ def test_scikit_learn_clones_and_cross_validates(tmp_path: Path) -> None:
     again = dma.GraphRegressor.load(tmp_path / "model.json")
     assert (again.predict(table[["t"]].to_numpy()) == model.predict(table[["t"]])).all()
     assert again.beliefs_ == model.beliefs_
+
+
+class Line(dma.GraphRegressor):
+    """A line through as many columns as there are, so that scikit-learn's own checks can be run on the estimator."""
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Line:
+        shape, targets = np.asarray(X).shape, np.asarray(y).shape
+        g = dma.Graph()
+        x = g.observed("x", max(1, shape[1]) if len(shape) == 2 else 1)
+        names = [f"y{k}" for k in range(targets[1] if len(targets) == 2 else 1)]
+        for name in names:
+            w = g.gaussian_prior(g.shared("w" + name, x.size), 0, 1e4)
+            b = g.gaussian_prior(g.shared("b" + name), 0, 1e4)
+            g.gaussian_noise(g.sum(g.product(w, x)) + b, 1, g.observed(name))
+        given = self.graph, self.target
+        self.graph, self.target = g, names
+        try:
+            super().fit(X, y, sample_weight)
+        finally:
+            self.graph, self.target = given
+        return self
+
+
+@parametrize_with_checks([Line(decay())])
+def test_estimator_passes_every_check_of_scikit_learn(estimator: Any, check: Any) -> None:
+    check(estimator)
+
+
+def saturated(v: float, k: float, s: float) -> float:
+    return v * s / (k + s)
+
+
+def test_a_pickle_predicts_and_knows_the_kinds(tmp_path: Path) -> None:
+    kind = dma.factor_from_function("saturation", saturated)
+    g = dma.Graph()
+    v, k = g.gaussian_prior(g.shared("v"), 1, 1), g.gaussian_prior(g.shared("k"), 1, 1)
+    g.gaussian_noise(g.apply("saturation", [v, k, g.observed("s")]), 0.01, g.observed("y"))
+    s = np.linspace(0.1, 5, 40)[:, None]
+    model = dma.GraphRegressor(g, kinds=[kind]).fit(s, saturated(2, 0.7, s[:, 0]) + 0.01 * np.sin(99 * s[:, 0]))
+    again = pickle.loads(pickle.dumps(model))
+    assert (again.predict(s, return_std=True)[1] == model.predict(s, return_std=True)[1]).all()
+    assert again.beliefs_ == model.beliefs_ and again.get_params().keys() == model.get_params().keys()
+    assert clone(again).fit(s, saturated(2, 0.7, s[:, 0])).score(s, saturated(2, 0.7, s[:, 0])) > 0.99
+    with pytest.raises(TypeError, match="cannot pickle a dma.Kind that was not made from a Python function"):
+        pickle.dumps(dma.standard_registry().kind("product"))
 
 
 def test_counts_weights_and_kinds_of_ones_own() -> None:

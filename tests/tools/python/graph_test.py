@@ -349,7 +349,8 @@ def test_what_cannot_be_pickled_says_so(protocol: int) -> None:
     g = dma.Graph()
     g.gaussian_prior(g.variable("x"), 0, 1)
     plan = dma.compile(g)
-    for thing in (g, g["x"], plan, dma.State(plan), dma.State(plan).belief("x"), dma.run(plan, dma.State(plan)), dma.joint()):
+    assert dma.graph_text(pickle.loads(pickle.dumps(g, protocol))) == dma.graph_text(g)
+    for thing in (g["x"], plan, dma.State(plan), dma.State(plan).belief("x"), dma.run(plan, dma.State(plan)), dma.joint()):
         with pytest.raises(TypeError, match="pickle"):
             pickle.dumps(thing, protocol)
 

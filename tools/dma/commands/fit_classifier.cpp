@@ -92,33 +92,15 @@ void fit_classifier(const FitRequest& request, const TrainingData& data) {
     saved.training.held_out =
         class_scores_of(learned.classifier.predict(data.held_out_inputs), data.held_out_labels().of_rows);
   if (!request.quiet) tell_of_columns(request, data);
-  if (!request.model.empty()) write_file(request.model, classifier_to_text(saved));
+  FitOutputs outputs(request);
+  outputs.write_model([&] { return classifier_to_text(saved); });
   if (learned.signal != 0 && !learned.report.interrupted)
     std::raise(learned.signal);  // it came when nothing was left to learn
 
-  std::string no_picture;
-  if (!request.plot.empty())
-    no_picture = plot::draw_picture(picture_of(learned.classifier, data), request.plot);
-  if (!no_picture.empty()) say(fmt::format("skipped {}: {}", request.plot.string(), no_picture));
-
-  Json json = summary_json(saved);
-  json["files"] = Json::array();
-  std::vector<const std::filesystem::path*> files{&request.model, &request.report};
-  if (no_picture.empty()) files.push_back(&request.plot);
-  for (const auto* file : files)
-    if (!file->empty()) json["files"].push_back(file->string());
-  write_report(request, json, [&] {
+  outputs.draw(request.plot, [&] { return picture_of(learned.classifier, data); });
+  outputs.tell(summary_json(saved), summary_text(saved), {honest_sentence(saved)}, [&] {
     return report::report_of({saved, learned.classifier, data, learned.evidence}, {request.command_line, request.data});
   });
-
-  if (request.json) {
-    fmt::print("{}", readable(json));
-  } else if (!request.quiet) {
-    fmt::print("{}", summary_text(saved));
-    for (const auto* file : files)
-      if (!file->empty()) fmt::print("wrote     {}\n", printable(file->string()));
-    fmt::print("{}\n", honest_sentence(saved));
-  }
   if (learned.report.interrupted) {
     say(request.model.empty() ? "interrupted" : "interrupted; the model is what was learned until then");
     throw Exit{kExitBySignal + learned.signal};

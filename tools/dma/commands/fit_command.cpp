@@ -45,7 +45,7 @@ void check_files(const FitRequest& request) {
                  {"--plot", request.plot},
                  {"--plot-training", request.plot_training},
                  {"--report", request.report}},
-                {{"data", request.data}});
+                {{"data", request.data}, {"--graph", request.graph}});
   for (const auto* file :
        {&request.model, &request.plot, &request.plot_training, &request.report})  // --checkpoint may go on in it
     if (!file->empty()) check_outputs({{"output", *file}}, {{"--resume", request.resume}});
@@ -145,11 +145,11 @@ void fit(FitRequest request) {
     fail("--graph and --update are given; an update keeps the graph of its model: leave --graph out");
   if (!request.update.empty()) return fit_update(request);
   if (request.targets.empty()) fail("--target is missing: name the column to predict, as in --target price");
+  check_files(request);
   if (!request.graph.empty()) {
     team.refuse("a graph of your own");
     return fit_graph(request);
   }
-  check_files(request);
   TrainingData data = read_rows_to_fit(request, team);
   return_free_memory();
   if (data.has_classes()) {
@@ -182,43 +182,24 @@ void fit(FitRequest request) {
         scores_of([&](Eigen::Index begin,
                       Eigen::Index rows) { return model.predict(data.held_out_inputs.middleRows(begin, rows)); },
                   data.held_out_outputs);
-  if (!request.model.empty()) write_file(request.model, bnn_to_text(saved));
+  FitOutputs outputs(request);
+  outputs.write_model([&] { return bnn_to_text(saved); });
   if (learned.signal != 0 && !report.interrupted) {  // it came when nothing was left to learn
     team.leave();
     std::raise(learned.signal);
   }
 
-  std::vector<std::string> files, skipped;
-  if (!request.model.empty()) files.push_back(request.model.string());
-  const auto draw = [&](const std::filesystem::path& path, const auto& figure) {
-    if (path.empty()) return;
-    const std::string reason = plot::draw_picture(figure(), path);
-    if (reason.empty())
-      files.push_back(path.string());
-    else
-      skipped.push_back(fmt::format("{}: {}", path.string(), reason));
-  };
-  draw(request.plot, [&] { return fit_figure(model, data); });
-  draw(request.plot_training, [&] { return training_figure(saved); });
-
+  outputs.draw(request.plot, [&] {
+    return fit_figure([&](const Eigen::MatrixXd& inputs) { return model.predict(inputs); }, data);
+  });
+  outputs.draw(request.plot_training, [&] { return training_figure(training_curves(saved)); });
   Json json = summary_json(saved);
   json["reason"] = method_reason;
-  if (!request.report.empty()) files.push_back(request.report.string());
-  json["files"] = files;
-  json["skipped"] = skipped;
-  write_report(request, json, [&] {
-    return report::report_of({saved, model, data, net.left_out()}, {request.command_line, request.data, warning});
-  });
-
-  if (request.json) {
-    fmt::print("{}", readable(json));
-  } else if (!request.quiet) {
-    fmt::print("reason    {}\n{}", method_reason, summary_text(saved));
-    for (const std::string& file : files) fmt::print("wrote     {}\n", printable(file));
-    for (const std::string& line : honest_sentences(saved)) fmt::print("{}\n", line);
-  }
-  if (!request.json)
-    for (const std::string& line : skipped) say("skipped " + line);
+  outputs.tell(std::move(json), fmt::format("reason    {}\n{}", method_reason, summary_text(saved)),
+               honest_sentences(saved), [&] {
+                 return report::report_of(report::fitted(saved, model, data, net.left_out()),
+                                          {request.command_line, request.data, warning});
+               });
   if (!warning.empty()) say("warning: " + warning);
   team.leave();
   if (report.interrupted) {

@@ -8,9 +8,9 @@
 #include <optional>
 
 #include "engine/support/error.h"
-#include "engine/support/text.h"
 #include "factors/standard_registry.h"
 #include "models/graphs/graph_model.h"
+#include "tools/dma/commands/fit_report.h"
 #include "tools/dma/fit/graph_summary.h"
 #include "tools/dma/fit/prediction_table.h"
 #include "tools/dma/fit/training_data.h"
@@ -20,7 +20,8 @@
 #include "tools/dma/io/progress.h"
 #include "tools/dma/io/read_file.h"
 #include "tools/dma/io/standard_streams.h"
-#include "tools/dma/io/write_file.h"
+#include "tools/dma/page/report.h"
+#include "tools/dma/pictures/fit_figures.h"
 
 namespace dma {
 
@@ -47,14 +48,13 @@ void refuse_other_options(const FitRequest& r) {
                                                 {"--workers", s.workers != 1},
                                                 {"--features", !r.features.empty()},
                                                 {"--classes", r.numbers_are_classes},
-                                                {"--columns", r.columns},
-                                                {"--plot", !r.plot.empty()},
-                                                {"--plot-training", !r.plot_training.empty()},
-                                                {"--report", !r.report.empty()},
-                                                {"--checkpoint", !r.checkpoint.empty()},
-                                                {"--resume", !r.resume.empty()}};
+                                                {"--columns", r.columns}};
   for (const auto& [option, is_given] : given)
     if (is_given) fail("{}: a graph of your own (--graph) knows no such option; leave it out", option);
+  for (const auto& [option, file] : {std::pair("--checkpoint", &r.checkpoint), {"--resume", &r.resume}})
+    if (!file->empty())
+      fail("{}: a graph of your own is learned in one go, and --model keeps what an interruption leaves; leave it out",
+           option);
 }
 
 JointLearnOptions options_of(const FitSettings& s) {
@@ -88,25 +88,45 @@ std::vector<std::size_t> places_of(const CsvReader& reader, const GraphModel& mo
   return places;
 }
 
-void tell_of_other_columns(const CsvReader& reader, const std::vector<std::size_t>& used) {
+std::string other_columns(const CsvReader& reader, const std::vector<std::size_t>& used) {
   std::vector<std::string> others;
   for (std::size_t i = 0; i < reader.names().size(); ++i)
     if (std::ranges::find(used, i) == used.end()) others.push_back(fmt::format("'{}'", reader.names()[i]));
-  if (!others.empty())
-    say(fmt::format("the graph observes no variable of the name{} {}: ignored", others.size() > 1 ? "s" : "",
-                    fmt::join(others, ", ")));
+  if (others.empty()) return {};
+  return fmt::format("the graph observes no variable of the name{} {}: ignored", others.size() > 1 ? "s" : "",
+                     fmt::join(others, ", "));
+}
+
+// Columns that the graph observes; rows kept aside.
+TrainingData read_observed(const FitRequest& request, CsvReader& reader, const GraphModel& model) {
+  const std::vector<std::size_t> places = places_of(reader, model);
+  const Eigen::MatrixXd all = reader.read(places);
+  const Eigen::Index held_out = count_held_out(request.holdout, all.rows());
+  const std::vector<Eigen::Index> order = split_rows(all.rows(), held_out, request.settings.seed);
+  const std::vector<Eigen::Index> learned(order.begin(), order.end() - held_out),
+      kept(order.end() - held_out, order.end());
+  const auto inputs = static_cast<Eigen::Index>(model.inputs().size()), outputs = all.cols() - inputs;
+  return {.features = model.inputs(),
+          .targets = model.targets(),
+          .inputs = all.leftCols(inputs)(learned, Eigen::all),
+          .outputs = all.rightCols(outputs)(learned, Eigen::all),
+          .held_out_inputs = all.leftCols(inputs)(kept, Eigen::all),
+          .held_out_outputs = all.rightCols(outputs)(kept, Eigen::all),
+          .ignored = other_columns(reader, places)};
 }
 
 }  // namespace
 
 void fit_graph(const FitRequest& request) {
   refuse_other_options(request);
-  check_outputs({{"--model", request.model}}, {{"data", request.data}, {"--graph", request.graph}});
   InterruptWatch interrupt;
   std::optional<ProgressLine> progress;
   if (!request.quiet && !request.json) progress.emplace();
   JointLearnOptions options = options_of(request.settings);
+  double values = 1;                           // of the targets
+  std::vector<std::vector<double>> evidence(options.starts);  // of each, after every epoch
   options.on_epoch = [&](const JointEpoch& e) {
+    evidence[e.start].push_back(e.epoch.log_evidence / values);
     if (progress)
       progress->show(fmt::format("start {} of {}, epoch {} of at most {}, log evidence {:.4f}", e.start + 1,
                                  options.starts, e.epoch.epoch, options.epochs, e.epoch.log_evidence));
@@ -130,35 +150,33 @@ void fit_graph(const FitRequest& request) {
   } catch (const Error& e) {
     fail("'{}': {}", name, e.what());
   }
-  const std::vector<std::size_t> places = places_of(reader, *model);
-  const Eigen::MatrixXd all = reader.read(places);
-  const Eigen::Index held_out = count_held_out(request.holdout, all.rows());
-  const std::vector<Eigen::Index> order = split_rows(all.rows(), held_out, request.settings.seed);
-  const auto inputs = static_cast<Eigen::Index>(model->inputs().size());
-  const Eigen::MatrixXd learned = all(std::vector<Eigen::Index>(order.begin(), order.end() - held_out), Eigen::all),
-                        kept = all(std::vector<Eigen::Index>(order.end() - held_out, order.end()), Eigen::all);
+  const TrainingData data = read_observed(request, reader, *model);
+  const bool predicts = !data.features.empty();
+  if (!predicts && (!request.plot.empty() || !request.report.empty()))
+    fail("--{}: the graph has no inputs, and all rows are alike; leave it out, `dma inspect` tells what was learned",
+         request.plot.empty() ? "report" : "plot");
+  values = static_cast<double>(data.outputs.size());
   JointLearnReport report;
   try {
-    report = model->fit(learned.leftCols(inputs), learned.rightCols(all.cols() - inputs));
+    report = model->fit(data.inputs, data.outputs);
   } catch (const Error& e) {
     fail("'{}': {}", name, located(model->file(), e.what()));
   }
   progress.reset();
-  if (!report.interrupted && inputs > 0) check_prediction(model->predict(learned.leftCols(inputs)), model->targets());
-  if (held_out > 0 && inputs > 0) {
-    model->training.held_out_rows = static_cast<std::size_t>(held_out);
-    model->training.held_out = scores_of(model->predict(kept.leftCols(inputs)), kept.rightCols(all.cols() - inputs));
+  const auto predict = [&](const Eigen::MatrixXd& inputs) { return model->predict(inputs); };
+  if (!report.interrupted && predicts) check_prediction(predict(data.inputs), data.targets);
+  if (data.held_out_rows() > 0 && predicts) {
+    model->training.held_out_rows = data.held_out_rows();
+    model->training.held_out = scores_of(predict(data.held_out_inputs), data.held_out_outputs);
   }
-  if (!request.quiet) tell_of_other_columns(reader, places);
-  if (!request.model.empty()) write_file(request.model, graph_model_text(*model));
-  if (request.json) {
-    Json json = summary_json(*model);
-    json["files"] = request.model.empty() ? Json::array() : Json::array({request.model.string()});
-    fmt::print("{}", readable(json));
-  } else if (!request.quiet) {
-    fmt::print("{}", summary_text(*model));
-    if (!request.model.empty()) fmt::print("wrote     {}\n", printable(request.model.string()));
-  }
+  if (!request.quiet) tell_of_columns(request, data);
+  FitOutputs outputs(request);
+  outputs.write_model([&] { return graph_model_text(*model); });
+  outputs.draw(request.plot, [&] { return fit_figure(predict, data); });
+  outputs.draw(request.plot_training, [&] { return training_figure(evidence, "start"); });
+  outputs.tell(summary_json(*model), summary_text(*model), {}, [&] {
+    return report::report_of(report::fitted(*model, data, evidence), {request.command_line, request.data});
+  });
   if (report.interrupted) {
     say(request.model.empty() ? "interrupted" : "interrupted; the model is what was learned until then");
     throw Exit{kExitBySignal + interrupt.signal()};

@@ -22,12 +22,41 @@ void tell_of_columns(const FitRequest& request, const TrainingData& data) {
   for (const std::string& line : data.coding.lines()) fmt::print("column    {}\n", line);
 }
 
-void write_report(const FitRequest& request, Json& json, const std::function<Json()>& make) {
-  if (request.report.empty()) return;
-  std::optional<ProgressLine> progress;
-  if (!request.quiet && !request.json) progress.emplace().show("report: which inputs matter");
-  json["report"] = make();
-  write_file(request.report, report::page_of(json));
+void FitOutputs::write_model(const std::function<std::string()>& text) {
+  if (request_.model.empty()) return;
+  write_file(request_.model, text());
+  files_.push_back(request_.model.string());
+}
+
+void FitOutputs::draw(const std::filesystem::path& path, const std::function<plot::Figure()>& figure) {
+  if (path.empty()) return;
+  const std::string reason = plot::draw_picture(figure(), path);
+  if (reason.empty())
+    files_.push_back(path.string());
+  else
+    skipped_.push_back(fmt::format("{}: {}", path.string(), reason));
+}
+
+void FitOutputs::tell(Json json, const std::string& summary, const std::vector<std::string>& sentences,
+                      const std::function<Json()>& report) {
+  if (!request_.report.empty()) files_.push_back(request_.report.string());
+  json["files"] = files_;
+  json["skipped"] = skipped_;
+  if (!request_.report.empty()) {
+    std::optional<ProgressLine> progress;
+    if (!request_.quiet && !request_.json) progress.emplace().show("report: which inputs matter");
+    json["report"] = report();
+    write_file(request_.report, report::page_of(json));
+  }
+  if (request_.json) {
+    fmt::print("{}", readable(json));
+  } else if (!request_.quiet) {
+    fmt::print("{}", summary);
+    for (const std::string& file : files_) fmt::print("wrote     {}\n", printable(file));
+    for (const std::string& line : sentences) fmt::print("{}\n", line);
+  }
+  if (!request_.json)
+    for (const std::string& line : skipped_) say("skipped " + line);
 }
 
 }  // namespace dma

@@ -1,18 +1,35 @@
-// What `dma fit` says of the table, and the page about the fit.
+// What `dma fit` says of the table, and the files it writes, whatever is fitted.
 #pragma once
 
 #include <functional>
+#include <string>
+#include <vector>
 
 #include "models/files/readable_json.h"
 #include "tools/dma/fit/fit_request.h"
 #include "tools/dma/fit/training_data.h"
+#include "tools/dma/pictures/gnuplot.h"
 
 namespace dma {
 
 // Lines on standard error about columns and rows; with --columns a line for each column.
 void tell_of_columns(const FitRequest& request, const TrainingData& data);
 
-// Where a page is asked for: the JSON of the fit gets its "report", and the page is written.
-void write_report(const FitRequest& request, Json& json, const std::function<Json()>& make);
+class FitOutputs {
+ public:
+  explicit FitOutputs(const FitRequest& request) : request_(request) {}
+
+  void write_model(const std::function<std::string()>& text);
+  // Without a path nothing is drawn; where it cannot be drawn, tell() says why.
+  void draw(const std::filesystem::path& path, const std::function<plot::Figure()>& figure);
+  // The JSON of the fit or, for people, the summary, the files and the sentences. Where a page is asked for, the JSON
+  // gets its "report", which `report` makes, and the page is written.
+  void tell(Json json, const std::string& summary, const std::vector<std::string>& sentences,
+            const std::function<Json()>& report);
+
+ private:
+  const FitRequest& request_;
+  std::vector<std::string> files_, skipped_;
+};
 
 }  // namespace dma

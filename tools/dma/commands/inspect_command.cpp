@@ -65,7 +65,7 @@ void inspect_network(const InspectRequest& request, const SavedBnn& saved) {
     fmt::print("{}\n{}", summary_text(saved), weights_text(net));
   }
   if (!request.plot.empty()) draw_or_say(hinton_figure(net), request.plot);
-  if (!request.plot_training.empty()) draw_or_say(training_figure(saved), request.plot_training);
+  if (!request.plot_training.empty()) draw_or_say(training_figure(training_curves(saved)), request.plot_training);
 }
 
 void inspect_graph(const InspectRequest& request, const GraphModel& model) {

@@ -6,6 +6,7 @@
 
 #include "engine/support/error.h"
 #include "engine/support/text.h"
+#include "factors/standard_registry.h"
 #include "models/files/bnn_file.h"
 #include "tools/dma/fit/mixed_table.h"
 #include "tools/dma/fit/prediction_table.h"
@@ -52,43 +53,71 @@ NewRows read_rows_to_add(const FitRequest& request, const SavedBnn& saved) {
   return rows;
 }
 
-}  // namespace
+// What an update did.
+struct Updated {
+  std::vector<std::string> targets, notes;
+  std::size_t known = 0, added = 0;
+  std::vector<Scores> before;  // how the new rows were predicted by the old ones
+  bool settled = false;
+  std::string text;  // of the model
+};
 
-void fit_update(const FitRequest& request) {
-  check_update_request(request);
-  auto model = load_model(request.update);
-  if (std::holds_alternative<SavedClassifier>(model))
-    fail("--update: '{}' is a classifier, to which no rows can be added; fit old and new rows together",
-         request.update.string());
-  if (std::holds_alternative<GraphModel>(model))
-    fail("--update: '{}' is a learned graph, to which the command adds no rows; fit old and new rows together",
-         request.update.string());
-  SavedBnn saved = std::get<SavedBnn>(std::move(model));
+Updated updated(const FitRequest& request, SavedBnn saved, const std::string& file) {
   if (saved.is_checkpoint())
     fail("'{}' is a checkpoint of a fit that has not ended; go on with --resume", request.update.string());
   const auto [inputs, outputs, notes] = read_rows_to_add(request, saved);
   Bnn net = make_bnn(saved);
-  const std::vector<Scores> before = scores_of(net.predict(inputs), outputs);
-  const std::size_t known = saved.training.rows;
-  const bool settled = learn_more(net, saved, inputs, outputs);
+  Updated all{saved.targets, notes, saved.training.rows, static_cast<std::size_t>(inputs.rows()),
+              scores_of(net.predict(inputs), outputs)};
+  all.settled = learn_more(net, saved, inputs, outputs);
+  all.text = bnn_to_text(saved);
+  (void)make_bnn(bnn_from_text(all.text, file));  // as whoever reads the file will
+  return all;
+}
+
+Updated updated(const FitRequest& request, GraphModel model, const std::string& file) {
+  CsvReader reader(request.data);
+  std::vector<std::size_t> places;
+  for (const auto* names : {&model.inputs(), &model.targets()})
+    for (const std::string& name : *names) places.push_back(reader.column(name));
+  const Eigen::MatrixXd rows = reader.read(places);
+  const auto columns = static_cast<Eigen::Index>(model.inputs().size());
+  const Eigen::MatrixXd inputs = rows.leftCols(columns), outputs = rows.rightCols(rows.cols() - columns);
+  Updated all{model.targets(), {}, model.training.rows, static_cast<std::size_t>(rows.rows()), {}};
+  if (columns > 0) all.before = scores_of(model.predict(inputs), outputs);
+  all.settled = model.update(inputs, outputs);
+  if (columns > 0) check_prediction(model.predict(inputs), model.targets());
+  all.text = graph_model_text(model);
+  (void)graph_model_from(all.text, file, standard_registry());
+  return all;
+}
+
+Updated updated(const FitRequest& request, const SavedClassifier&, const std::string&) {
+  fail("--update: '{}' is a classifier, to which no rows can be added; fit old and new rows together",
+       request.update.string());
+}
+
+}  // namespace
+
+void fit_update(const FitRequest& request) {
+  check_update_request(request);
   const std::filesystem::path file = request.model.empty() ? request.update : request.model;
-  const std::string text = bnn_to_text(saved);
-  (void)make_bnn(bnn_from_text(text, file.string()));  // as whoever reads the file will
+  const auto [targets, notes, known, added, before, settled, text] = std::visit(
+      [&](auto&& model) { return updated(request, std::move(model), file.string()); }, load_model(request.update));
   write_file(file, text);
   if (!request.quiet)
     for (const std::string& note : notes) say(note);
   if (request.json) {
-    Json json{
-        {"rows", saved.training.rows}, {"new_rows", inputs.rows()}, {"settled", settled}, {"files", {file.string()}}};
-    for (std::size_t j = 0; j < before.size(); ++j) json["before"][saved.targets[j]] = to_json(before[j]);
+    Json json{{"rows", known + added}, {"new_rows", added}, {"settled", settled}, {"files", {file.string()}}};
+    for (std::size_t j = 0; j < before.size(); ++j) json["before"][targets[j]] = to_json(before[j]);
     fmt::print("{}", readable(json));
   } else if (!request.quiet) {
-    fmt::print("learned   {} rows on top of {}{}\n", inputs.rows(), known,
+    fmt::print("learned   {} rows on top of {}{}\n", added, known,
                settled ? "" : " (still changing at the limit of steps)");
     for (std::size_t j = 0; j < before.size(); ++j)
       fmt::print(
           "{}: before that, these rows were predicted with an RMSE of {:.4g}, and 95 % intervals held {:.0f} %\n",
-          saved.targets[j], before[j].rmse, 100 * before[j].coverage_95);
+          targets[j], before[j].rmse, 100 * before[j].coverage_95);
     fmt::print("wrote     {}\n", printable(file.string()));
   }
 }

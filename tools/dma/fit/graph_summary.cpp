@@ -53,7 +53,9 @@ Json summary_json(const GraphModel& model) {
     json["learned"][name] = {{"mean", json_number(belief.mean())}, {"sd", json_number(belief.sd())}};
   json["rows"] = model.training.rows;
   json["held_out_rows"] = model.training.held_out_rows;
-  json["report"] = model.training.line;
+  json["training"] = model.training.line;
+  json["options"] = to_json(model.options());
+  json["program"] = describe(model.learner().program());
   return json;
 }
 

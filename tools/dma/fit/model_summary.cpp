@@ -100,6 +100,16 @@ void for_each_layer(const Bnn& net, const Visit& visit) {
 
 double mean_log_scale(const Standardiser& targets) { return targets.scale.array().log().mean(); }
 
+std::vector<std::vector<double>> training_curves(const SavedBnn& saved) {
+  std::vector<std::vector<double>> curves;
+  for (const auto& member : saved.memory.members) {
+    curves.emplace_back();
+    for (const EpochRecord& e : member.learner.epochs)
+      curves.back().push_back(e.log_likelihood - mean_log_scale(saved.memory.targets));
+  }
+  return curves;
+}
+
 std::string summary_text(const SavedBnn& saved) {
   const BnnOptions& o = saved.options;
   const TrainingRecord& t = saved.training;
@@ -202,6 +212,10 @@ Json summary_json(const SavedBnn& saved) {
   if (!saved.training.form.empty()) json["training"]["regime"] = saved.training.form;
   if (saved.memory.joint) {
     json["network_share"] = json_number(saved.memory.joint->network_fraction);
+    if (saved.options.is_joint())
+      json["smoothing"] = json_number(saved.memory.joint->smoothing >= 0
+                                          ? saved.memory.joint->smoothing
+                                          : saved.options.smoothing.value_or(BnnShape{}.smoothing));
     for (const auto& posterior :
          {saved.memory.joint->members.at(0).weighted_posterior, saved.memory.joint->members.at(0).plain_posterior}) {
       if (!posterior || json.contains("noise_function") || !saved.options.is_joint()) continue;

@@ -16,6 +16,8 @@ Json weights_json(const Bnn& net);
 
 // Train log-likelihoods are kept in standardised units; less this they are in the units of the data.
 double mean_log_scale(const Standardiser& targets);
+// Log evidence, or train log-likelihood, a row after every epoch of every member, in the units of the data.
+std::vector<std::vector<double>> training_curves(const SavedBnn& saved);
 
 // One sentence per target that a person can act on, from rows predicted as if left out: none where these are not known.
 std::vector<std::string> honest_sentences(const SavedBnn& saved);

@@ -86,23 +86,6 @@ std::map<std::string, std::string> notes_by_name(const SolvedGraph& solved) {
   return notes;
 }
 
-// Graphviz's titles are its names of nodes and edges: ours say what is known there.
-std::string with_notes(std::string picture, const std::map<std::string, std::string>& notes) {
-  if (const auto at = picture.find("<svg"); at != std::string::npos) picture.erase(0, at);
-  std::string out;
-  std::size_t from = 0;
-  for (std::size_t at; (at = picture.find("<title>", from)) != std::string::npos;) {
-    const std::size_t begin = at + 7, end = picture.find("</title>", begin);
-    std::string name = picture.substr(begin, end - begin);
-    for (const auto& [code, sign] : {std::pair<std::string_view, std::string_view>{"&#45;", "-"}, {"&gt;", ">"}})
-      for (std::size_t where; (where = name.find(code)) != std::string::npos;) name.replace(where, code.size(), sign);
-    const auto note = notes.find(name);
-    out += picture.substr(from, begin - from) + (note == notes.end() ? "" : escaped(note->second));
-    from = end;
-  }
-  return out + picture.substr(from);
-}
-
 std::string beliefs_table(const SolvedGraph& solved) {
   page::Table table{.columns = {"variable", "", "belief"}};
   std::size_t left = 0;
@@ -120,6 +103,22 @@ std::string beliefs_table(const SolvedGraph& solved) {
 
 }  // namespace
 
+std::string embedded(std::string picture, const std::map<std::string, std::string>& notes) {
+  if (const auto at = picture.find("<svg"); at != std::string::npos) picture.erase(0, at);
+  std::string out;
+  std::size_t from = 0;
+  for (std::size_t at; (at = picture.find("<title>", from)) != std::string::npos;) {
+    const std::size_t begin = at + 7, end = picture.find("</title>", begin);
+    std::string name = picture.substr(begin, end - begin);
+    for (const auto& [code, sign] : {std::pair<std::string_view, std::string_view>{"&#45;", "-"}, {"&gt;", ">"}})
+      for (std::size_t where; (where = name.find(code)) != std::string::npos;) name.replace(where, code.size(), sign);
+    const auto note = notes.find(name);
+    out += picture.substr(from, begin - from) + (note == notes.end() ? "" : escaped(note->second));
+    from = end;
+  }
+  return out + picture.substr(from);
+}
+
 std::string page_of(const SolvedGraph& solved) {
   std::string body = fmt::format("<h1>{}</h1>\n", escaped(solved.name));
   if (!solved.description.empty()) body += fmt::format("<p>{}</p>\n", escaped(solved.description));
@@ -130,7 +129,7 @@ std::string page_of(const SolvedGraph& solved) {
               : fmt::format(
                     "<figure class=\"drawn\">{}<figcaption>Variables are round, observed ones with a double line, "
                     "factors dark. Point at an edge for its messages.</figcaption></figure>\n",
-                    with_notes(solved.picture, notes_by_name(solved)));
+                    embedded(solved.picture, notes_by_name(solved)));
   body += "<h2 id=\"beliefs\">What is known</h2>\n" + beliefs_table(solved);
   body += fmt::format("<h2 id=\"report\">What the answer is worth</h2>\n<pre>{}</pre>\n",
                       escaped(solved.report.text()));

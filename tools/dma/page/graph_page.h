@@ -2,6 +2,7 @@
 // worth, in words.
 #pragma once
 
+#include <map>
 #include <string>
 #include <string_view>
 
@@ -22,5 +23,9 @@ struct SolvedGraph {
   std::string picture;      // as Graphviz drew it from to_dot(graph, registry, state); empty: it is not installed
 };
 std::string page_of(const SolvedGraph& solved);
+
+// A picture of Graphviz's inside a page. Its titles are the names of nodes and edges: `notes` say instead what is known
+// there.
+std::string embedded(std::string picture, const std::map<std::string, std::string>& notes = {});
 
 }  // namespace dma::report

@@ -8,7 +8,7 @@ namespace dma::report {
 
 namespace {
 
-constexpr double kStep = 76, kLevel = 150, kWeights = 86, kPriors = 26;
+constexpr double kStep = 76, kLevel = 150, kWeights = 86, kPriors = 26, kLinear = 228;
 
 std::string variable(double x, double y, const std::string& name, const std::string& note, bool observed) {
   return fmt::format(
@@ -43,9 +43,20 @@ std::string graph_picture(const NetworkGraph& network) {
   const auto count = [](std::size_t n, const char* what) { return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s"); };
   nodes += variable(x, kLevel, "x", count(network.layers.front(), "input"), true) +
            below(x, count(network.layers.front(), "input"));
+  const double first = x;
   for (std::size_t layer = 1; layer < network.layers.size(); ++layer) {
     const std::size_t inputs = network.layers[layer - 1], outputs = network.layers[layer];
     const bool last = layer + 1 == network.layers.size();
+    if (!last && network.smoothing > 0) {
+      edge(x, x + 2 * kStep);
+      x += kStep;
+      nodes += factor(x, kLevel, "smoothing",
+                      fmt::format("noise of standard deviation {:.3g}, over which the layer is averaged",
+                                  network.smoothing));
+      x += kStep;
+      nodes += variable(x, kLevel, layer == 1 ? "x\u2032" : fmt::format("x{}\u2032", layer - 1),
+                        "standardised, with that noise", false);
+    }
     edge(x, x + 2 * kStep);
     x += kStep;
     edges += fmt::format("<path class=\"axis\" d=\"M{} {}V{}\"/>", x, kPriors, kLevel);
@@ -74,12 +85,18 @@ std::string graph_picture(const NetworkGraph& network) {
   edge(x, x + 2 * kStep);
   x += kStep;
   nodes += factor(x, kLevel, network.likelihood, network.likelihood);
+  if (network.linear > 0) {
+    edges += fmt::format("<path class=\"axis\" d=\"M{} {}V{}H{}V{}\"/>", first, kLevel, kLinear, x, kLevel);
+    nodes += factor(0.5 * (first + x), kLinear,
+                    fmt::format("linear model, {:.3g} % of the mixture", 100 * network.linear),
+                    "weights of its own for every input, and a bias");
+  }
   x += kStep;
   nodes += variable(x, kLevel, "y", network.observed, true) + below(x, network.observed);
   return fmt::format(
-      "<svg class=\"chart\" viewBox=\"0 0 {0} 196\" style=\"min-width:{1}px;max-width:{0}px\" role=\"img\" "
+      "<svg class=\"chart\" viewBox=\"0 0 {0} {4}\" style=\"min-width:{1}px;max-width:{0}px\" role=\"img\" "
       "aria-label=\"factor graph of one row\">{2}{3}</svg>\n",
-      x + 52, x * 0.9, edges, nodes);
+      x + 52, x * 0.9, edges, nodes, network.linear > 0 ? 266 : 196);
 }
 
 }  // namespace dma::report

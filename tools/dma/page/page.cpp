@@ -16,7 +16,9 @@ using page::escaped;
 
 std::string names_of_targets(const Shown& shown) {
   if (shown.has("/target")) return shown.at("/target").get<std::string>();
-  return fmt::format("{}", fmt::join(shown.at("/targets").get<std::vector<std::string>>(), ", "));
+  std::vector<std::string> names;
+  for (const Json& target : shown.at("/report/targets")) names.push_back(target.at("name").get<std::string>());
+  return fmt::format("{}", fmt::join(names, ", "));
 }
 
 std::string summary_lines(const Shown& shown) {

@@ -69,7 +69,7 @@ std::string about_judged_rows(const Shown& shown) {
     return "<p>Pictures show the learned rows, <em>each predicted as if it had been left out</em>: what it alone "
            "taught is taken out of the "
            "fitted Gaussian again, without a new fit. The noise, the prior's scale and the place around which the "
-           "network is linearised "
+           "model is linearised "
            "have seen the row, so where weights are many and rows few this flatters; <code>--holdout 0.2</code> keeps "
            "rows aside for "
            "good.</p>\n";

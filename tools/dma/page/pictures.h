@@ -27,6 +27,8 @@ struct NetworkGraph {
   std::vector<std::size_t> layers;
   bool bias = true;
   std::string likelihood, observed;
+  double smoothing = 0;  // standard deviation of noise on the inputs of hidden layers, over which these are averaged
+  double linear = 0;     // fraction of the linear model in the mixture with it
 };
 std::string graph_picture(const NetworkGraph& network);
 

@@ -3,10 +3,13 @@
 
 #include <nlohmann/json.hpp>
 
+#include "engine/learn/joint/student_tails.h"
 #include "tools/dma/page/chart.h"
+#include "tools/dma/page/graph_page.h"
 #include "tools/dma/page/html.h"
 #include "tools/dma/page/page_parts.h"
 #include "tools/dma/page/pictures.h"
+#include "tools/dma/pictures/graphviz.h"
 
 namespace dma::report {
 
@@ -14,10 +17,21 @@ namespace {
 
 using page::escaped;
 
+bool is_own_graph(const Shown& shown) { return shown.at("/report/kind") == "graph"; }
+
 std::string target_at(std::size_t j) { return fmt::format("/report/targets/{}", j); }
 
 std::string name_of_target(const Shown& shown, std::size_t j) {
   return shown.at(target_at(j) + "/name").get<std::string>();
+}
+
+bool has_noise(const Shown& shown, std::size_t j) { return !shown.at(target_at(j) + "/noise").is_null(); }
+
+// A key inside a JSON pointer.
+std::string pointer_to(const std::string& key) {
+  std::string text;
+  for (const char c : key) text += c == '~' ? "~0" : c == '/' ? "~1" : std::string(1, c);
+  return text;
 }
 
 std::string cards_of(const Shown& shown, std::size_t j) {
@@ -26,7 +40,35 @@ std::string cards_of(const Shown& shown, std::size_t j) {
   return "<div class=\"cards\">\n" + card(shown.number(scores + "/rmse"), "RMSE" + where) +
          card(shown.percent(scores + "/explained"), "of the variance explained" + where) +
          card(shown.percent(scores + "/coverage_95"), "inside 95 % intervals" + where) +
-         card(shown.number(target_at(j) + "/noise"), "standard deviation of the noise") + "</div>\n";
+         (has_noise(shown, j) ? card(shown.number(target_at(j) + "/noise"), "standard deviation of the noise") : "") +
+         "</div>\n";
+}
+
+std::string rows_and_seed(const Shown& shown, page::Table& table) {
+  table.rows.push_back({"rows", shown.whole_number("/report/data/rows") + " learned, " +
+                                    shown.whole_number("/report/data/held_out_rows") + " kept aside"});
+  table.rows.push_back({"seed", shown.whole_number("/options/seed")});
+  return page::html(table);
+}
+
+// Of a graph of one's own.
+std::string learned_scalars(const Shown& shown) {
+  constexpr std::size_t kMost = 40;
+  page::Table about, table{.columns = {"learned", "mean", "standard deviation"}};
+  for (std::size_t j = 0; j < shown.at("/targets").size(); ++j)
+    about.rows.push_back({escaped(name_of_target(shown, j)),
+                          escaped(shown.at(fmt::format("/targets/{}/likelihood", j)).get<std::string>())});
+  about.rows.push_back({"training", escaped(shown.at("/training").get<std::string>())});
+  const Json& learned = shown.at("/learned");
+  for (const auto& [name, belief] : learned.items()) {
+    if (table.rows.size() == kMost) break;
+    const std::string at = "/learned/" + pointer_to(name);
+    table.rows.push_back({escaped(name), shown.number(at + "/mean"), shown.number(at + "/sd")});
+  }
+  return rows_and_seed(shown, about) + page::html(table) +
+         (learned.size() > kMost ? fmt::format("<p class=\"soft\">and {} more, all in the JSON</p>\n",
+                                               learned.size() - kMost)
+                                 : "");
 }
 
 std::string learned_section(const Shown& shown) {
@@ -56,9 +98,6 @@ std::string learned_section(const Shown& shown) {
                             fmt::join(shown.at("/training/ends").get<std::vector<std::string>>(), ", "),
                             shown.at("/options/method") == "joint" ? "log evidence" : "train log-likelihood",
                             shown.number("/training/log_likelihood")));
-  row("rows", shown.whole_number("/report/data/rows") + " learned, " +
-                  shown.whole_number("/report/data/held_out_rows") + " kept aside");
-  row("seed", shown.whole_number("/options/seed"));
   if (shown.has("/candidates")) {
     std::string tried;
     for (std::size_t k = 0; k < shown.at("/candidates").size(); ++k) {
@@ -70,7 +109,7 @@ std::string learned_section(const Shown& shown) {
     }
     row("tried", tried);
   }
-  return page::html(table);
+  return rows_and_seed(shown, table);
 }
 
 std::string score_table(const Shown& shown, std::size_t j) {
@@ -117,16 +156,41 @@ std::string matters_charts(const Shown& shown, std::size_t j) {
          charts(figures);
 }
 
-std::string graph_section(const Shown& shown) {
+// What is computed, in words, and the graph as Graphviz draws it where that is installed.
+std::string own_graph(const Shown& shown) {
+  std::string ignored;
+  const std::string drawn = plot::graph_picture(shown.at("/report/graph").get<std::string>(), "svg", ignored);
+  return fmt::format("<pre>{}</pre>\n", escaped(shown.at("/program").get<std::string>())) +
+         (drawn.empty() ? "" : fmt::format("<figure class=\"drawn\">{}</figure>\n", embedded(drawn)));
+}
+
+// "noise", "noise by inputs, Student's t": of any target.
+std::string noise_of(const Shown& shown) {
+  bool by_inputs = false, tails = false;
+  if (shown.has("/noise_function"))
+    for (const Json& one : shown.at("/noise_function")) {
+      for (const double slope : numbers_of(one.at("slopes"))) by_inputs = by_inputs || slope != 0;
+      tails = tails || json_number(one.at("degrees_of_freedom")) < StudentTails::kGaussian;
+    }
+  return fmt::format("noise{}{}", by_inputs ? " by inputs" : "", tails ? ", Student's t" : "");
+}
+
+std::string network_graph(const Shown& shown) {
   const auto layers = shown.at("/options/layers").get<std::vector<std::size_t>>();
   const std::size_t targets = layers.back();
   return "<figure class=\"full\">" +
          graph_picture({.layers = layers,
                         .bias = shown.at("/options/bias").get<bool>(),
-                        .likelihood = "noise",
-                        .observed = fmt::format("{} target{}", targets, targets == 1 ? "" : "s")}) +
+                        .likelihood = noise_of(shown),
+                        .observed = fmt::format("{} target{}", targets, targets == 1 ? "" : "s"),
+                        .smoothing = shown.has("/smoothing") ? shown.at("/smoothing").get<double>() : 0,
+                        .linear = shown.has("/network_share") ? 1 - json_number(shown.at("/network_share")) : 0}) +
          "<figcaption>One row of the table: variables are round, factors square, observed variables have a double "
-         "line.</figcaption></figure>\n" +
+         "line.</figcaption></figure>\n";
+}
+
+std::string graph_section(const Shown& shown) {
+  return (is_own_graph(shown) ? own_graph(shown) : network_graph(shown)) +
          fmt::format("<details><summary>The graph in Graphviz's language</summary><pre>{}</pre></details>\n",
                      escaped(shown.at("/report/graph").get<std::string>()));
 }
@@ -137,9 +201,11 @@ std::string regression_body(const Shown& shown) {
   const std::size_t targets = shown.at("/report/targets").size();
   std::string text;
   if (targets == 1) text += cards_of(shown, 0);
-  text += "<h2 id=\"learned\">What was learned</h2>\n" + learned_section(shown);
-  text += "<details><summary>All settings</summary>" + options_table(shown, {"/options", "/training/options"}) +
-          "</details>\n";
+  const bool own = is_own_graph(shown);
+  text += "<h2 id=\"learned\">What was learned</h2>\n" + (own ? learned_scalars(shown) : learned_section(shown));
+  std::vector<std::string> settings{"/options"};
+  if (!own) settings.emplace_back("/training/options");
+  text += "<details><summary>All settings</summary>" + options_table(shown, settings) + "</details>\n";
   text += "<details><summary>Columns</summary>" + columns_table(shown) + "</details>\n";
   for (std::size_t j = 0; j < targets; ++j) {
     const std::string of = targets == 1 ? "" : escaped(name_of_target(shown, j)) + ": ",
@@ -154,12 +220,13 @@ std::string regression_body(const Shown& shown) {
   }
   std::vector<std::string> names;
   for (std::size_t k = 0; k < shown.at("/report/training").size(); ++k)
-    names.push_back(fmt::format("network {}", k + 1));
+    names.push_back(fmt::format("{} {}", own ? "start" : "network", k + 1));
   text += "<h2 id=\"training\">Training record</h2>\n" +
           large_charts({page::figure(
               training_panel(
                   shown.at("/report/training"),
-                  shown.at("/options/method") == "joint" ? "log evidence a row" : "train log-likelihood a row", names),
+                  own || shown.at("/options/method") == "joint" ? "log evidence a row" : "train log-likelihood a row",
+                  names),
               "After every epoch.")});
   return text + "<h2 id=\"graph\">The graph</h2>\n" + graph_section(shown);
 }

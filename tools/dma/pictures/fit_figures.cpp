@@ -6,8 +6,6 @@
 #include <array>
 #include <cmath>
 
-#include "tools/dma/fit/model_summary.h"
-
 namespace dma {
 
 namespace {
@@ -113,12 +111,12 @@ plot::Panel agreement_panel(const Prediction& p, const Eigen::MatrixXd& observed
 
 }  // namespace
 
-plot::Figure fit_figure(Bnn& net, const TrainingData& data) {
+plot::Figure fit_figure(const std::function<Prediction(const Eigen::MatrixXd&)>& predict, const TrainingData& data) {
   plot::Figure figure{
       .columns = std::min<std::size_t>(3, data.targets.size()), .panel_width = 720, .panel_height = 480};
   if (data.features.size() == 1) {
     const Eigen::MatrixXd grid = grid_around(data.inputs.minCoeff(), data.inputs.maxCoeff());
-    const Prediction p = net.predict(grid);
+    const Prediction p = predict(grid);
     for (Eigen::Index j = 0; j < data.outputs.cols(); ++j) figure.panels.push_back(curve_panel(p, grid, data, j));
     return figure;
   }
@@ -126,7 +124,7 @@ plot::Figure fit_figure(Bnn& net, const TrainingData& data) {
   const Eigen::MatrixXd& inputs = held_out ? data.held_out_inputs : data.inputs;
   const Eigen::MatrixXd& outputs = held_out ? data.held_out_outputs : data.outputs;
   const auto rows = shown_rows(inputs.rows());
-  const Prediction p = net.predict(inputs(rows, Eigen::all));
+  const Prediction p = predict(inputs(rows, Eigen::all));
   const std::string which = fmt::format("{} {} rows", rows.size(), held_out ? "held-out" : "training");
   for (Eigen::Index j = 0; j < outputs.cols(); ++j)
     figure.panels.push_back(
@@ -170,19 +168,18 @@ plot::Figure classes_figure(const Classifier& model, const TrainingData& data, c
   return figure;
 }
 
-plot::Figure training_figure(const SavedBnn& saved) {
+plot::Figure training_figure(const std::vector<std::vector<double>>& curves, const std::string& what) {
   plot::Panel panel{.title = "Training",
                     .x = {"epoch"},
                     .y = {"train log-likelihood per row"},
-                    .key = saved.memory.members.size() > 1 ? "bottom right" : "off"};
-  for (std::size_t k = 0; k < saved.memory.members.size(); ++k) {
-    plot::Series series{.title = fmt::format("network {}", k + 1),
+                    .key = curves.size() > 1 ? "bottom right" : "off"};
+  for (std::size_t k = 0; k < curves.size(); ++k) {
+    plot::Series series{.title = fmt::format("{} {}", what, k + 1),
                         .style = Style::line_points,
-                        .colour = kColours[k % kColours.size()]};
-    for (const EpochRecord& e : saved.memory.members[k].learner.epochs) {
-      series.x.push_back(e.epoch);
-      series.y.push_back(e.log_likelihood - mean_log_scale(saved.memory.targets));
-    }
+                        .colour = kColours[k % kColours.size()],
+                        .x = {},
+                        .y = curves[k]};
+    for (std::size_t e = 0; e < curves[k].size(); ++e) series.x.push_back(static_cast<double>(e + 1));
     panel.series.push_back(std::move(series));
   }
   return {.panels = {std::move(panel)}, .panel_width = 640, .panel_height = 420};

@@ -1,10 +1,11 @@
-// Pictures of a fitted network.
+// Pictures of a fitted model.
 #pragma once
 
+#include <functional>
 #include <span>
 
 #include "models/classifier/classifier.h"
-#include "models/files/bnn_file.h"
+#include "engine/learn/joint/prediction.h"
 #include "tools/dma/fit/training_data.h"
 #include "tools/dma/pictures/gnuplot.h"
 
@@ -13,7 +14,7 @@ namespace dma {
 // One panel per target. With one input column: predictive mean, band of two standard deviations, data, and the range of
 // the data as dashed verticals. Otherwise: predicted against observed with error bars, of the held-out rows if there
 // are any.
-plot::Figure fit_figure(Bnn& net, const TrainingData& data);
+plot::Figure fit_figure(const std::function<Prediction(const Eigen::MatrixXd&)>& predict, const TrainingData& data);
 
 // What a classifier gave the true class of each row, class by class; with one input also the probabilities against it.
 struct JudgedClasses {
@@ -24,7 +25,7 @@ struct JudgedClasses {
 };
 plot::Figure classes_figure(const Classifier& model, const TrainingData& data, const JudgedClasses& judged);
 
-// Train log-likelihood against epochs, one line per member.
-plot::Figure training_figure(const SavedBnn& saved);
+// What was learned after every epoch (training_curves()), one line per member; they are `what` and a number.
+plot::Figure training_figure(const std::vector<std::vector<double>>& curves, const std::string& what = "network");
 
 }  // namespace dma

@@ -24,7 +24,7 @@ struct ClassifyRequest {
   std::filesystem::path data, out;
   std::string target;
   std::vector<std::string> hidden;
-  std::size_t folds = 10, jobs = all_processors(), members = 0;
+  std::size_t folds = 10, jobs = all_processors(), members = 0, filters = 0;
   std::uint64_t seed = 1;
   bool held_out = false, json = false, quiet = false;
 };
@@ -35,6 +35,7 @@ void classify_tables(const ClassifyRequest& request) {
       .folds = request.folds, .jobs = request.jobs, .held_out = request.held_out};
   if (!request.hidden.empty()) options.classifier.hidden = hidden_widths(request.hidden);
   options.classifier.members = request.members;
+  options.filters = request.filters;
   options.classifier.seed = request.seed;
   const bool terminal = isatty(STDERR_FILENO) != 0 && !request.quiet;
   std::vector<classify::TableResult> results;
@@ -75,6 +76,8 @@ void add_classify_command(Command app) {
       .add_option("--hidden", request->hidden,
                   "widths of the hidden layers: 20, or 20,10, or none (default: as wide as is quick)")
       .allow_extra_args(false);
+  command.add_option("--filters", request->filters,
+                     "the columns are a square picture: so many filters of 3 x 3 weights in place of hidden layers");
   command.add_option("--members", request->members, "networks that are mixed (default: 1 to 4, as many as are quick)");
   command.add_flag("--held-back", request->held_out, "predict the next fold instead, by the rest: to choose settings");
   command.add_option("--seed", request->seed, "decides the draws that networks start from").capture_default_str();

@@ -3,11 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <mutex>
 
+#include "engine/learn/joint/class_learner.h"
 #include "engine/support/error.h"
 #include "engine/support/parallel.h"
 #include "engine/support/text.h"
+#include "factors/standard_registry.h"
+#include "models/graphs/expressions.h"
 #include "tools/dma/io/csv.h"
 #include "tools/experiments/paper/thread_seconds.h"
 
@@ -50,6 +54,76 @@ std::vector<std::size_t> stratified_folds(const ClassLabels& labels, std::size_t
 
 namespace {
 
+constexpr std::size_t kFilter = 3, kField = 2;
+
+// A picture of side x side pixels: results of filters in (side - 2)^2 places, means over fields of 2 x 2 of them.
+struct Convolution {
+  Graph graph;
+  VariableId x, logits;
+  std::vector<VariableId> filters, biases;  // biases: of the logits
+
+  Convolution(std::size_t side, std::size_t count, std::size_t classes) {
+    const std::size_t places = side - kFilter + 1, fields = places / kField;
+    Graph& g = graph;
+    std::vector<std::uint32_t> weight, pixel, own_bias, field;
+    const auto add_to = [](std::vector<std::uint32_t>& table, std::size_t at) {
+      table.push_back(static_cast<std::uint32_t>(at));
+    };
+    for (std::size_t f = 0; f < count; ++f)
+      for (std::size_t place = 0; place < places * places; ++place) {
+        for (std::size_t i = 0; i < kFilter * kFilter; ++i) {
+          add_to(weight, f * kFilter * kFilter + i);
+          add_to(pixel, (place / places + i / kFilter) * side + place % places + i % kFilter);
+        }
+        add_to(own_bias, f);
+      }
+    for (std::size_t f = 0; f < count; ++f)
+      for (std::size_t at = 0; at < fields * fields; ++at)
+        for (std::size_t i = 0; i < kField * kField; ++i)
+          add_to(field, f * places * places + (at / fields * kField + i / kField) * places + at % fields * kField +
+                            i % kField);
+    const double fan = kFilter * kFilter + 1, features = static_cast<double>(count * fields * fields + 1);
+    x = g.observed("x", side * side);
+    filters = {gaussian_prior(g, g.shared("filters", count * kFilter * kFilter), 0.0, 1 / fan),
+               gaussian_prior(g, g.shared("offsets", count), 0.0, 1 / fan)};
+    const VariableId moved = sum_rows(g, product(g, gather(filters[0], weight), gather(x, pixel)), own_bias.size());
+    const VariableId bent = leaky_relu(g, add(g, moved, gather(filters[1], own_bias)), 0.1);
+    const VariableId means = g.variable("means", count * fields * fields);
+    const double part = 1.0 / (kField * kField);
+    g.factor("sum", {gather(bent, field), means}, {{"coefficients", std::vector<double>(kField * kField, part)}});
+    biases = {gaussian_prior(g, g.shared("biases", classes), 0.0, 25.0)};
+    const VariableId last = gaussian_prior(g, g.shared("last", classes * g[means].size), 0.0, 1 / features);
+    logits = add(g, matrix_product(g, last, means), biases[0]);
+  }
+};
+
+// The probabilities that it gives to new rows.
+Eigen::MatrixXd by_filters(const Eigen::MatrixXd& inputs, const ClassLabels& labels, const Eigen::MatrixXd& new_inputs,
+                           std::size_t filters, const ClassifierOptions& options, ClassifierReport& report) {
+  const auto side = static_cast<std::size_t>(std::lround(std::sqrt(static_cast<double>(inputs.cols()))));
+  if (static_cast<Eigen::Index>(side * side) != inputs.cols() || side < kFilter + kField - 1)
+    fail("--filters: {} columns are no square picture of at least 16 pixels", inputs.cols());
+  const std::size_t classes = labels.names.size();
+  const Convolution net(side, filters, classes == 2 ? 1 : classes);
+  // One unit for all pixels, so that a filter sees the same everywhere.
+  const double mean = inputs.mean(), sd = std::sqrt((inputs.array() - mean).square().mean());
+  const auto values = [&](const Eigen::MatrixXd& given) {
+    const Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor> x = (given.array() - mean) / sd;
+    return std::vector<double>(x.data(), x.data() + x.size());
+  };
+  ClassLearner learner(net.graph, standard_registry(), net.logits,
+                       {.epochs = options.epochs,
+                        .unscaled = net.biases,
+                        .anchored = net.filters,
+                        .starts = std::max<std::size_t>(1, options.members),
+                        .seed = options.seed});
+  const std::vector<double> x = values(inputs), new_x = values(new_inputs);
+  learner.fit({{net.x, x}}, labels.of_rows);
+  report.network_fraction = 1;
+  report.left_out = class_scores_of(learner.left_out(), labels.of_rows);
+  return learner.predict({{net.x, new_x}});
+}
+
 struct Scored {
   FoldResult result;
   std::vector<Eigen::Index> rows;
@@ -71,9 +145,14 @@ Scored run_fold(const Table& table, const std::vector<std::size_t>& folds, std::
   const double start = thread_seconds();
   ClassifierOptions own = options.classifier;
   own.seed += fold;
-  Classifier classifier(own);
-  scored.result.report = classifier.fit(table.inputs(learned, Eigen::all), labels);
-  scored.probabilities = classifier.predict(table.inputs(scored.rows, Eigen::all));
+  const Eigen::MatrixXd inputs = table.inputs(learned, Eigen::all), new_inputs = table.inputs(scored.rows, Eigen::all);
+  if (options.filters > 0) {
+    scored.probabilities = by_filters(inputs, labels, new_inputs, options.filters, own, scored.result.report);
+  } else {
+    Classifier classifier(own);
+    scored.result.report = classifier.fit(inputs, labels);
+    scored.probabilities = classifier.predict(new_inputs);
+  }
   scored.result.seconds = thread_seconds() - start;
   scored.result.fold = fold;
   scored.result.scores = class_scores_of(scored.probabilities, others.of_rows);

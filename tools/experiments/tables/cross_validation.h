@@ -47,6 +47,10 @@ struct CrossValidationOptions {
   // looking at the fold.
   bool held_out = false;
   ClassifierOptions classifier = {};
+  // Not 0: the columns are a square picture, row by row, which so many filters of 3 x 3 weights are moved over; means
+  // of their results, field by field, are the inputs of a last layer. One graph, learned as a whole, in place of a
+  // dense network and its baselines.
+  std::size_t filters = 0;
   std::function<void(const FoldResult&)> on_fold = {};  // called from one thread at a time
 };
 

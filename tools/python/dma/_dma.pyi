@@ -201,6 +201,7 @@ def one_of(values: Sequence[float]) -> Domain: ...
 
 class Kind:
     function: Callable[..., Any]
+    made_by: tuple[Callable[..., Kind], tuple[Any, ...]]
     @property
     def name(self) -> str: ...
     @property

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Union, overload
 
 from . import _dma
@@ -61,14 +62,22 @@ def _summary(function: Callable[..., Any]) -> str:
     return (inspect.getdoc(function) or "").split("\n")[0]
 
 
+def _remembered(
+    kind: _dma.Kind, function: Function, maker: Callable[..., _dma.Kind], name: str, summary: str, domains: dict[str, _dma.Domain]
+) -> _dma.Kind:
+    """The kind with its function, and how a pickle makes it again."""
+    kind.function = function
+    kind.made_by = (partial(maker, **domains), (name, function, summary))
+    return kind
+
+
 def factor_from_function(name: str, function: Function, summary: str = "", **domains: _dma.Domain) -> _dma.Kind:
     """y = function(x, ...) of one to three inputs: forward messages by quadrature, backward ones by linearisation."""
     inputs, parameters = _arguments(name, function, domains)
     if not 1 <= len(inputs) <= _MOST_INPUTS:
         raise _dma.Error(f"{name}: a function of {len(inputs)} inputs is given; 1 to {_MOST_INPUTS} are expected")
     kind = _dma.factor_from_function(name, inputs, function, summary or _summary(function), parameters)
-    kind.function = function
-    return kind
+    return _remembered(kind, function, factor_from_function, name, summary, domains)
 
 
 def factor_from_vector_function(
@@ -92,8 +101,7 @@ def likelihood_from_log_density(name: str, function: Function, summary: str = ""
     if not 2 <= len(ports) <= _MOST_INPUTS + 1:
         raise _dma.Error(f"{name}: a log density of {len(ports)} arguments is given; 1 to {_MOST_INPUTS} inputs and y are expected")
     kind = _dma.factor_from_log_density(name, ports, len(ports) - 1, function, summary or _summary(function), parameters)
-    kind.function = function
-    return kind
+    return _remembered(kind, function, likelihood_from_log_density, name, summary, domains)
 
 
 @overload

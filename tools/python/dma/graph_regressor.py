@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator, RegressorMixin
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from . import _dma
 from .progress import listener
 from .settings import jobs, number, seed, truth, whole
-from .tables import checked, checked_pair, finite
+from .tables import checked, checked_pair
 
 Floats = npt.NDArray[np.float64]
 
@@ -37,6 +37,7 @@ class GraphRegressor(RegressorMixin, BaseEstimator):
     """
 
     model_: _dma.GraphModel
+    _required_parameters = ["graph"]
 
     def __init__(
         self,
@@ -72,8 +73,12 @@ class GraphRegressor(RegressorMixin, BaseEstimator):
         self.verbose = verbose
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> GraphRegressor:
-        """Learns rows; one with sample_weight 2 counts as two."""
+        """Learns rows; one with sample_weight 2 counts as two, one with 0 not at all."""
         X, y = checked_pair(self, X, y)
+        weights: list[float] = []
+        if sample_weight is not None:
+            weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
+            X, y, weights = X[weight != 0], y[weight != 0], weight[weight != 0].tolist()
         options = _dma.JointLearnOptions()
         options.learn_noise, options.tails = truth("learn_noise", self.learn_noise), truth("tails", self.tails)
         options.tails = options.tails and options.learn_noise
@@ -82,7 +87,6 @@ class GraphRegressor(RegressorMixin, BaseEstimator):
         options.starts, options.epochs = whole("starts", self.starts), whole("epochs", self.epochs)
         options.least_gain = number("least_gain", self.least_gain)
         options.seed, options.jobs = seed(self.random_state), jobs(self.n_jobs)
-        weights = [] if sample_weight is None else finite("sample_weight", sample_weight).tolist()
         targets = [self.target] if isinstance(self.target, str) else list(self.target)
         with listener(self.verbose) as on_epoch:
             self._keep(
@@ -128,6 +132,19 @@ class GraphRegressor(RegressorMixin, BaseEstimator):
         loaded._keep(model)
         return loaded
 
+    def __getstate__(self) -> dict[str, Any]:
+        """For pickles: of what was learned the text of the model file. Kinds of one's own need functions that can be pickled."""
+        state: dict[str, Any] = dict(super().__getstate__())
+        if "model_" in state:
+            state["model_"] = state["model_"].text()
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        if "model_" in state:
+            model = _dma.GraphModel.from_text(state["model_"], "the pickled model", list(state["kinds"]))
+            state = {**state, "model_": model}
+        super().__setstate__(state)
+
     def _keep(self, model: _dma.GraphModel) -> None:
         self.model_ = model
         self.beliefs_, self.report_, self.left_out_ = model.beliefs, model.report, model.left_out
@@ -143,3 +160,8 @@ class GraphRegressor(RegressorMixin, BaseEstimator):
 
     def _more_tags(self) -> dict[str, Any]:  # scikit-learn up to 1.5
         return {"multioutput": True}
+
+    def __sklearn_tags__(self) -> Any:  # from 1.6
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        return tags

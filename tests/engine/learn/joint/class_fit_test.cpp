@@ -5,7 +5,10 @@
 #include <cmath>
 #include <numbers>
 
-#include "engine/learn/joint/class_posterior.h"
+#include "engine/learn/joint/class_learner.h"
+#include "engine/support/error.h"
+#include "factors/standard_registry.h"
+#include "models/graphs/expressions.h"
 #include "models/network/bnn_graph.h"
 #include "tests/oracles/random_matrices.h"
 
@@ -176,6 +179,75 @@ TEST_CASE(
   const ClassFit chance = fit_classes(model, noise, prior, Vector::Zero(model.scalars()), {.epochs = 100});
   CHECK(chance.effective_scalars < 3);
   CHECK(chance.mean(11) < -2);  // a class that never occurs
+}
+
+// A filter of three weights over a series of five, used in three places, and a linear layer: no unit owns its weights.
+TEST_CASE("class learner: any graph with a logit for each class is Laplace's at its own priors; starts are mixed") {
+  const ClassData data = labelled(70, 5, 3, 91);
+  Graph g;
+  const auto x = g.observed("x", 5);
+  const auto k = gaussian_prior(g, g.shared("k", 3), 0.5, 0.5), w = gaussian_prior(g, g.shared("w", 9), 0.0, 0.5),
+             b = gaussian_prior(g, g.shared("b", 3), 0.0, 0.5);
+  const auto moved = sum_rows(
+      g, product(g, gather(k, {0, 1, 2, 0, 1, 2, 0, 1, 2}), gather(x, {0, 1, 2, 1, 2, 3, 2, 3, 4})), 3);
+  const auto logits = add(g, matrix_product(g, w, apply(g, "square", {moved})), b, "logits");
+  const Matrix transposed = data.rows.transpose();
+  const std::vector<double> xs(transposed.data(), transposed.data() + transposed.size());
+  ClassLearner learner(g, standard_registry(), logits, {.epochs = 200, .learn_scale = false});
+  const JointLearnReport report = learner.fit({{x, xs}}, data.classes);
+  const RowProgram& program = learner.program();
+  const ClassPrior prior{program.prior().mean, program.prior().precision, Vector::Zero(program.scalars())};
+  Laplace expected{program.prior().mean, {}};
+  for (int i = 0; i < 400; ++i) {
+    const DenseClasses d = dense(OnlyDense(program), data, expected.mean);
+    expected.precision = d.information;
+    expected.precision += prior.precision.asDiagonal();
+    expected.mean +=
+        0.3 * expected.precision.ldlt().solve(d.gradient - prior.precision.cwiseProduct(expected.mean - prior.mean));
+  }
+  const Matrix covariance = expected.precision.inverse();
+  for (const VariableId v : {k, w, b})
+    for (Index i = 0; i < static_cast<Index>(g[v].size); ++i) {
+      const Index at = program.first_scalar(v) + i;
+      const Gaussian own = learner.belief(v)[static_cast<std::size_t>(i)];
+      CHECK(std::abs(own.mean() - expected.mean(at)) < 0.01 * own.sd());  // it stops where the evidence does
+      CHECK(own.variance() == doctest::Approx(covariance(at, at)).epsilon(0.01));
+    }
+  CHECK(report.starts[0].settled);
+  const Matrix p = learner.predict({{x, xs}});
+  CHECK(largest_of(p.rowwise().sum().array() - 1) < 1e-12);
+  CHECK(log_score(p, data.classes) > log_score(learner.left_out(), data.classes));
+
+  // Two starts: left-out rows are predicted by the mean of two fits, each from its own draw.
+  ClassLearnOptions two{.epochs = 5, .unscaled = {b}, .anchored = {k}, .starts = 2, .seed = 3};
+  ClassLearner mixed(g, standard_registry(), logits, two);
+  CHECK(mixed.fit({{x, xs}}, data.classes).starts[1].weight == 0.5);
+  Matrix mean = Matrix::Zero(70, 3);
+  for (const std::uint64_t seed : {3, 4}) {
+    const Vector start = draw(program.prior(), seed);  // at the prior's mean the filter has no influence
+    ClassPrior own{program.prior().mean, program.prior().precision, Vector::Zero(program.scalars())};
+    own.mean.segment(program.first_scalar(k), 3) = start.segment(program.first_scalar(k), 3);
+    own.precision.segment(program.first_scalar(b), 3).setZero();
+    own.fixed.segment(program.first_scalar(b), 3).setConstant(2);
+    mean += 0.5 * solve_classes(program, data, own, start, {.epochs = 5}).left_out;
+  }
+  CHECK(largest_of(mixed.left_out() - mean) < 1e-12);
+
+  const auto error_of = [&](const auto& call) {
+    try {
+      call();
+    } catch (const Error& e) {
+      return std::string(e.what());
+    }
+    return std::string();
+  };
+  const std::vector<Index> wrong(70, 3);
+  CHECK(error_of([&] { learner.fit({{x, xs}}, wrong); }) == "fit: class 3 is given; 0 to 2 are possible");
+  CHECK(error_of([&] { learner.fit({{x, xs}}, std::span(wrong).first(3)); }) ==
+        "fit: 70 examples of inputs but 3 classes");
+  CHECK(error_of([&] { ClassLearner(g, standard_registry(), x); }).find("'x'") != std::string::npos);
+  CHECK(error_of([&] { ClassLearner(g, standard_registry(), logits).predict({{x, xs}}); }) ==
+        "predict: nothing has been learned yet; call fit first");
 }
 
 TEST_CASE("class fit: a callback sees every epoch and may stop") {

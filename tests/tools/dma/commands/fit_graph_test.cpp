@@ -33,6 +33,15 @@ std::string decay(const std::string& factors, const std::string& prior_of_c = R"
 }
 const std::string kNoise = R"(, {"kind": "gaussian_noise", "connects": ["f", "y"], "parameters": {"variance": 0.01}})";
 
+// An effect for each of three groups, chosen by the column "group", and a slope.
+const std::string kGroups = R"({"variables": {"effect": {"shared": true, "size": 3}, "w": {"shared": true},
+    "x": {"observed": null}, "y": {"observed": null}, "wx": {}, "z": {}}, "factors": [
+    {"kind": "gaussian_prior", "connects": ["effect"], "parameters": {"mean": 0, "variance": 9}},
+    {"kind": "gaussian_prior", "connects": ["w"], "parameters": {"mean": 0, "variance": 9}},
+    {"kind": "product", "connects": ["w", "x", "wx"]},
+    {"kind": "add", "name": "group", "connects": ["wx", {"variable": "effect", "reach": "given"}, "z"]},
+    {"kind": "gaussian_noise", "connects": ["z", "y"], "parameters": {"variance": 0.01}}]})";
+
 // 40 readings, with counts whose logarithm is the same curve.
 std::string readings() {
   std::string csv = "t,y,n,other\n";
@@ -109,13 +118,7 @@ TEST_CASE("dma fit --graph: a count and a number, each with its likelihood, on o
 
 TEST_CASE("dma fit --graph: a random intercept, its groups chosen by a column") {
   const TemporaryFolder folder;
-  folder.write("graph.json", R"({"variables": {"effect": {"shared": true, "size": 3}, "w": {"shared": true},
-    "x": {"observed": null}, "y": {"observed": null}, "wx": {}, "z": {}}, "factors": [
-    {"kind": "gaussian_prior", "connects": ["effect"], "parameters": {"mean": 0, "variance": 9}},
-    {"kind": "gaussian_prior", "connects": ["w"], "parameters": {"mean": 0, "variance": 9}},
-    {"kind": "product", "connects": ["w", "x", "wx"]},
-    {"kind": "add", "name": "group", "connects": ["wx", {"variable": "effect", "reach": "given"}, "z"]},
-    {"kind": "gaussian_noise", "connects": ["z", "y"], "parameters": {"variance": 0.01}}]})");
+  folder.write("graph.json", kGroups);
   std::string csv = "group,x,y\n";
   for (int i = 0; i < 30; ++i)
     csv += fmt::format("{},{},{}\n", i % 3, 0.1 * i, 2 * 0.1 * i + (i % 3) + 0.05 * std::sin(i * i));
@@ -128,6 +131,41 @@ TEST_CASE("dma fit --graph: a random intercept, its groups chosen by a column") 
   folder.write("new.csv", "x,group\n1,3\n");
   check_refused(folder, "predict model.json new.csv",
                 "column 'group' is 3 in row 1; it chooses an element: a whole number from 0 to 2 is expected");
+}
+
+// Rows of a linear model with known noise: what is learned in two parts is the posterior of all.
+TEST_CASE("dma fit --update: rows added to a learned graph give what learning all at once gives") {
+  const TemporaryFolder folder;
+  folder.write("graph.json", kGroups);
+  const auto rows = [](int first, int last) {
+    std::string csv = "group,x,y\n";
+    for (int i = first; i < last; ++i)
+      csv += fmt::format("{},{},{}\n", i % 3, 0.1 * i, 2 * 0.1 * i + (i % 3) + 0.05 * std::sin(i * i));
+    return csv;
+  };
+  folder.write("first.csv", rows(0, 20)), folder.write("more.csv", rows(20, 50)), folder.write("all.csv", rows(0, 50));
+  const std::string fit = " --graph graph.json --target y --noise-model given --quiet --model ";
+  REQUIRE(run_dma(folder, "fit first.csv" + fit + "model.json").exit_code == 0);
+  REQUIRE(run_dma(folder, "fit all.csv" + fit + "all.json").exit_code == 0);
+  const auto outcome = run_dma(folder, "fit --update model.json more.csv --model updated.json --json");
+  REQUIRE_MESSAGE(outcome.exit_code == 0, outcome.errors);
+  const auto said = nlohmann::json::parse(outcome.output);
+  CHECK(said["rows"] == 50);
+  CHECK(said["settled"] == true);
+  CHECK(said["before"]["y"]["rmse"].get<double>() < 0.1);
+  const auto learned = [&](const std::string& model) {
+    return nlohmann::json::parse(run_dma(folder, "inspect --json " + model).output)["learned"];
+  };
+  const auto updated = learned("updated.json"), all = learned("all.json");
+  for (const auto& [name, belief] : all.items()) {
+    CHECK(updated[name]["mean"].get<double>() == doctest::Approx(belief["mean"].get<double>()).epsilon(1e-9));
+    CHECK(updated[name]["sd"].get<double>() == doctest::Approx(belief["sd"].get<double>()).epsilon(1e-9));
+  }
+  CHECK(run_dma(folder, "inspect updated.json").output.find("training  50 rows, the last 30 on top of 20 before\n") !=
+        std::string::npos);
+  folder.write("wrong.csv", "group,x,y\n7,1,2\n");
+  check_refused(folder, "fit --update model.json wrong.csv", "column 'group' is 7 in row 1");
+  check_refused(folder, "fit --update model.json more.csv --report page.html", "--report is given with --update");
 }
 
 TEST_CASE("dma fit --graph: what is wrong is said with its place and the way out") {
@@ -161,4 +199,13 @@ TEST_CASE("dma fit --graph: what is wrong is said with its place and the way out
   check_refused(folder, fit + "graph.json --hidden 5",
                 "--hidden: a graph of your own (--graph) knows no such option; leave it out");
   check_refused(folder, fit + "none.json", "none.json");
+  for (const char* option : {"--checkpoint", "--resume"})
+    check_refused(folder, fit + "graph.json " + option + " c.json",
+                  std::string(option) + ": a graph of your own is learned in one go, and --model keeps what");
+  check_refused(folder, fit + "graph.json --report graph.json", "--report 'graph.json' is the file that is read as");
+  folder.write("mean.json", R"({"variables": {"m": {"shared": true}, "y": {"observed": null}}, "factors": [
+    {"kind": "gaussian_prior", "connects": ["m"], "parameters": {"mean": 0, "variance": 9}},
+    {"kind": "gaussian_noise", "connects": ["m", "y"], "parameters": {"variance": 1}}]})");
+  check_refused(folder, fit + "mean.json --report page.html",
+                "--report: the graph has no inputs, and all rows are alike");
 }

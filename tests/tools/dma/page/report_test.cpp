@@ -206,6 +206,46 @@ TEST_CASE("report: the page of a classifier has accuracy, log-loss, calibration,
   check_in_browser(folder);
 }
 
+// y = offset of its group + w first, and a count with the same logarithm; thirty groups, so that a curve along them
+// passes between elements.
+TEST_CASE("report: the page of a graph of one's own has its scalars, its likelihoods and what is computed") {
+  const TemporaryFolder folder;
+  folder.write("graph.json", R"({"variables": {"offset": {"shared": true, "size": 30}, "w": {"shared": true},
+    "first": {"observed": null}, "y": {"observed": null}, "n": {"observed": null}, "slope": {}, "f": {}}, "factors": [
+    {"kind": "gaussian_prior", "connects": ["offset"], "parameters": {"mean": 0, "variance": 1}},
+    {"kind": "gaussian_prior", "connects": ["w"], "parameters": {"mean": 0, "variance": 4}},
+    {"kind": "product", "connects": ["w", "first", "slope"]},
+    {"kind": "add", "name": "group", "connects": ["slope", {"variable": "offset", "reach": "given"}, "f"]},
+    {"kind": "gaussian_noise", "connects": ["f", "y"], "parameters": {"variance": 0.1}},
+    {"kind": "poisson", "connects": ["f", "n"]}]})");
+  const Eigen::MatrixXd x = dma::oracle::random_matrix(90, 2, 13);
+  std::string table = "group,first,y,n,idle\n";
+  for (int n = 0; n < 90; ++n) {
+    const double f = 0.03 * (n % 30) + 0.8 * x(n, 0);
+    table += fmt::format("{},{},{},{},1\n", n % 30, x(n, 0), f + 0.2 * x(n, 1), std::round(std::exp(f)));
+  }
+  folder.write("data.csv", table);
+  const auto outcome = run_dma(folder,
+                               "fit data.csv --graph graph.json --target y --target n --json --report report.html "
+                               "--plot fit.svg --plot-training training.svg --model model.json");
+  REQUIRE_MESSAGE(outcome.exit_code == 0, outcome.errors);
+  const ReportJson json = ReportJson::parse(outcome.output), &report = json["report"];
+  CHECK(embedded(folder.read("report.html")) == json);
+  CHECK(json["files"].size() + json["skipped"].size() == 4);
+  CHECK(report["judged_by"] == "left_out");
+  CHECK(report["targets"][0]["scores"]["left_out"]["rmse"] == json["targets"][0]["left_out"]["rmse"]);
+  CHECK(report["targets"][0]["importance"]["inputs"][0]["name"] == "first");
+  CHECK(report["targets"][1]["noise"].is_null());
+  CHECK(report["training"].size() == 1);
+  // Of counts too the median is in the middle: half of what is at it counts as below.
+  CHECK(report["targets"][1]["calibration"][9]["found"].get<double>() == doctest::Approx(0.5).epsilon(0.4));
+  const std::string page = folder.read("report.html");
+  for (const char* part : {"<h1>y, n from data.csv</h1>", "row program: inputs 2", "poisson", "offset[29]", "digraph",
+                           "no variable of the name &#39;idle&#39;: ignored"})
+    CHECK_MESSAGE(has_part(page, part), part);
+  check_in_browser(folder);
+}
+
 TEST_CASE("report: names that look like code stay names") {
   const TemporaryFolder folder;
   const std::string bad = "</script><script>bad()</script>", image = "<img src=x onerror=bad()>";

@@ -41,9 +41,24 @@ TEST_CASE("classify command: folds are by number within the class, and every row
       nlohmann::json::parse(run_lab(folder, "classify flowers.csv --folds 3 --hidden none --json").output);
   CHECK(json[0].at("folds").size() == 3);
   CHECK(json[0].at("accuracy").at("mean").get<double>() > 0.9);
+  check_lab_refused(folder, "classify flowers.csv --filters 2", "--filters: 3 columns are no square picture");
   check_lab_refused(folder, "classify flowers.csv --folds 1", "--folds: 1 is given");
   check_lab_refused(folder, "classify flowers.csv --folds 21", "has 20 rows");
   check_lab_refused(folder, "classify nowhere", "nowhere");
+  // A bar that stands or lies anywhere in a picture of 6 x 6: two filters know it wherever it is.
+  const Eigen::MatrixXd noise = dma::oracle::random_matrix(120, 36, 2);
+  std::string pictures;
+  for (int i = 0; i < 36; ++i) pictures += fmt::format("p{},", i);
+  pictures += "kind\n";
+  for (int n = 0; n < 120; ++n) {
+    const int at = n / 2 % 4 * 6 + n / 8 % 4, step = n % 2 == 0 ? 1 : 6;
+    for (int i = 0; i < 36; ++i)
+      pictures += fmt::format("{},", 0.2 * noise(n, i) + (i == at || i == at + step || i == at + 2 * step ? 1 : 0));
+    pictures += n % 2 == 0 ? "lies\n" : "stands\n";
+  }
+  folder.write("pictures.csv", pictures);
+  const auto seen = nlohmann::json::parse(run_lab(folder, "classify pictures.csv --folds 3 --filters 2 --json").output);
+  CHECK(seen[0].at("accuracy").at("mean").get<double>() > 0.85);
   const TemporaryFolder empty;
   check_lab_refused(empty, "classify .", "holds no .csv file");
 }

@@ -1,0 +1,60 @@
+// Convolution by shared weights: `gather` moves two filters over a series; bent and summed over all places, they say
+// whether a pulse is in it, wherever it is. A dense network has to learn each place anew.
+//
+// Prints:
+//   filters: 15 weights, 90 % of new series right, log-loss 0.23
+//   dense: 595 weights, 85 % of new series right, log-loss 0.33
+#include <dma_models.h>
+#include <fmt/core.h>
+
+#include <boost/random/mersenne_twister.hpp>
+#include <boost/random/normal_distribution.hpp>
+
+int main() {
+  using namespace dma;
+  constexpr std::uint32_t kLength = 20, kWidth = 5, kFilters = 2, kPlaces = kLength - kWidth + 1;
+  Graph g;
+  const auto x = g.observed("x", kLength);
+  const auto weights = [&](auto name, int size, double v) { return gaussian_prior(g, g.shared(name, size), 0.0, v); };
+  const auto filters = weights("filters", kFilters * kWidth, 0.2), offsets = weights("offsets", kFilters, 0.2);
+  std::vector<std::uint32_t> weight, reading, offset;
+  for (std::uint32_t i = 0; i < kFilters * kPlaces * kWidth; ++i) {
+    const std::uint32_t filter = i / (kPlaces * kWidth), place = i / kWidth % kPlaces;
+    weight.push_back(filter * kWidth + i % kWidth), reading.push_back(place + i % kWidth);
+    if (i % kWidth == 0) offset.push_back(filter);
+  }
+  const auto moved = sum_rows(g, product(g, gather(filters, weight), gather(x, reading)), kFilters * kPlaces);
+  const auto bent = leaky_relu(g, add(g, moved, gather(offsets, offset)), 0.1);
+  const auto total = sum_rows(g, bent, kFilters), bias = weights("bias", 1, 25.0);
+  const auto logit = add(g, sum(g, product(g, weights("last", kFilters, 0.5), total)), bias, "logit");
+
+  boost::random::mt19937_64 random(1);
+  boost::random::normal_distribution<double> normal;
+  const auto series = [&](std::size_t count, std::vector<Index>& classes) {
+    std::vector<double> readings;
+    for (std::size_t n = 0; n < count; ++n) {
+      for (std::uint32_t t = 0; t < kLength; ++t) readings.push_back(normal(random));
+      double* pulse = &readings[n * kLength + random() % (kLength - 2)];
+      classes.push_back(static_cast<Index>(n % 2));
+      if (n % 2 == 1) pulse[0] += 2, pulse[1] += 3, pulse[2] += 2;
+    }
+    return readings;
+  };
+  std::vector<Index> classes, new_classes;
+  const auto xs = series(300, classes), new_xs = series(2000, new_classes);
+
+  const ClassLearnOptions options{.unscaled = {bias}, .anchored = {filters, offsets}, .starts = 2};
+  ClassLearner learner(g, standard_registry(), logit, options);
+  learner.fit({{x, xs}}, classes);
+  const auto rows = [](const std::vector<double>& all, Index count) {
+    return Matrix(Eigen::Map<const Matrix>(all.data(), kLength, count).transpose());
+  };
+  Classifier dense;
+  dense.fit(rows(xs, 300), {{"without", "with"}, classes});
+  const auto report = [&](const char* name, Index count, const Matrix& p) {
+    const auto [accuracy, loss, ignored] = class_scores_of(p, new_classes);
+    fmt::print("{}: {} weights, {:.0f} % of new series right, log-loss {:.2f}\n", name, count, 100 * accuracy, loss);
+  };
+  report("filters", learner.program().scalars(), learner.predict({{x, new_xs}}));
+  report("dense", dense.rows_of(dense.memory().parts.back()).scalars(), dense.predict(rows(new_xs, 2000)));
+}
