@@ -31,22 +31,6 @@ Alone::Alone(Guarded& handle) : handle_(handle) {
     fail("another thread is at work with this {0}; give each thread a {0} of its own", handle.kind);
 }
 
-VariableId id_of(const Graph& graph, const py::object& variable) {
-  if (py::isinstance<VariableHandle>(variable)) return variable.cast<const VariableHandle&>().id;
-  if (py::isinstance<py::str>(variable)) return graph.find_variable(variable.cast<std::string>());
-  fail("{} is given; a variable or its name is expected", shown(variable));
-}
-std::vector<VariableId> ids_of(const Graph& graph, const std::vector<py::object>& variables) {
-  std::vector<VariableId> ids;
-  for (const py::object& variable : variables) ids.push_back(id_of(graph, variable));
-  return ids;
-}
-FactorId factor_of(const PlanHandle& plan, const py::object& factor) {
-  if (py::isinstance<FactorHandle>(factor)) return factor.cast<const FactorHandle&>().id;
-  if (py::isinstance<py::str>(factor)) return plan.graph->find_factor(factor.cast<std::string>());
-  fail("{} is given; a factor or its name is expected", shown(factor));
-}
-
 namespace {
 
 using SharedState = std::shared_ptr<StateHandle>;
