@@ -59,7 +59,7 @@ struct Updated {
   std::size_t known = 0, added = 0;
   std::vector<Scores> before;  // how the new rows were predicted by the old ones
   bool settled = false;
-  std::string text;  // of the model
+  std::string text = {};  // of the model
 };
 
 Updated updated(const FitRequest& request, SavedBnn saved, const std::string& file) {
