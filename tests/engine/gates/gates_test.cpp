@@ -170,8 +170,9 @@ TEST_CASE("gates: Gaussian parts, by sweeps and by cliques; parameters and missi
     check(compile(g, gates(exact()), standard_registry()), is_missing, false);
   }
   CHECK(describe(g).find("same: gaussian_noise(gather level, y) when differ = 0") != std::string::npos);
-  const GraphFile file = parse_graph(graph_text({"", g, {}}));
-  CHECK(graph_text(file) == graph_text({"", g, {}}));
+  const std::string text = graph_text({"", g, {}, {}, "", ""});
+  const GraphFile file = parse_graph(text);
+  CHECK(graph_text(file) == text);
   CHECK(file.graph.has_gates());
 }
 

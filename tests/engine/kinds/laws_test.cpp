@@ -204,7 +204,7 @@ TEST_CASE("laws: a plate of five equals five factors of one") {
       for (std::size_t p = 0; p < ends.size(); ++p)
         for (std::uint32_t t = 0; t < kTerms; ++t) {
           std::vector<std::uint32_t> elements;
-          for (std::uint32_t s = 0; s < kPlate; ++s) elements.push_back(s * kTerms + t);
+          for (std::uint32_t s = 0; s < kPlate; ++s) elements.push_back(static_cast<std::uint32_t>(s * kTerms + t));
           connections.emplace_back(law.kind.ports()[p].name, gather(ends[p].variable, elements));
         }
     }

@@ -214,7 +214,7 @@ TEST_CASE("discrete models: eight students, whose skills are all needed for a qu
     std::vector<Connection> ends;
     for (const std::uint32_t s : needs[q]) {
       std::vector<std::uint32_t> of;
-      for (std::uint32_t i = 0; i < kStudents; ++i) of.push_back(i * kSkills + s);
+      for (std::uint32_t i = 0; i < kStudents; ++i) of.push_back(static_cast<std::uint32_t>(i * kSkills + s));
       ends.push_back({"parents", gather(skill, of)});
     }
     ends.push_back({"child", right[q]});
