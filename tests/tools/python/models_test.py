@@ -135,7 +135,7 @@ def test_vectors_and_chains() -> None:
     seen.set(state, noise := np.array([[0.3, -0.1], [-0.1, 0.2]]))
     dma.run(plan, state)
     gain = prior @ np.linalg.inv(prior + noise)
-    np.testing.assert_allclose(state.belief(x).mean, [1, -1] + gain @ [1.0, 1.0], rtol=1e-12)
+    np.testing.assert_allclose(state.belief(x).mean, [1, -1] + gain @ [1.0, 1.0], rtol=1e-12, atol=1e-15)
     np.testing.assert_allclose(dma.covariance(state, x, x), prior - gain @ prior, rtol=1e-12)
     assert state._repr_html_().count("<td>") == 8 and "<th>belief</th>" in state._repr_html_()
     assert g._repr_html_()

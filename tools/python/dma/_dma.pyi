@@ -315,7 +315,7 @@ class Graph:
         name: str = "",
         method: str = "",
         damping: Optional[float] = None,
-        when: Union[dict[Variable, Union[int, str]], dict[str, Union[int, str]]] = {},
+        when: Union[dict[Variable, Union[int, str]], dict[str, Union[int, str]]] = ...,
         **parameters: npt.ArrayLike,
     ) -> Factor: ...
     def apply(

@@ -191,7 +191,7 @@ TEST_CASE("dma fit --graph: what is wrong is said with its place and the way out
   check_refused(folder, fit + "loose.json",
                 "'loose.json': /variables/loose: joint learning: variable 'loose' is computed by no function");
   check_refused(folder, "fit data.csv --target z --graph graph.json",
-                "'graph.json': no variable 'z' in this graph; did you mean");
+                "'graph.json': no variable 'z' in this graph; known: a, b, c, t, y");
   check_refused(folder, "fit data.csv --target f --graph graph.json",
                 "'graph.json': /variables/f: target 'f' is not an observed variable of the graph");
   check_refused(folder, "fit short.csv --target y --graph graph.json",
