@@ -85,8 +85,7 @@ ParameterList parameters_of(const py::kwargs& given) {
 std::vector<GateCase> cases_of(const Graph& graph, const py::dict& when) {
   std::vector<GateCase> cases;
   for (const auto& [variable, value] : when) {
-    const VariableId id = py::isinstance<py::str>(variable) ? graph.find_variable(variable.cast<std::string>())
-                                                            : connection_of(variable).variable;
+    const VariableId id = id_of(graph, py::reinterpret_borrow<py::object>(variable));
     if (py::isinstance<py::str>(value)) {
       cases.push_back(graph.gate_case(id, graph.category(id, value.cast<std::string>())));
       continue;
