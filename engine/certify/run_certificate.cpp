@@ -7,6 +7,7 @@
 #include "engine/certify/exact_message.h"
 #include "engine/certify/scenario.h"
 #include "engine/run/messages_at.h"
+#include "engine/support/error.h"
 
 namespace dma {
 
@@ -19,6 +20,11 @@ constexpr double kConcentrated = 2;
 class Neighbourhood {
  public:
   Neighbourhood(const Plan& plan, const State& state) : plan_(plan), state_(state), slots_(plan->elements) {
+    if (state.plan() != plan) fail("this state belongs to another plan; give the plan that it was made for");
+    if (plan->solver != nullptr)
+      fail("no certificate: {} sends no messages; compile with a schedule, such as flooding()", plan->schedule.name);
+    if (!state.ended())
+      fail("no certificate: the state was not run, or was given something since; call run(plan, state) first");
     for (const auto& v : plan->variables) {
       if (v.first_slot != kNowhere)
         for (std::uint32_t i = 0; i < v.size; ++i) slots_[v.first_element + i].push_back(v.first_slot + i);

@@ -54,6 +54,7 @@ Reweighted::Reweighted(const Network& network, const Values& values, const State
       constant_ += hint.logs[value];
   std::ranges::stable_sort(tables, std::greater(), [](const auto& table) { return table.first.size(); });
   for (auto& [nodes, logs] : tables) add(std::move(nodes), std::move(logs));
+  is_impossible_ = constant_ == -HUGE_VAL;
   draw_forests();
   refresh_beliefs();
 }
@@ -61,7 +62,6 @@ Reweighted::Reweighted(const Network& network, const Values& values, const State
 void Reweighted::add(std::vector<std::uint32_t> nodes, std::vector<double> logs) {
   if (nodes.empty()) {
     constant_ += logs[0];
-    is_impossible_ |= logs[0] == -HUGE_VAL;
   } else if (nodes.size() == 1) {
     for (std::size_t k = 0; k < logs.size(); ++k) weights_[nodes[0]][k] += logs[k];
   } else {

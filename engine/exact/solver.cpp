@@ -232,7 +232,7 @@ Report ReweightedSolver::run(State& state, const RunOptions& options) const {
     throw Contradiction(
         "what is observed has probability zero: the factors forbid every combination of values; change an observation, "
         "or solve by exact(), which names those that contradict");
-  memory.bounds.lower = messages.lower_bound() + memory.found.log_scale;
+  memory.bounds.lower = std::min(messages.lower_bound() + memory.found.log_scale, memory.bounds.upper);  // rounding
   memory.log_beliefs = messages.log_beliefs();
   end(memory);
   memory.why = fmt::format("an upper bound, by tree-reweighted messages; it is at least {:.6g}", memory.bounds.lower);

@@ -20,7 +20,7 @@ namespace dma {
 namespace {
 
 struct Alternative {
-  std::vector<GateCase> cases;             // of every chooser
+  std::vector<GateCase> cases;         // of every chooser
   std::vector<std::uint32_t> factors;  // of the whole graph that count here
   std::vector<std::uint8_t> exists;    // by variable: one of them meets it
   Plan plan;
@@ -57,12 +57,13 @@ class GateSolver : public Solver {
 
  private:
   static GateMemory& memory_of(const State& state) { return static_cast<GateMemory&>(*state.solver_memory()); }
-  static bool fits(const State& state, const GateCase& one) {
+  // The log of what the state says of a chooser, by its value or, of a shared one, its cavity.
+  static double log_known(const State& state, const GateCase& one) {
     const PlanData::Variable v = state.plan()->variable(one.variable);
-    if (!v.observed || state.is_missing(one.variable)) return true;
-    std::vector<Natural> point;
-    for (std::uint32_t k = 0; k < v.size; ++k) point.push_back(state.message(v.first_slot + k));
-    return observed_value(v.family, point)[0] == one.value;
+    std::vector<Natural> known(v.size);
+    for (std::uint32_t k = 0; (v.observed || v.shared) && k < v.size; ++k) known[k] = state.message(v.first_slot + k);
+    const double value = one.value;
+    return is_flat(known) ? 0 : v.family->log_density(known, {&value, 1});
   }
   // Gives the state of an alternative all it needs.
   void prepare(const State& whole, const Alternative& alternative, State& state) const;
@@ -75,8 +76,7 @@ void GateSolver::prepare(const State& whole, const Alternative& alternative, Sta
   carry_over(whole, state, alternative.factors);
   for (const GateCase& one : alternative.cases) state.observe({one.variable.value}, one.value);
   for (std::uint32_t v = 0; v < alternative.exists.size(); ++v)
-    if (!alternative.exists[v] && !whole.plan()->variables[v].observed)
-      state.observe({v}, std::vector<double>(state.plan()->variables[v].size));
+    if (!alternative.exists[v]) state.observe({v}, std::vector<double>(state.plan()->variables[v].size));
 }
 
 // "2 cases, the likeliest effective = yes with 0.93"
@@ -101,7 +101,9 @@ Report GateSolver::run(State& state, const RunOptions& options) const {
   std::uint64_t messages = 0;
   for (std::size_t i = 0; i < logs.size(); ++i) {
     const Alternative& a = alternatives_[i];
-    if (!std::ranges::all_of(a.cases, [&](const GateCase& one) { return fits(state, one); })) continue;
+    double log_cases = 0;
+    for (const GateCase& one : a.cases) log_cases += log_known(state, one);
+    if (log_cases == -kInfinity) continue;
     prepare(state, a, memory.states[i]);
     RunOptions own = options;
     own.warm &= a.plan->solver != nullptr || a.plan->schedule.order != Schedule::Order::once;
@@ -113,7 +115,7 @@ Report GateSolver::run(State& state, const RunOptions& options) const {
       continue;
     }
     const Evidence found = evidence(a.plan, memory.states[i]);
-    logs[i] = found.log_value;
+    logs[i] = log_cases + found.log_value;
     if (!found.is_exact && memory.why.empty()) memory.why = "of one case, " + found.why;
   }
   memory.log_evidence = log_sum_exp(logs);
@@ -224,10 +226,10 @@ Alternative make_alternative(const Graph& graph, const Gates& gates, const Regis
   for (std::uint32_t i = 0; i < graph.variables().size(); ++i) {
     const Graph::Variable v = graph.variables()[i];
     const bool is_chosen = std::ranges::find(out.cases, VariableId{i}, &GateCase::variable) != out.cases.end();
-    (void)(!out.exists[i] && !v.observed ? part.observed(v.name, v.size)  // of a value that nobody asks for
-           : v.observed || is_chosen     ? part.observed(v.name, v.size, v.family)
-           : v.shared                    ? part.shared(v.name, v.size, v.family)
-                                         : part.variable(v.name, v.size, v.family));
+    (void)(!out.exists[i]            ? part.observed(v.name, v.size)  // of a value that nobody asks for
+           : v.observed || is_chosen ? part.observed(v.name, v.size, v.family)
+           : v.shared                ? part.shared(v.name, v.size, v.family)
+                                     : part.variable(v.name, v.size, v.family));
   }
   for (const std::uint32_t f : out.factors) {
     const Graph::Factor factor = graph.factors()[f];
@@ -236,7 +238,10 @@ Alternative make_alternative(const Graph& graph, const Gates& gates, const Regis
     part.factor_like(factor, std::move(connections));
   }
   CompileOptions own = options;
-  own.is_part = true;
+  own.fuse = false, own.is_part = true;  // parameters and beliefs are those of the factors as they were given
+  std::erase_if(own.unobserved, [&](VariableId v) {
+    return !out.exists[v.value] || std::ranges::find(out.cases, v, &GateCase::variable) != out.cases.end();
+  });
   for (auto* const list : {&own.unobserved, &own.predicted, &own.may_be_missing})
     for (VariableId& v : *list) v = VariableId{v.value};
   out.plan = gates.compile_case(part, registry, own);

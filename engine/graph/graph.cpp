@@ -289,7 +289,11 @@ FactorId Graph::add(std::string_view kind, ShortList<Connection, 2>&& connection
       fail("factor {} ({}) is connected to a variable that is not of this graph", id, kind);
     is_plain &= connection.reach == Reach::identical && connection.port.empty();
   }
-  for (const GateCase& one : options.when) check(one.variable);
+  for (const GateCase& one : options.when) {
+    check(one.variable);
+    if (std::ranges::count(options.when, one.variable, &GateCase::variable) > 1)
+      fail("factor {} ({}): '{}' is twice in when; give it one value", id, kind, name(one.variable));
+  }
   const std::uint32_t of_kind = number_in(kinds_, kind);
   if (!options.name.empty())
     take_name(false, options.name);
@@ -317,6 +321,12 @@ FactorId Graph::factor_like(const Factor& other, std::vector<Connection> connect
   return factor(other.kind, std::move(connections), {other.parameters.begin(), other.parameters.end()},
                 {other.name(), std::string(other.method),
                  other.damping == kDampedBySchedule ? std::nullopt : std::optional(other.damping)});
+}
+
+GateCase Graph::gate_case(VariableId id, double value) const {
+  if (!(value >= 0 && value < 4294967296.0 && value == std::floor(value)))
+    fail("when: {} is given for '{}'; a value of it, such as 1, is expected", value, name(id));
+  return {id, static_cast<std::uint32_t>(value)};
 }
 
 Graph Graph::without_gates() const {

@@ -176,6 +176,7 @@ class Graph {
   // One like that of another graph, at variables of this one, without its gate.
   FactorId factor_like(const Factor& other, std::vector<Connection> connections);
 
+  GateCase gate_case(VariableId variable, double value) const;  // an Error where that is no whole number from 0 on
   bool has_gates() const { return has_gates_; }
   Graph without_gates() const;  // the same factors, all of which count always
 

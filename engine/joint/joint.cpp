@@ -61,8 +61,7 @@ Plan compile(const Graph& graph, const Joint& joint, const Registry& registry, c
     if (!v.family->is_like_gaussian && !v.observed)
       fail(
           "joint: variable '{}' is {}; one Gaussian over all variables has gaussian and observed ones alone: sweep "
-          "with "
-          "a schedule, such as flooding()",
+          "with a schedule, such as flooding()",
           v.name, v.family.text());
   refuse_given_tables(draft.graph, "joint");
   std::vector<double> starts = joint_system::check_hypers(graph, *kept_registry, own);

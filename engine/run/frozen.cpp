@@ -13,10 +13,9 @@ void State::freeze(VariableId variable) {
   const auto& v = plan_->variable(variable);
   if (plan_->solver != nullptr)
     fail(
-        "variable '{}' cannot be frozen: joint solves for all unknowns together and sends it no messages; compile with "
-        "a "
+        "variable '{}' cannot be frozen: {} solves for all unknowns together and sends it no messages; compile with a "
         "schedule, such as flooding()",
-        v.name);
+        v.name, plan_->schedule.name);
   if (v.observed) fail("variable '{}' is observed: its value stays until another one is given", v.name);
   if (v.eliminated) fail("variable '{}' was fused away; compile with {{.fuse = false}} to freeze it", v.name);
   for (const auto& end : v.ends)

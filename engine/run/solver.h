@@ -34,7 +34,7 @@ class Solver {
 
 // For a solver that solves parts of a graph: gives the state of one the values, cavities and parameters of the whole.
 // The part has the same variables, in their order, and of the factors those that are `factors` in the whole. What it
-// observes, or shares, and the whole does not is left to the caller.
+// observes, or shares, and the whole does not is left to the caller, and so is what no factor of the part meets.
 void carry_over(const State& whole, State& part, std::span<const std::uint32_t> factors);
 
 }  // namespace dma

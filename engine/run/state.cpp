@@ -275,7 +275,7 @@ void carry_over(const State& whole, State& part, std::span<const std::uint32_t> 
   const PlanData& plan = *whole.plan();
   for (std::uint32_t v = 0; v < plan.variables.size(); ++v) {
     const PlanData::Variable from = plan.variables[v], to = part.plan()->variables[v];
-    if (from.observed && to.observed) carry_values(whole, part, v);
+    if (from.observed && to.observed && !to.ends.empty()) carry_values(whole, part, v);
     if (!from.shared || !to.shared) continue;
     const MessageArrays cavity = part.cavity({v});
     for (std::uint32_t i = 0; i < to.size; ++i) {

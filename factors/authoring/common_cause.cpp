@@ -24,16 +24,16 @@ class AveragedMoments {
   explicit AveragedMoments(const PartMoments& about) : about_(about.mean) {}
   void add(double weight, const PartMoments& m) {
     const double off = m.mean - about_;
-    mass_ += weight, first_ += weight * off, second_ += weight * (m.variance + off * off);
+    mass_ += weight, first_ += weight * off, less_ += weight * (m.less - off * off);
   }
   double mass() const { return mass_; }
   PartMoments result() const {
     const double off = first_ / mass_;
-    return {about_ + off, second_ / mass_ - off * off};
+    return {about_ + off, less_ / mass_ + off * off};
   }
 
  private:
-  double about_, mass_ = 0, first_ = 0, second_ = 0;
+  double about_, mass_ = 0, first_ = 0, less_ = 0;
 };
 
 // The log of the integral of a log-concave function and the average of moments(z) under it, by points `step` apart from
@@ -56,30 +56,32 @@ std::pair<double, PartMoments> sum_outwards(double centre, double step, const Lo
 
 Part::Part(Form form, const Gaussian& x, double noise, double count)
     : form_(form),
-      mean_(x.mean()),
+      mean_(x.mean() - (count > 0 ? std::log(count) : 0)),
       variance_(x.variance()),
       noise_(noise),
       sd_(std::sqrt(variance_ + noise)),
       count_(count),
-      centre_(count > 0 ? -std::log(count) : 0) {
+      log_count_(count > 0 ? std::log(count) : 0) {
   // The trapezoidal rule sees exp(-exp(z)) as it sees a Gaussian half as wide as its unit, and a logistic density as
   // one of that unit.
   const double own = form == Form::logistic ? 1 : form == Form::events ? 0.5 / std::sqrt(std::max(1.0, count)) : 0;
   width_ = std::hypot(sd_, own);
 }
 
-// Of z = x - u: log f, its slope, and what it bends.
+// Of z = x - u, less the log of a count above 0: log f, its slope, and what it bends.
 double Part::log_noise(double z) const {
+  constexpr double kSmall = 1e-3;  // where the series is left with 1e-17
   if (form_ == Form::logistic) return -std::abs(z) - 2 * std::log1p(std::exp(-std::abs(z)));
   if (count_ == 0) return -std::exp(z);
-  const double t = z + centre_;
-  return -count_ * (std::expm1(t) - t);
+  if (std::abs(z) > kSmall) return -count_ * (std::expm1(z) - z);
+  return -count_ * z * z * (0.5 + z * (1.0 / 6 + z * (1.0 / 24 + z * (1.0 / 120 + z / 720))));
 }
 double Part::slope_of_noise(double z) const {
-  return form_ == Form::logistic ? -std::tanh(0.5 * z) : count_ - std::exp(z);
+  if (form_ == Form::logistic) return -std::tanh(0.5 * z);
+  return count_ == 0 ? -std::exp(z) : -count_ * std::expm1(z);
 }
 double Part::bend_of_noise(double z) const {
-  if (form_ == Form::events) return std::exp(z);
+  if (form_ == Form::events) return std::exp(z) * (count_ == 0 ? 1 : count_);
   const double half = 1 / std::cosh(0.5 * z);
   return 0.5 * half * half;
 }
@@ -91,7 +93,7 @@ Part::Inner Part::without_events(double mu) const {
   const auto at = [&](double e) { return (e - mu) / sd_; };
   const auto [log, of] = sum_outwards(
       centre, step, [&](double e) { return e - std::exp(e) + normal::log_distribution(at(e)); },
-      [&](double e) { return PartMoments{-normal::hazard(at(e)), normal::truncated_variance(at(e))}; });
+      [&](double e) { return PartMoments{-normal::hazard(at(e)), 1 - normal::truncated_variance(at(e))}; });
   return {log, of};
 }
 
@@ -102,14 +104,22 @@ const Part::Inner& Part::inner(double d) const {
   const double mu = -d;
   if (sd_ == 0) return kept_ = {log_noise(mu), {}};
   if (form_ == Form::events && count_ == 0 && sd_ > kWide) return kept_ = without_events(mu);
-  // In the coordinate z where x is wide, in that of x where it is narrow:
+  // In the coordinate z where x is wide, in that of x where it is narrow or far below what f notices:
   // z = from + by s, (x - mean) / sd = (s - at) / of.
-  const bool is_narrow = sd_ < 1;
+  const double in_widths = sd_ * std::sqrt(std::max(1.0, count_));
+  const bool is_narrow = in_widths < 1 || (form_ == Form::events && count_ == 0 && mu < -10);
+  // So narrow that log f is a parabola: the sums below would leave fewer digits of the mean.
+  if (constexpr double kParabola = 3e-6; in_widths < kParabola) {
+    const double slope = sd_ * slope_of_noise(mu), bend = variance_ * bend_of_noise(mu);
+    if (bend < kParabola)
+      return kept_ = {log_noise(mu) + 0.5 * (slope * slope / (1 + bend) - std::log1p(bend)),
+                      {slope / (1 + bend), bend / (1 + bend)}};
+  }
   const double from = is_narrow ? mu : 0, by = is_narrow ? sd_ : 1, at = is_narrow ? 0 : mu, of = is_narrow ? 1 : sd_;
   const auto z_of = [&](double s) { return from + by * s; };
   const auto x_of = [&](double s) { return (s - at) / of; };
   // Newton's method from where it does not overshoot.
-  const double most = std::log1p(count_ + std::max(0.0, mu) / variance_);
+  const double most = std::log1p(count_ + std::max(0.0, mu + log_count_) / variance_) - log_count_;
   double s = form_ == Form::logistic ? -from / by
              : is_narrow             ? std::min(sd_ * count_, (most - mu) / sd_)
                                      : std::min(mu + variance_ * count_, most);
@@ -125,11 +135,11 @@ const Part::Inner& Part::inner(double d) const {
   // Steps that leave an error of 1e-13: exp(-2 pi d / step) for a function that is smooth up to the distance d of the
   // real line, pi / 2 for exp(-exp(z)) and pi for the logistic density.
   const double step = std::min(0.6 * width, (form_ == Form::logistic ? 0.66 : 0.33) / by);
-  kept_ = {-kInfinity, {-kInfinity, kInfinity}};
+  kept_ = {-kInfinity, {-kInfinity, -kInfinity}};
   if (!(step > 0 && std::isfinite(s))) return kept_;
   const auto [log, moments] = sum_outwards(
       s, step, [&](double t) { return -0.5 * x_of(t) * x_of(t) + log_noise(z_of(t)); },
-      [&](double t) { return PartMoments{x_of(t), 0}; });
+      [&](double t) { return PartMoments{x_of(t), 1}; });
   if (std::isfinite(log)) kept_ = {log - std::log(normal::kSqrtTwoPi * of), moments};
   return kept_;
 }
@@ -156,23 +166,23 @@ double Part::slope(double d) const {
 PartMoments Part::moments(double d) const {
   if (is_integral()) return inner(d).of;
   if (sd_ == 0) return {};
-  if (form_ == Form::density) return {d / sd_, 0};
+  if (form_ == Form::density) return {d / sd_, 1};
   const double side = form_ == Form::below ? 1 : -1, z = side * d / sd_;
-  return {-side * normal::hazard(z), normal::truncated_variance(z)};
+  return {-side * normal::hazard(z), 1 - normal::truncated_variance(z)};
 }
 
 // x given x + noise is Gaussian, with a mean that is linear in it.
 GaussianOrFallback Part::message(const PartMoments& wanted, const Gaussian& arrived) const {
   if (variance_ == 0) return {};
   const double share = variance_ / (variance_ + noise_), mean = std::sqrt(share) * wanted.mean,
-               variance = noise_ / (variance_ + noise_) + share * wanted.variance;
+               variance = noise_ / (variance_ + noise_) + share * (1 - wanted.less);
   // At the ends of the range of a double they may not be numbers: nothing is said, which is counted.
   if (!(variance > 0) || !std::isfinite(mean / variance)) return {Gaussian::uniform(), true};
   return tilted_message({.found = true,
                          .log_mass = 0,
                          .mean = mean,
                          .tau = mean / variance,
-                         .rho = share * (1 - wanted.variance) / variance},
+                         .rho = share * wanted.less / variance},
                         arrived);
 }
 
@@ -247,7 +257,7 @@ std::span<const double> CommonCause::cut(int& points) const {
   ends = {low, high};
   double wanted = kLeastPoints;
   for (std::size_t k = 0; k < parts_.size(); ++k) {
-    const double width = parts_[k].width() / unit_, at = (parts_[k].centre() - from_origin_[k]) / unit_;
+    const double width = parts_[k].width() / unit_, at = -from_origin_[k] / unit_;
     if (at + kWidths * width < low || at - kWidths * width > high || width == 0) continue;
     wanted = std::max(wanted, kPerWidth * range / width);
     for (const double t : {at - kWidths * width, at + kWidths * width})
@@ -302,7 +312,7 @@ double CommonCause::integrate(bool of_moments, const Visit& visit) const {
       if (form == Part::Form::density) continue;
       const auto [value, error] = panel.estimate([&](double t) {
         const PartMoments m = parts_[k].moments(offset(k, t));
-        return form == Part::Form::below || form == Part::Form::above ? std::abs(m.mean) : m.variance;
+        return form == Part::Form::below || form == Part::Form::above ? std::abs(m.mean) : 1 - m.less;
       });
       if (error > tolerance * (whole + value)) return false;
     }

@@ -17,9 +17,9 @@
 
 namespace dma {
 
-// Mean and variance of z = (x + noise - mean) / sd.
+// Of z = (x + noise - mean) / sd: its mean, and by how much its variance is less than 1.
 struct PartMoments {
-  double mean = 0, variance = 1;
+  double mean = 0, less = 0;
 };
 
 class Part {
@@ -34,9 +34,8 @@ class Part {
   // Noise is that of the first three forms, the count that of `events`.
   Part(Form form, const Gaussian& x, double noise = 0, double count = 0);
 
-  double mean() const { return mean_; }
-  double centre() const { return centre_; }  // where F varies, from the mean
-  double width() const { return width_; }    // ... on that scale; 0: a step
+  double mean() const { return mean_; }    // where F varies: of a count above 0, where x expects it
+  double width() const { return width_; }  // ... on that scale; 0: a step
 
   // log F, its slope, and the moments of z given u, at u - mean.
   double log_value(double d) const;
@@ -60,7 +59,7 @@ class Part {
   double bend_of_noise(double z) const;
 
   Form form_;
-  double mean_, variance_, noise_, sd_, count_, centre_, width_;
+  double mean_, variance_, noise_, sd_, count_, log_count_, width_;  // log_count_: 0 where the count is
   mutable double at_ = std::numeric_limits<double>::quiet_NaN();  // where `kept_` was found last
   mutable Inner kept_{};
 };

@@ -82,7 +82,7 @@ void say_moments(Scores unknowns, std::span<const double> fractions, const Produ
     PartMoments all{0, 0};
     for (std::size_t c = 0; c < fractions.size(); ++c) all.mean += fractions[c] * of_classes[c][j].mean;
     for (std::size_t c = 0; c < fractions.size(); ++c)
-      all.variance += fractions[c] * (of_classes[c][j].variance + std::pow(of_classes[c][j].mean - all.mean, 2));
+      all.less += fractions[c] * (of_classes[c][j].less - std::pow(of_classes[c][j].mean - all.mean, 2));
     out[j] = Part(Form::below, unknowns[j], noise).message(all, unknowns[j]);
   }
 }

@@ -211,10 +211,11 @@ void read_factor(const Node& node, Graph& graph) {
     if (!cases.json().is_object()) cases.refuse_type("an object");
     for (const auto& [name, value] : cases.json().items()) {
       const Node one = cases.at(name);
-      const VariableId chooser = one.checked([&] { return graph.find_variable(name); });
-      const double number = one.json().is_string() ? one.checked([&] { return graph.category(chooser, one.text()); })
-                                                   : static_cast<double>(one.whole(0, 1'000'000));
-      when.push_back({chooser, static_cast<std::uint32_t>(number)});
+      const double number = one.json().is_string() ? 0 : one.number();
+      when.push_back(one.checked([&] {
+        const VariableId chooser = graph.find_variable(name);
+        return graph.gate_case(chooser, one.json().is_string() ? graph.category(chooser, one.text()) : number);
+      }));
     }
   }
   node.checked([&] {

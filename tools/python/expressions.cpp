@@ -29,9 +29,10 @@ void bind_vectors(py::module_& module, py::class_<Graph, Shared>& graph) {
   py::class_<VectorHandle>(module, "VectorFactor", "The factors of a vector's rows.")
       .def("__len__", [](const VectorHandle& v) { return v.factor.rows.size(); })
       .def("__getitem__",
-           [](const VectorHandle& v, std::size_t row) {
-             if (row >= v.factor.rows.size()) throw py::index_error();
-             return FactorHandle{v.graph, v.factor.rows[row]};
+           [](const VectorHandle& v, py::ssize_t row) {
+             const auto rows = static_cast<py::ssize_t>(v.factor.rows.size());
+             if (row < -rows || row >= rows) throw py::index_error();
+             return FactorHandle{v.graph, v.factor.rows[static_cast<std::size_t>(row < 0 ? row + rows : row)]};
            })
       .def(
           "set",

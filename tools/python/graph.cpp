@@ -2,8 +2,6 @@
 #include <fmt/format.h>
 #include <pybind11/stl.h>
 
-#include <cmath>
-
 #include "engine/inspect/dot.h"
 #include "engine/support/error.h"
 #include "factors/standard_registry.h"
@@ -87,16 +85,15 @@ ParameterList parameters_of(const py::kwargs& given) {
 std::vector<GateCase> cases_of(const Graph& graph, const py::dict& when) {
   std::vector<GateCase> cases;
   for (const auto& [variable, value] : when) {
-    const VariableId id = py::isinstance<py::str>(variable) ? graph.find_variable(variable.cast<std::string>())
-                                                            : connection_of(variable).variable;
+    const VariableId id = id_of(graph, py::reinterpret_borrow<py::object>(variable));
     if (py::isinstance<py::str>(value)) {
-      cases.push_back({id, static_cast<std::uint32_t>(graph.category(id, value.cast<std::string>()))});
+      cases.push_back(graph.gate_case(id, graph.category(id, value.cast<std::string>())));
       continue;
     }
     const Array number = numbers_in(value);
-    if (!number || number.size() != 1 || !(*number.data() >= 0) || *number.data() != std::floor(*number.data()))
+    if (!number || number.size() != 1)
       fail("when: {} is given for '{}'; a value of it, such as 1, is expected", shown(value), graph.name(id));
-    cases.push_back({id, static_cast<std::uint32_t>(*number.data())});
+    cases.push_back(graph.gate_case(id, *number.data()));
   }
   return cases;
 }

@@ -43,8 +43,8 @@ std::variant<Scheduler, Joint, Exact, TreeReweighted> rule_of(const py::object& 
   if (py::isinstance<TreeReweighted>(schedule)) return schedule.cast<const TreeReweighted&>();
   if (!py::isinstance<py::str>(schedule))
     fail(
-        "{} is given as a schedule; forward_backward(), flooding(), sequential(), residual(), joint() or exact() is "
-        "expected",
+        "{} is given as a schedule; forward_backward(), flooding(), sequential(), residual(), joint(), exact() or "
+        "tree_reweighted() is expected",
         shown(schedule));
   const auto name = schedule.cast<std::string>();
   const std::vector<std::string> known{"forward_backward", "forward", "flooding", "sequential", "residual",

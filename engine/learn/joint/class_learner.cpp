@@ -71,14 +71,14 @@ Matrix ClassLearner::predict(const Data& inputs) const {
 std::vector<Gaussian> ClassLearner::belief(VariableId shared) const {
   if (starts_.empty()) fail("belief: nothing has been learned yet; call fit first");
   const Index first = program_.first_scalar(shared), size = graph_[shared].size;
-  Vector mean = Vector::Zero(size), square = mean;
-  for (const ClassSolution& start : starts_) {
-    const Vector own = start.mean.segment(first, size);
-    mean += own / static_cast<double>(starts_.size());
-    square += (own.cwiseAbs2() + start.factor.variances().segment(first, size)) / static_cast<double>(starts_.size());
-  }
+  const double fraction = 1 / static_cast<double>(starts_.size());
+  Vector mean = Vector::Zero(size), variance = mean;
+  for (const ClassSolution& start : starts_) mean += fraction * start.mean.segment(first, size);
+  for (const ClassSolution& start : starts_)
+    variance += fraction * (start.factor.variances().segment(first, size) +
+                            (start.mean.segment(first, size) - mean).cwiseAbs2());
   std::vector<Gaussian> all;
-  for (Index i = 0; i < size; ++i) all.push_back(Gaussian::from_moments(mean(i), square(i) - mean(i) * mean(i)));
+  for (Index i = 0; i < size; ++i) all.push_back(Gaussian::from_moments(mean(i), variance(i)));
   return all;
 }
 

@@ -8,7 +8,9 @@
 
 #include "engine/certify/run_certificate.h"
 #include "engine/compile/compile.h"
+#include "engine/joint/joint.h"
 #include "engine/run/run.h"
+#include "engine/support/error.h"
 #include "factors/arithmetic/leaky_relu.h"
 #include "factors/standard_registry.h"
 #include "schedules/forward_backward.h"
@@ -192,6 +194,13 @@ TEST_CASE("run certificate: of all edges of a graph, in a line and a table") {
   CHECK(all.text().find("hidden[") != std::string::npos);
   for (const EdgeError& edge : all.edges)
     if (edge.kind != "leaky_relu") CHECK(edge.delta == 0.0);
+  // Where there are no messages, nothing is certified.
+  state.observe(data, {-0.5, 0.1, 3.0});
+  CHECK_THROWS_WITH_AS((void)certificate(plan, state), doctest::Contains("was not run, or was given something"), Error);
+  const Plan joined = compile(g, joint(), standard_registry());
+  State other(joined);
+  CHECK_THROWS_WITH_AS((void)certificate(joined, other), doctest::Contains("joint sends no messages"), Error);
+  CHECK_THROWS_WITH_AS((void)certificate(plan, other), doctest::Contains("belongs to another plan"), Error);
 }
 
 }  // namespace dma

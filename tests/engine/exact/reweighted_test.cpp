@@ -76,6 +76,7 @@ TEST_CASE("tree_reweighted: the counted evidence lies between the bounds, wherev
         const Bounded found = solve(m, tree_reweighted({.limit = limit}));
         CHECK(found.bounds.lower <= log_total + rounding);
         CHECK(found.bounds.upper >= log_total - rounding);
+        CHECK(found.bounds.lower <= found.bounds.upper);
         settled += limit == 1000 && found.report.stop == Report::Stop::converged;
       }
     }

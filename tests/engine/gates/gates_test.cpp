@@ -176,6 +176,67 @@ TEST_CASE("gates: Gaussian parts, by sweeps and by cliques; parameters and missi
   CHECK(file.graph.has_gates());
 }
 
+TEST_CASE("gates: what is missing, predicted or learned elsewhere weighs no case but by its own probability") {
+  // A class that exists where s is 1 alone, a number that does where s is 0.
+  Graph g;
+  const auto s = g.observed("s", 1, "categorical(2)"), y = g.observed("y", 1, "categorical(3)"), z = g.observed("z");
+  const auto x = g.variable("x");
+  g.factor("categorical_prior", {s}, {{"probability", {0.6, 0.4}}});
+  g.factor("categorical_prior", {y}, {{"probability", {0.2, 0.3, 0.5}}}, {.when = {{s, 1}}});
+  g.factor("gaussian_prior", {x}, {{"mean", 0.0}, {"variance", 3.0}});
+  g.factor("gaussian_noise", {x, z}, {{"variance", 1.0}}, {.when = {{s, 0}}});
+  const double log_z = -0.5 * std::log(8 * std::acos(-1.0)) - 1 / 8.0;
+  const auto check = [&](const auto& rule, std::vector<VariableId> unobserved) {
+    const bool predicts = !unobserved.empty();
+    const Plan plan = compile(g, gates(rule), standard_registry(), {.unobserved = std::move(unobserved)});
+    State state(plan);
+    for (const std::optional<double> seen : {std::optional<double>(), std::optional(1.0)}) {
+      if (!predicts) state.observe(s, std::nullopt), state.observe(z, 1.0);
+      state.observe(y, std::span(&seen, 1));
+      run(plan, state);
+      const double no = std::log(0.6) + (predicts ? 0 : log_z), yes = std::log(0.4 * (seen ? 0.3 : 1.0));
+      CHECK(std::abs(state.belief(s).mean(0, 1) - 1 / (1 + std::exp(no - yes))) < kGateRounding);
+      CHECK(std::abs(log_evidence(plan, state) - no - std::log1p(std::exp(yes - no))) < 1e-11);
+      if (!seen) CHECK(std::abs(state.belief(y).mean(0, 1) - 0.3) < kGateRounding);
+    }
+  };
+  check(forward_backward(), {});
+  check(forward_backward(), {s, z});
+  check(exact(), {});
+  check(exact(), {s, z});
+
+  // A shared chooser of which 1 : 9 is known elsewhere.
+  Graph shared;
+  const auto c = shared.shared("c", 1, "categorical(2)");
+  shared.factor("categorical_prior", {c}, {{"probability", {0.5, 0.5}}});
+  shared.factor("categorical_prior", {c}, {{"probability", {0.2, 0.8}}}, {.when = {{c, 1}}});
+  const Plan plan = compile(shared, gates(forward_backward()), standard_registry());
+  State state(plan);
+  state.cavity(c).tau[0] = std::log(0.9), state.cavity(c).tau[1] = std::log(0.1);
+  run(plan, state);
+  CHECK(std::abs(log_evidence(plan, state) - std::log(0.5 * 0.9 + 0.5 * 0.8 * 0.1)) < kGateRounding);
+  CHECK(std::abs(state.belief(c).mean(0, 1) - 0.04 / 0.49) < kGateRounding);
+}
+
+TEST_CASE("gates: factors that a schedule would fuse, with the beliefs between them") {
+  Graph g;
+  const auto s = g.variable("s", 1, "bernoulli"), w = g.variable("w", 2), p = g.variable("p", 2), z = g.variable("z");
+  const auto x = g.observed("x", 2), y = g.observed("y");
+  g.factor("bernoulli_prior", {s}, {{"probability", 0.5}});
+  g.factor("gaussian_prior", {w}, {{"mean", 0.0}, {"variance", 1.0}});
+  g.factor("product", {w, x, p});
+  g.factor("sum", {p, z});
+  g.factor("gaussian_noise", {z, y}, {{"variance", 1.0}}, {.when = {{s, 1}}});
+  const Plan plan = compile(g, gates(forward_backward()), standard_registry());
+  State state(plan);
+  state.observe(x, {1.0, 2.0}), state.observe(y, 3.0);
+  run(plan, state);
+  const double share = 1 / (1 + std::sqrt(12 * std::acos(-1.0)) * std::exp(9 / 12.0));  // N(3; 0, 6) beside 1
+  CHECK(std::abs(state.belief(s).mean() - share) < kGateRounding);
+  CHECK(std::abs(state.belief(z).mean() - share * 2.5) < kGateRounding);
+  CHECK_THROWS_WITH_AS(state.freeze(w), doctest::Contains("'w' cannot be frozen: gates solves for all"), Error);
+}
+
 TEST_CASE("gates: what cannot be is refused in one line, with the repair") {
   const auto refusal = [](const std::function<void()>& work) -> std::string {
     try {
@@ -205,6 +266,16 @@ TEST_CASE("gates: what cannot be is refused in one line, with the repair") {
   }
   CHECK(refusal([&] { (void)compile(many, gates(exact()), standard_registry()); }) ==
         "gates: 11 variables, 'v10' the last, have more than 1024 cases together; let fewer choose");
+  Trial twice(false);
+  CHECK(refusal([&] {
+          twice.g.factor("beta_prior", {twice.one}, {}, {.when = {{twice.effective, 0}, {twice.effective, 1}}});
+        }) == "factor 8 (beta_prior): 'effective' is twice in when; give it one value");
+  for (const char* const value : {"0.5", "-1", "1e300", "\"0.5\"", "\"-1\"", "\"1e300\"", "\"nan\""}) {
+    const std::string text = fmt::format(
+        R"~({{"variables": {{"c": {{"family": "categorical(2)"}}}}, "factors": [{{"kind": "categorical_prior",
+            "connects": ["c"], "when": {{"c": {}}}}}]}})~", value);
+    CHECK(refusal([&] { (void)parse_graph(text); }).find("a value of it, such as 1, is expected") != std::string::npos);
+  }
   const Plan plan = compile(trial.g, gates(forward_backward()), standard_registry());
   State state(plan);
   CHECK(refusal([&] { (void)run(plan, state); }) ==

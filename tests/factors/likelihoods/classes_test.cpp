@@ -165,6 +165,51 @@ TEST_CASE("softmax, multinomial: of two classes the binomial's integral, whateve
       }
 }
 
+TEST_CASE("softmax, multinomial: huge counts, scores that are known almost exactly or hardly at all") {
+  // Scores N(0, 1) and N(0.5, 2): log evidence and moments by quadrature over their difference in 60 digits.
+  struct Counted {
+    double a, b, log_mass, mean, variance;
+  };
+  for (const Counted& c : {Counted{1e6, 333333, -14.323388163802452, 0.53287071906114654, 0.66666711111093374},
+                           Counted{1e9, 333333333, -21.231143028693202, 0.53287076284554221, 0.66666666711111111},
+                           Counted{1e12, 333333333333, -28.138898307261248, 0.53287076288932607, 0.66666666666711111},
+                           Counted{1e15, 333333333333333, -35.046653586242971, 0.53287076288936985, 2 / 3.0},
+                           Counted{1e18, 333333333333333310, -41.954408865225108, 0.53287076288936992, 2 / 3.0}}) {
+    CAPTURE(c.a);
+    const std::vector<Gaussian> scores{Gaussian::from_moments(0, 1), Gaussian::from_moments(0.5, 2)},
+        counts{Gaussian::point(c.a), Gaussian::point(c.b)};
+    CHECK(std::abs(Multinomial::log_integral(std::vector<Natural>{scores[0], scores[1], counts[0], counts[1]}) -
+                   c.log_mass) < 1e-12 * std::abs(c.log_mass));
+    std::vector<GaussianOrFallback> said(2);
+    Multinomial::to_scores(scores, counts, said);
+    CHECK(std::abs((scores[0] * said[0]).mean() - c.mean) < 1e-12);
+    CHECK(std::abs((scores[0] * said[0]).variance() - c.variance) < 1e-12);
+  }
+  const std::vector<CategoricalComponent> first{{}, CategoricalComponent::forbidden()};
+  for (const double narrow : {1e-14, 1e-20, 1e-40, 1e-200}) {  // the slope and the curvature of log 1 / (1 + exp(-t))
+    CAPTURE(narrow);
+    const std::vector<Gaussian> scores{Gaussian::from_moments(0, narrow), Gaussian::from_moments(0, narrow)};
+    CHECK(std::abs(Softmax::log_integral(std::vector<Natural>{scores[0], scores[1], first[0], first[1]}) +
+                   std::log(2.0)) < 1e-12);
+    if (narrow < 1e-30) continue;  // what is said is lost beside what is known, and nothing is said
+    std::vector<GaussianOrFallback> said(2);
+    Softmax::to_scores(scores, first, said);
+    CHECK(said[0].tau == doctest::Approx(0.5).epsilon(1e-9));
+    CHECK(said[0].rho == doctest::Approx(0.25).epsilon(1e-9));
+    CHECK(!said[0].replaced);
+  }
+  for (const double wide : {1e20, 1e40, 1e200}) {  // the half of it that is above the other
+    CAPTURE(wide);
+    const std::vector<Gaussian> scores{Gaussian::from_moments(0, wide), Gaussian::from_moments(0, 1)};
+    std::vector<GaussianOrFallback> said(2);
+    Softmax::to_scores(scores, first, said);
+    CHECK(std::abs(Softmax::log_integral(std::vector<Natural>{scores[0], scores[1], first[0], first[1]}) +
+                   std::log(2.0)) < 1e-10);
+    CHECK((scores[0] * said[0]).mean() == doctest::Approx(std::sqrt(2 * wide / std::acos(-1.0))).epsilon(1e-9));
+    CHECK((scores[1] * said[1]).variance() == doctest::Approx(1).epsilon(1e-9));
+  }
+}
+
 // Twelve rows of one input: three unknowns, whose posterior a lattice integrates whole.
 TEST_CASE("softmax, ordered: regression with unknown weights and cut points, near the posterior") {
   const std::vector<double> input{-2, -1.5, -1.1, -0.8, -0.3, -0.1, 0.2, 0.5, 0.9, 1.2, 1.6, 2.1},

@@ -97,6 +97,10 @@ def test_regimes_are_those_of_the_forward_backward_recursion() -> None:
 
 
 def test_games_one_after_the_other_are_the_updates_of_the_formula() -> None:
+    for prior in ((1,), (1, 2, 3, 4), 5, "ab"):
+        for work in (lambda p: dma.rate([("Ann", "Cy")], priors={"Cy": p}), lambda p: dma.Rating(priors={"Cy": p}).play(("Ann", "Cy"))):
+            with pytest.raises(dma.Error, match="is given for 'Cy'; a mean and a standard deviation are expected"):
+                work(prior)
     rating = dma.Rating(draw_probability=0, priors={"Cy": (30, 2)})
     skills = {"Ann": (25.0, 25 / 3), "Ben": (25.0, 25 / 3), "Cy": (30.0, 2.0)}
     for winner, loser in [("Ann", "Ben"), ("Cy", "Ann"), ("Ben", "Cy"), ("Ann", "Cy")]:

@@ -63,11 +63,11 @@ def _summary(function: Callable[..., Any]) -> str:
 
 
 def _remembered(
-    kind: _dma.Kind, function: Function, maker: Callable[..., _dma.Kind], name: str, summary: str, domains: dict[str, _dma.Domain]
+    kind: _dma.Kind, function: Callable[..., Any], maker: Callable[..., _dma.Kind], given: tuple[Any, ...], domains: dict[str, _dma.Domain]
 ) -> _dma.Kind:
     """The kind with its function, and how a pickle makes it again."""
     kind.function = function
-    kind.made_by = (partial(maker, **domains), (name, function, summary))
+    kind.made_by = (partial(maker, **domains), given)
     return kind
 
 
@@ -77,7 +77,7 @@ def factor_from_function(name: str, function: Function, summary: str = "", **dom
     if not 1 <= len(inputs) <= _MOST_INPUTS:
         raise _dma.Error(f"{name}: a function of {len(inputs)} inputs is given; 1 to {_MOST_INPUTS} are expected")
     kind = _dma.factor_from_function(name, inputs, function, summary or _summary(function), parameters)
-    return _remembered(kind, function, factor_from_function, name, summary, domains)
+    return _remembered(kind, function, factor_from_function, (name, function, summary), domains)
 
 
 def factor_from_vector_function(
@@ -91,8 +91,7 @@ def factor_from_vector_function(
     if len(arguments) != 1:
         raise _dma.Error(f"{name}: a function of {len(arguments)} arguments is given; one is expected, the array of its inputs")
     kind = _dma.factor_from_vector_function(name, inputs, outputs, function, summary or _summary(function), parameters)
-    kind.function = function
-    return kind
+    return _remembered(kind, function, factor_from_vector_function, (name, inputs, outputs, function, summary), domains)
 
 
 def likelihood_from_log_density(name: str, function: Function, summary: str = "", **domains: _dma.Domain) -> _dma.Kind:
@@ -101,7 +100,7 @@ def likelihood_from_log_density(name: str, function: Function, summary: str = ""
     if not 2 <= len(ports) <= _MOST_INPUTS + 1:
         raise _dma.Error(f"{name}: a log density of {len(ports)} arguments is given; 1 to {_MOST_INPUTS} inputs and y are expected")
     kind = _dma.factor_from_log_density(name, ports, len(ports) - 1, function, summary or _summary(function), parameters)
-    return _remembered(kind, function, likelihood_from_log_density, name, summary, domains)
+    return _remembered(kind, function, likelihood_from_log_density, (name, function, summary), domains)
 
 
 @overload

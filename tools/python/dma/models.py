@@ -171,6 +171,15 @@ def _game_of(i: int, one: Any, number: Callable[[Player], int]) -> tuple[list[_T
             for team, rank, part in zip(game.teams, ranks, shares)], game.time  # fmt: skip
 
 
+def _prior_of(player: Player, priors: Mapping[Player, Sequence[float]], usual: tuple[float, float]) -> tuple[float, ...]:
+    """Mean and standard deviation of a skill and, if given, that of the performances around it."""
+    prior = priors.get(player, usual)
+    if not isinstance(prior, (Sequence, np.ndarray)) or isinstance(prior, str) or len(prior) not in (2, 3):
+        raise _dma.Error(f"priors: {prior!r} is given for {player!r}; a mean and a standard deviation are expected, and that of "
+                         "performances if it is the player's own")  # fmt: skip
+    return tuple(prior)
+
+
 def rate(
     games: Iterable[Union[Game, Sequence[Any]]], *, mean: float = 25, sd: float = 25 / 3, performance_sd: float = 25 / 6,
     drift_sd: float = 25 / 300, draw_probability: float = 0.1,
@@ -183,8 +192,7 @@ def rate(
     """
     numbers: dict[Player, int] = {}
     given = [_game_of(i, one, lambda player: numbers.setdefault(player, len(numbers))) for i, one in enumerate(games)]
-    own = [tuple(priors.get(player, (mean, sd))) for player in numbers]
-    known = [(prior[0], prior[1], prior[2] if len(prior) > 2 else performance_sd) for prior in own]
+    known = [(*_prior_of(player, priors, (mean, sd)), performance_sd)[:3] for player in numbers]
     rated = _dma.rate_season(given, len(numbers), known, performance_sd, drift_sd, draw_probability, by_sweeps)
     return Season(list(numbers), rated.skills[:, 0], rated.skills[:, 1], rated.report, rated, numbers)
 
@@ -202,7 +210,7 @@ class Rating(_Skills):
     ) -> None:  # fmt: skip
         self._rated: _dma.OnlineRating = _dma.OnlineRating(performance_sd, drift_sd, draw_probability)
         self._numbers: dict[Player, int] = {}
-        self._prior: Sequence[float] = (mean, sd)
+        self._prior = (mean, sd)
         self._priors, self._played = dict(priors), 0
 
     def play(self, game: Union[Game, Sequence[Any]]) -> _dma.Report:
@@ -212,7 +220,7 @@ class Rating(_Skills):
         def number(player: Player) -> int:
             if player in self._numbers:
                 return self._numbers[player]
-            return new.setdefault(player, self._rated.join(*self._priors.get(player, self._prior)))
+            return new.setdefault(player, self._rated.join(*_prior_of(player, self._priors, self._prior)))
 
         report = self._rated.play(_game_of(self._played, game, number))
         self._numbers.update(new)

@@ -233,6 +233,13 @@ TEST_CASE("class learner: any graph with a logit for each class is Laplace's at 
   }
   CHECK(largest_of(mixed.left_out() - mean) < 1e-12);
 
+  // A mean of 1e9 leaves the variance its digits: 1e-4 before two rows of little weight.
+  Graph far;
+  const auto slope = gaussian_prior(far, far.shared("slope"), 1e9, 1e-4), tiny = far.observed("tiny");
+  ClassLearner precise(far, standard_registry(), product(far, slope, tiny), {.learn_scale = false});
+  precise.fit({{tiny, std::vector<double>{1e-12, -1e-12}}}, std::vector<Index>{0, 1});
+  CHECK(precise.belief(slope)[0].variance() == doctest::Approx(1e-4).epsilon(1e-6));
+
   const auto error_of = [&](const auto& call) {
     try {
       call();
